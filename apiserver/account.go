@@ -1,0 +1,51 @@
+package apiserver
+
+import (
+	"errors"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+func getAccount(c *call, _ *api.GetAccountRequest) (*api.Account, error) {
+	return view(c, func(r store.Reader) (*api.Account, error) {
+		a, err := r.Account(c.caller.accountID)
+		return &api.Account{
+			ID: a.ID, Status: accountStatus(a, c.at), PlanID: plan(a, c.at), DefaultWorkspaceID: DefaultWorkspaceID(c.caller.accountID),
+			CancelsAt: optionalTimestamp(a.CancelsAt), CreatedAt: timestamp(a.CreatedAt), UpdatedAt: timestamp(a.UpdatedAt),
+		}, err
+	})
+}
+
+func createWorkspace(c *call, in *api.CreateWorkspaceRequest) (*api.Workspace, error) {
+	id := c.newID()
+	return transact(c, func(tx store.Tx) (*api.Workspace, error) {
+		w := store.Workspace{ID: id, AccountID: c.caller.accountID, Name: in.Body.Name, CreatedAt: c.at}
+		err := tx.CreateWorkspace(&w)
+		var exists *store.ExistsError
+		if errors.As(err, &exists) {
+			return nil, api.Conflict("the account has a workspace named %q already, with the id %s", w.Name, exists.ID)
+		}
+		return new(workspace(w)), err
+	})
+}
+
+func listWorkspaces(c *call, in *api.ListWorkspacesRequest) (*api.Page[api.Workspace], error) {
+	return listPage(c, in.Paged, func(r store.Reader, s store.Slice) ([]store.Workspace, int, error) {
+		return r.Workspaces(c.caller.accountID, c.caller.within(c.spec.Capability), s)
+	}, workspace)
+}
+
+func getWorkspace(c *call, in *api.WorkspaceRequest) (*api.Workspace, error) {
+	return view(c, func(r store.Reader) (*api.Workspace, error) {
+		w, err := r.Workspace(c.caller.accountID, in.WorkspaceID)
+		if err == nil && !sees(c.caller.within(c.spec.Capability), w.ID, "") {
+			err = store.ErrNotFound
+		}
+		return new(workspace(w)), statusOf(err, "workspace_id", "workspace")
+	})
+}
+
+func workspace(w store.Workspace) api.Workspace {
+	return api.Workspace{ID: w.ID, Name: w.Name, CreatedAt: timestamp(w.CreatedAt), UpdatedAt: timestamp(w.UpdatedAt)}
+}

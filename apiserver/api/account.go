@@ -1,0 +1,71 @@
+package api
+
+import "net/http"
+
+// Account is the account itself.
+type Account struct {
+	ID                 string  `json:"id" format:"uuid"`
+	Status             string  `json:"status" doc:"active, pending_cancellation or cancelled"`
+	PlanID             string  `json:"plan_id"`
+	DefaultWorkspaceID string  `json:"default_workspace_id" format:"uuid"`
+	CancelsAt          *string `json:"cancels_at" format:"date-time" doc:"When a pending cancellation takes effect"`
+	CreatedAt          string  `json:"created_at" format:"date-time"`
+	UpdatedAt          string  `json:"updated_at" format:"date-time"`
+}
+
+// Workspace groups domains of an account.
+type Workspace struct {
+	ID        string `json:"id" format:"uuid"`
+	Name      string `json:"name"`
+	CreatedAt string `json:"created_at" format:"date-time"`
+	UpdatedAt string `json:"updated_at" format:"date-time"`
+}
+
+// GetAccountRequest names the account.
+type GetAccountRequest struct {
+	InAccount
+}
+
+// CreateWorkspaceRequest asks for a new workspace.
+type CreateWorkspaceRequest struct {
+	InAccount
+	Keyed
+	Body CreateWorkspaceBody
+}
+
+// CreateWorkspaceBody is the body of CreateWorkspaceRequest.
+type CreateWorkspaceBody struct {
+	Name string `json:"name" minLength:"1" maxLength:"100" doc:"Unique within the account"`
+}
+
+// ListWorkspacesRequest asks for a page of workspaces.
+type ListWorkspacesRequest struct {
+	InAccount
+	Paged
+}
+
+// WorkspaceRequest names one workspace.
+type WorkspaceRequest struct {
+	InAccount
+	WorkspaceID string `path:"workspace_id" format:"uuid"`
+}
+
+// Operations on the account and its workspaces.
+var (
+	GetAccount = define[GetAccountRequest, Account]("GET ", Spec{
+		ID: "get-account", Tag: "Account", Capability: CapAccountView,
+		Summary: "Read the account",
+	})
+	ListWorkspaces = define[ListWorkspacesRequest, Page[Workspace]]("GET /workspaces", Spec{
+		ID: "list-workspaces", Tag: "Workspaces", Capability: CapWorkspaceView, Narrowable: true,
+		Summary: "List workspaces",
+	})
+	CreateWorkspace = define[CreateWorkspaceRequest, Workspace]("POST /workspaces", Spec{
+		ID: "create-workspace", Tag: "Workspaces", Capability: CapWorkspaceManage, Status: http.StatusCreated,
+		Summary: "Create a workspace",
+	})
+	GetWorkspace = define[WorkspaceRequest, Workspace]("GET /workspaces/{workspace_id}", Spec{
+		ID: "get-workspace", Tag: "Workspaces", Capability: CapWorkspaceView, Narrowable: true,
+		Summary: "Read a workspace",
+	})
+)

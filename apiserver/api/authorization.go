@@ -1,0 +1,79 @@
+package api
+
+import "net/http"
+
+// The kinds of grant, of subject, and of resource that a grant is narrowed to.
+const (
+	GrantCapability   = "capability"
+	GrantAccountOwner = "account_owner"
+	GrantSuperAdmin   = "super_admin"
+
+	SubjectUser           = "user"
+	SubjectGroup          = "group"
+	SubjectServiceAccount = "service_account"
+
+	ResourceWorkspace = "workspace"
+	ResourceDomain    = "domain"
+)
+
+// Authorization is a grant to a subject.
+type Authorization struct {
+	ID            string  `json:"id" format:"uuid"`
+	GrantKind     string  `json:"grant_kind" enum:"capability,account_owner,super_admin"`
+	SubjectType   string  `json:"subject_type" enum:"user,group,service_account"`
+	SubjectID     string  `json:"subject_id"`
+	CapabilityKey *string `json:"capability_key"`
+	ResourceType  *string `json:"resource_type"`
+	ResourceID    *string `json:"resource_id" format:"uuid"`
+	CreatedAt     *string `json:"created_at" format:"date-time"`
+	RevokedAt     *string `json:"revoked_at" format:"date-time"`
+}
+
+// ListAuthorizationsRequest asks for the account's grants.
+type ListAuthorizationsRequest struct {
+	InAccount
+	SubjectType    string `query:"subject_type" enum:"user,group,service_account"`
+	SubjectID      string `query:"subject_id"`
+	GrantKind      string `query:"grant_kind" enum:"capability,account_owner,super_admin"`
+	CapabilityKey  string `query:"capability_key"`
+	IncludeRevoked bool   `query:"include_revoked" default:"false"`
+}
+
+// GrantAuthorizationRequest asks for a new grant.
+type GrantAuthorizationRequest struct {
+	InAccount
+	Keyed
+	Body GrantAuthorizationBody
+}
+
+// GrantAuthorizationBody is the body of GrantAuthorizationRequest.
+type GrantAuthorizationBody struct {
+	GrantKind     string  `json:"grant_kind" enum:"capability,account_owner,super_admin"`
+	SubjectType   string  `json:"subject_type" enum:"user,group,service_account"`
+	SubjectID     string  `json:"subject_id" minLength:"1" maxLength:"255" doc:"A service account's id, or the user or group as the OAuth issuer names it"`
+	CapabilityKey *string `json:"capability_key,omitempty" nullable:"true" doc:"Required for grant_kind capability, refused elsewhere"`
+	ResourceType  *string `json:"resource_type,omitempty" enum:"workspace,domain" nullable:"true" doc:"Narrows a capability grant"`
+	ResourceID    *string `json:"resource_id,omitempty" format:"uuid" nullable:"true" doc:"Workspace or domain that the grant is narrowed to"`
+}
+
+// AuthorizationRequest names one grant.
+type AuthorizationRequest struct {
+	InAccount
+	AuthorizationID string `path:"authorization_id" format:"uuid"`
+}
+
+// Operations on authorizations.
+var (
+	ListAuthorizations = define[ListAuthorizationsRequest, []Authorization]("GET /auth/authorizations", Spec{
+		Number: 2, ID: "list-authorizations", Tag: "Authorizations", Capability: CapAuthorizationView,
+		Summary: "List the account's authorizations",
+	})
+	GrantAuthorization = define[GrantAuthorizationRequest, Authorization]("POST /auth/authorizations", Spec{
+		ID: "grant-authorization", Tag: "Authorizations", Capability: CapAuthorizationManage, Status: http.StatusCreated,
+		Summary: "Grant an authorization, never more than the caller has",
+	})
+	RevokeAuthorization = define[AuthorizationRequest, NoContent]("DELETE /auth/authorizations/{authorization_id}", Spec{
+		ID: "revoke-authorization", Tag: "Authorizations", Capability: CapAuthorizationManage,
+		Summary: "Revoke an authorization",
+	})
+)

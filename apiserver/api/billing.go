@@ -1,0 +1,63 @@
+package api
+
+// The states of an account, and its plans in their order.
+const (
+	AccountActive              = "active"
+	AccountPendingCancellation = "pending_cancellation"
+	AccountCancelled           = "cancelled"
+
+	PlanSMTPPerMailbox = "smtp_per_mailbox"
+	PlanSMTPPerProxy   = "smtp_per_proxy"
+)
+
+// Plans returns the plans in the order in which a change without a plan_id
+// goes through them.
+func Plans() []string { return []string{PlanSMTPPerMailbox, PlanSMTPPerProxy} }
+
+// BillingResult is the outcome of a billing operation.
+type BillingResult struct {
+	Status         string  `json:"status" doc:"Operation status"`
+	AccountStatus  *string `json:"account_status" doc:"Account status after the operation"`
+	EffectiveAt    *string `json:"effective_at" format:"date-time" doc:"When the change takes effect"`
+	Eligible       *bool   `json:"eligible" doc:"Whether the account was eligible"`
+	PreviousPlanID *string `json:"previous_plan_id"`
+	TargetPlanID   *string `json:"target_plan_id"`
+}
+
+// CancelPlanRequest asks to cancel the account's plan.
+type CancelPlanRequest struct {
+	InAccount
+	Keyed
+	Body CancelPlanBody
+}
+
+// CancelPlanBody is the body of CancelPlanRequest.
+type CancelPlanBody struct {
+	CancelAtPeriodEnd *bool `json:"cancel_at_period_end,omitempty" nullable:"true" doc:"Default true, unless cancel_immediately is true"`
+	CancelImmediately *bool `json:"cancel_immediately,omitempty" nullable:"true" doc:"Default false"`
+}
+
+// ChangePlanRequest asks for another plan.
+type ChangePlanRequest struct {
+	InAccount
+	Keyed
+	Body ChangePlanBody
+}
+
+// ChangePlanBody is the body of ChangePlanRequest.
+type ChangePlanBody struct {
+	EffectiveDate *string `json:"effective_date,omitempty" format:"date-time" nullable:"true" doc:"Absent: now; not in the past"`
+	PlanID        *string `json:"plan_id,omitempty" enum:"smtp_per_mailbox,smtp_per_proxy" nullable:"true" doc:"Absent: the plan after the current one"`
+}
+
+// Operations on the account's plan.
+var (
+	CancelPlan = define[CancelPlanRequest, BillingResult]("POST /billing/cancel-plan", Spec{
+		Number: 20, ID: "cancel-plan", Tag: "Billing", Capability: CapBillingManage,
+		Summary: "Cancel the account's plan",
+	})
+	ChangePlan = define[ChangePlanRequest, BillingResult]("POST /billing/change-plan", Spec{
+		Number: 21, ID: "change-plan", Tag: "Billing", Capability: CapBillingManage,
+		Summary: "Change the account's plan",
+	})
+)

@@ -1,0 +1,140 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"github.com/google/uuid"
+)
+
+// MaxBodyBytes is the largest request body, in bytes: a bulk request of 1000
+// mailboxes with long names fits.
+const MaxBodyBytes = 1 << 20
+
+// Reply is what a handler answers with.
+type Reply[T any] struct {
+	// Replayed is "true" when the answer was kept from an earlier request under
+	// the same Idempotency-Key.
+	Replayed string `header:"Idempotency-Replayed"`
+	Body     T
+}
+
+// Stream is the answer of an operation whose response is CSV.
+type Stream struct {
+	ContentType        string `header:"Content-Type"`
+	ContentDisposition string `header:"Content-Disposition"`
+	Body               func(huma.Context)
+}
+
+// NewAPI returns an empty API that routes through mux and reads and writes JSON
+// in the API's manner.
+func NewAPI(mux humago.Mux) huma.API {
+	config := huma.Config{
+		OpenAPI:       openAPI(),
+		Formats:       map[string]huma.Format{"application/json": jsonFormat},
+		DefaultFormat: "application/json",
+	}
+	config.AllowAdditionalPropertiesByDefault = true
+	return humago.New(mux, config)
+}
+
+// Handle routes the operation to fn. It must not be called twice for one API.
+func (op Operation[Req, Resp]) Handle(h huma.API, fn func(context.Context, *Req) (*Reply[Resp], error)) {
+	op.register(h, func(ctx context.Context, in *Req) (*Reply[Resp], error) {
+		canonicalIDs(reflect.ValueOf(in).Elem())
+		return fn(ctx, in)
+	})
+}
+
+// HandleStream routes an operation whose response is CSV to fn.
+func HandleStream[Req any](h huma.API, op Operation[Req, CSV], fn func(context.Context, *Req) (*Stream, error)) {
+	huma.Register(h, op.huma(), func(ctx context.Context, in *Req) (*Stream, error) {
+		canonicalIDs(reflect.ValueOf(in).Elem())
+		return fn(ctx, in)
+	})
+}
+
+// SpecOf returns the operation that a request was routed to.
+func SpecOf(ctx huma.Context) Spec {
+	return ctx.Operation().Metadata[specKey].(Spec)
+}
+
+const specKey = "spec"
+
+func (op Operation[Req, Resp]) register(h huma.API, fn func(context.Context, *Req) (*Reply[Resp], error)) {
+	switch op.Response {
+	case reflect.TypeFor[NoContent]():
+		huma.Register(h, op.huma(), func(ctx context.Context, in *Req) (*struct{}, error) {
+			_, err := fn(ctx, in)
+			return nil, err
+		})
+	case reflect.TypeFor[CSV]():
+		huma.Register(h, op.huma(), func(context.Context, *Req) (*Stream, error) { return nil, nil })
+	default:
+		huma.Register(h, op.huma(), fn)
+	}
+}
+
+func (s Spec) huma() huma.Operation {
+	op := huma.Operation{
+		OperationID:     s.ID,
+		Method:          s.Method,
+		Path:            s.Path,
+		Summary:         s.Summary,
+		Tags:            []string{s.Tag},
+		DefaultStatus:   s.Status,
+		MaxBodyBytes:    MaxBodyBytes + 1, // huma refuses a body of exactly the limit
+		BodyReadTimeout: -1,               // the server's own deadlines hold
+		Metadata:        map[string]any{specKey: s},
+		Errors:          []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests},
+		Security:        []map[string][]string{{securityScheme: {}}},
+		Extensions:      map[string]any{},
+	}
+	if s.Capability != "" {
+		op.Description = "Needs the capability `" + string(s.Capability) + "`."
+		op.Extensions["x-capability"] = string(s.Capability)
+	}
+	if s.Lifecycle() {
+		op.Extensions["x-lifecycle-extension"] = true
+	}
+	if strings.Count(s.Path, "{") > 1 {
+		op.Errors = append(op.Errors, http.StatusNotFound)
+	}
+	if s.Method != http.MethodGet {
+		op.Errors = append(op.Errors, http.StatusConflict)
+	}
+	if _, ok := s.Request.FieldByName("Body"); ok {
+		op.Errors = append(op.Errors, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+	}
+	if s.Response == reflect.TypeFor[CSV]() {
+		op.Responses = map[string]*huma.Response{"200": {
+			Description: "CSV with a header line",
+			Content:     map[string]*huma.MediaType{"text/csv": {Schema: &huma.Schema{Type: huma.TypeString}}},
+		}}
+	}
+	return op
+}
+
+// canonicalIDs rewrites every field of format uuid to the canonical form: RFC
+// 9562 allows upper case on input, and ids are compared as strings below.
+func canonicalIDs(v reflect.Value) {
+	t := v.Type()
+	for i := range t.NumField() {
+		f := v.Field(i)
+		if f.Kind() == reflect.Pointer {
+			f = f.Elem()
+		}
+		switch {
+		case f.Kind() == reflect.Struct && t.Field(i).IsExported():
+			canonicalIDs(f)
+		case f.Kind() == reflect.String && t.Field(i).Tag.Get("format") == "uuid":
+			if id, err := uuid.Parse(f.String()); err == nil {
+				f.SetString(id.String())
+			}
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package api
+
+import "net/http"
+
+// The states and the type of a dedicated IP.
+const (
+	DedicatedIPProvisioning = "provisioning"
+	DedicatedIPActive       = "active"
+	DedicatedIPReleasing    = "releasing"
+
+	DedicatedIPType = "dedicated"
+)
+
+// DedicatedIP is an address allocation of the account.
+type DedicatedIP struct {
+	ID          string      `json:"id" format:"uuid"`
+	Name        string      `json:"name" doc:"Customer-visible name"`
+	Status      string      `json:"status" doc:"provisioning, active or releasing"`
+	Type        string      `json:"type" doc:"Allocation type"`
+	ASN         *int64      `json:"asn" doc:"Autonomous system number"`
+	CountryCode *string     `json:"country_code" doc:"ISO country code"`
+	IPAddresses []IPAddress `json:"ip_addresses" nullable:"false"`
+	CreatedAt   *string     `json:"created_at" format:"date-time"`
+	UpdatedAt   *string     `json:"updated_at" format:"date-time"`
+}
+
+// IPAddress is one address of a dedicated IP.
+type IPAddress struct {
+	IP              string  `json:"ip" doc:"Public address"`
+	FCrDNSConfirmed bool    `json:"fcrdns_confirmed" default:"false" doc:"Forward-confirmed reverse DNS passed"`
+	Healthy         *bool   `json:"healthy" doc:"Health state when available"`
+	RDNS            *string `json:"rdns" doc:"Reverse DNS hostname when configured"`
+}
+
+// DedicatedIPOption is something that can be claimed.
+type DedicatedIPOption struct {
+	ID          string `json:"id" format:"uuid"`
+	Name        string `json:"name"`
+	Type        string `json:"type"`
+	CountryCode string `json:"country_code"`
+	Available   int    `json:"available" doc:"Addresses left"`
+}
+
+// ClaimDedicatedIPRequest asks for an address out of an option.
+type ClaimDedicatedIPRequest struct {
+	InAccount
+	Keyed
+	Body ClaimDedicatedIPBody
+}
+
+// ClaimDedicatedIPBody is the body of ClaimDedicatedIPRequest.
+type ClaimDedicatedIPBody struct {
+	OptionID string `json:"option_id" format:"uuid"`
+}
+
+// ListDedicatedIPsRequest asks for a page of dedicated IPs.
+type ListDedicatedIPsRequest struct {
+	InAccount
+	Paged
+	Status      string `query:"status" enum:"provisioning,active,releasing"`
+	CountryCode string `query:"country_code" minLength:"2" maxLength:"2"`
+}
+
+// ListDedicatedIPOptionsRequest asks for a page of options.
+type ListDedicatedIPOptionsRequest struct {
+	InAccount
+	Paged
+}
+
+// DedicatedIPRequest names one dedicated IP.
+type DedicatedIPRequest struct {
+	InAccount
+	DedicatedIPID string `path:"dedicated_ip_id" format:"uuid"`
+}
+
+// Operations on dedicated IPs.
+var (
+	ClaimDedicatedIP = define[ClaimDedicatedIPRequest, DedicatedIP]("POST /dedicated-ips/claim", Spec{
+		Number: 18, ID: "claim-dedicated-ip", Tag: "Dedicated IPs", Capability: CapDedicatedIPClaim, Status: http.StatusCreated,
+		Summary: "Claim a dedicated IP",
+	})
+	ListDedicatedIPs = define[ListDedicatedIPsRequest, Page[DedicatedIP]]("GET /dedicated-ips", Spec{
+		Number: 19, ID: "list-dedicated-ips", Tag: "Dedicated IPs", Capability: CapDedicatedIPView,
+		Summary: "List dedicated IPs",
+	})
+	ListDedicatedIPOptions = define[ListDedicatedIPOptionsRequest, Page[DedicatedIPOption]]("GET /dedicated-ips/options", Spec{
+		ID: "list-dedicated-ip-options", Tag: "Dedicated IPs", Capability: CapDedicatedIPView,
+		Summary: "List what can be claimed",
+	})
+	GetDedicatedIP = define[DedicatedIPRequest, DedicatedIP]("GET /dedicated-ips/{dedicated_ip_id}", Spec{
+		ID: "get-dedicated-ip", Tag: "Dedicated IPs", Capability: CapDedicatedIPView,
+		Summary: "Read a dedicated IP",
+	})
+	ReleaseDedicatedIP = define[DedicatedIPRequest, NoContent]("DELETE /dedicated-ips/{dedicated_ip_id}", Spec{
+		ID: "release-dedicated-ip", Tag: "Dedicated IPs", Capability: CapDedicatedIPRelease,
+		Summary: "Give a dedicated IP back",
+	})
+)

@@ -1,0 +1,88 @@
+package api
+
+import "net/http"
+
+// DNSRecord is a record of a domain of the account.
+type DNSRecord struct {
+	ID              int64  `json:"id"`
+	Name            string `json:"name" doc:"Relative to the domain; @ is the domain itself"`
+	Type            string `json:"type"`
+	Value           string `json:"value" doc:"RDATA without the priority"`
+	TTL             int64  `json:"ttl" doc:"Seconds"`
+	Priority        *int64 `json:"priority" doc:"Of an MX or SRV record"`
+	IsSystemManaged bool   `json:"is_system_managed" default:"false"`
+}
+
+// CreateDNSRecordRequest asks for a new record.
+type CreateDNSRecordRequest struct {
+	InAccount
+	Keyed
+	Body CreateDNSRecordBody
+}
+
+// CreateDNSRecordBody is the body of CreateDNSRecordRequest.
+type CreateDNSRecordBody struct {
+	Domain string `json:"domain" minLength:"1" doc:"Domain UUID or domain name"`
+	Name   string `json:"name" minLength:"1" maxLength:"255" doc:"Relative, absolute or @"`
+	Type   string `json:"type" enum:"A,AAAA,CAA,CNAME,MX,NS,SRV,TXT"`
+	Value  string `json:"value" minLength:"1" doc:"RDATA of that type, without the priority"`
+	Prio   *int64 `json:"prio,omitempty" minimum:"0" maximum:"65535" nullable:"true" doc:"Required for MX and SRV, refused elsewhere"`
+	TTL    *int64 `json:"ttl,omitempty" minimum:"60" maximum:"86400" default:"3600" nullable:"true" doc:"Seconds"`
+}
+
+// ListDNSRecordsRequest asks for a page of records.
+type ListDNSRecordsRequest struct {
+	InAccount
+	Paged
+	Domain string `query:"domain" doc:"Domain UUID or name"`
+	Type   string `query:"type" enum:"A,AAAA,CAA,CNAME,MX,NS,SRV,TXT"`
+	Name   string `query:"name" doc:"Relative, absolute or @"`
+}
+
+// DNSRecordRequest names one record.
+type DNSRecordRequest struct {
+	InAccount
+	DNSRecordID int64 `path:"dns_record_id"`
+}
+
+// UpdateDNSRecordRequest asks for a new value, TTL or priority; null or absent
+// leaves one as it is.
+type UpdateDNSRecordRequest struct {
+	InAccount
+	DNSRecordID int64 `path:"dns_record_id"`
+	Body        UpdateDNSRecordBody
+}
+
+// UpdateDNSRecordBody is the body of UpdateDNSRecordRequest.
+type UpdateDNSRecordBody struct {
+	Value *string `json:"value,omitempty" minLength:"1" nullable:"true"`
+	TTL   *int64  `json:"ttl,omitempty" minimum:"60" maximum:"86400" nullable:"true"`
+	Prio  *int64  `json:"prio,omitempty" minimum:"0" maximum:"65535" nullable:"true"`
+}
+
+// Operations on DNS records.
+var (
+	CreateDNSRecord = define[CreateDNSRecordRequest, DNSRecord]("POST /dns-records", Spec{
+		Number: 17, ID: "create-dns-record", Tag: "DNS records", Capability: CapDNSRecordCreate, Narrowable: true, Status: http.StatusCreated,
+		Summary: "Create a DNS record",
+	})
+	ListDNSRecords = define[ListDNSRecordsRequest, Page[DNSRecord]]("GET /dns-records", Spec{
+		ID: "list-dns-records", Tag: "DNS records", Capability: CapDNSRecordView, Narrowable: true,
+		Summary: "List DNS records",
+	})
+	GetDNSRecord = define[DNSRecordRequest, DNSRecord]("GET /dns-records/{dns_record_id}", Spec{
+		ID: "get-dns-record", Tag: "DNS records", Capability: CapDNSRecordView, Narrowable: true,
+		Summary: "Read a DNS record",
+	})
+	UpdateDNSRecord = define[UpdateDNSRecordRequest, DNSRecord]("PATCH /dns-records/{dns_record_id}", Spec{
+		ID: "update-dns-record", Tag: "DNS records", Capability: CapDNSRecordUpdate, Narrowable: true,
+		Summary: "Change a DNS record's value, TTL or priority",
+	})
+	DeleteDNSRecord = define[DNSRecordRequest, NoContent]("DELETE /dns-records/{dns_record_id}", Spec{
+		ID: "delete-dns-record", Tag: "DNS records", Capability: CapDNSRecordDelete, Narrowable: true,
+		Summary: "Delete a DNS record that is not system-managed",
+	})
+)
+
+// DefaultDNSTTL is the TTL of a record that is created without one, in seconds.
+const DefaultDNSTTL int64 = 3600

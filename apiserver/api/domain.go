@@ -1,0 +1,166 @@
+package api
+
+// The states of a domain, and of one result of a purchase.
+const (
+	DomainPendingPayment = "pending_payment"
+	DomainPending        = "pending"
+	DomainActive         = "active"
+	DomainFailed         = "failed"
+
+	PurchasePurchased      = "purchased"
+	PurchasePendingPayment = "pending_payment"
+	PurchaseFailed         = "failed"
+)
+
+// The error codes of a failed purchase.
+const (
+	PurchaseInvalidDomain  = "invalid_domain"
+	PurchaseUnsupportedTLD = "unsupported_tld"
+	PurchaseUnavailable    = "unavailable"
+	PurchasePremiumDomain  = "premium_domain"
+	PurchaseAlreadyOwned   = "already_owned"
+)
+
+// The ways in which a domain's web traffic is redirected.
+const (
+	RedirectPermanent = "301"
+	RedirectTemporary = "302"
+	RedirectIframe    = "iframe"
+)
+
+// Domain is a domain of the account.
+type Domain struct {
+	ID                      string  `json:"id" format:"uuid"`
+	Name                    string  `json:"name" doc:"ASCII form, lower case"`
+	Status                  string  `json:"status" doc:"pending_payment, pending, active or failed"`
+	OutboundRoutingReady    bool    `json:"outbound_routing_ready"`
+	WorkspaceID             string  `json:"workspace_id" format:"uuid" doc:"Workspace containing the domain"`
+	AutoRenew               bool    `json:"auto_renew" default:"false"`
+	DedicatedIPID           *string `json:"dedicated_ip_id" format:"uuid" doc:"Assigned dedicated IP, if any"`
+	InboundTenantID         *string `json:"inbound_tenant_id" format:"uuid"`
+	InboundTenantExternalID *string `json:"inbound_tenant_external_id" doc:"Provider's id of the inbound tenant"`
+	InboundTenantName       *string `json:"inbound_tenant_name"`
+	InboundTenantType       *string `json:"inbound_tenant_type"`
+	RedirectMode            *string `json:"redirect_mode" enum:"301,302,iframe"`
+	RedirectURL             *string `json:"redirect_url"`
+	Tags                    []Tag   `json:"tags" nullable:"false"`
+	CreatedAt               string  `json:"created_at" format:"date-time"`
+	UpdatedAt               string  `json:"updated_at" format:"date-time"`
+}
+
+// Tag is a label of a domain.
+type Tag struct {
+	ID   string `json:"id" format:"uuid"`
+	Name string `json:"name"`
+}
+
+// PurchaseDomainsRequest asks to buy domains.
+type PurchaseDomainsRequest struct {
+	InAccount
+	Keyed
+	Body PurchaseDomainsBody
+}
+
+// PurchaseDomainsBody is the body of PurchaseDomainsRequest.
+type PurchaseDomainsBody struct {
+	Domains     []string    `json:"domains" nullable:"false" minItems:"1" maxItems:"100"`
+	WorkspaceID string      `json:"workspace_id" format:"uuid"`
+	ContactInfo ContactInfo `json:"contact_info"`
+}
+
+// ContactInfo is the registrant of a purchased domain.
+type ContactInfo struct {
+	Address1     string `json:"address_1" minLength:"1" maxLength:"255"`
+	City         string `json:"city" minLength:"1" maxLength:"255"`
+	Country      string `json:"country" minLength:"2" maxLength:"2" doc:"Two-letter ISO 3166 country code"`
+	Email        string `json:"email" minLength:"1" maxLength:"255"`
+	FirstName    string `json:"first_name" minLength:"1" maxLength:"255"`
+	LastName     string `json:"last_name" minLength:"1" maxLength:"255"`
+	Organization string `json:"organization" minLength:"1" maxLength:"255"`
+	Phone        string `json:"phone" minLength:"1" maxLength:"255" doc:"E.164 with country code, for instance +4930123456"`
+	State        string `json:"state" minLength:"1" maxLength:"255"`
+	Zip          string `json:"zip" minLength:"1" maxLength:"255"`
+}
+
+// Purchase reports each domain of a purchase on its own.
+type Purchase struct {
+	Results         []PurchaseResult `json:"results" nullable:"false"`
+	Currency        *string          `json:"currency"`
+	EstimatedTotal  *string          `json:"estimated_total"`
+	FailedCount     int              `json:"failed_count" default:"0"`
+	SuccessfulCount int              `json:"successful_count" default:"0"`
+	PaymentURL      *string          `json:"payment_url" doc:"Where to pay, if a payment is needed"`
+	PurchaseBatchID *string          `json:"purchase_batch_id"`
+}
+
+// PurchaseResult is the outcome for one domain.
+type PurchaseResult struct {
+	DomainName string  `json:"domain_name"`
+	Status     string  `json:"status" enum:"purchased,pending_payment,failed"`
+	Error      *string `json:"error"`
+	ErrorCode  *string `json:"error_code" enum:"invalid_domain,unsupported_tld,unavailable,premium_domain,already_owned"`
+	ID         *string `json:"id" doc:"The domain's id, where it was bought"`
+}
+
+// ListDomainsRequest asks for a page of domains.
+type ListDomainsRequest struct {
+	InAccount
+	Paged
+	WorkspaceID string `query:"workspace_id" format:"uuid"`
+	Status      string `query:"status" enum:"pending_payment,pending,active,failed"`
+	Tag         string `query:"tag" doc:"Tag id or name"`
+	Search      string `query:"search" doc:"Case-insensitive part of the name"`
+}
+
+// UpdateDomainRequest asks for new customer-facing settings.
+type UpdateDomainRequest struct {
+	InAccount
+	Domain string `path:"domain" doc:"Domain UUID or name"`
+	Body   UpdateDomainBody
+}
+
+// UpdateDomainBody is the body of UpdateDomainRequest. What is absent stays; a
+// null redirect_url ends the redirect.
+type UpdateDomainBody struct {
+	AutoRenew   *bool            `json:"auto_renew,omitempty" nullable:"true"`
+	RedirectURL Nullable[string] `json:"redirect_url,omitzero" maxLength:"2048" doc:"http or https; null ends the redirect"`
+	WorkspaceID *string          `json:"workspace_id,omitempty" format:"uuid" nullable:"true"`
+}
+
+// DomainSettings is the answer to an update.
+type DomainSettings struct {
+	AutoRenew   bool    `json:"auto_renew"`
+	ID          string  `json:"id" format:"uuid"`
+	WorkspaceID string  `json:"workspace_id" format:"uuid"`
+	RedirectURL *string `json:"redirect_url"`
+}
+
+// DomainRequest names one domain.
+type DomainRequest struct {
+	InAccount
+	Domain string `path:"domain" doc:"Domain UUID or name"`
+}
+
+// Operations on domains.
+var (
+	PurchaseDomains = define[PurchaseDomainsRequest, Purchase]("POST /domains/purchase", Spec{
+		Number: 14, ID: "purchase-domains", Tag: "Domains", Capability: CapDomainPurchase, Narrowable: true,
+		Summary: "Buy domains, each reported on its own",
+	})
+	ListDomains = define[ListDomainsRequest, Page[Domain]]("GET /domains", Spec{
+		Number: 15, ID: "list-domains", Tag: "Domains", Capability: CapDomainView, Narrowable: true,
+		Summary: "List domains",
+	})
+	UpdateDomain = define[UpdateDomainRequest, DomainSettings]("PATCH /domains/{domain}", Spec{
+		Number: 16, ID: "update-domain", Tag: "Domains", Capability: CapDomainUpdate, Narrowable: true,
+		Summary: "Change a domain's customer-facing settings",
+	})
+	GetDomain = define[DomainRequest, Domain]("GET /domains/{domain}", Spec{
+		ID: "get-domain", Tag: "Domains", Capability: CapDomainView, Narrowable: true,
+		Summary: "Read a domain",
+	})
+	DeleteDomain = define[DomainRequest, NoContent]("DELETE /domains/{domain}", Spec{
+		ID: "delete-domain", Tag: "Domains", Capability: CapDomainDelete, Narrowable: true,
+		Summary: "Delete a domain without mailboxes, with its DNS records",
+	})
+)

@@ -1,0 +1,166 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// The types of a problem, in the vocabulary of Pydantic v2 for invalid input.
+const (
+	TypeMissing          = "missing"
+	TypeString           = "string_type"
+	TypeStringTooShort   = "string_too_short"
+	TypeStringTooLong    = "string_too_long"
+	TypeUUID             = "uuid_parsing"
+	TypeInt              = "int_parsing"
+	TypeBool             = "bool_type"
+	TypeList             = "list_type"
+	TypeDict             = "dict_type"
+	TypeTooShort         = "too_short"
+	TypeTooLong          = "too_long"
+	TypeGreaterThanEqual = "greater_than_equal"
+	TypeLessThanEqual    = "less_than_equal"
+	TypeEnum             = "enum"
+	TypeDatetime         = "datetime_from_date_parsing"
+	TypeJSONInvalid      = "json_invalid"
+	TypeValue            = "value_error"
+
+	TypeUnsupportedMedia = "unsupported_media_type"
+	TypeNotAuthenticated = "not_authenticated"
+	TypeInvalidToken     = "invalid_token"
+	TypeTokenExpired     = "token_expired"
+	TypeTokenRevoked     = "token_revoked"
+	TypePermissionDenied = "permission_denied"
+	TypeAccountCancelled = "account_cancelled"
+	TypeNotFound         = "not_found"
+	TypeMethodNotAllowed = "method_not_allowed"
+	TypeConflict         = "conflict"
+	TypePayloadTooLarge  = "payload_too_large"
+	TypeRateLimited      = "rate_limited"
+	TypeRequestTimeout   = "request_timeout"
+	TypeInternal         = "internal_error"
+	TypeUnavailable      = "unavailable"
+)
+
+// Problem is one element of an error body: what is wrong at which place of the
+// request.
+type Problem struct {
+	// Loc begins with path, query, header or body; an array index is a decimal.
+	Loc  []string `json:"loc" nullable:"false" doc:"Place in the request; the first element is path, query, header or body"`
+	Msg  string   `json:"msg"`
+	Type string   `json:"type"`
+}
+
+// Error implements error.
+func (p *Problem) Error() string {
+	return strings.Join(p.Loc, ".") + ": " + p.Msg
+}
+
+// Invalid is a value_error at a place of the request, for a Resolve method or
+// for Unprocessable.
+func Invalid(format string, args ...any) *Problem {
+	return &Problem{Msg: "Value error, " + fmt.Sprintf(format, args...), Type: TypeValue}
+}
+
+// Missing is the problem of a field that is required only in this request.
+func Missing() *Problem {
+	return &Problem{Msg: "Field required", Type: TypeMissing}
+}
+
+// At sets the place of p and returns it.
+func (p *Problem) At(loc ...string) *Problem {
+	p.Loc = loc
+	return p
+}
+
+// InBody sets the place of p to a field of the body and returns it.
+func (p *Problem) InBody(field ...string) *Problem {
+	return p.At(append([]string{"body"}, field...)...)
+}
+
+// Error is an answer that is not a success: its body, its status and what goes
+// into its headers.
+type Error struct {
+	Detail []*Problem `json:"detail" nullable:"false"`
+
+	status int
+	header http.Header
+}
+
+// NewError returns an error with one problem about the request as a whole.
+func NewError(status int, typ, format string, args ...any) *Error {
+	return &Error{status: status, Detail: []*Problem{{Loc: []string{"header"}, Msg: fmt.Sprintf(format, args...), Type: typ}}}
+}
+
+// At sets the place of the error's problems.
+func (e *Error) At(loc ...string) *Error {
+	for _, p := range e.Detail {
+		p.Loc = loc
+	}
+	return e
+}
+
+// With adds a header to the answer.
+func (e *Error) With(key, value string) *Error {
+	if e.header == nil {
+		e.header = http.Header{}
+	}
+	e.header.Set(key, value)
+	return e
+}
+
+// RetryAfter adds a Retry-After header, in whole seconds.
+func (e *Error) RetryAfter(seconds int) *Error {
+	return e.With("Retry-After", strconv.Itoa(seconds))
+}
+
+// WithStatus sets the status of the answer: an error that was kept as JSON has
+// none.
+func (e *Error) WithStatus(status int) *Error {
+	e.status = status
+	return e
+}
+
+// Error implements error.
+func (e *Error) Error() string {
+	msgs := make([]string, len(e.Detail))
+	for i, p := range e.Detail {
+		msgs[i] = p.Error()
+	}
+	return fmt.Sprintf("%d: %s", e.status, strings.Join(msgs, "; "))
+}
+
+// GetStatus implements huma.StatusError.
+func (e *Error) GetStatus() int { return e.status }
+
+// GetHeaders implements huma.HeadersError.
+func (e *Error) GetHeaders() http.Header { return e.header }
+
+// Unprocessable is the answer to a request that was understood but names or
+// asks for something that can't be.
+func Unprocessable(problems ...*Problem) *Error {
+	return &Error{status: http.StatusUnprocessableEntity, Detail: problems}
+}
+
+// NotFound is the answer for an object that does not exist, or not for this
+// caller; param is the path parameter that names it.
+func NotFound(param, kind string) *Error {
+	return NewError(http.StatusNotFound, TypeNotFound, "no such %s in this account", kind).At("path", param)
+}
+
+// Conflict is the answer where something exists already or a state forbids the
+// request.
+func Conflict(format string, args ...any) *Error {
+	return NewError(http.StatusConflict, TypeConflict, format, args...).At("body")
+}
+
+// PermissionDenied is the answer to a caller without the capability, and to the
+// credential of another account: it names none.
+func PermissionDenied(c Capability) *Error {
+	if c == "" {
+		return NewError(http.StatusForbidden, TypePermissionDenied, "the credential is not one of this account").At("header", "Authorization")
+	}
+	return NewError(http.StatusForbidden, TypePermissionDenied, "the credential lacks the capability %s", c).At("header", "Authorization")
+}

@@ -1,0 +1,76 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// The state of new feedback, and its default category.
+const (
+	FeedbackNew   = "new"
+	FeedbackOther = "other"
+)
+
+// Feedback is product feedback as it was submitted.
+type Feedback struct {
+	ID                 string   `json:"id" format:"uuid"`
+	AccountID          string   `json:"account_id" format:"uuid"`
+	Title              string   `json:"title"`
+	Description        string   `json:"description"`
+	Category           string   `json:"category" enum:"bug_report,product_feedback,feature_request,other"`
+	Status             string   `json:"status" enum:"new,triaged,planned,in_progress,closed"`
+	Attributes         FreeForm `json:"attributes" doc:"Free-form, as it was sent"`
+	PaidProductFeature bool     `json:"paid_product_feature" default:"false"`
+	SubmitterEmail     *string  `json:"submitter_email"`
+	SubmitterName      *string  `json:"submitter_name"`
+	CreatedByUserID    *string  `json:"created_by_user_id" format:"uuid"`
+	AdminNotes         *string  `json:"admin_notes"`
+	CreatedAt          string   `json:"created_at" format:"date-time"`
+	UpdatedAt          string   `json:"updated_at" format:"date-time"`
+}
+
+// SubmitFeedbackRequest submits feedback.
+type SubmitFeedbackRequest struct {
+	InAccount
+	Keyed
+	Body SubmitFeedbackBody
+}
+
+// SubmitFeedbackBody is the body of SubmitFeedbackRequest.
+type SubmitFeedbackBody struct {
+	Title              string   `json:"title" minLength:"1" maxLength:"255"`
+	Description        string   `json:"description" minLength:"1" maxLength:"10000"`
+	Category           string   `json:"category,omitempty" enum:"bug_report,product_feedback,feature_request,other" default:"other"`
+	Attributes         FreeForm `json:"attributes,omitempty" doc:"Free-form"`
+	PaidProductFeature bool     `json:"paid_product_feature,omitempty" default:"false"`
+}
+
+// SubmitFeedback is the operation on feedback.
+var SubmitFeedback = define[SubmitFeedbackRequest, Feedback]("POST /feedback", Spec{
+	Number: 22, ID: "submit-feedback", Tag: "Feedback", Status: http.StatusCreated,
+	Summary: "Submit product feedback",
+})
+
+// FreeForm is a JSON object that is kept as it came, large numbers included.
+type FreeForm json.RawMessage
+
+// MarshalJSON implements json.Marshaler; nothing is an empty object.
+func (f FreeForm) MarshalJSON() ([]byte, error) {
+	if len(f) == 0 {
+		return []byte("{}"), nil
+	}
+	return json.RawMessage(f).MarshalJSON()
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (f *FreeForm) UnmarshalJSON(b []byte) error {
+	*f = append((*f)[:0], b...)
+	return nil
+}
+
+// Schema implements huma.SchemaProvider.
+func (FreeForm) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
+}

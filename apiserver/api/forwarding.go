@@ -1,0 +1,111 @@
+package api
+
+import "net/http"
+
+// The states of a forwarding rule's recipient verification.
+const (
+	VerificationInternal = "internal"
+	VerificationPending  = "pending"
+	VerificationVerified = "verified"
+	VerificationExpired  = "expired"
+)
+
+// Forwarding is a rule that sends mail to a target address.
+type Forwarding struct {
+	ID                     string  `json:"id" format:"uuid"`
+	Active                 bool    `json:"active" doc:"Whether forwarding is active"`
+	ScopeType              string  `json:"scope_type" enum:"account,workspace,domain"`
+	ScopeID                string  `json:"scope_id" format:"uuid" doc:"Id of the account, workspace or domain"`
+	TargetEmail            string  `json:"target_email" doc:"Destination address"`
+	VerificationRequired   bool    `json:"verification_required" doc:"Whether the recipient must confirm"`
+	VerificationState      string  `json:"verification_state" enum:"internal,pending,verified,expired"`
+	VerificationSentAt     *string `json:"verification_sent_at" format:"date-time"`
+	VerificationExpiresAt  *string `json:"verification_expires_at" format:"date-time"`
+	VerificationVerifiedAt *string `json:"verification_verified_at" format:"date-time"`
+	CreatedAt              string  `json:"created_at" format:"date-time"`
+	UpdatedAt              string  `json:"updated_at" format:"date-time"`
+}
+
+// CreateForwardingRequest asks for a new rule.
+type CreateForwardingRequest struct {
+	InAccount
+	Keyed
+	Body CreateForwardingBody
+}
+
+// CreateForwardingBody is the body of CreateForwardingRequest.
+type CreateForwardingBody struct {
+	TargetEmail string  `json:"target_email" minLength:"1" maxLength:"254"`
+	Domain      *string `json:"domain,omitempty" nullable:"true" doc:"Domain UUID or domain name: the scope is that domain"`
+	WorkspaceID *string `json:"workspace_id,omitempty" format:"uuid" nullable:"true" doc:"The scope is that workspace"`
+}
+
+// ListForwardingRequest asks for a page of rules.
+type ListForwardingRequest struct {
+	InAccount
+	Paged
+	Domain            string `query:"domain" doc:"Domain UUID or name"`
+	WorkspaceID       string `query:"workspace_id" format:"uuid"`
+	ScopeType         string `query:"scope_type" enum:"account,workspace,domain"`
+	VerificationState string `query:"verification_state" enum:"internal,pending,verified,expired"`
+	Search            string `query:"search" doc:"Case-insensitive part of the target address"`
+}
+
+// UpdateForwardingRequest asks for a new target; the same target again sends
+// a new verification message.
+type UpdateForwardingRequest struct {
+	InAccount
+	ForwardingID string `path:"forwarding_id" format:"uuid"`
+	Body         UpdateForwardingBody
+}
+
+// UpdateForwardingBody is the body of UpdateForwardingRequest.
+type UpdateForwardingBody struct {
+	TargetEmail string `json:"target_email" minLength:"1" maxLength:"254"`
+}
+
+// SetForwardingActiveRequest switches a rule on or off.
+type SetForwardingActiveRequest struct {
+	InAccount
+	ForwardingID string `path:"forwarding_id" format:"uuid"`
+	Body         SetForwardingActiveBody
+}
+
+// SetForwardingActiveBody is the body of SetForwardingActiveRequest.
+type SetForwardingActiveBody struct {
+	Active bool `json:"active"`
+}
+
+// ForwardingRequest names one rule.
+type ForwardingRequest struct {
+	InAccount
+	ForwardingID string `path:"forwarding_id" format:"uuid"`
+}
+
+// Operations on forwarding rules.
+var (
+	CreateForwarding = define[CreateForwardingRequest, Forwarding]("POST /forwarding", Spec{
+		Number: 6, ID: "create-forwarding", Tag: "Forwarding", Capability: CapForwardingManage, Narrowable: true, Status: http.StatusCreated,
+		Summary: "Create a forwarding rule",
+	})
+	ListForwarding = define[ListForwardingRequest, Page[Forwarding]]("GET /forwarding", Spec{
+		Number: 7, ID: "list-forwarding", Tag: "Forwarding", Capability: CapForwardingView, Narrowable: true,
+		Summary: "List forwarding rules",
+	})
+	UpdateForwarding = define[UpdateForwardingRequest, Forwarding]("PATCH /forwarding/{forwarding_id}", Spec{
+		Number: 8, ID: "update-forwarding", Tag: "Forwarding", Capability: CapForwardingManage, Narrowable: true,
+		Summary: "Change a forwarding rule's target, or send the verification again",
+	})
+	GetForwarding = define[ForwardingRequest, Forwarding]("GET /forwarding/{forwarding_id}", Spec{
+		ID: "get-forwarding", Tag: "Forwarding", Capability: CapForwardingView, Narrowable: true,
+		Summary: "Read a forwarding rule",
+	})
+	DeleteForwarding = define[ForwardingRequest, NoContent]("DELETE /forwarding/{forwarding_id}", Spec{
+		ID: "delete-forwarding", Tag: "Forwarding", Capability: CapForwardingManage, Narrowable: true,
+		Summary: "Delete a forwarding rule",
+	})
+	SetForwardingActive = define[SetForwardingActiveRequest, Forwarding]("PATCH /forwarding/{forwarding_id}/active", Spec{
+		ID: "set-forwarding-active", Tag: "Forwarding", Capability: CapForwardingManage, Narrowable: true,
+		Summary: "Switch a forwarding rule on or off",
+	})
+)

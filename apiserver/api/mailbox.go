@@ -1,0 +1,182 @@
+package api
+
+import "net/http"
+
+// The states of a mailbox.
+const (
+	MailboxProvisioning = "provisioning"
+	MailboxActive       = "active"
+	MailboxPaused       = "paused"
+	MailboxDeleting     = "deleting"
+)
+
+// Mailbox is one mailbox of a domain.
+type Mailbox struct {
+	ID            string         `json:"id" format:"uuid"`
+	DomainID      string         `json:"domain_id" format:"uuid"`
+	DomainName    string         `json:"domain_name"`
+	LocalPart     string         `json:"local_part" doc:"Part before the at sign"`
+	PrimaryEmail  string         `json:"primary_email"`
+	FirstName     string         `json:"first_name"`
+	LastName      string         `json:"last_name"`
+	Status        string         `json:"status" doc:"provisioning, active, paused or deleting"`
+	Quota         Quota          `json:"quota"`
+	Aliases       []MailboxAlias `json:"aliases" nullable:"false"`
+	WorkspaceID   *string        `json:"workspace_id" format:"uuid"`
+	WorkspaceName *string        `json:"workspace_name"`
+	CreatedAt     string         `json:"created_at" format:"date-time"`
+	UpdatedAt     string         `json:"updated_at" format:"date-time"`
+}
+
+// Quota is a mailbox's storage, in bytes.
+type Quota struct {
+	Allowed int64 `json:"allowed" doc:"Bytes"`
+	Used    int64 `json:"used" doc:"Bytes"`
+}
+
+// MailboxAlias is a further address of a mailbox.
+type MailboxAlias struct {
+	Alias      string `json:"alias"`
+	IsCatchAll bool   `json:"is_catch_all" default:"false"`
+}
+
+// CreateMailboxRequest asks for a new mailbox.
+type CreateMailboxRequest struct {
+	InAccount
+	Keyed
+	Body CreateMailboxBody
+}
+
+// CreateMailboxBody is the body of CreateMailboxRequest.
+type CreateMailboxBody struct {
+	Domain    string `json:"domain" minLength:"1" doc:"Domain UUID or domain name"`
+	FirstName string `json:"first_name" minLength:"1" maxLength:"100"`
+	LastName  string `json:"last_name" minLength:"1" maxLength:"100"`
+	LocalPart string `json:"local_part" minLength:"1" maxLength:"64" doc:"Dot-atom of RFC 5321, stored in lower case, unique in its domain"`
+}
+
+// CreateMailboxesRequest asks for many mailboxes of one domain.
+type CreateMailboxesRequest struct {
+	InAccount
+	Keyed
+	Body CreateMailboxesBody
+}
+
+// MaxBulkItems is the largest number of items in a bulk request.
+const MaxBulkItems = 1000
+
+// CreateMailboxesBody is the body of CreateMailboxesRequest.
+type CreateMailboxesBody struct {
+	Domain string           `json:"domain" minLength:"1" doc:"Domain UUID or domain name"`
+	Items  []NewMailboxItem `json:"items" nullable:"false" minItems:"1" maxItems:"1000"`
+}
+
+// NewMailboxItem is one mailbox of a bulk request. Its values are checked item
+// by item, so that a bad one does not stop the others.
+type NewMailboxItem struct {
+	FirstName string `json:"first_name"`
+	LastName  string `json:"last_name"`
+	LocalPart string `json:"local_part"`
+}
+
+// CreatedMailboxes reports each item of a bulk request in exactly one of its
+// two arrays.
+type CreatedMailboxes struct {
+	Created []CreatedMailboxItem `json:"created" nullable:"false"`
+	Failed  []FailedMailboxItem  `json:"failed" nullable:"false"`
+}
+
+// CreatedMailboxItem is an item that became a mailbox.
+type CreatedMailboxItem struct {
+	Index   int     `json:"index" doc:"Zero-based place in the request's items"`
+	Mailbox Mailbox `json:"mailbox"`
+}
+
+// FailedMailboxItem is an item that did not.
+type FailedMailboxItem struct {
+	Code    string `json:"code" enum:"already_exists,invalid_local_part,invalid_name,duplicate_in_request,quota_exceeded"`
+	Index   int    `json:"index" doc:"Zero-based place in the request's items"`
+	Message string `json:"message"`
+}
+
+// The codes of a failed bulk item.
+const (
+	BulkAlreadyExists      = "already_exists"
+	BulkInvalidLocalPart   = "invalid_local_part"
+	BulkInvalidName        = "invalid_name"
+	BulkDuplicateInRequest = "duplicate_in_request"
+	BulkQuotaExceeded      = "quota_exceeded"
+)
+
+// ListMailboxesRequest asks for a page of mailboxes.
+type ListMailboxesRequest struct {
+	InAccount
+	Paged
+	Domain      string `query:"domain" doc:"Domain UUID or name"`
+	WorkspaceID string `query:"workspace_id" format:"uuid"`
+	Status      string `query:"status" enum:"provisioning,active,paused,deleting"`
+	Search      string `query:"search" doc:"Case-insensitive part of the address or of a name"`
+}
+
+// UpdateMailboxRequest asks for new names; null or absent leaves one as it is.
+type UpdateMailboxRequest struct {
+	InAccount
+	Mailbox string `path:"mailbox" doc:"Mailbox UUID or primary address"`
+	Body    UpdateMailboxBody
+}
+
+// UpdateMailboxBody is the body of UpdateMailboxRequest.
+type UpdateMailboxBody struct {
+	FirstName *string `json:"first_name,omitempty" minLength:"1" maxLength:"100" nullable:"true"`
+	LastName  *string `json:"last_name,omitempty" minLength:"1" maxLength:"100" nullable:"true"`
+}
+
+// ExportMailboxesRequest asks for mailboxes as CSV.
+type ExportMailboxesRequest struct {
+	InAccount
+	Body ExportMailboxesBody
+}
+
+// ExportMailboxesBody is the body of ExportMailboxesRequest.
+type ExportMailboxesBody struct {
+	Domain    *string  `json:"domain,omitempty" nullable:"true" doc:"Domain UUID or name: its mailboxes only"`
+	Mailboxes []string `json:"mailboxes,omitempty" nullable:"true" doc:"Mailbox UUIDs or addresses: those only"`
+}
+
+// MailboxRequest names one mailbox.
+type MailboxRequest struct {
+	InAccount
+	Mailbox string `path:"mailbox" doc:"Mailbox UUID or primary address"`
+}
+
+// Operations on mailboxes.
+var (
+	CreateMailbox = define[CreateMailboxRequest, Mailbox]("POST /mailboxes", Spec{
+		Number: 9, ID: "create-mailbox", Tag: "Mailboxes", Capability: CapMailboxCreate, Narrowable: true, Status: http.StatusCreated,
+		Summary: "Create a mailbox",
+	})
+	ListMailboxes = define[ListMailboxesRequest, Page[Mailbox]]("GET /mailboxes", Spec{
+		Number: 10, ID: "list-mailboxes", Tag: "Mailboxes", Capability: CapMailboxView, Narrowable: true,
+		Summary: "List mailboxes",
+	})
+	UpdateMailbox = define[UpdateMailboxRequest, Mailbox]("PATCH /mailboxes/{mailbox}", Spec{
+		Number: 11, ID: "update-mailbox", Tag: "Mailboxes", Capability: CapMailboxUpdate, Narrowable: true,
+		Summary: "Change a mailbox's names",
+	})
+	CreateMailboxes = define[CreateMailboxesRequest, CreatedMailboxes]("POST /mailboxes/bulk", Spec{
+		Number: 12, ID: "create-mailboxes", Tag: "Mailboxes", Capability: CapMailboxCreate, Narrowable: true,
+		Summary: "Create many mailboxes, each reported on its own",
+	})
+	ExportMailboxes = define[ExportMailboxesRequest, CSV]("POST /mailboxes/export", Spec{
+		Number: 13, ID: "export-mailboxes", Tag: "Mailboxes", Capability: CapMailboxExport, Narrowable: true,
+		Summary: "Export mailboxes as CSV (RFC 4180)",
+	})
+	GetMailbox = define[MailboxRequest, Mailbox]("GET /mailboxes/{mailbox}", Spec{
+		ID: "get-mailbox", Tag: "Mailboxes", Capability: CapMailboxView, Narrowable: true,
+		Summary: "Read a mailbox",
+	})
+	DeleteMailbox = define[MailboxRequest, NoContent]("DELETE /mailboxes/{mailbox}", Spec{
+		ID: "delete-mailbox", Tag: "Mailboxes", Capability: CapMailboxDelete, Narrowable: true,
+		Summary: "Delete a mailbox",
+	})
+)

@@ -1,0 +1,88 @@
+package api
+
+import "net/http"
+
+// MasterPassword is a credential with an account, workspace or domain scope.
+// Its secret is never returned.
+type MasterPassword struct {
+	ID        string `json:"id" format:"uuid"`
+	Name      string `json:"name"`
+	ScopeType string `json:"scope_type" enum:"account,workspace,domain"`
+	ScopeID   string `json:"scope_id" format:"uuid" doc:"Id of the account, workspace or domain"`
+	CreatedAt string `json:"created_at" format:"date-time"`
+	UpdatedAt string `json:"updated_at" format:"date-time"`
+}
+
+// CreatedMasterPassword is the answer to a create.
+type CreatedMasterPassword struct {
+	MasterPassword
+	GeneratedSecret *string `json:"generated_secret,omitempty" doc:"The generated secret, shown only in the answer to a request with generate"`
+}
+
+// CreateMasterPasswordRequest asks for a new master password.
+type CreateMasterPasswordRequest struct {
+	InAccount
+	Keyed
+	Body CreateMasterPasswordBody
+}
+
+// CreateMasterPasswordBody is the body of CreateMasterPasswordRequest.
+type CreateMasterPasswordBody struct {
+	Name        string  `json:"name" minLength:"1" maxLength:"100" doc:"Display name, unique within its scope"`
+	Domain      *string `json:"domain,omitempty" nullable:"true" doc:"Domain UUID or domain name: the scope is that domain"`
+	WorkspaceID *string `json:"workspace_id,omitempty" format:"uuid" nullable:"true" doc:"The scope is that workspace"`
+	Generate    bool    `json:"generate,omitempty" default:"false" doc:"Generate the secret instead of supplying it"`
+	Value       *string `json:"value,omitempty" minLength:"4" maxLength:"256" nullable:"true" doc:"The secret when it is not generated"`
+}
+
+// ListMasterPasswordsRequest asks for a page of master passwords.
+type ListMasterPasswordsRequest struct {
+	InAccount
+	Paged
+	Domain      string `query:"domain" doc:"Domain UUID or name"`
+	WorkspaceID string `query:"workspace_id" format:"uuid"`
+	ScopeType   string `query:"scope_type" enum:"account,workspace,domain"`
+	Search      string `query:"search" doc:"Case-insensitive part of the name"`
+}
+
+// RenameMasterPasswordRequest asks for a new name.
+type RenameMasterPasswordRequest struct {
+	InAccount
+	CredentialID string `path:"credential_id" format:"uuid"`
+	Body         RenameMasterPasswordBody
+}
+
+// RenameMasterPasswordBody is the body of RenameMasterPasswordRequest.
+type RenameMasterPasswordBody struct {
+	Name string `json:"name" minLength:"1" maxLength:"100"`
+}
+
+// MasterPasswordRequest names one master password.
+type MasterPasswordRequest struct {
+	InAccount
+	CredentialID string `path:"credential_id" format:"uuid"`
+}
+
+// Operations on master passwords.
+var (
+	CreateMasterPassword = define[CreateMasterPasswordRequest, CreatedMasterPassword]("POST /credentials", Spec{
+		Number: 3, ID: "create-master-password", Tag: "Master passwords", Capability: CapCredentialManage, Narrowable: true, Status: http.StatusCreated,
+		Summary: "Create a master password",
+	})
+	ListMasterPasswords = define[ListMasterPasswordsRequest, Page[MasterPassword]]("GET /credentials", Spec{
+		Number: 4, ID: "list-master-passwords", Tag: "Master passwords", Capability: CapCredentialView, Narrowable: true,
+		Summary: "List master passwords",
+	})
+	RenameMasterPassword = define[RenameMasterPasswordRequest, MasterPassword]("PATCH /credentials/{credential_id}", Spec{
+		Number: 5, ID: "rename-master-password", Tag: "Master passwords", Capability: CapCredentialManage, Narrowable: true,
+		Summary: "Rename a master password",
+	})
+	GetMasterPassword = define[MasterPasswordRequest, MasterPassword]("GET /credentials/{credential_id}", Spec{
+		ID: "get-master-password", Tag: "Master passwords", Capability: CapCredentialView, Narrowable: true,
+		Summary: "Read a master password",
+	})
+	DeleteMasterPassword = define[MasterPasswordRequest, NoContent]("DELETE /credentials/{credential_id}", Spec{
+		ID: "delete-master-password", Tag: "Master passwords", Capability: CapCredentialManage, Narrowable: true,
+		Summary: "Delete a master password",
+	})
+)

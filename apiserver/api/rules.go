@@ -1,0 +1,211 @@
+package api
+
+import (
+	"github.com/danielgtaylor/huma/v2"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"golang.org/x/text/language"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/emailaddr"
+)
+
+// The rules in this file are those that a struct tag can't say and that need no
+// look at the account. Each is written once, as a function of the value, so
+// that a client can check before it sends; the requests' Resolve methods apply
+// them. A function returns the canonical form, or an error in words for the
+// person who wrote the value.
+
+// e164 is the pattern of ITU-T E.164: a plus sign, then up to 15 digits of which
+// the first is not zero.
+var e164 = regexp.MustCompile(`^\+[1-9][0-9]{5,14}$`)
+
+// CheckPhone checks an E.164 number, with its country code.
+func CheckPhone(s string) (string, error) {
+	if !e164.MatchString(s) {
+		return "", errInvalid("must be an E.164 number with its country code, for instance +4930123456")
+	}
+	return s, nil
+}
+
+// CheckCountry checks a two-letter country code of ISO 3166-1 and returns it in
+// upper case.
+func CheckCountry(s string) (string, error) {
+	code := strings.ToUpper(s)
+	region, err := language.ParseRegion(code)
+	if len(code) != 2 || err != nil || !region.IsCountry() || region.String() != code {
+		return "", errInvalid("must be a two-letter country code of ISO 3166, for instance DE")
+	}
+	return code, nil
+}
+
+// CheckRedirectURL checks where a domain's web traffic goes: an absolute http or
+// https URL with a host and without credentials.
+func CheckRedirectURL(s string) (string, error) {
+	u, err := url.Parse(s)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil {
+		return "", errInvalid("must be an absolute http or https URL without credentials, for instance https://www.example.com/")
+	}
+	return s, nil
+}
+
+// CheckPriority checks that a DNS record of a type has a priority or has none,
+// as the type asks.
+func CheckPriority(recordType string, given bool) *Problem {
+	switch needed := dnsdata.TypeNeedsPriority(recordType); {
+	case needed && !given:
+		return Missing()
+	case !needed && given:
+		return Invalid("a %s record has no priority; leave it out", recordType)
+	}
+	return nil
+}
+
+type errInvalid string
+
+func (e errInvalid) Error() string { return string(e) }
+
+// findings collects problems of a request's body.
+type findings []error
+
+// check replaces *value by its canonical form or reports it. What is empty is
+// left to the contract's tags.
+func (f *findings) check(value *string, rule func(string) (string, error), field ...string) {
+	if value == nil || *value == "" {
+		return
+	}
+	canonical, err := rule(*value)
+	if err != nil {
+		f.add(Invalid("%s", err), field...)
+		return
+	}
+	*value = canonical
+}
+
+func (f *findings) add(p *Problem, field ...string) {
+	if p != nil {
+		*f = append(*f, p.InBody(field...))
+	}
+}
+
+// oneScope reports a request that names two scopes.
+func (f *findings) oneScope(domain, workspaceID *string) {
+	if domain != nil && workspaceID != nil {
+		f.add(Invalid("give at most one of domain and workspace_id"), "workspace_id")
+	}
+}
+
+// Resolve applies the rules of a mailbox's address.
+func (r *CreateMailboxRequest) Resolve(huma.Context) []error {
+	var f findings
+	f.check(&r.Body.LocalPart, emailaddr.ParseLocalPart, "local_part")
+	return f
+}
+
+// Resolve applies the rules of a registrant.
+func (r *PurchaseDomainsRequest) Resolve(huma.Context) []error {
+	var f findings
+	c := &r.Body.ContactInfo
+	if len(c.Country) == 2 { // another length is reported by the tag
+		f.check(&c.Country, CheckCountry, "contact_info", "country")
+	}
+	f.check(&c.Email, emailaddr.Normalize, "contact_info", "email")
+	f.check(&c.Phone, CheckPhone, "contact_info", "phone")
+	return f
+}
+
+// Resolve applies the rules of a domain's settings.
+func (r *UpdateDomainRequest) Resolve(huma.Context) []error {
+	var f findings
+	if redirect := &r.Body.RedirectURL; redirect.Sent && !redirect.Null {
+		if _, err := CheckRedirectURL(redirect.Value); err != nil {
+			f.add(Invalid("%s", err), "redirect_url")
+		}
+	}
+	return f
+}
+
+// Resolve applies the rules of a record's type.
+func (r *CreateDNSRecordRequest) Resolve(huma.Context) []error {
+	var f findings
+	if recordType, err := dnsdata.NormalizeType(r.Body.Type); err == nil {
+		f.check(&r.Body.Name, validName, "name")
+		f.check(&r.Body.Value, func(v string) (string, error) { return dnsdata.NormalizeValue(recordType, v) }, "value")
+		f.add(CheckPriority(recordType, r.Body.Prio != nil), "prio")
+	}
+	return f
+}
+
+func validName(s string) (string, error) { return s, dnsdata.ValidateName(s) }
+
+// Resolve applies the rules of a rule's target and scope.
+func (r *CreateForwardingRequest) Resolve(huma.Context) []error {
+	var f findings
+	f.check(&r.Body.TargetEmail, emailaddr.Normalize, "target_email")
+	f.oneScope(r.Body.Domain, r.Body.WorkspaceID)
+	return f
+}
+
+// Resolve applies the rules of a rule's target.
+func (r *UpdateForwardingRequest) Resolve(huma.Context) []error {
+	var f findings
+	f.check(&r.Body.TargetEmail, emailaddr.Normalize, "target_email")
+	return f
+}
+
+// Resolve applies the rules of a master password's secret and scope.
+func (r *CreateMasterPasswordRequest) Resolve(huma.Context) []error {
+	var f findings
+	switch {
+	case r.Body.Generate && r.Body.Value != nil:
+		f.add(Invalid("give either value or generate, not both"), "value")
+	case !r.Body.Generate && r.Body.Value == nil:
+		f.add(Invalid("give a value, or set generate to true"), "value")
+	}
+	f.oneScope(r.Body.Domain, r.Body.WorkspaceID)
+	return f
+}
+
+// Resolve applies the rules of a grant's narrowing.
+func (r *GrantAuthorizationRequest) Resolve(huma.Context) []error {
+	var f findings
+	b := r.Body
+	switch {
+	case b.GrantKind == GrantCapability && b.CapabilityKey == nil:
+		f.add(Missing(), "capability_key")
+	case b.GrantKind != GrantCapability && b.CapabilityKey != nil:
+		f.add(Invalid("only a capability grant has a capability_key"), "capability_key")
+	case b.CapabilityKey != nil && !slices.Contains(Capabilities(), Capability(*b.CapabilityKey)):
+		f.add(Invalid("no operation asks for the capability %.64q", *b.CapabilityKey), "capability_key")
+	}
+	if b.GrantKind != GrantCapability && b.ResourceType != nil {
+		f.add(Invalid("only a capability grant can be narrowed"), "resource_type")
+	}
+	switch {
+	case b.ResourceType != nil && b.ResourceID == nil:
+		f.add(Missing(), "resource_id")
+	case b.ResourceType == nil && b.ResourceID != nil:
+		f.add(Missing(), "resource_type")
+	}
+	return f
+}
+
+// Resolve applies the rule of how the two cancel flags combine: one of them
+// holds, and cancel_at_period_end by default.
+func (r *CancelPlanRequest) Resolve(huma.Context) []error {
+	var f findings
+	now := r.Body.Immediately()
+	if atEnd := r.Body.CancelAtPeriodEnd; atEnd != nil && *atEnd == now {
+		f.add(Invalid("exactly one of cancel_at_period_end and cancel_immediately must be true"), "cancel_at_period_end")
+	}
+	return f
+}
+
+// Immediately reports whether the plan is to end now rather than with its
+// period.
+func (b CancelPlanBody) Immediately() bool {
+	return b.CancelImmediately != nil && *b.CancelImmediately
+}

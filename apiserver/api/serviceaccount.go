@@ -1,0 +1,72 @@
+package api
+
+import "net/http"
+
+// ServiceAccount is a machine credential. Its token is told once, by
+// CreatedServiceAccount.
+type ServiceAccount struct {
+	ID              string  `json:"id" format:"uuid"`
+	AccountID       string  `json:"account_id" format:"uuid"`
+	Name            string  `json:"name"`
+	TokenLast4      string  `json:"token_last4" doc:"Last four characters of the token"`
+	TokenPrefix     string  `json:"token_prefix" doc:"Fixed beginning of the token"`
+	TokenPublicID   string  `json:"token_public_id" doc:"Part of the token that names it and is no secret"`
+	CreatedAt       string  `json:"created_at" format:"date-time"`
+	UpdatedAt       string  `json:"updated_at" format:"date-time"`
+	CreatedByUserID *string `json:"created_by_user_id" format:"uuid"`
+	ExpiresAt       *string `json:"expires_at" format:"date-time"`
+	LastUsedAt      *string `json:"last_used_at" format:"date-time" doc:"To the minute"`
+	RevokedAt       *string `json:"revoked_at" format:"date-time"`
+	RevokedByUserID *string `json:"revoked_by_user_id" format:"uuid"`
+}
+
+// CreatedServiceAccount is the answer to a create: the only one with the token.
+type CreatedServiceAccount struct {
+	ServiceAccount
+	Token string `json:"token" doc:"Plaintext bearer token, shown only in this answer"`
+}
+
+// CreateServiceAccountRequest asks for a new service account.
+type CreateServiceAccountRequest struct {
+	InAccount
+	Keyed
+	Body CreateServiceAccountBody
+}
+
+// CreateServiceAccountBody is the body of CreateServiceAccountRequest.
+type CreateServiceAccountBody struct {
+	Name      string  `json:"name" minLength:"1" maxLength:"120"`
+	ExpiresAt *string `json:"expires_at,omitempty" format:"date-time" nullable:"true" doc:"When the token stops working; in the future; absent: never"`
+}
+
+// ListServiceAccountsRequest asks for a page of service accounts.
+type ListServiceAccountsRequest struct {
+	InAccount
+	Paged
+}
+
+// ServiceAccountRequest names one service account.
+type ServiceAccountRequest struct {
+	InAccount
+	ServiceAccountID string `path:"service_account_id" format:"uuid"`
+}
+
+// Operations on service accounts.
+var (
+	CreateServiceAccount = define[CreateServiceAccountRequest, CreatedServiceAccount]("POST /auth/service-accounts", Spec{
+		Number: 1, ID: "create-service-account", Tag: "Service accounts", Capability: CapServiceAccountCreate, Status: http.StatusCreated,
+		Summary: "Create a service account; its token is in this answer only",
+	})
+	ListServiceAccounts = define[ListServiceAccountsRequest, Page[ServiceAccount]]("GET /auth/service-accounts", Spec{
+		ID: "list-service-accounts", Tag: "Service accounts", Capability: CapServiceAccountView,
+		Summary: "List service accounts",
+	})
+	GetServiceAccount = define[ServiceAccountRequest, ServiceAccount]("GET /auth/service-accounts/{service_account_id}", Spec{
+		ID: "get-service-account", Tag: "Service accounts", Capability: CapServiceAccountView,
+		Summary: "Read a service account",
+	})
+	RevokeServiceAccount = define[ServiceAccountRequest, NoContent]("DELETE /auth/service-accounts/{service_account_id}", Spec{
+		ID: "revoke-service-account", Tag: "Service accounts", Capability: CapServiceAccountRevoke,
+		Summary: "Revoke a service account: its token stops working",
+	})
+)

@@ -1,0 +1,95 @@
+package apiserver
+
+import (
+	"slices"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+// The outcomes of a billing operation.
+const (
+	billingScheduled = "scheduled"
+	billingDone      = "completed"
+	billingUnchanged = "unchanged"
+)
+
+// accountStatus is the account's status at a time: a pending cancellation takes
+// effect by itself.
+func accountStatus(a store.Account, now time.Time) string {
+	if a.Status == api.AccountPendingCancellation && !now.Before(a.CancelsAt) {
+		return api.AccountCancelled
+	}
+	return a.Status
+}
+
+// plan is the account's plan at a time: a change takes effect by itself.
+func plan(a store.Account, now time.Time) string {
+	if a.NextPlanID != "" && !now.Before(a.PlanChangesAt) {
+		return a.NextPlanID
+	}
+	return a.PlanID
+}
+
+// periodEnd is the end of the billing period that a time lies in: periods are
+// calendar months.
+func periodEnd(now time.Time) time.Time {
+	return time.Date(now.Year(), now.Month()+1, 1, 0, 0, 0, 0, time.UTC)
+}
+
+func cancelPlan(c *call, in *api.CancelPlanRequest) (*api.BillingResult, error) {
+	return transact(c, func(tx store.Tx) (*api.BillingResult, error) {
+		a, err := tx.Account(c.caller.accountID)
+		if err != nil {
+			return nil, err
+		}
+		status := billingScheduled
+		if in.Body.Immediately() {
+			status, a.Status, a.CancelsAt = billingDone, api.AccountCancelled, c.at
+		} else if a.Status == api.AccountActive {
+			a.Status, a.CancelsAt = api.AccountPendingCancellation, periodEnd(c.at)
+		}
+		a.UpdatedAt = c.at
+		return &api.BillingResult{
+			Status: status, AccountStatus: &a.Status, EffectiveAt: optionalTimestamp(a.CancelsAt),
+			Eligible: new(true), PreviousPlanID: new(plan(a, c.at)),
+		}, tx.UpdateAccount(a)
+	})
+}
+
+func changePlan(c *call, in *api.ChangePlanRequest) (*api.BillingResult, error) {
+	effective := c.at
+	if in.Body.EffectiveDate != nil {
+		t, err := time.Parse(time.RFC3339, *in.Body.EffectiveDate)
+		if err != nil || t.Before(c.at) {
+			return nil, api.Unprocessable(api.Invalid("must not be in the past").InBody("effective_date"))
+		}
+		effective = t.UTC().Truncate(time.Microsecond)
+	}
+	return transact(c, func(tx store.Tx) (*api.BillingResult, error) {
+		a, err := tx.Account(c.caller.accountID)
+		if err != nil {
+			return nil, err
+		}
+		current := plan(a, c.at)
+		target := value(in.Body.PlanID)
+		if target == "" {
+			plans := api.Plans()
+			target = plans[(slices.Index(plans, current)+1)%len(plans)]
+		}
+		out := &api.BillingResult{
+			Status: billingUnchanged, AccountStatus: new(accountStatus(a, c.at)), Eligible: new(target != current),
+			PreviousPlanID: &current, TargetPlanID: &target,
+		}
+		if target == current {
+			return out, nil
+		}
+		out.Status, out.EffectiveAt = billingScheduled, new(timestamp(effective))
+		a.PlanID, a.NextPlanID, a.PlanChangesAt, a.UpdatedAt = current, target, effective, c.at
+		if !effective.After(c.at) {
+			out.Status, a.PlanID, a.NextPlanID, a.PlanChangesAt = billingDone, target, "", time.Time{}
+		}
+		return out, tx.UpdateAccount(a)
+	})
+}

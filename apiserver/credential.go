@@ -1,0 +1,172 @@
+package apiserver
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base32"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+// tokenPrefix begins every service account token, so that scanners for leaked
+// secrets can find one.
+const tokenPrefix = "mhsa"
+
+const (
+	publicIDBytes    = 10
+	tokenSecretBytes = 32 // 256 bits: a plain hash is enough at rest
+	checksumChars    = 7  // a CRC-32 in base 32
+)
+
+var tokenEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
+
+// serviceToken is a service account's bearer token in its parts.
+type serviceToken struct {
+	publicID, secret string
+}
+
+func (s *Service) newServiceToken() serviceToken {
+	return serviceToken{
+		publicID: tokenEncoding.EncodeToString(s.randomBytes(publicIDBytes)),
+		secret:   tokenEncoding.EncodeToString(s.randomBytes(tokenSecretBytes)),
+	}
+}
+
+// String returns mhsa_<public id>_<secret><checksum>.
+func (t serviceToken) String() string {
+	body := tokenPrefix + "_" + t.publicID + "_" + t.secret
+	return body + checksum(body)
+}
+
+func (t serviceToken) hash() []byte {
+	sum := sha256.Sum256([]byte(t.secret))
+	return sum[:]
+}
+
+// checksum tells a mistyped token from an unknown one, without a look-up.
+func checksum(body string) string {
+	sum := crc32.ChecksumIEEE([]byte(body))
+	return tokenEncoding.EncodeToString([]byte{byte(sum >> 24), byte(sum >> 16), byte(sum >> 8), byte(sum)})
+}
+
+// parseServiceToken reports whether s is a well-formed token.
+func parseServiceToken(s string) (serviceToken, bool) {
+	parts := strings.Split(s, "_")
+	if len(parts) != 3 || parts[0] != tokenPrefix || len(parts[1]) == 0 || len(parts[2]) <= checksumChars {
+		return serviceToken{}, false
+	}
+	t := serviceToken{publicID: parts[1], secret: parts[2][:len(parts[2])-checksumChars]}
+	return t, t.String() == s
+}
+
+// authenticate finds out who calls and whether they may use the operation; what
+// a narrowed grant lets them see of it is the operation's matter.
+func (s *Service) authenticate(ctx huma.Context, next func(huma.Context)) {
+	_, w := humago.Unwrap(ctx)
+	spec := api.SpecOf(ctx)
+	who, err := s.identify(ctx.Context(), ctx.Header("Authorization"), canonicalID(ctx.Param("account_id")), spec)
+	if err == nil {
+		err = who.mayUse(spec)
+	}
+	if err != nil {
+		var answer *api.Error
+		if !errors.As(err, &answer) {
+			s.log.Error("authentication failed", "request_id", requestID(ctx.Context()), "error", err)
+			answer = internalError()
+		}
+		writeError(w, answer)
+		return
+	}
+	next(huma.WithContext(ctx, who.attach(ctx.Context())))
+}
+
+// identify returns the caller that a request's credential names.
+func (s *Service) identify(ctx context.Context, authorization, accountID string, spec api.Spec) (caller, error) {
+	who, trusted := ctx.Value(trustedKey{}).(caller)
+	if !trusted {
+		scheme, token, _ := strings.Cut(authorization, " ")
+		token = strings.TrimSpace(token)
+		if !strings.EqualFold(scheme, "Bearer") || token == "" {
+			return caller{}, api.NewError(http.StatusUnauthorized, api.TypeNotAuthenticated, "send the header Authorization: Bearer <token>").
+				At("header", "Authorization").With("WWW-Authenticate", "Bearer")
+		}
+		var err error
+		if who, err = s.callerOfToken(ctx, token); err != nil {
+			return caller{}, err
+		}
+	}
+	if who.accountID != accountID && isID(accountID) {
+		return caller{}, api.PermissionDenied(spec.Capability)
+	}
+	return who, s.store.View(ctx, func(r store.Reader) (err error) {
+		account, err := r.Account(who.accountID)
+		if err != nil {
+			return fmt.Errorf("account of an accepted credential: %w", err)
+		}
+		who.cancelled = accountStatus(account, s.now()) == api.AccountCancelled
+		who.grants, err = r.GrantsOf(who.accountID, who.subjects)
+		return err
+	})
+}
+
+// callerOfToken returns the caller of a service account token.
+func (s *Service) callerOfToken(ctx context.Context, presented string) (caller, error) {
+	token, ok := parseServiceToken(presented)
+	if !ok {
+		return caller{}, invalidToken(api.TypeInvalidToken, "the bearer token is malformed; was it copied whole?")
+	}
+	var account store.ServiceAccount
+	err := s.store.View(ctx, func(r store.Reader) (err error) {
+		account, err = r.ServiceAccountByPublicID(token.publicID)
+		return err
+	})
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return caller{}, err
+	}
+	// The comparison takes the same time whether or not the account exists.
+	known := subtle.ConstantTimeCompare(account.SecretHash, token.hash()) == 1
+	now := s.now()
+	switch {
+	case !known:
+		return caller{}, invalidToken(api.TypeInvalidToken, "no service account has this token")
+	case !account.RevokedAt.IsZero():
+		return caller{}, invalidToken(api.TypeTokenRevoked, "the token was revoked")
+	case !account.ExpiresAt.IsZero() && !now.Before(account.ExpiresAt):
+		return caller{}, invalidToken(api.TypeTokenExpired, "the token has expired")
+	}
+	s.noteUse(ctx, account, now)
+	return caller{
+		accountID: account.AccountID,
+		subjects:  []store.Subject{{Type: api.SubjectServiceAccount, ID: account.ID}},
+		name:      account.Name,
+	}, nil
+}
+
+// noteUse keeps last_used_at to the minute, so that it costs at most one write
+// a minute.
+func (s *Service) noteUse(ctx context.Context, account store.ServiceAccount, now time.Time) {
+	minute := now.Truncate(time.Minute)
+	if !account.LastUsedAt.Before(minute) {
+		return
+	}
+	err := s.store.Update(ctx, func(tx store.Tx) error { return tx.TouchServiceAccount(account.ID, minute) })
+	if err != nil {
+		s.log.Warn("last use not recorded", "service_account_id", account.ID, "error", err)
+	}
+}
+
+func invalidToken(typ, msg string) *api.Error {
+	return api.NewError(http.StatusUnauthorized, typ, "%s", msg).At("header", "Authorization").
+		With("WWW-Authenticate", `Bearer error="invalid_token", error_description="`+msg+`"`)
+}

@@ -1,0 +1,84 @@
+package apiserver
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+func claimDedicatedIP(c *call, in *api.ClaimDedicatedIPRequest) (*api.DedicatedIP, error) {
+	id := c.newID()
+	return transact(c, func(tx store.Tx) (*api.DedicatedIP, error) {
+		option, err := tx.DedicatedIPOption(c.caller.accountID, in.Body.OptionID)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil, api.Unprocessable(api.Invalid("there is no dedicated IP option %s for this account", in.Body.OptionID).InBody("option_id"))
+		}
+		if err != nil {
+			return nil, err
+		}
+		free := slices.IndexFunc(option.Addresses, func(ip string) bool { return !slices.Contains(option.Claimed, ip) })
+		if free < 0 {
+			return nil, api.Conflict("the option %s (%s) is exhausted", option.Name, option.ID)
+		}
+		d := store.DedicatedIP{
+			ID: id, AccountID: c.caller.accountID, OptionID: option.ID, Name: option.Name + " " + option.Addresses[free],
+			Type: api.DedicatedIPType, State: store.Provisioning{Status: api.DedicatedIPActive},
+			ASN: option.ASN, CountryCode: option.CountryCode, CreatedAt: c.at,
+			Addresses: []store.IPAddress{{IP: option.Addresses[free], Healthy: new(true)}},
+		}
+		if err := tx.CreateDedicatedIP(&d); err != nil {
+			return nil, err
+		}
+		return new(c.dedicatedIP(d)), nil
+	})
+}
+
+func listDedicatedIPs(c *call, in *api.ListDedicatedIPsRequest) (*api.Page[api.DedicatedIP], error) {
+	return listPage(c, in.Paged, func(r store.Reader, s store.Slice) ([]store.DedicatedIP, int, error) {
+		return r.DedicatedIPs(c.caller.accountID, store.DedicatedIPFilter{
+			Status: in.Status, Now: c.at, CountryCode: strings.ToUpper(in.CountryCode),
+		}, s)
+	}, c.dedicatedIP)
+}
+
+func listDedicatedIPOptions(c *call, in *api.ListDedicatedIPOptionsRequest) (*api.Page[api.DedicatedIPOption], error) {
+	return listPage(c, in.Paged, func(r store.Reader, s store.Slice) ([]store.DedicatedIPOption, int, error) {
+		return r.DedicatedIPOptions(c.caller.accountID, s)
+	}, func(o store.DedicatedIPOption) api.DedicatedIPOption {
+		return api.DedicatedIPOption{ID: o.ID, Name: o.Name, Type: o.Type, CountryCode: o.CountryCode, Available: len(o.Addresses) - len(o.Claimed)}
+	})
+}
+
+func getDedicatedIP(c *call, in *api.DedicatedIPRequest) (*api.DedicatedIP, error) {
+	return view(c, func(r store.Reader) (*api.DedicatedIP, error) {
+		d, err := r.DedicatedIP(c.caller.accountID, in.DedicatedIPID)
+		return new(c.dedicatedIP(d)), statusOf(err, "dedicated_ip_id", "dedicated IP")
+	})
+}
+
+func releaseDedicatedIP(c *call, in *api.DedicatedIPRequest) (*api.NoContent, error) {
+	return transact(c, func(tx store.Tx) (*api.NoContent, error) {
+		domains, err := tx.DomainsOfDedicatedIP(c.caller.accountID, in.DedicatedIPID)
+		if err != nil {
+			return nil, err
+		}
+		if len(domains) > 0 {
+			return nil, api.Conflict("the dedicated IP %s is assigned to the domains %s", in.DedicatedIPID, strings.Join(domains, ", "))
+		}
+		return &api.NoContent{}, statusOf(tx.DeleteDedicatedIP(c.caller.accountID, in.DedicatedIPID), "dedicated_ip_id", "dedicated IP")
+	})
+}
+
+func (c *call) dedicatedIP(d store.DedicatedIP) api.DedicatedIP {
+	addresses := make([]api.IPAddress, len(d.Addresses))
+	for i, a := range d.Addresses {
+		addresses[i] = api.IPAddress{IP: a.IP, FCrDNSConfirmed: a.FCrDNSConfirmed, Healthy: a.Healthy, RDNS: optional(a.RDNS)}
+	}
+	return api.DedicatedIP{
+		ID: d.ID, Name: d.Name, Status: d.State.At(c.at), Type: d.Type, ASN: optional(d.ASN), CountryCode: optional(d.CountryCode),
+		IPAddresses: addresses, CreatedAt: optionalTimestamp(d.CreatedAt), UpdatedAt: optionalTimestamp(d.UpdatedAt),
+	}
+}

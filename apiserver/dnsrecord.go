@@ -1,0 +1,182 @@
+package apiserver
+
+import (
+	"crypto/ed25519"
+	"encoding/base64"
+	"errors"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+// typeCNAME is the record type that excludes others at its name (RFC 1034,
+// section 3.6.2).
+const typeCNAME = "CNAME"
+
+func createDNSRecord(c *call, in *api.CreateDNSRecordRequest) (*api.DNSRecord, error) {
+	return transact(c, func(tx store.Tx) (*api.DNSRecord, error) {
+		d, err := c.usableDomain(tx, in.Body.Domain)
+		if err != nil {
+			return nil, err
+		}
+		name, err := dnsdata.NormalizeName(in.Body.Name, d.Name)
+		if err != nil {
+			return nil, api.Unprocessable(api.Invalid("%s", err).InBody("name"))
+		}
+		record := store.DNSRecord{
+			AccountID: d.AccountID, DomainID: d.ID, Name: name, Type: in.Body.Type, Value: in.Body.Value,
+			TTL: *in.Body.TTL, Priority: in.Body.Prio, CreatedAt: c.at,
+		}
+		if err := checkCNAME(tx, record, d.Name); err != nil {
+			return nil, err
+		}
+		if err := tx.CreateDNSRecord(&record); err != nil {
+			return nil, recordConflict(err, record)
+		}
+		return new(dnsRecord(record)), nil
+	})
+}
+
+// checkCNAME refuses a CNAME beside other records of its name, and other records
+// beside a CNAME.
+func checkCNAME(r store.Reader, record store.DNSRecord, zone string) error {
+	others, _, err := r.DNSRecords(record.AccountID, store.DNSRecordFilter{DomainID: record.DomainID, Name: record.Name}, store.Slice{Limit: api.MaxPageSize})
+	if err != nil {
+		return err
+	}
+	for _, other := range others {
+		if (record.Type == typeCNAME) != (other.Type == typeCNAME) ||
+			record.Type == typeCNAME && other.Value != record.Value {
+			return api.Conflict("the name %s of %s has the %s record %d; a CNAME excludes other records at its name", record.Name, zone, other.Type, other.ID)
+		}
+	}
+	return nil
+}
+
+func recordConflict(err error, record store.DNSRecord) error {
+	var exists *store.ExistsError
+	if errors.As(err, &exists) {
+		return api.Conflict("an identical %s record at %s exists already with the id %s", record.Type, record.Name, exists.ID)
+	}
+	return statusOf(err, "dns_record_id", "DNS record")
+}
+
+func listDNSRecords(c *call, in *api.ListDNSRecordsRequest) (*api.Page[api.DNSRecord], error) {
+	return listPage(c, in.Paged, func(r store.Reader, s store.Slice) ([]store.DNSRecord, int, error) {
+		filter := store.DNSRecordFilter{Type: in.Type, Name: in.Name, Within: c.caller.within(c.spec.Capability)}
+		zone := ""
+		if in.Domain != "" {
+			d, err := c.findDomain(r, in.Domain)
+			if errors.Is(err, store.ErrNotFound) {
+				return nil, 0, nil
+			}
+			if err != nil {
+				return nil, 0, err
+			}
+			filter.DomainID, zone = d.ID, d.Name
+		}
+		if in.Name != "" {
+			name, err := dnsdata.NormalizeName(in.Name, zone)
+			if err != nil {
+				return nil, 0, nil // no record has such a name
+			}
+			filter.Name = name
+		}
+		return r.DNSRecords(c.caller.accountID, filter, s)
+	}, dnsRecord)
+}
+
+func getDNSRecord(c *call, in *api.DNSRecordRequest) (*api.DNSRecord, error) {
+	return view(c, func(r store.Reader) (*api.DNSRecord, error) {
+		record, _, err := c.findDNSRecord(r, in.DNSRecordID)
+		return new(dnsRecord(record)), err
+	})
+}
+
+func updateDNSRecord(c *call, in *api.UpdateDNSRecordRequest) (*api.DNSRecord, error) {
+	return transact(c, func(tx store.Tx) (*api.DNSRecord, error) {
+		record, d, err := c.findDNSRecord(tx, in.DNSRecordID)
+		if err != nil {
+			return nil, err
+		}
+		if record.SystemManaged {
+			return nil, systemManaged(record, d)
+		}
+		if in.Body.Value != nil {
+			if record.Value, err = dnsdata.NormalizeValue(record.Type, *in.Body.Value); err != nil {
+				return nil, api.Unprocessable(api.Invalid("%s", err).InBody("value"))
+			}
+		}
+		if in.Body.TTL != nil {
+			record.TTL = *in.Body.TTL
+		}
+		if in.Body.Prio != nil {
+			if p := api.CheckPriority(record.Type, true); p != nil {
+				return nil, api.Unprocessable(p.InBody("prio"))
+			}
+			record.Priority = in.Body.Prio
+		}
+		record.UpdatedAt = c.at
+		if err := tx.UpdateDNSRecord(record); err != nil {
+			return nil, recordConflict(err, record)
+		}
+		return new(dnsRecord(record)), nil
+	})
+}
+
+func deleteDNSRecord(c *call, in *api.DNSRecordRequest) (*api.NoContent, error) {
+	return transact(c, func(tx store.Tx) (*api.NoContent, error) {
+		record, d, err := c.findDNSRecord(tx, in.DNSRecordID)
+		if err != nil {
+			return nil, err
+		}
+		if record.SystemManaged {
+			return nil, systemManaged(record, d)
+		}
+		return &api.NoContent{}, tx.DeleteDNSRecord(record.AccountID, record.ID)
+	})
+}
+
+func systemManaged(record store.DNSRecord, d store.Domain) *api.Error {
+	return api.Conflict("the %s record %d at %s of %s is system-managed; it lives as long as its domain", record.Type, record.ID, record.Name, d.Name)
+}
+
+// findDNSRecord returns a record that the caller may see, with its domain.
+func (c *call) findDNSRecord(r store.Reader, id int64) (record store.DNSRecord, d store.Domain, err error) {
+	if record, err = r.DNSRecord(c.caller.accountID, id); err == nil {
+		d, err = c.findDomain(r, record.DomainID)
+	}
+	return record, d, statusOf(err, "dns_record_id", "DNS record")
+}
+
+// newDKIMKey returns a new Ed25519 public key as a DKIM record holds it (RFC
+// 8463). The service has no mail to sign, so the private key is not kept.
+func (s *Service) newDKIMKey() string {
+	key := ed25519.NewKeyFromSeed(s.randomBytes(ed25519.SeedSize)).Public().(ed25519.PublicKey)
+	return base64.StdEncoding.EncodeToString(key)
+}
+
+// addMailRecords gives a new domain the records that mail needs.
+func addMailRecords(tx store.Tx, d store.Domain, dkimKey string) error {
+	ttl := api.DefaultDNSTTL
+	for _, record := range []store.DNSRecord{
+		{Name: "@", Type: "MX", Value: "mx1.mailhost.example", Priority: new(int64(10))},
+		{Name: "@", Type: "MX", Value: "mx2.mailhost.example", Priority: new(int64(20))},
+		{Name: "@", Type: "TXT", Value: "v=spf1 include:_spf.mailhost.example ~all"},
+		{Name: "mailhost._domainkey", Type: "TXT", Value: "v=DKIM1; k=ed25519; p=" + dkimKey},
+		{Name: "_dmarc", Type: "TXT", Value: "v=DMARC1; p=none"},
+	} {
+		record.AccountID, record.DomainID, record.TTL, record.SystemManaged, record.CreatedAt = d.AccountID, d.ID, ttl, true, d.CreatedAt
+		if err := tx.CreateDNSRecord(&record); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func dnsRecord(r store.DNSRecord) api.DNSRecord {
+	return api.DNSRecord{
+		ID: r.ID, Name: r.Name, Type: r.Type, Value: r.Value, TTL: r.TTL, Priority: r.Priority, IsSystemManaged: r.SystemManaged,
+	}
+}

@@ -1,0 +1,174 @@
+package apiserver
+
+import (
+	"encoding/json"
+	"errors"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+func listDomains(c *call, in *api.ListDomainsRequest) (*api.Page[api.Domain], error) {
+	return listPage(c, in.Paged, func(r store.Reader, s store.Slice) ([]store.Domain, int, error) {
+		return r.Domains(c.caller.accountID, store.DomainFilter{
+			WorkspaceID: in.WorkspaceID, Status: in.Status, Now: c.at, Tag: in.Tag, Search: in.Search,
+			Within: c.caller.within(c.spec.Capability),
+		}, s)
+	}, c.domain)
+}
+
+func getDomain(c *call, in *api.DomainRequest) (*api.Domain, error) {
+	return view(c, func(r store.Reader) (*api.Domain, error) {
+		d, err := c.findDomain(r, in.Domain)
+		if err != nil {
+			return nil, statusOf(err, "domain", "domain")
+		}
+		return new(c.domain(d)), nil
+	})
+}
+
+func updateDomain(c *call, in *api.UpdateDomainRequest) (*api.DomainSettings, error) {
+	return transact(c, func(tx store.Tx) (*api.DomainSettings, error) {
+		d, err := c.findDomain(tx, in.Domain)
+		if err != nil {
+			return nil, statusOf(err, "domain", "domain")
+		}
+		if in.Body.AutoRenew != nil {
+			d.AutoRenew = *in.Body.AutoRenew
+		}
+		if redirect := in.Body.RedirectURL; redirect.Null {
+			d.RedirectURL, d.RedirectMode = "", ""
+		} else if redirect.Sent {
+			d.RedirectURL = redirect.Value
+			if d.RedirectMode == "" {
+				d.RedirectMode = api.RedirectPermanent
+			}
+		}
+		if id := in.Body.WorkspaceID; id != nil {
+			if err := c.workspaceInBody(tx, *id); err != nil {
+				return nil, err
+			}
+			d.WorkspaceID = *id
+		}
+		d.UpdatedAt = c.at
+		if err := tx.UpdateDomain(d); err != nil {
+			return nil, err
+		}
+		return &api.DomainSettings{ID: d.ID, AutoRenew: d.AutoRenew, WorkspaceID: d.WorkspaceID, RedirectURL: optional(d.RedirectURL)}, nil
+	})
+}
+
+func deleteDomain(c *call, in *api.DomainRequest) (*api.NoContent, error) {
+	return transact(c, func(tx store.Tx) (*api.NoContent, error) {
+		d, err := c.findDomain(tx, in.Domain)
+		if err != nil {
+			return nil, statusOf(err, "domain", "domain")
+		}
+		n, err := tx.MailboxCount(d.ID)
+		if err != nil {
+			return nil, err
+		}
+		if n > 0 {
+			return nil, api.Conflict("the domain %s (%s) has %d mailboxes; delete them first", d.Name, d.ID, n)
+		}
+		return &api.NoContent{}, tx.DeleteDomain(d.AccountID, d.ID)
+	})
+}
+
+// purchase is one domain of a purchase request on its way.
+type purchase struct {
+	asked    string
+	verdict  verdict
+	id       string
+	dkimKey  string
+	existing *store.ExistsError
+}
+
+func purchaseDomains(c *call, in *api.PurchaseDomainsRequest) (*api.Purchase, error) {
+	batch := c.newID()
+	registrant, err := json.Marshal(in.Body.ContactInfo)
+	if err != nil {
+		return nil, err
+	}
+	orders := make([]purchase, len(in.Body.Domains))
+	for i, name := range in.Body.Domains {
+		orders[i] = purchase{asked: name, verdict: c.registrar.judge(name), id: c.newID(), dkimKey: c.newDKIMKey()}
+	}
+	return transact(c, func(tx store.Tx) (*api.Purchase, error) {
+		if err := c.workspaceInBody(tx, in.Body.WorkspaceID); err != nil {
+			return nil, err
+		}
+		out := &api.Purchase{Results: make([]api.PurchaseResult, len(orders)), PurchaseBatchID: &batch}
+		var bill bill
+		for i, o := range orders {
+			result, err := c.purchaseOne(tx, o, in.Body.WorkspaceID, batch, registrant)
+			if err != nil {
+				return nil, err
+			}
+			out.Results[i] = result
+			if result.Status == api.PurchaseFailed {
+				out.FailedCount++
+				continue
+			}
+			out.SuccessfulCount++
+			bill.add(o.verdict)
+		}
+		out.Currency, out.EstimatedTotal, out.PaymentURL = bill.tell(c.publicURL, batch)
+		return out, nil
+	})
+}
+
+// purchaseOne buys one domain, or says why it can't be bought.
+func (c *call) purchaseOne(tx store.Tx, o purchase, workspaceID, batch string, registrant []byte) (api.PurchaseResult, error) {
+	result := api.PurchaseResult{DomainName: o.asked}
+	refuse := func(code, msg string) (api.PurchaseResult, error) {
+		result.Status, result.ErrorCode, result.Error = api.PurchaseFailed, &code, &msg
+		return result, nil
+	}
+	if o.verdict.name != "" {
+		result.DomainName = o.verdict.name
+		_, err := tx.DomainByName(c.caller.accountID, o.verdict.name)
+		if err == nil {
+			return refuse(api.PurchaseAlreadyOwned, "the account owns this domain already")
+		}
+		if !errors.Is(err, store.ErrNotFound) {
+			return result, err
+		}
+	}
+	if o.verdict.code != "" {
+		return refuse(o.verdict.code, o.verdict.reason)
+	}
+	d := store.Domain{
+		ID: o.id, AccountID: c.caller.accountID, WorkspaceID: workspaceID, Name: o.verdict.name,
+		State: o.verdict.state(c.at), OutboundRoutingReady: true, Registrant: registrant, PurchaseBatchID: batch, CreatedAt: c.at,
+	}
+	err := tx.CreateDomain(&d)
+	var exists *store.ExistsError
+	if errors.As(err, &exists) {
+		return refuse(api.PurchaseUnavailable, "the domain is registered already")
+	}
+	if err == nil {
+		err = addMailRecords(tx, d, o.dkimKey)
+	}
+	result.ID, result.Status = &d.ID, api.PurchasePurchased
+	if o.verdict.payment {
+		result.Status = api.PurchasePendingPayment
+	}
+	return result, err
+}
+
+func (c *call) domain(d store.Domain) api.Domain {
+	tags := make([]api.Tag, len(d.Tags))
+	for i, t := range d.Tags {
+		tags[i] = api.Tag(t)
+	}
+	return api.Domain{
+		ID: d.ID, Name: d.Name, Status: d.State.At(c.at),
+		OutboundRoutingReady: d.OutboundRoutingReady && d.State.At(c.at) == api.DomainActive,
+		WorkspaceID:          d.WorkspaceID, AutoRenew: d.AutoRenew, DedicatedIPID: optional(d.DedicatedIPID),
+		InboundTenantID: optional(d.InboundTenant.ID), InboundTenantExternalID: optional(d.InboundTenant.ExternalID),
+		InboundTenantName: optional(d.InboundTenant.Name), InboundTenantType: optional(d.InboundTenant.Type),
+		RedirectMode: optional(d.RedirectMode), RedirectURL: optional(d.RedirectURL), Tags: tags,
+		CreatedAt: timestamp(d.CreatedAt), UpdatedAt: timestamp(d.UpdatedAt),
+	}
+}

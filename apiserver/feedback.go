@@ -1,0 +1,27 @@
+package apiserver
+
+import (
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+func submitFeedback(c *call, in *api.SubmitFeedbackRequest) (*api.Feedback, error) {
+	id := c.newID()
+	return transact(c, func(tx store.Tx) (*api.Feedback, error) {
+		f := store.Feedback{
+			ID: id, AccountID: c.caller.accountID, Title: in.Body.Title, Description: in.Body.Description,
+			Category: in.Body.Category, Status: api.FeedbackNew, Attributes: in.Body.Attributes,
+			PaidProductFeature: in.Body.PaidProductFeature, SubmitterEmail: c.caller.email, SubmitterName: c.caller.name,
+			CreatedByUserID: c.caller.userID, CreatedAt: c.at,
+		}
+		if err := tx.CreateFeedback(&f); err != nil {
+			return nil, err
+		}
+		return &api.Feedback{
+			ID: f.ID, AccountID: f.AccountID, Title: f.Title, Description: f.Description, Category: f.Category, Status: f.Status,
+			Attributes: f.Attributes, PaidProductFeature: f.PaidProductFeature, SubmitterEmail: optional(f.SubmitterEmail),
+			SubmitterName: optional(f.SubmitterName), CreatedByUserID: optional(f.CreatedByUserID), AdminNotes: optional(f.AdminNotes),
+			CreatedAt: timestamp(f.CreatedAt), UpdatedAt: timestamp(f.UpdatedAt),
+		}, nil
+	})
+}

@@ -1,0 +1,107 @@
+package apiserver
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+// exportColumns are the columns of the CSV export, in order.
+var exportColumns = []string{
+	"id", "primary_email", "first_name", "last_name", "domain_name", "status",
+	"quota_allowed", "quota_used", "workspace_name", "created_at",
+}
+
+func exportMailboxes(c *call, in *api.ExportMailboxesRequest) (*api.Stream, error) {
+	filter, err := view(c, func(r store.Reader) (*store.MailboxFilter, error) { return c.exportFilter(r, in.Body) })
+	if err != nil {
+		return nil, err
+	}
+	return &api.Stream{
+		ContentType:        "text/csv; charset=utf-8",
+		ContentDisposition: fmt.Sprintf(`attachment; filename="mailboxes-%s.csv"`, c.at.Format("2006-01-02")),
+		Body:               func(ctx huma.Context) { c.writeExport(ctx, *filter) },
+	}, nil
+}
+
+// exportFilter selects what a request asks for: each mailbox that it names must
+// exist, and lie in the domain that it names.
+func (c *call) exportFilter(r store.Reader, body api.ExportMailboxesBody) (*store.MailboxFilter, error) {
+	filter := &store.MailboxFilter{Now: c.at, Within: c.caller.within(c.spec.Capability)}
+	if body.Domain != nil {
+		d, err := c.domainInBody(r, *body.Domain)
+		if err != nil {
+			return nil, err
+		}
+		filter.DomainID = d.ID
+	}
+	if body.Mailboxes == nil {
+		return filter, nil
+	}
+	filter.IDs = []string{}
+	var unknown []*api.Problem
+	for i, ref := range body.Mailboxes {
+		m, err := c.findMailbox(r, ref)
+		switch {
+		case errors.Is(err, store.ErrNotFound):
+			unknown = append(unknown, api.Invalid("the account has no mailbox %.255q", ref).InBody("mailboxes", strconv.Itoa(i)))
+		case err != nil:
+			return nil, err
+		case filter.DomainID != "" && m.DomainID != filter.DomainID:
+			unknown = append(unknown, api.Invalid("the mailbox %.255q is not in the domain that the request names", ref).InBody("mailboxes", strconv.Itoa(i)))
+		default:
+			filter.IDs = append(filter.IDs, m.ID)
+		}
+	}
+	if unknown != nil {
+		return nil, api.Unprocessable(unknown...)
+	}
+	return filter, nil
+}
+
+// writeExport streams the rows as they are read. What fails after the first row
+// can't change the status any more: the answer is cut off instead.
+func (c *call) writeExport(ctx huma.Context, filter store.MailboxFilter) {
+	ctx.SetStatus(c.spec.Status)
+	w := csv.NewWriter(ctx.BodyWriter())
+	w.UseCRLF = true // RFC 4180
+	_ = w.Write(exportColumns)
+	err := c.store.View(c.ctx, func(r store.Reader) error {
+		return r.EachMailbox(c.caller.accountID, filter, func(m store.Mailbox) error { return w.Write(c.exportRow(m)) })
+	})
+	if w.Flush(); err == nil {
+		err = w.Error()
+	}
+	if err != nil {
+		c.log.Error("export cut off", "request_id", requestID(c.ctx), "error", err)
+		panic(http.ErrAbortHandler)
+	}
+}
+
+func (c *call) exportRow(m store.Mailbox) []string {
+	row := []string{
+		m.ID, m.Address(), m.FirstName, m.LastName, m.DomainName, m.State.At(c.at),
+		strconv.FormatInt(m.QuotaAllowed, 10), strconv.FormatInt(m.QuotaUsed, 10), m.WorkspaceName, timestamp(m.CreatedAt),
+	}
+	for i, cell := range row {
+		row[i] = neutral(cell)
+	}
+	return row
+}
+
+// neutral keeps a spreadsheet from running a cell as a formula, as OWASP advises
+// on CSV injection.
+func neutral(cell string) string {
+	if cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
+		return "'" + cell
+	}
+	return cell
+}

@@ -1,0 +1,137 @@
+package apiserver
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+
+	"golang.org/x/crypto/argon2"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+// The cost of a master password's argon2id hash (RFC 9106), as OWASP advises,
+// and how many are computed at once: each takes argon2Memory KiB.
+const (
+	argon2Memory      = 19 * 1024
+	argon2Passes      = 2
+	argon2Threads     = 1
+	argon2KeyBytes    = 32
+	argon2SaltBytes   = 16
+	argon2Concurrency = 4
+)
+
+// generatedSecretBytes are 160 bits, 32 characters.
+const generatedSecretBytes = 20
+
+func createMasterPassword(c *call, in *api.CreateMasterPasswordRequest) (*api.CreatedMasterPassword, error) {
+	var generated *string
+	secret := in.Body.Value
+	if in.Body.Generate {
+		generated = new(tokenEncoding.EncodeToString(c.randomBytes(generatedSecretBytes)))
+		secret = generated
+	}
+	// The hash takes long; nobody else's write waits for it.
+	hash, err := c.hashPassword(c.ctx, *secret)
+	if err != nil {
+		return nil, err
+	}
+	id := c.newID()
+	return transact(c, func(tx store.Tx) (*api.CreatedMasterPassword, error) {
+		scope, err := c.scopeInBody(tx, in.Body.Domain, in.Body.WorkspaceID)
+		if err != nil {
+			return nil, err
+		}
+		p := store.MasterPassword{
+			ID: id, AccountID: c.caller.accountID, Name: in.Body.Name, Scope: scope, SecretHash: hash, CreatedAt: c.at,
+		}
+		if err := tx.CreateMasterPassword(&p); err != nil {
+			return nil, masterPasswordConflict(err, p)
+		}
+		return &api.CreatedMasterPassword{MasterPassword: masterPassword(p), GeneratedSecret: generated}, nil
+	})
+}
+
+// hashPassword returns the argon2id hash of a password in PHC string format.
+func (s *Service) hashPassword(ctx context.Context, password string) (string, error) {
+	select {
+	case s.argon2 <- struct{}{}:
+		defer func() { <-s.argon2 }()
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+	salt := s.randomBytes(argon2SaltBytes)
+	key := argon2.IDKey([]byte(password), salt, argon2Passes, argon2Memory, argon2Threads, argon2KeyBytes)
+	b64 := base64.RawStdEncoding.EncodeToString
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, argon2Memory, argon2Passes, argon2Threads, b64(salt), b64(key)), nil
+}
+
+func masterPasswordConflict(err error, p store.MasterPassword) error {
+	var exists *store.ExistsError
+	if errors.As(err, &exists) {
+		return api.Conflict("this %s has a master password named %q already, with the id %s", p.Scope.Type, p.Name, exists.ID)
+	}
+	return statusOf(err, "credential_id", "master password")
+}
+
+func listMasterPasswords(c *call, in *api.ListMasterPasswordsRequest) (*api.Page[api.MasterPassword], error) {
+	return listPage(c, in.Paged, func(r store.Reader, s store.Slice) ([]store.MasterPassword, int, error) {
+		filter, ok, err := c.scopedFilter(r, in.Domain, in.WorkspaceID, in.ScopeType, in.Search)
+		if err != nil || !ok {
+			return nil, 0, err
+		}
+		return r.MasterPasswords(c.caller.accountID, filter, s)
+	}, masterPassword)
+}
+
+func getMasterPassword(c *call, in *api.MasterPasswordRequest) (*api.MasterPassword, error) {
+	return view(c, func(r store.Reader) (*api.MasterPassword, error) {
+		p, err := c.findMasterPassword(r, in.CredentialID)
+		return new(masterPassword(p)), err
+	})
+}
+
+func renameMasterPassword(c *call, in *api.RenameMasterPasswordRequest) (*api.MasterPassword, error) {
+	return transact(c, func(tx store.Tx) (*api.MasterPassword, error) {
+		p, err := c.findMasterPassword(tx, in.CredentialID)
+		if err != nil {
+			return nil, err
+		}
+		p.Name, p.UpdatedAt = in.Body.Name, c.at
+		if err := tx.RenameMasterPassword(p.AccountID, p.ID, p.Name, c.at); err != nil {
+			return nil, masterPasswordConflict(err, p)
+		}
+		return new(masterPassword(p)), nil
+	})
+}
+
+func deleteMasterPassword(c *call, in *api.MasterPasswordRequest) (*api.NoContent, error) {
+	return transact(c, func(tx store.Tx) (*api.NoContent, error) {
+		p, err := c.findMasterPassword(tx, in.CredentialID)
+		if err != nil {
+			return nil, err
+		}
+		return &api.NoContent{}, tx.DeleteMasterPassword(p.AccountID, p.ID)
+	})
+}
+
+// findMasterPassword returns a master password that the caller may see.
+func (c *call) findMasterPassword(r store.Reader, id string) (store.MasterPassword, error) {
+	p, err := r.MasterPassword(c.caller.accountID, id)
+	if err == nil {
+		var ok bool
+		if ok, err = c.seesScope(r, p.Scope); err == nil && !ok {
+			err = store.ErrNotFound
+		}
+	}
+	return p, statusOf(err, "credential_id", "master password")
+}
+
+func masterPassword(p store.MasterPassword) api.MasterPassword {
+	return api.MasterPassword{
+		ID: p.ID, Name: p.Name, ScopeType: p.Scope.Type, ScopeID: p.Scope.ID,
+		CreatedAt: timestamp(p.CreatedAt), UpdatedAt: timestamp(p.UpdatedAt),
+	}
+}

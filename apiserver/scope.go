@@ -1,0 +1,110 @@
+package apiserver
+
+import (
+	"errors"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+// findDomain returns the domain that a UUID or a name means to the caller, or
+// store.ErrNotFound.
+func (c *call) findDomain(r store.Reader, ref string) (store.Domain, error) {
+	d, err := domainByRef(r, c.caller.accountID, ref)
+	if err == nil && !sees(c.caller.within(c.spec.Capability), d.WorkspaceID, d.ID) {
+		err = store.ErrNotFound
+	}
+	return d, err
+}
+
+func domainByRef(r store.Reader, accountID, ref string) (store.Domain, error) {
+	if isID(ref) {
+		return r.Domain(accountID, canonicalID(ref))
+	}
+	name, err := domainname.Normalize(ref)
+	if err != nil {
+		return store.Domain{}, store.ErrNotFound
+	}
+	return r.DomainByName(accountID, name)
+}
+
+// domainInBody is findDomain for a reference in the request's body: an unknown
+// one is invalid input.
+func (c *call) domainInBody(r store.Reader, ref string) (store.Domain, error) {
+	d, err := c.findDomain(r, ref)
+	if errors.Is(err, store.ErrNotFound) {
+		return d, api.Unprocessable(api.Invalid("the account has no domain %.255q", ref).InBody("domain"))
+	}
+	return d, err
+}
+
+// usableDomain is domainInBody for something that is made in the domain, which
+// must have been paid for.
+func (c *call) usableDomain(r store.Reader, ref string) (store.Domain, error) {
+	d, err := c.domainInBody(r, ref)
+	if err != nil {
+		return d, err
+	}
+	switch status := d.State.At(c.at); status {
+	case api.DomainPendingPayment, api.DomainFailed:
+		return d, api.Conflict("the domain %s (%s) is %s; nothing can be added to it", d.Name, d.ID, status)
+	}
+	return d, nil
+}
+
+// domainFilter is findDomain for a list's filter; ok is false where nothing can
+// match.
+func (c *call) domainFilter(r store.Reader, ref string) (id string, ok bool, err error) {
+	if ref == "" {
+		return "", true, nil
+	}
+	d, err := c.findDomain(r, ref)
+	if errors.Is(err, store.ErrNotFound) {
+		return "", false, nil
+	}
+	return d.ID, err == nil, err
+}
+
+// workspaceInBody checks a workspace that the request's body names.
+func (c *call) workspaceInBody(r store.Reader, id string) error {
+	_, err := r.Workspace(c.caller.accountID, id)
+	if err == nil && !sees(c.caller.within(c.spec.Capability), id, "") {
+		err = store.ErrNotFound
+	}
+	if errors.Is(err, store.ErrNotFound) {
+		return api.Unprocessable(api.Invalid("the account has no workspace %s", id).InBody("workspace_id"))
+	}
+	return err
+}
+
+// scopeInBody returns the scope that a create request names: a domain, a
+// workspace, or by default the account.
+func (c *call) scopeInBody(r store.Reader, domain, workspaceID *string) (store.Scope, error) {
+	switch {
+	case domain != nil:
+		d, err := c.domainInBody(r, *domain)
+		return store.Scope{Type: api.ScopeDomain, ID: d.ID}, err
+	case workspaceID != nil:
+		return store.Scope{Type: api.ScopeWorkspace, ID: *workspaceID}, c.workspaceInBody(r, *workspaceID)
+	case c.caller.within(c.spec.Capability).Restricted:
+		return store.Scope{}, api.PermissionDenied(c.spec.Capability)
+	}
+	return store.Scope{Type: api.ScopeAccount, ID: c.caller.accountID}, nil
+}
+
+// seesScope reports whether the caller may see what has a scope.
+func (c *call) seesScope(r store.Reader, scope store.Scope) (bool, error) {
+	w := c.caller.within(c.spec.Capability)
+	if !w.Restricted {
+		return true, nil
+	}
+	switch scope.Type {
+	case api.ScopeWorkspace:
+		return sees(w, scope.ID, ""), nil
+	case api.ScopeDomain:
+		d, err := r.Domain(c.caller.accountID, scope.ID)
+		return sees(w, d.WorkspaceID, d.ID), err
+	}
+	return false, nil
+}

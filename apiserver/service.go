@@ -1,0 +1,163 @@
+package apiserver
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+// Options configures a Service. Only Store is required.
+type Options struct {
+	// Store keeps everything. The service owns it: Close closes it.
+	Store store.Store
+	// Clock tells the time; nil: the system's.
+	Clock func() time.Time
+	// Random is where ids and secrets come from; nil: crypto/rand.
+	Random io.Reader
+	// Logger gets one line for each request and what went wrong inside; nil:
+	// nothing is logged. Secrets never reach it.
+	Logger *slog.Logger
+	// PublishedOnly switches the operations beyond the 22 published ones off.
+	PublishedOnly bool
+	// Registrar decides which domains can be bought at what price, and how long
+	// that takes; the zero value sells every free name at once.
+	Registrar Registrar
+	// MaxMailboxes bounds the mailboxes of an account; 0: no bound.
+	MaxMailboxes int
+	// Courier sends verification messages; nil: they go to the Outbox only.
+	Courier Courier
+	// PublicURL is where recipients reach the service, for the links in
+	// messages; empty: http://localhost:8080.
+	PublicURL string
+}
+
+// Service is the API's implementation. It is safe for concurrent use.
+type Service struct {
+	store         store.Store
+	clock         func() time.Time
+	random        io.Reader
+	log           *slog.Logger
+	publishedOnly bool
+	registrar     Registrar
+	maxMailboxes  int
+	courier       Courier
+	publicURL     string
+	outbox        outbox
+	handler       http.Handler
+	argon2        chan struct{}
+	underWay      keysUnderWay
+	forgotAt      atomic.Int64
+	draining      atomic.Bool
+}
+
+// New returns a Service on an open store.
+func New(o Options) (*Service, error) {
+	if o.Store == nil {
+		return nil, errors.New("apiserver: Options.Store is required")
+	}
+	s := &Service{
+		store:         o.Store,
+		clock:         o.Clock,
+		random:        &lockedReader{r: o.Random},
+		log:           o.Logger,
+		publishedOnly: o.PublishedOnly,
+		registrar:     o.Registrar,
+		maxMailboxes:  o.MaxMailboxes,
+		courier:       o.Courier,
+		publicURL:     o.PublicURL,
+		argon2:        make(chan struct{}, argon2Concurrency),
+	}
+	if s.clock == nil {
+		s.clock = time.Now
+	}
+	if o.Random == nil {
+		s.random = rand.Reader
+	}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	if s.publicURL == "" {
+		s.publicURL = "http://localhost:8080"
+	}
+	s.handler = s.newHandler()
+	return s, nil
+}
+
+// Handler serves the API, the verification pages and the health endpoints.
+func (s *Service) Handler() http.Handler { return s.handler }
+
+// Drain makes the service refuse new requests with a 503 and report that it is
+// not ready, while those under way end.
+func (s *Service) Drain() { s.draining.Store(true) }
+
+// Close closes the store. The requests under way must have ended.
+func (s *Service) Close() error {
+	s.Drain()
+	return s.store.Close()
+}
+
+// now is the time to the microsecond, as the API and the store tell it.
+func (s *Service) now() time.Time { return s.clock().UTC().Truncate(time.Microsecond) }
+
+// newID returns a random UUID (RFC 9562, version 4).
+func (s *Service) newID() string {
+	id, err := uuid.NewRandomFromReader(s.random)
+	if err != nil {
+		panic("apiserver: no randomness: " + err.Error())
+	}
+	return id.String()
+}
+
+// randomBytes returns n random bytes.
+func (s *Service) randomBytes(n int) []byte {
+	b := make([]byte, n)
+	if _, err := io.ReadFull(s.random, b); err != nil {
+		panic("apiserver: no randomness: " + err.Error())
+	}
+	return b
+}
+
+type lockedReader struct {
+	mu sync.Mutex
+	r  io.Reader
+}
+
+func (l *lockedReader) Read(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.r.Read(p)
+}
+
+// call is one request to one operation.
+type call struct {
+	*Service
+	ctx    context.Context
+	spec   api.Spec
+	caller caller
+	// at is when the request arrived; everything it does happens then.
+	at  time.Time
+	key *requestKey
+	// replayed says that the answer was kept from an earlier request.
+	replayed bool
+}
+
+// view reads one snapshot.
+func view[T any](c *call, fn func(store.Reader) (T, error)) (T, error) {
+	var out T
+	err := c.store.View(c.ctx, func(r store.Reader) (err error) {
+		out, err = fn(r)
+		return err
+	})
+	return out, err
+}
