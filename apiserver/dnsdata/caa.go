@@ -1,0 +1,83 @@
+package dnsdata
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// normalizeCAA returns the presentation form of RFC 8659, section 4.1.1: flags,
+// tag in lower case, and the value quoted.
+func normalizeCAA(value string) (string, error) {
+	const form = `expected flags, tag and value, such as 0 issue "ca.example.net"`
+	flagsField, rest := cutField(value)
+	tag, rest := cutField(rest)
+	if rest == "" {
+		return "", errors.New("value of CAA must have three fields; " + form)
+	}
+	flags, err := strconv.ParseUint(flagsField, 10, 8)
+	if err != nil {
+		return "", errors.New("flags of CAA must be a number from 0 to 255; " + form)
+	}
+	if len(tag) > maxString || strings.ContainsFunc(tag, notAlphanumeric) {
+		return "", fmt.Errorf("tag of CAA must be 1 to %d ASCII letters and digits, such as issue, issuewild or iodef", maxString)
+	}
+	text, err := parseCAAValue(rest)
+	if err != nil {
+		return "", fmt.Errorf("property value of CAA: %w", err)
+	}
+	if err := checkText(text); err != nil {
+		return "", fmt.Errorf("property value of CAA: %w", err)
+	}
+	// On the wire it could be longer, but its text form is one
+	// character-string.
+	if len(text) > maxString {
+		return "", fmt.Errorf("property value of CAA must not be longer than %d octets", maxString)
+	}
+	return fmt.Sprintf("%d %s %s", flags, strings.ToLower(tag), Quote(text)), nil
+}
+
+// parseCAAValue reads a single character-string, quoted or not.
+func parseCAAValue(s string) (string, error) {
+	if s[0] == '"' {
+		parts, err := parseStrings(s)
+		if err != nil {
+			return "", err
+		}
+		if len(parts) != 1 {
+			return "", errors.New("expected one quoted string")
+		}
+		return parts[0], nil
+	}
+	switch {
+	case strings.ContainsAny(s, space):
+		return "", errors.New("a value with spaces must be quoted")
+	case strings.Contains(s, `"`):
+		return "", errors.New("unbalanced quotes: the value holds a double quote but does not begin with one")
+	}
+	var b strings.Builder
+	for s != "" {
+		c, rest, err := unescape(s)
+		if err != nil {
+			return "", err
+		}
+		b.WriteByte(c)
+		s = rest
+	}
+	return b.String(), nil
+}
+
+// cutField returns the first field of s and what follows the white space after
+// it.
+func cutField(s string) (field, rest string) {
+	i := strings.IndexAny(s, space)
+	if i < 0 {
+		return s, ""
+	}
+	return s[:i], strings.TrimLeft(s[i:], space)
+}
+
+func notAlphanumeric(c rune) bool {
+	return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9')
+}

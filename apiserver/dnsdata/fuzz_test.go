@@ -1,0 +1,140 @@
+package dnsdata
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
+)
+
+func FuzzNormalizeType(f *testing.F) {
+	for _, s := range append(Types(), "", "mx", "n\u017f", "PTR", "A\n") {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		got, err := NormalizeType(s)
+		if err != nil {
+			return
+		}
+		if again, err := NormalizeType(got); err != nil || again != got || strings.ToUpper(s) != got {
+			t.Errorf("%q became %q, then %q, %v", s, got, again, err)
+		}
+	})
+}
+
+func FuzzNormalizeName(f *testing.F) {
+	for _, s := range [][2]string{
+		{"", ""}, {"@", "example.com"}, {"www", "example.com"}, {"www.example.com.", "example.com"}, {"*.a", "a.a"},
+		{"www.example.com", "Example.com."}, {"_dmarc.Bücher", "bücher.example"}, {"a.a.a", "a.a"}, {"a.a.a.a", "a.a"},
+		{"www.example.org.", "example.com"}, {"*", ""}, {"*.", ""}, {"a..b", ""}, {name241, "example.com"}, {"-a", ""},
+		{"例え。jp", ""}, {"xn--.a", ""}, {"@.a", "a.b"}, {"_dmarc.מבחן.example", "מבחן.example"},
+	} {
+		f.Add(s[0], s[1])
+	}
+	f.Fuzz(func(t *testing.T, name, zone string) {
+		loose, looseErr := NormalizeName(name, "")
+		if looseErr == nil {
+			if again, err := NormalizeName(loose, ""); err != nil || again != loose {
+				t.Errorf("%q became %q, then %q, %v", name, loose, again, err)
+			}
+		}
+		if (ValidateName(name) == nil) != (looseErr == nil) {
+			t.Errorf("ValidateName(%q) differs from NormalizeName", name)
+		}
+		got, err := NormalizeName(name, zone)
+		if err != nil || zone == "" {
+			return
+		}
+		if again, err := NormalizeName(got, zone); err != nil || again != got {
+			t.Errorf("%q in %q became %q, then %q, %v", name, zone, got, again, err)
+		}
+		// What is right in a zone is right without one, and means the same.
+		if fromLoose, err := NormalizeName(loose, zone); looseErr != nil || err != nil || fromLoose != got {
+			t.Errorf("%q in %q is %q; by way of %q (%v) it is %q, %v", name, zone, got, loose, looseErr, fromLoose, err)
+		}
+		if !EqualNames(name, got, zone) {
+			t.Errorf("EqualNames(%q, %q, %q) = false", name, got, zone)
+		}
+		z, err := domainname.Normalize(zone)
+		if err != nil {
+			t.Fatalf("zone %q: %v", zone, err)
+		}
+		full := got + "." + z + "."
+		if got == apex {
+			full = z + "."
+		}
+		if !EqualNames(full, got, zone) {
+			t.Errorf("EqualNames(%q, %q, %q) = false", full, got, zone)
+		}
+		checkNameOracle(t, got, z)
+	})
+}
+
+func FuzzNormalizeValue(f *testing.F) {
+	for _, s := range [][2]string{
+		{"A", "192.0.2.1"}, {"AAAA", "2001:DB8::1"}, {"AAAA", "fe80::1%eth0"}, {"AAAA", "::ffff:192.0.2.1"},
+		{"CNAME", "Target.example.com."}, {"NS", "ns1.example.com"}, {"MX", "."}, {"MX", "10 mail.example.com"},
+		{"MX", "mail.example.com"}, {"SRV", "5 443 sip.example.com"}, {"SRV", "0 0 ."}, {"SRV", "1 2 3 a.b"},
+		{"CAA", `0 issue "ca.example.net; a=b"`}, {"CAA", `128 ISSUE ;`}, {"CAA", `0 issue a\032b`}, {"CAA", `0 a ""`},
+		{"TXT", "v=spf1 -all"}, {"TXT", `"a" "b"`}, {"TXT", `"a\"\\\065\195\188"`}, {"TXT", `"\"a"`}, {"TXT", `"a`},
+		{"TXT", `"  \"x"`}, {"TXT", "ü\u0085"}, {"TXT", " "}, {"TXT", `"` + strings.Repeat("ü", 200) + `"`}, {"PTR", "a"},
+	} {
+		f.Add(s[0], s[1])
+	}
+	f.Fuzz(func(t *testing.T, rrType, value string) {
+		got, err := NormalizeValue(rrType, value)
+		if err != nil {
+			if got != "" {
+				t.Errorf("%q with an error", got)
+			}
+			return
+		}
+		if again, err := NormalizeValue(rrType, got); err != nil || again != got {
+			t.Errorf("%s %q became %q, then %q, %v", rrType, value, got, again, err)
+		}
+		if !EqualValues(rrType, value, got) {
+			t.Errorf("EqualValues(%q, %q, %q) = false", rrType, value, got)
+		}
+		checkOracle(t, rrType, got)
+		if strings.EqualFold(rrType, TypeTXT) {
+			// The presentation format of the record has the same meaning.
+			text := got
+			if !isQuoted(got) {
+				text = Quote(got)
+			}
+			if same, err := NormalizeValue(TypeTXT, text); err != nil || same != got {
+				t.Errorf("%q is %q, but quoted %q is %q, %v", value, got, text, same, err)
+			}
+		}
+	})
+}
+
+func FuzzChunks(f *testing.F) {
+	for _, s := range []string{"", "a", strings.Repeat("ü", 200), strings.Repeat("\x80", 600), strings.Repeat("a", 254) + "👋"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		chunks := Chunks(s)
+		if strings.Join(chunks, "") != s {
+			t.Errorf("the chunks of %q differ from it", s)
+		}
+		n := 0
+		for i, chunk := range chunks {
+			n += len(chunk) + 1
+			if len(chunk) > maxString || chunk == "" && len(chunks) > 1 {
+				t.Errorf("chunk %d of %d has %d octets", i, len(chunks), len(chunk))
+			}
+			if utf8.ValidString(s) && !utf8.ValidString(chunk) {
+				t.Errorf("chunk %d of %q is not valid UTF-8", i, s)
+			}
+		}
+		if got := rdataLen(s); got != n {
+			t.Errorf("rdataLen = %d; want %d", got, n)
+		}
+		parts, err := parseStrings(Quote(s))
+		if err != nil || strings.Join(parts, "") != s || len(parts) != len(chunks) {
+			t.Errorf("Quote(%q) = %q, which reads as %q, %v", s, Quote(s), parts, err)
+		}
+	})
+}

@@ -1,0 +1,129 @@
+package dnsdata
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
+)
+
+const (
+	apex     = "@"
+	wildcard = "*"
+	// maxName is the longest name in text form without its trailing dot (RFC
+	// 1035, section 2.3.4).
+	maxName = 253
+)
+
+// NormalizeName returns the canonical form of a record name in a zone: relative
+// to the zone, lower case, internationalised labels in ASCII, @ for the zone
+// itself. It is idempotent.
+//
+// A name that ends in a dot is absolute; so is one without a dot that equals the
+// zone or ends in it. Every other name is relative. Labels may have underscores
+// (RFC 8552), and the first may be * (RFC 4592).
+//
+// With an empty zone, for callers that do not know it yet, a name ending in a
+// dot stays absolute and every other name stays as relative as it is written.
+//
+// It returns an error for a malformed name or zone, an absolute name outside
+// the zone, a name that repeats the zone, which has no stable relative form, and
+// a name of more than 253 octets with its zone.
+func NormalizeName(name, zone string) (string, error) {
+	if zone != "" {
+		var err error
+		if zone, err = domainname.Normalize(zone); err != nil {
+			return "", fmt.Errorf("invalid zone: %w", err)
+		}
+	}
+	if name == apex {
+		return apex, nil
+	}
+	name, absolute, err := parseName(name)
+	switch {
+	case err != nil:
+		return "", err
+	case zone == "" && absolute:
+		return name + ".", nil
+	case zone == "":
+		return name, nil
+	}
+	relative, inZone := cutZone(name, zone)
+	if !inZone && absolute {
+		return "", fmt.Errorf("name ends in a dot but is outside the zone %.40q; expected a name in the zone, or one without the dot", zone)
+	}
+	if _, again := cutZone(relative, zone); again {
+		return "", fmt.Errorf("name repeats the zone %.40q; expected it at most once", zone)
+	}
+	if relative != apex && len(relative)+len(".")+len(zone) > maxName {
+		return "", fmt.Errorf("name must not be longer than %d characters together with its zone", maxName)
+	}
+	return relative, nil
+}
+
+// ValidateName checks what can be said of a record name without its zone. It
+// returns the error of NormalizeName with an empty zone.
+func ValidateName(name string) error {
+	_, err := NormalizeName(name, "")
+	return err
+}
+
+// EqualNames reports whether a and b name the same node of the zone after
+// NormalizeName; the zone may be empty, as there. Strings that are not names are
+// equal only if they are identical.
+func EqualNames(a, b, zone string) bool {
+	if a == b {
+		return true
+	}
+	na, err := NormalizeName(a, zone)
+	if err != nil {
+		return false
+	}
+	nb, err := NormalizeName(b, zone)
+	return err == nil && na == nb
+}
+
+// parseName returns the canonical labels of a name other than @ without a
+// trailing dot, and whether it had one.
+func parseName(s string) (name string, absolute bool, err error) {
+	switch {
+	case s == "":
+		return "", false, errors.New("name must not be empty; expected a name such as www, or @ for the domain itself")
+	case s == ".":
+		return "", false, errors.New("name must not be the root; expected a name such as www, or @ for the domain itself")
+	case strings.Contains(s, "@"):
+		return "", false, errors.New("name must not contain @, which stands alone for the domain itself")
+	}
+	rest, absolute := strings.CutSuffix(s, ".")
+	if rest == wildcard && !absolute {
+		return wildcard, false, nil
+	}
+	rest, wild := strings.CutPrefix(rest, wildcard+".")
+	if strings.Contains(rest, wildcard) {
+		return "", false, errors.New("name must not contain * except as the whole first label, as in *.www")
+	}
+	name, err = domainname.NormalizeLabels(rest)
+	if err != nil {
+		return "", false, err
+	}
+	if wild {
+		name = wildcard + "." + name
+	}
+	switch {
+	case len(name) > maxName:
+		return "", false, fmt.Errorf("name must not be longer than %d characters", maxName)
+	case absolute && !strings.Contains(name, "."):
+		return "", false, errors.New("name of one label must not end in a dot; expected a name such as www, or www.example.com.")
+	}
+	return name, absolute, nil
+}
+
+// cutZone returns a canonical name relative to the zone, and whether it was
+// inside it when taken as absolute.
+func cutZone(name, zone string) (string, bool) {
+	if name == zone {
+		return apex, true
+	}
+	return strings.CutSuffix(name, "."+zone)
+}

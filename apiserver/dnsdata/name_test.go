@@ -1,0 +1,165 @@
+package dnsdata
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
+)
+
+const zone = "example.com"
+
+var (
+	label63 = strings.Repeat("a", 63)
+	// name241 is the longest relative name in the zone example.com.
+	name241 = strings.Repeat(label63+".", 3) + strings.Repeat("b", 49)
+)
+
+func TestNormalizeName(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		name, zone, want string
+	}{
+		"apex":                         {"@", zone, "@"},
+		"relative":                     {"WWW", zone, "www"},
+		"relative, several labels":     {"a.b.c", zone, "a.b.c"},
+		"absolute":                     {"www.Example.com.", zone, "www"},
+		"absolute apex":                {"EXAMPLE.com.", zone, "@"},
+		"full without dot":             {"www.example.com", zone, "www"},
+		"zone without dot":             {"example.com", zone, "@"},
+		"zone in any spelling":         {"www.example.com", "Example.COM.", "www"},
+		"not at a label boundary":      {"www-example.com", zone, "www-example.com"},
+		"other zone, no dot":           {"www.example.org", zone, "www.example.org"},
+		"underscores":                  {"_dmarc", zone, "_dmarc"},
+		"DKIM":                         {"S1._domainkey.example.com.", zone, "s1._domainkey"},
+		"SRV":                          {"_sip._tcp", zone, "_sip._tcp"},
+		"digits":                       {"1.2.3.4", zone, "1.2.3.4"},
+		"IDN label":                    {"Bücher", zone, "xn--bcher-kva"},
+		"IDN zone":                     {"www.bücher.example", "xn--bcher-kva.example", "www"},
+		"IDN zone, ASCII name":         {"www.xn--bcher-kva.example.", "Bücher.example", "www"},
+		"right to left zone":           {"_dmarc.מבחן.example", "מבחן.example", "_dmarc"},
+		"wildcard":                     {"*", zone, "*"},
+		"wildcard below":               {"*.WWW", zone, "*.www"},
+		"wildcard, absolute":           {"*.example.com.", zone, "*"},
+		"wildcard, full":               {"*.www.example.com", zone, "*.www"},
+		"longest":                      {name241, zone, name241},
+		"longest, absolute":            {name241 + ".example.com.", zone, name241},
+		"zone of repeated labels":      {"a.a.a", "a.a", "a"},
+		"no zone: relative":            {"WWW", "", "www"},
+		"no zone: apex":                {"@", "", "@"},
+		"no zone: absolute":            {"www.Example.com.", "", "www.example.com."},
+		"no zone: full without dot":    {"www.example.com", "", "www.example.com"},
+		"no zone: wildcard":            {"*.Example.com.", "", "*.example.com."},
+		"no zone: wildcard only":       {"*", "", "*"},
+		"no zone: longest":             {name241 + "." + strings.Repeat("c", 11), "", name241 + "." + strings.Repeat("c", 11)},
+		"no zone: IDN, absolute":       {"bücher.example.", "", "xn--bcher-kva.example."},
+		"zone's first label as a name": {"example", zone, "example"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := NormalizeName(tt.name, tt.zone)
+			if err != nil || got != tt.want {
+				t.Fatalf("NormalizeName(%q, %q) = %q, %v; want %q", tt.name, tt.zone, got, err, tt.want)
+			}
+			if again, err := NormalizeName(got, tt.zone); err != nil || again != got {
+				t.Errorf("NormalizeName(%q, %q) = %q, %v; want it unchanged", got, tt.zone, again, err)
+			}
+			if tt.zone != "" {
+				if z, err := domainname.Normalize(tt.zone); err == nil {
+					checkNameOracle(t, got, z)
+				}
+			}
+			if err := ValidateName(tt.name); err != nil {
+				t.Errorf("ValidateName(%q): %v", tt.name, err)
+			}
+		})
+	}
+}
+
+func TestNormalizeNameErrors(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		name, zone, want string // want is a part of the message
+	}{
+		"empty":                   {"", zone, "@ for the domain itself"},
+		"root":                    {".", zone, "must not be the root"},
+		"apex inside":             {"@.example.com.", zone, "must not contain @"},
+		"one label and dot":       {"www.", zone, "must not end in a dot"},
+		"wildcard and dot":        {"*.", "", "must not contain *"},
+		"outside the zone":        {"www.example.org.", zone, `outside the zone "example.com"`},
+		"parent of the zone":      {"example.com.", "www.example.com", "outside the zone"},
+		"not at a label boundary": {"wwwexample.com.", zone, "outside the zone"},
+		"zone twice":              {"www.example.com.example.com", zone, "repeats the zone"},
+		"zone twice, apex":        {"example.com.example.com.", zone, "repeats the zone"},
+		"zone of repeated labels": {"a.a.a.a", "a.a", "repeats the zone"},
+		"wildcard inside":         {"www.*.example.com", zone, "must not contain *"},
+		"wildcard in a label":     {"www*", zone, "must not contain *"},
+		"two wildcards":           {"*.*", zone, "must not contain *"},
+		"wildcard twice":          {"**", zone, "must not contain *"},
+		"empty label":             {"a..b", zone, "empty label"},
+		"leading dot":             {".www", zone, "empty label"},
+		"two trailing dots":       {"www.example.com..", zone, "empty label"},
+		"wildcard, empty label":   {"*..www", zone, "empty label"},
+		"space":                   {"www 1", zone, "space"},
+		"newline":                 {"www\n", zone, `'\n'`},
+		"leading hyphen":          {"-www", zone, "hyphen"},
+		"long label":              {label63 + "a", zone, "63 characters"},
+		"long with zone":          {name241 + "b", zone, "253 characters together with its zone"},
+		"long absolute":           {name241 + "b.example.com.", zone, "253 characters"},
+		"long wildcard":           {"*." + name241 + "." + strings.Repeat("c", 11), "", "253 characters"},
+		"URL":                     {"https://www.example.com", zone, "URL"},
+		"bad zone":                {"www", "localhost", "invalid zone: name must have at least two labels"},
+		"bad zone, apex":          {"@", "a b.com", "invalid zone"},
+		"underscore in zone":      {"www", "_a.example.com", "invalid zone"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := NormalizeName(tt.name, tt.zone)
+			if err == nil || got != "" {
+				t.Fatalf("NormalizeName(%q, %q) = %q, %v; want an error", tt.name, tt.zone, got, err)
+			}
+			if !strings.Contains(err.Error(), tt.want) || len(err.Error()) > 200 {
+				t.Errorf("NormalizeName(%q, %q): %v; want %q in it", tt.name, tt.zone, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestValidateNameErrors(t *testing.T) {
+	t.Parallel()
+	for _, in := range []string{"", ".", "a..b", "*a", "www.", "a b", "@.www", strings.Repeat("a.", 150) + "a"} {
+		if ValidateName(in) == nil {
+			t.Errorf("ValidateName(%q) = nil; want an error", in)
+		}
+	}
+}
+
+func TestEqualNames(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		a, b, zone string
+		want       bool
+	}{
+		{"www", "WWW.example.com.", zone, true},
+		{"www", "www.example.com", zone, true},
+		{"@", "example.com.", zone, true},
+		{"@", "example.com", zone, true},
+		{"bücher", "xn--bcher-kva", zone, true},
+		{"www", "mail", zone, false},
+		{"www", "www.example.org.", zone, false},
+		{"www.example.org.", "www", zone, false},
+		{"a b", "a b", zone, true},
+		{"a b", "A b", zone, false},
+		{"www", "WWW", "", true},
+		{"www.example.com.", "WWW.example.com.", "", true},
+		{"www.example.com.", "www.example.com", "", false},
+		{"www", "www.example.com.", "", false},
+	}
+	for _, tt := range tests {
+		if got := EqualNames(tt.a, tt.b, tt.zone); got != tt.want {
+			t.Errorf("EqualNames(%q, %q, %q) = %t; want %t", tt.a, tt.b, tt.zone, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package dnsdata
+
+import (
+	"encoding/binary"
+	"strings"
+	"testing"
+
+	"github.com/miekg/dns"
+)
+
+// checkOracle checks that the DNS library takes a canonical value, and for TXT
+// that it sends our chunks.
+func checkOracle(t *testing.T, rrType, canonical string) {
+	t.Helper()
+	rrType, err := NormalizeType(rrType)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := canonical
+	switch rrType {
+	case TypeMX, TypeSRV:
+		canonical = "10 " + canonical
+	case TypeTXT:
+		if isQuoted(text) {
+			parts, err := parseStrings(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text = strings.Join(parts, "")
+		}
+		canonical = Quote(text)
+	}
+	// A line of its own could be a directive that opens files.
+	if strings.ContainsAny(canonical, "\r\n") {
+		t.Fatalf("line break in the canonical value %.200q", canonical)
+	}
+	rr, err := dns.NewRR("x.example. 3600 IN " + rrType + " " + canonical)
+	if err != nil || rr == nil {
+		t.Fatalf("the DNS library refuses %s %.200q: %v", rrType, canonical, err)
+	}
+	const maxMessage = 1 << 17 // room for what does not fit a real message
+	buf := make([]byte, maxMessage)
+	end, err := dns.PackRR(rr, buf, 0, nil, false)
+	if err != nil {
+		t.Fatalf("the DNS library does not pack %s %.200q: %v", rrType, canonical, err)
+	}
+	if rrType != TypeTXT {
+		return
+	}
+	const header = len("\x01x\x07example\x00") + 10
+	if got := int(binary.BigEndian.Uint16(buf[header-2:])); got != rdataLen(text) || got != end-header {
+		t.Errorf("RDATA of %d octets; rdataLen says %d", got, rdataLen(text))
+	}
+	rdata := buf[header:end]
+	for i, want := range Chunks(text) {
+		if len(rdata) == 0 || len(rdata) <= int(rdata[0]) {
+			t.Fatalf("RDATA ends before chunk %d", i)
+		}
+		n := int(rdata[0])
+		if got := string(rdata[1 : n+1]); got != want {
+			t.Errorf("chunk %d is sent as %q; want %q", i, got, want)
+		}
+		rdata = rdata[n+1:]
+	}
+	if len(rdata) != 0 {
+		t.Errorf("%d octets after the last chunk", len(rdata))
+	}
+}
+
+// checkNameOracle checks that the DNS library takes a canonical relative name.
+func checkNameOracle(t *testing.T, canonical, zone string) {
+	t.Helper()
+	// Unlike NewRR, a ZoneParser follows no $INCLUDE unless told to.
+	zp := dns.NewZoneParser(strings.NewReader(canonical+" 3600 IN A 192.0.2.1"), dns.Fqdn(zone), "")
+	rr, ok := zp.Next()
+	if !ok {
+		t.Fatalf("the DNS library refuses %q in %q: %v", canonical, zone, zp.Err())
+	}
+	if _, err := dns.PackRR(rr, make([]byte, dns.MaxMsgSize), 0, nil, false); err != nil {
+		t.Fatalf("the DNS library does not pack %q in %q: %v", canonical, zone, err)
+	}
+	want := canonical + "." + dns.Fqdn(zone)
+	if canonical == apex {
+		want = dns.Fqdn(zone)
+	}
+	if got := rr.Header().Name; got != want {
+		t.Errorf("%q in %q is %q to the DNS library; want %q", canonical, zone, got, want)
+	}
+}

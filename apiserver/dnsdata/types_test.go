@@ -1,0 +1,51 @@
+package dnsdata
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestTypes(t *testing.T) {
+	t.Parallel()
+	want := []string{"A", "AAAA", "CAA", "CNAME", "MX", "NS", "SRV", "TXT"}
+	got := Types()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatalf("Types() (-want +got):\n%s", diff)
+	}
+	got[0] = "B"
+	if Types()[0] != "A" {
+		t.Error("a caller can change the types of others")
+	}
+}
+
+func TestNormalizeType(t *testing.T) {
+	t.Parallel()
+	for _, want := range Types() {
+		for _, in := range []string{want, strings.ToLower(want), want[:1] + strings.ToLower(want[1:])} {
+			if got, err := NormalizeType(in); err != nil || got != want {
+				t.Errorf("NormalizeType(%q) = %q, %v; want %q", in, got, err, want)
+			}
+		}
+	}
+	for _, in := range []string{"", " A", "A ", "PTR", "SOA", "ANY", "\u017frv", "n\u017f", "AA", strings.Repeat("A", 1000)} {
+		got, err := NormalizeType(in)
+		if err == nil || got != "" {
+			t.Errorf("NormalizeType(%q) = %q; want an error", in, got)
+		} else if msg := err.Error(); !strings.Contains(msg, "A, AAAA, CAA, CNAME, MX, NS, SRV, TXT") || len(msg) > 120 {
+			t.Errorf("NormalizeType(%q): %v", in, err)
+		}
+	}
+}
+
+func TestTypeNeedsPriority(t *testing.T) {
+	t.Parallel()
+	for _, rrType := range append(Types(), "mx", "Srv", "txt", "PTR", "") {
+		want := slices.Contains([]string{"MX", "SRV"}, strings.ToUpper(rrType))
+		if got := TypeNeedsPriority(rrType); got != want {
+			t.Errorf("TypeNeedsPriority(%q) = %t; want %t", rrType, got, want)
+		}
+	}
+}

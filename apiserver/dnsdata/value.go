@@ -1,0 +1,139 @@
+package dnsdata
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
+)
+
+// NormalizeValue returns the canonical form of the value of a record. It is
+// idempotent. White space around a value does not count, except in TXT.
+//
+//   - A, AAAA: an IPv4 or IPv6 address without a zone, in the form of RFC 5952.
+//   - CNAME, NS: a host name as of domainname.NormalizeHost.
+//   - MX: the exchange, a host name, or "." to accept no mail (RFC 7505).
+//   - SRV (RFC 2782): "weight port target", the target a host name, or "." for
+//     no service.
+//   - CAA (RFC 8659): flags tag "value", with the value quoted.
+//   - TXT: the text itself. Input that begins with a double quote is presentation
+//     format (RFC 1035, section 5.1), whose strings are joined. A text that
+//     would begin with a quote itself is returned in that format, by Quote.
+//
+// It returns an error for an unsupported type and for a value that is not of
+// the type's form, among them one that holds the priority of MX or SRV, which
+// has a field of its own.
+func NormalizeValue(rrType, value string) (string, error) {
+	t, err := NormalizeType(rrType)
+	if err != nil {
+		return "", err
+	}
+	if t == TypeTXT {
+		return normalizeTXT(value)
+	}
+	value = strings.TrimSpace(value)
+	if value == "" {
+		return "", fmt.Errorf("value of %s must not be empty", t)
+	}
+	switch t {
+	case TypeA, TypeAAAA:
+		return normalizeAddr(t, value)
+	case TypeMX:
+		return normalizeMX(value)
+	case TypeSRV:
+		return normalizeSRV(value)
+	case TypeCAA:
+		return normalizeCAA(value)
+	default: // CNAME, NS
+		return normalizeTarget(value)
+	}
+}
+
+// EqualValues reports whether a and b are the same value of a record type after
+// NormalizeValue. Strings that are not values of the type are equal only if they
+// are identical.
+func EqualValues(rrType, a, b string) bool {
+	if a == b {
+		return true
+	}
+	na, err := NormalizeValue(rrType, a)
+	if err != nil {
+		return false
+	}
+	nb, err := NormalizeValue(rrType, b)
+	return err == nil && na == nb
+}
+
+func normalizeAddr(rrType, value string) (string, error) {
+	addr, err := netip.ParseAddr(value)
+	switch isV4 := addr.Is4(); {
+	case err == nil && rrType == TypeA && isV4, err == nil && rrType == TypeAAAA && !isV4 && addr.Zone() == "":
+		return addr.String(), nil
+	case err == nil && rrType == TypeA:
+		return "", errors.New("value of A must be an IPv4 address; an IPv6 address belongs in an AAAA record")
+	case err == nil && isV4:
+		return "", errors.New("value of AAAA must be an IPv6 address; an IPv4 address belongs in an A record")
+	case err == nil:
+		return "", errors.New("value of AAAA must not have a zone such as %eth0; expected an address such as 2001:db8::1")
+	case rrType == TypeA:
+		return "", errors.New("value of A must be an IPv4 address such as 192.0.2.1")
+	default:
+		return "", errors.New("value of AAAA must be an IPv6 address such as 2001:db8::1")
+	}
+}
+
+func normalizeTarget(s string) (string, error) {
+	host, err := domainname.NormalizeHost(s)
+	if err != nil {
+		return "", fmt.Errorf("invalid target: %w", err)
+	}
+	return host, nil
+}
+
+// normalizeTargetOrNone is normalizeTarget for the types where "." says that
+// there is none.
+func normalizeTargetOrNone(s string) (string, error) {
+	if s == "." {
+		return s, nil
+	}
+	return normalizeTarget(s)
+}
+
+func normalizeMX(value string) (string, error) {
+	if fields := strings.Fields(value); len(fields) == 2 && isNumber(fields[0]) {
+		return "", errors.New("value of MX must be only the mail host, such as mail.example.com; the preference belongs in the priority")
+	}
+	return normalizeTargetOrNone(value)
+}
+
+func normalizeSRV(value string) (string, error) {
+	const form = `expected "weight port target", such as 5 443 sip.example.com`
+	fields := strings.Fields(value)
+	switch {
+	case len(fields) == 4 && isNumber(fields[0]):
+		return "", errors.New("value of SRV must have three fields; the first of the four, the priority, belongs in its own field")
+	case len(fields) != 3:
+		return "", fmt.Errorf("value of SRV has %d of three fields; %s", len(fields), form)
+	}
+	weight, err := strconv.ParseUint(fields[0], 10, 16)
+	if err != nil {
+		return "", errors.New("weight of SRV must be a number from 0 to 65535; " + form)
+	}
+	port, err := strconv.ParseUint(fields[1], 10, 16)
+	if err != nil {
+		return "", errors.New("port of SRV must be a number from 0 to 65535; " + form)
+	}
+	target, err := normalizeTargetOrNone(fields[2])
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%d %d %s", weight, port, target), nil
+}
+
+// isNumber reports whether s consists of digits, whatever its size.
+func isNumber(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}

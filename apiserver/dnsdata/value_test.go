@@ -1,0 +1,173 @@
+package dnsdata
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestNormalizeValue(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		rrType, in, want string
+	}{
+		"A":                      {"A", "192.0.2.1", "192.0.2.1"},
+		"A, type in lower case":  {"a", "192.0.2.1", "192.0.2.1"},
+		"A, white space":         {"A", " 192.0.2.1\n", "192.0.2.1"},
+		"AAAA":                   {"AAAA", "2001:DB8:0:0::1", "2001:db8::1"},
+		"AAAA, longest run":      {"AAAA", "2001:0db8:0:1:0:0:0:1", "2001:db8:0:1::1"},
+		"AAAA, mapped":           {"AAAA", "::ffff:192.0.2.1", "::ffff:192.0.2.1"},
+		"CNAME":                  {"CNAME", "Target.Example.com.", "target.example.com"},
+		"CNAME, underscore":      {"CNAME", "s1._domainkey.example.net", "s1._domainkey.example.net"},
+		"CNAME, IDN":             {"CNAME", "bücher.example", "xn--bcher-kva.example"},
+		"NS":                     {"NS", "NS1.example.net.", "ns1.example.net"},
+		"MX":                     {"MX", "Mail.Example.com.", "mail.example.com"},
+		"MX, null":               {"MX", ".", "."},
+		"SRV":                    {"SRV", "5 443 Sip.example.com.", "5 443 sip.example.com"},
+		"SRV, white space":       {"SRV", "\t005   0443 sip.example.com ", "5 443 sip.example.com"},
+		"SRV, bounds":            {"SRV", "0 65535 sip.example.com", "0 65535 sip.example.com"},
+		"SRV, no service":        {"SRV", "0 0 .", "0 0 ."},
+		"CAA":                    {"CAA", `0 issue "ca.example.net"`, `0 issue "ca.example.net"`},
+		"CAA, unquoted":          {"CAA", `0 issue ca.example.net`, `0 issue "ca.example.net"`},
+		"CAA, tag in upper case": {"CAA", `128  IssueWild	"ca.example.net"`, `128 issuewild "ca.example.net"`},
+		"CAA, no issuer":         {"CAA", `0 issue ";"`, `0 issue ";"`},
+		"CAA, unquoted ;":        {"CAA", `0 issue ;`, `0 issue ";"`},
+		"CAA, empty":             {"CAA", `0 issue ""`, `0 issue ""`},
+		"CAA, parameters": {
+			"CAA", `0 issue "ca.example.net; accounturi=https://ca.example.net/Acct/1"`,
+			`0 issue "ca.example.net; accounturi=https://ca.example.net/Acct/1"`,
+		},
+		"CAA, iodef":             {"CAA", `0 iodef "mailto:security@example.com"`, `0 iodef "mailto:security@example.com"`},
+		"CAA, escapes":           {"CAA", `000 issue "a\"b\\c\059"`, `0 issue "a\"b\\c;"`},
+		"CAA, escape unquoted":   {"CAA", `0 issue a\032b\;`, `0 issue "a b;"`},
+		"CAA, non-ASCII":         {"CAA", `0 note "ü"`, `0 note "\195\188"`},
+		"CAA, longest tag":       {"CAA", "0 " + strings.Repeat("a", 255) + " b", "0 " + strings.Repeat("a", 255) + ` "b"`},
+		"CAA, longest property":  {"CAA", "0 issue " + strings.Repeat("a", 255), `0 issue "` + strings.Repeat("a", 255) + `"`},
+		"CAA, ends in backslash": {"CAA", `0 issue "a\\"`, `0 issue "a\\"`},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			checkValue(t, tt.rrType, tt.in, tt.want)
+		})
+	}
+}
+
+func TestNormalizeValueErrors(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		rrType, in, want string // want is a part of the message
+	}{
+		"type":                      {"PTR", "a.example.com", "unsupported record type"},
+		"empty":                     {"A", " \n", "value of A must not be empty"},
+		"A, IPv6":                   {"A", "2001:db8::1", "belongs in an AAAA record"},
+		"A, mapped":                 {"A", "::ffff:192.0.2.1", "must be an IPv4 address"},
+		"A, leading zero":           {"A", "192.0.2.01", "must be an IPv4 address"},
+		"A, three octets":           {"A", "192.0.2", "must be an IPv4 address"},
+		"A, prefix":                 {"A", "192.0.2.0/24", "must be an IPv4 address"},
+		"A, two":                    {"A", "192.0.2.1 192.0.2.2", "must be an IPv4 address"},
+		"A, host":                   {"A", "www.example.com", "must be an IPv4 address"},
+		"AAAA, IPv4":                {"AAAA", "192.0.2.1", "belongs in an A record"},
+		"AAAA, zone":                {"AAAA", "fe80::1%eth0", "must not have a zone"},
+		"AAAA, brackets":            {"AAAA", "[2001:db8::1]", "must be an IPv6 address"},
+		"AAAA, host":                {"AAAA", "www.example.com", "must be an IPv6 address"},
+		"CNAME, one label":          {"CNAME", "www", "invalid target: name must have at least two labels"},
+		"CNAME, apex":               {"CNAME", "@", "invalid target: name must not contain @"},
+		"CNAME, root":               {"CNAME", ".", "invalid target"},
+		"CNAME, address":            {"CNAME", "192.0.2.1", "must not be an IP address"},
+		"CNAME, URL":                {"CNAME", "https://example.com/", "URL"},
+		"NS, root":                  {"NS", ".", "invalid target"},
+		"NS, two":                   {"NS", "ns1.example.com ns2.example.com", "space"},
+		"MX, preference":            {"MX", "10 mail.example.com", "preference belongs in the priority"},
+		"MX, preference, null":      {"MX", "0\t.", "preference belongs in the priority"},
+		"MX, preference too large":  {"MX", "70000 mail.example.com", "preference belongs in the priority"},
+		"MX, address":               {"MX", "192.0.2.1", "must not be an IP address"},
+		"MX, mailbox":               {"MX", "jane@example.com", "must not contain @"},
+		"SRV, priority":             {"SRV", "10 5 443 sip.example.com", "the priority, belongs in its own field"},
+		"SRV, two fields":           {"SRV", "443 sip.example.com", "has 2 of three fields"},
+		"SRV, five fields":          {"SRV", "10 5 443 sip.example.com x", "has 5 of three fields"},
+		"SRV, weight":               {"SRV", "65536 443 sip.example.com", "weight of SRV must be a number from 0 to 65535"},
+		"SRV, signed weight":        {"SRV", "+5 443 sip.example.com", "weight of SRV"},
+		"SRV, port":                 {"SRV", "5 https sip.example.com", "port of SRV must be a number from 0 to 65535"},
+		"SRV, target":               {"SRV", "5 443 sip", "invalid target"},
+		"CAA, two fields":           {"CAA", `0 issue`, "three fields"},
+		"CAA, no flags":             {"CAA", `issue "ca.example.net" x`, "flags of CAA must be a number from 0 to 255"},
+		"CAA, flags too large":      {"CAA", `256 issue "ca.example.net"`, "flags of CAA"},
+		"CAA, negative flags":       {"CAA", `-1 issue "ca.example.net"`, "flags of CAA"},
+		"CAA, tag":                  {"CAA", `0 issue-wild "ca.example.net"`, "tag of CAA must be"},
+		"CAA, quoted tag":           {"CAA", `0 "issue" "ca.example.net"`, "tag of CAA must be"},
+		"CAA, non-ASCII tag":        {"CAA", "0 i\u017f\u017fue ca.example.net", "tag of CAA must be"},
+		"CAA, tag too long":         {"CAA", "0 " + strings.Repeat("a", 256) + " b", "tag of CAA must be"},
+		"CAA, spaces unquoted":      {"CAA", `0 issue ca.example.net; a=b`, "must be quoted"},
+		"CAA, two strings":          {"CAA", `0 issue "a" "b"`, "one quoted string"},
+		"CAA, no closing quote":     {"CAA", `0 issue "ca.example.net`, "unbalanced quotes"},
+		"CAA, no opening quote":     {"CAA", `0 issue ca.example.net"`, "unbalanced quotes"},
+		"CAA, after the quote":      {"CAA", `0 issue "a"b`, "text outside quotes"},
+		"CAA, control":              {"CAA", `0 issue "a\000"`, "control character U+0000"},
+		"CAA, not UTF-8":            {"CAA", `0 issue a\255`, "valid UTF-8"},
+		"CAA, property too long":    {"CAA", "0 issue " + strings.Repeat("a", 256), "255 octets"},
+		"CAA, lone backslash":       {"CAA", `0 issue a\`, "nothing to escape"},
+		"long input is not echoed":  {"CNAME", strings.Repeat("a", 9000), "253 characters"},
+		"control is not echoed raw": {"CNAME", "a\x1b[31m.example.com", `"a\x1b[31m"`},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			checkValueError(t, tt.rrType, tt.in, tt.want)
+		})
+	}
+}
+
+func TestEqualValues(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		rrType, a, b string
+		want         bool
+	}{
+		{"AAAA", "2001:DB8::1", "2001:db8:0:0:0:0:0:1", true},
+		{"cname", "Target.example.com.", "target.example.com", true},
+		{"SRV", "5 443 sip.example.com.", "5  443  SIP.example.com", true},
+		{"CAA", "0 ISSUE ca.example.net", `0 issue "ca.example.net"`, true},
+		{"CAA", "0 issue ca.example.net", "0 issue CA.example.net", false},
+		{"TXT", "v=spf1 -all", `"v=spf1 " "-all"`, true},
+		{"TXT", "v=spf1 -all", "V=spf1 -all", false},
+		{"TXT", "a", "a ", false},
+		{"A", "192.0.2.1", "192.0.2.2", false},
+		{"A", "192.0.2.1", "x", false},
+		{"A", "x", "192.0.2.1", false},
+		{"A", "x", "x", true},
+		{"PTR", "a.example.com", "A.example.com", false},
+	}
+	for _, tt := range tests {
+		if got := EqualValues(tt.rrType, tt.a, tt.b); got != tt.want {
+			t.Errorf("EqualValues(%q, %q, %q) = %t; want %t", tt.rrType, tt.a, tt.b, got, tt.want)
+		}
+	}
+}
+
+// checkValue checks the canonical form of a value, that it is stable, and that
+// the DNS library takes it.
+func checkValue(t *testing.T, rrType, in, want string) {
+	t.Helper()
+	got, err := NormalizeValue(rrType, in)
+	if err != nil || got != want {
+		t.Fatalf("NormalizeValue(%q, %.200q) = %.200q, %v; want %.200q", rrType, in, got, err, want)
+	}
+	if again, err := NormalizeValue(rrType, got); err != nil || again != got {
+		t.Errorf("NormalizeValue(%q, %.200q) = %.200q, %v; want it unchanged", rrType, got, again, err)
+	}
+	if !EqualValues(rrType, in, got) {
+		t.Errorf("EqualValues(%q, %.200q, %.200q) = false", rrType, in, got)
+	}
+	checkOracle(t, rrType, got)
+}
+
+func checkValueError(t *testing.T, rrType, in, want string) {
+	t.Helper()
+	got, err := NormalizeValue(rrType, in)
+	if err == nil || got != "" {
+		t.Fatalf("NormalizeValue(%q, %.200q) = %.200q, %v; want an error", rrType, in, got, err)
+	}
+	if !strings.Contains(err.Error(), want) || len(err.Error()) > 200 {
+		t.Errorf("NormalizeValue(%q, %.200q): %v; want %q in it", rrType, in, err, want)
+	}
+}

@@ -1,0 +1,87 @@
+package domainname
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/miekg/dns"
+)
+
+var seeds = []string{
+	"", ".", "example.com", "EXAMPLE.com.", "Bücher.Example", "xn--bcher-kva.example", "xn--.com", "xn--a.com",
+	"straße.de", "例え。jp", "\uff45\uff38ample\uff0ecom", "1.מבחן.example", "i❤.ws", "_dmarc.example.com", "192.0.2.1",
+	"[2001:db8::1]", "a\u0338=.com", "\u00ad.com", "a…b.com", "b\xfccher.example", "*.example.com", "co.uk", "www.ck",
+	strings.Repeat("ü", 60) + ".com", name253, "\u1e9e.com", "xn--ab-.com", "\u1e9e\u200d.example", "a。", "\u212a.example",
+}
+
+func FuzzNormalize(f *testing.F) {
+	fuzz(f, Normalize)
+}
+
+func FuzzNormalizeHost(f *testing.F) {
+	fuzz(f, NormalizeHost)
+}
+
+func FuzzNormalizeLabels(f *testing.F) {
+	fuzz(f, NormalizeLabels)
+}
+
+func fuzz(f *testing.F, normalize func(string) (string, error)) {
+	for _, s := range seeds {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		got, err := normalize(s)
+		if err != nil {
+			if got != "" {
+				t.Errorf("%q with an error", got)
+			}
+			return
+		}
+		if again, err := normalize(got); err != nil || again != got {
+			t.Errorf("%q became %q, then %q, %v", s, got, again, err)
+		}
+		if strings.Trim(got, "abcdefghijklmnopqrstuvwxyz0123456789-_.") != "" {
+			t.Errorf("%q became %q, which has other characters", s, got)
+		}
+		if n, ok := dns.IsDomainName(got); !ok || n != strings.Count(got, ".")+1 {
+			t.Errorf("%q became %q, which the DNS library does not take", s, got)
+		}
+	})
+}
+
+func FuzzUnicode(f *testing.F) {
+	for _, s := range seeds {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		display := Unicode(s)
+		if again := Unicode(display); again != display {
+			t.Errorf("%q became %q, then %q", s, display, again)
+		}
+		if a, err := NormalizeHost(s); err == nil {
+			if b, err := NormalizeHost(display); err != nil || a != b {
+				t.Errorf("%q is %q; its display form %q is %q, %v", s, a, display, b, err)
+			}
+		}
+		if !Equal(s, display) {
+			if _, err := Normalize(s); err == nil {
+				t.Errorf("Equal(%q, %q) = false", s, display)
+			}
+		}
+	})
+}
+
+func FuzzRegistrable(f *testing.F) {
+	for _, s := range seeds {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		name, err := Normalize(s)
+		if got := Registrable(s); err != nil && got == nil {
+			t.Errorf("Registrable(%q) = nil for what Normalize refuses", s)
+		} else if err == nil && (got == nil) != (Registrable(name) == nil) {
+			t.Errorf("Registrable differs for %q and %q", s, name)
+		}
+	})
+}

@@ -1,0 +1,149 @@
+package domainname
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/idna"
+)
+
+// labelKind says which characters a label may have.
+type labelKind int
+
+const (
+	hostnameLabel labelKind = iota // letters, digits, hyphens (RFC 1123)
+	dnsLabel                       // those and underscores (RFC 8552)
+)
+
+// acePrefix marks a label that encodes Unicode (RFC 5890, section 2.3.2.5).
+const acePrefix = "xn--"
+
+// maxUnicodeLabel bounds a label before IDNA, whose cost grows with the square
+// of the length. Decomposed Unicode is several times longer than its A-label,
+// but nothing valid comes near this.
+const maxUnicodeLabel = 1024
+
+// normalizeLabel returns the canonical form of a single label.
+//
+// IDNA sees one label at a time and only where it matters. A whole name would
+// be subject to the Bidi rule across labels, which forbids _dmarc or a number
+// in front of a Hebrew name, and plain ASCII labels such as r3---sn-abc, which
+// exist, would fail its hyphen rule.
+func normalizeLabel(label string, kind labelKind) (string, error) {
+	if label == "" {
+		return "", errors.New("name must not contain an empty label (two dots in a row, or a dot at either end)")
+	}
+	if err := checkCharacters(label, kind); err != nil {
+		return "", err
+	}
+	ascii := isASCII(label)
+	if ascii && len(label) > maxLabel || len(label) > maxUnicodeLabel {
+		return "", errLongLabel(label)
+	}
+	canonical := strings.ToLower(label)
+	if !ascii || strings.HasPrefix(canonical, acePrefix) {
+		var err error
+		if canonical, err = toASCII(label); err != nil {
+			return "", err
+		}
+		if err := checkCharacters(canonical, kind); err != nil {
+			return "", err
+		}
+	}
+	switch {
+	case len(canonical) > maxLabel:
+		return "", errLongLabel(label)
+	case canonical[0] == '-' || canonical[len(canonical)-1] == '-':
+		return "", fmt.Errorf("label %s must not begin or end with a hyphen", shorten(label))
+	}
+	return canonical, nil
+}
+
+func errLongLabel(label string) error {
+	return fmt.Errorf("label %s must not be longer than %d characters", shorten(label), maxLabel)
+}
+
+// checkCharacters checks the ASCII characters of a label; the others are for
+// IDNA to judge.
+func checkCharacters(label string, kind labelKind) error {
+	for i := range len(label) {
+		switch c := label[i]; {
+		case c >= utf8.RuneSelf, c == '-',
+			'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
+		case c == '_' && kind == dnsLabel:
+		case c == '_':
+			return fmt.Errorf("label %s must not contain an underscore; expected letters, digits and hyphens", shorten(label))
+		case c == ' ':
+			return fmt.Errorf("label %s must not contain a space", shorten(label))
+		case kind == dnsLabel:
+			return fmt.Errorf("label %s must not contain %q; expected letters, digits, hyphens and underscores", shorten(label), c)
+		default:
+			return fmt.Errorf("label %s must not contain %q; expected letters, digits and hyphens", shorten(label), c)
+		}
+	}
+	return nil
+}
+
+// toASCII converts an internationalised label to its A-label.
+func toASCII(label string) (string, error) {
+	a, err := idna.Lookup.ToASCII(label)
+	if err == nil && a != "" {
+		// The mapping tables are not proved to be idempotent; callers rely on it.
+		var again string
+		if again, err = idna.Lookup.ToASCII(a); err == nil && again == a {
+			return a, nil
+		}
+	}
+	return "", fmt.Errorf("label %s is not a valid internationalised label (IDNA)", shorten(label))
+}
+
+// Unicode returns the form of a name to show to people, with internationalised
+// labels in Unicode (the U-labels of RFC 5890), in lower case and without a
+// trailing dot. It accepts whatever NormalizeLabels accepts and returns any
+// other string unchanged. A name whose Unicode form would not normalise back to
+// itself is returned in ASCII.
+func Unicode(s string) string {
+	ascii, err := NormalizeLabels(trimFinalDot(s))
+	if err != nil {
+		return s
+	}
+	if !strings.Contains(ascii, acePrefix) {
+		return ascii
+	}
+	labels := strings.Split(ascii, ".")
+	for i, label := range labels {
+		if u, err := idna.Lookup.ToUnicode(label); err == nil && strings.HasPrefix(label, acePrefix) {
+			labels[i] = u
+		}
+	}
+	display := strings.Join(labels, ".")
+	if back, err := NormalizeLabels(display); err != nil || back != ascii {
+		return ascii
+	}
+	return display
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// shorten quotes s for an error message, cut to a length that fits a sentence.
+func shorten(s string) string {
+	const limit = 24
+	n := 0
+	for i := range s {
+		if n == limit {
+			return strconv.Quote(s[:i] + "…")
+		}
+		n++
+	}
+	return strconv.Quote(s)
+}

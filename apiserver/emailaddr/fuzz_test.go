@@ -1,0 +1,65 @@
+package emailaddr
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// addrSpec is the grammar of RFC 5321 less what this package refuses, written
+// apart from the code.
+var addrSpec = regexp.MustCompile("^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*" +
+	`@[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$`)
+
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{
+		"", "@", "jane@example.com", "O'Brien+x@Bücher.example.", "<a@b.c>", `"a b"@example.com`, "a..b@example.com",
+		".a@b.example", "a@[192.0.2.1]", "a@192.0.2.1", "jürgen@example.com", "a@b@c.example", "a@例え。jp",
+		local64 + "@" + domain189, "\u212a@example.com", "a@\u212a.example", "!#$%&'*+-/=?^_`{|}~@example.com",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		a, err := Parse(s)
+		if err != nil {
+			if a != (Address{}) {
+				t.Errorf("%q with an error", a)
+			}
+			return
+		}
+		canonical := a.String()
+		if b, err := Parse(canonical); err != nil || a != b {
+			t.Errorf("%q became %q, then %q, %v", s, canonical, b, err)
+		}
+		if !Equal(s, canonical) {
+			t.Errorf("Equal(%q, %q) = false", s, canonical)
+		}
+		if len(canonical) > maxAddress {
+			t.Errorf("%q became %d octets", s, len(canonical))
+		}
+		if !addrSpec.MatchString(canonical) {
+			t.Errorf("%q became %q, which is no address by the grammar", s, canonical)
+		}
+	})
+}
+
+func FuzzParseLocalPart(f *testing.F) {
+	for _, s := range []string{"", "jane", "Jane.Doe", "a..b", ".", "o'brien", "jürgen", local64, "\u017f"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		got, err := ParseLocalPart(s)
+		if err != nil {
+			return
+		}
+		if again, err := ParseLocalPart(got); err != nil || again != got {
+			t.Errorf("%q became %q, then %q, %v", s, got, again, err)
+		}
+		if !strings.EqualFold(s, got) {
+			t.Errorf("%q became %q, which differs in more than case", s, got)
+		}
+		if a, err := Parse(s + "@example.com"); err != nil || a.Local != got {
+			t.Errorf("%q is a local part, but Parse says %q, %v", s, a, err)
+		}
+	})
+}
