@@ -1,0 +1,251 @@
+package customtype_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
+	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
+)
+
+var (
+	longText = "v=DKIM1; k=rsa; p=" + strings.Repeat("MIIBIjANBgkqhkiG9w0B", 20)
+	dkim     = customtype.New[customtype.DNSValue](longText)
+)
+
+var dnsValue = kind{
+	strict: customtype.DNSValueType{}, lenient: customtype.DNSValueType{Lenient: true}, zero: customtype.DNSValue{},
+	known:   func(s string) value { return customtype.New[customtype.DNSValue](s) },
+	pointer: func(s *string) value { return customtype.NewPointer[customtype.DNSValue](s) },
+	unknown: func() value { return customtype.NewUnknown[customtype.DNSValue]() },
+	same:    customtype.Equal[customtype.DNSValue],
+	normal:  customtype.Normalize[customtype.DNSValue],
+
+	valid: []string{"192.0.2.1", "2001:db8::1", `0 issue "ca.example.net"`, "Host.Example.", "5 443 sip.example.com", ".", "v=spf1 -all", `"v=spf1 -all"`, " text", longText, dnsdata.Quote(longText)},
+	// What no type takes, a text neither.
+	invalid: []string{"", `""`, `"unbalanced`, `"a" b`, "line\nbreak", "a\x00b", "\xff", strings.Repeat("a", 65536)},
+	equal: [][2]string{
+		{`"v=spf1 -all"`, "v=spf1 -all"},
+		{`"v=spf1 " "-all"`, "v=spf1 -all"},
+		{`  "v=spf1 -all"  `, "v=spf1 -all"},
+		{dnsdata.Quote(longText), longText},
+		{`"` + longText[:100] + `"` + "\n\t" + `"` + longText[100:] + `"`, dnsdata.Quote(longText)},
+		{`"gr\195\188n\; \"a\" \\"`, `grün; "a" \`},
+		{`"Grün"`, "Grün"},
+		{`"example.com"`, "example.com"},
+		// A line break, as a heredoc leaves it, makes it no text.
+		{"192.0.2.1\n", "192.0.2.1"},
+		{"Host.Example.com.\n", "host.example.com"},
+		{"2001:DB8:0::1\n", "2001:db8::1"},
+	},
+	unequal: [][2]string{
+		// Equal for one type, but texts are another matter.
+		{"Host.Example.com", "host.example.com"},
+		{"host.example.com.", "host.example.com"},
+		{"bücher.example", "xn--bcher-kva.example"},
+		{"2001:DB8::1", "2001:db8::1"},
+		{" 192.0.2.1", "192.0.2.1"},
+		{"192.0.2.1 ", "192.0.2.1"},
+		{`0 issue ca.example.net`, `0 issue "ca.example.net"`},
+		{"05 443 sip.example.com", "5 443 sip.example.com"},
+		// Equal for none.
+		{`"V=spf1 -all"`, "v=spf1 -all"},
+		{`"v=spf1  -all"`, "v=spf1 -all"},
+		{`"v=spf1 -all "`, "v=spf1 -all"},
+		{`"a" "b"`, "a b"},
+		{`"\097"`, `\097`},
+		{longText, longText + "A"},
+		{dnsdata.Quote(longText), strings.ToLower(longText)},
+		{"192.0.2.1", "192.0.2.2"},
+		{"a.example", "b.example"},
+		{"Host.Example.com.\n", "other.example.com"},
+	},
+}
+
+// spellings are values of every type, in more forms than one.
+var spellings = []string{
+	"192.0.2.1", "192.0.2.1 ", "192.0.2.1\n", "192.0.2.2", `"192.0.2.1"`, "2001:db8::1", "2001:DB8:0:0::1", " 2001:db8::1\n", "::ffff:192.0.2.1",
+	"host.example.com", "Host.Example.COM", "host.example.com.", " host.example.com", `"host.example.com"`, `"Host.Example.com"`, "bücher.example", "xn--bcher-kva.example", "BÜCHER.example.", `"bücher.example"`,
+	".", ` .`, `"."`, "10 mail.example.com",
+	`0 issue "ca.example.net"`, "0 issue ca.example.net", "0 ISSUE ca.example.net", `0 issue "CA.example.net"`, `"0 issue ca.example.net"`, `00 issue "ca.example.net"`,
+	"5 443 sip.example.com", "05 443 sip.example.com", "5 443 SIP.example.com.", "5  443  sip.example.com", `"5 443 sip.example.com"`,
+	"v=spf1 -all", "V=SPF1 -ALL", `"v=spf1 -all"`, `"v=spf1" " -all"`, "v=spf1 -all ", `"v=spf1 -all "`, " v=spf1 -all", `\"v=spf1 -all\"`, `"\"v=spf1 -all\""`, `"\118=spf1 -all"`,
+	longText, dnsdata.Quote(longText), `"` + longText + `"`, "", `""`, `"`, "\n", "\x00", "\xff",
+}
+
+// checkSound fails if two values are equal that some type of record tells
+// apart.
+func checkSound(t *testing.T, a, b string) {
+	t.Helper()
+	equal := customtype.Equal[customtype.DNSValue](a, b)
+	if equal != customtype.Equal[customtype.DNSValue](b, a) {
+		t.Errorf("Equal(%q, %q) is not symmetric", a, b)
+	}
+	if !equal || a == b {
+		return
+	}
+	some := false
+	for _, typ := range dnsdata.Types() {
+		_, errA := dnsdata.NormalizeValue(typ, a)
+		_, errB := dnsdata.NormalizeValue(typ, b)
+		if errA != nil || errB != nil {
+			continue
+		}
+		some = true
+		if !dnsdata.EqualValues(typ, a, b) {
+			t.Errorf("%q and %q are equal, but not as %s", a, b, typ)
+		}
+	}
+	if !some {
+		t.Errorf("%q and %q are equal, but as no type", a, b)
+	}
+}
+
+func TestDNSValueEqualityIsSound(t *testing.T) {
+	t.Parallel()
+	for _, a := range spellings {
+		for _, b := range spellings {
+			checkSound(t, a, b)
+		}
+	}
+}
+
+func FuzzDNSValueEqualityIsSound(f *testing.F) {
+	for i, s := range spellings {
+		f.Add(s, spellings[(i+1)%len(spellings)])
+		f.Add(s, dnsdata.Quote(s))
+		f.Add(s, strings.ToUpper(s))
+	}
+	f.Fuzz(func(t *testing.T, a, b string) {
+		checkSound(t, a, b)
+		checkSound(t, a, dnsdata.Quote(a))
+		checkSound(t, a, a+"\n")
+	})
+}
+
+func TestEqualFor(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		typ, a, b string
+		want      bool
+	}{
+		{"CNAME", "Host.Example.com.", "host.example.com", true},
+		{"cname", "Host.Example.com.", "host.example.com", true},
+		{"TXT", "Host.Example.com", "host.example.com", false},
+		{"TXT", dnsdata.Quote(longText), longText, true},
+		{"AAAA", "2001:DB8:0::1", "2001:db8::1", true},
+		{"A", "192.0.2.1", "192.0.2.2", false},
+		{"CAA", "0 Issue ca.example.net", `0 issue "ca.example.net"`, true},
+		{"CAA", "0 issue CA.example.net", `0 issue "ca.example.net"`, false},
+		{"SRV", "05 443 Sip.example.com.", "5 443 sip.example.com", true},
+		{"MX", "Bücher.example.", "xn--bcher-kva.example", true},
+		{"MX", "no host", "no host", true},
+		{"MX", "no host", "No host", false},
+		// A type of tomorrow: only what is equal for every type of today.
+		{"TLSA", "ABCD", "abcd", false},
+		{"", `"a"`, "a", true},
+	} {
+		if got := customtype.EqualFor(tt.typ, tt.a, tt.b); got != tt.want {
+			t.Errorf("EqualFor(%q, %q, %q) = %v", tt.typ, tt.a, tt.b, got)
+		}
+	}
+}
+
+func TestKeepValue(t *testing.T) {
+	t.Parallel()
+	type DNSValue = customtype.DNSValue
+	host := customtype.New[DNSValue]("Host.Example.com.")
+	for _, tt := range []struct {
+		prior       DNSValue
+		typ, answer string
+		want        string
+	}{
+		{host, "CNAME", "host.example.com", "Host.Example.com."},
+		{host, "CNAME", "other.example.com", "other.example.com"},
+		{host, "TXT", "host.example.com.", "host.example.com."},
+		{dkim, "TXT", dnsdata.Quote(longText), longText},
+		{DNSValue{}, "A", "192.0.2.1", "192.0.2.1"},
+		{DNSValue{}, "A", "", ""},
+		{customtype.NewUnknown[DNSValue](), "A", "192.0.2.1", "192.0.2.1"},
+	} {
+		got := customtype.KeepValue(tt.prior, tt.typ, tt.answer)
+		if !got.Equal(customtype.New[DNSValue](tt.want)) {
+			t.Errorf("KeepValue(%s, %s, %q) = %s, want %q", tt.prior, tt.typ, tt.answer, got, tt.want)
+		}
+	}
+}
+
+var (
+	zones = []string{"example.com", "Example.COM.", "example.org", "bücher.example", "xn--bcher-kva.example", "www.example.com"}
+	nodes = []string{"@", "www", "WWW", "www.", "www.example.com", "www.example.com.", "WWW.Example.com.", "example.com", "example.com.", "example.org.", "bücher", "xn--bcher-kva",
+		"www.bücher.example", "www.bücher.example.", "www.xn--bcher-kva.example.", "*", "*.www", "*.example.com", "*.Example.com.", "_dmarc", "_dmarc.example.com.", "www.example.com.example.com", "", ".", "a b"}
+)
+
+// TestDNSNameEqualityIsSound shows that names which are equal without their zone
+// are equal in every zone where both are names.
+func TestDNSNameEqualityIsSound(t *testing.T) {
+	t.Parallel()
+	for _, zone := range zones {
+		for _, a := range nodes {
+			for _, b := range nodes {
+				_, errA := dnsdata.NormalizeName(a, zone)
+				_, errB := dnsdata.NormalizeName(b, zone)
+				if errA != nil || errB != nil || !customtype.Equal[customtype.DNSName](a, b) {
+					continue
+				}
+				if !customtype.EqualInZone(zone, a, b) {
+					t.Errorf("%q and %q are equal, but not in %s", a, b, zone)
+				}
+			}
+		}
+	}
+}
+
+func TestEqualInZone(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		zone, a, b string
+		want       bool
+	}{
+		{"example.com", "@", "example.com", true},
+		{"example.com", "@", "Example.COM.", true},
+		{"example.com.", "www", "WWW.example.com.", true},
+		{"example.com", "www", "www.example.com", true},
+		{"bücher.example", "www", "www.xn--bcher-kva.example.", true},
+		{"xn--bcher-kva.example", "@", "Bücher.example", true},
+		{"example.com", "*", "*.example.com.", true},
+		{"example.org", "www", "www.example.com", false},
+		{"example.org", "www.example.com", "www.example.com.", false},
+		{"example.com", "www", "www2", false},
+		{"example.com", "@", "www", false},
+		{"no zone", "a", "a", true},
+		{"no zone", "a", "A", false},
+		{"", "www.example.com.", "WWW.example.com", true},
+		{"", "www", "www.example.com", false},
+	} {
+		if got := customtype.EqualInZone(tt.zone, tt.a, tt.b); got != tt.want {
+			t.Errorf("EqualInZone(%q, %q, %q) = %v", tt.zone, tt.a, tt.b, got)
+		}
+	}
+}
+
+func TestKeepName(t *testing.T) {
+	t.Parallel()
+	type DNSName = customtype.DNSName
+	for _, tt := range []struct {
+		prior        DNSName
+		zone, answer string
+		want         string
+	}{
+		{customtype.New[DNSName]("WWW.Example.com."), "example.com", "www", "WWW.Example.com."},
+		{customtype.New[DNSName]("example.com"), "example.com", "@", "example.com"},
+		{customtype.New[DNSName]("www"), "example.com", "www2", "www2"},
+		{DNSName{}, "example.com", "@", "@"},
+		{customtype.NewUnknown[DNSName](), "example.com", "@", "@"},
+	} {
+		got := customtype.KeepName(tt.prior, tt.zone, tt.answer)
+		if !got.Equal(customtype.New[DNSName](tt.want)) {
+			t.Errorf("KeepName(%s, %s, %q) = %s, want %q", tt.prior, tt.zone, tt.answer, got, tt.want)
+		}
+	}
+}

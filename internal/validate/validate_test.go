@@ -1,0 +1,261 @@
+package validate_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
+)
+
+// limits has what the contract does not: each kind of bound alone.
+type limits struct {
+	Least   string `json:"least" minLength:"1"`
+	Most    string `json:"most" maxLength:"2"`
+	Exact   string `json:"exact" minLength:"2" maxLength:"2"`
+	From    int64  `json:"from" minimum:"-1"`
+	To      int64  `json:"to" maximum:"10"`
+	Without string `json:"without"`
+}
+
+var (
+	least   = validate.Length[limits]("least")
+	most    = validate.Length[limits]("most")
+	exact   = validate.Length[limits]("exact")
+	name    = validate.Length[api.CreateMailboxBody]("first_name")
+	secret  = validate.Length[api.CreateMasterPasswordBody]("value")
+	typ     = validate.OneOf[api.CreateDNSRecordBody]("type")
+	ttl     = validate.Range[api.CreateDNSRecordBody]("ttl")
+	prio    = validate.Range[api.UpdateDNSRecordBody]("prio")
+	from    = validate.Range[limits]("from")
+	to      = validate.Range[limits]("to")
+	address = validate.Rule("an e-mail address", oneAt)
+)
+
+func oneAt(s string) (string, error) {
+	const reason = "address must contain one @, as in jane@example.com." // a name may end in a dot
+	if strings.Count(s, "@") != 1 {
+		return "", errors.New(reason)
+	}
+	return s, nil
+}
+
+func TestDescriptions(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		v        validator.Describer
+		plain    string
+		markdown string // if it differs
+	}{
+		{v: least, plain: "at least 1 character long"},
+		{v: most, plain: "at most 2 characters long"},
+		{v: exact, plain: "exactly 2 characters long"},
+		{v: name, plain: "1 to 100 characters long"},
+		{v: secret, plain: "4 to 256 characters long"},
+		{v: typ, plain: "one of A, AAAA, CAA, CNAME, MX, NS, SRV, TXT", markdown: "one of `A`, `AAAA`, `CAA`, `CNAME`, `MX`, `NS`, `SRV`, `TXT`"},
+		{v: ttl, plain: "between 60 and 86400"},
+		{v: prio, plain: "between 0 and 65535"},
+		{v: from, plain: "at least -1"},
+		{v: to, plain: "at most 10"},
+		{v: address, plain: "an e-mail address"},
+		{v: validate.Phone(), plain: "a phone number with its country code, such as +4930123456 (E.164)"},
+		{v: validate.Country(), plain: "a two-letter country code of ISO 3166, such as DE"},
+	} {
+		if got := tt.v.Description(t.Context()); got != tt.plain {
+			t.Errorf("Description() = %q, want %q", got, tt.plain)
+		}
+		if tt.markdown == "" {
+			tt.markdown = tt.plain
+		}
+		if got := tt.v.MarkdownDescription(t.Context()); got != tt.markdown {
+			t.Errorf("MarkdownDescription() = %q, want %q", got, tt.markdown)
+		}
+	}
+}
+
+// checkString returns the detail of the only error about a value.
+func checkString(t *testing.T, v validator.String, req validator.StringRequest) string {
+	t.Helper()
+	resp := validator.StringResponse{}
+	v.ValidateString(t.Context(), req, &resp)
+	if len(resp.Diagnostics) > 1 || len(resp.Diagnostics) != resp.Diagnostics.ErrorsCount() {
+		t.Errorf("diagnostics are %v", resp.Diagnostics)
+	}
+	for _, d := range resp.Diagnostics {
+		return d.Detail()
+	}
+	return ""
+}
+
+func TestStrings(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		v     validator.String
+		value types.String
+		want  string
+	}{
+		{least, types.StringValue(""), "thing must be at least 1 character long; it has 0."},
+		{least, types.StringValue("a"), ""},
+		{most, types.StringValue("äöü"), "thing must be at most 2 characters long; it has 3."},
+		{most, types.StringValue("äö"), ""},
+		{most, types.StringValue(""), ""},
+		{exact, types.StringValue("äö"), ""},
+		{exact, types.StringValue("a"), "thing must be exactly 2 characters long; it has 1."},
+		{name, types.StringValue(strings.Repeat("ü", 100)), ""},
+		{name, types.StringValue(strings.Repeat("a", 101)), "thing must be 1 to 100 characters long; it has 101."},
+		{typ, types.StringValue("TXT"), ""},
+		{typ, types.StringValue("txt "), `thing must be one of A, AAAA, CAA, CNAME, MX, NS, SRV, TXT, got "txt "; write "TXT".`},
+		{typ, types.StringValue("PTR"), `thing must be one of A, AAAA, CAA, CNAME, MX, NS, SRV, TXT, got "PTR".`},
+		{typ, types.StringValue(""), `thing must be one of A, AAAA, CAA, CNAME, MX, NS, SRV, TXT, got "".`},
+		{address, types.StringValue("Jane@Example.com"), ""},
+		{address, types.StringValue("jane"), "thing must be an e-mail address: address must contain one @, as in jane@example.com."},
+		{validate.Phone(), types.StringValue("+4930123456"), ""},
+		{validate.Phone(), types.StringValue("030 123456"), "thing must be an E.164 number with its country code, for instance +4930123456."},
+		{validate.Country(), types.StringValue("de"), ""},
+		{validate.Country(), types.StringValue("XX"), "thing must be a two-letter country code of ISO 3166, for instance DE."},
+		{validate.Rule("a URL", api.CheckRedirectURL), types.StringValue("ftp://example.com"), "thing must be an absolute http or https URL without credentials, for instance https://www.example.com/."},
+	} {
+		if got := checkString(t, tt.v, validator.StringRequest{Path: path.Root("thing"), ConfigValue: tt.value}); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.value, got, tt.want)
+		}
+	}
+}
+
+func TestNoValue(t *testing.T) {
+	t.Parallel()
+	for _, value := range []types.String{types.StringNull(), types.StringUnknown()} {
+		for _, v := range []validator.String{least, most, exact, name, secret, typ, address, validate.Phone(), validate.Country()} {
+			if got := checkString(t, v, validator.StringRequest{Path: path.Root("thing"), ConfigValue: value}); got != "" {
+				t.Errorf("%s: %s", value, got)
+			}
+		}
+	}
+	for _, value := range []types.Int64{types.Int64Null(), types.Int64Unknown()} {
+		for _, v := range []validator.Int64{ttl, prio, from, to} {
+			resp := validator.Int64Response{}
+			v.ValidateInt64(t.Context(), validator.Int64Request{Path: path.Root("thing"), ConfigValue: value}, &resp)
+			if len(resp.Diagnostics) > 0 {
+				t.Errorf("%s: %v", value, resp.Diagnostics)
+			}
+		}
+	}
+}
+
+func TestRange(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		v     validator.Int64
+		value int64
+		want  string
+	}{
+		{ttl, 60, ""},
+		{ttl, 86400, ""},
+		{ttl, 59, "thing must be between 60 and 86400, got 59."},
+		{ttl, 86401, "thing must be between 60 and 86400, got 86401."},
+		{prio, 0, ""},
+		{prio, -1, "thing must be between 0 and 65535, got -1."},
+		{from, -1, ""},
+		{from, -2, "thing must be at least -1, got -2."},
+		{to, 10, ""},
+		{to, 11, "thing must be at most 10, got 11."},
+	} {
+		resp := validator.Int64Response{}
+		tt.v.ValidateInt64(t.Context(), validator.Int64Request{Path: path.Root("thing"), ConfigValue: types.Int64Value(tt.value)}, &resp)
+		got := ""
+		for _, d := range resp.Diagnostics {
+			got += d.Detail()
+		}
+		if got != tt.want {
+			t.Errorf("%d: %q, want %q", tt.value, got, tt.want)
+		}
+	}
+}
+
+func TestAttributeIsNamed(t *testing.T) {
+	t.Parallel()
+	for want, at := range map[string]path.Path{
+		"contact_info.email": path.Root("contact_info").AtName("email"),
+		"items[3].local":     path.Root("items").AtListIndex(3).AtName("local"),
+		`by_name["a"]`:       path.Root("by_name").AtMapKey("a"),
+		"addresses":          path.Root("addresses").AtSetValue(types.StringValue("hunter2")),
+		"value":              path.Empty(),
+	} {
+		resp := validator.StringResponse{}
+		address.ValidateString(t.Context(), validator.StringRequest{Path: at, ConfigValue: types.StringValue("")}, &resp)
+		if len(resp.Diagnostics) != 1 {
+			t.Fatalf("%s: %v", at, resp.Diagnostics)
+		}
+		if d := resp.Diagnostics[0]; d.Summary() != "Invalid "+want || !strings.HasPrefix(d.Detail(), want+" must be ") {
+			t.Errorf("%s: %s: %s", at, d.Summary(), d.Detail())
+		}
+	}
+}
+
+func TestSecretsAreNotTold(t *testing.T) {
+	t.Parallel()
+	nested := schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{"inner": schema.StringAttribute{Optional: true}}}
+	config := tfsdk.Config{Schema: schema.Schema{Attributes: map[string]schema.Attribute{
+		"open":      schema.StringAttribute{Optional: true},
+		"sensitive": schema.StringAttribute{Optional: true, Sensitive: true},
+		"write":     schema.StringAttribute{Optional: true, WriteOnly: true},
+		"list":      schema.ListAttribute{Optional: true, Sensitive: true, ElementType: types.StringType},
+		"objects":   schema.ListNestedAttribute{Optional: true, Sensitive: true, NestedObject: nested},
+		"known":     schema.ListNestedAttribute{Optional: true, NestedObject: nested},
+	}}}
+	quoting := validate.Rule("a rule", func(s string) (string, error) { return "", errors.New("not " + s) })
+	for _, tt := range []struct {
+		at     path.Path
+		hidden bool
+	}{
+		{path.Root("open"), false},
+		{path.Root("known").AtListIndex(0).AtName("inner"), false},
+		{path.Root("sensitive"), true},
+		{path.Root("write"), true},
+		{path.Root("list").AtListIndex(0), true},
+		{path.Root("objects").AtListIndex(0).AtName("inner"), true},
+		{path.Root("no_such_attribute").AtListIndex(0), false},
+	} {
+		for _, v := range []validator.String{typ, quoting} {
+			got := checkString(t, v, validator.StringRequest{Path: tt.at, Config: config, ConfigValue: types.StringValue("hunter2")})
+			if got == "" || strings.Contains(got, "hunter2") == tt.hidden {
+				t.Errorf("%s: %q", tt.at, got)
+			}
+		}
+		got := checkString(t, secret, validator.StringRequest{Path: tt.at, Config: config, ConfigValue: types.StringValue("pwd")})
+		if got == "" || strings.Contains(got, "it has 3") == tt.hidden {
+			t.Errorf("%s: %q", tt.at, got)
+		}
+		resp := validator.Int64Response{}
+		ttl.ValidateInt64(t.Context(), validator.Int64Request{Path: tt.at, Config: config, ConfigValue: types.Int64Value(47)}, &resp)
+		if got := fmt.Sprint(resp.Diagnostics); strings.Contains(got, "47") == tt.hidden {
+			t.Errorf("%s: %q", tt.at, got)
+		}
+	}
+}
+
+func TestNoLimitPanics(t *testing.T) {
+	t.Parallel()
+	for what, f := range map[string]func(){
+		"length": func() { validate.Length[limits]("without") },
+		"enum":   func() { validate.OneOf[limits]("without") },
+		"range":  func() { validate.Range[limits]("without") },
+		"field":  func() { validate.Length[limits]("no_such_field") },
+	} {
+		func() {
+			defer func() {
+				if r := recover(); r == nil || !strings.Contains(fmt.Sprint(r), what) {
+					t.Errorf("%s: panics with %v", what, r)
+				}
+			}()
+			f()
+		}()
+	}
+}
