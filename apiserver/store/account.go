@@ -1,0 +1,44 @@
+package store
+
+import "time"
+
+// Account is a customer's account.
+type Account struct {
+	ID     string
+	Status string
+	PlanID string
+	// CancelsAt is when a pending cancellation takes effect; zero without one.
+	CancelsAt time.Time
+	// NextPlanID is the plan from PlanChangesAt on; both zero without a change
+	// under way.
+	NextPlanID    string
+	PlanChangesAt time.Time
+	CreatedAt     time.Time
+	UpdatedAt     time.Time
+}
+
+// Workspace groups domains of an account.
+type Workspace struct {
+	ID, AccountID string
+	// Name is unique within the account.
+	Name      string
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+// AccountReader reads accounts and workspaces.
+type AccountReader interface {
+	Account(id string) (Account, error)
+	// Accounts returns every account, by creation time.
+	Accounts() ([]Account, error)
+	Workspace(accountID, id string) (Workspace, error)
+	Workspaces(accountID string, within Within, s Slice) (items []Workspace, total int, err error)
+}
+
+// AccountWriter writes accounts and workspaces.
+type AccountWriter interface {
+	CreateAccount(a *Account) error
+	// UpdateAccount writes everything but the id and the creation time.
+	UpdateAccount(a Account) error
+	CreateWorkspace(w *Workspace) error
+}

@@ -1,0 +1,43 @@
+package store
+
+import "time"
+
+// Authorization is a grant to a subject. CapabilityKey, ResourceType and
+// ResourceID are empty where they don't apply.
+type Authorization struct {
+	ID, AccountID          string
+	GrantKind              string
+	SubjectType, SubjectID string
+	CapabilityKey          string
+	// ResourceType and ResourceID narrow a capability grant.
+	ResourceType, ResourceID string
+	CreatedAt                time.Time
+	// RevokedAt is zero while the grant holds.
+	RevokedAt time.Time
+}
+
+// Subject is who a grant is given to.
+type Subject struct {
+	Type, ID string
+}
+
+// AuthorizationFilter selects grants; an empty field selects all.
+type AuthorizationFilter struct {
+	SubjectType, SubjectID, GrantKind, CapabilityKey string
+	IncludeRevoked                                   bool
+}
+
+// AuthorizationReader reads grants.
+type AuthorizationReader interface {
+	Authorization(accountID, id string) (Authorization, error)
+	Authorizations(accountID string, f AuthorizationFilter) ([]Authorization, error)
+	// GrantsOf returns the grants that hold for any of the subjects.
+	GrantsOf(accountID string, subjects []Subject) ([]Authorization, error)
+}
+
+// AuthorizationWriter writes grants.
+type AuthorizationWriter interface {
+	CreateAuthorization(a *Authorization) error
+	// RevokeAuthorization revokes at a time; revoking again changes nothing.
+	RevokeAuthorization(accountID, id string, at time.Time) error
+}

@@ -1,0 +1,62 @@
+package store
+
+import "time"
+
+// DedicatedIP is an address allocation of an account.
+type DedicatedIP struct {
+	ID, AccountID, OptionID string
+	Name, Type              string
+	State                   Provisioning
+	// ASN is zero and CountryCode empty where they are not known.
+	ASN                  int64
+	CountryCode          string
+	Addresses            []IPAddress
+	CreatedAt, UpdatedAt time.Time
+}
+
+// IPAddress is one address of a dedicated IP.
+type IPAddress struct {
+	IP              string `json:"ip"`
+	FCrDNSConfirmed bool   `json:"fcrdns_confirmed"`
+	Healthy         *bool  `json:"healthy"`
+	RDNS            string `json:"rdns,omitempty"`
+}
+
+// DedicatedIPOption is a part of the inventory that an account can claim from.
+type DedicatedIPOption struct {
+	ID, AccountID, Name, Type, CountryCode string
+	ASN                                    int64
+	// Addresses is the whole inventory of the option, claimed ones included.
+	Addresses []string
+	CreatedAt time.Time
+	UpdatedAt time.Time
+
+	// Claimed are the addresses that are taken; they are read and never written.
+	Claimed []string
+}
+
+// DedicatedIPFilter selects dedicated IPs; an empty field selects all.
+type DedicatedIPFilter struct {
+	// Status is as of Now.
+	Status      string
+	Now         time.Time
+	CountryCode string
+}
+
+// DedicatedIPReader reads dedicated IPs and what can be claimed.
+type DedicatedIPReader interface {
+	DedicatedIP(accountID, id string) (DedicatedIP, error)
+	DedicatedIPs(accountID string, f DedicatedIPFilter, s Slice) (items []DedicatedIP, total int, err error)
+	DedicatedIPOption(accountID, id string) (DedicatedIPOption, error)
+	DedicatedIPOptions(accountID string, s Slice) (items []DedicatedIPOption, total int, err error)
+	// DomainsOfDedicatedIP returns the ids of the domains that use it.
+	DomainsOfDedicatedIP(accountID, id string) ([]string, error)
+}
+
+// DedicatedIPWriter writes dedicated IPs and what can be claimed.
+type DedicatedIPWriter interface {
+	CreateDedicatedIP(d *DedicatedIP) error
+	// DeleteDedicatedIP gives the addresses back to their option.
+	DeleteDedicatedIP(accountID, id string) error
+	CreateDedicatedIPOption(o *DedicatedIPOption) error
+}

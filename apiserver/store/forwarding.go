@@ -1,0 +1,68 @@
+package store
+
+import "time"
+
+// Forwarding is a rule that sends mail to a target address, one for each scope
+// and target.
+type Forwarding struct {
+	ID, AccountID string
+	Scope         Scope
+	TargetEmail   string
+	// Enabled is the customer's switch; mail flows once the target is also
+	// internal or verified.
+	Enabled bool
+	// Internal says that the target is a mailbox of the account.
+	Internal bool
+	// LinkHash is the SHA-256 of the one-time link's token.
+	LinkHash []byte
+	// SentAt, ExpiresAt and VerifiedAt are zero where there is none.
+	SentAt, ExpiresAt, VerifiedAt time.Time
+	CreatedAt, UpdatedAt          time.Time
+}
+
+// The verification states of a forwarding rule.
+const (
+	VerificationInternal = "internal"
+	VerificationPending  = "pending"
+	VerificationVerified = "verified"
+	VerificationExpired  = "expired"
+)
+
+// VerificationState returns the state at a time. A filter selects by the same.
+func (f Forwarding) VerificationState(now time.Time) string {
+	switch {
+	case f.Internal:
+		return VerificationInternal
+	case !f.VerifiedAt.IsZero():
+		return VerificationVerified
+	case !f.ExpiresAt.IsZero() && !now.Before(f.ExpiresAt):
+		return VerificationExpired
+	}
+	return VerificationPending
+}
+
+// ForwardingFilter selects rules; an empty field selects all.
+type ForwardingFilter struct {
+	ScopedFilter
+	// VerificationState is as of Now.
+	VerificationState string
+	Now               time.Time
+}
+
+// ForwardingReader reads forwarding rules.
+type ForwardingReader interface {
+	Forwarding(accountID, id string) (Forwarding, error)
+	// ForwardingByLink finds the rule of a verification link, in any account.
+	ForwardingByLink(linkHash []byte) (Forwarding, error)
+	ForwardingRules(accountID string, f ForwardingFilter, s Slice) (items []Forwarding, total int, err error)
+}
+
+// ForwardingWriter writes forwarding rules.
+type ForwardingWriter interface {
+	CreateForwarding(f *Forwarding) error
+	// UpdateForwarding writes everything but the id, the scope and the creation
+	// time. It returns an *ExistsError where the scope has another rule to that
+	// target.
+	UpdateForwarding(f Forwarding) error
+	DeleteForwarding(accountID, id string) error
+}

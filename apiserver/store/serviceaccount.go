@@ -1,0 +1,35 @@
+package store
+
+import "time"
+
+// ServiceAccount is a machine credential. Only a hash of its secret is kept.
+type ServiceAccount struct {
+	ID, AccountID, Name string
+	// PublicID is the part of the token that names it; it is unique.
+	PublicID string
+	// SecretHash is the SHA-256 of the token's secret.
+	SecretHash      []byte
+	Last4           string
+	CreatedByUserID string
+	// ExpiresAt, LastUsedAt and RevokedAt are zero where there is none.
+	ExpiresAt, LastUsedAt, RevokedAt time.Time
+	RevokedByUserID                  string
+	CreatedAt, UpdatedAt             time.Time
+}
+
+// ServiceAccountReader reads service accounts.
+type ServiceAccountReader interface {
+	ServiceAccount(accountID, id string) (ServiceAccount, error)
+	// ServiceAccountByPublicID finds the credential of a token, in any account.
+	ServiceAccountByPublicID(publicID string) (ServiceAccount, error)
+	ServiceAccounts(accountID string, s Slice) (items []ServiceAccount, total int, err error)
+}
+
+// ServiceAccountWriter writes service accounts.
+type ServiceAccountWriter interface {
+	CreateServiceAccount(a *ServiceAccount) error
+	// RevokeServiceAccount revokes at a time; revoking again changes nothing.
+	RevokeServiceAccount(accountID, id, byUserID string, at time.Time) error
+	// TouchServiceAccount records a use, unless a later one is known.
+	TouchServiceAccount(id string, at time.Time) error
+}

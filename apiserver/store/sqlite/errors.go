@@ -1,0 +1,34 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+
+	driver "modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
+)
+
+// ErrClosed is returned by the methods of a store after Close.
+var ErrClosed = errors.New("the store is closed")
+
+var errOtherProgram = errors.New("it is the SQLite database of another program; choose another path")
+
+// code returns the primary result code of SQLite's error, 0 for another error.
+func code(err error) int {
+	var e *driver.Error
+	if errors.As(err, &e) {
+		return e.Code() & 0xff
+	}
+	return 0
+}
+
+// isBusy reports whether another connection holds the lock that was needed.
+func isBusy(err error) bool { return code(err) == lib.SQLITE_BUSY }
+
+// openError says what is wrong with a file.
+func openError(path string, err error) error {
+	if code(err) == lib.SQLITE_NOTADB {
+		return fmt.Errorf("open %s: it is not an SQLite database; choose another path: %w", path, err)
+	}
+	return fmt.Errorf("open %s: %w", path, err)
+}

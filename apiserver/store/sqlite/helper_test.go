@@ -1,0 +1,126 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+// openStore opens a store that is closed when the test ends.
+func openStore(t testing.TB, path string, opts Options) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), path, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// newPath returns the path of a file that does not exist.
+func newPath(t testing.TB) string { return filepath.Join(t.TempDir(), "mailhost.db") }
+
+// The objects that mailboxes of tests lie in.
+const (
+	accountID   = "account"
+	workspaceID = "workspace"
+	domainID    = "domain"
+)
+
+// populate creates an account with a workspace and a domain, unless it is there.
+func populate(ctx context.Context, s store.Store) error {
+	return s.Update(ctx, func(tx store.Tx) error {
+		if _, err := tx.Account(accountID); err == nil {
+			return nil
+		}
+		now := time.Now()
+		if err := tx.CreateAccount(&store.Account{ID: accountID, PlanID: "0", CreatedAt: now}); err != nil {
+			return err
+		}
+		w := store.Workspace{ID: workspaceID, AccountID: accountID, Name: "Default", CreatedAt: now}
+		if err := tx.CreateWorkspace(&w); err != nil {
+			return err
+		}
+		return tx.CreateDomain(&store.Domain{
+			ID: domainID, AccountID: accountID, WorkspaceID: workspaceID, Name: "a.example", CreatedAt: now,
+		})
+	})
+}
+
+func mustPopulate(t testing.TB, s store.Store) {
+	t.Helper()
+	if err := populate(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func newMailbox(localPart string) store.Mailbox {
+	return store.Mailbox{
+		ID: uuid.NewString(), AccountID: accountID, DomainID: domainID, LocalPart: localPart,
+		FirstName: "Ada", LastName: "Lovelace", State: store.Provisioning{Status: "active"}, CreatedAt: time.Now(),
+	}
+}
+
+// create creates a mailbox in an update of its own and returns its id.
+func create(ctx context.Context, s store.Store, localPart string) (string, error) {
+	m := newMailbox(localPart)
+	return m.ID, s.Update(ctx, func(tx store.Tx) error { return tx.CreateMailbox(&m) })
+}
+
+// addresses returns the local parts of all mailboxes, in order.
+func addresses(t testing.TB, s store.Store) []string {
+	t.Helper()
+	var found []string
+	if err := s.View(t.Context(), func(r store.Reader) error {
+		return r.EachMailbox(accountID, store.MailboxFilter{}, func(m store.Mailbox) error {
+			found = append(found, m.LocalPart)
+			return nil
+		})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// check runs SQLite's own check of a file.
+func check(t testing.TB, s *Store) {
+	t.Helper()
+	session, err := connect(t.Context(), s.engine.writer.file.readOnly(time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.close()
+	for _, pragma := range []string{"integrity_check", "foreign_key_check"} {
+		rows, err := session.QueryContext(t.Context(), "SELECT * FROM pragma_"+pragma)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for rows.Next() {
+			var finding string
+			if err := rows.Scan(&finding); err != nil || finding != "ok" {
+				t.Error(pragma, finding, err)
+			}
+		}
+		if err := rows.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// localParts returns n of them.
+func localParts(n int) []string {
+	parts := make([]string, n)
+	for i := range parts {
+		parts[i] = fmt.Sprint("m", i)
+	}
+	return parts
+}

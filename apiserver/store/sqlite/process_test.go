@@ -1,0 +1,264 @@
+package sqlite
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+// The tests below run this test binary again as other processes. The variable
+// says what such a process does with the file whose path is its only argument.
+const roleVariable = "MAILHOST_SQLITE_TEST_ROLE"
+
+func TestMain(m *testing.M) {
+	roles := map[string]func(path string) error{"": nil, "race": race, "write": writeForever}
+	role := roles[os.Getenv(roleVariable)]
+	if role == nil {
+		os.Exit(m.Run())
+	}
+	if err := role(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// process is another process.
+type process struct {
+	*exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Scanner
+}
+
+func start(t *testing.T, role, path string) *process {
+	t.Helper()
+	p := &process{Cmd: exec.Command(os.Args[0], path)}
+	p.Env = append(os.Environ(), roleVariable+"="+role)
+	p.Stderr = os.Stderr
+	out, err := p.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.out = bufio.NewScanner(out)
+	if p.in, err = p.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Process.Kill() })
+	return p
+}
+
+// contested is how many addresses the processes of a race want to create.
+const contested = 150
+
+// race opens a store when its input ends, creates the contested addresses, and
+// prints those that nobody else has created.
+func race(path string) error {
+	fmt.Println("ready")
+	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
+		return err
+	}
+	ctx := context.Background()
+	s, err := Open(ctx, path, Options{})
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(populate(ctx, s), contest(ctx, s, os.Stdout)); err != nil {
+		return errors.Join(err, s.Close())
+	}
+	return s.Close()
+}
+
+// contest creates the contested addresses, several at a time, and counts them in
+// the account.
+func contest(ctx context.Context, s store.Store, won io.Writer) error {
+	var mu sync.Mutex
+	var errs []error
+	var wg sync.WaitGroup
+	todo := make(chan string)
+	for range 4 {
+		wg.Go(func() {
+			for localPart := range todo {
+				err := contestOne(ctx, s, localPart)
+				mu.Lock()
+				if err == nil {
+					fmt.Fprintln(won, localPart)
+				} else if _, exists := errors.AsType[*store.ExistsError](err); !exists {
+					errs = append(errs, err)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	for _, localPart := range localParts(contested) {
+		todo <- localPart
+	}
+	close(todo)
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+func contestOne(ctx context.Context, s store.Store, localPart string) error {
+	return s.Update(ctx, func(tx store.Tx) error {
+		m := newMailbox(localPart)
+		if err := tx.CreateMailbox(&m); err != nil {
+			return err
+		}
+		a, err := tx.Account(accountID)
+		if err != nil {
+			return err
+		}
+		a.PlanID += "+"
+		return tx.UpdateAccount(a)
+	})
+}
+
+// TestProcesses lets several processes open a new file at one moment and write
+// to it; this process is one of them, with two stores.
+func TestProcesses(t *testing.T) {
+	path := newPath(t)
+	others := []*process{start(t, "race", path), start(t, "race", path)}
+	for _, p := range others {
+		p.out.Scan() // it is ready
+	}
+	for _, p := range others {
+		if err := p.in.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	here, too := openStore(t, path, Options{}), openStore(t, path, Options{})
+	mustPopulate(t, here)
+	var won [2]strings.Builder
+	var wg sync.WaitGroup
+	for i, s := range []store.Store{here, too} {
+		wg.Go(func() {
+			if err := contest(t.Context(), s, &won[i]); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	winners := append(strings.Fields(won[0].String()), strings.Fields(won[1].String())...)
+	for _, p := range others {
+		for p.out.Scan() {
+			winners = append(winners, p.out.Text())
+		}
+		if err := p.Wait(); err != nil {
+			t.Error(err)
+		}
+	}
+	verifyContest(t, here, winners)
+}
+
+func verifyContest(t *testing.T, s *Store, winners []string) {
+	t.Helper()
+	once := make(map[string]bool)
+	for _, w := range winners {
+		if once[w] {
+			t.Errorf("%s was created twice", w)
+		}
+		once[w] = true
+	}
+	if len(once) != contested {
+		t.Errorf("%d addresses were created, want %d", len(once), contested)
+	}
+	if err := s.View(t.Context(), func(r store.Reader) error {
+		boxes, _, err := r.Mailboxes(accountID, store.MailboxFilter{}, store.Slice{Limit: contested + 1})
+		for i := 1; i < len(boxes); i++ {
+			if !boxes[i-1].CreatedAt.Before(boxes[i].CreatedAt) {
+				t.Errorf("%v is followed by %v", boxes[i-1].CreatedAt, boxes[i].CreatedAt)
+			}
+		}
+		a, err2 := r.Account(accountID)
+		if want := "0" + strings.Repeat("+", contested); a.PlanID != want || len(boxes) != contested {
+			t.Errorf("%d mailboxes, counted as %s", len(boxes), a.PlanID)
+		}
+		return errors.Join(err, err2)
+	}); err != nil {
+		t.Error(err)
+	}
+	check(t, s)
+}
+
+// writeForever creates mailboxes with several clients and prints the id of each
+// when it was acknowledged.
+func writeForever(path string) error {
+	ctx := context.Background()
+	s, err := Open(ctx, path, Options{})
+	if err != nil {
+		return err
+	}
+	if err := populate(ctx, s); err != nil {
+		return err
+	}
+	failed := make(chan error)
+	for client := range 8 {
+		go func() {
+			for n := 0; ; n++ {
+				id, err := create(ctx, s, fmt.Sprintf("m%d-%d", client, n))
+				if err != nil {
+					failed <- err
+				}
+				fmt.Println(id) // one write, so that lines don't mix
+			}
+		}()
+	}
+	return <-failed
+}
+
+// TestKill kills a process that writes, and checks that all it acknowledged is
+// there.
+func TestKill(t *testing.T) {
+	path := newPath(t)
+	reader := openStore(t, path, Options{}) // has the file open meanwhile
+	for range 3 {
+		p := start(t, "write", path)
+		var acknowledged []string
+		for p.out.Scan() {
+			acknowledged = append(acknowledged, p.out.Text())
+			if len(acknowledged) == 200 {
+				if err := p.Process.Kill(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if len(acknowledged) < 200 {
+			t.Fatalf("%d acknowledged, error %v", len(acknowledged), p.Wait())
+		}
+		_ = p.Wait() // killed
+		found := make(map[string]bool)
+		for _, s := range []*Store{reader, openStore(t, path, Options{})} {
+			if err := s.Update(t.Context(), func(tx store.Tx) error {
+				clear(found)
+				err := tx.EachMailbox(accountID, store.MailboxFilter{}, func(m store.Mailbox) error {
+					found[m.ID] = true
+					return tx.DeleteMailbox(accountID, m.ID) // for the next one
+				})
+				for _, id := range acknowledged {
+					if !found[id] {
+						t.Errorf("%s was acknowledged and is lost", id)
+					}
+				}
+				if err == nil && s == reader {
+					err = errAgain
+				}
+				return err
+			}); err != nil && err != errAgain {
+				t.Fatal(err)
+			}
+			check(t, s)
+		}
+	}
+}
+
+var errAgain = errors.New("the next store looks too")

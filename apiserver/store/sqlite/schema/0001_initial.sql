@@ -1,0 +1,236 @@
+-- Times are microseconds since 1970, 0 for none. created_at ascends strictly in
+-- each account, so (account_id, created_at, id) is the order of every list.
+
+PRAGMA application_id = 0x4D484F53;
+
+CREATE TABLE accounts (
+	id              TEXT    NOT NULL PRIMARY KEY,
+	status          TEXT    NOT NULL,
+	plan_id         TEXT    NOT NULL,
+	cancels_at      INTEGER NOT NULL,
+	next_plan_id    TEXT    NOT NULL,
+	plan_changes_at INTEGER NOT NULL,
+	created_at      INTEGER NOT NULL,
+	updated_at      INTEGER NOT NULL
+) STRICT;
+CREATE INDEX accounts_in_order ON accounts (created_at, id);
+
+CREATE TABLE workspaces (
+	id         TEXT    NOT NULL PRIMARY KEY,
+	account_id TEXT    NOT NULL REFERENCES accounts (id),
+	name       TEXT    NOT NULL,
+	created_at INTEGER NOT NULL,
+	updated_at INTEGER NOT NULL,
+	UNIQUE (account_id, id),
+	UNIQUE (account_id, name)
+) STRICT;
+CREATE INDEX workspaces_in_order ON workspaces (account_id, created_at, id);
+
+CREATE TABLE service_accounts (
+	id                 TEXT    NOT NULL PRIMARY KEY,
+	account_id         TEXT    NOT NULL REFERENCES accounts (id),
+	name               TEXT    NOT NULL,
+	public_id          TEXT    NOT NULL UNIQUE,
+	secret_hash        BLOB    NOT NULL,
+	last4              TEXT    NOT NULL,
+	created_by_user_id TEXT    NOT NULL,
+	expires_at         INTEGER NOT NULL,
+	last_used_at       INTEGER NOT NULL,
+	revoked_at         INTEGER NOT NULL,
+	revoked_by_user_id TEXT    NOT NULL,
+	created_at         INTEGER NOT NULL,
+	updated_at         INTEGER NOT NULL
+) STRICT;
+CREATE INDEX service_accounts_in_order ON service_accounts (account_id, created_at, id);
+
+CREATE TABLE authorizations (
+	id             TEXT    NOT NULL PRIMARY KEY,
+	account_id     TEXT    NOT NULL REFERENCES accounts (id),
+	grant_kind     TEXT    NOT NULL,
+	subject_type   TEXT    NOT NULL,
+	subject_id     TEXT    NOT NULL,
+	capability_key TEXT    NOT NULL,
+	resource_type  TEXT    NOT NULL,
+	resource_id    TEXT    NOT NULL,
+	created_at     INTEGER NOT NULL,
+	revoked_at     INTEGER NOT NULL
+) STRICT;
+CREATE INDEX authorizations_in_order ON authorizations (account_id, created_at, id);
+CREATE INDEX authorizations_of_subject ON authorizations (account_id, subject_type, subject_id);
+
+CREATE TABLE master_passwords (
+	id          TEXT    NOT NULL PRIMARY KEY,
+	account_id  TEXT    NOT NULL REFERENCES accounts (id),
+	name        TEXT    NOT NULL,
+	scope_type  TEXT    NOT NULL,
+	scope_id    TEXT    NOT NULL,
+	secret_hash TEXT    NOT NULL,
+	search_text TEXT    NOT NULL,
+	created_at  INTEGER NOT NULL,
+	updated_at  INTEGER NOT NULL,
+	UNIQUE (account_id, scope_type, scope_id, name)
+) STRICT;
+CREATE INDEX master_passwords_in_order ON master_passwords (account_id, created_at, id);
+
+CREATE TABLE forwarding_rules (
+	id           TEXT    NOT NULL PRIMARY KEY,
+	account_id   TEXT    NOT NULL REFERENCES accounts (id),
+	scope_type   TEXT    NOT NULL,
+	scope_id     TEXT    NOT NULL,
+	target_email TEXT    NOT NULL,
+	enabled      INTEGER NOT NULL,
+	internal     INTEGER NOT NULL,
+	link_hash    BLOB,
+	sent_at      INTEGER NOT NULL,
+	expires_at   INTEGER NOT NULL,
+	verified_at  INTEGER NOT NULL,
+	search_text  TEXT    NOT NULL,
+	created_at   INTEGER NOT NULL,
+	updated_at   INTEGER NOT NULL,
+	UNIQUE (account_id, scope_type, scope_id, target_email)
+) STRICT;
+CREATE INDEX forwarding_rules_in_order ON forwarding_rules (account_id, created_at, id);
+CREATE INDEX forwarding_rules_by_link ON forwarding_rules (link_hash) WHERE link_hash IS NOT NULL;
+
+CREATE TABLE dedicated_ip_options (
+	id           TEXT    NOT NULL PRIMARY KEY,
+	account_id   TEXT    NOT NULL REFERENCES accounts (id),
+	name         TEXT    NOT NULL,
+	type         TEXT    NOT NULL,
+	country_code TEXT    NOT NULL,
+	asn          INTEGER NOT NULL,
+	addresses    TEXT    NOT NULL, -- JSON
+	created_at   INTEGER NOT NULL,
+	updated_at   INTEGER NOT NULL,
+	UNIQUE (account_id, id)
+) STRICT;
+CREATE INDEX dedicated_ip_options_in_order ON dedicated_ip_options (account_id, created_at, id);
+
+CREATE TABLE dedicated_ips (
+	id           TEXT    NOT NULL PRIMARY KEY,
+	account_id   TEXT    NOT NULL REFERENCES accounts (id),
+	option_id    TEXT    NOT NULL,
+	name         TEXT    NOT NULL,
+	type         TEXT    NOT NULL,
+	status       TEXT    NOT NULL,
+	status_until TEXT    NOT NULL,
+	ready_at     INTEGER NOT NULL,
+	asn          INTEGER NOT NULL,
+	country_code TEXT    NOT NULL,
+	addresses    TEXT    NOT NULL, -- JSON
+	created_at   INTEGER NOT NULL,
+	updated_at   INTEGER NOT NULL,
+	UNIQUE (account_id, id),
+	FOREIGN KEY (account_id, option_id) REFERENCES dedicated_ip_options (account_id, id)
+) STRICT;
+CREATE INDEX dedicated_ips_in_order ON dedicated_ips (account_id, created_at, id);
+
+-- An address is claimed from its option once.
+CREATE TABLE dedicated_ip_claims (
+	option_id       TEXT NOT NULL,
+	address         TEXT NOT NULL,
+	dedicated_ip_id TEXT NOT NULL REFERENCES dedicated_ips (id) ON DELETE CASCADE,
+	PRIMARY KEY (option_id, address)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX dedicated_ip_claims_of_ip ON dedicated_ip_claims (dedicated_ip_id);
+
+CREATE TABLE domains (
+	id                     TEXT    NOT NULL PRIMARY KEY,
+	account_id             TEXT    NOT NULL REFERENCES accounts (id),
+	workspace_id           TEXT    NOT NULL,
+	name                   TEXT    NOT NULL UNIQUE,
+	status                 TEXT    NOT NULL,
+	status_until           TEXT    NOT NULL,
+	ready_at               INTEGER NOT NULL,
+	outbound_routing_ready INTEGER NOT NULL,
+	auto_renew             INTEGER NOT NULL,
+	dedicated_ip_id        TEXT,
+	redirect_mode          TEXT    NOT NULL,
+	redirect_url           TEXT    NOT NULL,
+	inbound_tenant         TEXT    NOT NULL, -- JSON
+	tags                   TEXT    NOT NULL, -- JSON
+	registrant             TEXT    NOT NULL, -- JSON
+	purchase_batch_id      TEXT    NOT NULL,
+	created_at             INTEGER NOT NULL,
+	updated_at             INTEGER NOT NULL,
+	UNIQUE (account_id, id),
+	FOREIGN KEY (account_id, workspace_id) REFERENCES workspaces (account_id, id),
+	FOREIGN KEY (account_id, dedicated_ip_id) REFERENCES dedicated_ips (account_id, id)
+) STRICT;
+CREATE INDEX domains_in_order ON domains (account_id, created_at, id);
+CREATE INDEX domains_of_workspace ON domains (account_id, workspace_id, created_at, id);
+CREATE INDEX domains_of_dedicated_ip ON domains (account_id, dedicated_ip_id) WHERE dedicated_ip_id IS NOT NULL;
+
+-- What a filter may name the tags of a domain by: their ids and their names.
+CREATE TABLE domain_tags (
+	domain_id TEXT NOT NULL REFERENCES domains (id) ON DELETE CASCADE,
+	tag       TEXT NOT NULL,
+	PRIMARY KEY (domain_id, tag)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX domain_tags_by_tag ON domain_tags (tag, domain_id);
+
+CREATE TABLE mailboxes (
+	id            TEXT    NOT NULL PRIMARY KEY,
+	account_id    TEXT    NOT NULL,
+	domain_id     TEXT    NOT NULL,
+	local_part    TEXT    NOT NULL,
+	first_name    TEXT    NOT NULL,
+	last_name     TEXT    NOT NULL,
+	status        TEXT    NOT NULL,
+	status_until  TEXT    NOT NULL,
+	ready_at      INTEGER NOT NULL,
+	quota_allowed INTEGER NOT NULL,
+	quota_used    INTEGER NOT NULL,
+	aliases       TEXT    NOT NULL, -- JSON
+	search_text   TEXT    NOT NULL,
+	created_at    INTEGER NOT NULL,
+	updated_at    INTEGER NOT NULL,
+	UNIQUE (domain_id, local_part),
+	FOREIGN KEY (account_id, domain_id) REFERENCES domains (account_id, id)
+) STRICT;
+CREATE INDEX mailboxes_in_order ON mailboxes (account_id, created_at, id);
+CREATE INDEX mailboxes_of_domain ON mailboxes (account_id, domain_id, created_at, id);
+
+CREATE TABLE dns_records (
+	id             INTEGER PRIMARY KEY AUTOINCREMENT, -- never used again
+	account_id     TEXT    NOT NULL,
+	domain_id      TEXT    NOT NULL,
+	name           TEXT    NOT NULL,
+	type           TEXT    NOT NULL,
+	value          TEXT    NOT NULL,
+	ttl            INTEGER NOT NULL,
+	priority       INTEGER,
+	system_managed INTEGER NOT NULL,
+	created_at     INTEGER NOT NULL,
+	updated_at     INTEGER NOT NULL,
+	FOREIGN KEY (account_id, domain_id) REFERENCES domains (account_id, id) ON DELETE CASCADE
+) STRICT;
+CREATE UNIQUE INDEX dns_records_once ON dns_records (domain_id, name, type, value, COALESCE(priority, -1));
+CREATE INDEX dns_records_in_order ON dns_records (account_id, created_at, id);
+CREATE INDEX dns_records_of_domain ON dns_records (account_id, domain_id, created_at, id);
+
+CREATE TABLE feedback (
+	id                   TEXT    NOT NULL PRIMARY KEY,
+	account_id           TEXT    NOT NULL REFERENCES accounts (id),
+	title                TEXT    NOT NULL,
+	description          TEXT    NOT NULL,
+	category             TEXT    NOT NULL,
+	status               TEXT    NOT NULL,
+	attributes           TEXT    NOT NULL, -- JSON
+	paid_product_feature INTEGER NOT NULL,
+	submitter_email      TEXT    NOT NULL,
+	submitter_name       TEXT    NOT NULL,
+	created_by_user_id   TEXT    NOT NULL,
+	admin_notes          TEXT    NOT NULL,
+	created_at           INTEGER NOT NULL,
+	updated_at           INTEGER NOT NULL
+) STRICT;
+CREATE INDEX feedback_in_order ON feedback (account_id, created_at, id);
+
+CREATE TABLE idempotent_answers (
+	key_hash    BLOB    NOT NULL PRIMARY KEY,
+	fingerprint BLOB    NOT NULL,
+	answer      BLOB    NOT NULL,
+	expires_at  INTEGER NOT NULL
+) STRICT;
+CREATE INDEX idempotent_answers_by_expiry ON idempotent_answers (expires_at);

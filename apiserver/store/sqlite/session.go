@@ -1,0 +1,119 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
+	driver "modernc.org/sqlite"
+)
+
+// session is one connection with the statements that were prepared on it. It is
+// for one goroutine at a time.
+type session struct {
+	db         *sql.DB
+	conn       *sql.Conn
+	statements map[string]*sql.Stmt
+}
+
+// connect opens a connection of its own.
+func connect(ctx context.Context, dsn string) (*session, error) {
+	connector, err := driver.NewConnector(dsn)
+	if err != nil {
+		return nil, err
+	}
+	db := sql.OpenDB(connector)
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return &session{db: db, conn: conn, statements: make(map[string]*sql.Stmt)}, nil
+}
+
+// close closes the connection, which rolls back what it has not committed. The
+// statements go first: with one of them open, SQLite would keep the connection
+// and its locks.
+func (s *session) close() error {
+	for _, stmt := range s.statements {
+		_ = stmt.Close() // repeats the error of its last run
+	}
+	return errors.Join(s.conn.Close(), s.db.Close())
+}
+
+// exec runs a statement and ignores its rows.
+func (s *session) exec(query string) error {
+	_, err := s.ExecContext(context.Background(), query)
+	return err
+}
+
+// ExecContext implements sqlstore.Querier.
+func (s *session) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	stmt, err := s.prepare(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return stmt.ExecContext(ctx, args...)
+}
+
+// QueryContext implements sqlstore.Querier.
+func (s *session) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	stmt, err := s.prepare(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return stmt.QueryContext(ctx, args...)
+}
+
+// prepare keeps every statement: package sqlstore has a few hundred at most.
+func (s *session) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
+	if stmt, known := s.statements[query]; known {
+		return stmt, nil
+	}
+	stmt, err := s.conn.PrepareContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	s.statements[query] = stmt
+	return stmt, nil
+}
+
+// transaction is the sqlstore.Querier of one View or Update.
+type transaction struct {
+	session *session
+	// failed is the first error of a statement. Nothing runs after it, because
+	// SQLite has ended the whole transaction after some errors, and what came
+	// next would be kept on its own.
+	failed error
+}
+
+var _ sqlstore.Querier = (*transaction)(nil)
+
+// ExecContext implements sqlstore.Querier.
+func (t *transaction) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	if err := t.ready(ctx); err != nil {
+		return nil, err
+	}
+	result, err := t.session.ExecContext(context.Background(), query, args...)
+	t.failed = err
+	return result, err
+}
+
+// QueryContext implements sqlstore.Querier.
+func (t *transaction) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	if err := t.ready(ctx); err != nil {
+		return nil, err
+	}
+	rows, err := t.session.QueryContext(context.Background(), query, args...)
+	t.failed = err
+	return rows, err
+}
+
+// ready looks at the context between statements and not within them: they are
+// short, and an interrupted connection would have to be thrown away.
+func (t *transaction) ready(ctx context.Context) error {
+	if t.failed != nil {
+		return t.failed
+	}
+	return ctx.Err()
+}

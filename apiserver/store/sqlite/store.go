@@ -1,0 +1,172 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
+)
+
+// Memory is the path of a store that is gone when it is closed.
+const Memory = ":memory:"
+
+// Options are the settings of a store. The zero value is ready for use.
+type Options struct {
+	// LockTimeout is how long to wait for another process that holds the write
+	// lock, 10 seconds by default.
+	LockTimeout time.Duration
+
+	maxGroup int // tests may want small ones
+}
+
+// Store is a store.Store in an SQLite file.
+type Store struct {
+	*sqlstore.Store
+	engine *engine
+}
+
+var _ store.Store = (*Store)(nil)
+
+// Open opens the store in a file, and makes the file where there is none, in a
+// directory that exists. It migrates the store to the current schema; a later
+// schema is an error that is store.ErrNewerSchema.
+//
+// The path Memory opens a private store that keeps nothing: SQLite's own memory
+// databases know no snapshots, so it is a file too, in a new temporary
+// directory, that no commit waits for and Close removes.
+func Open(ctx context.Context, path string, opts Options) (*Store, error) {
+	if opts.LockTimeout <= 0 {
+		opts.LockTimeout = 10 * time.Second
+	}
+	if opts.maxGroup <= 0 {
+		opts.maxGroup = maxGroup
+	}
+	e, err := open(ctx, path, opts)
+	if err != nil {
+		return nil, err
+	}
+	return &Store{Store: sqlstore.New(e, dialect{}), engine: e}, nil
+}
+
+func open(ctx context.Context, path string, opts Options) (*engine, error) {
+	if path == Memory {
+		return openMemory(ctx, opts)
+	}
+	path, err := prepareFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return openFile(ctx, file{path: path}, opts)
+}
+
+func openMemory(ctx context.Context, opts Options) (*engine, error) {
+	dir, err := os.MkdirTemp("", "mailhost-")
+	if err != nil {
+		return nil, fmt.Errorf("open a store in memory: %w", err)
+	}
+	remove := func() error { return os.RemoveAll(dir) }
+	path, err := prepareFile(filepath.Join(dir, "mailhost.db"))
+	if err != nil {
+		return nil, errors.Join(err, remove())
+	}
+	e, err := openFile(ctx, file{path: path, volatile: true}, opts)
+	if err != nil {
+		return nil, errors.Join(err, remove())
+	}
+	e.remove = remove
+	return e, nil
+}
+
+// prepareFile makes sure that there is a file, which others than its owner can't
+// read where it is new, and returns its absolute path. SQLite gives the files
+// beside it the same permissions.
+func prepareFile(path string) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", fmt.Errorf("open %q: %w", path, err)
+	}
+	if info, err := os.Stat(abs); path == "" || err == nil && info.IsDir() {
+		return "", fmt.Errorf("open %q: it is a directory; name a file in it", path)
+	}
+	if info, err := os.Stat(filepath.Dir(abs)); err != nil || !info.IsDir() {
+		return "", fmt.Errorf("open %s: its directory does not exist; create it first", path)
+	}
+	f, err := os.OpenFile(abs, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return "", err // which names the path
+	}
+	return abs, f.Close()
+}
+
+// openFile opens the writing connection, and with it what is wrong with the file
+// comes to light. Readers connect when there is something to read.
+func openFile(ctx context.Context, f file, opts Options) (*engine, error) {
+	var s *session
+	err := whileBusy(opts.LockTimeout, func() (err error) { // others may be making it a database
+		if s, err = connect(ctx, f.writable()); err != nil {
+			return err
+		}
+		if err = migrate(ctx, s); err != nil {
+			err = errors.Join(err, s.close())
+		}
+		return err
+	})
+	if err != nil {
+		return nil, openError(f.path, err)
+	}
+	e := &engine{writer: newWriter(f, s, opts), readers: newReaders(f, opts.LockTimeout)}
+	go e.writer.run()
+	return e, nil
+}
+
+// migrate brings the schema up to date. The lock is only taken where that is to
+// be done, so that opening an existing file waits for nobody.
+func migrate(ctx context.Context, s *session) error {
+	if done, err := sqlstore.UpToDate(ctx, s, dialect{}); done || err != nil {
+		return err
+	}
+	if err := s.exec(`BEGIN IMMEDIATE`); err != nil {
+		return err
+	}
+	if err := sqlstore.Migrate(ctx, s, dialect{}); err != nil {
+		return err // closing the session rolls back
+	}
+	return s.exec(`COMMIT`)
+}
+
+// engine is SQLite's sqlstore.Engine.
+type engine struct {
+	writer  *writer
+	readers *readers
+	remove  func() error // what a store in memory leaves behind
+	close   sync.Once
+}
+
+var _ sqlstore.Engine = (*engine)(nil)
+
+// View implements sqlstore.Engine.
+func (e *engine) View(ctx context.Context, fn func(context.Context, sqlstore.Querier) error) error {
+	return e.readers.view(ctx, fn)
+}
+
+// Update implements sqlstore.Engine.
+func (e *engine) Update(ctx context.Context, fn func(context.Context, sqlstore.Querier) error) error {
+	return e.writer.update(ctx, fn)
+}
+
+// Close implements sqlstore.Engine.
+func (e *engine) Close() (err error) {
+	e.close.Do(func() {
+		err = errors.Join(e.readers.close(), e.writer.close())
+		if e.remove != nil {
+			err = errors.Join(err, e.remove())
+		}
+	})
+	return err
+}

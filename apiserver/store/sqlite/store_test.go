@@ -1,0 +1,221 @@
+package sqlite
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/storetest"
+)
+
+func TestConformance(t *testing.T) {
+	t.Run("file", func(t *testing.T) {
+		storetest.Run(t, func(t *testing.T) store.Store { return openStore(t, newPath(t), Options{}) })
+	})
+	t.Run("memory", func(t *testing.T) {
+		storetest.Run(t, func(t *testing.T) store.Store { return openStore(t, Memory, Options{}) })
+	})
+}
+
+// TestOpenAgain checks that a store keeps what it has, at paths that a URI would
+// read otherwise.
+func TestOpenAgain(t *testing.T) {
+	for _, name := range []string{"mailhost.db", "a b?c=d#e%41&f.db", "ü;'\".db", "file:x.db"} {
+		path := filepath.Join(t.TempDir(), name)
+		for range 2 {
+			s, err := Open(t.Context(), path, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			mustPopulate(t, s)
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		s := openStore(t, path, Options{})
+		if _, err := create(t.Context(), s, "ada"); err != nil {
+			t.Error(err)
+		}
+		entries, err := filepath.Glob(filepath.Dir(path) + "/*.db")
+		if err != nil || len(entries) != 1 || entries[0] != path {
+			t.Errorf("files %q, error %v, want %q alone", entries, err, path)
+		}
+	}
+}
+
+func TestFilePermissions(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has other permissions")
+	}
+	path := newPath(t)
+	s := openStore(t, path, Options{})
+	mustPopulate(t, s)
+	for _, name := range []string{path, path + "-wal", path + "-shm"} {
+		info, err := os.Stat(name)
+		if err != nil {
+			t.Error(err)
+		} else if info.Mode() != 0o600 {
+			t.Errorf("%s has mode %v", name, info.Mode())
+		}
+	}
+}
+
+func TestMemory(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	one, other := openStore(t, Memory, Options{}), openStore(t, Memory, Options{})
+	mustPopulate(t, one)
+	if err := other.View(t.Context(), func(r store.Reader) error {
+		accounts, err := r.Accounts()
+		if len(accounts) > 0 {
+			t.Error("a store in memory sees another's account")
+		}
+		return err
+	}); err != nil {
+		t.Error(err)
+	}
+	if err := errors.Join(one.Close(), other.Close()); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
+		t.Errorf("left %v behind, error %v", left, err)
+	}
+}
+
+// TestOpenErrors checks that an error names the path and says what is wrong.
+func TestOpenErrors(t *testing.T) {
+	dir := t.TempDir()
+	text := filepath.Join(dir, "text")
+	if err := os.WriteFile(text, []byte(strings.Repeat("this is no database\n", 100)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	foreign := filepath.Join(dir, "foreign")
+	alter(t, foreign, `CREATE TABLE songs (title TEXT)`)
+	versioned := filepath.Join(dir, "versioned")
+	alter(t, versioned, `PRAGMA user_version = 1`)
+
+	for path, want := range map[string]string{
+		"":                                  "is a directory",
+		dir:                                 "is a directory",
+		filepath.Join(dir, "nowhere", "db"): "directory does not exist",
+		filepath.Join(text, "db"):           "directory does not exist",
+		text:                                "not an SQLite database",
+		foreign:                             "another program",
+		versioned:                           "another program",
+	} {
+		s, err := Open(t.Context(), path, Options{})
+		if err == nil {
+			t.Errorf("Open(%q) succeeded", path)
+			_ = s.Close()
+		} else if !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
+			t.Errorf("Open(%q) = %v, want %q", path, err, want)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "nowhere")); err == nil {
+		t.Error("Open made a directory")
+	}
+}
+
+// alter runs a statement on a file.
+func alter(t *testing.T, path, statement string) {
+	t.Helper()
+	if _, err := prepareFile(path); err != nil {
+		t.Fatal(err)
+	}
+	s, err := connect(t.Context(), file{path: path}.writable())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(s.exec(statement), s.close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestNewerSchema(t *testing.T) {
+	path := newPath(t)
+	if err := openStore(t, path, Options{}).Close(); err != nil {
+		t.Fatal(err)
+	}
+	alter(t, path, `PRAGMA user_version = 4711`)
+	_, err := Open(t.Context(), path, Options{})
+	if !errors.Is(err, store.ErrNewerSchema) {
+		t.Fatalf("Open = %v, want ErrNewerSchema", err)
+	}
+	for _, want := range []string{path, "version 4711", "up to 1", "run the newer version"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q does not say %q", err, want)
+		}
+	}
+}
+
+// TestConcurrentFirstOpen opens a file that does not exist in many places at
+// once.
+func TestConcurrentFirstOpen(t *testing.T) {
+	path := newPath(t)
+	stores := make([]*Store, 8)
+	var wg sync.WaitGroup
+	for i := range stores {
+		wg.Go(func() {
+			var err error
+			if stores[i], err = Open(t.Context(), path, Options{}); err != nil {
+				t.Error(err)
+			} else if err := populate(t.Context(), stores[i]); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	for _, s := range stores {
+		if s != nil {
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+func TestClosed(t *testing.T) {
+	s := openStore(t, newPath(t), Options{})
+	if err := errors.Join(s.Close(), s.Close()); err != nil {
+		t.Errorf("Close = %v", err)
+	}
+	for _, err := range []error{
+		s.Update(t.Context(), func(store.Tx) error { return nil }),
+		s.View(t.Context(), func(store.Reader) error { return nil }),
+		s.Ping(t.Context()),
+	} {
+		if err != ErrClosed {
+			t.Errorf("error = %v, want ErrClosed", err)
+		}
+	}
+}
+
+func TestBackup(t *testing.T) {
+	s := openStore(t, newPath(t), Options{})
+	mustPopulate(t, s)
+	if _, err := create(t.Context(), s, "ada"); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "it's a copy.db")
+	if err := s.View(t.Context(), func(store.Reader) error { return s.Backup(t.Context(), path) }); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := create(t.Context(), s, "eve"); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode() != 0o600 {
+		t.Errorf("mode %v, error %v", info.Mode(), err)
+	}
+	if err := s.Backup(t.Context(), path); !errors.Is(err, os.ErrExist) {
+		t.Errorf("second backup = %v, want os.ErrExist", err)
+	}
+	restored := openStore(t, path, Options{})
+	if got := addresses(t, restored); len(got) != 1 || got[0] != "ada" {
+		t.Errorf("the backup has %q", got)
+	}
+	check(t, restored)
+}

@@ -1,0 +1,208 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
+)
+
+const (
+	// maxGroup and maxGroupTime bound how long the first update of a group waits
+	// for the others.
+	maxGroup     = 256
+	maxGroupTime = 25 * time.Millisecond
+)
+
+// writer runs the updates of this process, one after another, and commits those
+// that wait at the same time together.
+type writer struct {
+	file        file
+	lockTimeout time.Duration
+	maxGroup    int
+
+	// session is nil after it failed, until the next group opens another.
+	session *session
+	updates chan *update
+	stopped chan struct{}
+
+	// underWay is held for reading by each update, and by close.
+	underWay sync.RWMutex
+	closed   bool
+}
+
+func newWriter(f file, s *session, opts Options) *writer {
+	return &writer{
+		file:        f,
+		lockTimeout: opts.LockTimeout,
+		maxGroup:    opts.maxGroup,
+		session:     s,
+		updates:     make(chan *update),
+		stopped:     make(chan struct{}),
+	}
+}
+
+// update hands fn over to the writer and returns what became of it. Once fn has
+// begun it waits for the commit, so that its answer is never a guess.
+func (w *writer) update(ctx context.Context, fn func(context.Context, sqlstore.Querier) error) error {
+	w.underWay.RLock()
+	defer w.underWay.RUnlock()
+	if w.closed {
+		return ErrClosed
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	u := newUpdate()
+	select {
+	case w.updates <- u:
+		return u.await(ctx, fn)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// run serves updates until the writer is closed.
+func (w *writer) run() {
+	defer close(w.stopped)
+	for u := range w.updates {
+		w.group(u)
+	}
+}
+
+// group runs an update and those that wait meanwhile in one transaction.
+func (w *writer) group(u *update) {
+	if err := w.begin(); err != nil {
+		w.refuse(u, err)
+		return
+	}
+	var kept []*update
+	var err error
+	end := time.Now().Add(maxGroupTime)
+	for n := 1; u != nil; n++ {
+		var ok bool
+		if ok, err = w.runOne(u); ok {
+			kept = append(kept, u)
+		}
+		if err != nil || n == w.maxGroup || time.Now().After(end) {
+			break
+		}
+		u = w.next()
+	}
+	if err == nil {
+		err = w.commit()
+	}
+	if err != nil {
+		w.abandon()
+	}
+	for _, u := range kept {
+		u.finish(err)
+	}
+}
+
+// refuse answers an update that could not begin, and those that wait: none of
+// them would fare better, and each would take as long to find out.
+func (w *writer) refuse(u *update, err error) {
+	for range w.maxGroup {
+		if u == nil {
+			return
+		}
+		u.finish(err)
+		u = w.next()
+	}
+}
+
+// next returns an update that waits, or nil.
+func (w *writer) next() *update {
+	select {
+	case u := <-w.updates:
+		return u
+	default:
+		return nil
+	}
+}
+
+// runOne runs an update within the group. It reports whether the update is to be
+// kept, and an error where the whole group is lost.
+func (w *writer) runOne(u *update) (kept bool, err error) {
+	if !u.begin() {
+		return false, nil
+	}
+	if err := w.session.exec(`SAVEPOINT one`); err != nil {
+		u.finish(err)
+		return false, err
+	}
+	ok := u.run(w.session)
+	if !ok {
+		if err := w.session.exec(`ROLLBACK TO one`); err != nil {
+			return false, fmt.Errorf("another update of the same commit failed: %w", err)
+		}
+	}
+	if err := w.session.exec(`RELEASE one`); err != nil {
+		return ok, fmt.Errorf("end an update: %w", err)
+	}
+	return ok, nil
+}
+
+// begin takes the write lock, and waits for other processes that hold it.
+func (w *writer) begin() error {
+	if w.session == nil {
+		s, err := connect(context.Background(), w.file.writable())
+		if err != nil {
+			return openError(w.file.path, err)
+		}
+		w.session = s
+	}
+	err := whileBusy(w.lockTimeout, func() error { return w.session.exec(`BEGIN IMMEDIATE`) })
+	if isBusy(err) {
+		return fmt.Errorf("another process has been writing to %s for %s: %w", w.file.path, w.lockTimeout, err)
+	}
+	if err != nil {
+		w.abandon()
+		return fmt.Errorf("begin an update: %w", err)
+	}
+	return nil
+}
+
+func (w *writer) commit() error {
+	if err := whileBusy(w.lockTimeout, func() error { return w.session.exec(`COMMIT`) }); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	return nil
+}
+
+// abandon gives up a transaction with its connection, whose state is not known.
+func (w *writer) abandon() {
+	_ = w.session.close() // which can't make it worse
+	w.session = nil
+}
+
+// close waits for the updates under way, the waiting ones too, and moves the log into the file as far
+// as other processes let it.
+func (w *writer) close() error {
+	w.underWay.Lock()
+	defer w.underWay.Unlock()
+	w.closed = true
+	close(w.updates)
+	<-w.stopped
+	if w.session == nil {
+		return nil
+	}
+	err := w.session.exec(`PRAGMA wal_checkpoint(TRUNCATE)`)
+	if isBusy(err) {
+		err = nil
+	}
+	return errors.Join(err, w.session.close())
+}
+
+// whileBusy calls try until it gets the lock or the time is over.
+func whileBusy(timeout time.Duration, try func() error) error {
+	for end := time.Now().Add(timeout); ; time.Sleep(time.Millisecond) {
+		if err := try(); !isBusy(err) || time.Now().After(end) {
+			return err
+		}
+	}
+}

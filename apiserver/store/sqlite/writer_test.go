@@ -1,0 +1,247 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
+)
+
+// In a bubble of synctest, Wait returns when all updates wait for their turn, so
+// that it is known which share a commit. The writer's waiting takes no time there
+// but SQLite's does, so the times are short.
+
+// bubble runs a test in a bubble, with a store that has a domain.
+func bubble(t *testing.T, opts Options, run func(t *testing.T, s *Store)) {
+	path := newPath(t)
+	synctest.Test(t, func(t *testing.T) {
+		s := openStore(t, path, opts)
+		mustPopulate(t, s)
+		run(t, s)
+		check(t, s)
+	})
+}
+
+// grouped starts updates that share a commit, and returns their errors.
+func grouped(t *testing.T, s *Store, updates ...func(context.Context, sqlstore.Querier) error) []error {
+	t.Helper()
+	release := make(chan struct{})
+	held := make(chan error, 1)
+	go func() {
+		held <- s.engine.Update(context.Background(), func(context.Context, sqlstore.Querier) error {
+			<-release
+			return nil
+		})
+	}()
+	synctest.Wait()
+	results := make([]chan error, len(updates))
+	for i, fn := range updates {
+		results[i] = make(chan error, 1)
+		go func() { results[i] <- s.engine.Update(context.Background(), fn) }()
+		synctest.Wait() // for the order of their begin
+	}
+	close(release)
+	errs := []error{<-held}
+	for _, r := range results {
+		errs = append(errs, <-r)
+	}
+	return errs
+}
+
+// creating returns an update that creates a mailbox, and then does more.
+func creating(
+	localPart string, more func(context.Context, sqlstore.Querier) error,
+) func(context.Context, sqlstore.Querier) error {
+	return func(ctx context.Context, q sqlstore.Querier) error {
+		s := sqlstore.New(within{q}, dialect{})
+		if _, err := create(ctx, s, localPart); err != nil || more == nil {
+			return err
+		}
+		return more(ctx, q)
+	}
+}
+
+// within is an engine that goes on in a transaction.
+type within struct{ q sqlstore.Querier }
+
+func (w within) View(ctx context.Context, fn func(context.Context, sqlstore.Querier) error) error {
+	return fn(ctx, w.q)
+}
+
+func (w within) Update(ctx context.Context, fn func(context.Context, sqlstore.Querier) error) error {
+	return fn(ctx, w.q)
+}
+
+func (w within) Close() error { return nil }
+
+func TestGroupWithFailingMember(t *testing.T) {
+	bubble(t, Options{}, func(t *testing.T, s *Store) {
+		failure := errors.New("failure")
+		errs := grouped(t, s,
+			creating("one", nil),
+			creating("two", func(context.Context, sqlstore.Querier) error { return failure }),
+			creating("three", nil),
+			creating("one", nil), // sees what the group has written
+		)
+		if errs[0] != nil || errs[1] != nil || errs[2] != failure || errs[3] != nil {
+			t.Errorf("errors = %v", errs)
+		}
+		if _, ok := errors.AsType[*store.ExistsError](errs[4]); !ok {
+			t.Errorf("second of a name: %v", errs[4])
+		}
+		if got := addresses(t, s); !slices.Equal(got, []string{"one", "three"}) {
+			t.Errorf("mailboxes %q", got)
+		}
+	})
+}
+
+// TestGroupIsOneCommit checks that a failing commit fails all who share it, and
+// none who does not.
+func TestGroupIsOneCommit(t *testing.T) {
+	bubble(t, Options{maxGroup: 3}, func(t *testing.T, s *Store) {
+		breaking := func(ctx context.Context, q sqlstore.Querier) error {
+			_, err := q.ExecContext(ctx, `PRAGMA defer_foreign_keys = on`)
+			if err != nil {
+				return err
+			}
+			_, err = q.ExecContext(ctx, `UPDATE mailboxes SET domain_id = 'nowhere' WHERE local_part = 'two'`)
+			return err
+		}
+		errs := grouped(t, s, creating("one", nil), creating("two", breaking), creating("three", nil))
+		for i, err := range errs[:3] {
+			if err == nil || !strings.Contains(err.Error(), "commit") {
+				t.Errorf("update %d of the group: %v", i, err)
+			}
+		}
+		if errs[3] != nil {
+			t.Errorf("update of the next group: %v", errs[3])
+		}
+		if got := addresses(t, s); !slices.Equal(got, []string{"three"}) {
+			t.Errorf("mailboxes %q", got)
+		}
+	})
+}
+
+// TestLostTransaction ends the transaction under a group, as SQLite does after
+// some errors. Nobody may be told that it was kept.
+func TestLostTransaction(t *testing.T) {
+	bubble(t, Options{}, func(t *testing.T, s *Store) {
+		ending := func(ctx context.Context, q sqlstore.Querier) error {
+			_, err := q.ExecContext(ctx, `ROLLBACK`)
+			return err
+		}
+		errs := grouped(t, s, creating("one", nil), creating("two", ending), creating("three", nil))
+		for i, err := range errs[:3] {
+			if err == nil {
+				t.Errorf("update %d of the group succeeded", i)
+			}
+		}
+		if errs[3] != nil {
+			t.Errorf("update of the next group: %v", errs[3])
+		}
+		if got := addresses(t, s); !slices.Equal(got, []string{"three"}) {
+			t.Errorf("mailboxes %q", got)
+		}
+	})
+}
+
+// TestFailedStatement checks that nothing follows a statement that failed, even
+// where the function overlooks the error.
+func TestFailedStatement(t *testing.T) {
+	s := openStore(t, newPath(t), Options{})
+	mustPopulate(t, s)
+	err := s.engine.Update(t.Context(), creating("ada", func(ctx context.Context, q sqlstore.Querier) error {
+		_, _ = q.ExecContext(ctx, `INSERT INTO mailboxes (id) VALUES ('x')`)
+		if _, err := create(ctx, sqlstore.New(within{q}, dialect{}), "eve"); err == nil {
+			t.Error("a statement ran after one that failed")
+		}
+		return nil
+	}))
+	if err == nil {
+		t.Error("Update succeeded")
+	}
+	if got := addresses(t, s); len(got) > 0 {
+		t.Errorf("mailboxes %q", got)
+	}
+}
+
+// lock takes the write lock as another process would, and returns how to release
+// it.
+func lock(t *testing.T, s *Store) (release func()) {
+	t.Helper()
+	other, err := connect(t.Context(), s.engine.writer.file.writable())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := other.exec(`BEGIN IMMEDIATE`); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := errors.Join(other.exec(`ROLLBACK`), other.close()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestLockTimeout(t *testing.T) {
+	bubble(t, Options{LockTimeout: 50 * time.Millisecond}, func(t *testing.T, s *Store) {
+		release := lock(t, s)
+		start := time.Now()
+		results := make(chan error)
+		for range 5 {
+			go func() { _, err := create(context.Background(), s, "ada"); results <- err }()
+		}
+		for range 5 {
+			if err := <-results; err == nil || !strings.Contains(err.Error(), "another process has been writing") {
+				t.Errorf("Update = %v", err)
+			}
+		}
+		// They wait at the same time, not one after another.
+		if waited := time.Since(start); waited < 50*time.Millisecond || waited > 200*time.Millisecond {
+			t.Errorf("waited for %v", waited)
+		}
+		release()
+		if _, err := create(t.Context(), s, "ada"); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestContextEndsWhileWaiting checks that an update whose turn has not come is
+// given up at once, and never run.
+func TestContextEndsWhileWaiting(t *testing.T) {
+	bubble(t, Options{LockTimeout: time.Hour}, func(t *testing.T, s *Store) {
+		release := lock(t, s)
+		ctx, cancel := context.WithCancel(t.Context())
+		results := make(chan error)
+		for range 3 { // one with the writer, two before it
+			go func() {
+				results <- s.Update(ctx, func(store.Tx) error {
+					t.Error("an update ran although its context had ended")
+					return nil
+				})
+			}()
+		}
+		synctest.Wait()
+		cancel()
+		start := time.Now()
+		for range 3 {
+			if err := <-results; err != context.Canceled {
+				t.Errorf("Update = %v", err)
+			}
+		}
+		if waited := time.Since(start); waited > time.Second {
+			t.Errorf("waited for %v", waited)
+		}
+		release()
+		if _, err := create(t.Context(), s, "ada"); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,129 @@
+package sqlstore
+
+import (
+	"fmt"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+var dedicatedIPs = of(kind[store.DedicatedIP]{
+	table: "dedicated_ips",
+	columns: []string{"id", "account_id", "option_id", "name", "type", "status", "status_until", "ready_at",
+		"asn", "country_code", "addresses", "created_at", "updated_at"},
+	fields: func(d *store.DedicatedIP) []any {
+		return []any{&d.ID, &d.AccountID, &d.OptionID, &d.Name, &d.Type,
+			&d.State.Status, &d.State.Until, micros{&d.State.ReadyAt},
+			&d.ASN, &d.CountryCode, asJSON[[]store.IPAddress]{&d.Addresses},
+			micros{&d.CreatedAt}, micros{&d.UpdatedAt}}
+	},
+})
+
+var dedicatedIPOptions = of(kind[store.DedicatedIPOption]{
+	table: "dedicated_ip_options",
+	columns: []string{"id", "account_id", "name", "type", "country_code", "asn", "addresses",
+		"created_at", "updated_at"},
+	fields: func(o *store.DedicatedIPOption) []any {
+		return []any{&o.ID, &o.AccountID, &o.Name, &o.Type, &o.CountryCode, &o.ASN, asJSON[[]string]{&o.Addresses},
+			micros{&o.CreatedAt}, micros{&o.UpdatedAt}}
+	},
+})
+
+// DedicatedIP implements store.DedicatedIPReader.
+func (r *reader) DedicatedIP(accountID, id string) (store.DedicatedIP, error) {
+	return one(r, dedicatedIPs, r.where(accountID).and(`t.id = ?`, id))
+}
+
+// DedicatedIPs implements store.DedicatedIPReader.
+func (r *reader) DedicatedIPs(
+	accountID string, f store.DedicatedIPFilter, s store.Slice,
+) ([]store.DedicatedIP, int, error) {
+	w := r.where(accountID).state(f.Status, f.Now).equal(`t.country_code`, f.CountryCode)
+	return page(r, dedicatedIPs, w, s)
+}
+
+// DedicatedIPOption implements store.DedicatedIPReader.
+func (r *reader) DedicatedIPOption(accountID, id string) (store.DedicatedIPOption, error) {
+	o, err := one(r, dedicatedIPOptions, r.where(accountID).and(`t.id = ?`, id))
+	if err != nil {
+		return o, err
+	}
+	o.Claimed, err = r.claimed(id)
+	return o, err
+}
+
+// DedicatedIPOptions implements store.DedicatedIPReader.
+func (r *reader) DedicatedIPOptions(accountID string, s store.Slice) ([]store.DedicatedIPOption, int, error) {
+	options, total, err := page(r, dedicatedIPOptions, r.where(accountID), s)
+	if err != nil {
+		return nil, 0, err
+	}
+	for i := range options { // an account has few
+		if options[i].Claimed, err = r.claimed(options[i].ID); err != nil {
+			return nil, 0, err
+		}
+	}
+	return options, total, nil
+}
+
+func (r *reader) claimed(optionID string) ([]string, error) {
+	return column[string](r, `SELECT address FROM dedicated_ip_claims WHERE option_id = $1 ORDER BY address`, optionID)
+}
+
+// DomainsOfDedicatedIP implements store.DedicatedIPReader.
+func (r *reader) DomainsOfDedicatedIP(accountID, id string) ([]string, error) {
+	return column[string](r, `SELECT t.id FROM domains t WHERE t.account_id = $1 AND t.dedicated_ip_id = $2`+inOrder,
+		accountID, id)
+}
+
+// CreateDedicatedIP implements store.DedicatedIPWriter.
+func (t *tx) CreateDedicatedIP(d *store.DedicatedIP) error {
+	at, err := t.stamp(dedicatedIPs.table, d.AccountID, d.CreatedAt)
+	if err != nil {
+		return err
+	}
+	d.CreatedAt, d.UpdatedAt = at, at
+	for _, a := range d.Addresses {
+		if err := t.taken(`SELECT dedicated_ip_id FROM dedicated_ip_claims WHERE option_id = $1 AND address = $2`,
+			d.OptionID, a.IP); err != nil {
+			return err
+		}
+	}
+	ok, err := insert(t, dedicatedIPs, d)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return &store.ExistsError{ID: d.ID}
+	}
+	return t.claim(d)
+}
+
+// claim takes the addresses of a dedicated IP from its option.
+func (t *tx) claim(d *store.DedicatedIP) error {
+	for _, a := range d.Addresses {
+		if _, err := t.exec(`INSERT INTO dedicated_ip_claims (option_id, address, dedicated_ip_id)
+			VALUES ($1, $2, $3)`, d.OptionID, a.IP, d.ID); err != nil {
+			return fmt.Errorf("claim %s: %w", a.IP, err)
+		}
+	}
+	return nil
+}
+
+// DeleteDedicatedIP implements store.DedicatedIPWriter. The schema deletes its
+// claims with it.
+func (t *tx) DeleteDedicatedIP(accountID, id string) error {
+	return t.change(`DELETE FROM dedicated_ips WHERE account_id = $1 AND id = $2`, accountID, id)
+}
+
+// CreateDedicatedIPOption implements store.DedicatedIPWriter.
+func (t *tx) CreateDedicatedIPOption(o *store.DedicatedIPOption) error {
+	at, err := t.stamp(dedicatedIPOptions.table, o.AccountID, o.CreatedAt)
+	if err != nil {
+		return err
+	}
+	o.CreatedAt, o.UpdatedAt = at, at
+	if ok, err := insert(t, dedicatedIPOptions, o); ok || err != nil {
+		return err
+	}
+	return &store.ExistsError{ID: o.ID}
+}

@@ -1,0 +1,142 @@
+package sqlstore
+
+import (
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+var mailboxes = of(kind[store.Mailbox]{
+	table: "mailboxes",
+	columns: []string{"id", "account_id", "domain_id", "local_part", "first_name", "last_name",
+		"status", "status_until", "ready_at", "quota_allowed", "quota_used", "aliases",
+		"created_at", "updated_at"},
+	written: []string{"search_text"},
+	joined:  []string{"d.name", "d.workspace_id", "w.name"},
+	joins:   ` JOIN domains d ON d.id = t.domain_id JOIN workspaces w ON w.id = d.workspace_id`,
+	fields: func(m *store.Mailbox) []any {
+		return []any{&m.ID, &m.AccountID, &m.DomainID, &m.LocalPart, &m.FirstName, &m.LastName,
+			&m.State.Status, &m.State.Until, micros{&m.State.ReadyAt}, &m.QuotaAllowed, &m.QuotaUsed,
+			asJSON[[]store.MailboxAlias]{&m.Aliases},
+			micros{&m.CreatedAt}, micros{&m.UpdatedAt},
+			&m.DomainName, &m.WorkspaceID, &m.WorkspaceName}
+	},
+})
+
+// Mailbox implements store.MailboxReader.
+func (r *reader) Mailbox(accountID, id string) (store.Mailbox, error) {
+	return one(r, mailboxes, r.where(accountID).and(`t.id = ?`, id))
+}
+
+// MailboxByAddress implements store.MailboxReader.
+func (r *reader) MailboxByAddress(accountID, localPart, domainName string) (store.Mailbox, error) {
+	return one(r, mailboxes, r.where(accountID).and(`t.local_part = ?`, localPart).and(`d.name = ?`, domainName))
+}
+
+// Mailboxes implements store.MailboxReader.
+func (r *reader) Mailboxes(accountID string, f store.MailboxFilter, s store.Slice) ([]store.Mailbox, int, error) {
+	return page(r, mailboxes, r.mailboxesWhere(accountID, f), s)
+}
+
+// mailboxChunk is how many mailboxes EachMailbox holds in memory.
+const mailboxChunk = 500
+
+// EachMailbox implements store.MailboxReader. It reads one chunk after another,
+// so that fn may read too.
+func (r *reader) EachMailbox(accountID string, f store.MailboxFilter, fn func(store.Mailbox) error) error {
+	var last store.Mailbox
+	for {
+		w := r.mailboxesWhere(accountID, f)
+		if last.ID != "" {
+			w.and(`(t.created_at, t.id) > (?, ?)`, micros{&last.CreatedAt}, last.ID)
+		}
+		chunk, err := first(r, mailboxes, w, store.Slice{Limit: mailboxChunk})
+		if err != nil {
+			return err
+		}
+		for _, m := range chunk {
+			if err := fn(m); err != nil {
+				return err
+			}
+		}
+		if len(chunk) < mailboxChunk {
+			return nil
+		}
+		last = chunk[len(chunk)-1]
+	}
+}
+
+func (r *reader) mailboxesWhere(accountID string, f store.MailboxFilter) *where {
+	w := r.where(accountID).equal(`t.domain_id`, f.DomainID)
+	if f.WorkspaceID != "" {
+		w.and(`t.domain_id IN (SELECT id FROM domains WHERE workspace_id = ?)`, f.WorkspaceID)
+	}
+	if f.IDs != nil {
+		w.and(w.in(`t.id`, f.IDs))
+	}
+	return w.state(f.Status, f.Now).search(`t.search_text`, f.Search).withinDomains(`t.domain_id`, f.Within)
+}
+
+// CreateMailbox implements store.MailboxWriter.
+func (t *tx) CreateMailbox(m *store.Mailbox) error {
+	d, err := t.mailboxDomain(m.AccountID, m.DomainID)
+	if err != nil {
+		return err
+	}
+	at, err := t.stamp(mailboxes.table, m.AccountID, m.CreatedAt)
+	if err != nil {
+		return err
+	}
+	m.CreatedAt, m.UpdatedAt = at, at
+	m.DomainName, m.WorkspaceID, m.WorkspaceName = d.name, d.workspaceID, d.workspaceName
+	if ok, err := insert(t, mailboxes, m, mailboxSearchText(m)); ok || err != nil {
+		return err
+	}
+	return t.exists(mailboxes.table, m.ID, `domain_id = $1 AND local_part = $2`, m.DomainID, m.LocalPart)
+}
+
+// RenameMailbox implements store.MailboxWriter.
+func (t *tx) RenameMailbox(accountID, id, firstName, lastName string, at time.Time) error {
+	m, err := t.Mailbox(accountID, id)
+	if err != nil {
+		return err
+	}
+	m.FirstName, m.LastName = firstName, lastName
+	return t.change(`UPDATE mailboxes SET first_name = $1, last_name = $2, search_text = $3, updated_at = $4
+		WHERE account_id = $5 AND id = $6`,
+		firstName, lastName, mailboxSearchText(&m), micros{&at}, accountID, id)
+}
+
+// DeleteMailbox implements store.MailboxWriter.
+func (t *tx) DeleteMailbox(accountID, id string) error {
+	return t.change(`DELETE FROM mailboxes WHERE account_id = $1 AND id = $2`, accountID, id)
+}
+
+// mailboxSearchText is what a search looks in. A domain's name never changes.
+func mailboxSearchText(m *store.Mailbox) string {
+	return searchText(m.Address() + "\n" + m.FirstName + " " + m.LastName)
+}
+
+// mailboxDomain is what a mailbox shows of its domain.
+type mailboxDomain struct {
+	accountID, name, workspaceID, workspaceName string
+}
+
+// mailboxDomain returns the domain that a mailbox is created in. One
+// transaction often creates many in one domain, so it is read once.
+func (t *tx) mailboxDomain(accountID, id string) (mailboxDomain, error) {
+	if d, known := t.domains[id]; known && d.accountID == accountID {
+		return d, nil
+	}
+	domain, err := t.Domain(accountID, id)
+	if err != nil {
+		return mailboxDomain{}, err
+	}
+	w, err := t.Workspace(accountID, domain.WorkspaceID)
+	if err != nil {
+		return mailboxDomain{}, err
+	}
+	d := mailboxDomain{accountID, domain.Name, w.ID, w.Name}
+	t.domains[id] = d
+	return d, nil
+}

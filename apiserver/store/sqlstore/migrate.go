@@ -1,0 +1,71 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+// UpToDate reports whether the database has the schema of this program. It
+// returns an error that is store.ErrNewerSchema where it has a later one.
+func UpToDate(ctx context.Context, q Querier, d Dialect) (bool, error) {
+	files, err := migrations(d)
+	if err != nil {
+		return false, err
+	}
+	version, err := d.SchemaVersion(ctx, q)
+	if err != nil {
+		return false, fmt.Errorf("read the schema's version: %w", err)
+	}
+	if version > len(files) {
+		return false, fmt.Errorf("%w: its schema is version %d and this program knows up to %d;"+
+			" run the newer version, or restore a backup from before the upgrade",
+			store.ErrNewerSchema, version, len(files))
+	}
+	return version == len(files), nil
+}
+
+// Migrate brings the database to the schema of this program. The caller runs it
+// in a transaction that no other process's migration can interleave with.
+func Migrate(ctx context.Context, q Querier, d Dialect) error {
+	if done, err := UpToDate(ctx, q, d); done || err != nil {
+		return err
+	}
+	version, err := d.SchemaVersion(ctx, q)
+	if err != nil {
+		return fmt.Errorf("read the schema's version: %w", err)
+	}
+	files, err := migrations(d)
+	if err != nil {
+		return err
+	}
+	for _, name := range files[version:] {
+		text, err := fs.ReadFile(d.Migrations(), name)
+		if err != nil {
+			return err
+		}
+		if _, err := q.ExecContext(ctx, string(text)); err != nil {
+			return fmt.Errorf("migrate the schema with %s: %w", name, err)
+		}
+	}
+	return d.SetSchemaVersion(ctx, q, len(files))
+}
+
+// migrations returns the names of the dialect's files: number n at n-1.
+func migrations(d Dialect) ([]string, error) {
+	names, err := fs.Glob(d.Migrations(), "*.sql")
+	if err != nil {
+		return nil, err
+	}
+	for i, name := range names {
+		number, _, _ := strings.Cut(name, "_")
+		if n, err := strconv.Atoi(number); err != nil || n != i+1 {
+			return nil, fmt.Errorf("migration %s: want number %04d", name, i+1)
+		}
+	}
+	return names, nil
+}

@@ -1,0 +1,102 @@
+package sqlstore
+
+import (
+	"context"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+// Store is a store.Store on an engine whose database has the current schema.
+type Store struct {
+	engine  Engine
+	dialect Dialect
+}
+
+var _ store.Store = (*Store)(nil)
+
+// New returns the store that is kept in an engine's database.
+func New(e Engine, d Dialect) *Store { return &Store{engine: e, dialect: d} }
+
+// View implements store.Store.
+func (s *Store) View(ctx context.Context, fn func(store.Reader) error) error {
+	return s.engine.View(ctx, func(ctx context.Context, q Querier) error {
+		return fn(&reader{ctx: ctx, q: q, dialect: s.dialect})
+	})
+}
+
+// Update implements store.Store.
+func (s *Store) Update(ctx context.Context, fn func(store.Tx) error) error {
+	return s.engine.Update(ctx, func(ctx context.Context, q Querier) error {
+		return fn(&tx{
+			reader:  reader{ctx: ctx, q: q, dialect: s.dialect},
+			newest:  make(map[list]int64),
+			domains: make(map[string]mailboxDomain),
+		})
+	})
+}
+
+// Ping implements store.Store. It reads a table, since an engine may answer
+// what needs none without looking at the database.
+func (s *Store) Ping(ctx context.Context) error {
+	return s.engine.View(ctx, func(ctx context.Context, q Querier) error {
+		r := reader{ctx: ctx, q: q, dialect: s.dialect}
+		_, err := column[string](&r, `SELECT id FROM accounts LIMIT 1`)
+		return err
+	})
+}
+
+// Close implements store.Store.
+func (s *Store) Close() error { return s.engine.Close() }
+
+// reader is a store.Reader. It keeps the context of its transaction, beyond
+// which it is not valid.
+type reader struct {
+	ctx     context.Context
+	q       Querier
+	dialect Dialect
+}
+
+// tx is a store.Tx.
+type tx struct {
+	reader
+	// newest holds the newest creation time of each list that was added to.
+	newest map[list]int64
+	// domains holds the domains that mailboxes were created in.
+	domains map[string]mailboxDomain
+}
+
+// list is what creation times ascend in.
+type list struct {
+	table, accountID string
+}
+
+// stamp returns the creation time of a new object: the one it was given, or
+// just after the newest of its list. A select for each list and transaction is
+// enough, since nobody else creates meanwhile.
+func (t *tx) stamp(table, accountID string, given time.Time) (time.Time, error) {
+	l := list{table, accountID}
+	newest, known := t.newest[l]
+	if !known {
+		var err error
+		if newest, err = t.newestOf(l); err != nil {
+			return time.Time{}, err
+		}
+	}
+	at := max(given.UnixMicro(), newest+1)
+	t.newest[l] = at
+	return time.UnixMicro(at).UTC(), nil
+}
+
+func (t *tx) newestOf(l list) (int64, error) {
+	query, args := `SELECT created_at FROM `+l.table+` ORDER BY created_at DESC LIMIT 1`, []any(nil)
+	if l.accountID != "" {
+		query = `SELECT created_at FROM ` + l.table + ` WHERE account_id = $1 ORDER BY created_at DESC LIMIT 1`
+		args = []any{l.accountID}
+	}
+	newest, err := column[int64](&t.reader, query, args...)
+	if len(newest) == 0 || err != nil {
+		return 0, err
+	}
+	return newest[0], nil
+}

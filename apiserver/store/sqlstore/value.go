@@ -1,0 +1,114 @@
+package sqlstore
+
+import (
+	"database/sql/driver"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"time"
+)
+
+// A field whose column holds it in another form is wrapped in one of the types
+// below, which work in both directions.
+
+// micros keeps a time as microseconds since 1970, and the zero time as 0.
+type micros struct{ at *time.Time }
+
+// Value implements driver.Valuer.
+func (m micros) Value() (driver.Value, error) {
+	if m.at.IsZero() {
+		return int64(0), nil
+	}
+	return m.at.UnixMicro(), nil
+}
+
+// Scan implements sql.Scanner.
+func (m micros) Scan(src any) error {
+	v, ok := src.(int64)
+	if !ok {
+		return fmt.Errorf("a time is a %T", src)
+	}
+	*m.at = time.Time{}
+	if v != 0 {
+		*m.at = time.UnixMicro(v).UTC()
+	}
+	return nil
+}
+
+// optional keeps an empty string as NULL, which refers to nothing.
+type optional struct{ text *string }
+
+// Value implements driver.Valuer.
+func (o optional) Value() (driver.Value, error) {
+	if *o.text == "" {
+		return nil, nil
+	}
+	return *o.text, nil
+}
+
+// Scan implements sql.Scanner.
+func (o optional) Scan(src any) (err error) {
+	*o.text, err = text(src)
+	return err
+}
+
+// rawText keeps bytes as text, and none as the empty one.
+type rawText struct{ bytes *[]byte }
+
+// Value implements driver.Valuer.
+func (r rawText) Value() (driver.Value, error) { return string(*r.bytes), nil }
+
+// Scan implements sql.Scanner.
+func (r rawText) Scan(src any) error {
+	s, err := text(src)
+	*r.bytes = nil
+	if s != "" {
+		*r.bytes = []byte(s)
+	}
+	return err
+}
+
+// asJSON keeps a value as JSON, and the zero value as the empty text.
+type asJSON[T any] struct{ value *T }
+
+// Value implements driver.Valuer.
+func (j asJSON[T]) Value() (driver.Value, error) {
+	if reflect.ValueOf(j.value).Elem().IsZero() {
+		return "", nil
+	}
+	encoded, err := json.Marshal(j.value)
+	return string(encoded), err
+}
+
+// Scan implements sql.Scanner.
+func (j asJSON[T]) Scan(src any) error {
+	*j.value = *new(T)
+	s, err := text(src)
+	if s == "" || err != nil {
+		return err
+	}
+	return json.Unmarshal([]byte(s), j.value)
+}
+
+// text returns a column's text, which is empty for NULL.
+func text(src any) (string, error) {
+	switch s := src.(type) {
+	case nil:
+		return "", nil
+	case string:
+		return s, nil
+	}
+	return "", fmt.Errorf("a text is a %T", src)
+}
+
+// jsonStrings returns strings as a JSON array.
+func jsonStrings(values []string) string {
+	if len(values) == 0 {
+		return "[]"
+	}
+	encoded, err := json.Marshal(values)
+	if err != nil {
+		panic(err) // strings can always be encoded
+	}
+	return string(encoded)
+}

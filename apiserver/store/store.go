@@ -1,0 +1,127 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Store keeps everything that the service knows. It is safe for concurrent use,
+// and several processes may have the same database open.
+type Store interface {
+	// View runs fn on one consistent snapshot.
+	View(ctx context.Context, fn func(Reader) error) error
+
+	// Update runs fn alone: no other Update of any process runs between its
+	// reads and its writes. All that it wrote is kept if and only if Update
+	// returns nil, and then it survives the end of the process and, as far as
+	// the engine promises it, of the machine. fn may run more than once and must
+	// have no effects but those on tx and on variables that it sets anew each
+	// time. An error of fn is returned as it is. Unrelated updates may share a
+	// commit; what fn does is awaited by others, so it must not wait itself.
+	Update(ctx context.Context, fn func(Tx) error) error
+
+	// Ping reports whether the database answers.
+	Ping(ctx context.Context) error
+
+	// Close waits for the updates under way. Nothing may be called after it.
+	Close() error
+}
+
+// Reader reads one snapshot. It is valid until the function that got it returns,
+// and for one goroutine.
+type Reader interface {
+	AccountReader
+	ServiceAccountReader
+	AuthorizationReader
+	MasterPasswordReader
+	ForwardingReader
+	MailboxReader
+	DomainReader
+	DNSRecordReader
+	DedicatedIPReader
+	IdempotencyReader
+}
+
+// Tx reads and writes in one transaction. Like Reader, it is for one goroutine.
+//
+// A Create method sets the entity's CreatedAt and UpdatedAt to its CreatedAt, or
+// to just after the newest object of the kind in the account where that is not
+// earlier: creation times are strictly ascending in the order of commits, which
+// is what makes a sweep by pages complete. It returns an *ExistsError where
+// something unique exists already.
+type Tx interface {
+	Reader
+	AccountWriter
+	ServiceAccountWriter
+	AuthorizationWriter
+	MasterPasswordWriter
+	ForwardingWriter
+	MailboxWriter
+	DomainWriter
+	DNSRecordWriter
+	DedicatedIPWriter
+	IdempotencyWriter
+	FeedbackWriter
+}
+
+// ErrNotFound is returned where the named object does not exist in the account.
+var ErrNotFound = errors.New("not found")
+
+// ErrNewerSchema is returned on opening a database that a newer version of this
+// program has migrated.
+var ErrNewerSchema = errors.New("the database was written by a newer version of this program")
+
+// ExistsError says that something unique exists already.
+type ExistsError struct {
+	// ID is the existing object's.
+	ID string
+}
+
+func (e *ExistsError) Error() string { return fmt.Sprintf("exists already as %s", e.ID) }
+
+// Slice is the part of a list to read: Limit objects after the first Offset,
+// ordered by creation time and then by id.
+type Slice struct {
+	Offset, Limit int
+}
+
+// Within restricts a reading to what lies in some workspaces or domains. The
+// zero value restricts nothing.
+type Within struct {
+	Restricted          bool
+	Workspaces, Domains []string
+}
+
+// The types of a Scope.
+const (
+	ScopeAccount   = "account"
+	ScopeWorkspace = "workspace"
+	ScopeDomain    = "domain"
+)
+
+// Scope is what a master password or a forwarding rule applies to: the account,
+// a workspace or a domain.
+type Scope struct {
+	Type, ID string
+}
+
+// Provisioning is a state that ends by itself at a known time. It is computed
+// when it is read, so that no timer has to run.
+type Provisioning struct {
+	// Status is the state from ReadyAt on, or at once where ReadyAt is zero.
+	Status string
+	// Until is the state before ReadyAt.
+	Until string
+	// ReadyAt is when Status begins.
+	ReadyAt time.Time
+}
+
+// At returns the state at a time.
+func (p Provisioning) At(now time.Time) string {
+	if !p.ReadyAt.IsZero() && now.Before(p.ReadyAt) {
+		return p.Until
+	}
+	return p.Status
+}

@@ -1,0 +1,141 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+// testOneWins checks that of many who create one address exactly one succeeds,
+// and the others learn which it is.
+func testOneWins(h *harness) {
+	t := h.tenant("a.example")
+	const clients = 20
+	boxes := make([]store.Mailbox, clients)
+	for i := range boxes {
+		boxes[i] = h.newMailbox(t, "ada")
+	}
+	errs := make([]error, clients)
+	parallel(clients, func(i int) {
+		errs[i] = h.store.Update(h.Context(), func(tx store.Tx) error { return tx.CreateMailbox(&boxes[i]) })
+	})
+	winner := listed(h, mailboxes(t.account, store.MailboxFilter{}))
+	equal(h, "mailboxes", len(winner), 1)
+	for i, err := range errs {
+		var exists *store.ExistsError
+		switch {
+		case err == nil && boxes[i].ID == winner[0].ID:
+		case errors.As(err, &exists) && exists.ID == winner[0].ID:
+		default:
+			h.Errorf("client %d: %v", i, err)
+		}
+	}
+}
+
+// testCounter checks that no update comes between another's read and its write.
+func testCounter(h *harness) {
+	account := h.account()
+	const clients, each = 8, 25
+	parallel(clients, func(int) {
+		for range each {
+			if err := h.store.Update(h.Context(), func(tx store.Tx) error {
+				a, err := tx.Account(account)
+				if err != nil {
+					return err
+				}
+				n, _ := strconv.Atoi(a.PlanID)
+				a.PlanID = strconv.Itoa(n + 1)
+				return tx.UpdateAccount(a)
+			}); err != nil {
+				h.Error(err)
+			}
+		}
+	})
+	got := read(h, func(r store.Reader) (store.Account, error) { return r.Account(account) })
+	equal(h, "counter", got.PlanID, strconv.Itoa(clients*each))
+}
+
+// testMixedUpdates checks that updates that succeed, fail and panic at the same
+// time leave just what the successful ones wrote, while others read.
+func testMixedUpdates(h *harness) {
+	t := h.tenant("a.example")
+	const clients, each = 12, 20
+	failure := errors.New("failure")
+	var kept atomic.Int64
+	boxes := make([]store.Mailbox, clients*each)
+	for i := range boxes {
+		boxes[i] = h.newMailbox(t, fmt.Sprint("m", i))
+	}
+	one := func(i int) (err error) {
+		defer func() {
+			if recover() != nil {
+				err = failure
+			}
+		}()
+		return h.store.Update(h.Context(), func(tx store.Tx) error {
+			if err := tx.CreateMailbox(&boxes[i]); err != nil {
+				return err
+			}
+			switch i % 4 {
+			case 0:
+				return failure
+			case 1:
+				panic(failure)
+			}
+			return nil
+		})
+	}
+	parallel(clients, func(client int) {
+		for n := range each {
+			i := client*each + n
+			if err := one(i); err == nil {
+				kept.Add(1)
+			} else if err != failure {
+				h.Error(err)
+			}
+			h.view(func(r store.Reader) error {
+				_, _, err := r.Mailboxes(t.account, store.MailboxFilter{}, store.Slice{Limit: 10})
+				return err
+			})
+		}
+	})
+	equal(h, "succeeded", kept.Load(), clients*each/2)
+	for _, m := range listed(h, mailboxes(t.account, store.MailboxFilter{})) {
+		i, _ := strconv.Atoi(m.LocalPart[1:])
+		if i%4 < 2 {
+			h.Errorf("%s was kept although its update failed", m.LocalPart)
+		}
+		kept.Add(-1)
+	}
+	equal(h, "lost", kept.Load(), 0)
+}
+
+// testBulk creates many in one update, some of which exist already.
+func testBulk(h *harness) {
+	t := h.tenant("a.example")
+	ids := h.bulk(t, "m", 10)
+	boxes := make([]store.Mailbox, 1000)
+	for i := range boxes {
+		boxes[i] = h.newMailbox(t, fmt.Sprint("m", i))
+	}
+	exist := 0
+	h.update(func(tx store.Tx) error {
+		exist = 0
+		for i := range boxes {
+			err := tx.CreateMailbox(&boxes[i])
+			if exists, ok := errors.AsType[*store.ExistsError](err); ok {
+				equal(h, "existing", exists.ID, ids[i])
+				exist++
+			} else if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	equal(h, "existing", exist, len(ids))
+	want := append(ids, idsOf(boxes[len(ids):], mailboxID)...)
+	equal(h, "mailboxes", idsOf(listed(h, mailboxes(t.account, store.MailboxFilter{})), mailboxID), want)
+}

@@ -1,0 +1,6 @@
+// Package storetest checks that a store keeps the promises of package store.
+//
+// A test of an implementation calls Run with a function that opens an empty
+// store. The package imports the standard library and package store; only tests
+// import it.
+package storetest

@@ -1,0 +1,141 @@
+package storetest
+
+import "github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+
+func domainID(d store.Domain) string { return d.ID }
+
+func domains(account string, f store.DomainFilter) lister[store.Domain] {
+	return func(r store.Reader, s store.Slice) ([]store.Domain, int, error) {
+		return r.Domains(account, f, s)
+	}
+}
+
+func getDomain(account, id string) func(store.Reader) (store.Domain, error) {
+	return func(r store.Reader) (store.Domain, error) { return r.Domain(account, id) }
+}
+
+func testDomain(h *harness) {
+	t, other := h.tenant("a.example"), h.tenant("b.example")
+	d := h.newDomain(t.account, t.workspace, "full.example")
+	d.State = store.Provisioning{Status: "active", Until: "pending", ReadyAt: at(1)}
+	d.OutboundRoutingReady, d.AutoRenew = true, true
+	d.RedirectMode, d.RedirectURL = "301", "https://a.example/"
+	d.InboundTenant = store.InboundTenant{ID: h.id(), Name: "tenant"}
+	d.Tags = []store.Tag{{ID: h.id(), Name: "prod"}, {ID: h.id(), Name: "éu"}}
+	d.Registrant, d.PurchaseBatchID = []byte(`{"city":"Köln"}`), h.id()
+	h.update(func(tx store.Tx) error { return tx.CreateDomain(&d) })
+	equal(h, "domain", read(h, getDomain(t.account, d.ID)), d)
+	absent(h, getDomain(other.account, d.ID))
+	byName := func(account, name string) func(store.Reader) (store.Domain, error) {
+		return func(r store.Reader) (store.Domain, error) { return r.DomainByName(account, name) }
+	}
+	equal(h, "by name", read(h, byName(t.account, "full.example")), d)
+	absent(h, byName(other.account, "full.example"))
+
+	ip := h.newDedicatedIP(t.account, h.dedicatedIPOption(t.account, "198.51.100.1"), "198.51.100.1")
+	h.update(func(tx store.Tx) error { return tx.CreateDedicatedIP(&ip) })
+	second := h.workspace(t.account, "Second")
+	changed := store.Domain{
+		ID: d.ID, AccountID: t.account, WorkspaceID: second, DedicatedIPID: ip.ID,
+		State: store.Provisioning{Status: "failed"}, Tags: []store.Tag{{ID: h.id(), Name: "test"}}, UpdatedAt: at(8),
+	}
+	h.update(func(tx store.Tx) error { return tx.UpdateDomain(changed) })
+	changed.Name, changed.CreatedAt = d.Name, d.CreatedAt // are never written
+	equal(h, "updated", read(h, getDomain(t.account, d.ID)), changed)
+	lists(h, "old tag", domainID, domains(t.account, store.DomainFilter{Tag: "prod"}))
+	lists(h, "new tag", domainID, domains(t.account, store.DomainFilter{Tag: "test"}), d.ID)
+
+	changed.AccountID = other.account
+	h.missing(func(tx store.Tx) error { return tx.UpdateDomain(changed) })
+}
+
+func testDomainUnique(h *harness) {
+	t, other := h.tenant("a.example"), h.tenant("b.example")
+	for _, owner := range []tenant{t, other} { // one owner in the whole store
+		h.exists(t.domain, func(tx store.Tx) error {
+			d := h.newDomain(owner.account, owner.workspace, "a.example")
+			return tx.CreateDomain(&d)
+		})
+	}
+	h.update(func(tx store.Tx) error { return tx.DeleteDomain(t.account, t.domain) })
+	h.domain(other.account, other.workspace, "a.example")
+}
+
+func testDomainFilter(h *harness) {
+	t := h.tenant("a.example")
+	elsewhere := h.workspace(t.account, "Elsewhere")
+	far := h.domain(t.account, elsewhere, "far.example")
+	tagged := h.newDomain(t.account, t.workspace, "x_y.example")
+	tagged.State = store.Provisioning{Status: "active", Until: "pending", ReadyAt: at(10)}
+	tagged.Tags = []store.Tag{{ID: h.id(), Name: "Prod"}, {ID: h.id(), Name: "50%"}}
+	h.update(func(tx store.Tx) error { return tx.CreateDomain(&tagged) })
+	h.tenant("b.example")
+
+	for _, c := range []struct {
+		name   string
+		filter store.DomainFilter
+		want   []string
+	}{
+		{"none", store.DomainFilter{}, []string{t.domain, far, tagged.ID}},
+		{"workspace", store.DomainFilter{WorkspaceID: t.workspace}, []string{t.domain, tagged.ID}},
+		{"pending", store.DomainFilter{Status: "pending", Now: at(1)}, []string{tagged.ID}},
+		{"active", store.DomainFilter{Status: "active", Now: at(1)}, []string{t.domain, far}},
+		{"active later", store.DomainFilter{Status: "active", Now: at(11)}, []string{t.domain, far, tagged.ID}},
+		{"tag's name", store.DomainFilter{Tag: "Prod"}, []string{tagged.ID}},
+		{"tag's id", store.DomainFilter{Tag: tagged.Tags[1].ID}, []string{tagged.ID}},
+		{"no such tag", store.DomainFilter{Tag: "prod"}, nil},
+		{"search", store.DomainFilter{Search: "A.EX"}, []string{t.domain}},
+		{"search _", store.DomainFilter{Search: "_"}, []string{tagged.ID}},
+		{"search %", store.DomainFilter{Search: "%"}, nil},
+		{"within domains", store.DomainFilter{Within: withinDomains(far, t.domain)}, []string{t.domain, far}},
+		{"within a workspace", store.DomainFilter{Within: withinWorkspaces(elsewhere)}, []string{far}},
+		{"within both", store.DomainFilter{
+			Within: store.Within{Restricted: true, Workspaces: []string{elsewhere}, Domains: []string{tagged.ID}},
+		}, []string{far, tagged.ID}},
+		{"within nothing", store.DomainFilter{Within: nothing}, nil},
+		{"all", store.DomainFilter{
+			WorkspaceID: t.workspace, Status: "pending", Now: at(1), Tag: "50%", Search: "x_Y",
+			Within: withinWorkspaces(t.workspace),
+		}, []string{tagged.ID}},
+	} {
+		lists(h, c.name, domainID, domains(t.account, c.filter), c.want...)
+	}
+}
+
+func testDomainDelete(h *harness) {
+	t, other := h.tenant("a.example"), h.tenant("b.example")
+	d := h.newDomain(t.account, t.workspace, "gone.example")
+	d.Tags = []store.Tag{{ID: h.id(), Name: "tag"}}
+	gone := tenant{t.account, t.workspace, d.ID}
+	password := h.newMasterPassword(t.account, "gone", domainScope(d.ID))
+	rule := h.newForwarding(t.account, "gone@c.example", domainScope(d.ID))
+	record := h.newDNSRecord(gone, "@", "TXT", "gone")
+	h.update(func(tx store.Tx) error {
+		for _, err := range []error{
+			tx.CreateDomain(&d), tx.CreateMasterPassword(&password),
+			tx.CreateForwarding(&rule), tx.CreateDNSRecord(&record),
+		} {
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	keptPassword := h.masterPassword(t.account, "kept", workspaceScope(t.workspace))
+	keptRule := h.forwarding(t.account, "kept@c.example", domainScope(t.domain))
+	kept := h.newDNSRecord(t, "@", "TXT", "kept")
+	h.update(func(tx store.Tx) error { return tx.CreateDNSRecord(&kept) })
+
+	remove := func(account string) func(store.Tx) error {
+		return func(tx store.Tx) error { return tx.DeleteDomain(account, d.ID) }
+	}
+	h.missing(remove(other.account))
+	h.update(remove(t.account))
+	absent(h, getDomain(t.account, d.ID))
+	absent(h, func(r store.Reader) (store.DNSRecord, error) { return r.DNSRecord(t.account, record.ID) })
+	lists(h, "passwords", masterPasswordID, masterPasswords(t.account, store.ScopedFilter{}), keptPassword)
+	lists(h, "rules", forwardingID, forwardingRules(t.account, store.ForwardingFilter{}), keptRule)
+	lists(h, "records", dnsRecordID, dnsRecords(t.account, store.DNSRecordFilter{}), dnsRecordID(kept))
+	lists(h, "tagged", domainID, domains(t.account, store.DomainFilter{Tag: "tag"}))
+	h.missing(remove(t.account))
+}

@@ -1,0 +1,141 @@
+package storetest
+
+import (
+	"fmt"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+// id returns a new id. They descend, so that an order by id alone is not
+// mistaken for the order by creation.
+func (h *harness) id() string {
+	h.ids++
+	return fmt.Sprintf("%08d-0000-4000-8000-000000000000", 99_999_999-h.ids)
+}
+
+// tenant is an account with a workspace and a domain.
+type tenant struct {
+	account, workspace, domain string
+}
+
+// tenant creates an account with a workspace and a domain of a name.
+func (h *harness) tenant(domainName string) tenant {
+	h.Helper()
+	t := tenant{account: h.account()}
+	t.workspace = h.workspace(t.account, "Default")
+	t.domain = h.domain(t.account, t.workspace, domainName)
+	return t
+}
+
+func (h *harness) account() string {
+	h.Helper()
+	a := store.Account{ID: h.id(), Status: "active", PlanID: "smtp_per_mailbox", CreatedAt: epoch}
+	h.update(func(tx store.Tx) error { return tx.CreateAccount(&a) })
+	return a.ID
+}
+
+func (h *harness) workspace(account, name string) string {
+	h.Helper()
+	w := store.Workspace{ID: h.id(), AccountID: account, Name: name, CreatedAt: epoch}
+	h.update(func(tx store.Tx) error { return tx.CreateWorkspace(&w) })
+	return w.ID
+}
+
+func (h *harness) domain(account, workspace, name string) string {
+	h.Helper()
+	d := h.newDomain(account, workspace, name)
+	h.update(func(tx store.Tx) error { return tx.CreateDomain(&d) })
+	return d.ID
+}
+
+func (h *harness) newDomain(account, workspace, name string) store.Domain {
+	return store.Domain{
+		ID: h.id(), AccountID: account, WorkspaceID: workspace, Name: name,
+		State: store.Provisioning{Status: "active"}, CreatedAt: epoch,
+	}
+}
+
+func (h *harness) mailbox(t tenant, localPart string) string {
+	h.Helper()
+	m := h.newMailbox(t, localPart)
+	h.update(func(tx store.Tx) error { return tx.CreateMailbox(&m) })
+	return m.ID
+}
+
+func (h *harness) newMailbox(t tenant, localPart string) store.Mailbox {
+	return store.Mailbox{
+		ID: h.id(), AccountID: t.account, DomainID: t.domain, LocalPart: localPart,
+		FirstName: "Ada", LastName: "Lovelace",
+		State: store.Provisioning{Status: "active"}, CreatedAt: epoch,
+	}
+}
+
+func (h *harness) newServiceAccount(account, publicID string) store.ServiceAccount {
+	return store.ServiceAccount{
+		ID: h.id(), AccountID: account, Name: "ci", PublicID: publicID,
+		SecretHash: []byte{1, 0, 255}, Last4: "wxyz", CreatedAt: epoch,
+	}
+}
+
+func (h *harness) newMasterPassword(account, name string, scope store.Scope) store.MasterPassword {
+	return store.MasterPassword{
+		ID: h.id(), AccountID: account, Name: name, Scope: scope,
+		SecretHash: "$argon2id$v=19$m=1,t=1,p=1$c2FsdA$aGFzaA", CreatedAt: epoch,
+	}
+}
+
+func (h *harness) newForwarding(account, target string, scope store.Scope) store.Forwarding {
+	return store.Forwarding{
+		ID: h.id(), AccountID: account, Scope: scope, TargetEmail: target, Enabled: true, CreatedAt: epoch,
+	}
+}
+
+func (h *harness) newDNSRecord(t tenant, name, kind, value string) store.DNSRecord {
+	return store.DNSRecord{
+		AccountID: t.account, DomainID: t.domain, Name: name, Type: kind, Value: value, TTL: 3600, CreatedAt: epoch,
+	}
+}
+
+func (h *harness) dedicatedIPOption(account string, addresses ...string) string {
+	h.Helper()
+	o := store.DedicatedIPOption{
+		ID: h.id(), AccountID: account, Name: "Europe", Type: "dedicated", CountryCode: "DE",
+		ASN: 64500, Addresses: addresses, CreatedAt: epoch,
+	}
+	h.update(func(tx store.Tx) error { return tx.CreateDedicatedIPOption(&o) })
+	return o.ID
+}
+
+func (h *harness) newDedicatedIP(account, option string, addresses ...string) store.DedicatedIP {
+	d := store.DedicatedIP{
+		ID: h.id(), AccountID: account, OptionID: option, Name: "ip", Type: "dedicated",
+		State: store.Provisioning{Status: "active"}, CreatedAt: epoch,
+	}
+	for _, a := range addresses {
+		d.Addresses = append(d.Addresses, store.IPAddress{IP: a})
+	}
+	return d
+}
+
+func accountScope(t tenant) store.Scope {
+	return store.Scope{Type: store.ScopeAccount, ID: t.account}
+}
+
+func workspaceScope(id string) store.Scope {
+	return store.Scope{Type: store.ScopeWorkspace, ID: id}
+}
+
+func domainScope(id string) store.Scope {
+	return store.Scope{Type: store.ScopeDomain, ID: id}
+}
+
+// nothing is a restriction to no workspace and no domain.
+var nothing = store.Within{Restricted: true}
+
+func withinDomains(ids ...string) store.Within {
+	return store.Within{Restricted: true, Domains: ids}
+}
+
+func withinWorkspaces(ids ...string) store.Within {
+	return store.Within{Restricted: true, Workspaces: ids}
+}

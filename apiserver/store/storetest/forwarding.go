@@ -1,0 +1,140 @@
+package storetest
+
+import (
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+func forwardingID(f store.Forwarding) string { return f.ID }
+
+func (h *harness) forwarding(account, target string, scope store.Scope) string {
+	h.Helper()
+	f := h.newForwarding(account, target, scope)
+	h.update(func(tx store.Tx) error { return tx.CreateForwarding(&f) })
+	return f.ID
+}
+
+func forwardingRules(account string, f store.ForwardingFilter) lister[store.Forwarding] {
+	return func(r store.Reader, s store.Slice) ([]store.Forwarding, int, error) {
+		return r.ForwardingRules(account, f, s)
+	}
+}
+
+func testForwarding(h *harness) {
+	t, other := h.tenant("a.example"), h.tenant("b.example")
+	f := h.newForwarding(t.account, "ops@c.example", accountScope(t))
+	f.LinkHash, f.SentAt, f.ExpiresAt = []byte{7, 0, 9}, at(0), at(72*60)
+	h.update(func(tx store.Tx) error { return tx.CreateForwarding(&f) })
+	h.forwarding(t.account, "no-link@c.example", accountScope(t))
+	get := func(account string) func(store.Reader) (store.Forwarding, error) {
+		return func(r store.Reader) (store.Forwarding, error) { return r.Forwarding(account, f.ID) }
+	}
+	byLink := func(hash []byte) func(store.Reader) (store.Forwarding, error) {
+		return func(r store.Reader) (store.Forwarding, error) { return r.ForwardingByLink(hash) }
+	}
+	equal(h, "rule", read(h, get(t.account)), f)
+	equal(h, "rule by link", read(h, byLink(f.LinkHash)), f)
+	absent(h, byLink([]byte{7}))
+	absent(h, byLink(nil))
+	absent(h, get(other.account))
+
+	f.TargetEmail, f.Enabled, f.Internal, f.LinkHash = "Ops@d.example", false, true, nil
+	f.SentAt, f.ExpiresAt, f.VerifiedAt, f.UpdatedAt = time.Time{}, time.Time{}, at(9), at(10)
+	h.update(func(tx store.Tx) error {
+		changed := f
+		changed.Scope, changed.CreatedAt = domainScope(t.domain), at(99) // are never written
+		return tx.UpdateForwarding(changed)
+	})
+	equal(h, "updated rule", read(h, get(t.account)), f)
+	lists(h, "by the new target", forwardingID, forwardingRules(t.account, store.ForwardingFilter{
+		ScopedFilter: store.ScopedFilter{Search: "@D.EX"},
+	}), f.ID)
+
+	remove := func(account string) func(store.Tx) error {
+		return func(tx store.Tx) error { return tx.DeleteForwarding(account, f.ID) }
+	}
+	h.missing(remove(other.account))
+	h.update(remove(t.account))
+	absent(h, get(t.account))
+	h.missing(func(tx store.Tx) error { return tx.UpdateForwarding(f) })
+}
+
+func testForwardingUnique(h *harness) {
+	t, other := h.tenant("a.example"), h.tenant("b.example")
+	one := h.forwarding(t.account, "one@c.example", accountScope(t))
+	two := h.newForwarding(t.account, "two@c.example", accountScope(t))
+	h.update(func(tx store.Tx) error { return tx.CreateForwarding(&two) })
+	h.forwarding(t.account, "one@c.example", workspaceScope(t.workspace))
+	h.forwarding(other.account, "one@c.example", accountScope(other))
+
+	h.exists(one, func(tx store.Tx) error {
+		again := h.newForwarding(t.account, "one@c.example", accountScope(t))
+		return tx.CreateForwarding(&again)
+	})
+	h.exists(one, func(tx store.Tx) error {
+		changed := two
+		changed.TargetEmail = "one@c.example"
+		return tx.UpdateForwarding(changed)
+	})
+	h.update(func(tx store.Tx) error { return tx.UpdateForwarding(two) }) // keeps its own
+}
+
+func testForwardingFilter(h *harness) {
+	t := h.tenant("a.example")
+	elsewhere := h.workspace(t.account, "Elsewhere")
+	far := h.domain(t.account, elsewhere, "far.example")
+	account := h.forwarding(t.account, "a_b@c.example", accountScope(t))
+	workspace := h.forwarding(t.account, "Jörg@c.example", workspaceScope(t.workspace))
+	domain := h.forwarding(t.account, "100%@c.example", domainScope(t.domain))
+	remote := h.forwarding(t.account, "JÖRG@d.example", domainScope(far))
+
+	for _, c := range scopedCases(t, elsewhere, far, account, workspace, domain, remote) {
+		lists(h, c.name, forwardingID, forwardingRules(t.account, store.ForwardingFilter{ScopedFilter: c.filter}), c.want...)
+	}
+	for term, want := range map[string][]string{
+		"jörg": {workspace, remote}, "_": {account}, "%": {domain}, `\`: {}, "@c.": {account, workspace, domain},
+	} {
+		f := store.ForwardingFilter{ScopedFilter: store.ScopedFilter{Search: term}}
+		lists(h, "search "+term, forwardingID, forwardingRules(t.account, f), want...)
+	}
+}
+
+// testForwardingState checks that the filter and the rule itself agree about the
+// state, at any time.
+func testForwardingState(h *harness) {
+	t := h.tenant("a.example")
+	var rules []store.Forwarding
+	for _, target := range []string{"internal@c.example", "none@c.example", "pending@c.example", "done@c.example"} {
+		rules = append(rules, h.newForwarding(t.account, target, accountScope(t)))
+	}
+	rules[0].Internal, rules[0].ExpiresAt = true, at(10)
+	rules[2].ExpiresAt = at(10)
+	rules[3].ExpiresAt, rules[3].VerifiedAt = at(10), at(5)
+	h.update(func(tx store.Tx) error {
+		for i := range rules {
+			if err := tx.CreateForwarding(&rules[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for _, now := range []time.Time{at(0), at(10).Add(-time.Nanosecond), at(10), at(20)} {
+		for _, state := range []string{
+			store.VerificationInternal, store.VerificationPending, store.VerificationVerified, store.VerificationExpired,
+		} {
+			var want []string
+			for _, f := range rules {
+				if f.VerificationState(now) == state {
+					want = append(want, f.ID)
+				}
+			}
+			f := store.ForwardingFilter{VerificationState: state, Now: now}
+			lists(h, state+" at "+now.String(), forwardingID, forwardingRules(t.account, f), want...)
+		}
+	}
+	f := store.ForwardingFilter{VerificationState: store.VerificationExpired, Now: at(10)}
+	lists(h, "expired", forwardingID, forwardingRules(t.account, f), rules[2].ID)
+	f.ScopeType = store.ScopeDomain
+	lists(h, "expired of a domain", forwardingID, forwardingRules(t.account, f))
+}

@@ -1,0 +1,156 @@
+package storetest
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+// harness is a test with its store.
+type harness struct {
+	*testing.T
+	store store.Store
+	ids   int
+}
+
+// update runs fn and fails the test where it is not kept.
+func (h *harness) update(fn func(store.Tx) error) {
+	h.Helper()
+	if err := h.store.Update(h.Context(), fn); err != nil {
+		h.Fatalf("Update: %v", err)
+	}
+}
+
+// view runs fn and fails the test where it returns an error.
+func (h *harness) view(fn func(store.Reader) error) {
+	h.Helper()
+	if err := h.store.View(h.Context(), fn); err != nil {
+		h.Fatalf("View: %v", err)
+	}
+}
+
+// refused runs fn in an update of its own and returns its error.
+func (h *harness) refused(fn func(store.Tx) error) error {
+	h.Helper()
+	err := h.store.Update(h.Context(), fn)
+	if err == nil {
+		h.Fatal("Update succeeded, want an error")
+	}
+	return err
+}
+
+// exists checks that fn is refused because an object exists.
+func (h *harness) exists(id string, fn func(store.Tx) error) {
+	h.Helper()
+	var exists *store.ExistsError
+	if err := h.refused(fn); !errors.As(err, &exists) {
+		h.Errorf("error = %v, want an ExistsError", err)
+	} else if exists.ID != id {
+		h.Errorf("exists as %s, want %s", exists.ID, id)
+	}
+}
+
+// missing checks that fn is refused because an object is not there.
+func (h *harness) missing(fn func(store.Tx) error) {
+	h.Helper()
+	if err := h.refused(fn); !errors.Is(err, store.ErrNotFound) {
+		h.Errorf("error = %v, want ErrNotFound", err)
+	}
+}
+
+// read returns what fn reads in a view of its own.
+func read[T any](h *harness, fn func(store.Reader) (T, error)) T {
+	h.Helper()
+	var v T
+	h.view(func(r store.Reader) (err error) {
+		v, err = fn(r)
+		return err
+	})
+	return v
+}
+
+// absent checks that what fn reads is not found.
+func absent[T any](h *harness, fn func(store.Reader) (T, error)) {
+	h.Helper()
+	err := h.store.View(h.Context(), func(r store.Reader) error {
+		_, err := fn(r)
+		return err
+	})
+	if !errors.Is(err, store.ErrNotFound) {
+		h.Errorf("error = %v, want ErrNotFound", err)
+	}
+}
+
+// equal checks a value.
+func equal[T any](h *harness, what string, got, want T) {
+	h.Helper()
+	if !reflect.DeepEqual(got, want) {
+		h.Errorf("%s:\n got %+v\nwant %+v", what, got, want)
+	}
+}
+
+// everything is a slice that holds all objects of a test.
+var everything = store.Slice{Limit: 10_000}
+
+// lister reads a part of a list.
+type lister[T any] func(store.Reader, store.Slice) ([]T, int, error)
+
+// listed returns a whole list.
+func listed[T any](h *harness, list lister[T]) []T {
+	h.Helper()
+	return read(h, func(r store.Reader) ([]T, error) {
+		items, total, err := list(r, everything)
+		if total != len(items) {
+			h.Errorf("total = %d, want %d", total, len(items))
+		}
+		return items, err
+	})
+}
+
+// lists checks what a list holds, in which order, and that its pages make up the
+// whole and know the total.
+func lists[T any](h *harness, what string, id func(T) string, list lister[T], want ...string) {
+	h.Helper()
+	if got := idsOf(listed(h, list), id); !slices.Equal(got, want) {
+		h.Errorf("%s: got %q, want %q", what, got, want)
+		return
+	}
+	for size := range 3 {
+		h.pages(what, size, len(want), func(r store.Reader, s store.Slice) ([]string, int, error) {
+			items, total, err := list(r, s)
+			return idsOf(items, id), total, err
+		}, want)
+	}
+}
+
+func (h *harness) pages(what string, size, count int, list lister[string], want []string) {
+	h.Helper()
+	for offset := 0; offset <= count+size; offset += max(size, 1) {
+		h.view(func(r store.Reader) error {
+			got, total, err := list(r, store.Slice{Offset: offset, Limit: size})
+			part := want[min(offset, count):min(offset+size, count)]
+			if !slices.Equal(got, part) || total != count {
+				h.Errorf("%s: %d from %d: got %q of %d, want %q of %d", what, size, offset, got, total, part, count)
+			}
+			return err
+		})
+	}
+}
+
+func idsOf[T any](items []T, id func(T) string) []string {
+	ids := make([]string, len(items))
+	for i, item := range items {
+		ids[i] = id(item)
+	}
+	return ids
+}
+
+// epoch is when the tests take place. Stores keep microseconds.
+var epoch = time.Date(2031, time.May, 4, 12, 30, 15, 123_456_000, time.UTC)
+
+// at returns a time in minutes after epoch.
+func at(minutes int) time.Time { return epoch.Add(time.Duration(minutes) * time.Minute) }

@@ -1,0 +1,230 @@
+package storetest
+
+import (
+	"fmt"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+func mailboxID(m store.Mailbox) string { return m.ID }
+
+func mailboxes(account string, f store.MailboxFilter) lister[store.Mailbox] {
+	return func(r store.Reader, s store.Slice) ([]store.Mailbox, int, error) {
+		return r.Mailboxes(account, f, s)
+	}
+}
+
+func testMailbox(h *harness) {
+	t, other := h.tenant("a.example"), h.tenant("b.example")
+	m := h.newMailbox(t, "ada")
+	m.State = store.Provisioning{Status: "active", Until: "provisioning", ReadyAt: at(1)}
+	m.QuotaAllowed, m.QuotaUsed = 1<<40, 7
+	m.Aliases = []store.MailboxAlias{{Alias: "a@a.example"}, {Alias: "@a.example", IsCatchAll: true}}
+	h.update(func(tx store.Tx) error { return tx.CreateMailbox(&m) })
+	equal(h, "address", m.Address(), "ada@a.example") // creating sets the domain's name
+	equal(h, "workspace", m.WorkspaceID+m.WorkspaceName, t.workspace+"Default")
+
+	get := func(account string) func(store.Reader) (store.Mailbox, error) {
+		return func(r store.Reader) (store.Mailbox, error) { return r.Mailbox(account, m.ID) }
+	}
+	byAddress := func(account, local, domain string) func(store.Reader) (store.Mailbox, error) {
+		return func(r store.Reader) (store.Mailbox, error) { return r.MailboxByAddress(account, local, domain) }
+	}
+	equal(h, "mailbox", read(h, get(t.account)), m)
+	equal(h, "by address", read(h, byAddress(t.account, "ada", "a.example")), m)
+	absent(h, get(other.account))
+	absent(h, byAddress(other.account, "ada", "a.example"))
+	absent(h, byAddress(t.account, "ada", "b.example"))
+
+	rename := func(account string) func(store.Tx) error {
+		return func(tx store.Tx) error { return tx.RenameMailbox(account, m.ID, "Grace", "Hopper", at(2)) }
+	}
+	h.missing(rename(other.account))
+	h.update(rename(t.account))
+	m.FirstName, m.LastName, m.UpdatedAt = "Grace", "Hopper", at(2)
+	equal(h, "renamed", read(h, get(t.account)), m)
+	lists(h, "by the new name", mailboxID, mailboxes(t.account, store.MailboxFilter{Search: "GRACE h"}), m.ID)
+	lists(h, "by the old name", mailboxID, mailboxes(t.account, store.MailboxFilter{Search: "lovelace"}))
+
+	remove := func(account string) func(store.Tx) error {
+		return func(tx store.Tx) error { return tx.DeleteMailbox(account, m.ID) }
+	}
+	h.missing(remove(other.account))
+	h.update(remove(t.account))
+	absent(h, get(t.account))
+	h.missing(remove(t.account))
+}
+
+func testMailboxUnique(h *harness) {
+	t, other := h.tenant("a.example"), h.tenant("b.example")
+	ada := h.mailbox(t, "ada")
+	h.mailbox(other, "ada")
+	h.exists(ada, func(tx store.Tx) error {
+		again := h.newMailbox(t, "ada")
+		return tx.CreateMailbox(&again)
+	})
+	h.update(func(tx store.Tx) error { return tx.DeleteMailbox(t.account, ada) })
+	if again := h.mailbox(t, "ada"); again == ada {
+		h.Error("the mailbox was not created anew")
+	}
+	count := read(h, func(r store.Reader) (int, error) { return r.MailboxCount(t.domain) })
+	equal(h, "mailboxes of the domain", count, 1)
+}
+
+func testMailboxFilter(h *harness) {
+	t := h.tenant("a.example")
+	near := tenant{t.account, t.workspace, h.domain(t.account, t.workspace, "near.example")}
+	elsewhere := h.workspace(t.account, "Elsewhere")
+	far := tenant{t.account, elsewhere, h.domain(t.account, elsewhere, "far.example")}
+	one := h.mailbox(t, "one")
+	slow := h.newMailbox(near, "slow")
+	slow.State = store.Provisioning{Status: "active", Until: "provisioning", ReadyAt: at(10)}
+	h.update(func(tx store.Tx) error { return tx.CreateMailbox(&slow) })
+	paused := h.newMailbox(far, "paused")
+	paused.State.Status = "paused"
+	h.update(func(tx store.Tx) error { return tx.CreateMailbox(&paused) })
+	last := h.mailbox(t, "last")
+	h.mailbox(h.tenant("b.example"), "one")
+
+	for _, c := range []struct {
+		name   string
+		filter store.MailboxFilter
+		want   []string
+	}{
+		{"none", store.MailboxFilter{}, []string{one, slow.ID, paused.ID, last}},
+		{"domain", store.MailboxFilter{DomainID: t.domain}, []string{one, last}},
+		{"workspace", store.MailboxFilter{WorkspaceID: t.workspace}, []string{one, slow.ID, last}},
+		{"ids", store.MailboxFilter{IDs: []string{last, paused.ID, last, "unknown"}}, []string{paused.ID, last}},
+		{"no ids", store.MailboxFilter{IDs: []string{}}, nil},
+		{"provisioning", store.MailboxFilter{Status: "provisioning", Now: at(9)}, []string{slow.ID}},
+		{"active too early", store.MailboxFilter{Status: "active", Now: at(9)}, []string{one, last}},
+		{"active", store.MailboxFilter{Status: "active", Now: at(10)}, []string{one, slow.ID, last}},
+		{"paused", store.MailboxFilter{Status: "paused", Now: at(10)}, []string{paused.ID}},
+		{"within a domain", store.MailboxFilter{Within: withinDomains(near.domain)}, []string{slow.ID}},
+		{"within a workspace", store.MailboxFilter{Within: withinWorkspaces(elsewhere)}, []string{paused.ID}},
+		{"within both", store.MailboxFilter{
+			Within: store.Within{Restricted: true, Workspaces: []string{elsewhere}, Domains: []string{t.domain}},
+		}, []string{one, paused.ID, last}},
+		{"within nothing", store.MailboxFilter{Within: nothing}, nil},
+		{"all", store.MailboxFilter{
+			DomainID: t.domain, WorkspaceID: t.workspace, IDs: []string{one, slow.ID}, Status: "active", Now: at(20),
+			Search: "ONE@", Within: withinDomains(t.domain, near.domain),
+		}, []string{one}},
+	} {
+		lists(h, c.name, mailboxID, mailboxes(t.account, c.filter), c.want...)
+		var each []string
+		h.view(func(r store.Reader) error {
+			return r.EachMailbox(t.account, c.filter, func(m store.Mailbox) error {
+				each = append(each, m.ID)
+				return nil
+			})
+		})
+		equal(h, c.name+", each", each, c.want)
+	}
+}
+
+func testMailboxSearch(h *harness) {
+	t := h.tenant("a.example")
+	create := func(local, first, last string) string {
+		m := h.newMailbox(t, local)
+		m.FirstName, m.LastName = first, last
+		h.update(func(tx store.Tx) error { return tx.CreateMailbox(&m) })
+		return m.ID
+	}
+	jurgen := create("jurgen", "Jürgen", "GROẞ")
+	olga := create("olga_1", "ОЛЬГА", "Öztürk")
+	odd := create("olgax1", `100%`, `C:\mail`)
+
+	for term, want := range map[string][]string{
+		"JÜRGEN":         {jurgen},
+		"ürg":            {jurgen},
+		"groß":           {jurgen},
+		"ольга":          {olga},
+		"özTÜRK":         {olga},
+		"olga_":          {olga},
+		"olga":           {olga, odd},
+		"%":              {odd},
+		"0%":             {odd},
+		`\`:              {odd},
+		`:\M`:            {odd},
+		"_":              {olga},
+		"@A.EXAMPLE":     {jurgen, olga, odd},
+		"jurgen@a":       {jurgen},
+		"Jürgen G":       {jurgen},
+		"nobody":         nil,
+		"jurgen@a%":      nil,
+		"' OR 1 = 1 -- ": nil,
+	} {
+		lists(h, "search "+term, mailboxID, mailboxes(t.account, store.MailboxFilter{Search: term}), want...)
+	}
+	long := store.MailboxFilter{Search: fmt.Sprintf("%0100000d", 0)}
+	lists(h, "a long search", mailboxID, mailboxes(t.account, long))
+}
+
+// bulk creates mailboxes in one update and returns their ids.
+func (h *harness) bulk(t tenant, prefix string, n int) []string {
+	h.Helper()
+	created := make([]store.Mailbox, n)
+	for i := range created {
+		created[i] = h.newMailbox(t, fmt.Sprint(prefix, i))
+	}
+	h.update(func(tx store.Tx) error {
+		for i := range created {
+			if err := tx.CreateMailbox(&created[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return idsOf(created, mailboxID)
+}
+
+func testEachMailbox(h *harness) {
+	t := h.tenant("a.example")
+	want := h.bulk(t, "m", 2345) // more than fit in memory at once
+	var got []string
+	h.view(func(r store.Reader) error {
+		return r.EachMailbox(t.account, store.MailboxFilter{}, func(m store.Mailbox) error {
+			got = append(got, m.ID)
+			return nil
+		})
+	})
+	equal(h, "mailboxes", got, want)
+
+	stop := fmt.Errorf("stop")
+	calls := 0
+	err := h.store.View(h.Context(), func(r store.Reader) error {
+		return r.EachMailbox(t.account, store.MailboxFilter{}, func(store.Mailbox) error {
+			calls++
+			if calls == 700 {
+				return stop
+			}
+			return nil
+		})
+	})
+	if err != stop || calls != 700 {
+		h.Errorf("stopped after %d calls with %v", calls, err)
+	}
+}
+
+// testEachMailboxReads checks that the callback may use the reader, and that
+// what is created meanwhile does not come up.
+func testEachMailboxReads(h *harness) {
+	t := h.tenant("a.example")
+	want := h.bulk(t, "m", 1200)
+	var got []string
+	h.view(func(r store.Reader) error {
+		return r.EachMailbox(t.account, store.MailboxFilter{Search: "m"}, func(m store.Mailbox) error {
+			if len(got) == 100 {
+				h.mailbox(t, "meanwhile")
+			}
+			got = append(got, m.ID)
+			again, err := r.Mailbox(t.account, m.ID)
+			if again.LocalPart != m.LocalPart {
+				h.Errorf("read %q, want %q", again.LocalPart, m.LocalPart)
+			}
+			return err
+		})
+	})
+	equal(h, "mailboxes", got, want)
+}

@@ -1,0 +1,168 @@
+package storetest
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+// testForeign checks that nothing is created below what the account has not got.
+func testForeign(h *harness) {
+	t, other := h.tenant("a.example"), h.tenant("b.example")
+	h.missing(func(tx store.Tx) error {
+		m := h.newMailbox(tenant{account: t.account, domain: other.domain}, "ada")
+		return tx.CreateMailbox(&m)
+	})
+	option := h.dedicatedIPOption(other.account, "198.51.100.1")
+	for name, create := range map[string]func(store.Tx) error{
+		"domain": func(tx store.Tx) error {
+			d := h.newDomain(t.account, other.workspace, "c.example")
+			return tx.CreateDomain(&d)
+		},
+		"DNS record": func(tx store.Tx) error {
+			r := h.newDNSRecord(tenant{account: t.account, domain: other.domain}, "@", "TXT", "x")
+			return tx.CreateDNSRecord(&r)
+		},
+		"dedicated IP": func(tx store.Tx) error {
+			d := h.newDedicatedIP(t.account, option)
+			return tx.CreateDedicatedIP(&d)
+		},
+		"workspace": func(tx store.Tx) error {
+			return tx.CreateWorkspace(&store.Workspace{ID: h.id(), AccountID: h.id(), CreatedAt: epoch})
+		},
+	} {
+		if h.store.Update(h.Context(), create) == nil {
+			h.Errorf("%s: created below another account's object", name)
+		}
+		if h.store.Update(h.Context(), func(tx store.Tx) error { _ = create(tx); return nil }) == nil {
+			h.Errorf("%s: the update was kept although a statement failed", name)
+		}
+	}
+}
+
+// testCreationTimes checks that times ascend whatever the clock says, in each
+// account and kind on its own.
+func testCreationTimes(h *harness) {
+	t, other := h.tenant("a.example"), h.tenant("b.example")
+	create := func(owner tenant, local string, given time.Time) time.Time {
+		m := h.newMailbox(owner, local)
+		m.CreatedAt = given
+		h.update(func(tx store.Tx) error { return tx.CreateMailbox(&m) })
+		equal(h, "UpdatedAt", m.UpdatedAt, m.CreatedAt)
+		return m.CreatedAt
+	}
+	const tick = time.Microsecond
+	equal(h, "the first", create(t, "a", epoch), epoch)
+	equal(h, "the same", create(t, "b", epoch), epoch.Add(tick))
+	equal(h, "an earlier one", create(t, "c", at(-60)), epoch.Add(2*tick))
+	equal(h, "a later one", create(t, "d", at(1)), at(1))
+	equal(h, "less than a tick", create(t, "e", at(1).Add(tick+1)), at(1).Add(tick))
+	equal(h, "another account", create(other, "a", at(-60)), at(-60))
+
+	r := h.newDNSRecord(t, "@", "TXT", "another kind")
+	h.dnsRecords(&r)
+	equal(h, "another kind", r.CreatedAt, epoch)
+
+	var times []time.Time
+	h.update(func(tx store.Tx) error { // several in one update, one of them in vain
+		times = nil
+		for _, local := range []string{"x", "a", "y", "z"} {
+			m := h.newMailbox(t, local)
+			if err := tx.CreateMailbox(&m); err == nil {
+				times = append(times, m.CreatedAt)
+			}
+		}
+		return nil
+	})
+	h.ascend(append([]time.Time{at(1).Add(tick)}, times...))
+	equal(h, "created", len(times), 3)
+}
+
+func (h *harness) ascend(times []time.Time) {
+	h.Helper()
+	for i := 1; i < len(times); i++ {
+		if !times[i-1].Before(times[i]) {
+			h.Errorf("%v is followed by %v", times[i-1], times[i])
+		}
+	}
+}
+
+// parallel runs fn n times at once.
+func parallel(n int, fn func(i int)) {
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() { fn(i) })
+	}
+	wg.Wait()
+}
+
+func testCreationTimesConcurrent(h *harness) {
+	t := h.tenant("a.example")
+	const clients, each = 8, 25
+	boxes := make([][]store.Mailbox, clients)
+	for i := range boxes {
+		for n := range each {
+			boxes[i] = append(boxes[i], h.newMailbox(t, fmt.Sprintf("m%d-%d", i, n)))
+		}
+	}
+	parallel(clients, func(i int) {
+		for n := range boxes[i] {
+			m := &boxes[i][n]
+			if err := h.store.Update(h.Context(), func(tx store.Tx) error { return tx.CreateMailbox(m) }); err != nil {
+				h.Error(err)
+			}
+		}
+		var times []time.Time // a client sees its own in order
+		for _, m := range boxes[i] {
+			times = append(times, m.CreatedAt)
+		}
+		h.ascend(times)
+	})
+	var times []time.Time
+	for _, m := range listed(h, mailboxes(t.account, store.MailboxFilter{})) {
+		times = append(times, m.CreatedAt)
+	}
+	equal(h, "mailboxes", len(times), clients*each)
+	h.ascend(times)
+}
+
+// testSweepDuringCreates checks that a sweep by pages, each in a view of its
+// own, has every object that existed when it began, once, whatever is created
+// meanwhile with whatever time.
+func testSweepDuringCreates(h *harness) {
+	t := h.tenant("a.example")
+	before := h.bulk(t, "before", 300)
+	meanwhile := make([]store.Mailbox, 300)
+	for i := range meanwhile {
+		meanwhile[i] = h.newMailbox(t, fmt.Sprint("meanwhile", i))
+		meanwhile[i].CreatedAt = at(-i) // the clock runs backwards
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for i := range meanwhile {
+			if err := h.store.Update(h.Context(), func(tx store.Tx) error {
+				return tx.CreateMailbox(&meanwhile[i])
+			}); err != nil {
+				h.Error(err)
+			}
+		}
+	})
+	var swept []string
+	for {
+		page := read(h, func(r store.Reader) ([]store.Mailbox, error) {
+			items, _, err := r.Mailboxes(t.account, store.MailboxFilter{}, store.Slice{Offset: len(swept), Limit: 7})
+			return items, err
+		})
+		if len(page) == 0 {
+			break
+		}
+		swept = append(swept, idsOf(page, mailboxID)...)
+	}
+	wg.Wait()
+	equal(h, "what existed before", swept[:min(len(before), len(swept))], before)
+	slices.Sort(swept)
+	equal(h, "without repetitions", len(slices.Compact(slices.Clone(swept))), len(swept))
+}

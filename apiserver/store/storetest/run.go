@@ -1,0 +1,69 @@
+package storetest
+
+import (
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+// Run checks a kind of store. Each of its tests runs on an empty store of its
+// own, which open closes when that test ends; they run in parallel.
+func Run(t *testing.T, open func(t *testing.T) store.Store) {
+	for _, test := range []struct {
+		name string
+		run  func(*harness)
+	}{
+		{"Account", testAccount},
+		{"Workspace", testWorkspace},
+		{"ServiceAccount", testServiceAccount},
+		{"ServiceAccountUse", testServiceAccountUse},
+		{"Authorization", testAuthorization},
+		{"AuthorizationFilter", testAuthorizationFilter},
+		{"GrantsOf", testGrantsOf},
+		{"MasterPassword", testMasterPassword},
+		{"MasterPasswordFilter", testMasterPasswordFilter},
+		{"Forwarding", testForwarding},
+		{"ForwardingUnique", testForwardingUnique},
+		{"ForwardingFilter", testForwardingFilter},
+		{"ForwardingState", testForwardingState},
+		{"Mailbox", testMailbox},
+		{"MailboxUnique", testMailboxUnique},
+		{"MailboxFilter", testMailboxFilter},
+		{"MailboxSearch", testMailboxSearch},
+		{"EachMailbox", testEachMailbox},
+		{"EachMailboxReads", testEachMailboxReads},
+		{"Domain", testDomain},
+		{"DomainUnique", testDomainUnique},
+		{"DomainFilter", testDomainFilter},
+		{"DomainDelete", testDomainDelete},
+		{"DNSRecord", testDNSRecord},
+		{"DNSRecordUnique", testDNSRecordUnique},
+		{"DNSRecordFilter", testDNSRecordFilter},
+		{"DNSRecordIDs", testDNSRecordIDs},
+		{"DedicatedIP", testDedicatedIP},
+		{"DedicatedIPFilter", testDedicatedIPFilter},
+		{"DedicatedIPClaims", testDedicatedIPClaims},
+		{"Idempotency", testIdempotency},
+		{"Feedback", testFeedback},
+		{"Foreign", testForeign},
+		{"CreationTimes", testCreationTimes},
+		{"CreationTimesOfConcurrentCreates", testCreationTimesConcurrent},
+		{"SweepDuringCreates", testSweepDuringCreates},
+		{"Atomicity", testAtomicity},
+		{"OwnWrites", testOwnWrites},
+		{"Snapshot", testSnapshot},
+		{"Panic", testPanic},
+		{"Goexit", testGoexit},
+		{"Context", testContext},
+		{"OneWins", testOneWins},
+		{"Counter", testCounter},
+		{"MixedUpdates", testMixedUpdates},
+		{"Bulk", testBulk},
+		{"Close", testClose},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			test.run(&harness{T: t, store: open(t)})
+		})
+	}
+}

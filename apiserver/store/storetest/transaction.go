@@ -1,0 +1,225 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+func testAtomicity(h *harness) {
+	t := h.tenant("a.example")
+	failure := errors.New("failure")
+	err := h.store.Update(h.Context(), func(tx store.Tx) error {
+		m := h.newMailbox(t, "ada")
+		r := h.newDNSRecord(t, "@", "TXT", "x")
+		if err := errors.Join(tx.CreateMailbox(&m), tx.CreateDNSRecord(&r)); err != nil {
+			return err
+		}
+		if err := tx.UpdateAccount(store.Account{ID: t.account, Status: "cancelled"}); err != nil {
+			return err
+		}
+		return failure
+	})
+	if err != failure {
+		h.Errorf("Update = %v, want fn's error as it is", err)
+	}
+	lists(h, "mailboxes", mailboxID, mailboxes(t.account, store.MailboxFilter{}))
+	lists(h, "records", dnsRecordID, dnsRecords(t.account, store.DNSRecordFilter{}))
+	equal(h, "status", read(h, func(r store.Reader) (store.Account, error) {
+		return r.Account(t.account)
+	}).Status, "active")
+
+	// What is refused for its uniqueness leaves the rest of an update in place.
+	ada := h.mailbox(t, "ada")
+	eve := h.newMailbox(t, "eve")
+	h.update(func(tx store.Tx) error {
+		again := h.newMailbox(t, "ada")
+		if err := tx.CreateMailbox(&again); err == nil {
+			return errors.New("created twice")
+		}
+		return tx.CreateMailbox(&eve)
+	})
+	lists(h, "mailboxes", mailboxID, mailboxes(t.account, store.MailboxFilter{}), ada, eve.ID)
+
+	view := h.store.View(h.Context(), func(store.Reader) error { return failure })
+	if view != failure {
+		h.Errorf("View = %v, want fn's error as it is", view)
+	}
+}
+
+func testOwnWrites(h *harness) {
+	t := h.tenant("a.example")
+	m := h.newMailbox(t, "ada")
+	second := h.workspace(t.account, "Second")
+	h.update(func(tx store.Tx) error {
+		if err := tx.CreateMailbox(&m); err != nil {
+			return err
+		}
+		got, err := tx.Mailbox(t.account, m.ID)
+		equal(h, "created", got, m)
+		if err != nil {
+			return err
+		}
+		domain, err := tx.Domain(t.account, t.domain)
+		if err != nil {
+			return err
+		}
+		domain.WorkspaceID = second
+		if err := tx.UpdateDomain(domain); err != nil {
+			return err
+		}
+		next := h.newMailbox(t, "eve")
+		err = tx.CreateMailbox(&next)
+		equal(h, "workspace", next.WorkspaceName, "Second")
+		return err
+	})
+}
+
+// testSnapshot checks that a view does not see what is committed while it runs,
+// and does not keep it from being committed.
+func testSnapshot(h *harness) {
+	t := h.tenant("a.example")
+	count := func(r store.Reader) int {
+		h.Helper()
+		items, total, err := r.Mailboxes(t.account, store.MailboxFilter{}, everything)
+		if err != nil || len(items) != total {
+			h.Errorf("%d of %d mailboxes, error %v", len(items), total, err)
+		}
+		return total
+	}
+	h.view(func(r store.Reader) error {
+		equal(h, "before", count(r), 0)
+		h.mailbox(t, "ada")
+		equal(h, "during", count(r), 0)
+		_, err := r.MailboxByAddress(t.account, "ada", "a.example")
+		if !errors.Is(err, store.ErrNotFound) {
+			h.Errorf("error = %v, want ErrNotFound", err)
+		}
+		h.view(func(r store.Reader) error { // another one
+			equal(h, "in a new view", count(r), 1)
+			return nil
+		})
+		return nil
+	})
+	h.view(func(r store.Reader) error { equal(h, "after", count(r), 1); return nil })
+}
+
+func testPanic(h *harness) {
+	t := h.tenant("a.example")
+	type value struct{ n int }
+	thrown := func(run func()) (v any) {
+		defer func() { v = recover() }()
+		run()
+		return nil
+	}
+	got := thrown(func() {
+		_ = h.store.Update(h.Context(), func(tx store.Tx) error {
+			m := h.newMailbox(t, "ada")
+			if err := tx.CreateMailbox(&m); err != nil {
+				return err
+			}
+			panic(value{7})
+		})
+	})
+	equal(h, "panic of Update", got, any(value{7}))
+	for range 100 { // nothing leaks
+		got = thrown(func() {
+			_ = h.store.View(h.Context(), func(store.Reader) error { panic(value{8}) })
+		})
+		equal(h, "panic of View", got, any(value{8}))
+	}
+	lists(h, "mailboxes", mailboxID, mailboxes(t.account, store.MailboxFilter{}))
+	h.mailbox(t, "ada")
+}
+
+// testGoexit checks that the store survives a function that ends its goroutine,
+// as t.FailNow does.
+func testGoexit(h *harness) {
+	t := h.tenant("a.example")
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		_ = h.store.Update(context.Background(), func(tx store.Tx) error {
+			m := h.newMailbox(t, "ada")
+			if err := tx.CreateMailbox(&m); err != nil {
+				return err
+			}
+			runtime.Goexit()
+			return nil
+		})
+	})
+	wg.Go(func() {
+		_ = h.store.View(context.Background(), func(store.Reader) error { runtime.Goexit(); return nil })
+	})
+	wg.Wait()
+	lists(h, "mailboxes", mailboxID, mailboxes(t.account, store.MailboxFilter{}))
+	h.mailbox(t, "ada")
+}
+
+func testContext(h *harness) {
+	ctx, cancel := context.WithCancel(h.Context())
+	t := h.tenant("a.example")
+	m := h.newMailbox(t, "ada")
+	// What has begun is not given up.
+	if err := h.store.Update(ctx, func(tx store.Tx) error {
+		cancel()
+		return tx.CreateMailbox(&m)
+	}); err != nil {
+		h.Errorf("Update = %v, although it had begun", err)
+	}
+	lists(h, "mailboxes", mailboxID, mailboxes(t.account, store.MailboxFilter{}), m.ID)
+
+	called := false
+	if err := h.store.Update(ctx, func(store.Tx) error { called = true; return nil }); err != context.Canceled {
+		h.Errorf("Update = %v, want context.Canceled", err)
+	}
+	if err := h.store.View(ctx, func(store.Reader) error { called = true; return nil }); err != context.Canceled {
+		h.Errorf("View = %v, want context.Canceled", err)
+	}
+	if called {
+		h.Error("a function was called although its context had ended")
+	}
+	ctx, cancel = context.WithCancel(h.Context())
+	err := h.store.View(ctx, func(r store.Reader) error {
+		cancel()
+		_, err := r.Accounts()
+		return err
+	})
+	if !errors.Is(err, context.Canceled) {
+		h.Errorf("reading on = %v, want context.Canceled", err)
+	}
+}
+
+func testClose(h *harness) {
+	t := h.tenant("a.example")
+	if err := h.store.Ping(h.Context()); err != nil {
+		h.Errorf("Ping = %v", err)
+	}
+	const clients = 10
+	begun, results := make(chan struct{}, clients), make(chan error, clients)
+	for i := range clients {
+		m := h.newMailbox(t, fmt.Sprint("m", i))
+		go func() {
+			results <- h.store.Update(context.Background(), func(tx store.Tx) error {
+				begun <- struct{}{}
+				return tx.CreateMailbox(&m)
+			})
+		}()
+	}
+	<-begun // one is under way, and Close waits for it
+	if err := h.store.Close(); err != nil {
+		h.Errorf("Close = %v", err)
+	}
+	kept := 0
+	for range clients {
+		if <-results == nil {
+			kept++
+		}
+	}
+	if kept == 0 {
+		h.Error("no update was kept")
+	}
+}
