@@ -1,0 +1,67 @@
+package client
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+)
+
+// capabilities is what has been learnt of the API's lifecycle operations, by
+// operation id: true, it has answered for some object; false, this API has no
+// such operation. The zero value is ready.
+type capabilities struct {
+	known    sync.Map
+	deciding sync.Map // by operation id: a channel of one place
+}
+
+// decide waits until nobody else is finding out about an operation, so that
+// what one caller has learnt is not looked up by all that ask meanwhile.
+func (c *capabilities) decide(ctx context.Context, s api.Spec) (release func(), err error) {
+	place, _ := c.deciding.LoadOrStore(s.ID, make(chan struct{}, 1))
+	busy := place.(chan struct{})
+	select {
+	case busy <- struct{}{}:
+		return func() { <-busy }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (c *capabilities) present(s api.Spec) bool {
+	has, ok := c.known.Load(s.ID)
+	return ok && has.(bool)
+}
+
+func (c *capabilities) absent(s api.Spec) bool {
+	has, ok := c.known.Load(s.ID)
+	return ok && !has.(bool)
+}
+
+func (c *capabilities) found(s api.Spec) { c.known.Store(s.ID, true) }
+
+// missing records an operation as absent, unless it has answered before.
+func (c *capabilities) missing(s api.Spec) { c.known.LoadOrStore(s.ID, false) }
+
+// keySupport is whether the API has proved that it honours Idempotency-Keys.
+type keySupport struct {
+	seen atomic.Bool
+}
+
+func (k *keySupport) prove()       { k.seen.Store(true) }
+func (k *keySupport) proven() bool { return k.seen.Load() }
+
+// pageSizes is the size of page that each list has agreed to, by operation id.
+type pageSizes struct {
+	agreed sync.Map
+}
+
+func (p *pageSizes) of(s api.Spec) int {
+	if size, ok := p.agreed.Load(s.ID); ok {
+		return size.(int)
+	}
+	return pageSizeSteps[0]
+}
+
+func (p *pageSizes) agree(s api.Spec, size int) { p.agreed.Store(s.ID, size) }

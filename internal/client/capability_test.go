@@ -1,0 +1,298 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+)
+
+// lifecycle is how one kind of object is read and deleted.
+type lifecycle struct {
+	stored, list string
+	get, remove  string // operation ids; get may be empty
+	published    bool   // the list is
+	doGet        func(context.Context, *Client, string) (string, error)
+	doDelete     func(context.Context, *Client, string) error
+}
+
+func number(id string) int64 {
+	n, _ := strconv.ParseInt(id, 10, 64)
+	return n
+}
+
+var lifecycles = map[string]lifecycle{
+	"mailbox": {"mailboxes", "list-mailboxes", "get-mailbox", "delete-mailbox", true,
+		func(ctx context.Context, c *Client, id string) (string, error) {
+			v, err := c.GetMailbox(ctx, id)
+			return idOr(v, err, mailboxKind.id)
+		},
+		func(ctx context.Context, c *Client, id string) error { return c.DeleteMailbox(ctx, id) }},
+	"domain": {"domains", "list-domains", "get-domain", "delete-domain", true,
+		func(ctx context.Context, c *Client, id string) (string, error) {
+			v, err := c.GetDomain(ctx, id)
+			return idOr(v, err, domainKind.id)
+		},
+		func(ctx context.Context, c *Client, id string) error { return c.DeleteDomain(ctx, id) }},
+	"forwarding": {"forwarding", "list-forwarding", "get-forwarding", "delete-forwarding", true,
+		func(ctx context.Context, c *Client, id string) (string, error) {
+			v, err := c.GetForwarding(ctx, id)
+			return idOr(v, err, forwardingKind.id)
+		},
+		func(ctx context.Context, c *Client, id string) error { return c.DeleteForwarding(ctx, id) }},
+	"master password": {"credentials", "list-master-passwords", "get-master-password", "delete-master-password", true,
+		func(ctx context.Context, c *Client, id string) (string, error) {
+			v, err := c.GetMasterPassword(ctx, id)
+			return idOr(v, err, masterPasswordKind.id)
+		},
+		func(ctx context.Context, c *Client, id string) error { return c.DeleteMasterPassword(ctx, id) }},
+	"dedicated ip": {"dedicated-ips", "list-dedicated-ips", "get-dedicated-ip", "release-dedicated-ip", true,
+		func(ctx context.Context, c *Client, id string) (string, error) {
+			v, err := c.GetDedicatedIP(ctx, id)
+			return idOr(v, err, dedicatedIPKind.id)
+		},
+		func(ctx context.Context, c *Client, id string) error { return c.ReleaseDedicatedIP(ctx, id) }},
+	"authorization": {"auth/authorizations", "list-authorizations", "", "revoke-authorization", true, nil,
+		func(ctx context.Context, c *Client, id string) error { return c.RevokeAuthorization(ctx, id) }},
+	"service account": {"auth/service-accounts", "list-service-accounts", "get-service-account", "revoke-service-account", false,
+		func(ctx context.Context, c *Client, id string) (string, error) {
+			v, err := c.GetServiceAccount(ctx, id)
+			return idOr(v, err, serviceAccountKind.id)
+		},
+		func(ctx context.Context, c *Client, id string) error { return c.RevokeServiceAccount(ctx, id) }},
+	"dns record": {"dns-records", "list-dns-records", "get-dns-record", "delete-dns-record", false,
+		func(ctx context.Context, c *Client, id string) (string, error) {
+			v, err := c.GetDNSRecord(ctx, number(id))
+			return idOr(v, err, dnsRecordKind.id)
+		},
+		func(ctx context.Context, c *Client, id string) error { return c.DeleteDNSRecord(ctx, number(id)) }},
+}
+
+const goneID = "999999"
+
+func TestReadsAndDeletes(t *testing.T) {
+	for name, l := range lifecycles {
+		t.Run(name, func(t *testing.T) {
+			f := newFakeAPI()
+			ids := f.add(l.stored, object{"name": "a"}, object{"name": "b"})
+			c := f.client(t)
+			if l.doGet != nil {
+				if id, err := l.doGet(t.Context(), c, ids[0]); err != nil || id != ids[0] {
+					t.Errorf("get: %s, %v", id, err)
+				}
+				// The operation has answered, so a 404 needs no list.
+				if _, err := l.doGet(t.Context(), c, goneID); !IsNotFound(err) {
+					t.Errorf("get of nothing: %v", err)
+				}
+			}
+			if err := l.doDelete(t.Context(), c, ids[0]); err != nil || len(f.stored[l.stored]) != 1 {
+				t.Errorf("delete: %v", err)
+			}
+			if err := l.doDelete(t.Context(), c, ids[0]); !IsNotFound(err) || IsUnsupported(err) {
+				t.Errorf("delete of nothing: %v", err)
+			}
+			if n := f.count(l.list); n != 0 {
+				t.Errorf("%d lists", n)
+			}
+		})
+	}
+}
+
+// Without the lifecycle operations reads come from the list, one sweep for all,
+// and a delete says that it can't.
+func TestPublishedOperationsOnly(t *testing.T) {
+	for name, l := range lifecycles {
+		for _, status := range []int{404, 405, 501} {
+			t.Run(fmt.Sprint(name, "/", status), func(t *testing.T) {
+				f := newFakeAPI().publishedOnly(status)
+				var objects []object
+				for i := range 30 {
+					objects = append(objects, object{"name": fmt.Sprint(i), "primary_email": fmt.Sprintf("m%d@example.com", i)})
+				}
+				ids := f.add(l.stored, objects...)
+				c := f.client(t)
+				for _, id := range ids {
+					err := l.doDelete(t.Context(), c, id)
+					if !errors.Is(err, ErrDeleteUnsupported) || !IsUnsupported(err) || IsNotFound(err) {
+						t.Fatalf("delete: %v", err)
+					}
+				}
+				if n := f.count(l.remove); n != 1 {
+					t.Errorf("%d attempts to delete", n)
+				}
+				if l.doGet == nil {
+					return
+				}
+				var wg sync.WaitGroup
+				for _, want := range ids {
+					wg.Go(func() {
+						id, err := l.doGet(t.Context(), c, want)
+						if l.published && (err != nil || id != want) || !l.published && !errors.Is(err, ErrReadUnsupported) {
+							t.Errorf("get: %s, %v", id, err)
+						}
+					})
+				}
+				wg.Wait()
+				if _, err := l.doGet(t.Context(), c, goneID); l.published != IsNotFound(err) {
+					t.Errorf("get of nothing: %v", err)
+				}
+				if n := f.count(l.list); n > 2 { // a 404 of a delete is checked in a sweep of its own
+					t.Errorf("%d lists for %d reads", n, len(ids))
+				}
+			})
+		}
+	}
+}
+
+// While an operation has not answered yet, a 404 is checked in the list, once
+// for many.
+func TestGenuine404BeforeAnySuccess(t *testing.T) {
+	for name, l := range lifecycles {
+		t.Run(name, func(t *testing.T) {
+			f := newFakeAPI()
+			id := f.add(l.stored, object{"name": "a"})[0]
+			c := f.client(t)
+			for range 5 {
+				if err := l.doDelete(t.Context(), c, goneID); !IsNotFound(err) {
+					t.Errorf("delete: %v", err)
+				}
+				if l.doGet == nil {
+					continue
+				}
+				if _, err := l.doGet(t.Context(), c, goneID); !IsNotFound(err) {
+					t.Errorf("get: %v", err)
+				}
+			}
+			if n := f.count(l.list); n != 1 {
+				t.Errorf("%d lists", n)
+			}
+			if err := l.doDelete(t.Context(), c, id); err != nil {
+				t.Errorf("the operation was given up: %v", err)
+			}
+		})
+	}
+}
+
+// A list that was read before an object was deleted elsewhere is no proof that
+// the operation is missing.
+func TestStaleListIsNoProof(t *testing.T) {
+	f := newFakeAPI()
+	id := f.add("mailboxes", mailboxObject("jane", "example.com"))[0]
+	c := f.client(t)
+	if _, err := c.GetMailbox(t.Context(), goneID); !IsNotFound(err) { // fills the index
+		t.Fatal(err)
+	}
+	f.stored["mailboxes"] = nil
+	if _, err := c.GetMailbox(t.Context(), id); !IsNotFound(err) || c.caps.absent(api.GetMailbox.Spec) {
+		t.Errorf("%v", err)
+	}
+}
+
+// A list that fails must not make an object look deleted.
+func TestListFailsDuringTheCheck(t *testing.T) {
+	for _, status := range []int{404, 403} {
+		f := newFakeAPI().publishedOnly(404).fail(fault{op: "list-mailboxes", status: status, times: 9})
+		c := f.client(t)
+		if _, err := c.GetMailbox(t.Context(), goneID); err == nil || IsNotFound(err) || IsUnsupported(err) {
+			t.Errorf("get, list %d: %v", status, err)
+		}
+		if err := c.DeleteMailbox(t.Context(), goneID); err == nil || IsNotFound(err) || IsUnsupported(err) {
+			t.Errorf("delete, list %d: %v", status, err)
+		}
+	}
+}
+
+// A page of a proxy is not the API's 404, also where the operation is known.
+func TestProxys404(t *testing.T) {
+	f := newFakeAPI()
+	id := f.add("mailboxes", mailboxObject("jane", "example.com"))[0]
+	c := f.client(t)
+	if _, err := c.GetMailbox(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	f.fail(fault{op: "get-mailbox", status: 404, text: "<html>no such page"})
+	if m, err := c.GetMailbox(t.Context(), id); err != nil || m.ID != id {
+		t.Errorf("%+v, %v", m, err)
+	}
+	c.caps.found(api.DeleteMailbox.Spec)
+	f.fail(fault{op: "delete-mailbox", status: 404, text: "<html>no such page"})
+	if err := c.DeleteMailbox(t.Context(), id); err == nil || IsNotFound(err) || IsUnsupported(err) || !strings.Contains(err.Error(), "still there") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestLifecycleChangesAreLearntToo(t *testing.T) {
+	for _, status := range []int{404, 405} {
+		f := newFakeAPI().publishedOnly(status)
+		id := f.add("forwarding", object{"target_email": "a@b.example"})[0]
+		c := f.client(t)
+		for range 3 {
+			if _, err := c.SetForwardingActive(t.Context(), id, true); !errors.Is(err, ErrUpdateUnsupported) {
+				t.Errorf("%v", err)
+			}
+			if _, err := c.CreateWorkspace(t.Context(), "x"); !errors.Is(err, ErrCreateUnsupported) {
+				t.Errorf("%v", err)
+			}
+			if _, err := c.GetAccount(t.Context()); !errors.Is(err, ErrReadUnsupported) {
+				t.Errorf("%v", err)
+			}
+		}
+		if n := f.count("set-forwarding-active"); n != 1 {
+			t.Errorf("%d attempts", n)
+		}
+	}
+}
+
+// After a create the list is patched, not read again.
+func TestCreatePatchesTheIndex(t *testing.T) {
+	f := newFakeAPI().publishedOnly(405)
+	f.add("mailboxes", mailboxObject("old", "example.com"))
+	c := f.client(t)
+	if _, err := c.GetMailbox(t.Context(), "old@example.com"); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 20 {
+		m, err := c.CreateMailbox(t.Context(), api.CreateMailboxBody{Domain: "example.com", LocalPart: fmt.Sprintf("m%d", i)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := c.GetMailbox(t.Context(), m.ID); err != nil || got.PrimaryEmail != m.PrimaryEmail {
+			t.Errorf("%+v, %v", got, err)
+		}
+	}
+	if n := f.count("list-mailboxes"); n != 1 {
+		t.Errorf("%d lists", n)
+	}
+}
+
+func TestDeleteRepeatedAfterALossOfAnAPIWithoutIt(t *testing.T) {
+	f := newFakeAPI().publishedOnly(404).fail(fault{op: "delete-mailbox", status: 502})
+	id := f.add("mailboxes", mailboxObject("jane", "example.com"))[0]
+	if err := f.client(t).DeleteMailbox(t.Context(), id); !errors.Is(err, ErrDeleteUnsupported) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestNoID(t *testing.T) {
+	f := newFakeAPI()
+	c := f.client(t)
+	for _, id := range []string{"", ".", ".."} {
+		if _, err := c.GetMailbox(t.Context(), id); err == nil {
+			t.Errorf("get %q", id)
+		}
+		if err := c.DeleteMailbox(t.Context(), id); err == nil {
+			t.Errorf("delete %q", id)
+		}
+	}
+	if _, err := c.GetDNSRecord(t.Context(), 0); err == nil {
+		t.Error("get record 0")
+	}
+	if len(f.sent()) != 0 {
+		t.Errorf("sent %v", f.sent())
+	}
+}

@@ -1,0 +1,173 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+)
+
+// secretCreator creates something whose answer holds a secret.
+type secretCreator struct {
+	op, list, stored string
+	do               func(context.Context, *Client) (id, secret string, leftovers []string, err error)
+}
+
+var secretCreators = map[string]secretCreator{
+	"service account": {"create-service-account", "list-service-accounts", "auth/service-accounts",
+		func(ctx context.Context, c *Client) (string, string, []string, error) {
+			a, err := c.CreateServiceAccount(ctx, api.CreateServiceAccountBody{Name: "ci"})
+			if err != nil {
+				return "", "", nil, err
+			}
+			return a.ID, a.Token, a.Leftovers, nil
+		}},
+	"generated password": {"create-master-password", "list-master-passwords", "credentials",
+		func(ctx context.Context, c *Client) (string, string, []string, error) {
+			p, err := c.CreateMasterPassword(ctx, api.CreateMasterPasswordBody{Name: "ci", Generate: true})
+			if err != nil {
+				return "", "", nil, err
+			}
+			return p.ID, *p.GeneratedSecret, p.Leftovers, nil
+		}},
+}
+
+func TestSecretIsReplayed(t *testing.T) {
+	for name, create := range secretCreators {
+		for fate, faults := range map[string][]fault{
+			"once":        {{dropAfter: true}},
+			"three times": {{dropAfter: true, times: 3}},
+			"500 after":   {{dropAfter: true}, {status: 500}},
+		} {
+			t.Run(name+"/"+fate, func(t *testing.T) {
+				f := newFakeAPI()
+				f.honoursKeys = true
+				for _, each := range faults {
+					each.op = create.op
+					f.fail(each)
+				}
+				id, secret, leftovers, err := create.do(t.Context(), f.client(t))
+				if err != nil || secret == "" || len(leftovers) > 0 {
+					t.Fatalf("secret %q, leftovers %v, %v", secret, leftovers, err)
+				}
+				if stored := f.stored[create.stored]; len(stored) != 1 || stored[0]["id"] != id {
+					t.Errorf("got %s, stored %v", id, stored)
+				}
+			})
+		}
+	}
+}
+
+// Once the API has proved that it honours keys, the same key goes first.
+func TestSecretIsReplayedWithoutALookAfterProof(t *testing.T) {
+	for name, create := range secretCreators {
+		t.Run(name, func(t *testing.T) {
+			f := newFakeAPI()
+			f.honoursKeys = true
+			c := f.client(t)
+			prove(t, f, c)
+			f.fail(fault{op: create.op, dropAfter: true})
+			_, secret, _, err := create.do(t.Context(), c)
+			if err != nil || secret == "" || f.count(create.list) != 0 || f.count(create.op) != 2 {
+				t.Errorf("secret %q, %v after %v", secret, err, f.sent())
+			}
+		})
+	}
+}
+
+// An API that ignores keys but keeps names unique refuses the duplicate: the
+// error names what exists.
+func TestSecretIsLostWhereNamesAreUnique(t *testing.T) {
+	for name, create := range secretCreators {
+		t.Run(name, func(t *testing.T) {
+			f := newFakeAPI()
+			f.unique = true
+			f.fail(fault{op: create.op, dropAfter: true})
+			_, _, _, err := create.do(t.Context(), f.client(t))
+			gone, ok := errors.AsType[*SecretLostError](err)
+			stored := f.stored[create.stored]
+			if !ok || len(stored) != 1 || len(gone.IDs) != 1 || gone.IDs[0] != stored[0]["id"] || f.count(create.op) != 2 {
+				t.Errorf("%v after %v, stored %v", err, f.sent(), stored)
+			}
+		})
+	}
+}
+
+// An API that ignores keys and takes any name makes a duplicate. It is told, and
+// it is the only one however many answers are lost.
+func TestSecretDuplicateIsTold(t *testing.T) {
+	for name, create := range secretCreators {
+		t.Run(name, func(t *testing.T) {
+			f := newFakeAPI().fail(fault{op: create.op, dropAfter: true})
+			id, secret, leftovers, err := create.do(t.Context(), f.client(t))
+			stored := f.stored[create.stored]
+			if err != nil || secret == "" || len(stored) != 2 || len(leftovers) != 1 || leftovers[0] != stored[0]["id"] || id != stored[1]["id"] {
+				t.Errorf("id %s, leftovers %v, %v, stored %v", id, leftovers, err, stored)
+			}
+
+			f = newFakeAPI().fail(fault{op: create.op, dropAfter: true, times: 9})
+			_, _, _, err = create.do(t.Context(), f.client(t))
+			gone, ok := errors.AsType[*SecretLostError](err)
+			if !ok || len(gone.IDs) != 2 || f.count(create.op) != 2 {
+				t.Errorf("%v after %v", err, f.sent())
+			}
+		})
+	}
+}
+
+// A service account of the same name that was there before is no leftover.
+func TestOlderNamesakeIsNoLeftover(t *testing.T) {
+	f := newFakeAPI()
+	f.honoursKeys = true
+	f.add("auth/service-accounts", object{"name": "ci", "created_at": f.clock.now.Add(-time.Hour).Format(time.RFC3339)})
+	f.fail(fault{op: "create-service-account", dropBefore: true})
+	_, token, leftovers, err := secretCreators["service account"].do(t.Context(), f.client(t))
+	if err != nil || token == "" || len(leftovers) != 0 {
+		t.Errorf("token %q, leftovers %v, %v", token, leftovers, err)
+	}
+}
+
+// Without a list a duplicate could not be seen, so nothing is sent again unless
+// keys are honoured for certain.
+func TestSecretWithoutAList(t *testing.T) {
+	for _, proven := range []bool{false, true} {
+		f := newFakeAPI()
+		f.honoursKeys = true
+		f.without["list-service-accounts"] = true
+		c := f.client(t)
+		if proven {
+			c.keys.prove()
+		}
+		f.fail(fault{op: "create-service-account", dropAfter: true})
+		_, token, _, err := secretCreators["service account"].do(t.Context(), c)
+		_, unknown := errors.AsType[*UnknownOutcomeError](err)
+		if unknown == proven || proven == (token == "") || IsUnsupported(err) {
+			t.Errorf("proven %v: token %q, %v after %v", proven, token, err, f.sent())
+		}
+	}
+}
+
+// A success that can't be read has told its secret to nobody; it is not sent
+// again.
+func TestSecretInAnUnreadableAnswer(t *testing.T) {
+	for name, create := range secretCreators {
+		for _, text := range []string{"{}", "<html>"} {
+			f := newFakeAPI().fail(fault{op: create.op, text: text})
+			_, _, _, err := create.do(t.Context(), f.client(t))
+			gone, ok := errors.AsType[*SecretLostError](err)
+			if !ok || len(gone.IDs) != 1 || f.count(create.op) != 1 {
+				t.Errorf("%s, %s: %v after %v", name, text, err, f.sent())
+			}
+		}
+	}
+}
+
+// A password that the caller has chosen is not lost with the answer.
+func TestOwnPasswordIsTaken(t *testing.T) {
+	f := newFakeAPI().fail(fault{op: "create-master-password", dropAfter: true})
+	if _, err := creators["master password"].do(t.Context(), f.client(t)); err != nil || f.count("create-master-password") != 1 {
+		t.Errorf("%v after %v", err, f.sent())
+	}
+}

@@ -1,0 +1,285 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+)
+
+// creator creates one object and returns its id.
+type creator struct {
+	op, list string
+	stored   string
+	do       func(context.Context, *Client) (id string, err error)
+}
+
+var creators = map[string]creator{
+	"mailbox": {"create-mailbox", "list-mailboxes", "mailboxes", func(ctx context.Context, c *Client) (string, error) {
+		m, err := c.CreateMailbox(ctx, api.CreateMailboxBody{Domain: "example.com", LocalPart: "Jane", FirstName: "Jane", LastName: "Doe"})
+		return idOr(m, err, mailboxKind.id)
+	}},
+	"forwarding": {"create-forwarding", "list-forwarding", "forwarding", func(ctx context.Context, c *Client) (string, error) {
+		f, err := c.CreateForwarding(ctx, api.CreateForwardingBody{TargetEmail: "a@B.example"})
+		return idOr(f, err, forwardingKind.id)
+	}},
+	"master password": {"create-master-password", "list-master-passwords", "credentials", func(ctx context.Context, c *Client) (string, error) {
+		value := "s3cret"
+		p, err := c.CreateMasterPassword(ctx, api.CreateMasterPasswordBody{Name: "ops", Value: &value})
+		return idOr(p, err, func(p *CreatedMasterPassword) string { return p.ID })
+	}},
+	"dns record": {"create-dns-record", "list-dns-records", "dns-records", func(ctx context.Context, c *Client) (string, error) {
+		r, err := c.CreateDNSRecord(ctx, api.CreateDNSRecordBody{Domain: "example.com", Name: "WWW.example.com.", Type: "A", Value: "192.0.2.1"})
+		return idOr(r, err, dnsRecordKind.id)
+	}},
+	"dedicated ip": {"claim-dedicated-ip", "list-dedicated-ips", "dedicated-ips", func(ctx context.Context, c *Client) (string, error) {
+		d, err := c.ClaimDedicatedIP(ctx, "option")
+		return idOr(d, err, dedicatedIPKind.id)
+	}},
+	"purchase": {"purchase-domains", "list-domains", "domains", func(ctx context.Context, c *Client) (string, error) {
+		d, err := c.PurchaseDomain(ctx, "example.com", "w", api.ContactInfo{})
+		return idOr(d, err, func(d *PurchasedDomain) string { return d.ID })
+	}},
+	"workspace": {"create-workspace", "list-workspaces", "workspaces", func(ctx context.Context, c *Client) (string, error) {
+		w, err := c.CreateWorkspace(ctx, "lab")
+		return idOr(w, err, workspaceKind.id)
+	}},
+	"grant": {"grant-authorization", "list-authorizations", "auth/authorizations", func(ctx context.Context, c *Client) (string, error) {
+		a, err := c.GrantAuthorization(ctx, api.GrantAuthorizationBody{GrantKind: "account_owner", SubjectType: "user", SubjectID: "u"})
+		return idOr(a, err, authorizationKind.id)
+	}},
+}
+
+func idOr[T any](v *T, err error, id func(*T) string) (string, error) {
+	if err != nil {
+		return "", err
+	}
+	return id(v), nil
+}
+
+// Whatever happens to the answer and whether or not keys are honoured, there is
+// exactly one object in the end and the caller knows it.
+func TestCreateWithLostAnswers(t *testing.T) {
+	for name, create := range creators {
+		for _, honours := range []bool{false, true} {
+			for fate, tc := range map[string]struct {
+				faults []fault
+				posts  int
+			}{
+				"lost after commit":         {[]fault{{dropAfter: true}}, 1},
+				"lost before commit":        {[]fault{{dropBefore: true}}, 2},
+				"lost before and after":     {[]fault{{dropBefore: true}, {dropAfter: true}}, 2},
+				"500 and not done":          {[]fault{{status: 500}}, 2},
+				"empty answer":              {[]fault{{text: " "}}, 1},
+				"null":                      {[]fault{{text: "null"}}, 1},
+				"empty object":              {[]fault{{text: "{}"}}, 1},
+				"HTML answer":               {[]fault{{text: "<html>"}}, 1},
+				"not processed, then lost":  {[]fault{{status: 429}, {dropAfter: true}}, 2},
+				"lost twice before, then 5": {[]fault{{dropBefore: true}, {status: 502}}, 3},
+			} {
+				t.Run(strings.Join([]string{name, fate, map[bool]string{false: "ignores keys", true: "honours keys"}[honours]}, "/"), func(t *testing.T) {
+					f := newFakeAPI()
+					f.honoursKeys = honours
+					for _, each := range tc.faults {
+						each.op = create.op
+						f.fail(each)
+					}
+					id, err := create.do(t.Context(), f.client(t))
+					if err != nil {
+						t.Fatal(err)
+					}
+					stored := f.stored[create.stored]
+					if len(stored) != 1 || id != idText(stored[0]) {
+						t.Errorf("got id %q, stored %v", id, stored)
+					}
+					if n := f.count(create.op); n != tc.posts {
+						t.Errorf("%d requests, want %d: %v", n, tc.posts, f.sent())
+					}
+				})
+			}
+		}
+	}
+}
+
+func idText(o object) string {
+	if n, ok := o["id"].(int); ok {
+		return dnsRecordKind.id(&api.DNSRecord{ID: int64(n)})
+	}
+	return o["id"].(string)
+}
+
+// Where no list can tell, nothing is sent again and the error says so.
+func TestCreateWithoutALook(t *testing.T) {
+	for name, create := range creators {
+		t.Run(name, func(t *testing.T) {
+			f := newFakeAPI().fail(fault{op: create.op, dropAfter: true, times: 3}, fault{op: create.list, status: 403, times: 9})
+			if create.op == "purchase-domains" { // the look before it has to succeed
+				f.faults[1].times = 0
+				f.onList = func() {
+					if f.count(create.op) > 0 {
+						f.faults[1].times = 9
+					}
+				}
+			}
+			_, err := create.do(t.Context(), f.client(t))
+			unknown, ok := errors.AsType[*UnknownOutcomeError](err)
+			if !ok || unknown.Look == nil || !errors.Is(err, errDropped) {
+				t.Fatalf("%T %v", err, err)
+			}
+			if n := f.count(create.op); n != 1 {
+				t.Errorf("%d requests", n)
+			}
+			if text := err.Error(); !strings.Contains(text, "not sent again") || !strings.Contains(text, "may have been") {
+				t.Errorf("text %q", text)
+			}
+		})
+	}
+}
+
+// An API that has proved to honour keys gets the same key again where no list
+// can tell, unless money is spent.
+func TestCreateWithoutALookAfterProof(t *testing.T) {
+	for name, create := range creators {
+		if create.list == "list-domains" {
+			continue // looks before
+		}
+		t.Run(name, func(t *testing.T) {
+			f := newFakeAPI()
+			f.honoursKeys = true
+			c := f.client(t)
+			prove(t, f, c)
+			f.fail(fault{op: create.op, dropAfter: true}, fault{op: create.list, status: 403, times: 9})
+			_, err := create.do(t.Context(), c)
+			if paid := create.op == "claim-dedicated-ip"; paid != (err != nil) {
+				t.Errorf("error %v", err)
+			}
+			if n := len(f.stored[create.stored]); n != 1 {
+				t.Errorf("%d objects", n)
+			}
+		})
+	}
+}
+
+// prove makes the API replay an answer.
+func prove(t *testing.T, f *fakeAPI, c *Client) {
+	t.Helper()
+	f.fail(fault{op: "create-service-account", dropAfter: true})
+	if _, err := c.CreateServiceAccount(t.Context(), api.CreateServiceAccountBody{Name: "proof"}); err != nil {
+		t.Fatal(err)
+	}
+	if !c.keys.proven() {
+		t.Fatal("no proof")
+	}
+	f.stored["auth/service-accounts"] = nil
+	f.requests = nil
+}
+
+// A 409 that follows a lost attempt comes from that attempt.
+func TestConflictAfterLostAttempt(t *testing.T) {
+	f := newFakeAPI()
+	f.unique = true
+	f.fail(fault{op: "create-mailbox", dropBefore: true})
+	c := f.client(t)
+	f.fail(fault{op: "create-mailbox", status: 409})
+	looks := 0
+	f.onList = func() { // the lost request is done just after the first look
+		if looks++; looks == 2 {
+			f.add("mailboxes", withNames(mailboxObject("jane", "example.com"), "Jane", "Doe"))
+		}
+	}
+	id, err := creators["mailbox"].do(t.Context(), c)
+	if err != nil || id == "" || f.count("create-mailbox") != 2 {
+		t.Errorf("%q, %v after %v", id, err, f.sent())
+	}
+}
+
+func withNames(m object, first, last string) object {
+	m["first_name"], m["last_name"] = first, last
+	return m
+}
+
+// A mailbox of the same address but with other names was there before: the
+// conflict is real.
+func TestConflictWithSomebodyElses(t *testing.T) {
+	f := newFakeAPI()
+	f.unique = true
+	f.add("mailboxes", withNames(mailboxObject("jane", "example.com"), "Janet", "Roe"))
+	f.fail(fault{op: "create-mailbox", dropBefore: true})
+	_, err := creators["mailbox"].do(t.Context(), f.client(t))
+	if !IsConflict(err) || f.count("create-mailbox") != 2 {
+		t.Errorf("%v after %v", err, f.sent())
+	}
+}
+
+// A cancelled create still looks, so that what was created is not orphaned.
+func TestCancelledCreateLooks(t *testing.T) {
+	for _, committed := range []bool{true, false} {
+		f := newFakeAPI()
+		ctx, cancel := context.WithCancel(t.Context())
+		f.fail(fault{op: "create-mailbox", dropAfter: committed, dropBefore: !committed})
+		f.clock.onSleep = cancel
+		id, err := creators["mailbox"].do(ctx, f.client(t))
+		unknown, _ := errors.AsType[*UnknownOutcomeError](err)
+		if committed != (id != "") || committed == (unknown != nil) || f.count("create-mailbox") != 1 {
+			t.Errorf("committed %v: %q, %v after %v", committed, id, err, f.sent())
+		}
+	}
+}
+
+// A create that never succeeds and is never there reports what the API said; a
+// paid one says that the outcome is unknown.
+func TestCreateFailsForGood(t *testing.T) {
+	for name, create := range creators {
+		t.Run(name, func(t *testing.T) {
+			f := newFakeAPI().fail(fault{op: create.op, status: 500, text: `{"detail":"boom"}`, times: 99})
+			_, err := create.do(t.Context(), f.client(t))
+			_, unknown := errors.AsType[*UnknownOutcomeError](err)
+			paid := create.op == "claim-dedicated-ip" || create.op == "purchase-domains"
+			if StatusOf(err) != 500 || !strings.Contains(err.Error(), "boom") || unknown != paid {
+				t.Errorf("%T %v", err, err)
+			}
+			if n := f.count(create.op); n != 9 {
+				t.Errorf("%d requests", n)
+			}
+		})
+	}
+}
+
+func TestLookAfterPaidIsPatient(t *testing.T) {
+	f := newFakeAPI().fail(fault{op: "claim-dedicated-ip", dropBefore: true})
+	c := f.client(t)
+	looks := 0
+	f.onList = func() { // the claim is done just before the third look
+		if looks++; looks == 4 {
+			f.add("dedicated-ips", object{"name": "ip"})
+		}
+	}
+	if _, err := c.ClaimDedicatedIP(t.Context(), "option"); err != nil || f.count("claim-dedicated-ip") != 1 {
+		t.Errorf("%v after %v", err, f.sent())
+	}
+}
+
+func TestClaimWithTwoNewAddresses(t *testing.T) {
+	f := newFakeAPI().fail(fault{op: "claim-dedicated-ip", dropAfter: true})
+	f.add("dedicated-ips", object{"name": "old"})
+	f.clock.onSleep = func() { f.clock.onSleep = nil; f.add("dedicated-ips", object{"name": "another program's"}) }
+	_, err := f.client(t).ClaimDedicatedIP(t.Context(), "option")
+	unknown, _ := errors.AsType[*UnknownOutcomeError](err)
+	ambiguous, _ := errors.AsType[*AmbiguousError](unknown.Look)
+	if ambiguous == nil || len(ambiguous.IDs) != 2 || f.count("claim-dedicated-ip") != 1 {
+		t.Errorf("%v after %v", err, f.sent())
+	}
+}
+
+// The list before a claim is taken before the claim is sent.
+func TestClaimListsFirst(t *testing.T) {
+	f := newFakeAPI()
+	if _, err := f.client(t).ClaimDedicatedIP(t.Context(), "option"); err != nil {
+		t.Fatal(err)
+	}
+	if sent := strings.Join(f.sent(), " "); sent != "list-dedicated-ips claim-dedicated-ip" {
+		t.Error(sent)
+	}
+}

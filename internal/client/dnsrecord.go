@@ -1,0 +1,85 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"strconv"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
+)
+
+var dnsRecordKind = kind[api.DNSRecord]{
+	noun: "DNS record",
+	id:   func(r *api.DNSRecord) string { return strconv.FormatInt(r.ID, 10) },
+	fold: foldID,
+}
+
+// ListDNSRecords returns the records that match the request's filters.
+func (c *Client) ListDNSRecords(ctx context.Context, req api.ListDNSRecordsRequest) iter.Seq2[api.DNSRecord, error] {
+	return sweep(ctx, c, api.ListDNSRecords, req, dnsRecordKind.id)
+}
+
+// GetDNSRecord reads a record. An API without lifecycle operations can't:
+// ErrReadUnsupported.
+func (c *Client) GetDNSRecord(ctx context.Context, id int64) (*api.DNSRecord, error) {
+	return read(ctx, c, api.GetDNSRecord, &api.DNSRecordRequest{DNSRecordID: id}, c.dnsRecords, recordKey(id))
+}
+
+// FindDNSRecord looks a record up by its domain (id or name), type, name and
+// value; an empty value matches every one.
+func (c *Client) FindDNSRecord(ctx context.Context, domain, recordType, name, value string) (*api.DNSRecord, error) {
+	found, err := c.recordsLike(ctx, api.CreateDNSRecordBody{Domain: domain, Type: recordType, Name: name, Value: value})
+	return only(dnsRecordKind, recordType+" "+name+" of "+domain, found, err)
+}
+
+// recordsLike lists the records that a request asks for, in any spelling.
+func (c *Client) recordsLike(ctx context.Context, want api.CreateDNSRecordBody) ([]api.DNSRecord, error) {
+	zone, err := c.domainName(ctx, want.Domain)
+	if err != nil {
+		return nil, err
+	}
+	list := c.ListDNSRecords(ctx, api.ListDNSRecordsRequest{Domain: want.Domain, Type: want.Type, Name: want.Name})
+	return matching(list, func(r *api.DNSRecord) bool {
+		return r.Type == want.Type &&
+			dnsdata.EqualNames(r.Name, want.Name, zone) &&
+			(want.Value == "" || dnsdata.EqualValues(want.Type, r.Value, want.Value)) &&
+			(want.Prio == nil || r.Priority != nil && *r.Priority == *want.Prio)
+	})
+}
+
+// CreateDNSRecord creates a record.
+func (c *Client) CreateDNSRecord(ctx context.Context, body api.CreateDNSRecordBody) (*api.DNSRecord, error) {
+	r, err := create(ctx, c, api.CreateDNSRecord, &api.CreateDNSRecordRequest{Body: body}, &creation[api.DNSRecord]{
+		object: body.Type + " " + body.Name + " of " + body.Domain,
+		id:     dnsRecordKind.id,
+		find:   func(ctx context.Context) ([]api.DNSRecord, error) { return c.recordsLike(ctx, body) },
+		forget: c.dnsRecords.invalidate,
+		may:    "the record may have been created",
+		check:  "Check the domain's DNS records before trying again.",
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.dnsRecords.upsert(*r)
+	return r, nil
+}
+
+// UpdateDNSRecord changes what body names of a record.
+func (c *Client) UpdateDNSRecord(ctx context.Context, id int64, body api.UpdateDNSRecordBody) (*api.DNSRecord, error) {
+	req := &api.UpdateDNSRecordRequest{DNSRecordID: id, Body: body}
+	reread := func(ctx context.Context, _ string) (*api.DNSRecord, error) { return c.GetDNSRecord(ctx, id) }
+	return update(ctx, c, api.UpdateDNSRecord, req, c.dnsRecords, recordKey(id), reread)
+}
+
+// DeleteDNSRecord deletes a record.
+func (c *Client) DeleteDNSRecord(ctx context.Context, id int64) error {
+	return remove(ctx, c, api.DeleteDNSRecord, &api.DNSRecordRequest{DNSRecordID: id}, c.dnsRecords, recordKey(id))
+}
+
+func recordKey(id int64) string {
+	if id == 0 {
+		return ""
+	}
+	return strconv.FormatInt(id, 10)
+}

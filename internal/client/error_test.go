@@ -1,0 +1,171 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+)
+
+func TestErrorBodies(t *testing.T) {
+	for _, tc := range []struct {
+		name, body string
+		want       []Problem
+		text       string
+	}{
+		{"ours", `{"detail":[{"loc":["body","first_name"],"msg":"too long","type":"string_too_long"},{"loc":["body","items",3],"msg":"bad","type":"x"}]}`,
+			[]Problem{{[]string{"body", "first_name"}, "too long", "string_too_long"}, {[]string{"body", "items", "3"}, "bad", "x"}},
+			"update-mailbox m: body.first_name: too long; body.items.3: bad (HTTP 418 I'm a teapot, request id r-1)"},
+		{"a string", `{"detail":"Not like this"}`, []Problem{{Msg: "Not like this"}}, "update-mailbox m: Not like this (HTTP"},
+		{"an object", `{"detail":{"msg":"no","type":"t"}}`, []Problem{{Msg: "no", Type: "t"}}, ": no (HTTP"},
+		{"an object of other names", `{"detail":{"code":7,"message":"no"}}`, []Problem{{Msg: "no"}}, ": no (HTTP"},
+		{"strings", `{"detail":["a","b"]}`, []Problem{{Msg: "a"}, {Msg: "b"}}, ": a; b (HTTP"},
+		{"message", `{"message":"gateway says no"}`, []Problem{{Msg: "gateway says no"}}, ": gateway says no (HTTP"},
+		{"error object", `{"error":{"message":"nested"}}`, []Problem{{Msg: "nested"}}, ": nested (HTTP"},
+		{"problem details", `{"title":"Bad","detail":"Because"}`, []Problem{{Msg: "Because"}}, ": Because (HTTP"},
+		{"a bare string", `"nope"`, []Problem{{Msg: "nope"}}, ": nope (HTTP"},
+		{"empty detail", `{"detail":[]}`, nil, `the answer is not the API's own, it begins: {"detail":[]}`},
+		{"null", `null`, nil, ": the API gave no reason (HTTP"},
+		{"nothing", ``, nil, ": the API gave no reason (HTTP"},
+		{"HTML", "<html>\n\x1b[31m<h1>502\tBad  Gateway</h1>\u202e", nil, "it begins: <html> [31m<h1>502 Bad Gateway</h1> (HTTP"},
+		{"long", strings.Repeat("x", 5000), nil, strings.Repeat("x", maxExcerpt) + "… (HTTP"},
+		{"control characters", `{"detail":"a\u001b[1mb\nc"}`, []Problem{{Msg: "a [1mb c"}}, ": a [1mb c (HTTP"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			f := newFakeAPI().fail(fault{op: "update-mailbox", status: 418, text: tc.body, header: map[string][]string{"X-Request-Id": {"r-1"}}})
+			_, err := f.client(t).UpdateMailbox(t.Context(), "m", api.UpdateMailboxBody{})
+			e, ok := errors.AsType[*Error](err)
+			if !ok || e.Status != 418 || e.RequestID != "r-1" || e.Operation != "update-mailbox" || e.Object != "m" {
+				t.Fatalf("%+v", err)
+			}
+			if !reflect.DeepEqual(e.Problems, tc.want) {
+				t.Errorf("problems %+v, want %+v", e.Problems, tc.want)
+			}
+			if !strings.Contains(e.Error(), tc.text) {
+				t.Errorf("text %q, want %q", e, tc.text)
+			}
+		})
+	}
+}
+
+func TestSecretsStayOutOfMessages(t *testing.T) {
+	value := `p"<ä&s/w+d>`
+	for name, echo := range map[string]func(token, key, value string) string{
+		"detail":   func(token, key, value string) string { return fmt.Sprintf(`{"detail":%q}`, token+" "+key+" "+value) },
+		"HTML":     func(token, key, value string) string { return "<html>" + token + key + value },
+		"escaped":  func(token, key, _ string) string { return "<html>" + token + key + `p&#34;&lt;ä&amp;s/w+d&gt;` },
+		"in a URL": func(token, key, _ string) string { return "<html>" + token + key + `p%22%3C%C3%A4%26s%2Fw%2Bd%3E` },
+		"as JSON":  func(token, key, _ string) string { return "<html>" + token + key + `p\"\u003cä\u0026s/w+d\u003e` },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFakeAPI()
+			var logged []any
+			c := f.client(t, func(o *Options) {
+				o.Hooks.NewID = func() string { return "the-key" }
+				o.Log = func(_ context.Context, msg string, fields ...map[string]any) { logged = append(logged, msg, fields) }
+			})
+			f.fail(fault{op: "create-master-password", status: 422, text: echo("secret-token", "the-key", value)})
+			_, err := c.CreateMasterPassword(t.Context(), api.CreateMasterPasswordBody{Name: "ops", Value: &value})
+			text := err.Error() + fmt.Sprintf("%+v", err)
+			for _, secret := range []string{"secret-token", "the-key", "s/w", "s%2Fw"} {
+				if strings.Contains(strings.ReplaceAll(text, "request id the-key", ""), secret) && secret != "the-key" {
+					t.Errorf("%q is in %s", secret, text)
+				}
+			}
+			if !strings.Contains(text, redacted) {
+				t.Errorf("nothing is redacted in %s", text)
+			}
+			if strings.Contains(fmt.Sprint(logged...), "secret-token") {
+				t.Errorf("logged %v", logged)
+			}
+		})
+	}
+}
+
+func TestLog(t *testing.T) {
+	f := newFakeAPI().fail(fault{op: "create-service-account", dropBefore: true}, fault{op: "create-service-account", status: 429})
+	var lines []map[string]any
+	c := f.client(t, func(o *Options) {
+		o.Log = func(_ context.Context, _ string, fields ...map[string]any) { lines = append(lines, fields...) }
+	})
+	a, err := c.CreateServiceAccount(t.Context(), api.CreateServiceAccountBody{Name: "ci"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := fmt.Sprint(lines)
+	for _, secret := range []string{"secret-token", a.Token, f.requests[0].key, "Bearer"} {
+		if strings.Contains(all, secret) {
+			t.Errorf("%q is in %s", secret, all)
+		}
+	}
+	if len(lines) != len(f.requests) || lines[0]["error"] != errDropped.Error() || lines[0]["attempt"] != 1 ||
+		lines[2]["status"] != 429 || lines[3]["attempt"] != 3 || lines[3]["operation"] != "create-service-account" {
+		t.Errorf("%v for %v", lines, f.sent())
+	}
+}
+
+// A success that can't be read is not quoted: it may hold a secret.
+func TestUnreadableAnswers(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"id":"generated`:              "no valid JSON",
+		`{"id":{"secret":"generated"}}`: "id is a JSON object",
+		`["generated"]`:                 "the whole is a JSON array",
+	} {
+		f := newFakeAPI().fail(fault{op: "get-mailbox", status: 200, text: body})
+		_, err := f.client(t).GetMailbox(t.Context(), "m")
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "generated") {
+			t.Errorf("%s: %v", body, err)
+		}
+	}
+	f := newFakeAPI().fail(fault{op: "get-mailbox", status: 200, text: "<html>", header: map[string][]string{"Content-Type": {"text/html; charset=utf-8"}}})
+	if _, err := f.client(t).GetMailbox(t.Context(), "m"); err == nil || !strings.Contains(err.Error(), "text/html") {
+		t.Errorf("%v", err)
+	}
+}
+
+// Whatever an API adds or leaves out that is not needed is tolerated.
+func TestTolerantReading(t *testing.T) {
+	f := newFakeAPI().fail(fault{op: "get-mailbox", status: 206, text: `{"id":"m","status":"sleeping","new":{"a":1},"aliases":null,"workspace_id":null}`})
+	m, err := f.client(t).GetMailbox(t.Context(), "m")
+	if err != nil || m.Status != "sleeping" {
+		t.Errorf("%+v, %v", m, err)
+	}
+	f = newFakeAPI().fail(fault{op: "get-mailbox", status: 200, text: `{}`})
+	if m, err := f.client(t).GetMailbox(t.Context(), "m"); err == nil || m != nil {
+		t.Errorf("an empty answer is %+v, %v", m, err)
+	}
+}
+
+func TestErrorHelpers(t *testing.T) {
+	e := &Error{Status: 422, Problems: []Problem{{Loc: []string{"body", "a", "0"}, Msg: "x"}, {Loc: []string{"body", "b"}, Msg: "y"}, {Msg: "z"}}}
+	wrapped := fmt.Errorf("more: %w", e)
+	if got := ProblemsAt(wrapped, "body", "a"); len(got) != 1 || got[0].Msg != "x" {
+		t.Errorf("%v", got)
+	}
+	if got := ProblemsAt(wrapped); len(got) != 3 {
+		t.Errorf("%v", got)
+	}
+	for _, tc := range []struct {
+		err                             error
+		notFound, conflict, unsupported bool
+	}{
+		{&Error{Status: 404}, true, false, false},
+		{&Error{Status: 404, collection: true}, false, false, false},
+		{&Error{Status: 409}, false, true, false},
+		{&Error{Status: 405}, false, false, true},
+		{&Error{Status: 501}, false, false, true},
+		{&Error{Status: 500}, false, false, false},
+		{&UnsupportedError{Kind: ErrDeleteUnsupported}, false, false, true},
+		{notFound("x"), true, false, false},
+		{errors.New("x"), false, false, false},
+		{nil, false, false, false},
+	} {
+		if IsNotFound(tc.err) != tc.notFound || IsConflict(tc.err) != tc.conflict || IsUnsupported(tc.err) != tc.unsupported {
+			t.Errorf("%v", tc.err)
+		}
+	}
+}

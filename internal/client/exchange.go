@@ -1,0 +1,147 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+)
+
+// verdict is what is known of an attempt.
+type verdict int
+
+const (
+	// final: the API has answered, or can't be asked.
+	final verdict = iota
+	// unprocessed: nothing was done; sending again is safe for every request.
+	unprocessed
+	// lost: it may have been done, and the answer that would say so is missing.
+	lost
+)
+
+// exchange is one logical call with all its attempts. It travels in the
+// requests' context and belongs to the goroutine of the call.
+type exchange struct {
+	c       *Client
+	spec    api.Spec
+	object  string
+	request *encoded
+	// secrets are kept out of every message: the token, the Idempotency-Key and
+	// secret values of the body.
+	secrets []string
+
+	begun     time.Time
+	tries     int
+	wait      time.Duration // before the next attempt
+	attempt   *attempt
+	requestID string // that the latest attempt was sent with
+
+	latest   verdict
+	lost     bool // the verdict of some attempt was lost
+	accepted bool // the latest answer was a success, readable or not
+	replayed bool // the latest answer was kept from an earlier attempt
+	status   int  // of the latest answer; 0: none came
+}
+
+type exchangeKey struct{}
+
+func exchangeOf(ctx context.Context) *exchange {
+	return ctx.Value(exchangeKey{}).(*exchange)
+}
+
+// option tells what a call's request struct does not.
+type option func(*exchange)
+
+// about names the object of a call in messages.
+func about(object string) option {
+	return func(x *exchange) { x.object = object }
+}
+
+// hiding keeps secret values of the body out of messages.
+func hiding(secrets ...string) option {
+	return func(x *exchange) { x.secrets = append(x.secrets, secrets...) }
+}
+
+// begin prepares a call. req is a pointer to the request struct; the account
+// and, where the operation takes one, a new Idempotency-Key are set in it.
+func (c *Client) begin(s api.Spec, req any, opts ...option) (*exchange, error) {
+	x := &exchange{c: c, spec: s, begun: c.hooks.Now()}
+	setField(req, "AccountID", c.accountID)
+	if s.Keyed() {
+		key := c.hooks.NewID()
+		setField(req, "IdempotencyKey", key)
+		x.secrets = append(x.secrets, key)
+	}
+	var err error
+	if x.request, err = encode(c.base, s, req); err != nil {
+		return nil, err
+	}
+	if x.request.object != c.accountID {
+		x.object = x.request.object
+	}
+	for _, opt := range opts {
+		opt(x)
+	}
+	return x, nil
+}
+
+// do sends the request, as often as is safe, and returns a successful answer.
+// Its error is an *Error.
+func (x *exchange) do(ctx context.Context) (*http.Response, error) {
+	x.accepted, x.replayed, x.status = false, false, 0
+	var body any // an untyped nil where there is none, as retryablehttp asks
+	if x.request.body != nil {
+		body = x.request.body
+	}
+	req, err := retryablehttp.NewRequestWithContext(context.WithValue(ctx, exchangeKey{}, x), x.spec.Method, x.request.url, body)
+	if err != nil {
+		return nil, x.failed(errors.New("the request's URL is malformed"))
+	}
+	req.Header = x.request.header.Clone()
+	resp, err := x.c.http.Do(req)
+	if err != nil {
+		return nil, x.failed(err)
+	}
+	x.noteReplay(resp)
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		defer resp.Body.Close()
+		return nil, x.refused(resp)
+	}
+	x.accepted = true
+	return resp, nil
+}
+
+// replayedHeader marks an answer that was kept from an earlier attempt. That an
+// API sends it proves that it honours the Idempotency-Key.
+const replayedHeader = "Idempotency-Replayed"
+
+func (x *exchange) noteReplay(resp *http.Response) {
+	if !x.spec.Keyed() || len(resp.Header.Values(replayedHeader)) == 0 {
+		return
+	}
+	x.c.keys.prove()
+	x.replayed = resp.Header.Get(replayedHeader) == "true"
+}
+
+// readAll returns the body of an answer, which wire has bounded.
+func readAll(resp *http.Response) ([]byte, error) {
+	defer resp.Body.Close()
+	var b bytes.Buffer
+	_, err := b.ReadFrom(resp.Body)
+	return b.Bytes(), err
+}
+
+// failed is the error of a call without an answer.
+func (x *exchange) failed(cause error) *Error {
+	if x.status != 0 {
+		// Only a wait between two attempts ends like this.
+		cause = fmt.Errorf("%w, while waiting to try again after HTTP %d", cause, x.status)
+	}
+	return &Error{Operation: x.spec.ID, Object: x.object, RequestID: x.requestID, Err: x.plain(cause)}
+}

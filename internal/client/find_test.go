@@ -1,0 +1,146 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+)
+
+const domainUUID = "11111111-0000-4000-8000-00000000000a"
+
+func TestFind(t *testing.T) {
+	domain := object{"id": domainUUID, "name": "xn--bcher-kva.example"}
+	for _, tc := range []struct {
+		name, stored string
+		objects      []object // the first is the one to find
+		find         func(context.Context, *Client) (string, error)
+		search       string
+	}{
+		{"mailbox", "mailboxes",
+			[]object{mailboxObject("jane", "example.com"), mailboxObject("mary.jane", "example.com"), mailboxObject("jane", "example.com.de")},
+			func(ctx context.Context, c *Client) (string, error) {
+				v, err := c.FindMailbox(ctx, "JANE@Example.COM")
+				return idOr(v, err, mailboxKind.id)
+			}, "jane@example.com"},
+		{"domain", "domains", []object{domain, {"name": "my-xn--bcher-kva.example"}},
+			func(ctx context.Context, c *Client) (string, error) {
+				v, err := c.FindDomain(ctx, "Bücher.example.")
+				return idOr(v, err, domainKind.id)
+			}, "xn--bcher-kva.example"},
+		{"master password of the account", "credentials",
+			[]object{{"name": "ops", "scope_type": "account", "scope_id": accountID}, {"name": "ops", "scope_type": "workspace", "scope_id": "w"}, {"name": "ops2", "scope_type": "account"}},
+			func(ctx context.Context, c *Client) (string, error) {
+				v, err := c.FindMasterPassword(ctx, "ops", Scope{})
+				return idOr(v, err, masterPasswordKind.id)
+			}, "ops"},
+		{"master password of a workspace", "credentials",
+			[]object{{"name": "ops", "scope_type": "workspace", "scope_id": "w"}, {"name": "ops", "scope_type": "workspace", "scope_id": "v"}, {"name": "ops", "scope_type": "account"}},
+			func(ctx context.Context, c *Client) (string, error) {
+				v, err := c.FindMasterPassword(ctx, "ops", Scope{WorkspaceID: "W"})
+				return idOr(v, err, masterPasswordKind.id)
+			}, "ops"},
+		{"forwarding of a domain, by name", "forwarding",
+			[]object{{"target_email": "a@b.example", "scope_type": "domain", "scope_id": domainUUID}, {"target_email": "a@b.example", "scope_type": "domain", "scope_id": "other"}},
+			func(ctx context.Context, c *Client) (string, error) {
+				v, err := c.FindForwarding(ctx, "A@B.example", Scope{Domain: "bücher.example"})
+				return idOr(v, err, forwardingKind.id)
+			}, "a@b.example"},
+		{"dns record", "dns-records",
+			[]object{
+				{"type": "MX", "name": "@", "value": "mx.example.com", "priority": 10},
+				{"type": "MX", "name": "@", "value": "mx2.example.com", "priority": 10},
+				{"type": "MX", "name": "www", "value": "mx.example.com", "priority": 10},
+			},
+			func(ctx context.Context, c *Client) (string, error) {
+				v, err := c.FindDNSRecord(ctx, domainUUID, "MX", "bücher.example.", "MX.example.com.")
+				return idOr(v, err, dnsRecordKind.id)
+			}, ""},
+		{"service account", "auth/service-accounts", []object{{"name": "ci"}, {"name": "ci", "revoked_at": "2026-01-01T00:00:00Z"}, {"name": "CI"}},
+			func(ctx context.Context, c *Client) (string, error) {
+				v, err := c.FindServiceAccount(ctx, "ci")
+				return idOr(v, err, serviceAccountKind.id)
+			}, ""},
+		{"dedicated ip by address", "dedicated-ips",
+			[]object{{"name": "a", "ip_addresses": []object{{"ip": "2001:db8::1"}}}, {"name": "b", "ip_addresses": []object{{"ip": "2001:db8::2"}}}},
+			func(ctx context.Context, c *Client) (string, error) {
+				v, err := c.FindDedicatedIP(ctx, "2001:DB8:0::1")
+				return idOr(v, err, dedicatedIPKind.id)
+			}, ""},
+		{"dedicated ip by name", "dedicated-ips", []object{{"name": "a"}, {"name": "b"}},
+			func(ctx context.Context, c *Client) (string, error) {
+				v, err := c.FindDedicatedIP(ctx, "a")
+				return idOr(v, err, dedicatedIPKind.id)
+			}, ""},
+		{"workspace", "workspaces", []object{{"name": "a"}, {"name": "b"}},
+			func(ctx context.Context, c *Client) (string, error) {
+				v, err := c.FindWorkspace(ctx, "a")
+				return idOr(v, err, workspaceKind.id)
+			}, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			f := newFakeAPI()
+			if tc.stored != "domains" {
+				f.add("domains", object{"id": domainUUID, "name": "xn--bcher-kva.example"})
+			}
+			ids := f.add(tc.stored, tc.objects...)
+			f.without["get-domain"] = tc.stored == "forwarding" // names are then resolved by the list
+			c := f.client(t)
+			if id, err := tc.find(t.Context(), c); err != nil || id != ids[0] {
+				t.Errorf("found %s, %v", id, err)
+			}
+			if got := f.requests[len(f.requests)-1].query.Get("search"); got != tc.search {
+				t.Errorf("searched for %q", got)
+			}
+			first := object{}
+			for k, v := range tc.objects[0] {
+				first[k] = v
+			}
+			delete(first, "id")
+			twin := f.add(tc.stored, first)
+			_, err := tc.find(t.Context(), c)
+			ambiguous, _ := errors.AsType[*AmbiguousError](err)
+			if ambiguous == nil || len(ambiguous.IDs) != 2 || ambiguous.IDs[0] != ids[0] || ambiguous.IDs[1] != twin[0] {
+				t.Errorf("of two: %v", err)
+			}
+			f.stored[tc.stored] = f.stored[tc.stored][1:2]
+			if _, err := tc.find(t.Context(), c); !IsNotFound(err) {
+				t.Errorf("of none: %v", err)
+			}
+		})
+	}
+}
+
+func TestFindWhereThereIsNoList(t *testing.T) {
+	f := newFakeAPI().publishedOnly(405)
+	c := f.client(t)
+	for range 2 {
+		if _, err := c.FindServiceAccount(t.Context(), "ci"); !errors.Is(err, ErrReadUnsupported) {
+			t.Errorf("%v", err)
+		}
+		if _, err := c.FindDNSRecord(t.Context(), "example.com", "A", "@", ""); !errors.Is(err, ErrReadUnsupported) {
+			t.Errorf("%v", err)
+		}
+	}
+	if n := len(f.sent()); n != 2 {
+		t.Errorf("%d requests", n)
+	}
+}
+
+func TestFindOfAListThatFails(t *testing.T) {
+	f := newFakeAPI().fail(fault{op: "list-mailboxes", status: 404})
+	if _, err := f.client(t).FindMailbox(t.Context(), "a@b.example"); err == nil || IsNotFound(err) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestDNSRecordLookComparesPriority(t *testing.T) {
+	f := newFakeAPI().fail(fault{op: "create-dns-record", dropBefore: true})
+	f.add("dns-records", object{"type": "MX", "name": "@", "value": "mx.example.com", "priority": 10})
+	prio := int64(20)
+	r, err := f.client(t).CreateDNSRecord(t.Context(), api.CreateDNSRecordBody{Domain: "example.com", Type: "MX", Name: "@", Value: "mx.example.com", Prio: &prio})
+	if err != nil || *r.Priority != 20 || f.count("create-dns-record") != 2 {
+		t.Errorf("%+v, %v after %v", r, err, f.sent())
+	}
+}

@@ -1,0 +1,47 @@
+package client
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Hooks replace time and chance, for tests. A nil one is the real thing.
+type Hooks struct {
+	Now func() time.Time
+	// Sleep waits for d, or returns ctx's error when that comes first.
+	Sleep func(ctx context.Context, d time.Duration) error
+	// Jitter returns a random time between 0 and ceiling.
+	Jitter func(ceiling time.Duration) time.Duration
+	// NewID returns a new UUID, for an Idempotency-Key or a request id.
+	NewID func() string
+}
+
+func (h Hooks) withDefaults() Hooks {
+	if h.Now == nil {
+		h.Now = time.Now
+	}
+	if h.Sleep == nil {
+		h.Sleep = sleep
+	}
+	if h.Jitter == nil {
+		h.Jitter = func(ceiling time.Duration) time.Duration { return rand.N(ceiling + 1) }
+	}
+	if h.NewID == nil {
+		h.NewID = uuid.NewString
+	}
+	return h
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,63 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+)
+
+func isActive(m *api.Mailbox) (bool, error) { return m.Status == api.MailboxActive, nil }
+
+func TestWaitFor(t *testing.T) {
+	for _, published := range []bool{false, true} {
+		f := newFakeAPI()
+		if published {
+			f.publishedOnly(405)
+		}
+		m := mailboxObject("jane", "example.com")
+		m["status"] = api.MailboxProvisioning
+		id := f.add("mailboxes", m)[0]
+		c := f.client(t)
+		polls := 0
+		f.clock.onSleep = func() {
+			if polls++; polls == 4 {
+				m["status"] = api.MailboxActive
+			}
+		}
+		got, err := WaitFor(t.Context(), c, func(ctx context.Context) (*api.Mailbox, error) { return c.GetMailbox(ctx, id) }, isActive)
+		if err != nil || got.Status != api.MailboxActive || polls != 4 {
+			t.Errorf("published only %v: %+v, %v after %d polls", published, got, err, polls)
+		}
+		for i, d := range f.clock.sleeps[1:] {
+			if d <= f.clock.sleeps[i] {
+				t.Errorf("waits %v do not grow", f.clock.sleeps)
+			}
+		}
+	}
+}
+
+func TestWaitForEnds(t *testing.T) {
+	f := newFakeAPI()
+	m := mailboxObject("jane", "example.com")
+	m["status"] = api.MailboxProvisioning
+	id := f.add("mailboxes", m)[0]
+	c := f.client(t)
+	get := func(ctx context.Context) (*api.Mailbox, error) { return c.GetMailbox(ctx, id) }
+
+	ctx, cancel := context.WithCancel(t.Context())
+	f.clock.onSleep = cancel
+	if got, err := WaitFor(ctx, c, get, isActive); !errors.Is(err, context.Canceled) || got == nil {
+		t.Errorf("cancelled: %+v, %v", got, err)
+	}
+	broken := errors.New("it failed")
+	if got, err := WaitFor(t.Context(), c, get, func(*api.Mailbox) (bool, error) { return false, broken }); !errors.Is(err, broken) || got == nil {
+		t.Errorf("done fails: %+v, %v", got, err)
+	}
+	f.stored["mailboxes"] = nil
+	f.clock.onSleep = nil
+	if got, err := WaitFor(t.Context(), c, get, isActive); !IsNotFound(err) || got != nil {
+		t.Errorf("gone: %+v, %v", got, err)
+	}
+}

@@ -1,0 +1,306 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/oauth2"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+)
+
+// over returns a client that talks to a test server over the network.
+func over(t *testing.T, url string, change ...func(*Options)) (*Client, *fakeClock) {
+	t.Helper()
+	clock := &fakeClock{now: time.Now()}
+	o := Options{BaseURL: url, AccountID: accountID, Token: "secret-token", RetryMax: 3, Hooks: Hooks{Now: clock.Now, Sleep: clock.Sleep}}
+	for _, c := range change {
+		c(&o)
+	}
+	c, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, clock
+}
+
+// serve runs a fake API over the network; before may answer first.
+func serve(t *testing.T, f *fakeAPI, before func(http.ResponseWriter, *http.Request) bool) *httptest.Server {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if before != nil && before(w, r) {
+			return
+		}
+		resp, err := f.RoundTrip(r)
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		for k, v := range resp.Header {
+			w.Header()[k] = v
+		}
+		w.WriteHeader(resp.StatusCode)
+		_, _ = io.Copy(w, resp.Body)
+	}))
+	t.Cleanup(server.Close)
+	return server
+}
+
+// net/http repeats a request with an Idempotency-Key by itself when a reused
+// connection breaks. Nothing may repeat a create but create.
+func TestTransportDoesNotRepeatACreate(t *testing.T) {
+	f := newFakeAPI().fail(fault{op: "create-mailbox", dropAfter: true})
+	server := serve(t, f, nil)
+	c, _ := over(t, server.URL)
+	for range c.ListMailboxes(t.Context(), api.ListMailboxesRequest{}) { // leaves a connection to reuse
+	}
+	if _, err := creators["mailbox"].do(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	if n := f.count("create-mailbox"); n != 1 || len(f.stored["mailboxes"]) != 1 {
+		t.Errorf("%d requests: %v", n, f.sent())
+	}
+}
+
+// What never reached the API needs no look.
+func TestUnsentCreateIsRepeatedWithoutALook(t *testing.T) {
+	f := newFakeAPI()
+	server := serve(t, f, nil)
+	var dials atomic.Int32
+	transport := &http.Transport{DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+		if dials.Add(1) < 3 {
+			return nil, &net.OpError{Op: "dial", Err: errors.New("connection refused")}
+		}
+		return new(net.Dialer).DialContext(ctx, network, addr)
+	}}
+	c, clock := over(t, server.URL, func(o *Options) { o.Transport = transport })
+	if _, err := c.SubmitFeedback(t.Context(), api.SubmitFeedbackBody{Title: "t"}); err != nil || len(f.sent()) != 1 || len(clock.sleeps) != 2 {
+		t.Errorf("%v after %v, %d waits", err, f.sent(), len(clock.sleeps))
+	}
+}
+
+func TestAnswerBrokenOff(t *testing.T) {
+	f := newFakeAPI()
+	id := f.add("mailboxes", mailboxObject("jane", "example.com"))[0]
+	var broken atomic.Int32
+	server := serve(t, f, func(w http.ResponseWriter, r *http.Request) bool {
+		if broken.Add(1) > 1 {
+			return false
+		}
+		w.Header().Set("Content-Length", "1000")
+		_, _ = io.WriteString(w, `{"id":"`)
+		return true
+	})
+	c, _ := over(t, server.URL)
+	if m, err := c.GetMailbox(t.Context(), id); err != nil || m.ID != id {
+		t.Errorf("%+v, %v", m, err)
+	}
+}
+
+func TestHopelessFailuresAreNotRepeated(t *testing.T) {
+	secure := httptest.NewTLSServer(http.NotFoundHandler())
+	defer secure.Close()
+	secure.Config.ErrorLog = nil
+	plain := httptest.NewServer(http.NotFoundHandler())
+	defer plain.Close()
+	for name, url := range map[string]string{
+		"unknown certificate": secure.URL,
+		"no TLS":              strings.Replace(plain.URL, "http", "https", 1),
+	} {
+		c, clock := over(t, url)
+		_, err := c.GetMailbox(t.Context(), "m")
+		if err == nil || len(clock.sleeps) != 0 || StatusOf(err) != 0 || !strings.Contains(err.Error(), "gave no answer") {
+			t.Errorf("%s: %v after %d waits", name, err, len(clock.sleeps))
+		}
+	}
+	noSuchHost := roundTripper(func(r *http.Request) (*http.Response, error) {
+		return nil, &net.DNSError{Err: "no such host", IsNotFound: true}
+	})
+	c, clock := over(t, "http://nowhere.invalid", func(o *Options) { o.Transport = tracing(noSuchHost) })
+	if _, err := c.GetMailbox(t.Context(), "m"); err == nil || len(clock.sleeps) != 0 {
+		t.Errorf("%v after %d waits", err, len(clock.sleeps))
+	}
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// tracing makes a transport tell that it has sent nothing.
+func tracing(next http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(r *http.Request) (*http.Response, error) {
+		exchangeOf(r.Context()).attempt.traced.Store(true)
+		return next.RoundTrip(r)
+	})
+}
+
+// A redirect is an error: following it would carry the token elsewhere.
+func TestRedirectIsNotFollowed(t *testing.T) {
+	var elsewhere atomic.Int32
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere.Add(1) }))
+	defer other.Close()
+	server := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
+	defer server.Close()
+	c, _ := over(t, server.URL)
+	_, err := c.SubmitFeedback(t.Context(), api.SubmitFeedbackBody{Title: "t"})
+	if StatusOf(err) != http.StatusTemporaryRedirect || elsewhere.Load() != 0 || !strings.Contains(err.Error(), "redirect") {
+		t.Errorf("%v, %d requests elsewhere", err, elsewhere.Load())
+	}
+}
+
+func TestHeaders(t *testing.T) {
+	f := newFakeAPI()
+	c := f.client(t, func(o *Options) { o.UserAgent = "test/1" })
+	_, _ = creators["mailbox"].do(t.Context(), c)
+	_, _ = c.GetMailbox(t.Context(), "m")
+	post, get := f.requests[0], f.requests[1]
+	for _, r := range []request{post, get} {
+		h := r.header
+		if h.Get("Authorization") != "Bearer secret-token" || h.Get("User-Agent") != "test/1" || h.Get("Accept") != "application/json" || h.Get("X-Request-Id") == "" {
+			t.Errorf("%s: %v", r.op, h)
+		}
+	}
+	if post.header.Get("Content-Type") != "application/json" || post.key == "" || post.header.Get("X-Request-Id") == post.key {
+		t.Errorf("%v", post.header)
+	}
+	if get.header.Get("Content-Type") != "" || get.key != "" {
+		t.Errorf("%v", get.header)
+	}
+	trusted := f.client(t, func(o *Options) { o.Token = "" })
+	_, _ = trusted.GetMailbox(t.Context(), "m")
+	if _, ok := f.requests[len(f.requests)-1].header["Authorization"]; ok {
+		t.Error("a credential out of nothing")
+	}
+}
+
+type tokenFunc func() (*oauth2.Token, error)
+
+func (f tokenFunc) Token() (*oauth2.Token, error) { return f() }
+
+func TestTokenSource(t *testing.T) {
+	answers := []error{
+		&oauth2.RetrieveError{Response: &http.Response{StatusCode: 503}, Body: []byte("client_secret=hush")},
+		errors.New("dial tcp"),
+		nil,
+	}
+	asked := 0
+	source := tokenFunc(func() (*oauth2.Token, error) {
+		err := answers[min(asked, len(answers)-1)]
+		asked++
+		return &oauth2.Token{AccessToken: "from-source", Expiry: time.Now().Add(time.Hour)}, err
+	})
+	f := newFakeAPI()
+	c := f.client(t, func(o *Options) { o.TokenSource = source })
+	// A create, which is not repeated unless it certainly was not sent.
+	for range 2 {
+		if _, err := c.SubmitFeedback(t.Context(), api.SubmitFeedbackBody{Title: "t"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if asked != 3 || f.requests[0].header.Get("Authorization") != "Bearer from-source" {
+		t.Errorf("asked %d times, %v", asked, f.requests[0].header)
+	}
+
+	refused := &oauth2.RetrieveError{Response: &http.Response{StatusCode: 401}, Body: []byte("client_secret=hush"), ErrorCode: "invalid_client"}
+	f = newFakeAPI()
+	c = f.client(t, func(o *Options) { o.TokenSource = tokenFunc(func() (*oauth2.Token, error) { return nil, refused }) })
+	_, err := c.GetMailbox(t.Context(), "m")
+	if err == nil || strings.Contains(err.Error(), "hush") || !strings.Contains(err.Error(), "invalid_client") || len(f.clock.sleeps) != 0 {
+		t.Errorf("%v after %d waits", err, len(f.clock.sleeps))
+	}
+}
+
+// endless is a body that never ends.
+type endless struct{ read atomic.Int64 }
+
+func (e *endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'x'
+	}
+	e.read.Add(int64(len(p)))
+	return len(p), nil
+}
+
+func TestAnswersAreBounded(t *testing.T) {
+	for status, limit := range map[int]int64{200: maxAnswer, 422: maxRefusal} {
+		body := &endless{}
+		c, clock := over(t, "http://embedded", func(o *Options) {
+			o.Transport = roundTripper(func(r *http.Request) (*http.Response, error) {
+				return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(body), Request: r}, nil
+			})
+		})
+		_, err := c.GetMailbox(t.Context(), "m")
+		if err == nil || len(err.Error()) > 2000 || body.read.Load() > limit+1 || len(clock.sleeps) != 0 {
+			t.Errorf("%d: %d bytes read, %d waits, %v", status, body.read.Load(), len(clock.sleeps), err)
+		}
+	}
+}
+
+func TestDefaultTransport(t *testing.T) {
+	transport := transportOf(Options{}).(*http.Transport)
+	if transport.MaxIdleConnsPerHost < 16 || transport.DisableKeepAlives || transport.ResponseHeaderTimeout == 0 {
+		t.Errorf("%+v", transport)
+	}
+}
+
+// Parallel calls keep their connections.
+func TestConnectionsAreReused(t *testing.T) {
+	f := newFakeAPI()
+	id := f.add("mailboxes", mailboxObject("jane", "example.com"))[0]
+	var connections sync.Map
+	var opened atomic.Int32
+	server := serve(t, f, func(_ http.ResponseWriter, r *http.Request) bool {
+		if _, known := connections.LoadOrStore(r.RemoteAddr, true); !known {
+			opened.Add(1)
+		}
+		return false
+	})
+	c, _ := over(t, server.URL)
+	for range 5 {
+		var wg sync.WaitGroup
+		for range 16 {
+			wg.Go(func() {
+				if _, err := c.GetMailbox(t.Context(), id); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+	}
+	if n := opened.Load(); n > 20 {
+		t.Errorf("%d connections for 16 at a time", n)
+	}
+}
+
+func TestOptions(t *testing.T) {
+	for _, tc := range []struct{ base, account, err string }{
+		{"https://api.example.com/v9/", "a", ""},
+		{"", "a", "absolute"},
+		{"api.example.com", "a", "absolute"},
+		{"ftp://api.example.com", "a", "absolute"},
+		{"https://u:hush@api.example.com", "a", "user name"},
+		{"https://api.example.com?x=1", "a", "query"},
+		{"http://[::1", "a", "malformed"},
+		{"https://api.example.com", "", "account id"},
+	} {
+		c, err := New(Options{BaseURL: tc.base, AccountID: tc.account})
+		if fmt.Sprint(err) != "<nil>" && (tc.err == "" || !strings.Contains(err.Error(), tc.err)) || err == nil && tc.err != "" {
+			t.Errorf("%q: %v", tc.base, err)
+		}
+		if err != nil && strings.Contains(err.Error(), "hush") {
+			t.Errorf("%v", err)
+		}
+		if err == nil && (c.base != "https://api.example.com/v9" || c.AccountID() != "a") {
+			t.Errorf("%+v", c)
+		}
+	}
+}
