@@ -72,7 +72,7 @@ var (
 		ID: "grant-authorization", Tag: "Authorizations", Capability: CapAuthorizationManage, Status: http.StatusCreated,
 		Summary: "Grant an authorization, never more than the caller has",
 	})
-	RevokeAuthorization = define[AuthorizationRequest, NoContent]("DELETE /auth/authorizations/{authorization_id}", Spec{
+	RevokeAuthorization = defineEmpty[AuthorizationRequest]("DELETE /auth/authorizations/{authorization_id}", Spec{
 		ID: "revoke-authorization", Tag: "Authorizations", Capability: CapAuthorizationManage,
 		Summary: "Revoke an authorization",
 	})

@@ -42,20 +42,56 @@ func NewAPI(mux humago.Mux) huma.API {
 	return humago.New(mux, config)
 }
 
-// Handle routes the operation to fn. It must not be called twice for one API.
-func (op Operation[Req, Resp]) Handle(h huma.API, fn func(context.Context, *Req) (*Reply[Resp], error)) {
-	op.register(h, func(ctx context.Context, in *Req) (*Reply[Resp], error) {
-		canonicalIDs(reflect.ValueOf(in).Elem())
-		return fn(ctx, in)
-	})
+// binder routes an operation to a function whose input is a pointer to the
+// request type and whose output is a *Reply of the response type, or a *Stream.
+// It is where the types end: huma.Register is large, and compiled once for each
+// pair of types in each package that uses it with them.
+type binder func(h huma.API, fn func(ctx context.Context, in any) (any, error))
+
+func bindReply[Req, Resp any](s Spec) binder {
+	return func(h huma.API, fn func(context.Context, any) (any, error)) {
+		huma.Register(h, s.huma(), func(ctx context.Context, in *Req) (*Reply[Resp], error) {
+			canonicalIDs(reflect.ValueOf(in).Elem())
+			out, err := fn(ctx, in)
+			if err != nil {
+				return nil, err
+			}
+			return out.(*Reply[Resp]), nil
+		})
+	}
 }
 
-// HandleStream routes an operation whose response is CSV to fn.
+func bindEmpty[Req any](s Spec) binder {
+	return func(h huma.API, fn func(context.Context, any) (any, error)) {
+		huma.Register(h, s.huma(), func(ctx context.Context, in *Req) (*struct{}, error) {
+			canonicalIDs(reflect.ValueOf(in).Elem())
+			_, err := fn(ctx, in)
+			return nil, err
+		})
+	}
+}
+
+func bindStream[Req any](s Spec) binder {
+	return func(h huma.API, fn func(context.Context, any) (any, error)) {
+		huma.Register(h, s.huma(), func(ctx context.Context, in *Req) (*Stream, error) {
+			canonicalIDs(reflect.ValueOf(in).Elem())
+			out, err := fn(ctx, in)
+			if err != nil {
+				return nil, err
+			}
+			return out.(*Stream), nil
+		})
+	}
+}
+
+// Handle routes the operation to fn. It must not be called twice for one API.
+func (op Operation[Req, Resp]) Handle(h huma.API, fn func(context.Context, *Req) (*Reply[Resp], error)) {
+	op.bind(h, func(ctx context.Context, in any) (any, error) { return fn(ctx, in.(*Req)) })
+}
+
+// HandleStream is Handle for an operation whose response is CSV.
 func HandleStream[Req any](h huma.API, op Operation[Req, CSV], fn func(context.Context, *Req) (*Stream, error)) {
-	huma.Register(h, op.huma(), func(ctx context.Context, in *Req) (*Stream, error) {
-		canonicalIDs(reflect.ValueOf(in).Elem())
-		return fn(ctx, in)
-	})
+	op.bind(h, func(ctx context.Context, in any) (any, error) { return fn(ctx, in.(*Req)) })
 }
 
 // SpecOf returns the operation that a request was routed to.
@@ -64,20 +100,6 @@ func SpecOf(ctx huma.Context) Spec {
 }
 
 const specKey = "spec"
-
-func (op Operation[Req, Resp]) register(h huma.API, fn func(context.Context, *Req) (*Reply[Resp], error)) {
-	switch op.Response {
-	case reflect.TypeFor[NoContent]():
-		huma.Register(h, op.huma(), func(ctx context.Context, in *Req) (*struct{}, error) {
-			_, err := fn(ctx, in)
-			return nil, err
-		})
-	case reflect.TypeFor[CSV]():
-		huma.Register(h, op.huma(), func(context.Context, *Req) (*Stream, error) { return nil, nil })
-	default:
-		huma.Register(h, op.huma(), fn)
-	}
-}
 
 func (s Spec) huma() huma.Operation {
 	op := huma.Operation{
@@ -90,7 +112,7 @@ func (s Spec) huma() huma.Operation {
 		MaxBodyBytes:    MaxBodyBytes + 1, // huma refuses a body of exactly the limit
 		BodyReadTimeout: -1,               // the server's own deadlines hold
 		Metadata:        map[string]any{specKey: s},
-		Errors:          []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests},
+		Errors:          []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests, http.StatusServiceUnavailable},
 		Security:        []map[string][]string{{securityScheme: {}}},
 		Extensions:      map[string]any{},
 	}

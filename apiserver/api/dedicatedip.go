@@ -91,7 +91,7 @@ var (
 		ID: "get-dedicated-ip", Tag: "Dedicated IPs", Capability: CapDedicatedIPView,
 		Summary: "Read a dedicated IP",
 	})
-	ReleaseDedicatedIP = define[DedicatedIPRequest, NoContent]("DELETE /dedicated-ips/{dedicated_ip_id}", Spec{
+	ReleaseDedicatedIP = defineEmpty[DedicatedIPRequest]("DELETE /dedicated-ips/{dedicated_ip_id}", Spec{
 		ID: "release-dedicated-ip", Tag: "Dedicated IPs", Capability: CapDedicatedIPRelease,
 		Summary: "Give a dedicated IP back",
 	})

@@ -78,7 +78,7 @@ var (
 		ID: "update-dns-record", Tag: "DNS records", Capability: CapDNSRecordUpdate, Narrowable: true,
 		Summary: "Change a DNS record's value, TTL or priority",
 	})
-	DeleteDNSRecord = define[DNSRecordRequest, NoContent]("DELETE /dns-records/{dns_record_id}", Spec{
+	DeleteDNSRecord = defineEmpty[DNSRecordRequest]("DELETE /dns-records/{dns_record_id}", Spec{
 		ID: "delete-dns-record", Tag: "DNS records", Capability: CapDNSRecordDelete, Narrowable: true,
 		Summary: "Delete a DNS record that is not system-managed",
 	})

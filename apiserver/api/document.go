@@ -32,12 +32,25 @@ func Document(lifecycle bool) ([]byte, error) {
 	h := NewAPI(http.NewServeMux())
 	for _, op := range sorted() {
 		if lifecycle || !op.Lifecycle() {
-			op.document(h)
+			op.bind(h, nil)
 		}
 	}
+	listNull(h.OpenAPI())
 	doc, err := json.MarshalIndent(h.OpenAPI(), "", "  ")
 	if err != nil {
 		return nil, err
 	}
 	return append(doc, '\n'), nil
+}
+
+// listNull adds null to the nullable enumerations: huma lets it pass without,
+// but in JSON Schema the list holds every value.
+func listNull(doc *huma.OpenAPI) {
+	for _, schema := range doc.Components.Schemas.Map() {
+		for _, p := range schema.Properties {
+			if p.Nullable && len(p.Enum) > 0 {
+				p.Enum = append(p.Enum, nil)
+			}
+		}
+	}
 }

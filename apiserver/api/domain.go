@@ -159,7 +159,7 @@ var (
 		ID: "get-domain", Tag: "Domains", Capability: CapDomainView, Narrowable: true,
 		Summary: "Read a domain",
 	})
-	DeleteDomain = define[DomainRequest, NoContent]("DELETE /domains/{domain}", Spec{
+	DeleteDomain = defineEmpty[DomainRequest]("DELETE /domains/{domain}", Spec{
 		ID: "delete-domain", Tag: "Domains", Capability: CapDomainDelete, Narrowable: true,
 		Summary: "Delete a domain without mailboxes, with its DNS records",
 	})

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 
@@ -64,9 +65,12 @@ func (f FreeForm) MarshalJSON() ([]byte, error) {
 	return json.RawMessage(f).MarshalJSON()
 }
 
-// UnmarshalJSON implements json.Unmarshaler.
+// UnmarshalJSON implements json.Unmarshaler; null is nothing.
 func (f *FreeForm) UnmarshalJSON(b []byte) error {
-	*f = append((*f)[:0], b...)
+	*f = (*f)[:0]
+	if !bytes.Equal(b, []byte("null")) {
+		*f = append(*f, b...)
+	}
 	return nil
 }
 

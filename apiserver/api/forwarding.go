@@ -100,7 +100,7 @@ var (
 		ID: "get-forwarding", Tag: "Forwarding", Capability: CapForwardingView, Narrowable: true,
 		Summary: "Read a forwarding rule",
 	})
-	DeleteForwarding = define[ForwardingRequest, NoContent]("DELETE /forwarding/{forwarding_id}", Spec{
+	DeleteForwarding = defineEmpty[ForwardingRequest]("DELETE /forwarding/{forwarding_id}", Spec{
 		ID: "delete-forwarding", Tag: "Forwarding", Capability: CapForwardingManage, Narrowable: true,
 		Summary: "Delete a forwarding rule",
 	})

@@ -167,7 +167,7 @@ var (
 		Number: 12, ID: "create-mailboxes", Tag: "Mailboxes", Capability: CapMailboxCreate, Narrowable: true,
 		Summary: "Create many mailboxes, each reported on its own",
 	})
-	ExportMailboxes = define[ExportMailboxesRequest, CSV]("POST /mailboxes/export", Spec{
+	ExportMailboxes = defineCSV[ExportMailboxesRequest]("POST /mailboxes/export", Spec{
 		Number: 13, ID: "export-mailboxes", Tag: "Mailboxes", Capability: CapMailboxExport, Narrowable: true,
 		Summary: "Export mailboxes as CSV (RFC 4180)",
 	})
@@ -175,7 +175,7 @@ var (
 		ID: "get-mailbox", Tag: "Mailboxes", Capability: CapMailboxView, Narrowable: true,
 		Summary: "Read a mailbox",
 	})
-	DeleteMailbox = define[MailboxRequest, NoContent]("DELETE /mailboxes/{mailbox}", Spec{
+	DeleteMailbox = defineEmpty[MailboxRequest]("DELETE /mailboxes/{mailbox}", Spec{
 		ID: "delete-mailbox", Tag: "Mailboxes", Capability: CapMailboxDelete, Narrowable: true,
 		Summary: "Delete a mailbox",
 	})

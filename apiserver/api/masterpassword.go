@@ -81,7 +81,7 @@ var (
 		ID: "get-master-password", Tag: "Master passwords", Capability: CapCredentialView, Narrowable: true,
 		Summary: "Read a master password",
 	})
-	DeleteMasterPassword = define[MasterPasswordRequest, NoContent]("DELETE /credentials/{credential_id}", Spec{
+	DeleteMasterPassword = defineEmpty[MasterPasswordRequest]("DELETE /credentials/{credential_id}", Spec{
 		ID: "delete-master-password", Tag: "Master passwords", Capability: CapCredentialManage, Narrowable: true,
 		Summary: "Delete a master password",
 	})

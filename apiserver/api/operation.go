@@ -7,8 +7,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-
-	"github.com/danielgtaylor/huma/v2"
 )
 
 // Prefix is the path under which every operation lives.
@@ -50,6 +48,7 @@ func (s Spec) Keyed() bool {
 // query and header parameters, and Body) and of its response body.
 type Operation[Req, Resp any] struct {
 	Spec
+	bind binder
 }
 
 // Lifecycle reports whether the operation is beyond the 22 published ones.
@@ -72,7 +71,7 @@ var operations []operation
 // operation is an Operation without its types.
 type operation struct {
 	Spec
-	document func(huma.API)
+	bind binder
 }
 
 // Specs returns every operation: the published ones in the order of the
@@ -94,22 +93,36 @@ func sorted() []operation {
 	})
 }
 
-// define builds an operation from "METHOD /path/after/prefix" and records it.
+// define builds an operation that answers with JSON from "METHOD
+// /path/after/prefix", and records it.
 func define[Req, Resp any](route string, s Spec) Operation[Req, Resp] {
+	s = s.complete(route, http.StatusOK, reflect.TypeFor[Req](), reflect.TypeFor[Resp]())
+	return record[Req, Resp](s, bindReply[Req, Resp](s))
+}
+
+// defineEmpty is define for an operation that answers without content.
+func defineEmpty[Req any](route string, s Spec) Operation[Req, NoContent] {
+	s = s.complete(route, http.StatusNoContent, reflect.TypeFor[Req](), reflect.TypeFor[NoContent]())
+	return record[Req, NoContent](s, bindEmpty[Req](s))
+}
+
+// defineCSV is define for an operation that streams CSV.
+func defineCSV[Req any](route string, s Spec) Operation[Req, CSV] {
+	s = s.complete(route, http.StatusOK, reflect.TypeFor[Req](), reflect.TypeFor[CSV]())
+	return record[Req, CSV](s, bindStream[Req](s))
+}
+
+func (s Spec) complete(route string, status int, request, response reflect.Type) Spec {
 	method, path, ok := strings.Cut(route, " ")
 	if !ok || s.ID == "" || s.Tag == "" || s.Summary == "" {
 		panic(fmt.Sprintf("api: incomplete operation %q", route))
 	}
-	s.Method, s.Path = method, Prefix+path
-	s.Request, s.Response = reflect.TypeFor[Req](), reflect.TypeFor[Resp]()
-	switch {
-	case s.Status != 0:
-	case s.Response == reflect.TypeFor[NoContent]():
-		s.Status = http.StatusNoContent
-	default:
-		s.Status = http.StatusOK
-	}
-	op := Operation[Req, Resp]{Spec: s}
-	operations = append(operations, operation{Spec: s, document: func(h huma.API) { op.register(h, nil) }})
-	return op
+	s.Method, s.Path, s.Request, s.Response = method, Prefix+path, request, response
+	s.Status = cmp.Or(s.Status, status)
+	return s
+}
+
+func record[Req, Resp any](s Spec, bind binder) Operation[Req, Resp] {
+	operations = append(operations, operation{Spec: s, bind: bind})
+	return Operation[Req, Resp]{Spec: s, bind: bind}
 }

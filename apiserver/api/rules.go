@@ -1,13 +1,11 @@
 package api
 
 import (
-	"github.com/danielgtaylor/huma/v2"
 	"net/url"
 	"regexp"
 	"slices"
-	"strings"
 
-	"golang.org/x/text/language"
+	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/emailaddr"
@@ -29,17 +27,6 @@ func CheckPhone(s string) (string, error) {
 		return "", errInvalid("must be an E.164 number with its country code, for instance +4930123456")
 	}
 	return s, nil
-}
-
-// CheckCountry checks a two-letter country code of ISO 3166-1 and returns it in
-// upper case.
-func CheckCountry(s string) (string, error) {
-	code := strings.ToUpper(s)
-	region, err := language.ParseRegion(code)
-	if len(code) != 2 || err != nil || !region.IsCountry() || region.String() != code {
-		return "", errInvalid("must be a two-letter country code of ISO 3166, for instance DE")
-	}
-	return code, nil
 }
 
 // CheckRedirectURL checks where a domain's web traffic goes: an absolute http or
@@ -173,15 +160,17 @@ func (r *CreateMasterPasswordRequest) Resolve(huma.Context) []error {
 func (r *GrantAuthorizationRequest) Resolve(huma.Context) []error {
 	var f findings
 	b := r.Body
+	capability := b.GrantKind == GrantCapability
+	whole := b.GrantKind == GrantAccountOwner || b.GrantKind == GrantSuperAdmin // neither: reported by the tag
 	switch {
-	case b.GrantKind == GrantCapability && b.CapabilityKey == nil:
+	case capability && b.CapabilityKey == nil:
 		f.add(Missing(), "capability_key")
-	case b.GrantKind != GrantCapability && b.CapabilityKey != nil:
+	case whole && b.CapabilityKey != nil:
 		f.add(Invalid("only a capability grant has a capability_key"), "capability_key")
 	case b.CapabilityKey != nil && !slices.Contains(Capabilities(), Capability(*b.CapabilityKey)):
 		f.add(Invalid("no operation asks for the capability %.64q", *b.CapabilityKey), "capability_key")
 	}
-	if b.GrantKind != GrantCapability && b.ResourceType != nil {
+	if whole && b.ResourceType != nil {
 		f.add(Invalid("only a capability grant can be narrowed"), "resource_type")
 	}
 	switch {

@@ -65,7 +65,7 @@ var (
 		ID: "get-service-account", Tag: "Service accounts", Capability: CapServiceAccountView,
 		Summary: "Read a service account",
 	})
-	RevokeServiceAccount = define[ServiceAccountRequest, NoContent]("DELETE /auth/service-accounts/{service_account_id}", Spec{
+	RevokeServiceAccount = defineEmpty[ServiceAccountRequest]("DELETE /auth/service-accounts/{service_account_id}", Spec{
 		ID: "revoke-service-account", Tag: "Service accounts", Capability: CapServiceAccountRevoke,
 		Summary: "Revoke a service account: its token stops working",
 	})

@@ -1,0 +1,177 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+const goldenDocument = "testdata/openapi.json"
+
+func TestDocument(t *testing.T) {
+	got, err := api.Document(true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(goldenDocument, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(goldenDocument)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("the document differs from %s; if that is meant: go test ./apiserver/api -run TestDocument -update", goldenDocument)
+	}
+	again, err := api.Document(true)
+	if err != nil || !bytes.Equal(got, again) {
+		t.Errorf("the document is not the same twice: %v", err)
+	}
+}
+
+// document loads the contract's document with a library that has no part in
+// making it.
+func document(t *testing.T, withLifecycle bool) *openapi3.T {
+	t.Helper()
+	data, err := api.Document(withLifecycle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := openapi3.NewLoader().LoadFromData(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := doc.Validate(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+func TestDocumentIsOpenAPI31(t *testing.T) {
+	if doc := document(t, true); !doc.IsOpenAPI31OrLater() {
+		t.Errorf("openapi is %q", doc.OpenAPI)
+	}
+}
+
+func TestDocumentOperations(t *testing.T) {
+	for _, tt := range []struct {
+		name          string
+		withLifecycle bool
+		want          []operation
+	}{
+		{"published only", false, published},
+		{"with lifecycle", true, append(slices.Clone(published), lifecycle...)},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			doc := document(t, tt.withLifecycle)
+			n := 0
+			for _, item := range doc.Paths.Map() {
+				n += len(item.Operations())
+			}
+			if n != len(tt.want) {
+				t.Errorf("the document has %d operations; want %d", n, len(tt.want))
+			}
+			for _, o := range tt.want {
+				checkDocumented(t, doc, o)
+			}
+		})
+	}
+}
+
+func checkDocumented(t *testing.T, doc *openapi3.T, o operation) {
+	t.Helper()
+	item := doc.Paths.Value(prefix + o.path)
+	if item == nil || item.GetOperation(o.method) == nil {
+		t.Errorf("%s %s is missing", o.method, o.path)
+		return
+	}
+	op := item.GetOperation(o.method)
+	if op.Responses.Status(o.status) == nil {
+		t.Errorf("%s %s documents no %d", o.method, o.path, o.status)
+	}
+	if marked := op.Extensions["x-lifecycle-extension"] == true; marked != (o.number == 0) {
+		t.Errorf("%s %s: x-lifecycle-extension %t", o.method, o.path, marked)
+	}
+	if capability, _ := op.Extensions["x-capability"].(string); capability != o.capability {
+		t.Errorf("%s %s: x-capability %q", o.method, o.path, capability)
+	}
+	for status, answer := range op.Responses.Map() {
+		if status < "400" {
+			continue
+		}
+		media := answer.Value.Content.Get("application/json")
+		if media == nil || media.Schema.Ref != "#/components/schemas/Error" {
+			t.Errorf("%s %s documents another error body for %s", o.method, o.path, status)
+		}
+	}
+	body := op.RequestBody
+	if takes := body != nil; takes != (o.method == "POST" || o.method == "PATCH") {
+		t.Errorf("%s %s takes a body: %t", o.method, o.path, takes)
+	}
+}
+
+// Null is a value of its own to JSON Schema: a nullable enumeration must list it.
+func TestDocumentNullableEnums(t *testing.T) {
+	for name, schema := range document(t, true).Components.Schemas {
+		for field, property := range schema.Value.Properties {
+			if p := property.Value; len(p.Enum) > 0 && p.Type.Includes("null") != slices.Contains(p.Enum, nil) {
+				t.Errorf("%s.%s: type %v, enum %v", name, field, *p.Type, p.Enum)
+			}
+		}
+	}
+}
+
+func TestDocumentCSV(t *testing.T) {
+	op := document(t, false).Paths.Value(prefix + "/mailboxes/export").Post
+	content := op.Responses.Status(200).Value.Content
+	if len(content) != 1 || content["text/csv"] == nil {
+		t.Errorf("the export documents %v; want text/csv alone", content)
+	}
+}
+
+func TestDocumentParameters(t *testing.T) {
+	want := map[string]string{
+		"GET /mailboxes":           "domain page page_size search status workspace_id",
+		"GET /domains":             "page page_size search status tag workspace_id",
+		"GET /forwarding":          "domain page page_size scope_type search verification_state workspace_id",
+		"GET /credentials":         "domain page page_size scope_type search workspace_id",
+		"GET /dedicated-ips":       "country_code page page_size status",
+		"GET /auth/authorizations": "capability_key grant_kind include_revoked subject_id subject_type",
+		"GET /dns-records":         "domain name page page_size type",
+	}
+	doc := document(t, true)
+	for _, o := range append(slices.Clone(published), lifecycle...) {
+		if o.method != "GET" {
+			continue
+		}
+		var query []string
+		for _, p := range doc.Paths.Value(prefix + o.path).Get.Parameters {
+			if p.Value.In == "query" {
+				query = append(query, p.Value.Name)
+			}
+		}
+		slices.Sort(query)
+		expected, listed := want["GET "+o.path]
+		switch {
+		case listed:
+		case strings.HasSuffix(o.path, "}") || o.path == "":
+		default:
+			expected = "page page_size"
+		}
+		if got := strings.Join(query, " "); got != expected {
+			t.Errorf("GET %s takes %q; want %q", o.path, got, expected)
+		}
+	}
+}

@@ -1,0 +1,223 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+)
+
+const account = "/v1/public/accounts/11111111-2222-4333-8444-555555555555"
+
+// send posts a body to an operation and returns what its handler was given, or
+// the problems that kept the request from it.
+func send[Req, Resp any](t *testing.T, op api.Operation[Req, Resp], path, body string) (*Req, []api.Problem) {
+	t.Helper()
+	mux := http.NewServeMux()
+	var got *Req
+	op.Handle(api.NewAPI(mux), func(_ context.Context, in *Req) (*api.Reply[Resp], error) {
+		got = in
+		return &api.Reply[Resp]{}, nil
+	})
+	r := httptest.NewRequest(op.Method, account+path, strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	mux.ServeHTTP(w, r)
+	if w.Code == op.Status {
+		return got, nil
+	}
+	if w.Code != http.StatusUnprocessableEntity || got != nil {
+		t.Fatalf("status %d, handled %t: %s", w.Code, got != nil, w.Body)
+	}
+	var answer struct{ Detail []api.Problem }
+	if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil {
+		t.Fatal(err)
+	}
+	return nil, answer.Detail
+}
+
+func problem(typ, msg string, loc ...string) api.Problem {
+	return api.Problem{Loc: loc, Msg: msg, Type: typ}
+}
+
+func checkProblems(t *testing.T, got []api.Problem, want ...api.Problem) {
+	t.Helper()
+	if len(got)+len(want) > 0 && !reflect.DeepEqual(got, want) {
+		t.Errorf("problems are\n%v; want\n%v", got, want)
+	}
+}
+
+func TestDecodeDNSRecord(t *testing.T) {
+	tests := []struct {
+		name, fields string
+		ttl          int64
+		problems     []api.Problem
+	}{
+		{name: "absent", fields: ``, ttl: 3600},
+		{name: "null", fields: `,"ttl":null`, ttl: 3600},
+		{name: "integer", fields: `,"ttl":60`, ttl: 60},
+		{name: "integer with a fraction of zero", fields: `,"ttl":60.0`, ttl: 60},
+		{name: "integer with an exponent", fields: `,"ttl":6e1`, ttl: 60},
+		{name: "another case is another field", fields: `,"TTL":1`, ttl: 3600},
+		{name: "another case after", fields: `,"ttl":60,"TTL":1`, ttl: 60},
+		{name: "another case before", fields: `,"TTL":1,"ttl":60`, ttl: 60},
+		{name: "a Kelvin sign does not fold", fields: `,"ttl":60,"ⓣtl":1`, ttl: 60},
+		{name: "the last of two counts", fields: `,"ttl":60,"ttl":61`, ttl: 61},
+		{
+			name: "the last of two counts, to the validation too", fields: `,"ttl":60,"ttl":1`,
+			problems: []api.Problem{problem("greater_than_equal", "Input should be greater than or equal to 60", "body", "ttl")},
+		},
+		{
+			name: "fraction", fields: `,"ttl":60.5`,
+			problems: []api.Problem{problem("int_parsing", "Input should be a valid integer", "body", "ttl")},
+		},
+		{
+			name: "string", fields: `,"ttl":"60"`,
+			problems: []api.Problem{problem("int_parsing", "Input should be a valid integer", "body", "ttl")},
+		},
+		{
+			name: "beyond 64 bits", fields: `,"ttl":99999999999999999999`,
+			problems: []api.Problem{problem("less_than_equal", "Input should be less than or equal to 86400", "body", "ttl")},
+		},
+		{
+			name: "beyond a float", fields: `,"ttl":1e999`,
+			problems: []api.Problem{problem("json_invalid", "JSON decode error", "body")},
+		},
+		{name: "unknown field", fields: `,"colour":"red"`, ttl: 3600},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			in, problems := send(t, api.CreateDNSRecord, "/dns-records", `{"domain":"example.com","name":"@","type":"A","value":"192.0.2.1"`+tt.fields+`}`)
+			checkProblems(t, problems, tt.problems...)
+			if in != nil && *in.Body.TTL != tt.ttl {
+				t.Errorf("the TTL is %d; want %d", *in.Body.TTL, tt.ttl)
+			}
+		})
+	}
+}
+
+func TestDecodeBrokenJSON(t *testing.T) {
+	invalid := problem("json_invalid", "JSON decode error", "body")
+	for _, tt := range []struct {
+		name, body string
+		want       api.Problem
+	}{
+		{"empty", ``, problem("missing", "Field required", "body")},
+		{"white space", " \n", invalid},
+		{"no JSON", `name=x`, invalid},
+		{"cut off", `{"name":"x"`, invalid},
+		{"two values", `{"name":"x"}{}`, invalid},
+		{"text after", `{"name":"x"} x`, invalid},
+		{"trailing comma", `{"name":"x",}`, invalid},
+		{"single quotes", `{'name':'x'}`, invalid},
+		{"comment", `{"name":"x"}//`, invalid},
+		{"NaN", `{"name":NaN}`, invalid},
+		{"byte order mark", "\ufeff" + `{"name":"x"}`, invalid},
+		{"too deep", `{"name":"x","a":` + strings.Repeat("[", 64) + strings.Repeat("]", 64) + `}`, invalid},
+		{"very deep", strings.Repeat("[", 500_000), invalid},
+		{"array", `[]`, problem("dict_type", "Input should be a valid dictionary", "body")},
+		{"string", `"x"`, problem("dict_type", "Input should be a valid dictionary", "body")},
+		{"null", `null`, problem("dict_type", "Input should be a valid dictionary", "body")},
+		{"number", `1`, problem("dict_type", "Input should be a valid dictionary", "body")},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, problems := send(t, api.CreateWorkspace, "/workspaces", tt.body)
+			checkProblems(t, problems, tt.want)
+		})
+	}
+	if in, problems := send(t, api.CreateWorkspace, "/workspaces", `{"name":"x","a":`+strings.Repeat("[", 63)+strings.Repeat("]", 63)+`}`); in == nil {
+		t.Errorf("64 levels are refused: %v", problems)
+	}
+}
+
+func TestDecodeFreeForm(t *testing.T) {
+	for _, tt := range []struct{ name, attributes, want string }{
+		{"absent", ``, `{}`},
+		{"null", `,"attributes":null`, `{}`},
+		{"empty", `,"attributes":{}`, `{}`},
+		{"large integer", `,"attributes":{"n":12345678901234567890123}`, `{"n":12345678901234567890123}`},
+		{"exact decimal", `,"attributes":{"n":0.10000000000000000000001}`, `{"n":0.10000000000000000000001}`},
+		{"integral float", `,"attributes":{"n":60.0}`, `{"n":60.0}`},
+		{"nested", `,"attributes":{"a":[{"b":null},true,"ü<&>"]}`, `{"a":[{"b":null},true,"ü<&>"]}`},
+		{"names in two cases", `,"attributes":{"a":1,"A":2}`, `{"a":1,"A":2}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			in, problems := send(t, api.SubmitFeedback, "/feedback", `{"title":"t","description":"d"`+tt.attributes+`}`)
+			checkProblems(t, problems)
+			got, err := in.Body.Attributes.MarshalJSON()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !sameJSON(t, got, []byte(tt.want)) {
+				t.Errorf("the attributes are %s; want %s", got, tt.want)
+			}
+		})
+	}
+	_, problems := send(t, api.SubmitFeedback, "/feedback", `{"title":"t","description":"d","attributes":[1]}`)
+	checkProblems(t, problems, problem("dict_type", "Input should be a valid dictionary", "body", "attributes"))
+}
+
+// sameJSON compares two documents with numbers as they are written.
+func sameJSON(t *testing.T, a, b []byte) bool {
+	t.Helper()
+	var values [2]any
+	for i, data := range [][]byte{a, b} {
+		dec := json.NewDecoder(strings.NewReader(string(data)))
+		dec.UseNumber()
+		if err := dec.Decode(&values[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return reflect.DeepEqual(values[0], values[1])
+}
+
+func TestDecodeNullable(t *testing.T) {
+	for _, tt := range []struct {
+		name, body string
+		want       api.Nullable[string]
+	}{
+		{"absent", `{}`, api.Nullable[string]{}},
+		{"null", `{"redirect_url":null}`, api.Nullable[string]{Sent: true, Null: true}},
+		{"value", `{"redirect_url":"https://example.com/"}`, api.Nullable[string]{Sent: true, Value: "https://example.com/"}},
+		{"another case", `{"Redirect_URL":"https://example.com/"}`, api.Nullable[string]{}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			in, problems := send(t, api.UpdateDomain, "/domains/example.com", tt.body)
+			checkProblems(t, problems)
+			if in.Body.RedirectURL != tt.want {
+				t.Errorf("redirect_url is %+v; want %+v", in.Body.RedirectURL, tt.want)
+			}
+		})
+	}
+}
+
+// A null redirect_url is sent, an absent one is not: that is what a client
+// relies on.
+func TestEncodeNullable(t *testing.T) {
+	for want, value := range map[string]api.Nullable[string]{
+		`{}`:                          {},
+		`{"redirect_url":null}`:       api.NullableFrom[string](nil),
+		`{"redirect_url":"https://"}`: api.NullableFrom(new("https://")),
+	} {
+		got, err := json.Marshal(api.UpdateDomainBody{RedirectURL: value})
+		if err != nil || string(got) != want {
+			t.Errorf("%s, %v; want %s", got, err, want)
+		}
+	}
+}
+
+func TestDecodeIDs(t *testing.T) {
+	const canonical = "0a1b2c3d-0000-4000-8000-00000000abcd"
+	for _, id := range []string{canonical, strings.ToUpper(canonical), "urn:uuid:" + canonical, "{" + canonical + "}", strings.ReplaceAll(canonical, "-", "")} {
+		in, problems := send(t, api.CreateForwarding, "/forwarding", `{"target_email":"Jane@EXAMPLE.com","workspace_id":"`+id+`"}`)
+		checkProblems(t, problems)
+		if in != nil && (*in.Body.WorkspaceID != canonical || in.Body.TargetEmail != "jane@example.com") {
+			t.Errorf("%s: decoded %q, %q", id, *in.Body.WorkspaceID, in.Body.TargetEmail)
+		}
+	}
+}
