@@ -11,7 +11,7 @@ func getAccount(c *call, _ *api.GetAccountRequest) (*api.Account, error) {
 	return view(c, func(r store.Reader) (*api.Account, error) {
 		a, err := r.Account(c.caller.accountID)
 		return &api.Account{
-			ID: a.ID, Status: accountStatus(a, c.at), PlanID: plan(a, c.at), DefaultWorkspaceID: DefaultWorkspaceID(c.caller.accountID),
+			ID: a.ID, Status: accountStatus(a, c.at), PlanID: plan(a, c.at), DefaultWorkspaceID: api.DefaultWorkspaceID(c.caller.accountID),
 			CancelsAt: optionalTimestamp(a.CancelsAt), CreatedAt: timestamp(a.CreatedAt), UpdatedAt: timestamp(a.UpdatedAt),
 		}, err
 	})

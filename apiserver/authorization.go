@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"errors"
+	"net/http"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -24,7 +25,14 @@ func listAuthorizations(c *call, in *api.ListAuthorizationsRequest) (*[]api.Auth
 func grantAuthorization(c *call, in *api.GrantAuthorizationRequest) (*api.Authorization, error) {
 	b := in.Body
 	if !c.mayGrant(b) {
-		return nil, api.PermissionDenied(c.spec.Capability)
+		granted := b.GrantKind
+		if b.CapabilityKey != nil {
+			granted = *b.CapabilityKey
+		}
+		return nil, api.NewError(http.StatusForbidden, api.TypePermissionDenied, "the credential can't grant %s, which it does not have itself to that extent", granted).At("header", "Authorization")
+	}
+	if b.SubjectType == api.SubjectServiceAccount {
+		b.SubjectID = canonicalID(b.SubjectID)
 	}
 	g := store.Authorization{
 		ID: c.newID(), AccountID: c.caller.accountID, GrantKind: b.GrantKind, SubjectType: b.SubjectType, SubjectID: b.SubjectID,
@@ -62,7 +70,7 @@ func (c *call) mayGrant(b api.GrantAuthorizationBody) bool {
 func (c *call) checkGrant(r store.Reader, g store.Authorization) error {
 	var problems []*api.Problem
 	if g.SubjectType == api.SubjectServiceAccount {
-		switch _, err := r.ServiceAccount(g.AccountID, canonicalID(g.SubjectID)); {
+		switch _, err := r.ServiceAccount(g.AccountID, g.SubjectID); {
 		case errors.Is(err, store.ErrNotFound):
 			problems = append(problems, api.Invalid("the account has no service account %.255q", g.SubjectID).InBody("subject_id"))
 		case err != nil:

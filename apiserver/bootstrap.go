@@ -4,47 +4,47 @@ import (
 	"context"
 	"errors"
 	"fmt"
-
-	"github.com/google/uuid"
+	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// derivedID returns the UUIDv5 by which something of an account can be named
-// without asking for it.
-func derivedID(accountID, name string) string {
-	return uuid.NewSHA1(uuid.MustParse(accountID), []byte(name)).String()
-}
-
-// DefaultWorkspaceID returns the id of the workspace that every account is born
-// with. accountID must be a UUID.
-func DefaultWorkspaceID(accountID string) string { return derivedID(accountID, "workspace:default") }
-
-func ownerID(accountID string) string { return derivedID(accountID, "user:owner") }
+func ownerID(accountID string) string { return api.DerivedID(accountID, "user:owner") }
 
 func ownerSubject(accountID string) store.Subject {
 	return store.Subject{Type: api.SubjectUser, ID: ownerID(accountID)}
 }
 
-// defaultOptions is the inventory of dedicated IPs that an account is born with:
-// the first addresses of two documentation ranges (RFC 5737).
-var defaultOptions = []struct {
-	key, name, country, network string
-	asn                         int64
-}{
-	{"eu", "Europe", "DE", "198.51.100", 64496},
-	{"us", "United States", "US", "203.0.113", 64497},
-}
+// defaultWorkspace is the name of the workspace that every account is born with.
+const defaultWorkspace = "Default"
 
 const addressesPerOption = 16
+
+// defaultOptions returns the dedicated IPs that an account can claim where no
+// fixture says otherwise: the first addresses of two documentation ranges
+// (RFC 5737).
+func defaultOptions(accountID string) []store.DedicatedIPOption {
+	options := []store.DedicatedIPOption{
+		{ID: api.DerivedID(accountID, "dedicated-ip-option:eu"), Name: "Europe", CountryCode: "DE", ASN: 64496},
+		{ID: api.DerivedID(accountID, "dedicated-ip-option:us"), Name: "United States", CountryCode: "US", ASN: 64497},
+	}
+	for i, network := range []string{"198.51.100", "203.0.113"} {
+		o := &options[i]
+		o.AccountID, o.Type = accountID, api.DedicatedIPType
+		for n := range addressesPerOption {
+			o.Addresses = append(o.Addresses, fmt.Sprintf("%s.%d", network, n+1))
+		}
+	}
+	return options
+}
 
 // EnsureAccount makes sure that an account exists and returns its id. With an
 // empty id it takes the account that the store has, makes one where it has none,
 // and fails where it has several, naming them.
 func (s *Service) EnsureAccount(ctx context.Context, id string) (string, error) {
 	if id != "" && !isID(id) {
-		return "", fmt.Errorf("the account id %q is not a UUID", id)
+		return "", notAnID(id)
 	}
 	id = canonicalID(id)
 	var found string
@@ -64,7 +64,7 @@ func (s *Service) EnsureAccount(ctx context.Context, id string) (string, error) 
 			return err // another process was faster
 		}
 		found = id
-		return s.createAccount(tx, store.Account{ID: id, Status: api.AccountActive, PlanID: api.PlanSMTPPerMailbox, CreatedAt: at})
+		return createAccount(tx, newAccount(id, at), defaultOptions(id))
 	})
 	return found, err
 }
@@ -91,52 +91,122 @@ func chooseAccount(r store.Reader, id string) (string, error) {
 	return accounts[0].ID, nil
 }
 
-// createAccount makes an account with all that it is born with.
-func (s *Service) createAccount(tx store.Tx, a store.Account) error {
+// AccountInUseError says that InitAccount was asked for an account that exists
+// and has a service account that works.
+type AccountInUseError struct {
+	AccountID string
+}
+
+func (e *AccountInUseError) Error() string {
+	return "the account " + e.AccountID + " exists already and has a service account that works"
+}
+
+// InitAccount makes an account with its owner's service account and returns its
+// id and the token, which can't be had again. With an empty id it makes one more
+// account. For an account that exists it makes the service account if there is
+// none that works, as in an account that came from a fixture; where there is
+// one, it changes nothing and returns an *AccountInUseError.
+func (s *Service) InitAccount(ctx context.Context, id, tokenName string) (accountID, token string, err error) {
+	switch {
+	case id == "":
+		id = s.newID()
+	case !isID(id):
+		return "", "", notAnID(id)
+	}
+	id = canonicalID(id)
+	at, issued := s.now(), s.newOwnerToken(tokenName)
+	err = s.store.Update(ctx, func(tx store.Tx) error {
+		_, err := tx.Account(id)
+		switch {
+		case errors.Is(err, store.ErrNotFound):
+			err = createAccount(tx, newAccount(id, at), defaultOptions(id))
+		case err == nil:
+			err = refuseInUse(tx, id, at)
+		}
+		if err != nil {
+			return err
+		}
+		return issued.create(tx, id, at)
+	})
+	return id, issued.token.String(), err
+}
+
+// refuseInUse returns an *AccountInUseError where the account has a service
+// account that works.
+func refuseInUse(r store.Reader, accountID string, now time.Time) error {
+	for offset := 0; ; offset += api.MaxPageSize {
+		accounts, _, err := r.ServiceAccounts(accountID, store.Slice{Offset: offset, Limit: api.MaxPageSize})
+		if err != nil {
+			return err
+		}
+		for _, a := range accounts {
+			if a.RevokedAt.IsZero() && (a.ExpiresAt.IsZero() || now.Before(a.ExpiresAt)) {
+				return &AccountInUseError{AccountID: accountID}
+			}
+		}
+		if len(accounts) < api.MaxPageSize {
+			return nil
+		}
+	}
+}
+
+func notAnID(id string) error { return fmt.Errorf("the account id %.64q is not a UUID", id) }
+
+func newAccount(id string, at time.Time) store.Account {
+	return store.Account{ID: id, Status: api.AccountActive, PlanID: api.PlanSMTPPerMailbox, CreatedAt: at}
+}
+
+// createAccount makes an account with all that it is born with, and with what it
+// can claim.
+func createAccount(tx store.Tx, a store.Account, options []store.DedicatedIPOption) error {
 	if err := tx.CreateAccount(&a); err != nil {
 		return err
 	}
-	if err := tx.CreateWorkspace(&store.Workspace{ID: DefaultWorkspaceID(a.ID), AccountID: a.ID, Name: "Default", CreatedAt: a.CreatedAt}); err != nil {
+	if err := tx.CreateWorkspace(&store.Workspace{ID: api.DefaultWorkspaceID(a.ID), AccountID: a.ID, Name: defaultWorkspace, CreatedAt: a.CreatedAt}); err != nil {
 		return err
 	}
 	owner := ownerSubject(a.ID)
 	if err := tx.CreateAuthorization(&store.Authorization{
-		ID: derivedID(a.ID, "authorization:owner"), AccountID: a.ID, GrantKind: api.GrantAccountOwner,
+		ID: api.DerivedID(a.ID, "authorization:owner"), AccountID: a.ID, GrantKind: api.GrantAccountOwner,
 		SubjectType: owner.Type, SubjectID: owner.ID, CreatedAt: a.CreatedAt,
 	}); err != nil {
 		return err
 	}
-	for _, o := range defaultOptions {
-		option := store.DedicatedIPOption{
-			ID: derivedID(a.ID, "dedicated-ip-option:"+o.key), AccountID: a.ID, Name: o.name, Type: api.DedicatedIPType,
-			CountryCode: o.country, ASN: o.asn, CreatedAt: a.CreatedAt,
-		}
-		for i := range addressesPerOption {
-			option.Addresses = append(option.Addresses, fmt.Sprintf("%s.%d", o.network, i+1))
-		}
-		if err := tx.CreateDedicatedIPOption(&option); err != nil {
+	for _, o := range options {
+		o.CreatedAt = a.CreatedAt
+		if err := tx.CreateDedicatedIPOption(&o); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// ownerToken is a new service account with all that the account's owner may do.
+type ownerToken struct {
+	id, grantID, name string
+	token             serviceToken
+}
+
+func (s *Service) newOwnerToken(name string) ownerToken {
+	return ownerToken{id: s.newID(), grantID: s.newID(), name: name, token: s.newServiceToken()}
+}
+
+func (o ownerToken) create(tx store.Tx, accountID string, at time.Time) error {
+	account := newServiceAccount(o.id, accountID, o.name, o.token, at)
+	account.CreatedByUserID = ownerID(accountID)
+	if err := tx.CreateServiceAccount(&account); err != nil {
+		return err
+	}
+	return tx.CreateAuthorization(&store.Authorization{
+		ID: o.grantID, AccountID: accountID, GrantKind: api.GrantAccountOwner,
+		SubjectType: api.SubjectServiceAccount, SubjectID: o.id, CreatedAt: at,
+	})
+}
+
 // IssueOwnerToken makes a service account with all that the account's owner may
 // do, and returns its token, which can't be had again.
 func (s *Service) IssueOwnerToken(ctx context.Context, accountID, name string) (string, error) {
-	token := s.newServiceToken()
-	at := s.now()
-	id, grantID := s.newID(), s.newID()
-	err := s.store.Update(ctx, func(tx store.Tx) error {
-		account := newServiceAccount(id, accountID, name, token, at)
-		account.CreatedByUserID = ownerID(accountID)
-		if err := tx.CreateServiceAccount(&account); err != nil {
-			return err
-		}
-		return tx.CreateAuthorization(&store.Authorization{
-			ID: grantID, AccountID: accountID, GrantKind: api.GrantAccountOwner,
-			SubjectType: api.SubjectServiceAccount, SubjectID: id, CreatedAt: at,
-		})
-	})
-	return token.String(), err
+	at, issued := s.now(), s.newOwnerToken(name)
+	err := s.store.Update(ctx, func(tx store.Tx) error { return issued.create(tx, accountID, at) })
+	return issued.token.String(), err
 }

@@ -41,6 +41,12 @@ func (c caller) mayUse(spec api.Spec) error {
 	if spec.Capability != "" && !c.has(spec.Capability, spec.Narrowable) {
 		return api.PermissionDenied(spec.Capability)
 	}
+	return nil
+}
+
+// mayChange returns the answer to a request that would change a cancelled
+// account.
+func (c caller) mayChange(spec api.Spec) error {
 	if c.cancelled && spec.Changes() {
 		return api.NewError(http.StatusForbidden, api.TypeAccountCancelled, "the account is cancelled: it can be read but not changed").At("path", "account_id")
 	}

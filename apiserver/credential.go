@@ -79,6 +79,9 @@ func (s *Service) authenticate(ctx huma.Context, next func(huma.Context)) {
 	if err == nil {
 		err = who.mayUse(spec)
 	}
+	if keyed := spec.Keyed() && ctx.Header(idempotencyHeader) != ""; err == nil && !keyed {
+		err = who.mayChange(spec) // a keyed request may be one that was answered before
+	}
 	if err != nil {
 		var answer *api.Error
 		if !errors.As(err, &answer) {

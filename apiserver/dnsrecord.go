@@ -103,19 +103,8 @@ func updateDNSRecord(c *call, in *api.UpdateDNSRecordRequest) (*api.DNSRecord, e
 		if record.SystemManaged {
 			return nil, systemManaged(record, d)
 		}
-		if in.Body.Value != nil {
-			if record.Value, err = dnsdata.NormalizeValue(record.Type, *in.Body.Value); err != nil {
-				return nil, api.Unprocessable(api.Invalid("%s", err).InBody("value"))
-			}
-		}
-		if in.Body.TTL != nil {
-			record.TTL = *in.Body.TTL
-		}
-		if in.Body.Prio != nil {
-			if p := api.CheckPriority(record.Type, true); p != nil {
-				return nil, api.Unprocessable(p.InBody("prio"))
-			}
-			record.Priority = in.Body.Prio
+		if err := change(&record, in.Body); err != nil {
+			return nil, err
 		}
 		record.UpdatedAt = c.at
 		if err := tx.UpdateDNSRecord(record); err != nil {
@@ -123,6 +112,32 @@ func updateDNSRecord(c *call, in *api.UpdateDNSRecordRequest) (*api.DNSRecord, e
 		}
 		return new(dnsRecord(record)), nil
 	})
+}
+
+// change makes the changes that a request asks for, if the record's type takes
+// them.
+func change(record *store.DNSRecord, body api.UpdateDNSRecordBody) error {
+	var problems []*api.Problem
+	if body.Value != nil {
+		canonical, err := dnsdata.NormalizeValue(record.Type, *body.Value)
+		if err != nil {
+			problems = append(problems, api.Invalid("%s", err).InBody("value"))
+		}
+		record.Value = canonical
+	}
+	if body.Prio != nil {
+		if p := api.CheckPriority(record.Type, true); p != nil {
+			problems = append(problems, p.InBody("prio"))
+		}
+		record.Priority = body.Prio
+	}
+	if body.TTL != nil {
+		record.TTL = *body.TTL
+	}
+	if problems != nil {
+		return api.Unprocessable(problems...)
+	}
+	return nil
 }
 
 func deleteDNSRecord(c *call, in *api.DNSRecordRequest) (*api.NoContent, error) {

@@ -5,16 +5,26 @@ import (
 	"errors"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
 func listDomains(c *call, in *api.ListDomainsRequest) (*api.Page[api.Domain], error) {
 	return listPage(c, in.Paged, func(r store.Reader, s store.Slice) ([]store.Domain, int, error) {
 		return r.Domains(c.caller.accountID, store.DomainFilter{
-			WorkspaceID: in.WorkspaceID, Status: in.Status, Now: c.at, Tag: in.Tag, Search: in.Search,
+			WorkspaceID: in.WorkspaceID, Status: in.Status, Now: c.at, Tag: in.Tag, Search: nameSearch(in.Search),
 			Within: c.caller.within(c.spec.Capability),
 		}, s)
 	}, c.domain)
+}
+
+// nameSearch returns the form in which to look for a part of a name: names are
+// kept in ASCII, so an internationalised part is found by its own ASCII form.
+func nameSearch(term string) string {
+	if ascii, err := domainname.NormalizeLabels(term); err == nil {
+		return ascii
+	}
+	return term
 }
 
 func getDomain(c *call, in *api.DomainRequest) (*api.Domain, error) {
@@ -127,7 +137,7 @@ func (c *call) purchaseOne(tx store.Tx, o purchase, workspaceID, batch string, r
 	}
 	if o.verdict.name != "" {
 		result.DomainName = o.verdict.name
-		_, err := tx.DomainByName(c.caller.accountID, o.verdict.name)
+		_, err := c.findDomain(tx, o.verdict.name)
 		if err == nil {
 			return refuse(api.PurchaseAlreadyOwned, "the account owns this domain already")
 		}

@@ -52,9 +52,12 @@ func (t handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		in.Body = http.NoBody
 	}
 	body, out := io.Pipe()
-	w := &pipedAnswer{header: http.Header{}, body: out, begun: make(chan struct{})}
+	w := &pipedAnswer{header: http.Header{}, body: out, begun: make(chan struct{}), headOnly: r.Method == http.MethodHead}
+	// Whoever cancels the request gets to know it from the body too.
+	stop := context.AfterFunc(ctx, func() { _ = out.CloseWithError(ctx.Err()) })
 	go func() {
 		defer in.Body.Close()
+		defer stop()
 		defer func() {
 			var err error
 			if cause := recover(); cause != nil {
@@ -92,6 +95,8 @@ type pipedAnswer struct {
 	status int
 	sent   http.Header
 	failed error
+	// headOnly says that the answer has no body whatever the handler writes.
+	headOnly bool
 }
 
 func (w *pipedAnswer) Header() http.Header { return w.header }
@@ -106,6 +111,9 @@ func (w *pipedAnswer) WriteHeader(status int) {
 
 func (w *pipedAnswer) Write(b []byte) (int, error) {
 	w.WriteHeader(http.StatusOK)
+	if w.headOnly {
+		return len(b), nil
+	}
 	return w.body.Write(b)
 }
 

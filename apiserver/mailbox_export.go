@@ -36,18 +36,20 @@ func exportMailboxes(c *call, in *api.ExportMailboxesRequest) (*api.Stream, erro
 // exist, and lie in the domain that it names.
 func (c *call) exportFilter(r store.Reader, body api.ExportMailboxesBody) (*store.MailboxFilter, error) {
 	filter := &store.MailboxFilter{Now: c.at, Within: c.caller.within(c.spec.Capability)}
-	if body.Domain != nil {
-		d, err := c.domainInBody(r, *body.Domain)
-		if err != nil {
-			return nil, err
-		}
-		filter.DomainID = d.ID
-	}
-	if body.Mailboxes == nil {
-		return filter, nil
-	}
-	filter.IDs = []string{}
 	var unknown []*api.Problem
+	if body.Domain != nil {
+		switch d, err := c.findDomain(r, *body.Domain); {
+		case errors.Is(err, store.ErrNotFound):
+			unknown = append(unknown, unknownDomain(*body.Domain))
+		case err != nil:
+			return nil, err
+		default:
+			filter.DomainID = d.ID
+		}
+	}
+	if body.Mailboxes != nil {
+		filter.IDs = []string{}
+	}
 	for i, ref := range body.Mailboxes {
 		m, err := c.findMailbox(r, ref)
 		switch {
@@ -98,9 +100,9 @@ func (c *call) exportRow(m store.Mailbox) []string {
 }
 
 // neutral keeps a spreadsheet from running a cell as a formula, as OWASP advises
-// on CSV injection.
+// on CSV injection; some take the full-width signs for the plain ones.
 func neutral(cell string) string {
-	if cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
+	if strings.IndexAny(cell, "=+-@\t\r\n＝＋－＠") == 0 {
 		return "'" + cell
 	}
 	return cell

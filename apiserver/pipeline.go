@@ -68,7 +68,7 @@ func (s *Service) conclude(rec *statusRecorder, r *http.Request, begun time.Time
 // route passes the request on to mux, which would answer in text, and redirect
 // where a path is not clean.
 func (s *Service) route(mux *http.ServeMux, w *statusRecorder, r *http.Request) {
-	p := r.URL.Path
+	p := r.URL.EscapedPath() // an escaped slash does not end a segment
 	if p == "" || path.Clean(p) != p {
 		writeError(w, noRoute())
 		return
@@ -110,14 +110,18 @@ func writeHealth(w http.ResponseWriter, status int, state string) {
 	_ = json.NewEncoder(w).Encode(map[string]string{"status": state})
 }
 
-// requireJSON refuses a body that does not say that it is JSON.
+// requireJSON refuses a body that does not say that it is JSON. huma looks for
+// the media type in the header's text and does not parse it, so it gets that
+// alone.
 func (s *Service) requireJSON(ctx huma.Context, next func(huma.Context)) {
 	r, w := humago.Unwrap(ctx)
 	if _, takesBody := api.SpecOf(ctx).Request.FieldByName("Body"); takesBody && r.ContentLength != 0 {
-		if mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || mediaType != "application/json" {
+		mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+		if err != nil || mediaType != "application/json" {
 			writeError(w, api.UnsupportedMediaType())
 			return
 		}
+		r.Header.Set("Content-Type", mediaType)
 	}
 	next(ctx)
 }

@@ -34,9 +34,13 @@ func domainByRef(r store.Reader, accountID, ref string) (store.Domain, error) {
 func (c *call) domainInBody(r store.Reader, ref string) (store.Domain, error) {
 	d, err := c.findDomain(r, ref)
 	if errors.Is(err, store.ErrNotFound) {
-		return d, api.Unprocessable(api.Invalid("the account has no domain %.255q", ref).InBody("domain"))
+		return d, api.Unprocessable(unknownDomain(ref))
 	}
 	return d, err
+}
+
+func unknownDomain(ref string) *api.Problem {
+	return api.Invalid("the account has no domain %.255q", ref).InBody("domain")
 }
 
 // usableDomain is domainInBody for something that is made in the domain, which

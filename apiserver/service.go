@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -75,7 +76,7 @@ func New(o Options) (*Service, error) {
 		registrar:     o.Registrar,
 		maxMailboxes:  o.MaxMailboxes,
 		courier:       o.Courier,
-		publicURL:     o.PublicURL,
+		publicURL:     strings.TrimSuffix(o.PublicURL, "/"),
 		argon2:        make(chan struct{}, argon2Concurrency),
 	}
 	if s.clock == nil {

@@ -85,6 +85,9 @@ func keyed[Req, Resp any](c *call, in *Req, fn func(*call, *Req) (*Resp, error))
 	if err != nil || kept != nil {
 		return kept, err
 	}
+	if err := c.caller.mayChange(c.spec); err != nil {
+		return nil, err
+	}
 	out, err := fn(c, in)
 	var refusal *api.Error
 	if errors.As(err, &refusal) && !c.replayed {

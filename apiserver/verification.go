@@ -6,7 +6,6 @@ import (
 	"errors"
 	"html/template"
 	"net/http"
-	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -27,7 +26,7 @@ func (l verificationLink) hash() []byte {
 }
 
 func (c *call) verificationMessage(rule store.Forwarding, link verificationLink) *Message {
-	url := strings.TrimSuffix(c.publicURL, "/") + verificationPath + string(link)
+	url := c.publicURL + verificationPath + string(link)
 	return &Message{
 		To:      rule.TargetEmail,
 		Subject: "Confirm that mail may be forwarded to you",

@@ -1,0 +1,167 @@
+package apiserver_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// breakage is a value that an input does not take, and what is said of it.
+type breakage struct {
+	value    any
+	typ, msg string
+}
+
+// breakages returns the values that an input does not take by its type and its
+// tags, in the words of the decisions.
+func (f input) breakages() []breakage {
+	if f.loc[0] != "body" {
+		return f.brokenParam()
+	}
+	var all []breakage
+	wrong := map[string]breakage{
+		"string": {nil, "string_type", "Input should be a valid string"},
+		"int":    {nil, "int_parsing", "Input should be a valid integer"},
+		"bool":   {nil, "bool_type", "Input should be a valid boolean"},
+		"list":   {nil, "list_type", "Input should be a valid list"},
+		"dict":   {nil, "dict_type", "Input should be a valid dictionary"},
+	}
+	others := map[string][]any{
+		"string": {1, true, []any{}, map[string]any{}},
+		"int":    {"1", 1.5, true, []any{}, map[string]any{}},
+		"bool":   {"true", 1, []any{}, map[string]any{}},
+		"list":   {"x", 1, map[string]any{}},
+		"dict":   {"x", 1, true, []any{}},
+	}
+	if f.required {
+		all = append(all, breakage{absent{}, "missing", "Field required"})
+	}
+	values := others[f.kind()]
+	if f.required && !f.nullable || f.element {
+		values = append(values, nil)
+	}
+	for _, v := range values {
+		b := wrong[f.kind()]
+		b.value = v
+		all = append(all, b)
+	}
+	all = append(all, f.outOfBounds()...)
+	if f.kind() == "string" {
+		all = append(all, f.brokenText("Input should be a valid datetime with a timezone (RFC 3339)")...)
+	}
+	return all
+}
+
+func (f input) brokenParam() []breakage {
+	switch f.kind() {
+	case "int":
+		const msg = "Input should be a valid integer, unable to parse string as an integer"
+		all := []breakage{{"x", "int_parsing", msg}, {"1.5", "int_parsing", msg}, {"99999999999999999999", "int_parsing", msg}}
+		if f.tag.Get("minimum") != "" {
+			all = append(all, breakage{"0", "greater_than_equal", "Input should be greater than or equal to 1"})
+		}
+		if f.tag.Get("maximum") != "" {
+			all = append(all, breakage{"1001", "less_than_equal", "Input should be less than or equal to 1000"})
+		}
+		return all
+	case "bool":
+		return []breakage{{"x", "bool_type", "Input should be a valid boolean"}}
+	}
+	var all []breakage
+	for _, b := range f.outOfBounds() {
+		if b.value != "" { // an empty parameter is an absent one
+			all = append(all, b)
+		}
+	}
+	return append(all, f.brokenText("")...)
+}
+
+// outOfBounds returns the values just beyond each bound.
+func (f input) outOfBounds() (all []breakage) {
+	bound := func(key string, beyond int, make func(int) any, typ, msg string) {
+		n, err := strconv.Atoi(f.tag.Get(key))
+		if err != nil {
+			return
+		}
+		plural := "s"
+		if n == 1 {
+			plural = ""
+		}
+		all = append(all, breakage{make(n + beyond), typ, strings.NewReplacer("#", strconv.Itoa(n), "(s)", plural).Replace(msg)})
+	}
+	text := func(n int) any { return strings.Repeat("ü", n) }
+	number := func(n int) any { return n }
+	list := func(n int) any {
+		items := make([]any, n)
+		for i := range items {
+			items[i] = "a.example.com"
+			if f.name() == "items" {
+				items[i] = obj{"first_name": "f", "last_name": "l", "local_part": fmt.Sprint("p", i)}
+			}
+		}
+		return items
+	}
+	bound("minLength", -1, text, "string_too_short", "String should have at least # character(s)")
+	bound("maxLength", +1, text, "string_too_long", "String should have at most # character(s)")
+	bound("minimum", -1, number, "greater_than_equal", "Input should be greater than or equal to #")
+	bound("maximum", +1, number, "less_than_equal", "Input should be less than or equal to #")
+	bound("minItems", -1, list, "too_short", "List should have at least # item(s)")
+	bound("maxItems", +1, list, "too_long", "List should have at most # item(s)")
+	return all
+}
+
+// brokenText returns strings that a format or an enumeration does not take.
+func (f input) brokenText(datetime string) (all []breakage) {
+	if enum := f.tag.Get("enum"); enum != "" {
+		values := strings.Split(enum, ",")
+		last := len(values) - 1
+		msg := "Input should be '" + strings.Join(values[:last], "', '") + "' or '" + values[last] + "'"
+		all = append(all, breakage{"x", "enum", msg}, breakage{strings.ToUpper(values[0]) + "_", "enum", msg})
+	}
+	switch f.tag.Get("format") {
+	case "uuid":
+		for _, v := range []string{"x", "11111111-2222-4333-8444-55555555555", "11111111-2222-4333-8444-55555555555g", "11111111x2222-4333-8444-555555555555"} {
+			all = append(all, breakage{v, "uuid_parsing", "Input should be a valid UUID"})
+		}
+	case "date-time":
+		for _, v := range []string{"x", "", "2027-01-01", "2027-01-01T00:00:00", "2027-01-01 00:00:00Z", "2027-02-30T00:00:00Z"} {
+			all = append(all, breakage{v, "datetime_from_date_parsing", datetime})
+		}
+	}
+	return all
+}
+
+// conditional are the fields of which another field says whether they are
+// required.
+var conditional = map[string]bool{"prio": true, "value": true, "capability_key": true, "resource_type": true, "resource_id": true}
+
+// accepted returns the values at the bounds, and null where it is allowed.
+func (f input) accepted() (values []any) {
+	if f.loc[0] == "query" && (f.tag.Get("minimum") != "" || f.tag.Get("maximum") != "") {
+		values = append(values, "1", f.tag.Get("maximum"))
+	}
+	if f.loc[0] != "body" || f.element {
+		return values
+	}
+	if !f.required && !conditional[f.name()] {
+		values = append(values, nil, absent{})
+	}
+	for _, key := range []string{"minimum", "maximum"} {
+		if n, err := strconv.Atoi(f.tag.Get(key)); err == nil {
+			values = append(values, n)
+		}
+	}
+	// Rules beyond the tags judge the text of the others.
+	ruled := map[string]bool{"country": true, "email": true, "phone": true, "target_email": true, "local_part": true, "redirect_url": true, "name": f.tag.Get("maxLength") == "255", "domain": true, "value": f.tag.Get("maxLength") == ""}
+	for _, key := range []string{"minLength", "maxLength"} {
+		if n, err := strconv.Atoi(f.tag.Get(key)); err == nil && !ruled[f.name()] {
+			values = append(values, strings.Repeat("ü", n))
+		}
+	}
+	if enum := f.tag.Get("enum"); enum != "" && f.name() != "type" && f.name() != "grant_kind" && f.name() != "subject_type" {
+		for v := range strings.SplitSeq(enum, ",") {
+			values = append(values, v)
+		}
+	}
+	return values
+}

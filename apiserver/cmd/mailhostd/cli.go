@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// version is set by the release build; others are named by the Go command.
+var version = ""
+
+// The program's exit codes.
+const (
+	exitOK = iota
+	exitFailure
+	exitUsage
+)
+
+// Main is the program with all that it gets from outside, so that a test can
+// run it in process.
+type Main struct {
+	// Args are the arguments after the program's name.
+	Args []string
+	// Environ is the environment, as of os.Environ.
+	Environ        []string
+	Stdout, Stderr io.Writer
+	// Openers are the database engines that are linked in.
+	Openers Openers
+}
+
+// cli is the command line.
+type cli struct {
+	Help    helpFlag    `short:"h" help:"Show help, of a command too."`
+	Version versionFlag `help:"Show the version."`
+
+	Init    initCommand    `cmd:"" help:"Make an account and print its id and a token."`
+	Serve   serveCommand   `cmd:"" help:"Serve the API."`
+	OpenAPI openAPICommand `cmd:"" name:"openapi" help:"Print the API's OpenAPI 3.1 document."`
+}
+
+// Run runs the program until it is done or ctx is cancelled, says what went
+// wrong, and returns the exit code.
+func (m Main) Run(ctx context.Context) int {
+	err := m.run(ctx)
+	var usage *usageError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &usage):
+		fmt.Fprintf(m.Stderr, "mailhostd: %s; see mailhostd --help\n", err)
+		return exitUsage
+	}
+	fmt.Fprintf(m.Stderr, "mailhostd: %s\n", err)
+	return exitFailure
+}
+
+func (m Main) run(ctx context.Context) error {
+	var commands cli
+	parser, err := kong.New(&commands,
+		kong.Name("mailhostd"),
+		kong.Description("The account management API as a server."),
+		kong.Writers(m.Stdout, m.Stderr),
+		kong.NoDefaultHelp(),
+		kong.Resolvers(environment(m.Environ)),
+		kong.ValueFormatter(helpText),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+		kong.BindTo(ctx, (*context.Context)(nil)),
+		kong.Bind(m),
+	)
+	if err != nil {
+		return err
+	}
+	command, err := parser.Parse(m.Args)
+	switch {
+	case errors.Is(err, errDone):
+		return nil
+	case err != nil:
+		return &usageError{err}
+	}
+	return command.Run()
+}
+
+// usageError says that the command line makes no sense.
+type usageError struct{ error }
+
+// Unwrap lets errors.Is see the cause.
+func (e *usageError) Unwrap() error { return e.error }
+
+// errDone ends the parsing of a command line whose work is done.
+var errDone = errors.New("done")
+
+// helpFlag and versionFlag do their work while the command line is parsed,
+// whatever else stands on it.
+type (
+	helpFlag    bool
+	versionFlag bool
+)
+
+// BeforeReset is called by kong.
+func (helpFlag) BeforeReset(ctx *kong.Context) error {
+	if err := ctx.PrintUsage(false); err != nil {
+		return err
+	}
+	return errDone
+}
+
+// BeforeReset is called by kong.
+func (versionFlag) BeforeReset(app *kong.Kong) error {
+	if _, err := fmt.Fprintf(app.Stdout, "mailhostd %s (%s %s/%s)\n", programVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH); err != nil {
+		return err
+	}
+	return errDone
+}
+
+func programVersion() string {
+	if version != "" {
+		return version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
+}
+
+// variable returns the name of the environment variable for a flag.
+func variable(flag string) string {
+	return "MAILHOSTD_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// environment resolves flags from an environment. An empty variable is as good
+// as none.
+func environment(environ []string) kong.Resolver {
+	values := map[string]string{}
+	for _, entry := range environ {
+		name, value, _ := strings.Cut(entry, "=")
+		values[name] = value
+	}
+	return kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+		value := values[variable(flag.Name)]
+		if value == "" || !configures(flag.Value) {
+			return nil, nil
+		}
+		return value, nil
+	})
+}
+
+// configures reports whether a flag is a setting, rather than a request.
+func configures(flag *kong.Value) bool {
+	switch flag.Target.Interface().(type) {
+	case helpFlag, versionFlag:
+		return false
+	}
+	return true
+}
+
+func helpText(value *kong.Value) string {
+	if !configures(value) {
+		return value.Help
+	}
+	return value.Help + " ($" + variable(value.Name) + ")"
+}

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+)
+
+func TestInit(t *testing.T) {
+	t.Parallel()
+	database, first := initialize(t)
+	if first.WorkspaceID != api.DefaultWorkspaceID(first.AccountID) || !strings.HasPrefix(first.Token, "mhsa_") {
+		t.Errorf("init printed %+v", first)
+	}
+	if second := initializeIn(t, database); second.AccountID == first.AccountID {
+		t.Error("init without an id makes no other account")
+	}
+	const chosen = "3B9F4D5E-6D0C-4B7E-9A53-3F1C2D8E7A10"
+	third := initializeIn(t, database, "--account-id", chosen)
+	if third.AccountID != strings.ToLower(chosen) {
+		t.Errorf("the account's id is %s", third.AccountID)
+	}
+	code, stdout, stderr := run(t, "init", "--database", database, "--account-id", chosen)
+	want := "mailhostd: " + database + " has the account " + third.AccountID + " already, with a service account that works; nothing was changed. " +
+		"Use its token to get another one: POST /v1/public/accounts/" + third.AccountID + "/auth/service-accounts\n"
+	if code != exitFailure || stdout != "" || stderr != want {
+		t.Errorf("a second init: exit code %d, stdout %q, stderr\n%s", code, stdout, stderr)
+	}
+}
+
+func TestOpenAPI(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		args      []string
+		lifecycle bool
+	}{{[]string{"openapi"}, true}, {[]string{"openapi", "--published-only"}, false}} {
+		want, err := api.Document(tt.lifecycle)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if code, stdout, stderr := run(t, tt.args...); code != exitOK || stdout != string(want) || stderr != "" {
+			t.Errorf("%v: exit code %d, %d bytes, stderr %q; want the %d bytes of the contract", tt.args, code, len(stdout), stderr, len(want))
+		}
+	}
+}
+
+func TestHelpAndVersion(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		args string
+		want []string
+	}{
+		{"--help", []string{"init", "serve", "openapi"}},
+		{"-h", []string{"Usage: mailhostd <command>"}},
+		{"serve --help", []string{"--listen", "127.0.0.1:8080", "$MAILHOSTD_CONTROL_LISTEN", "--fixture"}},
+		{"init --help", []string{"--account-id", "$MAILHOSTD_DATABASE"}},
+		{"--version", []string{"mailhostd "}},
+	} {
+		code, stdout, stderr := run(t, strings.Fields(tt.args)...)
+		if code != exitOK || stderr != "" {
+			t.Errorf("%s: exit code %d, stderr %q", tt.args, code, stderr)
+		}
+		for _, want := range tt.want {
+			if !strings.Contains(stdout, want) {
+				t.Errorf("%s does not tell %q:\n%s", tt.args, want, stdout)
+			}
+		}
+	}
+}
+
+func TestEnvironment(t *testing.T) {
+	t.Parallel()
+	database := filepath.Join(t.TempDir(), "other.db")
+	environ := []string{"MAILHOSTD_DATABASE=" + database, "MAILHOSTD_ACCOUNT_ID=", "MAILHOSTD_HELP=true", "MAILHOSTD_VERSION=true"}
+	if code, _, stderr := runWith(t, environ, "init"); code != exitOK {
+		t.Fatalf("exit code %d, %s", code, stderr)
+	}
+	if _, err := os.Stat(database); err != nil {
+		t.Error(err)
+	}
+	if code, _, stderr := runWith(t, append(environ, "MAILHOSTD_ACCOUNT_ID=x"), "init"); code != exitUsage || !strings.Contains(stderr, "--account-id") {
+		t.Errorf("exit code %d, %s", code, stderr)
+	}
+	if code, stdout, _ := runWith(t, []string{"MAILHOSTD_PUBLISHED_ONLY=true"}, "openapi"); code != exitOK || strings.Contains(stdout, `"x-lifecycle-extension": true`) {
+		t.Errorf("exit code %d, and lifecycle operations in the document", code)
+	}
+	// A flag goes before its variable.
+	flag := filepath.Join(t.TempDir(), "flag.db")
+	if code, _, stderr := runWith(t, environ, "init", "--database", flag); code != exitOK {
+		t.Fatalf("exit code %d, %s", code, stderr)
+	}
+	if _, err := os.Stat(flag); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestErrorLines(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = taken.Close() })
+	address := taken.Addr().String()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	fixture := write("fixture.json", `{"accounts": [{"id": "x"}]}`)
+	notes := write("notes.txt", "These are notes and no database, and long enough to have a header of one.\n")
+	database := filepath.Join(dir, "a.db")
+
+	for _, tt := range []struct {
+		name string
+		args []string
+		code int
+		want string
+	}{
+		{"nothing", nil, exitUsage, `expected one of "init", "serve", "openapi"`},
+		{"unknown flag", []string{"serve", "--port", "1"}, exitUsage, "unknown flag --port"},
+		{"bad id", []string{"init", "--account-id", "x"}, exitUsage, `--account-id: "x" is not a UUID`},
+		{"in memory", []string{"init", "--database", ":memory:"}, exitUsage, "gone at once"},
+		{"bad duration", []string{"serve", "--shutdown-timeout", "soon"}, exitUsage, "--shutdown-timeout"},
+		{"negative duration", []string{"serve", "--shutdown-timeout=-1s"}, exitUsage, "must not be negative"},
+		{"bad format", []string{"serve", "--log-format", "xml"}, exitUsage, `--log-format must be one of "text","json"`},
+		{"bad level", []string{"serve", "--log-level", "loud"}, exitUsage, "--log-level"},
+		{"bad public URL", []string{"serve", "--public-url", "mail.example.com"}, exitUsage, "--public-url: must be an http or https URL"},
+		{"port in use", []string{"serve", "--listen", address, "--database", database}, exitFailure, "--listen: can't listen on " + address + ": bind: address already in use"},
+		{"control port in use", []string{"serve", "--listen", "127.0.0.1:0", "--control-listen", address, "--database", database}, exitFailure, "--control-listen: can't listen on"},
+		{"no such port", []string{"serve", "--listen", "127.0.0.1:99999"}, exitFailure, "--listen: can't listen on 127.0.0.1:99999"},
+		{"PostgreSQL", []string{"serve", "--listen", "127.0.0.1:0", "--database", "postgres://u:secret@db/mail"}, exitFailure,
+			"--database: this build can't open postgres://; it takes the path of an SQLite file"},
+		{"no directory", []string{"init", "--database", filepath.Join(dir, "none", "a.db")}, exitFailure, "directory does not exist"},
+		{"a directory", []string{"init", "--database", dir}, exitFailure, "is a directory"},
+		{"no database", []string{"init", "--database", notes}, exitFailure, "it is not an SQLite database"},
+		{"no fixture", []string{"serve", "--fixture", filepath.Join(dir, "none.json")}, exitFailure, "--fixture: open"},
+		{"bad fixture", []string{"serve", "--fixture", fixture}, exitFailure, "fixture.json: accounts[0] (x): id: must be the account's UUID"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			code, stdout, stderr := run(t, tt.args...)
+			if code != tt.code || stdout != "" || !strings.HasPrefix(stderr, "mailhostd: ") || !strings.Contains(stderr, tt.want) ||
+				strings.Count(stderr, "\n") != 1 || strings.Contains(stderr, "secret") {
+				t.Errorf("exit code %d, stdout %q, stderr\n%s\nwant %d, …%s…", code, stdout, stderr, tt.code, tt.want)
+			}
+		})
+	}
+	t.Cleanup(func() {
+		if _, err := os.Stat(database); err == nil {
+			t.Error("an address in use leaves a new database behind")
+		}
+	})
+}

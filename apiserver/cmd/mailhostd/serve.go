@@ -1,0 +1,190 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+type serveCommand struct {
+	Listen          string        `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Address to serve the API on; port 0 takes a free one. Default: ${default}."`
+	Database        string        `default:"mailhost.db" placeholder:"FILE" help:"SQLite file, made if it does not exist. Default: ${default}."`
+	PublishedOnly   bool          `help:"Leave out the operations beyond the published ones."`
+	ControlListen   string        `placeholder:"ADDRESS" help:"Address of the control plane, for tests: messages, fixtures and the clock, for whoever reaches it. A port alone is on 127.0.0.1. Default: off."`
+	Fixture         string        `placeholder:"FILE" help:"JSON file with accounts to make where they do not exist, and with the registrar's rules."`
+	PublicURL       string        `placeholder:"URL" help:"Where recipients of messages reach the server. Default: the address that it listens on."`
+	ShutdownTimeout time.Duration `default:"10s" placeholder:"DURATION" help:"How long requests under way may take after SIGTERM or SIGINT. Default: ${default}."`
+
+	logFlags
+}
+
+// Help is shown by mailhostd serve --help.
+func (serveCommand) Help() string {
+	return "On SIGTERM or SIGINT the server takes no new requests and ends those under way; a second signal ends it at once."
+}
+
+// Validate is called by kong.
+func (c serveCommand) Validate() error {
+	if c.ShutdownTimeout < 0 {
+		return errors.New("--shutdown-timeout: must not be negative")
+	}
+	if c.PublicURL == "" {
+		return nil
+	}
+	u, err := url.Parse(c.PublicURL)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return errors.New("--public-url: must be an http or https URL, for instance https://mail.example.com")
+	}
+	return nil
+}
+
+// Run serves until ctx is cancelled.
+func (c serveCommand) Run(ctx context.Context, m Main) (err error) {
+	log := c.logger(m.Stderr)
+	fixture, err := c.readFixture()
+	if err != nil {
+		return err
+	}
+	// An address that is taken must not leave a new database behind.
+	public, err := listen(ctx, "--listen", c.Listen)
+	if err != nil {
+		return err
+	}
+	s := &server{log: log, timeout: c.ShutdownTimeout, public: public}
+	defer s.closeListeners()
+	if c.ControlListen != "" {
+		if s.control, err = listen(ctx, "--control-listen", loopbackByDefault(c.ControlListen)); err != nil {
+			return err
+		}
+	}
+	db, err := c.openDatabase(ctx, m.Openers, log)
+	if err != nil {
+		return err
+	}
+	var clock control.Clock
+	service, err := apiserver.New(c.options(db, fixture, &clock, public, log))
+	if err != nil {
+		return errors.Join(err, db.Close())
+	}
+	defer func() { err = errors.Join(err, service.Close()) }()
+	if err := service.LoadFixture(ctx, fixture); err != nil {
+		return fmt.Errorf("--fixture %s: %w", c.Fixture, err)
+	}
+	c.announce(ctx, log, s, db)
+	return s.serve(ctx, service, &clock)
+}
+
+// readFixture returns an empty fixture where none is given.
+func (c serveCommand) readFixture() (*apiserver.Fixture, error) {
+	if c.Fixture == "" {
+		return &apiserver.Fixture{}, nil
+	}
+	file, err := os.Open(c.Fixture)
+	if err != nil {
+		return nil, fmt.Errorf("--fixture: %w", err)
+	}
+	defer file.Close()
+	f, err := apiserver.ReadFixture(file)
+	if err != nil {
+		return nil, fmt.Errorf("--fixture %s: %w", c.Fixture, err)
+	}
+	return f, nil
+}
+
+func (c serveCommand) openDatabase(ctx context.Context, openers Openers, log *slog.Logger) (store.Store, error) {
+	_, statErr := os.Stat(c.Database)
+	db, err := openers.open(ctx, c.Database)
+	if err == nil && scheme(c.Database) == "" && errors.Is(statErr, os.ErrNotExist) {
+		log.Info("database made", "database", c.Database)
+	}
+	return db, err
+}
+
+func (c serveCommand) options(db store.Store, f *apiserver.Fixture, clock *control.Clock, public net.Listener, log *slog.Logger) apiserver.Options {
+	o := apiserver.Options{
+		Store: db, Logger: log, PublishedOnly: c.PublishedOnly, Registrar: f.Registrar,
+		PublicURL: strings.TrimSuffix(c.PublicURL, "/"), Clock: clock.Now,
+	}
+	if o.PublicURL == "" {
+		o.PublicURL = urlOf(public)
+	}
+	return o
+}
+
+// announce logs what a person or a script needs to begin.
+func (c serveCommand) announce(ctx context.Context, log *slog.Logger, s *server, db store.Store) {
+	accounts := -1
+	_ = db.View(ctx, func(r store.Reader) error { // a failure shows in the first request too
+		all, err := r.Accounts()
+		if err == nil {
+			accounts = len(all)
+		}
+		return err
+	})
+	if accounts == 0 {
+		log.Warn("there is no account yet; make one with: mailhostd init --database "+describe(c.Database), "database", describe(c.Database))
+	}
+	if !isLoopback(s.public) {
+		log.Warn("tokens travel in plain HTTP; let only a TLS proxy reach this address", "address", s.public.Addr().String())
+	}
+	if s.control != nil {
+		if !isLoopback(s.control) {
+			log.Warn("whoever reaches the control plane may do everything", "address", s.control.Addr().String())
+		}
+		log.Info("serving the control plane", "url", urlOf(s.control))
+	}
+	log.Info("serving", "url", urlOf(s.public), "database", describe(c.Database), "published_only", c.PublishedOnly, "version", programVersion())
+}
+
+func listen(ctx context.Context, flag, address string) (net.Listener, error) {
+	var config net.ListenConfig
+	l, err := config.Listen(ctx, "tcp", address)
+	if err != nil {
+		// What net adds names the address in several forms; the cause is enough.
+		cause := err
+		if op := new(net.OpError); errors.As(err, &op) {
+			cause = op.Err
+		}
+		return nil, fmt.Errorf("%s: can't listen on %s: %w", flag, address, cause)
+	}
+	return l, nil
+}
+
+// loopbackByDefault completes a port to an address that only this machine
+// reaches.
+func loopbackByDefault(address string) string {
+	port := strings.TrimPrefix(address, ":")
+	if strings.ContainsAny(port, ":.") {
+		return address
+	}
+	return net.JoinHostPort("127.0.0.1", port)
+}
+
+// urlOf returns where this machine reaches a listener.
+func urlOf(l net.Listener) string {
+	address, err := netip.ParseAddrPort(l.Addr().String())
+	if err != nil {
+		return "http://" + l.Addr().String()
+	}
+	host := address.Addr().String()
+	if address.Addr().IsUnspecified() {
+		host = "localhost"
+	}
+	return "http://" + net.JoinHostPort(host, fmt.Sprint(address.Port()))
+}
+
+func isLoopback(l net.Listener) bool {
+	address, err := netip.ParseAddrPort(l.Addr().String())
+	return err == nil && address.Addr().IsLoopback()
+}

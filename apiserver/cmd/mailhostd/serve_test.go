@@ -1,0 +1,201 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
+)
+
+func TestWhatWasMadeIsThereAfterARestart(t *testing.T) {
+	t.Parallel()
+	database, owner := initialize(t)
+	first := serve(t, database)
+	c := first.as(t, owner)
+	c.buy(t, "example.com")
+	var made api.Mailbox
+	c.must(t, http.StatusCreated, http.MethodPost, "/mailboxes", mailbox("example.com", "Jane"), &made)
+	if code := first.end(); code != exitOK {
+		t.Errorf("exit code %d", code)
+	}
+	if log := first.log.String(); strings.Contains(log, owner.Token) || !strings.Contains(log, `"msg":"shut down"`) {
+		t.Errorf("log:\n%s", log)
+	}
+
+	second := serve(t, database)
+	var found api.Mailbox
+	second.as(t, owner).must(t, http.StatusOK, http.MethodGet, "/mailboxes/jane@example.com", "", &found)
+	if found.ID != made.ID || found.CreatedAt != made.CreatedAt {
+		t.Errorf("made %+v\nfound %+v", made, found)
+	}
+}
+
+func TestPublishedOnly(t *testing.T) {
+	t.Parallel()
+	database, owner := initialize(t)
+	c := serve(t, database, "--published-only").as(t, owner)
+	c.buy(t, "example.com")
+	c.must(t, http.StatusCreated, http.MethodPost, "/mailboxes", mailbox("example.com", "jane"), nil)
+	c.must(t, http.StatusOK, http.MethodGet, "/mailboxes", "", nil)
+	c.must(t, http.StatusMethodNotAllowed, http.MethodGet, "/mailboxes/jane@example.com", "", nil)
+	c.must(t, http.StatusMethodNotAllowed, http.MethodDelete, "/mailboxes/jane@example.com", "", nil)
+	c.must(t, http.StatusMethodNotAllowed, http.MethodGet, "/dns-records", "", nil)
+	c.must(t, http.StatusNotFound, http.MethodGet, "/workspaces", "", nil)
+	c.must(t, http.StatusNotFound, http.MethodGet, "", "", nil)
+}
+
+func TestServeWithoutAnAccount(t *testing.T) {
+	t.Parallel()
+	database := t.TempDir() + "/new.db"
+	s := serve(t, database)
+	if made := s.log.wait(t, "database made"); made["database"] != database {
+		t.Errorf("log line: %v", made)
+	}
+	s.log.wait(t, "there is no account yet; make one with: mailhostd init --database "+database)
+
+	// The account can be made while the server runs.
+	owner := initializeIn(t, database)
+	s.as(t, owner).must(t, http.StatusOK, http.MethodGet, "", "", nil)
+	ready, err := http.Get(s.url + "/healthz/ready")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ready.Body.Close()
+	if ready.StatusCode != http.StatusOK {
+		t.Errorf("ready: %s", ready.Status)
+	}
+}
+
+func TestServeWithAFixture(t *testing.T) {
+	t.Parallel()
+	const account = "0b9f4d5e-6d0c-4b7e-9a53-3f1c2d8e7a10"
+	database := t.TempDir() + "/fixture.db"
+	fixture := []string{"--fixture", "../../testdata/fixture.json"}
+	s := serve(t, database, fixture...)
+	owner := initializeIn(t, database, "--account-id", account)
+	var page api.Page[api.Mailbox]
+	s.as(t, owner).must(t, http.StatusOK, http.MethodGet, "/mailboxes", "", &page)
+	if page.Total != 2 {
+		t.Errorf("%d mailboxes, want 2", page.Total)
+	}
+	s.as(t, owner).must(t, http.StatusNoContent, http.MethodDelete, "/mailboxes/john@example.com", "", nil)
+	s.end()
+	// What was deleted stays deleted, although the fixture has it.
+	c := serve(t, database, fixture...).as(t, owner)
+	c.must(t, http.StatusOK, http.MethodGet, "/mailboxes/jane@example.com", "", nil)
+	c.must(t, http.StatusNotFound, http.MethodGet, "/mailboxes/john@example.com", "", nil)
+}
+
+// begin sends a request that creates a mailbox up to its body, and returns when
+// the handler waits for that.
+func begin(t *testing.T, s *serving, owner initialized, body string) (net.Conn, *bufio.Reader) {
+	t.Helper()
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(t.Context(), "tcp", strings.TrimPrefix(s.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	if _, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
+		"Content-Length: %d\r\nExpect: 100-continue\r\n\r\n",
+		strings.TrimPrefix(s.as(t, owner).path("/mailboxes"), s.url), owner.Token, len(body)); err != nil {
+		t.Fatal(err)
+	}
+	answer := bufio.NewReader(conn)
+	line, err := answer.ReadString('\n')
+	if err != nil || !strings.Contains(line, "100 Continue") {
+		t.Fatalf("%q, %v", line, err)
+	}
+	if _, err := answer.ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	return conn, answer
+}
+
+func TestShutdownEndsRequestsUnderWay(t *testing.T) {
+	t.Parallel()
+	database, owner := initialize(t)
+	s := serve(t, database)
+	s.as(t, owner).buy(t, "example.com")
+	body := mailbox("example.com", "late")
+	conn, answer := begin(t, s, owner, body)
+
+	s.stop()
+	s.log.wait(t, "shutting down")
+	if _, err := fmt.Fprint(conn, body); err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.ReadResponse(answer, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusCreated {
+		t.Errorf("the request under way: %s", resp.Status)
+	}
+	if code := s.end(); code != exitOK {
+		t.Errorf("exit code %d", code)
+	}
+	c := serve(t, database).as(t, owner)
+	c.must(t, http.StatusOK, http.MethodGet, "/mailboxes/late@example.com", "", nil)
+}
+
+func TestShutdownCutsOffWhatTakesTooLong(t *testing.T) {
+	t.Parallel()
+	database, owner := initialize(t)
+	s := serve(t, database, "--shutdown-timeout", "1ms")
+	s.as(t, owner).buy(t, "example.com")
+	begin(t, s, owner, mailbox("example.com", "never"))
+	if code := s.end(); code != exitFailure {
+		t.Errorf("exit code %d", code)
+	}
+	if want := "mailhostd: requests under way did not end within 1ms and were cut off\n"; !strings.HasSuffix(s.log.String(), want) {
+		t.Errorf("log:\n%s", s.log)
+	}
+}
+
+func TestListenersOfOneRun(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{
+		"9000": "127.0.0.1:9000", ":9000": "127.0.0.1:9000", "127.0.0.1:9": "127.0.0.1:9",
+		"0.0.0.0:9000": "0.0.0.0:9000", "[::1]:9000": "[::1]:9000",
+	} {
+		if got := loopbackByDefault(address); got != want {
+			t.Errorf("loopbackByDefault(%q) = %q, want %q", address, got, want)
+		}
+	}
+	l, err := listen(t.Context(), "--listen", ":0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if u := urlOf(l); !strings.HasPrefix(u, "http://localhost:") || isLoopback(l) {
+		t.Errorf("all addresses: %s, loopback %t", u, isLoopback(l))
+	}
+}
+
+// TestOpenersAreATable shows how a build gets another engine.
+func TestOpenersAreATable(t *testing.T) {
+	t.Parallel()
+	all := openers()
+	all["postgres"] = func(ctx context.Context, _ string) (store.Store, error) {
+		return sqlite.Open(ctx, sqlite.Memory, sqlite.Options{})
+	}
+	db, err := all.open(t.Context(), "Postgres://user:secret@db/mail")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Error(err)
+	}
+	if got := describe("postgres://user:secret@db/mail"); strings.Contains(got, "secret") {
+		t.Errorf("describe tells the password: %s", got)
+	}
+}

@@ -1,0 +1,180 @@
+package apiserver_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestSystemManagedRecords(t *testing.T) {
+	h := newHarness(t)
+	h.domain("example.com")
+	a := h.get("/dns-records?domain=example.com").want(200)
+	var got []string
+	for i, typ := range a.each("type") {
+		place := "items." + itoa(i) + "."
+		got = append(got, a.str(place+"name")+" "+typ)
+		a.is(place+"is_system_managed", true, place+"ttl", 3600)
+		path := "/dns-records/" + idOf(a, place+"id")
+		h.delete(path).refused(409, "body conflict").says("system-managed")
+		h.patch(path, obj{"ttl": 60}).refused(409, "body conflict").says("system-managed")
+	}
+	slices.Sort(got)
+	same(t, "records", got, []string{"@ MX", "@ MX", "@ TXT", "_dmarc TXT", "mailhost._domainkey TXT"})
+	for name, value := range map[string]string{"@": "v=spf1 ", "_dmarc": "v=DMARC1;", "mailhost._domainkey": "v=DKIM1;"} {
+		r := h.get("/dns-records?domain=example.com&type=TXT&name="+name).want(200).is("total", 1, "items.0.priority", nil)
+		if !strings.HasPrefix(r.str("items.0.value"), value) {
+			t.Errorf("%s is %q", name, r.str("items.0.value"))
+		}
+	}
+	h.get("/dns-records?domain=example.com&type=MX").is("total", 2, "items.0.priority", 10, "items.1.priority", 20)
+}
+
+// idOf renders the number at a place as an id.
+func idOf(a *answer, place string) string {
+	n, ok := a.at(place).(float64)
+	if !ok {
+		a.t.Fatalf("no number at %s: %s", place, a)
+	}
+	return itoa(int(n))
+}
+
+func TestDNSRecord(t *testing.T) {
+	h := newHarness(t)
+	h.domain("bücher.de")
+	for _, tt := range []struct {
+		name, typ, value string
+		prio             any
+		wantName, want   string
+	}{
+		{"www", "A", "192.0.2.1", nil, "www", "192.0.2.1"},
+		{"WWW.bücher.de.", "AAAA", "2001:DB8:0:0::1", nil, "www", "2001:db8::1"},
+		{"@", "A", "192.0.2.2", nil, "@", "192.0.2.2"},
+		{"xn--bcher-kva.de.", "AAAA", "2001:db8::2", nil, "@", "2001:db8::2"},
+		{"mail", "MX", "MX.Example.net.", 0, "mail", "mx.example.net"},
+		{"_sip._tcp", "SRV", "5  443 sip.example.net.", 65535, "_sip._tcp", "5 443 sip.example.net"},
+		{"@", "TXT", `"a" "b"`, nil, "@", "ab"},
+		{"@", "CAA", `0 issue "letsencrypt.org"`, nil, "@", `0 issue "letsencrypt.org"`},
+		{"sub", "NS", "ns1.example.net", nil, "sub", "ns1.example.net"},
+		{"alias", "CNAME", "Example.NET", nil, "alias", "example.net"},
+		{"*", "A", "192.0.2.3", nil, "*", "192.0.2.3"},
+		{"long", "TXT", strings.Repeat("x", 1000), nil, "long", strings.Repeat("x", 1000)},
+	} {
+		a := h.post("/dns-records", obj{"domain": "bücher.de", "name": tt.name, "type": tt.typ, "value": tt.value, "prio": tt.prio, "ttl": 60}).
+			want(201).is("name", tt.wantName, "type", tt.typ, "value", tt.want, "priority", tt.prio, "ttl", 60, "is_system_managed", false)
+		if got := h.get("/dns-records/" + idOf(a, "id")).want(200); string(got.raw) != string(a.raw) {
+			t.Errorf("%s; want what was created: %s", got, a)
+		}
+	}
+	h.record("bücher.de", "ttl", "A", "192.0.2.1").want(201).is("ttl", 3600)
+}
+
+func TestDNSRecordRefusals(t *testing.T) {
+	h := newHarness(t)
+	h.domain("example.com")
+	for _, tt := range []struct {
+		fields obj
+		want   []string
+	}{
+		{obj{"type": "MX", "value": "mx.example.net"}, []string{"body.prio missing"}},
+		{obj{"type": "SRV", "value": "1 2 x.example.net"}, []string{"body.prio missing"}},
+		{obj{"type": "TXT", "value": "x", "prio": 1}, []string{"body.prio value_error"}},
+		{obj{"type": "A", "value": "2001:db8::1"}, []string{"body.value value_error"}},
+		{obj{"type": "AAAA", "value": "192.0.2.1"}, []string{"body.value value_error"}},
+		{obj{"type": "MX", "value": "not a host", "prio": 70000}, []string{"body.prio less_than_equal", "body.value value_error"}},
+		{obj{"type": "CNAME", "value": "192.0.2.1"}, []string{"body.value value_error"}},
+		{obj{"type": "CAA", "value": "0 issue"}, []string{"body.value value_error"}},
+		{obj{"type": "A", "value": "192.0.2.1", "name": "other.net."}, []string{"body.name value_error"}},
+		{obj{"type": "A", "value": "192.0.2.1", "name": "a b"}, []string{"body.name value_error"}},
+		{obj{"type": "A", "value": "192.0.2.1", "ttl": 59}, []string{"body.ttl greater_than_equal"}},
+		{obj{"type": "A", "value": "192.0.2.1", "ttl": 86401}, []string{"body.ttl less_than_equal"}},
+		{obj{"type": "PTR", "value": "x.example.net"}, []string{"body.type enum"}},
+		{obj{"type": "A", "value": "192.0.2.1", "domain": "nowhere.com"}, []string{"body.domain value_error"}},
+	} {
+		h.post("/dns-records", with(obj{"domain": "example.com", "name": "www"}, flat(tt.fields)...)).refused(422, tt.want...)
+	}
+	h.get("/dns-records").is("total", 5)
+}
+
+// flat is an object's members as names and values in turn.
+func flat(o obj) (pairs []any) {
+	for key, value := range o {
+		pairs = append(pairs, key, value)
+	}
+	return pairs
+}
+
+func TestCNAMEExcludesOthers(t *testing.T) {
+	h := newHarness(t)
+	h.domain("example.com")
+	www := idOf(h.record("example.com", "www", "A", "192.0.2.1").want(201), "id")
+	alias := idOf(h.record("example.com", "alias", "CNAME", "example.net").want(201), "id")
+	h.record("example.com", "www", "CNAME", "example.net").refused(409, "body conflict").says(www)
+	h.record("example.com", "alias", "A", "192.0.2.1").refused(409, "body conflict").says(alias)
+	h.record("example.com", "alias.example.com.", "TXT", "x").refused(409, "body conflict").says(alias)
+	h.record("example.com", "alias", "CNAME", "example.org").refused(409, "body conflict").says(alias)
+	h.record("example.com", "alias", "CNAME", "EXAMPLE.net.").refused(409, "body conflict").says(alias)
+	h.record("example.com", "@", "CNAME", "example.net").refused(409, "body conflict")
+	h.record("example.com", "www", "AAAA", "2001:db8::1").want(201)
+	h.delete("/dns-records/" + alias).want(204)
+	h.record("example.com", "alias", "A", "192.0.2.1").want(201)
+}
+
+func TestIdenticalRecords(t *testing.T) {
+	h := newHarness(t)
+	h.domain("example.com")
+	id := idOf(h.record("example.com", "www", "A", "192.0.2.1").want(201), "id")
+	h.record("example.com", "WWW", "A", "192.0.2.1").refused(409, "body conflict").says(id)
+	h.post("/dns-records", obj{"domain": "example.com", "name": "www.example.com.", "type": "A", "value": "192.0.2.1", "ttl": 60}).refused(409, "body conflict")
+	second := idOf(h.record("example.com", "www", "A", "192.0.2.2").want(201), "id")
+	mx := obj{"domain": "example.com", "name": "m", "type": "MX", "value": "mx.example.net", "prio": 10}
+	h.post("/dns-records", mx).want(201)
+	h.post("/dns-records", with(mx, "prio", 20)).want(201)
+	h.post("/dns-records", mx).refused(409, "body conflict")
+	h.patch("/dns-records/"+second, obj{"value": "192.0.2.1"}).refused(409, "body conflict").says(id)
+	h.get("/dns-records/"+second).is("value", "192.0.2.2")
+}
+
+func TestUpdateDNSRecord(t *testing.T) {
+	h := newHarness(t)
+	h.domain("example.com")
+	a := idOf(h.record("example.com", "www", "A", "192.0.2.1").want(201), "id")
+	mx := idOf(h.post("/dns-records", obj{"domain": "example.com", "name": "m", "type": "MX", "value": "mx.example.net", "prio": 10}).want(201), "id")
+	h.patch("/dns-records/"+a, obj{"value": " 192.0.2.9 "}).want(200).is("value", "192.0.2.9", "ttl", 3600, "name", "www", "type", "A")
+	h.patch("/dns-records/"+a, obj{"ttl": 60, "value": nil, "prio": nil}).want(200).is("value", "192.0.2.9", "ttl", 60)
+	h.patch("/dns-records/"+a, obj{}).want(200).is("value", "192.0.2.9", "ttl", 60)
+	h.patch("/dns-records/"+mx, obj{"prio": 5}).want(200).is("priority", 5, "value", "mx.example.net")
+	h.patch("/dns-records/"+mx, obj{"value": "10 mx.example.net"}).refused(422, "body.value value_error")
+	h.patch("/dns-records/"+a, obj{"prio": 5}).refused(422, "body.prio value_error")
+	h.patch("/dns-records/"+a, obj{"prio": 5, "value": "x"}).refused(422, "body.value value_error", "body.prio value_error")
+	h.patch("/dns-records/"+a, obj{"ttl": 1, "prio": -1, "value": ""}).
+		refused(422, "body.prio greater_than_equal", "body.ttl greater_than_equal", "body.value string_too_short")
+	h.get("/dns-records/"+a).is("value", "192.0.2.9", "priority", nil)
+	h.delete("/dns-records/" + a).want(204)
+	for _, path := range []string{"/dns-records/" + a, "/dns-records/0", "/dns-records/-1", "/dns-records/9223372036854775807"} {
+		h.get(path).refused(404, "path.dns_record_id not_found")
+		h.patch(path, obj{}).refused(404, "path.dns_record_id not_found")
+		h.delete(path).refused(404, "path.dns_record_id not_found")
+	}
+	next := idOf(h.record("example.com", "www", "A", "192.0.2.1").want(201), "id")
+	if next == a {
+		t.Error("an id is used again")
+	}
+}
+
+func TestDNSRecordFilters(t *testing.T) {
+	h := newHarness(t)
+	id := h.domain("example.com")
+	h.domain("example.net")
+	for _, domain := range []string{"example.com", "example.net"} {
+		h.record(domain, "www", "A", "192.0.2.1").want(201)
+		h.record(domain, "www", "TXT", "x").want(201)
+	}
+	for query, want := range map[string]int{
+		"": 14, "domain=example.com": 7, "domain=EXAMPLE.com.": 7, "domain=" + id: 7, "type=A": 2, "type=TXT": 8, "name=www": 4, "name=WWW": 4, "domain=example.com&name=www": 2,
+		"domain=example.com&name=www.example.com.": 2, "domain=example.com&name=www&type=TXT": 1, "domain=example.com&name=@": 3, "domain=nowhere.com": 0, "name=a..b": 0, "domain=example.com&name=other.net.": 0,
+	} {
+		h.get("/dns-records?"+query).want(200).is("total", want)
+	}
+	h.get("/dns-records?type=x").refused(422, "query.type enum")
+}

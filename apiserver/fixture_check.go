@@ -1,0 +1,125 @@
+package apiserver
+
+import (
+	"maps"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
+)
+
+// The limits of a fixture's values are those of the API. What the API has no
+// request for takes those of a name.
+var (
+	nameLimits      = api.LimitsOf[api.CreateWorkspaceBody]("name")
+	firstNameLimits = api.LimitsOf[api.CreateMailboxBody]("first_name")
+	lastNameLimits  = api.LimitsOf[api.CreateMailboxBody]("last_name")
+	ttlLimits       = api.LimitsOf[api.CreateDNSRecordBody]("ttl")
+	prioLimits      = api.LimitsOf[api.CreateDNSRecordBody]("prio")
+)
+
+// text checks a text's length.
+func (p *problems) text(at fixturePlace, field, value string, limits api.Limits) string {
+	if n := utf8.RuneCountInString(value); n < *limits.MinLength || n > *limits.MaxLength {
+		p.fail(at, "%s: %s", field, limits.LengthRule())
+	}
+	return value
+}
+
+// optionalText checks a text's length unless it is empty.
+func (p *problems) optionalText(at fixturePlace, field, value string) string {
+	if value == "" {
+		return ""
+	}
+	return p.text(at, field, value, nameLimits)
+}
+
+// number checks a number's bounds.
+func (p *problems) number(at fixturePlace, field string, value *int64, limits api.Limits) {
+	if value != nil && (*value < *limits.Minimum || *value > *limits.Maximum) {
+		p.fail(at, "%s: must be %d to %d", field, *limits.Minimum, *limits.Maximum)
+	}
+}
+
+// choice checks a value of a closed set; an empty one is the default.
+func (p *problems) choice(at fixturePlace, field, value, byDefault string, allowed ...string) string {
+	if value == "" {
+		return byDefault
+	}
+	if !slices.Contains(allowed, value) {
+		p.fail(at, "%s: must be one of %s", field, strings.Join(allowed, ", "))
+	}
+	return value
+}
+
+// canonical returns the form that a rule of the API gives a value.
+func (p *problems) canonical(at fixturePlace, field, value string, rule func(string) (string, error)) string {
+	form, err := rule(value)
+	if err != nil {
+		p.fail(at, "%s: %s", field, err)
+		return value
+	}
+	return form
+}
+
+// optionalID checks an id unless it is empty.
+func (p *problems) optionalID(at fixturePlace, value string) string {
+	if value != "" && !isID(value) {
+		p.fail(at, "id: %.64q is not a UUID", value)
+	}
+	return canonicalID(value)
+}
+
+var (
+	price    = regexp.MustCompile(`^[0-9]{1,9}(\.[0-9]{1,2})?$`)
+	currency = regexp.MustCompile(`^([A-Z]{3})?$`)
+)
+
+// registrar checks the rules of a registrar and brings the names in them to
+// canonical form, as those that they are compared with are.
+func (p *problems) registrar(r *Registrar) {
+	at := fixturePlace("registrar")
+	for i, name := range r.Taken {
+		r.Taken[i] = p.canonical(at.item("taken", i, ""), "name", name, domainname.Normalize)
+	}
+	for i, name := range r.Premium {
+		r.Premium[i] = p.canonical(at.item("premium", i, ""), "name", name, domainname.Normalize)
+	}
+	for i, suffix := range r.UnsupportedTLDs {
+		r.UnsupportedTLDs[i] = p.canonical(at.item("unsupported_tlds", i, ""), "suffix", suffix, domainname.NormalizeLabels)
+	}
+	r.Prices = p.prices(at.in("prices"), r.Prices)
+	if !currency.MatchString(r.Currency) {
+		p.fail(at, "currency: must be a code of ISO 4217 such as USD")
+	}
+	if r.ProvisioningDelay < 0 {
+		p.fail(at, "provisioning_delay: must not be negative")
+	}
+}
+
+func (p *problems) prices(at fixturePlace, given map[string]string) map[string]string {
+	if given == nil {
+		return nil
+	}
+	prices := make(map[string]string, len(given))
+	for _, suffix := range slices.Sorted(maps.Keys(given)) {
+		if !price.MatchString(given[suffix]) {
+			p.fail(at, "%.80s: must be an amount such as 12.00", suffix)
+		}
+		prices[p.canonical(at, "suffix", suffix, domainname.NormalizeLabels)] = given[suffix]
+	}
+	return prices
+}
+
+// canonicalIP returns the usual form of an IP address.
+func canonicalIP(s string) (string, error) {
+	ip, err := netip.ParseAddr(s)
+	if err != nil || ip.Zone() != "" {
+		return "", errNoIP
+	}
+	return ip.String(), nil
+}

@@ -1,0 +1,197 @@
+package apiserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+// LoadFixture makes the accounts of a fixture, all of them or none. An account
+// that exists already is left as it is, so that a fixture can be loaded at each
+// start. The registrar's rules are not loaded; they are an option of New.
+//
+// Verification messages that are pending go to the Outbox and are not sent.
+func (s *Service) LoadFixture(ctx context.Context, f *Fixture) error {
+	var p fixturePlanner
+	if p.accounts(f.Accounts); p.err() != nil {
+		return p.err()
+	}
+	// A look that takes no lock comes first: usually all is there.
+	missing, err := s.missing(ctx, p.plans)
+	if err != nil || len(missing) == 0 {
+		return err
+	}
+	loaders := make([]*fixtureLoader, len(missing))
+	for i, plan := range missing {
+		loaders[i] = s.newFixtureLoader(ctx, plan)
+	}
+	if err := s.store.Update(ctx, func(tx store.Tx) error {
+		for _, l := range loaders {
+			if err := l.load(tx); err != nil {
+				return fmt.Errorf("account %s: %w", l.account.ID, err)
+			}
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	for _, l := range loaders {
+		for _, letter := range l.letters {
+			s.outbox.add(letter)
+		}
+	}
+	return nil
+}
+
+// missing returns the plans whose accounts do not exist.
+func (s *Service) missing(ctx context.Context, plans []accountPlan) (missing []accountPlan, err error) {
+	err = s.store.View(ctx, func(r store.Reader) error {
+		for _, plan := range plans {
+			_, err := r.Account(plan.account.ID)
+			if errors.Is(err, store.ErrNotFound) {
+				missing = append(missing, plan)
+			} else if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return missing, err
+}
+
+// fixtureLoader makes one account as it is planned.
+type fixtureLoader struct {
+	accountPlan
+	*call
+	dkimKeys []string           // one for each domain
+	links    []verificationLink // one for each forwarding rule
+	letters  []Message
+}
+
+func (s *Service) newFixtureLoader(ctx context.Context, plan accountPlan) *fixtureLoader {
+	l := &fixtureLoader{accountPlan: plan, call: &call{Service: s, ctx: ctx, at: s.now()}}
+	for range plan.domains {
+		l.dkimKeys = append(l.dkimKeys, s.newDKIMKey())
+	}
+	for range plan.rules {
+		l.links = append(l.links, s.newLink())
+	}
+	return l
+}
+
+// load makes the account unless another process was faster.
+func (l *fixtureLoader) load(tx store.Tx) error {
+	l.letters = nil
+	_, err := tx.Account(l.account.ID)
+	if !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	account := l.account
+	account.CreatedAt = l.at
+	switch account.Status {
+	case api.AccountPendingCancellation:
+		account.CancelsAt = periodEnd(l.at)
+	case api.AccountCancelled:
+		account.CancelsAt = l.at
+	}
+	if err := createAccount(tx, account, l.options); err != nil {
+		return err
+	}
+	for _, step := range []func(store.Tx) error{
+		l.makeWorkspaces, l.makeIPs, l.makeDomains, l.makeRecords, l.makeMailboxes, l.makeRules,
+	} {
+		if err := step(tx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *fixtureLoader) makeWorkspaces(tx store.Tx) error {
+	return each(l.workspaces, func(_ int, w store.Workspace) error {
+		w.CreatedAt = l.at
+		return tx.CreateWorkspace(&w)
+	})
+}
+
+func (l *fixtureLoader) makeIPs(tx store.Tx) error {
+	return each(l.ips, func(_ int, d store.DedicatedIP) error {
+		d.CreatedAt = l.at
+		return tx.CreateDedicatedIP(&d)
+	})
+}
+
+func (l *fixtureLoader) makeDomains(tx store.Tx) error {
+	return each(l.domains, func(i int, d store.Domain) error {
+		d.CreatedAt = l.at
+		if err := tx.CreateDomain(&d); err != nil {
+			return err
+		}
+		return addMailRecords(tx, d, l.dkimKeys[i])
+	})
+}
+
+func (l *fixtureLoader) makeRecords(tx store.Tx) error {
+	return each(l.records, func(_ int, r zonedRecord) error {
+		r.CreatedAt = l.at
+		if err := checkCNAME(tx, r.DNSRecord, r.zone); err != nil {
+			return err
+		}
+		return tx.CreateDNSRecord(&r.DNSRecord)
+	})
+}
+
+func (l *fixtureLoader) makeMailboxes(tx store.Tx) error {
+	return each(l.mailboxes, func(_ int, m store.Mailbox) error {
+		m.CreatedAt = l.at
+		return tx.CreateMailbox(&m)
+	})
+}
+
+func (l *fixtureLoader) makeRules(tx store.Tx) error {
+	return each(l.rules, func(i int, p plannedRule) error {
+		rule := p.Forwarding
+		rule.CreatedAt = l.at
+		switch p.state {
+		case api.VerificationVerified:
+			rule.SentAt, rule.ExpiresAt, rule.VerifiedAt = l.at, l.at.Add(verificationLasts), l.at
+		case api.VerificationExpired:
+			rule.SentAt, rule.ExpiresAt = l.at.Add(-verificationLasts), l.at
+		case api.VerificationPending:
+			rule.SentAt, rule.ExpiresAt, rule.LinkHash = l.at, l.at.Add(verificationLasts), l.links[i].hash()
+			l.letters = append(l.letters, *l.verificationMessage(rule, l.links[i]))
+		}
+		return tx.CreateForwarding(&rule)
+	})
+}
+
+// each makes planned objects and says of which one an error is.
+func each[T any](objects []planned[T], create func(int, T) error) error {
+	for i, p := range objects {
+		if err := create(i, p.object); err != nil {
+			return fixtureError(p.at, err)
+		}
+	}
+	return nil
+}
+
+// fixtureError says of a refusal what a person who wrote a fixture needs.
+func fixtureError(at fixturePlace, err error) error {
+	var exists *store.ExistsError
+	var refusal *api.Error
+	switch {
+	case errors.As(err, &exists):
+		return fmt.Errorf("%s: the same exists already, with the id %s", at, exists.ID)
+	case errors.As(err, &refusal):
+		msgs := make([]string, len(refusal.Detail))
+		for i, problem := range refusal.Detail {
+			msgs[i] = problem.Msg
+		}
+		return fmt.Errorf("%s: %s", at, strings.Join(msgs, "; "))
+	}
+	return fmt.Errorf("%s: %w", at, err)
+}

@@ -1,0 +1,189 @@
+package apiserver_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+// endlessStore has mailboxes without end, or as many as there are before an
+// error; done says that a reader of them has returned.
+type endlessStore struct {
+	store.Store
+	before int64
+	err    error
+	done   chan struct{}
+}
+
+func (s *endlessStore) View(ctx context.Context, fn func(store.Reader) error) error {
+	return s.Store.View(ctx, func(r store.Reader) error { return fn(endlessReader{r, s}) })
+}
+
+type endlessReader struct {
+	store.Reader
+	store *endlessStore
+}
+
+func (r endlessReader) EachMailbox(_ string, _ store.MailboxFilter, fn func(store.Mailbox) error) error {
+	defer close(r.store.done)
+	for i := int64(0); r.store.err == nil || i < r.store.before; i++ {
+		if err := fn(store.Mailbox{ID: fmt.Sprint(i), LocalPart: fmt.Sprint("u", i), DomainName: "example.com"}); err != nil {
+			return err
+		}
+	}
+	return r.store.err
+}
+
+// exportOf starts an export of an endless store.
+func exportOf(ctx context.Context, t *testing.T, s *endlessStore) *http.Response {
+	t.Helper()
+	s.Store, s.done = newStore(t), make(chan struct{})
+	h := newHarness(t, func(o *apiserver.Options) { o.Store = s })
+	r, err := http.NewRequestWithContext(ctx, "POST", "http://mailhost.test/v1/public/accounts/"+accountID+"/mailboxes/export", strings.NewReader(`{}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	resp, err := h.svc.OwnerClient(accountID).Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp
+}
+
+func TestInProcessStreams(t *testing.T) {
+	s := &endlessStore{}
+	resp := exportOf(t.Context(), t, s)
+	lines := bufio.NewScanner(resp.Body)
+	for i := range 10_000 {
+		if !lines.Scan() {
+			t.Fatalf("line %d: %v", i, lines.Err())
+		}
+	}
+	if err := resp.Body.Close(); err != nil {
+		t.Fatal(err)
+	}
+	<-s.done // closing the body ends the handler
+}
+
+func TestInProcessCancelsAStream(t *testing.T) {
+	s := &endlessStore{}
+	ctx, cancel := context.WithCancel(t.Context())
+	resp := exportOf(ctx, t, s)
+	defer resp.Body.Close()
+	if _, err := io.ReadFull(resp.Body, make([]byte, 1000)); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if _, err := io.Copy(io.Discard, resp.Body); !errors.Is(err, context.Canceled) {
+		t.Errorf("reading on ends with %v; want that it was cancelled", err)
+	}
+	<-s.done
+}
+
+// An answer that is cut off must not look complete.
+func TestInProcessCutOff(t *testing.T) {
+	s := &endlessStore{before: 5000, err: errors.New("the disk is gone")}
+	resp := exportOf(t.Context(), t, s)
+	defer resp.Body.Close()
+	if n, err := io.Copy(io.Discard, resp.Body); err == nil || strings.Contains(err.Error(), "disk") {
+		t.Errorf("%d bytes, and then %v", n, err)
+	}
+	<-s.done
+}
+
+// waitingStore answers nothing before the request is over.
+type waitingStore struct {
+	store.Store
+	wait, panics atomic.Bool
+	entered      chan struct{}
+	left         chan struct{}
+}
+
+func (s *waitingStore) View(ctx context.Context, fn func(store.Reader) error) error {
+	if s.panics.Load() {
+		panic("secret: 10.1.2.3")
+	}
+	if s.wait.Load() {
+		close(s.entered)
+		defer close(s.left)
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return s.Store.View(ctx, fn)
+}
+
+func TestInProcessCancelsARequest(t *testing.T) {
+	s := &waitingStore{Store: newStore(t), entered: make(chan struct{}), left: make(chan struct{})}
+	h := newHarness(t, func(o *apiserver.Options) { o.Store = s })
+	s.wait.Store(true)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-s.entered
+		cancel()
+	}()
+	if _, err := h.try(ctx, "GET", "/mailboxes", nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("the request ends with %v; want that it was cancelled", err)
+	}
+	<-s.left
+}
+
+func TestPanics(t *testing.T) {
+	s := &waitingStore{Store: newStore(t)}
+	h := newHarness(t, func(o *apiserver.Options) { o.Store = s })
+	s.panics.Store(true)
+	if a := h.get("/mailboxes").refused(500, "header internal_error"); strings.Contains(string(a.raw), "10.1.2.3") {
+		t.Errorf("the answer tells what failed: %s", a)
+	}
+	s.panics.Store(false)
+	h.get("/mailboxes").want(200)
+}
+
+// body tells when it was closed.
+type body struct {
+	io.Reader
+	once   sync.Once
+	closed chan struct{}
+}
+
+func (b *body) Close() error {
+	b.once.Do(func() { close(b.closed) })
+	return nil
+}
+
+func TestInProcessClosesTheRequest(t *testing.T) {
+	h := newHarness(t)
+	for _, path := range []string{"/workspaces", "/nothing"} {
+		b := &body{Reader: strings.NewReader(`{"name":"x"}`), closed: make(chan struct{})}
+		r, err := http.NewRequestWithContext(t.Context(), "POST", "http://mailhost.test/v1/public/accounts/"+accountID+path, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		resp, err := h.http.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		<-b.closed
+	}
+	h.get("/workspaces").is("total", 2) // of unknown length, it arrived all the same
+}
+
+// The owner's client ignores a credential, and acts in its account alone.
+func TestOwnerClient(t *testing.T) {
+	h := newHarness(t)
+	h.do("GET", "/mailboxes", nil, "Authorization", "Bearer x").want(200)
+	h.account = nobody
+	h.get("/mailboxes").refused(403, "header.Authorization permission_denied")
+}

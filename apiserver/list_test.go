@@ -1,0 +1,235 @@
+package apiserver_test
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+)
+
+func TestPaging(t *testing.T) {
+	h := newHarness(t)
+	h.domain("example.com")
+	var want []string
+	for i := range 30 {
+		want = append(want, h.mailbox("example.com", fmt.Sprintf("u%02d", (i*7)%30)))
+	}
+	h.get("/mailboxes").is("page", 1, "page_size", 25, "total", 30)
+	same(t, "the default page", h.get("/mailboxes").each("id"), want[:25])
+	for _, tt := range []struct {
+		query      string
+		page, size int
+		want       []string
+	}{
+		{"page=2", 2, 25, want[25:]},
+		{"page=1&page_size=10", 1, 10, want[:10]},
+		{"page=3&page_size=10", 3, 10, want[20:]},
+		{"page_size=1000", 1, 1000, want},
+		{"page_size=1&page=30", 30, 1, want[29:]},
+		{"page=4&page_size=10", 4, 10, nil},
+		{"page=9223372036854775807&page_size=1000", 9223372036854775807, 1000, nil},
+		{"page=&page_size=", 1, 25, want[:25]},
+		{"Page=2", 1, 25, want[:25]},
+	} {
+		a := h.get("/mailboxes?"+tt.query).is("page", tt.page, "page_size", tt.size, "total", 30)
+		if items, ok := a.at("items").([]any); !ok || len(items) != len(tt.want) {
+			t.Errorf("%q: %v", tt.query, items)
+		}
+		if tt.want != nil {
+			same(t, tt.query, a.each("id"), tt.want)
+		}
+	}
+	for query, problem := range map[string]string{
+		"page=0": "page greater_than_equal", "page=-1": "page greater_than_equal", "page_size=0": "page_size greater_than_equal", "page_size=1001": "page_size less_than_equal",
+		"page=x": "page int_parsing", "page_size=1.0": "page_size int_parsing", "page=9223372036854775808": "page int_parsing",
+	} {
+		h.get("/mailboxes?"+query).refused(422, "query."+problem)
+	}
+}
+
+// Every list pages in the same way, and is in the order of creation.
+func TestEveryListPages(t *testing.T) {
+	h := newHarness(t)
+	for i := range 3 {
+		name := fmt.Sprintf("d%d.com", 2-i)
+		h.domain(name)
+		h.mailbox(name, "jane")
+		h.forwarding(fmt.Sprintf("u%d@example.net", 2-i), nil)
+		h.password(fmt.Sprint("p", 2-i), nil)
+		h.workspace(fmt.Sprint("w", 2-i))
+		h.post("/auth/service-accounts", obj{"name": fmt.Sprint("s", 2-i)}).want(201)
+		h.post("/dedicated-ips/claim", obj{"option_id": h.option("eu")}).want(201)
+	}
+	for path, total := range map[string]int{
+		"/domains": 3, "/mailboxes": 3, "/forwarding": 3, "/credentials": 3, "/workspaces": 4, "/auth/service-accounts": 3, "/dedicated-ips": 3, "/dedicated-ips/options": 2, "/dns-records": 15,
+	} {
+		all := h.get(path+"?page_size=1000").is("total", total)
+		var ids, swept []string
+		for i := range total {
+			ids = append(ids, fmt.Sprint(all.at("items."+itoa(i)+".id")))
+			swept = append(swept, fmt.Sprint(h.get(fmt.Sprintf("%s?page_size=1&page=%d", path, i+1)).is("total", total, "page", i+1).at("items.0.id")))
+		}
+		same(t, path, swept, ids)
+		if slices.Contains(ids, "<nil>") || len(slices.Compact(slices.Sorted(slices.Values(ids)))) != total {
+			t.Errorf("%s lists %q", path, ids)
+		}
+		h.get(path+"?page=100").is("total", total, "items.0", nil)
+	}
+}
+
+// What existed when a sweep began is neither missed nor repeated, whatever is
+// created meanwhile, at the same time too.
+func TestSweepWhileCreating(t *testing.T) {
+	h := newHarness(t)
+	h.domain("example.com")
+	var want []string
+	for i := range 25 {
+		want = append(want, h.mailbox("example.com", fmt.Sprintf("z%02d", 99-i)))
+	}
+	var got []string
+	for page := 1; ; page++ {
+		ids := h.get(fmt.Sprintf("/mailboxes?page_size=7&page=%d", page)).each("id")
+		got = append(got, ids...)
+		if len(ids) < 7 {
+			break
+		}
+		if page < 6 {
+			h.mailbox("example.com", fmt.Sprintf("a%02d", page))
+			h.mailbox("example.com", fmt.Sprintf("0%02d", page))
+		}
+	}
+	same(t, "the sweep", got[:len(want)], want)
+	if all := slices.Compact(slices.Sorted(slices.Values(got))); len(all) != len(got) {
+		t.Error("an object is listed twice")
+	}
+}
+
+const listFixture = `{"accounts":[{"id":"` + accountID + `","workspaces":[{"name":"Sales"}],
+	"domains":[
+		{"name":"example.com","tags":["prod","web"],"mailboxes":[
+			{"local_part":"juergen","first_name":"Jürgen","last_name":"ÄRGER","status":"active"},
+			{"local_part":"a_b%c","first_name":"100%","last_name":"x\\y","status":"paused"},
+			{"local_part":"max","first_name":"Max","last_name":"Deleting","status":"deleting"}]},
+		{"name":"bücher.de","workspace":"Sales","tags":["prod"],"status":"pending","mailboxes":[{"local_part":"max","first_name":"Max","last_name":"Groß"}]},
+		{"name":"failed.net","status":"failed"}]}]}`
+
+func newListHarness(t *testing.T) *harness {
+	t.Helper()
+	h := newHarness(t, func(o *apiserver.Options) {
+		o.Store = newStore(t)
+		svc, err := apiserver.New(apiserver.Options{Store: o.Store, Clock: o.Clock})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := apiserver.ReadFixture(strings.NewReader(listFixture))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := svc.LoadFixture(t.Context(), f); err != nil {
+			t.Fatal(err)
+		}
+	})
+	return h
+}
+
+func TestMailboxFilters(t *testing.T) {
+	h := newListHarness(t)
+	sales := h.get("/workspaces").want(200).str("items.1.id")
+	for query, want := range map[string]string{
+		"":                                       "juergen@example.com a_b%c@example.com max@example.com max@xn--bcher-kva.de",
+		"domain=EXAMPLE.com":                     "juergen@example.com a_b%c@example.com max@example.com",
+		"domain=bücher.de":                       "max@xn--bcher-kva.de",
+		"domain=nowhere.com":                     "",
+		"domain=not a name":                      "",
+		"workspace_id=" + sales:                  "max@xn--bcher-kva.de",
+		"workspace_id=" + nobody:                 "",
+		"workspace_id=" + strings.ToUpper(sales): "max@xn--bcher-kva.de",
+		"status=paused":                          "a_b%c@example.com",
+		"status=deleting":                        "max@example.com",
+		"search=max":                             "max@example.com max@xn--bcher-kva.de",
+		"search=MAX":                             "max@example.com max@xn--bcher-kva.de",
+		"search=jürgen":                          "juergen@example.com",
+		"search=JÜRGEN":                          "juergen@example.com",
+		"search=ärger":                           "juergen@example.com",
+		"search=GROß":                            "max@xn--bcher-kva.de",
+		"search=@example":                        "juergen@example.com a_b%c@example.com max@example.com",
+		"search=max@xn--":                        "max@xn--bcher-kva.de",
+		"search=%":                               "a_b%c@example.com",
+		"search=_":                               "a_b%c@example.com",
+		`search=x\y`:                             "a_b%c@example.com",
+		"search='":                               "",
+		"search=max&domain=example.com":          "max@example.com",
+		"search=max&domain=example.com&status=active":                          "",
+		"search=max&workspace_id=" + sales + "&domain=bücher.de&status=active": "max@xn--bcher-kva.de",
+		"colour=red&sort=-id": "juergen@example.com a_b%c@example.com max@example.com max@xn--bcher-kva.de",
+	} {
+		checkList(h, "/mailboxes", query, "primary_email", want)
+	}
+}
+
+// checkList compares the items that a query lists, by one of their fields.
+func checkList(h *harness, path, query, field, want string) {
+	h.t.Helper()
+	values := url.Values{}
+	for pair := range strings.SplitSeq(query, "&") {
+		if name, value, ok := strings.Cut(pair, "="); ok {
+			values.Set(name, value)
+		}
+	}
+	a := h.get(path + "?" + values.Encode())
+	if got := a.each(field); strings.Join(got, " ") != want {
+		h.t.Errorf("%s?%s lists %q; want %q", path, query, got, want)
+	}
+	a.is("total", len(strings.Fields(want)))
+}
+
+func TestDomainFilters(t *testing.T) {
+	h := newListHarness(t)
+	sales := h.get("/workspaces").want(200).str("items.1.id")
+	tag := h.get("/domains/example.com").want(200).str("tags.0.id")
+	for query, want := range map[string]string{
+		"":                                 "example.com xn--bcher-kva.de failed.net",
+		"workspace_id=" + sales:            "xn--bcher-kva.de",
+		"workspace_id=" + nobody:           "",
+		"status=active":                    "example.com",
+		"status=pending":                   "xn--bcher-kva.de",
+		"status=failed":                    "failed.net",
+		"status=pending_payment":           "",
+		"tag=prod":                         "example.com xn--bcher-kva.de",
+		"tag=web":                          "example.com",
+		"tag=" + tag:                       "example.com xn--bcher-kva.de",
+		"tag=none":                         "",
+		"search=EXAMPLE":                   "example.com",
+		"search=.":                         "example.com xn--bcher-kva.de failed.net",
+		"search=bücher":                    "xn--bcher-kva.de",
+		"search=BÜCHER.de":                 "xn--bcher-kva.de",
+		"search=xn--":                      "xn--bcher-kva.de",
+		"tag=prod&status=active":           "example.com",
+		"tag=web&workspace_id=" + sales:    "",
+		"tag=prod&search=b&status=pending": "xn--bcher-kva.de",
+	} {
+		checkList(h, "/domains", query, "name", want)
+	}
+}
+
+// A filter's value that can't be is refused, and one that is not there is empty.
+func TestFilterInput(t *testing.T) {
+	h := newHarness(t)
+	for path, problems := range map[string][]string{
+		"/mailboxes?workspace_id=x&status=gone":                               {"query.workspace_id uuid_parsing", "query.status enum"},
+		"/domains?workspace_id=x&status=gone":                                 {"query.workspace_id uuid_parsing", "query.status enum"},
+		"/forwarding?workspace_id=x&scope_type=x&verification_state=x&page=0": {"query.page greater_than_equal", "query.workspace_id uuid_parsing", "query.scope_type enum", "query.verification_state enum"},
+		"/credentials?scope_type=mailbox":                                     {"query.scope_type enum"},
+		"/dedicated-ips?status=x&country_code=DEU":                            {"query.status enum", "query.country_code string_too_long"},
+	} {
+		h.get(path).refused(422, problems...)
+	}
+	long := strings.Repeat("x", 7000)
+	for _, path := range []string{"/mailboxes", "/domains", "/forwarding", "/credentials"} {
+		h.get(path+"?search="+long).want(200).is("total", 0)
+		h.get(path+"?search="+url.QueryEscape("\x00\xff'\"%")).want(200).is("total", 0)
+	}
+}

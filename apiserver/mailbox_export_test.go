@@ -1,0 +1,126 @@
+package apiserver_test
+
+import (
+	"encoding/csv"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// rows parses an export without its header line, and checks the header.
+func rows(t *testing.T, a *answer) [][]string {
+	t.Helper()
+	a.want(200)
+	const header = "id,primary_email,first_name,last_name,domain_name,status,quota_allowed,quota_used,workspace_name,created_at\r\n"
+	if !strings.HasPrefix(string(a.raw), header) {
+		t.Fatalf("the export begins otherwise: %s", a)
+	}
+	if strings.Contains(strings.ReplaceAll(string(a.raw), "\r\n", ""), "\n") {
+		t.Errorf("a line ends without a carriage return: %q", a.raw)
+	}
+	all, err := csv.NewReader(strings.NewReader(string(a.raw))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all[1:]
+}
+
+func addresses(t *testing.T, a *answer) []string {
+	t.Helper()
+	out := []string{}
+	for _, row := range rows(t, a) {
+		out = append(out, row[1])
+	}
+	return out
+}
+
+func TestExport(t *testing.T) {
+	h := newHarness(t)
+	h.domain("example.com")
+	h.domain("bücher.de")
+	id := h.mailbox("example.com", "jane")
+	second := h.mailbox("example.com", "max")
+	third := h.mailbox("bücher.de", "anna")
+	const jane, max, anna = "jane@example.com", "max@example.com", "anna@xn--bcher-kva.de"
+
+	a := h.post("/mailboxes/export", obj{})
+	same(t, "row", rows(t, a)[0], []string{id, jane, "First", "Last", "example.com", "active", "10737418240", "0", "Default", "2026-03-14T15:09:26.535897Z"})
+	for name, want := range map[string]string{
+		"Content-Type": "text/csv; charset=utf-8", "Content-Disposition": `attachment; filename="mailboxes-2026-03-14.csv"`,
+	} {
+		if got := a.header.Get(name); got != want {
+			t.Errorf("%s is %q; want %q", name, got, want)
+		}
+	}
+	for _, tt := range []struct {
+		name string
+		body obj
+		want []string
+	}{
+		{"neither", obj{}, []string{jane, max, anna}},
+		{"both null", obj{"domain": nil, "mailboxes": nil}, []string{jane, max, anna}},
+		{"domain", obj{"domain": "EXAMPLE.com"}, []string{jane, max}},
+		{"domain by id", obj{"domain": h.get("/domains/bücher.de").str("id")}, []string{anna}},
+		{"mailboxes", obj{"mailboxes": []string{third, "JANE@example.com"}}, []string{jane, anna}},
+		{"the same twice", obj{"mailboxes": []string{id, jane}}, []string{jane}},
+		{"both", obj{"domain": "example.com", "mailboxes": []string{second}}, []string{max}},
+	} {
+		t.Run(tt.name, func(t *testing.T) { same(t, "rows", addresses(t, h.in(t).post("/mailboxes/export", tt.body)), tt.want) })
+	}
+}
+
+func TestExportOfUnknown(t *testing.T) {
+	h := newHarness(t)
+	h.domain("example.com")
+	h.domain("example.net")
+	id := h.mailbox("example.com", "jane")
+	h.post("/mailboxes/export", obj{"domain": "nowhere.com"}).refused(422, "body.domain value_error")
+	h.post("/mailboxes/export", obj{"mailboxes": []string{id, nobody, "x", "max@example.com"}}).
+		refused(422, "body.mailboxes.1 value_error", "body.mailboxes.2 value_error", "body.mailboxes.3 value_error")
+	h.post("/mailboxes/export", obj{"domain": "example.net", "mailboxes": []string{"jane@example.com", nobody}}).
+		refused(422, "body.mailboxes.0 value_error", "body.mailboxes.1 value_error")
+	h.post("/mailboxes/export", obj{"domain": "nowhere.com", "mailboxes": []string{id, nobody}}).
+		refused(422, "body.domain value_error", "body.mailboxes.1 value_error")
+	h.post("/mailboxes/export", obj{"domain": 1, "mailboxes": []any{id, 2, nil}}).
+		refused(422, "body.domain string_type", "body.mailboxes.1 string_type", "body.mailboxes.2 string_type")
+}
+
+func TestExportNeutralisesFormulas(t *testing.T) {
+	h := newHarness(t)
+	h.domain("example.com")
+	for i, name := range []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1+1", "＠SUM(A1)", `a"b,c`, "plain", "'quoted", "a=b"} {
+		h.post("/mailboxes", obj{"domain": "example.com", "local_part": fmt.Sprint("u", i), "first_name": name, "last_name": "-x"}).want(201)
+	}
+	h.mailbox("example.com", "=cmd")
+	var got []string
+	for _, row := range rows(t, h.post("/mailboxes/export", obj{})) {
+		got = append(got, row[2])
+		if row[1] == "=cmd@example.com" {
+			t.Error("an address runs as a formula")
+		}
+		if row[2] != "First" && row[3] != "'-x" {
+			t.Errorf("last name is %q", row[3])
+		}
+	}
+	want := []string{"'=1+1", "'+1", "'-1", "'@SUM(A1)", "'\t=1", "'=1", "'\n=1", "'＝1+1", "'＠SUM(A1)", `a"b,c`, "plain", "'quoted", "a=b", "First"}
+	if !slices.Equal(got, want) {
+		t.Errorf("first names are %q; want %q", got, want)
+	}
+}
+
+func TestExportOfMany(t *testing.T) {
+	h := newHarness(t)
+	h.domain("example.com")
+	var want []string
+	for page := range 3 {
+		items := make([]obj, 700)
+		for i := range items {
+			local := fmt.Sprintf("u%d-%d", page, i)
+			items[i] = obj{"local_part": local, "first_name": "f", "last_name": "l"}
+			want = append(want, local+"@example.com")
+		}
+		h.post("/mailboxes/bulk", obj{"domain": "example.com", "items": items}).want(200)
+	}
+	same(t, "rows", addresses(t, h.post("/mailboxes/export", obj{})), want)
+}

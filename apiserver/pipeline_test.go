@@ -1,0 +1,255 @@
+package apiserver_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
+)
+
+// withBody calls fn for each operation that takes a body.
+func withBody(t *testing.T, h *harness, fn func(c *client, r *request)) {
+	t.Helper()
+	for _, spec := range api.Specs() {
+		if _, ok := spec.Request.FieldByName("Body"); ok {
+			t.Run(spec.ID, func(t *testing.T) {
+				fn(h.in(t), newRequest(t, spec))
+			})
+		}
+	}
+}
+
+func TestBrokenBodies(t *testing.T) {
+	h := newHarness(t)
+	withBody(t, h, func(c *client, r *request) {
+		for body, want := range map[string]string{
+			"":           "body missing",
+			`{"a":1`:     "body json_invalid",
+			`x`:          "body json_invalid",
+			`{} {}`:      "body json_invalid",
+			"\xff\xfe{}": "body json_invalid",
+			`[]`:         "body dict_type",
+			`"x"`:        "body dict_type",
+			strings.Repeat(`{"a":`, 65) + "1" + strings.Repeat(`}`, 65): "body json_invalid",
+		} {
+			r.body = body
+			r.send(c).refused(422, want)
+		}
+	})
+}
+
+func TestContentType(t *testing.T) {
+	h := newHarness(t)
+	withBody(t, h, func(c *client, r *request) {
+		for _, contentType := range []string{"", "text/plain", "application/x-www-form-urlencoded", "application/jsonp", "application", "application/json,text/plain", "application/merge-patch+json"} {
+			a := r.send(c, "Content-Type", contentType).refused(415, "header.Content-Type unsupported_media_type")
+			if len(a.header["Content-Type"]) != 1 {
+				t.Errorf("%q: %v", contentType, a.header)
+			}
+		}
+		for _, contentType := range []string{"application/json", "application/json; charset=utf-8", "Application/JSON", "application/json ; charset=utf-8", `application/json; profile="a+b"`} {
+			if a := r.send(c, "Content-Type", contentType); a.status == 415 || a.status == 422 && a.problems()[0] == "body json_invalid" {
+				t.Errorf("%q is refused: %s", contentType, a)
+			}
+		}
+	})
+}
+
+func TestPayloadTooLarge(t *testing.T) {
+	h := newHarness(t)
+	body := func(size int) string {
+		const rest = `{"name":"n","x":""}`
+		return `{"name":"n","x":"` + strings.Repeat("x", size-len(rest)) + `"}`
+	}
+	h.post("/workspaces", body(api.MaxBodyBytes)).want(201)
+	h.post("/workspaces", body(api.MaxBodyBytes+1)).refused(413, "body payload_too_large")
+	withBody(t, h, func(c *client, r *request) {
+		r.body = strings.Repeat(" ", 2<<20)
+		r.send(c).refused(413, "body payload_too_large")
+	})
+}
+
+func TestUnknownRoutes(t *testing.T) {
+	h := newHarness(t)
+	const prefix = "/v1/public/accounts/" + accountID
+	for _, path := range []string{
+		"/v1/", "/v1/public/accounts", "/v1/public/accounts/", prefix + "/", prefix + "/nothing", prefix + "/mailboxes/", prefix + "//mailboxes", "//" + prefix[1:] + "/mailboxes",
+		prefix + "/./mailboxes", prefix + "/x/../mailboxes", prefix + "/mailboxes/a/b", prefix + "/auth", prefix + "/Mailboxes", prefix + "/auth/service-accounts/",
+		prefix + "/feedback/" + nobody, "/v1/public/mailboxes", "/v2/public/accounts/" + accountID + "/mailboxes",
+	} {
+		for _, method := range []string{"GET", "POST", "DELETE"} {
+			h.do(method, path, nil).refused(404, "path not_found")
+		}
+	}
+}
+
+func TestOtherMethods(t *testing.T) {
+	h := newHarness(t)
+	for _, tt := range []struct{ path, refused, allow string }{
+		{"", "POST PUT PATCH DELETE OPTIONS", "GET, HEAD"},
+		{"/mailboxes", "PUT PATCH DELETE OPTIONS", "GET, HEAD, POST"},
+		{"/mailboxes/" + nobody, "POST PUT", "DELETE, GET, HEAD, PATCH"},
+		{"/mailboxes/bulk", "PUT", "DELETE, GET, HEAD, PATCH, POST"},
+		{"/domains/example.com", "POST PUT", "DELETE, GET, HEAD, PATCH"},
+		{"/domains", "POST DELETE", "GET, HEAD"},
+		{"/feedback", "GET PUT PATCH DELETE", "POST"},
+		{"/billing/cancel-plan", "GET DELETE", "POST"},
+		{"/auth/authorizations", "PUT DELETE", "GET, HEAD, POST"},
+		{"/auth/authorizations/" + nobody, "GET PATCH", "DELETE"},
+		{"/dedicated-ips", "POST", "GET, HEAD"},
+		{"/dns-records/1", "POST", "DELETE, GET, HEAD, PATCH"},
+		{"/forwarding/" + nobody + "/active", "GET DELETE", "PATCH"},
+		{"/workspaces/" + nobody, "DELETE PATCH", "GET, HEAD"},
+	} {
+		for method := range strings.SplitSeq(tt.refused, " ") {
+			a := h.do(method, tt.path, nil).refused(405, "path method_not_allowed")
+			if allow := a.header.Get("Allow"); allow != tt.allow {
+				t.Errorf("%s %s allows %q; want %q", method, tt.path, allow, tt.allow)
+			}
+		}
+	}
+}
+
+func TestPublishedOnly(t *testing.T) {
+	h := newHarness(t, func(o *apiserver.Options) { o.PublishedOnly = true })
+	for _, spec := range api.Specs() {
+		r := newRequest(t, spec)
+		a := r.send(h.client)
+		served := a.status != 405 && (a.status != 404 || a.str("detail.0.loc.1") != "")
+		if served == spec.Lifecycle() {
+			t.Errorf("%s: %s", spec.ID, a)
+		}
+	}
+}
+
+func TestHead(t *testing.T) {
+	h := newHarness(t)
+	if a := h.do("HEAD", "/mailboxes", nil).want(200); len(a.raw) > 0 {
+		t.Errorf("it has a body: %s", a)
+	}
+}
+
+func TestRequestID(t *testing.T) {
+	h := newHarness(t)
+	for _, sane := range []string{"abc", "A.b_c:d-1", strings.Repeat("x", 128), nobody} {
+		for _, path := range []string{"/mailboxes", "/nothing", "/mailboxes/" + nobody, "/mailboxes?page=0"} {
+			if got := h.do("GET", path, nil, "X-Request-Id", sane).header.Get("X-Request-Id"); got != sane {
+				t.Errorf("%q comes back as %q", sane, got)
+			}
+		}
+	}
+	seen := map[string]bool{}
+	for _, insane := range []string{"", "a b", "ü", strings.Repeat("x", 129), `"><script>`, "a,b"} {
+		got := h.do("GET", "/mailboxes", nil, "X-Request-Id", insane).header.Get("X-Request-Id")
+		if len(got) != 36 || seen[got] {
+			t.Errorf("%q becomes %q; want a new UUID", insane, got)
+		}
+		seen[got] = true
+	}
+}
+
+func TestAcceptDoesNotMatter(t *testing.T) {
+	h := newHarness(t)
+	for _, accept := range []string{"text/html", "*/*", "application/xml;q=0.9", "application/problem+json"} {
+		for _, path := range []string{"/mailboxes", "/mailboxes?page=0", "/mailboxes/" + nobody} {
+			if got := h.do("GET", path, nil, "Accept", accept).header.Get("Content-Type"); got != "application/json" {
+				t.Errorf("%s with Accept %s is %q", path, accept, got)
+			}
+		}
+	}
+}
+
+// brokenStore fails after a while, as a full disk or a lost connection would.
+type brokenStore struct {
+	store.Store
+	broken, failUpdates bool
+}
+
+var errSecret = errors.New("dial tcp 10.1.2.3: SELECT secret FROM mailboxes")
+
+func (b *brokenStore) View(ctx context.Context, fn func(store.Reader) error) error {
+	if b.broken {
+		return errSecret
+	}
+	return b.Store.View(ctx, fn)
+}
+
+func (b *brokenStore) Update(ctx context.Context, fn func(store.Tx) error) error {
+	if b.broken || b.failUpdates {
+		return errSecret
+	}
+	return b.Store.Update(ctx, fn)
+}
+
+func (b *brokenStore) Ping(ctx context.Context) error {
+	if b.broken {
+		return errSecret
+	}
+	return b.Store.Ping(ctx)
+}
+
+func newStore(t *testing.T) store.Store {
+	t.Helper()
+	s, err := sqlite.Open(t.Context(), sqlite.Memory, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestInternalErrors(t *testing.T) {
+	broken := &brokenStore{Store: newStore(t)}
+	var log bytes.Buffer
+	h := newHarness(t, func(o *apiserver.Options) {
+		o.Store, o.Logger = broken, slog.New(slog.NewTextHandler(&log, nil))
+	})
+	broken.broken = true
+	for _, spec := range api.Specs() {
+		log.Reset()
+		a := newRequest(t, spec).send(h.client, "X-Request-Id", "id-"+spec.ID)
+		a.refused(500, "header internal_error")
+		if strings.Contains(string(a.raw), "10.1.2.3") {
+			t.Errorf("the answer tells what failed: %s", a)
+		}
+		if !strings.Contains(log.String(), "10.1.2.3") || !strings.Contains(log.String(), "id-"+spec.ID) {
+			t.Errorf("the log does not tell what failed in %s: %s", spec.ID, &log)
+		}
+	}
+}
+
+func TestHealth(t *testing.T) {
+	broken := &brokenStore{Store: newStore(t)}
+	h := newHarness(t, func(o *apiserver.Options) { o.Store = broken })
+	health := func(path string) int {
+		resp, err := h.svc.Client().Get("http://mailhost.test" + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		return resp.StatusCode
+	}
+	check := func(live, ready int) {
+		t.Helper()
+		if l, r := health("/healthz/live"), health("/healthz/ready"); l != live || r != ready {
+			t.Errorf("live %d, ready %d; want %d, %d", l, r, live, ready)
+		}
+	}
+	check(http.StatusOK, http.StatusOK)
+	broken.broken = true
+	check(http.StatusOK, http.StatusServiceUnavailable)
+	broken.broken = false
+	h.svc.Drain()
+	check(http.StatusOK, http.StatusServiceUnavailable)
+	a := h.get("/mailboxes").refused(503, "header unavailable")
+	if a.header.Get("Retry-After") != "1" {
+		t.Errorf("no Retry-After: %v", a.header)
+	}
+}

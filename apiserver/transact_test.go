@@ -1,0 +1,301 @@
+package apiserver_test
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
+)
+
+const (
+	key      = "0a1b2c3d-0000-4000-8000-00000000abcd"
+	otherKey = "0a1b2c3d-0000-4000-8000-00000000abce"
+)
+
+// keyed sends a POST under an Idempotency-Key.
+func (c *client) keyed(key, path string, body any) *answer {
+	c.t.Helper()
+	return c.do("POST", path, body, "Idempotency-Key", key)
+}
+
+func (a *answer) replayed() bool { return a.header.Get("Idempotency-Replayed") == "true" }
+
+// ready makes the account ready for the valid bodies of every operation.
+func ready(h *harness, r *request) *request {
+	h.domain("example.com")
+	switch r.spec.ID {
+	case "purchase-domains":
+		r = r.broken([]string{"body", "workspace_id"}, h.defaultWorkspace()).broken([]string{"body", "domains"}, []any{"new.com"})
+	case "claim-dedicated-ip":
+		r = r.broken([]string{"body", "option_id"}, h.option("eu"))
+	case "grant-authorization":
+		r = r.broken([]string{"body", "resource_id"}, h.get("/domains/example.com").str("id"))
+	}
+	return r
+}
+
+func TestReplay(t *testing.T) {
+	for _, spec := range api.Specs() {
+		if !spec.Keyed() {
+			continue
+		}
+		t.Run(spec.ID, func(t *testing.T) {
+			h := newHarness(t)
+			r := ready(h, newRequest(t, spec))
+			first := r.send(h.client, "Idempotency-Key", key).want(spec.Status)
+			if first.replayed() {
+				t.Errorf("the first answer is a replay: %v", first.header)
+			}
+			h.clock.Advance(24*time.Hour - time.Microsecond)
+			for _, k := range []string{key, strings.ToUpper(key), "{" + key + "}"} {
+				again := r.send(h.client, "Idempotency-Key", k).want(spec.Status)
+				if !again.replayed() || string(again.raw) != string(first.raw) {
+					t.Errorf("%s replayed %t; want %s", again, again.replayed(), first)
+				}
+			}
+			other := r.broken([]string{"body", "unknown"}, "x").send(h.client, "Idempotency-Key", key)
+			if !other.replayed() {
+				t.Errorf("an unknown field makes another request: %s", other)
+			}
+			if without := r.send(h.client); without.replayed() {
+				t.Errorf("a request without a key is a replay: %s", without)
+			}
+		})
+	}
+}
+
+func TestReplayExpires(t *testing.T) {
+	h := newHarness(t)
+	first := h.keyed(key, "/workspaces", obj{"name": "a"}).want(201)
+	h.clock.Advance(24 * time.Hour)
+	h.keyed(key, "/workspaces", obj{"name": "a"}).refused(409, "body conflict").says(first.str("id"))
+	// That is the key's answer from now on.
+	if again := h.keyed(key, "/workspaces", obj{"name": "a"}).want(409); !again.replayed() {
+		t.Errorf("%s is no replay", again)
+	}
+	h.clock.Advance(24 * time.Hour)
+	if second := h.keyed(key, "/workspaces", obj{"name": "b"}).want(201); second.replayed() || second.str("id") == first.str("id") {
+		t.Errorf("the key has not expired: %s", second)
+	}
+}
+
+func TestKeyOfAnotherRequest(t *testing.T) {
+	h := newHarness(t)
+	h.keyed(key, "/workspaces", obj{"name": "a"}).want(201)
+	const problem = "header.Idempotency-Key value_error"
+	for range 2 {
+		if a := h.keyed(key, "/workspaces", obj{"name": "b"}).refused(422, problem); a.replayed() {
+			t.Error("it is a replay")
+		}
+	}
+	h.keyed(key, "/feedback", obj{"title": "a", "description": "b"}).refused(422, problem)
+	h.get("/workspaces").is("total", 2)
+	h.keyed(key, "/workspaces", obj{"name": "a"}).want(201)
+}
+
+func TestKeysThatAreNone(t *testing.T) {
+	h := newHarness(t)
+	for _, k := range []string{"x", "123", key + "0", "null"} {
+		h.keyed(k, "/workspaces", obj{"name": "a"}).refused(422, "header.Idempotency-Key uuid_parsing")
+	}
+	h.keyed("x", "/workspaces", obj{}).refused(422, "header.Idempotency-Key uuid_parsing", "body.name missing")
+	// Where nothing is created the header means nothing.
+	h.do("GET", "/workspaces", nil, "Idempotency-Key", "x").want(200)
+	h.do("POST", "/mailboxes/export", obj{}, "Idempotency-Key", "x").want(200)
+}
+
+// Input that is refused for its form leaves the key free.
+func TestKeyOfInvalidInput(t *testing.T) {
+	h := newHarness(t)
+	h.keyed(key, "/workspaces", obj{"name": ""}).refused(422, "body.name string_too_short")
+	h.keyed(key, "/workspaces", obj{"name": "a"}).want(201)
+}
+
+func TestRefusalsAreReplayed(t *testing.T) {
+	h := newHarness(t)
+	h.domain("example.com")
+	id := h.mailbox("example.com", "jane")
+	body := obj{"domain": "example.com", "local_part": "jane", "first_name": "x", "last_name": "y"}
+	h.keyed(key, "/mailboxes", body).refused(409, "body conflict")
+	h.delete("/mailboxes/" + id).want(204)
+	if a := h.keyed(key, "/mailboxes", body).refused(409, "body conflict").says(id); !a.replayed() {
+		t.Error("it is no replay")
+	}
+	h.keyed(otherKey, "/mailboxes", body).want(201)
+}
+
+func TestKeysOfOtherCallers(t *testing.T) {
+	h := newHarness(t)
+	a, b := h.limited(t, grant{capability: api.CapWorkspaceManage}), h.limited(t, grant{capability: api.CapWorkspaceManage})
+	other := h.owner(t, nobody)
+	ids := map[string]bool{}
+	for i, c := range []*client{h.client, a, b, other} {
+		answer := c.keyed(key, "/workspaces", obj{"name": itoa(i)}).want(201)
+		ids[answer.str("id")] = true
+	}
+	if len(ids) != 4 {
+		t.Errorf("the answers are %v", ids)
+	}
+}
+
+// Who may do it no longer is not told what was answered.
+func TestReplayNeedsTheCapability(t *testing.T) {
+	h := newHarness(t)
+	c := h.limited(t, grant{capability: api.CapWorkspaceManage})
+	c.keyed(key, "/workspaces", obj{"name": "a"}).want(201)
+	h.delete("/auth/authorizations/" + h.get("/auth/authorizations?capability_key=workspace.manage").str("0.id")).want(204)
+	c.keyed(key, "/workspaces", obj{"name": "a"}).want(403)
+}
+
+// holdingStore holds its next update back until the test lets it go.
+type holdingStore struct {
+	store.Store
+	hold          bool
+	held, release chan struct{}
+}
+
+func (s *holdingStore) Update(ctx context.Context, fn func(store.Tx) error) error {
+	if s.hold {
+		s.hold = false
+		close(s.held)
+		<-s.release
+	}
+	return s.Store.Update(ctx, fn)
+}
+
+func TestKeyUnderWay(t *testing.T) {
+	s := &holdingStore{Store: newStore(t), held: make(chan struct{}), release: make(chan struct{})}
+	h := newHarness(t, func(o *apiserver.Options) { o.Store = s })
+	s.hold = true
+	first := make(chan *answer)
+	go func() {
+		a, err := h.try(t.Context(), "POST", "/workspaces", obj{"name": "a"}, "Idempotency-Key", key)
+		if err != nil {
+			t.Error(err)
+		}
+		first <- a
+	}()
+	<-s.held
+	for _, name := range []string{"a", "b"} {
+		a := h.keyed(key, "/workspaces", obj{"name": name}).refused(409, "header.Idempotency-Key conflict")
+		if a.header.Get("Retry-After") != "1" {
+			t.Errorf("no Retry-After: %v", a.header)
+		}
+	}
+	h.keyed(otherKey, "/workspaces", obj{"name": "b"}).want(201)
+	close(s.release)
+	created := (<-first).want(201)
+	if again := h.keyed(key, "/workspaces", obj{"name": "a"}).want(201); !again.replayed() || again.str("id") != created.str("id") {
+		t.Errorf("%s; want a replay of %s", again, created)
+	}
+}
+
+// A failure inside is no answer: the key is free for the retry.
+func TestKeyAfterAFailure(t *testing.T) {
+	broken := &brokenStore{Store: newStore(t)}
+	h := newHarness(t, func(o *apiserver.Options) { o.Store = broken })
+	broken.failUpdates = true
+	h.keyed(key, "/workspaces", obj{"name": "a"}).want(500)
+	broken.failUpdates = false
+	if a := h.keyed(key, "/workspaces", obj{"name": "a"}).want(201); a.replayed() {
+		t.Error("it is a replay")
+	}
+}
+
+// TestSecretsAtRest looks for secrets in the bytes of the database.
+func TestSecretsAtRest(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "mailhost.db")
+	var h *harness
+	secrets := map[string]string{"the key": key, "the value": "a-value-that-nobody-may-see"}
+	t.Run("use", func(t *testing.T) {
+		s, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h = newHarness(t, func(o *apiserver.Options) { o.Store = s })
+		for i, path := range []string{"/auth/service-accounts", "/credentials", "/credentials"} {
+			k := uuid.NewString()
+			body := obj{"name": "n" + itoa(i)}
+			switch {
+			case i == 1:
+				body["generate"] = true
+			case i == 2:
+				k, body["value"] = key, secrets["the value"]
+			}
+			first := h.keyed(k, path, body).want(201)
+			again := h.keyed(k, path, body).want(201)
+			if !again.replayed() || string(first.raw) != string(again.raw) {
+				t.Errorf("%s; want a replay of %s", again, first)
+			}
+			if token := first.str("token"); token != "" {
+				h.as(token).get("/mailboxes").want(200)
+				secrets["the token's secret"] = strings.Split(token, "_")[2]
+			}
+			if generated := first.str("generated_secret"); generated != "" {
+				secrets["the generated secret"] = generated
+			}
+		}
+		h.keyed(uuid.NewString(), "/forwarding", obj{"target_email": "x@example.net"}).want(201)
+		link := h.svc.Outbox()[0].Link
+		secrets["the link's secret"] = link[strings.LastIndex(link, "/")+1:]
+		checkSecrets(t, path, secrets)
+	})
+	checkSecrets(t, path, secrets)
+}
+
+func checkSecrets(t *testing.T, path string, secrets map[string]string) {
+	t.Helper()
+	if len(secrets) != 5 {
+		t.Fatalf("the secrets are %v", secrets)
+	}
+	files, err := filepath.Glob(path + "*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, secret := range secrets {
+			if strings.Contains(string(data), secret) {
+				t.Errorf("%s holds %s", filepath.Base(file), name)
+			}
+		}
+	}
+	if !slices.Contains(files, path) {
+		t.Errorf("the files are %q", files)
+	}
+}
+
+// An answer is the same over a restart.
+func TestReplayAfterRestart(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "mailhost.db")
+	var first *answer
+	for i := range 2 {
+		t.Run(itoa(i), func(t *testing.T) {
+			s, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			h := newHarness(t, func(o *apiserver.Options) { o.Store = s })
+			a := h.keyed(key, "/auth/service-accounts", obj{"name": "x"}).want(http.StatusCreated)
+			if first == nil {
+				first = a
+			} else if !a.replayed() || string(a.raw) != string(first.raw) {
+				t.Errorf("%s; want a replay of %s", a, first)
+			}
+		})
+	}
+}

@@ -1,0 +1,284 @@
+package apiserver_test
+
+import (
+	"encoding/json"
+	"maps"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+)
+
+// validBodies are, by operation, bodies that the contract takes, whatever the
+// account holds.
+var validBodies = map[string]string{
+	"create-service-account": `{"name":"ci","expires_at":"2027-01-01T00:00:00Z"}`,
+	"grant-authorization":    `{"grant_kind":"capability","subject_type":"user","subject_id":"u","capability_key":"mailbox.view","resource_type":"domain","resource_id":"` + nobody + `"}`,
+	"create-master-password": `{"name":"n","value":"abcd","generate":false}`,
+	"rename-master-password": `{"name":"n"}`,
+	"create-forwarding":      `{"target_email":"jane@example.net"}`,
+	"update-forwarding":      `{"target_email":"jane@example.net"}`,
+	"set-forwarding-active":  `{"active":true}`,
+	"create-mailbox":         `{"domain":"example.com","first_name":"f","last_name":"l","local_part":"p"}`,
+	"update-mailbox":         `{"first_name":"f","last_name":"l"}`,
+	"create-mailboxes":       `{"domain":"example.com","items":[{"first_name":"f","last_name":"l","local_part":"p"}]}`,
+	"export-mailboxes":       `{"mailboxes":["jane@example.com"]}`,
+	"purchase-domains": `{"domains":["example.com"],"workspace_id":"` + nobody + `","contact_info":{"address_1":"a","city":"c","country":"DE","email":"jane@example.net",
+		"first_name":"f","last_name":"l","organization":"o","phone":"+4930123456","state":"s","zip":"z"}}`,
+	"update-domain":      `{"auto_renew":true,"redirect_url":"https://example.net/"}`,
+	"create-dns-record":  `{"domain":"example.com","name":"@","type":"MX","value":"mx.example.net","prio":10,"ttl":60}`,
+	"update-dns-record":  `{"value":"mx.example.net","prio":10,"ttl":60}`,
+	"claim-dedicated-ip": `{"option_id":"` + nobody + `"}`,
+	"cancel-plan":        `{"cancel_at_period_end":true,"cancel_immediately":false}`,
+	"change-plan":        `{"effective_date":"2027-01-01T00:00:00Z","plan_id":"smtp_per_proxy"}`,
+	"submit-feedback":    `{"title":"t","description":"d","attributes":{},"category":"other","paid_product_feature":false}`,
+	"create-workspace":   `{"name":"n"}`,
+}
+
+// pathValues are values of path parameters that the contract takes.
+var pathValues = map[string]string{"account_id": accountID, "mailbox": "jane@example.com", "domain": "example.com", "dns_record_id": "1"}
+
+// request is a request to one operation, ready to be broken in places.
+type request struct {
+	spec  api.Spec
+	path  map[string]string
+	query url.Values
+	body  any
+}
+
+func newRequest(t *testing.T, spec api.Spec) *request {
+	t.Helper()
+	r := &request{spec: spec, path: map[string]string{}, query: url.Values{}}
+	for _, f := range params(spec.Request, "path") {
+		value, ok := pathValues[f.name()]
+		if !ok {
+			value = nobody
+		}
+		r.path[f.name()] = value
+	}
+	if _, ok := spec.Request.FieldByName("Body"); ok {
+		if err := json.Unmarshal([]byte(validBodies[spec.ID]), &r.body); err != nil {
+			t.Fatalf("the body of %s: %v", spec.ID, err)
+		}
+	}
+	return r
+}
+
+func (r *request) send(c *client, headers ...string) *answer {
+	c.t.Helper()
+	path := r.spec.Path
+	for name, value := range r.path {
+		path = strings.ReplaceAll(path, "{"+name+"}", url.PathEscape(value))
+	}
+	if len(r.query) > 0 {
+		path += "?" + r.query.Encode()
+	}
+	return c.do(r.spec.Method, path, r.body, headers...)
+}
+
+// broken is r with another value at a place.
+func (r *request) broken(loc []string, value any) *request {
+	b := *r
+	switch loc[0] {
+	case "path":
+		b.path = maps.Clone(r.path)
+		b.path[loc[1]] = value.(string)
+	case "query":
+		b.query = maps.Clone(r.query)
+		b.query.Set(loc[1], value.(string))
+	default:
+		b.body = replaced(r.body, loc[1:], value)
+	}
+	return &b
+}
+
+type absent struct{}
+
+// replaced is a copy of a JSON value with another value at a place.
+func replaced(v any, loc []string, value any) any {
+	if len(loc) == 0 {
+		return value
+	}
+	switch in := v.(type) {
+	case []any:
+		i, _ := strconv.Atoi(loc[0])
+		out := slices.Clone(in)
+		out[i] = replaced(in[i], loc[1:], value)
+		return out
+	default:
+		out := maps.Clone(in.(map[string]any))
+		if out[loc[0]] = replaced(out[loc[0]], loc[1:], value); out[loc[0]] == any(absent{}) {
+			delete(out, loc[0])
+		}
+		return out
+	}
+}
+
+// input is a parameter or a field of the body, as its type and its tags say.
+type input struct {
+	loc                         []string
+	typ                         reflect.Type
+	tag                         reflect.StructTag
+	required, nullable, element bool
+}
+
+func (f input) name() string { return f.loc[len(f.loc)-1] }
+
+// params returns the parameters of a request that lie in path, query or header.
+func params(request reflect.Type, place string) (found []input) {
+	for _, f := range reflect.VisibleFields(request) {
+		if name := f.Tag.Get(place); name != "" {
+			found = append(found, input{loc: []string{place, name}, typ: f.Type, tag: f.Tag})
+		}
+	}
+	return found
+}
+
+// bodyFields returns the fields of a body, and the fields and elements in them.
+func bodyFields(t reflect.Type, loc []string) (found []input) {
+	for f := range fields(t) {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		in := input{loc: append(slices.Clone(loc), name), typ: f.Type, tag: f.Tag, required: options == "", nullable: f.Tag.Get("nullable") == "true"}
+		if in.typ == reflect.TypeFor[api.Nullable[string]]() {
+			in.typ, in.nullable = reflect.TypeFor[string](), true
+		}
+		if in.typ.Kind() == reflect.Pointer {
+			in.typ = in.typ.Elem()
+		}
+		found = append(found, in)
+		switch in.kind() {
+		case "list":
+			element := append(slices.Clone(in.loc), "0")
+			found = append(found, input{loc: element, typ: in.typ.Elem(), element: true})
+			if in.typ.Elem().Kind() == reflect.Struct {
+				found = append(found, bodyFields(in.typ.Elem(), element)...)
+			}
+		case "dict":
+			if in.typ.Kind() == reflect.Struct {
+				found = append(found, bodyFields(in.typ, in.loc)...)
+			}
+		}
+	}
+	return found
+}
+
+func fields(t reflect.Type) func(func(reflect.StructField) bool) {
+	return slices.Values(reflect.VisibleFields(t))
+}
+
+// kind is the JSON type that an input takes.
+func (f input) kind() string {
+	switch f.typ.Kind() {
+	case reflect.String:
+		return "string"
+	case reflect.Int, reflect.Int64:
+		return "int"
+	case reflect.Bool:
+		return "bool"
+	case reflect.Slice:
+		if f.typ == reflect.TypeFor[api.FreeForm]() {
+			return "dict"
+		}
+		return "list"
+	}
+	return "dict"
+}
+
+// TestValidation breaks each input of each operation in each way that its type
+// and its limits allow, one at a time.
+func TestValidation(t *testing.T) {
+	h := newHarness(t)
+	for _, spec := range api.Specs() {
+		t.Run(spec.ID, func(t *testing.T) {
+			c := h.in(t)
+			r := newRequest(t, spec)
+			inputs := append(params(spec.Request, "path"), params(spec.Request, "query")...)
+			if body, ok := spec.Request.FieldByName("Body"); ok {
+				inputs = append(inputs, bodyFields(body.Type, []string{"body"})...)
+			}
+			for _, in := range inputs {
+				for _, b := range in.breakages() {
+					a := r.broken(in.loc, b.value).send(c)
+					if a.refused(422, strings.Join(in.loc, ".")+" "+b.typ); a.str("detail.0.msg") != b.msg {
+						t.Errorf("%v at %v: %q; want %q", b.value, in.loc, a.str("detail.0.msg"), b.msg)
+					}
+				}
+				for _, value := range in.accepted() {
+					a := r.broken(in.loc, value).send(c)
+					if a.status == 422 && slices.ContainsFunc(a.problems(), func(p string) bool { return strings.HasPrefix(p, strings.Join(in.loc, ".")+" ") }) {
+						t.Errorf("%v at %v is refused: %s", value, in.loc, a)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestValidationTellsAll breaks every input of an operation at once.
+func TestValidationTellsAll(t *testing.T) {
+	h := newHarness(t)
+	for _, spec := range api.Specs() {
+		t.Run(spec.ID, func(t *testing.T) {
+			c := h.in(t)
+			r := newRequest(t, spec)
+			var want []string
+			breakAll := func(inputs []input) {
+				for _, in := range inputs {
+					all := in.breakages()
+					if len(all) == 0 || in.kind() == "list" || in.kind() == "dict" || in.element {
+						continue
+					}
+					last := all[len(all)-1]
+					r = r.broken(in.loc, last.value)
+					want = append(want, strings.Join(in.loc, ".")+" "+last.typ)
+				}
+			}
+			breakAll(params(spec.Request, "path"))
+			breakAll(params(spec.Request, "query"))
+			var headers []string
+			if spec.Keyed() {
+				headers = []string{"Idempotency-Key", "x"}
+				want = append(want, "header.Idempotency-Key uuid_parsing")
+			}
+			first := len(want)
+			if body, ok := spec.Request.FieldByName("Body"); ok {
+				breakAll(bodyFields(body.Type, []string{"body"}))
+			}
+			a := r.send(c, headers...)
+			got := a.problems()
+			if len(got) != len(want) || !slices.Equal(got[:first], want[:first]) {
+				t.Fatalf("%s; want %q", a, want)
+			}
+			slices.Sort(got[first:]) // the order of fields does not matter
+			slices.Sort(want[first:])
+			same(t, "problems", got, want)
+		})
+	}
+}
+
+// TestValidationIgnoresUnknownInput adds what the contract does not know.
+func TestValidationIgnoresUnknownInput(t *testing.T) {
+	for _, spec := range api.Specs() {
+		t.Run(spec.ID, func(t *testing.T) {
+			var answers []*answer
+			for _, extra := range []bool{false, true} {
+				h := newHarness(t)
+				r := newRequest(t, spec)
+				if extra {
+					r = r.broken([]string{"query", "colour"}, "red")
+					if r.body != nil {
+						r = r.broken([]string{"body", "colour"}, "red")
+					}
+				}
+				answers = append(answers, r.send(h.client))
+			}
+			if answers[0].status != answers[1].status {
+				t.Errorf("%s without, but %s with unknown input", answers[0], answers[1])
+			}
+		})
+	}
+}
