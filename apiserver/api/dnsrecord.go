@@ -1,6 +1,10 @@
 package api
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+)
 
 // DNSRecord is a record of a domain of the account.
 type DNSRecord struct {
@@ -53,11 +57,17 @@ type UpdateDNSRecordRequest struct {
 	Body        UpdateDNSRecordBody
 }
 
-// UpdateDNSRecordBody is the body of UpdateDNSRecordRequest.
+// UpdateDNSRecordBody is the body of UpdateDNSRecordRequest; its limits are those
+// of CreateDNSRecordBody.
 type UpdateDNSRecordBody struct {
-	Value *string `json:"value,omitempty" minLength:"1" nullable:"true"`
-	TTL   *int64  `json:"ttl,omitempty" minimum:"60" maximum:"86400" nullable:"true"`
-	Prio  *int64  `json:"prio,omitempty" minimum:"0" maximum:"65535" nullable:"true"`
+	Value *string `json:"value,omitempty" nullable:"true"`
+	TTL   *int64  `json:"ttl,omitempty" nullable:"true"`
+	Prio  *int64  `json:"prio,omitempty" nullable:"true"`
+}
+
+// TransformSchema implements huma.SchemaTransformer.
+func (UpdateDNSRecordBody) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema {
+	return limitedAs[CreateDNSRecordBody](r, s)
 }
 
 // Operations on DNS records.

@@ -1,6 +1,10 @@
 package api
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+)
 
 // The states of a forwarding rule's recipient verification.
 const (
@@ -59,9 +63,15 @@ type UpdateForwardingRequest struct {
 	Body         UpdateForwardingBody
 }
 
-// UpdateForwardingBody is the body of UpdateForwardingRequest.
+// UpdateForwardingBody is the body of UpdateForwardingRequest; its limits are
+// those of CreateForwardingBody.
 type UpdateForwardingBody struct {
-	TargetEmail string `json:"target_email" minLength:"1" maxLength:"254"`
+	TargetEmail string `json:"target_email"`
+}
+
+// TransformSchema implements huma.SchemaTransformer.
+func (UpdateForwardingBody) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema {
+	return limitedAs[CreateForwardingBody](r, s)
 }
 
 // SetForwardingActiveRequest switches a rule on or off.

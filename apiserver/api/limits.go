@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
 )
 
 // Limits is what the contract's tags say of one body field. A bound that the
@@ -55,3 +57,20 @@ func bound[N any](tag reflect.StructTag, key string, parse func(string) (N, erro
 }
 
 func parseInt64(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) }
+
+// limitedAs gives the fields of a PATCH body the limits that the body T of the
+// object's creation sets for the fields of the same name, so that each limit
+// stands once. It is for the TransformSchema method of the PATCH body.
+func limitedAs[T any](r huma.Registry, s *huma.Schema) *huma.Schema {
+	created := r.Schema(reflect.TypeFor[T](), true, "")
+	for created.Ref != "" {
+		created = r.SchemaFromRef(created.Ref)
+	}
+	for name, field := range s.Properties {
+		if as := created.Properties[name]; as != nil {
+			field.MinLength, field.MaxLength, field.Minimum, field.Maximum = as.MinLength, as.MaxLength, as.Minimum, as.Maximum
+			field.PrecomputeMessages()
+		}
+	}
+	return s
+}

@@ -1,6 +1,10 @@
 package api
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+)
 
 // The states of a mailbox.
 const (
@@ -125,10 +129,16 @@ type UpdateMailboxRequest struct {
 	Body    UpdateMailboxBody
 }
 
-// UpdateMailboxBody is the body of UpdateMailboxRequest.
+// UpdateMailboxBody is the body of UpdateMailboxRequest; its limits are those of
+// CreateMailboxBody.
 type UpdateMailboxBody struct {
-	FirstName *string `json:"first_name,omitempty" minLength:"1" maxLength:"100" nullable:"true"`
-	LastName  *string `json:"last_name,omitempty" minLength:"1" maxLength:"100" nullable:"true"`
+	FirstName *string `json:"first_name,omitempty" nullable:"true"`
+	LastName  *string `json:"last_name,omitempty" nullable:"true"`
+}
+
+// TransformSchema implements huma.SchemaTransformer.
+func (UpdateMailboxBody) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema {
+	return limitedAs[CreateMailboxBody](r, s)
 }
 
 // ExportMailboxesRequest asks for mailboxes as CSV.

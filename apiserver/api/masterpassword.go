@@ -1,6 +1,10 @@
 package api
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+)
 
 // MasterPassword is a credential with an account, workspace or domain scope.
 // Its secret is never returned.
@@ -52,9 +56,15 @@ type RenameMasterPasswordRequest struct {
 	Body         RenameMasterPasswordBody
 }
 
-// RenameMasterPasswordBody is the body of RenameMasterPasswordRequest.
+// RenameMasterPasswordBody is the body of RenameMasterPasswordRequest; its limits
+// are those of CreateMasterPasswordBody.
 type RenameMasterPasswordBody struct {
-	Name string `json:"name" minLength:"1" maxLength:"100"`
+	Name string `json:"name"`
+}
+
+// TransformSchema implements huma.SchemaTransformer.
+func (RenameMasterPasswordBody) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema {
+	return limitedAs[CreateMasterPasswordBody](r, s)
 }
 
 // MasterPasswordRequest names one master password.

@@ -34,7 +34,7 @@ var (
 	secret  = validate.Length[api.CreateMasterPasswordBody]("value")
 	typ     = validate.OneOf[api.CreateDNSRecordBody]("type")
 	ttl     = validate.Range[api.CreateDNSRecordBody]("ttl")
-	prio    = validate.Range[api.UpdateDNSRecordBody]("prio")
+	prio    = validate.Range[api.CreateDNSRecordBody]("prio")
 	from    = validate.Range[limits]("from")
 	to      = validate.Range[limits]("to")
 	address = validate.Rule("an e-mail address", oneAt)
