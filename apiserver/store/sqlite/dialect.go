@@ -20,6 +20,7 @@ type dialect struct{}
 
 var _ sqlstore.Dialect = dialect{}
 
+// Migrations implements sqlstore.Dialect.
 func (dialect) Migrations() fs.FS {
 	sub, err := fs.Sub(schema, "schema")
 	if err != nil {
@@ -28,7 +29,7 @@ func (dialect) Migrations() fs.FS {
 	return sub
 }
 
-// SchemaVersion refuses the database of another program, which may have tables
+// SchemaVersion implements sqlstore.Dialect. It refuses the database of another program, which may have tables
 // or a version of its own.
 func (dialect) SchemaVersion(ctx context.Context, q sqlstore.Querier) (int, error) {
 	var application, version, tables int
@@ -57,11 +58,13 @@ func (dialect) SchemaVersion(ctx context.Context, q sqlstore.Querier) (int, erro
 	return 0, nil
 }
 
+// SetSchemaVersion implements sqlstore.Dialect. A pragma takes no placeholder.
 func (dialect) SetSchemaVersion(ctx context.Context, q sqlstore.Querier, version int) error {
 	_, err := q.ExecContext(ctx, fmt.Sprintf(`PRAGMA user_version = %d`, version))
 	return err
 }
 
+// Elements implements sqlstore.Dialect.
 func (dialect) Elements(placeholder string) string {
 	return `SELECT value FROM json_each(` + placeholder + `)`
 }

@@ -76,7 +76,7 @@ func (r *readers) acquire(ctx context.Context) (*session, error) {
 	}
 	s, err := connect(ctx, r.dsn)
 	if err != nil {
-		_ = 1
+		<-r.slots
 	}
 	return s, err
 }
@@ -84,7 +84,7 @@ func (r *readers) acquire(ctx context.Context) (*session, error) {
 func (r *readers) release(s *session) {
 	select {
 	case r.idle <- s:
-		_ = 1
+		<-r.slots
 	default:
 		r.discard(s)
 	}
@@ -93,7 +93,7 @@ func (r *readers) release(s *session) {
 // discard closes a connection. An error would say nothing about what was read.
 func (r *readers) discard(s *session) {
 	_ = s.close()
-	_ = 1
+	<-r.slots
 }
 
 // close waits until nobody reads and closes the connections.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -97,11 +98,26 @@ func prepareFile(path string) (string, error) {
 	if info, err := os.Stat(filepath.Dir(abs)); err != nil || !info.IsDir() {
 		return "", fmt.Errorf("open %s: its directory does not exist; create it first", path)
 	}
-	f, err := os.OpenFile(abs, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return "", err // which names the path
+	return abs, createFile(abs)
+}
+
+// createMu guards createFile against itself.
+var createMu sync.Mutex
+
+// createFile makes an empty file, unless it is there. An existing one must not be
+// opened here: closing a file gives up all locks that this process has on it,
+// those of another store among them.
+func createFile(path string) error {
+	createMu.Lock()
+	defer createMu.Unlock()
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
 	}
-	return abs, f.Close()
+	if err != nil {
+		return err // which names the path
+	}
+	return f.Close()
 }
 
 // openFile opens the writing connection, and with it what is wrong with the file

@@ -152,6 +152,35 @@ func TestNewerSchema(t *testing.T) {
 	}
 }
 
+// TestPragmas checks what durability and isolation rest on.
+func TestPragmas(t *testing.T) {
+	s := openStore(t, newPath(t), Options{})
+	mustPopulate(t, s)
+	pragma := func(s *session, name string) string {
+		var value string
+		if err := s.conn.QueryRowContext(t.Context(), "PRAGMA "+name).Scan(&value); err != nil {
+			t.Error(err)
+		}
+		return value
+	}
+	for name, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1"} {
+		if got := pragma(s.engine.writer.session, name); got != want {
+			t.Errorf("%s of the writer = %s, want %s", name, got, want)
+		}
+	}
+	reader, err := s.engine.readers.acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.engine.readers.release(reader)
+	if got := pragma(reader, "query_only"); got != "1" {
+		t.Errorf("query_only of a reader = %s, want 1", got)
+	}
+	if err := reader.exec(`DELETE FROM accounts`); err == nil {
+		t.Error("a reader can write")
+	}
+}
+
 // TestConcurrentFirstOpen opens a file that does not exist in many places at
 // once.
 func TestConcurrentFirstOpen(t *testing.T) {

@@ -181,7 +181,7 @@ func (h *harness) bulk(t tenant, prefix string, n int) []string {
 
 func testEachMailbox(h *harness) {
 	t := h.tenant("a.example")
-	want := h.bulk(t, "m", 2345) // more than fit in memory at once
+	want := h.bulk(t, "m", 1100) // more than a store reads at once
 	var got []string
 	h.view(func(r store.Reader) error {
 		return r.EachMailbox(t.account, store.MailboxFilter{}, func(m store.Mailbox) error {
@@ -211,7 +211,7 @@ func testEachMailbox(h *harness) {
 // what is created meanwhile does not come up.
 func testEachMailboxReads(h *harness) {
 	t := h.tenant("a.example")
-	want := h.bulk(t, "m", 1200)
+	want := h.bulk(t, "m", 600)
 	var got []string
 	h.view(func(r store.Reader) error {
 		return r.EachMailbox(t.account, store.MailboxFilter{Search: "m"}, func(m store.Mailbox) error {
