@@ -129,6 +129,19 @@ func TestOlderNamesakeIsNoLeftover(t *testing.T) {
 	}
 }
 
+// Nor is one that another program has created meanwhile, where the answer is a
+// replay.
+func TestNamesakeOfAReplayIsNoLeftover(t *testing.T) {
+	f := newFakeAPI()
+	f.honoursKeys = true
+	f.fail(fault{op: "create-service-account", dropAfter: true})
+	f.clock.onSleep = func() { f.add("auth/service-accounts", object{"name": "ci"}) }
+	_, token, leftovers, err := secretCreators["service account"].do(t.Context(), f.client(t))
+	if err != nil || token == "" || len(leftovers) != 0 {
+		t.Errorf("token %q, leftovers %v, %v", token, leftovers, err)
+	}
+}
+
 // Without a list a duplicate could not be seen, so nothing is sent again unless
 // keys are honoured for certain.
 func TestSecretWithoutAList(t *testing.T) {

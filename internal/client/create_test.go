@@ -273,6 +273,16 @@ func TestClaimWithTwoNewAddresses(t *testing.T) {
 	}
 }
 
+// Without the list from before, the one from after tells nothing.
+func TestClaimWithoutTheListBefore(t *testing.T) {
+	f := newFakeAPI().fail(fault{op: "list-dedicated-ips", status: 403}, fault{op: "claim-dedicated-ip", dropBefore: true})
+	f.add("dedicated-ips", object{"name": "old"})
+	_, err := f.client(t).ClaimDedicatedIP(t.Context(), "option")
+	if _, ok := errors.AsType[*UnknownOutcomeError](err); !ok || f.count("claim-dedicated-ip") != 1 {
+		t.Errorf("%v after %v", err, f.sent())
+	}
+}
+
 // The list before a claim is taken before the claim is sent.
 func TestClaimListsFirst(t *testing.T) {
 	f := newFakeAPI()

@@ -68,19 +68,25 @@ func TestPurchasesShareTheLook(t *testing.T) {
 
 // A purchased domain is read from a list that is younger than the purchase.
 func TestPurchasedDomainIsReadFromAFreshList(t *testing.T) {
-	f := newFakeAPI().publishedOnly(405)
-	c := f.client(t)
-	d, err := c.PurchaseDomain(t.Context(), "example.com", "w", api.ContactInfo{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, key := range []string{d.ID, "Example.com"} {
-		if got, err := c.GetDomain(t.Context(), key); err != nil || got.ID != d.ID {
-			t.Errorf("%s: %+v, %v", key, got, err)
+	for _, byName := range []bool{false, true} {
+		f := newFakeAPI().publishedOnly(405)
+		c := f.client(t)
+		d, err := c.PurchaseDomain(t.Context(), "example.com", "w", api.ContactInfo{})
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	if n := f.count("list-domains"); n != 2 {
-		t.Errorf("%d lists", n)
+		key := d.ID
+		if byName {
+			key = "Example.com"
+		}
+		for range 2 {
+			if got, err := c.GetDomain(t.Context(), key); err != nil || got.ID != d.ID {
+				t.Errorf("%s: %+v, %v", key, got, err)
+			}
+		}
+		if n := f.count("list-domains"); n != 2 {
+			t.Errorf("%d lists", n)
+		}
 	}
 }
 

@@ -55,11 +55,12 @@ func TestErrorBodies(t *testing.T) {
 func TestSecretsStayOutOfMessages(t *testing.T) {
 	value := `p"<ä&s/w+d>`
 	for name, echo := range map[string]func(token, key, value string) string{
-		"detail":   func(token, key, value string) string { return fmt.Sprintf(`{"detail":%q}`, token+" "+key+" "+value) },
-		"HTML":     func(token, key, value string) string { return "<html>" + token + key + value },
-		"escaped":  func(token, key, _ string) string { return "<html>" + token + key + `p&#34;&lt;ä&amp;s/w+d&gt;` },
-		"in a URL": func(token, key, _ string) string { return "<html>" + token + key + `p%22%3C%C3%A4%26s%2Fw%2Bd%3E` },
-		"as JSON":  func(token, key, _ string) string { return "<html>" + token + key + `p\"\u003cä\u0026s/w+d\u003e` },
+		"detail":    func(token, key, value string) string { return fmt.Sprintf(`{"detail":%q}`, token+" "+key+" "+value) },
+		"HTML":      func(token, key, value string) string { return "<html>" + token + key + value },
+		"escaped":   func(token, key, _ string) string { return "<html>" + token + key + `p&#34;&lt;ä&amp;s/w+d&gt;` },
+		"in a URL":  func(token, key, _ string) string { return "<html>" + token + key + `p%22%3C%C3%A4%26s%2Fw%2Bd%3E` },
+		"in a path": func(token, key, _ string) string { return "<html>" + token + key + `p%22%3C%C3%A4&s%2Fw+d%3E` },
+		"as JSON":   func(token, key, _ string) string { return "<html>" + token + key + `p\"\u003cä\u0026s/w+d\u003e` },
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFakeAPI()

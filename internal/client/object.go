@@ -20,7 +20,7 @@ func read[Req, T any](ctx context.Context, c *Client, op api.Operation[Req, T], 
 		return nil, fmt.Errorf("%s: the %s has no id", op.ID, ix.noun)
 	}
 	var after uint64
-	if false {
+	if ctx.Value(freshKey{}) != nil {
 		after = ix.now()
 	}
 	if !c.caps.absent(op.Spec) {

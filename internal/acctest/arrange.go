@@ -1,0 +1,31 @@
+package acctest
+
+import (
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+)
+
+// Registrant is somebody who may register domains.
+var Registrant = api.ContactInfo{
+	FirstName: "Zoë", LastName: "Müller", Organization: "Example GmbH", Email: "hostmaster@example.com", Phone: "+493023125000",
+	Address1: "Straße der Beispiele 1", Zip: "10115", City: "Berlin", State: "Berlin", Country: "DE",
+}
+
+// Domain buys a domain outside of Terraform.
+func (s *Server) Domain(t testing.TB, name string) *api.Domain {
+	t.Helper()
+	_, err := s.Client.PurchaseDomain(t.Context(), name, s.WorkspaceID, Registrant)
+	must(t, err)
+	d, err := s.Client.GetDomain(t.Context(), name)
+	must(t, err)
+	return d
+}
+
+// Mailbox creates a mailbox outside of Terraform.
+func (s *Server) Mailbox(t testing.TB, domain, localPart string) *api.Mailbox {
+	t.Helper()
+	m, err := s.Client.CreateMailbox(t.Context(), api.CreateMailboxBody{Domain: domain, LocalPart: localPart, FirstName: "Jane", LastName: "Doe"})
+	must(t, err)
+	return m
+}

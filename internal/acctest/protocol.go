@@ -1,0 +1,178 @@
+package acctest
+
+import (
+	"context"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-framework/providerserver"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/provider"
+)
+
+// Protocol speaks to a configured provider as Terraform does, without a CLI: it
+// tells diagnostics and identities, which a test through an old CLI can't see.
+type Protocol struct {
+	t      testing.TB
+	server tfprotov6.ProviderServer
+	schema *tfprotov6.GetProviderSchemaResponse
+	ids    map[string]*tfprotov6.ResourceIdentitySchema
+}
+
+// Object is a resource between two calls.
+type Object struct {
+	State    tftypes.Value
+	Identity *tfprotov6.ResourceIdentityData
+	Private  []byte
+	// Replace is set in a plan.
+	Replace []*tftypes.AttributePath
+}
+
+// Protocol returns the provider, configured for the server at a URL; "" is this
+// server.
+func (s *Server) Protocol(t testing.TB, url string) *Protocol {
+	t.Helper()
+	if url == "" {
+		url = s.URL
+	}
+	server, err := providerserver.NewProtocol6WithError(provider.New("test")())()
+	must(t, err)
+	p := &Protocol{t: t, server: server}
+	p.schema, err = server.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{})
+	must(t, err)
+	ids, err := server.GetResourceIdentitySchemas(t.Context(), &tfprotov6.GetResourceIdentitySchemasRequest{})
+	must(t, err)
+	p.ids = ids.IdentitySchemas
+	config := p.value(p.schema.Provider.ValueType(), map[string]any{"base_url": url, "account_id": s.AccountID, "token": s.Token})
+	resp, err := server.ConfigureProvider(t.Context(), &tfprotov6.ConfigureProviderRequest{TerraformVersion: "1.12.0", Config: p.dynamic(config)})
+	must(t, err)
+	p.NoErrors(resp.Diagnostics)
+	return p
+}
+
+// Config makes a configuration of a resource: what is not named is null.
+func (p *Protocol) Config(typeName string, config map[string]any) tftypes.Value {
+	p.t.Helper()
+	return p.value(p.resourceType(typeName), config)
+}
+
+// Validate checks a configuration.
+func (p *Protocol) Validate(typeName string, config map[string]any) []*tfprotov6.Diagnostic {
+	p.t.Helper()
+	resp, err := p.server.ValidateResourceConfig(p.t.Context(), &tfprotov6.ValidateResourceConfigRequest{
+		TypeName: typeName, Config: p.dynamic(p.Config(typeName, config)),
+	})
+	must(p.t, err)
+	return resp.Diagnostics
+}
+
+// Plan plans a configuration; prior is nil for a create, config is nil for a
+// destroy.
+func (p *Protocol) Plan(typeName string, config map[string]any, prior *Object) (*Object, []*tfprotov6.Diagnostic) {
+	p.t.Helper()
+	req := &tfprotov6.PlanResourceChangeRequest{TypeName: typeName}
+	before, asked := p.null(typeName), p.null(typeName)
+	if prior != nil {
+		before = prior.State
+		req.PriorPrivate, req.PriorIdentity = prior.Private, prior.Identity
+	}
+	proposed := asked
+	if config != nil {
+		asked = p.Config(typeName, config)
+		proposed = p.proposed(typeName, asked, before)
+	}
+	req.PriorState, req.Config, req.ProposedNewState = p.dynamic(before), p.dynamic(asked), p.dynamic(proposed)
+	resp, err := p.server.PlanResourceChange(p.t.Context(), req)
+	must(p.t, err)
+	return &Object{
+		State: p.decode(typeName, resp.PlannedState), Identity: resp.PlannedIdentity,
+		Private: resp.PlannedPrivate, Replace: resp.RequiresReplace,
+	}, resp.Diagnostics
+}
+
+// Apply plans a configuration, and applies the plan if it has no errors. The
+// diagnostics are those of the apply.
+func (p *Protocol) Apply(ctx context.Context, typeName string, config map[string]any, prior *Object) (*Object, []*tfprotov6.Diagnostic) {
+	p.t.Helper()
+	plan, diags := p.Plan(typeName, config, prior)
+	p.NoErrors(diags)
+	return p.ApplyPlan(ctx, typeName, config, prior, plan)
+}
+
+// ApplyPlan applies the plan of a configuration.
+func (p *Protocol) ApplyPlan(ctx context.Context, typeName string, config map[string]any, prior, plan *Object) (*Object, []*tfprotov6.Diagnostic) {
+	p.t.Helper()
+	req := &tfprotov6.ApplyResourceChangeRequest{
+		TypeName: typeName, PriorState: p.dynamic(p.null(typeName)), Config: p.dynamic(p.null(typeName)),
+		PlannedState: p.dynamic(plan.State), PlannedPrivate: plan.Private, PlannedIdentity: plan.Identity,
+	}
+	if prior != nil {
+		req.PriorState = p.dynamic(prior.State)
+	}
+	if config != nil {
+		req.Config = p.dynamic(p.Config(typeName, config))
+	}
+	resp, err := p.server.ApplyResourceChange(ctx, req)
+	must(p.t, err)
+	return &Object{State: p.decode(typeName, resp.NewState), Identity: resp.NewIdentity, Private: resp.Private}, resp.Diagnostics
+}
+
+// Read refreshes an object.
+func (p *Protocol) Read(typeName string, o *Object) (*Object, []*tfprotov6.Diagnostic) {
+	p.t.Helper()
+	resp, err := p.server.ReadResource(p.t.Context(), &tfprotov6.ReadResourceRequest{
+		TypeName: typeName, CurrentState: p.dynamic(o.State), CurrentIdentity: o.Identity, Private: o.Private,
+	})
+	must(p.t, err)
+	return &Object{State: p.decode(typeName, resp.NewState), Identity: resp.NewIdentity, Private: resp.Private}, resp.Diagnostics
+}
+
+// Import imports an object by what was written after its address, or by its
+// identity where that is empty.
+func (p *Protocol) Import(typeName, id string, identity map[string]any) (*Object, []*tfprotov6.Diagnostic) {
+	p.t.Helper()
+	req := &tfprotov6.ImportResourceStateRequest{TypeName: typeName, ID: id}
+	if id == "" {
+		v := p.value(p.ids[typeName].ValueType(), identity)
+		req.Identity = &tfprotov6.ResourceIdentityData{IdentityData: p.dynamic(v)}
+	}
+	resp, err := p.server.ImportResourceState(p.t.Context(), req)
+	must(p.t, err)
+	if len(resp.ImportedResources) == 0 {
+		return nil, resp.Diagnostics
+	}
+	got := resp.ImportedResources[0]
+	return &Object{State: p.decode(typeName, got.State), Identity: got.Identity, Private: got.Private}, resp.Diagnostics
+}
+
+// IdentityOf returns an identity's attributes.
+func (p *Protocol) IdentityOf(typeName string, o *Object) map[string]string {
+	p.t.Helper()
+	if o.Identity == nil {
+		return nil
+	}
+	v, err := o.Identity.IdentityData.Unmarshal(p.ids[typeName].ValueType())
+	must(p.t, err)
+	fields := map[string]tftypes.Value{}
+	must(p.t, v.As(&fields))
+	out := map[string]string{}
+	for name, field := range fields {
+		var s *string
+		must(p.t, field.As(&s))
+		if s != nil {
+			out[name] = *s
+		}
+	}
+	return out
+}
+
+// NoErrors fails the test where there is an error.
+func (p *Protocol) NoErrors(diags []*tfprotov6.Diagnostic) {
+	p.t.Helper()
+	for _, d := range diags {
+		if d.Severity == tfprotov6.DiagnosticSeverityError {
+			p.t.Fatalf("%s: %s\n%s", d.Attribute, d.Summary, d.Detail)
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestFindCLI(t *testing.T) {
+	dir := t.TempDir()
+	bin := filepath.Join(dir, "bin")
+	inPath := func(name string) string { return filepath.Join(dir, "path", name) }
+	for name, tc := range map[string]struct {
+		env   string
+		there []string // names that can be run
+		want  string
+		err   string
+	}{
+		"terraform first":    {there: []string{"tofu", "terraform"}, want: inPath("terraform")},
+		"tofu":               {there: []string{"tofu", filepath.Join(bin, "terraform")}, want: inPath("tofu")},
+		"installed earlier":  {there: []string{filepath.Join(bin, "terraform")}, want: filepath.Join(bin, "terraform")},
+		"none":               {err: "no Terraform or OpenTofu"},
+		"named":              {env: "tofu", there: []string{"tofu", "terraform"}, want: inPath("tofu")},
+		"named, not there":   {env: "/opt/tofu", there: []string{"terraform"}, err: `TF_CLI names "/opt/tofu"`},
+		"named in full":      {env: filepath.Join(dir, "tf"), there: []string{filepath.Join(dir, "tf")}, want: filepath.Join(dir, "tf")},
+		"nothing named, bin": {there: []string{"terraform"}, want: inPath("terraform")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			look := func(name string) (string, error) {
+				switch {
+				case !slices.Contains(tc.there, name):
+					return "", errors.New("not found")
+				case filepath.IsAbs(name):
+					return name, nil
+				}
+				return inPath(name), nil
+			}
+			got, err := findCLI(func(string) string { return tc.env }, look, bin)
+			if got != tc.want {
+				t.Errorf("path is %q, want %q", got, tc.want)
+			}
+			if (err != nil) != (tc.err != "") || err != nil && !strings.Contains(err.Error(), tc.err) {
+				t.Errorf("error is %v, want %q", err, tc.err)
+			}
+		})
+	}
+}
+
+func TestParseVersion(t *testing.T) {
+	for out, want := range map[string]string{
+		"Terraform v1.11.4\non linux_amd64\n":             "Terraform 1.11.4",
+		"Terraform v1.8.0-rc1\n":                          "Terraform 1.8.0-rc1",
+		"OpenTofu v1.7.0\non darwin_arm64\n":              "OpenTofu 1.7.0",
+		"Warning: something first\n\nTerraform v1.15.0\n": "Terraform 1.15.0",
+		"Terraform v1.7.5\n":                              "Terraform 1.7.5 is too old; install Terraform 1.8.0",
+		"OpenTofu v1.6.2\n":                               "OpenTofu 1.6.2 is too old; install OpenTofu 1.7.0",
+		"Terragrunt v1.0.0\n":                             "neither Terraform nor OpenTofu",
+		"Terraform vain\n":                                "Malformed version",
+	} {
+		product, number, err := parseVersion(out)
+		got := product + " " + number
+		if err != nil {
+			got = err.Error()
+		}
+		if err == nil && got != want || err != nil && !strings.Contains(strings.ToLower(got), strings.ToLower(want)) {
+			t.Errorf("%q is %q, want %q", out, got, want)
+		}
+	}
+}
+
+func TestEnvironment(t *testing.T) {
+	got := environment([]string{
+		"PATH=/bin", "HOME=/home/jane", "TF_VAR_dns_ttl=1", "TF_CLI_ARGS=-no-color", "tf_workspace=other", "TF_DATA_DIR=/tmp", "TF_LOG=TRACE",
+		"TF_LOG_PATH=log", "MAILHOST_TOKEN=secret", "MAILHOST_DATA_DIR=/var", "TFOO=1", "HTTPS_PROXY=http://proxy",
+	}, "/demo/cli.tfrc")
+	want := []string{
+		"PATH=/bin", "HOME=/home/jane", "TF_LOG=TRACE", "TF_LOG_PATH=log", "TFOO=1", "HTTPS_PROXY=http://proxy",
+		"TF_CLI_CONFIG_FILE=/demo/cli.tfrc", "TF_IN_AUTOMATION=1", "TF_INPUT=0", "CHECKPOINT_DISABLE=1",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("environment is %v, want %v", got, want)
+	}
+}

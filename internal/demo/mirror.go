@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+)
+
+// hosts are the registries that Terraform and OpenTofu take a provider source
+// without a host to be in.
+var hosts = []string{"registry.terraform.io", "registry.opentofu.org"}
+
+// mirrored returns where a provider of a version and platform lies in a mirror
+// for a host (the unpacked layout of a filesystem mirror).
+func mirrored(mirror, host, version, platform string) string {
+	name := "terraform-provider-mailhost_v" + version
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	return filepath.Join(mirror, host, "mailhost", "mailhost", version, platform, name)
+}
+
+// installProvider builds the provider and puts it into a mirror for all hosts.
+func installProvider(ctx context.Context, build builder, mirror, version string) error {
+	if err := os.RemoveAll(mirror); err != nil {
+		return err
+	}
+	var built string
+	for _, host := range hosts {
+		path := mirrored(mirror, host, version, runtime.GOOS+"_"+runtime.GOARCH)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		var err error
+		if built == "" {
+			built, err = path, build(ctx, path)
+		} else {
+			err = copyFile(path, built, 0o755)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// builder builds the provider into a file.
+type builder func(ctx context.Context, path string) error
+
+// goBuild returns a builder that compiles the module at root.
+func goBuild(root, version string, stderr io.Writer) builder {
+	return func(ctx context.Context, path string) error {
+		cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -X main.version="+version, "-o", path, ".")
+		cmd.Dir, cmd.Stdout, cmd.Stderr = root, stderr, stderr
+		if err := cmd.Run(); err != nil {
+			return fmt.Errorf("the provider does not compile: %w", err)
+		}
+		return nil
+	}
+}
+
+// cliConfig returns a CLI configuration that knows only one place to install
+// providers from.
+func cliConfig(mirror string) string {
+	return fmt.Sprintf(`# Written by make demo.
+provider_installation {
+  filesystem_mirror {
+    path = %s
+  }
+}
+`, strconv.Quote(filepath.ToSlash(mirror)))
+}
+
+func copyFile(to, from string, mode os.FileMode) error {
+	b, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, b, mode)
+}

@@ -1,0 +1,110 @@
+package provider
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/hashicorp/terraform-plugin-log/tflog"
+	"golang.org/x/oauth2"
+	"golang.org/x/oauth2/clientcredentials"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+)
+
+// databaseName is the file of an embedded account in its data directory.
+const databaseName = "mailhost.db"
+
+// open returns the client that the settings lead to.
+func (s settings) open(ctx context.Context, userAgent string) (*client.Client, error) {
+	o := client.Options{AccountID: s.accountID, UserAgent: userAgent, Log: logAttempt}
+	if s.embedded() {
+		return s.openEmbedded(ctx, o)
+	}
+	o.BaseURL, o.Token = s.baseURL, s.token
+	if s.oauth2 != nil {
+		o.TokenSource = s.oauth2.source()
+	}
+	return client.New(o)
+}
+
+// openEmbedded starts the API server in this process, on the data directory's
+// database. Several provider processes may do so at once.
+func (s settings) openEmbedded(ctx context.Context, o client.Options) (*client.Client, error) {
+	if err := prepareDataDir(s.dataDir); err != nil {
+		return nil, fmt.Errorf("the embedded account's directory %s can't be used: %w", s.dataDir, err)
+	}
+	db, err := sqlite.Open(ctx, filepath.Join(s.dataDir, databaseName), sqlite.Options{})
+	if err != nil {
+		return nil, err
+	}
+	options := apiserver.Options{Store: db}
+	var fixture *apiserver.Fixture
+	if s.fixture != "" {
+		if fixture, err = readFixture(s.fixture); err != nil {
+			return nil, err
+		}
+		options.Registrar = fixture.Registrar
+	}
+	service, err := apiserver.New(options)
+	if err != nil {
+		return nil, err
+	}
+	if fixture != nil {
+		if err := service.LoadFixture(ctx, fixture); err != nil {
+			return nil, fmt.Errorf("fixture %s: %w", s.fixture, err)
+		}
+	}
+	if o.AccountID, err = service.EnsureAccount(ctx, s.accountID); err != nil {
+		return nil, fmt.Errorf("the embedded account in %s: %w", s.dataDir, err)
+	}
+	o.BaseURL = "http://embedded"
+	o.Transport = service.OwnerClient(o.AccountID).Transport
+	return client.New(o)
+}
+
+func readFixture(name string) (*apiserver.Fixture, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("embedded.fixture: %w", err)
+	}
+	defer f.Close()
+	fixture, err := apiserver.ReadFixture(f)
+	if err != nil {
+		return nil, fmt.Errorf("embedded.fixture %s: %w", name, err)
+	}
+	return fixture, nil
+}
+
+// prepareDataDir makes the directory, which ignores itself in git: it holds a
+// customer's data.
+func prepareDataDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	ignore, err := os.OpenFile(filepath.Join(dir, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if os.IsExist(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = ignore.WriteString("*\n")
+	if closeErr := ignore.Close(); err == nil {
+		err = closeErr
+	}
+	return err
+}
+
+// source returns tokens of the client-credentials flow (RFC 6749, section 4.4).
+func (o oauth2Settings) source() oauth2.TokenSource {
+	flow := clientcredentials.Config{ClientID: o.clientID, ClientSecret: o.clientSecret, TokenURL: o.tokenURL, Scopes: o.scopes}
+	return flow.TokenSource(context.Background())
+}
+
+func logAttempt(ctx context.Context, msg string, fields ...map[string]any) {
+	tflog.Debug(ctx, msg, fields...)
+}

@@ -1,0 +1,123 @@
+package provider
+
+import (
+	"context"
+	"os"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/provider"
+	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/account"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/dedicatedip"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/dnsrecord"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/domain"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/forwarding"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/mailbox"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/masterpassword"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/serviceaccount"
+	"github.com/mailhost/terraform-provider-mailhost/internal/session"
+)
+
+// New returns a function that makes the provider, as the plugin server wants it.
+func New(version string) func() provider.Provider {
+	return func() provider.Provider { return &mailhost{version: version} }
+}
+
+type mailhost struct {
+	version string
+}
+
+var _ provider.Provider = (*mailhost)(nil)
+
+func (p *mailhost) Metadata(_ context.Context, _ provider.MetadataRequest, resp *provider.MetadataResponse) {
+	resp.TypeName = "mailhost"
+	resp.Version = p.version
+}
+
+func (p *mailhost) Schema(_ context.Context, _ provider.SchemaRequest, resp *provider.SchemaResponse) {
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "Manages an email-hosting account: domains, mailboxes, DNS records, forwarding rules, master passwords, service accounts and dedicated IPs. " +
+			"Without `base_url` the account is embedded: the provider runs the account's whole API in its own process, on a local file.",
+		Attributes: map[string]schema.Attribute{
+			"base_url": schema.StringAttribute{
+				Optional:            true,
+				MarkdownDescription: "URL of a remote API, up to and without `/v1/public`. Also `" + envBaseURL + "`. Without it the account is embedded.",
+			},
+			"account_id": schema.StringAttribute{
+				Optional:            true,
+				MarkdownDescription: "UUID of the account to manage. Also `" + envAccountID + "`. Required with `base_url`; an embedded account is made under it, or under a new one where the data directory has no account yet.",
+			},
+			"token": schema.StringAttribute{
+				Optional:            true,
+				Sensitive:           true,
+				MarkdownDescription: "Service account token or OAuth access token for the remote API. Better set as `" + envToken + "`. Without a `base_url` it is an error, so that nothing meant for a real account is applied to a local file.",
+			},
+			"oauth2": schema.SingleNestedAttribute{
+				Optional:            true,
+				MarkdownDescription: "Gets access tokens for the remote API by the OAuth client-credentials flow, instead of `token`.",
+				Attributes: map[string]schema.Attribute{
+					"token_url":     schema.StringAttribute{Required: true, MarkdownDescription: "The issuer's token endpoint."},
+					"client_id":     schema.StringAttribute{Required: true, MarkdownDescription: "The client's id at the issuer."},
+					"client_secret": schema.StringAttribute{Required: true, Sensitive: true, MarkdownDescription: "The client's secret at the issuer."},
+					"scopes":        schema.ListAttribute{Optional: true, ElementType: types.StringType, MarkdownDescription: "Scopes to ask for."},
+				},
+			},
+			"embedded": schema.SingleNestedAttribute{
+				Optional:            true,
+				MarkdownDescription: "Says that the account is embedded, and where its data lies. `embedded = {}` takes the defaults.",
+				Attributes: map[string]schema.Attribute{
+					"data_dir": schema.StringAttribute{Optional: true, MarkdownDescription: "Directory of the account's database, made where it is missing. Also `" + envDataDir + "`. Default: `" + defaultDataDir + "` below the working directory."},
+					"fixture":  schema.StringAttribute{Optional: true, MarkdownDescription: "JSON file that describes accounts and the registrar's rules to begin with. An account that exists already is left as it is."},
+				},
+			},
+		},
+	}
+}
+
+func (p *mailhost) Configure(ctx context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse) {
+	var c config
+	resp.Diagnostics.Append(req.Config.Get(ctx, &c)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	s, diags := c.resolve(ctx, os.Getenv)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	userAgent := "terraform-provider-mailhost/" + p.version + " terraform/" + req.TerraformVersion
+	provide(resp, session.New(func(ctx context.Context) (*client.Client, error) { return s.open(ctx, userAgent) }))
+}
+
+// provide hands the session to everything that the framework configures; a
+// field that is forgotten here is a nil client there.
+func provide(resp *provider.ConfigureResponse, s *session.Session) {
+	resp.DataSourceData = s
+	resp.ResourceData = s
+	resp.EphemeralResourceData = s
+	resp.ActionData = s
+	resp.ListResourceData = s
+	resp.StateStoreData = s
+}
+
+func (p *mailhost) Resources(context.Context) []func() resource.Resource {
+	return []func() resource.Resource{
+		dedicatedip.NewResource,
+		dnsrecord.NewResource,
+		domain.NewResource,
+		forwarding.NewResource,
+		mailbox.NewResource,
+		masterpassword.NewResource,
+		serviceaccount.NewResource,
+	}
+}
+
+func (p *mailhost) DataSources(context.Context) []func() datasource.DataSource {
+	return []func() datasource.DataSource{
+		account.NewDataSource,
+	}
+}

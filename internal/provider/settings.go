@@ -1,0 +1,205 @@
+package provider
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+)
+
+// The environment variables that stand in for settings.
+const (
+	envBaseURL   = "MAILHOST_BASE_URL"
+	envAccountID = "MAILHOST_ACCOUNT_ID"
+	envToken     = "MAILHOST_TOKEN"
+	envDataDir   = "MAILHOST_DATA_DIR"
+)
+
+// defaultDataDir is where an embedded account's data lies, below the working
+// directory.
+const defaultDataDir = ".mailhost"
+
+// config is the provider block as it is written.
+type config struct {
+	BaseURL   types.String `tfsdk:"base_url"`
+	AccountID types.String `tfsdk:"account_id"`
+	Token     types.String `tfsdk:"token"`
+	OAuth2    types.Object `tfsdk:"oauth2"`
+	Embedded  types.Object `tfsdk:"embedded"`
+}
+
+type oauth2Config struct {
+	TokenURL     types.String `tfsdk:"token_url"`
+	ClientID     types.String `tfsdk:"client_id"`
+	ClientSecret types.String `tfsdk:"client_secret"`
+	Scopes       types.List   `tfsdk:"scopes"`
+}
+
+type embeddedConfig struct {
+	DataDir types.String `tfsdk:"data_dir"`
+	Fixture types.String `tfsdk:"fixture"`
+}
+
+// settings is what the provider block and the environment amount to: either a
+// remote API (baseURL) or an embedded account (dataDir).
+type settings struct {
+	accountID string
+
+	baseURL string
+	token   string
+	oauth2  *oauth2Settings
+
+	dataDir string
+	fixture string
+}
+
+type oauth2Settings struct {
+	tokenURL, clientID, clientSecret string
+	scopes                           []string
+}
+
+func (s settings) embedded() bool { return s.baseURL == "" }
+
+// resolve turns the provider block and the environment into settings, or says
+// what is wrong with them.
+func (c config) resolve(ctx context.Context, getenv func(string) string) (s settings, diags diag.Diagnostics) {
+	if diags = c.checkKnown(ctx); diags.HasError() {
+		return s, diags
+	}
+	s.accountID = setting(c.AccountID, getenv(envAccountID))
+	if s.accountID != "" {
+		id, err := uuid.Parse(s.accountID)
+		if err != nil {
+			diags.AddAttributeError(path.Root("account_id"), "Invalid account_id",
+				fmt.Sprintf("account_id must be the account's UUID, for instance 7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e. Correct it in the provider block or in %s.", envAccountID))
+			return s, diags
+		}
+		s.accountID = id.String()
+	}
+	if !c.Embedded.IsNull() {
+		diags.Append(c.resolveEmbedded(ctx, &s, getenv)...)
+		return s, diags
+	}
+	s.baseURL = strings.TrimSpace(setting(c.BaseURL, getenv(envBaseURL)))
+	s.token = strings.TrimSpace(setting(c.Token, getenv(envToken)))
+	if s.baseURL == "" {
+		diags.Append(c.resolveImplicit(&s, getenv)...)
+		return s, diags
+	}
+	diags.Append(c.resolveRemote(ctx, &s)...)
+	return s, diags
+}
+
+// resolveEmbedded reads an explicit embedded block. It rules over what the
+// environment says of a remote API.
+func (c config) resolveEmbedded(ctx context.Context, s *settings, getenv func(string) string) (diags diag.Diagnostics) {
+	for name, isSet := range map[string]bool{"base_url": !c.BaseURL.IsNull(), "token": !c.Token.IsNull(), "oauth2": !c.OAuth2.IsNull()} {
+		if isSet {
+			diags.AddAttributeError(path.Root(name), "Conflicting provider settings",
+				name+" is for a remote API, embedded is for an account in a local file. Remove one of the two from the provider block.")
+		}
+	}
+	var e embeddedConfig
+	diags.Append(c.Embedded.As(ctx, &e, basetypes.ObjectAsOptions{})...)
+	s.dataDir = setting(e.DataDir, getenv(envDataDir))
+	if s.dataDir == "" {
+		s.dataDir = defaultDataDir
+	}
+	s.fixture = e.Fixture.ValueString()
+	return diags
+}
+
+// resolveImplicit is for a provider block that names no API at all.
+func (c config) resolveImplicit(s *settings, getenv func(string) string) (diags diag.Diagnostics) {
+	const instead = "Without base_url the provider would apply to an embedded account in a local file, which is not what a credential is for. " +
+		"Set base_url (or " + envBaseURL + ") to the API that the credential belongs to; for an embedded account remove the credential, or set embedded = {}."
+	switch {
+	case s.token != "":
+		diags.AddAttributeError(path.Root("token"), "A token without a base_url", instead)
+	case !c.OAuth2.IsNull():
+		diags.AddAttributeError(path.Root("oauth2"), "oauth2 without a base_url", instead)
+	}
+	s.dataDir = getenv(envDataDir)
+	if s.dataDir == "" {
+		s.dataDir = defaultDataDir
+		if !diags.HasError() {
+			diags.AddWarning("Using an embedded account",
+				"No base_url is set, so everything is kept in an account of its own in "+defaultDataDir+"/mailhost.db below the working directory; nothing reaches a real service. "+
+					"Set embedded = {} in the provider block to say that this is meant, or base_url, account_id and token for a remote API.")
+		}
+	}
+	return diags
+}
+
+func (c config) resolveRemote(ctx context.Context, s *settings) (diags diag.Diagnostics) {
+	u, err := url.Parse(s.baseURL)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		diags.AddAttributeError(path.Root("base_url"), "Invalid base_url",
+			"base_url must be an absolute http or https URL, for instance https://api.example.com. Correct it in the provider block or in "+envBaseURL+".")
+		return diags
+	}
+	if s.accountID == "" {
+		diags.AddAttributeError(path.Root("account_id"), "Missing account_id",
+			"A remote API needs the account that is to be managed. Set account_id in the provider block, or "+envAccountID+". `mailhostd init` prints it for a standalone server.")
+	}
+	switch {
+	case !c.OAuth2.IsNull() && !c.Token.IsNull():
+		diags.AddAttributeError(path.Root("token"), "Conflicting provider settings", "token and oauth2 are two ways to authenticate; remove one of them.")
+	case !c.OAuth2.IsNull():
+		s.token = "" // the block rules over the environment
+		diags.Append(c.resolveOAuth2(ctx, s)...)
+	case s.token == "":
+		diags.AddAttributeError(path.Root("token"), "Missing credential",
+			"A remote API needs a credential. Set "+envToken+" to a service account's token (better than token in the provider block, which ends in version control), or set oauth2.")
+	}
+	if u.Scheme == "http" && !loopback(u.Hostname()) {
+		diags.AddAttributeWarning(path.Root("base_url"), "The credential is sent unencrypted",
+			"base_url is a plain http URL of another machine: the bearer token can be read on the way. Use https.")
+	}
+	return diags
+}
+
+func (c config) resolveOAuth2(ctx context.Context, s *settings) (diags diag.Diagnostics) {
+	var o oauth2Config
+	diags.Append(c.OAuth2.As(ctx, &o, basetypes.ObjectAsOptions{})...)
+	s.oauth2 = &oauth2Settings{tokenURL: o.TokenURL.ValueString(), clientID: o.ClientID.ValueString(), clientSecret: o.ClientSecret.ValueString()}
+	if !o.Scopes.IsNull() {
+		diags.Append(o.Scopes.ElementsAs(ctx, &s.oauth2.scopes, false)...)
+	}
+	return diags
+}
+
+// checkKnown refuses settings that are known only after an apply: which account
+// is meant must be known before anything is read.
+func (c config) checkKnown(ctx context.Context) (diags diag.Diagnostics) {
+	for name, v := range map[string]interface {
+		ToTerraformValue(context.Context) (tftypes.Value, error)
+	}{"base_url": c.BaseURL, "account_id": c.AccountID, "token": c.Token, "oauth2": c.OAuth2, "embedded": c.Embedded} {
+		if raw, err := v.ToTerraformValue(ctx); err == nil && !raw.IsFullyKnown() {
+			diags.AddAttributeError(path.Root(name), "Provider setting not known yet",
+				fmt.Sprintf("%s depends on something that is known only after an apply. Give it a value that is known before, or apply what it depends on first, with -target.", name))
+		}
+	}
+	return diags
+}
+
+// setting returns a value of the provider block, or else of the environment.
+func setting(v types.String, env string) string {
+	if v.IsNull() {
+		return env
+	}
+	return v.ValueString()
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}

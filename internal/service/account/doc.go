@@ -1,0 +1,2 @@
+// Package account has the data source mailhost_account.
+package account

@@ -1,0 +1,62 @@
+package service
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/session"
+)
+
+// connection is the session that a provider configuration gives to its parts.
+type connection struct {
+	session *session.Session
+}
+
+// connect takes the provider's data; it is nil while a configuration is only
+// validated.
+func (c *connection) connect(providerData any, diags *diag.Diagnostics) {
+	if providerData == nil {
+		return
+	}
+	s, ok := providerData.(*session.Session)
+	if !ok {
+		diags.AddError("Unexpected provider data", fmt.Sprintf("The provider handed over a %T in place of its session. This is a bug of the provider.", providerData))
+		return
+	}
+	c.session = s
+}
+
+// Client returns the account's client, or adds an error and returns nil.
+func (c *connection) Client(ctx context.Context, diags *diag.Diagnostics) *client.Client {
+	if c.session == nil {
+		diags.AddError("Provider not configured", "The provider was asked for an object before it was configured. This is a bug of the provider.")
+		return nil
+	}
+	api, err := c.session.Client(ctx)
+	if err != nil {
+		diags.AddError("Can't open the account", err.Error())
+		return nil
+	}
+	return api
+}
+
+// Resource is the base of every resource: it has the account's client.
+type Resource struct{ connection }
+
+// Configure implements resource.ResourceWithConfigure.
+func (r *Resource) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
+	r.connect(req.ProviderData, &resp.Diagnostics)
+}
+
+// DataSource is the base of every data source: it has the account's client.
+type DataSource struct{ connection }
+
+// Configure implements datasource.DataSourceWithConfigure.
+func (d *DataSource) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
+	d.connect(req.ProviderData, &resp.Diagnostics)
+}

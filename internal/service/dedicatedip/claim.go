@@ -1,0 +1,55 @@
+package dedicatedip
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+)
+
+// maxOptions is how many options a message offers.
+const maxOptions = 10
+
+// addClaimError says why no address was claimed, or that this is unknown.
+func addClaimError(ctx context.Context, c *client.Client, diags *diag.Diagnostics, err error, optionID string) {
+	summary := "Can't claim a dedicated IP out of the option " + optionID
+	_, unknown := errors.AsType[*client.UnknownOutcomeError](err)
+	switch {
+	case unknown:
+		service.AddErrorAdvising(diags, err, summary, nil,
+			"If an address is there that belongs to no Terraform state, import it by its id or IP, or it is paid for unused. If there is none, nothing was claimed: run apply again.")
+	case client.IsConflict(err):
+		var exhausted diag.Diagnostics
+		service.AddErrorAdvising(&exhausted, err, summary, nil, "Nothing was claimed. "+offer(ctx, c))
+		for _, d := range exhausted {
+			diags.Append(diag.WithPath(path.Root("option_id"), d))
+		}
+	case len(client.ProblemsAt(err, "body", "option_id")) > 0:
+		service.AddErrorAdvising(diags, err, summary, service.Fields{}, offer(ctx, c))
+	default:
+		service.AddError(diags, err, summary, service.Fields{})
+	}
+}
+
+// offer says which option to take instead.
+func offer(ctx context.Context, c *client.Client) string {
+	var left []string
+	for o, err := range c.ListDedicatedIPOptions(ctx) {
+		if err != nil || len(left) == maxOptions {
+			break
+		}
+		if o.Available > 0 {
+			left = append(left, fmt.Sprintf("%s (%s, %s, %d left)", o.ID, o.Name, o.CountryCode, o.Available))
+		}
+	}
+	if len(left) == 0 {
+		return "Set option_id to another option; the service's own control panel shows those that have addresses left. Or give a dedicated IP back that is not needed any more."
+	}
+	return "Set option_id to an option that has addresses left: " + strings.Join(left, "; ") + "."
+}

@@ -1,0 +1,2 @@
+// Package dedicatedip has the resource mailhost_dedicated_ip.
+package dedicatedip

@@ -1,0 +1,57 @@
+package dedicatedip
+
+import (
+	"cmp"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
+)
+
+// model is the resource as Terraform keeps it.
+type model struct {
+	ID          types.String    `tfsdk:"id"`
+	OptionID    customtype.UUID `tfsdk:"option_id"`
+	Name        types.String    `tfsdk:"name"`
+	Status      types.String    `tfsdk:"status"`
+	Type        types.String    `tfsdk:"type"`
+	ASN         types.Int64     `tfsdk:"asn"`
+	CountryCode types.String    `tfsdk:"country_code"`
+	IPAddresses types.List      `tfsdk:"ip_addresses"`
+	CreatedAt   types.String    `tfsdk:"created_at"`
+	UpdatedAt   types.String    `tfsdk:"updated_at"`
+	Timeouts    timeouts.Value  `tfsdk:"timeouts"`
+}
+
+var addressType = types.ObjectType{AttrTypes: map[string]attr.Type{
+	"ip": types.StringType, "fcrdns_confirmed": types.BoolType, "healthy": types.BoolType, "rdns": types.StringType,
+}}
+
+// display is how messages name the dedicated IP.
+func (m model) display() string {
+	return cmp.Or(m.Name.ValueString(), m.ID.ValueString())
+}
+
+// fill takes over what the API says of the dedicated IP. It never tells the
+// option that it was claimed out of.
+func (m *model) fill(d *api.DedicatedIP) {
+	m.ID = types.StringValue(d.ID)
+	m.Name = types.StringValue(d.Name)
+	m.Status = types.StringValue(d.Status)
+	m.Type = types.StringValue(d.Type)
+	m.ASN = types.Int64PointerValue(d.ASN)
+	m.CountryCode = types.StringPointerValue(d.CountryCode)
+	addresses := make([]attr.Value, len(d.IPAddresses))
+	for i, a := range d.IPAddresses {
+		addresses[i] = types.ObjectValueMust(addressType.AttrTypes, map[string]attr.Value{
+			"ip": types.StringValue(a.IP), "fcrdns_confirmed": types.BoolValue(a.FCrDNSConfirmed),
+			"healthy": types.BoolPointerValue(a.Healthy), "rdns": types.StringPointerValue(a.RDNS),
+		})
+	}
+	m.IPAddresses = types.ListValueMust(addressType, addresses)
+	m.CreatedAt = types.StringPointerValue(d.CreatedAt)
+	m.UpdatedAt = types.StringPointerValue(d.UpdatedAt)
+}

@@ -1,0 +1,213 @@
+package dedicatedip_test
+
+import (
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+)
+
+const ipType = "mailhost_dedicated_ip"
+
+func isClaim(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/dedicated-ips/claim") }
+
+func TestDedicatedIPIdentity(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	p := s.Protocol(t, "")
+	created, diags := p.Apply(t.Context(), ipType, map[string]any{"option_id": option(s, "eu")}, nil)
+	p.NoErrors(diags)
+	id := p.IdentityOf(ipType, created)
+	if id["id"] == "" || id["id"] != created.Text("id") || id["account_id"] != s.AccountID {
+		t.Fatalf("identity %v", id)
+	}
+	imported, diags := p.Import(ipType, "", map[string]any{"id": strings.ToUpper(id["id"]), "account_id": s.AccountID})
+	p.NoErrors(diags)
+	for range 2 { // an identity must not change from one read to the next
+		imported, diags = p.Read(ipType, imported)
+		p.NoErrors(diags)
+	}
+	if imported.Text("name") != created.Text("name") || imported.Text("option_id") != "" {
+		t.Errorf("imported %v", imported.State)
+	}
+	plan, diags := p.Plan(ipType, map[string]any{"option_id": option(s, "us")}, imported)
+	p.NoErrors(diags)
+	if len(plan.Replace) > 0 || len(diags) > 0 {
+		t.Errorf("an imported address is replaced: %s", acctest.Render(diags))
+	}
+
+	if err := s.Client.ReleaseDedicatedIP(t.Context(), id["id"]); err != nil {
+		t.Fatal(err)
+	}
+	gone, diags := p.Read(ipType, created)
+	p.NoErrors(diags)
+	if !gone.Gone() || p.IdentityOf(ipType, gone)["id"] != id["id"] {
+		t.Errorf("after the read: %v, %v", gone.State, p.IdentityOf(ipType, gone))
+	}
+}
+
+// An exhausted or an unknown option is told with those that can be had.
+func TestDedicatedIPRefused(t *testing.T) {
+	t.Parallel()
+	for _, publishedOnly := range []bool{false, true} {
+		s := acctest.NewServer(t, acctest.Options{PublishedOnly: publishedOnly})
+		for range 16 {
+			claim(t, s, "eu")
+		}
+		next := "Set option_id to an option that has addresses left: " + option(s, "us") + " (United States, US, 16 left)."
+		if publishedOnly {
+			next = "Set option_id to another option; the service's own control panel shows"
+		}
+		p := s.Protocol(t, "")
+		for optionID, why := range map[string]string{
+			option(s, "eu"): "is exhausted", "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e": "There is no dedicated IP option",
+		} {
+			o, diags := p.Apply(t.Context(), ipType, map[string]any{"option_id": optionID}, nil)
+			acctest.Expect(t, diags, `ERROR at AttributeName("option_id"): Can't claim a dedicated IP out of the option `+optionID, why, next)
+			if !o.Gone() || strings.Contains(acctest.Render(diags), "import it") {
+				t.Errorf("advice: %s", acctest.Render(diags))
+			}
+		}
+	}
+}
+
+// The claim waits while the address is provisioned; what takes too long is kept.
+func TestDedicatedIPProvisioning(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		reads   int32 // that show it in provisioning
+		status  string
+		warning []string
+	}{
+		"in time": {1, "active", nil},
+		"too slow": {1 << 30, "provisioning", []string{
+			"WARNING: The dedicated IP Europe", "is not ready yet", "its status is provisioning", "Run apply again"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := acctest.NewServer(t, acctest.Options{})
+			left := new(atomic.Int32)
+			left.Store(test.reads)
+			p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+				if isClaim(r) || strings.Contains(r.URL.Path, "/dedicated-ips/") && left.Add(-1) >= 0 {
+					acctest.Rewrite(w, r, next, func(body string) string { return strings.Replace(body, `"active"`, `"provisioning"`, 1) })
+					return
+				}
+				next.ServeHTTP(w, r)
+			}))
+			config := map[string]any{"option_id": option(s, "eu"), "timeouts": map[string]any{"create": "2s"}}
+			o, diags := p.Apply(t.Context(), ipType, config, nil)
+			p.NoErrors(diags)
+			if o.Text("status") != test.status || o.Text("id") == "" || len(test.warning) == 0 && len(diags) > 0 {
+				t.Errorf("status %s, %s", o.Text("status"), acctest.Render(diags))
+			}
+			acctest.Expect(t, diags, test.warning...)
+			left.Store(0)
+			o, diags = p.Read(ipType, o)
+			p.NoErrors(diags)
+			plan, diags := p.Plan(ipType, config, o)
+			p.NoErrors(diags)
+			if o.Text("status") != "active" || !plan.State.Equal(o.State) {
+				t.Error("becoming active made a plan")
+			}
+		})
+	}
+}
+
+// Health changes by itself and makes no plan.
+func TestDedicatedIPHealth(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	var sick atomic.Bool
+	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		acctest.Rewrite(w, r, next, func(body string) string {
+			if sick.Load() {
+				body = strings.Replace(body, `"healthy":true`, `"healthy":null`, 1)
+			}
+			return body
+		})
+	}))
+	config := map[string]any{"option_id": option(s, "eu")}
+	created, diags := p.Apply(t.Context(), ipType, config, nil)
+	p.NoErrors(diags)
+	sick.Store(true)
+	refreshed, diags := p.Read(ipType, created)
+	p.NoErrors(diags)
+	plan, diags := p.Plan(ipType, config, refreshed)
+	p.NoErrors(diags)
+	if refreshed.State.Equal(created.State) || !plan.State.Equal(refreshed.State) {
+		t.Errorf("plan %v", plan.State)
+	}
+}
+
+// A claim that may have been done is not repeated.
+func TestDedicatedIPOutcomeUnknown(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	var sent atomic.Int32
+	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if isClaim(r) {
+			sent.Add(1)
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusCreated)
+			_, _ = w.Write([]byte(`{}`))
+			return
+		}
+		next.ServeHTTP(w, r)
+	}))
+	o, diags := p.Apply(t.Context(), ipType, map[string]any{"option_id": option(s, "eu")}, nil)
+	acctest.Expect(t, diags, "ERROR: Can't claim a dedicated IP", "outcome is unknown", "Check the account's dedicated IPs", "belongs to no Terraform state, import it")
+	if sent.Load() != 1 || !o.Gone() {
+		t.Errorf("sent %d times", sent.Load())
+	}
+}
+
+func TestDedicatedIPDelete(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	var assigned atomic.Bool
+	assigned.Store(true)
+	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if assigned.Load() && r.Method == http.MethodDelete {
+			acctest.Refuse(w, http.StatusConflict, "path.dedicated_ip_id", "the dedicated IP is assigned to the domains example.com")
+			return
+		}
+		next.ServeHTTP(w, r)
+	}))
+	o, diags := p.Apply(t.Context(), ipType, map[string]any{"option_id": option(s, "eu")}, nil)
+	p.NoErrors(diags)
+	_, diags = p.Plan(ipType, nil, o)
+	p.NoErrors(diags)
+	acctest.Expect(t, diags, "WARNING: The plan gives up the dedicated IP Europe 198.51.100.", "reputation", "destroy = false")
+	plan, diags := p.Plan(ipType, map[string]any{"option_id": option(s, "us")}, o)
+	acctest.Expect(t, diags, "WARNING: The plan replaces the dedicated IP Europe", "another address is claimed", "undo the change")
+	if len(plan.Replace) != 1 {
+		t.Errorf("replaced because of %v", plan.Replace)
+	}
+	_, diags = p.Apply(t.Context(), ipType, nil, o)
+	acctest.Expect(t, diags, "ERROR: Can't give the dedicated IP Europe", "assigned to the domains example.com", "Take the address off those domains")
+	assigned.Store(false)
+	for range 2 { // the second time it is gone already
+		_, diags = p.Apply(t.Context(), ipType, nil, o)
+		p.NoErrors(diags)
+	}
+	if left := claimed(t, s); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+func TestDedicatedIPRemains(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
+	p := s.Protocol(t, "")
+	o, diags := p.Apply(t.Context(), ipType, map[string]any{"option_id": option(s, "eu")}, nil)
+	p.NoErrors(diags)
+	gone, diags := p.Apply(t.Context(), ipType, nil, o)
+	p.NoErrors(diags)
+	acctest.Expect(t, diags, "WARNING: The dedicated IP Europe", "still exists", o.Text("id"), "still paid for")
+	if !gone.Gone() {
+		t.Error("it is in the state")
+	}
+}

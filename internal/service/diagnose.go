@@ -1,0 +1,181 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+)
+
+// Fields maps the API's request fields to a resource's attributes, where the
+// names differ; every other field is an attribute of its own name. A field that
+// maps to "" is none of the resource's attributes. A field within another one is
+// named by its path, as in "domains.0".
+type Fields map[string]string
+
+// AddError tells why a call failed: each problem that the API found at a field
+// of the request lands on the attribute that the field came from. summary says
+// what could not be done to which object.
+func AddError(diags *diag.Diagnostics, err error, summary string, fields Fields) {
+	AddErrorAdvising(diags, err, summary, fields, advice(err))
+}
+
+// AddErrorAdvising is [AddError] for a caller that knows better what to do next
+// than the API's answer alone tells.
+func AddErrorAdvising(diags *diag.Diagnostics, err error, summary string, fields Fields, next string) {
+	refused, ok := errors.AsType[*client.Error](err)
+	if !ok || outcomeUnclear(err) {
+		diags.AddError(summary, join(sentence(err.Error()), next))
+		return
+	}
+	var elsewhere []string
+	for _, p := range refused.Problems {
+		if at, ok := fields.attribute(p.Loc); ok {
+			diags.AddAttributeError(at, summary, join(sentence(p.Msg), source(refused), next))
+		} else {
+			elsewhere = append(elsewhere, sentence(p.String()))
+		}
+	}
+	switch len(elsewhere) {
+	case len(refused.Problems):
+		diags.AddError(summary, join(sentence(err.Error()), next))
+	case 0:
+	default:
+		diags.AddError(summary, join(strings.Join(elsewhere, " "), source(refused), next))
+	}
+}
+
+// outcomeUnclear reports whether err tells more than the answer inside it, and
+// itself says what to check before trying again.
+func outcomeUnclear(err error) bool {
+	_, unknown := errors.AsType[*client.UnknownOutcomeError](err)
+	_, secretLost := errors.AsType[*client.SecretLostError](err)
+	return unknown || secretLost
+}
+
+// attribute returns where a field of a request's body came from.
+func (f Fields) attribute(loc []string) (path.Path, bool) {
+	if f == nil || len(loc) < 2 || loc[0] != "body" {
+		return path.Path{}, false
+	}
+	name, rest := f.root(loc[1:])
+	if name == "" {
+		return path.Path{}, false
+	}
+	at := path.Root(name)
+	for _, step := range rest {
+		if i, err := strconv.Atoi(step); err == nil {
+			at = at.AtListIndex(i)
+		} else {
+			at = at.AtName(step)
+		}
+	}
+	return at, true
+}
+
+// root returns the attribute that a field is or is part of, and the steps from
+// there on.
+func (f Fields) root(field []string) (name string, rest []string) {
+	for n := len(field); n > 0; n-- {
+		if name, ok := f[strings.Join(field[:n], ".")]; ok {
+			return name, field[n:]
+		}
+	}
+	return field[0], field[1:]
+}
+
+// source names the answer that a message comes from.
+func source(e *client.Error) string {
+	if e.RequestID == "" {
+		return fmt.Sprintf("(The API answered %s with HTTP %d.)", e.Operation, e.Status)
+	}
+	return fmt.Sprintf("(The API answered %s with HTTP %d, request id %s.)", e.Operation, e.Status, e.RequestID)
+}
+
+// advice says what to do next.
+func advice(err error) string {
+	switch status := client.StatusOf(err); {
+	case outcomeUnclear(err):
+		return ""
+	case isAmbiguous(err):
+		return "Name it by its id."
+	case errors.Is(err, context.DeadlineExceeded):
+		return "Run apply again: it goes on from here. If it always takes this long, raise the resource's timeouts."
+	case errors.Is(err, context.Canceled):
+		return "Run apply again: it goes on from here."
+	case status == http.StatusUnauthorized:
+		return "Check the credential: MAILHOST_TOKEN, or token or oauth2 in the provider block. A service account's token stops working when it expires or is revoked."
+	case status == http.StatusForbidden:
+		return "Use a credential with that capability, or ask the account's owner to grant it; check that account_id is the credential's account."
+	case status == http.StatusConflict:
+		return "If this is the object that you mean, import it instead of creating it; otherwise change what conflicts."
+	case status == http.StatusUnprocessableEntity:
+		return "Correct the value in the configuration."
+	case status == http.StatusTooManyRequests:
+		return "Run apply again later, or with a lower -parallelism."
+	case status >= http.StatusInternalServerError:
+		return "Run apply again. If it fails again, the API's operator can find the cause by the request id."
+	}
+	return ""
+}
+
+func isAmbiguous(err error) bool {
+	_, ok := errors.AsType[*client.AmbiguousError](err)
+	return ok
+}
+
+// AddInvalid refuses the value of an attribute for the reason that err gives.
+func AddInvalid(diags *diag.Diagnostics, attribute string, err error) {
+	diags.AddAttributeError(path.Root(attribute), "Invalid "+attribute, sentence(err.Error()))
+}
+
+// AddRemains warns that a destroyed object is still there, because this API has
+// no operation that deletes it.
+func AddRemains(diags *diag.Diagnostics, object, id, consequence string) {
+	addRemains(diags, object, id, consequence,
+		"Remove it in the service's own control panel if it is not wanted any more; a later apply of the same configuration can import it.")
+}
+
+// AddRemainsUnread is [AddRemains] for an object that an API without the
+// operation can't read either, so that there is no way back to it.
+func AddRemainsUnread(diags *diag.Diagnostics, object, id, consequence string) {
+	addRemains(diags, object, id, consequence,
+		"Remove it in the service's own control panel if it is not wanted any more. It can't be imported again, because this API can't read it either.")
+}
+
+func addRemains(diags *diag.Diagnostics, object, id, consequence, next string) {
+	diags.AddWarning(fmt.Sprintf("The %s still exists", object),
+		join(fmt.Sprintf("This API has no operation that deletes it, so it was only dropped from Terraform's state. Its id is %s.", id), consequence, next))
+}
+
+func join(parts ...string) string {
+	var full []string
+	for _, p := range parts {
+		if p != "" {
+			full = append(full, p)
+		}
+	}
+	return strings.Join(full, "\n\n")
+}
+
+// sentence lets a message begin with a capital and end with a stop.
+func sentence(s string) string {
+	s = strings.TrimPrefix(s, "Value error, ")
+	if s == "" {
+		return s
+	}
+	s = capital(s)
+	if !strings.ContainsAny(s[len(s)-1:], ".!?)") {
+		s += "."
+	}
+	return s
+}
+
+func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

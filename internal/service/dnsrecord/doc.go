@@ -1,0 +1,2 @@
+// Package dnsrecord has the resource mailhost_dns_record.
+package dnsrecord

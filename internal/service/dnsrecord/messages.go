@@ -1,0 +1,69 @@
+package dnsrecord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+)
+
+// errSystemManaged is what is wrong with a record that came with its domain.
+var errSystemManaged = errors.New("the record is system-managed: it was created with its domain, and lives as long as that")
+
+const systemManagedAdvice = "It needs no resource, and can't have one. Remove the resource from the configuration."
+
+// addCreateError tells why a record could not be created, and of one that exists
+// already what it is.
+func addCreateError(ctx context.Context, c *client.Client, diags *diag.Diagnostics, err error, plan model, in zone) {
+	summary := "Can't create the " + plan.String()
+	switch {
+	case errors.Is(err, errSystemManaged):
+		service.AddErrorAdvising(diags, err, summary, fields, systemManagedAdvice)
+	case client.IsConflict(err):
+		service.AddErrorAdvising(diags, err, summary, fields, conflictAdvice(ctx, c, plan, in))
+	default:
+		service.AddError(diags, err, summary, fields)
+	}
+}
+
+// conflictAdvice says what to do about the record that is in the way.
+func conflictAdvice(ctx context.Context, c *client.Client, plan model, in zone) string {
+	found, err := recordsLike(ctx, c, in, recordKey{
+		domain: plan.Domain.ValueString(), recordType: plan.Type.ValueString(), name: plan.Name.ValueString(), value: plan.Value.ValueString(),
+	})
+	if err != nil {
+		return "A domain is born with MX, SPF, DKIM and DMARC records, which are system-managed: if it is one of these, remove the resource from the configuration. " +
+			"Otherwise remove the record in the service's own control panel, and run apply again."
+	}
+	for _, record := range found {
+		if prio := plan.Priority.ValueInt64Pointer(); prio != nil && record.Priority != nil && *prio != *record.Priority {
+			continue
+		}
+		if record.IsSystemManaged {
+			return fmt.Sprintf("The record %d is system-managed: it was created with its domain, and lives as long as that. %s", record.ID, systemManagedAdvice)
+		}
+		return fmt.Sprintf("To manage the record %d with this resource, import it: its import id is %q, or %d.", record.ID, plan.key(), record.ID)
+	}
+	return "Change the name or the type, or remove the other record first."
+}
+
+// addUpdateError tells why a record could not be changed.
+func addUpdateError(diags *diag.Diagnostics, err error, state model) {
+	summary := "Can't change the " + state.String()
+	switch {
+	case errors.Is(err, client.ErrUpdateUnsupported):
+		diags.AddError(summary, fmt.Sprintf("This API has no operation that changes a DNS record. To get the record that the configuration describes:\n\n"+
+			"1. Remove the record with the id %s, whose value is %.100q, in the service's own control panel.\n"+
+			"2. Run `terraform apply -replace=mailhost_dns_record.<name>` with the address of this resource. It drops the old record from the state and creates the new one.\n\n"+
+			"Without the first step the old record remains beside the new one, or the API refuses the new one: where only the ttl differs, or where the type is CNAME.",
+			state.ID.ValueString(), state.Value.ValueString()))
+	case client.IsConflict(err):
+		service.AddErrorAdvising(diags, err, summary, fields, "Change value or priority, or remove the other record first.")
+	default:
+		service.AddError(diags, err, summary, fields)
+	}
+}

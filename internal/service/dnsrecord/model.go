@@ -1,0 +1,113 @@
+package dnsrecord
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
+	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
+)
+
+// model is the resource as Terraform keeps it.
+type model struct {
+	ID              types.String         `tfsdk:"id"`
+	Domain          customtype.DomainRef `tfsdk:"domain"`
+	Name            customtype.DNSName   `tfsdk:"name"`
+	Type            types.String         `tfsdk:"type"`
+	Value           customtype.DNSValue  `tfsdk:"value"`
+	TTL             types.Int64          `tfsdk:"ttl"`
+	Priority        types.Int64          `tfsdk:"priority"`
+	IsSystemManaged types.Bool           `tfsdk:"is_system_managed"`
+	DomainID        types.String         `tfsdk:"domain_id"`
+	DomainName      types.String         `tfsdk:"domain_name"`
+	FQDN            types.String         `tfsdk:"fqdn"`
+}
+
+// String is how messages name the record.
+func (m model) String() string {
+	if m.Type.ValueString() == "" { // after an import that found nothing
+		return "DNS record " + m.ID.ValueString()
+	}
+	return fmt.Sprintf("%s record %s of %s", m.Type.ValueString(), m.Name.ValueString(), m.Domain.ValueString())
+}
+
+// key is the natural key by which the record can be imported.
+func (m model) key() string {
+	return fmt.Sprintf("%s/%s/%s/%s", m.Domain.ValueString(), m.Type.ValueString(), m.Name.ValueString(), m.Value.ValueString())
+}
+
+func (m model) sameName(a, b string) bool {
+	return customtype.EqualInZone(m.DomainName.ValueString(), a, b)
+}
+
+func (m model) sameValue(a, b string) bool {
+	return customtype.EqualFor(m.Type.ValueString(), a, b)
+}
+
+// in takes over the domain of the record.
+func (m *model) in(z zone) {
+	m.Domain = customtype.KeepDomainRef(m.Domain, z.id, z.name)
+	m.DomainID = types.StringNull()
+	if z.id != "" {
+		m.DomainID = types.StringValue(z.id)
+	}
+	m.DomainName = types.StringValue(z.name)
+}
+
+// fill takes over what the API says of the record, whose domain is known.
+func (m *model) fill(r *api.DNSRecord) {
+	zone := m.DomainName.ValueString()
+	m.ID = types.StringValue(strconv.FormatInt(r.ID, 10))
+	m.Name = customtype.KeepName(m.Name, zone, r.Name)
+	m.Type = types.StringValue(r.Type)
+	m.Value = customtype.KeepValue(m.Value, r.Type, r.Value)
+	m.TTL = types.Int64Value(r.TTL)
+	m.Priority = types.Int64PointerValue(r.Priority)
+	m.IsSystemManaged = types.BoolValue(r.IsSystemManaged)
+	m.FQDN = types.StringValue(fqdn(r.Name, zone))
+}
+
+// fqdn returns the full name of a record.
+func fqdn(name, zone string) string {
+	relative, err := dnsdata.NormalizeName(name, zone)
+	switch {
+	case err != nil:
+		relative = name
+	case relative == "@":
+		return zone
+	}
+	return relative + "." + zone
+}
+
+// keep plans to keep the prior spelling of a value that is the same in the prior
+// record. Put it before RequiresReplace.
+func keep(same func(prior model, a, b string) bool) planmodifier.String { return keepSpelling{same} }
+
+type keepSpelling struct {
+	same func(prior model, a, b string) bool
+}
+
+// Description implements planmodifier.Describer.
+func (keepSpelling) Description(context.Context) string {
+	return "keeps the prior spelling of an equal value"
+}
+
+// MarkdownDescription implements planmodifier.Describer.
+func (k keepSpelling) MarkdownDescription(ctx context.Context) string { return k.Description(ctx) }
+
+// PlanModifyString implements planmodifier.String.
+func (k keepSpelling) PlanModifyString(ctx context.Context, req planmodifier.StringRequest, resp *planmodifier.StringResponse) {
+	if req.StateValue.IsNull() || req.ConfigValue.IsNull() || req.ConfigValue.IsUnknown() {
+		return
+	}
+	var prior model
+	resp.Diagnostics.Append(req.State.Get(ctx, &prior)...)
+	if k.same(prior, req.StateValue.ValueString(), req.ConfigValue.ValueString()) {
+		resp.PlanValue = req.StateValue
+	}
+}

@@ -1,0 +1,254 @@
+package domain_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+)
+
+func TestDomainPurchaseRefused(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{Registrar: apiserver.Registrar{Taken: []string{"taken.com"}, Premium: []string{"premium.com"}, UnsupportedTLDs: []string{"org"}}})
+	p := s.Protocol(t, "")
+	for name, parts := range map[string][]string{
+		"www.example.com": {"lies below", "Error code invalid_domain", "without www"},
+		"example.org":     {"under .org are not sold", "Error code unsupported_tld", "another top-level domain"},
+		"taken.com":       {"registered already", "Error code unavailable", "transfer it"},
+		"premium.com":     {"not sold over the API", "Error code premium_domain", "control panel"},
+	} {
+		o, diags := p.Apply(t.Context(), domainType, attributes(name, nil), nil)
+		acctest.Expect(t, diags, append([]string{`ERROR at AttributeName("name"): Can't buy the domain ` + name}, parts...)...)
+		if !o.Gone() {
+			t.Errorf("%s is in the state", name)
+		}
+	}
+}
+
+func TestDomainPurchaseProblems(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	for loc, attribute := range map[string]string{
+		"body.domains.0":           `AttributeName("name")`,
+		"body.contact_info.phone":  `AttributeName("contact_info").AttributeName("phone")`,
+		"body.workspace_id":        `AttributeName("workspace_id")`,
+		"body.contact_info.county": `AttributeName("contact_info").AttributeName("county")`,
+	} {
+		p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+			if isPurchase(r) {
+				acctest.Refuse(w, http.StatusUnprocessableEntity, loc, "this will not do")
+				return
+			}
+			next.ServeHTTP(w, r)
+		}))
+		_, diags := p.Apply(t.Context(), domainType, attributes("example.com", nil), nil)
+		acctest.Expect(t, diags, "ERROR at "+attribute+": Can't buy the domain example.com\n", "This will not do.", "HTTP 422, request id refused-by-test")
+	}
+}
+
+func TestDomainContactMissing(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	p := s.Protocol(t, "")
+	config := attributes("Example.com", map[string]any{"contact_info": nil})
+	_, diags := p.Plan(domainType, config, nil)
+	acctest.Expect(t, diags, `ERROR at AttributeName("contact_info"): contact_info is missing to buy the domain Example.com`, "Add contact_info = {")
+
+	// Known only in the apply.
+	config["name"] = acctest.Unknown
+	_, diags = p.Plan(domainType, config, nil)
+	p.NoErrors(diags)
+	config["name"] = "example.com"
+	s.Domain(t, "example.com")
+	plan, diags := p.Plan(domainType, config, nil)
+	p.NoErrors(diags)
+	if err := s.Client.DeleteDomain(t.Context(), "example.com"); err != nil {
+		t.Fatal(err)
+	}
+	o, diags := p.ApplyPlan(t.Context(), domainType, config, nil, plan)
+	acctest.Expect(t, diags, `ERROR at AttributeName("contact_info"): contact_info is missing`)
+	if !o.Gone() {
+		t.Error("it is in the state")
+	}
+}
+
+func TestDomainNotReady(t *testing.T) {
+	t.Parallel()
+	hour := apiserver.Duration(time.Hour)
+	for name, test := range map[string]struct {
+		registrar apiserver.Registrar
+		status    string
+		warning   []string
+	}{
+		"payment":   {apiserver.Registrar{PaymentNeeded: true}, "pending_payment", []string{"waits for its payment", "Pay at ", "/pay/"}},
+		"too slow":  {apiserver.Registrar{ProvisioningDelay: hour}, "pending", []string{"domain example.com is not ready yet", "its status is pending", "Run apply again"}},
+		"registry":  {apiserver.Registrar{ProvisioningDelay: apiserver.Duration(100 * time.Millisecond)}, "active", nil},
+		"immediate": {apiserver.Registrar{}, "active", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := acctest.NewServer(t, acctest.Options{Registrar: test.registrar})
+			p := s.Protocol(t, "")
+			config := attributes("example.com", map[string]any{"timeouts": map[string]any{"create": "2s"}, "auto_renew": true})
+			o, diags := p.Apply(t.Context(), domainType, config, nil)
+			p.NoErrors(diags)
+			if o.Text("status") != test.status || !get(t, s, "example.com").AutoRenew {
+				t.Errorf("status %s", o.Text("status"))
+			}
+			if len(test.warning) == 0 && len(diags) > 0 {
+				t.Error(acctest.Render(diags))
+			}
+			acctest.Expect(t, diags, test.warning...)
+			s.Advance(2 * time.Hour)
+			refreshed, diags := p.Read(domainType, o)
+			p.NoErrors(diags)
+			again, diags := p.Plan(domainType, config, refreshed)
+			p.NoErrors(diags)
+			if !again.State.Equal(refreshed.State) {
+				t.Error("becoming active made a plan")
+			}
+		})
+	}
+}
+
+func TestDomainFailed(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		acctest.Rewrite(w, r, next, func(body string) string { return strings.ReplaceAll(body, `"status":"active"`, `"status":"failed"`) })
+	}))
+	o, diags := p.Apply(t.Context(), domainType, attributes("example.com", nil), nil)
+	acctest.Expect(t, diags, `ERROR at AttributeName("name"): The registration of the domain example.com failed`, "tainted")
+	if o.Text("status") != "failed" || o.Text("id") == "" {
+		t.Errorf("state %v", o.State)
+	}
+	o, diags = p.Apply(t.Context(), domainType, attributes("example.com", nil), nil)
+	acctest.Expect(t, diags, "ERROR", "The registration of the domain example.com failed", "run apply again to buy it")
+	if !o.Gone() {
+		t.Errorf("state %v", o.State)
+	}
+}
+
+func TestDomainOutcomeUnknown(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	var sent atomic.Int32
+	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if isPurchase(r) {
+			sent.Add(1)
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write([]byte(`{"results":[]}`))
+			return
+		}
+		next.ServeHTTP(w, r)
+	}))
+	o, diags := p.Apply(t.Context(), domainType, attributes("example.com", nil), nil)
+	acctest.Expect(t, diags, "ERROR: Can't buy the domain example.com\n", "outcome is unknown", "Check the account's domains and its payments", "it is adopted and not bought a second time")
+	if sent.Load() != 1 || !o.Gone() {
+		t.Errorf("sent %d times", sent.Load())
+	}
+}
+
+func TestDomainSettingsRefused(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	var refuse atomic.Bool
+	refuse.Store(true)
+	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if isUpdate(r) && refuse.Load() {
+			acctest.Refuse(w, http.StatusUnprocessableEntity, "body.redirect_url", "no such place")
+			return
+		}
+		next.ServeHTTP(w, r)
+	}))
+	config := attributes("example.com", map[string]any{"redirect_url": "https://www.example.com/"})
+	bought, diags := p.Apply(t.Context(), domainType, config, nil)
+	p.NoErrors(diags)
+	acctest.Expect(t, diags, "WARNING: The domain example.com was bought, but its settings are not set", "no such place", "apply sets it")
+
+	refreshed, diags := p.Read(domainType, bought)
+	p.NoErrors(diags)
+	_, diags = p.Apply(t.Context(), domainType, config, refreshed)
+	acctest.Expect(t, diags, `ERROR at AttributeName("redirect_url"): Can't update the domain example.com`)
+	adopted, diags := p.Apply(t.Context(), domainType, config, nil)
+	acctest.Expect(t, diags, `ERROR at AttributeName("redirect_url"): Can't adopt the domain example.com, which the account owns already`)
+	if !adopted.Gone() {
+		t.Error("an adoption that failed is in the state")
+	}
+	refuse.Store(false)
+	updated, diags := p.Apply(t.Context(), domainType, config, refreshed)
+	p.NoErrors(diags)
+	if updated.Text("redirect_mode") != "301" || updated.Text("updated_at") != get(t, s, "example.com").UpdatedAt {
+		t.Errorf("state %v", updated.State)
+	}
+}
+
+func TestDomainAdopted(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	owned := s.Domain(t, "example.com")
+	yes := true
+	if _, err := s.Client.UpdateDomain(t.Context(), owned.ID, api.UpdateDomainBody{AutoRenew: &yes, RedirectURL: api.NullableFrom(new("https://old.example.com/"))}); err != nil {
+		t.Fatal(err)
+	}
+	var purchases, updates atomic.Int32
+	url := s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		switch {
+		case isPurchase(r):
+			purchases.Add(1)
+		case isUpdate(r):
+			updates.Add(1)
+		}
+		next.ServeHTTP(w, r)
+	})
+	p := s.Protocol(t, url)
+	o, diags := p.Apply(t.Context(), domainType, attributes("EXAMPLE.com", nil), nil)
+	p.NoErrors(diags)
+	acctest.Expect(t, diags, "WARNING: The domain EXAMPLE.com was adopted", "nothing was bought", "auto_renew from true to false, redirect_url from https://old.example.com/ to null")
+	if purchases.Load() != 0 || updates.Load() != 1 || o.Text("id") != owned.ID {
+		t.Errorf("%d purchases, %d updates, %s", purchases.Load(), updates.Load(), o.Text("id"))
+	}
+	_, diags = s.Protocol(t, url).Apply(t.Context(), domainType, attributes("example.com", nil), nil)
+	if strings.Contains(acctest.Render(diags), "it was changed") || updates.Load() != 1 {
+		t.Errorf("nothing differs, but: %s", acctest.Render(diags))
+	}
+}
+
+func TestDomainOwnedAfterAll(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if isPurchase(r) {
+			s.Domain(t, "example.com")
+		}
+		next.ServeHTTP(w, r)
+	}))
+	_, diags := p.Apply(t.Context(), domainType, attributes("example.com", nil), nil)
+	p.NoErrors(diags)
+	acctest.Expect(t, diags, "WARNING: The domain example.com was adopted")
+}
+
+func TestDomainInterrupted(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{Registrar: apiserver.Registrar{ProvisioningDelay: apiserver.Duration(time.Hour)}})
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		next.ServeHTTP(w, r)
+		if r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/domains/") {
+			interrupt()
+		}
+	}))
+	o, diags := p.Apply(ctx, domainType, attributes("example.com", nil), nil)
+	p.NoErrors(diags)
+	acctest.Expect(t, diags, "WARNING: The domain example.com is not ready yet")
+	if o.Text("id") != get(t, s, "example.com").ID {
+		t.Errorf("state %v", o.State)
+	}
+}

@@ -1,0 +1,2 @@
+// Package domain has the resource mailhost_domain.
+package domain

@@ -1,0 +1,296 @@
+package domain_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+)
+
+const address = "mailhost_domain.test"
+
+// registrant is a contact_info; %s is the phone number.
+const registrant = `
+  contact_info = {
+    first_name = "Zoë", last_name = "O'Neil", organization = "Example GmbH", email = "Zoe@Example.ORG", phone = "%s"
+    address_1 = "Weg 1", zip = "10115", city = "Berlin", state = "BE", country = "de"
+  }`
+
+// config is a provider block and one domain.
+func config(s *acctest.Server, name string, attributes ...string) string {
+	return s.ProviderConfig() + fmt.Sprintf("resource \"mailhost_domain\" \"test\" {\n  name = %q\n%s\n}\n", name, strings.Join(attributes, "\n"))
+}
+
+func contactInfo(phone string) string { return fmt.Sprintf(registrant, phone) }
+
+// get returns a domain as the account has it.
+func get(t *testing.T, s *acctest.Server, name string) *api.Domain {
+	t.Helper()
+	d, err := s.Client.GetDomain(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func value(name string, v knownvalue.Check) statecheck.StateCheck {
+	return statecheck.ExpectKnownValue(address, tfjsonpath.New(name), v)
+}
+
+func planned(name string, v knownvalue.Check) plancheck.PlanCheck {
+	return plancheck.ExpectKnownValue(address, tfjsonpath.New(name), v)
+}
+
+func action(a plancheck.ResourceActionType) plancheck.PlanCheck {
+	return plancheck.ExpectResourceAction(address, a)
+}
+
+func text(s string) knownvalue.Check { return knownvalue.StringExact(s) }
+
+var emptyPlan = resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}
+
+func TestAccDomain(t *testing.T) {
+	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+		const name, canonical = "Bücher-Laden.DE", "xn--bcher-laden-thb.de"
+		acctest.Test(t, resource.TestCase{
+			CheckDestroy: func(*terraform.State) error {
+				_, err := s.Client.GetDomain(t.Context(), canonical)
+				if published := strings.HasSuffix(t.Name(), "/published"); published == client.IsNotFound(err) {
+					return fmt.Errorf("after the destroy: %w", err)
+				}
+				return nil
+			},
+			Steps: []resource.TestStep{
+				{
+					Config: config(s, name, contactInfo("+4930123456")),
+					ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+						action(plancheck.ResourceActionCreate), planned("auto_renew", knownvalue.Bool(false)), planned("redirect_url", knownvalue.Null()),
+					}},
+					ConfigStateChecks: []statecheck.StateCheck{
+						value("name", text(name)), value("status", text("active")), value("workspace_id", text(s.WorkspaceID)),
+						value("auto_renew", knownvalue.Bool(false)), value("redirect_url", knownvalue.Null()), value("redirect_mode", knownvalue.Null()),
+						value("outbound_routing_ready", knownvalue.Bool(true)), value("tags", knownvalue.ListSizeExact(0)),
+						value("dedicated_ip_id", knownvalue.Null()), value("inbound_tenant_id", knownvalue.Null()),
+						statecheck.ExpectKnownValue(address, tfjsonpath.New("contact_info").AtMapKey("country"), text("de")),
+						statecheck.ExpectSensitiveValue(address, tfjsonpath.New("contact_info").AtMapKey("phone")),
+						statecheck.ExpectSensitiveValue(address, tfjsonpath.New("contact_info").AtMapKey("email")),
+					},
+				},
+				{
+					Config:           config(s, "XN--BCHER-LADEN-THB.de.", contactInfo("+4930123456"), "workspace_id = "+quote(strings.ToUpper(s.WorkspaceID)), "auto_renew = false"),
+					ConfigPlanChecks: emptyPlan,
+				},
+				{
+					Config: config(s, name, contactInfo("+4930123456"), "auto_renew = true", `redirect_url = "https://www.Example.com"`),
+					ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+						action(plancheck.ResourceActionUpdate), planned("id", knownvalue.NotNull()), planned("status", text("active")),
+						planned("workspace_id", text(s.WorkspaceID)), planned("created_at", knownvalue.NotNull()), planned("tags", knownvalue.ListSizeExact(0)),
+						plancheck.ExpectUnknownValue(address, tfjsonpath.New("redirect_mode")), plancheck.ExpectUnknownValue(address, tfjsonpath.New("updated_at")),
+					}},
+					ConfigStateChecks: []statecheck.StateCheck{
+						value("auto_renew", knownvalue.Bool(true)), value("redirect_url", text("https://www.Example.com")), value("redirect_mode", text("301")),
+					},
+				},
+				{
+					Config:           config(s, name, contactInfo("+4930123456"), "auto_renew = true", `redirect_url = "HTTPS://www.example.com:443/"`),
+					ConfigPlanChecks: emptyPlan,
+				},
+				{ResourceName: address, ImportState: true, ImportStateVerify: true, ImportStateVerifyIgnore: []string{"contact_info", "name", "redirect_url"}},
+				{
+					ResourceName: address, ImportState: true, ImportStateId: "BÜCHER-laden.de.", ImportStateVerify: true,
+					ImportStateVerifyIgnore: []string{"contact_info", "name", "redirect_url"},
+				},
+				{
+					Config: config(s, name, contactInfo("+4930123456"), "auto_renew = true"),
+					ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+						action(plancheck.ResourceActionUpdate), planned("redirect_url", knownvalue.Null()), planned("redirect_mode", knownvalue.Null()),
+					}},
+					ConfigStateChecks: []statecheck.StateCheck{
+						value("auto_renew", knownvalue.Bool(true)), value("redirect_url", knownvalue.Null()), value("redirect_mode", knownvalue.Null()),
+					},
+				},
+			},
+		})
+	})
+}
+
+func quote(s string) string { return fmt.Sprintf("%q", s) }
+
+// A contact_info that changes after the purchase is stored, and nothing else.
+func TestAccDomainContactInfo(t *testing.T) {
+	s := acctest.NewServer(t, acctest.Options{})
+	stored := resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+		action(plancheck.ResourceActionUpdate), planned("updated_at", knownvalue.NotNull()), planned("redirect_mode", knownvalue.Null()),
+	}}
+	var before string
+	acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
+		{Config: config(s, "example.com", contactInfo("+4930123456"))},
+		{
+			PreConfig:        func() { before = get(t, s, "example.com").UpdatedAt },
+			Config:           config(s, "example.com", contactInfo("+49301111111")),
+			ConfigPlanChecks: stored,
+			ConfigStateChecks: []statecheck.StateCheck{
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("contact_info").AtMapKey("phone"), text("+49301111111")),
+			},
+		},
+		{
+			Config:            config(s, "example.com"),
+			ConfigPlanChecks:  stored,
+			ConfigStateChecks: []statecheck.StateCheck{value("contact_info", knownvalue.Null())},
+			Check: func(*terraform.State) error {
+				if after := get(t, s, "example.com").UpdatedAt; after != before {
+					return fmt.Errorf("the API was asked to change the domain: %s, %s", before, after)
+				}
+				return nil
+			},
+		},
+	}})
+}
+
+// An import leaves contact_info null: what the configuration says is stored, the
+// domain is not replaced, and nothing is bought.
+func TestAccDomainImportIntoEmptyState(t *testing.T) {
+	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+		s.Domain(t, "example.com")
+		s.Domain(t, "example.net")
+		block := func(id string) string { return fmt.Sprintf("import {\n  to = %s\n  id = %q\n}\n", address, id) }
+		acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
+			{
+				Config: config(s, "EXAMPLE.com.") + block("Example.COM"),
+				ConfigPlanChecks: resource.ConfigPlanChecks{
+					PreApply:             []plancheck.PlanCheck{action(plancheck.ResourceActionNoop)},
+					PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
+				},
+			},
+			{Config: s.ProviderConfig() + "removed {\n  from = " + address + "\n  lifecycle {\n    destroy = false\n  }\n}\n"},
+			{
+				Config: config(s, "example.com", contactInfo("+4930123456")) + block(strings.ToUpper(get(t, s, "example.com").ID)),
+				ConfigPlanChecks: resource.ConfigPlanChecks{
+					PreApply:             []plancheck.PlanCheck{action(plancheck.ResourceActionUpdate), planned("updated_at", knownvalue.NotNull())},
+					PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
+				},
+			},
+			{ResourceName: address, ImportState: true, ImportStateId: "example.org", ExpectError: regexp.MustCompile(`(?s)Can't import "example.org".*not\s+found`)},
+		}})
+	})
+}
+
+// A domain that the account owns is adopted and made as configured.
+func TestAccDomainAdopt(t *testing.T) {
+	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+		owned := s.Domain(t, "example.com")
+		yes := true
+		_, err := s.Client.UpdateDomain(t.Context(), owned.ID, api.UpdateDomainBody{AutoRenew: &yes, RedirectURL: api.NullableFrom(new("https://old.example.com/"))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
+			{
+				Config: config(s, "Example.com", `redirect_url = "https://new.example.com"`),
+				ConfigStateChecks: []statecheck.StateCheck{
+					value("id", text(owned.ID)), value("name", text("Example.com")), value("auto_renew", knownvalue.Bool(false)),
+					value("redirect_url", text("https://new.example.com")), value("redirect_mode", text("301")), value("contact_info", knownvalue.Null()),
+				},
+			},
+		}})
+	})
+}
+
+// A domain that is deleted outside is bought again.
+func TestAccDomainDisappears(t *testing.T) {
+	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+		acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
+			{Config: config(s, "example.com", contactInfo("+4930123456"))},
+			{
+				PreConfig: func() {
+					if err := s.Client.DeleteDomain(t.Context(), "example.com"); err != nil {
+						t.Fatal(err)
+					}
+				},
+				Config:           config(s, "example.com", contactInfo("+4930123456")),
+				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{action(plancheck.ResourceActionCreate)}},
+			},
+		}})
+	})
+}
+
+// What changes outside is seen; what the API changes by itself makes no plan.
+func TestAccDomainDrift(t *testing.T) {
+	s := acctest.NewServer(t, acctest.Options{})
+	acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
+		{Config: config(s, "example.com", contactInfo("+4930123456"))},
+		{
+			PreConfig: func() {
+				no := false // what it is: only updated_at moves
+				if _, err := s.Client.UpdateDomain(t.Context(), "example.com", api.UpdateDomainBody{AutoRenew: &no}); err != nil {
+					t.Fatal(err)
+				}
+			},
+			Config:           config(s, "example.com", contactInfo("+4930123456")),
+			ConfigPlanChecks: emptyPlan,
+		},
+		{
+			PreConfig: func() {
+				yes := true
+				if _, err := s.Client.UpdateDomain(t.Context(), "example.com", api.UpdateDomainBody{AutoRenew: &yes}); err != nil {
+					t.Fatal(err)
+				}
+			},
+			Config:           config(s, "example.com", contactInfo("+4930123456")),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{action(plancheck.ResourceActionUpdate)}},
+			ConfigStateChecks: []statecheck.StateCheck{
+				value("auto_renew", knownvalue.Bool(false)),
+			},
+		},
+	}})
+}
+
+// Another name is another domain, also where it is not known yet; a workspace is
+// moved to in place.
+func TestAccDomainReplaceAndMove(t *testing.T) {
+	s := acctest.NewServer(t, acctest.Options{})
+	w, err := s.Client.CreateWorkspace(t.Context(), "Sales")
+	if err != nil {
+		t.Fatal(err)
+	}
+	acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
+		{
+			Config:            config(s, "example.com", contactInfo("+4930123456"), "workspace_id = "+quote(strings.ToUpper(w.ID))),
+			ConfigStateChecks: []statecheck.StateCheck{value("workspace_id", text(strings.ToUpper(w.ID)))},
+		},
+		{
+			// Not configured any more: it stays where it is.
+			Config:           config(s, "example.com", contactInfo("+4930123456")),
+			ConfigPlanChecks: emptyPlan,
+		},
+		{
+			Config:            config(s, "example.com", contactInfo("+4930123456"), "workspace_id = "+quote(s.WorkspaceID)),
+			ConfigPlanChecks:  resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{action(plancheck.ResourceActionUpdate)}},
+			ConfigStateChecks: []statecheck.StateCheck{value("workspace_id", text(s.WorkspaceID))},
+		},
+		{
+			Config:      config(s, "example.com", contactInfo("+4930123456"), `workspace_id = "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e"`),
+			ExpectError: regexp.MustCompile(`(?s)Can't update the domain example.com.*with mailhost_domain.test,.*workspace_id = "7f0c`),
+		},
+		{
+			Config:           config(s, "example.net", contactInfo("+4930123456")),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{action(plancheck.ResourceActionReplace)}},
+		},
+		{
+			Config: strings.ReplaceAll(config(s, "x", contactInfo("+4930123456")), `"x"`, "terraform_data.name.output") +
+				"resource \"terraform_data\" \"name\" {\n  input = \"example.org\"\n}\n",
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{action(plancheck.ResourceActionReplace)}},
+		},
+	}})
+}

@@ -1,0 +1,88 @@
+package domain
+
+import (
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
+)
+
+func TestFill(t *testing.T) {
+	full := api.Domain{
+		ID: "id", Name: "example.com", Status: "active", OutboundRoutingReady: true, WorkspaceID: "w", AutoRenew: true,
+		DedicatedIPID: new("ip"), InboundTenantID: new("t"), InboundTenantExternalID: new("x"), InboundTenantName: new("n"), InboundTenantType: new("y"),
+		RedirectMode: new("302"), RedirectURL: new("https://example.org/"), Tags: []api.Tag{{ID: "1", Name: "blue"}}, CreatedAt: "c", UpdatedAt: "u",
+	}
+	var m model
+	m.fill(&full)
+	for got, want := range map[types.String]string{
+		m.ID: "id", m.Status: "active", m.DedicatedIPID: "ip", m.InboundTenantID: "t", m.InboundTenantExternalID: "x", m.InboundTenantName: "n",
+		m.InboundTenantType: "y", m.RedirectMode: "302", m.CreatedAt: "c", m.UpdatedAt: "u",
+		m.Name.StringValue: "example.com", m.WorkspaceID.StringValue: "w", m.RedirectURL.StringValue: "https://example.org/",
+	} {
+		if got.ValueString() != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	if !m.OutboundRoutingReady.ValueBool() || !m.AutoRenew.ValueBool() || m.Tags.String() != `[{"id":"1","name":"blue"}]` {
+		t.Errorf("got %v, %v, %s", m.OutboundRoutingReady, m.AutoRenew, m.Tags)
+	}
+
+	// Nothing is null, whether the API says null, "" or nothing at all.
+	m.fill(&api.Domain{ID: "id", RedirectURL: new(""), RedirectMode: new("")})
+	if !m.RedirectURL.IsNull() || !m.RedirectMode.IsNull() || !m.DedicatedIPID.IsNull() || !m.UpdatedAt.IsNull() || m.Tags.IsNull() || len(m.Tags.Elements()) != 0 {
+		t.Errorf("got %+v", m)
+	}
+}
+
+func TestChanges(t *testing.T) {
+	settings := func(workspace, redirect string, renew bool) model {
+		m := model{WorkspaceID: customtype.New[customtype.UUID](workspace), AutoRenew: types.BoolValue(renew)}
+		if redirect != "" {
+			m.RedirectURL = customtype.New[customtype.RedirectURL](redirect)
+		}
+		return m
+	}
+	const a, b = "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e", "8f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e"
+	base := settings(a, "https://example.com/", true)
+	unknown := settings(a, "https://example.com/", true)
+	unknown.WorkspaceID = customtype.NewUnknown[customtype.UUID]()
+	for name, test := range map[string]struct {
+		want model
+		body api.UpdateDomainBody
+	}{
+		"nothing":   {base, api.UpdateDomainBody{}},
+		"spelling":  {settings("7F0C1C1E-6f0e-4d8e-9a3c-1f2a3b4c5d6e", "HTTPS://Example.com", true), api.UpdateDomainBody{}},
+		"unasked":   {unknown, api.UpdateDomainBody{}},
+		"redirect":  {settings(a, "https://example.com/x", true), api.UpdateDomainBody{RedirectURL: api.NullableFrom(new("https://example.com/x"))}},
+		"none":      {settings(a, "", true), api.UpdateDomainBody{RedirectURL: api.NullableFrom[string](nil)}},
+		"renewal":   {settings(a, "https://example.com/", false), api.UpdateDomainBody{AutoRenew: new(false)}},
+		"workspace": {settings(b, "https://example.com/", true), api.UpdateDomainBody{WorkspaceID: new(b)}},
+	} {
+		got := test.want.changes(base)
+		if text(got.WorkspaceID) != text(test.body.WorkspaceID) || text(got.AutoRenew) != text(test.body.AutoRenew) || got.RedirectURL != test.body.RedirectURL {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// text compares what pointers point to.
+func text[T any](p *T) any {
+	if p == nil {
+		return nil
+	}
+	return *p
+}
+
+func TestRemedyOfEachCode(t *testing.T) {
+	told := map[string]string{}
+	for _, code := range append(api.LimitsOf[api.PurchaseResult]("error_code").Enum, "", "something_new") {
+		advice := remedy(code)
+		if other, twice := told[advice]; twice {
+			t.Errorf("%q and %q have the same remedy", code, other)
+		}
+		told[advice] = code
+	}
+}

@@ -1,0 +1,2 @@
+// Package forwarding has the resource mailhost_forwarding.
+package forwarding

@@ -1,0 +1,56 @@
+package forwarding_test
+
+import (
+	"net/http"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+)
+
+const hour = time.Hour
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// create makes a rule outside of Terraform.
+func create(t *testing.T, s *acctest.Server, body api.CreateForwardingBody) *api.Forwarding {
+	t.Helper()
+	f, err := s.Client.CreateForwarding(t.Context(), body)
+	must(t, err)
+	return f
+}
+
+// confirm does what the recipient of the newest message does.
+func confirm(t *testing.T, s *acctest.Server) {
+	t.Helper()
+	messages := s.Service.Outbox()
+	if len(messages) == 0 {
+		t.Fatal("no message was sent")
+	}
+	link, err := url.Parse(messages[len(messages)-1].Link)
+	must(t, err)
+	resp, err := http.Post(s.URL+link.Path, "", nil)
+	must(t, err)
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		t.Fatalf("the link answered %s", resp.Status)
+	}
+}
+
+// rules returns the rules of the account.
+func rules(t *testing.T, s *acctest.Server) []api.Forwarding {
+	t.Helper()
+	var all []api.Forwarding
+	for f, err := range s.Client.ListForwarding(t.Context(), api.ListForwardingRequest{}) {
+		must(t, err)
+		all = append(all, f)
+	}
+	return all
+}

@@ -1,0 +1,87 @@
+package forwarding
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+)
+
+// model is the resource as Terraform keeps it.
+type model struct {
+	service.Scope
+
+	ID                     types.String            `tfsdk:"id"`
+	TargetEmail            customtype.EmailAddress `tfsdk:"target_email"`
+	Active                 types.Bool              `tfsdk:"active"`
+	VerificationRequired   types.Bool              `tfsdk:"verification_required"`
+	VerificationState      types.String            `tfsdk:"verification_state"`
+	VerificationSentAt     types.String            `tfsdk:"verification_sent_at"`
+	VerificationExpiresAt  types.String            `tfsdk:"verification_expires_at"`
+	VerificationVerifiedAt types.String            `tfsdk:"verification_verified_at"`
+	CreatedAt              types.String            `tfsdk:"created_at"`
+	UpdatedAt              types.String            `tfsdk:"updated_at"`
+}
+
+// String is how messages name the rule.
+func (m model) String() string {
+	if m.TargetEmail.ValueString() == "" { // after an import that found nothing
+		return "forwarding rule " + m.ID.ValueString()
+	}
+	return "forwarding rule to " + m.TargetEmail.ValueString() + " of " + m.Client().String()
+}
+
+// goesOn says what a rule does that can't be stopped.
+func (m model) goesOn() string {
+	if m.Active.ValueBool() {
+		return "It goes on forwarding mail to " + m.TargetEmail.ValueString() + "."
+	}
+	return "It forwards mail to " + m.TargetEmail.ValueString() + " as soon as the recipient has confirmed."
+}
+
+// key is the natural key by which the rule can be imported.
+func (m model) key() string {
+	switch scope := m.Client(); {
+	case scope.Domain != "":
+		return scope.Domain + "/" + m.TargetEmail.ValueString()
+	case scope.WorkspaceID != "":
+		return scope.WorkspaceID + "/" + m.TargetEmail.ValueString()
+	}
+	return m.TargetEmail.ValueString()
+}
+
+// confirmed reports whether the rule's target takes mail: until then the API
+// does not tell a rule that is switched off from one that waits.
+func (m model) confirmed() bool {
+	return confirmed(m.VerificationState.ValueString())
+}
+
+func confirmed(verificationState string) bool {
+	return verificationState == api.VerificationInternal || verificationState == api.VerificationVerified
+}
+
+// fill takes over what the API says of the rule.
+func (m *model) fill(ctx context.Context, c *client.Client, f *api.Forwarding) {
+	m.Fill(ctx, c, f.ScopeType, f.ScopeID)
+	m.ID = types.StringValue(f.ID)
+	m.TargetEmail = customtype.New[customtype.EmailAddress](f.TargetEmail)
+	m.Active = types.BoolValue(f.Active)
+	m.VerificationRequired = types.BoolValue(f.VerificationRequired)
+	m.VerificationState = types.StringValue(f.VerificationState)
+	m.VerificationSentAt = types.StringPointerValue(f.VerificationSentAt)
+	m.VerificationExpiresAt = types.StringPointerValue(f.VerificationExpiresAt)
+	m.VerificationVerifiedAt = types.StringPointerValue(f.VerificationVerifiedAt)
+	m.CreatedAt = types.StringValue(f.CreatedAt)
+	m.UpdatedAt = types.StringValue(f.UpdatedAt)
+}
+
+// keepVerification takes back what moves by itself; the next refresh tells it.
+func (m *model) keepVerification(known model) {
+	m.VerificationRequired, m.VerificationState = known.VerificationRequired, known.VerificationState
+	m.VerificationSentAt, m.VerificationExpiresAt = known.VerificationSentAt, known.VerificationExpiresAt
+	m.VerificationVerifiedAt = known.VerificationVerifiedAt
+}

@@ -1,0 +1,145 @@
+package forwarding
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+)
+
+// Resource is mailhost_forwarding.
+type Resource struct{ service.Resource }
+
+var (
+	_ resource.ResourceWithConfigure   = (*Resource)(nil)
+	_ resource.ResourceWithIdentity    = (*Resource)(nil)
+	_ resource.ResourceWithImportState = (*Resource)(nil)
+	_ resource.ResourceWithModifyPlan  = (*Resource)(nil)
+)
+
+// NewResource returns the resource.
+func NewResource() resource.Resource { return &Resource{} }
+
+// Metadata implements resource.Resource.
+func (r *Resource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_forwarding"
+}
+
+// Create implements resource.Resource.
+func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	var plan model
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	c := r.Client(ctx, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	created, err := c.CreateForwarding(ctx, api.CreateForwardingBody{
+		TargetEmail: plan.TargetEmail.ValueString(), Domain: plan.Domain.ValueStringPointer(), WorkspaceID: plan.WorkspaceID.ValueStringPointer(),
+	})
+	if err != nil {
+		addCreateError(&resp.Diagnostics, err, plan)
+		return
+	}
+	// From here on the rule exists: whatever happens, its id is kept.
+	off := isFalse(plan.Active)
+	plan.fill(ctx, c, created)
+	resp.Diagnostics.Append(service.SetIdentity(ctx, resp.Identity, c.AccountID(), plan.ID)...)
+	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+	if off {
+		switchOffNew(ctx, c, plan, resp)
+	}
+}
+
+func addCreateError(diags *diag.Diagnostics, err error, plan model) {
+	summary := "Can't create the " + plan.String()
+	if client.IsConflict(err) {
+		service.AddErrorAdvising(diags, err, summary, service.Fields{},
+			fmt.Sprintf("There is one rule for a scope and a target. To manage that one, import it: its import id is %q. Otherwise change target_email, domain or workspace_id.", plan.key()))
+		return
+	}
+	service.AddError(diags, err, summary, service.Fields{})
+}
+
+// switchOffNew switches off a rule that was created just now.
+func switchOffNew(ctx context.Context, c *client.Client, created model, resp *resource.CreateResponse) {
+	f, err := c.SetForwardingActive(ctx, created.ID.ValueString(), false)
+	switch {
+	case err == nil:
+		created.fill(ctx, c, f)
+	case errors.Is(err, client.ErrUpdateUnsupported):
+		// No error: Terraform would create the rule again, which would help nothing.
+		resp.Diagnostics.AddAttributeWarning(path.Root("active"), "The "+created.String()+" is not switched off",
+			"The rule was created. "+noSwitch+" "+created.goesOn())
+	default:
+		service.AddError(&resp.Diagnostics, err, "The "+created.String()+" was created, but can't be switched off", nil)
+		return
+	}
+	created.Active = types.BoolValue(false)
+	resp.Diagnostics.Append(resp.State.Set(ctx, &created)...)
+	resp.Diagnostics.Append(noteSwitch(ctx, resp.Private, true)...)
+}
+
+// Read implements resource.Resource.
+func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	var state model
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	c := r.Client(ctx, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	resp.Diagnostics.Append(service.SetIdentity(ctx, resp.Identity, c.AccountID(), state.ID)...)
+	f, err := c.GetForwarding(ctx, state.ID.ValueString())
+	if client.IsNotFound(err) {
+		resp.State.RemoveResource(ctx)
+		return
+	}
+	if err != nil {
+		service.AddError(&resp.Diagnostics, err, "Can't read the "+state.String(), nil)
+		return
+	}
+	state.fill(ctx, c, f)
+	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+}
+
+// Delete implements resource.Resource.
+func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	var state model
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	c := r.Client(ctx, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	err := c.DeleteForwarding(ctx, state.ID.ValueString())
+	switch {
+	case err == nil || client.IsNotFound(err): // with its domain, for instance
+	case errors.Is(err, client.ErrDeleteUnsupported):
+		service.AddRemains(&resp.Diagnostics, state.String(), state.ID.ValueString(), state.goesOn())
+	default:
+		service.AddError(&resp.Diagnostics, err, "Can't delete the "+state.String(), nil)
+	}
+}
+
+// ImportState implements resource.ResourceWithImportState: by UUID, by scope and
+// target, or by identity.
+func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	r.Import(ctx, req, resp, func(ctx context.Context, c *client.Client, key string) (string, error) {
+		f, err := service.FindScoped(key, func(scope client.Scope, target string) (*api.Forwarding, error) {
+			return c.FindForwarding(ctx, target, scope)
+		})
+		if client.IsNotFound(err) {
+			return "", fmt.Errorf("%w. Import by <domain>/<target>, <workspace UUID>/<target>, <target> alone for a rule of the account, or the rule's UUID", err)
+		}
+		if err != nil {
+			return "", err
+		}
+		return f.ID, nil
+	})
+}

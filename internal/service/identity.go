@@ -1,0 +1,93 @@
+package service
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+)
+
+// Identity is the resource identity of every resource: the object's id, in its
+// account.
+type Identity struct {
+	AccountID types.String `tfsdk:"account_id"`
+	ID        types.String `tfsdk:"id"`
+}
+
+// IdentitySchema implements resource.ResourceWithIdentity.
+func (r *Resource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
+	resp.IdentitySchema = identityschema.Schema{
+		Attributes: map[string]identityschema.Attribute{
+			"account_id": identityschema.StringAttribute{OptionalForImport: true, Description: "UUID of the account; default: the provider's."},
+			"id":         identityschema.StringAttribute{RequiredForImport: true, Description: "Id of the object."},
+		},
+	}
+}
+
+// SetIdentity sets the identity of an object. In Read and Update it must come
+// first, from the prior state: a Read that finds the object gone and has set no
+// identity fails the whole plan.
+func SetIdentity(ctx context.Context, identity *tfsdk.ResourceIdentity, accountID string, id types.String) diag.Diagnostics {
+	if identity == nil {
+		return nil // the caller of this protocol version knows no identity
+	}
+	return identity.Set(ctx, Identity{AccountID: types.StringValue(accountID), ID: id})
+}
+
+// Import implements the import of an object by its id, by its natural key, or by
+// its identity. find returns the id of the object with a natural key.
+func (r *Resource) Import(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse, find FindFunc) {
+	r.ImportBy(ctx, req, resp, canonicalUUID, find)
+}
+
+// FindFunc returns the id of the object with a natural key.
+type FindFunc func(ctx context.Context, c *client.Client, key string) (id string, err error)
+
+// ImportBy is [Resource.Import] for objects whose ids are no UUIDs. canonical
+// returns an id in the API's own spelling, and false for what is no id.
+func (r *Resource) ImportBy(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse, canonical func(string) (id string, ok bool), find FindFunc) {
+	c := r.Client(ctx, &resp.Diagnostics)
+	if c == nil {
+		return
+	}
+	id := req.ID
+	_, isID := canonical(id)
+	switch {
+	case id == "":
+		var identity Identity
+		resp.Diagnostics.Append(req.Identity.Get(ctx, &identity)...)
+		if account := identity.AccountID.ValueString(); account != "" && account != c.AccountID() {
+			resp.Diagnostics.AddError("Import from another account",
+				fmt.Sprintf("The identity names the account %s, but this provider configuration manages %s. Import with the provider (or its alias) of that account.", account, c.AccountID()))
+		}
+		id = identity.ID.ValueString()
+	case !isID:
+		found, err := find(ctx, c, id)
+		if err != nil {
+			AddError(&resp.Diagnostics, err, fmt.Sprintf("Can't import %q", id), nil)
+			return
+		}
+		id = found
+	}
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if own, ok := canonical(id); ok {
+		id = own // an identity must not change afterwards
+	}
+	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("id"), id)...)
+	resp.Diagnostics.Append(SetIdentity(ctx, resp.Identity, c.AccountID(), types.StringValue(id))...)
+}
+
+func canonicalUUID(s string) (string, bool) {
+	id, err := uuid.Parse(s)
+	return id.String(), err == nil
+}

@@ -1,0 +1,2 @@
+// Package mailbox has the resource mailhost_mailbox.
+package mailbox

@@ -1,0 +1,189 @@
+package mailbox_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+)
+
+const typeName = "mailhost_mailbox"
+
+// attributes is a configuration of a mailbox, with changes.
+func attributes(changes map[string]any) map[string]any {
+	all := map[string]any{"domain": "example.com", "local_part": "jane", "first_name": "Jane", "last_name": "Doe"}
+	for name, value := range changes {
+		all[name] = value
+	}
+	return all
+}
+
+func errorsIn(diags []*tfprotov6.Diagnostic) (n int) {
+	for _, d := range diags {
+		if d.Severity == tfprotov6.DiagnosticSeverityError {
+			n++
+		}
+	}
+	return n
+}
+
+func TestIdentity(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	s.Domain(t, "example.com")
+	p := s.Protocol(t, "")
+	o, diags := p.Apply(t.Context(), typeName, attributes(nil), nil)
+	p.NoErrors(diags)
+	id := o.Text("id")
+	check := func(o *acctest.Object, when string) {
+		t.Helper()
+		if got := p.IdentityOf(typeName, o); got["id"] != id || got["account_id"] != s.AccountID {
+			t.Errorf("%s: the identity is %v, the id %s", when, got, id)
+		}
+	}
+	check(o, "create")
+	o, diags = p.Apply(t.Context(), typeName, attributes(map[string]any{"first_name": "Janet"}), o)
+	p.NoErrors(diags)
+	check(o, "update")
+
+	for when, identity := range map[string]map[string]any{
+		"id alone": {"id": id}, "upper case": {"id": strings.ToUpper(id)}, "with account": {"id": id, "account_id": s.AccountID},
+	} {
+		imported, diags := p.Import(typeName, "", identity)
+		p.NoErrors(diags)
+		check(imported, when)
+		imported, diags = p.Read(typeName, imported)
+		p.NoErrors(diags)
+		check(imported, when+", read")
+		if got := imported.Text("first_name"); got != "Janet" {
+			t.Errorf("%s: first_name is %q", when, got)
+		}
+	}
+
+	_, diags = p.Import(typeName, "", map[string]any{"id": id, "account_id": "00000000-0000-4000-8000-000000000000"})
+	if got := acctest.Render(diags); errorsIn(diags) != 1 || !strings.Contains(got, "manages "+s.AccountID) {
+		t.Errorf("import from another account: %s", got)
+	}
+
+	// A read that removes the object must have set its identity.
+	if err := s.Client.DeleteMailbox(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	o, diags = p.Read(typeName, o)
+	p.NoErrors(diags)
+	check(o, "gone")
+	if !o.Gone() {
+		t.Error("a deleted mailbox is still in the state")
+	}
+}
+
+// TestUpdateSendsOnlyWhatChanged also covers an update that has nothing to send.
+func TestUpdateSendsOnlyWhatChanged(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	s.Domain(t, "example.com")
+	var mu sync.Mutex
+	var sent []map[string]any
+	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if r.Method == http.MethodPatch {
+			body, _ := io.ReadAll(r.Body)
+			fields := map[string]any{}
+			_ = json.Unmarshal(body, &fields)
+			mu.Lock()
+			sent = append(sent, fields)
+			mu.Unlock()
+			r.Body = io.NopCloser(strings.NewReader(string(body)))
+		}
+		next.ServeHTTP(w, r)
+	}))
+	o, diags := p.Apply(t.Context(), typeName, attributes(nil), nil)
+	p.NoErrors(diags)
+	updated := o.Text("updated_at")
+
+	o, diags = p.Apply(t.Context(), typeName, attributes(map[string]any{"timeouts": map[string]any{"create": "5m"}}), o)
+	p.NoErrors(diags)
+	if len(sent) != 0 || o.Text("updated_at") != updated {
+		t.Errorf("other timeouts were sent: %v, updated_at is %s", sent, o.Text("updated_at"))
+	}
+	_, diags = p.Apply(t.Context(), typeName, attributes(map[string]any{"last_name": "Roe"}), o)
+	p.NoErrors(diags)
+	if len(sent) != 1 || len(sent[0]) != 1 || sent[0]["last_name"] != "Roe" {
+		t.Errorf("sent %v, want last_name alone", sent)
+	}
+}
+
+// TestWaitEndsEarly interrupts an apply while the mailbox is being provisioned:
+// it is kept, and is not tainted.
+func TestWaitEndsEarly(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	s.Domain(t, "example.com")
+	ctx, interrupt := context.WithCancel(t.Context())
+	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if r.Method == http.MethodGet {
+			interrupt()
+		}
+		acctest.Rewrite(w, r, next, func(body string) string {
+			return strings.ReplaceAll(body, `"status":"active"`, `"status":"provisioning"`)
+		})
+	}))
+	o, diags := p.Apply(ctx, typeName, attributes(nil), nil)
+	p.NoErrors(diags)
+	if o.Text("id") == "" || o.Text("status") != "provisioning" {
+		t.Errorf("id %q, status %q", o.Text("id"), o.Text("status"))
+	}
+	if got := acctest.Render(diags); len(diags) != 1 || !strings.Contains(got, "jane@example.com is not ready yet") || !strings.Contains(got, "Run apply again") {
+		t.Errorf("the warning is %s", got)
+	}
+}
+
+// TestVolatile lets change by itself what must not make a plan.
+func TestVolatile(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	s.Domain(t, "example.com")
+	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		acctest.Rewrite(w, r, next, func(body string) string {
+			if r.Method != http.MethodGet {
+				return body
+			}
+			return strings.NewReplacer(`"used":0`, `"used":4711`, `"status":"active"`, `"status":"paused"`,
+				`"aliases":[]`, `"aliases":[{"alias":"info@example.com","is_catch_all":true}]`).Replace(body)
+		})
+	}))
+	o, diags := p.Apply(t.Context(), typeName, attributes(nil), nil)
+	p.NoErrors(diags)
+	o, diags = p.Read(typeName, o)
+	p.NoErrors(diags)
+	if o.Text("status") != "paused" || !strings.Contains(o.State.String(), "4711") || !strings.Contains(o.State.String(), "info@example.com") {
+		t.Errorf("read %s", o.State)
+	}
+	plan, diags := p.Plan(typeName, attributes(nil), o)
+	p.NoErrors(diags)
+	if !plan.State.Equal(o.State) {
+		t.Errorf("planned %s", plan.State)
+	}
+}
+
+// TestRemains destroys against an API that can't delete.
+func TestRemains(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
+	s.Domain(t, "example.com")
+	p := s.Protocol(t, "")
+	o, diags := p.Apply(t.Context(), typeName, attributes(nil), nil)
+	p.NoErrors(diags)
+	gone, diags := p.Apply(t.Context(), typeName, nil, o)
+	p.NoErrors(diags)
+	got := acctest.Render(diags)
+	if !gone.Gone() || len(diags) != 1 || !strings.Contains(got, "mailbox jane@example.com still exists") || !strings.Contains(got, o.Text("id")) {
+		t.Errorf("the warning is %s", got)
+	}
+}

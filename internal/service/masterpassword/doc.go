@@ -1,0 +1,2 @@
+// Package masterpassword has the resource mailhost_master_password.
+package masterpassword

@@ -1,0 +1,146 @@
+package masterpassword
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+)
+
+// Resource is mailhost_master_password.
+type Resource struct{ service.Resource }
+
+var (
+	_ resource.ResourceWithConfigure      = (*Resource)(nil)
+	_ resource.ResourceWithIdentity       = (*Resource)(nil)
+	_ resource.ResourceWithImportState    = (*Resource)(nil)
+	_ resource.ResourceWithModifyPlan     = (*Resource)(nil)
+	_ resource.ResourceWithValidateConfig = (*Resource)(nil)
+)
+
+// NewResource returns the resource.
+func NewResource() resource.Resource { return &Resource{} }
+
+// Metadata implements resource.Resource.
+func (r *Resource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_master_password"
+}
+
+// Create implements resource.Resource.
+func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	var config, plan model
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	c := r.Client(ctx, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	// What was not known when the plan was made is known now.
+	if resp.Diagnostics.Append(config.check()...); resp.Diagnostics.HasError() {
+		return
+	}
+	created, err := c.CreateMasterPassword(ctx, api.CreateMasterPasswordBody{
+		Name:        plan.Name.ValueString(),
+		Domain:      plan.Domain.ValueStringPointer(),
+		WorkspaceID: plan.WorkspaceID.ValueStringPointer(),
+		Generate:    plan.Generate.ValueBool(),
+		Value:       config.given(), // a write-only value is in the configuration alone
+	})
+	if err != nil {
+		service.AddError(&resp.Diagnostics, err, "Can't create the "+plan.label(), service.Fields{"value": config.givenAt()})
+		return
+	}
+	plan.fill(ctx, c, &created.MasterPassword)
+	plan.GeneratedSecret = types.StringPointerValue(created.GeneratedSecret)
+	resp.Diagnostics.Append(service.SetIdentity(ctx, resp.Identity, c.AccountID(), plan.ID)...)
+	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+	service.AddLeftovers(&resp.Diagnostics, plan.label(), created.Leftovers, "Its secret works, although nobody knows it: delete it.")
+}
+
+// Read implements resource.Resource.
+func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	var state model
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	c := r.Client(ctx, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	resp.Diagnostics.Append(service.SetIdentity(ctx, resp.Identity, c.AccountID(), state.ID)...)
+	p, err := c.GetMasterPassword(ctx, state.ID.ValueString())
+	if client.IsNotFound(err) {
+		resp.State.RemoveResource(ctx)
+		return
+	}
+	if err != nil {
+		service.AddError(&resp.Diagnostics, err, "Can't read the "+state.label(), nil)
+		return
+	}
+	state.fill(ctx, c, p)
+	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+}
+
+// Update implements resource.Resource. Only the name is the API's to change.
+func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	var plan, state model
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	c := r.Client(ctx, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	resp.Diagnostics.Append(service.SetIdentity(ctx, resp.Identity, c.AccountID(), state.ID)...)
+	if name := service.Changed(plan.Name, state.Name); name != nil {
+		p, err := c.RenameMasterPassword(ctx, state.ID.ValueString(), *name)
+		if err != nil {
+			service.AddError(&resp.Diagnostics, err, fmt.Sprintf("Can't rename the %s to %q", state.label(), *name), service.Fields{})
+			return
+		}
+		plan.fill(ctx, c, p)
+	}
+	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+}
+
+// Delete implements resource.Resource.
+func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	var state model
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	c := r.Client(ctx, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	err := c.DeleteMasterPassword(ctx, state.ID.ValueString())
+	switch {
+	case err == nil || client.IsNotFound(err):
+	case errors.Is(err, client.ErrDeleteUnsupported):
+		service.AddRemains(&resp.Diagnostics, state.label(), state.ID.ValueString(),
+			fmt.Sprintf("THE PASSWORD STILL WORKS: whoever knows it can use every mailbox of %s. Its name stays taken there; to create another one, choose another name.", state.Client()))
+	default:
+		service.AddError(&resp.Diagnostics, err, "Can't delete the "+state.label(), nil)
+	}
+}
+
+// ImportState implements resource.ResourceWithImportState: by UUID, by name with
+// the scope before it, or by identity.
+func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	r.Import(ctx, req, resp, func(ctx context.Context, c *client.Client, key string) (string, error) {
+		p, err := service.FindScoped(key, func(scope client.Scope, name string) (*api.MasterPassword, error) {
+			return c.FindMasterPassword(ctx, name, scope)
+		})
+		if err != nil {
+			return "", err
+		}
+		return p.ID, nil
+	})
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	resp.Diagnostics.AddAttributeWarning(path.Root("value"), "The secret of the imported master password is not known",
+		"The API never tells it again, so it stays as it is. What the configuration says of it (value, value_wo or generate) is taken down without being sent: check that it is the secret in use. For a new secret, replace the master password, for instance with terraform apply -replace.")
+}

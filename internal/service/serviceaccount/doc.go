@@ -1,0 +1,2 @@
+// Package serviceaccount has the resource mailhost_service_account.
+package serviceaccount

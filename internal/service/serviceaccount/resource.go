@@ -1,0 +1,151 @@
+package serviceaccount
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+)
+
+// Resource is mailhost_service_account.
+type Resource struct{ service.Resource }
+
+var (
+	_ resource.ResourceWithConfigure   = (*Resource)(nil)
+	_ resource.ResourceWithIdentity    = (*Resource)(nil)
+	_ resource.ResourceWithImportState = (*Resource)(nil)
+	_ resource.ResourceWithModifyPlan  = (*Resource)(nil)
+)
+
+// NewResource returns the resource.
+func NewResource() resource.Resource { return &Resource{} }
+
+// Metadata implements resource.Resource.
+func (r *Resource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_service_account"
+}
+
+// ModifyPlan implements resource.ResourceWithModifyPlan.
+func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	service.SettlePlan(ctx, req, resp)
+	if !req.State.Raw.IsNull() || req.Plan.Raw.IsNull() {
+		return
+	}
+	// A replacement is planned as a create too; only a create needs a future.
+	var plan model
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	if past(plan.ExpiresAt, time.Now()) {
+		resp.Diagnostics.AddAttributeError(path.Root("expires_at"), "The service account would be born expired",
+			fmt.Sprintf("expires_at is %s, which is over. Give a time in the future, or leave expires_at out for a token that never expires.", plan.ExpiresAt.ValueString()))
+	}
+}
+
+// Create implements resource.Resource.
+func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	var plan model
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	c := r.Client(ctx, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	created, err := c.CreateServiceAccount(ctx, api.CreateServiceAccountBody{
+		Name: plan.Name.ValueString(), ExpiresAt: plan.ExpiresAt.ValueStringPointer(),
+	})
+	if err != nil {
+		service.AddError(&resp.Diagnostics, err, "Can't create the "+plan.label(), service.Fields{})
+		return
+	}
+	plan.fill(&created.ServiceAccount)
+	plan.Token = types.StringValue(created.Token)
+	resp.Diagnostics.Append(service.SetIdentity(ctx, resp.Identity, c.AccountID(), plan.ID)...)
+	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+	service.AddLeftovers(&resp.Diagnostics, plan.label(), created.Leftovers, "Nobody knows their tokens, but they count as valid: revoke them.")
+}
+
+// Read implements resource.Resource.
+func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	var state model
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	c := r.Client(ctx, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	resp.Diagnostics.Append(service.SetIdentity(ctx, resp.Identity, c.AccountID(), state.ID)...)
+	a, err := c.GetServiceAccount(ctx, state.ID.ValueString())
+	switch {
+	case client.IsNotFound(err):
+		resp.State.RemoveResource(ctx)
+	case errors.Is(err, client.ErrReadUnsupported) && state.Name.IsNull():
+		addNoImport(&resp.Diagnostics, state.ID.ValueString())
+	case errors.Is(err, client.ErrReadUnsupported): // what the create answered is all there is to know
+	case err != nil:
+		service.AddError(&resp.Diagnostics, err, "Can't read the "+state.label(), nil)
+	case a.RevokedAt != nil:
+		resp.Diagnostics.AddWarning(fmt.Sprintf("The service account %s was revoked", a.Name),
+			fmt.Sprintf("It was revoked at %s, outside Terraform, so its token no longer works and never will again. It is dropped from Terraform's state; the next apply makes a new one with a new token. Its id was %s.", *a.RevokedAt, a.ID))
+		resp.State.RemoveResource(ctx)
+	default:
+		state.fill(a)
+		warnExpired(&resp.Diagnostics, state)
+		resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+	}
+}
+
+func warnExpired(diags *diag.Diagnostics, state model) {
+	if past(state.ExpiresAt, time.Now()) {
+		diags.AddAttributeWarning(path.Root("expires_at"), fmt.Sprintf("The %s has expired", state.label()),
+			fmt.Sprintf("Its token stopped working at %s. For a new one give another expires_at; without use for it, remove the resource.", state.ExpiresAt.ValueString()))
+	}
+}
+
+// Update implements resource.Resource. Nothing of a service account can be
+// changed; an update only takes down what an import could not know.
+func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	var plan, state model
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	c := r.Client(ctx, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	resp.Diagnostics.Append(service.SetIdentity(ctx, resp.Identity, c.AccountID(), state.ID)...)
+	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+}
+
+// Delete implements resource.Resource: it revokes the service account.
+func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	var state model
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	c := r.Client(ctx, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	err := c.RevokeServiceAccount(ctx, state.ID.ValueString())
+	switch {
+	case err == nil || client.IsNotFound(err):
+	case errors.Is(err, client.ErrDeleteUnsupported):
+		service.AddRemains(&resp.Diagnostics, state.label(), state.ID.ValueString(), stillWorks(state, time.Now()))
+	default:
+		service.AddError(&resp.Diagnostics, err, "Can't revoke the "+state.label(), nil)
+	}
+}
+
+// stillWorks says what it means that a token can't be revoked.
+func stillWorks(state model, now time.Time) string {
+	switch {
+	case past(state.ExpiresAt, now):
+		return "Its token has expired and no longer works."
+	case state.ExpiresAt.IsNull():
+		return fmt.Sprintf("ITS TOKEN STILL WORKS, and it never expires: whoever has the token that ends in %s can use the account's API.", state.TokenLast4.ValueString())
+	}
+	return fmt.Sprintf("ITS TOKEN STILL WORKS until %s: whoever has the token that ends in %s can use the account's API.", state.ExpiresAt.ValueString(), state.TokenLast4.ValueString())
+}

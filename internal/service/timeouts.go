@@ -1,0 +1,36 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+)
+
+// CreateTimeout is the attribute timeouts of a resource whose create takes at
+// most as long as standard where the configuration does not say.
+func CreateTimeout(ctx context.Context, standard time.Duration) schema.Attribute {
+	a := timeouts.Attributes(ctx, timeouts.Opts{
+		Create: true,
+		CreateDescription: fmt.Sprintf("How long a create takes at most, waiting until the object is ready included, such as `90s` or `1h`. Default: `%dm`. "+
+			"What is not ready by then is kept, with a warning.", int(standard.Minutes())),
+	}).(schema.SingleNestedAttribute)
+	a.MarkdownDescription = "How long operations may take."
+	return a
+}
+
+// AddNotReady warns that something was created but is not ready yet. It is no
+// error, for Terraform would take that as a reason to destroy and create again
+// what may have been paid for.
+func AddNotReady(ctx context.Context, diags *diag.Diagnostics, object, status string, err error) {
+	reason := sentence(err.Error())
+	if ctx.Err() != nil {
+		reason = "The time for waiting is over."
+	}
+	diags.AddWarning(fmt.Sprintf("The %s is not ready yet", object),
+		join(fmt.Sprintf("It was created, and its status is %s. %s", status, reason),
+			"Run apply again, or `terraform apply -refresh-only`, to see it become ready. If it always takes longer, raise the resource's timeouts."))
+}
