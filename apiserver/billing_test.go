@@ -10,7 +10,8 @@ import (
 func TestCancelPlanAtPeriodEnd(t *testing.T) {
 	for _, body := range []obj{{}, {"cancel_at_period_end": true}, {"cancel_immediately": false}, {"cancel_at_period_end": nil, "cancel_immediately": nil}} {
 		h := newHarness(t)
-		h.post("/billing/cancel-plan", body).want(200).is("account_status", "pending_cancellation", "effective_at", "2026-04-01T00:00:00.000000Z", "eligible", true, "previous_plan_id", "smtp_per_mailbox", "target_plan_id", nil)
+		h.post("/billing/cancel-plan", body).want(200).is(
+			"account_status", "pending_cancellation", "effective_at", "2026-04-01T00:00:00.000000Z", "eligible", true, "previous_plan_id", "smtp_per_mailbox", "target_plan_id", nil)
 		h.get("").is("status", "pending_cancellation", "cancels_at", "2026-04-01T00:00:00.000000Z")
 		h.workspace("still works")
 		h.post("/billing/cancel-plan", obj{}).want(200).is("account_status", "pending_cancellation", "effective_at", "2026-04-01T00:00:00.000000Z")

@@ -78,7 +78,7 @@ func (f input) brokenParam() []breakage {
 
 // outOfBounds returns the values just beyond each bound.
 func (f input) outOfBounds() (all []breakage) {
-	bound := func(key string, beyond int, make func(int) any, typ, msg string) {
+	bound := func(key string, beyond int, value func(int) any, typ, msg string) {
 		n, err := strconv.Atoi(f.tag.Get(key))
 		if err != nil {
 			return
@@ -87,7 +87,7 @@ func (f input) outOfBounds() (all []breakage) {
 		if n == 1 {
 			plural = ""
 		}
-		all = append(all, breakage{make(n + beyond), typ, strings.NewReplacer("#", strconv.Itoa(n), "(s)", plural).Replace(msg)})
+		all = append(all, breakage{value(n + beyond), typ, strings.NewReplacer("#", strconv.Itoa(n), "(s)", plural).Replace(msg)})
 	}
 	text := func(n int) any { return strings.Repeat("ü", n) }
 	number := func(n int) any { return n }
@@ -152,7 +152,10 @@ func (f input) accepted() (values []any) {
 		}
 	}
 	// Rules beyond the tags judge the text of the others.
-	ruled := map[string]bool{"country": true, "email": true, "phone": true, "target_email": true, "local_part": true, "redirect_url": true, "name": f.tag.Get("maxLength") == "255", "domain": true, "value": f.tag.Get("maxLength") == ""}
+	ruled := map[string]bool{
+		"country": true, "email": true, "phone": true, "target_email": true, "local_part": true, "redirect_url": true,
+		"name": f.tag.Get("maxLength") == "255", "domain": true, "value": f.tag.Get("maxLength") == "",
+	}
 	for _, key := range []string{"minLength", "maxLength"} {
 		if n, err := strconv.Atoi(f.tag.Get(key)); err == nil && !ruled[f.name()] {
 			values = append(values, strings.Repeat("ü", n))

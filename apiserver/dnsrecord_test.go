@@ -172,7 +172,8 @@ func TestDNSRecordFilters(t *testing.T) {
 	}
 	for query, want := range map[string]int{
 		"": 14, "domain=example.com": 7, "domain=EXAMPLE.com.": 7, "domain=" + id: 7, "type=A": 2, "type=TXT": 8, "name=www": 4, "name=WWW": 4, "domain=example.com&name=www": 2,
-		"domain=example.com&name=www.example.com.": 2, "domain=example.com&name=www&type=TXT": 1, "domain=example.com&name=@": 3, "domain=nowhere.com": 0, "name=a..b": 0, "domain=example.com&name=other.net.": 0,
+		"domain=example.com&name=www.example.com.": 2,
+		"domain=example.com&name=www&type=TXT":     1, "domain=example.com&name=@": 3, "domain=nowhere.com": 0, "name=a..b": 0, "domain=example.com&name=other.net.": 0,
 	} {
 		h.get("/dns-records?"+query).want(200).is("total", want)
 	}

@@ -201,7 +201,7 @@ func (a *answer) want(status int) *answer {
 // where there is none.
 func (a *answer) at(place string) any {
 	v := a.json
-	for _, key := range strings.Split(place, ".") {
+	for key := range strings.SplitSeq(place, ".") {
 		switch in := v.(type) {
 		case map[string]any:
 			v = in[key]

@@ -49,7 +49,7 @@ func exportOf(ctx context.Context, t *testing.T, s *endlessStore) *http.Response
 	t.Helper()
 	s.Store, s.done = newStore(t), make(chan struct{})
 	h := newHarness(t, func(o *apiserver.Options) { o.Store = s })
-	r, err := http.NewRequestWithContext(ctx, "POST", "http://mailhost.test/v1/public/accounts/"+accountID+"/mailboxes/export", strings.NewReader(`{}`))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://mailhost.test/v1/public/accounts/"+accountID+"/mailboxes/export", strings.NewReader(`{}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,14 +149,14 @@ func TestPanics(t *testing.T) {
 	h.get("/mailboxes").want(200)
 }
 
-// body tells when it was closed.
-type body struct {
+// tellingBody tells when it was closed.
+type tellingBody struct {
 	io.Reader
 	once   sync.Once
 	closed chan struct{}
 }
 
-func (b *body) Close() error {
+func (b *tellingBody) Close() error {
 	b.once.Do(func() { close(b.closed) })
 	return nil
 }
@@ -164,8 +164,8 @@ func (b *body) Close() error {
 func TestInProcessClosesTheRequest(t *testing.T) {
 	h := newHarness(t)
 	for _, path := range []string{"/workspaces", "/nothing"} {
-		b := &body{Reader: strings.NewReader(`{"name":"x"}`), closed: make(chan struct{})}
-		r, err := http.NewRequestWithContext(t.Context(), "POST", "http://mailhost.test/v1/public/accounts/"+accountID+path, b)
+		b := &tellingBody{Reader: strings.NewReader(`{"name":"x"}`), closed: make(chan struct{})}
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://mailhost.test/v1/public/accounts/"+accountID+path, b)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,7 +174,9 @@ func TestInProcessClosesTheRequest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		resp.Body.Close()
+		if err := resp.Body.Close(); err != nil {
+			t.Error(err)
+		}
 		<-b.closed
 	}
 	h.get("/workspaces").is("total", 2) // of unknown length, it arrived all the same

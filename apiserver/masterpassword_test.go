@@ -18,7 +18,9 @@ func TestMasterPassword(t *testing.T) {
 	if _, has := a.json.(map[string]any)["generated_secret"]; has {
 		t.Errorf("a secret is generated unasked: %s", a)
 	}
-	for _, got := range []*answer{a, h.get("/credentials"), h.get("/credentials/" + a.str("id")), h.get("/credentials/" + generated.str("id")), h.patch("/credentials/"+generated.str("id"), obj{"name": "x"})} {
+	for _, got := range []*answer{
+		a, h.get("/credentials"), h.get("/credentials/" + a.str("id")), h.get("/credentials/" + generated.str("id")), h.patch("/credentials/"+generated.str("id"), obj{"name": "x"}),
+	} {
 		if s := string(got.raw); strings.Contains(s, "s3cret-value") || strings.Contains(s, secret) || strings.Contains(s, "generated_secret") || strings.Contains(s, "argon2") {
 			t.Errorf("a secret is told: %s", got)
 		}

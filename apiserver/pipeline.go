@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"maps"
 	"mime"
 	"net/http"
 	"path"
@@ -159,9 +160,7 @@ func unavailable(msg string) *api.Error {
 
 // writeError writes an error answer outside of huma.
 func writeError(w http.ResponseWriter, e *api.Error) {
-	for key, values := range e.GetHeaders() {
-		w.Header()[key] = values
-	}
+	maps.Copy(w.Header(), e.GetHeaders())
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(e.GetStatus())
 	enc := json.NewEncoder(w)

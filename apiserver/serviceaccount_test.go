@@ -1,10 +1,14 @@
 package apiserver_test
 
 import (
+	"context"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
 func TestServiceAccount(t *testing.T) {
@@ -107,5 +111,35 @@ func TestLastUsed(t *testing.T) {
 	used("2026-03-14T15:10:00.000000Z")
 	if got := h.get(path).str("updated_at"); got != a.str("updated_at") {
 		t.Errorf("a use is an update: %s", got)
+	}
+}
+
+// countingStore counts the updates.
+type countingStore struct {
+	store.Store
+	updates int
+}
+
+func (s *countingStore) Update(ctx context.Context, fn func(store.Tx) error) error {
+	s.updates++
+	return s.Store.Update(ctx, fn)
+}
+
+func TestLastUsedCostsNoWritePerRequest(t *testing.T) {
+	s := &countingStore{Store: newStore(t)}
+	h := newHarness(t, func(o *apiserver.Options) { o.Store = s })
+	c := h.as(h.post("/auth/service-accounts", obj{"name": "x"}).want(201).str("token"))
+	for minute, want := range []int{1, 1, 2} {
+		s.updates = 0
+		for range 5 {
+			c.get("/mailboxes").want(200)
+			if minute == 2 { // it ends in between
+				h.clock.Advance(10 * time.Second)
+			}
+		}
+		if s.updates != want {
+			t.Errorf("%d writes in round %d; want %d", s.updates, minute, want)
+		}
+		h.clock.Advance(time.Minute)
 	}
 }

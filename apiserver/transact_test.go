@@ -252,6 +252,9 @@ func TestSecretsAtRest(t *testing.T) {
 		checkSecrets(t, path, secrets)
 	})
 	checkSecrets(t, path, secrets)
+	if data, err := os.ReadFile(path); err != nil || strings.Count(string(data), "$argon2id$v=19$m=19456,t=2,p=1$") != 2 {
+		t.Errorf("the master passwords are not kept as argon2id: %v", err)
+	}
 }
 
 func checkSecrets(t *testing.T, path string, secrets map[string]string) {

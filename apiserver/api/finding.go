@@ -130,7 +130,7 @@ func problemFrom(err error) *Problem {
 // location turns body.items[3].first_name into its elements.
 func location(path string) []string {
 	var loc []string
-	for _, part := range strings.Split(path, ".") {
+	for part := range strings.SplitSeq(path, ".") {
 		name, rest, _ := strings.Cut(part, "[")
 		loc = append(loc, name)
 		for rest != "" {

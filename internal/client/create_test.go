@@ -293,3 +293,12 @@ func TestClaimListsFirst(t *testing.T) {
 		t.Error(sent)
 	}
 }
+
+// The last attempt counts: a 429 before it does not make its loss an answer.
+func TestLostAfterAnAnswer(t *testing.T) {
+	f := newFakeAPI().fail(fault{op: "create-mailbox", status: 429}, fault{op: "create-mailbox", dropBefore: true})
+	_, err := creators["mailbox"].do(t.Context(), f.client(t, func(o *Options) { o.RetryMax = 1 }))
+	if unknown, _ := errors.AsType[*UnknownOutcomeError](err); unknown == nil || unknown.Attempts != 2 || unknown.Look != nil {
+		t.Errorf("%v after %v", err, f.sent())
+	}
+}

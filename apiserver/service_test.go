@@ -1,0 +1,118 @@
+package apiserver_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+)
+
+func TestNewNeedsAStore(t *testing.T) {
+	if _, err := apiserver.New(apiserver.Options{}); err == nil {
+		t.Error("a service runs without a store")
+	}
+}
+
+// With the same randomness and the same clock, everything is the same.
+func TestRandomIsInjected(t *testing.T) {
+	var seen [2]string
+	for i := range seen {
+		h := newHarness(t, func(o *apiserver.Options) { o.Random = rand.NewChaCha8([32]byte{1}) })
+		h.domain("example.com")
+		h.mailbox("example.com", "jane")
+		seen[i] = string(h.get("/mailboxes").raw) + h.post("/auth/service-accounts", obj{"name": "x"}).str("token") + string(h.get("/dns-records").raw)
+	}
+	if seen[0] != seen[1] {
+		t.Errorf("%s\nand\n%s", seen[0], seen[1])
+	}
+}
+
+// Over a socket the answers are those of the in-process client.
+func TestOverASocket(t *testing.T) {
+	h := newHarness(t)
+	token := h.post("/auth/service-accounts", obj{"name": "x"}).want(201).str("token")
+	h.domain("example.com")
+	h.mailbox("example.com", "jane")
+	server := httptest.NewServer(h.svc.Handler())
+	defer server.Close()
+	do := func(method, path, contentType string, body io.Reader) (int, http.Header, string) {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), method, server.URL+"/v1/public/accounts/"+accountID+path, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+token)
+		r.Header.Set("Content-Type", contentType)
+		client := server.Client()
+		client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+		resp, err := client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		data, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp.StatusCode, resp.Header, string(data)
+	}
+	chunked := func(s string) io.Reader { return io.MultiReader(strings.NewReader(s)) }
+	for _, tt := range []struct {
+		method, path, contentType string
+		body                      io.Reader
+		status                    int
+		words                     string
+	}{
+		{"GET", "/mailboxes", "", nil, 200, `"total":1`},
+		{"HEAD", "/mailboxes", "", nil, 200, ""},
+		{"GET", "/mailboxes/jane@example.com", "", nil, 200, `"local_part":"jane"`},
+		{"GET", "/mailboxes/jane%40example.com", "", nil, 200, `"local_part":"jane"`},
+		{"GET", "/mailboxes/", "", nil, 404, "not_found"},
+		{"GET", "//mailboxes", "", nil, 404, "not_found"},
+		{"GET", "/x/../mailboxes", "", nil, 404, "not_found"},
+		{"PUT", "/mailboxes", "application/json", chunked(`{}`), 405, "method_not_allowed"},
+		{"POST", "/mailboxes/export", "application/json", chunked(`{}`), 200, "jane@example.com"},
+		{"POST", "/workspaces", "application/json", chunked(`{"name":"x"}`), 201, `"name":"x"`},
+		{"POST", "/workspaces", "text/plain", chunked(`{"name":"x"}`), 415, "unsupported_media_type"},
+		{"POST", "/workspaces", "application/json", chunked(""), 422, `["body"]`},
+		{"POST", "/workspaces", "application/json", bytes.NewReader(make([]byte, 3<<20)), 413, "payload_too_large"},
+		{"POST", "/workspaces", "application/json", chunked(strings.Repeat(" ", 3<<20)), 413, "payload_too_large"},
+	} {
+		status, header, body := do(tt.method, tt.path, tt.contentType, tt.body)
+		if status != tt.status || !strings.Contains(body, tt.words) || header.Get("X-Request-Id") == "" || header.Get("Location") != "" {
+			t.Errorf("%s %s: %d %v %s; want %d %s", tt.method, tt.path, status, header, body, tt.status, tt.words)
+		}
+		if want := "application/json"; status >= 400 && header.Get("Content-Type") != want {
+			t.Errorf("%s %s is %q", tt.method, tt.path, header.Get("Content-Type"))
+		}
+	}
+}
+
+// The log has no secrets, and a line for each request.
+func TestLog(t *testing.T) {
+	var log bytes.Buffer
+	h := newHarness(t, func(o *apiserver.Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+	token := h.post("/auth/service-accounts", obj{"name": "x"}).want(201).str("token")
+	generated := h.as(token).post("/credentials", obj{"name": "a", "generate": true}).want(201).str("generated_secret")
+	h.as(token).keyed(key, "/credentials", obj{"name": "b", "value": "a-secret-value"}).want(201)
+	h.as(token).get("/mailboxes?search=a-secret-term")
+	h.as(token + "x").get("/mailboxes").want(401)
+	for _, secret := range []string{token, strings.Split(token, "_")[2], generated, "a-secret-value", "a-secret-term", key} {
+		if strings.Contains(log.String(), secret) {
+			t.Errorf("the log holds %q: %s", secret, &log)
+		}
+	}
+	if n := strings.Count(log.String(), "msg=request"); n != 5 {
+		t.Errorf("the log has %d lines; want 5: %s", n, &log)
+	}
+	if want := fmt.Sprintf("route=%q", "GET /v1/public/accounts/{account_id}/mailboxes"); !strings.Contains(log.String(), want) {
+		t.Errorf("the log has no %s: %s", want, &log)
+	}
+}
