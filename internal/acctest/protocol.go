@@ -62,6 +62,7 @@ func (p *Protocol) Validate(typeName string, config map[string]any) []*tfprotov6
 	p.t.Helper()
 	resp, err := p.server.ValidateResourceConfig(p.t.Context(), &tfprotov6.ValidateResourceConfigRequest{
 		TypeName: typeName, Config: p.dynamic(p.Config(typeName, config)),
+		ClientCapabilities: &tfprotov6.ValidateResourceConfigClientCapabilities{WriteOnlyAttributesAllowed: true},
 	})
 	must(p.t, err)
 	return resp.Diagnostics

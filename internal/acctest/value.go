@@ -1,6 +1,7 @@
 package acctest
 
 import (
+	"maps"
 	"math/big"
 	"reflect"
 
@@ -71,6 +72,7 @@ func (p *Protocol) proposed(typeName string, config, prior tftypes.Value) tftype
 	var asked, before map[string]tftypes.Value
 	must(p.t, config.As(&asked))
 	must(p.t, prior.As(&before))
+	asked = maps.Clone(asked) // it is the configuration's own
 	for _, a := range p.schema.ResourceSchemas[typeName].Block.Attributes {
 		if a.Computed && asked[a.Name].IsNull() {
 			asked[a.Name] = before[a.Name]

@@ -70,7 +70,9 @@ type Client struct {
 	http      *retryablehttp.Client
 
 	caps      capabilities
+	outage    outage
 	keys      keySupport
+	derived   derivedKeys
 	pageSizes pageSizes
 	// claims lets one claim of a dedicated IP run at a time: two at once could
 	// not tell whose a new address is.

@@ -46,6 +46,11 @@ type creation[Resp any] struct {
 	// where to see it.
 	may, check string
 
+	// key is the Idempotency-Key to send; empty: a new one.
+	key string
+	// resumed reports, after a success, that the API kept the answer from an
+	// earlier call: the first attempt of this one got it.
+	resumed bool
 	// replayed reports, after a success, that the API kept the answer from an
 	// earlier attempt.
 	replayed bool
@@ -60,7 +65,7 @@ type creation[Resp any] struct {
 
 // create sends a keyed request until its outcome is known.
 func create[Req, Resp any](ctx context.Context, c *Client, op api.Operation[Req, Resp], req *Req, cr *creation[Resp]) (*Resp, error) {
-	x, err := c.begin(op.Spec, req, about(cr.object), hiding(cr.hide...))
+	x, err := c.begin(op.Spec, req, about(cr.object), hiding(cr.hide...), keyed(cr.key))
 	if err != nil {
 		return nil, err
 	}
@@ -68,6 +73,7 @@ func create[Req, Resp any](ctx context.Context, c *Client, op api.Operation[Req,
 		resp, err := send[Resp](ctx, x)
 		if err == nil && cr.names(resp) {
 			cr.replayed, cr.requestID = x.replayed, x.requestID
+			cr.resumed = x.replayed && x.tries == 1
 			cr.compare(x, resp)
 			return resp, nil
 		}

@@ -48,16 +48,20 @@ func (c *Client) recordsLike(ctx context.Context, want api.CreateDNSRecordBody) 
 	})
 }
 
-// CreateDNSRecord creates a record.
-func (c *Client) CreateDNSRecord(ctx context.Context, body api.CreateDNSRecordBody) (*api.DNSRecord, error) {
-	r, err := create(ctx, c, api.CreateDNSRecord, &api.CreateDNSRecordRequest{Body: body}, &creation[api.DNSRecord]{
+// CreateDNSRecord creates a record. It can be Resumable.
+func (c *Client) CreateDNSRecord(ctx context.Context, body api.CreateDNSRecordBody, opts ...CreateOption) (*api.DNSRecord, error) {
+	r, err := createResumable(ctx, c, api.CreateDNSRecord, &api.CreateDNSRecordRequest{Body: body}, &creation[api.DNSRecord]{
 		object: body.Type + " " + body.Name + " of " + body.Domain,
 		id:     dnsRecordKind.id,
 		find:   func(ctx context.Context) ([]api.DNSRecord, error) { return c.recordsLike(ctx, body) },
 		forget: c.dnsRecords.invalidate,
 		may:    "the record may have been created",
 		check:  "Check the domain's DNS records before trying again.",
-	})
+	}, resumptionOf(opts),
+		func(ctx context.Context, r *api.DNSRecord) (*api.DNSRecord, error) { return c.GetDNSRecord(ctx, r.ID) },
+		func(a, b *api.DNSRecord) bool {
+			return a.Value == b.Value && a.TTL == b.TTL && value(a.Priority) == value(b.Priority)
+		})
 	if err != nil {
 		return nil, err
 	}

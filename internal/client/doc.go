@@ -49,6 +49,12 @@
 //     follows only while the looks show no more objects than before, so that at
 //     most one duplicate is made.
 //
+// A create that is Resumable derives its key from the request, so that a program
+// that was cut off goes on with what its earlier run created (see there).
+//
+// When the API can't be reached at all, the first calls use up their patience and
+// those after them ask once each, until an answer comes.
+//
 // # What the API offers
 //
 // The client needs no more than the published operations. Of each lifecycle

@@ -168,10 +168,10 @@ func adopted(d *api.Domain) *PurchasedDomain {
 	return &PurchasedDomain{ID: d.ID, Name: d.Name, Status: d.Status, Adopted: true, Domain: d}
 }
 
-// value returns *p, or "" where there is none.
-func value(p *string) string {
-	if p == nil {
-		return ""
+// value returns *p, or the zero value where there is none.
+func value[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
 	}
-	return *p
+	return v
 }

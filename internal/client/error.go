@@ -65,7 +65,7 @@ func (p Problem) String() string {
 // Error implements error.
 func (e *Error) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s", subject(e.Operation, e.Object), e.what())
+	fmt.Fprintf(&b, "%s: %s", subject(e.Operation, e.Object), e.Reason())
 	var tail []string
 	if e.Status != 0 {
 		tail = append(tail, strings.TrimSpace(fmt.Sprintf("HTTP %d %s", e.Status, http.StatusText(e.Status))))
@@ -79,7 +79,8 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-func (e *Error) what() string {
+// Reason returns what went wrong, without what it was about.
+func (e *Error) Reason() string {
 	switch {
 	case len(e.Problems) > 0:
 		msgs := make([]string, len(e.Problems))

@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,6 +32,7 @@ type exchange struct {
 	c       *Client
 	spec    api.Spec
 	object  string
+	key     string // the Idempotency-Key of a keyed operation
 	request *encoded
 	// secrets are kept out of every message: the token, the Idempotency-Key and
 	// secret values of the body.
@@ -68,25 +70,30 @@ func hiding(secrets ...string) option {
 	return func(x *exchange) { x.secrets = append(x.secrets, secrets...) }
 }
 
+// keyed sets the Idempotency-Key; an empty one changes nothing.
+func keyed(key string) option {
+	return func(x *exchange) { x.key = cmp.Or(key, x.key) }
+}
+
 // begin prepares a call. req is a pointer to the request struct; the account
 // and, where the operation takes one, a new Idempotency-Key are set in it.
 func (c *Client) begin(s api.Spec, req any, opts ...option) (*exchange, error) {
 	x := &exchange{c: c, spec: s, begun: c.hooks.Now()}
+	for _, opt := range opts {
+		opt(x)
+	}
 	setField(req, "AccountID", c.accountID)
 	if s.Keyed() {
-		key := c.hooks.NewID()
-		setField(req, "IdempotencyKey", key)
-		x.secrets = append(x.secrets, key)
+		x.key = cmp.Or(x.key, c.hooks.NewID())
+		setField(req, "IdempotencyKey", x.key)
+		x.secrets = append(x.secrets, x.key)
 	}
 	var err error
 	if x.request, err = encode(c.base, s, req); err != nil {
 		return nil, err
 	}
-	if x.request.object != c.accountID {
+	if x.object == "" && x.request.object != c.accountID {
 		x.object = x.request.object
-	}
-	for _, opt := range opts {
-		opt(x)
 	}
 	return x, nil
 }

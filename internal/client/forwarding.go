@@ -43,17 +43,21 @@ func (c *Client) forwardingTo(ctx context.Context, target string, scope Scope) (
 	})
 }
 
-// CreateForwarding creates a rule.
-func (c *Client) CreateForwarding(ctx context.Context, body api.CreateForwardingBody) (*api.Forwarding, error) {
+// CreateForwarding creates a rule. It can be Resumable.
+func (c *Client) CreateForwarding(ctx context.Context, body api.CreateForwardingBody, opts ...CreateOption) (*api.Forwarding, error) {
 	scope := scopeFrom(body.Domain, body.WorkspaceID)
-	f, err := create(ctx, c, api.CreateForwarding, &api.CreateForwardingRequest{Body: body}, &creation[api.Forwarding]{
+	f, err := createResumable(ctx, c, api.CreateForwarding, &api.CreateForwardingRequest{Body: body}, &creation[api.Forwarding]{
 		object: "to " + body.TargetEmail + " of " + scope.String(),
 		id:     forwardingKind.id,
 		find: func(ctx context.Context) ([]api.Forwarding, error) {
 			return c.forwardingTo(ctx, body.TargetEmail, scope)
 		},
 		forget: c.forwarding.invalidate,
-	})
+	}, resumptionOf(opts),
+		func(ctx context.Context, f *api.Forwarding) (*api.Forwarding, error) {
+			return c.GetForwarding(ctx, f.ID)
+		},
+		func(a, b *api.Forwarding) bool { return a.TargetEmail == b.TargetEmail })
 	if err != nil {
 		return nil, err
 	}

@@ -49,9 +49,9 @@ func (c *Client) mailboxesAt(ctx context.Context, address, domain string) ([]api
 	return matching(list, func(m *api.Mailbox) bool { return foldAddress(m.PrimaryEmail) == address })
 }
 
-// CreateMailbox creates a mailbox.
-func (c *Client) CreateMailbox(ctx context.Context, body api.CreateMailboxBody) (*api.Mailbox, error) {
-	m, err := create(ctx, c, api.CreateMailbox, &api.CreateMailboxRequest{Body: body}, &creation[api.Mailbox]{
+// CreateMailbox creates a mailbox. It can be Resumable.
+func (c *Client) CreateMailbox(ctx context.Context, body api.CreateMailboxBody, opts ...CreateOption) (*api.Mailbox, error) {
+	m, err := createResumable(ctx, c, api.CreateMailbox, &api.CreateMailboxRequest{Body: body}, &creation[api.Mailbox]{
 		object: body.LocalPart + "@" + body.Domain,
 		id:     mailboxKind.id,
 		find: func(ctx context.Context) ([]api.Mailbox, error) {
@@ -60,7 +60,9 @@ func (c *Client) CreateMailbox(ctx context.Context, body api.CreateMailboxBody) 
 			return matching(list, func(m *api.Mailbox) bool { return inDomain(m, body.Domain) && len(want.of(m)) > 0 })
 		},
 		forget: c.mailboxes.invalidate,
-	})
+	}, resumptionOf(opts),
+		func(ctx context.Context, m *api.Mailbox) (*api.Mailbox, error) { return c.GetMailbox(ctx, m.ID) },
+		func(a, b *api.Mailbox) bool { return a.FirstName == b.FirstName && a.LastName == b.LastName })
 	if err != nil {
 		return nil, err
 	}

@@ -51,6 +51,7 @@ func (x *exchange) judge(ctx context.Context, resp *http.Response, err error) bo
 	x.status = 0
 	if resp != nil {
 		x.status = resp.StatusCode
+		x.c.outage.end()
 	}
 	x.latest = x.classify(resp, err)
 	if x.latest == lost {
@@ -112,8 +113,12 @@ func hopeless(err error) bool {
 // before it: asked, as the API wants it, or a random time that grows.
 func (x *exchange) again(ctx context.Context, asked time.Duration) bool {
 	p := x.c.retry
-	if ctx.Err() != nil || x.tries > p.max {
+	unreachable := x.status == 0
+	if ctx.Err() != nil || unreachable && x.c.outage.ongoing() {
 		return false
+	}
+	if x.tries > p.max {
+		return x.giveUp(unreachable)
 	}
 	if asked > 0 {
 		// Whoever was told the same time should not come back at the same moment.
@@ -125,7 +130,16 @@ func (x *exchange) again(ctx context.Context, asked time.Duration) bool {
 	if deadline, ok := ctx.Deadline(); ok && end.After(deadline) {
 		return false
 	}
-	return !end.After(x.begun.Add(p.budget))
+	return !end.After(x.begun.Add(p.budget)) || x.giveUp(unreachable)
+}
+
+// giveUp ends a call's patience, and that of the calls to come where the API
+// can't be reached.
+func (x *exchange) giveUp(unreachable bool) (again bool) {
+	if unreachable {
+		x.c.outage.begin()
+	}
+	return false
 }
 
 // ceiling is the longest wait after a number of attempts: it doubles up to the

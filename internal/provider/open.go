@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"golang.org/x/oauth2/clientcredentials"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 )
@@ -41,9 +43,19 @@ func (s settings) openEmbedded(ctx context.Context, o client.Options) (*client.C
 	if err != nil {
 		return nil, err
 	}
+	c, err := s.serve(ctx, db, o)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return c, nil
+}
+
+// serve returns a client of the API server on a store.
+func (s settings) serve(ctx context.Context, db store.Store, o client.Options) (*client.Client, error) {
 	options := apiserver.Options{Store: db}
 	var fixture *apiserver.Fixture
 	if s.fixture != "" {
+		var err error
 		if fixture, err = readFixture(s.fixture); err != nil {
 			return nil, err
 		}

@@ -3,16 +3,14 @@ package provider
 import (
 	"context"
 	"fmt"
-	"net"
-	"net/url"
 	"strings"
 
 	"github.com/google/uuid"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
-	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
 // The environment variables that stand in for settings.
@@ -74,7 +72,7 @@ func (c config) resolve(ctx context.Context, getenv func(string) string) (s sett
 	if diags = c.checkKnown(ctx); diags.HasError() {
 		return s, diags
 	}
-	s.accountID = setting(c.AccountID, getenv(envAccountID))
+	s.accountID = strings.TrimSpace(setting(c.AccountID, getenv(envAccountID)))
 	if s.accountID != "" {
 		id, err := uuid.Parse(s.accountID)
 		if err != nil {
@@ -101,10 +99,13 @@ func (c config) resolve(ctx context.Context, getenv func(string) string) (s sett
 // resolveEmbedded reads an explicit embedded block. It rules over what the
 // environment says of a remote API.
 func (c config) resolveEmbedded(ctx context.Context, s *settings, getenv func(string) string) (diags diag.Diagnostics) {
-	for name, isSet := range map[string]bool{"base_url": !c.BaseURL.IsNull(), "token": !c.Token.IsNull(), "oauth2": !c.OAuth2.IsNull()} {
-		if isSet {
-			diags.AddAttributeError(path.Root(name), "Conflicting provider settings",
-				name+" is for a remote API, embedded is for an account in a local file. Remove one of the two from the provider block.")
+	for _, remote := range []struct {
+		name string
+		set  bool
+	}{{"base_url", c.BaseURL.ValueString() != ""}, {"token", c.Token.ValueString() != ""}, {"oauth2", !c.OAuth2.IsNull()}} {
+		if remote.set {
+			diags.AddAttributeError(path.Root(remote.name), "Conflicting provider settings",
+				remote.name+" is for a remote API, embedded is for an account in a local file. Remove one of the two from the provider block.")
 		}
 	}
 	var e embeddedConfig
@@ -139,53 +140,16 @@ func (c config) resolveImplicit(s *settings, getenv func(string) string) (diags 
 	return diags
 }
 
-func (c config) resolveRemote(ctx context.Context, s *settings) (diags diag.Diagnostics) {
-	u, err := url.Parse(s.baseURL)
-	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		diags.AddAttributeError(path.Root("base_url"), "Invalid base_url",
-			"base_url must be an absolute http or https URL, for instance https://api.example.com. Correct it in the provider block or in "+envBaseURL+".")
-		return diags
-	}
-	if s.accountID == "" {
-		diags.AddAttributeError(path.Root("account_id"), "Missing account_id",
-			"A remote API needs the account that is to be managed. Set account_id in the provider block, or "+envAccountID+". `mailhostd init` prints it for a standalone server.")
-	}
-	switch {
-	case !c.OAuth2.IsNull() && !c.Token.IsNull():
-		diags.AddAttributeError(path.Root("token"), "Conflicting provider settings", "token and oauth2 are two ways to authenticate; remove one of them.")
-	case !c.OAuth2.IsNull():
-		s.token = "" // the block rules over the environment
-		diags.Append(c.resolveOAuth2(ctx, s)...)
-	case s.token == "":
-		diags.AddAttributeError(path.Root("token"), "Missing credential",
-			"A remote API needs a credential. Set "+envToken+" to a service account's token (better than token in the provider block, which ends in version control), or set oauth2.")
-	}
-	if u.Scheme == "http" && !loopback(u.Hostname()) {
-		diags.AddAttributeWarning(path.Root("base_url"), "The credential is sent unencrypted",
-			"base_url is a plain http URL of another machine: the bearer token can be read on the way. Use https.")
-	}
-	return diags
-}
-
-func (c config) resolveOAuth2(ctx context.Context, s *settings) (diags diag.Diagnostics) {
-	var o oauth2Config
-	diags.Append(c.OAuth2.As(ctx, &o, basetypes.ObjectAsOptions{})...)
-	s.oauth2 = &oauth2Settings{tokenURL: o.TokenURL.ValueString(), clientID: o.ClientID.ValueString(), clientSecret: o.ClientSecret.ValueString()}
-	if !o.Scopes.IsNull() {
-		diags.Append(o.Scopes.ElementsAs(ctx, &s.oauth2.scopes, false)...)
-	}
-	return diags
-}
-
 // checkKnown refuses settings that are known only after an apply: which account
 // is meant must be known before anything is read.
 func (c config) checkKnown(ctx context.Context) (diags diag.Diagnostics) {
-	for name, v := range map[string]interface {
-		ToTerraformValue(context.Context) (tftypes.Value, error)
-	}{"base_url": c.BaseURL, "account_id": c.AccountID, "token": c.Token, "oauth2": c.OAuth2, "embedded": c.Embedded} {
-		if raw, err := v.ToTerraformValue(ctx); err == nil && !raw.IsFullyKnown() {
-			diags.AddAttributeError(path.Root(name), "Provider setting not known yet",
-				fmt.Sprintf("%s depends on something that is known only after an apply. Give it a value that is known before, or apply what it depends on first, with -target.", name))
+	for _, setting := range []struct {
+		name  string
+		value attr.Value
+	}{{"base_url", c.BaseURL}, {"account_id", c.AccountID}, {"token", c.Token}, {"oauth2", c.OAuth2}, {"embedded", c.Embedded}} {
+		if raw, err := setting.value.ToTerraformValue(ctx); err == nil && !raw.IsFullyKnown() {
+			diags.AddAttributeError(path.Root(setting.name), "Provider setting not known yet",
+				fmt.Sprintf("%s depends on something that is known only after an apply. Give it a value that is known before, or apply what it depends on first, with -target.", setting.name))
 		}
 	}
 	return diags
@@ -197,9 +161,4 @@ func setting(v types.String, env string) string {
 		return env
 	}
 	return v.ValueString()
-}
-
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

@@ -40,16 +40,26 @@ func AddErrorAdvising(diags *diag.Diagnostics, err error, summary string, fields
 		if at, ok := fields.attribute(p.Loc); ok {
 			diags.AddAttributeError(at, summary, join(sentence(p.Msg), source(refused), next))
 		} else {
-			elsewhere = append(elsewhere, sentence(p.String()))
+			elsewhere = append(elsewhere, reason(p))
 		}
 	}
-	switch len(elsewhere) {
-	case len(refused.Problems):
+	_, wrapped := errors.Unwrap(err).(*client.Error) //nolint:errorlint // what wraps it says more
+	switch {
+	case wrapped:
 		diags.AddError(summary, join(sentence(err.Error()), next))
-	case 0:
-	default:
+	case len(refused.Problems) == 0:
+		diags.AddError(summary, join(sentence(refused.Reason()), source(refused), next))
+	case len(elsewhere) > 0:
 		diags.AddError(summary, join(strings.Join(elsewhere, " "), source(refused), next))
 	}
+}
+
+// reason is a problem in words, with its place where that is a field.
+func reason(p client.Problem) string {
+	if len(p.Loc) < 2 || p.Loc[0] != "body" {
+		return sentence(p.Msg)
+	}
+	return sentence(strings.Join(p.Loc[1:], ".") + ": " + p.Msg)
 }
 
 // outcomeUnclear reports whether err tells more than the answer inside it, and
@@ -91,8 +101,12 @@ func (f Fields) root(field []string) (name string, rest []string) {
 	return field[0], field[1:]
 }
 
-// source names the answer that a message comes from.
+// source names the answer that a message comes from; none came where the status
+// is 0.
 func source(e *client.Error) string {
+	if e.Status == 0 {
+		return ""
+	}
 	if e.RequestID == "" {
 		return fmt.Sprintf("(The API answered %s with HTTP %d.)", e.Operation, e.Status)
 	}
@@ -122,8 +136,15 @@ func advice(err error) string {
 		return "Run apply again later, or with a lower -parallelism."
 	case status >= http.StatusInternalServerError:
 		return "Run apply again. If it fails again, the API's operator can find the cause by the request id."
+	case unanswered(err):
+		return "Check that base_url is right and that the API can be reached, then run apply again: it goes on from here."
 	}
 	return ""
+}
+
+func unanswered(err error) bool {
+	e, ok := errors.AsType[*client.Error](err)
+	return ok && e.Status == 0
 }
 
 func isAmbiguous(err error) bool {

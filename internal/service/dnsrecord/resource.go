@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -53,10 +54,11 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 		service.AddError(&resp.Diagnostics, err, fmt.Sprintf("Can't look up the domain of the %s", plan), nil)
 		return
 	}
+	var resumed bool
 	created, err := c.CreateDNSRecord(ctx, api.CreateDNSRecordBody{
 		Domain: plan.Domain.ValueString(), Name: plan.Name.ValueString(), Type: plan.Type.ValueString(),
 		Value: plan.Value.ValueString(), TTL: plan.TTL.ValueInt64Pointer(), Prio: plan.Priority.ValueInt64Pointer(),
-	})
+	}, client.Resumable(&resumed))
 	if err == nil && created.IsSystemManaged {
 		// What a look after a lost answer took for ours.
 		err = errSystemManaged
@@ -64,6 +66,9 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	if err != nil {
 		addCreateError(ctx, c, &resp.Diagnostics, err, plan, in)
 		return
+	}
+	if resumed {
+		service.AddResumed(&resp.Diagnostics, plan.String(), strconv.FormatInt(created.ID, 10))
 	}
 	plan.in(in)
 	plan.fill(created)
@@ -155,7 +160,7 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 	switch {
 	case err == nil || client.IsNotFound(err): // with its domain, for instance
 	case errors.Is(err, client.ErrDeleteUnsupported):
-		service.AddRemainsUnread(&resp.Diagnostics, state.String(), state.ID.ValueString(), "It is served as before, with the value "+state.Value.ValueString())
+		service.AddRemainsUnread(&resp.Diagnostics, state.String(), state.ID.ValueString(), fmt.Sprintf("It is served as before, with the value %.100q.", state.Value.ValueString()))
 	default:
 		service.AddError(&resp.Diagnostics, err, "Can't delete the "+state.String(), nil)
 	}

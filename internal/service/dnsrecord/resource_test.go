@@ -177,9 +177,8 @@ func TestAccDisappears(t *testing.T) {
 	s := acctest.NewServer(t, acctest.Options{})
 	d := s.Domain(t, "example.com")
 	config := record(s, `domain = "example.com"`, `name = "www"`, `type = "A"`, `value = "192.0.2.1"`)
-	delete := func() {
-		for r, err := range s.Client.ListDNSRecords(t.Context(), api.ListDNSRecordsRequest{Domain: d.ID, Type: "A"}) {
-			must(t, err)
+	remove := func() {
+		for _, r := range records(t, s, "A") {
 			must(t, s.Client.DeleteDNSRecord(t.Context(), r.ID))
 		}
 	}
@@ -194,7 +193,7 @@ func TestAccDisappears(t *testing.T) {
 		},
 		Steps: []resource.TestStep{
 			{Config: config},
-			{PreConfig: delete, Config: config, ConfigPlanChecks: plans(plancheck.ResourceActionCreate)},
+			{PreConfig: remove, Config: config, ConfigPlanChecks: plans(plancheck.ResourceActionCreate)},
 			{ // with its domain
 				PreConfig: func() {
 					must(t, s.Client.DeleteDomain(t.Context(), d.ID))
@@ -204,9 +203,14 @@ func TestAccDisappears(t *testing.T) {
 			},
 			{ // changed outside
 				PreConfig: func() {
-					delete()
+					for _, r := range records(t, s, "A") {
+						_, err := s.Client.UpdateDNSRecord(t.Context(), r.ID, api.UpdateDNSRecordBody{Value: new("192.0.2.9"), TTL: new(int64(60))})
+						must(t, err)
+					}
 				},
-				RefreshState: true, ExpectNonEmptyPlan: true,
+				Config: config,
+				ConfigPlanChecks: plans(plancheck.ResourceActionUpdate,
+					plancheck.ExpectKnownValue(address, tfjsonpath.New("value"), knownvalue.StringExact("192.0.2.1"))),
 			},
 		},
 	})

@@ -24,12 +24,11 @@ const description = "A DNS record of a domain.\n\n" +
 	"how to replace the record; a destroy drops the record from the state with a warning; and no record can be imported."
 
 // Schema implements resource.Resource.
-func (r *Resource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	stable := []planmodifier.String{stringplanmodifier.UseStateForUnknown()}
 	recordType := validate.OneOf[api.CreateDNSRecordBody]("type")
 	ttl := validate.Range[api.CreateDNSRecordBody]("ttl")
 	priority := validate.Range[api.CreateDNSRecordBody]("prio")
-	ctx := context.Background()
 	resp.Schema = schema.Schema{
 		MarkdownDescription: description,
 		Attributes: map[string]schema.Attribute{

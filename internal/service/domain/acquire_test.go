@@ -171,6 +171,9 @@ func TestDomainSettingsRefused(t *testing.T) {
 	bought, diags := p.Apply(t.Context(), domainType, config, nil)
 	p.NoErrors(diags)
 	acctest.Expect(t, diags, "WARNING: The domain example.com was bought, but its settings are not set", "no such place", "apply sets it")
+	if bought.Text("redirect_url") != "https://www.example.com/" || bought.Text("id") == "" {
+		t.Errorf("not as planned, for which Terraform would replace it: %v", bought.State)
+	}
 
 	refreshed, diags := p.Read(domainType, bought)
 	p.NoErrors(diags)

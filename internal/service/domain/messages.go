@@ -121,7 +121,10 @@ func addAdopted(diags *diag.Diagnostics, plan model, before api.Domain, body api
 	if body.RedirectURL.Sent {
 		tell("redirect_url", orNull(before.RedirectURL), orNull(plan.RedirectURL.ValueStringPointer()))
 	}
-	detail := "The account owned it already, so nothing was bought, and contact_info was not used. From now on Terraform manages it: a destroy deletes it."
+	detail := "The account owned it already, so nothing was bought. From now on Terraform manages it: a destroy deletes it."
+	if !plan.ContactInfo.IsNull() {
+		detail += " contact_info was not sent; the registrant is who it was."
+	}
 	if len(changed) > 0 {
 		detail += "\n\nTo be as configured it was changed: " + strings.Join(changed, ", ") + "."
 	}

@@ -41,12 +41,16 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	var resumed bool
 	created, err := c.CreateForwarding(ctx, api.CreateForwardingBody{
 		TargetEmail: plan.TargetEmail.ValueString(), Domain: plan.Domain.ValueStringPointer(), WorkspaceID: plan.WorkspaceID.ValueStringPointer(),
-	})
+	}, client.Resumable(&resumed))
 	if err != nil {
 		addCreateError(&resp.Diagnostics, err, plan)
 		return
+	}
+	if resumed {
+		service.AddResumed(&resp.Diagnostics, "forwarding rule to "+created.TargetEmail, created.ID)
 	}
 	// From here on the rule exists: whatever happens, its id is kept.
 	off := isFalse(plan.Active)

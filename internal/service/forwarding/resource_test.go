@@ -211,7 +211,7 @@ func TestAccErrors(t *testing.T) {
 		fails(`by the rule `+f.ID+`(?s:.*)import id is "example.com/Jane@example.org"`, `target_email = "Jane@example.org"`, `domain = "example.com"`),
 		{
 			Config: rule(s, `target_email = "jane@example.org"`), ResourceName: address, ImportState: true, ImportStateId: "example.com/joe@example.org",
-			ExpectError: regexp.MustCompile(`forwarding rule to\s+joe@example.org of domain example.com: not found`),
+			ExpectError: regexp.MustCompile(`Forwarding\s+rule\s+to\s+joe@example.org\s+of\s+domain\s+example.com:\s+not\s+found`),
 		},
 	}})
 }

@@ -17,7 +17,7 @@ import (
 const description = "A rule that forwards the mail of the account, of a workspace or of a domain to an address.\n\n" +
 	"A target that is a mailbox of the account receives mail at once. Any other target gets a message with a link, and mail is forwarded once its recipient has opened the link and confirmed, " +
 	"for which there are 72 hours; `verification_state` tells how far that is. Terraform does not wait for it, and its progress makes no plan. " +
-	"Where the state is `expired`, or the message got lost, replace the rule to send a new one: `terraform apply -replace=mailhost_forwarding.<name>`.\n\n" +
+	"Where the state is `expired`, or the message got lost, replace the rule to send a new one: `terraform apply -replace=mailhost_forwarding.<name>`. An API that has the published operations only can't delete the old rule; there, have it deleted in the service's own control panel first.\n\n" +
 	"A rule of a domain is deleted together with the domain."
 
 // Schema implements resource.Resource.

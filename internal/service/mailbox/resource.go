@@ -51,13 +51,17 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
+	var resumed bool
 	created, err := c.CreateMailbox(ctx, api.CreateMailboxBody{
 		Domain: plan.Domain.ValueString(), LocalPart: plan.LocalPart.ValueString(),
 		FirstName: plan.FirstName.ValueString(), LastName: plan.LastName.ValueString(),
-	})
+	}, client.Resumable(&resumed))
 	if err != nil {
 		service.AddError(&resp.Diagnostics, err, "Can't create the mailbox "+plan.address(), service.Fields{})
 		return
+	}
+	if resumed {
+		service.AddResumed(&resp.Diagnostics, "mailbox "+created.PrimaryEmail, created.ID)
 	}
 	// From here on the mailbox exists: whatever happens, its id is kept.
 	ready, err := awaitReady(ctx, c, created)

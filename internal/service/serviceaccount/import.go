@@ -36,6 +36,6 @@ func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequ
 // addNoImport is the error of an import from an API that tells nothing of
 // service accounts.
 func addNoImport(diags *diag.Diagnostics, key string) {
-	diags.AddError(fmt.Sprintf("Can't import the service account %s", key),
+	diags.AddError(fmt.Sprintf("Can't import the service account %q", key),
 		"This API has no operation that reads or lists service accounts, so there is nothing to import from. Create a new one with Terraform, give its token to those who use the old one, and revoke the old one in the service's own control panel.")
 }

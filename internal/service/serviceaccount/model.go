@@ -1,6 +1,7 @@
 package serviceaccount
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -31,7 +32,7 @@ type model struct {
 // label is how messages name the service account.
 func (m model) label() string {
 	if m.Name.ValueString() != "" {
-		return "service account " + m.Name.ValueString()
+		return "service account " + strconv.Quote(m.Name.ValueString())
 	}
 	return "service account " + m.ID.ValueString()
 }

@@ -90,7 +90,7 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	case err != nil:
 		service.AddError(&resp.Diagnostics, err, "Can't read the "+state.label(), nil)
 	case a.RevokedAt != nil:
-		resp.Diagnostics.AddWarning(fmt.Sprintf("The service account %s was revoked", a.Name),
+		resp.Diagnostics.AddWarning(fmt.Sprintf("The service account %q was revoked", a.Name),
 			fmt.Sprintf("It was revoked at %s, outside Terraform, so its token no longer works and never will again. It is dropped from Terraform's state; the next apply makes a new one with a new token. Its id was %s.", *a.RevokedAt, a.ID))
 		resp.State.RemoveResource(ctx)
 	default:

@@ -1,0 +1,135 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+)
+
+func accountOf(t *testing.T, s settings) string {
+	t.Helper()
+	c, err := s.open(t.Context(), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := c.GetAccount(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a.ID
+}
+
+// TestOpenEmbedded opens one data directory several times, as the processes of
+// one terraform apply do.
+func TestOpenEmbedded(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "new", "data")
+	first := accountOf(t, settings{dataDir: dir})
+	if again := accountOf(t, settings{dataDir: dir}); again != first {
+		t.Errorf("opened again it is the account %s, before %s", again, first)
+	}
+	if other := accountOf(t, settings{dataDir: dir, accountID: accountID}); other != accountID {
+		t.Errorf("asked for %s, got %s", accountID, other)
+	}
+	ignore, err := os.ReadFile(filepath.Join(dir, ".gitignore"))
+	if err != nil || string(ignore) != "*\n" {
+		t.Errorf(".gitignore: %q, %v", ignore, err)
+	}
+	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("the directory's mode is %v, %v", info.Mode(), err)
+	}
+	_, err = settings{dataDir: dir}.open(t.Context(), "test")
+	if err == nil || !strings.Contains(err.Error(), first) || !strings.Contains(err.Error(), accountID) {
+		t.Errorf("with two accounts: %v", err)
+	}
+}
+
+func TestOpenEmbeddedFails(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		settings settings
+		want     string
+	}{
+		"a file":     {settings{dataDir: file}, "directory " + file + " can't be used"},
+		"no fixture": {settings{dataDir: dir, fixture: filepath.Join(dir, "missing.json")}, "embedded.fixture"},
+		"no JSON":    {settings{dataDir: dir, fixture: file}, "embedded.fixture " + file},
+	} {
+		if _, err := c.settings.open(t.Context(), "test"); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	accountOf(t, settings{dataDir: dir}) // a failure spoils nothing
+}
+
+// TestOpenRemote looks at what reaches a remote API and an issuer.
+func TestOpenRemote(t *testing.T) {
+	t.Parallel()
+	var seen []string
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /token", func(w http.ResponseWriter, r *http.Request) {
+		id, secret, _ := r.BasicAuth()
+		seen = append(seen, fmt.Sprintf("%s %s %s %s", r.FormValue("grant_type"), r.FormValue("scope"), id, secret))
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"access_token":"from-the-issuer","token_type":"Bearer","expires_in":3600}`)
+	})
+	mux.HandleFunc("/base/", func(w http.ResponseWriter, r *http.Request) {
+		seen = append(seen, r.URL.Path+" "+r.Header.Get("Authorization")+" "+r.UserAgent())
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"items":[],"page":1,"page_size":1000,"total":0}`)
+	})
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	list := func(s settings) {
+		t.Helper()
+		c, err := s.open(t.Context(), "agent/1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.FindDomain(t.Context(), "example.com"); !errors.Is(err, client.ErrNotFound) {
+			t.Error(err)
+		}
+	}
+	path := "/base" + strings.ReplaceAll(api.Prefix, "{account_id}", accountID) + "/domains"
+	s := settings{accountID: accountID, baseURL: server.URL + "/base", token: "s3cret"}
+	list(s)
+	s.token, s.oauth2 = "", &oauth2Settings{tokenURL: server.URL + "/token", clientID: "id", clientSecret: "s3cret", scopes: []string{"a", "b"}}
+	list(s)
+	want := []string{path + " Bearer s3cret agent/1", "client_credentials a b id s3cret", path + " Bearer from-the-issuer agent/1"}
+	if strings.Join(seen, "\n") != strings.Join(want, "\n") {
+		t.Errorf("seen:\n%s\nwant:\n%s", strings.Join(seen, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// TestSourceOutlivesCaller gets a token although the call that opened the client
+// is over.
+func TestSourceOutlivesCaller(t *testing.T) {
+	t.Parallel()
+	issuer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"access_token":"a","token_type":"Bearer"}`)
+	}))
+	t.Cleanup(issuer.Close)
+	ctx, cancel := context.WithCancel(t.Context())
+	o := oauth2Settings{tokenURL: issuer.URL, clientID: "id", clientSecret: "s3cret"}
+	if _, err := (settings{accountID: accountID, baseURL: remoteURL, oauth2: &o}).open(ctx, "test"); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if _, err := o.source().Token(); err != nil {
+		t.Error(err)
+	}
+}

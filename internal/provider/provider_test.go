@@ -1,0 +1,189 @@
+package provider_test
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	fwprovider "github.com/hashicorp/terraform-plugin-framework/provider"
+	"github.com/hashicorp/terraform-plugin-framework/providerserver"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/provider"
+	"github.com/mailhost/terraform-provider-mailhost/internal/session"
+)
+
+// TestConfigureReachesEverything fails when the framework gets another field of
+// data that is not set: what it is for would have no client.
+func TestConfigureReachesEverything(t *testing.T) {
+	t.Setenv("MAILHOST_DATA_DIR", t.TempDir())
+	p := provider.New("test")()
+	var s fwprovider.SchemaResponse
+	p.Schema(t.Context(), fwprovider.SchemaRequest{}, &s)
+	var resp fwprovider.ConfigureResponse
+	p.Configure(t.Context(), fwprovider.ConfigureRequest{
+		Config: tfsdk.Config{Schema: s.Schema, Raw: nothing(t, s.Schema.Type().TerraformType(t.Context()))},
+	}, &resp)
+	if len(resp.Diagnostics) > 0 {
+		t.Fatal(resp.Diagnostics)
+	}
+	var first *session.Session
+	fields := 0
+	for f, v := range reflect.ValueOf(resp).Fields() {
+		if f.Type.Kind() != reflect.Interface || f.Name == "Diagnostics" {
+			continue
+		}
+		fields++
+		given, ok := v.Interface().(*session.Session)
+		if !ok || given == nil {
+			t.Errorf("%s is %v", f.Name, v)
+			continue
+		}
+		if first == nil {
+			first = given
+		}
+		if given != first {
+			t.Errorf("%s is a session of its own", f.Name)
+		}
+	}
+	if fields != 6 {
+		t.Errorf("there are %d fields of data", fields)
+	}
+}
+
+// nothing is an object in which nothing is set.
+func nothing(t *testing.T, typ tftypes.Type) tftypes.Value {
+	t.Helper()
+	fields := map[string]tftypes.Value{}
+	for name, inner := range typ.(tftypes.Object).AttributeTypes {
+		fields[name] = tftypes.NewValue(inner, nil)
+	}
+	return tftypes.NewValue(typ, fields)
+}
+
+func schemas(t *testing.T) *tfprotov6.GetProviderSchemaResponse {
+	t.Helper()
+	server, err := providerserver.NewProtocol6WithError(provider.New("test")())()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The framework validates each schema before it tells it.
+	resp, err := server.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range resp.Diagnostics {
+		t.Errorf("%s: %s: %s", d.Severity, d.Summary, d.Detail)
+	}
+	return resp
+}
+
+func TestEverythingIsDescribed(t *testing.T) {
+	t.Parallel()
+	all := schemas(t)
+	checkBlock(t, "provider", all.Provider.Block)
+	for name, s := range all.ResourceSchemas {
+		checkBlock(t, name, s.Block)
+	}
+	for name, s := range all.DataSourceSchemas {
+		checkBlock(t, "data."+name, s.Block)
+	}
+}
+
+func checkBlock(t *testing.T, name string, b *tfprotov6.SchemaBlock) {
+	t.Helper()
+	checkText(t, name, b.Description, b.DescriptionKind)
+	checkAttributes(t, name, b.Attributes)
+	if len(b.BlockTypes) > 0 {
+		t.Errorf("%s has blocks: an attribute can be computed from others, a block can't", name)
+	}
+}
+
+func checkAttributes(t *testing.T, name string, attributes []*tfprotov6.SchemaAttribute) {
+	t.Helper()
+	for _, a := range attributes {
+		at := name + "." + a.Name
+		checkText(t, at, a.Description, a.DescriptionKind)
+		if a.NestedType != nil {
+			checkAttributes(t, at, a.NestedType.Attributes)
+		}
+	}
+}
+
+// checkText expects sentences, in Markdown.
+func checkText(t *testing.T, name, text string, kind tfprotov6.StringKind) {
+	t.Helper()
+	switch {
+	case text == "":
+		t.Errorf("%s has no description", name)
+	case kind != tfprotov6.StringKindMarkdown && !strings.Contains(name, ".timeouts"):
+		t.Errorf("%s is not described in Markdown", name)
+	case !strings.HasSuffix(text, "."):
+		t.Errorf("%s: the description %q is no sentence", name, text)
+	}
+}
+
+// TestSecretsAreSensitive names every attribute that holds a secret.
+func TestSecretsAreSensitive(t *testing.T) {
+	t.Parallel()
+	all := schemas(t)
+	var sensitive []string
+	collect := func(name string, attributes []*tfprotov6.SchemaAttribute) {
+		for _, a := range attributes {
+			if a.Sensitive {
+				sensitive = append(sensitive, name+"."+a.Name)
+			}
+		}
+	}
+	for name, s := range all.ResourceSchemas {
+		collect(name, s.Block.Attributes)
+	}
+	slices.Sort(sensitive)
+	want := []string{
+		"mailhost_master_password.generated_secret", "mailhost_master_password.value", "mailhost_master_password.value_wo", "mailhost_service_account.token",
+	}
+	if !slices.Equal(sensitive, want) {
+		t.Errorf("sensitive are %q, want %q", sensitive, want)
+	}
+	for _, a := range all.Provider.Block.Attributes {
+		if a.Name == "token" && !a.Sensitive {
+			t.Error("the provider's token is not sensitive")
+		}
+		if a.Name == "oauth2" {
+			for _, a := range a.NestedType.Attributes {
+				if a.Name == "client_secret" && !a.Sensitive {
+					t.Error("oauth2.client_secret is not sensitive")
+				}
+			}
+		}
+	}
+}
+
+// TestResources names the seven and what each must offer.
+func TestResources(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for _, makeResource := range provider.New("test")().Resources(t.Context()) {
+		r := makeResource()
+		var meta resource.MetadataResponse
+		r.Metadata(t.Context(), resource.MetadataRequest{ProviderTypeName: "mailhost"}, &meta)
+		names = append(names, meta.TypeName)
+		if _, ok := r.(resource.ResourceWithIdentity); !ok {
+			t.Errorf("%s has no identity", meta.TypeName)
+		}
+		if _, ok := r.(resource.ResourceWithImportState); !ok {
+			t.Errorf("%s can't be imported", meta.TypeName)
+		}
+	}
+	slices.Sort(names)
+	want := []string{
+		"mailhost_dedicated_ip", "mailhost_dns_record", "mailhost_domain", "mailhost_forwarding", "mailhost_mailbox", "mailhost_master_password", "mailhost_service_account",
+	}
+	if !slices.Equal(names, want) {
+		t.Errorf("the resources are %q, want %q", names, want)
+	}
+}

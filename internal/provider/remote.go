@@ -1,0 +1,91 @@
+package provider
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+)
+
+// resolveRemote reads the settings of a remote API.
+func (c config) resolveRemote(ctx context.Context, s *settings) (diags diag.Diagnostics) {
+	u, ok := absolute(s.baseURL)
+	if !ok {
+		diags.AddAttributeError(path.Root("base_url"), "Invalid base_url",
+			"base_url must be an absolute http or https URL, for instance https://api.example.com. Correct it in the provider block or in "+envBaseURL+".")
+		return diags
+	}
+	if version, _, _ := strings.Cut(api.Prefix, "/accounts"); strings.Contains(u.Path+"/", version+"/") {
+		diags.AddAttributeError(path.Root("base_url"), "Invalid base_url",
+			fmt.Sprintf("The provider itself adds %s, the account and the rest of the path. Let base_url end before %s, in the provider block or in %s.", version, version, envBaseURL))
+		return diags
+	}
+	if s.accountID == "" {
+		diags.AddAttributeError(path.Root("account_id"), "Missing account_id",
+			"A remote API needs the account that is to be managed. Set account_id in the provider block, or "+envAccountID+". `mailhostd init` prints it for a standalone server.")
+	}
+	switch {
+	case !c.OAuth2.IsNull() && c.Token.ValueString() != "":
+		diags.AddAttributeError(path.Root("token"), "Conflicting provider settings", "token and oauth2 are two ways to authenticate; remove one of them.")
+	case !c.OAuth2.IsNull():
+		s.token = "" // the block rules over the environment
+		diags.Append(c.resolveOAuth2(ctx, s)...)
+	case s.token == "":
+		diags.AddAttributeError(path.Root("token"), "Missing credential",
+			"A remote API needs a credential. Set "+envToken+" to a service account's token (better than token in the provider block, which ends in version control), or set oauth2.")
+	}
+	if exposed(u) {
+		diags.AddAttributeWarning(path.Root("base_url"), "The credential is sent unencrypted",
+			"base_url is a plain http URL of another machine: the bearer token can be read on the way. Use https.")
+	}
+	return diags
+}
+
+func (c config) resolveOAuth2(ctx context.Context, s *settings) (diags diag.Diagnostics) {
+	var o oauth2Config
+	diags.Append(c.OAuth2.As(ctx, &o, basetypes.ObjectAsOptions{})...)
+	s.oauth2 = &oauth2Settings{tokenURL: o.TokenURL.ValueString(), clientID: o.ClientID.ValueString(), clientSecret: o.ClientSecret.ValueString()}
+	if !o.Scopes.IsNull() {
+		diags.Append(o.Scopes.ElementsAs(ctx, &s.oauth2.scopes, false)...)
+	}
+	return append(diags, s.oauth2.check()...)
+}
+
+// check finds early what would otherwise fail with the first request.
+func (o oauth2Settings) check() (diags diag.Diagnostics) {
+	at := path.Root("oauth2")
+	switch u, ok := absolute(o.tokenURL); {
+	case !ok:
+		diags.AddAttributeError(at.AtName("token_url"), "Invalid oauth2.token_url",
+			"oauth2.token_url must be the absolute http or https URL of the issuer's token endpoint, for instance https://login.example.com/oauth2/token.")
+	case exposed(u):
+		diags.AddAttributeWarning(at.AtName("token_url"), "The client secret is sent unencrypted",
+			"oauth2.token_url is a plain http URL of another machine: the client secret can be read on the way. Use https.")
+	}
+	for _, required := range []struct{ name, value string }{{"client_id", o.clientID}, {"client_secret", o.clientSecret}} {
+		if required.value == "" {
+			diags.AddAttributeError(at.AtName(required.name), "Empty oauth2."+required.name,
+				"oauth2."+required.name+" is empty. Set it to what the issuer gave to the client; where it comes from a variable, check that the variable is set.")
+		}
+	}
+	return diags
+}
+
+// absolute parses an absolute http or https URL.
+func absolute(s string) (*url.URL, bool) {
+	u, err := url.Parse(s)
+	return u, err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http")
+}
+
+// exposed reports whether what is sent to a URL can be read on the way.
+func exposed(u *url.URL) bool {
+	ip := net.ParseIP(u.Hostname())
+	return u.Scheme == "http" && u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback())
+}

@@ -1,0 +1,214 @@
+package provider
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+)
+
+const (
+	accountID = "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e"
+	remoteURL = "https://api.example.com"
+)
+
+var (
+	oauth2Attrs   = map[string]attr.Type{"token_url": types.StringType, "client_id": types.StringType, "client_secret": types.StringType, "scopes": types.ListType{ElemType: types.StringType}}
+	embeddedAttrs = map[string]attr.Type{"data_dir": types.StringType, "fixture": types.StringType}
+)
+
+// block is a provider block in which nothing is set.
+func block(edit func(*config)) config {
+	c := config{OAuth2: types.ObjectNull(oauth2Attrs), Embedded: types.ObjectNull(embeddedAttrs)}
+	if edit != nil {
+		edit(&c)
+	}
+	return c
+}
+
+func oauth2Block(tokenURL, clientID, clientSecret string, scopes ...string) types.Object {
+	list := types.ListNull(types.StringType)
+	if scopes != nil {
+		values := make([]attr.Value, len(scopes))
+		for i, s := range scopes {
+			values[i] = types.StringValue(s)
+		}
+		list = types.ListValueMust(types.StringType, values)
+	}
+	return types.ObjectValueMust(oauth2Attrs, map[string]attr.Value{
+		"token_url": types.StringValue(tokenURL), "client_id": types.StringValue(clientID), "client_secret": types.StringValue(clientSecret), "scopes": list,
+	})
+}
+
+func embeddedBlock(dataDir, fixture types.String) types.Object {
+	return types.ObjectValueMust(embeddedAttrs, map[string]attr.Value{"data_dir": dataDir, "fixture": fixture})
+}
+
+// brief is a diagnostic as "severity attribute: summary".
+func brief(diags diag.Diagnostics) []string {
+	var all []string
+	for _, d := range diags {
+		at := ""
+		if d, ok := d.(diag.DiagnosticWithPath); ok {
+			at = " " + d.Path().String()
+		}
+		all = append(all, strings.ToLower(d.Severity().String())+at+": "+d.Summary())
+	}
+	return all
+}
+
+type settingsCase struct {
+	config config
+	env    map[string]string
+	want   settings
+	diags  []string
+}
+
+func (c settingsCase) run(t *testing.T) {
+	t.Helper()
+	got, diags := c.config.resolve(t.Context(), func(name string) string { return c.env[name] })
+	if text := brief(diags); !slices.Equal(text, c.diags) {
+		t.Errorf("diagnostics %q, want %q", text, c.diags)
+	}
+	for _, d := range diags {
+		if strings.Contains(d.Detail(), "s3cret") {
+			t.Errorf("the secret is told: %s", d.Detail())
+		}
+	}
+	if !diags.HasError() && !reflect.DeepEqual(got, c.want) {
+		t.Errorf("settings %+v, want %+v", got, c.want)
+	}
+}
+
+func TestEmbeddedSettings(t *testing.T) {
+	t.Parallel()
+	none := types.StringNull()
+	for name, c := range map[string]settingsCase{
+		"nothing":        {config: block(nil), want: settings{dataDir: ".mailhost"}, diags: []string{"warning: Using an embedded account"}},
+		"empty strings":  {config: block(func(c *config) { c.BaseURL, c.Token = types.StringValue(""), types.StringValue(" ") }), want: settings{dataDir: ".mailhost"}, diags: []string{"warning: Using an embedded account"}},
+		"meant":          {config: block(func(c *config) { c.Embedded = embeddedBlock(none, none) }), want: settings{dataDir: ".mailhost"}},
+		"data_dir":       {config: block(func(c *config) { c.Embedded = embeddedBlock(types.StringValue("a"), types.StringValue("f.json")) }), env: map[string]string{envDataDir: "b"}, want: settings{dataDir: "a", fixture: "f.json"}},
+		"empty data_dir": {config: block(func(c *config) { c.Embedded = embeddedBlock(types.StringValue(""), none) }), env: map[string]string{envDataDir: "b"}, want: settings{dataDir: ".mailhost"}},
+		"environment":    {config: block(nil), env: map[string]string{envDataDir: "b"}, want: settings{dataDir: "b"}},
+		"block and environment": {
+			config: block(func(c *config) { c.Embedded = embeddedBlock(none, none) }), env: map[string]string{envDataDir: "b"}, want: settings{dataDir: "b"},
+		},
+		"account": {
+			config: block(func(c *config) { c.Embedded = embeddedBlock(none, none) }), env: map[string]string{envAccountID: strings.ToUpper(accountID)},
+			want: settings{accountID: accountID, dataDir: ".mailhost"},
+		},
+		// The block rules over what the environment says of a remote API.
+		"remote environment": {
+			config: block(func(c *config) { c.Embedded = embeddedBlock(none, none) }),
+			env:    map[string]string{envBaseURL: remoteURL, envToken: "s3cret", envAccountID: accountID},
+			want:   settings{accountID: accountID, dataDir: ".mailhost"},
+		},
+		"empty base_url beside it": {
+			config: block(func(c *config) { c.BaseURL, c.Embedded = types.StringValue(""), embeddedBlock(none, none) }), want: settings{dataDir: ".mailhost"},
+		},
+		"conflicts": {
+			config: block(func(c *config) {
+				c.BaseURL, c.Token, c.OAuth2, c.Embedded = types.StringValue(remoteURL), types.StringValue("s3cret"), oauth2Block("https://a.example/t", "id", "s3cret"), embeddedBlock(none, none)
+			}),
+			diags: []string{"error base_url: Conflicting provider settings", "error token: Conflicting provider settings", "error oauth2: Conflicting provider settings"},
+		},
+		"token":                {config: block(func(c *config) { c.Token = types.StringValue("s3cret") }), diags: []string{"error token: A token without a base_url"}},
+		"token of environment": {config: block(nil), env: map[string]string{envToken: "s3cret"}, diags: []string{"error token: A token without a base_url"}},
+		"token and data_dir":   {config: block(nil), env: map[string]string{envToken: "s3cret", envDataDir: "b"}, diags: []string{"error token: A token without a base_url"}},
+		"oauth2":               {config: block(func(c *config) { c.OAuth2 = oauth2Block("https://a.example/t", "id", "s3cret") }), diags: []string{"error oauth2: oauth2 without a base_url"}},
+		"no account id":        {config: block(func(c *config) { c.AccountID = types.StringValue("main") }), diags: []string{"error account_id: Invalid account_id"}},
+	} {
+		t.Run(name, c.run)
+	}
+}
+
+func TestRemoteSettings(t *testing.T) {
+	t.Parallel()
+	full := map[string]string{envBaseURL: remoteURL, envAccountID: accountID, envToken: "s3cret"}
+	base := func(url string) config { return block(func(c *config) { c.BaseURL = types.StringValue(url) }) }
+	withOAuth2 := func(o types.Object) config { return block(func(c *config) { c.OAuth2 = o }) }
+	credential := map[string]string{envAccountID: accountID, envToken: "s3cret"}
+	for name, c := range map[string]settingsCase{
+		"environment": {config: block(nil), env: full, want: settings{accountID: accountID, baseURL: remoteURL, token: "s3cret"}},
+		"block": {
+			config: block(func(c *config) {
+				c.BaseURL, c.AccountID, c.Token = types.StringValue("https://b.example/api"), types.StringValue(" "+strings.ToUpper(accountID)), types.StringValue("s3cret-2\n")
+			}),
+			env: full, want: settings{accountID: accountID, baseURL: "https://b.example/api", token: "s3cret-2"},
+		},
+		"no account":           {config: base(remoteURL), env: map[string]string{envToken: "s3cret"}, diags: []string{"error account_id: Missing account_id"}},
+		"no credential":        {config: base(remoteURL), env: map[string]string{envAccountID: accountID}, diags: []string{"error token: Missing credential"}},
+		"neither":              {config: base(remoteURL), diags: []string{"error account_id: Missing account_id", "error token: Missing credential"}},
+		"empty token":          {config: block(func(c *config) { c.Token = types.StringValue("") }), env: full, diags: []string{"error token: Missing credential"}},
+		"no URL":               {config: base("api.example.com"), env: credential, diags: []string{"error base_url: Invalid base_url"}},
+		"other scheme":         {config: base("ftp://api.example.com"), env: credential, diags: []string{"error base_url: Invalid base_url"}},
+		"malformed":            {config: base("https://user:s3cret@ exa mple"), env: credential, diags: []string{"error base_url: Invalid base_url"}},
+		"with the version":     {config: base(remoteURL + "/v1/public"), env: credential, diags: []string{"error base_url: Invalid base_url"}},
+		"unencrypted":          {config: base("http://api.example.com"), env: credential, want: settings{accountID: accountID, baseURL: "http://api.example.com", token: "s3cret"}, diags: []string{"warning base_url: The credential is sent unencrypted"}},
+		"loopback":             {config: base("http://127.0.0.1:8080"), env: credential, want: settings{accountID: accountID, baseURL: "http://127.0.0.1:8080", token: "s3cret"}},
+		"loopback, IPv6":       {config: base("http://[::1]:8080"), env: credential, want: settings{accountID: accountID, baseURL: "http://[::1]:8080", token: "s3cret"}},
+		"localhost":            {config: base("http://localhost:8080"), env: credential, want: settings{accountID: accountID, baseURL: "http://localhost:8080", token: "s3cret"}},
+		"data_dir is ignored":  {config: base(remoteURL), env: map[string]string{envAccountID: accountID, envToken: "s3cret", envDataDir: "b"}, want: settings{accountID: accountID, baseURL: remoteURL, token: "s3cret"}},
+		"oauth2 over the rest": {config: withOAuth2(oauth2Block("https://a.example/t", "id", "s3cret", "a", "b")), env: full, want: settings{accountID: accountID, baseURL: remoteURL, oauth2: &oauth2Settings{"https://a.example/t", "id", "s3cret", []string{"a", "b"}}}},
+		"oauth2 without scopes": {
+			config: withOAuth2(oauth2Block("https://a.example/t", "id", "s3cret")), env: full,
+			want: settings{accountID: accountID, baseURL: remoteURL, oauth2: &oauth2Settings{"https://a.example/t", "id", "s3cret", nil}},
+		},
+		"oauth2 and token": {
+			config: block(func(c *config) {
+				c.OAuth2, c.Token = oauth2Block("https://a.example/t", "id", "s3cret"), types.StringValue("s3cret")
+			}), env: full,
+			diags: []string{"error token: Conflicting provider settings"},
+		},
+		"oauth2 is empty": {
+			config: withOAuth2(oauth2Block("", "", "")), env: full,
+			diags: []string{"error oauth2.token_url: Invalid oauth2.token_url", "error oauth2.client_id: Empty oauth2.client_id", "error oauth2.client_secret: Empty oauth2.client_secret"},
+		},
+		"oauth2 unencrypted": {
+			config: withOAuth2(oauth2Block("http://a.example/t", "id", "s3cret")), env: full,
+			want:  settings{accountID: accountID, baseURL: remoteURL, oauth2: &oauth2Settings{"http://a.example/t", "id", "s3cret", nil}},
+			diags: []string{"warning oauth2.token_url: The client secret is sent unencrypted"},
+		},
+	} {
+		t.Run(name, c.run)
+	}
+}
+
+// TestUnknownSettings also expects the errors in the order of the schema.
+func TestUnknownSettings(t *testing.T) {
+	t.Parallel()
+	unknown := types.StringUnknown()
+	for name, c := range map[string]settingsCase{
+		"all": {
+			config: config{BaseURL: unknown, AccountID: unknown, Token: unknown, OAuth2: types.ObjectUnknown(oauth2Attrs), Embedded: types.ObjectUnknown(embeddedAttrs)},
+			diags: []string{
+				"error base_url: Provider setting not known yet", "error account_id: Provider setting not known yet", "error token: Provider setting not known yet",
+				"error oauth2: Provider setting not known yet", "error embedded: Provider setting not known yet",
+			},
+		},
+		"within embedded": {config: block(func(c *config) { c.Embedded = embeddedBlock(unknown, types.StringNull()) }), diags: []string{"error embedded: Provider setting not known yet"}},
+		// Nothing is resolved from the environment in place of it.
+		"base_url": {config: block(func(c *config) { c.BaseURL = unknown }), env: map[string]string{envBaseURL: remoteURL, envAccountID: accountID, envToken: "s3cret"}, diags: []string{"error base_url: Provider setting not known yet"}},
+	} {
+		t.Run(name, c.run)
+	}
+}
+
+// TestSettingsAreDeterministic repeats what has several problems.
+func TestSettingsAreDeterministic(t *testing.T) {
+	t.Parallel()
+	c := block(func(c *config) {
+		c.BaseURL, c.Token, c.Embedded = types.StringValue(remoteURL), types.StringValue("s3cret"), embeddedBlock(types.StringNull(), types.StringNull())
+	})
+	for range 50 {
+		_, diags := c.resolve(context.Background(), func(string) string { return "" })
+		if got := brief(diags); !strings.HasPrefix(got[0], "error base_url") {
+			t.Fatal(got)
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package forwarding_test
+
+import (
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+)
+
+// A rule that waits for its recipient and is switched off stays off when the
+// recipient confirms, and can be switched on again.
+func TestAccSwitch(t *testing.T) {
+	s := acctest.NewServer(t, acctest.Options{})
+	const target, off = `target_email = "jane@example.org"`, `active = false`
+	active := func(want bool) []statecheck.StateCheck {
+		return []statecheck.StateCheck{has("active", knownvalue.Bool(want))}
+	}
+	updates := func(planned bool) resource.ConfigPlanChecks {
+		return plans(plancheck.ResourceActionUpdate,
+			plancheck.ExpectKnownValue(address, tfjsonpath.New("active"), knownvalue.Bool(planned)),
+			plancheck.ExpectKnownValue(address, tfjsonpath.New("verification_state"), knownvalue.NotNull()))
+	}
+	acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
+		{Config: rule(s, target, off), ConfigStateChecks: active(false)},
+		{PreConfig: func() { confirm(t, s) }, Config: rule(s, target, off), ConfigPlanChecks: plans(plancheck.ResourceActionNoop), ConfigStateChecks: active(false)},
+		{Config: rule(s, target), ConfigPlanChecks: updates(true), ConfigStateChecks: active(true)},
+		{Config: rule(s, target, off), ConfigPlanChecks: updates(false), ConfigStateChecks: active(false)},
+		{ // switched on outside
+			PreConfig: func() { turn(t, s, true) }, Config: rule(s, target, off), ConfigPlanChecks: updates(false), ConfigStateChecks: active(false),
+		},
+		{Config: rule(s, target), ConfigPlanChecks: updates(true), ConfigStateChecks: active(true)},
+		{ // switched off outside: nobody asked for anything else
+			PreConfig: func() { turn(t, s, false) }, Config: rule(s, target), ConfigPlanChecks: plans(plancheck.ResourceActionNoop), ConfigStateChecks: active(false),
+		},
+	}})
+}
+
+// A rule that waits is switched off although nothing shows that it is on; until
+// its recipient confirms, it can't be switched on, and that makes no plan.
+func TestAccSwitchWhilePending(t *testing.T) {
+	s := acctest.NewServer(t, acctest.Options{})
+	const target, off = `target_email = "jane@example.org"`, `active = false`
+	acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
+		{Config: rule(s, target)},
+		{
+			Config: rule(s, target, off),
+			ConfigPlanChecks: plans(plancheck.ResourceActionUpdate,
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("verification_state"), knownvalue.StringExact(api.VerificationPending))),
+		},
+		{Config: rule(s, target), ConfigPlanChecks: plans(plancheck.ResourceActionNoop)},
+		{
+			PreConfig: func() { confirm(t, s) }, Config: rule(s, target), ConfigPlanChecks: plans(plancheck.ResourceActionUpdate),
+			ConfigStateChecks: []statecheck.StateCheck{has("active", knownvalue.Bool(true))},
+		},
+	}})
+}
+
+// With another target the switch stays as it is.
+func TestAccSwitchAndTarget(t *testing.T) {
+	s := acctest.NewServer(t, acctest.Options{})
+	d := s.Domain(t, "example.com")
+	s.Mailbox(t, d.ID, "office")
+	acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
+		{Config: rule(s, `target_email = "jane@example.org"`, `active = false`)},
+		{
+			Config:            rule(s, `target_email = "office@example.com"`, `active = false`),
+			ConfigStateChecks: []statecheck.StateCheck{has("active", knownvalue.Bool(false))},
+		},
+		{
+			Config:            rule(s, `target_email = "joe@example.org"`),
+			ConfigPlanChecks:  plans(plancheck.ResourceActionUpdate, plancheck.ExpectUnknownValue(address, tfjsonpath.New("active"))),
+			ConfigStateChecks: []statecheck.StateCheck{has("verification_state", knownvalue.StringExact(api.VerificationPending))},
+		},
+		{
+			Config:            rule(s, `target_email = "office@example.com"`),
+			ConfigStateChecks: []statecheck.StateCheck{has("active", knownvalue.Bool(true))},
+		},
+	}})
+}
+
+// An API that can't switch a rule off creates it with a warning, and does not
+// plan for ever what it can't do.
+func TestSwitchUnsupported(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
+	p := s.Protocol(t, "")
+	config := attributes{"target_email": "jane@example.org", "active": false}
+	made, diags := p.Apply(t.Context(), typeName, config, nil)
+	p.NoErrors(diags)
+	acctest.Expect(t, diags, `WARNING at AttributeName("active")`, "no operation that switches a rule off", "as soon as the recipient has confirmed")
+	read, diags := p.Read(typeName, made)
+	p.NoErrors(diags)
+	if plan, _ := p.Plan(typeName, config, read); !plan.State.Equal(made.State) {
+		t.Errorf("the second plan is %s", plan.State)
+	}
+	confirm(t, s)
+	p = s.Protocol(t, "") // the next command, which reads the list again
+	read, diags = p.Read(typeName, read)
+	p.NoErrors(diags)
+	_, diags = p.Apply(t.Context(), typeName, config, read)
+	acctest.Expect(t, diags, `ERROR at AttributeName("active")`, "Can't switch the forwarding rule to jane@example.org of the account off", "goes on forwarding mail")
+}
+
+// turn switches the only rule outside of Terraform.
+func turn(t *testing.T, s *acctest.Server, on bool) {
+	t.Helper()
+	_, err := s.Client.SetForwardingActive(t.Context(), rules(t, s)[0].ID, on)
+	must(t, err)
+}

@@ -1,0 +1,173 @@
+package forwarding_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+)
+
+const typeName = "mailhost_forwarding"
+
+type attributes = map[string]any
+
+func TestIdentity(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	s.Domain(t, "example.com")
+	p := s.Protocol(t, "")
+	config := attributes{"target_email": "jane@example.org", "domain": "example.com"}
+	made, diags := p.Apply(t.Context(), typeName, config, nil)
+	p.NoErrors(diags)
+	id := p.IdentityOf(typeName, made)
+	if id["id"] == "" || id["id"] != made.Text("id") || id["account_id"] != s.AccountID {
+		t.Fatalf("identity %v of the rule %s", id, made.Text("id"))
+	}
+	config["target_email"] = "joe@example.org"
+	changed, diags := p.Apply(t.Context(), typeName, config, made)
+	p.NoErrors(diags)
+	if got := p.IdentityOf(typeName, changed); got["id"] != id["id"] {
+		t.Errorf("identity after an update: %v", got)
+	}
+
+	imported, diags := p.Import(typeName, "", attributes{"id": strings.ToUpper(id["id"]), "account_id": s.AccountID})
+	p.NoErrors(diags)
+	read, diags := p.Read(typeName, imported)
+	p.NoErrors(diags)
+	if read.Text("domain") != "example.com" || read.Text("target_email") != "joe@example.org" || p.IdentityOf(typeName, read)["id"] != id["id"] {
+		t.Errorf("imported %s with the identity %v", read.State, p.IdentityOf(typeName, read))
+	}
+
+	changed.Identity = nil // as a provider without identities left it
+	kept, diags := p.Read(typeName, changed)
+	p.NoErrors(diags)
+	if got := p.IdentityOf(typeName, kept); got["id"] != id["id"] {
+		t.Errorf("identity after a read: %v", got)
+	}
+	_, diags = p.Apply(t.Context(), typeName, nil, changed)
+	p.NoErrors(diags)
+	gone, diags := p.Read(typeName, changed)
+	p.NoErrors(diags)
+	if !gone.Gone() || p.IdentityOf(typeName, gone)["id"] != id["id"] {
+		t.Errorf("a rule that is gone reads as %s with the identity %v", gone.State, p.IdentityOf(typeName, gone))
+	}
+	_, diags = p.Apply(t.Context(), typeName, nil, changed)
+	p.NoErrors(diags) // deleted already
+}
+
+// A scope that is not known yet is planned as another one; a target is not.
+func TestUnknown(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	s.Domain(t, "example.com")
+	p := s.Protocol(t, "")
+	made, diags := p.Apply(t.Context(), typeName, attributes{"target_email": "jane@example.org", "domain": "example.com"}, nil)
+	p.NoErrors(diags)
+	plan, diags := p.Plan(typeName, attributes{"target_email": acctest.Unknown, "domain": "EXAMPLE.com"}, made)
+	p.NoErrors(diags)
+	if plan.Text("target_email") != "(unknown)" || plan.Text("scope_id") != made.Text("scope_id") || len(plan.Replace) > 0 {
+		t.Errorf("an unknown target plans %s, replacing %v", plan.State, plan.Replace)
+	}
+	plan, diags = p.Plan(typeName, attributes{"target_email": "jane@example.org", "domain": acctest.Unknown}, made)
+	p.NoErrors(diags)
+	if len(plan.Replace) != 1 {
+		t.Errorf("an unknown domain plans %s, replacing %v", plan.State, plan.Replace)
+	}
+	p.NoErrors(p.Validate(typeName, attributes{"target_email": acctest.Unknown, "domain": acctest.Unknown, "workspace_id": acctest.Unknown, "active": acctest.Unknown}))
+}
+
+// The API is asked for the domain only where a name stands against a UUID, and a
+// plan that can't tell says so.
+func TestDomainOutOfSight(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	d := s.Domain(t, "example.com")
+	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if strings.Contains(r.URL.Path, "/domains") {
+			acctest.Refuse(w, http.StatusForbidden, "header.Authorization", "the credential lacks the capability domain.view")
+			return
+		}
+		next.ServeHTTP(w, r)
+	}))
+	config := attributes{"target_email": "jane@example.org", "domain": "example.com"}
+	made, diags := p.Apply(t.Context(), typeName, config, nil)
+	p.NoErrors(diags)
+	read, diags := p.Read(typeName, made)
+	p.NoErrors(diags)
+	for _, ref := range []string{"example.com", "Example.Com.", d.ID} {
+		config["domain"] = ref
+		if plan, diags := p.Plan(typeName, config, read); len(diags) > 0 || !plan.State.Equal(made.State) || len(plan.Replace) > 0 {
+			t.Errorf("%s plans %s, replacing %v: %s", ref, plan.State, plan.Replace, acctest.Render(diags))
+		}
+	}
+
+	imported, diags := p.Import(typeName, made.Text("id"), nil)
+	p.NoErrors(diags)
+	imported, diags = p.Read(typeName, imported)
+	p.NoErrors(diags)
+	if imported.Text("domain") != d.ID {
+		t.Errorf("the domain of the imported rule is %q", imported.Text("domain"))
+	}
+	config["domain"] = "example.com"
+	_, diags = p.Plan(typeName, config, imported)
+	acctest.Expect(t, diags, "ERROR", "example.com", "domain.view")
+}
+
+// What was done before an update failed is in the state.
+func TestFailureKeepsWhatIsDone(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	d := s.Domain(t, "example.com")
+	s.Mailbox(t, d.ID, "office")
+	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if r.Method == http.MethodPatch && !strings.HasSuffix(r.URL.Path, "/active") {
+			acctest.Refuse(w, http.StatusUnprocessableEntity, "body.target_email", "Value error, this target is refused")
+			return
+		}
+		next.ServeHTTP(w, r)
+	}))
+	made, diags := p.Apply(t.Context(), typeName, attributes{"target_email": "office@example.com"}, nil)
+	p.NoErrors(diags)
+	half, diags := p.Apply(t.Context(), typeName, attributes{"target_email": "jane@example.org", "active": false}, made)
+	acctest.Expect(t, diags, `AttributeName("target_email")`, "Can't change the forwarding rule to office@example.com of the account", "This target is refused.")
+	if f := rules(t, s)[0]; f.Active || half.Text("updated_at") != f.UpdatedAt || half.Text("target_email") != "office@example.com" {
+		t.Errorf("the rule is %+v, the state %s", f, half.State)
+	}
+}
+
+func TestDestroyWarnsOfWhatRemains(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
+	d := s.Domain(t, "example.com")
+	s.Mailbox(t, d.ID, "office")
+	p := s.Protocol(t, "")
+	for target, want := range map[string]string{
+		"office@example.com": "goes on forwarding mail to office@example.com",
+		"jane@example.org":   "as soon as the recipient has confirmed",
+	} {
+		made, diags := p.Apply(t.Context(), typeName, attributes{"target_email": target}, nil)
+		p.NoErrors(diags)
+		gone, diags := p.Apply(t.Context(), typeName, nil, made)
+		acctest.Expect(t, diags, "WARNING: The forwarding rule to "+target+" of the account still exists", made.Text("id"), want)
+		if !gone.Gone() {
+			t.Errorf("the state holds %s", gone.State)
+		}
+	}
+}
+
+// A target in another scope is another rule, a target in the same scope is not.
+func TestUpdateConflict(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	create(t, s, api.CreateForwardingBody{TargetEmail: "joe@example.org"})
+	p := s.Protocol(t, "")
+	made, diags := p.Apply(t.Context(), typeName, attributes{"target_email": "jane@example.org"}, nil)
+	p.NoErrors(diags)
+	kept, diags := p.Apply(t.Context(), typeName, attributes{"target_email": "joe@example.org"}, made)
+	acctest.Expect(t, diags, "Can't change the forwarding rule to jane@example.org of the account", "HTTP 409", "one rule for a scope and a target")
+	if !kept.State.Equal(made.State) {
+		t.Errorf("the state holds %s", kept.State)
+	}
+}

@@ -1,0 +1,218 @@
+package masterpassword_test
+
+import (
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+)
+
+const (
+	typeName = "mailhost_master_password"
+	hunter   = "hunter22 with \"quotes\" & more"
+)
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// expect fails the test unless the diagnostics have all parts. Whatever they say,
+// they must not tell the secret.
+func expect(t *testing.T, diags []*tfprotov6.Diagnostic, parts ...string) {
+	t.Helper()
+	text := acctest.Render(diags)
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("%q is missing in:\n%s", part, text)
+		}
+	}
+	if strings.Contains(text, "hunter22") {
+		t.Errorf("the secret is told:\n%s", text)
+	}
+}
+
+func isCreate(r *http.Request) bool {
+	return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/credentials")
+}
+
+func TestIdentity(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	p := s.Protocol(t, "")
+	o, diags := p.Apply(t.Context(), typeName, map[string]any{"name": "ops", "generate": true}, nil)
+	p.NoErrors(diags)
+	id := o.Text("id")
+	check := func(o *acctest.Object, when string) {
+		t.Helper()
+		if got := p.IdentityOf(typeName, o); got["id"] != id || got["account_id"] != s.AccountID {
+			t.Errorf("%s: the identity is %v, the id %s", when, got, id)
+		}
+	}
+	check(o, "create")
+	o, diags = p.Apply(t.Context(), typeName, map[string]any{"name": "ops 2", "generate": true}, o)
+	p.NoErrors(diags)
+	check(o, "update")
+
+	imported, diags := p.Import(typeName, "", map[string]any{"id": strings.ToUpper(id)})
+	p.NoErrors(diags)
+	expect(t, diags, "not known", "-replace")
+	imported, diags = p.Read(typeName, imported)
+	p.NoErrors(diags)
+	check(imported, "import")
+	if imported.Text("name") != "ops 2" || imported.Text("generated_secret") != "" {
+		t.Errorf("imported %s", imported.State)
+	}
+
+	must(t, s.Client.DeleteMasterPassword(t.Context(), id))
+	o, diags = p.Read(typeName, o)
+	p.NoErrors(diags)
+	check(o, "gone")
+	if !o.Gone() {
+		t.Error("a deleted master password is still in the state")
+	}
+}
+
+// TestUnknown plans with values that are known only later.
+func TestUnknown(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	s.Domain(t, "example.com")
+	p := s.Protocol(t, "")
+	for name, config := range map[string]map[string]any{
+		"value":    {"name": "ops", "value": acctest.Unknown},
+		"value_wo": {"name": "ops", "value_wo": acctest.Unknown, "value_wo_version": acctest.Unknown},
+		"generate": {"name": "ops", "generate": acctest.Unknown},
+		"scope":    {"name": "ops", "generate": true, "domain": acctest.Unknown, "workspace_id": acctest.Unknown},
+	} {
+		p.NoErrors(p.Validate(typeName, config))
+		plan, diags := p.Plan(typeName, config, nil)
+		p.NoErrors(diags)
+		if got, want := plan.Text("generated_secret") == "(unknown)", name == "generate" || name == "scope"; got != want {
+			t.Errorf("%s: generated_secret is planned as %q", name, plan.Text("generated_secret"))
+		}
+	}
+	o, diags := p.Apply(t.Context(), typeName, map[string]any{"name": "ops", "domain": "example.com", "value": hunter}, nil)
+	p.NoErrors(diags)
+	for name, config := range map[string]map[string]any{
+		"value":  {"name": "ops", "domain": "example.com", "value": acctest.Unknown},
+		"domain": {"name": "ops", "domain": acctest.Unknown, "value": hunter},
+	} {
+		plan, diags := p.Plan(typeName, config, o)
+		p.NoErrors(diags)
+		if len(plan.Replace) != 1 || plan.Replace[0].String() != `AttributeName("`+name+`")` || plan.Text(name) != "(unknown)" {
+			t.Errorf("%s unknown: replaces because of %v, planned as %q", name, plan.Replace, plan.Text(name))
+		}
+	}
+	plan, diags := p.Plan(typeName, map[string]any{"name": acctest.Unknown, "domain": "EXAMPLE.com", "value": hunter}, o)
+	p.NoErrors(diags)
+	if len(plan.Replace) > 0 || plan.Text("name") != "(unknown)" {
+		t.Errorf("name unknown: %v, %s", plan.Replace, plan.State)
+	}
+}
+
+// TestWriteOnlyIsKeptNowhere looks for the secret in all that Terraform keeps.
+func TestWriteOnlyIsKeptNowhere(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	p := s.Protocol(t, "")
+	config := map[string]any{"name": "ops", "value_wo": hunter, "value_wo_version": 1}
+	plan, diags := p.Plan(typeName, config, nil)
+	p.NoErrors(diags)
+	o, diags := p.Apply(t.Context(), typeName, config, nil)
+	p.NoErrors(diags)
+	for when, o := range map[string]*acctest.Object{"plan": plan, "state": o} {
+		if strings.Contains(o.State.String()+string(o.Private), "hunter22") {
+			t.Errorf("the %s has the secret", when)
+		}
+	}
+}
+
+// TestAPIErrors lets the API refuse a secret in words that quote it.
+func TestAPIErrors(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		switch {
+		case isCreate(r):
+			acctest.Refuse(w, http.StatusUnprocessableEntity, "body.value", "Value error, "+hunter+" is too simple")
+		case r.Method == http.MethodPatch:
+			acctest.Refuse(w, http.StatusConflict, "body.name", "the name is taken, with the id 1234")
+		default:
+			next.ServeHTTP(w, r)
+		}
+	}))
+	_, diags := p.Apply(t.Context(), typeName, map[string]any{"name": "ops", "value": hunter}, nil)
+	expect(t, diags, `AttributeName("value")`, `Can't create the master password "ops"`, "too simple", "refused-by-test")
+	_, diags = p.Apply(t.Context(), typeName, map[string]any{"name": "ops", "value_wo": hunter, "value_wo_version": 1}, nil)
+	expect(t, diags, `AttributeName("value_wo")`, "too simple")
+
+	created, err := s.Client.CreateMasterPassword(t.Context(), api.CreateMasterPasswordBody{Name: "ops", Generate: true})
+	must(t, err)
+	o, diags := p.Import(typeName, created.ID, nil)
+	p.NoErrors(diags)
+	o, diags = p.Read(typeName, o)
+	p.NoErrors(diags)
+	o, diags = p.Apply(t.Context(), typeName, map[string]any{"name": "ops 2", "value": hunter}, o)
+	expect(t, diags, `AttributeName("name")`, `Can't rename the master password "ops" to "ops 2"`, "1234")
+	if o.Text("name") != "ops" {
+		t.Errorf("after the failure the state says %q", o.Text("name"))
+	}
+}
+
+// TestSecretLost loses the only answer that tells a generated secret, before an
+// API that ignores idempotency keys.
+func TestSecretLost(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	var lost atomic.Bool
+	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		r.Header.Del("Idempotency-Key")
+		if isCreate(r) && !lost.Swap(true) {
+			next.ServeHTTP(discard{http.Header{}}, r)
+			panic(http.ErrAbortHandler)
+		}
+		next.ServeHTTP(w, r)
+	}))
+	o, diags := p.Apply(t.Context(), typeName, map[string]any{"name": "ops", "generate": true}, nil)
+	found, err := s.Client.FindMasterPassword(t.Context(), "ops", client.Scope{})
+	must(t, err)
+	expect(t, diags, `Can't create the master password "ops"`, found.ID, "Delete it, or choose another name")
+	if !o.Gone() {
+		t.Errorf("the state has %s", o.State)
+	}
+}
+
+// discard takes an answer that is lost.
+type discard struct{ header http.Header }
+
+func (d discard) Header() http.Header         { return d.header }
+func (d discard) Write(b []byte) (int, error) { return len(b), nil }
+func (d discard) WriteHeader(int)             {}
+
+// TestRemains destroys and replaces against an API that can't delete.
+func TestRemains(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
+	s.Domain(t, "example.com")
+	p := s.Protocol(t, "")
+	config := map[string]any{"name": "ops", "domain": "example.com", "value": hunter}
+	o, diags := p.Apply(t.Context(), typeName, config, nil)
+	p.NoErrors(diags)
+	gone, diags := p.Apply(t.Context(), typeName, nil, o)
+	p.NoErrors(diags)
+	expect(t, diags, `The master password "ops" still exists`, o.Text("id"), "STILL WORKS", "of domain example.com", "another name")
+	if !gone.Gone() {
+		t.Error("it is still in the state")
+	}
+	_, diags = p.Apply(t.Context(), typeName, config, nil)
+	expect(t, diags, "Can't create", o.Text("id"), "import")
+}

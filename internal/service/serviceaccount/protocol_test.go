@@ -1,0 +1,193 @@
+package serviceaccount_test
+
+import (
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+)
+
+const typeName = "mailhost_service_account"
+
+// expect fails the test unless the diagnostics have all parts.
+func expect(t *testing.T, diags []*tfprotov6.Diagnostic, parts ...string) {
+	t.Helper()
+	text := acctest.Render(diags)
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("%q is missing in:\n%s", part, text)
+		}
+	}
+}
+
+func TestIdentity(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	p := s.Protocol(t, "")
+	o, diags := p.Apply(t.Context(), typeName, map[string]any{"name": "CI"}, nil)
+	p.NoErrors(diags)
+	id := o.Text("id")
+	check := func(o *acctest.Object, when string) {
+		t.Helper()
+		if got := p.IdentityOf(typeName, o); got["id"] != id || got["account_id"] != s.AccountID {
+			t.Errorf("%s: the identity is %v, the id %s", when, got, id)
+		}
+	}
+	check(o, "create")
+	imported, diags := p.Import(typeName, "", map[string]any{"id": strings.ToUpper(id)})
+	p.NoErrors(diags)
+	expect(t, diags, "token of the imported service account is not known", "-replace")
+	imported, diags = p.Read(typeName, imported)
+	p.NoErrors(diags)
+	check(imported, "import")
+	imported, diags = p.Apply(t.Context(), typeName, map[string]any{"name": "CI", "rotation_triggers": map[string]any{"a": "1"}}, imported)
+	p.NoErrors(diags)
+	check(imported, "update")
+
+	revoke(t, s, "CI")
+	o, diags = p.Read(typeName, o)
+	p.NoErrors(diags)
+	expect(t, diags, `service account "CI" was revoked`, "the next apply makes a new one", id)
+	check(o, "revoked")
+	if !o.Gone() {
+		t.Error("a revoked service account is still in the state")
+	}
+}
+
+// TestExpired keeps one that has expired, with a warning, and plans nothing until
+// the configuration gives another time.
+func TestExpired(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	p := s.Protocol(t, "")
+	over := time.Now().Add(-24 * time.Hour).Format(time.RFC3339)
+	config := map[string]any{"name": "CI", "expires_at": over}
+	_, diags := p.Plan(typeName, config, nil)
+	expect(t, diags, `AttributeName("expires_at")`, "born expired", over)
+
+	soon := time.Now().Add(time.Hour).Format(time.RFC3339)
+	o, diags := p.Apply(t.Context(), typeName, map[string]any{"name": "CI", "expires_at": soon}, nil)
+	p.NoErrors(diags)
+	// The time in the answer moves, not the clock.
+	expired := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		acctest.Rewrite(w, r, next, func(body string) string {
+			at, _ := time.Parse(time.RFC3339, soon)
+			return strings.ReplaceAll(body, at.UTC().Format("2006-01-02T15:04:05.000000Z"), over)
+		})
+	}))
+	o, diags = expired.Read(typeName, o)
+	expired.NoErrors(diags)
+	expect(t, diags, `service account "CI" has expired`, "give another expires_at")
+	plan, diags := expired.Plan(typeName, config, o)
+	expired.NoErrors(diags)
+	if o.Gone() || !plan.State.Equal(o.State) {
+		t.Errorf("planned %s", plan.State)
+	}
+}
+
+// TestLeftovers loses the first answer, before an API that ignores idempotency
+// keys.
+func TestLeftovers(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	var lost atomic.Bool
+	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		r.Header.Del("Idempotency-Key")
+		if r.Method == http.MethodPost && !lost.Swap(true) {
+			next.ServeHTTP(discard{http.Header{}}, r)
+			panic(http.ErrAbortHandler)
+		}
+		next.ServeHTTP(w, r)
+	}))
+	o, diags := p.Apply(t.Context(), typeName, map[string]any{"name": "CI"}, nil)
+	p.NoErrors(diags)
+	expect(t, diags, `service account "CI" was probably created more than once`, "revoke")
+	var others []string
+	for a, err := range s.Client.ListServiceAccounts(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Name == "CI" && a.ID != o.Text("id") {
+			others = append(others, a.ID)
+		}
+	}
+	if len(others) != 1 || !works(s, o.Text("token")) {
+		t.Fatalf("the leftovers are %v", others)
+	}
+	expect(t, diags, others[0])
+}
+
+// discard takes an answer that is lost.
+type discard struct{ header http.Header }
+
+func (d discard) Header() http.Header         { return d.header }
+func (d discard) Write(b []byte) (int, error) { return len(b), nil }
+func (d discard) WriteHeader(int)             {}
+
+// TestOutcomeUnknown loses the answer of an API that has no list to look at.
+func TestOutcomeUnknown(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
+	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		r.Header.Del("Idempotency-Key")
+		if r.Method == http.MethodPost {
+			next.ServeHTTP(discard{http.Header{}}, r)
+			panic(http.ErrAbortHandler)
+		}
+		next.ServeHTTP(w, r)
+	}))
+	_, diags := p.Apply(t.Context(), typeName, map[string]any{"name": "CI"}, nil)
+	expect(t, diags, `Can't create the service account "CI"`, "may have been created", "revoke what is too much")
+}
+
+// TestPublished reads what can't be read, and destroys what can't be revoked.
+func TestPublished(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
+	p := s.Protocol(t, "")
+	until := time.Now().Add(time.Hour).Format(time.RFC3339)
+	for want, config := range map[string]map[string]any{
+		"it never expires": {"name": "CI"},
+		"until " + until:   {"name": "CI", "expires_at": until},
+	} {
+		o, diags := p.Apply(t.Context(), typeName, config, nil)
+		p.NoErrors(diags)
+		read, diags := p.Read(typeName, o)
+		p.NoErrors(diags)
+		if !read.State.Equal(o.State) || len(diags) > 0 {
+			t.Errorf("read %s\n%s", read.State, acctest.Render(diags))
+		}
+		gone, diags := p.Apply(t.Context(), typeName, nil, o)
+		p.NoErrors(diags)
+		expect(t, diags, `service account "CI" still exists`, "ITS TOKEN STILL WORKS", want, o.Text("id"), o.Text("token_last4"))
+		if text := acctest.Render(diags); !gone.Gone() || strings.Contains(text, o.Text("token")) || !works(s, o.Text("token")) {
+			t.Errorf("destroyed: %s", text)
+		}
+	}
+}
+
+// TestUnknown plans with values that are known only later.
+func TestUnknown(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	p := s.Protocol(t, "")
+	config := map[string]any{"name": acctest.Unknown, "expires_at": acctest.Unknown, "rotation_triggers": acctest.Unknown}
+	p.NoErrors(p.Validate(typeName, config))
+	_, diags := p.Plan(typeName, config, nil)
+	p.NoErrors(diags)
+	p.NoErrors(p.Validate(typeName, map[string]any{"name": "CI", "rotation_triggers": map[string]any{"a": acctest.Unknown}}))
+	_, diags = p.Plan(typeName, map[string]any{"name": "CI", "rotation_triggers": map[string]any{"a": acctest.Unknown}}, nil)
+	p.NoErrors(diags)
+	o, diags := p.Apply(t.Context(), typeName, map[string]any{"name": "CI", "rotation_triggers": map[string]any{"a": "1"}}, nil)
+	p.NoErrors(diags)
+	plan, diags := p.Plan(typeName, map[string]any{"name": "CI", "rotation_triggers": map[string]any{"a": acctest.Unknown}}, o)
+	p.NoErrors(diags)
+	if len(plan.Replace) != 1 {
+		t.Errorf("triggers that may change replace %v", plan.Replace)
+	}
+}

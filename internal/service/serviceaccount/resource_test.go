@@ -1,0 +1,202 @@
+package serviceaccount_test
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+)
+
+const address = "mailhost_service_account.ci"
+
+// account is a configuration of one service account with further arguments.
+func account(s *acctest.Server, name, arguments string) string {
+	return s.ProviderConfig() + fmt.Sprintf("resource \"mailhost_service_account\" \"ci\" {\n  name = %q\n%s\n}\n", name, arguments)
+}
+
+// plans expects of a plan that it does action, and more.
+func plans(action plancheck.ResourceActionType, more ...plancheck.PlanCheck) resource.ConfigPlanChecks {
+	return resource.ConfigPlanChecks{PreApply: append([]plancheck.PlanCheck{plancheck.ExpectResourceAction(address, action)}, more...)}
+}
+
+var empty = resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}
+
+func has(attribute string, want knownvalue.Check) statecheck.StateCheck {
+	return statecheck.ExpectKnownValue(address, tfjsonpath.New(attribute), want)
+}
+
+// create makes a service account outside of Terraform.
+func create(t *testing.T, s *acctest.Server, name string) *api.ServiceAccount {
+	t.Helper()
+	a, err := s.Client.CreateServiceAccount(t.Context(), api.CreateServiceAccountBody{Name: name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &a.ServiceAccount
+}
+
+func revoke(t *testing.T, s *acctest.Server, name string) {
+	t.Helper()
+	a, err := s.Client.FindServiceAccount(t.Context(), name)
+	if err == nil {
+		err = s.Client.RevokeServiceAccount(t.Context(), a.ID)
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// works reports whether the API takes a token.
+func works(s *acctest.Server, token string) bool {
+	r, _ := http.NewRequest(http.MethodGet, s.URL+"/v1/public/accounts/"+s.AccountID+"/domains", nil)
+	r.Header.Set("Authorization", "Bearer "+token)
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return false
+	}
+	defer resp.Body.Close()
+	return resp.StatusCode == http.StatusOK
+}
+
+// TestLifecycle uses the token that is in the state, and sees it die with the
+// service account where the API can revoke.
+func TestLifecycle(t *testing.T) {
+	t.Parallel()
+	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+		token := tfjsonpath.New("token")
+		var tokens []string
+		keep := func(state *terraform.State) error {
+			latest := state.RootModule().Resources[address].Primary.Attributes["token"]
+			if !works(s, latest) {
+				return fmt.Errorf("the token does not work")
+			}
+			if len(tokens) == 0 || tokens[len(tokens)-1] != latest {
+				tokens = append(tokens, latest)
+			}
+			return nil
+		}
+		expires := time.Now().Add(48 * time.Hour).UTC().Truncate(time.Second)
+		acctest.Test(t, resource.TestCase{
+			CheckDestroy: func(*terraform.State) error {
+				for i, token := range tokens {
+					if works(s, token) != s.PublishedOnly {
+						return fmt.Errorf("token %d: works %t", i, works(s, token))
+					}
+				}
+				if len(tokens) != 4 {
+					return fmt.Errorf("there were %d tokens, want 4", len(tokens))
+				}
+				return nil
+			},
+			Steps: []resource.TestStep{
+				{
+					Config:           account(s, "CI", ""),
+					ConfigPlanChecks: plans(plancheck.ResourceActionCreate, plancheck.ExpectUnknownValue(address, token), plancheck.ExpectSensitiveValue(address, token)),
+					ConfigStateChecks: []statecheck.StateCheck{
+						statecheck.ExpectSensitiveValue(address, token),
+						has("account_id", knownvalue.StringExact(s.AccountID)), has("expires_at", knownvalue.Null()), has("revoked_at", knownvalue.Null()),
+					},
+					Check: keep,
+				},
+				// Its use has changed last_used_at by now.
+				{Config: account(s, "CI", ""), ConfigPlanChecks: empty},
+				{
+					Config:           account(s, "CI", fmt.Sprintf("expires_at = %q", expires.Format(time.RFC3339))),
+					ConfigPlanChecks: plans(plancheck.ResourceActionReplace), Check: keep,
+				},
+				{
+					Config:           account(s, "CI", fmt.Sprintf("expires_at = %q", expires.In(time.FixedZone("", 2*3600)).Format("2006-01-02T15:04:05.000Z07:00"))),
+					ConfigPlanChecks: empty,
+				},
+				{
+					Config:           account(s, "CI", "rotation_triggers = { quarter = \"1\" }\nlifecycle {\n  create_before_destroy = true\n}"),
+					ConfigPlanChecks: plans(plancheck.ResourceActionReplace), Check: keep,
+				},
+				{
+					Config:           account(s, "CI", "rotation_triggers = { quarter = \"2\" }\nlifecycle {\n  create_before_destroy = true\n}"),
+					ConfigPlanChecks: plans(plancheck.ResourceActionCreateBeforeDestroy), Check: keep,
+				},
+			},
+		})
+	})
+}
+
+func TestImport(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	for _, name := range []string{"by name", "by id"} {
+		a := create(t, s, name)
+		key := name
+		if name == "by id" {
+			key = a.ID
+		}
+		t.Run(name, func(t *testing.T) {
+			config := account(s, name, "rotation_triggers = { quarter = \"1\" }")
+			acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
+				{
+					Config:           account(s, name, "") + fmt.Sprintf("import {\n  to = %s\n  id = %q\n}\n", address, key),
+					ConfigPlanChecks: plans(plancheck.ResourceActionNoop),
+					ConfigStateChecks: []statecheck.StateCheck{
+						has("id", knownvalue.StringExact(a.ID)), has("token", knownvalue.Null()), has("token_last4", knownvalue.StringExact(a.TokenLast4)),
+					},
+				},
+				// The first triggers after an import are only taken down.
+				{
+					Config: config,
+					ConfigPlanChecks: plans(plancheck.ResourceActionUpdate,
+						plancheck.ExpectKnownValue(address, tfjsonpath.New("updated_at"), knownvalue.StringExact(a.UpdatedAt)),
+						plancheck.ExpectKnownValue(address, tfjsonpath.New("token"), knownvalue.Null()),
+					),
+				},
+				{ResourceName: address, ImportState: true, ImportStateVerify: true, ImportStateVerifyIgnore: []string{"rotation_triggers", "last_used_at"}},
+				{Config: account(s, name, "rotation_triggers = { quarter = \"2\" }"), ConfigPlanChecks: plans(plancheck.ResourceActionReplace)},
+			}})
+		})
+	}
+}
+
+func TestDisappears(t *testing.T) {
+	s := acctest.NewServer(t, acctest.Options{})
+	config := account(s, "CI", "")
+	acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
+		{Config: config},
+		{
+			PreConfig: func() { revoke(t, s, "CI") },
+			Config:    config, ConfigPlanChecks: plans(plancheck.ResourceActionCreate),
+		},
+	}})
+}
+
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	published := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
+	imported := func(s *acctest.Server, id string) string {
+		return account(s, "CI", "") + fmt.Sprintf("import {\n  to = %s\n  id = %q\n}\n", address, id)
+	}
+	for name, c := range map[string]struct{ config, want string }{
+		"no name":             {account(s, "", ""), `name must be 1 to 120 characters`},
+		"no time":             {account(s, "CI", `expires_at = "tomorrow"`), `expires_at must be a date and time`},
+		"no zone":             {account(s, "CI", `expires_at = "2099-01-01T00:00:00"`), `with a time\s+zone`},
+		"past":                {account(s, "CI", `expires_at = "2024-01-01T00:00:00Z"`), `(?s)expires_at = "2024.*Give a time in the`},
+		"import nothing":      {imported(s, "CI"), `(?s)Can't import.*CI.*not found`},
+		"published, by name":  {imported(published, "CI"), `(?s)Can't import the service account "CI".*no operation`},
+		"published, by id":    {imported(published, published.AccountID), `(?s)Can't import the service account.*no operation`},
+		"triggers are no map": {account(s, "CI", `rotation_triggers = "1"`), `map of string`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{{Config: c.config, ExpectError: regexp.MustCompile(c.want)}}})
+		})
+	}
+}

@@ -1,0 +1,85 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/session"
+)
+
+func newClient(t *testing.T) *client.Client {
+	t.Helper()
+	c, err := client.New(client.Options{BaseURL: "https://api.example.com", AccountID: "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestOpensOnce asks from many sides at once.
+func TestOpensOnce(t *testing.T) {
+	t.Parallel()
+	want := newClient(t)
+	var opened atomic.Int32
+	s := session.New(func(context.Context) (*client.Client, error) {
+		opened.Add(1)
+		return want, nil
+	})
+	if opened.Load() != 0 {
+		t.Error("it is opened before it is needed")
+	}
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			if got, err := s.Client(t.Context()); got != want || err != nil {
+				t.Errorf("got %p, %v", got, err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := opened.Load(); n != 1 {
+		t.Errorf("opened %d times", n)
+	}
+}
+
+func TestFailureIsNotKept(t *testing.T) {
+	t.Parallel()
+	want, failure := newClient(t), errors.New("locked")
+	failures := 2
+	s := session.New(func(context.Context) (*client.Client, error) {
+		if failures > 0 {
+			failures--
+			return nil, failure
+		}
+		return want, nil
+	})
+	for range 2 {
+		if got, err := s.Client(t.Context()); got != nil || !errors.Is(err, failure) {
+			t.Errorf("got %p, %v", got, err)
+		}
+	}
+	if got, err := s.Client(t.Context()); got != want || err != nil {
+		t.Errorf("got %p, %v", got, err)
+	}
+}
+
+// TestOutlivesCaller opens in a call that is over at once, with its values.
+func TestOutlivesCaller(t *testing.T) {
+	t.Parallel()
+	type key struct{}
+	ctx, cancel := context.WithCancel(context.WithValue(t.Context(), key{}, "value"))
+	cancel()
+	s := session.New(func(ctx context.Context) (*client.Client, error) {
+		if ctx.Value(key{}) != "value" {
+			t.Error("the caller's values are lost")
+		}
+		return newClient(t), ctx.Err()
+	})
+	if _, err := s.Client(ctx); err != nil {
+		t.Error(err)
+	}
+}
