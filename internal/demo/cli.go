@@ -143,21 +143,22 @@ func parseVersion(out string) (product, number string, err error) {
 }
 
 // environment returns what the CLI gets of the user's environment: all but the
-// variables that would change what it does or which account the provider uses.
-// Logging stays in the user's hands.
-func environment(environ []string, configFile string) []string {
+// variables that would change what it does, where it keeps its own files, or
+// which account the provider uses. Logging stays in the user's hands.
+func environment(environ []string, configFile, home string) []string {
 	var kept []string
 	for _, v := range environ {
 		name, _, _ := strings.Cut(strings.ToUpper(v), "=")
 		steers := strings.HasPrefix(name, "TF_") && !strings.HasPrefix(name, "TF_LOG")
-		if !steers && !strings.HasPrefix(name, "MAILHOST_") {
+		if !steers && !strings.HasPrefix(name, "MAILHOST_") && !strings.HasPrefix(name, "XDG_") && name != "HOME" {
 			kept = append(kept, v)
 		}
 	}
 	return append(kept,
+		"HOME="+home,
 		"TF_CLI_CONFIG_FILE="+configFile,
 		"TF_IN_AUTOMATION=1", // no hints on what to type next
 		"TF_INPUT=0",
-		"CHECKPOINT_DISABLE=1", // no question for newer versions, nothing written to the home folder
+		"CHECKPOINT_DISABLE=1", // no question for newer versions
 	)
 }

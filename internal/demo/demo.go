@@ -39,6 +39,7 @@ func newDemo(root, version string, stdout, stderr io.Writer) *demo {
 // The places in the demo's folder.
 
 func (d *demo) binDir() string     { return filepath.Join(d.work, "bin") }
+func (d *demo) homeDir() string    { return filepath.Join(d.work, "home") }
 func (d *demo) mirror() string     { return filepath.Join(d.work, "mirror") }
 func (d *demo) configFile() string { return filepath.Join(d.work, "cli.tfrc") }
 func (d *demo) config() string     { return filepath.Join(d.work, "quickstart") }
@@ -85,13 +86,9 @@ func (d *demo) up(ctx context.Context) error {
 	}
 	d.say("mailhost/mailhost %s: %s\nYour own CLI settings are neither read nor changed.", d.version, d.rel(d.mirror()))
 
-	d.heading("%s init", c.name())
-	if out, err := c.capture(ctx, "init"); err != nil {
-		d.say("%s", out)
+	if err := d.init(ctx, c); err != nil {
 		return err
 	}
-	d.say("in %s, a copy of %s", d.rel(d.config()), d.rel(d.source()))
-
 	if err := d.planAndApply(ctx, c); err != nil {
 		return err
 	}
@@ -104,8 +101,10 @@ func (d *demo) up(ctx context.Context) error {
 // prepare makes the demo's folder and puts a fresh copy of the quickstart into
 // it, beside the state and the account of an earlier run.
 func (d *demo) prepare() error {
-	if err := os.MkdirAll(d.config(), 0o700); err != nil { // the state holds secrets
-		return err
+	for _, dir := range []string{d.config(), d.homeDir()} {
+		if err := os.MkdirAll(dir, 0o700); err != nil { // the state holds secrets
+			return err
+		}
 	}
 	for path, text := range map[string]string{
 		filepath.Join(d.work, ".gitignore"): "*\n",
@@ -114,10 +113,6 @@ func (d *demo) prepare() error {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			return err
 		}
-	}
-	// The lock file holds the checksum of the build before this one.
-	if err := os.RemoveAll(filepath.Join(d.config(), ".terraform.lock.hcl")); err != nil {
-		return err
 	}
 	return copyConfig(d.config(), d.source())
 }
@@ -152,8 +147,23 @@ func (d *demo) openCLI(ctx context.Context) (*cli, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &cli{path: path, dir: d.config(), env: environment(os.Environ(), d.configFile()), stderr: d.warn}
+	c := &cli{path: path, dir: d.config(), env: environment(os.Environ(), d.configFile(), d.homeDir()), stderr: d.warn}
 	return c, c.identify(ctx)
+}
+
+// init prepares the copy for this CLI and this build of the provider. The lock
+// file may be of other ones.
+func (d *demo) init(ctx context.Context, c *cli) error {
+	d.heading("%s init", c.name())
+	if err := os.RemoveAll(filepath.Join(d.config(), ".terraform.lock.hcl")); err != nil {
+		return err
+	}
+	if out, err := c.capture(ctx, "init"); err != nil {
+		d.say("%s", out)
+		return err
+	}
+	d.say("in %s, a copy of %s", d.rel(d.config()), d.rel(d.source()))
+	return nil
 }
 
 func (d *demo) planAndApply(ctx context.Context, c *cli) error {

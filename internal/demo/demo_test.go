@@ -256,7 +256,7 @@ func TestDown(t *testing.T) {
 	if err := d.down(t.Context()); err != nil {
 		t.Fatalf("down: %v\n%s", err, out)
 	}
-	if got, want := commands(calls(t)), []string{"destroy", "destroy", "state", "destroy", "state"}; !slices.Equal(got, want) {
+	if got, want := commands(calls(t)), []string{"init", "destroy", "init", "destroy", "state", "init", "destroy", "state"}; !slices.Equal(got, want) {
 		t.Errorf("commands are %v, want %v", got, want)
 	}
 	if _, err := os.Stat(d.work); !errors.Is(err, os.ErrNotExist) {

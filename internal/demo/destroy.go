@@ -32,6 +32,9 @@ func (d *demo) destroy(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := d.init(ctx, c); err != nil {
+		return err
+	}
 	d.heading("%s destroy", c.name())
 	if err := c.must(ctx, d.sayOutcome, "destroy", "-auto-approve"); err != nil {
 		return err

@@ -51,6 +51,10 @@ func fakeCLI(calls string, args []string) int {
 		fmt.Fprintln(os.Stderr, "Error: "+fault+" is broken")
 		return 1
 	}
+	// Like a CLI that makes its folder wherever it runs.
+	if home := os.Getenv("HOME"); home != "" {
+		_ = os.WriteFile(filepath.Join(home, ".terraformrc.d"), nil, 0o600)
+	}
 	switch args[0] {
 	case "version":
 		fmt.Println("Terraform v1.11.4\non linux_amd64")

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -161,7 +163,7 @@ func AddInvalid(diags *diag.Diagnostics, attribute string, err error) {
 // no operation that deletes it.
 func AddRemains(diags *diag.Diagnostics, object, id, consequence string) {
 	addRemains(diags, object, id, consequence,
-		"Remove it in the service's own control panel if it is not wanted any more; a later apply of the same configuration can import it.")
+		"Remove it in the service's own control panel if it is not wanted any more; to manage it again, import it.")
 }
 
 // AddRemainsUnread is [AddRemains] for an object that an API without the
@@ -199,4 +201,7 @@ func sentence(s string) string {
 	return s
 }
 
-func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+func capital(s string) string {
+	first, size := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(first)) + s[size:]
+}

@@ -133,7 +133,7 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 	switch {
 	case err == nil || client.IsNotFound(err):
 	case errors.Is(err, client.ErrDeleteUnsupported):
-		service.AddRemains(&resp.Diagnostics, state.label(), state.ID.ValueString(), stillWorks(state, time.Now()))
+		service.AddRemainsUnread(&resp.Diagnostics, state.label(), state.ID.ValueString(), stillWorks(state, time.Now()))
 	default:
 		service.AddError(&resp.Diagnostics, err, "Can't revoke the "+state.label(), nil)
 	}

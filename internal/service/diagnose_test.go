@@ -1,0 +1,170 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+)
+
+// told is what diagnostics say, each as "attribute| summary| detail".
+func told(diags diag.Diagnostics) []string {
+	var all []string
+	for _, d := range diags {
+		at := ""
+		if d, ok := d.(diag.DiagnosticWithPath); ok {
+			at = d.Path().String()
+		}
+		all = append(all, at+"| "+d.Summary()+"| "+d.Detail())
+	}
+	return all
+}
+
+func problem(loc, msg string) client.Problem {
+	p := client.Problem{Msg: msg}
+	if loc != "" {
+		p.Loc = strings.Split(loc, ".")
+	}
+	return p
+}
+
+func TestAddErrorFindsTheAttribute(t *testing.T) {
+	t.Parallel()
+	fields := Fields{"prio": "priority", "hidden": "", "domains.0": "name"}
+	for name, c := range map[string]struct {
+		problems []client.Problem
+		want     []string // attribute and how the detail begins
+	}{
+		"own name":  {[]client.Problem{problem("body.name", "Value error, bad name")}, []string{"name| Bad name."}},
+		"renamed":   {[]client.Problem{problem("body.prio", "Field required")}, []string{"priority| Field required."}},
+		"path":      {[]client.Problem{problem("body.domains.0", "is taken!")}, []string{"name| Is taken!"}},
+		"nested":    {[]client.Problem{problem("body.contact_info.phone", "wrong")}, []string{"contact_info.phone| Wrong."}},
+		"in a list": {[]client.Problem{problem("body.items.3.name", "wrong")}, []string{"items[3].name| Wrong."}},
+		"several": {
+			[]client.Problem{problem("body.name", "bad"), problem("body.prio", "worse")}, []string{"name| Bad.", "priority| Worse."},
+		},
+		"no attribute": {[]client.Problem{problem("body.hidden", "wrong")}, []string{"| Hidden: wrong."}},
+		"elsewhere":    {[]client.Problem{problem("path.account_id", "wrong")}, []string{"| Wrong."}},
+		"nowhere":      {[]client.Problem{problem("", "wrong")}, []string{"| Wrong."}},
+		"whole body":   {[]client.Problem{problem("body", "wrong")}, []string{"| Wrong."}},
+		// None may be lost because another one has found its attribute.
+		"some": {
+			[]client.Problem{problem("query.page", "wrong"), problem("body.name", "bad"), problem("body.hidden", "worse")},
+			[]string{"name| Bad.", "| Wrong. Hidden: worse."},
+		},
+		"none": {nil, []string{"| The API gave no reason."}},
+	} {
+		var diags diag.Diagnostics
+		err := &client.Error{Status: 422, RequestID: "r-1", Operation: "create-thing", Problems: c.problems}
+		AddError(&diags, err, "Can't create", fields)
+		got := told(diags)
+		if len(got) != len(c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+			continue
+		}
+		for i, want := range c.want {
+			at, detail, _ := strings.Cut(want, "| ")
+			if !strings.HasPrefix(got[i], at+"| Can't create| "+detail) || !strings.Contains(got[i], "r-1") || !strings.HasSuffix(got[i], "Correct the value in the configuration.") {
+				t.Errorf("%s: %q, want %q", name, got[i], want)
+			}
+		}
+	}
+}
+
+func TestAddErrorWithoutFields(t *testing.T) {
+	t.Parallel()
+	var diags diag.Diagnostics
+	AddError(&diags, &client.Error{Status: 422, Operation: "get-thing", Problems: []client.Problem{problem("body.name", "bad")}}, "Can't read", nil)
+	if got, want := told(diags), []string{"| Can't read| Name: bad.\n\n(The API answered get-thing with HTTP 422.)\n\nCorrect the value in the configuration."}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestAdvice expects of each failure to hear what to do next.
+func TestAdvice(t *testing.T) {
+	t.Parallel()
+	status := func(n int) error { return fmt.Errorf("call: %w", &client.Error{Status: n, Operation: "op"}) }
+	for want, errs := range map[string][]error{
+		"Check the credential":     {status(401)},
+		"that capability":          {status(403)},
+		"import it":                {status(409)},
+		"Correct the value":        {status(422)},
+		"-parallelism":             {status(429)},
+		"Run apply again":          {status(500), status(503), context.Canceled, context.DeadlineExceeded},
+		"timeouts":                 {fmt.Errorf("wait: %w", context.DeadlineExceeded)},
+		"Name it by its id":        {&client.AmbiguousError{Object: "ops", IDs: []string{"1", "2"}}},
+		"base_url":                 {&client.Error{Operation: "op", Err: errors.New("refused")}},
+		"Delete it, or choose":     {&client.SecretLostError{Operation: "op", IDs: []string{"1"}, Cause: &client.Error{Status: 409, Problems: []client.Problem{problem("body.name", "taken")}}}},
+		"Check the account's list": {&client.UnknownOutcomeError{Operation: "op", Check: "Check the account's list.", Cause: status(500)}},
+	} {
+		for _, err := range errs {
+			var diags diag.Diagnostics
+			AddError(&diags, err, "Can't", Fields{})
+			got := told(diags)
+			if len(got) != 1 || !strings.Contains(got[0], want) || !strings.HasPrefix(got[0], "| ") {
+				t.Errorf("%v: %q, want %q", err, got, want)
+			}
+			if outcomeUnclear(err) && strings.Contains(got[0], "\n\n") {
+				t.Errorf("%v: more advice than its own: %q", err, got[0])
+			}
+		}
+	}
+	var diags diag.Diagnostics
+	AddErrorAdvising(&diags, status(409), "Can't", nil, "Choose another name.")
+	if got := told(diags)[0]; !strings.HasSuffix(got, "Choose another name.") || strings.Contains(got, "import it") {
+		t.Errorf("advised %q", got)
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	t.Parallel()
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, c := range map[string]struct {
+		add  func(*diag.Diagnostics)
+		want []string
+	}{
+		"unread":    {func(d *diag.Diagnostics) { AddRemainsUnread(d, "mailbox jane", "id-1", "It costs.") }, []string{"The mailbox jane still exists", "id-1", "It costs.", "can't be imported"}},
+		"remains":   {func(d *diag.Diagnostics) { AddRemains(d, "mailbox jane", "id-1", "It costs.") }, []string{"The mailbox jane still exists", "id-1", "It costs.", "control panel"}},
+		"leftovers": {func(d *diag.Diagnostics) { AddLeftovers(d, "mailbox jane", []string{"id-1", "id-2"}, "Delete them.") }, []string{"mailbox jane", "id-1 and id-2", "Delete them."}},
+		"none left": {func(d *diag.Diagnostics) { AddLeftovers(d, "mailbox jane", nil, "Delete them.") }, nil},
+		"not ready": {func(d *diag.Diagnostics) {
+			AddNotReady(t.Context(), d, "mailbox jane", "provisioning", errors.New("no answer"))
+		}, []string{"mailbox jane is not ready yet", "provisioning. No answer.", "Run apply again"}},
+		"time over": {func(d *diag.Diagnostics) {
+			AddNotReady(ended, d, "mailbox jane", "provisioning", errors.New("no answer"))
+		}, []string{"The time for waiting is over."}},
+		"resumed":  {func(d *diag.Diagnostics) { AddResumed(d, "mailbox jane", "id-1") }, []string{"mailbox jane was created by an earlier run", "id-1"}},
+		"loss":     {func(d *diag.Diagnostics) { AnnounceLoss(d, "domain a.com", "It costs.") }, []string{"gives up the domain a.com", "It costs.", "removed block"}},
+		"replaced": {func(d *diag.Diagnostics) { AnnounceReplacement(d, "domain a.com", "Another name.", "It costs.") }, []string{"replaces the domain a.com", "Another name.", "It costs."}},
+	} {
+		var diags diag.Diagnostics
+		c.add(&diags)
+		got := strings.Join(told(diags), "")
+		if len(diags) != min(len(c.want), 1) || diags.HasError() {
+			t.Errorf("%s: %q", name, got)
+		}
+		for _, part := range c.want {
+			if !strings.Contains(got, part) {
+				t.Errorf("%s: %q is missing in %q", name, part, got)
+			}
+		}
+	}
+}
+
+func TestSentence(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"": "", "a": "A.", "Value error, must be 1": "Must be 1.", "done.": "Done.", "really?": "Really?", "it (HTTP 1)": "It (HTTP 1)", "über": "Über.",
+	} {
+		if got := sentence(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}

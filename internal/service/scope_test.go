@@ -1,0 +1,122 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
+)
+
+const (
+	domainUUID = "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e"
+	otherUUID  = "8f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e"
+)
+
+func ref(s string) customtype.DomainRef { return customtype.New[customtype.DomainRef](s) }
+func id(s string) customtype.UUID       { return customtype.New[customtype.UUID](s) }
+
+// oneDomain is an account that has bücher.com.
+type oneDomain struct{ err error }
+
+func (d oneDomain) GetDomain(_ context.Context, key string) (*api.Domain, error) {
+	switch {
+	case d.err != nil:
+		return nil, d.err
+	case customtype.RefersTo(key, domainUUID, "xn--bcher-kva.com"):
+		return &api.Domain{ID: domainUUID, Name: "xn--bcher-kva.com"}, nil
+	}
+	return nil, fmt.Errorf("domain %s: %w", key, client.ErrNotFound)
+}
+
+func TestScopeFill(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		prior           Scope
+		scopeType, id   string
+		domain, inSpace string
+	}{
+		"as written, name":      {Scope{Domain: ref("BÜCHER.com")}, api.ScopeDomain, domainUUID, "BÜCHER.com", ""},
+		"as written, id":        {Scope{Domain: ref(strings.ToUpper(domainUUID))}, api.ScopeDomain, domainUUID, strings.ToUpper(domainUUID), ""},
+		"imported":              {Scope{}, api.ScopeDomain, domainUUID, "xn--bcher-kva.com", ""},
+		"imported, no name":     {Scope{}, api.ScopeDomain, otherUUID, otherUUID, ""},
+		"moved to a domain":     {Scope{Domain: ref(otherUUID), WorkspaceID: id(otherUUID)}, api.ScopeDomain, domainUUID, "xn--bcher-kva.com", ""},
+		"workspace, as written": {Scope{WorkspaceID: id(strings.ToUpper(otherUUID))}, api.ScopeWorkspace, otherUUID, "", strings.ToUpper(otherUUID)},
+		"workspace, imported":   {Scope{}, api.ScopeWorkspace, otherUUID, "", otherUUID},
+		"workspace, moved":      {Scope{Domain: ref("a.com"), WorkspaceID: id(domainUUID)}, api.ScopeWorkspace, otherUUID, "", otherUUID},
+		"account":               {Scope{Domain: ref("a.com")}, api.ScopeAccount, otherUUID, "", ""},
+		"of a later API":        {Scope{Domain: ref("a.com")}, "team", otherUUID, "a.com", ""},
+	} {
+		got := c.prior
+		got.Fill(t.Context(), oneDomain{}, c.scopeType, c.id)
+		if got.ScopeType.ValueString() != c.scopeType || got.ScopeID.ValueString() != c.id || got.Domain.ValueString() != c.domain || got.WorkspaceID.ValueString() != c.inSpace ||
+			got.Domain.IsNull() != (c.domain == "") || got.WorkspaceID.IsNull() != (c.inSpace == "") {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+func TestScopeCovers(t *testing.T) {
+	t.Parallel()
+	failure := errors.New("no answer")
+	state := func(scopeType, scopeID, domain string) Scope {
+		s := Scope{ScopeType: types.StringValue(scopeType), ScopeID: types.StringValue(scopeID)}
+		if domain != "" {
+			s.Domain = ref(domain)
+		}
+		return s
+	}
+	byName, byID := state(api.ScopeDomain, domainUUID, "bücher.com"), state(api.ScopeDomain, domainUUID, domainUUID)
+	space, account := state(api.ScopeWorkspace, otherUUID, ""), state(api.ScopeAccount, otherUUID, "")
+	for name, c := range map[string]struct {
+		state, config Scope
+		api           oneDomain
+		want          bool
+		err           error
+	}{
+		"name, name":           {state: byName, config: Scope{Domain: ref("xn--bcher-kva.COM.")}, api: oneDomain{failure}, want: true},
+		"name, id":             {state: byName, config: Scope{Domain: ref(strings.ToUpper(domainUUID))}, api: oneDomain{failure}, want: true},
+		"name, other name":     {state: byName, config: Scope{Domain: ref("a.com")}, api: oneDomain{failure}},
+		"name, other id":       {state: byName, config: Scope{Domain: ref(otherUUID)}, api: oneDomain{failure}},
+		"id, its name":         {state: byID, config: Scope{Domain: ref("Bücher.com")}, want: true},
+		"id, another name":     {state: byID, config: Scope{Domain: ref("a.com")}},
+		"id, no answer":        {state: byID, config: Scope{Domain: ref("bücher.com")}, api: oneDomain{failure}, err: failure},
+		"domain, none":         {state: byName, config: Scope{}},
+		"domain, workspace":    {state: byName, config: Scope{WorkspaceID: id(domainUUID)}},
+		"domain, both":         {state: byName, config: Scope{Domain: ref("bücher.com"), WorkspaceID: id(otherUUID)}},
+		"domain, unknown":      {state: byName, config: Scope{Domain: customtype.NewUnknown[customtype.DomainRef]()}},
+		"workspace":            {state: space, config: Scope{WorkspaceID: id(strings.ToUpper(otherUUID))}, want: true},
+		"workspace, other":     {state: space, config: Scope{WorkspaceID: id(domainUUID)}},
+		"workspace, none":      {state: space, config: Scope{}},
+		"workspace, unknown":   {state: space, config: Scope{WorkspaceID: customtype.NewUnknown[customtype.UUID]()}},
+		"account":              {state: account, config: Scope{}, want: true},
+		"account, workspace":   {state: account, config: Scope{WorkspaceID: id(otherUUID)}},
+		"account, domain":      {state: account, config: Scope{Domain: ref("a.com")}},
+		"of a later API":       {state: state("team", otherUUID, "a.com"), config: Scope{Domain: ref("a.com")}, want: true},
+		"of a later API, else": {state: state("team", otherUUID, "a.com"), config: Scope{Domain: ref("b.com")}},
+	} {
+		got, err := c.state.covers(c.config, func(name string) (string, error) { return domainIDOf(t.Context(), c.api, name) })
+		if got != c.want || !errors.Is(err, c.err) {
+			t.Errorf("%s: %t, %v", name, got, err)
+		}
+	}
+}
+
+// TestScopeAttributes checks that the attributes and the model fit together.
+func TestScopeAttributes(t *testing.T) {
+	t.Parallel()
+	s := schema.Schema{Attributes: ScopeAttributes("a thing")}
+	if diags := s.ValidateImplementation(t.Context()); diags.HasError() {
+		t.Error(diags)
+	}
+	if len(s.Attributes) != 4 {
+		t.Errorf("there are %d attributes", len(s.Attributes))
+	}
+}
