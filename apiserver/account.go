@@ -22,8 +22,7 @@ func createWorkspace(c *call, in *api.CreateWorkspaceRequest) (*api.Workspace, e
 	return transact(c, func(tx store.Tx) (*api.Workspace, error) {
 		w := store.Workspace{ID: id, AccountID: c.caller.accountID, Name: in.Body.Name, CreatedAt: c.at}
 		err := tx.CreateWorkspace(&w)
-		var exists *store.ExistsError
-		if errors.As(err, &exists) {
+		if exists, ok := errors.AsType[*store.ExistsError](err); ok {
 			return nil, api.Conflict("the account has a workspace named %q already, with the id %s", w.Name, exists.ID)
 		}
 		return new(workspace(w)), err

@@ -55,8 +55,7 @@ func checkCNAME(r store.Reader, record store.DNSRecord, zone string) error {
 }
 
 func recordConflict(err error, record store.DNSRecord) error {
-	var exists *store.ExistsError
-	if errors.As(err, &exists) {
+	if exists, ok := errors.AsType[*store.ExistsError](err); ok {
 		return api.Conflict("an identical %s record at %s exists already with the id %s", record.Type, record.Name, exists.ID)
 	}
 	return statusOf(err, "dns_record_id", "DNS record")
@@ -77,11 +76,10 @@ func listDNSRecords(c *call, in *api.ListDNSRecordsRequest) (*api.Page[api.DNSRe
 			filter.DomainID, zone = d.ID, d.Name
 		}
 		if in.Name != "" {
-			name, err := dnsdata.NormalizeName(in.Name, zone)
-			if err != nil {
-				return nil, 0, nil // no record has such a name
+			var err error
+			if filter.Name, err = dnsdata.NormalizeName(in.Name, zone); err != nil {
+				return nil, 0, nil //nolint:nilerr // no record has such a name
 			}
-			filter.Name = name
 		}
 		return r.DNSRecords(c.caller.accountID, filter, s)
 	}, dnsRecord)

@@ -87,11 +87,10 @@ func deleteDomain(c *call, in *api.DomainRequest) (*api.NoContent, error) {
 
 // purchase is one domain of a purchase request on its way.
 type purchase struct {
-	asked    string
-	verdict  verdict
-	id       string
-	dkimKey  string
-	existing *store.ExistsError
+	asked   string
+	verdict verdict
+	id      string
+	dkimKey string
 }
 
 func purchaseDomains(c *call, in *api.PurchaseDomainsRequest) (*api.Purchase, error) {
@@ -153,8 +152,7 @@ func (c *call) purchaseOne(tx store.Tx, o purchase, workspaceID, batch string, r
 		State: o.verdict.state(c.at), OutboundRoutingReady: true, Registrant: registrant, PurchaseBatchID: batch, CreatedAt: c.at,
 	}
 	err := tx.CreateDomain(&d)
-	var exists *store.ExistsError
-	if errors.As(err, &exists) {
+	if _, ok := errors.AsType[*store.ExistsError](err); ok {
 		return refuse(api.PurchaseUnavailable, "the domain is registered already")
 	}
 	if err == nil {

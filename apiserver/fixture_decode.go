@@ -19,8 +19,7 @@ func decodeStrict(data []byte, v any) error {
 	// The syntax is checked of the whole first: then only the contents can be
 	// wrong below.
 	if err := json.Unmarshal(data, new(json.RawMessage)); err != nil {
-		var syntax *json.SyntaxError
-		if errors.As(err, &syntax) {
+		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 			return fmt.Errorf("line %d: this is not JSON: %w", d.line(syntax.Offset), err)
 		}
 		return err
@@ -110,8 +109,7 @@ func (d *strictDecoder) leaf(v reflect.Value, path string) error {
 		return d.fail(path, "must not be null; leave the field out")
 	}
 	err := json.Unmarshal(raw, v.Addr().Interface())
-	var mismatch *json.UnmarshalTypeError
-	if errors.As(err, &mismatch) {
+	if mismatch, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return d.fail(path, "must be %s and not a %s", inWords(mismatch.Type), mismatch.Value)
 	}
 	if err != nil {

@@ -57,8 +57,7 @@ func (c *call) beginVerification(r store.Reader, rule *store.Forwarding, link ve
 }
 
 func forwardingConflict(err error, rule store.Forwarding) error {
-	var exists *store.ExistsError
-	if errors.As(err, &exists) {
+	if exists, ok := errors.AsType[*store.ExistsError](err); ok {
 		return api.Conflict("mail of this %s is forwarded to %s already by the rule %s", rule.Scope.Type, rule.TargetEmail, exists.ID)
 	}
 	return statusOf(err, "forwarding_id", "forwarding rule")

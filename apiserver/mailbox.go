@@ -29,8 +29,7 @@ func createMailbox(c *call, in *api.CreateMailboxRequest) (*api.Mailbox, error) 
 			return nil, api.Conflict("the account has as many mailboxes as it may have (%d)", c.maxMailboxes)
 		}
 		m, err := c.addMailbox(tx, d, id, in.Body.LocalPart, in.Body.FirstName, in.Body.LastName)
-		var exists *store.ExistsError
-		if errors.As(err, &exists) {
+		if exists, ok := errors.AsType[*store.ExistsError](err); ok {
 			return nil, api.Conflict("the mailbox %s@%s exists already with the id %s", in.Body.LocalPart, d.Name, exists.ID)
 		}
 		return m, err

@@ -69,8 +69,7 @@ func (s *Service) hashPassword(ctx context.Context, password string) (string, er
 }
 
 func masterPasswordConflict(err error, p store.MasterPassword) error {
-	var exists *store.ExistsError
-	if errors.As(err, &exists) {
+	if exists, ok := errors.AsType[*store.ExistsError](err); ok {
 		return api.Conflict("this %s has a master password named %q already, with the id %s", p.Scope.Type, p.Name, exists.ID)
 	}
 	return statusOf(err, "credential_id", "master password")

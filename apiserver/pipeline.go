@@ -130,8 +130,7 @@ func (s *Service) requireJSON(ctx huma.Context, next func(huma.Context)) {
 // answerable turns what a handler returned into what the caller is told. What
 // failed inside is logged and stays inside.
 func (s *Service) answerable(c *call, err error) error {
-	var answer *api.Error
-	if errors.As(err, &answer) {
+	if answer, ok := errors.AsType[*api.Error](err); ok {
 		return answer
 	}
 	if c.ctx.Err() != nil {

@@ -114,7 +114,7 @@ func parseName(s string) (name string, absolute bool, err error) {
 	case len(name) > maxName:
 		return "", false, fmt.Errorf("name must not be longer than %d characters", maxName)
 	case absolute && !strings.Contains(name, "."):
-		return "", false, errors.New("name of one label must not end in a dot; expected a name such as www, or www.example.com.")
+		return "", false, errors.New("name of one label must not end in a dot; expected a name such as www")
 	}
 	return name, absolute, nil
 }

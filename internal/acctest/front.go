@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -27,9 +28,7 @@ func (s *Server) Front(t testing.TB, handle func(w http.ResponseWriter, r *http.
 func Rewrite(w http.ResponseWriter, r *http.Request, next http.Handler, edit func(body string) string) {
 	answer := httptest.NewRecorder()
 	next.ServeHTTP(answer, r)
-	for name, values := range answer.Header() {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), answer.Header())
 	w.Header().Del("Content-Length")
 	w.WriteHeader(answer.Code)
 	_, _ = io.WriteString(w, edit(answer.Body.String()))

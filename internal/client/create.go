@@ -116,7 +116,8 @@ func (cr *creation[Resp]) settle(ctx context.Context, x *exchange, cause error) 
 	seen, lookErr := cr.look(ctx, x)
 	switch {
 	case lookErr == nil && secret && len(seen) > 0:
-		return cr.retell(x, seen, again, cause)
+		again, err := cr.retell(x, seen, again, cause)
+		return nil, again, err
 	case lookErr == nil && len(seen) == 1:
 		return &seen[0], false, nil
 	case lookErr == nil && len(seen) == 0:
@@ -160,13 +161,13 @@ func (cr *creation[Resp]) look(ctx context.Context, x *exchange) ([]Resp, error)
 // that honours keys tells it again; another one refuses the duplicate or makes
 // one, which compare reports. When the look after that shows more than the look
 // before, this API makes duplicates, and no more are sent.
-func (cr *creation[Resp]) retell(x *exchange, seen []Resp, again bool, cause error) (*Resp, bool, error) {
+func (cr *creation[Resp]) retell(x *exchange, seen []Resp, again bool, cause error) (bool, error) {
 	grown := cr.seen != nil && len(seen) > len(cr.seen)
 	cr.seen = seen
 	if again && !grown {
-		return nil, true, nil
+		return true, nil
 	}
-	return nil, false, &SecretLostError{Operation: x.spec.ID, Object: x.object, IDs: cr.ids(seen), Cause: cause}
+	return false, &SecretLostError{Operation: x.spec.ID, Object: x.object, IDs: cr.ids(seen), Cause: cause}
 }
 
 // missing is the error when a look shows that nothing was created and the
@@ -229,7 +230,7 @@ func (cr *creation[Resp]) unknown(x *exchange, cause, look error) error {
 func createLifecycle[Req, Resp any](ctx context.Context, c *Client, op api.Operation[Req, Resp], req *Req, cr *creation[Resp]) (*Resp, error) {
 	resp, err := create(ctx, c, op, req, cr)
 	// Not errors.AsType: an unknown outcome has such an error inside at most.
-	if e, ok := err.(*Error); ok && (e.unsupported() || e.Status == http.StatusNotFound) { //nolint:errorlint
+	if e, ok := err.(*Error); ok && (e.unsupported() || e.Status == http.StatusNotFound) {
 		return nil, unsupported(ErrCreateUnsupported, op.Spec, cr.object)
 	}
 	return resp, err

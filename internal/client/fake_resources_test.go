@@ -3,6 +3,7 @@ package client
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -51,9 +52,7 @@ func (f *fakeAPI) handle(s api.Spec, params map[string]string, r *http.Request, 
 		f.stored[collection] = slices.Delete(f.stored[collection], i, i+1)
 		return answer{status: 204}
 	case http.MethodPatch:
-		for k, v := range in {
-			f.stored[collection][i][k] = v
-		}
+		maps.Copy(f.stored[collection][i], in)
 	}
 	return answer{200, f.stored[collection][i]}
 }
@@ -92,9 +91,7 @@ func (f *fakeAPI) list(collection string, r *http.Request) answer {
 
 func (f *fakeAPI) create(s api.Spec, collection string, in object) answer {
 	o := object{"account_id": accountID}
-	for k, v := range in {
-		o[k] = v
-	}
+	maps.Copy(o, in)
 	if collection == "mailboxes" {
 		o = mailboxObject(fmt.Sprint(in["local_part"]), fmt.Sprint(in["domain"]))
 		o["first_name"], o["last_name"] = in["first_name"], in["last_name"]
@@ -112,9 +109,7 @@ func (f *fakeAPI) create(s api.Spec, collection string, in object) answer {
 	}
 	f.put(collection, o)
 	told := object{}
-	for k, v := range o {
-		told[k] = v
-	}
+	maps.Copy(told, o)
 	switch {
 	case collection == "auth/service-accounts":
 		told["token"] = fmt.Sprintf("mhsa_%v", o["id"])

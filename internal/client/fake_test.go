@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -231,9 +232,7 @@ func problem(status int, typ, msg string) answer {
 
 func reply(r *http.Request, a answer, header http.Header) *http.Response {
 	h := http.Header{"Content-Type": {"application/json"}, "X-Request-Id": {r.Header.Get("X-Request-Id")}}
-	for k, v := range header {
-		h[k] = v
-	}
+	maps.Copy(h, header)
 	var b []byte
 	switch body := a.body.(type) {
 	case nil:

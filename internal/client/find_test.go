@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"maps"
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -94,9 +95,7 @@ func TestFind(t *testing.T) {
 				t.Errorf("searched for %q", got)
 			}
 			first := object{}
-			for k, v := range tc.objects[0] {
-				first[k] = v
-			}
+			maps.Copy(first, tc.objects[0])
 			delete(first, "id")
 			twin := f.add(tc.stored, first)
 			_, err := tc.find(t.Context(), c)

@@ -41,7 +41,7 @@ func (x *exchange) message(s string) string { return clean(x.redact(s), maxMessa
 // plain is the cause of a failed attempt without the URL that net/http puts
 // before it, and without secrets.
 func (x *exchange) plain(err error) error {
-	if wrapped, ok := errors.AsType[*url.Error](err); ok && err == error(wrapped) {
+	if wrapped, ok := err.(*url.Error); ok {
 		err = wrapped.Err
 	}
 	if text := err.Error(); x.redact(text) != text {

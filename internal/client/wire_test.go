@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -45,9 +46,7 @@ func serve(t *testing.T, f *fakeAPI, before func(http.ResponseWriter, *http.Requ
 		if err != nil {
 			panic(http.ErrAbortHandler)
 		}
-		for k, v := range resp.Header {
-			w.Header()[k] = v
-		}
+		maps.Copy(w.Header(), resp.Header)
 		w.WriteHeader(resp.StatusCode)
 		_, _ = io.Copy(w, resp.Body)
 	}))
@@ -61,7 +60,7 @@ func TestTransportDoesNotRepeatACreate(t *testing.T) {
 	f := newFakeAPI().fail(fault{op: "create-mailbox", dropAfter: true})
 	server := serve(t, f, nil)
 	c, _ := over(t, server.URL)
-	for range c.ListMailboxes(t.Context(), api.ListMailboxesRequest{}) { // leaves a connection to reuse
+	for range c.ListMailboxes(t.Context(), api.ListMailboxesRequest{}) { //nolint:errcheck // leaves a connection to reuse
 	}
 	if _, err := creators["mailbox"].do(t.Context(), c); err != nil {
 		t.Fatal(err)

@@ -15,8 +15,7 @@ var errOtherProgram = errors.New("it is the SQLite database of another program; 
 
 // code returns the primary result code of SQLite's error, 0 for another error.
 func code(err error) int {
-	var e *driver.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*driver.Error](err); ok {
 		return e.Code() & 0xff
 	}
 	return 0

@@ -5,8 +5,9 @@ import (
 	"database/sql"
 	"errors"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 	driver "modernc.org/sqlite"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
 
 // session is one connection with the statements that were prepared on it. It is

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -32,7 +33,7 @@ func of[T any](k kind[T]) *kind[T] {
 	}
 	k.selection = `SELECT ` + strings.Join(append(read, k.joined...), ", ")
 
-	write := append(k.columns[:len(k.columns):len(k.columns)], k.written...)
+	write := append(slices.Clip(k.columns), k.written...)
 	values := make([]string, len(write))
 	for i := range values {
 		values[i] = "$" + strconv.Itoa(i+1)
@@ -64,7 +65,7 @@ func all[T any](r *reader, k *kind[T], w *where) ([]T, error) {
 
 // page returns a part of the objects that w selects, and how many it selects.
 func page[T any](r *reader, k *kind[T], w *where, s store.Slice) ([]T, int, error) {
-	args := w.args[:len(w.args):len(w.args)]
+	args := slices.Clip(w.args)
 	items, err := first(r, k, w, s)
 	if err != nil {
 		return nil, 0, err
@@ -133,7 +134,7 @@ func column[T any](r *reader, query string, args ...any) ([]T, error) {
 // false where something unique exists already.
 func insert[T any](t *tx, k *kind[T], v *T, written ...any) (bool, error) {
 	own := k.fields(v)[:len(k.columns)]
-	n, err := t.exec(k.insertion, append(own[:len(own):len(own)], written...)...)
+	n, err := t.exec(k.insertion, append(slices.Clip(own), written...)...)
 	if err != nil {
 		return false, fmt.Errorf("create in %s: %w", k.table, err)
 	}
