@@ -37,7 +37,7 @@ func (s settings) open(ctx context.Context, userAgent string) (*client.Client, e
 // database. Several provider processes may do so at once.
 func (s settings) openEmbedded(ctx context.Context, o client.Options) (*client.Client, error) {
 	if err := prepareDataDir(s.dataDir); err != nil {
-		return nil, fmt.Errorf("the embedded account's directory %s can't be used: %w", s.dataDir, err)
+		return nil, fmt.Errorf("the embedded account's directory %s can't be used: %w; make it writable, or set embedded.data_dir or %s to another one", s.dataDir, err, envDataDir)
 	}
 	db, err := sqlite.Open(ctx, filepath.Join(s.dataDir, databaseName), sqlite.Options{})
 	if err != nil {

@@ -38,7 +38,7 @@ func TestConfigureReachesEverything(t *testing.T) {
 			continue
 		}
 		fields++
-		given, ok := v.Interface().(*session.Session)
+		given, ok := reflect.TypeAssert[*session.Session](v)
 		if !ok || given == nil {
 			t.Errorf("%s is %v", f.Name, v)
 			continue

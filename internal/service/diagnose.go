@@ -45,7 +45,7 @@ func AddErrorAdvising(diags *diag.Diagnostics, err error, summary string, fields
 			elsewhere = append(elsewhere, reason(p))
 		}
 	}
-	_, wrapped := errors.Unwrap(err).(*client.Error) //nolint:errorlint // what wraps it says more
+	_, wrapped := errors.Unwrap(err).(*client.Error)
 	switch {
 	case wrapped:
 		diags.AddError(summary, join(sentence(err.Error()), next))
@@ -126,6 +126,10 @@ func advice(err error) string {
 		return "Run apply again: it goes on from here. If it always takes this long, raise the resource's timeouts."
 	case errors.Is(err, context.Canceled):
 		return "Run apply again: it goes on from here."
+	case client.IsNotFound(err):
+		return "If it was deleted outside Terraform, run apply again: the next plan creates it anew."
+	case status == http.StatusNotFound:
+		return "Check base_url: it is the address that the API's paths, such as /v1/public/accounts, come below."
 	case status == http.StatusUnauthorized:
 		return "Check the credential: MAILHOST_TOKEN, or token or oauth2 in the provider block. A service account's token stops working when it expires or is revoked."
 	case status == http.StatusForbidden:

@@ -95,6 +95,7 @@ func TestAdvice(t *testing.T) {
 		"that capability":          {status(403)},
 		"import it":                {status(409)},
 		"Correct the value":        {status(422)},
+		"creates it anew":          {status(404), fmt.Errorf("mailbox: %w", client.ErrNotFound)},
 		"-parallelism":             {status(429)},
 		"Run apply again":          {status(500), status(503), context.Canceled, context.DeadlineExceeded},
 		"timeouts":                 {fmt.Errorf("wait: %w", context.DeadlineExceeded)},

@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/google/uuid"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -63,8 +64,10 @@ func (r *Resource) ImportBy(ctx context.Context, req resource.ImportStateRequest
 	switch {
 	case id == "":
 		var identity Identity
-		resp.Diagnostics.Append(req.Identity.Get(ctx, &identity)...)
-		if account := identity.AccountID.ValueString(); account != "" && account != c.AccountID() {
+		if req.Identity != nil {
+			resp.Diagnostics.Append(req.Identity.Get(ctx, &identity)...)
+		}
+		if account := identity.AccountID.ValueString(); account != "" && !strings.EqualFold(account, c.AccountID()) {
 			resp.Diagnostics.AddError("Import from another account",
 				fmt.Sprintf("The identity names the account %s, but this provider configuration manages %s. Import with the provider (or its alias) of that account.", account, c.AccountID()))
 		}
@@ -72,7 +75,7 @@ func (r *Resource) ImportBy(ctx context.Context, req resource.ImportStateRequest
 	case !isID:
 		found, err := find(ctx, c, id)
 		if err != nil {
-			AddError(&resp.Diagnostics, err, fmt.Sprintf("Can't import %q", id), nil)
+			AddErrorAdvising(&resp.Diagnostics, err, fmt.Sprintf("Can't import %q", id), nil, importAdvice(err))
 			return
 		}
 		id = found
@@ -85,6 +88,14 @@ func (r *Resource) ImportBy(ctx context.Context, req resource.ImportStateRequest
 	}
 	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("id"), id)...)
 	resp.Diagnostics.Append(SetIdentity(ctx, resp.Identity, c.AccountID(), types.StringValue(id))...)
+}
+
+// importAdvice says what to do next when an import has found nothing.
+func importAdvice(err error) string {
+	if client.IsNotFound(err) {
+		return "Check the spelling, and that account_id is the account that has it."
+	}
+	return advice(err)
 }
 
 func canonicalUUID(s string) (string, bool) {

@@ -10,6 +10,6 @@ import (
 // so, without coming to keep its id.
 func AddResumed(diags *diag.Diagnostics, object, id string) {
 	diags.AddWarning(fmt.Sprintf("The %s was created by an earlier run", object),
-		join("That run was cut off before Terraform could note it, so this one goes on with it and creates no second one. Its id is "+id+".",
-			"Nothing is left to do, unless another resource of your configurations already manages it: then remove one of the two."))
+		join("Just this was created within the last day, most likely by a run that was cut off before Terraform could note it. So this run goes on with it and creates no second one. Its id is "+id+".",
+			"Nothing is left to do, unless another resource already manages it. Then take one of the two out with terraform state rm (or a removed block with destroy = false): a destroy of either deletes it for both."))
 }

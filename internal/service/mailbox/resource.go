@@ -3,6 +3,7 @@ package mailbox
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -162,6 +163,9 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	r.Import(ctx, req, resp, func(ctx context.Context, c *client.Client, address string) (string, error) {
 		m, err := c.FindMailbox(ctx, address)
+		if client.IsNotFound(err) {
+			err = fmt.Errorf("%w. Import by address, such as jane@example.com, or by UUID", err)
+		}
 		if err != nil {
 			return "", err
 		}

@@ -73,6 +73,7 @@ func TestIdentity(t *testing.T) {
 	}
 
 	must(t, s.Client.DeleteMasterPassword(t.Context(), id))
+	o.Identity = nil // as in a state that an older Terraform has written
 	o, diags = p.Read(typeName, o)
 	p.NoErrors(diags)
 	check(o, "gone")

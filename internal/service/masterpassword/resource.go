@@ -133,6 +133,9 @@ func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequ
 		p, err := service.FindScoped(key, func(scope client.Scope, name string) (*api.MasterPassword, error) {
 			return c.FindMasterPassword(ctx, name, scope)
 		})
+		if client.IsNotFound(err) {
+			err = fmt.Errorf("%w. Import by <domain>/<name>, <workspace UUID>/<name>, <name> alone for a master password of the account, or by UUID", err)
+		}
 		if err != nil {
 			return "", err
 		}

@@ -17,6 +17,9 @@ func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequ
 	unsupported := false
 	r.Import(ctx, req, resp, func(ctx context.Context, c *client.Client, name string) (string, error) {
 		a, err := c.FindServiceAccount(ctx, name)
+		if client.IsNotFound(err) {
+			err = fmt.Errorf("%w among those that are not revoked. Import by name or by UUID", err)
+		}
 		if err != nil {
 			unsupported = errors.Is(err, client.ErrReadUnsupported)
 			return "", err

@@ -50,6 +50,7 @@ func TestIdentity(t *testing.T) {
 	check(imported, "update")
 
 	revoke(t, s, "CI")
+	o.Identity = nil // as in a state that an older Terraform has written
 	o, diags = p.Read(typeName, o)
 	p.NoErrors(diags)
 	expect(t, diags, `service account "CI" was revoked`, "the next apply makes a new one", id)
