@@ -10,8 +10,6 @@ import (
 	"os"
 	"runtime/debug"
 
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
-
 	"github.com/mailhost/terraform-provider-mailhost/internal/provider"
 )
 
@@ -25,11 +23,7 @@ func main() {
 	// A provider process lives for one command: trading memory for less
 	// collection makes large plans faster.
 	debug.SetGCPercent(400)
-	err := providerserver.Serve(context.Background(), provider.New(version), providerserver.ServeOpts{
-		Address: "registry.terraform.io/mailhost/mailhost",
-		Debug:   *debugger,
-	})
-	if err != nil {
+	if err := provider.Serve(context.Background(), version, *debugger); err != nil {
 		log.Fatal(err)
 	}
 }

@@ -69,6 +69,20 @@ func (s *Service) EnsureAccount(ctx context.Context, id string) (string, error) 
 	return found, err
 }
 
+// Accounts returns the ids of all accounts, by creation time.
+func (s *Service) Accounts(ctx context.Context) ([]string, error) {
+	var ids []string
+	err := s.store.View(ctx, func(r store.Reader) error {
+		accounts, err := r.Accounts()
+		ids = make([]string, len(accounts))
+		for i, a := range accounts {
+			ids[i] = a.ID
+		}
+		return err
+	})
+	return ids, err
+}
+
 func chooseAccount(r store.Reader, id string) (string, error) {
 	if id != "" {
 		a, err := r.Account(id)
@@ -86,7 +100,7 @@ func chooseAccount(r store.Reader, id string) (string, error) {
 		for i, a := range accounts {
 			ids[i] = a.ID
 		}
-		return "", fmt.Errorf("the database holds several accounts; name one of %v", ids)
+		return "", fmt.Errorf("the database holds several accounts; say by account_id which one is meant: %v", ids)
 	}
 	return accounts[0].ID, nil
 }

@@ -79,7 +79,7 @@ func deleteDomain(c *call, in *api.DomainRequest) (*api.NoContent, error) {
 			return nil, err
 		}
 		if n > 0 {
-			return nil, api.Conflict("the domain %s (%s) has %d mailboxes; delete them first", d.Name, d.ID, n)
+			return nil, api.Conflict("the domain %s (%s) still has mailboxes (%d); delete them first", d.Name, d.ID, n)
 		}
 		return &api.NoContent{}, tx.DeleteDomain(d.AccountID, d.ID)
 	})

@@ -41,11 +41,16 @@ func (s *Service) newHandler() http.Handler {
 			id = s.newID()
 		}
 		w.Header().Set(requestIDHeader, id)
-		r = r.WithContext(context.WithValue(r.Context(), requestIDKey{}, id))
+		var d delivery
+		ctx := context.WithValue(r.Context(), requestIDKey{}, id)
+		r = r.WithContext(context.WithValue(ctx, deliveryKey{}, &d))
 		rec := &statusRecorder{ResponseWriter: w}
 		begun := s.clock()
 		defer s.conclude(rec, r, begun)
 		s.route(mux, rec, r)
+		if d.key != nil && rec.status < http.StatusMultipleChoices {
+			s.delivered.add(d.key)
+		}
 	})
 }
 
@@ -137,7 +142,7 @@ func (s *Service) answerable(c *call, err error) error {
 		return unavailable("the request was cancelled before it was done")
 	}
 	s.log.Error("operation failed", "request_id", requestID(c.ctx), "operation", c.spec.ID, "error", err)
-	return internalError()
+	return fault(c.ctx, err)
 }
 
 func requestID(ctx context.Context) string {
@@ -147,6 +152,15 @@ func requestID(ctx context.Context) string {
 
 func noRoute() *api.Error {
 	return api.NewError(http.StatusNotFound, api.TypeNotFound, "the API has no such path").At("path")
+}
+
+// fault is the answer to what failed inside. It keeps the cause to itself, but
+// for the program that holds the database in its hands: nobody else can tell it.
+func fault(ctx context.Context, cause error) *api.Error {
+	if _, trusted := ctx.Value(trustedKey{}).(caller); trusted {
+		return api.NewError(http.StatusInternalServerError, api.TypeInternal, "the embedded account failed: %s", cause)
+	}
+	return internalError()
 }
 
 func internalError() *api.Error {

@@ -3,6 +3,7 @@ package apiserver
 import (
 	"context"
 	"net/http"
+	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -86,7 +87,7 @@ func serve[Req, Resp any](s *Service, h huma.API, op api.Operation[Req, Resp], f
 		}
 		reply := &api.Reply[Resp]{Body: *out}
 		if c.replayed {
-			reply.Replayed = "true"
+			reply.Replayed, reply.Delivered = "true", strconv.FormatBool(c.deliveredBefore)
 		}
 		return reply, nil
 	})

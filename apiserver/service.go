@@ -58,6 +58,7 @@ type Service struct {
 	handler       http.Handler
 	argon2        chan struct{}
 	underWay      keysUnderWay
+	delivered     deliveries
 	forgotAt      atomic.Int64
 	draining      atomic.Bool
 }
@@ -105,7 +106,7 @@ func (s *Service) Drain() { s.draining.Store(true) }
 // Close closes the store. The requests under way must have ended.
 func (s *Service) Close() error {
 	s.Drain()
-	return s.store.Close()
+	return errors.Join(s.noteDeliveries(context.Background()), s.store.Close())
 }
 
 // now is the time to the microsecond, as the API and the store tell it.
@@ -151,6 +152,8 @@ type call struct {
 	key *requestKey
 	// replayed says that the answer was kept from an earlier request.
 	replayed bool
+	// deliveredBefore says that the kept answer had reached its caller then.
+	deliveredBefore bool
 }
 
 // view reads one snapshot.

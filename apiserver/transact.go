@@ -80,6 +80,7 @@ func keyed[Req, Resp any](c *call, in *Req, fn func(*call, *Req) (*Resp, error))
 		return nil, api.Conflict("a request with this Idempotency-Key is still running").At("header", idempotencyHeader).RetryAfter(1)
 	}
 	defer c.underWay.end(c.key.hash)
+	deliveryOf(c.ctx).key = c.key.hash
 
 	kept, err := view(c, func(r store.Reader) (*Resp, error) { return replay[Resp](c, r) })
 	if err != nil || kept != nil {
@@ -104,13 +105,18 @@ func keyed[Req, Resp any](c *call, in *Req, fn func(*call, *Req) (*Resp, error))
 // transaction: either both are durable or none.
 func transact[Resp any](c *call, fn func(store.Tx) (*Resp, error)) (*Resp, error) {
 	var out *Resp
+	delivered := c.delivered.take()
 	err := c.store.Update(c.ctx, func(tx store.Tx) (err error) {
 		out, c.replayed = nil, false
 		// Another process may have answered the key since it was looked up.
 		if out, err = replay[Resp](c, tx); err != nil || out != nil {
 			return err
 		}
-		if out, err = fn(tx); err != nil || c.key == nil {
+		if out, err = fn(tx); err != nil {
+			return err
+		}
+		// What earlier answers became of is written with this one, at no cost.
+		if err := tx.MarkDelivered(delivered); err != nil || c.key == nil {
 			return err
 		}
 		body, err := json.Marshal(out)
@@ -119,6 +125,9 @@ func transact[Resp any](c *call, fn func(store.Tx) (*Resp, error)) (*Resp, error
 		}
 		return c.keep(tx, keptAnswer{Body: body})
 	})
+	if err != nil || c.replayed {
+		c.delivered.add(delivered...)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +154,7 @@ func replay[Resp any](c *call, r store.Reader) (*Resp, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.replayed = true
+	c.replayed, c.deliveredBefore = true, kept.Delivered || c.delivered.has(c.key.hash)
 	if answer.Error != nil {
 		return nil, answer.Error.WithStatus(answer.Status).With("Idempotency-Replayed", "true")
 	}

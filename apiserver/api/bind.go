@@ -20,7 +20,10 @@ type Reply[T any] struct {
 	// Replayed is "true" when the answer was kept from an earlier request under
 	// the same Idempotency-Key.
 	Replayed string `header:"Idempotency-Replayed"`
-	Body     T
+	// Delivered is set with Replayed: "true" when the answer had been sent whole
+	// before, "false" when it may have been lost with the caller or the server.
+	Delivered string `header:"Idempotency-Delivered"`
+	Body      T
 }
 
 // Stream is the answer of an operation whose response is CSV.

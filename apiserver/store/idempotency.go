@@ -11,6 +11,9 @@ type IdempotentAnswer struct {
 	// Answer is encrypted; the store can't read it.
 	Answer    []byte
 	ExpiresAt time.Time
+	// Delivered says that the answer was sent to the caller whole, as far as the
+	// server could see.
+	Delivered bool
 }
 
 // IdempotencyReader reads kept answers.
@@ -23,6 +26,9 @@ type IdempotencyReader interface {
 type IdempotencyWriter interface {
 	// KeepIdempotentAnswer replaces an expired answer of the same key.
 	KeepIdempotentAnswer(a IdempotentAnswer) error
+	// MarkDelivered notes that the answers of the keys were delivered. A key
+	// without an answer is passed over.
+	MarkDelivered(keyHashes [][]byte) error
 	// ForgetIdempotentAnswers deletes what expired before a time.
 	ForgetIdempotentAnswers(before time.Time) error
 }

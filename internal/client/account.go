@@ -31,7 +31,9 @@ func (c *Client) GetAccount(ctx context.Context) (*api.Account, error) {
 		return a, nil
 	case IsUnsupported(err), StatusOf(err) == http.StatusNotFound && !c.caps.present(op.Spec):
 		// No list shows an account; one whose credential is accepted is there.
-		c.caps.missing(op.Spec)
+		if err := c.conclude(ctx, op.Spec, err); err != nil {
+			return nil, err
+		}
 		return nil, unsupported(ErrReadUnsupported, op.Spec, c.accountID)
 	}
 	return nil, err

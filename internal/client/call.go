@@ -48,6 +48,7 @@ func decode[Resp any](x *exchange, resp *http.Response) (*Resp, error) {
 	if err := json.Unmarshal(body, answer); err != nil {
 		return nil, x.unreadable(resp, err)
 	}
+	x.c.answers.Store(true)
 	return answer, nil
 }
 

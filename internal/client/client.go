@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-cleanhttp"
@@ -71,6 +72,7 @@ type Client struct {
 
 	caps      capabilities
 	outage    outage
+	answers   atomic.Bool // the API has given some answer of the contract
 	keys      keySupport
 	derived   derivedKeys
 	pageSizes pageSizes

@@ -48,9 +48,10 @@ type creation[Resp any] struct {
 
 	// key is the Idempotency-Key to send; empty: a new one.
 	key string
-	// resumed reports, after a success, that the API kept the answer from an
-	// earlier call: the first attempt of this one got it.
-	resumed bool
+	// earlier reports, after a success, that the API kept the answer from an
+	// earlier call: the first attempt of this one got it. undelivered reports
+	// that it was lost then.
+	earlier, undelivered bool
 	// replayed reports, after a success, that the API kept the answer from an
 	// earlier attempt.
 	replayed bool
@@ -73,7 +74,7 @@ func create[Req, Resp any](ctx context.Context, c *Client, op api.Operation[Req,
 		resp, err := send[Resp](ctx, x)
 		if err == nil && cr.names(resp) {
 			cr.replayed, cr.requestID = x.replayed, x.requestID
-			cr.resumed = x.replayed && x.tries == 1
+			cr.earlier, cr.undelivered = x.replayed && x.tries == 1, x.undelivered
 			cr.compare(x, resp)
 			return resp, nil
 		}

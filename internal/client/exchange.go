@@ -44,11 +44,12 @@ type exchange struct {
 	attempt   *attempt
 	requestID string // that the latest attempt was sent with
 
-	latest   verdict
-	lost     bool // the verdict of some attempt was lost
-	accepted bool // the latest answer was a success, readable or not
-	replayed bool // the latest answer was kept from an earlier attempt
-	status   int  // of the latest answer; 0: none came
+	latest      verdict
+	lost        bool // the verdict of some attempt was lost
+	accepted    bool // the latest answer was a success, readable or not
+	replayed    bool // the latest answer was kept from an earlier attempt
+	undelivered bool // and the API says that it did not reach anybody then
+	status      int  // of the latest answer; 0: none came
 }
 
 type exchangeKey struct{}
@@ -101,7 +102,7 @@ func (c *Client) begin(s api.Spec, req any, opts ...option) (*exchange, error) {
 // do sends the request, as often as is safe, and returns a successful answer.
 // Its error is an *Error.
 func (x *exchange) do(ctx context.Context) (*http.Response, error) {
-	x.accepted, x.replayed, x.status = false, false, 0
+	x.accepted, x.replayed, x.undelivered, x.status = false, false, false, 0
 	var body any // an untyped nil where there is none, as retryablehttp asks
 	if x.request.body != nil {
 		body = x.request.body
@@ -128,12 +129,16 @@ func (x *exchange) do(ctx context.Context) (*http.Response, error) {
 // API sends it proves that it honours the Idempotency-Key.
 const replayedHeader = "Idempotency-Replayed"
 
+// deliveredHeader comes with it: false says that the answer may have been lost.
+const deliveredHeader = "Idempotency-Delivered"
+
 func (x *exchange) noteReplay(resp *http.Response) {
 	if !x.spec.Keyed() || len(resp.Header.Values(replayedHeader)) == 0 {
 		return
 	}
 	x.c.keys.prove()
 	x.replayed = resp.Header.Get(replayedHeader) == "true"
+	x.undelivered = x.replayed && resp.Header.Get(deliveredHeader) == "false"
 }
 
 // readAll returns the body of an answer, which wire has bounded.

@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -35,6 +36,7 @@ type fakeAPI struct {
 	faults   []*fault
 	kept     map[string]answer // by Idempotency-Key
 
+	delivered   map[string]bool // by Idempotency-Key
 	honoursKeys bool
 	unique      bool            // refuses a create whose natural key exists with 409
 	without     map[string]bool // operation ids that it lacks
@@ -75,7 +77,7 @@ var errDropped = errors.New("connection reset by peer")
 func newFakeAPI() *fakeAPI {
 	return &fakeAPI{
 		clock: &fakeClock{now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)},
-		kept:  map[string]answer{}, stored: map[string][]object{}, without: map[string]bool{}, lackStatus: 404,
+		kept:  map[string]answer{}, delivered: map[string]bool{}, stored: map[string][]object{}, without: map[string]bool{}, lackStatus: 404,
 	}
 }
 
@@ -194,6 +196,7 @@ func (f *fakeAPI) RoundTrip(r *http.Request) (*http.Response, error) {
 	if hit != nil && hit.dropAfter {
 		return nil, errDropped
 	}
+	f.delivered[r.Header.Get("Idempotency-Key")] = true
 	if hit != nil && hit.text != "" {
 		a.body = hit.text
 	}
@@ -214,7 +217,7 @@ func (f *fakeAPI) hit(op string) *fault {
 func (f *fakeAPI) do(s api.Spec, params map[string]string, r *http.Request, body []byte) (answer, http.Header) {
 	key := r.Header.Get("Idempotency-Key")
 	if kept, ok := f.kept[key]; ok && f.honoursKeys {
-		return kept, http.Header{"Idempotency-Replayed": {"true"}}
+		return kept, http.Header{"Idempotency-Replayed": {"true"}, "Idempotency-Delivered": {strconv.FormatBool(f.delivered[key])}}
 	}
 	if s.ID == "" || f.without[s.ID] {
 		return problem(cmp.Or(f.lackStatus, 404), "not_found", "no such route"), nil

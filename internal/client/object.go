@@ -71,8 +71,7 @@ func absence[T any](ctx context.Context, c *Client, s api.Spec, failure error, i
 	case !ok:
 		return nil, failure
 	case e.unsupported():
-		c.caps.missing(s)
-		return nil, nil
+		return nil, c.conclude(ctx, s, failure)
 	case !IsNotFound(failure), c.caps.present(s) && len(e.Problems) > 0:
 		// A 404 without the API's own words may come from a proxy.
 		return nil, failure
@@ -91,8 +90,7 @@ func absence[T any](ctx context.Context, c *Client, s api.Spec, failure error, i
 	}
 	switch {
 	case errors.Is(err, ErrReadUnsupported): // no lifecycle list: no lifecycle operation
-		c.caps.missing(s)
-		return nil, nil
+		return nil, c.conclude(ctx, s, failure)
 	case err != nil:
 		return nil, fmt.Errorf("%w; the list that tells whether it is gone failed too: %w", hideNotFound{failure}, err)
 	case shown == nil:

@@ -54,14 +54,14 @@ func sweep[Req, T any, P paged[Req]](ctx context.Context, c *Client, op api.Oper
 		}
 		s.agree = func(size int) { c.pageSizes.agree(op.Spec, size) }
 		if err := s.run(); err != nil {
-			yield(none, c.listFailed(op.Spec, err))
+			yield(none, c.listFailed(ctx, op.Spec, err))
 		}
 	}
 }
 
 // listFailed learns from a failed list. Only a list beyond the published ones
 // may be absent, and as its path is fixed, a 404 says so too.
-func (c *Client) listFailed(s api.Spec, err error) error {
+func (c *Client) listFailed(ctx context.Context, s api.Spec, err error) error {
 	e, ok := errors.AsType[*Error](err)
 	if !ok {
 		return fmt.Errorf("%s: %w", s.ID, err)
@@ -69,7 +69,9 @@ func (c *Client) listFailed(s api.Spec, err error) error {
 	if !s.Lifecycle() || !e.unsupported() && e.Status != http.StatusNotFound || c.caps.present(s) {
 		return err
 	}
-	c.caps.missing(s)
+	if err := c.conclude(ctx, s, err); err != nil {
+		return err
+	}
 	return unsupported(ErrReadUnsupported, s, "")
 }
 

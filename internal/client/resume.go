@@ -16,9 +16,10 @@ type CreateOption func(*resumption)
 // Resumable lets a create go on where an earlier run of this program was cut
 // off after its request had been done: the Idempotency-Key is derived from the
 // request, so that an API that honours keys gives the earlier answer again, for
-// as long as it keeps it, in place of a refusal because the object exists. The
-// object is then read anew and returned, and *resumed is set. Where it is gone
-// or changed by now, the request is sent as a new one.
+// as long as it keeps it, in place of a refusal because the object exists. Where
+// the API also says that this answer was lost then, the object is read anew and
+// returned, and *resumed is set. Where it was not lost, or the object is gone or
+// changed by now, the request is sent as a new one.
 //
 // It is only for what can exist once, so that what is taken is what was meant,
 // and for answers without a secret, because such a key is no secret itself.
@@ -82,8 +83,13 @@ func createResumable[Req, Resp any](
 		return nil, err
 	}
 	answer, err := create(ctx, c, op, req, cr)
-	if err != nil || !cr.resumed {
+	if err != nil || !cr.earlier {
 		return answer, err
+	}
+	if !cr.undelivered {
+		// The earlier run has got its answer: this is a new wish for the same.
+		cr.key = ""
+		return create(ctx, c, op, req, cr)
 	}
 	now, readErr := read(context.WithValue(ctx, freshKey{}, true), answer)
 	switch {

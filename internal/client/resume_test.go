@@ -63,6 +63,20 @@ func TestResume(t *testing.T) {
 	}
 }
 
+// The same request in a later run, when the earlier run got its answer, is a
+// mistake in the configuration: one mailbox for two resources.
+func TestNoResumeOfWhatWasDelivered(t *testing.T) {
+	f := newFakeAPI()
+	f.unique, f.honoursKeys = true, true
+	var resumed bool
+	if _, err := f.client(t).CreateMailbox(t.Context(), jane, Resumable(&resumed)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.client(t).CreateMailbox(t.Context(), jane, Resumable(&resumed)); !IsConflict(err) || resumed {
+		t.Errorf("resumed %v, got %v", resumed, err)
+	}
+}
+
 // The same request twice in one run is a mistake in the configuration.
 func TestNoResumeWithinOneRun(t *testing.T) {
 	f := newFakeAPI()

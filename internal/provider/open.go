@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 	"golang.org/x/oauth2"
@@ -21,10 +23,10 @@ import (
 const databaseName = "mailhost.db"
 
 // open returns the client that the settings lead to.
-func (s settings) open(ctx context.Context, userAgent string) (*client.Client, error) {
+func (s settings) open(ctx context.Context, p *process, userAgent string) (*client.Client, error) {
 	o := client.Options{AccountID: s.accountID, UserAgent: userAgent, Log: logAttempt}
 	if s.embedded() {
-		return s.openEmbedded(ctx, o)
+		return s.openEmbedded(ctx, p, o)
 	}
 	o.BaseURL, o.Token = s.baseURL, s.token
 	if s.oauth2 != nil {
@@ -35,7 +37,7 @@ func (s settings) open(ctx context.Context, userAgent string) (*client.Client, e
 
 // openEmbedded starts the API server in this process, on the data directory's
 // database. Several provider processes may do so at once.
-func (s settings) openEmbedded(ctx context.Context, o client.Options) (*client.Client, error) {
+func (s settings) openEmbedded(ctx context.Context, p *process, o client.Options) (*client.Client, error) {
 	if err := prepareDataDir(s.dataDir); err != nil {
 		return nil, fmt.Errorf("the embedded account's directory %s can't be used: %w; make it writable, or set embedded.data_dir or %s to another one", s.dataDir, err, envDataDir)
 	}
@@ -43,39 +45,58 @@ func (s settings) openEmbedded(ctx context.Context, o client.Options) (*client.C
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.serve(ctx, db, o)
+	service, c, err := s.serve(ctx, db, o)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
+	p.onClose(service.Close)
 	return c, nil
 }
 
-// serve returns a client of the API server on a store.
-func (s settings) serve(ctx context.Context, db store.Store, o client.Options) (*client.Client, error) {
+// serve starts the API server on a store and returns it with a client of it.
+func (s settings) serve(ctx context.Context, db store.Store, o client.Options) (*apiserver.Service, *client.Client, error) {
 	options := apiserver.Options{Store: db}
 	var fixture *apiserver.Fixture
 	if s.fixture != "" {
 		var err error
 		if fixture, err = readFixture(s.fixture); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		options.Registrar = fixture.Registrar
 	}
 	service, err := apiserver.New(options)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if fixture != nil {
 		if err := service.LoadFixture(ctx, fixture); err != nil {
-			return nil, fmt.Errorf("fixture %s: %w", s.fixture, err)
+			return nil, nil, fmt.Errorf("fixture %s: %w", s.fixture, err)
 		}
 	}
+	if err := s.checkAccount(ctx, service); err != nil {
+		return nil, nil, err
+	}
 	if o.AccountID, err = service.EnsureAccount(ctx, s.accountID); err != nil {
-		return nil, fmt.Errorf("the embedded account in %s: %w", s.dataDir, err)
+		return nil, nil, fmt.Errorf("the embedded account in %s: %w", s.dataDir, err)
 	}
 	o.BaseURL = "http://embedded"
 	o.Transport = service.OwnerClient(o.AccountID).Transport
-	return client.New(o)
+	c, err := client.New(o)
+	return service, c, err
+}
+
+// checkAccount keeps an account id of the environment, which may be meant for a
+// remote API, from making one more account in the file.
+func (s settings) checkAccount(ctx context.Context, service *apiserver.Service) error {
+	if !s.accountFromEnv {
+		return nil
+	}
+	ids, err := service.Accounts(ctx)
+	if err != nil || len(ids) == 0 || slices.Contains(ids, s.accountID) {
+		return err
+	}
+	return fmt.Errorf("the embedded account in %s is %s, but %s names %s: unset the variable, or set account_id in the provider block to one of the two",
+		s.dataDir, strings.Join(ids, ", "), envAccountID, s.accountID)
 }
 
 func readFixture(name string) (*apiserver.Fixture, error) {

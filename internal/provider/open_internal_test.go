@@ -17,7 +17,7 @@ import (
 
 func accountOf(t *testing.T, s settings) string {
 	t.Helper()
-	c, err := s.open(t.Context(), "test")
+	c, err := s.open(t.Context(), &process{}, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,12 @@ func TestOpenEmbedded(t *testing.T) {
 	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("the directory's mode is %v, %v", info.Mode(), err)
 	}
-	_, err = settings{dataDir: dir}.open(t.Context(), "test")
+	const unknown = "00000000-0000-4000-8000-00000000acc9"
+	_, err = settings{dataDir: dir, accountID: unknown, accountFromEnv: true}.open(t.Context(), &process{}, "test")
+	if err == nil || !strings.Contains(err.Error(), envAccountID) {
+		t.Errorf("an account of the environment: %v", err)
+	}
+	_, err = settings{dataDir: dir}.open(t.Context(), &process{}, "test")
 	if err == nil || !strings.Contains(err.Error(), first) || !strings.Contains(err.Error(), accountID) {
 		t.Errorf("with two accounts: %v", err)
 	}
@@ -68,7 +73,7 @@ func TestOpenEmbeddedFails(t *testing.T) {
 		"no fixture": {settings{dataDir: dir, fixture: filepath.Join(dir, "missing.json")}, "embedded.fixture"},
 		"no JSON":    {settings{dataDir: dir, fixture: file}, "embedded.fixture " + file},
 	} {
-		if _, err := c.settings.open(t.Context(), "test"); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := c.settings.open(t.Context(), &process{}, "test"); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -95,7 +100,7 @@ func TestOpenRemote(t *testing.T) {
 	t.Cleanup(server.Close)
 	list := func(s settings) {
 		t.Helper()
-		c, err := s.open(t.Context(), "agent/1")
+		c, err := s.open(t.Context(), &process{}, "agent/1")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +130,7 @@ func TestSourceOutlivesCaller(t *testing.T) {
 	t.Cleanup(issuer.Close)
 	ctx, cancel := context.WithCancel(t.Context())
 	o := oauth2Settings{tokenURL: issuer.URL, clientID: "id", clientSecret: "s3cret"}
-	if _, err := (settings{accountID: accountID, baseURL: remoteURL, oauth2: &o}).open(ctx, "test"); err != nil {
+	if _, err := (settings{accountID: accountID, baseURL: remoteURL, oauth2: &o}).open(ctx, &process{}, "test"); err != nil {
 		t.Fatal(err)
 	}
 	cancel()

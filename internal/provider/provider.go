@@ -2,11 +2,14 @@ package provider
 
 import (
 	"context"
+	"errors"
 	"os"
+	"sync"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
+	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -24,11 +27,49 @@ import (
 
 // New returns a function that makes the provider, as the plugin server wants it.
 func New(version string) func() provider.Provider {
-	return func() provider.Provider { return &mailhost{version: version} }
+	return newIn(&process{}, version)
+}
+
+// Serve serves the provider to Terraform until it is done, and then closes what
+// was opened for it.
+func Serve(ctx context.Context, version string, debug bool) error {
+	p := &process{}
+	err := providerserver.Serve(ctx, newIn(p, version), providerserver.ServeOpts{
+		Address: "registry.terraform.io/mailhost/mailhost",
+		Debug:   debug,
+	})
+	return errors.Join(err, p.close())
+}
+
+func newIn(p *process, version string) func() provider.Provider {
+	return func() provider.Provider { return &mailhost{version: version, process: p} }
+}
+
+// process is what the provider instances of one process have opened.
+type process struct {
+	mu      sync.Mutex
+	closers []func() error
+}
+
+func (p *process) onClose(fn func() error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closers = append(p.closers, fn)
+}
+
+func (p *process) close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var errs []error
+	for _, fn := range p.closers {
+		errs = append(errs, fn())
+	}
+	return errors.Join(errs...)
 }
 
 type mailhost struct {
 	version string
+	process *process
 }
 
 var _ provider.Provider = (*mailhost)(nil)
@@ -90,7 +131,7 @@ func (p *mailhost) Configure(ctx context.Context, req provider.ConfigureRequest,
 		return
 	}
 	userAgent := "terraform-provider-mailhost/" + p.version + " terraform/" + req.TerraformVersion
-	provide(resp, session.New(func(ctx context.Context) (*client.Client, error) { return s.open(ctx, userAgent) }))
+	provide(resp, session.New(func(ctx context.Context) (*client.Client, error) { return s.open(ctx, p.process, userAgent) }))
 }
 
 // provide hands the session to everything that the framework configures; a

@@ -50,6 +50,8 @@ type embeddedConfig struct {
 // remote API (baseURL) or an embedded account (dataDir).
 type settings struct {
 	accountID string
+	// accountFromEnv says that the environment named the account.
+	accountFromEnv bool
 
 	baseURL string
 	token   string
@@ -108,13 +110,25 @@ func (c config) resolveEmbedded(ctx context.Context, s *settings, getenv func(st
 				remote.name+" is for a remote API, embedded is for an account in a local file. Remove one of the two from the provider block.")
 		}
 	}
+	s.accountFromEnv = s.accountID != "" && c.AccountID.IsNull()
 	var e embeddedConfig
 	diags.Append(c.Embedded.As(ctx, &e, basetypes.ObjectAsOptions{})...)
 	s.dataDir = setting(e.DataDir, getenv(envDataDir))
 	if s.dataDir == "" {
 		s.dataDir = defaultDataDir
 	}
+	if strings.HasPrefix(s.dataDir, "~") {
+		diags.AddAttributeError(path.Root("embedded").AtName("data_dir"), "Invalid data_dir",
+			"A leading ~ is not the home directory here. Write pathexpand(\""+s.dataDir+"\"), or the whole path.")
+	}
 	s.fixture = e.Fixture.ValueString()
+	for _, name := range []string{envBaseURL, envToken} {
+		if getenv(name) != "" {
+			diags.AddAttributeWarning(path.Root("embedded"), name+" is not used",
+				"The provider block has an embedded account, which is a local file; nothing reaches the API that the environment names. Remove embedded from the provider block to use that API, or unset "+name+".")
+			break
+		}
+	}
 	return diags
 }
 
@@ -128,6 +142,7 @@ func (c config) resolveImplicit(s *settings, getenv func(string) string) (diags 
 	case !c.OAuth2.IsNull():
 		diags.AddAttributeError(path.Root("oauth2"), "oauth2 without a base_url", instead)
 	}
+	s.accountFromEnv = s.accountID != "" && c.AccountID.IsNull()
 	s.dataDir = getenv(envDataDir)
 	if s.dataDir == "" {
 		s.dataDir = defaultDataDir

@@ -100,13 +100,17 @@ func TestEmbeddedSettings(t *testing.T) {
 		},
 		"account": {
 			config: block(func(c *config) { c.Embedded = embeddedBlock(none, none) }), env: map[string]string{envAccountID: strings.ToUpper(accountID)},
-			want: settings{accountID: accountID, dataDir: ".mailhost"},
+			want: settings{accountID: accountID, accountFromEnv: true, dataDir: ".mailhost"},
+		},
+		"home": {
+			config: block(func(c *config) { c.Embedded = embeddedBlock(types.StringValue("~/mail"), none) }), diags: []string{"error embedded.data_dir: Invalid data_dir"},
 		},
 		// The block rules over what the environment says of a remote API.
 		"remote environment": {
 			config: block(func(c *config) { c.Embedded = embeddedBlock(none, none) }),
 			env:    map[string]string{envBaseURL: remoteURL, envToken: "s3cret", envAccountID: accountID},
-			want:   settings{accountID: accountID, dataDir: ".mailhost"},
+			want:   settings{accountID: accountID, accountFromEnv: true, dataDir: ".mailhost"},
+			diags:  []string{"warning embedded: MAILHOST_BASE_URL is not used"},
 		},
 		"empty base_url beside it": {
 			config: block(func(c *config) { c.BaseURL, c.Embedded = types.StringValue(""), embeddedBlock(none, none) }), want: settings{dataDir: ".mailhost"},

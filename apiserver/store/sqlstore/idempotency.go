@@ -9,9 +9,9 @@ import (
 
 var idempotentAnswers = of(kind[store.IdempotentAnswer]{
 	table:   "idempotent_answers",
-	columns: []string{"key_hash", "fingerprint", "answer", "expires_at"},
+	columns: []string{"key_hash", "fingerprint", "answer", "expires_at", "delivered"},
 	fields: func(a *store.IdempotentAnswer) []any {
-		return []any{&a.KeyHash, &a.Fingerprint, &a.Answer, micros{&a.ExpiresAt}}
+		return []any{&a.KeyHash, &a.Fingerprint, &a.Answer, micros{&a.ExpiresAt}, &a.Delivered}
 	},
 })
 
@@ -25,12 +25,24 @@ func (r *reader) IdempotentAnswer(keyHash []byte, now time.Time) (store.Idempote
 // KeepIdempotentAnswer implements store.IdempotencyWriter. It takes for granted
 // that the transaction has looked for an answer that still holds.
 func (t *tx) KeepIdempotentAnswer(a store.IdempotentAnswer) error {
-	_, err := t.exec(`INSERT INTO idempotent_answers (key_hash, fingerprint, answer, expires_at)
-		VALUES ($1, $2, $3, $4) ON CONFLICT (key_hash) DO UPDATE
-		SET fingerprint = excluded.fingerprint, answer = excluded.answer, expires_at = excluded.expires_at`,
+	_, err := t.exec(`INSERT INTO idempotent_answers (key_hash, fingerprint, answer, expires_at, delivered)
+		VALUES ($1, $2, $3, $4, $5) ON CONFLICT (key_hash) DO UPDATE
+		SET fingerprint = excluded.fingerprint, answer = excluded.answer, expires_at = excluded.expires_at,
+			delivered = excluded.delivered`,
 		idempotentAnswers.fields(&a)...)
 	if err != nil {
 		return fmt.Errorf("keep an answer: %w", err)
+	}
+	return nil
+}
+
+// MarkDelivered implements store.IdempotencyWriter.
+func (t *tx) MarkDelivered(keyHashes [][]byte) error {
+	delivered := true
+	for _, hash := range keyHashes {
+		if _, err := t.exec(`UPDATE idempotent_answers SET delivered = $1 WHERE key_hash = $2`, &delivered, hash); err != nil {
+			return fmt.Errorf("mark an answer as delivered: %w", err)
+		}
 	}
 	return nil
 }

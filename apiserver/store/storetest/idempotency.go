@@ -23,6 +23,11 @@ func testIdempotency(h *harness) {
 	absent(h, answer(key, at(10)))
 	absent(h, answer(other, at(0)))
 
+	h.update(func(tx store.Tx) error { return tx.MarkDelivered([][]byte{key, other}) })
+	delivered := a
+	delivered.Delivered = true
+	equal(h, "delivered answer", read(h, answer(key, at(0))), delivered)
+
 	b := store.IdempotentAnswer{KeyHash: key, Fingerprint: []byte{5}, Answer: []byte{6}, ExpiresAt: at(30)}
 	keep(b) // in place of the expired one
 	equal(h, "new answer", read(h, answer(key, at(11))), b)

@@ -251,7 +251,7 @@ func TestAccErrors(t *testing.T) {
 		imports(`Unsupported record type "PTR"`, "example.com/PTR/www"),
 		imports(`record is system-managed(?s:.*)needs no resource`, "example.com/MX/@"),
 		imports(`is system-managed(?s:.*)needs no resource`, "1"),
-		imports(`no such DNS record(?s:.*)Import by <domain>`, "4711"),
+		imports(`(?i)no such DNS record(?s:.*)Import by <domain>`, "4711"),
 	}})
 }
 

@@ -1,0 +1,62 @@
+package apiserver
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+// delivery is what the way of a request learns from the operation that it leads
+// to: the key under which the answer is kept, if it is.
+type delivery struct {
+	key []byte
+}
+
+type deliveryKey struct{}
+
+func deliveryOf(ctx context.Context) *delivery {
+	if d, ok := ctx.Value(deliveryKey{}).(*delivery); ok {
+		return d
+	}
+	return &delivery{}
+}
+
+// deliveries are the keys of answers that were sent whole and of which the store
+// does not know it yet. The next write notes it, so that it costs no write of
+// its own; a crash forgets the newest ones, which then count as not delivered.
+type deliveries struct {
+	mu   sync.Mutex
+	keys [][]byte
+}
+
+func (d *deliveries) add(keys ...[]byte) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.keys = append(d.keys, keys...)
+}
+
+func (d *deliveries) has(key []byte) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.ContainsFunc(d.keys, func(k []byte) bool { return bytes.Equal(k, key) })
+}
+
+func (d *deliveries) take() [][]byte {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	keys := d.keys
+	d.keys = nil
+	return keys
+}
+
+// noteDeliveries writes what no later write came to note.
+func (s *Service) noteDeliveries(ctx context.Context) error {
+	keys := s.delivered.take()
+	if len(keys) == 0 {
+		return nil
+	}
+	return s.store.Update(ctx, func(tx store.Tx) error { return tx.MarkDelivered(keys) })
+}

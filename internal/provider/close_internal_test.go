@@ -1,0 +1,25 @@
+package provider
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// What a process has opened it closes, so that the database is whole in its
+// file and nothing waits in the log beside it.
+func TestClose(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	p := &process{}
+	if _, err := (settings{dataDir: dir}).open(t.Context(), p, "test"); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.close(); err != nil {
+		t.Fatal(err)
+	}
+	log, err := os.Stat(filepath.Join(dir, databaseName+"-wal"))
+	if err == nil && log.Size() > 0 {
+		t.Errorf("%d bytes are left in the log", log.Size())
+	}
+}

@@ -1,0 +1,61 @@
+package mailbox
+
+import (
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
+)
+
+const (
+	domainID    = "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e"
+	workspaceID = "8f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e"
+)
+
+func TestFill(t *testing.T) {
+	t.Parallel()
+	workspace := workspaceID
+	answer := &api.Mailbox{
+		ID: "id", DomainID: domainID, DomainName: "xn--bcher-kva.com", LocalPart: "jane", PrimaryEmail: "jane@xn--bcher-kva.com",
+		FirstName: "Jane", LastName: "Doe", Status: api.MailboxActive, Quota: api.Quota{Allowed: 10, Used: 3},
+		Aliases: []api.MailboxAlias{{Alias: "info@xn--bcher-kva.com", IsCatchAll: true}}, WorkspaceID: &workspace, CreatedAt: "c", UpdatedAt: "u",
+	}
+	for written, want := range map[string]string{"": "xn--bcher-kva.com", "Bücher.com.": "Bücher.com.", domainID: domainID, "example.com": "xn--bcher-kva.com"} {
+		m := model{Domain: customtype.New[customtype.DomainRef](written)}
+		if written == "" {
+			m.Domain = customtype.DomainRef{}
+		}
+		m.fill(answer)
+		if got := m.Domain.ValueString(); got != want {
+			t.Errorf("domain %q becomes %q, want %q", written, got, want)
+		}
+		if m.WorkspaceID.ValueString() != workspaceID || !m.WorkspaceName.IsNull() {
+			t.Errorf("workspace %s, %s", m.WorkspaceID, m.WorkspaceName)
+		}
+		if got := m.Aliases.String(); got != `[{"alias":"info@xn--bcher-kva.com","is_catch_all":true}]` {
+			t.Errorf("aliases %s", got)
+		}
+		if got := m.Quota.String(); got != `{"allowed":10,"used":3}` {
+			t.Errorf("quota %s", got)
+		}
+	}
+	answer.Aliases = nil
+	var m model
+	if m.fill(answer); m.Aliases.IsNull() || len(m.Aliases.Elements()) != 0 {
+		t.Errorf("without aliases: %s, want an empty list", m.Aliases)
+	}
+}
+
+func TestAddress(t *testing.T) {
+	t.Parallel()
+	m := model{LocalPart: customtype.New[customtype.LocalPart]("Jane"), Domain: customtype.New[customtype.DomainRef]("a.com")}
+	if got := m.address(); got != "Jane@a.com" {
+		t.Errorf("before the create it is %q", got)
+	}
+	m.PrimaryEmail = types.StringValue("jane@a.com")
+	if got := m.address(); got != "jane@a.com" {
+		t.Errorf("after it it is %q", got)
+	}
+}
