@@ -188,7 +188,7 @@ func TestDedicatedIPDelete(t *testing.T) {
 		t.Errorf("replaced because of %v", plan.Replace)
 	}
 	_, diags = p.Apply(t.Context(), ipType, nil, o)
-	acctest.Expect(t, diags, "ERROR: Can't give the dedicated IP Europe", "assigned to the domains example.com", "Take the address off those domains")
+	acctest.Expect(t, diags, "ERROR: Can't give back the dedicated IP Europe", "assigned to the domains example.com", "Take the address off those domains")
 	assigned.Store(false)
 	for range 2 { // the second time it is gone already
 		_, diags = p.Apply(t.Context(), ipType, nil, o)

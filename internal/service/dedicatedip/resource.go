@@ -2,7 +2,6 @@ package dedicatedip
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -112,12 +111,7 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	}
 	resp.Diagnostics.Append(service.SetIdentity(ctx, resp.Identity, c.AccountID(), state.ID)...)
 	d, err := c.GetDedicatedIP(ctx, state.ID.ValueString())
-	if client.IsNotFound(err) {
-		resp.State.RemoveResource(ctx)
-		return
-	}
-	if err != nil {
-		service.AddError(&resp.Diagnostics, err, "Can't read the dedicated IP "+state.display(), nil)
+	if !service.Found(ctx, resp, err, "dedicated IP "+state.display()) {
 		return
 	}
 	state.fill(d)
@@ -145,17 +139,14 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	summary := "Can't give the dedicated IP " + state.display() + " back"
 	err := c.ReleaseDedicatedIP(ctx, state.ID.ValueString())
-	switch {
-	case err == nil || client.IsNotFound(err):
-	case errors.Is(err, client.ErrDeleteUnsupported):
-		service.AddRemains(&resp.Diagnostics, "dedicated IP "+state.display(), state.ID.ValueString(), "It stays claimed, and it is still paid for.")
-	case client.IsConflict(err):
-		service.AddErrorAdvising(&resp.Diagnostics, err, summary, nil, "Nothing was given back. Take the address off those domains in the service's own control panel, and run destroy again.")
-	default:
-		service.AddError(&resp.Diagnostics, err, summary, nil)
+	if client.IsConflict(err) {
+		service.AddErrorAdvising(&resp.Diagnostics, err, "Can't give back the dedicated IP "+state.display(), nil, "Nothing was given back. Take the address off those domains in the service's own control panel, and run destroy again.")
+		return
 	}
+	service.Deleted(&resp.Diagnostics, err, "give back", "dedicated IP "+state.display(), func() {
+		service.AddRemains(&resp.Diagnostics, "dedicated IP "+state.display(), state.ID.ValueString(), "It stays claimed, and it is still paid for.")
+	})
 }
 
 // ImportState implements resource.ResourceWithImportState: by UUID, by name, by

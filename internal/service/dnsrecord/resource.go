@@ -157,11 +157,7 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 	if err == nil {
 		err = c.DeleteDNSRecord(ctx, id)
 	}
-	switch {
-	case err == nil || client.IsNotFound(err): // with its domain, for instance
-	case errors.Is(err, client.ErrDeleteUnsupported):
+	service.Deleted(&resp.Diagnostics, err, "delete", state.String(), func() {
 		service.AddRemainsUnread(&resp.Diagnostics, state.String(), state.ID.ValueString(), fmt.Sprintf("It is served as before, with the value %.100q.", state.Value.ValueString()))
-	default:
-		service.AddError(&resp.Diagnostics, err, "Can't delete the "+state.String(), nil)
-	}
+	})
 }

@@ -137,7 +137,7 @@ func TestDomainDelete(t *testing.T) {
 	p.NoErrors(diags)
 	acctest.Expect(t, diags, "WARNING: The plan gives up the domain example.com", "what was paid for it is not paid back", "destroy = false")
 	_, diags = p.Apply(t.Context(), domainType, nil, o)
-	acctest.Expect(t, diags, "ERROR: Can't delete the domain example.com\n", "has 1 mailboxes", "Nothing was deleted", "terraform state rm")
+	acctest.Expect(t, diags, "ERROR: Can't delete the domain example.com\n", "still has mailboxes (1)", "Nothing was deleted", "terraform state rm")
 	if strings.Contains(acctest.Render(diags), "import it") {
 		t.Errorf("advice for a create: %s", acctest.Render(diags))
 	}

@@ -2,7 +2,6 @@ package domain
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -68,12 +67,7 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	}
 	resp.Diagnostics.Append(service.SetIdentity(ctx, resp.Identity, c.AccountID(), state.ID)...)
 	d, err := c.GetDomain(ctx, state.ID.ValueString())
-	if client.IsNotFound(err) {
-		resp.State.RemoveResource(ctx)
-		return
-	}
-	if err != nil {
-		service.AddError(&resp.Diagnostics, err, "Can't read the domain "+state.display(), nil)
+	if !service.Found(ctx, resp, err, "domain "+state.display()) {
 		return
 	}
 	state.fill(d)
@@ -124,19 +118,16 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	summary := "Can't delete the domain " + state.display()
 	err := c.DeleteDomain(ctx, state.ID.ValueString())
-	switch {
-	case err == nil || client.IsNotFound(err):
-	case errors.Is(err, client.ErrDeleteUnsupported):
-		service.AddRemains(&resp.Diagnostics, "domain "+state.display(), state.ID.ValueString(), remains(state))
-	case client.IsConflict(err):
-		service.AddErrorAdvising(&resp.Diagnostics, err, summary, nil, "Nothing was deleted. Mailboxes that this configuration manages are destroyed before their domain, "+
+	if client.IsConflict(err) {
+		service.AddErrorAdvising(&resp.Diagnostics, err, "Can't delete the domain "+state.display(), nil, "Nothing was deleted. Mailboxes that this configuration manages are destroyed before their domain, "+
 			"so those that are left belong to somebody else: delete them, or move them into this configuration, and run destroy again. "+
 			"To keep the domain, take it out of the state with `terraform state rm` or a removed block.")
-	default:
-		service.AddError(&resp.Diagnostics, err, summary, nil)
+		return
 	}
+	service.Deleted(&resp.Diagnostics, err, "delete", "domain "+state.display(), func() {
+		service.AddRemains(&resp.Diagnostics, "domain "+state.display(), state.ID.ValueString(), remains(state))
+	})
 }
 
 // remains says what it means that a domain stays.

@@ -101,12 +101,7 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	}
 	resp.Diagnostics.Append(service.SetIdentity(ctx, resp.Identity, c.AccountID(), state.ID)...)
 	f, err := c.GetForwarding(ctx, state.ID.ValueString())
-	if client.IsNotFound(err) {
-		resp.State.RemoveResource(ctx)
-		return
-	}
-	if err != nil {
-		service.AddError(&resp.Diagnostics, err, "Can't read the "+state.String(), nil)
+	if !service.Found(ctx, resp, err, state.String()) {
 		return
 	}
 	state.fill(ctx, c, f)
@@ -121,14 +116,10 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	err := c.DeleteForwarding(ctx, state.ID.ValueString())
-	switch {
-	case err == nil || client.IsNotFound(err): // with its domain, for instance
-	case errors.Is(err, client.ErrDeleteUnsupported):
+	err := c.DeleteForwarding(ctx, state.ID.ValueString()) // gone with its domain, for instance
+	service.Deleted(&resp.Diagnostics, err, "delete", state.String(), func() {
 		service.AddRemains(&resp.Diagnostics, state.String(), state.ID.ValueString(), state.goesOn())
-	default:
-		service.AddError(&resp.Diagnostics, err, "Can't delete the "+state.String(), nil)
-	}
+	})
 }
 
 // ImportState implements resource.ResourceWithImportState: by UUID, by scope and

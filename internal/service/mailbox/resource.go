@@ -2,10 +2,10 @@ package mailbox
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -58,7 +58,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 		FirstName: plan.FirstName.ValueString(), LastName: plan.LastName.ValueString(),
 	}, client.Resumable(&resumed))
 	if err != nil {
-		service.AddError(&resp.Diagnostics, err, "Can't create the mailbox "+plan.address(), service.Fields{})
+		addCreateError(&resp.Diagnostics, err, plan)
 		return
 	}
 	if resumed {
@@ -72,6 +72,17 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	plan.fill(ready)
 	resp.Diagnostics.Append(service.SetIdentity(ctx, resp.Identity, c.AccountID(), plan.ID)...)
 	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+}
+
+// addCreateError tells, of a mailbox that exists already, how to import it.
+func addCreateError(diags *diag.Diagnostics, err error, plan model) {
+	summary := "Can't create the mailbox " + plan.address()
+	if !client.IsConflict(err) {
+		service.AddError(diags, err, summary, service.Fields{})
+		return
+	}
+	service.AddErrorAdvising(diags, err, summary, service.Fields{}, "If it exists already and is the mailbox that you mean, import it by its address; "+
+		"if another resource manages it, remove one of the two. Otherwise choose another local_part.")
 }
 
 // awaitReady waits until a mailbox is no longer being provisioned. It returns
@@ -99,12 +110,7 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	}
 	resp.Diagnostics.Append(service.SetIdentity(ctx, resp.Identity, c.AccountID(), state.ID)...)
 	m, err := c.GetMailbox(ctx, state.ID.ValueString())
-	if client.IsNotFound(err) {
-		resp.State.RemoveResource(ctx)
-		return
-	}
-	if err != nil {
-		service.AddError(&resp.Diagnostics, err, "Can't read the mailbox "+state.address(), nil)
+	if !service.Found(ctx, resp, err, "mailbox "+state.address()) {
 		return
 	}
 	state.fill(m)
@@ -149,13 +155,9 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 		return
 	}
 	err := c.DeleteMailbox(ctx, state.ID.ValueString())
-	switch {
-	case err == nil || client.IsNotFound(err):
-	case errors.Is(err, client.ErrDeleteUnsupported):
+	service.Deleted(&resp.Diagnostics, err, "delete", "mailbox "+state.address(), func() {
 		service.AddRemains(&resp.Diagnostics, "mailbox "+state.address(), state.ID.ValueString(), "It keeps receiving mail, and it is still paid for.")
-	default:
-		service.AddError(&resp.Diagnostics, err, "Can't delete the mailbox "+state.address(), nil)
-	}
+	})
 }
 
 // ImportState implements resource.ResourceWithImportState: by UUID, by address,

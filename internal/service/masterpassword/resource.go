@@ -2,7 +2,6 @@ package masterpassword
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -74,12 +73,7 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	}
 	resp.Diagnostics.Append(service.SetIdentity(ctx, resp.Identity, c.AccountID(), state.ID)...)
 	p, err := c.GetMasterPassword(ctx, state.ID.ValueString())
-	if client.IsNotFound(err) {
-		resp.State.RemoveResource(ctx)
-		return
-	}
-	if err != nil {
-		service.AddError(&resp.Diagnostics, err, "Can't read the "+state.label(), nil)
+	if !service.Found(ctx, resp, err, state.label()) {
 		return
 	}
 	state.fill(ctx, c, p)
@@ -116,14 +110,10 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 		return
 	}
 	err := c.DeleteMasterPassword(ctx, state.ID.ValueString())
-	switch {
-	case err == nil || client.IsNotFound(err):
-	case errors.Is(err, client.ErrDeleteUnsupported):
+	service.Deleted(&resp.Diagnostics, err, "delete", state.label(), func() {
 		service.AddRemains(&resp.Diagnostics, state.label(), state.ID.ValueString(),
 			fmt.Sprintf("THE PASSWORD STILL WORKS: whoever knows it can use every mailbox of %s. Its name stays taken there; to create another one, choose another name.", state.Client()))
-	default:
-		service.AddError(&resp.Diagnostics, err, "Can't delete the "+state.label(), nil)
-	}
+	})
 }
 
 // ImportState implements resource.ResourceWithImportState: by UUID, by name with

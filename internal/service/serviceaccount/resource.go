@@ -130,13 +130,9 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 		return
 	}
 	err := c.RevokeServiceAccount(ctx, state.ID.ValueString())
-	switch {
-	case err == nil || client.IsNotFound(err):
-	case errors.Is(err, client.ErrDeleteUnsupported):
+	service.Deleted(&resp.Diagnostics, err, "revoke", state.label(), func() {
 		service.AddRemainsUnread(&resp.Diagnostics, state.label(), state.ID.ValueString(), stillWorks(state, time.Now()))
-	default:
-		service.AddError(&resp.Diagnostics, err, "Can't revoke the "+state.label(), nil)
-	}
+	})
 }
 
 // stillWorks says what it means that a token can't be revoked.
