@@ -86,7 +86,7 @@ func (s *Service) authenticate(ctx huma.Context, next func(huma.Context)) {
 		var answer *api.Error
 		if !errors.As(err, &answer) {
 			s.log.Error("authentication failed", "request_id", requestID(ctx.Context()), "error", err)
-			answer = fault(ctx.Context(), err)
+			answer = s.fault(err)
 		}
 		writeError(w, answer)
 		return

@@ -149,7 +149,7 @@ func TestDeleteDomain(t *testing.T) {
 	h.domain("example.net")
 	mailbox := h.mailbox("example.com", "jane")
 	forwarding, password := h.forwarding("x@example.org", obj{"domain": id}), h.password("p", obj{"domain": id})
-	h.delete("/domains/example.com").refused(409, "body conflict").says(id, "1 mailbox")
+	h.delete("/domains/example.com").refused(409, "body conflict").says(id, "mailboxes (1)")
 	h.get("/domains/example.com").want(200)
 	h.delete("/mailboxes/" + mailbox).want(204)
 	h.delete("/domains/EXAMPLE.com").want(204)

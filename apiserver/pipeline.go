@@ -142,7 +142,7 @@ func (s *Service) answerable(c *call, err error) error {
 		return unavailable("the request was cancelled before it was done")
 	}
 	s.log.Error("operation failed", "request_id", requestID(c.ctx), "operation", c.spec.ID, "error", err)
-	return fault(c.ctx, err)
+	return s.fault(err)
 }
 
 func requestID(ctx context.Context) string {
@@ -154,10 +154,9 @@ func noRoute() *api.Error {
 	return api.NewError(http.StatusNotFound, api.TypeNotFound, "the API has no such path").At("path")
 }
 
-// fault is the answer to what failed inside. It keeps the cause to itself, but
-// for the program that holds the database in its hands: nobody else can tell it.
-func fault(ctx context.Context, cause error) *api.Error {
-	if _, trusted := ctx.Value(trustedKey{}).(caller); trusted {
+// fault is the answer to what failed inside.
+func (s *Service) fault(cause error) *api.Error {
+	if s.tellFaults {
 		return api.NewError(http.StatusInternalServerError, api.TypeInternal, "the embedded account failed: %s", cause)
 	}
 	return internalError()

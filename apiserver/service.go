@@ -29,6 +29,9 @@ type Options struct {
 	// Logger gets one line for each request and what went wrong inside; nil:
 	// nothing is logged. Secrets never reach it.
 	Logger *slog.Logger
+	// TellFaults puts the cause of a 500 into the answer, for an embedded service
+	// whose only caller is also the one who has to mend it.
+	TellFaults bool
 	// PublishedOnly switches the operations beyond the 22 published ones off.
 	PublishedOnly bool
 	// Registrar decides which domains can be bought at what price, and how long
@@ -49,6 +52,7 @@ type Service struct {
 	clock         func() time.Time
 	random        io.Reader
 	log           *slog.Logger
+	tellFaults    bool
 	publishedOnly bool
 	registrar     Registrar
 	maxMailboxes  int
@@ -73,6 +77,7 @@ func New(o Options) (*Service, error) {
 		clock:         o.Clock,
 		random:        &lockedReader{r: o.Random},
 		log:           o.Logger,
+		tellFaults:    o.TellFaults,
 		publishedOnly: o.PublishedOnly,
 		registrar:     o.Registrar,
 		maxMailboxes:  o.MaxMailboxes,
