@@ -28,7 +28,8 @@ const (
 	VerificationExpired  = "expired"
 )
 
-// VerificationState returns the state at a time. A filter selects by the same.
+// VerificationState returns the state at a time. It is computed when it is read,
+// so that no timer has to run. A filter selects by the same.
 func (f Forwarding) VerificationState(now time.Time) string {
 	switch {
 	case f.Internal:

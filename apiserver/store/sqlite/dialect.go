@@ -29,8 +29,8 @@ func (dialect) Migrations() fs.FS {
 	return sub
 }
 
-// SchemaVersion implements sqlstore.Dialect. It refuses the database of another program, which may have tables
-// or a version of its own.
+// SchemaVersion implements sqlstore.Dialect. It refuses the database of another
+// program, which may have tables or a version of its own.
 func (dialect) SchemaVersion(ctx context.Context, q sqlstore.Querier) (int, error) {
 	var application, version, tables int
 	rows, err := q.QueryContext(ctx, `SELECT

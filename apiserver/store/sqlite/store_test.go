@@ -145,10 +145,25 @@ func TestNewerSchema(t *testing.T) {
 	if !errors.Is(err, store.ErrNewerSchema) {
 		t.Fatalf("Open = %v, want ErrNewerSchema", err)
 	}
-	for _, want := range []string{path, "version 4711", "up to 1", "run the newer version"} {
+	for _, want := range []string{path, "version 4711", "knows up to", "run the newer version"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q does not say %q", err, want)
 		}
+	}
+}
+
+// TestUpgrade opens a store that an earlier version has written.
+func TestUpgrade(t *testing.T) {
+	path := newPath(t)
+	if err := openStore(t, path, Options{}).Close(); err != nil {
+		t.Fatal(err)
+	}
+	alter(t, path, `ALTER TABLE idempotent_answers DROP COLUMN delivered`)
+	alter(t, path, `PRAGMA user_version = 1`)
+	s := openStore(t, path, Options{})
+	err := s.Update(t.Context(), func(tx store.Tx) error { return tx.MarkDelivered([][]byte{{1}}) })
+	if err != nil {
+		t.Errorf("the upgraded store: %v", err)
 	}
 }
 

@@ -48,11 +48,11 @@ func (r *reader) GrantsOf(accountID string, subjects []store.Subject) ([]store.A
 		ids[s.Type] = append(ids[s.Type], s.ID)
 	}
 	w := r.where(accountID).and(`t.revoked_at = 0`)
-	var any []string
+	var conditions []string
 	for _, t := range slices.Sorted(maps.Keys(ids)) {
-		any = append(any, `t.subject_type = `+w.bind(t)+` AND `+w.in(`t.subject_id`, ids[t]))
+		conditions = append(conditions, `t.subject_type = `+w.bind(t)+` AND `+w.in(`t.subject_id`, ids[t]))
 	}
-	return all(r, authorizations, w.and(`(`+strings.Join(any, ` OR `)+`)`))
+	return all(r, authorizations, w.and(`(`+strings.Join(conditions, ` OR `)+`)`))
 }
 
 // CreateAuthorization implements store.AuthorizationWriter.
