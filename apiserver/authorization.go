@@ -107,11 +107,3 @@ func authorization(g store.Authorization) api.Authorization {
 		CreatedAt: optionalTimestamp(g.CreatedAt), RevokedAt: optionalTimestamp(g.RevokedAt),
 	}
 }
-
-// value returns the zero value for null.
-func value[T any](p *T) (v T) {
-	if p != nil {
-		v = *p
-	}
-	return v
-}

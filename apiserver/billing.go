@@ -65,6 +65,9 @@ func changePlan(c *call, in *api.ChangePlanRequest) (*api.BillingResult, error) 
 		if err != nil || t.Before(c.at) {
 			return nil, api.Unprocessable(api.Invalid("must not be in the past").InBody("effective_date"))
 		}
+		if t.UTC().Year() > maxYear {
+			return nil, tooLate("effective_date")
+		}
 		effective = t.UTC().Truncate(time.Microsecond)
 	}
 	return transact(c, func(tx store.Tx) (*api.BillingResult, error) {

@@ -88,6 +88,7 @@ func TestChangePlan(t *testing.T) {
 	h.clock.Advance(time.Hour)
 	h.get("").is("plan_id", proxy)
 	h.post("/billing/change-plan", obj{"effective_date": "2026-03-14T16:09:26.535896Z"}).refused(422, "body.effective_date value_error")
+	h.post("/billing/change-plan", obj{"effective_date": "9999-12-31T23:59:59-05:00"}).refused(422, "body.effective_date value_error")
 	h.post("/billing/change-plan", obj{"effective_date": "2026-03-14T16:09:26.535897Z"}).want(200).is("target_plan_id", mailbox)
 	h.post("/billing/change-plan", obj{"effective_date": "today", "plan_id": "free"}).refused(422, "body.effective_date datetime_from_date_parsing", "body.plan_id enum")
 }

@@ -31,6 +31,14 @@ func optional[T comparable](v T) *T {
 	return &v
 }
 
+// value returns the zero value for null.
+func value[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
 // listPage reads one page of a list.
 func listPage[Entity, Object any](c *call, p api.Paged, list func(store.Reader, store.Slice) ([]Entity, int, error), object func(Entity) Object) (*api.Page[Object], error) {
 	return view(c, func(r store.Reader) (*api.Page[Object], error) {

@@ -19,6 +19,9 @@ type Courier interface {
 	Send(ctx context.Context, m Message) error
 }
 
+// courierTimeout is how long sending one message may take.
+const courierTimeout = 30 * time.Second
+
 // outboxSize is how many messages the outbox remembers.
 const outboxSize = 1000
 
@@ -54,7 +57,10 @@ func (c *call) deliver(m *Message) {
 	if c.courier == nil {
 		return
 	}
-	if err := c.courier.Send(c.ctx, *m); err != nil {
+	// A caller who hangs up now does not keep the message from its recipient.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), courierTimeout)
+	defer cancel()
+	if err := c.courier.Send(ctx, *m); err != nil {
 		c.log.Error("verification message not sent", "request_id", requestID(c.ctx), "error", err)
 	}
 }

@@ -1,9 +1,7 @@
 package apiserver
 
 import (
-	"bytes"
 	"context"
-	"slices"
 	"sync"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -29,25 +27,33 @@ func deliveryOf(ctx context.Context) *delivery {
 // its own; a crash forgets the newest ones, which then count as not delivered.
 type deliveries struct {
 	mu   sync.Mutex
-	keys [][]byte
+	keys map[string]bool // each once, however often its answer is replayed
 }
 
 func (d *deliveries) add(keys ...[]byte) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.keys = append(d.keys, keys...)
+	if d.keys == nil {
+		d.keys = map[string]bool{}
+	}
+	for _, key := range keys {
+		d.keys[string(key)] = true
+	}
 }
 
 func (d *deliveries) has(key []byte) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return slices.ContainsFunc(d.keys, func(k []byte) bool { return bytes.Equal(k, key) })
+	return d.keys[string(key)]
 }
 
 func (d *deliveries) take() [][]byte {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	keys := d.keys
+	keys := make([][]byte, 0, len(d.keys))
+	for key := range d.keys {
+		keys = append(keys, []byte(key))
+	}
 	d.keys = nil
 	return keys
 }

@@ -3,6 +3,7 @@ package apiserver
 import (
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
@@ -79,7 +80,7 @@ func (p *accountPlanner) redirect(at fixturePlace, f FixtureDomain, d *store.Dom
 		return
 	}
 	d.RedirectURL = p.canonical(at, "redirect_url", f.RedirectURL, api.CheckRedirectURL)
-	if longest := *api.LimitsOf[api.UpdateDomainBody]("redirect_url").MaxLength; len(d.RedirectURL) > longest {
+	if longest := *api.LimitsOf[api.UpdateDomainBody]("redirect_url").MaxLength; utf8.RuneCountInString(d.RedirectURL) > longest {
 		p.fail(at, "redirect_url: must have at most %d characters", longest)
 	}
 	d.RedirectMode = p.choice(at, "redirect_mode", f.RedirectMode, api.RedirectPermanent,
@@ -140,7 +141,7 @@ func (p *accountPlanner) planRecord(at fixturePlace, d store.Domain, f FixtureDN
 	p.number(at, "ttl", f.TTL, ttlLimits)
 	p.number(at, "priority", f.Priority, prioLimits)
 	if problem := api.CheckPriority(r.Type, f.Priority != nil); problem != nil {
-		p.fail(at, "priority: %s", strings.TrimPrefix(problem.Msg, "Value error, "))
+		p.fail(at, "priority: %s", strings.TrimPrefix(problem.Msg, api.ValuePrefix))
 	}
 	p.records = append(p.records, planned[zonedRecord]{at, zonedRecord{r, d.Name}})
 }

@@ -98,7 +98,7 @@ func updateForwarding(c *call, in *api.UpdateForwardingRequest) (*api.Forwarding
 		if err != nil {
 			return nil, err
 		}
-		if state := c.verificationState(rule); rule.TargetEmail == in.Body.TargetEmail &&
+		if state := rule.VerificationState(c.at); rule.TargetEmail == in.Body.TargetEmail &&
 			(state == api.VerificationInternal || state == api.VerificationVerified) {
 			return new(c.forwarding(rule)), nil // nothing to verify again
 		}
@@ -123,7 +123,7 @@ func setForwardingActive(c *call, in *api.SetForwardingActiveRequest) (*api.Forw
 		if err != nil {
 			return nil, err
 		}
-		state := c.verificationState(rule)
+		state := rule.VerificationState(c.at)
 		if in.Body.Active && (state == api.VerificationPending || state == api.VerificationExpired) {
 			return nil, api.Conflict("the verification of %s is %s; the rule %s becomes active when the recipient confirms", rule.TargetEmail, state, rule.ID)
 		}
@@ -157,25 +157,8 @@ func (c *call) findForwarding(r store.Reader, id string) (store.Forwarding, erro
 	return rule, statusOf(err, "forwarding_id", "forwarding rule")
 }
 
-// verificationState is computed when it is read, so that no timer has to run.
-func (c *call) verificationState(rule store.Forwarding) string {
-	return verificationStateAt(rule, c.at)
-}
-
-func verificationStateAt(rule store.Forwarding, now time.Time) string {
-	switch {
-	case rule.Internal:
-		return api.VerificationInternal
-	case !rule.VerifiedAt.IsZero():
-		return api.VerificationVerified
-	case now.Before(rule.ExpiresAt):
-		return api.VerificationPending
-	}
-	return api.VerificationExpired
-}
-
 func (c *call) forwarding(rule store.Forwarding) api.Forwarding {
-	state := c.verificationState(rule)
+	state := rule.VerificationState(c.at)
 	confirmed := state == api.VerificationInternal || state == api.VerificationVerified
 	return api.Forwarding{
 		ID: rule.ID, Active: rule.Enabled && confirmed, ScopeType: rule.Scope.Type, ScopeID: rule.Scope.ID,

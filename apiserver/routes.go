@@ -10,7 +10,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
-// routes binds every operation of the contract to the method that implements
+// routes binds every operation of the contract to the function that implements
 // it.
 func (s *Service) routes(mux *http.ServeMux) {
 	h := api.NewAPI(mux)
@@ -95,6 +95,9 @@ func serve[Req, Resp any](s *Service, h huma.API, op api.Operation[Req, Resp], f
 
 // serveCSV binds an operation that streams CSV.
 func serveCSV[Req any](s *Service, h huma.API, op api.Operation[Req, api.CSV], fn func(*call, *Req) (*api.Stream, error)) {
+	if s.publishedOnly && op.Lifecycle() {
+		return
+	}
 	api.HandleStream(h, op, func(ctx context.Context, in *Req) (*api.Stream, error) {
 		c := s.newCall(ctx, op.Spec)
 		out, err := fn(c, in)

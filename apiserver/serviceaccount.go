@@ -51,7 +51,18 @@ func (c *call) future(s, field string) (time.Time, error) {
 	if err != nil || !t.After(c.at) {
 		return t, api.Unprocessable(api.Invalid("must be in the future").InBody(field))
 	}
+	if t.UTC().Year() > maxYear {
+		return t, tooLate(field)
+	}
 	return t.UTC().Truncate(time.Microsecond), nil
+}
+
+// maxYear is the last year that a timestamp of RFC 3339 can be in; a time whose
+// offset takes it past that can't be answered with.
+const maxYear = 9999
+
+func tooLate(field string) error {
+	return api.Unprocessable(api.Invalid("must not be after the year %d in UTC", maxYear).InBody(field))
 }
 
 func listServiceAccounts(c *call, in *api.ListServiceAccountsRequest) (*api.Page[api.ServiceAccount], error) {

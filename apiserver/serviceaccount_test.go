@@ -46,6 +46,8 @@ func TestServiceAccountInput(t *testing.T) {
 	}
 	h.post("/auth/service-accounts", obj{"name": "x", "expires_at": "2026-03-14T15:09:26.535898Z"}).want(201)
 	h.post("/auth/service-accounts", obj{"name": "x", "expires_at": nil}).want(201).is("expires_at", nil)
+	h.post("/auth/service-accounts", obj{"name": "x", "expires_at": "9999-12-31T23:59:59Z"}).want(201).is("expires_at", "9999-12-31T23:59:59.000000Z")
+	h.post("/auth/service-accounts", obj{"name": "x", "expires_at": "9999-12-31T23:59:59-05:00"}).refused(422, "body.expires_at value_error")
 }
 
 func TestServiceAccountInheritsGrants(t *testing.T) {

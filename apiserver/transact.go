@@ -53,9 +53,9 @@ func (c *call) newRequestKey(key string, in any) (*requestKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	print := hmac.New(sha256.New, []byte(key))
-	fmt.Fprintf(print, "%s %s", c.spec.ID, request)
-	return &requestKey{hash: name.Sum(nil), fingerprint: print.Sum(nil), cipher: aead}, nil
+	mac := hmac.New(sha256.New, []byte(key))
+	fmt.Fprintf(mac, "%s %s", c.spec.ID, request)
+	return &requestKey{hash: name.Sum(nil), fingerprint: mac.Sum(nil), cipher: aead}, nil
 }
 
 // keptAnswer is an answer as it is encrypted: a body, or an error's status and
@@ -93,6 +93,10 @@ func keyed[Req, Resp any](c *call, in *Req, fn func(*call, *Req) (*Resp, error))
 	var refusal *api.Error
 	if errors.As(err, &refusal) && !c.replayed {
 		if keepErr := c.store.Update(c.ctx, func(tx store.Tx) error {
+			// Another process may have answered the key since: that answer stays.
+			if _, err := tx.IdempotentAnswer(c.key.hash, c.at); !errors.Is(err, store.ErrNotFound) {
+				return err
+			}
 			return c.keep(tx, keptAnswer{Status: refusal.GetStatus(), Error: refusal})
 		}); keepErr != nil {
 			return nil, keepErr

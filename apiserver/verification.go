@@ -84,7 +84,7 @@ const (
 )
 
 func (s *Service) linkState(rule store.Forwarding) linkState {
-	switch verificationStateAt(rule, s.now()) {
+	switch rule.VerificationState(s.now()) {
 	case api.VerificationPending:
 		return linkOpen
 	case api.VerificationVerified:

@@ -58,10 +58,14 @@ func (p *Problem) Error() string {
 	return strings.Join(p.Loc, ".") + ": " + p.Msg
 }
 
+// ValuePrefix begins the message of every value_error, as in Pydantic v2. Where
+// the place is told in other words it can be left out.
+const ValuePrefix = "Value error, "
+
 // Invalid is a value_error at a place of the request, for a Resolve method or
 // for Unprocessable.
 func Invalid(format string, args ...any) *Problem {
-	return &Problem{Msg: "Value error, " + fmt.Sprintf(format, args...), Type: TypeValue}
+	return &Problem{Msg: ValuePrefix + fmt.Sprintf(format, args...), Type: TypeValue}
 }
 
 // Missing is the problem of a field that is required only in this request.

@@ -8,11 +8,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// The state of new feedback, and its default category.
-const (
-	FeedbackNew   = "new"
-	FeedbackOther = "other"
-)
+// FeedbackNew is the state of new feedback.
+const FeedbackNew = "new"
 
 // Feedback is product feedback as it was submitted.
 type Feedback struct {

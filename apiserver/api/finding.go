@@ -74,6 +74,9 @@ func newErrorFromFindings(status int, msg string, errs []error) *Error {
 		return UnsupportedMediaType()
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
 	default:
+		if msg == "cannot read request body" { // it is cut off or its chunks are malformed: nothing failed inside
+			return Unprocessable((&Problem{Msg: "JSON decode error", Type: TypeJSONInvalid}).InBody())
+		}
 		// What failed inside stays inside: huma puts the cause into msg and errs.
 		return NewError(status, TypeInternal, "the request could not be processed; try again, and quote the request id if it happens again")
 	}

@@ -1,12 +1,16 @@
 package api_test
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/validation"
@@ -149,4 +153,23 @@ func TestContractKeywords(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A body that ends early or whose chunks are malformed is the caller's fault,
+// and so is the answer.
+func TestUnreadableBody(t *testing.T) {
+	mux := http.NewServeMux()
+	api.CreateWorkspace.Handle(api.NewAPI(mux), func(context.Context, *api.CreateWorkspaceRequest) (*api.Reply[api.Workspace], error) {
+		t.Error("the request was handled")
+		return &api.Reply[api.Workspace]{}, nil
+	})
+	r := httptest.NewRequest(http.MethodPost, account+"/workspaces", iotest.ErrReader(errors.New("malformed chunked encoding")))
+	r.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	mux.ServeHTTP(w, r)
+	var answer struct{ Detail []api.Problem }
+	if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil || w.Code != http.StatusUnprocessableEntity {
+		t.Fatalf("status %d: %s", w.Code, w.Body)
+	}
+	checkProblems(t, answer.Detail, problem("json_invalid", "JSON decode error", "body"))
 }

@@ -16,9 +16,6 @@ type Paged struct {
 	PageSize int `query:"page_size" default:"25" minimum:"1" maximum:"1000" doc:"Maximum number of items on a page"`
 }
 
-// Paging returns the page and the page size that were asked for.
-func (p Paged) Paging() (page, pageSize int) { return p.Page, p.PageSize }
-
 // SetPaging sets the page and the page size to ask for.
 func (p *Paged) SetPaging(page, pageSize int) { p.Page, p.PageSize = page, pageSize }
 

@@ -15,11 +15,6 @@ func ExampleNormalize() {
 	//  name must not be a URL or a path; expected only the name, such as example.com
 }
 
-func ExampleUnicode() {
-	fmt.Println(domainname.Unicode("xn--bcher-kva.example"))
-	// Output: bücher.example
-}
-
 func ExampleRegistrable() {
 	err := domainname.Registrable("www.example.com")
 	fmt.Println(errors.Is(err, domainname.ErrNotRegistrable))

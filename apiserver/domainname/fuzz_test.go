@@ -50,28 +50,6 @@ func fuzz(f *testing.F, normalize func(string) (string, error)) {
 	})
 }
 
-func FuzzUnicode(f *testing.F) {
-	for _, s := range seeds {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		display := Unicode(s)
-		if again := Unicode(display); again != display {
-			t.Errorf("%q became %q, then %q", s, display, again)
-		}
-		if a, err := NormalizeHost(s); err == nil {
-			if b, err := NormalizeHost(display); err != nil || a != b {
-				t.Errorf("%q is %q; its display form %q is %q, %v", s, a, display, b, err)
-			}
-		}
-		if !Equal(s, display) {
-			if _, err := Normalize(s); err == nil {
-				t.Errorf("Equal(%q, %q) = false", s, display)
-			}
-		}
-	})
-}
-
 func FuzzRegistrable(f *testing.F) {
 	for _, s := range seeds {
 		f.Add(s)

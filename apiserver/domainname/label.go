@@ -100,32 +100,6 @@ func toASCII(label string) (string, error) {
 	return "", fmt.Errorf("label %s is not a valid internationalised label (IDNA)", shorten(label))
 }
 
-// Unicode returns the form of a name to show to people, with internationalised
-// labels in Unicode (the U-labels of RFC 5890), in lower case and without a
-// trailing dot. It accepts whatever NormalizeLabels accepts and returns any
-// other string unchanged. A name whose Unicode form would not normalise back to
-// itself is returned in ASCII.
-func Unicode(s string) string {
-	ascii, err := NormalizeLabels(trimFinalDot(s))
-	if err != nil {
-		return s
-	}
-	if !strings.Contains(ascii, acePrefix) {
-		return ascii
-	}
-	labels := strings.Split(ascii, ".")
-	for i, label := range labels {
-		if u, err := idna.Lookup.ToUnicode(label); err == nil && strings.HasPrefix(label, acePrefix) {
-			labels[i] = u
-		}
-	}
-	display := strings.Join(labels, ".")
-	if back, err := NormalizeLabels(display); err != nil || back != ascii {
-		return ascii
-	}
-	return display
-}
-
 func isASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {

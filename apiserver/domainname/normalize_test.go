@@ -195,28 +195,3 @@ func TestEqual(t *testing.T) {
 		}
 	}
 }
-
-func TestUnicode(t *testing.T) {
-	t.Parallel()
-	tests := map[string]struct {
-		in, want string
-	}{
-		"ASCII":              {"Example.com.", "example.com"},
-		"A-label":            {"xn--bcher-kva.example", "bücher.example"},
-		"already Unicode":    {"Bücher.example", "bücher.example"},
-		"with underscore":    {"_dmarc.xn--bcher-kva.example", "_dmarc.bücher.example"},
-		"one label":          {"xn--bcher-kva", "bücher"},
-		"right to left":      {"1.xn--5dbmtg.example", "1.מבחן.example"},
-		"not a name":         {"not a name", "not a name"},
-		"bad punycode":       {"xn--a.example", "xn--a.example"},
-		"hyphens in 3 and 4": {"ab--c.xn--p1ai", "ab--c.рф"},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if got := Unicode(tt.in); got != tt.want {
-				t.Errorf("Unicode(%q) = %q; want %q", tt.in, got, tt.want)
-			}
-		})
-	}
-}

@@ -73,17 +73,3 @@ func Normalize(s string) (string, error) {
 	}
 	return a.String(), nil
 }
-
-// Equal reports whether a and b are the same address after Normalize. Strings
-// that are not addresses are equal only if they are identical.
-func Equal(a, b string) bool {
-	if a == b {
-		return true
-	}
-	pa, err := Parse(a)
-	if err != nil {
-		return false
-	}
-	pb, err := Parse(b)
-	return err == nil && pa == pb
-}

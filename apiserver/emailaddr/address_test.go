@@ -134,25 +134,3 @@ func TestParseLocalPart(t *testing.T) {
 		})
 	}
 }
-
-func TestEqual(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		a, b string
-		want bool
-	}{
-		{"Jane@Example.com", "jane@example.com.", true},
-		{"jane@bücher.example", "jane@xn--bcher-kva.example", true},
-		{"jane@example.com", "john@example.com", false},
-		{"jane@example.com", "jane@example.org", false},
-		{"jane@example.com", "jane", false},
-		{"jane", "jane@example.com", false},
-		{"jane", "jane", true},
-		{"jane", "Jane", false},
-	}
-	for _, tt := range tests {
-		if got := Equal(tt.a, tt.b); got != tt.want {
-			t.Errorf("Equal(%q, %q) = %t; want %t", tt.a, tt.b, got, tt.want)
-		}
-	}
-}

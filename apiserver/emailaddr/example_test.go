@@ -15,8 +15,3 @@ func ExampleParse() {
 	// jane.o'brien xn--bcher-kva.example <nil>
 	// local part must not contain 'ü'; only ASCII letters, digits and !#$%&'*+-/=?^_`{|}~ are allowed, with single dots between them
 }
-
-func ExampleEqual() {
-	fmt.Println(emailaddr.Equal("Jane@Example.com", "jane@example.com"))
-	// Output: true
-}

@@ -13,7 +13,7 @@ import (
 
 // pageSizeSteps are the sizes of page that a list is asked for, one after the
 // other, until it takes one.
-var pageSizeSteps = []int{1000, 500, 100, 25}
+var pageSizeSteps = []int{api.MaxPageSize, 500, 100, 25}
 
 // maxPasses bounds how often a list that changes while it is read is read again.
 const maxPasses = 5

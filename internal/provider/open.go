@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 	"golang.org/x/oauth2"
@@ -132,10 +134,14 @@ func prepareDataDir(dir string) error {
 	return err
 }
 
+// tokenTimeout bounds a request to the OAuth issuer: the context of the call that
+// needs a token does not reach it, and without a bound all calls would wait.
+const tokenTimeout = 30 * time.Second
+
 // source returns tokens of the client-credentials flow (RFC 6749, section 4.4).
 func (o oauth2Settings) source() oauth2.TokenSource {
 	flow := clientcredentials.Config{ClientID: o.clientID, ClientSecret: o.clientSecret, TokenURL: o.tokenURL, Scopes: o.scopes}
-	return flow.TokenSource(context.Background())
+	return flow.TokenSource(context.WithValue(context.Background(), oauth2.HTTPClient, &http.Client{Timeout: tokenTimeout}))
 }
 
 func logAttempt(ctx context.Context, msg string, fields ...map[string]any) {

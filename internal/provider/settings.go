@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -110,17 +111,9 @@ func (c config) resolveEmbedded(ctx context.Context, s *settings, getenv func(st
 				remote.name+" is for a remote API, embedded is for an account in a local file. Remove one of the two from the provider block.")
 		}
 	}
-	s.accountFromEnv = s.accountID != "" && c.AccountID.IsNull()
 	var e embeddedConfig
 	diags.Append(c.Embedded.As(ctx, &e, basetypes.ObjectAsOptions{})...)
-	s.dataDir = setting(e.DataDir, getenv(envDataDir))
-	if s.dataDir == "" {
-		s.dataDir = defaultDataDir
-	}
-	if strings.HasPrefix(s.dataDir, "~") {
-		diags.AddAttributeError(path.Root("embedded").AtName("data_dir"), "Invalid data_dir",
-			"A leading ~ is not the home directory here. Write pathexpand(\""+s.dataDir+"\"), or the whole path.")
-	}
+	diags.Append(s.embedIn(setting(e.DataDir, getenv(envDataDir)), c)...)
 	s.fixture = e.Fixture.ValueString()
 	for _, name := range []string{envBaseURL, envToken} {
 		if getenv(name) != "" {
@@ -142,15 +135,24 @@ func (c config) resolveImplicit(s *settings, getenv func(string) string) (diags 
 	case !c.OAuth2.IsNull():
 		diags.AddAttributeError(path.Root("oauth2"), "oauth2 without a base_url", instead)
 	}
+	dir := getenv(envDataDir)
+	if dir == "" && !diags.HasError() {
+		diags.AddWarning("Using an embedded account",
+			"No base_url is set, so everything is kept in an account of its own in "+defaultDataDir+"/"+databaseName+" below the working directory; nothing reaches a real service. "+
+				"Set embedded = {} in the provider block to say that this is meant, or base_url, account_id and token for a remote API.")
+	}
+	diags.Append(s.embedIn(dir, c)...)
+	return diags
+}
+
+// embedIn sets what both ways to an embedded account have in common; dir is
+// empty for the default.
+func (s *settings) embedIn(dir string, c config) (diags diag.Diagnostics) {
 	s.accountFromEnv = s.accountID != "" && c.AccountID.IsNull()
-	s.dataDir = getenv(envDataDir)
-	if s.dataDir == "" {
-		s.dataDir = defaultDataDir
-		if !diags.HasError() {
-			diags.AddWarning("Using an embedded account",
-				"No base_url is set, so everything is kept in an account of its own in "+defaultDataDir+"/mailhost.db below the working directory; nothing reaches a real service. "+
-					"Set embedded = {} in the provider block to say that this is meant, or base_url, account_id and token for a remote API.")
-		}
+	s.dataDir = cmp.Or(dir, defaultDataDir)
+	if strings.HasPrefix(s.dataDir, "~") {
+		diags.AddAttributeError(path.Root("embedded").AtName("data_dir"), "Invalid data_dir",
+			"A leading ~ is not the home directory here. Write the whole path, in a configuration for instance as pathexpand(\""+s.dataDir+"\").")
 	}
 	return diags
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 )
 
@@ -194,7 +195,7 @@ func join(parts ...string) string {
 
 // sentence lets a message begin with a capital and end with a stop.
 func sentence(s string) string {
-	s = strings.TrimPrefix(s, "Value error, ")
+	s = strings.TrimPrefix(s, api.ValuePrefix)
 	if s == "" {
 		return s
 	}

@@ -4,8 +4,8 @@
 //
 // A validator leaves a null or unknown value alone. What it says names the
 // attribute, and tells nothing of the value of an attribute that is sensitive
-// or write-only. Its description completes "must be ...", plain or in Markdown, so that
-// a schema can use it in its documentation.
+// or write-only. Its description completes "must be ...", plain or in Markdown,
+// so that a schema can use it in its documentation.
 //
 // The package may import the plugin framework and, of this module,
 // apiserver/api.

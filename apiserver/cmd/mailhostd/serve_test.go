@@ -199,3 +199,25 @@ func TestOpenersAreATable(t *testing.T) {
 		t.Errorf("describe tells the password: %s", got)
 	}
 }
+
+// net/http answers OPTIONS * by itself, without a request id, unless it is told
+// not to.
+func TestOptionsOfTheServer(t *testing.T) {
+	t.Parallel()
+	database, _ := initialize(t)
+	s := serve(t, database)
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprint(conn, "OPTIONS * HTTP/1.1\r\nHost: mailhost.test\r\nConnection: close\r\n\r\n")
+	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusNotFound || answer.Header.Get("X-Request-Id") == "" || answer.Header.Get("Content-Type") != "application/json" {
+		t.Errorf("status %d, headers %v", answer.StatusCode, answer.Header)
+	}
+}

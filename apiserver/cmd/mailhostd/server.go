@@ -75,6 +75,8 @@ func (s *server) start(requests context.Context, l net.Listener, h http.Handler,
 		MaxHeaderBytes:    maxHeaderBytes,
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
 		BaseContext:       func(net.Listener) context.Context { return requests },
+		// OPTIONS * is answered as any other path that the API does not have.
+		DisableGeneralOptionsHandler: true,
 	}
 	go func() {
 		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {

@@ -180,8 +180,8 @@ func (w *writer) abandon() {
 	w.session = nil
 }
 
-// close waits for the updates under way, the waiting ones too, and moves the log into the file as far
-// as other processes let it.
+// close waits for the updates under way, the waiting ones too, and moves the log
+// into the file as far as other processes let it.
 func (w *writer) close() error {
 	w.underWay.Lock()
 	defer w.underWay.Unlock()
