@@ -60,15 +60,14 @@ func cancelPlan(c *call, in *api.CancelPlanRequest) (*api.BillingResult, error) 
 
 func changePlan(c *call, in *api.ChangePlanRequest) (*api.BillingResult, error) {
 	effective := c.at
+	if p := in.Timely(c.at); p != nil {
+		return nil, api.Unprocessable(p)
+	}
 	if in.Body.EffectiveDate != nil {
-		t, err := time.Parse(time.RFC3339, *in.Body.EffectiveDate)
-		if err != nil || t.Before(c.at) {
-			return nil, api.Unprocessable(api.Invalid("must not be in the past").InBody("effective_date"))
+		var err error
+		if effective, err = api.ParseTime(*in.Body.EffectiveDate); err != nil {
+			return nil, err
 		}
-		if t.UTC().Year() > maxYear {
-			return nil, tooLate("effective_date")
-		}
-		effective = t.UTC().Truncate(time.Microsecond)
 	}
 	return transact(c, func(tx store.Tx) (*api.BillingResult, error) {
 		a, err := tx.Account(c.caller.accountID)

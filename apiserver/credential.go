@@ -91,7 +91,7 @@ func (s *Service) authenticate(ctx huma.Context, next func(huma.Context)) {
 		writeError(w, answer)
 		return
 	}
-	next(huma.WithContext(ctx, who.attach(ctx.Context())))
+	next(huma.WithContext(ctx, api.WithArrival(who.attach(ctx.Context()), s.now())))
 }
 
 // identify returns the caller that a request's credential names.

@@ -109,5 +109,5 @@ func serveCSV[Req any](s *Service, h huma.API, op api.Operation[Req, api.CSV], f
 }
 
 func (s *Service) newCall(ctx context.Context, spec api.Spec) *call {
-	return &call{Service: s, ctx: ctx, spec: spec, caller: callerFrom(ctx), at: s.now()}
+	return &call{Service: s, ctx: ctx, spec: spec, caller: callerFrom(ctx), at: api.Arrival(ctx)}
 }

@@ -11,9 +11,12 @@ func createServiceAccount(c *call, in *api.CreateServiceAccountRequest) (*api.Cr
 	token := c.newServiceToken()
 	account := newServiceAccount(c.newID(), c.caller.accountID, in.Body.Name, token, c.at)
 	account.CreatedByUserID = c.caller.userID
+	if p := in.Timely(c.at); p != nil {
+		return nil, api.Unprocessable(p)
+	}
 	if in.Body.ExpiresAt != nil {
 		var err error
-		if account.ExpiresAt, err = c.future(*in.Body.ExpiresAt, "expires_at"); err != nil {
+		if account.ExpiresAt, err = api.ParseTime(*in.Body.ExpiresAt); err != nil {
 			return nil, err
 		}
 	}
@@ -43,26 +46,6 @@ func newServiceAccount(id, accountID, name string, token serviceToken, at time.T
 		ID: id, AccountID: accountID, Name: name, PublicID: token.publicID, SecretHash: token.hash(),
 		Last4: text[len(text)-4:], CreatedAt: at,
 	}
-}
-
-// future parses a time of the request's body that must be ahead.
-func (c *call) future(s, field string) (time.Time, error) {
-	t, err := time.Parse(time.RFC3339, s)
-	if err != nil || !t.After(c.at) {
-		return t, api.Unprocessable(api.Invalid("must be in the future").InBody(field))
-	}
-	if t.UTC().Year() > maxYear {
-		return t, tooLate(field)
-	}
-	return t.UTC().Truncate(time.Microsecond), nil
-}
-
-// maxYear is the last year that a timestamp of RFC 3339 can be in; a time whose
-// offset takes it past that can't be answered with.
-const maxYear = 9999
-
-func tooLate(field string) error {
-	return api.Unprocessable(api.Invalid("must not be after the year %d in UTC", maxYear).InBody(field))
 }
 
 func listServiceAccounts(c *call, in *api.ListServiceAccountsRequest) (*api.Page[api.ServiceAccount], error) {

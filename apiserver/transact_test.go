@@ -90,6 +90,20 @@ func TestReplayExpires(t *testing.T) {
 	}
 }
 
+// The kept answer stays the answer when the time in the request has passed.
+func TestReplayOfWhatIsInThePastByNow(t *testing.T) {
+	h := newHarness(t)
+	body := obj{"name": "ci", "expires_at": h.clock.Now().Add(time.Hour).Format(time.RFC3339)}
+	h.keyed(key, "/auth/service-accounts", body).want(http.StatusCreated)
+	h.clock.Advance(2 * time.Hour)
+	if a := h.keyed(key, "/auth/service-accounts", body).want(http.StatusCreated); !a.replayed() {
+		t.Errorf("%s is no replay", a)
+	}
+	h.keyed(otherKey, "/auth/service-accounts", body).refused(422, "body.expires_at value_error")
+	h.post("/auth/service-accounts", obj{"name": "", "expires_at": body["expires_at"]}).
+		refused(422, "body.name string_too_short", "body.expires_at value_error")
+}
+
 func TestKeyOfAnotherRequest(t *testing.T) {
 	h := newHarness(t)
 	h.keyed(key, "/workspaces", obj{"name": "a"}).want(201)

@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -70,6 +71,18 @@ func (f *findings) check(value *string, rule func(string) (string, error), field
 		return
 	}
 	*value = canonical
+}
+
+// timely reports a time that has passed, so that it is told with the other
+// problems. Under an Idempotency-Key that is left to the service: the answer that
+// is kept stays the answer when the time has passed meanwhile.
+func (f *findings) timely(ctx huma.Context, key string, r interface{ Timely(time.Time) *Problem }) {
+	if key != "" {
+		return
+	}
+	if p := r.Timely(Arrival(ctx.Context())); p != nil {
+		*f = append(*f, p)
+	}
 }
 
 func (f *findings) add(p *Problem, field ...string) {
@@ -179,6 +192,20 @@ func (r *GrantAuthorizationRequest) Resolve(huma.Context) []error {
 	case b.ResourceType == nil && b.ResourceID != nil:
 		f.add(Missing(), "resource_type")
 	}
+	return f
+}
+
+// Resolve applies the rule of when a service account expires.
+func (r *CreateServiceAccountRequest) Resolve(ctx huma.Context) []error {
+	var f findings
+	f.timely(ctx, r.IdempotencyKey, r)
+	return f
+}
+
+// Resolve applies the rule of when a plan changes.
+func (r *ChangePlanRequest) Resolve(ctx huma.Context) []error {
+	var f findings
+	f.timely(ctx, r.IdempotencyKey, r)
 	return f
 }
 
