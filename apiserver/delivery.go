@@ -30,15 +30,13 @@ type deliveries struct {
 	keys map[string]bool // each once, however often its answer is replayed
 }
 
-func (d *deliveries) add(keys ...[]byte) {
+func (d *deliveries) add(key []byte) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.keys == nil {
 		d.keys = map[string]bool{}
 	}
-	for _, key := range keys {
-		d.keys[string(key)] = true
-	}
+	d.keys[string(key)] = true
 }
 
 func (d *deliveries) has(key []byte) bool {
@@ -47,20 +45,29 @@ func (d *deliveries) has(key []byte) bool {
 	return d.keys[string(key)]
 }
 
-func (d *deliveries) take() [][]byte {
+func (d *deliveries) list() [][]byte {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	keys := make([][]byte, 0, len(d.keys))
 	for key := range d.keys {
 		keys = append(keys, []byte(key))
 	}
-	d.keys = nil
 	return keys
+}
+
+// noted forgets keys that the store knows of by now; until then has tells them,
+// so that none is unknown to both.
+func (d *deliveries) noted(keys [][]byte) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, key := range keys {
+		delete(d.keys, string(key))
+	}
 }
 
 // noteDeliveries writes what no later write came to note.
 func (s *Service) noteDeliveries(ctx context.Context) error {
-	keys := s.delivered.take()
+	keys := s.delivered.list()
 	if len(keys) == 0 {
 		return nil
 	}

@@ -109,7 +109,7 @@ func keyed[Req, Resp any](c *call, in *Req, fn func(*call, *Req) (*Resp, error))
 // transaction: either both are durable or none.
 func transact[Resp any](c *call, fn func(store.Tx) (*Resp, error)) (*Resp, error) {
 	var out *Resp
-	delivered := c.delivered.take()
+	delivered := c.delivered.list()
 	err := c.store.Update(c.ctx, func(tx store.Tx) (err error) {
 		out, c.replayed = nil, false
 		// Another process may have answered the key since it was looked up.
@@ -129,11 +129,11 @@ func transact[Resp any](c *call, fn func(store.Tx) (*Resp, error)) (*Resp, error
 		}
 		return c.keep(tx, keptAnswer{Body: body})
 	})
-	if err != nil || c.replayed {
-		c.delivered.add(delivered...)
-	}
 	if err != nil {
 		return nil, err
+	}
+	if !c.replayed {
+		c.delivered.noted(delivered)
 	}
 	return out, nil
 }

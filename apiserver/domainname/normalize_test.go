@@ -95,7 +95,7 @@ func TestNormalizeErrors(t *testing.T) {
 		"mapped to dots":           {"a…b.com", "not a valid internationalised label"},
 		"replacement character":    {"a\ufffd.com", "not a valid internationalised label"},
 		"right to left mixed":      {"aמב.com", "not a valid internationalised label"},
-		"echo is short":            {strings.Repeat("x", 3000) + ".com", `"xxxxxxxxxxxxxxxxxxxxxxxx…"`},
+		"echo is short":            {strings.Repeat("q", 3000) + ".com", `"qqqqqqqqqqqqqqqqqqqqqqqq…"`},
 		"echo escapes":             {"a\x1b[31m.com", `"a\x1b[31m"`},
 		"IDN with hyphens in 3, 4": {"ab--ü.com", "not a valid internationalised label"},
 	}

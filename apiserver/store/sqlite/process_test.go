@@ -85,10 +85,10 @@ func contest(ctx context.Context, s store.Store, won io.Writer) error {
 	var mu sync.Mutex
 	var errs []error
 	var wg sync.WaitGroup
-	todo := make(chan string)
+	pending := make(chan string)
 	for range 4 {
 		wg.Go(func() {
-			for localPart := range todo {
+			for localPart := range pending {
 				err := contestOne(ctx, s, localPart)
 				mu.Lock()
 				if err == nil {
@@ -101,9 +101,9 @@ func contest(ctx context.Context, s store.Store, won io.Writer) error {
 		})
 	}
 	for _, localPart := range localParts(contested) {
-		todo <- localPart
+		pending <- localPart
 	}
-	close(todo)
+	close(pending)
 	wg.Wait()
 	return errors.Join(errs...)
 }
