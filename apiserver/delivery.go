@@ -7,21 +7,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// delivery is what the way of a request learns from the operation that it leads
-// to: the key under which the answer is kept, if it is.
-type delivery struct {
-	key []byte
-}
-
-type deliveryKey struct{}
-
-func deliveryOf(ctx context.Context) *delivery {
-	if d, ok := ctx.Value(deliveryKey{}).(*delivery); ok {
-		return d
-	}
-	return &delivery{}
-}
-
 // deliveries are the keys of answers that were sent whole and of which the store
 // does not know it yet. The next write notes it, so that it costs no write of
 // its own; a crash forgets the newest ones, which then count as not delivered.

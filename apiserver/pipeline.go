@@ -8,10 +8,8 @@ import (
 	"maps"
 	"mime"
 	"net/http"
-	"path"
-	"regexp"
 	"runtime/debug"
-	"time"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -19,83 +17,69 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
-// requestIDHeader names a request in the answer, in the log and in error
-// messages.
-const requestIDHeader = "X-Request-Id"
-
-var saneRequestID = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`)
-
-type requestIDKey struct{}
-
-// newHandler builds the way of a request: request id, log line, health and
-// draining, then the routes.
-func (s *Service) newHandler() http.Handler {
-	mux := http.NewServeMux()
-	s.routes(mux)
-	s.verificationPages(mux)
-	mux.HandleFunc("GET /healthz/live", func(w http.ResponseWriter, _ *http.Request) { writeHealth(w, http.StatusOK, "live") })
-	mux.HandleFunc("GET /healthz/ready", s.ready)
+// newHandler builds the way of a request: its name and its log line, what the
+// options put in between, then the routes.
+func (s *Service) newHandler(middleware func(http.Handler) http.Handler) http.Handler {
+	s.mux = newRouter()
+	s.routes(s.mux.ServeMux)
+	s.verificationPages(s.mux.ServeMux)
+	s.mux.HandleFunc("GET "+healthPath+"live", func(w http.ResponseWriter, _ *http.Request) { writeHealth(w, http.StatusOK, "live") })
+	s.mux.HandleFunc("GET "+healthPath+"ready", s.ready)
+	var next http.Handler = http.HandlerFunc(s.answer)
+	if middleware != nil {
+		next = middleware(next)
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		id := r.Header.Get(requestIDHeader)
-		if !saneRequestID.MatchString(id) {
-			id = s.newID()
-		}
-		w.Header().Set(requestIDHeader, id)
-		var d delivery
-		ctx := context.WithValue(r.Context(), requestIDKey{}, id)
-		r = r.WithContext(context.WithValue(ctx, deliveryKey{}, &d))
+		p := s.begin(r)
+		w.Header().Set(requestIDHeader, p.ID)
 		rec := &statusRecorder{ResponseWriter: w}
 		begun := s.clock()
-		defer s.conclude(rec, r, begun)
-		s.route(mux, rec, r)
-		if d.key != nil && rec.status < http.StatusMultipleChoices {
-			s.delivered.add(d.key)
+		defer func() {
+			s.log.LogAttrs(r.Context(), slog.LevelInfo, "request",
+				slog.String("request_id", p.ID), slog.String("method", r.Method),
+				slog.String("route", p.pattern), slog.Int("status", rec.status), slog.Duration("duration", s.clock().Sub(begun)))
+		}()
+		next.ServeHTTP(rec, r.WithContext(context.WithValue(r.Context(), progressKey{}, p)))
+		if p.answerKey != nil && rec.status < http.StatusMultipleChoices {
+			s.delivered.add(p.answerKey)
 		}
 	})
 }
 
-// conclude turns a panic into a 500 and writes the request's log line.
-func (s *Service) conclude(rec *statusRecorder, r *http.Request, begun time.Time) {
-	cause := recover()
-	if cause == http.ErrAbortHandler { //nolint:errorlint // the sentinel is compared as net/http does
-		panic(cause)
-	}
-	if cause != nil {
+// answer answers a request, and turns a panic into a 500.
+func (s *Service) answer(w http.ResponseWriter, r *http.Request) {
+	rec := &statusRecorder{ResponseWriter: w}
+	defer func() {
+		cause := recover()
+		if cause == nil {
+			return
+		}
+		if cause == http.ErrAbortHandler { //nolint:errorlint // the sentinel is compared as net/http does
+			panic(cause)
+		}
 		s.log.Error("panic", "request_id", requestID(r.Context()), "cause", cause, "stack", string(debug.Stack()))
 		if rec.status == 0 {
 			writeError(rec, internalError())
 		}
+	}()
+	if refusal := s.refusal(progressOf(r.Context()), r); refusal != nil {
+		writeError(rec, refusal)
+		return
 	}
-	s.log.LogAttrs(r.Context(), slog.LevelInfo, "request",
-		slog.String("request_id", requestID(r.Context())), slog.String("method", r.Method),
-		slog.String("route", rec.route), slog.Int("status", rec.status), slog.Duration("duration", s.clock().Sub(begun)))
+	s.mux.ServeHTTP(rec, r)
 }
 
-// route passes the request on to mux, which would answer in text, and redirect
-// where a path is not clean.
-func (s *Service) route(mux *http.ServeMux, w *statusRecorder, r *http.Request) {
-	p := r.URL.EscapedPath() // an escaped slash does not end a segment
-	if p == "" || path.Clean(p) != p {
-		writeError(w, noRoute())
-		return
+// refusal is the answer to a request that is not even routed; nil for the others.
+func (s *Service) refusal(p *progress, r *http.Request) *api.Error {
+	switch {
+	case p.allow != "":
+		return api.NewError(http.StatusMethodNotAllowed, api.TypeMethodNotAllowed, "this path has no %s; see the Allow header", r.Method).At("path").With("Allow", p.allow)
+	case p.pattern == "":
+		return api.NewError(http.StatusNotFound, api.TypeNotFound, "the API has no such path").At("path")
+	case s.draining.Load() && !strings.HasPrefix(r.URL.Path, healthPath):
+		return unavailable("the service is shutting down; try again")
 	}
-	handler, pattern := mux.Handler(r)
-	w.route = pattern
-	if pattern == "" {
-		answer := discardedAnswer{header: http.Header{}}
-		handler.ServeHTTP(&answer, r)
-		if allow := answer.header.Get("Allow"); allow != "" {
-			writeError(w, api.NewError(http.StatusMethodNotAllowed, api.TypeMethodNotAllowed, "this path has no %s; see the Allow header", r.Method).At("path").With("Allow", allow))
-			return
-		}
-		writeError(w, noRoute())
-		return
-	}
-	if s.draining.Load() && path.Dir(p) != "/healthz" {
-		writeError(w, unavailable("the service is shutting down; try again"))
-		return
-	}
-	mux.ServeHTTP(w, r)
+	return nil
 }
 
 func (s *Service) ready(w http.ResponseWriter, r *http.Request) {
@@ -145,15 +129,6 @@ func (s *Service) answerable(c *call, err error) error {
 	return s.fault(err)
 }
 
-func requestID(ctx context.Context) string {
-	id, _ := ctx.Value(requestIDKey{}).(string)
-	return id
-}
-
-func noRoute() *api.Error {
-	return api.NewError(http.StatusNotFound, api.TypeNotFound, "the API has no such path").At("path")
-}
-
 // fault is the answer to what failed inside.
 func (s *Service) fault(cause error) *api.Error {
 	if s.tellFaults {
@@ -184,7 +159,6 @@ func writeError(w http.ResponseWriter, e *api.Error) {
 type statusRecorder struct {
 	http.ResponseWriter
 	status int
-	route  string
 }
 
 func (w *statusRecorder) WriteHeader(status int) {
@@ -203,10 +177,3 @@ func (w *statusRecorder) Write(b []byte) (int, error) {
 
 // Unwrap lets http.ResponseController reach the connection.
 func (w *statusRecorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-// discardedAnswer takes the headers of an answer that nobody reads.
-type discardedAnswer struct{ header http.Header }
-
-func (d *discardedAnswer) Header() http.Header         { return d.header }
-func (d *discardedAnswer) Write(b []byte) (int, error) { return len(b), nil }
-func (d *discardedAnswer) WriteHeader(int)             {}

@@ -44,6 +44,10 @@ type Options struct {
 	// PublicURL is where recipients reach the service, for the links in
 	// messages; empty: http://localhost:8080.
 	PublicURL string
+	// Middleware is put around the answering of every request, health checks and
+	// pages included; RequestOf tells it which operation is asked for. It may
+	// answer by itself, or panic with http.ErrAbortHandler. May be nil.
+	Middleware func(http.Handler) http.Handler
 }
 
 // Service is the API's implementation. It is safe for concurrent use.
@@ -59,6 +63,7 @@ type Service struct {
 	courier       Courier
 	publicURL     string
 	outbox        outbox
+	mux           *router
 	handler       http.Handler
 	argon2        chan struct{}
 	underWay      keysUnderWay
@@ -97,7 +102,7 @@ func New(o Options) (*Service, error) {
 	if s.publicURL == "" {
 		s.publicURL = "http://localhost:8080"
 	}
-	s.handler = s.newHandler()
+	s.handler = s.newHandler(o.Middleware)
 	return s, nil
 }
 

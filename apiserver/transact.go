@@ -80,7 +80,7 @@ func keyed[Req, Resp any](c *call, in *Req, fn func(*call, *Req) (*Resp, error))
 		return nil, api.Conflict("a request with this Idempotency-Key is still running").At("header", idempotencyHeader).RetryAfter(1)
 	}
 	defer c.underWay.end(c.key.hash)
-	deliveryOf(c.ctx).key = c.key.hash
+	progressOf(c.ctx).answerKey = c.key.hash
 
 	kept, err := view(c, func(r store.Reader) (*Resp, error) { return replay[Resp](c, r) })
 	if err != nil || kept != nil {
