@@ -1,0 +1,171 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
+)
+
+// maxResidentMiB is what the server may need in memory to export an account of
+// any size.
+const maxResidentMiB = 64
+
+// BenchmarkExport exports accounts of several sizes from the program itself, and
+// tells how much memory it needed at most.
+func BenchmarkExport(b *testing.B) {
+	if _, err := os.Stat("/proc/self/status"); err != nil {
+		b.Skip("how much memory a process needs is read from /proc, which this system does not have")
+	}
+	program := filepath.Join(b.TempDir(), "mailhostd")
+	if out, err := exec.CommandContext(b.Context(), "go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+		b.Fatalf("%v: %s", err, out)
+	}
+	for _, rows := range []int{1_000, 1_000_000} {
+		b.Run(fmt.Sprintf("rows=%d", rows), func(b *testing.B) {
+			database := filepath.Join(b.TempDir(), "mailhost.db")
+			owner := populate(b, database, rows)
+			ctx, stop := context.WithCancel(b.Context())
+			server := exec.CommandContext(ctx, program, "serve", "--database", database, "--listen", "127.0.0.1:0", "--log-format", "json")
+			log, err := server.StderrPipe()
+			if err != nil {
+				b.Fatal(err)
+			}
+			if err := server.Start(); err != nil {
+				b.Fatal(err)
+			}
+			defer func() {
+				stop()
+				_ = server.Wait()
+			}()
+			as := caller{client: http.DefaultClient, url: servingURL(b, log), owner: owner}
+			go func() { _, _ = io.Copy(io.Discard, log) }()
+			for b.Loop() {
+				if got := as.export(b); got != rows+1 {
+					b.Fatalf("%d lines; want %d", got, rows+1)
+				}
+			}
+			resident := peakResidentMiB(b, server.Process.Pid)
+			b.ReportMetric(resident, "MiB-resident")
+			b.ReportMetric(float64(b.N*rows)/b.Elapsed().Seconds(), "rows/s")
+			if resident > maxResidentMiB {
+				b.Errorf("the server needed %.1f MiB; want at most %d", resident, maxResidentMiB)
+			}
+		})
+	}
+}
+
+// populate makes a database with an account and its mailboxes, past the API.
+func populate(b *testing.B, database string, rows int) (owner initialized) {
+	b.Helper()
+	db, err := sqlite.Open(b.Context(), database, sqlite.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	service, err := apiserver.New(apiserver.Options{Store: db})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if owner.AccountID, owner.Token, err = service.InitAccount(b.Context(), "", "bench"); err != nil {
+		b.Fatal(err)
+	}
+	domain := store.Domain{
+		ID: api.DerivedID(owner.AccountID, "domain"), AccountID: owner.AccountID, Name: "example.com",
+		WorkspaceID: api.DefaultWorkspaceID(owner.AccountID), State: store.Provisioning{Status: api.DomainActive}, CreatedAt: time.Now(),
+	}
+	if err := db.Update(b.Context(), func(tx store.Tx) error { return tx.CreateDomain(&domain) }); err != nil {
+		b.Fatal(err)
+	}
+	const atOnce = 10_000
+	for done := 0; done < rows; done += atOnce {
+		if err := db.Update(b.Context(), func(tx store.Tx) error {
+			for n := done; n < min(done+atOnce, rows); n++ {
+				localPart := "mailbox-" + strconv.Itoa(n)
+				if err := tx.CreateMailbox(&store.Mailbox{
+					ID: api.DerivedID(owner.AccountID, localPart), AccountID: owner.AccountID, DomainID: domain.ID, LocalPart: localPart,
+					FirstName: "=SUM(A1)", LastName: "Doe, \"Jane\"", State: store.Provisioning{Status: api.MailboxActive}, CreatedAt: time.Now(),
+				}); err != nil {
+					return err
+				}
+			}
+			return nil
+		}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := service.Close(); err != nil {
+		b.Fatal(err)
+	}
+	return owner
+}
+
+// servingURL reads a log until it says where the server is.
+func servingURL(b *testing.B, log io.Reader) string {
+	b.Helper()
+	line := bufio.NewReader(log)
+	for {
+		text, err := line.ReadString('\n')
+		if err != nil {
+			b.Fatalf("the server did not start: %v", err)
+		}
+		if _, rest, ok := strings.Cut(text, `"msg":"serving","url":"`); ok {
+			url, _, _ := strings.Cut(rest, `"`)
+			return url
+		}
+	}
+}
+
+// export reads an export of everything to its end and returns its lines.
+func (c caller) export(b *testing.B) (lines int) {
+	b.Helper()
+	req, err := http.NewRequestWithContext(b.Context(), http.MethodPost, c.path("/mailboxes/export"), strings.NewReader("{}"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+c.owner.Token)
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := c.client.Do(req)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer resp.Body.Close()
+	in := bufio.NewReaderSize(resp.Body, 64<<10)
+	for {
+		_, err := in.ReadSlice('\n')
+		if err == io.EOF {
+			return lines
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+		lines++
+	}
+}
+
+// peakResidentMiB is the most memory that a process has had so far.
+func peakResidentMiB(b *testing.B, pid int) float64 {
+	b.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		b.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	kib, err := strconv.ParseFloat(strings.Fields(rest)[0], 64)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return kib / 1024
+}

@@ -1,0 +1,159 @@
+package apiserver_test
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
+)
+
+// fuzzed returns a service for all inputs of a fuzz target; its account has
+// something of each kind.
+func fuzzed(f *testing.F) *apiserver.Service {
+	f.Helper()
+	s, err := sqlite.Open(f.Context(), sqlite.Memory, sqlite.Options{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	svc, err := apiserver.New(apiserver.Options{Store: s, Clock: (&clock{now: start}).Now})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() {
+		if err := svc.Close(); err != nil {
+			f.Error(err)
+		}
+	})
+	fixture, err := apiserver.ReadFixture(strings.NewReader(`{"accounts":[{"id":"` + accountID + `","domains":[{"name":"example.com",
+		"mailboxes":[{"local_part":"jane","first_name":"Jane","last_name":"Doe"}],"forwarding":[{"target_email":"x@example.net"}]}]}]}`))
+	if err != nil {
+		f.Fatal(err)
+	}
+	if err := svc.LoadFixture(f.Context(), fixture); err != nil {
+		f.Fatal(err)
+	}
+	return svc
+}
+
+// operationPath fills the parameters of an operation's path.
+func operationPath(spec api.Spec, parameter string) string {
+	path := strings.TrimPrefix(spec.Path, api.Prefix)
+	for strings.Contains(path, "{") {
+		before, rest, _ := strings.Cut(path, "{")
+		_, after, _ := strings.Cut(rest, "}")
+		path = before + parameter + after
+	}
+	return path
+}
+
+// FuzzBody sends any body to any operation: the answer is one that the contract
+// documents, and never a fault.
+func FuzzBody(f *testing.F) {
+	svc := fuzzed(f)
+	var takers []api.Spec
+	for _, spec := range api.Specs() {
+		if _, ok := spec.Request.FieldByName("Body"); ok {
+			takers = append(takers, spec)
+		}
+	}
+	for i := range takers {
+		for _, body := range []string{
+			`{}`, `[]`, `null`, `{"name":1,"domain":"example.com","local_part":"a","first_name":"\u0000","last_name":"ﬀ"}`, `{"domain":`,
+			`{"domain":"EXAMPLE.com","type":"TXT","name":"@","value":"\"a\" \"b\"","ttl":6e1}`, `{"target_email":"ü@exa mple","workspace_id":"x"}`,
+			`{"attributes":{"a":{"b":[1e999,-0,1.5]}},"title":"t","description":"d"}`, strings.Repeat("[", 100), "\xff\xfe{}", `{"items":[{"local_part":null}]}`,
+		} {
+			f.Add(i, "example.com", []byte(body))
+		}
+	}
+	f.Fuzz(func(t *testing.T, operation int, parameter string, body []byte) {
+		if operation < 0 || operation >= len(takers) || len(body) == 0 {
+			t.Skip()
+		}
+		spec := takers[operation]
+		c := &client{t: t, http: svc.OwnerClient(accountID), account: accountID}
+		if a := c.do(spec.Method, operationPath(spec, url.PathEscape(parameter)), string(body)); a.status >= 500 {
+			t.Errorf("%s", a)
+		}
+	})
+}
+
+// FuzzQuery sends any query to any list: a page that is answered is the page
+// that was asked for.
+func FuzzQuery(f *testing.F) {
+	svc := fuzzed(f)
+	var lists []api.Spec
+	for _, spec := range api.Specs() {
+		if spec.Method == http.MethodGet {
+			lists = append(lists, spec)
+		}
+	}
+	for i := range lists {
+		for _, query := range []string{
+			"page=1&page_size=25", "page=0", "page=-1", "page=9223372036854775808", "page=+1", "page=%31", "page=1&page=2", "page_size=1001", "page_size=1e3",
+			"search=%25_%5c", "search=%ff", "search=%00", "status=", "domain=%E4%BE%8B%E3%81%88.jp", "tag=a;b", "&&=&", "page", "include_revoked=TRUE", "workspace_id=%7b",
+		} {
+			f.Add(i, query)
+		}
+	}
+	f.Fuzz(func(t *testing.T, operation int, query string) {
+		if operation < 0 || operation >= len(lists) || strings.ContainsAny(query, "#") {
+			t.Skip()
+		}
+		path := operationPath(lists[operation], "example.com") + "?" + query
+		if _, err := url.ParseRequestURI("http://mailhost.test" + path); err != nil {
+			t.Skip() // it never reaches the service
+		}
+		c := &client{t: t, http: svc.OwnerClient(accountID), account: accountID}
+		a := c.do(http.MethodGet, path, nil)
+		values, err := url.ParseQuery(query)
+		switch {
+		case a.status >= 500:
+			t.Errorf("%s", a)
+		case a.status != http.StatusOK || err != nil || a.at("page") == nil:
+			return
+		}
+		for name, byDefault := range map[string]int{"page": 1, "page_size": 25} {
+			want := byDefault
+			if given := values.Get(name); given != "" {
+				if want, err = strconv.Atoi(given); err != nil {
+					t.Errorf("%s is taken for a number: %s", given, a)
+				}
+			}
+			a.is(name, want)
+		}
+	})
+}
+
+// FuzzToken presents any credential: it is refused, in the documented way, and
+// nothing of it comes back.
+func FuzzToken(f *testing.F) {
+	svc := fuzzed(f)
+	unknown := "mhsa_abcdefghijklmnop_" + strings.Repeat("b", 52)
+	for _, s := range []string{
+		"", "Bearer", "Bearer ", "Bearer mhsa_", "bearer mhsa_a_b", "Basic dTpw", "Bearer a.b.c", "Bearer eyJhbGciOiJub25lIn0.e30.",
+		"Bearer mhsa_aaaaaaaaaaaaaaaa_" + strings.Repeat("a", 59), "Bearer \"", "Bearer\tx", "Bearer mhsa_\x00_", "Bearer mhsa__" + strings.Repeat("a", 59),
+		"Bearer " + unknown + tokenChecksum(unknown),
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, authorization string) {
+		if strings.ContainsAny(authorization, "\r\n\x00") || !utf8.ValidString(authorization) {
+			t.Skip() // net/http does not let it through
+		}
+		c := &client{t: t, http: svc.Client(), account: accountID}
+		a := c.do(http.MethodGet, "/mailboxes", nil, "Authorization", authorization)
+		if a.status != http.StatusUnauthorized || !strings.HasPrefix(a.header.Get("WWW-Authenticate"), "Bearer") {
+			t.Errorf("%q: %s", authorization, a)
+		}
+		_, token, _ := strings.Cut(authorization, " ")
+		if token = strings.TrimSpace(token); len(token) > 12 && strings.Contains(string(a.raw), token) {
+			t.Errorf("the answer shows the credential: %s", a)
+		}
+	})
+}
