@@ -42,6 +42,9 @@ func grantAuthorization(c *call, in *api.GrantAuthorizationRequest) (*api.Author
 		if err := c.checkGrant(tx, g); err != nil {
 			return nil, err
 		}
+		if err := refuseSameGrant(tx, g); err != nil {
+			return nil, err
+		}
 		created := g
 		if err := tx.CreateAuthorization(&created); err != nil {
 			return nil, err
@@ -89,6 +92,20 @@ func (c *call) checkGrant(r store.Reader, g store.Authorization) error {
 	}
 	if err == nil && problems != nil {
 		return api.Unprocessable(problems...)
+	}
+	return err
+}
+
+// refuseSameGrant keeps a grant from being made twice: revoking one would change
+// nothing.
+func refuseSameGrant(r store.Reader, g store.Authorization) error {
+	granted, err := r.Authorizations(g.AccountID, store.AuthorizationFilter{
+		SubjectType: g.SubjectType, SubjectID: g.SubjectID, GrantKind: g.GrantKind, CapabilityKey: g.CapabilityKey,
+	})
+	for _, have := range granted {
+		if have.ResourceType == g.ResourceType && have.ResourceID == g.ResourceID {
+			return api.Conflict("the %s %s has this grant already: %s", g.SubjectType, g.SubjectID, have.ID)
+		}
 	}
 	return err
 }

@@ -58,6 +58,21 @@ func TestGrantsNameWhatExists(t *testing.T) {
 	h.post("/auth/authorizations", with(base, "subject_id", id, "resource_type", "workspace", "resource_id", h.defaultWorkspace())).want(201)
 }
 
+func TestGrantIsMadeOnce(t *testing.T) {
+	h := newHarness(t)
+	domain, other := h.domain("example.com"), h.domain("example.net")
+	whole := obj{"grant_kind": "capability", "subject_type": "group", "subject_id": "g", "capability_key": "mailbox.view"}
+	for _, body := range []obj{
+		whole, with(whole, "resource_type", "domain", "resource_id", domain), with(whole, "resource_type", "domain", "resource_id", other),
+		with(whole, "subject_type", "user"), with(whole, "capability_key", "mailbox.update"), {"grant_kind": "account_owner", "subject_type": "group", "subject_id": "g"},
+	} {
+		id := h.post("/auth/authorizations", body).want(201).str("id")
+		h.post("/auth/authorizations", body).refused(409, "body conflict").says(id)
+		h.delete("/auth/authorizations/" + id).want(204)
+		h.post("/auth/authorizations", body).want(201)
+	}
+}
+
 // A service account's id is an id, in whatever form it is written.
 func TestGrantToServiceAccountInAnotherForm(t *testing.T) {
 	h := newHarness(t)
@@ -83,7 +98,7 @@ func TestGrantsAreBounded(t *testing.T) {
 	for _, b := range []obj{body, here, there} {
 		full.post("/auth/authorizations", b).want(201)
 	}
-	narrow.post("/auth/authorizations", here).want(201)
+	narrow.post("/auth/authorizations", with(here, "subject_id", "v")).want(201)
 	for c, bodies := range map[*client][]obj{
 		full: {with(body, "capability_key", "mailbox.create"), owner, admin}, narrow: {body, there, owner, admin}, h.client: {admin},
 	} {

@@ -57,6 +57,9 @@ func (f input) brokenParam() []breakage {
 	case "int":
 		const msg = "Input should be a valid integer, unable to parse string as an integer"
 		all := []breakage{{"x", "int_parsing", msg}, {"1.5", "int_parsing", msg}, {"99999999999999999999", "int_parsing", msg}}
+		if f.loc[0] == "query" {
+			all = append(all, breakage{"", "int_parsing", msg}) // in a path it is another path
+		}
 		if f.tag.Get("minimum") != "" {
 			all = append(all, breakage{"0", "greater_than_equal", "Input should be greater than or equal to 1"})
 		}
@@ -65,7 +68,8 @@ func (f input) brokenParam() []breakage {
 		}
 		return all
 	case "bool":
-		return []breakage{{"x", "bool_type", "Input should be a valid boolean"}}
+		const msg = "Input should be a valid boolean"
+		return []breakage{{"", "bool_type", msg}, {"x", "bool_type", msg}}
 	}
 	var all []breakage
 	for _, b := range f.outOfBounds() {
@@ -105,6 +109,9 @@ func (f input) outOfBounds() (all []breakage) {
 	bound("maxLength", +1, text, "string_too_long", "String should have at most # character(s)")
 	bound("minimum", -1, number, "greater_than_equal", "Input should be greater than or equal to #")
 	bound("maximum", +1, number, "less_than_equal", "Input should be less than or equal to #")
+	if f.tag.Get("pattern") == `^[^\x00]*$` {
+		all = append(all, breakage{"a\x00b", "value_error", "Value error, must not hold the character NUL"})
+	}
 	bound("minItems", -1, list, "too_short", "List should have at least # item(s)")
 	bound("maxItems", +1, list, "too_long", "List should have at most # item(s)")
 	return all
@@ -138,7 +145,10 @@ var conditional = map[string]bool{"prio": true, "value": true, "capability_key":
 // accepted returns the values at the bounds, and null where it is allowed.
 func (f input) accepted() (values []any) {
 	if f.loc[0] == "query" && (f.tag.Get("minimum") != "" || f.tag.Get("maximum") != "") {
-		values = append(values, "1", f.tag.Get("maximum"))
+		values = append(values, "1")
+		if most := f.tag.Get("maximum"); most != "" {
+			values = append(values, most)
+		}
 	}
 	if f.loc[0] != "body" || f.element {
 		return values

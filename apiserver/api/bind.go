@@ -42,7 +42,31 @@ func NewAPI(mux humago.Mux) huma.API {
 		DefaultFormat: "application/json",
 	}
 	config.AllowAdditionalPropertiesByDefault = true
-	return humago.New(mux, config)
+	h := humago.New(mux, config)
+	h.UseMiddleware(strictQuery)
+	return h
+}
+
+// strictQuery makes an empty number or boolean in a query an invalid one. huma
+// takes it for an absent one.
+func strictQuery(ctx huma.Context, next func(huma.Context)) {
+	r, _ := humago.Unwrap(ctx)
+	if r.URL.RawQuery == "" {
+		next(ctx)
+		return
+	}
+	query, changed := r.URL.Query(), false
+	for _, f := range reflect.VisibleFields(SpecOf(ctx).Request) {
+		name := f.Tag.Get("query")
+		if name != "" && f.Type.Kind() != reflect.String && query.Has(name) && query.Get(name) == "" {
+			query.Set(name, " ")
+			changed = true
+		}
+	}
+	if changed {
+		r.URL.RawQuery = query.Encode()
+	}
+	next(ctx)
 }
 
 // binder routes an operation to a function whose input is a pointer to the

@@ -70,16 +70,16 @@ type PurchaseDomainsBody struct {
 
 // ContactInfo is the registrant of a purchased domain.
 type ContactInfo struct {
-	Address1     string `json:"address_1" minLength:"1" maxLength:"255"`
-	City         string `json:"city" minLength:"1" maxLength:"255"`
+	Address1     string `json:"address_1" minLength:"1" maxLength:"255" pattern:"^[^\\x00]*$"`
+	City         string `json:"city" minLength:"1" maxLength:"255" pattern:"^[^\\x00]*$"`
 	Country      string `json:"country" minLength:"2" maxLength:"2" doc:"Two-letter ISO 3166 country code"`
 	Email        string `json:"email" minLength:"1" maxLength:"255"`
-	FirstName    string `json:"first_name" minLength:"1" maxLength:"255"`
-	LastName     string `json:"last_name" minLength:"1" maxLength:"255"`
-	Organization string `json:"organization" minLength:"1" maxLength:"255"`
+	FirstName    string `json:"first_name" minLength:"1" maxLength:"255" pattern:"^[^\\x00]*$"`
+	LastName     string `json:"last_name" minLength:"1" maxLength:"255" pattern:"^[^\\x00]*$"`
+	Organization string `json:"organization" minLength:"1" maxLength:"255" pattern:"^[^\\x00]*$"`
 	Phone        string `json:"phone" minLength:"1" maxLength:"255" doc:"E.164 with country code, for instance +4930123456"`
-	State        string `json:"state" minLength:"1" maxLength:"255"`
-	Zip          string `json:"zip" minLength:"1" maxLength:"255"`
+	State        string `json:"state" minLength:"1" maxLength:"255" pattern:"^[^\\x00]*$"`
+	Zip          string `json:"zip" minLength:"1" maxLength:"255" pattern:"^[^\\x00]*$"`
 }
 
 // Purchase reports each domain of a purchase on its own.

@@ -38,8 +38,8 @@ type SubmitFeedbackRequest struct {
 
 // SubmitFeedbackBody is the body of SubmitFeedbackRequest.
 type SubmitFeedbackBody struct {
-	Title              string   `json:"title" minLength:"1" maxLength:"255"`
-	Description        string   `json:"description" minLength:"1" maxLength:"10000"`
+	Title              string   `json:"title" minLength:"1" maxLength:"255" pattern:"^[^\\x00]*$"`
+	Description        string   `json:"description" minLength:"1" maxLength:"10000" pattern:"^[^\\x00]*$"`
 	Category           string   `json:"category,omitempty" enum:"bug_report,product_feedback,feature_request,other" default:"other"`
 	Attributes         FreeForm `json:"attributes,omitempty" doc:"Free-form"`
 	PaidProductFeature bool     `json:"paid_product_feature,omitempty" default:"false"`

@@ -35,10 +35,14 @@ func translate(finding, typ, msg string) translation {
 	return translation{regexp.MustCompile("^" + finding), typ, msg}
 }
 
+// noNUL is the pattern of text. PostgreSQL keeps no NUL, and nobody's name has one.
+const noNUL = `^[^\x00]*$`
+
 var translations = []translation{
 	translate(`required \w+ parameter is missing`, TypeMissing, "Field required"),
 	translate(`expected string to be RFC 4122 uuid`, TypeUUID, "Input should be a valid UUID"),
 	translate(`expected string to be RFC 3339 date-time`, TypeDatetime, "Input should be a valid datetime with a timezone (RFC 3339)"),
+	translate(regexp.QuoteMeta("expected string to match pattern "+noNUL), TypeValue, ValuePrefix+"must not hold the character NUL"),
 	translate(`expected string$`, TypeString, "Input should be a valid string"),
 	translate(`expected integer$`, TypeInt, "Input should be a valid integer"),
 	translate(`expected number$`, TypeInt, "Input should be a valid integer"),

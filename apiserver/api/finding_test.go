@@ -59,6 +59,7 @@ func TestFindingTranslations(t *testing.T) {
 		{fmt.Sprintf(validation.MsgExpectedMaxItems, 1000), "too_long", "List should have at most 1000 items"},
 		{fmt.Sprintf(validation.MsgExpectedMinimumNumber, 60), "greater_than_equal", "Input should be greater than or equal to 60"},
 		{fmt.Sprintf(validation.MsgExpectedMaximumNumber, 86400), "less_than_equal", "Input should be less than or equal to 86400"},
+		{fmt.Sprintf(validation.MsgExpectedMatchPattern, `^[^\x00]*$`), "value_error", "Value error, must not hold the character NUL"},
 		{fmt.Sprintf(validation.MsgExpectedOneOf, "a"), "enum", "Input should be 'a'"},
 		{fmt.Sprintf(validation.MsgExpectedOneOf, "a, b"), "enum", "Input should be 'a' or 'b'"},
 		{fmt.Sprintf(validation.MsgExpectedOneOf, "a, b, c"), "enum", "Input should be 'a', 'b' or 'c'"},
@@ -146,8 +147,8 @@ func TestContractKeywords(t *testing.T) {
 			if items := s.Items; items != nil {
 				s = items.Value
 			}
-			formats := []string{"", "uuid", "date-time", "int64"}
-			if s.Pattern != "" || s.UniqueItems || s.MultipleOf != nil || s.MinProps > 0 || s.MaxProps != nil ||
+			formats, patterns := []string{"", "uuid", "date-time", "int64"}, []string{"", `^[^\x00]*$`}
+			if !slices.Contains(patterns, s.Pattern) || s.UniqueItems || s.MultipleOf != nil || s.MinProps > 0 || s.MaxProps != nil ||
 				len(s.OneOf)+len(s.AnyOf)+len(s.AllOf) > 0 || s.Not != nil || !slices.Contains(formats, s.Format) {
 				t.Errorf("%s.%s uses a keyword without a translation", name, field)
 			}

@@ -69,6 +69,7 @@ func limitedAs[T any](r huma.Registry, s *huma.Schema) *huma.Schema {
 	for name, field := range s.Properties {
 		if as := created.Properties[name]; as != nil {
 			field.MinLength, field.MaxLength, field.Minimum, field.Maximum = as.MinLength, as.MaxLength, as.Minimum, as.Maximum
+			field.Pattern = as.Pattern
 			field.PrecomputeMessages()
 		}
 	}

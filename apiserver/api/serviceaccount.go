@@ -35,7 +35,7 @@ type CreateServiceAccountRequest struct {
 
 // CreateServiceAccountBody is the body of CreateServiceAccountRequest.
 type CreateServiceAccountBody struct {
-	Name      string  `json:"name" minLength:"1" maxLength:"120"`
+	Name      string  `json:"name" minLength:"1" maxLength:"120" pattern:"^[^\\x00]*$"`
 	ExpiresAt *string `json:"expires_at,omitempty" format:"date-time" nullable:"true" doc:"When the token stops working; in the future; absent: never"`
 }
 
