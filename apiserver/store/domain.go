@@ -56,6 +56,9 @@ type DomainReader interface {
 	// DomainByName finds an account's domain by its canonical name.
 	DomainByName(accountID, name string) (Domain, error)
 	Domains(accountID string, f DomainFilter, s Slice) (items []Domain, total int, err error)
+	// DomainsOfPurchase returns the domains that a purchase bought, in any
+	// account.
+	DomainsOfPurchase(batchID string) ([]Domain, error)
 	// MailboxCount returns how many mailboxes a domain has.
 	MailboxCount(domainID string) (int, error)
 }

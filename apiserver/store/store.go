@@ -42,6 +42,7 @@ type Reader interface {
 	DNSRecordReader
 	DedicatedIPReader
 	IdempotencyReader
+	AuditReader
 }
 
 // Tx reads and writes in one transaction. Like Reader, it is for one goroutine.
@@ -64,6 +65,8 @@ type Tx interface {
 	DedicatedIPWriter
 	IdempotencyWriter
 	FeedbackWriter
+	AuditWriter
+	Clearer
 }
 
 // ErrNotFound is returned where the named object does not exist in the account.

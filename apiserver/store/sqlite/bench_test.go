@@ -108,7 +108,7 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-func fill(b *testing.B, s *Store, n int) {
+func fill(b testing.TB, s *Store, n int) {
 	b.Helper()
 	if err := s.Update(b.Context(), func(tx store.Tx) error {
 		for _, localPart := range localParts(n) {

@@ -11,7 +11,14 @@ import (
 // ErrClosed is returned by the methods of a store after Close.
 var ErrClosed = errors.New("the store is closed")
 
+// ErrReadOnly is returned by Update of a store that was opened to be read.
+var ErrReadOnly = errors.New("the store is open for reading only")
+
 var errOtherProgram = errors.New("it is the SQLite database of another program; choose another path")
+
+var errNoStore = errors.New("it is empty: nothing has been stored there yet")
+
+var errOlderSchema = errors.New("an older version of this program wrote it; open it for writing once, and it is brought up to date")
 
 // code returns the primary result code of SQLite's error, 0 for another error.
 func code(err error) int {

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,11 +18,16 @@ import (
 // Memory is the path of a store that is gone when it is closed.
 const Memory = ":memory:"
 
+const defaultLockTimeout = 10 * time.Second
+
 // Options are the settings of a store. The zero value is ready for use.
 type Options struct {
 	// LockTimeout is how long to wait for another process that holds the write
 	// lock, 10 seconds by default.
 	LockTimeout time.Duration
+	// ReadOnly opens a file that exists, whatever else has it open, and neither
+	// migrates it nor writes to it: Update returns ErrReadOnly.
+	ReadOnly bool
 
 	maxGroup int // tests may want small ones
 }
@@ -43,7 +49,7 @@ var _ store.Store = (*Store)(nil)
 // directory, that no commit waits for and Close removes.
 func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 	if opts.LockTimeout <= 0 {
-		opts.LockTimeout = 10 * time.Second
+		opts.LockTimeout = defaultLockTimeout
 	}
 	if opts.maxGroup <= 0 {
 		opts.maxGroup = maxGroup
@@ -58,6 +64,9 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 func open(ctx context.Context, path string, opts Options) (*engine, error) {
 	if path == Memory {
 		return openMemory(ctx, opts)
+	}
+	if opts.ReadOnly {
+		return openToRead(ctx, path, opts)
 	}
 	path, err := prepareFile(path)
 	if err != nil {
@@ -136,7 +145,7 @@ func openFile(ctx context.Context, f file, opts Options) (*engine, error) {
 	if err != nil {
 		return nil, openError(f.path, err)
 	}
-	e := &engine{writer: newWriter(f, s, opts), readers: newReaders(f, opts.LockTimeout)}
+	e := &engine{file: f, lockTimeout: opts.LockTimeout, writer: newWriter(f, s, opts), readers: newReaders(f, opts.LockTimeout)}
 	go e.writer.run()
 	return e, nil
 }
@@ -156,12 +165,52 @@ func migrate(ctx context.Context, s *session) error {
 	return s.exec(`COMMIT`)
 }
 
+// openToRead opens an existing file for readers alone.
+func openToRead(ctx context.Context, path string, opts Options) (*engine, error) {
+	path, err := existingFile(path)
+	if err != nil {
+		return nil, err
+	}
+	f := file{path: path}
+	e := &engine{file: f, lockTimeout: opts.LockTimeout, readers: newReaders(f, opts.LockTimeout)}
+	err = e.View(ctx, func(ctx context.Context, q sqlstore.Querier) error {
+		if done, err := sqlstore.UpToDate(ctx, q, dialect{}); done || err != nil {
+			return err
+		}
+		if version, err := (dialect{}).SchemaVersion(ctx, q); version == 0 {
+			return cmp.Or(err, errNoStore)
+		}
+		return errOlderSchema
+	})
+	if err != nil {
+		return nil, errors.Join(openError(path, err), e.Close())
+	}
+	return e, nil
+}
+
+// existingFile returns the absolute path of a file, or an error that is
+// fs.ErrNotExist.
+func existingFile(path string) (string, error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("open %q: no such database: %w", path, fs.ErrNotExist)
+	case err != nil:
+		return "", err // which names the path
+	case info.IsDir():
+		return "", fmt.Errorf("open %q: it is a directory; name a file in it", path)
+	}
+	return filepath.Abs(path)
+}
+
 // engine is SQLite's sqlstore.Engine.
 type engine struct {
-	writer  *writer
-	readers *readers
-	remove  func() error // what a store in memory leaves behind
-	close   sync.Once
+	file        file
+	lockTimeout time.Duration
+	writer      *writer // nil where there is nothing to write
+	readers     *readers
+	remove      func() error // what a store in memory leaves behind
+	close       sync.Once
 }
 
 var _ sqlstore.Engine = (*engine)(nil)
@@ -173,13 +222,19 @@ func (e *engine) View(ctx context.Context, fn func(context.Context, sqlstore.Que
 
 // Update implements sqlstore.Engine.
 func (e *engine) Update(ctx context.Context, fn func(context.Context, sqlstore.Querier) error) error {
+	if e.writer == nil {
+		return ErrReadOnly
+	}
 	return e.writer.update(ctx, fn)
 }
 
 // Close implements sqlstore.Engine.
 func (e *engine) Close() (err error) {
 	e.close.Do(func() {
-		err = errors.Join(e.readers.close(), e.writer.close())
+		err = e.readers.close()
+		if e.writer != nil {
+			err = errors.Join(err, e.writer.close())
+		}
 		if e.remove != nil {
 			err = errors.Join(err, e.remove())
 		}

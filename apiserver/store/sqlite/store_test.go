@@ -158,6 +158,8 @@ func TestUpgrade(t *testing.T) {
 	if err := openStore(t, path, Options{}).Close(); err != nil {
 		t.Fatal(err)
 	}
+	alter(t, path, `DROP TABLE audit_entries`)
+	alter(t, path, `DROP INDEX domains_of_purchase`)
 	alter(t, path, `ALTER TABLE idempotent_answers DROP COLUMN delivered`)
 	alter(t, path, `PRAGMA user_version = 1`)
 	s := openStore(t, path, Options{})

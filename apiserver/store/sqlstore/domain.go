@@ -44,6 +44,12 @@ func (r *reader) Domains(accountID string, f store.DomainFilter, s store.Slice) 
 	return page(r, domains, w, s)
 }
 
+// DomainsOfPurchase implements store.DomainReader.
+func (r *reader) DomainsOfPurchase(batchID string) ([]store.Domain, error) {
+	// An empty id is that of no purchase, and is not in the index.
+	return all(r, domains, r.anywhere().and(`t.purchase_batch_id = ? AND t.purchase_batch_id <> ''`, batchID))
+}
+
 // MailboxCount implements store.DomainReader.
 func (r *reader) MailboxCount(domainID string) (int, error) {
 	n, err := column[int](r, `SELECT COUNT(*) FROM mailboxes WHERE domain_id = $1`, domainID)

@@ -31,6 +31,13 @@ func testDomain(h *harness) {
 	}
 	equal(h, "by name", read(h, byName(t.account, "full.example")), d)
 	absent(h, byName(other.account, "full.example"))
+	ofPurchase := func(batch string) func(store.Reader) ([]store.Domain, error) {
+		return func(r store.Reader) ([]store.Domain, error) { return r.DomainsOfPurchase(batch) }
+	}
+	equal(h, "of a purchase", read(h, ofPurchase(d.PurchaseBatchID)), []store.Domain{d})
+	for _, nobodys := range []string{"", h.id()} { // the tenants' own domains were never bought
+		equal(h, "of no purchase", read(h, ofPurchase(nobodys)), nil)
+	}
 
 	ip := h.newDedicatedIP(t.account, h.dedicatedIPOption(t.account, "198.51.100.1"), "198.51.100.1")
 	h.update(func(tx store.Tx) error { return tx.CreateDedicatedIP(&ip) })

@@ -1,0 +1,145 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+// logged returns the ids of the entries that a filter selects, in order.
+func (h *harness) logged(f store.AuditFilter) (ids []int64) {
+	h.Helper()
+	h.view(func(r store.Reader) error {
+		ids = nil
+		return r.EachAuditEntry(f, func(e store.AuditEntry) error {
+			ids = append(ids, e.ID)
+			return nil
+		})
+	})
+	return ids
+}
+
+// enter adds an entry and returns its id.
+func (h *harness) enter(e store.AuditEntry) int64 {
+	h.Helper()
+	h.update(func(tx store.Tx) error { return tx.AddAuditEntry(&e) })
+	return e.ID
+}
+
+func testAudit(h *harness) {
+	account := h.id() // which the log does not ask for
+	full := store.AuditEntry{
+		AccountID: account, CreatedAt: epoch, Operation: "update-mailbox", RequestID: "r-1", RemoteAddress: "192.0.2.1",
+		Subject: store.AuditSubject{Type: "user", ID: "u", Name: "Ünïcode <a@b>"},
+		Changes: []store.AuditChange{
+			{Action: store.AuditUpdated, Type: "mailbox", ID: h.id(), Name: "ada@a.example", Fields: []string{"first_name", "last_name"}},
+			{Action: store.AuditDeleted, Type: "workspace", ID: h.id(), Name: `quote " and \ and` + "\n<line>"},
+			{Action: store.AuditCreated, Type: "account", ID: account},
+		},
+	}
+	bare := store.AuditEntry{AccountID: account, CreatedAt: at(-60), Operation: "reset"}
+	h.update(func(tx store.Tx) error { return errors.Join(tx.AddAuditEntry(&full), tx.AddAuditEntry(&bare)) })
+	equal(h, "CreatedAt", full.CreatedAt, epoch)
+	equal(h, "CreatedAt of an earlier one", bare.CreatedAt, epoch.Add(time.Microsecond))
+	if full.ID == 0 || bare.ID <= full.ID {
+		h.Errorf("ids %d, %d", full.ID, bare.ID)
+	}
+	var got []store.AuditEntry
+	h.view(func(r store.Reader) error {
+		return r.EachAuditEntry(store.AuditFilter{}, func(e store.AuditEntry) error {
+			got = append(got, e)
+			return nil
+		})
+	})
+	equal(h, "entries", got, []store.AuditEntry{full, bare})
+
+	failure := errors.New("failure")
+	_ = h.refused(func(tx store.Tx) error {
+		return errors.Join(tx.AddAuditEntry(&store.AuditEntry{AccountID: account, CreatedAt: epoch, Operation: "x"}), failure)
+	})
+	equal(h, "after an update that was undone", h.logged(store.AuditFilter{}), []int64{full.ID, bare.ID})
+	err := h.store.View(h.Context(), func(r store.Reader) error {
+		return r.EachAuditEntry(store.AuditFilter{}, func(store.AuditEntry) error { return failure })
+	})
+	if err != failure {
+		h.Errorf("View = %v, want fn's error as it is", err)
+	}
+}
+
+func testAuditFilter(h *harness) {
+	account, other := h.id(), h.id()
+	mailbox := store.AuditChange{Action: store.AuditCreated, Type: "mailbox", ID: h.id(), Name: "ada_1@a.example"}
+	second := store.AuditChange{Action: store.AuditUpdated, Type: "mailbox", ID: h.id(), Name: `"name":"evil"`, Fields: []string{"first_name"}}
+	ci := store.AuditSubject{Type: "service_account", ID: "s", Name: "ci"}
+	a := h.enter(store.AuditEntry{AccountID: account, CreatedAt: at(0), Operation: "create-mailbox", RequestID: "r-1", Subject: ci, Changes: []store.AuditChange{mailbox}})
+	b := h.enter(store.AuditEntry{AccountID: other, CreatedAt: at(1), Operation: "create-mailbox", RequestID: "r-2", Subject: store.AuditSubject{Type: "user", ID: "ci"}})
+	c := h.enter(store.AuditEntry{AccountID: account, CreatedAt: at(2), Operation: "update-mailbox", RequestID: "r-3", Subject: ci, Changes: []store.AuditChange{second, mailbox}})
+	for _, tt := range []struct {
+		what   string
+		filter store.AuditFilter
+		want   []int64
+	}{
+		{"all", store.AuditFilter{}, []int64{a, b, c}},
+		{"account", store.AuditFilter{AccountID: account}, []int64{a, c}},
+		{"no account", store.AuditFilter{AccountID: h.id()}, nil},
+		{"since", store.AuditFilter{Since: at(1)}, []int64{b, c}},
+		{"until", store.AuditFilter{Until: at(1)}, []int64{a}},
+		{"since and until", store.AuditFilter{Since: at(1), Until: at(2)}, []int64{b}},
+		{"operation", store.AuditFilter{Operation: "create-mailbox"}, []int64{a, b}},
+		{"request", store.AuditFilter{RequestID: "r-3"}, []int64{c}},
+		{"subject", store.AuditFilter{Subject: "s"}, []int64{a, c}},
+		{"subject by name", store.AuditFilter{Subject: "ci"}, []int64{a, b, c}},
+		{"object", store.AuditFilter{Object: second.ID}, []int64{c}},
+		{"object by name", store.AuditFilter{Object: mailbox.Name}, []int64{a, c}},
+		{"object by a part of its name", store.AuditFilter{Object: "ada"}, nil},
+		{"object by a pattern", store.AuditFilter{Object: "adax1@a.example"}, nil},
+		{"object with quotes", store.AuditFilter{Object: second.Name}, []int64{c}},
+		{"what only looks like a name", store.AuditFilter{Object: "evil"}, nil},
+		{"a field is no object", store.AuditFilter{Object: "first_name"}, nil},
+		{"newest", store.AuditFilter{Limit: 2}, []int64{b, c}},
+		{"more than there are", store.AuditFilter{Limit: 3}, []int64{a, b, c}},
+		{"newest of an account", store.AuditFilter{AccountID: account, Limit: 1}, []int64{c}},
+		{"together", store.AuditFilter{AccountID: account, Operation: "create-mailbox", Subject: "ci", Object: mailbox.ID, Until: at(2), Limit: 5}, []int64{a}},
+	} {
+		equal(h, tt.what, h.logged(tt.filter), tt.want)
+	}
+}
+
+// testAuditMany reads more than an implementation may hold at once, of which
+// several are of one time.
+func testAuditMany(h *harness) {
+	const accounts, each = 3, 100
+	var want []int64
+	for range each {
+		h.update(func(tx store.Tx) error {
+			for i := range accounts {
+				e := store.AuditEntry{AccountID: fmt.Sprint(i), CreatedAt: epoch, Operation: "x"}
+				if err := tx.AddAuditEntry(&e); err != nil {
+					return err
+				}
+				want = append(want, e.ID)
+			}
+			return nil
+		})
+	}
+	equal(h, "all", h.logged(store.AuditFilter{}), want)
+	equal(h, "newest", h.logged(store.AuditFilter{Limit: 200}), want[accounts*each-200:])
+	equal(h, "of an account", len(h.logged(store.AuditFilter{AccountID: "1"})), each)
+}
+
+// testAuditOutlives checks that the log keeps what it tells of things that are
+// gone.
+func testAuditOutlives(h *harness) {
+	t := h.tenant("a.example")
+	id := h.mailbox(t, "ada")
+	entry := h.enter(store.AuditEntry{
+		AccountID: t.account, CreatedAt: epoch, Operation: "create-mailbox",
+		Changes: []store.AuditChange{{Action: store.AuditCreated, Type: "mailbox", ID: id}},
+	})
+	h.update(func(tx store.Tx) error {
+		return errors.Join(tx.DeleteMailbox(t.account, id), tx.DeleteDomain(t.account, t.domain))
+	})
+	equal(h, "entries", h.logged(store.AuditFilter{Object: id}), []int64{entry})
+}

@@ -1,0 +1,88 @@
+package storetest
+
+import (
+	"errors"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+// full makes an account with one of everything in it, and returns it.
+func (h *harness) full(domainName string) tenant {
+	h.Helper()
+	t := h.tenant(domainName)
+	option := h.dedicatedIPOption(t.account, "198.51.100.1")
+	ip := h.newDedicatedIP(t.account, option, "198.51.100.1")
+	bought := h.newDomain(t.account, t.workspace, "bought."+domainName)
+	bought.DedicatedIPID, bought.Tags = ip.ID, []store.Tag{{ID: h.id(), Name: "tag"}}
+	service := h.newServiceAccount(t.account, "public-"+domainName)
+	password := h.newMasterPassword(t.account, "ops", domainScope(t.domain))
+	rule := h.newForwarding(t.account, "a@c.example", workspaceScope(t.workspace))
+	rule.LinkHash = []byte(domainName)
+	mailbox := h.newMailbox(t, "ada")
+	record := h.newDNSRecord(t, "@", "TXT", "x")
+	h.update(func(tx store.Tx) error {
+		return errors.Join(
+			tx.CreateDedicatedIP(&ip), tx.CreateDomain(&bought), tx.CreateServiceAccount(&service),
+			tx.CreateAuthorization(&store.Authorization{ID: h.id(), AccountID: t.account, GrantKind: "super_admin", SubjectType: "user", SubjectID: "u", CreatedAt: epoch}),
+			tx.CreateMasterPassword(&password), tx.CreateForwarding(&rule), tx.CreateMailbox(&mailbox), tx.CreateDNSRecord(&record),
+			tx.CreateFeedback(&store.Feedback{ID: h.id(), AccountID: t.account, Title: "t", Attributes: []byte(`{}`), CreatedAt: epoch}),
+			tx.KeepIdempotentAnswer(store.IdempotentAnswer{KeyHash: []byte(domainName), Fingerprint: []byte{1}, Answer: []byte{2}, ExpiresAt: at(60)}),
+			tx.AddAuditEntry(&store.AuditEntry{AccountID: t.account, CreatedAt: epoch, Operation: "create"}),
+		)
+	})
+	return t
+}
+
+func testClear(h *harness) {
+	h.full("a.example")
+	gone := h.full("b.example")
+	h.update(store.Tx.Clear)
+	equal(h, "accounts", read(h, store.Reader.Accounts), nil)
+	absent(h, getDomain(gone.account, gone.domain))
+	absent(h, func(r store.Reader) (store.ServiceAccount, error) {
+		return r.ServiceAccountByPublicID("public-b.example")
+	})
+	absent(h, func(r store.Reader) (store.Forwarding, error) { return r.ForwardingByLink([]byte("b.example")) })
+	absent(h, func(r store.Reader) (store.IdempotentAnswer, error) {
+		return r.IdempotentAnswer([]byte("b.example"), epoch)
+	})
+	h.view(func(r store.Reader) error {
+		return r.EachAuditEntry(store.AuditFilter{}, func(e store.AuditEntry) error {
+			h.Errorf("an audit entry is left: %+v", e)
+			return nil
+		})
+	})
+	h.full("a.example") // nothing is in its way
+	h.update(store.Tx.Clear)
+	h.update(store.Tx.Clear) // of an empty store
+}
+
+// testClearWithin checks that what a transaction makes after it has cleared the
+// store is as in an empty one, and that clearing is undone with the rest.
+func testClearWithin(h *harness) {
+	t := h.full("a.example")
+	fail := errors.New("undo")
+	if err := h.refused(func(tx store.Tx) error { return errors.Join(tx.Clear(), fail) }); !errors.Is(err, fail) {
+		h.Errorf("error = %v", err)
+	}
+	if got := read(h, store.Reader.Accounts); len(got) != 1 {
+		h.Fatalf("accounts after an undone clear: %+v", got)
+	}
+	account := store.Account{ID: t.account, Status: "active", PlanID: "p", CreatedAt: epoch}
+	workspace := store.Workspace{ID: h.id(), AccountID: t.account, Name: "Other", CreatedAt: epoch}
+	mailbox := h.newMailbox(t, "ada")
+	h.update(func(tx store.Tx) error {
+		before := h.newMailbox(t, "before") // the transaction knows the domain now
+		if err := errors.Join(tx.CreateMailbox(&before), tx.Clear()); err != nil {
+			return err
+		}
+		account.CreatedAt, mailbox.CreatedAt, mailbox.ID = epoch, epoch, h.id()
+		d := h.newDomain(t.account, workspace.ID, "b.example")
+		d.ID = t.domain
+		return errors.Join(tx.CreateAccount(&account), tx.CreateWorkspace(&workspace), tx.CreateDomain(&d), tx.CreateMailbox(&mailbox))
+	})
+	equal(h, "the first account's time", account.CreatedAt, epoch)
+	equal(h, "the first mailbox's time", mailbox.CreatedAt, epoch)
+	equal(h, "the mailbox's domain", mailbox.DomainName, "b.example")
+	equal(h, "the mailbox's workspace", mailbox.WorkspaceName, "Other")
+}
