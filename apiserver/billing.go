@@ -24,12 +24,19 @@ func accountStatus(a store.Account, now time.Time) string {
 	return a.Status
 }
 
-// plan is the account's plan at a time: a change takes effect by itself.
+// plan is the account's plan at a time: a change takes effect by itself, unless
+// the account is cancelled by then.
 func plan(a store.Account, now time.Time) string {
-	if a.NextPlanID != "" && !now.Before(a.PlanChangesAt) {
+	if a.NextPlanID != "" && !now.Before(a.PlanChangesAt) && !cancelledBefore(a, a.PlanChangesAt) {
 		return a.NextPlanID
 	}
 	return a.PlanID
+}
+
+// cancelledBefore reports whether the account's cancellation takes effect at or
+// before a time. One that is cancelled without a time always was.
+func cancelledBefore(a store.Account, at time.Time) bool {
+	return a.Status != api.AccountActive && !at.Before(a.CancelsAt)
 }
 
 // periodEnd is the end of the billing period that a time lies in: periods are
@@ -44,7 +51,10 @@ func cancelPlan(c *call, in *api.CancelPlanRequest) (*api.BillingResult, error) 
 		if err != nil {
 			return nil, err
 		}
-		status := billingScheduled
+		status, current := billingScheduled, plan(a, c.at)
+		if current != a.PlanID { // the change that has taken effect stays, whenever that was
+			a.PlanID, a.NextPlanID, a.PlanChangesAt = current, "", time.Time{}
+		}
 		if in.Body.Immediately() {
 			status, a.Status, a.CancelsAt = billingDone, api.AccountCancelled, c.at
 		} else if a.Status == api.AccountActive {
@@ -53,7 +63,7 @@ func cancelPlan(c *call, in *api.CancelPlanRequest) (*api.BillingResult, error) 
 		a.UpdatedAt = c.at
 		return &api.BillingResult{
 			Status: status, AccountStatus: &a.Status, EffectiveAt: optionalTimestamp(a.CancelsAt),
-			Eligible: new(true), PreviousPlanID: new(plan(a, c.at)),
+			Eligible: new(true), PreviousPlanID: &current,
 		}, tx.UpdateAccount(a)
 	})
 }

@@ -98,3 +98,57 @@ func TestCancelPlanInDecember(t *testing.T) {
 	h.clock.Advance(time.Date(2026, 12, 31, 23, 59, 59, 0, time.UTC).Sub(start))
 	h.post("/billing/cancel-plan", obj{}).want(200).is("effective_at", "2027-01-01T00:00:00.000000Z")
 }
+
+// What was scheduled does not change a cancelled account, and what had taken
+// effect before stays.
+func TestScheduledChangeOfACancelledPlan(t *testing.T) {
+	const mailbox, proxy = "smtp_per_mailbox", "smtp_per_proxy"
+	const early, atEnd, late = "2026-03-20T00:00:00Z", "2026-04-01T00:00:00Z", "2026-04-02T00:00:00Z"
+	cancel := func(body obj) func(*harness) {
+		return func(h *harness) { h.post("/billing/cancel-plan", body).want(200).is("previous_plan_id", mailbox) }
+	}
+	for name, tt := range map[string]struct {
+		effective string
+		cancel    func(*harness)
+		want      string
+	}{
+		"at once":                                 {early, cancel(obj{"cancel_immediately": true}), mailbox},
+		"at the period's end":                     {late, cancel(obj{}), mailbox},
+		"just at the period's end":                {atEnd, cancel(obj{}), mailbox},
+		"before the period's end":                 {early, cancel(obj{}), proxy},
+		"not cancelled":                           {late, func(*harness) {}, proxy},
+		"first at the period's end, then at once": {early, func(h *harness) { cancel(obj{})(h); cancel(obj{"cancel_immediately": true})(h) }, mailbox},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, cancelFirst := range []bool{false, true} {
+				h := newHarness(t)
+				change := func() { h.post("/billing/change-plan", obj{"plan_id": proxy, "effective_date": tt.effective}) }
+				if cancelFirst {
+					tt.cancel(h)
+					change()
+				} else {
+					change()
+					tt.cancel(h)
+				}
+				h.get("").is("plan_id", mailbox)
+				h.clock.Advance(60 * 24 * time.Hour)
+				h.get("").is("plan_id", tt.want)
+			}
+		})
+	}
+}
+
+// Whoever cancels at the very moment of a change cancels the plan that has just
+// begun.
+func TestCancelAtTheMomentOfAChange(t *testing.T) {
+	for _, body := range []obj{{}, {"cancel_immediately": true}} {
+		h := newHarness(t)
+		h.post("/billing/change-plan", obj{"plan_id": "smtp_per_proxy", "effective_date": "2026-03-14T16:09:26.535897Z"}).want(200)
+		h.clock.Advance(time.Hour)
+		h.post("/billing/cancel-plan", body).want(200).is("previous_plan_id", "smtp_per_proxy")
+		for range 2 {
+			h.get("").is("plan_id", "smtp_per_proxy")
+			h.clock.Advance(60 * 24 * time.Hour)
+		}
+	}
+}

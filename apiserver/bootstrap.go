@@ -12,6 +12,9 @@ import (
 
 func ownerID(accountID string) string { return api.DerivedID(accountID, "user:owner") }
 
+// ownerGrantID is the id of the grant that an account is born with.
+func ownerGrantID(accountID string) string { return api.DerivedID(accountID, "authorization:owner") }
+
 func ownerSubject(accountID string) store.Subject {
 	return store.Subject{Type: api.SubjectUser, ID: ownerID(accountID)}
 }
@@ -63,6 +66,7 @@ func (s *Service) EnsureAccount(ctx context.Context, id string) (string, error) 
 		if err := look(tx); err != nil || found != "" {
 			return err // another process was faster
 		}
+		attribute(tx, operator, AuditEnsureAccount)
 		found = id
 		return createAccount(tx, newAccount(id, at), defaultOptions(id))
 	})
@@ -130,6 +134,7 @@ func (s *Service) InitAccount(ctx context.Context, id, tokenName string) (accoun
 	id = canonicalID(id)
 	at, issued := s.now(), s.newOwnerToken(tokenName)
 	err = s.store.Update(ctx, func(tx store.Tx) error {
+		attribute(tx, operator, AuditInitAccount)
 		_, err := tx.Account(id)
 		switch {
 		case errors.Is(err, store.ErrNotFound):
@@ -181,7 +186,7 @@ func createAccount(tx store.Tx, a store.Account, options []store.DedicatedIPOpti
 	}
 	owner := ownerSubject(a.ID)
 	if err := tx.CreateAuthorization(&store.Authorization{
-		ID: api.DerivedID(a.ID, "authorization:owner"), AccountID: a.ID, GrantKind: api.GrantAccountOwner,
+		ID: ownerGrantID(a.ID), AccountID: a.ID, GrantKind: api.GrantAccountOwner,
 		SubjectType: owner.Type, SubjectID: owner.ID, CreatedAt: a.CreatedAt,
 	}); err != nil {
 		return err
@@ -221,6 +226,9 @@ func (o ownerToken) create(tx store.Tx, accountID string, at time.Time) error {
 // do, and returns its token, which can't be had again.
 func (s *Service) IssueOwnerToken(ctx context.Context, accountID, name string) (string, error) {
 	at, issued := s.now(), s.newOwnerToken(name)
-	err := s.store.Update(ctx, func(tx store.Tx) error { return issued.create(tx, accountID, at) })
+	err := s.store.Update(ctx, func(tx store.Tx) error {
+		attribute(tx, operator, AuditIssueOwnerToken)
+		return issued.create(tx, accountID, at)
+	})
 	return issued.token.String(), err
 }

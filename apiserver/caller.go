@@ -12,6 +12,7 @@ import (
 
 // caller is who makes a request, and what the grants let them do.
 type caller struct {
+	// accountID is empty for a user of the OAuth issuer until admit.
 	accountID string
 	// subjects are whom a grant may name: the service account, or the user and
 	// the user's groups.

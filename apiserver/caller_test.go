@@ -152,7 +152,7 @@ func (e estate) checkCreates(c *client) {
 	if c.get("/workspaces/"+e.workspace[0]).status != 200 {
 		return // narrowed to a domain
 	}
-	c.purchase(e.workspace[0], "seen.com", "hidden.com").want(200).is("results.0.error_code", "already_owned", "results.1.error_code", "unavailable")
+	c.purchase(e.workspace[0], "seen.com", "hidden.com").want(200).is("results.0.error_code", "already_owned", "results.0.id", e.domain[0], "results.1.error_code", "unavailable", "results.1.id", nil)
 }
 
 func (e estate) checkExport(c *client) {

@@ -2,25 +2,38 @@ package apiserver
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 )
 
 // Message is an e-mail that the service sends.
 type Message struct {
-	To, Subject, Text string
-	// Link is the one-time link in Text.
-	Link   string
+	// ID tells a message from all others and is the same however often it is
+	// sent: what stands left of the @ in a Message-ID (RFC 5322, section 3.6.4).
+	ID string
+	// ForwardingID is the rule whose verification the message is for.
+	ForwardingID string
+	// Text and HTML say the same.
+	To, Subject, Text, HTML string
+	// Link is the one-time link in Text and HTML.
+	Link string
+	// SentAt is when the service wrote the message, by its own clock.
 	SentAt time.Time
 }
 
-// Courier sends messages. It is called by one goroutine for each message.
+// ErrUndeliverable is wrapped by a Courier's error where sending the message
+// again would change nothing, as after a 5yz reply of SMTP (RFC 5321, section
+// 4.2.1).
+var ErrUndeliverable = errors.New("the message can't be delivered")
+
+// Courier sends messages. It is called in the background, by several goroutines
+// at once. After an error that is not ErrUndeliverable the message is sent again
+// later, a few times.
 type Courier interface {
+	// Send returns once the message is in other hands, or ctx is cancelled.
 	Send(ctx context.Context, m Message) error
 }
-
-// courierTimeout is how long sending one message may take.
-const courierTimeout = 30 * time.Second
 
 // outboxSize is how many messages the outbox remembers.
 const outboxSize = 1000
@@ -40,27 +53,27 @@ func (o *outbox) add(m Message) {
 	}
 }
 
-// Outbox returns the newest messages that this process sent, oldest first.
+// forget empties the outbox.
+func (o *outbox) forget() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.messages = nil
+}
+
+// Outbox returns the newest messages that this process wrote, oldest first,
+// whether or not they have been sent yet.
 func (s *Service) Outbox() []Message {
 	s.outbox.mu.Lock()
 	defer s.outbox.mu.Unlock()
 	return append([]Message(nil), s.outbox.messages...)
 }
 
-// deliver sends a message, if there is one. The request has succeeded by then:
-// what fails is logged, and asking again for the same target sends a new one.
+// deliver hands a message on, if there is one, and waits for nothing: the
+// request has succeeded by then.
 func (c *call) deliver(m *Message) {
 	if m == nil {
 		return
 	}
 	c.outbox.add(*m)
-	if c.courier == nil {
-		return
-	}
-	// A caller who hangs up now does not keep the message from its recipient.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), courierTimeout)
-	defer cancel()
-	if err := c.courier.Send(ctx, *m); err != nil {
-		c.log.Error("verification message not sent", "request_id", requestID(c.ctx), "error", err)
-	}
+	c.mail.hand(letter{Message: *m, requestID: requestID(c.ctx)})
 }

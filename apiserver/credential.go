@@ -88,26 +88,59 @@ func (s *Service) authenticate(ctx huma.Context, next func(huma.Context)) {
 			s.log.Error("authentication failed", "request_id", requestID(ctx.Context()), "error", err)
 			answer = s.fault(err)
 		}
-		writeError(w, answer)
+		answer.Write(w)
 		return
 	}
 	next(huma.WithContext(ctx, api.WithArrival(who.attach(ctx.Context()), s.now())))
 }
 
-// identify returns the caller that a request's credential names.
+// identify returns the caller that a request's credential names, with what they
+// may do in the account of its path.
 func (s *Service) identify(ctx context.Context, authorization, accountID string, spec api.Spec) (caller, error) {
-	who, trusted := ctx.Value(trustedKey{}).(caller)
-	if !trusted {
-		scheme, token, _ := strings.Cut(authorization, " ")
-		token = strings.TrimSpace(token)
-		if !strings.EqualFold(scheme, "Bearer") || token == "" {
-			return caller{}, api.NewError(http.StatusUnauthorized, api.TypeNotAuthenticated, "send the header Authorization: Bearer <token>").
-				At("header", "Authorization").With("WWW-Authenticate", "Bearer")
-		}
-		var err error
-		if who, err = s.callerOfToken(ctx, token); err != nil {
-			return caller{}, err
-		}
+	who, err := s.presentedCaller(ctx, authorization)
+	if err != nil {
+		return caller{}, err
+	}
+	return s.admit(ctx, who, accountID, spec)
+}
+
+// presented is the caller that a credential names, or why it names none.
+type presented struct {
+	who caller
+	err error
+}
+
+// presentedCaller is callerOf, once for each request.
+func (s *Service) presentedCaller(ctx context.Context, authorization string) (caller, error) {
+	p := progressOf(ctx)
+	if p.presented == nil {
+		who, err := s.callerOf(ctx, authorization)
+		p.presented = &presented{who, err}
+	}
+	return p.presented.who, p.presented.err
+}
+
+// callerOf returns the caller that a credential names, whatever they may do.
+func (s *Service) callerOf(ctx context.Context, authorization string) (caller, error) {
+	if who, trusted := ctx.Value(trustedKey{}).(caller); trusted {
+		return who, nil
+	}
+	scheme, token, _ := strings.Cut(authorization, " ")
+	token = strings.TrimSpace(token)
+	if !strings.EqualFold(scheme, "Bearer") || token == "" {
+		return caller{}, api.NewError(http.StatusUnauthorized, api.TypeNotAuthenticated, "send the header Authorization: Bearer <token>").
+			At("header", "Authorization").With("WWW-Authenticate", "Bearer")
+	}
+	return s.callerOfToken(ctx, token)
+}
+
+// admit returns a caller with what they may do in an account. A user of the
+// OAuth issuer belongs to the accounts that grant them anything; for them no
+// other account exists.
+func (s *Service) admit(ctx context.Context, who caller, accountID string, spec api.Spec) (caller, error) {
+	anywhere := who.accountID == ""
+	if anywhere && isID(accountID) {
+		who = who.in(accountID)
 	}
 	if who.accountID != accountID && isID(accountID) {
 		return caller{}, api.PermissionDenied(spec.Capability)
@@ -115,20 +148,30 @@ func (s *Service) identify(ctx context.Context, authorization, accountID string,
 	// Not in the return statement: Go does not say whether who would be read there
 	// before or after it is filled in.
 	err := s.store.View(ctx, func(r store.Reader) (err error) {
+		who.grants, err = r.GrantsOf(who.accountID, who.subjects)
+		if err != nil {
+			return err
+		}
+		if anywhere && len(who.grants) == 0 {
+			return api.PermissionDenied(spec.Capability)
+		}
+		who.grants = distinct(who.grants)
 		account, err := r.Account(who.accountID)
 		if err != nil {
 			return fmt.Errorf("account of an accepted credential: %w", err)
 		}
 		who.cancelled = accountStatus(account, s.now()) == api.AccountCancelled
-		who.grants, err = r.GrantsOf(who.accountID, who.subjects)
-		return err
+		return nil
 	})
 	return who, err
 }
 
-// callerOfToken returns the caller of a service account token.
+// callerOfToken returns the caller of a bearer token.
 func (s *Service) callerOfToken(ctx context.Context, presented string) (caller, error) {
 	token, ok := parseServiceToken(presented)
+	if !ok && s.tokens != nil && !strings.HasPrefix(presented, tokenPrefix+"_") {
+		return s.callerOfAccessToken(ctx, presented)
+	}
 	if !ok {
 		return caller{}, invalidToken(api.TypeInvalidToken, "the bearer token is malformed; was it copied whole?")
 	}
@@ -173,7 +216,15 @@ func (s *Service) noteUse(ctx context.Context, account store.ServiceAccount, now
 	}
 }
 
+// invalidToken refuses a token. What RFC 6750, section 3, does not allow in an
+// error_description is left out of that.
 func invalidToken(typ, msg string) *api.Error {
+	description := strings.Map(func(c rune) rune {
+		if c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return -1
+		}
+		return c
+	}, msg)
 	return api.NewError(http.StatusUnauthorized, typ, "%s", msg).At("header", "Authorization").
-		With("WWW-Authenticate", `Bearer error="invalid_token", error_description="`+msg+`"`)
+		With("WWW-Authenticate", `Bearer error="invalid_token", error_description="`+description+`"`)
 }

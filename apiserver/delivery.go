@@ -50,6 +50,13 @@ func (d *deliveries) noted(keys [][]byte) {
 	}
 }
 
+// forget drops what the store has no answers for any more.
+func (d *deliveries) forget() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.keys = nil
+}
+
 // noteDeliveries writes what no later write came to note.
 func (s *Service) noteDeliveries(ctx context.Context) error {
 	keys := s.delivered.list()

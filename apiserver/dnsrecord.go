@@ -28,6 +28,9 @@ func createDNSRecord(c *call, in *api.CreateDNSRecordRequest) (*api.DNSRecord, e
 			AccountID: d.AccountID, DomainID: d.ID, Name: name, Type: in.Body.Type, Value: in.Body.Value,
 			TTL: *in.Body.TTL, Priority: in.Body.Prio, CreatedAt: c.at,
 		}
+		if p := checkTarget(record, d.Name); p != nil {
+			return nil, api.Unprocessable(p)
+		}
 		if err := checkCNAME(tx, record, d.Name); err != nil {
 			return nil, err
 		}
@@ -36,6 +39,14 @@ func createDNSRecord(c *call, in *api.CreateDNSRecordRequest) (*api.DNSRecord, e
 		}
 		return new(dnsRecord(record)), nil
 	})
+}
+
+// checkTarget refuses a CNAME that points to itself.
+func checkTarget(record store.DNSRecord, zone string) *api.Problem {
+	if record.Type == typeCNAME && dnsdata.EqualsTarget(record.Name, zone, record.Value) {
+		return api.Invalid("a CNAME must not point to its own name").InBody("value")
+	}
+	return nil
 }
 
 // checkCNAME refuses a CNAME beside other records of its name, and other records
@@ -101,7 +112,7 @@ func updateDNSRecord(c *call, in *api.UpdateDNSRecordRequest) (*api.DNSRecord, e
 		if record.SystemManaged {
 			return nil, systemManaged(record, d)
 		}
-		if err := change(&record, in.Body); err != nil {
+		if err := change(&record, in.Body, d.Name); err != nil {
 			return nil, err
 		}
 		record.UpdatedAt = c.at
@@ -113,8 +124,8 @@ func updateDNSRecord(c *call, in *api.UpdateDNSRecordRequest) (*api.DNSRecord, e
 }
 
 // change makes the changes that a request asks for, if the record's type takes
-// them.
-func change(record *store.DNSRecord, body api.UpdateDNSRecordBody) error {
+// them in its zone.
+func change(record *store.DNSRecord, body api.UpdateDNSRecordBody, zone string) error {
 	var problems []*api.Problem
 	if body.Value != nil {
 		canonical, err := dnsdata.NormalizeValue(record.Type, *body.Value)
@@ -122,6 +133,9 @@ func change(record *store.DNSRecord, body api.UpdateDNSRecordBody) error {
 			problems = append(problems, api.Invalid("%s", err).InBody("value"))
 		}
 		record.Value = canonical
+		if p := checkTarget(*record, zone); p != nil {
+			problems = append(problems, p)
+		}
 	}
 	if body.Prio != nil {
 		if p := api.CheckPriority(record.Type, true); p != nil {

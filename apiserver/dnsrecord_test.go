@@ -120,6 +120,36 @@ func TestCNAMEExcludesOthers(t *testing.T) {
 	h.record("example.com", "alias", "A", "192.0.2.1").want(201)
 }
 
+// A CNAME that leads to itself leads nowhere.
+func TestCNAMEOfItsOwnName(t *testing.T) {
+	h := newHarness(t)
+	h.domain("bücher.de")
+	h.domain("example.com")
+	for _, tt := range []struct{ domain, name, value string }{
+		{"example.com", "alias", "alias.example.com"},
+		{"example.com", "ALIAS", "Alias.Example.COM."},
+		{"example.com", "alias.example.com.", "alias.example.com"},
+		{"example.com", "alias.example.com", "alias.example.com"},
+		{"bücher.de", "käse", "käse.bücher.de"},
+		{"bücher.de", "xn--kse-qla", "KÄSE.xn--bcher-kva.de."},
+		{"example.com", "@", "example.com"}, // rather than that it excludes others
+		{"example.com", "example.com.", "EXAMPLE.com"},
+	} {
+		h.record(tt.domain, tt.name, "CNAME", tt.value).refused(422, "body.value value_error").says("its own name")
+	}
+	for _, tt := range []struct{ name, typ, value string }{
+		{"alias", "CNAME", "alias.example.net"}, {"other", "CNAME", "alias.example.com"}, {"a.alias", "CNAME", "alias.example.com"}, {"ns", "NS", "ns.example.com"}, {"apex", "CNAME", "example.com"},
+	} {
+		h.record("example.com", tt.name, tt.typ, tt.value).want(201)
+	}
+	id := idOf(h.get("/dns-records?name=alias").want(200), "items.0.id")
+	h.patch("/dns-records/"+id, obj{"value": "ALIAS.example.com."}).refused(422, "body.value value_error").says("its own name")
+	h.patch("/dns-records/"+id, obj{"value": "alias.example.com", "prio": 1}).refused(422, "body.value value_error", "body.prio value_error")
+	h.get("/dns-records/"+id).is("value", "alias.example.net")
+	h.patch("/dns-records/"+id, obj{"value": "www.example.com"}).want(200)
+	h.patch("/dns-records/"+id, obj{"ttl": 60}).want(200).is("value", "www.example.com")
+}
+
 func TestIdenticalRecords(t *testing.T) {
 	h := newHarness(t)
 	h.domain("example.com")

@@ -4,8 +4,8 @@
 // New builds a Service from Options. Handler serves it over HTTP, Client calls
 // it in process without a socket, Close ends it. The rules of each resource are
 // in the file of its name; what all operations share is in pipeline.go (the way
-// of a request), credential.go and caller.go (who calls and what they may do)
-// and transact.go (writes and Idempotency-Keys).
+// of a request), credential.go, oauth.go and caller.go (who calls and what they
+// may do) and transact.go (writes and Idempotency-Keys).
 //
 // The package imports the contract (api), the syntax packages beside it and the
 // store's interface; it links no database and no exporter.

@@ -5,26 +5,16 @@ import (
 	"errors"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
 func listDomains(c *call, in *api.ListDomainsRequest) (*api.Page[api.Domain], error) {
 	return listPage(c, in.Paged, func(r store.Reader, s store.Slice) ([]store.Domain, int, error) {
 		return r.Domains(c.caller.accountID, store.DomainFilter{
-			WorkspaceID: in.WorkspaceID, Status: in.Status, Now: c.at, Tag: in.Tag, Search: nameSearch(in.Search),
+			WorkspaceID: in.WorkspaceID, Status: in.Status, Now: c.at, Tag: in.Tag, Search: in.Search,
 			Within: c.caller.within(c.spec.Capability),
 		}, s)
 	}, c.domain)
-}
-
-// nameSearch returns the form in which to look for a part of a name: names are
-// kept in ASCII, so an internationalised part is found by its own ASCII form.
-func nameSearch(term string) string {
-	if ascii, err := domainname.NormalizeLabels(term); err == nil {
-		return ascii
-	}
-	return term
 }
 
 func getDomain(c *call, in *api.DomainRequest) (*api.Domain, error) {
@@ -99,9 +89,9 @@ func purchaseDomains(c *call, in *api.PurchaseDomainsRequest) (*api.Purchase, er
 	if err != nil {
 		return nil, err
 	}
-	orders := make([]purchase, len(in.Body.Domains))
+	registrar, orders := c.rules.get().registrar, make([]purchase, len(in.Body.Domains))
 	for i, name := range in.Body.Domains {
-		orders[i] = purchase{asked: name, verdict: c.registrar.judge(name), id: c.newID(), dkimKey: c.newDKIMKey()}
+		orders[i] = purchase{asked: name, verdict: registrar.judge(name), id: c.newID(), dkimKey: c.newDKIMKey()}
 	}
 	return transact(c, func(tx store.Tx) (*api.Purchase, error) {
 		if err := c.workspaceInBody(tx, in.Body.WorkspaceID); err != nil {
@@ -136,8 +126,9 @@ func (c *call) purchaseOne(tx store.Tx, o purchase, workspaceID, batch string, r
 	}
 	if o.verdict.name != "" {
 		result.DomainName = o.verdict.name
-		_, err := c.findDomain(tx, o.verdict.name)
+		owned, err := c.findDomain(tx, o.verdict.name)
 		if err == nil {
+			result.ID = &owned.ID
 			return refuse(api.PurchaseAlreadyOwned, "the account owns this domain already")
 		}
 		if !errors.Is(err, store.ErrNotFound) {

@@ -32,7 +32,7 @@ func TestPurchaseRefusals(t *testing.T) {
 			Taken: []string{"taken.com"}, Premium: []string{"Gold.com"}, UnsupportedTLDs: []string{"zip"}, Prices: map[string]string{"co.uk": "7.50", "de": "0.10"}, Currency: "EUR",
 		}
 	})
-	h.domain("mine.com")
+	mine := h.domain("mine.com")
 	h.owner(t, nobody).domain("theirs.com")
 	a := h.purchase(h.defaultWorkspace(), "new.com", "taken.com", "GOLD.com", "x.zip", "mine.com", "theirs.com", "new.com", "not a name", "www.new.com", "co.uk",
 		"x.github.io", "x.invalidtld", "x.co.uk", "x.de", "-x.com", "localhost", "").want(200)
@@ -48,11 +48,14 @@ func TestPurchaseRefusals(t *testing.T) {
 			t.Errorf("result %d is %q; want %q", i, got, w)
 		}
 		failed := a.str(place+"status") == "failed"
-		if (a.str(place+"error") != "") != failed || (a.str(place+"id") == "") != failed {
+		owned := a.str(place+"error_code") == "already_owned"
+		if (a.str(place+"error") != "") != failed || (a.str(place+"id") == "") != (failed && !owned) {
 			t.Errorf("result %d: error %q, id %q", i, a.str(place+"error"), a.str(place+"id"))
 		}
 	}
 	a.is("successful_count", 3, "failed_count", len(want)-3, "currency", "EUR", "estimated_total", "19.60")
+	// What is owned already is named by its id.
+	a.is("results.4.id", mine, "results.6.id", a.str("results.0.id"))
 	h.get("/domains").is("total", 4)
 
 	h.purchase(h.defaultWorkspace(), "taken.com").want(200).is("successful_count", 0, "failed_count", 1, "currency", nil, "estimated_total", nil, "payment_url", nil)

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -79,19 +80,25 @@ var (
 	currency = regexp.MustCompile(`^([A-Z]{3})?$`)
 )
 
+// checkRules checks the rules that a fixture names.
+func (p *problems) checkRules(f *Fixture) (rules fixtureRules) {
+	if f.Registrar != nil {
+		r := p.registrar(*f.Registrar)
+		rules.registrar = &r
+	}
+	if rules.maxMailboxes = f.MaxMailboxes; f.MaxMailboxes != nil && *f.MaxMailboxes < 0 {
+		p.fail("", "max_mailboxes: must not be negative")
+	}
+	return rules
+}
+
 // registrar checks the rules of a registrar and brings the names in them to
 // canonical form, as those that they are compared with are.
-func (p *problems) registrar(r *Registrar) {
+func (p *problems) registrar(r Registrar) Registrar {
 	at := fixturePlace("registrar")
-	for i, name := range r.Taken {
-		r.Taken[i] = p.canonical(at.item("taken", i, ""), "name", name, domainname.Normalize)
-	}
-	for i, name := range r.Premium {
-		r.Premium[i] = p.canonical(at.item("premium", i, ""), "name", name, domainname.Normalize)
-	}
-	for i, suffix := range r.UnsupportedTLDs {
-		r.UnsupportedTLDs[i] = p.canonical(at.item("unsupported_tlds", i, ""), "suffix", suffix, domainname.NormalizeLabels)
-	}
+	r.Taken = p.names(at, "taken", "name", r.Taken, domainname.Normalize)
+	r.Premium = p.names(at, "premium", "name", r.Premium, domainname.Normalize)
+	r.UnsupportedTLDs = p.names(at, "unsupported_tlds", "suffix", r.UnsupportedTLDs, domainname.NormalizeLabels)
 	r.Prices = p.prices(at.in("prices"), r.Prices)
 	if !currency.MatchString(r.Currency) {
 		p.fail(at, "currency: must be a code of ISO 4217 such as USD")
@@ -99,6 +106,23 @@ func (p *problems) registrar(r *Registrar) {
 	if r.ProvisioningDelay < 0 {
 		p.fail(at, "provisioning_delay: must not be negative")
 	}
+	return r
+}
+
+func (p *problems) names(at fixturePlace, list, field string, given []string, rule func(string) (string, error)) []string {
+	names := slices.Clone(given)
+	for i, name := range names {
+		names[i] = p.canonical(at.item(list, i, ""), field, name, rule)
+	}
+	return names
+}
+
+// moment checks a time that a state of its own asks for.
+func (p *problems) moment(at fixturePlace, field string, given time.Time, fits bool, state string) time.Time {
+	if !given.IsZero() && !fits {
+		p.fail(at, "%s: only what is %s has one", field, state)
+	}
+	return given.UTC().Truncate(time.Microsecond)
 }
 
 func (p *problems) prices(at fixturePlace, given map[string]string) map[string]string {

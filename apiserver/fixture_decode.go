@@ -47,6 +47,9 @@ func (d *strictDecoder) fail(path, format string, args ...any) error {
 }
 
 func (d *strictDecoder) value(v reflect.Value, path string) error {
+	if v.CanAddr() && v.Addr().Type().Implements(textUnmarshaler) {
+		return d.leaf(v, path)
+	}
 	switch v.Kind() {
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
@@ -155,7 +158,7 @@ func inWords(t reflect.Type) string {
 		return "a string"
 	case t.Kind() == reflect.Bool:
 		return "true or false"
-	case t.Kind() == reflect.Int64:
+	case t.Kind() == reflect.Int64, t.Kind() == reflect.Int:
 		return "an integer"
 	}
 	return "an object"

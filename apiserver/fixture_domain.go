@@ -37,8 +37,11 @@ func (p *accountPlanner) planDomain(at fixturePlace, f FixtureDomain) {
 		OutboundRoutingReady: orDefault(f.OutboundRoutingReady, true),
 		State: store.Provisioning{Status: p.choice(at, "status", f.Status, api.DomainActive,
 			api.DomainPendingPayment, api.DomainPending, api.DomainActive, api.DomainFailed)},
-		WorkspaceID: p.workspaceRefs[defaultWorkspace],
+		PurchaseBatchID: p.batch(at, f.PurchaseBatchID),
+		WorkspaceID:     p.workspaceRefs[defaultWorkspace],
 	}
+	p.ready(at, f.ReadyAt, &d.State, api.DomainPending, api.DomainActive)
+	p.domainRefs[d.Name], p.domainRefs[d.ID] = d.ID, d.ID
 	if f.Workspace != "" {
 		d.WorkspaceID = p.refer(at, "workspace", f.Workspace, p.workspaceRefs)
 	}
@@ -58,6 +61,22 @@ func (p *accountPlanner) planDomain(at fixturePlace, f FixtureDomain) {
 	for i, r := range f.DNSRecords {
 		p.planRecord(at.item("dns_records", i, r.Name), d, r)
 	}
+}
+
+// ready plans when a state ends by itself.
+func (p *accountPlanner) ready(at fixturePlace, readyAt time.Time, state *store.Provisioning, until, status string) {
+	readyAt = p.moment(at, "ready_at", readyAt, state.Status == until, until)
+	if !readyAt.IsZero() {
+		*state = store.Provisioning{Status: status, Until: until, ReadyAt: readyAt}
+	}
+}
+
+// batch checks the id of a purchase, which several domains may have.
+func (p *accountPlanner) batch(at fixturePlace, given string) string {
+	if given != "" && !isID(given) {
+		p.fail(at, "purchase_batch_id: %.64q is not a UUID", given)
+	}
+	return canonicalID(given)
 }
 
 // refer resolves a name or an id.
@@ -110,6 +129,7 @@ func (p *accountPlanner) planMailbox(at fixturePlace, d store.Domain, f FixtureM
 			api.MailboxProvisioning, api.MailboxActive, api.MailboxPaused, api.MailboxDeleting)},
 		QuotaAllowed: orDefault(f.QuotaAllowed, mailboxQuota), QuotaUsed: f.QuotaUsed, DomainName: d.Name,
 	}
+	p.ready(at, f.ReadyAt, &m.State, api.MailboxProvisioning, api.MailboxActive)
 	if m.QuotaAllowed < 0 || m.QuotaUsed < 0 {
 		p.fail(at, "quota_allowed, quota_used: must not be negative")
 	}
@@ -138,6 +158,9 @@ func (p *accountPlanner) planRecord(at fixturePlace, d store.Domain, f FixtureDN
 		r.Name = p.canonical(at, "name", f.Name, func(name string) (string, error) { return dnsdata.NormalizeName(name, d.Name) })
 	}
 	r.Value = p.canonical(at, "value", f.Value, func(v string) (string, error) { return dnsdata.NormalizeValue(r.Type, v) })
+	if problem := checkTarget(r, d.Name); problem != nil {
+		p.fail(at, "value: %s", strings.TrimPrefix(problem.Msg, api.ValuePrefix))
+	}
 	p.number(at, "ttl", f.TTL, ttlLimits)
 	p.number(at, "priority", f.Priority, prioLimits)
 	if problem := api.CheckPriority(r.Type, f.Priority != nil); problem != nil {

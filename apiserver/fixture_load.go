@@ -12,39 +12,49 @@ import (
 
 // LoadFixture makes the accounts of a fixture, all of them or none. An account
 // that exists already is left as it is, so that a fixture can be loaded at each
-// start. The registrar's rules are not loaded; they are an option of New.
+// start. The rules that it names hold from then on, in this process.
 //
 // Verification messages that are pending go to the Outbox and are not sent.
 func (s *Service) LoadFixture(ctx context.Context, f *Fixture) error {
-	var p fixturePlanner
-	if p.accounts(f.Accounts); p.err() != nil {
-		return p.err()
+	p, err := planFixture(f)
+	if err != nil {
+		return err
 	}
 	// A look that takes no lock comes first: usually all is there.
 	missing, err := s.missing(ctx, p.plans)
-	if err != nil || len(missing) == 0 {
+	if err != nil {
 		return err
 	}
-	loaders := make([]*fixtureLoader, len(missing))
-	for i, plan := range missing {
-		loaders[i] = s.newFixtureLoader(ctx, plan)
-	}
-	if err := s.store.Update(ctx, func(tx store.Tx) error {
-		for _, l := range loaders {
-			if err := l.load(tx); err != nil {
-				return fmt.Errorf("account %s: %w", l.account.ID, err)
-			}
+	loaders := s.newFixtureLoaders(ctx, missing)
+	if len(loaders) > 0 {
+		if err := s.store.Update(ctx, func(tx store.Tx) error {
+			attribute(tx, operator, AuditLoadFixture)
+			return loadAll(tx, loaders)
+		}); err != nil {
+			return err
 		}
-		return nil
-	}); err != nil {
-		return err
 	}
+	s.loaded(p, loaders)
+	return nil
+}
+
+func loadAll(tx store.Tx, loaders []*fixtureLoader) error {
+	for _, l := range loaders {
+		if err := l.load(tx); err != nil {
+			return fmt.Errorf("account %s: %w", l.account.ID, err)
+		}
+	}
+	return nil
+}
+
+// loaded does what is left to do when a fixture's accounts are there.
+func (s *Service) loaded(p *fixturePlanner, loaders []*fixtureLoader) {
+	s.rules.take(p.settings)
 	for _, l := range loaders {
 		for _, letter := range l.letters {
 			s.outbox.add(letter)
 		}
 	}
-	return nil
 }
 
 // missing returns the plans whose accounts do not exist.
@@ -72,6 +82,14 @@ type fixtureLoader struct {
 	letters  []Message
 }
 
+func (s *Service) newFixtureLoaders(ctx context.Context, plans []accountPlan) []*fixtureLoader {
+	loaders := make([]*fixtureLoader, len(plans))
+	for i, plan := range plans {
+		loaders[i] = s.newFixtureLoader(ctx, plan)
+	}
+	return loaders
+}
+
 func (s *Service) newFixtureLoader(ctx context.Context, plan accountPlan) *fixtureLoader {
 	l := &fixtureLoader{accountPlan: plan, call: &call{Service: s, ctx: ctx, at: s.now()}}
 	for range plan.domains {
@@ -94,7 +112,9 @@ func (l *fixtureLoader) load(tx store.Tx) error {
 	account.CreatedAt = l.at
 	switch account.Status {
 	case api.AccountPendingCancellation:
-		account.CancelsAt = periodEnd(l.at)
+		if account.CancelsAt.IsZero() {
+			account.CancelsAt = periodEnd(l.at)
+		}
 	case api.AccountCancelled:
 		account.CancelsAt = l.at
 	}
@@ -102,7 +122,7 @@ func (l *fixtureLoader) load(tx store.Tx) error {
 		return err
 	}
 	for _, step := range []func(store.Tx) error{
-		l.makeWorkspaces, l.makeIPs, l.makeDomains, l.makeRecords, l.makeMailboxes, l.makeRules,
+		l.makeWorkspaces, l.makeIPs, l.makeDomains, l.makeRecords, l.makeMailboxes, l.makeRules, l.makeGrants,
 	} {
 		if err := step(tx); err != nil {
 			return err

@@ -3,6 +3,7 @@ package apiserver
 import (
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -30,6 +31,7 @@ type accountPlan struct {
 	records    []planned[zonedRecord]
 	mailboxes  []planned[store.Mailbox]
 	rules      []planned[plannedRule]
+	grants     []planned[store.Authorization]
 }
 
 // zonedRecord is a DNS record with the name of its domain.
@@ -47,7 +49,8 @@ type plannedRule struct {
 // fixturePlanner checks a fixture and plans what it makes.
 type fixturePlanner struct {
 	problems
-	plans []accountPlan
+	settings fixtureRules
+	plans    []accountPlan
 	// ids are those that the fixture gives; names are the domains.
 	ids, names map[string]fixturePlace
 }
@@ -58,14 +61,22 @@ type accountPlanner struct {
 	accountPlan
 	at fixturePlace
 	id string
-	// workspaceRefs, optionRefs and ipRefs map names and ids to ids; an id of a
-	// thing maps to itself.
-	workspaceRefs, ipRefs map[string]string
-	optionRefs            map[string]*store.DedicatedIPOption
+	// workspaceRefs, domainRefs, optionRefs and ipRefs map names and ids to ids; an
+	// id of a thing maps to itself.
+	workspaceRefs, domainRefs, ipRefs map[string]string
+	optionRefs                        map[string]*store.DedicatedIPOption
 	// claimed are the addresses of the IPs; addresses are those of mailboxes, by
 	// which true marks the primary ones.
 	claimed   map[string]bool
 	addresses map[string]bool
+}
+
+// planFixture checks a fixture, and returns what is to be made of it.
+func planFixture(f *Fixture) (*fixturePlanner, error) {
+	p := new(fixturePlanner)
+	p.settings = p.checkRules(f)
+	p.accounts(f.Accounts)
+	return p, p.err()
 }
 
 func (p *fixturePlanner) accounts(accounts []FixtureAccount) {
@@ -80,7 +91,7 @@ func (p *fixturePlanner) accounts(accounts []FixtureAccount) {
 		p.once(at, id)
 		planner := &accountPlanner{
 			fixturePlanner: p, at: at, id: id,
-			workspaceRefs: map[string]string{}, ipRefs: map[string]string{}, optionRefs: map[string]*store.DedicatedIPOption{},
+			workspaceRefs: map[string]string{}, domainRefs: map[string]string{}, ipRefs: map[string]string{}, optionRefs: map[string]*store.DedicatedIPOption{},
 			claimed: map[string]bool{}, addresses: map[string]bool{},
 		}
 		planner.plan(a)
@@ -102,6 +113,7 @@ func (p *accountPlanner) plan(a FixtureAccount) {
 	p.account.Status = p.choice(p.at, "status", a.Status, api.AccountActive,
 		api.AccountActive, api.AccountPendingCancellation, api.AccountCancelled)
 	p.account.PlanID = p.choice(p.at, "plan_id", a.PlanID, api.PlanSMTPPerMailbox, api.Plans()...)
+	p.planBilling(a)
 	p.planWorkspaces(a.Workspaces)
 	p.planOptions(a.DedicatedIPOptions)
 	for i, ip := range a.DedicatedIPs {
@@ -118,6 +130,19 @@ func (p *accountPlanner) plan(a FixtureAccount) {
 	for i, d := range a.Domains {
 		name, _ := domainname.Normalize(d.Name)
 		p.planForwarding(p.at.item("domains", i, d.Name), store.Scope{Type: api.ScopeDomain, ID: p.domainID(d, name)}, d.Forwarding)
+	}
+	for i, g := range a.Authorizations {
+		p.planGrant(p.at.item("authorizations", i, g.SubjectID), g)
+	}
+}
+
+// planBilling plans what becomes of the account by itself.
+func (p *accountPlanner) planBilling(a FixtureAccount) {
+	p.account.CancelsAt = p.moment(p.at, "cancels_at", a.CancelsAt, a.Status == api.AccountPendingCancellation, api.AccountPendingCancellation)
+	p.account.NextPlanID = p.choice(p.at, "next_plan_id", a.NextPlanID, "", api.Plans()...)
+	p.account.PlanChangesAt = a.PlanChangesAt.UTC().Truncate(time.Microsecond)
+	if (a.NextPlanID == "") != a.PlanChangesAt.IsZero() {
+		p.fail(p.at, "next_plan_id, plan_changes_at: give both or none")
 	}
 }
 

@@ -171,7 +171,7 @@ func TestLoadFixtureIsAtomic(t *testing.T) {
 	f := exampleFixture(t)
 	second := f.Accounts[0]
 	second.ID = "9d8c7b6a-0000-4000-8000-000000000001"
-	second.Workspaces, second.DedicatedIPs = nil, nil
+	second.Workspaces, second.DedicatedIPs, second.Authorizations = nil, nil, nil
 	second.Domains = []apiserver.FixtureDomain{{Name: "example.net", DNSRecords: []apiserver.FixtureDNSRecord{
 		{Name: "_dmarc", Type: "CNAME", Value: "elsewhere.example.net"},
 	}}}
@@ -212,7 +212,7 @@ func TestFixtureWorksWithTheRestOfTheAPI(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := exampleFixture(t)
-	s, err := apiserver.New(apiserver.Options{Store: db, Registrar: f.Registrar})
+	s, err := apiserver.New(apiserver.Options{Store: db})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -164,7 +164,9 @@ func (c *client) try(ctx context.Context, method, path string, body any, headers
 		return nil, err
 	}
 	if len(a.raw) > 0 && strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") {
-		err = json.Unmarshal(a.raw, &a.json)
+		if err = json.Unmarshal(a.raw, &a.json); json.Valid(a.raw) {
+			err = nil // a number of free-form attributes is beyond a float
+		}
 	}
 	return a, err
 }

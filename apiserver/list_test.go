@@ -214,6 +214,63 @@ func TestDomainFilters(t *testing.T) {
 	}
 }
 
+// The three lists with names in them find an internationalised name by any part
+// of it, in Unicode and in ASCII.
+func TestSearchForInternationalisedNames(t *testing.T) {
+	h := newHarness(t)
+	h.domain("xn--bcher-kva.com")
+	h.domain("example.com")
+	h.mailbox("bücher.com", "x")
+	h.mailbox("example.com", "bx")
+	for _, target := range []string{"x@Bücher.com", "x@example.net"} {
+		h.forwarding(target, nil)
+	}
+	const domain, address = "xn--bcher-kva.com", "x@xn--bcher-kva.com"
+	for _, path := range []string{"/domains", "/mailboxes", "/forwarding"} {
+		field := map[string]string{"/domains": "name", "/mailboxes": "primary_email", "/forwarding": "target_email"}[path]
+		want := address
+		if path == "/domains" {
+			want = domain
+		}
+		for _, term := range []string{
+			"bücher.com", "bücher", "BÜCHER", "Bücher.", "r.com", "ücher", "ÜCHER.C", "büch", "ü", "bu\u0308cher", "bu\u0308cher.com", "ｂücher", "xn--bcher", "XN--BCHER-KVA.com", "bcher-kva",
+		} {
+			checkList(h, path, "search="+term, field, want)
+		}
+		for _, term := range []string{"küche", "bücher.de", "ücherei", "bücher bücher", "%ü", "ü_", "ü\\", "ü@", "x@@bücher"} {
+			checkList(h, path, "search="+term, field, "")
+		}
+		for _, term := range []string{"x@bücher.com", "X@BÜCHER", "@bücher", "x@bu\u0308cher", "x@", "x@b"} {
+			found := want
+			switch {
+			case path == "/domains":
+				found = ""
+			case term == "x@" && path == "/mailboxes":
+				found = address + " bx@example.com"
+			case term == "x@" && path == "/forwarding":
+				found = address + " x@example.net"
+			}
+			checkList(h, path, "search="+term, field, found)
+		}
+	}
+	// A person's name next to it is found as before.
+	h.patch("/mailboxes/"+url.PathEscape("x@bücher.com"), obj{"first_name": "Jürgen", "last_name": "Groß"}).want(200)
+	for _, term := range []string{"jürgen groß", "ROSS", "GROß", "ücher", "x@bücher.com"} {
+		want := address
+		if term == "ROSS" {
+			want = ""
+		}
+		checkList(h, "/mailboxes", "search="+term, "primary_email", want)
+	}
+	// What is no name of a host is not looked for in another form.
+	h.password("xn--bcher-kva", nil)
+	checkList(h, "/credentials", "search=bücher", "name", "")
+	rule := h.get("/forwarding?search=ücher").str("items.0.id")
+	h.patch("/forwarding/"+rule, obj{"target_email": "x@käse.com"}).want(200)
+	checkList(h, "/forwarding", "search=ücher", "target_email", "")
+	checkList(h, "/forwarding", "search=äse.c", "target_email", "x@xn--kse-qla.com")
+}
+
 // A filter's value that can't be is refused, and one that is not there is empty.
 func TestFilterInput(t *testing.T) {
 	h := newHarness(t)

@@ -25,19 +25,31 @@ func createMailbox(c *call, in *api.CreateMailboxRequest) (*api.Mailbox, error) 
 		if err != nil {
 			return nil, err
 		}
-		if left < 1 {
-			return nil, api.Conflict("the account has as many mailboxes as it may have (%d)", c.maxMailboxes)
-		}
-		m, err := c.addMailbox(tx, d, id, in.Body.LocalPart, in.Body.FirstName, in.Body.LastName)
+		m, err := c.addMailbox(tx, d, left, id, in.Body.LocalPart, in.Body.FirstName, in.Body.LastName)
 		if exists, ok := errors.AsType[*store.ExistsError](err); ok {
 			return nil, api.Conflict("the mailbox %s@%s exists already with the id %s", in.Body.LocalPart, d.Name, exists.ID)
+		}
+		if errors.Is(err, errMailboxQuota) {
+			return nil, api.Conflict("%s (%d)", err, c.rules.get().maxMailboxes)
 		}
 		return m, err
 	})
 }
 
-// addMailbox makes a mailbox whose values have been checked.
-func (c *call) addMailbox(tx store.Tx, d store.Domain, id, localPart, firstName, lastName string) (*api.Mailbox, error) {
+var errMailboxQuota = errors.New("the account has as many mailboxes as it may have")
+
+// addMailbox makes a mailbox whose values have been checked, if the account may
+// have one more. One that exists is told as such whether it may or not.
+func (c *call) addMailbox(tx store.Tx, d store.Domain, left int, id, localPart, firstName, lastName string) (*api.Mailbox, error) {
+	if left < 1 {
+		switch other, err := tx.MailboxByAddress(c.caller.accountID, localPart, d.Name); {
+		case err == nil:
+			return nil, &store.ExistsError{ID: other.ID}
+		case !errors.Is(err, store.ErrNotFound):
+			return nil, err
+		}
+		return nil, errMailboxQuota
+	}
 	m := store.Mailbox{
 		ID: id, AccountID: c.caller.accountID, DomainID: d.ID, LocalPart: localPart, FirstName: firstName, LastName: lastName,
 		State: store.Provisioning{Status: api.MailboxActive}, QuotaAllowed: mailboxQuota, CreatedAt: c.at,
@@ -58,11 +70,12 @@ func (c *call) addMailbox(tx store.Tx, d store.Domain, id, localPart, firstName,
 
 // mailboxesLeft returns how many more mailboxes the account may have.
 func (c *call) mailboxesLeft(r store.Reader) (int, error) {
-	if c.maxMailboxes == 0 {
+	bound := c.rules.get().maxMailboxes
+	if bound == 0 {
 		return api.MaxBulkItems, nil
 	}
 	_, total, err := r.Mailboxes(c.caller.accountID, store.MailboxFilter{Now: c.at}, store.Slice{Limit: 1})
-	return c.maxMailboxes - total, err
+	return bound - total, err
 }
 
 func createMailboxes(c *call, in *api.CreateMailboxesRequest) (*api.CreatedMailboxes, error) {
@@ -83,15 +96,14 @@ func createMailboxes(c *call, in *api.CreateMailboxesRequest) (*api.CreatedMailb
 		asked := map[string]bool{}
 		for i, item := range in.Body.Items {
 			localPart, failed := checkItem(item, asked)
-			if failed == nil && len(out.Created) >= left {
-				failed = &api.FailedMailboxItem{Code: api.BulkQuotaExceeded, Message: "the account has as many mailboxes as it may have"}
-			}
 			if failed == nil {
-				m, err := c.addMailbox(tx, d, ids[i], localPart, item.FirstName, item.LastName)
+				m, err := c.addMailbox(tx, d, left-len(out.Created), ids[i], localPart, item.FirstName, item.LastName)
 				var exists *store.ExistsError
 				switch {
 				case errors.As(err, &exists):
 					failed = &api.FailedMailboxItem{Code: api.BulkAlreadyExists, Message: "the mailbox " + localPart + "@" + d.Name + " exists already with the id " + exists.ID}
+				case errors.Is(err, errMailboxQuota):
+					failed = &api.FailedMailboxItem{Code: api.BulkQuotaExceeded, Message: err.Error()}
 				case err != nil:
 					return nil, err
 				default:
@@ -116,6 +128,9 @@ func checkItem(item api.NewMailboxItem, asked map[string]bool) (localPart string
 		limits := api.LimitsOf[api.CreateMailboxBody](field.name)
 		if n := utf8.RuneCountInString(field.value); n < *limits.MinLength || n > *limits.MaxLength {
 			return "", &api.FailedMailboxItem{Code: api.BulkInvalidName, Message: field.name + ": " + limits.LengthRule()}
+		}
+		if strings.ContainsRune(field.value, 0) {
+			return "", &api.FailedMailboxItem{Code: api.BulkInvalidName, Message: field.name + ": must not hold the character NUL"}
 		}
 	}
 	if asked[localPart] {

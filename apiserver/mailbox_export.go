@@ -1,9 +1,12 @@
 package apiserver
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -73,19 +76,42 @@ func (c *call) exportFilter(r store.Reader, body api.ExportMailboxesBody) (*stor
 // can't change the status any more: the answer is cut off instead.
 func (c *call) writeExport(ctx huma.Context, filter store.MailboxFilter) {
 	ctx.SetStatus(c.spec.Status)
-	w := csv.NewWriter(ctx.BodyWriter())
-	w.UseCRLF = true // RFC 4180
-	_ = w.Write(exportColumns)
+	w := newRowWriter(ctx.BodyWriter())
+	_ = w.write(exportColumns)
 	err := c.store.View(c.ctx, func(r store.Reader) error {
-		return r.EachMailbox(c.caller.accountID, filter, func(m store.Mailbox) error { return w.Write(c.exportRow(m)) })
+		return r.EachMailbox(c.caller.accountID, filter, func(m store.Mailbox) error { return w.write(c.exportRow(m)) })
 	})
-	if w.Flush(); err == nil {
-		err = w.Error()
+	if flushErr := w.out.Flush(); err == nil {
+		err = flushErr
 	}
 	if err != nil {
 		c.log.Error("export cut off", "request_id", requestID(c.ctx), "error", err)
 		panic(http.ErrAbortHandler)
 	}
+}
+
+// rowWriter writes rows that end in CRLF (RFC 4180). The csv package would do so
+// too, but it then changes the line breaks within a cell and drops a single CR.
+type rowWriter struct {
+	out *bufio.Writer
+	row bytes.Buffer
+	csv *csv.Writer
+}
+
+func newRowWriter(out io.Writer) *rowWriter {
+	w := &rowWriter{out: bufio.NewWriter(out)}
+	w.csv = csv.NewWriter(&w.row)
+	return w
+}
+
+func (w *rowWriter) write(cells []string) error {
+	w.row.Reset()
+	_ = w.csv.Write(cells) // into memory
+	w.csv.Flush()
+	w.row.Truncate(w.row.Len() - len("\n"))
+	w.row.WriteString("\r\n")
+	_, err := w.row.WriteTo(w.out)
+	return err
 }
 
 func (c *call) exportRow(m store.Mailbox) []string {

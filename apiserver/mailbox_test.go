@@ -119,6 +119,7 @@ func TestBulkMailboxes(t *testing.T) {
 		item("NEW", "Again", "x"),
 		item("longest", strings.Repeat("ü", 100), "y"),
 		item("taken", "x", "y"),
+		item("nul", "a\x00b", "y"),
 	}}).want(200)
 	a.is(
 		"created.0.index", 0, "created.0.mailbox.primary_email", "new@example.com", "created.0.mailbox.first_name", "New", "created.0.mailbox.domain_id", domain,
@@ -126,7 +127,7 @@ func TestBulkMailboxes(t *testing.T) {
 		"failed.0.index", 1, "failed.0.code", "already_exists", "failed.1.index", 2, "failed.1.code", "invalid_local_part",
 		"failed.2.index", 3, "failed.2.code", "invalid_local_part", "failed.3.index", 4, "failed.3.code", "invalid_name",
 		"failed.4.index", 5, "failed.4.code", "invalid_name", "failed.5.index", 6, "failed.5.code", "duplicate_in_request",
-		"failed.6.index", 8, "failed.7", nil,
+		"failed.6.index", 8, "failed.7.index", 9, "failed.7.code", "invalid_name", "failed.8", nil,
 	)
 	if !strings.Contains(a.str("failed.0.message"), taken) {
 		t.Errorf("the message does not name %s: %s", taken, a)
@@ -168,9 +169,27 @@ func TestMailboxQuota(t *testing.T) {
 	item := func(local string) obj { return obj{"local_part": local, "first_name": "f", "last_name": "l"} }
 	h.post("/mailboxes/bulk", obj{"domain": "example.com", "items": []obj{item("a"), item("b"), item("c"), item("d"), item("a..")}}).want(200).is(
 		"created.0.index", 1, "created.1.index", 2, "failed.0.code", "already_exists", "failed.1.index", 3, "failed.1.code", "quota_exceeded", "failed.2.code", "invalid_local_part")
-	h.createMailbox("example.com", "e").refused(409, "body conflict")
+	h.createMailbox("example.com", "e").refused(409, "body conflict").says("as many mailboxes")
 	h.delete("/mailboxes/a@example.com").want(204)
 	h.createMailbox("example.com", "e").want(201)
+}
+
+// What exists is told as such in a full account too, and so is whatever else is
+// wrong with an item.
+func TestFullQuotaHidesNothing(t *testing.T) {
+	h := newHarness(t, func(o *apiserver.Options) { o.MaxMailboxes = 2 })
+	h.domain("example.com")
+	a, b := h.mailbox("example.com", "a"), h.mailbox("example.com", "b")
+	h.createMailbox("example.com", "B").refused(409, "body conflict").says(b, "exists already")
+	h.createMailbox("example.com", "c").refused(409, "body conflict").says("as many mailboxes")
+	item := func(local, first string) obj { return obj{"local_part": local, "first_name": first, "last_name": "l"} }
+	bulk := h.post("/mailboxes/bulk", obj{"domain": "example.com", "items": []obj{item("A", "f"), item("new", "f"), item("new", "f"), item("a..", "f"), item("x", "")}}).want(200).is(
+		"created.0", nil, "failed.0.code", "already_exists", "failed.1.code", "quota_exceeded", "failed.2.code", "duplicate_in_request",
+		"failed.3.code", "invalid_local_part", "failed.4.code", "invalid_name", "failed.5", nil)
+	if !strings.Contains(bulk.str("failed.0.message"), a) {
+		t.Errorf("the message does not name %s: %s", a, bulk)
+	}
+	h.get("/mailboxes").is("total", 2)
 }
 
 func TestMailboxProvisioning(t *testing.T) {

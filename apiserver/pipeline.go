@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"maps"
 	"mime"
 	"net/http"
 	"runtime/debug"
@@ -22,7 +21,7 @@ import (
 func (s *Service) newHandler(middleware func(http.Handler) http.Handler) http.Handler {
 	s.mux = newRouter()
 	s.routes(s.mux.ServeMux)
-	s.verificationPages(s.mux.ServeMux)
+	s.pages(s.mux.ServeMux)
 	s.mux.HandleFunc("GET "+healthPath+"live", func(w http.ResponseWriter, _ *http.Request) { writeHealth(w, http.StatusOK, "live") })
 	s.mux.HandleFunc("GET "+healthPath+"ready", s.ready)
 	var next http.Handler = http.HandlerFunc(s.answer)
@@ -32,12 +31,14 @@ func (s *Service) newHandler(middleware func(http.Handler) http.Handler) http.Ha
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p := s.begin(r)
 		w.Header().Set(requestIDHeader, p.ID)
+		w.Header().Set("Cache-Control", "no-store") // an answer may hold a secret, and is nobody else's
+		w.Header().Set("X-Content-Type-Options", "nosniff")
 		rec := &statusRecorder{ResponseWriter: w}
 		begun := s.clock()
 		defer func() {
 			s.log.LogAttrs(r.Context(), slog.LevelInfo, "request",
 				slog.String("request_id", p.ID), slog.String("method", r.Method),
-				slog.String("route", p.pattern), slog.Int("status", rec.status), slog.Duration("duration", s.clock().Sub(begun)))
+				slog.String("route", p.Route), slog.Int("status", rec.status), slog.Duration("duration", s.clock().Sub(begun)))
 		}()
 		next.ServeHTTP(rec, r.WithContext(context.WithValue(r.Context(), progressKey{}, p)))
 		if p.answerKey != nil && rec.status < http.StatusMultipleChoices {
@@ -59,11 +60,15 @@ func (s *Service) answer(w http.ResponseWriter, r *http.Request) {
 		}
 		s.log.Error("panic", "request_id", requestID(r.Context()), "cause", cause, "stack", string(debug.Stack()))
 		if rec.status == 0 {
-			writeError(rec, internalError())
+			internalError().Write(rec)
 		}
 	}()
-	if refusal := s.refusal(progressOf(r.Context()), r); refusal != nil {
-		writeError(rec, refusal)
+	refusal := s.limited(rec, r)
+	if refusal == nil {
+		refusal = s.refusal(progressOf(r.Context()), r)
+	}
+	if refusal != nil {
+		refusal.Write(rec)
 		return
 	}
 	s.mux.ServeHTTP(rec, r)
@@ -73,8 +78,8 @@ func (s *Service) answer(w http.ResponseWriter, r *http.Request) {
 func (s *Service) refusal(p *progress, r *http.Request) *api.Error {
 	switch {
 	case p.allow != "":
-		return api.NewError(http.StatusMethodNotAllowed, api.TypeMethodNotAllowed, "this path has no %s; see the Allow header", r.Method).At("path").With("Allow", p.allow)
-	case p.pattern == "":
+		return api.MethodNotAllowed(r.Method, p.allow)
+	case p.Route == "":
 		return api.NewError(http.StatusNotFound, api.TypeNotFound, "the API has no such path").At("path")
 	case s.draining.Load() && !strings.HasPrefix(r.URL.Path, healthPath):
 		return unavailable("the service is shutting down; try again")
@@ -83,19 +88,16 @@ func (s *Service) refusal(p *progress, r *http.Request) *api.Error {
 }
 
 func (s *Service) ready(w http.ResponseWriter, r *http.Request) {
-	switch {
-	case s.draining.Load():
-		writeHealth(w, http.StatusServiceUnavailable, "draining")
-	case s.store.Ping(r.Context()) != nil:
-		writeHealth(w, http.StatusServiceUnavailable, "the database does not answer")
-	default:
-		writeHealth(w, http.StatusOK, "ready")
+	if err := s.Ready(r.Context()); err != nil {
+		w.Header().Set("Retry-After", "1")
+		writeHealth(w, http.StatusServiceUnavailable, err.Error())
+		return
 	}
+	writeHealth(w, http.StatusOK, "ready")
 }
 
 func writeHealth(w http.ResponseWriter, status int, state string) {
 	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(map[string]string{"status": state})
 }
@@ -108,7 +110,11 @@ func (s *Service) requireJSON(ctx huma.Context, next func(huma.Context)) {
 	if _, takesBody := api.SpecOf(ctx).Request.FieldByName("Body"); takesBody && r.ContentLength != 0 {
 		mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 		if err != nil || mediaType != "application/json" {
-			writeError(w, api.UnsupportedMediaType())
+			api.UnsupportedMediaType().Write(w)
+			return
+		}
+		if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+			api.UnsupportedContentCoding().Write(w)
 			return
 		}
 		r.Header.Set("Content-Type", mediaType)
@@ -143,16 +149,6 @@ func internalError() *api.Error {
 
 func unavailable(msg string) *api.Error {
 	return api.NewError(http.StatusServiceUnavailable, api.TypeUnavailable, "%s", msg).RetryAfter(1)
-}
-
-// writeError writes an error answer outside of huma.
-func writeError(w http.ResponseWriter, e *api.Error) {
-	maps.Copy(w.Header(), e.GetHeaders())
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(e.GetStatus())
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(e)
 }
 
 // statusRecorder notes what was answered, for the log.

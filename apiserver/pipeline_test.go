@@ -246,6 +246,9 @@ func TestHealth(t *testing.T) {
 	broken.broken = true
 	check(http.StatusOK, http.StatusServiceUnavailable)
 	broken.broken = false
+	h.svc.Retire()
+	check(http.StatusOK, http.StatusServiceUnavailable)
+	h.get("/mailboxes").want(http.StatusOK)
 	h.svc.Drain()
 	check(http.StatusOK, http.StatusServiceUnavailable)
 	a := h.get("/mailboxes").refused(503, "header unavailable")

@@ -71,11 +71,16 @@ func (r Registrar) judge(asked string) verdict {
 
 // state is a bought domain's state from its purchase on.
 func (v verdict) state(now time.Time) store.Provisioning {
-	switch {
-	case v.payment:
+	if v.payment {
 		return store.Provisioning{Status: api.DomainPendingPayment}
-	case v.delay > 0:
-		return store.Provisioning{Status: api.DomainActive, Until: api.DomainPending, ReadyAt: now.Add(v.delay)}
+	}
+	return provisioned(now, v.delay)
+}
+
+// provisioned is the state of a domain that is paid for, from then on.
+func provisioned(now time.Time, delay time.Duration) store.Provisioning {
+	if delay > 0 {
+		return store.Provisioning{Status: api.DomainActive, Until: api.DomainPending, ReadyAt: now.Add(delay)}
 	}
 	return store.Provisioning{Status: api.DomainActive}
 }
@@ -96,14 +101,14 @@ func (b *bill) add(v verdict) {
 
 // tell returns what a purchase answer says of money; null where nothing was
 // bought.
-func (b *bill) tell(publicURL, batch string) (currency, total, paymentURL *string) {
+func (b *bill) tell(publicURL, batch string) (currency, total, payment *string) {
 	if b.currency == "" {
 		return nil, nil, nil
 	}
 	if b.payment {
-		paymentURL = new(publicURL + "/pay/" + batch)
+		payment = new(paymentURL(publicURL, batch))
 	}
-	return &b.currency, new(b.total.FloatString(2)), paymentURL
+	return &b.currency, new(b.total.FloatString(2)), payment
 }
 
 // Duration is a time.Duration that JSON writes as "90s".

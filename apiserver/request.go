@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"regexp"
+	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
@@ -21,6 +22,30 @@ type Request struct {
 	// Operation is where the request leads to; its ID is empty for a page, a
 	// health check, and a path that does not exist.
 	Operation api.Spec
+	// Route is the pattern of http.ServeMux that the request matches, such as
+	// "GET /healthz/live"; empty for a path that does not exist.
+	Route string
+	// Trusted says that the request is an OwnerClient's and needs no credential.
+	Trusted bool
+	// Draining is closed when the service drains: nothing may wait any longer.
+	Draining <-chan struct{}
+}
+
+// Name says what is asked for out of a small fixed set, as metrics need it: an
+// operation's id, "verification", "payment", "health" or "other".
+func (r Request) Name() string {
+	_, path, _ := strings.Cut(r.Route, " ")
+	switch {
+	case r.Operation.ID != "":
+		return r.Operation.ID
+	case strings.HasPrefix(path, verificationPath):
+		return "verification"
+	case strings.HasPrefix(path, paymentPath):
+		return "payment"
+	case strings.HasPrefix(path, healthPath):
+		return "health"
+	}
+	return "other"
 }
 
 // RequestOf returns the request that a context belongs to, for an
@@ -31,10 +56,15 @@ func RequestOf(ctx context.Context) Request { return progressOf(ctx).Request }
 // goroutine at a time uses it.
 type progress struct {
 	Request
-	// pattern is the route, and allow what other methods it has where it is none.
-	pattern, allow string
+	// allow is what other methods the path has where there is no route.
+	allow string
 	// answerKey is under which key the answer is kept, if it is.
 	answerKey []byte
+	// presented is what became of the request's credential, once looked at.
+	presented *presented
+	// asked is the request's input, and remoteAddress the host that it came from.
+	asked         any
+	remoteAddress string
 }
 
 type progressKey struct{}
@@ -50,11 +80,13 @@ func requestID(ctx context.Context) string { return progressOf(ctx).ID }
 
 // begin names a request and finds out where it leads to.
 func (s *Service) begin(r *http.Request) *progress {
-	p := &progress{Request: Request{ID: r.Header.Get(requestIDHeader)}}
+	p := &progress{Request: Request{ID: r.Header.Get(requestIDHeader)}, remoteAddress: remoteHost(r.RemoteAddr)}
 	if !saneRequestID.MatchString(p.ID) {
 		p.ID = s.newID()
 	}
-	p.pattern, p.allow = s.mux.match(r)
-	p.Operation = s.mux.operations[p.pattern]
+	p.Route, p.allow = s.mux.match(r)
+	p.Operation = s.mux.operations[p.Route]
+	_, p.Trusted = r.Context().Value(trustedKey{}).(caller)
+	p.Draining = s.drained
 	return p
 }

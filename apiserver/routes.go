@@ -14,7 +14,7 @@ import (
 // it.
 func (s *Service) routes(mux *http.ServeMux) {
 	h := api.NewAPI(mux)
-	h.UseMiddleware(s.authenticate, s.requireJSON)
+	h.UseMiddleware(s.authenticate, api.StrictQuery, s.requireJSON, s.tellUnknownReferences)
 
 	serve(s, h, api.CreateServiceAccount, createServiceAccount)
 	serve(s, h, api.ListServiceAccounts, listServiceAccounts)

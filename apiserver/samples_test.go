@@ -116,9 +116,11 @@ func (c *client) option(key string) string {
 	return uuid.NewSHA1(uuid.MustParse(c.account), []byte("dedicated-ip-option:"+key)).String()
 }
 
-// tokenChecksum is that of a token, written down a second time.
+// tokenEncoding is that of tokens, written down a second time.
+var tokenEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
+
+// tokenChecksum is that of a token.
 func tokenChecksum(body string) string {
 	sum := crc32.ChecksumIEEE([]byte(body))
-	encoding := base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
-	return encoding.EncodeToString(binary.BigEndian.AppendUint32(nil, sum))
+	return tokenEncoding.EncodeToString(binary.BigEndian.AppendUint32(nil, sum))
 }

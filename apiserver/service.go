@@ -35,15 +35,23 @@ type Options struct {
 	// PublishedOnly switches the operations beyond the 22 published ones off.
 	PublishedOnly bool
 	// Registrar decides which domains can be bought at what price, and how long
-	// that takes; the zero value sells every free name at once.
+	// that takes, unless a fixture says otherwise; the zero value sells every free
+	// name at once.
 	Registrar Registrar
-	// MaxMailboxes bounds the mailboxes of an account; 0: no bound.
+	// MaxMailboxes bounds the mailboxes of an account, unless a fixture says
+	// otherwise; 0: no bound.
 	MaxMailboxes int
-	// Courier sends verification messages; nil: they go to the Outbox only.
+	// RateLimit bounds how often each credential calls; the zero value does not.
+	RateLimit RateLimit
+	// Courier sends verification messages, in the background; nil: they go to the
+	// Outbox only.
 	Courier Courier
 	// PublicURL is where recipients reach the service, for the links in
 	// messages; empty: http://localhost:8080.
 	PublicURL string
+	// Tokens validates bearer tokens that are no service account's; nil: they are
+	// refused.
+	Tokens TokenVerifier
 	// Middleware is put around the answering of every request, health checks and
 	// pages included; RequestOf tells it which operation is asked for. It may
 	// answer by itself, or panic with http.ErrAbortHandler. May be nil.
@@ -58,18 +66,21 @@ type Service struct {
 	log           *slog.Logger
 	tellFaults    bool
 	publishedOnly bool
-	registrar     Registrar
-	maxMailboxes  int
-	courier       Courier
+	rules         currentRules
+	mail          *mailQueue
 	publicURL     string
+	tokens        TokenVerifier
 	outbox        outbox
 	mux           *router
 	handler       http.Handler
+	limiter       *rateLimiter // nil: no limit
 	argon2        chan struct{}
 	underWay      keysUnderWay
 	delivered     deliveries
 	forgotAt      atomic.Int64
+	retiring      atomic.Bool
 	draining      atomic.Bool
+	drained       chan struct{} // closed with draining
 }
 
 // New returns a Service on an open store.
@@ -78,17 +89,21 @@ func New(o Options) (*Service, error) {
 		return nil, errors.New("apiserver: Options.Store is required")
 	}
 	s := &Service{
-		store:         o.Store,
 		clock:         o.Clock,
 		random:        &lockedReader{r: o.Random},
 		log:           o.Logger,
 		tellFaults:    o.TellFaults,
 		publishedOnly: o.PublishedOnly,
-		registrar:     o.Registrar,
-		maxMailboxes:  o.MaxMailboxes,
-		courier:       o.Courier,
 		publicURL:     strings.TrimSuffix(o.PublicURL, "/"),
+		tokens:        o.Tokens,
 		argon2:        make(chan struct{}, argon2Concurrency),
+		drained:       make(chan struct{}),
+	}
+	if l := o.RateLimit; l != (RateLimit{}) {
+		if l.Requests < 1 || l.Per <= 0 {
+			return nil, errors.New("apiserver: Options.RateLimit: Requests and Per must be positive")
+		}
+		s.limiter = newRateLimiter(l)
 	}
 	if s.clock == nil {
 		s.clock = time.Now
@@ -102,20 +117,49 @@ func New(o Options) (*Service, error) {
 	if s.publicURL == "" {
 		s.publicURL = "http://localhost:8080"
 	}
+	s.rules.init(rules{registrar: o.Registrar, maxMailboxes: o.MaxMailboxes})
+	s.store = auditedStore{Store: o.Store, now: s.now}
+	s.mail = newMailQueue(o.Courier, s.log)
 	s.handler = s.newHandler(o.Middleware)
 	return s, nil
 }
 
-// Handler serves the API, the verification pages and the health endpoints.
+// Handler serves the API, the pages that its links lead to and the health
+// endpoints.
 func (s *Service) Handler() http.Handler { return s.handler }
+
+// Ready returns why requests had better go to another server, and nil while they
+// are welcome.
+func (s *Service) Ready(ctx context.Context) error {
+	switch {
+	case s.retiring.Load() || s.draining.Load():
+		return errors.New("draining")
+	case s.store.Ping(ctx) != nil:
+		return errors.New("the database does not answer")
+	}
+	return nil
+}
+
+// Retire makes the service report that it is not ready, while it still answers
+// whatever comes: load balancers need their time to look elsewhere.
+func (s *Service) Retire() { s.retiring.Store(true) }
 
 // Drain makes the service refuse new requests with a 503 and report that it is
 // not ready, while those under way end.
-func (s *Service) Drain() { s.draining.Store(true) }
+func (s *Service) Drain() {
+	if !s.draining.Swap(true) {
+		close(s.drained)
+	}
+}
 
-// Close closes the store. The requests under way must have ended.
+// Draining is closed by Drain, for what waits beside a request.
+func (s *Service) Draining() <-chan struct{} { return s.drained }
+
+// Close sends the messages that wait, for at most some seconds, and closes the
+// store. The requests under way must have ended.
 func (s *Service) Close() error {
 	s.Drain()
+	s.mail.close()
 	return errors.Join(s.noteDeliveries(context.Background()), s.store.Close())
 }
 

@@ -68,6 +68,7 @@ type keptAnswer struct {
 
 // keyed runs an operation under the request's Idempotency-Key, if it has one.
 func keyed[Req, Resp any](c *call, in *Req, fn func(*call, *Req) (*Resp, error)) (*Resp, error) {
+	progressOf(c.ctx).asked = in
 	field := reflect.ValueOf(in).Elem().FieldByName("IdempotencyKey")
 	if !field.IsValid() || field.String() == "" {
 		return fn(c, in)
@@ -106,7 +107,8 @@ func keyed[Req, Resp any](c *call, in *Req, fn func(*call, *Req) (*Resp, error))
 }
 
 // transact makes the changes of a request and keeps the answer, in one
-// transaction: either both are durable or none.
+// transaction: either both are durable or none. What it changed is in the audit
+// log by then, see auditedStore.
 func transact[Resp any](c *call, fn func(store.Tx) (*Resp, error)) (*Resp, error) {
 	var out *Resp
 	delivered := c.delivered.list()

@@ -2,6 +2,8 @@ package apiserver_test
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/hex"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -238,6 +240,12 @@ func TestSecretsAtRest(t *testing.T) {
 			t.Fatal(err)
 		}
 		h = newHarness(t, func(o *apiserver.Options) { o.Store = s })
+		_, owner, err := h.svc.InitAccount(t.Context(), accountID, "owner")
+		if err != nil {
+			t.Fatal(err)
+		}
+		secrets["the owner's secret"] = secretOf(owner)
+		h.client = h.as(owner)
 		for i, path := range []string{"/auth/service-accounts", "/credentials", "/credentials"} {
 			k := uuid.NewString()
 			body := obj{"name": "n" + itoa(i)}
@@ -254,26 +262,58 @@ func TestSecretsAtRest(t *testing.T) {
 			}
 			if token := first.str("token"); token != "" {
 				h.as(token).get("/mailboxes").want(200)
-				secrets["the token's secret"] = strings.Split(token, "_")[2]
+				secrets["the token's secret"] = secretOf(token)
 			}
 			if generated := first.str("generated_secret"); generated != "" {
 				secrets["the generated secret"] = generated
 			}
 		}
 		h.keyed(uuid.NewString(), "/forwarding", obj{"target_email": "x@example.net"}).want(201)
-		link := h.svc.Outbox()[0].Link
+		h.patch("/forwarding/"+h.get("/forwarding").str("items.0.id"), obj{"target_email": "y@example.net"}).want(200)
+		(&audited{harness: h}).click(t)
+		link := h.svc.Outbox()[1].Link
 		secrets["the link's secret"] = link[strings.LastIndex(link, "/")+1:]
 		checkSecrets(t, path, secrets)
 	})
 	checkSecrets(t, path, secrets)
 	if data, err := os.ReadFile(path); err != nil || strings.Count(string(data), "$argon2id$v=19$m=19456,t=2,p=1$") != 2 {
 		t.Errorf("the master passwords are not kept as argon2id: %v", err)
+	} else if !strings.Contains(string(data), api.CreateMasterPassword.ID) {
+		t.Error("the audit log does not tell of them")
 	}
+}
+
+// secretOf returns the part of a service account's token that nobody may see.
+func secretOf(token string) string { return strings.Split(token, "_")[2] }
+
+// formsOf returns a secret as it might be written down: as it is, encoded, and
+// decoded.
+func formsOf(secret string) map[string]string {
+	encoded := []byte(secret)
+	forms := map[string]string{
+		"text": secret, "upper case": strings.ToUpper(secret), "hex": hex.EncodeToString(encoded),
+		"base64": base64.RawStdEncoding.EncodeToString(encoded), "base64url": base64.RawURLEncoding.EncodeToString(encoded),
+	}
+	if id, err := uuid.Parse(secret); err == nil {
+		forms["bytes"] = string(id[:])
+		forms["hex of the bytes"] = hex.EncodeToString(id[:])
+	}
+	// A token's secret ends in a checksum; 52 digits of base 32 are its 32 bytes.
+	if raw, err := tokenEncoding.DecodeString(secret[:min(len(secret), 52)]); err == nil && len(raw) >= 20 {
+		forms["bytes"] = string(raw)
+		forms["hex of the bytes"] = hex.EncodeToString(raw)
+		forms["base64 of the bytes"] = base64.RawStdEncoding.EncodeToString(raw)
+	}
+	if raw, err := base64.RawURLEncoding.DecodeString(secret); err == nil && len(raw) == 32 {
+		forms["bytes"] = string(raw)
+		forms["hex of the bytes"] = hex.EncodeToString(raw)
+	}
+	return forms
 }
 
 func checkSecrets(t *testing.T, path string, secrets map[string]string) {
 	t.Helper()
-	if len(secrets) != 5 {
+	if len(secrets) != 6 {
 		t.Fatalf("the secrets are %v", secrets)
 	}
 	files, err := filepath.Glob(path + "*")
@@ -286,8 +326,10 @@ func checkSecrets(t *testing.T, path string, secrets map[string]string) {
 			t.Fatal(err)
 		}
 		for name, secret := range secrets {
-			if strings.Contains(string(data), secret) {
-				t.Errorf("%s holds %s", filepath.Base(file), name)
+			for form, text := range formsOf(secret) {
+				if strings.Contains(string(data), text) {
+					t.Errorf("%s holds %s as %s", filepath.Base(file), name, form)
+				}
 			}
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
-// validBodies are, by operation, bodies that the contract takes, whatever the
-// account holds.
+// validBodies are, by operation, bodies that the contract takes in an account
+// with example.com.
 var validBodies = map[string]string{
 	"create-service-account": `{"name":"ci","expires_at":"2027-01-01T00:00:00Z"}`,
 	"grant-authorization":    `{"grant_kind":"capability","subject_type":"user","subject_id":"u","capability_key":"mailbox.view","resource_type":"domain","resource_id":"` + nobody + `"}`,
@@ -27,7 +27,7 @@ var validBodies = map[string]string{
 	"update-mailbox":         `{"first_name":"f","last_name":"l"}`,
 	"create-mailboxes":       `{"domain":"example.com","items":[{"first_name":"f","last_name":"l","local_part":"p"}]}`,
 	"export-mailboxes":       `{"mailboxes":["jane@example.com"]}`,
-	"purchase-domains": `{"domains":["example.com"],"workspace_id":"` + nobody + `","contact_info":{"address_1":"a","city":"c","country":"DE","email":"jane@example.net",
+	"purchase-domains": `{"domains":["example.com"],"workspace_id":"` + api.DefaultWorkspaceID(accountID) + `","contact_info":{"address_1":"a","city":"c","country":"DE","email":"jane@example.net",
 		"first_name":"f","last_name":"l","organization":"o","phone":"+4930123456","state":"s","zip":"z"}}`,
 	"update-domain":      `{"auto_renew":true,"redirect_url":"https://example.net/"}`,
 	"create-dns-record":  `{"domain":"example.com","name":"@","type":"MX","value":"mx.example.net","prio":10,"ttl":60}`,
@@ -204,6 +204,7 @@ func (f input) kind() string {
 // and its limits allow, one at a time.
 func TestValidation(t *testing.T) {
 	h := newHarness(t)
+	h.domain("example.com")
 	for _, spec := range api.Specs() {
 		t.Run(spec.ID, func(t *testing.T) {
 			c := h.in(t)
@@ -233,6 +234,7 @@ func TestValidation(t *testing.T) {
 // TestValidationTellsAll breaks every input of an operation at once.
 func TestValidationTellsAll(t *testing.T) {
 	h := newHarness(t)
+	h.domain("example.com")
 	for _, spec := range api.Specs() {
 		t.Run(spec.ID, func(t *testing.T) {
 			c := h.in(t)

@@ -3,9 +3,12 @@ package apiserver
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
-	"html/template"
+	htmltemplate "html/template"
 	"net/http"
+	"strings"
+	texttemplate "text/template"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -25,134 +28,165 @@ func (l verificationLink) hash() []byte {
 	return sum[:]
 }
 
+const verificationSubject = "Confirm that mail may be forwarded to you"
+
+var (
+	verificationText = texttemplate.Must(texttemplate.ParseFS(templates, "template/message.txt"))
+	verificationHTML = htmltemplate.Must(htmltemplate.ParseFS(templates, "template/message.html"))
+)
+
 func (c *call) verificationMessage(rule store.Forwarding, link verificationLink) *Message {
-	url := c.publicURL + verificationPath + string(link)
+	data := struct{ Subject, Address, Until, URL string }{
+		verificationSubject, rule.TargetEmail, toldTime(rule.ExpiresAt), c.publicURL + verificationPath + string(link),
+	}
+	var text, html strings.Builder
+	if err := errors.Join(verificationText.Execute(&text, data), verificationHTML.Execute(&html, data)); err != nil {
+		panic("apiserver: " + err.Error()) // a mistake in the templates
+	}
 	return &Message{
-		To:      rule.TargetEmail,
-		Subject: "Confirm that mail may be forwarded to you",
-		Text: "Somebody asked to forward mail to " + rule.TargetEmail + ".\n\n" +
-			"If you expect this, open the link and confirm before " + rule.ExpiresAt.Format("2 January 2006 15:04 MST") + ":\n\n" + url + "\n\n" +
-			"If you do not, ignore this message: nothing will be forwarded.\n",
-		Link:   url,
-		SentAt: c.at,
+		// A part of the stored hash tells one link of a rule from the next and
+		// nothing of either.
+		ID: rule.ID + "." + hex.EncodeToString(link.hash()[:8]), ForwardingID: rule.ID,
+		To: rule.TargetEmail, Subject: data.Subject, Text: text.String(), HTML: html.String(), Link: data.URL, SentAt: c.at,
 	}
 }
 
 // verificationPages serves the page that a link opens. Opening it changes
 // nothing, for mail scanners open links by themselves; the click on it does.
+// The click needs no proof that it was made on the page: another site that
+// could make it knows the link, and with that it could ask for the page too.
 func (s *Service) verificationPages(mux *http.ServeMux) {
 	mux.HandleFunc("GET "+verificationPath+"{link}", func(w http.ResponseWriter, r *http.Request) {
-		rule, err := s.ruleOfLink(r)
-		s.writePage(w, rule, err)
+		rule, state, err := s.openLink(r)
+		s.writeVerificationPage(w, r, rule, state, err)
 	})
 	mux.HandleFunc("POST "+verificationPath+"{link}", func(w http.ResponseWriter, r *http.Request) {
-		var rule store.Forwarding
-		err := s.store.Update(r.Context(), func(tx store.Tx) (err error) {
-			if rule, err = s.ruleByLink(tx, r); err != nil {
-				return err
-			}
-			if s.linkState(rule) != linkOpen {
-				return nil
-			}
-			rule.VerifiedAt, rule.UpdatedAt = s.now(), s.now()
-			return tx.UpdateForwarding(rule)
-		})
-		s.writePage(w, rule, err)
+		rule, state, err := s.confirmLink(r)
+		s.writeVerificationPage(w, r, rule, state, err)
 	})
 }
 
-func (s *Service) ruleOfLink(r *http.Request) (rule store.Forwarding, err error) {
+// openLink returns the rule of a request's link and what the link can do.
+func (s *Service) openLink(r *http.Request) (rule store.Forwarding, state linkState, err error) {
 	err = s.store.View(r.Context(), func(reader store.Reader) (err error) {
-		rule, err = s.ruleByLink(reader, r)
+		if rule, err = ruleByLink(reader, r); err != nil {
+			return err
+		}
+		state, err = s.linkState(reader, rule)
 		return err
 	})
-	return rule, err
+	return rule, state, err
 }
 
-func (s *Service) ruleByLink(reader store.Reader, r *http.Request) (store.Forwarding, error) {
+// confirmLink verifies the rule of a request's link, if the link can do that.
+func (s *Service) confirmLink(r *http.Request) (rule store.Forwarding, state linkState, err error) {
+	err = s.store.Update(r.Context(), func(tx store.Tx) (err error) {
+		if rule, err = ruleByLink(tx, r); err != nil {
+			return err
+		}
+		if state, err = s.linkState(tx, rule); err != nil || state != linkOpen {
+			return err
+		}
+		now := s.now()
+		state, rule.VerifiedAt, rule.UpdatedAt = linkConfirmed, now, now
+		attribute(tx, recipient(rule.TargetEmail), AuditConfirmForwarding, "verification_state")
+		return tx.UpdateForwarding(rule)
+	})
+	return rule, state, err
+}
+
+func ruleByLink(reader store.Reader, r *http.Request) (store.Forwarding, error) {
 	return reader.ForwardingByLink(verificationLink(r.PathValue("link")).hash())
 }
 
-// linkState is what a link can still do.
+// linkState is what a link can do or has just done.
 type linkState int
 
 const (
 	linkOpen linkState = iota
+	linkConfirmed
 	linkUsed
 	linkExpired
+	linkCancelled
 	linkUnknown
+	linkFailed
 )
 
-func (s *Service) linkState(rule store.Forwarding) linkState {
-	switch rule.VerificationState(s.now()) {
-	case api.VerificationPending:
-		return linkOpen
-	case api.VerificationVerified:
-		return linkUsed
+func (s *Service) linkState(reader store.Reader, rule store.Forwarding) (linkState, error) {
+	now := s.now()
+	state := rule.VerificationState(now)
+	if state == api.VerificationVerified {
+		return linkUsed, nil
 	}
-	return linkExpired
+	account, err := reader.Account(rule.AccountID)
+	switch {
+	case err != nil:
+		return linkFailed, err
+	case accountStatus(account, now) == api.AccountCancelled: // it can't be changed any more
+		return linkCancelled, nil
+	case state == api.VerificationPending:
+		return linkOpen, nil
+	}
+	return linkExpired, nil
 }
 
-// pages are what the recipient reads in each state.
-var pages = map[linkState]struct {
-	Status         int
-	Title, Message string
-}{
-	linkOpen:    {http.StatusOK, "Forward mail to you?", "Confirm that mail may be forwarded to this address:"},
-	linkUsed:    {http.StatusOK, "Confirmed", "Mail is forwarded to this address from now on:"},
-	linkExpired: {http.StatusGone, "This link has expired", "Nothing is forwarded. Ask the sender to start the verification again."},
-	linkUnknown: {http.StatusNotFound, "This link is not valid", "It may have been replaced by a newer one, or cut off on its way. Open the link in the newest message."},
+// verificationPage is what the recipient reads: the address is between the
+// message and the note.
+type verificationPage struct {
+	Title, Message, Address, Note string
+	// Ask says that there is something to confirm.
+	Ask bool
 }
 
-var pageTemplate = template.Must(template.New("page").Parse(`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<title>{{.Title}}</title>
-<style>
-body { font: 1.125rem/1.5 system-ui, sans-serif; max-width: 34rem; margin: 4rem auto; padding: 0 1rem; color: #1a1a1a; background: #fff; }
-button { font: inherit; padding: .6rem 1.4rem; color: #fff; background: #0b5cad; border: 0; border-radius: .3rem; cursor: pointer; }
-button:focus-visible { outline: 3px solid #f5a623; outline-offset: 2px; }
-</style>
-</head>
-<body>
-<main>
-<h1>{{.Title}}</h1>
-<p>{{.Message}}</p>
-{{with .Address}}<p><strong>{{.}}</strong></p>{{end}}
-{{if .Ask}}<form method="post"><button type="submit">Confirm</button></form>
-<p>If you did not expect this, close this page: nothing will be forwarded.</p>{{end}}
-</main>
-</body>
-</html>
-`))
+var verificationTemplate = newPage("verification.html")
 
-// writePage answers with the page of a link's state.
-func (s *Service) writePage(w http.ResponseWriter, rule store.Forwarding, err error) {
-	state := s.linkState(rule)
+func (s *Service) writeVerificationPage(w http.ResponseWriter, r *http.Request, rule store.Forwarding, state linkState, err error) {
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		state = linkUnknown
 	case err != nil:
-		s.log.Error("verification failed", "error", err)
-		writeError(w, internalError())
-		return
+		s.pageFailed(r, err)
+		state = linkFailed
 	}
-	page := pages[state]
-	address := ""
-	if state == linkOpen || state == linkUsed {
-		address = rule.TargetEmail
+	status, page := tellLink(rule, state)
+	s.writePage(w, r, status, verificationTemplate, page)
+}
+
+// tellLink puts the state of a link into words, and into an HTTP status.
+func tellLink(rule store.Forwarding, state linkState) (status int, page verificationPage) {
+	switch state {
+	case linkOpen:
+		return http.StatusOK, verificationPage{
+			Title: "Forward mail to you?", Message: "Confirm that mail may be forwarded to this address:", Address: rule.TargetEmail,
+			Note: "You can confirm it until " + toldTime(rule.ExpiresAt) + ".", Ask: true,
+		}
+	case linkConfirmed:
+		page := verificationPage{Title: "Confirmed", Message: "Mail is forwarded to this address from now on:", Address: rule.TargetEmail}
+		if !rule.Enabled {
+			page.Message = "You have confirmed this address:"
+			page.Note = "The forwarding is switched off at present. Mail is forwarded to you once it is switched on."
+		}
+		return http.StatusOK, page
+	case linkUsed:
+		return http.StatusOK, verificationPage{
+			Title: "Confirmed already", Message: "This link was used on " + toldTime(rule.VerifiedAt) + " to confirm this address:", Address: rule.TargetEmail,
+			Note: "There is nothing more to do.",
+		}
+	case linkExpired:
+		return http.StatusGone, verificationPage{
+			Title: "This link has expired", Message: "It could be used until " + toldTime(rule.ExpiresAt) + ".",
+			Note: "Nothing is forwarded. Ask whoever wants to forward mail to you to start the verification again.",
+		}
+	case linkCancelled:
+		return http.StatusGone, verificationPage{
+			Title: "This link can no longer be used", Message: "The account that wanted to forward mail to you was cancelled.",
+			Note: "Nothing is forwarded, and there is nothing more to do.",
+		}
+	case linkUnknown:
+		return http.StatusNotFound, verificationPage{
+			Title: "This link is not valid", Message: "It may have been replaced by a newer one, or cut off on its way.",
+			Note: "Open the link in the newest message.",
+		}
 	}
-	h := w.Header()
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Cache-Control", "no-store")
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'")
-	w.WriteHeader(page.Status)
-	_ = pageTemplate.Execute(w, struct {
-		Title, Message, Address string
-		Ask                     bool
-	}{page.Title, page.Message, address, state == linkOpen})
+	return http.StatusInternalServerError, verificationPage{Title: "Something went wrong", Message: "Please open the link again in a moment."}
 }

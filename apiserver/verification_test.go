@@ -1,24 +1,26 @@
 package apiserver_test
 
 import (
-	"context"
-	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 )
 
-// visit opens a page as a recipient does, without a credential.
-func (h *harness) visit(t *testing.T, method, link string) (status int, header http.Header, page string) {
+// visit opens a page as a recipient does, without a credential. The headers are
+// names and values in turn.
+func (h *harness) visit(t *testing.T, method, link string, headers ...string) (status int, header http.Header, page string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, link, nil)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
 	}
 	resp, err := h.svc.Client().Do(r)
 	if err != nil {
@@ -32,10 +34,40 @@ func (h *harness) visit(t *testing.T, method, link string) (status int, header h
 	return resp.StatusCode, resp.Header, string(body)
 }
 
+// shows checks that a page has a status, that title and heading, and words.
+func (h *harness) shows(t *testing.T, method, link string, status int, title string, words ...string) {
+	t.Helper()
+	got, header, page := h.visit(t, method, link)
+	if got != status {
+		t.Errorf("%s answers %d; want %d", method, got, status)
+	}
+	words = append(words, `<html lang="en">`, `<meta name="viewport" content="width=device-width, initial-scale=1">`, "<title>"+title+"</title>", "<main>\n<h1>"+title+"</h1>")
+	for _, w := range words {
+		if strings.Count(page, w) != 1 {
+			t.Errorf("%s shows not %q once:\n%s", method, w, page)
+		}
+	}
+	for name, want := range map[string]string{
+		"Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff",
+	} {
+		if got := header.Get(name); got != want {
+			t.Errorf("%s is %q; want %q", name, got, want)
+		}
+	}
+	csp := header.Get("Content-Security-Policy")
+	if !strings.HasPrefix(csp, "default-src 'none'; style-src 'sha256-") || !strings.Contains(csp, "frame-ancestors 'none'") || strings.Contains(csp, "unsafe") {
+		t.Errorf("the policy is %s", csp)
+	}
+	status, of, body := h.visit(t, http.MethodHead, link)
+	if method == http.MethodGet && (status != got || body != "" || of.Get("Content-Type") != header.Get("Content-Type")) {
+		t.Errorf("HEAD answers %d %v %s", status, of, body)
+	}
+}
+
 // confirm opens the link of a sent message and confirms.
 func (h *harness) confirm(t *testing.T, message int) {
 	t.Helper()
-	if status, _, page := h.visit(t, "POST", h.svc.Outbox()[message].Link); status != 200 || !strings.Contains(page, "Confirmed") {
+	if status, _, page := h.visit(t, "POST", h.svc.Outbox()[message].Link); status != 200 || !strings.Contains(page, "<h1>Confirmed</h1>") {
 		t.Fatalf("confirming answers %d %s", status, page)
 	}
 }
@@ -49,84 +81,140 @@ func TestVerification(t *testing.T) {
 	}
 
 	// Mail scanners open links: that alone confirms nothing.
-	status, header, page := h.visit(t, "GET", link)
-	if status != 200 || !strings.Contains(page, "x@example.net") || !strings.Contains(page, `<form method="post">`) {
-		t.Errorf("the page is %d %s", status, page)
-	}
-	for name, want := range map[string]string{"Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-store", "Referrer-Policy": "no-referrer"} {
-		if got := header.Get(name); got != want {
-			t.Errorf("%s is %q; want %q", name, got, want)
-		}
+	for range 2 {
+		h.shows(t, "GET", link, 200, "Forward mail to you?", "x@example.net", `<form method="post"><button type="submit">Confirm</button></form>`, "until 17 March 2026 at 15:09 UTC")
 	}
 	h.get("/forwarding/"+id).is("verification_state", "pending")
 
 	h.clock.Advance(time.Hour)
-	h.confirm(t, 0)
+	h.shows(t, "POST", link, 200, "Confirmed", "x@example.net", "Mail is forwarded to this address from now on")
 	h.get("/forwarding/"+id).is("verification_state", "verified", "active", true, "verification_verified_at", "2026-03-14T16:09:26.535897Z", "verification_required", true)
 
 	// Again, and later, it says so and changes nothing.
 	h.clock.Advance(100 * time.Hour)
 	for _, method := range []string{"GET", "POST"} {
-		if status, _, page := h.visit(t, method, link); status != 200 || !strings.Contains(page, "Confirmed") || strings.Contains(page, "<form") {
-			t.Errorf("%s of a used link: %d %s", method, status, page)
+		h.shows(t, method, link, 200, "Confirmed already", "x@example.net", "used on 14 March 2026 at 16:09 UTC")
+		if _, _, page := h.visit(t, method, link); strings.Contains(page, "<form") || strings.Contains(page, "is forwarded") {
+			t.Errorf("%s of a used link: %s", method, page)
 		}
 	}
 	h.get("/forwarding/"+id).is("verification_state", "verified", "verification_verified_at", "2026-03-14T16:09:26.535897Z")
+	if status, header, _ := h.visit(t, "PUT", link); status != 405 || header.Get("Allow") != "GET, HEAD, POST" {
+		t.Errorf("PUT answers %d, Allow %q", status, header.Get("Allow"))
+	}
+}
+
+// A rule that its owner has switched off forwards nothing, and the page does not
+// claim it.
+func TestVerificationOfADisabledRule(t *testing.T) {
+	h := newHarness(t)
+	id := h.forwarding("x@example.net", nil)
+	h.patch("/forwarding/"+id+"/active", obj{"active": false}).want(200)
+	h.shows(t, "POST", h.svc.Outbox()[0].Link, 200, "Confirmed", "You have confirmed this address:", "x@example.net", "switched off at present")
+	h.get("/forwarding/"+id).is("verification_state", "verified", "active", false)
+}
+
+// Whoever can send the click from another site knows the link, and could ask for
+// the page as well: the click is taken, and nothing else comes of it.
+func TestVerificationFromAnotherOrigin(t *testing.T) {
+	h := newHarness(t)
+	id := h.forwarding("x@example.net", nil)
+	status, header, page := h.visit(t, "POST", h.svc.Outbox()[0].Link, "Origin", "https://evil.example", "Sec-Fetch-Site", "cross-site")
+	if status != 200 || !strings.Contains(page, "<h1>Confirmed</h1>") || header.Get("Access-Control-Allow-Origin") != "" || header.Get("Set-Cookie") != "" {
+		t.Errorf("%d %v %s", status, header, page)
+	}
+	h.get("/forwarding/"+id).is("verification_state", "verified")
+}
+
+// A cancelled account can't be changed, not by a recipient either, and its links
+// ask for nothing.
+func TestVerificationInACancelledAccount(t *testing.T) {
+	h := newHarness(t)
+	open, used := h.forwarding("x@example.net", nil), h.forwarding("y@example.net", nil)
+	h.confirm(t, 1)
+	h.post("/billing/cancel-plan", obj{}).want(200)
+	h.shows(t, "GET", h.svc.Outbox()[0].Link, 200, "Forward mail to you?") // not cancelled yet
+
+	h.post("/billing/cancel-plan", obj{"cancel_immediately": true}).want(200)
+	before := h.get("/forwarding/"+open).want(200).is("verification_state", "pending", "active", false)
+	for range 2 { // an expired link says the same
+		for _, method := range []string{"GET", "POST"} {
+			h.shows(t, method, h.svc.Outbox()[0].Link, 410, "This link can no longer be used", "was cancelled", "Nothing is forwarded")
+			if _, _, page := h.visit(t, method, h.svc.Outbox()[0].Link); strings.Contains(page, "<form") || strings.Contains(page, "@example.net") {
+				t.Errorf("%s: %s", method, page)
+			}
+			h.shows(t, method, h.svc.Outbox()[1].Link, 200, "Confirmed already", "y@example.net")
+		}
+		if after := h.get("/forwarding/" + open); after.str("updated_at") != before.str("updated_at") || after.str("verification_verified_at") != "" {
+			t.Errorf("%s; it was %s", after, before)
+		}
+		h.clock.Advance(100 * time.Hour)
+	}
+	h.get("/forwarding/"+used).is("verification_state", "verified")
+}
+
+// A pending cancellation closes the links when it takes effect.
+func TestVerificationAtThePeriodsEnd(t *testing.T) {
+	h := newHarness(t)
+	h.clock.Advance(time.Date(2026, 3, 31, 12, 0, 0, 0, time.UTC).Sub(start))
+	id := h.forwarding("x@example.net", nil)
+	h.post("/billing/cancel-plan", obj{}).want(200)
+	h.clock.Advance(12 * time.Hour)
+	h.shows(t, "POST", h.svc.Outbox()[0].Link, 410, "This link can no longer be used", "was cancelled")
+	h.get("/forwarding/"+id).is("verification_state", "pending")
 }
 
 func TestVerificationLinkStates(t *testing.T) {
 	h := newHarness(t)
 	id := h.forwarding("x@example.net", nil)
-	check := func(link string, want int, words string) {
+	check := func(link string, want int, title string) {
 		t.Helper()
 		for _, method := range []string{"GET", "POST"} {
-			if status, _, page := h.visit(t, method, link); status != want || !strings.Contains(page, words) || strings.Contains(page, "<form") {
-				t.Errorf("%s answers %d %s; want %d %q", method, status, page, want, words)
+			h.shows(t, method, link, want, title)
+			if _, _, page := h.visit(t, method, link); strings.Contains(page, "<form") || strings.Contains(page, "@example.net") {
+				t.Errorf("%s of %s: %s", method, link, page)
 			}
 		}
 	}
+	const expired, unknown = "This link has expired", "This link is not valid"
 	link := h.svc.Outbox()[0].Link
 	h.clock.Advance(72 * time.Hour)
-	check(link, 410, "expired")
+	check(link, 410, expired)
 	h.get("/forwarding/"+id).is("verification_state", "expired")
 
 	h.patch("/forwarding/"+id, obj{"target_email": "x@example.net"}).want(200)
-	check(link, 404, "not valid") // a newer one has replaced it
-	check(link+"x", 404, "not valid")
-	check("http://localhost:8080/verify-forwarding/x", 404, "not valid")
+	check(link, 404, unknown) // a newer one has replaced it
+	check(link+"x", 404, unknown)
+	check(link[:len(link)-1], 404, unknown)
+	check("http://localhost:8080/verify-forwarding/x", 404, unknown)
 	h.confirm(t, 1)
 
 	h.patch("/forwarding/"+id, obj{"target_email": "y@example.net"}).want(200)
-	check(h.svc.Outbox()[1].Link, 404, "not valid")
+	check(h.svc.Outbox()[1].Link, 404, unknown)
 	h.delete("/forwarding/" + id).want(204)
-	check(h.svc.Outbox()[2].Link, 404, "not valid")
+	check(h.svc.Outbox()[2].Link, 404, unknown)
 }
 
-// courier is one that fails.
-type courier struct {
-	mu   sync.Mutex
-	sent []apiserver.Message
-	err  error
-}
-
-func (c *courier) Send(_ context.Context, m apiserver.Message) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.sent = append(c.sent, m)
-	return c.err
-}
-
-func TestCourier(t *testing.T) {
-	c := &courier{}
-	h := newHarness(t, func(o *apiserver.Options) { o.Courier = c })
+// What a page can't tell for a fault inside it says as a page, without internals.
+func TestPagesOfABrokenStore(t *testing.T) {
+	broken, log := &brokenStore{Store: newStore(t)}, new(logged)
+	h := newHarness(t, func(o *apiserver.Options) { o.Store, o.Logger = broken, slog.New(slog.NewJSONHandler(log, nil)) })
 	id := h.forwarding("x@example.net", nil)
-	h.post("/forwarding", obj{"target_email": "x@example.net"}).want(409)
-	c.err = errors.New("the mail server is away")
-	h.patch("/forwarding/"+id, obj{"target_email": "x@example.net"}).want(200) // the rule is changed all the same
-	for range 2 {                                                              // the replay of an answer sends nothing
-		h.keyed(key, "/forwarding", obj{"target_email": "y@example.net"}).want(201)
+	link := h.svc.Outbox()[0].Link
+	broken.failUpdates = true
+	h.shows(t, "POST", link, 500, "Something went wrong")
+	broken.failUpdates = false
+	h.get("/forwarding/"+id).is("verification_state", "pending")
+	broken.broken = true
+	for _, page := range []string{link, "http://localhost:8080/pay/" + nobody} {
+		h.shows(t, "GET", page, 500, "Something went wrong")
+		if _, _, text := h.visit(t, "GET", page); strings.Contains(text, "SELECT") {
+			t.Errorf("%s", text)
+		}
 	}
-	if len(c.sent) != 3 || c.sent[0].To != "x@example.net" || c.sent[2].To != "y@example.net" {
-		t.Errorf("sent %+v", c.sent)
+	broken.broken = false
+	lines := log.lines(t, "page failed")
+	if len(lines) == 0 || lines[0]["error"] != errSecret.Error() || lines[0]["request_id"] == "" || strings.Contains(log.String(), link[strings.LastIndex(link, "/")+1:]) {
+		t.Errorf("log:\n%s", log)
 	}
 }

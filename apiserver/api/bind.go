@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"reflect"
 	"strings"
 
@@ -42,20 +43,24 @@ func NewAPI(mux humago.Mux) huma.API {
 		DefaultFormat: "application/json",
 	}
 	config.AllowAdditionalPropertiesByDefault = true
-	h := humago.New(mux, config)
-	h.UseMiddleware(strictQuery)
-	return h
+	return humago.New(mux, config)
 }
 
-// strictQuery makes an empty number or boolean in a query an invalid one. huma
-// takes it for an absent one.
-func strictQuery(ctx huma.Context, next func(huma.Context)) {
-	r, _ := humago.Unwrap(ctx)
+// StrictQuery is a middleware that refuses a query that can't be decoded, and
+// makes an empty number or boolean in one an invalid one. Without it the first
+// would lose filters, and the second would be taken for an absent one.
+func StrictQuery(ctx huma.Context, next func(huma.Context)) {
+	r, w := humago.Unwrap(ctx)
 	if r.URL.RawQuery == "" {
 		next(ctx)
 		return
 	}
-	query, changed := r.URL.Query(), false
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		Unprocessable(Invalid("the query can't be decoded; write %% as %%25 and ; as %%3B").At("query")).Write(w)
+		return
+	}
+	changed := false
 	for _, f := range reflect.VisibleFields(SpecOf(ctx).Request) {
 		name := f.Tag.Get("query")
 		if name != "" && f.Type.Kind() != reflect.String && query.Has(name) && query.Get(name) == "" {

@@ -99,7 +99,7 @@ type PurchaseResult struct {
 	Status     string  `json:"status" enum:"purchased,pending_payment,failed"`
 	Error      *string `json:"error"`
 	ErrorCode  *string `json:"error_code" enum:"invalid_domain,unsupported_tld,unavailable,premium_domain,already_owned"`
-	ID         *string `json:"id" doc:"The domain's id, where it was bought"`
+	ID         *string `json:"id" doc:"The domain's id, where it was bought or is owned already"`
 }
 
 // ListDomainsRequest asks for a page of domains.
@@ -109,7 +109,7 @@ type ListDomainsRequest struct {
 	WorkspaceID string `query:"workspace_id" format:"uuid"`
 	Status      string `query:"status" enum:"pending_payment,pending,active,failed"`
 	Tag         string `query:"tag" doc:"Tag id or name"`
-	Search      string `query:"search" doc:"Case-insensitive part of the name"`
+	Search      string `query:"search" doc:"Case-insensitive part of the name, an international one in either form"`
 }
 
 // UpdateDomainRequest asks for new customer-facing settings.

@@ -1,7 +1,9 @@
 package api
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -167,4 +169,20 @@ func PermissionDenied(c Capability) *Error {
 		return NewError(http.StatusForbidden, TypePermissionDenied, "the credential is not one of this account").At("header", "Authorization")
 	}
 	return NewError(http.StatusForbidden, TypePermissionDenied, "the credential lacks the capability %s", c).At("header", "Authorization")
+}
+
+// MethodNotAllowed is the answer to a method that a path does not have; allow
+// lists those that it has.
+func MethodNotAllowed(method, allow string) *Error {
+	return NewError(http.StatusMethodNotAllowed, TypeMethodNotAllowed, "this path has no %s; see the Allow header", method).At("path").With("Allow", allow)
+}
+
+// Write answers with e, outside of huma.
+func (e *Error) Write(w http.ResponseWriter) {
+	maps.Copy(w.Header(), e.header)
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(e.status)
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(e)
 }

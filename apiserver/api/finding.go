@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"regexp"
 	"slices"
@@ -12,12 +13,19 @@ import (
 
 // huma reports what it finds as English sentences without a machine type, and
 // answers 400 for a body that is no JSON. This file is the one place that turns
-// its findings into the API's error body. huma offers no other hook than its
-// package variable NewError; nothing else in a process that embeds this package
-// may use huma with another error body.
+// its findings into the API's error body. huma offers no other hooks than its
+// package variables; nothing else in a process that embeds this package may use
+// huma with another error body.
 func init() {
 	huma.NewError = func(status int, msg string, errs ...error) huma.StatusError {
 		return newErrorFromFindings(status, msg, errs)
+	}
+	huma.NewErrorWithContext = func(ctx huma.Context, status int, msg string, errs ...error) huma.StatusError {
+		e := newErrorFromFindings(status, msg, errs)
+		if find, ok := ctx.Context().Value(furtherProblemsKey{}).(func() []*Problem); ok && e.status == http.StatusUnprocessableEntity {
+			e.tell(find())
+		}
+		return e
 	}
 	// A field under another case is an unknown field, see decodeJSON.
 	huma.ValidateStrictCasing = true
@@ -88,20 +96,38 @@ func newErrorFromFindings(status int, msg string, errs []error) *Error {
 	if msg == "request body is required" {
 		errs = append(errs, Missing().InBody())
 	}
-	bodyIsUnreadable := false
-	for _, err := range errs {
-		p := problemFrom(err)
-		unreadable := len(p.Loc) == 1 && p.Loc[0] == "body"
-		if bodyIsUnreadable && p.Loc[0] == "body" || !unreadable && slices.ContainsFunc(e.Detail, func(q *Problem) bool { return slices.Equal(p.Loc, q.Loc) }) {
-			continue // one problem for each place: the first is the cause of the others
+	found := make([]*Problem, len(errs))
+	for i, err := range errs {
+		found[i] = problemFrom(err)
+	}
+	e.tell(found)
+	return e
+}
+
+// tell adds problems in their order, one for each place: the first is the cause
+// of the others.
+func (e *Error) tell(found []*Problem) {
+	unreadable := func(p *Problem) bool { return len(p.Loc) == 1 && p.Loc[0] == "body" }
+	for _, p := range found {
+		told := func(q *Problem) bool {
+			return slices.Equal(p.Loc, q.Loc) && !unreadable(p) || unreadable(q) && p.Loc[0] == "body"
 		}
-		bodyIsUnreadable = bodyIsUnreadable || unreadable
-		e.Detail = append(e.Detail, p)
+		if !slices.ContainsFunc(e.Detail, told) {
+			e.Detail = append(e.Detail, p)
+		}
 	}
 	slices.SortStableFunc(e.Detail, func(a, b *Problem) int {
 		return slices.Index(places, a.Loc[0]) - slices.Index(places, b.Loc[0])
 	})
-	return e
+}
+
+type furtherProblemsKey struct{}
+
+// WithFurtherProblems has a request that turns out to be invalid told further
+// problems, which only the service can find. find is called once the body has
+// been read.
+func WithFurtherProblems(ctx context.Context, find func() []*Problem) context.Context {
+	return context.WithValue(ctx, furtherProblemsKey{}, find)
 }
 
 // places is the order in which problems are told.
@@ -166,4 +192,11 @@ func alternatives(values []string) string {
 // UnsupportedMediaType is the answer to a body that does not say it is JSON.
 func UnsupportedMediaType() *Error {
 	return NewError(http.StatusUnsupportedMediaType, TypeUnsupportedMedia, "the request body must be sent as Content-Type: application/json").At("header", "Content-Type")
+}
+
+// UnsupportedContentCoding is the answer to a body that is compressed (RFC 9110,
+// section 15.5.16).
+func UnsupportedContentCoding() *Error {
+	return NewError(http.StatusUnsupportedMediaType, TypeUnsupportedMedia, "the request body must be sent as it is, without a Content-Encoding").
+		At("header", "Content-Encoding").With("Accept-Encoding", "identity")
 }

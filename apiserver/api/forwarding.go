@@ -52,7 +52,7 @@ type ListForwardingRequest struct {
 	WorkspaceID       string `query:"workspace_id" format:"uuid"`
 	ScopeType         string `query:"scope_type" enum:"account,workspace,domain"`
 	VerificationState string `query:"verification_state" enum:"internal,pending,verified,expired"`
-	Search            string `query:"search" doc:"Case-insensitive part of the target address"`
+	Search            string `query:"search" doc:"Case-insensitive part of the target address, an international domain in either form"`
 }
 
 // UpdateForwardingRequest asks for a new target; the same target again sends

@@ -7,7 +7,11 @@ import (
 	"io"
 	"math"
 	"reflect"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 )
@@ -15,7 +19,11 @@ import (
 // maxDepth is the nesting of arrays and objects that a request body may have.
 const maxDepth = 64
 
-var errTooDeep = errors.New("nested too deeply")
+var (
+	errTooDeep  = errors.New("nested too deeply")
+	errNoText   = errors.New("text that is no Unicode")
+	errTrailing = errors.New("more than one value")
+)
 
 // jsonFormat is how bodies are read and written.
 var jsonFormat = huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: decodeJSON}
@@ -28,8 +36,8 @@ func decodeJSON(data []byte, v any) error {
 	if err := checkDepth(data); err != nil {
 		return err
 	}
-	if _, generic := v.(*any); generic {
-		return json.Unmarshal(data, v)
+	if err := checkText(data); err != nil {
+		return err
 	}
 	var parsed any
 	dec := json.NewDecoder(bytes.NewReader(data))
@@ -37,11 +45,38 @@ func decodeJSON(data []byte, v any) error {
 	if err := dec.Decode(&parsed); err != nil {
 		return err
 	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return errTrailing
+	}
+	if generic, ok := v.(*any); ok {
+		*generic = floats(parsed)
+		return nil
+	}
 	known, err := json.Marshal(onlyKnown(parsed, reflect.TypeOf(v).Elem()))
 	if err != nil {
 		return err
 	}
 	return json.Unmarshal(known, v)
+}
+
+// floats turns numbers into what the validation knows. One that is too large for
+// that stays as it is: in free-form attributes it is welcome, elsewhere no number.
+func floats(value any) any {
+	switch value := value.(type) {
+	case json.Number:
+		if f, err := value.Float64(); err == nil {
+			return f
+		}
+	case []any:
+		for i := range value {
+			value[i] = floats(value[i])
+		}
+	case map[string]any:
+		for name := range value {
+			value[name] = floats(value[name])
+		}
+	}
+	return value
 }
 
 // onlyKnown returns value without the object members that t has no field for.
@@ -80,7 +115,9 @@ func onlyKnown(value any, t reflect.Type) any {
 // checkDepth refuses what would cost much to decode and means nothing.
 func checkDepth(data []byte) error {
 	depth := 0
-	for dec := json.NewDecoder(bytes.NewReader(data)); ; {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	for {
 		token, err := dec.Token()
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -97,4 +134,40 @@ func checkDepth(data []byte) error {
 			depth--
 		}
 	}
+}
+
+// checkText refuses what encoding/json would replace by U+FFFD: bytes that are no
+// UTF-8, and halves of surrogate pairs (RFC 8259, sections 8.1 and 8.2). Two
+// different secrets would become the same.
+func checkText(data []byte) error {
+	if !utf8.Valid(data) {
+		return errNoText
+	}
+	for i := 0; i < len(data); i++ {
+		if data[i] != '\\' {
+			continue
+		}
+		first := escaped(data[i:])
+		if !utf16.IsSurrogate(first) {
+			i++ // what is escaped, a backslash perhaps
+			continue
+		}
+		if utf16.DecodeRune(first, escaped(data[i+len(`\u0000`):])) == unicode.ReplacementChar {
+			return errNoText
+		}
+		i += 2*len(`\u0000`) - 1
+	}
+	return nil
+}
+
+// escaped returns the character of the escape \uXXXX that data begins with, or -1.
+func escaped(data []byte) rune {
+	if len(data) < len(`\u0000`) || data[0] != '\\' || data[1] != 'u' {
+		return -1
+	}
+	n, err := strconv.ParseUint(string(data[2:6]), 16, 16)
+	if err != nil {
+		return -1
+	}
+	return rune(n)
 }

@@ -86,7 +86,7 @@ func TestDecodeDNSRecord(t *testing.T) {
 		},
 		{
 			name: "beyond a float", fields: `,"ttl":1e999`,
-			problems: []api.Problem{problem("json_invalid", "JSON decode error", "body")},
+			problems: []api.Problem{problem("int_parsing", "Input should be a valid integer", "body", "ttl")},
 		},
 		{name: "unknown field", fields: `,"colour":"red"`, ttl: 3600},
 	}
@@ -220,4 +220,42 @@ func TestDecodeIDs(t *testing.T) {
 			t.Errorf("%s: decoded %q, %q", id, *in.Body.WorkspaceID, in.Body.TargetEmail)
 		}
 	}
+}
+
+func TestDecodeText(t *testing.T) {
+	const text = `"target_email":"jane@example.com","x":`
+	for value, ok := range map[string]bool{
+		`"ü"`: true, `"\u00fc"`: true, `"\ud83d\ude00"`: true, `"\uD83D\uDE00\ud83d\ude00"`: true, `"\\ud83d"`: true, `"\\\ud83d\ude00"`: true, `"\n\t\"\/"`: true,
+		`"\ud83d"`: false, `"\ude00\ud83d"`: false, `"\ud83dx"`: false, `"\ud83d\n"`: false, `"\ud83d\ud83d\ude00"`: false, `"\\\ud83d"`: false,
+		"\"\xff\"": false, "\"Zo\xeb\"": false, "\"\xed\xa0\x80\"": false, `"\ufffd"`: true, "\"\ufffd\"": true, `"\ud83d`: false, `"\ud8`: false,
+	} {
+		_, got := send(t, api.CreateForwarding, "/forwarding", `{`+text+value+`}`)
+		var want []api.Problem
+		if !ok {
+			want = []api.Problem{problem("json_invalid", "JSON decode error", "body")}
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %v; want %v", value, got, want)
+		}
+	}
+}
+
+func TestDecodeOneValue(t *testing.T) {
+	for _, body := range []string{`{"name":"n"}{}`, `{"name":"n"} x`, `{"name":"n"},`, `{"name":"n"}]`} {
+		_, got := send(t, api.CreateWorkspace, "/workspaces", body)
+		checkProblems(t, got, problem("json_invalid", "JSON decode error", "body"))
+		if len(got) == 0 {
+			t.Errorf("%s is taken", body)
+		}
+	}
+}
+
+func TestDecodeNumbersBeyondFloats(t *testing.T) {
+	body := `{"title":"t","description":"d","attributes":{"n":1e999,"m":[` + strings.Repeat("9", 400) + `]}}`
+	in, problems := send(t, api.SubmitFeedback, "/feedback", body)
+	if len(problems) > 0 || !strings.Contains(string(in.Body.Attributes), "1e999") || !strings.Contains(string(in.Body.Attributes), strings.Repeat("9", 400)) {
+		t.Errorf("%v %+v", problems, in)
+	}
+	_, problems = send(t, api.CreateDNSRecord, "/dns-records", `{"domain":"a.com","name":"@","type":"A","value":"192.0.2.1","ttl":1e999}`)
+	checkProblems(t, problems, problem("int_parsing", "Input should be a valid integer", "body", "ttl"))
 }

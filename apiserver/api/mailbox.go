@@ -119,7 +119,7 @@ type ListMailboxesRequest struct {
 	Domain      string `query:"domain" doc:"Domain UUID or name"`
 	WorkspaceID string `query:"workspace_id" format:"uuid"`
 	Status      string `query:"status" enum:"provisioning,active,paused,deleting"`
-	Search      string `query:"search" doc:"Case-insensitive part of the address or of a name"`
+	Search      string `query:"search" doc:"Case-insensitive part of the address or of a name, an international domain in either form"`
 }
 
 // UpdateMailboxRequest asks for new names; null or absent leaves one as it is.

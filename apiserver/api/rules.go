@@ -4,7 +4,10 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -31,11 +34,21 @@ func CheckPhone(s string) (string, error) {
 }
 
 // CheckRedirectURL checks where a domain's web traffic goes: an absolute http or
-// https URL with a host and without credentials.
+// https URL with a host, without credentials, white space and control characters,
+// and with a port from 1 to 65535 if it has one.
 func CheckRedirectURL(s string) (string, error) {
 	u, err := url.Parse(s)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil {
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || strings.Trim(u.Hostname(), ".") == "" || u.User != nil {
 		return "", errInvalid("must be an absolute http or https URL without credentials, for instance https://www.example.com/")
+	}
+	// A host may be written with percent signs, so that it is looked at as well.
+	if strings.ContainsFunc(s+u.Host, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
+		return "", errInvalid("must not hold a space or a control character; write a space as %20")
+	}
+	if port := u.Port(); port != "" {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return "", errInvalid("must have a port from 1 to 65535, or none")
+		}
 	}
 	return s, nil
 }

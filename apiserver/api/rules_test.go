@@ -34,6 +34,13 @@ func TestCheckRedirectURL(t *testing.T) {
 		"https://example.com": true, "http://example.com:8080/a?b#c": true, "HTTPS://example.com/": true, "https://[2001:db8::1]/": true, "https://bücher.example/": true,
 		"": false, "example.com": false, "//example.com": false, "ftp://example.com/": false, "javascript:alert(1)": false,
 		"https://": false, "https:///path": false, "https://user:pass@example.com/": false, "https://a b/": false, "https://:80/": false, " https://example.com": false,
+		"https://x.org/ b": false, "https://x.org/b ": false, "https://x.org/a?b c": false, "https://x.org/#b c": false, "https://x.org/\tb": false, "https://x.org/b\n": false,
+		"https://x.org/\u00a0b": false, "https://x.org/\u2028b": false, "https://x.org/\u0085": false, "https://x.org/\x00": false, "https://x.org/\x7f": false,
+		"https://x.org/%20b": true, "https://x.org/bücher?ü=ß#é": true, "https://%C2%A0.org/": false, "https://x%E2%80%A8.org/": false, "https://b%C3%BCcher.example/": true,
+		"https://x.org:0/": false, "https://x.org:00/": false, "https://x.org:65536/": false, "https://x.org:99999999999999999999/": false, "https://x.org:-1/": false, "https://x.org:x/": false,
+		"https://x.org:65535/": true, "https://x.org:1/": true, "https://x.org:/": true, "https://[2001:db8::1]:65536/": false, "https://[2001:db8::1]:443/": true,
+		"https://user@example.com/": false, "https://@example.com/": false, "https://:@example.com/": false, "https://user:pass@/": false,
+		"https://?a": false, "https://#a": false, "https://:443": false, "https://[]/": false, "https://./": false, "https:example.com": false, "https:/example.com": false,
 	} {
 		if _, err := api.CheckRedirectURL(url); (err == nil) != ok {
 			t.Errorf("%q: %v", url, err)

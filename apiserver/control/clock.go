@@ -19,3 +19,6 @@ func (c *Clock) Advance(d time.Duration) { c.moved.Add(int64(d)) }
 
 // Set makes the clock show a time, and go on from there.
 func (c *Clock) Set(t time.Time) { c.moved.Store(int64(time.Until(t))) }
+
+// reset makes the clock show the system's time, and returns how far it was moved.
+func (c *Clock) reset() (moved time.Duration) { return time.Duration(c.moved.Swap(0)) }

@@ -1,127 +1,146 @@
 package control
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
-	"reflect"
-	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 )
 
-// The largest bodies: a fixture may hold tens of thousands of mailboxes.
-const (
-	maxFixtureBytes = 64 << 20
-	maxBytes        = 1 << 10
-)
+// route is an entry of the handler's table, which GET / tells.
+type route struct {
+	Method string `json:"method"`
+	Path   string `json:"path"`
+	About  string `json:"about"`
 
-// NewHandler serves the control plane of a service whose clock is c:
-//
-//	GET  /healthz   answers once the service runs
-//	GET  /outbox    the newest messages, oldest first
-//	POST /fixture   loads a fixture without registrar rules
-//	GET  /clock     the service's time
-//	POST /clock     {"advance": "72h"} or {"set": "2030-01-01T00:00:00Z"}
-//
-// Answers are JSON; an error is {"error": "…"}.
-func NewHandler(s *apiserver.Service, c *Clock) http.Handler {
-	p := plane{service: s, clock: c}
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		write(w, http.StatusOK, map[string]string{"status": "live"})
-	})
-	mux.HandleFunc("GET /outbox", p.outbox)
-	mux.HandleFunc("POST /fixture", p.loadFixture)
-	mux.HandleFunc("GET /clock", p.showClock)
-	mux.HandleFunc("POST /clock", p.moveClock)
-	// A web page in a browser on this machine must not steer the service.
-	return http.NewCrossOriginProtection().Handler(mux)
+	serve func(http.ResponseWriter, *http.Request) error
 }
 
-type plane struct {
+// server answers the requests to a plane.
+type server struct {
+	*Plane
 	service *apiserver.Service
-	clock   *Clock
 }
 
-type message struct {
-	To      string    `json:"to"`
-	Subject string    `json:"subject"`
-	Text    string    `json:"text"`
-	Link    string    `json:"link"`
-	SentAt  time.Time `json:"sent_at"`
+// Handler serves the plane of a service over HTTP. GET / lists what there is.
+// Bodies are JSON; an error is {"error": "…"}.
+func (p *Plane) Handler(s *apiserver.Service) http.Handler {
+	h := server{p, s}
+	mux := http.NewServeMux()
+	for _, r := range h.routes() {
+		mux.HandleFunc(r.Method+" "+cmp.Or(map[string]string{"/": "/{$}"}[r.Path], r.Path), func(w http.ResponseWriter, req *http.Request) {
+			if err := r.serve(w, req); err != nil {
+				refuse(w, err)
+			}
+		})
+	}
+	// A web page in a browser on this machine must not steer the service.
+	protection := http.NewCrossOriginProtection()
+	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		refuse(w, &httpError{http.StatusForbidden, errors.New("a page of another origin may not steer the service")})
+	}))
+	return protection.Handler(routed(mux))
 }
 
-func (p plane) outbox(w http.ResponseWriter, _ *http.Request) {
-	items := []message{}
-	for _, m := range p.service.Outbox() {
-		items = append(items, message{To: m.To, Subject: m.Subject, Text: m.Text, Link: m.Link, SentAt: m.SentAt})
+func (h server) routes() []route {
+	return []route{
+		{http.MethodGet, "/", "this list", h.list},
+		{http.MethodGet, "/healthz", "answers once the service runs", h.health},
+		{http.MethodGet, "/faults", "the faults, with what they have done", h.listFaults},
+		{http.MethodPost, "/faults", `adds a fault, such as {"operation": "create-mailbox", "nth": 2, "drop": "after"}`, h.addFault},
+		{http.MethodDelete, "/faults", "removes all faults", h.clearFaults},
+		{http.MethodGet, "/faults/{id}", "one fault; with ?held=1 once it holds a request, or after ?timeout=10s", h.showFault},
+		{http.MethodDelete, "/faults/{id}", "removes a fault and lets go what it holds", h.removeFault},
+		{http.MethodPost, "/faults/{id}/release", "lets go what a fault holds right now", h.releaseFault},
+		{http.MethodGet, "/journal", "the newest requests; ?operation=, ?status= and ?since= (a seq) select", h.showJournal},
+		{http.MethodDelete, "/journal", "forgets them", h.clearJournal},
+		{http.MethodGet, "/outbox", "the newest messages, oldest first", h.outbox},
+		{http.MethodGet, "/clock", "the service's time", h.showClock},
+		{http.MethodPost, "/clock", `moves it: {"advance": "72h"} or {"set": "2030-01-01T00:00:00Z"}`, h.moveClock},
+		{http.MethodGet, "/fixture", "all accounts and rules as a fixture, but for what is secret", h.dumpFixture},
+		{http.MethodPost, "/fixture", "makes the accounts of a fixture that do not exist, and lets its rules hold", h.loadFixture},
+		{http.MethodPost, "/accounts", `makes an account, {"account_id": …} or {}, and tells its token`, h.initAccount},
+		{http.MethodPost, "/payments/{purchase_batch_id}", "settles the payment of a purchase", h.settlePayment},
+		{http.MethodPost, "/reset", "deletes everything and loads the fixture that the service was started with", h.reset},
 	}
-	write(w, http.StatusOK, map[string]any{"items": items})
 }
 
-func (p plane) loadFixture(w http.ResponseWriter, r *http.Request) {
-	f, err := apiserver.ReadFixture(http.MaxBytesReader(w, r.Body, maxFixtureBytes))
-	if err != nil {
-		refuse(w, err)
-		return
-	}
-	if !reflect.ValueOf(f.Registrar).IsZero() {
-		refuse(w, errors.New("registrar: its rules hold as long as the process; give them to it at its start"))
-		return
-	}
-	if err := p.service.LoadFixture(r.Context(), f); err != nil {
-		refuse(w, err)
-		return
-	}
-	ids := make([]string, len(f.Accounts))
-	for i, a := range f.Accounts {
-		ids[i] = a.ID
-	}
-	write(w, http.StatusOK, map[string]any{"accounts": ids})
+func (h server) list(w http.ResponseWriter, _ *http.Request) error {
+	return write(w, http.StatusOK, map[string]any{"routes": h.routes()})
 }
 
-func (p plane) showClock(w http.ResponseWriter, _ *http.Request) {
-	write(w, http.StatusOK, map[string]any{"now": p.clock.Now().UTC()})
+func (h server) health(w http.ResponseWriter, _ *http.Request) error {
+	return write(w, http.StatusOK, map[string]string{"status": "live"})
 }
 
-func (p plane) moveClock(w http.ResponseWriter, r *http.Request) {
-	var in struct {
-		Advance *apiserver.Duration `json:"advance"`
-		Set     *time.Time          `json:"set"`
-	}
-	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBytes))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&in); err != nil {
-		refuse(w, fmt.Errorf("the body is not as expected: %w", err))
-		return
-	}
-	switch {
-	case (in.Advance == nil) == (in.Set == nil):
-		refuse(w, errors.New(`give either {"advance": "72h"} or {"set": "2030-01-01T00:00:00Z"}`))
-		return
-	case in.Advance != nil:
-		p.clock.Advance(time.Duration(*in.Advance))
-	default:
-		p.clock.Set(*in.Set)
-	}
-	p.showClock(w, r)
+// routed answers for a mux in JSON where that has no route.
+func routed(mux *http.ServeMux) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		handler, pattern := mux.Handler(r)
+		if pattern != "" {
+			mux.ServeHTTP(w, r)
+			return
+		}
+		own := unwritten{http.Header{}}
+		handler.ServeHTTP(own, r)
+		if allow := own.header.Get("Allow"); allow != "" {
+			w.Header().Set("Allow", allow)
+			refuse(w, &httpError{http.StatusMethodNotAllowed, errors.New("this path has no " + r.Method + "; see the Allow header")})
+			return
+		}
+		refuse(w, &httpError{http.StatusNotFound, errors.New("there is no such path; GET / lists those that there are")})
+	})
 }
 
+// unwritten takes the headers of an answer that nobody reads.
+type unwritten struct{ header http.Header }
+
+func (u unwritten) Header() http.Header       { return u.header }
+func (unwritten) Write(b []byte) (int, error) { return len(b), nil }
+func (unwritten) WriteHeader(int)             {}
+
+// httpError is an error with the status to tell it with.
+type httpError struct {
+	status int
+	error
+}
+
+// Unwrap lets errors.As see the cause.
+func (e *httpError) Unwrap() error { return e.error }
+
+// invalid says that an error is about the request.
+func invalid(err error) error { return &httpError{http.StatusUnprocessableEntity, err} }
+
+// refuse answers with an error.
 func refuse(w http.ResponseWriter, err error) {
-	status := http.StatusUnprocessableEntity
-	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
+	status := http.StatusInternalServerError
+	var told *httpError
+	var tooLarge *http.MaxBytesError
+	var inUse *apiserver.AccountInUseError
+	var busy *BusyError
+	switch {
+	case errors.As(err, &tooLarge):
 		status = http.StatusRequestEntityTooLarge
+	case errors.As(err, &told):
+		status = told.status
+	case errors.Is(err, fault.ErrNotFound), errors.Is(err, apiserver.ErrNoPurchase):
+		status = http.StatusNotFound
+	case errors.As(err, &inUse), errors.As(err, &busy):
+		status = http.StatusConflict
 	}
-	write(w, status, map[string]string{"error": err.Error()})
+	_ = write(w, status, map[string]string{"error": err.Error()})
 }
 
-func write(w http.ResponseWriter, status int, body any) {
+// write answers with JSON. That it can't be sent any more is no matter.
+func write(w http.ResponseWriter, status int, body any) error {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	_ = enc.Encode(body)
+	return nil
 }

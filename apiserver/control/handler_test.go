@@ -1,105 +1,129 @@
 package control_test
 
 import (
-	"encoding/json"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/mailhost/terraform-provider-mailhost/apiserver"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/control"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
-
-func newPlane(t *testing.T) (http.Handler, *control.Clock) {
-	t.Helper()
-	db, err := sqlite.Open(t.Context(), sqlite.Memory, sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	clock := new(control.Clock)
-	s, err := apiserver.New(apiserver.Options{Store: db, Clock: clock.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return control.NewHandler(s, clock), clock
-}
-
-func ask(t *testing.T, h http.Handler, method, path, body string, headers ...string) (status int, answer map[string]any) {
-	t.Helper()
-	r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
-	for i := 0; i < len(headers); i += 2 {
-		r.Header.Set(headers[i], headers[i+1])
-	}
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, r)
-	if w.Header().Get("Content-Type") == "application/json" {
-		if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil {
-			t.Fatalf("%s %s: %v", method, path, err)
-		}
-	}
-	return w.Code, answer
-}
 
 func TestClock(t *testing.T) {
 	t.Parallel()
-	h, clock := newPlane(t)
-	if status, _ := ask(t, h, http.MethodPost, "/clock", `{"advance":"72h"}`); status != http.StatusOK {
-		t.Errorf("advance: %d", status)
-	}
-	if ahead := time.Until(clock.Now()); ahead < 71*time.Hour || ahead > 72*time.Hour {
+	h := newHarness(t)
+	h.wants(http.StatusOK, http.MethodPost, "/clock", `{"advance":"72h"}`)
+	if ahead := time.Until(h.plane.Clock.Now()); ahead < 71*time.Hour || ahead > 72*time.Hour {
 		t.Errorf("the clock is %s ahead", ahead)
 	}
-	if status, answer := ask(t, h, http.MethodPost, "/clock", `{"set":"2030-01-01T00:00:00Z"}`); status != http.StatusOK || !strings.HasPrefix(answer["now"].(string), "2030-01-01T00:00:") {
-		t.Errorf("set: %d %v", status, answer)
+	if answer := h.wants(http.StatusOK, http.MethodPost, "/clock", `{"set":"2030-01-01T00:00:00Z"}`); !strings.HasPrefix(answer["now"].(string), "2030-01-01T00:00:") {
+		t.Errorf("set: %v", answer)
 	}
-	if _, answer := ask(t, h, http.MethodGet, "/clock", ""); !strings.HasPrefix(answer["now"].(string), "2030-01-01T") {
+	if answer := h.wants(http.StatusOK, http.MethodGet, "/clock", ""); !strings.HasPrefix(answer["now"].(string), "2030-01-01T") {
 		t.Errorf("clock: %v", answer)
 	}
-	for _, body := range []string{`{}`, `{"advance":"1h","set":"2030-01-01T00:00:00Z"}`, `{"advance":1}`, `{"advanced":"1h"}`, `no`} {
-		if status, answer := ask(t, h, http.MethodPost, "/clock", body); status != http.StatusUnprocessableEntity || answer["error"] == "" {
-			t.Errorf("%s: %d %v", body, status, answer)
+	for _, body := range []string{`{}`, ``, `{"advance":"1h","set":"2030-01-01T00:00:00Z"}`, `{"advance":1}`, `{"advanced":"1h"}`, `no`} {
+		if answer := h.wants(http.StatusUnprocessableEntity, http.MethodPost, "/clock", body); answer["error"] == "" {
+			t.Errorf("%s: %v", body, answer)
 		}
 	}
 }
 
 func TestFixture(t *testing.T) {
 	t.Parallel()
-	h, _ := newPlane(t)
+	h := newHarness(t)
 	fixture, err := os.ReadFile("../testdata/fixture.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if status, answer := ask(t, h, http.MethodPost, "/fixture", string(fixture)); status != http.StatusUnprocessableEntity || !strings.HasPrefix(answer["error"].(string), "registrar: ") {
-		t.Errorf("with registrar rules: %d %v", status, answer)
+	text := strings.ReplaceAll(string(fixture), accountID, "7c9e6679-7425-40de-944b-e07fc1f90ae7")
+	if answer := h.wants(http.StatusOK, http.MethodPost, "/fixture", text); len(answer["accounts"].([]any)) != 1 {
+		t.Errorf("fixture: %v", answer)
 	}
-	_, accounts, _ := strings.Cut(string(fixture), `"accounts":`)
-	if status, answer := ask(t, h, http.MethodPost, "/fixture", `{"registrar":{},"accounts":`+accounts); status != http.StatusOK || len(answer["accounts"].([]any)) != 1 {
-		t.Errorf("fixture: %d %v", status, answer)
+	if answer := h.wants(http.StatusOK, http.MethodGet, "/outbox", ""); len(answer["items"].([]any)) != 1 {
+		t.Errorf("outbox: %v", answer)
 	}
-	if status, answer := ask(t, h, http.MethodGet, "/outbox", ""); status != http.StatusOK || len(answer["items"].([]any)) != 1 {
-		t.Errorf("outbox: %d %v", status, answer)
+	if a := h.inProcess.must(http.MethodPost, "/domains/purchase", `{"domains":["taken.com"],"workspace_id":"`+workspaceID+`","contact_info":`+contact+`}`); !strings.Contains(a.body, "unavailable") {
+		t.Errorf("the fixture's registrar does not hold: %s", a.body)
 	}
-	if status, answer := ask(t, h, http.MethodPost, "/fixture", `{"accounts":[{}]}`); status != http.StatusUnprocessableEntity || answer["error"] == "" {
-		t.Errorf("bad fixture: %d %v", status, answer)
+	if answer := h.wants(http.StatusUnprocessableEntity, http.MethodPost, "/fixture", `{"accounts":[{}]}`); answer["error"] == "" {
+		t.Errorf("bad fixture: %v", answer)
+	}
+	dumped := h.raw(http.MethodGet, "/fixture", "").Body.String()
+	h.wants(http.StatusOK, http.MethodPost, "/reset", "")
+	h.wants(http.StatusOK, http.MethodPost, "/fixture", dumped)
+	if again := h.raw(http.MethodGet, "/fixture", "").Body.String(); again != dumped {
+		t.Errorf("dumped again:\n%s\nbefore:\n%s", again, dumped)
+	}
+}
+
+func TestAccounts(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	if answer := h.wants(http.StatusConflict, http.MethodPost, "/accounts", `{"account_id":"`+accountID+`"}`); !strings.Contains(answer["error"].(string), accountID) {
+		t.Errorf("%v", answer)
+	}
+	h.wants(http.StatusUnprocessableEntity, http.MethodPost, "/accounts", `{"account_id":"x"}`)
+	h.wants(http.StatusUnprocessableEntity, http.MethodPost, "/accounts", `{"id":"x"}`)
+	for _, body := range []string{``, `{}`} {
+		if made := h.wants(http.StatusCreated, http.MethodPost, "/accounts", body); made["account_id"] == accountID || made["token"] == "" {
+			t.Errorf("%v", made)
+		}
+	}
+	h.wants(http.StatusOK, http.MethodPost, "/reset", "")
+	made := h.wants(http.StatusCreated, http.MethodPost, "/accounts", `{"account_id":"`+accountID+`"}`)
+	c := h.network
+	if a := c.do(http.MethodGet, "/workspaces", ""); a.status != http.StatusUnauthorized {
+		t.Errorf("the old token: %+v", a)
+	}
+	c.token = made["token"].(string)
+	if a := c.must(http.MethodGet, "/workspaces", ""); !strings.Contains(a.body, made["workspace_id"].(string)) {
+		t.Errorf("%+v", a)
+	}
+}
+
+func TestPayments(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	h.wants(http.StatusOK, http.MethodPost, "/fixture", `{"registrar":{"payment_needed":true},"accounts":[]}`)
+	var bought struct {
+		Batch string `json:"purchase_batch_id"`
+	}
+	h.network.must(http.MethodPost, "/domains/purchase", `{"domains":["a.com"],"workspace_id":"`+workspaceID+`","contact_info":`+contact+`}`).json(t, &bought)
+	answer := h.wants(http.StatusOK, http.MethodPost, "/payments/"+bought.Batch, "")
+	if d := answer["domains"].([]any)[0].(map[string]any); d["name"] != "a.com" || d["status"] != "active" || d["account_id"] != accountID {
+		t.Errorf("%v", answer)
+	}
+	h.wants(http.StatusNotFound, http.MethodPost, "/payments/"+accountID, "")
+}
+
+func TestListAndUnknownPaths(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	routes := h.wants(http.StatusOK, http.MethodGet, "/", "")["routes"].([]any)
+	if len(routes) < 15 {
+		t.Errorf("%d routes", len(routes))
+	}
+	for _, r := range routes {
+		if route := r.(map[string]any); route["method"] == "" || route["path"] == "" || route["about"] == "" {
+			t.Errorf("%v", route)
+		}
+	}
+	if answer := h.wants(http.StatusNotFound, http.MethodGet, "/nowhere", ""); answer["error"] == "" {
+		t.Errorf("%v", answer)
+	}
+	w := h.raw(http.MethodPut, "/faults", "")
+	if w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "DELETE, GET, HEAD, POST" || !strings.Contains(w.Body.String(), `"error"`) {
+		t.Errorf("PUT /faults: %d %v %s", w.Code, w.Header(), w.Body)
 	}
 }
 
 func TestWebPagesAreKeptOut(t *testing.T) {
 	t.Parallel()
-	h, _ := newPlane(t)
-	if status, _ := ask(t, h, http.MethodPost, "/clock", `{"advance":"1h"}`, "Origin", "https://evil.example"); status != http.StatusForbidden {
-		t.Errorf("a page's request: %d", status)
+	h := newHarness(t)
+	for _, path := range []string{"/clock", "/reset", "/faults", "/accounts"} {
+		if status, answer := h.ask(http.MethodPost, path, `{}`, "Origin", "https://evil.example"); status != http.StatusForbidden || answer["error"] == "" {
+			t.Errorf("a page's request: %d %v", status, answer)
+		}
 	}
-	if status, _ := ask(t, h, http.MethodGet, "/healthz", ""); status != http.StatusOK {
-		t.Errorf("healthz: %d", status)
-	}
+	h.wants(http.StatusOK, http.MethodGet, "/healthz", "")
 }

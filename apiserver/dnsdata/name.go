@@ -84,6 +84,25 @@ func EqualNames(a, b, zone string) bool {
 	return err == nil && na == nb
 }
 
+// EqualsTarget reports whether a record name in a zone is the host name that a
+// record points to, such as the value of a CNAME. What is no name or no host
+// name is equal to nothing.
+func EqualsTarget(name, zone, target string) bool {
+	relative, err := NormalizeName(name, zone)
+	if err != nil {
+		return false
+	}
+	full, err := domainname.NormalizeHost(zone)
+	if err != nil {
+		return false
+	}
+	if relative != apex {
+		full = relative + "." + full
+	}
+	host, err := domainname.NormalizeHost(target)
+	return err == nil && host == full
+}
+
 // parseName returns the canonical labels of a name other than @ without a
 // trailing dot, and whether it had one.
 func parseName(s string) (name string, absolute bool, err error) {

@@ -163,3 +163,30 @@ func TestEqualNames(t *testing.T) {
 		}
 	}
 }
+
+func TestEqualsTarget(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, zone, target string
+		want               bool
+	}{
+		{"www", "example.com", "www.example.com", true},
+		{"WWW", "Example.com.", "www.EXAMPLE.com.", true},
+		{"www.example.com.", "example.com", "www.example.com", true},
+		{"@", "example.com", "example.com", true},
+		{"käse", "bücher.de", "xn--kse-qla.xn--bcher-kva.de", true},
+		{"_a._b", "example.com", "_A._b.example.com", true},
+		{"www", "example.com", "example.com", false},
+		{"www", "example.com", "www.example.net", false},
+		{"@", "example.com", "www.example.com", false},
+		{"*", "example.com", "a.example.com", false},
+		{"*", "example.com", "*.example.com", false}, // no host name
+		{"www", "", "www", false},
+		{"", "example.com", "example.com", false},
+		{"www", "example.com", "", false},
+	} {
+		if got := EqualsTarget(tt.name, tt.zone, tt.target); got != tt.want {
+			t.Errorf("EqualsTarget(%q, %q, %q) = %t", tt.name, tt.zone, tt.target, got)
+		}
+	}
+}

@@ -41,6 +41,9 @@ func fuzz(f *testing.F, normalize func(string) (string, error)) {
 		if again, err := normalize(got); err != nil || again != got {
 			t.Errorf("%q became %q, then %q, %v", s, got, again, err)
 		}
+		if again, err := normalize(Unicode(got)); err != nil || again != got {
+			t.Errorf("%q became %q, shown as %q, which becomes %q, %v", s, got, Unicode(got), again, err)
+		}
 		if strings.Trim(got, "abcdefghijklmnopqrstuvwxyz0123456789-_.") != "" {
 			t.Errorf("%q became %q, which has other characters", s, got)
 		}

@@ -100,6 +100,17 @@ func toASCII(label string) (string, error) {
 	return "", fmt.Errorf("label %s is not a valid internationalised label (IDNA)", shorten(label))
 }
 
+// toUnicode converts an A-label to what it encodes, and returns every other label
+// as it is.
+func toUnicode(label string) string {
+	if strings.HasPrefix(label, acePrefix) {
+		if u, err := idna.Lookup.ToUnicode(label); err == nil && u != "" {
+			return u
+		}
+	}
+	return label
+}
+
 func isASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {

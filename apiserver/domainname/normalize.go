@@ -56,6 +56,19 @@ func NormalizeLabels(s string) (string, error) {
 	return normalizeLabels(s, dnsLabel)
 }
 
+// Unicode returns a canonical name as people write it, with its A-labels (RFC
+// 5890, section 2.3.2.1) decoded. What is no valid A-label stays as it is.
+func Unicode(name string) string {
+	if !strings.Contains(name, acePrefix) {
+		return name
+	}
+	labels := strings.Split(name, ".")
+	for i, label := range labels {
+		labels[i] = toUnicode(label)
+	}
+	return strings.Join(labels, ".")
+}
+
 // Equal reports whether a and b are the same domain name after Normalize.
 // Strings that are not domain names are equal only if they are identical.
 func Equal(a, b string) bool {

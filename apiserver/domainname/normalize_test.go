@@ -195,3 +195,15 @@ func TestEqual(t *testing.T) {
 		}
 	}
 }
+
+func TestUnicode(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"": "", "example.com": "example.com", "xn--bcher-kva.example": "bücher.example", "a.xn--bcher-kva": "a.bücher", "_dmarc.xn--5dbmtg.example": "_dmarc.מבחן.example",
+		"xn--e1afmkfd.xn--p1ai": "пример.рф", "xn--strae-oqa.de": "straße.de", "xn--i-7iq.ws": "i❤.ws", "xn--.com": "xn--.com", "xn--a.com": "xn--a.com", "axn--bcher-kva.de": "axn--bcher-kva.de",
+	} {
+		if got := Unicode(name); got != want {
+			t.Errorf("Unicode(%q) = %q; want %q", name, got, want)
+		}
+	}
+}

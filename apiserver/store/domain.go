@@ -45,7 +45,8 @@ type DomainFilter struct {
 	Now    time.Time
 	// Tag is a tag's id or its name.
 	Tag string
-	// Search is a case-insensitive part of the name.
+	// Search is a case-insensitive part of the name, in ASCII or as people write
+	// it.
 	Search string
 	Within Within
 }

@@ -35,7 +35,8 @@ type MailboxFilter struct {
 	// Status is as of Now.
 	Status string
 	Now    time.Time
-	// Search is a case-insensitive part of the address or of a name.
+	// Search is a case-insensitive part of the address, its domain in ASCII or as
+	// people write it, or of a name.
 	Search string
 	Within Within
 }

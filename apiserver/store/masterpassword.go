@@ -16,7 +16,8 @@ type ScopedFilter struct {
 	// DomainID and WorkspaceID select the objects whose scope is just that.
 	DomainID, WorkspaceID string
 	ScopeType             string
-	// Search is a case-insensitive part of the display fields.
+	// Search is a case-insensitive part of the display fields; of a target's
+	// domain in ASCII or as people write it.
 	Search string
 	Within Within
 }

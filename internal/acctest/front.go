@@ -11,10 +11,31 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 )
 
+// Fault makes the server misbehave.
+func (s *Server) Fault(t testing.TB, rule fault.Rule) {
+	t.Helper()
+	_, err := s.Control.Faults.Add(rule)
+	must(t, err)
+}
+
+// WithoutKeys serves the server as an API that ignores Idempotency-Keys. It
+// returns the URL, for Protocol.
+func (s *Server) WithoutKeys(t testing.TB) string {
+	t.Helper()
+	return s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		r.Header.Del("Idempotency-Key")
+		next.ServeHTTP(w, r)
+	})
+}
+
 // Front serves the server behind a handler that may answer in its place: it
-// calls next, or does not. It returns the URL, for Protocol.
+// calls next, or does not. It is for what no fault does: answers of another
+// content, and steps of the test in the middle of a request. It returns the URL,
+// for Protocol.
 func (s *Server) Front(t testing.TB, handle func(w http.ResponseWriter, r *http.Request, next http.Handler)) string {
 	t.Helper()
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

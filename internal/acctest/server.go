@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"net/http/httptest"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 )
@@ -32,8 +32,8 @@ type Server struct {
 	// Client calls the server as the account's owner, to arrange and to check
 	// what a test needs; it has all operations, whatever is served.
 	Client *client.Client
-
-	ahead atomic.Int64
+	// Control has the faults, the journal and the clock of what is served.
+	Control control.Plane
 }
 
 // NewServer starts a server that ends with the test.
@@ -42,8 +42,9 @@ func NewServer(t testing.TB, o Options) *Server {
 	db, err := sqlite.Open(t.Context(), ":memory:", sqlite.Options{})
 	must(t, err)
 	s := &Server{PublishedOnly: o.PublishedOnly}
-	clock := func() time.Time { return time.Now().Add(time.Duration(s.ahead.Load())) }
-	s.Service, err = apiserver.New(apiserver.Options{Store: db, Clock: clock, PublishedOnly: o.PublishedOnly, Registrar: o.Registrar})
+	s.Service, err = apiserver.New(apiserver.Options{
+		Store: db, Clock: s.Control.Clock.Now, Middleware: s.Control.Middleware, PublishedOnly: o.PublishedOnly, Registrar: o.Registrar,
+	})
 	must(t, err)
 	t.Cleanup(func() { _ = s.Service.Close() })
 	s.Server = httptest.NewServer(s.Service.Handler())
@@ -56,7 +57,7 @@ func NewServer(t testing.TB, o Options) *Server {
 	s.Token, err = s.Service.IssueOwnerToken(ctx, s.AccountID, "acceptance test")
 	must(t, err)
 
-	full, err := apiserver.New(apiserver.Options{Store: db, Clock: clock})
+	full, err := apiserver.New(apiserver.Options{Store: db, Clock: s.Control.Clock.Now})
 	must(t, err)
 	s.Client, err = client.New(client.Options{
 		BaseURL: "http://in-process", AccountID: s.AccountID, Transport: full.OwnerClient(s.AccountID).Transport,
@@ -66,7 +67,7 @@ func NewServer(t testing.TB, o Options) *Server {
 }
 
 // Advance moves the server's clock ahead.
-func (s *Server) Advance(d time.Duration) { s.ahead.Add(int64(d)) }
+func (s *Server) Advance(d time.Duration) { s.Control.Clock.Advance(d) }
 
 // ProviderConfig is a provider block that points at the server.
 func (s *Server) ProviderConfig() string {

@@ -57,16 +57,14 @@ func (s settings) openEmbedded(ctx context.Context, p *process, o client.Options
 
 // serve starts the API server on a store and returns it with a client of it.
 func (s settings) serve(ctx context.Context, db store.Store, o client.Options) (*apiserver.Service, *client.Client, error) {
-	options := apiserver.Options{Store: db, TellFaults: true}
 	var fixture *apiserver.Fixture
 	if s.fixture != "" {
 		var err error
 		if fixture, err = readFixture(s.fixture); err != nil {
 			return nil, nil, err
 		}
-		options.Registrar = fixture.Registrar
 	}
-	service, err := apiserver.New(options)
+	service, err := apiserver.New(apiserver.Options{Store: db, TellFaults: true})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -41,6 +41,8 @@ type cli struct {
 
 	Init    initCommand    `cmd:"" help:"Make an account and print its id and a token."`
 	Serve   serveCommand   `cmd:"" help:"Serve the API."`
+	Audit   auditCommand   `cmd:"" help:"Print the audit log."`
+	Backup  backupCommand  `cmd:"" help:"Copy a database, also while it is in use."`
 	OpenAPI openAPICommand `cmd:"" name:"openapi" help:"Print the API's OpenAPI 3.1 document."`
 }
 

@@ -54,9 +54,11 @@ func TestHelpAndVersion(t *testing.T) {
 		args string
 		want []string
 	}{
-		{"--help", []string{"init", "serve", "openapi"}},
+		{"--help", []string{"init", "serve", "audit", "backup", "openapi"}},
 		{"-h", []string{"Usage: mailhostd <command>"}},
 		{"serve --help", []string{"--listen", "127.0.0.1:8080", "$MAILHOSTD_CONTROL_LISTEN", "--fixture"}},
+		{"audit --help", []string{"--object", "$MAILHOSTD_SINCE", "24h"}},
+		{"backup --help", []string{"--output", "move the database away"}},
 		{"init --help", []string{"--account-id", "$MAILHOSTD_DATABASE"}},
 		{"--version", []string{"mailhostd "}},
 	} {
@@ -124,7 +126,7 @@ func TestErrorLines(t *testing.T) {
 		code int
 		want string
 	}{
-		{"nothing", nil, exitUsage, `expected one of "init", "serve", "openapi"`},
+		{"nothing", nil, exitUsage, `expected one of "init", "serve", "audit", "backup", "openapi"`},
 		{"unknown flag", []string{"serve", "--port", "1"}, exitUsage, "unknown flag --port"},
 		{"bad id", []string{"init", "--account-id", "x"}, exitUsage, `--account-id: "x" is not a UUID`},
 		{"in memory", []string{"init", "--database", ":memory:"}, exitUsage, "gone at once"},
@@ -133,6 +135,15 @@ func TestErrorLines(t *testing.T) {
 		{"bad format", []string{"serve", "--log-format", "xml"}, exitUsage, `--log-format must be one of "text","json"`},
 		{"bad level", []string{"serve", "--log-level", "loud"}, exitUsage, "--log-level"},
 		{"bad public URL", []string{"serve", "--public-url", "mail.example.com"}, exitUsage, "--public-url: must be an http or https URL"},
+		{"bad time", []string{"audit", "--since", "yesterday"}, exitUsage, `--since: "yesterday" is neither a time such as 2026-03-14T15:00:00Z nor a duration such as 24h`},
+		{"a time to come", []string{"audit", "--since=-1h"}, exitUsage, `"-1h" is neither`},
+		{"no time between", []string{"audit", "--since", "1h", "--until", "2h"}, exitUsage, "--until: must be later than --since"},
+		{"bad operation", []string{"audit", "--operation", "eat"}, exitUsage, `--operation: "eat" is none; it must be one of create-service-account, `},
+		{"bad account", []string{"audit", "--account-id", "x"}, exitUsage, `--account-id: "x" is not a UUID`},
+		{"bad limit", []string{"audit", "--limit=-1"}, exitUsage, "--limit: must not be negative"},
+		{"bad form", []string{"audit", "--format", "xml"}, exitUsage, `--format must be one of "text","json"`},
+		{"audit in memory", []string{"audit", "--database", ":memory:"}, exitUsage, "name a file"},
+		{"audit of PostgreSQL", []string{"audit", "--database", "postgres://u:secret@db/mail"}, exitFailure, "this build can't open postgres://"},
 		{"port in use", []string{"serve", "--listen", address, "--database", database}, exitFailure, "--listen: can't listen on " + address + ": bind: address already in use"},
 		{"control port in use", []string{"serve", "--listen", "127.0.0.1:0", "--control-listen", address, "--database", database}, exitFailure, "--control-listen: can't listen on"},
 		{"no such port", []string{"serve", "--listen", "127.0.0.1:99999"}, exitFailure, "--listen: can't listen on 127.0.0.1:99999"},

@@ -55,6 +55,68 @@ func TestControlPlane(t *testing.T) {
 	}
 }
 
+// steered starts a server with the example fixture, and returns its control
+// plane and the owner of the fixture's account.
+func steered(t *testing.T) (s *serving, plane string, owner initialized) {
+	t.Helper()
+	s = serve(t, t.TempDir()+"/mailhost.db", "--control-listen", "0", "--fixture", "../../testdata/fixture.json")
+	plane, _ = s.log.wait(t, "serving the control plane")["url"].(string)
+	ask(t, http.MethodPost, plane+"/accounts", exampleAccount, &owner)
+	return s, plane, owner
+}
+
+const exampleAccount = `{"account_id":"0b9f4d5e-6d0c-4b7e-9a53-3f1c2d8e7a10"}`
+
+func TestControlPlaneMisbehavesAndResets(t *testing.T) {
+	t.Parallel()
+	s, plane, owner := steered(t)
+	c := s.as(t, owner)
+	ask(t, http.MethodPost, plane+"/faults", `{"operation":"create-workspace","drop":"after","nth":1}`, nil)
+	const key = "5f0c9c52-5d0c-4c7e-9a53-3f1c2d8e7a10"
+	if status, err := c.do(http.MethodPost, "/workspaces", `{"name":"Lost"}`, nil, "Idempotency-Key", key); err == nil {
+		t.Errorf("the dropped request is answered with %d", status)
+	}
+	if status, err := c.do(http.MethodPost, "/workspaces", `{"name":"Lost"}`, nil, "Idempotency-Key", key); err != nil || status != http.StatusCreated {
+		t.Errorf("its retry: %d, %v", status, err)
+	}
+	var journal struct{ Items []struct{ Status int } }
+	ask(t, http.MethodGet, plane+"/journal?operation=create-workspace", "", &journal)
+	if len(journal.Items) != 2 || journal.Items[0].Status != 0 || journal.Items[1].Status != http.StatusCreated {
+		t.Errorf("journal: %+v", journal)
+	}
+
+	ask(t, http.MethodPost, plane+"/reset", "", nil)
+	ask(t, http.MethodPost, plane+"/accounts", exampleAccount, &owner)
+	c = s.as(t, owner)
+	var page api.Page[api.Workspace]
+	c.must(t, http.StatusOK, http.MethodGet, "/workspaces", "", &page)
+	if page.Total != 2 {
+		t.Errorf("%d workspaces after the reset, want the fixture's 2", page.Total)
+	}
+	c.must(t, http.StatusOK, http.MethodGet, "/mailboxes/jane@example.com", "", nil)
+}
+
+// A test that forgot to release a request does not keep the server from ending.
+func TestHeldRequestsEndWithTheServer(t *testing.T) {
+	t.Parallel()
+	s, plane, owner := steered(t)
+	c := s.as(t, owner)
+	var rule struct{ ID string }
+	ask(t, http.MethodPost, plane+"/faults", `{"operation":"create-workspace","hold":"before"}`, &rule)
+	answered := make(chan int, 1)
+	go func() {
+		status, _ := c.do(http.MethodPost, "/workspaces", `{"name":"Late"}`, nil)
+		answered <- status
+	}()
+	ask(t, http.MethodGet, plane+"/faults/"+rule.ID+"?held=1", "", nil)
+	if code := s.end(); code != exitOK {
+		t.Errorf("exit code %d:\n%s", code, s.log)
+	}
+	if status := <-answered; status != http.StatusServiceUnavailable {
+		t.Errorf("the held request is answered with %d", status)
+	}
+}
+
 func ask(t *testing.T, method, url, body string, out any) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
@@ -66,7 +128,7 @@ func ask(t *testing.T, method, url, body string, out any) {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
+	if resp.StatusCode >= http.StatusMultipleChoices {
 		t.Fatalf("%s %s: %s", method, url, resp.Status)
 	}
 	if out != nil {

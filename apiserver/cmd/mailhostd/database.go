@@ -11,8 +11,15 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
+// OpenOptions say what a store is opened for.
+type OpenOptions struct {
+	// ReadOnly says that the store is there already, and is neither migrated nor
+	// written to.
+	ReadOnly bool
+}
+
 // Opener opens the store that a --database names.
-type Opener func(ctx context.Context, database string) (store.Store, error)
+type Opener func(ctx context.Context, database string, o OpenOptions) (store.Store, error)
 
 // Openers are openers by the scheme of a URL; that of the empty scheme takes a
 // file path.
@@ -21,8 +28,8 @@ type Openers map[string]Opener
 // openers returns the engines of this build.
 func openers() Openers {
 	return Openers{
-		"": func(ctx context.Context, path string) (store.Store, error) {
-			return sqlite.Open(ctx, path, sqlite.Options{})
+		"": func(ctx context.Context, path string, o OpenOptions) (store.Store, error) {
+			return sqlite.Open(ctx, path, sqlite.Options{ReadOnly: o.ReadOnly})
 		},
 	}
 }
@@ -45,12 +52,16 @@ func describe(database string) string {
 }
 
 func (o Openers) open(ctx context.Context, database string) (store.Store, error) {
+	return o.openWith(ctx, database, OpenOptions{})
+}
+
+func (o Openers) openWith(ctx context.Context, database string, options OpenOptions) (store.Store, error) {
 	s := scheme(database)
 	opener, ok := o[s]
 	if !ok {
 		return nil, fmt.Errorf("--database: this build can't open %s://; it takes %s", s, o.inWords())
 	}
-	db, err := opener(ctx, database)
+	db, err := opener(ctx, database, options)
 	if err != nil {
 		return nil, fmt.Errorf("the database can't be opened: %w", err)
 	}

@@ -1,7 +1,9 @@
 // Mailhostd serves the account management API from a database of its own.
 //
 //	mailhostd init     makes an account and prints its id and a token
-//	mailhostd serve    serves the API
+//	mailhostd serve    serves the API, and its reference at /docs
+//	mailhostd audit    prints who changed what, and when
+//	mailhostd backup   copies a database, also while it is in use
 //	mailhostd openapi  prints the API's OpenAPI document
 //
 // Every flag can be given as an environment variable, --listen as

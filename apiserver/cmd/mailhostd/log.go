@@ -3,6 +3,8 @@ package main
 import (
 	"io"
 	"log/slog"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/tracing"
 )
 
 // logFlags say how the log is written.
@@ -14,7 +16,7 @@ type logFlags struct {
 func (f logFlags) logger(w io.Writer) *slog.Logger {
 	options := &slog.HandlerOptions{Level: f.LogLevel}
 	if f.LogFormat == "json" {
-		return slog.New(slog.NewJSONHandler(w, options))
+		return slog.New(tracing.LogHandler(slog.NewJSONHandler(w, options)))
 	}
-	return slog.New(slog.NewTextHandler(w, options))
+	return slog.New(tracing.LogHandler(slog.NewTextHandler(w, options)))
 }

@@ -234,15 +234,15 @@ func (c caller) must(t *testing.T, want int, method, path, body string, out any)
 }
 
 // buy buys a domain.
-func (c caller) buy(t *testing.T, domain string) {
+func (c caller) buy(t *testing.T, domain string) (out api.Purchase) {
 	t.Helper()
-	var out api.Purchase
 	c.must(t, http.StatusOK, http.MethodPost, "/domains/purchase", fmt.Sprintf(`{"domains":[%q],"workspace_id":%q,
 		"contact_info":{"address_1":"1 Way","city":"X","country":"DE","email":"a@example.com","first_name":"A","last_name":"B",
 		"organization":"O","phone":"+4930123456","state":"S","zip":"1"}}`, domain, c.owner.WorkspaceID), &out)
 	if out.SuccessfulCount != 1 {
 		t.Fatalf("%s was not bought: %+v", domain, out)
 	}
+	return out
 }
 
 func mailbox(domain, localPart string) string {

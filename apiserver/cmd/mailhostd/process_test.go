@@ -2,18 +2,23 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
-// creation is one mailbox that a test asked for under an Idempotency-Key.
+// creation is one mailbox that a test asked for.
 type creation struct {
-	localPart, key string
+	localPart string
+	key       string // Idempotency-Key, which half of the clients send
 	// made is the answer, if one came.
 	made api.Mailbox
 	// err is why none came.
@@ -21,18 +26,23 @@ type creation struct {
 }
 
 func (c *creation) send(as caller) {
+	var headers []string
+	if c.key != "" {
+		headers = []string{"Idempotency-Key", c.key}
+	}
 	var status int
-	status, c.err = as.do(http.MethodPost, "/mailboxes", mailbox("example.com", c.localPart), &c.made, "Idempotency-Key", c.key)
+	status, c.err = as.do(http.MethodPost, "/mailboxes", mailbox("example.com", c.localPart), &c.made, headers...)
 	if c.err == nil && status != http.StatusCreated {
 		c.err = fmt.Errorf("status %d", status)
 	}
 }
 
 // createUntilKilled creates mailboxes on several connections, kills the server
-// once some have been acknowledged, and returns all creations that were tried.
-func createUntilKilled(t *testing.T, s *serving, owner initialized) []*creation {
+// once so many have been acknowledged, and returns all creations that were
+// tried.
+func createUntilKilled(t *testing.T, s *serving, owner initialized, round, enough int) []*creation {
 	t.Helper()
-	const writers, enough = 8, 150
+	const writers = 8
 	as := s.as(t, owner)
 	acknowledged := make(chan struct{}, 1<<16)
 	perWriter := make([][]*creation, writers)
@@ -40,7 +50,10 @@ func createUntilKilled(t *testing.T, s *serving, owner initialized) []*creation 
 	for w := range writers {
 		writing.Go(func() {
 			for i := 0; ; i++ {
-				c := &creation{localPart: fmt.Sprintf("w%d-%d", w, i), key: fmt.Sprintf("00000000-0000-4000-8000-%04d%08d", w, i)}
+				c := &creation{localPart: fmt.Sprintf("r%d-w%d-%d", round, w, i)}
+				if w%2 == 0 {
+					c.key = fmt.Sprintf("00000000-0000-4000-8000-%02d%02d%08d", round, w, i)
+				}
 				perWriter[w] = append(perWriter[w], c)
 				if c.send(as); c.err != nil {
 					return
@@ -61,55 +74,83 @@ func createUntilKilled(t *testing.T, s *serving, owner initialized) []*creation 
 	}
 	<-s.ended
 	writing.Wait()
-	var all []*creation
-	for _, some := range perWriter {
-		all = append(all, some...)
-	}
-	return all
+	return slices.Concat(perWriter...)
 }
 
+// TestKilledServerKeepsWhatItAcknowledged kills a server under load several
+// times, at moments that a seed chooses.
 func TestKilledServerKeepsWhatItAcknowledged(t *testing.T) {
 	t.Parallel()
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
 	database, owner := initialize(t)
 	s := spawn(t, database)
 	s.as(t, owner).buy(t, "example.com")
-	tried := createUntilKilled(t, s, owner)
 
-	// A client sends what it has no answer to again, under the same key.
-	as := spawn(t, database).as(t, owner)
-	wanted := map[string]*creation{}
-	for _, c := range tried {
-		if c.err != nil {
-			if c.send(as); c.err != nil {
-				t.Errorf("%s, sent again: %v", c.localPart, c.err)
-			}
-		}
-		wanted[c.made.PrimaryEmail] = c
+	var tried []*creation
+	for round := range 3 {
+		tried = append(tried, createUntilKilled(t, s, owner, round, 40+random.IntN(120))...)
+		s = spawn(t, database)
 	}
-	found := 0
+	as := s.as(t, owner)
+	// A client sends what it has no answer to again, under the same key, and
+	// perhaps what it has one to.
+	for i, c := range tried {
+		if c.key == "" || c.err == nil && i%5 != 0 {
+			continue
+		}
+		before := c.made.ID
+		if c.send(as); c.err != nil || before != "" && c.made.ID != before {
+			t.Errorf("%s, sent again: %s, %v; want %s", c.localPart, c.made.ID, c.err, before)
+		}
+	}
+	found := as.mailboxes(t)
+	for _, c := range tried {
+		address := c.localPart + "@example.com"
+		if c.err == nil && found[address] != c.made.ID {
+			t.Errorf("%s was acknowledged as %s and is %q", address, c.made.ID, found[address])
+		}
+	}
+	checkLogged(t, database, found)
+	t.Logf("%d tried, %d found", len(tried), len(found))
+}
+
+// mailboxes returns the ids of all mailboxes by their addresses.
+func (c caller) mailboxes(t *testing.T) map[string]string {
+	t.Helper()
+	found := map[string]string{}
 	for page := 1; ; page++ {
 		var got api.Page[api.Mailbox]
-		as.must(t, http.StatusOK, http.MethodGet, fmt.Sprintf("/mailboxes?page_size=1000&page=%d", page), "", &got)
+		c.must(t, http.StatusOK, http.MethodGet, fmt.Sprintf("/mailboxes?page_size=1000&page=%d", page), "", &got)
 		for _, m := range got.Items {
-			found++
-			c := wanted[m.PrimaryEmail]
-			if c == nil {
-				t.Errorf("%s is there twice, or nobody asked for it", m.PrimaryEmail)
-				continue
+			if found[m.PrimaryEmail] != "" {
+				t.Errorf("%s is there twice", m.PrimaryEmail)
 			}
-			if c.made.ID != m.ID {
-				t.Errorf("%s was acknowledged as %s and is %s", m.PrimaryEmail, c.made.ID, m.ID)
-			}
-			delete(wanted, m.PrimaryEmail)
+			found[m.PrimaryEmail] = m.ID
 		}
 		if len(got.Items) == 0 {
-			break
+			return found
 		}
 	}
-	for address := range wanted {
-		t.Errorf("%s was acknowledged and is lost", address)
+}
+
+// checkLogged checks that the audit log tells of each mailbox once, and of no
+// other.
+func checkLogged(t *testing.T, database string, mailboxes map[string]string) {
+	t.Helper()
+	told := map[string]string{}
+	for _, e := range audit(t, database, "--operation", api.CreateMailbox.ID) {
+		for _, change := range e.Changes {
+			if told[change.Name] != "" {
+				t.Errorf("the creation of %s is logged twice", change.Name)
+			}
+			told[change.Name] = change.ID
+		}
 	}
-	t.Logf("%d tried, %d found", len(tried), found)
+	if !maps.Equal(told, mailboxes) {
+		t.Errorf("the log tells of %d mailboxes and there are %d, or they are others", len(told), len(mailboxes))
+	}
 }
 
 func TestSignalEndsTheServer(t *testing.T) {

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
-	"net/netip"
 	"net/url"
 	"os"
 	"strings"
@@ -21,12 +19,19 @@ type serveCommand struct {
 	Listen          string        `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Address to serve the API on; port 0 takes a free one. Default: ${default}."`
 	Database        string        `default:"mailhost.db" placeholder:"FILE" help:"SQLite file, made if it does not exist. Default: ${default}."`
 	PublishedOnly   bool          `help:"Leave out the operations beyond the published ones."`
-	ControlListen   string        `placeholder:"ADDRESS" help:"Address of the control plane, for tests: messages, fixtures and the clock, for whoever reaches it. A port alone is on 127.0.0.1. Default: off."`
+	ControlListen   string        `placeholder:"ADDRESS" help:"Address of the control plane, for tests: faults, requests, messages, fixtures, the clock and a reset, for whoever reaches it. A port alone is on 127.0.0.1. Default: off."`
 	Fixture         string        `placeholder:"FILE" help:"JSON file with accounts to make where they do not exist, and with the registrar's rules."`
 	PublicURL       string        `placeholder:"URL" help:"Where recipients of messages reach the server. Default: the address that it listens on."`
 	ShutdownTimeout time.Duration `default:"10s" placeholder:"DURATION" help:"How long requests under way may take after SIGTERM or SIGINT. Default: ${default}."`
 
-	logFlags
+	connectionFlags `group:"Connections:"`
+	tlsFlags        `group:"Connections:"`
+	limitFlags      `group:"Limits:"`
+	oauthFlags      `group:"OAuth access tokens:"`
+	smtpFlags       `group:"Verification messages:"`
+	metricsFlags    `group:"Observability:"`
+	tracingFlags    `group:"Observability:"`
+	logFlags        `group:"Observability:"`
 }
 
 // Help is shown by mailhostd serve --help.
@@ -38,6 +43,11 @@ func (serveCommand) Help() string {
 func (c serveCommand) Validate() error {
 	if c.ShutdownTimeout < 0 {
 		return errors.New("--shutdown-timeout: must not be negative")
+	}
+	for _, flags := range []interface{ validate() error }{c.connectionFlags, c.tlsFlags, c.limitFlags, c.oauthFlags, c.smtpFlags, c.tracingFlags} {
+		if err := flags.validate(); err != nil {
+			return err
+		}
 	}
 	if c.PublicURL == "" {
 		return nil
@@ -56,13 +66,25 @@ func (c serveCommand) Run(ctx context.Context, m Main) (err error) {
 	if err != nil {
 		return err
 	}
+	plane := &control.Plane{Fixture: fixture}
+	tokens, err := c.tokenVerifier(plane.Clock.Now, log)
+	if err != nil {
+		return err
+	}
+	courier, err := c.courier()
+	if err != nil {
+		return err
+	}
 	// An address that is taken must not leave a new database behind.
 	public, err := listen(ctx, "--listen", c.Listen)
 	if err != nil {
 		return err
 	}
-	s := &server{log: log, timeout: c.ShutdownTimeout, public: public}
+	s := &server{connectionFlags: c.connectionFlags, log: log, timeout: c.ShutdownTimeout, limits: defaultConnectionLimits, public: public}
 	defer s.closeListeners()
+	if err := s.equip(ctx, &c, m.Environ); err != nil {
+		return err
+	}
 	if c.ControlListen != "" {
 		if s.control, err = listen(ctx, "--control-listen", loopbackByDefault(c.ControlListen)); err != nil {
 			return err
@@ -72,8 +94,9 @@ func (c serveCommand) Run(ctx context.Context, m Main) (err error) {
 	if err != nil {
 		return err
 	}
-	var clock control.Clock
-	service, err := apiserver.New(c.options(db, fixture, &clock, public, log))
+	options := c.options(db, plane, s, log)
+	options.Tokens, options.Courier = tokens, courier
+	service, err := apiserver.New(options)
 	if err != nil {
 		return errors.Join(err, db.Close())
 	}
@@ -82,7 +105,7 @@ func (c serveCommand) Run(ctx context.Context, m Main) (err error) {
 		return fmt.Errorf("--fixture %s: %w", c.Fixture, err)
 	}
 	c.announce(ctx, log, s, db)
-	return s.serve(ctx, service, &clock)
+	return s.serve(ctx, service, plane)
 }
 
 // readFixture returns an empty fixture where none is given.
@@ -111,13 +134,19 @@ func (c serveCommand) openDatabase(ctx context.Context, openers Openers, log *sl
 	return db, err
 }
 
-func (c serveCommand) options(db store.Store, f *apiserver.Fixture, clock *control.Clock, public net.Listener, log *slog.Logger) apiserver.Options {
-	o := apiserver.Options{
-		Store: db, Logger: log, PublishedOnly: c.PublishedOnly, Registrar: f.Registrar,
-		PublicURL: strings.TrimSuffix(c.PublicURL, "/"), Clock: clock.Now,
+func (c serveCommand) options(db store.Store, plane *control.Plane, s *server, log *slog.Logger) apiserver.Options {
+	watchers := s.middleware()
+	if s.control != nil {
+		watchers = append(watchers, plane.Middleware)
 	}
+	o := apiserver.Options{
+		Store: db, Logger: log, PublishedOnly: c.PublishedOnly,
+		PublicURL: strings.TrimSuffix(c.PublicURL, "/"), Clock: plane.Clock.Now,
+		Middleware: compose(watchers...),
+	}
+	c.limitFlags.apply(&o)
 	if o.PublicURL == "" {
-		o.PublicURL = urlOf(public)
+		o.PublicURL = s.url()
 	}
 	return o
 }
@@ -132,10 +161,11 @@ func (c serveCommand) announce(ctx context.Context, log *slog.Logger, s *server,
 		}
 		return err
 	})
+	c.announceMail(log, s.control != nil)
 	if accounts == 0 {
 		log.Warn("there is no account yet; make one with: mailhostd init --database "+describe(c.Database), "database", describe(c.Database))
 	}
-	if !isLoopback(s.public) {
+	if s.certificate == nil && !isLoopback(s.public) {
 		log.Warn("tokens travel in plain HTTP; let only a TLS proxy reach this address", "address", s.public.Addr().String())
 	}
 	if s.control != nil {
@@ -144,47 +174,8 @@ func (c serveCommand) announce(ctx context.Context, log *slog.Logger, s *server,
 		}
 		log.Info("serving the control plane", "url", urlOf(s.control))
 	}
-	log.Info("serving", "url", urlOf(s.public), "database", describe(c.Database), "published_only", c.PublishedOnly, "version", programVersion())
-}
-
-func listen(ctx context.Context, flag, address string) (net.Listener, error) {
-	var config net.ListenConfig
-	l, err := config.Listen(ctx, "tcp", address)
-	if err != nil {
-		// What net adds names the address in several forms; the cause is enough.
-		cause := err
-		if op := new(net.OpError); errors.As(err, &op) {
-			cause = op.Err
-		}
-		return nil, fmt.Errorf("%s: can't listen on %s: %w", flag, address, cause)
+	if s.metricsListen != nil {
+		log.Info("serving metrics", "url", urlOf(s.metricsListen)+"/metrics")
 	}
-	return l, nil
-}
-
-// loopbackByDefault completes a port to an address that only this machine
-// reaches.
-func loopbackByDefault(address string) string {
-	port := strings.TrimPrefix(address, ":")
-	if strings.ContainsAny(port, ":.") {
-		return address
-	}
-	return net.JoinHostPort("127.0.0.1", port)
-}
-
-// urlOf returns where this machine reaches a listener.
-func urlOf(l net.Listener) string {
-	address, err := netip.ParseAddrPort(l.Addr().String())
-	if err != nil {
-		return "http://" + l.Addr().String()
-	}
-	host := address.Addr().String()
-	if address.Addr().IsUnspecified() {
-		host = "localhost"
-	}
-	return "http://" + net.JoinHostPort(host, fmt.Sprint(address.Port()))
-}
-
-func isLoopback(l net.Listener) bool {
-	address, err := netip.ParseAddrPort(l.Addr().String())
-	return err == nil && address.Addr().IsLoopback()
+	log.Info("serving", "url", s.url(), "database", describe(c.Database), "published_only", c.PublishedOnly, "version", programVersion())
 }

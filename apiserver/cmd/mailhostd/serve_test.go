@@ -185,7 +185,7 @@ func TestListenersOfOneRun(t *testing.T) {
 func TestOpenersAreATable(t *testing.T) {
 	t.Parallel()
 	all := openers()
-	all["postgres"] = func(ctx context.Context, _ string) (store.Store, error) {
+	all["postgres"] = func(ctx context.Context, _ string, _ OpenOptions) (store.Store, error) {
 		return sqlite.Open(ctx, sqlite.Memory, sqlite.Options{})
 	}
 	db, err := all.open(t.Context(), "Postgres://user:secret@db/mail")

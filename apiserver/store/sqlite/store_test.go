@@ -155,9 +155,12 @@ func TestNewerSchema(t *testing.T) {
 // TestUpgrade opens a store that an earlier version has written.
 func TestUpgrade(t *testing.T) {
 	path := newPath(t)
-	if err := openStore(t, path, Options{}).Close(); err != nil {
+	old := openStore(t, path, Options{})
+	mustPopulate(t, old)
+	if err := old.Close(); err != nil {
 		t.Fatal(err)
 	}
+	alter(t, path, `ALTER TABLE domains DROP COLUMN search_text`)
 	alter(t, path, `DROP TABLE audit_entries`)
 	alter(t, path, `DROP INDEX domains_of_purchase`)
 	alter(t, path, `ALTER TABLE idempotent_answers DROP COLUMN delivered`)
@@ -166,6 +169,15 @@ func TestUpgrade(t *testing.T) {
 	err := s.Update(t.Context(), func(tx store.Tx) error { return tx.MarkDelivered([][]byte{{1}}) })
 	if err != nil {
 		t.Errorf("the upgraded store: %v", err)
+	}
+	if err := s.View(t.Context(), func(r store.Reader) error {
+		_, total, err := r.Domains(accountID, store.DomainFilter{Search: "A.Ex"}, store.Slice{Limit: 1})
+		if total != 1 {
+			t.Errorf("a search finds %d domains", total)
+		}
+		return err
+	}); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -7,5 +7,6 @@
 // A file has the name of the one in package store whose interfaces it
 // implements.
 //
-// The package imports the standard library and package store, and no driver.
+// The package imports the standard library, package store and, for the forms in
+// which names are searched, domainname; and no driver.
 package sqlstore

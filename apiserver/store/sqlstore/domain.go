@@ -11,6 +11,7 @@ var domains = of(kind[store.Domain]{
 	columns: []string{"id", "account_id", "workspace_id", "name", "status", "status_until", "ready_at",
 		"outbound_routing_ready", "auto_renew", "dedicated_ip_id", "redirect_mode", "redirect_url",
 		"inbound_tenant", "tags", "registrant", "purchase_batch_id", "created_at", "updated_at"},
+	written: []string{"search_text"},
 	fields: func(d *store.Domain) []any {
 		return []any{&d.ID, &d.AccountID, &d.WorkspaceID, &d.Name,
 			&d.State.Status, &d.State.Until, micros{&d.State.ReadyAt},
@@ -36,8 +37,7 @@ func (r *reader) Domains(accountID string, f store.DomainFilter, s store.Slice) 
 	if f.Tag != "" {
 		w.and(`t.id IN (SELECT domain_id FROM domain_tags WHERE tag = ?)`, f.Tag)
 	}
-	// A canonical name is in lower case and needs no column for the search.
-	w.search(`t.name`, f.Search)
+	w.searchNames(`t.search_text`, f.Search)
 	if f.Within.Restricted {
 		w.and(`(` + w.in(`t.id`, f.Within.Domains) + ` OR ` + w.in(`t.workspace_id`, f.Within.Workspaces) + `)`)
 	}
@@ -66,7 +66,7 @@ func (t *tx) CreateDomain(d *store.Domain) error {
 		return err
 	}
 	d.CreatedAt, d.UpdatedAt = at, at
-	ok, err := insert(t, domains, d)
+	ok, err := insert(t, domains, d, namesText(d.Name)) // a name never changes
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ func (r *reader) ForwardingByLink(linkHash []byte) (store.Forwarding, error) {
 func (r *reader) ForwardingRules(
 	accountID string, f store.ForwardingFilter, s store.Slice,
 ) ([]store.Forwarding, int, error) {
-	w := r.where(accountID).scoped(f.ScopedFilter)
+	w := r.where(accountID).scoped(f.ScopedFilter).searchNames(`t.search_text`, f.Search)
 	if f.VerificationState != "" {
 		// The same cases as in store.Forwarding.VerificationState.
 		w.and(`CASE WHEN t.internal THEN '`+store.VerificationInternal+`'
@@ -49,7 +49,7 @@ func (t *tx) CreateForwarding(f *store.Forwarding) error {
 		return err
 	}
 	f.CreatedAt, f.UpdatedAt = at, at
-	if ok, err := insert(t, forwardingRules, f, searchText(f.TargetEmail)); ok || err != nil {
+	if ok, err := insert(t, forwardingRules, f, namesText(f.TargetEmail)); ok || err != nil {
 		return err
 	}
 	return t.exists(forwardingRules.table, f.ID,
@@ -68,7 +68,7 @@ func (t *tx) UpdateForwarding(f store.Forwarding) error {
 	return t.change(`UPDATE forwarding_rules SET target_email = $1, search_text = $2, enabled = $3, internal = $4,
 		link_hash = $5, sent_at = $6, expires_at = $7, verified_at = $8, updated_at = $9
 		WHERE account_id = $10 AND id = $11`,
-		f.TargetEmail, searchText(f.TargetEmail), f.Enabled, f.Internal,
+		f.TargetEmail, namesText(f.TargetEmail), f.Enabled, f.Internal,
 		f.LinkHash, micros{&f.SentAt}, micros{&f.ExpiresAt}, micros{&f.VerifiedAt}, micros{&f.UpdatedAt},
 		f.AccountID, f.ID)
 }

@@ -74,7 +74,7 @@ func (r *reader) mailboxesWhere(accountID string, f store.MailboxFilter) *where 
 	if f.IDs != nil {
 		w.and(w.in(`t.id`, f.IDs))
 	}
-	return w.state(f.Status, f.Now).search(`t.search_text`, f.Search).withinDomains(`t.domain_id`, f.Within)
+	return w.state(f.Status, f.Now).searchNames(`t.search_text`, f.Search).withinDomains(`t.domain_id`, f.Within)
 }
 
 // CreateMailbox implements store.MailboxWriter.
@@ -114,7 +114,7 @@ func (t *tx) DeleteMailbox(accountID, id string) error {
 
 // mailboxSearchText is what a search looks in. A domain's name never changes.
 func mailboxSearchText(m *store.Mailbox) string {
-	return searchText(m.Address() + "\n" + m.FirstName + " " + m.LastName)
+	return namesText(m.Address()) + "\n" + searchText(m.FirstName+" "+m.LastName)
 }
 
 // mailboxDomain is what a mailbox shows of its domain.

@@ -26,7 +26,7 @@ func (r *reader) MasterPassword(accountID, id string) (store.MasterPassword, err
 func (r *reader) MasterPasswords(
 	accountID string, f store.ScopedFilter, s store.Slice,
 ) ([]store.MasterPassword, int, error) {
-	return page(r, masterPasswords, r.where(accountID).scoped(f), s)
+	return page(r, masterPasswords, r.where(accountID).scoped(f).search(`t.search_text`, f.Search), s)
 }
 
 // CreateMasterPassword implements store.MasterPasswordWriter.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
@@ -63,23 +64,77 @@ func (w *where) in(column string, values []string) string {
 // pattern and would answer a longer one with an error.
 const maxSearch = 10_000
 
-// search selects by a part of a column that holds lower-case text, unless the
-// term is empty.
+// search selects by a part of a column that holds what searchText made, unless
+// the term is empty.
 func (w *where) search(column, term string) *where {
 	switch {
 	case term == "":
 		return w
-	case len(term) > maxSearch:
+	case !searchable(term):
 		return w.and(`1 = 0`)
 	}
-	return w.and(column+` LIKE ? ESCAPE '\'`, "%"+likeEscaper.Replace(searchText(term))+"%")
+	return w.and(column+like, pattern(term))
 }
+
+// searchNames is search in a column of addresses or domain names, made by
+// namesText. They compare by their ASCII form, so that the term's own is looked
+// for too.
+func (w *where) searchNames(column, term string) *where {
+	if searchable(term) {
+		if ascii, ok := asciiName(term); ok {
+			return w.and(`(`+column+like+` OR `+column+like+`)`, pattern(term), pattern(ascii))
+		}
+	}
+	return w.search(column, term)
+}
+
+// searchable reports whether some text may have the term in it. None has a NUL,
+// and engines end a pattern there or refuse it.
+func searchable(term string) bool { return len(term) <= maxSearch && !strings.ContainsRune(term, 0) }
+
+const like = ` LIKE ? ESCAPE '\'`
+
+func pattern(term string) string { return "%" + likeEscaper.Replace(searchText(term)) + "%" }
 
 var likeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
 // searchText is the form in which texts and terms are compared. Go makes it,
 // because engines differ in what they fold, and SQLite folds only ASCII.
 func searchText(s string) string { return strings.ToLower(s) }
+
+// namesText is the searchText of a canonical address or domain name, in ASCII
+// and as people write it.
+func namesText(name string) string {
+	if shown := unicodeName(name); shown != name {
+		name += "\n" + shown
+	}
+	return searchText(name)
+}
+
+// unicodeName returns a canonical address or domain name as people write it.
+func unicodeName(name string) string {
+	at := strings.LastIndexByte(name, '@')
+	return name[:at+1] + domainname.Unicode(name[at+1:])
+}
+
+// asciiName returns the ASCII form of a part of an address or a domain name, if
+// it has one of its own: what is after the last at sign must be labels.
+func asciiName(part string) (string, bool) {
+	at := strings.LastIndexByte(part, '@')
+	labels := strings.Split(part[at+1:], ".")
+	for i, label := range labels {
+		if label == "" {
+			continue // the part begins or ends at a dot
+		}
+		ascii, err := domainname.NormalizeLabels(label)
+		if err != nil {
+			return "", false
+		}
+		labels[i] = ascii
+	}
+	ascii := part[:at+1] + strings.Join(labels, ".")
+	return ascii, searchText(ascii) != searchText(part)
+}
 
 // state selects by the status of a store.Provisioning at a time, unless the
 // status is empty.
@@ -104,7 +159,7 @@ func (w *where) inDomains(column string, within store.Within) string {
 		` OR ` + column + ` IN (SELECT id FROM domains WHERE ` + w.in(`workspace_id`, within.Workspaces) + `)`
 }
 
-// scoped selects by a store.ScopedFilter.
+// scoped selects by a store.ScopedFilter but for its search.
 func (w *where) scoped(f store.ScopedFilter) *where {
 	if f.DomainID != "" {
 		w.and(`t.scope_type = ? AND t.scope_id = ?`, store.ScopeDomain, f.DomainID)
@@ -112,7 +167,7 @@ func (w *where) scoped(f store.ScopedFilter) *where {
 	if f.WorkspaceID != "" {
 		w.and(`t.scope_type = ? AND t.scope_id = ?`, store.ScopeWorkspace, f.WorkspaceID)
 	}
-	w.equal(`t.scope_type`, f.ScopeType).search(`t.search_text`, f.Search)
+	w.equal(`t.scope_type`, f.ScopeType)
 	if !f.Within.Restricted {
 		return w
 	}

@@ -159,6 +159,7 @@ func testMailboxSearch(h *harness) {
 	}
 	long := store.MailboxFilter{Search: fmt.Sprintf("%0100000d", 0)}
 	lists(h, "a long search", mailboxID, mailboxes(t.account, long))
+	lists(h, "a search with NUL", mailboxID, mailboxes(t.account, store.MailboxFilter{Search: "\x00"}))
 }
 
 // bulk creates mailboxes in one update and returns their ids.

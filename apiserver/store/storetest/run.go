@@ -30,6 +30,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"MailboxUnique", testMailboxUnique},
 		{"MailboxFilter", testMailboxFilter},
 		{"MailboxSearch", testMailboxSearch},
+		{"NameSearch", testNameSearch},
 		{"EachMailbox", testEachMailbox},
 		{"EachMailboxReads", testEachMailboxReads},
 		{"Domain", testDomain},

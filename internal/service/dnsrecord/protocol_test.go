@@ -3,9 +3,10 @@ package dnsrecord_test
 import (
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"testing"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
@@ -115,14 +116,8 @@ func TestLostAnswerTakesNoSystemManagedRecord(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	s.Domain(t, "example.com")
-	var posts atomic.Int32
-	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		if r.Method == http.MethodPost && posts.Add(1) == 1 {
-			w.WriteHeader(http.StatusBadGateway)
-			return
-		}
-		next.ServeHTTP(w, r)
-	}))
+	s.Fault(t, fault.Rule{Operation: api.CreateDNSRecord.ID, Status: http.StatusBadGateway, Nth: 1})
+	p := s.Protocol(t, "")
 	made, diags := p.Apply(t.Context(), typeName, map[string]any{"domain": "example.com", "name": "_dmarc", "type": "TXT", "value": "v=DMARC1; p=none"}, nil)
 	acctest.Expect(t, diags, "ERROR", "system-managed", "needs no resource")
 	if !made.Gone() {

@@ -3,12 +3,12 @@ package masterpassword_test
 import (
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 )
@@ -174,15 +174,8 @@ func TestAPIErrors(t *testing.T) {
 func TestSecretLost(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
-	var lost atomic.Bool
-	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		r.Header.Del("Idempotency-Key")
-		if isCreate(r) && !lost.Swap(true) {
-			next.ServeHTTP(discard{http.Header{}}, r)
-			panic(http.ErrAbortHandler)
-		}
-		next.ServeHTTP(w, r)
-	}))
+	s.Fault(t, fault.Rule{Operation: api.CreateMasterPassword.ID, Drop: fault.After, Nth: 1})
+	p := s.Protocol(t, s.WithoutKeys(t))
 	o, diags := p.Apply(t.Context(), typeName, map[string]any{"name": "ops", "generate": true}, nil)
 	found, err := s.Client.FindMasterPassword(t.Context(), "ops", client.Scope{})
 	must(t, err)
@@ -191,13 +184,6 @@ func TestSecretLost(t *testing.T) {
 		t.Errorf("the state has %s", o.State)
 	}
 }
-
-// discard takes an answer that is lost.
-type discard struct{ header http.Header }
-
-func (d discard) Header() http.Header         { return d.header }
-func (d discard) Write(b []byte) (int, error) { return len(b), nil }
-func (d discard) WriteHeader(int)             {}
 
 // TestRemains destroys and replaces against an API that can't delete.
 func TestRemains(t *testing.T) {

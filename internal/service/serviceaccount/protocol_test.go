@@ -3,12 +3,13 @@ package serviceaccount_test
 import (
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
@@ -96,15 +97,8 @@ func TestExpired(t *testing.T) {
 func TestLeftovers(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
-	var lost atomic.Bool
-	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		r.Header.Del("Idempotency-Key")
-		if r.Method == http.MethodPost && !lost.Swap(true) {
-			next.ServeHTTP(discard{http.Header{}}, r)
-			panic(http.ErrAbortHandler)
-		}
-		next.ServeHTTP(w, r)
-	}))
+	s.Fault(t, fault.Rule{Operation: api.CreateServiceAccount.ID, Drop: fault.After, Nth: 1})
+	p := s.Protocol(t, s.WithoutKeys(t))
 	o, diags := p.Apply(t.Context(), typeName, map[string]any{"name": "CI"}, nil)
 	p.NoErrors(diags)
 	expect(t, diags, `service account "CI" was probably created more than once`, "revoke")
@@ -123,25 +117,12 @@ func TestLeftovers(t *testing.T) {
 	expect(t, diags, others[0])
 }
 
-// discard takes an answer that is lost.
-type discard struct{ header http.Header }
-
-func (d discard) Header() http.Header         { return d.header }
-func (d discard) Write(b []byte) (int, error) { return len(b), nil }
-func (d discard) WriteHeader(int)             {}
-
 // TestOutcomeUnknown loses the answer of an API that has no list to look at.
 func TestOutcomeUnknown(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
-	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		r.Header.Del("Idempotency-Key")
-		if r.Method == http.MethodPost {
-			next.ServeHTTP(discard{http.Header{}}, r)
-			panic(http.ErrAbortHandler)
-		}
-		next.ServeHTTP(w, r)
-	}))
+	s.Fault(t, fault.Rule{Operation: api.CreateServiceAccount.ID, Drop: fault.After})
+	p := s.Protocol(t, s.WithoutKeys(t))
 	_, diags := p.Apply(t.Context(), typeName, map[string]any{"name": "CI"}, nil)
 	expect(t, diags, `Can't create the service account "CI"`, "may have been created", "revoke what is too much")
 }

@@ -1,0 +1,356 @@
+package apiserver_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+// audited is a harness whose audit log can be read.
+type audited struct {
+	*harness
+	store store.Store
+}
+
+func newAudited(t *testing.T, configure ...func(*apiserver.Options)) *audited {
+	t.Helper()
+	a := &audited{store: newStore(t)}
+	a.harness = newHarness(t, append([]func(*apiserver.Options){func(o *apiserver.Options) { o.Store = a.store }}, configure...)...)
+	return a
+}
+
+// entries returns what the log tells.
+func (a *audited) entries(f store.AuditFilter) (all []store.AuditEntry) {
+	a.t.Helper()
+	err := a.store.View(a.t.Context(), func(r store.Reader) error {
+		all = nil
+		return r.EachAuditEntry(f, func(e store.AuditEntry) error {
+			all = append(all, e)
+			return nil
+		})
+	})
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return all
+}
+
+// during returns what is logged while fn runs, each entry as "operation by
+// subject: action type name (fields), …".
+func (a *audited) during(fn func()) (told []string) {
+	a.t.Helper()
+	before := len(a.entries(store.AuditFilter{}))
+	fn()
+	for _, e := range a.entries(store.AuditFilter{})[before:] {
+		var changes []string
+		for _, c := range e.Changes {
+			if c.ID == "" {
+				a.t.Errorf("a change of nothing: %+v", e)
+			}
+			text := strings.TrimSpace(c.Action + " " + c.Type + " " + c.Name)
+			if c.Fields != nil {
+				text += " (" + strings.Join(c.Fields, ", ") + ")"
+			}
+			changes = append(changes, text)
+		}
+		told = append(told, fmt.Sprintf("%s by %s %s: %s", e.Operation, e.Subject.Type, e.Subject.Name, strings.Join(changes, ", ")))
+	}
+	return told
+}
+
+// changeable makes one of everything that an operation may change, and returns
+// the request that does, with what it takes to change something.
+func changeable(t *testing.T, h *harness, spec api.Spec) *request {
+	t.Helper()
+	h.domain("empty.com")
+	r := ready(h, newRequest(t, spec))
+	h.mailbox("example.com", "jane")
+	for name, id := range map[string]func() string{
+		"credential_id": func() string { return h.password("old", obj{}) },
+		"forwarding_id": func() string { return h.forwarding("old@example.net", obj{}) },
+		"dns_record_id": func() string { return recordID(h) },
+		"dedicated_ip_id": func() string {
+			return h.post("/dedicated-ips/claim", obj{"option_id": h.option("eu")}).want(201).str("id")
+		},
+		"service_account_id": func() string { return h.post("/auth/service-accounts", obj{"name": "old"}).want(201).str("id") },
+		"authorization_id":   func() string { return h.get("/auth/authorizations").str("0.id") },
+		"workspace_id":       h.defaultWorkspace,
+	} {
+		if _, ok := r.path[name]; ok {
+			r = r.broken([]string{"path", name}, id())
+		}
+	}
+	switch spec.ID {
+	case "delete-domain":
+		r = r.broken([]string{"path", "domain"}, "empty.com")
+	case "set-forwarding-active":
+		r = r.broken([]string{"body", "active"}, false)
+	}
+	return r
+}
+
+func recordID(h *harness) string {
+	a := h.post("/dns-records", obj{"domain": "example.com", "name": "@", "type": "MX", "value": "old.example.net", "prio": 5}).want(201)
+	return fmt.Sprint(a.at("id"))
+}
+
+// TestEveryOperationIsLogged checks that whatever an operation changes is in the
+// log once, and that the log tells nothing else.
+func TestEveryOperationIsLogged(t *testing.T) {
+	names := map[string]bool{}
+	for _, name := range apiserver.AuditOperations() {
+		names[name] = true
+	}
+	for _, spec := range api.Specs() {
+		t.Run(spec.ID, func(t *testing.T) {
+			a := newAudited(t)
+			r := changeable(t, a.harness, spec)
+			send := func() *answer {
+				return r.send(a.client, "X-Request-Id", "the-request", "Idempotency-Key", key).want(spec.Status)
+			}
+			send()
+			got := a.entries(store.AuditFilter{RequestID: "the-request"})
+			if !spec.Changes() {
+				if len(got) > 0 {
+					t.Errorf("nothing is changed, and this is logged: %+v", got)
+				}
+				return
+			}
+			if len(got) != 1 {
+				t.Fatalf("%d entries: %+v", len(got), got)
+			}
+			e := got[0]
+			if e.Operation != spec.ID || !names[spec.ID] || e.AccountID != accountID || len(e.Changes) == 0 ||
+				e.Subject.Type != api.SubjectUser || e.Subject.ID == "" || e.CreatedAt.Sub(a.clock.Now()).Abs().Seconds() > 1 {
+				t.Errorf("the entry is %+v", e)
+			}
+			for _, c := range e.Changes {
+				if c.Action == "" || c.Type == "" || c.ID == "" || c.Name == "" && c.Type != "account" ||
+					(c.Action == store.AuditUpdated) != (len(c.Fields) > 0) {
+					t.Errorf("a change is %+v", c)
+				}
+			}
+			if spec.Keyed() && (!send().replayed() || len(a.entries(store.AuditFilter{RequestID: "the-request"})) != 1) {
+				t.Error("it is no replay, or is logged")
+			}
+		})
+	}
+}
+
+func TestAuditEntries(t *testing.T) {
+	a := newAudited(t)
+	ci := a.post("/auth/service-accounts", obj{"name": "ci"}).want(201)
+	c := a.as(ci.str("token"))
+	var rule, password, owned string
+	records := strings.Repeat(", created dns_record example.com MX", 2) +
+		", created dns_record example.com TXT, created dns_record mailhost._domainkey.example.com TXT, created dns_record _dmarc.example.com TXT"
+	for _, tt := range []struct {
+		what string
+		do   func()
+		want string // none: nothing is logged
+	}{
+		{"purchase", func() { owned = c.domain("example.com") }, "purchase-domains by service_account ci: created domain example.com" + records},
+		{"no purchase", func() { c.purchase(c.defaultWorkspace(), "example.com").want(200) }, ""},
+		{"mailbox", func() { c.mailbox("example.com", "Jane") }, "create-mailbox by service_account ci: created mailbox jane@example.com"},
+		{"conflict", func() { c.createMailbox("example.com", "jane").want(409) }, ""},
+		{"invalid", func() { c.createMailbox("example.com", "").want(422) }, ""},
+		{"keyed conflict", func() {
+			c.keyed(key, "/mailboxes", obj{"domain": "example.com", "local_part": "jane", "first_name": "x", "last_name": "y"}).want(409)
+		}, ""},
+		{"unauthorized", func() { a.as("x").post("/workspaces", obj{"name": "w"}).want(401) }, ""},
+		{"reading", func() { c.get("/mailboxes").want(200); c.do("POST", "/mailboxes/export", obj{}).want(200) }, ""},
+		{"bulk", func() {
+			c.post("/mailboxes/bulk", obj{"domain": "example.com", "items": []obj{
+				{"local_part": "a", "first_name": "f", "last_name": "l"}, {"local_part": "jane", "first_name": "f", "last_name": "l"}, {"local_part": "b", "first_name": "f", "last_name": "l"},
+			}}).want(200)
+		}, "create-mailboxes by service_account ci: created mailbox a@example.com, created mailbox b@example.com"},
+		{"update", func() { c.patch("/mailboxes/jane@example.com", obj{"first_name": "Jane", "last_name": nil}).want(200) },
+			"update-mailbox by service_account ci: updated mailbox jane@example.com (first_name)"},
+		{"update of nothing", func() { c.patch("/mailboxes/jane@example.com", obj{}).want(200) }, ""},
+		{"update to the same", func() { c.patch("/mailboxes/jane@example.com", obj{"first_name": "Jane"}).want(200) }, ""},
+		{"null that clears", func() {
+			c.patch("/domains/example.com", obj{"redirect_url": "https://example.net", "auto_renew": nil}).want(200)
+			c.patch("/domains/example.com", obj{"redirect_url": nil}).want(200)
+		}, "update-domain by service_account ci: updated domain example.com (redirect_url)\n" +
+			"update-domain by service_account ci: updated domain example.com (redirect_url)"},
+		{"record", func() { c.record("example.com", "www", "TXT", "a secret").want(201) },
+			"create-dns-record by service_account ci: created dns_record www.example.com TXT"},
+		{"rule", func() { rule = c.forwarding("joe@example.net", obj{"domain": "example.com"}) },
+			"create-forwarding by service_account ci: created forwarding joe@example.net"},
+		{"password", func() { password = c.password("ops", obj{"domain": "example.com"}) },
+			"create-master-password by service_account ci: created master_password ops"},
+		{"rename", func() { c.patch("/credentials/"+password, obj{"name": "dev"}).want(200) },
+			"rename-master-password by service_account ci: updated master_password dev (name)"},
+		{"confirmation", func() { a.click(t); a.click(t) },
+			"confirm-forwarding by recipient : updated forwarding joe@example.net (verification_state)"},
+		{"verified already", func() { c.patch("/forwarding/"+rule, obj{"target_email": "joe@example.net"}).want(200) }, ""},
+		{"grant", func() {
+			c.post("/auth/authorizations", obj{"grant_kind": "capability", "subject_type": "user", "subject_id": "u", "capability_key": "mailbox.view", "resource_type": "domain", "resource_id": owned}).want(201)
+		}, "grant-authorization by service_account ci: created authorization mailbox.view in domain " + "ID" + " for user u"},
+		{"a domain with mailboxes", func() { c.delete("/domains/example.com").want(409) }, ""},
+		{"a domain with all that is in it", func() {
+			for _, name := range []string{"a", "b", "jane"} {
+				a.delete("/mailboxes/" + name + "@example.com").want(204)
+			}
+			c.delete("/domains/example.com").want(204)
+		}, "delete-mailbox by user : deleted mailbox a@example.com\ndelete-mailbox by user : deleted mailbox b@example.com\n" +
+			"delete-mailbox by user : deleted mailbox jane@example.com\ndelete-domain by service_account ci: deleted domain example.com" +
+			strings.ReplaceAll(records, "created", "deleted") + ", deleted dns_record www.example.com TXT, deleted master_password dev, deleted forwarding joe@example.net"},
+		{"revocation", func() {
+			a.delete("/auth/service-accounts/" + ci.str("id")).want(204)
+			a.delete("/auth/service-accounts/" + ci.str("id")).want(204) // again
+		}, "revoke-service-account by user : revoked service_account ci"},
+		{"plan", func() {
+			a.post("/billing/change-plan", obj{"plan_id": "smtp_per_proxy"}).want(200)
+			a.post("/billing/change-plan", obj{"plan_id": "smtp_per_proxy"}).want(200)
+		}, "change-plan by user : updated account (plan_id)"},
+	} {
+		got := strings.Join(a.during(tt.do), "\n")
+		if got = strings.ReplaceAll(got, owned, "ID"); owned == "" || got != tt.want {
+			t.Errorf("%s:\n got %s\nwant %s", tt.what, got, tt.want)
+		}
+	}
+}
+
+// click confirms the newest verification message.
+func (a *audited) click(t *testing.T) {
+	t.Helper()
+	letters := a.svc.Outbox()
+	resp, err := a.svc.Client().Post(letters[len(letters)-1].Link, "", nil)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("%v, %v", resp, err)
+	}
+	_ = resp.Body.Close()
+}
+
+// TestAuditWithoutRequests checks what changes accounts from within the process.
+func TestAuditWithoutRequests(t *testing.T) {
+	a := newAudited(t)
+	fixture := &apiserver.Fixture{Accounts: []apiserver.FixtureAccount{{ID: otherKey}, {ID: nobody}}}
+	born := func(id string) string {
+		return "created account, created workspace Default, created authorization account_owner for user " + api.DerivedID(id, "user:owner") +
+			", created dedicated_ip_option Europe, created dedicated_ip_option United States"
+	}
+	for _, tt := range []struct {
+		what string
+		do   func() error
+		want []string
+	}{
+		{"the account that is there", func() error { _, err := a.svc.EnsureAccount(t.Context(), ""); return err }, nil},
+		{"an account", func() error { _, err := a.svc.EnsureAccount(t.Context(), key); return err },
+			[]string{"ensure-account by operator : " + born(key)}},
+		{"a fixture", func() error { return a.svc.LoadFixture(t.Context(), fixture) },
+			[]string{"load-fixture by operator : " + born(otherKey), "load-fixture by operator : " + born(nobody)}},
+		{"a fixture again", func() error { return a.svc.LoadFixture(t.Context(), fixture) }, nil},
+	} {
+		var err error
+		got := a.during(func() { err = tt.do() })
+		if err != nil {
+			t.Errorf("%s: %v", tt.what, err)
+		}
+		same(t, tt.what, got, tt.want)
+	}
+	for what, issue := range map[string]func() error{
+		"issue-owner-token": func() error { _, err := a.svc.IssueOwnerToken(t.Context(), key, "made"); return err },
+		"init-account":      func() error { _, _, err := a.svc.InitAccount(t.Context(), nobody, "made"); return err },
+	} {
+		var err error
+		got := a.during(func() { err = issue() })
+		if want := what + " by operator : created service_account made, created authorization account_owner for service_account "; err != nil || len(got) != 1 || !strings.HasPrefix(got[0], want) {
+			t.Errorf("%q, %v; want %s", got, err, want)
+		}
+	}
+	if _, _, err := a.svc.InitAccount(t.Context(), nobody, "again"); err == nil {
+		t.Error("it has two")
+	}
+	if got := a.entries(store.AuditFilter{Object: "again"}); len(got) > 0 {
+		t.Errorf("what was refused is logged: %+v", got)
+	}
+}
+
+// A reset begins a new log, whose first entries tell of it.
+func TestAuditOfReset(t *testing.T) {
+	a := newAudited(t)
+	a.owner(t, nobody)
+	a.domain("example.com")
+	if err := a.svc.Reset(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	for _, e := range a.entries(store.AuditFilter{}) {
+		told = append(told, e.AccountID+" "+e.Operation+" by "+e.Subject.Type+": "+e.Changes[0].Action+" "+e.Changes[0].Type+" "+e.Changes[0].ID)
+	}
+	same(t, "the log", told, []string{
+		accountID + " reset by control_plane: deleted account " + accountID,
+		nobody + " reset by control_plane: deleted account " + nobody,
+	})
+}
+
+func TestAuditedFrom(t *testing.T) {
+	a := newAudited(t)
+	token, err := a.svc.IssueOwnerToken(t.Context(), accountID, "ci")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for remote, want := range map[string]string{
+		"192.0.2.7:4711": "192.0.2.7", "[::ffff:192.0.2.8]:1": "192.0.2.8", "[2001:db8::1%eth0]:1": "2001:db8::1%eth0", "@": "", "": "",
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://mailhost.test/v1/public/accounts/"+accountID+"/workspaces", strings.NewReader(`{"name":"from `+remote+`"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.RemoteAddr = remote
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Authorization", "Bearer "+token)
+		resp, err := a.svc.Client().Do(r) // in process the request arrives as it is
+		if err != nil || resp.StatusCode != http.StatusCreated {
+			t.Fatalf("%v, %v", resp, err)
+		}
+		_ = resp.Body.Close()
+		e := a.entries(store.AuditFilter{Object: "from " + remote})
+		if len(e) != 1 || e[0].RemoteAddress != want || e[0].RequestID != resp.Header.Get("X-Request-Id") {
+			t.Errorf("from %q: %+v; want %q", remote, e, want)
+		}
+	}
+}
+
+// mutedStore can't write the audit log.
+type mutedStore struct {
+	store.Store
+	muted bool
+}
+
+type mutedTx struct{ store.Tx }
+
+var errMuted = errors.New("the log can't be written")
+
+func (mutedTx) AddAuditEntry(*store.AuditEntry) error { return errMuted }
+
+func (s *mutedStore) Update(ctx context.Context, fn func(store.Tx) error) error {
+	return s.Store.Update(ctx, func(tx store.Tx) error {
+		if s.muted {
+			tx = mutedTx{tx}
+		}
+		return fn(tx)
+	})
+}
+
+// There is no change without its entry.
+func TestNoChangeWithoutItsEntry(t *testing.T) {
+	s := &mutedStore{Store: newStore(t)}
+	h := newHarness(t, func(o *apiserver.Options) { o.Store = s })
+	s.muted = true
+	h.keyed(key, "/workspaces", obj{"name": "a"}).want(500)
+	s.muted = false
+	h.get("/workspaces").is("total", 1)
+	if a := h.keyed(key, "/workspaces", obj{"name": "a"}).want(201); a.replayed() {
+		t.Error("an answer was kept for what was not done")
+	}
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"unicode"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+// auditPrinter prints entries of the audit log.
+type auditPrinter interface {
+	entry(e store.AuditEntry) error
+	// end prints what is held back.
+	end() error
+}
+
+// auditTime is how the log tells times: as the API does.
+const auditTime = "2006-01-02T15:04:05.000000Z"
+
+// auditJSON prints each entry as an object in a line of its own.
+type auditJSON struct{ *json.Encoder }
+
+func newAuditJSON(w io.Writer) auditJSON {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return auditJSON{enc}
+}
+
+type auditSubject struct {
+	Type string `json:"type"`
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+type auditChange struct {
+	Action string   `json:"action"`
+	Type   string   `json:"type"`
+	ID     string   `json:"id"`
+	Name   string   `json:"name"`
+	Fields []string `json:"fields"`
+}
+
+func (p auditJSON) entry(e store.AuditEntry) error {
+	changes := make([]auditChange, len(e.Changes))
+	for i, c := range e.Changes {
+		changes[i] = auditChange{c.Action, c.Type, c.ID, c.Name, append([]string{}, c.Fields...)} // never null
+	}
+	return p.Encode(struct {
+		ID            int64         `json:"id"`
+		At            string        `json:"at"`
+		AccountID     string        `json:"account_id"`
+		Operation     string        `json:"operation"`
+		Subject       auditSubject  `json:"subject"`
+		RequestID     string        `json:"request_id"`
+		RemoteAddress string        `json:"remote_address"`
+		Changes       []auditChange `json:"changes"`
+	}{e.ID, e.CreatedAt.Format(auditTime), e.AccountID, e.Operation, auditSubject(e.Subject), e.RequestID, e.RemoteAddress, changes})
+}
+
+func (auditJSON) end() error { return nil }
+
+const (
+	// auditBlock is how many lines are aligned with each other: all of them would
+	// have to be held in memory.
+	auditBlock = 1000
+	// auditObjects is how many objects of a kind a line names.
+	auditObjects = 3
+)
+
+// auditText prints each entry as a line with aligned columns.
+type auditText struct {
+	columns *tabwriter.Writer
+	lines   int
+}
+
+func newAuditText(w io.Writer) *auditText {
+	return &auditText{columns: tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)}
+}
+
+func (p *auditText) entry(e store.AuditEntry) error {
+	cells := []string{
+		e.CreatedAt.Format(auditTime), e.AccountID, e.Operation, e.Subject.Type + " " + cmp.Or(e.Subject.Name, e.Subject.ID),
+		e.RequestID, e.RemoteAddress, changesInWords(e.Changes),
+	}
+	for i, cell := range cells {
+		cells[i] = cmp.Or(printable(strings.TrimSpace(cell)), "-")
+	}
+	if _, err := fmt.Fprintln(p.columns, strings.Join(cells, "\t")); err != nil {
+		return err
+	}
+	if p.lines++; p.lines%auditBlock == 0 {
+		return p.columns.Flush()
+	}
+	return nil
+}
+
+func (p *auditText) end() error { return p.columns.Flush() }
+
+// changesInWords says "created mailbox a@example.com; updated domain example.com
+// (auto_renew)".
+func changesInWords(changes []store.AuditChange) string {
+	var parts []string
+	for len(changes) > 0 {
+		alike := 1
+		for alike < len(changes) && changes[alike].Action == changes[0].Action && changes[alike].Type == changes[0].Type {
+			alike++
+		}
+		parts = append(parts, alikeInWords(changes[:alike]))
+		changes = changes[alike:]
+	}
+	return strings.Join(parts, "; ")
+}
+
+// alikeInWords tells of changes that differ in the object alone.
+func alikeInWords(changes []store.AuditChange) string {
+	first := changes[0]
+	var names []string
+	for _, c := range changes[:min(len(changes), auditObjects)] {
+		names = append(names, cmp.Or(c.Name, c.ID))
+	}
+	text := first.Action + " " + first.Type + " " + strings.Join(names, ", ")
+	if more := len(changes) - len(names); more > 0 {
+		text += " and " + strconv.Itoa(more) + " more"
+	}
+	if len(first.Fields) > 0 {
+		text += " (" + strings.Join(first.Fields, ", ") + ")"
+	}
+	return text
+}
+
+// printable escapes what would steer a terminal, or end the line.
+func printable(s string) string {
+	if !strings.ContainsFunc(s, func(c rune) bool { return !unicode.IsPrint(c) }) {
+		return s
+	}
+	return strconv.Quote(s)
+}

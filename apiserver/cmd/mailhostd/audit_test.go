@@ -1,0 +1,195 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
+)
+
+// logged is a line of mailhostd audit --format json. The names of its members
+// are ones that scripts rely on.
+type logged struct {
+	ID            int64  `json:"id"`
+	At            string `json:"at"`
+	AccountID     string `json:"account_id"`
+	Operation     string `json:"operation"`
+	RequestID     string `json:"request_id"`
+	RemoteAddress string `json:"remote_address"`
+	Subject       struct {
+		Type, ID, Name string
+	} `json:"subject"`
+	Changes []struct {
+		Action, Type, ID, Name string
+		Fields                 []string
+	} `json:"changes"`
+}
+
+// audit returns what mailhostd audit prints of a database.
+func audit(t *testing.T, database string, args ...string) (entries []logged) {
+	t.Helper()
+	code, stdout, stderr := run(t, append([]string{"audit", "--format", "json", "--database", database}, args...)...)
+	if code != exitOK || stderr != "" {
+		t.Fatalf("audit %q: exit code %d, stderr %s", args, code, stderr)
+	}
+	for line := range strings.Lines(stdout) {
+		var e logged
+		dec := json.NewDecoder(strings.NewReader(line))
+		dec.DisallowUnknownFields()
+		if err := dec.Decode(&e); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		entries = append(entries, e)
+	}
+	return entries
+}
+
+func TestAudit(t *testing.T) {
+	t.Parallel()
+	database, owner := initialize(t)
+	other := initializeIn(t, database)
+	s := serve(t, database)
+	as := s.as(t, owner)
+	as.buy(t, "example.com")
+	if status, err := as.do(http.MethodPost, "/mailboxes", mailbox("example.com", "jane"), nil, "X-Request-Id", "req-1"); status != http.StatusCreated {
+		t.Fatal(status, err)
+	}
+	as.must(t, http.StatusOK, http.MethodPatch, "/mailboxes/jane@example.com", `{"last_name":"a surname"}`, nil)
+	as.must(t, http.StatusCreated, http.MethodPost, "/workspaces", "{\"name\":\"evil \\u001b[2J\\n2026 line\"}", nil)
+
+	for _, tt := range []struct {
+		args string
+		want string // operations
+	}{
+		{"", "init-account init-account purchase-domains create-mailbox update-mailbox create-workspace"},
+		{"--account-id " + strings.ToUpper(other.AccountID), "init-account"},
+		{"--operation create-mailbox", "create-mailbox"},
+		{"--operation delete-mailbox", ""},
+		{"--subject owner", "purchase-domains create-mailbox update-mailbox create-workspace"},
+		{"--object jane@example.com", "create-mailbox update-mailbox"},
+		{"--object jane@example.com --limit 1", "update-mailbox"},
+		{"--object jane", ""},
+		{"--request-id req-1", "create-mailbox"},
+		{"--since 1h", "init-account init-account purchase-domains create-mailbox update-mailbox create-workspace"},
+		{"--since 2001-01-01T00:00:00+01:00 --until 1h", ""},
+		{"--until 2001-01-01T00:00:00Z", ""},
+		{"--limit 2", "update-mailbox create-workspace"},
+	} {
+		var got []string
+		for _, e := range audit(t, database, strings.Fields(tt.args)...) {
+			got = append(got, e.Operation)
+		}
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("%s: %s, want %s", tt.args, got, tt.want)
+		}
+	}
+	e := audit(t, database, "--operation", "update-mailbox")[0]
+	if at, err := time.Parse(time.RFC3339, e.At); err != nil || time.Since(at).Abs() > time.Minute || e.ID == 0 || e.AccountID != owner.AccountID || e.RequestID == "" ||
+		e.RemoteAddress != "127.0.0.1" || e.Subject.Type != api.SubjectServiceAccount || e.Subject.ID == "" || e.Subject.Name != ownerTokenName ||
+		len(e.Changes) != 1 || e.Changes[0].Action != "updated" || e.Changes[0].Type != "mailbox" || e.Changes[0].Name != "jane@example.com" ||
+		len(e.Changes[0].Fields) != 1 || e.Changes[0].Fields[0] != "last_name" {
+		t.Errorf("the entry is %+v", e)
+	}
+	_, stdout, _ := run(t, "audit", "--database", database, "--format", "json")
+	if strings.Contains(stdout, "null") || strings.Contains(stdout, "surname") || strings.Contains(stdout, owner.Token) {
+		t.Errorf("a value is told, or one is missing:\n%s", stdout)
+	}
+	if code := s.end(); code != exitOK {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+func TestAuditText(t *testing.T) {
+	t.Parallel()
+	database, owner := initialize(t)
+	as := serve(t, database).as(t, owner)
+	as.buy(t, "example.com")
+	as.must(t, http.StatusCreated, http.MethodPost, "/workspaces", "{\"name\":\"evil \\u001b[2J\\nline\"}", nil)
+	as.must(t, http.StatusOK, http.MethodPost, "/mailboxes/bulk", `{"domain":"example.com","items":[
+		{"local_part":"a","first_name":"A","last_name":"B"},{"local_part":"b","first_name":"A","last_name":"B"},
+		{"local_part":"c","first_name":"A","last_name":"B"},{"local_part":"d","first_name":"A","last_name":"B"}]}`, nil)
+	as.must(t, http.StatusOK, http.MethodPatch, "/mailboxes/a@example.com", `{"last_name":"C"}`, nil)
+	code, stdout, stderr := run(t, "audit", "--database", database)
+	if code != exitOK || stderr != "" {
+		t.Fatalf("exit code %d, %s", code, stderr)
+	}
+	lines := strings.Split(strings.TrimSuffix(stdout, "\n"), "\n")
+	at := regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z  ` + owner.AccountID + `  `)
+	for i, want := range []string{
+		"operator", "created domain example.com; created dns_record example.com MX, example.com MX, example.com TXT and 2 more",
+		`"created workspace evil \x1b[2J\nline"`, "created mailbox a@example.com, b@example.com, c@example.com and 1 more",
+		"updated mailbox a@example.com (last_name)",
+	} {
+		if len(lines) != 5 || !at.MatchString(lines[i]) || !strings.Contains(lines[i], want) {
+			t.Fatalf("line %d does not tell %s:\n%s", i, want, stdout)
+		}
+		if i > 0 && (strings.Index(lines[i], "service_account owner  ") != strings.Index(lines[1], "service_account owner  ") ||
+			strings.Index(lines[i], "127.0.0.1  ") != strings.Index(lines[1], "127.0.0.1  ")) {
+			t.Errorf("line %d is not aligned:\n%s", i, stdout)
+		}
+	}
+}
+
+// TestReadingMakesNothing checks that neither audit nor backup makes a database
+// that is not there, or leaves anything behind.
+func TestReadingMakesNothing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	missing, output, notes := filepath.Join(dir, "missing.db"), filepath.Join(dir, "copy.db"), filepath.Join(dir, "notes.txt")
+	if err := os.WriteFile(notes, []byte("These are notes and no database, and long enough to have a header of one.\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range [][]string{{"audit"}, {"backup", "--output", output}} {
+		for database, want := range map[string]string{
+			missing: "no such database", filepath.Join(dir, "none", "a.db"): "no such database", dir: "it is a directory", notes: "not an SQLite database",
+		} {
+			code, stdout, stderr := run(t, append(command, "--database", database)...)
+			if code != exitFailure || stdout != "" || !strings.Contains(stderr, want) || !strings.Contains(stderr, database) || strings.Count(stderr, "\n") != 1 {
+				t.Errorf("%s of %s: exit code %d, stdout %q, stderr\n%s", command[0], database, code, stdout, stderr)
+			}
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+		t.Errorf("left behind: %v, error %v", left, err)
+	}
+}
+
+// An audit of a database that no server has open leaves it as it is.
+func TestAuditAtRest(t *testing.T) {
+	t.Parallel()
+	database, owner := initialize(t)
+	before, err := os.ReadFile(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := audit(t, database); len(got) != 1 || got[0].AccountID != owner.AccountID || got[0].Subject.Type != "operator" {
+		t.Errorf("the log is %+v", got)
+	}
+	if after, err := os.ReadFile(database); err != nil || string(after) != string(before) {
+		t.Errorf("the file is another, error %v", err)
+	}
+	if _, err := os.Stat(database + "-wal"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a log is left beside it: %v", err)
+	}
+}
+
+func TestAuditOfANewDatabase(t *testing.T) {
+	t.Parallel()
+	database := filepath.Join(t.TempDir(), "new.db")
+	db, err := sqlite.Open(t.Context(), database, sqlite.Options{})
+	if err != nil || db.Close() != nil {
+		t.Fatal(err)
+	}
+	if got := audit(t, database); len(got) != 0 {
+		t.Errorf("the log is %+v", got)
+	}
+}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
+)
+
+type backupCommand struct {
+	Database string `default:"mailhost.db" placeholder:"FILE" help:"SQLite file to copy. Default: ${default}."`
+	Output   string `required:"" placeholder:"FILE" help:"File to write the copy to, which must not exist yet."`
+}
+
+// Help is shown by mailhostd backup --help.
+func (backupCommand) Help() string {
+	return "The copy is the database as of one moment, with all that was acknowledged before the command began. A server may be writing meanwhile. " +
+		"To restore it, stop the server, move the database away together with the -wal and -shm files beside it, and put the copy in its place."
+}
+
+// Validate is called by kong.
+func (c backupCommand) Validate() error { return onlyInFile(c.Database) }
+
+// Run makes the copy.
+func (c backupCommand) Run(ctx context.Context, m Main) error {
+	switch s := scheme(c.Database); s {
+	case "":
+	case "postgres", "postgresql":
+		return errors.New("--database: PostgreSQL has a tool of its own for backups, use that: pg_dump --format=custom --file=FILE URL")
+	default:
+		return fmt.Errorf("--database: %s:// can't be backed up; it takes the path of an SQLite file", s)
+	}
+	if err := sqlite.BackupFile(ctx, c.Database, c.Output); errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("--output: %s exists already, and a backup overwrites nothing; name another file", c.Output)
+	} else if err != nil {
+		return err
+	}
+	info, err := os.Stat(c.Output)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(m.Stdout, "%s was backed up to %s: %d bytes\n", c.Database, c.Output, info.Size())
+	return err
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	_ "modernc.org/sqlite" // another reader of the copy than the program itself
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+)
+
+// TestBackupWhileServing makes backups while clients write, and checks that each
+// holds all that was acknowledged before it began, and can be served.
+func TestBackupWhileServing(t *testing.T) {
+	t.Parallel()
+	database, owner := initialize(t)
+	as := serve(t, database).as(t, owner)
+	as.buy(t, "example.com")
+
+	var mu sync.Mutex
+	var acknowledged []string
+	known := func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clip(acknowledged)
+	}
+	stop, progress := make(chan struct{}), make(chan struct{}, 1<<16)
+	var writing sync.WaitGroup
+	for w := range 4 {
+		writing.Go(func() {
+			for i := 0; ; i++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				var made api.Mailbox
+				if status, err := as.do(http.MethodPost, "/mailboxes", mailbox("example.com", fmt.Sprintf("w%d-%d", w, i)), &made); status != http.StatusCreated {
+					t.Errorf("status %d, error %v", status, err)
+					return
+				}
+				mu.Lock()
+				acknowledged = append(acknowledged, made.ID)
+				mu.Unlock()
+				progress <- struct{}{}
+			}
+		})
+	}
+	copies := map[string][]string{} // what each holds at least
+	for n := range 3 {
+		for range 25 {
+			<-progress
+		}
+		output := filepath.Join(t.TempDir(), fmt.Sprintf("copy %d.db", n))
+		copies[output] = known()
+		code, stdout, stderr := run(t, "backup", "--database", database, "--output", output)
+		info, err := os.Stat(output)
+		if code != exitOK || stderr != "" || err != nil || stdout != fmt.Sprintf("%s was backed up to %s: %d bytes\n", database, output, info.Size()) {
+			t.Errorf("exit code %d, error %v, stdout %q, stderr %q", code, err, stdout, stderr)
+		} else if runtime.GOOS != "windows" && info.Mode() != 0o600 {
+			t.Errorf("the copy has mode %v", info.Mode())
+		}
+	}
+	close(stop)
+	writing.Wait()
+	for output, ids := range copies {
+		checkCopy(t, output, owner, ids)
+	}
+}
+
+func checkCopy(t *testing.T, path string, owner initialized, ids []string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var finding string
+	err = db.QueryRowContext(t.Context(), `PRAGMA integrity_check`).Scan(&finding)
+	if err = errors.Join(err, db.Close()); err != nil || finding != "ok" {
+		t.Errorf("the integrity check of %s: %s, error %v", path, finding, err)
+	}
+	s := serve(t, path)
+	as := s.as(t, owner)
+	for _, id := range ids {
+		var found api.Mailbox
+		if status, err := as.do(http.MethodGet, "/mailboxes/"+id, "", &found); status != http.StatusOK || found.ID != id {
+			t.Errorf("%s was acknowledged before the backup and is not in it: status %d, error %v", id, status, err)
+		}
+	}
+	if len(ids) == 0 {
+		t.Error("nothing was acknowledged")
+	}
+	s.end()
+}
+
+func TestBackupErrors(t *testing.T) {
+	t.Parallel()
+	database, _ := initialize(t)
+	dir := t.TempDir()
+	existing := filepath.Join(dir, "existing")
+	if err := os.WriteFile(existing, []byte("dear"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	output := filepath.Join(dir, "copy.db")
+	for _, tt := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"--database " + database, exitUsage, "missing flags: --output=FILE"},
+		{"--database :memory: --output " + output, exitUsage, "in memory"},
+		{"--database " + database + " --output " + existing, exitFailure, "--output: " + existing + " exists already"},
+		{"--database " + database + " --output " + dir, exitFailure, "exists already"},
+		{"--database " + database + " --output " + database, exitFailure, "exists already"},
+		{"--database " + database + " --output " + filepath.Join(dir, "none", "copy.db"), exitFailure, "no such file or directory"},
+		{"--database postgres://u:secret@db/mail --output " + output, exitFailure, "pg_dump"},
+		{"--database mysql://u:secret@db/mail --output " + output, exitFailure, "mysql:// can't be backed up"},
+	} {
+		code, stdout, stderr := run(t, append([]string{"backup"}, strings.Fields(tt.args)...)...)
+		if code != tt.code || stdout != "" || !strings.Contains(stderr, tt.want) || strings.Contains(stderr, "secret") || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%s: exit code %d, stdout %q, stderr\n%s", tt.args, code, stdout, stderr)
+		}
+	}
+	if kept, err := os.ReadFile(existing); err != nil || string(kept) != "dear" {
+		t.Errorf("the existing file is %q, error %v", kept, err)
+	}
+	if _, err := os.Stat(output); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("a failed backup leaves a file behind")
+	}
+}

@@ -1,0 +1,233 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/accessibility"
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/dom"
+	"github.com/chromedp/cdproto/emulation"
+	browserlog "github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// browserVariable makes the lack of a browser a failure.
+const browserVariable = "MAILHOSTD_TEST_BROWSER"
+
+// findBrowser skips a test where there is no browser.
+func findBrowser(t *testing.T) string {
+	t.Helper()
+	names := []string{"chromium", "chromium-browser", "google-chrome"}
+	for _, name := range names {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	missing := "no browser is on PATH: " + strings.Join(names, ", ")
+	if os.Getenv(browserVariable) == "required" {
+		t.Fatal(missing)
+	}
+	t.Skip(missing)
+	return ""
+}
+
+// browser is a tab of a browser of its own that shows the pages of one server.
+type browser struct {
+	ctx    context.Context
+	server string
+
+	mu sync.Mutex
+	// foreign are the requests that went elsewhere, complaints what the console
+	// shows of errors.
+	foreign, complaints []string
+}
+
+// newBrowser starts a browser for a test.
+func newBrowser(t *testing.T, server string) *browser {
+	t.Helper()
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(findBrowser(t)), chromedp.DisableGPU, chromedp.WindowSize(1000, 900),
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
+		chromedp.WSURLReadTimeout(time.Minute), // on a machine with much to do
+	)
+	if os.Geteuid() == 0 {
+		options = append(options, chromedp.NoSandbox)
+	}
+	limit, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	t.Cleanup(cancel)
+	allocator, end := chromedp.NewExecAllocator(limit, options...)
+	t.Cleanup(end)
+	ctx, _ := chromedp.NewContext(allocator)
+	t.Cleanup(func() { _ = chromedp.Cancel(ctx) })
+	b := &browser{ctx: ctx, server: server}
+	if err := chromedp.Listen(ctx, b.note); err != nil {
+		t.Fatalf("the browser does not start: %v", err)
+	}
+	return b
+}
+
+// note takes down what must not happen.
+func (b *browser) note(event any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch e := event.(type) {
+	case *network.EventRequestWillBeSent:
+		if url := e.Request.URL; !strings.HasPrefix(url, b.server+"/") && !strings.HasPrefix(url, "data:") {
+			b.foreign = append(b.foreign, url)
+		}
+	case *runtime.EventExceptionThrown:
+		b.complaints = append(b.complaints, (&chromedp.ExceptionError{ExceptionDetails: e.ExceptionDetails}).Error())
+	case *runtime.EventConsoleAPICalled:
+		if e.Type == runtime.ConsoleAPICalledTypeError || e.Type == runtime.ConsoleAPICalledTypeWarning {
+			var text strings.Builder
+			for _, arg := range e.Args {
+				fmt.Fprintf(&text, "%s %s ", arg.Value, arg.Description)
+			}
+			b.complaints = append(b.complaints, text.String())
+		}
+	case *browserlog.EventEntryAdded:
+		// A page with an error status is one that a test asked for.
+		if e.Entry.Level == browserlog.EntryLevelError && !strings.Contains(e.Entry.Text, "responded with a status of") {
+			b.complaints = append(b.complaints, e.Entry.Text)
+		}
+	}
+}
+
+// clean checks that nothing has gone wrong so far.
+func (b *browser) clean(t *testing.T) {
+	t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.foreign) > 0 || len(b.complaints) > 0 {
+		t.Errorf("requests to others: %q\nthe console: %q", b.foreign, b.complaints)
+	}
+}
+
+// do runs actions.
+func (b *browser) do(t *testing.T, actions ...chromedp.Action[chromedp.Void]) {
+	t.Helper()
+	if err := chromedp.Do(b.ctx, actions...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// evaluate returns the value of an expression of JavaScript.
+func evaluate[T any](t *testing.T, b *browser, expression string) T {
+	t.Helper()
+	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// leads runs what loads a page, and returns the status of that.
+func (b *browser) leads(t *testing.T, actions ...chromedp.Action[chromedp.Void]) (status int) {
+	t.Helper()
+	answer, err := chromedp.RunResponse(b.ctx, actions...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return int(answer.Status)
+}
+
+// withoutJavaScript runs no more scripts of pages.
+func (b *browser) withoutJavaScript(t *testing.T) {
+	t.Helper()
+	if _, err := chromedp.Call(b.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// accessible are the elements of the page as assistive technology sees them,
+// each as "role name".
+func (b *browser) accessible(t *testing.T) map[string]*accessibility.Node {
+	t.Helper()
+	tree, err := chromedp.Call(b.ctx, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]*accessibility.Node{}
+	for _, node := range tree.Nodes {
+		if !node.Ignored && node.Role != nil {
+			all[strings.TrimSpace(text(node.Role)+" "+text(node.Name))] = node
+		}
+	}
+	return all
+}
+
+// text is a value of the accessibility tree.
+func text(v *accessibility.Value) string {
+	if v == nil {
+		return ""
+	}
+	return strings.Trim(string(v.Value), `"`)
+}
+
+// has checks that the page has elements, each as "role name".
+func (b *browser) has(t *testing.T, elements ...string) {
+	t.Helper()
+	all := b.accessible(t)
+	for _, want := range elements {
+		if all[want] == nil {
+			t.Errorf("the page has no %s, but %q", want, keys(all))
+		}
+	}
+}
+
+func keys[V any](m map[string]V) (all []string) {
+	for k := range m {
+		all = append(all, k)
+	}
+	return all
+}
+
+// click clicks on an element where a person would.
+func (b *browser) click(t *testing.T, element string) chromedp.Action[chromedp.Void] {
+	t.Helper()
+	node := b.accessible(t)[element]
+	if node == nil {
+		t.Fatalf("the page has no %s", element)
+	}
+	return chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		id := node.BackendDOMNodeID
+		if _, err := cdp.Call(ctx, target, dom.ScrollIntoViewIfNeeded, dom.ScrollIntoViewIfNeededParams{BackendNodeID: id}); err != nil {
+			return err
+		}
+		box, err := cdp.Call(ctx, target, dom.GetBoxModel, dom.GetBoxModelParams{BackendNodeID: id})
+		if err != nil {
+			return err
+		}
+		corner, opposite := box.Model.Content[0:2], box.Model.Content[4:6]
+		_, err = chromedp.MouseClickXY((corner[0]+opposite[0])/2, (corner[1]+opposite[1])/2)(ctx, target)
+		return err
+	})
+}
+
+// screenshotsVariable names a directory to keep what the tests see in, for people
+// to look at.
+const screenshotsVariable = "MAILHOSTD_TEST_SCREENSHOTS"
+
+func (b *browser) screenshot(t *testing.T, name string) {
+	t.Helper()
+	dir := os.Getenv(screenshotsVariable)
+	if dir == "" {
+		return
+	}
+	image, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(dir+"/"+name+".png", image, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

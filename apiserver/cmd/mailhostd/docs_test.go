@@ -1,0 +1,152 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+)
+
+// fetch asks a server for a path as a browser does.
+func (s *serving) fetch(t *testing.T, method, path string, headers ...string) (*http.Response, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, s.url+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp, string(body)
+}
+
+func TestDocs(t *testing.T) {
+	t.Parallel()
+	database, _ := initialize(t)
+	s := serve(t, database)
+	for path, mediaType := range map[string]string{
+		"/docs": "text/html; charset=utf-8", "/openapi.json": "application/json",
+		"/docs/page.css": "text/css; charset=utf-8", "/docs/page.js": "text/javascript; charset=utf-8",
+		"/docs/swagger-ui.css": "text/css; charset=utf-8", "/docs/swagger-ui-bundle.js": "application/javascript", "/docs/favicon-32x32.png": "image/png",
+	} {
+		got, body := s.fetch(t, http.MethodGet, path)
+		if got.StatusCode != http.StatusOK || got.Header.Get("Content-Type") != mediaType || body == "" {
+			t.Errorf("GET %s: %s, %s, %d bytes", path, got.Status, got.Header.Get("Content-Type"), len(body))
+		}
+		for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-cache"} {
+			if got.Header.Get(name) != want {
+				t.Errorf("%s of %s is %q", name, path, got.Header.Get(name))
+			}
+		}
+		if csp := got.Header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'; script-src 'self';") || strings.Contains(csp, "http") {
+			t.Errorf("the policy of %s is %s", path, csp)
+		}
+		if got.Header.Get("X-Request-Id") == "" {
+			t.Errorf("GET %s has no request id", path)
+		}
+		head, body := s.fetch(t, http.MethodHead, path)
+		if head.StatusCode != http.StatusOK || body != "" || head.Header.Get("Content-Type") != mediaType {
+			t.Errorf("HEAD %s: %s %q", path, head.Status, body)
+		}
+		again, body := s.fetch(t, http.MethodGet, path, "If-None-Match", got.Header.Get("Etag"))
+		if again.StatusCode != http.StatusNotModified || body != "" {
+			t.Errorf("GET %s again: %s", path, again.Status)
+		}
+		post, body := s.fetch(t, http.MethodPost, path)
+		if post.StatusCode != http.StatusMethodNotAllowed || post.Header.Get("Allow") != "GET, HEAD" || !strings.Contains(body, `"type":"method_not_allowed"`) {
+			t.Errorf("POST %s: %s, Allow %q, %s", path, post.Status, post.Header.Get("Allow"), body)
+		}
+	}
+	for _, path := range []string{"/docs/", "/docs/x", "/docs/index.html", "/docs/swagger-ui.js", "/docs/oauth2-redirect.html", "/docs/../docs", "//docs", "/%64ocs", "/openapi.json/"} {
+		got, body := s.fetch(t, http.MethodGet, path)
+		if got.StatusCode != http.StatusNotFound || got.Header.Get("Content-Type") != "application/json" || !strings.Contains(body, `"type":"not_found"`) {
+			t.Errorf("GET %s: %s %s", path, got.Status, body)
+		}
+	}
+}
+
+func TestDocsHaveTheServersOperations(t *testing.T) {
+	t.Parallel()
+	for _, lifecycle := range []bool{true, false} {
+		database, _ := initialize(t)
+		var flags []string
+		if !lifecycle {
+			flags = []string{"--published-only"}
+		}
+		want, err := api.Document(lifecycle)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, got := serve(t, database, flags...).fetch(t, http.MethodGet, "/openapi.json"); got != string(want) {
+			t.Errorf("%v: the document has %d bytes; want %d", flags, len(got), len(want))
+		}
+	}
+}
+
+func TestDocsInABrowser(t *testing.T) {
+	t.Parallel()
+	database, owner := initialize(t)
+	s := serve(t, database)
+	b := newBrowser(t, s.url)
+	if status := b.leads(t, chromedp.Navigate(s.url+"/docs")); status != http.StatusOK {
+		t.Fatalf("the page is %d", status)
+	}
+	b.do(t, chromedp.WaitVisible(chromedp.CSS(".opblock")))
+	b.screenshot(t, "docs")
+	var document struct {
+		Paths map[string]map[string]struct{ Tags []string }
+	}
+	_, text := s.fetch(t, http.MethodGet, "/openapi.json")
+	if err := json.Unmarshal([]byte(text), &document); err != nil {
+		t.Fatal(err)
+	}
+	operations, tags := 0, map[string]bool{}
+	for _, path := range document.Paths {
+		for _, operation := range path {
+			operations++
+			tags[operation.Tags[0]] = true
+		}
+	}
+	if n := evaluate[int](t, b, "document.querySelectorAll('.opblock').length"); n != operations || n == 0 {
+		t.Errorf("the page shows %d operations; want %d", n, operations)
+	}
+	if n := evaluate[int](t, b, "document.querySelectorAll('.opblock-tag').length"); n != len(tags) || n == 0 {
+		t.Errorf("the page shows %d tags; want %d", n, len(tags))
+	}
+	for tag := range tags {
+		b.has(t, "link "+tag)
+	}
+	b.has(t, "main", "StaticText OAS")
+
+	b.do(t, b.click(t, "button POST /v1 /public /accounts /{account_id} /forwarding Create a forwarding rule"),
+		chromedp.WaitVisible(chromedp.CSS(".opblock.is-open .responses-table")))
+	b.screenshot(t, "docs-operation")
+	b.has(t, "button CreateForwardingBody", "button Forwarding", "StaticText target_email", "StaticText forwarding.manage")
+	b.do(t, b.click(t, "button Schemas"), chromedp.WaitVisible(chromedp.CSS(".models.is-open article")))
+	b.screenshot(t, "docs-schemas")
+
+	// An operation can be tried under the page's policy: here without a credential.
+	b.do(t, b.click(t, "button POST /v1 /public /accounts /{account_id} /forwarding Create a forwarding rule"), chromedp.WaitNotPresent(chromedp.CSS(".opblock.is-open")))
+	b.do(t, b.click(t, "button GET /v1 /public /accounts /{account_id} Read the account"), chromedp.WaitVisible(chromedp.CSS(".opblock.is-open .try-out__btn")))
+	b.do(t, b.click(t, "button Try it out"), chromedp.SendKeys(chromedp.CSS(".is-open [data-param-name=account_id] input"), owner.AccountID))
+	b.do(t, b.click(t, "button Execute"), chromedp.WaitVisible(chromedp.CSS(".is-open .live-responses-table")))
+	b.screenshot(t, "docs-tried")
+	if got := evaluate[string](t, b, "document.querySelector('.live-responses-table').innerText"); !strings.Contains(got, "not_authenticated") {
+		t.Errorf("the answer is shown as %q", got)
+	}
+	b.clean(t)
+}

@@ -1,0 +1,103 @@
+package metrics_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/metrics"
+)
+
+// scrape returns the metrics as text.
+func scrape(t *testing.T, m *metrics.Metrics) string {
+	t.Helper()
+	w := httptest.NewRecorder()
+	m.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	if w.Code != http.StatusOK {
+		t.Fatalf("status %d: %s", w.Code, w.Body)
+	}
+	return w.Body.String()
+}
+
+func contains(t *testing.T, text string, lines ...string) {
+	t.Helper()
+	for _, line := range lines {
+		if !strings.Contains(text, line+"\n") {
+			t.Errorf("there is no line %q in\n%s", line, text)
+		}
+	}
+}
+
+// Whatever a handler does is counted, and nothing of the request is in a label.
+func TestMiddleware(t *testing.T) {
+	t.Parallel()
+	m := metrics.New("v1")
+	for _, tt := range []struct {
+		method string
+		answer http.HandlerFunc
+		want   string
+	}{
+		{"GET", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }, `method="get",code=404`},
+		{"POST", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("x")) }, `method="post",code=200`},
+		{"PUT", func(http.ResponseWriter, *http.Request) {}, `method="put",code=200`},
+		{"BREW", func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusEarlyHints)
+			w.WriteHeader(http.StatusTeapot)
+		}, `method="unknown",code=418`},
+		{"DELETE", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, `method="delete",code=0`},
+		{"PATCH", func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = w.Write([]byte("x"))
+			panic(http.ErrAbortHandler)
+		}, `method="patch",code=200`},
+	} {
+		func() {
+			defer func() { _ = recover() }() // as net/http does
+			m.Middleware(tt.answer).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(tt.method, "/secret", nil))
+		}()
+		method, code, _ := strings.Cut(tt.want, ",code=")
+		labels := `{code="` + code + `",` + method + `,operation="other"}`
+		contains(t, scrape(t, m), "mailhostd_http_requests_total"+labels+" 1", "mailhostd_http_request_duration_seconds_count"+labels+" 1")
+	}
+	text := scrape(t, m)
+	contains(t, text, `mailhostd_http_requests_aborted_total{operation="other"} 2`, "mailhostd_http_requests_in_flight 0",
+		`mailhostd_http_response_size_bytes_count{operation="other"} 6`, `mailhostd_http_response_size_bytes_sum{operation="other"} 2`)
+	for _, not := range []string{"secret", "BREW", "brew"} {
+		if strings.Contains(text, not) {
+			t.Errorf("a label has %q of the request", not)
+		}
+	}
+}
+
+func TestInFlight(t *testing.T) {
+	t.Parallel()
+	m := metrics.New("v1")
+	m.Middleware(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		contains(t, scrape(t, m), "mailhostd_http_requests_in_flight 1")
+	})).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
+}
+
+func TestGauges(t *testing.T) {
+	t.Parallel()
+	m := metrics.New("v1.2.3")
+	var ready error
+	m.WatchReadiness(func(context.Context) error { return ready })
+	m.WatchCertificate(func() time.Time { return time.Unix(1234567890, 0) })
+	text := scrape(t, m)
+	contains(t, text, "mailhostd_ready 1", "mailhostd_tls_certificate_expiry_timestamp_seconds 1.23456789e+09")
+	for _, want := range []string{`version="v1.2.3"`, "go_goroutines ", "process_open_fds "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("there is no %q in\n%s", want, text)
+		}
+	}
+	ready = errors.New("draining")
+	contains(t, scrape(t, m), "mailhostd_ready 0")
+	m.Connection(nil, http.StateNew)
+	m.Connection(nil, http.StateActive)
+	contains(t, scrape(t, m), "mailhostd_http_connections 1")
+	m.Connection(nil, http.StateClosed)
+	contains(t, scrape(t, m), "mailhostd_http_connections 0")
+}

@@ -1,0 +1,271 @@
+package pace_test
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/pace"
+)
+
+// connection is an answer's way to a reader that takes its time for each write.
+type connection struct {
+	http.ResponseWriter
+	takes         time.Duration
+	read, written time.Time
+}
+
+func (c *connection) Write(b []byte) (int, error) {
+	time.Sleep(c.takes)
+	if !c.written.IsZero() && !time.Now().Before(c.written) {
+		return 0, os.ErrDeadlineExceeded
+	}
+	return len(b), nil
+}
+
+func (c *connection) Flush()                             {}
+func (c *connection) SetReadDeadline(t time.Time) error  { c.read = t; return nil }
+func (c *connection) SetWriteDeadline(t time.Time) error { c.written = t; return nil }
+
+// In a bubble of synctest time passes when everybody waits.
+func TestPace(t *testing.T) {
+	t.Parallel()
+	bounds := pace.Bounds{Grace: 30 * time.Second, Rate: 1 << 10, Pause: 2 * time.Minute}
+	for name, tt := range map[string]struct {
+		// takes is how long the reader takes for each KiB of so many.
+		takes  time.Duration
+		writes int
+		want   int // writes that succeed
+	}{
+		"quick":                        {0, 1000, 1000},
+		"at the pace":                  {time.Second, 10_000, 10_000},
+		"a little slower":              {time.Second + 100*time.Millisecond, 10_000, 299},
+		"not at all":                   {time.Hour, 2, 0},
+		"one byte before the deadline": {31*time.Second - 1, 1, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				c := &connection{ResponseWriter: httptest.NewRecorder(), takes: tt.takes}
+				succeeded := 0
+				serve(c, bounds, func(w http.ResponseWriter, _ *http.Request) {
+					for range tt.writes {
+						if _, err := w.Write(make([]byte, 1<<10)); err != nil {
+							return
+						}
+						succeeded++
+					}
+				})
+				if succeeded != tt.want {
+					t.Errorf("%d writes succeeded, want %d", succeeded, tt.want)
+				}
+			})
+		})
+	}
+}
+
+func serve(w http.ResponseWriter, b pace.Bounds, h http.HandlerFunc) {
+	pace.Handler(h, b).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+}
+
+// What a quick reader has saved up does not let it hold an answer for hours.
+func TestPauseIsBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := &connection{ResponseWriter: httptest.NewRecorder()}
+		bounds := pace.Bounds{Grace: time.Second, Rate: 1 << 10, Pause: time.Minute}
+		serve(c, bounds, func(w http.ResponseWriter, _ *http.Request) {
+			for range 1 << 20 {
+				if _, err := w.Write(make([]byte, 1<<10)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if left := time.Until(c.written); left > time.Minute+time.Second {
+				t.Errorf("the next write may take %s", left)
+			}
+			c.takes = 2 * time.Minute
+			if _, err := w.Write([]byte("x")); err == nil {
+				t.Error("a pause of two minutes is allowed")
+			}
+		})
+	})
+}
+
+// A handler that takes long is no slow reader.
+func TestTimeOfTheHandlerDoesNotCount(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := &connection{ResponseWriter: httptest.NewRecorder()}
+		bounds := pace.Bounds{Grace: time.Second, Rate: 1 << 10, Pause: time.Minute}
+		serve(c, bounds, func(w http.ResponseWriter, _ *http.Request) {
+			if !c.written.IsZero() {
+				t.Error("there is a deadline before anything is written")
+			}
+			for range 3 {
+				time.Sleep(time.Hour)
+				if _, err := w.Write([]byte("x")); err != nil {
+					t.Error(err)
+				}
+			}
+			time.Sleep(time.Hour)
+			if err := http.NewResponseController(w).Flush(); err != nil || !time.Now().Before(c.written) {
+				t.Errorf("flushing: %v, before %s", err, c.written)
+			}
+			time.Sleep(time.Hour)
+		})
+		if !time.Now().Before(c.written) || time.Until(c.written) > time.Minute {
+			t.Errorf("what is left in buffers must be written before %s", c.written)
+		}
+	})
+}
+
+func TestDeadlineOfTheBody(t *testing.T) {
+	t.Parallel()
+	limit := time.Now()
+	for name, tt := range map[string]struct {
+		body string
+		read bool
+		want time.Time
+	}{
+		"no body":  {"", false, time.Time{}},
+		"read":     {"body", true, time.Time{}},
+		"not read": {"body", false, limit},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := &connection{ResponseWriter: httptest.NewRecorder(), read: limit}
+			var body io.Reader
+			if tt.body != "" {
+				body = strings.NewReader(tt.body)
+			}
+			r := httptest.NewRequest(http.MethodPost, "/", body)
+			own := r.Body
+			pace.Handler(http.HandlerFunc(func(w http.ResponseWriter, in *http.Request) {
+				if err := huma.SetReadDeadline(w, time.Time{}); err != nil { // as huma does before it reads
+					t.Error(err)
+				}
+				if tt.read {
+					_, _ = io.ReadAll(in.Body)
+				}
+			}), pace.Bounds{Rate: 1}).ServeHTTP(c, r)
+			if c.read != tt.want {
+				t.Errorf("the deadline is %v, want %v", c.read, tt.want)
+			}
+			if r.Body != own {
+				t.Error("net/http does not find the body that it made")
+			}
+		})
+	}
+}
+
+// listen serves an endless answer, and tells how its writing ends.
+func listen(t *testing.T, tlsToo bool) (s *httptest.Server, ended <-chan error) {
+	t.Helper()
+	done := make(chan error, 8)
+	s = httptest.NewUnstartedServer(pace.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		var err error
+		for err == nil {
+			_, err = w.Write(make([]byte, 4<<10))
+		}
+		done <- err
+	}), pace.Bounds{Grace: 50 * time.Millisecond, Rate: 1 << 30, Pause: 50 * time.Millisecond}))
+	s.Config.HTTP2 = &http.HTTP2Config{WriteByteTimeout: 50 * time.Millisecond}
+	if tlsToo {
+		s.EnableHTTP2 = true
+		s.StartTLS()
+	} else {
+		s.Start()
+	}
+	t.Cleanup(s.Close)
+	return s, done
+}
+
+// A client that reads nothing: its connection is ended, and the handler with it.
+func TestReaderThatReadsNothing(t *testing.T) {
+	t.Parallel()
+	s, ended := listen(t, false)
+	conn, err := net.Dial("tcp", s.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprint(conn, "GET / HTTP/1.1\r\nHost: test\r\n\r\n")
+	if err := <-ended; !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("writing ended with %v", err)
+	}
+	if _, err := io.Copy(io.Discard, conn); err != nil && strings.Contains(err.Error(), "timeout") {
+		t.Errorf("the connection is still open: %v", err)
+	}
+}
+
+// In HTTP/2 a client can leave one stream unread while others go on.
+func TestStreamThatNobodyReads(t *testing.T) {
+	t.Parallel()
+	s, ended := listen(t, true)
+	client := s.Client()
+	answer, err := client.Get(s.URL) // its body is not read: the window stays closed
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if answer.ProtoMajor != 2 {
+		t.Fatalf("the protocol is %s", answer.Proto)
+	}
+	if err := <-ended; err == nil {
+		t.Error("writing did not end")
+	}
+}
+
+// A client that reads nothing of its connection, not even the end of a stream.
+func TestHTTP2ConnectionThatNobodyReads(t *testing.T) {
+	t.Parallel()
+	s, ended := listen(t, true)
+	roots := x509.NewCertPool()
+	roots.AddCert(s.Certificate())
+	conn, err := tls.Dial("tcp", s.Listener.Addr().String(), &tls.Config{RootCAs: roots, NextProtos: []string{"h2"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	// The preface, settings with the largest window for a stream, the largest
+	// window for the connection, and GET / with HPACK's static table.
+	for _, frame := range []string{
+		"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+		"\x00\x00\x06\x04\x00\x00\x00\x00\x00" + "\x00\x04\x7f\xff\xff\xff",
+		"\x00\x00\x04\x08\x00\x00\x00\x00\x00" + "\x7f\xff\x00\x00",
+		"\x00\x00\x07\x01\x05\x00\x00\x00\x01" + "\x82\x84\x87\x41\x02\x78\x79",
+	} {
+		if _, err := io.WriteString(conn, frame); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := <-ended; err == nil {
+		t.Error("writing did not end")
+	}
+}
+
+func TestHandlerThatPanics(t *testing.T) {
+	t.Parallel()
+	c := &connection{ResponseWriter: httptest.NewRecorder()}
+	defer func() {
+		if recover() != http.ErrAbortHandler {
+			t.Error("the panic does not get through")
+		}
+		if c.written.IsZero() {
+			t.Error("what is left in buffers may take for ever")
+		}
+	}()
+	serve(c, pace.Bounds{Grace: time.Second, Rate: 1, Pause: time.Second}, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+}

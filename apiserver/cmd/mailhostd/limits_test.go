@@ -1,0 +1,43 @@
+package main
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+)
+
+func TestRateLimit(t *testing.T) {
+	t.Parallel()
+	database, owner := initialize(t)
+	c := serve(t, database, "--rate-limit", "2/1h").as(t, owner)
+	c.must(t, http.StatusOK, http.MethodGet, "/mailboxes", "", nil)
+	c.must(t, http.StatusOK, http.MethodGet, "/mailboxes", "", nil)
+	c.must(t, http.StatusTooManyRequests, http.MethodGet, "/mailboxes", "", nil)
+}
+
+func TestMaxMailboxes(t *testing.T) {
+	t.Parallel()
+	database, owner := initialize(t)
+	c := serve(t, database, "--max-mailboxes", "1").as(t, owner)
+	c.buy(t, "example.com")
+	c.must(t, http.StatusCreated, http.MethodPost, "/mailboxes", mailbox("example.com", "jane"), nil)
+	var bulk api.CreatedMailboxes
+	c.must(t, http.StatusOK, http.MethodPost, "/mailboxes/bulk", `{"domain":"example.com","items":[{"first_name":"A","last_name":"B","local_part":"john"}]}`, &bulk)
+	if len(bulk.Failed) != 1 || bulk.Failed[0].Code != api.BulkQuotaExceeded {
+		t.Errorf("%+v", bulk)
+	}
+}
+
+func TestLimitsThatMakeNoSense(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{
+		{"--rate-limit", "600"}, {"--rate-limit", "0/1m"}, {"--rate-limit", "x/1m"}, {"--rate-limit", "600/1"}, {"--rate-limit", "600/-1m"}, {"--max-mailboxes", "-1"},
+	} {
+		code, _, stderr := run(t, append([]string{"serve"}, args...)...)
+		if code != exitUsage || !strings.Contains(stderr, args[0]) {
+			t.Errorf("%v: exit code %d, %s", args, code, stderr)
+		}
+	}
+}

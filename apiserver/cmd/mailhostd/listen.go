@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strings"
+)
+
+// listen opens a listener on the address that a flag names.
+func listen(ctx context.Context, flag, address string) (net.Listener, error) {
+	var config net.ListenConfig
+	l, err := config.Listen(ctx, "tcp", address)
+	if err != nil {
+		// What net adds names the address in several forms; the cause is enough.
+		cause := err
+		if op := new(net.OpError); errors.As(err, &op) {
+			cause = op.Err
+		}
+		return nil, fmt.Errorf("%s: can't listen on %s: %w", flag, address, cause)
+	}
+	return l, nil
+}
+
+// loopbackByDefault completes a port to an address that only this machine
+// reaches.
+func loopbackByDefault(address string) string {
+	port := strings.TrimPrefix(address, ":")
+	if strings.ContainsAny(port, ":.") {
+		return address
+	}
+	return net.JoinHostPort("127.0.0.1", port)
+}
+
+// urlOf returns where this machine reaches a listener.
+func urlOf(l net.Listener) string {
+	address, err := netip.ParseAddrPort(l.Addr().String())
+	if err != nil {
+		return "http://" + l.Addr().String()
+	}
+	host := address.Addr().String()
+	if address.Addr().IsUnspecified() {
+		host = "localhost"
+	}
+	return "http://" + net.JoinHostPort(host, fmt.Sprint(address.Port()))
+}
+
+func isLoopback(l net.Listener) bool {
+	address, err := netip.ParseAddrPort(l.Addr().String())
+	return err == nil && address.Addr().IsLoopback()
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"crypto/rand"
+	"crypto/rsa"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"github.com/coreos/go-oidc/v3/oidc/oidctest"
+)
+
+func TestOAuthAccessTokens(t *testing.T) {
+	t.Parallel()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	issuer := &oidctest.Server{PublicKeys: []oidctest.PublicKey{{PublicKey: key.Public(), KeyID: "k", Algorithm: oidc.RS256}}}
+	var down atomic.Bool
+	down.Store(true)
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if down.Load() {
+			http.Error(w, "down", http.StatusBadGateway)
+			return
+		}
+		issuer.ServeHTTP(w, r)
+	}))
+	t.Cleanup(web.Close)
+	issuer.SetIssuer(web.URL)
+	token := func(audience string, expiry time.Time) string {
+		return oidctest.SignIDToken(key, "k", oidc.RS256, fmt.Sprintf(`{"iss":%q,"aud":%q,"sub":"jane","roles":["ops"],"exp":%d}`, web.URL, audience, expiry.Unix()))
+	}
+	later := time.Now().Add(time.Hour)
+	good := token("mailhost", later)
+
+	// The server starts although the issuer is down.
+	database, owner := initialize(t)
+	s := serve(t, database, "--oauth-issuer", web.URL, "--oauth-audience", "mailhost", "--oauth-groups-claim", "roles")
+	as := func(token string) caller {
+		c := s.as(t, owner)
+		c.owner.Token = token
+		return c
+	}
+	as(good).must(t, http.StatusServiceUnavailable, http.MethodGet, "/mailboxes", "", nil)
+	down.Store(false)
+	as(good).must(t, http.StatusForbidden, http.MethodGet, "/mailboxes", "", nil)
+	as(owner.Token).must(t, http.StatusCreated, http.MethodPost, "/auth/authorizations",
+		`{"grant_kind":"capability","subject_type":"group","subject_id":"ops","capability_key":"mailbox.view"}`, nil)
+	as(good).must(t, http.StatusOK, http.MethodGet, "/mailboxes", "", nil)
+	as(good).must(t, http.StatusForbidden, http.MethodGet, "/domains", "", nil)
+	as(token("other", later)).must(t, http.StatusUnauthorized, http.MethodGet, "/mailboxes", "", nil)
+	as(token("mailhost", time.Now().Add(-time.Minute))).must(t, http.StatusUnauthorized, http.MethodGet, "/mailboxes", "", nil)
+	if log := s.log.String(); strings.Contains(log, good) || !strings.Contains(log, "the OAuth issuer's keys can't be had") {
+		t.Errorf("log:\n%s", log)
+	}
+}
+
+func TestOAuthFlags(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ args, want string }{
+		{"--oauth-issuer https://login.example.com", "--oauth-audience: is required with --oauth-issuer"},
+		{"--oauth-audience mailhost", "--oauth-audience: needs --oauth-issuer"},
+		{"--oauth-issuer http://login.example.com --oauth-audience mailhost", "--oauth-issuer: it must be an https URL"},
+		{"--oauth-issuer login.example.com --oauth-audience mailhost", "--oauth-issuer: it must be an https URL, for instance https://login.example.com"},
+		{"--oauth-issuer https://u:secret@login.example.com --oauth-audience mailhost", "--oauth-issuer: an issuer's URL has no user"},
+	} {
+		code, stdout, stderr := run(t, append([]string{"serve"}, strings.Fields(tt.args)...)...)
+		if code != exitUsage || stdout != "" || !strings.HasPrefix(stderr, "mailhostd: serve: "+tt.want) || strings.Contains(stderr, "secret") {
+			t.Errorf("%s: exit code %d, stderr %q; want %s", tt.args, code, stderr, tt.want)
+		}
+	}
+	code, stdout, _ := run(t, "serve", "--help")
+	for _, flag := range []string{"--oauth-issuer", "--oauth-audience", "--oauth-groups-claim", "$MAILHOSTD_OAUTH_ISSUER"} {
+		if code != exitOK || !strings.Contains(stdout, flag) {
+			t.Errorf("serve --help does not tell %s:\n%s", flag, stdout)
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"bytes"
+	"encoding/hex"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/tracing/tracingtest"
+)
+
+func TestTraces(t *testing.T) {
+	t.Parallel()
+	database, owner := initialize(t)
+	collector := tracingtest.NewCollector(t)
+	s := serve(t, database, "--otlp-endpoint", collector.URL)
+	s.as(t, owner).must(t, http.StatusOK, http.MethodGet, "/mailboxes?search=private", "", nil)
+	if code := s.end(); code != exitOK { // what is left is sent at the end
+		t.Errorf("exit code %d", code)
+	}
+	span, ok := collector.Spans(t)["list-mailboxes"]
+	if !ok {
+		t.Fatalf("there is no span:\n%s", s.log)
+	}
+	if got, want := s.log.wait(t, "request")["trace_id"], hex.EncodeToString(span.GetTraceId()); got != want {
+		t.Errorf("the log line is of trace %v, want %s", got, want)
+	}
+	for _, secret := range []string{owner.Token, "private"} {
+		if strings.Contains(collector.Sent(), secret) {
+			t.Errorf("%q is in the trace", secret)
+		}
+	}
+}
+
+// The variables are those of the process, so nothing runs at the same time.
+func TestTracesByOpenTelemetrysEnvironment(t *testing.T) {
+	database, owner := initialize(t)
+	collector := tracingtest.NewCollector(t)
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.URL)
+	t.Setenv("OTEL_EXPORTER_OTLP_HEADERS", "authorization Bearer%secret")
+	t.Setenv("OTEL_SERVICE_NAME", "mail-of-the-team")
+	s := spawn(t, database)
+	s.as(t, owner).must(t, http.StatusOK, http.MethodGet, "/mailboxes", "", nil)
+	s.end()
+	if span := collector.Spans(t)["list-mailboxes"]; span.Resource["service.name"] != "mail-of-the-team" {
+		t.Errorf("resource: %v\n%s", span.Resource, s.log)
+	}
+	if strings.Contains(s.log.String(), "secret") || !strings.Contains(s.log.String(), "OpenTelemetry: parse headers") {
+		t.Errorf("log:\n%s", s.log)
+	}
+
+	t.Setenv("OTEL_TRACES_SAMPLER", "always_off")
+	quiet := spawn(t, database)
+	quiet.as(t, owner).must(t, http.StatusOK, http.MethodGet, "/workspaces", "", nil)
+	quiet.end()
+	if _, ok := collector.Spans(t)["list-workspaces"]; ok {
+		t.Error("OTEL_TRACES_SAMPLER is not honoured")
+	}
+}
+
+func TestTracingIsOffWhereItMakesNoSense(t *testing.T) {
+	t.Parallel()
+	var text bytes.Buffer
+	log := slog.New(slog.NewTextHandler(&text, nil))
+	tracing, err := tracingFlags{}.startTracing(t.Context(), []string{"OTEL_EXPORTER_OTLP_ENDPOINT=collector:4317"}, log)
+	if tracing != nil || err != nil || !strings.Contains(text.String(), "no traces are sent") || !strings.Contains(text.String(), "OTEL_EXPORTER_OTLP_ENDPOINT: must be") {
+		t.Errorf("%v, %v, log:\n%s", tracing, err, &text)
+	}
+	if code, _, stderr := run(t, "serve", "--otlp-endpoint", "collector:4317"); code != exitUsage || !strings.Contains(stderr, "--otlp-endpoint: must be an http or https URL") {
+		t.Errorf("exit code %d, stderr %q", code, stderr)
+	}
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate"
+)
+
+// tlsFlags say how the public listener is encrypted.
+type tlsFlags struct {
+	TLSCert string `name:"tls-cert" placeholder:"FILE" help:"Certificate chain in PEM, to serve the API over TLS. Read again when it changes, and on SIGHUP."`
+	TLSKey  string `name:"tls-key" placeholder:"FILE" help:"Private key of --tls-cert, in PEM."`
+}
+
+func (f tlsFlags) validate() error {
+	if (f.TLSCert == "") != (f.TLSKey == "") {
+		return errors.New("--tls-cert and --tls-key: give both, or none for plain HTTP")
+	}
+	return nil
+}
+
+// openCertificate returns nil where no certificate is given.
+func (f tlsFlags) openCertificate(log *slog.Logger) (*certificate.Keeper, error) {
+	if f.TLSCert == "" {
+		return nil, nil
+	}
+	return certificate.Open(f.TLSCert, f.TLSKey, nil, log)
+}
+
+// reloadOnHangup reads the certificate again on each SIGHUP until ctx ends.
+func reloadOnHangup(ctx context.Context, keeper *certificate.Keeper) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGHUP)
+	go func() {
+		defer signal.Stop(signals)
+		for {
+			select {
+			case <-signals:
+				keeper.Reload()
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+}

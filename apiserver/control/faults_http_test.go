@@ -1,0 +1,121 @@
+package control_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
+)
+
+func TestFaultsOverHTTP(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	added := h.wants(201, "POST", "/faults", `{"operation":"list-domains","hold":"before","times":1}`)
+	path := "/faults/" + added["id"].(string)
+	if added["operation"] != "list-domains" || added["held"] != 0.0 || added["matched"] != 0.0 {
+		t.Errorf("added: %v", added)
+	}
+	if answer := h.wants(409, "GET", path+"?held=1&timeout=1ms", ""); !strings.Contains(answer["error"].(string), "holds 0 requests") {
+		t.Errorf("%v", answer)
+	}
+	answers := h.network.later("GET", "/domains", "")
+	if state := h.wants(200, "GET", path+"?held=1", ""); state["held"] != 1.0 || state["fired"] != 1.0 {
+		t.Errorf("%v", state)
+	}
+	if released := h.wants(200, "POST", path+"/release", ""); released["released"] != 1.0 {
+		t.Errorf("%v", released)
+	}
+	if a := <-answers; a.status != 200 {
+		t.Errorf("%+v", a)
+	}
+	if list := h.wants(200, "GET", "/faults", ""); len(list["items"].([]any)) != 1 {
+		t.Errorf("%v", list)
+	}
+	h.wants(204, "DELETE", path, "")
+	for _, ask := range [][2]string{{"GET", path}, {"GET", path + "?held=1"}, {"DELETE", path}, {"POST", path + "/release"}} {
+		h.wants(404, ask[0], ask[1], "")
+	}
+	h.wants(201, "POST", "/faults", `{"operation":"*","drop":"after","delay":"1ms","percent":2.5,"seed":7}`)
+	h.wants(204, "DELETE", "/faults", "")
+	if list := h.wants(200, "GET", "/faults", ""); len(list["items"].([]any)) != 0 {
+		t.Errorf("%v", list)
+	}
+	for query, status := range map[string]int{"held=x": 422, "held=-1": 422, "timeout=1": 422, "timeout=2h": 422} {
+		h.wants(status, "GET", path+"?"+query, "")
+	}
+}
+
+// Whoever waits for a held request does not keep the service from ending.
+func TestAwaitHeldEndsWithADrain(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	id := h.add(fault.Rule{Operation: fault.Any, Hold: fault.Before})
+	h.service.Drain()
+	h.wants(409, "GET", "/faults/"+id+"?held=1&timeout=1m", "")
+}
+
+func TestInvalidFaults(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	for body, wants := range map[string][]string{
+		``:   {"JSON object"},
+		`[]`: {"JSON object"},
+		`{}`: {`operation: there is none with the id ""`, "status, drop, hold, truncate, delay: give one"},
+		`{"operation":"nope","status":200,"nth":1,"every":2,"when":"now"}`: {
+			`unknown member "when"; there are operation, account`, "status: must be 400 to 599", "nth, every, percent: give at most one", `operation: there is none with the id "nope"`,
+		},
+		`{"operation":"get-mailbox","status":500,"drop":"after","account":"x","path":{"domain":"x"}}`: {
+			"account: must be", `path: the operation has no parameter "domain"`, "status, drop, hold, truncate: give exactly one",
+		},
+		`{"operation":"*","drop":"during"}`:                           {"drop: must be before or after"},
+		`{"operation":"*","hold":"x"}`:                                {"hold: must be before or after"},
+		`{"operation":"*","truncate":-1}`:                             {"truncate: must be"},
+		`{"operation":"*","truncate":"1"}`:                            {"truncate: must be a whole number"},
+		`{"operation":"*","status":500,"percent":0}`:                  {"percent: must not be 0; leave it out"},
+		`{"operation":"*","status":500,"percent":101}`:                {"percent: must be above 0"},
+		`{"operation":"*","status":500,"percent":"1"}`:                {"percent: must be a number"},
+		`{"operation":"*","status":500,"seed":1}`:                     {"seed: it goes with percent"},
+		`{"operation":"*","status":500,"times":-1}`:                   {"nth, every, times: must be 1 or more"},
+		`{"operation":"*","drop":"after","retry_after":1}`:            {"retry_after, after: they go with status"},
+		`{"operation":"*","status":500,"retry_after":1e9}`:            {"retry_after: must be"},
+		`{"operation":"*","delay":5}`:                                 {`delay: must be a duration such as "250ms"`},
+		`{"operation":"*","delay":"-5s"}`:                             {"delay: must not be negative"},
+		`{"operation":"*","status":500,"after":"yes","path":"x"}`:     {"after: must be true or false", "path: must be an object of strings"},
+		`{"operation":null,"status":500}`:                             {"operation: must be a string"},
+		`{"operation":"*","status":500,"note":"` + big(20<<10) + `"}`: nil,
+	} {
+		want := 422
+		if wants == nil {
+			want = 413
+		}
+		answer := h.wants(want, "POST", "/faults", body)
+		for _, part := range wants {
+			if text := answer["error"].(string); !strings.Contains(text, part) {
+				t.Errorf("%s:\n got %s\nwant %s", body, text, part)
+			}
+		}
+	}
+	if n := len(h.plane.Faults.Rules()); n > 0 {
+		t.Errorf("%d faults were added", n)
+	}
+}
+
+func big(n int) string { return strings.Repeat("x", n) }
+
+// A state is read by a Go program as it was written.
+func TestStateOverJSON(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	h.add(fault.Rule{Operation: "get-mailbox", Path: map[string]string{"mailbox": "a@b.c"}, Truncate: new(0), Delay: apiserver.Duration(time.Second)})
+	var list struct{ Items []fault.State }
+	if err := json.Unmarshal(h.raw("GET", "/faults", "").Body.Bytes(), &list); err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprintf("%+v", list.Items[0].Path) != "map[mailbox:a@b.c]" || list.Items[0].Delay != apiserver.Duration(time.Second) || *list.Items[0].Truncate != 0 {
+		t.Errorf("%+v", list.Items)
+	}
+}

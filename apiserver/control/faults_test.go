@@ -1,0 +1,399 @@
+package control_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
+)
+
+const key = "5f0c9c52-5d0c-4c7e-9a53-3f1c2d8e7a10"
+
+// add adds a rule.
+func (h *harness) add(r fault.Rule) string {
+	h.Helper()
+	id, err := h.plane.Faults.Add(r)
+	if err != nil {
+		h.Fatal(err)
+	}
+	return id
+}
+
+// held waits until a rule holds n requests.
+func (h *harness) held(id string, n int) {
+	h.Helper()
+	if _, err := h.plane.Faults.AwaitHeld(h.Context(), id, n); err != nil {
+		h.Fatal(err)
+	}
+}
+
+func (h *harness) release(id string, n int) {
+	h.Helper()
+	if released, err := h.plane.Faults.Release(id); err != nil || released != n {
+		h.Fatalf("released %d, %v; want %d", released, err, n)
+	}
+}
+
+func TestStatusFault(t *testing.T) {
+	t.Parallel()
+	both(t, func(h *harness, c caller) {
+		h.add(fault.Rule{Operation: "create-workspace", Status: 503, RetryAfter: 7, Times: 1})
+		a := c.do("POST", "/workspaces", `{"name":"Sales"}`)
+		var body struct {
+			Detail []struct {
+				Loc       []string
+				Msg, Type string
+			}
+		}
+		a.json(t, &body)
+		if a.status != 503 || a.header.Get("Retry-After") != "7" || a.header.Get("X-Request-Id") == "" || a.header.Get("Content-Type") != "application/json" ||
+			len(body.Detail) != 1 || body.Detail[0].Type != "unavailable" || len(body.Detail[0].Loc) == 0 || !strings.Contains(body.Detail[0].Msg, "f1") {
+			t.Errorf("%+v", a)
+		}
+		if n := c.total("/workspaces"); n != 1 {
+			t.Errorf("%d workspaces: it was done", n)
+		}
+		c.must("POST", "/workspaces", `{"name":"Sales"}`)
+	})
+}
+
+func TestStatusAfterFault(t *testing.T) {
+	t.Parallel()
+	both(t, func(h *harness, c caller) {
+		h.add(fault.Rule{Operation: "create-workspace", Status: 500, After: true, Times: 1})
+		if a := c.do("POST", "/workspaces", `{"name":"Sales"}`, "Idempotency-Key", key); a.status != 500 || strings.Contains(a.body, "Sales") {
+			t.Errorf("%+v", a)
+		}
+		if n := c.total("/workspaces"); n != 2 {
+			t.Errorf("%d workspaces: it was not done", n)
+		}
+		a := c.must("POST", "/workspaces", `{"name":"Sales"}`, "Idempotency-Key", key)
+		if a.header.Get("Idempotency-Replayed") != "true" || a.header.Get("Idempotency-Delivered") != "false" {
+			t.Errorf("%+v", a)
+		}
+	})
+}
+
+func TestDropFaults(t *testing.T) {
+	t.Parallel()
+	for point, done := range map[fault.Point]int{fault.Before: 0, fault.After: 1} {
+		t.Run(string(point), func(t *testing.T) {
+			t.Parallel()
+			both(t, func(h *harness, c caller) {
+				id := h.add(fault.Rule{Operation: "create-workspace", Drop: point, Nth: 1})
+				a := c.do("POST", "/workspaces", `{"name":"Sales"}`, "Idempotency-Key", key)
+				if a.err == nil {
+					t.Errorf("there is an answer: %+v", a)
+				}
+				if n := c.total("/workspaces") - 1; n != done {
+					t.Errorf("%d were made, want %d", n, done)
+				}
+				// The retry of a request that was done gets its answer.
+				a = c.must("POST", "/workspaces", `{"name":"Sales"}`, "Idempotency-Key", key)
+				replayed, delivered := a.header.Get("Idempotency-Replayed"), a.header.Get("Idempotency-Delivered")
+				if (replayed == "true") != (done == 1) || done == 1 && delivered != "false" {
+					t.Errorf("replayed %q, delivered %q", replayed, delivered)
+				}
+				if n := c.total("/workspaces"); n != 2 {
+					t.Errorf("%d workspaces", n)
+				}
+				state, err := h.plane.Faults.Rule(id)
+				if err != nil || state.Matched != 2 || state.Fired != 1 {
+					t.Errorf("%+v, %v", state, err)
+				}
+			})
+		})
+	}
+}
+
+func TestDelayFault(t *testing.T) {
+	t.Parallel()
+	both(t, func(h *harness, c caller) {
+		const delay = 30 * time.Millisecond
+		h.add(fault.Rule{Operation: "get-account", Delay: apiserver.Duration(delay), Times: 1})
+		begun := time.Now()
+		c.must("GET", "", "")
+		if took := time.Since(begun); took < delay {
+			t.Errorf("it took %s", took)
+		}
+		// A delay goes with an action, and ends with its rule.
+		id := h.add(fault.Rule{Operation: "get-account", Delay: apiserver.Duration(time.Hour), Status: 502})
+		answers := c.later("GET", "", "")
+		if _, err := h.plane.Faults.Await(t.Context(), id, func(s fault.State) bool { return s.Fired == 1 }); err != nil {
+			t.Fatal(err)
+		}
+		if err := h.plane.Faults.Remove(id); err != nil {
+			t.Fatal(err)
+		}
+		if a := <-answers; a.status != 502 {
+			t.Errorf("%+v", a)
+		}
+	})
+}
+
+// Two creates of one address, forced to overlap.
+func TestHoldFaultForcesAnInterleaving(t *testing.T) {
+	t.Parallel()
+	both(t, func(h *harness, c caller) {
+		c.domain("example.com")
+		first := h.add(fault.Rule{Operation: "create-mailbox", Hold: fault.Before, Nth: 1})
+		slow := c.later("POST", "/mailboxes", mailbox("jane"))
+		h.held(first, 1)
+		if a := c.do("POST", "/mailboxes", mailbox("jane")); a.status != 201 {
+			t.Errorf("the one that was sent later: %+v", a)
+		}
+		h.release(first, 1)
+		if a := <-slow; a.status != 409 || !strings.Contains(a.body, "conflict") {
+			t.Errorf("the one that was sent first: %+v", a)
+		}
+		if n := c.total("/mailboxes"); n != 1 {
+			t.Errorf("%d mailboxes", n)
+		}
+	})
+}
+
+// Two creates under one key, of which the first is done but not answered yet.
+func TestHoldFaultUnderOneKey(t *testing.T) {
+	t.Parallel()
+	both(t, func(h *harness, c caller) {
+		c.domain("example.com")
+		id := h.add(fault.Rule{Operation: "create-mailbox", Hold: fault.After, Nth: 1})
+		slow := c.later("POST", "/mailboxes", mailbox("jane"), "Idempotency-Key", key)
+		h.held(id, 1)
+		quick := c.must("POST", "/mailboxes", mailbox("jane"), "Idempotency-Key", key)
+		if quick.header.Get("Idempotency-Replayed") != "true" || quick.header.Get("Idempotency-Delivered") != "false" {
+			t.Errorf("the retry: %+v", quick)
+		}
+		h.release(id, 1)
+		if a := <-slow; a.status != 201 || a.body != quick.body {
+			t.Errorf("the first: %+v, the retry: %+v", a, quick)
+		}
+		if n := c.total("/mailboxes"); n != 1 {
+			t.Errorf("%d mailboxes", n)
+		}
+	})
+}
+
+func TestHoldEnds(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(*harness, string, context.CancelFunc){
+		"by its release": func(h *harness, id string, _ context.CancelFunc) { h.release(id, 2) },
+		"with the rule":  func(h *harness, id string, _ context.CancelFunc) { _ = h.plane.Faults.Remove(id) },
+		"with all rules": func(h *harness, _ string, _ context.CancelFunc) { h.plane.Faults.Clear() },
+		"with a reset":   func(h *harness, _ string, _ context.CancelFunc) { _ = h.plane.Reset(h.Context(), h.service) },
+		"with a drain":   func(h *harness, _ string, _ context.CancelFunc) { h.service.Drain() },
+		"with its clients": func(h *harness, id string, hangUp context.CancelFunc) {
+			hangUp()
+			if _, err := h.plane.Faults.Await(h.Context(), id, func(s fault.State) bool { return s.Held == 0 }); err != nil {
+				h.Fatal(err)
+			}
+		},
+	} {
+		for _, point := range []fault.Point{fault.Before, fault.After} {
+			t.Run(name+" "+string(point), func(t *testing.T) {
+				t.Parallel()
+				both(t, func(h *harness, c caller) {
+					id := h.add(fault.Rule{Operation: fault.Any, Hold: point})
+					ctx, hangUp := context.WithCancel(t.Context())
+					defer hangUp()
+					answers := make(chan answer)
+					for range 2 {
+						go func() {
+							r, err := http.NewRequestWithContext(ctx, "POST", c.url+"/v1/public/accounts/"+accountID+"/workspaces", strings.NewReader(`{"name":"Sales"}`))
+							if err != nil {
+								answers <- answer{err: err}
+								return
+							}
+							answers <- c.send(r)
+						}()
+					}
+					h.held(id, 2)
+					end(h, id, hangUp)
+					<-answers
+					<-answers
+				})
+			})
+		}
+	}
+}
+
+func TestTruncateFault(t *testing.T) {
+	t.Parallel()
+	both(t, func(h *harness, c caller) {
+		whole := c.must("GET", "/workspaces", "").body
+		for _, n := range []int{0, 10, len(whole), 1 << 20} {
+			id := h.add(fault.Rule{Operation: "list-workspaces", Truncate: &n})
+			a := c.do("GET", "/workspaces", "")
+			sent := whole[:min(n, len(whole))]
+			if a.status != 200 || a.err == nil || a.body != sent {
+				t.Errorf("%d bytes: %+v", n, a)
+			}
+			if promised := a.header.Get("Content-Length"); promised != fmt.Sprint(max(len(whole), len(sent)+1)) {
+				t.Errorf("%d bytes: %s are promised of %d", n, promised, len(whole))
+			}
+			if err := h.plane.Faults.Remove(id); err != nil {
+				t.Fatal(err)
+			}
+		}
+		// What has no body is not answered, but done.
+		c.domain("example.com")
+		h.add(fault.Rule{Operation: "delete-domain", Truncate: new(5)})
+		if a := c.do("DELETE", "/domains/example.com", ""); a.err == nil {
+			t.Errorf("%+v", a)
+		}
+		if n := c.total("/domains"); n != 0 {
+			t.Errorf("%d domains", n)
+		}
+	})
+}
+
+func TestTruncatedExport(t *testing.T) {
+	t.Parallel()
+	both(t, func(h *harness, c caller) {
+		c.domain("example.com")
+		for _, name := range []string{"a", "b", "c"} {
+			c.must("POST", "/mailboxes", mailbox(name))
+		}
+		whole := c.must("POST", "/mailboxes/export", `{}`).body
+		h.add(fault.Rule{Operation: "export-mailboxes", Truncate: new(len(whole) / 2)})
+		a := c.do("POST", "/mailboxes/export", `{}`)
+		if a.status != 200 || a.err == nil || a.body != whole[:len(whole)/2] || !strings.HasPrefix(a.header.Get("Content-Type"), "text/csv") {
+			t.Errorf("%+v", a)
+		}
+	})
+}
+
+func TestFaultSelection(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	c := h.inProcess
+	c.domain("example.com")
+	c.must("POST", "/mailboxes", mailbox("jane"))
+	c.must("POST", "/mailboxes", mailbox("john"))
+	for _, tt := range []struct {
+		rule         string
+		method, path string
+		hit          bool
+	}{
+		{`{"operation":"*"}`, "GET", "/mailboxes", true},
+		{`{"operation":"list-mailboxes"}`, "GET", "/mailboxes", true},
+		{`{"operation":"list-mailboxes"}`, "GET", "/domains", false},
+		{`{"operation":"get-mailbox","path":{"mailbox":"JANE@example.com"}}`, "GET", "/mailboxes/jane@example.com", true},
+		{`{"operation":"get-mailbox","path":{"mailbox":"jane@example.com"}}`, "GET", "/mailboxes/jane%40example.com", true},
+		{`{"operation":"get-mailbox","path":{"mailbox":"jane@example.com"}}`, "GET", "/mailboxes/john@example.com", false},
+		{`{"operation":"*","path":{"mailbox":"jane@example.com"}}`, "GET", "/mailboxes", false},
+		{`{"operation":"*","account":"` + strings.ToUpper(accountID) + `"}`, "GET", "/mailboxes", true},
+		{`{"operation":"*","account":"7c9e6679-7425-40de-944b-e07fc1f90ae7"}`, "GET", "/mailboxes", false},
+	} {
+		added := h.wants(201, "POST", "/faults", tt.rule[:len(tt.rule)-1]+`,"status":418}`)
+		if a := c.do(tt.method, tt.path, ""); (a.status == 418) != tt.hit {
+			t.Errorf("%s on %s %s: %+v", tt.rule, tt.method, tt.path, a)
+		}
+		h.wants(204, "DELETE", "/faults/"+added["id"].(string), "")
+	}
+	// What is no operation goes on.
+	h.add(fault.Rule{Operation: fault.Any, Status: 500})
+	for path, status := range map[string]int{"/healthz/ready": 200, "/verify-forwarding/x": 404, "/nowhere": 404} {
+		resp, err := c.http.Get("http://in.process" + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if resp.Body.Close(); resp.StatusCode != status {
+			t.Errorf("%s: %s", path, resp.Status)
+		}
+	}
+}
+
+// pattern is which of n requests a rule acts on.
+func pattern(t *testing.T, r fault.Rule, n int) string {
+	t.Helper()
+	h := newHarness(t)
+	r.Operation, r.Status = "list-domains", 500
+	h.add(r)
+	var b strings.Builder
+	for range n {
+		if h.inProcess.do("GET", "/domains", "").status == 500 {
+			b.WriteByte('x')
+		} else {
+			b.WriteByte('.')
+		}
+	}
+	return b.String()
+}
+
+func TestFaultTimes(t *testing.T) {
+	t.Parallel()
+	for want, rule := range map[string]fault.Rule{
+		"xxxxxxxx": {},
+		"..x.....": {Nth: 3},
+		".x.x.x.x": {Every: 2},
+		"xx......": {Times: 2},
+		"..x..x..": {Every: 3, Times: 2},
+	} {
+		if got := pattern(t, rule, 8); got != want {
+			t.Errorf("%+v: %s, want %s", rule, got, want)
+		}
+	}
+}
+
+func TestPercentIsReproducible(t *testing.T) {
+	t.Parallel()
+	first := pattern(t, fault.Rule{Percent: 30, Seed: 42}, 200)
+	if again := pattern(t, fault.Rule{Percent: 30, Seed: 42}, 200); again != first {
+		t.Errorf("the same seed:\n%s\n%s", first, again)
+	}
+	if other := pattern(t, fault.Rule{Percent: 30, Seed: 43}, 200); other == first {
+		t.Error("another seed makes the same sequence")
+	}
+	if n := strings.Count(first, "x"); n < 40 || n > 80 {
+		t.Errorf("%d of 200 at 30 percent", n)
+	}
+	if all := pattern(t, fault.Rule{Percent: 100}, 20); strings.Contains(all, ".") {
+		t.Errorf("100 percent: %s", all)
+	}
+}
+
+// The first rule that acts is the only one; the others don't see the request.
+func TestFaultOrder(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	first := h.add(fault.Rule{Operation: "list-domains", Status: 500, Nth: 2})
+	second := h.add(fault.Rule{Operation: "list-domains", Status: 502})
+	for i, want := range []int{502, 500, 502} {
+		if a := h.inProcess.do("GET", "/domains", ""); a.status != want {
+			t.Errorf("request %d: %+v", i+1, a)
+		}
+	}
+	for id, want := range map[string][2]int{first: {3, 1}, second: {2, 2}} {
+		if s, err := h.plane.Faults.Rule(id); err != nil || s.Matched != want[0] || s.Fired != want[1] {
+			t.Errorf("%+v, %v; want %v", s, err, want)
+		}
+	}
+}
+
+func TestAwaitHeld(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	id := h.add(fault.Rule{Operation: fault.Any, Hold: fault.Before})
+	gone := errors.New("no time")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(gone)
+	if state, err := h.plane.Faults.AwaitHeld(ctx, id, 1); !errors.Is(err, gone) || state.ID != id {
+		t.Errorf("%+v, %v", state, err)
+	}
+	waited := make(chan error)
+	go func() {
+		_, err := h.plane.Faults.AwaitHeld(t.Context(), id, 1)
+		waited <- err
+	}()
+	h.plane.Faults.Clear()
+	if err := <-waited; !errors.Is(err, fault.ErrNotFound) {
+		t.Errorf("of a rule that is removed: %v", err)
+	}
+}

@@ -1,0 +1,239 @@
+package control_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/journal"
+)
+
+// recorded returns what was recorded of an operation.
+func (h *harness) recorded(operation string) []journal.Entry {
+	return h.plane.Journal.Entries(journal.Filter{Operation: operation})
+}
+
+func TestJournal(t *testing.T) {
+	t.Parallel()
+	both(t, func(h *harness, c caller) {
+		h.plane.Clock.Advance(time.Hour)
+		a := c.must("POST", "/workspaces", `{"name":"Sales","n":1e3}`, "Idempotency-Key", key, "X-Request-Id", "mine")
+		entries := h.recorded("create-workspace")
+		if len(entries) != 1 {
+			t.Fatalf("%d entries", len(entries))
+		}
+		e := entries[0]
+		if e.Seq != 1 || e.RequestID != "mine" || e.Method != "POST" || e.Path != "/v1/public/accounts/"+accountID+"/workspaces" || e.AccountID != accountID ||
+			e.Credential != journal.ServiceAccount || e.IdempotencyKey != "71358cc2eb29" || e.Status != 201 || e.Fault != "" || e.Milliseconds <= 0 {
+			t.Errorf("%+v", e)
+		}
+		if until := time.Until(e.Time); until < 59*time.Minute || until > time.Hour {
+			t.Errorf("recorded at %s", e.Time)
+		}
+		if string(e.Request) != `{"n":1e3,"name":"Sales"}` || e.Omitted != "" {
+			t.Errorf("request %s %s", e.Request, e.Omitted)
+		}
+		var sent, kept map[string]any
+		a.json(t, &sent)
+		if err := json.Unmarshal(e.Answer, &kept); err != nil || fmt.Sprint(sent) != fmt.Sprint(kept) {
+			t.Errorf("answer %s, want %s", e.Answer, a.body)
+		}
+	})
+}
+
+func TestJournalHoldsNoSecret(t *testing.T) {
+	t.Parallel()
+	both(t, func(h *harness, c caller) {
+		const hunter = "hunter2-hunter2"
+		var secrets []string
+		secret := func(method, path, body, member string, headers ...string) {
+			t.Helper()
+			var answer map[string]any
+			a := c.do(method, path, body, headers...)
+			a.json(t, &answer)
+			if s, ok := answer[member].(string); ok && a.status < 300 {
+				secrets = append(secrets, s)
+			} else if member != "" {
+				t.Fatalf("%+v", a)
+			}
+		}
+		secret("POST", "/auth/service-accounts", `{"name":"ci"}`, "token", "Idempotency-Key", key)
+		secret("POST", "/credentials", `{"name":"generated","generate":true}`, "generated_secret")
+		for _, body := range []string{
+			`{"name":"own","value":"` + hunter + `"}`, `{"name":"other case","VALUE":"` + hunter + `"}`, `{"name":"wrong type","value":["` + hunter + `"]}`,
+			`{"name":7,"value":{"a":"` + hunter + `"}}`, `{"name":"cut off","value":"` + hunter + `"`, `"` + hunter + `"`, `{"Token":"` + hunter + `"}`,
+			`{"name":"large","value":"` + hunter + `","more":"` + strings.Repeat("x", 70<<10) + `"}`,
+			`{"name":"` + c.token + `"}`,
+		} {
+			secret("POST", "/credentials", body, "")
+		}
+		secret("POST", "/credentials", "value="+hunter, "", "Content-Type", "application/x-www-form-urlencoded")
+		secret("GET", "/credentials?access_token="+hunter+"&search=x&token="+hunter+"&to%6ben="+hunter+"&search="+c.token, "", "")
+		secret("POST", "/forwarding", `{"target_email":"a@example.org"}`, "")
+		c.domain("example.com")
+		link := h.service.Outbox()[0].Link
+		code := link[strings.LastIndexByte(link, '/')+1:]
+		for _, path := range []string{"/verify-forwarding/" + code, "/verify-forwarding/" + code + "/", "//verify-forwarding/" + code, "/Verify-Forwarding/" + code} {
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.url+path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.send(r)
+		}
+		text := h.raw("GET", "/journal", "").Body.String()
+		for _, s := range append(secrets, hunter, code, c.token, key, "registrant@example.com", "+4930123456") {
+			if strings.Contains(text, s) {
+				t.Errorf("the journal holds %q", s)
+			}
+		}
+		for _, told := range []string{`"value":"[redacted]"`, `"contact_info":"[redacted]"`, `"generated_secret":"[redacted]"`, `"/verify-forwarding/[redacted]"`, `"name":"own"`, "search=x"} {
+			if !strings.Contains(text, told) {
+				t.Errorf("the journal does not tell %s", told)
+			}
+		}
+	})
+}
+
+// A DNS record's value is public.
+func TestJournalTellsDNSRecords(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	h.inProcess.domain("example.com")
+	h.inProcess.must("POST", "/dns-records", `{"domain":"example.com","name":"www","type":"A","value":"192.0.2.1"}`)
+	if e := h.recorded("create-dns-record")[0]; !strings.Contains(string(e.Request), "192.0.2.1") || !strings.Contains(string(e.Answer), "192.0.2.1") {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestJournalOfWhatIsNoJSON(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	c := h.inProcess
+	c.must("POST", "/mailboxes/export", `{}`)
+	if e := h.recorded("export-mailboxes")[0]; e.Answer != nil || e.AnswerOmitted == "" || string(e.Request) != `{}` {
+		t.Errorf("%+v", e)
+	}
+	c.do("POST", "/workspaces", `{"name":`)
+	if e := h.recorded("create-workspace")[0]; e.Request != nil || e.Omitted == "" || e.Status != 422 || e.Answer == nil {
+		t.Errorf("%+v", e)
+	}
+	c.do("POST", "/feedback", `{"title":"`+strings.Repeat("x", 70<<10)+`"}`)
+	if e := h.recorded("submit-feedback")[0]; e.Request != nil || !strings.Contains(e.Omitted, "64 KiB") {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestJournalTellsFaults(t *testing.T) {
+	t.Parallel()
+	both(t, func(h *harness, c caller) {
+		for _, r := range []fault.Rule{
+			{Status: 503}, {Drop: fault.Before}, {Drop: fault.After}, {Truncate: new(3)},
+		} {
+			r.Operation, r.Times = "create-workspace", 1
+			h.add(r)
+		}
+		for range 5 {
+			c.do("POST", "/workspaces", `{"name":"Sales"}`)
+		}
+		var got []string
+		for _, e := range h.recorded("create-workspace") {
+			got = append(got, fmt.Sprintf("%s %d %s", e.Fault, e.Status, e.AnswerOmitted))
+			if strings.HasPrefix(e.Fault, "f2") || e.Fault == "f1" { // nobody read the body
+				continue
+			}
+			if string(e.Request) != `{"name":"Sales"}` {
+				t.Errorf("%s: request %s", e.Fault, e.Request)
+			}
+		}
+		want := "[f1 503  f2 0  f3 0  f4 409 it is not complete JSON  409 ]"
+		if fmt.Sprint(got) != want {
+			t.Errorf("got  %v\nwant %s", got, want)
+		}
+	})
+}
+
+func TestJournalCredentials(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	for _, authorization := range []string{"", "Basic eDp5", "bearer  mhsa_x_y", "Bearer eyJhbGciOiJub25lIn0.e30.x"} {
+		r, err := http.NewRequestWithContext(t.Context(), "GET", "http://in.process/v1/public/accounts/"+accountID+"/domains", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", authorization)
+		for _, client := range []*http.Client{h.service.Client(), h.service.OwnerClient(accountID)} {
+			resp, err := client.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+				t.Fatal(err)
+			}
+			_ = resp.Body.Close()
+		}
+	}
+	var got []string
+	for _, e := range h.recorded("list-domains") {
+		got = append(got, e.Credential)
+	}
+	if want := "[none owner none owner service_account owner access_token owner]"; fmt.Sprint(got) != want {
+		t.Errorf("got %v, want %s", got, want)
+	}
+}
+
+func TestJournalOverHTTP(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	c := h.inProcess
+	c.must("GET", "/domains", "")
+	c.must("GET", "/workspaces", "")
+	c.do("GET", "/workspaces/x", "")
+	c.must("GET", "/domains", "")
+	if resp, err := c.http.Get("http://in.process/healthz/live"); err != nil || resp.Body.Close() != nil {
+		t.Fatal(err)
+	}
+	for query, want := range map[string]string{
+		"": "[1 2 3 4]", "?operation=list-domains": "[1 4]", "?status=422": "[3]", "?since=2": "[3 4]", "?since=4": "[]",
+		"?operation=list-domains&since=1&status=200": "[4]",
+	} {
+		answer := h.wants(200, "GET", "/journal"+query, "")
+		got := []any{}
+		for _, item := range answer["items"].([]any) {
+			got = append(got, item.(map[string]any)["seq"])
+		}
+		if fmt.Sprint(got) != want || answer["last_seq"] != 4.0 {
+			t.Errorf("%s: %v up to %v, want %s", query, got, answer["last_seq"], want)
+		}
+	}
+	for _, query := range []string{"?status=x", "?since=x"} {
+		h.wants(422, "GET", "/journal"+query, "")
+	}
+	h.wants(204, "DELETE", "/journal", "")
+	c.must("GET", "/domains", "")
+	if items := h.wants(200, "GET", "/journal", "")["items"].([]any); len(items) != 1 || items[0].(map[string]any)["seq"] != 5.0 {
+		t.Errorf("after it was cleared: %v", items)
+	}
+}
+
+func TestJournalIsBounded(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	const more = 7
+	for range journal.Size + more {
+		h.inProcess.do("GET", "/nowhere", "")
+	}
+	entries := h.plane.Journal.Entries(journal.Filter{})
+	if len(entries) != journal.Size {
+		t.Fatalf("%d entries", len(entries))
+	}
+	for i, e := range entries {
+		if e.Seq != int64(i+more+1) {
+			t.Fatalf("entry %d is number %d", i, e.Seq)
+		}
+	}
+}

@@ -1,0 +1,260 @@
+package control_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/journal"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
+)
+
+func startFixture() *apiserver.Fixture {
+	return &apiserver.Fixture{Accounts: []apiserver.FixtureAccount{{
+		ID: accountID, Domains: []apiserver.FixtureDomain{{Name: "example.com", Forwarding: []apiserver.FixtureForwarding{
+			{TargetEmail: "a@example.org", VerificationState: "pending"},
+		}}},
+	}}}
+}
+
+func TestResetBringsTheStartBack(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	h.plane.Fixture = startFixture()
+	h.plane.Clock.Advance(1000 * time.Hour)
+	h.inProcess.domain("bought.com")
+	h.inProcess.must("POST", "/forwarding", `{"target_email":"b@example.org"}`)
+	h.add(fault.Rule{Operation: fault.Any, Status: 500})
+	if answer := h.wants(200, "POST", "/reset", ""); len(answer["accounts"].([]any)) != 1 {
+		t.Errorf("%v", answer)
+	}
+	if ahead := time.Until(h.plane.Clock.Now()); ahead > time.Minute {
+		t.Errorf("the clock is %s ahead", ahead)
+	}
+	if n := len(h.plane.Journal.Entries(journal.Filter{})) + len(h.plane.Faults.Rules()); n > 0 {
+		t.Errorf("%d faults and requests are left", n)
+	}
+	if outbox := h.service.Outbox(); len(outbox) != 1 || outbox[0].To != "a@example.org" {
+		t.Errorf("outbox: %+v", outbox)
+	}
+	h.inProcess.http = h.service.OwnerClient(accountID)
+	if a := h.inProcess.must("GET", "/domains", ""); !strings.Contains(a.body, `"example.com"`) || strings.Contains(a.body, "bought.com") {
+		t.Errorf("%s", a.body)
+	}
+}
+
+// What was asked before a reset leaves nothing behind it: here everything is
+// asked for all the time.
+func TestResetUnderLoad(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	h.plane.Fixture = startFixture()
+	if err := h.plane.Reset(t.Context(), h.service); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var clients sync.WaitGroup
+	owner := caller{t, h.service.OwnerClient(accountID), "http://in.process", ""}
+	for n := range 4 {
+		clients.Go(func() {
+			for i := 0; ctx.Err() == nil; i++ {
+				a := owner.do("POST", "/mailboxes", mailbox("m"+strconv.Itoa(n)+"-"+strconv.Itoa(i)), "Idempotency-Key", key[:35]+strconv.Itoa(n))
+				if a.err != nil || a.status != 201 && a.status != 422 { // the key may have been used in the same era
+					t.Errorf("%+v", a)
+				}
+			}
+		})
+	}
+	for range 20 {
+		if err := h.plane.Reset(t.Context(), h.service); err != nil {
+			t.Error(err)
+		}
+	}
+	stop()
+	clients.Wait()
+	if err := h.plane.Reset(t.Context(), h.service); err != nil {
+		t.Fatal(err)
+	}
+	if n := owner.total("/mailboxes"); n != 0 {
+		t.Errorf("%d mailboxes after the reset", n)
+	}
+}
+
+// A request that was let in before a reset ends before it.
+func TestResetWaitsForRequests(t *testing.T) {
+	t.Parallel()
+	both(t, func(h *harness, c caller) {
+		h.plane.Fixture = startFixture()
+		if err := h.plane.Reset(t.Context(), h.service); err != nil {
+			t.Fatal(err)
+		}
+		token := h.wants(201, "POST", "/accounts", `{"account_id":"`+accountID+`"}`)["token"].(string)
+		c.token = token
+		id := h.add(fault.Rule{Operation: "create-mailbox", Hold: fault.Before})
+		answers := c.later("POST", "/mailboxes", mailbox("jane"))
+		h.held(id, 1)
+		h.wants(200, "POST", "/reset", "") // lets it go
+		if a := <-answers; a.status != 201 {
+			t.Errorf("the request from before the reset: %+v", a)
+		}
+		c.token = h.wants(201, "POST", "/accounts", `{"account_id":"`+accountID+`"}`)["token"].(string)
+		if n := c.total("/mailboxes"); n != 0 {
+			t.Errorf("%d mailboxes", n)
+		}
+	})
+}
+
+// A client that does not read its answer keeps the service from a reset, and is
+// told so.
+func TestResetOfABusyService(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	h.plane.Clock.Advance(time.Hour)
+	r, err := http.NewRequestWithContext(t.Context(), "GET", "http://in.process/v1/public/accounts/"+accountID+"/workspaces", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+h.inProcess.token)
+	r.Header.Set("X-Request-Id", "unread")
+	resp, err := h.service.Client().Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err = h.plane.Reset(ctx, h.service)
+	var busy *control.BusyError
+	if !errors.As(err, &busy) || len(busy.Requests) != 1 || !strings.Contains(err.Error(), "list-workspaces (unread)") {
+		t.Errorf("error: %v", err)
+	}
+	if ahead := time.Until(h.plane.Clock.Now()); ahead < 59*time.Minute {
+		t.Errorf("the clock was reset: it is %s ahead", ahead)
+	}
+	h.inProcess.must("GET", "/domains", "") // the service goes on
+	_ = resp.Body.Close()
+	if err := h.plane.Reset(t.Context(), h.service); err != nil {
+		t.Error(err)
+	}
+}
+
+// A request that arrives during a reset waits, and finds what is there then.
+func TestRequestsWaitForAReset(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db, err := sqlite.Open(t.Context(), sqlite.Memory, sqlite.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		plane := &control.Plane{Fixture: startFixture()}
+		service, err := apiserver.New(apiserver.Options{Store: db, Clock: plane.Clock.Now, Middleware: plane.Middleware})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer service.Close()
+		_, token, err := service.InitAccount(t.Context(), accountID, "owner")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := caller{t, service.Client(), "http://in.process", token}
+		id, err := plane.Faults.Add(fault.Rule{Operation: "list-domains", Status: 500})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := http.NewRequestWithContext(t.Context(), "GET", c.url+"/v1/public/accounts/"+accountID+"/workspaces", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+token)
+		unread, err := c.http.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reset := make(chan error, 1)
+		go func() { reset <- plane.Reset(t.Context(), service) }()
+		synctest.Wait()
+		if _, err := plane.Faults.Rule(id); !errors.Is(err, fault.ErrNotFound) {
+			t.Fatalf("the reset has not begun: %v", err)
+		}
+		late := c.later("GET", "/domains", "")
+		synctest.Wait()
+		select {
+		case a := <-late:
+			t.Errorf("a request is answered during the reset: %+v", a)
+		case err := <-reset:
+			t.Errorf("the reset did not wait: %v", err)
+		default:
+		}
+		_ = unread.Body.Close()
+		if err := <-reset; err != nil {
+			t.Error(err)
+		}
+		if a := <-late; a.status != http.StatusUnauthorized {
+			t.Errorf("with a token from before the reset: %+v", a)
+		}
+	})
+}
+
+func TestConcurrentResets(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	h.plane.Fixture = startFixture()
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			if err := h.plane.Reset(t.Context(), h.service); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if ids, err := h.service.Accounts(t.Context()); err != nil || len(ids) != 1 {
+		t.Errorf("%v, %v", ids, err)
+	}
+}
+
+// noStore is for requests that are refused before they need one.
+type noStore struct{ store.Store }
+
+// A delay is as long as it says, and no request waits for another's.
+func TestDelayIsExact(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var faults fault.Injector
+		id, err := faults.Add(fault.Rule{Operation: "get-account", Delay: apiserver.Duration(time.Hour)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		service, err := apiserver.New(apiserver.Options{Store: noStore{}, Middleware: faults.Middleware})
+		if err != nil {
+			t.Fatal(err)
+		}
+		begun := time.Now()
+		var all sync.WaitGroup
+		for range 3 {
+			all.Go(func() {
+				resp, err := service.Client().Get("http://in.process/v1/public/accounts/" + accountID)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				_ = resp.Body.Close()
+			})
+		}
+		all.Wait()
+		if took := time.Since(begun); took != time.Hour {
+			t.Errorf("it took %s", took)
+		}
+		if s, err := faults.Rule(id); err != nil || s.Fired != 3 {
+			t.Errorf("%+v, %v", s, err)
+		}
+	})
+}

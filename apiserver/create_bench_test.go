@@ -1,0 +1,85 @@
+package apiserver_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
+)
+
+// newBenchmark returns what posts to a service in process, on a file, whose
+// account has the domain example.com. It fails unless a request succeeds.
+func newBenchmark(b *testing.B) (post func(path, body string)) {
+	b.Helper()
+	db, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "mailhost.db"), sqlite.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	svc, err := apiserver.New(apiserver.Options{Store: db})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = svc.Close() })
+	if _, err := svc.EnsureAccount(b.Context(), accountID); err != nil {
+		b.Fatal(err)
+	}
+	client := svc.OwnerClient(accountID)
+	post = func(path, body string) {
+		resp, err := client.Post("http://mailhost.test/v1/public/accounts/"+accountID+path, "application/json", strings.NewReader(body))
+		if err != nil {
+			b.Error(err)
+			return
+		}
+		defer resp.Body.Close()
+		if _, err := io.Copy(io.Discard, resp.Body); err != nil || resp.StatusCode > http.StatusCreated {
+			b.Errorf("%s: %d, %v", path, resp.StatusCode, err)
+		}
+	}
+	post("/domains/purchase", `{"domains":["example.com"],"workspace_id":"`+api.DefaultWorkspaceID(accountID)+`","contact_info":{"address_1":"1 Way",
+		"city":"X","country":"DE","email":"a@example.com","first_name":"A","last_name":"B","organization":"O","phone":"+4930123456","state":"S","zip":"1"}}`)
+	return post
+}
+
+// BenchmarkCreateMailbox creates one mailbox with each request, durably.
+func BenchmarkCreateMailbox(b *testing.B) {
+	for _, clients := range []int{1, 32} {
+		b.Run(fmt.Sprintf("clients=%d", clients), func(b *testing.B) {
+			post := newBenchmark(b)
+			b.ResetTimer()
+			var next atomic.Int64
+			var all sync.WaitGroup
+			for range clients {
+				all.Go(func() {
+					for n := next.Add(1); n <= int64(b.N); n = next.Add(1) {
+						post("/mailboxes", fmt.Sprintf(`{"domain":"example.com","local_part":"m%d","first_name":"A","last_name":"B"}`, n))
+					}
+				})
+			}
+			all.Wait()
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "creates/s")
+		})
+	}
+}
+
+// BenchmarkCreateMailboxes creates as many mailboxes as one request may.
+func BenchmarkCreateMailboxes(b *testing.B) {
+	post := newBenchmark(b)
+	n := 0
+	for b.Loop() {
+		items := make([]string, api.MaxBulkItems)
+		for i := range items {
+			n++
+			items[i] = fmt.Sprintf(`{"local_part":"m%d","first_name":"A","last_name":"B"}`, n)
+		}
+		post("/mailboxes/bulk", `{"domain":"example.com","items":[`+strings.Join(items, ",")+`]}`)
+	}
+	b.ReportMetric(float64(b.N*api.MaxBulkItems)/b.Elapsed().Seconds(), "mailboxes/s")
+}

@@ -1,0 +1,336 @@
+package mailer_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"mime/quotedprintable"
+	"net"
+	netmail "net/mail"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/mailer"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/mailer/smtptest"
+)
+
+var message = apiserver.Message{
+	ID: "0b9f4d5e.1234", To: "jane@xn--bcher-kva.example", Subject: "Confirm – please", SentAt: time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC),
+	Text: "Open https://mail.example/verify-forwarding/" + strings.Repeat("x", 43) + "\n.\nand confirm.\n", HTML: "<p>Öffnen</p>\n",
+}
+
+// send sends a message through a server. The URL's HOST is the server's.
+func send(t *testing.T, s *smtptest.Server, url string, m apiserver.Message) error {
+	t.Helper()
+	sender, err := mailer.New(mailer.Options{
+		URL: strings.Replace(url, "HOST", s.Addr, 1), From: `"Maïl, Host" <No-Reply@Mail.Example>`, RootCAs: s.RootCAs, Timeout: 10 * time.Second,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sender.Send(t.Context(), m)
+}
+
+// read parses a message as its recipient's program does: the header and the
+// decoded parts by their media type.
+func read(t *testing.T, data string) (header netmail.Header, parts map[string]string) {
+	t.Helper()
+	m, err := netmail.ReadMessage(strings.NewReader(data))
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, data)
+	}
+	mediaType, params, err := mime.ParseMediaType(m.Header.Get("Content-Type"))
+	if err != nil || mediaType != "multipart/alternative" {
+		t.Fatalf("the message is %s, %v", mediaType, err)
+	}
+	parts = map[string]string{}
+	for reader := multipart.NewReader(m.Body, params["boundary"]); ; {
+		part, err := reader.NextRawPart()
+		if errors.Is(err, io.EOF) {
+			return m.Header, parts
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := part.Header.Get("Content-Transfer-Encoding"); got != "quoted-printable" {
+			t.Errorf("the encoding is %s", got)
+		}
+		text, err := io.ReadAll(quotedprintable.NewReader(part))
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts[part.Header.Get("Content-Type")] = strings.ReplaceAll(string(text), "\r\n", "\n")
+	}
+}
+
+func TestMessage(t *testing.T) {
+	t.Parallel()
+	s := smtptest.NewServer(t, smtptest.Options{})
+	if err := send(t, s, "smtp://HOST", message); err != nil {
+		t.Fatal(err)
+	}
+	got := s.Wait(1)[0]
+	if got.From != "no-reply@mail.example" || !slices.Equal(got.To, []string{message.To}) || got.Encrypted || got.User != "" {
+		t.Errorf("the envelope is %+v", got)
+	}
+	if slices.ContainsFunc(s.Commands(), func(c string) bool { return strings.Contains(c, "SMTPUTF8") }) {
+		t.Errorf("a server further on may not know SMTPUTF8: %q", s.Commands())
+	}
+	header, parts := read(t, got.Data)
+	for name, want := range map[string]string{
+		"From": "Maïl, Host <no-reply@mail.example>", "To": "<jane@xn--bcher-kva.example>", "Subject": message.Subject,
+		"Date": "Sat, 14 Mar 2026 15:09:26 +0000", "Message-Id": "<0b9f4d5e.1234@mail.example>",
+		"Auto-Submitted": "auto-generated", "Mime-Version": "1.0", "User-Agent": "", "X-Mailer": "",
+	} {
+		decoded, err := new(mime.WordDecoder).DecodeHeader(header.Get(name))
+		if name == "From" {
+			decoded = strings.ReplaceAll(decoded, `"`, "")
+		}
+		if err != nil || decoded != want || len(header[name]) > 1 {
+			t.Errorf("%s is %q, %v; want %q", name, header[name], err, want)
+		}
+	}
+	if parts["text/plain; charset=UTF-8"] != message.Text || parts["text/html; charset=UTF-8"] != message.HTML || len(parts) != 2 {
+		t.Errorf("the parts are %q", parts)
+	}
+}
+
+func TestNoHeaderBeginsInAValue(t *testing.T) {
+	t.Parallel()
+	s := smtptest.NewServer(t, smtptest.Options{})
+	const injected = "\r\nBcc: evil@example.com\r\n\r\nBuy now"
+	for _, to := range []string{
+		message.To + injected, "evil@example.com, " + message.To, "jane@example.com>\r\nRCPT TO:<evil@example.com", "Jane <jane@example.com>", "jösé@example.com", "",
+	} {
+		bad := message
+		bad.To = to
+		if err := send(t, s, "smtp://HOST", bad); !errors.Is(err, apiserver.ErrUndeliverable) {
+			t.Errorf("to %q: %v", to, err)
+		}
+	}
+	bad := message
+	bad.Subject, bad.ID = "Hello"+injected, "id"+injected
+	if err := send(t, s, "smtp://HOST", bad); err != nil {
+		t.Fatal(err)
+	}
+	header, parts := read(t, s.Wait(1)[0].Data)
+	if header.Get("Bcc") != "" || len(parts) != 2 || parts["text/plain; charset=UTF-8"] != message.Text {
+		t.Errorf("header %v, parts %q", header, parts)
+	}
+	if n := len(s.Mails()); n != 1 {
+		t.Errorf("%d messages were sent", n)
+	}
+}
+
+func TestEncryption(t *testing.T) {
+	t.Parallel()
+	plain, starttls, implicit := smtptest.Options{}, smtptest.Options{STARTTLS: true}, smtptest.Options{ImplicitTLS: true}
+	for _, tt := range []struct {
+		url       string
+		server    smtptest.Options
+		encrypted bool
+		fails     string
+	}{
+		{"smtp://HOST", plain, false, ""}, // this machine
+		{"smtp://HOST", starttls, true, ""},
+		{"smtp://HOST?tls=none", starttls, false, ""},
+		{"smtp://HOST?tls=starttls", starttls, true, ""},
+		{"smtp://HOST?tls=starttls", plain, false, "does not support STARTTLS"},
+		{"smtps://HOST", implicit, true, ""},
+		{"smtps://HOST", plain, false, "tls: "},
+	} {
+		t.Run(tt.url, func(t *testing.T) {
+			t.Parallel()
+			s := smtptest.NewServer(t, tt.server)
+			err := send(t, s, tt.url, message)
+			if tt.fails != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.fails) || len(s.Mails()) != 0 {
+					t.Errorf("%v; want %q", err, tt.fails)
+				}
+				return
+			}
+			if err != nil || s.Wait(1)[0].Encrypted != tt.encrypted {
+				t.Errorf("%v, %+v", err, s.Mails())
+			}
+		})
+	}
+}
+
+func TestCertificateOfAnother(t *testing.T) {
+	t.Parallel()
+	s := smtptest.NewServer(t, smtptest.Options{STARTTLS: true})
+	sender, err := mailer.New(mailer.Options{URL: "smtp://" + s.Addr, From: "a@example.com"}) // the system's authorities
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sender.Send(t.Context(), message); !errors.Is(err, apiserver.ErrUndeliverable) || !strings.Contains(err.Error(), "certificate") {
+		t.Errorf("%v", err)
+	}
+	if got := s.Commands(); len(got) != 2 {
+		t.Errorf("after a certificate of an unknown authority the server hears %q", got)
+	}
+}
+
+func TestLogin(t *testing.T) {
+	t.Parallel()
+	for _, o := range []smtptest.Options{
+		{STARTTLS: true, User: "mail@host", Password: "p@ss:w/rd"}, {User: "mail@host", Password: "p@ss:w/rd"},
+	} {
+		s := smtptest.NewServer(t, o)
+		if err := send(t, s, "smtp://mail%40host:p%40ss%3Aw%2Frd@HOST", message); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Wait(1)[0]; got.User != "mail@host" || got.Encrypted != o.STARTTLS {
+			t.Errorf("sent as %+v", got)
+		}
+		err := send(t, s, "smtp://mail%40host:wr%40ng@HOST", message)
+		if !errors.Is(err, apiserver.ErrUndeliverable) || strings.Contains(err.Error(), "wr@ng") || !strings.Contains(err.Error(), "535") {
+			t.Errorf("a wrong password: %v", err)
+		}
+		if err := send(t, s, "smtp://HOST", message); !errors.Is(err, apiserver.ErrUndeliverable) {
+			t.Errorf("no password: %v", err)
+		}
+	}
+}
+
+func TestFailures(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		command, reply string
+		permanent      bool
+	}{
+		{"CONNECT", "421 4.3.2 Too busy", false},
+		{"CONNECT", "554 5.3.2 No mail here", true},
+		{"CONNECT", "", false},
+		{"MAIL", "451 4.3.0 Try again", false},
+		{"RCPT", "451 4.7.1 Greylisted", false},
+		{"RCPT", "550 5.1.1 No such user", true},
+		{"RCPT", "", false},
+		{"DATA", "452 4.3.1 Disk full", false},
+		{"DATA", "554 5.7.1 No", true},
+		{".", "451 4.3.0 Try again", false},
+		{".", "554 5.7.1 Spam", true},
+		{".", "", false},
+	} {
+		t.Run(tt.command+" "+tt.reply, func(t *testing.T) {
+			t.Parallel()
+			s := smtptest.NewServer(t, smtptest.Options{Replies: map[string][]string{tt.command: {tt.reply}}})
+			err := send(t, s, "smtp://HOST", message)
+			if err == nil || errors.Is(err, apiserver.ErrUndeliverable) != tt.permanent {
+				t.Fatalf("%v; want an error that is permanent: %t", err, tt.permanent)
+			}
+			s.WaitIdle() // the connection is closed, also where it has failed
+			code, text, _ := strings.Cut(tt.reply, " ")
+			for _, want := range []string{s.Addr, code, text} {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%v does not tell %q", err, want)
+				}
+			}
+			if strings.Contains(err.Error(), "jane@") {
+				t.Errorf("%v tells the recipient", err)
+			}
+			if err := send(t, s, "smtp://HOST", message); err != nil || len(s.Wait(1)) != 1 {
+				t.Errorf("later: %v, %+v", err, s.Mails())
+			}
+		})
+	}
+	t.Run("QUIT", func(t *testing.T) {
+		t.Parallel()
+		s := smtptest.NewServer(t, smtptest.Options{Replies: map[string][]string{"QUIT": {"421 4.3.0 Oops"}}})
+		if err := send(t, s, "smtp://HOST", message); err != nil {
+			t.Errorf("the message is taken, and sending it is said to have failed: %v", err)
+		}
+	})
+	t.Run("nobody listens", func(t *testing.T) {
+		t.Parallel()
+		s := smtptest.NewServer(t, smtptest.Options{})
+		s.Close()
+		if err := send(t, s, "smtp://HOST", message); err == nil || errors.Is(err, apiserver.ErrUndeliverable) {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+// A server that says nothing holds a message up until the context ends.
+func TestSilentServer(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	sender, err := mailer.New(mailer.Options{URL: "smtp://" + l.Addr().String(), From: "a@example.com", Timeout: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- sender.Send(ctx, message) }()
+	conn, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	cancel()
+	select {
+	case err := <-ended:
+		if err == nil || errors.Is(err, apiserver.ErrUndeliverable) {
+			t.Errorf("%v", err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("a cancelled context does not end it")
+	}
+	if n, err := conn.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {
+		t.Errorf("the connection is still open: %d, %v", n, err)
+	}
+}
+
+func TestOptions(t *testing.T) {
+	t.Parallel()
+	const from = "Mailhost <no-reply@example.com>"
+	for _, tt := range []struct{ url, from, server, fails string }{
+		{"smtp://mail.example.com", from, "smtp://mail.example.com:587", ""},
+		{"smtps://user:s3cret@mail.example.com/", "no-reply@example.com", "smtps://mail.example.com:465", ""},
+		{"smtp://user:s3cret@[::1]:2525?tls=none", from, "smtp://[::1]:2525", ""},
+		{"smtp://user:s3cret@localhost?tls=none", from, "smtp://localhost:587", ""},
+		{"smtp://mail:25?tls=none", from, "smtp://mail:25", ""},
+		{"smtp://user:s3cret@mail.example.com?tls=none", from, "", "plain text"},
+		{"smtp://user@mail.example.com", from, "", "needs a password"},
+		{"smtp://:s3cret@mail.example.com", from, "", "a password a user"},
+		{"smtp://user:s3cret@mail.example.com?tls=maybe", from, "", "starttls or none"},
+		{"smtps://user:s3cret@mail.example.com?tls=none", from, "", "the only option"},
+		{"smtp://user:s3cret@mail.example.com?tls=none&tls=starttls", from, "", "the only option"},
+		{"smtp://user:s3cret@mail.example.com?secure=1", from, "", "the only option"},
+		{"smtp://user:s3cret@mail.example.com?%zz", from, "", "must be smtp://"},
+		{"smtp://user:s3cret%@mail.example.com", from, "", "must be smtp://"},
+		{"smtp://user:s3cret@mail.example.com:0", from, "", "the port"},
+		{"smtp://user:s3cret@mail.example.com:70000", from, "", "the port"},
+		{"smtp://user:s3cret@mail.example.com/inbox", from, "", "must be smtp://"},
+		{"smtp://user:s3cret@", from, "", "must be smtp://"},
+		{"https://user:s3cret@mail.example.com", from, "", "must be smtp://"},
+		{"mail.example.com:25", from, "", "must be smtp://"},
+		{"", from, "", "must be smtp://"},
+		{"smtp://mail.example.com", "", "", "must be an address"},
+		{"smtp://mail.example.com", "Mailhost", "", "must be an address"},
+		{"smtp://mail.example.com", "a@example.com, b@example.com", "", "must be an address"},
+		{"smtp://mail.example.com", "x\r\nBcc: a@example.com", "", "must be an address"},
+		{"smtp://mail.example.com", "root@localhost", "", "domain"},
+	} {
+		m, err := mailer.New(mailer.Options{URL: tt.url, From: tt.from})
+		switch {
+		case tt.fails == "" && err != nil:
+			t.Errorf("%s: %v", tt.url, err)
+		case tt.fails == "":
+			if m.Server() != tt.server || m.From() != "no-reply@example.com" {
+				t.Errorf("%s: %s, %s", tt.url, m.Server(), m.From())
+			}
+		case err == nil || !strings.Contains(err.Error(), tt.fails) || strings.HasPrefix(err.Error(), "from: ") != (tt.from != from) || strings.Contains(err.Error(), "s3cret"):
+			t.Errorf("%s from %s: %v; want %q", tt.url, tt.from, err, tt.fails)
+		}
+	}
+}

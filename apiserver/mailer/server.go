@@ -1,0 +1,110 @@
+package mailer
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/wneessen/go-mail"
+)
+
+// The ports of message submission (RFC 6409, section 3.1, and RFC 8314, section
+// 3.3).
+const (
+	submissionPort  = 587
+	submissionsPort = 465
+)
+
+// server is a mail server as its URL describes it.
+type server struct {
+	host string
+	port int
+	// implicitTLS encrypts from the first byte on; otherwise starttls says
+	// whether STARTTLS must, may or may not be used.
+	implicitTLS bool
+	starttls    mail.TLSPolicy
+	// user is empty where nobody logs in.
+	user, password string
+}
+
+// parseServer reads the URL of a mail server. Its errors never tell the URL,
+// which may hold a password.
+func parseServer(text string) (server, error) {
+	u, err := url.Parse(text)
+	if err != nil {
+		return server{}, errURL
+	}
+	s := server{host: u.Hostname(), port: submissionPort}
+	switch {
+	case u.Scheme == "smtps":
+		s.implicitTLS, s.starttls, s.port = true, mail.NoTLS, submissionsPort
+	case u.Scheme != "smtp":
+		return server{}, errURL
+	case s.isLoopback():
+		s.starttls = mail.TLSOpportunistic
+	}
+	if s.host == "" || u.Opaque != "" || strings.Trim(u.Path, "/") != "" || u.Fragment != "" {
+		return server{}, errURL
+	}
+	if port := u.Port(); port != "" {
+		if s.port, err = strconv.Atoi(port); err != nil || s.port < 1 || s.port > 65535 {
+			return server{}, errors.New("the port must be between 1 and 65535")
+		}
+	}
+	s.user = u.User.Username()
+	s.password, _ = u.User.Password()
+	if (s.user == "") != (s.password == "") {
+		return server{}, errors.New("a user needs a password and a password a user, as in smtp://user:password@host; escape special characters as in %40 for @")
+	}
+	return s, s.parseOptions(u.RawQuery)
+}
+
+var errURL = errors.New("must be smtp://[user:password@]host[:port] or smtps://[user:password@]host[:port]; escape special characters in the password as in %40 for @")
+
+// parseOptions reads the query of the URL.
+func (s *server) parseOptions(query string) error {
+	options, err := url.ParseQuery(query)
+	if err != nil {
+		return errURL
+	}
+	for name, values := range options {
+		if name != "tls" || len(values) != 1 || s.implicitTLS {
+			return errors.New("the only option is ?tls=starttls or ?tls=none, of smtp:// alone")
+		}
+		switch values[0] {
+		case "starttls":
+			s.starttls = mail.TLSMandatory
+		case "none":
+			s.starttls = mail.NoTLS
+		default:
+			return errors.New("tls must be starttls or none")
+		}
+	}
+	if s.user != "" && s.starttls == mail.NoTLS && !s.implicitTLS && !s.isLoopback() {
+		return errors.New("with tls=none the password would travel in plain text; leave tls=none or the password out")
+	}
+	return nil
+}
+
+// isLoopback reports whether the server is on this machine, where nobody
+// listens in between.
+func (s server) isLoopback() bool {
+	address, err := netip.ParseAddr(s.host)
+	return strings.EqualFold(s.host, "localhost") || err == nil && address.IsLoopback()
+}
+
+// address is what to dial.
+func (s server) address() string { return net.JoinHostPort(s.host, strconv.Itoa(s.port)) }
+
+// String is the URL without user and password.
+func (s server) String() string {
+	scheme := "smtp"
+	if s.implicitTLS {
+		scheme = "smtps"
+	}
+	return fmt.Sprintf("%s://%s", scheme, s.address())
+}

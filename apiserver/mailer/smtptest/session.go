@@ -1,0 +1,182 @@
+package smtptest
+
+import (
+	"bufio"
+	"crypto/tls"
+	"encoding/base64"
+	"fmt"
+	"net"
+	"strings"
+)
+
+// session is one connection.
+type session struct {
+	server    *Server
+	conn      net.Conn
+	reader    *bufio.Reader
+	encrypted bool
+	user      string
+	mail      *Mail // between MAIL and the end of DATA
+}
+
+func newSession(s *Server, conn net.Conn) *session {
+	c := &session{server: s}
+	if s.options.ImplicitTLS {
+		conn, c.encrypted = tls.Server(conn, s.tls), true
+	}
+	c.use(conn)
+	return c
+}
+
+func (c *session) use(conn net.Conn) { c.conn, c.reader = conn, bufio.NewReader(conn) }
+
+// run serves the connection to its end.
+func (c *session) run() {
+	if !c.answer("CONNECT", func() string { return "220 mail.test ESMTP" }) {
+		return
+	}
+	for {
+		line, err := c.reader.ReadString('\n')
+		if err != nil {
+			return
+		}
+		line = strings.TrimRight(line, "\r\n")
+		verb, rest, _ := strings.Cut(line, " ")
+		verb = strings.ToUpper(verb)
+		if verb == "AUTH" {
+			mechanism, _, _ := strings.Cut(rest, " ")
+			line = verb + " " + mechanism
+		}
+		c.server.noteCommand(line)
+		if !c.answer(verb, func() string { return c.obey(verb, rest) }) || verb == "QUIT" {
+			return
+		}
+	}
+}
+
+// answer writes the reply to a command, and reports whether the session goes on.
+func (c *session) answer(command string, usual func() string) bool {
+	reply, ok := c.server.instead(command)
+	if !ok {
+		reply = usual()
+	}
+	if reply == "" {
+		return false
+	}
+	_, err := fmt.Fprintf(c.conn, "%s\r\n", reply)
+	return err == nil
+}
+
+// obey does what a command says.
+func (c *session) obey(verb, rest string) string {
+	switch verb {
+	case "EHLO", "HELO":
+		return c.greet(verb)
+	case "STARTTLS":
+		return c.startTLS()
+	case "AUTH":
+		return c.authenticate(rest)
+	case "NOOP":
+		return "250 2.0.0 OK"
+	case "RSET":
+		c.mail = nil
+		return "250 2.0.0 OK"
+	case "QUIT":
+		return "221 2.0.0 Bye"
+	case "MAIL", "RCPT", "DATA":
+		return c.take(verb, rest)
+	}
+	return "502 5.5.1 Command not implemented"
+}
+
+func (c *session) greet(verb string) string {
+	if verb == "HELO" {
+		return "250 mail.test"
+	}
+	lines := []string{"mail.test", "8BITMIME", "SMTPUTF8", "ENHANCEDSTATUSCODES"}
+	if c.server.options.STARTTLS && !c.encrypted {
+		lines = append(lines, "STARTTLS")
+	}
+	if c.server.options.User != "" {
+		lines = append(lines, "AUTH PLAIN")
+	}
+	last := len(lines) - 1
+	var reply strings.Builder
+	for _, line := range lines[:last] {
+		reply.WriteString("250-" + line + "\r\n")
+	}
+	return reply.String() + "250 " + lines[last]
+}
+
+// startTLS replies by itself: what follows is encrypted.
+func (c *session) startTLS() string {
+	if !c.server.options.STARTTLS || c.encrypted {
+		return "502 5.5.1 Command not implemented"
+	}
+	if _, err := fmt.Fprint(c.conn, "220 2.0.0 Go ahead\r\n"); err != nil {
+		return ""
+	}
+	c.use(tls.Server(c.conn, c.server.tls))
+	c.encrypted, c.user, c.mail = true, "", nil
+	line, err := c.reader.ReadString('\n') // the client greets again
+	if err != nil {
+		return ""
+	}
+	c.server.noteCommand(strings.TrimRight(line, "\r\n"))
+	return c.greet("EHLO")
+}
+
+func (c *session) authenticate(rest string) string {
+	mechanism, initial, _ := strings.Cut(rest, " ")
+	if mechanism != "PLAIN" {
+		return "504 5.5.4 Unrecognized authentication type"
+	}
+	response, err := base64.StdEncoding.DecodeString(initial)
+	if o := c.server.options; err != nil || o.User == "" || string(response) != "\x00"+o.User+"\x00"+o.Password {
+		return "535 5.7.8 Authentication credentials invalid"
+	}
+	c.user = c.server.options.User
+	return "235 2.7.0 Authentication successful"
+}
+
+func (c *session) take(verb, rest string) string {
+	switch path := strings.Fields(rest[strings.IndexByte(rest, ':')+1:] + " "); {
+	case c.server.options.User != "" && c.user == "":
+		return "530 5.7.0 Authentication required"
+	case verb == "MAIL" && len(path) > 0:
+		c.mail = &Mail{From: strings.Trim(path[0], "<>"), Encrypted: c.encrypted, User: c.user}
+	case verb == "RCPT" && len(path) > 0 && c.mail != nil:
+		c.mail.To = append(c.mail.To, strings.Trim(path[0], "<>"))
+	case verb == "DATA" && c.mail != nil && len(c.mail.To) > 0:
+		return c.data()
+	default:
+		return "503 5.5.1 Bad sequence of commands"
+	}
+	return "250 2.1.0 OK"
+}
+
+// data reads a message and keeps it, unless the test wants another reply.
+func (c *session) data() string {
+	if _, err := fmt.Fprint(c.conn, "354 End data with <CR><LF>.<CR><LF>\r\n"); err != nil {
+		return ""
+	}
+	var data strings.Builder
+	for {
+		line, err := c.reader.ReadString('\n')
+		if err != nil {
+			return ""
+		}
+		if line == ".\r\n" {
+			break
+		}
+		data.WriteString(strings.TrimPrefix(line, "."))
+	}
+	c.mail.Data = data.String()
+	m := *c.mail
+	c.mail = nil
+	if reply, ok := c.server.instead("."); ok {
+		return reply
+	}
+	c.server.keep(m)
+	return "250 2.0.0 Taken"
+}

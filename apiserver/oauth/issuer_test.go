@@ -1,0 +1,208 @@
+package oauth
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"encoding/json"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+)
+
+// start is when every test begins.
+var start = time.Date(2026, 3, 14, 15, 9, 26, 535897000, time.UTC)
+
+const audience = "https://api.mailhost.test"
+
+// Keys are made once: that of RSA takes its time.
+var (
+	rsaKey     = must(rsa.GenerateKey(rand.Reader, 2048))
+	otherRSA   = must(rsa.GenerateKey(rand.Reader, 2048))
+	p256Key    = must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
+	otherP256  = must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
+	p384Key    = must(ecdsa.GenerateKey(elliptic.P384(), rand.Reader))
+	edKey      = ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, ed25519.SeedSize))
+	hmacSecret = bytes.Repeat([]byte{9}, 64)
+)
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+type obj = map[string]any
+
+// with is a copy of an object with more members; one that is nil is taken out.
+func with(o obj, pairs ...any) obj {
+	out := obj{}
+	maps.Copy(out, o)
+	for i := 0; i < len(pairs); i += 2 {
+		if name := pairs[i].(string); pairs[i+1] == nil {
+			delete(out, name)
+		} else {
+			out[name] = pairs[i+1]
+		}
+	}
+	return out
+}
+
+// clock is a time that passes when a test says so.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) Advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// logBook is a log that a test reads while it is written.
+type logBook struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *logBook) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *logBook) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+// issuer is an authorization server, and what a test needs to verify its tokens.
+type issuer struct {
+	*Verifier
+	t     *testing.T
+	url   string
+	clock clock
+	log   logBook
+
+	mu sync.Mutex
+	// keys are what /keys answers, and metadata what discovery does.
+	keys     any
+	metadata obj
+	// instead, if it is set, answers every request.
+	instead http.HandlerFunc
+	asked   map[string]int
+}
+
+// newIssuer starts an issuer with the keys "rsa" and "p256".
+func newIssuer(t *testing.T) *issuer {
+	t.Helper()
+	i := &issuer{t: t, asked: map[string]int{}, clock: clock{now: start}}
+	i.publish(jwk("rsa", rsaKey.Public()), jwk("p256", p256Key.Public()))
+	server := httptest.NewServer(i)
+	t.Cleanup(server.Close)
+	i.url = server.URL
+	i.metadata = obj{"issuer": i.url, "jwks_uri": i.url + "/keys"}
+	i.Verifier = i.verifier(Options{})
+	return i
+}
+
+func (i *issuer) verifier(o Options) *Verifier {
+	i.t.Helper()
+	if o.Issuer == "" {
+		o.Issuer = i.url
+	}
+	o.Audience, o.Clock, o.Logger = audience, i.clock.Now, slog.New(slog.NewTextHandler(&i.log, nil))
+	v, err := New(o)
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	return v
+}
+
+// ServeHTTP implements http.Handler.
+func (i *issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	i.mu.Lock()
+	i.asked[r.URL.Path]++
+	answers := map[string]any{"/.well-known/openid-configuration": i.metadata, "/keys": i.keys}
+	instead := i.instead
+	i.mu.Unlock()
+	if instead != nil {
+		instead(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(answers[r.URL.Path])
+}
+
+// set changes the issuer while it serves.
+func (i *issuer) set(change func()) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	change()
+}
+
+func (i *issuer) publish(keys ...any) { i.set(func() { i.keys = obj{"keys": keys} }) }
+
+// fetches returns how often the issuer was asked for its keys or where they are.
+func (i *issuer) fetches() int {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.asked["/.well-known/openid-configuration"]
+}
+
+func jwk(kid string, key any) jose.JSONWebKey {
+	return jose.JSONWebKey{Key: key, KeyID: kid, Use: "sig"}
+}
+
+// claims are those of a good token.
+func (i *issuer) claims(pairs ...any) obj {
+	return with(obj{
+		"iss": i.url, "aud": audience, "sub": "jane", "client_id": "cli", "jti": "1",
+		"iat": start.Unix(), "exp": start.Add(time.Hour).Unix(),
+	}, pairs...)
+}
+
+// token returns a token signed with the key "rsa".
+func (i *issuer) token(pairs ...any) string {
+	return sign(i.t, jose.RS256, rsaKey, obj{"kid": "rsa", "typ": "at+jwt"}, i.claims(pairs...))
+}
+
+// sign returns a token; the claims are sent as they are if they are a string.
+func sign(t *testing.T, alg jose.SignatureAlgorithm, key any, header obj, claims any) string {
+	t.Helper()
+	o := (&jose.SignerOptions{ExtraHeaders: map[jose.HeaderKey]any{}})
+	for name, value := range header {
+		o.ExtraHeaders[jose.HeaderKey(name)] = value
+	}
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: alg, Key: key}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	payload, isText := claims.(string)
+	if !isText {
+		payload = string(must(json.Marshal(claims)))
+	}
+	signed, err := signer.Sign([]byte(payload))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return must(signed.CompactSerialize())
+}

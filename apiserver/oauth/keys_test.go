@@ -1,0 +1,279 @@
+package oauth
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+)
+
+// unavailable ends the test unless the answer is that the issuer can't be
+// reached.
+func (i *issuer) unavailable(token string) {
+	i.t.Helper()
+	_, err := i.VerifyToken(i.t.Context(), token)
+	if down, ok := errors.AsType[*apiserver.IssuerUnavailableError](err); !ok || down.RetryAfter != fetchEvery {
+		i.t.Fatalf("%v; want that the issuer can't be reached", err)
+	}
+}
+
+func (i *issuer) fail() {
+	i.set(func() {
+		i.instead = func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "down", http.StatusBadGateway) }
+	})
+}
+
+func (i *issuer) mend() { i.set(func() { i.instead = nil }) }
+
+func (i *issuer) asks(want int) {
+	i.t.Helper()
+	if got := i.fetches(); got != want {
+		i.t.Fatalf("the issuer was asked %d times; want %d", got, want)
+	}
+}
+
+func TestNobodyIsAskedBeforeATokenComes(t *testing.T) {
+	i := newIssuer(t)
+	i.refuses("abc", errMalformed)
+	i.refuses(i.token("iss", "https://evil.test"), errIssuer)
+	i.asks(0)
+}
+
+func TestRotation(t *testing.T) {
+	i := newIssuer(t)
+	old := i.token()
+	i.accepts(old)
+	next := sign(t, jose.ES384, p384Key, obj{"kid": "next"}, i.claims())
+	i.refuses(next, errSignature)
+	i.publish(jwk("rsa", rsaKey.Public()), jwk("next", p384Key.Public()))
+	i.accepts(next)
+	i.accepts(old)
+	i.asks(3)
+
+	// The old key is withdrawn, which nobody tells.
+	i.publish(jwk("next", p384Key.Public()))
+	i.clock.Advance(freshFor - time.Nanosecond)
+	i.accepts(old)
+	i.clock.Advance(time.Nanosecond)
+	i.refuses(old, errSignature)
+	i.accepts(next)
+}
+
+// A token without a kid may be signed by a new key too.
+func TestRotationWithoutAKeyID(t *testing.T) {
+	i := newIssuer(t)
+	token := sign(t, jose.RS256, otherRSA, obj{}, i.claims())
+	i.refuses(token, errSignature)
+	i.publish(jwk("", otherRSA.Public()))
+	i.accepts(token)
+}
+
+func TestFloods(t *testing.T) {
+	i := newIssuer(t)
+	i.accepts(i.token())
+	i.asks(1)
+	for range 100 { // the key is known: there is nothing to ask for
+		i.refuses(sign(t, jose.ES256, otherP256, obj{"kid": "p256"}, i.claims()), errSignature)
+	}
+	i.asks(1)
+	for n := range 100 {
+		i.refuses(sign(t, jose.RS256, otherRSA, obj{"kid": strconv.Itoa(n)}, i.claims()), errSignature)
+	}
+	i.asks(fetchBurst)
+	i.accepts(i.token())
+	i.clock.Advance(fetchEvery)
+	for range 3 {
+		i.refuses(sign(t, jose.RS256, otherRSA, obj{}, i.claims()), errSignature)
+	}
+	i.asks(fetchBurst + 1)
+}
+
+// While a flood goes on, a new key is found after all.
+func TestRotationInAFlood(t *testing.T) {
+	i := newIssuer(t)
+	i.accepts(i.token())
+	next := sign(t, jose.ES384, p384Key, obj{"kid": "next"}, i.claims())
+	for range 2 * fetchBurst {
+		i.refuses(sign(t, jose.RS256, otherRSA, obj{"kid": "forged"}, i.claims()), errSignature)
+	}
+	i.publish(jwk("rsa", rsaKey.Public()), jwk("next", p384Key.Public()))
+	i.refuses(next, errSignature)
+	i.clock.Advance(fetchEvery)
+	i.refuses(sign(t, jose.RS256, otherRSA, obj{"kid": "forged"}, i.claims()), errSignature) // takes the request, and brings the key
+	i.accepts(next)
+}
+
+func TestIssuerDown(t *testing.T) {
+	i := newIssuer(t)
+	i.fail()
+	for range 3 * fetchBurst {
+		i.unavailable(i.token())
+	}
+	i.asks(fetchBurst)
+	i.refuses("abc", errMalformed)
+	i.mend()
+	i.unavailable(i.token())
+	i.asks(fetchBurst)
+	i.clock.Advance(fetchEvery)
+	i.accepts(i.token())
+	if log := i.log.String(); strings.Count(log, "can't be had\"") != fetchBurst || strings.Count(log, "can be had again") != 1 || !strings.Contains(log, "502 Bad Gateway") {
+		t.Errorf("log:\n%s", log)
+	}
+}
+
+// What is known goes on to hold while the issuer is down.
+func TestIssuerDownLater(t *testing.T) {
+	i := newIssuer(t)
+	token := i.token("exp", start.Add(5*time.Hour).Unix())
+	i.accepts(token)
+	i.fail()
+	i.clock.Advance(freshFor)
+	for range 5 {
+		i.accepts(token)
+	}
+	i.asks(2)
+	i.refuses(sign(t, jose.RS256, otherRSA, obj{"kid": "rsa"}, i.claims()), errSignature)
+	i.unavailable(sign(t, jose.RS256, otherRSA, obj{"kid": "perhaps new"}, i.claims()))
+	i.asks(3)
+	i.clock.Advance(pauseAfterFailure)
+	i.accepts(token)
+	i.asks(4)
+	i.clock.Advance(trustedFor - freshFor - pauseAfterFailure - 1)
+	i.accepts(token)
+	i.clock.Advance(1)
+	i.unavailable(token)
+	i.mend()
+	i.clock.Advance(fetchEvery)
+	i.accepts(token)
+}
+
+func TestOneRequestForAll(t *testing.T) {
+	i := newIssuer(t)
+	release := make(chan struct{})
+	i.set(func() {
+		i.instead = func(w http.ResponseWriter, r *http.Request) {
+			<-release
+			i.mend()
+			i.ServeHTTP(w, r)
+		}
+	})
+	var all sync.WaitGroup
+	token := i.token()
+	for range 20 {
+		all.Go(func() {
+			if _, err := i.VerifyToken(t.Context(), token); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	// Who goes away ends nothing for the others.
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := i.VerifyToken(ctx, token); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	close(release)
+	all.Wait()
+	if i.mu.Lock(); i.asked["/keys"] != 1 {
+		t.Errorf("the issuer was asked %v", i.asked)
+	}
+	i.mu.Unlock()
+}
+
+// silent is an issuer that takes a connection and says nothing.
+type silent struct{}
+
+func (silent) RoundTrip(r *http.Request) (*http.Response, error) {
+	<-r.Context().Done()
+	return nil, context.Cause(r.Context())
+}
+
+func TestNoAnswer(t *testing.T) {
+	token := newIssuer(t).token("iss", "https://login.example.com")
+	synctest.Test(t, func(t *testing.T) {
+		v, err := New(Options{Issuer: "https://login.example.com", Audience: audience, Transport: silent{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		begun := time.Now()
+		_, err = v.VerifyToken(t.Context(), token)
+		if _, ok := errors.AsType[*apiserver.IssuerUnavailableError](err); !ok || time.Since(begun) != fetchTimeout {
+			t.Errorf("after %s: %v", time.Since(begun), err)
+		}
+	})
+}
+
+func TestAnswersOfTheIssuer(t *testing.T) {
+	small, err := rsa.GenerateKey(rand.Reader, 1024)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := func(s string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(s)) }
+	}
+	good := jwk("rsa", rsaKey.Public())
+	for name, tt := range map[string]struct {
+		change func(*issuer)
+		want   string // in the log
+	}{
+		"another issuer":     {func(i *issuer) { i.metadata["issuer"] = i.url + "/" }, "did not match the issuer URL"},
+		"keys in plain":      {func(i *issuer) { i.metadata["jwks_uri"] = "http://login.example.com/keys" }, "login.example.com is another"},
+		"keys nowhere":       {func(i *issuer) { delete(i.metadata, "jwks_uri") }, "jwks_uri: it must be an https URL"},
+		"keys in a file":     {func(i *issuer) { i.metadata["jwks_uri"] = "file:///etc/passwd" }, "jwks_uri: it must be an https URL"},
+		"discovery no JSON":  {func(i *issuer) { i.instead = text("<html>") }, "failed to decode provider discovery object"},
+		"discovery too long": {func(i *issuer) { i.instead = text(`{"issuer":"` + strings.Repeat("x", maxAnswer) + `"}`) }, "request body too large"},
+		"not found":          {func(i *issuer) { i.instead = http.NotFound }, "404 Not Found"},
+		"long page": {func(i *issuer) {
+			i.instead = func(w http.ResponseWriter, _ *http.Request) { http.Error(w, strings.Repeat("x", 5000), 500) }
+		}, "xxx…"},
+		"redirect": {func(i *issuer) {
+			i.instead = func(w http.ResponseWriter, r *http.Request) {
+				i.mend()
+				http.Redirect(w, r, r.URL.Path, http.StatusFound)
+			}
+		}, "302 Found"},
+		"no key":        {func(i *issuer) { i.keys = obj{"keys": []any{}} }, "no public key"},
+		"no key set":    {func(i *issuer) { i.keys = []any{good} }, "not a JWK set"},
+		"too many keys": {func(i *issuer) { i.keys = obj{"keys": make([]obj, maxKeys+1)} }, "65 keys; at most 64"},
+		"no such keys":  {func(i *issuer) { i.metadata["jwks_uri"] = i.url + "/none" }, "no public key"},
+		"only unusable keys": {func(i *issuer) {
+			i.keys = obj{"keys": []any{
+				obj{"kty": "oct", "kid": "rsa", "k": "c2VjcmV0"}, jwk("rsa", rsaKey), jwk("rsa", small.Public()),
+				jose.JSONWebKey{Key: rsaKey.Public(), KeyID: "rsa", Use: "enc"}, obj{"kty": "AKP", "kid": "rsa"}, obj{"kty": "RSA"}, 5,
+			}}
+		}, "no public key"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			i := newIssuer(t)
+			i.set(func() { tt.change(i) })
+			i.unavailable(i.token())
+			if log := i.log.String(); !strings.Contains(log, tt.want) || len(log) > 700 {
+				t.Errorf("log: %s; want …%s…", log, tt.want)
+			}
+		})
+	}
+}
+
+// Keys that can't be used do not keep others from being used.
+func TestKeysOfOtherUses(t *testing.T) {
+	i := newIssuer(t)
+	i.publish(obj{"kty": "oct", "kid": "rsa", "k": "c2VjcmV0"}, obj{"kty": "AKP", "kid": "new"}, obj{"kty": "RSA", "kid": "rsa"}, "text",
+		jose.JSONWebKey{Key: otherRSA.Public(), KeyID: "enc", Use: "enc"},
+		jose.JSONWebKey{Key: otherRSA.Public(), KeyID: "ps", Algorithm: "PS256"},
+		jose.JSONWebKey{Key: rsaKey.Public(), KeyID: "rsa"})
+	i.accepts(i.token())
+	i.accepts(sign(t, jose.PS256, otherRSA, obj{"kid": "ps"}, i.claims()))
+	i.refuses(sign(t, jose.RS256, otherRSA, obj{"kid": "ps"}, i.claims()), errSignature) // a key of another algorithm
+	i.refuses(sign(t, jose.RS256, otherRSA, obj{"kid": "enc"}, i.claims()), errSignature)
+}

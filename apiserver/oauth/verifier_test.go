@@ -1,0 +1,249 @@
+package oauth
+
+import (
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+)
+
+var _ apiserver.TokenVerifier = (*Verifier)(nil)
+
+// accepts ends the test unless a token is good.
+func (i *issuer) accepts(token string) apiserver.User {
+	i.t.Helper()
+	user, err := i.VerifyToken(i.t.Context(), token)
+	if err != nil {
+		i.t.Fatalf("refused: %v", err)
+	}
+	return user
+}
+
+// refuses ends the test unless a token is refused for that reason.
+func (i *issuer) refuses(token string, want error) {
+	i.t.Helper()
+	if user, err := i.VerifyToken(i.t.Context(), token); !errors.Is(err, want) || !reflect.DeepEqual(user, apiserver.User{}) {
+		i.t.Fatalf("%+v, %v; want %v", user, err, want)
+	}
+}
+
+func TestUserOfAToken(t *testing.T) {
+	i := newIssuer(t)
+	for name, tt := range map[string]struct {
+		claims []any
+		want   apiserver.User
+	}{
+		"only sub":               {nil, apiserver.User{ID: "jane"}},
+		"a person":               {[]any{"name", "Jane Doe", "email", "jane@example.com"}, apiserver.User{ID: "jane", Name: "Jane Doe", Email: "jane@example.com"}},
+		"email verified":         {[]any{"email", "jane@example.com", "email_verified", true}, apiserver.User{ID: "jane", Email: "jane@example.com"}},
+		"email verified as text": {[]any{"email", "jane@example.com", "email_verified", "true"}, apiserver.User{ID: "jane", Email: "jane@example.com"}},
+		"email not verified":     {[]any{"email", "jane@example.com", "email_verified", false}, apiserver.User{ID: "jane"}},
+		"name of no text":        {[]any{"name", 5, "email", []string{"x"}}, apiserver.User{ID: "jane"}},
+		"groups":                 {[]any{"groups", []string{"a", "b"}}, apiserver.User{ID: "jane", Groups: []string{"a", "b"}}},
+		"one group":              {[]any{"groups", "a"}, apiserver.User{ID: "jane", Groups: []string{"a"}}},
+		"no group":               {[]any{"groups", []string{}}, apiserver.User{ID: "jane", Groups: []string{}}},
+		"groups in another case": {[]any{"Groups", []string{"admins"}, "SUB", "root"}, apiserver.User{ID: "jane"}},
+		"several audiences":      {[]any{"aud", []string{"https://other.test", audience}}, apiserver.User{ID: "jane"}},
+		"nbf in the past":        {[]any{"nbf", start.Add(-time.Minute).Unix()}, apiserver.User{ID: "jane"}},
+		"fraction in exp":        {[]any{"exp", float64(start.Add(time.Hour).Unix()) + .5}, apiserver.User{ID: "jane"}},
+		"clocks differ":          {[]any{"nbf", start.Add(time.Minute).Unix(), "iat", start.Add(time.Minute).Unix()}, apiserver.User{ID: "jane"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			user, err := i.VerifyToken(t.Context(), i.token(tt.claims...))
+			if err != nil || !reflect.DeepEqual(user, tt.want) {
+				t.Errorf("%+v, %v; want %+v", user, err, tt.want)
+			}
+		})
+	}
+
+	other := i.verifier(Options{GroupsClaim: "https://example.com/roles"})
+	user, err := other.VerifyToken(t.Context(), i.token("groups", 5, "https://example.com/roles", "a"))
+	if err != nil || !reflect.DeepEqual(user.Groups, []string{"a"}) {
+		t.Errorf("another claim: %+v, %v", user, err)
+	}
+}
+
+func TestAlgorithmsAndTypes(t *testing.T) {
+	i := newIssuer(t)
+	i.publish(jwk("rsa", rsaKey.Public()), jwk("p256", p256Key.Public()), jwk("p384", p384Key.Public()), jwk("ed", edKey.Public()))
+	for _, tt := range []struct {
+		alg jose.SignatureAlgorithm
+		key any
+		kid string
+	}{
+		{jose.RS256, rsaKey, "rsa"}, {jose.RS512, rsaKey, "rsa"}, {jose.PS384, rsaKey, "rsa"},
+		{jose.ES256, p256Key, "p256"}, {jose.ES384, p384Key, "p384"}, {jose.EdDSA, edKey, "ed"},
+	} {
+		for _, header := range []obj{
+			{"kid": tt.kid}, {}, {"kid": tt.kid, "typ": "JWT"}, {"kid": tt.kid, "typ": "AT+JWT"}, {"kid": tt.kid, "typ": "application/at+jwt"},
+		} {
+			if user, err := i.VerifyToken(t.Context(), sign(t, tt.alg, tt.key, header, i.claims())); err != nil || user.ID != "jane" {
+				t.Errorf("%s %v: %+v, %v", tt.alg, header, user, err)
+			}
+		}
+	}
+	if n := i.fetches(); n != 1 {
+		t.Errorf("the issuer was asked %d times", n)
+	}
+}
+
+// unsigned returns a token with any header and signature.
+func unsigned(header, claims obj, signature string) string {
+	encode := func(v any) string { return base64.RawURLEncoding.EncodeToString(must(json.Marshal(v))) }
+	return encode(header) + "." + encode(claims) + "." + signature
+}
+
+func TestRefusedTokens(t *testing.T) {
+	i := newIssuer(t)
+	good := i.token()
+	parts := strings.Split(good, ".")
+	public := must(x509.MarshalPKIXPublicKey(rsaKey.Public()))
+	publicPEM := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public})
+	asRSA := func(header obj, claims any) string { return sign(t, jose.RS256, rsaKey, header, claims) }
+	plain := obj{"kid": "rsa", "typ": "JWT"}
+	secs := func(d time.Duration) int64 { return start.Add(d).Unix() }
+
+	for _, tt := range []struct {
+		name, token string
+		want        error
+	}{
+		{"a word", "abc", errMalformed},
+		{"empty", "", errMalformed},
+		{"two parts", parts[0] + "." + parts[1], errMalformed},
+		{"four parts", good + ".x", errMalformed},
+		{"no signature", parts[0] + "." + parts[1] + ".", errSignature},
+		{"white space", parts[0] + "." + parts[1] + ". " + parts[2], errMalformed},
+		{"line break", good + "\n", errMalformed},
+		{"padding", parts[0] + "=." + parts[1] + "." + parts[2], errMalformed},
+		{"too long", good + strings.Repeat("A", maxTokenLength), errTooLong},
+		{"JSON serialisation", `{"payload":"` + parts[1] + `","protected":"` + parts[0] + `","signature":"` + parts[2] + `"}`, errMalformed},
+		{"header is no JSON", "e30x." + parts[1] + "." + parts[2], errMalformed},
+		{"claims are no JSON", asRSA(plain, "claims"), errClaims},
+		{"claims are a list", asRSA(plain, "[]"), errClaims},
+		{"a claim twice", asRSA(plain, `{"sub":"jane","iss":"`+i.url+`","sub":"root"}`), errClaims},
+		{"unknown critical header", asRSA(obj{"kid": "rsa", "crit": []string{"x"}, "x": 1}, i.claims()), errSignature},
+
+		{"alg none", unsigned(obj{"alg": "none", "typ": "at+jwt"}, i.claims(), ""), errMalformed},
+		{"alg None", unsigned(obj{"alg": "None", "kid": "rsa"}, i.claims(), ""), errMalformed},
+		{"alg none with a signature", unsigned(obj{"alg": "none", "kid": "rsa"}, i.claims(), parts[2]), errMalformed},
+		{"no alg", unsigned(obj{"kid": "rsa"}, i.claims(), parts[2]), errMalformed},
+		{"HS256", sign(t, jose.HS256, hmacSecret, plain, i.claims()), errMalformed},
+		{"HS256 with the public key, DER", sign(t, jose.HS256, public, plain, i.claims()), errMalformed},
+		{"HS256 with the public key, PEM", sign(t, jose.HS256, publicPEM, plain, i.claims()), errMalformed},
+		{"HS256 with the modulus", sign(t, jose.HS256, rsaKey.N.Bytes(), plain, i.claims()), errMalformed},
+
+		{"wrong signature", sign(t, jose.RS256, otherRSA, plain, i.claims()), errSignature},
+		{"other claims", parts[0] + "." + strings.Split(i.token("sub", "root"), ".")[1] + "." + parts[2], errSignature},
+		{"other algorithm", strings.Split(sign(t, jose.PS256, rsaKey, plain, i.claims()), ".")[0] + "." + parts[1] + "." + parts[2], errSignature},
+		{"key of another kid", asRSA(obj{"kid": "p256"}, i.claims()), errSignature},
+		{"unknown kid", asRSA(obj{"kid": "new"}, i.claims()), errSignature},
+		{"unknown key without a kid", sign(t, jose.RS256, otherRSA, obj{}, i.claims()), errSignature},
+		{"its own key", sign(t, jose.RS256, otherRSA, obj{"kid": "rsa", "jwk": jwk("rsa", otherRSA.Public())}, i.claims()), errSignature},
+		{"its own keys' place", sign(t, jose.RS256, otherRSA, obj{"kid": "rsa", "jku": "https://evil.test/keys"}, i.claims()), errSignature},
+
+		{"wrong issuer", i.token("iss", "https://evil.test"), errIssuer},
+		{"issuer with a slash", i.token("iss", i.url+"/"), errIssuer},
+		{"no issuer", i.token("iss", nil), errIssuer},
+		{"issuer of no text", i.token("iss", 5), errClaims},
+		{"wrong audience", i.token("aud", "https://other.test"), errAudience},
+		{"audience as a part", i.token("aud", audience+"/x"), errAudience},
+		{"wrong audiences", i.token("aud", []string{"a", "b"}), errAudience},
+		{"no audience", i.token("aud", nil), errAudience},
+		{"audience of no text", i.token("aud", obj{"x": audience}), errClaims},
+
+		{"expired", i.token("exp", secs(-time.Second)), apiserver.ErrTokenExpired},
+		{"expired long ago", i.token("exp", secs(-1000*time.Hour)), apiserver.ErrTokenExpired},
+		{"expired and not signed", sign(t, jose.RS256, otherRSA, plain, i.claims("exp", secs(-time.Hour))), errSignature},
+		{"expiry in another case", asRSA(plain, `{"iss":"`+i.url+`","aud":"`+audience+`","sub":"jane","exp":1,"EXP":9999999999}`), apiserver.ErrTokenExpired},
+		{"audience in another case", asRSA(plain, `{"iss":"`+i.url+`","aud":"other","AUD":"`+audience+`","sub":"jane","exp":9999999999}`), errAudience},
+		{"no expiry", i.token("exp", nil), errNoExpiry},
+		{"expiry of no number", i.token("exp", "tomorrow"), errClaims},
+		{"not yet valid", i.token("nbf", secs(time.Hour), "exp", secs(2*time.Hour)), errNotYet},
+
+		{"groups are a number", i.token("groups", 5), errGroups},
+		{"groups are an object", i.token("groups", obj{"a": true}), errGroups},
+		{"groups are null", asRSA(plain, strings.Replace(string(must(json.Marshal(i.claims()))), "{", `{"groups":null,`, 1)), errGroups},
+		{"a group is a number", i.token("groups", []any{"a", 5}), errGroups},
+
+		{"logout token", asRSA(obj{"kid": "rsa", "typ": "logout+jwt"}, i.claims()), errNoAccessToken},
+		{"type of no text", asRSA(obj{"kid": "rsa", "typ": 5}, i.claims()), errNoAccessToken},
+		{"ID token", asRSA(plain, i.claims("at_hash", "x")), errNoAccessToken},
+		{"ID token with a code", asRSA(obj{"kid": "rsa"}, i.claims("c_hash", "x")), errNoAccessToken},
+		{"ID token of Keycloak", asRSA(plain, i.claims("typ", "ID")), errNoAccessToken},
+		{"refresh token of Keycloak", asRSA(plain, i.claims("typ", "Refresh")), errNoAccessToken},
+		{"ID token of Cognito", asRSA(plain, i.claims("token_use", "id")), errNoAccessToken},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			i.clock.Advance(fetchEvery) // so that the issuer may be asked
+			user, err := i.VerifyToken(t.Context(), tt.token)
+			if !errors.Is(err, tt.want) || !reflect.DeepEqual(user, apiserver.User{}) {
+				t.Errorf("%+v, %v; want %v", user, err, tt.want)
+			}
+		})
+	}
+	i.accepts(good)
+	i.accepts(asRSA(plain, i.claims("typ", "Bearer")))
+	if log := i.log.String(); log != "" {
+		t.Errorf("tokens are logged: %s", log)
+	}
+}
+
+// A token without a user passes here: the service says what is wrong with it.
+func TestTokenWithoutAUser(t *testing.T) {
+	i := newIssuer(t)
+	if user := i.accepts(i.token("sub", nil)); user.ID != "" {
+		t.Errorf("%+v", user)
+	}
+	i.refuses(i.token("sub", 5), errClaims)
+}
+
+func TestTimeOfAToken(t *testing.T) {
+	i := newIssuer(t)
+	token := i.token("exp", start.Add(time.Hour).Unix(), "nbf", start.Add(10*time.Minute).Unix())
+	i.refuses(token, errNotYet)
+	i.clock.Advance(10 * time.Minute)
+	i.accepts(token)
+	i.clock.now = start.Add(time.Hour).Truncate(time.Second).Add(-1)
+	i.accepts(token)
+	i.clock.Advance(1)
+	i.refuses(token, apiserver.ErrTokenExpired)
+}
+
+func TestNew(t *testing.T) {
+	for _, issuer := range []string{
+		"https://login.example.com", "https://login.example.com/realms/x/", "https://login.example.com:8443",
+		"http://localhost:8080/realms/x", "http://127.0.0.1", "http://[::1]:80",
+	} {
+		if _, err := New(Options{Issuer: issuer, Audience: "a"}); err != nil {
+			t.Errorf("%s: %v", issuer, err)
+		}
+	}
+	for _, tt := range []struct{ issuer, audience, want string }{
+		{"", "a", "issuer: it must be an https URL, for instance"},
+		{"login.example.com", "a", "issuer: it must be an https URL, for instance"},
+		{"https://", "a", "issuer: it must be an https URL, for instance"},
+		{"https:///realms", "a", "issuer: it must be an https URL, for instance"},
+		{"ftp://login.example.com", "a", "issuer: it must be an https URL, for instance"},
+		{"https://login.example.com\n", "a", "issuer: it must be an https URL, for instance"},
+		{"http://login.example.com", "a", "login.example.com is another"},
+		{"http://127.0.0.1.example.com", "a", "127.0.0.1.example.com is another"},
+		{"https://u:secret@login.example.com", "a", "issuer: an issuer's URL has no user"},
+		{"https://login.example.com?x=1", "a", "issuer: an issuer's URL has no user, query or fragment"},
+		{"https://login.example.com?", "a", "issuer: an issuer's URL has no user, query or fragment"},
+		{"https://login.example.com#x", "a", "issuer: an issuer's URL has no user, query or fragment"},
+		{"https://login.example.com", "", "audience: it is required"},
+	} {
+		if v, err := New(Options{Issuer: tt.issuer, Audience: tt.audience}); v != nil || err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%q: %v; want …%s…", tt.issuer, err, tt.want)
+		}
+	}
+}

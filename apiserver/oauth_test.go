@@ -1,0 +1,350 @@
+package apiserver_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+)
+
+// issuer is a TokenVerifier that knows some tokens: each has a User or an error.
+type issuer struct {
+	mu     sync.Mutex
+	tokens map[string]any
+	asked  []string
+}
+
+func (i *issuer) VerifyToken(_ context.Context, token string) (apiserver.User, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.asked = append(i.asked, token)
+	switch known := i.tokens[token].(type) {
+	case apiserver.User:
+		return known, nil
+	case error:
+		return apiserver.User{}, known
+	}
+	return apiserver.User{}, &apiserver.InvalidTokenError{Reason: "the access token is not known"}
+}
+
+// newIssued starts a service that asks an issuer; configure names its tokens.
+func newIssued(t *testing.T, tokens map[string]any) (*harness, *issuer) {
+	t.Helper()
+	i := &issuer{tokens: tokens}
+	return newHarness(t, func(o *apiserver.Options) { o.Tokens = i }), i
+}
+
+// jane is a user with two groups.
+func jane() apiserver.User {
+	return apiserver.User{ID: "auth0|jane", Groups: []string{"ops", "Staff"}, Email: "jane@example.net", Name: "Jane Doe"}
+}
+
+// grantTo gives a user or a group a grant and returns its id.
+func (c *client) grantTo(subjectType, subjectID string, g grant) string {
+	c.t.Helper()
+	body := obj{"grant_kind": "capability", "subject_type": subjectType, "subject_id": subjectID, "capability_key": g.capability}
+	if g.resourceType != "" {
+		body = with(body, "resource_type", g.resourceType, "resource_id", g.resourceID)
+	}
+	return c.post("/auth/authorizations", body).want(201).str("id")
+}
+
+// own makes a user or a group an owner of the account.
+func (c *client) own(subjectType, subjectID string) string {
+	c.t.Helper()
+	return c.post("/auth/authorizations", obj{"grant_kind": "account_owner", "subject_type": subjectType, "subject_id": subjectID}).want(201).str("id")
+}
+
+func TestGrantsOfUsersAndGroups(t *testing.T) {
+	for _, tt := range []struct {
+		name, subjectType, subjectID string
+		has                          bool
+	}{
+		{"the user", "user", "auth0|jane", true},
+		{"a group", "group", "ops", true},
+		{"another group", "group", "Staff", true},
+		{"another user", "user", "auth0|john", false},
+		{"a user in another case", "user", "AUTH0|JANE", false},
+		{"a group in another case", "group", "staff", false},
+		{"a part of a group", "group", "op", false},
+		{"a user named like the group", "user", "ops", false},
+		{"a group named like the user", "group", "auth0|jane", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			h, _ := newIssued(t, map[string]any{"t": jane()})
+			h.domain("example.com")
+			h.grantTo(tt.subjectType, tt.subjectID, grant{capability: api.CapDomainView})
+			c := h.as("t")
+			if !tt.has {
+				c.get("/domains").refused(403, "header.Authorization permission_denied")
+				return
+			}
+			c.get("/domains").want(200).is("total", 1)
+			c.get("/mailboxes").refused(403, "header.Authorization permission_denied").says("mailbox.view")
+			c.do("DELETE", "/domains/example.com", nil).refused(403, "header.Authorization permission_denied").says("domain.delete")
+		})
+	}
+}
+
+// A user may do what the user's own grants and those of the groups say together.
+func TestGrantsOfUsersAddUp(t *testing.T) {
+	h, _ := newIssued(t, map[string]any{"t": jane()})
+	e := newEstate(h)
+	h.grantTo("user", "auth0|jane", grant{api.CapMailboxView, "domain", e.domain[0]})
+	c := h.as("t")
+	c.get("/mailboxes").want(200).is("total", 1, "items.0.primary_email", "jane@seen.com")
+	c.get("/mailboxes/jane@hidden.com").refused(404, "path.mailbox not_found")
+	group := h.grantTo("group", "ops", grant{api.CapMailboxView, "workspace", e.workspace[1]})
+	c.get("/mailboxes").want(200).is("total", 2)
+	h.delete("/auth/authorizations/" + group).want(204)
+	c.get("/mailboxes").want(200).is("total", 1)
+}
+
+func TestUserWithEveryCapabilityNarrowed(t *testing.T) {
+	h, _ := newIssued(t, map[string]any{"t": jane()})
+	e := newEstate(h)
+	for _, capability := range api.Capabilities() {
+		h.grantTo("group", "ops", grant{capability, "domain", e.domain[0]})
+	}
+	c := h.as("t")
+	t.Run("lists", func(t *testing.T) { e.checkLists(c.in(t)) })
+	t.Run("objects", func(t *testing.T) { e.checkObjects(c.in(t)) })
+	t.Run("creates", func(t *testing.T) { e.checkCreates(c.in(t)) })
+	t.Run("export", func(t *testing.T) { e.checkExport(c.in(t)) })
+}
+
+// Whether an account exists shows to nobody whom it grants nothing: all answers
+// are the same, to the byte, and those that a foreign service account gets too.
+func TestAccountsThatGrantAUserNothing(t *testing.T) {
+	const mine = "22222222-2222-4333-8444-555555555555"
+	h, _ := newIssued(t, map[string]any{"t": jane(), "stranger": apiserver.User{ID: "stranger"}})
+	other := h.owner(t, mine)
+	other.own("group", "ops")
+	h.grantTo("user", "auth0|john", grant{capability: api.CapMailboxView})
+	h.delete("/auth/authorizations/" + h.own("user", "auth0|jane")).want(204)
+	foreign := h.as(other.post("/auth/service-accounts", obj{"name": "x"}).want(201).str("token"))
+	for _, spec := range api.Specs() {
+		want := newRequest(t, spec).send(foreign).refused(403, "header.Authorization permission_denied")
+		for _, c := range []*client{h.as("t"), h.as("stranger")} {
+			for _, account := range []string{accountID, strings.ToUpper(accountID), nobody, "not-a-uuid", "00000000-0000-0000-0000-000000000000"} {
+				r := newRequest(t, spec)
+				r.path["account_id"] = account
+				got := r.send(c).want(403)
+				for _, a := range []*answer{got, want} {
+					a.header.Del("X-Request-Id")
+				}
+				if string(got.raw) != string(want.raw) || !reflect.DeepEqual(got.header, want.header) {
+					t.Errorf("%s in %s: %s %v\nwant %s %v", spec.ID, account, got, got.header, want, want.header)
+				}
+			}
+		}
+	}
+	c := h.as("t")
+	c.account = mine
+	c.get("").want(200).is("id", mine)
+	c.account = strings.ToUpper(mine)
+	c.get("").want(200).is("id", mine)
+}
+
+func TestFeedbackOfAUser(t *testing.T) {
+	body := obj{"title": "T", "description": "D"}
+	h, _ := newIssued(t, map[string]any{
+		"t": jane(), "bare": apiserver.User{ID: "x", Groups: []string{"ops"}},
+		"odd": apiserver.User{ID: "x", Groups: []string{"ops"}, Email: strings.Repeat("x", 256), Name: "a\x00b"},
+	})
+	h.as("t").post("/feedback", body).refused(403, "header.Authorization permission_denied")
+	// A grant is enough, whatever it is.
+	id := h.grantTo("group", "ops", grant{api.CapDomainView, "domain", h.domain("example.com")})
+	h.as("t").post("/feedback", body).want(201).is("submitter_email", "jane@example.net", "submitter_name", "Jane Doe",
+		"created_by_user_id", api.DerivedID(accountID, "oauth-user:auth0|jane"))
+	for _, token := range []string{"bare", "odd"} {
+		h.as(token).post("/feedback", body).want(201).is("submitter_email", nil, "submitter_name", nil)
+	}
+	h.delete("/auth/authorizations/" + id).want(204)
+	h.as("t").post("/feedback", body).refused(403, "header.Authorization permission_denied")
+}
+
+// The API names a user by UUID, whatever the issuer does.
+func TestIDsOfUsers(t *testing.T) {
+	const id = "3b9f4d5e-6d0c-4b7e-9a53-3f1c2d8e7a10"
+	h, _ := newIssued(t, map[string]any{
+		"uuid": apiserver.User{ID: id}, "upper": apiserver.User{ID: strings.ToUpper(id)}, "owner": apiserver.User{ID: "owner"}, "text": jane(),
+	})
+	made := map[string]string{}
+	for token, subject := range map[string]string{"uuid": id, "upper": strings.ToUpper(id), "owner": "owner", "text": "auth0|jane"} {
+		h.own("user", subject)
+		a := h.as(token).post("/auth/service-accounts", obj{"name": token}).want(201)
+		made[token] = a.str("created_by_user_id")
+		h.as(token).delete("/auth/service-accounts/" + a.str("id")).want(204)
+		h.get("/auth/service-accounts/"+a.str("id")).want(200).is("revoked_by_user_id", made[token])
+	}
+	if made["uuid"] != id || made["upper"] != id {
+		t.Errorf("a UUID is not kept: %v", made)
+	}
+	owner := h.post("/auth/service-accounts", obj{"name": "x"}).want(201).str("created_by_user_id")
+	if made["owner"] == owner || made["owner"] == made["text"] || uuid.MustParse(made["text"]).Version() != 5 {
+		t.Errorf("the owner is %s, and others are %v", owner, made)
+	}
+}
+
+// What a user's service account may do is what the user may, through the groups
+// too.
+func TestServiceAccountOfAUser(t *testing.T) {
+	h, _ := newIssued(t, map[string]any{"t": jane()})
+	h.domain("example.com")
+	for _, g := range []api.Capability{api.CapServiceAccountCreate, api.CapMailboxView} {
+		h.grantTo("group", "ops", grant{capability: g})
+		h.grantTo("user", "auth0|jane", grant{capability: g})
+	}
+	made := h.as("t").post("/auth/service-accounts", obj{"name": "ci"}).want(201)
+	if inherited := h.get("/auth/authorizations?subject_id=" + made.str("id")).want(200).json.([]any); len(inherited) != 2 {
+		t.Errorf("it inherits %v; want each grant once", inherited)
+	}
+	c := h.as(made.str("token"))
+	c.get("/mailboxes").want(200)
+	c.get("/domains").refused(403, "header.Authorization permission_denied")
+}
+
+// An Idempotency-Key is one user's.
+func TestKeysOfUsers(t *testing.T) {
+	h, _ := newIssued(t, map[string]any{"jane": jane(), "john": apiserver.User{ID: "john", Groups: []string{"ops"}}})
+	h.own("group", "ops")
+	const key = "5f0c9c52-5d0c-4c7e-9a53-3f1c2d8e7a10"
+	create := func(token, name string) *answer {
+		return h.as(token).do("POST", "/workspaces", obj{"name": name}, "Idempotency-Key", key)
+	}
+	first := create("jane", "a").want(201)
+	if again := create("jane", "a").want(201); again.header.Get("Idempotency-Replayed") != "true" || again.str("id") != first.str("id") {
+		t.Errorf("not replayed: %s %v", again, again.header)
+	}
+	create("jane", "b").refused(422, "header.Idempotency-Key value_error")
+	create("john", "b").want(201)
+}
+
+func TestRefusedAccessTokens(t *testing.T) {
+	groups := make([]string, 257)
+	for i := range groups {
+		groups[i] = fmt.Sprint("g", i)
+	}
+	long := strings.Repeat("ü", 256)
+	invalid := func(reason string) string { return `Bearer error="invalid_token", error_description="` + reason + `"` }
+	h, _ := newIssued(t, map[string]any{
+		"expired":      fmt.Errorf("wrapped: %w", apiserver.ErrTokenExpired),
+		"invalid":      &apiserver.InvalidTokenError{Reason: "the access token is \"odd\\\" – ü\r\nX: y"},
+		"no sub":       apiserver.User{Groups: []string{"ops"}},
+		"long sub":     apiserver.User{ID: long},
+		"NUL in sub":   apiserver.User{ID: "a\x00"},
+		"many groups":  apiserver.User{ID: "x", Groups: groups},
+		"long group":   apiserver.User{ID: "x", Groups: []string{"ops", long}},
+		"NUL in group": apiserver.User{ID: "x", Groups: []string{"a\x00"}},
+	})
+	for token, tt := range map[string]struct{ problem, msg, challenge string }{
+		"expired":      {"token_expired", "the access token has expired", invalid("the access token has expired")},
+		"invalid":      {"invalid_token", "the access token is \"odd\\\" – ü\r\nX: y", invalid("the access token is odd  X: y")},
+		"unknown":      {"invalid_token", "is not known", invalid("the access token is not known")},
+		"no sub":       {"invalid_token", "its sub claim is missing or empty", ""},
+		"long sub":     {"invalid_token", "sub claim holds a name of more than 255 characters", ""},
+		"NUL in sub":   {"invalid_token", "sub claim holds a control character", ""},
+		"many groups":  {"invalid_token", "names 257 groups; at most 256 are accepted", ""},
+		"long group":   {"invalid_token", "groups claim holds a name of more than 255 characters", ""},
+		"NUL in group": {"invalid_token", "groups claim holds a control character", ""},
+	} {
+		t.Run(token, func(t *testing.T) {
+			if tt.challenge == "" {
+				tt.challenge = `Bearer error="invalid_token", error_description="the access token`
+			}
+			everywhere(t, h.as("").in(t), "Bearer "+token, tt.problem, tt.challenge)
+			a := h.as("").in(t).do("GET", "/mailboxes", nil, "Authorization", "Bearer "+token).says(tt.msg)
+			if got := a.header.Get("WWW-Authenticate"); strings.Count(got, `"`) != 4 {
+				t.Errorf("WWW-Authenticate is %q", got)
+			}
+		})
+	}
+}
+
+// As many and as long names as are accepted are.
+func TestBoundsOfAUser(t *testing.T) {
+	longest := strings.Repeat("ü", 255)
+	groups := make([]string, 256)
+	groups[255] = longest
+	h, _ := newIssued(t, map[string]any{"t": apiserver.User{ID: longest, Groups: groups}})
+	h.as("t").get("").refused(403, "header.Authorization permission_denied")
+	h.own("group", longest)
+	h.as("t").get("").want(200)
+}
+
+func TestIssuerUnavailable(t *testing.T) {
+	h, _ := newIssued(t, map[string]any{
+		"soon":   fmt.Errorf("wrapped: %w", &apiserver.IssuerUnavailableError{}),
+		"later":  &apiserver.IssuerUnavailableError{RetryAfter: 1500 * time.Millisecond},
+		"broken": errors.New("internal detail"),
+	})
+	for token, after := range map[string]string{"soon": "1", "later": "2"} {
+		for _, spec := range api.Specs() {
+			a := newRequest(t, spec).send(h.as(token)).want(503).says("the OAuth issuer can't be reached")
+			if a.header.Get("Retry-After") != after || a.header.Get("WWW-Authenticate") != "" {
+				t.Fatalf("%s: %v", token, a.header)
+			}
+		}
+	}
+	if a := h.as("broken").get("/mailboxes").refused(500, "header internal_error"); strings.Contains(string(a.raw), "internal detail") {
+		t.Errorf("it tells what is inside: %s", a)
+	}
+	// Service accounts need no issuer.
+	h.as(h.post("/auth/service-accounts", obj{"name": "x"}).want(201).str("token")).get("/mailboxes").want(200)
+}
+
+// waiting is a TokenVerifier that waits for its issuer until the caller has gone.
+type waiting struct{ begun chan struct{} }
+
+func (w waiting) VerifyToken(ctx context.Context, _ string) (apiserver.User, error) {
+	close(w.begun)
+	<-ctx.Done()
+	return apiserver.User{}, ctx.Err()
+}
+
+func TestCancelledWhileTheIssuerIsAsked(t *testing.T) {
+	w := waiting{begun: make(chan struct{})}
+	h := newHarness(t, func(o *apiserver.Options) { o.Tokens = w })
+	ctx, cancel := context.WithCancel(t.Context())
+	answered := make(chan int, 1)
+	go func() {
+		r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/v1/public/accounts/"+accountID+"/mailboxes", nil)
+		r.Header.Set("Authorization", "Bearer t")
+		rec := httptest.NewRecorder()
+		h.svc.Handler().ServeHTTP(rec, r)
+		answered <- rec.Code
+	}()
+	<-w.begun
+	cancel()
+	if status := <-answered; status != 503 {
+		t.Errorf("the answer is %d; want 503", status)
+	}
+}
+
+// A service account's token goes to no issuer, whatever is wrong with it.
+func TestWhatTheIssuerIsAsked(t *testing.T) {
+	h, i := newIssued(t, map[string]any{})
+	token := h.post("/auth/service-accounts", obj{"name": "x"}).want(201).str("token")
+	h.as(token).get("/mailboxes").want(200)
+	for _, broken := range []string{token[:len(token)-1], token + "x", "mhsa_x"} {
+		h.as(broken).get("/mailboxes").refused(401, "header.Authorization invalid_token").says("malformed")
+	}
+	h.as("").get("/mailboxes").want(401)
+	if len(i.asked) != 0 {
+		t.Errorf("the issuer was asked about %q", i.asked)
+	}
+	h.as("ey.J.x").get("/mailboxes").want(401)
+	same(t, "asked", i.asked, []string{"ey.J.x"})
+}

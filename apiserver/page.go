@@ -1,0 +1,74 @@
+package apiserver
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"html/template"
+	"net/http"
+	"time"
+)
+
+// templates are the pages and messages for people.
+//
+//go:embed template
+var templates embed.FS
+
+// pageStyle is in every page, and pageCSP lets it and nothing else in: no
+// script, no image, nothing of another origin.
+var (
+	pageStyle = readTemplate("page.css")
+	pageCSP   = "default-src 'none'; style-src '" + hashSource(pageStyle) + "'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+
+func readTemplate(name string) string {
+	text, err := templates.ReadFile("template/" + name)
+	if err != nil {
+		panic("apiserver: " + err.Error())
+	}
+	return string(text)
+}
+
+// hashSource names an inline style or script in a Content-Security-Policy.
+func hashSource(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// newPage returns the template of a page with that content.
+func newPage(content string) *template.Template {
+	style := func() template.CSS { return template.CSS(pageStyle) } //nolint:gosec // it is our own
+	return template.Must(template.New("page.html").Funcs(template.FuncMap{"style": style}).
+		ParseFS(templates, "template/page.html", "template/"+content))
+}
+
+// pages are for people: they come without a credential, by a link that tells
+// what they may see.
+func (s *Service) pages(mux *http.ServeMux) {
+	s.verificationPages(mux)
+	s.paymentPages(mux)
+}
+
+// writePage answers with a page, which no cache may keep and no other site may
+// frame.
+func (s *Service) writePage(w http.ResponseWriter, r *http.Request, status int, page *template.Template, data any) {
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", pageCSP)
+	h.Set("Cache-Control", "no-store")
+	h.Set("Referrer-Policy", "no-referrer")
+	w.WriteHeader(status)
+	if err := page.Execute(w, data); err != nil && r.Context().Err() == nil {
+		s.log.Error("page not written", "request_id", requestID(r.Context()), "page", page.Name(), "error", err)
+	}
+}
+
+// pageFailed logs why a page can't tell anything.
+func (s *Service) pageFailed(r *http.Request, err error) {
+	if r.Context().Err() == nil { // nobody waits for it any more
+		s.log.Error("page failed", "request_id", requestID(r.Context()), "error", err)
+	}
+}
+
+// toldTime is a time as a person reads it.
+func toldTime(t time.Time) string { return t.UTC().Format("2 January 2006 at 15:04 UTC") }

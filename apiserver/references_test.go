@@ -1,0 +1,112 @@
+package apiserver_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+)
+
+// Whether an object exists is told in the same answer as the rest.
+func TestUnknownReferencesAreToldWithTheOtherProblems(t *testing.T) {
+	h := newHarness(t)
+	h.domain("example.com")
+	const unknown = "body.domain value_error"
+	for _, tt := range []struct {
+		method, path string
+		body         obj
+		want         []string
+	}{
+		{"POST", "/mailboxes", obj{"domain": "nope.com", "first_name": "", "last_name": "L", "local_part": "a b"},
+			[]string{"body.first_name string_too_short", "body.local_part value_error", unknown}},
+		{"POST", "/mailboxes/bulk", obj{"domain": nobody, "items": []obj{{"first_name": 5, "last_name": "l", "local_part": "p"}}},
+			[]string{"body.items.0.first_name string_type", unknown}},
+		{"POST", "/credentials", obj{"name": "", "generate": true, "domain": "nope.com"}, []string{"body.name string_too_short", unknown}},
+		{"POST", "/credentials", obj{"name": "", "generate": true, "workspace_id": strings.ToUpper(nobody)},
+			[]string{"body.name string_too_short", "body.workspace_id value_error"}},
+		{"POST", "/forwarding", obj{"target_email": "bad", "domain": "nope.com"}, []string{"body.target_email value_error", unknown}},
+		{"POST", "/dns-records", obj{"domain": "nope.com", "name": "x", "type": "A", "value": "bad"}, []string{"body.value value_error", unknown}},
+		{"PATCH", "/domains/example.com", obj{"redirect_url": "ftp://x", "workspace_id": nobody},
+			[]string{"body.redirect_url value_error", "body.workspace_id value_error"}},
+		{"POST", "/domains/purchase", obj{"domains": []string{"a.com"}, "workspace_id": nobody, "contact_info": with(contact(), "country", "ZZ")},
+			[]string{"body.contact_info.country value_error", "body.workspace_id value_error"}},
+		// One problem for each place, and what exists is no problem.
+		{"POST", "/forwarding", obj{"target_email": "bad", "workspace_id": "x"}, []string{"body.target_email value_error", "body.workspace_id uuid_parsing"}},
+		{"POST", "/forwarding", obj{"target_email": "bad", "domain": "EXAMPLE.com"}, []string{"body.target_email value_error"}},
+		{"POST", "/forwarding", obj{"target_email": "bad", "domain": 5}, []string{"body.target_email value_error", "body.domain string_type"}},
+	} {
+		a := h.do(tt.method, tt.path, tt.body).want(422)
+		got := a.problems()
+		slices.Sort(got)
+		slices.Sort(tt.want)
+		same(t, tt.method+" "+tt.path, got, tt.want)
+	}
+	h.post("/mailboxes", `{"domain":"nope.com"`).refused(422, "body json_invalid")
+}
+
+// The message is that of the operation itself, under an Idempotency-Key too.
+func TestUnknownReferenceIsToldInTheSameWords(t *testing.T) {
+	h := newHarness(t)
+	body := obj{"domain": "nope.com", "first_name": "F", "last_name": "L", "local_part": "a"}
+	alone := h.post("/mailboxes", body).refused(422, "body.domain value_error").str("detail.0.msg")
+	for _, headers := range [][]string{nil, {"Idempotency-Key", nobody}} {
+		both := h.do("POST", "/mailboxes", with(body, "first_name", ""), headers...).want(422)
+		if got := both.str("detail.1.msg"); got != alone {
+			t.Errorf("%q; want %q", got, alone)
+		}
+	}
+}
+
+// Whoever may not see a domain learns nothing of it in this way either.
+func TestUnknownReferencesOfNarrowedCallers(t *testing.T) {
+	h := newHarness(t)
+	e := newEstate(h)
+	c := h.narrowed(t, "domain", e.domain[0])
+	for domain, want := range map[string][]string{
+		"seen.com":   {"body.first_name string_too_short"},
+		"hidden.com": {"body.first_name string_too_short", "body.domain value_error"},
+	} {
+		c.post("/mailboxes", obj{"domain": domain, "first_name": "", "last_name": "L", "local_part": "a"}).refused(422, want...)
+	}
+}
+
+func TestQueryThatCannotBeDecoded(t *testing.T) {
+	h := newHarness(t)
+	token, err := h.svc.IssueOwnerToken(t.Context(), accountID, "t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for query, want := range map[string]int{"domain=none.com%": 422, "status=%zz": 422, "page=%zz": 422, "a;b": 422, "search=%25": 200, "search=%3B": 200} {
+		if w := raw(t, h.svc, token, "/mailboxes?"+query); w.Code != want || want == 422 && !strings.Contains(w.Body.String(), `{"loc":["query"],`) {
+			t.Errorf("%s: %d %s", query, w.Code, w.Body)
+		}
+	}
+	if w := raw(t, h.svc, "", "/mailboxes?page=%zz"); w.Code != 401 {
+		t.Errorf("without a credential: %d %s", w.Code, w.Body)
+	}
+}
+
+// raw sends a request that net/url would not let through on the client's side.
+func raw(t *testing.T, svc *apiserver.Service, token, path string) *httptest.ResponseRecorder {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/public/accounts/"+accountID+path, nil)
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	w := httptest.NewRecorder()
+	svc.Handler().ServeHTTP(w, r)
+	return w
+}
+
+func TestCompressedBody(t *testing.T) {
+	h := newHarness(t)
+	for coding, want := range map[string]int{"gzip": 415, "br, gzip": 415, "identity": 201, "Identity": 201} {
+		a := h.do("POST", "/workspaces", obj{"name": coding}, "Content-Encoding", coding).want(want)
+		if want == 415 {
+			a.refused(415, "header.Content-Encoding unsupported_media_type")
+		}
+	}
+}

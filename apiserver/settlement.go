@@ -1,0 +1,52 @@
+package apiserver
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+// ErrNoPurchase is returned for the id of a purchase that no domain is from.
+var ErrNoPurchase = errors.New("there is no domain of such a purchase")
+
+// SettledDomain is a domain of a purchase that is paid for.
+type SettledDomain struct {
+	AccountID string `json:"account_id"`
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Status    string `json:"status"`
+}
+
+// SettlePayment makes a purchase paid for: its domains that wait for the payment
+// go on to what the registrar makes of them. It returns all domains of the
+// purchase; paying again changes nothing. The error is ErrNoPurchase where there
+// is none.
+func (s *Service) SettlePayment(ctx context.Context, purchaseBatchID string) ([]SettledDomain, error) {
+	now, delay := s.now(), time.Duration(s.rules.get().registrar.ProvisioningDelay)
+	var settled []SettledDomain
+	err := s.store.Update(ctx, func(tx store.Tx) error {
+		attribute(tx, controlPlane, AuditSettlePayment, "status")
+		settled = nil
+		bought, err := tx.DomainsOfPurchase(canonicalID(purchaseBatchID))
+		if err != nil {
+			return err
+		}
+		for _, d := range bought {
+			if d.State.At(now) == api.DomainPendingPayment {
+				d.State, d.UpdatedAt = provisioned(now, delay), now
+				if err := tx.UpdateDomain(d); err != nil {
+					return err
+				}
+			}
+			settled = append(settled, SettledDomain{AccountID: d.AccountID, ID: d.ID, Name: d.Name, Status: d.State.At(now)})
+		}
+		if len(settled) == 0 {
+			return ErrNoPurchase
+		}
+		return nil
+	})
+	return settled, err
+}
