@@ -55,6 +55,9 @@ type creation[Resp any] struct {
 	// replayed reports, after a success, that the API kept the answer from an
 	// earlier attempt.
 	replayed bool
+	// stale reports, after a refusal, that the API kept it: it may be that of an
+	// earlier call. Nothing was created under the key then.
+	stale bool
 	// requestID names the request of the answer.
 	requestID string
 	// leftovers are the ids of objects that an earlier attempt has probably
@@ -79,6 +82,7 @@ func create[Req, Resp any](ctx context.Context, c *Client, op api.Operation[Req,
 			return resp, nil
 		}
 		if err != nil && !x.accepted && !x.lost {
+			cr.stale = x.replayed
 			return nil, err
 		}
 		resp, again, err := cr.settle(ctx, x, err)
@@ -88,6 +92,9 @@ func create[Req, Resp any](ctx context.Context, c *Client, op api.Operation[Req,
 		case err != nil && cr.forget != nil:
 			cr.forget()
 		}
+		// Not errors.AsType: an unknown outcome has such an error inside at most.
+		_, refused := err.(*Error)
+		cr.stale = refused && x.replayed && !x.accepted
 		return resp, err
 	}
 }

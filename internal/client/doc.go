@@ -50,7 +50,10 @@
 //     most one duplicate is made.
 //
 // A create that is Resumable derives its key from the request, so that a program
-// that was cut off goes on with what its earlier run created (see there).
+// that was cut off goes on with what its earlier run created (see there). A
+// refusal that the API kept under such a key is asked again once, under a new
+// key: the reason may be gone since the earlier run. Nothing was created under
+// the first one, and what is paid for has no such key.
 //
 // When the API can't be reached at all, the first calls use up their patience and
 // those after them ask once each, until an answer comes.

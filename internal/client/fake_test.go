@@ -44,6 +44,7 @@ type fakeAPI struct {
 	maxPageSize int             // it clamps page_size to this
 	rejectsSize int             // 422 for a larger page_size
 	ignoresPage bool
+	refuses     map[string]answer // by operation id
 
 	stored map[string][]object // by collection
 	nextID int
@@ -222,7 +223,10 @@ func (f *fakeAPI) do(s api.Spec, params map[string]string, r *http.Request, body
 	if s.ID == "" || f.without[s.ID] {
 		return problem(cmp.Or(f.lackStatus, 404), "not_found", "no such route"), nil
 	}
-	a := f.handle(s, params, r, body)
+	a, refused := f.refuses[s.ID]
+	if !refused {
+		a = f.handle(s, params, r, body)
+	}
 	if key != "" {
 		f.kept[key] = a
 	}

@@ -19,7 +19,8 @@ type CreateOption func(*resumption)
 // as long as it keeps it, in place of a refusal because the object exists. Where
 // the API also says that this answer was lost then, the object is read anew and
 // returned, and *resumed is set. Where it was not lost, or the object is gone or
-// changed by now, the request is sent as a new one.
+// changed by now, or the earlier answer was a refusal, whose reason may be gone,
+// the request is sent as a new one.
 //
 // It is only for what can exist once, so that what is taken is what was meant,
 // and for answers without a secret, because such a key is no secret itself.
@@ -83,6 +84,11 @@ func createResumable[Req, Resp any](
 		return nil, err
 	}
 	answer, err := create(ctx, c, op, req, cr)
+	if err != nil && cr.stale && !cr.paid {
+		// The refusal may be of an earlier run, and what it was for mended since.
+		cr.key = ""
+		return create(ctx, c, op, req, cr)
+	}
 	if err != nil || !cr.earlier {
 		return answer, err
 	}

@@ -1,6 +1,9 @@
 package client
 
 import (
+	"errors"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -99,6 +102,136 @@ func TestRetryIsNoResumption(t *testing.T) {
 	var resumed bool
 	if _, err := f.client(t).CreateMailbox(t.Context(), jane, Resumable(&resumed)); err != nil || resumed {
 		t.Errorf("resumed %v, got %v", resumed, err)
+	}
+}
+
+// resumables create something under a key that is derived from the request.
+var resumables = map[string]func(*testing.T, *Client, ...CreateOption) (id string, err error){
+	"mailboxes": func(t *testing.T, c *Client, opts ...CreateOption) (string, error) {
+		m, err := c.CreateMailbox(t.Context(), jane, opts...)
+		return idOrNone(err, func() string { return m.ID }), err
+	},
+	"dns-records": func(t *testing.T, c *Client, opts ...CreateOption) (string, error) {
+		r, err := c.CreateDNSRecord(t.Context(), api.CreateDNSRecordBody{Domain: "example.com", Name: "www", Type: "A", Value: "192.0.2.1"}, opts...)
+		return idOrNone(err, func() string { return strconv.FormatInt(r.ID, 10) }), err
+	},
+	"forwarding": func(t *testing.T, c *Client, opts ...CreateOption) (string, error) {
+		f, err := c.CreateForwarding(t.Context(), api.CreateForwardingBody{TargetEmail: "jane@example.net"}, opts...)
+		return idOrNone(err, func() string { return f.ID }), err
+	},
+}
+
+func idOrNone(err error, id func() string) string {
+	if err != nil {
+		return ""
+	}
+	return id()
+}
+
+var createOf = map[string]string{"mailboxes": "create-mailbox", "dns-records": "create-dns-record", "forwarding": "create-forwarding"}
+
+// A refusal is kept for its key like every answer, but what it was for may have
+// changed before the next run.
+func TestKeptRefusalIsAskedAgain(t *testing.T) {
+	for collection, create := range resumables {
+		for status, typ := range map[int]string{422: api.TypeValue, 409: api.TypeConflict, 403: api.TypePermissionDenied} {
+			t.Run(collection+" "+strconv.Itoa(status), func(t *testing.T) {
+				f := newFakeAPI()
+				f.honoursKeys, f.unique = true, true
+				f.add("domains", object{"name": "example.com"})
+				op := createOf[collection]
+				run := func() (id string, sent int, err error) {
+					before := f.count(op)
+					var resumed bool
+					id, err = create(t, f.client(t), Resumable(&resumed))
+					if resumed {
+						t.Error("resumed")
+					}
+					return id, f.count(op) - before, err
+				}
+				f.refuses = map[string]answer{op: problem(status, typ, "for the first time")}
+				if _, sent, err := run(); StatusOf(err) != status || sent != 1 {
+					t.Fatalf("the first run sent %d and got %v", sent, err)
+				}
+				// What is still refused is refused with today's reason.
+				f.refuses[op] = problem(status, typ, "for the second time")
+				if _, sent, err := run(); StatusOf(err) != status || !strings.Contains(err.Error(), "second") || sent != 2 {
+					t.Fatalf("the second run sent %d and got %v", sent, err)
+				}
+				delete(f.refuses, op)
+				id, sent, err := run()
+				if err != nil || sent != 2 || len(f.stored[collection]) != 1 || id != idText(f.stored[collection][0]) {
+					t.Fatalf("the third run sent %d and got %s, %v; stored %v", sent, id, err, f.stored[collection])
+				}
+			})
+		}
+	}
+}
+
+// The same where the first request of the later run does not arrive.
+func TestKeptRefusalAfterALostRequest(t *testing.T) {
+	f := newFakeAPI()
+	f.honoursKeys = true
+	f.refuses = map[string]answer{"create-mailbox": problem(422, api.TypeValue, "no such domain")}
+	var resumed bool
+	if _, err := f.client(t).CreateMailbox(t.Context(), jane, Resumable(&resumed)); StatusOf(err) != 422 {
+		t.Fatal(err)
+	}
+	f.refuses = nil
+	f.fail(fault{op: "create-mailbox", dropBefore: true})
+	if _, err := f.client(t).CreateMailbox(t.Context(), jane, Resumable(&resumed)); err != nil || resumed || len(f.stored["mailboxes"]) != 1 {
+		t.Errorf("resumed %v, stored %v: %v", resumed, f.stored["mailboxes"], err)
+	}
+}
+
+// Nor is it asked again where a request was lost and the lists can't tell.
+func TestKeptRefusalOfAnUnknownOutcome(t *testing.T) {
+	f := newFakeAPI()
+	f.honoursKeys = true
+	f.refuses = map[string]answer{"create-mailbox": problem(422, api.TypeValue, "no such domain")}
+	var resumed bool
+	if _, err := f.client(t).CreateMailbox(t.Context(), jane, Resumable(&resumed)); StatusOf(err) != 422 {
+		t.Fatal(err)
+	}
+	f.refuses = nil
+	f.fail(fault{op: "create-mailbox", dropBefore: true})
+	looks := 0
+	f.onList = func() {
+		if looks++; looks == 2 {
+			f.fail(fault{op: "list-mailboxes", status: 403, times: 100})
+		}
+	}
+	_, err := f.client(t).CreateMailbox(t.Context(), jane, Resumable(&resumed))
+	if _, unknown := errors.AsType[*UnknownOutcomeError](err); !unknown || f.count("create-mailbox") != 3 || len(f.stored["mailboxes"]) != 0 {
+		t.Errorf("sent %d, stored %v: %v", f.count("create-mailbox"), f.stored["mailboxes"], err)
+	}
+}
+
+// What a lost refusal was comes under the same key, and is not asked again: that
+// of one run is of today, and what costs money is never sent under another key.
+func TestRefusalOfThisRunIsNotAskedAgain(t *testing.T) {
+	for op, create := range map[string]func(*Client) error{
+		"create-mailbox": func(c *Client) error { _, err := c.CreateMailbox(t.Context(), jane); return err },
+		"purchase-domains": func(c *Client) error {
+			_, err := c.PurchaseDomain(t.Context(), "example.com", "w", api.ContactInfo{})
+			return err
+		},
+		"claim-dedicated-ip": func(c *Client) error { _, err := c.ClaimDedicatedIP(t.Context(), "option"); return err },
+	} {
+		f := newFakeAPI()
+		f.honoursKeys = true
+		f.refuses = map[string]answer{op: problem(409, api.TypeConflict, "not now")}
+		f.fail(fault{op: op, dropAfter: true})
+		err := create(f.client(t))
+		keys := map[string]bool{}
+		for _, r := range f.requests {
+			if r.op == op {
+				keys[r.key] = true
+			}
+		}
+		if err == nil || f.count(op) > 2 || len(keys) != 1 {
+			t.Errorf("%s was sent %d times under %d keys: %v", op, f.count(op), len(keys), err)
+		}
 	}
 }
 

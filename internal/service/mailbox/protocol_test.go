@@ -194,3 +194,35 @@ func TestRemains(t *testing.T) {
 		t.Errorf("the warning is %s", got)
 	}
 }
+
+// What an earlier apply was refused for may be mended before the next, and the
+// answer that the API kept for the request is not the last word then.
+func TestApplyAfterARefusal(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	apply := func() (*acctest.Object, []*tfprotov6.Diagnostic) {
+		t.Helper()
+		return s.Protocol(t, "").Apply(t.Context(), typeName, attributes(nil), nil) // a process of its own
+	}
+	refused := func(why string) {
+		t.Helper()
+		for range 2 {
+			if _, diags := apply(); errorsIn(diags) != 1 || !strings.Contains(acctest.Render(diags), why) {
+				t.Fatalf("%s: %s", why, acctest.Render(diags))
+			}
+		}
+	}
+	refused("example.com")
+	s.Domain(t, "example.com")
+	o, diags := apply()
+	if errorsIn(diags) != 0 {
+		t.Fatalf("the domain is there now: %s", acctest.Render(diags))
+	}
+	refused("exists already")
+	if err := s.Client.DeleteMailbox(t.Context(), o.Text("id")); err != nil {
+		t.Fatal(err)
+	}
+	if _, diags = apply(); errorsIn(diags) != 0 {
+		t.Errorf("the other mailbox is gone now: %s", acctest.Render(diags))
+	}
+}
