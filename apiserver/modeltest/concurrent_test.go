@@ -1,0 +1,279 @@
+package modeltest
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
+)
+
+const (
+	goroutines = 8
+	// requestsEach is how many requests each of them sends, one after another.
+	requestsEach = 50
+	rounds       = 2
+)
+
+// crowd is many clients of one service. What each was answered is kept for
+// the end, when all of it must fit together.
+type crowd struct {
+	t      *testing.T
+	client *http.Client
+
+	mu      sync.Mutex
+	created map[string]thing  // by kind and id
+	deleted map[string]int    // how often a deletion succeeded
+	bodies  map[string][]byte // of the answers under each Idempotency-Key
+}
+
+// thing is an object of which an answer told.
+type thing struct{ kind, id string }
+
+func (t thing) String() string { return t.kind + " " + t.id }
+
+// TestConcurrentModel: random requests from many clients for a few names that
+// they fight over and some that are their own.
+func TestConcurrentModel(t *testing.T) {
+	t.Parallel()
+	for round := range rounds {
+		t.Run(fmt.Sprint("seed ", round), func(t *testing.T) {
+			c := newCrowd(t)
+			var all sync.WaitGroup
+			for n := range goroutines {
+				all.Go(func() {
+					r := &rioter{crowd: c, random: rand.New(rand.NewPCG(uint64(round), uint64(n))), own: fmt.Sprint("own", n)}
+					for range requestsEach {
+						r.step()
+					}
+				})
+			}
+			all.Wait()
+			c.checkTogether()
+		})
+	}
+}
+
+func newCrowd(t *testing.T) *crowd {
+	database, err := sqlite.Open(t.Context(), sqlite.Memory, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	svc, err := apiserver.New(apiserver.Options{Store: database, Clock: func() time.Time { return start }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := svc.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if _, err := svc.EnsureAccount(t.Context(), accountID); err != nil {
+		t.Fatal(err)
+	}
+	return &crowd{t: t, client: svc.OwnerClient(accountID), created: map[string]thing{}, deleted: map[string]int{}, bodies: map[string][]byte{}}
+}
+
+// send sends a request; whatever comes back but a server fault is an answer.
+func (c *crowd) send(method, path string, body any, key string) (status int, raw []byte) {
+	var reader io.Reader
+	if body != nil {
+		reader = strings.NewReader(string(encode(body)))
+	}
+	r, err := http.NewRequestWithContext(c.t.Context(), method, "http://mailhost.test"+prefix+path, reader)
+	if err != nil {
+		c.t.Error(err)
+		return 0, nil
+	}
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if key != "" {
+		r.Header.Set("Idempotency-Key", key)
+	}
+	resp, err := c.client.Do(r)
+	if err != nil {
+		c.t.Errorf("%s %s: %s", method, path, err)
+		return 0, nil
+	}
+	defer resp.Body.Close()
+	if raw, err = io.ReadAll(resp.Body); err != nil || resp.StatusCode >= 500 {
+		c.t.Errorf("%s %s: %d %s %v", method, path, resp.StatusCode, raw, err)
+	}
+	return resp.StatusCode, raw
+}
+
+// make notes what was created. The same object is told twice only under one key.
+func (c *crowd) make(kind, id, key string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	made := thing{kind, id}
+	if _, twice := c.created[made.String()]; twice && key == "" {
+		c.t.Errorf("%s is created twice", made)
+	}
+	c.created[made.String()] = made
+}
+
+// same compares the answers under one key: there is only one.
+func (c *crowd) same(key string, raw []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if before, known := c.bodies[key]; known && string(before) != string(raw) {
+		c.t.Errorf("the key %s has two answers: %s and %s", key, before, raw)
+	}
+	c.bodies[key] = raw
+}
+
+func (c *crowd) remove(kind, id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.deleted[thing{kind: kind, id: id}.String()]++
+}
+
+// any returns the id of something of a kind that was created, deleted or not.
+func (c *crowd) any(kind string, random *rand.Rand) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var ids []string
+	for _, made := range c.created {
+		if made.kind == kind {
+			ids = append(ids, made.id)
+		}
+	}
+	if len(ids) == 0 {
+		return unknownID
+	}
+	slices.Sort(ids)
+	return ids[random.IntN(len(ids))]
+}
+
+// listed reads a whole list by small pages, and checks its totals. The filter is
+// further parameters.
+func (c *crowd) listed(path, filter string) []map[string]any {
+	const size = 7
+	var all []map[string]any
+	seen := map[string]bool{}
+	for page := 1; ; page++ {
+		var body struct {
+			Items []map[string]any
+			Total int
+		}
+		_, raw := c.send("GET", fmt.Sprintf("%s?page=%d&page_size=%d%s", path, page, size, filter), nil, "")
+		if err := json.Unmarshal(raw, &body); err != nil {
+			c.t.Fatal(err)
+		}
+		for _, item := range body.Items {
+			if id := fmt.Sprint(item["id"]); seen[id] {
+				c.t.Errorf("%s lists %s twice", path, id)
+			} else {
+				seen[id] = true
+			}
+		}
+		all = append(all, body.Items...)
+		if len(body.Items) == 0 {
+			if len(all) != body.Total {
+				c.t.Errorf("%s lists %d of %d", path, len(all), body.Total)
+			}
+			return all
+		}
+	}
+}
+
+// checkTogether compares the lists at the end with all the answers.
+func (c *crowd) checkTogether() {
+	left := map[string]bool{} // what is listed, by kind and id
+	domains := map[string]bool{}
+	for _, d := range c.listed("/domains", "") {
+		domains[d["name"].(string)] = true
+		left[thing{kind: "domain", id: d["id"].(string)}.String()] = true
+	}
+	c.unique("/mailboxes", "mailbox", left, func(item map[string]any) string {
+		if !domains[item["domain_name"].(string)] {
+			c.t.Errorf("the mailbox %s is in a domain that was deleted", item["primary_email"])
+		}
+		return item["primary_email"].(string)
+	})
+	c.unique("/forwarding", "forwarding", left, func(item map[string]any) string { return item["target_email"].(string) })
+	c.unique("/dedicated-ips", "ip", left, func(item map[string]any) string {
+		return item["ip_addresses"].([]any)[0].(map[string]any)["ip"].(string)
+	})
+	claimed := 0
+	for name := range left {
+		if strings.HasPrefix(name, "ip ") {
+			claimed++
+		}
+	}
+	for _, o := range c.listed("/dedicated-ips/options", "") {
+		if o["country_code"] == "DE" && o["available"] != float64(addressesOfOption-claimed) {
+			c.t.Errorf("%v addresses are available; %d are claimed", o["available"], claimed)
+		}
+	}
+	c.checkRecords(domains, left)
+	for name, made := range c.created {
+		n := c.deleted[name]
+		switch {
+		case n > 1:
+			c.t.Errorf("%s was deleted %d times", name, n)
+		case n == 1 && left[name]:
+			c.t.Errorf("%s was deleted and is listed", name)
+		case n == 0 && !left[name] && made.kind != "record": // those go with their domain
+			c.t.Errorf("%s was created, not deleted, and is not listed", name)
+		}
+	}
+	for name := range left {
+		if _, known := c.created[name]; !known {
+			c.t.Errorf("%s is listed and nobody created it", name)
+		}
+	}
+}
+
+// unique checks that no two listed items have the same of what is unique.
+func (c *crowd) unique(path, kind string, left map[string]bool, of func(map[string]any) string) {
+	owners := map[string]any{}
+	for _, item := range c.listed(path, "") {
+		what := of(item)
+		if other, twice := owners[what]; twice {
+			c.t.Errorf("%s: %v and %v both have %s", path, other, item["id"], what)
+		}
+		owners[what] = item["id"]
+		left[thing{kind: kind, id: item["id"].(string)}.String()] = true
+	}
+}
+
+// checkRecords: each domain has its own records, all of them, and a CNAME stands
+// alone.
+func (c *crowd) checkRecords(domains, left map[string]bool) {
+	listed, system := 0, map[int]bool{}
+	for name := range domains {
+		own, types := 0, map[any][]any{}
+		for _, r := range c.listed("/dns-records", "&domain="+name) {
+			listed++
+			types[r["name"]] = append(types[r["name"]], r["type"])
+			if r["is_system_managed"] == true {
+				own++
+			} else {
+				left[thing{kind: "record", id: fmt.Sprint(r["id"])}.String()] = true
+			}
+		}
+		system[own] = true
+		for at, all := range types {
+			if slices.Contains(all, any("CNAME")) && len(all) > 1 {
+				c.t.Errorf("%v of %s has %v", at, name, all)
+			}
+		}
+	}
+	if len(system) > 1 || system[0] {
+		c.t.Errorf("the domains have different numbers of system-managed records: %v", system)
+	}
+	if all := c.listed("/dns-records", ""); len(all) != listed {
+		c.t.Errorf("%d records are listed, and %d by domain", len(all), listed)
+	}
+}

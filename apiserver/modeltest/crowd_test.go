@@ -1,0 +1,171 @@
+package modeltest
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+)
+
+// rioter is one client of a crowd.
+type rioter struct {
+	*crowd
+	random *rand.Rand
+	own    string // a name that nobody else uses
+}
+
+func pick[T any](r *rioter, values ...T) T { return values[r.random.IntN(len(values))] }
+
+// step sends one request. Any order in which the service may take those of all
+// clients is right; each answer must be one that some order gives.
+func (r *rioter) step() {
+	pick(r,
+		r.buy, r.dropDomain, r.mailbox, r.mailbox, r.mailbox, r.mailboxes, r.rename, r.drop("mailbox", "/mailboxes/"), r.drop("mailbox", "/mailboxes/"),
+		r.rule, r.drop("forwarding", "/forwarding/"), r.claim, r.drop("ip", "/dedicated-ips/"), r.record, r.record, r.drop("record", "/dns-records/"), r.read,
+	)()
+}
+
+// answered fails the test unless the status is one of those that can be.
+func (r *rioter) answered(what string, status int, raw []byte, allowed ...int) {
+	if !slices.Contains(allowed, status) {
+		r.t.Errorf("%s: %d %s; want one of %v", what, status, raw, allowed)
+	}
+}
+
+// told is as much as the test needs of an answer.
+type told struct {
+	ID      any
+	Results []struct {
+		ID     string
+		Status string
+		Code   string `json:"error_code"`
+	}
+	Created []struct{ Mailbox struct{ ID string } }
+	Failed  []struct{ Code string }
+	Items   []any
+	Total   int
+	Detail  []struct{ Loc []string }
+}
+
+func (r *rioter) decode(raw []byte) (t told) {
+	if err := json.Unmarshal(raw, &t); err != nil {
+		r.t.Errorf("%s: %s", err, raw)
+	}
+	return t
+}
+
+// key is one of a few that all clients share, or none.
+func (r *rioter) key(operation int) string {
+	if r.random.IntN(3) > 0 {
+		return ""
+	}
+	return fmt.Sprintf("00000000-0000-4000-8000-%06d%06d", operation, r.random.IntN(4))
+}
+
+// create sends a creation and notes what it made.
+func (r *rioter) create(kind, path string, body any, key string, allowed ...int) {
+	status, raw := r.send("POST", path, body, key)
+	r.answered(kind, status, raw, append(allowed, 201)...)
+	t := r.decode(raw)
+	if status == 201 {
+		r.make(kind, fmt.Sprint(t.ID), key)
+	}
+	if running := status == 409 && t.Detail[0].Loc[0] == "header"; key != "" && !running {
+		r.same(key, raw)
+	}
+}
+
+func (r *rioter) domain() string { return pick(r, "alpha.com", "beta.net") }
+
+func (r *rioter) buy() {
+	name := r.domain()
+	status, raw := r.send("POST", "/domains/purchase", obj{"domains": []string{name, name}, "workspace_id": derived(accountID, "workspace:default"), "contact_info": contact()}, "")
+	r.answered("purchase", status, raw, 200)
+	for i, result := range r.decode(raw).Results {
+		if result.Status == "purchased" && i == 0 {
+			r.make("domain", result.ID, "")
+		} else if result.Code != "already_owned" {
+			r.t.Errorf("the purchase of %s: %s", name, raw)
+		}
+	}
+}
+
+func (r *rioter) dropDomain() {
+	if r.random.IntN(3) == 0 {
+		r.drop("domain", "/domains/")()
+	}
+}
+
+func (r *rioter) mailbox() {
+	// What is shared under a key is the whole request.
+	key := r.key(1)
+	body := obj{"domain": r.domain(), "local_part": pick(r, "ann", "ANN", "bob", r.own), "first_name": "f", "last_name": "l"}
+	if key != "" {
+		body["domain"], body["local_part"] = "alpha.com", "keyed"+key[len(key)-1:]
+	}
+	r.create("mailbox", "/mailboxes", body, key, 409, 422)
+}
+
+func (r *rioter) mailboxes() {
+	var items []obj
+	for _, local := range []string{"ann", "Bob", r.own, r.own + "x", "ann"} {
+		items = append(items, obj{"local_part": local, "first_name": "f", "last_name": "l"})
+	}
+	status, raw := r.send("POST", "/mailboxes/bulk", obj{"domain": r.domain(), "items": items}, "")
+	r.answered("bulk", status, raw, 200, 422)
+	t := r.decode(raw)
+	for _, c := range t.Created {
+		r.make("mailbox", c.Mailbox.ID, "")
+	}
+	if status == 200 && len(t.Created)+len(t.Failed) != len(items) {
+		r.t.Errorf("the bulk request of %d items: %s", len(items), raw)
+	}
+}
+
+func (r *rioter) rename() {
+	status, raw := r.send("PATCH", "/mailboxes/"+r.any("mailbox", r.random), obj{"first_name": r.own}, "")
+	r.answered("rename", status, raw, 200, 404)
+}
+
+// drop deletes something of a kind that was created, if it is still there.
+func (r *rioter) drop(kind, path string) func() {
+	return func() {
+		id := r.any(kind, r.random)
+		if id == unknownID {
+			return
+		}
+		status, raw := r.send("DELETE", path+id, nil, "")
+		allowed := []int{204, 404}
+		if kind == "domain" {
+			allowed = append(allowed, 409)
+		}
+		r.answered("deletion of a "+kind, status, raw, allowed...)
+		if status == 204 {
+			r.remove(kind, id)
+		}
+	}
+}
+
+func (r *rioter) rule() {
+	r.create("forwarding", "/forwarding", obj{"target_email": pick(r, "x@example.net", "y@example.net", "X@EXAMPLE.net", r.own+"@example.net")}, "", 409)
+}
+
+func (r *rioter) claim() {
+	r.create("ip", "/dedicated-ips/claim", obj{"option_id": derived(accountID, "dedicated-ip-option:eu")}, r.key(2), 409)
+}
+
+func (r *rioter) record() {
+	typ := pick(r, "CNAME", "A")
+	value := map[string]string{"CNAME": pick(r, "a", "b") + ".example.net", "A": "192.0.2." + pick(r, "1", "2", "3")}[typ]
+	r.create("record", "/dns-records", obj{"domain": r.domain(), "name": pick(r, "www", "WWW", r.own), "type": typ, "value": value}, "", 409, 422)
+}
+
+// read reads a page: it is one moment's, so the items fit the total.
+func (r *rioter) read() {
+	path := pick(r, "/mailboxes", "/mailboxes?search=ann", "/domains", "/dedicated-ips", "/forwarding")
+	status, raw := r.send("GET", path, nil, "")
+	r.answered("list", status, raw, 200)
+	if t := r.decode(raw); len(t.Items) != min(t.Total, 25) {
+		r.t.Errorf("%s has %d items of %d", path, len(t.Items), t.Total)
+	}
+}

@@ -1,0 +1,165 @@
+package modeltest
+
+import (
+	"net/netip"
+	"net/url"
+	"slices"
+	"time"
+)
+
+// option is something that can be claimed: so many addresses of a range.
+type option struct {
+	id, country string
+	network     netip.Prefix
+	name, typ   any // learnt
+}
+
+const addressesOfOption = 16
+
+// dedicatedIP is a claimed address as the model knows it.
+type dedicatedIP struct {
+	id        string
+	option    *option
+	ip        string
+	name, asn any // learnt
+	created   time.Time
+}
+
+func (m *machine) ipObject(d *dedicatedIP) obj {
+	return obj{
+		"id": m.learnID(&d.id), "name": learnAny(&d.name), "status": "active", "type": "dedicated", "asn": learnAny(&d.asn),
+		"country_code": d.option.country, "created_at": m.creation(&d.created), "updated_at": m.creation(&d.created),
+		"ip_addresses": []any{obj{"ip": m.learnAddress(d), "fcrdns_confirmed": false, "healthy": true, "rdns": nil}},
+	}
+}
+
+// learnAddress learns the address of a claim: one of the option's that nobody
+// else has.
+func (m *machine) learnAddress(d *dedicatedIP) learn {
+	return func(got any) error {
+		s, _ := got.(string)
+		if d.ip != "" {
+			return unless(d.ip == s, "is %s; it was %s before", s, d.ip)
+		}
+		ip, err := netip.ParseAddr(s)
+		if err != nil || !d.option.network.Contains(ip) || slices.ContainsFunc(m.ips, func(other *dedicatedIP) bool { return other.ip == s }) {
+			return unless(false, "is %s; want a free one of %s", show(got), d.option.network)
+		}
+		d.ip = s
+		return nil
+	}
+}
+
+func (m *machine) available(o *option) int {
+	return addressesOfOption - len(without(slices.Clone(m.ips), func(d *dedicatedIP) bool { return d.option != o }))
+}
+
+func (m *machine) optionIDs() []string {
+	return idsOf(m.options, func(o *option) string { return o.id })
+}
+
+func (m *machine) claimIP() {
+	id, wrongID := m.anID("option_id", m.optionIDs())
+	var faults []problem
+	if wrongID {
+		faults = []problem{{loc: "body.option_id", typ: "uuid_parsing"}}
+	}
+	m.ask(m.caller(), m.claim(id, faults))
+}
+
+// claimManyIPs claims until an option is nearly exhausted, or quite.
+func (m *machine) claimManyIPs() {
+	o := m.options[m.which("option", len(m.options))]
+	left := draw(m, "leave", 1, 0, 2)
+	for !m.cancelled() && m.available(o) > left {
+		m.ask(m.theOwner(), m.claim(o.id, nil))
+	}
+}
+
+func (m *machine) claim(id string, faults []problem) operation {
+	return operation{
+		method: "POST", path: "/dedicated-ips/claim", body: obj{"option_id": id}, capability: "dedicated_ip.claim", keyed: true, faults: faults,
+		then: func(*caller) want {
+			o := find(m.options, func(o *option) bool { return o.id == canonical(id) })
+			switch {
+			case o == nil:
+				return unprocessable(wrong("body.option_id"))
+			case m.available(o) == 0:
+				return conflict(o.id)
+			}
+			d := &dedicatedIP{option: o}
+			out := m.ipObject(d)
+			m.ips = append(m.ips, d)
+			return created(out)
+		},
+	}
+}
+
+func (m *machine) ipIDs() []string { return idsOf(m.ips, func(d *dedicatedIP) string { return d.id }) }
+
+func (m *machine) ipOf(id string) *dedicatedIP {
+	return find(m.ips, func(d *dedicatedIP) bool { return d.id == canonical(id) })
+}
+
+// releaseIP gives an address back: it can be claimed again.
+func (m *machine) releaseIP() {
+	id, faults := m.named("dedicated_ip_id", m.ipIDs())
+	m.ask(m.caller(), operation{
+		method: "DELETE", path: "/dedicated-ips/" + id, capability: "dedicated_ip.release", faults: faults,
+		then: func(*caller) want {
+			d := m.ipOf(id)
+			if d == nil {
+				return notFound("dedicated_ip_id")
+			}
+			m.ips = without(m.ips, func(other *dedicatedIP) bool { return other == d })
+			return deleted()
+		},
+	})
+}
+
+func (m *machine) readIPs() {
+	switch draw(m, "read", "list", "options", "one") {
+	case "one":
+		id, faults := m.named("dedicated_ip_id", m.ipIDs())
+		o := m.getIP(id)
+		o.faults = faults
+		m.ask(m.caller(), o)
+	case "options":
+		m.listOptions().ask(m, m.caller())
+	default:
+		l := m.listIPs(url.Values{})
+		l.filterEnum(m, "status", "active", "provisioning", "releasing")
+		if l.filter(m, "country_code", "DE", "US", "FR", "D") == "D" {
+			l.faults = append(l.faults, problem{loc: "query.country_code", typ: "string_too_short"})
+		}
+		l.ask(m, m.caller())
+	}
+}
+
+func (m *machine) getIP(id string) operation {
+	return operation{
+		method: "GET", path: "/dedicated-ips/" + id, capability: "dedicated_ip.view", reads: true,
+		then: func(*caller) want {
+			if d := m.ipOf(id); d != nil {
+				return ok(m.ipObject(d))
+			}
+			return notFound("dedicated_ip_id")
+		},
+	}
+}
+
+func (m *machine) listIPs(query url.Values) *listing {
+	l := &listing{path: "/dedicated-ips", capability: "dedicated_ip.view", query: query}
+	l.items = func(*caller) []any {
+		return render(m.ips, func(d *dedicatedIP) bool { return l.by("status", "active") && l.by("country_code", d.option.country) }, m.ipObject)
+	}
+	return l
+}
+
+func (m *machine) listOptions() *listing {
+	return &listing{path: "/dedicated-ips/options", capability: "dedicated_ip.view", query: url.Values{}, items: func(*caller) []any {
+		return render(m.options, func(*option) bool { return true }, func(o *option) obj {
+			return obj{"id": o.id, "name": learnAny(&o.name), "type": learnAny(&o.typ), "country_code": o.country, "available": m.available(o)}
+		})
+	}}
+}

@@ -1,0 +1,354 @@
+package modeltest
+
+import (
+	"fmt"
+	"math/big"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// domain is a domain as the model knows it.
+type domain struct {
+	id, name         string
+	workspace        *workspace
+	autoRenew        bool
+	redirect         string  // empty: none
+	batch            *string // of the purchase; learnt
+	unpaid           bool
+	readyAt          time.Time
+	created, updated time.Time
+}
+
+func (m *machine) domainStatus(d *domain) string {
+	switch {
+	case d.unpaid:
+		return "pending_payment"
+	case m.now().Before(d.readyAt):
+		return "pending"
+	}
+	return "active"
+}
+
+func (m *machine) domainObject(d *domain) obj {
+	var mode any
+	if d.redirect != "" {
+		mode = "301"
+	}
+	return obj{
+		"id": m.learnID(&d.id), "name": d.name, "status": m.domainStatus(d), "outbound_routing_ready": m.domainStatus(d) == "active",
+		"workspace_id": d.workspace.id, "auto_renew": d.autoRenew, "dedicated_ip_id": nil, "inbound_tenant_id": nil,
+		"inbound_tenant_external_id": nil, "inbound_tenant_name": nil, "inbound_tenant_type": nil,
+		"redirect_mode": mode, "redirect_url": maybe(d.redirect), "tags": []any{},
+		"created_at": m.creation(&d.created), "updated_at": m.update(&d.created, d.updated),
+	}
+}
+
+// update is when an object was changed last, and its creation if it never was.
+func (m *machine) update(created *time.Time, updated time.Time) any {
+	if updated.IsZero() {
+		return m.creation(created)
+	}
+	return stamp(updated)
+}
+
+// offer is what the registrar says to a name.
+type offer struct {
+	spelled string
+	name    string // canonical; empty where it is none
+	refusal string // the error_code; empty where the name is for sale
+}
+
+var offers = []offer{
+	{"alpha.com", "alpha.com", ""},
+	{"beta.net", "beta.net", ""},
+	{"bücher.de", "xn--bcher-kva.de", ""},
+	{"gamma.co.uk", "gamma.co.uk", ""},
+	{"ALPHA.com", "alpha.com", ""},
+	{"Beta.NET.", "beta.net", ""},
+	{"BÜCHER.DE", "xn--bcher-kva.de", ""},
+	{"XN--BCHER-KVA.de", "xn--bcher-kva.de", ""},
+	{"taken.com", "taken.com", "unavailable"},
+	{"GOLD.com", "gold.com", "premium_domain"},
+	{rivalDomain, rivalDomain, "unavailable"},
+	{"fast.zip", "fast.zip", "unsupported_tld"},
+	{"www.alpha.com", "www.alpha.com", "invalid_domain"},
+	{"co.uk", "co.uk", "invalid_domain"},
+	{"", "", "invalid_domain"},
+	{"no spaces.com", "", "invalid_domain"},
+	{"-dash.com", "", "invalid_domain"},
+	{"alpha", "", "invalid_domain"},
+	{"192.0.2.1", "", "invalid_domain"},
+	{"nul\x00.com", "", "invalid_domain"},
+}
+
+// prices are those of the registrar by suffix; 12.00 elsewhere.
+var prices = map[string]string{"com": "10.00", "de": "7.5"}
+
+func contact() obj {
+	return obj{
+		"address_1": "Hauptstr. 1", "city": "Köln", "country": "DE", "email": "jane@example.net", "first_name": "Jane", "last_name": "Doe",
+		"organization": "Example", "phone": "+4922112345", "state": "NRW", "zip": "50667",
+	}
+}
+
+// purchaseDomains buys domains, each reported on its own.
+func (m *machine) purchaseDomains() {
+	var asked []offer
+	var names []string
+	for range draw(m, "domains", 1, 1, 2, 3) {
+		o := offers[m.which("domain", len(offers))]
+		if draw(m, "for sale", true, true, false) {
+			o = offers[m.which("domain for sale", 8)]
+		}
+		asked, names = append(asked, o), append(names, o.spelled)
+	}
+	id, wrongID := m.anID("workspace_id", m.workspaceIDs())
+	registrant := contact()
+	body := obj{"domains": names, "workspace_id": id, "contact_info": registrant}
+	var faults []problem
+	if wrongID {
+		faults = append(faults, problem{loc: "body.workspace_id", typ: "uuid_parsing"})
+	}
+	faults = append(faults, m.spoil("body.contact_info", registrant, required("city", 1, 255), required("zip", 1, 255), required("last_name", 1, 255), required("organization", 1, 255))...)
+	if m.rarely(12, "bad contact") {
+		bad := draw(m, "bad contact", [2]string{"country", "ZZ"}, [2]string{"country", "D1"}, [2]string{"phone", "0221 12345"}, [2]string{"phone", "+0221"}, [2]string{"email", "nobody"})
+		registrant[bad[0]] = bad[1]
+		faults = append(faults, wrong("body.contact_info."+bad[0]))
+	}
+	m.ask(m.caller(), operation{
+		method: "POST", path: "/domains/purchase", body: body, capability: "domain.purchase", narrowable: true, keyed: true, faults: faults,
+		then: func(who *caller) want { return m.purchase(who, id, asked) },
+	})
+}
+
+func (m *machine) purchase(who *caller, workspaceID string, asked []offer) want {
+	r := m.reach(who, "domain.purchase")
+	w := m.seenWorkspace(r, workspaceID)
+	if w == nil {
+		return unprocessable(wrong("body.workspace_id"))
+	}
+	var results []any
+	var total big.Rat
+	bought, batch := 0, new(string)
+	for _, o := range asked {
+		owned := find(m.domains, func(d *domain) bool { return d.name == o.name })
+		code := o.refusal
+		switch {
+		case owned != nil && r.domain(owned):
+			code = "already_owned"
+		case owned != nil: // nobody learns who owns what they can't see
+			code = "unavailable"
+		}
+		result := obj{"domain_name": o.name, "status": "purchased", "error": nil, "error_code": nil}
+		if o.name == "" {
+			result["domain_name"] = o.spelled
+		}
+		if results = append(results, result); code != "" {
+			var message any
+			result["status"], result["error"], result["error_code"], result["id"] = "failed", learnAny(&message), code, nil
+			if code == "already_owned" { // it can be found by its id
+				result["id"] = m.learnID(&owned.id)
+			}
+			continue
+		}
+		d := &domain{name: o.name, workspace: w, batch: batch, unpaid: m.config.payment}
+		if d.unpaid {
+			result["status"] = "pending_payment"
+		} else {
+			m.provision(d)
+		}
+		result["id"] = m.learnID(&d.id)
+		m.domains = append(m.domains, d)
+		_, suffix, _ := strings.Cut(o.name, ".")
+		price, ok := new(big.Rat).SetString(prices[suffix])
+		if !ok {
+			price = big.NewRat(12, 1)
+		}
+		total.Add(&total, price)
+		bought++
+	}
+	out := obj{
+		"results": results, "failed_count": len(asked) - bought, "successful_count": bought,
+		"currency": nil, "estimated_total": nil, "payment_url": nil, "purchase_batch_id": m.learnID(batch),
+	}
+	if bought > 0 {
+		out["currency"], out["estimated_total"] = "EUR", total.FloatString(2)
+	}
+	if bought > 0 && m.config.payment {
+		out["payment_url"] = learn(func(got any) error {
+			s, _ := got.(string)
+			return unless(strings.HasPrefix(s, "http"), "is %s; want a URL", show(got))
+		})
+	}
+	return ok(out)
+}
+
+// provision begins what follows on the payment of a domain.
+func (m *machine) provision(d *domain) {
+	if m.config.delay > 0 {
+		d.readyAt = m.now().Add(m.config.delay)
+	}
+}
+
+// pay makes a purchase paid for, as the operator can.
+func (m *machine) pay() {
+	n := m.which("domain", many)
+	if len(m.domains) == 0 {
+		return
+	}
+	paid := m.domains[n%len(m.domains)]
+	if _, err := m.svc.SettlePayment(m.t.Context(), *paid.batch); err != nil {
+		m.fail("the purchase of %s can't be paid: %s", paid.name, err)
+	}
+	m.note(fmt.Sprintf("%3d. the purchase of %s is paid", len(m.transcript)+1, paid.name))
+	for _, d := range m.domains {
+		if d.batch == paid.batch && d.unpaid {
+			d.unpaid, d.updated = false, m.now()
+			m.provision(d)
+		}
+	}
+}
+
+// domainRef draws a domain's name or id in one of its spellings, or one that the
+// account does not have.
+func (m *machine) domainRef(label string) string {
+	other, n, spelling := m.rarely(12, "other "+label), m.which(label, 64), m.which("spelling", many)
+	if len(m.domains) == 0 || other {
+		return []string{"alpha.com", "nowhere.com", rivalDomain, unknownID, "no name"}[n%5]
+	}
+	d := m.domains[n%len(m.domains)]
+	spellings := []string{d.name, d.id, strings.ToUpper(d.name), d.name + ".", strings.ToUpper(d.id)}
+	if d.name == "xn--bcher-kva.de" {
+		spellings = append(spellings, "bücher.de", "Bücher.DE")
+	}
+	return spellings[spelling%len(spellings)]
+}
+
+// shown is a name or an address as people write it.
+func shown(name string) string { return strings.ReplaceAll(name, "xn--bcher-kva", "bücher") }
+
+// seenDomain finds a domain that a caller may see.
+func (m *machine) seenDomain(r reach, ref string) *domain {
+	name := strings.ToLower(strings.TrimSuffix(ref, "."))
+	if name == "bücher.de" {
+		name = "xn--bcher-kva.de"
+	}
+	return find(m.domains, func(d *domain) bool { return (d.name == name || d.id == canonical(ref)) && r.domain(d) })
+}
+
+// updateDomain: what is absent or null stays, but a null redirect_url ends the
+// redirect.
+func (m *machine) updateDomain() {
+	ref, body, faults := m.domainRef("domain"), obj{}, []problem(nil)
+	if draw(m, "auto_renew", true, false) {
+		body["auto_renew"] = draw[any](m, "auto_renew", true, false, nil)
+	}
+	if draw(m, "redirect", true, false) {
+		body["redirect_url"] = draw[any](m, "redirect_url", "https://www.example.org/", nil, "http://a.example/b?c=d", nil)
+		if m.rarely(10, "bad redirect") {
+			body["redirect_url"] = draw(m, "bad redirect", "ftp://example.org/", "nonsense", "https://", "javascript:alert(1)")
+			faults = append(faults, wrong("body.redirect_url"))
+		}
+	}
+	if draw(m, "move", false, true) {
+		id, wrongID := m.anID("workspace_id", m.workspaceIDs())
+		if body["workspace_id"] = id; wrongID {
+			faults = append(faults, problem{loc: "body.workspace_id", typ: "uuid_parsing"})
+		}
+	}
+	faults = append(faults, m.spoil("body", body, field{name: "auto_renew", kind: boolean})...)
+	m.ask(m.caller(), m.changeDomain(ref, body, faults))
+	if m.rarely(3, "end the redirect") {
+		m.ask(m.caller(), m.changeDomain(ref, obj{"redirect_url": nil}, nil))
+	}
+}
+
+func (m *machine) changeDomain(ref string, body obj, faults []problem) operation {
+	return operation{
+		method: "PATCH", path: "/domains/" + url.PathEscape(ref), body: body, capability: "domain.update", narrowable: true, faults: faults,
+		then: func(who *caller) want {
+			r := m.reach(who, "domain.update")
+			d := m.seenDomain(r, ref)
+			if d == nil {
+				return notFound("domain")
+			}
+			if id, given := body["workspace_id"].(string); given {
+				w := m.seenWorkspace(r, id)
+				if w == nil {
+					return unprocessable(wrong("body.workspace_id"))
+				}
+				d.workspace = w
+			}
+			if on, given := body["auto_renew"].(bool); given {
+				d.autoRenew = on
+			}
+			if redirect, given := body["redirect_url"]; given {
+				d.redirect, _ = redirect.(string)
+			}
+			d.updated = m.now()
+			return ok(obj{"id": d.id, "auto_renew": d.autoRenew, "workspace_id": d.workspace.id, "redirect_url": maybe(d.redirect)})
+		},
+	}
+}
+
+// deleteDomain: one with mailboxes stays; with another goes what it holds.
+func (m *machine) deleteDomain() {
+	ref := m.domainRef("domain")
+	m.ask(m.caller(), operation{
+		method: "DELETE", path: "/domains/" + url.PathEscape(ref), capability: "domain.delete", narrowable: true,
+		then: func(who *caller) want {
+			d := m.seenDomain(m.reach(who, "domain.delete"), ref)
+			switch {
+			case d == nil:
+				return notFound("domain")
+			case slices.ContainsFunc(m.mailboxes, func(b *mailbox) bool { return b.domain == d }):
+				return conflict(d.id)
+			}
+			m.domains = without(m.domains, func(other *domain) bool { return other == d })
+			m.records = without(m.records, func(r *record) bool { return r.domain == d })
+			m.rules = without(m.rules, func(r *rule) bool { return r.scope.domain == d })
+			m.passwords = without(m.passwords, func(p *password) bool { return p.scope.domain == d })
+			return deleted()
+		},
+	})
+}
+
+func (m *machine) readDomains() {
+	if m.rarely(2, "one") {
+		m.ask(m.caller(), m.getDomain(m.domainRef("domain")))
+		return
+	}
+	l := m.listDomains(url.Values{})
+	l.filterID(m, "workspace_id", m.workspaceIDs())
+	l.filterEnum(m, "status", "active", "pending", "pending_payment", "failed")
+	l.filter(m, "search", "alpha", "ALP", ".", "%", "_", "bücher", "XN--", "a.c")
+	if m.rarely(6, "by tag") {
+		l.filter(m, "tag", "vip")
+	}
+	l.ask(m, m.caller())
+}
+
+func (m *machine) getDomain(ref string) operation {
+	return operation{
+		method: "GET", path: "/domains/" + url.PathEscape(ref), capability: "domain.view", narrowable: true, reads: true,
+		then: func(who *caller) want {
+			if d := m.seenDomain(m.reach(who, "domain.view"), ref); d != nil {
+				return ok(m.domainObject(d))
+			}
+			return notFound("domain")
+		},
+	}
+}
+
+func (m *machine) listDomains(query url.Values) *listing {
+	l := &listing{path: "/domains", capability: "domain.view", narrowable: true, query: query}
+	l.items = func(who *caller) []any {
+		r := m.reach(who, "domain.view")
+		return render(m.domains, func(d *domain) bool {
+			return r.domain(d) && l.by("workspace_id", d.workspace.id) && l.by("status", m.domainStatus(d)) && l.by("tag", "") && has(l.query.Get("search"), d.name, shown(d.name))
+		}, m.domainObject)
+	}
+	return l
+}

@@ -1,0 +1,314 @@
+package modeltest
+
+import (
+	"html"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// verificationLasts is how long a recipient has to open the link.
+const verificationLasts = 72 * time.Hour
+
+// rule is a forwarding rule as the model knows it.
+type rule struct {
+	id     string
+	scope  scope
+	target string
+	// on is the customer's switch.
+	on, internal                  bool
+	sentAt, expiresAt, verifiedAt time.Time
+	// links are the links that were sent, the newest last; only that one works.
+	links            []string
+	created, updated time.Time
+}
+
+func (r *rule) state(now time.Time) string {
+	switch {
+	case r.internal:
+		return "internal"
+	case !r.verifiedAt.IsZero():
+		return "verified"
+	case !now.Before(r.expiresAt):
+		return "expired"
+	}
+	return "pending"
+}
+
+func (m *machine) ruleObject(r *rule) obj {
+	scopeType, scopeID := r.scope.members()
+	state := r.state(m.now())
+	return obj{
+		"id": m.learnID(&r.id), "active": r.on && (state == "internal" || state == "verified"), "scope_type": scopeType, "scope_id": scopeID,
+		"target_email": r.target, "verification_required": !r.internal, "verification_state": state,
+		"verification_sent_at": maybe(r.sentAt), "verification_expires_at": maybe(r.expiresAt), "verification_verified_at": maybe(r.verifiedAt),
+		"created_at": m.creation(&r.created), "updated_at": m.update(&r.created, r.updated),
+	}
+}
+
+// address is a target as it is written, and in its canonical form; empty where
+// it is no address.
+type address struct{ spelled, canonical string }
+
+func (m *machine) target() address {
+	if m.rarely(12, "bad target") {
+		return address{draw(m, "target", "nobody", "@example.net", "a b@example.net", "<a@example.net>", "a@", "a@b@example.net", "a@nul\x00.net"), ""}
+	}
+	if n := len(m.mailboxes); n > 0 && draw(m, "internal", false, true) {
+		a := m.mailboxes[m.which("target mailbox", n)].address()
+		return address{draw(m, "spelling", a, strings.ToUpper(a)), a}
+	}
+	return draw(m, "target", address{"x@example.net", "x@example.net"}, address{"y@example.net", "y@example.net"},
+		address{"X@Example.NET", "x@example.net"}, address{"x@bücher.example", "x@xn--bcher-kva.example"},
+		address{"ann@alpha.com", "ann@alpha.com"}, address{"ann@" + rivalDomain, "ann@" + rivalDomain})
+}
+
+// verify starts a rule's verification over.
+func (m *machine) verify(r *rule) {
+	r.sentAt, r.expiresAt, r.verifiedAt = time.Time{}, time.Time{}, time.Time{}
+	if r.internal = m.mailboxAt(r.target) != nil; r.internal {
+		r.links = append(r.links, "") // the links before don't work any more
+		return
+	}
+	r.sentAt, r.expiresAt = m.now(), m.now().Add(verificationLasts)
+	m.messages++
+	r.links = append(r.links, "") // told by the message, see learnLink
+}
+
+// checkOutbox compares how many messages were sent, and learns the newest one's
+// link.
+func (m *machine) checkOutbox() {
+	box := m.svc.Outbox()
+	if len(box) != m.messages {
+		m.fail("%d messages are sent; want %d", len(box), m.messages)
+	}
+	for _, r := range m.rules {
+		last := len(r.links) - 1
+		if r.internal || r.links[last] != "" {
+			continue
+		}
+		message := box[len(box)-1]
+		if message.To != r.target || !message.SentAt.Equal(r.sentAt) || !strings.Contains(message.Text, message.Link) {
+			m.fail("the message for the rule to %s is %+v", r.target, message)
+		}
+		r.links[last] = message.Link
+	}
+}
+
+// ruleConflict refuses a second rule with the same scope and target.
+func (m *machine) ruleConflict(r *rule) *want {
+	for _, other := range m.rules {
+		if other != r && other.scope == r.scope && other.target == r.target {
+			return new(conflict(other.id))
+		}
+	}
+	return nil
+}
+
+func (m *machine) createRule() {
+	target := m.target()
+	body := obj{"target_email": target.spelled}
+	faults := m.spoil("body", body, required("target_email", 1, 254))
+	if target.canonical == "" && body["target_email"] == target.spelled {
+		faults = append(faults, wrong("body.target_email"))
+	}
+	faults = append(faults, m.drawScope(body)...)
+	m.ask(m.caller(), operation{
+		method: "POST", path: "/forwarding", body: body, capability: "forwarding.manage", narrowable: true, keyed: true, faults: faults,
+		then: func(who *caller) want {
+			s, refusal := m.scopeOf(who, "forwarding.manage", body)
+			if refusal != nil {
+				return *refusal
+			}
+			r := &rule{scope: s, target: target.canonical, on: true}
+			if refusal := m.ruleConflict(r); refusal != nil {
+				return *refusal
+			}
+			m.verify(r)
+			m.rules = append(m.rules, r)
+			return created(m.ruleObject(r))
+		},
+	})
+}
+
+func (m *machine) ruleIDs() []string { return idsOf(m.rules, func(r *rule) string { return r.id }) }
+
+func (m *machine) seenRule(who *caller, capability, id string) *rule {
+	r := m.reach(who, capability)
+	return find(m.rules, func(v *rule) bool { return v.id == canonical(id) && r.scope(v.scope) })
+}
+
+// updateRule: another target starts the verification over; the same one sends a
+// new link where that is still open or has expired.
+func (m *machine) updateRule() {
+	id, faults := m.named("forwarding_id", m.ruleIDs())
+	target := m.target()
+	if r := find(m.rules, func(r *rule) bool { return r.id == canonical(id) }); r != nil && draw(m, "the same target", false, true) {
+		target = address{strings.ToUpper(r.target), r.target}
+	}
+	body := obj{"target_email": target.spelled}
+	faults = append(faults, m.spoil("body", body, required("target_email", 1, 254))...)
+	if target.canonical == "" && body["target_email"] == target.spelled {
+		faults = append(faults, wrong("body.target_email"))
+	}
+	m.ask(m.caller(), operation{
+		method: "PATCH", path: "/forwarding/" + id, body: body, capability: "forwarding.manage", narrowable: true, faults: faults,
+		then: func(who *caller) want {
+			r := m.seenRule(who, "forwarding.manage", id)
+			if r == nil {
+				return notFound("forwarding_id")
+			}
+			if state := r.state(m.now()); r.target == target.canonical && (state == "internal" || state == "verified") {
+				return ok(m.ruleObject(r))
+			}
+			before := r.target
+			r.target = target.canonical
+			if refusal := m.ruleConflict(r); refusal != nil {
+				r.target = before
+				return *refusal
+			}
+			m.verify(r)
+			r.updated = m.now()
+			return ok(m.ruleObject(r))
+		},
+	})
+}
+
+// switchRule: a rule that is not verified can't be switched on.
+func (m *machine) switchRule() {
+	id, faults := m.named("forwarding_id", m.ruleIDs())
+	on := draw(m, "active", false, true)
+	body := obj{"active": on}
+	faults = append(faults, m.spoil("body", body, field{name: "active", kind: boolean})...)
+	m.ask(m.caller(), operation{
+		method: "PATCH", path: "/forwarding/" + id + "/active", body: body, capability: "forwarding.manage", narrowable: true, faults: faults,
+		then: func(who *caller) want {
+			r := m.seenRule(who, "forwarding.manage", id)
+			if r == nil {
+				return notFound("forwarding_id")
+			}
+			if state := r.state(m.now()); on && (state == "pending" || state == "expired") {
+				return conflict(r.id)
+			}
+			r.on, r.updated = on, m.now()
+			return ok(m.ruleObject(r))
+		},
+	})
+}
+
+// openLink opens a link that was sent, and perhaps confirms. Opening it alone
+// changes nothing.
+func (m *machine) openLink() {
+	if len(m.rules) == 0 {
+		return
+	}
+	r := m.rules[m.which("rule", len(m.rules))]
+	links := without(slices.Clone(ptrs(r.links)), func(link *string) bool { return *link == "" })
+	if len(links) == 0 {
+		return
+	}
+	link := *links[len(links)-1]
+	method := draw(m, "click", "POST", "GET")
+	status, state := 200, r.state(m.now())
+	if m.rarely(6, "older link") {
+		link = *links[0]
+	}
+	switch {
+	case link != r.links[len(r.links)-1]:
+		status = 404
+	case state == "expired" || m.cancelled() && state != "verified":
+		status = 410
+	case state == "pending" && method == "POST":
+		r.verifiedAt, r.updated = m.now(), m.now()
+	}
+	request, err := http.NewRequestWithContext(m.t.Context(), method, link, nil)
+	if err != nil {
+		m.fail("%s", err)
+	}
+	a := m.exchange(&caller{name: "recipient"}, request, nil)
+	if a.status != status {
+		m.fail("the page answers %d; want %d", a.status, status)
+	}
+	if shown := strings.Contains(html.UnescapeString(string(a.raw)), r.target); shown != (status == 200) {
+		m.fail("the page shows the address: %t", shown)
+	}
+	m.ask(m.theOwner(), m.getRule(r.id))
+}
+
+func ptrs[T any](all []T) []*T {
+	out := make([]*T, len(all))
+	for i := range all {
+		out[i] = &all[i]
+	}
+	return out
+}
+
+func (m *machine) deleteRule() {
+	id, faults := m.named("forwarding_id", m.ruleIDs())
+	m.ask(m.caller(), operation{
+		method: "DELETE", path: "/forwarding/" + id, capability: "forwarding.manage", narrowable: true, faults: faults,
+		then: func(who *caller) want {
+			r := m.seenRule(who, "forwarding.manage", id)
+			if r == nil {
+				return notFound("forwarding_id")
+			}
+			m.rules = without(m.rules, func(other *rule) bool { return other == r })
+			return deleted()
+		},
+	})
+}
+
+func (m *machine) readRules() {
+	if m.rarely(3, "one") {
+		id, faults := m.named("forwarding_id", m.ruleIDs())
+		o := m.getRule(id)
+		o.faults = faults
+		m.ask(m.caller(), o)
+		return
+	}
+	l := m.listRules(url.Values{})
+	if m.rarely(2, "by scope") {
+		l.filterScope(m)
+	}
+	l.filterEnum(m, "verification_state", "pending", "internal", "verified", "expired")
+	l.filter(m, "search", "x@", "EXAMPLE", "alpha", "%", "xn--", "ü", "zzz")
+	l.ask(m, m.caller())
+}
+
+func (m *machine) getRule(id string) operation {
+	return operation{
+		method: "GET", path: "/forwarding/" + id, capability: "forwarding.view", narrowable: true, reads: true,
+		then: func(who *caller) want {
+			if r := m.seenRule(who, "forwarding.view", id); r != nil {
+				return ok(m.ruleObject(r))
+			}
+			return notFound("forwarding_id")
+		},
+	}
+}
+
+// filterScope draws the filters that rules and master passwords share.
+func (l *listing) filterScope(m *machine) {
+	l.filter(m, "domain", m.domainRef("domain"))
+	l.filterID(m, "workspace_id", m.workspaceIDs())
+	l.filterEnum(m, "scope_type", "account", "workspace", "domain")
+}
+
+// inScope says whether a scope is one that the filters select.
+func (l *listing) inScope(m *machine, r reach, s scope) bool {
+	scopeType, id := s.members()
+	return l.inDomain(m, r, s.domain) && (l.query.Get("workspace_id") == "" || s.workspace != nil && l.by("workspace_id", id)) && l.by("scope_type", scopeType)
+}
+
+func (m *machine) listRules(query url.Values) *listing {
+	l := &listing{path: "/forwarding", capability: "forwarding.view", narrowable: true, query: query}
+	l.items = func(who *caller) []any {
+		r := m.reach(who, "forwarding.view")
+		return render(m.rules, func(v *rule) bool {
+			return r.scope(v.scope) && l.inScope(m, r, v.scope) && l.by("verification_state", v.state(m.now())) && has(l.query.Get("search"), v.target, shown(v.target))
+		}, m.ruleObject)
+	}
+	return l
+}

@@ -1,0 +1,169 @@
+package modeltest
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"pgregory.net/rapid"
+)
+
+// listing is a list operation with its filters.
+type listing struct {
+	path, capability string
+	narrowable       bool
+	query            url.Values
+	faults           []problem
+	// items are all that match, in order, as the caller sees them.
+	items func(who *caller) []any
+}
+
+// filter draws whether to filter by something, and adds it to the query.
+func (l *listing) filter(m *machine, name string, values ...string) string {
+	if !m.rarely(2, "filter by "+name) {
+		return ""
+	}
+	value := rapid.SampledFrom(values).Draw(m.t, name)
+	l.query.Set(name, value)
+	return value
+}
+
+// filterID is filter for a UUID.
+func (l *listing) filterID(m *machine, name string, ids []string) {
+	if !m.rarely(3, "filter by "+name) {
+		return
+	}
+	id, wrong := m.anID(name, ids)
+	l.query.Set(name, id)
+	if wrong {
+		l.faults = append(l.faults, problem{loc: "query." + name, typ: "uuid_parsing"})
+	}
+}
+
+// filterEnum is filter for one of the values that the specification names.
+func (l *listing) filterEnum(m *machine, name string, values ...string) {
+	if l.filter(m, name, append(values, "nonsense")...) == "nonsense" {
+		l.faults = append(l.faults, problem{loc: "query." + name, typ: "enum"})
+	}
+}
+
+// by says whether a value is the one to filter by, if there is one. Ids and names
+// are compared without regard to case.
+func (l *listing) by(name, value string) bool {
+	filter := l.query.Get(name)
+	return filter == "" || strings.EqualFold(filter, value)
+}
+
+// inDomain says whether something of a domain is in the one to filter by.
+func (l *listing) inDomain(m *machine, r reach, d *domain) bool {
+	ref := l.query.Get("domain")
+	return ref == "" || d != nil && m.seenDomain(r, ref) == d
+}
+
+// ask asks for one page of the list.
+func (l *listing) ask(m *machine, who *caller) {
+	page, size := 1, 25
+	if m.rarely(2, "a page") {
+		size = draw(m, "page_size", 2, 1, 3, 25, 1000)
+		page = draw(m, "page", 1, 2, 3, 1000)
+		l.query.Set("page", strconv.Itoa(page))
+		l.query.Set("page_size", strconv.Itoa(size))
+	}
+	if m.rarely(15, "no such page") {
+		l.badPaging(m)
+	}
+	m.ask(who, l.page(page, size))
+}
+
+func (l *listing) badPaging(m *machine) {
+	page := draw(m, "bad page", [2]string{"0", "greater_than_equal"}, [2]string{"-1", "greater_than_equal"}, [2]string{"x", "int_parsing"}, [2]string{"1.5", "int_parsing"}, [2]string{"", "int_parsing"})
+	size := draw(m, "bad page_size", [2]string{"0", "greater_than_equal"}, [2]string{"1001", "less_than_equal"}, [2]string{"many", "int_parsing"})
+	l.query.Set("page", page[0])
+	l.query.Set("page_size", size[0])
+	l.faults = append(l.faults, problem{loc: "query.page", typ: page[1]}, problem{loc: "query.page_size", typ: size[1]})
+}
+
+func (l *listing) page(page, size int) operation {
+	return operation{
+		method: "GET", path: l.path, query: l.query, capability: l.capability, narrowable: l.narrowable, reads: true, faults: l.faults,
+		then: func(who *caller) want {
+			all := l.items(who)
+			from := min((page-1)*size, len(all))
+			items := append([]any{}, all[from:min(from+size, len(all))]...)
+			w := ok(obj{"items": items, "page": page, "page_size": size, "total": len(all)})
+			w.check = func(a *answer) []string {
+				return append(differences("body", w.body, a.json), disorder(a)...)
+			}
+			return w
+		},
+	}
+}
+
+// disorder says where the items are not in the order of creation time and id.
+func disorder(a *answer) (found []string) {
+	body, _ := a.json.(obj)
+	items, _ := body["items"].([]any)
+	for i := 1; i < len(items); i++ {
+		before, after := items[i-1].(obj), items[i].(obj)
+		at, ok := before["created_at"].(string)
+		if !ok {
+			continue
+		}
+		if cmp.Or(cmp.Compare(at, after["created_at"].(string)), cmp.Compare(before["id"].(string), after["id"].(string))) >= 0 {
+			found = append(found, fmt.Sprintf("the items %d and %d are not in the order of creation time and id", i-1, i))
+		}
+	}
+	return found
+}
+
+// sweep reads a whole list page by page, to the empty one after the last.
+func (m *machine) sweep(who *caller, l *listing) {
+	const size = 9
+	seen := len(l.items(who))
+	for page := 1; (page-2)*size < seen; page++ {
+		l.query = url.Values{"page": {strconv.Itoa(page)}, "page_size": {strconv.Itoa(size)}}
+		m.ask(who, l.page(page, size))
+	}
+}
+
+// lists are all lists without a filter.
+func (m *machine) lists() []*listing {
+	return []*listing{
+		m.listWorkspaces(), m.listDomains(url.Values{}), m.listMailboxes(url.Values{}), m.listRecords(url.Values{}), m.listRules(url.Values{}),
+		m.listPasswords(url.Values{}), m.listServiceAccounts(), m.listIPs(url.Values{}), m.listOptions(),
+	}
+}
+
+// everyObject are the reads of objects by their ids, of some where there are many.
+func (m *machine) everyObject() (all []operation) {
+	all = append(all, reads(m.workspaces, func(w *workspace) operation { return m.getWorkspace(w.id) })...)
+	all = append(all, reads(m.domains, func(d *domain) operation { return m.getDomain(d.id) })...)
+	all = append(all, reads(m.mailboxes, func(b *mailbox) operation { return m.getMailbox(b.id) })...)
+	all = append(all, reads(m.records, func(r *record) operation { return m.getRecord(strconv.FormatInt(r.id, 10)) })...)
+	all = append(all, reads(m.rules, func(r *rule) operation { return m.getRule(r.id) })...)
+	all = append(all, reads(m.passwords, func(p *password) operation { return m.getPassword(p.id) })...)
+	all = append(all, reads(m.serviceAccounts, func(a *serviceAccount) operation { return m.getServiceAccount(a.id) })...)
+	all = append(all, reads(m.ips, func(d *dedicatedIP) operation { return m.getIP(d.id) })...)
+	return append(all, m.getAccount(), m.listGrants(url.Values{"include_revoked": {"true"}}))
+}
+
+func reads[T any](all []*T, read func(*T) operation) (out []operation) {
+	const enough = 4
+	for i := 0; i < len(all); i += 1 + len(all)/enough {
+		out = append(out, read(all[i]))
+	}
+	return out
+}
+
+// render collects what is seen of the elements that match.
+func render[T any](all []*T, match func(*T) bool, object func(*T) obj) []any {
+	var items []any
+	for _, v := range all {
+		if match(v) {
+			items = append(items, object(v))
+		}
+	}
+	return items
+}

@@ -1,0 +1,251 @@
+package modeltest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
+)
+
+const (
+	accountID = "11111111-2222-4333-8444-555555555555"
+	// rivalID is another account, which owns rivalDomain and one mailbox in it.
+	rivalID     = "66666666-7777-4888-8999-000000000000"
+	rivalDomain = "rival.com"
+)
+
+// start is when every sequence begins: shortly before the end of a month, which
+// is the end of a billing period.
+var start = time.Date(2026, 3, 30, 22, 9, 26, 535897000, time.UTC)
+
+// machine sends requests to a service and tells the model of them.
+type machine struct {
+	model
+	t             *rapid.T
+	svc           *apiserver.Service
+	clock         atomic.Pointer[time.Time] // a request's log line reads it after the answer
+	owner, public *http.Client
+	config        config
+	// ids are those of all objects that there have been.
+	ids        map[string]bool
+	transcript []string
+}
+
+// config is what the operator has set.
+type config struct {
+	delay        time.Duration // of a bought domain
+	payment      bool
+	maxMailboxes int
+	mayCancel    bool // the account may be cancelled in this sequence
+}
+
+// model is what the specification says that the account holds. Every list is in
+// the order of creation.
+type model struct {
+	account         account
+	workspaces      []*workspace
+	domains         []*domain
+	mailboxes       []*mailbox
+	records         []*record
+	rules           []*rule
+	passwords       []*password
+	serviceAccounts []*serviceAccount
+	grants          []*grant
+	options         []*option
+	ips             []*dedicatedIP
+	// kept are the answers under Idempotency-Keys, by caller and key; sent are
+	// the requests that they belong to.
+	kept map[string]*keptAnswer
+	sent []*keptRequest
+	keys int
+	// messages is how many messages were sent, titles how many feedbacks.
+	messages, titles int
+}
+
+// TestModel is the stateful property: whatever is asked, in whatever order, by
+// whomever, the service answers as the model says.
+func TestModel(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		m := newMachine(t)
+		t.Repeat(map[string]func(*rapid.T){"step": m.step})
+		m.compareAll()
+	})
+}
+
+// actions are what a step may be, and how often it is, up to 6. The first ones are
+// preferred besides: there is little to do in an empty account.
+func (m *machine) actions() []action {
+	return []action{
+		{4, m.purchaseDomains}, {6, m.createMailbox}, {5, m.createRule}, {6, m.createRecord},
+		{5, m.wait}, {3, m.createServiceAccount}, {3, m.narrowCaller}, {4, m.sendAgain},
+		{3, m.createMailboxes}, {4, m.updateMailbox}, {2, m.deleteMailbox}, {6, m.readMailboxes}, {3, m.exportMailboxes},
+		{4, m.updateRule}, {3, m.switchRule}, {4, m.openLink}, {2, m.deleteRule}, {3, m.readRules},
+		{4, m.updateRecord}, {3, m.deleteRecord}, {3, m.readRecords},
+		{4, m.updateDomain}, {1, m.pay}, {2, m.deleteDomain}, {3, m.readDomains},
+		{3, m.createPassword}, {2, m.renamePassword}, {1, m.deletePassword}, {2, m.readPasswords},
+		{2, m.createWorkspace}, {1, m.readWorkspaces},
+		{1, m.revokeServiceAccount}, {2, m.readServiceAccounts},
+		{2, m.grantAuthorization}, {2, m.revokeAuthorization}, {2, m.readAuthorizations},
+		{2, m.claimIP}, {1, m.claimManyIPs}, {2, m.releaseIP}, {2, m.readIPs},
+		{1, m.submitFeedback}, {1, m.reuseKey}, {2, m.malformed},
+		{3, m.changePlan}, {1, m.readAccount}, {1, m.cancelPlan},
+	}
+}
+
+type action struct {
+	weight int
+	do     func()
+}
+
+func (m *machine) step(t *rapid.T) {
+	m.t = t
+	var actions []func()
+	for round := range 6 {
+		for _, a := range m.actions() {
+			if round < a.weight {
+				actions = append(actions, a.do)
+			}
+		}
+	}
+	actions[m.which("what", len(actions))]()
+}
+
+func newMachine(t *rapid.T) *machine {
+	m := &machine{t: t, ids: map[string]bool{}}
+	m.clock.Store(new(start))
+	m.kept = map[string]*keptAnswer{}
+	m.config = config{
+		delay:        draw(m, "provisioning delay", 0, 90*time.Second),
+		payment:      m.rarely(8, "payment"),
+		maxMailboxes: draw(m, "largest number of mailboxes", 0, 0, 4),
+		mayCancel:    m.rarely(4, "may cancel"),
+	}
+	database, err := sqlite.Open(t.Context(), sqlite.Memory, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.svc, err = apiserver.New(apiserver.Options{
+		Store: database, Clock: m.now, Random: rand.NewChaCha8([32]byte{}), MaxMailboxes: m.config.maxMailboxes,
+		Registrar: apiserver.Registrar{
+			Taken: []string{"taken.com"}, Premium: []string{"gold.com"}, UnsupportedTLDs: []string{"zip"},
+			Prices: map[string]string{"com": "10.00", "de": "7.5"}, Currency: "EUR",
+			PaymentNeeded: m.config.payment, ProvisioningDelay: apiserver.Duration(m.config.delay),
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := m.svc.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, id := range []string{accountID, rivalID} {
+		if _, err := m.svc.EnsureAccount(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.owner, m.public = m.svc.OwnerClient(accountID), m.svc.Client()
+	m.beginRival()
+	m.beginAccount()
+	m.transcript = nil
+	return m
+}
+
+func (m *machine) now() time.Time { return *m.clock.Load() }
+
+// wait lets time pass: some, or until something is due, or until just before it.
+// What time changes by itself is read at once.
+func (m *machine) wait() {
+	due, n := m.deadlines(), m.which("due", many)
+	to := m.now().Add(draw(m, "wait", time.Second, time.Microsecond, 40*time.Second, time.Minute, time.Hour, 25*time.Hour, 20*24*time.Hour))
+	switch draw(m, "until", "due", "just before", "some time") {
+	case "due":
+		if len(due) > 0 {
+			to = due[n%len(due)]
+		}
+	case "just before":
+		if len(due) > 0 {
+			to = due[n%len(due)].Add(-time.Microsecond)
+		}
+	}
+	m.become(to)
+	m.quietly(m.readStates)
+}
+
+func (m *machine) become(t time.Time) {
+	m.clock.Store(&t)
+	m.note(fmt.Sprintf("%3d. it becomes %s", len(m.transcript)+1, stamp(t)))
+}
+
+// readStates reads what time changes by itself, by filters too.
+func (m *machine) readStates() {
+	m.ask(m.theOwner(), m.getAccount())
+	for _, l := range []*listing{
+		m.listDomains(url.Values{"status": {"active"}}), m.listMailboxes(url.Values{"status": {"provisioning"}}),
+		m.listRules(url.Values{"verification_state": {"expired"}}), m.listRules(url.Values{"verification_state": {"pending"}}),
+	} {
+		m.ask(m.theOwner(), l.page(1, 25))
+	}
+	for _, a := range m.serviceAccounts {
+		m.ask(a.caller(), m.listWorkspaces().page(1, 25))
+	}
+}
+
+// deadlines are the times to come at which something changes by itself.
+func (m *machine) deadlines() []time.Time {
+	all := []time.Time{m.account.cancelsAt, m.account.changesAt}
+	for _, d := range m.domains {
+		all = append(all, d.readyAt)
+	}
+	for _, r := range m.rules {
+		all = append(all, r.expiresAt)
+	}
+	for _, a := range m.serviceAccounts {
+		all = append(all, a.expiresAt)
+	}
+	for _, r := range m.sent {
+		all = append(all, m.kept[r.who.name+r.key].until)
+	}
+	return slices.DeleteFunc(all, func(t time.Time) bool { return !t.After(m.now().Add(time.Microsecond)) })
+}
+
+// note adds a line to the transcript.
+func (m *machine) note(line string) { m.transcript = append(m.transcript, line) }
+
+// fail ends the sequence and prints it.
+func (m *machine) fail(format string, args ...any) {
+	m.t.Helper()
+	m.t.Fatalf("%s\n\nThe sequence, with %+v:\n%s", fmt.Sprintf(format, args...), m.config, strings.Join(m.transcript, "\n"))
+}
+
+// compareAll compares everything that the account holds, as everybody sees it.
+func (m *machine) compareAll() {
+	for _, who := range m.callers() {
+		for _, list := range m.lists() {
+			m.quietly(func() { m.sweep(who, list) })
+		}
+		m.quietly(func() { m.export(who, obj{}) })
+	}
+	for _, get := range m.everyObject() {
+		m.quietly(func() { m.ask(m.theOwner(), get) })
+	}
+}
+
+// quietly does what is in the transcript only if it fails.
+func (m *machine) quietly(do func()) {
+	before := len(m.transcript)
+	do()
+	m.transcript = m.transcript[:before]
+}

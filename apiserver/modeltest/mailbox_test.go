@@ -1,0 +1,238 @@
+package modeltest
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// mailboxQuota is what the service gives a new mailbox, in bytes.
+const mailboxQuota = 10 << 30
+
+// mailbox is a mailbox as the model knows it.
+type mailbox struct {
+	id               string
+	domain           *domain
+	local            string
+	first, last      string
+	readyAt          time.Time
+	created, updated time.Time
+}
+
+func (b *mailbox) address() string { return b.local + "@" + b.domain.name }
+
+func (m *machine) mailboxStatus(b *mailbox) string {
+	if m.now().Before(b.readyAt) {
+		return "provisioning"
+	}
+	return "active"
+}
+
+func (m *machine) mailboxObject(b *mailbox) obj {
+	return obj{
+		"id": m.learnID(&b.id), "domain_id": b.domain.id, "domain_name": b.domain.name, "local_part": b.local, "primary_email": b.address(),
+		"first_name": b.first, "last_name": b.last, "status": m.mailboxStatus(b), "quota": obj{"allowed": mailboxQuota, "used": 0},
+		"aliases": []any{}, "workspace_id": b.domain.workspace.id, "workspace_name": b.domain.workspace.name,
+		"created_at": m.creation(&b.created), "updated_at": m.update(&b.created, b.updated),
+	}
+}
+
+var (
+	locals = []string{"ann", "bob", "Ann", "a.b", "=1+1", "-x", "o'neil", "%", "a_b"}
+	// badLocals are no dot-atoms.
+	badLocals = []string{"a b", ".a", "a.", "a..b", "bücher", `"q"`, "a@b", "a\x00", "a\n", "a,b"}
+	names     = []string{"Ann", "JÜRGEN", "Bob", "=cmd|'/c calc'!A1", "a,b", `"quoted"`, "@SUM(1)", "+1", "-1", " ", "100%", `back\slash`, "𝒜nn", "'", "\u2028", "a\u200bb", "two\r\nlines", "\tTab", "\rreturn", "mid\rreturn", "del\x7f"}
+)
+
+func (m *machine) local() (local string, good bool) {
+	if m.rarely(10, "bad local part") {
+		return draw(m, "bad local part", badLocals...), false
+	}
+	return draw(m, "local part", locals...), true
+}
+
+func (m *machine) personName() string {
+	if m.rarely(20, "bad name") {
+		return "nul\x00byte"
+	}
+	return draw(m, "name", names...)
+}
+
+// createMailbox: an address is unique whatever its case.
+func (m *machine) createMailbox() {
+	local, good := m.local()
+	body := obj{"domain": m.domainRef("domain"), "local_part": local, "first_name": m.personName(), "last_name": m.personName()}
+	faults := m.spoil("body", body, required("domain"), required("first_name", 1, 100), required("last_name", 1, 100), required("local_part", 1, 64))
+	faults = append(faults, nuls("body", body, "first_name", "last_name")...)
+	if !good && body["local_part"] == local {
+		faults = append(faults, wrong("body.local_part"))
+	}
+	m.ask(m.caller(), operation{
+		method: "POST", path: "/mailboxes", body: body, capability: "mailbox.create", narrowable: true, keyed: true, faults: faults,
+		then: func(who *caller) want {
+			d, refusal := m.usableDomain(who, "mailbox.create", body)
+			if refusal != nil {
+				return *refusal
+			}
+			b := m.newMailbox(d, body)
+			if other := m.mailboxAt(b.address()); other != nil {
+				return conflict(other.id)
+			}
+			if m.mailboxesLeft() < 1 {
+				return conflict()
+			}
+			m.mailboxes = append(m.mailboxes, b)
+			return created(m.mailboxObject(b))
+		},
+	})
+}
+
+func (m *machine) newMailbox(d *domain, body obj) *mailbox {
+	return &mailbox{
+		domain: d, local: strings.ToLower(body["local_part"].(string)), readyAt: d.readyAt,
+		first: body["first_name"].(string), last: body["last_name"].(string),
+	}
+}
+
+// usableDomain finds the domain in which a body wants to make something, or
+// refuses that: an unknown one, and one that has not been paid for.
+func (m *machine) usableDomain(who *caller, capability string, body obj) (*domain, *want) {
+	d := m.seenDomain(m.reach(who, capability), body["domain"].(string))
+	switch {
+	case d == nil:
+		return nil, new(unprocessable(wrong("body.domain")))
+	case m.domainStatus(d) == "pending_payment":
+		return nil, new(conflict(d.id))
+	}
+	return d, nil
+}
+
+func (m *machine) mailboxesLeft() int {
+	if m.config.maxMailboxes == 0 {
+		return 1000
+	}
+	return m.config.maxMailboxes - len(m.mailboxes)
+}
+
+func (m *machine) mailboxAt(address string) *mailbox {
+	return find(m.mailboxes, func(b *mailbox) bool { return b.address() == address })
+}
+
+// mailboxRef draws a mailbox's id or address in one of its spellings, or one that
+// the account does not have.
+func (m *machine) mailboxRef() string {
+	other, n, spelling := m.rarely(12, "other mailbox"), m.which("mailbox", many), m.which("spelling", 64)
+	if len(m.mailboxes) == 0 || other {
+		unknown := []string{"ann@alpha.com", "nobody@nowhere.com", "ann@" + rivalDomain, unknownID, "nonsense", "@", "a@b@alpha.com"}
+		return unknown[n%len(unknown)]
+	}
+	b := m.mailboxes[n%len(m.mailboxes)]
+	spellings := []string{b.id, b.address(), strings.ToUpper(b.address()), strings.ToUpper(b.id), b.address() + "."}
+	if b.domain.name == "xn--bcher-kva.de" {
+		spellings = append(spellings, b.local+"@bücher.de", b.local+"@BÜCHER.de")
+	}
+	return spellings[spelling%len(spellings)]
+}
+
+// seenMailbox finds a mailbox that a caller may see.
+func (m *machine) seenMailbox(r reach, ref string) *mailbox {
+	local, host, _ := strings.Cut(strings.ToLower(strings.TrimSuffix(ref, ".")), "@")
+	if host == "bücher.de" {
+		host = "xn--bcher-kva.de"
+	}
+	return find(m.mailboxes, func(b *mailbox) bool {
+		return (b.id == canonical(ref) || b.address() == local+"@"+host) && r.domain(b.domain)
+	})
+}
+
+// updateMailbox: null means unchanged.
+func (m *machine) updateMailbox() {
+	ref, body := m.mailboxRef(), obj{}
+	for _, name := range []string{"first_name", "last_name"} {
+		switch draw(m, name, "set", "null", "absent") {
+		case "set":
+			body[name] = m.personName()
+		case "null":
+			body[name] = nil
+		}
+	}
+	faults := m.spoil("body", body, optional("first_name", 1, 100), optional("last_name", 1, 100))
+	faults = append(faults, nuls("body", body, "first_name", "last_name")...)
+	m.ask(m.caller(), operation{
+		method: "PATCH", path: "/mailboxes/" + url.PathEscape(ref), body: body, capability: "mailbox.update", narrowable: true, faults: faults,
+		then: func(who *caller) want {
+			b := m.seenMailbox(m.reach(who, "mailbox.update"), ref)
+			if b == nil {
+				return notFound("mailbox")
+			}
+			if first, given := body["first_name"].(string); given {
+				b.first = first
+			}
+			if last, given := body["last_name"].(string); given {
+				b.last = last
+			}
+			b.updated = m.now()
+			return ok(m.mailboxObject(b))
+		},
+	})
+}
+
+func (m *machine) deleteMailbox() {
+	ref := m.mailboxRef()
+	m.ask(m.caller(), operation{
+		method: "DELETE", path: "/mailboxes/" + url.PathEscape(ref), capability: "mailbox.delete", narrowable: true,
+		then: func(who *caller) want {
+			b := m.seenMailbox(m.reach(who, "mailbox.delete"), ref)
+			if b == nil {
+				return notFound("mailbox")
+			}
+			m.mailboxes = without(m.mailboxes, func(other *mailbox) bool { return other == b })
+			return deleted()
+		},
+	})
+}
+
+func (m *machine) readMailboxes() {
+	if m.rarely(3, "one") {
+		m.ask(m.caller(), m.getMailbox(m.mailboxRef()))
+		return
+	}
+	l := m.listMailboxes(url.Values{})
+	l.filter(m, "search", "ü", "ann", "\x00", "ANN", "jürgen", "@", "alpha", "%", "_", `\`, "a_b", "zzz", "=", "\t", "Ann@Alpha.com", "\xff")
+	if m.rarely(3, "further filters") {
+		l.filter(m, "domain", m.domainRef("domain"))
+		l.filterID(m, "workspace_id", m.workspaceIDs())
+		l.filterEnum(m, "status", "active", "provisioning", "paused", "deleting")
+	}
+	l.ask(m, m.caller())
+}
+
+func (m *machine) getMailbox(ref string) operation {
+	return operation{
+		method: "GET", path: "/mailboxes/" + url.PathEscape(ref), capability: "mailbox.view", narrowable: true, reads: true,
+		then: func(who *caller) want {
+			if b := m.seenMailbox(m.reach(who, "mailbox.view"), ref); b != nil {
+				return ok(m.mailboxObject(b))
+			}
+			return notFound("mailbox")
+		},
+	}
+}
+
+func (m *machine) listMailboxes(query url.Values) *listing {
+	l := &listing{path: "/mailboxes", capability: "mailbox.view", narrowable: true, query: query}
+	l.items = func(who *caller) []any {
+		r := m.reach(who, "mailbox.view")
+		return render(m.mailboxes, func(b *mailbox) bool {
+			return r.domain(b.domain) && l.inDomain(m, r, b.domain) && l.by("workspace_id", b.domain.workspace.id) &&
+				l.by("status", m.mailboxStatus(b)) && has(l.query.Get("search"), b.address(), shown(b.address()), b.first, b.last)
+		}, m.mailboxObject)
+	}
+	return l
+}
+
+// has says whether one of the texts has the searched one in it, in whatever case.
+func has(search string, texts ...string) bool {
+	return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(search)) })
+}

@@ -1,0 +1,173 @@
+package modeltest
+
+import (
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// password is a master password as the model knows it. Its secret is told once,
+// if it was generated, and never again.
+type password struct {
+	id, name         string
+	scope            scope
+	created, updated time.Time
+}
+
+var secretForm = regexp.MustCompile(`^\S{20,256}$`)
+
+func (m *machine) passwordObject(p *password) obj {
+	scopeType, scopeID := p.scope.members()
+	return obj{
+		"id": m.learnID(&p.id), "name": p.name, "scope_type": scopeType, "scope_id": scopeID,
+		"created_at": m.creation(&p.created), "updated_at": m.update(&p.created, p.updated),
+	}
+}
+
+var passwordNames = []string{"ops", "backup", "OPS", "100%", "ü", "nul\x00", "two\nlines"}
+
+// passwordConflict refuses a name that another one has in the scope.
+func (m *machine) passwordConflict(p *password) *want {
+	for _, other := range m.passwords {
+		if other != p && other.scope == p.scope && other.name == p.name {
+			return new(conflict(other.id))
+		}
+	}
+	return nil
+}
+
+// createPassword: exactly one of generate and value.
+func (m *machine) createPassword() {
+	body := obj{"name": draw(m, "name", passwordNames...)}
+	faults := append(m.spoil("body", body, required("name", 1, 100)), nuls("body", body, "name")...)
+	generate := false
+	secrets := []string{"generate", "value"}
+	if m.rarely(6, "bad secret") {
+		secrets = []string{"both", "neither", "short", "long"}
+	}
+	switch draw(m, "secret", secrets...) {
+	case "generate":
+		body["generate"], generate = true, true
+	case "value":
+		body["value"], body["generate"] = "s3cr", draw[any](m, "generate", false, false)
+	case "both":
+		body["value"], body["generate"] = "secret", true
+		faults = append(faults, wrong("body.value"))
+	case "neither":
+		faults = append(faults, wrong("body.value"))
+	case "short":
+		body["value"] = "üüü"
+		faults = append(faults, problem{loc: "body.value", typ: "string_too_short", says: []string{"at least 4 characters"}})
+	case "long":
+		body["value"] = strings.Repeat("x", 257)
+		faults = append(faults, problem{loc: "body.value", typ: "string_too_long", says: []string{"at most 256 characters"}})
+	}
+	faults = append(faults, m.drawScope(body)...)
+	m.ask(m.caller(), operation{
+		method: "POST", path: "/credentials", body: body, capability: "credential.manage", narrowable: true, keyed: true, faults: faults,
+		then: func(who *caller) want {
+			s, refusal := m.scopeOf(who, "credential.manage", body)
+			if refusal != nil {
+				return *refusal
+			}
+			p := &password{scope: s, name: body["name"].(string)}
+			if refusal := m.passwordConflict(p); refusal != nil {
+				return *refusal
+			}
+			m.passwords = append(m.passwords, p)
+			out := m.passwordObject(p)
+			if generate {
+				out["generated_secret"] = learnText(new(string), secretForm)
+			}
+			return created(out)
+		},
+	})
+}
+
+func (m *machine) passwordIDs() []string {
+	return idsOf(m.passwords, func(p *password) string { return p.id })
+}
+
+func (m *machine) seenPassword(who *caller, capability, id string) *password {
+	r := m.reach(who, capability)
+	return find(m.passwords, func(p *password) bool { return p.id == canonical(id) && r.scope(p.scope) })
+}
+
+func (m *machine) renamePassword() {
+	id, faults := m.named("credential_id", m.passwordIDs())
+	body := obj{"name": draw(m, "name", passwordNames...)}
+	faults = append(faults, m.spoil("body", body, required("name", 1, 100))...)
+	faults = append(faults, nuls("body", body, "name")...)
+	m.ask(m.caller(), operation{
+		method: "PATCH", path: "/credentials/" + id, body: body, capability: "credential.manage", narrowable: true, faults: faults,
+		then: func(who *caller) want {
+			p := m.seenPassword(who, "credential.manage", id)
+			if p == nil {
+				return notFound("credential_id")
+			}
+			before := p.name
+			p.name = body["name"].(string)
+			if refusal := m.passwordConflict(p); refusal != nil {
+				p.name = before
+				return *refusal
+			}
+			p.updated = m.now()
+			return ok(m.passwordObject(p))
+		},
+	})
+}
+
+func (m *machine) deletePassword() {
+	id, faults := m.named("credential_id", m.passwordIDs())
+	m.ask(m.caller(), operation{
+		method: "DELETE", path: "/credentials/" + id, capability: "credential.manage", narrowable: true, faults: faults,
+		then: func(who *caller) want {
+			p := m.seenPassword(who, "credential.manage", id)
+			if p == nil {
+				return notFound("credential_id")
+			}
+			m.passwords = without(m.passwords, func(other *password) bool { return other == p })
+			return deleted()
+		},
+	})
+}
+
+func (m *machine) readPasswords() {
+	if m.rarely(3, "one") {
+		id, faults := m.named("credential_id", m.passwordIDs())
+		o := m.getPassword(id)
+		o.faults = faults
+		m.ask(m.caller(), o)
+		return
+	}
+	l := m.listPasswords(url.Values{})
+	if m.rarely(2, "by scope") {
+		l.filterScope(m)
+	}
+	l.filter(m, "search", "op", "UP", "%", "Ü", "zzz")
+	l.ask(m, m.caller())
+}
+
+func (m *machine) getPassword(id string) operation {
+	return operation{
+		method: "GET", path: "/credentials/" + id, capability: "credential.view", narrowable: true, reads: true,
+		then: func(who *caller) want {
+			if p := m.seenPassword(who, "credential.view", id); p != nil {
+				return ok(m.passwordObject(p))
+			}
+			return notFound("credential_id")
+		},
+	}
+}
+
+func (m *machine) listPasswords(query url.Values) *listing {
+	l := &listing{path: "/credentials", capability: "credential.view", narrowable: true, query: query}
+	l.items = func(who *caller) []any {
+		r := m.reach(who, "credential.view")
+		return render(m.passwords, func(p *password) bool {
+			return r.scope(p.scope) && l.inScope(m, r, p.scope) && has(l.query.Get("search"), p.name)
+		}, m.passwordObject)
+	}
+	return l
+}

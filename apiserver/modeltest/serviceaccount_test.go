@@ -1,0 +1,174 @@
+package modeltest
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"time"
+)
+
+// serviceAccount is a service account as the model knows it.
+type serviceAccount struct {
+	number                int
+	id, name, token       string
+	publicID, createdBy   string
+	expiresAt, lastUsedAt time.Time
+	revokedAt             time.Time
+	revokedBy             string
+	created, updated      time.Time
+}
+
+func (a *serviceAccount) caller() *caller {
+	return &caller{name: fmt.Sprintf("service %d", a.number), account: a, authorization: "Bearer " + a.token}
+}
+
+// refusal is the type of the 401 for the token; empty while it holds.
+func (a *serviceAccount) refusal(now time.Time) string {
+	switch {
+	case !a.revokedAt.IsZero():
+		return "token_revoked"
+	case !a.expiresAt.IsZero() && !now.Before(a.expiresAt):
+		return "token_expired"
+	}
+	return ""
+}
+
+// used notes when the token was used last, to the minute.
+func (a *serviceAccount) used(now time.Time) { a.lastUsedAt = now.Truncate(time.Minute) }
+
+var (
+	tokenForm  = regexp.MustCompile(`^mhsa_[A-Za-z0-9]+_[A-Za-z0-9]+$`)
+	publicForm = regexp.MustCompile(`^[A-Za-z0-9]+$`)
+)
+
+func (m *machine) serviceAccountObject(a *serviceAccount) obj {
+	return obj{
+		"id": m.learnID(&a.id), "account_id": accountID, "name": a.name, "token_prefix": "mhsa",
+		"token_public_id": learnText(&a.publicID, publicForm),
+		"token_last4": learn(func(got any) error {
+			s, _ := got.(string)
+			return unless(len(s) == 4 && (a.token == "" || a.token[len(a.token)-4:] == s), "is %s of %s", show(got), a.token)
+		}),
+		"created_by_user_id": maybe(a.createdBy), "expires_at": maybe(a.expiresAt), "last_used_at": maybe(a.lastUsedAt),
+		"revoked_at": maybe(a.revokedAt), "revoked_by_user_id": maybe(a.revokedBy),
+		"created_at": m.creation(&a.created), "updated_at": m.update(&a.created, a.updated),
+	}
+}
+
+// userOf is the user that acts, where it is one.
+func (m *machine) userOf(who *caller) string {
+	if who.owner {
+		return m.account.ownerID
+	}
+	return ""
+}
+
+func (m *machine) createServiceAccount() {
+	m.addServiceAccount(m.caller(), draw(m, "lasts", time.Hour, time.Minute, 0, 2*time.Microsecond, -time.Second), draw(m, "expires", false, true))
+}
+
+// addServiceAccount makes a service account, which inherits what its creator may
+// do. It returns nil where the service refuses.
+func (m *machine) addServiceAccount(who *caller, lasts time.Duration, expires bool) *serviceAccount {
+	body := obj{"name": draw(m, "name", "deploy", "ci", "deploy")}
+	var expiresAt time.Time
+	if expires {
+		expiresAt = m.now().Add(lasts)
+		zone := draw(m, "zone", time.UTC, time.FixedZone("", 2*60*60))
+		body["expires_at"] = expiresAt.In(zone).Format(time.RFC3339Nano)
+	}
+	faults := m.spoil("body", body, required("name", 1, 120))
+	if expires && len(faults) == 0 && m.rarely(8, "bad time") {
+		body["expires_at"] = draw(m, "bad time", "tomorrow", "2030-01-01", "2030-01-01T00:00:00", "")
+		faults = append(faults, problem{loc: "body.expires_at", typ: "datetime_from_date_parsing"})
+	}
+	if faults != nil {
+		delete(body, "expires_at")
+		if faults[0].loc == "body.expires_at" {
+			body["expires_at"] = "tomorrow"
+		}
+	}
+	n := len(m.serviceAccounts)
+	m.ask(who, operation{
+		method: "POST", path: "/auth/service-accounts", body: body, capability: "service_account.create", keyed: true, faults: faults,
+		then: func(who *caller) want {
+			if expires && !expiresAt.After(m.now()) {
+				return unprocessable(wrong("body.expires_at"))
+			}
+			a := &serviceAccount{number: len(m.serviceAccounts) + 1, name: body["name"].(string), createdBy: m.userOf(who), expiresAt: expiresAt}
+			out := m.serviceAccountObject(a)
+			out["token"] = learnText(&a.token, tokenForm)
+			for _, g := range m.grantsOf(who) {
+				inherited := *g
+				inherited.id, inherited.created, inherited.heir = "", time.Time{}, a
+				m.grants = append(m.grants, &inherited)
+			}
+			m.serviceAccounts = append(m.serviceAccounts, a)
+			return created(out)
+		},
+	})
+	if len(m.serviceAccounts) == n {
+		return nil
+	}
+	return m.serviceAccounts[n]
+}
+
+func (m *machine) serviceAccountIDs() []string {
+	return idsOf(m.serviceAccounts, func(a *serviceAccount) string { return a.id })
+}
+
+// revokeServiceAccount: revoking again changes nothing.
+func (m *machine) revokeServiceAccount() {
+	id, faults := m.named("service_account_id", m.serviceAccountIDs())
+	revoke := operation{
+		method: "DELETE", path: "/auth/service-accounts/" + id, capability: "service_account.revoke", faults: faults,
+		then: func(who *caller) want {
+			a := m.serviceAccountOf(id)
+			switch {
+			case a == nil:
+				return notFound("service_account_id")
+			case a.revokedAt.IsZero():
+				a.revokedAt, a.updated, a.revokedBy = m.now(), m.now(), m.userOf(who)
+			}
+			return deleted()
+		},
+	}
+	m.ask(m.caller(), revoke)
+	if m.rarely(3, "again") {
+		m.become(m.now().Add(time.Second))
+		m.ask(m.caller(), revoke)
+	}
+}
+
+func (m *machine) serviceAccountOf(id string) *serviceAccount {
+	return find(m.serviceAccounts, func(a *serviceAccount) bool { return a.id == canonical(id) })
+}
+
+func (m *machine) readServiceAccounts() {
+	if m.rarely(2, "one") {
+		id, faults := m.named("service_account_id", m.serviceAccountIDs())
+		o := m.getServiceAccount(id)
+		o.faults = faults
+		m.ask(m.caller(), o)
+		return
+	}
+	m.listServiceAccounts().ask(m, m.caller())
+}
+
+func (m *machine) getServiceAccount(id string) operation {
+	return operation{
+		method: "GET", path: "/auth/service-accounts/" + id, capability: "service_account.view", reads: true,
+		then: func(*caller) want {
+			if a := m.serviceAccountOf(id); a != nil {
+				return ok(m.serviceAccountObject(a))
+			}
+			return notFound("service_account_id")
+		},
+	}
+}
+
+func (m *machine) listServiceAccounts() *listing {
+	return &listing{path: "/auth/service-accounts", capability: "service_account.view", query: url.Values{}, items: func(*caller) []any {
+		return render(m.serviceAccounts, func(*serviceAccount) bool { return true }, m.serviceAccountObject)
+	}}
+}

@@ -1,0 +1,6 @@
+//go:build race
+
+package modeltest
+
+// The race detector makes the store ten times as slow.
+func init() { defaults["rapid.checks"] = "8" }

@@ -1,0 +1,86 @@
+package modeltest
+
+import (
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// workspace is a workspace as the model knows it.
+type workspace struct {
+	id, name string
+	created  time.Time
+}
+
+func (m *machine) workspaceObject(w *workspace) obj {
+	return obj{"id": m.learnID(&w.id), "name": w.name, "created_at": m.creation(&w.created), "updated_at": m.creation(&w.created)}
+}
+
+// derived is the UUIDv5 of a name in an account.
+func derived(account, name string) string {
+	return uuid.NewSHA1(uuid.MustParse(account), []byte(name)).String()
+}
+
+// canonical is the form in which an id is told.
+func canonical(id string) string { return strings.ToLower(id) }
+
+func (m *machine) workspaceIDs() []string {
+	return idsOf(m.workspaces, func(w *workspace) string { return w.id })
+}
+
+// seenWorkspace finds a workspace that a caller may see.
+func (m *machine) seenWorkspace(r reach, id string) *workspace {
+	return find(m.workspaces, func(w *workspace) bool { return w.id == canonical(id) && r.workspace(w) })
+}
+
+// createWorkspace: a name is unique in the account.
+func (m *machine) createWorkspace() {
+	body := obj{"name": draw(m, "name", "Sales", "Support", "sales", "Vertrieb & Büro", "Default", "nul\x00")}
+	faults := append(m.spoil("body", body, required("name", 1, 100)), nuls("body", body, "name")...)
+	m.ask(m.caller(), m.newWorkspace(body, faults))
+}
+
+func (m *machine) newWorkspace(body obj, faults []problem) operation {
+	return operation{
+		method: "POST", path: "/workspaces", body: body, capability: "workspace.manage", keyed: true, faults: faults,
+		then: func(*caller) want {
+			w := &workspace{name: body["name"].(string)}
+			if other := find(m.workspaces, func(other *workspace) bool { return other.name == w.name }); other != nil {
+				return conflict(other.id)
+			}
+			m.workspaces = append(m.workspaces, w)
+			return created(m.workspaceObject(w))
+		},
+	}
+}
+
+func (m *machine) readWorkspaces() {
+	if m.rarely(2, "one") {
+		id, faults := m.named("workspace_id", m.workspaceIDs())
+		o := m.getWorkspace(id)
+		o.faults = faults
+		m.ask(m.caller(), o)
+		return
+	}
+	m.listWorkspaces().ask(m, m.caller())
+}
+
+func (m *machine) getWorkspace(id string) operation {
+	return operation{
+		method: "GET", path: "/workspaces/" + id, capability: "workspace.view", narrowable: true, reads: true,
+		then: func(who *caller) want {
+			if w := m.seenWorkspace(m.reach(who, "workspace.view"), id); w != nil {
+				return ok(m.workspaceObject(w))
+			}
+			return notFound("workspace_id")
+		},
+	}
+}
+
+func (m *machine) listWorkspaces() *listing {
+	return &listing{path: "/workspaces", capability: "workspace.view", narrowable: true, query: url.Values{}, items: func(who *caller) []any {
+		return render(m.workspaces, m.reach(who, "workspace.view").workspace, m.workspaceObject)
+	}}
+}
