@@ -23,7 +23,8 @@ func createWorkspace(c *call, in *api.CreateWorkspaceRequest) (*api.Workspace, e
 		w := store.Workspace{ID: id, AccountID: c.caller.accountID, Name: in.Body.Name, CreatedAt: c.at}
 		err := tx.CreateWorkspace(&w)
 		if exists, ok := errors.AsType[*store.ExistsError](err); ok {
-			return nil, api.Conflict("the account has a workspace named %q already, with the id %s", w.Name, exists.ID)
+			return nil, api.Conflict("the account has a workspace named %q already%s", w.Name,
+				c.naming(tx, api.CapWorkspaceView, store.Scope{Type: api.ScopeWorkspace, ID: exists.ID}, ", with the id ", exists.ID))
 		}
 		return new(workspace(w)), err
 	})

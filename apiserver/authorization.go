@@ -42,7 +42,7 @@ func grantAuthorization(c *call, in *api.GrantAuthorizationRequest) (*api.Author
 		if err := c.checkGrant(tx, g); err != nil {
 			return nil, err
 		}
-		if err := refuseSameGrant(tx, g); err != nil {
+		if err := c.refuseSameGrant(tx, g); err != nil {
 			return nil, err
 		}
 		created := g
@@ -98,13 +98,14 @@ func (c *call) checkGrant(r store.Reader, g store.Authorization) error {
 
 // refuseSameGrant keeps a grant from being made twice: revoking one would change
 // nothing.
-func refuseSameGrant(r store.Reader, g store.Authorization) error {
+func (c *call) refuseSameGrant(r store.Reader, g store.Authorization) error {
 	granted, err := r.Authorizations(g.AccountID, store.AuthorizationFilter{
 		SubjectType: g.SubjectType, SubjectID: g.SubjectID, GrantKind: g.GrantKind, CapabilityKey: g.CapabilityKey,
 	})
 	for _, have := range granted {
 		if have.ResourceType == g.ResourceType && have.ResourceID == g.ResourceID {
-			return api.Conflict("the %s %s has this grant already: %s", g.SubjectType, g.SubjectID, have.ID)
+			return api.Conflict("the %s %s has this grant already%s", g.SubjectType, g.SubjectID,
+				c.naming(r, api.CapAuthorizationView, store.Scope{Type: api.ScopeAccount, ID: g.AccountID}, ": ", have.ID))
 		}
 	}
 	return err

@@ -189,3 +189,40 @@ func TestRevokedGrant(t *testing.T) {
 	h.delete("/auth/authorizations/" + id).want(204)
 	c.get("/mailboxes").refused(403, "header.Authorization permission_denied")
 }
+
+// Whoever may create a thing and not see it is not told which one exists.
+func TestConflictsNameWhatTheCallerMaySee(t *testing.T) {
+	h := newHarness(t)
+	domain := h.domain("example.com")
+	h.record("example.com", "www", "A", "192.0.2.1").want(201)
+	for _, tt := range []struct {
+		create, view api.Capability
+		path, id     string
+		body         obj
+	}{
+		{api.CapMailboxCreate, api.CapMailboxView, "/mailboxes", h.mailbox("example.com", "jane"), obj{"domain": "example.com", "local_part": "jane", "first_name": "J", "last_name": "D"}},
+		{api.CapForwardingManage, api.CapForwardingView, "/forwarding", h.forwarding("x@example.net", obj{"domain": domain}), obj{"domain": domain, "target_email": "x@example.net"}},
+		{api.CapCredentialManage, api.CapCredentialView, "/credentials", h.password("p", nil), obj{"name": "p", "generate": true}},
+		{api.CapWorkspaceManage, api.CapWorkspaceView, "/workspaces", h.workspace("w"), obj{"name": "w"}},
+		{api.CapDNSRecordCreate, api.CapDNSRecordView, "/dns-records", "6", obj{"domain": "example.com", "name": "www", "type": "A", "value": "192.0.2.1"}},
+		{api.CapDNSRecordCreate, api.CapDNSRecordView, "/dns-records", "6", obj{"domain": "example.com", "name": "www", "type": "CNAME", "value": "a.example.net"}},
+	} {
+		create := grant{capability: tt.create}
+		blind := h.limited(t, create).post(tt.path, tt.body).refused(409, "body conflict")
+		if msg := strings.ReplaceAll(blind.str("detail.0.msg"), "example", ""); strings.Contains(msg, tt.id) {
+			t.Errorf("%s tells %s without %s: %s", tt.path, tt.id, tt.view, blind)
+		}
+		h.limited(t, create, grant{capability: tt.view}).post(tt.path, tt.body).refused(409, "body conflict").says(tt.id)
+	}
+}
+
+// A mailbox that the caller may not see is as any other address.
+func TestForwardingToAHiddenMailbox(t *testing.T) {
+	h := newHarness(t)
+	e := newEstate(h)
+	c := h.narrowed(t, "domain", e.domain[0])
+	for target, state := range map[string]string{"jane@seen.com": "internal", "jane@hidden.com": "pending", "nobody@hidden.com": "pending"} {
+		c.post("/forwarding", obj{"domain": "seen.com", "target_email": target}).want(201).is("verification_state", state)
+	}
+	h.post("/forwarding", obj{"domain": "hidden.com", "target_email": "jane@seen.com"}).want(201).is("verification_state", "internal")
+}

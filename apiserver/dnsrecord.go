@@ -4,6 +4,7 @@ import (
 	"crypto/ed25519"
 	"encoding/base64"
 	"errors"
+	"strconv"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
@@ -31,11 +32,15 @@ func createDNSRecord(c *call, in *api.CreateDNSRecordRequest) (*api.DNSRecord, e
 		if p := checkTarget(record, d.Name); p != nil {
 			return nil, api.Unprocessable(p)
 		}
-		if err := checkCNAME(tx, record, d.Name); err != nil {
+		switch other, err := besideCNAME(tx, record); {
+		case err != nil:
 			return nil, err
+		case other != nil:
+			return nil, api.Conflict("the name %s of %s has the %s record%s; a CNAME excludes other records at its name", record.Name, d.Name, other.Type,
+				c.naming(tx, api.CapDNSRecordView, domainScope(d.ID), " ", strconv.FormatInt(other.ID, 10)))
 		}
 		if err := tx.CreateDNSRecord(&record); err != nil {
-			return nil, recordConflict(err, record)
+			return nil, c.recordConflict(tx, err, record)
 		}
 		return new(dnsRecord(record)), nil
 	})
@@ -49,25 +54,26 @@ func checkTarget(record store.DNSRecord, zone string) *api.Problem {
 	return nil
 }
 
-// checkCNAME refuses a CNAME beside other records of its name, and other records
-// beside a CNAME.
-func checkCNAME(r store.Reader, record store.DNSRecord, zone string) error {
+// besideCNAME returns a record of the same name, where that or the new one is a
+// CNAME: it excludes all others; nil where there is none.
+func besideCNAME(r store.Reader, record store.DNSRecord) (*store.DNSRecord, error) {
 	others, _, err := r.DNSRecords(record.AccountID, store.DNSRecordFilter{DomainID: record.DomainID, Name: record.Name}, store.Slice{Limit: api.MaxPageSize})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, other := range others {
 		if (record.Type == typeCNAME) != (other.Type == typeCNAME) ||
 			record.Type == typeCNAME && other.Value != record.Value {
-			return api.Conflict("the name %s of %s has the %s record %d; a CNAME excludes other records at its name", record.Name, zone, other.Type, other.ID)
+			return &other, nil
 		}
 	}
-	return nil
+	return nil, nil
 }
 
-func recordConflict(err error, record store.DNSRecord) error {
+func (c *call) recordConflict(r store.Reader, err error, record store.DNSRecord) error {
 	if exists, ok := errors.AsType[*store.ExistsError](err); ok {
-		return api.Conflict("an identical %s record at %s exists already with the id %s", record.Type, record.Name, exists.ID)
+		return api.Conflict("an identical %s record at %s exists already%s", record.Type, record.Name,
+			c.naming(r, api.CapDNSRecordView, domainScope(record.DomainID), " with the id ", exists.ID))
 	}
 	return statusOf(err, "dns_record_id", "DNS record")
 }
@@ -117,7 +123,7 @@ func updateDNSRecord(c *call, in *api.UpdateDNSRecordRequest) (*api.DNSRecord, e
 		}
 		record.UpdatedAt = c.at
 		if err := tx.UpdateDNSRecord(record); err != nil {
-			return nil, recordConflict(err, record)
+			return nil, c.recordConflict(tx, err, record)
 		}
 		return new(dnsRecord(record)), nil
 	})

@@ -128,7 +128,9 @@ func (c *call) purchaseOne(tx store.Tx, o purchase, workspaceID, batch string, r
 		result.DomainName = o.verdict.name
 		owned, err := c.findDomain(tx, o.verdict.name)
 		if err == nil {
-			result.ID = &owned.ID
+			if sees(c.caller.within(api.CapDomainView), owned.WorkspaceID, owned.ID) {
+				result.ID = &owned.ID
+			}
 			return refuse(api.PurchaseAlreadyOwned, "the account owns this domain already")
 		}
 		if !errors.Is(err, store.ErrNotFound) {

@@ -158,8 +158,11 @@ func (l *fixtureLoader) makeDomains(tx store.Tx) error {
 func (l *fixtureLoader) makeRecords(tx store.Tx) error {
 	return each(l.records, func(_ int, r zonedRecord) error {
 		r.CreatedAt = l.at
-		if err := checkCNAME(tx, r.DNSRecord, r.zone); err != nil {
+		switch other, err := besideCNAME(tx, r.DNSRecord); {
+		case err != nil:
 			return err
+		case other != nil:
+			return fmt.Errorf("the name %s of %s has the %s record %d; a CNAME excludes other records at its name", r.Name, r.zone, other.Type, other.ID)
 		}
 		return tx.CreateDNSRecord(&r.DNSRecord)
 	})

@@ -27,7 +27,7 @@ func createForwarding(c *call, in *api.CreateForwardingRequest) (*api.Forwarding
 			return nil, err
 		}
 		if err := tx.CreateForwarding(&rule); err != nil {
-			return nil, forwardingConflict(err, rule)
+			return nil, c.forwardingConflict(tx, err, rule)
 		}
 		return new(c.forwarding(rule)), nil
 	})
@@ -45,7 +45,10 @@ func (c *call) beginVerification(r store.Reader, rule *store.Forwarding, link ve
 		return nil, err
 	}
 	rule.LinkHash, rule.SentAt, rule.ExpiresAt, rule.VerifiedAt = nil, time.Time{}, time.Time{}, time.Time{}
-	_, err = r.MailboxByAddress(rule.AccountID, target.Local, target.Domain)
+	m, err := r.MailboxByAddress(rule.AccountID, target.Local, target.Domain)
+	if err == nil && !sees(c.caller.within(c.spec.Capability), m.WorkspaceID, m.DomainID) {
+		err = store.ErrNotFound // the state must not tell of it
+	}
 	if rule.Internal = err == nil; rule.Internal {
 		return nil, nil
 	}
@@ -56,9 +59,10 @@ func (c *call) beginVerification(r store.Reader, rule *store.Forwarding, link ve
 	return c.verificationMessage(*rule, link), nil
 }
 
-func forwardingConflict(err error, rule store.Forwarding) error {
+func (c *call) forwardingConflict(r store.Reader, err error, rule store.Forwarding) error {
 	if exists, ok := errors.AsType[*store.ExistsError](err); ok {
-		return api.Conflict("mail of this %s is forwarded to %s already by the rule %s", rule.Scope.Type, rule.TargetEmail, exists.ID)
+		return api.Conflict("mail of this %s is forwarded to %s already%s", rule.Scope.Type, rule.TargetEmail,
+			c.naming(r, api.CapForwardingView, rule.Scope, " by the rule ", exists.ID))
 	}
 	return statusOf(err, "forwarding_id", "forwarding rule")
 }
@@ -107,7 +111,7 @@ func updateForwarding(c *call, in *api.UpdateForwardingRequest) (*api.Forwarding
 			return nil, err
 		}
 		if err := tx.UpdateForwarding(rule); err != nil {
-			return nil, forwardingConflict(err, rule)
+			return nil, c.forwardingConflict(tx, err, rule)
 		}
 		return new(c.forwarding(rule)), nil
 	})
@@ -129,7 +133,7 @@ func setForwardingActive(c *call, in *api.SetForwardingActiveRequest) (*api.Forw
 		}
 		rule.Enabled, rule.UpdatedAt = in.Body.Active, c.at
 		if err := tx.UpdateForwarding(rule); err != nil {
-			return nil, forwardingConflict(err, rule)
+			return nil, c.forwardingConflict(tx, err, rule)
 		}
 		return new(c.forwarding(rule)), nil
 	})
@@ -150,7 +154,7 @@ func (c *call) findForwarding(r store.Reader, id string) (store.Forwarding, erro
 	rule, err := r.Forwarding(c.caller.accountID, id)
 	if err == nil {
 		var ok bool
-		if ok, err = c.seesScope(r, rule.Scope); err == nil && !ok {
+		if ok, err = c.seesScope(r, c.spec.Capability, rule.Scope); err == nil && !ok {
 			err = store.ErrNotFound
 		}
 	}

@@ -27,13 +27,17 @@ func createMailbox(c *call, in *api.CreateMailboxRequest) (*api.Mailbox, error) 
 		}
 		m, err := c.addMailbox(tx, d, left, id, in.Body.LocalPart, in.Body.FirstName, in.Body.LastName)
 		if exists, ok := errors.AsType[*store.ExistsError](err); ok {
-			return nil, api.Conflict("the mailbox %s@%s exists already with the id %s", in.Body.LocalPart, d.Name, exists.ID)
+			return nil, api.Conflict("%s", c.mailboxExists(tx, d, in.Body.LocalPart, exists.ID))
 		}
 		if errors.Is(err, errMailboxQuota) {
 			return nil, api.Conflict("%s (%d)", err, c.rules.get().maxMailboxes)
 		}
 		return m, err
 	})
+}
+
+func (c *call) mailboxExists(r store.Reader, d store.Domain, localPart, id string) string {
+	return "the mailbox " + localPart + "@" + d.Name + " exists already" + c.naming(r, api.CapMailboxView, domainScope(d.ID), " with the id ", id)
 }
 
 var errMailboxQuota = errors.New("the account has as many mailboxes as it may have")
@@ -101,7 +105,7 @@ func createMailboxes(c *call, in *api.CreateMailboxesRequest) (*api.CreatedMailb
 				var exists *store.ExistsError
 				switch {
 				case errors.As(err, &exists):
-					failed = &api.FailedMailboxItem{Code: api.BulkAlreadyExists, Message: "the mailbox " + localPart + "@" + d.Name + " exists already with the id " + exists.ID}
+					failed = &api.FailedMailboxItem{Code: api.BulkAlreadyExists, Message: c.mailboxExists(tx, d, localPart, exists.ID)}
 				case errors.Is(err, errMailboxQuota):
 					failed = &api.FailedMailboxItem{Code: api.BulkQuotaExceeded, Message: err.Error()}
 				case err != nil:

@@ -48,7 +48,7 @@ func createMasterPassword(c *call, in *api.CreateMasterPasswordRequest) (*api.Cr
 			ID: id, AccountID: c.caller.accountID, Name: in.Body.Name, Scope: scope, SecretHash: hash, CreatedAt: c.at,
 		}
 		if err := tx.CreateMasterPassword(&p); err != nil {
-			return nil, masterPasswordConflict(err, p)
+			return nil, c.masterPasswordConflict(tx, err, p)
 		}
 		return &api.CreatedMasterPassword{MasterPassword: masterPassword(p), GeneratedSecret: generated}, nil
 	})
@@ -68,9 +68,10 @@ func (s *Service) hashPassword(ctx context.Context, password string) (string, er
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, argon2Memory, argon2Passes, argon2Threads, b64(salt), b64(key)), nil
 }
 
-func masterPasswordConflict(err error, p store.MasterPassword) error {
+func (c *call) masterPasswordConflict(r store.Reader, err error, p store.MasterPassword) error {
 	if exists, ok := errors.AsType[*store.ExistsError](err); ok {
-		return api.Conflict("this %s has a master password named %q already, with the id %s", p.Scope.Type, p.Name, exists.ID)
+		return api.Conflict("this %s has a master password named %q already%s", p.Scope.Type, p.Name,
+			c.naming(r, api.CapCredentialView, p.Scope, ", with the id ", exists.ID))
 	}
 	return statusOf(err, "credential_id", "master password")
 }
@@ -100,7 +101,7 @@ func renameMasterPassword(c *call, in *api.RenameMasterPasswordRequest) (*api.Ma
 		}
 		p.Name, p.UpdatedAt = in.Body.Name, c.at
 		if err := tx.RenameMasterPassword(p.AccountID, p.ID, p.Name, c.at); err != nil {
-			return nil, masterPasswordConflict(err, p)
+			return nil, c.masterPasswordConflict(tx, err, p)
 		}
 		return new(masterPassword(p)), nil
 	})
@@ -121,7 +122,7 @@ func (c *call) findMasterPassword(r store.Reader, id string) (store.MasterPasswo
 	p, err := r.MasterPassword(c.caller.accountID, id)
 	if err == nil {
 		var ok bool
-		if ok, err = c.seesScope(r, p.Scope); err == nil && !ok {
+		if ok, err = c.seesScope(r, c.spec.Capability, p.Scope); err == nil && !ok {
 			err = store.ErrNotFound
 		}
 	}

@@ -97,9 +97,23 @@ func (c *call) scopeInBody(r store.Reader, domain, workspaceID *string) (store.S
 	return store.Scope{Type: api.ScopeAccount, ID: c.caller.accountID}, nil
 }
 
-// seesScope reports whether the caller may see what has a scope.
-func (c *call) seesScope(r store.Reader, scope store.Scope) (bool, error) {
-	w := c.caller.within(c.spec.Capability)
+// naming is what a conflict says to name an object that exists: words, and the
+// object's id. It is empty where the caller may not see the object: view is what
+// that takes.
+func (c *call) naming(r store.Reader, view api.Capability, scope store.Scope, words, id string) string {
+	if ok, err := c.seesScope(r, view, scope); err != nil || !ok {
+		return ""
+	}
+	return words + id
+}
+
+func domainScope(domainID string) store.Scope {
+	return store.Scope{Type: api.ScopeDomain, ID: domainID}
+}
+
+// seesScope reports whether a capability lets the caller see what has a scope.
+func (c *call) seesScope(r store.Reader, capability api.Capability, scope store.Scope) (bool, error) {
+	w := c.caller.within(capability)
 	if !w.Restricted {
 		return true, nil
 	}

@@ -150,7 +150,7 @@ func (m *machine) grant(body obj, faults []problem) operation {
 				return unprocessable(unknown...)
 			}
 			if same := find(m.grants, func(other *grant) bool { return other.revokedAt.IsZero() && other.content() == g.content() }); same != nil {
-				return conflict(same.id)
+				return conflictWith(same.id, m.reach(who, "authorization.view").all)
 			}
 			m.grants = append(m.grants, g)
 			return created(m.grantObject(g))

@@ -183,7 +183,7 @@ func (m *machine) createRecord() {
 			if prio, given := body["prio"].(int); given {
 				r.priority = &prio
 			}
-			if refusal := m.recordConflict(r); refusal != nil {
+			if refusal := m.recordConflict(who, r); refusal != nil {
 				return *refusal
 			}
 			m.records = append(m.records, r)
@@ -212,14 +212,14 @@ func (m *machine) drawPriority(typ string, body obj) []problem {
 }
 
 // recordConflict refuses a record that can't stand beside the others of its name.
-func (m *machine) recordConflict(r *record) *want {
+func (m *machine) recordConflict(who *caller, r *record) *want {
 	for _, other := range m.records {
 		if other == r || other.domain != r.domain || other.name != r.name {
 			continue
 		}
 		same := other.typ == r.typ && other.value == r.value && sameNumber(other.priority, r.priority)
 		if same || r.typ == "CNAME" || other.typ == "CNAME" {
-			return new(conflict(strconv.FormatInt(other.id, 10)))
+			return new(conflictWith(strconv.FormatInt(other.id, 10), m.reach(who, "dns_record.view").domain(r.domain)))
 		}
 	}
 	return nil
@@ -291,7 +291,7 @@ func (m *machine) updateRecord() {
 			}
 			before := *r
 			*r = changed
-			if refusal := m.recordConflict(r); refusal != nil {
+			if refusal := m.recordConflict(who, r); refusal != nil {
 				*r = before
 				return *refusal
 			}

@@ -148,7 +148,7 @@ func (m *machine) purchase(who *caller, workspaceID string, asked []offer) want 
 		if results = append(results, result); code != "" {
 			var message any
 			result["status"], result["error"], result["error_code"], result["id"] = "failed", learnAny(&message), code, nil
-			if code == "already_owned" { // it can be found by its id
+			if code == "already_owned" && m.reach(who, "domain.view").domain(owned) { // it can be found by its id
 				result["id"] = m.learnID(&owned.id)
 			}
 			continue

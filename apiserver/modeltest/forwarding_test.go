@@ -65,10 +65,12 @@ func (m *machine) target() address {
 		address{"ann@alpha.com", "ann@alpha.com"}, address{"ann@" + rivalDomain, "ann@" + rivalDomain})
 }
 
-// verify starts a rule's verification over.
-func (m *machine) verify(r *rule) {
+// verify starts a rule's verification over. A mailbox that the caller may not see
+// is as any other address.
+func (m *machine) verify(who *caller, r *rule) {
 	r.sentAt, r.expiresAt, r.verifiedAt = time.Time{}, time.Time{}, time.Time{}
-	if r.internal = m.mailboxAt(r.target) != nil; r.internal {
+	b := m.mailboxAt(r.target)
+	if r.internal = b != nil && m.reach(who, "forwarding.manage").domain(b.domain); r.internal {
 		r.links = append(r.links, "") // the links before don't work any more
 		return
 	}
@@ -98,10 +100,10 @@ func (m *machine) checkOutbox() {
 }
 
 // ruleConflict refuses a second rule with the same scope and target.
-func (m *machine) ruleConflict(r *rule) *want {
+func (m *machine) ruleConflict(who *caller, r *rule) *want {
 	for _, other := range m.rules {
 		if other != r && other.scope == r.scope && other.target == r.target {
-			return new(conflict(other.id))
+			return new(conflictWith(other.id, m.reach(who, "forwarding.view").scope(other.scope)))
 		}
 	}
 	return nil
@@ -123,10 +125,10 @@ func (m *machine) createRule() {
 				return *refusal
 			}
 			r := &rule{scope: s, target: target.canonical, on: true}
-			if refusal := m.ruleConflict(r); refusal != nil {
+			if refusal := m.ruleConflict(who, r); refusal != nil {
 				return *refusal
 			}
-			m.verify(r)
+			m.verify(who, r)
 			m.rules = append(m.rules, r)
 			return created(m.ruleObject(r))
 		},
@@ -165,11 +167,11 @@ func (m *machine) updateRule() {
 			}
 			before := r.target
 			r.target = target.canonical
-			if refusal := m.ruleConflict(r); refusal != nil {
+			if refusal := m.ruleConflict(who, r); refusal != nil {
 				r.target = before
 				return *refusal
 			}
-			m.verify(r)
+			m.verify(who, r)
 			r.updated = m.now()
 			return ok(m.ruleObject(r))
 		},

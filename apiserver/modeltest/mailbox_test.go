@@ -77,7 +77,7 @@ func (m *machine) createMailbox() {
 			}
 			b := m.newMailbox(d, body)
 			if other := m.mailboxAt(b.address()); other != nil {
-				return conflict(other.id)
+				return conflictWith(other.id, m.reach(who, "mailbox.view").domain(d))
 			}
 			if m.mailboxesLeft() < 1 {
 				return conflict()

@@ -28,10 +28,10 @@ func (m *machine) passwordObject(p *password) obj {
 var passwordNames = []string{"ops", "backup", "OPS", "100%", "ü", "nul\x00", "two\nlines"}
 
 // passwordConflict refuses a name that another one has in the scope.
-func (m *machine) passwordConflict(p *password) *want {
+func (m *machine) passwordConflict(who *caller, p *password) *want {
 	for _, other := range m.passwords {
 		if other != p && other.scope == p.scope && other.name == p.name {
-			return new(conflict(other.id))
+			return new(conflictWith(other.id, m.reach(who, "credential.view").scope(other.scope)))
 		}
 	}
 	return nil
@@ -72,7 +72,7 @@ func (m *machine) createPassword() {
 				return *refusal
 			}
 			p := &password{scope: s, name: body["name"].(string)}
-			if refusal := m.passwordConflict(p); refusal != nil {
+			if refusal := m.passwordConflict(who, p); refusal != nil {
 				return *refusal
 			}
 			m.passwords = append(m.passwords, p)
@@ -108,7 +108,7 @@ func (m *machine) renamePassword() {
 			}
 			before := p.name
 			p.name = body["name"].(string)
-			if refusal := m.passwordConflict(p); refusal != nil {
+			if refusal := m.passwordConflict(who, p); refusal != nil {
 				p.name = before
 				return *refusal
 			}

@@ -62,6 +62,23 @@ func refused(status int, problems ...problem) want { return want{status: status,
 
 func unprocessable(problems ...problem) want { return refused(422, problems...) }
 func conflict(says ...string) want           { return refused(409, problem{"body", "conflict", says}) }
+
+// conflictWith is a conflict with an object, which is named to whoever may see it.
+func conflictWith(id string, seen bool) want {
+	if seen {
+		return conflict(id)
+	}
+	w := conflict()
+	w.check = func(a *answer) []string {
+		found := problemDifferences(w.problems, a.json)
+		if len(id) == len(accountID) && strings.Contains(string(a.raw), id) {
+			found = append(found, "an object is named that the caller may not see")
+		}
+		return found
+	}
+	return w
+}
+
 func notFound(param string) want {
 	return refused(404, problem{loc: "path." + param, typ: "not_found"})
 }

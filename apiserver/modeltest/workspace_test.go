@@ -45,10 +45,10 @@ func (m *machine) createWorkspace() {
 func (m *machine) newWorkspace(body obj, faults []problem) operation {
 	return operation{
 		method: "POST", path: "/workspaces", body: body, capability: "workspace.manage", keyed: true, faults: faults,
-		then: func(*caller) want {
+		then: func(who *caller) want {
 			w := &workspace{name: body["name"].(string)}
 			if other := find(m.workspaces, func(other *workspace) bool { return other.name == w.name }); other != nil {
-				return conflict(other.id)
+				return conflictWith(other.id, m.reach(who, "workspace.view").workspace(other))
 			}
 			m.workspaces = append(m.workspaces, w)
 			return created(m.workspaceObject(w))
