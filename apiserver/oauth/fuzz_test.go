@@ -1,0 +1,80 @@
+package oauth
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+)
+
+const fuzzedIssuer = "https://issuer.test"
+
+// published answers as an issuer with one key does, without a network.
+type published struct{}
+
+// RoundTrip implements http.RoundTripper.
+func (published) RoundTrip(r *http.Request) (*http.Response, error) {
+	var answer any = obj{"keys": []any{jwk("ed", edKey.Public())}}
+	if strings.HasPrefix(r.URL.Path, "/.well-known/") {
+		answer = obj{"issuer": fuzzedIssuer, "jwks_uri": fuzzedIssuer + "/keys"}
+	}
+	body, err := json.Marshal(answer)
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(body)), Request: r}, err
+}
+
+// FuzzAccessToken signs any header and any claims with the issuer's own key: what
+// is accepted is an access token of the issuer for this API that holds now, and
+// what is refused is refused with a reason.
+func FuzzAccessToken(f *testing.F) {
+	v, err := New(Options{Issuer: fuzzedIssuer, Audience: audience, Transport: published{}, Clock: func() time.Time { return start }})
+	if err != nil {
+		f.Fatal(err)
+	}
+	later := start.Add(time.Hour).Unix()
+	good := string(must(json.Marshal(obj{"iss": fuzzedIssuer, "aud": audience, "sub": "jane", "exp": later, "groups": []string{"ops"}})))
+	for _, header := range []string{
+		`{"alg":"EdDSA","kid":"ed"}`, `{"alg":"EdDSA","kid":"ed","typ":"at+jwt"}`, `{"alg":"none"}`, `{"alg":"HS256","kid":"ed"}`, `{"alg":"eddsa","kid":"ed"}`,
+		`{"alg":"EdDSA","kid":"../x","crit":["exp"],"jku":"http://evil.test"}`, `{"alg":"EdDSA","alg":"none"}`, `[]`, `{"alg":["EdDSA"]}`, `{"alg":"EdDSA","kid":5,"typ":7}`,
+	} {
+		f.Add([]byte(header), []byte(good))
+	}
+	for _, claims := range []string{
+		`{}`, `null`, `[]`, strings.Replace(good, `"exp"`, `"EXP"`, 1), strings.Replace(good, `"aud"`, `"aud":"x","aud"`, 1), strings.Replace(good, "jane", "", 1),
+		strings.Replace(good, `"jane"`, "5", 1), strings.Replace(good, `["ops"]`, `[["ops"]]`, 1), strings.Replace(good, `["ops"]`, `"ops"`, 1), strings.Replace(good, "ops", "\x00", 1),
+		`{"exp":1e999}`, `{"exp":"soon"}`, `{"aud":{}}`, `{"nbf":-1e18}`, good + "x", strings.Replace(good, "jane", strings.Repeat("j", 5000), 1),
+	} {
+		f.Add([]byte(`{"alg":"EdDSA","kid":"ed"}`), []byte(claims))
+	}
+	encode := base64.RawURLEncoding.EncodeToString
+	f.Fuzz(func(t *testing.T, header, claims []byte) {
+		signed := encode(header) + "." + encode(claims)
+		user, err := v.VerifyToken(t.Context(), signed+"."+encode(ed25519.Sign(edKey, []byte(signed))))
+		if err != nil {
+			if invalid := new(apiserver.InvalidTokenError); !errors.As(err, &invalid) && !errors.Is(err, apiserver.ErrTokenExpired) {
+				t.Errorf("%q %q: %v", header, claims, err)
+			}
+			return
+		}
+		var h, c map[string]any // names in one case only
+		if json.Unmarshal(header, &h) != nil || json.Unmarshal(claims, &c) != nil {
+			t.Fatalf("%q %q is accepted", header, claims)
+		}
+		list, _ := c["aud"].([]any)
+		expiry, _ := c["exp"].(float64)
+		if h["alg"] != "EdDSA" || c["iss"] != fuzzedIssuer || c["aud"] != audience && !slices.Contains(list, any(audience)) || expiry <= float64(start.Unix()) {
+			t.Errorf("%q %q is accepted", header, claims)
+		}
+		if sub, _ := c["sub"].(string); user.ID != sub {
+			t.Errorf("%q is the user %q", claims, user.ID)
+		}
+	})
+}
