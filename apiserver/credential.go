@@ -141,6 +141,11 @@ func (s *Service) admit(ctx context.Context, who caller, accountID string, spec 
 	anywhere := who.accountID == ""
 	if anywhere && isID(accountID) {
 		who = who.in(accountID)
+		// The built-in owner's id follows from the account's; where people choose
+		// their sub, anybody could choose that one.
+		if who.userID == ownerID(accountID) {
+			return caller{}, api.PermissionDenied(spec.Capability)
+		}
 	}
 	if who.accountID != accountID && isID(accountID) {
 		return caller{}, api.PermissionDenied(spec.Capability)

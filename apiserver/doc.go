@@ -5,7 +5,9 @@
 // it in process without a socket, Close ends it. The rules of each resource are
 // in the file of its name; what all operations share is in pipeline.go (the way
 // of a request), credential.go, oauth.go and caller.go (who calls and what they
-// may do) and transact.go (writes and Idempotency-Keys).
+// may do), ratelimit.go, references.go (what a body names) and transact.go (writes
+// and Idempotency-Keys). Messages leave by mailqueue.go; a fixture is read,
+// planned, loaded and dumped by the files of that name.
 //
 // The package imports the contract (api), the syntax packages beside it and the
 // store's interface; it links no database and no exporter.

@@ -19,8 +19,8 @@ import (
 // were made now: it is internal if and only if its target is a mailbox, and a
 // pending one gets a new link.
 func (s *Service) DumpFixture(ctx context.Context) (*Fixture, error) {
-	current := *s.rules.get()
-	f := &Fixture{Registrar: &current.registrar, MaxMailboxes: &current.maxMailboxes, Accounts: []FixtureAccount{}}
+	current, at := *s.rules.get(), s.now()
+	f := &Fixture{Registrar: new(current.registrar.clone()), MaxMailboxes: &current.maxMailboxes, Accounts: []FixtureAccount{}}
 	err := s.store.View(ctx, func(r store.Reader) error {
 		f.Accounts = f.Accounts[:0]
 		accounts, err := r.Accounts()
@@ -28,7 +28,7 @@ func (s *Service) DumpFixture(ctx context.Context) (*Fixture, error) {
 			return err
 		}
 		for _, a := range accounts {
-			d := accountDumper{Reader: r, call: &call{Service: s, ctx: ctx, at: s.now()}, id: a.ID}
+			d := accountDumper{Reader: r, call: &call{Service: s, ctx: ctx, at: at}, id: a.ID}
 			dumped, err := d.dump(a)
 			if err != nil {
 				return err

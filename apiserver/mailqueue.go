@@ -31,6 +31,8 @@ var (
 type letter struct {
 	Message
 	requestID string
+	// dropped is closed when it is given up while it waits.
+	dropped chan struct{}
 }
 
 // mailQueue sends messages in the background. It is in memory: what a process
@@ -78,6 +80,7 @@ func (q *mailQueue) hand(l letter) {
 	case len(q.pending) >= mailQueueSize:
 		q.notSent(&l, 0, errMailQueueFull)
 	default:
+		l.dropped = make(chan struct{})
 		q.pending[&l] = true
 		q.sending.Go(func() { q.send(&l) })
 	}
@@ -93,6 +96,9 @@ func (q *mailQueue) send(l *letter) {
 			}
 			return
 		}
+		if !q.waits(l) {
+			return
+		}
 		if errors.Is(err, ErrUndeliverable) || attempts > len(sendPauses) || q.isClosing() {
 			if q.done(l) {
 				q.notSent(l, attempts, err)
@@ -102,7 +108,7 @@ func (q *mailQueue) send(l *letter) {
 		pause := sendPauses[attempts-1]
 		q.log.Warn("verification message not sent yet", "request_id", l.requestID, "forwarding_id", l.ForwardingID,
 			"attempts", attempts, "again_in", pause, "error", l.redacted(err))
-		q.pause(pause)
+		q.pause(l, pause)
 	}
 }
 
@@ -124,13 +130,15 @@ func (q *mailQueue) attempt(l *letter) (err error) {
 	return q.courier.Send(ctx, l.Message)
 }
 
-// pause waits, unless the service ends: then the message gets one more attempt.
-func (q *mailQueue) pause(d time.Duration) {
+// pause waits before a message is tried again, unless the service ends: then it
+// gets one more attempt.
+func (q *mailQueue) pause(l *letter, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 	case <-q.closing:
+	case <-l.dropped:
 	}
 }
 
@@ -159,6 +167,9 @@ func (q *mailQueue) forget() {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	for l := range q.pending {
+		close(l.dropped)
+	}
 	clear(q.pending)
 }
 

@@ -198,6 +198,17 @@ func TestIDsOfUsers(t *testing.T) {
 	}
 }
 
+// The owner's id can be computed by anybody, and is nobody's sub.
+func TestNobodyIsTheBuiltInOwner(t *testing.T) {
+	owner := api.DerivedID(accountID, "user:owner")
+	h, _ := newIssued(t, map[string]any{"t": apiserver.User{ID: owner}, "upper": apiserver.User{ID: strings.ToUpper(owner), Groups: []string{"ops"}}})
+	h.own("group", "ops")
+	for _, token := range []string{"t", "upper"} {
+		h.as(token).get("/workspaces").refused(403, "header.Authorization permission_denied")
+		h.as(token).post("/workspaces", obj{"name": "x"}).refused(403, "header.Authorization permission_denied")
+	}
+}
+
 // What a user's service account may do is what the user may, through the groups
 // too.
 func TestServiceAccountOfAUser(t *testing.T) {

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -75,13 +77,13 @@ func (c *call) unknownReferences(r store.Reader, body []byte) (found []*api.Prob
 	if err := json.Unmarshal(body, &fields); err != nil {
 		return nil, nil //nolint:nilerr // it is told of already
 	}
-	for name, find := range references {
+	for _, name := range slices.Sorted(maps.Keys(references)) {
 		ref, _ := fields[name].(string)
 		if ref == "" {
 			continue
 		}
 		var unknown *api.Error
-		switch err := find(c, r, ref); {
+		switch err := references[name](c, r, ref); {
 		case errors.As(err, &unknown):
 			found = append(found, unknown.Detail...)
 		case err != nil:

@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"errors"
+	"maps"
 	"math/big"
 	"slices"
 	"strings"
@@ -30,6 +31,13 @@ type Registrar struct {
 	PaymentNeeded bool `json:"payment_needed,omitempty"`
 	// ProvisioningDelay is how long a bought domain is pending.
 	ProvisioningDelay Duration `json:"provisioning_delay,omitempty"`
+}
+
+// clone returns a copy that shares nothing with r.
+func (r Registrar) clone() Registrar {
+	r.Taken, r.Premium, r.UnsupportedTLDs = slices.Clone(r.Taken), slices.Clone(r.Premium), slices.Clone(r.UnsupportedTLDs)
+	r.Prices = maps.Clone(r.Prices)
+	return r
 }
 
 // verdict is what the registrar says of one name.

@@ -1,7 +1,6 @@
 package control
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -31,18 +30,17 @@ func (p *Plane) Handler(s *apiserver.Service) http.Handler {
 	h := server{p, s}
 	mux := http.NewServeMux()
 	for _, r := range h.routes() {
-		mux.HandleFunc(r.Method+" "+cmp.Or(map[string]string{"/": "/{$}"}[r.Path], r.Path), func(w http.ResponseWriter, req *http.Request) {
+		pattern := r.Method + " " + r.Path
+		if r.Path == "/" {
+			pattern += "{$}" // it alone, not all that is below
+		}
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, req *http.Request) {
 			if err := r.serve(w, req); err != nil {
 				refuse(w, err)
 			}
 		})
 	}
-	// A web page in a browser on this machine must not steer the service.
-	protection := http.NewCrossOriginProtection()
-	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		refuse(w, &httpError{http.StatusForbidden, errors.New("a page of another origin may not steer the service")})
-	}))
-	return protection.Handler(routed(mux))
+	return ownOrigin(routed(mux))
 }
 
 func (h server) routes() []route {

@@ -134,6 +134,7 @@ func TestErrorLines(t *testing.T) {
 		{"negative duration", []string{"serve", "--shutdown-timeout=-1s"}, exitUsage, "must not be negative"},
 		{"bad format", []string{"serve", "--log-format", "xml"}, exitUsage, `--log-format must be one of "text","json"`},
 		{"bad level", []string{"serve", "--log-level", "loud"}, exitUsage, "--log-level"},
+		{"links that lead nowhere", []string{"serve", "--listen", "0.0.0.0:0", "--smtp-url", "smtp://mail.example.com", "--smtp-from", "a@example.com"}, exitUsage, "--public-url: is required with --smtp-url"},
 		{"bad public URL", []string{"serve", "--public-url", "mail.example.com"}, exitUsage, "--public-url: must be an http or https URL"},
 		{"bad time", []string{"audit", "--since", "yesterday"}, exitUsage, `--since: "yesterday" is neither a time such as 2026-03-14T15:00:00Z nor a duration such as 24h`},
 		{"a time to come", []string{"audit", "--since=-1h"}, exitUsage, `"-1h" is neither`},

@@ -47,6 +47,16 @@ func urlOf(l net.Listener) string {
 	return "http://" + net.JoinHostPort(host, fmt.Sprint(address.Port()))
 }
 
+// isLocal reports whether only this machine can reach an address to listen on.
+func isLocal(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
+}
+
 func isLoopback(l net.Listener) bool {
 	address, err := netip.ParseAddrPort(l.Addr().String())
 	return err == nil && address.Addr().IsLoopback()

@@ -50,6 +50,9 @@ func (c serveCommand) Validate() error {
 		}
 	}
 	if c.PublicURL == "" {
+		if c.SMTPURL != "" && !isLocal(c.Listen) {
+			return errors.New("--public-url: is required with --smtp-url, so that the links in messages lead here from elsewhere too")
+		}
 		return nil
 	}
 	u, err := url.Parse(c.PublicURL)
@@ -95,15 +98,21 @@ func (c serveCommand) Run(ctx context.Context, m Main) (err error) {
 		return err
 	}
 	options := c.options(db, plane, s, log)
-	options.Tokens, options.Courier = tokens, courier
+	options.Tokens = tokens
+	if courier != nil { // a nil *mailer.Mailer is no nil Courier
+		options.Courier = courier
+	}
 	service, err := apiserver.New(options)
 	if err != nil {
 		return errors.Join(err, db.Close())
 	}
 	defer func() { err = errors.Join(err, service.Close()) }()
-	if err := service.LoadFixture(ctx, fixture); err != nil {
-		return fmt.Errorf("--fixture %s: %w", c.Fixture, err)
+	if c.Fixture != "" {
+		if err := service.LoadFixture(ctx, fixture); err != nil {
+			return fmt.Errorf("--fixture %s: %w", c.Fixture, err)
+		}
 	}
+	announceMail(log, courier, s.control != nil)
 	c.announce(ctx, log, s, db)
 	return s.serve(ctx, service, plane)
 }
@@ -161,7 +170,6 @@ func (c serveCommand) announce(ctx context.Context, log *slog.Logger, s *server,
 		}
 		return err
 	})
-	c.announceMail(log, s.control != nil)
 	if accounts == 0 {
 		log.Warn("there is no account yet; make one with: mailhostd init --database "+describe(c.Database), "database", describe(c.Database))
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/mailer"
 )
 
@@ -28,7 +27,7 @@ func (f smtpFlags) validate() error {
 }
 
 // courier returns what sends messages, and nil where nothing does.
-func (f smtpFlags) courier() (apiserver.Courier, error) {
+func (f smtpFlags) courier() (*mailer.Mailer, error) {
 	if f.SMTPURL == "" {
 		return nil, nil
 	}
@@ -40,11 +39,10 @@ func (f smtpFlags) courier() (apiserver.Courier, error) {
 }
 
 // announceMail logs what becomes of messages.
-func (f smtpFlags) announceMail(log *slog.Logger, outbox bool) {
-	m, err := mailer.New(mailer.Options{URL: f.SMTPURL, From: f.SMTPFrom})
+func announceMail(log *slog.Logger, courier *mailer.Mailer, outbox bool) {
 	switch {
-	case err == nil:
-		log.Info("sending messages", "server", m.Server(), "from", m.From())
+	case courier != nil:
+		log.Info("sending messages", "server", courier.Server(), "from", courier.From())
 	case outbox:
 		log.Info("messages are not sent, and are in the outbox of the control plane")
 	default:

@@ -40,7 +40,7 @@ type Rule struct {
 	Path map[string]string `json:"path,omitempty"`
 
 	// At most one of these says on which of the selected requests the rule acts;
-	// without one it acts on all. Nth is the only one, Every is each so-manieth,
+	// without one it acts on all. Nth is the only one, Every is each n-th,
 	// Percent is the share of them, above 0 and up to 100, in a sequence that
 	// Seed determines.
 	Nth     int     `json:"nth,omitempty"`

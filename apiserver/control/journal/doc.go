@@ -5,6 +5,6 @@
 // fault. What it keeps holds no secret: no credential, no Idempotency-Key, no
 // one-time link, no secret member of a body; see Entry.
 //
-// The package imports apiserver and package fault, of which it records what
-// acted. What it records is in memory.
+// The package imports apiserver, the contract (api) and package fault, of which it
+// records what acted. What it records is in memory.
 package journal
