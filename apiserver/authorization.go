@@ -113,7 +113,15 @@ func (c *call) refuseSameGrant(r store.Reader, g store.Authorization) error {
 
 func revokeAuthorization(c *call, in *api.AuthorizationRequest) (*api.NoContent, error) {
 	return transact(c, func(tx store.Tx) (*api.NoContent, error) {
-		err := tx.RevokeAuthorization(c.caller.accountID, in.AuthorizationID, c.at)
+		g, err := tx.Authorization(c.caller.accountID, in.AuthorizationID)
+		if err != nil {
+			return nil, statusOf(err, "authorization_id", "authorization")
+		}
+		// Whoever may not make an owner may not unmake one.
+		if g.GrantKind != api.GrantCapability && !c.mayGrant(api.GrantAuthorizationBody{GrantKind: g.GrantKind}) {
+			return nil, api.NewError(http.StatusForbidden, api.TypePermissionDenied, "the credential can't revoke %s, which it does not have itself", g.GrantKind).At("header", "Authorization")
+		}
+		err = tx.RevokeAuthorization(c.caller.accountID, in.AuthorizationID, c.at)
 		return &api.NoContent{}, statusOf(err, "authorization_id", "authorization")
 	})
 }

@@ -58,6 +58,18 @@ func TestGrantsNameWhatExists(t *testing.T) {
 	h.post("/auth/authorizations", with(base, "subject_id", id, "resource_type", "workspace", "resource_id", h.defaultWorkspace())).want(201)
 }
 
+// Whoever may not make an owner may not unmake one.
+func TestRevokingAnOwner(t *testing.T) {
+	h := newHarness(t)
+	c := h.limited(t, grant{capability: api.CapAuthorizationManage})
+	user := obj{"subject_type": "user", "subject_id": "u"}
+	owner := h.post("/auth/authorizations", with(user, "grant_kind", "account_owner")).want(201).str("id")
+	capability := h.post("/auth/authorizations", with(user, "grant_kind", "capability", "capability_key", "mailbox.view")).want(201).str("id")
+	c.delete("/auth/authorizations/"+owner).refused(403, "header.Authorization permission_denied").says("account_owner")
+	c.delete("/auth/authorizations/" + capability).want(204)
+	h.delete("/auth/authorizations/" + owner).want(204)
+}
+
 func TestGrantIsMadeOnce(t *testing.T) {
 	h := newHarness(t)
 	domain, other := h.domain("example.com"), h.domain("example.net")

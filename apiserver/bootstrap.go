@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
@@ -66,7 +68,7 @@ func (s *Service) EnsureAccount(ctx context.Context, id string) (string, error) 
 		if err := look(tx); err != nil || found != "" {
 			return err // another process was faster
 		}
-		attribute(tx, operator, AuditEnsureAccount)
+		audit.Attribute(tx, audit.Operator, audit.EnsureAccount)
 		found = id
 		return createAccount(tx, newAccount(id, at), defaultOptions(id))
 	})
@@ -134,7 +136,7 @@ func (s *Service) InitAccount(ctx context.Context, id, tokenName string) (accoun
 	id = canonicalID(id)
 	at, issued := s.now(), s.newOwnerToken(tokenName)
 	err = s.store.Update(ctx, func(tx store.Tx) error {
-		attribute(tx, operator, AuditInitAccount)
+		audit.Attribute(tx, audit.Operator, audit.InitAccount)
 		_, err := tx.Account(id)
 		switch {
 		case errors.Is(err, store.ErrNotFound):
@@ -151,7 +153,7 @@ func (s *Service) InitAccount(ctx context.Context, id, tokenName string) (accoun
 }
 
 // refuseInUse returns an *AccountInUseError where the account has a service
-// account that works.
+// account that works and may do everything: without one nobody could make another.
 func refuseInUse(r store.Reader, accountID string, now time.Time) error {
 	for offset := 0; ; offset += api.MaxPageSize {
 		accounts, _, err := r.ServiceAccounts(accountID, store.Slice{Offset: offset, Limit: api.MaxPageSize})
@@ -159,7 +161,14 @@ func refuseInUse(r store.Reader, accountID string, now time.Time) error {
 			return err
 		}
 		for _, a := range accounts {
-			if a.RevokedAt.IsZero() && (a.ExpiresAt.IsZero() || now.Before(a.ExpiresAt)) {
+			if !a.RevokedAt.IsZero() || !a.ExpiresAt.IsZero() && !now.Before(a.ExpiresAt) {
+				continue
+			}
+			grants, err := r.GrantsOf(accountID, []store.Subject{{Type: api.SubjectServiceAccount, ID: a.ID}})
+			if err != nil {
+				return err
+			}
+			if slices.ContainsFunc(grants, func(g store.Authorization) bool { return g.GrantKind != api.GrantCapability }) {
 				return &AccountInUseError{AccountID: accountID}
 			}
 		}
@@ -227,7 +236,7 @@ func (o ownerToken) create(tx store.Tx, accountID string, at time.Time) error {
 func (s *Service) IssueOwnerToken(ctx context.Context, accountID, name string) (string, error) {
 	at, issued := s.now(), s.newOwnerToken(name)
 	err := s.store.Update(ctx, func(tx store.Tx) error {
-		attribute(tx, operator, AuditIssueOwnerToken)
+		audit.Attribute(tx, audit.Operator, audit.IssueOwnerToken)
 		return issued.create(tx, accountID, at)
 	})
 	return issued.token.String(), err

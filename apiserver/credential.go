@@ -73,9 +73,9 @@ func parseServiceToken(s string) (serviceToken, bool) {
 // authenticate finds out who calls and whether they may use the operation; what
 // a narrowed grant lets them see of it is the operation's matter.
 func (s *Service) authenticate(ctx huma.Context, next func(huma.Context)) {
-	_, w := humago.Unwrap(ctx)
+	r, w := humago.Unwrap(ctx)
 	spec := api.SpecOf(ctx)
-	who, err := s.identify(ctx.Context(), ctx.Header("Authorization"), canonicalID(ctx.Param("account_id")), spec)
+	who, err := s.identify(ctx.Context(), r.Header.Values("Authorization"), canonicalID(ctx.Param("account_id")), spec)
 	if err == nil {
 		err = who.mayUse(spec)
 	}
@@ -84,7 +84,11 @@ func (s *Service) authenticate(ctx huma.Context, next func(huma.Context)) {
 	}
 	if err != nil {
 		var answer *api.Error
-		if !errors.As(err, &answer) {
+		switch {
+		case errors.As(err, &answer):
+		case ctx.Context().Err() != nil: // nobody waits for the answer
+			answer = cancelled()
+		default:
 			s.log.Error("authentication failed", "request_id", requestID(ctx.Context()), "error", err)
 			answer = s.fault(err)
 		}
@@ -96,7 +100,7 @@ func (s *Service) authenticate(ctx huma.Context, next func(huma.Context)) {
 
 // identify returns the caller that a request's credential names, with what they
 // may do in the account of its path.
-func (s *Service) identify(ctx context.Context, authorization, accountID string, spec api.Spec) (caller, error) {
+func (s *Service) identify(ctx context.Context, authorization []string, accountID string, spec api.Spec) (caller, error) {
 	who, err := s.presentedCaller(ctx, authorization)
 	if err != nil {
 		return caller{}, err
@@ -111,7 +115,7 @@ type presented struct {
 }
 
 // presentedCaller is callerOf, once for each request.
-func (s *Service) presentedCaller(ctx context.Context, authorization string) (caller, error) {
+func (s *Service) presentedCaller(ctx context.Context, authorization []string) (caller, error) {
 	p := progressOf(ctx)
 	if p.presented == nil {
 		who, err := s.callerOf(ctx, authorization)
@@ -121,11 +125,14 @@ func (s *Service) presentedCaller(ctx context.Context, authorization string) (ca
 }
 
 // callerOf returns the caller that a credential names, whatever they may do.
-func (s *Service) callerOf(ctx context.Context, authorization string) (caller, error) {
+func (s *Service) callerOf(ctx context.Context, authorization []string) (caller, error) {
 	if who, trusted := ctx.Value(trustedKey{}).(caller); trusted {
 		return who, nil
 	}
-	scheme, token, _ := strings.Cut(authorization, " ")
+	if len(authorization) > 1 {
+		return caller{}, invalidToken(api.TypeInvalidToken, "send one Authorization header; there are several")
+	}
+	scheme, token, _ := strings.Cut(strings.Join(authorization, ""), " ")
 	token = strings.TrimSpace(token)
 	if !strings.EqualFold(scheme, "Bearer") || token == "" {
 		return caller{}, api.NewError(http.StatusUnauthorized, api.TypeNotAuthenticated, "send the header Authorization: Bearer <token>").

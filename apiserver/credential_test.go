@@ -1,6 +1,8 @@
 package apiserver_test
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -121,5 +123,21 @@ func TestAccountIDIsAnyUUID(t *testing.T) {
 	for _, id := range []string{strings.ToUpper(accountID), strings.ReplaceAll(accountID, "-", "")} {
 		c.account = id
 		c.get("").want(200).is("id", accountID)
+	}
+}
+
+// An intermediary that looks at the last of two would see another credential.
+func TestTwoCredentials(t *testing.T) {
+	h := newHarness(t)
+	token, err := h.svc.IssueOwnerToken(t.Context(), accountID, "t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/public/accounts/"+accountID+"/mailboxes", nil)
+	r.Header["Authorization"] = []string{"Bearer " + token, "Bearer " + token}
+	w := httptest.NewRecorder()
+	h.svc.Handler().ServeHTTP(w, r)
+	if w.Code != 401 || !strings.Contains(w.Body.String(), "invalid_token") {
+		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }

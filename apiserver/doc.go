@@ -6,9 +6,10 @@
 // in the file of its name; what all operations share is in pipeline.go (the way
 // of a request), credential.go, oauth.go and caller.go (who calls and what they
 // may do), ratelimit.go, references.go (what a body names) and transact.go (writes
-// and Idempotency-Keys). Messages leave by mailqueue.go; a fixture is read,
-// planned, loaded and dumped by the files of that name.
+// and Idempotency-Keys), and package audit, which logs every change. Messages
+// leave by mailqueue.go; a fixture is read, planned, loaded and dumped by the
+// files of that name.
 //
-// The package imports the contract (api), the syntax packages beside it and the
-// store's interface; it links no database and no exporter.
+// The package imports the contract (api), the syntax packages beside it, audit,
+// strictjson and the store's interface; it links no database and no exporter.
 package apiserver

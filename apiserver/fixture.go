@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/strictjson"
 )
 
 // Fixture describes accounts as a test or a demonstration finds them, and the
@@ -201,7 +203,7 @@ func ReadFixture(r io.Reader) (*Fixture, error) {
 		return nil, err
 	}
 	f := new(Fixture)
-	if err := decodeStrict(data, f); err != nil {
+	if err := strictjson.Unmarshal(data, f); err != nil {
 		return nil, err
 	}
 	p, err := planFixture(f)

@@ -198,8 +198,11 @@ func TestDumpFixtureOfACancelledAccount(t *testing.T) {
 	}
 	h.post("/billing/cancel-plan", obj{"cancel_immediately": true}).want(200)
 	text := dump(t, h.svc)
-	if strings.Contains(text, "next_plan_id") || !strings.Contains(text, `"cancelled"`) {
+	if strings.Contains(text, "next_plan_id") || strings.Contains(text, "cancels_at") || !strings.Contains(text, `"cancelled"`) {
 		t.Errorf("%s", text)
+	}
+	if err := h.svc.Reset(t.Context(), parseFixture(t, text)); err != nil {
+		t.Errorf("the dump is no fixture: %v", err)
 	}
 }
 

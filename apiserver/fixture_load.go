@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
@@ -28,7 +29,7 @@ func (s *Service) LoadFixture(ctx context.Context, f *Fixture) error {
 	loaders := s.newFixtureLoaders(ctx, missing)
 	if len(loaders) > 0 {
 		if err := s.store.Update(ctx, func(tx store.Tx) error {
-			attribute(tx, operator, AuditLoadFixture)
+			audit.Attribute(tx, audit.Operator, audit.LoadFixture)
 			return loadAll(tx, loaders)
 		}); err != nil {
 			return err

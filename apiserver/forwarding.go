@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"errors"
+	"net/http"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -11,6 +12,11 @@ import (
 
 // verificationLasts is how long a recipient has to open the link.
 const verificationLasts = 72 * time.Hour
+
+// resendLimit is how often one recipient gets another message for rules that
+// exist: whoever may change one must not be able to flood an address. New rules
+// are not limited, as an apply may make many with one target.
+var resendLimit = RateLimit{Requests: 20, Per: 20 * time.Minute}
 
 func createForwarding(c *call, in *api.CreateForwardingRequest) (*api.Forwarding, error) {
 	id, link := c.newID(), c.newLink()
@@ -112,6 +118,13 @@ func updateForwarding(c *call, in *api.UpdateForwardingRequest) (*api.Forwarding
 		}
 		if err := tx.UpdateForwarding(rule); err != nil {
 			return nil, c.forwardingConflict(tx, err, rule)
+		}
+		if letter == nil {
+			return new(c.forwarding(rule)), nil
+		}
+		if wait := c.resends.spend(rule.AccountID+" "+rule.TargetEmail, c.at); wait > 0 {
+			return nil, api.NewError(http.StatusTooManyRequests, api.TypeRateLimited,
+				"%s has been sent many messages already, and nothing was changed; try again in %d s", rule.TargetEmail, wait).At("body", "target_email").RetryAfter(wait)
 		}
 		return new(c.forwarding(rule)), nil
 	})

@@ -61,7 +61,9 @@ func (t handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		defer func() {
 			var err error
 			if cause := recover(); cause != nil {
-				err = errAborted
+				if err = ctx.Err(); err == nil { // the handler may see it first
+					err = errAborted
+				}
 			}
 			w.end(err)
 		}()

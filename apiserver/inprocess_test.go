@@ -7,17 +7,19 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
 // endlessStore has mailboxes without end, or as many as there are before an
-// error; done says that a reader of them has returned.
+// error; done says that the handler of an export has returned.
 type endlessStore struct {
 	store.Store
 	before int64
@@ -34,9 +36,12 @@ type endlessReader struct {
 	store *endlessStore
 }
 
-func (r endlessReader) EachMailbox(_ string, _ store.MailboxFilter, fn func(store.Mailbox) error) error {
-	defer close(r.store.done)
-	for i := int64(0); r.store.err == nil || i < r.store.before; i++ {
+func (r endlessReader) EachMailbox(_ string, f store.MailboxFilter, fn func(store.Mailbox) error) error {
+	begin := int64(0)
+	if last, err := strconv.ParseInt(f.After.ID, 10, 64); err == nil {
+		begin = last + 1
+	}
+	for i := begin; r.store.err == nil || i < r.store.before; i++ {
 		if err := fn(store.Mailbox{ID: fmt.Sprint(i), LocalPart: fmt.Sprint("u", i), DomainName: "example.com"}); err != nil {
 			return err
 		}
@@ -48,7 +53,15 @@ func (r endlessReader) EachMailbox(_ string, _ store.MailboxFilter, fn func(stor
 func exportOf(ctx context.Context, t *testing.T, s *endlessStore) *http.Response {
 	t.Helper()
 	s.Store, s.done = newStore(t), make(chan struct{})
-	h := newHarness(t, func(o *apiserver.Options) { o.Store = s })
+	h := newHarness(t, func(o *apiserver.Options) {
+		o.Store = s
+		o.Middleware = func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				defer close(s.done)
+				next.ServeHTTP(w, r)
+			})
+		}
+	})
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://mailhost.test/v1/public/accounts/"+accountID+"/mailboxes/export", strings.NewReader(`{}`))
 	if err != nil {
 		t.Fatal(err)
@@ -100,6 +113,28 @@ func TestInProcessCutOff(t *testing.T) {
 		t.Errorf("%d bytes, and then %v", n, err)
 	}
 	<-s.done
+}
+
+// Clients that read nothing of their exports keep nobody else from reading.
+func TestStalledExports(t *testing.T) {
+	h := newHarness(t, func(o *apiserver.Options) { o.Store = &endlessStore{Store: newStore(t)} })
+	for range 100 { // more than may read at once
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://mailhost.test/v1/public/accounts/"+accountID+"/mailboxes/export", strings.NewReader(`{}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		resp, err := h.svc.OwnerClient(accountID).Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if a, err := h.try(ctx, "GET", "/workspaces", nil); err != nil || a.status != 200 {
+		t.Errorf("%v %v", a, err)
+	}
 }
 
 // waitingStore answers nothing before the request is over.

@@ -2,7 +2,9 @@ package apiserver_test
 
 import (
 	"fmt"
+	"net/http"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -100,4 +102,101 @@ func (refs references) check(t *testing.T, c *client) {
 	if compared < 40 {
 		t.Errorf("only %d answers were compared", compared)
 	}
+}
+
+// namesPlaces tells the inputs that name a domain, a mailbox or a workspace.
+var namesPlaces = regexp.MustCompile("^(domains?|mailbox(es)?|workspaces?|resource)(_ids?)?$")
+
+// notNarrowable are the operations that name a domain, a mailbox or a workspace
+// and that a narrowed grant does not permit, each with why.
+var notNarrowable = map[string]string{
+	"grant-authorization": "a narrowed caller must not hand on what it may do",
+}
+
+// TestWhatNamesAPlaceIsNarrowable keeps a new operation in a domain from being
+// forgotten: one that is not Narrowable serves no narrowed caller at all.
+func TestWhatNamesAPlaceIsNarrowable(t *testing.T) {
+	found := map[string]bool{}
+	for _, spec := range api.Specs() {
+		inputs := append(params(spec.Request, "path"), params(spec.Request, "query")...)
+		if body, ok := spec.Request.FieldByName("Body"); ok {
+			inputs = append(inputs, bodyFields(body.Type, []string{"body"})...)
+		}
+		i := slices.IndexFunc(inputs, func(in input) bool { return namesPlaces.MatchString(in.name()) })
+		if i < 0 {
+			continue
+		}
+		found[spec.ID] = true
+		if why := notNarrowable[spec.ID]; spec.Narrowable == (why != "") {
+			t.Errorf("%s has %v and Narrowable is %t; its entry in notNarrowable is %q", spec.ID, inputs[i].loc, spec.Narrowable, why)
+		}
+	}
+	for id := range notNarrowable {
+		if !found[id] {
+			t.Errorf("%s in notNarrowable names no domain, mailbox or workspace", id)
+		}
+	}
+	if len(found) < 15 {
+		t.Errorf("only %d operations name one", len(found))
+	}
+}
+
+// TestNoListHasWhatIsHidden asks for every list that a narrowed caller may ask
+// for. A list of a new kind needs two of that kind in the estate.
+func TestNoListHasWhatIsHidden(t *testing.T) {
+	h := newHarness(t)
+	e := newEstate(h)
+	narrowed := map[string]*client{"domain": h.narrowed(t, "domain", e.domain[0]), "workspace": h.narrowed(t, "workspace", e.workspace[0])}
+	lists := 0
+	for _, spec := range api.Specs() {
+		if !spec.Narrowable || spec.Method != http.MethodGet || len(params(spec.Request, "path")) != 1 { // that of the account
+			continue
+		}
+		t.Run(spec.ID, func(t *testing.T) {
+			r := newRequest(t, spec).broken([]string{"query", "page_size"}, "1000")
+			if all := r.send(h.in(t)).want(http.StatusOK); len(e.hiddenIDs(all.at("items"))) == 0 {
+				t.Fatalf("nothing here can be hidden; add one of this kind to each half of the estate: %s", all)
+			}
+			for to, c := range narrowed {
+				a := r.send(c.in(t)).want(http.StatusOK)
+				if ids := e.hiddenIDs(a.at("items")); len(ids) > 0 || strings.Contains(string(a.raw), "hidden.com") {
+					t.Errorf("narrowed to a %s, with %q that is hidden: %s", to, ids, a)
+				}
+			}
+		})
+		lists++
+	}
+	if lists < 6 {
+		t.Errorf("only %d lists were asked for", lists)
+	}
+}
+
+// hiddenIDs returns the ids of the hidden half that a value of an answer has,
+// under whatever name.
+func (e estate) hiddenIDs(v any) (found []string) {
+	switch in := v.(type) {
+	case []any:
+		for _, element := range in {
+			found = append(found, e.hiddenIDs(element)...)
+		}
+	case map[string]any:
+		for name, member := range in {
+			id := fmt.Sprint(member)
+			if isID := name == "id" || strings.HasSuffix(name, "_id"); isID && e.hides(id) {
+				found = append(found, id)
+			}
+			found = append(found, e.hiddenIDs(member)...)
+		}
+	}
+	return found
+}
+
+// hides looks at every kind in the estate.
+func (e estate) hides(id string) bool {
+	for _, kind := range reflect.ValueOf(e).Fields() {
+		if kind.Index(1).String() == id {
+			return true
+		}
+	}
+	return false
 }

@@ -54,6 +54,9 @@ func (c *call) exportFilter(r store.Reader, body api.ExportMailboxesBody) (*stor
 		filter.IDs = []string{}
 	}
 	for i, ref := range body.Mailboxes {
+		if len(unknown) > api.MaxProblems {
+			break
+		}
 		m, err := c.findMailbox(r, ref)
 		switch {
 		case errors.Is(err, store.ErrNotFound):
@@ -78,15 +81,46 @@ func (c *call) writeExport(ctx huma.Context, filter store.MailboxFilter) {
 	ctx.SetStatus(c.spec.Status)
 	w := newRowWriter(ctx.BodyWriter())
 	_ = w.write(exportColumns)
-	err := c.store.View(c.ctx, func(r store.Reader) error {
-		return r.EachMailbox(c.caller.accountID, filter, func(m store.Mailbox) error { return w.write(c.exportRow(m)) })
-	})
+	err := c.eachExported(filter, func(m store.Mailbox) error { return w.write(c.exportRow(m)) })
 	if flushErr := w.out.Flush(); err == nil {
 		err = flushErr
 	}
 	if err != nil {
-		c.log.Error("export cut off", "request_id", requestID(c.ctx), "error", err)
+		c.log.Warn("export cut off", "request_id", requestID(c.ctx), "error", err)
 		panic(http.ErrAbortHandler)
+	}
+}
+
+// exportChunk is how many mailboxes an export holds in memory.
+const exportChunk = 500
+
+// eachExported calls fn for each mailbox in order, outside of any transaction: a
+// client that reads slowly keeps nobody else from reading. What existed when the
+// export began is there once, as it is when its turn comes.
+func (c *call) eachExported(filter store.MailboxFilter, fn func(store.Mailbox) error) error {
+	for {
+		chunk := make([]store.Mailbox, 0, exportChunk)
+		full := errors.New("the chunk is full")
+		err := c.store.View(c.ctx, func(r store.Reader) error {
+			return r.EachMailbox(c.caller.accountID, filter, func(m store.Mailbox) error {
+				if chunk = append(chunk, m); len(chunk) == exportChunk {
+					return full
+				}
+				return nil
+			})
+		})
+		if err != nil && !errors.Is(err, full) {
+			return err
+		}
+		for _, m := range chunk {
+			if err := fn(m); err != nil {
+				return err
+			}
+		}
+		if err == nil {
+			return nil
+		}
+		filter.After = chunk[len(chunk)-1].Position()
 	}
 }
 

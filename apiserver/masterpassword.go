@@ -33,7 +33,13 @@ func createMasterPassword(c *call, in *api.CreateMasterPasswordRequest) (*api.Cr
 		generated = new(tokenEncoding.EncodeToString(c.randomBytes(generatedSecretBytes)))
 		secret = generated
 	}
-	// The hash takes long; nobody else's write waits for it.
+	// The hash takes long: nobody else's write waits for it, and an unknown scope
+	// costs none.
+	if _, err := view(c, func(r store.Reader) (store.Scope, error) {
+		return c.scopeInBody(r, in.Body.Domain, in.Body.WorkspaceID)
+	}); err != nil {
+		return nil, err
+	}
 	hash, err := c.hashPassword(c.ctx, *secret)
 	if err != nil {
 		return nil, err

@@ -9,11 +9,13 @@ import (
 	"net/http"
 	"runtime/debug"
 	"strings"
+	"sync/atomic"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
 // newHandler builds the way of a request: its name and its log line, what the
@@ -129,7 +131,11 @@ func (s *Service) answerable(c *call, err error) error {
 		return answer
 	}
 	if c.ctx.Err() != nil {
-		return unavailable("the request was cancelled before it was done")
+		return cancelled()
+	}
+	if errors.Is(err, store.ErrUnavailable) {
+		s.outage.noticed(s.log, err)
+		return s.fault(err)
 	}
 	s.log.Error("operation failed", "request_id", requestID(c.ctx), "operation", c.spec.ID, "error", err)
 	return s.fault(err)
@@ -140,12 +146,35 @@ func (s *Service) fault(cause error) *api.Error {
 	if s.tellFaults {
 		return api.NewError(http.StatusInternalServerError, api.TypeInternal, "the embedded account failed: %s", cause)
 	}
+	if errors.Is(cause, store.ErrUnavailable) {
+		return unavailable("the service can't keep changes at the moment; try again")
+	}
 	return internalError()
+}
+
+// outage is a time in which the store is unavailable. It is logged when it begins
+// and when it ends, and not for each request meanwhile.
+type outage struct{ on atomic.Bool }
+
+func (o *outage) noticed(log *slog.Logger, err error) {
+	if !o.on.Swap(true) {
+		log.Error("the database is unavailable; requests that need it get a 503 until it can be used again", "error", err)
+	}
+}
+
+// over is called after an update that was kept.
+func (o *outage) over(log *slog.Logger) {
+	if o.on.Load() && o.on.Swap(false) {
+		log.Info("the database is available again")
+	}
 }
 
 func internalError() *api.Error {
 	return api.NewError(http.StatusInternalServerError, api.TypeInternal, "something failed inside the service; try again, and quote the request id if it happens again")
 }
+
+// cancelled is the answer to a request whose caller has gone.
+func cancelled() *api.Error { return unavailable("the request was cancelled before it was done") }
 
 func unavailable(msg string) *api.Error {
 	return api.NewError(http.StatusServiceUnavailable, api.TypeUnavailable, "%s", msg).RetryAfter(1)

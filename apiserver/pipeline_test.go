@@ -147,7 +147,7 @@ func TestRequestID(t *testing.T) {
 		}
 	}
 	seen := map[string]bool{}
-	for _, insane := range []string{"", "a b", "ü", strings.Repeat("x", 129), `"><script>`, "a,b"} {
+	for _, insane := range []string{"", "a b", "ü", strings.Repeat("x", 129), `"><script>`, "a,b", "mhsa_x_y", "id-mhsa_x", "eyJhbGciOiJub25lIn0.e30.x"} {
 		got := h.do("GET", "/mailboxes", nil, "X-Request-Id", insane).header.Get("X-Request-Id")
 		if len(got) != 36 || seen[got] {
 			t.Errorf("%q becomes %q; want a new UUID", insane, got)

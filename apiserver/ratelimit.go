@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/netip"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -95,19 +94,30 @@ func (l *rateLimiter) take(key string, now time.Time, h http.Header) *api.Error 
 		"more than %d requests in %s; try again in %d s", l.Requests, l.Per, wait).RetryAfter(wait)
 }
 
+// spend takes one out of a bucket, or returns in how many seconds it holds one
+// again.
+func (l *rateLimiter) spend(key string, now time.Time) (wait int) {
+	b := l.bucket(key, now)
+	if b.AllowN(now, 1) {
+		return 0
+	}
+	return max(1, l.seconds(1-b.TokensAt(now)))
+}
+
 // seconds is how long it takes until the bucket holds n more, rounded up.
 func (l *rateLimiter) seconds(n float64) int {
 	return int(math.Ceil(n*l.Per.Seconds()/float64(l.Requests) - 1e-9))
 }
 
 // limited takes a request out of the bucket of its credential. A request without
-// a valid one counts for the address that it comes from. Health checks are free.
+// a valid one counts for the address that it comes from. Health checks are free,
+// and so are the pages that people open: behind a proxy everybody has its address.
 func (s *Service) limited(w http.ResponseWriter, r *http.Request) *api.Error {
-	if s.limiter == nil || strings.HasPrefix(r.URL.Path, healthPath) {
+	if p := progressOf(r.Context()); s.limiter == nil || p.Operation.ID == "" && p.Route != "" {
 		return nil
 	}
 	key := "address " + network(r.RemoteAddr)
-	if who, err := s.presentedCaller(r.Context(), r.Header.Get("Authorization")); err == nil {
+	if who, err := s.presentedCaller(r.Context(), r.Header.Values("Authorization")); err == nil {
 		key = who.subjects[0].Type + " " + who.subjects[0].ID
 	}
 	return s.limiter.take(key, s.now(), w.Header())

@@ -50,7 +50,7 @@ func (s *Service) tellUnknownReferences(ctx huma.Context, next func(huma.Context
 	next(huma.WithContext(ctx, api.WithFurtherProblems(ctx.Context(), func() []*api.Problem {
 		c := s.newCall(ctx.Context(), spec)
 		found, err := view(c, func(r store.Reader) ([]*api.Problem, error) { return c.unknownReferences(r, body.Bytes()) })
-		if err != nil {
+		if err != nil && c.ctx.Err() == nil {
 			s.log.Error("references not looked at", "request_id", requestID(c.ctx), "error", err)
 		}
 		return found

@@ -45,6 +45,9 @@ func TestUnknownReferencesAreToldWithTheOtherProblems(t *testing.T) {
 		same(t, tt.method+" "+tt.path, got, tt.want)
 	}
 	h.post("/mailboxes", `{"domain":"nope.com"`).refused(422, "body json_invalid")
+	// In an account that can be none nothing is looked for.
+	h.post("/v1/public/accounts/x/mailboxes", obj{"domain": "nope.com", "first_name": "", "last_name": "L", "local_part": "a"}).
+		refused(422, "path.account_id uuid_parsing", "body.first_name string_too_short")
 }
 
 // The message is that of the operation itself, under an Idempotency-Key too.

@@ -129,5 +129,8 @@ func (d *Duration) UnmarshalText(b []byte) error {
 	return err
 }
 
+// JSONForm implements strictjson.Described.
+func (Duration) JSONForm() string { return `a duration such as "250ms"` }
+
 // MarshalText implements encoding.TextMarshaler.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }

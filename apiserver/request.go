@@ -3,6 +3,7 @@ package apiserver
 import (
 	"context"
 	"net/http"
+	"net/netip"
 	"regexp"
 	"strings"
 
@@ -14,6 +15,13 @@ import (
 const requestIDHeader = "X-Request-Id"
 
 var saneRequestID = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`)
+
+// looksLikeToken reports whether a caller may have put a credential where the
+// request's name belongs, which is logged and kept: a service account's token, or
+// a JWT.
+func looksLikeToken(id string) bool {
+	return strings.Contains(id, tokenPrefix+"_") || strings.HasPrefix(id, "eyJ") // {" in base64
+}
 
 // Request is what is known of a request before it is answered.
 type Request struct {
@@ -81,7 +89,7 @@ func requestID(ctx context.Context) string { return progressOf(ctx).ID }
 // begin names a request and finds out where it leads to.
 func (s *Service) begin(r *http.Request) *progress {
 	p := &progress{Request: Request{ID: r.Header.Get(requestIDHeader)}, remoteAddress: remoteHost(r.RemoteAddr)}
-	if !saneRequestID.MatchString(p.ID) {
+	if !saneRequestID.MatchString(p.ID) || looksLikeToken(p.ID) {
 		p.ID = s.newID()
 	}
 	p.Route, p.allow = s.mux.match(r)
@@ -89,4 +97,14 @@ func (s *Service) begin(r *http.Request) *progress {
 	_, p.Trusted = r.Context().Value(trustedKey{}).(caller)
 	p.Draining = s.drained
 	return p
+}
+
+// remoteHost returns the address that a connection comes from, without the
+// port; nothing in process.
+func remoteHost(remoteAddr string) string {
+	peer, err := netip.ParseAddrPort(remoteAddr)
+	if err != nil {
+		return ""
+	}
+	return peer.Addr().Unmap().String()
 }

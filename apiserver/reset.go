@@ -3,6 +3,7 @@ package apiserver
 import (
 	"context"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
@@ -24,7 +25,7 @@ func (s *Service) Reset(ctx context.Context, f *Fixture) error {
 	}
 	loaders := s.newFixtureLoaders(ctx, p.plans)
 	if err := s.store.Update(ctx, func(tx store.Tx) error {
-		attribute(tx, controlPlane, AuditReset)
+		audit.Attribute(tx, audit.Operator, audit.Reset)
 		if err := tx.Clear(); err != nil {
 			return err
 		}
@@ -36,6 +37,7 @@ func (s *Service) Reset(ctx context.Context, f *Fixture) error {
 	s.mail.forget()
 	s.delivered.forget()
 	s.limiter.forget()
+	s.resends.forget()
 	s.forgotAt.Store(0) // the clock may have gone back
 	s.rules.reset()
 	s.loaded(p, loaders)

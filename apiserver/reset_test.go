@@ -1,6 +1,8 @@
 package apiserver_test
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -42,6 +44,22 @@ func TestReset(t *testing.T) {
 		t.Errorf("an answer from before the reset: %s", again)
 	}
 	h.domain("example.com")
+}
+
+// A message that waits to be sent is one of a rule that is gone.
+func TestResetForgetsMessagesThatWait(t *testing.T) {
+	c := &courier{send: func(context.Context, apiserver.Message, int) error { return errors.New("try again") }}
+	mailed(t, c, func(t *testing.T, h *harness, _ *logged) {
+		h.forwarding("x@example.net", nil)
+		before := c.count()
+		if err := h.svc.Reset(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(24 * time.Hour)
+		if after := c.count(); before != 1 || after != before {
+			t.Errorf("%d attempts before the reset, %d by the day after", before, after)
+		}
+	})
 }
 
 // The clock may go back with a reset.
@@ -100,7 +118,7 @@ func TestResetInTheAuditLog(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	same(t, "the audit log", operations, []string{"control_plane reset"})
+	same(t, "the audit log", operations, []string{"operator reset"})
 }
 
 func TestSettlePayment(t *testing.T) {

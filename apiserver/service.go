@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
@@ -74,10 +75,12 @@ type Service struct {
 	mux           *router
 	handler       http.Handler
 	limiter       *rateLimiter // nil: no limit
+	resends       *rateLimiter
 	argon2        chan struct{}
 	underWay      keysUnderWay
 	delivered     deliveries
 	forgotAt      atomic.Int64
+	outage        outage
 	retiring      atomic.Bool
 	draining      atomic.Bool
 	drained       chan struct{} // closed with draining
@@ -99,6 +102,7 @@ func New(o Options) (*Service, error) {
 		argon2:        make(chan struct{}, argon2Concurrency),
 		drained:       make(chan struct{}),
 	}
+	s.resends = newRateLimiter(resendLimit)
 	if l := o.RateLimit; l != (RateLimit{}) {
 		if l.Requests < 1 || l.Per <= 0 {
 			return nil, errors.New("apiserver: Options.RateLimit: Requests and Per must be positive")
@@ -118,7 +122,7 @@ func New(o Options) (*Service, error) {
 		s.publicURL = "http://localhost:8080"
 	}
 	s.rules.init(rules{registrar: o.Registrar, maxMailboxes: o.MaxMailboxes})
-	s.store = auditedStore{Store: o.Store, now: s.now}
+	s.store = audit.NewStore(o.Store, s.now, originOf)
 	s.mail = newMailQueue(o.Courier, s.log)
 	s.handler = s.newHandler(o.Middleware)
 	return s, nil

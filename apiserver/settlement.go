@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
@@ -28,7 +29,7 @@ func (s *Service) SettlePayment(ctx context.Context, purchaseBatchID string) ([]
 	now, delay := s.now(), time.Duration(s.rules.get().registrar.ProvisioningDelay)
 	var settled []SettledDomain
 	err := s.store.Update(ctx, func(tx store.Tx) error {
-		attribute(tx, controlPlane, AuditSettlePayment, "status")
+		audit.Attribute(tx, audit.Operator, audit.SettlePayment, "status")
 		settled = nil
 		bought, err := tx.DomainsOfPurchase(canonicalID(purchaseBatchID))
 		if err != nil {

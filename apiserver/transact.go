@@ -108,7 +108,7 @@ func keyed[Req, Resp any](c *call, in *Req, fn func(*call, *Req) (*Resp, error))
 
 // transact makes the changes of a request and keeps the answer, in one
 // transaction: either both are durable or none. What it changed is in the audit
-// log by then, see auditedStore.
+// log by then, see package audit.
 func transact[Resp any](c *call, fn func(store.Tx) (*Resp, error)) (*Resp, error) {
 	var out *Resp
 	delivered := c.delivered.list()
@@ -134,6 +134,7 @@ func transact[Resp any](c *call, fn func(store.Tx) (*Resp, error)) (*Resp, error
 	if err != nil {
 		return nil, err
 	}
+	c.outage.over(c.log)
 	if !c.replayed {
 		c.delivered.noted(delivered)
 	}

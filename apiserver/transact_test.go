@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/hex"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -33,10 +34,37 @@ func (c *client) keyed(key, path string, body any) *answer {
 
 func (a *answer) replayed() bool { return a.header.Get("Idempotency-Replayed") == "true" }
 
-// ready makes the account ready for the valid bodies of every operation.
+// ready makes the account ready for the valid body of an operation, and returns
+// the request with the ids of what is there: sent once, it succeeds and changes
+// something. It is the one place where an operation's set-up is; a new operation
+// adds its own here.
 func ready(h *harness, r *request) *request {
+	h.domain("empty.com")
 	h.domain("example.com")
+	h.mailbox("example.com", "jane")
+	for name, id := range map[string]func() string{
+		"credential_id": func() string { return h.password("old", obj{}) },
+		"forwarding_id": func() string { return h.forwarding("old@example.net", obj{}) },
+		"dns_record_id": func() string {
+			a := h.post("/dns-records", obj{"domain": "example.com", "name": "@", "type": "MX", "value": "old.example.net", "prio": 5}).want(201)
+			return fmt.Sprint(a.at("id"))
+		},
+		"dedicated_ip_id": func() string {
+			return h.post("/dedicated-ips/claim", obj{"option_id": h.option("eu")}).want(201).str("id")
+		},
+		"service_account_id": func() string { return h.post("/auth/service-accounts", obj{"name": "old"}).want(201).str("id") },
+		"authorization_id":   func() string { return h.get("/auth/authorizations").str("0.id") },
+		"workspace_id":       h.defaultWorkspace,
+	} {
+		if _, ok := r.path[name]; ok {
+			r = r.broken([]string{"path", name}, id())
+		}
+	}
 	switch r.spec.ID {
+	case "delete-domain":
+		r = r.broken([]string{"path", "domain"}, "empty.com")
+	case "set-forwarding-active":
+		r = r.broken([]string{"body", "active"}, false)
 	case "purchase-domains":
 		r = r.broken([]string{"body", "workspace_id"}, h.defaultWorkspace()).broken([]string{"body", "domains"}, []any{"new.com"})
 	case "claim-dedicated-ip":

@@ -11,6 +11,7 @@ import (
 	texttemplate "text/template"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
@@ -89,7 +90,7 @@ func (s *Service) confirmLink(r *http.Request) (rule store.Forwarding, state lin
 		}
 		now := s.now()
 		state, rule.VerifiedAt, rule.UpdatedAt = linkConfirmed, now, now
-		attribute(tx, recipient(rule.TargetEmail), AuditConfirmForwarding, "verification_state")
+		audit.Attribute(tx, audit.Recipient(rule.TargetEmail), audit.ConfirmForwarding, "verification_state")
 		return tx.UpdateForwarding(rule)
 	})
 	return rule, state, err

@@ -147,7 +147,7 @@ func (e *Error) GetHeaders() http.Header { return e.header }
 // Unprocessable is the answer to a request that was understood but names or
 // asks for something that can't be.
 func Unprocessable(problems ...*Problem) *Error {
-	return &Error{status: http.StatusUnprocessableEntity, Detail: problems}
+	return &Error{status: http.StatusUnprocessableEntity, Detail: bounded(problems)}
 }
 
 // NotFound is the answer for an object that does not exist, or not for this

@@ -108,17 +108,35 @@ func newErrorFromFindings(status int, msg string, errs []error) *Error {
 // of the others.
 func (e *Error) tell(found []*Problem) {
 	unreadable := func(p *Problem) bool { return len(p.Loc) == 1 && p.Loc[0] == "body" }
+	told := make(map[string]bool, len(e.Detail)+len(found))
+	place := func(p *Problem) string { return strings.Join(p.Loc, "\x00") }
+	for _, p := range e.Detail {
+		told[place(p)] = true
+	}
 	for _, p := range found {
-		told := func(q *Problem) bool {
-			return slices.Equal(p.Loc, q.Loc) && !unreadable(p) || unreadable(q) && p.Loc[0] == "body"
+		if told["body"] && p.Loc[0] == "body" || told[place(p)] && !unreadable(p) {
+			continue
 		}
-		if !slices.ContainsFunc(e.Detail, told) {
-			e.Detail = append(e.Detail, p)
-		}
+		told[place(p)] = true
+		e.Detail = append(e.Detail, p)
 	}
 	slices.SortStableFunc(e.Detail, func(a, b *Problem) int {
 		return slices.Index(places, a.Loc[0]) - slices.Index(places, b.Loc[0])
 	})
+	e.Detail = bounded(e.Detail)
+}
+
+// MaxProblems is how many problems an answer tells: all of any request that keeps
+// to the bounds of its lists, but for one that exports very many mailboxes.
+const MaxProblems = 5000
+
+// bounded cuts off what is beyond MaxProblems, and says so.
+func bounded(problems []*Problem) []*Problem {
+	more := len(problems) - MaxProblems
+	if more <= 0 {
+		return problems
+	}
+	return append(slices.Clip(problems[:MaxProblems]), Invalid("%d more problems", more).At("body"))
 }
 
 type furtherProblemsKey struct{}

@@ -16,11 +16,16 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// maxDepth is the nesting of arrays and objects that a request body may have.
-const maxDepth = 64
+// The bounds of a request body: the nesting of its arrays and objects, and how
+// many values they hold in all. A problem can be found with each.
+const (
+	maxDepth  = 64
+	maxValues = 50_000
+)
 
 var (
 	errTooDeep  = errors.New("nested too deeply")
+	errTooMany  = errors.New("more values than any request needs")
 	errNoText   = errors.New("text that is no Unicode")
 	errTrailing = errors.New("more than one value")
 )
@@ -33,7 +38,7 @@ var jsonFormat = huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal:
 // {"ttl":60,"TTL":1} would be validated as 60 and decoded as 1: the second
 // decoding is given only the names that the first one saw.
 func decodeJSON(data []byte, v any) error {
-	if err := checkDepth(data); err != nil {
+	if err := checkSize(data); err != nil {
 		return err
 	}
 	if err := checkText(data); err != nil {
@@ -112,9 +117,9 @@ func onlyKnown(value any, t reflect.Type) any {
 	return value
 }
 
-// checkDepth refuses what would cost much to decode and means nothing.
-func checkDepth(data []byte) error {
-	depth := 0
+// checkSize refuses what would cost much to decode and means nothing.
+func checkSize(data []byte) error {
+	depth, values := 0, 0
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
 	for {
@@ -126,12 +131,16 @@ func checkDepth(data []byte) error {
 			return err
 		}
 		switch token {
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+			continue
 		case json.Delim('{'), json.Delim('['):
 			if depth++; depth > maxDepth {
 				return errTooDeep
 			}
-		case json.Delim('}'), json.Delim(']'):
-			depth--
+		}
+		if values++; values > maxValues { // names of members count too
+			return errTooMany
 		}
 	}
 }

@@ -3,6 +3,7 @@ package api_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
@@ -237,6 +238,30 @@ func TestDecodeText(t *testing.T) {
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %v; want %v", value, got, want)
 		}
+	}
+}
+
+// A body of a megabyte can hold so many values that telling what is wrong with
+// each would cost more than any request is worth.
+func TestDecodeBoundsValues(t *testing.T) {
+	body := func(n int, item string) string {
+		return `{"domain":"a.com","items":[` + strings.TrimSuffix(strings.Repeat(item+",", n), ",") + `]}`
+	}
+	_, got := send(t, api.CreateMailboxes, "/mailboxes/bulk", body(50_000, `{}`))
+	checkProblems(t, got, problem("json_invalid", "JSON decode error", "body"))
+
+	_, got = send(t, api.CreateMailboxes, "/mailboxes/bulk", body(20_000, `{}`))
+	if last := got[len(got)-1]; len(got) != api.MaxProblems+1 || !reflect.DeepEqual(last, problem("value_error", fmt.Sprintf("Value error, %d more problems", 60_001-api.MaxProblems), "body")) {
+		t.Errorf("%d problems, the last is %v", len(got), last)
+	}
+
+	// All of a request that keeps to the bounds are told.
+	if _, got = send(t, api.CreateMailboxes, "/mailboxes/bulk", body(api.MaxBulkItems, `{}`)); len(got) != 3*api.MaxBulkItems {
+		t.Errorf("%d problems", len(got))
+	}
+	ids := strings.TrimSuffix(strings.Repeat(`"11111111-2222-4333-8444-555555555555",`, 26_000), ",")
+	if _, got = send(t, api.SubmitFeedback, "/feedback", `{"title":"t","description":"d","attributes":{"ids":[`+ids+`]}}`); len(got) > 0 {
+		t.Errorf("as many ids as a body can hold: %v", got)
 	}
 }
 

@@ -2,11 +2,10 @@ package control
 
 import (
 	"bytes"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
 	"net/http"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/strictjson"
 )
 
 // The largest bodies: a fixture may hold tens of thousands of mailboxes.
@@ -18,9 +17,6 @@ const (
 // read returns a body that is not a fixture.
 func read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBytes))
-	if err == nil && !json.Valid(body) && len(bytes.TrimSpace(body)) > 0 {
-		err = errors.New("the body is not JSON")
-	}
 	if err != nil {
 		return nil, invalid(err)
 	}
@@ -33,10 +29,8 @@ func decode(w http.ResponseWriter, r *http.Request, v any) error {
 	if err != nil || len(bytes.TrimSpace(body)) == 0 {
 		return err
 	}
-	dec := json.NewDecoder(bytes.NewReader(body))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(v); err != nil {
-		return invalid(fmt.Errorf("the body is not as expected: %w", err))
+	if err := strictjson.Unmarshal(body, v); err != nil {
+		return invalid(err)
 	}
 	return nil
 }

@@ -66,7 +66,7 @@ func TestInvalidFaults(t *testing.T) {
 		`[]`: {"JSON object"},
 		`{}`: {`operation: there is none with the id ""`, "status, drop, hold, truncate, delay: give one"},
 		`{"operation":"nope","status":200,"nth":1,"every":2,"when":"now"}`: {
-			`unknown member "when"; there are operation, account`, "status: must be 400 to 599", "nth, every, percent: give at most one", `operation: there is none with the id "nope"`,
+			`unknown field "when"; there are operation, account`, "status: must be 400 to 599", "nth, every, percent: give at most one", `operation: there is none with the id "nope"`,
 		},
 		`{"operation":"get-mailbox","status":500,"drop":"after","account":"x","path":{"domain":"x"}}`: {
 			"account: must be", `path: the operation has no parameter "domain"`, "status, drop, hold, truncate: give exactly one",
@@ -74,7 +74,7 @@ func TestInvalidFaults(t *testing.T) {
 		`{"operation":"*","drop":"during"}`:                           {"drop: must be before or after"},
 		`{"operation":"*","hold":"x"}`:                                {"hold: must be before or after"},
 		`{"operation":"*","truncate":-1}`:                             {"truncate: must be"},
-		`{"operation":"*","truncate":"1"}`:                            {"truncate: must be a whole number"},
+		`{"operation":"*","truncate":"1"}`:                            {"truncate: must be an integer"},
 		`{"operation":"*","status":500,"percent":0}`:                  {"percent: must not be 0; leave it out"},
 		`{"operation":"*","status":500,"percent":101}`:                {"percent: must be above 0"},
 		`{"operation":"*","status":500,"percent":"1"}`:                {"percent: must be a number"},
@@ -84,8 +84,8 @@ func TestInvalidFaults(t *testing.T) {
 		`{"operation":"*","status":500,"retry_after":1e9}`:            {"retry_after: must be"},
 		`{"operation":"*","delay":5}`:                                 {`delay: must be a duration such as "250ms"`},
 		`{"operation":"*","delay":"-5s"}`:                             {"delay: must not be negative"},
-		`{"operation":"*","status":500,"after":"yes","path":"x"}`:     {"after: must be true or false", "path: must be an object of strings"},
-		`{"operation":null,"status":500}`:                             {"operation: must be a string"},
+		`{"operation":"*","status":500,"after":"yes","path":"x"}`:     {"after: must be true or false", "path: must be an object"},
+		`{"operation":null,"status":500}`:                             {"operation: must not be null"},
 		`{"operation":"*","status":500,"note":"` + big(20<<10) + `"}`: nil,
 	} {
 		want := 422

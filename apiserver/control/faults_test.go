@@ -327,6 +327,21 @@ func pattern(t *testing.T, r fault.Rule, n int) string {
 	return b.String()
 }
 
+// A rule is what was added, whatever its owner does with the map afterwards.
+func TestAddedRuleIsACopy(t *testing.T) {
+	t.Parallel()
+	var faults fault.Injector
+	path := map[string]string{"mailbox": "jane@example.com"}
+	id, err := faults.Add(fault.Rule{Operation: "get-mailbox", Path: path, Status: 500})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path["mailbox"] = "joe@example.com"
+	if s, err := faults.Rule(id); err != nil || s.Path["mailbox"] != "jane@example.com" {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
 func TestFaultTimes(t *testing.T) {
 	t.Parallel()
 	for want, rule := range map[string]fault.Rule{

@@ -35,7 +35,7 @@ func (p *Plane) Handler(s *apiserver.Service) http.Handler {
 			pattern += "{$}" // it alone, not all that is below
 		}
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, req *http.Request) {
-			if err := r.serve(w, req); err != nil {
+			if err := r.serve(w, req.WithContext(apiserver.AsControlPlane(req.Context()))); err != nil {
 				refuse(w, err)
 			}
 		})

@@ -1,6 +1,7 @@
 package control_test
 
 import (
+	"math"
 	"net/http"
 	"os"
 	"strings"
@@ -24,6 +25,36 @@ func TestClock(t *testing.T) {
 	for _, body := range []string{`{}`, ``, `{"advance":"1h","set":"2030-01-01T00:00:00Z"}`, `{"advance":1}`, `{"advanced":"1h"}`, `no`} {
 		if answer := h.wants(http.StatusUnprocessableEntity, http.MethodPost, "/clock", body); answer["error"] == "" {
 			t.Errorf("%s: %v", body, answer)
+		}
+	}
+}
+
+// The clock shows nothing that it was not set to.
+func TestClockBounds(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	h.wants(http.StatusOK, http.MethodPost, "/clock", `{"set":"2199-12-31T00:00:00Z"}`)
+	for _, body := range []string{
+		`{"set":"9999-12-31T23:59:59Z"}`, `{"set":"2200-01-01T00:00:00Z"}`, `{"set":"1969-12-31T23:59:59Z"}`, `{"set":"0000-01-01T00:00:00Z"}`,
+		`{"advance":"48h"}`, `{"advance":"2562047h47m16.854775807s"}`, `{"advance":"-2562047h47m16s"}`,
+	} {
+		if answer := h.wants(http.StatusUnprocessableEntity, http.MethodPost, "/clock", body); !strings.Contains(answer["error"].(string), "1970 to 2199") {
+			t.Errorf("%s: %v", body, answer)
+		}
+		if now := h.plane.Clock.Now().UTC().Format(time.DateOnly); now != "2199-12-31" {
+			t.Fatalf("%s: it is %s", body, now)
+		}
+	}
+	h.wants(http.StatusOK, http.MethodPost, "/clock", `{"set":"1970-01-01T00:00:00Z"}`)
+	h.wants(http.StatusUnprocessableEntity, http.MethodPost, "/clock", `{"advance":"-1h"}`)
+	h.wants(http.StatusOK, http.MethodPost, "/clock", `{"advance":"72h"}`)
+	const most = time.Duration(math.MaxInt64)
+	for _, step := range []time.Duration{most, -most} {
+		for range 3 {
+			h.plane.Clock.Advance(step)
+		}
+		if ahead := time.Until(h.plane.Clock.Now()); (ahead > 0) != (step > 0) || ahead.Abs() < 200*365*24*time.Hour {
+			t.Errorf("three times %s on it is %s ahead", step, ahead)
 		}
 	}
 }

@@ -74,6 +74,12 @@ func TestJournalHoldsNoSecret(t *testing.T) {
 		}
 		secret("POST", "/credentials", "value="+hunter, "", "Content-Type", "application/x-www-form-urlencoded")
 		secret("GET", "/credentials?access_token="+hunter+"&search=x&token="+hunter+"&to%6ben="+hunter+"&search="+c.token, "", "")
+		for _, begin := range []string{"mhsa%5F", "%6dhsa_", "mhsa%255F", "a%20mhsa%5F", "%mhsa%5F"} {
+			secret("GET", "/workspaces?search="+begin+hunter, "", "")
+			secret("GET", "/workspaces?"+begin+hunter+"=x", "", "")
+		}
+		secret("GET", "/workspaces?search=%25", "", "")
+		secret("GET", "/workspaces?search=%65yJhbGciOiJub25lIn0%2Ee30%2E"+hunter, "", "")
 		secret("POST", "/forwarding", `{"target_email":"a@example.org"}`, "")
 		c.domain("example.com")
 		link := h.service.Outbox()[0].Link
@@ -91,7 +97,7 @@ func TestJournalHoldsNoSecret(t *testing.T) {
 				t.Errorf("the journal holds %q", s)
 			}
 		}
-		for _, told := range []string{`"value":"[redacted]"`, `"contact_info":"[redacted]"`, `"generated_secret":"[redacted]"`, `"/verify-forwarding/[redacted]"`, `"name":"own"`, "search=x"} {
+		for _, told := range []string{`"value":"[redacted]"`, `"contact_info":"[redacted]"`, `"generated_secret":"[redacted]"`, `"/verify-forwarding/[redacted]"`, `"name":"own"`, "search=x", `"search=%25"`} {
 			if !strings.Contains(text, told) {
 				t.Errorf("the journal does not tell %s", told)
 			}

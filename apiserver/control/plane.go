@@ -54,7 +54,7 @@ func (p *Plane) Reset(ctx context.Context, s *apiserver.Service) error {
 	}
 	defer open()
 	moved := p.Clock.reset()
-	if err := s.Reset(ctx, p.Fixture); err != nil {
+	if err := s.Reset(apiserver.AsControlPlane(ctx), p.Fixture); err != nil {
 		p.Clock.Advance(moved)
 		return err
 	}

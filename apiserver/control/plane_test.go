@@ -194,6 +194,19 @@ func TestRequestsWaitForAReset(t *testing.T) {
 			t.Errorf("the reset did not wait: %v", err)
 		default:
 		}
+		for _, path := range []string{"/healthz/live", "/healthz/ready"} { // whoever asks must not take it for dead
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.url+path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp, err := c.http.Do(r)
+			if err != nil || resp.StatusCode != http.StatusOK {
+				t.Fatalf("%s during the reset: %v, %v", path, resp, err)
+			}
+			_ = resp.Body.Close()
+		}
 		_ = unread.Body.Close()
 		if err := <-reset; err != nil {
 			t.Error(err)
@@ -202,6 +215,25 @@ func TestRequestsWaitForAReset(t *testing.T) {
 			t.Errorf("with a token from before the reset: %+v", a)
 		}
 	})
+}
+
+// A reset that fails leaves what it was to change.
+func TestFailedReset(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	h.plane.Fixture = &apiserver.Fixture{Accounts: []apiserver.FixtureAccount{{ID: "x"}}}
+	h.plane.Clock.Advance(time.Hour)
+	h.inProcess.must("GET", "/domains", "")
+	if err := h.plane.Reset(t.Context(), h.service); err == nil {
+		t.Error("a fixture that is none was loaded")
+	}
+	if ahead := time.Until(h.plane.Clock.Now()); ahead < 59*time.Minute || ahead > time.Hour {
+		t.Errorf("the clock is %s ahead", ahead)
+	}
+	if n := len(h.plane.Journal.Entries(journal.Filter{})); n != 1 {
+		t.Errorf("%d requests are in the journal", n)
+	}
+	h.inProcess.must("GET", "/domains", "") // the gate is open
 }
 
 func TestConcurrentResets(t *testing.T) {

@@ -61,13 +61,17 @@ func (h server) moveClock(w http.ResponseWriter, r *http.Request) error {
 	if err := decode(w, r, &in); err != nil {
 		return err
 	}
+	var err error
 	switch {
 	case (in.Advance == nil) == (in.Set == nil):
 		return invalid(errors.New(`give either {"advance": "72h"} or {"set": "2030-01-01T00:00:00Z"}`))
 	case in.Advance != nil:
-		h.Clock.Advance(time.Duration(*in.Advance))
+		err = h.Clock.tryAdvance(time.Duration(*in.Advance))
 	default:
-		h.Clock.Set(*in.Set)
+		err = h.Clock.trySet(*in.Set)
+	}
+	if err != nil {
+		return invalid(err)
 	}
 	return h.showClock(w, r)
 }

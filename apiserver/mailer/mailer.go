@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	netmail "net/mail"
-	"strings"
 	"time"
 
 	"github.com/wneessen/go-mail"
@@ -87,12 +86,10 @@ func (m *Mailer) Send(ctx context.Context, message apiserver.Message) error {
 	if err = m.submit(ctx, letter); err == nil || letter.IsDelivered() {
 		return nil
 	}
-	// go-mail tells the recipient at the end; what the server said is enough.
-	said, _, _ := strings.Cut(err.Error(), ", affected ")
 	if isPermanent(err) {
-		return fmt.Errorf("%w: %s: %s", apiserver.ErrUndeliverable, m.server, said)
+		return fmt.Errorf("%w: %s: %s", apiserver.ErrUndeliverable, m.server, m.said(err))
 	}
-	return fmt.Errorf("%s: %s", m.server, said)
+	return fmt.Errorf("%s: %s", m.server, m.said(err))
 }
 
 // compose puts a message into the form of RFC 5322. Every value of a header is

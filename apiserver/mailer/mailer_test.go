@@ -2,7 +2,10 @@ package mailer_test
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -168,7 +171,7 @@ func TestCertificateOfAnother(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := sender.Send(t.Context(), message); !errors.Is(err, apiserver.ErrUndeliverable) || !strings.Contains(err.Error(), "certificate") {
+	if err := sender.Send(t.Context(), message); err == nil || errors.Is(err, apiserver.ErrUndeliverable) || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("%v", err)
 	}
 	if got := s.Commands(); len(got) != 2 {
@@ -189,11 +192,46 @@ func TestLogin(t *testing.T) {
 			t.Errorf("sent as %+v", got)
 		}
 		err := send(t, s, "smtp://mail%40host:wr%40ng@HOST", message)
-		if !errors.Is(err, apiserver.ErrUndeliverable) || strings.Contains(err.Error(), "wr@ng") || !strings.Contains(err.Error(), "535") {
+		if err == nil || errors.Is(err, apiserver.ErrUndeliverable) || strings.Contains(err.Error(), "wr@ng") || !strings.Contains(err.Error(), "535") {
 			t.Errorf("a wrong password: %v", err)
 		}
-		if err := send(t, s, "smtp://HOST", message); !errors.Is(err, apiserver.ErrUndeliverable) {
+		if err := send(t, s, "smtp://HOST", message); err == nil || errors.Is(err, apiserver.ErrUndeliverable) || !strings.Contains(err.Error(), "530") {
 			t.Errorf("no password: %v", err)
+		}
+	}
+}
+
+// Whatever a server makes of what it was sent, the password is not told.
+func TestServerQuotesThePassword(t *testing.T) {
+	t.Parallel()
+	const user, password = "mail@host", "s3cret-s3cret"
+	plain := "\x00" + user + "\x00" + password
+	forms := []string{
+		password, plain, hex.EncodeToString([]byte(password)), fmt.Sprintf("%q", plain), base64.StdEncoding.EncodeToString([]byte(password)),
+		base64.StdEncoding.EncodeToString([]byte(plain)), base64.RawURLEncoding.EncodeToString([]byte(plain)),
+	}
+	for _, tt := range []struct {
+		command   string
+		replies   []string
+		forms     []string
+		permanent bool
+	}{
+		{"AUTH", []string{"535 5.7.8 Not you: AUTH PLAIN %s", "501 5.5.2 What is %s?", "421 4.3.2 Bye, %s", "535-5.7.8 Not\r\n535 you: %s", "%s", "999999 %s"}, forms, false},
+		{"MAIL", []string{"554 5.7.1 Not for %s"}, []string{forms[0], forms[4], forms[5]}, true},
+		{"RCPT", []string{"451 4.7.1 Not for %s"}, []string{forms[0], forms[4], forms[5]}, false},
+	} {
+		for _, reply := range tt.replies {
+			for _, form := range tt.forms {
+				said := fmt.Sprintf(reply, form)
+				s := smtptest.NewServer(t, smtptest.Options{User: user, Password: password, Replies: map[string][]string{tt.command: {said}}})
+				err := send(t, s, "smtp://mail%40host:"+password+"@HOST", message)
+				if err == nil || errors.Is(err, apiserver.ErrUndeliverable) != tt.permanent {
+					t.Errorf("%q: %v; want an error that is permanent: %t", said, err, tt.permanent)
+				}
+				if err != nil && (strings.Contains(err.Error(), form) || strings.Contains(err.Error(), password)) {
+					t.Errorf("%q: the password is told: %v", said, err)
+				}
+			}
 		}
 	}
 }
@@ -210,6 +248,8 @@ func TestFailures(t *testing.T) {
 		{"MAIL", "451 4.3.0 Try again", false},
 		{"RCPT", "451 4.7.1 Greylisted", false},
 		{"RCPT", "550 5.1.1 No such user", true},
+		{"MAIL", "530 5.7.0 Log in first", false},
+		{"MAIL", "538 5.7.11 Encrypt first", false},
 		{"RCPT", "", false},
 		{"DATA", "452 4.3.1 Disk full", false},
 		{"DATA", "554 5.7.1 No", true},

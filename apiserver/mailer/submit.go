@@ -3,9 +3,7 @@ package mailer
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"net"
-	"net/textproto"
 	"sync"
 
 	"github.com/wneessen/go-mail"
@@ -67,18 +65,4 @@ func (m *Mailer) clientOptions(dial mail.DialContextFunc) []mail.Option {
 
 func (m *Mailer) tlsConfig() *tls.Config {
 	return &tls.Config{ServerName: m.server.host, RootCAs: m.rootCAs, MinVersion: tls.VersionTLS12}
-}
-
-// isPermanent reports whether sending again would change nothing: after a 5yz
-// reply, and where the server is not the one it should be. Whatever else goes
-// wrong may be better a little later.
-func isPermanent(err error) bool {
-	if failure, ok := errors.AsType[*mail.SendError](err); ok {
-		return failure.ErrorCode() >= 500
-	}
-	if reply, ok := errors.AsType[*textproto.Error](err); ok {
-		return reply.Code >= 500
-	}
-	_, ok := errors.AsType[*tls.CertificateVerificationError](err)
-	return ok
 }

@@ -194,11 +194,13 @@ func (m *machine) revokeAuthorization() {
 func (m *machine) revoke(id string, faults []problem) operation {
 	return operation{
 		method: "DELETE", path: "/auth/authorizations/" + id, capability: "authorization.manage", faults: faults,
-		then: func(*caller) want {
+		then: func(who *caller) want {
 			g := find(m.grants, func(g *grant) bool { return g.id == canonical(id) })
 			switch {
 			case g == nil:
 				return notFound("authorization_id")
+			case g.kind != "capability" && !m.mayGrant(who, &grant{kind: g.kind}):
+				return denied("revoke")
 			case g.revokedAt.IsZero():
 				g.revokedAt = m.now()
 			}

@@ -20,6 +20,7 @@
 //
 //	go test ./apiserver/modeltest -rapid.checks=1000 -rapid.steps=200 -rapid.seed=0
 //
-// The tests import the service and the SQLite store, and nothing of the contract:
+// The tests import the service and the SQLite store, and of the contract nothing
+// but the list of its operations, each of which a run without flags must have sent:
 // names, limits and messages are written down here a second time.
 package modeltest

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
@@ -37,7 +38,9 @@ type machine struct {
 	owner, public *http.Client
 	config        config
 	// ids are those of all objects that there have been.
-	ids        map[string]bool
+	ids map[string]bool
+	// routes are those of the operations that were sent, in any sequence.
+	routes     map[string]bool
 	transcript []string
 }
 
@@ -76,12 +79,30 @@ type model struct {
 // whomever, the service answers as the model says.
 func TestModel(t *testing.T) {
 	t.Parallel()
+	sent := map[string]bool{}
 	rapid.Check(t, func(t *rapid.T) {
 		m := newMachine(t)
+		m.routes = sent
 		t.Repeat(map[string]func(*rapid.T){"step": m.step})
 		m.compareAll()
 	})
+	if isDefaultRun {
+		for _, spec := range api.Specs() {
+			if !sent[spec.Method+" "+spec.Path] {
+				t.Errorf("%s is never sent; add it to the actions of the machine, with what the model says to it", spec.ID)
+			}
+		}
+	}
 }
+
+// routes tells which operation a request is for.
+var routes = func() *http.ServeMux {
+	mux := http.NewServeMux()
+	for _, spec := range api.Specs() {
+		mux.Handle(spec.Method+" "+spec.Path, http.NotFoundHandler())
+	}
+	return mux
+}()
 
 // actions are what a step may be, and how often it is, up to 6. The first ones are
 // preferred besides: there is little to do in an empty account.

@@ -6,13 +6,22 @@ import (
 	"testing"
 )
 
+// raceDetector says that the sequences are fewer, see slow_test.go.
+var raceDetector bool
+
 // defaults make a run without flags short, and the same each time; a failure is
 // had again by its seed, without a file.
 var defaults = map[string]string{"rapid.checks": "50", "rapid.steps": "60", "rapid.seed": "1", "rapid.nofailfile": "true"}
 
+// isDefaultRun says that the sequences are as many and as long as by default, and
+// the same.
+var isDefaultRun bool
+
 func TestMain(m *testing.M) {
 	flag.Parse()
+	all := len(defaults)
 	flag.Visit(func(f *flag.Flag) { delete(defaults, f.Name) })
+	isDefaultRun = len(defaults) == all && !testing.Short() && !raceDetector
 	for name, value := range defaults {
 		if err := flag.Set(name, value); err != nil {
 			panic(err)

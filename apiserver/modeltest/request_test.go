@@ -263,6 +263,9 @@ func (m *machine) send(key string, who *caller, o operation) *answer {
 		}
 		r.Header.Set("Idempotency-Key", key)
 	}
+	if _, route := routes.Handler(r); m.routes != nil {
+		m.routes[route] = true
+	}
 	return m.exchange(who, r, encode(o.body))
 }
 

@@ -3,4 +3,4 @@
 package modeltest
 
 // The race detector makes the store ten times as slow.
-func init() { defaults["rapid.checks"] = "8" }
+func init() { defaults["rapid.checks"], raceDetector = "8", true }

@@ -1,10 +1,14 @@
 package oauth
 
 import (
+	"encoding/base64"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/json"
 	"github.com/go-jose/go-jose/v4/jwt"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
@@ -26,6 +30,47 @@ func headerType(t *jwt.JSONWebToken) string {
 		return "unknown"
 	}
 	return strings.TrimPrefix(strings.ToLower(s), "application/")
+}
+
+// hasCritical reports whether a token's header has crit, which names extensions
+// that must be understood (RFC 7515, section 4.1.11). None is here; and go-jose
+// lets an empty list and null pass, which are no list of names.
+func hasCritical(token string) bool {
+	header, _, _ := strings.Cut(token, ".")
+	text, err := base64.RawURLEncoding.DecodeString(header)
+	var members map[string]any
+	if err != nil || json.Unmarshal(text, &members) != nil {
+		return true // go-jose has read it
+	}
+	_, has := members["crit"]
+	return has
+}
+
+// times are the claims that are points in time (RFC 7519, section 2). The
+// libraries that compare them turn what is too large for an int64 into any other
+// time, so numbers that are no sane one are refused before.
+type times struct {
+	Expiry    numericDate `json:"exp"`
+	NotBefore numericDate `json:"nbf"`
+	IssuedAt  numericDate `json:"iat"`
+}
+
+// lastSecond is that of the year 9999.
+const lastSecond = 253402300799
+
+// numericDate checks a NumericDate, and keeps nothing of it.
+type numericDate struct{}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (numericDate) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		return nil
+	}
+	seconds, err := strconv.ParseFloat(string(b), 64)
+	if err != nil || math.Abs(seconds) >= lastSecond+1 {
+		return errClaims
+	}
+	return nil
 }
 
 // claims are what a token says. go-jose's decoder, unlike the standard one,
@@ -56,7 +101,7 @@ func (c claims) user(groupsClaim string) (apiserver.User, error) {
 	if verified, said := c["email_verified"]; !said || verified == true || verified == "true" {
 		u.Email = c.text("email")
 	}
-	if groups, has := c[groupsClaim]; has {
+	if groups := c[groupsClaim]; groups != nil { // null says as little as no claim
 		var err error
 		if u.Groups, err = namesIn(groups); err != nil {
 			return apiserver.User{}, err

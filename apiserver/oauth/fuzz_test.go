@@ -43,14 +43,14 @@ func FuzzAccessToken(f *testing.F) {
 	good := string(must(json.Marshal(obj{"iss": fuzzedIssuer, "aud": audience, "sub": "jane", "exp": later, "groups": []string{"ops"}})))
 	for _, header := range []string{
 		`{"alg":"EdDSA","kid":"ed"}`, `{"alg":"EdDSA","kid":"ed","typ":"at+jwt"}`, `{"alg":"none"}`, `{"alg":"HS256","kid":"ed"}`, `{"alg":"eddsa","kid":"ed"}`,
-		`{"alg":"EdDSA","kid":"../x","crit":["exp"],"jku":"http://evil.test"}`, `{"alg":"EdDSA","alg":"none"}`, `[]`, `{"alg":["EdDSA"]}`, `{"alg":"EdDSA","kid":5,"typ":7}`,
+		`{"alg":"EdDSA","kid":"../x","crit":["exp"],"jku":"http://evil.test"}`, `{"alg":"EdDSA","alg":"none"}`, `[]`, `{"alg":["EdDSA"]}`, `{"alg":"EdDSA","kid":5,"typ":7}`, `{"alg":"EdDSA","kid":"ed","crit":[]}`,
 	} {
 		f.Add([]byte(header), []byte(good))
 	}
 	for _, claims := range []string{
 		`{}`, `null`, `[]`, strings.Replace(good, `"exp"`, `"EXP"`, 1), strings.Replace(good, `"aud"`, `"aud":"x","aud"`, 1), strings.Replace(good, "jane", "", 1),
 		strings.Replace(good, `"jane"`, "5", 1), strings.Replace(good, `["ops"]`, `[["ops"]]`, 1), strings.Replace(good, `["ops"]`, `"ops"`, 1), strings.Replace(good, "ops", "\x00", 1),
-		`{"exp":1e999}`, `{"exp":"soon"}`, `{"aud":{}}`, `{"nbf":-1e18}`, good + "x", strings.Replace(good, "jane", strings.Repeat("j", 5000), 1),
+		`{"exp":1e999}`, `{"exp":"soon"}`, `{"aud":{}}`, `{"nbf":-1e18}`, strings.Replace(good, `"exp"`, `"nbf":1e300,"exp"`, 1), strings.Replace(good, `"exp"`, `"nbf":9999999999,"NBF":1,"exp"`, 1), good + "x", strings.Replace(good, "jane", strings.Repeat("j", 5000), 1),
 	} {
 		f.Add([]byte(`{"alg":"EdDSA","kid":"ed"}`), []byte(claims))
 	}
@@ -68,9 +68,15 @@ func FuzzAccessToken(f *testing.F) {
 		if json.Unmarshal(header, &h) != nil || json.Unmarshal(claims, &c) != nil {
 			t.Fatalf("%q %q is accepted", header, claims)
 		}
+		if notBefore, _ := c["nbf"].(float64); notBefore > float64(start.Add(earliness).Unix()) {
+			t.Errorf("%q is accepted before its time", claims)
+		}
+		if _, has := h["crit"]; has {
+			t.Errorf("%q is accepted", header)
+		}
 		list, _ := c["aud"].([]any)
 		expiry, _ := c["exp"].(float64)
-		if h["alg"] != "EdDSA" || c["iss"] != fuzzedIssuer || c["aud"] != audience && !slices.Contains(list, any(audience)) || expiry <= float64(start.Unix()) {
+		if h["alg"] != "EdDSA" || c["iss"] != fuzzedIssuer || c["aud"] != audience && !slices.Contains(list, any(audience)) || expiry <= float64(start.Unix()) || expiry > lastSecond+1 {
 			t.Errorf("%q %q is accepted", header, claims)
 		}
 		if sub, _ := c["sub"].(string); user.ID != sub {

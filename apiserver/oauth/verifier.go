@@ -24,6 +24,9 @@ const DefaultGroupsClaim = "groups"
 // maxTokenLength bounds the work for one token, in bytes.
 const maxTokenLength = 16 << 10
 
+// earliness is how long before its nbf claim a token may come, as in go-oidc.
+const earliness = 5 * time.Minute
+
 // algorithms are those that a token may be signed with. They are all asymmetric:
 // with HMAC a public key would do as the secret (RFC 8725, section 2.1).
 var algorithms = []jose.SignatureAlgorithm{
@@ -112,6 +115,8 @@ func (v *Verifier) VerifyToken(ctx context.Context, token string) (apiserver.Use
 		return apiserver.User{}, errAudience
 	case !v.clock().Before(registered.Expiry.Time()):
 		return apiserver.User{}, apiserver.ErrTokenExpired
+	case v.clock().Add(earliness).Before(registered.NotBefore.Time()):
+		return apiserver.User{}, errNotYet
 	}
 	if !c.ofAccessToken(typ) {
 		return apiserver.User{}, errNoAccessToken
@@ -126,6 +131,7 @@ var (
 	errIssuer        = invalid("the access token is of another issuer than this API's")
 	errSignature     = invalid("the access token is not signed by a key of its issuer")
 	errAudience      = invalid("the access token is not for this API: its aud claim does not name it")
+	errCritical      = invalid("the access token's header has crit: this API knows no extensions that must be understood")
 	errNotYet        = invalid("the access token is not valid yet")
 	errClaims        = invalid("the access token's claims can't be read")
 	errNoExpiry      = invalid("the access token has no exp claim")
@@ -151,8 +157,12 @@ func (v *Verifier) parse(token string) (typ string, err error) {
 	if err != nil {
 		return "", errMalformed
 	}
+	if hasCritical(token) {
+		return "", errCritical
+	}
 	var c jwt.Claims
-	if t.UnsafeClaimsWithoutVerification(&c) != nil {
+	var times times
+	if t.UnsafeClaimsWithoutVerification(&c, &times) != nil {
 		return "", errClaims
 	}
 	if c.Issuer != v.issuer {

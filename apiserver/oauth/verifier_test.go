@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"errors"
+	"fmt"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -51,6 +53,8 @@ func TestUserOfAToken(t *testing.T) {
 		"groups":                 {[]any{"groups", []string{"a", "b"}}, apiserver.User{ID: "jane", Groups: []string{"a", "b"}}},
 		"one group":              {[]any{"groups", "a"}, apiserver.User{ID: "jane", Groups: []string{"a"}}},
 		"no group":               {[]any{"groups", []string{}}, apiserver.User{ID: "jane", Groups: []string{}}},
+		"groups are null":        {[]any{"groups", json.RawMessage("null")}, apiserver.User{ID: "jane"}},
+		"expiry in 9999":         {[]any{"exp", lastSecond}, apiserver.User{ID: "jane"}},
 		"groups in another case": {[]any{"Groups", []string{"admins"}, "SUB", "root"}, apiserver.User{ID: "jane"}},
 		"several audiences":      {[]any{"aud", []string{"https://other.test", audience}}, apiserver.User{ID: "jane"}},
 		"nbf in the past":        {[]any{"nbf", start.Add(-time.Minute).Unix()}, apiserver.User{ID: "jane"}},
@@ -130,7 +134,10 @@ func TestRefusedTokens(t *testing.T) {
 		{"claims are no JSON", asRSA(plain, "claims"), errClaims},
 		{"claims are a list", asRSA(plain, "[]"), errClaims},
 		{"a claim twice", asRSA(plain, `{"sub":"jane","iss":"`+i.url+`","sub":"root"}`), errClaims},
-		{"unknown critical header", asRSA(obj{"kid": "rsa", "crit": []string{"x"}, "x": 1}, i.claims()), errSignature},
+		{"unknown critical header", asRSA(obj{"kid": "rsa", "crit": []string{"x"}, "x": 1}, i.claims()), errCritical},
+		{"empty list of critical headers", asRSA(obj{"kid": "rsa", "crit": []string{}}, i.claims()), errCritical},
+		{"critical headers are null", asRSA(obj{"kid": "rsa", "crit": nil}, i.claims()), errCritical},
+		{"critical header that the library knows", asRSA(obj{"kid": "rsa", "crit": []string{"b64"}, "b64": true}, i.claims()), errCritical},
 
 		{"alg none", unsigned(obj{"alg": "none", "typ": "at+jwt"}, i.claims(), ""), errMalformed},
 		{"alg None", unsigned(obj{"alg": "None", "kid": "rsa"}, i.claims(), ""), errMalformed},
@@ -167,11 +174,18 @@ func TestRefusedTokens(t *testing.T) {
 		{"audience in another case", asRSA(plain, `{"iss":"`+i.url+`","aud":"other","AUD":"`+audience+`","sub":"jane","exp":9999999999}`), errAudience},
 		{"no expiry", i.token("exp", nil), errNoExpiry},
 		{"expiry of no number", i.token("exp", "tomorrow"), errClaims},
+		{"expiry in the year 10000", i.token("exp", lastSecond+1), errClaims},
+		{"expiry beyond int64", i.token("exp", 1e19), errClaims},
+		{"expiry at the end of int64", i.token("exp", int64(math.MaxInt64)), errClaims},
+		{"expiry before all time", i.token("exp", -1e300), errClaims},
+		{"not before beyond int64", i.token("nbf", 1e300), errClaims},
+		{"not before beyond all numbers", asRSA(plain, strings.Replace(string(must(json.Marshal(i.claims()))), "{", `{"nbf":1e999,`, 1)), errClaims},
+		{"issued beyond int64", i.token("iat", 1e300), errClaims},
+		{"not before in another case", asRSA(plain, fmt.Sprintf(`{"iss":%q,"aud":%q,"sub":"jane","exp":9999999999,"nbf":%d,"NBF":1}`, i.url, audience, secs(time.Hour))), errNotYet},
 		{"not yet valid", i.token("nbf", secs(time.Hour), "exp", secs(2*time.Hour)), errNotYet},
 
 		{"groups are a number", i.token("groups", 5), errGroups},
 		{"groups are an object", i.token("groups", obj{"a": true}), errGroups},
-		{"groups are null", asRSA(plain, strings.Replace(string(must(json.Marshal(i.claims()))), "{", `{"groups":null,`, 1)), errGroups},
 		{"a group is a number", i.token("groups", []any{"a", 5}), errGroups},
 
 		{"logout token", asRSA(obj{"kid": "rsa", "typ": "logout+jwt"}, i.claims()), errNoAccessToken},

@@ -39,7 +39,18 @@ type MailboxFilter struct {
 	// people write it, or of a name.
 	Search string
 	Within Within
+	// After selects those that come after a position in the order.
+	After Position
 }
+
+// Position is a place in the order of a list; the zero value is its begin.
+type Position struct {
+	CreatedAt time.Time
+	ID        string
+}
+
+// Position returns the mailbox's place in the order.
+func (m Mailbox) Position() Position { return Position{m.CreatedAt, m.ID} }
 
 // MailboxReader reads mailboxes.
 type MailboxReader interface {

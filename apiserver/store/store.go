@@ -22,7 +22,8 @@ type Store interface {
 	// commit; what fn does is awaited by others, so it must not wait itself.
 	Update(ctx context.Context, fn func(Tx) error) error
 
-	// Ping reports whether the database answers.
+	// Ping reports whether the database answers, and keeps what is written as far
+	// as that is known without writing.
 	Ping(ctx context.Context) error
 
 	// Close waits for the updates under way. Nothing may be called after it.
@@ -71,6 +72,11 @@ type Tx interface {
 
 // ErrNotFound is returned where the named object does not exist in the account.
 var ErrNotFound = errors.New("not found")
+
+// ErrUnavailable is in the error of a transaction that failed because of the
+// database's surroundings: its disk is full, or its file is read-only or was
+// removed. It may succeed once that has been mended.
+var ErrUnavailable = errors.New("the database is unavailable")
 
 // ErrNewerSchema is returned on opening a database that a newer version of this
 // program has migrated.

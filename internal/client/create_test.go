@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -300,5 +301,77 @@ func TestLostAfterAnAnswer(t *testing.T) {
 	_, err := creators["mailbox"].do(t.Context(), f.client(t, func(o *Options) { o.RetryMax = 1 }))
 	if unknown, _ := errors.AsType[*UnknownOutcomeError](err); unknown == nil || unknown.Attempts != 2 || unknown.Look != nil {
 		t.Errorf("%v after %v", err, f.sent())
+	}
+}
+
+// plainCreations are the keyed operations that make no object of their own, whose
+// loss no list can tell; creators and secretCreators have all others. The
+// master password is in both: its secret may be the caller's or the API's.
+var plainCreations = map[string]func(context.Context, *Client) error{
+	"cancel-plan": func(ctx context.Context, c *Client) error {
+		_, err := c.CancelPlan(ctx, api.CancelPlanBody{})
+		return err
+	},
+	"change-plan": func(ctx context.Context, c *Client) error {
+		_, err := c.ChangePlan(ctx, api.ChangePlanBody{})
+		return err
+	},
+	"submit-feedback": func(ctx context.Context, c *Client) error {
+		_, err := c.SubmitFeedback(ctx, api.SubmitFeedbackBody{})
+		return err
+	},
+	"create-mailboxes": func(ctx context.Context, c *Client) error { // the list tells of some
+		_, err := c.CreateMailboxes(ctx, bulk("x"))
+		return err
+	},
+}
+
+// Every keyed operation is sent by create, and is in the tables by which it is
+// tested what happens when an answer is lost.
+func TestEveryKeyedOperationIsCreated(t *testing.T) {
+	known, secret := map[string]bool{}, map[string]bool{}
+	for _, c := range creators {
+		known[c.op] = true
+	}
+	for _, c := range secretCreators {
+		known[c.op], secret[c.op] = true, true
+	}
+	for _, s := range api.Specs() {
+		_, plain := plainCreations[s.ID]
+		switch told := tellsSecret(s); {
+		case !s.Keyed() && (known[s.ID] || plain):
+			t.Errorf("%s takes no key", s.ID)
+		case s.Keyed() && known[s.ID] == plain:
+			t.Errorf("%s must be in creators, in secretCreators (its answer has a secret), or in plainCreations", s.ID)
+		case s.Keyed() && told != secret[s.ID]:
+			t.Errorf("%s tells a secret: %t; it is in secretCreators: %t", s.ID, told, secret[s.ID])
+		}
+	}
+}
+
+// tellsSecret reports whether an operation's answer has what no other has.
+func tellsSecret(s api.Spec) bool {
+	if s.Response.Kind() != reflect.Struct {
+		return false
+	}
+	for _, f := range reflect.VisibleFields(s.Response) {
+		if name := strings.ToLower(f.Name); strings.Contains(name, "secret") || strings.Contains(name, "token") {
+			return true
+		}
+	}
+	return false
+}
+
+// What was sent by create ends with the unknown outcome told, and not with a
+// bare failure of the network.
+func TestPlainCreationWithoutAnAnswer(t *testing.T) {
+	for op, do := range plainCreations {
+		t.Run(op, func(t *testing.T) {
+			f := newFakeAPI().fail(fault{op: op, dropAfter: true, times: 9}, fault{op: "list-mailboxes", status: 403, times: 9})
+			err := do(t.Context(), f.client(t))
+			if _, ok := errors.AsType[*UnknownOutcomeError](err); !ok {
+				t.Errorf("%T %v after %v", err, err, f.sent())
+			}
+		})
 	}
 }

@@ -57,7 +57,7 @@ func TestEveryOperationHasACall(t *testing.T) {
 	}
 	for _, s := range api.Specs() {
 		if !sent[s.ID] {
-			t.Errorf("%s has no method, or one that sends another operation", s.ID)
+			t.Errorf("%s is not sent by calls() below: it has no method, or one that is missing there or sends another operation", s.ID)
 		}
 	}
 	for _, r := range f.requests {

@@ -7,12 +7,13 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
@@ -20,7 +21,7 @@ import (
 type auditCommand struct {
 	Database  string `default:"mailhost.db" placeholder:"FILE" help:"SQLite file, which is only read. Default: ${default}."`
 	AccountID string `placeholder:"UUID" help:"Only what was changed in this account."`
-	Since     moment `placeholder:"TIME" help:"Only what was changed then or later: a time such as 2026-03-14T15:00:00Z, or how long ago, such as 24h."`
+	Since     moment `placeholder:"TIME" help:"Only what was changed then or later: a time such as 2026-03-14T15:00:00Z, a date such as 2026-03-14, which begins at midnight UTC, or how long ago, such as 24h or 7d."`
 	Until     moment `placeholder:"TIME" help:"Only what was changed before then, in the same forms."`
 	Operation string `placeholder:"NAME" help:"Only what this operation changed, for instance create-mailbox."`
 	Subject   string `placeholder:"ID" help:"Only what was changed by whoever has this id or name."`
@@ -40,7 +41,7 @@ func (c auditCommand) Validate() error {
 	if _, err := uuid.Parse(c.AccountID); c.AccountID != "" && err != nil {
 		return fmt.Errorf("--account-id: %.64q is not a UUID", c.AccountID)
 	}
-	if operations := apiserver.AuditOperations(); c.Operation != "" && !slices.Contains(operations, c.Operation) {
+	if operations := audit.Operations(); c.Operation != "" && !slices.Contains(operations, c.Operation) {
 		return fmt.Errorf("--operation: %.64q is none; it must be one of %s", c.Operation, strings.Join(operations, ", "))
 	}
 	if !c.Since.IsZero() && !c.Until.IsZero() && !c.Since.Before(c.Until.Time) {
@@ -98,12 +99,24 @@ type moment struct{ time.Time }
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (m *moment) UnmarshalText(text []byte) (err error) {
-	if ago, err := time.ParseDuration(string(text)); err == nil && ago >= 0 {
+	if ago, ok := parseAgo(string(text)); ok {
 		m.Time = time.Now().Add(-ago)
 		return nil
 	}
-	if m.Time, err = time.Parse(time.RFC3339, string(text)); err != nil {
-		return fmt.Errorf("%.64q is neither a time such as 2026-03-14T15:00:00Z nor a duration such as 24h", text)
+	for _, layout := range []string{time.RFC3339, time.DateOnly} {
+		if m.Time, err = time.Parse(layout, string(text)); err == nil {
+			return nil
+		}
 	}
-	return nil
+	return fmt.Errorf("%.64q is neither a time such as 2026-03-14T15:00:00Z, nor a date such as 2026-03-14, nor a duration such as 24h or 7d", text)
+}
+
+// parseAgo parses a duration as Go writes it, or a number of days of 24 hours.
+func parseAgo(text string) (time.Duration, bool) {
+	if days, isDays := strings.CutSuffix(text, "d"); isDays {
+		n, err := strconv.ParseUint(days, 10, 16) // more would overflow
+		return time.Duration(n) * 24 * time.Hour, err == nil
+	}
+	ago, err := time.ParseDuration(text)
+	return ago, err == nil && ago >= 0
 }

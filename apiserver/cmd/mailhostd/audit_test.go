@@ -34,8 +34,8 @@ type logged struct {
 	} `json:"changes"`
 }
 
-// audit returns what mailhostd audit prints of a database.
-func audit(t *testing.T, database string, args ...string) (entries []logged) {
+// auditOf returns what mailhostd audit prints of a database.
+func auditOf(t *testing.T, database string, args ...string) (entries []logged) {
 	t.Helper()
 	code, stdout, stderr := run(t, append([]string{"audit", "--format", "json", "--database", database}, args...)...)
 	if code != exitOK || stderr != "" {
@@ -81,18 +81,22 @@ func TestAudit(t *testing.T) {
 		{"--request-id req-1", "create-mailbox"},
 		{"--since 1h", "init-account init-account purchase-domains create-mailbox update-mailbox create-workspace"},
 		{"--since 2001-01-01T00:00:00+01:00 --until 1h", ""},
+		{"--since 7d --operation create-mailbox", "create-mailbox"},
+		{"--since 2001-01-01 --operation create-mailbox", "create-mailbox"},
+		{"--until 1d", ""},
+		{"--until 2001-01-01", ""},
 		{"--until 2001-01-01T00:00:00Z", ""},
 		{"--limit 2", "update-mailbox create-workspace"},
 	} {
 		var got []string
-		for _, e := range audit(t, database, strings.Fields(tt.args)...) {
+		for _, e := range auditOf(t, database, strings.Fields(tt.args)...) {
 			got = append(got, e.Operation)
 		}
 		if strings.Join(got, " ") != tt.want {
 			t.Errorf("%s: %s, want %s", tt.args, got, tt.want)
 		}
 	}
-	e := audit(t, database, "--operation", "update-mailbox")[0]
+	e := auditOf(t, database, "--operation", "update-mailbox")[0]
 	if at, err := time.Parse(time.RFC3339, e.At); err != nil || time.Since(at).Abs() > time.Minute || e.ID == 0 || e.AccountID != owner.AccountID || e.RequestID == "" ||
 		e.RemoteAddress != "127.0.0.1" || e.Subject.Type != api.SubjectServiceAccount || e.Subject.ID == "" || e.Subject.Name != ownerTokenName ||
 		len(e.Changes) != 1 || e.Changes[0].Action != "updated" || e.Changes[0].Type != "mailbox" || e.Changes[0].Name != "jane@example.com" ||
@@ -171,7 +175,7 @@ func TestAuditAtRest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := audit(t, database); len(got) != 1 || got[0].AccountID != owner.AccountID || got[0].Subject.Type != "operator" {
+	if got := auditOf(t, database); len(got) != 1 || got[0].AccountID != owner.AccountID || got[0].Subject.Type != "operator" {
 		t.Errorf("the log is %+v", got)
 	}
 	if after, err := os.ReadFile(database); err != nil || string(after) != string(before) {
@@ -189,7 +193,7 @@ func TestAuditOfANewDatabase(t *testing.T) {
 	if err != nil || db.Close() != nil {
 		t.Fatal(err)
 	}
-	if got := audit(t, database); len(got) != 0 {
+	if got := auditOf(t, database); len(got) != 0 {
 		t.Errorf("the log is %+v", got)
 	}
 }

@@ -22,10 +22,18 @@ func (backupCommand) Help() string {
 }
 
 // Validate is called by kong.
-func (c backupCommand) Validate() error { return onlyInFile(c.Database) }
+func (c backupCommand) Validate() error {
+	if c.Output == "-" {
+		return errors.New("--output: the copy can't be written to standard output; name a file")
+	}
+	return onlyInFile(c.Database)
+}
 
 // Run makes the copy.
 func (c backupCommand) Run(ctx context.Context, m Main) error {
+	if c.Output == "" { // Validate is called where the flag is missing too
+		return &usageError{errors.New("--output: the path is empty; name a file")}
+	}
 	switch s := scheme(c.Database); s {
 	case "":
 	case "postgres", "postgresql":
@@ -33,10 +41,15 @@ func (c backupCommand) Run(ctx context.Context, m Main) error {
 	default:
 		return fmt.Errorf("--database: %s:// can't be backed up; it takes the path of an SQLite file", s)
 	}
-	if err := sqlite.BackupFile(ctx, c.Database, c.Output); errors.Is(err, fs.ErrExist) {
+	err := sqlite.BackupFile(ctx, c.Database, c.Output)
+	output, failed := errors.AsType[*sqlite.OutputError](err)
+	switch {
+	case errors.Is(err, fs.ErrExist):
 		return fmt.Errorf("--output: %s exists already, and a backup overwrites nothing; name another file", c.Output)
-	} else if err != nil {
-		return err
+	case failed:
+		return fmt.Errorf("--output: %w", output)
+	case err != nil:
+		return fmt.Errorf("--database: %w", err)
 	}
 	info, err := os.Stat(c.Output)
 	if err != nil {

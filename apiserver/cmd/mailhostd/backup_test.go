@@ -117,12 +117,16 @@ func TestBackupErrors(t *testing.T) {
 		code int
 		want string
 	}{
+		{"--database " + database + " --output -", exitUsage, "--output: the copy can't be written to standard output"},
+		{"--database " + database + " --output=", exitUsage, "--output: the path is empty"},
+		{"--database " + dir + " --output " + output, exitFailure, "--database: open"},
+		{"--database " + existing + " --output " + output, exitFailure, "--database: open " + existing + ": it is not an SQLite database"},
 		{"--database " + database, exitUsage, "missing flags: --output=FILE"},
 		{"--database :memory: --output " + output, exitUsage, "in memory"},
 		{"--database " + database + " --output " + existing, exitFailure, "--output: " + existing + " exists already"},
 		{"--database " + database + " --output " + dir, exitFailure, "exists already"},
 		{"--database " + database + " --output " + database, exitFailure, "exists already"},
-		{"--database " + database + " --output " + filepath.Join(dir, "none", "copy.db"), exitFailure, "no such file or directory"},
+		{"--database " + database + " --output " + filepath.Join(dir, "none", "copy.db"), exitFailure, "--output: back up to " + filepath.Join(dir, "none", "copy.db")},
 		{"--database postgres://u:secret@db/mail --output " + output, exitFailure, "pg_dump"},
 		{"--database mysql://u:secret@db/mail --output " + output, exitFailure, "mysql:// can't be backed up"},
 	} {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"strconv"
 	"strings"
 )
 
@@ -22,6 +23,15 @@ func listen(ctx context.Context, flag, address string) (net.Listener, error) {
 		return nil, fmt.Errorf("%s: can't listen on %s: %w", flag, address, cause)
 	}
 	return l, nil
+}
+
+// loopbackForPort completes a port alone to an address that only this machine
+// reaches. Unlike loopbackByDefault it leaves one with a colon on all addresses.
+func loopbackForPort(address string) string {
+	if _, err := strconv.ParseUint(address, 10, 16); err != nil {
+		return address
+	}
+	return net.JoinHostPort("127.0.0.1", address)
 }
 
 // loopbackByDefault completes a port to an address that only this machine

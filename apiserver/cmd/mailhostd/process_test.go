@@ -140,7 +140,7 @@ func (c caller) mailboxes(t *testing.T) map[string]string {
 func checkLogged(t *testing.T, database string, mailboxes map[string]string) {
 	t.Helper()
 	told := map[string]string{}
-	for _, e := range audit(t, database, "--operation", api.CreateMailbox.ID) {
+	for _, e := range auditOf(t, database, "--operation", api.CreateMailbox.ID) {
 		for _, change := range e.Changes {
 			if told[change.Name] != "" {
 				t.Errorf("the creation of %s is logged twice", change.Name)
@@ -169,6 +169,18 @@ func TestSignalEndsTheServer(t *testing.T) {
 			s.log.wait(t, "shut down")
 		})
 	}
+}
+
+// What reloads other servers must not end this one.
+func TestHangupEndsNothing(t *testing.T) {
+	t.Parallel()
+	database, owner := initialize(t)
+	s := spawn(t, database)
+	if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	s.log.wait(t, "there is nothing to reload")
+	s.as(t, owner).must(t, http.StatusOK, http.MethodGet, "/mailboxes", "", nil)
 }
 
 func TestSecondSignalEndsTheServerAtOnce(t *testing.T) {

@@ -13,10 +13,11 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
 type serveCommand struct {
-	Listen          string        `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Address to serve the API on; port 0 takes a free one. Default: ${default}."`
+	Listen          string        `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Address to serve the API on; port 0 takes a free one, a port alone is on 127.0.0.1, and :8080 is on all addresses. Default: ${default}."`
 	Database        string        `default:"mailhost.db" placeholder:"FILE" help:"SQLite file, made if it does not exist. Default: ${default}."`
 	PublishedOnly   bool          `help:"Leave out the operations beyond the published ones."`
 	ControlListen   string        `placeholder:"ADDRESS" help:"Address of the control plane, for tests: faults, requests, messages, fixtures, the clock and a reset, for whoever reaches it. A port alone is on 127.0.0.1. Default: off."`
@@ -50,13 +51,13 @@ func (c serveCommand) Validate() error {
 		}
 	}
 	if c.PublicURL == "" {
-		if c.SMTPURL != "" && !isLocal(c.Listen) {
+		if c.SMTPURL != "" && !isLocal(loopbackForPort(c.Listen)) {
 			return errors.New("--public-url: is required with --smtp-url, so that the links in messages lead here from elsewhere too")
 		}
 		return nil
 	}
 	u, err := url.Parse(c.PublicURL)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
 		return errors.New("--public-url: must be an http or https URL, for instance https://mail.example.com")
 	}
 	return nil
@@ -79,7 +80,7 @@ func (c serveCommand) Run(ctx context.Context, m Main) (err error) {
 		return err
 	}
 	// An address that is taken must not leave a new database behind.
-	public, err := listen(ctx, "--listen", c.Listen)
+	public, err := listen(ctx, "--listen", loopbackForPort(c.Listen))
 	if err != nil {
 		return err
 	}
@@ -170,7 +171,10 @@ func (c serveCommand) announce(ctx context.Context, log *slog.Logger, s *server,
 		}
 		return err
 	})
-	if accounts == 0 {
+	switch {
+	case accounts == 0 && c.Database == sqlite.Memory:
+		log.Warn("there is no account yet, and init can't make one in memory; use --fixture, or --database with a file", "database", c.Database)
+	case accounts == 0:
 		log.Warn("there is no account yet; make one with: mailhostd init --database "+describe(c.Database), "database", describe(c.Database))
 	}
 	if s.certificate == nil && !isLoopback(s.public) {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -70,6 +72,57 @@ func TestServeWithoutAnAccount(t *testing.T) {
 	defer ready.Body.Close()
 	if ready.StatusCode != http.StatusOK {
 		t.Errorf("ready: %s", ready.Status)
+	}
+}
+
+func TestServeInMemoryWithoutAnAccount(t *testing.T) {
+	t.Parallel()
+	s := serve(t, sqlite.Memory)
+	s.end()
+	if log := s.log.String(); strings.Contains(log, "mailhostd init") || !strings.Contains(log, "use --fixture") {
+		t.Errorf("the advice can't be followed:\n%s", log)
+	}
+}
+
+// TestDatabaseRemovedWhileServing checks that nothing is acknowledged that nobody
+// would find again, and that the log tells of it once.
+func TestDatabaseRemovedWhileServing(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("an open file can't be moved there")
+	}
+	database, owner := initialize(t)
+	s := serve(t, database)
+	as := s.as(t, owner)
+	ready := func() int {
+		resp, err := http.Get(s.url + "/healthz/ready")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		return resp.StatusCode
+	}
+	as.must(t, http.StatusCreated, http.MethodPost, "/workspaces", `{"name":"before"}`, nil)
+	if err := os.Rename(database, database+".away"); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		as.must(t, http.StatusServiceUnavailable, http.MethodPost, "/workspaces", `{"name":"meanwhile"}`, nil)
+	}
+	if got := ready(); got != http.StatusServiceUnavailable {
+		t.Errorf("ready: %d", got)
+	}
+	if err := os.Rename(database+".away", database); err != nil {
+		t.Fatal(err)
+	}
+	as.must(t, http.StatusCreated, http.MethodPost, "/workspaces", `{"name":"after"}`, nil)
+	if got := ready(); got != http.StatusOK {
+		t.Errorf("ready: %d", got)
+	}
+	s.end()
+	log := s.log.String()
+	if strings.Count(log, "was removed or moved") != 1 || strings.Count(log, "the database is available again") != 1 || strings.Contains(log, "operation failed") {
+		t.Errorf("the log is\n%s", log)
 	}
 }
 

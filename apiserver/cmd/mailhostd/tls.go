@@ -32,8 +32,9 @@ func (f tlsFlags) openCertificate(log *slog.Logger) (*certificate.Keeper, error)
 	return certificate.Open(f.TLSCert, f.TLSKey, nil, log)
 }
 
-// reloadOnHangup reads the certificate again on each SIGHUP until ctx ends.
-func reloadOnHangup(ctx context.Context, keeper *certificate.Keeper) {
+// reloadOnHangup reads the certificate again on each SIGHUP until ctx ends. A
+// server without one goes on: whoever sends the signal means no harm.
+func reloadOnHangup(ctx context.Context, keeper *certificate.Keeper, log *slog.Logger) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGHUP)
 	go func() {
@@ -41,6 +42,10 @@ func reloadOnHangup(ctx context.Context, keeper *certificate.Keeper) {
 		for {
 			select {
 			case <-signals:
+				if keeper == nil {
+					log.Info("there is nothing to reload")
+					continue
+				}
 				keeper.Reload()
 			case <-ctx.Done():
 				return

@@ -14,6 +14,6 @@
 //	…
 //	_, err = faults.Release(id)
 //
-// The package imports apiserver and the contract (api). Nothing of a rule
+// The package imports apiserver, the contract (api) and strictjson. Nothing of a rule
 // outlives the process.
 package fault

@@ -86,13 +86,29 @@ func (s secrets) clean(v any) any {
 // has reports whether a member is secret: decoders take any case of a name.
 func (s secrets) has(name string) bool { return slices.Contains(s, strings.ToLower(name)) }
 
+// holdsToken reports whether a part of a query holds a token once it is decoded,
+// or decoded twice where a client has encoded it twice; what can't be decoded may
+// hold anything.
+func holdsToken(encoded string) bool {
+	once, err := url.QueryUnescape(encoded)
+	if err != nil || token.MatchString(once) {
+		return true
+	}
+	twice, err := url.QueryUnescape(once)
+	return err == nil && token.MatchString(twice)
+}
+
 // redactQuery returns a query without what may be a credential (RFC 6750,
 // section 2.3) in it.
 func redactQuery(raw string) string {
 	pairs := strings.Split(raw, "&")
 	for i, pair := range pairs {
-		name, _, _ := strings.Cut(pair, "=")
-		if plain, err := url.QueryUnescape(name); err != nil || slices.Contains([]string{"access_token", "token", "value", "secret", "password"}, strings.ToLower(plain)) {
+		name, value, _ := strings.Cut(pair, "=")
+		plain, err := url.QueryUnescape(name)
+		switch {
+		case holdsToken(name):
+			pairs[i] = Redacted
+		case err != nil || slices.Contains([]string{"access_token", "token", "value", "secret", "password"}, strings.ToLower(plain)) || holdsToken(value):
 			pairs[i] = name + "=" + Redacted
 		}
 	}

@@ -5,16 +5,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"time"
+
+	lib "modernc.org/sqlite/lib"
 )
 
 // Backup writes a copy of the store, as of one moment, to a file that does not
 // exist yet. Reading and writing go on meanwhile. The copy can be opened as a
 // store, and survives what the store survives once Backup returns nil; else
-// nothing is left of it.
+// nothing is left of it. Where the process is killed, at most a file .backup-*.tmp
+// is left beside the path. What fails in writing the copy is an *OutputError.
 func (s *Store) Backup(ctx context.Context, path string) error {
 	return backUp(ctx, s.engine.file, s.engine.lockTimeout, path)
 }
@@ -39,23 +43,76 @@ func backUp(ctx context.Context, from file, lockTimeout time.Duration, to string
 	if version, err := (dialect{}).SchemaVersion(ctx, s); err != nil || version == 0 {
 		return openError(from.path, cmp.Or(err, errNoStore))
 	}
-	// The file is made here, so that it is never readable by others.
-	f, err := os.OpenFile(to, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	copying := func(path string) error {
+		_, err := s.ExecContext(ctx, `VACUUM INTO $1`, path)
+		return err
+	}
+	if err := writeNew(to, copying); isFaultOfSource(err) {
+		return openError(from.path, err)
+	} else if err != nil {
+		return &OutputError{Path: to, Err: err}
+	}
+	return nil
+}
+
+// OutputError says that a backup could not be written.
+type OutputError struct {
+	Path string
+	Err  error
+}
+
+func (e *OutputError) Error() string { return fmt.Sprintf("back up to %s: %s", e.Path, e.Err) }
+
+// Unwrap lets errors.Is see the cause.
+func (e *OutputError) Unwrap() error { return e.Err }
+
+// isFaultOfSource reports whether a copy failed because of what was to be copied.
+func isFaultOfSource(err error) bool {
+	switch code(err) {
+	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB, lib.SQLITE_BUSY:
+		return true
+	}
+	return false
+}
+
+// writeNew makes a file that others can't read and that has its name only once it
+// is complete and durable. One that exists is an error that is fs.ErrExist.
+func writeNew(path string, fill func(path string) error) (err error) {
+	if _, err := os.Lstat(path); err == nil {
+		return fs.ErrExist
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".backup-*.tmp")
 	if err != nil {
-		return fmt.Errorf("back up: %w", err)
-	}
-	defer func() {
-		if err = errors.Join(err, f.Close()); err != nil {
-			err = errors.Join(fmt.Errorf("back up to %s: %w", to, err), os.Remove(to))
-		}
-	}()
-	if _, err := s.ExecContext(ctx, `VACUUM INTO $1`, to); err != nil {
 		return err
 	}
-	if err := f.Sync(); err != nil {
+	defer func() { _ = os.Remove(f.Name()) }() // where it has not been renamed; one that stays is harmless
+	if err := errors.Join(fill(f.Name()), f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(to))
+	if err := rename(f.Name(), path); err != nil {
+		return err
+	}
+	if err := syncDir(filepath.Dir(path)); err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	return nil
+}
+
+// rename gives a file another name, unless that is taken. Where the file system
+// has no links the name is taken first, with an empty file.
+func rename(from, to string) error {
+	err := os.Link(from, to)
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(f.Close(), os.Rename(from, to)); err != nil {
+		return errors.Join(err, os.Remove(to))
+	}
+	return nil
 }
 
 // syncDir makes the name of a new file durable, where the system has that.

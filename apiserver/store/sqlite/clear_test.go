@@ -2,10 +2,12 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/storetest"
 )
 
 // TestClearKnowsEveryTable keeps a new table from being forgotten.
@@ -34,5 +36,41 @@ func TestClearKnowsEveryTable(t *testing.T) {
 	slices.Sort(known)
 	if !slices.Equal(known, tables) {
 		t.Errorf("sqlstore.Tables() has %q, the schema %q", known, tables)
+	}
+}
+
+// A table that is cleared after one that it refers to would keep that from being
+// cleared, in a store that has rows of both.
+func TestClearIsInOrder(t *testing.T) {
+	tables := sqlstore.Tables()
+	for _, key := range foreignKeys(t, openStore(t, newPath(t), Options{})) {
+		if key.onDelete != "CASCADE" && slices.Index(tables, key.table) >= slices.Index(tables, key.refersTo) {
+			t.Errorf("%s refers to %s, and comes after it in sqlstore.Tables()", key.table, key.refersTo)
+		}
+	}
+}
+
+// TestFilledStoreHasEverything keeps the tests of clearing, and of whatever else
+// fills a store, from passing by a table without a row.
+func TestFilledStoreHasEverything(t *testing.T) {
+	s := openStore(t, newPath(t), Options{})
+	storetest.Fill(t, s)
+	err := s.engine.View(t.Context(), func(ctx context.Context, q sqlstore.Querier) error {
+		for _, table := range sqlstore.Tables() {
+			rows, err := q.QueryContext(ctx, `SELECT 1 FROM `+table)
+			if err != nil {
+				return err
+			}
+			if !rows.Next() {
+				t.Errorf("%s is empty; add a row of it to what full makes in storetest", table)
+			}
+			if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

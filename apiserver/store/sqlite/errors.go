@@ -3,6 +3,8 @@ package sqlite
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 
 	driver "modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
@@ -33,8 +35,26 @@ func isBusy(err error) bool { return code(err) == lib.SQLITE_BUSY }
 
 // openError says what is wrong with a file.
 func openError(path string, err error) error {
-	if code(err) == lib.SQLITE_NOTADB {
+	switch code(err) {
+	case lib.SQLITE_NOTADB:
 		return fmt.Errorf("open %s: it is not an SQLite database; choose another path: %w", path, err)
+	case lib.SQLITE_CANTOPEN:
+		return fmt.Errorf("the database file %s can't be opened: %w", path, cause(path, os.O_RDONLY, err))
+	case lib.SQLITE_READONLY:
+		return fmt.Errorf("the database file %s can't be written: %w", path, cause(path, os.O_WRONLY, err))
 	}
 	return fmt.Errorf("open %s: %w", path, err)
+}
+
+// cause returns what the system says of a file that SQLite can't use, since
+// SQLite keeps that to itself.
+func cause(path string, flag int, err error) error {
+	f, openErr := os.OpenFile(path, flag, 0)
+	if pathErr := new(fs.PathError); errors.As(openErr, &pathErr) {
+		return fmt.Errorf("%w (%w)", pathErr.Err, err)
+	}
+	if openErr == nil {
+		openErr = f.Close()
+	}
+	return errors.Join(fmt.Errorf("SQLite keeps a -wal and a -shm file beside it, and its directory and they must be writable too (%w)", err), openErr)
 }

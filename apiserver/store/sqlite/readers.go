@@ -19,14 +19,16 @@ const (
 // readers runs read transactions, each on a connection that can't write.
 type readers struct {
 	dsn    string
+	health *health
 	slots  chan struct{}
 	idle   chan *session
 	closed chan struct{}
 }
 
-func newReaders(f file, lockTimeout time.Duration) *readers {
+func newReaders(f file, h *health, lockTimeout time.Duration) *readers {
 	return &readers{
 		dsn:    f.readOnly(lockTimeout),
+		health: h,
 		slots:  make(chan struct{}, maxReaders),
 		idle:   make(chan *session, idleReaders),
 		closed: make(chan struct{}),
@@ -74,11 +76,20 @@ func (r *readers) acquire(ctx context.Context) (*session, error) {
 		return s, nil
 	default:
 	}
-	s, err := connect(ctx, r.dsn)
+	s, err := r.connect(ctx)
 	if err != nil {
 		<-r.slots
 	}
 	return s, err
+}
+
+// connect opens a connection to the file that the others have open, and not to
+// one that has taken its place.
+func (r *readers) connect(ctx context.Context) (*session, error) {
+	if err := r.health.check(); err != nil {
+		return nil, err
+	}
+	return connect(ctx, r.dsn)
 }
 
 func (r *readers) release(s *session) {

@@ -86,6 +86,8 @@ type transaction struct {
 	// SQLite has ended the whole transaction after some errors, and what came
 	// next would be kept on its own.
 	failed error
+	// wrote says that a statement ran which may have changed something.
+	wrote bool
 }
 
 var _ sqlstore.Querier = (*transaction)(nil)
@@ -96,7 +98,7 @@ func (t *transaction) ExecContext(ctx context.Context, query string, args ...any
 		return nil, err
 	}
 	result, err := t.session.ExecContext(context.Background(), query, args...)
-	t.failed = err
+	t.failed, t.wrote = err, true
 	return result, err
 }
 

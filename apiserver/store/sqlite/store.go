@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"time"
 
@@ -101,13 +102,47 @@ func prepareFile(path string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("open %q: %w", path, err)
 	}
-	if info, err := os.Stat(abs); path == "" || err == nil && info.IsDir() {
-		return "", fmt.Errorf("open %q: it is a directory; name a file in it", path)
+	if err := checkKind(path); err != nil {
+		return "", err
 	}
 	if info, err := os.Stat(filepath.Dir(abs)); err != nil || !info.IsDir() {
 		return "", fmt.Errorf("open %s: its directory does not exist; create it first", path)
 	}
-	return abs, createFile(abs)
+	if err := createFile(abs); err != nil {
+		return "", err
+	}
+	return abs, closeToOthers(abs)
+}
+
+// checkKind returns an error where a path names what can't be a database.
+func checkKind(path string) error {
+	if path == "" {
+		return errors.New(`open "": the path is empty; name a file`)
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil //nolint:nilerr // it is found out where the file is needed
+	case info.IsDir():
+		return fmt.Errorf("open %q: it is a directory; name a file in it", path)
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("open %q: it is not a regular file; name one, or one that does not exist", path)
+	}
+	return nil
+}
+
+// closeToOthers takes an empty file, which is about to become a database, from
+// all but its owner. One that is a database already has the mode that it was
+// given.
+func closeToOthers(path string) error {
+	info, err := os.Stat(path)
+	if err != nil || info.Size() > 0 || info.Mode().Perm()&0o077 == 0 || runtime.GOOS == "windows" {
+		return err
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		return fmt.Errorf("others than its owner can open the empty file, and a database holds secrets; remove it, and it is made anew: %w", err)
+	}
+	return nil
 }
 
 // createMu guards createFile against itself.
@@ -137,7 +172,10 @@ func openFile(ctx context.Context, f file, opts Options) (*engine, error) {
 		if s, err = connect(ctx, f.writable()); err != nil {
 			return err
 		}
-		if err = migrate(ctx, s); err != nil {
+		if err = migrate(ctx, s); err == nil {
+			err = s.tryToWrite(ctx)
+		}
+		if err != nil {
 			err = errors.Join(err, s.close())
 		}
 		return err
@@ -145,7 +183,11 @@ func openFile(ctx context.Context, f file, opts Options) (*engine, error) {
 	if err != nil {
 		return nil, openError(f.path, err)
 	}
-	e := &engine{file: f, lockTimeout: opts.LockTimeout, writer: newWriter(f, s, opts), readers: newReaders(f, opts.LockTimeout)}
+	e := &engine{file: f, lockTimeout: opts.LockTimeout}
+	if err := e.health.watch(f); err != nil {
+		return nil, errors.Join(openError(f.path, err), s.close())
+	}
+	e.writer, e.readers = newWriter(f, s, &e.health, opts), newReaders(f, &e.health, opts.LockTimeout)
 	go e.writer.run()
 	return e, nil
 }
@@ -165,6 +207,17 @@ func migrate(ctx context.Context, s *session) error {
 	return s.exec(`COMMIT`)
 }
 
+// tryToWrite returns an error where nothing can be written: SQLite opens such a
+// file for reading. Whether another process holds the lock does not matter.
+func (s *session) tryToWrite(ctx context.Context) error {
+	if err := s.exec(`BEGIN IMMEDIATE`); isBusy(err) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	return errors.Join(rewrite(ctx, s), s.exec(`ROLLBACK`))
+}
+
 // openToRead opens an existing file for readers alone.
 func openToRead(ctx context.Context, path string, opts Options) (*engine, error) {
 	path, err := existingFile(path)
@@ -172,8 +225,9 @@ func openToRead(ctx context.Context, path string, opts Options) (*engine, error)
 		return nil, err
 	}
 	f := file{path: path}
-	e := &engine{file: f, lockTimeout: opts.LockTimeout, readers: newReaders(f, opts.LockTimeout)}
-	err = e.View(ctx, func(ctx context.Context, q sqlstore.Querier) error {
+	e := &engine{file: f, lockTimeout: opts.LockTimeout}
+	e.readers = newReaders(f, &e.health, opts.LockTimeout)
+	err = e.readers.view(ctx, func(ctx context.Context, q sqlstore.Querier) error {
 		if done, err := sqlstore.UpToDate(ctx, q, dialect{}); done || err != nil {
 			return err
 		}
@@ -191,14 +245,13 @@ func openToRead(ctx context.Context, path string, opts Options) (*engine, error)
 // existingFile returns the absolute path of a file, or an error that is
 // fs.ErrNotExist.
 func existingFile(path string) (string, error) {
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	if err := checkKind(path); err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("open %q: no such database: %w", path, fs.ErrNotExist)
-	case err != nil:
+	} else if err != nil {
 		return "", err // which names the path
-	case info.IsDir():
-		return "", fmt.Errorf("open %q: it is a directory; name a file in it", path)
 	}
 	return filepath.Abs(path)
 }
@@ -207,6 +260,7 @@ func existingFile(path string) (string, error) {
 type engine struct {
 	file        file
 	lockTimeout time.Duration
+	health      health
 	writer      *writer // nil where there is nothing to write
 	readers     *readers
 	remove      func() error // what a store in memory leaves behind
@@ -217,7 +271,7 @@ var _ sqlstore.Engine = (*engine)(nil)
 
 // View implements sqlstore.Engine.
 func (e *engine) View(ctx context.Context, fn func(context.Context, sqlstore.Querier) error) error {
-	return e.readers.view(ctx, fn)
+	return e.health.explain(e.readers.view(ctx, fn))
 }
 
 // Update implements sqlstore.Engine.

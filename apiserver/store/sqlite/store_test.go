@@ -2,12 +2,15 @@ package sqlite
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/storetest"
@@ -99,7 +102,7 @@ func TestOpenErrors(t *testing.T) {
 	alter(t, versioned, `PRAGMA user_version = 1`)
 
 	for path, want := range map[string]string{
-		"":                                  "is a directory",
+		"":                                  "is empty",
 		dir:                                 "is a directory",
 		filepath.Join(dir, "nowhere", "db"): "directory does not exist",
 		filepath.Join(text, "db"):           "directory does not exist",
@@ -152,33 +155,51 @@ func TestNewerSchema(t *testing.T) {
 	}
 }
 
-// TestUpgrade opens a store that an earlier version has written.
+// TestUpgrade opens a store that the first version has written: all that came
+// later is migrated, so that a new migration changes nothing here.
 func TestUpgrade(t *testing.T) {
-	path := newPath(t)
-	old := openStore(t, path, Options{})
-	mustPopulate(t, old)
-	if err := old.Close(); err != nil {
+	first, err := fs.Glob(dialect{}.Migrations(), "0001_*.sql")
+	if err != nil || len(first) != 1 {
+		t.Fatalf("the first migrations are %q, %v", first, err)
+	}
+	schema, err := fs.ReadFile(dialect{}.Migrations(), first[0])
+	if err != nil {
 		t.Fatal(err)
 	}
-	alter(t, path, `ALTER TABLE domains DROP COLUMN search_text`)
-	alter(t, path, `DROP TABLE audit_entries`)
-	alter(t, path, `DROP INDEX domains_of_purchase`)
-	alter(t, path, `ALTER TABLE idempotent_answers DROP COLUMN delivered`)
+	path := newPath(t)
+	alter(t, path, string(schema))
 	alter(t, path, `PRAGMA user_version = 1`)
+	alter(t, path, `
+		INSERT INTO accounts VALUES ('account', 'active', 'p', 0, '', 0, 1, 1);
+		INSERT INTO workspaces VALUES ('workspace', 'account', 'Default', 1, 1);
+		INSERT INTO domains VALUES ('domain', 'account', 'workspace', 'a.example', 'active', '', 0, 1, 0, NULL, '', '', '{}', '[]', '{}', '', 1, 1);
+		INSERT INTO mailboxes VALUES ('mailbox', 'account', 'domain', 'ada', 'Ada', 'Lovelace', 'active', '', 0, 1, 0, '[]', 'ada', 1, 1);
+		INSERT INTO dns_records VALUES (7, 'account', 'domain', '@', 'TXT', 'x', 60, NULL, 0, 1, 1);
+		INSERT INTO idempotent_answers VALUES (x'01', x'02', x'03', 4102444800000000);`)
+
 	s := openStore(t, path, Options{})
-	err := s.Update(t.Context(), func(tx store.Tx) error { return tx.MarkDelivered([][]byte{{1}}) })
-	if err != nil {
-		t.Errorf("the upgraded store: %v", err)
-	}
 	if err := s.View(t.Context(), func(r store.Reader) error {
 		_, total, err := r.Domains(accountID, store.DomainFilter{Search: "A.Ex"}, store.Slice{Limit: 1})
 		if total != 1 {
 			t.Errorf("a search finds %d domains", total)
 		}
-		return err
+		record, notRead := r.DNSRecord(accountID, 7)
+		kept, notKept := r.IdempotentAnswer([]byte{1}, time.UnixMicro(1))
+		if record.Value != "x" || kept.Delivered {
+			t.Errorf("the record is %+v, the kept answer %+v", record, kept)
+		}
+		return errors.Join(err, notRead, notKept)
 	}); err != nil {
 		t.Error(err)
 	}
+	if got := addresses(t, s); !slices.Equal(got, []string{"ada"}) {
+		t.Errorf("the mailboxes are %q", got)
+	}
+	if err := s.Update(t.Context(), func(tx store.Tx) error { return errors.Join(tx.MarkDelivered([][]byte{{1}}), tx.Clear()) }); err != nil {
+		t.Errorf("the upgraded store: %v", err)
+	}
+	storetest.Fill(t, s)
+	check(t, s)
 }
 
 // TestPragmas checks what durability and isolation rest on.

@@ -16,6 +16,7 @@ type update struct {
 	turn  chan *session // the writer's, lent for fn
 	ran   chan bool     // given back: whether fn succeeded
 	done  chan error    // what became of the commit
+	wrote bool          // whether fn has written; the caller's
 }
 
 func newUpdate() *update {
@@ -76,5 +77,6 @@ func (u *update) call(
 	if err = fn(context.WithoutCancel(ctx), t); err == nil {
 		err = t.failed
 	}
+	u.wrote = t.wrote
 	return err
 }

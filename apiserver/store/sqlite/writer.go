@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
 
@@ -23,6 +24,7 @@ type writer struct {
 	file        file
 	lockTimeout time.Duration
 	maxGroup    int
+	health      *health
 
 	// session is nil after it failed, until the next group opens another.
 	session *session
@@ -34,11 +36,12 @@ type writer struct {
 	closed   bool
 }
 
-func newWriter(f file, s *session, opts Options) *writer {
+func newWriter(f file, s *session, h *health, opts Options) *writer {
 	return &writer{
 		file:        f,
 		lockTimeout: opts.LockTimeout,
 		maxGroup:    opts.maxGroup,
+		health:      h,
 		session:     s,
 		updates:     make(chan *update),
 		stopped:     make(chan struct{}),
@@ -59,7 +62,8 @@ func (w *writer) update(ctx context.Context, fn func(context.Context, sqlstore.Q
 	u := newUpdate()
 	select {
 	case w.updates <- u:
-		return u.await(ctx, fn)
+		err := u.await(ctx, fn)
+		return w.health.note(err, u.wrote)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -95,7 +99,7 @@ func (w *writer) group(u *update) {
 	if err == nil {
 		err = w.commit()
 	}
-	if err != nil {
+	if err != nil && !w.rolledBack(err) {
 		w.abandon()
 	}
 	for _, u := range kept {
@@ -150,6 +154,9 @@ func (w *writer) runOne(u *update) (kept bool, err error) {
 // begin takes the write lock, and waits for other processes that hold it.
 func (w *writer) begin() error {
 	if w.session == nil {
+		if err := w.health.check(); err != nil {
+			return err
+		}
 		s, err := connect(context.Background(), w.file.writable())
 		if err != nil {
 			return openError(w.file.path, err)
@@ -164,18 +171,30 @@ func (w *writer) begin() error {
 		w.abandon()
 		return fmt.Errorf("begin an update: %w", err)
 	}
+	w.health.connected()
 	return nil
 }
 
+// commit makes the group durable, in a file that is still there.
 func (w *writer) commit() error {
+	if err := w.health.check(); err != nil {
+		return err
+	}
 	if err := whileBusy(w.lockTimeout, func() error { return w.session.exec(`COMMIT`) }); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
 	return nil
 }
 
+// rolledBack keeps the connection to a file that is lost, since it may be the
+// last that has it.
+func (w *writer) rolledBack(err error) bool {
+	return errors.Is(err, store.ErrUnavailable) && w.session.exec(`ROLLBACK`) == nil
+}
+
 // abandon gives up a transaction with its connection, whose state is not known.
 func (w *writer) abandon() {
+	w.health.disconnecting()
 	_ = w.session.close() // which can't make it worse
 	w.session = nil
 }
@@ -191,6 +210,7 @@ func (w *writer) close() error {
 	if w.session == nil {
 		return nil
 	}
+	w.health.disconnecting()
 	err := w.session.exec(`PRAGMA wal_checkpoint(TRUNCATE)`)
 	if isBusy(err) {
 		err = nil

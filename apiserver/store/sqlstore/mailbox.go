@@ -44,12 +44,8 @@ const mailboxChunk = 500
 // EachMailbox implements store.MailboxReader. It reads one chunk after another,
 // so that fn may read too.
 func (r *reader) EachMailbox(accountID string, f store.MailboxFilter, fn func(store.Mailbox) error) error {
-	var last store.Mailbox
 	for {
 		w := r.mailboxesWhere(accountID, f)
-		if last.ID != "" {
-			w.and(`(t.created_at, t.id) > (?, ?)`, micros{&last.CreatedAt}, last.ID)
-		}
 		chunk, err := first(r, mailboxes, w, store.Slice{Limit: mailboxChunk})
 		if err != nil {
 			return err
@@ -62,7 +58,7 @@ func (r *reader) EachMailbox(accountID string, f store.MailboxFilter, fn func(st
 		if len(chunk) < mailboxChunk {
 			return nil
 		}
-		last = chunk[len(chunk)-1]
+		f.After = chunk[len(chunk)-1].Position()
 	}
 }
 
@@ -73,6 +69,9 @@ func (r *reader) mailboxesWhere(accountID string, f store.MailboxFilter) *where 
 	}
 	if f.IDs != nil {
 		w.and(w.in(`t.id`, f.IDs))
+	}
+	if f.After.ID != "" {
+		w.and(`(t.created_at, t.id) > (?, ?)`, micros{&f.After.CreatedAt}, f.After.ID)
 	}
 	return w.state(f.Status, f.Now).searchNames(`t.search_text`, f.Search).withinDomains(`t.domain_id`, f.Within)
 }

@@ -2,9 +2,16 @@ package storetest
 
 import (
 	"errors"
+	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
+
+// Fill puts an account into an empty store that has one of everything in it.
+func Fill(t *testing.T, s store.Store) {
+	t.Helper()
+	(&harness{T: t, store: s}).full("a.example")
+}
 
 // full makes an account with one of everything in it, and returns it.
 func (h *harness) full(domainName string) tenant {

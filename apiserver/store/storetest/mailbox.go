@@ -106,6 +106,8 @@ func testMailboxFilter(h *harness) {
 			Within: store.Within{Restricted: true, Workspaces: []string{elsewhere}, Domains: []string{t.domain}},
 		}, []string{one, paused.ID, last}},
 		{"within nothing", store.MailboxFilter{Within: nothing}, nil},
+		{"after a position", store.MailboxFilter{After: paused.Position()}, []string{last}},
+		{"after another", store.MailboxFilter{After: slow.Position(), DomainID: t.domain}, []string{last}},
 		{"all", store.MailboxFilter{
 			DomainID: t.domain, WorkspaceID: t.workspace, IDs: []string{one, slow.ID}, Status: "active", Now: at(20),
 			Search: "ONE@", Within: withinDomains(t.domain, near.domain),

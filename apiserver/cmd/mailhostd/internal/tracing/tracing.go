@@ -118,6 +118,9 @@ func describe(span trace.Span, request apiserver.Request, r *http.Request) {
 	if _, route, ok := strings.Cut(request.Route, " "); ok {
 		span.SetAttributes(semconv.HTTPRoute(route))
 	}
+	if agent := r.UserAgent(); strings.Contains(agent, "mhsa_") || strings.Contains(agent, "eyJ") { // a token, put in the wrong header
+		span.SetAttributes(semconv.UserAgentOriginal("REDACTED"))
+	}
 	span.SetAttributes(semconv.URLPath(safePath(request, r)), semconv.HTTPResponseHeader("x-request-id", request.ID))
 }
 

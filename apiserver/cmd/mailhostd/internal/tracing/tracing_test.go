@@ -125,6 +125,24 @@ func TestLinkedParent(t *testing.T) {
 	}
 }
 
+// A token that a caller puts into a header which is told is not.
+func TestTokensInHeaders(t *testing.T) {
+	t.Parallel()
+	h := newTraced(t, false)
+	h.send("GET", account+"/mailboxes", "User-Agent", "curl/8 mhsa_secret", "X-Request-Id", "mhsa_secret")
+	h.send("GET", account+"/domains", "User-Agent", "eyJhbGciOiJub25lIn0.secret.x", "X-Request-Id", "eyJhbGciOiJub25lIn0.secret.x")
+	h.send("GET", account+"/workspaces", "User-Agent", "curl/8")
+	spans := h.end(t)
+	if strings.Contains(h.Sent(), "secret") || strings.Contains(h.log.String(), "secret") {
+		t.Errorf("a token is in the trace or in the log: %v\n%s", spans, &h.log)
+	}
+	for id, want := range map[string]string{api.ListMailboxes.ID: "REDACTED", api.ListDomains.ID: "REDACTED", api.ListWorkspaces.ID: "curl/8"} {
+		if got := spans[id].Attributes["user_agent.original"]; !strings.Contains(got, want) {
+			t.Errorf("%s: the user agent is %s, want %s", id, got, want)
+		}
+	}
+}
+
 // The link of a verification is a secret, also where it is not quite right.
 func TestSpansOfPages(t *testing.T) {
 	t.Parallel()

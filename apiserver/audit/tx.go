@@ -1,4 +1,4 @@
-package apiserver
+package audit
 
 import (
 	"math"
@@ -14,10 +14,10 @@ import (
 type auditedTx struct {
 	store.Reader
 	store.IdempotencyWriter
-	tx      store.Tx
-	origin  origin
-	entries []*store.AuditEntry // by account
-	zones   map[string]string   // names of domains by their ids
+	tx         store.Tx
+	attributed Origin              // by Attribute
+	entries    []*store.AuditEntry // by account
+	zones      map[string]string   // names of domains by their ids
 	// failed is why an object could not be described.
 	failed error
 }

@@ -1,0 +1,132 @@
+package audit_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
+)
+
+const account = "11111111-2222-4333-8444-555555555555"
+
+var epoch = time.Date(2026, 3, 14, 15, 9, 26, 535897000, time.UTC)
+
+// newStore returns a store whose changes come from an origin.
+func newStore(t *testing.T, from audit.Origin) store.Store {
+	t.Helper()
+	db, err := sqlite.Open(t.Context(), sqlite.Memory, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return audit.NewStore(db, func() time.Time { return epoch }, func(context.Context) audit.Origin { return from })
+}
+
+// log returns the entries, without their ids.
+func log(t *testing.T, s store.Store) (entries []store.AuditEntry) {
+	t.Helper()
+	if err := s.View(t.Context(), func(r store.Reader) error {
+		return r.EachAuditEntry(store.AuditFilter{}, func(e store.AuditEntry) error {
+			e.ID = 0
+			entries = append(entries, e)
+			return nil
+		})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return entries
+}
+
+func makeAccount(tx store.Tx) error {
+	return tx.CreateAccount(&store.Account{ID: account, Status: "active", PlanID: "a", CreatedAt: epoch})
+}
+
+// A transaction that nobody answers for is undone: whoever adds one must say
+// whose it is.
+func TestUnattributedChange(t *testing.T) {
+	s := newStore(t, audit.Origin{Subject: audit.ControlPlane, RequestID: "r"})
+	if err := s.Update(t.Context(), makeAccount); !errors.Is(err, audit.ErrUnattributed) {
+		t.Errorf("Update = %v, want ErrUnattributed", err)
+	}
+	if err := s.View(t.Context(), func(r store.Reader) error {
+		_, err := r.Account(account)
+		return err
+	}); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("Account = %v, want ErrNotFound", err)
+	}
+	if err := s.Update(t.Context(), func(store.Tx) error { return nil }); err != nil {
+		t.Errorf("a transaction that changes nothing: %v", err)
+	}
+	if got := log(t, s); len(got) > 0 {
+		t.Errorf("logged: %+v", got)
+	}
+}
+
+func TestOrigin(t *testing.T) {
+	user := store.AuditSubject{Type: "user", ID: "u", Name: "u@example.org"}
+	request := audit.Origin{Operation: "change-plan", Subject: user, RequestID: "r", RemoteAddress: "192.0.2.7", Fields: []string{"plan_id"}}
+	recipient := audit.Recipient("joe@example.net")
+	for _, tt := range []struct {
+		name      string
+		from      audit.Origin
+		attribute func(store.Tx)
+		want      audit.Origin
+	}{
+		{"a request", request, func(store.Tx) {}, request},
+		{"no request", audit.Origin{}, func(tx store.Tx) { audit.Attribute(tx, audit.Operator, audit.LoadFixture) },
+			audit.Origin{Operation: "load-fixture", Subject: audit.Operator}},
+		{"the context has a subject", audit.Origin{Subject: audit.ControlPlane}, func(tx store.Tx) { audit.Attribute(tx, audit.Operator, audit.SettlePayment, "status") },
+			audit.Origin{Operation: "settle-payment", Subject: audit.ControlPlane, Fields: []string{"status"}}},
+		{"a page", audit.Origin{RequestID: "r", RemoteAddress: "192.0.2.7"}, func(tx store.Tx) { audit.Attribute(tx, recipient, audit.ConfirmForwarding, "verification_state") },
+			audit.Origin{Operation: "confirm-forwarding", Subject: recipient, RequestID: "r", RemoteAddress: "192.0.2.7", Fields: []string{"verification_state"}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newStore(t, tt.from)
+			if err := s.Update(t.Context(), func(tx store.Tx) error {
+				tt.attribute(tx)
+				if err := makeAccount(tx); err != nil {
+					return err
+				}
+				return tx.UpdateAccount(store.Account{ID: account, Status: "active", PlanID: "b", CreatedAt: epoch})
+			}); err != nil {
+				t.Fatal(err)
+			}
+			got := log(t, s)
+			if len(got) != 1 || len(got[0].Changes) != 2 {
+				t.Fatalf("logged: %+v", got)
+			}
+			e := got[0]
+			told := audit.Origin{Operation: e.Operation, Subject: e.Subject, RequestID: e.RequestID, RemoteAddress: e.RemoteAddress, Fields: e.Changes[1].Fields}
+			if told.Operation != tt.want.Operation || told.Subject != tt.want.Subject || told.RequestID != tt.want.RequestID ||
+				told.RemoteAddress != tt.want.RemoteAddress || !slices.Equal(told.Fields, tt.want.Fields) {
+				t.Errorf("logged %+v, want %+v", told, tt.want)
+			}
+			if e.AccountID != account || !e.CreatedAt.Equal(epoch) || e.Changes[0].Fields != nil {
+				t.Errorf("logged %+v", e)
+			}
+		})
+	}
+}
+
+// Every operation has a name of its own.
+func TestOperations(t *testing.T) {
+	names := audit.Operations()
+	for i, name := range names {
+		if name == "" || slices.Contains(names[:i], name) {
+			t.Errorf("the name %q is none, or that of two: %q", name, names)
+		}
+	}
+	for _, want := range []string{"create-mailbox", audit.EnsureAccount.String(), audit.Reset.String()} {
+		if !slices.Contains(names, want) {
+			t.Errorf("%q is not among %q", want, names)
+		}
+	}
+	if slices.Contains(names, "list-mailboxes") {
+		t.Errorf("what only reads is among %q", names)
+	}
+}

@@ -1,0 +1,44 @@
+package audit
+
+import "github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+
+// Operation is what changes an account beside the operations of the API.
+type Operation int
+
+// The operations beside those of the API.
+const (
+	EnsureAccount Operation = iota
+	InitAccount
+	IssueOwnerToken
+	LoadFixture
+	ConfirmForwarding
+	SettlePayment
+	Reset
+
+	operationCount
+)
+
+var operationNames = [operationCount]string{
+	EnsureAccount:     "ensure-account",
+	InitAccount:       "init-account",
+	IssueOwnerToken:   "issue-owner-token",
+	LoadFixture:       "load-fixture",
+	ConfirmForwarding: "confirm-forwarding",
+	SettlePayment:     "settle-payment",
+	Reset:             "reset",
+}
+
+// String returns the operation's name in the log.
+func (o Operation) String() string { return operationNames[o] }
+
+// Operations returns every name that an entry can have for what was done, those
+// of the API's operations first.
+func Operations() []string {
+	var names []string
+	for _, spec := range api.Specs() {
+		if spec.Changes() {
+			names = append(names, spec.ID)
+		}
+	}
+	return append(names, operationNames[:]...)
+}

@@ -1,0 +1,65 @@
+package control_test
+
+import (
+	"net/http"
+	"slices"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
+)
+
+// Whatever is changed by way of the plane is its doing in the audit log.
+func TestAudit(t *testing.T) {
+	db, err := sqlite.Open(t.Context(), sqlite.Memory, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := newHarness(t, func(o *apiserver.Options) {
+		o.Store, o.Registrar = db, apiserver.Registrar{PaymentNeeded: true}
+	})
+	var bought struct {
+		ID string `json:"purchase_batch_id"`
+	}
+	h.network.must(http.MethodPost, "/domains/purchase",
+		`{"domains":["example.com"],"workspace_id":"`+workspaceID+`","contact_info":`+contact+`}`).json(t, &bought)
+	for _, tt := range []struct {
+		what string
+		do   func()
+		want []string // the newest entries
+	}{
+		{"before", func() {}, []string{"operator init-account", "service_account purchase-domains"}},
+		{"POST /accounts", func() { h.wants(201, "POST", "/accounts", `{}`) }, []string{"control_plane init-account"}},
+		{"POST /fixture", func() {
+			h.wants(200, "POST", "/fixture", `{"accounts":[{"id":"22222222-2222-4333-8444-555555555555"}]}`)
+		}, []string{"control_plane load-fixture"}},
+		{"POST /payments", func() { h.wants(200, "POST", "/payments/"+bought.ID, "") }, []string{"control_plane settle-payment"}},
+		{"POST /reset", func() { h.wants(200, "POST", "/reset", "") },
+			[]string{"control_plane reset", "control_plane reset", "control_plane reset"}}, // of three accounts
+		{"EnsureAccount", func() {
+			if _, err := h.service.EnsureAccount(t.Context(), accountID); err != nil {
+				t.Fatal(err)
+			}
+		}, []string{"operator ensure-account"}},
+		{"Reset", func() {
+			if err := h.plane.Reset(t.Context(), h.service); err != nil {
+				t.Fatal(err)
+			}
+		}, []string{"control_plane reset"}},
+	} {
+		tt.do()
+		var got []string
+		if err := db.View(t.Context(), func(r store.Reader) error {
+			return r.EachAuditEntry(store.AuditFilter{}, func(e store.AuditEntry) error {
+				got = append(got, e.Subject.Type+" "+e.Operation)
+				return nil
+			})
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if newest := got[max(0, len(got)-len(tt.want)):]; !slices.Equal(newest, tt.want) {
+			t.Errorf("%s: logged %q, want %q", tt.what, newest, tt.want)
+		}
+	}
+}

@@ -1,0 +1,325 @@
+package sqlite
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+// fails checks that a store neither keeps anything nor says that it is ready.
+func fails(t *testing.T, s *Store, want string) {
+	t.Helper()
+	_, err := create(t.Context(), s, "lost")
+	for what, err := range map[string]error{"Update": err, "Ping": s.Ping(t.Context())} {
+		if !errors.Is(err, store.ErrUnavailable) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s = %v, want ErrUnavailable and %q", what, err, want)
+		}
+	}
+}
+
+func works(t *testing.T, s *Store, localPart string) {
+	t.Helper()
+	_, err := create(t.Context(), s, localPart)
+	if err := errors.Join(err, s.Ping(t.Context())); err != nil {
+		t.Errorf("the store does not work: %v", err)
+	}
+}
+
+// TestDisplacedFile takes the file away from under an open store, where the
+// system allows that.
+func TestDisplacedFile(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("an open file can't be moved there")
+	}
+	for _, tt := range []struct {
+		name, want string
+		displace   func(path string) error
+	}{
+		{"removed", "was removed", os.Remove},
+		{"replaced", "was replaced", func(path string) error {
+			return errors.Join(os.WriteFile(path+".new", []byte("new"), 0o600), os.Rename(path+".new", path))
+		}},
+		{"truncated", "was truncated", func(path string) error { return os.Truncate(path, 0) }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			path := newPath(t)
+			s, err := Open(t.Context(), path, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close() // whose error tells of the file
+			mustPopulate(t, s)
+			works(t, s, "ada")
+			if err := tt.displace(path); err != nil {
+				t.Fatal(err)
+			}
+			fails(t, s, tt.want)
+			if err := s.View(t.Context(), func(r store.Reader) error { _, err := r.Accounts(); return err }); err != nil && !errors.Is(err, store.ErrUnavailable) {
+				t.Errorf("View = %v", err)
+			}
+			fails(t, s, path)
+		})
+	}
+}
+
+// TestFileMovedBack checks that the store goes on with what it had.
+func TestFileMovedBack(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("an open file can't be moved there")
+	}
+	path := newPath(t)
+	s := openStore(t, path, Options{})
+	mustPopulate(t, s)
+	if err := os.Rename(path, path+".away"); err != nil {
+		t.Fatal(err)
+	}
+	fails(t, s, "was removed or moved")
+	if err := os.Rename(path+".away", path); err != nil {
+		t.Fatal(err)
+	}
+	believeNoMore(s)
+	works(t, s, "ada")
+	check(t, s)
+}
+
+// believeNoMore makes the next Ping try an update.
+func believeNoMore(s *Store) { s.engine.health.asked.Store(0) }
+
+// TestFileMovedWithinGroup checks that a group is not acknowledged where its file
+// goes while it runs.
+func TestFileMovedWithinGroup(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("an open file can't be moved there")
+	}
+	path := newPath(t)
+	s := openStore(t, path, Options{})
+	mustPopulate(t, s)
+	m := newMailbox("ada")
+	err := s.Update(t.Context(), func(tx store.Tx) error {
+		return errors.Join(tx.CreateMailbox(&m), os.Rename(path, path+".away"))
+	})
+	if !errors.Is(err, store.ErrUnavailable) {
+		t.Errorf("Update = %v", err)
+	}
+	if err := os.Rename(path+".away", path); err != nil {
+		t.Fatal(err)
+	}
+	works(t, s, "eve")
+	if got := addresses(t, s); len(got) != 1 || got[0] != "eve" {
+		t.Errorf("mailboxes %q", got)
+	}
+}
+
+// TestLostLog removes the write-ahead log. What was acknowledged is in it alone
+// until the store is closed.
+func TestLostLog(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("an open file can't be removed there")
+	}
+	path := newPath(t)
+	s := openStore(t, path, Options{})
+	mustPopulate(t, s)
+	works(t, s, "ada")
+	if err := errors.Join(os.Remove(path+"-wal"), os.Remove(path+"-shm")); err != nil {
+		t.Fatal(err)
+	}
+	s.engine.health.logSeen.Store(0)
+	for range 3 { // a new connection would have a new log, and know nothing of the old one
+		fails(t, s, "-wal file")
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again := openStore(t, path, Options{})
+	if got := addresses(t, again); len(got) != 1 || got[0] != "ada" {
+		t.Errorf("mailboxes %q", got)
+	}
+	check(t, again)
+}
+
+// TestFailedWrites checks that the store is not ready from an update that the
+// file refuses until one succeeds, or Ping finds that one would.
+func TestFailedWrites(t *testing.T) {
+	exec := func(pragma string) func(*writer) error {
+		return func(w *writer) error { return w.session.exec(pragma) }
+	}
+	for _, tt := range []struct {
+		name        string
+		spoil, mend func(*writer) error
+		lasting     bool // small updates fail too
+	}{
+		{"full", exec(`PRAGMA max_page_count = 1`), exec(`PRAGMA max_page_count = 1000000`), false},
+		{"read-only", exec(`PRAGMA query_only = on`), func(*writer) error { return nil }, false}, // until it connects again
+		{
+			"unopenable",
+			func(w *writer) error { w.abandon(); w.file.path += ".away"; return nil },
+			func(w *writer) error { w.file.path = strings.TrimSuffix(w.file.path, ".away"); return nil }, true,
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, Options{}, func(t *testing.T, s *Store) {
+				if err := tt.spoil(s.engine.writer); err != nil {
+					t.Fatal(err)
+				}
+				m := newMailbox(strings.Repeat("x", 1<<16))
+				if err := s.Update(t.Context(), func(tx store.Tx) error { return tx.CreateMailbox(&m) }); !errors.Is(err, store.ErrUnavailable) {
+					t.Fatalf("Update = %v, want ErrUnavailable", err)
+				}
+				if err := s.View(t.Context(), func(store.Reader) error { return nil }); err != nil {
+					t.Errorf("View = %v", err)
+				}
+				_ = s.Update(t.Context(), func(store.Tx) error { return nil })
+				if err := s.Ping(t.Context()); !errors.Is(err, store.ErrUnavailable) {
+					t.Errorf("Ping = %v, although nothing has been written since", err)
+				}
+				time.Sleep(pause) // takes no time in the bubble
+				if err := s.Ping(t.Context()); tt.lasting && !errors.Is(err, store.ErrUnavailable) {
+					t.Errorf("Ping = %v, although nothing can be written", err)
+				}
+				if err := tt.mend(s.engine.writer); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(pause)
+				if err := s.Ping(t.Context()); err != nil {
+					t.Errorf("Ping = %v, although the cause is gone", err)
+				}
+				works(t, s, "ada")
+			})
+		})
+	}
+}
+
+func TestUnwritableFile(t *testing.T) {
+	path := newPath(t)
+	if err := openStore(t, path, Options{}).Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, 0o400); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := os.OpenFile(path, os.O_RDWR, 0); err == nil {
+		t.Skip("this user may write to any file", f.Close())
+	}
+	_, err := Open(t.Context(), path, Options{})
+	if err == nil || !strings.Contains(err.Error(), path+" can't be written: permission denied") {
+		t.Errorf("Open = %v", err)
+	}
+	if err := os.Chmod(path, 0o200); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(t.Context(), path, Options{}); err == nil || !strings.Contains(err.Error(), path+" can't be opened: permission denied") {
+		t.Errorf("Open = %v", err)
+	}
+}
+
+// TestOpenErrorNamesTheCause covers what the system says of a file, also for a
+// user who may write to any.
+func TestOpenErrorNamesTheCause(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "none")
+	if err := cause(path, os.O_WRONLY, ErrReadOnly); !errors.Is(err, fs.ErrNotExist) || !errors.Is(err, ErrReadOnly) {
+		t.Errorf("cause = %v", err)
+	}
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := cause(path, os.O_WRONLY, ErrReadOnly); !strings.Contains(err.Error(), "-wal") || !errors.Is(err, ErrReadOnly) {
+		t.Errorf("cause = %v", err)
+	}
+}
+
+// TestReadOnlySession checks that opening finds out what writing would.
+func TestReadOnlySession(t *testing.T) {
+	s := openStore(t, newPath(t), Options{})
+	session := s.engine.writer.session
+	if err := session.tryToWrite(t.Context()); err != nil {
+		t.Errorf("tryToWrite = %v", err)
+	}
+	release := lock(t, s)
+	if err := session.tryToWrite(t.Context()); err != nil {
+		t.Errorf("tryToWrite = %v, while another process writes", err)
+	}
+	release()
+}
+
+func TestEmptyFileIsClosedToOthers(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no such modes there")
+	}
+	path := newPath(t)
+	if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Chmod(path, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	mode := func() fs.FileMode {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Mode().Perm()
+	}
+	if err := openStore(t, path, Options{}).Close(); err != nil || mode() != 0o600 {
+		t.Errorf("mode %v, error %v", mode(), err)
+	}
+	// Later it is the owner's matter.
+	if err := os.Chmod(path, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if err := openStore(t, path, Options{}).Close(); err != nil || mode() != 0o640 {
+		t.Errorf("mode %v, error %v", mode(), err)
+	}
+}
+
+func TestPathsThatAreNoFiles(t *testing.T) {
+	for path, want := range map[string]string{"": "the path is empty", os.DevNull: "is not a regular file"} {
+		if path == os.DevNull && runtime.GOOS == "windows" {
+			continue
+		}
+		for _, readOnly := range []bool{false, true} {
+			if _, err := Open(t.Context(), path, Options{ReadOnly: readOnly}); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("Open(%q) = %v, want %q", path, err, want)
+			}
+		}
+	}
+}
+
+// TestWriteNew checks that a copy has its name only when it is complete.
+func TestWriteNew(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "copy")
+	names := func() (names []string) {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			names = append(names, e.Name())
+		}
+		return names
+	}
+	failure := errors.New("failure")
+	if err := writeNew(path, func(string) error { return failure }); !errors.Is(err, failure) || len(names()) > 0 {
+		t.Errorf("error %v, left %q", err, names())
+	}
+	if err := writeNew(path, func(to string) error {
+		if got := names(); len(got) != 1 || !strings.HasPrefix(got[0], ".backup-") || !strings.HasSuffix(got[0], ".tmp") {
+			t.Errorf("while it is written there is %q", got)
+		}
+		return os.WriteFile(to, []byte("all"), 0o600)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	// Another one comes first meanwhile.
+	late := filepath.Join(dir, "late")
+	if err := writeNew(late, func(string) error { return os.WriteFile(late, []byte("dear"), 0o600) }); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("error %v, want fs.ErrExist", err)
+	}
+	if got := readAll(t, path, late); got != "alldear" || len(names()) != 2 {
+		t.Errorf("contents %q of %q", got, names())
+	}
+}

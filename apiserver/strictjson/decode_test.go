@@ -1,0 +1,125 @@
+package strictjson_test
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/strictjson"
+)
+
+type inner struct {
+	Name  string `json:"name"`
+	Count *int   `json:"count,omitempty"`
+}
+
+type size int
+
+func (*size) UnmarshalText(text []byte) error {
+	if string(text) != "large" {
+		return errors.New("must be large")
+	}
+	return nil
+}
+
+func (size) JSONForm() string { return `a size such as "large"` }
+
+type embedded struct {
+	Deep string `json:"deep"`
+}
+
+type outer struct {
+	embedded
+	Items  []inner           `json:"items"`
+	One    *inner            `json:"one"`
+	Prices map[string]string `json:"prices"`
+	Size   size              `json:"size"`
+	At     time.Time         `json:"at"`
+	Share  float64           `json:"share"`
+	Seed   uint64            `json:"seed"`
+	On     bool              `json:"on"`
+	Secret string
+}
+
+func TestUnmarshal(t *testing.T) {
+	var got outer
+	if err := strictjson.Unmarshal([]byte(`{"deep":"d","items":[{"name":"a"},{"name":"b","count":0}],"one":{},"prices":{"com":"1"},
+		"size":"large","at":"2026-03-14T15:00:00Z","share":0.5,"seed":18446744073709551615,"on":true}`), &got); err != nil {
+		t.Fatal(err)
+	}
+	want := outer{
+		embedded: embedded{"d"}, Items: []inner{{Name: "a"}, {"b", new(0)}}, One: new(inner), Prices: map[string]string{"com": "1"},
+		At: time.Date(2026, 3, 14, 15, 0, 0, 0, time.UTC), Share: 0.5, Seed: 18446744073709551615, On: true,
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v\nwant %+v", got, want)
+	}
+	got = outer{}
+	if err := strictjson.Unmarshal([]byte(`{"items":[]}`), &got); err != nil || got.Items == nil || got.One != nil || got.Prices != nil {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	for _, tt := range []struct{ json, want string }{
+		{``, "line 1: this is not JSON: unexpected end of JSON input"},
+		{"{\n\"on\": tru}", "line 2: this is not JSON: invalid character '}' in literal true (expecting 'e')"},
+		{`{} {}`, "line 1: this is not JSON: invalid character '{' after top-level value"},
+		{`null`, "line 1: must be an object"},
+		{`[{"on":1},{}]`, "line 1: must be an object"},
+		{`{"On":true}`, `line 1: unknown field "On"; there are deep, items, one, prices, size, at, share, seed, on`},
+		{`{"Secret":"x"}`, `line 1: unknown field "Secret"; there are deep, items, one, prices, size, at, share, seed, on`},
+		{`{"one":{"nme":[{"a":[]}]}}`, `line 1: one: unknown field "nme"; there are name, count`},
+		{`{"on":true,"on":[false]}`, `line 1: the field "on" is given twice`},
+		{`{"prices":{"com":"1","com":"2"}}`, `line 1: prices: the field "com" is given twice`},
+		{`{"on":null}`, "line 1: on: must not be null; leave the field out"},
+		{`{"one":null}`, "line 1: one: must be an object"},
+		{`{"items":null}`, "line 1: items: must be an array"},
+		{`{"items":{"a":[1]},"one":[{}]}`, "line 1: items: must be an array\nline 1: one: must be an object"},
+		{`{"prices":{"com":1,"net":null}}`, "line 1: prices.com: must be a string and not a number\nline 1: prices.net: must not be null; leave the field out"},
+		{`{"size":1}`, `line 1: size: must be a size such as "large" and not a number`},
+		{`{"size":"small"}`, "line 1: size: must be large"},
+		{`{"share":"1"}`, "line 1: share: must be a number and not a string"},
+		{`{"seed":-1}`, "line 1: seed: must be an integer and not a number -1"},
+		{`{"on":{}}`, "line 1: on: must be true or false and not an object"},
+		{"{\"on\":1,\n\"items\":[{\"name\":1},\n\n{\"count\":\"1\"}],\"x\":[[]],\"one\":{\"name\":true}}",
+			"line 1: on: must be true or false and not a number\nline 2: items[0].name: must be a string and not a number\n" +
+				"line 4: items[1].count: must be an integer and not a string\n" +
+				"line 4: unknown field \"x\"; there are deep, items, one, prices, size, at, share, seed, on\nline 4: one.name: must be a string and not a bool"},
+	} {
+		err := strictjson.Unmarshal([]byte(tt.json), new(outer))
+		if got := fmt.Sprint(err); got != tt.want {
+			t.Errorf("%s:\n got %s\nwant %s", tt.json, got, tt.want)
+		}
+	}
+}
+
+// What is right is there beside what is wrong.
+func TestGoesOn(t *testing.T) {
+	var got outer
+	err := strictjson.Unmarshal([]byte(`{"on":1,"share":2,"x":{"seed":1},"seed":3}`), &got)
+	if invalid, ok := errors.AsType[*strictjson.Error](err); !ok || len(invalid.Problems) != 2 || invalid.Problems[0].String() != "on: must be true or false and not a number" {
+		t.Errorf("error %v", err)
+	}
+	if got.Share != 2 || got.Seed != 3 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestManyProblems(t *testing.T) {
+	err := strictjson.Unmarshal([]byte(`{"items":[`+strings.Repeat("1,\n", 29)+`1]}`), new(outer))
+	lines := strings.Split(fmt.Sprint(err), "\n")
+	if len(lines) != 21 || lines[19] != "line 20: items[19]: must be an object" || lines[20] != "… and 10 more problems" {
+		t.Errorf("%v", err)
+	}
+}
+
+func FuzzUnmarshal(f *testing.F) {
+	f.Add([]byte(`{"items":[{"name":1}],"x":[[{}]],"one":[],"prices":{"a":null}}`))
+	f.Fuzz(func(_ *testing.T, data []byte) {
+		_ = strictjson.Unmarshal(data, new(outer)) // it must not panic
+	})
+}

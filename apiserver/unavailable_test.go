@@ -1,0 +1,52 @@
+package apiserver_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+// unwritableStore refuses updates, as one on a full disk does.
+type unwritableStore struct {
+	store.Store
+	unwritable bool
+}
+
+func (u *unwritableStore) Update(ctx context.Context, fn func(store.Tx) error) error {
+	if u.unwritable {
+		return fmt.Errorf("%w: the disk at /secret/path is full", store.ErrUnavailable)
+	}
+	return u.Store.Update(ctx, fn)
+}
+
+// TestUnavailableStore checks that a client is told to try again, and that the
+// log tells of it when it begins and ends.
+func TestUnavailableStore(t *testing.T) {
+	unwritable := &unwritableStore{Store: newStore(t)}
+	var log bytes.Buffer
+	h := newHarness(t, func(o *apiserver.Options) {
+		o.Store, o.Logger = unwritable, slog.New(slog.NewTextHandler(&log, nil))
+	})
+	for round := range 2 {
+		log.Reset()
+		unwritable.unwritable = true
+		for range 3 {
+			a := h.do("POST", "/workspaces", map[string]any{"name": "A"}, "Idempotency-Key", "7b0f3a52-3f4e-4c55-9d43-0d0f5a0c8a11").refused(503, "header unavailable")
+			if a.header.Get("Retry-After") != "1" || strings.Contains(string(a.raw), "secret") {
+				t.Errorf("the answer is %s, its header %v", a, a.header)
+			}
+		}
+		unwritable.unwritable = false
+		h.do("POST", "/workspaces", map[string]any{"name": fmt.Sprint("B", round)}).want(201)
+		h.do("POST", "/workspaces", map[string]any{"name": fmt.Sprint("C", round)}).want(201)
+		if strings.Count(log.String(), "is full") != 1 || strings.Count(log.String(), "available again") != 1 {
+			t.Errorf("the log is\n%s", &log)
+		}
+	}
+}
