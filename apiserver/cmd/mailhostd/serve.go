@@ -113,6 +113,7 @@ func (c serveCommand) Run(ctx context.Context, m Main) (err error) {
 			return fmt.Errorf("--fixture %s: %w", c.Fixture, err)
 		}
 	}
+	defer reloadOnHangup(s.certificate, log)()
 	announceMail(log, courier, s.control != nil)
 	c.announce(ctx, log, s, db)
 	return s.serve(ctx, service, plane)

@@ -134,7 +134,6 @@ func (s *server) serve(ctx context.Context, service *apiserver.Service, plane *c
 	requests, cancelRequests := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancelRequests(nil)
 	failed := make(chan error, 3)
-	reloadOnHangup(requests, s.certificate, s.log)
 	servers := []*http.Server{s.startPublic(requests, service.Handler(), failed)}
 	if s.control != nil {
 		servers = append(servers, s.start(requests, s.control, plane.Handler(service), failed))

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"os"
@@ -32,13 +31,12 @@ func (f tlsFlags) openCertificate(log *slog.Logger) (*certificate.Keeper, error)
 	return certificate.Open(f.TLSCert, f.TLSKey, nil, log)
 }
 
-// reloadOnHangup reads the certificate again on each SIGHUP until ctx ends. A
-// server without one goes on: whoever sends the signal means no harm.
-func reloadOnHangup(ctx context.Context, keeper *certificate.Keeper, log *slog.Logger) {
-	signals := make(chan os.Signal, 1)
+// reloadOnHangup reads the certificate again on each SIGHUP until stop is called.
+// A server without one goes on: whoever sends the signal means no harm.
+func reloadOnHangup(keeper *certificate.Keeper, log *slog.Logger) (stop func()) {
+	signals, done := make(chan os.Signal, 1), make(chan struct{})
 	signal.Notify(signals, syscall.SIGHUP)
 	go func() {
-		defer signal.Stop(signals)
 		for {
 			select {
 			case <-signals:
@@ -47,9 +45,13 @@ func reloadOnHangup(ctx context.Context, keeper *certificate.Keeper, log *slog.L
 					continue
 				}
 				keeper.Reload()
-			case <-ctx.Done():
+			case <-done:
 				return
 			}
 		}
 	}()
+	return func() {
+		signal.Stop(signals)
+		close(done)
+	}
 }
