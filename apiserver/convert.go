@@ -8,11 +8,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// timestampLayout is RFC 3339 in UTC with microseconds, for every time that the
-// API tells.
-const timestampLayout = "2006-01-02T15:04:05.000000Z"
-
-func timestamp(t time.Time) string { return t.UTC().Format(timestampLayout) }
+func timestamp(t time.Time) string { return t.UTC().Format(api.TimestampLayout) }
 
 // optionalTimestamp returns null for the zero time.
 func optionalTimestamp(t time.Time) *string {

@@ -19,10 +19,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// tokenPrefix begins every service account token, so that scanners for leaked
-// secrets can find one.
-const tokenPrefix = "mhsa"
-
 const (
 	publicIDBytes    = 10
 	tokenSecretBytes = 32 // 256 bits: a plain hash is enough at rest
@@ -45,7 +41,7 @@ func (s *Service) newServiceToken() serviceToken {
 
 // String returns mhsa_<public id>_<secret><checksum>.
 func (t serviceToken) String() string {
-	body := tokenPrefix + "_" + t.publicID + "_" + t.secret
+	body := api.TokenPrefix + "_" + t.publicID + "_" + t.secret
 	return body + checksum(body)
 }
 
@@ -63,7 +59,7 @@ func checksum(body string) string {
 // parseServiceToken reports whether s is a well-formed token.
 func parseServiceToken(s string) (serviceToken, bool) {
 	parts := strings.Split(s, "_")
-	if len(parts) != 3 || parts[0] != tokenPrefix || len(parts[1]) == 0 || len(parts[2]) <= checksumChars {
+	if len(parts) != 3 || parts[0] != api.TokenPrefix || len(parts[1]) == 0 || len(parts[2]) <= checksumChars {
 		return serviceToken{}, false
 	}
 	t := serviceToken{publicID: parts[1], secret: parts[2][:len(parts[2])-checksumChars]}
@@ -79,7 +75,7 @@ func (s *Service) authenticate(ctx huma.Context, next func(huma.Context)) {
 	if err == nil {
 		err = who.mayUse(spec)
 	}
-	if keyed := spec.Keyed() && ctx.Header(idempotencyHeader) != ""; err == nil && !keyed {
+	if keyed := spec.Keyed() && ctx.Header(api.IdempotencyKeyHeader) != ""; err == nil && !keyed {
 		err = who.mayChange(spec) // a keyed request may be one that was answered before
 	}
 	if err != nil {
@@ -181,7 +177,7 @@ func (s *Service) admit(ctx context.Context, who caller, accountID string, spec 
 // callerOfToken returns the caller of a bearer token.
 func (s *Service) callerOfToken(ctx context.Context, presented string) (caller, error) {
 	token, ok := parseServiceToken(presented)
-	if !ok && s.tokens != nil && !strings.HasPrefix(presented, tokenPrefix+"_") {
+	if !ok && s.tokens != nil && !strings.HasPrefix(presented, api.TokenPrefix+"_") {
 		return s.callerOfAccessToken(ctx, presented)
 	}
 	if !ok {

@@ -10,6 +10,6 @@
 // leave by mailqueue.go; a fixture is read, planned, loaded and dumped by the
 // files of that name.
 //
-// The package imports the contract (api), the syntax packages beside it, audit,
+// The package imports the contract (api), the syntax packages beside it, route, audit,
 // strictjson and the store's interface; it links no database and no exporter.
 package apiserver

@@ -24,8 +24,8 @@ func (s *Service) newHandler(middleware func(http.Handler) http.Handler) http.Ha
 	s.mux = newRouter()
 	s.routes(s.mux.ServeMux)
 	s.pages(s.mux.ServeMux)
-	s.mux.HandleFunc("GET "+healthPath+"live", func(w http.ResponseWriter, _ *http.Request) { writeHealth(w, http.StatusOK, "live") })
-	s.mux.HandleFunc("GET "+healthPath+"ready", s.ready)
+	s.mux.HandleFunc("GET "+HealthPath+"live", func(w http.ResponseWriter, _ *http.Request) { writeHealth(w, http.StatusOK, "live") })
+	s.mux.HandleFunc("GET "+HealthPath+"ready", s.ready)
 	var next http.Handler = http.HandlerFunc(s.answer)
 	if middleware != nil {
 		next = middleware(next)
@@ -83,7 +83,7 @@ func (s *Service) refusal(p *progress, r *http.Request) *api.Error {
 		return api.MethodNotAllowed(r.Method, p.allow)
 	case p.Route == "":
 		return api.NewError(http.StatusNotFound, api.TypeNotFound, "the API has no such path").At("path")
-	case s.draining.Load() && !strings.HasPrefix(r.URL.Path, healthPath):
+	case s.draining.Load() && !strings.HasPrefix(r.URL.Path, HealthPath):
 		return unavailable("the service is shutting down; try again")
 	}
 	return nil

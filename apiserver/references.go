@@ -25,9 +25,6 @@ var references = map[string]func(*call, store.Reader, string) error{
 		return err
 	},
 	"workspace_id": func(c *call, r store.Reader, ref string) error {
-		if !isID(ref) {
-			return nil // it is told of already
-		}
 		return c.workspaceInBody(r, canonicalID(ref))
 	},
 }

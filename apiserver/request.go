@@ -20,7 +20,7 @@ var saneRequestID = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`)
 // request's name belongs, which is logged and kept: a service account's token, or
 // a JWT.
 func looksLikeToken(id string) bool {
-	return strings.Contains(id, tokenPrefix+"_") || strings.HasPrefix(id, "eyJ") // {" in base64
+	return strings.Contains(id, api.TokenPrefix+"_") || strings.HasPrefix(id, "eyJ") // {" in base64
 }
 
 // Request is what is known of a request before it is answered.
@@ -50,7 +50,7 @@ func (r Request) Name() string {
 		return "verification"
 	case strings.HasPrefix(path, paymentPath):
 		return "payment"
-	case strings.HasPrefix(path, healthPath):
+	case strings.HasPrefix(path, HealthPath):
 		return "health"
 	}
 	return "other"

@@ -5,9 +5,11 @@ import (
 	"path"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/route"
 )
 
-const healthPath = "/healthz/"
+// HealthPath is where the health checks are.
+const HealthPath = "/healthz/"
 
 // router is a ServeMux that can say where a request leads to. By itself a
 // ServeMux answers in text where it has no route, and redirects where a path is
@@ -33,18 +35,5 @@ func (m *router) match(r *http.Request) (pattern, allow string) {
 	if p == "" || path.Clean(p) != p {
 		return "", ""
 	}
-	handler, pattern := m.Handler(r)
-	if pattern == "" {
-		answer := discardedAnswer{header: http.Header{}}
-		handler.ServeHTTP(&answer, r)
-		allow = answer.header.Get("Allow")
-	}
-	return pattern, allow
+	return route.Of(m.ServeMux, r)
 }
-
-// discardedAnswer takes the headers of an answer that nobody reads.
-type discardedAnswer struct{ header http.Header }
-
-func (d *discardedAnswer) Header() http.Header         { return d.header }
-func (d *discardedAnswer) Write(b []byte) (int, error) { return len(b), nil }
-func (d *discardedAnswer) WriteHeader(int)             {}

@@ -70,7 +70,7 @@ func revokeServiceAccount(c *call, in *api.ServiceAccountRequest) (*api.NoConten
 
 func serviceAccount(a store.ServiceAccount) api.ServiceAccount {
 	return api.ServiceAccount{
-		ID: a.ID, AccountID: a.AccountID, Name: a.Name, TokenLast4: a.Last4, TokenPrefix: tokenPrefix, TokenPublicID: a.PublicID,
+		ID: a.ID, AccountID: a.AccountID, Name: a.Name, TokenLast4: a.Last4, TokenPrefix: api.TokenPrefix, TokenPublicID: a.PublicID,
 		CreatedAt: timestamp(a.CreatedAt), UpdatedAt: timestamp(a.UpdatedAt), CreatedByUserID: optional(a.CreatedByUserID),
 		ExpiresAt: optionalTimestamp(a.ExpiresAt), LastUsedAt: optionalTimestamp(a.LastUsedAt),
 		RevokedAt: optionalTimestamp(a.RevokedAt), RevokedByUserID: optional(a.RevokedByUserID),

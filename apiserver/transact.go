@@ -17,9 +17,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// idempotencyHeader is where a client names a logical request.
-const idempotencyHeader = "Idempotency-Key"
-
 // answersKeptFor is how long the answer of a keyed request can be had again.
 const answersKeptFor = 24 * time.Hour
 
@@ -78,7 +75,7 @@ func keyed[Req, Resp any](c *call, in *Req, fn func(*call, *Req) (*Resp, error))
 		return nil, err
 	}
 	if !c.underWay.begin(c.key.hash) {
-		return nil, api.Conflict("a request with this Idempotency-Key is still running").At("header", idempotencyHeader).RetryAfter(1)
+		return nil, api.Conflict("a request with this Idempotency-Key is still running").At("header", api.IdempotencyKeyHeader).RetryAfter(1)
 	}
 	defer c.underWay.end(c.key.hash)
 	progressOf(c.ctx).answerKey = c.key.hash
@@ -155,7 +152,7 @@ func replay[Resp any](c *call, r store.Reader) (*Resp, error) {
 	}
 	if !hmac.Equal(kept.Fingerprint, c.key.fingerprint) {
 		c.replayed = true // this refusal is not the key's answer
-		return nil, api.Unprocessable(api.Invalid("this Idempotency-Key was used for another request; use a new one").At("header", idempotencyHeader))
+		return nil, api.Unprocessable(api.Invalid("this Idempotency-Key was used for another request; use a new one").At("header", api.IdempotencyKeyHeader))
 	}
 	answer, err := c.key.open(kept.Answer)
 	if err != nil {
@@ -163,7 +160,7 @@ func replay[Resp any](c *call, r store.Reader) (*Resp, error) {
 	}
 	c.replayed, c.deliveredBefore = true, kept.Delivered || c.delivered.has(c.key.hash)
 	if answer.Error != nil {
-		return nil, answer.Error.WithStatus(answer.Status).With("Idempotency-Replayed", "true")
+		return nil, answer.Error.WithStatus(answer.Status).With(api.IdempotencyReplayedHeader, "true")
 	}
 	out := new(Resp)
 	return out, json.Unmarshal(answer.Body, out)

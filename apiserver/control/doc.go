@@ -7,6 +7,6 @@
 // that only the test reaches, and never on the public one.
 //
 // The faults themselves are in package fault and the record of requests in
-// package journal. The package imports apiserver, the contract (api), strictjson and
+// package journal. The package imports apiserver, the contract (api), route, strictjson and
 // those two, and is imported by programs that serve it and by tests.
 package control

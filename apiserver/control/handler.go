@@ -7,10 +7,11 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/route"
 )
 
-// route is an entry of the handler's table, which GET / tells.
-type route struct {
+// entry is one of the handler's table, which GET / tells.
+type entry struct {
 	Method string `json:"method"`
 	Path   string `json:"path"`
 	About  string `json:"about"`
@@ -43,8 +44,8 @@ func (p *Plane) Handler(s *apiserver.Service) http.Handler {
 	return ownOrigin(routed(mux))
 }
 
-func (h server) routes() []route {
-	return []route{
+func (h server) routes() []entry {
+	return []entry{
 		{http.MethodGet, "/", "this list", h.list},
 		{http.MethodGet, "/healthz", "answers once the service runs", h.health},
 		{http.MethodGet, "/faults", "the faults, with what they have done", h.listFaults},
@@ -77,28 +78,18 @@ func (h server) health(w http.ResponseWriter, _ *http.Request) error {
 // routed answers for a mux in JSON where that has no route.
 func routed(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		handler, pattern := mux.Handler(r)
-		if pattern != "" {
+		pattern, allow := route.Of(mux, r)
+		switch {
+		case pattern != "":
 			mux.ServeHTTP(w, r)
-			return
-		}
-		own := unwritten{http.Header{}}
-		handler.ServeHTTP(own, r)
-		if allow := own.header.Get("Allow"); allow != "" {
+		case allow != "":
 			w.Header().Set("Allow", allow)
 			refuse(w, &httpError{http.StatusMethodNotAllowed, errors.New("this path has no " + r.Method + "; see the Allow header")})
-			return
+		default:
+			refuse(w, &httpError{http.StatusNotFound, errors.New("there is no such path; GET / lists those that there are")})
 		}
-		refuse(w, &httpError{http.StatusNotFound, errors.New("there is no such path; GET / lists those that there are")})
 	})
 }
-
-// unwritten takes the headers of an answer that nobody reads.
-type unwritten struct{ header http.Header }
-
-func (u unwritten) Header() http.Header       { return u.header }
-func (unwritten) Write(b []byte) (int, error) { return len(b), nil }
-func (unwritten) WriteHeader(int)             {}
 
 // httpError is an error with the status to tell it with.
 type httpError struct {

@@ -13,6 +13,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
 // Fault makes the server misbehave.
@@ -27,7 +29,7 @@ func (s *Server) Fault(t testing.TB, rule fault.Rule) {
 func (s *Server) WithoutKeys(t testing.TB) string {
 	t.Helper()
 	return s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		r.Header.Del("Idempotency-Key")
+		r.Header.Del(api.IdempotencyKeyHeader)
 		next.ServeHTTP(w, r)
 	})
 }

@@ -125,20 +125,15 @@ func (x *exchange) do(ctx context.Context) (*http.Response, error) {
 	return resp, nil
 }
 
-// replayedHeader marks an answer that was kept from an earlier attempt. That an
-// API sends it proves that it honours the Idempotency-Key.
-const replayedHeader = "Idempotency-Replayed"
-
-// deliveredHeader comes with it: false says that the answer may have been lost.
-const deliveredHeader = "Idempotency-Delivered"
-
+// noteReplay notes that an answer was kept from an earlier attempt. That an API
+// sends the header proves that it honours the Idempotency-Key.
 func (x *exchange) noteReplay(resp *http.Response) {
-	if !x.spec.Keyed() || len(resp.Header.Values(replayedHeader)) == 0 {
+	if !x.spec.Keyed() || len(resp.Header.Values(api.IdempotencyReplayedHeader)) == 0 {
 		return
 	}
 	x.c.keys.prove()
-	x.replayed = resp.Header.Get(replayedHeader) == "true"
-	x.undelivered = x.replayed && resp.Header.Get(deliveredHeader) == "false"
+	x.replayed = resp.Header.Get(api.IdempotencyReplayedHeader) == "true"
+	x.undelivered = x.replayed && resp.Header.Get(api.IdempotencyDeliveredHeader) == "false"
 }
 
 // readAll returns the body of an answer, which wire has bounded.

@@ -3,6 +3,8 @@ package customtype
 import (
 	"errors"
 	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
 // Timestamp is a point in time in RFC 3339. Timestamps are equal if they mean
@@ -29,5 +31,5 @@ func normalizeTimestamp(s string) (string, error) {
 	if year := t.Year(); err != nil || year < 0 || year > 9999 {
 		return "", errors.New("must be a date and time of RFC 3339 with a time zone, such as 2027-01-01T00:00:00Z or 2027-01-01T01:00:00+01:00")
 	}
-	return t.Format("2006-01-02T15:04:05.000000Z"), nil
+	return t.Format(api.TimestampLayout), nil
 }

@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 	"unicode"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
@@ -19,9 +20,6 @@ type auditPrinter interface {
 	// end prints what is held back.
 	end() error
 }
-
-// auditTime is how the log tells times: as the API does.
-const auditTime = "2006-01-02T15:04:05.000000Z"
 
 // auditJSON prints each entry as an object in a line of its own.
 type auditJSON struct{ *json.Encoder }
@@ -60,7 +58,7 @@ func (p auditJSON) entry(e store.AuditEntry) error {
 		RequestID     string        `json:"request_id"`
 		RemoteAddress string        `json:"remote_address"`
 		Changes       []auditChange `json:"changes"`
-	}{e.ID, e.CreatedAt.Format(auditTime), e.AccountID, e.Operation, auditSubject(e.Subject), e.RequestID, e.RemoteAddress, changes})
+	}{e.ID, e.CreatedAt.Format(api.TimestampLayout), e.AccountID, e.Operation, auditSubject(e.Subject), e.RequestID, e.RemoteAddress, changes})
 }
 
 func (auditJSON) end() error { return nil }
@@ -85,7 +83,7 @@ func newAuditText(w io.Writer) *auditText {
 
 func (p *auditText) entry(e store.AuditEntry) error {
 	cells := []string{
-		e.CreatedAt.Format(auditTime), e.AccountID, e.Operation, e.Subject.Type + " " + cmp.Or(e.Subject.Name, e.Subject.ID),
+		e.CreatedAt.Format(api.TimestampLayout), e.AccountID, e.Operation, e.Subject.Type + " " + cmp.Or(e.Subject.Name, e.Subject.ID),
 		e.RequestID, e.RemoteAddress, changesInWords(e.Changes),
 	}
 	for i, cell := range cells {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 )
 
@@ -101,7 +102,7 @@ func newEntry(r *http.Request, now time.Time) *Entry {
 	if e.Operation != "" {
 		e.AccountID = withoutTokens(asked.Operation.PathValues(r.URL)["account_id"])
 	}
-	if key := r.Header.Get("Idempotency-Key"); key != "" {
+	if key := r.Header.Get(api.IdempotencyKeyHeader); key != "" {
 		sum := sha256.Sum256([]byte(key))
 		e.IdempotencyKey = hex.EncodeToString(sum[:6])
 	}

@@ -15,7 +15,7 @@ import (
 const Redacted = "[redacted]"
 
 // tokenBegin begins every service account token.
-const tokenBegin = "mhsa_"
+const tokenBegin = api.TokenPrefix + "_"
 
 // token finds service account tokens, and access tokens in the compact form of
 // RFC 7519, in a text, wherever that stands.

@@ -20,6 +20,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
 // Options configure the tracing of a server. All but LinkParents and Clock are
@@ -80,7 +81,7 @@ func report(log *slog.Logger) {
 }
 
 // isProbe finds the requests of load balancers, which come every few seconds.
-func isProbe(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/healthz/") }
+func isProbe(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, apiserver.HealthPath) }
 
 // Handler makes a span of each request. It is put around everything else, so that
 // the line that the service logs about a request can name its trace.
@@ -118,7 +119,7 @@ func describe(span trace.Span, request apiserver.Request, r *http.Request) {
 	if _, route, ok := strings.Cut(request.Route, " "); ok {
 		span.SetAttributes(semconv.HTTPRoute(route))
 	}
-	if agent := r.UserAgent(); strings.Contains(agent, "mhsa_") || strings.Contains(agent, "eyJ") { // a token, put in the wrong header
+	if agent := r.UserAgent(); strings.Contains(agent, api.TokenPrefix+"_") || strings.Contains(agent, "eyJ") { // a token, put in the wrong header
 		span.SetAttributes(semconv.UserAgentOriginal("REDACTED"))
 	}
 	span.SetAttributes(semconv.URLPath(safePath(request, r)), semconv.HTTPResponseHeader("x-request-id", request.ID))
