@@ -22,12 +22,12 @@ func (l Limits) LengthRule() string {
 	return fmt.Sprintf("must have %d to %d characters", *l.MinLength, *l.MaxLength)
 }
 
-// LimitsOf returns the limits of the field that T calls name in JSON, so that a
-// caller can check before it sends without writing a limit again. It panics
-// when T has no such field.
+// LimitsOf returns the limits of the field that T calls name in JSON, or in a
+// query, so that a caller can check before it sends without writing a limit
+// again. It panics when T has no such field.
 func LimitsOf[T any](name string) Limits {
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[T]()) {
-		if tag, _, _ := strings.Cut(f.Tag.Get("json"), ","); tag != name {
+		if tag, _, _ := strings.Cut(f.Tag.Get("json"), ","); tag != name && f.Tag.Get("query") != name {
 			continue
 		}
 		l := Limits{

@@ -150,7 +150,7 @@ type ExportMailboxesRequest struct {
 // ExportMailboxesBody is the body of ExportMailboxesRequest.
 type ExportMailboxesBody struct {
 	Domain    *string  `json:"domain,omitempty" nullable:"true" doc:"Domain UUID or name: its mailboxes only"`
-	Mailboxes []string `json:"mailboxes,omitempty" nullable:"true" doc:"Mailbox UUIDs or addresses: those only"`
+	Mailboxes []string `json:"mailboxes,omitzero" nullable:"true" doc:"Mailbox UUIDs or addresses: those only, none of an empty list"`
 }
 
 // MailboxRequest names one mailbox.

@@ -222,15 +222,20 @@ func (r *ChangePlanRequest) Resolve(ctx huma.Context) []error {
 	return f
 }
 
-// Resolve applies the rule of how the two cancel flags combine: one of them
-// holds, and cancel_at_period_end by default.
+// Resolve applies the rule of a cancellation.
 func (r *CancelPlanRequest) Resolve(huma.Context) []error {
 	var f findings
-	now := r.Body.Immediately()
-	if atEnd := r.Body.CancelAtPeriodEnd; atEnd != nil && *atEnd == now {
-		f.add(Invalid("exactly one of cancel_at_period_end and cancel_immediately must be true"), "cancel_at_period_end")
-	}
+	f.add(r.Body.CheckFlags(), "cancel_at_period_end")
 	return f
+}
+
+// CheckFlags checks how the two cancel flags combine: one of them holds, and
+// cancel_at_period_end by default.
+func (b CancelPlanBody) CheckFlags() *Problem {
+	if atEnd := b.CancelAtPeriodEnd; atEnd != nil && *atEnd == b.Immediately() {
+		return Invalid("exactly one of cancel_at_period_end and cancel_immediately must be true")
+	}
+	return nil
 }
 
 // Immediately reports whether the plan is to end now rather than with its

@@ -16,9 +16,10 @@ const (
 	space = " \t\r\n"
 )
 
-// normalizeTXT returns the text of a TXT record, or its presentation format
-// where the text itself would be read as that.
-func normalizeTXT(value string) (string, error) {
+// Text returns the text of the value of a TXT record: the value itself, or its
+// joined strings where it is presentation format, which begins with a double
+// quote. What a record can't have, an empty text among it, is an error.
+func Text(value string) (string, error) {
 	text := value
 	if isQuoted(value) {
 		parts, err := parseStrings(value)
@@ -35,6 +36,16 @@ func normalizeTXT(value string) (string, error) {
 	}
 	if rdataLen(text) > maxRDATA {
 		return "", fmt.Errorf("value of TXT must not be longer than %d octets, with one more for every string of %d", maxRDATA, maxString)
+	}
+	return text, nil
+}
+
+// normalizeTXT returns the text of a TXT record, or its presentation format
+// where the text itself would be read as that.
+func normalizeTXT(value string) (string, error) {
+	text, err := Text(value)
+	if err != nil {
+		return "", err
 	}
 	if isQuoted(text) {
 		return Quote(text), nil
