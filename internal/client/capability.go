@@ -65,3 +65,20 @@ func (p *pageSizes) of(s api.Spec) int {
 }
 
 func (p *pageSizes) agree(s api.Spec, size int) { p.agreed.Store(s.ID, size) }
+
+// deletes reports whether this API is taken to have an operation that deletes an
+// object: it is, unless it has turned out to lack that operation or the one that
+// reads the object, since an API has both or none. look reads the object; it is
+// called where nothing is known yet.
+func (c *Client) deletes(deletes, reads api.Spec, look func() error) bool {
+	for {
+		switch {
+		case c.caps.absent(deletes), c.caps.absent(reads):
+			return false
+		case c.caps.present(deletes), c.caps.present(reads), look == nil:
+			return true
+		}
+		_ = look()
+		look = nil
+	}
+}

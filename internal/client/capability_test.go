@@ -178,6 +178,40 @@ func TestGenuine404BeforeAnySuccess(t *testing.T) {
 	}
 }
 
+// Whether an API deletes is learnt from one read at most, whatever the number of
+// objects.
+func TestDeletes(t *testing.T) {
+	for name, deletes := range map[string]func(context.Context, *Client, string) bool{
+		"mailbox":         func(ctx context.Context, c *Client, id string) bool { return c.DeletesMailboxes(ctx, id) },
+		"domain":          func(ctx context.Context, c *Client, id string) bool { return c.DeletesDomains(ctx, id) },
+		"forwarding":      func(ctx context.Context, c *Client, id string) bool { return c.DeletesForwarding(ctx, id) },
+		"master password": func(ctx context.Context, c *Client, id string) bool { return c.DeletesMasterPasswords(ctx, id) },
+		"dedicated ip":    func(ctx context.Context, c *Client, id string) bool { return c.ReleasesDedicatedIPs(ctx, id) },
+		"service account": func(ctx context.Context, c *Client, id string) bool { return c.RevokesServiceAccounts(ctx, id) },
+		"dns record":      func(ctx context.Context, c *Client, id string) bool { return c.DeletesDNSRecords(ctx, number(id)) },
+	} {
+		l := lifecycles[name]
+		for status, want := range map[int]bool{0: true, 404: false, 405: false, 501: false} {
+			t.Run(fmt.Sprint(name, "/", status), func(t *testing.T) {
+				f := newFakeAPI()
+				if status != 0 {
+					f.publishedOnly(status)
+				}
+				ids := f.add(l.stored, object{"name": "a", "primary_email": "a@example.com"}, object{"name": "b", "primary_email": "b@example.com"})
+				c := f.client(t)
+				for _, id := range ids {
+					if got := deletes(t.Context(), c, id); got != want {
+						t.Errorf("%s: %v", id, got)
+					}
+				}
+				if n := f.count(l.get); n != 1 {
+					t.Errorf("%d reads", n)
+				}
+			})
+		}
+	}
+}
+
 // A list that was read before an object was deleted elsewhere is no proof that
 // the operation is missing.
 func TestStaleListIsNoProof(t *testing.T) {

@@ -88,3 +88,12 @@ func (c *Client) ClaimDedicatedIP(ctx context.Context, optionID string) (*api.De
 func (c *Client) ReleaseDedicatedIP(ctx context.Context, id string) error {
 	return remove(ctx, c, api.ReleaseDedicatedIP, &api.DedicatedIPRequest{DedicatedIPID: id}, c.dedicatedIPs, id)
 }
+
+// ReleasesDedicatedIPs reports whether this API is taken to have an operation that releases
+// dedicated IPs; it may read one to find out.
+func (c *Client) ReleasesDedicatedIPs(ctx context.Context, id string) bool {
+	return c.deletes(api.ReleaseDedicatedIP.Spec, api.GetDedicatedIP.Spec, func() error {
+		_, err := c.GetDedicatedIP(ctx, id)
+		return err
+	})
+}

@@ -26,11 +26,11 @@ func (c *Client) GetDNSRecord(ctx context.Context, id int64) (*api.DNSRecord, er
 	return read(ctx, c, api.GetDNSRecord, &api.DNSRecordRequest{DNSRecordID: id}, c.dnsRecords, recordKey(id))
 }
 
-// FindDNSRecord looks a record up by its domain (id or name), type, name and
-// value; an empty value matches every one.
-func (c *Client) FindDNSRecord(ctx context.Context, domain, recordType, name, value string) (*api.DNSRecord, error) {
-	found, err := c.recordsLike(ctx, api.CreateDNSRecordBody{Domain: domain, Type: recordType, Name: name, Value: value})
-	return only(dnsRecordKind, recordType+" "+name+" of "+domain, found, err)
+// FindDNSRecords returns the records of a domain (id or name) that have a type,
+// name and value, in any spelling; an empty value matches every one. Together
+// with the priority, of which it asks nothing, these name one record.
+func (c *Client) FindDNSRecords(ctx context.Context, domain, recordType, name, value string) ([]api.DNSRecord, error) {
+	return c.recordsLike(ctx, api.CreateDNSRecordBody{Domain: domain, Type: recordType, Name: name, Value: value})
 }
 
 // recordsLike lists the records that a request asks for, in any spelling.
@@ -79,6 +79,15 @@ func (c *Client) UpdateDNSRecord(ctx context.Context, id int64, body api.UpdateD
 // DeleteDNSRecord deletes a record.
 func (c *Client) DeleteDNSRecord(ctx context.Context, id int64) error {
 	return remove(ctx, c, api.DeleteDNSRecord, &api.DNSRecordRequest{DNSRecordID: id}, c.dnsRecords, recordKey(id))
+}
+
+// DeletesDNSRecords reports whether this API is taken to have an operation that deletes
+// DNS records; it may read one to find out.
+func (c *Client) DeletesDNSRecords(ctx context.Context, id int64) bool {
+	return c.deletes(api.DeleteDNSRecord.Spec, api.GetDNSRecord.Spec, func() error {
+		_, err := c.GetDNSRecord(ctx, id)
+		return err
+	})
 }
 
 func recordKey(id int64) string {

@@ -69,6 +69,15 @@ func (c *Client) DeleteDomain(ctx context.Context, domain string) error {
 	return remove(ctx, c, api.DeleteDomain, &api.DomainRequest{Domain: domain}, c.domains, domain)
 }
 
+// DeletesDomains reports whether this API is taken to have an operation that deletes
+// domains; it may read one to find out.
+func (c *Client) DeletesDomains(ctx context.Context, domain string) bool {
+	return c.deletes(api.DeleteDomain.Spec, api.GetDomain.Spec, func() error {
+		_, err := c.GetDomain(ctx, domain)
+		return err
+	})
+}
+
 // domainID returns the id of a domain that is named by id or name.
 func (c *Client) domainID(ctx context.Context, domain string) (string, error) {
 	if uuid.Validate(domain) == nil {

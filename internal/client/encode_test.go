@@ -99,7 +99,7 @@ func calls(t *testing.T, c *Client) {
 	_, _ = c.FindForwarding(ctx, "a@b.example", Scope{})
 	_, _ = c.FindMasterPassword(ctx, "n", Scope{})
 	_, _ = c.FindServiceAccount(ctx, "n")
-	_, _ = c.FindDNSRecord(ctx, "b.example", "A", "@", "")
+	_, _ = c.FindDNSRecords(ctx, "b.example", "A", "@", "")
 	for range c.ListDedicatedIPOptions(ctx) { //nolint:errcheck // only the request counts
 	}
 	_, _ = c.ListAuthorizations(ctx, api.ListAuthorizationsRequest{})

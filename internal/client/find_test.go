@@ -55,7 +55,8 @@ func TestFind(t *testing.T) {
 				{"type": "MX", "name": "www", "value": "mx.example.com", "priority": 10},
 			},
 			func(ctx context.Context, c *Client) (string, error) {
-				v, err := c.FindDNSRecord(ctx, domainUUID, "MX", "bücher.example.", "MX.example.com.")
+				found, err := c.FindDNSRecords(ctx, domainUUID, "MX", "bücher.example.", "MX.example.com.")
+				v, err := only(dnsRecordKind, "MX", found, err)
 				return idOr(v, err, dnsRecordKind.id)
 			}, ""},
 		{"service account", "auth/service-accounts", []object{{"name": "ci"}, {"name": "ci", "revoked_at": "2026-01-01T00:00:00Z"}, {"name": "CI"}},
@@ -118,7 +119,7 @@ func TestFindWhereThereIsNoList(t *testing.T) {
 		if _, err := c.FindServiceAccount(t.Context(), "ci"); !errors.Is(err, ErrReadUnsupported) {
 			t.Errorf("%v", err)
 		}
-		if _, err := c.FindDNSRecord(t.Context(), "example.com", "A", "@", ""); !errors.Is(err, ErrReadUnsupported) {
+		if _, err := c.FindDNSRecords(t.Context(), "example.com", "A", "@", ""); !errors.Is(err, ErrReadUnsupported) {
 			t.Errorf("%v", err)
 		}
 	}

@@ -83,3 +83,12 @@ func (c *Client) SetForwardingActive(ctx context.Context, id string, active bool
 func (c *Client) DeleteForwarding(ctx context.Context, id string) error {
 	return remove(ctx, c, api.DeleteForwarding, &api.ForwardingRequest{ForwardingID: id}, c.forwarding, id)
 }
+
+// DeletesForwarding reports whether this API is taken to have an operation that deletes
+// forwarding rules; it may read one to find out.
+func (c *Client) DeletesForwarding(ctx context.Context, id string) bool {
+	return c.deletes(api.DeleteForwarding.Spec, api.GetForwarding.Spec, func() error {
+		_, err := c.GetForwarding(ctx, id)
+		return err
+	})
+}

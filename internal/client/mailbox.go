@@ -81,6 +81,15 @@ func (c *Client) DeleteMailbox(ctx context.Context, mailbox string) error {
 	return remove(ctx, c, api.DeleteMailbox, &api.MailboxRequest{Mailbox: mailbox}, c.mailboxes, mailbox)
 }
 
+// DeletesMailboxes reports whether this API is taken to have an operation that deletes
+// mailboxes; it may read one to find out.
+func (c *Client) DeletesMailboxes(ctx context.Context, mailbox string) bool {
+	return c.deletes(api.DeleteMailbox.Spec, api.GetMailbox.Spec, func() error {
+		_, err := c.GetMailbox(ctx, mailbox)
+		return err
+	})
+}
+
 // ExportMailboxes returns mailboxes as CSV. The caller closes it, and keeps ctx
 // alive while reading.
 func (c *Client) ExportMailboxes(ctx context.Context, body api.ExportMailboxesBody) (io.ReadCloser, error) {

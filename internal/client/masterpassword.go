@@ -89,3 +89,12 @@ func (c *Client) RenameMasterPassword(ctx context.Context, id, name string) (*ap
 func (c *Client) DeleteMasterPassword(ctx context.Context, id string) error {
 	return remove(ctx, c, api.DeleteMasterPassword, &api.MasterPasswordRequest{CredentialID: id}, c.masterPasswords, id)
 }
+
+// DeletesMasterPasswords reports whether this API is taken to have an operation that deletes
+// master passwords; it may read one to find out.
+func (c *Client) DeletesMasterPasswords(ctx context.Context, id string) bool {
+	return c.deletes(api.DeleteMasterPassword.Spec, api.GetMasterPassword.Spec, func() error {
+		_, err := c.GetMasterPassword(ctx, id)
+		return err
+	})
+}

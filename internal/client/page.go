@@ -15,6 +15,28 @@ import (
 // other, until it takes one.
 var pageSizeSteps = []int{api.MaxPageSize, 500, 100, 25}
 
+// pageSizeKey marks a context whose lists are wanted in smaller pages.
+type pageSizeKey struct{}
+
+// WithPageSize returns a context in which a list asks for no more than n objects
+// at once, for a caller that wants no more in all. An n of 0 or less means what a
+// list asks for otherwise.
+func WithPageSize(ctx context.Context, n int64) context.Context {
+	if n <= 0 || n >= api.MaxPageSize {
+		return ctx
+	}
+	return context.WithValue(ctx, pageSizeKey{}, int(n))
+}
+
+// pageSize is what a list asks for first.
+func (c *Client) pageSize(ctx context.Context, s api.Spec) int {
+	size := c.pageSizes.of(s)
+	if n, ok := ctx.Value(pageSizeKey{}).(int); ok {
+		return min(n, size)
+	}
+	return size
+}
+
 // maxPasses bounds how often a list that changes while it is read is read again.
 const maxPasses = 5
 
@@ -39,7 +61,7 @@ func sweep[Req, T any, P paged[Req]](ctx context.Context, c *Client, op api.Oper
 		}
 		s := &sweeper[T]{
 			id:     id,
-			size:   c.pageSizes.of(op.Spec),
+			size:   c.pageSize(ctx, op.Spec),
 			passOf: map[string]int{},
 			yield:  func(v T) bool { return yield(v, nil) },
 		}

@@ -27,6 +27,15 @@ func domainNames(c *Client, t *testing.T) ([]string, error) {
 	return names, nil
 }
 
+// sizesAsked returns the page_size of each request.
+func (f *fakeAPI) sizesAsked() string {
+	var sizes []string
+	for _, r := range f.requests {
+		sizes = append(sizes, r.query.Get("page_size"))
+	}
+	return strings.Join(sizes, " ")
+}
+
 func TestSweep(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
@@ -76,14 +85,10 @@ func TestSweep(t *testing.T) {
 			if tc.err == "" && tc.objects > 0 && (len(names) != tc.objects || !slices.IsSorted(names)) {
 				t.Errorf("%d objects, want %d", len(names), tc.objects)
 			}
-			var sizes []string
-			for i, r := range f.requests {
-				sizes = append(sizes, r.query.Get("page_size"))
-				if i == 0 && r.query.Get("page") != "1" {
-					t.Errorf("page %s first", r.query.Get("page"))
-				}
+			if len(f.requests) > 0 && f.requests[0].query.Get("page") != "1" {
+				t.Errorf("page %s first", f.requests[0].query.Get("page"))
 			}
-			if got := strings.Join(sizes, " "); got != tc.sizes {
+			if got := f.sizesAsked(); got != tc.sizes {
 				t.Errorf("page sizes %s, want %s", got, tc.sizes)
 			}
 		})
@@ -184,5 +189,22 @@ func TestAuthorizations(t *testing.T) {
 	f.fail(fault{op: "list-authorizations", text: "{}"})
 	if _, err := c.ListAuthorizations(t.Context(), api.ListAuthorizationsRequest{}); err == nil {
 		t.Error("{} is no list")
+	}
+}
+
+// TestPageSize counts what a caller that wants few objects makes the API read.
+func TestPageSize(t *testing.T) {
+	for wanted, sizes := range map[int64]string{0: "1000", -1: "1000", 2: "2 2 2", 5: "5", 100: "100", 1000: "1000", 5000: "1000"} {
+		f := newFakeAPI().withDomains(5)
+		n := 0
+		for _, err := range f.client(t).ListDomains(WithPageSize(t.Context(), wanted), api.ListDomainsRequest{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			n++
+		}
+		if got := f.sizesAsked(); n != 5 || got != sizes {
+			t.Errorf("wanting %d: %d objects in pages of %s, want %s", wanted, n, got, sizes)
+		}
 	}
 }
