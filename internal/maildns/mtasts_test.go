@@ -1,0 +1,124 @@
+package maildns
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestMTASTSRecord(t *testing.T) {
+	t.Parallel()
+	for id, want := range map[string]string{ // the first is of RFC 8461, section 3.1
+		"20160831085700Z": "v=STSv1; id=20160831085700Z;", "a": "v=STSv1; id=a;", strings.Repeat("Z", 32): "v=STSv1; id=" + strings.Repeat("Z", 32) + ";",
+	} {
+		if got, err := (MTASTS{ID: id}).Record(); err != nil || got != want {
+			t.Errorf("got %q, %v; want %q", got, err, want)
+		}
+	}
+	for id, want := range map[string]string{
+		"": "must not be empty", strings.Repeat("a", 33): "longer than 32", "2016-08-31": "letters and digits only", "a_b": "letters and digits only", "a;b": "letters and digits only", "é": "letters and digits only", "ő": "letters and digits only",
+	} {
+		got, err := MTASTS{ID: id}.Record()
+		wantProblem(t, got, err, "id: ", want)
+	}
+}
+
+// rfc8461 is the policy of RFC 8461, section 3.2.
+const rfc8461 = "version: STSv1\r\nmode: enforce\r\nmx: mail.example.com\r\nmx: *.example.net\r\nmx: backupmx.example.com\r\nmax_age: 604800\r\n"
+
+func TestMTASTSPolicy(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		in   MTASTSPolicy
+		want string
+	}{
+		"of the RFC": {MTASTSPolicy{"enforce", []string{"mail.example.com", "*.example.net", "backupmx.example.com"}, 604800}, rfc8461},
+		"testing":    {MTASTSPolicy{"testing", []string{"*.Bücher.example."}, 31557600}, "version: STSv1\r\nmode: testing\r\nmx: *.xn--bcher-kva.example\r\nmax_age: 31557600\r\n"},
+		"withdrawn":  {MTASTSPolicy{"none", nil, 0}, "version: STSv1\r\nmode: none\r\nmax_age: 0\r\n"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := tt.in.Text()
+			if err != nil || got != tt.want {
+				t.Fatalf("got %q, %v; want %q", got, err, tt.want)
+			}
+			parsed, err := ParseMTASTSPolicy(strings.ReplaceAll(got, "\r\n", "\n"))
+			if err != nil || parsed.Mode != tt.in.Mode || parsed.MaxAge != tt.in.MaxAge || len(parsed.MX) != len(tt.in.MX) {
+				t.Errorf("reads as %+v, %v", parsed, err)
+			}
+		})
+	}
+}
+
+func TestMTASTSPolicyProblems(t *testing.T) {
+	t.Parallel()
+	mx := []string{"mail.example.com"}
+	tests := map[string]struct {
+		in   MTASTSPolicy
+		want string
+	}{
+		"mode":           {MTASTSPolicy{"report", mx, 1}, `mode: must be enforce, testing or none, not "report"`},
+		"no host":        {MTASTSPolicy{"enforce", nil, 1}, "mx: must have a mail host at least"},
+		"age over":       {MTASTSPolicy{"enforce", mx, 31557601}, "max_age: must be a whole number from 0 to 31557600, not 31557601"},
+		"age under":      {MTASTSPolicy{"enforce", mx, -1}, "max_age: "},
+		"wildcard":       {MTASTSPolicy{"enforce", []string{"*"}, 1}, "mx[0]: \"*\" may have a wildcard as its whole first label only"},
+		"inner wildcard": {MTASTSPolicy{"enforce", []string{"mail.*.example.com"}, 1}, "whole first label only"},
+		"two wildcards":  {MTASTSPolicy{"enforce", []string{"*.*.example.com"}, 1}, "whole first label only"},
+		"part of label":  {MTASTSPolicy{"enforce", []string{"mx*.example.com"}, 1}, "whole first label only"},
+		"wide wildcard":  {MTASTSPolicy{"enforce", []string{"*.com"}, 1}, "two labels"},
+		"preference":     {MTASTSPolicy{"enforce", []string{"10 mail.example.com"}, 1}, "space"},
+		"address":        {MTASTSPolicy{"enforce", []string{"192.0.2.1"}, 1}, "IP address"},
+		"line break":     {MTASTSPolicy{"enforce", []string{"mail.example.com\nmode: none"}, 1}, "mx[0]: "},
+		"twice":          {MTASTSPolicy{"enforce", []string{"a.example.com", "A.example.com."}, 1}, "mx[1]: \"a.example.com\" is there already"},
+		"several":        {MTASTSPolicy{"x", nil, -1}, "\nmx: "},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := tt.in.Text()
+			wantProblem(t, got, err, tt.want)
+		})
+	}
+}
+
+func TestParseMTASTSPolicy(t *testing.T) {
+	t.Parallel()
+	want := MTASTSPolicy{"enforce", []string{"mail.example.com", "*.example.net", "backupmx.example.com"}, 604800}
+	for name, text := range map[string]string{
+		"CRLF": rfc8461, "LF": strings.ReplaceAll(rfc8461, "\r", ""), "no last line end": strings.TrimSuffix(rfc8461, "\r\n"),
+		"unknown key": rfc8461 + "x-note: a:b\r\n", "spaces": strings.ReplaceAll(rfc8461, ": ", ":\t "), "none": strings.ReplaceAll(rfc8461, ": ", ":"),
+	} {
+		if got, err := ParseMTASTSPolicy(text); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+	replaced := func(old, replacement string) string { return strings.Replace(rfc8461, old, replacement, 1) }
+	for text, want := range map[string]string{
+		"": "line 1 must be a key and a value", "mode: enforce\n": "no line version", replaced("version: STSv1\r\n", ""): "no line version", replaced("STSv1", "STSv2"): "line 1 must be version: STSv1",
+		replaced("enforce", "on"): `mode: must be`, replaced("604800", "week"): "line 6 must have a number", replaced("604800", "-1"): "line 6 must have a number", replaced("604800", "31557601"): "max_age: must be",
+		replaced("mode: enforce", "mode: enforce\r\nmode: none"): "line 3 has mode again", replaced("mx: mail", "\r\nmx: mail"): "line 3 must be a key", replaced("*.example.net", "*"): "mx[1]: ",
+		"v=STSv1; id=1;": "line 1 must be a key",
+	} {
+		got, err := ParseMTASTSPolicy(text)
+		if err == nil || !reflect.DeepEqual(got, MTASTSPolicy{}) || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "policy: ") {
+			t.Errorf("%q: %+v, %v; want %q", text, got, err, want)
+		}
+	}
+}
+
+func TestMTASTSID(t *testing.T) {
+	t.Parallel()
+	id, err := MTASTSID(rfc8461)
+	if err != nil || id != "b7c7f8ecaf8c62bfd6c88412f7c35d06" {
+		t.Errorf("got %q, %v", id, err)
+	}
+	if _, err := (MTASTS{ID: id}).Record(); err != nil {
+		t.Error(err)
+	}
+	if other, err := MTASTSID(strings.Replace(rfc8461, "enforce", "testing", 1)); err != nil || other == id {
+		t.Errorf("another policy: %q, %v", other, err)
+	}
+	got, err := MTASTSID("mode: enforce")
+	wantProblem(t, got, err, "policy: ")
+}

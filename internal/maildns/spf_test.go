@@ -1,0 +1,224 @@
+package maildns
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// spfOf makes a policy of the terms of a record; the one that decides for all
+// other hosts is wherever the record has it.
+func spfOf(record string) SPF {
+	var s SPF
+	for t := range strings.FieldsSeq(record) {
+		if strings.HasSuffix(strings.ToLower(t), "all") || strings.HasPrefix(t, "redirect=") {
+			s.Default = t
+		} else {
+			s.Terms = append(s.Terms, t)
+		}
+	}
+	return s
+}
+
+// The first are the examples of RFC 7208, as far as they don't do what it advises
+// against.
+func TestSPFRecord(t *testing.T) {
+	t.Parallel()
+	tests := map[string]string{ // an empty want is the input itself
+		"+mx a:colo.example.com/28 -all": "mx a:colo.example.com/28 -all",
+		"a mx -all":                      "",
+		"mx -all":                        "",
+		"a -all":                         "",
+		"-all":                           "",
+		"a:example.org -all":             "",
+		"mx:example.org -all":            "",
+		"mx mx:example.org -all":         "",
+		"mx/30 mx:example.org/30 -all":   "",
+		"ip4:192.0.2.128/28 -all":        "",
+		"include:example.com include:example.org -all":   "",
+		"a:authorized-spf.example.com -all":              "",
+		"mx:example.com include:_spf.%{d} -all":          "",
+		"mx -all exp=explain._spf.%{d}":                  "",
+		"exists:%{ir}.%{l1r+-}._spf.%{d} -all":           "",
+		"exists:%{ir}.%{v}._spf.%{d2} ?all":              "",
+		"exists:%{lr-}.lp.%{ir}.%{v}._spf.%{d2} ~all":    "",
+		"include:%{d2}.trusted-domains.example.net -all": "",
+		"redirect=%{l1r+}._at_.%{o,=_/}._spf.%{d}":       "",
+		"redirect=_spf.example.com":                      "",
+		"a:foo.example/24//64 mx//64 a/24 -all":          "",
+		"ip6:2001:db8:0:0:0::/96 -all":                   "ip6:2001:db8::/96 -all",
+		"ip4:192.0.2.17/24 ip6:2001:DB8::1/128 ~all":     "ip4:192.0.2.0/24 ip6:2001:db8::1 ~all",
+		"ip4:192.0.2.1/32 a/32//128 ?all":                "ip4:192.0.2.1 a ?all",
+		"INCLUDE:_SPF.Bücher.Example. -ALL":              "include:_spf.xn--bcher-kva.example -all",
+		"exp=Explain.example.com mx -all":                "mx -all exp=explain.example.com",
+		"exp=e.example.com mx redirect=_spf.example.com": "mx exp=e.example.com redirect=_spf.example.com",
+		"?include:a.example -ip4:192.0.2.1 ~a +mx -all":  "?include:a.example -ip4:192.0.2.1 ~a mx -all",
+		"?ip4:0.0.0.0/0 -all":                            "",
+		"exists:%%.%_%-.%{S}.EXAMPLE. -all":              "exists:%%.%_%-.%{S}.example -all",
+		"a:%{o/}/24 -all":                                "",
+		"a:%{d}. -all":                                   "a:%{d} -all",
+	}
+	for in, want := range tests {
+		t.Run(in, func(t *testing.T) {
+			t.Parallel()
+			if want == "" {
+				want = in
+			}
+			got, err := spfOf(in).Record()
+			if err != nil || got != "v=spf1 "+want {
+				t.Errorf("got %q, %v", got, err)
+			}
+		})
+	}
+}
+
+func TestSPFProblems(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ term, want string }{
+		{"", "a term must not be empty"},
+		{"v=spf1", "v=spf1 is added"},
+		{"mx a", "white space"},
+		{"mx\t", "white space"},
+		{"-all", "-all is the default"},
+		{"all", "all is the default"},
+		{"redirect=example.com", "redirect=example.com is the default"},
+		{"all:example.com", "takes nothing after its name"},
+		{"ptr", "ptr must not be used"},
+		{"ptr:example.com", "ptr must not be used"},
+		{"exists:%{p}.example.com", "must not be used"},
+		{"include", "include: it needs a domain name"},
+		{"include:", "a domain name is missing"},
+		{"a:", "a domain name is missing"},
+		{"include:localhost", "two labels"},
+		{"include:https://example.com", "URL"},
+		{"include:_spf.example.com/24", "URL or a path"},
+		{"include=_spf.example.com", "include takes a colon, as in include:_spf.example.com"},
+		{"ip4=192.0.2.1", "ip4 takes a colon"},
+		{"exp:example.com", "exp takes an equals sign"},
+		{"redirect:example.com", "redirect takes an equals sign"},
+		{"-exp=example.com", "has no qualifier"},
+		{"foo=bar", "is no term of SPF"},
+		{"inlcude:example.com", `"inlcude:example.com" is no term of SPF; expected one of`},
+		{"ipv4:192.0.2.1", "expected ip4:"},
+		{"ip:192.0.2.1", "expected ip4:"},
+		{"192.0.2.1", "is no term of SPF"},
+		{"!all", "is no term of SPF"},
+		{"a:192.0.2.1", "belongs in ip4"},
+		{"mx:2001:db8::1", "belongs in ip6"},
+		{"ip4", "it needs an address or network"},
+		{"ip4:", `"" is no address`},
+		{"ip4:192.0.2.256", "is no address"},
+		{"ip4:192.0.2/24", "is no address"},
+		{"ip4:2001:db8::1", "belongs in ip6"},
+		{"ip6:192.0.2.1", "belongs in ip4"},
+		{"ip6:::ffff:192.0.2.1", "write ip4:192.0.2.1"},
+		{"ip6:fe80::1%eth0", "zone"},
+		{"ip4:192.0.2.0/33", "from 0 to 32"},
+		{"ip4:192.0.2.0/024", "without leading zeros"},
+		{"ip4:192.0.2.0/", "must be a number"},
+		{"ip4:192.0.2.0/+24", "must be a number"},
+		{"ip4:192.0.2.0/255.255.255.0", "must be a number"},
+		{"ip6:2001:db8::/129", "from 0 to 128"},
+		{"ip4:0.0.0.0/0", "every host of the internet"},
+		{"a/0", "every host of the internet"},
+		{"mx//0", "every host of the internet"},
+		{"a/33", "from 0 to 32"},
+		{"a//129", "from 0 to 128"},
+		{"mx/24/64", "another form than"},
+		{"mx/24//64/1", "another form than"},
+		{"a/", "must be a number"},
+		{"exists:%{i", "is no macro"},
+		{"exists:%x.example.com", "is no macro"},
+		{"exists:%{x}.example.com", "there is no macro"},
+		{"exists:%{c}.example.com", "only in the text of an explanation"},
+		{"exists:%{d0}.example.com", "one label or more"},
+		{"exists:%{dr2}.example.com", "is no macro"},
+		{"exists:%{d}x", "must end in a macro"},
+		{"exists:%{i}._spf", "must end in a macro"},
+		{"exists:%{i}.1", "must end in a macro"},
+		{"exists:%{i}..example.com", "empty label"},
+		{"exists:.%{i}.example.com", "empty label"},
+		{"exists:%{i}.bücher.example", "must not have 'ü' outside macros"},
+		{"exists:%{i}." + strings.Repeat("a", 64) + ".com", "more than 63"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.term, func(t *testing.T) {
+			t.Parallel()
+			got, err := SPF{Terms: []string{"mx:example.net", tt.term}, Default: "-all"}.Record()
+			wantProblem(t, got, err, "terms[1]: ", tt.want)
+		})
+	}
+}
+
+func TestSPFDefaultProblems(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"": "must say what holds for all other hosts", "all": "every host of the internet", "+all": "every host of the internet", "mx": "mx does not cover",
+		"redirect=": "a domain name is missing", "-al": "is no term", "-all ": "white space",
+	} {
+		got, err := SPF{Terms: []string{"mx"}, Default: in}.Record()
+		wantProblem(t, got, err, "default: ", want)
+	}
+}
+
+func TestSPFLookupLimit(t *testing.T) {
+	t.Parallel()
+	terms := []string{"a", "mx", "exists:%{i}.example.com", "ip4:192.0.2.1", "ip6:2001:db8::1", "exp=e.example.com"}
+	for _, c := range "abcdefg" {
+		terms = append(terms, "include:"+string(c)+".example.com")
+	}
+	if got, err := (SPF{Terms: terms, Default: "-all"}).Record(); err != nil {
+		t.Errorf("ten look-ups: %q, %v", got, err)
+	}
+	got, err := SPF{Terms: terms, Default: "redirect=_spf.example.com"}.Record()
+	wantProblem(t, got, err, "terms: 11 terms need a DNS look-up", "after 10", "a, mx, exists:%{i}.example.com, include:a.example.com", "redirect=_spf.example.com")
+	if strings.Contains(err.Error(), "192.0.2.1") || strings.Contains(err.Error(), "exp=") {
+		t.Errorf("names what does not count: %v", err)
+	}
+}
+
+func TestSPFDuplicates(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"a +A":                                 "terms[1]: a never matches, as element 0 is the same",
+		"ip4:192.0.2.7/24 -ip4:192.0.2.0/24":   "terms[1]: -ip4:192.0.2.0/24 never matches",
+		"include:b.example include:B.Example.": "terms[1]: include:b.example never matches",
+		"exp=a.example exp=a.example":          "exp must not be there twice",
+		"exp=a.example exp=b.example":          "exp must not be there twice",
+	} {
+		got, err := SPF{Terms: strings.Fields(in), Default: "-all"}.Record()
+		wantProblem(t, got, err, want)
+	}
+}
+
+// Every mistake is told at once.
+func TestSPFAllProblems(t *testing.T) {
+	t.Parallel()
+	got, err := SPF{Terms: []string{"ptr", "mx", "ip4:x"}}.Record()
+	wantProblem(t, got, err, "terms[0]: ptr", "\nterms[2]: ip4", "\ndefault: ")
+}
+
+func TestSPFLength(t *testing.T) {
+	t.Parallel()
+	var terms []string
+	for i := range 1 << 13 {
+		terms = append(terms, fmt.Sprintf("ip4:198.51.%d.%d", i>>8, i&0xff))
+	}
+	_, err := SPF{Terms: terms, Default: "-all"}.Record()
+	if err == nil || !strings.Contains(err.Error(), "65535 octets") {
+		t.Errorf("%.200v", err)
+	}
+}
+
+// wantProblem checks that there is an error with all parts, and no result.
+func wantProblem(t *testing.T, got string, err error, parts ...string) {
+	t.Helper()
+	if err == nil || got != "" {
+		t.Fatalf("got %q, %v; want an error", got, err)
+	}
+	for _, part := range parts {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%q is missing in: %v", part, err)
+		}
+	}
+}
