@@ -6,17 +6,10 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 
-	"github.com/hashicorp/go-version"
+	"github.com/mailhost/terraform-provider-mailhost/internal/localcli"
 )
-
-// oldest is the oldest version of each product that the provider works with.
-var oldest = map[string]*version.Version{
-	"Terraform": version.Must(version.NewVersion("1.8.0")),
-	"OpenTofu":  version.Must(version.NewVersion("1.7.0")),
-}
 
 // errNoCLI reports that neither Terraform nor OpenTofu is there.
 var errNoCLI = errors.New("no Terraform or OpenTofu CLI was found")
@@ -116,49 +109,9 @@ func (c *cli) identify(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.product, c.version, err = parseVersion(out)
+	c.product, c.version, err = localcli.ParseVersion(out)
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.path, err)
 	}
 	return nil
-}
-
-var versionLine = regexp.MustCompile(`(?m)^(Terraform|OpenTofu) v(\S+)`)
-
-// parseVersion reads the answer to the version command.
-func parseVersion(out string) (product, number string, err error) {
-	m := versionLine.FindStringSubmatch(out)
-	if m == nil {
-		return "", "", errors.New("this is neither Terraform nor OpenTofu; name one of them in TF_CLI")
-	}
-	product, number = m[1], m[2]
-	v, err := version.NewVersion(number)
-	if err != nil {
-		return "", "", err
-	}
-	if v.Core().LessThan(oldest[product]) {
-		return "", "", fmt.Errorf("%s %s is too old; install %[1]s %[3]s or later, or name another CLI in TF_CLI", product, number, oldest[product])
-	}
-	return product, number, nil
-}
-
-// environment returns what the CLI gets of the user's environment: all but the
-// variables that would change what it does, where it keeps its own files, or
-// which account the provider uses. Logging stays in the user's hands.
-func environment(environ []string, configFile, home string) []string {
-	var kept []string
-	for _, v := range environ {
-		name, _, _ := strings.Cut(strings.ToUpper(v), "=")
-		steers := strings.HasPrefix(name, "TF_") && !strings.HasPrefix(name, "TF_LOG")
-		if !steers && !strings.HasPrefix(name, "MAILHOST_") && !strings.HasPrefix(name, "XDG_") && name != "HOME" {
-			kept = append(kept, v)
-		}
-	}
-	return append(kept,
-		"HOME="+home,
-		"TF_CLI_CONFIG_FILE="+configFile,
-		"TF_IN_AUTOMATION=1", // no hints on what to type next
-		"TF_INPUT=0",
-		"CHECKPOINT_DISABLE=1", // no question for newer versions
-	)
 }

@@ -47,39 +47,3 @@ func TestFindCLI(t *testing.T) {
 		})
 	}
 }
-
-func TestParseVersion(t *testing.T) {
-	for out, want := range map[string]string{
-		"Terraform v1.11.4\non linux_amd64\n":             "Terraform 1.11.4",
-		"Terraform v1.8.0-rc1\n":                          "Terraform 1.8.0-rc1",
-		"OpenTofu v1.7.0\non darwin_arm64\n":              "OpenTofu 1.7.0",
-		"Warning: something first\n\nTerraform v1.15.0\n": "Terraform 1.15.0",
-		"Terraform v1.7.5\n":                              "Terraform 1.7.5 is too old; install Terraform 1.8.0",
-		"OpenTofu v1.6.2\n":                               "OpenTofu 1.6.2 is too old; install OpenTofu 1.7.0",
-		"Terragrunt v1.0.0\n":                             "neither Terraform nor OpenTofu",
-		"Terraform vain\n":                                "Malformed version",
-	} {
-		product, number, err := parseVersion(out)
-		got := product + " " + number
-		if err != nil {
-			got = err.Error()
-		}
-		if err == nil && got != want || err != nil && !strings.Contains(strings.ToLower(got), strings.ToLower(want)) {
-			t.Errorf("%q is %q, want %q", out, got, want)
-		}
-	}
-}
-
-func TestEnvironment(t *testing.T) {
-	got := environment([]string{
-		"PATH=/bin", "HOME=/home/jane", "XDG_CONFIG_HOME=/home/jane/.config", "TF_VAR_dns_ttl=1", "TF_CLI_ARGS=-no-color", "tf_workspace=other", "TF_DATA_DIR=/tmp", "TF_LOG=TRACE",
-		"TF_LOG_PATH=log", "MAILHOST_TOKEN=secret", "MAILHOST_DATA_DIR=/var", "TFOO=1", "HTTPS_PROXY=http://proxy",
-	}, "/demo/cli.tfrc", "/demo/home")
-	want := []string{
-		"PATH=/bin", "TF_LOG=TRACE", "TF_LOG_PATH=log", "TFOO=1", "HTTPS_PROXY=http://proxy", "HOME=/demo/home",
-		"TF_CLI_CONFIG_FILE=/demo/cli.tfrc", "TF_IN_AUTOMATION=1", "TF_INPUT=0", "CHECKPOINT_DISABLE=1",
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("environment is %v, want %v", got, want)
-	}
-}

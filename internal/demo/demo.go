@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/localcli"
 )
 
 // longPlan is from how many lines on a plan is summed up instead of shown.
@@ -23,7 +25,7 @@ type demo struct {
 
 	stdout, stderr io.Writer
 
-	build    builder
+	build    localcli.Builder
 	install  func(ctx context.Context, dir string) (string, error)
 	getenv   func(string) string
 	lookPath func(string) (string, error)
@@ -32,7 +34,7 @@ type demo struct {
 func newDemo(root, version string, stdout, stderr io.Writer) *demo {
 	return &demo{
 		root: root, work: filepath.Join(root, ".demo"), version: version, stdout: stdout, stderr: stderr,
-		build: goBuild(root, version, stderr), install: installCLI, getenv: os.Getenv, lookPath: exec.LookPath,
+		build: localcli.GoBuild(root, version, stderr), install: installCLI, getenv: os.Getenv, lookPath: exec.LookPath,
 	}
 }
 
@@ -81,7 +83,7 @@ func (d *demo) up(ctx context.Context) error {
 
 	d.heading("Build the provider and install it for this demo only")
 	d.say("go build; the first time takes a few minutes ...")
-	if err := installProvider(ctx, d.build, d.mirror(), d.version); err != nil {
+	if err := localcli.Install(ctx, d.build, d.mirror(), d.version); err != nil {
 		return err
 	}
 	d.say("mailhost/mailhost %s: %s\nYour own CLI settings are neither read nor changed.", d.version, d.rel(d.mirror()))
@@ -108,31 +110,13 @@ func (d *demo) prepare() error {
 	}
 	for path, text := range map[string]string{
 		filepath.Join(d.work, ".gitignore"): "*\n",
-		d.configFile():                      cliConfig(d.mirror()),
+		d.configFile():                      localcli.Config(d.mirror()),
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			return err
 		}
 	}
-	return copyConfig(d.config(), d.source())
-}
-
-// copyConfig copies the files of a configuration, without what a CLI keeps
-// beside them.
-func copyConfig(to, from string) error {
-	entries, err := os.ReadDir(from)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if !e.Type().IsRegular() || strings.HasPrefix(e.Name(), ".") || strings.Contains(e.Name(), ".tfstate") {
-			continue
-		}
-		if err := copyFile(filepath.Join(to, e.Name()), filepath.Join(from, e.Name()), 0o600); err != nil {
-			return err
-		}
-	}
-	return nil
+	return localcli.CopyConfig(d.config(), d.source())
 }
 
 // openCLI returns the CLI that is there, or installs one.
@@ -147,7 +131,7 @@ func (d *demo) openCLI(ctx context.Context) (*cli, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &cli{path: path, dir: d.config(), env: environment(os.Environ(), d.configFile(), d.homeDir()), stderr: d.warn}
+	c := &cli{path: path, dir: d.config(), env: localcli.Environment(os.Environ(), d.configFile(), d.homeDir()), stderr: d.warn}
 	return c, c.identify(ctx)
 }
 

@@ -10,6 +10,8 @@ import (
 	"github.com/hashicorp/go-version"
 	"github.com/hashicorp/hc-install/product"
 	"github.com/hashicorp/hc-install/releases"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/localcli"
 )
 
 // installCLI downloads Terraform into a folder, checks its signature, and
@@ -37,5 +39,5 @@ Install one of these, so that it is on PATH, then run make demo again:
   OpenTofu %s or later: https://opentofu.org/docs/intro/install/
 Or name an executable that is elsewhere: TF_CLI=/path/to/terraform make demo
 Or unpack Terraform's executable to %s`,
-		errNoCLI, cause, oldest["Terraform"], oldest["OpenTofu"], filepath.Join(binDir, product.Terraform.BinaryName()))
+		errNoCLI, cause, localcli.Oldest["Terraform"], localcli.Oldest["OpenTofu"], filepath.Join(binDir, product.Terraform.BinaryName()))
 }

@@ -1,12 +1,7 @@
 package main
 
 import (
-	"context"
-	"os"
-	"path/filepath"
-	"runtime"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -72,43 +67,5 @@ func TestIsOutcome(t *testing.T) {
 func TestIndent(t *testing.T) {
 	if got, want := indent("\na\n\n  b\n\n"), "   a\n\n     b\n"; got != want {
 		t.Errorf("indented text is %q, want %q", got, want)
-	}
-}
-
-func TestInstallProvider(t *testing.T) {
-	mirror := filepath.Join(t.TempDir(), "mirror")
-	for _, content := range []string{"old", "new"} {
-		build := func(_ context.Context, path string) error { return os.WriteFile(path, []byte(content), 0o755) }
-		if err := installProvider(t.Context(), build, mirror, "0.1.0"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	platform := runtime.GOOS + "_" + runtime.GOARCH
-	for _, host := range []string{"registry.terraform.io", "registry.opentofu.org"} {
-		path := filepath.Join(mirror, host, "mailhost", "mailhost", "0.1.0", platform, "terraform-provider-mailhost_v0.1.0")
-		if runtime.GOOS == "windows" {
-			path += ".exe"
-		}
-		info, err := os.Stat(path)
-		if err != nil {
-			t.Error(err)
-			continue
-		}
-		if runtime.GOOS != "windows" && info.Mode().Perm()&0o100 == 0 {
-			t.Errorf("%s can't be run", path)
-		}
-		if b, err := os.ReadFile(path); err != nil || string(b) != "new" {
-			t.Errorf("%s is %q (%v), want the new build", path, b, err)
-		}
-	}
-}
-
-func TestCLIConfig(t *testing.T) {
-	got := cliConfig(filepath.FromSlash(`/home/jane "j" doe/mirror`))
-	if !strings.Contains(got, `path = "/home/jane \"j\" doe/mirror"`) {
-		t.Errorf("the path is not quoted:\n%s", got)
-	}
-	if strings.Contains(got, "direct") || strings.Contains(got, "network_mirror") {
-		t.Errorf("providers could come from the network:\n%s", got)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package localcli
 
 import (
 	"context"
@@ -11,9 +11,9 @@ import (
 	"strconv"
 )
 
-// hosts are the registries that Terraform and OpenTofu take a provider source
+// Hosts are the registries that Terraform and OpenTofu take a provider source
 // without a host to be in.
-var hosts = []string{"registry.terraform.io", "registry.opentofu.org"}
+var Hosts = []string{"registry.terraform.io", "registry.opentofu.org"}
 
 // mirrored returns where a provider of a version and platform lies in a mirror
 // for a host (the unpacked layout of a filesystem mirror).
@@ -25,13 +25,14 @@ func mirrored(mirror, host, version, platform string) string {
 	return filepath.Join(mirror, host, "mailhost", "mailhost", version, platform, name)
 }
 
-// installProvider builds the provider and puts it into a mirror for all hosts.
-func installProvider(ctx context.Context, build builder, mirror, version string) error {
+// Install builds the provider and puts it into a mirror for all hosts, in place
+// of what is there.
+func Install(ctx context.Context, build Builder, mirror, version string) error {
 	if err := os.RemoveAll(mirror); err != nil {
 		return err
 	}
 	var built string
-	for _, host := range hosts {
+	for _, host := range Hosts {
 		path := mirrored(mirror, host, version, runtime.GOOS+"_"+runtime.GOARCH)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
@@ -49,11 +50,11 @@ func installProvider(ctx context.Context, build builder, mirror, version string)
 	return nil
 }
 
-// builder builds the provider into a file.
-type builder func(ctx context.Context, path string) error
+// Builder builds the provider into a file.
+type Builder func(ctx context.Context, path string) error
 
-// goBuild returns a builder that compiles the module at root.
-func goBuild(root, version string, stderr io.Writer) builder {
+// GoBuild returns a builder that compiles the module at root.
+func GoBuild(root, version string, stderr io.Writer) Builder {
 	return func(ctx context.Context, path string) error {
 		cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -X main.version="+version, "-o", path, ".")
 		cmd.Dir, cmd.Stdout, cmd.Stderr = root, stderr, stderr
@@ -64,22 +65,14 @@ func goBuild(root, version string, stderr io.Writer) builder {
 	}
 }
 
-// cliConfig returns a CLI configuration that knows only one place to install
+// Config returns a CLI configuration that knows only one place to install
 // providers from.
-func cliConfig(mirror string) string {
-	return fmt.Sprintf(`# Written by make demo.
+func Config(mirror string) string {
+	return fmt.Sprintf(`# The only place to install providers from.
 provider_installation {
   filesystem_mirror {
     path = %s
   }
 }
 `, strconv.Quote(filepath.ToSlash(mirror)))
-}
-
-func copyFile(to, from string, mode os.FileMode) error {
-	b, err := os.ReadFile(from)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(to, b, mode)
 }

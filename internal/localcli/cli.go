@@ -1,0 +1,57 @@
+package localcli
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/hashicorp/go-version"
+)
+
+// Oldest is the oldest version of each product that the provider works with.
+var Oldest = map[string]*version.Version{
+	"Terraform": version.Must(version.NewVersion("1.8.0")),
+	"OpenTofu":  version.Must(version.NewVersion("1.7.0")),
+}
+
+var versionLine = regexp.MustCompile(`(?m)^(Terraform|OpenTofu) v(\S+)`)
+
+// ParseVersion reads the answer to a CLI's version command. It returns an error
+// for one that is too old.
+func ParseVersion(out string) (product, number string, err error) {
+	m := versionLine.FindStringSubmatch(out)
+	if m == nil {
+		return "", "", errors.New("this is neither Terraform nor OpenTofu; name one of them in TF_CLI")
+	}
+	product, number = m[1], m[2]
+	v, err := version.NewVersion(number)
+	if err != nil {
+		return "", "", err
+	}
+	if v.Core().LessThan(Oldest[product]) {
+		return "", "", fmt.Errorf("%s %s is too old; install %[1]s %[3]s or later, or name another CLI in TF_CLI", product, number, Oldest[product])
+	}
+	return product, number, nil
+}
+
+// Environment returns what the CLI gets of the user's environment: all but the
+// variables that would change what it does, where it keeps its own files, or
+// which account the provider uses. Logging stays in the user's hands.
+func Environment(environ []string, configFile, home string) []string {
+	var kept []string
+	for _, v := range environ {
+		name, _, _ := strings.Cut(strings.ToUpper(v), "=")
+		steers := strings.HasPrefix(name, "TF_") && !strings.HasPrefix(name, "TF_LOG")
+		if !steers && !strings.HasPrefix(name, "MAILHOST_") && !strings.HasPrefix(name, "XDG_") && name != "HOME" {
+			kept = append(kept, v)
+		}
+	}
+	return append(kept,
+		"HOME="+home,
+		"TF_CLI_CONFIG_FILE="+configFile,
+		"TF_IN_AUTOMATION=1", // no hints on what to type next
+		"TF_INPUT=0",
+		"CHECKPOINT_DISABLE=1", // no question for newer versions
+	)
+}
