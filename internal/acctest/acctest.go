@@ -1,6 +1,7 @@
 package acctest
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
@@ -17,11 +18,13 @@ func Providers() map[string]func() (tfprotov6.ProviderServer, error) {
 	}
 }
 
-// Test runs a test case with the provider. Tests run side by side: each has a
-// server of its own.
+// Test runs a test case with the provider, and those that the case has besides.
+// Tests run side by side: each has a server of its own.
 func Test(t *testing.T, c resource.TestCase) {
 	t.Helper()
-	c.ProtoV6ProviderFactories = Providers()
+	served := Providers()
+	maps.Copy(served, c.ProtoV6ProviderFactories)
+	c.ProtoV6ProviderFactories = served
 	resource.ParallelTest(t, c)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	framework "github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
@@ -33,10 +34,17 @@ type Object struct {
 // server.
 func (s *Server) Protocol(t testing.TB, url string) *Protocol {
 	t.Helper()
+	return s.ProtocolOf(t, url, provider.New("test")())
+}
+
+// ProtocolOf is Protocol for another provider with the same settings, such as one
+// with a clock of the test.
+func (s *Server) ProtocolOf(t testing.TB, url string, served framework.Provider) *Protocol {
+	t.Helper()
 	if url == "" {
 		url = s.URL
 	}
-	server, err := providerserver.NewProtocol6WithError(provider.New("test")())()
+	server, err := providerserver.NewProtocol6WithError(served)()
 	must(t, err)
 	p := &Protocol{t: t, server: server}
 	p.schema, err = server.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{})

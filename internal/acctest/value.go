@@ -87,6 +87,9 @@ func (p *Protocol) value(t tftypes.Type, v any) tftypes.Value {
 	if v == nil || v == Unknown {
 		return tftypes.NewValue(t, v)
 	}
+	if done, ok := v.(tftypes.Value); ok {
+		return done
+	}
 	switch t := t.(type) {
 	case tftypes.Object:
 		given, ok := v.(map[string]any)

@@ -6,7 +6,11 @@ import (
 	"os"
 	"sync"
 
+	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
+	"github.com/hashicorp/terraform-plugin-framework/function"
+	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
@@ -14,10 +18,14 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	mailhostfunction "github.com/mailhost/terraform-provider-mailhost/internal/function"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/account"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/authorization"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/billing"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/dedicatedip"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/dnsrecord"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/domain"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/feedback"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/forwarding"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/mailbox"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/masterpassword"
@@ -72,7 +80,13 @@ type mailhost struct {
 	process *process
 }
 
-var _ provider.Provider = (*mailhost)(nil)
+var (
+	_ provider.Provider                       = (*mailhost)(nil)
+	_ provider.ProviderWithActions            = (*mailhost)(nil)
+	_ provider.ProviderWithEphemeralResources = (*mailhost)(nil)
+	_ provider.ProviderWithFunctions          = (*mailhost)(nil)
+	_ provider.ProviderWithListResources      = (*mailhost)(nil)
+)
 
 func (p *mailhost) Metadata(_ context.Context, _ provider.MetadataRequest, resp *provider.MetadataResponse) {
 	resp.TypeName = "mailhost"
@@ -160,5 +174,58 @@ func (p *mailhost) Resources(context.Context) []func() resource.Resource {
 func (p *mailhost) DataSources(context.Context) []func() datasource.DataSource {
 	return []func() datasource.DataSource{
 		account.NewDataSource,
+		authorization.NewDataSources,
+		dedicatedip.NewDataSource,
+		dedicatedip.NewDataSources,
+		dedicatedip.NewOptionsDataSource,
+		dnsrecord.NewDataSource,
+		dnsrecord.NewDataSources,
+		domain.NewDataSource,
+		domain.NewDataSources,
+		forwarding.NewDataSource,
+		forwarding.NewDataSources,
+		mailbox.NewDataSource,
+		mailbox.NewDataSources,
+		mailbox.NewExport,
+		masterpassword.NewDataSource,
+		masterpassword.NewDataSources,
+		serviceaccount.NewDataSource,
+		serviceaccount.NewDataSources,
 	}
+}
+
+// ListResources implements provider.ProviderWithListResources.
+func (p *mailhost) ListResources(context.Context) []func() list.ListResource {
+	return []func() list.ListResource{
+		dedicatedip.NewListResource,
+		dnsrecord.NewListResource,
+		domain.NewListResource,
+		forwarding.NewListResource,
+		mailbox.NewListResource,
+		masterpassword.NewListResource,
+		serviceaccount.NewListResource,
+	}
+}
+
+// EphemeralResources implements provider.ProviderWithEphemeralResources.
+func (p *mailhost) EphemeralResources(context.Context) []func() ephemeral.EphemeralResource {
+	return []func() ephemeral.EphemeralResource{
+		serviceaccount.NewEphemeralResource,
+	}
+}
+
+// Actions implements provider.ProviderWithActions.
+func (p *mailhost) Actions(context.Context) []func() action.Action {
+	return []func() action.Action{
+		billing.NewCancelPlan,
+		billing.NewChangePlan,
+		feedback.NewSubmitFeedback,
+		forwarding.NewResend,
+		mailbox.NewExportAction,
+	}
+}
+
+// Functions implements provider.ProviderWithFunctions.
+func (p *mailhost) Functions(context.Context) []func() function.Function {
+	return mailhostfunction.All()
 }

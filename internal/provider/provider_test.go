@@ -3,7 +3,6 @@ package provider_test
 import (
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	fwprovider "github.com/hashicorp/terraform-plugin-framework/provider"
@@ -80,51 +79,6 @@ func schemas(t *testing.T) *tfprotov6.GetProviderSchemaResponse {
 		t.Errorf("%s: %s: %s", d.Severity, d.Summary, d.Detail)
 	}
 	return resp
-}
-
-func TestEverythingIsDescribed(t *testing.T) {
-	t.Parallel()
-	all := schemas(t)
-	checkBlock(t, "provider", all.Provider.Block)
-	for name, s := range all.ResourceSchemas {
-		checkBlock(t, name, s.Block)
-	}
-	for name, s := range all.DataSourceSchemas {
-		checkBlock(t, "data."+name, s.Block)
-	}
-}
-
-func checkBlock(t *testing.T, name string, b *tfprotov6.SchemaBlock) {
-	t.Helper()
-	checkText(t, name, b.Description, b.DescriptionKind)
-	checkAttributes(t, name, b.Attributes)
-	if len(b.BlockTypes) > 0 {
-		t.Errorf("%s has blocks: an attribute can be computed from others, a block can't", name)
-	}
-}
-
-func checkAttributes(t *testing.T, name string, attributes []*tfprotov6.SchemaAttribute) {
-	t.Helper()
-	for _, a := range attributes {
-		at := name + "." + a.Name
-		checkText(t, at, a.Description, a.DescriptionKind)
-		if a.NestedType != nil {
-			checkAttributes(t, at, a.NestedType.Attributes)
-		}
-	}
-}
-
-// checkText expects sentences, in Markdown.
-func checkText(t *testing.T, name, text string, kind tfprotov6.StringKind) {
-	t.Helper()
-	switch {
-	case text == "":
-		t.Errorf("%s has no description", name)
-	case kind != tfprotov6.StringKindMarkdown && !strings.Contains(name, ".timeouts"):
-		t.Errorf("%s is not described in Markdown", name)
-	case !strings.HasSuffix(text, "."):
-		t.Errorf("%s: the description %q is no sentence", name, text)
-	}
 }
 
 // TestSecretsAreSensitive names every attribute that holds a secret.

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
@@ -59,4 +61,20 @@ type DataSource struct{ connection }
 // Configure implements datasource.DataSourceWithConfigure.
 func (d *DataSource) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
 	d.connect(req.ProviderData, &resp.Diagnostics)
+}
+
+// Ephemeral is the base of every ephemeral resource: it has the account's client.
+type Ephemeral struct{ connection }
+
+// Configure implements ephemeral.EphemeralResourceWithConfigure.
+func (e *Ephemeral) Configure(_ context.Context, req ephemeral.ConfigureRequest, resp *ephemeral.ConfigureResponse) {
+	e.connect(req.ProviderData, &resp.Diagnostics)
+}
+
+// Action is the base of every action: it has the account's client.
+type Action struct{ connection }
+
+// Configure implements action.ActionWithConfigure.
+func (a *Action) Configure(_ context.Context, req action.ConfigureRequest, resp *action.ConfigureResponse) {
+	a.connect(req.ProviderData, &resp.Diagnostics)
 }

@@ -26,14 +26,14 @@ func Found(ctx context.Context, resp *resource.ReadResponse, err error, object s
 }
 
 // Deleted concludes a delete, which failed to verb the object. That it is gone
-// already is a success; of an object that the API can't delete, remains tells
-// that it is still there.
-func Deleted(diags *diag.Diagnostics, err error, verb, object string, remains func()) {
+// already is a success; of what the API can't delete, a warning tells that it is
+// still there.
+func Deleted(diags *diag.Diagnostics, err error, verb string, object Remains) {
 	switch {
 	case err == nil || client.IsNotFound(err):
 	case errors.Is(err, client.ErrDeleteUnsupported):
-		remains()
+		object.Warn(diags)
 	default:
-		AddError(diags, err, "Can't "+verb+" the "+object, nil)
+		AddError(diags, err, "Can't "+verb+" the "+object.Object, nil)
 	}
 }

@@ -17,10 +17,11 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 )
 
-// Fields maps the API's request fields to a resource's attributes, where the
-// names differ; every other field is an attribute of its own name. A field that
-// maps to "" is none of the resource's attributes. A field within another one is
-// named by its path, as in "domains.0".
+// Fields maps the fields of a request's body to a resource's attributes, where
+// the names differ; every other field is an attribute of its own name. A field
+// that maps to "" is none of the resource's attributes. A field within another
+// one is named by its path, as in "domains.0". What is not in the body is none of
+// the attributes unless it is mapped, as in "query.domain".
 type Fields map[string]string
 
 // AddError tells why a call failed: each problem that the API found at a field
@@ -41,7 +42,7 @@ func AddErrorAdvising(diags *diag.Diagnostics, err error, summary string, fields
 	var elsewhere []string
 	for _, p := range refused.Problems {
 		if at, ok := fields.attribute(p.Loc); ok {
-			diags.AddAttributeError(at, summary, join(sentence(p.Msg), source(refused), next))
+			diags.AddAttributeError(at, summary, join(reasonAt(at, p.Msg), source(refused), next))
 		} else {
 			elsewhere = append(elsewhere, reason(p))
 		}
@@ -55,6 +56,16 @@ func AddErrorAdvising(diags *diag.Diagnostics, err error, summary string, fields
 	case len(elsewhere) > 0:
 		diags.AddError(summary, join(strings.Join(elsewhere, " "), source(refused), next))
 	}
+}
+
+// reasonAt is what the API says of an attribute. One within another is named in
+// words too: OpenTofu and Terraform 1.11 show the first line of the resource for
+// it, Terraform 1.15 its own line.
+func reasonAt(at path.Path, msg string) string {
+	if len(at.Steps()) < 2 {
+		return sentence(msg)
+	}
+	return at.String() + ": " + sentence(msg)
 }
 
 // reason is a problem in words, with its place where that is a field.
@@ -73,10 +84,14 @@ func outcomeUnclear(err error) bool {
 	return unknown || secretLost
 }
 
-// attribute returns where a field of a request's body came from.
+// attribute returns where a field of a request came from.
 func (f Fields) attribute(loc []string) (path.Path, bool) {
-	if f == nil || len(loc) < 2 || loc[0] != "body" {
+	if f == nil || len(loc) < 2 {
 		return path.Path{}, false
+	}
+	if loc[0] != "body" {
+		name, ok := f[strings.Join(loc, ".")]
+		return path.Root(name), ok
 	}
 	name, rest := f.root(loc[1:])
 	if name == "" {
@@ -162,25 +177,6 @@ func isAmbiguous(err error) bool {
 // AddInvalid refuses the value of an attribute for the reason that err gives.
 func AddInvalid(diags *diag.Diagnostics, attribute string, err error) {
 	diags.AddAttributeError(path.Root(attribute), "Invalid "+attribute, sentence(err.Error()))
-}
-
-// AddRemains warns that a destroyed object is still there, because this API has
-// no operation that deletes it.
-func AddRemains(diags *diag.Diagnostics, object, id, consequence string) {
-	addRemains(diags, object, id, consequence,
-		"Remove it in the service's own control panel if it is not wanted any more; to manage it again, import it.")
-}
-
-// AddRemainsUnread is [AddRemains] for an object that an API without the
-// operation can't read either, so that there is no way back to it.
-func AddRemainsUnread(diags *diag.Diagnostics, object, id, consequence string) {
-	addRemains(diags, object, id, consequence,
-		"Remove it in the service's own control panel if it is not wanted any more. It can't be imported again, because this API can't read it either.")
-}
-
-func addRemains(diags *diag.Diagnostics, object, id, consequence, next string) {
-	diags.AddWarning(fmt.Sprintf("The %s still exists", object),
-		join(fmt.Sprintf("This API has no operation that deletes it, so it was only dropped from Terraform's state. Its id is %s.", id), consequence, next))
 }
 
 func join(parts ...string) string {

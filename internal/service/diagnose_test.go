@@ -44,8 +44,8 @@ func TestAddErrorFindsTheAttribute(t *testing.T) {
 		"own name":  {[]client.Problem{problem("body.name", "Value error, bad name")}, []string{"name| Bad name."}},
 		"renamed":   {[]client.Problem{problem("body.prio", "Field required")}, []string{"priority| Field required."}},
 		"path":      {[]client.Problem{problem("body.domains.0", "is taken!")}, []string{"name| Is taken!"}},
-		"nested":    {[]client.Problem{problem("body.contact_info.phone", "wrong")}, []string{"contact_info.phone| Wrong."}},
-		"in a list": {[]client.Problem{problem("body.items.3.name", "wrong")}, []string{"items[3].name| Wrong."}},
+		"nested":    {[]client.Problem{problem("body.contact_info.phone", "wrong")}, []string{"contact_info.phone| contact_info.phone: Wrong."}},
+		"in a list": {[]client.Problem{problem("body.items.3.name", "wrong")}, []string{"items[3].name| items[3].name: Wrong."}},
 		"several": {
 			[]client.Problem{problem("body.name", "bad"), problem("body.prio", "worse")}, []string{"name| Bad.", "priority| Worse."},
 		},
@@ -131,8 +131,15 @@ func TestWarnings(t *testing.T) {
 		add  func(*diag.Diagnostics)
 		want []string
 	}{
-		"unread":    {func(d *diag.Diagnostics) { AddRemainsUnread(d, "mailbox jane", "id-1", "It costs.") }, []string{"The mailbox jane still exists", "id-1", "It costs.", "can't be imported"}},
-		"remains":   {func(d *diag.Diagnostics) { AddRemains(d, "mailbox jane", "id-1", "It costs.") }, []string{"The mailbox jane still exists", "id-1", "It costs.", "control panel"}},
+		"unread": {func(d *diag.Diagnostics) {
+			Remains{Object: "mailbox jane", ID: "id-1", Consequence: "It costs.", Unread: true}.Warn(d)
+		}, []string{"The mailbox jane still exists", "id-1", "It costs.", "can't be imported"}},
+		"remains": {func(d *diag.Diagnostics) {
+			Remains{Object: "mailbox jane", ID: "id-1", Consequence: "It costs."}.Warn(d)
+		}, []string{"The mailbox jane still exists", "id-1", "It costs.", "control panel"}},
+		"announced": {func(d *diag.Diagnostics) {
+			Remains{Object: "mailbox jane", ID: "id-1", Consequence: "It costs."}.Announce(d)
+		}, []string{"The mailbox jane will still exist", "id-1", "It costs.", "control panel"}},
 		"leftovers": {func(d *diag.Diagnostics) { AddLeftovers(d, "mailbox jane", []string{"id-1", "id-2"}, "Delete them.") }, []string{"mailbox jane", "id-1 and id-2", "Delete them."}},
 		"none left": {func(d *diag.Diagnostics) { AddLeftovers(d, "mailbox jane", nil, "Delete them.") }, nil},
 		"not ready": {func(d *diag.Diagnostics) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -63,17 +64,18 @@ func (oneScope) Description(context.Context) string { return "given only without
 func (v oneScope) MarkdownDescription(ctx context.Context) string { return v.Description(ctx) }
 
 func (v oneScope) ValidateString(ctx context.Context, req validator.StringRequest, resp *validator.StringResponse) {
-	var domain customtype.DomainRef
+	var domain attr.Value // of another type in each kind of schema
 	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("domain"), &domain)...)
-	if req.ConfigValue.IsNull() || req.ConfigValue.IsUnknown() || domain.IsNull() || domain.IsUnknown() {
+	if resp.Diagnostics.HasError() || req.ConfigValue.IsNull() || req.ConfigValue.IsUnknown() || domain.IsNull() || domain.IsUnknown() {
 		return
 	}
 	resp.Diagnostics.AddAttributeError(req.Path, "Both domain and workspace_id",
-		fmt.Sprintf("%s applies to a domain or to a workspace. Remove domain or workspace_id; without either it applies to the whole account.", capital(string(v))))
+		fmt.Sprintf("%s applies to a domain or to a workspace. Remove domain or workspace_id.", capital(string(v))))
 }
 
-// domainReader is what Scope needs of the client.
-type domainReader interface {
+// DomainReader is what a scope needs of the client.
+type DomainReader interface {
+	// GetDomain reads a domain by id or name.
 	GetDomain(ctx context.Context, domain string) (*api.Domain, error)
 }
 
@@ -84,7 +86,7 @@ func (s Scope) Client() client.Scope {
 
 // Fill takes over what the API says of the scope. A reference is kept as it is
 // written; one that is missing, after an import, is the domain's name.
-func (s *Scope) Fill(ctx context.Context, c domainReader, scopeType, scopeID string) {
+func (s *Scope) Fill(ctx context.Context, c DomainReader, scopeType, scopeID string) {
 	s.ScopeType, s.ScopeID = types.StringValue(scopeType), types.StringValue(scopeID)
 	switch scopeType {
 	case api.ScopeDomain:
@@ -105,7 +107,7 @@ func (s *Scope) Fill(ctx context.Context, c domainReader, scopeType, scopeID str
 }
 
 // nameOr returns the name of a domain, or its id where that is all there is.
-func nameOr(ctx context.Context, c domainReader, id string) string {
+func nameOr(ctx context.Context, c DomainReader, id string) string {
 	if d, err := c.GetDomain(ctx, id); err == nil && d.Name != "" {
 		return d.Name
 	}
@@ -191,7 +193,7 @@ func (s Scope) covers(config Scope, idOf func(name string) (string, error)) (boo
 
 // domainIDOf returns the id of a domain, or "" where the account has none of
 // that name.
-func domainIDOf(ctx context.Context, c domainReader, name string) (string, error) {
+func domainIDOf(ctx context.Context, c DomainReader, name string) (string, error) {
 	d, err := c.GetDomain(ctx, name)
 	switch {
 	case client.IsNotFound(err):

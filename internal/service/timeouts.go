@@ -6,8 +6,10 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
 // CreateTimeout is the attribute timeouts of a resource whose create takes at
@@ -20,6 +22,11 @@ func CreateTimeout(ctx context.Context, standard time.Duration) schema.Attribute
 	}).(schema.SingleNestedAttribute)
 	a.MarkdownDescription = "How long operations may take."
 	return a
+}
+
+// NoTimeouts is the attribute of [CreateTimeout] where no configuration sets it.
+func NoTimeouts() timeouts.Value {
+	return timeouts.Value{Object: types.ObjectNull(map[string]attr.Type{"create": types.StringType})}
 }
 
 // AddNotReady warns that something was created but is not ready yet. It is no

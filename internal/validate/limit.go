@@ -45,7 +45,7 @@ func Length[T any](name string) validator.String {
 }
 
 // OneOf returns a validator of the values that the contract allows for the field
-// that the body T calls name. It panics if T has no such field, or allows it any
+// that T, a body or the request of a list, calls name. It panics if T has no such field, or allows it any
 // value.
 func OneOf[T any](name string) validator.String {
 	allowed := api.LimitsOf[T](name).Enum

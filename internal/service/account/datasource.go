@@ -83,15 +83,24 @@ func (d *DataSource) Read(ctx context.Context, _ datasource.ReadRequest, resp *d
 		return
 	default:
 		m.fill(account)
-		for w, err := range c.ListWorkspaces(ctx) {
-			if err != nil {
-				service.AddError(&resp.Diagnostics, err, "Can't list the workspaces of the account "+c.AccountID(), nil)
-				return
-			}
-			m.Workspaces = append(m.Workspaces, workspaceModel{ID: types.StringValue(w.ID), Name: types.StringValue(w.Name)})
+		if err := m.list(ctx, c); err != nil {
+			service.AddError(&resp.Diagnostics, err, "Can't list the workspaces of the account "+c.AccountID(), nil)
+			return
 		}
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
+}
+
+// list takes over the account's workspaces, each of them once.
+func (m *model) list(ctx context.Context, c *client.Client) error {
+	m.Workspaces = []workspaceModel{}
+	for w, err := range c.ListWorkspaces(ctx) {
+		if err != nil {
+			return err
+		}
+		m.Workspaces = append(m.Workspaces, workspaceModel{ID: types.StringValue(w.ID), Name: types.StringValue(w.Name)})
+	}
+	return nil
 }
 
 func (m *model) fill(a *api.Account) {
@@ -101,5 +110,4 @@ func (m *model) fill(a *api.Account) {
 	m.CancelsAt = types.StringPointerValue(a.CancelsAt)
 	m.CreatedAt = types.StringValue(a.CreatedAt)
 	m.UpdatedAt = types.StringValue(a.UpdatedAt)
-	m.Workspaces = []workspaceModel{}
 }

@@ -37,19 +37,27 @@ func addClaimError(ctx context.Context, c *client.Client, diags *diag.Diagnostic
 	}
 }
 
-// offer says which option to take instead.
+// addOptionMissing says that no address can be claimed without an option.
+func addOptionMissing(ctx context.Context, c *client.Client, diags *diag.Diagnostics) {
+	diags.AddAttributeError(path.Root("option_id"), "option_id is missing to claim a dedicated IP",
+		"No address is in the state, so this resource has to claim one, and a claim is out of an option.\n\n"+
+			offer(ctx, c)+" If the address is there already, import it: an import needs no option_id.")
+}
+
+// offer says which option to take, or where to look for one where the API can't
+// list them.
 func offer(ctx context.Context, c *client.Client) string {
 	var left []string
 	for o, err := range c.ListDedicatedIPOptions(ctx) {
-		if err != nil || len(left) == maxOptions {
-			break
-		}
-		if o.Available > 0 {
+		switch {
+		case err != nil:
+			return "Set option_id to an option that has addresses left; the service's own control panel shows them."
+		case o.Available > 0 && len(left) < maxOptions:
 			left = append(left, fmt.Sprintf("%s (%s, %s, %d left)", o.ID, o.Name, o.CountryCode, o.Available))
 		}
 	}
 	if len(left) == 0 {
-		return "Set option_id to another option; the service's own control panel shows those that have addresses left. Or give a dedicated IP back that is not needed any more."
+		return "No option has addresses left: give a dedicated IP back that is not needed any more, or try again later."
 	}
 	return "Set option_id to an option that has addresses left: " + strings.Join(left, "; ") + "."
 }

@@ -13,17 +13,24 @@ import (
 
 // model is the resource as Terraform keeps it.
 type model struct {
-	ID          types.String    `tfsdk:"id"`
-	OptionID    customtype.UUID `tfsdk:"option_id"`
-	Name        types.String    `tfsdk:"name"`
-	Status      types.String    `tfsdk:"status"`
-	Type        types.String    `tfsdk:"type"`
-	ASN         types.Int64     `tfsdk:"asn"`
-	CountryCode types.String    `tfsdk:"country_code"`
-	IPAddresses types.List      `tfsdk:"ip_addresses"`
-	CreatedAt   types.String    `tfsdk:"created_at"`
-	UpdatedAt   types.String    `tfsdk:"updated_at"`
-	Timeouts    timeouts.Value  `tfsdk:"timeouts"`
+	record
+
+	OptionID customtype.UUID `tfsdk:"option_id"`
+	Timeouts timeouts.Value  `tfsdk:"timeouts"`
+}
+
+// record is what the API says of a dedicated IP. It never tells the option that
+// it was claimed out of.
+type record struct {
+	ID          types.String `tfsdk:"id"`
+	Name        types.String `tfsdk:"name"`
+	Status      types.String `tfsdk:"status"`
+	Type        types.String `tfsdk:"type"`
+	ASN         types.Int64  `tfsdk:"asn"`
+	CountryCode types.String `tfsdk:"country_code"`
+	IPAddresses types.List   `tfsdk:"ip_addresses"`
+	CreatedAt   types.String `tfsdk:"created_at"`
+	UpdatedAt   types.String `tfsdk:"updated_at"`
 }
 
 var addressType = types.ObjectType{AttrTypes: map[string]attr.Type{
@@ -31,13 +38,24 @@ var addressType = types.ObjectType{AttrTypes: map[string]attr.Type{
 }}
 
 // display is how messages name the dedicated IP.
-func (m model) display() string {
+func (m record) display() string {
 	return cmp.Or(m.Name.ValueString(), m.ID.ValueString())
 }
 
-// fill takes over what the API says of the dedicated IP. It never tells the
-// option that it was claimed out of.
-func (m *model) fill(d *api.DedicatedIP) {
+// firstIP is the first of the addresses, or null where there is none.
+func (m record) firstIP() types.String {
+	for _, a := range m.IPAddresses.Elements() {
+		if o, ok := a.(types.Object); ok {
+			if ip, ok := o.Attributes()["ip"].(types.String); ok {
+				return ip
+			}
+		}
+	}
+	return types.StringNull()
+}
+
+// fill takes over what the API says of the dedicated IP.
+func (m *record) fill(d *api.DedicatedIP) {
 	m.ID = types.StringValue(d.ID)
 	m.Name = types.StringValue(d.Name)
 	m.Status = types.StringValue(d.Status)

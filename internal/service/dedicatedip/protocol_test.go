@@ -13,7 +13,7 @@ const ipType = "mailhost_dedicated_ip"
 
 func isClaim(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/dedicated-ips/claim") }
 
-func TestDedicatedIPIdentity(t *testing.T) {
+func TestIdentity(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	p := s.Protocol(t, "")
@@ -50,7 +50,7 @@ func TestDedicatedIPIdentity(t *testing.T) {
 }
 
 // An exhausted or an unknown option is told with those that can be had.
-func TestDedicatedIPRefused(t *testing.T) {
+func TestRefused(t *testing.T) {
 	t.Parallel()
 	for _, publishedOnly := range []bool{false, true} {
 		s := acctest.NewServer(t, acctest.Options{PublishedOnly: publishedOnly})
@@ -59,7 +59,7 @@ func TestDedicatedIPRefused(t *testing.T) {
 		}
 		next := "Set option_id to an option that has addresses left: " + option(s, "us") + " (United States, US, 16 left)."
 		if publishedOnly {
-			next = "Set option_id to another option; the service's own control panel shows"
+			next = "Set option_id to an option that has addresses left; the service's own control panel shows them."
 		}
 		p := s.Protocol(t, "")
 		for optionID, why := range map[string]string{
@@ -74,8 +74,63 @@ func TestDedicatedIPRefused(t *testing.T) {
 	}
 }
 
+// A claim needs an option; the plan says which there are.
+func TestOptionMissing(t *testing.T) {
+	t.Parallel()
+	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+		p := s.Protocol(t, "")
+		offers := []string{"Set option_id to an option that has addresses left: ", option(s, "eu") + " (Europe, DE, 16 left)", option(s, "us") + " (United States, US, 16 left)"}
+		if s.PublishedOnly {
+			offers = []string{"Set option_id to an option that has addresses left; the service's own control panel shows them."}
+		}
+		want := append([]string{`ERROR at AttributeName("option_id"): option_id is missing to claim a dedicated IP`}, append(offers, "import it")...)
+		_, diags := p.Plan(ipType, map[string]any{}, nil)
+		acctest.Expect(t, diags, want...)
+
+		unknown := map[string]any{"option_id": acctest.Unknown}
+		plan, diags := p.Plan(ipType, unknown, nil)
+		if len(diags) > 0 || plan.Text("option_id") != "(unknown)" {
+			t.Errorf("unknown in the plan: %s", acctest.Render(diags))
+		}
+		o, diags := p.ApplyPlan(t.Context(), ipType, map[string]any{}, nil, plan)
+		acctest.Expect(t, diags, want...)
+		if !o.Gone() || len(claimed(t, s)) > 0 {
+			t.Error("something was claimed")
+		}
+	})
+}
+
+// What the state knows, or does not know, of the option replaces nothing.
+func TestOptionLeftOut(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	p := s.Protocol(t, "")
+	created, diags := p.Apply(t.Context(), ipType, map[string]any{"option_id": option(s, "eu")}, nil)
+	p.NoErrors(diags)
+	imported, diags := p.Import(ipType, created.Text("id"), nil)
+	p.NoErrors(diags)
+	imported, diags = p.Read(ipType, imported)
+	p.NoErrors(diags)
+	for name, o := range map[string]*acctest.Object{"known": created, "imported": imported} {
+		plan, diags := p.Plan(ipType, map[string]any{}, o)
+		if len(diags) > 0 || len(plan.Replace) > 0 || !plan.State.Equal(o.State) {
+			t.Errorf("%s: planned %s\n%s", name, plan.State, acctest.Render(diags))
+		}
+		timeouts := map[string]any{"timeouts": map[string]any{"create": "1h"}}
+		plan, diags = p.Plan(ipType, timeouts, o)
+		if len(diags) > 0 || len(plan.Replace) > 0 || plan.Text("option_id") != o.Text("option_id") {
+			t.Errorf("%s with an update: planned %s\n%s", name, plan.State, acctest.Render(diags))
+		}
+		updated, diags := p.ApplyPlan(t.Context(), ipType, timeouts, o, plan)
+		p.NoErrors(diags)
+		if updated.Text("option_id") != o.Text("option_id") || !updated.State.IsFullyKnown() {
+			t.Errorf("%s: updated to %s", name, updated.State)
+		}
+	}
+}
+
 // The claim waits while the address is provisioned; what takes too long is kept.
-func TestDedicatedIPProvisioning(t *testing.T) {
+func TestProvisioning(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		reads   int32 // that show it in provisioning
@@ -118,7 +173,7 @@ func TestDedicatedIPProvisioning(t *testing.T) {
 }
 
 // Health changes by itself and makes no plan.
-func TestDedicatedIPHealth(t *testing.T) {
+func TestHealth(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	var sick atomic.Bool
@@ -144,7 +199,7 @@ func TestDedicatedIPHealth(t *testing.T) {
 }
 
 // A claim that may have been done is not repeated.
-func TestDedicatedIPOutcomeUnknown(t *testing.T) {
+func TestOutcomeUnknown(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	var sent atomic.Int32
@@ -165,7 +220,7 @@ func TestDedicatedIPOutcomeUnknown(t *testing.T) {
 	}
 }
 
-func TestDedicatedIPDelete(t *testing.T) {
+func TestDelete(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	var assigned atomic.Bool
@@ -199,7 +254,7 @@ func TestDedicatedIPDelete(t *testing.T) {
 	}
 }
 
-func TestDedicatedIPRemains(t *testing.T) {
+func TestRemains(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
 	p := s.Protocol(t, "")

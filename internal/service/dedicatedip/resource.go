@@ -4,10 +4,12 @@ import (
 	"context"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
@@ -38,10 +40,25 @@ func (r *Resource) Metadata(_ context.Context, req resource.MetadataRequest, res
 
 // ModifyPlan implements resource.ResourceWithModifyPlan.
 func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	if !req.State.Raw.IsNull() {
+	if req.State.Raw.IsNull() {
+		r.requireOption(ctx, req, resp)
+	} else {
 		r.announce(ctx, req, resp)
 	}
 	service.SettlePlan(ctx, req, resp)
+}
+
+// requireOption says in the plan of a create that the option is missing. One that
+// is only known in the apply is asked for again there.
+func (r *Resource) requireOption(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	var optionID customtype.UUID
+	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("option_id"), &optionID)...)
+	if !optionID.IsNull() || resp.Diagnostics.HasError() {
+		return
+	}
+	if c := r.Client(ctx, &resp.Diagnostics); c != nil {
+		addOptionMissing(ctx, c, &resp.Diagnostics)
+	}
 }
 
 // announce says in the plan that an address is given up.
@@ -50,12 +67,15 @@ func (r *Resource) announce(ctx context.Context, req resource.ModifyPlanRequest,
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	object := "dedicated IP " + state.display()
 	if req.Plan.Raw.IsNull() {
-		service.AnnounceLoss(&resp.Diagnostics, object, loss)
+		if !r.announceRemains(ctx, req, resp) {
+			service.AnnounceLoss(&resp.Diagnostics, object, loss)
+		}
 		return
 	}
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	if !state.OptionID.IsNull() && !plan.OptionID.Equal(state.OptionID) {
 		service.AnnounceReplacement(&resp.Diagnostics, object, "Another option_id means that another address is claimed and this one is given back.", loss)
+		r.announceRemains(ctx, req, resp)
 	}
 }
 
@@ -71,6 +91,10 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
+	if plan.OptionID.ValueString() == "" {
+		addOptionMissing(ctx, c, &resp.Diagnostics)
+		return
+	}
 	claimed, err := c.ClaimDedicatedIP(ctx, plan.OptionID.ValueString())
 	if err != nil {
 		addClaimError(ctx, c, &resp.Diagnostics, err, plan.OptionID.ValueString())
@@ -144,9 +168,7 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 		service.AddErrorAdvising(&resp.Diagnostics, err, "Can't give back the dedicated IP "+state.display(), nil, "Nothing was given back. Take the address off those domains in the service's own control panel, and run destroy again.")
 		return
 	}
-	service.Deleted(&resp.Diagnostics, err, "give back", "dedicated IP "+state.display(), func() {
-		service.AddRemains(&resp.Diagnostics, "dedicated IP "+state.display(), state.ID.ValueString(), "It stays claimed, and it is still paid for.")
-	})
+	service.Deleted(&resp.Diagnostics, err, "give back", state.remains())
 }
 
 // ImportState implements resource.ResourceWithImportState: by UUID, by name, by

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -58,18 +59,13 @@ func importAdvice(err error) string {
 // imported returns the record with an id; its domain is searched for where it is
 // not known.
 func imported(ctx context.Context, c *client.Client, id string, in zone) (*model, error) {
-	number, err := parseID(id)
-	if err != nil {
-		return nil, err
-	}
-	record, err := c.GetDNSRecord(ctx, number)
-	if errors.Is(err, client.ErrReadUnsupported) {
+	record, err := readByID(ctx, c, id)
+	switch {
+	case errors.Is(err, client.ErrReadUnsupported):
 		return nil, errCantRead
-	}
-	if err != nil {
+	case err != nil:
 		return nil, err
-	}
-	if record.IsSystemManaged {
+	case record.IsSystemManaged:
 		return nil, errSystemManaged
 	}
 	if in.name == "" {
@@ -83,27 +79,7 @@ func imported(ctx context.Context, c *client.Client, id string, in zone) (*model
 	return m, nil
 }
 
-// searchZone goes through the account's domains for the one that has a record.
-func searchZone(ctx context.Context, c *client.Client, record *api.DNSRecord) (zone, error) {
-	for d, err := range c.ListDomains(ctx, api.ListDomainsRequest{}) {
-		if err != nil {
-			return zone{}, fmt.Errorf("its domain can't be told: %w", err)
-		}
-		for other, err := range c.ListDNSRecords(ctx, api.ListDNSRecordsRequest{Domain: d.ID, Type: record.Type, Name: record.Name}) {
-			if err != nil {
-				return zone{}, fmt.Errorf("whether its domain is %s can't be told: %w", d.Name, err)
-			}
-			if other.ID == record.ID {
-				return zone{id: d.ID, name: zoneNamed(d.Name)}, nil
-			}
-		}
-	}
-	return zone{}, errors.New("none of the domains that the credential may see has the record, so that its domain can't be told")
-}
-
-// recordKey is the natural key of records; without a value, of several.
-type recordKey struct{ domain, recordType, name, value string }
-
+// parseKey reads an import key.
 func parseKey(s string) (recordKey, error) {
 	parts := strings.SplitN(s, "/", 4)
 	if len(parts) < 3 {
@@ -120,95 +96,32 @@ func parseKey(s string) (recordKey, error) {
 	return k, nil
 }
 
-func (k recordKey) String() string {
-	s := fmt.Sprintf("%s record at %s of %s", k.recordType, k.name, k.domain)
-	if k.value != "" {
-		s += fmt.Sprintf(" with the value %.100q", k.value)
-	}
-	return s
-}
-
-// findByKey returns the id of the one record that has a natural key and can be
+// findByKey returns the id of the one record that has an import key and can be
 // imported.
 func findByKey(ctx context.Context, c *client.Client, s string) (id string, in zone, err error) {
 	key, err := parseKey(s)
 	if err != nil {
 		return "", zone{}, err
 	}
-	if in, err = zoneOf(ctx, c, key.domain); err != nil {
-		return "", zone{}, err
-	}
-	found, err := recordsLike(ctx, c, in, key)
+	found, in, err := key.records(ctx, c)
 	if errors.Is(err, client.ErrReadUnsupported) {
 		return "", zone{}, errCantRead
 	}
 	if err != nil {
 		return "", zone{}, err
 	}
-	record, err := key.only(found)
+	record, err := key.importable(found)
 	if err != nil {
 		return "", zone{}, err
 	}
 	return strconv.FormatInt(record.ID, 10), in, nil
 }
 
-// recordsLike lists the records that a natural key names.
-func recordsLike(ctx context.Context, c *client.Client, in zone, key recordKey) ([]api.DNSRecord, error) {
-	var found []api.DNSRecord
-	for r, err := range c.ListDNSRecords(ctx, api.ListDNSRecordsRequest{Domain: key.domain, Type: key.recordType, Name: key.name}) {
-		if err != nil {
-			return nil, err
-		}
-		if r.Type == key.recordType && dnsdata.EqualNames(r.Name, key.name, in.name) &&
-			(key.value == "" || dnsdata.EqualValues(r.Type, r.Value, key.value)) {
-			found = append(found, r)
-		}
+// importable returns the record among those with the key that can be imported.
+func (k recordKey) importable(found []api.DNSRecord) (*api.DNSRecord, error) {
+	own := slices.DeleteFunc(slices.Clone(found), func(r api.DNSRecord) bool { return r.IsSystemManaged })
+	if len(own) == 0 && len(found) > 0 {
+		return nil, fmt.Errorf("%w. %s", errSystemManaged, systemManagedAdvice)
 	}
-	return found, nil
-}
-
-// only returns the record among those with the key that can be imported.
-func (k recordKey) only(found []api.DNSRecord) (api.DNSRecord, error) {
-	var own []api.DNSRecord
-	for _, r := range found {
-		if !r.IsSystemManaged {
-			own = append(own, r)
-		}
-	}
-	switch {
-	case len(own) == 1:
-		return own[0], nil
-	case len(own) > 1:
-		return api.DNSRecord{}, fmt.Errorf("there is more than one %s: %s; add the value, or import by the id", k, listed(own))
-	case len(found) > 0:
-		return api.DNSRecord{}, fmt.Errorf("%w. %s", errSystemManaged, systemManagedAdvice)
-	}
-	return api.DNSRecord{}, fmt.Errorf("there is no %s", k)
-}
-
-// listed names records by id, value and priority.
-func listed(records []api.DNSRecord) string {
-	names := make([]string, len(records))
-	for i, r := range records {
-		names[i] = fmt.Sprintf("%d (%.60q)", r.ID, r.Value)
-		if r.Priority != nil {
-			names[i] = fmt.Sprintf("%d (%.60q, priority %d)", r.ID, r.Value, *r.Priority)
-		}
-	}
-	return strings.Join(names, ", ")
-}
-
-// parseID reads an id as the API has it.
-func parseID(s string) (int64, error) {
-	id, err := strconv.ParseInt(s, 10, 64)
-	if err != nil || id <= 0 {
-		return 0, fmt.Errorf("the id of a DNS record is a number, not %.40q", s)
-	}
-	return id, nil
-}
-
-// canonicalID returns an id without leading zeros.
-func canonicalID(s string) (string, bool) {
-	id, err := parseID(s)
-	return strconv.FormatInt(id, 10), err == nil
+	return k.one(own)
 }

@@ -32,9 +32,7 @@ func addCreateError(ctx context.Context, c *client.Client, diags *diag.Diagnosti
 
 // conflictAdvice says what to do about the record that is in the way.
 func conflictAdvice(ctx context.Context, c *client.Client, plan model, in zone) string {
-	found, err := recordsLike(ctx, c, in, recordKey{
-		domain: plan.Domain.ValueString(), recordType: plan.Type.ValueString(), name: plan.Name.ValueString(), value: plan.Value.ValueString(),
-	})
+	found, err := plan.naturalKey().recordsIn(ctx, c, in)
 	if err != nil {
 		return "A domain is born with MX, SPF, DKIM and DMARC records, which are system-managed: if it is one of these, remove the resource from the configuration. " +
 			"Otherwise remove the record in the service's own control panel, and run apply again."
@@ -46,7 +44,7 @@ func conflictAdvice(ctx context.Context, c *client.Client, plan model, in zone) 
 		if record.IsSystemManaged {
 			return fmt.Sprintf("The record %d is system-managed: it was created with its domain, and lives as long as that. %s", record.ID, systemManagedAdvice)
 		}
-		return fmt.Sprintf("To manage the record %d with this resource, import it: its import id is %q, or %d.", record.ID, plan.key(), record.ID)
+		return fmt.Sprintf("To manage the record %d with this resource, import it: its import id is %q, or %d.", record.ID, plan.importID(), record.ID)
 	}
 	return "Change the name or the type, or remove the other record first."
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -36,9 +37,15 @@ func (m model) String() string {
 	return fmt.Sprintf("%s record %s of %s", m.Type.ValueString(), m.Name.ValueString(), m.Domain.ValueString())
 }
 
-// key is the natural key by which the record can be imported.
-func (m model) key() string {
-	return fmt.Sprintf("%s/%s/%s/%s", m.Domain.ValueString(), m.Type.ValueString(), m.Name.ValueString(), m.Value.ValueString())
+// naturalKey is the record's natural key, as it is written.
+func (m model) naturalKey() recordKey {
+	return recordKey{domain: m.Domain.ValueString(), recordType: m.Type.ValueString(), name: m.Name.ValueString(), value: m.Value.ValueString()}
+}
+
+// importID is the natural key in the form in which the record can be imported.
+func (m model) importID() string {
+	k := m.naturalKey()
+	return strings.Join([]string{k.domain, k.recordType, k.name, k.value}, "/")
 }
 
 func (m model) sameName(a, b string) bool {

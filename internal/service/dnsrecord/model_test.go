@@ -98,12 +98,12 @@ func TestParseKey(t *testing.T) {
 	}
 }
 
-func TestOnly(t *testing.T) {
+func TestImportable(t *testing.T) {
 	t.Parallel()
 	system := api.DNSRecord{ID: 1, Type: "TXT", Value: "v=spf1 -all", IsSystemManaged: true}
 	own, other := api.DNSRecord{ID: 2, Type: "TXT", Value: "a"}, api.DNSRecord{ID: 3, Type: "TXT", Value: "b"}
 	key := recordKey{domain: "example.com", recordType: "TXT", name: "@"}
-	if got, err := key.only([]api.DNSRecord{system, own}); got.ID != own.ID || err != nil {
+	if got, err := key.importable([]api.DNSRecord{system, own}); err != nil || got.ID != own.ID {
 		t.Errorf("beside a system-managed record: %v, %v", got, err)
 	}
 	for want, found := range map[string][]api.DNSRecord{
@@ -111,7 +111,7 @@ func TestOnly(t *testing.T) {
 		"is system-managed":                          {system},
 		`2 ("a"), 3 ("b")`:                           {own, other},
 	} {
-		if _, err := key.only(found); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := key.importable(found); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("of %v: %v; want %q", found, err, want)
 		}
 	}

@@ -39,6 +39,8 @@ func (r *Resource) Metadata(_ context.Context, req resource.MetadataRequest, res
 // ModifyPlan implements resource.ResourceWithModifyPlan.
 func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	service.SettlePlan(ctx, req, resp)
+	r.announceRemains(ctx, req, resp)
+	r.warnOfSecondSPF(ctx, req, resp)
 }
 
 // Create implements resource.Resource.
@@ -157,7 +159,5 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 	if err == nil {
 		err = c.DeleteDNSRecord(ctx, id)
 	}
-	service.Deleted(&resp.Diagnostics, err, "delete", state.String(), func() {
-		service.AddRemainsUnread(&resp.Diagnostics, state.String(), state.ID.ValueString(), fmt.Sprintf("It is served as before, with the value %.100q.", state.Value.ValueString()))
-	})
+	service.Deleted(&resp.Diagnostics, err, "delete", state.remains())
 }

@@ -23,73 +23,77 @@ const description = "A DNS record of a domain.\n\n" +
 	"An API that has the published operations only can create a record, and neither read, change nor delete it. There, what the state says is believed; a change of `value`, `ttl` or `priority` is an error that says " +
 	"how to replace the record; a destroy drops the record from the state with a warning; and no record can be imported."
 
+// recordType validates a type, here and in data sources.
+var recordType = validate.OneOf[api.CreateDNSRecordBody]("type")
+
 // Schema implements resource.Resource.
 func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	resp.Schema = schema.Schema{MarkdownDescription: description, Attributes: attributes(ctx)}
+}
+
+// attributes are the attributes of model.
+func attributes(ctx context.Context) map[string]schema.Attribute {
 	stable := []planmodifier.String{stringplanmodifier.UseStateForUnknown()}
-	recordType := validate.OneOf[api.CreateDNSRecordBody]("type")
 	ttl := validate.Range[api.CreateDNSRecordBody]("ttl")
 	priority := validate.Range[api.CreateDNSRecordBody]("prio")
-	resp.Schema = schema.Schema{
-		MarkdownDescription: description,
-		Attributes: map[string]schema.Attribute{
-			"id": schema.StringAttribute{
-				Computed: true, PlanModifiers: stable,
-				MarkdownDescription: "Id of the record: a number, in decimal.",
-			},
-			"domain": schema.StringAttribute{
-				Required:            true,
-				CustomType:          customtype.DomainRefType{Lenient: true},
-				Validators:          []validator.String{customtype.DomainRefType{}.Validator()},
-				PlanModifiers:       []planmodifier.String{service.KeepDomainRef(), stringplanmodifier.RequiresReplace()},
-				MarkdownDescription: "Domain of the record, by name or UUID, for instance `mailhost_domain.main.name`. Another domain replaces the record.",
-			},
-			"name": schema.StringAttribute{
-				Required:            true,
-				CustomType:          customtype.DNSNameType{Lenient: true},
-				Validators:          []validator.String{customtype.DNSNameType{}.Validator()},
-				PlanModifiers:       []planmodifier.String{keep(model.sameName), stringplanmodifier.RequiresReplace()},
-				MarkdownDescription: "Name of the record: relative to the domain, such as `www`, or absolute, such as `www.example.com`; `@` is the domain itself. Another name replaces the record.",
-			},
-			"type": schema.StringAttribute{
-				Required:            true,
-				Validators:          []validator.String{recordType},
-				PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplace()},
-				MarkdownDescription: fmt.Sprintf("Type of the record: %s. Another type replaces the record.", recordType.MarkdownDescription(ctx)),
-			},
-			"value": schema.StringAttribute{
-				Required:      true,
-				CustomType:    customtype.DNSValueType{Lenient: true},
-				PlanModifiers: []planmodifier.String{keep(model.sameValue)},
-				MarkdownDescription: "Value of the record, in the form of its type, without the priority: for instance `192.0.2.1` (A), `mail.example.com` (MX), `5 443 sip.example.com` (SRV: weight, port, target), `0 issue \"ca.example.net\"` (CAA). " +
-					"A TXT value is the text itself, of any length, or quoted strings as in a zone file, which are joined.",
-			},
-			"ttl": schema.Int64Attribute{
-				Optional: true, Computed: true,
-				Default:             int64default.StaticInt64(api.DefaultDNSTTL),
-				Validators:          []validator.Int64{ttl},
-				MarkdownDescription: fmt.Sprintf("How long resolvers may keep the record, in seconds: %s. Default: `%d`.", ttl.MarkdownDescription(ctx), api.DefaultDNSTTL),
-			},
-			"priority": schema.Int64Attribute{
-				Optional:            true,
-				Validators:          []validator.Int64{priority},
-				MarkdownDescription: fmt.Sprintf("Priority of an MX or SRV record, the lowest first: %s. Other types have none.", priority.MarkdownDescription(ctx)),
-			},
-			"is_system_managed": schema.BoolAttribute{
-				Computed: true, PlanModifiers: []planmodifier.Bool{boolplanmodifier.UseStateForUnknown()},
-				MarkdownDescription: "Whether the record came with its domain. Always false: such records can't be managed here.",
-			},
-			"domain_id": schema.StringAttribute{
-				Computed: true, PlanModifiers: stable,
-				MarkdownDescription: "UUID of the domain; null where the credential may not see the domain.",
-			},
-			"domain_name": schema.StringAttribute{
-				Computed: true, PlanModifiers: stable,
-				MarkdownDescription: "Name of the domain, in ASCII.",
-			},
-			"fqdn": schema.StringAttribute{
-				Computed: true, PlanModifiers: stable,
-				MarkdownDescription: "Full name of the record in ASCII, without a trailing dot.",
-			},
+	return map[string]schema.Attribute{
+		"id": schema.StringAttribute{
+			Computed: true, PlanModifiers: stable,
+			MarkdownDescription: "Id of the record: a number, in decimal.",
+		},
+		"domain": schema.StringAttribute{
+			Required:            true,
+			CustomType:          customtype.DomainRefType{Lenient: true},
+			Validators:          []validator.String{customtype.DomainRefType{}.Validator()},
+			PlanModifiers:       []planmodifier.String{service.KeepDomainRef(), stringplanmodifier.RequiresReplace()},
+			MarkdownDescription: "Domain of the record, by name or UUID, for instance `mailhost_domain.main.name`. Another domain replaces the record.",
+		},
+		"name": schema.StringAttribute{
+			Required:            true,
+			CustomType:          customtype.DNSNameType{Lenient: true},
+			Validators:          []validator.String{customtype.DNSNameType{}.Validator()},
+			PlanModifiers:       []planmodifier.String{keep(model.sameName), stringplanmodifier.RequiresReplace()},
+			MarkdownDescription: "Name of the record: relative to the domain, such as `www`, or absolute, such as `www.example.com`; `@` is the domain itself. Another name replaces the record.",
+		},
+		"type": schema.StringAttribute{
+			Required:            true,
+			Validators:          []validator.String{recordType},
+			PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplace()},
+			MarkdownDescription: fmt.Sprintf("Type of the record: %s. Another type replaces the record.", recordType.MarkdownDescription(ctx)),
+		},
+		"value": schema.StringAttribute{
+			Required:      true,
+			CustomType:    customtype.DNSValueType{Lenient: true},
+			PlanModifiers: []planmodifier.String{keep(model.sameValue)},
+			MarkdownDescription: "Value of the record, in the form of its type, without the priority: for instance `192.0.2.1` (A), `mail.example.com` (MX), `5 443 sip.example.com` (SRV: weight, port, target), `0 issue \"ca.example.net\"` (CAA). " +
+				"A TXT value is the text itself, of any length, or quoted strings as in a zone file, which are joined.",
+		},
+		"ttl": schema.Int64Attribute{
+			Optional: true, Computed: true,
+			Default:             int64default.StaticInt64(api.DefaultDNSTTL),
+			Validators:          []validator.Int64{ttl},
+			MarkdownDescription: fmt.Sprintf("How long resolvers may keep the record, in seconds: %s. Default: `%d`.", ttl.MarkdownDescription(ctx), api.DefaultDNSTTL),
+		},
+		"priority": schema.Int64Attribute{
+			Optional:            true,
+			Validators:          []validator.Int64{priority},
+			MarkdownDescription: fmt.Sprintf("Priority of an MX or SRV record, the lowest first: %s. Other types have none.", priority.MarkdownDescription(ctx)),
+		},
+		"is_system_managed": schema.BoolAttribute{
+			Computed: true, PlanModifiers: []planmodifier.Bool{boolplanmodifier.UseStateForUnknown()},
+			MarkdownDescription: "Whether the record came with its domain. Always false: such records can't be managed here.",
+		},
+		"domain_id": schema.StringAttribute{
+			Computed: true, PlanModifiers: stable,
+			MarkdownDescription: "UUID of the domain; null where the credential may not see the domain.",
+		},
+		"domain_name": schema.StringAttribute{
+			Computed: true, PlanModifiers: stable,
+			MarkdownDescription: "Name of the domain, in ASCII.",
+		},
+		"fqdn": schema.StringAttribute{
+			Computed: true, PlanModifiers: stable,
+			MarkdownDescription: "Full name of the record in ASCII, without a trailing dot.",
 		},
 	}
 }

@@ -108,7 +108,7 @@ func (a *acquisition) adopt(ctx context.Context, owned *api.Domain, diags *diag.
 
 // applySettings makes the domain as it is planned, and returns what it changed.
 func (a *acquisition) applySettings(ctx context.Context) (api.UpdateDomainBody, error) {
-	var now model
+	var now record
 	now.fill(a.domain)
 	body := a.plan.changes(now)
 	if body == (api.UpdateDomainBody{}) {

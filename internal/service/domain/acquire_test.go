@@ -13,15 +13,14 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
-func TestDomainPurchaseRefused(t *testing.T) {
+func TestPurchaseRefused(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{Registrar: apiserver.Registrar{Taken: []string{"taken.com"}, Premium: []string{"premium.com"}, UnsupportedTLDs: []string{"org"}}})
 	p := s.Protocol(t, "")
 	for name, parts := range map[string][]string{
-		"www.example.com": {"lies below", "Error code invalid_domain", "without www"},
-		"example.org":     {"under .org are not sold", "Error code unsupported_tld", "another top-level domain"},
-		"taken.com":       {"registered already", "Error code unavailable", "transfer it"},
-		"premium.com":     {"not sold over the API", "Error code premium_domain", "control panel"},
+		"example.org": {"under .org are not sold", "Error code unsupported_tld", "another top-level domain"},
+		"taken.com":   {"registered already", "Error code unavailable", "transfer it"},
+		"premium.com": {"not sold over the API", "Error code premium_domain", "control panel"},
 	} {
 		o, diags := p.Apply(t.Context(), domainType, attributes(name, nil), nil)
 		acctest.Expect(t, diags, append([]string{`ERROR at AttributeName("name"): Can't buy the domain ` + name}, parts...)...)
@@ -31,7 +30,9 @@ func TestDomainPurchaseRefused(t *testing.T) {
 	}
 }
 
-func TestDomainPurchaseProblems(t *testing.T) {
+// What an API answers that the provider did not foresee lands where it was
+// written, too.
+func TestPurchaseProblems(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	for loc, attribute := range map[string]string{
@@ -52,7 +53,38 @@ func TestDomainPurchaseProblems(t *testing.T) {
 	}
 }
 
-func TestDomainContactMissing(t *testing.T) {
+// Every problem of one answer lands on its own attribute.
+func TestContactRefused(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	p := s.Protocol(t, refuseContact(t, s))
+	o, diags := p.Apply(t.Context(), domainType, attributes("example.com", nil), nil)
+	acctest.Expect(t, diags,
+		`ERROR at AttributeName("contact_info").AttributeName("email"): Can't buy the domain example.com`, "contact_info.email: The registry refuses it.", "Correct the value in the configuration.",
+		`ERROR at AttributeName("contact_info").AttributeName("phone"): Can't buy the domain example.com`, "contact_info.phone: Has no such country code.", "Correct the value in the configuration.",
+		`ERROR at AttributeName("workspace_id"): Can't buy the domain example.com`, "No such workspace.", "Set workspace_id to")
+	if !o.Gone() || len(diags) != 3 {
+		t.Errorf("%d problems", len(diags))
+	}
+}
+
+// refuseContact serves an API that refuses what the provider finds right.
+func refuseContact(t *testing.T, s *acctest.Server) (url string) {
+	return s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if !isPurchase(r) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusUnprocessableEntity)
+		_, _ = w.Write([]byte(`{"detail":[
+			{"loc":["body","contact_info","email"],"msg":"Value error, the registry refuses it","type":"value_error"},
+			{"loc":["body","contact_info","phone"],"msg":"has no such country code","type":"value_error"},
+			{"loc":["body","workspace_id"],"msg":"no such workspace","type":"value_error"}]}`))
+	})
+}
+
+func TestContactMissing(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	p := s.Protocol(t, "")
@@ -78,7 +110,9 @@ func TestDomainContactMissing(t *testing.T) {
 	}
 }
 
-func TestDomainNotReady(t *testing.T) {
+// A purchase that waits for a payment, or for the registry, is no error: an
+// error would have it replaced.
+func TestNotReady(t *testing.T) {
 	t.Parallel()
 	hour := apiserver.Duration(time.Hour)
 	for name, test := range map[string]struct {
@@ -117,7 +151,9 @@ func TestDomainNotReady(t *testing.T) {
 	}
 }
 
-func TestDomainFailed(t *testing.T) {
+// The registry refuses a domain that was bought: an error that keeps it; one
+// that was there before is not taken into the state.
+func TestFailed(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
@@ -135,7 +171,8 @@ func TestDomainFailed(t *testing.T) {
 	}
 }
 
-func TestDomainOutcomeUnknown(t *testing.T) {
+// What the lists can't tell is told, and nothing is bought twice.
+func TestOutcomeUnknown(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	var sent atomic.Int32
@@ -155,7 +192,8 @@ func TestDomainOutcomeUnknown(t *testing.T) {
 	}
 }
 
-func TestDomainSettingsRefused(t *testing.T) {
+// Settings that fail after the purchase leave the domain in the state.
+func TestSettingsRefused(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	var refuse atomic.Bool
@@ -192,7 +230,7 @@ func TestDomainSettingsRefused(t *testing.T) {
 	}
 }
 
-func TestDomainAdopted(t *testing.T) {
+func TestAdopted(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	owned := s.Domain(t, "example.com")
@@ -223,7 +261,8 @@ func TestDomainAdopted(t *testing.T) {
 	}
 }
 
-func TestDomainOwnedAfterAll(t *testing.T) {
+// The list that is looked at before a purchase may be older than the domain.
+func TestOwnedAfterAll(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
@@ -237,7 +276,8 @@ func TestDomainOwnedAfterAll(t *testing.T) {
 	acctest.Expect(t, diags, "WARNING: The domain example.com was adopted")
 }
 
-func TestDomainInterrupted(t *testing.T) {
+// An interrupted create keeps what was bought.
+func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{Registrar: apiserver.Registrar{ProvisioningDelay: apiserver.Duration(time.Hour)}})
 	ctx, interrupt := context.WithCancel(t.Context())

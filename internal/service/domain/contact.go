@@ -38,6 +38,11 @@ func contactInfo(ctx context.Context, o types.Object, diags *diag.Diagnostics) a
 	return api.ContactInfo(c)
 }
 
+// noContact is contact_info where no configuration gives it.
+func noContact() types.Object {
+	return types.ObjectNull(contactAttribute().GetType().(types.ObjectType).AttrTypes)
+}
+
 // contactAttribute is the schema of contact_info.
 //
 // What tells how to reach a person (address, e-mail, phone) is sensitive, so

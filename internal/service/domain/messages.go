@@ -18,7 +18,7 @@ import (
 var purchaseFields = service.Fields{"domains": "name", "domains.0": "name"}
 
 // display is how messages name the domain.
-func (m model) display() string {
+func (m record) display() string {
 	return cmp.Or(m.Name.ValueString(), m.ID.ValueString())
 }
 
@@ -28,6 +28,26 @@ func addContactMissing(diags *diag.Diagnostics, plan model) {
 		fmt.Sprintf("The account does not own %s, so this resource has to buy it, and a purchase needs the registrant.\n\n"+
 			"Add contact_info = { first_name, last_name, organization, email, phone, address_1, zip, city, state, country }. "+
 			"If the account should own the domain already, check the spelling of the name and the provider's account_id.", plan.display()))
+}
+
+// howToName says which names can be bought.
+const howToName = "Write the name as it is registered, such as example.com: one label before the top-level domain, without www or another host in front."
+
+// addNotRegistrable says in the plan that a name is not one that is sold.
+func addNotRegistrable(diags *diag.Diagnostics, plan model, err error) {
+	diags.AddAttributeError(path.Root("name"), "Can't buy the domain "+plan.display(),
+		fmt.Sprintf("The account does not own %s, so this resource has to buy it, but it is %s.\n\n%s "+
+			"A host below a domain of the account needs no purchase: its DNS is made of mailhost_dns_record. "+
+			"If the account should own the domain already, check the spelling of the name and the provider's account_id.", plan.display(), err, howToName))
+}
+
+// addProbablyNotSold warns in the plan of a name that no registry is known to
+// sell. It is no error, for the registries may have become more since the list
+// of them was built in: the purchase decides.
+func addProbablyNotSold(diags *diag.Diagnostics, plan model, err error) {
+	diags.AddAttributeWarning(path.Root("name"), "The domain "+plan.display()+" can probably not be bought",
+		fmt.Sprintf("The account does not own %s, so this resource has to buy it, but as far as the provider knows it is under an %s.\n\n"+
+			"Check the spelling. If the registry is a new one, apply: the API decides, and nothing is paid for what it refuses.", plan.display(), err))
 }
 
 // addPurchaseError says why a domain was not bought, or that this is unknown.
@@ -42,9 +62,23 @@ func addPurchaseError(diags *diag.Diagnostics, err error, plan model) {
 	case len(refusals) > 0 && client.StatusOf(err) == api.PurchaseDomains.Status:
 		service.AddErrorAdvising(diags, err, summary, purchaseFields, remedy(refusals[0].Type))
 	case plan.WorkspaceID.IsUnknown() && len(client.ProblemsAt(err, "body", "workspace_id")) > 0:
-		service.AddErrorAdvising(diags, err, summary, purchaseFields, "The API does not tell which workspace is the account's default. Set workspace_id to the one that the domain belongs in.")
+		addDefaultUnknown(diags, err, summary)
 	default:
 		service.AddError(diags, err, summary, purchaseFields)
+	}
+}
+
+// addDefaultUnknown says why a domain was not bought, among other reasons perhaps
+// because of a workspace that nobody chose.
+func addDefaultUnknown(diags *diag.Diagnostics, err error, summary string) {
+	var usual, chosen diag.Diagnostics
+	service.AddError(&usual, err, summary, purchaseFields)
+	service.AddErrorAdvising(&chosen, err, summary, purchaseFields, "The API does not tell which workspace is the account's default. Set workspace_id to the one that the domain belongs in.")
+	for i, d := range usual {
+		if at, ok := d.(diag.DiagnosticWithPath); ok && at.Path().Equal(path.Root("workspace_id")) {
+			d = chosen[i]
+		}
+		diags.Append(d)
 	}
 }
 
@@ -53,7 +87,7 @@ func remedy(code string) string {
 	var next string
 	switch code {
 	case api.PurchaseInvalidDomain:
-		next = "Write the name as it is registered, such as example.com: one label before the top-level domain, without www or another host in front."
+		next = howToName
 	case api.PurchaseUnsupportedTLD:
 		next = "Choose a name under another top-level domain. If the domain is registered elsewhere, add it to the account in the service's own control panel; the next apply adopts it."
 	case api.PurchaseUnavailable:

@@ -11,12 +11,19 @@ import (
 
 // model is the resource as Terraform keeps it.
 type model struct {
+	record
+
+	ContactInfo types.Object   `tfsdk:"contact_info"`
+	Timeouts    timeouts.Value `tfsdk:"timeouts"`
+}
+
+// record is what the API says of a domain.
+type record struct {
 	ID                      types.String           `tfsdk:"id"`
 	Name                    customtype.DomainName  `tfsdk:"name"`
 	WorkspaceID             customtype.UUID        `tfsdk:"workspace_id"`
 	AutoRenew               types.Bool             `tfsdk:"auto_renew"`
 	RedirectURL             customtype.RedirectURL `tfsdk:"redirect_url"`
-	ContactInfo             types.Object           `tfsdk:"contact_info"`
 	Status                  types.String           `tfsdk:"status"`
 	OutboundRoutingReady    types.Bool             `tfsdk:"outbound_routing_ready"`
 	DedicatedIPID           types.String           `tfsdk:"dedicated_ip_id"`
@@ -28,13 +35,12 @@ type model struct {
 	Tags                    types.List             `tfsdk:"tags"`
 	CreatedAt               types.String           `tfsdk:"created_at"`
 	UpdatedAt               types.String           `tfsdk:"updated_at"`
-	Timeouts                timeouts.Value         `tfsdk:"timeouts"`
 }
 
 var tagType = types.ObjectType{AttrTypes: map[string]attr.Type{"id": types.StringType, "name": types.StringType}}
 
 // canonicalName is the name in the API's spelling.
-func (m model) canonicalName() string {
+func (m record) canonicalName() string {
 	name, err := customtype.Normalize[customtype.DomainName](m.Name.ValueString())
 	if err != nil {
 		return m.Name.ValueString() // the API says what is wrong
@@ -43,7 +49,7 @@ func (m model) canonicalName() string {
 }
 
 // fill takes over what the API says of the domain.
-func (m *model) fill(d *api.Domain) {
+func (m *record) fill(d *api.Domain) {
 	m.ID = types.StringValue(d.ID)
 	m.Name = customtype.New[customtype.DomainName](d.Name)
 	m.WorkspaceID = customtype.New[customtype.UUID](d.WorkspaceID)
@@ -87,7 +93,7 @@ func (m *model) keepPlanned(plan model) {
 }
 
 // fillSettings takes over the answer to an update.
-func (m *model) fillSettings(s *api.DomainSettings) {
+func (m *record) fillSettings(s *api.DomainSettings) {
 	if s.WorkspaceID != "" {
 		m.WorkspaceID = customtype.New[customtype.UUID](s.WorkspaceID)
 	}
@@ -97,7 +103,7 @@ func (m *model) fillSettings(s *api.DomainSettings) {
 
 // changes returns the update that leads from other to m: what means the same,
 // and what m does not say, is not in it.
-func (m model) changes(other model) api.UpdateDomainBody {
+func (m record) changes(other record) api.UpdateDomainBody {
 	var body api.UpdateDomainBody
 	if id := m.WorkspaceID; !id.IsUnknown() && !customtype.Equal[customtype.UUID](id.ValueString(), other.WorkspaceID.ValueString()) {
 		body.WorkspaceID = id.ValueStringPointer()
@@ -112,6 +118,6 @@ func (m model) changes(other model) api.UpdateDomainBody {
 }
 
 // sameSettings reports whether nothing that an update sends differs, or may.
-func (m model) sameSettings(other model) bool {
+func (m record) sameSettings(other record) bool {
 	return m.WorkspaceID.Equal(other.WorkspaceID) && m.AutoRenew.Equal(other.AutoRenew) && m.RedirectURL.Equal(other.RedirectURL)
 }

@@ -2,12 +2,14 @@ package domain
 
 import (
 	"context"
+	"errors"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
@@ -27,12 +29,15 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	switch {
 	case resp.Diagnostics.HasError():
 	case req.Plan.Raw.IsNull():
-		service.AnnounceLoss(&resp.Diagnostics, "domain "+state.display(), loss)
+		if !r.announceRemains(ctx, req, resp) {
+			service.AnnounceLoss(&resp.Diagnostics, "domain "+state.display(), loss)
+		}
 	case req.State.Raw.IsNull():
 		r.planCreate(ctx, plan, &resp.Diagnostics)
 	case !plan.Name.Equal(state.Name):
 		service.AnnounceReplacement(&resp.Diagnostics, "domain "+state.display(),
 			"A domain can't be renamed: another name means that another domain is bought and this one is deleted.", loss)
+		r.announceRemains(ctx, req, resp)
 	default:
 		planUpdate(ctx, plan, state, resp)
 	}
@@ -42,7 +47,11 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 // planCreate says in the plan already that a domain can't be bought. What can't
 // be told now the create will tell.
 func (r *Resource) planCreate(ctx context.Context, plan model, diags *diag.Diagnostics) {
-	if plan.Name.IsUnknown() || !plan.ContactInfo.IsNull() {
+	if plan.Name.IsUnknown() {
+		return
+	}
+	unsold := domainname.Registrable(plan.canonicalName())
+	if unsold == nil && !plan.ContactInfo.IsNull() {
 		return
 	}
 	var later diag.Diagnostics
@@ -50,14 +59,24 @@ func (r *Resource) planCreate(ctx context.Context, plan model, diags *diag.Diagn
 	if c == nil {
 		return
 	}
-	if _, err := c.GetDomain(ctx, plan.canonicalName()); client.IsNotFound(err) {
+	if _, err := c.GetDomain(ctx, plan.canonicalName()); !client.IsNotFound(err) {
+		return // it is adopted, or the look failed
+	}
+	switch {
+	case errors.Is(unsold, domainname.ErrNotRegistrable):
+		addNotRegistrable(diags, plan, unsold)
+		return
+	case unsold != nil:
+		addProbablyNotSold(diags, plan, unsold)
+	}
+	if plan.ContactInfo.IsNull() {
 		addContactMissing(diags, plan)
 	}
 }
 
 // planUpdate plans what the API changes by itself in an update.
 func planUpdate(ctx context.Context, plan, state model, resp *resource.ModifyPlanResponse) {
-	if !plan.sameSettings(state) {
+	if !plan.sameSettings(state.record) {
 		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("updated_at"), types.StringUnknown())...)
 	}
 	switch before, redirect := state.RedirectURL, plan.RedirectURL; {

@@ -14,9 +14,7 @@ import (
 const domainType = "mailhost_domain"
 
 // attributes is a configuration that buys a domain, with changes; nil takes an
-
 // attribute out.
-
 func attributes(name string, changes map[string]any) map[string]any {
 	all := map[string]any{"name": name, "contact_info": contactAttributes(nil)}
 	maps.Copy(all, changes)
@@ -39,10 +37,8 @@ func isPurchase(r *http.Request) bool {
 func isUpdate(r *http.Request) bool { return r.Method == http.MethodPatch }
 
 // The identity survives a read that finds the domain gone, and an import in any
-
 // spelling leads to the same identity.
-
-func TestDomainIdentity(t *testing.T) {
+func TestIdentity(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	p := s.Protocol(t, "")
@@ -80,25 +76,40 @@ func TestDomainIdentity(t *testing.T) {
 	}
 }
 
-// What an API answers that the provider did not foresee lands where it was
-
-// written, too.
-
-// A purchase that waits for a payment, or for the registry, is no error: an
-
-// error would have it replaced.
-
-// The registry refuses a domain that was bought: an error that keeps it; one
-
-// that was there before is not taken into the state.
-
-// What the lists can't tell is told, and nothing is bought twice.
-
-// Settings that fail after the purchase leave the domain in the state.
+// A domain that goes between the plan and the apply is told, and kept in the
+// state until the next refresh finds it gone and the next plan buys it again.
+func TestGoneBeforeTheUpdate(t *testing.T) {
+	t.Parallel()
+	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+		created, diags := s.Protocol(t, "").Apply(t.Context(), domainType, attributes("example.com", nil), nil)
+		config := attributes("example.com", map[string]any{"auto_renew": true})
+		p := s.Protocol(t, "") // another process, which remembers nothing
+		p.NoErrors(diags)
+		plan, diags := p.Plan(domainType, config, created)
+		p.NoErrors(diags)
+		if err := s.Client.DeleteDomain(t.Context(), "example.com"); err != nil {
+			t.Fatal(err)
+		}
+		o, diags := p.ApplyPlan(t.Context(), domainType, config, created, plan)
+		acctest.Expect(t, diags, "ERROR", "Can't update the domain example.com", "HTTP 404", "run apply again: the next plan creates it anew")
+		if o.Text("id") != created.Text("id") {
+			t.Errorf("the state has %s", o.State)
+		}
+		gone, diags := p.Read(domainType, o)
+		p.NoErrors(diags)
+		if !gone.Gone() {
+			t.Errorf("it is still in the state: %s", gone.State)
+		}
+		again, diags := p.Apply(t.Context(), domainType, config, nil)
+		p.NoErrors(diags)
+		if id := again.Text("id"); id == "" || id == created.Text("id") {
+			t.Errorf("bought again it is %s", id)
+		}
+	})
+}
 
 // An update whose consequences can't be read has been done all the same.
-
-func TestDomainUpdateNotReadBack(t *testing.T) {
+func TestUpdateNotReadBack(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	var refuse atomic.Bool
@@ -121,9 +132,7 @@ func TestDomainUpdateNotReadBack(t *testing.T) {
 	acctest.Expect(t, diags, "ERROR: Can't read the domain example.com\n", "lacks domain.view", "Use a credential with that capability")
 }
 
-// The list that is looked at before a purchase may be older than the domain.
-
-func TestDomainDelete(t *testing.T) {
+func TestDelete(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	p := s.Protocol(t, "")
@@ -153,7 +162,7 @@ func TestDomainDelete(t *testing.T) {
 	}
 }
 
-func TestDomainRemains(t *testing.T) {
+func TestRemains(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
 	p := s.Protocol(t, "")
@@ -166,68 +175,3 @@ func TestDomainRemains(t *testing.T) {
 		t.Error("it is in the state")
 	}
 }
-
-func TestDomainPlan(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	p := s.Protocol(t, "")
-	o, diags := p.Apply(t.Context(), domainType, attributes("example.com", nil), nil)
-	p.NoErrors(diags)
-
-	plan, diags := p.Plan(domainType, attributes("example.net", nil), o)
-	acctest.Expect(t, diags, "WARNING: The plan replaces the domain example.com", "another domain is bought", "undo the change")
-	if len(plan.Replace) != 1 {
-		t.Errorf("replaced because of %v", plan.Replace)
-	}
-	_, diags = p.Plan(domainType, attributes("example.com", map[string]any{"contact_info": contactAttributes(map[string]any{"city": "Köln"})}), o)
-	acctest.Expect(t, diags, `WARNING at AttributeName("contact_info"): contact_info of example.com is only stored`, "nothing changes at the registrar")
-
-	for _, unknown := range []string{"redirect_url", "workspace_id", "auto_renew", "contact_info"} {
-		plan, diags := p.Plan(domainType, attributes("example.com", map[string]any{unknown: acctest.Unknown}), o)
-		p.NoErrors(diags)
-		if len(diags) > 0 || len(plan.Replace) > 0 || plan.State.IsFullyKnown() || plan.Text("id") != o.Text("id") {
-			t.Errorf("%s: %v, %v, %v", unknown, acctest.Render(diags), plan.Replace, plan.State)
-		}
-	}
-}
-
-func TestDomainValidation(t *testing.T) {
-	t.Parallel()
-	p := acctest.NewServer(t, acctest.Options{}).Protocol(t, "")
-	contact := func(name string, v any) map[string]any {
-		return map[string]any{"contact_info": contactAttributes(map[string]any{name: v})}
-	}
-	for name, test := range map[string]struct {
-		changes map[string]any
-		parts   []string
-	}{
-		"name":            {map[string]any{"name": "example..com"}, []string{`at AttributeName("name")`, "example.com"}},
-		"no dot":          {map[string]any{"name": "localhost"}, []string{`at AttributeName("name")`}},
-		"workspace":       {map[string]any{"workspace_id": "Default"}, []string{`at AttributeName("workspace_id")`, "UUID"}},
-		"redirect":        {map[string]any{"redirect_url": "www.example.com"}, []string{`at AttributeName("redirect_url")`, "http or https URL"}},
-		"long redirect":   {map[string]any{"redirect_url": "https://example.com/" + strings.Repeat("x", 2048)}, []string{`at AttributeName("redirect_url")`, "2048 characters"}},
-		"no redirect":     {map[string]any{"redirect_url": ""}, []string{`at AttributeName("redirect_url")`}},
-		"phone":           {contact("phone", "030 123456"), []string{`AttributeName("phone")`, "country code"}},
-		"country":         {contact("country", "Germany"), []string{`AttributeName("country")`, "ISO 3166", "DE"}},
-		"email":           {contact("email", "zoe@"), []string{`AttributeName("email")`, "jane@example.com"}},
-		"empty state":     {contact("state", ""), []string{`AttributeName("state")`, "1 to 255 characters"}},
-		"long city":       {contact("city", strings.Repeat("x", 256)), []string{`AttributeName("city")`, "it has 256"}},
-		"missing zip":     {contact("zip", nil), []string{"zip"}},
-		"create timeout":  {map[string]any{"timeouts": map[string]any{"create": "soon"}}, []string{"create"}},
-		"unknown is fine": {map[string]any{"name": acctest.Unknown, "redirect_url": acctest.Unknown, "contact_info": acctest.Unknown}, nil},
-		"known is fine":   {map[string]any{"name": "Bücher.DE.", "redirect_url": "HTTPS://example.com", "workspace_id": "7F0C1C1E-6f0e-4d8e-9a3c-1f2a3b4c5d6e"}, nil},
-	} {
-		diags := p.Validate(domainType, attributes("example.com", test.changes))
-		text := acctest.Render(diags)
-		if (len(test.parts) == 0) != (text == "") {
-			t.Errorf("%s: %s", name, text)
-			continue
-		}
-		acctest.Expect(t, diags, test.parts...)
-		if strings.Contains(text, "030 123456") || strings.Contains(text, "zoe@") {
-			t.Errorf("%s: a sensitive value is in %s", name, text)
-		}
-	}
-}
-
-// An interrupted create keeps what was bought.

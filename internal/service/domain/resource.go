@@ -85,21 +85,21 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	}
 	resp.Diagnostics.Append(service.SetIdentity(ctx, resp.Identity, c.AccountID(), state.ID)...)
 	updated := plan
-	if body := plan.changes(state); body != (api.UpdateDomainBody{}) {
+	if body := plan.changes(state.record); body != (api.UpdateDomainBody{}) {
 		settings, err := c.UpdateDomain(ctx, state.ID.ValueString(), body)
 		if err != nil {
 			service.AddError(&resp.Diagnostics, err, "Can't update the domain "+state.display(), service.Fields{})
 			return
 		}
 		updated.fillSettings(settings)
-		updated.fillConsequences(ctx, c, state)
+		updated.fillConsequences(ctx, c, state.record)
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, &updated)...)
 }
 
 // fillConsequences reads what an update changes and does not answer. That it
 // can't be read is no failure of the update: the next refresh tells it.
-func (m *model) fillConsequences(ctx context.Context, c *client.Client, before model) {
+func (m *record) fillConsequences(ctx context.Context, c *client.Client, before record) {
 	now := before
 	if d, err := c.GetDomain(ctx, m.ID.ValueString()); err == nil {
 		now.fill(d)
@@ -125,13 +125,11 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 			"To keep the domain, take it out of the state with `terraform state rm` or a removed block.")
 		return
 	}
-	service.Deleted(&resp.Diagnostics, err, "delete", "domain "+state.display(), func() {
-		service.AddRemains(&resp.Diagnostics, "domain "+state.display(), state.ID.ValueString(), remains(state))
-	})
+	service.Deleted(&resp.Diagnostics, err, "delete", state.remains())
 }
 
 // remains says what it means that a domain stays.
-func remains(state model) string {
+func goesOn(state model) string {
 	if state.AutoRenew.ValueBool() {
 		return "It keeps receiving mail and answering DNS queries, and as auto_renew is on, its registration renews itself and is paid for again."
 	}

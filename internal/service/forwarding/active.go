@@ -2,26 +2,37 @@ package forwarding
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
 // The API's field active says whether mail is forwarded: the rule is switched on
 // and its target is confirmed. The switch alone can't be read. A rule that waits
 // for its recipient is not active whatever the switch says, and the API refuses
-// to switch it on. So the configuration can only ask for false: true is nothing
-// that a create could promise. Left out, the attribute tells what the API says.
+// to switch it on.
 //
-// What the state can't tell, whether Terraform has switched the rule off, lies in
-// its private part. It makes sure that a rule which waits is switched off all the
-// same, and that it is switched on again when the configuration no longer says
-// false. A rule that somebody else has switched off is left as it is.
-const switchedOffKey = "switched_off"
+// The attribute active is what the API says where the configuration leaves it out,
+// and the switch where the configuration sets it. Then true is kept for a rule
+// that waits: nothing can be done about it, so that it must not make a plan.
+// Left out, a rule that somebody else has switched off is left as it is.
+//
+// What the state can't tell of the switch lies in the resource's private part.
+const switchKey = "switch"
 
-// noSwitch says what to do where the API can't switch a rule off.
-const noSwitch = "This API has no operation that switches a rule off. Remove active from the configuration; to stop the rule, delete it in the service's own control panel."
+// note is what Terraform knows of a rule's switch, besides what the API says.
+type note struct {
+	// Off: Terraform has switched the rule off. It need not do so again while the
+	// rule waits, and switches it on when the configuration no longer says false.
+	Off bool `json:"off,omitempty"`
+	// On: the configuration says true of a rule that waits.
+	On bool `json:"on,omitempty"`
+	// Imported: while the rule waits, nothing tells whether it was switched off
+	// before the import. What a configuration generated then says, which is
+	// false, is no reason to switch it off.
+	Imported bool `json:"imported,omitempty"`
+}
 
 // private is the part of a resource's private state that is needed here.
 type private interface {
@@ -29,47 +40,42 @@ type private interface {
 	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
 }
 
-// switchedOff reports whether Terraform has switched the rule off.
-func switchedOff(ctx context.Context, p private, diags *diag.Diagnostics) bool {
-	value, d := p.GetKey(ctx, switchedOffKey)
+func readNote(ctx context.Context, p private, diags *diag.Diagnostics) (n note) {
+	value, d := p.GetKey(ctx, switchKey)
 	diags.Append(d...)
-	return string(value) == "true"
+	if len(value) > 0 {
+		if err := json.Unmarshal(value, &n); err != nil {
+			diags.AddError("Broken private state", "What Terraform has kept of the forwarding rule's switch can't be read: "+err.Error()+". Remove the rule from the state and import it.")
+		}
+	}
+	return n
 }
 
-func noteSwitch(ctx context.Context, p private, off bool) diag.Diagnostics {
-	if off {
-		return p.SetKey(ctx, switchedOffKey, []byte("true"))
+func (n note) keep(ctx context.Context, p private) diag.Diagnostics {
+	value, err := json.Marshal(n)
+	if err != nil {
+		panic("forwarding: " + err.Error()) // there is nothing in it that could fail
 	}
-	return p.SetKey(ctx, switchedOffKey, []byte("false"))
+	return p.SetKey(ctx, switchKey, value)
 }
 
 // mustSwitchOff reports whether a rule that is to be off may be on.
-func mustSwitchOff(config types.Bool, m model, off bool) bool {
-	return isFalse(config) && (m.Active.ValueBool() || !m.confirmed() && !off)
+func mustSwitchOff(config types.Bool, m model, n note) bool {
+	return isFalse(config) && (m.Active.ValueBool() || !m.confirmed() && !n.Off && !n.Imported)
 }
 
-// mustSwitchOn reports whether a rule that Terraform has switched off is no
-// longer to be off, and can be switched on.
-func mustSwitchOn(config types.Bool, m model, off bool) bool {
-	return config.IsNull() && off && m.confirmed() && !m.Active.ValueBool()
+// mustSwitchOn reports whether a rule is to be on, is not, and can be switched on.
+func mustSwitchOn(config types.Bool, m model, n note) bool {
+	return (config.ValueBool() || config.IsNull() && n.Off) && m.confirmed() && !m.Active.ValueBool()
 }
 
 func isFalse(b types.Bool) bool { return b.Equal(types.BoolValue(false)) }
 
-// onlyOff is the validator of active.
-type onlyOff struct{}
-
-// Description implements validator.Describer.
-func (onlyOff) Description(context.Context) string { return "false, or left out" }
-
-// MarkdownDescription implements validator.Describer.
-func (onlyOff) MarkdownDescription(context.Context) string { return "`false`, or left out" }
-
-// ValidateBool implements validator.Bool.
-func (onlyOff) ValidateBool(_ context.Context, req validator.BoolRequest, resp *validator.BoolResponse) {
-	if req.ConfigValue.ValueBool() {
-		resp.Diagnostics.AddAttributeError(req.Path, "Invalid active",
-			"active can only be set to false, which switches the rule off. Leave it out to have the rule on: it is active as soon as its target is a mailbox of the account, "+
-				"or its recipient has confirmed, and nothing else can make it so. To switch by a variable, write `active = var.paused ? false : null`.")
+// noSwitch says what to do where the API can't switch a rule on or off.
+func noSwitch(verb string) string {
+	other := "to stop the rule, delete it in the service's own control panel."
+	if verb == "on" {
+		other = "switch the rule on in the service's own control panel."
 	}
+	return "This API has no operation that switches a rule " + verb + ". Remove active from the configuration; " + other
 }

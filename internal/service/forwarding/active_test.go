@@ -15,7 +15,7 @@ import (
 
 // A rule that waits for its recipient and is switched off stays off when the
 // recipient confirms, and can be switched on again.
-func TestAccSwitch(t *testing.T) {
+func TestSwitchOff(t *testing.T) {
 	s := acctest.NewServer(t, acctest.Options{})
 	const target, off = `target_email = "jane@example.org"`, `active = false`
 	active := func(want bool) []statecheck.StateCheck {
@@ -41,9 +41,45 @@ func TestAccSwitch(t *testing.T) {
 	}})
 }
 
+// A rule that is to be on is kept on: it waits without a plan, is switched on again
+// and created again, and leaves the attribute to the API when it is left out.
+func TestSwitchOn(t *testing.T) {
+	s := acctest.NewServer(t, acctest.Options{})
+	const target, on = `target_email = "jane@example.org"`, `active = true`
+	output := func(config string) string {
+		return config + "output \"active\" {\n  value = mailhost_forwarding.this.active\n}\n"
+	}
+	empty := resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}
+	state := func(active bool, verification string) []statecheck.StateCheck {
+		return []statecheck.StateCheck{has("active", knownvalue.Bool(active)), has("verification_state", knownvalue.StringExact(verification))}
+	}
+	acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
+		{Config: output(rule(s, target, on)), ConfigStateChecks: state(true, api.VerificationPending)},
+		{Config: output(rule(s, target, on)), ConfigPlanChecks: empty, ConfigStateChecks: state(true, api.VerificationPending)},
+		{Config: rule(s, target), ConfigPlanChecks: plans(plancheck.ResourceActionUpdate), ConfigStateChecks: state(false, api.VerificationPending)},
+		{Config: rule(s, target, on), ConfigPlanChecks: plans(plancheck.ResourceActionNoop), ConfigStateChecks: state(false, api.VerificationPending)},
+		{PreConfig: func() { confirm(t, s) }, Config: rule(s, target, on), ConfigPlanChecks: plans(plancheck.ResourceActionNoop), ConfigStateChecks: state(true, api.VerificationVerified)},
+		{
+			PreConfig: func() { turn(t, s, false) }, Config: rule(s, target, on), ConfigPlanChecks: plans(plancheck.ResourceActionUpdate),
+			ConfigStateChecks: state(true, api.VerificationVerified),
+		},
+		{Config: rule(s, `target_email = "joe@example.org"`, on), ConfigPlanChecks: plans(plancheck.ResourceActionUpdate), ConfigStateChecks: state(true, api.VerificationPending)},
+		{Config: rule(s, `target_email = "joe@example.org"`, on), ConfigPlanChecks: plans(plancheck.ResourceActionNoop), ConfigStateChecks: state(true, api.VerificationPending)},
+		{
+			PreConfig: func() {
+				if f := rules(t, s)[0]; f.TargetEmail != "joe@example.org" || f.Active {
+					t.Errorf("the rule is %+v", f)
+				}
+				must(t, s.Client.DeleteForwarding(t.Context(), rules(t, s)[0].ID))
+			},
+			Config: rule(s, `target_email = "joe@example.org"`, on), ConfigPlanChecks: plans(plancheck.ResourceActionCreate),
+		},
+	}})
+}
+
 // A rule that waits is switched off although nothing shows that it is on; until
 // its recipient confirms, it can't be switched on, and that makes no plan.
-func TestAccSwitchWhilePending(t *testing.T) {
+func TestSwitchWhilePending(t *testing.T) {
 	s := acctest.NewServer(t, acctest.Options{})
 	const target, off = `target_email = "jane@example.org"`, `active = false`
 	acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
@@ -62,7 +98,7 @@ func TestAccSwitchWhilePending(t *testing.T) {
 }
 
 // With another target the switch stays as it is.
-func TestAccSwitchAndTarget(t *testing.T) {
+func TestSwitchAndTarget(t *testing.T) {
 	s := acctest.NewServer(t, acctest.Options{})
 	d := s.Domain(t, "example.com")
 	s.Mailbox(t, d.ID, "office")

@@ -6,12 +6,12 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
-	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
-// model is the resource as Terraform keeps it.
+// model is the resource as Terraform keeps it, and the record of a rule: nothing
+// of it is Terraform's alone.
 type model struct {
 	service.Scope
 
@@ -37,7 +37,7 @@ func (m model) String() string {
 
 // goesOn says what a rule does that can't be stopped.
 func (m model) goesOn() string {
-	if m.Active.ValueBool() {
+	if m.Active.ValueBool() && m.confirmed() {
 		return "It goes on forwarding mail to " + m.TargetEmail.ValueString() + "."
 	}
 	return "It forwards mail to " + m.TargetEmail.ValueString() + " as soon as the recipient has confirmed."
@@ -65,7 +65,7 @@ func confirmed(verificationState string) bool {
 }
 
 // fill takes over what the API says of the rule.
-func (m *model) fill(ctx context.Context, c *client.Client, f *api.Forwarding) {
+func (m *model) fill(ctx context.Context, c service.DomainReader, f *api.Forwarding) {
 	m.Fill(ctx, c, f.ScopeType, f.ScopeID)
 	m.ID = types.StringValue(f.ID)
 	m.TargetEmail = customtype.New[customtype.EmailAddress](f.TargetEmail)

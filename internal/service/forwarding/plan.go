@@ -3,6 +3,7 @@ package forwarding
 import (
 	"context"
 
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -12,11 +13,11 @@ import (
 
 // ModifyPlan implements resource.ResourceWithModifyPlan.
 func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	if req.State.Raw.IsNull() || req.Plan.Raw.IsNull() {
-		return
+	if !req.State.Raw.IsNull() && !req.Plan.Raw.IsNull() {
+		r.PlanScope(ctx, req, resp)
 	}
-	r.PlanScope(ctx, req, resp)
-	if resp.Diagnostics.HasError() || len(resp.RequiresReplace) > 0 {
+	r.announceRemains(ctx, req, resp)
+	if resp.Diagnostics.HasError() || req.State.Raw.IsNull() || req.Plan.Raw.IsNull() || len(resp.RequiresReplace) > 0 {
 		return
 	}
 	planUpdate(ctx, req, resp)
@@ -29,18 +30,24 @@ func planUpdate(ctx context.Context, req resource.ModifyPlanRequest, resp *resou
 	resp.Diagnostics.Append(resp.Plan.Get(ctx, &plan)...)
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("active"), &active)...)
-	off := switchedOff(ctx, req.Private, &resp.Diagnostics)
+	known := readNote(ctx, req.Private, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	touched := mustSwitchOff(active, state, off)
+	touched := mustSwitchOff(active, state, known)
 	if plan.TargetEmail.Equal(state.TargetEmail) {
 		plan.keepVerification(state)
-		if active.IsNull() {
+		if active.IsNull() || active.ValueBool() && !state.confirmed() {
 			plan.Active = state.Active
 		}
-		if mustSwitchOn(active, state, off) {
+		if mustSwitchOn(active, state, known) {
 			plan.Active, touched = types.BoolValue(true), true
+		}
+		if active.IsNull() && known.On && !state.confirmed() && state.Active.ValueBool() {
+			plan.Active, touched = types.BoolValue(false), true // what the API says
+		}
+		if isFalse(active) && known.Imported && !state.confirmed() && !touched {
+			addUntold(&resp.Diagnostics, state)
 		}
 	}
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
@@ -49,4 +56,11 @@ func planUpdate(ctx context.Context, req resource.ModifyPlanRequest, resp *resou
 		// Where nothing else shows it, this is what makes the plan an update.
 		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("updated_at"), types.StringUnknown())...)
 	}
+}
+
+// addUntold warns of what active = false means for an imported rule that waits.
+func addUntold(diags *diag.Diagnostics, state model) {
+	diags.AddAttributeWarning(path.Root("active"), "The "+state.String()+" is not switched off yet",
+		"It was imported while it waits for its recipient, and then the API does not tell whether it is switched off. Once the recipient has confirmed, the next apply switches it off.\n\n"+
+			"If active = false comes from a generated configuration, remove it: left out, the rule is on as soon as the recipient has confirmed.")
 }

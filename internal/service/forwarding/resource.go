@@ -53,11 +53,15 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 		service.AddResumed(&resp.Diagnostics, "forwarding rule to "+created.TargetEmail, created.ID)
 	}
 	// From here on the rule exists: whatever happens, its id is kept.
-	off := isFalse(plan.Active)
+	active := plan.Active
 	plan.fill(ctx, c, created)
+	if active.ValueBool() && !plan.confirmed() {
+		plan.Active = active
+		resp.Diagnostics.Append(note{On: true}.keep(ctx, resp.Private)...)
+	}
 	resp.Diagnostics.Append(service.SetIdentity(ctx, resp.Identity, c.AccountID(), plan.ID)...)
 	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
-	if off {
+	if isFalse(active) {
 		switchOffNew(ctx, c, plan, resp)
 	}
 }
@@ -81,20 +85,21 @@ func switchOffNew(ctx context.Context, c *client.Client, created model, resp *re
 	case errors.Is(err, client.ErrUpdateUnsupported):
 		// No error: Terraform would create the rule again, which would help nothing.
 		resp.Diagnostics.AddAttributeWarning(path.Root("active"), "The "+created.String()+" is not switched off",
-			"The rule was created. "+noSwitch+" "+created.goesOn())
+			"The rule was created. "+noSwitch("off")+" "+created.goesOn())
 	default:
 		service.AddError(&resp.Diagnostics, err, "The "+created.String()+" was created, but can't be switched off", nil)
 		return
 	}
 	created.Active = types.BoolValue(false)
 	resp.Diagnostics.Append(resp.State.Set(ctx, &created)...)
-	resp.Diagnostics.Append(noteSwitch(ctx, resp.Private, true)...)
+	resp.Diagnostics.Append(note{Off: true}.keep(ctx, resp.Private)...)
 }
 
 // Read implements resource.Resource.
 func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	var state model
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	known := readNote(ctx, req.Private, &resp.Diagnostics)
 	c := r.Client(ctx, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
@@ -105,6 +110,9 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 		return
 	}
 	state.fill(ctx, c, f)
+	if known.On && !state.confirmed() {
+		state.Active = types.BoolValue(true)
+	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 }
 
@@ -117,9 +125,7 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 		return
 	}
 	err := c.DeleteForwarding(ctx, state.ID.ValueString()) // gone with its domain, for instance
-	service.Deleted(&resp.Diagnostics, err, "delete", state.String(), func() {
-		service.AddRemains(&resp.Diagnostics, state.String(), state.ID.ValueString(), state.goesOn())
-	})
+	service.Deleted(&resp.Diagnostics, err, "delete", state.remains())
 }
 
 // ImportState implements resource.ResourceWithImportState: by UUID, by scope and
@@ -137,4 +143,7 @@ func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequ
 		}
 		return f.ID, nil
 	})
+	if !resp.Diagnostics.HasError() {
+		resp.Diagnostics.Append(note{Imported: true}.keep(ctx, resp.Private)...)
+	}
 }

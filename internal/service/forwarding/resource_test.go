@@ -32,7 +32,7 @@ func plans(action plancheck.ResourceActionType, more ...plancheck.PlanCheck) res
 	return resource.ConfigPlanChecks{PreApply: append([]plancheck.PlanCheck{plancheck.ExpectResourceAction(address, action)}, more...)}
 }
 
-func TestAccLifecycle(t *testing.T) {
+func TestLifecycle(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
 		d := s.Domain(t, "bücher.com")
@@ -101,7 +101,7 @@ func TestAccLifecycle(t *testing.T) {
 
 // After an import into an empty state, the plan is empty whatever the
 // configuration calls the domain.
-func TestAccImportIsEmptyPlan(t *testing.T) {
+func TestImportIntoEmptyState(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
 		d := s.Domain(t, "example.com")
@@ -136,7 +136,7 @@ resource "mailhost_forwarding" "other" {
 }
 
 // A confirmation, and that it never came, are no reason for a plan.
-func TestAccVerificationIsNoPlan(t *testing.T) {
+func TestVolatile(t *testing.T) {
 	s := acctest.NewServer(t, acctest.Options{})
 	config := rule(s, `target_email = "jane@example.org"`)
 	acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
@@ -159,7 +159,38 @@ func TestAccVerificationIsNoPlan(t *testing.T) {
 	}})
 }
 
-func TestAccDisappears(t *testing.T) {
+// TestDrift changes a rule outside, which is seen and repaired, and sends its
+// message again, which is no reason for a plan.
+func TestDrift(t *testing.T) {
+	t.Parallel()
+	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+		config := rule(s, `target_email = "jane@example.org"`)
+		retarget := func(target string) {
+			_, err := s.Client.UpdateForwarding(t.Context(), rules(t, s)[0].ID, api.UpdateForwardingBody{TargetEmail: target})
+			must(t, err)
+		}
+		acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
+			{Config: config},
+			{
+				PreConfig: func() { retarget("joe@example.org") }, Config: config,
+				ConfigPlanChecks:  plans(plancheck.ResourceActionUpdate, plancheck.ExpectKnownValue(address, tfjsonpath.New("target_email"), knownvalue.StringExact("jane@example.org"))),
+				ConfigStateChecks: []statecheck.StateCheck{has("target_email", knownvalue.StringExact("jane@example.org"))},
+			},
+			{
+				PreConfig: func() {
+					if got := rules(t, s)[0].TargetEmail; got != "jane@example.org" {
+						t.Errorf("mail goes to %s", got)
+					}
+					s.Advance(hour)
+					retarget("jane@example.org")
+				},
+				Config: config, ConfigPlanChecks: plans(plancheck.ResourceActionNoop),
+			},
+		}})
+	})
+}
+
+func TestDisappears(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
 		d := s.Domain(t, "example.com")
@@ -193,7 +224,7 @@ func TestAccDisappears(t *testing.T) {
 	})
 }
 
-func TestAccErrors(t *testing.T) {
+func TestRefused(t *testing.T) {
 	s := acctest.NewServer(t, acctest.Options{})
 	s.Domain(t, "example.com")
 	f := create(t, s, api.CreateForwardingBody{TargetEmail: "jane@example.org", Domain: new("example.com")})
@@ -205,7 +236,6 @@ func TestAccErrors(t *testing.T) {
 		fails(`domain must be a domain's UUID or a domain name`, `target_email = "jane@example.org"`, `domain = "example"`),
 		fails(`workspace_id must be a UUID`, `target_email = "jane@example.org"`, `workspace_id = "default"`),
 		fails(`Both domain and workspace_id`, `target_email = "jane@example.org"`, `domain = "example.com"`, fmt.Sprintf("workspace_id = %q", s.WorkspaceID)),
-		fails(`active can only be set to false`, `target_email = "jane@example.org"`, `active = true`),
 		fails(`domain = "example.net"(?s:.*)The account has no domain "example.net"`, `target_email = "jane@example.org"`, `domain = "example.net"`),
 		fails(`workspace_id = "7f0c1c1e-(?s:.*)The account has no workspace`, `target_email = "jane@example.org"`, `workspace_id = "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e"`),
 		fails(`by the rule `+f.ID+`(?s:.*)import id is "example.com/Jane@example.org"`, `target_email = "Jane@example.org"`, `domain = "example.com"`),

@@ -17,63 +17,67 @@ import (
 const description = "A rule that forwards the mail of the account, of a workspace or of a domain to an address.\n\n" +
 	"A target that is a mailbox of the account receives mail at once. Any other target gets a message with a link, and mail is forwarded once its recipient has opened the link and confirmed, " +
 	"for which there are 72 hours; `verification_state` tells how far that is. Terraform does not wait for it, and its progress makes no plan. " +
-	"Where the state is `expired`, or the message got lost, replace the rule to send a new one: `terraform apply -replace=mailhost_forwarding.<name>`. An API that has the published operations only can't delete the old rule; there, have it deleted in the service's own control panel first.\n\n" +
+	"Where the state is `expired`, or the message got lost, the action `mailhost_resend_forwarding_verification` sends a new one (Terraform 1.14 and later). " +
+	"Elsewhere replace the rule: `terraform apply -replace=mailhost_forwarding.<name>`. An API that has the published operations only can't delete the old rule; there, have it deleted in the service's own control panel first.\n\n" +
 	"A rule of a domain is deleted together with the domain."
 
 // Schema implements resource.Resource.
 func (r *Resource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
-	stable := []planmodifier.String{stringplanmodifier.UseStateForUnknown()}
-	resp.Schema = schema.Schema{
-		MarkdownDescription: description,
-		Attributes: map[string]schema.Attribute{
-			"id": schema.StringAttribute{
-				Computed: true, PlanModifiers: stable,
-				MarkdownDescription: "UUID of the rule.",
-			},
-			"target_email": schema.StringAttribute{
-				Required:            true,
-				CustomType:          customtype.EmailAddressType{Lenient: true},
-				Validators:          []validator.String{customtype.EmailAddressType{}.Validator()},
-				PlanModifiers:       []planmodifier.String{service.KeepEqual(customtype.Equal[customtype.EmailAddress])},
-				MarkdownDescription: "Address that mail is forwarded to. Upper and lower case are the same. Another address changes the rule in place, and its verification starts over.",
-			},
-			"active": schema.BoolAttribute{
-				Optional:   true,
-				Computed:   true,
-				Validators: []validator.Bool{onlyOff{}},
+	resp.Schema = schema.Schema{MarkdownDescription: description, Attributes: recordAttributes()}
+}
 
-				MarkdownDescription: "Whether mail is forwarded. `false` switches the rule off, without giving up the recipient's confirmation; remove it to switch the rule on again. " +
-					"It can't be set to true: left out, the rule is active as soon as its target is a mailbox of the account or has been confirmed.",
-			},
-			"verification_required": schema.BoolAttribute{
-				Computed:            true,
-				MarkdownDescription: "Whether the recipient must confirm: false for a mailbox of the account.",
-			},
-			"verification_state": schema.StringAttribute{
-				Computed:            true,
-				MarkdownDescription: "State of the recipient's confirmation as of the last refresh: internal (none needed), pending, verified or expired.",
-			},
-			"verification_sent_at": schema.StringAttribute{
-				Computed:            true,
-				MarkdownDescription: "When the message with the link was last sent (RFC 3339); null where none is needed.",
-			},
-			"verification_expires_at": schema.StringAttribute{
-				Computed:            true,
-				MarkdownDescription: "Until when the link can be opened (RFC 3339); null where none was sent.",
-			},
-			"verification_verified_at": schema.StringAttribute{
-				Computed:            true,
-				MarkdownDescription: "When the recipient confirmed (RFC 3339); null before.",
-			},
-			"created_at": schema.StringAttribute{
-				Computed: true, PlanModifiers: stable,
-				MarkdownDescription: "When the rule was created (RFC 3339).",
-			},
-			"updated_at": schema.StringAttribute{
-				Computed:            true,
-				MarkdownDescription: "When the rule was last changed (RFC 3339).",
-			},
+// recordAttributes are the attributes of model.
+func recordAttributes() map[string]schema.Attribute {
+	stable := []planmodifier.String{stringplanmodifier.UseStateForUnknown()}
+	attributes := map[string]schema.Attribute{
+		"id": schema.StringAttribute{
+			Computed: true, PlanModifiers: stable,
+			MarkdownDescription: "UUID of the rule.",
+		},
+		"target_email": schema.StringAttribute{
+			Required:            true,
+			CustomType:          customtype.EmailAddressType{Lenient: true},
+			Validators:          []validator.String{customtype.EmailAddressType{}.Validator()},
+			PlanModifiers:       []planmodifier.String{service.KeepEqual(customtype.Equal[customtype.EmailAddress])},
+			MarkdownDescription: "Address that mail is forwarded to. Upper and lower case are the same. Another address changes the rule in place, and its verification starts over.",
+		},
+		"active": schema.BoolAttribute{
+			Optional: true,
+			Computed: true,
+			MarkdownDescription: "Whether mail is forwarded: left out, as of the last refresh. A rule is on as soon as its target is a mailbox of the account or has been confirmed, and nothing else can make it so.\n\n" +
+				"Set, it is the rule's switch. `false` switches the rule off, without giving up the recipient's confirmation; remove it, or set it to `true`, to switch the rule on again. " +
+				"`true` also switches it on again where it was switched off outside Terraform, and stays true while the rule waits for its recipient, which `verification_state` tells. " +
+				"Of an imported rule that waits, the API does not tell whether it is switched off: there, `false` takes effect once the recipient has confirmed.",
+		},
+		"verification_required": schema.BoolAttribute{
+			Computed:            true,
+			MarkdownDescription: "Whether the recipient must confirm: false for a mailbox of the account.",
+		},
+		"verification_state": schema.StringAttribute{
+			Computed:            true,
+			MarkdownDescription: "State of the recipient's confirmation as of the last refresh: internal (none needed), pending, verified or expired.",
+		},
+		"verification_sent_at": schema.StringAttribute{
+			Computed:            true,
+			MarkdownDescription: "When the message with the link was last sent (RFC 3339); null where none is needed.",
+		},
+		"verification_expires_at": schema.StringAttribute{
+			Computed:            true,
+			MarkdownDescription: "Until when the link can be opened (RFC 3339); null where none was sent.",
+		},
+		"verification_verified_at": schema.StringAttribute{
+			Computed:            true,
+			MarkdownDescription: "When the recipient confirmed (RFC 3339); null before.",
+		},
+		"created_at": schema.StringAttribute{
+			Computed: true, PlanModifiers: stable,
+			MarkdownDescription: "When the rule was created (RFC 3339).",
+		},
+		"updated_at": schema.StringAttribute{
+			Computed:            true,
+			MarkdownDescription: "When the rule was last changed (RFC 3339).",
 		},
 	}
-	maps.Copy(resp.Schema.Attributes, service.ScopeAttributes("a forwarding rule"))
+	maps.Copy(attributes, service.ScopeAttributes(noun))
+	return attributes
 }

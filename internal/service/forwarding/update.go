@@ -20,24 +20,25 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("active"), &active)...)
+	known := readNote(ctx, req.Private, &resp.Diagnostics)
 	c := r.Client(ctx, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
 	resp.Diagnostics.Append(service.SetIdentity(ctx, resp.Identity, c.AccountID(), state.ID)...)
-	u := update{client: c, resp: resp, was: state, now: state, off: switchedOff(ctx, req.Private, &resp.Diagnostics)}
+	u := update{client: c, resp: resp, was: state, now: state, note: known}
 	// A rule goes off before its target changes and on after that, so that no
 	// mail goes where none should.
-	if mustSwitchOff(active, state, u.off) && !u.turn(ctx, false) {
+	if mustSwitchOff(active, state, u.note) && !u.turn(ctx, false) {
 		return
 	}
 	if !plan.TargetEmail.Equal(state.TargetEmail) && !u.redirect(ctx, plan.TargetEmail.ValueString()) {
 		return
 	}
-	if mustSwitchOn(active, u.now, u.off) && !u.turn(ctx, true) {
+	if mustSwitchOn(active, u.now, u.note) && !u.turn(ctx, true) {
 		return
 	}
-	u.finish(ctx, plan)
+	u.finish(ctx, plan, active)
 }
 
 // update is an update on its way: what is done already is kept in the state, even
@@ -47,7 +48,7 @@ type update struct {
 	resp   *resource.UpdateResponse
 	was    model
 	now    model
-	off    bool
+	note   note
 }
 
 // turn switches the rule on or off, and reports whether that is done.
@@ -59,13 +60,18 @@ func (u *update) turn(ctx context.Context, on bool) bool {
 	}
 	summary := "Can't switch the " + u.was.String() + " " + verb
 	switch {
-	case errors.Is(err, client.ErrUpdateUnsupported) && !on:
-		u.resp.Diagnostics.AddAttributeError(path.Root("active"), summary, noSwitch+" "+u.now.goesOn())
+	case errors.Is(err, client.ErrUpdateUnsupported):
+		detail := noSwitch(verb)
+		if !on {
+			detail += " " + u.now.goesOn()
+		}
+		u.resp.Diagnostics.AddAttributeError(path.Root("active"), summary, detail)
 	case err != nil:
 		service.AddError(&u.resp.Diagnostics, err, summary, service.Fields{})
 	default:
 		u.done(ctx, f)
-		u.resp.Diagnostics.Append(noteSwitch(ctx, u.resp.Private, !on)...)
+		u.note = note{Off: !on}
+		u.resp.Diagnostics.Append(u.note.keep(ctx, u.resp.Private)...)
 	}
 	return err == nil
 }
@@ -91,7 +97,7 @@ func (u *update) done(ctx context.Context, f *api.Forwarding) {
 }
 
 // finish keeps what the plan promised.
-func (u *update) finish(ctx context.Context, plan model) {
+func (u *update) finish(ctx context.Context, plan model, active types.Bool) {
 	if plan.TargetEmail.Equal(u.was.TargetEmail) {
 		u.now.keepVerification(plan)
 	}
@@ -99,5 +105,7 @@ func (u *update) finish(ctx context.Context, plan model) {
 		u.now.Active = plan.Active
 	}
 	u.now.TargetEmail = plan.TargetEmail
+	u.note.On = active.ValueBool() && u.now.Active.ValueBool() && !u.now.confirmed()
+	u.resp.Diagnostics.Append(u.note.keep(ctx, u.resp.Private)...)
 	u.resp.Diagnostics.Append(u.resp.State.Set(ctx, &u.now)...)
 }

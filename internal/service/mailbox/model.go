@@ -11,6 +11,14 @@ import (
 
 // model is the resource as Terraform keeps it.
 type model struct {
+	record
+
+	Timeouts timeouts.Value `tfsdk:"timeouts"`
+}
+
+// record is what the API says of a mailbox, the domain as the configuration
+// refers to it.
+type record struct {
 	ID            types.String         `tfsdk:"id"`
 	Domain        customtype.DomainRef `tfsdk:"domain"`
 	LocalPart     customtype.LocalPart `tfsdk:"local_part"`
@@ -26,7 +34,6 @@ type model struct {
 	WorkspaceName types.String         `tfsdk:"workspace_name"`
 	CreatedAt     types.String         `tfsdk:"created_at"`
 	UpdatedAt     types.String         `tfsdk:"updated_at"`
-	Timeouts      timeouts.Value       `tfsdk:"timeouts"`
 }
 
 var (
@@ -35,7 +42,7 @@ var (
 )
 
 // address is how messages name the mailbox.
-func (m model) address() string {
+func (m record) address() string {
 	if m.PrimaryEmail.ValueString() != "" {
 		return m.PrimaryEmail.ValueString()
 	}
@@ -43,7 +50,7 @@ func (m model) address() string {
 }
 
 // fill takes over what the API says of the mailbox.
-func (m *model) fill(b *api.Mailbox) {
+func (m *record) fill(b *api.Mailbox) {
 	m.ID = types.StringValue(b.ID)
 	m.Domain = customtype.KeepDomainRef(m.Domain, b.DomainID, b.DomainName)
 	m.LocalPart = customtype.New[customtype.LocalPart](b.LocalPart)

@@ -23,7 +23,7 @@ func TestFill(t *testing.T) {
 		Aliases: []api.MailboxAlias{{Alias: "info@xn--bcher-kva.com", IsCatchAll: true}}, WorkspaceID: &workspace, CreatedAt: "c", UpdatedAt: "u",
 	}
 	for written, want := range map[string]string{"": "xn--bcher-kva.com", "Bücher.com.": "Bücher.com.", domainID: domainID, "example.com": "xn--bcher-kva.com"} {
-		m := model{Domain: customtype.New[customtype.DomainRef](written)}
+		m := record{Domain: customtype.New[customtype.DomainRef](written)}
 		if written == "" {
 			m.Domain = customtype.DomainRef{}
 		}
@@ -50,7 +50,7 @@ func TestFill(t *testing.T) {
 
 func TestAddress(t *testing.T) {
 	t.Parallel()
-	m := model{LocalPart: customtype.New[customtype.LocalPart]("Jane"), Domain: customtype.New[customtype.DomainRef]("a.com")}
+	m := record{LocalPart: customtype.New[customtype.LocalPart]("Jane"), Domain: customtype.New[customtype.DomainRef]("a.com")}
 	if got := m.address(); got != "Jane@a.com" {
 		t.Errorf("before the create it is %q", got)
 	}

@@ -24,15 +24,6 @@ func attributes(changes map[string]any) map[string]any {
 	return all
 }
 
-func errorsIn(diags []*tfprotov6.Diagnostic) (n int) {
-	for _, d := range diags {
-		if d.Severity == tfprotov6.DiagnosticSeverityError {
-			n++
-		}
-	}
-	return n
-}
-
 func TestIdentity(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -67,7 +58,7 @@ func TestIdentity(t *testing.T) {
 	}
 
 	_, diags = p.Import(typeName, "", map[string]any{"id": id, "account_id": "00000000-0000-4000-8000-000000000000"})
-	if got := acctest.Render(diags); errorsIn(diags) != 1 || !strings.Contains(got, "manages "+s.AccountID) {
+	if got := acctest.Render(diags); acctest.Errors(diags) != 1 || !strings.Contains(got, "manages "+s.AccountID) {
 		t.Errorf("import from another account: %s", got)
 	}
 
@@ -207,7 +198,7 @@ func TestApplyAfterARefusal(t *testing.T) {
 	refused := func(why string) {
 		t.Helper()
 		for range 2 {
-			if _, diags := apply(); errorsIn(diags) != 1 || !strings.Contains(acctest.Render(diags), why) {
+			if _, diags := apply(); acctest.Errors(diags) != 1 || !strings.Contains(acctest.Render(diags), why) {
 				t.Fatalf("%s: %s", why, acctest.Render(diags))
 			}
 		}
@@ -215,14 +206,39 @@ func TestApplyAfterARefusal(t *testing.T) {
 	refused("example.com")
 	s.Domain(t, "example.com")
 	o, diags := apply()
-	if errorsIn(diags) != 0 {
+	if acctest.Errors(diags) != 0 {
 		t.Fatalf("the domain is there now: %s", acctest.Render(diags))
 	}
 	refused("exists already")
 	if err := s.Client.DeleteMailbox(t.Context(), o.Text("id")); err != nil {
 		t.Fatal(err)
 	}
-	if _, diags = apply(); errorsIn(diags) != 0 {
+	if _, diags = apply(); acctest.Errors(diags) != 0 {
 		t.Errorf("the other mailbox is gone now: %s", acctest.Render(diags))
 	}
+}
+
+// TestRemainsIsAnnounced plans a destroy and a replacement against an API that
+// can't delete, in a process that has asked it nothing yet.
+func TestRemainsIsAnnounced(t *testing.T) {
+	t.Parallel()
+	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+		s.Domain(t, "example.com")
+		p := s.Protocol(t, "")
+		o, diags := p.Apply(t.Context(), typeName, attributes(nil), nil)
+		p.NoErrors(diags)
+		for name, config := range map[string]map[string]any{"destroy": nil, "replacement": attributes(map[string]any{"local_part": "john"})} {
+			_, diags := s.Protocol(t, "").Plan(typeName, config, o)
+			if !s.PublishedOnly && len(diags) != 0 {
+				t.Errorf("%s: %s", name, acctest.Render(diags))
+			}
+			if s.PublishedOnly {
+				acctest.Expect(t, diags, "WARNING: The mailbox jane@example.com will still exist", o.Text("id"), "still paid for")
+			}
+		}
+		_, diags = p.Plan(typeName, attributes(map[string]any{"last_name": "Roe"}), o)
+		if len(diags) != 0 {
+			t.Errorf("update: %s", acctest.Render(diags))
+		}
+	})
 }

@@ -38,6 +38,7 @@ func (r *Resource) Metadata(_ context.Context, req resource.MetadataRequest, res
 // ModifyPlan implements resource.ResourceWithModifyPlan.
 func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	service.SettlePlan(ctx, req, resp)
+	r.announceRemains(ctx, req, resp)
 }
 
 // Create implements resource.Resource.
@@ -155,9 +156,7 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 		return
 	}
 	err := c.DeleteMailbox(ctx, state.ID.ValueString())
-	service.Deleted(&resp.Diagnostics, err, "delete", "mailbox "+state.address(), func() {
-		service.AddRemains(&resp.Diagnostics, "mailbox "+state.address(), state.ID.ValueString(), "It keeps receiving mail, and it is still paid for.")
-	})
+	service.Deleted(&resp.Diagnostics, err, "delete", state.remains())
 }
 
 // ImportState implements resource.ResourceWithImportState: by UUID, by address,

@@ -19,87 +19,93 @@ import (
 
 // Schema implements resource.Resource.
 func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
-	stable := []planmodifier.String{stringplanmodifier.UseStateForUnknown()}
+	attributes := recordAttributes()
+	attributes["timeouts"] = service.CreateTimeout(ctx, createTimeout)
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "A mailbox of a domain. Its address can't be changed: another `domain` or `local_part` replaces the mailbox, and its mail is lost.",
-		Attributes: map[string]schema.Attribute{
-			"id": schema.StringAttribute{
-				Computed: true, PlanModifiers: stable,
-				MarkdownDescription: "UUID of the mailbox.",
+		Attributes:          attributes,
+	}
+}
+
+// recordAttributes are the attributes of record.
+func recordAttributes() map[string]schema.Attribute {
+	stable := []planmodifier.String{stringplanmodifier.UseStateForUnknown()}
+	return map[string]schema.Attribute{
+		"id": schema.StringAttribute{
+			Computed: true, PlanModifiers: stable,
+			MarkdownDescription: "UUID of the mailbox.",
+		},
+		"domain": schema.StringAttribute{
+			Required:            true,
+			CustomType:          customtype.DomainRefType{Lenient: true},
+			Validators:          []validator.String{customtype.DomainRefType{}.Validator()},
+			PlanModifiers:       []planmodifier.String{service.KeepDomainRef(), stringplanmodifier.RequiresReplace()},
+			MarkdownDescription: "Domain of the mailbox, by name or UUID, for instance `mailhost_domain.main.name`. Changing it replaces the mailbox.",
+		},
+		"local_part": schema.StringAttribute{
+			Required:            true,
+			CustomType:          customtype.LocalPartType{Lenient: true},
+			Validators:          []validator.String{customtype.LocalPartType{}.Validator()},
+			PlanModifiers:       []planmodifier.String{service.KeepEqual(customtype.Equal[customtype.LocalPart]), stringplanmodifier.RequiresReplace()},
+			MarkdownDescription: "Part of the address before the @, an RFC 5321 dot-atom. Upper and lower case are the same. Changing it replaces the mailbox.",
+		},
+		"first_name": schema.StringAttribute{
+			Required:            true,
+			Validators:          []validator.String{validate.Length[api.CreateMailboxBody]("first_name")},
+			MarkdownDescription: "First name of the person.",
+		},
+		"last_name": schema.StringAttribute{
+			Required:            true,
+			Validators:          []validator.String{validate.Length[api.CreateMailboxBody]("last_name")},
+			MarkdownDescription: "Last name of the person.",
+		},
+		"domain_id": schema.StringAttribute{
+			Computed: true, PlanModifiers: stable,
+			MarkdownDescription: "UUID of the domain.",
+		},
+		"domain_name": schema.StringAttribute{
+			Computed: true, PlanModifiers: stable,
+			MarkdownDescription: "Name of the domain, in ASCII.",
+		},
+		"primary_email": schema.StringAttribute{
+			Computed: true, PlanModifiers: stable,
+			MarkdownDescription: "Address of the mailbox.",
+		},
+		"status": schema.StringAttribute{
+			Computed: true, PlanModifiers: stable,
+			MarkdownDescription: "State of the mailbox: provisioning, active, paused or deleting.",
+		},
+		"quota": schema.SingleNestedAttribute{
+			Computed: true, PlanModifiers: []planmodifier.Object{objectplanmodifier.UseStateForUnknown()},
+			MarkdownDescription: "Storage of the mailbox. What is used is as of the last refresh.",
+			Attributes: map[string]schema.Attribute{
+				"allowed": schema.Int64Attribute{Computed: true, MarkdownDescription: "Bytes that may be used."},
+				"used":    schema.Int64Attribute{Computed: true, MarkdownDescription: "Bytes that are used."},
 			},
-			"domain": schema.StringAttribute{
-				Required:            true,
-				CustomType:          customtype.DomainRefType{Lenient: true},
-				Validators:          []validator.String{customtype.DomainRefType{}.Validator()},
-				PlanModifiers:       []planmodifier.String{service.KeepDomainRef(), stringplanmodifier.RequiresReplace()},
-				MarkdownDescription: "Domain of the mailbox, by name or UUID, for instance `mailhost_domain.main.name`. Changing it replaces the mailbox.",
-			},
-			"local_part": schema.StringAttribute{
-				Required:            true,
-				CustomType:          customtype.LocalPartType{Lenient: true},
-				Validators:          []validator.String{customtype.LocalPartType{}.Validator()},
-				PlanModifiers:       []planmodifier.String{service.KeepEqual(customtype.Equal[customtype.LocalPart]), stringplanmodifier.RequiresReplace()},
-				MarkdownDescription: "Part of the address before the @, an RFC 5321 dot-atom. Upper and lower case are the same. Changing it replaces the mailbox.",
-			},
-			"first_name": schema.StringAttribute{
-				Required:            true,
-				Validators:          []validator.String{validate.Length[api.CreateMailboxBody]("first_name")},
-				MarkdownDescription: "First name of the person.",
-			},
-			"last_name": schema.StringAttribute{
-				Required:            true,
-				Validators:          []validator.String{validate.Length[api.CreateMailboxBody]("last_name")},
-				MarkdownDescription: "Last name of the person.",
-			},
-			"domain_id": schema.StringAttribute{
-				Computed: true, PlanModifiers: stable,
-				MarkdownDescription: "UUID of the domain.",
-			},
-			"domain_name": schema.StringAttribute{
-				Computed: true, PlanModifiers: stable,
-				MarkdownDescription: "Name of the domain, in ASCII.",
-			},
-			"primary_email": schema.StringAttribute{
-				Computed: true, PlanModifiers: stable,
-				MarkdownDescription: "Address of the mailbox.",
-			},
-			"status": schema.StringAttribute{
-				Computed: true, PlanModifiers: stable,
-				MarkdownDescription: "State of the mailbox: provisioning, active, paused or deleting.",
-			},
-			"quota": schema.SingleNestedAttribute{
-				Computed: true, PlanModifiers: []planmodifier.Object{objectplanmodifier.UseStateForUnknown()},
-				MarkdownDescription: "Storage of the mailbox. What is used is as of the last refresh.",
-				Attributes: map[string]schema.Attribute{
-					"allowed": schema.Int64Attribute{Computed: true, MarkdownDescription: "Bytes that may be used."},
-					"used":    schema.Int64Attribute{Computed: true, MarkdownDescription: "Bytes that are used."},
-				},
-			},
-			"aliases": schema.ListNestedAttribute{
-				Computed: true, PlanModifiers: []planmodifier.List{listplanmodifier.UseStateForUnknown()},
-				MarkdownDescription: "Further addresses of the mailbox.",
-				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-					"alias":        schema.StringAttribute{Computed: true, MarkdownDescription: "The address."},
-					"is_catch_all": schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether it takes all mail of the domain that no mailbox takes."},
-				}},
-			},
-			"workspace_id": schema.StringAttribute{
-				Computed: true, PlanModifiers: stable,
-				MarkdownDescription: "UUID of the domain's workspace.",
-			},
-			"workspace_name": schema.StringAttribute{
-				Computed: true, PlanModifiers: stable,
-				MarkdownDescription: "Name of the domain's workspace.",
-			},
-			"created_at": schema.StringAttribute{
-				Computed: true, PlanModifiers: stable,
-				MarkdownDescription: "When the mailbox was created (RFC 3339).",
-			},
-			"updated_at": schema.StringAttribute{
-				Computed:            true,
-				MarkdownDescription: "When the mailbox was last changed (RFC 3339).",
-			},
-			"timeouts": service.CreateTimeout(ctx, createTimeout),
+		},
+		"aliases": schema.ListNestedAttribute{
+			Computed: true, PlanModifiers: []planmodifier.List{listplanmodifier.UseStateForUnknown()},
+			MarkdownDescription: "Further addresses of the mailbox.",
+			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+				"alias":        schema.StringAttribute{Computed: true, MarkdownDescription: "The address."},
+				"is_catch_all": schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether it takes all mail of the domain that no mailbox takes."},
+			}},
+		},
+		"workspace_id": schema.StringAttribute{
+			Computed: true, PlanModifiers: stable,
+			MarkdownDescription: "UUID of the domain's workspace.",
+		},
+		"workspace_name": schema.StringAttribute{
+			Computed: true, PlanModifiers: stable,
+			MarkdownDescription: "Name of the domain's workspace.",
+		},
+		"created_at": schema.StringAttribute{
+			Computed: true, PlanModifiers: stable,
+			MarkdownDescription: "When the mailbox was created (RFC 3339).",
+		},
+		"updated_at": schema.StringAttribute{
+			Computed:            true,
+			MarkdownDescription: "When the mailbox was last changed (RFC 3339).",
 		},
 	}
 }

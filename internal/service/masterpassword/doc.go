@@ -1,2 +1,3 @@
-// Package masterpassword has the resource mailhost_master_password.
+// Package masterpassword has the resource mailhost_master_password, its data sources
+// and its list resource.
 package masterpassword

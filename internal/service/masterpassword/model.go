@@ -7,37 +7,41 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
-	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
 // model is the resource as Terraform keeps it.
 type model struct {
+	record
+	secret
+	GeneratedSecret types.String `tfsdk:"generated_secret"`
+}
+
+// record is what the API says of a master password, which is nothing of its
+// secret.
+type record struct {
 	ID   types.String `tfsdk:"id"`
 	Name types.String `tfsdk:"name"`
 	service.Scope
-	secret
-	GeneratedSecret types.String `tfsdk:"generated_secret"`
-	CreatedAt       types.String `tfsdk:"created_at"`
-	UpdatedAt       types.String `tfsdk:"updated_at"`
+	CreatedAt types.String `tfsdk:"created_at"`
+	UpdatedAt types.String `tfsdk:"updated_at"`
 }
 
 // label is how messages name the master password.
-func (m model) label() string {
-	if m.Name.IsNull() {
-		return "master password " + m.ID.ValueString()
+func (r record) label() string {
+	if r.Name.IsNull() {
+		return "master password " + r.ID.ValueString()
 	}
-	return "master password " + strconv.Quote(m.Name.ValueString())
+	return "master password " + strconv.Quote(r.Name.ValueString())
 }
 
-// fill takes over what the API says of the master password, which is nothing of
-// its secret.
-func (m *model) fill(ctx context.Context, c *client.Client, p *api.MasterPassword) {
-	m.ID = types.StringValue(p.ID)
-	m.Name = types.StringValue(p.Name)
-	m.Scope.Fill(ctx, c, p.ScopeType, p.ScopeID)
-	m.CreatedAt = types.StringValue(p.CreatedAt)
-	m.UpdatedAt = types.StringValue(p.UpdatedAt)
+// fill takes over what the API says of the master password.
+func (r *record) fill(ctx context.Context, c service.DomainReader, p *api.MasterPassword) {
+	r.ID = types.StringValue(p.ID)
+	r.Name = types.StringValue(p.Name)
+	r.Scope.Fill(ctx, c, p.ScopeType, p.ScopeID)
+	r.CreatedAt = types.StringValue(p.CreatedAt)
+	r.UpdatedAt = types.StringValue(p.UpdatedAt)
 }
 
 // sameSecretAs reports whether a configuration gives, maybe by another

@@ -3,6 +3,7 @@ package masterpassword
 import (
 	"context"
 
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -23,20 +24,28 @@ func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConf
 func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	switch {
 	case req.Plan.Raw.IsNull():
+		r.announceRemains(ctx, req, resp)
 		return
 	case req.State.Raw.IsNull():
-		planCreate(ctx, resp)
+		planCreate(ctx, req, resp)
 		return
 	}
 	r.PlanScope(ctx, req, resp)
 	planSecret(ctx, req, resp)
 	service.SettlePlan(ctx, req, resp)
+	r.announceRemains(ctx, req, resp)
 }
 
-// planCreate lets a plan say whether there will be a generated secret.
-func planCreate(ctx context.Context, resp *resource.ModifyPlanResponse) {
-	var plan model
+// planCreate asks for a secret, and lets the plan say whether it will be a
+// generated one. A replacement is planned here too, the second time.
+func planCreate(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	var config, plan model
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
 	resp.Diagnostics.Append(resp.Plan.Get(ctx, &plan)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	resp.Diagnostics.Append(config.checkCreate()...)
 	if !plan.Generate.IsUnknown() && !plan.Generate.ValueBool() {
 		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("generated_secret"), types.StringNull())...)
 	}
@@ -44,13 +53,15 @@ func planCreate(ctx context.Context, resp *resource.ModifyPlanResponse) {
 
 // planSecret plans a replacement where the secret changes, for the API has no
 // operation that changes it. Where it stays, what the configuration says of it
-// is only taken down: after an import, which can't tell the secret, and where it
-// moves from one attribute to another, as out of the state into value_wo.
+// is only taken down: after an import, which can't tell the secret, where it moves
+// from one attribute to another, as out of the state into value_wo, and where the
+// configuration says nothing of it any more.
 func planSecret(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	var config, plan, state model
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
 	resp.Diagnostics.Append(resp.Plan.Get(ctx, &plan)...)
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	resp.Diagnostics.Append(config.checkVersion(state.secret)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -58,6 +69,9 @@ func planSecret(ctx context.Context, req resource.ModifyPlanRequest, resp *resou
 	switch {
 	case len(changed) == 0:
 		plan.GeneratedSecret = state.GeneratedSecret
+	case config.absent():
+		plan.GeneratedSecret = types.StringNull()
+		addForgotten(&resp.Diagnostics, state)
 	case !state.recorded(), state.sameSecretAs(config):
 		plan.GeneratedSecret = types.StringNull()
 	default:
@@ -68,4 +82,18 @@ func planSecret(ctx context.Context, req resource.ModifyPlanRequest, resp *resou
 		plan.UpdatedAt = state.UpdatedAt // nothing is sent
 	}
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
+}
+
+// addForgotten warns of what comes of a secret that the configuration says nothing
+// of any more.
+func addForgotten(diags *diag.Diagnostics, state model) {
+	last := "It is not in the state, so that nothing is lost but value_wo_version."
+	if !state.GeneratedSecret.IsNull() {
+		last = "The state has the only copy of the generated secret that Terraform knows of: keep one elsewhere if it is still needed."
+	} else if !state.Value.IsNull() {
+		last = "The state forgets it too."
+	}
+	diags.AddWarning("The secret of the "+state.label()+" is no longer managed",
+		"The configuration says nothing of the secret any more, so it stays in use as it is. "+last+
+			"\n\nWhat the configuration says of it later is taken down without being sent, as after an import. For a new secret, give it and replace the master password, for instance with terraform apply -replace.")
 }

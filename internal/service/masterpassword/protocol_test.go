@@ -138,6 +138,36 @@ func TestWriteOnlyIsKeptNowhere(t *testing.T) {
 }
 
 // TestAPIErrors lets the API refuse a secret in words that quote it.
+// TestWriteOnlyLeftOut plans without the secret, as a pipeline does that only
+// plans: it needs the secret for a new version alone, or for another object.
+func TestWriteOnlyLeftOut(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	p := s.Protocol(t, "")
+	o, diags := p.Apply(t.Context(), typeName, map[string]any{"name": "ops", "value_wo": "hunter22", "value_wo_version": 1}, nil)
+	p.NoErrors(diags)
+	for name, c := range map[string]struct {
+		config map[string]any
+		prior  *acctest.Object
+		want   string
+	}{
+		"as it was":       {map[string]any{"name": "ops", "value_wo_version": 1}, o, ""},
+		"another name":    {map[string]any{"name": "dev", "value_wo_version": 1}, o, ""},
+		"another version": {map[string]any{"name": "ops", "value_wo_version": 2}, o, "value_wo_version without value_wo"},
+		"a create":        {map[string]any{"name": "ops", "value_wo_version": 1}, nil, "A master password without a secret"},
+	} {
+		p.NoErrors(p.Validate(typeName, c.config))
+		plan, diags := p.Plan(typeName, c.config, c.prior)
+		if c.want != "" {
+			acctest.Expect(t, diags, "ERROR", c.want)
+			continue
+		}
+		if len(diags) > 0 || len(plan.Replace) > 0 {
+			t.Errorf("%s: %s, replaces %v", name, acctest.Render(diags), plan.Replace)
+		}
+	}
+}
+
 func TestAPIErrors(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})

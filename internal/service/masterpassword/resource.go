@@ -42,7 +42,8 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 		return
 	}
 	// What was not known when the plan was made is known now.
-	if resp.Diagnostics.Append(config.check()...); resp.Diagnostics.HasError() {
+	resp.Diagnostics.Append(config.check()...)
+	if resp.Diagnostics.Append(config.checkCreate()...); resp.Diagnostics.HasError() {
 		return
 	}
 	created, err := c.CreateMasterPassword(ctx, api.CreateMasterPasswordBody{
@@ -110,10 +111,7 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 		return
 	}
 	err := c.DeleteMasterPassword(ctx, state.ID.ValueString())
-	service.Deleted(&resp.Diagnostics, err, "delete", state.label(), func() {
-		service.AddRemains(&resp.Diagnostics, state.label(), state.ID.ValueString(),
-			fmt.Sprintf("THE PASSWORD STILL WORKS: whoever knows it can use every mailbox of %s. Its name stays taken there; to create another one, choose another name.", state.Client()))
-	})
+	service.Deleted(&resp.Diagnostics, err, "delete", state.remains())
 }
 
 // ImportState implements resource.ResourceWithImportState: by UUID, by name with

@@ -162,6 +162,59 @@ func TestWriteOnly(t *testing.T) {
 	}})
 }
 
+// TestDrift renames a master password outside, which is seen and repaired.
+func TestDrift(t *testing.T) {
+	t.Parallel()
+	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+		config := password(s, "ops", `value = "hunter22"`)
+		acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
+			{Config: config},
+			{
+				PreConfig: func() {
+					p, err := s.Client.FindMasterPassword(t.Context(), "ops", client.Scope{})
+					if err == nil {
+						_, err = s.Client.RenameMasterPassword(t.Context(), p.ID, "somebody's")
+					}
+					if err != nil {
+						t.Error(err)
+					}
+				},
+				Config:            config,
+				ConfigPlanChecks:  plans(plancheck.ResourceActionUpdate, plancheck.ExpectKnownValue(address, tfjsonpath.New("name"), knownvalue.StringExact("ops"))),
+				ConfigStateChecks: []statecheck.StateCheck{has("name", knownvalue.StringExact("ops")), has("value", knownvalue.StringExact("hunter22"))},
+			},
+		}})
+	})
+}
+
+// TestSecretLeftOut takes each way of saying the secret out of the configuration:
+// the state forgets it, and nothing else happens.
+func TestSecretLeftOut(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	for name, secret := range map[string]string{
+		"value": `value = "hunter22"`, "value_wo": "value_wo = \"hunter22\"\nvalue_wo_version = 1", "generate": "generate = true",
+	} {
+		t.Run(name, func(t *testing.T) {
+			id := statecheck.CompareValue(sameString{})
+			kept := func() statecheck.StateCheck { return id.AddStateValue(address, tfjsonpath.New("id")) }
+			acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
+				{Config: password(s, name, secret), ConfigStateChecks: []statecheck.StateCheck{kept()}},
+				{
+					Config: password(s, name, ""),
+					ConfigPlanChecks: plans(plancheck.ResourceActionUpdate,
+						plancheck.ExpectKnownValue(address, tfjsonpath.New("updated_at"), knownvalue.NotNull())),
+					ConfigStateChecks: []statecheck.StateCheck{
+						kept(), has("value", knownvalue.Null()), has("generated_secret", knownvalue.Null()), has("value_wo_version", knownvalue.Null()), has("generate", knownvalue.Null()),
+					},
+				},
+				{Config: password(s, name+" 2", ""), ConfigPlanChecks: plans(plancheck.ResourceActionUpdate), ConfigStateChecks: []statecheck.StateCheck{kept()}},
+				{Config: password(s, name+" 2", `value = "hunter22"`), ConfigPlanChecks: plans(plancheck.ResourceActionUpdate), ConfigStateChecks: []statecheck.StateCheck{kept()}},
+			}})
+		})
+	}
+}
+
 // TestImportIntoEmptyState imports what has a secret that nobody knows, and does
 // not replace it, whatever the configuration says of the secret.
 func TestImportIntoEmptyState(t *testing.T) {
@@ -238,6 +291,7 @@ func TestRefused(t *testing.T) {
 	}
 	for name, c := range map[string]struct{ config, want string }{
 		"no secret":      {password(s, "ops", "generate = false"), `(?s)without a secret.*generate = true`},
+		"nothing at all": {password(s, "ops", ""), `(?s)without a secret.*value_wo with\s+value_wo_version`},
 		"two secrets":    {password(s, "ops", "value = \"hunter22\"\ngenerate = true"), `(?s)generate = true\n.*from value and from\s+generate`},
 		"no version":     {password(s, "ops", `value_wo = "hunter22"`), `value_wo without value_wo_version`},
 		"version alone":  {password(s, "ops", "generate = true\nvalue_wo_version = 1"), `value_wo_version without value_wo`},

@@ -17,7 +17,7 @@ import (
 
 const description = `A master password: a credential for every mailbox of a domain, of a workspace, or of the whole account.
 
-Its secret comes from exactly one of three:
+To create one, its secret comes from exactly one of three:
 
 * ` + "`generate = true`" + `: the API makes one and tells it once; it is kept in the state, as ` + "`generated_secret`" + `.
 * ` + "`value`" + `: you give one; it is kept in the state.
@@ -28,12 +28,49 @@ The API can't change a secret: another one replaces the master password, and the
 
 To move a secret out of the state, give the same one as ` + "`value_wo`" + ` in place of ` + "`value`" + ` or of the generated one: the master password stays as it is.
 
-After an import the secret is not known and stays as it is: what the configuration says of it is taken down without being sent.`
+After an import the secret is not known and stays as it is: what the configuration says of it is taken down without being sent, and it need not say anything, as one that ` + "`-generate-config-out`" + ` has written does not.
+
+Where the configuration says nothing of the secret any more, the secret stays in use and the state forgets it; a plan warns of that.`
 
 // Schema implements resource.Resource.
 func (r *Resource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
-	stable := []planmodifier.String{stringplanmodifier.UseStateForUnknown()}
+	attributes := recordAttributes()
+	maps.Copy(attributes, secretAttributes())
+	resp.Schema = schema.Schema{MarkdownDescription: description, Attributes: attributes}
+}
+
+// secretAttributes are the attributes of secret, and the secret that the API makes.
+func secretAttributes() map[string]schema.Attribute {
 	length := validate.Length[api.CreateMasterPasswordBody]("value")
+	return map[string]schema.Attribute{
+		"value": schema.StringAttribute{
+			Optional: true, Sensitive: true,
+			Validators:          []validator.String{length},
+			MarkdownDescription: "The secret, " + length.MarkdownDescription(context.Background()) + ". It is kept in the state. Another one replaces the master password.",
+		},
+		"value_wo": schema.StringAttribute{
+			Optional: true, Sensitive: true, WriteOnly: true,
+			Validators:          []validator.String{length},
+			MarkdownDescription: "The secret, as `value`, but kept neither in the state nor in a plan; it may be an ephemeral value. It needs `value_wo_version`, and Terraform or OpenTofu 1.11 or later.",
+		},
+		"value_wo_version": schema.Int64Attribute{
+			Optional:            true,
+			MarkdownDescription: "Any number. Change it when you change `value_wo`, which Terraform can't see: another number replaces the master password. While it stays as it is, `value_wo` may be null, so that a plan need not know the secret.",
+		},
+		"generate": schema.BoolAttribute{
+			Optional:            true,
+			MarkdownDescription: "Whether the API generates the secret. A change replaces the master password, but where it is left out together with `value` and `value_wo`.",
+		},
+		"generated_secret": schema.StringAttribute{
+			Computed: true, Sensitive: true,
+			MarkdownDescription: "The generated secret, with `generate = true`; null otherwise, and after an import.",
+		},
+	}
+}
+
+// recordAttributes are the attributes of record.
+func recordAttributes() map[string]schema.Attribute {
+	stable := []planmodifier.String{stringplanmodifier.UseStateForUnknown()}
 	attributes := map[string]schema.Attribute{
 		"id": schema.StringAttribute{
 			Computed: true, PlanModifiers: stable,
@@ -44,28 +81,6 @@ func (r *Resource) Schema(_ context.Context, _ resource.SchemaRequest, resp *res
 			Validators:          []validator.String{validate.Length[api.CreateMasterPasswordBody]("name")},
 			MarkdownDescription: "Name of the master password, unique within its scope. It can be changed.",
 		},
-		"value": schema.StringAttribute{
-			Optional: true, Sensitive: true,
-			Validators:          []validator.String{length},
-			MarkdownDescription: "The secret, " + length.MarkdownDescription(context.Background()) + ". It is kept in the state. Another one replaces the master password.",
-		},
-		"value_wo": schema.StringAttribute{
-			Optional: true, Sensitive: true, WriteOnly: true,
-			Validators:          []validator.String{length},
-			MarkdownDescription: "The secret, as `value`, but kept neither in the state nor in a plan. It needs `value_wo_version`, and Terraform or OpenTofu 1.11 or later.",
-		},
-		"value_wo_version": schema.Int64Attribute{
-			Optional:            true,
-			MarkdownDescription: "Any number. Change it when you change `value_wo`, which Terraform can't see: another number replaces the master password.",
-		},
-		"generate": schema.BoolAttribute{
-			Optional:            true,
-			MarkdownDescription: "Whether the API generates the secret. A change replaces the master password.",
-		},
-		"generated_secret": schema.StringAttribute{
-			Computed: true, Sensitive: true,
-			MarkdownDescription: "The generated secret, with `generate = true`; null otherwise, and after an import.",
-		},
 		"created_at": schema.StringAttribute{
 			Computed: true, PlanModifiers: stable,
 			MarkdownDescription: "When the master password was created (RFC 3339).",
@@ -75,6 +90,6 @@ func (r *Resource) Schema(_ context.Context, _ resource.SchemaRequest, resp *res
 			MarkdownDescription: "When the master password was last changed (RFC 3339).",
 		},
 	}
-	maps.Copy(attributes, service.ScopeAttributes("a master password"))
-	resp.Schema = schema.Schema{MarkdownDescription: description, Attributes: attributes}
+	maps.Copy(attributes, service.ScopeAttributes(noun))
+	return attributes
 }

@@ -14,6 +14,9 @@ type secret struct {
 	Generate       types.Bool   `tfsdk:"generate"`
 }
 
+// choice says what a configuration may say of the secret.
+const choice = "Set value, value_wo with value_wo_version, or generate = true: exactly one of the three."
+
 // recorded reports whether a state says where the secret comes from. After an
 // import it does not.
 func (s secret) recorded() bool {
@@ -54,12 +57,26 @@ func (s secret) changes(plan secret) (changed []path.Path) {
 	return changed
 }
 
-// check returns what is wrong with a configuration. It leaves alone what is not
+// absent reports whether a configuration says nothing of the secret: then one that
+// exists stays as it is. What is not known yet may turn out to say something.
+func (s secret) absent() bool {
+	return s.Value.IsNull() && s.ValueWO.IsNull() && !s.Generate.IsUnknown() && !s.Generate.ValueBool()
+}
+
+// checkCreate returns what is wrong with a configuration that creates a master
+// password.
+func (s secret) checkCreate() (diags diag.Diagnostics) {
+	if s.absent() {
+		diags.AddError("A master password without a secret",
+			"Nothing says what the secret is, which only one that exists can do without, after an import for instance. "+choice)
+	}
+	return diags
+}
+
+// check returns what is wrong with any configuration. It leaves alone what is not
 // known yet.
 func (s secret) check() (diags diag.Diagnostics) {
-	const choice = "Set value, value_wo with value_wo_version, or generate = true: exactly one of the three."
 	var ways []string
-	unknown := s.Value.IsUnknown() || s.ValueWO.IsUnknown() || s.Generate.IsUnknown()
 	for _, v := range []struct {
 		name string
 		set  bool
@@ -72,20 +89,27 @@ func (s secret) check() (diags diag.Diagnostics) {
 			ways = append(ways, v.name)
 		}
 	}
-	switch {
-	case len(ways) > 1:
+	if len(ways) > 1 {
 		diags.AddAttributeError(path.Root(ways[1]), "Two secrets for one master password",
 			"The secret comes from "+ways[0]+" and from "+ways[1]+". "+choice)
-	case len(ways) == 0 && !unknown:
-		diags.AddError("A master password without a secret", "Nothing says what the secret is. "+choice)
 	}
 	if !s.ValueWO.IsNull() && s.ValueWOVersion.IsNull() {
 		diags.AddAttributeError(path.Root("value_wo"), "value_wo without value_wo_version",
 			"Terraform does not keep value_wo, so it can't see that it has changed. Set value_wo_version = 1 beside it, and another number whenever you change value_wo.")
 	}
-	if s.ValueWO.IsNull() && !s.ValueWOVersion.IsNull() && !s.ValueWOVersion.IsUnknown() {
+	if !s.absent() {
+		diags.Append(s.checkVersion(secret{})...)
+	}
+	return diags
+}
+
+// checkVersion returns what is wrong with a value_wo_version that comes without
+// value_wo and is another than that of the prior secret, if there is one. A plan
+// that changes nothing need not know the secret.
+func (s secret) checkVersion(prior secret) (diags diag.Diagnostics) {
+	if version := s.ValueWOVersion; s.ValueWO.IsNull() && !version.IsNull() && !version.IsUnknown() && !version.Equal(prior.ValueWOVersion) {
 		diags.AddAttributeError(path.Root("value_wo_version"), "value_wo_version without value_wo",
-			"value_wo_version only says when value_wo has changed. Set value_wo too, or remove value_wo_version.")
+			"value_wo_version says that value_wo is new. Set value_wo too, or leave value_wo_version out or as it was.")
 	}
 	return diags
 }

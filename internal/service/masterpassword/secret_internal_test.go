@@ -25,8 +25,8 @@ func TestCheck(t *testing.T) {
 		"value, not generate": {secret{Value: text, Generate: no}, nil},
 		"value_wo":            {secret{ValueWO: text, ValueWOVersion: one}, nil},
 		"generate":            {secret{Generate: yes}, nil},
-		"nothing":             {secret{}, []string{"A master password without a secret"}},
-		"generate = false":    {secret{Generate: no}, []string{"A master password without a secret"}},
+		"nothing":             {secret{}, nil},
+		"generate = false":    {secret{Generate: no}, nil},
 		"two":                 {secret{Value: text, Generate: yes}, []string{"Two secrets for one master password"}},
 		"three":               {secret{Value: text, ValueWO: text, ValueWOVersion: one, Generate: yes}, []string{"Two secrets for one master password"}},
 		"two and unknown":     {secret{Value: text, ValueWO: unknown, ValueWOVersion: one, Generate: yes}, []string{"Two secrets for one master password"}},
@@ -44,6 +44,29 @@ func TestCheck(t *testing.T) {
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// TestCheckCreate asks for a secret where nothing can say it any more.
+func TestCheckCreate(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		secret secret
+		fails  bool
+	}{
+		"nothing":          {secret{}, true},
+		"generate = false": {secret{Generate: no}, true},
+		"value":            {secret{Value: text, Generate: no}, false},
+		"value_wo":         {secret{ValueWO: text, ValueWOVersion: one}, false},
+		"generate":         {secret{Generate: yes}, false},
+		"unknown value":    {secret{Value: unknown}, false},
+		"unknown value_wo": {secret{ValueWO: unknown}, false},
+		"unknown generate": {secret{Generate: types.BoolUnknown()}, false},
+	} {
+		diags := c.secret.checkCreate()
+		if diags.HasError() != c.fails || c.secret.absent() != c.fails {
+			t.Errorf("%s: %v", name, diags)
 		}
 	}
 }

@@ -12,34 +12,41 @@ import (
 
 // model is the resource as Terraform keeps it.
 type model struct {
-	ID               types.String         `tfsdk:"id"`
-	AccountID        types.String         `tfsdk:"account_id"`
-	Name             types.String         `tfsdk:"name"`
-	ExpiresAt        customtype.Timestamp `tfsdk:"expires_at"`
-	RotationTriggers types.Map            `tfsdk:"rotation_triggers"`
-	Token            types.String         `tfsdk:"token"`
-	TokenLast4       types.String         `tfsdk:"token_last4"`
-	TokenPrefix      types.String         `tfsdk:"token_prefix"`
-	TokenPublicID    types.String         `tfsdk:"token_public_id"`
-	CreatedAt        types.String         `tfsdk:"created_at"`
-	UpdatedAt        types.String         `tfsdk:"updated_at"`
-	CreatedByUserID  types.String         `tfsdk:"created_by_user_id"`
-	LastUsedAt       types.String         `tfsdk:"last_used_at"`
-	RevokedAt        types.String         `tfsdk:"revoked_at"`
-	RevokedByUserID  types.String         `tfsdk:"revoked_by_user_id"`
+	record
+
+	ValidFor         types.String `tfsdk:"valid_for"`
+	RotateBefore     types.String `tfsdk:"rotate_before"`
+	RotationTriggers types.Map    `tfsdk:"rotation_triggers"`
+	Token            types.String `tfsdk:"token"`
+}
+
+// record is what the API says of a service account, again and again.
+type record struct {
+	ID              types.String         `tfsdk:"id"`
+	AccountID       types.String         `tfsdk:"account_id"`
+	Name            types.String         `tfsdk:"name"`
+	ExpiresAt       customtype.Timestamp `tfsdk:"expires_at"`
+	TokenLast4      types.String         `tfsdk:"token_last4"`
+	TokenPrefix     types.String         `tfsdk:"token_prefix"`
+	TokenPublicID   types.String         `tfsdk:"token_public_id"`
+	CreatedAt       types.String         `tfsdk:"created_at"`
+	UpdatedAt       types.String         `tfsdk:"updated_at"`
+	CreatedByUserID types.String         `tfsdk:"created_by_user_id"`
+	LastUsedAt      types.String         `tfsdk:"last_used_at"`
+	RevokedAt       types.String         `tfsdk:"revoked_at"`
+	RevokedByUserID types.String         `tfsdk:"revoked_by_user_id"`
 }
 
 // label is how messages name the service account.
-func (m model) label() string {
+func (m record) label() string {
 	if m.Name.ValueString() != "" {
 		return "service account " + strconv.Quote(m.Name.ValueString())
 	}
 	return "service account " + m.ID.ValueString()
 }
 
-// fill takes over what the API says of the service account. It never says the
-// token again.
-func (m *model) fill(a *api.ServiceAccount) {
+// fill takes over what the API says of the service account.
+func (m *record) fill(a *api.ServiceAccount) {
 	m.ID = types.StringValue(a.ID)
 	m.AccountID = types.StringValue(a.AccountID)
 	m.Name = types.StringValue(a.Name)
@@ -56,7 +63,7 @@ func (m *model) fill(a *api.ServiceAccount) {
 }
 
 // imported reports whether the service account was made outside Terraform, so
-// that its token is not known.
+// that its token is not known: the API never says it again.
 func (m model) imported() bool { return m.Token.IsNull() }
 
 // past reports whether a point in time is given, known and over.

@@ -52,9 +52,9 @@ func TestStillWorks(t *testing.T) {
 	now := time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)
 	last4 := types.StringValue("enty")
 	for want, m := range map[string]model{
-		"STILL WORKS, and it never expires":          {TokenLast4: last4},
-		"STILL WORKS until 2028-01-01T00:00:00Z":     {TokenLast4: last4, ExpiresAt: timestamp("2028-01-01T00:00:00Z")},
-		"Its token has expired and no longer works.": {TokenLast4: last4, ExpiresAt: timestamp("2026-01-01T00:00:00Z")},
+		"STILL WORKS, and it never expires":          {record: record{TokenLast4: last4}},
+		"STILL WORKS until 2028-01-01T00:00:00Z":     {record: record{TokenLast4: last4, ExpiresAt: timestamp("2028-01-01T00:00:00Z")}},
+		"Its token has expired and no longer works.": {record: record{TokenLast4: last4, ExpiresAt: timestamp("2026-01-01T00:00:00Z")}},
 	} {
 		got := stillWorks(m, now)
 		if !strings.Contains(got, want) || strings.Contains(got, "STILL") != strings.Contains(got, "enty") {

@@ -17,17 +17,22 @@ import (
 )
 
 // Resource is mailhost_service_account.
-type Resource struct{ service.Resource }
+type Resource struct {
+	service.Resource
+
+	now func() time.Time
+}
 
 var (
-	_ resource.ResourceWithConfigure   = (*Resource)(nil)
-	_ resource.ResourceWithIdentity    = (*Resource)(nil)
-	_ resource.ResourceWithImportState = (*Resource)(nil)
-	_ resource.ResourceWithModifyPlan  = (*Resource)(nil)
+	_ resource.ResourceWithConfigure      = (*Resource)(nil)
+	_ resource.ResourceWithIdentity       = (*Resource)(nil)
+	_ resource.ResourceWithImportState    = (*Resource)(nil)
+	_ resource.ResourceWithModifyPlan     = (*Resource)(nil)
+	_ resource.ResourceWithValidateConfig = (*Resource)(nil)
 )
 
 // NewResource returns the resource.
-func NewResource() resource.Resource { return &Resource{} }
+func NewResource() resource.Resource { return &Resource{now: time.Now} }
 
 // Metadata implements resource.Resource.
 func (r *Resource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
@@ -36,14 +41,16 @@ func (r *Resource) Metadata(_ context.Context, req resource.MetadataRequest, res
 
 // ModifyPlan implements resource.ResourceWithModifyPlan.
 func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	planExpiry(ctx, req, resp, r.now())
 	service.SettlePlan(ctx, req, resp)
+	r.announceRemains(ctx, req, resp)
 	if !req.State.Raw.IsNull() || req.Plan.Raw.IsNull() {
 		return
 	}
 	// A replacement is planned as a create too; only a create needs a future.
 	var plan model
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	if past(plan.ExpiresAt, time.Now()) {
+	if past(plan.ExpiresAt, r.now()) {
 		resp.Diagnostics.AddAttributeError(path.Root("expires_at"), "The service account would be born expired",
 			fmt.Sprintf("expires_at is %s, which is over. Give a time in the future, or leave expires_at out for a token that never expires.", plan.ExpiresAt.ValueString()))
 	}
@@ -58,10 +65,10 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 		return
 	}
 	created, err := c.CreateServiceAccount(ctx, api.CreateServiceAccountBody{
-		Name: plan.Name.ValueString(), ExpiresAt: plan.ExpiresAt.ValueStringPointer(),
+		Name: plan.Name.ValueString(), ExpiresAt: plan.expiry(r.now()),
 	})
 	if err != nil {
-		service.AddError(&resp.Diagnostics, err, "Can't create the "+plan.label(), service.Fields{})
+		service.AddError(&resp.Diagnostics, err, "Can't create the "+plan.label(), plan.fields())
 		return
 	}
 	plan.fill(&created.ServiceAccount)
@@ -95,20 +102,25 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 		resp.State.RemoveResource(ctx)
 	default:
 		state.fill(a)
-		warnExpired(&resp.Diagnostics, state)
+		warnExpired(&resp.Diagnostics, state, r.now())
 		resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 	}
 }
 
-func warnExpired(diags *diag.Diagnostics, state model) {
-	if past(state.ExpiresAt, time.Now()) {
-		diags.AddAttributeWarning(path.Root("expires_at"), fmt.Sprintf("The %s has expired", state.label()),
-			fmt.Sprintf("Its token stopped working at %s. For a new one give another expires_at; without use for it, remove the resource.", state.ExpiresAt.ValueString()))
+func warnExpired(diags *diag.Diagnostics, state model, now time.Time) {
+	if !past(state.ExpiresAt, now) {
+		return
 	}
+	next := "For a new one give another expires_at"
+	if !state.ValidFor.IsNull() {
+		next = "The next apply replaces it"
+	}
+	diags.AddAttributeWarning(path.Root("expires_at"), fmt.Sprintf("The %s has expired", state.label()),
+		fmt.Sprintf("Its token stopped working at %s. %s; without use for it, remove the resource.", state.ExpiresAt.ValueString(), next))
 }
 
 // Update implements resource.Resource. Nothing of a service account can be
-// changed; an update only takes down what an import could not know.
+// changed; an update only takes down what the API does not know.
 func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	var plan, state model
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
@@ -130,9 +142,7 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 		return
 	}
 	err := c.RevokeServiceAccount(ctx, state.ID.ValueString())
-	service.Deleted(&resp.Diagnostics, err, "revoke", state.label(), func() {
-		service.AddRemainsUnread(&resp.Diagnostics, state.label(), state.ID.ValueString(), stillWorks(state, time.Now()))
-	})
+	service.Deleted(&resp.Diagnostics, err, "revoke", state.remains(r.now()))
 }
 
 // stillWorks says what it means that a token can't be revoked.

@@ -94,8 +94,8 @@ func TestLifecycle(t *testing.T) {
 						return fmt.Errorf("token %d: works %t", i, works(s, token))
 					}
 				}
-				if len(tokens) != 4 {
-					return fmt.Errorf("there were %d tokens, want 4", len(tokens))
+				if len(tokens) != 5 {
+					return fmt.Errorf("there were %d tokens, want 5", len(tokens))
 				}
 				return nil
 			},
@@ -126,6 +126,24 @@ func TestLifecycle(t *testing.T) {
 				{
 					Config:           account(s, "CI", "rotation_triggers = { quarter = \"2\" }\nlifecycle {\n  create_before_destroy = true\n}"),
 					ConfigPlanChecks: plans(plancheck.ResourceActionCreateBeforeDestroy), Check: keep,
+				},
+				{
+					Config:            account(s, "CI", `valid_for = "720h"`),
+					ConfigPlanChecks:  plans(plancheck.ResourceActionReplace, plancheck.ExpectUnknownValue(address, tfjsonpath.New("expires_at"))),
+					ConfigStateChecks: []statecheck.StateCheck{has("expires_at", knownvalue.NotNull())}, Check: keep,
+				},
+				{Config: account(s, "CI", `valid_for = "43200m"`), ConfigPlanChecks: empty},
+				{ // that changes nothing of the service account
+					Config: account(s, "CI", "valid_for = \"720h\"\nrotate_before = \"168h\""),
+					ConfigPlanChecks: plans(plancheck.ResourceActionUpdate,
+						plancheck.ExpectKnownValue(address, tfjsonpath.New("expires_at"), knownvalue.NotNull()),
+						plancheck.ExpectKnownValue(address, tfjsonpath.New("updated_at"), knownvalue.NotNull()),
+					),
+					Check: keep,
+				},
+				{
+					SkipFunc:     func() (bool, error) { return s.PublishedOnly, nil }, // which reads none
+					ResourceName: address, ImportState: true, ImportStateVerify: true, ImportStateVerifyIgnore: []string{"token", "valid_for", "rotate_before", "last_used_at"},
 				},
 			},
 		})

@@ -62,7 +62,8 @@ func action(a plancheck.ResourceActionType) plancheck.PlanCheck {
 	return plancheck.ExpectResourceAction(address, a)
 }
 
-func TestAccDedicatedIP(t *testing.T) {
+func TestLifecycle(t *testing.T) {
+	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
 		var id string
 		keep := func(*terraform.State) error {
@@ -106,6 +107,18 @@ func TestAccDedicatedIP(t *testing.T) {
 						plancheck.ExpectKnownValue(address, tfjsonpath.New("ip_addresses"), knownvalue.ListSizeExact(1))),
 					Check: keep,
 				},
+				{
+					// Left out, it is what the state knows; beside an update, too.
+					Config:            s.ProviderConfig() + "resource \"mailhost_dedicated_ip\" \"test\" {\n  timeouts = { create = \"1h\" }\n}\n",
+					ConfigPlanChecks:  before(plancheck.ExpectEmptyPlan()),
+					ConfigStateChecks: []statecheck.StateCheck{value("option_id", knownvalue.StringExact(option(s, "eu")))},
+				},
+				{
+					Config:            s.ProviderConfig() + "resource \"mailhost_dedicated_ip\" \"test\" {}\n",
+					ConfigPlanChecks:  before(action(plancheck.ResourceActionUpdate), plancheck.ExpectKnownValue(address, tfjsonpath.New("option_id"), knownvalue.StringExact(option(s, "eu")))),
+					ConfigStateChecks: []statecheck.StateCheck{value("option_id", knownvalue.StringExact(option(s, "eu")))},
+					Check:             keep,
+				},
 				{ResourceName: address, ImportState: true, ImportStateVerify: true, ImportStateVerifyIgnore: []string{"option_id", "timeouts"}},
 				{
 					ResourceName: address, ImportState: true, ImportStateVerify: true, ImportStateVerifyIgnore: []string{"option_id", "timeouts"},
@@ -116,31 +129,74 @@ func TestAccDedicatedIP(t *testing.T) {
 					ImportStateIdFunc: func(*terraform.State) (string, error) { return claimed(t, s)[0].IPAddresses[0].IP, nil },
 				},
 				{ResourceName: address, ImportState: true, ImportStateId: "203.0.113.99", ExpectError: regexp.MustCompile(`(?s)Can't import "203.0.113.99".*not\s+found`)},
-				{
-					PreConfig: func() {
-						for _, d := range claimed(t, s) {
-							if err := s.Client.ReleaseDedicatedIP(t.Context(), d.ID); err != nil {
-								t.Fatal(err)
-							}
-						}
-						id = ""
-					},
-					Config:           config(s, option(s, "eu")),
-					ConfigPlanChecks: before(action(plancheck.ResourceActionCreate)),
-					Check:            keep,
-				},
 			},
 		})
 	})
 }
 
+// An address that is given back outside is claimed anew.
+func TestDisappears(t *testing.T) {
+	t.Parallel()
+	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+		remove := func() {
+			for _, d := range claimed(t, s) {
+				if err := s.Client.ReleaseDedicatedIP(t.Context(), d.ID); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
+			{Config: config(s, option(s, "eu"))},
+			{
+				PreConfig:        remove,
+				Config:           config(s, option(s, "eu")),
+				ConfigPlanChecks: before(action(plancheck.ResourceActionCreate)),
+				Check: func(*terraform.State) error {
+					if n := len(claimed(t, s)); n != 1 {
+						return fmt.Errorf("%d addresses are claimed", n)
+					}
+					return nil
+				},
+			},
+			{
+				PreConfig:   remove,
+				Config:      s.ProviderConfig() + "resource \"mailhost_dedicated_ip\" \"test\" {}\n",
+				ExpectError: regexp.MustCompile(`option_id is missing to claim a dedicated IP`),
+			},
+		}})
+	})
+}
+
+// An option that is only known in the apply is fine in the plan.
+func TestOptionKnownLater(t *testing.T) {
+	s := acctest.NewServer(t, acctest.Options{})
+	later := func(value string) string {
+		return strings.ReplaceAll(config(s, "x"), `"x"`, "terraform_data.option.output") + "resource \"terraform_data\" \"option\" {\n  input = " + value + "\n}\n"
+	}
+	acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
+		{Config: later("null"), ExpectError: regexp.MustCompile(`(?s)option_id is missing to claim a dedicated IP.*Europe,\s+DE,\s+16\s+left`)},
+		{Config: later(fmt.Sprintf("%q", option(s, "eu")))},
+	}})
+}
+
 // An import can't know the option: what the configuration says is stored, and
 // from then on another one replaces the address.
-func TestAccDedicatedIPImportIntoEmptyState(t *testing.T) {
+func TestImportIntoEmptyState(t *testing.T) {
+	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
 		d := claim(t, s, "eu")
 		block := fmt.Sprintf("import {\n  to = %s\n  id = %q\n}\n", address, d.IPAddresses[0].IP)
 		acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
+			{
+				// It needs none either.
+				Config: s.ProviderConfig() + "resource \"mailhost_dedicated_ip\" \"test\" {}\n" + block,
+				ConfigPlanChecks: resource.ConfigPlanChecks{
+					PreApply:             []plancheck.PlanCheck{action(plancheck.ResourceActionNoop)},
+					PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
+				},
+				ConfigStateChecks: []statecheck.StateCheck{value("option_id", knownvalue.Null())},
+			},
+			{Config: s.ProviderConfig() + "removed {\n  from = " + address + "\n  lifecycle {\n    destroy = false\n  }\n}\n"},
 			{Config: config(s, "eu"), ExpectError: regexp.MustCompile(`(?s)Invalid option_id.*option_id = "eu".*must be a\s+UUID`)},
 			{
 				Config: config(s, option(s, "eu")) + block,

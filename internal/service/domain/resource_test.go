@@ -60,7 +60,8 @@ func text(s string) knownvalue.Check { return knownvalue.StringExact(s) }
 
 var emptyPlan = resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}
 
-func TestAccDomain(t *testing.T) {
+func TestLifecycle(t *testing.T) {
+	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
 		const name, canonical = "Bücher-Laden.DE", "xn--bcher-laden-thb.de"
 		acctest.Test(t, resource.TestCase{
@@ -128,7 +129,7 @@ func TestAccDomain(t *testing.T) {
 func quote(s string) string { return fmt.Sprintf("%q", s) }
 
 // A contact_info that changes after the purchase is stored, and nothing else.
-func TestAccDomainContactInfo(t *testing.T) {
+func TestContactInfoIsStored(t *testing.T) {
 	s := acctest.NewServer(t, acctest.Options{})
 	stored := resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
 		action(plancheck.ResourceActionUpdate), planned("updated_at", knownvalue.NotNull()), planned("redirect_mode", knownvalue.Null()),
@@ -160,7 +161,8 @@ func TestAccDomainContactInfo(t *testing.T) {
 
 // An import leaves contact_info null: what the configuration says is stored, the
 // domain is not replaced, and nothing is bought.
-func TestAccDomainImportIntoEmptyState(t *testing.T) {
+func TestImportIntoEmptyState(t *testing.T) {
+	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
 		s.Domain(t, "example.com")
 		s.Domain(t, "example.net")
@@ -187,7 +189,8 @@ func TestAccDomainImportIntoEmptyState(t *testing.T) {
 }
 
 // A domain that the account owns is adopted and made as configured.
-func TestAccDomainAdopt(t *testing.T) {
+func TestAdopt(t *testing.T) {
+	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
 		owned := s.Domain(t, "example.com")
 		yes := true
@@ -207,58 +210,105 @@ func TestAccDomainAdopt(t *testing.T) {
 	})
 }
 
-// A domain that is deleted outside is bought again.
-func TestAccDomainDisappears(t *testing.T) {
+// A domain that is deleted outside is bought again; one that came back meanwhile
+// is adopted.
+func TestDisappears(t *testing.T) {
+	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+		remove := func() {
+			if err := s.Client.DeleteDomain(t.Context(), "example.com"); err != nil {
+				t.Error(err)
+			}
+		}
+		create := resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{action(plancheck.ResourceActionCreate)}}
+		var back string
 		acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
 			{Config: config(s, "example.com", contactInfo("+4930123456"))},
 			{
-				PreConfig: func() {
-					if err := s.Client.DeleteDomain(t.Context(), "example.com"); err != nil {
-						t.Fatal(err)
-					}
-				},
+				PreConfig:        remove,
 				Config:           config(s, "example.com", contactInfo("+4930123456")),
-				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{action(plancheck.ResourceActionCreate)}},
+				ConfigPlanChecks: create,
+			},
+			{
+				PreConfig:        func() { remove(); back = s.Domain(t, "example.com").ID },
+				Config:           config(s, "example.com", contactInfo("+4930123456")),
+				ConfigPlanChecks: create,
+				Check: func(state *terraform.State) error {
+					if id := state.RootModule().Resources[address].Primary.ID; id != back {
+						return fmt.Errorf("the state has %s, the account %s", id, back)
+					}
+					return nil
+				},
+			},
+			{
+				PreConfig:   remove,
+				Config:      config(s, "example.com"),
+				ExpectError: regexp.MustCompile(`contact_info is missing to buy the domain example.com`),
 			},
 		}})
 	})
 }
 
-// What changes outside is seen; what the API changes by itself makes no plan.
-func TestAccDomainDrift(t *testing.T) {
+// What is changed outside is seen and repaired; what the API changes by itself
+// makes no plan.
+func TestDrift(t *testing.T) {
+	t.Parallel()
+	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+		w, err := s.Client.CreateWorkspace(t.Context(), "Sales")
+		if err != nil {
+			t.Fatal(err)
+		}
+		change := func(body api.UpdateDomainBody) func() {
+			return func() {
+				if _, err := s.Client.UpdateDomain(t.Context(), "example.com", body); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		configured := config(s, "example.com", contactInfo("+4930123456"), `redirect_url = "https://www.example.com/"`, "workspace_id = "+quote(s.WorkspaceID))
+		no, yes := false, true
+		acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
+			{Config: configured},
+			{PreConfig: change(api.UpdateDomainBody{AutoRenew: &no}), Config: configured, ConfigPlanChecks: emptyPlan}, // only updated_at moves
+			{
+				PreConfig: change(api.UpdateDomainBody{
+					AutoRenew: &yes, WorkspaceID: &w.ID, RedirectURL: api.NullableFrom(new("https://elsewhere.example.com/")),
+				}),
+				Config:           configured,
+				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{action(plancheck.ResourceActionUpdate)}},
+				Check: func(*terraform.State) error {
+					if d := get(t, s, "example.com"); d.AutoRenew || d.WorkspaceID != s.WorkspaceID || *d.RedirectURL != "https://www.example.com/" {
+						return fmt.Errorf("not repaired: %+v", d)
+					}
+					return nil
+				},
+			},
+		}})
+	})
+}
+
+// What the API refuses in contact_info is named to the user, wherever the CLI
+// points.
+func TestContactRefusedOnTheCLI(t *testing.T) {
 	s := acctest.NewServer(t, acctest.Options{})
-	acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
-		{Config: config(s, "example.com", contactInfo("+4930123456"))},
-		{
-			PreConfig: func() {
-				no := false // what it is: only updated_at moves
-				if _, err := s.Client.UpdateDomain(t.Context(), "example.com", api.UpdateDomainBody{AutoRenew: &no}); err != nil {
-					t.Fatal(err)
-				}
-			},
-			Config:           config(s, "example.com", contactInfo("+4930123456")),
-			ConfigPlanChecks: emptyPlan,
-		},
-		{
-			PreConfig: func() {
-				yes := true
-				if _, err := s.Client.UpdateDomain(t.Context(), "example.com", api.UpdateDomainBody{AutoRenew: &yes}); err != nil {
-					t.Fatal(err)
-				}
-			},
-			Config:           config(s, "example.com", contactInfo("+4930123456")),
-			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{action(plancheck.ResourceActionUpdate)}},
-			ConfigStateChecks: []statecheck.StateCheck{
-				value("auto_renew", knownvalue.Bool(false)),
-			},
-		},
-	}})
+	acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{{
+		Config:      strings.ReplaceAll(config(s, "example.com", contactInfo("+4930123456")), s.URL, refuseContact(t, s)),
+		ExpectError: regexp.MustCompile(`(?s)Can't buy the domain example.com.*mailhost_domain.test.*contact_info.email: The\s+registry\s+refuses\s+it.*contact_info.phone: Has`),
+	}}})
+}
+
+// A name that is never sold fails in the plan, at its line.
+func TestNotRegistrableOnTheCLI(t *testing.T) {
+	s := acctest.NewServer(t, acctest.Options{})
+	acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{{
+		Config: config(s, "mail.example.org", contactInfo("+4930123456")), PlanOnly: true,
+		ExpectError: regexp.MustCompile(`(?s)Can't buy the domain mail.example.org.*name = "mail.example.org".*lies\s+below\s+"example.org"`),
+	}}})
 }
 
 // Another name is another domain, also where it is not known yet; a workspace is
 // moved to in place.
-func TestAccDomainReplaceAndMove(t *testing.T) {
+func TestReplaceAndMove(t *testing.T) {
 	s := acctest.NewServer(t, acctest.Options{})
 	w, err := s.Client.CreateWorkspace(t.Context(), "Sales")
 	if err != nil {

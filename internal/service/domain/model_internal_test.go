@@ -15,7 +15,7 @@ func TestFill(t *testing.T) {
 		DedicatedIPID: new("ip"), InboundTenantID: new("t"), InboundTenantExternalID: new("x"), InboundTenantName: new("n"), InboundTenantType: new("y"),
 		RedirectMode: new("302"), RedirectURL: new("https://example.org/"), Tags: []api.Tag{{ID: "1", Name: "blue"}}, CreatedAt: "c", UpdatedAt: "u",
 	}
-	var m model
+	var m record
 	m.fill(&full)
 	for got, want := range map[types.String]string{
 		m.ID: "id", m.Status: "active", m.DedicatedIPID: "ip", m.InboundTenantID: "t", m.InboundTenantExternalID: "x", m.InboundTenantName: "n",
@@ -38,8 +38,8 @@ func TestFill(t *testing.T) {
 }
 
 func TestChanges(t *testing.T) {
-	settings := func(workspace, redirect string, renew bool) model {
-		m := model{WorkspaceID: customtype.New[customtype.UUID](workspace), AutoRenew: types.BoolValue(renew)}
+	settings := func(workspace, redirect string, renew bool) record {
+		m := record{WorkspaceID: customtype.New[customtype.UUID](workspace), AutoRenew: types.BoolValue(renew)}
 		if redirect != "" {
 			m.RedirectURL = customtype.New[customtype.RedirectURL](redirect)
 		}
@@ -50,7 +50,7 @@ func TestChanges(t *testing.T) {
 	unknown := settings(a, "https://example.com/", true)
 	unknown.WorkspaceID = customtype.NewUnknown[customtype.UUID]()
 	for name, test := range map[string]struct {
-		want model
+		want record
 		body api.UpdateDomainBody
 	}{
 		"nothing":   {base, api.UpdateDomainBody{}},

@@ -46,32 +46,40 @@ func TestMessages(t *testing.T) {
 
 func TestSwitch(t *testing.T) {
 	t.Parallel()
-	no, left := types.BoolValue(false), types.BoolNull()
+	yes, no, left := types.BoolValue(true), types.BoolValue(false), types.BoolNull()
+	byUs, imported := note{Off: true}, note{Imported: true}
 	at := func(state string, active bool) model {
 		return model{VerificationState: types.StringValue(state), Active: types.BoolValue(active)}
 	}
 	for name, tt := range map[string]struct {
 		config types.Bool
 		rule   model
-		off    bool
+		note   note
 		turn   string
 	}{
-		"off, is on":                  {no, at(api.VerificationInternal, true), false, "off"},
-		"off, is off":                 {no, at(api.VerificationVerified, false), false, ""},
-		"off, on again outside":       {no, at(api.VerificationVerified, true), true, "off"},
-		"off, waits":                  {no, at(api.VerificationPending, false), false, "off"},
-		"off, waits and was switched": {no, at(api.VerificationExpired, false), true, ""},
-		"left out, is on":             {left, at(api.VerificationVerified, true), false, ""},
-		"left out, off outside":       {left, at(api.VerificationVerified, false), false, ""},
-		"left out, was switched":      {left, at(api.VerificationInternal, false), true, "on"},
-		"left out, waits":             {left, at(api.VerificationPending, false), true, ""},
-		"not known":                   {types.BoolUnknown(), at(api.VerificationVerified, true), true, ""},
+		"off, is on":                  {no, at(api.VerificationInternal, true), note{}, "off"},
+		"off, is off":                 {no, at(api.VerificationVerified, false), note{}, ""},
+		"off, on again outside":       {no, at(api.VerificationVerified, true), byUs, "off"},
+		"off, waits":                  {no, at(api.VerificationPending, false), note{}, "off"},
+		"off, waits and was switched": {no, at(api.VerificationExpired, false), byUs, ""},
+		"left out, is on":             {left, at(api.VerificationVerified, true), note{}, ""},
+		"left out, off outside":       {left, at(api.VerificationVerified, false), note{}, ""},
+		"left out, was switched":      {left, at(api.VerificationInternal, false), byUs, "on"},
+		"left out, waits":             {left, at(api.VerificationPending, false), byUs, ""},
+		"off, waits since its import": {no, at(api.VerificationPending, false), imported, ""},
+		"off, imported and confirmed": {no, at(api.VerificationVerified, true), imported, "off"},
+		"left out, off at its import": {left, at(api.VerificationVerified, false), imported, ""},
+		"on, is on":                   {yes, at(api.VerificationVerified, true), note{}, ""},
+		"on, off outside":             {yes, at(api.VerificationInternal, false), note{}, "on"},
+		"on, was switched":            {yes, at(api.VerificationVerified, false), byUs, "on"},
+		"on, waits":                   {yes, at(api.VerificationExpired, false), byUs, ""},
+		"not known":                   {types.BoolUnknown(), at(api.VerificationVerified, true), byUs, ""},
 	} {
 		got := ""
-		if mustSwitchOff(tt.config, tt.rule, tt.off) {
+		if mustSwitchOff(tt.config, tt.rule, tt.note) {
 			got += "off"
 		}
-		if mustSwitchOn(tt.config, tt.rule, tt.off) {
+		if mustSwitchOn(tt.config, tt.rule, tt.note) {
 			got += "on"
 		}
 		if got != tt.turn {

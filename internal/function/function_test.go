@@ -1,0 +1,223 @@
+package function_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+)
+
+const (
+	edKey = "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=" // RFC 8463, appendix A.2
+	// A key of 1024 bits: RFC 6376, appendix C.
+	rsaKey = "MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQDwIRP/UC3SBsEmGqZ9ZJW3/DkMoGeLnQg1fWn7/zYtIxN2SnFCjxOCKG9v3b4jYfcTNh5ijSsq631uBItLa7od+v/RtdC2UzJ1lWT947qR+Rcac2gbto/NMqJ0fzfVjH4OuKhitdY9tf6mcwGjaNBcWToIMmPSPDdQPNUYckcQ2QIDAQAB"
+	policy = "version: STSv1\r\nmode: enforce\r\nmx: mail.example.com\r\nmx: *.example.net\r\nmax_age: 1209600\r\n"
+)
+
+type (
+	object = map[string]any
+	list   = []any
+)
+
+// text is an answer as a test compares it: a list has an element in each line.
+func text(t *testing.T, v tftypes.Value) string {
+	t.Helper()
+	var s string
+	if v.Type().Is(tftypes.String) {
+		if err := v.As(&s); err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	var items []tftypes.Value
+	if err := v.As(&items); err != nil {
+		t.Fatal(err)
+	}
+	lines := make([]string, len(items))
+	for i, item := range items {
+		lines[i] = text(t, item)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func TestResults(t *testing.T) {
+	t.Parallel()
+	p := acctest.Unconfigured(t)
+	tests := map[string]struct {
+		function  string
+		arguments list
+		want      string
+	}{
+		"SPF":                          {"spf_record", list{list{"include:_spf.example.net", "ip4:192.0.2.0/24", "mx"}, "-all"}, "v=spf1 include:_spf.example.net ip4:192.0.2.0/24 mx -all"},
+		"SPF of no sender":             {"spf_record", list{list{}, "-all"}, "v=spf1 -all"},
+		"DMARC":                        {"dmarc_record", list{"reject", object{"rua": list{"dmarc@example.com"}, "adkim": "s"}}, "v=DMARC1; p=reject; rua=mailto:dmarc@example.com; adkim=s"},
+		"DMARC, bare":                  {"dmarc_record", list{"none"}, "v=DMARC1; p=none"},
+		"DMARC, no options":            {"dmarc_record", list{"none", object{}}, "v=DMARC1; p=none"},
+		"DMARC, every tag":             {"dmarc_record", list{"none", object{"pct": 50, "rf": "afrf", "fo": list{"d", "s"}, "ri": 3600, "aspf": "r", "adkim": "s", "ruf": "a@example.com", "rua": list{"b@example.com!10m", "c@example.com"}, "np": "reject", "sp": "quarantine"}}, "v=DMARC1; p=none; sp=quarantine; np=reject; rua=mailto:b@example.com!10m,mailto:c@example.com; ruf=mailto:a@example.com; adkim=s; aspf=r; ri=3600; fo=d:s; rf=afrf; pct=50"},
+		"DMARC, as Terraform converts": {"dmarc_record", list{"none", object{"pct": "0", "fo": 1, "ri": "60"}}, "v=DMARC1; p=none; ri=60; fo=1; pct=0"},
+		"DMARC, fo in one":             {"dmarc_record", list{"none", object{"fo": "1:d:s"}}, "v=DMARC1; p=none; fo=1:d:s"},
+		"DMARC, null tags":             {"dmarc_record", list{"none", object{"sp": nil, "np": tftypes.NewValue(tftypes.String, nil), "rua": nil, "pct": nil, "ruf": list{}}}, "v=DMARC1; p=none"},
+		"DMARC, a map":                 {"dmarc_record", list{"none", tftypes.NewValue(tftypes.Map{ElementType: tftypes.String}, map[string]tftypes.Value{"sp": tftypes.NewValue(tftypes.String, "reject")})}, "v=DMARC1; p=none; sp=reject"},
+		"DMARC, a set":                 {"dmarc_record", list{"none", object{"rua": tftypes.NewValue(tftypes.Set{ElementType: tftypes.String}, []tftypes.Value{tftypes.NewValue(tftypes.String, "a@example.com")})}}, "v=DMARC1; p=none; rua=mailto:a@example.com"},
+		"DKIM":                         {"dkim_record", list{rsaKey}, "v=DKIM1; k=rsa; p=" + rsaKey},
+		"DKIM, every tag":              {"dkim_record", list{edKey, object{"t": list{"y", "s"}, "s": "email", "h": "sha256", "n": "of 2026", "k": "ed25519", "revoked": false}}, "v=DKIM1; k=ed25519; h=sha256; s=email; t=y:s; n=of 2026; p=" + edKey},
+		"DKIM, revoked":                {"dkim_record", list{"", object{"revoked": true}}, "v=DKIM1; p="},
+		"DKIM, revoked, type":          {"dkim_record", list{"", object{"revoked": "true", "k": "rsa"}}, "v=DKIM1; k=rsa; p="},
+		"MTA-STS":                      {"mta_sts_record", list{"20160831085700Z"}, "v=STSv1; id=20160831085700Z;"},
+		"MTA-STS policy":               {"mta_sts_policy", list{"enforce", list{"mail.example.com", "*.Example.net"}, 1209600}, policy},
+		"MTA-STS id":                   {"mta_sts_id", list{policy}, "e7d3c066d549635c53bd9e975e80aac7"},
+		"TLS-RPT":                      {"tls_rpt_record", list{list{"tls@example.com", "https://reports.example.com/tls"}}, "v=TLSRPTv1; rua=mailto:tls@example.com,https://reports.example.com/tls"},
+		"chunks":                       {"txt_chunks", list{strings.Repeat("a", 256)}, strings.Repeat("a", 255) + "\na"},
+		"chunks of quoted":             {"txt_chunks", list{`"a" "b"`}, "ab"},
+		"value":                        {"txt_value", list{strings.Repeat("a", 255) + `"`}, `"` + strings.Repeat("a", 255) + `" "\""`},
+		"domain":                       {"normalize_domain", list{"Bücher.Example."}, "xn--bcher-kva.example"},
+		"domain in Unicode":            {"domain_to_unicode", list{"_DMARC.xn--bcher-kva.example."}, "_dmarc.bücher.example"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v, ferr := p.Call(tt.function, tt.arguments...)
+			if ferr != nil {
+				t.Fatal(ferr.Text)
+			}
+			if diff := cmp.Diff(tt.want, text(t, v)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestParseAddress(t *testing.T) {
+	t.Parallel()
+	v, ferr := acctest.Unconfigured(t).Call("parse_address", "Jane.Doe@Bücher.Example.")
+	if ferr != nil {
+		t.Fatal(ferr.Text)
+	}
+	var parts map[string]tftypes.Value
+	if err := v.As(&parts); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for name, part := range parts {
+		got[name] = text(t, part)
+	}
+	want := map[string]string{"local_part": "jane.doe", "domain": "xn--bcher-kva.example", "domain_unicode": "bücher.example", "address": "jane.doe@xn--bcher-kva.example"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// An error names the argument, and what in it is wrong.
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	const call = -1 // the error is in more than one argument
+	p := acctest.Unconfigured(t)
+	tests := map[string]struct {
+		function  string
+		arguments list
+		argument  int64
+		want      string
+	}{
+		"SPF term":               {"spf_record", list{list{"mx", "ptr"}, "-all"}, 0, "terms[1]: ptr must not be used"},
+		"SPF null term":          {"spf_record", list{list{"mx", nil}, "-all"}, 0, "terms[1]: must not be null"},
+		"SPF default":            {"spf_record", list{list{"mx"}, "+all"}, 1, "default: all without a qualifier"},
+		"SPF both":               {"spf_record", list{list{"all"}, ""}, call, "terms[0]: all is the default, which has an argument of its own: nothing after it would count (RFC 7208, section 5.1)\ndefault: "},
+		"DMARC policy":           {"dmarc_record", list{"rejected"}, 0, "p: must be none, quarantine or reject"},
+		"DMARC both":             {"dmarc_record", list{"rejected", object{"sp": "x"}}, call, "\nsp: must be"},
+		"DMARC unknown tag":      {"dmarc_record", list{"none", object{"RUA": "a@example.com", "dkim": "s"}}, 1, "RUA: there is no such option; expected sp, np, rua, ruf, adkim, aspf, ri, fo, rf, pct\ndkim: there is no such option"},
+		"DMARC address":          {"dmarc_record", list{"none", object{"rua": list{"a@example.com", "b"}}}, 1, `rua[1]: "b": address must contain an @`},
+		"DMARC null address":     {"dmarc_record", list{"none", object{"rua": list{"a@example.com", nil}}}, 1, "rua[1]: must not be null"},
+		"DMARC number":           {"dmarc_record", list{"none", object{"pct": "half"}}, 1, "pct: must be a whole number"},
+		"DMARC fraction":         {"dmarc_record", list{"none", object{"pct": 0.5}}, 1, "pct: must be a whole number"},
+		"DMARC range":            {"dmarc_record", list{"none", object{"pct": 101}}, 1, "pct: must be a whole number from 0 to 100, not 101"},
+		"DMARC huge number":      {"dmarc_record", list{"none", object{"ri": 1e30}}, 1, "ri: must be a whole number"},
+		"DMARC text":             {"dmarc_record", list{"none", object{"sp": list{"none"}}}, 1, "sp: must be a string"},
+		"DMARC empty text":       {"dmarc_record", list{"none", object{"sp": ""}}, 1, "sp: must not be empty; leave it out"},
+		"DMARC list":             {"dmarc_record", list{"none", object{"rua": object{"a": "b"}}}, 1, "rua: must be a list of strings"},
+		"DMARC list of lists":    {"dmarc_record", list{"none", object{"rua": list{list{}}}}, 1, "rua: must be a list of strings"},
+		"DMARC options":          {"dmarc_record", list{"none", "rua"}, 1, "options: must be an object"},
+		"DMARC options twice":    {"dmarc_record", list{"none", object{}, object{}}, 1, "options: must be a single object; 2 arguments are given"},
+		"DKIM key":               {"dkim_record", list{"MIIB"}, 0, "public_key: this is no public key"},
+		"DKIM no key":            {"dkim_record", list{""}, 0, "public_key: must not be empty, which would revoke"},
+		"DKIM private key":       {"dkim_record", list{"-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n"}, 0, "public_key: this is a PRIVATE key"},
+		"DKIM flag":              {"dkim_record", list{edKey, object{"t": "x"}}, 1, "t[0]: must be y or s"},
+		"DKIM revoked":           {"dkim_record", list{edKey, object{"revoked": true}}, 1, "revoked: a revoked key"},
+		"DKIM no bool":           {"dkim_record", list{edKey, object{"revoked": "yes"}}, 1, "revoked: must be true or false"},
+		"DKIM unknown tag":       {"dkim_record", list{edKey, object{"testing": true}}, 1, "testing: there is no such option; expected t, s, h, n, k, revoked"},
+		"MTA-STS id":             {"mta_sts_record", list{"2026-01-31"}, 0, "id: must have ASCII letters and digits only"},
+		"MTA-STS mode":           {"mta_sts_policy", list{"report", list{"a.example.com"}, 1}, 0, "mode: must be enforce, testing or none"},
+		"MTA-STS host":           {"mta_sts_policy", list{"enforce", list{"a.*.com"}, 1}, 1, "mx[0]: "},
+		"MTA-STS null host":      {"mta_sts_policy", list{"none", list{nil}, 1}, 1, "mx[0]: must not be null"},
+		"MTA-STS age":            {"mta_sts_policy", list{"enforce", list{"a.example.com"}, 31557601}, 2, "max_age: must be a whole number from 0 to 31557600"},
+		"MTA-STS all":            {"mta_sts_policy", list{"x", list{}, -1}, call, "\nmax_age: "},
+		"MTA-STS no policy":      {"mta_sts_id", list{"mode: enforce"}, 0, "policy: there is no line version"},
+		"TLS-RPT":                {"tls_rpt_record", list{list{"x"}}, 0, `rua[0]: "x": address must contain an @`},
+		"TLS-RPT null":           {"tls_rpt_record", list{list{nil}}, 0, "rua[0]: must not be null"},
+		"TLS-RPT nobody":         {"tls_rpt_record", list{list{}}, 0, "rua: must have an address at least"},
+		"chunks":                 {"txt_chunks", list{""}, 0, "must not be empty"},
+		"value":                  {"txt_value", list{`"a`}, 0, "unbalanced quotes"},
+		"address":                {"parse_address", list{"Jane <jane@example.com>"}, 0, "display name"},
+		"domain":                 {"normalize_domain", list{"https://example.com"}, 0, "must not be a URL"},
+		"domain with underscore": {"normalize_domain", list{"_dmarc.example.com"}, 0, "underscore"},
+		"domain to Unicode":      {"domain_to_unicode", list{"localhost"}, 0, "two labels"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, ferr := p.Call(tt.function, tt.arguments...)
+			if ferr == nil {
+				t.Fatal("no error")
+			}
+			if !strings.Contains(ferr.Text, tt.want) {
+				t.Errorf("%q is missing in: %s", tt.want, ferr.Text)
+			}
+			argument := int64(call)
+			if ferr.FunctionArgument != nil {
+				argument = *ferr.FunctionArgument
+			}
+			if argument != tt.argument {
+				t.Errorf("the error is of argument %d, not %d", argument, tt.argument)
+			}
+			if strings.Contains(ferr.Text, "c2VjcmV0") || strings.Contains(ferr.Text, edKey) {
+				t.Errorf("tells the key: %s", ferr.Text)
+			}
+			// Terraform writes the last full stop or none, and a sentence before it.
+			if strings.HasSuffix(ferr.Text, ".") {
+				t.Errorf("ends in a full stop: %s", ferr.Text)
+			}
+		})
+	}
+}
+
+// Whoever reads the documentation finds each function, parameter and an example.
+func TestDocumentation(t *testing.T) {
+	t.Parallel()
+	sentence := regexp.MustCompile(`^[A-Z"].*\.$`)
+	for name, f := range acctest.Unconfigured(t).Functions() {
+		if f.Summary == "" || !sentence.MatchString(strings.ReplaceAll(f.Description, "\n", " ")) {
+			t.Errorf("%s has the summary %q and the description %q", name, f.Summary, f.Description)
+		}
+		parameters := f.Parameters
+		if f.VariadicParameter != nil {
+			parameters = append(parameters, f.VariadicParameter)
+		}
+		for _, p := range parameters {
+			if p.AllowNullValue || p.AllowUnknownValues {
+				t.Errorf("%s takes a null or unknown %s", name, p.Name)
+			}
+			if p.Name == "" || !sentence.MatchString(strings.ReplaceAll(p.Description, "\n", " ")) {
+				t.Errorf("%s has the parameter %q with the description %q", name, p.Name, p.Description)
+			}
+		}
+		example, err := os.ReadFile(filepath.Join("..", "..", "examples", "functions", name, "function.tf"))
+		if err != nil || !strings.Contains(string(example), "provider::mailhost::"+name+"(") {
+			t.Errorf("%s has no example: %v", name, err)
+		}
+	}
+}

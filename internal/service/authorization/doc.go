@@ -1,0 +1,2 @@
+// Package authorization has the data source mailhost_authorizations.
+package authorization

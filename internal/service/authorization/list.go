@@ -1,0 +1,69 @@
+package authorization
+
+import (
+	"context"
+	"iter"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
+)
+
+var object = service.Object[api.Authorization, record]{
+	Name: "authorization", Names: "authorizations", Noun: "authorization", Nouns: "authorizations",
+	Attributes: recordAttributes,
+	Filters: []service.Filter{
+		{
+			Name: "subject_type", Validators: []validator.String{validate.OneOf[api.ListAuthorizationsRequest]("subject_type")},
+			MarkdownDescription: "Only the authorizations of this type of subject: `user`, `group` or `service_account`.",
+		},
+		{
+			Name:                "subject_id",
+			MarkdownDescription: "Only the authorizations of the subject with this id, for instance `mailhost_service_account.ci.id`.",
+		},
+		{
+			Name: "grant_kind", Validators: []validator.String{validate.OneOf[api.ListAuthorizationsRequest]("grant_kind")},
+			MarkdownDescription: "Only the authorizations of this kind: `capability`, `account_owner` or `super_admin`.",
+		},
+		{
+			Name:                "capability_key",
+			MarkdownDescription: "Only the authorizations of this permission, such as `mailbox.create`. It finds no owners and administrators, who have every permission without a key.",
+		},
+		{
+			Name: "include_revoked", Bool: true,
+			MarkdownDescription: "Whether the authorizations that were revoked are listed too; default `false`.",
+		},
+	},
+	List: list,
+	Recorder: func(*client.Client) func(context.Context, *api.Authorization) (record, error) {
+		return func(_ context.Context, a *api.Authorization) (record, error) { return recordOf(a), nil }
+	},
+}
+
+// list lists what the filters let through: the API answers them all at once.
+func list(ctx context.Context, c *client.Client, by service.Given) iter.Seq2[api.Authorization, error] {
+	return func(yield func(api.Authorization, error) bool) {
+		found, err := c.ListAuthorizations(ctx, api.ListAuthorizationsRequest{
+			SubjectType: by["subject_type"], SubjectID: by["subject_id"], GrantKind: by["grant_kind"],
+			CapabilityKey: by["capability_key"], IncludeRevoked: by["include_revoked"] == "true",
+		})
+		if err != nil {
+			yield(api.Authorization{}, err)
+			return
+		}
+		for _, a := range found {
+			if !yield(a, nil) {
+				return
+			}
+		}
+	}
+}
+
+// NewDataSources returns data.mailhost_authorizations.
+func NewDataSources() datasource.DataSource {
+	return service.NewPlural(object, "Who may do what in the account: its authorizations, or those of them that every filter lets through.")
+}

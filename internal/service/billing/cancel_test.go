@@ -1,0 +1,190 @@
+package billing_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+)
+
+func TestCancelAtPeriodEnd(t *testing.T) {
+	t.Parallel()
+	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+		l := newTill(t, s, nil)
+		config := map[string]any{"confirm_account_id": strings.ToUpper(s.AccountID)}
+		progress, diags := l.Invoke(cancelPlan, config)
+		l.NoErrors(diags)
+		l.expect(api.AccountPendingCancellation, api.PlanSMTPPerMailbox, 1)
+		stands, again := "It is on the plan smtp_per_mailbox.", "is cancelled as of "+*l.account().CancelsAt
+		if s.PublishedOnly {
+			stands, again = "What plan it is on can't be read here.", "the account's status is pending_cancellation"
+		}
+		acctest.Expect(t, diags, "WARNING: The action will cancel the plan of the account "+s.AccountID, stands, "the plan is cancelled at the end of the billing period")
+		expectText(t, progress, "Account "+s.AccountID, stands, "With this action the plan is cancelled at the end",
+			"The API has answered: scheduled, the account's status is pending_cancellation", "it takes effect at "+*l.account().CancelsAt)
+
+		progress, diags = l.Invoke(cancelPlan, config)
+		expectText(t, progress, again)
+		if !s.PublishedOnly {
+			none(t, diags)
+			expectText(t, progress, "Nothing was changed.")
+			l.expect(api.AccountPendingCancellation, api.PlanSMTPPerMailbox, 1)
+		}
+		l.NoErrors(diags)
+	})
+}
+
+func TestCancelImmediately(t *testing.T) {
+	t.Parallel()
+	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+		l := newTill(t, s, nil)
+		if _, err := s.Client.CancelPlan(t.Context(), api.CancelPlanBody{}); err != nil {
+			t.Fatal(err)
+		}
+		config := map[string]any{"confirm_account_id": s.AccountID, "cancel_immediately": true, "cancel_at_period_end": false}
+		progress, diags := l.Invoke(cancelPlan, config)
+		l.NoErrors(diags)
+		l.expect(api.AccountCancelled, api.PlanSMTPPerMailbox, 1)
+		acctest.Expect(t, diags, "WARNING: The action will cancel", "the plan is cancelled at once", "read but not changed")
+		expectText(t, progress, "The API has answered: completed, the account's status is cancelled")
+
+		for _, immediately := range []bool{true, false} {
+			config["cancel_immediately"], config["cancel_at_period_end"] = immediately, !immediately
+			progress, diags = l.Invoke(cancelPlan, config)
+			l.NoErrors(diags)
+			expectText(t, progress, "The account "+s.AccountID+" is cancelled", "Nothing was changed.")
+		}
+	})
+}
+
+func TestCancelRefusedBefore(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	l := newTill(t, s, nil)
+	for name, c := range map[string]struct {
+		config map[string]any
+		want   []string
+	}{
+		"another account": {
+			map[string]any{"confirm_account_id": otherAccount},
+			[]string{`ERROR at AttributeName("confirm_account_id"): Not the account that this provider manages`, "confirm_account_id is " + otherAccount, "manages the account " + s.AccountID, "Nothing was changed."},
+		},
+		"no account": {
+			map[string]any{"confirm_account_id": "production"},
+			[]string{`ERROR at AttributeName("confirm_account_id")`, "must be a UUID"},
+		},
+		"both": {
+			map[string]any{"confirm_account_id": s.AccountID, "cancel_at_period_end": true, "cancel_immediately": true},
+			[]string{`ERROR at AttributeName("cancel_at_period_end"): Invalid cancel_at_period_end`, "Exactly one of cancel_at_period_end and cancel_immediately must be true."},
+		},
+		"neither": {
+			map[string]any{"confirm_account_id": s.AccountID, "cancel_at_period_end": false},
+			[]string{`ERROR at AttributeName("cancel_at_period_end")`, "Exactly one of"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, diags := l.Invoke(cancelPlan, c.config)
+			acctest.Expect(t, diags, c.want...)
+			if len(diags) != 1 {
+				t.Errorf("it came further than the plan, or announced what it refuses:\n%s", acctest.Render(diags))
+			}
+		})
+	}
+	l.expect(api.AccountActive, api.PlanSMTPPerMailbox, 0)
+}
+
+// TestCancelUnknown has a plan in which nothing is known: all that it would have
+// refused is refused then.
+func TestCancelUnknown(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	l := newTill(t, s, nil)
+	unknown := map[string]any{"confirm_account_id": acctest.Unknown, "cancel_at_period_end": acctest.Unknown, "cancel_immediately": acctest.Unknown}
+	progress, diags := l.InvokePlanned(cancelPlan, unknown, map[string]any{"confirm_account_id": otherAccount})
+	acctest.Expect(t, diags, `ERROR at AttributeName("confirm_account_id"): Not the account that this provider manages`)
+	if len(progress) > 0 {
+		t.Errorf("progress %q", progress)
+	}
+	unknown["confirm_account_id"] = s.AccountID
+	_, diags = l.InvokePlanned(cancelPlan, unknown, map[string]any{"confirm_account_id": s.AccountID, "cancel_at_period_end": true, "cancel_immediately": true})
+	acctest.Expect(t, diags, "WARNING", "which is not known yet", `ERROR at AttributeName("cancel_at_period_end"): Can't cancel the plan of the account `+s.AccountID,
+		"Exactly one of", "(The API answered cancel-plan with HTTP 422, request id ")
+	l.expect(api.AccountActive, api.PlanSMTPPerMailbox, 1)
+}
+
+// TestCancelLost loses the answer to a cancellation that was done. Where the
+// account can be read, that tells; it is never sent twice.
+func TestCancelLost(t *testing.T) {
+	t.Parallel()
+	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+		l := newTill(t, s, nil)
+		s.Fault(t, fault.Rule{Operation: "cancel-plan", Drop: fault.After})
+		progress, diags := l.Invoke(cancelPlan, map[string]any{"confirm_account_id": s.AccountID})
+		l.expect(api.AccountPendingCancellation, api.PlanSMTPPerMailbox, 1)
+		if s.PublishedOnly {
+			acctest.Expect(t, diags, "ERROR: Can't cancel the plan of the account "+s.AccountID, "the plan may have been cancelled", "It was not sent again. Check the account's plan before trying again.")
+			return
+		}
+		l.NoErrors(diags)
+		expectText(t, progress, "The API's answer was lost, but the order was carried out.", "is cancelled as of "+*l.account().CancelsAt)
+	})
+}
+
+// TestCancelNotDone loses a cancellation before it is done.
+func TestCancelNotDone(t *testing.T) {
+	t.Parallel()
+	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+		l := newTill(t, s, nil)
+		s.Fault(t, fault.Rule{Operation: "cancel-plan", Status: http.StatusBadGateway})
+		_, diags := l.Invoke(cancelPlan, map[string]any{"confirm_account_id": s.AccountID, "cancel_immediately": true})
+		l.expect(api.AccountActive, api.PlanSMTPPerMailbox, 1)
+		want := []string{"ERROR: Can't cancel the plan", "the outcome is unknown", "HTTP 502", "It was not sent again."}
+		if !s.PublishedOnly {
+			want = append(want, "The account was read again since: It is on the plan smtp_per_mailbox.")
+		}
+		acctest.Expect(t, diags, want...)
+	})
+}
+
+// TestCancelNotEligible has an API that answers with a success that is none.
+func TestCancelNotEligible(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
+	l := newTill(t, s, answering(`{"status":"rejected","account_status":"active","eligible":false}`))
+	_, diags := l.Invoke(cancelPlan, map[string]any{"confirm_account_id": s.AccountID})
+	acctest.Expect(t, diags, "ERROR: Can't cancel the plan of the account "+s.AccountID,
+		"The plan was not cancelled. The API answered: rejected, the account was not eligible, so that nothing was changed, the account's status is active.")
+
+	l = newTill(t, s, answering(`{"status":"unchanged","account_status":"pending_cancellation","eligible":false}`))
+	progress, diags := l.Invoke(cancelPlan, map[string]any{"confirm_account_id": s.AccountID})
+	l.NoErrors(diags)
+	expectText(t, progress, "The API has answered: unchanged, the account was not eligible, so that nothing was changed")
+}
+
+// TestLook reads the account before it changes anything: where it may not, it
+// goes on, and where the API fails, it does not.
+func TestLook(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	status := http.StatusUnauthorized
+	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, s.AccountID) {
+			acctest.Refuse(w, status, "header.authorization", "not you")
+			return
+		}
+		next.ServeHTTP(w, r)
+	}))
+	config := map[string]any{"confirm_account_id": s.AccountID}
+	_, diags := p.Invoke(cancelPlan, config)
+	acctest.Expect(t, diags, "ERROR: Can't read the account "+s.AccountID+", so nothing was changed", "Not you.", "request id refused-by-test")
+	if a, err := s.Client.GetAccount(t.Context()); err != nil || a.Status != api.AccountActive {
+		t.Errorf("the account is %v, %v", a, err)
+	}
+	status = http.StatusForbidden
+	progress, diags := p.Invoke(cancelPlan, config)
+	p.NoErrors(diags)
+	expectText(t, progress, "What plan it is on can't be read here.", "The API has answered: scheduled")
+}

@@ -1,0 +1,196 @@
+package billing_test
+
+import (
+	"maps"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+)
+
+const (
+	farAway = "2999-01-01T01:00:00+01:00"
+	over    = "2001-01-01T00:00:00Z"
+)
+
+// to is the configuration of a change to the plan that an account is not born
+// with.
+func to(s *acctest.Server, more map[string]any) map[string]any {
+	config := map[string]any{"confirm_account_id": s.AccountID, "plan_id": api.PlanSMTPPerProxy}
+	maps.Copy(config, more)
+	return config
+}
+
+func TestChangeNow(t *testing.T) {
+	t.Parallel()
+	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+		l := newTill(t, s, nil)
+		progress, diags := l.Invoke(changePlan, to(s, nil))
+		l.NoErrors(diags)
+		l.expect(api.AccountActive, api.PlanSMTPPerProxy, 1)
+		stands := "It is on the plan smtp_per_mailbox."
+		if s.PublishedOnly {
+			stands = "What plan it is on can't be read here."
+		}
+		acctest.Expect(t, diags, "WARNING: The action will change the plan of the account "+s.AccountID, stands, "the plan changes to smtp_per_proxy at once")
+		expectText(t, progress, stands, "With this action the plan changes to smtp_per_proxy at once.",
+			"The API has answered: completed", "the plan before is smtp_per_mailbox, the plan then is smtp_per_proxy")
+
+		progress, diags = l.Invoke(changePlan, to(s, nil))
+		l.NoErrors(diags)
+		if s.PublishedOnly {
+			expectText(t, progress, "The API has answered: unchanged, the account was not eligible, so that nothing was changed")
+			return
+		}
+		none(t, diags)
+		expectText(t, progress, "The account "+s.AccountID+" is on the plan smtp_per_proxy. Nothing was changed.")
+		l.expect(api.AccountActive, api.PlanSMTPPerProxy, 1)
+	})
+}
+
+func TestChangeLater(t *testing.T) {
+	t.Parallel()
+	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+		l := newTill(t, s, nil)
+		soon := time.Now().Add(24 * time.Hour).UTC().Format(time.RFC3339)
+		for orders := range int32(2) { // the second time asks for the same
+			progress, diags := l.Invoke(changePlan, to(s, map[string]any{"effective_date": soon}))
+			l.NoErrors(diags)
+			l.expect(api.AccountActive, api.PlanSMTPPerMailbox, orders+1)
+			acctest.Expect(t, diags, "WARNING: The action will change", "at "+soon)
+			expectText(t, progress, "The API has answered: scheduled", "it takes effect at ")
+		}
+		s.Advance(48 * time.Hour)
+		l.expect(api.AccountActive, api.PlanSMTPPerProxy, 2)
+	})
+}
+
+// TestChangeOver has a date that has passed: an error, unless the account is on
+// the plan by then.
+func TestChangeOver(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	l := newTill(t, s, nil)
+	config := to(s, map[string]any{"effective_date": over})
+	_, diags := l.Invoke(changePlan, config)
+	acctest.Expect(t, diags, `ERROR at AttributeName("effective_date"): Invalid effective_date`, "must not be in the past, got "+over)
+	l.expect(api.AccountActive, api.PlanSMTPPerMailbox, 0)
+
+	_, diags = l.InvokePlanned(changePlan, to(s, map[string]any{"effective_date": acctest.Unknown}), config)
+	acctest.Expect(t, diags, "WARNING", "at a date that is not known yet",
+		`ERROR at AttributeName("effective_date"): Can't change the plan of the account `+s.AccountID, "Must not be in the past.", "HTTP 422, request id ")
+
+	now := api.PlanSMTPPerProxy
+	if _, err := s.Client.ChangePlan(t.Context(), api.ChangePlanBody{PlanID: &now}); err != nil {
+		t.Fatal(err)
+	}
+	progress, diags := l.Invoke(changePlan, config)
+	none(t, diags)
+	expectText(t, progress, "is on the plan smtp_per_proxy. Nothing was changed.")
+}
+
+func TestChangeRefusedBefore(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	l := newTill(t, s, nil)
+	for name, c := range map[string]struct {
+		more map[string]any
+		want []string
+	}{
+		"another account": {map[string]any{"confirm_account_id": otherAccount}, []string{`ERROR at AttributeName("confirm_account_id"): Not the account`}},
+		"no such plan":    {map[string]any{"plan_id": "free"}, []string{`ERROR at AttributeName("plan_id")`, "plan_id must be one of smtp_per_mailbox, smtp_per_proxy"}},
+		"no plan":         {map[string]any{"plan_id": nil}, []string{`ERROR at AttributeName("plan_id")`}},
+		"no date":         {map[string]any{"effective_date": "tomorrow"}, []string{`ERROR at AttributeName("effective_date")`, "RFC 3339"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, diags := l.Invoke(changePlan, to(s, c.more))
+			acctest.Expect(t, diags, c.want...)
+			if len(diags) != 1 {
+				t.Errorf("it came further than the plan, or announced what it refuses:\n%s", acctest.Render(diags))
+			}
+		})
+	}
+	_, diags := l.InvokePlanned(changePlan, to(s, map[string]any{"confirm_account_id": acctest.Unknown}), to(s, map[string]any{"confirm_account_id": otherAccount}))
+	acctest.Expect(t, diags, `ERROR at AttributeName("confirm_account_id"): Not the account`)
+	l.expect(api.AccountActive, api.PlanSMTPPerMailbox, 0)
+
+	_, diags = l.InvokePlanned(changePlan, to(s, map[string]any{"plan_id": acctest.Unknown}), to(s, map[string]any{"plan_id": "free"}))
+	acctest.Expect(t, diags, "WARNING", "another one, which is not known yet", `ERROR at AttributeName("plan_id"): Can't change the plan`, "HTTP 422, request id ")
+	l.expect(api.AccountActive, api.PlanSMTPPerMailbox, 1)
+}
+
+func TestChangeLost(t *testing.T) {
+	t.Parallel()
+	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+		l := newTill(t, s, nil)
+		s.Fault(t, fault.Rule{Operation: "change-plan", Drop: fault.After})
+		progress, diags := l.Invoke(changePlan, to(s, nil))
+		l.expect(api.AccountActive, api.PlanSMTPPerProxy, 1)
+		if s.PublishedOnly {
+			acctest.Expect(t, diags, "ERROR: Can't change the plan of the account "+s.AccountID, "the plan may have been changed", "It was not sent again. Check the account's plan")
+			return
+		}
+		l.NoErrors(diags)
+		expectText(t, progress, "The API's answer was lost, but the order was carried out. The account "+s.AccountID+" is on the plan smtp_per_proxy.")
+	})
+}
+
+// TestChangeLostLater loses the answer to a change that will be: the account
+// does not tell of it, so that nobody knows.
+func TestChangeLostLater(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	l := newTill(t, s, nil)
+	s.Fault(t, fault.Rule{Operation: "change-plan", Drop: fault.After})
+	_, diags := l.Invoke(changePlan, to(s, map[string]any{"effective_date": farAway}))
+	acctest.Expect(t, diags, "ERROR: Can't change the plan", "the plan may have been changed", "It was not sent again.", "The account was read again since: It is on the plan smtp_per_mailbox.")
+	l.expect(api.AccountActive, api.PlanSMTPPerMailbox, 1)
+}
+
+// TestChangeUnmet has APIs that answer with a success that is none.
+func TestChangeUnmet(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	for name, c := range map[string]struct{ answer, want string }{
+		"not eligible":      {`{"status":"rejected","eligible":false,"previous_plan_id":"smtp_per_mailbox","target_plan_id":"smtp_per_proxy"}`, "The plan was not changed. The API answered: rejected, the account was not eligible"},
+		"says nothing more": {`{"status":"rejected","eligible":false}`, "The plan was not changed."},
+		"plan ignored":      {`{"status":"completed","eligible":true,"previous_plan_id":"smtp_per_mailbox","target_plan_id":"smtp_premium"}`, "The plan changes to smtp_premium instead of smtp_per_proxy"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			progress, diags := newTill(t, s, answering(c.answer)).Invoke(changePlan, to(s, nil))
+			acctest.Expect(t, diags, "ERROR: Can't change the plan of the account "+s.AccountID, c.want)
+			expectText(t, progress, "The API has answered:")
+		})
+	}
+	progress, diags := newTill(t, s, answering(`{"status":"ok"}`)).Invoke(changePlan, to(s, nil))
+	if acctest.Errors(diags) > 0 {
+		t.Error(acctest.Render(diags))
+	}
+	expectText(t, progress, "The API has answered: ok.")
+}
+
+func TestChangeRefusedByAPI(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	l := newTill(t, s, func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+		acctest.Refuse(w, http.StatusUnprocessableEntity, "body.effective_date", "must be the first of a month")
+	})
+	_, diags := l.Invoke(changePlan, to(s, map[string]any{"effective_date": farAway}))
+	acctest.Expect(t, diags, `ERROR at AttributeName("effective_date"): Can't change the plan of the account `+s.AccountID, "Must be the first of a month.", "HTTP 422, request id refused-by-test")
+}
+
+// TestChangeCancelled has an account that is cancelled.
+func TestChangeCancelled(t *testing.T) {
+	t.Parallel()
+	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+		now := true
+		if _, err := s.Client.CancelPlan(t.Context(), api.CancelPlanBody{CancelImmediately: &now}); err != nil {
+			t.Fatal(err)
+		}
+		_, diags := newTill(t, s, nil).Invoke(changePlan, to(s, nil))
+		acctest.Expect(t, diags, "ERROR: Can't change the plan of the account "+s.AccountID, "The account is cancelled: it can be read but not changed", "HTTP 403, request id", "Nothing was changed. Only the service itself can open")
+	})
+}

@@ -1,0 +1,98 @@
+package billing_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+)
+
+const (
+	cancelPlan = "mailhost_cancel_plan"
+	changePlan = "mailhost_change_plan"
+
+	otherAccount = "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e"
+)
+
+// till is what stands between the provider and the server: it counts what moves
+// money.
+type till struct {
+	*acctest.Protocol
+	t      *testing.T
+	server *acctest.Server
+	orders *atomic.Int32
+}
+
+// newTill serves the server; answer, if set, may answer an order in its place.
+func newTill(t *testing.T, s *acctest.Server, answer func(w http.ResponseWriter, r *http.Request, next http.Handler)) *till {
+	t.Helper()
+	orders := &atomic.Int32{}
+	url := s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if !strings.Contains(r.URL.Path, "/billing/") {
+			next.ServeHTTP(w, r)
+			return
+		}
+		orders.Add(1)
+		if answer != nil {
+			answer(w, r, next)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+	return &till{Protocol: s.Protocol(t, url), t: t, server: s, orders: orders}
+}
+
+// account returns what the provider's account is by now.
+func (l *till) account() *api.Account {
+	l.t.Helper()
+	a, err := l.server.Client.GetAccount(l.t.Context())
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return a
+}
+
+// expect fails the test unless the account has a status and a plan, after a
+// number of orders in all.
+func (l *till) expect(status, plan string, orders int32) {
+	l.t.Helper()
+	if a := l.account(); a.Status != status || a.PlanID != plan || l.orders.Load() != orders {
+		l.t.Errorf("the account is %s on %s after %d orders, want %s on %s after %d", a.Status, a.PlanID, l.orders.Load(), status, plan, orders)
+	}
+}
+
+// expectText fails the test unless the messages have all parts, in this order.
+func expectText(t *testing.T, progress []string, parts ...string) {
+	t.Helper()
+	rest := strings.Join(progress, "\n")
+	for _, part := range parts {
+		_, after, ok := strings.Cut(rest, part)
+		if !ok {
+			t.Fatalf("%q is missing in:\n%s", part, strings.Join(progress, "\n"))
+		}
+		rest = after
+	}
+}
+
+// none fails the test where there is any diagnostic, or an error if the plan has
+// announced something.
+func none(t *testing.T, diags []*tfprotov6.Diagnostic) {
+	t.Helper()
+	if len(diags) > 0 {
+		t.Error(acctest.Render(diags))
+	}
+}
+
+// answering answers every order with a text.
+func answering(body string) func(http.ResponseWriter, *http.Request, http.Handler) {
+	return func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, body)
+	}
+}

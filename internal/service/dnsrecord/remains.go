@@ -1,0 +1,32 @@
+package dnsrecord
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+)
+
+// remains is the record where the API can't delete it.
+func (m model) remains() service.Remains {
+	return service.Remains{
+		Object: m.String(), ID: m.ID.ValueString(), Unread: true,
+		Consequence: fmt.Sprintf("It is served as before, with the value %.100q.", m.Value.ValueString()),
+	}
+}
+
+// announceRemains warns in a plan that gives the record up, where the API can't
+// delete it.
+func (r *Resource) announceRemains(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	var state model
+	if !req.State.Raw.IsNull() {
+		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	}
+	r.AnnounceRemains(ctx, req, resp, state.remains(), func(ctx context.Context, c *client.Client) bool {
+		id, err := parseID(state.ID.ValueString())
+		return err != nil || c.DeletesDNSRecords(ctx, id)
+	}, "domain", "name", "type")
+}

@@ -1,0 +1,85 @@
+package domain
+
+import (
+	"context"
+	"iter"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/list"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
+)
+
+var object = service.Object[api.Domain, record]{
+	Name: "domain", Names: "domains", Noun: "domain", Nouns: "domains",
+	Attributes: func() map[string]schema.Attribute {
+		return service.Answered(recordAttributes(), map[string]string{
+			"name":         "Name of the domain, in ASCII and lower case.",
+			"workspace_id": "UUID of the workspace that the domain is in.",
+			"auto_renew":   "Whether the registration is renewed by itself.",
+			"redirect_url": "Where the domain's web traffic is redirected to; null without a redirect.",
+		})
+	},
+	Filters: []service.Filter{
+		service.WorkspaceFilter("domains"),
+		{
+			Name: "status", Validators: []validator.String{validate.OneOf[api.ListDomainsRequest]("status")},
+			MarkdownDescription: "Only the domains in this state: `pending_payment`, `pending`, `active` or `failed`.",
+		},
+		{Name: "tag", MarkdownDescription: "Only the domains with this label, by its name or UUID."},
+		service.SearchFilter("domains", "their name, an international one in either form"),
+	},
+	List: func(ctx context.Context, c *client.Client, by service.Given) iter.Seq2[api.Domain, error] {
+		return c.ListDomains(ctx, api.ListDomainsRequest{
+			WorkspaceID: by["workspace_id"], Status: by["status"], Tag: by["tag"], Search: by["search"],
+		})
+	},
+	Recorder: func(*client.Client) func(context.Context, *api.Domain) (record, error) {
+		return func(_ context.Context, d *api.Domain) (r record, err error) {
+			r.fill(d)
+			return r, nil
+		}
+	},
+}
+
+// NewDataSource returns data.mailhost_domain.
+func NewDataSource() datasource.DataSource {
+	return service.NewSingular(object, service.Lookup[api.Domain, record]{
+		Keys: []service.Filter{
+			{
+				Name: "id", Validators: []validator.String{customtype.UUIDType{}.Validator()},
+				MarkdownDescription: "UUID of the domain. Give it or `name`.",
+			},
+			{
+				Name: "name", Validators: []validator.String{customtype.DomainNameType{}.Validator()},
+				MarkdownDescription: "Name of the domain, such as `example.com`, in any spelling. Give it or `id`.",
+			},
+		},
+		Find: func(ctx context.Context, c *client.Client, by service.Given) (*api.Domain, error) {
+			if id := by["id"]; id != "" {
+				return c.GetDomain(ctx, id)
+			}
+			return c.FindDomain(ctx, by["name"])
+		},
+	}, "A domain of the account, by its UUID or its name. Nothing is bought: a domain that the account does not own is an error.")
+}
+
+// NewDataSources returns data.mailhost_domains.
+func NewDataSources() datasource.DataSource {
+	return service.NewPlural(object, "The domains of the account, or those of them that every filter lets through.")
+}
+
+// NewListResource returns the list resource mailhost_domain.
+func NewListResource() list.ListResource {
+	return service.NewListResource(object, service.Listed[api.Domain, record]{
+		ID:          func(d *api.Domain) string { return d.ID },
+		DisplayName: func(d *api.Domain) string { return d.Name },
+		Model:       func(r record) any { return &model{record: r, ContactInfo: noContact(), Timeouts: service.NoTimeouts()} },
+	}, "Lists the domains of the account, or those of them that every filter lets through.")
+}

@@ -1,0 +1,250 @@
+package domain_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+)
+
+func TestPlan(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	p := s.Protocol(t, "")
+	o, diags := p.Apply(t.Context(), domainType, attributes("example.com", nil), nil)
+	p.NoErrors(diags)
+
+	plan, diags := p.Plan(domainType, attributes("example.net", nil), o)
+	acctest.Expect(t, diags, "WARNING: The plan replaces the domain example.com", "another domain is bought", "undo the change")
+	if len(plan.Replace) != 1 {
+		t.Errorf("replaced because of %v", plan.Replace)
+	}
+	_, diags = p.Plan(domainType, attributes("example.com", map[string]any{"contact_info": contactAttributes(map[string]any{"city": "Köln"})}), o)
+	acctest.Expect(t, diags, `WARNING at AttributeName("contact_info"): contact_info of example.com is only stored`, "nothing changes at the registrar")
+
+	for _, unknown := range []string{"redirect_url", "workspace_id", "auto_renew", "contact_info"} {
+		plan, diags := p.Plan(domainType, attributes("example.com", map[string]any{unknown: acctest.Unknown}), o)
+		p.NoErrors(diags)
+		if len(diags) > 0 || len(plan.Replace) > 0 || plan.State.IsFullyKnown() || plan.Text("id") != o.Text("id") {
+			t.Errorf("%s: %v, %v, %v", unknown, acctest.Render(diags), plan.Replace, plan.State)
+		}
+	}
+}
+
+func TestValidation(t *testing.T) {
+	t.Parallel()
+	p := acctest.NewServer(t, acctest.Options{}).Protocol(t, "")
+	contact := func(name string, v any) map[string]any {
+		return map[string]any{"contact_info": contactAttributes(map[string]any{name: v})}
+	}
+	for name, test := range map[string]struct {
+		changes map[string]any
+		parts   []string
+	}{
+		"name":            {map[string]any{"name": "example..com"}, []string{`at AttributeName("name")`, "example.com"}},
+		"no dot":          {map[string]any{"name": "localhost"}, []string{`at AttributeName("name")`}},
+		"workspace":       {map[string]any{"workspace_id": "Default"}, []string{`at AttributeName("workspace_id")`, "UUID"}},
+		"redirect":        {map[string]any{"redirect_url": "www.example.com"}, []string{`at AttributeName("redirect_url")`, "http or https URL"}},
+		"long redirect":   {map[string]any{"redirect_url": "https://example.com/" + strings.Repeat("x", 2048)}, []string{`at AttributeName("redirect_url")`, "2048 characters"}},
+		"no redirect":     {map[string]any{"redirect_url": ""}, []string{`at AttributeName("redirect_url")`}},
+		"phone":           {contact("phone", "030 123456"), []string{`AttributeName("phone")`, "country code"}},
+		"country":         {contact("country", "Germany"), []string{`AttributeName("country")`, "ISO 3166", "DE"}},
+		"email":           {contact("email", "zoe@"), []string{`AttributeName("email")`, "jane@example.com"}},
+		"empty state":     {contact("state", ""), []string{`AttributeName("state")`, "1 to 255 characters"}},
+		"long city":       {contact("city", strings.Repeat("x", 256)), []string{`AttributeName("city")`, "it has 256"}},
+		"missing zip":     {contact("zip", nil), []string{"zip"}},
+		"create timeout":  {map[string]any{"timeouts": map[string]any{"create": "soon"}}, []string{"create"}},
+		"unknown is fine": {map[string]any{"name": acctest.Unknown, "redirect_url": acctest.Unknown, "contact_info": acctest.Unknown}, nil},
+		"known is fine":   {map[string]any{"name": "Bücher.DE.", "redirect_url": "HTTPS://example.com", "workspace_id": "7F0C1C1E-6f0e-4d8e-9a3c-1f2a3b4c5d6e"}, nil},
+	} {
+		diags := p.Validate(domainType, attributes("example.com", test.changes))
+		text := acctest.Render(diags)
+		if (len(test.parts) == 0) != (text == "") {
+			t.Errorf("%s: %s", name, text)
+			continue
+		}
+		acctest.Expect(t, diags, test.parts...)
+		if strings.Contains(text, "030 123456") || strings.Contains(text, "zoe@") {
+			t.Errorf("%s: a sensitive value is in %s", name, text)
+		}
+	}
+}
+
+// All that is wrong is told at once; what is not known is left alone.
+func TestEveryProblemAtOnce(t *testing.T) {
+	t.Parallel()
+	p := acctest.NewServer(t, acctest.Options{}).Protocol(t, "")
+	diags := p.Validate(domainType, map[string]any{
+		"name": "x", "redirect_url": "ftp://x.example", "workspace_id": "x",
+		"contact_info": map[string]any{
+			"first_name": "", "last_name": "", "organization": "", "email": "zoe@", "phone": acctest.Unknown,
+			"address_1": "", "zip": "", "city": "", "state": "", "country": "Germany",
+		},
+	})
+	var want []string
+	for _, name := range []string{"name", "redirect_url", "workspace_id"} {
+		want = append(want, fmt.Sprintf("ERROR at AttributeName(%q): Invalid %s", name, name))
+	}
+	for _, name := range []string{"first_name", "last_name", "organization", "email", "address_1", "zip", "city", "state", "country"} {
+		want = append(want, fmt.Sprintf("ERROR at AttributeName(\"contact_info\").AttributeName(%q): Invalid contact_info.%s", name, name))
+	}
+	for _, w := range want {
+		acctest.Expect(t, diags, w)
+	}
+	if len(diags) != len(want) {
+		t.Errorf("%d problems, want %d: %s", len(diags), len(want), acctest.Render(diags))
+	}
+}
+
+// A name that is never sold is refused in the plan, unless the account has it.
+func TestNotRegistrable(t *testing.T) {
+	t.Parallel()
+	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+		stock(t, s)
+		p := s.Protocol(t, "")
+		for name, reason := range map[string]string{
+			"mail.example.org": `it lies below "example.org"`, "co.uk": `"co.uk" is a public suffix`, "www.Bücher.de.": `it lies below "xn--bcher-kva.de"`,
+		} {
+			for _, contact := range []any{nil, acctest.Unknown, contactAttributes(nil)} {
+				_, diags := p.Plan(domainType, attributes(name, map[string]any{"contact_info": contact}), nil)
+				acctest.Expect(t, diags, `ERROR at AttributeName("name"): Can't buy the domain `+name, reason, "such as example.com", "mailhost_dns_record", "account_id")
+				if len(diags) != 1 {
+					t.Errorf("%s: more than one problem: %s", name, acctest.Render(diags))
+				}
+			}
+		}
+		for _, name := range []string{"example.org", "MAIL.stocked.com"} {
+			if _, diags := p.Plan(domainType, attributes(name, nil), nil); len(diags) > 0 {
+				t.Errorf("%s: %s", name, acctest.Render(diags))
+			}
+		}
+		if _, diags := p.Plan(domainType, attributes("mail.stocked.com", map[string]any{"contact_info": nil}), nil); len(diags) > 0 {
+			t.Errorf("what is owned needs no contact_info: %s", acctest.Render(diags))
+		}
+		if _, diags := p.Plan(domainType, map[string]any{"name": acctest.Unknown}, nil); len(diags) > 0 {
+			t.Errorf("an unknown name: %s", acctest.Render(diags))
+		}
+	})
+}
+
+// Another name is a purchase as well. Terraform asks for its plan as for that of
+// a create.
+func TestReplacedByNotRegistrable(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	p := s.Protocol(t, "")
+	o, diags := p.Apply(t.Context(), domainType, attributes("example.com", nil), nil)
+	p.NoErrors(diags)
+	plan, diags := p.Plan(domainType, attributes("mail.example.com", nil), o)
+	p.NoErrors(diags)
+	if len(plan.Replace) == 0 {
+		t.Error("another name does not replace it")
+	}
+	_, diags = p.Plan(domainType, attributes("mail.example.com", nil), nil)
+	acctest.Expect(t, diags, `ERROR at AttributeName("name"): Can't buy the domain mail.example.com`)
+}
+
+// The list of registries that is built in ages: what it does not know is no
+// error, and the API decides.
+func TestProbablyNotSold(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	p := s.Protocol(t, "")
+	for _, name := range []string{"example.newtld", "example.github.io", "example.arpa"} {
+		config := attributes(name, nil)
+		plan, diags := p.Plan(domainType, config, nil)
+		p.NoErrors(diags)
+		acctest.Expect(t, diags, `WARNING at AttributeName("name"): The domain `+name+" can probably not be bought", "under an unsupported top-level domain", "the API decides")
+		_, diags = p.ApplyPlan(t.Context(), domainType, config, nil, plan)
+		acctest.Expect(t, diags, `ERROR at AttributeName("name"): Can't buy the domain `+name, "Error code unsupported_tld")
+	}
+	_, diags := p.Plan(domainType, attributes("example.newtld", map[string]any{"contact_info": nil}), nil)
+	acctest.Expect(t, diags, "can probably not be bought", "ERROR", "contact_info is missing")
+}
+
+// What the plan can't look up is left to the create, and what needs no look is
+// not looked up.
+func TestPlanLooksSparingly(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	var looks atomic.Int32
+	var refuse atomic.Bool
+	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		looks.Add(1)
+		if refuse.Load() {
+			acctest.Refuse(w, http.StatusForbidden, "header.authorization", "the credential lacks domain.view")
+			return
+		}
+		next.ServeHTTP(w, r)
+	}))
+	_, diags := p.Plan(domainType, attributes("example.com", nil), nil)
+	p.NoErrors(diags)
+	if looks.Load() > 0 {
+		t.Errorf("%d requests for the plan of a purchase", looks.Load())
+	}
+	refuse.Store(true)
+	config := attributes("www.example.com", nil)
+	plan, diags := p.Plan(domainType, config, nil)
+	if len(diags) > 0 || looks.Load() == 0 {
+		t.Errorf("%d requests: %s", looks.Load(), acctest.Render(diags))
+	}
+	refuse.Store(false)
+	o, diags := p.ApplyPlan(t.Context(), domainType, config, nil, plan)
+	acctest.Expect(t, diags, `ERROR at AttributeName("name"): Can't buy the domain www.example.com`, "lies below", "Error code invalid_domain", "without www")
+	if !o.Gone() {
+		t.Error("it is in the state")
+	}
+}
+
+// What changes by itself, or in the service's own control panel, makes no plan.
+func TestVolatile(t *testing.T) {
+	t.Parallel()
+	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+		var moved atomic.Bool
+		url := s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+			acctest.Rewrite(w, r, next, func(body string) string {
+				if !moved.Load() {
+					return body
+				}
+				for from, to := range map[string]string{
+					`"status":"active"`: `"status":"failed"`, `"outbound_routing_ready":true`: `"outbound_routing_ready":false`,
+					`"dedicated_ip_id":null`: `"dedicated_ip_id":"7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e"`, `"inbound_tenant_id":null`: `"inbound_tenant_id":"t"`,
+					`"inbound_tenant_external_id":null`: `"inbound_tenant_external_id":"x"`, `"inbound_tenant_name":null`: `"inbound_tenant_name":"n"`,
+					`"inbound_tenant_type":null`: `"inbound_tenant_type":"y"`, `"redirect_mode":null`: `"redirect_mode":"302"`,
+					`"tags":[]`: `"tags":[{"id":"1","name":"blue"}]`, `"updated_at":"2`: `"updated_at":"3`,
+				} {
+					body = strings.ReplaceAll(body, from, to)
+				}
+				return body
+			})
+		})
+		p := s.Protocol(t, url)
+		config := attributes("example.com", nil)
+		created, diags := p.Apply(t.Context(), domainType, config, nil)
+		p.NoErrors(diags)
+		moved.Store(true)
+		p = s.Protocol(t, url) // another process, which remembers no list
+		seen, diags := p.Read(domainType, created)
+		p.NoErrors(diags)
+		for name, want := range map[string]string{
+			"status": "failed", "dedicated_ip_id": "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e", "redirect_mode": "302", "inbound_tenant_id": "t",
+			"inbound_tenant_external_id": "x", "inbound_tenant_name": "n", "inbound_tenant_type": "y", "updated_at": "3" + created.Text("updated_at")[1:],
+		} {
+			if got := seen.Text(name); got != want {
+				t.Errorf("%s is %s, want %s", name, got, want)
+			}
+		}
+		for _, part := range []string{`"blue"`, `"outbound_routing_ready":tftypes.Bool<"false">`} {
+			if !strings.Contains(seen.State.String(), part) {
+				t.Errorf("%s is not in %s", part, seen.State)
+			}
+		}
+		plan, diags := p.Plan(domainType, config, seen)
+		if len(diags) > 0 || !plan.State.Equal(seen.State) {
+			t.Errorf("planned %s\n%s", plan.State, acctest.Render(diags))
+		}
+	})
+}

@@ -1,0 +1,76 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"strings"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+)
+
+// someDomains is an account that counts what it is asked.
+type someDomains struct {
+	domains     []api.Domain
+	err         error
+	gets, lists int
+}
+
+func (s *someDomains) GetDomain(_ context.Context, id string) (*api.Domain, error) {
+	s.gets++
+	for _, d := range s.domains {
+		if d.ID == id && s.err == nil {
+			return &d, nil
+		}
+	}
+	return nil, errors.Join(s.err, client.ErrNotFound)
+}
+
+func (s *someDomains) ListDomains(context.Context, api.ListDomainsRequest) iter.Seq2[api.Domain, error] {
+	s.lists++
+	return func(yield func(api.Domain, error) bool) {
+		if s.err != nil {
+			yield(api.Domain{}, s.err)
+			return
+		}
+		for _, d := range s.domains {
+			if !yield(d, nil) {
+				return
+			}
+		}
+	}
+}
+
+func TestRememberDomains(t *testing.T) {
+	t.Parallel()
+	failure := errors.New("no answer")
+	const gone = "9f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e"
+	for name, c := range map[string]struct {
+		err         error
+		ask, told   []string
+		gets, lists int
+	}{
+		"one domain":        {nil, []string{domainUUID, strings.ToUpper(domainUUID), domainUUID}, []string{"a.com", "a.com", "a.com"}, 1, 0},
+		"several":           {nil, []string{domainUUID, otherUUID, domainUUID, strings.ToUpper(otherUUID)}, []string{"a.com", "b.com", "a.com", "b.com"}, 1, 1},
+		"one that is gone":  {nil, []string{gone, gone, otherUUID, gone}, []string{"", "", "b.com", ""}, 1, 1},
+		"nothing is told":   {failure, []string{domainUUID, domainUUID, otherUUID, domainUUID}, []string{"", "", "", ""}, 1, 1},
+		"gone among others": {nil, []string{domainUUID, gone, otherUUID}, []string{"a.com", "", "b.com"}, 1, 1},
+	} {
+		account := &someDomains{domains: []api.Domain{{ID: domainUUID, Name: "a.com"}, {ID: otherUUID, Name: "b.com"}}, err: c.err}
+		memo := &domainMemo{api: account}
+		for i, id := range c.ask {
+			d, err := memo.GetDomain(t.Context(), id)
+			switch want := c.told[i]; {
+			case want != "" && (err != nil || d.Name != want):
+				t.Errorf("%s: %d: %v, %v; want %s", name, i, d, err, want)
+			case want == "" && (err == nil || c.err == nil && !client.IsNotFound(err)):
+				t.Errorf("%s: %d: %v, %v; want an error", name, i, d, err)
+			}
+		}
+		if account.gets != c.gets || account.lists != c.lists {
+			t.Errorf("%s: asked %d times for one and %d times for all; want %d and %d", name, account.gets, account.lists, c.gets, c.lists)
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package feedback
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/action"
+	"github.com/hashicorp/terraform-plugin-framework/action/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
+)
+
+// SubmitFeedback is the action mailhost_submit_feedback.
+type SubmitFeedback struct{ service.Action }
+
+var _ action.ActionWithConfigure = (*SubmitFeedback)(nil)
+
+// NewSubmitFeedback returns the action.
+func NewSubmitFeedback() action.Action { return &SubmitFeedback{} }
+
+type feedback struct {
+	Title              types.String `tfsdk:"title"`
+	Description        types.String `tfsdk:"description"`
+	Category           types.String `tfsdk:"category"`
+	Attributes         types.String `tfsdk:"attributes"`
+	PaidProductFeature types.Bool   `tfsdk:"paid_product_feature"`
+}
+
+// Metadata implements action.Action.
+func (*SubmitFeedback) Metadata(_ context.Context, req action.MetadataRequest, resp *action.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_submit_feedback"
+}
+
+// Schema implements action.Action.
+func (*SubmitFeedback) Schema(ctx context.Context, _ action.SchemaRequest, resp *action.SchemaResponse) {
+	title := validate.Length[api.SubmitFeedbackBody]("title")
+	description := validate.Length[api.SubmitFeedbackBody]("description")
+	category := validate.OneOf[api.SubmitFeedbackBody]("category")
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "Sends feedback on the product to the people who make it. Each run of the action sends it anew.",
+		Attributes: map[string]schema.Attribute{
+			"title": schema.StringAttribute{
+				Required: true, Validators: []validator.String{title},
+				MarkdownDescription: "What it is about, " + title.MarkdownDescription(ctx) + ".",
+			},
+			"description": schema.StringAttribute{
+				Required: true, Validators: []validator.String{description},
+				MarkdownDescription: "The feedback itself, " + description.MarkdownDescription(ctx) + ". Don't put secrets in it.",
+			},
+			"category": schema.StringAttribute{
+				Optional: true, Validators: []validator.String{category},
+				MarkdownDescription: "Kind of feedback: " + category.MarkdownDescription(ctx) + ". Default: `other`.",
+			},
+			"attributes": schema.StringAttribute{
+				Optional: true, Validators: []validator.String{validate.Rule("a JSON object, as jsonencode makes it of an object", checkObject)},
+				MarkdownDescription: "Anything more, as a JSON object: `jsonencode({ terraform = \"1.14\" })`.",
+			},
+			"paid_product_feature": schema.BoolAttribute{
+				Optional:            true,
+				MarkdownDescription: "Whether it is about a feature that is paid for. Default: `false`.",
+			},
+		},
+	}
+}
+
+// checkObject checks that a text is a JSON object.
+func checkObject(s string) (string, error) {
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(s), &object); err != nil {
+		if _, other := errors.AsType[*json.UnmarshalTypeError](err); !other {
+			return "", fmt.Errorf("it is no JSON, %w", err)
+		}
+	}
+	if object == nil {
+		return "", errors.New("it is JSON of another kind")
+	}
+	return s, nil
+}
+
+// Invoke implements action.Action.
+func (a *SubmitFeedback) Invoke(ctx context.Context, req action.InvokeRequest, resp *action.InvokeResponse) {
+	var config feedback
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	c := a.Client(ctx, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	f, err := c.SubmitFeedback(ctx, config.body())
+	if err != nil {
+		service.AddError(&resp.Diagnostics, err, fmt.Sprintf("Can't submit the feedback %q", config.Title.ValueString()), service.Fields{})
+		return
+	}
+	service.Progress(resp, "The feedback %q was submitted. Its id is %s, its category %s and its status %s.", f.Title, f.ID, f.Category, f.Status)
+}
+
+func (f feedback) body() api.SubmitFeedbackBody {
+	return api.SubmitFeedbackBody{
+		Title: f.Title.ValueString(), Description: f.Description.ValueString(), Category: f.Category.ValueString(),
+		Attributes: api.FreeForm(f.Attributes.ValueString()), PaidProductFeature: f.PaidProductFeature.ValueBool(),
+	}
+}

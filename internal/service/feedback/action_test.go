@@ -1,0 +1,108 @@
+package feedback_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+)
+
+const typeName = "mailhost_submit_feedback"
+
+func TestSubmit(t *testing.T) {
+	t.Parallel()
+	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+		var sent, answered map[string]any
+		p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+			sent, answered = nil, nil
+			body, err := io.ReadAll(r.Body)
+			if err != nil || json.Unmarshal(body, &sent) != nil {
+				t.Errorf("sent %s, %v", body, err)
+			}
+			r.Body = io.NopCloser(strings.NewReader(string(body)))
+			acctest.Rewrite(w, r, next, func(answer string) string {
+				if err := json.Unmarshal([]byte(answer), &answered); err != nil {
+					t.Errorf("answered %s", answer)
+				}
+				return answer
+			})
+		}))
+		progress, diags := p.Invoke(typeName, map[string]any{
+			"title": "Aliases", "description": "Please let us add aliases.", "category": "feature_request",
+			"attributes": `{"seats": 12345678901234567890, "area": {"page": "mailboxes"}}`, "paid_product_feature": true,
+		})
+		p.NoErrors(diags)
+		id, _ := answered["id"].(string)
+		want := `The feedback "Aliases" was submitted. Its id is ` + id + ", its category feature_request and its status new."
+		if len(progress) != 1 || progress[0] != want || id == "" {
+			t.Errorf("progress %q, want %q", progress, want)
+		}
+		attributes, _ := json.Marshal(sent["attributes"])
+		if sent["description"] != "Please let us add aliases." || sent["paid_product_feature"] != true || !strings.Contains(string(attributes), `"page":"mailboxes"`) {
+			t.Errorf("sent %v", sent)
+		}
+
+		if _, diags = p.Invoke(typeName, map[string]any{"title": "T", "description": "D"}); len(diags) > 0 {
+			t.Error(acctest.Render(diags))
+		}
+		if len(sent) != 2 || answered["category"] != "other" || answered["paid_product_feature"] != false {
+			t.Errorf("sent %v, answered %v", sent, answered)
+		}
+	})
+}
+
+func TestRefusedBefore(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	p := s.Protocol(t, s.Front(t, func(http.ResponseWriter, *http.Request, http.Handler) { t.Error("something was sent") }))
+	for attribute, c := range map[string]struct{ value, want string }{
+		"title":       {"", "title must be 1 to 255 characters long"},
+		"description": {strings.Repeat("a", 10_001), "description must be 1 to 10000 characters long"},
+		"category":    {"complaint", "category must be one of bug_report"},
+	} {
+		config := map[string]any{"title": "T", "description": "D"}
+		config[attribute] = c.value
+		_, diags := p.Invoke(typeName, config)
+		acctest.Expect(t, diags, `ERROR at AttributeName("`+attribute+`")`, c.want)
+	}
+	for value, want := range map[string]string{
+		`{"a":`: "it is no JSON, unexpected end", `["a"]`: "it is JSON of another kind", `null`: "it is JSON of another kind", `12`: "it is JSON of another kind",
+	} {
+		_, diags := p.Invoke(typeName, map[string]any{"title": "T", "description": "D", "attributes": value})
+		acctest.Expect(t, diags, `ERROR at AttributeName("attributes")`, "must be a JSON object", want)
+	}
+}
+
+func TestRefusedByAPI(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+		acctest.Refuse(w, http.StatusUnprocessableEntity, "body.description", "must be polite")
+	}))
+	_, diags := p.Invoke(typeName, map[string]any{"title": "T", "description": "D"})
+	acctest.Expect(t, diags, `ERROR at AttributeName("description"): Can't submit the feedback "T"`, "Must be polite.", "HTTP 422, request id refused-by-test")
+}
+
+// TestAnswerLost has an API that ignores Idempotency-Keys: nobody can tell
+// whether it has the feedback, and it is not sent twice.
+func TestAnswerLost(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	s.Fault(t, fault.Rule{Operation: "submit-feedback", Drop: fault.After})
+	var sent atomic.Int32
+	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		sent.Add(1)
+		r.Header.Del("Idempotency-Key")
+		next.ServeHTTP(w, r)
+	}))
+	progress, diags := p.Invoke(typeName, map[string]any{"title": "T", "description": "D"})
+	acctest.Expect(t, diags, `ERROR: Can't submit the feedback "T"`, "the feedback may have been submitted", "It was not sent again")
+	if sent.Load() != 1 || len(progress) != 0 {
+		t.Errorf("sent %d times, progress %q", sent.Load(), progress)
+	}
+}

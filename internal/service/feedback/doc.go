@@ -1,0 +1,2 @@
+// Package feedback has the action mailhost_submit_feedback.
+package feedback

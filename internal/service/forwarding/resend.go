@@ -1,0 +1,109 @@
+package forwarding
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/hashicorp/terraform-plugin-framework/action"
+	"github.com/hashicorp/terraform-plugin-framework/action/schema"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+)
+
+// Resend is the action mailhost_resend_forwarding_verification.
+type Resend struct{ service.Action }
+
+var _ action.ActionWithConfigure = (*Resend)(nil)
+
+// NewResend returns the action.
+func NewResend() action.Action { return &Resend{} }
+
+const resendDescription = "Sends the recipient of a forwarding rule a new message with a link to confirm, for which there are 72 hours again. The link of the message before it stops working.\n\n" +
+	"It is for a rule whose `verification_state` is `pending` or `expired`. Where there is nothing to confirm any more, it does nothing and says so: that is no error, so that a trigger may invoke it whenever it likes. " +
+	"A create of a rule, and a change of its `target_email`, send a message by themselves.\n\n" +
+	"One recipient gets a limited number of messages in a time. When the limit is reached, the action waits for its turn, or fails with the time at which to try again where that is too far away."
+
+// Metadata implements action.Action.
+func (a *Resend) Metadata(_ context.Context, req action.MetadataRequest, resp *action.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_resend_forwarding_verification"
+}
+
+// Schema implements action.Action.
+func (a *Resend) Schema(_ context.Context, _ action.SchemaRequest, resp *action.SchemaResponse) {
+	resp.Schema = schema.Schema{
+		MarkdownDescription: resendDescription,
+		Attributes: map[string]schema.Attribute{
+			"forwarding_id": schema.StringAttribute{
+				Required:            true,
+				Validators:          []validator.String{customtype.UUIDType{}.Validator()},
+				MarkdownDescription: "UUID of the forwarding rule, for instance `mailhost_forwarding.archive.id`.",
+			},
+		},
+	}
+}
+
+// Invoke implements action.Action. The API sends a new message when a rule gets
+// the target that it has.
+func (a *Resend) Invoke(ctx context.Context, req action.InvokeRequest, resp *action.InvokeResponse) {
+	var id types.String
+	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("forwarding_id"), &id)...)
+	c := a.Client(ctx, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	f, err := c.GetForwarding(ctx, id.ValueString())
+	if err != nil {
+		addResendError(resp, err, id.ValueString())
+		return
+	}
+	if confirmed(f.VerificationState) {
+		service.Progress(resp, "Nothing to send: %s.", outcome(f))
+		return
+	}
+	service.Progress(resp, "Sending a new verification message to %s; the state is %s.", f.TargetEmail, f.VerificationState)
+	f, err = c.UpdateForwarding(ctx, f.ID, api.UpdateForwardingBody{TargetEmail: f.TargetEmail})
+	if err != nil {
+		addResendError(resp, err, id.ValueString())
+		return
+	}
+	service.Progress(resp, "Done: %s.", outcome(f))
+}
+
+// outcome says of a rule how far its confirmation is.
+func outcome(f *api.Forwarding) string {
+	switch f.VerificationState {
+	case api.VerificationInternal:
+		return f.TargetEmail + " is a mailbox of the account, and needs no confirmation"
+	case api.VerificationVerified:
+		return f.TargetEmail + " has confirmed already"
+	}
+	if f.VerificationExpiresAt == nil {
+		return f.TargetEmail + " was sent a new message"
+	}
+	return f.TargetEmail + " was sent a new message, and has until " + *f.VerificationExpiresAt + " to confirm"
+}
+
+// addResendError tells why no message was sent. All that the caller can have got
+// wrong is the id.
+func addResendError(resp *action.InvokeResponse, err error, id string) {
+	summary := "Can't send the verification message of the forwarding rule " + id + " again"
+	fields := service.Fields{"target_email": "forwarding_id", "path.forwarding_id": "forwarding_id"}
+	switch {
+	case client.IsNotFound(err) && client.StatusOf(err) == 0: // a list has told
+		resp.Diagnostics.AddAttributeError(path.Root("forwarding_id"), summary, "The account has no such forwarding rule. "+checkID)
+	case client.IsNotFound(err):
+		service.AddErrorAdvising(&resp.Diagnostics, err, summary, fields, checkID)
+	case client.StatusOf(err) == http.StatusTooManyRequests:
+		service.AddErrorAdvising(&resp.Diagnostics, err, summary, fields, "Invoke the action again after that time.")
+	default:
+		service.AddError(&resp.Diagnostics, err, summary, fields)
+	}
+}
+
+const checkID = "Check the id, and that account_id is the account that has the rule."

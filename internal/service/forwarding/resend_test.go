@@ -1,0 +1,138 @@
+package forwarding_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"github.com/hashicorp/terraform-plugin-testing/tfversion"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+)
+
+const resend = "mailhost_resend_forwarding_verification"
+
+// expectProgress fails the test unless there is one message for each part, with it.
+func expectProgress(t *testing.T, progress []string, parts ...string) {
+	t.Helper()
+	if !slices.EqualFunc(progress, parts, strings.Contains) {
+		t.Errorf("the progress is %q, want %q", progress, parts)
+	}
+}
+
+func TestResend(t *testing.T) {
+	t.Parallel()
+	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+		f := create(t, s, api.CreateForwardingBody{TargetEmail: "jane@example.org"})
+		invoke := func(parts ...string) {
+			t.Helper()
+			progress, diags := s.Protocol(t, "").Invoke(resend, attributes{"forwarding_id": strings.ToUpper(f.ID)})
+			if len(diags) > 0 {
+				t.Errorf("it says %s", acctest.Render(diags))
+			}
+			expectProgress(t, progress, parts...)
+		}
+		s.Advance(hour)
+		until := s.Control.Clock.Now().Add(72 * hour).UTC()
+		invoke("Sending a new verification message to jane@example.org; the state is pending", "has until "+until.Format("2006-01-02T15:04"))
+		s.Advance(100 * hour)
+		invoke("the state is expired", "was sent a new message")
+		if sent := s.Service.Outbox(); len(sent) != 2 || sent[1].To != "jane@example.org" {
+			t.Errorf("the messages are %v, want two", sent) // the create's is another server's
+		}
+		confirm(t, s)
+		invoke("Nothing to send: jane@example.org has confirmed already")
+
+		d := s.Domain(t, "example.com")
+		s.Mailbox(t, d.ID, "office")
+		f = create(t, s, api.CreateForwardingBody{TargetEmail: "office@example.com"})
+		invoke("Nothing to send: office@example.com is a mailbox of the account")
+		f = create(t, s, api.CreateForwardingBody{TargetEmail: "joe@example.com"})
+		s.Mailbox(t, d.ID, "joe")
+		invoke("Sending", "Done: joe@example.com is a mailbox of the account")
+	})
+}
+
+// TestResendByTrigger lets Terraform invoke the action when something else changes.
+func TestResendByTrigger(t *testing.T) {
+	s := acctest.NewServer(t, acctest.Options{})
+	config := func(reminder int) string {
+		return rule(s, `target_email = "jane@example.org"`) + fmt.Sprintf(`
+action "mailhost_resend_forwarding_verification" "this" {
+  config {
+    forwarding_id = mailhost_forwarding.this.id
+  }
+}
+resource "terraform_data" "reminder" {
+  input = %d
+  lifecycle {
+    action_trigger {
+      events  = [after_update]
+      actions = [action.mailhost_resend_forwarding_verification.this]
+    }
+  }
+}
+`, reminder)
+	}
+	sent := func(want int) resource.TestCheckFunc {
+		return func(*terraform.State) error {
+			if got := len(s.Service.Outbox()); got != want {
+				return fmt.Errorf("%d messages were sent, want %d", got, want)
+			}
+			return nil
+		}
+	}
+	acctest.Test(t, resource.TestCase{
+		TerraformVersionChecks: []tfversion.TerraformVersionCheck{tfversion.SkipBelow(tfversion.Version1_14_0)},
+		Steps: []resource.TestStep{
+			{Config: config(1), Check: sent(1)},
+			{Config: config(1), ConfigPlanChecks: plans(plancheck.ResourceActionNoop), Check: sent(1)},
+			{Config: config(2), ConfigPlanChecks: plans(plancheck.ResourceActionNoop), Check: sent(2)},
+			{PreConfig: func() { confirm(t, s) }, Config: config(3), Check: sent(2)},
+		},
+	})
+}
+
+func TestResendRefused(t *testing.T) {
+	t.Parallel()
+	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+		f := create(t, s, api.CreateForwardingBody{TargetEmail: "jane@example.org"})
+		const missing = "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e"
+		p := s.Protocol(t, "")
+		_, diags := p.Invoke(resend, attributes{"forwarding_id": "jane@example.org"})
+		acctest.Expect(t, diags, `ERROR at AttributeName("forwarding_id")`, "forwarding_id must be a UUID")
+		progress, diags := p.Invoke(resend, attributes{"forwarding_id": missing})
+		acctest.Expect(t, diags, `ERROR at AttributeName("forwarding_id"): Can't send the verification message of the forwarding rule `+missing, "o such forwarding rule", "Check the id")
+		expectProgress(t, progress)
+
+		s.Fault(t, fault.Rule{Operation: api.UpdateForwarding.ID, Status: http.StatusTooManyRequests, RetryAfter: int(time.Hour.Seconds())})
+		progress, diags = p.Invoke(resend, attributes{"forwarding_id": f.ID})
+		acctest.Expect(t, diags, "ERROR", f.ID, "HTTP 429, request id ", "after that time")
+		expectProgress(t, progress, "Sending")
+	})
+}
+
+// TestResendTooOften lets the API count the messages of one recipient.
+func TestResendTooOften(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	f := create(t, s, api.CreateForwardingBody{TargetEmail: "jane@example.org"})
+	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if r.Method != http.MethodPatch {
+			next.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Retry-After", "900")
+		acctest.Refuse(w, http.StatusTooManyRequests, "body.target_email", "jane@example.org has been sent many messages already, and nothing was changed; try again in 900 s")
+	}))
+	_, diags := p.Invoke(resend, attributes{"forwarding_id": f.ID})
+	acctest.Expect(t, diags, `ERROR at AttributeName("forwarding_id")`, "try again in 900 s", "HTTP 429, request id refused-by-test", "Invoke the action again")
+}

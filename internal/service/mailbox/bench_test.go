@@ -1,0 +1,51 @@
+package mailbox_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+)
+
+// BenchmarkLookup reads 5,000 mailboxes in the three ways there are: all by the
+// plural data source, all by the list resource, and one of them.
+func BenchmarkLookup(b *testing.B) {
+	const mailboxes = 5000
+	s := acctest.NewServer(b, acctest.Options{})
+	s.Domain(b, "example.com")
+	for from := 0; from < mailboxes; from += api.MaxBulkItems {
+		items := make([]api.NewMailboxItem, api.MaxBulkItems)
+		for i := range items {
+			items[i] = api.NewMailboxItem{FirstName: "Jane", LastName: "Doe", LocalPart: fmt.Sprintf("m%d", from+i)}
+		}
+		if _, err := s.Client.CreateMailboxes(b.Context(), api.CreateMailboxesBody{Domain: "example.com", Items: items}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	p := s.Protocol(b, "")
+	b.Run("plural", func(b *testing.B) {
+		for b.Loop() {
+			_, diags := p.ReadData("mailhost_mailboxes", nil)
+			p.NoErrors(diags)
+		}
+	})
+	b.Run("list", func(b *testing.B) {
+		for b.Loop() {
+			_, diags := p.List(typeName, nil, 0)
+			p.NoErrors(diags)
+		}
+	})
+	b.Run("list 100", func(b *testing.B) {
+		for b.Loop() {
+			_, diags := p.List(typeName, nil, 100)
+			p.NoErrors(diags)
+		}
+	})
+	b.Run("singular", func(b *testing.B) {
+		for b.Loop() {
+			_, diags := p.ReadData("mailhost_mailbox", map[string]any{"primary_email": "m4999@example.com"})
+			p.NoErrors(diags)
+		}
+	})
+}

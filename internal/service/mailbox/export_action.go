@@ -1,0 +1,169 @@
+package mailbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/action"
+	"github.com/hashicorp/terraform-plugin-framework/action/schema"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+)
+
+// ExportAction is the action mailhost_export_mailboxes.
+type ExportAction struct{ service.Action }
+
+var (
+	_ action.ActionWithConfigure  = (*ExportAction)(nil)
+	_ action.ActionWithModifyPlan = (*ExportAction)(nil)
+)
+
+// NewExportAction returns the action mailhost_export_mailboxes.
+func NewExportAction() action.Action { return &ExportAction{} }
+
+type exportConfig struct {
+	selection
+
+	Path      types.String `tfsdk:"path"`
+	Overwrite types.Bool   `tfsdk:"overwrite"`
+}
+
+// Metadata implements action.Action.
+func (*ExportAction) Metadata(_ context.Context, req action.MetadataRequest, resp *action.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_export_mailboxes"
+}
+
+// Schema implements action.Action.
+func (*ExportAction) Schema(_ context.Context, _ action.SchemaRequest, resp *action.SchemaResponse) {
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "Writes mailboxes to a CSV file, as the API exports them. Unlike `data.mailhost_mailbox_export` it needs no memory for them and leaves nothing in the state, so that it suits an account of any size. " +
+			"The file takes its place when it is whole: where the export fails, what was there before stays as it was.",
+		Attributes: map[string]schema.Attribute{
+			"domain": schema.StringAttribute{
+				Optional: true, Validators: selectedDomain(),
+				MarkdownDescription: selectedDomainDescription,
+			},
+			"mailboxes": schema.ListAttribute{
+				Optional: true, ElementType: types.StringType, Validators: selectedMailboxes(),
+				MarkdownDescription: selectedMailboxesDescription,
+			},
+			"path": schema.StringAttribute{
+				Required: true, Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
+				MarkdownDescription: "The file to write, for instance `\"${path.root}/mailboxes.csv\"`; a relative path begins at the working directory. Its directory must exist. " +
+					"The file holds names and addresses: only the user who runs Terraform can read it (mode 0600), and it does not belong in version control.",
+			},
+			"overwrite": schema.BoolAttribute{
+				Optional:            true,
+				MarkdownDescription: "Whether a file that is there already is replaced. Default: `true`. With `false` the action is refused then, in the plan already where the file is there by that time.",
+			},
+		},
+	}
+}
+
+// ModifyPlan implements action.ActionWithModifyPlan.
+func (*ExportAction) ModifyPlan(ctx context.Context, req action.ModifyPlanRequest, resp *action.ModifyPlanResponse) {
+	var config exportConfig
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	if resp.Diagnostics.HasError() || config.Path.IsUnknown() || config.Overwrite.IsUnknown() {
+		return
+	}
+	if err := checkTarget(config.Path.ValueString(), config.overwrites()); err != nil {
+		addFileError(&resp.Diagnostics, err)
+	}
+}
+
+// Invoke implements action.Action.
+func (a *ExportAction) Invoke(ctx context.Context, req action.InvokeRequest, resp *action.InvokeResponse) {
+	var config exportConfig
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	c := a.Client(ctx, &resp.Diagnostics)
+	body, diags := config.request(ctx)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	file, err := newFile(config.Path.ValueString(), config.overwrites())
+	if err != nil {
+		addFileError(&resp.Diagnostics, err)
+		return
+	}
+	defer file.discard()
+	service.Progress(resp, "Exporting %s to %s.", selected(body), file.path)
+	rows, ok := download(ctx, c, body, file, resp)
+	if !ok {
+		return
+	}
+	if err := file.commit(); err != nil {
+		addFileError(&resp.Diagnostics, err)
+		return
+	}
+	service.Progress(resp, "Wrote %s to %s (%d bytes).", mailboxes(rows.mailboxes()), file.path, rows.bytes)
+}
+
+// progressEach is after how many mailboxes each the action tells how far it is.
+const progressEach = 10_000
+
+// download writes the export to the file, and reports whether it is whole.
+func download(ctx context.Context, c *client.Client, body api.ExportMailboxesBody, file *file, resp *action.InvokeResponse) (*rowCounter, bool) {
+	csv, err := c.ExportMailboxes(ctx, body)
+	if err != nil {
+		addExportError(&resp.Diagnostics, err)
+		return nil, false
+	}
+	defer csv.Close()
+	rows := &rowCounter{each: progressEach, tell: func(r *rowCounter) {
+		service.Progress(resp, "%s so far (%d bytes).", mailboxes(r.mailboxes()), r.bytes)
+	}}
+	_, err = io.Copy(io.MultiWriter(file, rows), csv)
+	_, ours := errors.AsType[*fileError](err)
+	switch {
+	case ours:
+		addFileError(&resp.Diagnostics, err)
+	case err != nil:
+		addBrokenOff(&resp.Diagnostics, err)
+	}
+	return rows, err == nil
+}
+
+func (c exportConfig) overwrites() bool { return c.Overwrite.IsNull() || c.Overwrite.ValueBool() }
+
+// selected names what an export selects.
+func selected(body api.ExportMailboxesBody) string {
+	what := "all mailboxes"
+	if body.Mailboxes != nil {
+		what = mailboxes(len(body.Mailboxes))
+	}
+	if body.Domain != nil {
+		what += " of the domain " + *body.Domain
+	}
+	return what
+}
+
+func mailboxes(n int) string {
+	if n == 1 {
+		return "1 mailbox"
+	}
+	return fmt.Sprintf("%d mailboxes", n)
+}
+
+// addFileError tells what is wrong with the file.
+func addFileError(diags *diag.Diagnostics, err error) {
+	next := "Check that its directory exists and that you may write there, or choose another path."
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		next = "Remove it, choose another path, or set overwrite to true."
+	case errors.Is(err, errIsDirectory):
+		next = "Name a file in it."
+	}
+	diags.AddAttributeError(path.Root("path"), "Can't write the file of the export", fmt.Sprintf("%s. %s", err, next))
+}

@@ -1,0 +1,151 @@
+package mailbox_test
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+)
+
+const exportAction = "mailhost_export_mailboxes"
+
+// only fails the test unless a directory has nothing but one file with a text.
+func only(t *testing.T, path, want string) {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(entries) != 1 || entries[0].Name() != filepath.Base(path) {
+		t.Fatalf("the directory has %v", entries)
+	}
+	if got, err := os.ReadFile(path); err != nil || string(got) != want {
+		t.Errorf("the file has %q, %v, want %q", got, err, want)
+	}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestExportAction(t *testing.T) {
+	t.Parallel()
+	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+		d := s.Domain(t, "bücher.com")
+		s.Mailbox(t, "bücher.com", "jane")
+		s.Mailbox(t, "bücher.com", "john")
+		p := s.Protocol(t, "")
+		path := filepath.Join(t.TempDir(), "mailboxes.csv")
+		write(t, path, "something else")
+		for name, c := range map[string]struct {
+			config map[string]any
+			begun  string
+			done   string
+			want   []string
+		}{
+			"all":    {map[string]any{}, "Exporting all mailboxes to " + path + ".", "Wrote 2 mailboxes to ", []string{"jane@" + d.Name, "john@" + d.Name}},
+			"domain": {map[string]any{"domain": "Bücher.com"}, "Exporting all mailboxes of the domain Bücher.com to ", "Wrote 2 mailboxes to ", []string{"jane@" + d.Name, "john@" + d.Name}},
+			"one":    {map[string]any{"mailboxes": []string{"JANE@bücher.com"}, "overwrite": true}, "Exporting 1 mailbox to ", "Wrote 1 mailbox to ", []string{"jane@" + d.Name}},
+			"none":   {map[string]any{"mailboxes": []string{}}, "Exporting 0 mailboxes to ", "Wrote 0 mailboxes to ", []string{}},
+		} {
+			c.config["path"] = path
+			progress, diags := p.Invoke(exportAction, c.config)
+			p.NoErrors(diags)
+			if len(progress) != 2 || !strings.HasPrefix(progress[0], c.begun) || !strings.HasPrefix(progress[1], c.done) {
+				t.Errorf("%s: progress %q", name, progress)
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := addressesOf(string(text)); err != nil || !slices.Equal(got, c.want) {
+				t.Errorf("%s: exported %v, %v, want %v", name, got, err, c.want)
+			}
+			info, err := os.Stat(path)
+			if err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+				t.Errorf("%s: the file's mode is %v, %v", name, info.Mode(), err)
+			}
+			only(t, path, string(text))
+		}
+	})
+}
+
+// TestExportProgress counts rows, not lines: names have line breaks here.
+func TestExportProgress(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	path := filepath.Join(t.TempDir(), "mailboxes.csv")
+	p := s.Protocol(t, rows(t, s, 25_000))
+	progress, diags := p.Invoke(exportAction, map[string]any{"path": path})
+	p.NoErrors(diags)
+	want := []string{"Exporting all mailboxes", "10000 mailboxes so far (", "20000 mailboxes so far (", "Wrote 25000 mailboxes to " + path}
+	if len(progress) != len(want) {
+		t.Fatalf("progress %q", progress)
+	}
+	for i := range want {
+		if !strings.HasPrefix(progress[i], want[i]) {
+			t.Errorf("progress %q, want %q", progress[i], want[i])
+		}
+	}
+}
+
+// TestExportActionFails leaves everything as it was.
+func TestExportActionFails(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	path := filepath.Join(t.TempDir(), "mailboxes.csv")
+	write(t, path, "yesterday's")
+	missing := filepath.Join(t.TempDir(), "missing", "mailboxes.csv")
+	refused := func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+		acctest.Refuse(w, http.StatusForbidden, "header.authorization", "the credential lacks mailbox.export")
+	}
+	cut := func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+		w.Header().Set("Content-Length", "1000")
+		_, _ = w.Write([]byte("id,primary_email\r\n1,jane@exam"))
+	}
+	asked := func(http.ResponseWriter, *http.Request, http.Handler) { t.Error("the API was asked") }
+	for name, c := range map[string]struct {
+		answer func(http.ResponseWriter, *http.Request, http.Handler)
+		config map[string]any
+		want   []string
+	}{
+		"refused":       {refused, map[string]any{"path": path}, []string{"ERROR: Can't export the mailboxes", "lacks mailbox.export", "request id refused-by-test"}},
+		"broken off":    {cut, map[string]any{"path": path}, []string{"ERROR: Can't export the mailboxes", "The API's answer broke off: unexpected EOF."}},
+		"there already": {asked, map[string]any{"path": path, "overwrite": false}, []string{`ERROR at AttributeName("path"): Can't write the file`, path + " can't be written: file already exists. Remove it"}},
+		"a directory":   {asked, map[string]any{"path": filepath.Dir(path)}, []string{`ERROR at AttributeName("path")`, "it is a directory. Name a file in it."}},
+		"no directory":  {asked, map[string]any{"path": missing}, []string{`ERROR at AttributeName("path")`, missing + " can't be written: no such file or directory. Check that its directory exists"}},
+		"no name":       {asked, map[string]any{"path": ""}, []string{`ERROR at AttributeName("path")`, "at least 1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, diags := s.Protocol(t, s.Front(t, c.answer)).Invoke(exportAction, c.config)
+			acctest.Expect(t, diags, c.want...)
+			only(t, path, "yesterday's")
+		})
+	}
+}
+
+// TestExportKeepsWhatCame has a file that comes into being after the plan, and
+// after the export has begun.
+func TestExportKeepsWhatCame(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	path := filepath.Join(t.TempDir(), "mailboxes.csv")
+	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		write(t, path, "somebody else's")
+		next.ServeHTTP(w, r)
+	}))
+	planned := map[string]any{"path": acctest.Unknown, "overwrite": acctest.Unknown, "domain": acctest.Unknown, "mailboxes": acctest.Unknown}
+	for range 2 {
+		_, diags := p.InvokePlanned(exportAction, planned, map[string]any{"path": path, "overwrite": false})
+		acctest.Expect(t, diags, `ERROR at AttributeName("path"): Can't write the file`, "exists. Remove it")
+		only(t, path, "somebody else's")
+	}
+}

@@ -1,0 +1,158 @@
+package masterpassword_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"cmp"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/go-version"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/localcli"
+)
+
+const leaky = `
+terraform {
+  required_providers {
+    mailhost = {
+      source = "mailhost/mailhost"
+    }
+  }
+}
+
+provider "mailhost" {
+  embedded = {}
+}
+
+variable "given" {
+  type      = string
+  sensitive = true
+}
+
+variable "write_only" {
+  type      = string
+  ephemeral = true
+}
+
+resource "mailhost_master_password" "given" {
+  name  = "given"
+  value = var.given
+}
+
+resource "mailhost_master_password" "write_only" {
+  name             = "write-only"
+  value_wo         = var.write_only
+  value_wo_version = 1
+}
+
+resource "mailhost_master_password" "generated" {
+  name     = "generated"
+  generate = true
+}
+`
+
+// TestSecretsDoNotLeak runs the CLI as a user who looks for a mistake does, with all
+// logs there are. No secret is in them, and that of value_wo is in no file either:
+// not in the plan, not in the state, not in the account's own database.
+func TestSecretsDoNotLeak(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	const given, writeOnly = "the-given-secret", "the-write-only-secret"
+	must(t, os.WriteFile(filepath.Join(c.dir, "main.tf"), []byte(leaky), 0o600))
+	c.env = append(c.env, "TF_LOG=trace", "TF_VAR_given="+given, "TF_VAR_write_only="+writeOnly)
+	logs := c.run(t, "init") + c.run(t, "plan", "-out=plan") + c.run(t, "apply", "plan") + c.run(t, "plan", "-detailed-exitcode") +
+		c.run(t, "apply", "-auto-approve", "-replace=mailhost_master_password.write_only")
+	files := c.files(t)
+	generated := regexp.MustCompile(`"generated_secret": "(.{20,})"`).FindSubmatch(files[filepath.Join(c.dir, "terraform.tfstate")])
+	if generated == nil {
+		t.Fatal("the generated secret is not in the state")
+	}
+	for name, secret := range map[string]string{"value": given, "value_wo": writeOnly, "generated_secret": string(generated[1])} {
+		if strings.Contains(logs, secret) {
+			t.Errorf("the logs have the secret of %s", name)
+		}
+	}
+	if !strings.Contains(logs, "[TRACE]") || !strings.Contains(logs, "create-master-password") {
+		t.Error("the logs are not what they should be")
+	}
+	var seen []string
+	for name, content := range files {
+		if bytes.Contains(content, []byte(given)) {
+			seen = append(seen, filepath.Base(name))
+		}
+		if bytes.Contains(content, []byte(writeOnly)) {
+			t.Errorf("%s has the secret of value_wo", name)
+		}
+	}
+	if len(seen) < 2 { // the plan, and the state
+		t.Errorf("the secret of value is in %v alone: the files are not what they should be", seen)
+	}
+}
+
+// cli runs a CLI with a provider that was built for it.
+type cli struct {
+	path, dir string
+	env       []string
+}
+
+func newCLI(t *testing.T) *cli {
+	t.Helper()
+	if os.Getenv("TF_ACC") == "" {
+		t.Skip("TF_ACC is not set")
+	}
+	path, err := exec.LookPath(cmp.Or(os.Getenv("TF_ACC_TERRAFORM_PATH"), "terraform"))
+	must(t, err)
+	home := t.TempDir()
+	mirror, config := filepath.Join(home, "mirror"), filepath.Join(home, "cli.tfrc")
+	must(t, localcli.Install(t.Context(), localcli.GoBuild("../../..", "0.1.0", t.Output()), mirror, "0.1.0"))
+	must(t, os.WriteFile(config, []byte(localcli.Config(mirror)), 0o600))
+	c := &cli{path: path, dir: t.TempDir(), env: localcli.Environment(os.Environ(), config, home)}
+	product, number, err := localcli.ParseVersion(c.run(t, "version"))
+	must(t, err)
+	if version.Must(version.NewVersion(number)).Core().LessThan(version.Must(version.NewVersion("1.11.0"))) {
+		t.Skipf("%s %s has no write-only attributes", product, number)
+	}
+	return c
+}
+
+// run runs a command that has to succeed, and returns all that it says.
+func (c *cli) run(t *testing.T, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), c.path, args...)
+	cmd.Dir, cmd.Env = c.dir, c.env
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// files returns what is in the working directory, and in the archives there.
+func (c *cli) files(t *testing.T) map[string][]byte {
+	t.Helper()
+	all := map[string][]byte{}
+	must(t, filepath.WalkDir(c.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		all[path], err = os.ReadFile(path)
+		return err
+	}))
+	plan, err := zip.OpenReader(filepath.Join(c.dir, "plan"))
+	must(t, err)
+	defer plan.Close()
+	for _, f := range plan.File {
+		r, err := f.Open()
+		must(t, err)
+		all[filepath.Join("plan", f.Name)], err = io.ReadAll(r)
+		must(t, err)
+	}
+	return all
+}

@@ -1,0 +1,78 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+)
+
+// Remains is an object that stays when it is destroyed, because the API has no
+// operation that deletes it.
+type Remains struct {
+	// Object and ID name it.
+	Object, ID string
+	// Consequence says what it means that it is still there.
+	Consequence string
+	// Unread says that an API which can't delete it can't read it either, so that
+	// there is no way back to it.
+	Unread bool
+}
+
+// Warn warns, after a destroy, that the object is still there.
+func (r Remains) Warn(diags *diag.Diagnostics) {
+	diags.AddWarning(fmt.Sprintf("The %s still exists", r.Object),
+		join(fmt.Sprintf("This API has no operation that deletes it, so it was only dropped from Terraform's state. Its id is %s.", r.ID), r.Consequence, r.next()))
+}
+
+// Announce warns, in the plan of a destroy, that the object will still be there.
+func (r Remains) Announce(diags *diag.Diagnostics) {
+	diags.AddWarning(fmt.Sprintf("The %s will still exist", r.Object),
+		join(fmt.Sprintf("As far as this API's answers tell, it has no operation that deletes it: the apply will only drop it from Terraform's state. Its id is %s.", r.ID), r.Consequence, r.next()))
+}
+
+func (r Remains) next() string {
+	next := "Remove it in the service's own control panel if it is not wanted any more"
+	if r.Unread {
+		return next + ". It can't be imported again, because this API can't read it either."
+	}
+	return next + "; to manage it again, import it."
+}
+
+// AnnounceRemains warns in a plan that destroys or replaces the object, where the
+// API can't delete it, and reports whether it did. A change of one of the
+// attributes replacing replaces the object; ModifyPlan can't see what the
+// attributes' own plan modifiers say of that. deletes asks the client, which may
+// ask the API. Call it at the end of ModifyPlan.
+func (r *Resource) AnnounceRemains(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse,
+	left Remains, deletes func(context.Context, *client.Client) bool, replacing ...string,
+) bool {
+	if req.State.Raw.IsNull() || resp.Diagnostics.HasError() {
+		return false
+	}
+	if !resp.Plan.Raw.IsNull() && len(resp.RequiresReplace) == 0 && !anyDiffers(resp.Plan.Raw, req.State.Raw, replacing) {
+		return false
+	}
+	// What is wrong with the connection is not for a warning to tell.
+	var unconnected diag.Diagnostics
+	c := r.Client(ctx, &unconnected)
+	if c == nil || deletes(ctx, c) {
+		return false
+	}
+	left.Announce(&resp.Diagnostics)
+	return true
+}
+
+// anyDiffers reports whether two objects differ in one of the attributes.
+func anyDiffers(a, b tftypes.Value, attributes []string) bool {
+	var fieldsA, fieldsB map[string]tftypes.Value
+	if a.As(&fieldsA) != nil || b.As(&fieldsB) != nil {
+		return false
+	}
+	return slices.ContainsFunc(attributes, func(name string) bool { return !fieldsA[name].Equal(fieldsB[name]) })
+}

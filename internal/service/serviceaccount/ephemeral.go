@@ -1,0 +1,222 @@
+package serviceaccount
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
+	"github.com/hashicorp/terraform-plugin-framework/ephemeral/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
+)
+
+const (
+	defaultTokenName = "terraform-ephemeral"
+	defaultLifetime  = "1h"
+	minLifetime      = time.Minute
+	maxLifetime      = 24 * time.Hour
+	// revokeTimeout bounds a revocation, which goes on when the run is interrupted.
+	revokeTimeout = 30 * time.Second
+)
+
+// Token is the ephemeral resource mailhost_service_account_token: a service
+// account that is created when it is opened, and revoked when it is closed.
+type Token struct {
+	service.Ephemeral
+
+	now func() time.Time
+}
+
+var (
+	_ ephemeral.EphemeralResourceWithClose     = (*Token)(nil)
+	_ ephemeral.EphemeralResourceWithConfigure = (*Token)(nil)
+)
+
+// NewEphemeralResource returns the ephemeral resource.
+func NewEphemeralResource() ephemeral.EphemeralResource { return &Token{now: time.Now} }
+
+// tokenModel is the ephemeral resource as Terraform knows it while it is open.
+type tokenModel struct {
+	Name      types.String `tfsdk:"name"`
+	Lifetime  types.String `tfsdk:"lifetime"`
+	ID        types.String `tfsdk:"id"`
+	Token     types.String `tfsdk:"token"`
+	ExpiresAt types.String `tfsdk:"expires_at"`
+}
+
+// openedKey is where Private keeps what Close must know.
+const openedKey = "service_account"
+
+// opened is the service account of an open token.
+type opened struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	ExpiresAt string `json:"expires_at"`
+}
+
+func (o opened) String() string { return fmt.Sprintf("service account %q", o.Name) }
+
+// Metadata implements ephemeral.EphemeralResource.
+func (t *Token) Metadata(_ context.Context, req ephemeral.MetadataRequest, resp *ephemeral.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_service_account_token"
+}
+
+const tokenDescription = `A bearer token for the account's API that lives no longer than one run, and in neither state nor plan: for instance for a second provider configuration, or for a write-only attribute of another provider.
+
+It belongs to a service account of its own, which is created when Terraform opens the token and revoked when Terraform closes it, at the end of the run. It may do what the provider's own credential may do, never more.
+
+* **Terraform opens it in each plan and again in each apply**, so each of these creates a service account and revokes it. The revoked ones stay in the account's list, with a ` + "`revoked_at`" + `.
+* The token stops working after its ` + "`lifetime`" + ` in any case: give it a longer one than the run takes. What is cut off before it could revoke leaves a token for that time at most.
+* A revocation that fails is an error at the end of the run, which tells when the token stops working by itself; what was applied before stays applied. The provider's credential needs the capabilities ` + "`service_account.create` and `service_account.revoke`" + `.
+* An API that has the published operations only can't revoke. There the token works until its ` + "`lifetime`" + ` is over, which a warning says at the end of each run: keep it short.
+* It needs Terraform 1.10 or OpenTofu 1.11.`
+
+// Schema implements ephemeral.EphemeralResource.
+func (t *Token) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *ephemeral.SchemaResponse) {
+	resp.Schema = schema.Schema{
+		MarkdownDescription: tokenDescription,
+		Attributes: map[string]schema.Attribute{
+			"name": schema.StringAttribute{
+				Optional: true, Computed: true,
+				Validators:          []validator.String{validate.Length[api.CreateServiceAccountBody]("name")},
+				MarkdownDescription: "Name of the service account, by which people know it in the account's list, " + nameLength() + ". Default: `" + defaultTokenName + "`.",
+			},
+			"lifetime": schema.StringAttribute{
+				Optional: true, Computed: true,
+				Validators:          []validator.String{validate.Duration(minLifetime, maxLifetime)},
+				MarkdownDescription: "How long the token works at most, such as `15m`: from one minute to 24 hours. Default: `" + defaultLifetime + "`.",
+			},
+			"id":         schema.StringAttribute{Computed: true, MarkdownDescription: "UUID of the service account."},
+			"token":      schema.StringAttribute{Computed: true, Sensitive: true, MarkdownDescription: "The bearer token."},
+			"expires_at": schema.StringAttribute{Computed: true, MarkdownDescription: "When the token stops working if it is not revoked before (RFC 3339)."},
+		},
+	}
+}
+
+// Open implements ephemeral.EphemeralResource.
+func (t *Token) Open(ctx context.Context, req ephemeral.OpenRequest, resp *ephemeral.OpenResponse) {
+	var m tokenModel
+	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
+	c := t.Client(ctx, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if m.Name.IsNull() {
+		m.Name = types.StringValue(defaultTokenName)
+	}
+	if m.Lifetime.IsNull() {
+		m.Lifetime = types.StringValue(defaultLifetime)
+	}
+	lifetime, _ := duration(m.Lifetime)
+	o := opened{Name: m.Name.ValueString(), ExpiresAt: t.now().Add(lifetime).UTC().Format(api.TimestampLayout)}
+	created, err := c.CreateServiceAccount(ctx, api.CreateServiceAccountBody{Name: o.Name, ExpiresAt: &o.ExpiresAt})
+	if err != nil {
+		t.addOpenError(ctx, c, &resp.Diagnostics, err, o)
+		return
+	}
+	_, failures := o.revokeLost(ctx, c, created.Leftovers)
+	for _, failure := range failures {
+		resp.Diagnostics.AddWarning("A second service account may be left", failure)
+	}
+	o.ID = created.ID
+	m.ID, m.Token, m.ExpiresAt = types.StringValue(o.ID), types.StringValue(created.Token), types.StringValue(o.ExpiresAt)
+	private, _ := json.Marshal(o)
+	resp.Diagnostics.Append(resp.Private.SetKey(ctx, openedKey, private)...)
+	resp.Diagnostics.Append(resp.Result.Set(ctx, &m)...)
+	if resp.Diagnostics.HasError() {
+		_ = revoke(ctx, c, o.ID) // what is not open is not closed
+	}
+}
+
+// addOpenError tells why no token could be had, and what became of a service
+// account that was created all the same.
+func (t *Token) addOpenError(ctx context.Context, c *client.Client, diags *diag.Diagnostics, err error, o opened) {
+	summary := "Can't create the " + o.String()
+	fields := service.Fields{"expires_at": "lifetime"}
+	ends := fmt.Sprintf("What may have been created stops working by itself at %s.", o.ExpiresAt)
+	if _, unknown := errors.AsType[*client.UnknownOutcomeError](err); unknown {
+		service.AddErrorAdvising(diags, err, summary, fields, ends)
+		return
+	}
+	lost, ok := errors.AsType[*client.SecretLostError](err)
+	if !ok {
+		service.AddError(diags, err, summary, fields)
+		return
+	}
+	reasons := []string{"The API's answer was lost, and with it the token, which it tells only once."}
+	if lost.Cause != nil {
+		reasons[0] += fmt.Sprintf(" (%s)", lost.Cause)
+	}
+	revoked, failures := o.revokeLost(ctx, c, lost.IDs)
+	for _, id := range revoked {
+		reasons = append(reasons, fmt.Sprintf("The service account that was created, %s, has been revoked again.", id))
+	}
+	reasons = append(append(reasons, failures...), "Run the command once more.")
+	diags.AddError(summary, strings.Join(reasons, "\n\n"))
+}
+
+// revokeLost revokes those of some service accounts which attempts to create this
+// one have left, their tokens lost. Others may have the same name, and be in use;
+// these have the very time to end as well. It returns the ids of what it revoked,
+// and what it could not revoke in words.
+func (o opened) revokeLost(ctx context.Context, c *client.Client, ids []string) (revoked, failures []string) {
+	for _, id := range ids {
+		a, err := c.GetServiceAccount(ctx, id)
+		if err == nil && (a.RevokedAt != nil || a.ExpiresAt == nil || !customtype.Equal[customtype.Timestamp](*a.ExpiresAt, o.ExpiresAt)) {
+			continue
+		}
+		if err == nil {
+			err = revoke(ctx, c, id)
+		}
+		if err == nil {
+			revoked = append(revoked, id)
+		} else {
+			failures = append(failures, fmt.Sprintf("The service account %s was probably created by an attempt whose answer was lost, and can't be revoked: %s. Nobody knows its token, which stops working at %s.", id, err, o.ExpiresAt))
+		}
+	}
+	return revoked, failures
+}
+
+// Close implements ephemeral.EphemeralResourceWithClose: it revokes the service
+// account.
+func (t *Token) Close(ctx context.Context, req ephemeral.CloseRequest, resp *ephemeral.CloseResponse) {
+	private, diags := req.Private.GetKey(ctx, openedKey)
+	resp.Diagnostics.Append(diags...)
+	c := t.Client(ctx, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	var o opened
+	if err := json.Unmarshal(private, &o); err != nil || o.ID == "" {
+		resp.Diagnostics.AddError("Can't revoke the service account of an ephemeral token",
+			"Terraform did not hand over which one it is. Its token stops working by itself when its lifetime is over.")
+		return
+	}
+	err := revoke(ctx, c, o.ID)
+	ends := fmt.Sprintf("Its token stops working by itself at %s. Its id is %s.", o.ExpiresAt, o.ID)
+	switch {
+	case err == nil, client.IsNotFound(err), past(customtype.New[customtype.Timestamp](o.ExpiresAt), t.now()):
+	case errors.Is(err, client.ErrDeleteUnsupported):
+		resp.Diagnostics.AddWarning(fmt.Sprintf("The %s is not revoked", o), "This API has no operation that revokes a service account. "+ends)
+	default:
+		service.AddErrorAdvising(&resp.Diagnostics, err, "Can't revoke the "+o.String(), nil, ends+" To end it now, revoke it in the service's own control panel.")
+	}
+}
+
+// revoke revokes a service account, also where the run is being interrupted.
+func revoke(ctx context.Context, c *client.Client, id string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTimeout)
+	defer cancel()
+	return c.RevokeServiceAccount(ctx, id)
+}

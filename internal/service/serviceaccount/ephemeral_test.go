@@ -1,0 +1,208 @@
+package serviceaccount_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+)
+
+const tokenType = "mailhost_service_account_token"
+
+// living returns the ids of the service accounts that are not revoked, but for
+// those that a test has begun with.
+func living(t *testing.T, s *acctest.Server, but ...string) (ids []string) {
+	t.Helper()
+	for a, err := range s.Client.ListServiceAccounts(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.RevokedAt == nil && a.Name != "acceptance test" && !slices.Contains(but, a.ID) {
+			ids = append(ids, a.ID)
+		}
+	}
+	return ids
+}
+
+func TestToken(t *testing.T) {
+	t.Parallel()
+	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+		c := newClock()
+		p := c.protocol(t, s, "")
+		for _, want := range []struct {
+			config   map[string]any
+			name     string
+			lifetime time.Duration
+		}{
+			{nil, "terraform-ephemeral", time.Hour},
+			{map[string]any{"name": "CI", "lifetime": "90m"}, "CI", 90 * time.Minute},
+		} {
+			o, diags := p.Open(tokenType, want.config)
+			p.NoErrors(diags)
+			expiring(t, o, c.now(), want.lifetime)
+			if o.Text("name") != want.name || !works(s, o.Text("token")) || !slices.Equal(living(t, s), []string{o.Text("id")}) && !s.PublishedOnly {
+				t.Errorf("opened %s; there are %v", o.State, living(t, s))
+			}
+			if strings.Contains(string(o.Private), o.Text("token")) {
+				t.Error("the token is in the private data")
+			}
+			diags = p.Close(tokenType, o)
+			p.NoErrors(diags)
+			if works(s, o.Text("token")) != s.PublishedOnly {
+				t.Errorf("closed: the token works: %t", !s.PublishedOnly)
+			}
+			if s.PublishedOnly {
+				acctest.Expect(t, diags, fmt.Sprintf("WARNING: The service account %q is not revoked", want.name), "no operation that revokes", "by itself at "+o.Text("expires_at"), o.Text("id"))
+			} else if len(diags) > 0 || len(living(t, s)) > 0 {
+				t.Errorf("closed; there are %v\n%s", living(t, s), acctest.Render(diags))
+			}
+			// What is over needs no revocation.
+			c.advance(want.lifetime)
+			if diags := p.Close(tokenType, o); len(diags) > 0 {
+				t.Errorf("closed when it is over: %s", acctest.Render(diags))
+			}
+			c.advance(-want.lifetime)
+		}
+	})
+}
+
+// TestTokenGone closes what is revoked or unknown already.
+func TestTokenGone(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	p := s.Protocol(t, "")
+	o, diags := p.Open(tokenType, nil)
+	p.NoErrors(diags)
+	for range 2 {
+		if diags := p.Close(tokenType, o); len(diags) > 0 {
+			t.Error(acctest.Render(diags))
+		}
+	}
+	o.Private = []byte(strings.ReplaceAll(string(o.Private), o.Text("id"), s.WorkspaceID))
+	if diags := s.Protocol(t, "").Close(tokenType, o); len(diags) > 0 {
+		t.Error(acctest.Render(diags))
+	}
+}
+
+// TestTokenNotRevoked fails to close.
+func TestTokenNotRevoked(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if r.Method == http.MethodDelete {
+			acctest.Refuse(w, http.StatusForbidden, "header.Authorization", "the credential lacks the capability service_account.revoke")
+			return
+		}
+		next.ServeHTTP(w, r)
+	}))
+	o, diags := p.Open(tokenType, map[string]any{"lifetime": "15m"})
+	p.NoErrors(diags)
+	diags = p.Close(tokenType, o)
+	acctest.Expect(t, diags, `ERROR: Can't revoke the service account "terraform-ephemeral"`, "service_account.revoke", "by itself at "+o.Text("expires_at"), o.Text("id"), "control panel")
+	if strings.Contains(acctest.Render(diags), o.Text("token")) {
+		t.Error("the token is told")
+	}
+	o.Private = nil
+	acctest.Expect(t, p.Close(tokenType, o), "ERROR: Can't revoke the service account of an ephemeral token", "by itself")
+}
+
+// TestTokenLost loses answers, before an API that ignores idempotency keys and
+// where another run has a token of the same name.
+func TestTokenLost(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		fault fault.Rule
+		opens bool
+	}{
+		"the first answer": {fault.Rule{Operation: api.CreateServiceAccount.ID, Drop: fault.After, Nth: 1}, true},
+		"every answer":     {fault.Rule{Operation: api.CreateServiceAccount.ID, Drop: fault.After}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := acctest.NewServer(t, acctest.Options{})
+			other, diags := s.Protocol(t, "").Open(tokenType, nil)
+			s.Fault(t, c.fault)
+			p := s.Protocol(t, s.WithoutKeys(t))
+			p.NoErrors(diags)
+			o, diags := p.Open(tokenType, nil)
+			left := living(t, s, other.Text("id"))
+			if !works(s, other.Text("token")) {
+				t.Error("the other run's token is revoked")
+			}
+			if c.opens {
+				p.NoErrors(diags)
+				if !slices.Equal(left, []string{o.Text("id")}) || !works(s, o.Text("token")) || len(diags) > 0 {
+					t.Errorf("there are %v:\n%s", left, acctest.Render(diags))
+				}
+				return
+			}
+			acctest.Expect(t, diags, `ERROR: Can't create the service account "terraform-ephemeral"`, "The API's answer was lost", "has been revoked again", "Run the command once more")
+			if len(left) > 0 || strings.Contains(acctest.Render(diags), other.Text("id")) {
+				t.Errorf("there are %v:\n%s", left, acctest.Render(diags))
+			}
+		})
+	}
+}
+
+// TestTokenLostForGood can't revoke what it has lost.
+func TestTokenLostForGood(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	s.Fault(t, fault.Rule{Operation: api.CreateServiceAccount.ID, Drop: fault.After})
+	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		r.Header.Del(api.IdempotencyKeyHeader)
+		if r.Method == http.MethodDelete {
+			acctest.Refuse(w, http.StatusForbidden, "header.Authorization", "the credential lacks the capability service_account.revoke")
+			return
+		}
+		next.ServeHTTP(w, r)
+	}))
+	_, diags := p.Open(tokenType, nil)
+	acctest.Expect(t, diags, "The API's answer was lost", living(t, s)[0], "can't be revoked", "service_account.revoke", "Nobody knows its token, which stops working at")
+}
+
+func TestTokenOutcomeUnknown(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
+	s.Fault(t, fault.Rule{Operation: api.CreateServiceAccount.ID, Drop: fault.After})
+	_, diags := s.Protocol(t, s.WithoutKeys(t)).Open(tokenType, nil)
+	acctest.Expect(t, diags, `Can't create the service account "terraform-ephemeral"`, "may have been created", "stops working by itself at")
+}
+
+func TestTokenRefused(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if r.Method == http.MethodPost {
+			acctest.Refuse(w, http.StatusUnprocessableEntity, "body.expires_at", "too late")
+			return
+		}
+		next.ServeHTTP(w, r)
+	}))
+	for name, c := range map[string]struct {
+		config map[string]any
+		want   []string
+	}{
+		"by the API": {nil, []string{`ERROR at AttributeName("lifetime")`, "Can't create the service account", "Too late."}},
+		"too short":  {map[string]any{"lifetime": "59s"}, []string{`ERROR at AttributeName("lifetime")`, "from 1m to 24h"}},
+		"too long":   {map[string]any{"lifetime": "25h"}, []string{`ERROR at AttributeName("lifetime")`, "from 1m to 24h"}},
+		"days":       {map[string]any{"lifetime": "1d"}, []string{`ERROR at AttributeName("lifetime")`, "a day is 24h"}},
+		"no name":    {map[string]any{"name": ""}, []string{`ERROR at AttributeName("name")`, "1 to 120 characters"}},
+	} {
+		_, diags := p.Open(tokenType, c.config)
+		if acctest.Expect(t, diags, c.want...); len(diags) != 1 || diags[0].Severity != tfprotov6.DiagnosticSeverityError {
+			t.Errorf("%s: %s", name, acctest.Render(diags))
+		}
+	}
+	if left := living(t, s); len(left) > 0 {
+		t.Errorf("there are %v", left)
+	}
+}

@@ -1,0 +1,162 @@
+package serviceaccount
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/mapplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+)
+
+const (
+	// minValidity is the shortest time that a duration may be.
+	minValidity = time.Minute
+	replaces    = "A change replaces the service account."
+)
+
+// ValidateConfig implements resource.ResourceWithValidateConfig: it checks how
+// what bounds the token's life fits together, as far as it is known.
+func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
+	var config model
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if isGiven(config.ValidFor) && isGiven(config.ExpiresAt.StringValue) {
+		resp.Diagnostics.AddAttributeError(path.Root("valid_for"), "Both valid_for and expires_at",
+			"A token ends at a fixed time, or some time after its creation. Remove valid_for or expires_at; without either it never expires.")
+		return
+	}
+	config.checkRotateBefore(&resp.Diagnostics)
+}
+
+func (m model) checkRotateBefore(diags *diag.Diagnostics) {
+	at := path.Root("rotate_before")
+	before, given := duration(m.RotateBefore)
+	validFor, bounded := duration(m.ValidFor)
+	switch {
+	case m.RotateBefore.IsNull() || m.ValidFor.IsUnknown():
+	case m.ValidFor.IsNull():
+		diags.AddAttributeError(at, "rotate_before without valid_for",
+			"rotate_before replaces a service account before its token expires, by one that expires later. Say with valid_for how long each is to last; with a fixed expires_at the new one would end as soon as the old one, and without either no token ever expires.")
+	case given && bounded && before >= validFor:
+		diags.AddAttributeError(at, "rotate_before is not shorter than valid_for",
+			fmt.Sprintf("With rotate_before = %q and valid_for = %q a new service account would be due for its replacement at once, so that each plan replaced it. Give a shorter rotate_before or a longer valid_for.", m.RotateBefore.ValueString(), m.ValidFor.ValueString()))
+	}
+}
+
+func isGiven(s types.String) bool { return !s.IsNull() && !s.IsUnknown() }
+
+// duration returns what an attribute says, and whether it says a duration.
+func duration(s types.String) (time.Duration, bool) {
+	d, err := time.ParseDuration(s.ValueString())
+	return d, err == nil
+}
+
+func sameDuration(a, b string) bool {
+	d, err := time.ParseDuration(a)
+	e, err2 := time.ParseDuration(b)
+	return err == nil && err2 == nil && d == e
+}
+
+// triggered decides whether other triggers replace the service account.
+func triggered(ctx context.Context, req planmodifier.MapRequest, resp *mapplanmodifier.RequiresReplaceIfFuncResponse) {
+	var state model
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	resp.RequiresReplace = !state.isFirst(req.StateValue)
+}
+
+// revalued decides whether another valid_for replaces the service account.
+func revalued(ctx context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse) {
+	var state model
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	resp.RequiresReplace = !state.isFirst(req.StateValue)
+}
+
+// isFirst reports whether what comes after a prior value is the first one after
+// an import. It can't have changed, so it replaces nothing.
+func (m model) isFirst(prior attr.Value) bool { return m.imported() && prior.IsNull() }
+
+// replacedBy returns the attributes of which a change replaces the service
+// account.
+func (m model) replacedBy() []string {
+	all := []string{"name", "expires_at"}
+	if !m.isFirst(m.ValidFor) {
+		all = append(all, "valid_for")
+	}
+	if !m.isFirst(m.RotationTriggers) {
+		all = append(all, "rotation_triggers")
+	}
+	return all
+}
+
+// planExpiry plans when the token expires where the configuration does not say
+// it: as it is, with a replacement that is due, or never.
+func planExpiry(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse, now time.Time) {
+	if resp.Plan.Raw.IsNull() {
+		return
+	}
+	var config, plan, state model
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	resp.Diagnostics.Append(resp.Plan.Get(ctx, &plan)...)
+	if !req.State.Raw.IsNull() {
+		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	}
+	if resp.Diagnostics.HasError() || !config.ExpiresAt.IsNull() {
+		return
+	}
+	at := path.Root("expires_at")
+	planned, replace := state.ExpiresAt, false
+	switch {
+	case plan.ValidFor.IsNull():
+		planned, replace = customtype.Timestamp{}, !state.ExpiresAt.IsNull()
+	case req.State.Raw.IsNull():
+		planned = customtype.NewUnknown[customtype.Timestamp]()
+	case state.due(plan.RotateBefore, now):
+		planned, replace = customtype.NewUnknown[customtype.Timestamp](), true
+	case state.imported() && state.ExpiresAt.IsNull():
+		resp.Diagnostics.AddAttributeWarning(path.Root("valid_for"), fmt.Sprintf("The %s never expires", state.label()),
+			"It was imported, and was created without an expiry, which can't be given to it any more: valid_for holds from its next replacement on. For one that expires, replace it now with terraform apply -replace.")
+	}
+	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, at, planned)...)
+	if replace {
+		resp.RequiresReplace.Append(at)
+	}
+}
+
+// due reports whether the token expires within a time, or has expired.
+func (m model) due(before types.String, now time.Time) bool {
+	early, _ := duration(before)
+	return past(m.ExpiresAt, now.Add(early))
+}
+
+// expiry returns the time to create the service account with; nil is never.
+func (m model) expiry(now time.Time) *string {
+	if isGiven(m.ExpiresAt.StringValue) {
+		return m.ExpiresAt.ValueStringPointer()
+	}
+	validFor, ok := duration(m.ValidFor)
+	if !ok {
+		return nil
+	}
+	return new(now.Add(validFor).UTC().Truncate(time.Second).Format(api.TimestampLayout))
+}
+
+// fields maps the time to the attribute that it comes from.
+func (m model) fields() service.Fields {
+	if m.ValidFor.IsNull() {
+		return service.Fields{}
+	}
+	return service.Fields{"expires_at": "valid_for"}
+}

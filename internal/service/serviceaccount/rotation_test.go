@@ -1,0 +1,238 @@
+package serviceaccount_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/providerserver"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+)
+
+const day = 24 * time.Hour
+
+// lasting is a configuration of a service account that expires.
+func lasting(validFor, rotateBefore any) map[string]any {
+	return map[string]any{"name": "CI", "valid_for": validFor, "rotate_before": rotateBefore}
+}
+
+// expiring expects of an object that its token works for a time from at on.
+func expiring(t *testing.T, o *acctest.Object, at time.Time, lasts time.Duration) {
+	t.Helper()
+	if got, want := o.Text("expires_at"), at.Add(lasts).Format(api.TimestampLayout); got != want {
+		t.Errorf("it expires at %s, want %s", got, want)
+	}
+}
+
+// replacing expects of a plan that it replaces because of an attribute.
+func replacing(t *testing.T, when string, plan *acctest.Object, attribute string) {
+	t.Helper()
+	if len(plan.Replace) != 1 || plan.Replace[0].String() != fmt.Sprintf("AttributeName(%q)", attribute) {
+		t.Errorf("%s: replaces because of %v, want %q; the plan is %s", when, plan.Replace, attribute, plan.State)
+	}
+}
+
+// TestRotation lets the time go by.
+func TestRotation(t *testing.T) {
+	t.Parallel()
+	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+		c := newClock()
+		p := c.protocol(t, s, "")
+		began := c.now()
+		config := lasting("720h", "168h")
+		plan, diags := p.Plan(typeName, config, nil)
+		p.NoErrors(diags)
+		if plan.Text("expires_at") != "(unknown)" {
+			t.Errorf("planned %s", plan.State)
+		}
+		o, diags := p.Apply(t.Context(), typeName, config, nil)
+		p.NoErrors(diags)
+		expiring(t, o, began, 30*day)
+
+		for _, at := range []time.Time{began, began.Add(23*day - time.Second)} {
+			c.set(at)
+			for _, validFor := range []string{"720h", "43200m"} {
+				plan, diags = p.Plan(typeName, lasting(validFor, "168h"), o)
+				if p.NoErrors(diags); !plan.State.Equal(o.State) || len(plan.Replace) > 0 {
+					t.Errorf("at %s, valid for %s: planned %s, replacing %v", at, validFor, plan.State, plan.Replace)
+				}
+			}
+		}
+		plan, diags = p.Plan(typeName, lasting("720h", "169h"), o)
+		p.NoErrors(diags)
+		replacing(t, "an earlier rotation", plan, "expires_at")
+		plan, diags = p.Plan(typeName, lasting("720h", acctest.Unknown), o)
+		if p.NoErrors(diags); len(plan.Replace) > 0 {
+			t.Errorf("a rotation that is not known replaces %v", plan.Replace)
+		}
+
+		_, diags = p.Plan(typeName, lasting("721h", "168h"), o)
+		if p.NoErrors(diags); s.PublishedOnly {
+			acctest.Expect(t, diags, "STILL WORKS until "+o.Text("expires_at"))
+		}
+
+		c.set(began.Add(23 * day))
+		plan, diags = p.Plan(typeName, config, o)
+		p.NoErrors(diags)
+		replacing(t, "due", plan, "expires_at")
+		if plan.Text("expires_at") != "(unknown)" {
+			t.Errorf("planned %s", plan.State)
+		}
+		if s.PublishedOnly {
+			acctest.Expect(t, diags, "STILL WORKS until "+o.Text("expires_at"))
+		}
+		next, diags := p.Apply(t.Context(), typeName, config, nil)
+		p.NoErrors(diags)
+		expiring(t, next, c.now(), 30*day)
+
+		c.advance(30*day - time.Second)
+		plan, diags = p.Plan(typeName, lasting("720h", nil), next)
+		if p.NoErrors(diags); len(plan.Replace) > 0 || plan.Text("expires_at") != next.Text("expires_at") {
+			t.Errorf("without rotate_before, a second too early: planned %s, replacing %v", plan.State, plan.Replace)
+		}
+		c.advance(time.Second)
+		plan, diags = p.Plan(typeName, lasting("720h", nil), next)
+		p.NoErrors(diags)
+		replacing(t, "expired", plan, "expires_at")
+	})
+}
+
+// TestRotationPlanned sees what Terraform makes of it.
+func TestRotationPlanned(t *testing.T) {
+	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+		c := newClock()
+		config := account(s, "CI", "valid_for = \"720h\"\nrotate_before = \"168h\"\nlifecycle {\n  create_before_destroy = true\n}")
+		acctest.Test(t, resource.TestCase{
+			ProtoV6ProviderFactories: map[string]func() (tfprotov6.ProviderServer, error){"mailhost": providerserver.NewProtocol6WithError(c.provider())},
+			Steps: []resource.TestStep{
+				{Config: config},
+				{PreConfig: func() { c.advance(23*day - time.Minute) }, Config: config, ConfigPlanChecks: empty},
+				{
+					PreConfig: func() { c.advance(time.Minute) }, Config: config,
+					ConfigPlanChecks: plans(plancheck.ResourceActionCreateBeforeDestroy,
+						plancheck.ExpectUnknownValue(address, tfjsonpath.New("expires_at")), plancheck.ExpectUnknownValue(address, tfjsonpath.New("token"))),
+				},
+				{Config: config, ConfigPlanChecks: empty},
+			},
+		})
+	})
+}
+
+// TestValidity changes the durations of a service account.
+func TestValidity(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	c := newClock()
+	p := c.protocol(t, s, "")
+	o, diags := p.Apply(t.Context(), typeName, lasting("720h", nil), nil)
+	p.NoErrors(diags)
+	plan, diags := p.Plan(typeName, lasting("720h", "24h"), o)
+	p.NoErrors(diags)
+	if len(plan.Replace) > 0 || plan.Text("expires_at") != o.Text("expires_at") || plan.Text("token") != o.Text("token") || plan.Text("updated_at") != o.Text("updated_at") {
+		t.Errorf("rotate_before plans %s, replacing %v", plan.State, plan.Replace)
+	}
+	updated, diags := p.ApplyPlan(t.Context(), typeName, lasting("720h", "24h"), o, plan)
+	p.NoErrors(diags)
+	if updated.Text("id") != o.Text("id") || updated.Text("rotate_before") != "24h" {
+		t.Errorf("updated %s", updated.State)
+	}
+	for when, config := range map[string]map[string]any{"longer": lasting("721h", nil), "unknown": lasting(acctest.Unknown, nil)} {
+		plan, diags = p.Plan(typeName, config, o)
+		p.NoErrors(diags)
+		replacing(t, when, plan, "valid_for")
+	}
+	for when, config := range map[string]map[string]any{
+		"never": lasting(nil, nil), "at a time": {"name": "CI", "expires_at": "2099-01-01T00:00:00Z"},
+	} {
+		plan, diags = p.Plan(typeName, config, o)
+		p.NoErrors(diags)
+		if len(plan.Replace) != 2 {
+			t.Errorf("%s: replaces %v", when, plan.Replace)
+		}
+	}
+	never, diags := p.Apply(t.Context(), typeName, lasting(nil, nil), nil)
+	p.NoErrors(diags)
+	plan, diags = p.Plan(typeName, lasting(nil, nil), never)
+	if p.NoErrors(diags); never.Text("expires_at") != "" || !plan.State.Equal(never.State) {
+		t.Errorf("one that never expires plans %s", plan.State)
+	}
+	c.advance(31 * day)
+	_, diags = p.Read(typeName, o)
+	acctest.Expect(t, diags, `service account "CI" has expired`, "The next apply replaces it")
+}
+
+// TestImportedValidity replaces nothing that was imported until it is due.
+func TestImportedValidity(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	c := newClock()
+	p := c.protocol(t, s, "")
+	until := c.now().Add(10 * day).Format(api.TimestampLayout)
+	for name, expiresAt := range map[string]*string{"never": nil, "soon": &until} {
+		a, err := s.Client.CreateServiceAccount(t.Context(), api.CreateServiceAccountBody{Name: name, ExpiresAt: expiresAt})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, diags := p.Import(typeName, a.ID, nil)
+		p.NoErrors(diags)
+		o, diags = p.Read(typeName, o)
+		p.NoErrors(diags)
+		config := lasting("720h", "168h")
+		config["name"] = name
+		for _, when := range []string{"first", "second"} {
+			plan, diags := p.Plan(typeName, config, o)
+			p.NoErrors(diags)
+			if len(plan.Replace) > 0 || plan.Text("expires_at") != o.Text("expires_at") {
+				t.Errorf("%s, %s plan: %s, replacing %v", name, when, plan.State, plan.Replace)
+			}
+			if name == "never" {
+				acctest.Expect(t, diags, `WARNING at AttributeName("valid_for")`, `"never" never expires`, "-replace")
+			} else if len(diags) > 0 {
+				t.Error(acctest.Render(diags))
+			}
+			o, diags = p.ApplyPlan(t.Context(), typeName, config, o, plan)
+			p.NoErrors(diags)
+		}
+		c.advance(3 * day)
+		plan, diags := p.Plan(typeName, config, o)
+		p.NoErrors(diags)
+		if name == "soon" {
+			replacing(t, "due", plan, "expires_at")
+		} else if len(plan.Replace) > 0 {
+			t.Errorf("one that never expires replaces %v", plan.Replace)
+		}
+		c.advance(-3 * day)
+	}
+}
+
+func TestDurationsRefused(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	p := s.Protocol(t, "")
+	for name, c := range map[string]struct {
+		config map[string]any
+		want   []string
+	}{
+		"no duration":      {lasting("30d", nil), []string{`ERROR at AttributeName("valid_for")`, "a day is 24h"}},
+		"too short":        {lasting("30s", nil), []string{"valid_for must be at least 1m, got 30s"}},
+		"negative":         {lasting("720h", "-1h"), []string{"rotate_before must be at least 1m"}},
+		"not shorter":      {lasting("24h", "1440m"), []string{`ERROR at AttributeName("rotate_before")`, "due for its replacement at once"}},
+		"without validity": {lasting(nil, "24h"), []string{`ERROR at AttributeName("rotate_before")`, "rotate_before without valid_for"}},
+		"both":             {map[string]any{"name": "CI", "valid_for": "1h", "expires_at": "2099-01-01T00:00:00Z"}, []string{`ERROR at AttributeName("valid_for")`, "Remove valid_for or expires_at"}},
+		"unknown validity": {lasting(acctest.Unknown, "24h"), nil},
+		"unknown rotation": {lasting("24h", acctest.Unknown), nil},
+		"unknown time":     {map[string]any{"name": "CI", "valid_for": "1h", "expires_at": acctest.Unknown}, nil},
+	} {
+		diags := p.Validate(typeName, c.config)
+		acctest.Expect(t, diags, c.want...)
+		if want := min(len(c.want), 1); acctest.Errors(diags) != want {
+			t.Errorf("%s: %d errors, want %d:\n%s", name, acctest.Errors(diags), want, acctest.Render(diags))
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/datasourcevalidator"
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+)
+
+// Lookup says how one object is found.
+type Lookup[T, R any] struct {
+	// Keys are the attributes of which exactly one says what object is meant: its
+	// id, or its natural key.
+	Keys []Filter
+	// Within are attributes that say more of a natural key, such as its scope.
+	Within []Filter
+	// Find finds the object. It returns an error that client.IsNotFound reports
+	// where there is none.
+	Find func(ctx context.Context, c *client.Client, by Given) (*T, error)
+	// Model, if set, makes the data source's model out of the record, where that
+	// is another one.
+	Model func(r R, by Given) any
+}
+
+// singular is a data source of one object.
+type singular[T, R any] struct {
+	DataSource
+	Object[T, R]
+	Lookup[T, R]
+	description string
+}
+
+// NewSingular returns the data source of one object of a kind. description is
+// what it says of itself, in Markdown.
+func NewSingular[T, R any](o Object[T, R], l Lookup[T, R], description string) datasource.DataSource {
+	return &singular[T, R]{Object: o, Lookup: l, description: description}
+}
+
+// Metadata implements datasource.DataSource.
+func (s *singular[T, R]) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_" + s.Name
+}
+
+// Schema implements datasource.DataSource: a key is an attribute of the object,
+// as a rule, which the API answers where the configuration does not say it.
+func (s *singular[T, R]) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	attributes := s.Attributes()
+	for _, f := range s.lookedUpBy() {
+		a, _ := attributes[f.Name].(schema.StringAttribute)
+		a.Optional, a.Computed, a.Validators, a.MarkdownDescription = true, true, f.Validators, f.MarkdownDescription
+		attributes[f.Name] = a
+	}
+	resp.Schema = schema.Schema{MarkdownDescription: s.description, Attributes: attributes}
+}
+
+func (s *singular[T, R]) lookedUpBy() []Filter {
+	return append(append([]Filter{}, s.Keys...), s.Within...)
+}
+
+// ConfigValidators implements datasource.DataSourceWithConfigValidators.
+func (s *singular[T, R]) ConfigValidators(context.Context) []datasource.ConfigValidator {
+	var keys []path.Expression
+	for _, k := range s.Keys {
+		keys = append(keys, path.MatchRoot(k.Name))
+	}
+	return []datasource.ConfigValidator{datasourcevalidator.ExactlyOneOf(keys...)}
+}
+
+// Read implements datasource.DataSource.
+func (s *singular[T, R]) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+	by, diags := given(ctx, req.Config, s.lookedUpBy())
+	resp.Diagnostics.Append(diags...)
+	c := s.Client(ctx, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	v, err := s.Find(ctx, c, by)
+	if err != nil {
+		addLookupError(&resp.Diagnostics, err, "Can't find the "+s.meant(by), nil)
+		return
+	}
+	r, err := s.Recorder(c)(ctx, v)
+	if err != nil {
+		addLookupError(&resp.Diagnostics, err, "Can't read the "+s.meant(by), nil)
+		return
+	}
+	if s.Model != nil {
+		resp.Diagnostics.Append(resp.State.Set(ctx, s.Model(r, by))...)
+		return
+	}
+	resp.Diagnostics.Append(resp.State.Set(ctx, &r)...)
+}
+
+// meant names the object as the configuration does.
+func (s *singular[T, R]) meant(by Given) string {
+	var parts []string
+	for _, f := range s.lookedUpBy() {
+		if v := by[f.Name]; v != "" {
+			parts = append(parts, fmt.Sprintf("%s = %q", f.Name, v))
+		}
+	}
+	return s.Noun + " with " + strings.Join(parts, ", ")
+}
