@@ -13,6 +13,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/provider"
 )
 
+//go:generate go run ./internal/docs
+
 // version is set by the release build.
 var version = "dev"
 

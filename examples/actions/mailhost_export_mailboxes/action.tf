@@ -1,0 +1,48 @@
+resource "mailhost_domain" "main" {
+  name = "example.com"
+
+  contact_info = {
+    first_name   = "Zoë"
+    last_name    = "Müller"
+    organization = "Example GmbH"
+    email        = "hostmaster@example.com"
+    phone        = "+493023125000"
+    address_1    = "Straße der Beispiele 1"
+    zip          = "10115"
+    city         = "Berlin"
+    state        = "Berlin"
+    country      = "DE"
+  }
+}
+
+# The list of addresses is written anew whenever a mailbox is created or changed.
+resource "mailhost_mailbox" "jane" {
+  domain     = mailhost_domain.main.name
+  local_part = "jane.doe"
+  first_name = "Jane"
+  last_name  = "Doe"
+
+  lifecycle {
+    action_trigger {
+      events  = [after_create, after_update]
+      actions = [action.mailhost_export_mailboxes.of_domain]
+    }
+  }
+}
+
+action "mailhost_export_mailboxes" "of_domain" {
+  config {
+    domain = mailhost_domain.main.name
+    path   = "${abspath(path.root)}/mailboxes.csv"
+  }
+}
+
+# By hand, into a new file for each day:
+#
+#   terraform apply -invoke=action.mailhost_export_mailboxes.backup
+action "mailhost_export_mailboxes" "backup" {
+  config {
+    path      = "${abspath(path.root)}/mailboxes-${formatdate("YYYY-MM-DD", plantimestamp())}.csv"
+    overwrite = false
+  }
+}

@@ -1,0 +1,43 @@
+resource "mailhost_domain" "main" {
+  name = "example.com"
+
+  contact_info = {
+    first_name   = "Zoë"
+    last_name    = "Müller"
+    organization = "Example GmbH"
+    email        = "hostmaster@example.com"
+    phone        = "+493023125000"
+    address_1    = "Straße der Beispiele 1"
+    zip          = "10115"
+    city         = "Berlin"
+    state        = "Berlin"
+    country      = "DE"
+  }
+}
+
+resource "mailhost_forwarding" "archive" {
+  domain       = mailhost_domain.main.name
+  target_email = "archive@compliance.example"
+}
+
+# When the recipient has lost the message, or let the 72 hours pass, run it by hand:
+#
+#   terraform apply -invoke=action.mailhost_resend_forwarding_verification.archive
+action "mailhost_resend_forwarding_verification" "archive" {
+  config {
+    forwarding_id = mailhost_forwarding.archive.id
+  }
+}
+
+# Or let a change trigger it: another date sends another message, if there is still
+# something to confirm.
+resource "terraform_data" "reminder" {
+  input = "2031-01-15"
+
+  lifecycle {
+    action_trigger {
+      events  = [after_update]
+      actions = [action.mailhost_resend_forwarding_verification.archive]
+    }
+  }
+}

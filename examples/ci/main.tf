@@ -1,0 +1,40 @@
+# Nothing is said here of the account: the jobs have MAILHOST_BASE_URL,
+# MAILHOST_ACCOUNT_ID and MAILHOST_TOKEN in their environment.
+provider "mailhost" {}
+
+variable "domain" {
+  description = "Domain of the account."
+  type        = string
+  default     = "example.com"
+  nullable    = false
+}
+
+variable "role_mailboxes" {
+  description = "Mailboxes that a domain has to have (RFC 2142), by local part: what each is for."
+  type        = map(string)
+  default = {
+    abuse      = "Complaints"
+    postmaster = "Mail"
+  }
+  nullable = false
+}
+
+# Without contact_info nothing can be bought: an unattended job adopts a domain that
+# the account owns, or fails.
+resource "mailhost_domain" "main" {
+  name       = var.domain
+  auto_renew = true
+
+  lifecycle {
+    prevent_destroy = true
+  }
+}
+
+resource "mailhost_mailbox" "role" {
+  for_each = var.role_mailboxes
+
+  domain     = mailhost_domain.main.name
+  local_part = each.key
+  first_name = each.value
+  last_name  = "Team"
+}

@@ -1,0 +1,53 @@
+locals {
+  # As the DNS has it, whatever was written: example.com for Example.COM.
+  domain = provider::mailhost::normalize_domain(var.name)
+
+  # One mailbox for each line, by address: its place in the list is of no matter.
+  mailboxes = { for m in var.mailboxes : "${lower(m.local_part)}@${local.domain}" => m }
+}
+
+resource "mailhost_domain" "this" {
+  name         = var.name
+  contact_info = var.contact_info
+  auto_renew   = var.auto_renew
+  redirect_url = var.redirect_url
+}
+
+resource "mailhost_mailbox" "this" {
+  for_each = local.mailboxes
+
+  domain     = mailhost_domain.this.name
+  local_part = each.value.local_part
+  first_name = each.value.first_name
+  last_name  = each.value.last_name
+}
+
+resource "mailhost_forwarding" "this" {
+  for_each = var.forwarding
+
+  domain       = mailhost_domain.this.name
+  target_email = each.value
+
+  # A mailbox of the account needs no confirmation, once it is there.
+  depends_on = [mailhost_mailbox.this]
+
+  lifecycle {
+    precondition {
+      condition = (
+        provider::mailhost::parse_address(each.value).domain != local.domain ||
+        contains(keys(local.mailboxes), provider::mailhost::parse_address(each.value).address)
+      )
+      error_message = "${each.value} is none of the mailboxes. Add it to them, or forward to an address of another domain."
+    }
+  }
+}
+
+# The secret is not known here, only its version: count can't depend on it.
+resource "mailhost_master_password" "this" {
+  count = var.master_password_version == null ? 0 : 1
+
+  name             = "Administration"
+  domain           = mailhost_domain.this.name
+  value_wo         = var.master_password
+  value_wo_version = var.master_password_version
+}

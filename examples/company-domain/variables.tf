@@ -1,0 +1,57 @@
+variable "domain" {
+  description = "The company's domain."
+  type        = string
+  default     = "example.com"
+  nullable    = false
+}
+
+variable "registrant" {
+  description = "Who registers the domain; null for a domain that the account owns already."
+  type = object({
+    first_name   = string
+    last_name    = string
+    organization = string
+    email        = string
+    phone        = string
+    address_1    = string
+    zip          = string
+    city         = string
+    state        = string
+    country      = string
+  })
+  default = {
+    first_name   = "Zoë"
+    last_name    = "Müller"
+    organization = "Example GmbH"
+    email        = "hostmaster@example.net"
+    phone        = "+493023125000"
+    address_1    = "Straße der Beispiele 1"
+    zip          = "10115"
+    city         = "Berlin"
+    state        = "Berlin"
+    country      = "DE"
+  }
+}
+
+variable "forwarding" {
+  description = "Addresses that receive a copy of the domain's mail, by what each is for."
+  type        = map(string)
+  default = {
+    assistant = "office@example.com"
+    archive   = "archive@compliance.example"
+  }
+  nullable = false
+}
+
+variable "master_password" {
+  description = "Opens every mailbox of the domain. Set it as TF_VAR_master_password; it is kept neither in the state nor in a plan."
+  type        = string
+  default     = null
+  ephemeral   = true
+}
+
+variable "master_password_version" {
+  description = "Raise it whenever master_password is another one; null for no master password."
+  type        = number
+  default     = null
+}

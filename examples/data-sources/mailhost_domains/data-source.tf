@@ -1,0 +1,42 @@
+# The domains are bought here so that the example stands alone; as a rule other
+# configurations have bought them.
+resource "mailhost_domain" "brand" {
+  for_each = toset(["example.com", "example.net"])
+
+  name = each.key
+
+  contact_info = {
+    first_name   = "Zoë"
+    last_name    = "Müller"
+    organization = "Example GmbH"
+    email        = "hostmaster@example.com"
+    phone        = "+493023125000"
+    address_1    = "Straße der Beispiele 1"
+    zip          = "10115"
+    city         = "Berlin"
+    state        = "Berlin"
+    country      = "DE"
+  }
+}
+
+data "mailhost_domains" "all" {
+  depends_on = [mailhost_domain.brand]
+}
+
+# Every filter has to let a domain through.
+data "mailhost_domains" "active_brand" {
+  search = "example"
+  status = "active"
+
+  depends_on = [mailhost_domain.brand]
+}
+
+output "expiring" {
+  description = "Domains that are not renewed by themselves."
+  value       = [for d in data.mailhost_domains.all.domains : d.name if !d.auto_renew]
+}
+
+output "active_brand" {
+  description = "UUIDs of the brand's domains, by name."
+  value       = { for d in data.mailhost_domains.active_brand.domains : d.name => d.id }
+}

@@ -1,0 +1,38 @@
+resource "mailhost_domain" "main" {
+  name = "example.com"
+
+  contact_info = {
+    first_name   = "Zoë"
+    last_name    = "Müller"
+    organization = "Example GmbH"
+    email        = "hostmaster@example.com"
+    phone        = "+493023125000"
+    address_1    = "Straße der Beispiele 1"
+    zip          = "10115"
+    city         = "Berlin"
+    state        = "Berlin"
+    country      = "DE"
+  }
+}
+
+resource "mailhost_mailbox" "jane" {
+  domain     = mailhost_domain.main.name
+  local_part = "jane.doe"
+  first_name = "Jane"
+  last_name  = "Doe"
+}
+
+# By address. In practice the mailbox is managed elsewhere, and this is
+# "jane.doe@example.com".
+data "mailhost_mailbox" "by_address" {
+  primary_email = mailhost_mailbox.jane.primary_email
+}
+
+# By id.
+data "mailhost_mailbox" "by_id" {
+  id = mailhost_mailbox.jane.id
+}
+
+output "name" {
+  value = "${data.mailhost_mailbox.by_address.first_name} ${data.mailhost_mailbox.by_address.last_name}"
+}

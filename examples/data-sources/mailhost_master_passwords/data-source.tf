@@ -1,0 +1,46 @@
+# The master password is created here so that the example stands alone; as a rule
+# another configuration has created it.
+resource "mailhost_domain" "main" {
+  name = "example.com"
+
+  contact_info = {
+    first_name   = "Zoë"
+    last_name    = "Müller"
+    organization = "Example GmbH"
+    email        = "hostmaster@example.com"
+    phone        = "+493023125000"
+    address_1    = "Straße der Beispiele 1"
+    zip          = "10115"
+    city         = "Berlin"
+    state        = "Berlin"
+    country      = "DE"
+  }
+}
+
+resource "mailhost_master_password" "migration" {
+  name     = "IMAP migration"
+  domain   = mailhost_domain.main.name
+  generate = true
+}
+
+# Those that open every mailbox of the account.
+data "mailhost_master_passwords" "account" {
+  scope_type = "account"
+}
+
+# Those of a domain. Every filter has to let a master password through.
+data "mailhost_master_passwords" "migrations" {
+  domain     = mailhost_domain.main.name
+  search     = "migration"
+  depends_on = [mailhost_master_password.migration]
+}
+
+output "too_powerful" {
+  description = "Names of the master passwords that should be of a domain alone."
+  value       = data.mailhost_master_passwords.account.master_passwords[*].name
+}
+
+output "to_be_deleted" {
+  description = "When each migration began, by its master password."
+  value       = { for p in data.mailhost_master_passwords.migrations.master_passwords : p.name => p.created_at }
+}

@@ -1,0 +1,37 @@
+resource "mailhost_domain" "main" {
+  name = "example.com"
+
+  contact_info = {
+    first_name   = "Zoë"
+    last_name    = "Müller"
+    organization = "Example GmbH"
+    email        = "hostmaster@example.com"
+    phone        = "+493023125000"
+    address_1    = "Straße der Beispiele 1"
+    zip          = "10115"
+    city         = "Berlin"
+    state        = "Berlin"
+    country      = "DE"
+  }
+}
+
+# The domain comes with a policy of its own. Newsletters leave from a subdomain,
+# through another service and from two networks of the company.
+resource "mailhost_dns_record" "newsletter_spf" {
+  domain = mailhost_domain.main.name
+  name   = "news"
+  type   = "TXT"
+  value = provider::mailhost::spf_record([
+    "include:_spf.newsletter.example",
+    "ip4:192.0.2.0/24",
+    "ip6:2001:db8:25::/48",
+  ], "-all")
+}
+
+# A name that sends no mail says so.
+resource "mailhost_dns_record" "www_spf" {
+  domain = mailhost_domain.main.name
+  name   = "www"
+  type   = "TXT"
+  value  = provider::mailhost::spf_record([], "-all")
+}

@@ -1,0 +1,4 @@
+import {
+  to = mailhost_domain.main
+  id = "example.com"
+}

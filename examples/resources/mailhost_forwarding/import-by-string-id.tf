@@ -1,0 +1,4 @@
+import {
+  to = mailhost_forwarding.office
+  id = "example.com/office@example.com"
+}

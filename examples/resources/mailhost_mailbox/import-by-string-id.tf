@@ -1,0 +1,4 @@
+import {
+  to = mailhost_mailbox.jane
+  id = "jane.doe@example.com"
+}

@@ -1,0 +1,2 @@
+# By address, or by UUID.
+terraform import mailhost_mailbox.jane jane.doe@example.com

@@ -1,0 +1,4 @@
+import {
+  to = mailhost_master_password.migration
+  id = "example.com/IMAP migration"
+}

@@ -1,0 +1,6 @@
+import {
+  to = mailhost_service_account.ci
+  identity = {
+    id = "5b2e8c1a-3f64-4d07-9c58-6a1d0e7f2b39"
+  }
+}

@@ -1,0 +1,4 @@
+import {
+  to = mailhost_service_account.ci
+  id = "ci-deploy"
+}

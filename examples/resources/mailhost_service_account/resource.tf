@@ -1,0 +1,18 @@
+# The first apply in the week before the token expires replaces the service
+# account, and with it the token. The new one is there before the old one is
+# revoked.
+resource "mailhost_service_account" "ci" {
+  name          = "ci-deploy"
+  valid_for     = "2160h" # 90 days
+  rotate_before = "168h"
+
+  lifecycle {
+    create_before_destroy = true
+  }
+}
+
+output "ci_token" {
+  description = "Bearer token for the CI system."
+  value       = mailhost_service_account.ci.token
+  sensitive   = true
+}

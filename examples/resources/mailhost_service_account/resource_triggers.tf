@@ -1,0 +1,12 @@
+# Replaced whenever the quarter changes, and at no other time.
+resource "mailhost_service_account" "reporting" {
+  name = "reporting"
+
+  rotation_triggers = {
+    quarter = "2027-Q1"
+  }
+
+  lifecycle {
+    create_before_destroy = true
+  }
+}

@@ -1,0 +1,14 @@
+output "addresses" {
+  description = "Addresses of the team."
+  value       = sort([for mailbox in mailhost_mailbox.this : mailbox.primary_email])
+}
+
+output "archived" {
+  description = "Whether a copy of the mail reaches the archive: once its recipient has confirmed."
+  value       = length([for rule in mailhost_forwarding.archive : rule if rule.active]) > 0
+
+  precondition {
+    condition     = alltrue([for rule in mailhost_forwarding.archive : rule.verification_state != "expired"])
+    error_message = "The archive's recipient has not confirmed in time."
+  }
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+
+	"github.com/hashicorp/terraform-plugin-framework/providerserver"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/docs/schemajson"
+	"github.com/mailhost/terraform-provider-mailhost/internal/provider"
+)
+
+// shortName is how tfplugindocs looks for the provider in a document: it knows no
+// addresses but those of HashiCorp's own providers.
+const shortName = "mailhost"
+
+func main() {
+	dir := flag.String("dir", ".", "top of the repository, with templates and examples")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, *dir); err != nil {
+		fmt.Fprintf(os.Stderr, "docs were not generated: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+// run writes the pages below a folder and checks them.
+func run(ctx context.Context, dir string) error {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	scratch, err := os.MkdirTemp("", "mailhost-docs-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(scratch)
+	schema := filepath.Join(scratch, "schema.json")
+	if err := writeSchema(ctx, schema); err != nil {
+		return err
+	}
+	for _, args := range [][]string{
+		{"generate", "--rendered-provider-name", shortName, "--website-temp-dir", filepath.Join(scratch, "site")},
+		{"validate"},
+	} {
+		args = append(args, "--provider-dir", dir, "--provider-name", shortName, "--providers-schema", schema)
+		if err := tfplugindocs(ctx, args); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeSchema writes what the provider offers, for tfplugindocs.
+func writeSchema(ctx context.Context, name string) error {
+	server, err := providerserver.NewProtocol6WithError(provider.New("docs")())()
+	if err != nil {
+		return err
+	}
+	p, err := schemajson.Of(ctx, server)
+	if err != nil {
+		return fmt.Errorf("the provider's schemas: %w", err)
+	}
+	text, err := json.Marshal(schemajson.Document(shortName, p))
+	if err != nil {
+		return fmt.Errorf("the provider's schemas: %w", err)
+	}
+	return os.WriteFile(name, text, 0o600)
+}
+
+// tfplugindocs runs the tool in the version that go.mod names. It tells every
+// step, which is of interest only where one fails.
+func tfplugindocs(ctx context.Context, args []string) error {
+	cmd := exec.CommandContext(ctx, "go", append([]string{"tool", "tfplugindocs"}, args...)...)
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("tfplugindocs %s: %w\n%s", args[0], err, output.Bytes())
+	}
+	return nil
+}

@@ -1,0 +1,112 @@
+package schemajson_test
+
+import (
+	"cmp"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/terraform-plugin-framework/providerserver"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/docs/schemajson"
+	"github.com/mailhost/terraform-provider-mailhost/internal/provider"
+)
+
+// TestAccLikeTheCLI compares with what the real CLI writes, for all that it
+// knows.
+func TestAccLikeTheCLI(t *testing.T) {
+	if os.Getenv("TF_ACC") == "" {
+		t.Skip("TF_ACC is not set")
+	}
+	t.Parallel()
+	server, err := providerserver.NewProtocol6WithError(provider.New("test")())()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := schemajson.Of(t.Context(), server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(schemajson.Document(schemajson.Address, p))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, theirs := sections(t, text), sections(t, fromCLI(t))
+	for name, want := range theirs {
+		if diff := gocmp.Diff(want, ours[name]); diff != "" {
+			t.Errorf("%s differs from the CLI's (-):\n%s", name, diff)
+		}
+		delete(ours, name)
+	}
+	for name := range ours {
+		t.Logf("the CLI does not know %s", name)
+	}
+}
+
+// sections are the parts of the one provider in a document.
+func sections(t *testing.T, text []byte) map[string]any {
+	t.Helper()
+	var document struct {
+		FormatVersion string                    `json:"format_version"`
+		Schemas       map[string]map[string]any `json:"provider_schemas"`
+	}
+	if err := json.Unmarshal(text, &document); err != nil {
+		t.Fatalf("%v in %.1000s", err, text)
+	}
+	if document.FormatVersion != "1.0" || len(document.Schemas) != 1 {
+		t.Fatalf("format %s with %d providers", document.FormatVersion, len(document.Schemas))
+	}
+	for name, found := range document.Schemas {
+		// OpenTofu has a registry of its own.
+		if !strings.HasSuffix(name, "/mailhost/mailhost") {
+			t.Errorf("the provider is %s", name)
+		}
+		return found
+	}
+	return nil
+}
+
+// fromCLI builds the provider and asks the CLI for its schemas.
+func fromCLI(t *testing.T) []byte {
+	t.Helper()
+	dir := t.TempDir()
+	run := func(name string, args ...string) []byte {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), name, args...)
+		cmd.Env = append(os.Environ(), "TF_CLI_CONFIG_FILE="+filepath.Join(dir, "cli.tfrc"), "CHECKPOINT_DISABLE=1")
+		if name != "go" {
+			cmd.Dir = dir
+		}
+		output, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", cmd, err, output)
+		}
+		return output
+	}
+	write(t, filepath.Join(dir, "cli.tfrc"), `provider_installation {
+  dev_overrides {
+    "registry.terraform.io/mailhost/mailhost" = "`+dir+`"
+    "registry.opentofu.org/mailhost/mailhost" = "`+dir+`"
+  }
+}
+`)
+	write(t, filepath.Join(dir, "main.tf"), `terraform {
+  required_providers {
+    mailhost = { source = "mailhost/mailhost" }
+  }
+}
+`)
+	run("go", "build", "-o", filepath.Join(dir, "terraform-provider-mailhost"), "../../..")
+	return run(cmp.Or(os.Getenv("TF_ACC_TERRAFORM_PATH"), "terraform"), "providers", "schema", "-json")
+}
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

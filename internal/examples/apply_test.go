@@ -1,0 +1,92 @@
+package examples_test
+
+import (
+	"regexp"
+	"testing"
+
+	"github.com/hashicorp/go-version"
+	"github.com/hashicorp/terraform-plugin-testing/config"
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/tfversion"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+)
+
+// TestAccApply applies every example through the CLI, expects a second plan to
+// be empty, and destroys what it has made.
+func TestAccApply(t *testing.T) {
+	t.Parallel()
+	for _, e := range all(t, "resources", "data-sources", "ephemeral-resources", "functions", "actions") {
+		t.Run(e.kind.folder+"/"+e.name(), func(t *testing.T) {
+			text := read(t, e.file)
+			s := acctest.NewServer(t, acctest.Options{})
+			step := resource.TestStep{Config: s.ProviderConfig() + text, ConfigVariables: variables(t, text)}
+			again := step
+			again.ConfigPlanChecks.PreApply = []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}
+			// plugin-testing itself can't destroy what has a for_each.
+			destroy := resource.TestStep{Config: s.ProviderConfig()}
+			acctest.Test(t, resource.TestCase{TerraformVersionChecks: needed(text), Steps: []resource.TestStep{step, again, destroy}})
+		})
+	}
+}
+
+// TestAccQuery runs every example of a list resource.
+func TestAccQuery(t *testing.T) {
+	t.Parallel()
+	for _, e := range all(t, "list-resources") {
+		t.Run(e.name(), func(t *testing.T) {
+			text := read(t, e.file)
+			s := acctest.NewServer(t, acctest.Options{})
+			acctest.Test(t, resource.TestCase{TerraformVersionChecks: needed(text), Steps: []resource.TestStep{
+				{Query: true, Config: s.ProviderConfig() + text, ConfigVariables: variables(t, text)},
+			}})
+		})
+	}
+}
+
+// features are what an old CLI can't read, with the version that both CLIs have
+// it from.
+var features = []struct {
+	mark  *regexp.Regexp
+	since string
+}{
+	{regexp.MustCompile(`\bprovider::mailhost::`), "1.8.0"},
+	{regexp.MustCompile(`(?m)^ephemeral "|\b\w+_wo +=|\bephemeral += true`), "1.11.0"},
+	{regexp.MustCompile(`(?m)^(action|list) "`), "1.14.0"},
+}
+
+// needed skips an example, and says so, on a CLI that is too old for it.
+func needed(text string) (checks []tfversion.TerraformVersionCheck) {
+	for _, f := range features {
+		if f.mark.MatchString(text) {
+			checks = append(checks, tfversion.SkipBelow(version.Must(version.NewVersion(f.since))))
+		}
+	}
+	return checks
+}
+
+// values are what a user of the examples would enter.
+var values = config.Variables{
+	"backup_password": config.StringVariable("correct-horse-battery-staple"),
+}
+
+// required matches a variable's block by its name.
+var required = regexp.MustCompile(`(?ms)^variable "(\w+)" \{\n(.*?)^\}`)
+
+// variables returns values for the variables of an example without a default.
+func variables(t *testing.T, text string) config.Variables {
+	t.Helper()
+	given := config.Variables{}
+	for _, v := range required.FindAllStringSubmatch(text, -1) {
+		if regexp.MustCompile(`(?m)^  default +=`).MatchString(v[2]) {
+			continue
+		}
+		value, ok := values[v[1]]
+		if !ok {
+			t.Fatalf("the variable %s has no default; give it one, or a value in this package's test", v[1])
+		}
+		given[v[1]] = value
+	}
+	return given
+}

@@ -1,0 +1,156 @@
+package examples_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	tfjson "github.com/hashicorp/terraform-json"
+)
+
+// root is the folder of the examples.
+const root = "../../examples"
+
+// kind is a kind of example, in a folder for each type of the provider.
+type kind struct {
+	// folder is the name that tfplugindocs gives to the kind's folder.
+	folder string
+	// pattern matches the examples; each file is a configuration of its own.
+	pattern string
+	// others are further files that a folder may have.
+	others []string
+	// types returns the names of the provider's types.
+	types func(*tfjson.ProviderSchema) []string
+}
+
+// importFiles are the examples of an import, for the command and for both forms
+// of an import block.
+var importFiles = []string{"import.sh", "import-by-string-id.tf", "import-by-identity.tf"}
+
+var kinds = []kind{
+	{"resources", "resource*.tf", importFiles, func(p *tfjson.ProviderSchema) []string { return names(p.ResourceSchemas) }},
+	{"data-sources", "data-source*.tf", nil, func(p *tfjson.ProviderSchema) []string { return names(p.DataSourceSchemas) }},
+	{"ephemeral-resources", "ephemeral-resource*.tf", nil, func(p *tfjson.ProviderSchema) []string { return names(p.EphemeralResourceSchemas) }},
+	{"functions", "function*.tf", nil, func(p *tfjson.ProviderSchema) []string { return names(p.Functions) }},
+	{"actions", "action*.tf", nil, func(p *tfjson.ProviderSchema) []string { return names(p.ActionSchemas) }},
+	{"list-resources", "list-resource*.tfquery.hcl", nil, func(p *tfjson.ProviderSchema) []string { return names(p.ListResourceSchemas) }},
+}
+
+func names[T any](of map[string]T) []string {
+	var all []string
+	for name := range of {
+		all = append(all, name)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// example is a file with a configuration.
+type example struct {
+	kind kind
+	// typeName is the type that it shows.
+	typeName string
+	file     string
+}
+
+// name is the example's for a subtest.
+func (e example) name() string {
+	return strings.TrimPrefix(filepath.ToSlash(e.file), root+"/"+e.kind.folder+"/")
+}
+
+// all returns the examples of some kinds of folders.
+func all(t *testing.T, folders ...string) (found []example) {
+	t.Helper()
+	for _, k := range kinds {
+		if !slices.Contains(folders, k.folder) {
+			continue
+		}
+		files, err := filepath.Glob(filepath.Join(root, k.folder, "*", k.pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			found = append(found, example{k, filepath.Base(filepath.Dir(file)), file})
+		}
+	}
+	return found
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func list(t *testing.T, dir string) []fs.DirEntry {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return entries
+}
+
+// TestNothingIsLeftOut fails for a folder or a file that no test reads.
+func TestNothingIsLeftOut(t *testing.T) {
+	t.Parallel()
+	p := schemas(t).schema
+	for _, entry := range list(t, root) {
+		i := slices.IndexFunc(kinds, func(k kind) bool { return k.folder == entry.Name() })
+		switch {
+		case i >= 0:
+			checkKind(t, kinds[i], p)
+		case entry.Name() == "provider": // TestProviderExamples takes every file
+		case !testedElsewhere(t, entry.Name()):
+			t.Errorf("examples/%s: no test below internal names it. Write one that applies it, or make it an example of a type in one of the folders that this package reads.", entry.Name())
+		}
+	}
+}
+
+// checkKind fails for a folder of no type, and for a file that would be ignored.
+func checkKind(t *testing.T, k kind, p *tfjson.ProviderSchema) {
+	t.Helper()
+	types := k.types(p)
+	for _, dir := range list(t, filepath.Join(root, k.folder)) {
+		at := "examples/" + k.folder + "/" + dir.Name()
+		if !dir.IsDir() || !slices.Contains(types, dir.Name()) {
+			t.Errorf("%s is of no type that the provider has; it has %s. Rename it or remove it.", at, strings.Join(types, ", "))
+			continue
+		}
+		for _, file := range list(t, filepath.Join(root, k.folder, dir.Name())) {
+			matches, err := filepath.Match(k.pattern, file.Name())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !matches && !slices.Contains(k.others, file.Name()) {
+				t.Errorf("%s/%s is read by neither the generator of the documentation nor a test: name it after the pattern %s.", at, file.Name(), k.pattern)
+			}
+		}
+	}
+}
+
+// testedElsewhere reports whether a test of another package names the folder
+// of an example.
+func testedElsewhere(t *testing.T, name string) bool {
+	t.Helper()
+	named := regexp.MustCompile(`examples/` + regexp.QuoteMeta(name) + `\b|"examples", "` + regexp.QuoteMeta(name) + `"`)
+	found := false
+	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || found || d.IsDir() || !strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, filepath.Join("..", "examples")) {
+			return err
+		}
+		found = named.MatchString(read(t, path))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}

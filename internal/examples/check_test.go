@@ -1,0 +1,188 @@
+package examples_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/hashicorp/hcl/v2/hclwrite"
+	tfjson "github.com/hashicorp/terraform-json"
+	"github.com/hashicorp/terraform-plugin-framework/providerserver"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+	"github.com/mailhost/terraform-provider-mailhost/internal/docs/schemajson"
+	"github.com/mailhost/terraform-provider-mailhost/internal/provider"
+)
+
+// checker validates configurations as a CLI of every version would.
+type checker struct {
+	server tfprotov6.ProviderServer
+	schema *tfjson.ProviderSchema
+}
+
+func schemas(t *testing.T) *checker {
+	t.Helper()
+	server, err := providerserver.NewProtocol6WithError(provider.New("test")())()
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema, err := schemajson.Of(t.Context(), server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &checker{server, schema}
+}
+
+// check fails the test for everything that is wrong with a configuration.
+func (c *checker) check(t *testing.T, name, text string) {
+	t.Helper()
+	for _, d := range c.problems(t.Context(), name, text) {
+		t.Errorf("%s: %s: %s", d.Subject, d.Summary, d.Detail)
+	}
+}
+
+// problems tells what is wrong with a configuration: its syntax and format, every
+// block that the provider knows, and every reference to one.
+func (c *checker) problems(ctx context.Context, name, text string) hcl.Diagnostics {
+	file, diags := hclsyntax.ParseConfig([]byte(text), name, hcl.InitialPos)
+	if diags.HasErrors() {
+		return diags
+	}
+	body := file.Body.(*hclsyntax.Body)
+	if formatted := string(hclwrite.Format([]byte(text))); formatted != text {
+		diags = append(diags, problem(body.Range(), "It is not formatted", "It should be:\n"+formatted)...)
+	}
+	for _, block := range body.Blocks {
+		diags = append(diags, c.block(ctx, block)...)
+		diags = append(diags, c.mentions(block.Body)...)
+	}
+	return diags
+}
+
+// meta are what Terraform itself takes in a block, before the provider sees it.
+var meta = map[string]*hcl.BodySchema{
+	"provider":  metaArguments([]string{"alias", "version"}),
+	"resource":  metaArguments([]string{"count", "for_each", "provider", "depends_on"}, "lifecycle", "connection", "provisioner"),
+	"data":      metaArguments([]string{"count", "for_each", "provider", "depends_on"}, "lifecycle"),
+	"ephemeral": metaArguments([]string{"count", "for_each", "provider", "depends_on"}, "lifecycle"),
+	"action":    metaArguments([]string{"count", "for_each", "provider"}, "config"),
+	"list":      metaArguments([]string{"count", "for_each", "provider", "limit", "include_resource"}, "config"),
+}
+
+func metaArguments(attributes []string, blocks ...string) *hcl.BodySchema {
+	s := &hcl.BodySchema{}
+	for _, name := range attributes {
+		s.Attributes = append(s.Attributes, hcl.AttributeSchema{Name: name})
+	}
+	for _, name := range blocks {
+		header := hcl.BlockHeaderSchema{Type: name}
+		if name == "provisioner" {
+			header.LabelNames = []string{"type"}
+		}
+		s.Blocks = append(s.Blocks, header)
+	}
+	return s
+}
+
+// block validates a block of this provider; others are not its business.
+func (c *checker) block(ctx context.Context, b *hclsyntax.Block) hcl.Diagnostics {
+	if meta[b.Type] == nil || len(b.Labels) == 0 || b.Labels[0] != "mailhost" && !strings.HasPrefix(b.Labels[0], "mailhost_") {
+		return nil
+	}
+	schema := c.schemaOf(b.Type, b.Labels[0])
+	if schema == nil {
+		return problem(b.DefRange(), fmt.Sprintf("The provider has no %s %s", b.Type, b.Labels[0]), "Check the name, or remove the block.")
+	}
+	body, diags := configured(b)
+	if diags.HasErrors() {
+		return diags
+	}
+	value, diags := decode(body, schema)
+	if diags.HasErrors() {
+		return diags
+	}
+	found, err := c.validate(ctx, b.Type, b.Labels[0], value)
+	if err != nil {
+		return problem(b.DefRange(), "It can't be validated", err.Error())
+	}
+	if acctest.Errors(found) > 0 {
+		return problem(b.DefRange(), "The provider refuses it", acctest.Render(found))
+	}
+	return nil
+}
+
+// configured returns what the provider gets of a block: for a list resource or an
+// action what is in its config, and what is left for all others.
+func configured(b *hclsyntax.Block) (hcl.Body, hcl.Diagnostics) {
+	content, rest, diags := b.Body.PartialContent(meta[b.Type])
+	if diags.HasErrors() || b.Type != "list" && b.Type != "action" {
+		return rest, diags
+	}
+	if _, diags := rest.Content(&hcl.BodySchema{}); diags.HasErrors() {
+		return nil, diags
+	}
+	if len(content.Blocks) == 0 {
+		return hcl.EmptyBody(), nil
+	}
+	return content.Blocks[0].Body, nil
+}
+
+// problem is a finding of this package itself.
+func problem(at hcl.Range, summary, detail string) hcl.Diagnostics {
+	return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &at}}
+}
+
+func (c *checker) schemaOf(blockType, typeName string) *tfjson.SchemaBlock {
+	of := func(schemas map[string]*tfjson.Schema) *tfjson.SchemaBlock {
+		if s := schemas[typeName]; s != nil {
+			return s.Block
+		}
+		return nil
+	}
+	switch blockType {
+	case "provider":
+		return c.schema.ConfigSchema.Block
+	case "resource":
+		return of(c.schema.ResourceSchemas)
+	case "data":
+		return of(c.schema.DataSourceSchemas)
+	case "ephemeral":
+		return of(c.schema.EphemeralResourceSchemas)
+	case "list":
+		return of(c.schema.ListResourceSchemas)
+	}
+	if s := c.schema.ActionSchemas[typeName]; s != nil {
+		return s.Block
+	}
+	return nil
+}
+
+// validate asks the provider.
+func (c *checker) validate(ctx context.Context, blockType, typeName string, config *tfprotov6.DynamicValue) ([]*tfprotov6.Diagnostic, error) {
+	switch blockType {
+	case "provider":
+		resp, err := c.server.ValidateProviderConfig(ctx, &tfprotov6.ValidateProviderConfigRequest{Config: config})
+		return resp.Diagnostics, err
+	case "resource":
+		resp, err := c.server.ValidateResourceConfig(ctx, &tfprotov6.ValidateResourceConfigRequest{
+			TypeName: typeName, Config: config,
+			ClientCapabilities: &tfprotov6.ValidateResourceConfigClientCapabilities{WriteOnlyAttributesAllowed: true},
+		})
+		return resp.Diagnostics, err
+	case "data":
+		resp, err := c.server.ValidateDataResourceConfig(ctx, &tfprotov6.ValidateDataResourceConfigRequest{TypeName: typeName, Config: config})
+		return resp.Diagnostics, err
+	case "ephemeral":
+		resp, err := c.server.ValidateEphemeralResourceConfig(ctx, &tfprotov6.ValidateEphemeralResourceConfigRequest{TypeName: typeName, Config: config})
+		return resp.Diagnostics, err
+	case "list":
+		resp, err := c.server.(tfprotov6.ListResourceServer).ValidateListResourceConfig(ctx, &tfprotov6.ValidateListResourceConfigRequest{TypeName: typeName, Config: config})
+		return resp.Diagnostics, err
+	}
+	resp, err := c.server.(tfprotov6.ActionServer).ValidateActionConfig(ctx, &tfprotov6.ValidateActionConfigRequest{ActionType: typeName, Config: config})
+	return resp.Diagnostics, err
+}

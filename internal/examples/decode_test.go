@@ -1,0 +1,115 @@
+package examples_test
+
+import (
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hcldec"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	tfjson "github.com/hashicorp/terraform-json"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+	"github.com/zclconf/go-cty/cty/msgpack"
+)
+
+// decode reads a block's body by a schema, as the CLI does: what depends on
+// anything else in the configuration is unknown. The result is for the protocol.
+func decode(body hcl.Body, schema *tfjson.SchemaBlock) (*tfprotov6.DynamicValue, hcl.Diagnostics) {
+	spec := hcldec.ObjectSpec{}
+	for name, a := range schema.Attributes {
+		spec[name] = &hcldec.AttrSpec{Name: name, Type: attributeType(a), Required: a.Required}
+	}
+	value, diags := hcldec.Decode(body, spec, unknowns(body))
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	encoded, err := msgpack.Marshal(value, hcldec.ImpliedType(spec).WithoutOptionalAttributesDeep())
+	if err != nil {
+		return nil, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Can't be encoded", Detail: err.Error(), Subject: body.MissingItemRange().Ptr()}}
+	}
+	return &tfprotov6.DynamicValue{MsgPack: encoded}, nil
+}
+
+// attributeType returns the type that a configuration may give an attribute.
+func attributeType(a *tfjson.SchemaAttribute) cty.Type {
+	nested := a.AttributeNestedType
+	if nested == nil {
+		return a.AttributeType
+	}
+	attributes := map[string]cty.Type{}
+	var optional []string
+	for name, a := range nested.Attributes {
+		attributes[name] = attributeType(a)
+		if !a.Required {
+			optional = append(optional, name)
+		}
+	}
+	object := cty.ObjectWithOptionalAttrs(attributes, optional)
+	switch nested.NestingMode {
+	case tfjson.SchemaNestingModeList:
+		return cty.List(object)
+	case tfjson.SchemaNestingModeSet:
+		return cty.Set(object)
+	case tfjson.SchemaNestingModeMap:
+		return cty.Map(object)
+	}
+	return object
+}
+
+// unknowns is a context in which everything that a body refers to is unknown,
+// and so is what its functions return.
+func unknowns(body hcl.Body) *hcl.EvalContext {
+	ctx := &hcl.EvalContext{Variables: map[string]cty.Value{}, Functions: map[string]function.Function{}}
+	for _, t := range references(body) {
+		ctx.Variables[t.RootName()] = cty.DynamicVal
+	}
+	for _, call := range calls(body) {
+		ctx.Functions[call.Name] = anything
+	}
+	return ctx
+}
+
+// anything is a function that takes all arguments and returns an unknown value.
+var anything = function.New(&function.Spec{
+	VarParam: &function.Parameter{Type: cty.DynamicPseudoType, AllowNull: true, AllowUnknown: true, AllowDynamicType: true},
+	Type:     function.StaticReturnType(cty.DynamicPseudoType),
+	Impl:     func([]cty.Value, cty.Type) (cty.Value, error) { return cty.DynamicVal, nil },
+})
+
+// references returns what the expressions in a body refer to.
+func references(body hcl.Body) []hcl.Traversal {
+	var found []hcl.Traversal
+	for _, e := range expressions(body) {
+		found = append(found, e.Variables()...)
+	}
+	return found
+}
+
+// calls returns the calls of functions in a body.
+func calls(body hcl.Body) []*hclsyntax.FunctionCallExpr {
+	var found []*hclsyntax.FunctionCallExpr
+	for _, e := range expressions(body) {
+		_ = hclsyntax.VisitAll(e, func(node hclsyntax.Node) hcl.Diagnostics {
+			if call, ok := node.(*hclsyntax.FunctionCallExpr); ok {
+				found = append(found, call)
+			}
+			return nil
+		})
+	}
+	return found
+}
+
+// expressions returns the expressions of a body and of the blocks in it.
+func expressions(body hcl.Body) []hclsyntax.Expression {
+	syntax, ok := body.(*hclsyntax.Body)
+	if !ok {
+		return nil
+	}
+	var found []hclsyntax.Expression
+	for _, a := range syntax.Attributes {
+		found = append(found, a.Expr)
+	}
+	for _, b := range syntax.Blocks {
+		found = append(found, expressions(b.Body)...)
+	}
+	return found
+}

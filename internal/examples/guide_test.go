@@ -1,0 +1,46 @@
+package examples_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+)
+
+// csvFile is a file that a guide has its reader write.
+var csvFile = regexp.MustCompile("(?ms)^```csv\n(.*?)^```$")
+
+// TestAccGettingStarted does what the first guide says: it writes all of its
+// files, applies them to an embedded account, plans again, and destroys.
+//
+// It is not parallel: an embedded account lies below the working directory.
+func TestAccGettingStarted(t *testing.T) {
+	guide := read(t, "../../docs/guides/getting-started.md")
+	var main strings.Builder
+	for _, block := range fenced.FindAllStringSubmatch(guide, -1) {
+		main.WriteString(block[2] + "\n")
+	}
+	csv := csvFile.FindStringSubmatch(guide)
+	if csv == nil {
+		t.Fatal("the guide has no mailboxes.csv")
+	}
+	file := filepath.Join(t.TempDir(), "mailboxes.csv")
+	if err := os.WriteFile(file, []byte(csv[1]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	whole := strings.ReplaceAll(main.String(), "${path.module}/mailboxes.csv", filepath.ToSlash(file))
+	provider, _, _ := strings.Cut(whole, "\nresource ")
+	t.Chdir(t.TempDir())
+	t.Setenv("TF_ACC_PROVIDER_NAMESPACE", "mailhost")
+	resource.Test(t, resource.TestCase{ProtoV6ProviderFactories: acctest.Providers(), Steps: []resource.TestStep{
+		{Config: whole},
+		{Config: whole, ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}},
+		{Config: provider}, // plugin-testing itself can't destroy what has a for_each
+	}})
+}

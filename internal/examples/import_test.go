@@ -1,0 +1,122 @@
+package examples_test
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/gohcl"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+)
+
+// TestAccImport applies the example of each resource and imports what it has
+// made, by the ids in the examples of an import: those are natural keys. The id
+// in an identity is a sample, and the object's own takes its place.
+func TestAccImport(t *testing.T) {
+	t.Parallel()
+	for _, typeName := range names(schemas(t).schema.ResourceSchemas) {
+		t.Run(typeName, func(t *testing.T) {
+			dir := filepath.Join(root, "resources", typeName)
+			byID, byIdentity := importBlock(t, filepath.Join(dir, "import-by-string-id.tf")), importBlock(t, filepath.Join(dir, "import-by-identity.tf"))
+			address, key := importCommand(t, filepath.Join(dir, "import.sh"))
+			if byID.to != address || byIdentity.to != address {
+				t.Fatalf("the examples import to %s, %s and %s", address, byID.to, byIdentity.to)
+			}
+			s := acctest.NewServer(t, acctest.Options{})
+			var id string
+			same := func(states []*terraform.InstanceState) error {
+				if len(states) != 1 || states[0].ID != id {
+					return fmt.Errorf("imported %v, not %s", states, id)
+				}
+				return nil
+			}
+			acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
+				{
+					Config: s.ProviderConfig() + read(t, filepath.Join(dir, "resource.tf")),
+					Check: func(state *terraform.State) error {
+						found, ok := state.RootModule().Resources[address]
+						if !ok {
+							return fmt.Errorf("resource.tf has no %s, to which the examples import", address)
+						}
+						id = found.Primary.ID
+						importByIdentity(t, s, typeName, id, byIdentity.identity)
+						return nil
+					},
+				},
+				{ResourceName: address, ImportState: true, ImportStateId: byID.id, ImportStateCheck: same},
+				{ResourceName: address, ImportState: true, ImportStateId: key, ImportStateCheck: same},
+			}})
+		})
+	}
+}
+
+// importByIdentity imports through the protocol: a CLI before 1.12 can't.
+func importByIdentity(t *testing.T, s *acctest.Server, typeName, id string, identity map[string]string) {
+	t.Helper()
+	given := map[string]any{}
+	for name := range identity {
+		given[name] = map[string]string{"id": id, "account_id": s.AccountID}[name]
+	}
+	p := s.Protocol(t, "")
+	o, diags := p.Import(typeName, "", given)
+	p.NoErrors(diags)
+	o, diags = p.Read(typeName, o)
+	p.NoErrors(diags)
+	if o.Text("id") != id {
+		t.Errorf("imported %s by the identity of %s", o.Text("id"), id)
+	}
+}
+
+// importing is an import block.
+type importing struct {
+	to, id   string
+	identity map[string]string
+}
+
+// importBlock reads a file with one import block.
+func importBlock(t *testing.T, name string) importing {
+	t.Helper()
+	text := []byte(read(t, name))
+	file, diags := hclsyntax.ParseConfig(text, name, hcl.InitialPos)
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	var parsed struct {
+		Import struct {
+			To       hcl.Expression    `hcl:"to"`
+			ID       string            `hcl:"id,optional"`
+			Identity map[string]string `hcl:"identity,optional"`
+		} `hcl:"import,block"`
+	}
+	if diags := gohcl.DecodeBody(file.Body, nil, &parsed); diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	block := importing{string(parsed.Import.To.Range().SliceBytes(text)), parsed.Import.ID, parsed.Import.Identity}
+	if (block.id == "") == (block.identity == nil) {
+		t.Errorf("%s must have either an id or an identity", name)
+	}
+	return block
+}
+
+// importCommand runs a script in which terraform tells what it is called with.
+func importCommand(t *testing.T, script string) (address, id string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "sh", "-eu", "-c", `terraform() { printf '%s\n' "$@"; }; . "$0"`, "./"+filepath.ToSlash(script))
+	output, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", script, err, output)
+	}
+	words := strings.Split(strings.TrimSpace(string(output)), "\n")
+	if len(words) != 3 || !slices.Equal(words[:1], []string{"import"}) {
+		t.Fatalf("%s calls terraform with %q, not with import, an address and an id", script, words)
+	}
+	return words[1], words[2]
+}

@@ -1,0 +1,86 @@
+package examples_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestExamplesAreValid reads every configuration below examples.
+func TestExamplesAreValid(t *testing.T) {
+	t.Parallel()
+	c := schemas(t)
+	checked := 0
+	walk(t, root, func(path string) {
+		if filepath.Ext(path) == ".tf" || strings.HasSuffix(path, ".tfquery.hcl") || strings.HasSuffix(path, ".tftest.hcl") {
+			checked++
+			t.Run(strings.TrimPrefix(filepath.ToSlash(path), root+"/"), func(t *testing.T) { c.check(t, path, read(t, path)) })
+		}
+	})
+	if checked < 20 {
+		t.Errorf("only %d configurations were found", checked)
+	}
+}
+
+// fenced is a configuration in a page.
+var fenced = regexp.MustCompile("(?ms)^```(terraform|hcl)\n(.*?)^```$")
+
+// TestPagesAreValid reads every configuration that a page shows. What is not
+// whole, and can't be read, belongs in the text or in a block of another kind.
+func TestPagesAreValid(t *testing.T) {
+	t.Parallel()
+	c := schemas(t)
+	pages := []string{"../../README.md"}
+	for _, dir := range []string{"../../docs", root} {
+		walk(t, dir, func(path string) {
+			if filepath.Ext(path) == ".md" {
+				pages = append(pages, path)
+			}
+		})
+	}
+	checked := 0
+	for _, page := range pages {
+		t.Run(strings.TrimPrefix(filepath.ToSlash(page), "../../"), func(t *testing.T) {
+			for _, found := range fenced.FindAllStringSubmatch(read(t, page), -1) {
+				checked++
+				c.check(t, page, found[2])
+			}
+		})
+	}
+	if checked < 20 {
+		t.Errorf("only %d configurations were found", checked)
+	}
+}
+
+// walk calls do for each file below a folder.
+func walk(t *testing.T, dir string, do func(path string)) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			do(path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// link is a relative link in Markdown, without its anchor.
+var link = regexp.MustCompile(`\]\(([^)#:\s]+)(#[^)]*)?\)`)
+
+// TestPagesLinkToPages follows the links between the pages.
+func TestPagesLinkToPages(t *testing.T) {
+	t.Parallel()
+	walk(t, "../../docs", func(page string) {
+		for _, found := range link.FindAllStringSubmatch(read(t, page), -1) {
+			target := filepath.Join(filepath.Dir(page), filepath.FromSlash(found[1]))
+			if info, err := os.Stat(target); err != nil || info.IsDir() {
+				t.Errorf("%s links to %s, which is no page", strings.TrimPrefix(filepath.ToSlash(page), "../../"), found[1])
+			}
+		}
+	})
+}

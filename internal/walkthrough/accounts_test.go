@@ -1,0 +1,75 @@
+package walkthrough_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestAccSeveralAccounts applies examples/several-accounts, and tries to take from
+// one account what is in the other.
+func TestAccSeveralAccounts(t *testing.T) {
+	w := enter(t, "several-accounts")
+	w.must(t, "init")
+	w.must(t, "apply", "-auto-approve")
+	w.planIsEmpty(t)
+
+	type office struct {
+		AccountID string `json:"account_id"`
+		Domain    string
+		Mailboxes map[string]string
+	}
+	var found map[string]struct{ Value office }
+	if err := json.Unmarshal([]byte(w.must(t, "output", "-json")), &found); err != nil {
+		t.Fatal(err)
+	}
+	europe, america := found["europe"].Value, found["america"].Value
+	if europe.AccountID == america.AccountID || europe.Domain != "example.com" || america.Domain != "example.net" {
+		t.Errorf("the offices are %+v and %+v, want two accounts with a domain each", europe, america)
+	}
+	for _, account := range []string{"europe", "america"} {
+		if _, err := os.Stat(filepath.Join(w.dir, ".mailhost", account, "mailhost.db")); err != nil {
+			t.Error(err)
+		}
+	}
+
+	for id, want := range map[string]string{
+		"jane.doe@example.com":                   `Can't import "jane.doe@example.com" Mailbox jane.doe@example.com: not found`,
+		europe.Mailboxes["jane.doe@example.com"]: "mailhost_mailbox.jane",
+	} {
+		w.write(t, "import.tf", fmt.Sprintf(importFromEurope, id))
+		w.refused(t, []string{"plan"}, want)
+	}
+	if err := os.Remove(filepath.Join(w.dir, "import.tf")); err != nil {
+		t.Fatal(err)
+	}
+	w.planIsEmpty(t)
+
+	// What names no account is told of in the plan.
+	w.write(t, "stray.tf", "resource \"mailhost_service_account\" \"stray\" {\n  name = \"stray\"\n}\n")
+	if out := w.must(t, "plan"); !strings.Contains(out, "Warning: Using an embedded account") {
+		t.Errorf("a resource without an account is no warning:\n%s", out)
+	}
+	if err := os.Remove(filepath.Join(w.dir, "stray.tf")); err != nil {
+		t.Fatal(err)
+	}
+	w.destroy(t)
+}
+
+const importFromEurope = `import {
+  to = mailhost_mailbox.jane
+  id = %q
+}
+
+resource "mailhost_mailbox" "jane" {
+  provider = mailhost.america
+
+  domain     = "example.com"
+  local_part = "jane.doe"
+  first_name = "Jane"
+  last_name  = "Doe"
+}
+`

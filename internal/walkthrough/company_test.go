@@ -1,0 +1,73 @@
+package walkthrough_test
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestAccCompanyDomain applies examples/company-domain, changes it as its README
+// says, and destroys it.
+func TestAccCompanyDomain(t *testing.T) {
+	w := enter(t, "company-domain")
+	w.must(t, "init")
+	w.must(t, "apply", "-auto-approve")
+	w.planIsEmpty(t)
+
+	var policy struct{ URL, Text string }
+	if err := json.Unmarshal([]byte(w.must(t, "output", "-json", "mta_sts_policy")), &policy); err != nil {
+		t.Fatal(err)
+	}
+	if policy.URL != "https://mta-sts.example.com/.well-known/mta-sts.txt" || !strings.HasPrefix(policy.Text, "version: STSv1\r\nmode: testing\r\n") {
+		t.Errorf("the policy is %+v", policy)
+	}
+
+	// The order of the lines is of no matter, nor is the case of an address.
+	csv := read(t, filepath.Join(w.dir, "mailboxes.csv"))
+	head, rows, _ := strings.Cut(csv, "\n")
+	w.write(t, "mailboxes.csv", head+"\n"+strings.ToUpper("new.hire")+",New,Hire\n"+strings.Replace(rows, "jane.doe,Jane,Doe", "Jane.Doe,Jane,Roe", 1))
+	out := w.must(t, "apply", "-auto-approve")
+	if !strings.Contains(out, "1 added, 1 changed, 0 destroyed") {
+		t.Errorf("a new line and a new name are not one mailbox each:\n%s", out)
+	}
+	w.planIsEmpty(t)
+
+	t.Run("what is refused", func(t *testing.T) { refusedMailboxes(t, w, head, rows) })
+	t.Run("master password", func(t *testing.T) { masterPassword(t, w) })
+	w.destroy(t)
+}
+
+// refusedMailboxes plans what the module refuses.
+func refusedMailboxes(t *testing.T, w *workspace, head, rows string) {
+	defer w.write(t, "mailboxes.csv", head+"\n"+rows)
+	w.write(t, "mailboxes.csv", head+"\n"+rows+"Office,Another,Office\n")
+	w.refused(t, []string{"plan"}, "Each local_part may be there once, in upper or lower case. More than once: office (2 times).")
+	w.write(t, "mailboxes.csv", "local_part,first_name\noffice,Front\n")
+	w.refused(t, []string{"plan"}, `"last_name" is required`)
+	w.write(t, "mailboxes.csv", head+"\n"+rows)
+	w.refused(t, []string{"plan", `-var=forwarding={"typo":"ofice@example.com"}`}, "ofice@example.com is none of the mailboxes")
+	w.refused(t, []string{"plan", `-var=forwarding={"typo":"office"}`}, "office")
+	w.refused(t, []string{"plan", "-var=master_password_version=1"}, "A master password without a secret")
+}
+
+// masterPassword makes a master password, and another one in its place.
+func masterPassword(t *testing.T, w *workspace) {
+	w.must(t, "apply", "-auto-approve") // the rows as they were
+	for i, secret := range []string{"correct-horse-battery-staple", "another-horse-battery-staple"} {
+		version := strconv.Itoa(i + 1)
+		args := []string{"-var=master_password=" + secret, "-var=master_password_version=" + version}
+		out := w.must(t, append([]string{"apply", "-auto-approve"}, args...)...)
+		if !strings.Contains(out, "1 added, 0 changed") {
+			t.Errorf("version %s is no new master password:\n%s", version, out)
+		}
+		w.planIsEmpty(t, args...)
+		w.planIsEmpty(t, args[1:]...) // no plan but this one's needs the secret
+		if state := read(t, filepath.Join(w.dir, "terraform.tfstate")); strings.Contains(out+state, secret) {
+			t.Error("the secret is in the output or in the state")
+		}
+	}
+	w.must(t, "apply", "-auto-approve")
+	w.planIsEmpty(t)
+}

@@ -1,0 +1,223 @@
+package walkthrough_test
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/hashicorp/go-version"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/localcli"
+)
+
+// root is the top of the repository, and examples the folder of the examples.
+const (
+	root     = "../.."
+	examples = root + "/examples"
+)
+
+// scratch is what the tests share, and what TestMain removes.
+var scratch string
+
+func TestMain(m *testing.M) {
+	var err error
+	if scratch, err = os.MkdirTemp("", "walkthrough-"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(scratch)
+	os.Exit(code)
+}
+
+func mirror() string    { return filepath.Join(scratch, "mirror") }
+func mailhostd() string { return filepath.Join(scratch, "bin", "mailhostd") }
+
+// installed builds the provider and mailhostd, once.
+var installed = sync.OnceValue(func() error {
+	ctx := context.Background()
+	var stderr bytes.Buffer
+	if err := localcli.Install(ctx, localcli.GoBuild(root, "0.1.0", &stderr), mirror(), "0.1.0"); err != nil {
+		return fmt.Errorf("%w\n%s", err, &stderr)
+	}
+	if out, err := exec.CommandContext(ctx, "go", "build", "-o", mailhostd(), root+"/apiserver/cmd/mailhostd").CombinedOutput(); err != nil {
+		return fmt.Errorf("mailhostd does not compile: %w\n%s", err, out)
+	}
+	return os.WriteFile(filepath.Join(scratch, "cli.tfrc"), []byte(localcli.Config(mirror())), 0o600)
+})
+
+// workspace is a copy of an example, and the CLI in it.
+type workspace struct {
+	dir string
+	cli string
+	env []string
+}
+
+// enter copies an example and what it needs of others, and finds the CLI. It skips
+// the test, and says so, where there is none, or one that is too old.
+func enter(t *testing.T, example string) *workspace {
+	t.Helper()
+	if os.Getenv("TF_ACC") == "" {
+		t.Skip("TF_ACC is not set")
+	}
+	t.Parallel()
+	cli, err := exec.LookPath(cmp.Or(os.Getenv("TF_ACC_TERRAFORM_PATH"), "terraform"))
+	if err != nil {
+		t.Skipf("no CLI: %v", err)
+	}
+	if err := installed(); err != nil {
+		t.Fatal(err)
+	}
+	w := &workspace{cli: cli, env: localcli.Environment(os.Environ(), filepath.Join(scratch, "cli.tfrc"), t.TempDir())}
+	w.set("TF_CLI", cli)
+	w.copy(t, example)
+	w.skipBelow(t)
+	return w
+}
+
+// set sets a variable of the environment.
+func (w *workspace) set(name, value string) { w.env = append(w.env, name+"="+value) }
+
+// copy begins anew in a fresh copy of the example, as a job does in a checkout.
+func (w *workspace) copy(t *testing.T, example string) {
+	t.Helper()
+	w.dir = filepath.Join(t.TempDir(), example)
+	if err := localcli.CopyConfig(w.dir, filepath.Join(examples, example)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+var requiredVersion = regexp.MustCompile(`required_version = "(.*)"`)
+
+// skipBelow skips the test where the example refuses the CLI's version.
+func (w *workspace) skipBelow(t *testing.T) {
+	t.Helper()
+	product, number, err := localcli.ParseVersion(w.must(t, "version"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := requiredVersion.FindStringSubmatch(read(t, filepath.Join(w.dir, "versions.tf")))
+	if m == nil {
+		t.Fatal("versions.tf requires no version")
+	}
+	required, err := version.NewConstraint(m[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !required.Check(version.Must(version.NewVersion(number)).Core()) {
+		t.Skipf("%s %s is not %s, which this example needs", product, number, m[1])
+	}
+}
+
+// run runs the CLI, and returns all that it says and its exit code.
+func (w *workspace) run(t *testing.T, args ...string) (string, int) {
+	t.Helper()
+	return w.command(t, w.cli, args...)
+}
+
+// command runs a command in the workspace.
+func (w *workspace) command(t *testing.T, name string, args ...string) (string, int) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), name, args...)
+	cmd.Dir, cmd.Env = w.dir, w.env
+	out, err := cmd.CombinedOutput()
+	text := colours.ReplaceAllString(string(out), "")
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		return text, exit.ExitCode()
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", cmd, err)
+	}
+	return text, 0
+}
+
+var colours = regexp.MustCompile(`\x1b\[[0-9;]*m`)
+
+// must is run for what has to succeed.
+func (w *workspace) must(t *testing.T, args ...string) string {
+	t.Helper()
+	out, code := w.run(t, args...)
+	if code != 0 {
+		t.Fatalf("%s ended with %d:\n%s", strings.Join(args, " "), code, out)
+	}
+	return out
+}
+
+// refused is run for what has to fail with all of some texts, wherever the lines
+// are broken.
+func (w *workspace) refused(t *testing.T, args []string, wants ...string) {
+	t.Helper()
+	out, code := w.run(t, args...)
+	if code != 1 {
+		t.Errorf("%s ended with %d, want 1:\n%s", strings.Join(args, " "), code, out)
+	}
+	told := unwrapped(out)
+	for _, want := range wants {
+		if !strings.Contains(told, want) {
+			t.Errorf("%s does not say %q:\n%s", strings.Join(args, " "), want, out)
+		}
+	}
+}
+
+// unwrapped joins the lines of the CLI's notices.
+func unwrapped(out string) string {
+	return strings.Join(strings.Fields(strings.NewReplacer("│", " ", "╷", " ", "╵", " ").Replace(out)), " ")
+}
+
+// planIsEmpty plans, and fails where there is something to do.
+func (w *workspace) planIsEmpty(t *testing.T, args ...string) {
+	t.Helper()
+	if out, code := w.run(t, append([]string{"plan", "-detailed-exitcode"}, args...)...); code != 0 {
+		t.Errorf("the plan ended with %d, want 0 as nothing is to be done:\n%s", code, out)
+	}
+}
+
+// destroy destroys all that there is.
+func (w *workspace) destroy(t *testing.T, args ...string) {
+	t.Helper()
+	w.must(t, append([]string{"destroy", "-auto-approve"}, args...)...)
+	if left := w.must(t, "state", "list"); strings.TrimSpace(left) != "" {
+		t.Errorf("the destroy left\n%s", left)
+	}
+}
+
+// write puts a file into the workspace.
+func (w *workspace) write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(w.dir, name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// needsShell skips the test where there is no POSIX shell, or a program that its
+// scripts call.
+func needsShell(t *testing.T, programs ...string) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("the scripts are for a POSIX shell")
+	}
+	for _, p := range programs {
+		if _, err := exec.LookPath(p); err != nil {
+			t.Skipf("the scripts need %s: %v", p, err)
+		}
+	}
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

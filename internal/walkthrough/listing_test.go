@@ -1,0 +1,41 @@
+package walkthrough_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestListing checks that examples/README.md names every folder, and none that is
+// not there, and that each whole configuration says what it is.
+func TestListing(t *testing.T) {
+	t.Parallel()
+	listing := read(t, filepath.Join(examples, "README.md"))
+	entries, err := os.ReadDir(examples)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		link := "[" + e.Name() + "](" + e.Name() + ")"
+		if e.IsDir() && !strings.Contains(listing, link) {
+			t.Errorf("examples/README.md does not name %s", link)
+		}
+	}
+	whole, _, ok := strings.Cut(listing, "Single pieces")
+	if !ok {
+		t.Fatal("examples/README.md has no list of single pieces")
+	}
+	for line := range strings.Lines(listing) {
+		name, _, ok := strings.Cut(strings.TrimPrefix(line, "| ["), "]")
+		if !strings.HasPrefix(line, "| [") || !ok {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(examples, name)); err != nil {
+			t.Errorf("examples/README.md names a folder that is not there: %v", err)
+		}
+		if _, err := os.Stat(filepath.Join(examples, name, "README.md")); err != nil && strings.Contains(whole, line) {
+			t.Errorf("examples/%s has no README.md", name)
+		}
+	}
+}

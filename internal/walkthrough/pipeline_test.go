@@ -1,0 +1,85 @@
+package walkthrough_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"gopkg.in/yaml.v3"
+)
+
+// job is what a pipeline's job runs here, and what it hands on.
+type job struct {
+	// steps are its shell commands.
+	steps []string
+	// artifacts are the files that jobs after it find.
+	artifacts []string
+	// needs are the jobs whose artifacts it finds.
+	needs []string
+}
+
+// githubJobs reads a workflow of GitHub Actions.
+func githubJobs(t *testing.T, name string) map[string]job {
+	t.Helper()
+	var workflow struct {
+		Jobs map[string]struct {
+			Needs string
+			Steps []struct {
+				Run, Uses string
+				With      map[string]string
+			}
+		}
+	}
+	parse(t, name, &workflow)
+	found := map[string]job{}
+	for name, described := range workflow.Jobs {
+		var j job
+		for _, step := range described.Steps {
+			switch {
+			case step.Run != "":
+				j.steps = append(j.steps, step.Run)
+			case uses(step.Uses, "actions/upload-artifact"):
+				j.artifacts = append(j.artifacts, step.With["path"])
+			case uses(step.Uses, "actions/download-artifact"):
+				j.needs = []string{described.Needs}
+			}
+		}
+		found[name] = j
+	}
+	return found
+}
+
+// uses reports whether a step uses an action, in whatever version.
+func uses(step, action string) bool {
+	matches, err := filepath.Match(action+"@*", step)
+	return err == nil && matches
+}
+
+// gitlabJobs reads a pipeline of GitLab CI.
+func gitlabJobs(t *testing.T, name string) map[string]job {
+	t.Helper()
+	var pipeline map[string]yaml.Node
+	parse(t, name, &pipeline)
+	found := map[string]job{}
+	for name, node := range pipeline {
+		var described struct {
+			Script    []string
+			Needs     []string
+			Artifacts struct{ Paths []string }
+		}
+		if name == "default" || name == "variables" {
+			continue
+		}
+		if err := node.Decode(&described); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		found[name] = job{described.Script, described.Artifacts.Paths, described.Needs}
+	}
+	return found
+}
+
+func parse(t *testing.T, name string, to any) {
+	t.Helper()
+	if err := yaml.Unmarshal([]byte(read(t, filepath.Join(examples, "ci", name))), to); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+}

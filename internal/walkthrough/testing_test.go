@@ -1,0 +1,97 @@
+package walkthrough_test
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestAccTerraformTest runs the tests of examples/testing on embedded accounts, in
+// an environment that names a real one: they must not reach it.
+func TestAccTerraformTest(t *testing.T) {
+	w := enter(t, "testing")
+	w.set("MAILHOST_BASE_URL", "http://127.0.0.1:1")
+	w.set("MAILHOST_TOKEN", "of-a-real-account")
+	w.must(t, "init")
+	w.set("MAILHOST_DATA_DIR", t.TempDir())
+	passes(t, w.must(t, "test"), 5)
+	passes(t, w.must(t, "test", "-filter=tests/team.tftest.hcl"), 4) // also where an account is left of an earlier run
+	left, err := filepath.Glob(filepath.Join(w.dir, "*.tfstate"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("the tests left %v (%v)", left, err)
+	}
+
+	if _, err := os.Stat(filepath.Join(w.dir, ".mailhost")); err == nil {
+		t.Error("there is an account outside of the data directory")
+	}
+
+	// They notice a module that is broken.
+	main := read(t, filepath.Join(w.dir, "main.tf"))
+	w.write(t, "main.tf", strings.Replace(main, "last_name  = each.value.last_name", `last_name  = "Doe"`, 1))
+	if out, code := w.run(t, "test", "-filter=tests/team.tftest.hcl"); code != 1 || !strings.Contains(out, `run "change"... fail`) {
+		t.Errorf("the tests of a broken module ended with %d:\n%s", code, out)
+	}
+}
+
+// TestAccTerraformTestStandalone runs those that want a server, by the script that
+// starts one.
+func TestAccTerraformTestStandalone(t *testing.T) {
+	needsShell(t)
+	w := enterTesting(t)
+	out, code := w.command(t, "tests/with-mailhostd.sh", w.cli, "test", "-test-directory=tests/standalone")
+	if code != 0 {
+		t.Fatalf("the script ended with %d:\n%s", code, out)
+	}
+	passes(t, out, 2)
+	if _, err := os.Stat(filepath.Join(w.dir, ".mailhost")); err == nil {
+		t.Error("the tests used an embedded account")
+	}
+}
+
+// TestAccFaults runs the script that makes the API fail.
+func TestAccFaults(t *testing.T) {
+	needsShell(t, "curl")
+	w := enterTesting(t)
+	if out, code := w.command(t, "tests/with-mailhostd.sh", "tests/faults.sh"); code != 0 {
+		t.Fatalf("the script ended with %d:\n%s", code, out)
+	}
+}
+
+// TestAccWithMailhostd checks what the script tells of the command that it runs.
+func TestAccWithMailhostd(t *testing.T) {
+	needsShell(t)
+	w := enterTesting(t)
+	out, code := w.command(t, "tests/with-mailhostd.sh", "sh", "-c", `echo "$MAILHOST_BASE_URL $MAILHOST_CONTROL_URL"; exit 7`)
+	if code != 7 || strings.Count(out, "http://127.0.0.1:") != 2 {
+		t.Errorf("the script ended with %d, want the command's 7:\n%s", code, out)
+	}
+	for address := range strings.FieldsSeq(strings.ReplaceAll(out, "http://", "")) {
+		if c, err := net.Dial("tcp", address); err == nil {
+			_ = c.Close()
+			t.Errorf("a server is still there at %s", address)
+		}
+	}
+	w.set("MAILHOSTD", filepath.Join(w.dir, "absent"))
+	if out, code := w.command(t, "tests/with-mailhostd.sh", "true"); code == 0 || !strings.Contains(out, "absent") {
+		t.Errorf("without a server the script ended with %d:\n%s", code, out)
+	}
+}
+
+// enterTesting enters examples/testing, for a script of it.
+func enterTesting(t *testing.T) *workspace {
+	t.Helper()
+	w := enter(t, "testing")
+	w.set("MAILHOSTD", mailhostd())
+	w.must(t, "init", "-test-directory=tests/standalone")
+	return w
+}
+
+// passes fails unless so many runs have passed, and none has not.
+func passes(t *testing.T, out string, count int) {
+	t.Helper()
+	if got := strings.Count(out, `"... pass`); got != count || strings.Contains(out, "... fail") || strings.Contains(out, "... skip") {
+		t.Errorf("%d runs have passed, want %d:\n%s", got, count, out)
+	}
+}
