@@ -104,7 +104,7 @@ func TestReadFixtureErrorsInAnAccount(t *testing.T) {
 		{"record value", `"domains":[{"name":"a.com","dns_records":[{"name":"www","type":"A","value":"::1"}]}]`, "dns_records[0] (www): value: "},
 		{"record ttl", `"domains":[{"name":"a.com","dns_records":[{"type":"A","value":"192.0.2.1","ttl":5}]}]`, "ttl: must be 60 to 86400"},
 		{"record priority missing", `"domains":[{"name":"a.com","dns_records":[{"type":"MX","value":"mx.a.com"}]}]`, "priority: Field required"},
-		{"record priority", `"domains":[{"name":"a.com","dns_records":[{"type":"TXT","value":"x","priority":1}]}]`, "priority: a TXT record has no priority"},
+		{"record priority", `"domains":[{"name":"a.com","dns_records":[{"type":"TXT","value":"x","priority":1}]}]`, "priority: records of the type TXT have no priority"},
 		{"target", `"forwarding":[{"target_email":"nobody"}]`, "forwarding[0] (nobody): target_email: address must contain an @"},
 		{"target twice", `"forwarding":[{"target_email":"a@b.com"},{"target_email":"A@b.com"}]`, "forwarding[1] (A@b.com): target_email: there is a rule"},
 		{"internal target", `"forwarding":[{"target_email":"a@a.com","verification_state":"pending"}],

@@ -60,7 +60,7 @@ func CheckPriority(recordType string, given bool) *Problem {
 	case needed && !given:
 		return Missing()
 	case !needed && given:
-		return Invalid("a %s record has no priority; leave it out", recordType)
+		return Invalid("records of the type %s have no priority; leave it out", recordType)
 	}
 	return nil
 }

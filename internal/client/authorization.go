@@ -13,33 +13,26 @@ var authorizationKind = kind[api.Authorization]{
 	fold: foldID,
 }
 
-// ListAuthorizations returns the grants that match the request's filters.
-func (c *Client) ListAuthorizations(ctx context.Context, req api.ListAuthorizationsRequest) ([]api.Authorization, error) {
-	list, err := call(ctx, c, api.ListAuthorizations, &req)
-	if err != nil {
-		return nil, err
-	}
-	return *list, nil
-}
-
-// sweepAuthorizations is the list in the form that an index takes.
-func (c *Client) sweepAuthorizations(ctx context.Context) iter.Seq2[api.Authorization, error] {
-	return c.authorizationsLike(ctx, api.ListAuthorizationsRequest{})
-}
-
-func (c *Client) authorizationsLike(ctx context.Context, req api.ListAuthorizationsRequest) iter.Seq2[api.Authorization, error] {
+// ListAuthorizations returns the grants that match the request's filters. The API
+// answers all of them at once.
+func (c *Client) ListAuthorizations(ctx context.Context, req api.ListAuthorizationsRequest) iter.Seq2[api.Authorization, error] {
 	return func(yield func(api.Authorization, error) bool) {
-		list, err := c.ListAuthorizations(ctx, req)
+		list, err := call(ctx, c, api.ListAuthorizations, &req)
 		if err != nil {
 			yield(api.Authorization{}, err)
 			return
 		}
-		for _, a := range list {
+		for _, a := range *list {
 			if !yield(a, nil) {
 				return
 			}
 		}
 	}
+}
+
+// sweepAuthorizations is the list in the form that an index takes.
+func (c *Client) sweepAuthorizations(ctx context.Context) iter.Seq2[api.Authorization, error] {
+	return c.ListAuthorizations(ctx, api.ListAuthorizationsRequest{})
 }
 
 // GrantAuthorization grants an authorization, where this API can:
@@ -49,7 +42,7 @@ func (c *Client) GrantAuthorization(ctx context.Context, body api.GrantAuthoriza
 		object: body.GrantKind + " to " + body.SubjectType + " " + body.SubjectID,
 		id:     authorizationKind.id,
 		find: func(ctx context.Context) ([]api.Authorization, error) {
-			list := c.authorizationsLike(ctx, api.ListAuthorizationsRequest{SubjectType: body.SubjectType, SubjectID: body.SubjectID})
+			list := c.ListAuthorizations(ctx, api.ListAuthorizationsRequest{SubjectType: body.SubjectType, SubjectID: body.SubjectID})
 			return matching(list, func(a *api.Authorization) bool { return isGrant(a, body) })
 		},
 		forget: c.authorizations.invalidate,

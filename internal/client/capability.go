@@ -12,8 +12,9 @@ import (
 // operation id: true, it has answered for some object; false, this API has no
 // such operation. The zero value is ready.
 type capabilities struct {
-	known    sync.Map
+	learnt   sync.Map
 	deciding sync.Map // by operation id: a channel of one place
+	failed   sync.Map // by id of an operation that deletes: whether a look has failed
 }
 
 // decide waits until nobody else is finding out about an operation, so that
@@ -30,19 +31,24 @@ func (c *capabilities) decide(ctx context.Context, s api.Spec) (release func(), 
 }
 
 func (c *capabilities) present(s api.Spec) bool {
-	has, ok := c.known.Load(s.ID)
+	has, ok := c.learnt.Load(s.ID)
 	return ok && has.(bool)
 }
 
 func (c *capabilities) absent(s api.Spec) bool {
-	has, ok := c.known.Load(s.ID)
+	has, ok := c.learnt.Load(s.ID)
 	return ok && !has.(bool)
 }
 
-func (c *capabilities) found(s api.Spec) { c.known.Store(s.ID, true) }
+func (c *capabilities) known(s api.Spec) bool {
+	_, ok := c.learnt.Load(s.ID)
+	return ok
+}
+
+func (c *capabilities) found(s api.Spec) { c.learnt.Store(s.ID, true) }
 
 // missing records an operation as absent, unless it has answered before.
-func (c *capabilities) missing(s api.Spec) { c.known.LoadOrStore(s.ID, false) }
+func (c *capabilities) missing(s api.Spec) { c.learnt.LoadOrStore(s.ID, false) }
 
 // keySupport is whether the API has proved that it honours Idempotency-Keys.
 type keySupport struct {
@@ -70,15 +76,26 @@ func (p *pageSizes) agree(s api.Spec, size int) { p.agreed.Store(s.ID, size) }
 // object: it is, unless it has turned out to lack that operation or the one that
 // reads the object, since an API has both or none. look reads the object; it is
 // called where nothing is known yet.
-func (c *Client) deletes(deletes, reads api.Spec, look func() error) bool {
-	for {
-		switch {
-		case c.caps.absent(deletes), c.caps.absent(reads):
-			return false
-		case c.caps.present(deletes), c.caps.present(reads), look == nil:
-			return true
-		}
-		_ = look()
-		look = nil
+func (c *Client) deletes(ctx context.Context, deletes, reads api.Spec, look func() error) bool {
+	if !c.caps.known(deletes) && !c.caps.known(reads) {
+		c.lookOnce(ctx, deletes, reads, look)
+	}
+	return !c.caps.absent(deletes) && !c.caps.absent(reads)
+}
+
+// lookOnce looks, unless somebody else has learnt meanwhile what there is to learn,
+// or a look has failed. That would be the same for every other object, after the
+// same time of trying again; but one that is gone tells nothing of the next.
+func (c *Client) lookOnce(ctx context.Context, deletes, reads api.Spec, look func() error) {
+	release, err := c.caps.decide(ctx, deletes)
+	if err != nil {
+		return
+	}
+	defer release()
+	if _, failed := c.caps.failed.Load(deletes.ID); failed || c.caps.known(deletes) || c.caps.known(reads) {
+		return
+	}
+	if err := look(); err != nil && !IsNotFound(err) && ctx.Err() == nil {
+		c.caps.failed.Store(deletes.ID, true)
 	}
 }

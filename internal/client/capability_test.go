@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strconv"
 	"strings"
 	"sync"
@@ -208,6 +209,34 @@ func TestDeletes(t *testing.T) {
 					t.Errorf("%d reads", n)
 				}
 			})
+		}
+	}
+}
+
+// A look that fails is not made again for each object, nor by those who wait for
+// it; an object that is gone is no failure.
+func TestDeletesLooksOnce(t *testing.T) {
+	for status, reads := range map[int]int{http.StatusForbidden: 1, http.StatusOK: 1, http.StatusNotFound: 20} {
+		f := newFakeAPI()
+		id := goneID
+		if status == http.StatusOK {
+			id = f.add("mailboxes", mailboxObject("jane", "example.com"))[0]
+		}
+		if status == http.StatusForbidden {
+			f.fail(fault{op: "get-mailbox", status: status, times: 99})
+		}
+		c := f.client(t)
+		var wg sync.WaitGroup
+		for range 20 {
+			wg.Go(func() {
+				if !c.DeletesMailboxes(t.Context(), id) {
+					t.Errorf("%d: the API is taken to delete nothing", status)
+				}
+			})
+		}
+		wg.Wait()
+		if n := f.count("get-mailbox"); n != reads {
+			t.Errorf("%d: %d reads, want %d", status, n, reads)
 		}
 	}
 }

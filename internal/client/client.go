@@ -79,6 +79,8 @@ type Client struct {
 	// claims lets one claim of a dedicated IP run at a time: two at once could
 	// not tell whose a new address is.
 	claims chan struct{}
+	// recordDomains is what DomainOfDNSRecord has met.
+	recordDomains *recordDomains
 
 	authorizations  *index[api.Authorization]
 	dedicatedIPs    *index[api.DedicatedIP]
@@ -168,6 +170,7 @@ func (c *Client) indexes() {
 	c.authorizations = newIndex(authorizationKind, c.sweepAuthorizations)
 	c.dedicatedIPs = newIndex(dedicatedIPKind, whole(c.ListDedicatedIPs))
 	c.dnsRecords = newIndex(dnsRecordKind, whole(c.ListDNSRecords))
+	c.recordDomains = newRecordDomains()
 	c.domains = newIndex(domainKind, whole(c.ListDomains))
 	c.forwarding = newIndex(forwardingKind, whole(c.ListForwarding))
 	c.mailboxes = newIndex(mailboxKind, whole(c.ListMailboxes))

@@ -84,7 +84,7 @@ func (c *Client) DeleteDNSRecord(ctx context.Context, id int64) error {
 // DeletesDNSRecords reports whether this API is taken to have an operation that deletes
 // DNS records; it may read one to find out.
 func (c *Client) DeletesDNSRecords(ctx context.Context, id int64) bool {
-	return c.deletes(api.DeleteDNSRecord.Spec, api.GetDNSRecord.Spec, func() error {
+	return c.deletes(ctx, api.DeleteDNSRecord.Spec, api.GetDNSRecord.Spec, func() error {
 		_, err := c.GetDNSRecord(ctx, id)
 		return err
 	})

@@ -72,7 +72,7 @@ func (c *Client) DeleteDomain(ctx context.Context, domain string) error {
 // DeletesDomains reports whether this API is taken to have an operation that deletes
 // domains; it may read one to find out.
 func (c *Client) DeletesDomains(ctx context.Context, domain string) bool {
-	return c.deletes(api.DeleteDomain.Spec, api.GetDomain.Spec, func() error {
+	return c.deletes(ctx, api.DeleteDomain.Spec, api.GetDomain.Spec, func() error {
 		_, err := c.GetDomain(ctx, domain)
 		return err
 	})

@@ -87,7 +87,7 @@ func (c *Client) DeleteForwarding(ctx context.Context, id string) error {
 // DeletesForwarding reports whether this API is taken to have an operation that deletes
 // forwarding rules; it may read one to find out.
 func (c *Client) DeletesForwarding(ctx context.Context, id string) bool {
-	return c.deletes(api.DeleteForwarding.Spec, api.GetForwarding.Spec, func() error {
+	return c.deletes(ctx, api.DeleteForwarding.Spec, api.GetForwarding.Spec, func() error {
 		_, err := c.GetForwarding(ctx, id)
 		return err
 	})

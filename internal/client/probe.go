@@ -9,6 +9,9 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
+// ErrNoAPI says that nothing of the API is to be found where it is looked for.
+var ErrNoAPI = errors.New("there is nothing of the API at this base_url")
+
 // conclude records that this API lacks an operation, for the reason that failure
 // gives. At a wrong base URL everything is missing, and a destroy would believe
 // that nothing can be deleted: so the API must have answered something, or it is
@@ -17,7 +20,10 @@ func (c *Client) conclude(ctx context.Context, s api.Spec, failure error) error 
 	if !c.answers.Load() {
 		_, err := call(ctx, c, api.ListDomains, &api.ListDomainsRequest{Paged: api.Paged{Page: 1, PageSize: 1}})
 		if err != nil && !refusedByAPI(err) {
-			return fmt.Errorf("%w; the list of domains, which every API has, can't be had either, so is the base URL right? %w", hideNotFound{failure}, hideNotFound{err})
+			if e, ok := errors.AsType[*Error](err); ok && (e.unsupported() || e.Status == http.StatusNotFound) {
+				return fmt.Errorf("%w, not even the list of domains, which every API has: %w", ErrNoAPI, hideNotFound{err})
+			}
+			return fmt.Errorf("%w; nor could the list of domains be had, which every API has: %w", hideNotFound{failure}, hideNotFound{err})
 		}
 	}
 	c.caps.missing(s)

@@ -1,7 +1,7 @@
 package client
 
 import (
-	"strings"
+	"errors"
 	"testing"
 )
 
@@ -23,7 +23,7 @@ func TestWrongBaseURL(t *testing.T) {
 				"delete":          c.DeleteDNSRecord(t.Context(), 1),
 				"revoke":          c.RevokeServiceAccount(t.Context(), "00000000-0000-4000-8000-000000000001"),
 			} {
-				if err == nil || IsUnsupported(err) || IsNotFound(err) || !strings.Contains(err.Error(), "base URL") {
+				if err == nil || IsUnsupported(err) || IsNotFound(err) || !errors.Is(err, ErrNoAPI) {
 					t.Errorf("%s: got %v", what, err)
 				}
 			}
