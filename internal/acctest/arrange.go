@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 )
 
 // Registrant is somebody who may register domains.
@@ -20,6 +21,16 @@ func (s *Server) Domain(t testing.TB, name string) *api.Domain {
 	d, err := s.Client.GetDomain(t.Context(), name)
 	must(t, err)
 	return d
+}
+
+// UnpaidDomain buys a domain, outside of Terraform, that waits for its payment: the
+// server's registrar must want one.
+func (s *Server) UnpaidDomain(t testing.TB, name string) {
+	t.Helper()
+	served, err := client.New(client.Options{BaseURL: s.URL, AccountID: s.AccountID, Token: s.Token})
+	must(t, err)
+	_, err = served.PurchaseDomain(t.Context(), name, s.WorkspaceID, Registrant)
+	must(t, err)
 }
 
 // Mailbox creates a mailbox outside of Terraform.

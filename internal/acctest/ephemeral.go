@@ -1,6 +1,8 @@
 package acctest
 
 import (
+	"context"
+
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 )
 
@@ -26,4 +28,10 @@ func (p *Protocol) Close(typeName string, o *Object) []*tfprotov6.Diagnostic {
 	resp, err := p.server.CloseEphemeralResource(p.t.Context(), &tfprotov6.CloseEphemeralResourceRequest{TypeName: typeName, Private: o.Private})
 	must(p.t, err)
 	return resp.Diagnostics
+}
+
+// Interrupt does what Terraform does when it is interrupted: the calls that are
+// under way are cancelled.
+func (p *Protocol) Interrupt() {
+	_, _ = p.server.StopProvider(context.Background(), &tfprotov6.StopProviderRequest{})
 }

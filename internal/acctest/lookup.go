@@ -1,6 +1,7 @@
 package acctest
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
@@ -30,9 +31,21 @@ type Listed struct {
 	DisplayName string
 }
 
-// List queries a list resource as terraform query does, with the objects
-// themselves. The diagnostics are all that came.
+// List queries a list resource as terraform query does with include_resource =
+// true. The diagnostics are all that came.
 func (p *Protocol) List(typeName string, config map[string]any, limit int64) ([]Listed, []*tfprotov6.Diagnostic) {
+	p.t.Helper()
+	return p.list(typeName, config, limit, true)
+}
+
+// ListIdentities is [Protocol.List] without the objects themselves, as terraform
+// query does by default: their states are null.
+func (p *Protocol) ListIdentities(typeName string, config map[string]any, limit int64) ([]Listed, []*tfprotov6.Diagnostic) {
+	p.t.Helper()
+	return p.list(typeName, config, limit, false)
+}
+
+func (p *Protocol) list(typeName string, config map[string]any, limit int64, objects bool) ([]Listed, []*tfprotov6.Diagnostic) {
 	p.t.Helper()
 	asked := p.dynamic(p.value(schemaType(p, "list resource", typeName, p.schema.ListResourceSchemas), config))
 	server, ok := p.server.(tfprotov6.ListResourceServer)
@@ -44,7 +57,7 @@ func (p *Protocol) List(typeName string, config map[string]any, limit int64) ([]
 	if hasError(valid.Diagnostics) {
 		return nil, valid.Diagnostics
 	}
-	stream, err := server.ListResource(p.t.Context(), &tfprotov6.ListResourceRequest{TypeName: typeName, Config: asked, IncludeResource: true, Limit: limit})
+	stream, err := server.ListResource(p.t.Context(), &tfprotov6.ListResourceRequest{TypeName: typeName, Config: asked, IncludeResource: objects, Limit: limit})
 	must(p.t, err)
 	var found []Listed
 	diags := valid.Diagnostics
@@ -81,16 +94,6 @@ func schemaType(p *Protocol, what, typeName string, schemas map[string]*tfprotov
 	return s.ValueType()
 }
 
-func (p *Protocol) unmarshal(t tftypes.Type, d *tfprotov6.DynamicValue) tftypes.Value {
-	p.t.Helper()
-	if d == nil {
-		return tftypes.NewValue(t, nil)
-	}
-	v, err := d.Unmarshal(t)
-	must(p.t, err)
-	return v
-}
-
 func hasError(diags []*tfprotov6.Diagnostic) bool { return Errors(diags) > 0 }
 
 // Errors counts the diagnostics that are errors.
@@ -101,6 +104,27 @@ func Errors(diags []*tfprotov6.Diagnostic) (n int) {
 		}
 	}
 	return n
+}
+
+// ExpectListed queries a list resource and fails the test unless the objects have
+// these display names, in this order, and each its own identity and nothing to
+// plan, see [Protocol.ExpectPlansNothing]. It returns them.
+func (p *Protocol) ExpectListed(t testing.TB, typeName string, config map[string]any, want ...string) []Listed {
+	t.Helper()
+	listed, diags := p.List(typeName, config, 100)
+	p.NoErrors(diags)
+	var got []string
+	for _, l := range listed {
+		got = append(got, l.DisplayName)
+		if id := p.IdentityOf(typeName, &l.Object); id["id"] != l.Text("id") || id["account_id"] != p.accountID {
+			t.Errorf("the identity of %s is %v", l.DisplayName, id)
+		}
+		p.ExpectPlansNothing(t, typeName, l)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%v lists %q, want %q", config, got, want)
+	}
+	return listed
 }
 
 // ExpectPlansNothing takes an object that was listed, imports and reads it by its

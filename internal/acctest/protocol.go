@@ -19,6 +19,8 @@ type Protocol struct {
 	server tfprotov6.ProviderServer
 	schema *tfprotov6.GetProviderSchemaResponse
 	ids    map[string]*tfprotov6.ResourceIdentitySchema
+	// accountID is the account that the provider is configured for.
+	accountID string
 }
 
 // Object is a resource between two calls.
@@ -51,7 +53,7 @@ func (s *Server) ProtocolOf(t testing.TB, url string, served framework.Provider)
 	must(t, err)
 	ids, err := server.GetResourceIdentitySchemas(t.Context(), &tfprotov6.GetResourceIdentitySchemasRequest{})
 	must(t, err)
-	p.ids = ids.IdentitySchemas
+	p.ids, p.accountID = ids.IdentitySchemas, s.AccountID
 	config := p.value(p.schema.Provider.ValueType(), map[string]any{"base_url": url, "account_id": s.AccountID, "token": s.Token})
 	resp, err := server.ConfigureProvider(t.Context(), &tfprotov6.ConfigureProviderRequest{TerraformVersion: "1.12.0", Config: p.dynamic(config)})
 	must(t, err)

@@ -54,10 +54,15 @@ func (p *Protocol) dynamic(v tftypes.Value) *tfprotov6.DynamicValue {
 
 func (p *Protocol) decode(typeName string, d *tfprotov6.DynamicValue) tftypes.Value {
 	p.t.Helper()
+	return p.unmarshal(p.resourceType(typeName), d)
+}
+
+func (p *Protocol) unmarshal(t tftypes.Type, d *tfprotov6.DynamicValue) tftypes.Value {
+	p.t.Helper()
 	if d == nil {
-		return p.null(typeName)
+		return tftypes.NewValue(t, nil)
 	}
-	v, err := d.Unmarshal(p.resourceType(typeName))
+	v, err := d.Unmarshal(t)
 	must(p.t, err)
 	return v
 }

@@ -48,7 +48,7 @@ func run(ctx context.Context, dir string) error {
 		return err
 	}
 	for _, args := range [][]string{
-		{"generate", "--rendered-provider-name", shortName, "--website-temp-dir", filepath.Join(scratch, "site")},
+		{"generate", "--website-temp-dir", filepath.Join(scratch, "site")},
 		{"validate"},
 	} {
 		args = append(args, "--provider-dir", dir, "--provider-name", shortName, "--providers-schema", schema)

@@ -108,7 +108,7 @@ func TestAccErrors(t *testing.T) {
 		`spf_record(null, "-all")`:                              `argument must not be null`,
 		`spf_record(["mx", null], "-all")`:                      `terms\[1\]: must not be null`,
 		`spf_record(["-all"], "all")`:                           `terms\[0\]: -all is the default.* default: all without a qualifier`,
-		`dmarc_record("reject", { rua = "x", foo = "bar" })`:    `Invalid value for "options" parameter: foo: there is no such option.* rua\[0\]: "x": address must contain an @`,
+		`dmarc_record("reject", { rua = "x", foo = "bar" })`:    `Invalid value for "options" parameter: options: there is no option foo;.* rua\[0\]: "x": address must contain an @`,
 		`dmarc_record("reject", null)`:                          `argument must not be null`,
 		`dmarc_record()`:                                        `(Not enough function arguments|[Mm]issing value for "policy")`,
 		`dkim_record("-----BEGIN RSA PRIVATE KEY-----\nMIIE")`:  `Invalid value for "public_key" parameter: public_key: this is a PRIVATE key`,

@@ -9,8 +9,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/maildns"
 )
 
-// NewDKIMRecord returns the function dkim_record.
-func NewDKIMRecord() function.Function { return dkimRecord{} }
+// newDKIMRecord returns the function dkim_record.
+func newDKIMRecord() function.Function { return dkimRecord{} }
 
 type dkimRecord struct{}
 

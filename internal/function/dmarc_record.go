@@ -9,8 +9,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/maildns"
 )
 
-// NewDMARCRecord returns the function dmarc_record.
-func NewDMARCRecord() function.Function { return dmarcRecord{} }
+// newDMARCRecord returns the function dmarc_record.
+func newDMARCRecord() function.Function { return dmarcRecord{} }
 
 type dmarcRecord struct{}
 

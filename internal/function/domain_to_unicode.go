@@ -8,8 +8,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 )
 
-// NewDomainToUnicode returns the function domain_to_unicode.
-func NewDomainToUnicode() function.Function { return domainToUnicode{} }
+// newDomainToUnicode returns the function domain_to_unicode.
+func newDomainToUnicode() function.Function { return domainToUnicode{} }
 
 type domainToUnicode struct{}
 

@@ -14,18 +14,18 @@ import (
 // All returns every function of the provider.
 func All() []func() function.Function {
 	return []func() function.Function{
-		NewDKIMRecord,
-		NewDMARCRecord,
-		NewDomainToUnicode,
-		NewMTASTSID,
-		NewMTASTSPolicy,
-		NewMTASTSRecord,
-		NewNormalizeDomain,
-		NewParseAddress,
-		NewSPFRecord,
-		NewTLSRPTRecord,
-		NewTXTChunks,
-		NewTXTValue,
+		newDKIMRecord,
+		newDMARCRecord,
+		newDomainToUnicode,
+		newMTASTSID,
+		newMTASTSPolicy,
+		newMTASTSRecord,
+		newNormalizeDomain,
+		newParseAddress,
+		newSPFRecord,
+		newTLSRPTRecord,
+		newTXTChunks,
+		newTXTValue,
 	}
 }
 
@@ -37,7 +37,7 @@ func finish(ctx context.Context, resp *function.RunResponse, arguments []string,
 	var more maildns.Problems
 	switch {
 	case errors.As(err, &more):
-		problems = append(problems, more...)
+		problems = join(problems, more)
 	case err != nil:
 		resp.Error = function.NewArgumentFuncError(0, err.Error())
 		return
@@ -47,6 +47,18 @@ func finish(ctx context.Context, resp *function.RunResponse, arguments []string,
 		return
 	}
 	resp.Error = resp.Result.Set(ctx, result)
+}
+
+// join adds the problems that a record has to those of its arguments. An element
+// that could not be read is told of once.
+func join(problems, more maildns.Problems) maildns.Problems {
+	all := slices.Clone(problems)
+	for _, m := range more {
+		if !slices.ContainsFunc(problems, func(p maildns.Problem) bool { return m.Element >= 0 && p.Field == m.Field && p.Element == m.Element }) {
+			all = append(all, m)
+		}
+	}
+	return all
 }
 
 // failure names the argument that has all problems. Where several have some, the
@@ -69,14 +81,14 @@ func failure(arguments []string, problems maildns.Problems) *function.FuncError 
 
 const nullElement = "must not be null; leave the element out, for instance by compact()"
 
-// texts returns the strings of a list argument.
+// texts returns the strings of a list argument, with an empty one in the place of
+// a null, so that the others keep theirs.
 func texts(field string, values []types.String) ([]string, maildns.Problems) {
 	out := make([]string, 0, len(values))
 	var problems maildns.Problems
 	for i, v := range values {
 		if v.IsNull() {
 			problems = append(problems, maildns.Problem{Field: field, Element: i, Text: nullElement})
-			continue
 		}
 		out = append(out, v.ValueString())
 	}

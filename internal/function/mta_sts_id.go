@@ -8,8 +8,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/maildns"
 )
 
-// NewMTASTSID returns the function mta_sts_id.
-func NewMTASTSID() function.Function { return mtastsID{} }
+// newMTASTSID returns the function mta_sts_id.
+func newMTASTSID() function.Function { return mtastsID{} }
 
 type mtastsID struct{}
 

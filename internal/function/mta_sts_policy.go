@@ -9,8 +9,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/maildns"
 )
 
-// NewMTASTSPolicy returns the function mta_sts_policy.
-func NewMTASTSPolicy() function.Function { return mtastsPolicy{} }
+// newMTASTSPolicy returns the function mta_sts_policy.
+func newMTASTSPolicy() function.Function { return mtastsPolicy{} }
 
 type mtastsPolicy struct{}
 

@@ -8,8 +8,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/maildns"
 )
 
-// NewMTASTSRecord returns the function mta_sts_record.
-func NewMTASTSRecord() function.Function { return mtastsRecord{} }
+// newMTASTSRecord returns the function mta_sts_record.
+func newMTASTSRecord() function.Function { return mtastsRecord{} }
 
 type mtastsRecord struct{}
 

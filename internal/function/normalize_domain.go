@@ -8,8 +8,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 )
 
-// NewNormalizeDomain returns the function normalize_domain.
-func NewNormalizeDomain() function.Function { return normalizeDomain{} }
+// newNormalizeDomain returns the function normalize_domain.
+func newNormalizeDomain() function.Function { return normalizeDomain{} }
 
 type normalizeDomain struct{}
 

@@ -58,7 +58,7 @@ func readOptions(arguments []types.Dynamic) *options {
 // end returns the problems with the options, once all that are known are taken.
 func (o *options) end() maildns.Problems {
 	for _, name := range slices.Sorted(maps.Keys(o.given)) {
-		o.fail(name, "there is no such option; expected %s", strings.Join(o.known, ", "))
+		o.fail(optionsName, "there is no option %s; expected %s", name, strings.Join(o.known, ", "))
 	}
 	return o.problems
 }
@@ -119,6 +119,7 @@ func (o *options) texts(name string) []string {
 		switch {
 		case e.IsNull():
 			o.failAt(name, i, "%s", nullElement)
+			out = append(out, "") // the others keep their places
 		case !ok:
 			o.fail(name, "must be a list of strings")
 			return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/emailaddr"
 )
 
-// NewParseAddress returns the function parse_address.
-func NewParseAddress() function.Function { return parseAddress{} }
+// newParseAddress returns the function parse_address.
+func newParseAddress() function.Function { return parseAddress{} }
 
 type parseAddress struct{}
 

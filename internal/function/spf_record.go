@@ -9,8 +9,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/maildns"
 )
 
-// NewSPFRecord returns the function spf_record.
-func NewSPFRecord() function.Function { return spfRecord{} }
+// newSPFRecord returns the function spf_record.
+func newSPFRecord() function.Function { return spfRecord{} }
 
 type spfRecord struct{}
 

@@ -9,8 +9,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/maildns"
 )
 
-// NewTLSRPTRecord returns the function tls_rpt_record.
-func NewTLSRPTRecord() function.Function { return tlsrptRecord{} }
+// newTLSRPTRecord returns the function tls_rpt_record.
+func newTLSRPTRecord() function.Function { return tlsrptRecord{} }
 
 type tlsrptRecord struct{}
 

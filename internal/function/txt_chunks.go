@@ -15,8 +15,8 @@ var textParameter = function.StringParameter{
 	MarkdownDescription: "The text of any length, or quoted strings as in a zone file (`\"...\" \"...\"`), which are joined first. A text that begins with a quote itself must be given in quotes.",
 }
 
-// NewTXTChunks returns the function txt_chunks.
-func NewTXTChunks() function.Function { return txtChunks{} }
+// newTXTChunks returns the function txt_chunks.
+func newTXTChunks() function.Function { return txtChunks{} }
 
 type txtChunks struct{}
 

@@ -8,8 +8,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/maildns"
 )
 
-// NewTXTValue returns the function txt_value.
-func NewTXTValue() function.Function { return txtValue{} }
+// newTXTValue returns the function txt_value.
+func newTXTValue() function.Function { return txtValue{} }
 
 type txtValue struct{}
 

@@ -11,9 +11,9 @@ import (
 	"strconv"
 )
 
-// Hosts are the registries that Terraform and OpenTofu take a provider source
+// hosts are the registries that Terraform and OpenTofu take a provider source
 // without a host to be in.
-var Hosts = []string{"registry.terraform.io", "registry.opentofu.org"}
+var hosts = []string{"registry.terraform.io", "registry.opentofu.org"}
 
 // mirrored returns where a provider of a version and platform lies in a mirror
 // for a host (the unpacked layout of a filesystem mirror).
@@ -32,7 +32,7 @@ func Install(ctx context.Context, build Builder, mirror, version string) error {
 		return err
 	}
 	var built string
-	for _, host := range Hosts {
+	for _, host := range hosts {
 		path := mirrored(mirror, host, version, runtime.GOOS+"_"+runtime.GOARCH)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -25,7 +26,7 @@ const (
 
 var (
 	errPrivateKey = errors.New("this is a PRIVATE key, which must never be published: whoever has it can sign as the domain; give the public key, as openssl pkey -pubout writes it, and replace the private key if it has left its host")
-	errNoKey      = errors.New("this is no public key; expected a PEM block that begins with -----BEGIN PUBLIC KEY-----, or the base64 text of one")
+	errNoKey      = errors.New("this is no public key; expected a PEM block that begins with -----BEGIN PUBLIC KEY-----, or the whole base64 text of one")
 )
 
 // parseDKIMKey reads a public key, and returns its type and what p holds: for RSA
@@ -85,7 +86,7 @@ func keyBytes(s string) ([]byte, error) {
 	case !strings.HasPrefix(s, "-----BEGIN"):
 		return base64Bytes(s)
 	}
-	block, rest := pem.Decode([]byte(s))
+	block, rest := pem.Decode([]byte(pemLines(s)))
 	switch {
 	case block == nil:
 		return nil, errNoKey
@@ -97,6 +98,15 @@ func keyBytes(s string) ([]byte, error) {
 		return nil, errNoKey
 	}
 	return block.Bytes, nil
+}
+
+var pemBoundary = regexp.MustCompile(`-----(BEGIN|END) [A-Z0-9 ]+-----`)
+
+// pemLines puts the first and the last line of PEM at the beginning of a line,
+// where they have to stand: an indented heredoc moves them, and an environment
+// variable may have lost every line break.
+func pemLines(s string) string {
+	return pemBoundary.ReplaceAllString(s, "\n$0\n")
 }
 
 func base64Bytes(s string) ([]byte, error) {

@@ -132,7 +132,7 @@ func FuzzMTASTSPolicy(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		p, err := ParseMTASTSPolicy(text)
+		p, err := parseMTASTSPolicy(text)
 		if err != nil {
 			return
 		}
@@ -140,14 +140,14 @@ func FuzzMTASTSPolicy(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%q is read, and not written: %v", text, err)
 		}
-		again, err := ParseMTASTSPolicy(written)
+		again, err := parseMTASTSPolicy(written)
 		if err != nil {
 			t.Fatalf("%q is written, and not read: %v", written, err)
 		}
 		if twice, err := again.Text(); err != nil || twice != written || again.Mode != p.Mode || again.MaxAge != p.MaxAge || len(again.MX) != len(p.MX) {
 			t.Errorf("%q became %q, then %q, %v", text, written, twice, err)
 		}
-		if third, err := ParseMTASTSPolicy(written + written); err == nil {
+		if third, err := parseMTASTSPolicy(written + written); err == nil {
 			t.Errorf("a policy twice over reads as %+v", third)
 		} else if !reflect.DeepEqual(third, MTASTSPolicy{}) {
 			t.Errorf("%+v with an error", third)

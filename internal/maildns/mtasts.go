@@ -33,7 +33,7 @@ func (m MTASTS) Record() (string, error) {
 // other text: senders fetch a policy again only when its id has changed. A text
 // that is no policy has problems of the field policy.
 func MTASTSID(policy string) (string, error) {
-	if _, err := ParseMTASTSPolicy(policy); err != nil {
+	if _, err := parseMTASTSPolicy(policy); err != nil {
 		return "", err
 	}
 	sum := sha256.Sum256([]byte(policy))

@@ -13,10 +13,10 @@ var (
 	policyAge = regexp.MustCompile(`^[0-9]{1,10}$`)
 )
 
-// ParseMTASTSPolicy reads the text of a policy (RFC 8461, section 3.2), whose
+// parseMTASTSPolicy reads the text of a policy (RFC 8461, section 3.2), whose
 // lines end in CRLF or LF. Keys that it does not know are skipped, as they are by
 // senders. Every problem is one of the field policy.
-func ParseMTASTSPolicy(text string) (MTASTSPolicy, error) {
+func parseMTASTSPolicy(text string) (MTASTSPolicy, error) {
 	const field = "policy"
 	var p MTASTSPolicy
 	var ps Problems

@@ -43,7 +43,7 @@ func TestMTASTSPolicy(t *testing.T) {
 			if err != nil || got != tt.want {
 				t.Fatalf("got %q, %v; want %q", got, err, tt.want)
 			}
-			parsed, err := ParseMTASTSPolicy(strings.ReplaceAll(got, "\r\n", "\n"))
+			parsed, err := parseMTASTSPolicy(strings.ReplaceAll(got, "\r\n", "\n"))
 			if err != nil || parsed.Mode != tt.in.Mode || parsed.MaxAge != tt.in.MaxAge || len(parsed.MX) != len(tt.in.MX) {
 				t.Errorf("reads as %+v, %v", parsed, err)
 			}
@@ -89,7 +89,7 @@ func TestParseMTASTSPolicy(t *testing.T) {
 		"CRLF": rfc8461, "LF": strings.ReplaceAll(rfc8461, "\r", ""), "no last line end": strings.TrimSuffix(rfc8461, "\r\n"),
 		"unknown key": rfc8461 + "x-note: a:b\r\n", "spaces": strings.ReplaceAll(rfc8461, ": ", ":\t "), "none": strings.ReplaceAll(rfc8461, ": ", ":"),
 	} {
-		if got, err := ParseMTASTSPolicy(text); err != nil || !reflect.DeepEqual(got, want) {
+		if got, err := parseMTASTSPolicy(text); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
@@ -100,7 +100,7 @@ func TestParseMTASTSPolicy(t *testing.T) {
 		replaced("mode: enforce", "mode: enforce\r\nmode: none"): "line 3 has mode again", replaced("mx: mail", "\r\nmx: mail"): "line 3 must be a key", replaced("*.example.net", "*"): "mx[1]: ",
 		"v=STSv1; id=1;": "line 1 must be a key",
 	} {
-		got, err := ParseMTASTSPolicy(text)
+		got, err := parseMTASTSPolicy(text)
 		if err == nil || !reflect.DeepEqual(got, MTASTSPolicy{}) || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "policy: ") {
 			t.Errorf("%q: %+v, %v; want %q", text, got, err, want)
 		}

@@ -3,6 +3,7 @@ package maildns
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"strings"
 )
 
@@ -67,6 +68,8 @@ func parseSPFDefault(s string) (spfTerm, error) {
 	}
 	t, err := parseSPFTerm(s)
 	switch {
+	case errors.Is(err, errNoTerm):
+		return spfTerm{}, fmt.Errorf("%s %w; %s", shorten(s), errNoTerm, expected)
 	case err != nil:
 		return spfTerm{}, err
 	case t.name == "redirect":
@@ -188,13 +191,27 @@ var spfExamples = map[string]string{
 	"ip4": "192.0.2.0/24", "ip6": "2001:db8::/32", "redirect": "_spf.example.com", "exp": "explain._spf.example.com",
 }
 
+var errNoTerm = errors.New("is no term of SPF")
+
 // errUnknownTerm names what was probably meant by a term that RFC 7208 does not
 // know. Receivers end at an unknown mechanism with permerror, and ignore an
 // unknown modifier, which is hardly better.
 func errUnknownTerm(s, name string) error {
 	switch name {
 	case "ip", "ipv4", "ipv6", "ip4address", "ip6address":
-		return fmt.Errorf("%s is no term of SPF; expected ip4:%s or ip6:%s", shorten(s), spfExamples["ip4"], spfExamples["ip6"])
+		return fmt.Errorf("%s %w; expected ip4:%s or ip6:%s", shorten(s), errNoTerm, spfExamples["ip4"], spfExamples["ip6"])
 	}
-	return fmt.Errorf("%s is no term of SPF; expected one of include, a, mx, ip4, ip6, exists and exp", shorten(s))
+	bare := strings.TrimLeft(s, "+-~?")
+	address, _, _ := strings.Cut(bare, "/")
+	if addr, err := netip.ParseAddr(address); err == nil {
+		mechanism := "ip6"
+		if addr.Is4() {
+			mechanism = "ip4"
+		}
+		return fmt.Errorf("%s %w; write %s:%s", shorten(s), errNoTerm, mechanism, bare)
+	}
+	if host, err := domainSpec(bare); err == nil {
+		return fmt.Errorf("%s %w; expected include:%s for the policy of that name, or a:%s or mx:%s for its hosts", shorten(s), errNoTerm, host, host, host)
+	}
+	return fmt.Errorf("%s %w; expected one of include, a, mx, ip4, ip6, exists and exp", shorten(s), errNoTerm)
 }

@@ -101,7 +101,10 @@ func TestSPFProblems(t *testing.T) {
 		{"inlcude:example.com", `"inlcude:example.com" is no term of SPF; expected one of`},
 		{"ipv4:192.0.2.1", "expected ip4:"},
 		{"ip:192.0.2.1", "expected ip4:"},
-		{"192.0.2.1", "is no term of SPF"},
+		{"192.0.2.1", `"192.0.2.1" is no term of SPF; write ip4:192.0.2.1`},
+		{"-192.0.2.0/24", "write ip4:192.0.2.0/24"},
+		{"2001:db8::/32", "write ip6:2001:db8::/32"},
+		{"_spf.example.com", "is no term of SPF; expected include:_spf.example.com for"},
 		{"!all", "is no term of SPF"},
 		{"a:192.0.2.1", "belongs in ip4"},
 		{"mx:2001:db8::1", "belongs in ip6"},
@@ -154,7 +157,7 @@ func TestSPFDefaultProblems(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		"": "must say what holds for all other hosts", "all": "every host of the internet", "+all": "every host of the internet", "mx": "mx does not cover",
-		"redirect=": "a domain name is missing", "-al": "is no term", "-all ": "white space",
+		"redirect=": "a domain name is missing", "-al": "is no term of SPF; expected -all, ~all or ?all", "-all ": "white space",
 	} {
 		got, err := SPF{Terms: []string{"mx"}, Default: in}.Record()
 		wantProblem(t, got, err, "default: ", want)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
@@ -145,8 +146,18 @@ func (p *mailhost) Configure(ctx context.Context, req provider.ConfigureRequest,
 		return
 	}
 	userAgent := "terraform-provider-mailhost/" + p.version + " terraform/" + req.TerraformVersion
-	provide(resp, session.New(func(ctx context.Context) (*client.Client, error) { return s.open(ctx, p.process, userAgent) }))
+	opened := session.New(func(ctx context.Context) (*client.Client, error) { return s.open(ctx, p.process, userAgent) })
+	p.process.onClose(func() error { // before what it opens is closed
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
+		defer cancel()
+		return opened.End(ctx)
+	})
+	provide(resp, opened)
 }
+
+// endTimeout bounds what is left to do at the end: the CLI ends a process by
+// force two seconds after it has asked it to end.
+const endTimeout = 1500 * time.Millisecond
 
 // provide hands the session to everything that the framework configures; a
 // field that is forgotten here is a nil client there.

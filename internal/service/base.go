@@ -71,6 +71,14 @@ func (e *Ephemeral) Configure(_ context.Context, req ephemeral.ConfigureRequest,
 	e.connect(req.ProviderData, &resp.Diagnostics)
 }
 
+// Leave has clear called when the provider ends, unless the object with the id is
+// taken back before: after a run that failed or was interrupted, Terraform does not
+// close what it has opened.
+func (e *Ephemeral) Leave(id string, clear func(context.Context) error) { e.session.Leave(id, clear) }
+
+// TakeBack says that an object is closed as it should be.
+func (e *Ephemeral) TakeBack(id string) { e.session.TakeBack(id) }
+
 // Action is the base of every action: it has the account's client.
 type Action struct{ connection }
 

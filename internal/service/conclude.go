@@ -32,7 +32,7 @@ func Deleted(diags *diag.Diagnostics, err error, verb string, object Remains) {
 	switch {
 	case err == nil || client.IsNotFound(err):
 	case errors.Is(err, client.ErrDeleteUnsupported):
-		object.Warn(diags)
+		object.warn(diags)
 	default:
 		AddError(diags, err, "Can't "+verb+" the "+object.Object, nil)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -144,10 +145,12 @@ func advice(err error) string {
 		return "Run apply again: it goes on from here."
 	case client.IsNotFound(err):
 		return "If it was deleted outside Terraform, run apply again: the next plan creates it anew."
-	case status == http.StatusNotFound:
+	case status == http.StatusNotFound, errors.Is(err, client.ErrNoAPI):
 		return "Check base_url: it is the address that the API's paths, such as /v1/public/accounts, come below."
 	case status == http.StatusUnauthorized:
 		return "Check the credential: MAILHOST_TOKEN, or token or oauth2 in the provider block. A service account's token stops working when it expires or is revoked."
+	case IsAccountCancelled(err):
+		return "Only the service itself can open a cancelled account again."
 	case status == http.StatusForbidden:
 		return "Use a credential with that capability, or ask the account's owner to grant it; check that account_id is the credential's account."
 	case status == http.StatusConflict:
@@ -167,6 +170,13 @@ func advice(err error) string {
 func unanswered(err error) bool {
 	e, ok := errors.AsType[*client.Error](err)
 	return ok && e.Status == 0
+}
+
+// IsAccountCancelled reports whether the API refused because the account is
+// cancelled.
+func IsAccountCancelled(err error) bool {
+	refused, ok := errors.AsType[*client.Error](err)
+	return ok && slices.ContainsFunc(refused.Problems, func(p client.Problem) bool { return p.Type == api.TypeAccountCancelled })
 }
 
 func isAmbiguous(err error) bool {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 )
 
@@ -93,6 +94,7 @@ func TestAdvice(t *testing.T) {
 	for want, errs := range map[string][]error{
 		"Check the credential":     {status(401)},
 		"that capability":          {status(403)},
+		"open a cancelled account": {&client.Error{Status: 403, Operation: "op", Problems: []client.Problem{{Type: api.TypeAccountCancelled, Msg: "the account is cancelled"}}}},
 		"import it":                {status(409)},
 		"Correct the value":        {status(422)},
 		"creates it anew":          {status(404), fmt.Errorf("mailbox: %w", client.ErrNotFound)},
@@ -132,13 +134,13 @@ func TestWarnings(t *testing.T) {
 		want []string
 	}{
 		"unread": {func(d *diag.Diagnostics) {
-			Remains{Object: "mailbox jane", ID: "id-1", Consequence: "It costs.", Unread: true}.Warn(d)
+			Remains{Object: "mailbox jane", ID: "id-1", Consequence: "It costs.", Unread: true}.warn(d)
 		}, []string{"The mailbox jane still exists", "id-1", "It costs.", "can't be imported"}},
 		"remains": {func(d *diag.Diagnostics) {
-			Remains{Object: "mailbox jane", ID: "id-1", Consequence: "It costs."}.Warn(d)
+			Remains{Object: "mailbox jane", ID: "id-1", Consequence: "It costs."}.warn(d)
 		}, []string{"The mailbox jane still exists", "id-1", "It costs.", "control panel"}},
 		"announced": {func(d *diag.Diagnostics) {
-			Remains{Object: "mailbox jane", ID: "id-1", Consequence: "It costs."}.Announce(d)
+			Remains{Object: "mailbox jane", ID: "id-1", Consequence: "It costs."}.announce(d)
 		}, []string{"The mailbox jane will still exist", "id-1", "It costs.", "control panel"}},
 		"leftovers": {func(d *diag.Diagnostics) { AddLeftovers(d, "mailbox jane", []string{"id-1", "id-2"}, "Delete them.") }, []string{"mailbox jane", "id-1 and id-2", "Delete them."}},
 		"none left": {func(d *diag.Diagnostics) { AddLeftovers(d, "mailbox jane", nil, "Delete them.") }, nil},

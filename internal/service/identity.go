@@ -35,10 +35,14 @@ func (r *Resource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRe
 
 // SetIdentity sets the identity of an object. In Read and Update it must come
 // first, from the prior state: a Read that finds the object gone and has set no
-// identity fails the whole plan.
+// identity fails the whole plan. A UUID is set in lower case whatever case the API
+// answers in, for an identity that changes fails it too.
 func SetIdentity(ctx context.Context, identity *tfsdk.ResourceIdentity, accountID string, id types.String) diag.Diagnostics {
 	if identity == nil {
 		return nil // the caller of this protocol version knows no identity
+	}
+	if own, ok := canonicalUUID(id.ValueString()); ok {
+		id = types.StringValue(own)
 	}
 	return identity.Set(ctx, Identity{AccountID: types.StringValue(accountID), ID: id})
 }
@@ -63,15 +67,12 @@ func (r *Resource) ImportBy(ctx context.Context, req resource.ImportStateRequest
 	_, isID := canonical(id)
 	switch {
 	case id == "":
-		var identity Identity
-		if req.Identity != nil {
-			resp.Diagnostics.Append(req.Identity.Get(ctx, &identity)...)
+		id = identified(ctx, req.Identity, c.AccountID(), &resp.Diagnostics)
+		if _, isID = canonical(id); !isID && !resp.Diagnostics.HasError() {
+			// The API would find the object, and tell another identity afterwards.
+			resp.Diagnostics.AddError("Import by an identity without the object's id",
+				fmt.Sprintf("%q is not the id that the API has given the object, and an identity holds nothing else. To import it by its name, write id = %q in the import block, in place of identity.", id, id))
 		}
-		if account := identity.AccountID.ValueString(); account != "" && !strings.EqualFold(account, c.AccountID()) {
-			resp.Diagnostics.AddError("Import from another account",
-				fmt.Sprintf("The identity names the account %s, but this provider configuration manages %s. Import with the provider (or its alias) of that account.", account, c.AccountID()))
-		}
-		id = identity.ID.ValueString()
 	case !isID:
 		found, err := find(ctx, c, id)
 		if err != nil {
@@ -88,6 +89,23 @@ func (r *Resource) ImportBy(ctx context.Context, req resource.ImportStateRequest
 	}
 	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("id"), id)...)
 	resp.Diagnostics.Append(SetIdentity(ctx, resp.Identity, c.AccountID(), types.StringValue(id))...)
+}
+
+// identified returns the id that the identity of an import has.
+func identified(ctx context.Context, given *tfsdk.ResourceIdentity, accountID string, diags *diag.Diagnostics) string {
+	var identity Identity
+	if given != nil && !given.Raw.IsNull() {
+		diags.Append(given.Get(ctx, &identity)...)
+	}
+	if account := identity.AccountID.ValueString(); account != "" && !strings.EqualFold(account, accountID) {
+		diags.AddError("Import from another account",
+			fmt.Sprintf("The identity names the account %s, but this provider configuration manages %s. Import with the provider (or its alias) of that account.", account, accountID))
+	}
+	if !diags.HasError() && identity.ID.ValueString() == "" {
+		diags.AddError("Import without an id",
+			"The id that was given is empty: a variable that it comes from may not be set.")
+	}
+	return identity.ID.ValueString()
 }
 
 // importAdvice says what to do next when an import has found nothing.

@@ -84,18 +84,13 @@ func (l *listResource[T, R]) List(ctx context.Context, req list.ListRequest, str
 	}
 }
 
-func (l *listResource[T, R]) result(ctx context.Context, req list.ListRequest, c *client.Client, record func(context.Context, *T) (R, error), v *T) list.ListResult {
+func (l *listResource[T, R]) result(ctx context.Context, req list.ListRequest, c *client.Client, record func(context.Context, *T) R, v *T) list.ListResult {
 	result := req.NewListResult(ctx)
 	result.DisplayName = l.DisplayName(v)
 	result.Diagnostics.Append(SetIdentity(ctx, result.Identity, c.AccountID(), types.StringValue(l.ID(v)))...)
 	if !req.IncludeResource {
 		return result
 	}
-	r, err := record(ctx, v)
-	if err != nil {
-		addLookupError(&result.Diagnostics, err, "Can't read the "+l.Noun+" "+result.DisplayName, nil)
-		return result
-	}
-	result.Diagnostics.Append(result.Resource.Set(ctx, l.Model(r))...)
+	result.Diagnostics.Append(result.Resource.Set(ctx, l.Model(record(ctx, v)))...)
 	return result
 }

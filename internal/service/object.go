@@ -27,8 +27,16 @@ type Object[T, R any] struct {
 	// List lists what the given filters let through, page by page.
 	List func(ctx context.Context, c *client.Client, by Given) iter.Seq2[T, error]
 	// Recorder returns a function that makes the record of an answer. It is asked
-	// for one per list, and may remember there what it has looked up.
-	Recorder func(c *client.Client) func(ctx context.Context, v *T) (R, error)
+	// for one per list, and may remember there what it has looked up. Where the
+	// answer says all, see [Recorded].
+	Recorder func(c *client.Client) func(ctx context.Context, v *T) R
+}
+
+// Recorded is the Recorder of an object whose answer says all of its record.
+func Recorded[T, R any](record func(*T) R) func(*client.Client) func(context.Context, *T) R {
+	return func(*client.Client) func(context.Context, *T) R {
+		return func(_ context.Context, v *T) R { return record(v) }
+	}
 }
 
 // results is where the plural data source has what it found.

@@ -5,7 +5,10 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 )
 
 // plural is a data source of all objects of a kind that its filters let through.
@@ -50,13 +53,25 @@ func (p *plural[T, R]) Read(ctx context.Context, req datasource.ReadRequest, res
 			p.addListError(&resp.Diagnostics, err)
 			return
 		}
-		r, err := record(ctx, &v)
-		if err != nil {
-			p.addListError(&resp.Diagnostics, err)
-			return
-		}
-		found = append(found, r)
+		found = append(found, record(ctx, &v))
 	}
-	resp.State.Raw = req.Config.Raw // the filters
+	if len(found) == 0 {
+		warnOfMissingDomain(ctx, c, by["domain"], &resp.Diagnostics)
+	}
+	// The framework has put the filters into the state.
 	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root(p.Names), found)...)
+}
+
+// warnOfMissingDomain warns where nothing was found because the account has no
+// such domain: whoever makes resources out of what is found would delete them all
+// for a misspelt name. It is no error, or a destroy could not be repeated after
+// the domain is gone.
+func warnOfMissingDomain(ctx context.Context, c *client.Client, domain string, diags *diag.Diagnostics) {
+	if domain == "" {
+		return
+	}
+	if _, err := c.GetDomain(ctx, domain); client.IsNotFound(err) {
+		diags.AddAttributeWarning(path.Root("domain"), "The account has no domain "+domain,
+			"So nothing was found. Check the spelling, and that account_id is the account that has it.")
+	}
 }

@@ -24,14 +24,14 @@ type Remains struct {
 	Unread bool
 }
 
-// Warn warns, after a destroy, that the object is still there.
-func (r Remains) Warn(diags *diag.Diagnostics) {
+// warn warns, after a destroy, that the object is still there.
+func (r Remains) warn(diags *diag.Diagnostics) {
 	diags.AddWarning(fmt.Sprintf("The %s still exists", r.Object),
 		join(fmt.Sprintf("This API has no operation that deletes it, so it was only dropped from Terraform's state. Its id is %s.", r.ID), r.Consequence, r.next()))
 }
 
-// Announce warns, in the plan of a destroy, that the object will still be there.
-func (r Remains) Announce(diags *diag.Diagnostics) {
+// announce warns, in the plan of a destroy, that the object will still be there.
+func (r Remains) announce(diags *diag.Diagnostics) {
 	diags.AddWarning(fmt.Sprintf("The %s will still exist", r.Object),
 		join(fmt.Sprintf("As far as this API's answers tell, it has no operation that deletes it: the apply will only drop it from Terraform's state. Its id is %s.", r.ID), r.Consequence, r.next()))
 }
@@ -64,7 +64,7 @@ func (r *Resource) AnnounceRemains(ctx context.Context, req resource.ModifyPlanR
 	if c == nil || deletes(ctx, c) {
 		return false
 	}
-	left.Announce(&resp.Diagnostics)
+	left.announce(&resp.Diagnostics)
 	return true
 }
 

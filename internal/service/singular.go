@@ -85,11 +85,7 @@ func (s *singular[T, R]) Read(ctx context.Context, req datasource.ReadRequest, r
 		addLookupError(&resp.Diagnostics, err, "Can't find the "+s.meant(by), nil)
 		return
 	}
-	r, err := s.Recorder(c)(ctx, v)
-	if err != nil {
-		addLookupError(&resp.Diagnostics, err, "Can't read the "+s.meant(by), nil)
-		return
-	}
+	r := s.Recorder(c)(ctx, v)
 	if s.Model != nil {
 		resp.Diagnostics.Append(resp.State.Set(ctx, s.Model(r, by))...)
 		return

@@ -14,6 +14,8 @@ type Session struct {
 
 	mu     sync.Mutex
 	client *client.Client
+
+	left leftovers
 }
 
 // New returns a session that opens its client with open, once.

@@ -56,7 +56,7 @@ func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 			"updated_at":           schema.StringAttribute{Computed: true, MarkdownDescription: "When the account was last changed (RFC 3339)."},
 			"workspaces": schema.ListNestedAttribute{
 				Computed:            true,
-				MarkdownDescription: "Workspaces of the account, the oldest first.",
+				MarkdownDescription: "Workspaces of the account, into which its domains are sorted; the oldest first.",
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 					"id":   schema.StringAttribute{Computed: true, MarkdownDescription: "UUID of the workspace."},
 					"name": schema.StringAttribute{Computed: true, MarkdownDescription: "Name of the workspace."},

@@ -38,29 +38,13 @@ var object = service.Object[api.Authorization, record]{
 			MarkdownDescription: "Whether the authorizations that were revoked are listed too; default `false`.",
 		},
 	},
-	List: list,
-	Recorder: func(*client.Client) func(context.Context, *api.Authorization) (record, error) {
-		return func(_ context.Context, a *api.Authorization) (record, error) { return recordOf(a), nil }
-	},
-}
-
-// list lists what the filters let through: the API answers them all at once.
-func list(ctx context.Context, c *client.Client, by service.Given) iter.Seq2[api.Authorization, error] {
-	return func(yield func(api.Authorization, error) bool) {
-		found, err := c.ListAuthorizations(ctx, api.ListAuthorizationsRequest{
+	List: func(ctx context.Context, c *client.Client, by service.Given) iter.Seq2[api.Authorization, error] {
+		return c.ListAuthorizations(ctx, api.ListAuthorizationsRequest{
 			SubjectType: by["subject_type"], SubjectID: by["subject_id"], GrantKind: by["grant_kind"],
 			CapabilityKey: by["capability_key"], IncludeRevoked: by["include_revoked"] == "true",
 		})
-		if err != nil {
-			yield(api.Authorization{}, err)
-			return
-		}
-		for _, a := range found {
-			if !yield(a, nil) {
-				return
-			}
-		}
-	}
+	},
+	Recorder: service.Recorded(recordOf),
 }
 
 // NewDataSources returns data.mailhost_authorizations.

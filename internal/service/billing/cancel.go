@@ -74,7 +74,7 @@ func (a *CancelPlan) ModifyPlan(ctx context.Context, req action.ModifyPlanReques
 	var config cancellation
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
 	c := a.Client(ctx, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() || config.ConfirmAccountID.IsUnknown() || !confirmed(&resp.Diagnostics, c, config.ConfirmAccountID) {
+	if resp.Diagnostics.HasError() || !maybeConfirmed(&resp.Diagnostics, c, config.ConfirmAccountID) {
 		return
 	}
 	account, ok := look(ctx, c, &resp.Diagnostics)

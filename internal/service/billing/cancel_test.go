@@ -96,15 +96,16 @@ func TestCancelRefusedBefore(t *testing.T) {
 	l.expect(api.AccountActive, api.PlanSMTPPerMailbox, 0)
 }
 
-// TestCancelUnknown has a plan in which nothing is known: all that it would have
-// refused is refused then.
+// TestCancelUnknown has a plan in which nothing is known: it announces what it can,
+// and all that it would have refused is refused then.
 func TestCancelUnknown(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	l := newTill(t, s, nil)
 	unknown := map[string]any{"confirm_account_id": acctest.Unknown, "cancel_at_period_end": acctest.Unknown, "cancel_immediately": acctest.Unknown}
 	progress, diags := l.InvokePlanned(cancelPlan, unknown, map[string]any{"confirm_account_id": otherAccount})
-	acctest.Expect(t, diags, `ERROR at AttributeName("confirm_account_id"): Not the account that this provider manages`)
+	acctest.Expect(t, diags, "WARNING: The action will cancel the plan of the account "+s.AccountID, "which is not known yet",
+		`ERROR at AttributeName("confirm_account_id"): Not the account that this provider manages`)
 	if len(progress) > 0 {
 		t.Errorf("progress %q", progress)
 	}

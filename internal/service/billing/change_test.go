@@ -114,7 +114,7 @@ func TestChangeRefusedBefore(t *testing.T) {
 		})
 	}
 	_, diags := l.InvokePlanned(changePlan, to(s, map[string]any{"confirm_account_id": acctest.Unknown}), to(s, map[string]any{"confirm_account_id": otherAccount}))
-	acctest.Expect(t, diags, `ERROR at AttributeName("confirm_account_id"): Not the account`)
+	acctest.Expect(t, diags, "WARNING: The action will change the plan of the account "+s.AccountID, `ERROR at AttributeName("confirm_account_id"): Not the account`)
 	l.expect(api.AccountActive, api.PlanSMTPPerMailbox, 0)
 
 	_, diags = l.InvokePlanned(changePlan, to(s, map[string]any{"plan_id": acctest.Unknown}), to(s, map[string]any{"plan_id": "free"}))
@@ -191,6 +191,6 @@ func TestChangeCancelled(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, diags := newTill(t, s, nil).Invoke(changePlan, to(s, nil))
-		acctest.Expect(t, diags, "ERROR: Can't change the plan of the account "+s.AccountID, "The account is cancelled: it can be read but not changed", "HTTP 403, request id", "Nothing was changed. Only the service itself can open")
+		acctest.Expect(t, diags, "ERROR: Can't change the plan of the account "+s.AccountID, "The account is cancelled: it can be read but not changed", "HTTP 403, request id", "Only the service itself can open")
 	})
 }

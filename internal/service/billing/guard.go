@@ -41,6 +41,12 @@ func confirmed(diags *diag.Diagnostics, c *client.Client, meant types.String) bo
 	return false
 }
 
+// maybeConfirmed is confirmed for a plan, which refuses nothing that it does not know
+// yet, and announces what the action does to its provider's account all the same.
+func maybeConfirmed(diags *diag.Diagnostics, c *client.Client, meant types.String) bool {
+	return meant.IsUnknown() || confirmed(diags, c, meant)
+}
+
 // look reads the account before anything is changed: nil where this API or this
 // credential can't. It reports whether to go on.
 func look(ctx context.Context, c *client.Client, diags *diag.Diagnostics) (*api.Account, bool) {

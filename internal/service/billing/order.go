@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -78,10 +77,8 @@ func (o order) failed(ctx context.Context, c *client.Client, resp *action.Invoke
 	switch {
 	case unknown && before != nil:
 		o.lost(ctx, c, resp, err)
-	case !unknown && isCancelled(err) && o.filled(cancelled) != "":
+	case !unknown && service.IsAccountCancelled(err) && o.filled(cancelled) != "":
 		service.Progress(resp, "%s Nothing was changed.", o.filled(cancelled))
-	case !unknown && isCancelled(err):
-		service.AddErrorAdvising(&resp.Diagnostics, err, o.cant(c), service.Fields{}, "Nothing was changed. Only the service itself can open a cancelled account again.")
 	default:
 		service.AddError(&resp.Diagnostics, err, o.cant(c), service.Fields{})
 	}
@@ -105,12 +102,6 @@ func (o order) lost(ctx context.Context, c *client.Client, resp *action.InvokeRe
 		next = "The account was read again since: " + standing(after) + " That may still change while the order is at work."
 	}
 	service.AddErrorAdvising(&resp.Diagnostics, err, o.cant(c), nil, next)
-}
-
-// isCancelled reports whether the API refused because the account is cancelled.
-func isCancelled(err error) bool {
-	refused, ok := errors.AsType[*client.Error](err)
-	return ok && slices.ContainsFunc(refused.Problems, func(p client.Problem) bool { return p.Type == api.TypeAccountCancelled })
 }
 
 // refused reports whether an answer says that nothing was changed.

@@ -40,12 +40,10 @@ var object = service.Object[api.DedicatedIP, record]{
 		}
 		return c.ListDedicatedIPs(ctx, api.ListDedicatedIPsRequest{Status: by["status"], CountryCode: country})
 	},
-	Recorder: func(*client.Client) func(context.Context, *api.DedicatedIP) (record, error) {
-		return func(_ context.Context, d *api.DedicatedIP) (r record, err error) {
-			r.fill(d)
-			return r, nil
-		}
-	},
+	Recorder: service.Recorded(func(d *api.DedicatedIP) (r record) {
+		r.fill(d)
+		return r
+	}),
 }
 
 // lookedUp is the singular data source as Terraform keeps it.

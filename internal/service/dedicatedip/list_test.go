@@ -3,7 +3,6 @@ package dedicatedip_test
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
@@ -151,20 +150,8 @@ func TestList(t *testing.T) {
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
 		stock(t, s)
 		p := s.Protocol(t, "")
-		for name, f := range filters {
-			listed, diags := p.List(ipType, f.filters, 100)
-			p.NoErrors(diags)
-			var got []string
-			for _, l := range listed {
-				got = append(got, l.DisplayName)
-				if id := p.IdentityOf(ipType, &l.Object); id["id"] != l.Text("id") || id["account_id"] != s.AccountID {
-					t.Errorf("the identity is %v", id)
-				}
-				p.ExpectPlansNothing(t, ipType, l)
-			}
-			if !slices.Equal(got, f.want) {
-				t.Errorf("%s: listed %v, want %v", name, got, f.want)
-			}
+		for _, f := range filters {
+			p.ExpectListed(t, ipType, f.filters, f.want...)
 		}
 		_, diags := p.List(ipType, map[string]any{"country_code": "Germany"}, 100)
 		acctest.Expect(t, diags, `at AttributeName("country_code")`, "ISO 3166")

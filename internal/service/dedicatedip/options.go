@@ -30,11 +30,9 @@ func NewOptionsDataSource() datasource.DataSource {
 		List: func(ctx context.Context, c *client.Client, _ service.Given) iter.Seq2[api.DedicatedIPOption, error] {
 			return c.ListDedicatedIPOptions(ctx)
 		},
-		Recorder: func(*client.Client) func(context.Context, *api.DedicatedIPOption) (option, error) {
-			return func(_ context.Context, o *api.DedicatedIPOption) (option, error) {
-				return option{ID: o.ID, Name: o.Name, Type: o.Type, CountryCode: o.CountryCode, Available: int64(o.Available)}, nil
-			}
-		},
+		Recorder: service.Recorded(func(o *api.DedicatedIPOption) option {
+			return option{ID: o.ID, Name: o.Name, Type: o.Type, CountryCode: o.CountryCode, Available: int64(o.Available)}
+		}),
 	}, "The options out of which the account can claim dedicated IP addresses: the values of `option_id` of a `mailhost_dedicated_ip`. "+
 		"An API with the published operations alone can't list them; look in the service's own control panel then.")
 }

@@ -242,6 +242,8 @@ func TestDelete(t *testing.T) {
 	if len(plan.Replace) != 1 {
 		t.Errorf("replaced because of %v", plan.Replace)
 	}
+	_, diags = p.Plan(ipType, map[string]any{"option_id": acctest.Unknown}, o)
+	acctest.Expect(t, diags, "WARNING: The plan replaces the dedicated IP Europe", "Only the apply will know its option_id,", "reputation", "a value that the plan knows")
 	_, diags = p.Apply(t.Context(), ipType, nil, o)
 	acctest.Expect(t, diags, "ERROR: Can't give back the dedicated IP Europe", "assigned to the domains example.com", "Take the address off those domains")
 	assigned.Store(false)

@@ -74,7 +74,8 @@ func (r *Resource) announce(ctx context.Context, req resource.ModifyPlanRequest,
 	}
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	if !state.OptionID.IsNull() && !plan.OptionID.Equal(state.OptionID) {
-		service.AnnounceReplacement(&resp.Diagnostics, object, "Another option_id means that another address is claimed and this one is given back.", loss)
+		service.AnnounceReplacement(&resp.Diagnostics, object, "Another option_id means that another address is claimed and this one is given back.", loss,
+			service.StillUnknown(resp.Plan.Raw, req.State.Raw, "option_id")...)
 		r.announceRemains(ctx, req, resp)
 	}
 }

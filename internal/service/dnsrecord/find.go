@@ -57,6 +57,14 @@ func zones(ctx context.Context, c *client.Client, domain string) iter.Seq2[zone,
 
 // searchZone goes through the account's domains for the one that has a record.
 func searchZone(ctx context.Context, c *client.Client, record *api.DNSRecord) (zone, error) {
+	d, err := c.DomainOfDNSRecord(ctx, record.ID)
+	switch {
+	case err == nil:
+		return zone{id: d.ID, name: zoneNamed(d.Name)}, nil
+	case !client.IsNotFound(err):
+		return zone{}, fmt.Errorf("its domain can't be told: %w", err)
+	}
+	// It may be newer than what was met then.
 	for other, err := range locate(ctx, c, service.Given{"type": record.Type, "name": record.Name}) {
 		switch {
 		case err != nil:

@@ -43,13 +43,11 @@ var object = service.Object[located, model]{
 		},
 	},
 	List: locate,
-	Recorder: func(*client.Client) func(context.Context, *located) (model, error) {
-		return func(_ context.Context, r *located) (m model, err error) {
-			m.in(r.in)
-			m.fill(&r.DNSRecord)
-			return m, nil
-		}
-	},
+	Recorder: service.Recorded(func(r *located) (m model) {
+		m.in(r.in)
+		m.fill(&r.DNSRecord)
+		return m
+	}),
 }
 
 // NewDataSource returns data.mailhost_dns_record.
@@ -66,7 +64,7 @@ func NewDataSource() datasource.DataSource {
 				Validators: []validator.String{
 					customtype.DNSNameType{}.Validator(), stringvalidator.AlsoRequires(path.MatchRoot("domain"), path.MatchRoot("type")),
 				},
-				MarkdownDescription: "Name of the record: relative to the domain, such as `www`, or absolute, such as `www.example.com`; `@` is the domain itself. Give it with `domain` and `type`, or give `id`.",
+				MarkdownDescription: "Name of the record: relative to the domain, such as `www`, or in full, such as `www.example.com`, which ends in the domain; `@` is the domain itself. Give it with `domain` and `type`, or give `id`.",
 			},
 		},
 		Within: []service.Filter{

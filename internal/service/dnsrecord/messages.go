@@ -30,8 +30,12 @@ func addCreateError(ctx context.Context, c *client.Client, diags *diag.Diagnosti
 	}
 }
 
-// conflictAdvice says what to do about the record that is in the way.
+// conflictAdvice says what to do about the record that is in the way, or the
+// domain.
 func conflictAdvice(ctx context.Context, c *client.Client, plan model, in zone) string {
+	if next := service.UnusableDomain(ctx, c, plan.Domain.ValueString()); next != "" {
+		return next
+	}
 	found, err := plan.naturalKey().recordsIn(ctx, c, in)
 	if err != nil {
 		return "A domain is born with MX, SPF, DKIM and DMARC records, which are system-managed: if it is one of these, remove the resource from the configuration. " +
@@ -60,7 +64,8 @@ func addUpdateError(diags *diag.Diagnostics, err error, state model) {
 			"Without the first step the old record remains beside the new one, or the API refuses the new one: where only the ttl differs, or where the type is CNAME.",
 			state.ID.ValueString(), state.Value.ValueString()))
 	case client.IsConflict(err):
-		service.AddErrorAdvising(diags, err, summary, fields, "Change value or priority, or remove the other record first.")
+		service.AddErrorAdvising(diags, err, summary, fields, "If that record is about to change as well, run apply again: Terraform changes both at once. Records that are made of a list belong into a for_each over the set of values; with count, each turns into the next one. "+
+			"Otherwise change value or priority, or remove the other record first.")
 	default:
 		service.AddError(diags, err, summary, fields)
 	}

@@ -2,9 +2,13 @@ package dnsrecord_test
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
@@ -39,7 +43,7 @@ func TestIdentity(t *testing.T) {
 		t.Errorf("imported %s with the identity %v", imported.State, p.IdentityOf(typeName, imported))
 	}
 	_, diags = p.Import(typeName, "", map[string]any{"id": "www"})
-	acctest.Expect(t, diags, "The id of a DNS record is a number")
+	acctest.Expect(t, diags, "not the id that the API has given the object")
 
 	changed.Identity = nil // as a provider without identities left it
 	kept, diags := p.Read(typeName, changed)
@@ -151,4 +155,63 @@ func TestDomainOutOfSight(t *testing.T) {
 	config["domain"] = d.ID
 	_, diags = p.Apply(t.Context(), typeName, config, nil)
 	acctest.Expect(t, diags, "Can't look up the domain", "domain.view")
+}
+
+// A domain that is not paid for is no record in the way.
+func TestUnusableDomain(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{Registrar: apiserver.Registrar{PaymentNeeded: true}})
+	s.UnpaidDomain(t, "example.com")
+	_, diags := s.Protocol(t, "").Apply(t.Context(), typeName, www("192.0.2.1"), nil)
+	acctest.Expect(t, diags, "ERROR: Can't create the A record www of example.com", "pending_payment", "Pay for the domain example.com")
+	if got := acctest.Render(diags); strings.Contains(got, "the other record") {
+		t.Errorf("the error is %s", got)
+	}
+}
+
+// The domains of records that are imported by id are searched for together.
+func TestImportSearchesEachDomainOnce(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	var lists atomic.Int32
+	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/dns-records") {
+			lists.Add(1)
+		}
+		next.ServeHTTP(w, r)
+	}))
+	var all []api.DNSRecord
+	want := map[int64]string{}
+	add := func(domain, name string) {
+		r, err := s.Client.CreateDNSRecord(t.Context(), api.CreateDNSRecordBody{Domain: domain, Name: name, Type: "A", Value: "192.0.2.1"})
+		must(t, err)
+		all, want[r.ID] = append(all, *r), domain
+	}
+	imports := func(r api.DNSRecord) {
+		o, diags := p.Import(typeName, strconv.FormatInt(r.ID, 10), nil)
+		p.NoErrors(diags)
+		if got := o.Text("domain_name"); got != want[r.ID] {
+			t.Errorf("record %d is in %q, want %q", r.ID, got, want[r.ID])
+		}
+	}
+	domains := []string{"a.com", "b.com", "c.com"}
+	for _, domain := range domains {
+		s.Domain(t, domain)
+		for _, name := range []string{"www", "ftp", "news"} {
+			add(domain, name)
+		}
+	}
+	var wg sync.WaitGroup
+	for _, r := range all {
+		wg.Go(func() { imports(r) })
+	}
+	wg.Wait()
+	if n := int(lists.Load()); n != len(domains) {
+		t.Errorf("%d lists of records for %d domains", n, len(domains))
+	}
+	s.Domain(t, "d.com")
+	add("b.com", "late")
+	add("d.com", "www")
+	imports(all[len(all)-2])
+	imports(all[len(all)-1])
 }

@@ -40,7 +40,7 @@ func (r *Resource) Metadata(_ context.Context, req resource.MetadataRequest, res
 func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	service.SettlePlan(ctx, req, resp)
 	r.announceRemains(ctx, req, resp)
-	r.warnOfSecondSPF(ctx, req, resp)
+	r.warnOfSecondPolicy(ctx, req, resp)
 }
 
 // Create implements resource.Resource.

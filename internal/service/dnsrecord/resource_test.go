@@ -235,7 +235,7 @@ func TestRefused(t *testing.T) {
 		fails(`type must be one of A, AAAA(?s:.*)write "TXT"`, "example.com", "www", "txt", "x"),
 		fails(`Value of A must be an IPv4 address; an IPv6 address`, "example.com", "www", "A", "2001:db8::1"),
 		fails(`A record of the type MX needs a priority`, "example.com", "www", "MX", "mail.example.com"),
-		fails(`A TXT record has no priority; leave it out`, "example.com", "www", "TXT", "x", "priority = 10"),
+		fails(`Records of the type TXT have no priority; leave it out`, "example.com", "www", "TXT", "x", "priority = 10"),
 		fails(`the preference belongs in the priority`, "example.com", "www", "MX", "10 mail.example.com", "priority = 10"),
 		fails(`ttl must be between 60 and 86400, got 59`, "example.com", "www", "TXT", "x", "ttl = 59"),
 		fails(`priority must be between 0 and 65535`, "example.com", "www", "MX", "mail.example.com", "priority = 70000"),

@@ -53,7 +53,7 @@ func attributes(ctx context.Context) map[string]schema.Attribute {
 			CustomType:          customtype.DNSNameType{Lenient: true},
 			Validators:          []validator.String{customtype.DNSNameType{}.Validator()},
 			PlanModifiers:       []planmodifier.String{keep(model.sameName), stringplanmodifier.RequiresReplace()},
-			MarkdownDescription: "Name of the record: relative to the domain, such as `www`, or absolute, such as `www.example.com`; `@` is the domain itself. Another name replaces the record.",
+			MarkdownDescription: "Name of the record: relative to the domain, such as `www`, or in full, such as `www.example.com`, which ends in the domain; `@` is the domain itself. Another name replaces the record.",
 		},
 		"type": schema.StringAttribute{
 			Required:            true,
@@ -77,7 +77,7 @@ func attributes(ctx context.Context) map[string]schema.Attribute {
 		"priority": schema.Int64Attribute{
 			Optional:            true,
 			Validators:          []validator.Int64{priority},
-			MarkdownDescription: fmt.Sprintf("Priority of an MX or SRV record, the lowest first: %s. Other types have none.", priority.MarkdownDescription(ctx)),
+			MarkdownDescription: fmt.Sprintf("Priority of an MX or SRV record, which needs one, the lowest first: %s. Other types have none.", priority.MarkdownDescription(ctx)),
 		},
 		"is_system_managed": schema.BoolAttribute{
 			Computed: true, PlanModifiers: []planmodifier.Bool{boolplanmodifier.UseStateForUnknown()},

@@ -40,12 +40,10 @@ var object = service.Object[api.Domain, record]{
 			WorkspaceID: by["workspace_id"], Status: by["status"], Tag: by["tag"], Search: by["search"],
 		})
 	},
-	Recorder: func(*client.Client) func(context.Context, *api.Domain) (record, error) {
-		return func(_ context.Context, d *api.Domain) (r record, err error) {
-			r.fill(d)
-			return r, nil
-		}
-	},
+	Recorder: service.Recorded(func(d *api.Domain) (r record) {
+		r.fill(d)
+		return r
+	}),
 }
 
 // NewDataSource returns data.mailhost_domain.

@@ -3,7 +3,6 @@ package domain_test
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
@@ -127,20 +126,8 @@ func TestList(t *testing.T) {
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
 		stock(t, s)
 		p := s.Protocol(t, "")
-		for name, f := range filters {
-			listed, diags := p.List(domainType, f.filters, 100)
-			p.NoErrors(diags)
-			var got []string
-			for _, l := range listed {
-				got = append(got, l.DisplayName)
-				if id := p.IdentityOf(domainType, &l.Object); id["id"] != l.Text("id") || id["account_id"] != s.AccountID {
-					t.Errorf("the identity is %v", id)
-				}
-				p.ExpectPlansNothing(t, domainType, l)
-			}
-			if !slices.Equal(got, f.want) {
-				t.Errorf("%s: listed %v, want %v", name, got, f.want)
-			}
+		for _, f := range filters {
+			p.ExpectListed(t, domainType, f.filters, f.want...)
 		}
 		_, diags := p.List(domainType, map[string]any{"status": "asleep"}, 100)
 		acctest.Expect(t, diags, `at AttributeName("status")`, "must be one of")

@@ -52,7 +52,7 @@ func (m record) canonicalName() string {
 func (m *record) fill(d *api.Domain) {
 	m.ID = types.StringValue(d.ID)
 	m.Name = customtype.New[customtype.DomainName](d.Name)
-	m.WorkspaceID = customtype.New[customtype.UUID](d.WorkspaceID)
+	m.WorkspaceID = customtype.NewPointer[customtype.UUID](given(&d.WorkspaceID))
 	m.AutoRenew = types.BoolValue(d.AutoRenew)
 	m.RedirectURL = customtype.NewPointer[customtype.RedirectURL](given(d.RedirectURL))
 	m.Status = types.StringValue(d.Status)

@@ -32,7 +32,7 @@ func TestFill(t *testing.T) {
 
 	// Nothing is null, whether the API says null, "" or nothing at all.
 	m.fill(&api.Domain{ID: "id", RedirectURL: new(""), RedirectMode: new("")})
-	if !m.RedirectURL.IsNull() || !m.RedirectMode.IsNull() || !m.DedicatedIPID.IsNull() || !m.UpdatedAt.IsNull() || m.Tags.IsNull() || len(m.Tags.Elements()) != 0 {
+	if !m.WorkspaceID.IsNull() || !m.RedirectURL.IsNull() || !m.RedirectMode.IsNull() || !m.DedicatedIPID.IsNull() || !m.UpdatedAt.IsNull() || m.Tags.IsNull() || len(m.Tags.Elements()) != 0 {
 		t.Errorf("got %+v", m)
 	}
 }

@@ -36,7 +36,8 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 		r.planCreate(ctx, plan, &resp.Diagnostics)
 	case !plan.Name.Equal(state.Name):
 		service.AnnounceReplacement(&resp.Diagnostics, "domain "+state.display(),
-			"A domain can't be renamed: another name means that another domain is bought and this one is deleted.", loss)
+			"A domain can't be renamed: another name means that another domain is bought and this one is deleted.", loss,
+			service.StillUnknown(resp.Plan.Raw, req.State.Raw, "name")...)
 		r.announceRemains(ctx, req, resp)
 	default:
 		planUpdate(ctx, plan, state, resp)

@@ -22,6 +22,8 @@ func TestPlan(t *testing.T) {
 	if len(plan.Replace) != 1 {
 		t.Errorf("replaced because of %v", plan.Replace)
 	}
+	_, diags = p.Plan(domainType, attributes("example.com", map[string]any{"name": acctest.Unknown}), o)
+	acctest.Expect(t, diags, "WARNING: The plan replaces the domain example.com", "Only the apply will know its name,", "not paid back", "a value that the plan knows")
 	_, diags = p.Plan(domainType, attributes("example.com", map[string]any{"contact_info": contactAttributes(map[string]any{"city": "Köln"})}), o)
 	acctest.Expect(t, diags, `WARNING at AttributeName("contact_info"): contact_info of example.com is only stored`, "nothing changes at the registrar")
 

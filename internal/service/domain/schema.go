@@ -70,9 +70,9 @@ func recordAttributes() map[string]schema.Attribute {
 		},
 		"dedicated_ip_id":            stable("UUID of the dedicated IP that the domain's mail leaves from, if one is assigned."),
 		"inbound_tenant_id":          stable("UUID of the tenant that takes the domain's incoming mail, if one is assigned."),
-		"inbound_tenant_external_id": stable("Id of that tenant at its provider."),
-		"inbound_tenant_name":        stable("Name of that tenant."),
-		"inbound_tenant_type":        stable("Type of that tenant."),
+		"inbound_tenant_external_id": stable("Id that the tenant of `inbound_tenant_id` has at its own provider."),
+		"inbound_tenant_name":        stable("Name of the tenant of `inbound_tenant_id`."),
+		"inbound_tenant_type":        stable("Type of the tenant of `inbound_tenant_id`."),
 		"redirect_mode":              stable("How web traffic is redirected: 301, 302 or iframe; null without a redirect."),
 		"tags": schema.ListNestedAttribute{
 			Computed: true, PlanModifiers: []planmodifier.List{listplanmodifier.UseStateForUnknown()},

@@ -21,6 +21,10 @@ import (
 // What the state can't tell of the switch lies in the resource's private part.
 const switchKey = "switch"
 
+// switchedOffKey is where the first builds of the provider kept note.Off, as true
+// or false. Nothing writes it any more.
+const switchedOffKey = "switched_off"
+
 // note is what Terraform knows of a rule's switch, besides what the API says.
 type note struct {
 	// Off: Terraform has switched the rule off. It need not do so again while the
@@ -43,7 +47,11 @@ type private interface {
 func readNote(ctx context.Context, p private, diags *diag.Diagnostics) (n note) {
 	value, d := p.GetKey(ctx, switchKey)
 	diags.Append(d...)
-	if len(value) > 0 {
+	if len(value) == 0 {
+		old, d := p.GetKey(ctx, switchedOffKey)
+		diags.Append(d...)
+		n.Off = string(old) == "true"
+	} else {
 		if err := json.Unmarshal(value, &n); err != nil {
 			diags.AddError("Broken private state", "What Terraform has kept of the forwarding rule's switch can't be read: "+err.Error()+". Remove the rule from the state and import it.")
 		}

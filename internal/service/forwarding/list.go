@@ -43,11 +43,11 @@ var object = service.Object[api.Forwarding, model]{
 			VerificationState: by["verification_state"], Search: by["search"],
 		})
 	},
-	Recorder: func(c *client.Client) func(context.Context, *api.Forwarding) (model, error) {
+	Recorder: func(c *client.Client) func(context.Context, *api.Forwarding) model {
 		domains := service.RememberDomains(c)
-		return func(ctx context.Context, f *api.Forwarding) (m model, err error) {
+		return func(ctx context.Context, f *api.Forwarding) (m model) {
 			m.fill(ctx, domains, f)
-			return m, nil
+			return m
 		}
 	},
 }

@@ -1,8 +1,10 @@
 package forwarding
 
 import (
+	"context"
 	"testing"
 
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -40,6 +42,37 @@ func TestMessages(t *testing.T) {
 	} {
 		if got != want {
 			t.Errorf("got %q; want %q", got, want)
+		}
+	}
+}
+
+// kept is a private state.
+type kept map[string]string
+
+func (k kept) GetKey(_ context.Context, key string) ([]byte, diag.Diagnostics) {
+	return []byte(k[key]), nil
+}
+
+func (k kept) SetKey(_ context.Context, key string, value []byte) diag.Diagnostics {
+	k[key] = string(value)
+	return nil
+}
+
+func TestReadNote(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		kept kept
+		want note
+	}{
+		"nothing":          {kept{}, note{}},
+		"switched off":     {kept{"switch": `{"off":true}`}, note{Off: true}},
+		"old, off":         {kept{"switched_off": "true"}, note{Off: true}},
+		"old, on again":    {kept{"switched_off": "false"}, note{}},
+		"old, changed now": {kept{"switched_off": "true", "switch": `{}`}, note{}},
+	} {
+		var diags diag.Diagnostics
+		if got := readNote(t.Context(), tt.kept, &diags); got != tt.want || len(diags) > 0 {
+			t.Errorf("%s: %+v, %v; want %+v", name, got, diags, tt.want)
 		}
 	}
 }

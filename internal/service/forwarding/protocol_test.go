@@ -57,6 +57,20 @@ func TestIdentity(t *testing.T) {
 	p.NoErrors(diags) // deleted already
 }
 
+// Neither a command with an empty argument nor an identity without an id says
+// what to import.
+func TestImportNothing(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	p := s.Protocol(t, "")
+	for name, identity := range map[string]attributes{"command": nil, "identity": {"id": ""}} {
+		_, diags := p.Import(typeName, "", identity)
+		if len(diags) != 1 || diags[0].Summary != "Import without an id" {
+			t.Errorf("the import by %s said %v", name, diags)
+		}
+	}
+}
+
 // A scope that is not known yet is planned as another one; a target is not.
 func TestUnknown(t *testing.T) {
 	t.Parallel()

@@ -44,7 +44,7 @@ func recordAttributes() map[string]schema.Attribute {
 		"active": schema.BoolAttribute{
 			Optional: true,
 			Computed: true,
-			MarkdownDescription: "Whether mail is forwarded: left out, as of the last refresh. A rule is on as soon as its target is a mailbox of the account or has been confirmed, and nothing else can make it so.\n\n" +
+			MarkdownDescription: "Whether mail is forwarded: left out, as of the last refresh. A rule is on as soon as its target is a mailbox of the account or has been confirmed, and nothing else can make it so. " +
 				"Set, it is the rule's switch. `false` switches the rule off, without giving up the recipient's confirmation; remove it, or set it to `true`, to switch the rule on again. " +
 				"`true` also switches it on again where it was switched off outside Terraform, and stays true while the rule waits for its recipient, which `verification_state` tells. " +
 				"Of an imported rule that waits, the API does not tell whether it is switched off: there, `false` takes effect once the recipient has confirmed.",

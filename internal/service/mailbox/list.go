@@ -38,12 +38,10 @@ var object = service.Object[api.Mailbox, record]{
 			Domain: by["domain"], WorkspaceID: by["workspace_id"], Status: by["status"], Search: by["search"],
 		})
 	},
-	Recorder: func(*client.Client) func(context.Context, *api.Mailbox) (record, error) {
-		return func(_ context.Context, m *api.Mailbox) (r record, err error) {
-			r.fill(m)
-			return r, nil
-		}
-	},
+	Recorder: service.Recorded(func(m *api.Mailbox) (r record) {
+		r.fill(m)
+		return r
+	}),
 }
 
 // NewDataSource returns data.mailhost_mailbox.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
-	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -70,6 +70,24 @@ data "mailhost_mailboxes" "none" {
 	})
 }
 
+// TestDataSourceOfNothing warns of a domain that is none of the account's, and of
+// an empty domain not.
+func TestDataSourceOfNothing(t *testing.T) {
+	t.Parallel()
+	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+		s.Domain(t, "example.com")
+		p := s.Protocol(t, "")
+		_, diags := p.ReadData("mailhost_mailboxes", map[string]any{"domain": "exmaple.com"})
+		p.NoErrors(diags)
+		acctest.Expect(t, diags, `WARNING at AttributeName("domain"): The account has no domain exmaple.com`, "Check the spelling")
+		for _, config := range []map[string]any{nil, {"domain": "example.com"}} {
+			if _, diags = p.ReadData("mailhost_mailboxes", config); len(diags) > 0 {
+				t.Errorf("%v: %s", config, acctest.Render(diags))
+			}
+		}
+	})
+}
+
 func TestDataSourceRefused(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -95,7 +113,7 @@ func TestList(t *testing.T) {
 		s.Mailbox(t, "bücher.com", "jane")
 		s.Mailbox(t, "example.org", "mary")
 		p := s.Protocol(t, "")
-		for name, c := range map[string]struct {
+		for _, c := range map[string]struct {
 			config map[string]any
 			want   []string
 		}{
@@ -103,19 +121,7 @@ func TestList(t *testing.T) {
 			"domain": {map[string]any{"domain": "Bücher.com"}, []string{"jane@xn--bcher-kva.com"}},
 			"search": {map[string]any{"search": "mar", "status": "active", "workspace_id": s.WorkspaceID}, []string{"mary@example.org"}},
 		} {
-			listed, diags := p.List(typeName, c.config, 100)
-			p.NoErrors(diags)
-			var got []string
-			for _, l := range listed {
-				got = append(got, l.DisplayName)
-				if id := p.IdentityOf(typeName, &l.Object); id["id"] != l.Text("id") || id["account_id"] != s.AccountID {
-					t.Errorf("the identity is %v", id)
-				}
-				p.ExpectPlansNothing(t, typeName, l)
-			}
-			if !slices.Equal(got, c.want) {
-				t.Errorf("%s: listed %v, want %v", name, got, c.want)
-			}
+			p.ExpectListed(t, typeName, c.config, c.want...)
 		}
 		_, diags := p.List(typeName, map[string]any{"status": "asleep"}, 100)
 		acctest.Expect(t, diags, `at AttributeName("status")`, "must be one of")
@@ -130,10 +136,12 @@ func TestListStopsAtTheLimit(t *testing.T) {
 	for i := range 12 {
 		s.Mailbox(t, "example.com", fmt.Sprintf("m%02d", i))
 	}
-	var pages atomic.Int32
+	var pages, size atomic.Int64
 	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		if strings.HasSuffix(r.URL.Path, "/mailboxes") {
 			pages.Add(1)
+			n, _ := strconv.ParseInt(r.URL.Query().Get("page_size"), 10, 64)
+			size.Store(n)
 			if r.URL.Query().Get("page") == "3" {
 				acctest.Refuse(w, http.StatusForbidden, "body", "no more")
 				return
@@ -143,8 +151,8 @@ func TestListStopsAtTheLimit(t *testing.T) {
 	}))
 	listed, diags := p.List(typeName, nil, 5)
 	p.NoErrors(diags)
-	if len(listed) != 5 || pages.Load() != 1 {
-		t.Errorf("listed %d in %d pages, want 5 in one", len(listed), pages.Load())
+	if len(listed) != 5 || pages.Load() != 1 || size.Load() != 5 {
+		t.Errorf("listed %d in %d pages of %d, want 5 in one of 5", len(listed), pages.Load(), size.Load())
 	}
 	listed, diags = p.List(typeName, nil, 0)
 	p.NoErrors(diags)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
@@ -62,6 +63,11 @@ func TestIdentity(t *testing.T) {
 		t.Errorf("import from another account: %s", got)
 	}
 
+	_, diags = p.Import(typeName, "", map[string]any{"id": "jane@example.com"})
+	if got := acctest.Render(diags); acctest.Errors(diags) != 1 || !strings.Contains(got, `id = "jane@example.com" in the import block`) {
+		t.Errorf("import by the identity of an address: %s", got)
+	}
+
 	// A read that removes the object must have set its identity.
 	if err := s.Client.DeleteMailbox(t.Context(), id); err != nil {
 		t.Fatal(err)
@@ -72,6 +78,27 @@ func TestIdentity(t *testing.T) {
 	check(o, "gone")
 	if !o.Gone() {
 		t.Error("a deleted mailbox is still in the state")
+	}
+}
+
+// An API may answer in another case than Terraform asked in: the object stays the
+// same one.
+func TestIdentityInAnyCase(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	s.Domain(t, "example.com")
+	m := s.Mailbox(t, "example.com", "jane")
+	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		acctest.Rewrite(w, r, next, func(body string) string { return strings.ReplaceAll(body, m.ID, strings.ToUpper(m.ID)) })
+	}))
+	o, diags := p.Import(typeName, "", map[string]any{"id": m.ID})
+	p.NoErrors(diags)
+	for range 2 {
+		o, diags = p.Read(typeName, o)
+		p.NoErrors(diags)
+	}
+	if got := p.IdentityOf(typeName, o)["id"]; got != m.ID {
+		t.Errorf("the identity is %s, want %s", got, m.ID)
 	}
 }
 
@@ -229,11 +256,16 @@ func TestRemainsIsAnnounced(t *testing.T) {
 		p.NoErrors(diags)
 		for name, config := range map[string]map[string]any{"destroy": nil, "replacement": attributes(map[string]any{"local_part": "john"})} {
 			_, diags := s.Protocol(t, "").Plan(typeName, config, o)
-			if !s.PublishedOnly && len(diags) != 0 {
-				t.Errorf("%s: %s", name, acctest.Render(diags))
-			}
-			if s.PublishedOnly {
+			switch {
+			case s.PublishedOnly:
 				acctest.Expect(t, diags, "WARNING: The mailbox jane@example.com will still exist", o.Text("id"), "still paid for")
+			case config != nil:
+				acctest.Expect(t, diags, "WARNING: The plan replaces the mailbox jane@example.com", "another domain or local_part", "mail in it is lost", "undo the change")
+			default:
+				acctest.Expect(t, diags, "WARNING: The plan deletes a mailbox with its mail", "jane@example.com is lost", "destroy = false")
+			}
+			if len(diags) > 1 {
+				t.Errorf("%s: %s", name, acctest.Render(diags))
 			}
 		}
 		_, diags = p.Plan(typeName, attributes(map[string]any{"last_name": "Roe"}), o)
@@ -241,4 +273,44 @@ func TestRemainsIsAnnounced(t *testing.T) {
 			t.Errorf("update: %s", acctest.Render(diags))
 		}
 	})
+}
+
+// What the plan does not know of an address may turn out to be what it is, and the
+// mailbox is replaced nevertheless.
+func TestUnknownAddressIsAnnounced(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	s.Domain(t, "example.com")
+	p := s.Protocol(t, "")
+	o, diags := p.Apply(t.Context(), typeName, attributes(nil), nil)
+	p.NoErrors(diags)
+	for name, c := range map[string]struct {
+		changes map[string]any
+		want    []string
+	}{
+		"domain":          {map[string]any{"domain": acctest.Unknown}, []string{"Only the apply will know its domain,", "mail in it is lost", "give domain a value that the plan knows", "depends_on"}},
+		"both":            {map[string]any{"domain": acctest.Unknown, "local_part": acctest.Unknown}, []string{"its domain and local_part,"}},
+		"another as well": {map[string]any{"domain": acctest.Unknown, "local_part": "john"}, []string{"another domain or local_part", "undo the change"}},
+	} {
+		plan, diags := p.Plan(typeName, attributes(c.changes), o)
+		acctest.Expect(t, diags, append([]string{"WARNING: The plan replaces the mailbox jane@example.com"}, c.want...)...)
+		if len(plan.Replace) == 0 {
+			t.Errorf("%s: the plan does not replace it", name)
+		}
+	}
+	if _, diags = p.Plan(typeName, attributes(map[string]any{"domain": "Example.COM.", "local_part": "JANE", "first_name": acctest.Unknown}), o); len(diags) > 0 {
+		t.Errorf("other spellings: %s", acctest.Render(diags))
+	}
+}
+
+// A domain that is not paid for is no mailbox in the way.
+func TestUnusableDomain(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{Registrar: apiserver.Registrar{PaymentNeeded: true}})
+	s.UnpaidDomain(t, "example.com")
+	_, diags := s.Protocol(t, "").Apply(t.Context(), typeName, attributes(nil), nil)
+	acctest.Expect(t, diags, "ERROR: Can't create the mailbox jane@example.com", "pending_payment", "Pay for the domain example.com")
+	if got := acctest.Render(diags); strings.Contains(got, "import it") {
+		t.Errorf("the error is %s", got)
+	}
 }

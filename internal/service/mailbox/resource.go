@@ -1,6 +1,7 @@
 package mailbox
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -38,7 +39,13 @@ func (r *Resource) Metadata(_ context.Context, req resource.MetadataRequest, res
 // ModifyPlan implements resource.ResourceWithModifyPlan.
 func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	service.SettlePlan(ctx, req, resp)
-	r.announceRemains(ctx, req, resp)
+	switch {
+	case r.announceRemains(ctx, req, resp) || req.State.Raw.IsNull():
+	case resp.Plan.Raw.IsNull():
+		announceLoss(ctx, req, resp)
+	default:
+		announceReplacement(ctx, req, resp)
+	}
 }
 
 // Create implements resource.Resource.
@@ -59,7 +66,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 		FirstName: plan.FirstName.ValueString(), LastName: plan.LastName.ValueString(),
 	}, client.Resumable(&resumed))
 	if err != nil {
-		addCreateError(&resp.Diagnostics, err, plan)
+		addCreateError(ctx, c, &resp.Diagnostics, err, plan)
 		return
 	}
 	if resumed {
@@ -75,15 +82,17 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 }
 
-// addCreateError tells, of a mailbox that exists already, how to import it.
-func addCreateError(diags *diag.Diagnostics, err error, plan model) {
+// addCreateError tells what is in the way of a mailbox: its domain, or one that
+// exists already and how to import that.
+func addCreateError(ctx context.Context, c *client.Client, diags *diag.Diagnostics, err error, plan model) {
 	summary := "Can't create the mailbox " + plan.address()
 	if !client.IsConflict(err) {
 		service.AddError(diags, err, summary, service.Fields{})
 		return
 	}
-	service.AddErrorAdvising(diags, err, summary, service.Fields{}, "If it exists already and is the mailbox that you mean, import it by its address; "+
+	next := cmp.Or(service.UnusableDomain(ctx, c, plan.Domain.ValueString()), "If it exists already and is the mailbox that you mean, import it by its address; "+
 		"if another resource manages it, remove one of the two. Otherwise choose another local_part.")
+	service.AddErrorAdvising(diags, err, summary, service.Fields{}, next)
 }
 
 // awaitReady waits until a mailbox is no longer being provisioned. It returns

@@ -34,11 +34,11 @@ var object = service.Object[api.MasterPassword, record]{
 			Domain: by["domain"], WorkspaceID: by["workspace_id"], ScopeType: by["scope_type"], Search: by["search"],
 		})
 	},
-	Recorder: func(c *client.Client) func(context.Context, *api.MasterPassword) (record, error) {
+	Recorder: func(c *client.Client) func(context.Context, *api.MasterPassword) record {
 		domains := service.RememberDomains(c)
-		return func(ctx context.Context, p *api.MasterPassword) (r record, err error) {
+		return func(ctx context.Context, p *api.MasterPassword) (r record) {
 			r.fill(ctx, domains, p)
-			return r, nil
+			return r
 		}
 	},
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -140,7 +139,7 @@ func TestList(t *testing.T) {
 		three(t, s)
 		create(t, s, api.CreateMasterPasswordBody{Name: "Backup"})
 		p := s.Protocol(t, "")
-		for name, c := range map[string]struct {
+		for _, c := range map[string]struct {
 			config map[string]any
 			want   []string
 		}{
@@ -149,21 +148,10 @@ func TestList(t *testing.T) {
 			"workspace": {map[string]any{"workspace_id": s.WorkspaceID, "search": "op"}, []string{"Ops (workspace)"}},
 			"account":   {map[string]any{"scope_type": "account", "search": "BACK"}, []string{"Backup"}},
 		} {
-			listed, diags := p.List(typeName, c.config, 100)
-			p.NoErrors(diags)
-			var got []string
-			for _, l := range listed {
-				got = append(got, l.DisplayName)
-				if id := p.IdentityOf(typeName, &l.Object); id["id"] != l.Text("id") || id["account_id"] != s.AccountID {
-					t.Errorf("the identity is %v", id)
-				}
+			for _, l := range p.ExpectListed(t, typeName, c.config, c.want...) {
 				if config := p.AsConfig(typeName, &l.Object); config["generate"] != nil || config["value_wo_version"] != nil {
 					t.Errorf("the generated configuration is %v", config)
 				}
-				p.ExpectPlansNothing(t, typeName, l)
-			}
-			if !slices.Equal(got, c.want) {
-				t.Errorf("%s: listed %v, want %v", name, got, c.want)
 			}
 		}
 		_, diags := p.List(typeName, map[string]any{"domain": "example.com", "workspace_id": s.WorkspaceID}, 100)

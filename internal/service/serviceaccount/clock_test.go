@@ -13,6 +13,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 	mailhost "github.com/mailhost/terraform-provider-mailhost/internal/provider"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/serviceaccount"
+	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
 // clock is the provider's, which a test moves.
@@ -42,6 +43,17 @@ func (c *clock) provider() provider.Provider { return clocked{mailhost.New("test
 type clocked struct {
 	provider.Provider
 	*clock
+}
+
+// ending is a provider whose end a test brings about.
+type ending struct {
+	clocked
+	session *session.Session
+}
+
+func (p *ending) Configure(ctx context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse) {
+	p.clocked.Configure(ctx, req, resp)
+	p.session, _ = resp.EphemeralResourceData.(*session.Session)
 }
 
 func (p clocked) Resources(context.Context) []func() resource.Resource {

@@ -77,9 +77,10 @@ const tokenDescription = `A bearer token for the account's API that lives no lon
 It belongs to a service account of its own, which is created when Terraform opens the token and revoked when Terraform closes it, at the end of the run. It may do what the provider's own credential may do, never more.
 
 * **Terraform opens it in each plan and again in each apply**, so each of these creates a service account and revokes it. The revoked ones stay in the account's list, with a ` + "`revoked_at`" + `.
-* The token stops working after its ` + "`lifetime`" + ` in any case: give it a longer one than the run takes. What is cut off before it could revoke leaves a token for that time at most.
+* The token stops working after its ` + "`lifetime`" + ` in any case: give it a longer one than the run takes. A run that fails or is interrupted revokes it as well. One that is killed, or has lost its connection to the API by then, leaves a token for that time at most.
 * A revocation that fails is an error at the end of the run, which tells when the token stops working by itself; what was applied before stays applied. The provider's credential needs the capabilities ` + "`service_account.create` and `service_account.revoke`" + `.
 * An API that has the published operations only can't revoke. There the token works until its ` + "`lifetime`" + ` is over, which a warning says at the end of each run: keep it short.
+* Open it with a provider configuration whose own credential stays. Where that has its token from another ` + "`mailhost_service_account_token`" + `, the CLI may close the two in any order, so that the one can't be revoked any more.
 * It needs Terraform 1.10 or OpenTofu 1.11.`
 
 // Schema implements ephemeral.EphemeralResource.
@@ -136,7 +137,18 @@ func (t *Token) Open(ctx context.Context, req ephemeral.OpenRequest, resp *ephem
 	resp.Diagnostics.Append(resp.Result.Set(ctx, &m)...)
 	if resp.Diagnostics.HasError() {
 		_ = revoke(ctx, c, o.ID) // what is not open is not closed
+		return
 	}
+	t.Leave(o.ID, func(ctx context.Context) error { return o.end(ctx, c) })
+}
+
+// end revokes the service account when the provider ends without a Close.
+func (o opened) end(ctx context.Context, c *client.Client) error {
+	err := c.RevokeServiceAccount(ctx, o.ID)
+	if err == nil || client.IsNotFound(err) || errors.Is(err, client.ErrDeleteUnsupported) {
+		return nil
+	}
+	return fmt.Errorf("can't revoke the %s, %s, whose token works until %s: %w", o, o.ID, o.ExpiresAt, err)
 }
 
 // addOpenError tells why no token could be had, and what became of a service
@@ -151,7 +163,7 @@ func (t *Token) addOpenError(ctx context.Context, c *client.Client, diags *diag.
 	}
 	lost, ok := errors.AsType[*client.SecretLostError](err)
 	if !ok {
-		service.AddError(diags, err, summary, fields)
+		addCreateError(diags, err, summary, fields)
 		return
 	}
 	reasons := []string{"The API's answer was lost, and with it the token, which it tells only once."}
@@ -171,6 +183,9 @@ func (t *Token) addOpenError(ctx context.Context, c *client.Client, diags *diag.
 // these have the very time to end as well. It returns the ids of what it revoked,
 // and what it could not revoke in words.
 func (o opened) revokeLost(ctx context.Context, c *client.Client, ids []string) (revoked, failures []string) {
+	// Also where the run is being interrupted: that is when answers get lost.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTimeout)
+	defer cancel()
 	for _, id := range ids {
 		a, err := c.GetServiceAccount(ctx, id)
 		if err == nil && (a.RevokedAt != nil || a.ExpiresAt == nil || !customtype.Equal[customtype.Timestamp](*a.ExpiresAt, o.ExpiresAt)) {
@@ -203,6 +218,7 @@ func (t *Token) Close(ctx context.Context, req ephemeral.CloseRequest, resp *eph
 			"Terraform did not hand over which one it is. Its token stops working by itself when its lifetime is over.")
 		return
 	}
+	t.TakeBack(o.ID)
 	err := revoke(ctx, c, o.ID)
 	ends := fmt.Sprintf("Its token stops working by itself at %s. Its id is %s.", o.ExpiresAt, o.ID)
 	switch {

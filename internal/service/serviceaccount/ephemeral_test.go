@@ -3,6 +3,7 @@ package serviceaccount_test
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+	mailhost "github.com/mailhost/terraform-provider-mailhost/internal/provider"
 )
 
 const tokenType = "mailhost_service_account_token"
@@ -72,6 +74,46 @@ func TestToken(t *testing.T) {
 			c.advance(-want.lifetime)
 		}
 	})
+}
+
+// TestTokenLeftOpen ends the provider without a close, as Terraform does after a run
+// that failed or was interrupted.
+func TestTokenLeftOpen(t *testing.T) {
+	t.Parallel()
+	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+		served := &ending{clocked: clocked{mailhost.New("test")(), newClock()}}
+		p := s.ProtocolOf(t, "", served)
+		var open []*acctest.Object
+		for range 3 {
+			o, diags := p.Open(tokenType, nil)
+			p.NoErrors(diags)
+			open = append(open, o)
+		}
+		p.NoErrors(p.Close(tokenType, open[0]))
+		if err := served.session.End(t.Context()); err != nil {
+			t.Errorf("the end says %v", err)
+		}
+		for _, o := range open {
+			if works(s, o.Text("token")) != s.PublishedOnly {
+				t.Errorf("after the end the token of %s works: %t", o.Text("id"), !s.PublishedOnly)
+			}
+		}
+	})
+}
+
+// A revocation at the end that fails tells of which service account.
+func TestTokenLeftOpenFails(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	served := &ending{clocked: clocked{mailhost.New("test")(), newClock()}}
+	p := s.ProtocolOf(t, "", served)
+	o, diags := p.Open(tokenType, nil)
+	p.NoErrors(diags)
+	s.Fault(t, fault.Rule{Operation: api.RevokeServiceAccount.ID, Status: http.StatusForbidden})
+	err := served.session.End(t.Context())
+	if err == nil || !strings.Contains(err.Error(), o.Text("id")) || strings.Contains(err.Error(), o.Text("token")) {
+		t.Errorf("the end says %v", err)
+	}
 }
 
 // TestTokenGone closes what is revoked or unknown already.
@@ -149,6 +191,27 @@ func TestTokenLost(t *testing.T) {
 				t.Errorf("there are %v:\n%s", left, acctest.Render(diags))
 			}
 		})
+	}
+}
+
+// TestTokenInterrupted interrupts the run while the token is being made.
+func TestTokenInterrupted(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	var p *acctest.Protocol
+	p = s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if r.Method == http.MethodPost {
+			next.ServeHTTP(httptest.NewRecorder(), r)
+			p.Interrupt()
+			<-r.Context().Done()
+			return
+		}
+		next.ServeHTTP(w, r)
+	}))
+	_, diags := p.Open(tokenType, nil)
+	acctest.Expect(t, diags, "The API's answer was lost", "has been revoked again")
+	if left := living(t, s); len(left) > 0 {
+		t.Errorf("there are %v", left)
 	}
 }
 

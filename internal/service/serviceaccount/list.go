@@ -30,12 +30,10 @@ var object = service.Object[api.ServiceAccount, record]{
 	List: func(ctx context.Context, c *client.Client, _ service.Given) iter.Seq2[api.ServiceAccount, error] {
 		return c.ListServiceAccounts(ctx)
 	},
-	Recorder: func(*client.Client) func(context.Context, *api.ServiceAccount) (record, error) {
-		return func(_ context.Context, a *api.ServiceAccount) (r record, err error) {
-			r.fill(a)
-			return r, nil
-		}
-	},
+	Recorder: service.Recorded(func(a *api.ServiceAccount) (r record) {
+		r.fill(a)
+		return r
+	}),
 }
 
 // NewDataSource returns data.mailhost_service_account.

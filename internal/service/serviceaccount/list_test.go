@@ -3,7 +3,6 @@ package serviceaccount_test
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"testing"
 	"time"
 
@@ -101,21 +100,8 @@ func TestList(t *testing.T) {
 	s.Advance(2 * time.Hour)
 	create(t, s, "CI")
 	p := s.Protocol(t, "")
-	listed, diags := p.List(typeName, nil, 100)
-	p.NoErrors(diags)
-	var got []string
-	for _, l := range listed {
-		got = append(got, l.DisplayName)
-		if id := p.IdentityOf(typeName, &l.Object); id["id"] != l.Text("id") || id["account_id"] != s.AccountID {
-			t.Errorf("the identity is %v", id)
-		}
-		p.ExpectPlansNothing(t, typeName, l)
-	}
-	slices.Sort(got)
-	if want := []string{"CI", "acceptance test", "over"}; !slices.Equal(got, want) {
-		t.Errorf("listed %q, want %q", got, want)
-	}
-	listed, diags = p.List(typeName, nil, 2)
+	p.ExpectListed(t, typeName, nil, "acceptance test", "over", "CI")
+	listed, diags := p.List(typeName, nil, 2)
 	if p.NoErrors(diags); len(listed) != 2 {
 		t.Errorf("listed %d, want the limit of 2", len(listed))
 	}

@@ -21,11 +21,14 @@ func (m model) remains(now time.Time) service.Remains {
 // announceRemains warns in a plan that gives the service account up, where the API can't
 // revoke it.
 func (r *Resource) announceRemains(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	var state model
+	var state, plan model
 	if !req.State.Raw.IsNull() {
 		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	}
+	if !resp.Plan.Raw.IsNull() {
+		resp.Diagnostics.Append(resp.Plan.Get(ctx, &plan)...)
+	}
 	r.AnnounceRemains(ctx, req, resp, state.remains(r.now()), func(ctx context.Context, c *client.Client) bool {
 		return c.RevokesServiceAccounts(ctx, state.ID.ValueString())
-	}, state.replacedBy()...)
+	}, state.replacedBy(plan)...)
 }

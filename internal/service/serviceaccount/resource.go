@@ -68,7 +68,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 		Name: plan.Name.ValueString(), ExpiresAt: plan.expiry(r.now()),
 	})
 	if err != nil {
-		service.AddError(&resp.Diagnostics, err, "Can't create the "+plan.label(), plan.fields())
+		addCreateError(&resp.Diagnostics, err, "Can't create the "+plan.label(), plan.fields())
 		return
 	}
 	plan.fill(&created.ServiceAccount)
@@ -94,6 +94,7 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	case errors.Is(err, client.ErrReadUnsupported) && state.Name.IsNull():
 		addNoImport(&resp.Diagnostics, state.ID.ValueString())
 	case errors.Is(err, client.ErrReadUnsupported): // what the create answered is all there is to know
+		warnExpired(&resp.Diagnostics, state, r.now())
 	case err != nil:
 		service.AddError(&resp.Diagnostics, err, "Can't read the "+state.label(), nil)
 	case a.RevokedAt != nil:

@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
@@ -74,7 +75,7 @@ func sameDuration(a, b string) bool {
 func triggered(ctx context.Context, req planmodifier.MapRequest, resp *mapplanmodifier.RequiresReplaceIfFuncResponse) {
 	var state model
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	resp.RequiresReplace = !state.isFirst(req.StateValue)
+	resp.RequiresReplace = !state.isKept(req.PlanValue)
 }
 
 // revalued decides whether another valid_for replaces the service account.
@@ -88,14 +89,21 @@ func revalued(ctx context.Context, req planmodifier.StringRequest, resp *stringp
 // an import. It can't have changed, so it replaces nothing.
 func (m model) isFirst(prior attr.Value) bool { return m.imported() && prior.IsNull() }
 
-// replacedBy returns the attributes of which a change replaces the service
-// account.
-func (m model) replacedBy() []string {
+// isKept reports whether the service account stays with other triggers: that there
+// are none can be written in two ways.
+func (m model) isKept(triggers types.Map) bool {
+	none := !triggers.IsUnknown() && len(triggers.Elements())+len(m.RotationTriggers.Elements()) == 0
+	return none || m.isFirst(m.RotationTriggers)
+}
+
+// replacedBy returns the attributes of which a change to what is planned replaces
+// the service account.
+func (m model) replacedBy(plan model) []string {
 	all := []string{"name", "expires_at"}
 	if !m.isFirst(m.ValidFor) {
 		all = append(all, "valid_for")
 	}
-	if !m.isFirst(m.RotationTriggers) {
+	if !m.isKept(plan.RotationTriggers) {
 		all = append(all, "rotation_triggers")
 	}
 	return all
@@ -159,4 +167,15 @@ func (m model) fields() service.Fields {
 		return service.Fields{}
 	}
 	return service.Fields{"expires_at": "valid_for"}
+}
+
+// addCreateError tells why a service account could not be created. A time that was
+// counted from now, and is over for the API, comes from clocks that differ.
+func addCreateError(diags *diag.Diagnostics, err error, summary string, fields service.Fields) {
+	if from := fields["expires_at"]; from != "" && len(client.ProblemsAt(err, "body", "expires_at")) > 0 {
+		service.AddErrorAdvising(diags, err, summary, fields,
+			"The time is counted from now by this machine's clock: check that it is right and that the API's agrees, or give a longer "+from+".")
+		return
+	}
+	service.AddError(diags, err, summary, fields)
 }

@@ -167,6 +167,73 @@ func TestValidity(t *testing.T) {
 	acctest.Expect(t, diags, `service account "CI" has expired`, "The next apply replaces it")
 }
 
+// TestClocksDiffer has an API whose clock is ahead by more than a service account
+// is to last.
+func TestClocksDiffer(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	s.Advance(2 * time.Hour)
+	p := s.Protocol(t, "")
+	_, diags := p.Apply(t.Context(), typeName, map[string]any{"name": "CI", "valid_for": "1h"}, nil)
+	acctest.Expect(t, diags, `ERROR at AttributeName("valid_for"): Can't create the service account "CI"`, "future", "this machine's clock", "longer valid_for")
+	_, diags = p.Open("mailhost_service_account_token", nil)
+	acctest.Expect(t, diags, `ERROR at AttributeName("lifetime")`, "future", "this machine's clock", "longer lifetime")
+}
+
+// TestExpiredUnread warns of what has expired where the API can't be asked.
+func TestExpiredUnread(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
+	c := newClock()
+	p := c.protocol(t, s, "")
+	o, diags := p.Apply(t.Context(), typeName, map[string]any{"name": "CI", "expires_at": c.now().Add(day).Format(time.RFC3339)}, nil)
+	p.NoErrors(diags)
+	c.advance(2 * day)
+	o, diags = p.Read(typeName, o)
+	acctest.Expect(t, diags, `service account "CI" has expired`, "give another expires_at")
+	if o.Gone() {
+		t.Error("it was dropped from the state")
+	}
+}
+
+// TestNoTriggers writes that there are none in two ways.
+func TestNoTriggers(t *testing.T) {
+	t.Parallel()
+	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+		p := s.Protocol(t, "")
+		some := map[string]any{"a": "1"}
+		for _, tt := range []struct {
+			from, to any
+			replaced bool
+		}{
+			{nil, map[string]any{}, false},
+			{map[string]any{}, nil, false},
+			{nil, some, true},
+			{map[string]any{}, some, true},
+			{some, map[string]any{}, true},
+			{some, nil, true},
+			{nil, acctest.Unknown, true},
+		} {
+			o, diags := p.Apply(t.Context(), typeName, map[string]any{"name": "CI", "rotation_triggers": tt.from}, nil)
+			p.NoErrors(diags)
+			config := map[string]any{"name": "CI", "rotation_triggers": tt.to}
+			plan, diags := p.Plan(typeName, config, o)
+			p.NoErrors(diags)
+			if len(plan.Replace) > 0 != tt.replaced || len(diags) > 0 != (tt.replaced && s.PublishedOnly) {
+				t.Errorf("%v to %v: replaces because of %v; %s", tt.from, tt.to, plan.Replace, acctest.Render(diags))
+			}
+			if tt.replaced {
+				continue
+			}
+			changed, diags := p.ApplyPlan(t.Context(), typeName, config, o, plan)
+			p.NoErrors(diags)
+			if changed.Text("token") != o.Text("token") {
+				t.Errorf("%v to %v: another token", tt.from, tt.to)
+			}
+		}
+	})
+}
+
 // TestImportedValidity replaces nothing that was imported until it is due.
 func TestImportedValidity(t *testing.T) {
 	t.Parallel()

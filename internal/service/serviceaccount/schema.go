@@ -40,13 +40,13 @@ func (r *Resource) Schema(_ context.Context, _ resource.SchemaRequest, resp *res
 		PlanModifiers: []planmodifier.String{
 			service.KeepEqual(sameDuration), stringplanmodifier.RequiresReplaceIf(revalued, replaces, replaces),
 		},
-		MarkdownDescription: "How long the token works from the creation of the service account on, such as `2160h` for 90 days, in place of a fixed `expires_at`. " +
+		MarkdownDescription: "How long the token works from the creation of the service account on, such as `2160h` for 90 days, at least `1m`, in place of a fixed `expires_at`. " +
 			"One that has expired is replaced, with `rotate_before` in time. Another duration replaces the service account.",
 	}
 	attributes["rotate_before"] = schema.StringAttribute{
 		Optional:   true,
 		Validators: []validator.String{validate.Duration(minValidity, 0)},
-		MarkdownDescription: "How long before the token expires the service account is replaced, such as `168h` for a week: the first plan within that time replaces it, and with it the token. " +
+		MarkdownDescription: "How long before the token expires the service account is replaced, such as `168h` for a week, at least `1m`: the first plan within that time replaces it, and with it the token. " +
 			"Let Terraform run more often than that. It needs `valid_for`, and must be shorter. A change of it changes nothing else.",
 	}
 	attributes["rotation_triggers"] = schema.MapAttribute{

@@ -14,12 +14,13 @@ func txt(name, value any) map[string]any {
 	return map[string]any{"domain": "example.com", "name": name, "type": "TXT", "value": value}
 }
 
-func TestSecondSPF(t *testing.T) {
+func TestSecondPolicy(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	s.Domain(t, "example.com")
 	create(t, s, "example.com", "news", "TXT", policy, "")
 	create(t, s, "example.com", "site", "TXT", "v=spf10 is something else", "")
+	create(t, s, "example.com", "_mta-sts", "TXT", "v=STSv1; id=1;", "")
 	p := s.Protocol(t, "")
 	for name, c := range map[string]struct {
 		config map[string]any
@@ -27,7 +28,11 @@ func TestSecondSPF(t *testing.T) {
 	}{
 		"at the apex":       {txt("@", `"V=SPF1 " "-all"`), []string{`WARNING at AttributeName("value")`, "A second SPF record at @ of example.com", "came with the domain", "_spf.mailhost.example", "permerror", "subdomain"}},
 		"absolute":          {txt("Example.com", "v=spf1"), []string{"A second SPF record at Example.com of example.com"}},
-		"beside another":    {txt("news.example.com.", "v=spf1 -all"), []string{"A second SPF record", policy, "Put all senders into one record"}},
+		"beside another":    {txt("news.example.com.", "v=spf1 -all"), []string{"A second SPF record", policy, "Put all into one record"}},
+		"a second DMARC":    {txt("_dmarc", "v=DMARC1; p=reject"), []string{"A second DMARC record at _dmarc of example.com", "came with the domain", "RFC 7489", "subdomain"}},
+		"a DMARC elsewhere": {txt("_dmarc.news", "v=DMARC1; p=reject"), nil},
+		"MTA-STS":           {txt("_mta-sts", "v=STSv1; id=2;"), []string{"A second MTA-STS record", "RFC 8461"}},
+		"another kind":      {txt("_mta-sts", "v=TLSRPTv1; rua=mailto:a@example.com"), nil},
 		"the same":          {txt("news", `"`+policy+`"`), nil},
 		"elsewhere":         {txt("other", policy), nil},
 		"no other policy":   {txt("site", policy), nil},
@@ -45,9 +50,9 @@ func TestSecondSPF(t *testing.T) {
 	}
 }
 
-// TestSecondSPFLater changes a record: into a policy, which is told, and a policy
+// TestSecondPolicyLater changes a record: into a policy, which is told, and a policy
 // into another, which is not.
-func TestSecondSPFLater(t *testing.T) {
+func TestSecondPolicyLater(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	s.Domain(t, "example.com")
@@ -72,8 +77,8 @@ func TestSecondSPFLater(t *testing.T) {
 	}
 }
 
-// TestSecondSPFUntold can't look: by the API, or for now.
-func TestSecondSPFUntold(t *testing.T) {
+// TestSecondPolicyUntold can't look: by the API, or for now.
+func TestSecondPolicyUntold(t *testing.T) {
 	t.Parallel()
 	published := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
 	published.Domain(t, "example.com")

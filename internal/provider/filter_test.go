@@ -1,0 +1,213 @@
+package provider_test
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+)
+
+// TestEveryFilterIsSent gives each filter that the contract has for a list to the
+// plural data source and to the list resource, and looks for it in the request.
+func TestEveryFilterIsSent(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	s.Domain(t, "example.com")
+	var asked requests
+	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		asked.add(r.URL)
+		next.ServeHTTP(w, r)
+	}))
+	eachFilter(t, s, p, func(f filter) {
+		p.NoErrors(f.use())
+		sent := asked.take(f.path, f.name)
+		if byID := f.name == "domain" && len(sent) > 0; !byID && !slices.Contains(sent, fmt.Sprint(f.value)) {
+			t.Errorf("%s does not send %s = %v with %s: pass it on in the package's list.go", f.of, f.name, f.value, f.path)
+		}
+	})
+}
+
+// TestRefusedFilterIsNamed has an API that refuses each filter.
+func TestRefusedFilterIsNamed(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	s.Domain(t, "example.com")
+	var refused atomic.Pointer[filter]
+	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if f := refused.Load(); r.URL.Path == f.path {
+			acctest.Refuse(w, http.StatusUnprocessableEntity, "query."+f.name, "not this one")
+			return
+		}
+		next.ServeHTTP(w, r)
+	}))
+	eachFilter(t, s, p, func(f filter) {
+		refused.Store(&f)
+		acctest.Expect(t, f.use(), fmt.Sprintf("ERROR at AttributeName(%q): Can't list the ", f.name), "Not this one.")
+	})
+}
+
+// filter is a filter of a data source or of a list resource.
+type filter struct {
+	of, path, name string
+	value          any
+	// use lists by it.
+	use func() []*tfprotov6.Diagnostic
+}
+
+// eachFilter goes through the filters that the contract has for its lists. It
+// fails where they are not those of the schemas.
+func eachFilter(t *testing.T, s *acctest.Server, p *acctest.Protocol, do func(filter)) {
+	t.Helper()
+	all := schemas(t)
+	lists := 0
+	for _, spec := range api.Specs() {
+		values := filtersOf(s, spec.Request)
+		if spec.Method != http.MethodGet || len(values) == 0 {
+			continue
+		}
+		lists++
+		path := strings.ReplaceAll(spec.Path, "{account_id}", s.AccountID)
+		for of, list := range listers(t, p, all, "mailhost_"+pluralOf(spec.ID)) {
+			expectFilters(t, of, list.schema, values)
+			for name, value := range values {
+				use := func() []*tfprotov6.Diagnostic { return list.by(map[string]any{name: value}) }
+				do(filter{of: of, path: path, name: name, value: value, use: use})
+			}
+		}
+	}
+	if lists != 7 {
+		t.Errorf("the contract has %d lists with filters", lists)
+	}
+}
+
+// requests are what a server was asked for.
+type requests struct {
+	mu  sync.Mutex
+	all []*url.URL
+}
+
+func (r *requests) add(u *url.URL) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.all = append(r.all, u)
+}
+
+// take returns what was sent to a path as a query parameter since the last take.
+func (r *requests) take(path, parameter string) (sent []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, u := range r.all {
+		if q := u.Query(); u.Path == path && q.Get(parameter) != "" {
+			sent = append(sent, q.Get(parameter))
+		}
+	}
+	r.all = nil
+	return sent
+}
+
+// lister is a data source or a list resource.
+type lister struct {
+	schema *tfprotov6.Schema
+	by     func(config map[string]any) []*tfprotov6.Diagnostic
+}
+
+// listers returns a plural data source, and the list resource beside it if there
+// is one.
+func listers(t *testing.T, p *acctest.Protocol, all *tfprotov6.GetProviderSchemaResponse, plural string) map[string]lister {
+	t.Helper()
+	found := map[string]lister{"data." + plural: {all.DataSourceSchemas[plural], func(config map[string]any) []*tfprotov6.Diagnostic {
+		o, diags := p.ReadData(plural, config)
+		if len(diags) == 0 {
+			expectKept(t, plural, o, config)
+		}
+		return diags
+	}}}
+	for name, s := range all.ListResourceSchemas {
+		if plural == name+"s" || plural == name+"es" {
+			found["list."+name] = lister{s, func(config map[string]any) []*tfprotov6.Diagnostic {
+				_, diags := p.List(name, config, 10)
+				return diags
+			}}
+		}
+	}
+	return found
+}
+
+// expectKept fails unless the state of a data source has its configuration.
+func expectKept(t *testing.T, name string, o *acctest.Object, config map[string]any) {
+	t.Helper()
+	var fields map[string]tftypes.Value
+	if err := o.State.As(&fields); err != nil {
+		t.Fatal(err)
+	}
+	for attribute, want := range config {
+		if got := fields[attribute]; !got.Equal(tftypes.NewValue(got.Type(), want)) {
+			t.Errorf("%s of data.%s is %s, not the configuration's %v", attribute, name, got, want)
+		}
+	}
+}
+
+// filtersOf returns a value for each filter of a list's request, by name.
+func filtersOf(s *acctest.Server, request reflect.Type) map[string]any {
+	filters := map[string]any{}
+	for _, f := range reflect.VisibleFields(request) {
+		name := f.Tag.Get("query")
+		first, _, choice := strings.Cut(f.Tag.Get("enum"), ",")
+		switch {
+		case name == "" || strings.HasPrefix(name, "page"):
+		case f.Type.Kind() == reflect.Bool:
+			filters[name] = true
+		case choice:
+			filters[name] = first
+		case name == "domain":
+			filters[name] = "example.com"
+		case name == "country_code":
+			filters[name] = "DE"
+		case f.Tag.Get("format") == "uuid":
+			filters[name] = s.WorkspaceID
+		case f.Tag.Get("format") == "date-time":
+			filters[name] = "2026-01-31T12:00:00Z"
+		default:
+			filters[name] = "www"
+		}
+	}
+	return filters
+}
+
+// pluralOf names the data source of what an operation lists.
+func pluralOf(operation string) string {
+	if operation == api.ListForwarding.ID {
+		return "forwardings" // the API has no plural of it
+	}
+	return strings.ReplaceAll(strings.TrimPrefix(operation, "list-"), "-", "_")
+}
+
+// expectFilters fails unless a schema's configuration is the contract's filters.
+func expectFilters(t *testing.T, name string, s *tfprotov6.Schema, filters map[string]any) {
+	t.Helper()
+	if s == nil {
+		t.Fatalf("there is no %s for a list of the contract", name)
+	}
+	var got []string
+	for _, a := range s.Block.Attributes {
+		if a.Optional {
+			got = append(got, a.Name)
+		}
+	}
+	slices.Sort(got)
+	if want := slices.Sorted(maps.Keys(filters)); !slices.Equal(got, want) {
+		t.Errorf("%s has the filters %q, the contract %q", name, got, want)
+	}
+}

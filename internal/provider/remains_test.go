@@ -1,0 +1,65 @@
+package provider_test
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+)
+
+// given is what a resource is made of, and a change that replaces it.
+type given struct{ config, replacing map[string]any }
+
+func everyResource(t *testing.T, s *acctest.Server) map[string]given {
+	t.Helper()
+	s.Domain(t, "example.com")
+	s.Domain(t, "example.org")
+	var options []string
+	for o, err := range s.Client.ListDedicatedIPOptions(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		options = append(options, o.ID)
+	}
+	return map[string]given{
+		"mailhost_dedicated_ip":    {map[string]any{"option_id": options[0]}, map[string]any{"option_id": options[1]}},
+		"mailhost_dns_record":      {map[string]any{"domain": "example.com", "type": "A", "name": "www", "value": "192.0.2.1"}, map[string]any{"name": "web"}},
+		"mailhost_domain":          {map[string]any{"name": "example.com"}, map[string]any{"name": "example.org"}},
+		"mailhost_forwarding":      {map[string]any{"target_email": "jane@example.net"}, map[string]any{"domain": "example.com"}},
+		"mailhost_mailbox":         {map[string]any{"domain": "example.com", "local_part": "jane", "first_name": "Jane", "last_name": "Doe"}, map[string]any{"local_part": "john"}},
+		"mailhost_master_password": {map[string]any{"name": "ops", "generate": true}, map[string]any{"domain": "example.com"}},
+		"mailhost_service_account": {map[string]any{"name": "ci"}, map[string]any{"name": "cd"}},
+	}
+}
+
+// TestRemainsAreAnnounced plans the destroy and the replacement of each resource:
+// where the API can't delete it, the plan says that it will still exist.
+func TestRemainsAreAnnounced(t *testing.T) {
+	t.Parallel()
+	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+		resources := everyResource(t, s)
+		if got, want := slices.Sorted(maps.Keys(resources)), slices.Sorted(maps.Keys(schemas(t).ResourceSchemas)); !slices.Equal(got, want) {
+			t.Errorf("this test has %q, the provider %q", got, want)
+		}
+		for name, r := range resources {
+			p := s.Protocol(t, "")
+			o, diags := p.Apply(t.Context(), name, r.config, nil)
+			p.NoErrors(diags)
+			another := maps.Clone(r.config)
+			maps.Copy(another, r.replacing)
+			for what, config := range map[string]map[string]any{"destroy": nil, "replacement": another, "nothing": r.config} {
+				plan, diags := s.Protocol(t, "").Plan(name, config, o) // by a provider that has asked for nothing yet
+				p.NoErrors(diags)
+				if replaced := len(plan.Replace) > 0; replaced != (what == "replacement") {
+					t.Errorf("%s of %s replaces at %s", what, name, plan.Replace)
+				}
+				text := acctest.Render(diags)
+				if told := strings.Contains(text, "will still exist") && strings.Contains(text, o.Text("id")); told != (s.PublishedOnly && what != "nothing") {
+					t.Errorf("the plan of %s of %s says %q", what, name, text)
+				}
+			}
+		}
+	})
+}

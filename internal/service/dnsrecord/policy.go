@@ -1,0 +1,101 @@
+package dnsrecord
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
+)
+
+// policy is a kind of TXT record of which a name may have one: of two, receivers
+// take neither.
+type policy struct {
+	// version is the record's first tag, noun names the record.
+	version, noun string
+	// neither says what comes of two, and where that is written.
+	neither string
+}
+
+var policies = []policy{
+	{"v=spf1", "SPF", "the check ends in permerror (RFC 7208, section 4.5), and mail may be refused"},
+	{"v=DMARC1", "DMARC", "mail is treated as if there were none (RFC 7489, section 6.6.3)"},
+	{"v=STSv1", "MTA-STS", "mail is sent as if there were no policy (RFC 8461, section 3.1)"},
+	{"v=TLSRPTv1", "TLS-RPT", "nobody reports (RFC 8460, section 3)"},
+}
+
+// warnOfSecondPolicy warns in a plan that publishes a policy where the name has
+// one of the kind already. Where the API can't tell what there is, nothing is
+// said.
+func (r *Resource) warnOfSecondPolicy(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	var plan, state model
+	if resp.Plan.Raw.IsNull() || resp.Diagnostics.HasError() {
+		return
+	}
+	resp.Diagnostics.Append(resp.Plan.Get(ctx, &plan)...)
+	if !req.State.Raw.IsNull() {
+		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+		if plan.Value.Equal(state.Value) || !plan.Domain.Equal(state.Domain) || !plan.Name.Equal(state.Name) || !plan.Type.Equal(state.Type) {
+			return // nothing new, or a replacement, which is planned once more as a create
+		}
+	}
+	kind := policyOf(plan.Type.ValueString(), plan.Value.ValueString())
+	if plan.Domain.IsUnknown() || plan.Name.IsUnknown() || kind == nil {
+		return
+	}
+	// What is wrong with the connection is not for a warning to tell.
+	var unconnected diag.Diagnostics
+	c := r.Client(ctx, &unconnected)
+	if c == nil {
+		return
+	}
+	key := plan.naturalKey()
+	found, err := c.FindDNSRecords(ctx, key.domain, key.recordType, key.name, "")
+	if err != nil {
+		return
+	}
+	for _, other := range found {
+		// An equal one is this very record, about to be replaced, or a conflict that
+		// the create tells.
+		if policyOf(other.Type, other.Value) == kind && strconv.FormatInt(other.ID, 10) != plan.ID.ValueString() && !plan.sameValue(other.Value, key.value) {
+			kind.addSecond(&resp.Diagnostics, plan, other)
+			return
+		}
+	}
+}
+
+func (p *policy) addSecond(diags *diag.Diagnostics, plan model, other api.DNSRecord) {
+	what, next := "the record "+strconv.FormatInt(other.ID, 10),
+		"Put all into one record, unless that is the one which this plan replaces."
+	if other.IsSystemManaged {
+		what += ", which came with the domain and can't be changed"
+		next = "Send from a subdomain with a policy of its own in place of this record; or have the service's operator change that record."
+	}
+	diags.AddAttributeWarning(path.Root("value"), fmt.Sprintf("A second %s record at %s of %s", p.noun, plan.Name.ValueString(), plan.Domain.ValueString()),
+		fmt.Sprintf("There is one already, %s: %.200q. Of two, receivers take neither: %s.\n\n%s", what, other.Value, p.neither, next))
+}
+
+// policyOf returns the kind of policy that a record is, or nil: its first tag ends
+// with a blank or a semicolon.
+func policyOf(recordType, value string) *policy {
+	text, err := dnsdata.Text(value)
+	if recordType != dnsdata.TypeTXT || err != nil {
+		return nil
+	}
+	version := text
+	if end := strings.IndexAny(text, " ;"); end >= 0 {
+		version = text[:end]
+	}
+	for i := range policies {
+		if strings.EqualFold(version, policies[i].version) {
+			return &policies[i]
+		}
+	}
+	return nil
+}
