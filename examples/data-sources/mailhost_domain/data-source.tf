@@ -25,7 +25,7 @@ data "mailhost_domain" "main" {
 }
 
 resource "mailhost_mailbox" "info" {
-  domain     = data.mailhost_domain.main.id
+  domain     = data.mailhost_domain.main.name # known in every plan; its id is not while the domain changes
   local_part = "info"
   first_name = "Front"
   last_name  = "Desk"
