@@ -6,7 +6,8 @@
 // everywhere. With TF_ACC the examples of resources, data sources, functions and
 // ephemeral resources are also applied, planned again and destroyed through the
 // real CLI, and those of actions and list resources where the CLI knows them; the
-// ids in import examples are used for real imports.
+// ids in import examples are used for real imports. What the guides for getting
+// started and on permissions promise is tried.
 //
 // The package has tests alone.
 package examples
