@@ -11,20 +11,84 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 )
 
+const permissions = "../../docs/guides/permissions.md"
+
 // TestPermissions compares the guide with the contract's capabilities.
 func TestPermissions(t *testing.T) {
 	t.Parallel()
-	guide := read(t, "../../docs/guides/permissions.md")
+	guide := read(t, permissions)
+	named := capabilities(guide)
 	for _, c := range api.Capabilities() {
-		if !strings.Contains(guide, "`"+string(c)+"`") {
+		if !slices.Contains(named, c) {
 			t.Errorf("the guide does not say what needs %s", c)
 		}
 	}
-	for _, named := range regexp.MustCompile("`([a-z_]+\\.[a-z]+)`").FindAllStringSubmatch(guide, -1) {
-		if named[1] != "data.mailhost" && !slices.Contains(api.Capabilities(), api.Capability(named[1])) {
-			t.Errorf("there is no capability %s", named[1])
+	for _, c := range named {
+		if c != "data.mailhost" && !slices.Contains(api.Capabilities(), c) {
+			t.Errorf("there is no capability %s", c)
 		}
 	}
+}
+
+// capabilities returns the capabilities that a text names.
+func capabilities(text string) (named []api.Capability) {
+	for _, m := range regexp.MustCompile("`([a-z_]+\\.[a-z]+)`").FindAllStringSubmatch(text, -1) {
+		named = append(named, api.Capability(m[1]))
+	}
+	return named
+}
+
+// TestPermissionsAreEnough creates, changes and deletes each resource with no more
+// capabilities than the guide's table names.
+func TestPermissionsAreEnough(t *testing.T) {
+	t.Parallel()
+	rows := regexp.MustCompile("(?m)^\\| `(mailhost_[a-z_]+)` \\|(.*)\\|(.*)\\|(.*)\\|(.*)\\|$").FindAllStringSubmatch(read(t, permissions), -1)
+	if len(rows) != 7 {
+		t.Fatalf("the table has %d resources", len(rows))
+	}
+	for _, row := range rows {
+		t.Run(row[1], func(t *testing.T) {
+			t.Parallel()
+			s := acctest.NewServer(t, acctest.Options{})
+			s.Domain(t, "example.com")
+			resource := sample(s, row[1])
+			var o *acctest.Object
+			for i, config := range resource {
+				step := row[3+i]
+				if i == 1 && strings.TrimSpace(step) == "–" {
+					continue
+				}
+				s.Token = limited(t, s, slices.Concat(capabilities(row[2]), capabilities(step)))
+				p := s.Protocol(t, "")
+				next, diags := p.Apply(t.Context(), row[1], config, o)
+				if text := acctest.Render(diags); strings.Contains(text, "capability") || acctest.Errors(diags) > 0 {
+					t.Fatalf("with %s: %s", step, text)
+				}
+				o = next
+			}
+			if !o.Gone() {
+				t.Error("it is still there")
+			}
+		})
+	}
+}
+
+// sample returns the configurations of a resource to create, to change and to
+// delete it.
+func sample(s *acctest.Server, typeName string) [3]map[string]any {
+	contact := map[string]any{
+		"first_name": "Jane", "last_name": "Doe", "organization": "Example", "email": "jane@example.org", "phone": "+4930123456",
+		"address_1": "Street 1", "zip": "10115", "city": "Berlin", "state": "Berlin", "country": "DE",
+	}
+	return map[string][3]map[string]any{
+		"mailhost_domain":          {{"name": "example.net", "auto_renew": true, "contact_info": contact}, {"name": "example.net", "contact_info": contact}},
+		"mailhost_mailbox":         {{"domain": "example.com", "local_part": "jane", "first_name": "Jane", "last_name": "Doe"}, {"domain": "example.com", "local_part": "jane", "first_name": "Janet", "last_name": "Doe"}},
+		"mailhost_dns_record":      {{"domain": "example.com", "name": "www", "type": "TXT", "value": "v=spf1 -all"}, {"domain": "example.com", "name": "www", "type": "TXT", "value": "v=spf1 mx -all"}},
+		"mailhost_forwarding":      {{"domain": "example.com", "target_email": "a@example.net", "active": false}, {"domain": "example.com", "target_email": "b@example.net"}},
+		"mailhost_master_password": {{"domain": "example.com", "name": "ops", "value": "hunter22"}, {"domain": "example.com", "name": "dev", "value": "hunter22"}},
+		"mailhost_service_account": {{"name": "ci"}, {"name": "cd"}},
+		"mailhost_dedicated_ip":    {{"option_id": api.DerivedID(s.AccountID, "dedicated-ip-option:eu")}, {}},
+	}[typeName]
 }
 
 // TestViewsAreEnoughToPlan plans with a credential of no capability but those to
@@ -34,24 +98,20 @@ func TestViewsAreEnoughToPlan(t *testing.T) {
 	s := acctest.NewServer(t, acctest.Options{})
 	s.Domain(t, "example.com")
 	owner := s.Protocol(t, "")
-	s.Token = viewer(t, s)
+	s.Token = limited(t, s, slices.DeleteFunc(api.Capabilities(), func(c api.Capability) bool { return !strings.HasSuffix(string(c), ".view") }))
 	planner := s.Protocol(t, "")
-	for typeName, configs := range map[string][2]map[string]any{
-		"mailhost_domain":          {{"name": "example.com"}, {"name": "example.com", "auto_renew": true}},
-		"mailhost_mailbox":         {{"domain": "example.com", "local_part": "jane", "first_name": "Jane", "last_name": "Doe"}, {"domain": "example.com", "local_part": "jane", "first_name": "Janet", "last_name": "Doe"}},
-		"mailhost_dns_record":      {{"domain": "example.com", "name": "www", "type": "TXT", "value": "v=spf1 -all"}, {"domain": "example.com", "name": "www", "type": "TXT", "value": "v=spf1 mx -all"}},
-		"mailhost_forwarding":      {{"domain": "example.com", "target_email": "a@example.net"}, {"domain": "example.com", "target_email": "b@example.net"}},
-		"mailhost_master_password": {{"domain": "example.com", "name": "ops", "value": "hunter22"}, {"domain": "example.com", "name": "dev", "value": "hunter22"}},
-		"mailhost_service_account": {{"name": "ci"}, {"name": "cd"}},
-		"mailhost_dedicated_ip":    {{"option_id": api.DerivedID(s.AccountID, "dedicated-ip-option:eu")}, {}},
+	for _, typeName := range []string{
+		"mailhost_domain", "mailhost_mailbox", "mailhost_dns_record", "mailhost_forwarding", "mailhost_master_password",
+		"mailhost_service_account", "mailhost_dedicated_ip",
 	} {
+		configs := sample(s, typeName)
 		_, diags := planner.Plan(typeName, configs[0], nil)
 		planner.NoErrors(diags)
 		o, diags := owner.Apply(t.Context(), typeName, configs[0], nil)
 		owner.NoErrors(diags)
 		o, diags = planner.Read(typeName, o)
 		planner.NoErrors(diags)
-		for _, config := range []map[string]any{configs[0], configs[1], nil} {
+		for _, config := range configs {
 			_, diags = planner.Plan(typeName, config, o)
 			planner.NoErrors(diags)
 		}
@@ -65,24 +125,19 @@ func TestViewsAreEnoughToPlan(t *testing.T) {
 	}
 }
 
-// viewer returns the token of a service account that may view everything.
-func viewer(t *testing.T, s *acctest.Server) string {
+// limited returns the token of a service account that has some capabilities alone.
+func limited(t *testing.T, s *acctest.Server, capabilities []api.Capability) string {
 	t.Helper()
-	created, err := s.Client.CreateServiceAccount(t.Context(), api.CreateServiceAccountBody{Name: "plan"})
+	created, err := s.Client.CreateServiceAccount(t.Context(), api.CreateServiceAccountBody{Name: "limited"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	grant := func(c api.Capability) {
+	for _, c := range slices.Compact(slices.Sorted(slices.Values(capabilities))) {
 		key := string(c)
 		if _, err := s.Client.GrantAuthorization(t.Context(), api.GrantAuthorizationBody{
 			GrantKind: api.GrantCapability, SubjectType: api.SubjectServiceAccount, SubjectID: created.ID, CapabilityKey: &key,
 		}); err != nil {
 			t.Fatal(err)
-		}
-	}
-	for _, c := range api.Capabilities() {
-		if strings.HasSuffix(string(c), ".view") {
-			grant(c)
 		}
 	}
 	revokeOwner(t, s.Client, created.ID)

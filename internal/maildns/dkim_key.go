@@ -91,7 +91,7 @@ func keyBytes(s string) ([]byte, error) {
 	case block == nil:
 		return nil, errNoKey
 	case strings.TrimSpace(string(rest)) != "":
-		return nil, errors.New("there is more than one PEM block; expected one, of a public key")
+		return nil, errors.New("there is more after the first PEM block; expected one, of a public key")
 	case block.Type == "CERTIFICATE":
 		return nil, errors.New("this is a certificate; expected its public key, as openssl x509 -pubkey -noout writes it")
 	case block.Type != "PUBLIC KEY" && block.Type != "RSA PUBLIC KEY":

@@ -164,7 +164,7 @@ func TestDKIMKeyProblems(t *testing.T) {
 		"elliptic curve":            {encodePEM("PUBLIC KEY", ecPublic), "of a kind that DKIM does not have"},
 		"certificate":               {encodePEM("CERTIFICATE", ecPublic), "this is a certificate"},
 		"other PEM":                 {encodePEM("X509 CRL", ecPublic), no},
-		"two keys":                  {rsaPEM + rsaPEM, "more than one PEM block"},
+		"two keys":                  {rsaPEM + rsaPEM, "more after the first PEM block"},
 		"small":                     {text(smallDER), "has 1023 bits, and verifiers refuse less than 1024"},
 		"large":                     {text(largeDER), "has 4097 bits, and verifiers need not take more than 4096"},
 		"whole record":              {"v=DKIM1; k=rsa; p=" + rsaBase64, "a whole record"},

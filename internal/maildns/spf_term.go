@@ -202,16 +202,20 @@ func errUnknownTerm(s, name string) error {
 		return fmt.Errorf("%s %w; expected ip4:%s or ip6:%s", shorten(s), errNoTerm, spfExamples["ip4"], spfExamples["ip6"])
 	}
 	bare := strings.TrimLeft(s, "+-~?")
+	qualifier := s[:len(s)-len(bare)]
+	if len(qualifier) > 1 {
+		qualifier = ""
+	}
 	address, _, _ := strings.Cut(bare, "/")
-	if addr, err := netip.ParseAddr(address); err == nil {
+	if addr, err := netip.ParseAddr(address); err == nil && addr.Zone() == "" {
 		mechanism := "ip6"
 		if addr.Is4() {
 			mechanism = "ip4"
 		}
-		return fmt.Errorf("%s %w; write %s:%s", shorten(s), errNoTerm, mechanism, bare)
+		return fmt.Errorf("%s %w; write %s%s:%s", shorten(s), errNoTerm, qualifier, mechanism, bare)
 	}
 	if host, err := domainSpec(bare); err == nil {
-		return fmt.Errorf("%s %w; expected include:%s for the policy of that name, or a:%s or mx:%s for its hosts", shorten(s), errNoTerm, host, host, host)
+		return fmt.Errorf("%s %w; expected %[3]sinclude:%[4]s for the policy of that name, or %[3]sa:%[4]s or %[3]smx:%[4]s for its hosts", shorten(s), errNoTerm, qualifier, host)
 	}
 	return fmt.Errorf("%s %w; expected one of include, a, mx, ip4, ip6, exists and exp", shorten(s), errNoTerm)
 }

@@ -17,7 +17,8 @@ import (
 // policy is a kind of TXT record of which a name may have one: of two, receivers
 // take neither.
 type policy struct {
-	// version is the record's first tag, noun names the record.
+	// version is the record's first tag, in any case: whoever writes v=dmarc1, which
+	// receivers ignore, means the same. noun names the record.
 	version, noun string
 	// neither says what comes of two, and where that is written.
 	neither string

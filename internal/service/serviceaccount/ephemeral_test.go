@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -82,7 +83,13 @@ func TestTokenLeftOpen(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
 		served := &ending{clocked: clocked{mailhost.New("test")(), newClock()}}
-		p := s.ProtocolOf(t, "", served)
+		var revocations atomic.Int32
+		p := s.ProtocolOf(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+			if r.Method == http.MethodDelete {
+				revocations.Add(1)
+			}
+			next.ServeHTTP(w, r)
+		}), served)
 		var open []*acctest.Object
 		for range 3 {
 			o, diags := p.Open(tokenType, nil)
@@ -92,6 +99,9 @@ func TestTokenLeftOpen(t *testing.T) {
 		p.NoErrors(p.Close(tokenType, open[0]))
 		if err := served.session.End(t.Context()); err != nil {
 			t.Errorf("the end says %v", err)
+		}
+		if n := revocations.Load(); !s.PublishedOnly && n != 3 { // what is closed is not revoked again
+			t.Errorf("%d revocations of 3 tokens", n)
 		}
 		for _, o := range open {
 			if works(s, o.Text("token")) != s.PublishedOnly {

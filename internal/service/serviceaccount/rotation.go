@@ -170,11 +170,11 @@ func (m model) fields() service.Fields {
 }
 
 // addCreateError tells why a service account could not be created. A time that was
-// counted from now, and is over for the API, comes from clocks that differ.
+// counted from now, and that the API refuses, may come from clocks that differ.
 func addCreateError(diags *diag.Diagnostics, err error, summary string, fields service.Fields) {
 	if from := fields["expires_at"]; from != "" && len(client.ProblemsAt(err, "body", "expires_at")) > 0 {
 		service.AddErrorAdvising(diags, err, summary, fields,
-			"The time is counted from now by this machine's clock: check that it is right and that the API's agrees, or give a longer "+from+".")
+			"The time is counted from now by this machine's clock: check that it is right and that the API's agrees, or give another "+from+".")
 		return
 	}
 	service.AddError(diags, err, summary, fields)
