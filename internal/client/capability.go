@@ -72,30 +72,30 @@ func (p *pageSizes) of(s api.Spec) int {
 
 func (p *pageSizes) agree(s api.Spec, size int) { p.agreed.Store(s.ID, size) }
 
-// deletes reports whether this API is taken to have an operation that deletes an
+// offers reports whether this API is taken to have a lifecycle operation on an
 // object: it is, unless it has turned out to lack that operation or the one that
 // reads the object, since an API has both or none. look reads the object; it is
 // called where nothing is known yet.
-func (c *Client) deletes(ctx context.Context, deletes, reads api.Spec, look func() error) bool {
-	if !c.caps.known(deletes) && !c.caps.known(reads) {
-		c.lookOnce(ctx, deletes, reads, look)
+func (c *Client) offers(ctx context.Context, op, reads api.Spec, look func() error) bool {
+	if !c.caps.known(op) && !c.caps.known(reads) {
+		c.lookOnce(ctx, op, reads, look)
 	}
-	return !c.caps.absent(deletes) && !c.caps.absent(reads)
+	return !c.caps.absent(op) && !c.caps.absent(reads)
 }
 
 // lookOnce looks, unless somebody else has learnt meanwhile what there is to learn,
 // or a look has failed. That would be the same for every other object, after the
 // same time of trying again; but one that is gone tells nothing of the next.
-func (c *Client) lookOnce(ctx context.Context, deletes, reads api.Spec, look func() error) {
-	release, err := c.caps.decide(ctx, deletes)
+func (c *Client) lookOnce(ctx context.Context, op, reads api.Spec, look func() error) {
+	release, err := c.caps.decide(ctx, op)
 	if err != nil {
 		return
 	}
 	defer release()
-	if _, failed := c.caps.failed.Load(deletes.ID); failed || c.caps.known(deletes) || c.caps.known(reads) {
+	if _, failed := c.caps.failed.Load(op.ID); failed || c.caps.known(op) || c.caps.known(reads) {
 		return
 	}
 	if err := look(); err != nil && !IsNotFound(err) && ctx.Err() == nil {
-		c.caps.failed.Store(deletes.ID, true)
+		c.caps.failed.Store(op.ID, true)
 	}
 }

@@ -190,8 +190,10 @@ func TestDeletes(t *testing.T) {
 		"dedicated ip":    func(ctx context.Context, c *Client, id string) bool { return c.ReleasesDedicatedIPs(ctx, id) },
 		"service account": func(ctx context.Context, c *Client, id string) bool { return c.RevokesServiceAccounts(ctx, id) },
 		"dns record":      func(ctx context.Context, c *Client, id string) bool { return c.DeletesDNSRecords(ctx, number(id)) },
+		"forwarding/":     func(ctx context.Context, c *Client, id string) bool { return c.SwitchesForwarding(ctx, id) },
+		"dns record/":     func(ctx context.Context, c *Client, id string) bool { return c.UpdatesDNSRecords(ctx, number(id)) },
 	} {
-		l := lifecycles[name]
+		l := lifecycles[strings.TrimSuffix(name, "/")] // another operation on the kind
 		for status, want := range map[int]bool{0: true, 404: false, 405: false, 501: false} {
 			t.Run(fmt.Sprint(name, "/", status), func(t *testing.T) {
 				f := newFakeAPI()

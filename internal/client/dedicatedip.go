@@ -92,7 +92,7 @@ func (c *Client) ReleaseDedicatedIP(ctx context.Context, id string) error {
 // ReleasesDedicatedIPs reports whether this API is taken to have an operation that releases
 // dedicated IPs; it may read one to find out.
 func (c *Client) ReleasesDedicatedIPs(ctx context.Context, id string) bool {
-	return c.deletes(ctx, api.ReleaseDedicatedIP.Spec, api.GetDedicatedIP.Spec, func() error {
+	return c.offers(ctx, api.ReleaseDedicatedIP.Spec, api.GetDedicatedIP.Spec, func() error {
 		_, err := c.GetDedicatedIP(ctx, id)
 		return err
 	})

@@ -76,6 +76,15 @@ func (c *Client) UpdateDNSRecord(ctx context.Context, id int64, body api.UpdateD
 	return update(ctx, c, api.UpdateDNSRecord, req, c.dnsRecords, recordKey(id), reread)
 }
 
+// UpdatesDNSRecords reports whether this API is taken to have an operation that
+// changes DNS records; it may read one to find out.
+func (c *Client) UpdatesDNSRecords(ctx context.Context, id int64) bool {
+	return c.offers(ctx, api.UpdateDNSRecord.Spec, api.GetDNSRecord.Spec, func() error {
+		_, err := c.GetDNSRecord(ctx, id)
+		return err
+	})
+}
+
 // DeleteDNSRecord deletes a record.
 func (c *Client) DeleteDNSRecord(ctx context.Context, id int64) error {
 	return remove(ctx, c, api.DeleteDNSRecord, &api.DNSRecordRequest{DNSRecordID: id}, c.dnsRecords, recordKey(id))
@@ -84,7 +93,7 @@ func (c *Client) DeleteDNSRecord(ctx context.Context, id int64) error {
 // DeletesDNSRecords reports whether this API is taken to have an operation that deletes
 // DNS records; it may read one to find out.
 func (c *Client) DeletesDNSRecords(ctx context.Context, id int64) bool {
-	return c.deletes(ctx, api.DeleteDNSRecord.Spec, api.GetDNSRecord.Spec, func() error {
+	return c.offers(ctx, api.DeleteDNSRecord.Spec, api.GetDNSRecord.Spec, func() error {
 		_, err := c.GetDNSRecord(ctx, id)
 		return err
 	})

@@ -72,7 +72,7 @@ func (c *Client) DeleteDomain(ctx context.Context, domain string) error {
 // DeletesDomains reports whether this API is taken to have an operation that deletes
 // domains; it may read one to find out.
 func (c *Client) DeletesDomains(ctx context.Context, domain string) bool {
-	return c.deletes(ctx, api.DeleteDomain.Spec, api.GetDomain.Spec, func() error {
+	return c.offers(ctx, api.DeleteDomain.Spec, api.GetDomain.Spec, func() error {
 		_, err := c.GetDomain(ctx, domain)
 		return err
 	})
@@ -84,6 +84,9 @@ func (c *Client) domainID(ctx context.Context, domain string) (string, error) {
 		return foldID(domain), nil
 	}
 	d, err := c.GetDomain(ctx, domain)
+	if IsNotFound(err) {
+		return "", notFound("domain " + domain)
+	}
 	if err != nil {
 		return "", err
 	}

@@ -79,6 +79,15 @@ func (c *Client) SetForwardingActive(ctx context.Context, id string, active bool
 	return update(ctx, c, api.SetForwardingActive, req, c.forwarding, id, c.GetForwarding)
 }
 
+// SwitchesForwarding reports whether this API is taken to have an operation that
+// switches rules on and off; it may read one to find out.
+func (c *Client) SwitchesForwarding(ctx context.Context, id string) bool {
+	return c.offers(ctx, api.SetForwardingActive.Spec, api.GetForwarding.Spec, func() error {
+		_, err := c.GetForwarding(ctx, id)
+		return err
+	})
+}
+
 // DeleteForwarding deletes a rule.
 func (c *Client) DeleteForwarding(ctx context.Context, id string) error {
 	return remove(ctx, c, api.DeleteForwarding, &api.ForwardingRequest{ForwardingID: id}, c.forwarding, id)
@@ -87,7 +96,7 @@ func (c *Client) DeleteForwarding(ctx context.Context, id string) error {
 // DeletesForwarding reports whether this API is taken to have an operation that deletes
 // forwarding rules; it may read one to find out.
 func (c *Client) DeletesForwarding(ctx context.Context, id string) bool {
-	return c.deletes(ctx, api.DeleteForwarding.Spec, api.GetForwarding.Spec, func() error {
+	return c.offers(ctx, api.DeleteForwarding.Spec, api.GetForwarding.Spec, func() error {
 		_, err := c.GetForwarding(ctx, id)
 		return err
 	})

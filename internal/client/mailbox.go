@@ -84,7 +84,7 @@ func (c *Client) DeleteMailbox(ctx context.Context, mailbox string) error {
 // DeletesMailboxes reports whether this API is taken to have an operation that deletes
 // mailboxes; it may read one to find out.
 func (c *Client) DeletesMailboxes(ctx context.Context, mailbox string) bool {
-	return c.deletes(ctx, api.DeleteMailbox.Spec, api.GetMailbox.Spec, func() error {
+	return c.offers(ctx, api.DeleteMailbox.Spec, api.GetMailbox.Spec, func() error {
 		_, err := c.GetMailbox(ctx, mailbox)
 		return err
 	})

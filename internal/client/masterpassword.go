@@ -93,7 +93,7 @@ func (c *Client) DeleteMasterPassword(ctx context.Context, id string) error {
 // DeletesMasterPasswords reports whether this API is taken to have an operation that deletes
 // master passwords; it may read one to find out.
 func (c *Client) DeletesMasterPasswords(ctx context.Context, id string) bool {
-	return c.deletes(ctx, api.DeleteMasterPassword.Spec, api.GetMasterPassword.Spec, func() error {
+	return c.offers(ctx, api.DeleteMasterPassword.Spec, api.GetMasterPassword.Spec, func() error {
 		_, err := c.GetMasterPassword(ctx, id)
 		return err
 	})

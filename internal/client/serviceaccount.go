@@ -86,7 +86,7 @@ func (c *Client) RevokeServiceAccount(ctx context.Context, id string) error {
 // RevokesServiceAccounts reports whether this API is taken to have an operation that revokes
 // service accounts; it may read one to find out.
 func (c *Client) RevokesServiceAccounts(ctx context.Context, id string) bool {
-	return c.deletes(ctx, api.RevokeServiceAccount.Spec, api.GetServiceAccount.Spec, func() error {
+	return c.offers(ctx, api.RevokeServiceAccount.Spec, api.GetServiceAccount.Spec, func() error {
 		_, err := c.GetServiceAccount(ctx, id)
 		return err
 	})

@@ -42,7 +42,7 @@ func TestChangeNow(t *testing.T) {
 		progress, diags = l.Invoke(changePlan, to(s, nil))
 		l.NoErrors(diags)
 		if s.PublishedOnly {
-			expectText(t, progress, "The API has answered: unchanged, the account was not eligible, so that nothing was changed")
+			expectText(t, progress, "The API has answered: unchanged, that is the plan already, so that nothing was changed")
 			return
 		}
 		none(t, diags)

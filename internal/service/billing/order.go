@@ -116,7 +116,9 @@ func told(r *api.BillingResult) string {
 		}
 	}
 	add("%s", &r.Status)
-	if refused(r) {
+	if refused(r) && r.PreviousPlanID != nil && value(r.PreviousPlanID) == value(r.TargetPlanID) {
+		parts = append(parts, "that is the plan already, so that nothing was changed")
+	} else if refused(r) {
 		parts = append(parts, "the account was not eligible, so that nothing was changed")
 	}
 	add("the account's status is %s", r.AccountStatus)

@@ -91,7 +91,7 @@ type recordKey struct{ domain, recordType, name, value string }
 func (k recordKey) String() string {
 	s := fmt.Sprintf("%s record at %s of %s", k.recordType, k.name, k.domain)
 	if k.value != "" {
-		s += fmt.Sprintf(" with the value %.100q", k.value)
+		s += " with the value " + shown(k.value)
 	}
 	return s
 }

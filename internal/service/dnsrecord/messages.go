@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
@@ -59,14 +62,27 @@ func addUpdateError(diags *diag.Diagnostics, err error, state model) {
 	switch {
 	case errors.Is(err, client.ErrUpdateUnsupported):
 		diags.AddError(summary, fmt.Sprintf("This API has no operation that changes a DNS record. To get the record that the configuration describes:\n\n"+
-			"1. Remove the record with the id %s, whose value is %.100q, in the service's own control panel.\n"+
+			"1. Remove the record with the id %s, whose value is %s, in the service's own control panel.\n"+
 			"2. Run `terraform apply -replace=mailhost_dns_record.<name>` with the address of this resource. It drops the old record from the state and creates the new one.\n\n"+
 			"Without the first step the old record remains beside the new one, or the API refuses the new one: where only the ttl differs, or where the type is CNAME.",
-			state.ID.ValueString(), state.Value.ValueString()))
+			state.ID.ValueString(), shown(state.Value.ValueString())))
 	case client.IsConflict(err):
 		service.AddErrorAdvising(diags, err, summary, fields, "If that record is about to change as well, run apply again: Terraform changes both at once. Records that are made of a list belong into a for_each over the set of values; with count, each turns into the next one. "+
 			"Otherwise change value or priority, or remove the other record first.")
 	default:
 		service.AddError(diags, err, summary, fields)
 	}
+}
+
+// shown is how messages show a value: the text of a TXT record as it is, and no
+// more of a long one than tells it from others.
+func shown(value string) string {
+	const most = 100
+	if text, err := dnsdata.Text(value); err == nil && strings.HasPrefix(value, `"`) {
+		value = text
+	}
+	if runes := []rune(value); len(runes) > most {
+		return fmt.Sprintf("%q…", string(runes[:most]))
+	}
+	return strconv.Quote(value)
 }

@@ -81,6 +81,31 @@ func TestUnknown(t *testing.T) {
 	acctest.Expect(t, p.Validate(typeName, map[string]any{"domain": acctest.Unknown, "name": "www", "type": acctest.Unknown, "value": "a\nb"}), "No record type takes it")
 }
 
+// A plan says that a change will fail where the API can't change a record, and
+// leaves the way out open: to replace it.
+func TestChangeIsAnnounced(t *testing.T) {
+	t.Parallel()
+	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+		s.Domain(t, "example.com")
+		made, diags := s.Protocol(t, "").Apply(t.Context(), typeName, www("192.0.2.1"), nil)
+		if len(diags) > 0 {
+			t.Fatal(acctest.Render(diags))
+		}
+		plan, diags := s.Protocol(t, "").Plan(typeName, www("192.0.2.2"), made)
+		switch {
+		case plan.Text("value") != "192.0.2.2" || len(plan.Replace) > 0:
+			t.Errorf("planned %s", plan.State)
+		case s.PublishedOnly:
+			acctest.Expect(t, diags, "WARNING: The A record www of example.com can't be changed in place", "the apply will fail")
+		case len(diags) > 0:
+			t.Error(acctest.Render(diags))
+		}
+		if _, diags = s.Protocol(t, "").Plan(typeName, www("192.0.2.1"), made); len(diags) > 0 {
+			t.Errorf("no change: %s", acctest.Render(diags))
+		}
+	})
+}
+
 func TestDestroyWarnsOfWhatRemains(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})

@@ -2,7 +2,6 @@ package dnsrecord
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
@@ -14,7 +13,7 @@ import (
 func (m model) remains() service.Remains {
 	return service.Remains{
 		Object: m.String(), ID: m.ID.ValueString(), Unread: true,
-		Consequence: fmt.Sprintf("It is served as before, with the value %.100q.", m.Value.ValueString()),
+		Consequence: "It is served as before, with the value " + shown(m.Value.ValueString()) + ".",
 	}
 }
 

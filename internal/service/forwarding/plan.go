@@ -20,11 +20,11 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	if resp.Diagnostics.HasError() || req.State.Raw.IsNull() || req.Plan.Raw.IsNull() || len(resp.RequiresReplace) > 0 {
 		return
 	}
-	planUpdate(ctx, req, resp)
+	r.planUpdate(ctx, req, resp)
 }
 
 // planUpdate plans the change of a rule that stays.
-func planUpdate(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	var plan, state model
 	var active types.Bool
 	resp.Diagnostics.Append(resp.Plan.Get(ctx, &plan)...)
@@ -53,6 +53,7 @@ func planUpdate(ctx context.Context, req resource.ModifyPlanRequest, resp *resou
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
 	service.SettlePlan(ctx, req, resp)
 	if touched {
+		r.warnOfNoSwitch(ctx, resp, state)
 		// Where nothing else shows it, this is what makes the plan an update.
 		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("updated_at"), types.StringUnknown())...)
 	}
@@ -63,4 +64,15 @@ func addUntold(diags *diag.Diagnostics, state model) {
 	diags.AddAttributeWarning(path.Root("active"), "The "+state.String()+" is not switched off yet",
 		"It was imported while it waits for its recipient, and then the API does not tell whether it is switched off. Once the recipient has confirmed, the next apply switches it off.\n\n"+
 			"If active = false comes from a generated configuration, remove it: left out, the rule is on as soon as the recipient has confirmed.")
+}
+
+// warnOfNoSwitch warns in a plan that switches a rule on or off, where the API
+// can't.
+func (r *Resource) warnOfNoSwitch(ctx context.Context, resp *resource.ModifyPlanResponse, state model) {
+	// What is wrong with the connection is not for a warning to tell.
+	var unconnected diag.Diagnostics
+	if c := r.Client(ctx, &unconnected); c != nil && !c.SwitchesForwarding(ctx, state.ID.ValueString()) {
+		resp.Diagnostics.AddAttributeWarning(path.Root("active"), "The "+state.String()+" can't be switched on or off",
+			"As far as this API's answers tell, it has no operation for that: the apply will fail at it. Leave active as it was.")
+	}
 }

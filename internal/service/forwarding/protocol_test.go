@@ -171,6 +171,27 @@ func TestDestroyWarnsOfWhatRemains(t *testing.T) {
 	}
 }
 
+// A plan says that a rule can't be switched off where the API can't.
+func TestSwitchIsAnnounced(t *testing.T) {
+	t.Parallel()
+	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+		d := s.Domain(t, "example.com")
+		s.Mailbox(t, d.ID, "office")
+		config := attributes{"target_email": "office@example.com"}
+		made, diags := s.Protocol(t, "").Apply(t.Context(), typeName, config, nil)
+		if len(diags) > 0 {
+			t.Fatal(acctest.Render(diags))
+		}
+		config["active"] = false
+		_, diags = s.Protocol(t, "").Plan(typeName, config, made)
+		if s.PublishedOnly {
+			acctest.Expect(t, diags, `WARNING at AttributeName("active"): The forwarding rule to office@example.com of the account can't be switched on or off`, "the apply will fail")
+		} else if len(diags) > 0 {
+			t.Error(acctest.Render(diags))
+		}
+	})
+}
+
 // A target in another scope is another rule, a target in the same scope is not.
 func TestUpdateConflict(t *testing.T) {
 	t.Parallel()

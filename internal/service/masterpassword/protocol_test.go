@@ -138,6 +138,37 @@ func TestWriteOnlyIsKeptNowhere(t *testing.T) {
 }
 
 // TestAPIErrors lets the API refuse a secret in words that quote it.
+// TestNameStaysTaken gives another secret where the API can't delete: another name
+// has to come with it, and the plan says so.
+func TestNameStaysTaken(t *testing.T) {
+	t.Parallel()
+	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+		p := s.Protocol(t, "")
+		o, diags := p.Apply(t.Context(), typeName, map[string]any{"name": "ops", "value": hunter}, nil)
+		p.NoErrors(diags)
+		_, diags = s.Protocol(t, "").Plan(typeName, map[string]any{"name": "dev", "value": "another-secret"}, o)
+		p.NoErrors(diags)
+		_, diags = s.Protocol(t, "").Plan(typeName, map[string]any{"name": "ops", "value": "another-secret"}, o)
+		if !s.PublishedOnly {
+			p.NoErrors(diags)
+			return
+		}
+		acctest.Expect(t, diags, "WARNING", "will still exist", `ERROR at AttributeName("name")`, `The master password "ops" can't be deleted`, "Give another name")
+	})
+}
+
+// TestNameTaken is told that an import brings no secret.
+func TestNameTaken(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	p := s.Protocol(t, "")
+	config := map[string]any{"name": "ops", "value": hunter}
+	_, diags := p.Apply(t.Context(), typeName, config, nil)
+	p.NoErrors(diags)
+	_, diags = p.Apply(t.Context(), typeName, config, nil)
+	acctest.Expect(t, diags, "ERROR", `Can't create the master password "ops"`, "choose another name", "its secret stays as it is")
+}
+
 // TestWriteOnlyLeftOut plans without the secret, as a pipeline does that only
 // plans: it needs the secret for a new version alone, or for another object.
 func TestWriteOnlyLeftOut(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -54,7 +55,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 		Value:       config.given(), // a write-only value is in the configuration alone
 	})
 	if err != nil {
-		service.AddError(&resp.Diagnostics, err, "Can't create the "+plan.label(), service.Fields{"value": config.givenAt()})
+		addCreateError(&resp.Diagnostics, err, plan, config)
 		return
 	}
 	plan.fill(ctx, c, &created.MasterPassword)
@@ -62,6 +63,17 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	resp.Diagnostics.Append(service.SetIdentity(ctx, resp.Identity, c.AccountID(), plan.ID)...)
 	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 	service.AddLeftovers(&resp.Diagnostics, plan.label(), created.Leftovers, "Its secret works, although nobody knows it: delete it.")
+}
+
+// addCreateError tells, of a name that is taken, that an import brings no secret.
+func addCreateError(diags *diag.Diagnostics, err error, plan, config model) {
+	summary, fields := "Can't create the "+plan.label(), service.Fields{"value": config.givenAt()}
+	if client.IsConflict(err) {
+		service.AddErrorAdvising(diags, err, summary, fields, "For this secret choose another name. "+
+			"If that is the master password that you mean, import it: its secret stays as it is, whatever the configuration says.")
+		return
+	}
+	service.AddError(diags, err, summary, fields)
 }
 
 // Read implements resource.Resource.
