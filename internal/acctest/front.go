@@ -73,7 +73,12 @@ func Refuse(w http.ResponseWriter, status int, loc, msg string) {
 // parts, in this order.
 func Expect(t testing.TB, diags []*tfprotov6.Diagnostic, parts ...string) {
 	t.Helper()
-	text := Render(diags)
+	ExpectText(t, Render(diags), parts...)
+}
+
+// ExpectText fails the test unless a text has all parts, in this order.
+func ExpectText(t testing.TB, text string, parts ...string) {
+	t.Helper()
 	rest := text
 	for _, part := range parts {
 		_, after, ok := strings.Cut(rest, part)

@@ -47,6 +47,13 @@ func (c *connection) Client(ctx context.Context, diags *diag.Diagnostics) *clien
 	return api
 }
 
+// ClientForWarning returns the account's client, or nil: what is wrong with the
+// connection is not for what a plan tells beforehand.
+func (c *connection) ClientForWarning(ctx context.Context) *client.Client {
+	var unconnected diag.Diagnostics
+	return c.Client(ctx, &unconnected)
+}
+
 // Resource is the base of every resource: it has the account's client.
 type Resource struct{ connection }
 

@@ -28,6 +28,15 @@ type Filter struct {
 // says nothing, "true" or "false" of a boolean.
 type Given map[string]string
 
+// IDKey is the key of an object by its UUID. noun names the object, others are the
+// keys beside it, as in "`name` or `ip`".
+func IDKey(noun, others string) Filter {
+	return Filter{
+		Name: "id", Validators: []validator.String{customtype.UUIDType{}.Validator()},
+		MarkdownDescription: "UUID of the " + noun + ". Give it or " + others + ".",
+	}
+}
+
 // DomainFilter is the filter of the objects of a domain; nouns says of which.
 func DomainFilter(nouns string) Filter {
 	return Filter{

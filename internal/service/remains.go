@@ -50,7 +50,7 @@ func (r Remains) next() string {
 // attributes' own plan modifiers say of that. deletes asks the client, which may
 // ask the API. Call it at the end of ModifyPlan.
 func (r *Resource) AnnounceRemains(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse,
-	left Remains, deletes func(context.Context, *client.Client) bool, replacing ...string,
+	left Remains, deletes func(c *client.Client, ctx context.Context, id string) bool, replacing ...string,
 ) bool {
 	if req.State.Raw.IsNull() || resp.Diagnostics.HasError() {
 		return false
@@ -58,10 +58,7 @@ func (r *Resource) AnnounceRemains(ctx context.Context, req resource.ModifyPlanR
 	if !resp.Plan.Raw.IsNull() && len(resp.RequiresReplace) == 0 && !anyDiffers(resp.Plan.Raw, req.State.Raw, replacing) {
 		return false
 	}
-	// What is wrong with the connection is not for a warning to tell.
-	var unconnected diag.Diagnostics
-	c := r.Client(ctx, &unconnected)
-	if c == nil || deletes(ctx, c) {
+	if c := r.ClientForWarning(ctx); c == nil || deletes(c, ctx, left.ID) {
 		return false
 	}
 	left.announce(&resp.Diagnostics)

@@ -20,8 +20,9 @@ type Lookup[T, R any] struct {
 	Keys []Filter
 	// Within are attributes that say more of a natural key, such as its scope.
 	Within []Filter
-	// Find finds the object. It returns an error that client.IsNotFound reports
-	// where there is none.
+	// Get reads the object with an id, and Find finds it by another key. They return
+	// an error that client.IsNotFound reports where there is none.
+	Get  func(c *client.Client, ctx context.Context, id string) (*T, error)
 	Find func(ctx context.Context, c *client.Client, by Given) (*T, error)
 	// Model, if set, makes the data source's model out of the record, where that
 	// is another one.
@@ -80,7 +81,7 @@ func (s *singular[T, R]) Read(ctx context.Context, req datasource.ReadRequest, r
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	v, err := s.Find(ctx, c, by)
+	v, err := s.find(ctx, c, by)
 	if err != nil {
 		addLookupError(&resp.Diagnostics, err, "Can't find the "+s.meant(by), nil)
 		return
@@ -91,6 +92,13 @@ func (s *singular[T, R]) Read(ctx context.Context, req datasource.ReadRequest, r
 		return
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, &r)...)
+}
+
+func (l Lookup[T, R]) find(ctx context.Context, c *client.Client, by Given) (*T, error) {
+	if id := by["id"]; id != "" {
+		return l.Get(c, ctx, id)
+	}
+	return l.Find(ctx, c, by)
 }
 
 // meant names the object as the configuration does.

@@ -23,14 +23,14 @@ func TestCancelAtPeriodEnd(t *testing.T) {
 			stands, again = "What plan it is on can't be read here.", "the account's status is pending_cancellation"
 		}
 		acctest.Expect(t, diags, "WARNING: The action will cancel the plan of the account "+s.AccountID, stands, "the plan is cancelled at the end of the billing period")
-		expectText(t, progress, "Account "+s.AccountID, stands, "With this action the plan is cancelled at the end",
+		acctest.ExpectText(t, strings.Join(progress, "\n"), "Account "+s.AccountID, stands, "With this action the plan is cancelled at the end",
 			"The API has answered: scheduled, the account's status is pending_cancellation", "it takes effect at "+*l.account().CancelsAt)
 
 		progress, diags = l.Invoke(cancelPlan, config)
-		expectText(t, progress, again)
+		acctest.ExpectText(t, strings.Join(progress, "\n"), again)
 		if !s.PublishedOnly {
 			none(t, diags)
-			expectText(t, progress, "Nothing was changed.")
+			acctest.ExpectText(t, strings.Join(progress, "\n"), "Nothing was changed.")
 			l.expect(api.AccountPendingCancellation, api.PlanSMTPPerMailbox, 1)
 		}
 		l.NoErrors(diags)
@@ -49,13 +49,13 @@ func TestCancelImmediately(t *testing.T) {
 		l.NoErrors(diags)
 		l.expect(api.AccountCancelled, api.PlanSMTPPerMailbox, 1)
 		acctest.Expect(t, diags, "WARNING: The action will cancel", "the plan is cancelled at once", "read but not changed")
-		expectText(t, progress, "The API has answered: completed, the account's status is cancelled")
+		acctest.ExpectText(t, strings.Join(progress, "\n"), "The API has answered: completed, the account's status is cancelled")
 
 		for _, immediately := range []bool{true, false} {
 			config["cancel_immediately"], config["cancel_at_period_end"] = immediately, !immediately
 			progress, diags = l.Invoke(cancelPlan, config)
 			l.NoErrors(diags)
-			expectText(t, progress, "The account "+s.AccountID+" is cancelled", "Nothing was changed.")
+			acctest.ExpectText(t, strings.Join(progress, "\n"), "The account "+s.AccountID+" is cancelled", "Nothing was changed.")
 		}
 	})
 }
@@ -130,7 +130,7 @@ func TestCancelLost(t *testing.T) {
 			return
 		}
 		l.NoErrors(diags)
-		expectText(t, progress, "The API's answer was lost, but the order was carried out.", "is cancelled as of "+*l.account().CancelsAt)
+		acctest.ExpectText(t, strings.Join(progress, "\n"), "The API's answer was lost, but the order was carried out.", "is cancelled as of "+*l.account().CancelsAt)
 	})
 }
 
@@ -162,7 +162,7 @@ func TestCancelNotEligible(t *testing.T) {
 	l = newTill(t, s, answering(`{"status":"unchanged","account_status":"pending_cancellation","eligible":false}`))
 	progress, diags := l.Invoke(cancelPlan, map[string]any{"confirm_account_id": s.AccountID})
 	l.NoErrors(diags)
-	expectText(t, progress, "The API has answered: unchanged, the account was not eligible, so that nothing was changed")
+	acctest.ExpectText(t, strings.Join(progress, "\n"), "The API has answered: unchanged, the account was not eligible, so that nothing was changed")
 }
 
 // TestLook reads the account before it changes anything: where it may not, it
@@ -187,5 +187,5 @@ func TestLook(t *testing.T) {
 	status = http.StatusForbidden
 	progress, diags := p.Invoke(cancelPlan, config)
 	p.NoErrors(diags)
-	expectText(t, progress, "What plan it is on can't be read here.", "The API has answered: scheduled")
+	acctest.ExpectText(t, strings.Join(progress, "\n"), "What plan it is on can't be read here.", "The API has answered: scheduled")
 }

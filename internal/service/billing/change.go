@@ -20,7 +20,11 @@ import (
 )
 
 // ChangePlan is the action mailhost_change_plan.
-type ChangePlan struct{ service.Action }
+type ChangePlan struct {
+	service.Action
+
+	now func() time.Time
+}
 
 var (
 	_ action.ActionWithConfigure  = (*ChangePlan)(nil)
@@ -28,7 +32,7 @@ var (
 )
 
 // NewChangePlan returns the action.
-func NewChangePlan() action.Action { return &ChangePlan{} }
+func NewChangePlan() action.Action { return &ChangePlan{now: time.Now} }
 
 type change struct {
 	ConfirmAccountID types.String `tfsdk:"confirm_account_id"`
@@ -77,7 +81,7 @@ func (a *ChangePlan) ModifyPlan(ctx context.Context, req action.ModifyPlanReques
 		return
 	}
 	// Only now: on a plan that has been reached its date is over, as a rule.
-	if config.checkDate(&resp.Diagnostics, time.Now()); !resp.Diagnostics.HasError() {
+	if config.checkDate(&resp.Diagnostics, a.now()); !resp.Diagnostics.HasError() {
 		o.announce(&resp.Diagnostics, c, account)
 	}
 }

@@ -3,6 +3,7 @@ package billing_test
 import (
 	"maps"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -36,17 +37,17 @@ func TestChangeNow(t *testing.T) {
 			stands = "What plan it is on can't be read here."
 		}
 		acctest.Expect(t, diags, "WARNING: The action will change the plan of the account "+s.AccountID, stands, "the plan changes to smtp_per_proxy at once")
-		expectText(t, progress, stands, "With this action the plan changes to smtp_per_proxy at once.",
+		acctest.ExpectText(t, strings.Join(progress, "\n"), stands, "With this action the plan changes to smtp_per_proxy at once.",
 			"The API has answered: completed", "the plan before is smtp_per_mailbox, the plan then is smtp_per_proxy")
 
 		progress, diags = l.Invoke(changePlan, to(s, nil))
 		l.NoErrors(diags)
 		if s.PublishedOnly {
-			expectText(t, progress, "The API has answered: unchanged, that is the plan already, so that nothing was changed")
+			acctest.ExpectText(t, strings.Join(progress, "\n"), "The API has answered: unchanged, that is the plan already, so that nothing was changed")
 			return
 		}
 		none(t, diags)
-		expectText(t, progress, "The account "+s.AccountID+" is on the plan smtp_per_proxy. Nothing was changed.")
+		acctest.ExpectText(t, strings.Join(progress, "\n"), "The account "+s.AccountID+" is on the plan smtp_per_proxy. Nothing was changed.")
 		l.expect(api.AccountActive, api.PlanSMTPPerProxy, 1)
 	})
 }
@@ -61,7 +62,7 @@ func TestChangeLater(t *testing.T) {
 			l.NoErrors(diags)
 			l.expect(api.AccountActive, api.PlanSMTPPerMailbox, orders+1)
 			acctest.Expect(t, diags, "WARNING: The action will change", "at "+soon)
-			expectText(t, progress, "The API has answered: scheduled", "it takes effect at ")
+			acctest.ExpectText(t, strings.Join(progress, "\n"), "The API has answered: scheduled", "it takes effect at ")
 		}
 		s.Advance(48 * time.Hour)
 		l.expect(api.AccountActive, api.PlanSMTPPerProxy, 2)
@@ -89,7 +90,7 @@ func TestChangeOver(t *testing.T) {
 	}
 	progress, diags := l.Invoke(changePlan, config)
 	none(t, diags)
-	expectText(t, progress, "is on the plan smtp_per_proxy. Nothing was changed.")
+	acctest.ExpectText(t, strings.Join(progress, "\n"), "is on the plan smtp_per_proxy. Nothing was changed.")
 }
 
 func TestChangeRefusedBefore(t *testing.T) {
@@ -134,7 +135,7 @@ func TestChangeLost(t *testing.T) {
 			return
 		}
 		l.NoErrors(diags)
-		expectText(t, progress, "The API's answer was lost, but the order was carried out. The account "+s.AccountID+" is on the plan smtp_per_proxy.")
+		acctest.ExpectText(t, strings.Join(progress, "\n"), "The API's answer was lost, but the order was carried out. The account "+s.AccountID+" is on the plan smtp_per_proxy.")
 	})
 }
 
@@ -162,14 +163,14 @@ func TestChangeUnmet(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			progress, diags := newTill(t, s, answering(c.answer)).Invoke(changePlan, to(s, nil))
 			acctest.Expect(t, diags, "ERROR: Can't change the plan of the account "+s.AccountID, c.want)
-			expectText(t, progress, "The API has answered:")
+			acctest.ExpectText(t, strings.Join(progress, "\n"), "The API has answered:")
 		})
 	}
 	progress, diags := newTill(t, s, answering(`{"status":"ok"}`)).Invoke(changePlan, to(s, nil))
 	if acctest.Errors(diags) > 0 {
 		t.Error(acctest.Render(diags))
 	}
-	expectText(t, progress, "The API has answered: ok.")
+	acctest.ExpectText(t, strings.Join(progress, "\n"), "The API has answered: ok.")
 }
 
 func TestChangeRefusedByAPI(t *testing.T) {

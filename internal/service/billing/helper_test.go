@@ -67,19 +67,6 @@ func (l *till) expect(status, plan string, orders int32) {
 	}
 }
 
-// expectText fails the test unless the messages have all parts, in this order.
-func expectText(t *testing.T, progress []string, parts ...string) {
-	t.Helper()
-	rest := strings.Join(progress, "\n")
-	for _, part := range parts {
-		_, after, ok := strings.Cut(rest, part)
-		if !ok {
-			t.Fatalf("%q is missing in:\n%s", part, strings.Join(progress, "\n"))
-		}
-		rest = after
-	}
-}
-
 // none fails the test where there is any diagnostic, or an error if the plan has
 // announced something.
 func none(t *testing.T, diags []*tfprotov6.Diagnostic) {

@@ -15,7 +15,6 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
-	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
@@ -67,10 +66,7 @@ func newLookedUp(r record, by service.Given) any {
 func NewDataSource() datasource.DataSource {
 	return service.NewSingular(object, service.Lookup[api.DedicatedIP, record]{
 		Keys: []service.Filter{
-			{
-				Name: "id", Validators: []validator.String{customtype.UUIDType{}.Validator()},
-				MarkdownDescription: "UUID of the dedicated IP. Give it, `name` or `ip`.",
-			},
+			service.IDKey("dedicated IP", "`name` or `ip`"),
 			{
 				Name: "name", Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
 				MarkdownDescription: "Name of the dedicated IP. Give it, `id` or `ip`.",
@@ -80,10 +76,8 @@ func NewDataSource() datasource.DataSource {
 				MarkdownDescription: "Public address, one of `ip_addresses`; the first of them where `id` or `name` is given. Give it, `id` or `name`.",
 			},
 		},
+		Get: (*client.Client).GetDedicatedIP,
 		Find: func(ctx context.Context, c *client.Client, by service.Given) (*api.DedicatedIP, error) {
-			if id := by["id"]; id != "" {
-				return c.GetDedicatedIP(ctx, id)
-			}
 			return c.FindDedicatedIP(ctx, cmp.Or(by["name"], by["ip"]))
 		},
 		Model: newLookedUp,

@@ -29,7 +29,5 @@ func (r *Resource) announceRemains(ctx context.Context, req resource.ModifyPlanR
 	if !state.OptionID.IsNull() {
 		replacing = []string{"option_id"}
 	}
-	return r.AnnounceRemains(ctx, req, resp, state.remains(), func(ctx context.Context, c *client.Client) bool {
-		return c.ReleasesDedicatedIPs(ctx, state.ID.ValueString())
-	}, replacing...)
+	return r.AnnounceRemains(ctx, req, resp, state.remains(), (*client.Client).ReleasesDedicatedIPs, replacing...)
 }

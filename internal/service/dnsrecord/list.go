@@ -81,6 +81,14 @@ func NewDataSource() datasource.DataSource {
 				MarkdownDescription: "Value of the record, in the form of its type and without the priority. Give it where there are several records of the type at the name.",
 			},
 		},
+		Get: func(c *client.Client, ctx context.Context, id string) (*located, error) {
+			record, err := readByID(ctx, c, id)
+			if err != nil {
+				return nil, err
+			}
+			in, err := searchZone(ctx, c, record)
+			return &located{*record, in}, err
+		},
 		Find: find,
 	}, "A DNS record that exists, by its id, or by its domain, type and name, and its value where there are several. "+
 		"The records that a domain is born with, such as that of its DKIM key, can be looked up as well.")
@@ -94,14 +102,6 @@ func checkID(s string) (string, error) {
 }
 
 func find(ctx context.Context, c *client.Client, by service.Given) (*located, error) {
-	if id := by["id"]; id != "" {
-		record, err := readByID(ctx, c, id)
-		if err != nil {
-			return nil, err
-		}
-		in, err := searchZone(ctx, c, record)
-		return &located{*record, in}, err
-	}
 	key := recordKey{domain: by["domain"], recordType: by["type"], name: by["name"], value: by["value"]}
 	found, in, err := key.records(ctx, c)
 	if err != nil {

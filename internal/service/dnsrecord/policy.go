@@ -50,9 +50,7 @@ func (r *Resource) warnOfSecondPolicy(ctx context.Context, req resource.ModifyPl
 	if plan.Domain.IsUnknown() || plan.Name.IsUnknown() || kind == nil {
 		return
 	}
-	// What is wrong with the connection is not for a warning to tell.
-	var unconnected diag.Diagnostics
-	c := r.Client(ctx, &unconnected)
+	c := r.ClientForWarning(ctx)
 	if c == nil {
 		return
 	}

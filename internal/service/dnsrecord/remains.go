@@ -24,8 +24,8 @@ func (r *Resource) announceRemains(ctx context.Context, req resource.ModifyPlanR
 	if !req.State.Raw.IsNull() {
 		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	}
-	r.AnnounceRemains(ctx, req, resp, state.remains(), func(ctx context.Context, c *client.Client) bool {
-		id, err := parseID(state.ID.ValueString())
-		return err != nil || c.DeletesDNSRecords(ctx, id)
+	r.AnnounceRemains(ctx, req, resp, state.remains(), func(c *client.Client, ctx context.Context, id string) bool {
+		number, err := parseID(id)
+		return err != nil || c.DeletesDNSRecords(ctx, number)
 	}, "domain", "name", "type")
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -59,9 +58,7 @@ func (r *Resource) warnOfNoUpdate(ctx context.Context, req resource.ModifyPlanRe
 	if replaced || changes(plan, state) == (api.UpdateDNSRecordBody{}) {
 		return
 	}
-	// What is wrong with the connection is not for a warning to tell.
-	var unconnected diag.Diagnostics
-	c := r.Client(ctx, &unconnected)
+	c := r.ClientForWarning(ctx)
 	if id, err := parseID(state.ID.ValueString()); c != nil && err == nil && !c.UpdatesDNSRecords(ctx, id) {
 		resp.Diagnostics.AddWarning("The "+state.String()+" can't be changed in place",
 			"As far as this API's answers tell, it has no operation that changes a DNS record. Unless this plan replaces the record, the apply will fail at it, and say how to get the record that the configuration describes.")

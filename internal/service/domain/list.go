@@ -50,19 +50,14 @@ var object = service.Object[api.Domain, record]{
 func NewDataSource() datasource.DataSource {
 	return service.NewSingular(object, service.Lookup[api.Domain, record]{
 		Keys: []service.Filter{
-			{
-				Name: "id", Validators: []validator.String{customtype.UUIDType{}.Validator()},
-				MarkdownDescription: "UUID of the domain. Give it or `name`.",
-			},
+			service.IDKey("domain", "`name`"),
 			{
 				Name: "name", Validators: []validator.String{customtype.DomainNameType{}.Validator()},
 				MarkdownDescription: "Name of the domain, such as `example.com`, in any spelling. Give it or `id`.",
 			},
 		},
+		Get: (*client.Client).GetDomain,
 		Find: func(ctx context.Context, c *client.Client, by service.Given) (*api.Domain, error) {
-			if id := by["id"]; id != "" {
-				return c.GetDomain(ctx, id)
-			}
 			return c.FindDomain(ctx, by["name"])
 		},
 	}, "A domain of the account, by its UUID or its name. Nothing is bought: a domain that the account does not own is an error.")

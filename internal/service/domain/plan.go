@@ -55,8 +55,7 @@ func (r *Resource) planCreate(ctx context.Context, plan model, diags *diag.Diagn
 	if unsold == nil && !plan.ContactInfo.IsNull() {
 		return
 	}
-	var later diag.Diagnostics
-	c := r.Client(ctx, &later)
+	c := r.ClientForWarning(ctx)
 	if c == nil {
 		return
 	}

@@ -24,7 +24,5 @@ func (r *Resource) announceRemains(ctx context.Context, req resource.ModifyPlanR
 	if !req.State.Raw.IsNull() {
 		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	}
-	return r.AnnounceRemains(ctx, req, resp, state.remains(), func(ctx context.Context, c *client.Client) bool {
-		return c.DeletesDomains(ctx, state.ID.ValueString())
-	}, "name")
+	return r.AnnounceRemains(ctx, req, resp, state.remains(), (*client.Client).DeletesDomains, "name")
 }

@@ -56,20 +56,15 @@ var object = service.Object[api.Forwarding, model]{
 func NewDataSource() datasource.DataSource {
 	return service.NewSingular(object, service.Lookup[api.Forwarding, model]{
 		Keys: []service.Filter{
-			{
-				Name: "id", Validators: []validator.String{customtype.UUIDType{}.Validator()},
-				MarkdownDescription: "UUID of the rule. Give it or `target_email`.",
-			},
+			service.IDKey("rule", "`target_email`"),
 			{
 				Name: "target_email", Validators: []validator.String{customtype.EmailAddressType{}.Validator()},
 				MarkdownDescription: "Address that mail is forwarded to. Upper and lower case are the same. Give it or `id`.",
 			},
 		},
 		Within: service.ScopeWithin(noun, "target_email"),
+		Get:    (*client.Client).GetForwarding,
 		Find: func(ctx context.Context, c *client.Client, by service.Given) (*api.Forwarding, error) {
-			if id := by["id"]; id != "" {
-				return c.GetForwarding(ctx, id)
-			}
 			return c.FindForwarding(ctx, by["target_email"], by.Scope())
 		},
 		Model: func(found model, by service.Given) any {

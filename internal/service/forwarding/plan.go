@@ -69,9 +69,7 @@ func addUntold(diags *diag.Diagnostics, state model) {
 // warnOfNoSwitch warns in a plan that switches a rule on or off, where the API
 // can't.
 func (r *Resource) warnOfNoSwitch(ctx context.Context, resp *resource.ModifyPlanResponse, state model) {
-	// What is wrong with the connection is not for a warning to tell.
-	var unconnected diag.Diagnostics
-	if c := r.Client(ctx, &unconnected); c != nil && !c.SwitchesForwarding(ctx, state.ID.ValueString()) {
+	if c := r.ClientForWarning(ctx); c != nil && !c.SwitchesForwarding(ctx, state.ID.ValueString()) {
 		resp.Diagnostics.AddAttributeWarning(path.Root("active"), "The "+state.String()+" can't be switched on or off",
 			"As far as this API's answers tell, it has no operation for that: the apply will fail at it. Leave active as it was.")
 	}

@@ -48,19 +48,14 @@ var object = service.Object[api.Mailbox, record]{
 func NewDataSource() datasource.DataSource {
 	return service.NewSingular(object, service.Lookup[api.Mailbox, record]{
 		Keys: []service.Filter{
-			{
-				Name: "id", Validators: []validator.String{customtype.UUIDType{}.Validator()},
-				MarkdownDescription: "UUID of the mailbox. Give it or `primary_email`.",
-			},
+			service.IDKey("mailbox", "`primary_email`"),
 			{
 				Name: "primary_email", Validators: []validator.String{customtype.EmailAddressType{}.Validator()},
 				MarkdownDescription: "Address of the mailbox, such as `jane@example.com`. Give it or `id`.",
 			},
 		},
+		Get: (*client.Client).GetMailbox,
 		Find: func(ctx context.Context, c *client.Client, by service.Given) (*api.Mailbox, error) {
-			if id := by["id"]; id != "" {
-				return c.GetMailbox(ctx, id)
-			}
 			return c.FindMailbox(ctx, by["primary_email"])
 		},
 	}, "A mailbox that exists, by its UUID or its address.")

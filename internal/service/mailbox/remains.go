@@ -24,9 +24,7 @@ func (r *Resource) announceRemains(ctx context.Context, req resource.ModifyPlanR
 	if !req.State.Raw.IsNull() {
 		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	}
-	return r.AnnounceRemains(ctx, req, resp, state.remains(), func(ctx context.Context, c *client.Client) bool {
-		return c.DeletesMailboxes(ctx, state.ID.ValueString())
-	}, "domain", "local_part")
+	return r.AnnounceRemains(ctx, req, resp, state.remains(), (*client.Client).DeletesMailboxes, "domain", "local_part")
 }
 
 // announceLoss warns in a plan that destroys the mailbox. There may be thousands:

@@ -11,7 +11,6 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
-	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
@@ -47,20 +46,15 @@ var object = service.Object[api.MasterPassword, record]{
 func NewDataSource() datasource.DataSource {
 	return service.NewSingular(object, service.Lookup[api.MasterPassword, record]{
 		Keys: []service.Filter{
-			{
-				Name: "id", Validators: []validator.String{customtype.UUIDType{}.Validator()},
-				MarkdownDescription: "UUID of the master password. Give it or `name`.",
-			},
+			service.IDKey("master password", "`name`"),
 			{
 				Name: "name", Validators: []validator.String{validate.Length[api.CreateMasterPasswordBody]("name")},
 				MarkdownDescription: "Name of the master password, in upper and lower case as it was given. Give it or `id`.",
 			},
 		},
 		Within: service.ScopeWithin(noun, "name"),
+		Get:    (*client.Client).GetMasterPassword,
 		Find: func(ctx context.Context, c *client.Client, by service.Given) (*api.MasterPassword, error) {
-			if id := by["id"]; id != "" {
-				return c.GetMasterPassword(ctx, id)
-			}
 			return c.FindMasterPassword(ctx, by["name"], by.Scope())
 		},
 		Model: func(found record, by service.Given) any {

@@ -26,9 +26,7 @@ func (r *Resource) announceRemains(ctx context.Context, req resource.ModifyPlanR
 	if !req.State.Raw.IsNull() {
 		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	}
-	remains := r.AnnounceRemains(ctx, req, resp, state.remains(), func(ctx context.Context, c *client.Client) bool {
-		return c.DeletesMasterPasswords(ctx, state.ID.ValueString())
-	})
+	remains := r.AnnounceRemains(ctx, req, resp, state.remains(), (*client.Client).DeletesMasterPasswords)
 	if !remains || resp.Plan.Raw.IsNull() {
 		return
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
-	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
@@ -40,19 +39,14 @@ var object = service.Object[api.ServiceAccount, record]{
 func NewDataSource() datasource.DataSource {
 	return service.NewSingular(object, service.Lookup[api.ServiceAccount, record]{
 		Keys: []service.Filter{
-			{
-				Name: "id", Validators: []validator.String{customtype.UUIDType{}.Validator()},
-				MarkdownDescription: "UUID of the service account. Give it or `name`.",
-			},
+			service.IDKey("service account", "`name`"),
 			{
 				Name: "name", Validators: []validator.String{validate.Length[api.CreateServiceAccountBody]("name")},
 				MarkdownDescription: "Name of the service account, in its very spelling: of those that are not revoked, one must have it. Give it or `id`.",
 			},
 		},
+		Get: (*client.Client).GetServiceAccount,
 		Find: func(ctx context.Context, c *client.Client, by service.Given) (*api.ServiceAccount, error) {
-			if id := by["id"]; id != "" {
-				return c.GetServiceAccount(ctx, id)
-			}
 			return c.FindServiceAccount(ctx, by["name"])
 		},
 	}, "A service account that exists, by its UUID, or by its name among those that are not revoked. It does not tell the token, which the API tells only whoever creates a service account.")
