@@ -1,7 +1,9 @@
 package apiserver
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"net/http"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -24,13 +26,6 @@ func listAuthorizations(c *call, in *api.ListAuthorizationsRequest) (*[]api.Auth
 
 func grantAuthorization(c *call, in *api.GrantAuthorizationRequest) (*api.Authorization, error) {
 	b := in.Body
-	if !c.mayGrant(b) {
-		granted := b.GrantKind
-		if b.CapabilityKey != nil {
-			granted = *b.CapabilityKey
-		}
-		return nil, api.NewError(http.StatusForbidden, api.TypePermissionDenied, "the credential can't grant %s, which it does not have itself to that extent", granted).At("header", "Authorization")
-	}
 	if b.SubjectType == api.SubjectServiceAccount {
 		b.SubjectID = canonicalID(b.SubjectID)
 	}
@@ -39,6 +34,10 @@ func grantAuthorization(c *call, in *api.GrantAuthorizationRequest) (*api.Author
 		CapabilityKey: value(b.CapabilityKey), ResourceType: value(b.ResourceType), ResourceID: value(b.ResourceID), CreatedAt: c.at,
 	}
 	return transact(c, func(tx store.Tx) (*api.Authorization, error) {
+		if !c.caller.mayGrant(g) {
+			return nil, api.NewError(http.StatusForbidden, api.TypePermissionDenied, "the credential can't grant %s, which it does not have itself to that extent",
+				cmp.Or(g.CapabilityKey, g.GrantKind)).At("header", "Authorization")
+		}
 		if err := c.checkGrant(tx, g); err != nil {
 			return nil, err
 		}
@@ -53,23 +52,7 @@ func grantAuthorization(c *call, in *api.GrantAuthorizationRequest) (*api.Author
 	})
 }
 
-// mayGrant keeps a caller from granting more than they have.
-func (c *call) mayGrant(b api.GrantAuthorizationBody) bool {
-	for _, g := range c.caller.grants {
-		if g.GrantKind == api.GrantSuperAdmin || g.GrantKind == api.GrantAccountOwner && b.GrantKind != api.GrantSuperAdmin {
-			return true
-		}
-		if g.GrantKind != api.GrantCapability || b.GrantKind != api.GrantCapability || g.CapabilityKey != value(b.CapabilityKey) {
-			continue
-		}
-		if g.ResourceType == "" || g.ResourceType == value(b.ResourceType) && g.ResourceID == value(b.ResourceID) {
-			return true
-		}
-	}
-	return false
-}
-
-// checkGrant makes sure that what a grant names exists.
+// checkGrant checks that the service account and the resource of a grant exist.
 func (c *call) checkGrant(r store.Reader, g store.Authorization) error {
 	var problems []*api.Problem
 	if g.SubjectType == api.SubjectServiceAccount {
@@ -117,12 +100,20 @@ func revokeAuthorization(c *call, in *api.AuthorizationRequest) (*api.NoContent,
 		if err != nil {
 			return nil, statusOf(err, "authorization_id", "authorization")
 		}
-		// Whoever may not make an owner may not unmake one.
-		if g.GrantKind != api.GrantCapability && !c.mayGrant(api.GrantAuthorizationBody{GrantKind: g.GrantKind}) {
+		// Who may not make an owner may not remove one.
+		if g.GrantKind != api.GrantCapability && !c.caller.mayGrant(g) {
 			return nil, api.NewError(http.StatusForbidden, api.TypePermissionDenied, "the credential can't revoke %s, which it does not have itself", g.GrantKind).At("header", "Authorization")
 		}
-		err = tx.RevokeAuthorization(c.caller.accountID, in.AuthorizationID, c.at)
-		return &api.NoContent{}, statusOf(err, "authorization_id", "authorization")
+		if !g.RevokedAt.IsZero() {
+			return &api.NoContent{}, nil
+		}
+		if err := tx.RevokeAuthorization(c.caller.accountID, g.ID, c.at); err != nil {
+			return nil, err
+		}
+		if g.GrantKind == api.GrantCapability {
+			return &api.NoContent{}, nil
+		}
+		return &api.NoContent{}, c.requireOwner(tx, fmt.Sprintf("%s of the %s %s (%s)", g.GrantKind, g.SubjectType, g.SubjectID, g.ID))
 	})
 }
 

@@ -95,6 +95,7 @@ func changePlan(c *call, in *api.ChangePlanRequest) (*api.BillingResult, error) 
 			PreviousPlanID: &current, TargetPlanID: &target,
 		}
 		if target == current {
+			c.unchanged = true
 			return out, nil
 		}
 		out.Status, out.EffectiveAt = billingScheduled, new(timestamp(effective))

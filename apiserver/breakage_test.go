@@ -112,6 +112,11 @@ func (f input) outOfBounds() (all []breakage) {
 	if f.tag.Get("pattern") == `^[^\x00]*$` {
 		all = append(all, breakage{"a\x00b", "value_error", "Value error, must not hold the character NUL"})
 	}
+	if f.tag.Get("format") == "name" {
+		for _, bad := range []string{"a\x00b", "a\tb", "\r", "a\u0085", "\u202ea", "\u200b"} {
+			all = append(all, breakage{bad, "string_pattern_mismatch", "String should have no control character and at least one visible character"})
+		}
+	}
 	bound("minItems", -1, list, "too_short", "List should have at least # item(s)")
 	bound("maxItems", +1, list, "too_long", "List should have at most # item(s)")
 	return all

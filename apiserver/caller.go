@@ -2,7 +2,10 @@ package apiserver
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -10,17 +13,20 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// caller is who makes a request, and what the grants let them do.
+// caller is the sender of a request. authorize fills the grants and the account's
+// state; the rest follows from the credential.
 type caller struct {
-	// accountID is empty for a user of the OAuth issuer until admit.
+	// accountID is empty for a user of the OAuth issuer until enter sets it.
 	accountID string
-	// subjects are whom a grant may name: the service account, or the user and
-	// the user's groups.
+	// subjects are those that a grant may name: the service account, or the user
+	// and the user's groups.
 	subjects []store.Subject
-	// userID is empty for a service account; email and name where unknown.
+	// userID is empty for a service account; email and name are where unknown.
 	userID, email, name string
-	grants              []store.Authorization
-	cancelled           bool
+	// expiresAt is when the credential expires; zero: never.
+	expiresAt time.Time
+	grants    []store.Authorization
+	cancelled bool
 }
 
 type (
@@ -37,7 +43,73 @@ func callerFrom(ctx context.Context) caller {
 	return c
 }
 
-// mayUse returns the answer to a caller who may not use an operation at all.
+// isServiceAccount reports whether the credential is a service account's token.
+func (c caller) isServiceAccount() bool { return c.subjects[0].Type == api.SubjectServiceAccount }
+
+// credential identifies the caller's credential for limits.
+func (c caller) credential() string { return c.subjects[0].Type + " " + c.subjects[0].ID }
+
+// isBuiltInOwner reports whether the caller is the owner that every account comes
+// with, who has no credential: only an OwnerClient acts for it.
+func (c caller) isBuiltInOwner() bool { return c.userID != "" && c.userID == ownerID(c.accountID) }
+
+// enter returns the caller as one of an account, or the refusal of a credential of
+// another account. A user of the OAuth issuer may enter any; see authorize.
+func (c caller) enter(accountID string, spec api.Spec) (caller, error) {
+	if c.accountID == "" && isID(accountID) {
+		c = c.in(accountID)
+		// The built-in owner's id follows from the account's; an issuer that lets
+		// people choose their sub would let anybody choose that one.
+		if c.isBuiltInOwner() {
+			return caller{}, api.PermissionDenied(spec.Capability)
+		}
+	}
+	if c.accountID != accountID && isID(accountID) {
+		return caller{}, api.PermissionDenied(spec.Capability)
+	}
+	return c, nil
+}
+
+// authorize returns the caller with the grants and the account state that r holds
+// at this time, or the refusal if the credential no longer works or lacks the
+// operation's capability. It runs before the body is read, and again in the
+// snapshot or transaction of the operation: meanwhile the credential may have
+// expired or been revoked, and the grants and the account may have changed.
+func (s *Service) authorize(r store.Reader, who caller, spec api.Spec) (caller, error) {
+	now := s.now()
+	if who.isServiceAccount() {
+		account, err := r.ServiceAccount(who.accountID, who.subjects[0].ID)
+		if errors.Is(err, store.ErrNotFound) {
+			err = unknownToken()
+		}
+		if err == nil {
+			err = checkServiceAccount(account, now)
+		}
+		if err != nil {
+			return caller{}, err
+		}
+		who.expiresAt = account.ExpiresAt
+	} else if expired(who.expiresAt, now) {
+		return caller{}, invalidToken(api.TypeTokenExpired, ErrTokenExpired.Error())
+	}
+	grants, err := r.GrantsOf(who.accountID, who.subjects)
+	if err != nil {
+		return caller{}, err
+	}
+	// For users of the OAuth issuer, only the accounts exist that grant them something.
+	if len(grants) == 0 && !who.isServiceAccount() && !who.isBuiltInOwner() {
+		return caller{}, api.PermissionDenied(spec.Capability)
+	}
+	who.grants = distinct(grants)
+	account, err := r.Account(who.accountID)
+	if err != nil {
+		return caller{}, fmt.Errorf("account of an accepted credential: %w", err)
+	}
+	who.cancelled = accountStatus(account, now) == api.AccountCancelled
+	return who, who.mayUse(spec)
+}
+
+// mayUse returns the refusal of a caller without the operation's capability.
 func (c caller) mayUse(spec api.Spec) error {
 	if spec.Capability != "" && !c.has(spec.Capability, spec.Narrowable) {
 		return api.PermissionDenied(spec.Capability)
@@ -45,13 +117,29 @@ func (c caller) mayUse(spec api.Spec) error {
 	return nil
 }
 
-// mayChange returns the answer to a request that would change a cancelled
-// account.
+// mayChange returns the refusal of a change to a cancelled account.
 func (c caller) mayChange(spec api.Spec) error {
-	if c.cancelled && spec.Changes() {
+	if c.cancelled && spec.Changes() && !spec.WhenCancelled {
 		return api.NewError(http.StatusForbidden, api.TypeAccountCancelled, "the account is cancelled: it can be read but not changed").At("path", "account_id")
 	}
 	return nil
+}
+
+// mayGrant reports whether the caller may give a grant, and revoke it from
+// others: nobody grants more than they have.
+func (c caller) mayGrant(g store.Authorization) bool {
+	for _, own := range c.grants {
+		if own.GrantKind == api.GrantSuperAdmin || own.GrantKind == api.GrantAccountOwner && g.GrantKind != api.GrantSuperAdmin {
+			return true
+		}
+		if own.GrantKind != api.GrantCapability || g.GrantKind != api.GrantCapability || own.CapabilityKey != g.CapabilityKey {
+			continue
+		}
+		if own.ResourceType == "" || own.ResourceType == g.ResourceType && own.ResourceID == g.ResourceID {
+			return true
+		}
+	}
+	return false
 }
 
 // has reports whether some grant names the capability.
@@ -65,8 +153,8 @@ func (c caller) has(capability api.Capability, narrowedToo bool) bool {
 	return false
 }
 
-// within returns what a caller may see with a capability. For them nothing else
-// exists.
+// within returns the part of the account that a caller may see with a capability.
+// For them nothing else exists.
 func (c caller) within(capability api.Capability) store.Within {
 	w := store.Within{Restricted: true}
 	for _, g := range c.grants {
@@ -88,8 +176,8 @@ func (c caller) within(capability api.Capability) store.Within {
 	return w
 }
 
-// sees reports whether w holds what lies in a workspace and in a domain; one of
-// the two may be empty.
+// sees reports whether w contains an object of a workspace and a domain; one of the
+// two may be empty.
 func sees(w store.Within, workspaceID, domainID string) bool {
 	if !w.Restricted {
 		return true

@@ -194,7 +194,7 @@ func TestRevokedGrant(t *testing.T) {
 func TestConflictsNameWhatTheCallerMaySee(t *testing.T) {
 	h := newHarness(t)
 	domain := h.domain("example.com")
-	h.record("example.com", "www", "A", "192.0.2.1").want(201)
+	www := idOf(h.record("example.com", "www", "A", "192.0.2.1").want(201), "id")
 	for _, tt := range []struct {
 		create, view api.Capability
 		path, id     string
@@ -204,8 +204,8 @@ func TestConflictsNameWhatTheCallerMaySee(t *testing.T) {
 		{api.CapForwardingManage, api.CapForwardingView, "/forwarding", h.forwarding("x@example.net", obj{"domain": domain}), obj{"domain": domain, "target_email": "x@example.net"}},
 		{api.CapCredentialManage, api.CapCredentialView, "/credentials", h.password("p", nil), obj{"name": "p", "generate": true}},
 		{api.CapWorkspaceManage, api.CapWorkspaceView, "/workspaces", h.workspace("w"), obj{"name": "w"}},
-		{api.CapDNSRecordCreate, api.CapDNSRecordView, "/dns-records", "6", obj{"domain": "example.com", "name": "www", "type": "A", "value": "192.0.2.1"}},
-		{api.CapDNSRecordCreate, api.CapDNSRecordView, "/dns-records", "6", obj{"domain": "example.com", "name": "www", "type": "CNAME", "value": "a.example.net"}},
+		{api.CapDNSRecordCreate, api.CapDNSRecordView, "/dns-records", www, obj{"domain": "example.com", "name": "www", "type": "A", "value": "192.0.2.1"}},
+		{api.CapDNSRecordCreate, api.CapDNSRecordView, "/dns-records", www, obj{"domain": "example.com", "name": "www", "type": "CNAME", "value": "a.example.net"}},
 	} {
 		create := grant{capability: tt.create}
 		blind := h.limited(t, create).post(tt.path, tt.body).refused(409, "body conflict")

@@ -9,8 +9,9 @@ import (
 
 // Message is an e-mail that the service sends.
 type Message struct {
-	// ID tells a message from all others and is the same however often it is
-	// sent: what stands left of the @ in a Message-ID (RFC 5322, section 3.6.4).
+	// ID identifies a message by its link: what stands left of the @ in a
+	// Message-ID (RFC 5322, section 3.6.4). Another attempt to send a rule's message
+	// has another link, and therefore another ID.
 	ID string
 	// ForwardingID is the rule whose verification the message is for.
 	ForwardingID string
@@ -22,23 +23,23 @@ type Message struct {
 	SentAt time.Time
 }
 
-// ErrUndeliverable is wrapped by a Courier's error where sending the message
-// again would change nothing, as after a 5yz reply of SMTP (RFC 5321, section
-// 4.2.1).
+// ErrUndeliverable is wrapped by a Courier's error if another attempt to send the
+// message would fail too, as after a 5yz reply of SMTP (RFC 5321, section 4.2.1).
 var ErrUndeliverable = errors.New("the message can't be delivered")
 
 // Courier sends messages. It is called in the background, by several goroutines
-// at once. After an error that is not ErrUndeliverable the message is sent again
-// later, a few times.
+// at once. After an error that is not ErrUndeliverable, the service writes the
+// message again and retries later, a few times. A message is sent at least once:
+// after a crash, a recipient may get it twice.
 type Courier interface {
-	// Send returns once the message is in other hands, or ctx is cancelled.
+	// Send returns when the message was accepted for delivery, or ctx is cancelled.
 	Send(ctx context.Context, m Message) error
 }
 
-// outboxSize is how many messages the outbox remembers.
+// outboxSize is how many messages the outbox holds.
 const outboxSize = 1000
 
-// outbox remembers the newest messages, for operators and tests.
+// outbox holds the newest messages, for operators and tests.
 type outbox struct {
 	mu       sync.Mutex
 	messages []Message
@@ -60,20 +61,10 @@ func (o *outbox) forget() {
 	o.messages = nil
 }
 
-// Outbox returns the newest messages that this process wrote, oldest first,
-// whether or not they have been sent yet.
+// Outbox returns the newest messages that this process wrote, oldest first. With a
+// Courier, a message is written for each attempt to send it.
 func (s *Service) Outbox() []Message {
 	s.outbox.mu.Lock()
 	defer s.outbox.mu.Unlock()
 	return append([]Message(nil), s.outbox.messages...)
-}
-
-// deliver hands a message on, if there is one, and waits for nothing: the
-// request has succeeded by then.
-func (c *call) deliver(m *Message) {
-	if m == nil {
-		return
-	}
-	c.outbox.add(*m)
-	c.mail.hand(letter{Message: *m, requestID: requestID(c.ctx)})
 }

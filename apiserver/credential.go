@@ -6,7 +6,6 @@ import (
 	"crypto/subtle"
 	"encoding/base32"
 	"errors"
-	"fmt"
 	"hash/crc32"
 	"net/http"
 	"strings"
@@ -66,42 +65,49 @@ func parseServiceToken(s string) (serviceToken, bool) {
 	return t, t.String() == s
 }
 
-// authenticate finds out who calls and whether they may use the operation; what
-// a narrowed grant lets them see of it is the operation's matter.
+// authenticate identifies the caller and checks that they may use the operation,
+// before anything else of the request is read. The objects that a restricted grant
+// covers are up to the operation.
 func (s *Service) authenticate(ctx huma.Context, next func(huma.Context)) {
 	r, w := humago.Unwrap(ctx)
 	spec := api.SpecOf(ctx)
 	who, err := s.identify(ctx.Context(), r.Header.Values("Authorization"), canonicalID(ctx.Param("account_id")), spec)
-	if err == nil {
-		err = who.mayUse(spec)
-	}
 	if keyed := spec.Keyed() && ctx.Header(api.IdempotencyKeyHeader) != ""; err == nil && !keyed {
-		err = who.mayChange(spec) // a keyed request may be one that was answered before
+		err = who.mayChange(spec) // the response to a keyed request may be a replay
 	}
 	if err != nil {
-		var answer *api.Error
+		var refusal *api.Error
 		switch {
-		case errors.As(err, &answer):
-		case ctx.Context().Err() != nil: // nobody waits for the answer
-			answer = cancelled()
+		case errors.As(err, &refusal):
+		case ctx.Context().Err() != nil: // nobody waits for the response
+			refusal = cancelled()
 		default:
 			s.log.Error("authentication failed", "request_id", requestID(ctx.Context()), "error", err)
-			answer = s.fault(err)
+			refusal = s.fault(err)
 		}
-		answer.Write(w)
+		refusal.Write(w)
 		return
 	}
 	next(huma.WithContext(ctx, api.WithArrival(who.attach(ctx.Context()), s.now())))
 }
 
-// identify returns the caller that a request's credential names, with what they
-// may do in the account of its path.
+// identify returns the caller of a request's credential with their grants in the
+// account of its path.
 func (s *Service) identify(ctx context.Context, authorization []string, accountID string, spec api.Spec) (caller, error) {
-	who, err := s.presentedCaller(ctx, authorization)
+	presented, err := s.presentedCaller(ctx, authorization)
 	if err != nil {
 		return caller{}, err
 	}
-	return s.admit(ctx, who, accountID, spec)
+	presented, err = presented.enter(accountID, spec)
+	if err != nil {
+		return caller{}, err
+	}
+	var who caller
+	err = s.store.View(ctx, func(r store.Reader) (err error) {
+		who, err = s.authorize(r, presented, spec)
+		return err
+	})
+	return who, err
 }
 
 // presented is the caller that a credential names, or why it names none.
@@ -137,43 +143,6 @@ func (s *Service) callerOf(ctx context.Context, authorization []string) (caller,
 	return s.callerOfToken(ctx, token)
 }
 
-// admit returns a caller with what they may do in an account. A user of the
-// OAuth issuer belongs to the accounts that grant them anything; for them no
-// other account exists.
-func (s *Service) admit(ctx context.Context, who caller, accountID string, spec api.Spec) (caller, error) {
-	anywhere := who.accountID == ""
-	if anywhere && isID(accountID) {
-		who = who.in(accountID)
-		// The built-in owner's id follows from the account's; where people choose
-		// their sub, anybody could choose that one.
-		if who.userID == ownerID(accountID) {
-			return caller{}, api.PermissionDenied(spec.Capability)
-		}
-	}
-	if who.accountID != accountID && isID(accountID) {
-		return caller{}, api.PermissionDenied(spec.Capability)
-	}
-	// Not in the return statement: Go does not say whether who would be read there
-	// before or after it is filled in.
-	err := s.store.View(ctx, func(r store.Reader) (err error) {
-		who.grants, err = r.GrantsOf(who.accountID, who.subjects)
-		if err != nil {
-			return err
-		}
-		if anywhere && len(who.grants) == 0 {
-			return api.PermissionDenied(spec.Capability)
-		}
-		who.grants = distinct(who.grants)
-		account, err := r.Account(who.accountID)
-		if err != nil {
-			return fmt.Errorf("account of an accepted credential: %w", err)
-		}
-		who.cancelled = accountStatus(account, s.now()) == api.AccountCancelled
-		return nil
-	})
-	return who, err
-}
-
 // callerOfToken returns the caller of a bearer token.
 func (s *Service) callerOfToken(ctx context.Context, presented string) (caller, error) {
 	token, ok := parseServiceToken(presented)
@@ -194,16 +163,14 @@ func (s *Service) callerOfToken(ctx context.Context, presented string) (caller, 
 	// How long this takes tells nothing of the secret. That the public id is known
 	// may show: it is no secret.
 	known := subtle.ConstantTimeCompare(account.SecretHash, token.hash()) == 1
-	now := s.now()
-	switch {
-	case !known:
-		return caller{}, invalidToken(api.TypeInvalidToken, "no service account has this token")
-	case !account.RevokedAt.IsZero():
-		return caller{}, invalidToken(api.TypeTokenRevoked, "the token was revoked")
-	case !account.ExpiresAt.IsZero() && !now.Before(account.ExpiresAt):
-		return caller{}, invalidToken(api.TypeTokenExpired, "the token has expired")
+	if !known {
+		return caller{}, unknownToken()
 	}
-	s.noteUse(ctx, account, now)
+	now := s.now()
+	if err := checkServiceAccount(account, now); err != nil {
+		return caller{}, err
+	}
+	s.lastUses.note(account, now)
 	return caller{
 		accountID: account.AccountID,
 		subjects:  []store.Subject{{Type: api.SubjectServiceAccount, ID: account.ID}},
@@ -211,17 +178,22 @@ func (s *Service) callerOfToken(ctx context.Context, presented string) (caller, 
 	}, nil
 }
 
-// noteUse keeps last_used_at to the minute, so that it costs at most one write
-// a minute.
-func (s *Service) noteUse(ctx context.Context, account store.ServiceAccount, now time.Time) {
-	minute := now.Truncate(time.Minute)
-	if !account.LastUsedAt.Before(minute) {
-		return
+// checkServiceAccount returns the 401 for a token that no longer works.
+func checkServiceAccount(a store.ServiceAccount, now time.Time) error {
+	switch {
+	case !a.RevokedAt.IsZero():
+		return invalidToken(api.TypeTokenRevoked, "the token was revoked")
+	case expired(a.ExpiresAt, now):
+		return invalidToken(api.TypeTokenExpired, "the token has expired")
 	}
-	err := s.store.Update(ctx, func(tx store.Tx) error { return tx.TouchServiceAccount(account.ID, minute) })
-	if err != nil {
-		s.log.Warn("last use not recorded", "service_account_id", account.ID, "error", err)
-	}
+	return nil
+}
+
+// expired reports whether a credential's expiry, zero for none, has passed.
+func expired(at, now time.Time) bool { return !at.IsZero() && !now.Before(at) }
+
+func unknownToken() error {
+	return invalidToken(api.TypeInvalidToken, "no service account has this token")
 }
 
 // invalidToken refuses a token. What RFC 6750, section 3, does not allow in an

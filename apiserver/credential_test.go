@@ -95,14 +95,14 @@ func TestCredentialOfAnotherAccount(t *testing.T) {
 	mailbox := h.mailbox(domain, "jane")
 	other.account = nobody
 	for path, problem := range map[string]string{
-		"/domains/" + domain:                                "path.domain not_found",
-		"/domains/example.com":                              "path.domain not_found",
-		"/mailboxes/" + mailbox:                             "path.mailbox not_found",
-		"/mailboxes/jane@example.com":                       "path.mailbox not_found",
-		"/credentials/" + h.password("p", nil):              "path.credential_id not_found",
-		"/forwarding/" + h.forwarding("x@example.net", nil): "path.forwarding_id not_found",
-		"/workspaces/" + h.defaultWorkspace():               "path.workspace_id not_found",
-		"/dns-records/1":                                    "path.dns_record_id not_found",
+		"/domains/" + domain:                                        "path.domain not_found",
+		"/domains/example.com":                                      "path.domain not_found",
+		"/mailboxes/" + mailbox:                                     "path.mailbox not_found",
+		"/mailboxes/jane@example.com":                               "path.mailbox not_found",
+		"/credentials/" + h.password("p", nil):                      "path.credential_id not_found",
+		"/forwarding/" + h.forwarding("x@example.net", nil):         "path.forwarding_id not_found",
+		"/workspaces/" + h.defaultWorkspace():                       "path.workspace_id not_found",
+		"/dns-records/" + idOf(h.get("/dns-records"), "items.0.id"): "path.dns_record_id not_found",
 		"/dedicated-ips/" + h.post("/dedicated-ips/claim", obj{"option_id": h.option("eu")}).want(201).str("id"): "path.dedicated_ip_id not_found",
 	} {
 		h.get(path).want(200)

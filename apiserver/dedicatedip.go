@@ -19,21 +19,29 @@ func claimDedicatedIP(c *call, in *api.ClaimDedicatedIPRequest) (*api.DedicatedI
 		if err != nil {
 			return nil, err
 		}
-		free := slices.IndexFunc(option.Addresses, func(ip string) bool { return !slices.Contains(option.Claimed, ip) })
-		if free < 0 {
-			return nil, api.Conflict("the option %s (%s) is exhausted", option.Name, option.ID)
+		for _, address := range free(option) {
+			d := store.DedicatedIP{
+				ID: id, AccountID: c.caller.accountID, OptionID: option.ID, Name: option.Name + " " + address,
+				Type: api.DedicatedIPType, State: store.Provisioning{Status: api.DedicatedIPActive},
+				ASN: option.ASN, CountryCode: option.CountryCode, CreatedAt: c.at,
+				Addresses: []store.IPAddress{{IP: address, Healthy: new(true)}},
+			}
+			err := tx.CreateDedicatedIP(&d)
+			if _, ok := errors.AsType[*store.ExistsError](err); ok {
+				continue // another account was faster
+			}
+			if err != nil {
+				return nil, err
+			}
+			return new(c.dedicatedIP(d)), nil
 		}
-		d := store.DedicatedIP{
-			ID: id, AccountID: c.caller.accountID, OptionID: option.ID, Name: option.Name + " " + option.Addresses[free],
-			Type: api.DedicatedIPType, State: store.Provisioning{Status: api.DedicatedIPActive},
-			ASN: option.ASN, CountryCode: option.CountryCode, CreatedAt: c.at,
-			Addresses: []store.IPAddress{{IP: option.Addresses[free], Healthy: new(true)}},
-		}
-		if err := tx.CreateDedicatedIP(&d); err != nil {
-			return nil, err
-		}
-		return new(c.dedicatedIP(d)), nil
+		return nil, api.Conflict("the option %s (%s) is exhausted", option.Name, option.ID)
 	})
+}
+
+// free returns the addresses of an option that no account has claimed.
+func free(option store.DedicatedIPOption) []string {
+	return slices.DeleteFunc(slices.Clone(option.Addresses), func(ip string) bool { return slices.Contains(option.Claimed, ip) })
 }
 
 func listDedicatedIPs(c *call, in *api.ListDedicatedIPsRequest) (*api.Page[api.DedicatedIP], error) {
@@ -48,7 +56,7 @@ func listDedicatedIPOptions(c *call, in *api.ListDedicatedIPOptionsRequest) (*ap
 	return listPage(c, in.Paged, func(r store.Reader, s store.Slice) ([]store.DedicatedIPOption, int, error) {
 		return r.DedicatedIPOptions(c.caller.accountID, s)
 	}, func(o store.DedicatedIPOption) api.DedicatedIPOption {
-		return api.DedicatedIPOption{ID: o.ID, Name: o.Name, Type: o.Type, CountryCode: o.CountryCode, Available: len(o.Addresses) - len(o.Claimed)}
+		return api.DedicatedIPOption{ID: o.ID, Name: o.Name, Type: o.Type, CountryCode: o.CountryCode, Available: len(free(o))}
 	})
 }
 

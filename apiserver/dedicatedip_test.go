@@ -2,7 +2,11 @@ package apiserver_test
 
 import (
 	"fmt"
+	"strings"
+	"sync"
 	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 )
 
 func TestDedicatedIPOptions(t *testing.T) {
@@ -55,5 +59,77 @@ func TestDedicatedIPFilters(t *testing.T) {
 		"": "DE US US", "country_code=US": "US US", "country_code=de": "DE", "country_code=FR": "", "status=active": "DE US US", "status=provisioning": "", "status=active&country_code=DE": "DE",
 	} {
 		checkList(h, "/dedicated-ips", query, "country_code", want)
+	}
+}
+
+// An address that one account has claimed is not there for another.
+func TestDedicatedIPsOfTwoAccounts(t *testing.T) {
+	h := newHarness(t)
+	other := h.owner(t, nobody)
+	claim := func(c *client) *answer { return c.post("/dedicated-ips/claim", obj{"option_id": c.option("eu")}) }
+	seen := map[string]string{}
+	for range 8 {
+		for _, c := range []*client{h.client, other} {
+			a := claim(c).want(201)
+			ip := a.str("ip_addresses.0.ip")
+			if seen[ip] != "" {
+				t.Errorf("%s is claimed twice", ip)
+			}
+			seen[ip] = a.str("id")
+		}
+	}
+	h.get("/dedicated-ips").want(200).is("total", 8)
+	for _, c := range []*client{h.client, other} {
+		c.get("/dedicated-ips/options").want(200).is("items.0.available", 0, "items.1.available", 16)
+		claim(c).refused(409, "body conflict").says("exhausted")
+	}
+	free := other.get("/dedicated-ips").want(200)
+	other.delete("/dedicated-ips/" + free.str("items.3.id")).want(204)
+	h.get("/dedicated-ips/options").want(200).is("items.0.available", 1)
+	claim(h.client).want(201).is("ip_addresses.0.ip", free.str("items.3.ip_addresses.0.ip"))
+}
+
+// Accounts that claim at the same time get different addresses.
+func TestConcurrentClaims(t *testing.T) {
+	h := newHarness(t)
+	clients := []*client{h.client, h.owner(t, nobody)}
+	ips := make(chan string, 16)
+	var group sync.WaitGroup
+	for i := range cap(ips) {
+		group.Go(func() {
+			c := clients[i%2]
+			ips <- c.post("/dedicated-ips/claim", obj{"option_id": c.option("us")}).want(201).str("ip_addresses.0.ip")
+		})
+	}
+	group.Wait()
+	close(ips)
+	seen := map[string]bool{}
+	for ip := range ips {
+		seen[ip] = true
+	}
+	if len(seen) != cap(ips) {
+		t.Errorf("%d addresses for %d claims: %v", len(seen), cap(ips), seen)
+	}
+}
+
+// A fixture gives an address to one account, and the next free one to another.
+func TestFixtureOfSharedAddresses(t *testing.T) {
+	h := newHarness(t)
+	fixture := func(first, second string) string {
+		account := func(id, ip string) string {
+			return `{"id":"` + id + `","dedicated_ip_options":[{"name":"EU","country_code":"DE","addresses":["192.0.2.1","192.0.2.2"]}],"dedicated_ips":[{"name":"a","option":"EU"` + ip + `}]}`
+		}
+		return `{"accounts":[` + account(nobody, first) + `,` + account(anotherAccount, second) + `]}`
+	}
+	const ip = `,"ip":"192.0.2.1"`
+	if _, err := apiserver.ReadFixture(strings.NewReader(fixture(ip, ip))); err == nil || !strings.Contains(err.Error(), "192.0.2.1") {
+		t.Errorf("two accounts have one address: %v", err)
+	}
+	f, err := apiserver.ReadFixture(strings.NewReader(fixture("", "")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.svc.LoadFixture(t.Context(), f); err != nil {
+		t.Error(err)
 	}
 }

@@ -7,12 +7,21 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// deliveries are the keys of answers that were sent whole and of which the store
-// does not know it yet. The next write notes it, so that it costs no write of
-// its own; a crash forgets the newest ones, which then count as not delivered.
+// deliveries are the idempotency keys of delivered responses whose mark is not in
+// the store yet.
+//
+// A response counts as delivered if all of it was written and the client was still
+// connected when the handler returned: in process, the client has read the whole
+// body by then; over a socket, it may still die before the last bytes reach it. A
+// resumed create takes over only what was not delivered. In doubt it gets the
+// conflict instead, which says how to import: a second resource for an object that
+// another one manages would be worse, since destroying either deletes it.
+//
+// The next transaction writes the marks, so that they need none of their own. A
+// crash loses the newest ones, and those responses count as not delivered.
 type deliveries struct {
 	mu   sync.Mutex
-	keys map[string]bool // each once, however often its answer is replayed
+	keys map[string]bool // each once, however often its response is replayed
 }
 
 func (d *deliveries) add(key []byte) {
@@ -40,9 +49,9 @@ func (d *deliveries) list() [][]byte {
 	return keys
 }
 
-// noted forgets keys that the store knows of by now; until then has tells them,
-// so that none is unknown to both.
-func (d *deliveries) noted(keys [][]byte) {
+// stored removes keys whose mark is in the store; until then has reports them, so
+// that no mark is missing from both.
+func (d *deliveries) stored(keys [][]byte) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, key := range keys {
@@ -50,15 +59,15 @@ func (d *deliveries) noted(keys [][]byte) {
 	}
 }
 
-// forget drops what the store has no answers for any more.
-func (d *deliveries) forget() {
+// reset drops the marks of records that were deleted.
+func (d *deliveries) reset() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.keys = nil
 }
 
-// noteDeliveries writes what no later write came to note.
-func (s *Service) noteDeliveries(ctx context.Context) error {
+// flushDelivered persists delivery marks that no later transaction has written.
+func (s *Service) flushDelivered(ctx context.Context) error {
 	keys := s.delivered.list()
 	if len(keys) == 0 {
 		return nil

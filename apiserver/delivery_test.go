@@ -1,6 +1,9 @@
 package apiserver_test
 
 import (
+	"context"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -8,62 +11,124 @@ import (
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
 func (a *answer) delivered() string { return a.header.Get("Idempotency-Delivered") }
 
-// cutOff is the connection of a caller that is gone when the answer comes.
-type cutOff struct{ http.ResponseWriter }
+// leavingStore calls leave, as a client may, when a request's change is committed.
+type leavingStore struct {
+	store.Store
+	leave func(ctx context.Context)
+}
 
-func (cutOff) WriteHeader(int) { panic(http.ErrAbortHandler) }
+func (s *leavingStore) Update(ctx context.Context, fn func(store.Tx) error) error {
+	err := s.Store.Update(ctx, fn)
+	if s.leave != nil {
+		s.leave(ctx)
+	}
+	return err
+}
 
-// An answer that was kept says whether it had reached its caller, over a restart
-// too: only one that had not may belong to a run that was cut off.
+// cutOff is a connection that breaks with the response.
+type cutOff struct {
+	http.ResponseWriter
+	panics bool
+}
+
+func (c cutOff) Write([]byte) (int, error) {
+	if c.panics {
+		panic(http.ErrAbortHandler)
+	}
+	return 0, io.ErrClosedPipe
+}
+
+// A response to a client that is gone is not delivered, however that shows.
+func TestNotDelivered(t *testing.T) {
+	const path, body = "/workspaces", `{"name":"lost"}`
+	for name, send := range map[string]func(*harness, *leavingStore, *http.Request){
+		"the handler is aborted": func(h *harness, _ *leavingStore, r *http.Request) {
+			defer func() { _ = recover() }()
+			h.svc.Handler().ServeHTTP(cutOff{httptest.NewRecorder(), true}, r)
+		},
+		"writing fails": func(h *harness, _ *leavingStore, r *http.Request) {
+			h.svc.Handler().ServeHTTP(cutOff{httptest.NewRecorder(), false}, r)
+		},
+		"the request is cancelled": func(h *harness, s *leavingStore, r *http.Request) {
+			ctx, cancel := context.WithCancel(r.Context())
+			s.leave = func(context.Context) { cancel() }
+			h.svc.Handler().ServeHTTP(httptest.NewRecorder(), r.WithContext(ctx))
+		},
+		"the body is not read": func(h *harness, _ *leavingStore, r *http.Request) {
+			resp, err := h.svc.Client().Do(r)
+			if err != nil {
+				h.t.Fatal(err)
+			}
+			resp.Body.Close()
+		},
+		"the socket is closed": func(h *harness, s *leavingStore, r *http.Request) {
+			server := httptest.NewServer(h.svc.Handler())
+			defer server.Close() // waits for the handler
+			conn, err := net.Dial("tcp", server.Listener.Addr().String())
+			if err != nil {
+				h.t.Fatal(err)
+			}
+			done := make(chan struct{})
+			s.leave = func(ctx context.Context) {
+				_ = conn.Close()
+				<-ctx.Done()
+				close(done)
+			}
+			if err := r.Write(conn); err != nil {
+				h.t.Fatal(err)
+			}
+			<-done
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &leavingStore{Store: newStore(t)}
+			h := newHarness(t, func(o *apiserver.Options) { o.Store = s })
+			token, err := h.svc.IssueOwnerToken(t.Context(), h.account, "test")
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.as(token).get(path) // what authentication stores is stored by now
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://mailhost.test/v1/public/accounts/"+h.account+path, strings.NewReader(body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header = http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer " + token}, "Idempotency-Key": {key}}
+			send(h, s, r)
+			s.leave = nil
+			for _, delivered := range []string{"false", "true"} { // a replay is a delivery
+				a := h.as(token).keyed(key, path, obj{"name": "lost"})
+				for a.status == http.StatusConflict && a.header.Get("Retry-After") != "" { // the handler has not ended yet
+					a = h.as(token).keyed(key, path, obj{"name": "lost"})
+				}
+				if a.want(http.StatusCreated); a.delivered() != delivered {
+					t.Errorf("delivered %q, want %s", a.delivered(), delivered)
+				}
+			}
+		})
+	}
+}
+
+// A replayed response reports whether it had been delivered, after a restart too.
 func TestDelivered(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mailhost.db")
-	open := func(t *testing.T) *harness {
-		s, err := sqlite.Open(t.Context(), path, sqlite.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return newHarness(t, func(o *apiserver.Options) { o.Store = s })
-	}
-	reached, lost := obj{"name": "reached"}, obj{"name": "lost"}
-	t.Run("before", func(t *testing.T) {
-		h := open(t)
-		if a := h.keyed(key, "/workspaces", reached).want(http.StatusCreated); a.replayed() || a.delivered() != "" {
-			t.Errorf("the first answer is %v", a.header)
-		}
-		if a := h.keyed(key, "/workspaces", reached).want(http.StatusCreated); a.delivered() != "true" {
-			t.Errorf("the replay is %v", a.header)
-		}
-		token, err := h.svc.IssueOwnerToken(t.Context(), h.account, "test")
-		if err != nil {
-			t.Fatal(err)
-		}
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/public/accounts/"+h.account+"/workspaces", strings.NewReader(`{"name":"lost"}`))
-		r.Header.Set("Content-Type", "application/json")
-		r.Header.Set("Authorization", "Bearer "+token)
-		r.Header.Set("Idempotency-Key", otherKey)
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Error("the caller was not cut off")
+	for i, want := range []string{"", "true"} {
+		t.Run(itoa(i), func(t *testing.T) {
+			s, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			h := newHarness(t, func(o *apiserver.Options) { o.Store = s })
+			for _, want := range []string{want, "true"} {
+				if a := h.keyed(key, "/workspaces", obj{"name": "a"}).want(http.StatusCreated); a.delivered() != want {
+					t.Errorf("delivered %q, want %q", a.delivered(), want)
 				}
-			}()
-			h.svc.Handler().ServeHTTP(cutOff{httptest.NewRecorder()}, r)
-		}()
-		if a := h.as(token).keyed(otherKey, "/workspaces", lost).want(http.StatusCreated); a.delivered() != "false" {
-			t.Errorf("the replay of the lost answer is %v", a.header)
-		}
-		if a := h.as(token).keyed(otherKey, "/workspaces", lost).want(http.StatusCreated); a.delivered() != "true" {
-			t.Errorf("the second replay of the lost answer is %v", a.header)
-		}
-	})
-	t.Run("after a restart", func(t *testing.T) {
-		if a := open(t).keyed(key, "/workspaces", reached).want(http.StatusCreated); a.delivered() != "true" {
-			t.Errorf("the replay is %v", a.header)
-		}
-	})
+			}
+		})
+	}
 }

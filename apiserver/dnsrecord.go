@@ -3,7 +3,10 @@ package apiserver
 import (
 	"crypto/ed25519"
 	"encoding/base64"
+	"encoding/binary"
 	"errors"
+	"fmt"
+	"math"
 	"strconv"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -32,14 +35,10 @@ func createDNSRecord(c *call, in *api.CreateDNSRecordRequest) (*api.DNSRecord, e
 		if p := checkTarget(record, d.Name); p != nil {
 			return nil, api.Unprocessable(p)
 		}
-		switch other, err := besideCNAME(tx, record); {
-		case err != nil:
+		if err := c.checkBeside(tx, record, d.Name); err != nil {
 			return nil, err
-		case other != nil:
-			return nil, api.Conflict("the name %s of %s has the %s record%s; a CNAME excludes other records at its name", record.Name, d.Name, other.Type,
-				c.naming(tx, api.CapDNSRecordView, domainScope(d.ID), " ", strconv.FormatInt(other.ID, 10)))
 		}
-		if err := tx.CreateDNSRecord(&record); err != nil {
+		if err := c.addRecord(tx, &record); err != nil {
 			return nil, c.recordConflict(tx, err, record)
 		}
 		return new(dnsRecord(record)), nil
@@ -54,20 +53,78 @@ func checkTarget(record store.DNSRecord, zone string) *api.Problem {
 	return nil
 }
 
-// besideCNAME returns a record of the same name, where that or the new one is a
-// CNAME: it excludes all others; nil where there is none.
-func besideCNAME(r store.Reader, record store.DNSRecord) (*store.DNSRecord, error) {
-	others, _, err := r.DNSRecords(record.AccountID, store.DNSRecordFilter{DomainID: record.DomainID, Name: record.Name}, store.Slice{Limit: api.MaxPageSize})
+// checkBeside returns a conflict if another record with the same name excludes the
+// record.
+func (c *call) checkBeside(r store.Reader, record store.DNSRecord, zone string) error {
+	other, rule, err := excluding(r, record)
+	if err != nil || other == nil {
+		return err
+	}
+	return api.Conflict("the name %s of %s has the %s record%s; %s", record.Name, zone, other.Type,
+		c.naming(r, api.CapDNSRecordView, domainScope(record.DomainID), " ", strconv.FormatInt(other.ID, 10)), rule)
+}
+
+// excluding returns a record with the same name beside which a record can't stand,
+// and the rule that says so; nil if there is none. An identical record is left to
+// the store.
+func excluding(r store.Reader, record store.DNSRecord) (other *store.DNSRecord, rule string, err error) {
+	others, _, err := r.DNSRecords(record.AccountID, store.DNSRecordFilter{DomainID: record.DomainID, Name: record.Name}, store.Slice{Limit: math.MaxInt32})
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	for _, other := range others {
-		if (record.Type == typeCNAME) != (other.Type == typeCNAME) ||
-			record.Type == typeCNAME && other.Value != record.Value {
-			return &other, nil
+		if rule := exclusion(record, other); rule != "" && other.ID != record.ID {
+			return &other, rule, nil
 		}
 	}
-	return nil, nil
+	return nil, "", nil
+}
+
+// exclusion returns the rule that forbids two different records at one name, or "".
+// A system-managed record with the same purpose is replaced, see store.DNSRecord.
+func exclusion(a, b store.DNSRecord) string {
+	purpose := dnsdata.PurposeOf(a.Type, a.Value)
+	samePurpose := purpose != "" && purpose == dnsdata.PurposeOf(b.Type, b.Value)
+	identical := a.Type == b.Type && a.Value == b.Value && (a.Priority == b.Priority || a.Priority != nil && b.Priority != nil && *a.Priority == *b.Priority)
+	switch {
+	case identical, samePurpose && a.SystemManaged != b.SystemManaged:
+		return ""
+	case a.Type == typeCNAME, b.Type == typeCNAME:
+		return "a CNAME excludes other records at its name"
+	case a.Type != b.Type:
+		return ""
+	case dnsdata.IsNullMX(a.Type, a.Value), dnsdata.IsNullMX(b.Type, b.Value):
+		return "a null MX excludes other MX records at its name (RFC 7505)"
+	case samePurpose && purpose.Single():
+		return fmt.Sprintf("a name has at most one %s record, because of two receivers take neither; change that record instead", purpose)
+	}
+	return ""
+}
+
+// addRecord creates a record under a new random id.
+func (s *Service) addRecord(tx store.Tx, record *store.DNSRecord) error {
+	for range maxIDDraws {
+		record.ID = s.newRecordID()
+		err := tx.CreateDNSRecord(record)
+		if exists, ok := errors.AsType[*store.ExistsError](err); !ok || exists.ID != strconv.FormatInt(record.ID, 10) {
+			return err
+		}
+	}
+	return fmt.Errorf("no id is free for a DNS record after %d draws", maxIDDraws)
+}
+
+// maxIDDraws bounds the search for a free id. With working randomness a second draw
+// is rare already.
+const maxIDDraws = 100
+
+// newRecordID returns a random positive integer below 2^53, so that JSON readers
+// that know only floating-point numbers keep it (RFC 8259, section 6).
+func (s *Service) newRecordID() int64 {
+	for {
+		if id := int64(binary.BigEndian.Uint64(s.randomBytes(8)) >> 11); id > 0 {
+			return id
+		}
+	}
 }
 
 func (c *call) recordConflict(r store.Reader, err error, record store.DNSRecord) error {
@@ -118,8 +175,14 @@ func updateDNSRecord(c *call, in *api.UpdateDNSRecordRequest) (*api.DNSRecord, e
 		if record.SystemManaged {
 			return nil, systemManaged(record, d)
 		}
+		before := record.Value
 		if err := change(&record, in.Body, d.Name); err != nil {
 			return nil, err
+		}
+		if record.Value != before {
+			if err := c.checkBeside(tx, record, d.Name); err != nil {
+				return nil, err
+			}
 		}
 		record.UpdatedAt = c.at
 		if err := tx.UpdateDNSRecord(record); err != nil {
@@ -191,7 +254,7 @@ func (s *Service) newDKIMKey() string {
 }
 
 // addMailRecords gives a new domain the records that mail needs.
-func addMailRecords(tx store.Tx, d store.Domain, dkimKey string) error {
+func (s *Service) addMailRecords(tx store.Tx, d store.Domain, dkimKey string) error {
 	ttl := api.DefaultDNSTTL
 	for _, record := range []store.DNSRecord{
 		{Name: "@", Type: "MX", Value: "mx1.mailhost.example", Priority: new(int64(10))},
@@ -201,7 +264,7 @@ func addMailRecords(tx store.Tx, d store.Domain, dkimKey string) error {
 		{Name: "_dmarc", Type: "TXT", Value: "v=DMARC1; p=none"},
 	} {
 		record.AccountID, record.DomainID, record.TTL, record.SystemManaged, record.CreatedAt = d.AccountID, d.ID, ttl, true, d.CreatedAt
-		if err := tx.CreateDNSRecord(&record); err != nil {
+		if err := s.addRecord(tx, &record); err != nil {
 			return err
 		}
 	}

@@ -209,3 +209,184 @@ func TestDNSRecordFilters(t *testing.T) {
 	}
 	h.get("/dns-records?type=x").refused(422, "query.type enum")
 }
+
+// listedRecords returns what a list of a domain's records shows, in a form that is
+// easy to compare, and checks that its pages and its total agree with it.
+func listedRecords(h *harness, domain string) (shown []string) {
+	h.t.Helper()
+	whole := h.get("/dns-records?page_size=1000&domain=" + domain).want(200)
+	for i, typ := range whole.each("type") {
+		place := "items." + itoa(i) + "."
+		id := idOf(whole, place+"id")
+		shown = append(shown, whole.str(place+"name")+" "+typ+" "+whole.str(place+"value"))
+		h.get("/dns-records/"+id).want(200).is("value", whole.str(place+"value"))
+		h.get("/dns-records?page_size=1&domain="+domain+"&page="+itoa(i+1)).want(200).is("items.0.value", whole.str(place+"value"), "total", len(whole.each("type")))
+	}
+	whole.is("total", len(shown))
+	return shown
+}
+
+// The customer's mail records replace the system-managed ones of their kind, as long
+// as they exist.
+func TestSystemManagedRecordsYield(t *testing.T) {
+	const mx1, mx2, spf, dkim, dmarc = "@ MX mx1.mailhost.example", "@ MX mx2.mailhost.example", "@ TXT v=spf1 include:_spf.mailhost.example ~all", "mailhost._domainkey TXT", "_dmarc TXT v=DMARC1; p=none"
+	add := func(h *harness, name, typ, value string) *answer {
+		body := obj{"domain": "example.com", "name": name, "type": typ, "value": value}
+		if typ == "MX" {
+			body["prio"] = 10
+		}
+		return h.post("/dns-records", body)
+	}
+	for _, tt := range []struct {
+		name             string
+		records          [][3]string
+		replaced, stayed []string
+	}{
+		{"SPF", [][3]string{{"@", "TXT", "v=spf1 mx -all"}}, []string{spf}, []string{mx1, mx2, dmarc}},
+		{"SPF in upper case and without terms", [][3]string{{"example.com.", "TXT", "V=SPF1"}}, []string{spf}, []string{mx1, mx2, dmarc}},
+		{"SPF in quotes", [][3]string{{"@", "TXT", `"v=sp" "f1 -all"`}}, []string{spf}, []string{mx1, mx2, dmarc}},
+		{"the same SPF", [][3]string{{"@", "TXT", "v=spf1 include:_spf.mailhost.example ~all"}}, nil, []string{mx1, mx2, dmarc}},
+		{"DMARC", [][3]string{{"_dmarc", "TXT", "v=DMARC1; p=reject"}}, []string{dmarc}, []string{mx1, mx2, spf}},
+		{"DMARC with blanks", [][3]string{{"_DMARC.example.com.", "TXT", "v = DMARC1 ;p=reject"}}, []string{dmarc}, []string{mx1, mx2, spf}},
+		{"MX", [][3]string{{"@", "MX", "mx.example.net"}}, []string{mx1, mx2}, []string{spf, dmarc}},
+		{"some MX, one as before", [][3]string{{"@", "MX", "mx1.mailhost.example"}, {"@", "MX", "mx.example.net"}}, []string{mx2}, []string{mx1, spf, dmarc}},
+		{"null MX", [][3]string{{"@", "MX", "."}}, []string{mx1, mx2}, []string{spf, dmarc}},
+		{"all", [][3]string{{"@", "TXT", "v=spf1 -all"}, {"_dmarc", "TXT", "v=DMARC1; p=reject"}, {"@", "MX", "mx.example.net"}}, []string{mx1, mx2, spf, dmarc}, nil},
+		{"a DKIM key", [][3]string{{"mailhost._domainkey", "TXT", "v=DKIM1; p="}}, nil, []string{mx1, mx2, spf, dkim, dmarc}},
+		{"other names and texts", [][3]string{
+			{"www", "TXT", "v=spf1 -all"}, {"_dmarc.www", "TXT", "v=DMARC1; p=none"}, {"www", "MX", "mx.example.net"}, {"@", "TXT", "v=spf10 -all"},
+			{"@", "TXT", "google-site-verification=x"}, {"_dmarc", "TXT", "v=dmarc1; p=none"}, {"_dmarc", "TXT", "v=DMARC10; p=none"}, {"@", "TXT", "v=DMARC1; p=none"},
+		}, nil, []string{mx1, mx2, spf, dkim, dmarc}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			h := newHarness(t)
+			h.domain("example.com")
+			h.domain("other.com")
+			before, elsewhere := h.get("/dns-records?domain=example.com"), listedRecords(h, "other.com")
+			var ids []string
+			for _, r := range tt.records {
+				ids = append(ids, idOf(add(h, r[0], r[1], r[2]).want(201).is("is_system_managed", false), "id"))
+			}
+			shown := listedRecords(h, "example.com")
+			for _, value := range tt.replaced {
+				if slices.Contains(shown, value) {
+					t.Errorf("%s is still there: %q", value, shown)
+				}
+			}
+			for _, value := range append(tt.stayed, dkim) {
+				if !slices.ContainsFunc(shown, func(s string) bool { return strings.HasPrefix(s, value) }) {
+					t.Errorf("%s is gone: %q", value, shown)
+				}
+			}
+			for i := range before.each("type") {
+				place := "items." + itoa(i) + "."
+				if value := before.str(place+"name") + " " + before.str(place+"type") + " " + before.str(place+"value"); slices.Contains(tt.replaced, value) {
+					path := "/dns-records/" + idOf(before, place+"id")
+					h.get(path).refused(404, "path.dns_record_id not_found")
+					h.patch(path, obj{"ttl": 60}).refused(404, "path.dns_record_id not_found")
+					h.delete(path).refused(404, "path.dns_record_id not_found")
+				}
+			}
+			same(t, "records of another domain", listedRecords(h, "other.com"), elsewhere)
+			for _, id := range ids {
+				h.delete("/dns-records/" + id).want(204)
+			}
+			if after := h.get("/dns-records?domain=example.com"); string(after.raw) != string(before.raw) {
+				t.Errorf("in the end %s; want what was there at first: %s", after, before)
+			}
+			h.delete("/domains/example.com").want(204)
+		})
+	}
+}
+
+// A name has one SPF and one DMARC record.
+func TestSecondPolicyRecord(t *testing.T) {
+	h := newHarness(t)
+	h.domain("example.com")
+	for _, tt := range []struct{ name, first, second string }{
+		{"@", "v=spf1 -all", "v=spf1 mx -all"}, {"www", "v=spf1 -all", "V=SPF1 ?all"}, {"*", "v=spf1 -all", "v=spf1"},
+		{"_dmarc", "v=DMARC1; p=none", "v=DMARC1;p=reject"}, {"_dmarc.www", "v=DMARC1; p=none", "V=DMARC1; p=reject"},
+	} {
+		first := idOf(h.record("example.com", tt.name, "TXT", tt.first).want(201), "id")
+		h.record("example.com", tt.name, "TXT", tt.second).refused(409, "body conflict").says(first)
+		h.record("example.com", tt.name, "TXT", tt.first).refused(409, "body conflict").says("identical")
+		other := idOf(h.record("example.com", tt.name, "TXT", "some text").want(201), "id")
+		h.patch("/dns-records/"+other, obj{"value": tt.second}).refused(409, "body conflict").says(first)
+		h.patch("/dns-records/"+other, obj{"value": "another text"}).want(200)
+		h.patch("/dns-records/"+first, obj{"value": tt.second}).want(200) // itself
+		h.patch("/dns-records/"+first, obj{"value": "no policy any more"}).want(200)
+		h.patch("/dns-records/"+other, obj{"value": tt.first}).want(200)
+		h.delete("/dns-records/" + first).want(204)
+	}
+	h.record("example.com", "sub", "TXT", "v=spf1 -all").want(201)
+	h.record("example.com", "sub", "TXT", "v=DMARC1; p=none").want(201) // two kinds
+}
+
+// A PATCH makes a text a policy, and a policy a text.
+func TestPatchedPolicyRecord(t *testing.T) {
+	h := newHarness(t)
+	h.domain("example.com")
+	before := listedRecords(h, "example.com")
+	id := idOf(h.record("example.com", "@", "TXT", "x").want(201), "id")
+	same(t, "with a text", listedRecords(h, "example.com"), append(slices.Clone(before), "@ TXT x"))
+	h.patch("/dns-records/"+id, obj{"value": "v=spf1 -all"}).want(200)
+	same(t, "with a policy", listedRecords(h, "example.com"), []string{before[0], before[1], before[3], before[4], "@ TXT v=spf1 -all"})
+	h.patch("/dns-records/"+id, obj{"ttl": 60}).want(200)
+	h.patch("/dns-records/"+id, obj{"value": "y"}).want(200)
+	same(t, "with a text again", listedRecords(h, "example.com"), append(slices.Clone(before), "@ TXT y"))
+}
+
+// A null MX (RFC 7505) is the only MX record at its name.
+func TestNullMX(t *testing.T) {
+	h := newHarness(t)
+	h.domain("example.com")
+	mx := func(name, value string, prio int) *answer {
+		return h.post("/dns-records", obj{"domain": "example.com", "name": name, "type": "MX", "value": value, "prio": prio})
+	}
+	for _, name := range []string{"@", "www"} {
+		null := idOf(mx(name, ".", 0).want(201), "id")
+		mx(name, "mx.example.net", 10).refused(409, "body conflict").says(null).says("RFC 7505")
+		mx(name, ".", 0).refused(409, "body conflict").says("identical")
+		mx(name, ".", 10).refused(409, "body conflict").says(null)
+		h.record("example.com", name, "A", "192.0.2.1").want(201)
+		h.delete("/dns-records/" + null).want(204)
+		first := idOf(mx(name, "mx.example.net", 10).want(201), "id")
+		mx(name, ".", 0).refused(409, "body conflict").says(first)
+		mx(name, "mx2.example.net", 10).want(201)
+		h.patch("/dns-records/"+first, obj{"value": "."}).refused(409, "body conflict")
+	}
+}
+
+// The targets of MX, NS and SRV records are hosts (RFC 1123).
+func TestHostTargets(t *testing.T) {
+	h := newHarness(t)
+	h.domain("example.com")
+	for _, tt := range []struct{ typ, value string }{{"MX", "mail_1.example.net"}, {"NS", "_ns.example.net"}, {"SRV", "1 2 a_b.example.net"}, {"NS", "."}} {
+		body := obj{"domain": "example.com", "name": "x", "type": tt.typ, "value": tt.value}
+		if tt.typ != "NS" {
+			body["prio"] = 1
+		}
+		h.post("/dns-records", body).refused(422, "body.value value_error")
+	}
+	h.record("example.com", "x", "CNAME", "a_b.example.net").want(201)
+}
+
+// The ids of records are random, and stay exact in a JSON reader's floating-point
+// numbers.
+func TestDNSRecordIDs(t *testing.T) {
+	h := newHarness(t)
+	h.domain("example.com")
+	h.domain("other.com")
+	all := h.get("/dns-records").want(200)
+	var ids []int
+	for i := range all.each("type") {
+		id := int(all.at("items." + itoa(i) + ".id").(float64))
+		if id < 1 || id >= 1<<53 || slices.Contains(ids, id) {
+			t.Errorf("the id %d beside %d", id, ids)
+		}
+		ids = append(ids, id)
+	}
+	if slices.IsSorted(ids) || slices.Max(ids) < 1<<40 {
+		t.Errorf("the ids %d are not random", ids)
+	}
+}

@@ -5,8 +5,9 @@
 // it in process without a socket, Close ends it. The rules of each resource are
 // in the file of its name; what all operations share is in pipeline.go (the way
 // of a request), credential.go, oauth.go and caller.go (who calls and what they
-// may do), ratelimit.go, references.go (what a body names) and transact.go (writes
-// and Idempotency-Keys), and package audit, which logs every change. Messages
+// may do), ratelimit.go, receive.go (request bodies and their memory), references.go
+// (objects that a body names) and transact.go (writes and Idempotency-Keys), and
+// package audit, which logs every change. Messages
 // leave by mailqueue.go; a fixture is read, planned, loaded and dumped by the
 // files of that name.
 //

@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 
@@ -24,6 +25,33 @@ func getDomain(c *call, in *api.DomainRequest) (*api.Domain, error) {
 			return nil, statusOf(err, "domain", "domain")
 		}
 		return new(c.domain(d)), nil
+	})
+}
+
+// checkDomainAvailability reports what a purchase of one domain would report, and
+// its price, without buying it.
+func checkDomainAvailability(c *call, in *api.DomainAvailabilityRequest) (*api.DomainAvailability, error) {
+	offer := c.rules.get().registrar.judge(in.Name)
+	return view(c, func(r store.Reader) (*api.DomainAvailability, error) {
+		out := &api.DomainAvailability{DomainName: cmp.Or(offer.name, in.Name)}
+		code, reason := offer.code, offer.reason
+		_, err := c.findDomain(r, offer.name)
+		switch taken, takenErr := r.DomainTaken(offer.name); {
+		case err == nil:
+			code, reason = api.PurchaseAlreadyOwned, "the account owns this domain already"
+		case !errors.Is(err, store.ErrNotFound):
+			return nil, err
+		case takenErr != nil:
+			return nil, takenErr
+		case taken && code == "":
+			code, reason = api.PurchaseUnavailable, "the domain is registered already"
+		}
+		if code != "" {
+			out.ErrorCode, out.Error = &code, &reason
+			return out, nil
+		}
+		out.Available, out.Price, out.Currency = true, &offer.price, &offer.currency
+		return out, nil
 	})
 }
 
@@ -71,7 +99,8 @@ func deleteDomain(c *call, in *api.DomainRequest) (*api.NoContent, error) {
 		if n > 0 {
 			return nil, api.Conflict("the domain %s (%s) still has mailboxes (%d); delete them first", d.Name, d.ID, n)
 		}
-		return &api.NoContent{}, tx.DeleteDomain(d.AccountID, d.ID)
+		_, err = tx.DeleteDomain(d.AccountID, d.ID, c.at)
+		return &api.NoContent{}, err
 	})
 }
 
@@ -112,6 +141,7 @@ func purchaseDomains(c *call, in *api.PurchaseDomainsRequest) (*api.Purchase, er
 			out.SuccessfulCount++
 			bill.add(o.verdict)
 		}
+		c.unchanged = out.SuccessfulCount == 0
 		out.Currency, out.EstimatedTotal, out.PaymentURL = bill.tell(c.publicURL, batch)
 		return out, nil
 	})
@@ -146,10 +176,13 @@ func (c *call) purchaseOne(tx store.Tx, o purchase, workspaceID, batch string, r
 	}
 	err := tx.CreateDomain(&d)
 	if _, ok := errors.AsType[*store.ExistsError](err); ok {
+		if err := c.checkOverdue(tx, "", d.Name); err != nil {
+			return result, err
+		}
 		return refuse(api.PurchaseUnavailable, "the domain is registered already")
 	}
 	if err == nil {
-		err = addMailRecords(tx, d, o.dkimKey)
+		err = c.addMailRecords(tx, d, o.dkimKey)
 	}
 	result.ID, result.Status = &d.ID, api.PurchasePurchased
 	if o.verdict.payment {

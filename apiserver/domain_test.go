@@ -54,9 +54,19 @@ func TestPurchaseRefusals(t *testing.T) {
 		}
 	}
 	a.is("successful_count", 3, "failed_count", len(want)-3, "currency", "EUR", "estimated_total", "19.60")
+	// The availability of a name is what its purchase would report.
+	for _, name := range []string{"free.com", "taken.com", "GOLD.com", "x.zip", "mine.com", "theirs.com", "not a name", "www.new.com", "x.invalidtld", "free.co.uk", "-x.com", ""} {
+		offer := h.get("/domains/availability?name=" + url.QueryEscape(name)).want(200)
+		bought := h.purchase(h.defaultWorkspace(), name).want(200)
+		offer.is("domain_name", bought.str("results.0.domain_name"), "error", bought.at("results.0.error"), "error_code", bought.at("results.0.error_code"),
+			"available", bought.str("results.0.status") == "purchased", "currency", bought.at("currency"))
+		if total := bought.str("estimated_total"); offer.str("price") != total {
+			t.Errorf("%s costs %q, and was bought for %q", name, offer.str("price"), total)
+		}
+	}
 	// What is owned already is named by its id.
 	a.is("results.4.id", mine, "results.6.id", a.str("results.0.id"))
-	h.get("/domains").is("total", 4)
+	h.get("/domains").is("total", 6)
 
 	h.purchase(h.defaultWorkspace(), "taken.com").want(200).is("successful_count", 0, "failed_count", 1, "currency", nil, "estimated_total", nil, "payment_url", nil)
 }

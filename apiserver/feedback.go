@@ -1,11 +1,22 @@
 package apiserver
 
 import (
+	"net/http"
+	"time"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
+// feedbackLimit is how often a credential submits feedback: it needs no capability,
+// and every submission is kept.
+var feedbackLimit = RateLimit{Requests: 20, Per: 20 * time.Minute}
+
 func submitFeedback(c *call, in *api.SubmitFeedbackRequest) (*api.Feedback, error) {
+	if wait := c.feedback.spend(c.caller.credential(), c.at); wait > 0 {
+		return nil, api.NewError(http.StatusTooManyRequests, api.TypeRateLimited,
+			"this credential has submitted much feedback already; try again in %d s", wait).At("header", "Authorization").RetryAfter(wait)
+	}
 	id := c.newID()
 	return transact(c, func(tx store.Tx) (*api.Feedback, error) {
 		f := store.Feedback{

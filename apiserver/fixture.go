@@ -118,7 +118,8 @@ type FixtureMailbox struct {
 	// QuotaAllowed is in bytes, and that of a new mailbox by default.
 	QuotaAllowed *int64 `json:"quota_allowed,omitempty"`
 	QuotaUsed    int64  `json:"quota_used,omitempty"`
-	// Aliases are complete addresses.
+	// Aliases are complete addresses in domains of the account. No other mailbox
+	// can have such an address.
 	Aliases []FixtureAlias `json:"aliases,omitempty"`
 }
 
@@ -145,8 +146,8 @@ type FixtureForwarding struct {
 	TargetEmail string `json:"target_email"`
 	// Active is the customer's switch, true by default.
 	Active *bool `json:"active,omitempty"`
-	// VerificationState is verified by default. A target that is a mailbox of
-	// the account is internal, and can't be anything else.
+	// VerificationState is verified by default. A target that is an address of
+	// the account, an alias included, is internal and can't be anything else.
 	VerificationState string `json:"verification_state,omitempty"`
 }
 

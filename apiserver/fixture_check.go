@@ -11,6 +11,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/text"
 )
 
 // The limits of a fixture's values are those of the API. What the API has no
@@ -27,6 +28,8 @@ var (
 func (p *problems) text(at fixturePlace, field, value string, limits api.Limits) string {
 	if n := utf8.RuneCountInString(value); n < *limits.MinLength || n > *limits.MaxLength {
 		p.fail(at, "%s: %s", field, limits.LengthRule())
+	} else if err := text.CheckName(value); err != nil && limits.Name {
+		p.fail(at, "%s: %s", field, err)
 	}
 	return value
 }

@@ -133,10 +133,10 @@ func (p *accountPlanner) planMailbox(at fixturePlace, d store.Domain, f FixtureM
 	if m.QuotaAllowed < 0 || m.QuotaUsed < 0 {
 		p.fail(at, "quota_allowed, quota_used: must not be negative")
 	}
-	p.address(at, "local_part", m.Address(), true)
+	p.address(at, "local_part", m.Address())
 	for i, a := range f.Aliases {
 		alias := p.canonical(at.item("aliases", i, ""), "alias", a.Alias, emailaddr.Normalize)
-		p.address(at.item("aliases", i, ""), "alias", alias, false)
+		p.address(at.item("aliases", i, ""), "alias", alias)
 		m.Aliases = append(m.Aliases, store.MailboxAlias{Alias: alias, IsCatchAll: a.IsCatchAll})
 	}
 	m.ID = p.identify(at, f.ID, "mailbox", m.Address())
@@ -144,11 +144,23 @@ func (p *accountPlanner) planMailbox(at fixturePlace, d store.Domain, f FixtureM
 }
 
 // address refuses an address that another mailbox of the account has.
-func (p *accountPlanner) address(at fixturePlace, field, address string, primary bool) {
-	if _, ok := p.addresses[address]; ok {
+func (p *accountPlanner) address(at fixturePlace, field, address string) {
+	if p.addresses[address] {
 		p.fail(at, "%s: %s is the address of another mailbox or alias of the account", field, address)
 	}
-	p.addresses[address] = primary
+	p.addresses[address] = true
+}
+
+// checkAliases refuses aliases outside of the account's domains, which are all
+// planned by then.
+func (p *accountPlanner) checkAliases() {
+	for _, m := range p.mailboxes {
+		for i, a := range m.object.Aliases {
+			if name := a.Alias[strings.LastIndexByte(a.Alias, '@')+1:]; p.domainRefs[name] == "" {
+				p.fail(m.at.item("aliases", i, ""), "alias: the account has no domain %.255q", name)
+			}
+		}
+	}
 }
 
 func (p *accountPlanner) planRecord(at fixturePlace, d store.Domain, f FixtureDNSRecord) {
@@ -194,7 +206,7 @@ func (p *accountPlanner) verification(at fixturePlace, given string, internal bo
 			api.VerificationPending, api.VerificationVerified, api.VerificationExpired)
 	}
 	if given != "" && given != api.VerificationInternal {
-		p.fail(at, "verification_state: the target is a mailbox of the account, so it is internal")
+		p.fail(at, "verification_state: the target is an address of the account, so it is internal")
 	}
 	return api.VerificationInternal
 }

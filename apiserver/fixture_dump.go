@@ -22,6 +22,7 @@ func (s *Service) DumpFixture(ctx context.Context) (*Fixture, error) {
 	current, at := *s.rules.get(), s.now()
 	f := &Fixture{Registrar: new(current.registrar.clone()), MaxMailboxes: &current.maxMailboxes, Accounts: []FixtureAccount{}}
 	err := s.store.View(ctx, func(r store.Reader) error {
+		r.HideUnpaid(lastUnpaid(at))
 		f.Accounts = f.Accounts[:0]
 		accounts, err := r.Accounts()
 		if err != nil {
@@ -47,7 +48,7 @@ type accountDumper struct {
 	id         string
 	domains    map[string]int // places of the domains by their ids
 	workspaces map[string]int
-	addresses  map[string]bool // of the account's mailboxes
+	addresses  map[string]bool // of the account's mailboxes, aliases included
 }
 
 func (d *accountDumper) dump(a store.Account) (FixtureAccount, error) {
@@ -168,6 +169,7 @@ func (d *accountDumper) dumpMailboxes(out *FixtureAccount) error {
 			f.QuotaAllowed = &m.QuotaAllowed
 		}
 		for _, a := range m.Aliases {
+			d.addresses[a.Alias] = true
 			f.Aliases = append(f.Aliases, FixtureAlias(a))
 		}
 		domain := &out.Domains[d.domains[m.DomainID]]

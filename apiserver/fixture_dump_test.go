@@ -186,7 +186,7 @@ func TestDumpFixtureOfAPendingRule(t *testing.T) {
 		to = append(to, m.To)
 	}
 	slices.Sort(to)
-	same(t, "messages", to, []string{"archive@example.org", "gone@old.com", "pending@example.org"})
+	same(t, "messages", to, []string{"archive@example.org", "gone@old.com", "leaves@old.com", "pending@example.org"})
 }
 
 // What was scheduled for a cancelled account never happens, and is no part of it.

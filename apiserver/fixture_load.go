@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -11,11 +12,11 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// LoadFixture makes the accounts of a fixture, all of them or none. An account
-// that exists already is left as it is, so that a fixture can be loaded at each
+// LoadFixture creates the accounts of a fixture, all of them or none. An account that
+// exists already is left as it is and logged, so that a fixture can be loaded at each
 // start. The rules that it names hold from then on, in this process.
 //
-// Verification messages that are pending go to the Outbox and are not sent.
+// The verification messages of pending rules go to the Outbox and are not sent.
 func (s *Service) LoadFixture(ctx context.Context, f *Fixture) error {
 	p, err := planFixture(f)
 	if err != nil {
@@ -25,6 +26,11 @@ func (s *Service) LoadFixture(ctx context.Context, f *Fixture) error {
 	missing, err := s.missing(ctx, p.plans)
 	if err != nil {
 		return err
+	}
+	for _, plan := range p.plans {
+		if !slices.ContainsFunc(missing, func(m accountPlan) bool { return m.account.ID == plan.account.ID }) {
+			s.log.Warn("a fixture's account exists already, and nothing of the fixture was loaded for it; remove the database to load it", "account", plan.account.ID)
+		}
 	}
 	loaders := s.newFixtureLoaders(ctx, missing)
 	if len(loaders) > 0 {
@@ -149,23 +155,26 @@ func (l *fixtureLoader) makeIPs(tx store.Tx) error {
 func (l *fixtureLoader) makeDomains(tx store.Tx) error {
 	return each(l.domains, func(i int, d store.Domain) error {
 		d.CreatedAt = l.at
+		if err := deleteOverdue(tx, "", d.Name, l.at); err != nil {
+			return err
+		}
 		if err := tx.CreateDomain(&d); err != nil {
 			return err
 		}
-		return addMailRecords(tx, d, l.dkimKeys[i])
+		return l.addMailRecords(tx, d, l.dkimKeys[i])
 	})
 }
 
 func (l *fixtureLoader) makeRecords(tx store.Tx) error {
 	return each(l.records, func(_ int, r zonedRecord) error {
 		r.CreatedAt = l.at
-		switch other, err := besideCNAME(tx, r.DNSRecord); {
+		switch other, rule, err := excluding(tx, r.DNSRecord); {
 		case err != nil:
 			return err
 		case other != nil:
-			return fmt.Errorf("the name %s of %s has the %s record %d; a CNAME excludes other records at its name", r.Name, r.zone, other.Type, other.ID)
+			return fmt.Errorf("the name %s of %s has the %s record %d; %s", r.Name, r.zone, other.Type, other.ID, rule)
 		}
-		return tx.CreateDNSRecord(&r.DNSRecord)
+		return l.addRecord(tx, &r.DNSRecord)
 	})
 }
 
@@ -187,7 +196,7 @@ func (l *fixtureLoader) makeRules(tx store.Tx) error {
 			rule.SentAt, rule.ExpiresAt = l.at.Add(-verificationLasts), l.at
 		case api.VerificationPending:
 			rule.SentAt, rule.ExpiresAt, rule.LinkHash = l.at, l.at.Add(verificationLasts), l.links[i].hash()
-			l.letters = append(l.letters, *l.verificationMessage(rule, l.links[i]))
+			l.letters = append(l.letters, *l.verificationMessage(rule, l.links[i], l.at))
 		}
 		return tx.CreateForwarding(&rule)
 	})

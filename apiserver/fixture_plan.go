@@ -53,6 +53,8 @@ type fixturePlanner struct {
 	plans    []accountPlan
 	// ids are those that the fixture gives; names are the domains.
 	ids, names map[string]fixturePlace
+	// claimed are the addresses of the dedicated IPs of all accounts.
+	claimed map[string]bool
 }
 
 // accountPlanner plans one account.
@@ -65,9 +67,7 @@ type accountPlanner struct {
 	// id of a thing maps to itself.
 	workspaceRefs, domainRefs, ipRefs map[string]string
 	optionRefs                        map[string]*store.DedicatedIPOption
-	// claimed are the addresses of the IPs; addresses are those of mailboxes, by
-	// which true marks the primary ones.
-	claimed   map[string]bool
+	// addresses are those of the mailboxes, aliases included.
 	addresses map[string]bool
 }
 
@@ -80,7 +80,7 @@ func planFixture(f *Fixture) (*fixturePlanner, error) {
 }
 
 func (p *fixturePlanner) accounts(accounts []FixtureAccount) {
-	p.ids, p.names = map[string]fixturePlace{}, map[string]fixturePlace{}
+	p.ids, p.names, p.claimed = map[string]fixturePlace{}, map[string]fixturePlace{}, map[string]bool{}
 	for i, a := range accounts {
 		at := fixturePlace("").item("accounts", i, a.ID)
 		id := canonicalID(a.ID)
@@ -92,7 +92,7 @@ func (p *fixturePlanner) accounts(accounts []FixtureAccount) {
 		planner := &accountPlanner{
 			fixturePlanner: p, at: at, id: id,
 			workspaceRefs: map[string]string{}, domainRefs: map[string]string{}, ipRefs: map[string]string{}, optionRefs: map[string]*store.DedicatedIPOption{},
-			claimed: map[string]bool{}, addresses: map[string]bool{},
+			addresses: map[string]bool{},
 		}
 		planner.plan(a)
 		p.plans = append(p.plans, planner.accountPlan)
@@ -122,6 +122,7 @@ func (p *accountPlanner) plan(a FixtureAccount) {
 	for i, d := range a.Domains {
 		p.planDomain(p.at.item("domains", i, d.Name), d)
 	}
+	p.checkAliases()
 	// Whether a target is internal shows when all mailboxes are known.
 	p.planForwarding(p.at, store.Scope{Type: api.ScopeAccount, ID: p.id}, a.Forwarding)
 	for i, w := range a.Workspaces {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"os"
 	"strings"
@@ -98,8 +99,8 @@ func TestLoadFixture(t *testing.T) {
 	if m := get[api.Mailbox](t, s, "/mailboxes/john@example.com"); m.Status != api.MailboxPaused {
 		t.Errorf("paused mailbox: %+v", m)
 	}
-	if page := get[api.Page[api.DNSRecord]](t, s, "/dns-records?domain=example.com"); page.Total != 5+3 {
-		t.Errorf("%d DNS records, want the 5 of every domain and 3", page.Total)
+	if page := get[api.Page[api.DNSRecord]](t, s, "/dns-records?domain=example.com"); page.Total != 5-2+3 {
+		t.Errorf("%d DNS records, want those of every domain but the MX, which it has of its own, and 3", page.Total)
 	}
 	if page := get[api.Page[api.DedicatedIPOption]](t, s, "/dedicated-ips/options"); page.Total != 1 || page.Items[0].Available != 1 {
 		t.Errorf("options: %+v", page)
@@ -151,7 +152,10 @@ func TestLoadFixtureLeavesAccountsAsTheyAre(t *testing.T) {
 		t.Fatal(err)
 	}
 	jane := api.DerivedID(fixtureAccount, "mailbox:jane@example.com")
-	if err := db.Update(t.Context(), func(tx store.Tx) error { return tx.DeleteMailbox(fixtureAccount, jane) }); err != nil {
+	if err := db.Update(t.Context(), func(tx store.Tx) error {
+		_, err := tx.DeleteMailbox(fixtureAccount, jane, time.Now())
+		return err
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.LoadFixture(t.Context(), f); err != nil {
@@ -315,5 +319,20 @@ func TestConcurrentLoads(t *testing.T) {
 	}
 	if page := get[api.Page[api.Mailbox]](t, s, "/mailboxes"); page.Total != 2 {
 		t.Errorf("%d mailboxes, want 2", page.Total)
+	}
+}
+
+// A fixture that is not loaded because its account exists is logged, by the account.
+func TestFixtureOfAnExistingAccountIsLogged(t *testing.T) {
+	var log bytes.Buffer
+	h := newHarness(t, func(o *apiserver.Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+	for i, want := range []bool{false, true} {
+		log.Reset()
+		if err := h.svc.LoadFixture(t.Context(), exampleFixture(t)); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(log.String(), "nothing of the fixture was loaded") && strings.Contains(log.String(), fixtureAccount); got != want {
+			t.Errorf("load %d is logged: %t; want %t: %s", i, got, want, &log)
+		}
 	}
 }

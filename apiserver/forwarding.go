@@ -2,7 +2,6 @@ package apiserver
 
 import (
 	"errors"
-	"net/http"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -13,14 +12,9 @@ import (
 // verificationLasts is how long a recipient has to open the link.
 const verificationLasts = 72 * time.Hour
 
-// resendLimit is how often one recipient gets another message for rules that
-// exist: whoever may change one must not be able to flood an address. New rules
-// are not limited, as an apply may make many with one target.
-var resendLimit = RateLimit{Requests: 20, Per: 20 * time.Minute}
-
 func createForwarding(c *call, in *api.CreateForwardingRequest) (*api.Forwarding, error) {
 	id, link := c.newID(), c.newLink()
-	var letter *Message
+	var written *Message
 	out, err := transact(c, func(tx store.Tx) (*api.Forwarding, error) {
 		scope, err := c.scopeInBody(tx, in.Body.Domain, in.Body.WorkspaceID)
 		if err != nil {
@@ -29,40 +23,72 @@ func createForwarding(c *call, in *api.CreateForwardingRequest) (*api.Forwarding
 		rule := store.Forwarding{
 			ID: id, AccountID: c.caller.accountID, Scope: scope, TargetEmail: in.Body.TargetEmail, Enabled: true, CreatedAt: c.at,
 		}
-		if letter, err = c.beginVerification(tx, &rule, link); err != nil {
+		if err := c.beginVerification(tx, &rule, link); err != nil {
 			return nil, err
 		}
 		if err := tx.CreateForwarding(&rule); err != nil {
 			return nil, c.forwardingConflict(tx, err, rule)
 		}
+		if written, err = c.requestMessage(tx, rule, link); err != nil {
+			return nil, err
+		}
 		return new(c.forwarding(rule)), nil
 	})
 	if err == nil && !c.replayed {
-		c.deliver(letter)
+		c.messageRequested(written)
 	}
 	return out, err
 }
 
-// beginVerification starts a rule's verification over, and returns the message
-// to send once that is durable; nil for a target that needs none.
-func (c *call) beginVerification(r store.Reader, rule *store.Forwarding, link verificationLink) (*Message, error) {
+// beginVerification starts a rule's verification over. If a message is queued for
+// it, its link is created when it is sent; otherwise the given link is the rule's.
+func (c *call) beginVerification(r store.Reader, rule *store.Forwarding, link verificationLink) error {
 	target, err := emailaddr.Parse(rule.TargetEmail)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	rule.LinkHash, rule.SentAt, rule.ExpiresAt, rule.VerifiedAt = nil, time.Time{}, time.Time{}, time.Time{}
 	m, err := r.MailboxByAddress(rule.AccountID, target.Local, target.Domain)
 	if err == nil && !sees(c.caller.within(c.spec.Capability), m.WorkspaceID, m.DomainID) {
-		err = store.ErrNotFound // the state must not tell of it
+		err = store.ErrNotFound // the state must not reveal the mailbox
 	}
 	if rule.Internal = err == nil; rule.Internal {
-		return nil, nil
+		return nil
 	}
 	if !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	rule.SentAt, rule.ExpiresAt = c.at, c.at.Add(verificationLasts)
+	if c.mail == nil {
+		rule.LinkHash = link.hash()
+	}
+	return nil
+}
+
+// requestMessage has the message of a rule sent whose verification was started, if
+// it needs one and the limits allow it. It returns the message if there is no mail
+// queue.
+func (c *call) requestMessage(tx store.Tx, rule store.Forwarding, link verificationLink) (*Message, error) {
+	if rule.Internal {
+		return nil, nil
+	}
+	if err := c.takeMessage(tx, rule); err != nil {
 		return nil, err
 	}
-	rule.LinkHash, rule.SentAt, rule.ExpiresAt = link.hash(), c.at, c.at.Add(verificationLasts)
-	return c.verificationMessage(*rule, link), nil
+	if c.mail == nil {
+		return c.verificationMessage(rule, link, c.at), nil
+	}
+	return nil, tx.QueueMessage(store.QueuedMessage{
+		AccountID: rule.AccountID, ForwardingID: rule.ID, RequestID: requestID(c.ctx), DueAt: time.Now(),
+	})
+}
+
+// messageRequested follows a transaction with requestMessage.
+func (c *call) messageRequested(written *Message) {
+	if written != nil {
+		c.outbox.add(*written)
+	}
+	c.mail.notify()
 }
 
 func (c *call) forwardingConflict(r store.Reader, err error, rule store.Forwarding) error {
@@ -101,9 +127,9 @@ func getForwarding(c *call, in *api.ForwardingRequest) (*api.Forwarding, error) 
 
 func updateForwarding(c *call, in *api.UpdateForwardingRequest) (*api.Forwarding, error) {
 	link := c.newLink()
-	var letter *Message
+	var written *Message
 	out, err := transact(c, func(tx store.Tx) (*api.Forwarding, error) {
-		letter = nil
+		written = nil
 		rule, err := c.findForwarding(tx, in.ForwardingID)
 		if err != nil {
 			return nil, err
@@ -113,23 +139,19 @@ func updateForwarding(c *call, in *api.UpdateForwardingRequest) (*api.Forwarding
 			return new(c.forwarding(rule)), nil // nothing to verify again
 		}
 		rule.TargetEmail, rule.UpdatedAt = in.Body.TargetEmail, c.at
-		if letter, err = c.beginVerification(tx, &rule, link); err != nil {
+		if err := c.beginVerification(tx, &rule, link); err != nil {
 			return nil, err
 		}
 		if err := tx.UpdateForwarding(rule); err != nil {
 			return nil, c.forwardingConflict(tx, err, rule)
 		}
-		if letter == nil {
-			return new(c.forwarding(rule)), nil
-		}
-		if wait := c.resends.spend(rule.AccountID+" "+rule.TargetEmail, c.at); wait > 0 {
-			return nil, api.NewError(http.StatusTooManyRequests, api.TypeRateLimited,
-				"%s has been sent many messages already, and nothing was changed; try again in %d s", rule.TargetEmail, wait).At("body", "target_email").RetryAfter(wait)
+		if written, err = c.requestMessage(tx, rule, link); err != nil {
+			return nil, err
 		}
 		return new(c.forwarding(rule)), nil
 	})
 	if err == nil {
-		c.deliver(letter)
+		c.messageRequested(written)
 	}
 	return out, err
 }
@@ -142,6 +164,9 @@ func setForwardingActive(c *call, in *api.SetForwardingActiveRequest) (*api.Forw
 		}
 		state := rule.VerificationState(c.at)
 		if in.Body.Active && (state == api.VerificationPending || state == api.VerificationExpired) {
+			if rule.SentAt.IsZero() {
+				return nil, api.Conflict("%s is no longer an address of the account; set target_email again to send its recipient a verification message for the rule %s", rule.TargetEmail, rule.ID)
+			}
 			return nil, api.Conflict("the verification of %s is %s; the rule %s becomes active when the recipient confirms", rule.TargetEmail, state, rule.ID)
 		}
 		rule.Enabled, rule.UpdatedAt = in.Body.Active, c.at

@@ -142,29 +142,3 @@ func TestForwardingActive(t *testing.T) {
 	h.patch(path, obj{}).refused(422, "body.active missing")
 	h.patch("/forwarding/"+nobody+"/active", obj{"active": true}).refused(404, "path.forwarding_id not_found")
 }
-
-// Whoever may change a rule can't flood an address with it; making rules is not
-// limited.
-func TestForwardingDoesNotFloodARecipient(t *testing.T) {
-	h := newHarness(t)
-	id := h.forwarding("x@example.net", nil)
-	set := func(target string) *answer { return h.patch("/forwarding/"+id, obj{"target_email": target}) }
-	for range 20 {
-		set("x@example.net").want(200)
-	}
-	before := h.get("/forwarding/" + id)
-	refused := set("x@example.net").refused(429, "body.target_email rate_limited").says("nothing was changed", "60 s")
-	if got := refused.header.Get("Retry-After"); got != "60" {
-		t.Errorf("Retry-After is %q", got)
-	}
-	if after := h.get("/forwarding/" + id); string(after.raw) != string(before.raw) || len(h.svc.Outbox()) != 21 {
-		t.Errorf("%s; before %s; %d messages", after, before, len(h.svc.Outbox()))
-	}
-	set("y@example.net").want(200)
-	set("x@example.net").want(429)
-	h.clock.Advance(time.Minute)
-	set("x@example.net").want(200)
-	for n := range 30 {
-		h.post("/forwarding", obj{"target_email": "x@example.net", "workspace_id": h.workspace("W" + itoa(n))}).want(201)
-	}
-}

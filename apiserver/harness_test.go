@@ -122,6 +122,17 @@ func (c *client) do(method, path string, body any, headers ...string) *answer {
 	return a
 }
 
+// doReader is do for a body that arrives in pieces.
+func (c *client) doReader(method, path string, body io.Reader) *answer {
+	c.t.Helper()
+	a, err := c.try(c.t.Context(), method, path, body)
+	if err != nil {
+		c.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	a.conforms()
+	return a
+}
+
 // try is do for a request that may fail, and for other goroutines.
 func (c *client) try(ctx context.Context, method, path string, body any, headers ...string) (*answer, error) {
 	if !strings.HasPrefix(path, "/v1/") && !strings.HasPrefix(path, "//") {
@@ -132,6 +143,8 @@ func (c *client) try(ctx context.Context, method, path string, body any, headers
 	case nil:
 	case string:
 		reader = strings.NewReader(b)
+	case io.Reader:
+		reader = b
 	default:
 		data, err := json.Marshal(b)
 		if err != nil {

@@ -47,7 +47,7 @@ func foreign(t *testing.T, h *harness) references {
 		"workspace_id":       {{other.workspace("w"), nothing}, {other.defaultWorkspace(), nothing}},
 		"forwarding_id":      {{other.forwarding("x@example.net", nil), nothing}},
 		"credential_id":      {{other.password("p", nil), nothing}},
-		"dns_record_id":      {{fmt.Sprint(other.record("hidden.com", "www", "A", "192.0.2.1").want(201).at("id")), "999999"}},
+		"dns_record_id":      {{idOf(other.record("hidden.com", "www", "A", "192.0.2.1").want(201), "id"), "999999"}},
 		"service_account_id": {{account, nothing}},
 		"subject_id":         {{account, nothing}},
 		"authorization_id":   {{other.get("/auth/authorizations").want(200).str("0.id"), nothing}},
@@ -182,6 +182,9 @@ func (e estate) hiddenIDs(v any) (found []string) {
 	case map[string]any:
 		for name, member := range in {
 			id := fmt.Sprint(member)
+			if number, ok := member.(float64); ok {
+				id = itoa(int(number))
+			}
 			if isID := name == "id" || strings.HasSuffix(name, "_id"); isID && e.hides(id) {
 				found = append(found, id)
 			}

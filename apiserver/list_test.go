@@ -255,12 +255,8 @@ func TestSearchForInternationalisedNames(t *testing.T) {
 	}
 	// A person's name next to it is found as before.
 	h.patch("/mailboxes/"+url.PathEscape("x@bücher.com"), obj{"first_name": "Jürgen", "last_name": "Groß"}).want(200)
-	for _, term := range []string{"jürgen groß", "ROSS", "GROß", "ücher", "x@bücher.com"} {
-		want := address
-		if term == "ROSS" {
-			want = ""
-		}
-		checkList(h, "/mailboxes", "search="+term, "primary_email", want)
+	for _, term := range []string{"jürgen groß", "ROSS", "GROß", "ju\u0308rgen", "ücher", "x@bücher.com"} {
+		checkList(h, "/mailboxes", "search="+term, "primary_email", address)
 	}
 	// What is no name of a host is not looked for in another form.
 	h.password("xn--bcher-kva", nil)

@@ -9,6 +9,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/emailaddr"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/text"
 )
 
 // mailboxQuota is the storage of a new mailbox, in bytes.
@@ -27,7 +28,11 @@ func createMailbox(c *call, in *api.CreateMailboxRequest) (*api.Mailbox, error) 
 		}
 		m, err := c.addMailbox(tx, d, left, id, in.Body.LocalPart, in.Body.FirstName, in.Body.LastName)
 		if exists, ok := errors.AsType[*store.ExistsError](err); ok {
-			return nil, api.Conflict("%s", c.mailboxExists(tx, d, in.Body.LocalPart, exists.ID))
+			msg, err := c.addressTaken(tx, d, in.Body.LocalPart, exists.ID)
+			if err != nil {
+				return nil, err
+			}
+			return nil, api.Conflict("%s", msg)
 		}
 		if errors.Is(err, errMailboxQuota) {
 			return nil, api.Conflict("%s (%d)", err, c.rules.get().maxMailboxes)
@@ -36,14 +41,27 @@ func createMailbox(c *call, in *api.CreateMailboxRequest) (*api.Mailbox, error) 
 	})
 }
 
-func (c *call) mailboxExists(r store.Reader, d store.Domain, localPart, id string) string {
-	return "the mailbox " + localPart + "@" + d.Name + " exists already" + c.naming(r, api.CapMailboxView, domainScope(d.ID), " with the id ", id)
+// addressTaken returns the message of a conflict with the mailbox that has an
+// address already, as its primary one or as an alias. It names the mailbox if the
+// caller may see it.
+func (c *call) addressTaken(r store.Reader, d store.Domain, localPart, mailboxID string) (string, error) {
+	address := localPart + "@" + d.Name
+	owner, err := r.Mailbox(c.caller.accountID, mailboxID)
+	if err != nil {
+		return "", err
+	}
+	if owner.Address() == address {
+		return "the mailbox " + address + " exists already" + c.naming(r, api.CapMailboxView, domainScope(d.ID), " with the id ", mailboxID), nil
+	}
+	of := c.naming(r, api.CapMailboxView, domainScope(owner.DomainID), " of the mailbox "+owner.Address()+" with the id ", mailboxID)
+	return address + " is an alias" + of + "; use another local part", nil
 }
 
 var errMailboxQuota = errors.New("the account has as many mailboxes as it may have")
 
-// addMailbox makes a mailbox whose values have been checked, if the account may
-// have one more. One that exists is told as such whether it may or not.
+// addMailbox creates a mailbox with validated values if the account may have one
+// more. A taken address is an *store.ExistsError even if the account is at its
+// limit.
 func (c *call) addMailbox(tx store.Tx, d store.Domain, left int, id, localPart, firstName, lastName string) (*api.Mailbox, error) {
 	if left < 1 {
 		switch other, err := tx.MailboxByAddress(c.caller.accountID, localPart, d.Name); {
@@ -105,7 +123,11 @@ func createMailboxes(c *call, in *api.CreateMailboxesRequest) (*api.CreatedMailb
 				var exists *store.ExistsError
 				switch {
 				case errors.As(err, &exists):
-					failed = &api.FailedMailboxItem{Code: api.BulkAlreadyExists, Message: c.mailboxExists(tx, d, localPart, exists.ID)}
+					msg, err := c.addressTaken(tx, d, localPart, exists.ID)
+					if err != nil {
+						return nil, err
+					}
+					failed = &api.FailedMailboxItem{Code: api.BulkAlreadyExists, Message: msg}
 				case errors.Is(err, errMailboxQuota):
 					failed = &api.FailedMailboxItem{Code: api.BulkQuotaExceeded, Message: err.Error()}
 				case err != nil:
@@ -118,6 +140,7 @@ func createMailboxes(c *call, in *api.CreateMailboxesRequest) (*api.CreatedMailb
 			failed.Index = i
 			out.Failed = append(out.Failed, *failed)
 		}
+		c.unchanged = len(out.Created) == 0
 		return out, nil
 	})
 }
@@ -133,8 +156,8 @@ func checkItem(item api.NewMailboxItem, asked map[string]bool) (localPart string
 		if n := utf8.RuneCountInString(field.value); n < *limits.MinLength || n > *limits.MaxLength {
 			return "", &api.FailedMailboxItem{Code: api.BulkInvalidName, Message: field.name + ": " + limits.LengthRule()}
 		}
-		if strings.ContainsRune(field.value, 0) {
-			return "", &api.FailedMailboxItem{Code: api.BulkInvalidName, Message: field.name + ": must not hold the character NUL"}
+		if err := text.CheckName(field.value); err != nil {
+			return "", &api.FailedMailboxItem{Code: api.BulkInvalidName, Message: field.name + ": " + err.Error()}
 		}
 	}
 	if asked[localPart] {
@@ -190,24 +213,29 @@ func deleteMailbox(c *call, in *api.MailboxRequest) (*api.NoContent, error) {
 		if err != nil {
 			return nil, statusOf(err, "mailbox", "mailbox")
 		}
-		return &api.NoContent{}, tx.DeleteMailbox(m.AccountID, m.ID)
+		_, err = tx.DeleteMailbox(m.AccountID, m.ID, c.at)
+		return &api.NoContent{}, err
 	})
 }
 
-// findMailbox returns the mailbox that a UUID or an address means to the caller,
-// or store.ErrNotFound.
+// findMailbox returns the mailbox with a UUID or a primary address if the caller
+// may see it, and store.ErrNotFound otherwise.
 func (c *call) findMailbox(r store.Reader, ref string) (m store.Mailbox, err error) {
 	if isID(ref) {
 		m, err = r.Mailbox(c.caller.accountID, canonicalID(ref))
 	} else {
-		// The domain is looked up as it would be alone: a hand-written address
-		// that is no valid one names no mailbox.
+		// The address may be invalid, and then names no mailbox. Its domain may be
+		// written in any form that names the domain alone.
 		at := strings.LastIndexByte(ref, '@')
 		name, nameErr := domainname.Normalize(ref[at+1:])
 		if at < 0 || nameErr != nil {
 			return m, store.ErrNotFound
 		}
-		m, err = r.MailboxByAddress(c.caller.accountID, strings.ToLower(ref[:at]), name)
+		localPart := strings.ToLower(ref[:at])
+		m, err = r.MailboxByAddress(c.caller.accountID, localPart, name)
+		if err == nil && (m.LocalPart != localPart || m.DomainName != name) {
+			err = store.ErrNotFound // an alias; the path takes primary addresses
+		}
 	}
 	if err == nil && !sees(c.caller.within(c.spec.Capability), m.WorkspaceID, m.DomainID) {
 		err = store.ErrNotFound

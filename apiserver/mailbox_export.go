@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -102,6 +101,7 @@ func (c *call) eachExported(filter store.MailboxFilter, fn func(store.Mailbox) e
 		chunk := make([]store.Mailbox, 0, exportChunk)
 		full := errors.New("the chunk is full")
 		err := c.store.View(c.ctx, func(r store.Reader) error {
+			r.HideUnpaid(lastUnpaid(c.at))
 			return r.EachMailbox(c.caller.accountID, filter, func(m store.Mailbox) error {
 				if chunk = append(chunk, m); len(chunk) == exportChunk {
 					return full
@@ -157,13 +157,4 @@ func (c *call) exportRow(m store.Mailbox) []string {
 		row[i] = neutral(cell)
 	}
 	return row
-}
-
-// neutral keeps a spreadsheet from running a cell as a formula, as OWASP advises
-// on CSV injection; some take the full-width signs for the plain ones.
-func neutral(cell string) string {
-	if strings.IndexAny(cell, "=+-@\t\r\n＝＋－＠") == 0 {
-		return "'" + cell
-	}
-	return cell
 }

@@ -120,6 +120,8 @@ func TestBulkMailboxes(t *testing.T) {
 		item("longest", strings.Repeat("ü", 100), "y"),
 		item("taken", "x", "y"),
 		item("nul", "a\x00b", "y"),
+		item("bidi", "x", "\u202ey"),
+		item("nothing", "\u200b", "y"),
 	}}).want(200)
 	a.is(
 		"created.0.index", 0, "created.0.mailbox.primary_email", "new@example.com", "created.0.mailbox.first_name", "New", "created.0.mailbox.domain_id", domain,
@@ -127,7 +129,7 @@ func TestBulkMailboxes(t *testing.T) {
 		"failed.0.index", 1, "failed.0.code", "already_exists", "failed.1.index", 2, "failed.1.code", "invalid_local_part",
 		"failed.2.index", 3, "failed.2.code", "invalid_local_part", "failed.3.index", 4, "failed.3.code", "invalid_name",
 		"failed.4.index", 5, "failed.4.code", "invalid_name", "failed.5.index", 6, "failed.5.code", "duplicate_in_request",
-		"failed.6.index", 8, "failed.7.index", 9, "failed.7.code", "invalid_name", "failed.8", nil,
+		"failed.6.index", 8, "failed.7.index", 9, "failed.7.code", "invalid_name", "failed.8.code", "invalid_name", "failed.9.code", "invalid_name", "failed.10", nil,
 	)
 	if !strings.Contains(a.str("failed.0.message"), taken) {
 		t.Errorf("the message does not name %s: %s", taken, a)

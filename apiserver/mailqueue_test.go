@@ -8,14 +8,19 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
 // courier is one that does what a test says.
@@ -101,9 +106,10 @@ func TestCourier(t *testing.T) {
 	c := &courier{}
 	mailed(t, c, func(t *testing.T, h *harness, log *logged) {
 		id := h.forwarding("x@example.net", nil)
+		c.calls()
 		h.post("/forwarding", obj{"target_email": "x@example.net"}).want(409)
 		h.patch("/forwarding/"+id, obj{"target_email": "x@example.net"}).want(200)
-		for range 2 { // the replay of an answer sends nothing
+		for range 2 { // a replayed response sends nothing
 			h.keyed(key, "/forwarding", obj{"target_email": "y@example.net"}).want(201)
 		}
 		sent, _ := c.calls()
@@ -116,9 +122,15 @@ func TestCourier(t *testing.T) {
 				t.Errorf("message %d is %+v", i, m)
 			}
 		}
-		if h.svc.Outbox()[0].ID == h.svc.Outbox()[1].ID {
+		if sent[0].ID == sent[1].ID {
 			t.Error("two links of a rule are one message")
 		}
+		time.Sleep(time.Hour)
+		if n := c.count(); n != 3 {
+			t.Errorf("%d messages in the end", n)
+		}
+		h.shows(t, "GET", sent[0].Link, 404, "This link is not valid")
+		h.shows(t, "POST", sent[1].Link, 200, "Confirmed", "x@example.net")
 	})
 }
 
@@ -168,8 +180,8 @@ func TestCourierTriesAgain(t *testing.T) {
 		for i, m := range sent {
 			to, _, _ := strings.Cut(m.To, "@")
 			attempts[to] = append(attempts[to], at[i].Sub(at[0]))
-			if m.ID != h.svc.Outbox()[map[string]int{"third": 0, "never": 1, "unknown": 2, "panic": 3, "first": 4}[to]].ID {
-				t.Errorf("to %s: another message on attempt %d", to, len(attempts[to]))
+			if slices.ContainsFunc(sent[:i], func(before apiserver.Message) bool { return before.ID == m.ID || before.Link == m.Link }) {
+				t.Errorf("to %s: attempt %d has the link of another one", to, len(attempts[to]))
 			}
 		}
 		want := "map[first:[0s] never:[0s 10s 1m10s 6m10s 21m10s] panic:[0s] third:[0s 10s 1m10s] unknown:[0s]]"
@@ -215,48 +227,269 @@ func TestCourierHangs(t *testing.T) {
 	})
 }
 
-func TestCourierQueueIsFull(t *testing.T) {
+// restarts opens services on one database file, one after another or at once, each
+// with a Courier of its own.
+type restarts struct {
+	t    *testing.T
+	path string
+}
+
+func newRestarts(t *testing.T) restarts {
+	return restarts{t, filepath.Join(t.TempDir(), "mailhost.db")}
+}
+
+func (r restarts) start(c *courier, configure ...func(*apiserver.Options)) (*harness, *logged) {
+	r.t.Helper()
+	db, err := sqlite.Open(r.t.Context(), r.path, sqlite.Options{})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	log := new(logged)
+	first := func(o *apiserver.Options) {
+		o.Store, o.Logger = db, slog.New(slog.NewJSONHandler(log, nil))
+		if c != nil {
+			o.Courier = c
+		}
+	}
+	return newHarness(r.t, append([]func(*apiserver.Options){first}, configure...)...), log
+}
+
+// A message that its process has not sent is sent by the next one, and in the
+// meantime its link is not in the database.
+func TestMessagesSurviveTheProcess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRestarts(t)
+		down := &courier{send: func(context.Context, apiserver.Message, int) error { return errors.New("451 later") }}
+		h, log := r.start(down)
+		id := h.forwarding("x@example.net", nil)
+		failed, _ := down.calls()
+		if err := h.svc.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if len(failed) != 1 || len(log.lines(t, "verification messages are still queued")) != 1 || len(log.lines(t, "verification message not sent;")) != 0 {
+			t.Fatalf("%d attempts\n%s", len(failed), log)
+		}
+		up := &courier{}
+		h, _ = r.start(up)
+		time.Sleep(sendPause)
+		sent, _ := up.calls()
+		if len(sent) != 1 || sent[0].To != "x@example.net" || sent[0].ForwardingID != id {
+			t.Fatalf("the next process sent %+v", sent)
+		}
+		h.shows(t, "GET", failed[0].Link, 404, "This link is not valid")
+		h.shows(t, "POST", sent[0].Link, 200, "Confirmed")
+		files, err := filepath.Glob(r.path + "*")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range append(failed, sent...) {
+				if bytes.Contains(data, []byte(m.Link[strings.LastIndexByte(m.Link, '/')+1:])) {
+					t.Errorf("%s holds a link's secret", file)
+				}
+			}
+		}
+	})
+}
+
+// sendPause is the pause after the first failed attempt.
+const sendPause = 10 * time.Second
+
+// mortal is a store that fails once its process is killed.
+type mortal struct {
+	store.Store
+	dead atomic.Bool
+}
+
+var errKilled = errors.New("the process was killed")
+
+func (s *mortal) View(ctx context.Context, fn func(store.Reader) error) error {
+	if s.dead.Load() {
+		return errKilled
+	}
+	return s.Store.View(ctx, fn)
+}
+
+func (s *mortal) Update(ctx context.Context, fn func(store.Tx) error) error {
+	if s.dead.Load() {
+		return errKilled
+	}
+	return s.Store.Update(ctx, fn)
+}
+
+// A message of a process that was killed while it sent is sent by another one,
+// after the lease and not before.
+func TestMessagesOfAKilledProcess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRestarts(t)
+		var db *mortal
+		interrupted := &courier{send: func(context.Context, apiserver.Message, int) error {
+			db.dead.Store(true)
+			return nil
+		}}
+		killed, _ := r.start(interrupted, func(o *apiserver.Options) {
+			db = &mortal{Store: o.Store}
+			o.Store = db
+		})
+		killed.forwarding("x@example.net", nil)
+		first, _ := interrupted.calls()
+		begun := time.Now()
+		other := &courier{}
+		h, _ := r.start(other)
+		time.Sleep(time.Minute - time.Second)
+		if n := other.count(); n != 0 {
+			t.Errorf("%d messages are sent within the lease", n)
+		}
+		time.Sleep(16 * time.Second) // to the next look
+		sent, at := other.calls()
+		if len(sent) != 1 || at[0].Sub(begun) < time.Minute {
+			t.Fatalf("sent %+v at %v", sent, at)
+		}
+		h.shows(t, "GET", first[0].Link, 404, "This link is not valid")
+		h.shows(t, "GET", sent[0].Link, 200, "Forward mail to you?")
+		time.Sleep(time.Hour)
+		if n, lost := other.count(), interrupted.count(); n != 1 || lost != 1 {
+			t.Errorf("%d and %d messages in the end", n, lost)
+		}
+		db.dead.Store(false) // so that the first service can be closed
+	})
+}
+
+// Two processes with one database share its messages.
+func TestMessagesOfTwoProcesses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRestarts(t)
+		c := &courier{send: func(context.Context, apiserver.Message, int) error { time.Sleep(5 * time.Second); return nil }}
+		h, _ := r.start(c)
+		r.start(c)
+		for i := range 20 {
+			h.forwarding(fmt.Sprintf("x%d@example.net", i), nil)
+		}
+		time.Sleep(time.Hour)
+		sent, at := c.calls()
+		to := map[string]bool{}
+		for _, m := range sent {
+			to[m.To] = true
+		}
+		if len(sent) != 20 || len(to) != 20 || at[19].Sub(at[0]) > 25*time.Second {
+			t.Errorf("%d messages to %d recipients in %s", len(sent), len(to), at[len(at)-1].Sub(at[0]))
+		}
+	})
+}
+
+// A message that nobody waits for any more is not sent.
+func TestMessagesAreDropped(t *testing.T) {
+	later := errors.New("451 later")
+	for name, tt := range map[string]struct {
+		do   func(t *testing.T, h *harness, rule string, first apiserver.Message)
+		want string // further recipients
+	}{
+		"deleted": {do: func(t *testing.T, h *harness, rule string, _ apiserver.Message) {
+			h.delete("/forwarding/" + rule).want(204)
+		}},
+		"domain deleted": {do: func(t *testing.T, h *harness, rule string, _ apiserver.Message) {
+			h.delete("/domains/example.com").want(204)
+		}},
+		"verified": {do: func(t *testing.T, h *harness, rule string, first apiserver.Message) {
+			h.shows(t, "POST", first.Link, 200, "Confirmed")
+		}},
+		"retargeted": {want: "y@example.net", do: func(t *testing.T, h *harness, rule string, _ apiserver.Message) {
+			h.patch("/forwarding/"+rule, obj{"target_email": "y@example.net"}).want(200)
+		}},
+		"internal": {do: func(t *testing.T, h *harness, rule string, _ apiserver.Message) {
+			h.domain("example.net")
+			h.mailbox("example.net", "jane")
+			h.patch("/forwarding/"+rule, obj{"target_email": "jane@example.net"}).want(200)
+		}},
+		"internal, then released": {do: func(t *testing.T, h *harness, rule string, _ apiserver.Message) {
+			h.domain("example.net")
+			h.mailbox("example.net", "jane")
+			h.patch("/forwarding/"+rule, obj{"target_email": "jane@example.net"}).want(200)
+			h.delete("/mailboxes/jane@example.net").want(204)
+		}},
+		"expired": {do: func(t *testing.T, h *harness, rule string, _ apiserver.Message) { h.clock.Advance(73 * time.Hour) }},
+		"cancelled": {do: func(t *testing.T, h *harness, rule string, _ apiserver.Message) {
+			h.post("/billing/cancel-plan", obj{"cancel_immediately": true}).want(200)
+		}},
+		"reset": {do: func(t *testing.T, h *harness, rule string, _ apiserver.Message) {
+			if err := h.svc.Reset(t.Context(), nil); err != nil {
+				t.Fatal(err)
+			}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := &courier{send: func(_ context.Context, m apiserver.Message, _ int) error {
+				if m.To == "x@example.net" {
+					return later
+				}
+				return nil
+			}}
+			mailed(t, c, func(t *testing.T, h *harness, _ *logged) {
+				h.domain("example.com")
+				rule := h.forwarding("x@example.net", obj{"domain": "example.com"})
+				sent, _ := c.calls()
+				tt.do(t, h, rule, sent[0])
+				time.Sleep(time.Hour)
+				sent, _ = c.calls()
+				var to []string
+				for _, m := range sent[1:] {
+					to = append(to, m.To)
+				}
+				if got := strings.Join(to, " "); got != tt.want {
+					t.Errorf("afterwards messages are sent to %q, want %q", got, tt.want)
+				}
+			})
+		})
+	}
+}
+
+// An account can lose a message neither to a store that fails for a while nor to
+// the size of the queue.
+func TestManyMessages(t *testing.T) {
+	c := &courier{send: func(context.Context, apiserver.Message, int) error { time.Sleep(time.Second); return nil }}
+	mailed(t, c, func(t *testing.T, h *harness, _ *logged) {
+		for i := range 60 {
+			account := h.owner(t, fmt.Sprintf("11111111-2222-4333-8444-%012d", i/20))
+			account.forwarding(fmt.Sprintf("x%d@example.net", i), nil)
+		}
+		time.Sleep(time.Minute)
+		sent, _ := c.calls()
+		to := map[string]bool{}
+		for _, m := range sent {
+			to[m.To] = true
+		}
+		if len(sent) != 60 || len(to) != 60 {
+			t.Errorf("%d messages to %d recipients", len(sent), len(to))
+		}
+	})
+}
+
+// Close sends what is due.
+func TestCloseSendsWhatIsDue(t *testing.T) {
 	release := make(chan struct{})
 	c := &courier{}
 	c.send = func(context.Context, apiserver.Message, int) error { <-release; return nil }
 	mailed(t, c, func(t *testing.T, h *harness, log *logged) {
 		release = make(chan struct{}) // of this bubble
-		for i := range 1001 {
+		for i := range 10 {
 			h.forwarding(fmt.Sprintf("x%d@example.net", i), nil)
 		}
-		failed := log.lines(t, "verification message not sent;")
-		if len(failed) != 1 || failed[0]["attempts"] != 0.0 || !strings.Contains(failed[0]["error"].(string), "too many") {
-			t.Errorf("logged %v", failed)
+		if n := c.count(); n != 4 {
+			t.Fatalf("%d in flight", n)
 		}
-		close(release)
-		synctest.Wait()
-		h.forwarding("y@example.net", nil)
-		if n := c.count(); n != 1001 || len(h.svc.Outbox()) != 1000 {
-			t.Errorf("%d sent, %d in the outbox", n, len(h.svc.Outbox()))
-		}
-	})
-}
-
-// Close gives what waits one more attempt.
-func TestCloseSendsWhatWaits(t *testing.T) {
-	c := &courier{send: func(_ context.Context, m apiserver.Message, attempt int) error {
-		if attempt == 1 || strings.HasPrefix(m.To, "never@") {
-			return errors.New("451 later")
-		}
-		return nil
-	}}
-	mailed(t, c, func(t *testing.T, h *harness, log *logged) {
-		h.forwarding("second@example.net", nil)
-		h.forwarding("never@example.net", nil)
-		synctest.Wait()
+		time.AfterFunc(time.Second, func() { close(release) })
 		begun := time.Now()
 		if err := h.svc.Close(); err != nil {
 			t.Error(err)
 		}
-		if took := time.Since(begun); took != 0 {
+		if took := time.Since(begun); took != time.Second {
 			t.Errorf("closing takes %s", took)
 		}
-		if n, failed := len(log.lines(t, "verification message sent")), log.lines(t, "verification message not sent;"); n != 1 || len(failed) != 1 || failed[0]["attempts"] != 2.0 {
+		if n := len(log.lines(t, "verification message sent")); n != 10 || c.count() != 10 || len(log.lines(t, "verification messages are still")) != 0 {
 			t.Errorf("log:\n%s", log)
 		}
 	})
@@ -289,12 +522,12 @@ func TestCloseIsBounded(t *testing.T) {
 				if took := time.Since(begun); took != tt.took {
 					t.Errorf("closing takes %s; want %s", took, tt.took)
 				}
-				if failed := log.lines(t, "verification message not sent;"); len(failed) != 10 {
-					t.Errorf("%d of 10 are logged", len(failed))
+				if len(log.lines(t, "verification message not sent")) != 0 || len(log.lines(t, "verification messages are still queued")) != 1 {
+					t.Errorf("log:\n%s", log)
 				}
 				time.Sleep(2 * time.Hour)
-				if failed := log.lines(t, "verification message not sent;"); len(failed) != 10 || c.count() != 4 {
-					t.Errorf("in the end %d are logged, %d were sent", len(failed), c.count())
+				if n := c.count(); n != 4 {
+					t.Errorf("%d attempts", n)
 				}
 			})
 		})

@@ -12,11 +12,18 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// The cost of a master password's argon2id hash (RFC 9106), as OWASP advises,
-// and how many are computed at once: each takes argon2Memory KiB.
+// PasswordCost is the cost of a master password's argon2id hash (RFC 9106). It
+// is stored with each hash.
+type PasswordCost struct {
+	MemoryKiB, Passes uint32
+}
+
+// defaultPasswordCost is what OWASP recommends.
+var defaultPasswordCost = PasswordCost{MemoryKiB: 19 * 1024, Passes: 2}
+
+// argon2Concurrency is how many hashes are computed at once, each in the memory
+// that its cost says.
 const (
-	argon2Memory      = 19 * 1024
-	argon2Passes      = 2
 	argon2Threads     = 1
 	argon2KeyBytes    = 32
 	argon2SaltBytes   = 16
@@ -69,9 +76,9 @@ func (s *Service) hashPassword(ctx context.Context, password string) (string, er
 		return "", ctx.Err()
 	}
 	salt := s.randomBytes(argon2SaltBytes)
-	key := argon2.IDKey([]byte(password), salt, argon2Passes, argon2Memory, argon2Threads, argon2KeyBytes)
+	key := argon2.IDKey([]byte(password), salt, s.passwordCost.Passes, s.passwordCost.MemoryKiB, argon2Threads, argon2KeyBytes)
 	b64 := base64.RawStdEncoding.EncodeToString
-	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, argon2Memory, argon2Passes, argon2Threads, b64(salt), b64(key)), nil
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, s.passwordCost.MemoryKiB, s.passwordCost.Passes, argon2Threads, b64(salt), b64(key)), nil
 }
 
 func (c *call) masterPasswordConflict(r store.Reader, err error, p store.MasterPassword) error {

@@ -33,6 +33,8 @@ type User struct {
 	Groups []string
 	// Email and Name are those of the person; empty where the token does not tell.
 	Email, Name string
+	// ExpiresAt is when the access token expires; zero: never.
+	ExpiresAt time.Time
 }
 
 // ErrTokenExpired says that an access token was valid once.
@@ -102,7 +104,7 @@ func isPlain(s string) bool {
 // caller returns the user as a caller of no account yet. An email or a name that
 // is none is left out: nothing depends on it.
 func (u User) caller() caller {
-	who := caller{subjects: []store.Subject{{Type: api.SubjectUser, ID: u.ID}}}
+	who := caller{subjects: []store.Subject{{Type: api.SubjectUser, ID: u.ID}}, expiresAt: u.ExpiresAt}
 	for _, g := range u.Groups {
 		who.subjects = append(who.subjects, store.Subject{Type: api.SubjectGroup, ID: g})
 	}

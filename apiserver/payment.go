@@ -43,7 +43,7 @@ func (s *Service) paymentPage(r *http.Request) (status int, page paymentPage) {
 		return http.StatusInternalServerError, paymentPage{Title: "Something went wrong", Message: "Please open this page again in a moment."}
 	case len(bought) == 0:
 		return http.StatusNotFound, paymentPage{
-			Title: "There is no such purchase", Message: "The address of this page may have been cut off on its way, or the domains were deleted since.",
+			Title: "There is no such purchase", Message: "The address of this page may have been cut off on its way, or the domains were deleted since: a purchase that is not paid for within 7 days ends.",
 		}
 	}
 	page = paymentPage{Title: "Nothing to pay", Message: "No domain of this purchase waits for a payment."}
@@ -73,6 +73,7 @@ func (s *Service) boughtWith(r *http.Request) (bought []store.Domain, err error)
 		return nil, nil //nolint:nilerr // what names no batch has no domains
 	}
 	err = s.store.View(r.Context(), func(reader store.Reader) (err error) {
+		reader.HideUnpaid(lastUnpaid(s.now()))
 		bought, err = reader.DomainsOfPurchase(batch.String())
 		return err
 	})

@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -43,8 +44,8 @@ func (s *Service) newHandler(middleware func(http.Handler) http.Handler) http.Ha
 				slog.String("route", p.Route), slog.Int("status", rec.status), slog.Duration("duration", s.clock().Sub(begun)))
 		}()
 		next.ServeHTTP(rec, r.WithContext(context.WithValue(r.Context(), progressKey{}, p)))
-		if p.answerKey != nil && rec.status < http.StatusMultipleChoices {
-			s.delivered.add(p.answerKey)
+		if p.keyHash != nil && rec.status < http.StatusMultipleChoices && rec.failed == nil && r.Context().Err() == nil {
+			s.delivered.add(p.keyHash)
 		}
 	})
 }
@@ -83,10 +84,23 @@ func (s *Service) refusal(p *progress, r *http.Request) *api.Error {
 		return api.MethodNotAllowed(r.Method, p.allow)
 	case p.Route == "":
 		return api.NewError(http.StatusNotFound, api.TypeNotFound, "the API has no such path").At("path")
+	case !expectsContinue(r.Header):
+		return api.ExpectationFailed()
 	case s.draining.Load() && !strings.HasPrefix(r.URL.Path, HealthPath):
 		return unavailable("the service is shutting down; try again")
 	}
 	return nil
+}
+
+// expectsContinue reports whether a request has no expectation but 100-continue.
+// Over HTTP/1.1 net/http refuses the others before a handler is called.
+func expectsContinue(h http.Header) bool {
+	for _, expectation := range h.Values("Expect") {
+		if !strings.EqualFold(expectation, "100-continue") {
+			return false
+		}
+	}
+	return true
 }
 
 func (s *Service) ready(w http.ResponseWriter, r *http.Request) {
@@ -180,10 +194,12 @@ func unavailable(msg string) *api.Error {
 	return api.NewError(http.StatusServiceUnavailable, api.TypeUnavailable, "%s", msg).RetryAfter(1)
 }
 
-// statusRecorder notes what was answered, for the log.
+// statusRecorder records a response's status, and the first error of writing its
+// body.
 type statusRecorder struct {
 	http.ResponseWriter
 	status int
+	failed error
 }
 
 func (w *statusRecorder) WriteHeader(status int) {
@@ -197,7 +213,9 @@ func (w *statusRecorder) Write(b []byte) (int, error) {
 	if w.status == 0 {
 		w.status = http.StatusOK
 	}
-	return w.ResponseWriter.Write(b)
+	n, err := w.ResponseWriter.Write(b)
+	w.failed = cmp.Or(w.failed, err)
+	return n, err
 }
 
 // Unwrap lets http.ResponseController reach the connection.

@@ -118,7 +118,7 @@ func (s *Service) limited(w http.ResponseWriter, r *http.Request) *api.Error {
 	}
 	key := "address " + network(r.RemoteAddr)
 	if who, err := s.presentedCaller(r.Context(), r.Header.Values("Authorization")); err == nil {
-		key = who.subjects[0].Type + " " + who.subjects[0].ID
+		key = who.credential()
 	}
 	return s.limiter.take(key, s.now(), w.Header())
 }

@@ -1,17 +1,14 @@
 package apiserver
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"maps"
 	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -29,25 +26,19 @@ var references = map[string]func(*call, store.Reader, string) error{
 	},
 }
 
-// tellUnknownReferences has the unknown objects that a body names told together
-// with the request's other problems. Where there are no others the operation
-// tells them itself: the request may be a repeated one, whose answer is kept.
-func (s *Service) tellUnknownReferences(ctx huma.Context, next func(huma.Context)) {
+// withReferenceErrors adds an error for each domain or workspace in the body that
+// does not exist to the errors of an invalid request, so that a 422 lists every
+// problem at once. For a valid body the operation reports them itself.
+func (s *Service) withReferenceErrors(ctx huma.Context, next func(huma.Context)) {
 	spec := api.SpecOf(ctx)
 	if !refers(spec) || !isID(ctx.Param("account_id")) {
 		next(ctx)
 		return
 	}
-	r, _ := humago.Unwrap(ctx)
-	var body bytes.Buffer
-	r.Body = struct {
-		io.Reader
-		io.Closer
-	}{io.TeeReader(r.Body, &body), r.Body}
 	next(huma.WithContext(ctx, api.WithFurtherProblems(ctx.Context(), func() []*api.Problem {
 		c := s.newCall(ctx.Context(), spec)
-		found, err := view(c, func(r store.Reader) ([]*api.Problem, error) { return c.unknownReferences(r, body.Bytes()) })
-		if err != nil && c.ctx.Err() == nil {
+		found, err := view(c, func(r store.Reader) ([]*api.Problem, error) { return c.unknownReferences(r, progressOf(c.ctx).body) })
+		if _, refused := errors.AsType[*api.Error](err); err != nil && !refused && c.ctx.Err() == nil {
 			s.log.Error("references not looked at", "request_id", requestID(c.ctx), "error", err)
 		}
 		return found

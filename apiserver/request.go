@@ -66,10 +66,12 @@ type progress struct {
 	Request
 	// allow is what other methods the path has where there is no route.
 	allow string
-	// answerKey is under which key the answer is kept, if it is.
-	answerKey []byte
+	// keyHash identifies the request's Idempotency-Key; nil without one.
+	keyHash []byte
 	// presented is what became of the request's credential, once looked at.
 	presented *presented
+	// body is the request body once it has been received.
+	body []byte
 	// asked is the request's input, and remoteAddress the host that it came from.
 	asked         any
 	remoteAddress string

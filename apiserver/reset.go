@@ -34,10 +34,10 @@ func (s *Service) Reset(ctx context.Context, f *Fixture) error {
 		return err
 	}
 	s.outbox.forget()
-	s.mail.forget()
-	s.delivered.forget()
+	s.delivered.reset()
+	s.lastUses.reset()
 	s.limiter.forget()
-	s.resends.forget()
+	s.feedback.forget()
 	s.forgotAt.Store(0) // the clock may have gone back
 	s.rules.reset()
 	s.loaded(p, loaders)

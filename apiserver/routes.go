@@ -14,7 +14,7 @@ import (
 // it.
 func (s *Service) routes(mux *http.ServeMux) {
 	h := api.NewAPI(mux)
-	h.UseMiddleware(s.authenticate, api.StrictQuery, s.requireJSON, s.tellUnknownReferences)
+	h.UseMiddleware(s.authenticate, api.StrictQuery, s.requireJSON, s.receive, s.withReferenceErrors)
 
 	serve(s, h, api.CreateServiceAccount, createServiceAccount)
 	serve(s, h, api.ListServiceAccounts, listServiceAccounts)
@@ -50,6 +50,7 @@ func (s *Service) routes(mux *http.ServeMux) {
 	serve(s, h, api.ListDomains, listDomains)
 	serve(s, h, api.UpdateDomain, updateDomain)
 	serve(s, h, api.GetDomain, getDomain)
+	serve(s, h, api.CheckDomainAvailability, checkDomainAvailability)
 	serve(s, h, api.DeleteDomain, deleteDomain)
 
 	serve(s, h, api.CreateDNSRecord, createDNSRecord)

@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -42,10 +43,17 @@ type Options struct {
 	// MaxMailboxes bounds the mailboxes of an account, unless a fixture says
 	// otherwise; 0: no bound.
 	MaxMailboxes int
+	// PasswordCost is the cost of hashing a master password; the zero value is
+	// what OWASP recommends (19 MiB, 2 passes, about 20 ms). Less is for tests only.
+	PasswordCost PasswordCost
 	// RateLimit bounds how often each credential calls; the zero value does not.
 	RateLimit RateLimit
-	// Courier sends verification messages, in the background; nil: they go to the
-	// Outbox only.
+	// BodyMemory bounds the memory that the bodies of all requests under way take
+	// together, in bytes. It is shared fairly by credential; a request beyond it gets
+	// a 429 or a 503. 0: 64 MiB.
+	BodyMemory int
+	// Courier sends verification messages in the background, out of a queue in the
+	// store. If it is nil, they are not queued and go to the Outbox only.
 	Courier Courier
 	// PublicURL is where recipients reach the service, for the links in
 	// messages; empty: http://localhost:8080.
@@ -75,10 +83,13 @@ type Service struct {
 	mux           *router
 	handler       http.Handler
 	limiter       *rateLimiter // nil: no limit
-	resends       *rateLimiter
+	feedback      *rateLimiter
+	bodies        *bodyBudget
 	argon2        chan struct{}
+	passwordCost  PasswordCost
 	underWay      keysUnderWay
 	delivered     deliveries
+	lastUses      *lastUses
 	forgotAt      atomic.Int64
 	outage        outage
 	retiring      atomic.Bool
@@ -100,9 +111,11 @@ func New(o Options) (*Service, error) {
 		publicURL:     strings.TrimSuffix(o.PublicURL, "/"),
 		tokens:        o.Tokens,
 		argon2:        make(chan struct{}, argon2Concurrency),
+		passwordCost:  cmp.Or(o.PasswordCost, defaultPasswordCost),
 		drained:       make(chan struct{}),
 	}
-	s.resends = newRateLimiter(resendLimit)
+	s.feedback = newRateLimiter(feedbackLimit)
+	s.bodies = newBodyBudget(cmp.Or(o.BodyMemory, defaultBodyMemory))
 	if l := o.RateLimit; l != (RateLimit{}) {
 		if l.Requests < 1 || l.Per <= 0 {
 			return nil, errors.New("apiserver: Options.RateLimit: Requests and Per must be positive")
@@ -123,7 +136,8 @@ func New(o Options) (*Service, error) {
 	}
 	s.rules.init(rules{registrar: o.Registrar, maxMailboxes: o.MaxMailboxes})
 	s.store = audit.NewStore(o.Store, s.now, originOf)
-	s.mail = newMailQueue(o.Courier, s.log)
+	s.lastUses = newLastUses(s.store, s.log)
+	s.mail = newMailQueue(s, o.Courier)
 	s.handler = s.newHandler(o.Middleware)
 	return s, nil
 }
@@ -132,16 +146,23 @@ func New(o Options) (*Service, error) {
 // endpoints.
 func (s *Service) Handler() http.Handler { return s.handler }
 
-// Ready returns why requests had better go to another server, and nil while they
-// are welcome.
+// Ready returns why requests should go to another server, or nil. The error is for the
+// public: it names no path.
 func (s *Service) Ready(ctx context.Context) error {
-	switch {
-	case s.retiring.Load() || s.draining.Load():
+	if s.retiring.Load() || s.draining.Load() {
 		return errors.New("draining")
-	case s.store.Ping(ctx) != nil:
-		return errors.New("the database does not answer")
 	}
-	return nil
+	err := s.store.Ping(ctx)
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, store.ErrUnavailable) {
+		s.outage.noticed(s.log, err)
+	}
+	if lost, ok := errors.AsType[*store.LostError](err); ok {
+		return errors.New("the database file " + lost.Reason)
+	}
+	return errors.New("the database does not answer")
 }
 
 // Retire makes the service report that it is not ready, while it still answers
@@ -159,12 +180,13 @@ func (s *Service) Drain() {
 // Draining is closed by Drain, for what waits beside a request.
 func (s *Service) Draining() <-chan struct{} { return s.drained }
 
-// Close sends the messages that wait, for at most some seconds, and closes the
-// store. The requests under way must have ended.
+// Close sends the messages that are due, for at most some seconds, and closes the
+// store. The next process sends those that are left. Requests in flight must have
+// ended.
 func (s *Service) Close() error {
 	s.Drain()
 	s.mail.close()
-	return errors.Join(s.noteDeliveries(context.Background()), s.store.Close())
+	return errors.Join(s.flushDelivered(context.Background()), s.lastUses.close(), s.store.Close())
 }
 
 // now is the time to the microsecond, as the API and the store tell it.
@@ -202,22 +224,40 @@ func (l *lockedReader) Read(p []byte) (int, error) {
 // call is one request to one operation.
 type call struct {
 	*Service
-	ctx    context.Context
-	spec   api.Spec
+	ctx  context.Context
+	spec api.Spec
+	// caller has the grants of the snapshot or transaction that runs, see authorize.
 	caller caller
 	// at is when the request arrived; everything it does happens then.
 	at  time.Time
 	key *requestKey
-	// replayed says that the answer was kept from an earlier request.
+	// replayed reports that the response is an idempotency record's.
 	replayed bool
-	// deliveredBefore says that the kept answer had reached its caller then.
+	// deliveredBefore reports that the replayed response had been delivered.
 	deliveredBefore bool
+	// unchanged is set by an operation whose response is a success although it
+	// changed nothing; such a response is not replayed.
+	unchanged bool
 }
 
-// view reads one snapshot.
+// authorize evaluates the caller again in r, the snapshot or transaction that the
+// operation runs in. From then on c.caller has the grants of r.
+func (c *call) authorize(r store.Reader) error {
+	who, err := c.Service.authorize(r, c.caller, c.spec)
+	if err == nil {
+		c.caller = who
+	}
+	return err
+}
+
+// view reads one snapshot, in which the caller is authorized.
 func view[T any](c *call, fn func(store.Reader) (T, error)) (T, error) {
 	var out T
 	err := c.store.View(c.ctx, func(r store.Reader) (err error) {
+		if err := c.authorize(r); err != nil {
+			return err
+		}
+		r.HideUnpaid(lastUnpaid(c.at))
 		out, err = fn(r)
 		return err
 	})

@@ -1,6 +1,9 @@
 package apiserver
 
 import (
+	"cmp"
+	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -20,24 +23,40 @@ func createServiceAccount(c *call, in *api.CreateServiceAccountRequest) (*api.Cr
 			return nil, err
 		}
 	}
-	grantIDs := make([]string, len(c.caller.grants))
-	for i := range grantIDs {
-		grantIDs[i] = c.newID()
-	}
 	return transact(c, func(tx store.Tx) (*api.CreatedServiceAccount, error) {
 		created := account
+		if err := c.limitExpiry(&created); err != nil {
+			return nil, err
+		}
 		if err := tx.CreateServiceAccount(&created); err != nil {
 			return nil, err
 		}
-		// It inherits what its creator may do, never more.
-		for i, g := range c.caller.grants {
-			g.ID, g.SubjectType, g.SubjectID, g.CreatedAt = grantIDs[i], api.SubjectServiceAccount, created.ID, c.at
+		// It inherits its creator's grants, never more.
+		for _, g := range c.caller.grants {
+			g.ID, g.SubjectType, g.SubjectID, g.CreatedAt = c.newID(), api.SubjectServiceAccount, created.ID, c.at
 			if err := tx.CreateAuthorization(&g); err != nil {
 				return nil, err
 			}
 		}
-		return &api.CreatedServiceAccount{ServiceAccount: serviceAccount(created), Token: token.String()}, nil
+		return &api.CreatedServiceAccount{ServiceAccount: c.serviceAccount(created), Token: token.String()}, nil
 	})
+}
+
+// limitExpiry keeps a service account from outliving the one that creates it: it
+// expires at the same time by default, and a later time is refused. A user of the
+// OAuth issuer sets no limit, because the access token expires and not the user.
+func (c *call) limitExpiry(a *store.ServiceAccount) error {
+	latest := c.caller.expiresAt
+	if !c.caller.isServiceAccount() || latest.IsZero() {
+		return nil
+	}
+	if a.ExpiresAt.IsZero() {
+		a.ExpiresAt = latest
+	}
+	if a.ExpiresAt.After(latest) {
+		return api.Unprocessable(api.Invalid("must not be later than %s, when the service account that creates this one expires", timestamp(latest)).InBody("expires_at"))
+	}
+	return nil
 }
 
 func newServiceAccount(id, accountID, name string, token serviceToken, at time.Time) store.ServiceAccount {
@@ -51,28 +70,49 @@ func newServiceAccount(id, accountID, name string, token serviceToken, at time.T
 func listServiceAccounts(c *call, in *api.ListServiceAccountsRequest) (*api.Page[api.ServiceAccount], error) {
 	return listPage(c, in.Paged, func(r store.Reader, s store.Slice) ([]store.ServiceAccount, int, error) {
 		return r.ServiceAccounts(c.caller.accountID, s)
-	}, serviceAccount)
+	}, c.serviceAccount)
 }
 
 func getServiceAccount(c *call, in *api.ServiceAccountRequest) (*api.ServiceAccount, error) {
 	return view(c, func(r store.Reader) (*api.ServiceAccount, error) {
 		a, err := r.ServiceAccount(c.caller.accountID, in.ServiceAccountID)
-		return new(serviceAccount(a)), statusOf(err, "service_account_id", "service account")
+		return new(c.serviceAccount(a)), statusOf(err, "service_account_id", "service account")
 	})
 }
 
 func revokeServiceAccount(c *call, in *api.ServiceAccountRequest) (*api.NoContent, error) {
 	return transact(c, func(tx store.Tx) (*api.NoContent, error) {
-		err := tx.RevokeServiceAccount(c.caller.accountID, in.ServiceAccountID, c.caller.userID, c.at)
-		return &api.NoContent{}, statusOf(err, "service_account_id", "service account")
+		a, err := tx.ServiceAccount(c.caller.accountID, in.ServiceAccountID)
+		if err != nil {
+			return nil, statusOf(err, "service_account_id", "service account")
+		}
+		grants, err := tx.GrantsOf(a.AccountID, []store.Subject{{Type: api.SubjectServiceAccount, ID: a.ID}})
+		if err != nil {
+			return nil, err
+		}
+		owner := false
+		for _, g := range grants {
+			if !c.caller.mayGrant(g) {
+				return nil, api.NewError(http.StatusForbidden, api.TypePermissionDenied, "the credential can't revoke a service account that has %s, which it does not have itself to that extent",
+					cmp.Or(g.CapabilityKey, g.GrantKind)).At("header", "Authorization")
+			}
+			owner = owner || g.GrantKind != api.GrantCapability
+		}
+		if !a.RevokedAt.IsZero() {
+			return &api.NoContent{}, nil
+		}
+		if err := tx.RevokeServiceAccount(a.AccountID, a.ID, c.caller.userID, c.at); err != nil || !owner {
+			return &api.NoContent{}, err
+		}
+		return &api.NoContent{}, c.requireOwner(tx, fmt.Sprintf("the service account %q (%s)", a.Name, a.ID))
 	})
 }
 
-func serviceAccount(a store.ServiceAccount) api.ServiceAccount {
+func (s *Service) serviceAccount(a store.ServiceAccount) api.ServiceAccount {
 	return api.ServiceAccount{
 		ID: a.ID, AccountID: a.AccountID, Name: a.Name, TokenLast4: a.Last4, TokenPrefix: api.TokenPrefix, TokenPublicID: a.PublicID,
 		CreatedAt: timestamp(a.CreatedAt), UpdatedAt: timestamp(a.UpdatedAt), CreatedByUserID: optional(a.CreatedByUserID),
-		ExpiresAt: optionalTimestamp(a.ExpiresAt), LastUsedAt: optionalTimestamp(a.LastUsedAt),
+		ExpiresAt: optionalTimestamp(a.ExpiresAt), LastUsedAt: optionalTimestamp(s.lastUses.of(a)),
 		RevokedAt: optionalTimestamp(a.RevokedAt), RevokedByUserID: optional(a.RevokedByUserID),
 	}
 }

@@ -2,13 +2,16 @@ package apiserver_test
 
 import (
 	"context"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
 func TestServiceAccount(t *testing.T) {
@@ -127,21 +130,93 @@ func (s *countingStore) Update(ctx context.Context, fn func(store.Tx) error) err
 	return s.Store.Update(ctx, fn)
 }
 
-func TestLastUsedCostsNoWritePerRequest(t *testing.T) {
-	s := &countingStore{Store: newStore(t)}
+// Uses cost no write of their own: the next change writes them, or Close.
+func TestLastUsedIsWrittenLater(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "mailhost.db")
+	open := func() *countingStore {
+		s, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &countingStore{Store: s}
+	}
+	s := open()
+	h := newHarness(t, func(o *apiserver.Options) { o.Store = s })
+	a := h.post("/auth/service-accounts", obj{"name": "x"}).want(201)
+	c, id := h.as(a.str("token")), a.str("id")
+	s.updates = 0
+	for range 5 {
+		c.get("/mailboxes").want(200)
+		h.clock.Advance(10 * time.Second)
+	}
+	if s.updates != 0 {
+		t.Errorf("five reads cost %d writes", s.updates)
+	}
+	const first, second = "2026-03-14T15:09:00.000000Z", "2026-03-14T15:11:00.000000Z"
+	stored := func() string {
+		t.Helper()
+		var used string
+		if err := s.View(t.Context(), func(r store.Reader) error {
+			a, err := r.ServiceAccount(accountID, id)
+			used = a.LastUsedAt.Format(api.TimestampLayout)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return used
+	}
+	h.post("/workspaces", obj{"name": "w"}).want(201)
+	if got := stored(); s.updates != 1 || got < first {
+		t.Errorf("after a change %s is stored, with %d writes", got, s.updates)
+	}
+	h.clock.Advance(time.Minute)
+	c.get("/mailboxes").want(200)
+	h.get("/auth/service-accounts/"+id).is("last_used_at", second)
+	h.get("/auth/service-accounts").is("items.0.last_used_at", second)
+	if err := h.svc.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = open()
+	defer s.Close()
+	if got := stored(); got != second {
+		t.Errorf("after Close %s is stored", got)
+	}
+}
+
+// A read does not wait for the write lock, not even the first one of a token.
+func TestReadsDontWaitForWrites(t *testing.T) {
+	s := newStore(t)
 	h := newHarness(t, func(o *apiserver.Options) { o.Store = s })
 	c := h.as(h.post("/auth/service-accounts", obj{"name": "x"}).want(201).str("token"))
-	for minute, want := range []int{1, 1, 2} {
-		s.updates = 0
-		for range 5 {
-			c.get("/mailboxes").want(200)
-			if minute == 2 { // it ends in between
-				h.clock.Advance(10 * time.Second)
-			}
-		}
-		if s.updates != want {
-			t.Errorf("%d writes in round %d; want %d", s.updates, minute, want)
-		}
-		h.clock.Advance(time.Minute)
+	begun, end, ended := make(chan struct{}), make(chan struct{}), make(chan error)
+	go func() {
+		ended <- s.Update(context.WithoutCancel(t.Context()), func(store.Tx) error {
+			close(begun)
+			<-end
+			return nil
+		})
+	}()
+	<-begun
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // the write lock is held until the test ends
+	defer cancel()
+	a, err := c.try(ctx, "GET", "/mailboxes", nil)
+	close(end)
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.want(200)
+}
+
+// The uses of a service account that is gone don't keep others from being written.
+func TestLastUsedOfWhatIsGone(t *testing.T) {
+	h := newHarness(t)
+	c := h.as(h.post("/auth/service-accounts", obj{"name": "x"}).want(201).str("token"))
+	c.get("/mailboxes").want(200)
+	if err := h.svc.Reset(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	h.owner(t, accountID).post("/workspaces", obj{"name": "w"}).want(201)
 }

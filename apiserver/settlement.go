@@ -10,7 +10,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// ErrNoPurchase is returned for the id of a purchase that no domain is from.
+// ErrNoPurchase is returned for the id of a purchase that no domain is from, or that
+// was not paid for within 7 days.
 var ErrNoPurchase = errors.New("there is no domain of such a purchase")
 
 // SettledDomain is a domain of a purchase that is paid for.
@@ -31,6 +32,7 @@ func (s *Service) SettlePayment(ctx context.Context, purchaseBatchID string) ([]
 	err := s.store.Update(ctx, func(tx store.Tx) error {
 		audit.Attribute(tx, audit.Operator, audit.SettlePayment, "status")
 		settled = nil
+		tx.HideUnpaid(lastUnpaid(now))
 		bought, err := tx.DomainsOfPurchase(canonicalID(purchaseBatchID))
 		if err != nil {
 			return err

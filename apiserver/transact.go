@@ -17,18 +17,18 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// answersKeptFor is how long the answer of a keyed request can be had again.
-const answersKeptFor = 24 * time.Hour
+// idempotencyTTL is how long the response to a keyed request is replayed.
+const idempotencyTTL = 24 * time.Hour
 
-// requestKey is what is kept of a request's Idempotency-Key. The key itself is
-// not kept: the answer can be read only by who sends it again.
+// requestKey is derived from a request's Idempotency-Key. The key itself is not
+// stored, so that only a caller that resends it can decrypt the response.
 type requestKey struct {
-	hash        []byte // names the caller and the key
-	fingerprint []byte // names the request, and reveals no secret in it
+	hash        []byte // identifies the caller and the key
+	fingerprint []byte // identifies the request, and reveals no secret in it
 	cipher      cipher.AEAD
 }
 
-// newRequestKey derives what is kept from the key and the request's parameters.
+// newRequestKey derives a requestKey from the key and the request's parameters.
 func (c *call) newRequestKey(key string, in any) (*requestKey, error) {
 	request, err := json.Marshal(in)
 	if err != nil {
@@ -55,14 +55,6 @@ func (c *call) newRequestKey(key string, in any) (*requestKey, error) {
 	return &requestKey{hash: name.Sum(nil), fingerprint: mac.Sum(nil), cipher: aead}, nil
 }
 
-// keptAnswer is an answer as it is encrypted: a body, or an error's status and
-// problems.
-type keptAnswer struct {
-	Body   json.RawMessage `json:"body,omitempty"`
-	Status int             `json:"status,omitempty"`
-	Error  *api.Error      `json:"error,omitempty"`
-}
-
 // keyed runs an operation under the request's Idempotency-Key, if it has one.
 func keyed[Req, Resp any](c *call, in *Req, fn func(*call, *Req) (*Resp, error)) (*Resp, error) {
 	progressOf(c.ctx).asked = in
@@ -78,131 +70,126 @@ func keyed[Req, Resp any](c *call, in *Req, fn func(*call, *Req) (*Resp, error))
 		return nil, api.Conflict("a request with this Idempotency-Key is still running").At("header", api.IdempotencyKeyHeader).RetryAfter(1)
 	}
 	defer c.underWay.end(c.key.hash)
-	progressOf(c.ctx).answerKey = c.key.hash
+	progressOf(c.ctx).keyHash = c.key.hash
 
-	kept, err := view(c, func(r store.Reader) (*Resp, error) { return replay[Resp](c, r) })
-	if err != nil || kept != nil {
-		return kept, err
+	out, err := view(c, func(r store.Reader) (*Resp, error) { return replay[Resp](c, r) })
+	if err != nil || out != nil {
+		return out, err
 	}
 	if err := c.caller.mayChange(c.spec); err != nil {
 		return nil, err
 	}
-	out, err := fn(c, in)
-	var refusal *api.Error
-	if errors.As(err, &refusal) && !c.replayed {
-		if keepErr := c.store.Update(c.ctx, func(tx store.Tx) error {
-			// Another process may have answered the key since: that answer stays.
-			if _, err := tx.IdempotentAnswer(c.key.hash, c.at); !errors.Is(err, store.ErrNotFound) {
-				return err
-			}
-			return c.keep(tx, keptAnswer{Status: refusal.GetStatus(), Error: refusal})
-		}); keepErr != nil {
-			return nil, keepErr
-		}
-	}
-	return out, err
+	return fn(c, in)
 }
 
-// transact makes the changes of a request and keeps the answer, in one
-// transaction: either both are durable or none. What it changed is in the audit
-// log by then, see package audit.
+// transact makes the changes of a request and stores its idempotency record, in
+// one transaction: either both are durable or none. An error, and a response that
+// changed nothing, leave no record: the same request is evaluated again. Package
+// audit has logged the changes by then.
+//
+// The caller is authorized in the transaction, so that nothing changes after a
+// revocation that was committed before. fn may run more than once, and finds in
+// c.caller the grants that hold in its transaction.
 func transact[Resp any](c *call, fn func(store.Tx) (*Resp, error)) (*Resp, error) {
 	var out *Resp
-	delivered := c.delivered.list()
-	err := c.store.Update(c.ctx, func(tx store.Tx) (err error) {
-		out, c.replayed = nil, false
-		// Another process may have answered the key since it was looked up.
+	delivered, uses := c.delivered.list(), c.lastUses.pending()
+	err := c.updatePaid(func(tx store.Tx) (err error) {
+		out, c.replayed, c.unchanged = nil, false, false
+		if err := c.authorize(tx); err != nil {
+			return err
+		}
+		// Another process may have stored the key's record since it was looked up.
 		if out, err = replay[Resp](c, tx); err != nil || out != nil {
+			return err
+		}
+		if err := c.caller.mayChange(c.spec); err != nil {
+			return err
+		}
+		if err := c.checkOverdue(tx, c.caller.accountID, ""); err != nil {
 			return err
 		}
 		if out, err = fn(tx); err != nil {
 			return err
 		}
-		// What earlier answers became of is written with this one, at no cost.
-		if err := tx.MarkDelivered(delivered); err != nil || c.key == nil {
+		// Delivery marks and last uses cost no transaction of their own.
+		if err := tx.MarkDelivered(delivered); err != nil {
 			return err
 		}
-		body, err := json.Marshal(out)
-		if err != nil {
+		if err := uses.write(tx); err != nil || c.key == nil || c.unchanged {
 			return err
 		}
-		return c.keep(tx, keptAnswer{Body: body})
+		return c.record(tx, out)
 	})
 	if err != nil {
 		return nil, err
 	}
 	c.outage.over(c.log)
 	if !c.replayed {
-		c.delivered.noted(delivered)
+		c.delivered.stored(delivered)
+		c.lastUses.written(uses)
 	}
 	return out, nil
 }
 
-// replay returns the kept answer of the call's key, or neither.
+// replay returns the response that is stored under the call's key, or nil.
 func replay[Resp any](c *call, r store.Reader) (*Resp, error) {
 	if c.key == nil {
 		return nil, nil
 	}
-	kept, err := r.IdempotentAnswer(c.key.hash, c.at)
+	record, err := r.IdempotencyRecord(c.key.hash, c.at)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	if !hmac.Equal(kept.Fingerprint, c.key.fingerprint) {
-		c.replayed = true // this refusal is not the key's answer
+	if !hmac.Equal(record.Fingerprint, c.key.fingerprint) {
 		return nil, api.Unprocessable(api.Invalid("this Idempotency-Key was used for another request; use a new one").At("header", api.IdempotencyKeyHeader))
 	}
-	answer, err := c.key.open(kept.Answer)
+	response, err := c.key.open(record.Response)
 	if err != nil {
 		return nil, err
 	}
-	c.replayed, c.deliveredBefore = true, kept.Delivered || c.delivered.has(c.key.hash)
-	if answer.Error != nil {
-		return nil, answer.Error.WithStatus(answer.Status).With(api.IdempotencyReplayedHeader, "true")
-	}
+	c.replayed, c.deliveredBefore = true, record.Delivered || c.delivered.has(c.key.hash)
 	out := new(Resp)
-	return out, json.Unmarshal(answer.Body, out)
+	return out, json.Unmarshal(response, out)
 }
 
-// keep stores the answer of the call's key, and now and then forgets old ones.
-func (c *call) keep(tx store.Tx, answer keptAnswer) error {
-	sealed, err := c.key.seal(answer, c.randomBytes(c.key.cipher.NonceSize()))
+// record stores the response under the call's key, and deletes expired records
+// about once an hour.
+func (c *call) record(tx store.Tx, response any) error {
+	plain, err := json.Marshal(response)
 	if err != nil {
 		return err
 	}
 	if last := c.forgotAt.Load(); c.at.Unix()-last > int64(time.Hour/time.Second) && c.forgotAt.CompareAndSwap(last, c.at.Unix()) {
-		if err := tx.ForgetIdempotentAnswers(c.at); err != nil {
+		if err := tx.DeleteExpiredIdempotencyRecords(c.at); err != nil {
 			return err
 		}
 	}
-	return tx.KeepIdempotentAnswer(store.IdempotentAnswer{
-		KeyHash: c.key.hash, Fingerprint: c.key.fingerprint, Answer: sealed, ExpiresAt: c.at.Add(answersKeptFor),
+	return tx.PutIdempotencyRecord(store.IdempotencyRecord{
+		KeyHash: c.key.hash, Fingerprint: c.key.fingerprint, ExpiresAt: c.at.Add(idempotencyTTL),
+		Response: c.key.seal(plain, c.randomBytes(c.key.cipher.NonceSize())),
 	})
 }
 
-func (k *requestKey) seal(answer keptAnswer, nonce []byte) ([]byte, error) {
-	plain, err := json.Marshal(answer)
-	if err != nil {
-		return nil, err
-	}
-	return k.cipher.Seal(nonce, nonce, plain, k.fingerprint), nil
+func (k *requestKey) seal(plain, nonce []byte) []byte {
+	return k.cipher.Seal(nonce, nonce, plain, k.fingerprint)
 }
 
-func (k *requestKey) open(sealed []byte) (answer keptAnswer, err error) {
+func (k *requestKey) open(sealed []byte) ([]byte, error) {
 	n := k.cipher.NonceSize()
 	if len(sealed) < n {
-		return answer, errors.New("a kept answer is truncated")
+		return nil, errors.New("an idempotency record is truncated")
 	}
 	plain, err := k.cipher.Open(nil, sealed[:n], sealed[n:], k.fingerprint)
 	if err != nil {
-		return answer, fmt.Errorf("a kept answer can't be opened: %w", err)
+		return nil, fmt.Errorf("decrypt an idempotency record: %w", err)
 	}
-	return answer, json.Unmarshal(plain, &answer)
+	return plain, nil
 }
 
-// keysUnderWay are the keys of the requests that this process is answering.
+// keysUnderWay are the keys of the requests that are in flight in this process.
 type keysUnderWay struct {
 	mu   sync.Mutex
 	keys map[string]bool

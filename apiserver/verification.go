@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	texttemplate "text/template"
+	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
@@ -36,19 +37,21 @@ var (
 	verificationHTML = htmltemplate.Must(htmltemplate.ParseFS(templates, "template/message.html"))
 )
 
-func (c *call) verificationMessage(rule store.Forwarding, link verificationLink) *Message {
+// verificationMessage writes the message of a rule with a link that was created for
+// it.
+func (s *Service) verificationMessage(rule store.Forwarding, link verificationLink, at time.Time) *Message {
 	data := struct{ Subject, Address, Until, URL string }{
-		verificationSubject, rule.TargetEmail, toldTime(rule.ExpiresAt), c.publicURL + verificationPath + string(link),
+		verificationSubject, rule.TargetEmail, toldTime(rule.ExpiresAt), s.publicURL + verificationPath + string(link),
 	}
 	var text, html strings.Builder
 	if err := errors.Join(verificationText.Execute(&text, data), verificationHTML.Execute(&html, data)); err != nil {
 		panic("apiserver: " + err.Error()) // a mistake in the templates
 	}
 	return &Message{
-		// A part of the stored hash tells one link of a rule from the next and
-		// nothing of either.
+		// A part of the stored hash distinguishes the links of a rule and reveals
+		// neither.
 		ID: rule.ID + "." + hex.EncodeToString(link.hash()[:8]), ForwardingID: rule.ID,
-		To: rule.TargetEmail, Subject: data.Subject, Text: text.String(), HTML: html.String(), Link: data.URL, SentAt: c.at,
+		To: rule.TargetEmail, Subject: data.Subject, Text: text.String(), HTML: html.String(), Link: data.URL, SentAt: at,
 	}
 }
 

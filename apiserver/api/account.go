@@ -39,7 +39,7 @@ type CreateWorkspaceRequest struct {
 
 // CreateWorkspaceBody is the body of CreateWorkspaceRequest.
 type CreateWorkspaceBody struct {
-	Name string `json:"name" minLength:"1" maxLength:"100" pattern:"^[^\\x00]*$" doc:"Unique within the account"`
+	Name string `json:"name" minLength:"1" maxLength:"100" format:"name" doc:"Unique within the account"`
 }
 
 // ListWorkspacesRequest asks for a page of workspaces.

@@ -73,7 +73,7 @@ var (
 		Summary: "Grant an authorization, never more than the caller has",
 	})
 	RevokeAuthorization = defineEmpty[AuthorizationRequest]("DELETE /auth/authorizations/{authorization_id}", Spec{
-		ID: "revoke-authorization", Tag: "Authorizations", Capability: CapAuthorizationManage,
-		Summary: "Revoke an authorization",
+		ID: "revoke-authorization", Tag: "Authorizations", Capability: CapAuthorizationManage, WhenCancelled: true,
+		Summary: "Revoke an authorization, except for the last account_owner",
 	})
 )

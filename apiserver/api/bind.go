@@ -18,11 +18,11 @@ const MaxBodyBytes = 1 << 20
 
 // Reply is what a handler answers with.
 type Reply[T any] struct {
-	// Replayed is "true" when the answer was kept from an earlier request under
-	// the same Idempotency-Key.
+	// Replayed is "true" for the response of an earlier request under the same
+	// Idempotency-Key.
 	Replayed string `header:"Idempotency-Replayed"`
-	// Delivered is set with Replayed: "true" when the answer had been sent whole
-	// before, "false" when it may have been lost with the caller or the server.
+	// Delivered is set with Replayed: "true" if the earlier request's caller was
+	// still connected when the whole response had been written.
 	Delivered string `header:"Idempotency-Delivered"`
 	Body      T
 }

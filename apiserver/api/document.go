@@ -1,8 +1,13 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 )
@@ -11,6 +16,8 @@ const securityScheme = "bearer"
 
 func openAPI() *huma.OpenAPI {
 	return &huma.OpenAPI{
+		OnAddOperation: []huma.AddOpFunc{setNamePatterns},
+
 		OpenAPI: "3.1.0",
 		Info: &huma.Info{
 			Title:       "Account Management Public API",
@@ -40,7 +47,25 @@ func Document(lifecycle bool) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(doc, '\n'), nil
+	return append(escapeInvisible(doc), '\n'), nil
+}
+
+// escapeInvisible writes the characters of patterns that nobody can see as JSON
+// escapes.
+func escapeInvisible(doc []byte) []byte {
+	var out bytes.Buffer
+	for _, r := range string(doc) {
+		switch {
+		case r < utf8.RuneSelf || unicode.IsGraphic(r) && !unicode.In(r, unicode.Mn, unicode.Me, unicode.Other_Default_Ignorable_Code_Point):
+			out.WriteRune(r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&out, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&out, `\u%04x`, r)
+		}
+	}
+	return out.Bytes()
 }
 
 // listNull adds null to the nullable enumerations: huma lets it pass without,

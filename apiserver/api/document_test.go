@@ -143,13 +143,14 @@ func TestDocumentCSV(t *testing.T) {
 
 func TestDocumentParameters(t *testing.T) {
 	want := map[string]string{
-		"GET /mailboxes":           "domain page page_size search status workspace_id",
-		"GET /domains":             "page page_size search status tag workspace_id",
-		"GET /forwarding":          "domain page page_size scope_type search verification_state workspace_id",
-		"GET /credentials":         "domain page page_size scope_type search workspace_id",
-		"GET /dedicated-ips":       "country_code page page_size status",
-		"GET /auth/authorizations": "capability_key grant_kind include_revoked subject_id subject_type",
-		"GET /dns-records":         "domain name page page_size type",
+		"GET /mailboxes":            "domain page page_size search status workspace_id",
+		"GET /domains":              "page page_size search status tag workspace_id",
+		"GET /forwarding":           "domain page page_size scope_type search verification_state workspace_id",
+		"GET /credentials":          "domain page page_size scope_type search workspace_id",
+		"GET /dedicated-ips":        "country_code page page_size status",
+		"GET /auth/authorizations":  "capability_key grant_kind include_revoked subject_id subject_type",
+		"GET /dns-records":          "domain name page page_size type",
+		"GET /domains/availability": "name",
 	}
 	doc := document(t, true)
 	for _, o := range append(slices.Clone(published), lifecycle...) {

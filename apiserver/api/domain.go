@@ -70,16 +70,16 @@ type PurchaseDomainsBody struct {
 
 // ContactInfo is the registrant of a purchased domain.
 type ContactInfo struct {
-	Address1     string `json:"address_1" minLength:"1" maxLength:"255" pattern:"^[^\\x00]*$"`
-	City         string `json:"city" minLength:"1" maxLength:"255" pattern:"^[^\\x00]*$"`
+	Address1     string `json:"address_1" minLength:"1" maxLength:"255" format:"name"`
+	City         string `json:"city" minLength:"1" maxLength:"255" format:"name"`
 	Country      string `json:"country" minLength:"2" maxLength:"2" doc:"Two-letter ISO 3166 country code"`
 	Email        string `json:"email" minLength:"1" maxLength:"255"`
-	FirstName    string `json:"first_name" minLength:"1" maxLength:"255" pattern:"^[^\\x00]*$"`
-	LastName     string `json:"last_name" minLength:"1" maxLength:"255" pattern:"^[^\\x00]*$"`
-	Organization string `json:"organization" minLength:"1" maxLength:"255" pattern:"^[^\\x00]*$"`
+	FirstName    string `json:"first_name" minLength:"1" maxLength:"255" format:"name"`
+	LastName     string `json:"last_name" minLength:"1" maxLength:"255" format:"name"`
+	Organization string `json:"organization" minLength:"1" maxLength:"255" format:"name"`
 	Phone        string `json:"phone" minLength:"1" maxLength:"255" doc:"E.164 with country code, for instance +4930123456"`
-	State        string `json:"state" minLength:"1" maxLength:"255" pattern:"^[^\\x00]*$"`
-	Zip          string `json:"zip" minLength:"1" maxLength:"255" pattern:"^[^\\x00]*$"`
+	State        string `json:"state" minLength:"1" maxLength:"255" format:"name"`
+	Zip          string `json:"zip" minLength:"1" maxLength:"255" format:"name"`
 }
 
 // Purchase reports each domain of a purchase on its own.
@@ -141,6 +141,24 @@ type DomainRequest struct {
 	Domain string `path:"domain" doc:"Domain UUID or name"`
 }
 
+// DomainAvailabilityRequest names a domain to buy.
+type DomainAvailabilityRequest struct {
+	InAccount
+	Name string `query:"name" doc:"Name of the domain, an international one in either form"`
+}
+
+// DomainAvailability reports whether a domain can be bought, and at what price.
+// Price, a decimal amount, and Currency are null where it can't; the error codes
+// are those of a purchase.
+type DomainAvailability struct {
+	DomainName string  `json:"domain_name"`
+	Available  bool    `json:"available"`
+	Error      *string `json:"error"`
+	ErrorCode  *string `json:"error_code" enum:"invalid_domain,unsupported_tld,unavailable,premium_domain,already_owned"`
+	Price      *string `json:"price" doc:"What a purchase costs now, a decimal amount"`
+	Currency   *string `json:"currency"`
+}
+
 // Operations on domains.
 var (
 	PurchaseDomains = define[PurchaseDomainsRequest, Purchase]("POST /domains/purchase", Spec{
@@ -158,6 +176,10 @@ var (
 	GetDomain = define[DomainRequest, Domain]("GET /domains/{domain}", Spec{
 		ID: "get-domain", Tag: "Domains", Capability: CapDomainView, Narrowable: true,
 		Summary: "Read a domain",
+	})
+	CheckDomainAvailability = define[DomainAvailabilityRequest, DomainAvailability]("GET /domains/availability", Spec{
+		ID: "check-domain-availability", Tag: "Domains", Capability: CapDomainView,
+		Summary: "Report whether a domain can be bought, and at what price",
 	})
 	DeleteDomain = defineEmpty[DomainRequest]("DELETE /domains/{domain}", Spec{
 		ID: "delete-domain", Tag: "Domains", Capability: CapDomainDelete, Narrowable: true,

@@ -26,10 +26,12 @@ const (
 	TypeLessThanEqual    = "less_than_equal"
 	TypeEnum             = "enum"
 	TypeDatetime         = "datetime_from_date_parsing"
+	TypePattern          = "string_pattern_mismatch"
 	TypeJSONInvalid      = "json_invalid"
 	TypeValue            = "value_error"
 
 	TypeUnsupportedMedia = "unsupported_media_type"
+	TypeExpectation      = "expectation_failed"
 	TypeNotAuthenticated = "not_authenticated"
 	TypeInvalidToken     = "invalid_token"
 	TypeTokenExpired     = "token_expired"
@@ -122,13 +124,6 @@ func (e *Error) RetryAfter(seconds int) *Error {
 	return e.With("Retry-After", strconv.Itoa(seconds))
 }
 
-// WithStatus sets the status of the answer: an error that was kept as JSON has
-// none.
-func (e *Error) WithStatus(status int) *Error {
-	e.status = status
-	return e
-}
-
 // Error implements error.
 func (e *Error) Error() string {
 	msgs := make([]string, len(e.Detail))
@@ -169,6 +164,12 @@ func PermissionDenied(c Capability) *Error {
 		return NewError(http.StatusForbidden, TypePermissionDenied, "the credential is not one of this account").At("header", "Authorization")
 	}
 	return NewError(http.StatusForbidden, TypePermissionDenied, "the credential lacks the capability %s", c).At("header", "Authorization")
+}
+
+// ExpectationFailed is the response to a request whose Expect header names something
+// other than 100-continue (RFC 9110, section 10.1.1).
+func ExpectationFailed() *Error {
+	return NewError(http.StatusExpectationFailed, TypeExpectation, "the only expectation that this server can meet is 100-continue").At("header", "Expect")
 }
 
 // MethodNotAllowed is the answer to a method that a path does not have; allow

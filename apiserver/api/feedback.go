@@ -38,11 +38,23 @@ type SubmitFeedbackRequest struct {
 
 // SubmitFeedbackBody is the body of SubmitFeedbackRequest.
 type SubmitFeedbackBody struct {
-	Title              string   `json:"title" minLength:"1" maxLength:"255" pattern:"^[^\\x00]*$"`
+	Title              string   `json:"title" minLength:"1" maxLength:"255" format:"name"`
 	Description        string   `json:"description" minLength:"1" maxLength:"10000" pattern:"^[^\\x00]*$"`
 	Category           string   `json:"category,omitempty" enum:"bug_report,product_feedback,feature_request,other" default:"other"`
-	Attributes         FreeForm `json:"attributes,omitempty" doc:"Free-form"`
+	Attributes         FreeForm `json:"attributes,omitempty" doc:"Free-form; at most 16384 bytes as compact JSON"`
 	PaidProductFeature bool     `json:"paid_product_feature,omitempty" default:"false"`
+}
+
+// MaxAttributesBytes is the largest size of feedback's attributes, as compact JSON.
+const MaxAttributesBytes = 16 << 10
+
+// Resolve applies the bound of the attributes.
+func (r *SubmitFeedbackRequest) Resolve(huma.Context) []error {
+	var f findings
+	if len(r.Body.Attributes) > MaxAttributesBytes {
+		f.add(Invalid("must have at most %d bytes as JSON", MaxAttributesBytes), "attributes")
+	}
+	return f
 }
 
 // SubmitFeedback is the operation on feedback.

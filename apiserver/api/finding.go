@@ -51,6 +51,7 @@ var translations = []translation{
 	translate(`expected string to be RFC 4122 uuid`, TypeUUID, "Input should be a valid UUID"),
 	translate(`expected string to be RFC 3339 date-time`, TypeDatetime, "Input should be a valid datetime with a timezone (RFC 3339)"),
 	translate(regexp.QuoteMeta("expected string to match pattern "+noNUL), TypeValue, ValuePrefix+"must not hold the character NUL"),
+	translate(regexp.QuoteMeta("expected string to match pattern "+NamePattern), TypePattern, "String should have no control character and at least one visible character"),
 	translate(`expected string$`, TypeString, "Input should be a valid string"),
 	translate(`expected integer$`, TypeInt, "Input should be a valid integer"),
 	translate(`expected number$`, TypeInt, "Input should be a valid integer"),

@@ -147,7 +147,7 @@ func TestContractKeywords(t *testing.T) {
 			if items := s.Items; items != nil {
 				s = items.Value
 			}
-			formats, patterns := []string{"", "uuid", "date-time", "int64"}, []string{"", `^[^\x00]*$`}
+			formats, patterns := []string{"", "uuid", "date-time", "int64"}, []string{"", `^[^\x00]*$`, api.NamePattern}
 			if !slices.Contains(patterns, s.Pattern) || s.UniqueItems || s.MultipleOf != nil || s.MinProps > 0 || s.MaxProps != nil ||
 				len(s.OneOf)+len(s.AnyOf)+len(s.AllOf) > 0 || s.Not != nil || !slices.Contains(formats, s.Format) {
 				t.Errorf("%s.%s uses a keyword without a translation", name, field)

@@ -260,7 +260,7 @@ func TestDecodeBoundsValues(t *testing.T) {
 		t.Errorf("%d problems", len(got))
 	}
 	ids := strings.TrimSuffix(strings.Repeat(`"11111111-2222-4333-8444-555555555555",`, 26_000), ",")
-	if _, got = send(t, api.SubmitFeedback, "/feedback", `{"title":"t","description":"d","attributes":{"ids":[`+ids+`]}}`); len(got) > 0 {
+	if _, got = send(t, api.CreateWorkspace, "/workspaces", `{"name":"n","ignored":[`+ids+`]}`); len(got) > 0 {
 		t.Errorf("as many ids as a body can hold: %v", got)
 	}
 }

@@ -15,6 +15,8 @@ type Limits struct {
 	MinLength, MaxLength *int
 	Minimum, Maximum     *int64
 	Enum                 []string
+	// Name says that the field is a name, of which text.CheckName must hold.
+	Name bool
 }
 
 // LengthRule says the length bounds in words; both must be set.
@@ -36,6 +38,7 @@ func LimitsOf[T any](name string) Limits {
 			Minimum:   bound(f.Tag, "minimum", parseInt64),
 			Maximum:   bound(f.Tag, "maximum", parseInt64),
 		}
+		l.Name = f.Tag.Get("format") == formatName
 		if enum := f.Tag.Get("enum"); enum != "" {
 			l.Enum = strings.Split(enum, ",")
 		}
@@ -70,6 +73,9 @@ func limitedAs[T any](r huma.Registry, s *huma.Schema) *huma.Schema {
 		if as := created.Properties[name]; as != nil {
 			field.MinLength, field.MaxLength, field.Minimum, field.Maximum = as.MinLength, as.MaxLength, as.Minimum, as.Maximum
 			field.Pattern = as.Pattern
+			if as.Format == formatName {
+				field.Format = as.Format
+			}
 			field.PrecomputeMessages()
 		}
 	}

@@ -54,8 +54,8 @@ type CreateMailboxRequest struct {
 // CreateMailboxBody is the body of CreateMailboxRequest.
 type CreateMailboxBody struct {
 	Domain    string `json:"domain" minLength:"1" doc:"Domain UUID or domain name"`
-	FirstName string `json:"first_name" minLength:"1" maxLength:"100" pattern:"^[^\\x00]*$"`
-	LastName  string `json:"last_name" minLength:"1" maxLength:"100" pattern:"^[^\\x00]*$"`
+	FirstName string `json:"first_name" minLength:"1" maxLength:"100" format:"name"`
+	LastName  string `json:"last_name" minLength:"1" maxLength:"100" format:"name"`
 	LocalPart string `json:"local_part" minLength:"1" maxLength:"64" doc:"Dot-atom of RFC 5321, stored in lower case, unique in its domain"`
 }
 

@@ -32,7 +32,7 @@ type CreateMasterPasswordRequest struct {
 
 // CreateMasterPasswordBody is the body of CreateMasterPasswordRequest.
 type CreateMasterPasswordBody struct {
-	Name        string  `json:"name" minLength:"1" maxLength:"100" pattern:"^[^\\x00]*$" doc:"Display name, unique within its scope"`
+	Name        string  `json:"name" minLength:"1" maxLength:"100" format:"name" doc:"Display name, unique within its scope"`
 	Domain      *string `json:"domain,omitempty" nullable:"true" doc:"Domain UUID or domain name: the scope is that domain"`
 	WorkspaceID *string `json:"workspace_id,omitempty" format:"uuid" nullable:"true" doc:"The scope is that workspace"`
 	Generate    bool    `json:"generate,omitempty" default:"false" doc:"Generate the secret instead of supplying it"`

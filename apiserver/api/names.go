@@ -4,11 +4,11 @@ package api
 const (
 	// IdempotencyKeyHeader names a logical request.
 	IdempotencyKeyHeader = "Idempotency-Key"
-	// IdempotencyReplayedHeader marks an answer that was kept from an earlier
-	// request under the same key.
+	// IdempotencyReplayedHeader marks the response of an earlier request under the
+	// same key.
 	IdempotencyReplayedHeader = "Idempotency-Replayed"
-	// IdempotencyDeliveredHeader comes with it: false says that the answer may
-	// have been lost then.
+	// IdempotencyDeliveredHeader is on every replayed response: "false" means that
+	// the earlier request's caller may not have received it.
 	IdempotencyDeliveredHeader = "Idempotency-Delivered"
 
 	// TimestampLayout is how every time is told, in UTC: RFC 3339 with

@@ -30,6 +30,8 @@ type Spec struct {
 	// Narrowable says that a capability grant narrowed to a workspace or a domain
 	// is enough, for what lies in it. Elsewhere a narrowed grant permits nothing.
 	Narrowable bool
+	// WhenCancelled says that the operation changes a cancelled account as well.
+	WhenCancelled bool
 	// Tag groups operations by resource in the OpenAPI document.
 	Tag     string
 	Summary string
@@ -54,8 +56,8 @@ type Operation[Req, Resp any] struct {
 // Lifecycle reports whether the operation is beyond the 22 published ones.
 func (s Spec) Lifecycle() bool { return s.Number == 0 }
 
-// Changes reports whether the operation changes something; a cancelled account
-// takes no such request.
+// Changes reports whether the operation changes something. A cancelled account
+// refuses it unless WhenCancelled is set.
 func (s Spec) Changes() bool {
 	return s.Method != http.MethodGet && s.Response != reflect.TypeFor[CSV]()
 }

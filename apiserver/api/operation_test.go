@@ -60,6 +60,7 @@ var lifecycle = []operation{
 	{0, "DELETE", "/mailboxes/{mailbox}", 204, "mailbox.delete"},
 	{0, "GET", "/domains/{domain}", 200, "domain.view"},
 	{0, "DELETE", "/domains/{domain}", 204, "domain.delete"},
+	{0, "GET", "/domains/availability", 200, "domain.view"},
 	{0, "GET", "/dns-records", 200, "dns_record.view"},
 	{0, "GET", "/dns-records/{dns_record_id}", 200, "dns_record.view"},
 	{0, "PATCH", "/dns-records/{dns_record_id}", 200, "dns_record.update"},

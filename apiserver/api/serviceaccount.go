@@ -35,8 +35,8 @@ type CreateServiceAccountRequest struct {
 
 // CreateServiceAccountBody is the body of CreateServiceAccountRequest.
 type CreateServiceAccountBody struct {
-	Name      string  `json:"name" minLength:"1" maxLength:"120" pattern:"^[^\\x00]*$"`
-	ExpiresAt *string `json:"expires_at,omitempty" format:"date-time" nullable:"true" doc:"When the token stops working; in the future; absent: never"`
+	Name      string  `json:"name" minLength:"1" maxLength:"120" format:"name"`
+	ExpiresAt *string `json:"expires_at,omitempty" format:"date-time" nullable:"true" doc:"When the token stops working; in the future, and no later than that of the service account that creates it, which is the default; without either: never"`
 }
 
 // ListServiceAccountsRequest asks for a page of service accounts.
@@ -66,7 +66,7 @@ var (
 		Summary: "Read a service account",
 	})
 	RevokeServiceAccount = defineEmpty[ServiceAccountRequest]("DELETE /auth/service-accounts/{service_account_id}", Spec{
-		ID: "revoke-service-account", Tag: "Service accounts", Capability: CapServiceAccountRevoke,
-		Summary: "Revoke a service account: its token stops working",
+		ID: "revoke-service-account", Tag: "Service accounts", Capability: CapServiceAccountRevoke, WhenCancelled: true,
+		Summary: "Revoke a service account that has no more grants than the caller: its token stops working",
 	})
 )

@@ -13,6 +13,7 @@ const (
 	LoadFixture
 	ConfirmForwarding
 	SettlePayment
+	ExpirePurchase
 	Reset
 
 	operationCount
@@ -25,6 +26,7 @@ var operationNames = [operationCount]string{
 	LoadFixture:       "load-fixture",
 	ConfirmForwarding: "confirm-forwarding",
 	SettlePayment:     "settle-payment",
+	ExpirePurchase:    "expire-purchase",
 	Reset:             "reset",
 }
 

@@ -20,6 +20,8 @@ type Origin struct {
 var (
 	// Operator has the database in their hands.
 	Operator = store.AuditSubject{Type: "operator"}
+	// System is the service itself.
+	System = store.AuditSubject{Type: "system"}
 	// ControlPlane is whoever reaches it.
 	ControlPlane = store.AuditSubject{Type: "control_plane"}
 )

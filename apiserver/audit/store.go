@@ -32,7 +32,7 @@ type auditedStore struct {
 // Update implements store.Store.
 func (s auditedStore) Update(ctx context.Context, fn func(store.Tx) error) error {
 	return s.Store.Update(ctx, func(tx store.Tx) error {
-		t := &auditedTx{Reader: tx, IdempotencyWriter: tx, tx: tx}
+		t := &auditedTx{Reader: tx, IdempotencyWriter: tx, MailWriter: tx, tx: tx}
 		if err := fn(t); err != nil {
 			return err
 		}
@@ -67,7 +67,7 @@ func (t *auditedTx) log(at time.Time, from Origin) error {
 	}
 	for _, e := range t.entries {
 		for i := range e.Changes {
-			if e.Changes[i].Action == store.AuditUpdated {
+			if e.Changes[i].Action == store.AuditUpdated && e.Changes[i].Fields == nil {
 				e.Changes[i].Fields = from.Fields
 			}
 		}
@@ -80,9 +80,10 @@ func (t *auditedTx) log(at time.Time, from Origin) error {
 	return nil
 }
 
-// note adds a change to the entry of its account.
-func (t *auditedTx) note(action string, o object) {
-	change := store.AuditChange{Action: action, Type: o.typ, ID: o.id, Name: o.name}
+// note adds a change to the entry of its account. The fields of an update are by
+// default those that the request sets.
+func (t *auditedTx) note(action string, o object, fields ...string) {
+	change := store.AuditChange{Action: action, Type: o.typ, ID: o.id, Name: o.name, Fields: fields}
 	for _, e := range slices.Backward(t.entries) { // those of a fixture come one after another
 		if e.AccountID == o.accountID {
 			e.Changes = append(e.Changes, change)

@@ -14,6 +14,7 @@ import (
 type auditedTx struct {
 	store.Reader
 	store.IdempotencyWriter
+	store.MailWriter
 	tx         store.Tx
 	attributed Origin              // by Attribute
 	entries    []*store.AuditEntry // by account
@@ -147,9 +148,23 @@ func (t *auditedTx) RenameMailbox(accountID, id, firstName, lastName string, at 
 		func() error { return t.tx.RenameMailbox(accountID, id, firstName, lastName, at) }, describeMailbox)
 }
 
-func (t *auditedTx) DeleteMailbox(accountID, id string) error {
-	return deleted(t, by(t.Mailbox, accountID, id),
-		func() error { return t.tx.DeleteMailbox(accountID, id) }, describeMailbox)
+func (t *auditedTx) DeleteMailbox(accountID, id string, at time.Time) (affected store.Affected, err error) {
+	err = deleted(t, by(t.Mailbox, accountID, id), func() (err error) {
+		affected, err = t.tx.DeleteMailbox(accountID, id, at)
+		return err
+	}, describeMailbox)
+	t.noteAffected(affected)
+	return affected, err
+}
+
+// noteAffected notes what the deletion of an address has changed.
+func (t *auditedTx) noteAffected(affected store.Affected) {
+	for _, f := range affected.Forwarding {
+		t.note(store.AuditUpdated, describeForwarding(f), "verification_state")
+	}
+	for _, m := range affected.Mailboxes {
+		t.note(store.AuditUpdated, describeMailbox(m), "aliases")
+	}
 }
 
 func (t *auditedTx) CreateDomain(d *store.Domain) error {
@@ -162,26 +177,29 @@ func (t *auditedTx) UpdateDomain(d store.Domain) error {
 }
 
 // DeleteDomain notes what is deleted with the domain, too.
-func (t *auditedTx) DeleteDomain(accountID, id string) error {
+func (t *auditedTx) DeleteDomain(accountID, id string, at time.Time) (affected store.Affected, err error) {
 	belongings, err := t.belongings(accountID, id)
 	if err != nil {
-		return err
+		return affected, err
 	}
-	err = deleted(t, by(t.Domain, accountID, id),
-		func() error { return t.tx.DeleteDomain(accountID, id) }, describeDomain)
-	if err != nil {
+	err = deleted(t, by(t.Domain, accountID, id), func() (err error) {
+		affected, err = t.tx.DeleteDomain(accountID, id, at)
 		return err
+	}, describeDomain)
+	if err != nil {
+		return affected, err
 	}
 	for _, o := range belongings {
 		t.note(store.AuditDeleted, o)
 	}
-	return nil
+	t.noteAffected(affected)
+	return affected, nil
 }
 
 // belongings are what a domain takes with it.
 func (t *auditedTx) belongings(accountID, domainID string) ([]object, error) {
 	all, scope := store.Slice{Limit: math.MaxInt32}, store.ScopedFilter{DomainID: domainID}
-	records, _, err := t.DNSRecords(accountID, store.DNSRecordFilter{DomainID: domainID}, all)
+	records, _, err := t.DNSRecords(accountID, store.DNSRecordFilter{DomainID: domainID, WithReplaced: true}, all)
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,8 @@ import (
 // idempotent. White space around a value does not count, except in TXT.
 //
 //   - A, AAAA: an IPv4 or IPv6 address without a zone, in the form of RFC 5952.
-//   - CNAME, NS: a host name as of domainname.NormalizeHost.
+//   - CNAME: a name as of domainname.NormalizeHost, which may have underscores.
+//   - NS: a host name as of domainname.Normalize (RFC 1123, section 2.1).
 //   - MX: the exchange, a host name, or "." to accept no mail (RFC 7505).
 //   - SRV (RFC 2782): "weight port target", the target a host name, or "." for
 //     no service.
@@ -47,7 +48,9 @@ func NormalizeValue(rrType, value string) (string, error) {
 		return normalizeSRV(value)
 	case TypeCAA:
 		return normalizeCAA(value)
-	default: // CNAME, NS
+	case TypeNS:
+		return normalizeHost(value)
+	default: // CNAME
 		return normalizeTarget(value)
 	}
 }
@@ -93,20 +96,30 @@ func normalizeTarget(s string) (string, error) {
 	return host, nil
 }
 
-// normalizeTargetOrNone is normalizeTarget for the types where "." says that
-// there is none.
-func normalizeTargetOrNone(s string) (string, error) {
-	if s == "." {
+// normalizeHost is normalizeTarget for the types whose target is a host (RFC 1123,
+// section 2.1), which has no underscore in its name.
+func normalizeHost(s string) (string, error) {
+	host, err := domainname.Normalize(s)
+	if err != nil {
+		return "", fmt.Errorf("invalid target: %w", err)
+	}
+	return host, nil
+}
+
+// normalizeHostOrNone is normalizeHost for the types where "." says that there is
+// none.
+func normalizeHostOrNone(s string) (string, error) {
+	if s == noHost {
 		return s, nil
 	}
-	return normalizeTarget(s)
+	return normalizeHost(s)
 }
 
 func normalizeMX(value string) (string, error) {
 	if fields := strings.Fields(value); len(fields) == 2 && isNumber(fields[0]) {
 		return "", errors.New("value of MX must be only the mail host, such as mail.example.com; the preference belongs in the priority")
 	}
-	return normalizeTargetOrNone(value)
+	return normalizeHostOrNone(value)
 }
 
 func normalizeSRV(value string) (string, error) {
@@ -126,7 +139,7 @@ func normalizeSRV(value string) (string, error) {
 	if err != nil {
 		return "", errors.New("port of SRV must be a number from 0 to 65535; " + form)
 	}
-	target, err := normalizeTargetOrNone(fields[2])
+	target, err := normalizeHostOrNone(fields[2])
 	if err != nil {
 		return "", err
 	}

@@ -22,11 +22,15 @@ var (
 
 // Registrable reports whether a name, in any spelling that Normalize accepts,
 // is one that a registrar could sell: exactly one label below a public suffix
-// of the ICANN section of the Public Suffix List.
+// of the ICANN section of the Public Suffix List, by the rules of
+// CheckRegistration.
 //
-// It returns nil, the error of Normalize, or an error that wraps
+// It returns nil, the error of CheckRegistration, or an error that wraps
 // ErrUnsupportedTLD or ErrNotRegistrable.
 func Registrable(name string) error {
+	if err := CheckRegistration(name); err != nil {
+		return err
+	}
 	name, err := Normalize(name)
 	if err != nil {
 		return err

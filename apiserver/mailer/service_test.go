@@ -14,7 +14,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
-// A greylisting mail server gets the same message again, and no other.
+// A greylisting mail server gets the message again until it accepts it, each time
+// with a new link, and nobody gets it twice.
 func TestServiceSendsAgain(t *testing.T) {
 	const account = "0b9f4d5e-6d0c-4b7e-9a53-3f1c2d8e7a10"
 	// The server is outside the bubble: what it waits for does not stop the time.
@@ -56,7 +57,7 @@ func TestServiceSendsAgain(t *testing.T) {
 		t.Fatalf("%d messages after %q", len(mails), s.Commands())
 	}
 	header, parts := read(t, mails[0].Data)
-	if len(letters) != 1 || header.Get("Message-Id") != "<"+letters[0].ID+"@mail.example>" || parts["text/plain; charset=UTF-8"] != letters[0].Text {
+	if len(letters) != 4 || header.Get("Message-Id") != "<"+letters[3].ID+"@mail.example>" || parts["text/plain; charset=UTF-8"] != letters[3].Text {
 		t.Errorf("sent %v %q; want %+v", header, parts, letters)
 	}
 }

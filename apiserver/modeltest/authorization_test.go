@@ -193,7 +193,7 @@ func (m *machine) revokeAuthorization() {
 
 func (m *machine) revoke(id string, faults []problem) operation {
 	return operation{
-		method: "DELETE", path: "/auth/authorizations/" + id, capability: "authorization.manage", faults: faults,
+		method: "DELETE", path: "/auth/authorizations/" + id, capability: "authorization.manage", faults: faults, reads: true,
 		then: func(who *caller) want {
 			g := find(m.grants, func(g *grant) bool { return g.id == canonical(id) })
 			switch {
@@ -201,12 +201,32 @@ func (m *machine) revoke(id string, faults []problem) operation {
 				return notFound("authorization_id")
 			case g.kind != "capability" && !m.mayGrant(who, &grant{kind: g.kind}):
 				return denied("revoke")
-			case g.revokedAt.IsZero():
-				g.revokedAt = m.now()
+			case !g.revokedAt.IsZero():
+				return deleted()
+			}
+			g.revokedAt = m.now()
+			if g.kind != "capability" && !m.hasOwner(who) {
+				g.revokedAt = time.Time{}
+				return conflict("owner who can act", g.id)
 			}
 			return deleted()
 		},
 	}
+}
+
+// hasOwner says whether an owner can act: a service account whose token works, or
+// the built-in owner where it is the one who acts.
+func (m *machine) hasOwner(who *caller) bool {
+	return slices.ContainsFunc(m.grants, func(g *grant) bool {
+		if g.kind != "account_owner" || !g.revokedAt.IsZero() {
+			return false
+		}
+		if g.subjectType == "service_account" {
+			a := m.serviceAccountOf(g.subjectID)
+			return a != nil && a.refusal(m.now()) == ""
+		}
+		return who.owner && g.subjectID == m.account.ownerID
+	})
 }
 
 // learnInherited reads the grants that a new service account was born with: a

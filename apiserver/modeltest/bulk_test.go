@@ -74,7 +74,7 @@ func (m *machine) bulk(who *caller, body obj) want {
 }
 
 func isName(s string) bool {
-	return s != "" && len([]rune(s)) <= 100 && !strings.Contains(s, "\x00")
+	return s != "" && len([]rune(s)) <= 100 && !slices.Contains(badNames, s)
 }
 
 // isLocal tells the local parts that are drawn apart.

@@ -1,7 +1,9 @@
 package modeltest
 
 import (
+	"encoding/json"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -211,6 +213,7 @@ func (m *machine) beginRival() {
 	for _, request := range [][2]string{
 		{"/domains/purchase", string(encode(obj{"domains": []string{rivalDomain}, "workspace_id": derived(rivalID, "workspace:default"), "contact_info": contact()}))},
 		{"/mailboxes", `{"domain":"` + rivalDomain + `","local_part":"ann","first_name":"Ann","last_name":"Rival"}`},
+		{"/dedicated-ips/claim", `{"option_id":"` + derived(rivalID, "dedicated-ip-option:eu") + `"}`},
 	} {
 		r, err := http.NewRequestWithContext(m.t.Context(), "POST", "http://mailhost.test/v1/public/accounts/"+rivalID+request[0], strings.NewReader(request[1]))
 		if err != nil {
@@ -221,6 +224,21 @@ func (m *machine) beginRival() {
 		if err != nil {
 			m.fail("%s", err)
 		}
+		var made struct {
+			Batch     string                `json:"purchase_batch_id"`
+			Addresses []struct{ IP string } `json:"ip_addresses"`
+		}
+		if err := json.NewDecoder(resp.Body).Decode(&made); err != nil {
+			m.fail("%s", err)
+		}
 		resp.Body.Close()
+		if made.Batch != "" { // an unpaid domain would not stay the rival's
+			if _, err := m.svc.SettlePayment(m.t.Context(), made.Batch); err != nil {
+				m.fail("%s", err)
+			}
+		}
+		for _, a := range made.Addresses {
+			m.rivalIP = netip.MustParseAddr(a.IP)
+		}
 	}
 }

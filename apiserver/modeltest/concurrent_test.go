@@ -171,6 +171,9 @@ func (c *crowd) listed(path, filter string) []map[string]any {
 			c.t.Fatal(err)
 		}
 		for _, item := range body.Items {
+			if number, ok := item["id"].(float64); ok { // a record's
+				item["id"] = fmt.Sprintf("%.0f", number)
+			}
 			if id := fmt.Sprint(item["id"]); seen[id] {
 				c.t.Errorf("%s lists %s twice", path, id)
 			} else {

@@ -42,7 +42,7 @@ func (m *machine) learnAddress(d *dedicatedIP) learn {
 			return unless(d.ip == s, "is %s; it was %s before", s, d.ip)
 		}
 		ip, err := netip.ParseAddr(s)
-		if err != nil || !d.option.network.Contains(ip) || slices.ContainsFunc(m.ips, func(other *dedicatedIP) bool { return other.ip == s }) {
+		if err != nil || !d.option.network.Contains(ip) || ip == m.rivalIP || slices.ContainsFunc(m.ips, func(other *dedicatedIP) bool { return other.ip == s }) {
 			return unless(false, "is %s; want a free one of %s", show(got), d.option.network)
 		}
 		d.ip = s
@@ -51,7 +51,11 @@ func (m *machine) learnAddress(d *dedicatedIP) learn {
 }
 
 func (m *machine) available(o *option) int {
-	return addressesOfOption - len(without(slices.Clone(m.ips), func(d *dedicatedIP) bool { return d.option != o }))
+	left := addressesOfOption - len(without(slices.Clone(m.ips), func(d *dedicatedIP) bool { return d.option != o }))
+	if o.network.Contains(m.rivalIP) {
+		left--
+	}
+	return left
 }
 
 func (m *machine) optionIDs() []string {

@@ -34,7 +34,7 @@ func learnNumber(id *int64) learn {
 	return func(got any) error {
 		n, _ := got.(json.Number)
 		value, err := n.Int64()
-		if err != nil || value < 1 {
+		if err != nil || value < 1 || value >= 1<<53 {
 			return unless(false, "is no id: %s", show(got))
 		}
 		if *id == 0 {
@@ -96,11 +96,15 @@ var values = map[string][]value{
 	"A":     {{"192.0.2.1", "192.0.2.1"}, {"192.0.2.2", "192.0.2.2"}, {"2001:db8::1", ""}, {"192.0.2.256", ""}, {"nonsense", ""}},
 	"AAAA":  {{"2001:db8::1", "2001:db8::1"}, {"2001:DB8:0:0::1", "2001:db8::1"}, {"192.0.2.1", ""}, {"::g", ""}},
 	"CNAME": {{"a.example.net", "a.example.net"}, {"A.Example.NET.", "a.example.net"}, {"b.example.net", "b.example.net"}, {"bücher.example", "xn--bcher-kva.example"}, {"no spaces", ""}},
-	"TXT":   {{"hello", "hello"}, {`"hello"`, "hello"}, {`"hel" "lo"`, "hello"}, {"Hello", "Hello"}, {`"open`, ""}},
-	"MX":    {{"mx.example.net", "mx.example.net"}, {"MX.example.net.", "mx.example.net"}, {"10 mx.example.net", ""}},
-	"NS":    {{"ns.example.net", "ns.example.net"}, {"ns2.example.net", "ns2.example.net"}, {"192.0.2.1", ""}},
-	"SRV":   {{"5 443 sip.example.net", "5 443 sip.example.net"}, {"5 443 SIP.example.net.", "5 443 sip.example.net"}, {"443 sip.example.net", ""}, {"5 65536 sip.example.net", ""}},
-	"CAA":   {{`0 issue "ca.example"`, `0 issue "ca.example"`}, {`0 issue ca.example`, `0 issue "ca.example"`}, {"issue", ""}},
+	"TXT": {
+		{"hello", "hello"}, {`"hello"`, "hello"}, {`"hel" "lo"`, "hello"}, {"Hello", "Hello"}, {`"open`, ""},
+		{"v=spf1 -all", "v=spf1 -all"}, {`"v=spf1" " mx"`, "v=spf1 mx"}, {"V=SPF1", "V=SPF1"}, {"v=spf10", "v=spf10"},
+		{"v=DMARC1; p=none", "v=DMARC1; p=none"}, {"v=DMARC1;p=reject", "v=DMARC1;p=reject"}, {"v=dmarc1; p=none", "v=dmarc1; p=none"},
+	},
+	"MX":  {{"mx.example.net", "mx.example.net"}, {"MX.example.net.", "mx.example.net"}, {".", "."}, {"mx1.mailhost.example", "mx1.mailhost.example"}, {"10 mx.example.net", ""}, {"m_x.example.net", ""}},
+	"NS":  {{"ns.example.net", "ns.example.net"}, {"ns2.example.net", "ns2.example.net"}, {"192.0.2.1", ""}, {"_ns.example.net", ""}},
+	"SRV": {{"5 443 sip.example.net", "5 443 sip.example.net"}, {"5 443 SIP.example.net.", "5 443 sip.example.net"}, {"0 0 .", "0 0 ."}, {"443 sip.example.net", ""}, {"5 65536 sip.example.net", ""}, {"5 443 s_p.example.net", ""}},
+	"CAA": {{`0 issue "ca.example"`, `0 issue "ca.example"`}, {`0 issue ca.example`, `0 issue "ca.example"`}, {"issue", ""}},
 }
 
 var recordTypes = []string{"A", "CNAME", "TXT", "MX", "AAAA", "NS", "SRV", "CAA"}
@@ -117,7 +121,7 @@ func (m *machine) drawValue(typ string) value {
 // recordName is a name as it is written: relative to a domain, absolute in it, or
 // the domain itself.
 func (m *machine) recordName() string {
-	name := draw(m, "name", "www", "@", "WWW", "_x._tcp", "*", "www.", "@.")
+	name := draw(m, "name", "www", "@", "WWW", "_dmarc", "_x._tcp", "*", "www.", "@.", "_dmarc.")
 	switch {
 	case name == "@.":
 		name = ""
@@ -217,19 +221,49 @@ func (m *machine) recordConflict(who *caller, r *record) *want {
 		if other == r || other.domain != r.domain || other.name != r.name {
 			continue
 		}
+		kind, alike := kindOf(r), kindOf(r) != "" && kindOf(r) == kindOf(other)
+		if alike && other.system {
+			continue // it yields
+		}
 		same := other.typ == r.typ && other.value == r.value && sameNumber(other.priority, r.priority)
-		if same || r.typ == "CNAME" || other.typ == "CNAME" {
+		null := alike && kind == "MX" && (r.value == "." || other.value == ".")
+		if same || null || r.typ == "CNAME" || other.typ == "CNAME" || alike && kind != "MX" {
 			return new(conflictWith(strconv.FormatInt(other.id, 10), m.reach(who, "dns_record.view").domain(r.domain)))
 		}
 	}
 	return nil
 }
 
+// kindOf is what a record is for, if the customer's records of that kind replace the
+// system-managed ones at their name.
+func kindOf(r *record) string {
+	first, _, _ := strings.Cut(r.value, " ")
+	switch {
+	case r.typ == "MX":
+		return "MX"
+	case r.typ == "TXT" && strings.ToLower(first) == "v=spf1":
+		return "SPF"
+	case r.typ == "TXT" && strings.HasPrefix(r.value, "v=DMARC1;"):
+		return "DMARC"
+	}
+	return ""
+}
+
+// yields reports whether a system-managed record is not there as long as the
+// customer's are.
+func (m *machine) yields(r *record) bool {
+	return r.system && kindOf(r) != "" && slices.ContainsFunc(m.records, func(own *record) bool {
+		return !own.system && own.domain == r.domain && own.name == r.name && kindOf(own) == kindOf(r)
+	})
+}
+
 func sameNumber(a, b *int) bool { return a == b || a != nil && b != nil && *a == *b }
 
 // seenRecord finds a record that a caller may see.
 func (m *machine) seenRecord(r reach, id string) *record {
-	return find(m.records, func(other *record) bool { return strconv.FormatInt(other.id, 10) == id && r.domain(other.domain) })
+	return find(m.records, func(other *record) bool {
+		return strconv.FormatInt(other.id, 10) == id && r.domain(other.domain) && !m.yields(other)
+	})
 }
 
 // recordID draws a record's id, rather one of those that a customer made.
@@ -350,7 +384,7 @@ func (m *machine) listRecords(query url.Values) *listing {
 	l.items = func(who *caller) []any {
 		r := m.reach(who, "dns_record.view")
 		return render(m.records, func(v *record) bool {
-			return r.domain(v.domain) && l.inDomain(m, r, v.domain) && l.by("type", v.typ) && l.by("name", v.name)
+			return r.domain(v.domain) && !m.yields(v) && l.inDomain(m, r, v.domain) && l.by("type", v.typ) && l.by("name", v.name)
 		}, m.recordObject)
 	}
 	return l

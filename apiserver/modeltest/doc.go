@@ -14,7 +14,11 @@
 // can foretell those answers one by one, so it checks what must hold of all of
 // them together with the lists at the end.
 //
-// Both are deterministic: the clock is the test's own, and without flags the same
+// TestDurability draws histories of a service on a file: requests that are cut off or
+// lose their authorization while their body travels, crashes, restarts, jumps of the
+// clock, and a file that is replaced or truncated under the service.
+//
+// The first two are deterministic: the clock is the test's own, and without flags the same
 // sequences run each time. Longer or other runs use the flags of
 // pgregory.net/rapid:
 //

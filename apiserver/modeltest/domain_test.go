@@ -306,16 +306,66 @@ func (m *machine) deleteDomain() {
 			case slices.ContainsFunc(m.mailboxes, func(b *mailbox) bool { return b.domain == d }):
 				return conflict(d.id)
 			}
-			m.domains = without(m.domains, func(other *domain) bool { return other == d })
-			m.records = without(m.records, func(r *record) bool { return r.domain == d })
-			m.rules = without(m.rules, func(r *rule) bool { return r.scope.domain == d })
-			m.passwords = without(m.passwords, func(p *password) bool { return p.scope.domain == d })
+			m.forget(d)
 			return deleted()
 		},
 	})
 }
 
+// forget is what becomes of a domain that is deleted.
+func (m *machine) forget(d *domain) {
+	m.domains = without(m.domains, func(other *domain) bool { return other == d })
+	m.records = without(m.records, func(r *record) bool { return r.domain == d })
+	m.rules = without(m.rules, func(r *rule) bool { return r.scope.domain == d })
+	m.passwords = without(m.passwords, func(p *password) bool { return p.scope.domain == d })
+}
+
+// payableFor is how long a purchase waits for its payment; then the domain is gone.
+const payableFor = 7 * 24 * time.Hour
+
+func (m *machine) expirePurchases() {
+	for _, d := range slices.Clone(m.domains) {
+		if d.unpaid && !m.now().Before(d.created.Add(payableFor)) {
+			m.forget(d)
+		}
+	}
+}
+
+// availability is what a purchase of the name would report, with the price.
+func (m *machine) availability() {
+	o := offers[m.which("domain", len(offers))]
+	m.ask(m.caller(), operation{
+		method: "GET", path: "/domains/availability", query: url.Values{"name": {o.spelled}}, capability: "domain.view", reads: true,
+		then: func(*caller) want {
+			name, code := o.name, o.refusal
+			if name == "" {
+				name = o.spelled
+			}
+			if slices.ContainsFunc(m.domains, func(d *domain) bool { return d.name == o.name }) {
+				code = "already_owned"
+			}
+			out := obj{"domain_name": name, "available": code == "", "error": nil, "error_code": nil, "price": nil, "currency": nil}
+			if code != "" {
+				var message any
+				out["error"], out["error_code"] = learnAny(&message), code
+				return ok(out)
+			}
+			_, suffix, _ := strings.Cut(o.name, ".")
+			price, known := prices[suffix]
+			if !known {
+				price = "12.00"
+			}
+			out["price"], out["currency"] = price, "EUR"
+			return ok(out)
+		},
+	})
+}
+
 func (m *machine) readDomains() {
+	if m.rarely(3, "availability") {
+		m.availability()
+		return
+	}
 	if m.rarely(2, "one") {
 		m.ask(m.caller(), m.getDomain(m.domainRef("domain")))
 		return

@@ -114,11 +114,14 @@ func (m *machine) spoilField(body obj, f field) (problem, bool) {
 	return problem{typ: wrongType}, true
 }
 
-// nuls finds the texts that have the one character in them that no text may have.
-func nuls(at string, body obj, names ...string) (found []problem) {
+// badNames are texts that no name may be.
+var badNames = []string{"nul\x00", "two\nlines", "\ttab", "del\x7f", "next\u0085", "\u202eright to left", "\u200b", "\u00ad\ufeff"}
+
+// misnamed finds the names in a body that are none.
+func misnamed(at string, body obj, names ...string) (found []problem) {
 	for _, name := range names {
-		if s, ok := body[name].(string); ok && strings.Contains(s, "\x00") {
-			found = append(found, wrong(at+"."+name))
+		if s, ok := body[name].(string); ok && slices.Contains(badNames, s) {
+			found = append(found, problem{loc: at + "." + name, typ: "string_pattern_mismatch"})
 		}
 	}
 	return found

@@ -3,6 +3,7 @@ package modeltest
 import (
 	"encoding/csv"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -67,14 +68,16 @@ func (m *machine) exportRows(r reach, body obj) (rows [][]string, unknown []prob
 			strconv.Itoa(mailboxQuota), "0", b.domain.workspace.name, stamp(b.created),
 		}
 		for i, cell := range row {
-			if strings.ContainsAny(cell[:1], "=+-@\t\r\n") { // a spreadsheet would run it
-				row[i] = "'" + cell
-			}
+			row[i] = formula.ReplaceAllString(cell, "$1'$2")
 		}
 		rows = append(rows, row)
 	}
 	return rows, unknown
 }
+
+// formula is where a spreadsheet would run a formula, whichever separator it splits
+// at.
+var formula = regexp.MustCompile(`(^|[,;|])([ "]*[=+\-@])`)
 
 // rowDifferences compares the rows of an RFC 4180 text. A line break within a
 // cell is read as a single newline.

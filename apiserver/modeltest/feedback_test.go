@@ -27,8 +27,12 @@ func (m *machine) feedback() operation {
 	faults := m.spoil("body", body, required("title", 1, 255), required("description", 1, 10000), field{name: "paid_product_feature", kind: boolean})
 	if faults == nil && m.rarely(10, "bad words") {
 		name := draw(m, "bad words", "title", "description")
+		bad := wrong("body." + name)
+		if name == "title" {
+			bad.typ = "string_pattern_mismatch"
+		}
 		body[name] = "nul\x00"
-		faults = append(faults, wrong("body."+name))
+		faults = append(faults, bad)
 	}
 	return operation{
 		method: "POST", path: "/feedback", body: body, keyed: true, faults: faults,

@@ -31,7 +31,7 @@ func (r *rule) state(now time.Time) string {
 		return "internal"
 	case !r.verifiedAt.IsZero():
 		return "verified"
-	case !now.Before(r.expiresAt):
+	case !r.expiresAt.IsZero() && !now.Before(r.expiresAt):
 		return "expired"
 	}
 	return "pending"
@@ -65,18 +65,73 @@ func (m *machine) target() address {
 		address{"ann@alpha.com", "ann@alpha.com"}, address{"ann@" + rivalDomain, "ann@" + rivalDomain})
 }
 
-// verify starts a rule's verification over. A mailbox that the caller may not see
-// is as any other address.
-func (m *machine) verify(who *caller, r *rule) {
-	r.sentAt, r.expiresAt, r.verifiedAt = time.Time{}, time.Time{}, time.Time{}
+// verify starts a rule's verification over, or refuses that because of the limits of
+// messages. A mailbox that the caller may not see is as any other address.
+func (m *machine) verify(who *caller, r *rule) *want {
 	b := m.mailboxAt(r.target)
-	if r.internal = b != nil && m.reach(who, "forwarding.manage").domain(b.domain); r.internal {
-		r.links = append(r.links, "") // the links before don't work any more
+	internal := b != nil && m.reach(who, "forwarding.manage").domain(b.domain)
+	if !internal && !m.mayMessage(r.target) {
+		return new(refused(429, problem{"body.target_email", "rate_limited", []string{"verification messages"}}))
+	}
+	r.internal, r.sentAt, r.expiresAt, r.verifiedAt = internal, time.Time{}, time.Time{}, time.Time{}
+	r.links = append(r.links, "") // the links before don't work any more
+	if !internal {
+		r.sentAt, r.expiresAt = m.now(), m.now().Add(verificationLasts)
+		m.messages++
+		m.sentTo = append(m.sentTo, message{r.target, m.now()})
+	}
+	return nil
+}
+
+// message is one that was sent.
+type message struct {
+	to string
+	at time.Time
+}
+
+// mayMessage says whether the limits allow another message to a recipient: a bucket
+// of 20, to which each minute adds one, for the account and for each recipient.
+func (m *machine) mayMessage(to string) bool {
+	left := func(counts func(message) bool) time.Duration { // in minutes of filling
+		level, at := 20*time.Minute, start
+		for _, sent := range m.sentTo {
+			if counts(sent) {
+				level = min(level+sent.at.Sub(at), 20*time.Minute) - time.Minute
+				at = sent.at
+			}
+		}
+		return min(level+m.now().Sub(at), 20*time.Minute)
+	}
+	return left(func(message) bool { return true }) >= time.Minute && left(func(sent message) bool { return sent.to == to }) >= time.Minute
+}
+
+// flood sends a rule's message again and again.
+func (m *machine) flood() {
+	var ids []string
+	for _, r := range m.rules {
+		if state := r.state(m.now()); state == "pending" || state == "expired" {
+			ids = append(ids, r.id)
+		}
+	}
+	if len(ids) == 0 {
 		return
 	}
-	r.sentAt, r.expiresAt = m.now(), m.now().Add(verificationLasts)
-	m.messages++
-	r.links = append(r.links, "") // told by the message, see learnLink
+	id := ids[m.which("rule", len(ids))]
+	for range draw(m, "messages", 12, 21) {
+		if r := m.seenRule(m.theOwner(), "forwarding.manage", id); r != nil {
+			m.ask(m.theOwner(), m.retarget(id, address{r.target, r.target}, obj{"target_email": r.target}, nil))
+		}
+	}
+}
+
+// release makes the internal rules to an address that is deleted pending. They
+// have no link until somebody sets their target again.
+func (m *machine) release(address string) {
+	for _, r := range m.rules {
+		if r.internal && r.target == address {
+			r.internal, r.updated = false, m.now()
+		}
+	}
 }
 
 // checkOutbox compares how many messages were sent, and learns the newest one's
@@ -88,7 +143,7 @@ func (m *machine) checkOutbox() {
 	}
 	for _, r := range m.rules {
 		last := len(r.links) - 1
-		if r.internal || r.links[last] != "" {
+		if r.internal || r.sentAt.IsZero() || r.links[last] != "" {
 			continue
 		}
 		message := box[len(box)-1]
@@ -128,7 +183,9 @@ func (m *machine) createRule() {
 			if refusal := m.ruleConflict(who, r); refusal != nil {
 				return *refusal
 			}
-			m.verify(who, r)
+			if refusal := m.verify(who, r); refusal != nil {
+				return *refusal
+			}
 			m.rules = append(m.rules, r)
 			return created(m.ruleObject(r))
 		},
@@ -155,7 +212,11 @@ func (m *machine) updateRule() {
 	if target.canonical == "" && body["target_email"] == target.spelled {
 		faults = append(faults, wrong("body.target_email"))
 	}
-	m.ask(m.caller(), operation{
+	m.ask(m.caller(), m.retarget(id, target, body, faults))
+}
+
+func (m *machine) retarget(id string, target address, body obj, faults []problem) operation {
+	return operation{
 		method: "PATCH", path: "/forwarding/" + id, body: body, capability: "forwarding.manage", narrowable: true, faults: faults,
 		then: func(who *caller) want {
 			r := m.seenRule(who, "forwarding.manage", id)
@@ -171,11 +232,14 @@ func (m *machine) updateRule() {
 				r.target = before
 				return *refusal
 			}
-			m.verify(who, r)
+			if refusal := m.verify(who, r); refusal != nil {
+				r.target = before
+				return *refusal
+			}
 			r.updated = m.now()
 			return ok(m.ruleObject(r))
 		},
-	})
+	}
 }
 
 // switchRule: a rule that is not verified can't be switched on.

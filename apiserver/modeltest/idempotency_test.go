@@ -1,14 +1,19 @@
 package modeltest
 
-import "time"
+import (
+	"encoding/json"
+	"slices"
+	"time"
+)
 
 // replayed marks an answer that was kept from an earlier request.
 const replayed = "Idempotency-Replayed"
 
-// keptFor is how long an answer can be had again.
+// keptFor is how long a response is replayed.
 const keptFor = 24 * time.Hour
 
-// keptAnswer is the answer of a request under an Idempotency-Key.
+// keptAnswer is the response to a request under an Idempotency-Key that changed
+// something.
 type keptAnswer struct {
 	fingerprint string
 	status      int
@@ -25,15 +30,28 @@ type keptRequest struct {
 
 func (o operation) fingerprint() string { return o.method + o.path + string(encode(o.body)) }
 
+// keep records a keyed request, to be sent again. Only a response that changed
+// something is replayed; what was refused is evaluated again.
 func (m *machine) keep(key string, who *caller, o operation, a *answer) {
-	if m.kept[who.name+key] == nil {
+	if !slices.ContainsFunc(m.sent, func(r *keptRequest) bool { return r.who == who && r.key == key }) {
 		m.sent = append(m.sent, &keptRequest{key: key, who: who, operation: o})
+	}
+	if a.status >= 300 || changedNothing(a) {
+		return
 	}
 	m.kept[who.name+key] = &keptAnswer{fingerprint: o.fingerprint(), status: a.status, raw: a.raw, until: m.now().Add(keptFor)}
 }
 
-// sendAgain sends a request a second time under its key: within a day the answer
-// is the same, later it is a new request. Under the key of another caller it is
+// changedNothing reports a success without effect: a bulk request or a purchase of
+// which every item failed, and a change to the current plan.
+func changedNothing(a *answer) bool {
+	body, _ := a.json.(map[string]any)
+	created, bulk := body["created"].([]any)
+	return bulk && len(created) == 0 || body["successful_count"] == json.Number("0") || body["eligible"] == false
+}
+
+// sendAgain sends a request a second time under its key: within a day the response
+// is replayed, later it is a new request. Under the key of another caller it is
 // new too.
 func (m *machine) sendAgain() {
 	if len(m.sent) == 0 {

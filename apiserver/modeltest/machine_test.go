@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -60,6 +61,7 @@ type model struct {
 	domains         []*domain
 	mailboxes       []*mailbox
 	records         []*record
+	rivalIP         netip.Addr // claimed by another account
 	rules           []*rule
 	passwords       []*password
 	serviceAccounts []*serviceAccount
@@ -73,6 +75,7 @@ type model struct {
 	keys int
 	// messages is how many messages were sent, titles how many feedbacks.
 	messages, titles int
+	sentTo           []message
 }
 
 // TestModel is the stateful property: whatever is asked, in whatever order, by
@@ -111,7 +114,7 @@ func (m *machine) actions() []action {
 		{4, m.purchaseDomains}, {6, m.createMailbox}, {5, m.createRule}, {6, m.createRecord},
 		{5, m.wait}, {3, m.createServiceAccount}, {3, m.narrowCaller}, {4, m.sendAgain},
 		{3, m.createMailboxes}, {4, m.updateMailbox}, {2, m.deleteMailbox}, {6, m.readMailboxes}, {3, m.exportMailboxes},
-		{4, m.updateRule}, {3, m.switchRule}, {4, m.openLink}, {2, m.deleteRule}, {3, m.readRules},
+		{4, m.updateRule}, {1, m.flood}, {3, m.switchRule}, {4, m.openLink}, {2, m.deleteRule}, {3, m.readRules},
 		{4, m.updateRecord}, {3, m.deleteRecord}, {3, m.readRecords},
 		{4, m.updateDomain}, {1, m.pay}, {2, m.deleteDomain}, {3, m.readDomains},
 		{3, m.createPassword}, {2, m.renamePassword}, {1, m.deletePassword}, {2, m.readPasswords},
@@ -207,6 +210,7 @@ func (m *machine) wait() {
 
 func (m *machine) become(t time.Time) {
 	m.clock.Store(&t)
+	m.expirePurchases()
 	m.note(fmt.Sprintf("%3d. it becomes %s", len(m.transcript)+1, stamp(t)))
 }
 
@@ -229,6 +233,9 @@ func (m *machine) deadlines() []time.Time {
 	all := []time.Time{m.account.cancelsAt, m.account.changesAt}
 	for _, d := range m.domains {
 		all = append(all, d.readyAt)
+		if d.unpaid {
+			all = append(all, d.created.Add(payableFor))
+		}
 	}
 	for _, r := range m.rules {
 		all = append(all, r.expiresAt)
@@ -237,7 +244,9 @@ func (m *machine) deadlines() []time.Time {
 		all = append(all, a.expiresAt)
 	}
 	for _, r := range m.sent {
-		all = append(all, m.kept[r.who.name+r.key].until)
+		if kept := m.kept[r.who.name+r.key]; kept != nil {
+			all = append(all, kept.until)
+		}
 	}
 	return slices.DeleteFunc(all, func(t time.Time) bool { return !t.After(m.now().Add(time.Microsecond)) })
 }

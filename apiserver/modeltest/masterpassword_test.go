@@ -25,12 +25,12 @@ func (m *machine) passwordObject(p *password) obj {
 	}
 }
 
-var passwordNames = []string{"ops", "backup", "OPS", "100%", "ü", "nul\x00", "two\nlines"}
+var passwordNames = []string{"ops", "backup", "OPS", "100%", "ü", "Ü", "ΟΔΟΣ", "Οδος", "nul\x00", "two\nlines", "\u200b"}
 
 // passwordConflict refuses a name that another one has in the scope.
 func (m *machine) passwordConflict(who *caller, p *password) *want {
 	for _, other := range m.passwords {
-		if other != p && other.scope == p.scope && other.name == p.name {
+		if other != p && other.scope == p.scope && strings.EqualFold(other.name, p.name) {
 			return new(conflictWith(other.id, m.reach(who, "credential.view").scope(other.scope)))
 		}
 	}
@@ -40,7 +40,7 @@ func (m *machine) passwordConflict(who *caller, p *password) *want {
 // createPassword: exactly one of generate and value.
 func (m *machine) createPassword() {
 	body := obj{"name": draw(m, "name", passwordNames...)}
-	faults := append(m.spoil("body", body, required("name", 1, 100)), nuls("body", body, "name")...)
+	faults := append(m.spoil("body", body, required("name", 1, 100)), misnamed("body", body, "name")...)
 	generate := false
 	secrets := []string{"generate", "value"}
 	if m.rarely(6, "bad secret") {
@@ -98,7 +98,7 @@ func (m *machine) renamePassword() {
 	id, faults := m.named("credential_id", m.passwordIDs())
 	body := obj{"name": draw(m, "name", passwordNames...)}
 	faults = append(faults, m.spoil("body", body, required("name", 1, 100))...)
-	faults = append(faults, nuls("body", body, "name")...)
+	faults = append(faults, misnamed("body", body, "name")...)
 	m.ask(m.caller(), operation{
 		method: "PATCH", path: "/credentials/" + id, body: body, capability: "credential.manage", narrowable: true, faults: faults,
 		then: func(who *caller) want {

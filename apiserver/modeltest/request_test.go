@@ -24,7 +24,8 @@ type operation struct {
 	narrowable bool
 	// keyed: it takes an Idempotency-Key.
 	keyed bool
-	// reads: it changes nothing, so that it works on a cancelled account too.
+	// reads: it works on a cancelled account too, because it changes nothing or
+	// revokes something.
 	reads bool
 	// faults are what is wrong with the request, whatever the account holds.
 	faults []problem
@@ -120,7 +121,7 @@ func (m *machine) askUnder(key string, who *caller, o operation) {
 }
 
 // predict returns the expected answer. final says that the operation itself gave
-// it, which is what an Idempotency-Key keeps.
+// it, which a replay under its Idempotency-Key skips.
 func (m *machine) predict(key string, who *caller, o operation) (expected want, final bool) {
 	if refusal, ok := m.admit(who, o); !ok {
 		return refusal, false

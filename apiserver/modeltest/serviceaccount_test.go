@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"slices"
 	"time"
 )
 
@@ -95,7 +96,15 @@ func (m *machine) addServiceAccount(who *caller, lasts time.Duration, expires bo
 			if expires && !expiresAt.After(m.now()) {
 				return unprocessable(wrong("body.expires_at"))
 			}
-			a := &serviceAccount{number: len(m.serviceAccounts) + 1, name: body["name"].(string), createdBy: m.userOf(who), expiresAt: expiresAt}
+			limit := m.expiryOf(who)
+			if !limit.IsZero() && expiresAt.After(limit) {
+				return unprocessable(problem{loc: "body.expires_at", typ: "value_error", says: []string{stamp(limit)}})
+			}
+			ends := expiresAt
+			if !expires {
+				ends = limit
+			}
+			a := &serviceAccount{number: len(m.serviceAccounts) + 1, name: body["name"].(string), createdBy: m.userOf(who), expiresAt: ends}
 			out := m.serviceAccountObject(a)
 			out["token"] = learnText(&a.token, tokenForm)
 			for _, g := range m.grantsOf(who) {
@@ -113,23 +122,43 @@ func (m *machine) addServiceAccount(who *caller, lasts time.Duration, expires bo
 	return m.serviceAccounts[n]
 }
 
+// expiryOf is when a caller's credential expires: a service account that it creates
+// does not work for longer.
+func (m *machine) expiryOf(who *caller) time.Time {
+	if who.account == nil {
+		return time.Time{}
+	}
+	return who.account.expiresAt
+}
+
 func (m *machine) serviceAccountIDs() []string {
 	return idsOf(m.serviceAccounts, func(a *serviceAccount) string { return a.id })
 }
 
-// revokeServiceAccount: revoking again changes nothing.
+// revokeServiceAccount: revoking again changes nothing. A caller revokes only
+// service accounts whose grants they may give themselves, and never the last owner.
 func (m *machine) revokeServiceAccount() {
 	id, faults := m.named("service_account_id", m.serviceAccountIDs())
 	revoke := operation{
-		method: "DELETE", path: "/auth/service-accounts/" + id, capability: "service_account.revoke", faults: faults,
+		method: "DELETE", path: "/auth/service-accounts/" + id, capability: "service_account.revoke", faults: faults, reads: true,
 		then: func(who *caller) want {
 			a := m.serviceAccountOf(id)
-			switch {
-			case a == nil:
+			if a == nil {
 				return notFound("service_account_id")
-			case a.revokedAt.IsZero():
-				a.revokedAt, a.updated, a.revokedBy = m.now(), m.now(), m.userOf(who)
 			}
+			held := m.grantsOf(a.caller())
+			if slices.ContainsFunc(held, func(g *grant) bool { return !m.mayGrant(who, g) }) {
+				return denied("revoke")
+			}
+			if !a.revokedAt.IsZero() {
+				return deleted()
+			}
+			a.revokedAt = m.now()
+			if slices.ContainsFunc(held, func(g *grant) bool { return g.kind != "capability" }) && !m.hasOwner(who) {
+				a.revokedAt = time.Time{}
+				return conflict("owner who can act", a.id)
+			}
+			a.updated, a.revokedBy = m.now(), m.userOf(who)
 			return deleted()
 		},
 	}

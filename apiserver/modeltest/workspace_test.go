@@ -38,7 +38,7 @@ func (m *machine) seenWorkspace(r reach, id string) *workspace {
 // createWorkspace: a name is unique in the account.
 func (m *machine) createWorkspace() {
 	body := obj{"name": draw(m, "name", "Sales", "Support", "sales", "Vertrieb & Büro", "Default", "nul\x00")}
-	faults := append(m.spoil("body", body, required("name", 1, 100)), nuls("body", body, "name")...)
+	faults := append(m.spoil("body", body, required("name", 1, 100)), misnamed("body", body, "name")...)
 	m.ask(m.caller(), m.newWorkspace(body, faults))
 }
 
@@ -47,7 +47,7 @@ func (m *machine) newWorkspace(body obj, faults []problem) operation {
 		method: "POST", path: "/workspaces", body: body, capability: "workspace.manage", keyed: true, faults: faults,
 		then: func(who *caller) want {
 			w := &workspace{name: body["name"].(string)}
-			if other := find(m.workspaces, func(other *workspace) bool { return other.name == w.name }); other != nil {
+			if other := find(m.workspaces, func(other *workspace) bool { return strings.EqualFold(other.name, w.name) }); other != nil {
 				return conflictWith(other.id, m.reach(who, "workspace.view").workspace(other))
 			}
 			m.workspaces = append(m.workspaces, w)

@@ -121,7 +121,12 @@ func (v *Verifier) VerifyToken(ctx context.Context, token string) (apiserver.Use
 	if !c.ofAccessToken(typ) {
 		return apiserver.User{}, errNoAccessToken
 	}
-	return c.user(v.groupsClaim)
+	user, err := c.user(v.groupsClaim)
+	if err != nil {
+		return apiserver.User{}, err
+	}
+	user.ExpiresAt = registered.Expiry.Time().UTC()
+	return user, nil
 }
 
 // What a caller is told of a token that is refused.

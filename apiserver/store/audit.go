@@ -35,7 +35,7 @@ type AuditChange struct {
 	Type string `json:"type"`
 	ID   string `json:"id"`
 	Name string `json:"name,omitempty"`
-	// Fields are those that an update was asked to set, by their names.
+	// Fields are the names of the fields that an update sets or changes.
 	Fields []string `json:"fields,omitempty"`
 }
 

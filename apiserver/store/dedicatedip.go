@@ -31,7 +31,8 @@ type DedicatedIPOption struct {
 	CreatedAt time.Time
 	UpdatedAt time.Time
 
-	// Claimed are the addresses that are taken; they are read and never written.
+	// Claimed are the addresses that any account of the store has claimed; they are
+	// read and never written.
 	Claimed []string
 }
 
@@ -55,6 +56,8 @@ type DedicatedIPReader interface {
 
 // DedicatedIPWriter writes dedicated IPs and what can be claimed.
 type DedicatedIPWriter interface {
+	// CreateDedicatedIP claims the addresses of d. It returns an *ExistsError with the
+	// id of the dedicated IP, perhaps another account's, that has one of them.
 	CreateDedicatedIP(d *DedicatedIP) error
 	// DeleteDedicatedIP gives the addresses back to their option.
 	DeleteDedicatedIP(accountID, id string) error

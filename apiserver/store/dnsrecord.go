@@ -4,8 +4,12 @@ import "time"
 
 // DNSRecord is a record of a domain. Name, type, value and priority together
 // are unique in the domain.
+//
+// The customer's records replace the system-managed ones that have the same name
+// and dnsdata.Purpose: those don't exist for readers until the last such record is
+// deleted. A customer's record may be identical to one that it replaces.
 type DNSRecord struct {
-	// ID is given by the store and never used again.
+	// ID is unique in the whole store.
 	ID                  int64
 	AccountID, DomainID string
 	// Name is relative to the domain; @ is the domain itself.
@@ -22,6 +26,8 @@ type DNSRecord struct {
 type DNSRecordFilter struct {
 	DomainID, Type, Name string
 	Within               Within
+	// WithReplaced includes the system-managed records that are replaced.
+	WithReplaced bool
 }
 
 // DNSRecordReader reads DNS records.
@@ -32,6 +38,8 @@ type DNSRecordReader interface {
 
 // DNSRecordWriter writes DNS records.
 type DNSRecordWriter interface {
+	// CreateDNSRecord returns an *ExistsError with the id of an identical record, or
+	// with the record's own id where another record has that.
 	CreateDNSRecord(r *DNSRecord) error
 	// UpdateDNSRecord writes the value, the TTL and the priority. It returns an
 	// *ExistsError where the domain has another such record.

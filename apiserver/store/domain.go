@@ -23,6 +23,9 @@ type Domain struct {
 	CreatedAt, UpdatedAt time.Time
 }
 
+// DomainUnpaid is the Status of a domain that waits for its payment.
+const DomainUnpaid = "pending_payment"
+
 // InboundTenant is where a domain's incoming mail is handled.
 type InboundTenant struct {
 	ID         string `json:"id,omitempty"`
@@ -56,10 +59,20 @@ type DomainReader interface {
 	Domain(accountID, id string) (Domain, error)
 	// DomainByName finds an account's domain by its canonical name.
 	DomainByName(accountID, name string) (Domain, error)
+	// DomainTaken reports whether any account owns a canonical name.
+	DomainTaken(name string) (bool, error)
 	Domains(accountID string, f DomainFilter, s Slice) (items []Domain, total int, err error)
 	// DomainsOfPurchase returns the domains that a purchase bought, in any
 	// account.
 	DomainsOfPurchase(batchID string) ([]Domain, error)
+	// HideUnpaid makes every later read of this Reader take the domains that were
+	// created before or at a time and still wait for their payment as deleted, with
+	// all that belongs to them. UnpaidDomains still returns them.
+	HideUnpaid(before time.Time)
+	// UnpaidDomains returns the domains that were created before or at a time and
+	// wait for their payment: an account's or all if accountID is empty, and the one
+	// of a name or all if name is empty.
+	UnpaidDomains(accountID, name string, before time.Time) ([]Domain, error)
 	// MailboxCount returns how many mailboxes a domain has.
 	MailboxCount(domainID string) (int, error)
 }
@@ -72,6 +85,6 @@ type DomainWriter interface {
 	UpdateDomain(d Domain) error
 	// DeleteDomain deletes the domain with its DNS records, and the master
 	// passwords and forwarding rules of its scope. The caller makes sure that it
-	// has no mailboxes.
-	DeleteDomain(accountID, id string) error
+	// has no mailboxes; mailboxes of other domains lose their aliases in it.
+	DeleteDomain(accountID, id string, at time.Time) (Affected, error)
 }

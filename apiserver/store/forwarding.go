@@ -11,11 +11,13 @@ type Forwarding struct {
 	// Enabled is the customer's switch; mail flows once the target is also
 	// internal or verified.
 	Enabled bool
-	// Internal says that the target is a mailbox of the account.
+	// Internal says that the target is an address of the account: of a mailbox, or
+	// an alias.
 	Internal bool
 	// LinkHash is the SHA-256 of the one-time link's token.
 	LinkHash []byte
-	// SentAt, ExpiresAt and VerifiedAt are zero where there is none.
+	// SentAt, ExpiresAt and VerifiedAt are zero where there is none. A pending rule
+	// without them was internal until its target was deleted.
 	SentAt, ExpiresAt, VerifiedAt time.Time
 	CreatedAt, UpdatedAt          time.Time
 }

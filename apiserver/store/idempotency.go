@@ -2,33 +2,35 @@ package store
 
 import "time"
 
-// IdempotentAnswer is the answer to a request that carried an Idempotency-Key.
-type IdempotentAnswer struct {
+// IdempotencyRecord is the response to a request that carried an Idempotency-Key
+// and changed something.
+type IdempotencyRecord struct {
 	// KeyHash names the account, the caller and the key; it is unique.
 	KeyHash []byte
 	// Fingerprint is a hash of the request.
 	Fingerprint []byte
-	// Answer is encrypted; the store can't read it.
-	Answer    []byte
+	// Response is encrypted; the store can't read it.
+	Response  []byte
 	ExpiresAt time.Time
-	// Delivered says that the answer was sent to the caller whole, as far as the
-	// server could see.
+	// Delivered reports that the caller received the whole response, as far as
+	// the server can know.
 	Delivered bool
 }
 
-// IdempotencyReader reads kept answers.
+// IdempotencyReader reads idempotency records.
 type IdempotencyReader interface {
-	// IdempotentAnswer returns the answer of a key that has not expired at now.
-	IdempotentAnswer(keyHash []byte, now time.Time) (IdempotentAnswer, error)
+	// IdempotencyRecord returns the record of a key that has not expired at now.
+	IdempotencyRecord(keyHash []byte, now time.Time) (IdempotencyRecord, error)
 }
 
-// IdempotencyWriter writes kept answers.
+// IdempotencyWriter writes idempotency records.
 type IdempotencyWriter interface {
-	// KeepIdempotentAnswer replaces an expired answer of the same key.
-	KeepIdempotentAnswer(a IdempotentAnswer) error
-	// MarkDelivered notes that the answers of the keys were delivered. A key
-	// without an answer is passed over.
+	// PutIdempotencyRecord replaces an expired record of the same key.
+	PutIdempotencyRecord(r IdempotencyRecord) error
+	// MarkDelivered sets Delivered in the records of the keys. It ignores keys
+	// without a record.
 	MarkDelivered(keyHashes [][]byte) error
-	// ForgetIdempotentAnswers deletes what expired before a time.
-	ForgetIdempotentAnswers(before time.Time) error
+	// DeleteExpiredIdempotencyRecords deletes the records that expired before a
+	// time.
+	DeleteExpiredIdempotencyRecords(before time.Time) error
 }

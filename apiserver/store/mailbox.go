@@ -2,7 +2,8 @@ package store
 
 import "time"
 
-// Mailbox is a mailbox of a domain. Its local part is unique in the domain.
+// Mailbox is a mailbox of a domain. No two mailboxes share an address, whether it
+// is the primary one or an alias.
 type Mailbox struct {
 	ID, AccountID, DomainID string
 	LocalPart               string
@@ -21,8 +22,9 @@ type Mailbox struct {
 // Address returns the mailbox's primary address.
 func (m Mailbox) Address() string { return m.LocalPart + "@" + m.DomainName }
 
-// MailboxAlias is a further address of a mailbox.
+// MailboxAlias is a further address of a mailbox, in a domain of its account.
 type MailboxAlias struct {
+	// Alias is the complete address in canonical form.
 	Alias      string `json:"alias"`
 	IsCatchAll bool   `json:"is_catch_all"`
 }
@@ -55,7 +57,8 @@ func (m Mailbox) Position() Position { return Position{m.CreatedAt, m.ID} }
 // MailboxReader reads mailboxes.
 type MailboxReader interface {
 	Mailbox(accountID, id string) (Mailbox, error)
-	// MailboxByAddress takes the canonical forms of the two parts.
+	// MailboxByAddress returns the mailbox whose primary address or alias consists
+	// of the two parts, given in canonical form.
 	MailboxByAddress(accountID, localPart, domainName string) (Mailbox, error)
 	Mailboxes(accountID string, f MailboxFilter, s Slice) (items []Mailbox, total int, err error)
 	// EachMailbox calls fn for each mailbox, in order, in constant memory. It
@@ -65,8 +68,21 @@ type MailboxReader interface {
 
 // MailboxWriter writes mailboxes.
 type MailboxWriter interface {
-	// CreateMailbox returns ErrNotFound where the account has no such domain.
+	// CreateMailbox returns ErrNotFound if the account does not have the domain of
+	// the mailbox or of an alias, and an *ExistsError with the id of the mailbox
+	// that has one of the addresses already.
 	CreateMailbox(m *Mailbox) error
 	RenameMailbox(accountID, id, firstName, lastName string, at time.Time) error
-	DeleteMailbox(accountID, id string) error
+	// DeleteMailbox deletes a mailbox with its aliases.
+	DeleteMailbox(accountID, id string, at time.Time) (Affected, error)
+}
+
+// Affected lists the objects that change because addresses of their account are
+// deleted.
+type Affected struct {
+	// Forwarding are the rules to the deleted addresses that were internal. They
+	// are pending now, and no verification message is on its way for them.
+	Forwarding []Forwarding
+	// Mailboxes are the mailboxes that have lost an alias.
+	Mailboxes []Mailbox
 }

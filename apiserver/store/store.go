@@ -44,6 +44,7 @@ type Reader interface {
 	DedicatedIPReader
 	IdempotencyReader
 	AuditReader
+	MailReader
 }
 
 // Tx reads and writes in one transaction. Like Reader, it is for one goroutine.
@@ -67,6 +68,7 @@ type Tx interface {
 	IdempotencyWriter
 	FeedbackWriter
 	AuditWriter
+	MailWriter
 	Clearer
 }
 
@@ -77,6 +79,22 @@ var ErrNotFound = errors.New("not found")
 // database's surroundings: its disk is full, or its file is read-only or was
 // removed. It may succeed once that has been mended.
 var ErrUnavailable = errors.New("the database is unavailable")
+
+// LostError reports that a database's files are not those that were opened, or do not
+// hold what was written to them. It is ErrUnavailable.
+type LostError struct {
+	Path string
+	// Reason says what has happened and what to do, without the path. It follows the
+	// words "the database file".
+	Reason string
+}
+
+func (e *LostError) Error() string {
+	return fmt.Sprintf("%s: the database file %s %s", ErrUnavailable, e.Path, e.Reason)
+}
+
+// Unwrap makes it ErrUnavailable.
+func (e *LostError) Unwrap() error { return ErrUnavailable }
 
 // ErrNewerSchema is returned on opening a database that a newer version of this
 // program has migrated.

@@ -20,6 +20,7 @@ module "company" {
     policy_host = "policies.example.net"
   }
   tls_reports_to   = ["postmaster@${var.domain}"]
+  dmarc_policy     = "quarantine"
   dmarc_reports_to = ["postmaster@${var.domain}"]
   verifications = {
     search-engine = "search-engine-verification=3f9c2a71"

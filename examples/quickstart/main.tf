@@ -23,8 +23,8 @@ locals {
   }
 
   # Newsletters leave from a subdomain through another service, so that their
-  # reputation is not that of the staff's mail. The domains themselves are born
-  # with their MX, SPF, DKIM and DMARC records.
+  # reputation is not that of the staff's mail. The domains themselves come with
+  # their MX, SPF, DKIM and DMARC records.
   newsletters = { for name, domain in var.domains : name => domain.newsletter if domain.newsletter != null }
 
   spf = {

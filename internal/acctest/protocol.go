@@ -21,6 +21,10 @@ type Protocol struct {
 	ids    map[string]*tfprotov6.ResourceIdentitySchema
 	// accountID is the account that the provider is configured for.
 	accountID string
+	config    tftypes.Value
+	defers    bool
+	// planned: the walk has planned something. together: it goes on all the same.
+	planned, together bool
 }
 
 // Object is a resource between two calls.
@@ -30,6 +34,8 @@ type Object struct {
 	Private  []byte
 	// Replace is set in a plan.
 	Replace []*tftypes.AttributePath
+	// Deferred is set by a plan or a read that the provider has put off.
+	Deferred *tfprotov6.Deferred
 }
 
 // Protocol returns the provider, configured for the server at a URL; "" is this
@@ -46,6 +52,25 @@ func (s *Server) ProtocolOf(t testing.TB, url string, served framework.Provider)
 	if url == "" {
 		url = s.URL
 	}
+	return s.configured(t, served, map[string]any{"base_url": url, "account_id": s.AccountID, "token": s.Token}, false)
+}
+
+// ProtocolOfUnknownToken is Protocol with a token that is known only after an
+// apply, for a CLI that can or can't defer what depends on it.
+func (s *Server) ProtocolOfUnknownToken(t testing.TB, defers bool) *Protocol {
+	t.Helper()
+	return s.configured(t, provider.New("test")(), map[string]any{"base_url": s.URL, "account_id": s.AccountID, "token": Unknown}, defers)
+}
+
+// Embedded returns the provider, configured for an embedded account.
+func Embedded(t testing.TB, accountID, dataDir string) *Protocol {
+	t.Helper()
+	s := &Server{AccountID: accountID}
+	return s.configured(t, provider.New("test")(), map[string]any{"account_id": accountID, "embedded": map[string]any{"data_dir": dataDir}}, false)
+}
+
+func (s *Server) configured(t testing.TB, served framework.Provider, settings map[string]any, defers bool) *Protocol {
+	t.Helper()
 	server, err := providerserver.NewProtocol6WithError(served)()
 	must(t, err)
 	p := &Protocol{t: t, server: server}
@@ -54,10 +79,29 @@ func (s *Server) ProtocolOf(t testing.TB, url string, served framework.Provider)
 	ids, err := server.GetResourceIdentitySchemas(t.Context(), &tfprotov6.GetResourceIdentitySchemasRequest{})
 	must(t, err)
 	p.ids, p.accountID = ids.IdentitySchemas, s.AccountID
-	config := p.value(p.schema.Provider.ValueType(), map[string]any{"base_url": url, "account_id": s.AccountID, "token": s.Token})
-	resp, err := server.ConfigureProvider(t.Context(), &tfprotov6.ConfigureProviderRequest{TerraformVersion: "1.12.0", Config: p.dynamic(config)})
-	must(t, err)
+	p.config, p.defers = p.value(p.schema.Provider.ValueType(), settings), defers
+	return p.Walk()
+}
+
+// Walk configures the provider anew, as Terraform does before each plan and each
+// apply, and returns p. Apply begins a walk by itself, and so does a second Plan.
+func (p *Protocol) Walk() *Protocol {
+	p.t.Helper()
+	p.planned, p.together = false, false
+	resp, err := p.server.ConfigureProvider(p.t.Context(), &tfprotov6.ConfigureProviderRequest{
+		TerraformVersion: "1.12.0", Config: p.dynamic(p.config),
+		ClientCapabilities: &tfprotov6.ConfigureProviderClientCapabilities{DeferralAllowed: p.defers},
+	})
+	must(p.t, err)
 	p.NoErrors(resp.Diagnostics)
+	return p
+}
+
+// Together begins a walk that goes on until Walk or Apply, so that calls for several
+// resources are those of one plan, or of one apply.
+func (p *Protocol) Together() *Protocol {
+	p.t.Helper()
+	p.Walk().together = true
 	return p
 }
 
@@ -82,6 +126,10 @@ func (p *Protocol) Validate(typeName string, config map[string]any) []*tfprotov6
 // destroy.
 func (p *Protocol) Plan(typeName string, config map[string]any, prior *Object) (*Object, []*tfprotov6.Diagnostic) {
 	p.t.Helper()
+	if p.planned && !p.together {
+		p.Walk()
+	}
+	p.planned = true
 	req := &tfprotov6.PlanResourceChangeRequest{TypeName: typeName}
 	before, asked := p.null(typeName), p.null(typeName)
 	if prior != nil {
@@ -98,14 +146,32 @@ func (p *Protocol) Plan(typeName string, config map[string]any, prior *Object) (
 	must(p.t, err)
 	return &Object{
 		State: p.decode(typeName, resp.PlannedState), Identity: resp.PlannedIdentity,
-		Private: resp.PlannedPrivate, Replace: resp.RequiresReplace,
+		Private: resp.PlannedPrivate, Replace: resp.RequiresReplace, Deferred: resp.Deferred,
 	}, resp.Diagnostics
 }
 
-// Apply plans a configuration, and applies the plan if it has no errors. The
-// diagnostics are those of the apply.
+// PlanReplacement plans the replacement of prior as Terraform does, because an attribute
+// changed or because it was requested with -replace: the second plan has no prior
+// state, and its diagnostics count only if one of them is an error.
+func (p *Protocol) PlanReplacement(typeName string, config map[string]any, prior *Object) (*Object, []*tfprotov6.Diagnostic) {
+	p.t.Helper()
+	first, diags := p.Plan(typeName, config, prior)
+	if hasError(diags) {
+		return first, diags
+	}
+	p.planned = false // one walk plans both
+	second, more := p.Plan(typeName, config, &Object{State: p.null(typeName), Private: first.Private, Identity: first.Identity})
+	if hasError(more) {
+		diags = append(diags, more...)
+	}
+	return second, diags
+}
+
+// Apply plans a configuration in a walk of its own, and applies the plan if it has
+// no errors. The diagnostics are those of the apply.
 func (p *Protocol) Apply(ctx context.Context, typeName string, config map[string]any, prior *Object) (*Object, []*tfprotov6.Diagnostic) {
 	p.t.Helper()
+	p.Walk()
 	plan, diags := p.Plan(typeName, config, prior)
 	p.NoErrors(diags)
 	return p.ApplyPlan(ctx, typeName, config, prior, plan)
@@ -136,7 +202,7 @@ func (p *Protocol) Read(typeName string, o *Object) (*Object, []*tfprotov6.Diagn
 		TypeName: typeName, CurrentState: p.dynamic(o.State), CurrentIdentity: o.Identity, Private: o.Private,
 	})
 	must(p.t, err)
-	return &Object{State: p.decode(typeName, resp.NewState), Identity: resp.NewIdentity, Private: resp.Private}, resp.Diagnostics
+	return &Object{State: p.decode(typeName, resp.NewState), Identity: resp.NewIdentity, Private: resp.Private, Deferred: resp.Deferred}, resp.Diagnostics
 }
 
 // Import imports an object by what was written after its address, or by its

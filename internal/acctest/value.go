@@ -29,6 +29,18 @@ func (o *Object) Text(name string) string {
 	return *s
 }
 
+// With returns the object with another value of an attribute.
+func (p *Protocol) With(typeName string, o *Object, name string, v any) *Object {
+	p.t.Helper()
+	var fields map[string]tftypes.Value
+	must(p.t, o.State.As(&fields))
+	fields = maps.Clone(fields)
+	fields[name] = p.value(fields[name].Type(), v)
+	changed := *o
+	changed.State = tftypes.NewValue(p.resourceType(typeName), fields)
+	return &changed
+}
+
 // Gone reports whether the object is not in the state.
 func (o *Object) Gone() bool { return o.State.IsNull() }
 
@@ -44,6 +56,9 @@ func (p *Protocol) resourceType(typeName string) tftypes.Type {
 func (p *Protocol) null(typeName string) tftypes.Value {
 	return tftypes.NewValue(p.resourceType(typeName), nil)
 }
+
+// Null is the planned state of a destroy.
+func (p *Protocol) Null(typeName string) tftypes.Value { return p.null(typeName) }
 
 func (p *Protocol) dynamic(v tftypes.Value) *tfprotov6.DynamicValue {
 	p.t.Helper()
@@ -128,4 +143,10 @@ func (p *Protocol) value(t tftypes.Type, v any) tftypes.Value {
 		return tftypes.NewValue(t, big.NewFloat(float64(n)))
 	}
 	return tftypes.NewValue(t, v)
+}
+
+// Null reports whether an attribute of the object's state is null.
+func (o *Object) Null(name string) bool {
+	var fields map[string]tftypes.Value
+	return o.State.IsNull() || o.State.As(&fields) == nil && fields[name].IsNull()
 }

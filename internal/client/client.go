@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -26,7 +28,15 @@ const (
 	defaultWaitMax   = 20 * time.Second
 	defaultBudget    = 5 * time.Minute
 	idlePerHost      = 32
-	answerTimeout    = 90 * time.Second
+	// dialTimeout bounds the time until a connection is made.
+	dialTimeout = 10 * time.Second
+	// writeTimeout bounds the time from the end of a request that may change
+	// something to the header of its response. A purchase or a bulk create is
+	// slow on some APIs.
+	writeTimeout = 90 * time.Second
+	// defaultReadTimeout bounds the time from the start of a GET to the header of
+	// its response, and the time between two parts of any response's body.
+	defaultReadTimeout = 30 * time.Second
 )
 
 // LogFunc writes one log line. It has the type of tflog.Debug.
@@ -53,8 +63,12 @@ type Options struct {
 	// two attempts; 0: 500 ms and 20 s.
 	RetryWaitMin, RetryWaitMax time.Duration
 	// RetryBudget bounds the time in which one call begins new attempts; 0: 5
-	// minutes. A Retry-After that reaches beyond it ends the call at once.
+	// minutes. A Retry-After that reaches beyond it ends the call at once. Calls
+	// that get no response at all have less, see doc.go.
 	RetryBudget time.Duration
+	// ReadTimeout bounds the wait for the response to a GET, and for the next part
+	// of any response's body; 0: 30 seconds.
+	ReadTimeout time.Duration
 
 	// Log, if set, gets a line for each attempt. It sees no header and no body.
 	Log   LogFunc
@@ -66,21 +80,27 @@ type Options struct {
 type Client struct {
 	base      string
 	accountID string
+	token     string // Options.Token
 	retry     retryPolicy
 	hooks     Hooks
 	http      *retryablehttp.Client
 
-	caps      capabilities
-	outage    outage
-	answers   atomic.Bool // the API has given some answer of the contract
-	keys      keySupport
-	derived   derivedKeys
-	pageSizes pageSizes
+	caps        capabilities
+	outage      outage
+	incidents   incidents
+	reached     atomic.Bool // there has been some response, from whatever server
+	answers     atomic.Bool // the API has returned a response of the contract
+	keys        keySupport
+	derived     derivedKeys
+	pageSizes   pageSizes
+	serverClock serverClock
 	// claims lets one claim of a dedicated IP run at a time: two at once could
 	// not tell whose a new address is.
 	claims chan struct{}
 	// recordDomains is what DomainOfDNSRecord has met.
 	recordDomains *recordDomains
+	// refreshedRecords are the ids of the DNS records that NoteRefreshedDNSRecord got.
+	refreshedRecords sync.Map
 
 	authorizations  *index[api.Authorization]
 	dedicatedIPs    *index[api.DedicatedIP]
@@ -106,6 +126,7 @@ func New(o Options) (*Client, error) {
 	c := &Client{
 		base:      base,
 		accountID: o.AccountID,
+		token:     o.Token,
 		hooks:     hooks,
 		claims:    make(chan struct{}, 1),
 		retry: retryPolicy{
@@ -115,12 +136,16 @@ func New(o Options) (*Client, error) {
 			budget:  cmp.Or(o.RetryBudget, defaultBudget),
 		},
 	}
+	if o.TokenSource != nil {
+		c.token = ""
+	}
 	c.http = newRetryClient(&wire{
 		next:      transportOf(o),
 		tokens:    tokensOf(o),
 		userAgent: cmp.Or(o.UserAgent, defaultUserAgent),
 		log:       o.Log,
 		hooks:     hooks,
+		timeout:   cmp.Or(o.ReadTimeout, defaultReadTimeout),
 	})
 	c.indexes()
 	return c, nil
@@ -128,6 +153,13 @@ func New(o Options) (*Client, error) {
 
 // AccountID returns the account that the client works on.
 func (c *Client) AccountID() string { return c.accountID }
+
+// UsesServiceAccount reports whether the client authenticates with the token of the
+// service account that has this prefix and public id. It can't know for a
+// TokenSource.
+func (c *Client) UsesServiceAccount(tokenPrefix, publicID string) bool {
+	return publicID != "" && strings.HasPrefix(c.token, tokenPrefix+"_"+publicID+"_")
+}
 
 func checkBaseURL(s string) (string, error) {
 	u, err := url.Parse(s)
@@ -151,7 +183,8 @@ func transportOf(o Options) http.RoundTripper {
 	}
 	t := cleanhttp.DefaultPooledTransport()
 	t.MaxIdleConnsPerHost = idlePerHost
-	t.ResponseHeaderTimeout = answerTimeout
+	t.ResponseHeaderTimeout = writeTimeout
+	t.DialContext = (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext
 	return t
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -38,6 +39,9 @@ type creation[Resp any] struct {
 	// secretAt is set where the answer holds a secret that find can't give: it
 	// returns the time at which an object was created.
 	secretAt func(*Resp) string
+	// createdAt, if set, returns the time at which an object was created. A look
+	// then passes over objects that are older than the request.
+	createdAt func(*Resp) string
 	// paid: it is not sent again where the lists can't tell.
 	paid bool
 	// forget is called when something may have been created that is not known.
@@ -52,12 +56,15 @@ type creation[Resp any] struct {
 	// earlier call: the first attempt of this one got it. undelivered reports
 	// that it was lost then.
 	earlier, undelivered bool
+	// doubtful reports, after a success, that the response was replayed to a later
+	// attempt with a derived key: of the first attempt, or of an earlier run.
+	doubtful bool
 	// replayed reports, after a success, that the API kept the answer from an
 	// earlier attempt.
 	replayed bool
-	// stale reports, after a refusal, that the API kept it: it may be that of an
-	// earlier call. Nothing was created under the key then.
-	stale bool
+	// lookedUp reports, after a success, that no response named the object: a lookup
+	// found it.
+	lookedUp bool
 	// requestID names the request of the answer.
 	requestID string
 	// leftovers are the ids of objects that an earlier attempt has probably
@@ -78,11 +85,15 @@ func create[Req, Resp any](ctx context.Context, c *Client, op api.Operation[Req,
 		if err == nil && cr.names(resp) {
 			cr.replayed, cr.requestID = x.replayed, x.requestID
 			cr.earlier, cr.undelivered = x.replayed && x.tries == 1, x.undelivered
+			cr.doubtful = false
+			if x.replayed && x.tries > 1 && cr.key != "" {
+				older, known := cr.older(x, resp)
+				cr.earlier, cr.doubtful = older, !known
+			}
 			cr.compare(x, resp)
 			return resp, nil
 		}
 		if err != nil && !x.accepted && !x.lost {
-			cr.stale = x.replayed
 			return nil, err
 		}
 		resp, again, err := cr.settle(ctx, x, err)
@@ -92,9 +103,7 @@ func create[Req, Resp any](ctx context.Context, c *Client, op api.Operation[Req,
 		case err != nil && cr.forget != nil:
 			cr.forget()
 		}
-		// Not errors.AsType: an unknown outcome has such an error inside at most.
-		_, refused := err.(*Error)
-		cr.stale = refused && x.replayed && !x.accepted
+		cr.lookedUp = err == nil
 		return resp, err
 	}
 }
@@ -122,6 +131,7 @@ func (cr *creation[Resp]) settle(ctx context.Context, x *exchange, cause error) 
 		}
 	}
 	seen, lookErr := cr.look(ctx, x)
+	seen = cr.recent(x, seen)
 	switch {
 	case lookErr == nil && secret && len(seen) > 0:
 		again, err := cr.retell(x, seen, again, cause)
@@ -150,6 +160,7 @@ func (cr *creation[Resp]) look(ctx context.Context, x *exchange) ([]Resp, error)
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), lookGrace)
 		defer cancel()
 	}
+	ctx = insist(ctx)
 	looks := 1
 	if cr.paid {
 		looks = paidLooks
@@ -163,6 +174,27 @@ func (cr *creation[Resp]) look(ctx context.Context, x *exchange) ([]Resp, error)
 			return nil, err
 		}
 	}
+}
+
+// recent returns the objects that the request may have created: those that are
+// not older than it. An older one belongs to somebody else, often to another
+// resource of the same configuration.
+func (cr *creation[Resp]) recent(x *exchange, seen []Resp) []Resp {
+	return slices.DeleteFunc(seen, func(r Resp) bool {
+		older, _ := cr.older(x, &r)
+		return older
+	})
+}
+
+// older reports whether an object is older than the request, and whether that is
+// known. Both times are the API's.
+func (cr *creation[Resp]) older(x *exchange, r *Resp) (older, known bool) {
+	begun, ok := x.c.serverClock.at(x.begun)
+	if cr.createdAt == nil || !ok {
+		return false, false
+	}
+	created, err := time.Parse(time.RFC3339, cr.createdAt(r))
+	return err == nil && created.Before(begun.Add(-clockSlack)), err == nil
 }
 
 // retell sends the same key once more for an answer that holds a secret. An API

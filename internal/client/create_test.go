@@ -3,9 +3,12 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
@@ -373,5 +376,33 @@ func TestPlainCreationWithoutAnAnswer(t *testing.T) {
 				t.Errorf("%T %v after %v", err, err, f.sent())
 			}
 		})
+	}
+}
+
+// After a lost response, an object that was there before the request is not taken
+// for what the request created, whatever the client's clock shows.
+func TestCreateTakesNothingOlder(t *testing.T) {
+	for name, old := range map[string]object{
+		"mailbox":    mailboxObject("jane", "example.com"),
+		"forwarding": {"target_email": "a@b.example", "scope_type": "account", "scope_id": accountID, "created_at": "2026-03-01T11:00:00Z"},
+	} {
+		for _, skew := range []time.Duration{0, 5 * time.Hour, -5 * time.Hour} {
+			t.Run(fmt.Sprint(name, " ", skew), func(t *testing.T) {
+				create := creators[name]
+				f := newFakeAPI()
+				f.unique = true
+				if old = maps.Clone(old); name == "mailbox" {
+					old["first_name"], old["last_name"], old["created_at"] = "Jane", "Doe", "2026-03-01T11:00:00Z"
+				}
+				f.add(create.stored, old)
+				f.fail(fault{op: create.op, dropBefore: true})
+				id, err := create.do(t.Context(), f.client(t, func(o *Options) {
+					o.Hooks.Now = func() time.Time { return f.clock.Now().Add(skew) }
+				}))
+				if id == idText(f.stored[create.stored][0]) {
+					t.Errorf("took %s, which existed before; error %v", id, err)
+				}
+			})
+		}
 	}
 }

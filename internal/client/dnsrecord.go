@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"iter"
+	"slices"
 	"strconv"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -53,7 +54,14 @@ func (c *Client) CreateDNSRecord(ctx context.Context, body api.CreateDNSRecordBo
 	r, err := createResumable(ctx, c, api.CreateDNSRecord, &api.CreateDNSRecordRequest{Body: body}, &creation[api.DNSRecord]{
 		object: body.Type + " " + body.Name + " of " + body.Domain,
 		id:     dnsRecordKind.id,
-		find:   func(ctx context.Context) ([]api.DNSRecord, error) { return c.recordsLike(ctx, body) },
+		find: func(ctx context.Context) ([]api.DNSRecord, error) {
+			found, err := c.recordsLike(ctx, body)
+			// A system-managed record that a new one replaces is not the new one, and
+			// neither is an older record with another TTL.
+			return slices.DeleteFunc(found, func(r api.DNSRecord) bool {
+				return r.IsSystemManaged && dnsdata.PurposeOf(r.Type, r.Value) != "" || body.TTL != nil && r.TTL != *body.TTL
+			}), err
+		},
 		forget: c.dnsRecords.invalidate,
 		may:    "the record may have been created",
 		check:  "Check the domain's DNS records before trying again.",
@@ -88,6 +96,16 @@ func (c *Client) UpdatesDNSRecords(ctx context.Context, id int64) bool {
 // DeleteDNSRecord deletes a record.
 func (c *Client) DeleteDNSRecord(ctx context.Context, id int64) error {
 	return remove(ctx, c, api.DeleteDNSRecord, &api.DNSRecordRequest{DNSRecordID: id}, c.dnsRecords, recordKey(id))
+}
+
+// NoteRefreshedDNSRecord notes that Terraform has refreshed a record of its state.
+func (c *Client) NoteRefreshedDNSRecord(id int64) { c.refreshedRecords.Store(id, true) }
+
+// RefreshedDNSRecord reports whether a record was refreshed: the state has it, and
+// the plan may replace or delete it.
+func (c *Client) RefreshedDNSRecord(id int64) bool {
+	_, refreshed := c.refreshedRecords.Load(id)
+	return refreshed
 }
 
 // DeletesDNSRecords reports whether this API is taken to have an operation that deletes

@@ -49,14 +49,22 @@
 //     follows only while the looks show no more objects than before, so that at
 //     most one duplicate is made.
 //
-// A create that is Resumable derives its key from the request, so that a program
-// that was cut off goes on with what its earlier run created (see there). A
-// refusal that the API kept under such a key is asked again once, under a new
-// key: the reason may be gone since the earlier run. Nothing was created under
-// the first one, and what is paid for has no such key.
+// A Resumable create derives its key from the request, so that a rerun takes over
+// what an interrupted run created (see there).
 //
-// When the API can't be reached at all, the first calls use up their patience and
-// those after them ask once each, until an answer comes.
+// # Outages
+//
+// How long a call retries that gets no response depends on what is known:
+//
+//	no connection, and the API has never responded    10 seconds
+//	no connection later                               RetryBudget
+//	a GET was sent                                    1 minute
+//	a request that may change something was sent      RetryBudget
+//
+// A GET is given up after ReadTimeout without a response, and any response after
+// ReadTimeout without progress. When one call has used up its patience, an outage
+// begins (see outage): other calls fail at once, without a request. Errors of one
+// outage, and refusals of one credential, share an Incident.
 //
 // # What the API offers
 //

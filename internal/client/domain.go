@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"iter"
+	"net/http"
 
 	"github.com/google/uuid"
 
@@ -33,6 +34,21 @@ func (c *Client) ListDomains(ctx context.Context, req api.ListDomainsRequest) it
 // GetDomain reads a domain by id or name.
 func (c *Client) GetDomain(ctx context.Context, domain string) (*api.Domain, error) {
 	return read(ctx, c, api.GetDomain, &api.DomainRequest{Domain: domain}, c.domains, domain)
+}
+
+// DomainAvailability reports whether a domain can be bought, and at what price. An
+// API without that operation can't: ErrReadUnsupported.
+func (c *Client) DomainAvailability(ctx context.Context, name string) (*api.DomainAvailability, error) {
+	op := api.CheckDomainAvailability
+	if c.caps.absent(op.Spec) {
+		return nil, unsupported(ErrReadUnsupported, op.Spec, name)
+	}
+	a, err := call(ctx, c, op, &api.DomainAvailabilityRequest{Name: name})
+	if IsUnsupported(err) || StatusOf(err) == http.StatusNotFound || err == nil && a.DomainName == "" {
+		c.caps.missing(op.Spec) // 404 too: it may be read as a domain of this name
+		return nil, unsupported(ErrReadUnsupported, op.Spec, name)
+	}
+	return a, err
 }
 
 // FindDomain looks a domain up by its name.

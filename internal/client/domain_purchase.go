@@ -31,7 +31,7 @@ type PurchasedDomain struct {
 func (c *Client) PurchaseDomain(ctx context.Context, name, workspaceID string, contact api.ContactInfo) (*PurchasedDomain, error) {
 	owned, err := c.domains.get(ctx, name, 0)
 	if err != nil {
-		return nil, fmt.Errorf("%s was not bought: whether the account owns it already can't be told: %w", name, err)
+		return nil, fmt.Errorf("nothing was bought, because the account's domains can't be listed: %w", err)
 	}
 	if owned != nil {
 		return adopted(owned), nil
@@ -60,7 +60,7 @@ func (c *Client) PurchaseDomains(ctx context.Context, body api.PurchaseDomainsBo
 	for _, name := range body.Domains {
 		d, err := c.domains.get(ctx, name, 0)
 		if err != nil {
-			return nil, fmt.Errorf("nothing was bought: which domains the account owns already can't be told: %w", err)
+			return nil, fmt.Errorf("nothing was bought, because the account's domains can't be listed: %w", err)
 		}
 		owned[foldDomain(name)] = d != nil
 	}

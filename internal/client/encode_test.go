@@ -95,6 +95,7 @@ func calls(t *testing.T, c *Client) {
 	_, _ = c.SubmitFeedback(ctx, api.SubmitFeedbackBody{})
 	_, _ = c.GetAccount(ctx)
 	_, _ = c.GetWorkspace(ctx, "w")
+	_, _ = c.DomainAvailability(ctx, "n")
 	_, _ = c.FindMailbox(ctx, "a@b.example")
 	_, _ = c.FindForwarding(ctx, "a@b.example", Scope{})
 	_, _ = c.FindMasterPassword(ctx, "n", Scope{})

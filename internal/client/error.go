@@ -26,9 +26,9 @@ var (
 	ErrDeleteUnsupported = errors.New("this API can't delete such an object")
 )
 
-// Error is a call that failed: the API refused it, or gave no answer.
+// Error is a call that failed: the API refused it, or did not respond.
 type Error struct {
-	// Status is the HTTP status; 0 where no answer came.
+	// Status is the HTTP status; 0 without a response.
 	Status int
 	// RequestID names the request in the API's log.
 	RequestID string
@@ -36,13 +36,18 @@ type Error struct {
 	Operation, Object string
 	// Problems is what the API says is wrong.
 	Problems []Problem
-	// Raw begins an answer that is not the API's own, such as a proxy's page.
+	// Raw is the beginning of a response that is not the API's own, such as a
+	// proxy's page.
 	Raw string
-	// Err is the cause where no answer, or no readable one, came.
+	// Err is the cause if there was no response, or none that can be read.
 	Err error
 
-	// collection: the path names no object, so that a 404 says nothing of one.
+	// collection: the path names no object, so a 404 is not about one.
 	collection bool
+	// unsent: the request certainly did not reach the API.
+	unsent bool
+	// incident is the failure of the connection that this one comes from.
+	incident *Incident
 }
 
 // Problem is one thing that is wrong, at a place of the request.
@@ -54,18 +59,22 @@ type Problem struct {
 	Type string
 }
 
-// String returns the place and the message.
+// String returns the message, after the name of the field that it is about. Other
+// places of a request are the client's own and mean nothing to its users.
 func (p Problem) String() string {
-	if len(p.Loc) == 0 {
+	if len(p.Loc) < 2 || p.Loc[0] != "body" && p.Loc[0] != "query" {
 		return p.Msg
 	}
-	return strings.Join(p.Loc, ".") + ": " + p.Msg
+	return strings.Join(p.Loc[1:], ".") + ": " + p.Msg
 }
 
 // Error implements error.
 func (e *Error) Error() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s", subject(e.Operation, e.Object), e.Reason())
+	return fmt.Sprintf("the request %s failed: %s", subject(e.Operation, e.Object), e.reasonAndSource())
+}
+
+// reasonAndSource is the reason with the status and the request id.
+func (e *Error) reasonAndSource() string {
 	var tail []string
 	if e.Status != 0 {
 		tail = append(tail, strings.TrimSpace(fmt.Sprintf("HTTP %d %s", e.Status, http.StatusText(e.Status))))
@@ -73,10 +82,10 @@ func (e *Error) Error() string {
 	if e.RequestID != "" {
 		tail = append(tail, "request id "+e.RequestID)
 	}
-	if len(tail) > 0 {
-		fmt.Fprintf(&b, " (%s)", strings.Join(tail, ", "))
+	if len(tail) == 0 {
+		return e.Reason()
 	}
-	return b.String()
+	return fmt.Sprintf("%s (%s)", e.Reason(), strings.Join(tail, ", "))
 }
 
 // Reason returns what went wrong, without what it was about.
@@ -88,14 +97,18 @@ func (e *Error) Reason() string {
 			msgs[i] = p.String()
 		}
 		return strings.Join(msgs, "; ")
+	case isGivenUp(e.Err):
+		return e.Err.Error()
+	case e.Err != nil && e.Status == 0 && e.unsent:
+		return "the API can't be reached: " + e.Err.Error()
 	case e.Err != nil && e.Status == 0:
-		return "the API gave no answer: " + e.Err.Error()
+		return "the API did not respond: " + e.Err.Error()
 	case e.Err != nil:
 		return e.Err.Error()
 	case e.Raw != "":
-		return "the answer is not the API's own, it begins: " + e.Raw
+		return "the response is not the API's own, it begins: " + e.Raw
 	case e.Status >= 300 && e.Status < 400:
-		return "the answer is a redirect, which the API does not use; is the base URL right?"
+		return "the response is a redirect, which the API does not use; is the base URL right?"
 	}
 	return "the API gave no reason"
 }
@@ -127,8 +140,11 @@ func (e *Error) unsupported() bool {
 func IsNotFound(err error) bool { return errors.Is(err, ErrNotFound) }
 
 // IsConflict reports whether err says that something exists already, or that a
-// state forbids the request.
-func IsConflict(err error) bool { return StatusOf(err) == http.StatusConflict }
+// state forbids the request. A 409 because the same request is still being processed
+// is no conflict.
+func IsConflict(err error) bool {
+	return StatusOf(err) == http.StatusConflict && len(ProblemsAt(err, "header", api.IdempotencyKeyHeader)) == 0
+}
 
 // IsUnsupported reports whether err says that this API has no such operation.
 func IsUnsupported(err error) bool {
@@ -164,7 +180,7 @@ type UnsupportedError struct {
 
 // Error implements error.
 func (e *UnsupportedError) Error() string {
-	return fmt.Sprintf("%s: %s", subject(e.Operation, e.Object), e.Kind)
+	return fmt.Sprintf("%s (operation %s)", e.Kind, subject(e.Operation, e.Object))
 }
 
 // Unwrap returns the kind.
@@ -191,7 +207,10 @@ func notFound(object string) error {
 	return fmt.Errorf("%s: %w", object, ErrNotFound)
 }
 
-// subject is what an error is about.
+// subject names a request.
 func subject(operation, object string) string {
-	return strings.TrimSpace(operation + " " + object)
+	if object == "" {
+		return operation
+	}
+	return operation + " for " + object
 }

@@ -44,6 +44,7 @@ type exchange struct {
 	attempt   *attempt
 	requestID string // that the latest attempt was sent with
 
+	cause       error // why the latest attempt got no response
 	latest      verdict
 	lost        bool // the verdict of some attempt was lost
 	accepted    bool // the latest answer was a success, readable or not
@@ -99,10 +100,14 @@ func (c *Client) begin(s api.Spec, req any, opts ...option) (*exchange, error) {
 	return x, nil
 }
 
-// do sends the request, as often as is safe, and returns a successful answer.
+// do sends the request, as often as is safe, and returns a successful response.
 // Its error is an *Error.
 func (x *exchange) do(ctx context.Context) (*http.Response, error) {
 	x.accepted, x.replayed, x.undelivered, x.status = false, false, false, 0
+	if err := x.c.outage.check(x.c.hooks.Now()); err != nil && !insists(ctx) {
+		x.attempt = &attempt{refused: true}
+		return nil, x.failed(err)
+	}
 	var body any // an untyped nil where there is none, as retryablehttp asks
 	if x.request.body != nil {
 		body = x.request.body
@@ -144,11 +149,54 @@ func readAll(resp *http.Response) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// failed is the error of a call without an answer.
+// failed is the error of a call without a response.
 func (x *exchange) failed(cause error) *Error {
-	if x.status != 0 {
-		// Only a wait between two attempts ends like this.
-		cause = fmt.Errorf("%w, while waiting to try again after HTTP %d", cause, x.status)
+	return &Error{
+		Operation: x.spec.ID, Object: x.object, RequestID: x.requestID,
+		Err: givenUp(x.plain(cause), x.status), unsent: x.attempt.unsent(), incident: x.c.incidentOf(cause),
 	}
-	return &Error{Operation: x.spec.ID, Object: x.object, RequestID: x.requestID, Err: x.plain(cause)}
 }
+
+// givenUpError says that the caller gave up: the run was interrupted, or the time
+// for the operation is over.
+type givenUpError struct {
+	cause error
+	// status is that of the latest response, if the call was waiting to retry.
+	status int
+}
+
+// givenUp returns cause as a givenUpError if it is one.
+func givenUp(cause error, status int) error {
+	if errors.Is(cause, context.Canceled) || errors.Is(cause, context.DeadlineExceeded) {
+		return &givenUpError{cause, status}
+	}
+	return cause
+}
+
+func isGivenUp(err error) bool {
+	_, ok := errors.AsType[*givenUpError](err)
+	return ok
+}
+
+// Error implements error.
+func (e *givenUpError) Error() string {
+	text := "the run was interrupted"
+	if errors.Is(e.cause, context.DeadlineExceeded) {
+		text = "the time for it is over"
+	}
+	if e.status != 0 {
+		return fmt.Sprintf("%s, while it waited to retry after HTTP %d", text, e.status)
+	}
+	return text + " before the API responded"
+}
+
+// Unwrap returns the cause.
+func (e *givenUpError) Unwrap() error { return e.cause }
+
+type insistKey struct{}
+
+// insist lets the calls of a context make an attempt during an outage too: a look
+// at what a lost request has done is worth one.
+func insist(ctx context.Context) context.Context { return context.WithValue(ctx, insistKey{}, true) }
+
+func insists(ctx context.Context) bool { return ctx.Value(insistKey{}) != nil }

@@ -44,6 +44,7 @@ type fakeAPI struct {
 	maxPageSize int             // it clamps page_size to this
 	rejectsSize int             // 422 for a larger page_size
 	ignoresPage bool
+	undated     bool              // its responses have no Date
 	refuses     map[string]answer // by operation id
 
 	stored map[string][]object // by collection
@@ -201,7 +202,11 @@ func (f *fakeAPI) RoundTrip(r *http.Request) (*http.Response, error) {
 	if hit != nil && hit.text != "" {
 		a.body = hit.text
 	}
-	return reply(r, a, header), nil
+	resp := reply(r, a, header)
+	if !f.undated {
+		resp.Header.Set("Date", f.clock.Now().UTC().Format(http.TimeFormat))
+	}
+	return resp, nil
 }
 
 func (f *fakeAPI) hit(op string) *fault {
@@ -227,7 +232,7 @@ func (f *fakeAPI) do(s api.Spec, params map[string]string, r *http.Request, body
 	if !refused {
 		a = f.handle(s, params, r, body)
 	}
-	if key != "" {
+	if key != "" && a.status < 300 {
 		f.kept[key] = a
 	}
 	return a, nil
@@ -311,4 +316,11 @@ func (c *fakeClock) Sleep(ctx context.Context, d time.Duration) error {
 	c.now = c.now.Add(d)
 	c.sleeps = append(c.sleeps, d)
 	return nil
+}
+
+// advance moves the clock without a sleep.
+func (c *fakeClock) advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
 }

@@ -47,8 +47,9 @@ func (c *Client) forwardingTo(ctx context.Context, target string, scope Scope) (
 func (c *Client) CreateForwarding(ctx context.Context, body api.CreateForwardingBody, opts ...CreateOption) (*api.Forwarding, error) {
 	scope := scopeFrom(body.Domain, body.WorkspaceID)
 	f, err := createResumable(ctx, c, api.CreateForwarding, &api.CreateForwardingRequest{Body: body}, &creation[api.Forwarding]{
-		object: "to " + body.TargetEmail + " of " + scope.String(),
-		id:     forwardingKind.id,
+		object:    "to " + body.TargetEmail + " of " + scope.String(),
+		id:        forwardingKind.id,
+		createdAt: func(f *api.Forwarding) string { return f.CreatedAt },
 		find: func(ctx context.Context) ([]api.Forwarding, error) {
 			return c.forwardingTo(ctx, body.TargetEmail, scope)
 		},

@@ -52,8 +52,9 @@ func (c *Client) mailboxesAt(ctx context.Context, address, domain string) ([]api
 // CreateMailbox creates a mailbox. It can be Resumable.
 func (c *Client) CreateMailbox(ctx context.Context, body api.CreateMailboxBody, opts ...CreateOption) (*api.Mailbox, error) {
 	m, err := createResumable(ctx, c, api.CreateMailbox, &api.CreateMailboxRequest{Body: body}, &creation[api.Mailbox]{
-		object: body.LocalPart + "@" + body.Domain,
-		id:     mailboxKind.id,
+		object:    body.LocalPart + "@" + body.Domain,
+		id:        mailboxKind.id,
+		createdAt: func(m *api.Mailbox) string { return m.CreatedAt },
 		find: func(ctx context.Context) ([]api.Mailbox, error) {
 			want := itemsByLocalPart([]api.NewMailboxItem{{FirstName: body.FirstName, LastName: body.LastName, LocalPart: body.LocalPart}})
 			list := c.ListMailboxes(ctx, api.ListMailboxesRequest{Domain: body.Domain, Search: body.LocalPart})

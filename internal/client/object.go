@@ -51,7 +51,7 @@ func read[Req, T any](ctx context.Context, c *Client, op api.Operation[Req, T], 
 // named refuses an answer that names no object, for instance an empty one.
 func named(s api.Spec, key, id string) error {
 	if id == "" || id == "0" {
-		return fmt.Errorf("%s: the API's answer holds no object", subject(s.ID, key))
+		return fmt.Errorf("the response to %s holds no object", subject(s.ID, key))
 	}
 	return nil
 }

@@ -21,6 +21,7 @@ func (c *Client) conclude(ctx context.Context, s api.Spec, failure error) error 
 		_, err := call(ctx, c, api.ListDomains, &api.ListDomainsRequest{Paged: api.Paged{Page: 1, PageSize: 1}})
 		if err != nil && !refusedByAPI(err) {
 			if e, ok := errors.AsType[*Error](err); ok && (e.unsupported() || e.Status == http.StatusNotFound) {
+				e.incident = &c.incidents.noAPI
 				return fmt.Errorf("%w, not even the list of domains, which every API has: %w", ErrNoAPI, hideNotFound{err})
 			}
 			return fmt.Errorf("%w; nor could the list of domains be had, which every API has: %w", hideNotFound{failure}, hideNotFound{err})

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -13,7 +14,7 @@ import (
 // maxProblems bounds what one error says.
 const maxProblems = 100
 
-// refused is the error of an answer that is not a success.
+// refused is the error of a response that is not a success.
 func (x *exchange) refused(resp *http.Response) *Error {
 	e := x.answered(resp)
 	body, _ := readAll(resp)
@@ -21,7 +22,28 @@ func (x *exchange) refused(resp *http.Response) *Error {
 	if len(e.Problems) == 0 && !isEmptyJSON(body) {
 		e.Raw = clean(x.redact(string(body)), maxExcerpt)
 	}
+	switch {
+	case e.Status == http.StatusUnauthorized:
+		e.incident = &x.c.incidents.credential
+	case e.Status == http.StatusNotFound && x.listsAll():
+		e.incident = &x.c.incidents.noAPI
+	case len(e.Problems) == 0 && saysTLSOnly(e.Status, e.Raw):
+		e.Err, e.incident = ErrTLSOnly, &x.c.incidents.unreachable
+	}
 	return e
+}
+
+// listsAll reports whether the request is for a list that every API has, without a
+// filter: only an API or account that is not there has no such list.
+func (x *exchange) listsAll() bool {
+	u, err := url.Parse(x.request.url)
+	if err != nil || x.spec.Method != http.MethodGet || x.spec.Lifecycle() || namesObject(x.spec) {
+		return false
+	}
+	query := u.Query()
+	query.Del("page")
+	query.Del("page_size")
+	return len(query) == 0
 }
 
 // answered is an error about an answer, without its reason.

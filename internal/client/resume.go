@@ -13,22 +13,21 @@ import (
 // CreateOption changes how something is created.
 type CreateOption func(*resumption)
 
-// Resumable lets a create go on where an earlier run of this program was cut
-// off after its request had been done: the Idempotency-Key is derived from the
-// request, so that an API that honours keys gives the earlier answer again, for
-// as long as it keeps it, in place of a refusal because the object exists. Where
-// the API also says that this answer was lost then, the object is read anew and
-// returned, and *resumed is set. Where it was not lost, or the object is gone or
-// changed by now, or the earlier answer was a refusal, whose reason may be gone,
-// the request is sent as a new one.
+// Resumable lets a create take over what an earlier, interrupted run of this
+// program created. Its Idempotency-Key is derived from the request, so that an API
+// that honours keys replays the earlier response instead of reporting a conflict.
+// If the API also reports that the earlier response was not delivered, and the
+// object is still as that response says, the object is returned and *resumed is
+// set. Otherwise the request is sent again under a new key.
 //
-// It is only for what can exist once, so that what is taken is what was meant,
-// and for answers without a secret, because such a key is no secret itself.
+// Use it only for objects that are unique, so that the one taken over is the one
+// that was meant, and for responses without a secret, because a derived key is not
+// secret.
 func Resumable(resumed *bool) CreateOption {
 	return func(r *resumption) { r.wanted, r.resumed = true, resumed }
 }
 
-// resumption is what Resumable asks for. The zero value asks for nothing.
+// resumption holds the CreateOptions. The zero value resumes nothing.
 type resumption struct {
 	wanted  bool
 	resumed *bool
@@ -42,14 +41,14 @@ func resumptionOf(opts []CreateOption) (r resumption) {
 }
 
 // derivedKeys are the Idempotency-Keys that were derived from requests. Each is
-// used once in a process: the same request again is another wish, and what it
-// asks for exists already.
+// used once in a process, because the same request again comes from a second
+// resource and must get the conflict.
 type derivedKeys struct {
 	mu   sync.Mutex
 	used map[string]bool
 }
 
-// take returns the key of a request, or "" where it was used.
+// take returns the key of a request, or "" if it was used.
 func (d *derivedKeys) take(accountID string, s api.Spec, req any) (string, error) {
 	content, err := json.Marshal(req)
 	if err != nil {
@@ -69,12 +68,12 @@ func (d *derivedKeys) take(accountID string, s api.Spec, req any) (string, error
 	return key, nil
 }
 
-// createResumable is create for a request that may resume one of an earlier
-// run. read reads an object by what an answer says of it, same tells whether it
-// is still as the answer says.
+// createResumable is create for a request that may resume one of an earlier run.
+// read reads the object of a replayed response; same reports whether it is still as
+// that response says.
 func createResumable[Req, Resp any](
 	ctx context.Context, c *Client, op api.Operation[Req, Resp], req *Req, cr *creation[Resp], r resumption,
-	read func(context.Context, *Resp) (*Resp, error), same func(answer, now *Resp) bool,
+	read func(context.Context, *Resp) (*Resp, error), same func(then, now *Resp) bool,
 ) (*Resp, error) {
 	if !r.wanted {
 		return create(ctx, c, op, req, cr)
@@ -83,35 +82,45 @@ func createResumable[Req, Resp any](
 	if cr.key, err = c.derived.take(c.accountID, op.Spec, req); err != nil {
 		return nil, err
 	}
-	answer, err := create(ctx, c, op, req, cr)
-	if err != nil && cr.stale && !cr.paid {
-		// The refusal may be of an earlier run, and what it was for mended since.
-		cr.key = ""
-		return create(ctx, c, op, req, cr)
+	then, err := create(ctx, c, op, req, cr)
+	if err == nil && cr.lookedUp {
+		fetchReplay(ctx, c, op, req, cr.key)
 	}
-	if err != nil || !cr.earlier {
-		return answer, err
+	if err != nil || !cr.earlier && !cr.doubtful {
+		return then, err
 	}
-	if !cr.undelivered {
-		// The earlier run has got its answer: this is a new wish for the same.
-		cr.key = ""
-		return create(ctx, c, op, req, cr)
+	unreadable := false
+	if cr.undelivered || cr.doubtful {
+		now, err := read(context.WithValue(ctx, freshKey{}, true), then)
+		unreadable = IsUnsupported(err)
+		switch {
+		case err == nil && same(then, now):
+			*r.resumed = cr.earlier
+			return now, nil
+		case err != nil && !IsNotFound(err) && !unreadable:
+			return nil, err
+		}
 	}
-	now, readErr := read(context.WithValue(ctx, freshKey{}, true), answer)
-	switch {
-	case readErr == nil && same(answer, now):
-		*r.resumed = true
-		return now, nil
-	case readErr != nil && !IsNotFound(readErr) && !IsUnsupported(readErr):
-		return nil, readErr
-	}
-	// What the earlier run created is gone or changed, or can't be read: a new
-	// request tells whether it is there.
+	// The earlier run got its response, or the object is gone, changed or can't be
+	// read: a new request creates it or gets the conflict.
 	cr.key = ""
 	created, err := create(ctx, c, op, req, cr)
-	if IsConflict(err) && IsUnsupported(readErr) {
+	if unreadable && IsConflict(err) {
 		*r.resumed = true
-		return answer, nil
+		return then, nil
 	}
 	return created, err
+}
+
+// fetchReplay sends a create once more after its response was lost and a lookup found
+// the object. The API returns the response again and counts it as delivered; otherwise
+// a later run would resume this create and take the object over. Its outcome does not
+// matter: what is created can exist only once.
+func fetchReplay[Req, Resp any](ctx context.Context, c *Client, op api.Operation[Req, Resp], req *Req, key string) {
+	if key == "" {
+		return
+	}
+	if x, err := c.begin(op.Spec, req, keyed(key)); err == nil {
+		_, _ = send[Resp](ctx, x)
+	}
 }

@@ -49,9 +49,19 @@ func newRetryClient(w *wire) *retryablehttp.Client {
 func (x *exchange) judge(ctx context.Context, resp *http.Response, err error) bool {
 	x.tries++
 	x.status = 0
-	if resp != nil {
+	if err != nil {
+		x.cause = x.plain(err)
+	}
+	switch {
+	case resp != nil:
 		x.status = resp.StatusCode
+		x.c.serverClock.note(resp, x.c.hooks.Now())
+		x.c.reached.Store(true)
 		x.c.outage.end()
+	case ctx.Err() != nil:
+		x.c.outage.release()
+	case x.c.outage.lasts():
+		x.c.outage.begin(x.c.hooks.Now(), x.cause)
 	}
 	x.latest = x.classify(resp, err)
 	if x.latest == lost {
@@ -88,7 +98,7 @@ func (x *exchange) classifyFailure(err error) verdict {
 		return final
 	case unsent:
 		return unprocessed
-	case errors.Is(err, errAnswerTooLarge) && !x.spec.Keyed():
+	case errors.Is(err, errAnswerTooLarge) && !x.spec.Keyed(), errors.Is(err, ErrTLSOnly):
 		return final
 	}
 	return lost
@@ -105,8 +115,7 @@ func hopeless(err error) bool {
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return true
 	}
-	// net/http has no type for this one.
-	return strings.Contains(err.Error(), "server gave HTTP response to HTTPS client")
+	return errors.Is(err, ErrNotTLS)
 }
 
 // again reports whether another attempt is allowed, and sets how long to wait
@@ -114,7 +123,7 @@ func hopeless(err error) bool {
 func (x *exchange) again(ctx context.Context, asked time.Duration) bool {
 	p := x.c.retry
 	unreachable := x.status == 0
-	if ctx.Err() != nil || unreachable && x.c.outage.ongoing() {
+	if ctx.Err() != nil || unreachable && x.c.outage.lasts() {
 		return false
 	}
 	if x.tries > p.max {
@@ -130,14 +139,36 @@ func (x *exchange) again(ctx context.Context, asked time.Duration) bool {
 	if deadline, ok := ctx.Deadline(); ok && end.After(deadline) {
 		return false
 	}
-	return !end.After(x.begun.Add(p.budget)) || x.giveUp(unreachable)
+	return !end.After(x.begun.Add(x.patience())) || x.giveUp(unreachable)
+}
+
+// Patience with an API that gives no response.
+const (
+	// firstContact is for one that has never responded to this client: base_url is
+	// probably wrong, but a server that is just starting is still met.
+	firstContact = 10 * time.Second
+	// readPatience is for a GET that was sent.
+	readPatience = time.Minute
+)
+
+// patience is the time, from the beginning of a call, in which it begins new
+// attempts.
+func (x *exchange) patience() time.Duration {
+	budget, unsent := x.c.retry.budget, x.attempt.unsent()
+	switch {
+	case x.status == 0 && unsent && !x.c.reached.Load():
+		return min(budget, firstContact)
+	case x.status == 0 && !unsent && x.spec.Method == http.MethodGet:
+		return min(budget, readPatience)
+	}
+	return budget
 }
 
 // giveUp ends a call's patience, and that of the calls to come where the API
 // can't be reached.
 func (x *exchange) giveUp(unreachable bool) (again bool) {
 	if unreachable {
-		x.c.outage.begin()
+		x.c.outage.begin(x.c.hooks.Now(), x.cause)
 	}
 	return false
 }

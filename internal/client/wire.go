@@ -35,6 +35,7 @@ type wire struct {
 	userAgent string
 	log       LogFunc
 	hooks     Hooks
+	timeout   time.Duration // see Options.ReadTimeout
 }
 
 // attempt is how far one attempt came.
@@ -54,8 +55,10 @@ func (a *attempt) unsent() bool {
 func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	x := exchangeOf(r.Context())
 	x.attempt = &attempt{}
-	out, err := w.prepare(r, x)
+	watch := newWatchdog(r.Context(), w.timeout)
+	out, err := w.prepare(r.WithContext(watch.ctx), x)
 	if err != nil {
+		watch.end()
 		x.attempt.refused = true
 		if r.Body != nil {
 			_ = r.Body.Close()
@@ -63,10 +66,18 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	begun := w.hooks.Now()
+	if r.Method == http.MethodGet {
+		watch.start()
+	}
 	resp, err := w.next.RoundTrip(out)
 	if err == nil {
+		watch.stop()
+		resp.Body = watch.body(resp.Body)
 		err = buffer(resp, x.spec)
+	} else {
+		watch.end()
 	}
+	err = watch.explain(err)
 	w.report(r, x, resp, err, w.hooks.Now().Sub(begun))
 	if err != nil {
 		return nil, err
@@ -110,8 +121,7 @@ func (a *attempt) trace() *httptrace.ClientTrace {
 	}
 }
 
-// buffer replaces the body of an answer by what it holds. A CSV stream stays as
-// it is.
+// buffer reads the body of a response into memory. A CSV stream stays as it is.
 func buffer(resp *http.Response, s api.Spec) error {
 	success := resp.StatusCode >= 200 && resp.StatusCode <= 299
 	if success && isCSV(s) {
@@ -128,7 +138,7 @@ func buffer(resp *http.Response, s api.Spec) error {
 	case !success: // its status says enough
 		return nil
 	case err != nil:
-		return fmt.Errorf("the answer broke off: %w", err)
+		return fmt.Errorf("the response broke off: %w", err)
 	case int64(len(body)) > limit:
 		return errAnswerTooLarge
 	}

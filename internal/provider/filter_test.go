@@ -74,7 +74,7 @@ func eachFilter(t *testing.T, s *acctest.Server, p *acctest.Protocol, do func(fi
 	lists := 0
 	for _, spec := range api.Specs() {
 		values := filtersOf(s, spec.Request)
-		if spec.Method != http.MethodGet || len(values) == 0 {
+		if spec.Method != http.MethodGet || len(values) == 0 || spec.ID == api.CheckDomainAvailability.ID { // which lists nothing
 			continue
 		}
 		lists++

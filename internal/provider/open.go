@@ -26,7 +26,7 @@ const databaseName = "mailhost.db"
 
 // open returns the client that the settings lead to.
 func (s settings) open(ctx context.Context, p *process, userAgent string) (*client.Client, error) {
-	o := client.Options{AccountID: s.accountID, UserAgent: userAgent, Log: logAttempt}
+	o := client.Options{AccountID: s.accountID, UserAgent: userAgent, Log: logAttempt, Transport: p.replaced.Transport, Hooks: p.replaced.Hooks}
 	if s.embedded() {
 		return s.openEmbedded(ctx, p, o)
 	}
@@ -69,6 +69,16 @@ func (s settings) serve(ctx context.Context, db store.Store, o client.Options) (
 		return nil, nil, err
 	}
 	if fixture != nil {
+		existing, err := service.Accounts(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, a := range fixture.Accounts {
+			if slices.Contains(existing, strings.ToLower(a.ID)) {
+				tflog.Warn(ctx, "an account of embedded.fixture exists already, and nothing of the fixture was loaded for it; remove its data directory to load it",
+					map[string]any{"account_id": a.ID, "fixture": s.fixture, "data_dir": s.dataDir})
+			}
+		}
 		if err := service.LoadFixture(ctx, fixture); err != nil {
 			return nil, nil, fmt.Errorf("fixture %s: %w", s.fixture, err)
 		}

@@ -3,6 +3,7 @@ package provider
 import (
 	"context"
 	"errors"
+	"net/http"
 	"os"
 	"sync"
 	"time"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	mailhostfunction "github.com/mailhost/terraform-provider-mailhost/internal/function"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/account"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/authorization"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/billing"
@@ -39,6 +41,20 @@ func New(version string) func() provider.Provider {
 	return newIn(&process{}, version)
 }
 
+// Replacements replace what the provider takes from its surroundings, so that a
+// test can run it deterministically. The zero value replaces nothing.
+type Replacements struct {
+	// Transport sends the requests to a remote API.
+	Transport http.RoundTripper
+	// Hooks are those of the API client.
+	Hooks client.Hooks
+}
+
+// NewReplaced is like New, with replaced surroundings, for tests.
+func NewReplaced(version string, r Replacements) func() provider.Provider {
+	return newIn(&process{replaced: r}, version)
+}
+
 // Serve serves the provider to Terraform until it is done, and then closes what
 // was opened for it.
 func Serve(ctx context.Context, version string, debug bool) error {
@@ -56,6 +72,8 @@ func newIn(p *process, version string) func() provider.Provider {
 
 // process is what the provider instances of one process have opened.
 type process struct {
+	replaced Replacements
+
 	mu      sync.Mutex
 	closers []func() error
 }
@@ -101,11 +119,11 @@ func (p *mailhost) Schema(_ context.Context, _ provider.SchemaRequest, resp *pro
 		Attributes: map[string]schema.Attribute{
 			"base_url": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "URL of a remote API, up to and without `/v1/public`. Also `" + envBaseURL + "`. Without it the account is embedded.",
+				MarkdownDescription: "URL of a remote API, up to and without `/v1/public`. Also `" + envBaseURL + "`. Without it the account is embedded. Set but empty, it is an error, so that a missing variable never means a local file.",
 			},
 			"account_id": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "UUID of the account to manage. Also `" + envAccountID + "`. Required with `base_url`; an embedded account is made under it, or under a new one where the data directory has no account yet.",
+				MarkdownDescription: "UUID of the account to manage. Also `" + envAccountID + "`. Required with `base_url`. With `embedded = {}` the account is created with this id, or with a new one if the data directory has no account yet. Without either it is an error.",
 			},
 			"token": schema.StringAttribute{
 				Optional:            true,
@@ -140,13 +158,21 @@ func (p *mailhost) Configure(ctx context.Context, req provider.ConfigureRequest,
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	s, diags := c.resolve(ctx, os.Getenv)
+	if names := c.unknown(ctx); len(names) > 0 {
+		if req.ClientCapabilities.DeferralAllowed {
+			resp.Deferred = &provider.Deferred{Reason: provider.DeferredReasonProviderConfigUnknown}
+		}
+		provide(resp, session.New(func(context.Context) (*client.Client, error) { return nil, notKnownYet(names) }))
+		return
+	}
+	s, diags := c.resolve(ctx, os.LookupEnv)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
 	userAgent := "terraform-provider-mailhost/" + p.version + " terraform/" + req.TerraformVersion
 	opened := session.New(func(ctx context.Context) (*client.Client, error) { return s.open(ctx, p.process, userAgent) })
+	opened.Origin = c.origin(s)
 	p.process.onClose(func() error { // before what it opens is closed
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
 		defer cancel()
@@ -171,6 +197,10 @@ func provide(resp *provider.ConfigureResponse, s *session.Session) {
 }
 
 func (p *mailhost) Resources(context.Context) []func() resource.Resource {
+	return each(service.Guard, resources())
+}
+
+func resources() []func() resource.Resource {
 	return []func() resource.Resource{
 		dedicatedip.NewResource,
 		dnsrecord.NewResource,
@@ -182,7 +212,19 @@ func (p *mailhost) Resources(context.Context) []func() resource.Resource {
 	}
 }
 
+// each returns constructors whose results are passed through wrap.
+func each[T any](wrap func(T) T, constructors []func() T) []func() T {
+	for i, construct := range constructors {
+		constructors[i] = func() T { return wrap(construct()) }
+	}
+	return constructors
+}
+
 func (p *mailhost) DataSources(context.Context) []func() datasource.DataSource {
+	return each(service.GuardDataSource, dataSources())
+}
+
+func dataSources() []func() datasource.DataSource {
 	return []func() datasource.DataSource{
 		account.NewDataSource,
 		authorization.NewDataSources,

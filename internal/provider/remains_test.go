@@ -63,3 +63,32 @@ func TestRemainsAreAnnounced(t *testing.T) {
 		}
 	})
 }
+
+// TestRemainsAreSaidOnce destroys each resource where the API can't: what the plan has
+// said in full, the apply says in one warning for all of them. What no plan could say,
+// as a replacement on request, the apply says in full.
+func TestRemainsAreSaidOnce(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
+	const brief = "WARNING: Objects that this API can't delete still exist"
+	p := s.Protocol(t, "")
+	for name, r := range everyResource(t, s) {
+		o, diags := p.Apply(t.Context(), name, r.config, nil)
+		p.NoErrors(diags)
+		if name != "mailhost_domain" { // which no plan may adopt for its own replacement
+			plan, diags := p.Walk().PlanReplacement(name, r.config, o)
+			p.NoErrors(diags)
+			_, diags = p.Walk().ApplyPlan(t.Context(), name, nil, o, &acctest.Object{State: p.Gone(name), Private: plan.Private, Identity: o.Identity})
+			acctest.Expect(t, diags, "still exists", o.Text("id"), "control panel")
+		}
+		_, diags = p.Walk().Plan(name, r.config, o) // as in each run before the destroy
+		p.NoErrors(diags)
+		plan, diags := p.Walk().Plan(name, nil, o)
+		acctest.Expect(t, diags, "will still exist", o.Text("id"), "control panel")
+		_, diags = p.Walk().ApplyPlan(t.Context(), name, nil, o, plan)
+		acctest.Expect(t, diags, brief, o.Text("id"))
+		if text := acctest.Render(diags); len(diags) != 1 || strings.Contains(text, "control panel") {
+			t.Errorf("%s: the apply says all again:\n%s", name, text)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/google/uuid"
@@ -12,6 +13,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
 // The environment variables that stand in for settings.
@@ -69,12 +72,19 @@ type oauth2Settings struct {
 
 func (s settings) embedded() bool { return s.baseURL == "" }
 
-// resolve turns the provider block and the environment into settings, or says
-// what is wrong with them.
-func (c config) resolve(ctx context.Context, getenv func(string) string) (s settings, diags diag.Diagnostics) {
-	if diags = c.checkKnown(ctx); diags.HasError() {
-		return s, diags
-	}
+// environment looks a variable up, as os.LookupEnv does.
+type environment func(name string) (value string, set bool)
+
+// get returns a variable; one that is empty counts as unset.
+func (e environment) get(name string) string {
+	value, _ := e(name)
+	return value
+}
+
+// resolve returns the settings of the provider block and the environment, or what
+// is wrong with them. Everything in the block must be known.
+func (c config) resolve(ctx context.Context, lookup environment) (s settings, diags diag.Diagnostics) {
+	getenv := lookup.get
 	s.accountID = strings.TrimSpace(setting(c.AccountID, getenv(envAccountID)))
 	if s.accountID != "" {
 		id, err := uuid.Parse(s.accountID)
@@ -92,15 +102,15 @@ func (c config) resolve(ctx context.Context, getenv func(string) string) (s sett
 	s.baseURL = strings.TrimSpace(setting(c.BaseURL, getenv(envBaseURL)))
 	s.token = strings.TrimSpace(setting(c.Token, getenv(envToken)))
 	if s.baseURL == "" {
-		diags.Append(c.resolveImplicit(&s, getenv)...)
+		diags.Append(c.resolveImplicit(&s, lookup)...)
 		return s, diags
 	}
 	diags.Append(c.resolveRemote(ctx, &s)...)
 	return s, diags
 }
 
-// resolveEmbedded reads an explicit embedded block. It rules over what the
-// environment says of a remote API.
+// resolveEmbedded reads an explicit embedded block. It takes precedence over the
+// environment's settings for a remote API.
 func (c config) resolveEmbedded(ctx context.Context, s *settings, getenv func(string) string) (diags diag.Diagnostics) {
 	for _, remote := range []struct {
 		name string
@@ -125,17 +135,32 @@ func (c config) resolveEmbedded(ctx context.Context, s *settings, getenv func(st
 	return diags
 }
 
-// resolveImplicit is for a provider block that names no API at all.
-func (c config) resolveImplicit(s *settings, getenv func(string) string) (diags diag.Diagnostics) {
+// resolveImplicit is for a provider block that names no API at all. Whatever shows
+// that a remote API was meant is an error.
+func (c config) resolveImplicit(s *settings, lookup environment) (diags diag.Diagnostics) {
 	const instead = "Without base_url the provider would apply to an embedded account in a local file, which is not what a credential is for. " +
 		"Set base_url (or " + envBaseURL + ") to the API that the credential belongs to; for an embedded account remove the credential, or set embedded = {}."
+	_, baseURLSet := lookup(envBaseURL)
 	switch {
+	case !c.BaseURL.IsNull():
+		diags.AddAttributeError(path.Root("base_url"), "Empty base_url",
+			"base_url is empty; if it comes from a variable, check that the variable is set. "+
+				"Set it to the URL of the API. For an embedded account, which is a local file, remove base_url and set embedded = {}.")
+	case baseURLSet:
+		diags.AddAttributeError(path.Root("base_url"), "Empty "+envBaseURL,
+			envBaseURL+" is set, but empty: the secret or variable that it comes from may be missing here. "+
+				"Set it to the URL of the API. For an embedded account, which is a local file, unset it or set embedded = {} in the provider block.")
 	case s.token != "":
 		diags.AddAttributeError(path.Root("token"), "A token without a base_url", instead)
 	case !c.OAuth2.IsNull():
 		diags.AddAttributeError(path.Root("oauth2"), "oauth2 without a base_url", instead)
+	case s.accountID != "":
+		diags.AddAttributeError(path.Root("account_id"), "An account_id without a base_url",
+			"Without base_url the provider would create an embedded account with this id, in a local file. "+
+				"Set base_url (or "+envBaseURL+") to the API that has the account. For an embedded account set embedded = {}, "+
+				"or remove account_id from the provider block and unset "+envAccountID+".")
 	}
-	dir := getenv(envDataDir)
+	dir := lookup.get(envDataDir)
 	if dir == "" && !diags.HasError() {
 		diags.AddWarning("Using an embedded account",
 			"No base_url is set, so everything is kept in an account of its own in "+defaultDataDir+"/"+databaseName+" below the working directory; nothing reaches a real service. "+
@@ -157,19 +182,53 @@ func (s *settings) embedIn(dir string, c config) (diags diag.Diagnostics) {
 	return diags
 }
 
-// checkKnown refuses settings that are known only after an apply: which account
-// is meant must be known before anything is read.
-func (c config) checkKnown(ctx context.Context) (diags diag.Diagnostics) {
+// unknown returns the names of the settings that are known only after an apply.
+func (c config) unknown(ctx context.Context) (names []string) {
 	for _, setting := range []struct {
 		name  string
 		value attr.Value
 	}{{"base_url", c.BaseURL}, {"account_id", c.AccountID}, {"token", c.Token}, {"oauth2", c.OAuth2}, {"embedded", c.Embedded}} {
 		if raw, err := setting.value.ToTerraformValue(ctx); err == nil && !raw.IsFullyKnown() {
-			diags.AddAttributeError(path.Root(setting.name), "Provider setting not known yet",
-				fmt.Sprintf("%s depends on something that is known only after an apply. Give it a value that is known before, or apply what it depends on first, with -target.", setting.name))
+			names = append(names, setting.name)
 		}
 	}
-	return diags
+	return names
+}
+
+// notKnownYet is the error of whatever needs the API while settings are unknown.
+// Creates do not: a first plan succeeds, and their apply has the settings.
+func notKnownYet(names []string) error {
+	return &session.Problem{
+		Summary: "Provider setting not known yet",
+		Reason:  fmt.Sprintf("This needs the API, but %s in the provider block depends on something that is known only after an apply, such as the token of a mailhost_service_account that is created or replaced.", strings.Join(names, " and ")),
+		Next: "Run two steps, with the address of the resource that the setting comes from:\n\n" +
+			"  terraform apply -target=mailhost_service_account.example\n  terraform apply",
+	}
+}
+
+// origin describes where the settings' account comes from.
+func (c config) origin(s settings) session.Origin {
+	if !s.embedded() {
+		setting := "account_id in the provider block"
+		if c.AccountID.IsNull() {
+			setting = envAccountID
+		}
+		return session.Origin{
+			Account: fmt.Sprintf("which %s names, at %s", setting, s.baseURL),
+			Other:   fmt.Sprintf("Set account_id (now %s) and the credential to those of the state's account, or select the workspace or backend whose state belongs to this account.", setting),
+		}
+	}
+	dir := s.dataDir
+	if absolute, err := filepath.Abs(dir); err == nil {
+		dir = absolute
+	}
+	return session.Origin{
+		Embedded: true,
+		Account:  "which is the embedded account in " + dir,
+		Other: "A new checkout or working directory has an embedded account of its own, which is empty. Restore the data directory with which the state was made, " +
+			"or point embedded.data_dir or " + envDataDir + " at it; all workspaces of a working directory share one. " +
+			"If the state is of a remote account, set base_url, account_id and a credential.",
+	}
 }
 
 // setting returns a value of the provider block, or else of the environment.

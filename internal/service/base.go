@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/action"
@@ -19,7 +20,7 @@ type connection struct {
 	session *session.Session
 }
 
-// connect takes the provider's data; it is nil while a configuration is only
+// connect stores the provider's data; it is nil while a configuration is only
 // validated.
 func (c *connection) connect(providerData any, diags *diag.Diagnostics) {
 	if providerData == nil {
@@ -41,21 +42,38 @@ func (c *connection) Client(ctx context.Context, diags *diag.Diagnostics) *clien
 	}
 	api, err := c.session.Client(ctx)
 	if err != nil {
-		diags.AddError("Can't open the account", err.Error())
+		summary, next := "Can't open the account", ""
+		if p, ok := errors.AsType[*session.Problem](err); ok {
+			summary, next = p.Summary, p.Next
+		}
+		diags.Append(newConnectionError(&c.session.Unopened, summary, sentence(err.Error()), next))
 		return nil
 	}
 	return api
 }
 
-// ClientForWarning returns the account's client, or nil: what is wrong with the
-// connection is not for what a plan tells beforehand.
+// ClientForWarning returns the account's client, or nil: a warning in a plan is
+// not worth an error.
 func (c *connection) ClientForWarning(ctx context.Context) *client.Client {
 	var unconnected diag.Diagnostics
 	return c.Client(ctx, &unconnected)
 }
 
-// Resource is the base of every resource: it has the account's client.
+// Resource is the base of every resource: it has the account's client, and what
+// the walk has seen.
 type Resource struct{ connection }
+
+// Walk is what one walk of Terraform's core has seen, see [session.Walk].
+type Walk = session.Walk
+
+// Walk returns what this walk of Terraform's core has seen of the configuration's
+// objects. [Tracked] records it; a resource that adopts objects looks there first.
+func (c *connection) Walk() *Walk {
+	if c.session == nil {
+		return &Walk{}
+	}
+	return c.session.Walk()
+}
 
 // Configure implements resource.ResourceWithConfigure.
 func (r *Resource) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {

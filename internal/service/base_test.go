@@ -25,7 +25,7 @@ func TestConfigure(t *testing.T) {
 	}{
 		"while validating": {nil, "", "before it was configured"},
 		"something else":   {"a string", "handed over a string", "before it was configured"},
-		"a failure":        {session.New(func(context.Context) (*client.Client, error) { return nil, failure }), "", failure.Error()},
+		"a failure":        {session.New(func(context.Context) (*client.Client, error) { return nil, failure }), "", strings.TrimPrefix(failure.Error(), "t")},
 		"a session": {session.New(func(context.Context) (*client.Client, error) {
 			return client.New(client.Options{BaseURL: "https://api.example.com", AccountID: "a"})
 		}), "", ""},

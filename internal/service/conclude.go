@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
@@ -25,15 +24,21 @@ func Found(ctx context.Context, resp *resource.ReadResponse, err error, object s
 	return false
 }
 
-// Deleted concludes a delete, which failed to verb the object. That it is gone
-// already is a success; of what the API can't delete, a warning tells that it is
-// still there.
-func Deleted(diags *diag.Diagnostics, err error, verb string, object Remains) {
+// Deleted concludes a delete, whose error says that it could not verb the object. An
+// object that is gone already is a success, and one that the API can't delete a
+// warning, which is brief if the plan has announced it.
+func Deleted(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse, err error, verb string, object Remains) {
 	switch {
 	case err == nil || client.IsNotFound(err):
 	case errors.Is(err, client.ErrDeleteUnsupported):
-		object.warn(diags)
+		announced, diags := req.Private.GetKey(ctx, remainsAnnouncedKey)
+		resp.Diagnostics.Append(diags...)
+		if len(announced) > 0 {
+			object.remind(&resp.Diagnostics)
+		} else {
+			object.warn(&resp.Diagnostics)
+		}
 	default:
-		AddError(diags, err, "Can't "+verb+" the "+object.Object, nil)
+		AddError(&resp.Diagnostics, err, "Can't "+verb+" the "+object.Object, nil)
 	}
 }

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/http"
@@ -25,16 +26,23 @@ import (
 // the attributes unless it is mapped, as in "query.domain".
 type Fields map[string]string
 
-// AddError tells why a call failed: each problem that the API found at a field
+// AddError reports why a call failed: each problem that the API found at a field
 // of the request lands on the attribute that the field came from. summary says
 // what could not be done to which object.
 func AddError(diags *diag.Diagnostics, err error, summary string, fields Fields) {
-	AddErrorAdvising(diags, err, summary, fields, advice(err))
+	next := advice(err)
+	if timedOut, ok := err.(timeoutError); ok {
+		err = timedOut.error
+	}
+	AddErrorAdvising(diags, err, summary, fields, next)
 }
 
-// AddErrorAdvising is [AddError] for a caller that knows better what to do next
-// than the API's answer alone tells.
+// AddErrorAdvising is [AddError] with the caller's own text on what to do next.
 func AddErrorAdvising(diags *diag.Diagnostics, err error, summary string, fields Fields, next string) {
+	if incident := client.IncidentOf(err); incident != nil && !outcomeUnclear(err) {
+		addConnectionError(diags, incident, err, summary)
+		return
+	}
 	refused, ok := errors.AsType[*client.Error](err)
 	if !ok || outcomeUnclear(err) {
 		diags.AddError(summary, join(sentence(err.Error()), next))
@@ -57,6 +65,17 @@ func AddErrorAdvising(diags *diag.Diagnostics, err error, summary string, fields
 	case len(elsewhere) > 0:
 		diags.AddError(summary, join(strings.Join(elsewhere, " "), source(refused), next))
 	}
+}
+
+// addConnectionError reports a failure of the connection as a whole, for which the
+// object's own advice does not help.
+func addConnectionError(diags *diag.Diagnostics, incident *client.Incident, err error, summary string) {
+	refused, ok := err.(*client.Error)
+	if !ok {
+		diags.Append(newConnectionError(incident, summary, sentence(err.Error()), advice(err)))
+		return
+	}
+	diags.Append(newConnectionError(incident, summary, sentence(refused.Reason()), source(refused), advice(err)))
 }
 
 // reasonAt is what the API says of an attribute. One within another is named in
@@ -120,16 +139,15 @@ func (f Fields) root(field []string) (name string, rest []string) {
 	return field[0], field[1:]
 }
 
-// source names the answer that a message comes from; none came where the status
-// is 0.
+// source describes the response that a message comes from; "" without a response.
 func source(e *client.Error) string {
 	if e.Status == 0 {
 		return ""
 	}
 	if e.RequestID == "" {
-		return fmt.Sprintf("(The API answered %s with HTTP %d.)", e.Operation, e.Status)
+		return fmt.Sprintf("(The API responded to %s with HTTP %d.)", e.Operation, e.Status)
 	}
-	return fmt.Sprintf("(The API answered %s with HTTP %d, request id %s.)", e.Operation, e.Status, e.RequestID)
+	return fmt.Sprintf("(The API responded to %s with HTTP %d, request id %s.)", e.Operation, e.Status, e.RequestID)
 }
 
 // advice says what to do next.
@@ -139,12 +157,18 @@ func advice(err error) string {
 		return ""
 	case isAmbiguous(err):
 		return "Name it by its id."
-	case errors.Is(err, context.DeadlineExceeded):
-		return "Run apply again: it goes on from here. If it always takes this long, raise the resource's timeouts."
-	case errors.Is(err, context.Canceled):
-		return "Run apply again: it goes on from here."
+	case isTimeout(err):
+		return "Run apply again: it goes on from here. If it always takes this long, raise create in the resource's timeouts."
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return "Run Terraform again: what was done so far is in the state, and it goes on from here."
 	case client.IsNotFound(err):
-		return "If it was deleted outside Terraform, run apply again: the next plan creates it anew."
+		return "If it was deleted outside Terraform, run apply again: the next plan creates it again."
+	case isCertificate(err):
+		return certificateAdvice
+	case errors.Is(err, client.ErrNotTLS):
+		return "Write base_url with http://, or with the port at which the server speaks HTTPS."
+	case errors.Is(err, client.ErrTLSOnly):
+		return "Write base_url with https://."
 	case status == http.StatusNotFound, errors.Is(err, client.ErrNoAPI):
 		return "Check base_url: it is the address that the API's paths, such as /v1/public/accounts, come below."
 	case status == http.StatusUnauthorized:
@@ -153,8 +177,12 @@ func advice(err error) string {
 		return "Only the service itself can open a cancelled account again."
 	case status == http.StatusForbidden:
 		return "Use a credential with that capability, or ask the account's owner to grant it; check that account_id is the credential's account."
+	case status == http.StatusConflict && len(client.ProblemsAt(err, "header", api.IdempotencyKeyHeader)) > 0:
+		return "The same request of an earlier run is still being processed. Run apply again in a minute."
 	case status == http.StatusConflict:
-		return "If this is the object that you mean, import it instead of creating it; otherwise change what conflicts."
+		return "Remove the conflict that the API names, and run apply again."
+	case status == http.StatusUnprocessableEntity && namesDomain(err):
+		return "If this configuration has the domain, refer to it, for instance with domain = mailhost_domain.main.name, so that Terraform creates the domain first. Otherwise correct the value."
 	case status == http.StatusUnprocessableEntity:
 		return "Correct the value in the configuration."
 	case status == http.StatusTooManyRequests:
@@ -165,6 +193,27 @@ func advice(err error) string {
 		return "Check that base_url is right and that the API can be reached, then run apply again: it goes on from here."
 	}
 	return ""
+}
+
+func isTimeout(err error) bool {
+	_, ok := errors.AsType[timeoutError](err)
+	return ok
+}
+
+// namesDomain reports whether the API has refused the domain of a request. Its form
+// has been checked before, so the account has no such domain.
+func namesDomain(err error) bool {
+	return len(client.ProblemsAt(err, "body", "domain"))+len(client.ProblemsAt(err, "query", "domain")) > 0
+}
+
+// certificateAdvice names the variables that Go's crypto/x509 reads.
+const certificateAdvice = "Check that base_url has the host name of the server's certificate, that the certificate has not expired, and that this machine's clock is right. " +
+	"If an authority of your own has issued it, install the authority's certificate: on Linux and other Unix systems add it to the system's, " +
+	"or set SSL_CERT_FILE to a PEM file (or SSL_CERT_DIR to a directory of them) that has it; on macOS and Windows add it to the system's store, as those two variables have no effect there."
+
+func isCertificate(err error) bool {
+	_, ok := errors.AsType[*tls.CertificateVerificationError](err)
+	return ok
 }
 
 func unanswered(err error) bool {

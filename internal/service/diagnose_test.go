@@ -82,25 +82,29 @@ func TestAddErrorWithoutFields(t *testing.T) {
 	t.Parallel()
 	var diags diag.Diagnostics
 	AddError(&diags, &client.Error{Status: 422, Operation: "get-thing", Problems: []client.Problem{problem("body.name", "bad")}}, "Can't read", nil)
-	if got, want := told(diags), []string{"| Can't read| Name: bad.\n\n(The API answered get-thing with HTTP 422.)\n\nCorrect the value in the configuration."}; !slices.Equal(got, want) {
+	if got, want := told(diags), []string{"| Can't read| Name: bad.\n\n(The API responded to get-thing with HTTP 422.)\n\nCorrect the value in the configuration."}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
 
-// TestAdvice expects of each failure to hear what to do next.
+// TestAdvice checks that each failure says what to do next.
 func TestAdvice(t *testing.T) {
 	t.Parallel()
+	expired, cancel := context.WithTimeout(t.Context(), 0)
+	defer cancel()
 	status := func(n int) error { return fmt.Errorf("call: %w", &client.Error{Status: n, Operation: "op"}) }
 	for want, errs := range map[string][]error{
 		"Check the credential":     {status(401)},
 		"that capability":          {status(403)},
 		"open a cancelled account": {&client.Error{Status: 403, Operation: "op", Problems: []client.Problem{{Type: api.TypeAccountCancelled, Msg: "the account is cancelled"}}}},
-		"import it":                {status(409)},
+		"Remove the conflict":      {status(409)},
+		"still being processed":    {&client.Error{Status: 409, Operation: "op", Problems: []client.Problem{problem("header.Idempotency-Key", "still running")}}},
 		"Correct the value":        {status(422)},
-		"creates it anew":          {status(404), fmt.Errorf("mailbox: %w", client.ErrNotFound)},
+		"creates it again":         {status(404), fmt.Errorf("mailbox: %w", client.ErrNotFound)},
 		"-parallelism":             {status(429)},
-		"Run apply again":          {status(500), status(503), context.Canceled, context.DeadlineExceeded},
-		"timeouts":                 {fmt.Errorf("wait: %w", context.DeadlineExceeded)},
+		"Run apply again":          {status(500), status(503)},
+		"Run Terraform again":      {context.Canceled, fmt.Errorf("wait: %w", context.DeadlineExceeded)},
+		"timeouts":                 {CreateError(expired, &client.Error{Operation: "op", Err: context.DeadlineExceeded})},
 		"Name it by its id":        {&client.AmbiguousError{Object: "ops", IDs: []string{"1", "2"}}},
 		"base_url":                 {&client.Error{Operation: "op", Err: errors.New("refused")}},
 		"Delete it, or choose":     {&client.SecretLostError{Operation: "op", IDs: []string{"1"}, Cause: &client.Error{Status: 409, Problems: []client.Problem{problem("body.name", "taken")}}}},
@@ -119,6 +123,18 @@ func TestAdvice(t *testing.T) {
 		}
 	}
 	var diags diag.Diagnostics
+	AddError(&diags, fmt.Errorf("wait: %w", context.DeadlineExceeded), "Can't", nil)
+	if got := told(diags)[0]; strings.Contains(got, "timeouts") {
+		t.Errorf("a resource without timeouts advises %q", got)
+	}
+	for _, loc := range []string{"body.domain", "query.domain"} {
+		diags = nil
+		AddError(&diags, &client.Error{Status: 422, Operation: "op", Problems: []client.Problem{problem(loc, `the account has no domain "a.com"`)}}, "Can't", Fields{})
+		if got := told(diags)[0]; !strings.Contains(got, "refer to it, for instance with domain = mailhost_domain.main.name") {
+			t.Errorf("%s: advised %q", loc, got)
+		}
+	}
+	diags = nil
 	AddErrorAdvising(&diags, status(409), "Can't", nil, "Choose another name.")
 	if got := told(diags)[0]; !strings.HasSuffix(got, "Choose another name.") || strings.Contains(got, "import it") {
 		t.Errorf("advised %q", got)

@@ -24,7 +24,19 @@ type Remains struct {
 	Unread bool
 }
 
-// warn warns, after a destroy, that the object is still there.
+// remainsAnnouncedKey is the key in the private data of a plan that has announced
+// that the object remains.
+const remainsAnnouncedKey = "remains_announced"
+
+// remind warns, after a destroy, that the object is still there, if the plan has said
+// so. The summary is the same for all objects, so that the CLI shows one warning.
+func (r Remains) remind(diags *diag.Diagnostics) {
+	diags.AddWarning("Objects that this API can't delete still exist",
+		fmt.Sprintf("The %s was only dropped from Terraform's state, as the plan announced. Its id is %s.", r.Object, r.ID))
+}
+
+// warn warns, after a destroy whose plan could not say so, that the object is still
+// there.
 func (r Remains) warn(diags *diag.Diagnostics) {
 	diags.AddWarning(fmt.Sprintf("The %s still exists", r.Object),
 		join(fmt.Sprintf("This API has no operation that deletes it, so it was only dropped from Terraform's state. Its id is %s.", r.ID), r.Consequence, r.next()))
@@ -44,25 +56,35 @@ func (r Remains) next() string {
 	return next + "; to manage it again, import it."
 }
 
-// AnnounceRemains warns in a plan that destroys or replaces the object, where the
-// API can't delete it, and reports whether it did. A change of one of the
-// attributes replacing replaces the object; ModifyPlan can't see what the
-// attributes' own plan modifiers say of that. deletes asks the client, which may
-// ask the API. Call it at the end of ModifyPlan.
+// AnnounceRemains warns in a plan that destroys or replaces the object, if the API
+// can't delete it, and reports whether it did; [Deleted] is brief then. A change of
+// one of the attributes replacing replaces the object: ModifyPlan can't see what the
+// attributes' own plan modifiers have decided. deletes may send a request. Call it at
+// the end of ModifyPlan.
+//
+// A replacement because of -replace can't be announced: Terraform shows no warnings
+// of the second plan, and the first one does not know of it.
 func (r *Resource) AnnounceRemains(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse,
 	left Remains, deletes func(c *client.Client, ctx context.Context, id string) bool, replacing ...string,
 ) bool {
-	if req.State.Raw.IsNull() || resp.Diagnostics.HasError() {
-		return false
-	}
-	if !resp.Plan.Raw.IsNull() && len(resp.RequiresReplace) == 0 && !anyDiffers(resp.Plan.Raw, req.State.Raw, replacing) {
+	if resp.Diagnostics.HasError() || !GivesUp(req, resp, replacing...) {
 		return false
 	}
 	if c := r.ClientForWarning(ctx); c == nil || deletes(c, ctx, left.ID) {
 		return false
 	}
 	left.announce(&resp.Diagnostics)
+	resp.Diagnostics.Append(resp.Private.SetKey(ctx, remainsAnnouncedKey, []byte("true"))...)
 	return true
+}
+
+// GivesUp reports whether a plan destroys the object, or replaces it by a change of
+// one of the attributes replacing or of those that ModifyPlan has found.
+func GivesUp(req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse, replacing ...string) bool {
+	if req.State.Raw.IsNull() {
+		return false
+	}
+	return resp.Plan.Raw.IsNull() || len(resp.RequiresReplace) > 0 || anyDiffers(resp.Plan.Raw, req.State.Raw, replacing)
 }
 
 // anyDiffers reports whether two objects differ in one of the attributes.

@@ -30,6 +30,18 @@ func FindScoped[T any](key string, find func(scope client.Scope, name string) (*
 	return found, err
 }
 
+// Key returns the import key of the object that has a name in the scope, as
+// [FindScoped] reads it.
+func (s Scope) Key(name string) string {
+	switch in := s.Client(); {
+	case in.Domain != "":
+		return in.Domain + "/" + name
+	case in.WorkspaceID != "":
+		return in.WorkspaceID + "/" + name
+	}
+	return name
+}
+
 // scopesNamed returns the scopes that the first part of a key may name.
 func scopesNamed(scope, name string) []client.Scope {
 	_, notDomain := customtype.Normalize[customtype.DomainRef](scope)

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -27,6 +28,21 @@ func CreateTimeout(ctx context.Context, standard time.Duration) schema.Attribute
 // NoTimeouts is the attribute of [CreateTimeout] where no configuration sets it.
 func NoTimeouts() timeouts.Value {
 	return timeouts.Value{Object: types.ObjectNull(map[string]attr.Type{"create": types.StringType})}
+}
+
+// timeoutError is an error of a create that has used up its timeout.
+type timeoutError struct{ error }
+
+// Unwrap returns the error of the create.
+func (e timeoutError) Unwrap() error { return e.error }
+
+// CreateError marks an error of a create as a matter of the attribute timeouts, if
+// ctx, which is bounded by that, has ended. [AddError] then says to raise it.
+func CreateError(ctx context.Context, err error) error {
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return timeoutError{err}
+	}
+	return err
 }
 
 // AddNotReady warns that something was created but is not ready yet. It is no

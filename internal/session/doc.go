@@ -5,5 +5,7 @@
 // It also keeps what has to be cleared away when the provider ends because
 // Terraform, after a failure or an interruption, does not come to it.
 //
+// It records as well what the walk that it serves has seen, see [Walk].
+//
 // It imports the typed client alone.
 package session

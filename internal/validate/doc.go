@@ -8,5 +8,5 @@
 // so that a schema can use it in its documentation.
 //
 // The package may import the plugin framework and, of this module,
-// apiserver/api.
+// apiserver/api and apiserver/text.
 package validate

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/text"
 )
 
 // Length returns a validator of the length, in characters, that the contract
@@ -38,6 +39,9 @@ func Length[T any](name string) validator.String {
 		n := utf8.RuneCountInString(s)
 		if least != nil && n < *least || most != nil && n > *most {
 			return fmt.Sprintf("; it has %d", n), false
+		}
+		if err := text.CheckName(s); l.Name && err != nil {
+			return "; it " + err.Error(), false
 		}
 		return "", true
 	}

@@ -42,15 +42,20 @@ func TestAccPipelines(t *testing.T) {
 			p.run(t, "apply", 0, "Resources: 1 added")
 			p.run(t, "drift", 0, "No changes")
 
-			p.set("MAILHOST_TOKEN", "")
+			for name, j := range p.jobs {
+				if want := map[bool]string{true: "MAILHOST_APPLY_TOKEN", false: "MAILHOST_PLAN_TOKEN"}[name == "apply"]; j.token != want {
+					t.Errorf("%s runs with the secret %q, want %s", name, j.token, want)
+				}
+			}
+			p.secrets = nil
 			p.run(t, "plan", 1, "MAILHOST_TOKEN")
 			p.run(t, "drift", 1, "MAILHOST_TOKEN")
 		})
 	}
 }
 
-// TestAccPlanTellsGitHub checks what plan.sh writes for a workflow.
-func TestAccPlanTellsGitHub(t *testing.T) {
+// TestAccPlanSummary checks what plan.sh writes for a workflow.
+func TestAccPlanSummary(t *testing.T) {
 	needsShell(t)
 	p := newPipeline(t, githubJobs(t, "github-actions.yml"))
 	p.server.Domain(t, "example.com")
@@ -67,12 +72,36 @@ func TestAccPlanTellsGitHub(t *testing.T) {
 	}
 }
 
+// TestAccPlanKeepsWarnings checks that a warning of the plan is the first thing in
+// what plan.sh writes for people, which "terraform show" would leave out.
+func TestAccPlanKeepsWarnings(t *testing.T) {
+	needsShell(t)
+	p := newPipeline(t, githubJobs(t, "github-actions.yml"))
+	p.server.Domain(t, "example.com")
+	p.run(t, "plan", 0, "changes=true")
+	p.run(t, "apply", 0, "Resources: 3 added")
+	summary := filepath.Join(t.TempDir(), "summary")
+	p.set("GITHUB_STEP_SUMMARY", summary)
+	p.set("TF_VAR_role_mailboxes", `{"postmaster":"Mail"}`)
+	p.run(t, "plan", 0, "changes=true")
+	const warning = "Warning: The plan deletes a mailbox with its mail"
+	got := read(t, summary)
+	if !strings.HasPrefix(got, "```\n"+warning) || !strings.Contains(got, "abuse@example.com") {
+		t.Errorf("the summary does not begin with the warning:\n%s", got)
+	}
+	if !strings.Contains(got, "Plan: 0 to add, 0 to change, 1 to destroy.") || strings.Count(got, warning) != 1 {
+		t.Errorf("the summary is not the warning and then the plan:\n%s", got)
+	}
+}
+
 // pipeline runs the jobs of examples/ci.
 type pipeline struct {
 	*workspace
 	jobs   map[string]job
 	server *acctest.Server
 	state  *stateServer
+	// secrets are the pipeline's, by name.
+	secrets map[string]string
 	// artifacts are the contents of the files that each job has handed on.
 	artifacts map[string]map[string]string
 }
@@ -80,8 +109,12 @@ type pipeline struct {
 func newPipeline(t *testing.T, jobs map[string]job) *pipeline {
 	t.Helper()
 	p := &pipeline{workspace: enter(t, "ci"), jobs: jobs, server: acctest.NewServer(t, acctest.Options{}), state: newStateServer(t)}
+	p.secrets = map[string]string{
+		"MAILHOST_PLAN_TOKEN":  p.server.LimitedToken(t, acctest.ViewCapabilities()...),
+		"MAILHOST_APPLY_TOKEN": p.server.Token,
+	}
 	for name, value := range map[string]string{
-		"MAILHOST_BASE_URL": p.server.URL, "MAILHOST_ACCOUNT_ID": p.server.AccountID, "MAILHOST_TOKEN": p.server.Token,
+		"MAILHOST_BASE_URL": p.server.URL, "MAILHOST_ACCOUNT_ID": p.server.AccountID,
 		"TF_HTTP_ADDRESS": p.state.URL, "TF_HTTP_LOCK_ADDRESS": p.state.URL, "TF_HTTP_UNLOCK_ADDRESS": p.state.URL,
 		"TF_HTTP_USERNAME": stateUser, "TF_HTTP_PASSWORD": statePassword,
 	} {
@@ -104,6 +137,7 @@ func (p *pipeline) run(t *testing.T, name string, want int, wants ...string) {
 			p.write(t, file, content)
 		}
 	}
+	p.set("MAILHOST_TOKEN", p.secrets[j.token])
 	out, code := p.command(t, "sh", "-ec", strings.Join(j.steps, "\n"))
 	if code != want {
 		t.Fatalf("%s ended with %d, want %d:\n%s", name, code, want, out)
@@ -113,8 +147,10 @@ func (p *pipeline) run(t *testing.T, name string, want int, wants ...string) {
 			t.Errorf("%s does not say %q:\n%s", name, text, out)
 		}
 	}
-	if strings.Contains(out, p.server.Token) {
-		t.Errorf("%s tells the token", name)
+	for secret, value := range p.secrets {
+		if strings.Contains(out, value) {
+			t.Errorf("%s prints %s", name, secret)
+		}
 	}
 	if locked := p.state.locked(); locked {
 		t.Errorf("%s left the state locked", name)
@@ -146,7 +182,7 @@ func (p *pipeline) keepsSecrets(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, secret := range []string{p.server.Token, statePassword} {
+		for _, secret := range []string{p.secrets["MAILHOST_PLAN_TOKEN"], p.secrets["MAILHOST_APPLY_TOKEN"], statePassword} {
 			if strings.Contains(string(text), secret) {
 				t.Errorf("%s in the plan holds a credential", file.Name)
 			}

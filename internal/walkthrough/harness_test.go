@@ -63,9 +63,9 @@ type workspace struct {
 	env []string
 }
 
-// enter copies an example and what it needs of others, and finds the CLI. It skips
-// the test, and says so, where there is none, or one that is too old.
-func enter(t *testing.T, example string) *workspace {
+// newWorkspace returns an empty workspace. It skips the test, and says so, if there
+// is no CLI.
+func newWorkspace(t *testing.T) *workspace {
 	t.Helper()
 	if os.Getenv("TF_ACC") == "" {
 		t.Skip("TF_ACC is not set")
@@ -78,8 +78,16 @@ func enter(t *testing.T, example string) *workspace {
 	if err := installed(); err != nil {
 		t.Fatal(err)
 	}
-	w := &workspace{cli: cli, env: localcli.Environment(os.Environ(), filepath.Join(scratch, "cli.tfrc"), t.TempDir())}
+	w := &workspace{dir: t.TempDir(), cli: cli, env: localcli.Environment(os.Environ(), filepath.Join(scratch, "cli.tfrc"), t.TempDir())}
 	w.set("TF_CLI", cli)
+	return w
+}
+
+// enter returns a workspace with a copy of an example and what it needs of others.
+// It skips the test, and says so, if the CLI is too old for the example.
+func enter(t *testing.T, example string) *workspace {
+	t.Helper()
+	w := newWorkspace(t)
 	w.copy(t, example)
 	w.skipBelow(t)
 	return w

@@ -2,6 +2,7 @@ package walkthrough_test
 
 import (
 	"path/filepath"
+	"regexp"
 	"testing"
 
 	"gopkg.in/yaml.v3"
@@ -15,7 +16,12 @@ type job struct {
 	artifacts []string
 	// needs are the jobs whose artifacts it finds.
 	needs []string
+	// token is the pipeline's secret that the job has as MAILHOST_TOKEN.
+	token string
 }
+
+// secretName finds the name of a secret in an expression of either pipeline.
+var secretName = regexp.MustCompile(`MAILHOST_[A-Z]+_TOKEN`)
 
 // githubJobs reads a workflow of GitHub Actions.
 func githubJobs(t *testing.T, name string) map[string]job {
@@ -23,6 +29,7 @@ func githubJobs(t *testing.T, name string) map[string]job {
 	var workflow struct {
 		Jobs map[string]struct {
 			Needs string
+			Env   map[string]string
 			Steps []struct {
 				Run, Uses string
 				With      map[string]string
@@ -32,7 +39,7 @@ func githubJobs(t *testing.T, name string) map[string]job {
 	parse(t, name, &workflow)
 	found := map[string]job{}
 	for name, described := range workflow.Jobs {
-		var j job
+		j := job{token: secretName.FindString(described.Env["MAILHOST_TOKEN"])}
 		for _, step := range described.Steps {
 			switch {
 			case step.Run != "":
@@ -65,6 +72,7 @@ func gitlabJobs(t *testing.T, name string) map[string]job {
 			Script    []string
 			Needs     []string
 			Artifacts struct{ Paths []string }
+			Variables map[string]string
 		}
 		if name == "default" || name == "variables" {
 			continue
@@ -72,7 +80,7 @@ func gitlabJobs(t *testing.T, name string) map[string]job {
 		if err := node.Decode(&described); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		found[name] = job{described.Script, described.Artifacts.Paths, described.Needs}
+		found[name] = job{described.Script, described.Artifacts.Paths, described.Needs, secretName.FindString(described.Variables["MAILHOST_TOKEN"])}
 	}
 	return found
 }

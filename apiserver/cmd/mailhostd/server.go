@@ -196,19 +196,24 @@ func (s *server) startPublic(requests context.Context, h http.Handler, failed ch
 		l = netutil.LimitListener(l, s.MaxConnections)
 	}
 	if s.certificate == nil {
-		inBackground(func() error { return server.Serve(malformed.Listener(l)) }, failed)
-		return server
+		l = malformed.Listener(l)
+	} else {
+		server.TLSConfig = malformed.Config(s.certificate.Config()) // so that Serve sets up HTTP/2
+		server.ConnContext = malformed.ConnContext
+		server.Handler = malformed.Handler(server.Handler)
+		l = malformed.TLSListener(l, server.TLSConfig, s.limits.header, server.ErrorLog)
 	}
-	server.TLSConfig = s.certificate.Config()
-	inBackground(func() error { return server.ServeTLS(l, "", "") }, failed)
+	inBackground(func() error { return server.Serve(l) }, failed)
 	return server
 }
 
-// closing ends each connection with an answer once the server has retired, so
-// that those which are kept alive move too.
+// closing ends a connection with the response once the server has retired, so that
+// kept-alive ones move to another server, and after a chunked request: net/http
+// accepts one that has a Content-Length as well and removes that, and after such a
+// request the connection must close (RFC 9112, section 6.3).
 func (s *server) closing(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s.retired.Load() {
+		if s.retired.Load() || len(r.TransferEncoding) > 0 {
 			w.Header().Set("Connection", "close")
 		}
 		next.ServeHTTP(w, r)

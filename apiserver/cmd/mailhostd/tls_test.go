@@ -3,6 +3,7 @@ package main
 import (
 	"crypto/tls"
 	"encoding/json"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -83,14 +84,29 @@ func TestTLS(t *testing.T) {
 		t.Errorf("outbox: %+v", outbox)
 	}
 
-	// Whoever speaks plain HTTP gets an answer that says so.
+	// Plain HTTP gets an error that names the cause.
 	plain, err := http.Get("http" + strings.TrimPrefix(s.url, "https") + "/healthz/live")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer plain.Body.Close()
-	if plain.StatusCode != http.StatusBadRequest {
-		t.Errorf("plain HTTP: %s", plain.Status)
+	if plain.StatusCode != http.StatusBadRequest || plain.Header.Get("X-Request-Id") == "" {
+		t.Errorf("plain HTTP: %s, %v", plain.Status, plain.Header)
+	}
+
+	// HTTP/2 has the same error for an unknown expectation as HTTP/1.1.
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/healthz/live", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Expect", "foo")
+	unmet, err := c.client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unmet.Body.Close()
+	if text, err := io.ReadAll(unmet.Body); err != nil || unmet.StatusCode != http.StatusExpectationFailed || !strings.Contains(string(text), `"type":"expectation_failed"`) {
+		t.Errorf("Expect: foo: %s %s, %v", unmet.Status, text, err)
 	}
 	if code := s.end(); code != exitOK {
 		t.Errorf("exit code %d", code)

@@ -35,7 +35,10 @@ func BackupFile(ctx context.Context, from, to string) error {
 }
 
 func backUp(ctx context.Context, from file, lockTimeout time.Duration, to string) (err error) {
-	s, err := connect(ctx, from.copying(lockTimeout))
+	if _, err := settleLog(from.path, false); err != nil {
+		return openError(from.path, err)
+	}
+	s, err := connect(ctx, from.path, from.copying(lockTimeout))
 	if err != nil {
 		return openError(from.path, err)
 	}
@@ -44,8 +47,10 @@ func backUp(ctx context.Context, from file, lockTimeout time.Duration, to string
 		return openError(from.path, cmp.Or(err, errNoStore))
 	}
 	copying := func(path string) error {
-		_, err := s.ExecContext(ctx, `VACUUM INTO $1`, path)
-		return err
+		if _, err := s.ExecContext(ctx, `VACUUM INTO $1`, path); err != nil {
+			return err
+		}
+		return renew(path)
 	}
 	if err := writeNew(to, copying); isFaultOfSource(err) {
 		return openError(from.path, err)

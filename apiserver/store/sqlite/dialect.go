@@ -3,8 +3,10 @@ package sqlite
 import (
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
@@ -12,8 +14,9 @@ import (
 //go:embed schema/*.sql
 var schema embed.FS
 
-// applicationID marks a file as ours. The first migration writes it.
-const applicationID = 0x4D484F53
+// applicationMark is in the upper 16 bits of a file's application_id and marks it
+// as ours. The first migration writes it; see header for the other bits.
+const applicationMark = 0x4D48
 
 // dialect is SQLite's sqlstore.Dialect.
 type dialect struct{}
@@ -33,10 +36,11 @@ func (dialect) Migrations() fs.FS {
 // program, which may have tables or a version of its own.
 func (dialect) SchemaVersion(ctx context.Context, q sqlstore.Querier) (int, error) {
 	var application, version, tables int
-	rows, err := q.QueryContext(ctx, `SELECT
+	const fields = `SELECT
 		(SELECT application_id FROM pragma_application_id),
 		(SELECT user_version FROM pragma_user_version),
-		(SELECT COUNT(*) FROM sqlite_schema)`)
+		(SELECT COUNT(*) FROM sqlite_schema)`
+	rows, err := q.QueryContext(ctx, fields)
 	if err != nil {
 		return 0, err
 	}
@@ -49,8 +53,8 @@ func (dialect) SchemaVersion(ctx context.Context, q sqlstore.Querier) (int, erro
 	if err := rows.Err(); err != nil {
 		return 0, err
 	}
-	if application == applicationID {
-		return version, nil
+	if application>>16 == applicationMark {
+		return version & 0xff, nil
 	}
 	if application != 0 || version != 0 || tables != 0 {
 		return 0, errOtherProgram
@@ -58,11 +62,43 @@ func (dialect) SchemaVersion(ctx context.Context, q sqlstore.Querier) (int, erro
 	return 0, nil
 }
 
-// SetSchemaVersion implements sqlstore.Dialect. A pragma takes no placeholder.
+// SetSchemaVersion implements sqlstore.Dialect. It gives a database without an
+// identity one, see header. A pragma takes no placeholder.
 func (dialect) SetSchemaVersion(ctx context.Context, q sqlstore.Querier, version int) error {
-	_, err := q.ExecContext(ctx, fmt.Sprintf(`PRAGMA user_version = %d`, version))
+	current, err := readUserVersion(ctx, q)
+	if err != nil {
+		return err
+	}
+	generation := nextGeneration(current >> 8)
+	if current>>8 == 0 {
+		var application uint32
+		application, generation = newIdentity()
+		if _, err := q.ExecContext(ctx, fmt.Sprintf(`PRAGMA application_id = %d`, application)); err != nil {
+			return err
+		}
+	}
+	_, err = q.ExecContext(ctx, fmt.Sprintf(`PRAGMA user_version = %d`, userVersion(generation, version)))
 	return err
 }
+
+func readUserVersion(ctx context.Context, q sqlstore.Querier) (version uint32, err error) {
+	rows, err := q.QueryContext(ctx, `PRAGMA user_version`)
+	if err != nil {
+		return 0, err
+	}
+	for rows.Next() {
+		err = rows.Scan(&version)
+	}
+	return version, errors.Join(err, rows.Close(), rows.Err())
+}
+
+// newIdentity returns the application_id and the first generation of a database.
+func newIdentity() (application, generation uint32) {
+	return applicationMark<<16 | rand.Uint32N(1<<16), 1 + rand.Uint32N(generations-1)
+}
+
+// userVersion returns a user_version, which holds the schema's version too.
+func userVersion(generation uint32, version int) uint32 { return generation<<8 | uint32(version) }
 
 // Elements implements sqlstore.Dialect.
 func (dialect) Elements(placeholder string) string {

@@ -34,6 +34,7 @@ func (f file) writable() string {
 			"foreign_keys(on)",
 			"temp_store(memory)",
 			"cache_size(-16384)",
+			"wal_autocheckpoint(0)", // the writer does it, after a look at the file
 			// A reader that stays long makes the log grow; this gives the room back.
 			"journal_size_limit(67108864)",
 		},

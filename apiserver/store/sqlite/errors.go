@@ -38,6 +38,8 @@ func openError(path string, err error) error {
 	switch code(err) {
 	case lib.SQLITE_NOTADB:
 		return fmt.Errorf("open %s: it is not an SQLite database; choose another path: %w", path, err)
+	case lib.SQLITE_CORRUPT:
+		return fmt.Errorf("open %s: it is damaged; restore a backup: %w", path, err)
 	case lib.SQLITE_CANTOPEN:
 		return fmt.Errorf("the database file %s can't be opened: %w", path, cause(path, os.O_RDONLY, err))
 	case lib.SQLITE_READONLY:

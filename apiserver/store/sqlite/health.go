@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -16,25 +17,50 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
 
-// health knows whether updates would be kept. It is safe for concurrent use, and
-// its zero value looks at no file.
+// health reports whether the files that were opened are still there, with the
+// content that this program has written. It is safe for concurrent use, and its
+// zero value looks at no file.
 type health struct {
-	path, logPath string
-	// opened is the file that the writer has open, nil where it need not stay.
+	path, logPath, indexPath string
+	// opened is the file at path when it was opened, nil if it need not last.
 	opened os.FileInfo
-	// log is the write-ahead log of the writer's connection, nil while it has none.
-	log atomic.Pointer[os.FileInfo]
+	handle *handle
+
+	mu   sync.Mutex
+	seen look // when the content was last found to be right
+	// settled reports that no checkpoint was in progress then.
+	settled bool
+	// lostContent is why the content is not right. Nothing mends that.
+	lostContent atomic.Pointer[store.LostError]
+
+	// beside is set while the writer has a connection.
+	beside atomic.Pointer[beside]
+	// besideSeen is when beside was last compared with the paths, in Unix
+	// nanoseconds.
+	besideSeen atomic.Int64
+
 	// failure is why the last update that wrote was not kept, if the file or the
-	// disk was to blame.
+	// disk was to blame, and asked when that was last found out, in Unix
+	// nanoseconds.
 	failure atomic.Pointer[error]
-	// asked is when, in Unix nanoseconds, that was last found out.
-	asked atomic.Int64
-	// logSeen is when the log was last looked at.
-	logSeen atomic.Int64
+	asked   atomic.Int64
 }
 
-// watch begins to look at an open file. What is kept in memory may vanish.
-func (h *health) watch(f file) error {
+// beside are the -wal and -shm files of the writer's connection.
+type beside struct {
+	log         *os.File
+	logInfo     os.FileInfo
+	indexInfo   os.FileInfo
+	mu          sync.Mutex
+	recorded    bool // by a commit, with these:
+	main        header
+	prefix      [logHeaderSize]byte
+	size        int64
+	checkpoints bool // all of the log is in the file too
+}
+
+// watch begins to look at an open file. The content of a volatile one may vanish.
+func (h *health) watch(f file) (err error) {
 	if f.volatile {
 		return nil
 	}
@@ -42,27 +68,46 @@ func (h *health) watch(f file) error {
 	if err != nil {
 		return err
 	}
-	h.path, h.logPath = f.path, real+"-wal"
-	h.opened, err = os.Stat(f.path)
+	if h.handle, err = hold(f.path); err != nil {
+		return err
+	}
+	h.path, h.logPath, h.indexPath, h.opened = f.path, real+"-wal", real+"-shm", h.handle.info
+	now, l, err := examine(h.handle, h.logPath)
+	h.seen, h.settled = now, !l.has(now.header)
 	return err
 }
 
-// connected notes the log of a connection that has begun an update, whose file
-// can't be removed by SQLite before it is closed.
+// connected records the files of a connection that has read or written: SQLite keeps
+// them until it is closed. SQLite takes no locks on the log, so that it can be closed.
 func (h *health) connected() {
-	if h.opened == nil || h.log.Load() != nil {
+	if h.opened == nil || h.beside.Load() != nil {
 		return
 	}
-	if info, err := os.Stat(h.logPath); err == nil {
-		h.log.Store(&info)
+	log, err := os.OpenFile(h.logPath, os.O_RDWR, 0)
+	if err != nil {
+		return
+	}
+	b := &beside{log: log}
+	var indexErr error
+	b.logInfo, err = log.Stat()
+	b.indexInfo, indexErr = os.Stat(h.indexPath)
+	if errors.Join(err, indexErr) != nil {
+		_ = log.Close() // nothing was written
+		return
+	}
+	h.beside.Store(b)
+}
+
+// disconnected forgets them.
+func (h *health) disconnected() {
+	if b := h.beside.Swap(nil); b != nil {
+		_ = b.log.Close() // nothing that matters was written
 	}
 }
 
-// disconnecting is called before that connection is closed.
-func (h *health) disconnecting() { h.log.Store(nil) }
-
-// check returns an error that is store.ErrUnavailable where the path does not
-// lead to the open file any more: nobody would see again what is written to it.
+// check returns an error that is store.ErrUnavailable if the path does not lead to
+// the open file any more, or the file or the log does not hold what was written:
+// nobody would see again what is written to it.
 func (h *health) check() error {
 	if h.opened == nil {
 		return nil
@@ -75,28 +120,242 @@ func (h *health) check() error {
 		return fmt.Errorf("%w: %w", store.ErrUnavailable, err) // which names the path
 	case !os.SameFile(info, h.opened):
 		return h.lost("was replaced by another file while it was open; put it back, or restart the server with the other one")
-	case info.Size() == 0 && h.opened.Size() > 0:
-		return h.lost("was truncated while it was open; stop the server and restore a backup")
 	}
-	return h.checkLog()
+	if err := h.checkContent(); err != nil {
+		return err
+	}
+	if err := h.checkLog(); err != nil {
+		return err
+	}
+	return h.checkBeside()
 }
 
-// checkLog looks at the log once in a while: unlike the file it is lost for good
-// only where the process is killed.
+// duringCheckpoint runs a checkpoint of this process, and then looks at what it has
+// written.
+func (h *health) duringCheckpoint(checkpoint func()) {
+	h.mu.Lock()
+	checkpoint()
+	h.mu.Unlock()
+	_ = h.checkContent() // which reports it again
+}
+
+const (
+	// contentLooks is how often content that is not right is looked at, each after
+	// contentPause: another process may be in the middle of a checkpoint, or of
+	// beginning the log anew.
+	contentLooks = 20
+	contentPause = time.Millisecond
+)
+
+// checkContent returns an error if what the open file holds was not written by this
+// program since it was opened. It can't see a change in the middle of the file.
+func (h *health) checkContent() error {
+	if h.opened == nil {
+		return nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.checkContentLocked()
+}
+
+// checkContentAtOnce is checkContent, except that it reports nothing new during a
+// checkpoint or while another goroutine looks: readers don't wait.
+func (h *health) checkContentAtOnce() error {
+	if h.opened == nil {
+		return nil
+	}
+	if lost := h.lostContent.Load(); lost != nil {
+		return lost
+	}
+	if !h.mu.TryLock() {
+		return nil
+	}
+	defer h.mu.Unlock()
+	return h.checkContentLocked()
+}
+
+func (h *health) checkContentLocked() error {
+	if lost := h.lostContent.Load(); lost != nil {
+		return lost
+	}
+	for n := 1; ; n++ {
+		now, err := lookAt(h.handle.file)
+		if err == nil && now == h.seen {
+			return nil
+		}
+		var l log
+		if err == nil {
+			now, l, err = examine(h.handle, h.logPath)
+		}
+		if errors.Is(err, os.ErrClosed) {
+			return ErrClosed
+		}
+		if err != nil {
+			return fmt.Errorf("%w: read %s: %w", store.ErrUnavailable, h.path, err)
+		}
+		reason := h.judge(now, l)
+		if reason == "" {
+			h.seen = now
+			return nil
+		}
+		if n == contentLooks {
+			lost := h.lost(reason)
+			h.lostContent.Store(lost)
+			return lost
+		}
+		time.Sleep(contentPause)
+	}
+}
+
+// judge returns why a file that has changed does not hold what this program has
+// written to it.
+func (h *health) judge(now look, l log) (reason string) {
+	checkpoint := l.has(now.header) // one of this log, which may be in progress
+	switch {
+	case now.size < h.seen.size && (now.header == h.seen.header || now.size == 0 || now.size < now.pages()*pageSize):
+		return "was truncated while it was open; stop the server and restore a backup"
+	case now.size < h.seen.size:
+		return replacedReason // this program never makes it shorter
+	case now.header == h.seen.header:
+		if h.settled && !checkpoint {
+			return replacedReason // by the same content, to go back to it
+		}
+	case h.seen.isUnnumbered():
+	case now.instance() != h.seen.instance(), !isLater(now.generation(), h.seen.generation()):
+		return replacedReason
+	}
+	if !l.fits(now.header) {
+		return replacedReason
+	}
+	h.settled = !checkpoint
+	return ""
+}
+
+const replacedReason = "was overwritten with other content while it was open; restart the server to go on with that content"
+
+// checkLog returns an error if the log has lost what was committed to it.
 func (h *health) checkLog() error {
-	log := h.log.Load()
-	if log == nil || !due(&h.logSeen) {
+	b := h.beside.Load()
+	if b == nil {
 		return nil
 	}
-	if info, err := os.Stat(h.logPath); err == nil && os.SameFile(info, *log) || h.log.Load() != log {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.recorded || b.checkpoints {
 		return nil
 	}
-	h.logSeen.Store(0) // it stays lost, for the next caller too
-	return h.lost("has lost the -wal file beside it while it was open; stop the server with SIGTERM, which saves what was in it, and start it again")
+	prefix, size, err := readPrefix(b.log)
+	if err != nil {
+		return fmt.Errorf("%w: %w", store.ErrUnavailable, err)
+	}
+	if size >= b.size && prefix == b.prefix {
+		return nil
+	}
+	// It begins anew only after a checkpoint, which changes the file's header.
+	now, err := lookAt(h.handle.file)
+	if err != nil || now.header != b.main {
+		return err
+	}
+	return h.lost("has a -wal file beside it that was truncated or overwritten while it was open; changes are lost: stop the server and restore a backup")
 }
 
-func (h *health) lost(how string) error {
-	return fmt.Errorf("%w: the database file %s %s", store.ErrUnavailable, h.path, how)
+func readPrefix(log *os.File) (prefix [logHeaderSize]byte, size int64, err error) {
+	info, err := log.Stat()
+	if err != nil {
+		return prefix, 0, err
+	}
+	_, _ = log.ReadAt(prefix[:], 0) // one that is empty has none
+	return prefix, info.Size(), nil
+}
+
+// committed records the log after a commit, or after a checkpoint of all of it.
+func (h *health) committed(checkpoint bool) {
+	b := h.beside.Load()
+	if b == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	main, err := lookAt(h.handle.file) // first: a log that begins anew later is not recorded with a later header
+	if err == nil {
+		b.main = main.header
+		b.prefix, b.size, err = readPrefix(b.log)
+	}
+	b.recorded, b.checkpoints = err == nil, checkpoint
+}
+
+// checkBeside compares the files beside the database with their paths once in a
+// while: unlike the file itself they are lost for good only if the process is killed.
+func (h *health) checkBeside() error {
+	b := h.beside.Load()
+	if b == nil || !due(&h.besideSeen) {
+		return nil
+	}
+	if isAt(h.logPath, b.logInfo) && isAt(h.indexPath, b.indexInfo) || h.beside.Load() != b {
+		return nil
+	}
+	h.besideSeen.Store(0) // they stay lost, for the next caller too
+	return h.lost("has lost the -wal file or the -shm file beside it while it was open; stop the server with SIGTERM, which saves what was in it, and start it again")
+}
+
+func isAt(path string, file os.FileInfo) bool {
+	info, err := os.Stat(path)
+	return err == nil && os.SameFile(info, file)
+}
+
+func isFree(path string) bool {
+	_, err := os.Lstat(path)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+func (h *health) lost(reason string) *store.LostError {
+	return &store.LostError{Path: h.path, Reason: reason}
+}
+
+// mayCheckpoint returns an error if the log must not be moved into the file.
+func (h *health) mayCheckpoint() error {
+	if h.opened == nil {
+		return nil
+	}
+	if err := h.checkContent(); err != nil {
+		return err
+	}
+	if err := h.checkLog(); err != nil {
+		return err
+	}
+	if b := h.beside.Load(); b == nil || isAt(h.logPath, b.logInfo) || isFree(h.logPath) {
+		return nil // nobody has begun another log
+	}
+	return h.lost("has another -wal file beside it than the one that was opened; changes are lost")
+}
+
+// closing is called before the last connection is closed, which moves the log into
+// the file. If that must not be it returns why, and takes the log's content away from
+// SQLite, into another file. The caller calls closed when the connections are.
+func (h *health) closing() (closed func() error, lost error) {
+	lost = h.mayCheckpoint()
+	b := h.beside.Load()
+	if lost == nil || b == nil {
+		return func() error { h.disconnected(); return nil }, lost
+	}
+	aside, err := copyAside(b.log, h.logPath)
+	if err != nil {
+		return func() error { h.disconnected(); return nil }, errors.Join(lost, err)
+	}
+	return func() error {
+		defer h.disconnected()
+		if !isAt(h.logPath, b.logInfo) && !isFree(h.logPath) { // SQLite removes an empty one
+			return nil
+		}
+		if isAt(h.indexPath, b.indexInfo) {
+			err = ignoreMissing(os.Remove(h.indexPath))
+		}
+		if now, lookErr := lookAt(h.handle.file); h.lostContent.Load() != nil && lookErr == nil && now.isWhole() {
+			// Other content is there, perhaps in place of what was truncated before.
+			return errors.Join(err, ignoreMissing(os.Remove(h.logPath)))
+		}
+		return errors.Join(err, os.Rename(aside, h.logPath)) // it still belongs to what is left of the file
+	}, lost
 }
 
 // note remembers what became of an update, and returns its error as one that is
@@ -115,8 +374,8 @@ func (h *health) note(err error, wrote bool) error {
 	return err
 }
 
-// explain makes an error store.ErrUnavailable where the file or the disk is to
-// blame, and the next attempt may succeed.
+// explain makes an error store.ErrUnavailable if the file or the disk is to blame,
+// and the next attempt may succeed.
 func (h *health) explain(err error) error {
 	switch code(err) {
 	case 0:
@@ -133,7 +392,7 @@ func (h *health) explain(err error) error {
 	return err
 }
 
-// pause is how long what was found out is believed where finding out costs much.
+// pause is how long a result is believed where finding it costs much.
 const pause = time.Second
 
 // due reports whether the caller, and nobody else, is to find something out again.
@@ -147,7 +406,7 @@ func due(last *atomic.Int64) bool {
 // tries one that changes nothing itself.
 func (s *Store) Ping(ctx context.Context) error {
 	w, h := s.engine.writer, &s.engine.health
-	h.logSeen.Store(0) // costs little here
+	h.besideSeen.Store(0) // costs little here
 	if err := h.check(); err != nil {
 		return err
 	}
@@ -162,11 +421,8 @@ func (s *Store) Ping(ctx context.Context) error {
 	return s.Store.Ping(ctx)
 }
 
-// rewrite writes what is there already.
-func rewrite(ctx context.Context, q sqlstore.Querier) error {
-	version, err := (dialect{}).SchemaVersion(ctx, q)
-	if err != nil {
-		return err
-	}
-	return dialect{}.SetSchemaVersion(ctx, q, version)
+// rewrite is an update that changes nothing but the generation.
+func rewrite(_ context.Context, q sqlstore.Querier) error {
+	q.(*transaction).wrote = true
+	return nil
 }

@@ -130,7 +130,7 @@ func TestLostLog(t *testing.T) {
 	if err := errors.Join(os.Remove(path+"-wal"), os.Remove(path+"-shm")); err != nil {
 		t.Fatal(err)
 	}
-	s.engine.health.logSeen.Store(0)
+	s.engine.health.besideSeen.Store(0)
 	for range 3 { // a new connection would have a new log, and know nothing of the old one
 		fails(t, s, "-wal file")
 	}
@@ -165,6 +165,7 @@ func TestFailedWrites(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			bubble(t, Options{}, func(t *testing.T, s *Store) {
+				idle(t, s)
 				if err := tt.spoil(s.engine.writer); err != nil {
 					t.Fatal(err)
 				}
@@ -238,11 +239,11 @@ func TestOpenErrorNamesTheCause(t *testing.T) {
 func TestReadOnlySession(t *testing.T) {
 	s := openStore(t, newPath(t), Options{})
 	session := s.engine.writer.session
-	if err := session.tryToWrite(t.Context()); err != nil {
+	if err := session.tryToWrite(); err != nil {
 		t.Errorf("tryToWrite = %v", err)
 	}
 	release := lock(t, s)
-	if err := session.tryToWrite(t.Context()); err != nil {
+	if err := session.tryToWrite(); err != nil {
 		t.Errorf("tryToWrite = %v, while another process writes", err)
 	}
 	release()

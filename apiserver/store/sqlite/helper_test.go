@@ -28,6 +28,16 @@ func openStore(t testing.TB, path string, opts Options) *Store {
 }
 
 // newPath returns the path of a file that does not exist.
+// idle waits until the writer has ended what follows its last commit, so that a test
+// may use its connection: an update that changes nothing comes after that, and
+// nothing follows it.
+func idle(t *testing.T, s *Store) {
+	t.Helper()
+	if err := s.Update(t.Context(), func(store.Tx) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func newPath(t testing.TB) string { return filepath.Join(t.TempDir(), "mailhost.db") }
 
 // The objects that mailboxes of tests lie in.
@@ -95,7 +105,7 @@ func addresses(t testing.TB, s store.Store) []string {
 // check runs SQLite's own check of a file.
 func check(t testing.TB, s *Store) {
 	t.Helper()
-	session, err := connect(t.Context(), s.engine.writer.file.readOnly(time.Second))
+	session, err := connect(t.Context(), s.engine.writer.file.path, s.engine.writer.file.readOnly(time.Second))
 	if err != nil {
 		t.Fatal(err)
 	}

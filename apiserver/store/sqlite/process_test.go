@@ -242,7 +242,8 @@ func TestKill(t *testing.T) {
 				clear(found)
 				err := tx.EachMailbox(accountID, store.MailboxFilter{}, func(m store.Mailbox) error {
 					found[m.ID] = true
-					return tx.DeleteMailbox(accountID, m.ID) // for the next one
+					_, err := tx.DeleteMailbox(accountID, m.ID, m.CreatedAt) // for the next one
+					return err
 				})
 				for _, id := range acknowledged {
 					if !found[id] {

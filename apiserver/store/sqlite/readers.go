@@ -18,6 +18,7 @@ const (
 
 // readers runs read transactions, each on a connection that can't write.
 type readers struct {
+	path   string
 	dsn    string
 	health *health
 	slots  chan struct{}
@@ -27,6 +28,7 @@ type readers struct {
 
 func newReaders(f file, h *health, lockTimeout time.Duration) *readers {
 	return &readers{
+		path:   f.path,
 		dsn:    f.readOnly(lockTimeout),
 		health: h,
 		slots:  make(chan struct{}, maxReaders),
@@ -35,10 +37,15 @@ func newReaders(f file, h *health, lockTimeout time.Duration) *readers {
 	}
 }
 
-// view runs fn on a snapshot, which is the one of its first statement.
+// view runs fn on a snapshot, which is the one of its first statement. Content that
+// was replaced is not read: it would be mixed with that before.
 func (r *readers) view(ctx context.Context, fn func(context.Context, sqlstore.Querier) error) (err error) {
 	s, err := r.acquire(ctx)
 	if err != nil {
+		return err
+	}
+	if err := r.health.checkContentAtOnce(); err != nil {
+		r.release(s)
 		return err
 	}
 	if err := s.exec(`BEGIN`); err != nil {
@@ -89,7 +96,7 @@ func (r *readers) connect(ctx context.Context) (*session, error) {
 	if err := r.health.check(); err != nil {
 		return nil, err
 	}
-	return connect(ctx, r.dsn)
+	return connect(ctx, r.path, r.dsn)
 }
 
 func (r *readers) release(s *session) {

@@ -45,7 +45,7 @@ func TestReadOnlyChangesNothing(t *testing.T) {
 	if err := openStore(t, newer, Options{}).Close(); err != nil {
 		t.Fatal(err)
 	}
-	alter(t, newer, `PRAGMA user_version = 4711`)
+	alter(t, newer, `PRAGMA user_version = 211`)
 	text := filepath.Join(dir, "text")
 	if err := os.WriteFile(text, []byte(strings.Repeat("this is no database\n", 100)), 0o600); err != nil {
 		t.Fatal(err)
@@ -113,12 +113,12 @@ func TestBackupFileOfOlderSchema(t *testing.T) {
 	if err := openStore(t, from, Options{}).Close(); err != nil {
 		t.Fatal(err)
 	}
-	for _, version := range []string{"1", "4711"} {
+	for _, version := range []string{"1", "211"} {
 		alter(t, from, `PRAGMA user_version = `+version)
 		if err := BackupFile(t.Context(), from, to+version); err != nil {
 			t.Fatal(err)
 		}
-		session, err := connect(t.Context(), file{path: to + version}.readOnly(0))
+		session, err := connect(t.Context(), to+version, file{path: to + version}.readOnly(0))
 		if err != nil {
 			t.Fatal(err)
 		}

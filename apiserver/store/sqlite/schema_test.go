@@ -16,6 +16,7 @@ var cascades = []string{
 	"dedicated_ip_claims of dedicated_ips", // a part of the dedicated IP
 	"dns_records of domains",               // belongings tells of them
 	"domain_tags of domains",               // a part of the domain
+	"mail_queue of forwarding_rules",       // a message of the rule, which nobody sees
 }
 
 func TestCascadesAreMeant(t *testing.T) {

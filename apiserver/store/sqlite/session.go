@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"strings"
 
 	driver "modernc.org/sqlite"
 
@@ -15,21 +16,28 @@ import (
 type session struct {
 	db         *sql.DB
 	conn       *sql.Conn
+	handle     *handle // nil if the file can't be read
 	statements map[string]*sql.Stmt
 }
 
-// connect opens a connection of its own.
-func connect(ctx context.Context, dsn string) (*session, error) {
+// connect opens a connection of its own to the file at a path.
+func connect(ctx context.Context, path, dsn string) (*session, error) {
 	connector, err := driver.NewConnector(dsn)
 	if err != nil {
 		return nil, err
 	}
+	// With a handle held by every session, none is closed while another session of
+	// this process has locks on the file. An error is SQLite's to report.
+	h, err := hold(path)
+	if err != nil {
+		h = nil
+	}
 	db := sql.OpenDB(connector)
 	conn, err := db.Conn(ctx)
 	if err != nil {
-		return nil, errors.Join(err, db.Close())
+		return nil, errors.Join(err, db.Close(), h.release())
 	}
-	return &session{db: db, conn: conn, statements: make(map[string]*sql.Stmt)}, nil
+	return &session{db: db, conn: conn, handle: h, statements: make(map[string]*sql.Stmt)}, nil
 }
 
 // close closes the connection, which rolls back what it has not committed. The
@@ -39,7 +47,7 @@ func (s *session) close() error {
 	for _, stmt := range s.statements {
 		_ = stmt.Close() // repeats the error of its last run
 	}
-	return errors.Join(s.conn.Close(), s.db.Close())
+	return errors.Join(s.conn.Close(), s.db.Close(), s.handle.release())
 }
 
 // exec runs a statement and ignores its rows.
@@ -108,7 +116,7 @@ func (t *transaction) QueryContext(ctx context.Context, query string, args ...an
 		return nil, err
 	}
 	rows, err := t.session.QueryContext(context.Background(), query, args...)
-	t.failed = err
+	t.failed, t.wrote = err, t.wrote || strings.Contains(query, "RETURNING")
 	return rows, err
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -29,6 +30,9 @@ type Options struct {
 	// ReadOnly opens a file that exists, whatever else has it open, and neither
 	// migrates it nor writes to it: Update returns ErrReadOnly.
 	ReadOnly bool
+	// Logger gets a warning if a log beside the file is moved out of the way because
+	// it belongs to other content; nil: slog.Default().
+	Logger *slog.Logger
 
 	maxGroup int // tests may want small ones
 }
@@ -55,6 +59,7 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 	if opts.maxGroup <= 0 {
 		opts.maxGroup = maxGroup
 	}
+	opts.Logger = cmp.Or(opts.Logger, slog.Default())
 	e, err := open(ctx, path, opts)
 	if err != nil {
 		return nil, err
@@ -72,6 +77,13 @@ func open(ctx context.Context, path string, opts Options) (*engine, error) {
 	path, err := prepareFile(path)
 	if err != nil {
 		return nil, err
+	}
+	moved, err := settleLog(path, true)
+	if err != nil {
+		return nil, openError(path, err)
+	}
+	if moved != "" {
+		opts.Logger.Warn("the database's content was replaced, and the log of the content before was moved out of its way; remove it if nobody needs it", "database", path, "log", moved)
 	}
 	return openFile(ctx, file{path: path}, opts)
 }
@@ -169,11 +181,11 @@ func createFile(path string) error {
 func openFile(ctx context.Context, f file, opts Options) (*engine, error) {
 	var s *session
 	err := whileBusy(opts.LockTimeout, func() (err error) { // others may be making it a database
-		if s, err = connect(ctx, f.writable()); err != nil {
+		if s, err = connect(ctx, f.path, f.writable()); err != nil {
 			return err
 		}
 		if err = migrate(ctx, s); err == nil {
-			err = s.tryToWrite(ctx)
+			err = s.tryToWrite()
 		}
 		if err != nil {
 			err = errors.Join(err, s.close())
@@ -187,6 +199,7 @@ func openFile(ctx context.Context, f file, opts Options) (*engine, error) {
 	if err := e.health.watch(f); err != nil {
 		return nil, errors.Join(openError(f.path, err), s.close())
 	}
+	e.health.connected()
 	e.writer, e.readers = newWriter(f, s, &e.health, opts), newReaders(f, &e.health, opts.LockTimeout)
 	go e.writer.run()
 	return e, nil
@@ -209,13 +222,13 @@ func migrate(ctx context.Context, s *session) error {
 
 // tryToWrite returns an error where nothing can be written: SQLite opens such a
 // file for reading. Whether another process holds the lock does not matter.
-func (s *session) tryToWrite(ctx context.Context) error {
+func (s *session) tryToWrite() error {
 	if err := s.exec(`BEGIN IMMEDIATE`); isBusy(err) {
 		return nil
 	} else if err != nil {
 		return err
 	}
-	return errors.Join(rewrite(ctx, s), s.exec(`ROLLBACK`))
+	return errors.Join(s.advance(), s.exec(`ROLLBACK`))
 }
 
 // openToRead opens an existing file for readers alone.
@@ -224,8 +237,14 @@ func openToRead(ctx context.Context, path string, opts Options) (*engine, error)
 	if err != nil {
 		return nil, err
 	}
+	if _, err := settleLog(path, false); err != nil {
+		return nil, openError(path, err)
+	}
 	f := file{path: path}
 	e := &engine{file: f, lockTimeout: opts.LockTimeout}
+	if err := e.health.watch(f); err != nil {
+		return nil, openError(path, err)
+	}
 	e.readers = newReaders(f, &e.health, opts.LockTimeout)
 	err = e.readers.view(ctx, func(ctx context.Context, q sqlstore.Querier) error {
 		if done, err := sqlstore.UpToDate(ctx, q, dialect{}); done || err != nil {
@@ -239,6 +258,7 @@ func openToRead(ctx context.Context, path string, opts Options) (*engine, error)
 	if err != nil {
 		return nil, errors.Join(openError(path, err), e.Close())
 	}
+	e.health.connected()
 	return e, nil
 }
 
@@ -285,10 +305,15 @@ func (e *engine) Update(ctx context.Context, fn func(context.Context, sqlstore.Q
 // Close implements sqlstore.Engine.
 func (e *engine) Close() (err error) {
 	e.close.Do(func() {
-		err = e.readers.close()
 		if e.writer != nil {
-			err = errors.Join(err, e.writer.close())
+			e.writer.stop()
 		}
+		closed, lost := e.health.closing()
+		err = errors.Join(lost, e.readers.close())
+		if e.writer != nil {
+			err = errors.Join(err, e.writer.close(lost == nil))
+		}
+		err = errors.Join(err, closed(), e.health.handle.release())
 		if e.remove != nil {
 			err = errors.Join(err, e.remove())
 		}

@@ -2,9 +2,11 @@ package sqlite
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -129,7 +131,7 @@ func alter(t *testing.T, path, statement string) {
 	if _, err := prepareFile(path); err != nil {
 		t.Fatal(err)
 	}
-	s, err := connect(t.Context(), file{path: path}.writable())
+	s, err := connect(t.Context(), path, file{path: path}.writable())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,12 +145,12 @@ func TestNewerSchema(t *testing.T) {
 	if err := openStore(t, path, Options{}).Close(); err != nil {
 		t.Fatal(err)
 	}
-	alter(t, path, `PRAGMA user_version = 4711`)
+	alter(t, path, `PRAGMA user_version = 211`)
 	_, err := Open(t.Context(), path, Options{})
 	if !errors.Is(err, store.ErrNewerSchema) {
 		t.Fatalf("Open = %v, want ErrNewerSchema", err)
 	}
-	for _, want := range []string{path, "version 4711", "knows up to", "run the newer version"} {
+	for _, want := range []string{path, "version 211", "knows up to", "run the newer version"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q does not say %q", err, want)
 		}
@@ -174,7 +176,17 @@ func TestUpgrade(t *testing.T) {
 		INSERT INTO workspaces VALUES ('workspace', 'account', 'Default', 1, 1);
 		INSERT INTO domains VALUES ('domain', 'account', 'workspace', 'a.example', 'active', '', 0, 1, 0, NULL, '', '', '{}', '[]', '{}', '', 1, 1);
 		INSERT INTO mailboxes VALUES ('mailbox', 'account', 'domain', 'ada', 'Ada', 'Lovelace', 'active', '', 0, 1, 0, '[]', 'ada', 1, 1);
-		INSERT INTO dns_records VALUES (7, 'account', 'domain', '@', 'TXT', 'x', 60, NULL, 0, 1, 1);
+		INSERT INTO dns_records VALUES (7, 'account', 'domain', '@', 'TXT', 'x', 60, NULL, 0, 1, 1),
+			(8, 'account', 'domain', '@', 'TXT', 'v=spf1 -all', 60, NULL, 1, 2, 2), (9, 'account', 'domain', '@', 'MX', 'mx.example', 60, 10, 1, 3, 3),
+			(10, 'account', 'domain', '@', 'TXT', 'V=SPF1 mx -all', 60, NULL, 0, 4, 4);
+		INSERT INTO master_passwords VALUES ('p1', 'account', 'ΟΔΟΣ', 'account', 'account', '', 'οδοσ', 1, 1), ('p2', 'account', 'Οδος', 'account', 'account', '', 'οδος', 2, 2);
+		INSERT INTO workspaces VALUES ('w2', 'account', 'Große', 2, 2);
+		INSERT INTO mailboxes VALUES ('m2', 'account', 'domain', 'bob', 'STRAßE', 'ΟΔΟΣ', 'active', '', 0, 1, 0, '[]', 'bob@a.example' || char(10) || 'straße οδος', 2, 2);
+		INSERT INTO dedicated_ip_options VALUES ('option', 'account', 'EU', 'dedicated', 'DE', 0, '["192.0.2.1","192.0.2.2"]', 1, 1),
+			('option2', 'account', 'EU2', 'dedicated', 'DE', 0, '["192.0.2.1","192.0.2.2"]', 2, 2);
+		INSERT INTO dedicated_ips VALUES ('ip2', 'account', 'option2', 'second', 'dedicated', 'active', '', 0, 0, 'DE', '[{"ip":"192.0.2.1"}]', 2, 2),
+			('ip1', 'account', 'option', 'first', 'dedicated', 'active', '', 0, 0, 'DE', '[{"ip":"192.0.2.1"}]', 1, 1);
+		INSERT INTO dedicated_ip_claims VALUES ('option2', '192.0.2.1', 'ip2'), ('option', '192.0.2.1', 'ip1');
 		INSERT INTO idempotent_answers VALUES (x'01', x'02', x'03', 4102444800000000);`)
 
 	s := openStore(t, path, Options{})
@@ -184,16 +196,57 @@ func TestUpgrade(t *testing.T) {
 			t.Errorf("a search finds %d domains", total)
 		}
 		record, notRead := r.DNSRecord(accountID, 7)
-		kept, notKept := r.IdempotentAnswer([]byte{1}, time.UnixMicro(1))
-		if record.Value != "x" || kept.Delivered {
-			t.Errorf("the record is %+v, the kept answer %+v", record, kept)
+		if _, err := r.IdempotencyRecord([]byte{1}, time.UnixMicro(1)); record.Value != "x" || !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("the record is %+v; a replayed response of the old format: %v", record, err)
 		}
-		return errors.Join(err, notRead, notKept)
+		return errors.Join(err, notRead)
 	}); err != nil {
 		t.Error(err)
 	}
-	if got := addresses(t, s); !slices.Equal(got, []string{"ada"}) {
+	if got := addresses(t, s); !slices.Equal(got, []string{"ada", "bob"}) {
 		t.Errorf("the mailboxes are %q", got)
+	}
+	// Names that differ in case only are found, and taken.
+	if err := s.View(t.Context(), func(r store.Reader) error {
+		_, passwords, err := r.MasterPasswords(accountID, store.ScopedFilter{Search: "οδος"}, store.Slice{Limit: 10})
+		_, mailboxes, err2 := r.Mailboxes(accountID, store.MailboxFilter{Search: "STRASSE Οδ"}, store.Slice{Limit: 10})
+		if passwords != 2 || mailboxes != 1 {
+			t.Errorf("a search finds %d passwords and %d mailboxes", passwords, mailboxes)
+		}
+		return errors.Join(err, err2)
+	}); err != nil {
+		t.Error(err)
+	}
+	err = s.Update(t.Context(), func(tx store.Tx) error {
+		return tx.CreateWorkspace(&store.Workspace{ID: "w3", AccountID: accountID, Name: "GROSSE"})
+	})
+	if exists, ok := errors.AsType[*store.ExistsError](err); !ok || exists.ID != "w2" {
+		t.Errorf("a workspace of the same name: %v", err)
+	}
+	// The customer's SPF record replaces the system-managed one.
+	var shown []int64
+	if err := s.View(t.Context(), func(r store.Reader) error {
+		records, _, err := r.DNSRecords(accountID, store.DNSRecordFilter{}, store.Slice{Limit: 10})
+		for _, record := range records {
+			shown = append(shown, record.ID)
+		}
+		return err
+	}); err != nil || !slices.Equal(shown, []int64{7, 9, 10}) {
+		t.Errorf("the records %v are shown: %v", shown, err)
+	}
+	// An address that was claimed twice is not free before both have let it go.
+	claim := store.DedicatedIP{ID: "ip3", AccountID: accountID, OptionID: "option", Addresses: []store.IPAddress{{IP: "192.0.2.1"}}}
+	for _, holder := range []string{"ip1", "ip2"} {
+		err := s.Update(t.Context(), func(tx store.Tx) error { return tx.CreateDedicatedIP(&claim) })
+		if exists, ok := errors.AsType[*store.ExistsError](err); !ok || exists.ID != holder {
+			t.Errorf("claiming an address that %s has: %v", holder, err)
+		}
+		if err := s.Update(t.Context(), func(tx store.Tx) error { return tx.DeleteDedicatedIP(accountID, holder) }); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := s.Update(t.Context(), func(tx store.Tx) error { return tx.CreateDedicatedIP(&claim) }); err != nil {
+		t.Error(err)
 	}
 	if err := s.Update(t.Context(), func(tx store.Tx) error { return errors.Join(tx.MarkDelivered([][]byte{{1}}), tx.Clear()) }); err != nil {
 		t.Errorf("the upgraded store: %v", err)
@@ -297,4 +350,72 @@ func TestBackup(t *testing.T) {
 		t.Errorf("the backup has %q", got)
 	}
 	check(t, restored)
+}
+
+// migrated makes a database of the schema before a migration, whose file name
+// holds the word.
+func migrated(t *testing.T, path, before string) {
+	t.Helper()
+	names, err := fs.Glob(dialect{}.Migrations(), "*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range names {
+		if strings.Contains(name, before) {
+			alter(t, path, fmt.Sprintf(`PRAGMA user_version = %d`, i))
+			return
+		}
+		text, err := fs.ReadFile(dialect{}.Migrations(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		alter(t, path, string(text))
+	}
+	t.Fatalf("no migration %q in %q", before, names)
+}
+
+// TestUpgradeAliases moves the aliases of old mailboxes into the table where they
+// are unique. A primary address wins over an alias, and an older mailbox's alias
+// over a newer one's.
+func TestUpgradeAliases(t *testing.T) {
+	path := newPath(t)
+	migrated(t, path, "addresses")
+	alter(t, path, `
+		INSERT INTO accounts VALUES ('account', 'active', 'p', 0, '', 0, 1, 1);
+		INSERT INTO workspaces VALUES ('workspace', 'account', 'Default', 1, 1);
+		INSERT INTO domains VALUES ('domain', 'account', 'workspace', 'a.example', 'active', '', 0, 1, 0, NULL, '', '', '{}', '[]', '{}', '', 1, 1, '');
+		INSERT INTO domains VALUES ('other', 'account', 'workspace', 'b.example', 'active', '', 0, 1, 0, NULL, '', '', '{}', '[]', '{}', '', 2, 2, '');
+		INSERT INTO mailboxes VALUES ('new', 'account', 'domain', 'new', 'A', 'B', 'active', '', 0, 1, 0,
+			'[{"alias":"info@a.example","is_catch_all":false},{"alias":"new@b.example","is_catch_all":true}]', 'new', 2, 2);
+		INSERT INTO mailboxes VALUES ('ada', 'account', 'domain', 'ada', 'A', 'B', 'active', '', 0, 1, 0,
+			'[{"alias":"new@a.example","is_catch_all":false},{"alias":"info@a.example","is_catch_all":true},{"alias":"ada@nowhere.example","is_catch_all":false}]', 'ada', 1, 1);
+		INSERT INTO mailboxes VALUES ('bob', 'account', 'other', 'ada', 'A', 'B', 'active', '', 0, 1, 0, '', 'bob', 3, 3);
+		INSERT INTO mailboxes VALUES ('eve', 'account', 'other', 'eve', 'A', 'B', 'active', '', 0, 1, 0,
+			'[{"alias":"eve@b.example","is_catch_all":false}]', 'eve', 4, 4);`)
+
+	s := openStore(t, path, Options{})
+	want := map[string][]store.MailboxAlias{
+		"ada": {{Alias: "info@a.example", IsCatchAll: true}},
+		"new": {{Alias: "new@b.example", IsCatchAll: true}},
+		"bob": nil, "eve": nil,
+	}
+	owners := map[string]string{
+		"ada@a.example": "ada", "info@a.example": "ada", "new@a.example": "new", "new@b.example": "new", "ada@b.example": "bob", "eve@b.example": "eve",
+	}
+	if err := s.View(t.Context(), func(r store.Reader) error {
+		for id, aliases := range want {
+			if m, err := r.Mailbox("account", id); err != nil || !reflect.DeepEqual(m.Aliases, aliases) {
+				t.Errorf("mailbox %s: %+v, %v; want the aliases %v", id, m, err, aliases)
+			}
+		}
+		for address, id := range owners {
+			local, domain, _ := strings.Cut(address, "@")
+			if m, err := r.MailboxByAddress("account", local, domain); err != nil || m.ID != id {
+				t.Errorf("%s: %+v, %v; want %s", address, m, err, id)
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -85,11 +85,12 @@ func (w *writer) group(u *update) {
 	}
 	var kept []*update
 	var err error
+	wrote := false
 	end := time.Now().Add(maxGroupTime)
 	for n := 1; u != nil; n++ {
 		var ok bool
 		if ok, err = w.runOne(u); ok {
-			kept = append(kept, u)
+			kept, wrote = append(kept, u), wrote || u.wrote
 		}
 		if err != nil || n == w.maxGroup || time.Now().After(end) {
 			break
@@ -97,13 +98,16 @@ func (w *writer) group(u *update) {
 		u = w.next()
 	}
 	if err == nil {
-		err = w.commit()
+		err = w.commit(wrote)
 	}
 	if err != nil && !w.rolledBack(err) {
 		w.abandon()
 	}
 	for _, u := range kept {
 		u.finish(err)
+	}
+	if err == nil && wrote {
+		w.checkpointIfLong()
 	}
 }
 
@@ -153,11 +157,14 @@ func (w *writer) runOne(u *update) (kept bool, err error) {
 
 // begin takes the write lock, and waits for other processes that hold it.
 func (w *writer) begin() error {
+	if err := w.health.checkContent(); err != nil {
+		return err
+	}
 	if w.session == nil {
 		if err := w.health.check(); err != nil {
 			return err
 		}
-		s, err := connect(context.Background(), w.file.writable())
+		s, err := connect(context.Background(), w.file.path, w.file.writable())
 		if err != nil {
 			return openError(w.file.path, err)
 		}
@@ -175,43 +182,101 @@ func (w *writer) begin() error {
 	return nil
 }
 
-// commit makes the group durable, in a file that is still there.
-func (w *writer) commit() error {
+// commit makes the group durable, in a file that is still there and was not replaced
+// meanwhile.
+func (w *writer) commit(wrote bool) error {
 	if err := w.health.check(); err != nil {
 		return err
+	}
+	if !wrote {
+		// Not COMMIT, which would write the pages that failed updates have changed and
+		// changed back, without a new generation.
+		return w.session.exec(`ROLLBACK`)
+	}
+	if err := w.session.advance(); err != nil {
+		return fmt.Errorf("commit: %w", err)
 	}
 	if err := whileBusy(w.lockTimeout, func() error { return w.session.exec(`COMMIT`) }); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
+	w.health.committed(false)
+	if err := w.health.checkContent(); err != nil {
+		return &tooLateError{err}
+	}
 	return nil
+}
+
+// tooLateError reports that a file was lost while a transaction was committed to it.
+type tooLateError struct{ error }
+
+func (e *tooLateError) Unwrap() error { return e.error }
+
+// checkpointFrames is from which length on the log is moved into the file.
+const checkpointFrames = 1000
+
+// checkpointIfLong moves the log into the file. SQLite would do that by itself, but
+// without a look at the file. What fails is tried again after the next commit.
+func (w *writer) checkpointIfLong() {
+	frames, moved, err := w.session.checkpoint(`NOOP`)
+	if err != nil || frames < checkpointFrames || moved == frames || w.health.check() != nil {
+		return
+	}
+	w.health.duringCheckpoint(func() {
+		if frames, moved, err := w.session.checkpoint(`PASSIVE`); err == nil && moved == frames {
+			w.health.committed(true)
+		}
+	})
+}
+
+// checkpoint runs a checkpoint and returns how many frames the log has and how many
+// of them are in the file.
+func (s *session) checkpoint(mode string) (frames, moved int, err error) {
+	rows, err := s.QueryContext(context.Background(), `PRAGMA wal_checkpoint(`+mode+`)`)
+	if err != nil {
+		return 0, 0, err
+	}
+	var busy int
+	for rows.Next() {
+		err = rows.Scan(&busy, &frames, &moved)
+	}
+	return frames, moved, errors.Join(err, rows.Close(), rows.Err())
 }
 
 // rolledBack keeps the connection to a file that is lost, since it may be the
 // last that has it.
 func (w *writer) rolledBack(err error) bool {
+	if _, committed := errors.AsType[*tooLateError](err); committed {
+		return true
+	}
 	return errors.Is(err, store.ErrUnavailable) && w.session.exec(`ROLLBACK`) == nil
 }
 
 // abandon gives up a transaction with its connection, whose state is not known.
 func (w *writer) abandon() {
-	w.health.disconnecting()
-	_ = w.session.close() // which can't make it worse
+	closed, _ := w.health.closing()
+	_ = errors.Join(w.session.close(), closed()) // which can't make it worse
 	w.session = nil
 }
 
-// close waits for the updates under way, the waiting ones too, and moves the log
-// into the file as far as other processes let it.
-func (w *writer) close() error {
+// stop waits for the updates under way, the waiting ones too.
+func (w *writer) stop() {
 	w.underWay.Lock()
 	defer w.underWay.Unlock()
 	w.closed = true
 	close(w.updates)
 	<-w.stopped
+}
+
+// close closes the connection, and before moves the log into the file as far as other
+// processes let it, if it may.
+func (w *writer) close(mayCheckpoint bool) error {
 	if w.session == nil {
 		return nil
 	}
-	w.health.disconnecting()
-	err := w.session.exec(`PRAGMA wal_checkpoint(TRUNCATE)`)
+	if !mayCheckpoint {
+		return w.session.close()
+	}
+	_, _, err := w.session.checkpoint(`TRUNCATE`)
 	if isBusy(err) {
 		err = nil
 	}

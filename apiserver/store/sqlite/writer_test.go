@@ -175,7 +175,7 @@ func TestFailedStatement(t *testing.T) {
 // it.
 func lock(t *testing.T, s *Store) (release func()) {
 	t.Helper()
-	other, err := connect(t.Context(), s.engine.writer.file.writable())
+	other, err := connect(t.Context(), s.engine.writer.file.path, s.engine.writer.file.writable())
 	if err != nil {
 		t.Fatal(err)
 	}

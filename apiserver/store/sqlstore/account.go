@@ -15,6 +15,7 @@ var accounts = of(kind[store.Account]{
 var workspaces = of(kind[store.Workspace]{
 	table:   "workspaces",
 	columns: []string{"id", "account_id", "name", "created_at", "updated_at"},
+	written: []string{"folded_name"},
 	fields: func(w *store.Workspace) []any {
 		return []any{&w.ID, &w.AccountID, &w.Name, micros{&w.CreatedAt}, micros{&w.UpdatedAt}}
 	},
@@ -70,8 +71,12 @@ func (t *tx) CreateWorkspace(w *store.Workspace) error {
 		return err
 	}
 	w.CreatedAt, w.UpdatedAt = at, at
-	if ok, err := insert(t, workspaces, w); ok || err != nil {
+	folded := searchText(w.Name)
+	if err := t.taken(`SELECT id FROM workspaces WHERE account_id = $1 AND folded_name = $2`, w.AccountID, folded); err != nil {
 		return err
 	}
-	return t.exists(workspaces.table, w.ID, `account_id = $1 AND name = $2`, w.AccountID, w.Name)
+	if ok, err := insert(t, workspaces, w, folded); ok || err != nil {
+		return err
+	}
+	return &store.ExistsError{ID: w.ID}
 }

@@ -5,11 +5,11 @@ import "fmt"
 // Tables returns the tables of the schema, each before those that it refers to.
 func Tables() []string {
 	return []string{
-		dnsRecords.table, mailboxes.table, "domain_tags", domains.table,
+		dnsRecords.table, "addresses", mailboxes.table, "domain_tags", domains.table,
 		"dedicated_ip_claims", dedicatedIPs.table, dedicatedIPOptions.table,
-		forwardingRules.table, masterPasswords.table, authorizations.table, serviceAccounts.table,
+		mailQueue.table, messageLimits, forwardingRules.table, masterPasswords.table, authorizations.table, serviceAccounts.table,
 		workspaces.table, feedback.table, accounts.table,
-		auditEntries.table, idempotentAnswers.table,
+		auditEntries.table, idempotencyRecords.table,
 	}
 }
 

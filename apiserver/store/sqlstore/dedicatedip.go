@@ -47,7 +47,7 @@ func (r *reader) DedicatedIPOption(accountID, id string) (store.DedicatedIPOptio
 	if err != nil {
 		return o, err
 	}
-	o.Claimed, err = r.claimed(id)
+	o.Claimed, err = r.claimed(o.Addresses)
 	return o, err
 }
 
@@ -58,15 +58,18 @@ func (r *reader) DedicatedIPOptions(accountID string, s store.Slice) ([]store.De
 		return nil, 0, err
 	}
 	for i := range options { // an account has few
-		if options[i].Claimed, err = r.claimed(options[i].ID); err != nil {
+		if options[i].Claimed, err = r.claimed(options[i].Addresses); err != nil {
 			return nil, 0, err
 		}
 	}
 	return options, total, nil
 }
 
-func (r *reader) claimed(optionID string) ([]string, error) {
-	return column[string](r, `SELECT address FROM dedicated_ip_claims WHERE option_id = $1 ORDER BY address`, optionID)
+// claimed returns which of some addresses any account has claimed.
+func (r *reader) claimed(addresses []string) ([]string, error) {
+	w := r.anywhere()
+	w.and(w.in(`address`, addresses))
+	return column[string](r, `SELECT DISTINCT address FROM dedicated_ip_claims`+w.text.String()+` ORDER BY address`, w.args...)
 }
 
 // DomainsOfDedicatedIP implements store.DedicatedIPReader.
@@ -83,8 +86,7 @@ func (t *tx) CreateDedicatedIP(d *store.DedicatedIP) error {
 	}
 	d.CreatedAt, d.UpdatedAt = at, at
 	for _, a := range d.Addresses {
-		if err := t.taken(`SELECT dedicated_ip_id FROM dedicated_ip_claims WHERE option_id = $1 AND address = $2`,
-			d.OptionID, a.IP); err != nil {
+		if err := t.claimedBy(a.IP); err != nil {
 			return err
 		}
 	}
@@ -98,15 +100,33 @@ func (t *tx) CreateDedicatedIP(d *store.DedicatedIP) error {
 	return t.claim(d)
 }
 
-// claim takes the addresses of a dedicated IP from its option.
+// claim takes the addresses of a dedicated IP. Another account may claim one at the
+// same time where the engine lets two transactions run beside each other: the
+// primary key decides, and the dedicated IP that comes second is undone.
 func (t *tx) claim(d *store.DedicatedIP) error {
 	for _, a := range d.Addresses {
-		if _, err := t.exec(`INSERT INTO dedicated_ip_claims (option_id, address, dedicated_ip_id)
-			VALUES ($1, $2, $3)`, d.OptionID, a.IP, d.ID); err != nil {
+		n, err := t.exec(`INSERT INTO dedicated_ip_claims (address, dedicated_ip_id) VALUES ($1, $2)
+			ON CONFLICT DO NOTHING`, a.IP, d.ID)
+		if err != nil {
 			return fmt.Errorf("claim %s: %w", a.IP, err)
+		}
+		if n == 0 {
+			if err := t.DeleteDedicatedIP(d.AccountID, d.ID); err != nil {
+				return err
+			}
+			if err := t.claimedBy(a.IP); err != nil {
+				return err
+			}
+			return &store.ExistsError{ID: d.ID}
 		}
 	}
 	return nil
+}
+
+// claimedBy returns the *store.ExistsError for the dedicated IP, of whichever
+// account, that has an address.
+func (t *tx) claimedBy(address string) error {
+	return t.taken(`SELECT dedicated_ip_id FROM dedicated_ip_claims WHERE address = $1 ORDER BY duplicate`, address)
 }
 
 // DeleteDedicatedIP implements store.DedicatedIPWriter. The schema deletes its

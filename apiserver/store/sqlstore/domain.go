@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
@@ -23,12 +24,18 @@ var domains = of(kind[store.Domain]{
 
 // Domain implements store.DomainReader.
 func (r *reader) Domain(accountID, id string) (store.Domain, error) {
-	return one(r, domains, r.where(accountID).and(`t.id = ?`, id))
+	return one(r, domains, r.where(accountID).and(`t.id = ?`, id).paid())
 }
 
 // DomainByName implements store.DomainReader.
 func (r *reader) DomainByName(accountID, name string) (store.Domain, error) {
-	return one(r, domains, r.where(accountID).and(`t.name = ?`, name))
+	return one(r, domains, r.where(accountID).and(`t.name = ?`, name).paid())
+}
+
+// DomainTaken implements store.DomainReader.
+func (r *reader) DomainTaken(name string) (bool, error) {
+	owners, err := all(r, domains, r.anywhere().and(`t.name = ?`, name).paid())
+	return len(owners) > 0, err
 }
 
 // Domains implements store.DomainReader.
@@ -41,13 +48,22 @@ func (r *reader) Domains(accountID string, f store.DomainFilter, s store.Slice) 
 	if f.Within.Restricted {
 		w.and(`(` + w.in(`t.id`, f.Within.Domains) + ` OR ` + w.in(`t.workspace_id`, f.Within.Workspaces) + `)`)
 	}
-	return page(r, domains, w, s)
+	return page(r, domains, w.paid(), s)
 }
 
 // DomainsOfPurchase implements store.DomainReader.
 func (r *reader) DomainsOfPurchase(batchID string) ([]store.Domain, error) {
 	// An empty id is that of no purchase, and is not in the index.
-	return all(r, domains, r.anywhere().and(`t.purchase_batch_id = ? AND t.purchase_batch_id <> ''`, batchID))
+	return all(r, domains, r.anywhere().and(`t.purchase_batch_id = ? AND t.purchase_batch_id <> ''`, batchID).paid())
+}
+
+// HideUnpaid implements store.DomainReader.
+func (r *reader) HideUnpaid(before time.Time) { r.unpaidBefore = before }
+
+// UnpaidDomains implements store.DomainReader.
+func (r *reader) UnpaidDomains(accountID, name string, before time.Time) ([]store.Domain, error) {
+	return all(r, domains, (&where{dialect: r.dialect}).and(`t.`+unpaid).and(`t.created_at <= ?`, micros{&before}).
+		equal(`t.account_id`, accountID).equal(`t.name`, name))
 }
 
 // MailboxCount implements store.DomainReader.
@@ -110,13 +126,24 @@ func (t *tx) indexTags(d *store.Domain) error {
 
 // DeleteDomain implements store.DomainWriter. The schema deletes the tags and
 // the DNS records with it.
-func (t *tx) DeleteDomain(accountID, id string) error {
+func (t *tx) DeleteDomain(accountID, id string, at time.Time) (affected store.Affected, err error) {
 	clear(t.domains)
+	d, err := t.Domain(accountID, id)
+	if err != nil {
+		return affected, err
+	}
 	for _, table := range []string{masterPasswords.table, forwardingRules.table} {
 		if _, err := t.exec(`DELETE FROM `+table+` WHERE account_id = $1 AND scope_type = $2 AND scope_id = $3`,
 			accountID, store.ScopeDomain, id); err != nil {
-			return fmt.Errorf("delete in %s: %w", table, err)
+			return affected, fmt.Errorf("delete in %s: %w", table, err)
 		}
 	}
-	return t.change(`DELETE FROM domains WHERE account_id = $1 AND id = $2`, accountID, id)
+	var aliases []string
+	if affected.Mailboxes, aliases, err = t.deleteAliasesIn(d, at); err != nil {
+		return affected, err
+	}
+	if affected.Forwarding, err = t.releaseForwarding(accountID, aliases, at); err != nil {
+		return affected, err
+	}
+	return affected, t.change(`DELETE FROM domains WHERE account_id = $1 AND id = $2`, accountID, id)
 }

@@ -1,6 +1,13 @@
 package sqlstore
 
-import "github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
 
 var forwardingRules = of(kind[store.Forwarding]{
 	table: "forwarding_rules",
@@ -16,7 +23,7 @@ var forwardingRules = of(kind[store.Forwarding]{
 
 // Forwarding implements store.ForwardingReader.
 func (r *reader) Forwarding(accountID, id string) (store.Forwarding, error) {
-	return one(r, forwardingRules, r.where(accountID).and(`t.id = ?`, id))
+	return one(r, forwardingRules, r.where(accountID).and(`t.id = ?`, id).inPaid(`t.scope_id`))
 }
 
 // ForwardingByLink implements store.ForwardingReader.
@@ -31,7 +38,7 @@ func (r *reader) ForwardingByLink(linkHash []byte) (store.Forwarding, error) {
 func (r *reader) ForwardingRules(
 	accountID string, f store.ForwardingFilter, s store.Slice,
 ) ([]store.Forwarding, int, error) {
-	w := r.where(accountID).scoped(f.ScopedFilter).searchNames(`t.search_text`, f.Search)
+	w := r.where(accountID).scoped(f.ScopedFilter).searchNames(`t.search_text`, f.Search).inPaid(`t.scope_id`)
 	if f.VerificationState != "" {
 		// The same cases as in store.Forwarding.VerificationState.
 		w.and(`CASE WHEN t.internal THEN '`+store.VerificationInternal+`'
@@ -71,6 +78,35 @@ func (t *tx) UpdateForwarding(f store.Forwarding) error {
 		f.TargetEmail, namesText(f.TargetEmail), f.Enabled, f.Internal,
 		f.LinkHash, micros{&f.SentAt}, micros{&f.ExpiresAt}, micros{&f.VerifiedAt}, micros{&f.UpdatedAt},
 		f.AccountID, f.ID)
+}
+
+// releaseForwarding makes the internal rules to addresses that are deleted
+// pending, and returns them.
+func (t *tx) releaseForwarding(accountID string, addresses []string, at time.Time) (released []store.Forwarding, err error) {
+	for _, address := range addresses { // one by one, so that each is a search in the index
+		w := t.where(accountID).and(`t.internal`).and(`t.target_email = ?`, address)
+		// Without an ORDER BY, for which SQLite would walk all rules of the account.
+		rules, err := collect(&t.reader, forwardingRules, forwardingRules.selection+` FROM forwarding_rules t`+w.text.String(), w.args)
+		if err != nil {
+			return nil, err
+		}
+		if len(rules) == 0 {
+			continue
+		}
+		// The link and the times of a verification are not set in an internal rule.
+		if _, err := t.exec(`UPDATE forwarding_rules AS t SET internal = `+w.bind(false)+`, updated_at = `+w.bind(micros{&at})+
+			w.text.String(), w.args...); err != nil {
+			return nil, fmt.Errorf("release forwarding rules: %w", err)
+		}
+		for _, f := range rules {
+			f.Internal, f.UpdatedAt = false, at
+			released = append(released, f)
+		}
+	}
+	slices.SortFunc(released, func(a, b store.Forwarding) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+	})
+	return released, nil
 }
 
 // DeleteForwarding implements store.ForwardingWriter.

@@ -25,12 +25,13 @@ var mailboxes = of(kind[store.Mailbox]{
 
 // Mailbox implements store.MailboxReader.
 func (r *reader) Mailbox(accountID, id string) (store.Mailbox, error) {
-	return one(r, mailboxes, r.where(accountID).and(`t.id = ?`, id))
+	return one(r, mailboxes, r.where(accountID).and(`t.id = ?`, id).inPaid(`t.domain_id`))
 }
 
 // MailboxByAddress implements store.MailboxReader.
 func (r *reader) MailboxByAddress(accountID, localPart, domainName string) (store.Mailbox, error) {
-	return one(r, mailboxes, r.where(accountID).and(`t.local_part = ?`, localPart).and(`d.name = ?`, domainName))
+	return one(r, mailboxes, r.where(accountID).and(`t.id = (SELECT a.mailbox_id FROM addresses a JOIN domains ad ON ad.id = a.domain_id
+		WHERE ad.name = ? AND a.local_part = ?)`, domainName, localPart).inPaid(`t.domain_id`))
 }
 
 // Mailboxes implements store.MailboxReader.
@@ -73,7 +74,7 @@ func (r *reader) mailboxesWhere(accountID string, f store.MailboxFilter) *where 
 	if f.After.ID != "" {
 		w.and(`(t.created_at, t.id) > (?, ?)`, micros{&f.After.CreatedAt}, f.After.ID)
 	}
-	return w.state(f.Status, f.Now).searchNames(`t.search_text`, f.Search).withinDomains(`t.domain_id`, f.Within)
+	return w.state(f.Status, f.Now).searchNames(`t.search_text`, f.Search).withinDomains(`t.domain_id`, f.Within).inPaid(`t.domain_id`)
 }
 
 // CreateMailbox implements store.MailboxWriter.
@@ -86,12 +87,18 @@ func (t *tx) CreateMailbox(m *store.Mailbox) error {
 	if err != nil {
 		return err
 	}
-	m.CreatedAt, m.UpdatedAt = at, at
-	m.DomainName, m.WorkspaceID, m.WorkspaceName = d.name, d.workspaceID, d.workspaceName
-	if ok, err := insert(t, mailboxes, m, mailboxSearchText(m)); ok || err != nil {
+	addresses, err := t.addressKeys(m)
+	if err != nil {
 		return err
 	}
-	return t.exists(mailboxes.table, m.ID, `domain_id = $1 AND local_part = $2`, m.DomainID, m.LocalPart)
+	m.CreatedAt, m.UpdatedAt = at, at
+	m.DomainName, m.WorkspaceID, m.WorkspaceName = d.name, d.workspaceID, d.workspaceName
+	if ok, err := insert(t, mailboxes, m, mailboxSearchText(m)); err != nil {
+		return err
+	} else if !ok {
+		return &store.ExistsError{ID: m.ID}
+	}
+	return t.addAddresses(m, addresses)
 }
 
 // RenameMailbox implements store.MailboxWriter.
@@ -107,8 +114,24 @@ func (t *tx) RenameMailbox(accountID, id, firstName, lastName string, at time.Ti
 }
 
 // DeleteMailbox implements store.MailboxWriter.
-func (t *tx) DeleteMailbox(accountID, id string) error {
-	return t.change(`DELETE FROM mailboxes WHERE account_id = $1 AND id = $2`, accountID, id)
+func (t *tx) DeleteMailbox(accountID, id string, at time.Time) (affected store.Affected, err error) {
+	m, err := t.Mailbox(accountID, id)
+	if err != nil {
+		return affected, err
+	}
+	keys, err := t.addressKeys(&m)
+	if err != nil {
+		return affected, err
+	}
+	if err := t.removeMailbox(&m, keys); err != nil {
+		return affected, err
+	}
+	addresses := []string{m.Address()}
+	for _, a := range m.Aliases {
+		addresses = append(addresses, a.Alias)
+	}
+	affected.Forwarding, err = t.releaseForwarding(accountID, addresses, at)
+	return affected, err
 }
 
 // mailboxSearchText is what a search looks in. A domain's name never changes.

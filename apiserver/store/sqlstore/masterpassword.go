@@ -19,14 +19,14 @@ var masterPasswords = of(kind[store.MasterPassword]{
 
 // MasterPassword implements store.MasterPasswordReader.
 func (r *reader) MasterPassword(accountID, id string) (store.MasterPassword, error) {
-	return one(r, masterPasswords, r.where(accountID).and(`t.id = ?`, id))
+	return one(r, masterPasswords, r.where(accountID).and(`t.id = ?`, id).inPaid(`t.scope_id`))
 }
 
 // MasterPasswords implements store.MasterPasswordReader.
 func (r *reader) MasterPasswords(
 	accountID string, f store.ScopedFilter, s store.Slice,
 ) ([]store.MasterPassword, int, error) {
-	return page(r, masterPasswords, r.where(accountID).scoped(f).search(`t.search_text`, f.Search), s)
+	return page(r, masterPasswords, r.where(accountID).scoped(f).search(`t.search_text`, f.Search).inPaid(`t.scope_id`), s)
 }
 
 // CreateMasterPassword implements store.MasterPasswordWriter.
@@ -36,20 +36,24 @@ func (t *tx) CreateMasterPassword(p *store.MasterPassword) error {
 		return err
 	}
 	p.CreatedAt, p.UpdatedAt = at, at
-	if ok, err := insert(t, masterPasswords, p, searchText(p.Name)); ok || err != nil {
+	folded := searchText(p.Name)
+	if err := t.taken(`SELECT id FROM master_passwords
+		WHERE account_id = $1 AND scope_type = $2 AND scope_id = $3 AND search_text = $4`,
+		p.AccountID, p.Scope.Type, p.Scope.ID, folded); err != nil {
 		return err
 	}
-	return t.exists(masterPasswords.table, p.ID,
-		`account_id = $1 AND scope_type = $2 AND scope_id = $3 AND name = $4`,
-		p.AccountID, p.Scope.Type, p.Scope.ID, p.Name)
+	if ok, err := insert(t, masterPasswords, p, folded); ok || err != nil {
+		return err
+	}
+	return &store.ExistsError{ID: p.ID}
 }
 
 // RenameMasterPassword implements store.MasterPasswordWriter.
 func (t *tx) RenameMasterPassword(accountID, id, name string, at time.Time) error {
 	if err := t.taken(`SELECT other.id FROM master_passwords p
 		JOIN master_passwords other ON other.account_id = p.account_id AND other.scope_type = p.scope_type
-			AND other.scope_id = p.scope_id AND other.name = $3 AND other.id <> p.id
-		WHERE p.account_id = $1 AND p.id = $2`, accountID, id, name); err != nil {
+			AND other.scope_id = p.scope_id AND other.search_text = $3 AND other.id <> p.id
+		WHERE p.account_id = $1 AND p.id = $2`, accountID, id, searchText(name)); err != nil {
 		return err
 	}
 	return t.change(`UPDATE master_passwords SET name = $1, search_text = $2, updated_at = $3

@@ -51,8 +51,26 @@ func Migrate(ctx context.Context, q Querier, d Dialect) error {
 		if _, err := q.ExecContext(ctx, string(text)); err != nil {
 			return fmt.Errorf("migrate the schema with %s: %w", name, err)
 		}
+		if fill := fillers[theme(name)]; fill != nil {
+			if err := fill(&tx{reader: reader{ctx: ctx, q: q, dialect: d}}); err != nil {
+				return fmt.Errorf("migrate the data with %s: %w", name, err)
+			}
+		}
 	}
 	return d.SetSchemaVersion(ctx, q, len(files))
+}
+
+// fillers fill in columns that SQL can't compute, after the migration with the
+// theme. They read and write what the schema has at that point.
+var fillers = map[string]func(*tx) error{
+	"dns_purpose":  fillDNSPurposes,
+	"folded_names": fillFoldedNames,
+}
+
+// theme returns the name of a migration without its number.
+func theme(file string) string {
+	_, theme, _ := strings.Cut(strings.TrimSuffix(file, ".sql"), "_")
+	return theme
 }
 
 // migrations returns the names of the dialect's files: number n at n-1.

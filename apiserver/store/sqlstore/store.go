@@ -55,6 +55,8 @@ type reader struct {
 	ctx     context.Context
 	q       Querier
 	dialect Dialect
+	// unpaidBefore is set by HideUnpaid.
+	unpaidBefore time.Time
 }
 
 // tx is a store.Tx.

@@ -48,7 +48,7 @@ func (o optional) Value() (driver.Value, error) {
 
 // Scan implements sql.Scanner.
 func (o optional) Scan(src any) (err error) {
-	*o.text, err = text(src)
+	*o.text, err = textOf(src)
 	return err
 }
 
@@ -60,7 +60,7 @@ func (r rawText) Value() (driver.Value, error) { return string(*r.bytes), nil }
 
 // Scan implements sql.Scanner.
 func (r rawText) Scan(src any) error {
-	s, err := text(src)
+	s, err := textOf(src)
 	*r.bytes = nil
 	if s != "" {
 		*r.bytes = []byte(s)
@@ -83,15 +83,15 @@ func (j asJSON[T]) Value() (driver.Value, error) {
 // Scan implements sql.Scanner.
 func (j asJSON[T]) Scan(src any) error {
 	*j.value = *new(T)
-	s, err := text(src)
+	s, err := textOf(src)
 	if s == "" || err != nil {
 		return err
 	}
 	return json.Unmarshal([]byte(s), j.value)
 }
 
-// text returns a column's text, which is empty for NULL.
-func text(src any) (string, error) {
+// textOf returns a column's text, which is empty for NULL.
+func textOf(src any) (string, error) {
 	switch s := src.(type) {
 	case nil:
 		return "", nil

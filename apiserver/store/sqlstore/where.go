@@ -7,22 +7,30 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/text"
 )
 
 // where collects the conditions of a query. The table is t in all of them.
 type where struct {
 	dialect Dialect
-	text    strings.Builder
-	args    []any
+	// accountID is empty in all accounts; unpaidBefore is the reader's.
+	accountID    string
+	unpaidBefore time.Time
+	text         strings.Builder
+	args         []any
 }
 
 // where starts the conditions of a query in an account.
 func (r *reader) where(accountID string) *where {
-	return r.anywhere().and(`t.account_id = ?`, accountID)
+	w := r.anywhere().and(`t.account_id = ?`, accountID)
+	w.accountID = accountID
+	return w
 }
 
 // anywhere starts the conditions of a query in all accounts.
-func (r *reader) anywhere() *where { return &where{dialect: r.dialect} }
+func (r *reader) anywhere() *where {
+	return &where{dialect: r.dialect, unpaidBefore: r.unpaidBefore}
+}
 
 // bind adds a value and returns its placeholder.
 func (w *where) bind(value any) string {
@@ -100,7 +108,7 @@ var likeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
 // searchText is the form in which texts and terms are compared. Go makes it,
 // because engines differ in what they fold, and SQLite folds only ASCII.
-func searchText(s string) string { return strings.ToLower(s) }
+func searchText(s string) string { return text.Fold(s) }
 
 // namesText is the searchText of a canonical address or domain name, in ASCII
 // and as people write it.
@@ -144,6 +152,27 @@ func (w *where) state(status string, now time.Time) *where {
 	}
 	return w.and(`CASE WHEN t.ready_at > ? THEN t.status_until ELSE t.status END = ?`, micros{&now}, status)
 }
+
+// paid leaves out the domains that are hidden by HideUnpaid.
+func (w *where) paid() *where {
+	if w.unpaidBefore.IsZero() {
+		return w
+	}
+	return w.and(`NOT (t.`+unpaid+` AND t.created_at <= ?)`, micros{&w.unpaidBefore})
+}
+
+// inPaid leaves out what belongs to a domain of the account that is hidden by
+// HideUnpaid, by the column that holds a domain's id.
+func (w *where) inPaid(column string) *where {
+	if w.unpaidBefore.IsZero() {
+		return w
+	}
+	return w.and(column+` NOT IN (SELECT id FROM domains WHERE `+unpaid+` AND account_id = ? AND created_at <= ?)`,
+		w.accountID, micros{&w.unpaidBefore})
+}
+
+// unpaid is the condition of the index of domains that wait for a payment.
+const unpaid = `status = '` + store.DomainUnpaid + `'`
 
 // withinDomains selects what lies in the workspaces and domains by the column
 // that holds a domain's id.

@@ -139,7 +139,7 @@ func testAuditOutlives(h *harness) {
 		Changes: []store.AuditChange{{Action: store.AuditCreated, Type: "mailbox", ID: id}},
 	})
 	h.update(func(tx store.Tx) error {
-		return errors.Join(tx.DeleteMailbox(t.account, id), tx.DeleteDomain(t.account, t.domain))
+		return errors.Join(deleteMailbox(t.account, id)(tx), deleteDomain(t.account, t.domain)(tx))
 	})
 	equal(h, "entries", h.logged(store.AuditFilter{Object: id}), []int64{entry})
 }

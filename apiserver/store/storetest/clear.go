@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -17,8 +18,9 @@ func Fill(t *testing.T, s store.Store) {
 func (h *harness) full(domainName string) tenant {
 	h.Helper()
 	t := h.tenant(domainName)
-	option := h.dedicatedIPOption(t.account, "198.51.100.1")
-	ip := h.newDedicatedIP(t.account, option, "198.51.100.1")
+	address := fmt.Sprintf("2001:db8::%x", h.ids) // of this account alone
+	option := h.dedicatedIPOption(t.account, address)
+	ip := h.newDedicatedIP(t.account, option, address)
 	bought := h.newDomain(t.account, t.workspace, "bought."+domainName)
 	bought.DedicatedIPID, bought.Tags = ip.ID, []store.Tag{{ID: h.id(), Name: "tag"}}
 	service := h.newServiceAccount(t.account, "public-"+domainName)
@@ -33,7 +35,8 @@ func (h *harness) full(domainName string) tenant {
 			tx.CreateAuthorization(&store.Authorization{ID: h.id(), AccountID: t.account, GrantKind: "super_admin", SubjectType: "user", SubjectID: "u", CreatedAt: epoch}),
 			tx.CreateMasterPassword(&password), tx.CreateForwarding(&rule), tx.CreateMailbox(&mailbox), tx.CreateDNSRecord(&record),
 			tx.CreateFeedback(&store.Feedback{ID: h.id(), AccountID: t.account, Title: "t", Attributes: []byte(`{}`), CreatedAt: epoch}),
-			tx.KeepIdempotentAnswer(store.IdempotentAnswer{KeyHash: []byte(domainName), Fingerprint: []byte{1}, Answer: []byte{2}, ExpiresAt: at(60)}),
+			tx.PutIdempotencyRecord(store.IdempotencyRecord{KeyHash: []byte(domainName), Fingerprint: []byte{1}, Response: []byte{2}, ExpiresAt: at(60)}),
+			tx.QueueMessage(store.QueuedMessage{AccountID: t.account, ForwardingID: rule.ID, DueAt: at(1)}), tx.SetMessageLimit("account "+t.account, at(1)),
 			tx.AddAuditEntry(&store.AuditEntry{AccountID: t.account, CreatedAt: epoch, Operation: "create"}),
 		)
 	})
@@ -50,8 +53,8 @@ func testClear(h *harness) {
 		return r.ServiceAccountByPublicID("public-b.example")
 	})
 	absent(h, func(r store.Reader) (store.Forwarding, error) { return r.ForwardingByLink([]byte("b.example")) })
-	absent(h, func(r store.Reader) (store.IdempotentAnswer, error) {
-		return r.IdempotentAnswer([]byte("b.example"), epoch)
+	absent(h, func(r store.Reader) (store.IdempotencyRecord, error) {
+		return r.IdempotencyRecord([]byte("b.example"), epoch)
 	})
 	h.view(func(r store.Reader) error {
 		return r.EachAuditEntry(store.AuditFilter{}, func(e store.AuditEntry) error {

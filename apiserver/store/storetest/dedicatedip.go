@@ -90,10 +90,17 @@ func testDedicatedIPClaims(h *harness) {
 	d := h.newDedicatedIP(one, option, "203.0.113.1")
 	h.update(func(tx store.Tx) error { return tx.CreateDedicatedIP(&d) })
 	equal(h, "claimed", get(option).Claimed, []string{"203.0.113.1"})
-	h.exists(d.ID, func(tx store.Tx) error {
-		again := h.newDedicatedIP(one, option, "203.0.113.2", "203.0.113.1")
-		return tx.CreateDedicatedIP(&again)
-	})
+	// Neither another option nor another account can claim it.
+	for _, again := range []store.DedicatedIP{
+		h.newDedicatedIP(one, option, "203.0.113.2", "203.0.113.1"), h.newDedicatedIP(one, second, "203.0.113.1"), h.newDedicatedIP(other, foreign, "203.0.113.1"),
+	} {
+		h.exists(d.ID, func(tx store.Tx) error { return tx.CreateDedicatedIP(&again) })
+		absent(h, getDedicatedIP(again.AccountID, again.ID))
+	}
+	equal(h, "claimed of the second option", get(second).Claimed, []string{"203.0.113.1"})
+	equal(h, "claimed of another account's", read(h, func(r store.Reader) (store.DedicatedIPOption, error) {
+		return r.DedicatedIPOption(other, foreign)
+	}).Claimed, []string{"203.0.113.1"})
 	equal(h, "claimed after a refusal", get(option).Claimed, []string{"203.0.113.1"})
 
 	options := func(r store.Reader, s store.Slice) ([]store.DedicatedIPOption, int, error) {

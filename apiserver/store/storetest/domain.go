@@ -1,6 +1,11 @@
 package storetest
 
-import "github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+import (
+	"errors"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
 
 func domainID(d store.Domain) string { return d.ID }
 
@@ -31,6 +36,11 @@ func testDomain(h *harness) {
 	}
 	equal(h, "by name", read(h, byName(t.account, "full.example")), d)
 	absent(h, byName(other.account, "full.example"))
+	taken := func(name string) func(store.Reader) (bool, error) {
+		return func(r store.Reader) (bool, error) { return r.DomainTaken(name) }
+	}
+	equal(h, "taken", read(h, taken("full.example")), true) // by whichever account
+	equal(h, "free", read(h, taken("free.example")), false)
 	ofPurchase := func(batch string) func(store.Reader) ([]store.Domain, error) {
 		return func(r store.Reader) ([]store.Domain, error) { return r.DomainsOfPurchase(batch) }
 	}
@@ -64,7 +74,7 @@ func testDomainUnique(h *harness) {
 			return tx.CreateDomain(&d)
 		})
 	}
-	h.update(func(tx store.Tx) error { return tx.DeleteDomain(t.account, t.domain) })
+	h.update(deleteDomain(t.account, t.domain))
 	h.domain(other.account, other.workspace, "a.example")
 }
 
@@ -109,6 +119,77 @@ func testDomainFilter(h *harness) {
 	}
 }
 
+func deleteDomain(account, id string) func(store.Tx) error {
+	return func(tx store.Tx) error {
+		_, err := tx.DeleteDomain(account, id, at(0))
+		return err
+	}
+}
+
+// testDomainUnpaid checks that a domain whose payment is overdue is hidden with all
+// that belongs to it.
+func testDomainUnpaid(h *harness) {
+	t := h.tenant("paid.example")
+	late := tenant{t.account, t.workspace, h.domain(t.account, t.workspace, "late.example")}
+	overdue := read(h, getDomain(t.account, late.domain))
+	overdue.State, overdue.PurchaseBatchID = store.Provisioning{Status: store.DomainUnpaid}, h.id()
+	record := h.newDNSRecord(late, "@", "TXT", "x")
+	rule := h.newForwarding(t.account, "a@example.net", domainScope(late.domain))
+	password := h.newMasterPassword(t.account, "late", domainScope(late.domain))
+	mailbox := h.newMailbox(late, "ada")
+	h.update(func(tx store.Tx) error {
+		return errors.Join(tx.UpdateDomain(overdue), tx.CreateDNSRecord(&record), tx.CreateForwarding(&rule),
+			tx.CreateMasterPassword(&password), tx.CreateMailbox(&mailbox))
+	})
+	for _, c := range []struct {
+		name   string
+		before time.Time
+		hidden bool
+	}{
+		{"not hidden", time.Time{}, false},
+		{"younger", overdue.CreatedAt.Add(-time.Microsecond), false},
+		{"as old", overdue.CreatedAt, true},
+		{"older", overdue.CreatedAt.Add(time.Hour), true},
+	} {
+		h.view(func(r store.Reader) error {
+			r.HideUnpaid(c.before)
+			_, byID := r.Domain(t.account, late.domain)
+			_, byName := r.DomainByName(t.account, "late.example")
+			_, recordErr := r.DNSRecord(t.account, record.ID)
+			_, ruleErr := r.Forwarding(t.account, rule.ID)
+			_, passwordErr := r.MasterPassword(t.account, password.ID)
+			_, mailboxErr := r.Mailbox(t.account, mailbox.ID)
+			_, addressErr := r.MailboxByAddress(t.account, "ada", "late.example")
+			for what, err := range map[string]error{
+				"the domain by id": byID, "by name": byName, "its record": recordErr, "its rule": ruleErr, "its password": passwordErr,
+				"its mailbox": mailboxErr, "its mailbox by address": addressErr,
+			} {
+				if errors.Is(err, store.ErrNotFound) != c.hidden || err != nil && !c.hidden {
+					h.Errorf("%s: %s: %v", c.name, what, err)
+				}
+			}
+			all := store.Slice{Limit: 100}
+			bought, err := r.DomainsOfPurchase(overdue.PurchaseBatchID)
+			_, domains, err1 := r.Domains(t.account, store.DomainFilter{}, all)
+			_, records, err2 := r.DNSRecords(t.account, store.DNSRecordFilter{}, all)
+			_, rules, err3 := r.ForwardingRules(t.account, store.ForwardingFilter{}, all)
+			_, passwords, err4 := r.MasterPasswords(t.account, store.ScopedFilter{}, all)
+			_, mailboxes, err5 := r.Mailboxes(t.account, store.MailboxFilter{}, all)
+			total := len(bought) + domains + records + rules + passwords + mailboxes
+			if want := map[bool]int{false: 7, true: 1}[c.hidden]; total != want {
+				h.Errorf("%s: %d objects are listed; want %d", c.name, total, want)
+			}
+			found, err6 := r.UnpaidDomains(t.account, "", overdue.CreatedAt)
+			named, err7 := r.UnpaidDomains("", "late.example", overdue.CreatedAt)
+			none, err8 := r.UnpaidDomains("", "paid.example", overdue.CreatedAt)
+			if len(found) != 1 || len(named) != 1 || len(none) != 0 || found[0].ID != late.domain {
+				h.Errorf("%s: %d, %d and %d domains are unpaid", c.name, len(found), len(named), len(none))
+			}
+			return errors.Join(err, err1, err2, err3, err4, err5, err6, err7, err8)
+		})
+	}
+}
+
 func testDomainDelete(h *harness) {
 	t, other := h.tenant("a.example"), h.tenant("b.example")
 	d := h.newDomain(t.account, t.workspace, "gone.example")
@@ -133,9 +214,7 @@ func testDomainDelete(h *harness) {
 	kept := h.newDNSRecord(t, "@", "TXT", "kept")
 	h.update(func(tx store.Tx) error { return tx.CreateDNSRecord(&kept) })
 
-	remove := func(account string) func(store.Tx) error {
-		return func(tx store.Tx) error { return tx.DeleteDomain(account, d.ID) }
-	}
+	remove := func(account string) func(store.Tx) error { return deleteDomain(account, d.ID) }
 	h.missing(remove(other.account))
 	h.update(remove(t.account))
 	absent(h, getDomain(t.account, d.ID))

@@ -91,8 +91,9 @@ func (h *harness) newForwarding(account, target string, scope store.Scope) store
 }
 
 func (h *harness) newDNSRecord(t tenant, name, kind, value string) store.DNSRecord {
+	h.ids++
 	return store.DNSRecord{
-		AccountID: t.account, DomainID: t.domain, Name: name, Type: kind, Value: value, TTL: 3600, CreatedAt: epoch,
+		ID: int64(1)<<53 - int64(h.ids), AccountID: t.account, DomainID: t.domain, Name: name, Type: kind, Value: value, TTL: 3600, CreatedAt: epoch,
 	}
 }
 

@@ -80,6 +80,75 @@ func testForwardingUnique(h *harness) {
 	h.update(func(tx store.Tx) error { return tx.UpdateForwarding(two) }) // keeps its own
 }
 
+// testForwardingReleased checks that the internal rules to a deleted address
+// become pending, whatever their scope, and no others.
+func testForwardingReleased(h *harness) {
+	t, other := h.tenant("a.example"), h.tenant("b.example")
+	gone := tenant{t.account, t.workspace, h.domain(t.account, t.workspace, "gone.example")}
+	ada := h.withAliases(t, "ada", "info@a.example", "ada@gone.example")
+	h.update(func(tx store.Tx) error { return tx.CreateMailbox(&ada) })
+	internal := func(account, target string, scope store.Scope) store.Forwarding {
+		f := h.newForwarding(account, target, scope)
+		f.Internal = true
+		h.update(func(tx store.Tx) error { return tx.CreateForwarding(&f) })
+		return f
+	}
+	get := func(want store.Forwarding) {
+		h.Helper()
+		equal(h, "rule to "+want.TargetEmail, read(h, func(r store.Reader) (store.Forwarding, error) { return r.Forwarding(want.AccountID, want.ID) }), want)
+	}
+	rules := []store.Forwarding{
+		internal(t.account, "ada@a.example", accountScope(t)),
+		internal(t.account, "ada@a.example", workspaceScope(t.workspace)),
+		internal(t.account, "info@a.example", domainScope(t.domain)),
+		internal(t.account, "ada@gone.example", accountScope(t)),
+	}
+	rules[2].Enabled = false
+	h.update(func(tx store.Tx) error { return tx.UpdateForwarding(rules[2]) })
+	verified := h.newForwarding(t.account, "ada@a.example", domainScope(t.domain))
+	verified.LinkHash, verified.SentAt, verified.ExpiresAt, verified.VerifiedAt = []byte{1}, at(0), at(10), at(1)
+	h.update(func(tx store.Tx) error { return tx.CreateForwarding(&verified) })
+	unrelated := []store.Forwarding{
+		verified,
+		internal(t.account, "bob@a.example", accountScope(t)),
+		internal(other.account, "ada@a.example", accountScope(other)),
+		internal(t.account, "ada@gone.example", domainScope(t.domain)),
+	}
+
+	released := func(affected store.Affected, want ...store.Forwarding) {
+		h.Helper()
+		for i := range want {
+			want[i].Internal = false
+		}
+		equal(h, "released", affected.Forwarding, want)
+		for _, f := range want {
+			get(f)
+			equal(h, "state", f.VerificationState(at(10_000_000)), store.VerificationPending)
+		}
+	}
+	// A rule that is deleted with its domain is not released, others are.
+	inGone := internal(t.account, "ada@a.example", domainScope(gone.domain))
+	var affected store.Affected
+	h.update(func(tx store.Tx) (err error) {
+		affected, err = tx.DeleteDomain(t.account, gone.domain, at(20))
+		return err
+	})
+	absent(h, func(r store.Reader) (store.Forwarding, error) { return r.Forwarding(t.account, inGone.ID) })
+	rules[3].UpdatedAt, unrelated[3].UpdatedAt = at(20), at(20)
+	released(affected, rules[3], unrelated[3])
+	h.update(func(tx store.Tx) (err error) {
+		affected, err = tx.DeleteMailbox(t.account, ada.ID, at(30))
+		return err
+	})
+	for i := range rules[:3] {
+		rules[i].UpdatedAt = at(30)
+	}
+	released(affected, rules[:3]...)
+	for _, f := range unrelated[:3] {
+		get(f)
+	}
+}
+
 func testForwardingFilter(h *harness) {
 	t := h.tenant("a.example")
 	elsewhere := h.workspace(t.account, "Elsewhere")

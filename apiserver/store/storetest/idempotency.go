@@ -8,33 +8,33 @@ import (
 
 func testIdempotency(h *harness) {
 	key, other := []byte{1, 2, 0}, []byte{1, 2}
-	a := store.IdempotentAnswer{KeyHash: key, Fingerprint: []byte{3}, Answer: []byte{0, 4}, ExpiresAt: at(10)}
-	keep := func(a store.IdempotentAnswer) {
+	a := store.IdempotencyRecord{KeyHash: key, Fingerprint: []byte{3}, Response: []byte{0, 4}, ExpiresAt: at(10)}
+	put := func(a store.IdempotencyRecord) {
 		h.Helper()
-		h.update(func(tx store.Tx) error { return tx.KeepIdempotentAnswer(a) })
+		h.update(func(tx store.Tx) error { return tx.PutIdempotencyRecord(a) })
 	}
-	answer := func(key []byte, now time.Time) func(store.Reader) (store.IdempotentAnswer, error) {
-		return func(r store.Reader) (store.IdempotentAnswer, error) { return r.IdempotentAnswer(key, now) }
+	record := func(key []byte, now time.Time) func(store.Reader) (store.IdempotencyRecord, error) {
+		return func(r store.Reader) (store.IdempotencyRecord, error) { return r.IdempotencyRecord(key, now) }
 	}
-	absent(h, answer(key, at(0)))
-	keep(a)
-	equal(h, "answer", read(h, answer(key, at(0))), a)
-	equal(h, "answer to the last", read(h, answer(key, at(10).Add(-time.Microsecond))), a)
-	absent(h, answer(key, at(10)))
-	absent(h, answer(other, at(0)))
+	absent(h, record(key, at(0)))
+	put(a)
+	equal(h, "record", read(h, record(key, at(0))), a)
+	equal(h, "record until it expires", read(h, record(key, at(10).Add(-time.Microsecond))), a)
+	absent(h, record(key, at(10)))
+	absent(h, record(other, at(0)))
 
 	h.update(func(tx store.Tx) error { return tx.MarkDelivered([][]byte{key, other}) })
 	delivered := a
 	delivered.Delivered = true
-	equal(h, "delivered answer", read(h, answer(key, at(0))), delivered)
+	equal(h, "delivered record", read(h, record(key, at(0))), delivered)
 
-	b := store.IdempotentAnswer{KeyHash: key, Fingerprint: []byte{5}, Answer: []byte{6}, ExpiresAt: at(30)}
-	keep(b) // in place of the expired one
-	equal(h, "new answer", read(h, answer(key, at(11))), b)
+	b := store.IdempotencyRecord{KeyHash: key, Fingerprint: []byte{5}, Response: []byte{6}, ExpiresAt: at(30)}
+	put(b) // in place of the expired one
+	equal(h, "new record", read(h, record(key, at(11))), b)
 
-	c := store.IdempotentAnswer{KeyHash: other, Fingerprint: []byte{7}, Answer: []byte{8}, ExpiresAt: at(40)}
-	keep(c)
-	h.update(func(tx store.Tx) error { return tx.ForgetIdempotentAnswers(at(35)) })
-	absent(h, answer(key, at(0)))
-	equal(h, "unexpired answer", read(h, answer(other, at(0))), c)
+	c := store.IdempotencyRecord{KeyHash: other, Fingerprint: []byte{7}, Response: []byte{8}, ExpiresAt: at(40)}
+	put(c)
+	h.update(func(tx store.Tx) error { return tx.DeleteExpiredIdempotencyRecords(at(35)) })
+	absent(h, record(key, at(0)))
+	equal(h, "unexpired record", read(h, record(other, at(0))), c)
 }

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -14,12 +15,19 @@ func mailboxes(account string, f store.MailboxFilter) lister[store.Mailbox] {
 	}
 }
 
+func deleteMailbox(account, id string) func(store.Tx) error {
+	return func(tx store.Tx) error {
+		_, err := tx.DeleteMailbox(account, id, at(0))
+		return err
+	}
+}
+
 func testMailbox(h *harness) {
 	t, other := h.tenant("a.example"), h.tenant("b.example")
 	m := h.newMailbox(t, "ada")
 	m.State = store.Provisioning{Status: "active", Until: "provisioning", ReadyAt: at(1)}
 	m.QuotaAllowed, m.QuotaUsed = 1<<40, 7
-	m.Aliases = []store.MailboxAlias{{Alias: "a@a.example"}, {Alias: "@a.example", IsCatchAll: true}}
+	m.Aliases = []store.MailboxAlias{{Alias: "a@a.example"}, {Alias: "*@a.example", IsCatchAll: true}}
 	h.update(func(tx store.Tx) error { return tx.CreateMailbox(&m) })
 	equal(h, "address", m.Address(), "ada@a.example") // creating sets the domain's name
 	equal(h, "workspace", m.WorkspaceID+m.WorkspaceName, t.workspace+"Default")
@@ -35,6 +43,7 @@ func testMailbox(h *harness) {
 	absent(h, get(other.account))
 	absent(h, byAddress(other.account, "ada", "a.example"))
 	absent(h, byAddress(t.account, "ada", "b.example"))
+	equal(h, "by an alias", read(h, byAddress(t.account, "a", "a.example")), m)
 
 	rename := func(account string) func(store.Tx) error {
 		return func(tx store.Tx) error { return tx.RenameMailbox(account, m.ID, "Grace", "Hopper", at(2)) }
@@ -46,9 +55,7 @@ func testMailbox(h *harness) {
 	lists(h, "by the new name", mailboxID, mailboxes(t.account, store.MailboxFilter{Search: "GRACE h"}), m.ID)
 	lists(h, "by the old name", mailboxID, mailboxes(t.account, store.MailboxFilter{Search: "lovelace"}))
 
-	remove := func(account string) func(store.Tx) error {
-		return func(tx store.Tx) error { return tx.DeleteMailbox(account, m.ID) }
-	}
+	remove := func(account string) func(store.Tx) error { return deleteMailbox(account, m.ID) }
 	h.missing(remove(other.account))
 	h.update(remove(t.account))
 	absent(h, get(t.account))
@@ -63,12 +70,97 @@ func testMailboxUnique(h *harness) {
 		again := h.newMailbox(t, "ada")
 		return tx.CreateMailbox(&again)
 	})
-	h.update(func(tx store.Tx) error { return tx.DeleteMailbox(t.account, ada) })
+	h.update(deleteMailbox(t.account, ada))
 	if again := h.mailbox(t, "ada"); again == ada {
 		h.Error("the mailbox was not created anew")
 	}
 	count := read(h, func(r store.Reader) (int, error) { return r.MailboxCount(t.domain) })
 	equal(h, "mailboxes of the domain", count, 1)
+}
+
+// withAliases returns a new mailbox that has aliases too.
+func (h *harness) withAliases(t tenant, localPart string, aliases ...string) store.Mailbox {
+	m := h.newMailbox(t, localPart)
+	for _, a := range aliases {
+		m.Aliases = append(m.Aliases, store.MailboxAlias{Alias: a})
+	}
+	return m
+}
+
+// testAddresses checks that primary addresses and aliases are unique together,
+// and that a refused mailbox leaves nothing behind in its transaction.
+func testAddresses(h *harness) {
+	t, other := h.tenant("a.example"), h.tenant("b.example")
+	second := tenant{t.account, t.workspace, h.domain(t.account, t.workspace, "c.example")}
+	ada := h.withAliases(t, "ada", "info@a.example", "*@a.example", "info@c.example")
+	ada.Aliases[1].IsCatchAll = true
+	create := func(m store.Mailbox) func(store.Tx) error {
+		return func(tx store.Tx) error { return tx.CreateMailbox(&m) }
+	}
+	h.update(create(ada))
+	for name, m := range map[string]store.Mailbox{
+		"mailbox at an alias":               h.newMailbox(t, "info"),
+		"mailbox at an alias elsewhere":     h.newMailbox(second, "info"),
+		"mailbox at a catch-all":            h.newMailbox(t, "*"),
+		"alias at a mailbox":                h.withAliases(second, "new", "ada@a.example"),
+		"alias at an alias":                 h.withAliases(second, "new", "new@a.example", "info@c.example"),
+		"mailbox with another one's id":     {ID: ada.ID, AccountID: t.account, DomainID: t.domain, LocalPart: "new", CreatedAt: epoch},
+		"mailbox at the address of another": h.newMailbox(t, "ada"),
+	} {
+		h.Logf("%s", name)
+		h.exists(ada.ID, create(m))
+		h.update(func(tx store.Tx) error {
+			var exists *store.ExistsError
+			if err := tx.CreateMailbox(&m); !errors.As(err, &exists) {
+				h.Errorf("%s: error = %v", name, err)
+			}
+			return nil
+		})
+	}
+	h.missing(create(h.withAliases(t, "new", "new@nowhere.example")))
+	h.missing(create(h.withAliases(t, "new", "new@b.example"))) // another account's
+	own := h.withAliases(second, "new", "new@a.example", "new@a.example")
+	h.exists(own.ID, create(own)) // twice its own
+	lists(h, "mailboxes", mailboxID, mailboxes(t.account, store.MailboxFilter{}), ada.ID)
+
+	h.update(create(h.newMailbox(t, "bob"))) // a catch-all takes one address only
+	h.update(create(h.newMailbox(second, "ada")))
+	h.update(create(h.withAliases(second, "new", "new@a.example")))
+	h.update(create(h.newMailbox(other, "info")))
+
+	h.update(deleteMailbox(t.account, ada.ID)) // and its aliases
+	h.update(create(h.withAliases(t, "info", "ada@a.example", "*@a.example", "info@c.example")))
+}
+
+// testAddressesOfADeletedDomain checks that the aliases in a deleted domain go
+// with it, and that no others do.
+func testAddressesOfADeletedDomain(h *harness) {
+	t := h.tenant("a.example")
+	gone := tenant{t.account, t.workspace, h.domain(t.account, t.workspace, "gone.example")}
+	ada := h.withAliases(t, "ada", "info@a.example", "ada@gone.example", "info@gone.example")
+	bob := h.withAliases(t, "bob", "bob@gone.example")
+	h.update(func(tx store.Tx) error { return errors.Join(tx.CreateMailbox(&ada), tx.CreateMailbox(&bob)) })
+	eve := h.mailbox(t, "eve")
+
+	var affected store.Affected
+	h.update(func(tx store.Tx) (err error) {
+		affected, err = tx.DeleteDomain(t.account, gone.domain, at(5))
+		return err
+	})
+	ada.Aliases, ada.UpdatedAt = ada.Aliases[:1], at(5)
+	bob.Aliases, bob.UpdatedAt = nil, at(5)
+	equal(h, "affected", affected, store.Affected{Mailboxes: []store.Mailbox{ada, bob}})
+	for _, want := range []store.Mailbox{ada, bob} {
+		equal(h, "mailbox", read(h, func(r store.Reader) (store.Mailbox, error) { return r.Mailbox(t.account, want.ID) }), want)
+	}
+	lists(h, "mailboxes", mailboxID, mailboxes(t.account, store.MailboxFilter{}), ada.ID, bob.ID, eve)
+
+	gone.domain = h.domain(t.account, t.workspace, "gone.example")
+	h.mailbox(gone, "ada")
+	h.exists(ada.ID, func(tx store.Tx) error {
+		again := h.newMailbox(t, "info")
+		return tx.CreateMailbox(&again)
+	})
 }
 
 func testMailboxFilter(h *harness) {

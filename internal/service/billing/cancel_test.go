@@ -112,7 +112,7 @@ func TestCancelUnknown(t *testing.T) {
 	unknown["confirm_account_id"] = s.AccountID
 	_, diags = l.InvokePlanned(cancelPlan, unknown, map[string]any{"confirm_account_id": s.AccountID, "cancel_at_period_end": true, "cancel_immediately": true})
 	acctest.Expect(t, diags, "WARNING", "which is not known yet", `ERROR at AttributeName("cancel_at_period_end"): Can't cancel the plan of the account `+s.AccountID,
-		"Exactly one of", "(The API answered cancel-plan with HTTP 422, request id ")
+		"Exactly one of", "(The API responded to cancel-plan with HTTP 422, request id ")
 	l.expect(api.AccountActive, api.PlanSMTPPerMailbox, 1)
 }
 
@@ -142,7 +142,7 @@ func TestCancelNotDone(t *testing.T) {
 		s.Fault(t, fault.Rule{Operation: "cancel-plan", Status: http.StatusBadGateway})
 		_, diags := l.Invoke(cancelPlan, map[string]any{"confirm_account_id": s.AccountID, "cancel_immediately": true})
 		l.expect(api.AccountActive, api.PlanSMTPPerMailbox, 1)
-		want := []string{"ERROR: Can't cancel the plan", "the outcome is unknown", "HTTP 502", "It was not sent again."}
+		want := []string{"ERROR: Can't cancel the plan", "outcome is unknown", "HTTP 502", "It was not sent again."}
 		if !s.PublishedOnly {
 			want = append(want, "The account was read again since: It is on the plan smtp_per_mailbox.")
 		}

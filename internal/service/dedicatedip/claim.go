@@ -33,7 +33,7 @@ func addClaimError(ctx context.Context, c *client.Client, diags *diag.Diagnostic
 	case len(client.ProblemsAt(err, "body", "option_id")) > 0:
 		service.AddErrorAdvising(diags, err, summary, service.Fields{}, offer(ctx, c))
 	default:
-		service.AddError(diags, err, summary, service.Fields{})
+		service.AddError(diags, service.CreateError(ctx, err), summary, service.Fields{})
 	}
 }
 

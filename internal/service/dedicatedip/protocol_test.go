@@ -262,9 +262,9 @@ func TestRemains(t *testing.T) {
 	p := s.Protocol(t, "")
 	o, diags := p.Apply(t.Context(), ipType, map[string]any{"option_id": option(s, "eu")}, nil)
 	p.NoErrors(diags)
-	gone, diags := p.Apply(t.Context(), ipType, nil, o)
+	gone, diags := p.Destroy(t.Context(), ipType, o)
 	p.NoErrors(diags)
-	acctest.Expect(t, diags, "WARNING: The dedicated IP Europe", "still exists", o.Text("id"), "still paid for")
+	acctest.Expect(t, diags, "WARNING: The dedicated IP Europe", "will still exist", o.Text("id"), "still paid for")
 	if !gone.Gone() {
 		t.Error("it is in the state")
 	}

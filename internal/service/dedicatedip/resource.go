@@ -31,7 +31,9 @@ var (
 )
 
 // NewResource returns the resource.
-func NewResource() resource.Resource { return &Resource{} }
+func NewResource() resource.Resource {
+	return service.Tracked(&Resource{}, service.Kind[model]{Label: func(m model) string { return "dedicated IP " + m.display() }})
+}
 
 // Metadata implements resource.Resource.
 func (r *Resource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
@@ -169,7 +171,7 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 		service.AddErrorAdvising(&resp.Diagnostics, err, "Can't give back the dedicated IP "+state.display(), nil, "Nothing was given back. Take the address off those domains in the service's own control panel, and run destroy again.")
 		return
 	}
-	service.Deleted(&resp.Diagnostics, err, "give back", state.remains())
+	service.Deleted(ctx, req, resp, err, "give back", state.remains())
 }
 
 // ImportState implements resource.ResourceWithImportState: by UUID, by name, by

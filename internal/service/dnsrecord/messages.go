@@ -19,8 +19,8 @@ var errSystemManaged = errors.New("the record is system-managed: it was created 
 
 const systemManagedAdvice = "It needs no resource, and can't have one. Remove the resource from the configuration."
 
-// addCreateError tells why a record could not be created, and of one that exists
-// already what it is.
+// addCreateError reports why a record could not be created, and which record is in
+// the way.
 func addCreateError(ctx context.Context, c *client.Client, diags *diag.Diagnostics, err error, plan model, in zone) {
 	summary := "Can't create the " + plan.String()
 	switch {
@@ -33,16 +33,16 @@ func addCreateError(ctx context.Context, c *client.Client, diags *diag.Diagnosti
 	}
 }
 
-// conflictAdvice says what to do about the record that is in the way, or the
-// domain.
+// conflictAdvice says what to do about the record or the domain that is in the way.
 func conflictAdvice(ctx context.Context, c *client.Client, plan model, in zone) string {
 	if next := service.UnusableDomain(ctx, c, plan.Domain.ValueString()); next != "" {
 		return next
 	}
 	found, err := plan.naturalKey().recordsIn(ctx, c, in)
 	if err != nil {
-		return "A domain is born with MX, SPF, DKIM and DMARC records, which are system-managed: if it is one of these, remove the resource from the configuration. " +
-			"Otherwise remove the record in the service's own control panel, and run apply again."
+		return "This API can neither list nor import DNS records. If the record is a DKIM record that came with the domain, remove this resource from the configuration. " +
+			"A name has one SPF and one DMARC record, and one MX record if it accepts no mail: put all into that one. " +
+			"Otherwise remove the record in the service's own control panel and run apply again, or keep the record and remove this resource."
 	}
 	for _, record := range found {
 		if prio := plan.Priority.ValueInt64Pointer(); prio != nil && record.Priority != nil && *prio != *record.Priority {
@@ -51,7 +51,11 @@ func conflictAdvice(ctx context.Context, c *client.Client, plan model, in zone) 
 		if record.IsSystemManaged {
 			return fmt.Sprintf("The record %d is system-managed: it was created with its domain, and lives as long as that. %s", record.ID, systemManagedAdvice)
 		}
-		return fmt.Sprintf("To manage the record %d with this resource, import it: its import id is %q, or %d.", record.ID, plan.importID(), record.ID)
+		return fmt.Sprintf("The record exists, with the id %d. ", record.ID) + service.ImportAdvice("mailhost_dns_record", plan.importID()) +
+			"\n\nIf another resource manages it, remove one of the two."
+	}
+	if kind := policyOf(plan.Type.ValueString(), plan.Value.ValueString()); kind != nil {
+		return fmt.Sprintf("Put all into one %s record: import that one and change its value, or remove it first.", kind.noun)
 	}
 	return "Change the name or the type, or remove the other record first."
 }

@@ -14,13 +14,13 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
 )
 
-// policy is a kind of TXT record of which a name may have one: of two, receivers
+// policy is a kind of TXT record that a name has at most once: of two, receivers
 // take neither.
 type policy struct {
 	// version is the record's first tag, in any case: whoever writes v=dmarc1, which
 	// receivers ignore, means the same. noun names the record.
 	version, noun string
-	// neither says what comes of two, and where that is written.
+	// neither describes the effect of two, with the RFC.
 	neither string
 }
 
@@ -31,10 +31,12 @@ var policies = []policy{
 	{"v=TLSRPTv1", "TLS-RPT", "nobody reports (RFC 8460, section 3)"},
 }
 
-// warnOfSecondPolicy warns in a plan that publishes a policy where the name has
-// one of the kind already. Where the API can't tell what there is, nothing is
-// said.
-func (r *Resource) warnOfSecondPolicy(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+// checkSecondPolicy reports in a plan that the name has a policy of the kind
+// already. That is an error if the API will refuse the second one; a system-managed
+// policy yields instead. The other record may be one that the same plan replaces or
+// deletes, if Terraform has refreshed it: then it is only a warning. Where the API
+// can't list records, nothing is reported.
+func (r *Resource) checkSecondPolicy(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	var plan, state model
 	if resp.Plan.Raw.IsNull() || resp.Diagnostics.HasError() {
 		return
@@ -60,24 +62,26 @@ func (r *Resource) warnOfSecondPolicy(ctx context.Context, req resource.ModifyPl
 		return
 	}
 	for _, other := range found {
-		// An equal one is this very record, about to be replaced, or a conflict that
-		// the create tells.
-		if policyOf(other.Type, other.Value) == kind && strconv.FormatInt(other.ID, 10) != plan.ID.ValueString() && !plan.sameValue(other.Value, key.value) {
-			kind.addSecond(&resp.Diagnostics, plan, other)
+		// An identical one is this very record, about to be replaced, or a conflict that
+		// the create reports.
+		if !other.IsSystemManaged && policyOf(other.Type, other.Value) == kind && strconv.FormatInt(other.ID, 10) != plan.ID.ValueString() && !plan.sameValue(other.Value, key.value) {
+			kind.addSecond(&resp.Diagnostics, plan, other, c.RefreshedDNSRecord(other.ID))
 			return
 		}
 	}
 }
 
-func (p *policy) addSecond(diags *diag.Diagnostics, plan model, other api.DNSRecord) {
-	what, next := "the record "+strconv.FormatInt(other.ID, 10),
-		"Put all into one record, unless that is the one which this plan replaces."
-	if other.IsSystemManaged {
-		what += ", which came with the domain and can't be changed"
-		next = "Send from a subdomain with a policy of its own in place of this record; or have the service's operator change that record."
+// addSecond reports a second policy; other is the first.
+func (p *policy) addSecond(diags *diag.Diagnostics, plan model, other api.DNSRecord, refreshed bool) {
+	summary := fmt.Sprintf("A second %s record at %s of %s", p.noun, plan.Name.ValueString(), plan.Domain.ValueString())
+	detail := fmt.Sprintf("There is one already, the record %d: %.200q. Of two, receivers take neither: %s.\n\n", other.ID, other.Value, p.neither)
+	if single := dnsdata.PurposeOf(other.Type, other.Value).Single() && dnsdata.PurposeOf(plan.Type.ValueString(), plan.Value.ValueString()).Single(); single && !refreshed {
+		diags.AddAttributeError(path.Root("value"), summary, detail+
+			fmt.Sprintf("Put all into one record: import that one (its id is %d) and change its value. Or remove it first, in an apply of its own.", other.ID))
+		return
 	}
-	diags.AddAttributeWarning(path.Root("value"), fmt.Sprintf("A second %s record at %s of %s", p.noun, plan.Name.ValueString(), plan.Domain.ValueString()),
-		fmt.Sprintf("There is one already, %s: %.200q. Of two, receivers take neither: %s.\n\n%s", what, other.Value, p.neither, next))
+	diags.AddAttributeWarning(path.Root("value"), summary, detail+
+		"Put all into one record, unless that is the one which this plan replaces. To replace it, change the value of its resource in place, or write a moved block if the resource has another name now.")
 }
 
 // policyOf returns the kind of policy that a record is, or nil: its first tag ends

@@ -21,17 +21,20 @@ func TestSecondPolicy(t *testing.T) {
 	create(t, s, "example.com", "news", "TXT", policy, "")
 	create(t, s, "example.com", "site", "TXT", "v=spf10 is something else", "")
 	create(t, s, "example.com", "_mta-sts", "TXT", "v=STSv1; id=1;", "")
+	create(t, s, "example.com", "_dmarc.site", "TXT", "v=DMARC1; p=none", "")
 	p := s.Protocol(t, "")
 	for name, c := range map[string]struct {
 		config map[string]any
 		want   []string
 	}{
-		"at the apex":       {txt("@", `"V=SPF1 " "-all"`), []string{`WARNING at AttributeName("value")`, "A second SPF record at @ of example.com", "came with the domain", "_spf.mailhost.example", "permerror", "subdomain"}},
-		"absolute":          {txt("Example.com", "v=spf1"), []string{"A second SPF record at Example.com of example.com"}},
-		"beside another":    {txt("news.example.com.", "v=spf1 -all"), []string{"A second SPF record", policy, "Put all into one record"}},
-		"a second DMARC":    {txt("_dmarc", "v=DMARC1; p=reject"), []string{"A second DMARC record at _dmarc of example.com", "came with the domain", "RFC 7489", "subdomain"}},
+		"at the apex":       {txt("@", `"V=SPF1 " "-all"`), nil}, // it replaces the system-managed one
+		"absolute":          {txt("Example.com", "v=spf1"), nil},
+		"beside another":    {txt("news.example.com.", "v=spf1 -all"), []string{`ERROR at AttributeName("value")`, "A second SPF record at news.example.com. of example.com", policy, "permerror", "Put all into one record"}},
+		"a DMARC":           {txt("_dmarc", "v=DMARC1; p=reject"), nil},
+		"a second DMARC":    {txt("_dmarc.site", "v=DMARC1; p=reject"), []string{`ERROR at AttributeName("value")`, "A second DMARC record at _dmarc.site of example.com", "RFC 7489"}},
+		"a mistaken DMARC":  {txt("_dmarc.site", "v=dmarc1; p=reject"), []string{`WARNING at AttributeName("value")`, "A second DMARC record at _dmarc.site of example.com"}},
 		"a DMARC elsewhere": {txt("_dmarc.news", "v=DMARC1; p=reject"), nil},
-		"MTA-STS":           {txt("_mta-sts", "v=STSv1; id=2;"), []string{"A second MTA-STS record", "RFC 8461"}},
+		"MTA-STS":           {txt("_mta-sts", "v=STSv1; id=2;"), []string{`WARNING at AttributeName("value")`, "A second MTA-STS record", "RFC 8461"}},
 		"another kind":      {txt("_mta-sts", "v=TLSRPTv1; rua=mailto:a@example.com"), nil},
 		"the same":          {txt("news", `"`+policy+`"`), nil},
 		"elsewhere":         {txt("other", policy), nil},
@@ -42,7 +45,6 @@ func TestSecondPolicy(t *testing.T) {
 		"of no such domain": {map[string]any{"domain": "example.net", "name": "@", "type": "TXT", "value": policy}, nil},
 	} {
 		_, diags := p.Plan(typeName, c.config, nil)
-		p.NoErrors(diags)
 		if c.want == nil && len(diags) > 0 {
 			t.Errorf("%s: %s", name, acctest.Render(diags))
 		}
@@ -50,28 +52,48 @@ func TestSecondPolicy(t *testing.T) {
 	}
 }
 
-// TestSecondPolicyLater changes a record: into a policy, which is told, and a policy
-// into another, which is not.
+// TestSecondPolicyLater changes a record: into a second policy, and a policy into
+// another. The record that has the policy may be about to go if it was refreshed.
 func TestSecondPolicyLater(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	s.Domain(t, "example.com")
 	p := s.Protocol(t, "")
-	apex, diags := p.Apply(t.Context(), typeName, txt("@", "nothing"), nil)
+	text, diags := p.Apply(t.Context(), typeName, txt("news", "nothing"), nil)
 	p.NoErrors(diags)
-	_, diags = p.Plan(typeName, txt("@", policy), apex)
-	acctest.Expect(t, diags, "A second SPF record")
-	apex, diags = p.Apply(t.Context(), typeName, txt("@", policy), apex)
-	p.NoErrors(diags)
-	shorter := txt("@", policy)
-	shorter["ttl"] = 300
-	if _, diags := p.Plan(typeName, shorter, apex); len(diags) > 0 { // it has been told
-		t.Error(acctest.Render(diags))
-	}
 	own, diags := p.Apply(t.Context(), typeName, txt("news", policy), nil)
 	p.NoErrors(diags)
+	_, diags = p.Plan(typeName, txt("news", "v=spf1 -all"), text)
+	acctest.Expect(t, diags, `ERROR at AttributeName("value")`, "A second SPF record")
 	for _, value := range []string{policy, "v=spf1 -all"} {
 		if _, diags := p.Plan(typeName, txt("news", value), own); len(diags) > 0 {
+			t.Error(acctest.Render(diags))
+		}
+	}
+	p.Together() // one walk refreshes and plans
+	_, diags = p.Read(typeName, own)
+	p.NoErrors(diags)
+	_, diags = p.Plan(typeName, txt("news", "v=spf1 -all"), text)
+	acctest.Expect(t, diags, `WARNING at AttributeName("value")`, "A second SPF record", "moved block")
+}
+
+// TestOwnMailRecords applies, changes and removes records that replace the
+// system-managed ones: each plan after an apply is empty.
+func TestOwnMailRecords(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	s.Domain(t, "example.com")
+	p := s.Protocol(t, "")
+	mx := map[string]any{"domain": "example.com", "name": "@", "type": "MX", "value": "mx1.mailhost.example", "priority": 10}
+	for _, config := range []map[string]any{txt("@", policy), txt("_dmarc", "v=DMARC1; p=reject"), mx, txt("@", "v=spf1 include:_spf.mailhost.example ~all")} {
+		state, diags := p.Apply(t.Context(), typeName, config, nil)
+		p.NoErrors(diags)
+		state, diags = p.Read(typeName, state)
+		p.NoErrors(diags)
+		if planned, diags := p.Plan(typeName, config, state); len(diags) > 0 || !planned.State.Equal(state.State) {
+			t.Errorf("%v: the second plan is not empty: %s", config, acctest.Render(diags))
+		}
+		if _, diags := p.Apply(t.Context(), typeName, nil, state); len(diags) > 0 {
 			t.Error(acctest.Render(diags))
 		}
 	}

@@ -29,7 +29,9 @@ var (
 var fields = service.Fields{"prio": "priority"}
 
 // NewResource returns the resource.
-func NewResource() resource.Resource { return &Resource{} }
+func NewResource() resource.Resource {
+	return service.Tracked(&Resource{}, service.Kind[model]{Label: func(m model) string { return m.String() }})
+}
 
 // Metadata implements resource.Resource.
 func (r *Resource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
@@ -40,7 +42,7 @@ func (r *Resource) Metadata(_ context.Context, req resource.MetadataRequest, res
 func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	service.SettlePlan(ctx, req, resp)
 	r.announceRemains(ctx, req, resp)
-	r.warnOfSecondPolicy(ctx, req, resp)
+	r.checkSecondPolicy(ctx, req, resp)
 	r.warnOfNoUpdate(ctx, req, resp)
 }
 
@@ -87,6 +89,10 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 		// What a look after a lost answer took for ours.
 		err = errSystemManaged
 	}
+	if existing := adopt(ctx, c, err, plan); existing != nil {
+		created, err = existing, nil
+		addAdopted(&resp.Diagnostics, plan, existing.ID)
+	}
 	if err != nil {
 		addCreateError(ctx, c, &resp.Diagnostics, err, plan, in)
 		return
@@ -114,6 +120,7 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 		resp.Diagnostics.AddError("Can't read the "+state.String(), err.Error())
 		return
 	}
+	c.NoteRefreshedDNSRecord(id)
 	record, err := c.GetDNSRecord(ctx, id)
 	switch {
 	case errors.Is(err, client.ErrReadUnsupported): // what the state says is believed
@@ -181,5 +188,5 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 	if err == nil {
 		err = c.DeleteDNSRecord(ctx, id)
 	}
-	service.Deleted(&resp.Diagnostics, err, "delete", state.remains())
+	service.Deleted(ctx, req, resp, err, "delete", state.remains())
 }

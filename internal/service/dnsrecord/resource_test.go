@@ -3,6 +3,7 @@ package dnsrecord_test
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -219,6 +220,10 @@ func TestDisappears(t *testing.T) {
 func TestRefused(t *testing.T) {
 	s := acctest.NewServer(t, acctest.Options{})
 	s.Domain(t, "example.com")
+	dkim, err := s.Client.FindDNSRecords(t.Context(), "example.com", "TXT", "mailhost._domainkey", "")
+	if err != nil || len(dkim) != 1 {
+		t.Fatalf("the DKIM records are %v, %v", dkim, err)
+	}
 	www, err := s.Client.CreateDNSRecord(t.Context(), api.CreateDNSRecordBody{Domain: "example.com", Name: "www", Type: "A", Value: "192.0.2.1"})
 	must(t, err)
 	fails := func(want string, domain, name, recordType, value string, more ...string) resource.TestStep {
@@ -243,14 +248,14 @@ func TestRefused(t *testing.T) {
 		fails(`name must be(?s:.*)must not contain @`, "example.com", "www@", "TXT", "x"),
 		fails(`domain = "example.net"(?s:.*)The account has no domain "example.net"`, "example.net", "www", "TXT", "x"),
 		fails(`domain = "7f0c1c1e(?s:.*)The account has no domain "7f0c1c1e`, "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e", "www", "TXT", "x"),
-		fails(fmt.Sprintf(`import id is "example.com/A/WWW/192.0.2.1", or %d`, www.ID), "example.com", "WWW", "A", "192.0.2.1"),
-		fails(`is system-managed(?s:.*)Remove the resource`, "example.com", "_dmarc", "TXT", "v=DMARC1; p=none"),
+		fails(fmt.Sprintf(`with the id %d(?s:.*)id = "example.com/A/WWW/192.0.2.1"`, www.ID), "example.com", "WWW", "A", "192.0.2.1"),
+		fails(`is system-managed(?s:.*)Remove the resource`, "example.com", dkim[0].Name, "TXT", dkim[0].Value),
 		fails(`a CNAME excludes other records at its name(?s:.*)Change the name`, "example.com", "www", "CNAME", "example.net"),
 		imports(`(?i)there is no A record at web of example.com`, "example.com/A/web"),
 		imports(`Expected <domain>/<type>/<name>`, "www.example.com"),
 		imports(`Unsupported record type "PTR"`, "example.com/PTR/www"),
 		imports(`record is system-managed(?s:.*)needs no resource`, "example.com/MX/@"),
-		imports(`is system-managed(?s:.*)needs no resource`, "1"),
+		imports(`is system-managed(?s:.*)needs no resource`, strconv.FormatInt(dkim[0].ID, 10)),
 		imports(`(?i)no such DNS record(?s:.*)Import by <domain>`, "4711"),
 	}})
 }

@@ -19,9 +19,11 @@ import (
 )
 
 const description = "A DNS record of a domain.\n\n" +
-	"A domain is born with the records that its mail needs: MX, SPF, DKIM and DMARC. They are system-managed and live as long as the domain; they need no resource, and can't have one.\n\n" +
+	"Every domain comes with the records that its mail needs: MX, SPF, DKIM and DMARC. They are system-managed and exist as long as the domain; they need no resource, and can't have one.\n\n" +
+	"To set a policy of your own, create the record: a TXT record at `@` that begins with `v=spf1`, one at `_dmarc` that begins with `v=DMARC1`, and MX records at `@` replace the system-managed ones of that kind. Those return when you delete the last of yours. " +
+	"A name has one SPF and one DMARC record; a second one is an error. DKIM records are not replaced.\n\n" +
 	"An API that has the published operations only can create a record, and neither read, change nor delete it. There, what the state says is believed; a change of `value`, `ttl` or `priority` is an error that says " +
-	"how to replace the record; a destroy drops the record from the state with a warning; and no record can be imported."
+	"how to replace the record; a destroy drops the record from the state with a warning; and no record can be imported. So if an identical record exists, a create takes it over with a warning, if the API names its id."
 
 // recordType validates a type, here and in data sources.
 var recordType = validate.OneOf[api.CreateDNSRecordBody]("type")

@@ -10,15 +10,17 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
-// acquisition is a create on its way: the domain is bought, or adopted if the
-// account owns it; it gets its settings; then it has to become ready.
+// acquisition is a create in progress: the domain is bought or adopted, as the plan
+// says, or by what the account owns if the plan did not know the name; it gets its
+// settings; then it has to become ready.
 //
-// No error follows a purchase, unless the registry refuses the domain: Terraform
-// would replace it, that is delete it and pay again. An adopted domain in turn is
-// not in the state before it has its settings: trying again costs nothing, and a
-// replacement would delete what was there before.
+// An error never follows a purchase, unless the registry refuses the domain:
+// Terraform would taint it, and then delete it and buy it again. An adopted domain in
+// turn is not in the state before it has its settings: a repeated create costs
+// nothing, and a replacement would delete a domain that was there before.
 type acquisition struct {
 	client *client.Client
+	walk   *service.Walk
 	plan   model
 
 	// domain is what goes into the state; nil: nothing.
@@ -28,16 +30,23 @@ type acquisition struct {
 }
 
 func (a *acquisition) run(ctx context.Context, diags *diag.Diagnostics) {
-	if !a.plan.ContactInfo.IsNull() {
+	planned := a.plan.Acquisition.ValueString()
+	switch {
+	case planned == purchased && a.plan.ContactInfo.IsNull(): // it was unknown in the plan
+		addContactMissing(diags, a.plan)
+		return
+	case planned == purchased, planned == "" && !a.plan.ContactInfo.IsNull():
 		a.buy(ctx, diags)
 		return
 	}
 	d, err := a.client.GetDomain(ctx, a.plan.canonicalName())
 	switch {
+	case client.IsNotFound(err) && planned == adoption:
+		addNoLongerOwned(diags, a.plan)
 	case client.IsNotFound(err):
 		addContactMissing(diags, a.plan)
 	case err != nil:
-		service.AddError(diags, err, "Can't tell whether the account owns the domain "+a.plan.display(), nil)
+		service.AddError(diags, err, "Can't find out whether the account owns the domain "+a.plan.display(), nil)
 	default:
 		a.adopt(ctx, d, diags)
 	}
@@ -53,6 +62,9 @@ func (a *acquisition) buy(ctx context.Context, diags *diag.Diagnostics) {
 	switch {
 	case err != nil:
 		addPurchaseError(diags, err, a.plan)
+		return
+	case got.Adopted && a.plan.Acquisition.ValueString() == purchased:
+		addOwnedMeanwhile(diags, a.plan, got.ID)
 		return
 	case got.Adopted:
 		a.adopt(ctx, got.Domain, diags)
@@ -88,8 +100,16 @@ func (a *acquisition) workspace(ctx context.Context) string {
 	return api.DefaultWorkspaceID(a.client.AccountID())
 }
 
-// adopt takes over a domain that the account owns.
+// adopt takes over a domain that the account owns, unless it is in the state.
 func (a *acquisition) adopt(ctx context.Context, owned *api.Domain, diags *diag.Diagnostics) {
+	switch {
+	case a.walk.InState(typeName, owned.ID):
+		addInState(diags, a.plan, owned.ID)
+		return
+	case a.plan.OnExisting.ValueString() == refusal:
+		addExists(diags, a.plan, owned.ID)
+		return
+	}
 	a.domain, a.adopted = owned, true
 	if a.refused(diags) {
 		return
@@ -101,12 +121,12 @@ func (a *acquisition) adopt(ctx context.Context, owned *api.Domain, diags *diag.
 		return
 	}
 	a.await(ctx, diags)
-	if a.domain != nil {
+	if a.domain != nil && a.plan.Acquisition.IsUnknown() { // otherwise the plan has warned
 		addAdopted(diags, a.plan, *owned, body)
 	}
 }
 
-// applySettings makes the domain as it is planned, and returns what it changed.
+// applySettings gives the domain its planned settings, and returns what it changed.
 func (a *acquisition) applySettings(ctx context.Context) (api.UpdateDomainBody, error) {
 	var now record
 	now.fill(a.domain)
@@ -118,8 +138,8 @@ func (a *acquisition) applySettings(ctx context.Context) (api.UpdateDomainBody, 
 	return body, err
 }
 
-// await waits while the registry works on the domain, and says what it has come
-// to. What it reads is what the create tells.
+// await waits while the registry works on the domain, and reports its last status.
+// The domain as it was last read goes into the state.
 func (a *acquisition) await(ctx context.Context, diags *diag.Diagnostics) {
 	last, err := client.WaitFor(ctx, a.client,
 		func(ctx context.Context) (*api.Domain, error) { return a.client.GetDomain(ctx, a.domain.ID) },
@@ -136,8 +156,8 @@ func (a *acquisition) await(ctx context.Context, diags *diag.Diagnostics) {
 	}
 }
 
-// refused says that the registry has refused the domain, if it has. One that was
-// bought stays in the state, so that the next apply replaces it.
+// refused adds an error if the registry refused the domain. One that was bought
+// stays in the state, so that the next apply replaces it.
 func (a *acquisition) refused(diags *diag.Diagnostics) bool {
 	if a.domain.Status != api.DomainFailed {
 		return false

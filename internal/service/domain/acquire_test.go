@@ -16,18 +16,31 @@ import (
 func TestPurchaseRefused(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{Registrar: apiserver.Registrar{Taken: []string{"taken.com"}, Premium: []string{"premium.com"}, UnsupportedTLDs: []string{"org"}}})
-	p := s.Protocol(t, "")
+	p, blind := s.Protocol(t, ""), s.Protocol(t, withoutAvailability(t, s))
 	for name, parts := range map[string][]string{
 		"example.org": {"under .org are not sold", "Error code unsupported_tld", "another top-level domain"},
 		"taken.com":   {"registered already", "Error code unavailable", "transfer it"},
 		"premium.com": {"not sold over the API", "Error code premium_domain", "control panel"},
 	} {
-		o, diags := p.Apply(t.Context(), domainType, attributes(name, nil), nil)
+		_, diags := p.Plan(domainType, attributes(name, nil), nil)
+		acctest.Expect(t, diags, append([]string{`ERROR at AttributeName("name"): Can't buy the domain ` + name, "the API would refuse"}, parts...)...)
+		o, diags := blind.Apply(t.Context(), domainType, attributes(name, nil), nil)
 		acctest.Expect(t, diags, append([]string{`ERROR at AttributeName("name"): Can't buy the domain ` + name}, parts...)...)
 		if !o.Gone() {
 			t.Errorf("%s is in the state", name)
 		}
 	}
+}
+
+// withoutAvailability serves an API that does not report what a domain costs.
+func withoutAvailability(t *testing.T, s *acctest.Server) (url string) {
+	return s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if strings.HasSuffix(r.URL.Path, "/domains/availability") {
+			acctest.Refuse(w, http.StatusNotFound, "path.domain", "no such domain")
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // What an API answers that the provider did not foresee lands where it was
@@ -104,7 +117,7 @@ func TestContactMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	o, diags := p.ApplyPlan(t.Context(), domainType, config, nil, plan)
-	acctest.Expect(t, diags, `ERROR at AttributeName("contact_info"): contact_info is missing`)
+	acctest.Expect(t, diags, `ERROR at AttributeName("name"): The account does not own the domain example.com any more`, "Nothing was bought", "Plan again")
 	if !o.Gone() {
 		t.Error("it is in the state")
 	}
@@ -164,10 +177,17 @@ func TestFailed(t *testing.T) {
 	if o.Text("status") != "failed" || o.Text("id") == "" {
 		t.Errorf("state %v", o.State)
 	}
-	o, diags = p.Apply(t.Context(), domainType, attributes("example.com", nil), nil)
+	_, diags = p.Plan(domainType, attributes("example.com", nil), nil) // of a create_before_destroy, or in an empty state
 	acctest.Expect(t, diags, "ERROR", "The registration of the domain example.com failed", "run apply again to buy it")
-	if !o.Gone() {
-		t.Errorf("state %v", o.State)
+
+	p.Together()
+	_, diags = p.Read(domainType, o)
+	p.NoErrors(diags)
+	again, diags := p.Plan(domainType, attributes("example.com", nil), nil) // it is tainted
+	p.NoErrors(diags)
+	acctest.Expect(t, diags, "WARNING", "The plan buys a domain again", "did not register it the first time")
+	if again.Text("acquisition") != "purchase" {
+		t.Errorf("planned %s", again.State)
 	}
 }
 
@@ -249,15 +269,40 @@ func TestAdopted(t *testing.T) {
 		next.ServeHTTP(w, r)
 	})
 	p := s.Protocol(t, url)
-	o, diags := p.Apply(t.Context(), domainType, attributes("EXAMPLE.com", nil), nil)
+	config := attributes("EXAMPLE.com", nil)
+	plan, diags := p.Plan(domainType, config, nil)
 	p.NoErrors(diags)
-	acctest.Expect(t, diags, "WARNING: The domain EXAMPLE.com was adopted", "nothing was bought", "auto_renew from true to false, redirect_url from https://old.example.com/ to null")
+	acctest.Expect(t, diags, `WARNING at AttributeName("name"): The plan adopts a domain that the account owns`, "EXAMPLE.com", "nothing is bought", "a destroy deletes it", "contact_info is not sent",
+		"auto_renew from true to false, redirect_url from https://old.example.com/ to null", "on_existing")
+	if plan.Text("acquisition") != "adopt" {
+		t.Errorf("planned %s", plan.State)
+	}
+	o, diags := p.ApplyPlan(t.Context(), domainType, config, nil, plan)
+	if len(diags) > 0 || o.Text("acquisition") != "adopt" {
+		t.Errorf("%s: %s", o.State, acctest.Render(diags))
+	}
 	if purchases.Load() != 0 || updates.Load() != 1 || o.Text("id") != owned.ID {
 		t.Errorf("%d purchases, %d updates, %s", purchases.Load(), updates.Load(), o.Text("id"))
 	}
-	_, diags = s.Protocol(t, url).Apply(t.Context(), domainType, attributes("example.com", nil), nil)
-	if strings.Contains(acctest.Render(diags), "it was changed") || updates.Load() != 1 {
+	if _, diags = p.Plan(domainType, attributes("example.com", nil), nil); strings.Contains(acctest.Render(diags), "The adoption changes") {
 		t.Errorf("nothing differs, but: %s", acctest.Render(diags))
+	}
+	_, diags = p.Plan(domainType, attributes("example.com", map[string]any{"auto_renew": acctest.Unknown, "redirect_url": acctest.Unknown}), nil)
+	acctest.Expect(t, diags, "auto_renew from false to a value that is known after the apply")
+
+	// Where the plan did not know the name, the apply warns.
+	plan, diags = p.Plan(domainType, attributes("example.com", map[string]any{"name": acctest.Unknown, "auto_renew": true}), nil)
+	p.NoErrors(diags)
+	if plan.Text("acquisition") != "(unknown)" {
+		t.Errorf("planned %s", plan.State)
+	}
+	config = attributes("example.com", map[string]any{"auto_renew": true})
+	plan.State = p.With(domainType, plan, "name", "example.com").State
+	o, diags = p.Walk().ApplyPlan(t.Context(), domainType, config, nil, plan)
+	p.NoErrors(diags)
+	acctest.Expect(t, diags, "WARNING: The domain example.com was adopted", "nothing was bought", "auto_renew from false to true")
+	if o.Text("acquisition") != "adopt" {
+		t.Errorf("state %s", o.State)
 	}
 }
 
@@ -271,9 +316,11 @@ func TestOwnedAfterAll(t *testing.T) {
 		}
 		next.ServeHTTP(w, r)
 	}))
-	_, diags := p.Apply(t.Context(), domainType, attributes("example.com", nil), nil)
-	p.NoErrors(diags)
-	acctest.Expect(t, diags, "WARNING: The domain example.com was adopted")
+	o, diags := p.Apply(t.Context(), domainType, attributes("example.com", nil), nil)
+	acctest.Expect(t, diags, "ERROR", "The account owns the domain example.com by now", "Nothing was bought, changed or deleted", "plan again", "create_before_destroy", "moved block", "for_each")
+	if !o.Gone() {
+		t.Errorf("state %s", o.State)
+	}
 }
 
 // An interrupted create keeps what was bought.
@@ -282,9 +329,12 @@ func TestInterrupted(t *testing.T) {
 	s := acctest.NewServer(t, acctest.Options{Registrar: apiserver.Registrar{ProvisioningDelay: apiserver.Duration(time.Hour)}})
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
+	var bought atomic.Bool
 	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		next.ServeHTTP(w, r)
-		if r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/domains/") {
+		if isPurchase(r) {
+			bought.Store(true)
+		} else if bought.Load() && r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/domains/") {
 			interrupt()
 		}
 	}))

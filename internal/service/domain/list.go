@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
@@ -73,6 +74,8 @@ func NewListResource() list.ListResource {
 	return service.NewListResource(object, service.Listed[api.Domain, record]{
 		ID:          func(d *api.Domain) string { return d.ID },
 		DisplayName: func(d *api.Domain) string { return d.Name },
-		Model:       func(r record) any { return &model{record: r, ContactInfo: noContact(), Timeouts: service.NoTimeouts()} },
+		Model: func(r record) any {
+			return &model{record: r, ContactInfo: noContact(), Acquisition: types.StringValue(adoption), Timeouts: service.NoTimeouts()}
+		},
 	}, "Lists the domains of the account, or those of them that every filter lets through.")
 }

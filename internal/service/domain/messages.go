@@ -139,35 +139,128 @@ func addFailed(diags *diag.Diagnostics, plan model, kept bool) {
 		fmt.Sprintf("The account has the domain, but its status is %s: the registry did not register it.\n\n%s", api.DomainFailed, next))
 }
 
-// addAdopted warns that nothing was bought, and says what was changed of a
-// domain that was there before.
+// changedSince says what protects a plan that another run overtakes.
+const changedSince = "If this is no longer so when the plan is applied, the apply stops before it buys or changes anything (Terraform calls that an inconsistent final plan): plan again."
+
+// addAdopted warns, after the apply of a plan that did not know it, that nothing
+// was bought, and lists what was changed of a domain that was there before.
 func addAdopted(diags *diag.Diagnostics, plan model, before api.Domain, body api.UpdateDomainBody) {
-	var changed []string
-	tell := func(attribute string, from, to any) {
-		changed = append(changed, fmt.Sprintf("%s from %v to %v", attribute, from, to))
-	}
-	if body.WorkspaceID != nil {
-		tell("workspace_id", before.WorkspaceID, *body.WorkspaceID)
-	}
-	if body.AutoRenew != nil {
-		tell("auto_renew", before.AutoRenew, *body.AutoRenew)
-	}
-	if body.RedirectURL.Sent {
-		tell("redirect_url", orNull(before.RedirectURL), orNull(plan.RedirectURL.ValueStringPointer()))
-	}
 	detail := "The account owned it already, so nothing was bought. From now on Terraform manages it: a destroy deletes it."
 	if !plan.ContactInfo.IsNull() {
-		detail += " contact_info was not sent; the registrant is who it was."
+		detail += " contact_info was not sent; the registrant stays the same."
 	}
-	if len(changed) > 0 {
+	if changed := settings(plan, before, body); len(changed) > 0 {
 		detail += "\n\nTo be as configured it was changed: " + strings.Join(changed, ", ") + "."
 	}
 	diags.AddWarning("The domain "+plan.display()+" was adopted", detail)
 }
 
+// addAdoption warns in the plan that a domain will be adopted. There may be many:
+// Terraform shows warnings of one summary as one.
+func addAdoption(diags *diag.Diagnostics, plan model, before api.Domain) {
+	detail := "The account owns " + plan.display() + " already, so nothing is bought. From then on Terraform manages it: a destroy deletes it."
+	if !plan.ContactInfo.IsNull() {
+		detail += " contact_info is not sent; the registrant stays the same."
+	}
+	var now record
+	now.fill(&before)
+	if changed := settings(plan, before, plan.changes(now)); len(changed) > 0 {
+		detail += "\n\nThe adoption changes " + strings.Join(changed, ", ") + ". To keep a setting, write its present value in the configuration."
+	}
+	detail += "\n\n" + changedSince + " To make an adoption an error, set on_existing = \"error\"."
+	diags.AddAttributeWarning(path.Root("name"), "The plan adopts a domain that the account owns", detail)
+}
+
+// settings lists what an update of a domain changes.
+func settings(plan model, before api.Domain, body api.UpdateDomainBody) []string {
+	var changed []string
+	add := func(attribute string, unknown bool, from, to any) {
+		if unknown {
+			to = "a value that is known after the apply"
+		}
+		changed = append(changed, fmt.Sprintf("%s from %v to %v", attribute, from, to))
+	}
+	if body.WorkspaceID != nil {
+		add("workspace_id", false, before.WorkspaceID, *body.WorkspaceID)
+	}
+	if body.AutoRenew != nil {
+		add("auto_renew", plan.AutoRenew.IsUnknown(), before.AutoRenew, *body.AutoRenew)
+	}
+	if body.RedirectURL.Sent {
+		add("redirect_url", plan.RedirectURL.IsUnknown(), orNull(before.RedirectURL), orNull(plan.RedirectURL.ValueStringPointer()))
+	}
+	return changed
+}
+
 func orNull(p *string) string {
 	if p = given(p); p == nil {
 		return "null"
+	}
+	return *p
+}
+
+// addPurchase warns in the plan that a domain will be bought, and at what price;
+// offer is nil where that is not known. There may be many: Terraform shows warnings
+// of one summary as one.
+func addPurchase(diags *diag.Diagnostics, plan model, because string, offer *api.DomainAvailability) {
+	price := "This API states the price only with the purchase."
+	if offer != nil && offer.Price != nil {
+		price = fmt.Sprintf("The price is %s %s.", *offer.Price, orNull(offer.Currency))
+	}
+	summary := "The plan buys a domain"
+	if because != "" {
+		summary += " again"
+	}
+	diags.AddAttributeWarning(path.Root("name"), summary,
+		fmt.Sprintf("%sThe account does not own %s, so the apply buys it. %s A purchase is not paid back.\n\n"+changedSince+" If the account should own the domain, check the spelling of the name and the provider's account_id.",
+			because, plan.display(), price))
+}
+
+// addNotForSale refuses in the plan a domain whose purchase the API would refuse.
+func addNotForSale(diags *diag.Diagnostics, plan model, offer *api.DomainAvailability) {
+	code := value(offer.ErrorCode)
+	diags.AddAttributeError(path.Root("name"), "Can't buy the domain "+plan.display(),
+		fmt.Sprintf("The account does not own %s, so this resource has to buy it, but the API would refuse the purchase: %s.\n\n%s",
+			plan.display(), cmp.Or(value(offer.Error), code, "it gives no reason"), remedy(code)))
+}
+
+// addExists refuses to adopt a domain where the configuration says so.
+func addExists(diags *diag.Diagnostics, plan model, id string) {
+	diags.AddAttributeError(path.Root("on_existing"), "The account owns the domain "+plan.display()+" already",
+		fmt.Sprintf("on_existing is \"error\", so it is not adopted. Nothing was bought or changed. Its id is %s.\n\n"+
+			"To manage it with this resource, import it, or set on_existing = \"adopt\". Otherwise choose another name.", id))
+}
+
+// addInState refuses to create a domain that the state has.
+func addInState(diags *diag.Diagnostics, plan model, id string) {
+	diags.AddAttributeError(path.Root("name"), "The domain "+plan.display()+" is in the state already",
+		fmt.Sprintf("The account owns it, and Terraform's state has it, id %s. This plan creates it again, which would replace the domain by itself: delete it and buy the same name again, or, with create_before_destroy, adopt the domain and delete it afterwards. "+
+			"%s Nothing was bought or deleted.\n\n"+
+			"- If -replace or replace_triggered_by replaces it, take that away. If it is tainted, run terraform untaint with its address. To buy it anew all the same, remove the resource, apply, and add it again.\n"+
+			"- If the resource was renamed or moved, add a moved block with its old and its new address.\n"+
+			"- If two blocks, or two keys of for_each, describe the domain, remove one of them.", id, loss))
+}
+
+// addOwnedMeanwhile refuses to adopt a domain whose purchase was planned.
+func addOwnedMeanwhile(diags *diag.Diagnostics, plan model, id string) {
+	diags.AddAttributeError(path.Root("name"), "The account owns the domain "+plan.display()+" by now",
+		fmt.Sprintf("The plan was to buy it, but the account owns it, id %s. Nothing was bought, changed or deleted.\n\n"+
+			"- If it came into the account after the plan, plan again: the new plan adopts it.\n"+
+			"- If this resource replaces itself with create_before_destroy, of its own or of a resource that depends on it, the domain that it would adopt is the one that is deleted afterwards: leave the name as it is, and run terraform untaint if the resource is tainted.\n"+
+			"- If the resource was renamed or moved, add a moved block with its old and its new address.\n"+
+			"- If two blocks, or two keys of for_each, describe the domain, remove one of them.", id))
+}
+
+// addNoLongerOwned refuses to buy a domain whose adoption was planned.
+func addNoLongerOwned(diags *diag.Diagnostics, plan model) {
+	diags.AddAttributeError(path.Root("name"), "The account does not own the domain "+plan.display()+" any more",
+		"The plan was to adopt it, and it is gone since. Nothing was bought. Plan again: if the domain is still in the configuration, the new plan buys it, and says at what price.")
+}
+
+// value returns *p, or "".
+func value(p *string) string {
+	if p == nil {
+		return ""
 	}
 	return *p
 }

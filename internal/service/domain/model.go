@@ -14,6 +14,8 @@ type model struct {
 	record
 
 	ContactInfo types.Object   `tfsdk:"contact_info"`
+	OnExisting  types.String   `tfsdk:"on_existing"`
+	Acquisition types.String   `tfsdk:"acquisition"`
 	Timeouts    timeouts.Value `tfsdk:"timeouts"`
 }
 
@@ -40,12 +42,15 @@ type record struct {
 var tagType = types.ObjectType{AttrTypes: map[string]attr.Type{"id": types.StringType, "name": types.StringType}}
 
 // canonicalName is the name in the API's spelling.
-func (m record) canonicalName() string {
-	name, err := customtype.Normalize[customtype.DomainName](m.Name.ValueString())
+func (m record) canonicalName() string { return canonical(m.Name.ValueString()) }
+
+// canonical returns a domain's name in the API's spelling.
+func canonical(name string) string {
+	normal, err := customtype.Normalize[customtype.DomainName](name)
 	if err != nil {
-		return m.Name.ValueString() // the API says what is wrong
+		return name // the API's message says what is wrong with it
 	}
-	return name
+	return normal
 }
 
 // fill takes over what the API says of the domain.

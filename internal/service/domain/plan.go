@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
@@ -33,45 +34,109 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 			service.AnnounceLoss(&resp.Diagnostics, "domain "+state.display(), loss)
 		}
 	case req.State.Raw.IsNull():
-		r.planCreate(ctx, plan, &resp.Diagnostics)
+		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("acquisition"), r.planCreate(ctx, req, plan, &resp.Diagnostics))...)
 	case !plan.Name.Equal(state.Name):
 		service.AnnounceReplacement(&resp.Diagnostics, "domain "+state.display(),
-			"A domain can't be renamed: another name means that another domain is bought and this one is deleted.", loss,
+			"A domain can't be renamed: another name means that another domain is bought or adopted, and this one is deleted.", loss,
 			service.StillUnknown(resp.Plan.Raw, req.State.Raw, "name")...)
 		r.announceRemains(ctx, req, resp)
+		r.planCreate(ctx, req, plan, &resp.Diagnostics) // core drops the warnings of the replacement's second plan
 	default:
 		planUpdate(ctx, plan, state, resp)
 	}
 	service.SettlePlan(ctx, req, resp)
 }
 
-// planCreate says in the plan already that a domain can't be bought. What can't
-// be told now the create will tell.
-func (r *Resource) planCreate(ctx context.Context, plan model, diags *diag.Diagnostics) {
-	if plan.Name.IsUnknown() {
-		return
-	}
-	unsold := domainname.Registrable(plan.canonicalName())
-	if unsold == nil && !plan.ContactInfo.IsNull() {
-		return
-	}
+// planCreate returns the acquisition of a domain that is to be created, with an
+// error if neither is possible, and a warning about what it will cost or change. It
+// is unknown where the plan doesn't know the name, or can't read the account's
+// domains.
+//
+// Core plans once more in the apply, with nothing of what the first plan returned,
+// and fails with an "inconsistent final plan" if the result differs. So the
+// acquisition must depend on what the account owns alone, and only another run that
+// buys or deletes the domain in between changes it: nothing is bought then. A domain
+// of the state that would be replaced by itself, whose own replacement changes it,
+// is an error.
+func (r *Resource) planCreate(ctx context.Context, req resource.ModifyPlanRequest, plan model, diags *diag.Diagnostics) types.String {
 	c := r.ClientForWarning(ctx)
-	if c == nil {
-		return
+	if plan.Name.IsUnknown() || c == nil {
+		return types.StringUnknown()
 	}
-	if _, err := c.GetDomain(ctx, plan.canonicalName()); !client.IsNotFound(err) {
-		return // it is adopted, or the look failed
-	}
+	owned, err := c.GetDomain(ctx, plan.canonicalName())
 	switch {
-	case errors.Is(unsold, domainname.ErrNotRegistrable):
+	case client.IsNotFound(err) && r.deletedUnseen(plan):
+		return types.StringValue(adoption) // as the first plan said; the create fails
+	case client.IsNotFound(err):
+		r.planPurchase(ctx, c, plan, diags)
+		return types.StringValue(purchased)
+	case err != nil:
+		return types.StringUnknown() // the create finds out, or fails
+	}
+	inState := r.Walk().InState(typeName, owned.ID)
+	switch {
+	case inState && owned.Status == api.DomainFailed && req.State.Raw.IsNull():
+		addPurchase(diags, plan, "The registry did not register it the first time, so the failed domain is deleted first. ", r.offer(ctx, c, plan))
+		return types.StringValue(purchased)
+	case inState:
+		addInState(diags, plan, owned.ID)
+	case owned.Status == api.DomainFailed:
+		addFailed(diags, plan, false)
+	case plan.OnExisting.ValueString() == refusal:
+		addExists(diags, plan, owned.ID)
+	default:
+		if conflict := r.Walk().PlanAdoption(typeName, owned.ID); conflict != 0 {
+			service.AddShared(diags, "domain "+plan.display(), owned.ID, conflict)
+			break
+		}
+		addAdoption(diags, plan, *owned)
+	}
+	return types.StringValue(adoption)
+}
+
+// deletedUnseen reports whether this apply deleted the domain as a tainted one that
+// its plan did not see, because of -refresh=false, and so took for one to adopt: a
+// plan that sees it allows only the replacement of a failed one.
+func (r *Resource) deletedUnseen(plan model) bool {
+	status, deleted := r.Walk().WasDeleted(typeName, plan.canonicalName())
+	return deleted && status != api.DomainFailed
+}
+
+// planPurchase adds an error to the plan if the domain can't be bought, and
+// otherwise a warning with the price.
+func (r *Resource) planPurchase(ctx context.Context, c *client.Client, plan model, diags *diag.Diagnostics) {
+	unsold := domainname.Registrable(plan.canonicalName())
+	if errors.Is(unsold, domainname.ErrNotRegistrable) {
 		addNotRegistrable(diags, plan, unsold)
 		return
-	case unsold != nil:
+	}
+	offer := r.offer(ctx, c, plan)
+	switch {
+	case offer != nil && !offer.Available:
+		addNotForSale(diags, plan, offer)
+		return
+	case unsold != nil && offer == nil:
 		addProbablyNotSold(diags, plan, unsold)
 	}
 	if plan.ContactInfo.IsNull() {
 		addContactMissing(diags, plan)
+		return
 	}
+	because := ""
+	if r.Walk().WasGone(typeName, plan.canonicalName()) {
+		because = "It was in the state, but the account no longer has it: it was deleted outside Terraform, or its registration ended. "
+	}
+	addPurchase(diags, plan, because, offer)
+}
+
+// offer returns whether the domain can be bought and its price, or nil where this
+// API has no operation for that or does not let the credential use it.
+func (r *Resource) offer(ctx context.Context, c *client.Client, plan model) *api.DomainAvailability {
+	offer, err := c.DomainAvailability(ctx, plan.canonicalName())
+	if err != nil || offer.ErrorCode != nil && *offer.ErrorCode == api.PurchaseAlreadyOwned {
+		return nil
+	}
+	return offer
 }
 
 // planUpdate plans what the API changes by itself in an update.

@@ -119,13 +119,11 @@ func TestNotRegistrable(t *testing.T) {
 			}
 		}
 		for _, name := range []string{"example.org", "MAIL.stocked.com"} {
-			if _, diags := p.Plan(domainType, attributes(name, nil), nil); len(diags) > 0 {
-				t.Errorf("%s: %s", name, acctest.Render(diags))
-			}
+			_, diags := p.Plan(domainType, attributes(name, nil), nil)
+			p.NoErrors(diags)
 		}
-		if _, diags := p.Plan(domainType, attributes("mail.stocked.com", map[string]any{"contact_info": nil}), nil); len(diags) > 0 {
-			t.Errorf("what is owned needs no contact_info: %s", acctest.Render(diags))
-		}
+		_, diags := p.Plan(domainType, attributes("mail.stocked.com", map[string]any{"contact_info": nil}), nil)
+		p.NoErrors(diags) // an adoption needs none
 		if _, diags := p.Plan(domainType, map[string]any{"name": acctest.Unknown}, nil); len(diags) > 0 {
 			t.Errorf("an unknown name: %s", acctest.Render(diags))
 		}
@@ -141,12 +139,15 @@ func TestReplacedByNotRegistrable(t *testing.T) {
 	o, diags := p.Apply(t.Context(), domainType, attributes("example.com", nil), nil)
 	p.NoErrors(diags)
 	plan, diags := p.Plan(domainType, attributes("mail.example.com", nil), o)
-	p.NoErrors(diags)
+	acctest.Expect(t, diags, "WARNING: The plan replaces the domain example.com", `ERROR at AttributeName("name"): Can't buy the domain mail.example.com`)
 	if len(plan.Replace) == 0 {
 		t.Error("another name does not replace it")
 	}
-	_, diags = p.Plan(domainType, attributes("mail.example.com", nil), nil)
-	acctest.Expect(t, diags, `ERROR at AttributeName("name"): Can't buy the domain mail.example.com`)
+	plan, diags = p.PlanReplacement(domainType, attributes("example.net", nil), o)
+	acctest.Expect(t, diags, "WARNING: The plan replaces the domain example.com", "The plan buys a domain\n", "12.00 USD")
+	if plan.Text("acquisition") != "purchase" {
+		t.Errorf("planned %s", plan.State)
+	}
 }
 
 // The list of registries that is built in ages: what it does not know is no
@@ -154,7 +155,7 @@ func TestReplacedByNotRegistrable(t *testing.T) {
 func TestProbablyNotSold(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
-	p := s.Protocol(t, "")
+	p := s.Protocol(t, withoutAvailability(t, s))
 	for _, name := range []string{"example.newtld", "example.github.io", "example.arpa"} {
 		config := attributes(name, nil)
 		plan, diags := p.Plan(domainType, config, nil)
@@ -165,10 +166,12 @@ func TestProbablyNotSold(t *testing.T) {
 	}
 	_, diags := p.Plan(domainType, attributes("example.newtld", map[string]any{"contact_info": nil}), nil)
 	acctest.Expect(t, diags, "can probably not be bought", "ERROR", "contact_info is missing")
+	_, diags = s.Protocol(t, "").Plan(domainType, attributes("example.newtld", nil), nil)
+	acctest.Expect(t, diags, `ERROR at AttributeName("name"): Can't buy the domain example.newtld`, "Error code unsupported_tld")
 }
 
-// What the plan can't look up is left to the create, and what needs no look is
-// not looked up.
+// A plan looks up each new domain and its price once; what it can't look up is left
+// to the create.
 func TestPlanLooksSparingly(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -182,11 +185,17 @@ func TestPlanLooksSparingly(t *testing.T) {
 		}
 		next.ServeHTTP(w, r)
 	}))
-	_, diags := p.Plan(domainType, attributes("example.com", nil), nil)
-	p.NoErrors(diags)
-	if looks.Load() > 0 {
+	p.Together()
+	for _, name := range []string{"example.com", "example.net"} {
+		looks.Store(0)
+		_, diags := p.Plan(domainType, attributes(name, nil), nil)
+		p.NoErrors(diags)
+	}
+	if looks.Load() != 2 {
 		t.Errorf("%d requests for the plan of a purchase", looks.Load())
 	}
+	p.Walk()
+	looks.Store(0)
 	refuse.Store(true)
 	config := attributes("www.example.com", nil)
 	plan, diags := p.Plan(domainType, config, nil)

@@ -91,7 +91,7 @@ func TestGoneBeforeTheUpdate(t *testing.T) {
 			t.Fatal(err)
 		}
 		o, diags := p.ApplyPlan(t.Context(), domainType, config, created, plan)
-		acctest.Expect(t, diags, "ERROR", "Can't update the domain example.com", "HTTP 404", "run apply again: the next plan creates it anew")
+		acctest.Expect(t, diags, "ERROR", "Can't update the domain example.com", "HTTP 404", "run apply again: the next plan creates it again")
 		if o.Text("id") != created.Text("id") {
 			t.Errorf("the state has %s", o.State)
 		}
@@ -168,9 +168,9 @@ func TestRemains(t *testing.T) {
 	p := s.Protocol(t, "")
 	o, diags := p.Apply(t.Context(), domainType, attributes("example.com", map[string]any{"auto_renew": true}), nil)
 	p.NoErrors(diags)
-	gone, diags := p.Apply(t.Context(), domainType, nil, o)
+	gone, diags := p.Destroy(t.Context(), domainType, o)
 	p.NoErrors(diags)
-	acctest.Expect(t, diags, "WARNING: The domain example.com still exists", o.Text("id"), "renews itself and is paid for again")
+	acctest.Expect(t, diags, "WARNING: The domain example.com will still exist", o.Text("id"), "renews itself and is paid for again")
 	if !gone.Gone() {
 		t.Error("it is in the state")
 	}

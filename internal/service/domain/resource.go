@@ -4,7 +4,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
@@ -25,8 +27,23 @@ var (
 	_ resource.ResourceWithModifyPlan  = (*Resource)(nil)
 )
 
+// What acquisition and on_existing may be.
+const (
+	purchased = "purchase"
+	adoption  = "adopt"
+	refusal   = "error"
+)
+
+// typeName is the name of the resource's type.
+const typeName = "mailhost_domain"
+
 // NewResource returns the resource.
-func NewResource() resource.Resource { return &Resource{} }
+func NewResource() resource.Resource {
+	return service.Tracked(&Resource{}, service.Kind[model]{
+		Label: func(m model) string { return "domain " + m.display() },
+		Key:   "name", Canonical: canonical,
+	})
+}
 
 // Metadata implements resource.Resource.
 func (r *Resource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
@@ -45,7 +62,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	a := &acquisition{client: c, plan: plan}
+	a := &acquisition{client: c, walk: r.Walk(), plan: plan}
 	a.run(ctx, &resp.Diagnostics)
 	if a.domain == nil {
 		return
@@ -53,6 +70,9 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	created := plan
 	created.fill(a.domain)
 	created.keepPlanned(plan)
+	if created.Acquisition = types.StringValue(purchased); a.adopted {
+		created.Acquisition = types.StringValue(adoption)
+	}
 	resp.Diagnostics.Append(service.SetIdentity(ctx, resp.Identity, c.AccountID(), created.ID)...)
 	resp.Diagnostics.Append(resp.State.Set(ctx, &created)...)
 }
@@ -120,12 +140,13 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 	}
 	err := c.DeleteDomain(ctx, state.ID.ValueString())
 	if client.IsConflict(err) {
-		service.AddErrorAdvising(&resp.Diagnostics, err, "Can't delete the domain "+state.display(), nil, "Nothing was deleted. Mailboxes that this configuration manages are destroyed before their domain, "+
-			"so those that are left belong to somebody else: delete them, or move them into this configuration, and run destroy again. "+
+		service.AddErrorAdvising(&resp.Diagnostics, err, "Can't delete the domain "+state.display(), nil, "Nothing was deleted. "+
+			"Run destroy again if mailboxes of this configuration were being destroyed at the same time. So that Terraform destroys them first, let each mailbox refer to the domain, for instance with domain = mailhost_domain.main.name, or give it depends_on. "+
+			"Delete or import mailboxes that the configuration does not have. "+
 			"To keep the domain, take it out of the state with `terraform state rm` or a removed block.")
 		return
 	}
-	service.Deleted(&resp.Diagnostics, err, "delete", state.remains())
+	service.Deleted(ctx, req, resp, err, "delete", state.remains())
 }
 
 // remains says what it means that a domain stays.
@@ -146,4 +167,7 @@ func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequ
 		}
 		return d.ID, nil
 	})
+	if !resp.Diagnostics.HasError() {
+		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("acquisition"), adoption)...)
+	}
 }

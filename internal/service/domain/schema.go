@@ -3,6 +3,7 @@ package domain
 import (
 	"context"
 
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
@@ -22,11 +23,25 @@ import (
 func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	attributes := recordAttributes()
 	attributes["contact_info"] = contactAttribute()
+	attributes["on_existing"] = schema.StringAttribute{
+		Optional:   true,
+		Validators: []validator.String{stringvalidator.OneOf(adoption, refusal)},
+		MarkdownDescription: "What a create does with a domain that the account owns already: `adopt` takes it over and buys nothing, `error` refuses it, in the plan already. Default: `adopt`. " +
+			"It has no effect on a domain that is in the state.",
+	}
+	attributes["acquisition"] = schema.StringAttribute{
+		Computed: true, PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+		MarkdownDescription: "How Terraform came by the domain: `purchase`, or `adopt` for one that the account owned already, an imported one included. The plan of a new domain knows it if it knows the `name`, " +
+			"and the apply does only that. Null for a domain that an earlier version of the provider created.",
+	}
 	attributes["timeouts"] = service.CreateTimeout(ctx, createTimeout)
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "A domain of the account. Creating it **buys** the domain, unless the account owns it already: then it is adopted, with a warning, and nothing is bought. " +
+		MarkdownDescription: "A domain of the account. Creating it **buys** the domain, unless the account owns it already: then it is adopted and nothing is bought. The plan says which of the two, the price where the API has one, and the settings that an adoption changes. " +
 			"Destroying it deletes the domain with its DNS records, which the API refuses while it has mailboxes; what was paid is not paid back. " +
-			"Use `lifecycle { prevent_destroy = true }` for a domain that matters.",
+			"Use `lifecycle { prevent_destroy = true }` for a domain that matters.\n\n" +
+			"A domain is never replaced by itself: `-replace`, `replace_triggered_by` and a tainted domain are errors in the plan (but for one that the registry refused), because they would delete the domain and buy the same name again, or, with `create_before_destroy`, adopt the domain and then delete it. " +
+			"If you rename the resource, add a `moved` block. " +
+			"If a saved plan is applied after the domain has come to or left the account, the apply stops before it buys anything: plan again.",
 		Attributes: attributes,
 	}
 }

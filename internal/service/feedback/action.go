@@ -59,7 +59,7 @@ func (*SubmitFeedback) Schema(ctx context.Context, _ action.SchemaRequest, resp 
 			},
 			"attributes": schema.StringAttribute{
 				Optional: true, Validators: []validator.String{validate.Rule("a JSON object, as jsonencode makes it of an object", checkObject)},
-				MarkdownDescription: "Anything more, as a JSON object: `jsonencode({ terraform = \"1.14\" })`.",
+				MarkdownDescription: fmt.Sprintf("Anything more, as a JSON object of at most %d bytes: `jsonencode({ terraform = \"1.14\" })`.", api.MaxAttributesBytes),
 			},
 			"paid_product_feature": schema.BoolAttribute{
 				Optional:            true,

@@ -43,21 +43,16 @@ func (m model) goesOn() string {
 	return "It forwards mail to " + m.TargetEmail.ValueString() + " as soon as the recipient has confirmed."
 }
 
-// key is the natural key by which the rule can be imported.
-func (m model) key() string {
-	switch scope := m.Client(); {
-	case scope.Domain != "":
-		return scope.Domain + "/" + m.TargetEmail.ValueString()
-	case scope.WorkspaceID != "":
-		return scope.WorkspaceID + "/" + m.TargetEmail.ValueString()
-	}
-	return m.TargetEmail.ValueString()
-}
-
 // confirmed reports whether the rule's target takes mail: until then the API
 // does not tell a rule that is switched off from one that waits.
 func (m model) confirmed() bool {
 	return confirmed(m.VerificationState.ValueString())
+}
+
+// released reports whether the rule waits for a confirmation that nobody was sent
+// a message for.
+func (m model) released() bool {
+	return m.VerificationState.ValueString() == api.VerificationPending && m.VerificationSentAt.IsNull()
 }
 
 func confirmed(verificationState string) bool {

@@ -36,9 +36,9 @@ func TestMessages(t *testing.T) {
 		"forwarding rule to jane@example.org of the account":        account.String(),
 		"forwarding rule to jane@example.org of domain example.com": domain.String(),
 		"forwarding rule to jane@example.org of workspace w":        workspace.String(),
-		"jane@example.org":             account.key(),
-		"example.com/jane@example.org": domain.key(),
-		"w/jane@example.org":           workspace.key(),
+		"jane@example.org":             account.Key("jane@example.org"),
+		"example.com/jane@example.org": domain.Key("jane@example.org"),
+		"w/jane@example.org":           workspace.Key("jane@example.org"),
 	} {
 		if got != want {
 			t.Errorf("got %q; want %q", got, want)

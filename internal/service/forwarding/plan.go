@@ -49,6 +49,9 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 		if isFalse(active) && known.Imported && !state.confirmed() && !touched {
 			addUntold(&resp.Diagnostics, state)
 		}
+		if state.released() {
+			addReleased(&resp.Diagnostics, state)
+		}
 	}
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
 	service.SettlePlan(ctx, req, resp)
@@ -57,6 +60,16 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 		// Where nothing else shows it, this is what makes the plan an update.
 		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("updated_at"), types.StringUnknown())...)
 	}
+}
+
+// addReleased warns of a rule that stopped forwarding when its target was deleted.
+// No plan repairs that by itself: the address may belong to somebody else by now,
+// who would get the verification message.
+func addReleased(diags *diag.Diagnostics, state model) {
+	diags.AddAttributeWarning(path.Root("target_email"), "The "+state.String()+" forwards no mail",
+		"The target "+state.TargetEmail.ValueString()+" is not confirmed, and no verification message was sent. A rule to a mailbox or an alias of the account is in this state after that address was deleted, even if it was created again.\n\n"+
+			"If mail is still to be forwarded there, invoke the action mailhost_resend_forwarding_verification, or replace the rule with terraform apply -replace. "+
+			"An address of the account then receives mail at once; any other address gets a verification message. Otherwise change target_email or remove the rule.")
 }
 
 // addUntold warns of what active = false means for an imported rule that waits.

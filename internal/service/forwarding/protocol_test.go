@@ -1,9 +1,13 @@
 package forwarding_test
 
 import (
+	"fmt"
+	"maps"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
@@ -68,6 +72,95 @@ func TestImportNothing(t *testing.T) {
 		if len(diags) != 1 || diags[0].Summary != "Import without an id" {
 			t.Errorf("the import by %s said %v", name, diags)
 		}
+	}
+}
+
+// A create that the API refuses because of its message waits for its turn, and
+// otherwise says how to go on. So does a change of the target.
+func TestTooManyMessages(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	for i := range 20 {
+		create(t, s, api.CreateForwardingBody{TargetEmail: fmt.Sprintf("x%d@example.org", i)})
+	}
+	retryAfter := "900" // beyond the client's patience
+	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		answer := httptest.NewRecorder()
+		next.ServeHTTP(answer, r)
+		if answer.Code == http.StatusTooManyRequests {
+			if wait := answer.Header().Get("Retry-After"); wait != "60" {
+				t.Errorf("Retry-After is %q", wait)
+			}
+			answer.Header().Set("Retry-After", retryAfter)
+			if retryAfter == "0" {
+				s.Advance(time.Minute)
+			}
+		}
+		maps.Copy(w.Header(), answer.Header())
+		w.WriteHeader(answer.Code)
+		_, _ = answer.Body.WriteTo(w)
+	}))
+	config := attributes{"target_email": "jane@example.org"}
+	none, diags := p.Apply(t.Context(), typeName, config, nil)
+	acctest.Expect(t, diags, `ERROR at AttributeName("target_email"): Can't create the forwarding rule to jane@example.org of the account`,
+		"oo many verification messages for the account", "try again in 60 s", "HTTP 429, request id ", "Run apply again after that time")
+	if none != nil && !none.State.IsNull() {
+		t.Errorf("the state is %s", none.State)
+	}
+	retryAfter = "0"
+	made, diags := p.Apply(t.Context(), typeName, config, nil)
+	p.NoErrors(diags)
+	retryAfter = "900"
+	_, diags = p.Apply(t.Context(), typeName, attributes{"target_email": "joe@example.org"}, made)
+	acctest.Expect(t, diags, `ERROR at AttributeName("target_email"): Can't change the forwarding rule to jane@example.org`, "HTTP 429", "Run apply again after that time")
+}
+
+// isActive reports the attribute active of a state.
+func isActive(o *acctest.Object) bool {
+	return strings.Contains(o.State.String(), `"active":tftypes.Bool<"true">`)
+}
+
+// A rule whose target was deleted outside Terraform makes no plan, whatever the
+// configuration says of its switch, but a warning that says how to go on.
+func TestTargetDeleted(t *testing.T) {
+	t.Parallel()
+	for name, active := range map[string]any{"unset": nil, "on": true, "off": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := acctest.NewServer(t, acctest.Options{})
+			d := s.Domain(t, "example.com")
+			m := s.Mailbox(t, d.ID, "office")
+			p := s.Protocol(t, "")
+			config := attributes{"target_email": "office@example.com"}
+			if active != nil {
+				config["active"] = active
+			}
+			made, diags := p.Apply(t.Context(), typeName, config, nil)
+			p.NoErrors(diags)
+			must(t, s.Client.DeleteMailbox(t.Context(), m.ID))
+			read, diags := p.Read(typeName, made)
+			p.NoErrors(diags)
+			if read.Text("verification_state") != api.VerificationPending || isActive(read) {
+				t.Errorf("it reads as %s", read.State)
+			}
+			plan, diags := p.Plan(typeName, config, read)
+			acctest.Expect(t, diags, `WARNING at AttributeName("target_email")`, "forwards no mail", "office@example.com", "mailhost_resend_forwarding_verification", "-replace")
+			if !plan.State.Equal(read.State) || len(plan.Replace) > 0 {
+				t.Errorf("the plan is %s for %s", plan.State, read.State)
+			}
+			s.Mailbox(t, d.ID, "office")
+			_, diags = p.Invoke(resend, attributes{"forwarding_id": read.Text("id")})
+			p.NoErrors(diags)
+			again, diags := p.Read(typeName, read)
+			p.NoErrors(diags)
+			if again.Text("verification_state") != api.VerificationInternal || isActive(again) == (active == false) {
+				t.Errorf("after a resend it reads as %s", again.State)
+			}
+			plan, diags = p.Plan(typeName, config, again)
+			if len(diags) > 0 || !plan.State.Equal(again.State) {
+				t.Errorf("then the plan is %s for %s: %s", plan.State, again.State, acctest.Render(diags))
+			}
+		})
 	}
 }
 
@@ -163,8 +256,8 @@ func TestDestroyWarnsOfWhatRemains(t *testing.T) {
 	} {
 		made, diags := p.Apply(t.Context(), typeName, attributes{"target_email": target}, nil)
 		p.NoErrors(diags)
-		gone, diags := p.Apply(t.Context(), typeName, nil, made)
-		acctest.Expect(t, diags, "WARNING: The forwarding rule to "+target+" of the account still exists", made.Text("id"), want)
+		gone, diags := p.Destroy(t.Context(), typeName, made)
+		acctest.Expect(t, diags, "WARNING: The forwarding rule to "+target+" of the account will still exist", made.Text("id"), want)
 		if !gone.Gone() {
 			t.Errorf("the state holds %s", gone.State)
 		}

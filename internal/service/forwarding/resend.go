@@ -25,9 +25,9 @@ var _ action.ActionWithConfigure = (*Resend)(nil)
 func NewResend() action.Action { return &Resend{} }
 
 const resendDescription = "Sends the recipient of a forwarding rule a new message with a link to confirm, for which there are 72 hours again. The link of the message before it stops working.\n\n" +
-	"It is for a rule whose `verification_state` is `pending` or `expired`. Where there is nothing to confirm any more, it does nothing and says so: that is no error, so that a trigger may invoke it whenever it likes. " +
+	"It is for a rule whose `verification_state` is `pending` or `expired`, also because its target, an address of the account, was deleted. Where there is nothing to confirm any more, it does nothing and says so: that is no error, so that a trigger may invoke it whenever it likes. " +
 	"A create of a rule, and a change of its `target_email`, send a message by themselves.\n\n" +
-	"One recipient gets a limited number of messages in a time. When the limit is reached, the action waits for its turn, or fails with the time at which to try again where that is too far away."
+	"The API limits messages for each recipient and for each account: mailhostd allows 20 at once, and one a minute after that. When the limit is reached, the action waits a few minutes for its turn, and otherwise fails with the time after which to try again."
 
 // Metadata implements action.Action.
 func (a *Resend) Metadata(_ context.Context, req action.MetadataRequest, resp *action.MetadataResponse) {
@@ -79,7 +79,7 @@ func (a *Resend) Invoke(ctx context.Context, req action.InvokeRequest, resp *act
 func outcome(f *api.Forwarding) string {
 	switch f.VerificationState {
 	case api.VerificationInternal:
-		return f.TargetEmail + " is a mailbox of the account, and needs no confirmation"
+		return f.TargetEmail + " is an address of the account and needs no confirmation"
 	case api.VerificationVerified:
 		return f.TargetEmail + " has confirmed already"
 	}

@@ -54,10 +54,10 @@ func TestResend(t *testing.T) {
 		d := s.Domain(t, "example.com")
 		s.Mailbox(t, d.ID, "office")
 		f = create(t, s, api.CreateForwardingBody{TargetEmail: "office@example.com"})
-		invoke("Nothing to send: office@example.com is a mailbox of the account")
+		invoke("Nothing to send: office@example.com is an address of the account")
 		f = create(t, s, api.CreateForwardingBody{TargetEmail: "joe@example.com"})
 		s.Mailbox(t, d.ID, "joe")
-		invoke("Sending", "Done: joe@example.com is a mailbox of the account")
+		invoke("Sending", "Done: joe@example.com is an address of the account")
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -26,7 +27,9 @@ var (
 )
 
 // NewResource returns the resource.
-func NewResource() resource.Resource { return &Resource{} }
+func NewResource() resource.Resource {
+	return service.Tracked(&Resource{}, service.Kind[model]{Label: func(m model) string { return m.String() }})
+}
 
 // Metadata implements resource.Resource.
 func (r *Resource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
@@ -46,7 +49,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 		TargetEmail: plan.TargetEmail.ValueString(), Domain: plan.Domain.ValueStringPointer(), WorkspaceID: plan.WorkspaceID.ValueStringPointer(),
 	}, client.Resumable(&resumed))
 	if err != nil {
-		addCreateError(&resp.Diagnostics, err, plan)
+		addCreateError(ctx, c, &resp.Diagnostics, err, plan)
 		return
 	}
 	if resumed {
@@ -66,14 +69,38 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	}
 }
 
-func addCreateError(diags *diag.Diagnostics, err error, plan model) {
+// addCreateError reports why a rule could not be created: because of its domain, or
+// because it exists already.
+func addCreateError(ctx context.Context, c *client.Client, diags *diag.Diagnostics, err error, plan model) {
 	summary := "Can't create the " + plan.String()
-	if client.IsConflict(err) {
-		service.AddErrorAdvising(diags, err, summary, service.Fields{},
-			fmt.Sprintf("There is one rule for a scope and a target. To manage that one, import it: its import id is %q. Otherwise change target_email, domain or workspace_id.", plan.key()))
+	if !client.IsConflict(err) {
+		addError(diags, err, summary)
 		return
 	}
-	service.AddError(diags, err, summary, service.Fields{})
+	next := service.UnusableDomain(ctx, c, plan.Domain.ValueString())
+	if next == "" {
+		next = "There is one rule for a scope and a target. " + service.ImportAdvice("mailhost_forwarding", plan.Key(plan.TargetEmail.ValueString())) +
+			"\n\nIf another resource manages it, remove one of the two. For another rule, change target_email, domain or workspace_id."
+	}
+	service.AddErrorAdvising(diags, err, summary, service.Fields{}, next)
+}
+
+// addError reports an error of a request that may send a verification message.
+func addError(diags *diag.Diagnostics, err error, summary string) {
+	if !tooManyMessages(err) {
+		service.AddError(diags, err, summary, service.Fields{})
+		return
+	}
+	service.AddErrorAdvising(diags, err, summary, service.Fields{},
+		"The API limits verification messages for each recipient and for each account, to protect recipients. Run apply again after that time: it goes on with what is left. "+
+			"Forwarding to an address of the account needs no message and is not limited.")
+}
+
+// tooManyMessages reports whether the API refused a request because of the message
+// that it would send, and not because of how many requests there were.
+func tooManyMessages(err error) bool {
+	refused, ok := errors.AsType[*client.Error](err)
+	return ok && refused.Status == http.StatusTooManyRequests && len(refused.ProblemsAt("body", "target_email")) > 0
 }
 
 // switchOffNew switches off a rule that was created just now.
@@ -125,7 +152,7 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 		return
 	}
 	err := c.DeleteForwarding(ctx, state.ID.ValueString()) // gone with its domain, for instance
-	service.Deleted(&resp.Diagnostics, err, "delete", state.remains())
+	service.Deleted(ctx, req, resp, err, "delete", state.remains())
 }
 
 // ImportState implements resource.ResourceWithImportState: by UUID, by scope and

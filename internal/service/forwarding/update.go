@@ -84,7 +84,7 @@ func (u *update) redirect(ctx context.Context, target string) bool {
 		service.AddErrorAdvising(&u.resp.Diagnostics, err, "Can't change the "+u.was.String(), service.Fields{},
 			"There is one rule for a scope and a target. Change target_email, or delete one of the two rules.")
 	case err != nil:
-		service.AddError(&u.resp.Diagnostics, err, "Can't change the "+u.was.String(), service.Fields{})
+		addError(&u.resp.Diagnostics, err, "Can't change the "+u.was.String())
 	default:
 		u.done(ctx, f)
 	}

@@ -53,7 +53,7 @@ func (*Export) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datas
 			"csv": schema.StringAttribute{
 				Computed: true,
 				MarkdownDescription: "The CSV text (RFC 4180), with a header. The bundled server's columns are id, primary_email, first_name, last_name, domain_name, status, quota_allowed, quota_used, workspace_name and created_at; " +
-					"what a spreadsheet would run as a formula begins with an apostrophe.",
+					"what a spreadsheet would run as a formula, at the start of a cell or after a separator such as `;` within it, has an apostrophe in front.",
 			},
 		},
 	}

@@ -59,7 +59,7 @@ func (*ExportAction) Schema(_ context.Context, _ action.SchemaRequest, resp *act
 			},
 			"path": schema.StringAttribute{
 				Required: true, Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
-				MarkdownDescription: "The file to write, for instance `\"${path.root}/mailboxes.csv\"`; a relative path begins at the working directory. Its directory must exist. " +
+				MarkdownDescription: "The file to write, for instance `\"${path.root}/mailboxes.csv\"`; a relative path begins at the working directory. Its directory must exist when the action runs; the plan warns if it does not. " +
 					"The file holds names and addresses: only the user who runs Terraform can read it (mode 0600), and it does not belong in version control.",
 			},
 			"overwrite": schema.BoolAttribute{
@@ -79,6 +79,14 @@ func (*ExportAction) ModifyPlan(ctx context.Context, req action.ModifyPlanReques
 	}
 	if err := checkTarget(config.Path.ValueString(), config.overwrites()); err != nil {
 		addFileError(&resp.Diagnostics, err)
+		return
+	}
+	switch missing, err := checkDirectory(config.Path.ValueString()); {
+	case err != nil:
+		addFileError(&resp.Diagnostics, err)
+	case missing != "":
+		resp.Diagnostics.AddAttributeWarning(path.Root("path"), "The directory of the export does not exist",
+			fmt.Sprintf("The directory %s is missing, and the export does not create it: unless the apply does so before, it will fail. Create the directory, or choose another path.", missing))
 	}
 }
 
@@ -162,6 +170,8 @@ func addFileError(diags *diag.Diagnostics, err error) {
 	switch {
 	case errors.Is(err, fs.ErrExist):
 		next = "Remove it, choose another path, or set overwrite to true."
+	case errors.Is(err, errNotDirectory):
+		next = "Choose another path."
 	case errors.Is(err, errIsDirectory):
 		next = "Name a file in it."
 	}

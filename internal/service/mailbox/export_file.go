@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // file is a file that takes its place when it is whole: until then it lies beside
@@ -54,6 +55,32 @@ func checkTarget(path string, overwrite bool) error {
 		return &fileError{path, fs.ErrExist}
 	}
 	return nil
+}
+
+// errNotDirectory is what is wrong with a path below a file: no apply can make it a
+// directory.
+var errNotDirectory = errors.New("a part of the path is a file and no directory")
+
+// checkDirectory checks that the directory of a file exists. missing is the first
+// directory that does not, which the same apply may still create.
+func checkDirectory(path string) (missing string, err error) {
+	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
+		info, statErr := os.Stat(dir)
+		switch {
+		case statErr == nil && !info.IsDir():
+			return "", &fileError{path, errNotDirectory}
+		case statErr == nil:
+			return missing, nil
+		case errors.Is(statErr, fs.ErrNotExist):
+			missing = dir
+		case errors.Is(statErr, syscall.ENOTDIR): // a parent says so
+		default:
+			return "", nil // newFile reports it
+		}
+		if dir == filepath.Dir(dir) {
+			return missing, nil
+		}
+	}
 }
 
 // newFile begins a file that only the user can read.

@@ -140,7 +140,7 @@ func TestExportUnknown(t *testing.T) {
 					`ERROR at AttributeName("domain"): Can't export the mailboxes`,
 					`ERROR at AttributeName("mailboxes").ElementKeyInt(1): Can't export the mailboxes`, `"nobody@example.com"`,
 					`ERROR at AttributeName("mailboxes").ElementKeyInt(2): Can't export the mailboxes`,
-					"(The API answered export-mailboxes with HTTP 422, request id ", "Correct the value in the configuration.",
+					"(The API responded to export-mailboxes with HTTP 422, request id ", "correct the value",
 				} {
 					if !strings.Contains(got, want) {
 						t.Errorf("%q is missing in:\n%s", want, got)

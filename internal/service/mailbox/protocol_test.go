@@ -205,10 +205,10 @@ func TestRemains(t *testing.T) {
 	p := s.Protocol(t, "")
 	o, diags := p.Apply(t.Context(), typeName, attributes(nil), nil)
 	p.NoErrors(diags)
-	gone, diags := p.Apply(t.Context(), typeName, nil, o)
+	gone, diags := p.Destroy(t.Context(), typeName, o)
 	p.NoErrors(diags)
 	got := acctest.Render(diags)
-	if !gone.Gone() || len(diags) != 1 || !strings.Contains(got, "mailbox jane@example.com still exists") || !strings.Contains(got, o.Text("id")) {
+	if !gone.Gone() || len(diags) != 2 || !strings.Contains(got, "mailbox jane@example.com will still exist") || !strings.Contains(got, o.Text("id")) {
 		t.Errorf("the warning is %s", got)
 	}
 }

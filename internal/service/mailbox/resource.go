@@ -1,7 +1,6 @@
 package mailbox
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -29,7 +28,9 @@ var (
 )
 
 // NewResource returns the resource.
-func NewResource() resource.Resource { return &Resource{} }
+func NewResource() resource.Resource {
+	return service.Tracked(&Resource{}, service.Kind[model]{Label: func(m model) string { return "mailbox " + m.address() }})
+}
 
 // Metadata implements resource.Resource.
 func (r *Resource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
@@ -82,17 +83,37 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 }
 
-// addCreateError tells what is in the way of a mailbox: its domain, or one that
-// exists already and how to import that.
+// addCreateError reports why a mailbox could not be created: because of its domain,
+// because it exists, or because something else has its address or the account has as
+// many as it may have.
 func addCreateError(ctx context.Context, c *client.Client, diags *diag.Diagnostics, err error, plan model) {
 	summary := "Can't create the mailbox " + plan.address()
 	if !client.IsConflict(err) {
-		service.AddError(diags, err, summary, service.Fields{})
+		service.AddError(diags, service.CreateError(ctx, err), summary, service.Fields{})
 		return
 	}
-	next := cmp.Or(service.UnusableDomain(ctx, c, plan.Domain.ValueString()), "If it exists already and is the mailbox that you mean, import it by its address; "+
-		"if another resource manages it, remove one of the two. Otherwise choose another local_part.")
+	next := service.UnusableDomain(ctx, c, plan.Domain.ValueString())
+	if next == "" {
+		next = conflictAdvice(ctx, c, plan)
+	}
 	service.AddErrorAdvising(diags, err, summary, service.Fields{}, next)
+}
+
+// conflictAdvice says what to do about the mailbox that has the address, if there is
+// one.
+func conflictAdvice(ctx context.Context, c *client.Client, plan model) string {
+	address := plan.LocalPart.ValueString() + "@" + plan.Domain.ValueString()
+	if d, err := c.GetDomain(ctx, plan.Domain.ValueString()); err == nil {
+		address = plan.LocalPart.ValueString() + "@" + d.Name
+	}
+	switch _, err := c.FindMailbox(ctx, address); {
+	case client.IsNotFound(err):
+		return "No mailbox has this address. Remove what the API names, or choose another local_part, and run apply again."
+	case err != nil:
+		return "Choose another local_part, or remove what the API names, and run apply again."
+	}
+	return "The mailbox exists. " + service.ImportAdvice("mailhost_mailbox", address) +
+		"\n\nIf another resource manages it, remove one of the two. For another mailbox, choose another local_part."
 }
 
 // awaitReady waits until a mailbox is no longer being provisioned. It returns
@@ -165,7 +186,7 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 		return
 	}
 	err := c.DeleteMailbox(ctx, state.ID.ValueString())
-	service.Deleted(&resp.Diagnostics, err, "delete", state.remains())
+	service.Deleted(ctx, req, resp, err, "delete", state.remains())
 }
 
 // ImportState implements resource.ResourceWithImportState: by UUID, by address,

@@ -2,6 +2,7 @@ package masterpassword
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -36,8 +37,8 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	r.announceRemains(ctx, req, resp)
 }
 
-// planCreate asks for a secret, and lets the plan say whether it will be a
-// generated one. A replacement is planned here too, the second time.
+// planCreate requires a secret, and plans whether there will be a generated one.
+// Terraform plans a replacement here too, after planSecret.
 func planCreate(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	var config, plan model
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
@@ -51,17 +52,16 @@ func planCreate(ctx context.Context, req resource.ModifyPlanRequest, resp *resou
 	}
 }
 
-// planSecret plans a replacement where the secret changes, for the API has no
-// operation that changes it. Where it stays, what the configuration says of it
-// is only taken down: after an import, which can't tell the secret, where it moves
-// from one attribute to another, as out of the state into value_wo, and where the
-// configuration says nothing of it any more.
+// planSecret plans a replacement if the secret changes, because the API has no
+// operation that changes it. If it stays, the state records what the configuration
+// says of it. The package comment has the table.
 func planSecret(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	var config, plan, state model
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
 	resp.Diagnostics.Append(resp.Plan.Get(ctx, &plan)...)
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	resp.Diagnostics.Append(config.checkVersion(state.secret)...)
+	stage := readImportStage(ctx, req.Private, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -72,9 +72,15 @@ func planSecret(ctx context.Context, req resource.ModifyPlanRequest, resp *resou
 	case config.absent():
 		plan.GeneratedSecret = types.StringNull()
 		addForgotten(&resp.Diagnostics, state)
-	case !state.recorded(), state.sameSecretAs(config):
+	case state.sameSecretAs(config), !state.recorded() && stage == importing:
 		plan.GeneratedSecret = types.StringNull()
+	case !state.recorded() && stage == imported:
+		addUncertain(&resp.Diagnostics, state, changed[0])
+		return
 	default:
+		if !state.recorded() {
+			addReplaced(&resp.Diagnostics, state, changed[0])
+		}
 		resp.RequiresReplace.Append(changed...)
 		return
 	}
@@ -84,8 +90,7 @@ func planSecret(ctx context.Context, req resource.ModifyPlanRequest, resp *resou
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
 }
 
-// addForgotten warns of what comes of a secret that the configuration says nothing
-// of any more.
+// addForgotten warns that the configuration no longer gives the secret.
 func addForgotten(diags *diag.Diagnostics, state model) {
 	last := "It is not in the state, so that nothing is lost but value_wo_version."
 	if !state.GeneratedSecret.IsNull() {
@@ -94,6 +99,25 @@ func addForgotten(diags *diag.Diagnostics, state model) {
 		last = "The state forgets it too."
 	}
 	diags.AddWarning("The secret of the "+state.label()+" is no longer managed",
-		"The configuration says nothing of the secret any more, so it stays in use as it is. "+last+
-			"\n\nWhat the configuration says of it later is taken down without being sent, as after an import. For a new secret, give it and replace the master password, for instance with terraform apply -replace.")
+		"The configuration does not give the secret any more, so it stays in use as it is. "+last+
+			"\n\nA secret that the configuration gives later replaces the master password, even if it is the same one.")
+}
+
+// addReplaced warns that a secret was added to a master password whose secret is not
+// known.
+func addReplaced(diags *diag.Diagnostics, state model, at path.Path) {
+	service.AnnounceReplacement(diags, state.label(),
+		fmt.Sprintf("Terraform does not know its secret, so the one that %s gives counts as a new one, and the API can't change a secret.", at),
+		"The old secret stops working.")
+}
+
+// addUncertain refuses a secret that may be the one in use or a new one. The ways out
+// do not include -replace: Terraform plans the change before it plans the
+// replacement, and would stop here.
+func addUncertain(diags *diag.Diagnostics, state model, at path.Path) {
+	diags.AddAttributeError(at, "The secret of the "+state.label()+" is not known",
+		fmt.Sprintf("The master password was imported, so Terraform can't know whether %s gives the secret in use or a new one, and the API can't change a secret.\n\n"+
+			"For a new secret, run terraform taint with the address of this resource: the next apply replaces the master password, and the old secret stops working. "+
+			"If it is the one in use, take the master password out of the state with terraform state rm, and import it again with an import block: that plan records the secret without sending it. "+
+			"To leave the secret as it is, remove it from the configuration.", at))
 }

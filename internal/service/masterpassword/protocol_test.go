@@ -64,7 +64,7 @@ func TestIdentity(t *testing.T) {
 
 	imported, diags := p.Import(typeName, "", map[string]any{"id": strings.ToUpper(id)})
 	p.NoErrors(diags)
-	expect(t, diags, "not known", "-replace")
+	expect(t, diags, "not known", "import block")
 	imported, diags = p.Read(typeName, imported)
 	p.NoErrors(diags)
 	check(imported, "import")
@@ -137,7 +137,6 @@ func TestWriteOnlyIsKeptNowhere(t *testing.T) {
 	}
 }
 
-// TestAPIErrors lets the API refuse a secret in words that quote it.
 // TestNameStaysTaken gives another secret where the API can't delete: another name
 // has to come with it, and the plan says so.
 func TestNameStaysTaken(t *testing.T) {
@@ -166,7 +165,7 @@ func TestNameTaken(t *testing.T) {
 	_, diags := p.Apply(t.Context(), typeName, config, nil)
 	p.NoErrors(diags)
 	_, diags = p.Apply(t.Context(), typeName, config, nil)
-	acctest.Expect(t, diags, "ERROR", `Can't create the master password "ops"`, "choose another name", "its secret stays as it is")
+	acctest.Expect(t, diags, "ERROR", `Can't create the master password "ops"`, "choose another name", "keep its secret, which an import does not change")
 }
 
 // TestWriteOnlyLeftOut plans without the secret, as a pipeline does that only
@@ -199,6 +198,7 @@ func TestWriteOnlyLeftOut(t *testing.T) {
 	}
 }
 
+// TestAPIErrors makes the API refuse a secret in words that quote it.
 func TestAPIErrors(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -255,9 +255,9 @@ func TestRemains(t *testing.T) {
 	config := map[string]any{"name": "ops", "domain": "example.com", "value": hunter}
 	o, diags := p.Apply(t.Context(), typeName, config, nil)
 	p.NoErrors(diags)
-	gone, diags := p.Apply(t.Context(), typeName, nil, o)
+	gone, diags := p.Destroy(t.Context(), typeName, o)
 	p.NoErrors(diags)
-	expect(t, diags, `The master password "ops" still exists`, o.Text("id"), "STILL WORKS", "of domain example.com", "another name")
+	expect(t, diags, `The master password "ops" will still exist`, o.Text("id"), "STILL WORKS", "of domain example.com", "another name")
 	if !gone.Gone() {
 		t.Error("it is still in the state")
 	}

@@ -26,7 +26,9 @@ var (
 )
 
 // NewResource returns the resource.
-func NewResource() resource.Resource { return &Resource{} }
+func NewResource() resource.Resource {
+	return service.Tracked(&Resource{}, service.Kind[model]{Label: func(m model) string { return m.label() }})
+}
 
 // Metadata implements resource.Resource.
 func (r *Resource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
@@ -55,7 +57,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 		Value:       config.given(), // a write-only value is in the configuration alone
 	})
 	if err != nil {
-		addCreateError(&resp.Diagnostics, err, plan, config)
+		addCreateError(ctx, c, &resp.Diagnostics, err, plan, config)
 		return
 	}
 	plan.fill(ctx, c, &created.MasterPassword)
@@ -65,15 +67,21 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	service.AddLeftovers(&resp.Diagnostics, plan.label(), created.Leftovers, "Its secret works, although nobody knows it: delete it.")
 }
 
-// addCreateError tells, of a name that is taken, that an import brings no secret.
-func addCreateError(diags *diag.Diagnostics, err error, plan, config model) {
+// addCreateError reports why a master password could not be created: because of its
+// domain, or because its name is taken.
+func addCreateError(ctx context.Context, c *client.Client, diags *diag.Diagnostics, err error, plan, config model) {
 	summary, fields := "Can't create the "+plan.label(), service.Fields{"value": config.givenAt()}
-	if client.IsConflict(err) {
-		service.AddErrorAdvising(diags, err, summary, fields, "For this secret choose another name. "+
-			"If that is the master password that you mean, import it: its secret stays as it is, whatever the configuration says.")
+	if !client.IsConflict(err) {
+		service.AddError(diags, err, summary, fields)
 		return
 	}
-	service.AddError(diags, err, summary, fields)
+	next := service.UnusableDomain(ctx, c, plan.Domain.ValueString())
+	if next == "" {
+		next = "For this secret choose another name. If that is the master password that you mean, keep its secret, which an import does not change. " +
+			service.ImportAdvice("mailhost_master_password", plan.Key(plan.Name.ValueString())) +
+			"\n\nBefore the command terraform import, remove the secret from the configuration. The import block records it as the one in use."
+	}
+	service.AddErrorAdvising(diags, err, summary, fields, next)
 }
 
 // Read implements resource.Resource.
@@ -89,11 +97,15 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	if !service.Found(ctx, resp, err, state.label()) {
 		return
 	}
+	// An import leaves the name to the read that belongs to it.
+	if stage := readImportStage(ctx, req.Private, &resp.Diagnostics); stage == importing && !state.Name.IsNull() {
+		resp.Diagnostics.Append(imported.keep(ctx, resp.Private)...)
+	}
 	state.fill(ctx, c, p)
 	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 }
 
-// Update implements resource.Resource. Only the name is the API's to change.
+// Update implements resource.Resource. The API can change the name alone.
 func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	var plan, state model
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
@@ -112,6 +124,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 		plan.fill(ctx, c, p)
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+	resp.Diagnostics.Append(settled.keep(ctx, resp.Private)...)
 }
 
 // Delete implements resource.Resource.
@@ -123,7 +136,7 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 		return
 	}
 	err := c.DeleteMasterPassword(ctx, state.ID.ValueString())
-	service.Deleted(&resp.Diagnostics, err, "delete", state.remains())
+	service.Deleted(ctx, req, resp, err, "delete", state.remains())
 }
 
 // ImportState implements resource.ResourceWithImportState: by UUID, by name with
@@ -144,6 +157,8 @@ func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequ
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	resp.Diagnostics.Append(importing.keep(ctx, resp.Private)...)
 	resp.Diagnostics.AddAttributeWarning(path.Root("value"), "The secret of the imported master password is not known",
-		"The API never tells it again, so it stays as it is. What the configuration says of it (value, value_wo or generate) is taken down without being sent: check that it is the secret in use. For a new secret, replace the master password, for instance with terraform apply -replace.")
+		"The API does not return it, and the import does not change it. If an import block imports the master password, its plan records the secret that the configuration gives (value, value_wo or generate) as the one in use, without sending it: check that it is. "+
+			"After the command terraform import, and in later runs, a secret that is added is an error that says how to go on: it may be the one in use or a new one.")
 }

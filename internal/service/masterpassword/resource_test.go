@@ -209,7 +209,7 @@ func TestSecretLeftOut(t *testing.T) {
 					},
 				},
 				{Config: password(s, name+" 2", ""), ConfigPlanChecks: plans(plancheck.ResourceActionUpdate), ConfigStateChecks: []statecheck.StateCheck{kept()}},
-				{Config: password(s, name+" 2", `value = "hunter22"`), ConfigPlanChecks: plans(plancheck.ResourceActionUpdate), ConfigStateChecks: []statecheck.StateCheck{kept()}},
+				{Config: password(s, name+" 2", `value = "hunter22"`), ConfigPlanChecks: plans(plancheck.ResourceActionReplace)},
 			}})
 		})
 	}
@@ -258,6 +258,35 @@ func TestImportIntoEmptyState(t *testing.T) {
 			})
 		}
 	})
+}
+
+// TestSecretAddedAfterImport adds a secret to a master password that was imported
+// without one: Terraform has recorded nothing of the plan of the import.
+func TestSecretAddedAfterImport(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	unknown := regexp.MustCompile(`(?s)The secret of the master password.*is not\s+known.*terraform\s+taint`)
+	for name, steps := range map[string][]resource.TestStep{
+		"refused": {
+			{Config: password(s, "refused", ""), ConfigPlanChecks: empty},
+			{Config: password(s, "refused", `value = "hunter22"`), ExpectError: unknown},
+			{Config: password(s, "refused", "generate = true"), ExpectError: unknown},
+		},
+		"tainted": {{
+			Taint: []string{address}, Config: password(s, "tainted", `value = "hunter22"`), ConfigPlanChecks: plans(plancheck.ResourceActionReplace),
+			ConfigStateChecks: []statecheck.StateCheck{has("value", knownvalue.StringExact("hunter22"))},
+		}},
+	} {
+		if _, err := s.Client.CreateMasterPassword(t.Context(), api.CreateMasterPasswordBody{Name: name, Generate: true}); err != nil {
+			t.Fatal(err)
+		}
+		t.Run(name, func(t *testing.T) {
+			acctest.Test(t, resource.TestCase{Steps: append([]resource.TestStep{{
+				Config:           password(s, name, "") + fmt.Sprintf("import {\n  to = %s\n  id = %q\n}\n", address, name),
+				ConfigPlanChecks: plans(plancheck.ResourceActionNoop),
+			}}, steps...)})
+		})
+	}
 }
 
 func TestDisappears(t *testing.T) {

@@ -28,9 +28,10 @@ The API can't change a secret: another one replaces the master password, and the
 
 To move a secret out of the state, give the same one as ` + "`value_wo`" + ` in place of ` + "`value`" + ` or of the generated one: the master password stays as it is.
 
-After an import the secret is not known and stays as it is: what the configuration says of it is taken down without being sent, and it need not say anything, as one that ` + "`-generate-config-out`" + ` has written does not.
+An import does not change the secret, which the API does not return. The configuration need not give one; a configuration that ` + "`-generate-config-out`" + ` has written does not. If it gives one, the plan of an ` + "`import`" + ` block records it as the secret in use, without sending it. ` +
+	"After the command `terraform import`, and in later runs, adding a secret is an error that says how to go on: Terraform can't know whether it is the one in use or a new one." + `
 
-Where the configuration says nothing of the secret any more, the secret stays in use and the state forgets it; a plan warns of that.`
+If you remove the secret from the configuration, it stays in use and the state forgets it; the plan warns of that. A secret that you set later replaces the master password, even if it is the same one.`
 
 // Schema implements resource.Resource.
 func (r *Resource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {

@@ -17,8 +17,8 @@ type secret struct {
 // choice says what a configuration may say of the secret.
 const choice = "Set value, value_wo with value_wo_version, or generate = true: exactly one of the three."
 
-// recorded reports whether a state says where the secret comes from. After an
-// import it does not.
+// recorded reports whether a state says where the secret comes from. It does not
+// after an import, nor after the configuration has stopped giving the secret.
 func (s secret) recorded() bool {
 	return !s.Value.IsNull() || !s.ValueWOVersion.IsNull() || s.Generate.ValueBool()
 }

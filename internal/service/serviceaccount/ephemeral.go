@@ -120,7 +120,7 @@ func (t *Token) Open(ctx context.Context, req ephemeral.OpenRequest, resp *ephem
 		m.Lifetime = types.StringValue(defaultLifetime)
 	}
 	lifetime, _ := duration(m.Lifetime)
-	o := opened{Name: m.Name.ValueString(), ExpiresAt: t.now().Add(lifetime).UTC().Format(api.TimestampLayout)}
+	o := opened{Name: m.Name.ValueString(), ExpiresAt: t.now().Add(c.ClockOffset(ctx)).Add(lifetime).UTC().Format(api.TimestampLayout)}
 	created, err := c.CreateServiceAccount(ctx, api.CreateServiceAccountBody{Name: o.Name, ExpiresAt: &o.ExpiresAt})
 	if err != nil {
 		t.addOpenError(ctx, c, &resp.Diagnostics, err, o)

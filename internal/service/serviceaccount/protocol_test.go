@@ -144,9 +144,9 @@ func TestPublished(t *testing.T) {
 		if !read.State.Equal(o.State) || len(diags) > 0 {
 			t.Errorf("read %s\n%s", read.State, acctest.Render(diags))
 		}
-		gone, diags := p.Apply(t.Context(), typeName, nil, o)
+		gone, diags := p.Destroy(t.Context(), typeName, o)
 		p.NoErrors(diags)
-		expect(t, diags, `service account "CI" still exists`, "ITS TOKEN STILL WORKS", want, o.Text("id"), o.Text("token_last4"))
+		expect(t, diags, `service account "CI" will still exist`, "ITS TOKEN STILL WORKS", want, o.Text("id"), o.Text("token_last4"))
 		if text := acctest.Render(diags); !gone.Gone() || strings.Contains(text, o.Text("token")) || !works(s, o.Text("token")) {
 			t.Errorf("destroyed: %s", text)
 		}

@@ -28,5 +28,5 @@ func (r *Resource) announceRemains(ctx context.Context, req resource.ModifyPlanR
 	if !resp.Plan.Raw.IsNull() {
 		resp.Diagnostics.Append(resp.Plan.Get(ctx, &plan)...)
 	}
-	r.AnnounceRemains(ctx, req, resp, state.remains(r.now()), (*client.Client).RevokesServiceAccounts, state.replacedBy(plan)...)
+	r.AnnounceRemains(ctx, req, resp, state.remains(r.serverNow(ctx)), (*client.Client).RevokesServiceAccounts, state.replacedBy(plan)...)
 }

@@ -32,7 +32,20 @@ var (
 )
 
 // NewResource returns the resource.
-func NewResource() resource.Resource { return &Resource{now: time.Now} }
+func NewResource() resource.Resource { return track(&Resource{now: time.Now}) }
+
+func track(r *Resource) resource.Resource {
+	return service.Tracked(r, service.Kind[model]{Label: func(m model) string { return m.label() }})
+}
+
+// serverNow returns the time by the API's clock, which decides when a token expires.
+// Without a connection it is this machine's time.
+func (r *Resource) serverNow(ctx context.Context) time.Time {
+	if c := r.ClientForWarning(ctx); c != nil {
+		return r.now().Add(c.ClockOffset(ctx))
+	}
+	return r.now()
+}
 
 // Metadata implements resource.Resource.
 func (r *Resource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
@@ -41,8 +54,9 @@ func (r *Resource) Metadata(_ context.Context, req resource.MetadataRequest, res
 
 // ModifyPlan implements resource.ResourceWithModifyPlan.
 func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	planExpiry(ctx, req, resp, r.now())
+	planExpiry(ctx, req, resp, func() time.Time { return r.serverNow(ctx) })
 	service.SettlePlan(ctx, req, resp)
+	r.refuseOwn(ctx, req, resp)
 	r.announceRemains(ctx, req, resp)
 	if !req.State.Raw.IsNull() || req.Plan.Raw.IsNull() {
 		return
@@ -50,9 +64,9 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	// A replacement is planned as a create too; only a create needs a future.
 	var plan model
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	if past(plan.ExpiresAt, r.now()) {
+	if isGiven(plan.ExpiresAt.StringValue) && past(plan.ExpiresAt, r.serverNow(ctx)) {
 		resp.Diagnostics.AddAttributeError(path.Root("expires_at"), "The service account would be born expired",
-			fmt.Sprintf("expires_at is %s, which is over. Give a time in the future, or leave expires_at out for a token that never expires.", plan.ExpiresAt.ValueString()))
+			fmt.Sprintf("expires_at is %s, which is over. Give a time in the future, or remove expires_at: then the token expires with the provider's own credential, or never.", plan.ExpiresAt.ValueString()))
 	}
 }
 
@@ -64,12 +78,18 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	asked := plan.expiry(func() time.Time { return r.serverNow(ctx) })
 	created, err := c.CreateServiceAccount(ctx, api.CreateServiceAccountBody{
-		Name: plan.Name.ValueString(), ExpiresAt: plan.expiry(r.now()),
+		Name: plan.Name.ValueString(), ExpiresAt: asked,
 	})
 	if err != nil {
 		addCreateError(&resp.Diagnostics, err, "Can't create the "+plan.label(), plan.fields())
 		return
+	}
+	if asked == nil && created.ExpiresAt != nil {
+		resp.Diagnostics.Append(resp.Private.SetKey(ctx, inheritedKey, []byte("true"))...)
+		resp.Diagnostics.AddAttributeWarning(path.Root("expires_at"), fmt.Sprintf("The %s expires with the provider's credential", plan.label()),
+			fmt.Sprintf("Its token stops working at %s, as the credential does that has created it. For one that lasts longer, create it with a credential that does.", *created.ExpiresAt))
 	}
 	plan.fill(&created.ServiceAccount)
 	plan.Token = types.StringValue(created.Token)
@@ -94,7 +114,7 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	case errors.Is(err, client.ErrReadUnsupported) && state.Name.IsNull():
 		addNoImport(&resp.Diagnostics, state.ID.ValueString())
 	case errors.Is(err, client.ErrReadUnsupported): // what the create answered is all there is to know
-		warnExpired(&resp.Diagnostics, state, r.now())
+		warnExpired(&resp.Diagnostics, state, r.serverNow(ctx))
 	case err != nil:
 		service.AddError(&resp.Diagnostics, err, "Can't read the "+state.label(), nil)
 	case a.RevokedAt != nil:
@@ -103,7 +123,7 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 		resp.State.RemoveResource(ctx)
 	default:
 		state.fill(a)
-		warnExpired(&resp.Diagnostics, state, r.now())
+		warnExpired(&resp.Diagnostics, state, r.serverNow(ctx))
 		resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 	}
 }
@@ -112,7 +132,7 @@ func warnExpired(diags *diag.Diagnostics, state model, now time.Time) {
 	if !past(state.ExpiresAt, now) {
 		return
 	}
-	next := "For a new one give another expires_at"
+	next := "For a new one give another expires_at or valid_for"
 	if !state.ValidFor.IsNull() {
 		next = "The next apply replaces it"
 	}
@@ -142,8 +162,12 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	if state.authenticates(c) {
+		addOwn(&resp.Diagnostics, state)
+		return
+	}
 	err := c.RevokeServiceAccount(ctx, state.ID.ValueString())
-	service.Deleted(&resp.Diagnostics, err, "revoke", state.remains(r.now()))
+	service.Deleted(ctx, req, resp, err, "revoke", state.remains(r.serverNow(ctx)))
 }
 
 // stillWorks says what it means that a token can't be revoked.

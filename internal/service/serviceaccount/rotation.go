@@ -36,7 +36,7 @@ func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConf
 	}
 	if isGiven(config.ValidFor) && isGiven(config.ExpiresAt.StringValue) {
 		resp.Diagnostics.AddAttributeError(path.Root("valid_for"), "Both valid_for and expires_at",
-			"A token ends at a fixed time, or some time after its creation. Remove valid_for or expires_at; without either it never expires.")
+			"A token ends at a fixed time, or some time after its creation. Remove valid_for or expires_at; without either it expires with the provider's own credential, or never.")
 		return
 	}
 	config.checkRotateBefore(&resp.Diagnostics)
@@ -109,9 +109,14 @@ func (m model) replacedBy(plan model) []string {
 	return all
 }
 
-// planExpiry plans when the token expires where the configuration does not say
-// it: as it is, with a replacement that is due, or never.
-func planExpiry(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse, now time.Time) {
+// inheritedKey is set in the private state if the API has chosen expires_at: the
+// service account expires with the one that created it.
+const inheritedKey = "expiry_inherited"
+
+// planExpiry plans expires_at if it is not configured: the value in the state, or
+// unknown for a new service account, whose expiry the API may inherit from the
+// provider's credential, and for a replacement that is due.
+func planExpiry(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse, now func() time.Time) {
 	if resp.Plan.Raw.IsNull() {
 		return
 	}
@@ -121,26 +126,30 @@ func planExpiry(ctx context.Context, req resource.ModifyPlanRequest, resp *resou
 	if !req.State.Raw.IsNull() {
 		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	}
+	inherited, diags := req.Private.GetKey(ctx, inheritedKey)
+	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() || !config.ExpiresAt.IsNull() {
 		return
 	}
 	at := path.Root("expires_at")
 	planned, replace := state.ExpiresAt, false
 	switch {
-	case plan.ValidFor.IsNull():
-		planned, replace = customtype.Timestamp{}, !state.ExpiresAt.IsNull()
 	case req.State.Raw.IsNull():
 		planned = customtype.NewUnknown[customtype.Timestamp]()
-	case state.due(plan.RotateBefore, now):
-		planned, replace = customtype.NewUnknown[customtype.Timestamp](), true
+	case plan.ValidFor.IsNull():
+		// A configured expires_at that is removed ends by a replacement.
+		replace = !state.ExpiresAt.IsNull() && inherited == nil
+	case state.due(plan.RotateBefore, now()):
+		replace = true
 	case state.imported() && state.ExpiresAt.IsNull():
 		resp.Diagnostics.AddAttributeWarning(path.Root("valid_for"), fmt.Sprintf("The %s never expires", state.label()),
 			"It was imported, and was created without an expiry, which can't be given to it any more: valid_for holds from its next replacement on. For one that expires, replace it now with terraform apply -replace.")
 	}
-	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, at, planned)...)
 	if replace {
+		planned = customtype.NewUnknown[customtype.Timestamp]()
 		resp.RequiresReplace.Append(at)
 	}
+	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, at, planned)...)
 }
 
 // due reports whether the token expires within a time, or has expired.
@@ -149,8 +158,8 @@ func (m model) due(before types.String, now time.Time) bool {
 	return past(m.ExpiresAt, now.Add(early))
 }
 
-// expiry returns the time to create the service account with; nil is never.
-func (m model) expiry(now time.Time) *string {
+// expiry returns the time to create the service account with; nil leaves it to the API.
+func (m model) expiry(now func() time.Time) *string {
 	if isGiven(m.ExpiresAt.StringValue) {
 		return m.ExpiresAt.ValueStringPointer()
 	}
@@ -158,7 +167,7 @@ func (m model) expiry(now time.Time) *string {
 	if !ok {
 		return nil
 	}
-	return new(now.Add(validFor).UTC().Truncate(time.Second).Format(api.TimestampLayout))
+	return new(now().Add(validFor).UTC().Truncate(time.Second).Format(api.TimestampLayout))
 }
 
 // fields maps the time to the attribute that it comes from.
@@ -169,12 +178,13 @@ func (m model) fields() service.Fields {
 	return service.Fields{"expires_at": "valid_for"}
 }
 
-// addCreateError tells why a service account could not be created. A time that was
-// counted from now, and that the API refuses, may come from clocks that differ.
+// addCreateError reports why a service account could not be created. The API may
+// refuse a time that was counted from now because the clocks differ, or because the
+// provider's own credential expires before it.
 func addCreateError(diags *diag.Diagnostics, err error, summary string, fields service.Fields) {
 	if from := fields["expires_at"]; from != "" && len(client.ProblemsAt(err, "body", "expires_at")) > 0 {
 		service.AddErrorAdvising(diags, err, summary, fields,
-			"The time is counted from now by this machine's clock: check that it is right and that the API's agrees, or give another "+from+".")
+			"The time is counted from now by the API's clock, as its responses give it. Give another "+from+", or use a credential that lasts longer.")
 		return
 	}
 	service.AddError(diags, err, summary, fields)

@@ -175,9 +175,9 @@ func TestClocksDiffer(t *testing.T) {
 	s.Advance(2 * time.Hour)
 	p := s.Protocol(t, "")
 	_, diags := p.Apply(t.Context(), typeName, map[string]any{"name": "CI", "valid_for": "1h"}, nil)
-	acctest.Expect(t, diags, `ERROR at AttributeName("valid_for"): Can't create the service account "CI"`, "future", "this machine's clock", "another valid_for")
+	acctest.Expect(t, diags, `ERROR at AttributeName("valid_for"): Can't create the service account "CI"`, "future", "the API's clock", "another valid_for")
 	_, diags = p.Open("mailhost_service_account_token", nil)
-	acctest.Expect(t, diags, `ERROR at AttributeName("lifetime")`, "future", "this machine's clock", "another lifetime")
+	acctest.Expect(t, diags, `ERROR at AttributeName("lifetime")`, "future", "the API's clock", "another lifetime")
 }
 
 // TestExpiredUnread warns of what has expired where the API can't be asked.

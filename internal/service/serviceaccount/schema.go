@@ -24,7 +24,7 @@ The API tells the token once, in its answer to the create; from then on it is ke
 There is no operation that changes a service account: another ` + "`name`, `expires_at`, `valid_for` or `rotation_triggers`" + ` replaces it, with a new token. So that whoever uses the token is never without one, set ` +
 	"`lifecycle { create_before_destroy = true }`" + `: the new service account is there before the old one is revoked. Names need not be unique.
 
-* Destroying revokes it: the token stops working at once. An API without that operation leaves **a token that still works**; the provider warns of it.
+* Destroying revokes it: the token stops working at once. The provider's credential must have all that the service account may do, and the last owner of the account can't be revoked. The plan refuses to destroy or replace the service account whose token the provider itself authenticates with. An API without that operation leaves **a token that still works**; the provider warns of it.
 * One that was revoked outside Terraform is as good as gone: it is dropped from the state with a warning, and the next apply makes a new one.
 * One that has expired is replaced by the next apply where ` + "`valid_for`" + ` is set. With a fixed ` + "`expires_at`" + ` it stays in the state, with a warning on each refresh, until another ` + "`expires_at` or `rotation_triggers`" + ` replaces it.
 * After an import the token is not known: ` + "`token`" + ` is null and stays so, and the first value of ` + "`valid_for` and `rotation_triggers`" + ` is only taken down.
@@ -88,8 +88,8 @@ func recordAttributes() map[string]schema.Attribute {
 			PlanModifiers: []planmodifier.String{
 				service.KeepEqual(customtype.Equal[customtype.Timestamp]), stringplanmodifier.RequiresReplaceIfConfigured(),
 			},
-			MarkdownDescription: "When the token stops working (RFC 3339), for instance `2027-01-01T00:00:00Z`; it must be in the future when the service account is created. " +
-				"Without it and `valid_for` the token never expires. Another time replaces the service account.",
+			MarkdownDescription: "When the token stops working (RFC 3339), for instance `2027-01-01T00:00:00Z`; it must be in the future when the service account is created, and not after the provider's own credential expires. " +
+				"Without it and `valid_for` the token expires with that credential, or never if that never does. Another time replaces the service account.",
 		},
 		"token_last4": schema.StringAttribute{
 			Computed: true, PlanModifiers: stable,

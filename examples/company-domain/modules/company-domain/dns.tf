@@ -1,6 +1,11 @@
-# The domain is born with the records that its own mail needs: MX, SPF, DKIM and
-# DMARC. They are the service's, and are not declared here; these come on top.
+# Every domain comes with the records that its own mail needs: MX, SPF, DKIM and
+# DMARC. They are the service's, and are not declared here; these come on top. A
+# DMARC policy of the domain's own replaces the one that it came with.
 locals {
+  own_dmarc = var.dmarc_policy == null ? {} : {
+    "dmarc" = { name = "_dmarc", type = "TXT", value = provider::mailhost::dmarc_record(var.dmarc_policy, { rua = var.dmarc_reports_to }) }
+  }
+
   # The policy itself is served by mta_sts.policy_host. Its id in the DNS is
   # another one whenever the policy is.
   mta_sts_policy = var.mta_sts == null ? null : provider::mailhost::mta_sts_policy(var.mta_sts.mode, var.mta_sts.mx, var.mta_sts.max_age)
@@ -46,7 +51,7 @@ locals {
 # One flat map, by what each record is for: a plan names it, and a record whose
 # value changes stays the same record.
 resource "mailhost_dns_record" "this" {
-  for_each = merge(local.mta_sts, local.tls_reports, local.verifications, local.mail_programs, local.spf, local.dkim, local.dmarc)
+  for_each = merge(local.own_dmarc, local.mta_sts, local.tls_reports, local.verifications, local.mail_programs, local.spf, local.dkim, local.dmarc)
 
   domain   = mailhost_domain.this.name
   name     = each.value.name

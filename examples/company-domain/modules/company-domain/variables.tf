@@ -70,8 +70,14 @@ variable "mta_sts" {
   default = null
 }
 
+variable "dmarc_policy" {
+  description = "What receivers do with mail that claims to be from the domain and fails SPF and DKIM (RFC 7489): none, quarantine or reject. Null keeps the policy that the domain comes with, which is none."
+  type        = string
+  default     = null
+}
+
 variable "dmarc_reports_to" {
-  description = "Addresses that receive reports on mail that claims to be from one of the senders (RFC 7489)."
+  description = "Addresses that receive reports on mail that claims to be from the domain, if it has a dmarc_policy, or from one of the senders (RFC 7489)."
   type        = list(string)
   default     = []
   nullable    = false

@@ -1,0 +1,170 @@
+package domainname
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// CheckRegistration checks a name, in any spelling that Normalize accepts, by the
+// rules for registering one, which are stricter than those for looking one up: each
+// label has only characters that IDNA 2008 permits (RFC 5892), in the contexts that
+// it permits, no hyphens in third and fourth place (RFC 5891, section 4.2.3.1), and
+// letters of one script.
+//
+// Common and inherited characters, such as digits, belong to every script. Han mixes
+// with Hiragana and Katakana, with Hangul, and with Bopomofo: each is one writing
+// system (UTS #39, section 5.1). Another label may have another script.
+func CheckRegistration(name string) error {
+	canonical, err := Normalize(name)
+	if err != nil {
+		return err
+	}
+	for ascii := range strings.SplitSeq(canonical, ".") {
+		if err := checkRegistered([]rune(toUnicode(ascii))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkRegistered(label []rune) error {
+	shown := shorten(string(label))
+	if len(label) > 3 && label[2] == '-' && label[3] == '-' {
+		return fmt.Errorf("label %s must not have hyphens in third and fourth place", shown)
+	}
+	if isASCII(string(label)) {
+		return nil // letters, digits and hyphens: Normalize has checked them
+	}
+	if !norm.NFC.IsNormalString(string(label)) {
+		return fmt.Errorf("label %s must be in Unicode's normal form C", shown)
+	}
+	for i, r := range label {
+		if !permitted(r) && !inContext(label, i) {
+			return fmt.Errorf("label %s must not contain %U; a domain name has letters, digits and hyphens (IDNA 2008)", shown, r)
+		}
+	}
+	if mixesScripts(label) {
+		return fmt.Errorf("label %s must not mix scripts", shown)
+	}
+	return nil
+}
+
+// exceptions are the characters whose property does not follow from Unicode's data
+// (RFC 5892, section 2.6); true is PVALID. Those that depend on the context are in
+// inContext.
+var exceptions = map[rune]bool{
+	0x00df: true, 0x03c2: true, 0x06fd: true, 0x06fe: true, 0x0f0b: true, 0x3007: true,
+	0x0640: false, 0x07fa: false, 0x302e: false, 0x302f: false, 0x3031: false, 0x3032: false, 0x3033: false, 0x3034: false, 0x3035: false, 0x303b: false,
+}
+
+// ignorableBlocks are the combining marks for symbols and of musical notation (RFC
+// 5892, section 2.4).
+var ignorableBlocks = &unicode.RangeTable{
+	R16: []unicode.Range16{{Lo: 0x20d0, Hi: 0x20ff, Stride: 1}},
+	R32: []unicode.Range32{{Lo: 0x1d100, Hi: 0x1d24f, Stride: 1}},
+}
+
+// permitted reports whether a character has the property PVALID (RFC 5892, section
+// 3).
+func permitted(r rune) bool {
+	if valid, ok := exceptions[r]; ok {
+		return valid
+	}
+	switch {
+	case r == '-':
+		return true
+	case contextual(r),
+		unicode.Is(oldHangulJamo, r), unicode.In(r, ignorableBlocks, unicode.Noncharacter_Code_Point, unicode.White_Space,
+			unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector),
+		// What folding or compatibility mapping changes is not stable.
+		norm.NFKC.String(cases.Fold().String(norm.NFKC.String(string(r)))) != string(r):
+		return false
+	}
+	return unicode.In(r, unicode.Ll, unicode.Lu, unicode.Lo, unicode.Nd, unicode.Lm, unicode.Mn, unicode.Mc)
+}
+
+// oldHangulJamo are the conjoining letters of Hangul (RFC 5892, section 2.9).
+var oldHangulJamo = &unicode.RangeTable{R16: []unicode.Range16{
+	{Lo: 0x1100, Hi: 0x11ff, Stride: 1}, {Lo: 0xa960, Hi: 0xa97c, Stride: 1}, {Lo: 0xd7b0, Hi: 0xd7fb, Stride: 1},
+}}
+
+// contextual reports whether a character has the property CONTEXTJ or CONTEXTO.
+func contextual(r rune) bool {
+	switch r {
+	case 0x200c, 0x200d, 0x00b7, 0x0375, 0x05f3, 0x05f4, 0x30fb:
+		return true
+	}
+	return isArabicDigit(r) || isExtendedArabicDigit(r)
+}
+
+func isArabicDigit(r rune) bool         { return 0x0660 <= r && r <= 0x0669 }
+func isExtendedArabicDigit(r rune) bool { return 0x06f0 <= r && r <= 0x06f9 }
+
+// inContext reports whether a character is one that depends on the context and has a
+// right one (RFC 5892, appendix A). The joiners' contexts are checked by Normalize.
+func inContext(label []rune, i int) bool {
+	at := func(j int) rune {
+		if j < 0 || j >= len(label) {
+			return 0
+		}
+		return label[j]
+	}
+	has := func(match func(rune) bool) bool { return slices.ContainsFunc(label, match) }
+	switch r := label[i]; {
+	case r == 0x200c, r == 0x200d:
+		return true
+	case r == 0x00b7: // middle dot, as in Catalan
+		return at(i-1) == 'l' && at(i+1) == 'l'
+	case r == 0x0375: // Greek keraia
+		return unicode.Is(unicode.Greek, at(i+1))
+	case r == 0x05f3, r == 0x05f4: // Hebrew geresh and gershayim
+		return unicode.Is(unicode.Hebrew, at(i-1))
+	case r == 0x30fb: // Katakana middle dot
+		return has(func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana, unicode.Han) })
+	case isArabicDigit(r):
+		return !has(isExtendedArabicDigit)
+	case isExtendedArabicDigit(r):
+		return !has(isArabicDigit)
+	}
+	return false
+}
+
+// writingSystems are the sets of scripts that are written together.
+var writingSystems = [][]string{{"Han", "Hiragana", "Katakana"}, {"Han", "Hangul"}, {"Han", "Bopomofo"}}
+
+// mixesScripts reports whether a label has letters of several scripts that are not
+// written together.
+func mixesScripts(label []rune) bool {
+	found := map[string]bool{}
+	for _, r := range label {
+		if unicode.In(r, unicode.Common, unicode.Inherited) {
+			continue
+		}
+		for name, table := range unicode.Scripts {
+			if unicode.Is(table, r) {
+				found[name] = true
+				break
+			}
+		}
+	}
+	if len(found) <= 1 {
+		return false
+	}
+	for _, system := range writingSystems {
+		n := 0
+		for _, script := range system {
+			if found[script] {
+				n++
+			}
+		}
+		if n == len(found) {
+			return false
+		}
+	}
+	return true
+}

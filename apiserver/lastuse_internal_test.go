@@ -1,0 +1,92 @@
+package apiserver
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+// touchedStore records the uses that are written; its updates fail with err.
+type touchedStore struct {
+	store.Store
+	mu      sync.Mutex // held by the test unless it waits
+	err     error
+	updates int
+	touched uses
+}
+
+type touchedTx struct {
+	store.Tx
+	touched uses
+}
+
+func (t touchedTx) TouchServiceAccount(id string, at time.Time) error {
+	t.touched[id] = at
+	return nil
+}
+
+func (s *touchedStore) Update(_ context.Context, fn func(store.Tx) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.updates++
+	if s.err != nil {
+		return s.err
+	}
+	return fn(touchedTx{touched: s.touched})
+}
+
+// Without a change to be written with, uses are written a minute after the first
+// one, and again later if that fails.
+func TestLastUsesAreFlushed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &touchedStore{touched: uses{}}
+		s.mu.Lock()
+		l := newLastUses(s, slog.New(slog.DiscardHandler))
+		a, b := store.ServiceAccount{ID: "a"}, store.ServiceAccount{ID: "b"}
+		wait := func(d time.Duration) {
+			s.mu.Unlock()
+			time.Sleep(d)
+			synctest.Wait()
+			s.mu.Lock()
+		}
+		first := time.Now().Truncate(time.Minute)
+		l.note(a, time.Now())
+		wait(lastUsesFlushed / 2)
+		l.note(b, time.Now())
+		if wait(lastUsesFlushed/2 - 1); s.updates != 0 {
+			t.Errorf("%d updates before the time", s.updates)
+		}
+		if wait(1); s.updates != 1 || !s.touched["a"].Equal(first) || !s.touched["b"].Equal(first) {
+			t.Errorf("%d updates wrote %v", s.updates, s.touched)
+		}
+		if wait(time.Hour); s.updates != 1 {
+			t.Errorf("%d updates without a use", s.updates)
+		}
+		s.err = errors.New("disk full")
+		l.note(a, time.Now())
+		later := time.Now().Truncate(time.Minute)
+		wait(2 * lastUsesFlushed)
+		s.err = nil
+		if got := l.of(a); !got.Equal(later) || s.updates != 3 {
+			t.Errorf("after %d updates, of which 2 failed, it was used at %s", s.updates, got)
+		}
+		if wait(lastUsesFlushed); !s.touched["a"].Equal(later) {
+			t.Errorf("%v is written", s.touched)
+		}
+		l.note(b, time.Now())
+		s.mu.Unlock()
+		if err := l.close(); err != nil || !s.touched["b"].After(first) {
+			t.Errorf("close wrote %v, %v", s.touched, err)
+		}
+		if l.note(a, time.Now()); len(l.pending()) != 0 {
+			t.Error("a use is noted after close")
+		}
+	})
+}

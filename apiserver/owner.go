@@ -1,0 +1,55 @@
+package apiserver
+
+import (
+	"slices"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+// requireOwner returns a conflict if revoking what has left the account without an
+// owner who can act, see canAct.
+func (c *call) requireOwner(r store.Reader, what string) error {
+	// Most often the caller stays an owner, and the account may have thousands of
+	// revoked ones.
+	own, err := r.GrantsOf(c.caller.accountID, c.caller.subjects)
+	if err != nil {
+		return err
+	}
+	own = slices.DeleteFunc(own, func(g store.Authorization) bool { return g.GrantKind != api.GrantAccountOwner })
+	if ok, err := c.anyCanAct(r, own); ok || err != nil {
+		return err
+	}
+	owners, err := r.Authorizations(c.caller.accountID, store.AuthorizationFilter{GrantKind: api.GrantAccountOwner})
+	if err != nil {
+		return err
+	}
+	if ok, err := c.anyCanAct(r, owners); ok || err != nil {
+		return err
+	}
+	return api.Conflict("revoking %s would leave the account without an owner who can act; grant account_owner to another service account first", what)
+}
+
+func (c *call) anyCanAct(r store.Reader, grants []store.Authorization) (bool, error) {
+	for _, g := range grants {
+		if ok, err := c.canAct(r, g); ok || err != nil {
+			return ok, err
+		}
+	}
+	return false, nil
+}
+
+// canAct reports whether the subject of a grant has a way in: a service account
+// with a working token, or a user or group where access tokens are accepted. The
+// built-in owner has no credential, so it counts only for the OwnerClient that acts
+// for it.
+func (c *call) canAct(r store.Reader, g store.Authorization) (bool, error) {
+	if g.SubjectType == api.SubjectServiceAccount {
+		a, err := r.ServiceAccount(g.AccountID, g.SubjectID)
+		return err == nil && checkServiceAccount(a, c.now()) == nil, err
+	}
+	if g.SubjectType == api.SubjectUser && g.SubjectID == ownerID(g.AccountID) {
+		return c.caller.isBuiltInOwner(), nil
+	}
+	return c.tokens != nil, nil
+}

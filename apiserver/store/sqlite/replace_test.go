@@ -1,0 +1,284 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+// overwrite does what cp does: it writes into the file that is there.
+func overwrite(t testing.TB, path, with string) {
+	t.Helper()
+	data, err := os.ReadFile(with)
+	if err == nil {
+		err = os.WriteFile(path, data, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// replacements put other content into an open file, which had the mailbox "old" when
+// backup was made, and later "late" too; they return what the file holds then, nil if
+// nothing can be opened.
+var replacements = []struct {
+	name    string
+	replace func(t *testing.T, path, backup string)
+	want    []string
+}{
+	{"a backup", func(t *testing.T, path, backup string) { overwrite(t, path, backup) }, []string{"old"}},
+	{"the same backup later on", func(t *testing.T, path, backup string) {
+		s := openStore(t, backup, Options{})
+		works(t, s, "more")
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		overwrite(t, path, backup)
+	}, []string{"old", "more"}},
+	{"another database", func(t *testing.T, path, _ string) {
+		other := newPath(t)
+		s := openStore(t, other, Options{})
+		mustPopulate(t, s)
+		works(t, s, "other")
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		overwrite(t, path, other)
+	}, []string{"other"}},
+	{"nothing", func(t *testing.T, path, _ string) {
+		if err := os.Truncate(path, 0); err != nil {
+			t.Fatal(err)
+		}
+	}, nil},
+	{"half of it", func(t *testing.T, path, _ string) {
+		info, err := os.Stat(path)
+		if err == nil {
+			err = os.Truncate(path, info.Size()/2)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}, nil},
+	{"a text", func(t *testing.T, path, _ string) {
+		if err := os.WriteFile(path, []byte(strings.Repeat("no database ", 100_000)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}, nil},
+}
+
+// withBackup returns the path of a store that was closed with the mailbox "old", and
+// of two backups: one by Backup, and a copy of the closed file.
+func withBackup(t *testing.T) (path string, backups map[string]string) {
+	t.Helper()
+	path = newPath(t)
+	backups = map[string]string{"backup": filepath.Join(t.TempDir(), "backup.db"), "copy": filepath.Join(t.TempDir(), "copy.db")}
+	s := openStore(t, path, Options{})
+	mustPopulate(t, s)
+	works(t, s, "old")
+	if err := errors.Join(s.Backup(t.Context(), backups["backup"]), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err == nil {
+		err = os.WriteFile(backups["copy"], data, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path, backups
+}
+
+// prepare brings an open store to a state in which its content may be replaced.
+var prepare = map[string]func(t *testing.T, s *Store){
+	"in the log": func(t *testing.T, s *Store) { works(t, s, "late") },
+	"in the file": func(t *testing.T, s *Store) {
+		works(t, s, "late")
+		checkpoint(t, s)
+	},
+	"in both": func(t *testing.T, s *Store) {
+		works(t, s, "late")
+		checkpoint(t, s)
+		works(t, s, "later")
+	},
+}
+
+func checkpoint(t *testing.T, s *Store) {
+	t.Helper()
+	idle(t, s)
+	s.engine.health.duringCheckpoint(func() {
+		if frames, moved, err := s.engine.writer.session.checkpoint("PASSIVE"); err != nil || frames != moved {
+			t.Error(frames, moved, err)
+		}
+		s.engine.health.committed(true)
+	})
+}
+
+// TestReplacedContent replaces the content of an open file, as cp does. The store
+// keeps nothing from then on, and what it was replaced with is still there when the
+// store is closed, or its process is killed.
+func TestReplacedContent(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("an open file can't be overwritten there")
+	}
+	for _, r := range replacements {
+		for state, prepare := range prepare {
+			for _, kind := range []string{"backup", "copy"} {
+				if kind == "copy" && r.name == "the same backup later on" {
+					continue // two futures of one file can't be told apart
+				}
+				for _, killed := range []bool{false, true} {
+					t.Run(fmt.Sprintf("%s/%s/%s/killed %t", r.name, state, kind, killed), func(t *testing.T) {
+						t.Parallel()
+						path, backups := withBackup(t)
+						opts := Options{Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}
+						s, err := Open(t.Context(), path, opts)
+						if err != nil {
+							t.Fatal(err)
+						}
+						prepare(t, s)
+						// What has changed since the copy is all in the log, which fits it.
+						fits := r.name == "a backup" && kind == "copy" && state != "in both"
+						r.replace(t, path, backups[kind])
+						fails(t, s, path)
+						if err := s.View(t.Context(), func(store.Reader) error { return nil }); !errors.Is(err, store.ErrUnavailable) {
+							t.Errorf("View = %v", err)
+						}
+						if killed {
+							path = killedAt(t, path)
+						}
+						if err := s.Close(); !errors.Is(err, store.ErrUnavailable) {
+							t.Errorf("Close = %v", err)
+						}
+						again, err := Open(t.Context(), path, opts)
+						if r.want == nil {
+							if err == nil {
+								t.Errorf("it can be opened, with %q", addresses(t, again))
+								_ = again.Close()
+							}
+							return
+						}
+						if err != nil {
+							t.Fatal(err)
+						}
+						defer again.Close()
+						if fits && killed {
+							return
+						}
+						if got := addresses(t, again); !slices.Equal(got, r.want) {
+							t.Errorf("mailboxes %q, want %q", got, r.want)
+						}
+						works(t, again, "new")
+						check(t, again)
+						if logs, err := filepath.Glob(path + "-wal.replaced-*"); err != nil || len(logs) != 1 {
+							t.Errorf("the logs that were moved are %q, %v", logs, err)
+						}
+					})
+				}
+			}
+		}
+	}
+}
+
+// killedAt returns the path of the file that would be there if the process that has it
+// open were killed now. What the kernel has of the index is lost with its last process.
+func killedAt(t *testing.T, path string) string {
+	t.Helper()
+	to := newPath(t)
+	for _, suffix := range []string{"", "-wal"} {
+		data, err := os.ReadFile(path + suffix)
+		if err == nil {
+			err = os.WriteFile(to+suffix, data, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return to
+}
+
+// TestTruncatedLog truncates or overwrites the log. What is in it is lost, and nothing
+// of it is written into the file.
+func TestTruncatedLog(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("an open file can't be truncated there")
+	}
+	for name, spoil := range map[string]func(path string) error{
+		"to nothing": func(path string) error { return os.Truncate(path, 0) },
+		"by a page":  func(path string) error { return os.Truncate(path, logHeaderSize+frameSize) },
+		"overwritten": func(path string) error {
+			return os.WriteFile(path, []byte(strings.Repeat("no log ", 100_000)), 0o600)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path, _ := withBackup(t)
+			s, err := Open(t.Context(), path, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			works(t, s, "late")
+			if err := spoil(path + "-wal"); err != nil {
+				t.Fatal(err)
+			}
+			fails(t, s, "-wal file")
+			if err := s.Close(); !errors.Is(err, store.ErrUnavailable) {
+				t.Errorf("Close = %v", err)
+			}
+			again := openStore(t, path, Options{})
+			if got := addresses(t, again); !slices.Equal(got, []string{"old"}) {
+				t.Errorf("mailboxes %q", got)
+			}
+			check(t, again)
+		})
+	}
+}
+
+// TestCheckpointsOfOthers lets two stores write in turn, with checkpoints and new logs
+// between: none of them takes the other's for foreign content.
+func TestCheckpointsOfOthers(t *testing.T) {
+	path := newPath(t)
+	one, two := openStore(t, path, Options{}), openStore(t, path, Options{})
+	mustPopulate(t, one)
+	for n := range 40 {
+		for i, s := range []*Store{one, two} {
+			works(t, s, fmt.Sprint(n, "-", i))
+			if n%3 == i {
+				idle(t, s)
+				if _, _, err := s.engine.writer.session.checkpoint([]string{"PASSIVE", "RESTART", "TRUNCATE"}[n/3%3]); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if n%10 == 9 { // comes and goes, with the log in some state
+			works(t, openStore(t, path, Options{}), fmt.Sprint(n, "-3"))
+		}
+	}
+	check(t, one)
+}
+
+// TestLongLog checks that the log is moved into the file while the store is open.
+func TestLongLog(t *testing.T) {
+	path := newPath(t)
+	s := openStore(t, path, Options{})
+	mustPopulate(t, s)
+	for n := range 300 {
+		m := newMailbox(fmt.Sprint(n))
+		m.FirstName = strings.Repeat("x", 20_000)
+		if err := s.Update(t.Context(), func(tx store.Tx) error { return tx.CreateMailbox(&m) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	info, err := os.Stat(path + "-wal")
+	if err != nil || info.Size() > 2*checkpointFrames*frameSize {
+		t.Errorf("the log is %v, %v", info, err)
+	}
+	works(t, s, "last")
+}

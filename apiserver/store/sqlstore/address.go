@@ -1,0 +1,95 @@
+package sqlstore
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+// The table addresses holds the primary address and the aliases of every
+// mailbox, so that its key makes all of them unique together. The mailbox's own
+// row repeats its aliases as JSON: a list of mailboxes then needs no second
+// query, and aliases change only together with their mailbox.
+
+// addressKey is the primary key of an address.
+type addressKey struct{ domainID, localPart string }
+
+// addressKeys returns the keys of a mailbox's addresses, the primary one first.
+func (t *tx) addressKeys(m *store.Mailbox) ([]addressKey, error) {
+	keys := []addressKey{{m.DomainID, m.LocalPart}}
+	for _, a := range m.Aliases {
+		at := strings.LastIndexByte(a.Alias, '@')
+		d, err := t.DomainByName(m.AccountID, a.Alias[at+1:])
+		if err != nil {
+			return nil, fmt.Errorf("the domain of the alias %s: %w", a.Alias, err)
+		}
+		keys = append(keys, addressKey{d.ID, a.Alias[:max(at, 0)]})
+	}
+	return keys, nil
+}
+
+// addAddresses adds the addresses of a mailbox that was inserted before. If one
+// is taken, it removes the mailbox again and returns an *ExistsError.
+func (t *tx) addAddresses(m *store.Mailbox, keys []addressKey) error {
+	for _, k := range keys {
+		n, err := t.exec(`INSERT INTO addresses (domain_id, local_part, mailbox_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
+			k.domainID, k.localPart, m.ID)
+		if err != nil {
+			return fmt.Errorf("create an address: %w", err)
+		}
+		if n == 0 {
+			owner := t.taken(`SELECT mailbox_id FROM addresses WHERE domain_id = $1 AND local_part = $2`, k.domainID, k.localPart)
+			if err := t.removeMailbox(m, keys); err != nil {
+				return err
+			}
+			return owner
+		}
+	}
+	return nil
+}
+
+// removeMailbox deletes a mailbox and its addresses.
+func (t *tx) removeMailbox(m *store.Mailbox, keys []addressKey) error {
+	for _, k := range keys {
+		if _, err := t.exec(`DELETE FROM addresses WHERE domain_id = $1 AND local_part = $2 AND mailbox_id = $3`,
+			k.domainID, k.localPart, m.ID); err != nil {
+			return fmt.Errorf("delete an address: %w", err)
+		}
+	}
+	return t.change(`DELETE FROM mailboxes WHERE account_id = $1 AND id = $2`, m.AccountID, m.ID)
+}
+
+// deleteAliasesIn deletes the aliases in a domain. It returns the mailboxes of
+// other domains that had them, and the aliases.
+func (t *tx) deleteAliasesIn(d store.Domain, at time.Time) (owners []store.Mailbox, aliases []string, err error) {
+	owners, err = all(&t.reader, mailboxes, t.where(d.AccountID).
+		and(`t.id IN (SELECT mailbox_id FROM addresses WHERE domain_id = ?)`, d.ID).and(`t.domain_id <> ?`, d.ID))
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range owners {
+		m := &owners[i]
+		m.UpdatedAt = at
+		m.Aliases = slices.DeleteFunc(m.Aliases, func(a store.MailboxAlias) bool {
+			gone := strings.HasSuffix(a.Alias, "@"+d.Name)
+			if gone {
+				aliases = append(aliases, a.Alias)
+			}
+			return gone
+		})
+		if len(m.Aliases) == 0 {
+			m.Aliases = nil // as it is read
+		}
+		if err := t.change(`UPDATE mailboxes SET aliases = $1, updated_at = $2 WHERE account_id = $3 AND id = $4`,
+			asJSON[[]store.MailboxAlias]{&m.Aliases}, micros{&at}, m.AccountID, m.ID); err != nil {
+			return nil, nil, err
+		}
+		if _, err := t.exec(`DELETE FROM addresses WHERE domain_id = $1 AND mailbox_id = $2`, d.ID, m.ID); err != nil {
+			return nil, nil, fmt.Errorf("delete aliases: %w", err)
+		}
+	}
+	return owners, aliases, nil
+}

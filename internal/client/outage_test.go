@@ -1,0 +1,272 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+)
+
+// down is a transport in front of a fake API that gives no response while fail is
+// set. Each attempt takes the time that it would take.
+type down struct {
+	api   *fakeAPI
+	fail  error // of each attempt; nil: the API responds
+	sent  bool  // the request reaches the API
+	takes time.Duration
+	tries int
+}
+
+func (d *down) RoundTrip(r *http.Request) (*http.Response, error) {
+	d.tries++
+	if d.fail == nil {
+		return d.api.RoundTrip(r)
+	}
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	a := exchangeOf(r.Context()).attempt
+	a.traced.Store(true)
+	a.written.Store(d.sent)
+	d.api.clock.advance(d.takes)
+	return nil, d.fail
+}
+
+func newDown(t *testing.T) (*down, *Client, string) {
+	t.Helper()
+	f := newFakeAPI()
+	id := f.add("mailboxes", mailboxObject("jim", "example.com"))[0]
+	d := &down{api: f}
+	return d, f.client(t, func(o *Options) { o.Transport = d }), id
+}
+
+// get reads the mailbox, and returns how many attempts that took and how long.
+func (d *down) get(t *testing.T, c *Client, id string) (tries int, took time.Duration, err error) {
+	t.Helper()
+	before, begun := d.tries, d.api.clock.Now()
+	_, err = c.GetMailbox(t.Context(), id)
+	return d.tries - before, d.api.clock.Now().Sub(begun), err
+}
+
+var errRefused = errors.New("connection refused")
+
+// TestPatience measures how long a call tries that gets no response.
+func TestPatience(t *testing.T) {
+	for _, tc := range []struct {
+		name          string
+		fail          error
+		takes         time.Duration
+		sent, worked  bool
+		atLeast, upTo time.Duration
+		message       string
+	}{
+		{name: "refused at first", fail: errRefused, upTo: firstContact, atLeast: 5 * time.Second, message: "can't be reached: connection refused"},
+		{name: "refused in the middle", fail: errRefused, worked: true, atLeast: time.Minute, upTo: defaultBudget, message: "can't be reached"},
+		{name: "hanging at first", fail: &timeoutError{defaultReadTimeout}, takes: defaultReadTimeout, sent: true, atLeast: time.Minute, upTo: 91 * time.Second, message: "did not respond: no response within 30s"},
+		{name: "hanging in the middle", fail: &timeoutError{defaultReadTimeout}, takes: defaultReadTimeout, sent: true, worked: true, atLeast: time.Minute, upTo: 91 * time.Second, message: "did not respond"},
+		{name: "reset", fail: errDropped, sent: true, atLeast: 30 * time.Second, upTo: readPatience, message: "did not respond"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			d, c, id := newDown(t)
+			if tc.worked {
+				if _, _, err := d.get(t, c, id); err != nil {
+					t.Fatal(err)
+				}
+			}
+			d.fail, d.sent, d.takes = tc.fail, tc.sent, tc.takes
+			tries, took, err := d.get(t, c, id)
+			if err == nil || !strings.Contains(err.Error(), tc.message) {
+				t.Fatalf("%v, want %q", err, tc.message)
+			}
+			if tries < 2 || took < tc.atLeast || took > tc.upTo {
+				t.Errorf("%d attempts in %v, want between %v and %v", tries, took, tc.atLeast, tc.upTo)
+			}
+			if IncidentOf(err) == nil {
+				t.Error("it is not known as a failure of the connection")
+			}
+		})
+	}
+}
+
+// TestOutage expects calls after the first to fail without a request, but for one
+// attempt now and then, until the API is back.
+func TestOutage(t *testing.T) {
+	d, c, id := newDown(t)
+	d.fail, d.sent, d.takes = &timeoutError{defaultReadTimeout}, true, defaultReadTimeout
+	_, _, first := d.get(t, c, id)
+	for range 100 {
+		tries, took, err := d.get(t, c, id)
+		if tries != 0 || took != 0 || err == nil {
+			t.Fatalf("during the outage: %d attempts in %v, %v", tries, took, err)
+		}
+		if IncidentOf(err) != IncidentOf(first) {
+			t.Error("the errors of one outage don't share an incident")
+		}
+	}
+	d.api.clock.advance(outageHold)
+	if tries, _, err := d.get(t, c, id); tries != 1 || err == nil {
+		t.Errorf("later: %d attempts, %v", tries, err)
+	}
+	if tries, _, _ := d.get(t, c, id); tries != 0 {
+		t.Errorf("after a failed attempt: %d more", tries)
+	}
+	d.api.clock.advance(outageHold)
+	d.fail = nil
+	for range 2 {
+		if tries, _, err := d.get(t, c, id); tries != 1 || err != nil {
+			t.Errorf("the API is back: %d attempts, %v", tries, err)
+		}
+	}
+	d.fail, d.sent, d.takes = errRefused, false, 0
+	if tries, _, _ := d.get(t, c, id); tries < 2 {
+		t.Errorf("patience is not back: %d attempts", tries)
+	}
+}
+
+// TestInterruptedProbe expects a call whose caller gives up not to keep the others
+// from finding out that the API is back.
+func TestInterruptedProbe(t *testing.T) {
+	d, c, id := newDown(t)
+	d.fail = errRefused
+	_, _, _ = d.get(t, c, id)
+	d.api.clock.advance(outageHold)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := c.GetMailbox(ctx, id); err == nil || IncidentOf(err) != nil || !strings.Contains(err.Error(), "interrupted") {
+		t.Errorf("%v", err)
+	}
+	d.fail = nil
+	if tries, _, err := d.get(t, c, id); tries != 1 || err != nil {
+		t.Errorf("%d attempts, %v", tries, err)
+	}
+}
+
+// TestLookDuringOutage loses the response to a create while an outage lasts: it is
+// looked up all the same.
+func TestLookDuringOutage(t *testing.T) {
+	d, c, _ := newDown(t)
+	d.api.fail(fault{op: "create-mailbox", dropAfter: true})
+	c.outage.begin(d.api.clock.Now(), errRefused)
+	d.api.clock.advance(outageHold)
+	m, err := creators["mailbox"].do(t.Context(), c)
+	if err != nil || m == "" {
+		t.Errorf("%q, %v", m, err)
+	}
+}
+
+// hanging is a server that accepts a request and sends what is given, and then
+// nothing more.
+func hanging(t *testing.T, header string) *httptest.Server {
+	t.Helper()
+	done := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if header != "" {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, header)
+			_ = http.NewResponseController(w).Flush()
+		}
+		select {
+		case <-r.Context().Done():
+		case <-done:
+		}
+	}))
+	t.Cleanup(server.Close)
+	t.Cleanup(func() { close(done) })
+	return server
+}
+
+func TestHangingServer(t *testing.T) {
+	for name, begins := range map[string]string{"no response": "", "half a response": `{"id":"`} {
+		server := hanging(t, begins)
+		c, _ := over(t, server.URL, func(o *Options) { o.ReadTimeout, o.RetryMax = 50*time.Millisecond, -1 })
+		_, err := c.GetMailbox(t.Context(), "m")
+		if err == nil || !strings.Contains(err.Error(), "no response within 50ms") || IncidentOf(err) == nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestSlowDownload reads a body for longer than the timeout: what makes progress is
+// not cancelled.
+func TestSlowDownload(t *testing.T) {
+	const parts, limit, pause = 60, time.Second, 20 * time.Millisecond // a busy machine stalls for less than the limit
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/csv")
+		tick := time.NewTicker(pause)
+		defer tick.Stop()
+		for range parts {
+			<-tick.C
+			_, _ = io.WriteString(w, "a,b\n")
+			_ = http.NewResponseController(w).Flush()
+		}
+	}))
+	defer server.Close()
+	c, _ := over(t, server.URL, func(o *Options) { o.ReadTimeout = limit })
+	body, err := c.ExportMailboxes(t.Context(), api.ExportMailboxesBody{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer body.Close()
+	csv, err := io.ReadAll(body)
+	if err != nil || len(csv) != parts*len("a,b\n") {
+		t.Errorf("%d bytes, %v", len(csv), err)
+	}
+}
+
+// TestWrongScheme swaps http and https in the URL of a server.
+func TestWrongScheme(t *testing.T) {
+	var requests atomic.Int32
+	count := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { requests.Add(1) })
+	plain, secure := httptest.NewServer(count), httptest.NewTLSServer(count)
+	defer plain.Close()
+	defer secure.Close()
+	alert := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_, _ = conn.Write([]byte("\x15\x03\x01\x00\x02\x02\x16"))
+		_ = conn.Close()
+	}))
+	defer alert.Close()
+	for url, want := range map[string]error{
+		strings.Replace(plain.URL, "http:", "https:", 1):  ErrNotTLS,
+		strings.Replace(secure.URL, "https:", "http:", 1): ErrTLSOnly,
+		alert.URL: ErrTLSOnly,
+	} {
+		c, clock := over(t, url)
+		_, err := c.GetMailbox(t.Context(), "m")
+		if !errors.Is(err, want) || len(clock.sleeps) != 0 || IncidentOf(err) == nil {
+			t.Errorf("%s: %v after %d waits", url, err, len(clock.sleeps))
+		}
+	}
+	if n := requests.Load(); n != 0 {
+		t.Errorf("%d requests", n)
+	}
+}
+
+// TestCredentialIncident expects all refusals of the credential to share an
+// incident, and nothing else to be one.
+func TestCredentialIncident(t *testing.T) {
+	f := newFakeAPI().fail(fault{op: "get-mailbox", status: 401}, fault{op: "get-mailbox", status: 401}, fault{op: "get-mailbox", status: 403})
+	c := f.client(t)
+	var found []*Incident
+	for range 3 {
+		_, err := c.GetMailbox(t.Context(), "m")
+		found = append(found, IncidentOf(err))
+	}
+	if found[0] == nil || found[0] != found[1] || found[2] != nil {
+		t.Errorf("%v", found)
+	}
+	if !found[0].Explain() || found[1].Explain() || !found[0].Fail() || found[1].Fail() {
+		t.Error("an incident is explained once, and fails a run once")
+	}
+}

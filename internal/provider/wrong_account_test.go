@@ -1,0 +1,209 @@
+package provider_test
+
+import (
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+)
+
+// TestWrongAccount takes objects of each kind from one account to a provider that
+// is connected to another one, where they would all seem to be gone. The state
+// knows its account by the identity, or by the private state on a CLI that has no
+// identities.
+func TestWrongAccount(t *testing.T) {
+	t.Parallel()
+	own, other := acctest.NewServer(t, acctest.Options{}), acctest.NewServer(t, acctest.Options{})
+	p := own.Protocol(t, "")
+	for name, r := range everyResource(t, own) {
+		created, diags := p.Apply(t.Context(), name, r.config, nil)
+		p.NoErrors(diags)
+		for via, forget := range map[string]func(*acctest.Object){
+			"identity":      func(o *acctest.Object) { o.Private = nil },
+			"private state": func(o *acctest.Object) { o.Identity = nil },
+		} {
+			o := *created
+			forget(&o)
+			t.Run(name+" by "+via, func(t *testing.T) { expectRefusal(t, own, other, name, r, &o) })
+			_, diags := p.Plan(name, nil, &o)
+			p.NoErrors(diags) // in its own account
+		}
+	}
+}
+
+func expectRefusal(t *testing.T, own, other *acctest.Server, name string, r given, o *acctest.Object) {
+	t.Helper()
+	// In full, with both accounts, where the connection comes from, and what to do.
+	full := []string{"ERROR: The state belongs to another account\n", own.AccountID, other.AccountID, "account_id", "terraform state rm"}
+	changed := maps.Clone(r.config)
+	maps.Copy(changed, r.replacing)
+
+	p := other.Protocol(t, "").Together()
+	for i := range 3 {
+		read, diags := p.Read(name, o)
+		if !read.State.Equal(o.State) {
+			t.Errorf("the read returns %s", read.State)
+		}
+		if i == 0 {
+			acctest.Expect(t, diags, full...)
+		} else if len(diags) > 0 {
+			t.Errorf("said again: %s", acctest.Render(diags))
+		}
+	}
+	if _, diags := p.Plan(name, changed, o); len(diags) > 0 {
+		t.Errorf("said again in the plan: %s", acctest.Render(diags))
+	}
+	// Without a refresh the plan finds out.
+	for what, config := range map[string]map[string]any{"destroy": nil, "change": changed, "nothing": r.config} {
+		_, diags := other.Protocol(t, "").Plan(name, config, o)
+		if acctest.Expect(t, diags, full...); acctest.Errors(diags) != 1 {
+			t.Errorf("%s: %s", what, acctest.Render(diags))
+		}
+	}
+	// And if the plan was made elsewhere, the apply: each object has an error.
+	p = other.Protocol(t, "")
+	for i, plan := range []*acctest.Object{{State: p.Null(name), Private: o.Private, Identity: o.Identity}, o} {
+		config := r.config
+		if i == 0 {
+			config = nil
+		}
+		applied, diags := p.ApplyPlan(t.Context(), name, config, o, plan)
+		if applied.Gone() || acctest.Errors(diags) != 1 {
+			t.Errorf("the apply leaves %s: %s", applied.State, acctest.Render(diags))
+		}
+		if text := acctest.Render(diags); i == 0 {
+			acctest.Expect(t, diags, full...)
+		} else if !strings.Contains(text, own.AccountID) || strings.Contains(text, "state rm") {
+			t.Errorf("the second error is %s", text)
+		}
+	}
+}
+
+// TestAccountIsKept expects what writes a state to note the account, so that the
+// next run knows it without an identity.
+func TestAccountIsKept(t *testing.T) {
+	t.Parallel()
+	own, other := acctest.NewServer(t, acctest.Options{}), acctest.NewServer(t, acctest.Options{})
+	p := own.Protocol(t, "")
+	for name, r := range everyResource(t, own) {
+		created, diags := p.Apply(t.Context(), name, r.config, nil)
+		p.NoErrors(diags)
+		imported, diags := p.Import(name, created.Text("id"), nil)
+		p.NoErrors(diags)
+		unmarked := *created
+		unmarked.Private = nil
+		read, diags := p.Read(name, &unmarked)
+		p.NoErrors(diags)
+		for how, o := range map[string]*acctest.Object{"create": created, "import": imported, "read": read} {
+			o.Identity = nil
+			_, diags := other.Protocol(t, "").Read(name, o)
+			if !isRefused(diags) {
+				t.Errorf("after the %s of %s: %s", how, name, acctest.Render(diags))
+			}
+		}
+		// A state that knows no account is believed.
+		unmarked.Identity, unmarked.Private = nil, nil
+		if gone, diags := other.Protocol(t, "").Read(name, &unmarked); !gone.Gone() || len(diags) > 0 {
+			t.Errorf("%s without an account: %s", name, acctest.Render(diags))
+		}
+	}
+}
+
+// TestRecreatedAccount loses an embedded account whose id the configuration sets:
+// the new one has the same id.
+func TestRecreatedAccount(t *testing.T) {
+	t.Parallel()
+	const accountID = "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e"
+	dir, config := t.TempDir(), map[string]any{"target_email": "jane@example.net"}
+	p := acctest.Embedded(t, accountID, dir)
+	o, diags := p.Apply(t.Context(), "mailhost_forwarding", config, nil)
+	p.NoErrors(diags)
+	again := acctest.Embedded(t, accountID, dir) // as the next command does
+	read, diags := again.Read("mailhost_forwarding", o)
+	if again.NoErrors(diags); read.Gone() {
+		t.Error("it is gone")
+	}
+	lost := acctest.Embedded(t, accountID, t.TempDir())
+	kept, diags := lost.Read("mailhost_forwarding", read)
+	acctest.Expect(t, diags, "ERROR: The state belongs to another account", accountID, "created at", "same id", "MAILHOST_DATA_DIR")
+	if kept.Gone() {
+		t.Error("it was dropped from the state")
+	}
+	if _, diags := acctest.Embedded(t, accountID, t.TempDir()).Plan("mailhost_forwarding", nil, read); !isRefused(diags) {
+		t.Errorf("the destroy plans %s", acctest.Render(diags))
+	}
+}
+
+func isRefused(diags []*tfprotov6.Diagnostic) bool {
+	return strings.Contains(acctest.Render(diags), "belongs to another account")
+}
+
+// TestOneErrorForTheConnection reads several objects through a connection that
+// fails: one read reports it, and the others return what they have.
+func TestOneErrorForTheConnection(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	p := s.Protocol(t, "")
+	objects := map[string]*acctest.Object{}
+	for name, r := range everyResource(t, s) {
+		o, diags := p.Apply(t.Context(), name, r.config, nil)
+		p.NoErrors(diags)
+		objects[name] = o
+	}
+	for what, c := range map[string]struct {
+		url   func(t *testing.T) string
+		token string
+		want  []string
+	}{
+		"invalid token":  {func(*testing.T) string { return s.URL }, "mhsa_nobody_x", []string{"HTTP 401", "Check the credential"}},
+		"wrong base_url": {func(*testing.T) string { return s.URL + "/elsewhere" }, s.Token, []string{"HTTP 404", "Check base_url"}},
+	} {
+		t.Run(what, func(t *testing.T) {
+			p := (&acctest.Server{Server: s.Server, AccountID: s.AccountID, Token: c.token}).Protocol(t, c.url(t)).Together()
+			var all []*tfprotov6.Diagnostic
+			for name, o := range objects {
+				read, diags := p.Read(name, o)
+				if !read.State.Equal(o.State) {
+					t.Errorf("the read of %s returns %s", name, read.State)
+				}
+				all = append(all, diags...)
+			}
+			if acctest.Errors(all) != 1 {
+				t.Errorf("%d errors:\n%s", acctest.Errors(all), acctest.Render(all))
+			}
+			acctest.Expect(t, all, c.want...)
+			if what == "wrong base_url" {
+				return // only reads know that nothing is there
+			}
+			// A change fails by itself, briefly.
+			config := map[string]any{"target_email": "joe@example.net"}
+			plan, _ := p.Plan("mailhost_forwarding", config, nil)
+			_, diags := p.ApplyPlan(t.Context(), "mailhost_forwarding", config, nil, plan)
+			if text := acctest.Render(diags); acctest.Errors(diags) != 1 || strings.Contains(text, c.want[1]) || !strings.Contains(text, "See the full error") {
+				t.Errorf("the create says %s", text)
+			}
+			// So does each lookup, because it may be inside a check block.
+			for i := range 2 {
+				_, diags := p.ReadData("mailhost_domain", map[string]any{"name": "example.com"})
+				if text := acctest.Render(diags); acctest.Errors(diags) != 1 || !strings.Contains(text, "See the full error") {
+					t.Errorf("lookup %d says %s", i, text)
+				}
+			}
+			// One that comes first is no reason for all reads to be silent.
+			p.Together()
+			_, diags = p.ReadData("mailhost_domain", map[string]any{"name": "example.com"})
+			acctest.Expect(t, diags, c.want...)
+			var after []*tfprotov6.Diagnostic
+			for name, o := range objects {
+				_, diags := p.Read(name, o)
+				after = append(after, diags...)
+			}
+			if text := acctest.Render(after); acctest.Errors(after) != 1 || strings.Contains(text, c.want[1]) {
+				t.Errorf("after a lookup: %s", text)
+			}
+		})
+	}
+}

@@ -1,0 +1,65 @@
+package dnsrecord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+)
+
+var (
+	// identical matches a message that says that the very record exists. A record that
+	// only excludes the new one, as a CNAME does, is another one.
+	identical = regexp.MustCompile(`(?i)\b(identical|duplicate|same record|already exists|exists already)\b`)
+	// namedID matches the id in such a message.
+	namedID = regexp.MustCompile(`(?i)\bid\b[ :=#"']*(\d{1,16})\b`)
+)
+
+// adopt returns the record that the API refused to create a second time, or nil.
+//
+// It is for an API without lifecycle operations: there the record can't be imported,
+// so that no resource could have it, and a later destroy only drops it from the
+// state. The published API has no field for the id of an existing object; its message
+// names the id if the credential may see the record.
+func adopt(ctx context.Context, c *client.Client, refusal error, plan model) *api.DNSRecord {
+	id := existingID(refusal)
+	if id == 0 || c.DeletesDNSRecords(ctx, id) {
+		return nil
+	}
+	return &api.DNSRecord{
+		ID: id, Name: plan.Name.ValueString(), Type: plan.Type.ValueString(), Value: plan.Value.ValueString(),
+		TTL: plan.TTL.ValueInt64(), Priority: plan.Priority.ValueInt64Pointer(),
+	}
+}
+
+// existingID returns the id of the identical record that a conflict names, or 0.
+func existingID(err error) int64 {
+	refused, ok := errors.AsType[*client.Error](err)
+	if !ok || !client.IsConflict(err) || len(refused.Problems) != 1 {
+		return 0
+	}
+	msg := refused.Problems[0].Msg
+	ids := namedID.FindAllStringSubmatch(msg, 2)
+	if len(ids) != 1 || !identical.MatchString(msg) {
+		return 0
+	}
+	id, err := strconv.ParseInt(ids[0][1], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return id
+}
+
+// addAdopted warns that a record was there before.
+func addAdopted(diags *diag.Diagnostics, plan model, id int64) {
+	diags.AddWarning(fmt.Sprintf("The %s existed already", plan),
+		fmt.Sprintf("Nothing was created. An identical record exists, with the id %d, and this API can neither import nor delete it, so this resource has it from now on. "+
+			"Its ttl is not known and may differ from the configured one.\n\n"+
+			"If another resource manages the record, remove one of the two. If it came with the domain, as its DKIM record did, it needs no resource: remove this one.", id))
+}

@@ -1,0 +1,218 @@
+package masterpassword_test
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+)
+
+// outcome is what a change of the configured secret does.
+type outcome string
+
+const (
+	unchanged outcome = "unchanged" // the plan is empty
+	recorded  outcome = "recorded"  // the state changes, and nothing is sent
+	replaced  outcome = "replaced"  // a new master password, and the old one is deleted
+	refused   outcome = "refused"   // the plan is an error
+)
+
+// configured are the ways to configure a secret, by name.
+var configured = map[string]map[string]any{
+	"value":       {"value": "hunter22"},
+	"other value": {"value": "hunter23"},
+	"wo":          {"value_wo": "hunter22", "value_wo_version": 1},
+	"other wo":    {"value_wo": "hunter23", "value_wo_version": 2},
+	"unseen wo":   {"value_wo": "hunter23", "value_wo_version": 1},
+	"generate":    {"generate": true},
+	"none":        {},
+}
+
+// transitions is the table of the package comment: what each configured secret does
+// to a master password of each origin.
+var transitions = map[string]map[string]outcome{
+	"created with value": {
+		"value": unchanged, "other value": replaced, "wo": recorded, "other wo": replaced, "unseen wo": replaced, "generate": replaced, "none": recorded,
+	},
+	"created with value_wo": {
+		"value": replaced, "other value": replaced, "wo": unchanged, "other wo": replaced, "unseen wo": unchanged, "generate": replaced, "none": recorded,
+	},
+	"created with generate": {
+		"value": replaced, "other value": replaced, "wo": replaced, "other wo": replaced, "unseen wo": replaced, "generate": unchanged, "none": recorded,
+	},
+	"being imported": {
+		"value": recorded, "other value": recorded, "wo": recorded, "other wo": recorded, "unseen wo": recorded, "generate": recorded, "none": unchanged,
+	},
+	"imported by an earlier run": {
+		"value": refused, "other value": refused, "wo": refused, "other wo": refused, "unseen wo": refused, "generate": refused, "none": unchanged,
+	},
+	"imported by an earlier run, refreshed since": {
+		"value": refused, "other value": refused, "wo": refused, "other wo": refused, "unseen wo": refused, "generate": refused, "none": unchanged,
+	},
+	"imported with value": {
+		"value": unchanged, "other value": replaced, "wo": recorded, "other wo": replaced, "unseen wo": replaced, "generate": replaced, "none": recorded,
+	},
+	"imported with value_wo": {
+		"value": replaced, "other value": replaced, "wo": unchanged, "other wo": replaced, "unseen wo": unchanged, "generate": replaced, "none": recorded,
+	},
+	"imported with generate": {
+		"value": replaced, "other value": replaced, "wo": replaced, "other wo": replaced, "unseen wo": replaced, "generate": unchanged, "none": recorded,
+	},
+	"renamed after an import": {
+		"value": replaced, "other value": replaced, "wo": replaced, "other wo": replaced, "unseen wo": replaced, "generate": replaced, "none": unchanged,
+	},
+	"no longer given": {
+		"value": replaced, "other value": replaced, "wo": replaced, "other wo": replaced, "unseen wo": replaced, "generate": replaced, "none": unchanged,
+	},
+}
+
+// secretTest is a provider with one master password.
+type secretTest struct {
+	t    *testing.T
+	s    *acctest.Server
+	p    *acctest.Protocol
+	name string
+}
+
+func (s secretTest) config(way string) map[string]any {
+	config := map[string]any{"name": s.name}
+	maps.Copy(config, configured[way])
+	return config
+}
+
+func (s secretTest) apply(way string, prior *acctest.Object) *acctest.Object {
+	s.t.Helper()
+	o, diags := s.p.Apply(s.t.Context(), typeName, s.config(way), prior)
+	s.p.NoErrors(diags)
+	return o
+}
+
+func (s secretTest) read(o *acctest.Object) *acctest.Object {
+	s.t.Helper()
+	o, diags := s.p.Read(typeName, o)
+	s.p.NoErrors(diags)
+	return o
+}
+
+// imported imports a master password, which has another name than the configured one
+// if renamed is set.
+func (s secretTest) imported(renamed bool) *acctest.Object {
+	s.t.Helper()
+	name := s.name
+	if renamed {
+		name += " before"
+	}
+	_, err := s.s.Client.CreateMasterPassword(s.t.Context(), api.CreateMasterPasswordBody{Name: name, Generate: true})
+	must(s.t, err)
+	o, diags := s.p.Import(typeName, name, nil)
+	s.p.NoErrors(diags)
+	return s.read(o)
+}
+
+func (s secretTest) origin(name string) *acctest.Object {
+	s.t.Helper()
+	switch name {
+	case "created with value":
+		return s.apply("value", nil)
+	case "created with value_wo":
+		return s.apply("wo", nil)
+	case "created with generate":
+		return s.apply("generate", nil)
+	case "being imported":
+		return s.imported(false)
+	case "imported by an earlier run":
+		return s.read(s.imported(false))
+	case "imported by an earlier run, refreshed since":
+		return s.read(s.read(s.read(s.imported(false))))
+	case "imported with value":
+		return s.read(s.apply("value", s.imported(false)))
+	case "imported with value_wo":
+		return s.apply("wo", s.imported(false)) // and planned next with -refresh=false
+	case "imported with generate":
+		return s.read(s.read(s.apply("generate", s.imported(false))))
+	case "renamed after an import":
+		return s.apply("none", s.imported(true))
+	case "no longer given":
+		return s.apply("none", s.apply("value", nil))
+	}
+	s.t.Fatalf("there is no origin %q", name)
+	return nil
+}
+
+// TestSecretTransitions goes through the whole table. A change that says that the
+// secret is another one is never applied without a request that makes it so.
+func TestSecretTransitions(t *testing.T) {
+	t.Parallel()
+	server := acctest.NewServer(t, acctest.Options{})
+	p := server.Protocol(t, "")
+	for origin, outcomes := range transitions {
+		t.Run(origin, func(t *testing.T) {
+			s := secretTest{t: t, s: server, p: p, name: origin}
+			prior := s.origin(origin)
+			for way, want := range outcomes {
+				if got := s.change(prior, way); got != want {
+					t.Errorf("%s: %s, want %s", way, got, want)
+				}
+			}
+			if outcomes["other wo"] == replaced {
+				s.replace(prior, "other wo")
+			}
+		})
+	}
+}
+
+// change plans a configuration and returns what the plan does. It applies it unless
+// that is a replacement, and checks that nothing is sent.
+func (s secretTest) change(prior *acctest.Object, way string) outcome {
+	s.t.Helper()
+	config := s.config(way)
+	s.p.NoErrors(s.p.Validate(typeName, config))
+	s.s.Control.Journal.Clear()
+	plan, diags := s.p.Plan(typeName, config, prior)
+	if acctest.Errors(diags) > 0 {
+		expect(s.t, diags, "AttributeName", "is not known", "terraform taint", "terraform state rm")
+		return refused
+	}
+	if len(plan.Replace) > 0 {
+		if prior.Null("value") && prior.Null("value_wo_version") && prior.Null("generate") {
+			expect(s.t, diags, "The plan replaces the master password", "does not know its secret")
+		}
+		return replaced
+	}
+	if plan.State.Equal(prior.State) {
+		return unchanged
+	}
+	after, diags := s.p.ApplyPlan(s.t.Context(), typeName, config, prior, plan)
+	s.p.NoErrors(diags)
+	if sent := s.s.Sent(); len(sent) > 0 || after.Text("id") != prior.Text("id") {
+		s.t.Errorf("%s: sent %q", way, sent)
+	}
+	s.settles(way, after)
+	return recorded
+}
+
+// replace applies a configuration whose plan is a replacement.
+func (s secretTest) replace(prior *acctest.Object, way string) {
+	s.t.Helper()
+	s.s.Control.Journal.Clear()
+	after, _ := s.p.ApplyReplacement(s.t.Context(), typeName, s.config(way), prior)
+	if sent, want := s.s.Sent(), []string{api.DeleteMasterPassword.ID, api.CreateMasterPassword.ID}; !slices.Equal(sent, want) {
+		s.t.Errorf("%s: sent %q", way, sent)
+	}
+	s.settles(way, after)
+}
+
+// settles checks that the plans of later runs are empty.
+func (s secretTest) settles(way string, o *acctest.Object) {
+	s.t.Helper()
+	for range 3 {
+		o = s.read(o)
+		next, diags := s.p.Plan(typeName, s.config(way), o)
+		s.p.NoErrors(diags)
+		if len(next.Replace) > 0 || !next.State.Equal(o.State) {
+			s.t.Errorf("%s: the next plan is not empty: %s, replacing %v", way, next.State, next.Replace)
+		}
+	}
+}

@@ -1,0 +1,433 @@
+package simulate
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
+)
+
+// domainNames are few, each in several spellings, so that collisions are likely.
+var domainNames = [][]string{
+	{"acme.com", "Acme.com", "acme.com.", "ACME.COM."},
+	{"bücher.com", "xn--bcher-kva.com", "Bücher.com"},
+	{"zeta.org", "zeta.org."},
+}
+
+// kinds are the resource types, those drawn more often several times.
+var kinds = []string{
+	"mailhost_domain", "mailhost_domain", "mailhost_domain", "mailhost_mailbox", "mailhost_mailbox", "mailhost_mailbox",
+	"mailhost_dns_record", "mailhost_dns_record", "mailhost_forwarding", "mailhost_forwarding", "mailhost_master_password",
+	"mailhost_service_account", "mailhost_dedicated_ip",
+}
+
+// drawer draws configurations for an account.
+type drawer struct {
+	rand    *rand.Rand
+	account account
+	report  *report
+}
+
+func pick[T any](r *rand.Rand, items []T) T { return items[r.IntN(len(items))] }
+
+// chance is true in percent of a hundred cases.
+func chance(r *rand.Rand, percent int) bool { return r.IntN(100) < percent }
+
+func (d *drawer) domainName() string { return pick(d.rand, pick(d.rand, domainNames)) }
+
+// configuration draws a first configuration.
+func (d *drawer) configuration() *configuration {
+	c := &configuration{}
+	d.add(c, "mailhost_domain")
+	for range 1 + d.rand.IntN(6) {
+		d.add(c, pick(d.rand, kinds))
+	}
+	return c
+}
+
+// add adds a block at a free address.
+func (d *drawer) add(c *configuration, typeName string) {
+	for _, name := range []string{"a", "b", "c", "d"} {
+		if addr := typeName + "." + name; c.block(addr) == nil {
+			b := &block{addr: addr, arguments: d.arguments(c, typeName), createBeforeDestroy: chance(d.rand, 15)}
+			d.avoidMoves(c, addr)
+			c.blocks = append(c.blocks, b)
+			return
+		}
+	}
+}
+
+// avoidMoves drops moved and removed blocks that a new block contradicts.
+func (d *drawer) avoidMoves(c *configuration, addr string) {
+	c.moved = slices.DeleteFunc(c.moved, func(m [2]string) bool { return m[0] == addr })
+	c.removed = slices.DeleteFunc(c.removed, func(r string) bool { return r == addr })
+}
+
+var contact = map[string]any{
+	"address_1": "Street 1", "city": "Berlin", "country": "DE", "email": "owner@example.com", "first_name": "Jane",
+	"last_name": "Doe", "organization": "Acme", "phone": "+4930123456", "state": "Berlin", "zip": "10115",
+}
+
+func (d *drawer) arguments(c *configuration, typeName string) map[string]any {
+	r := d.rand
+	switch typeName {
+	case "mailhost_domain":
+		out := map[string]any{"name": d.domainName(), "contact_info": contact}
+		if chance(r, 10) {
+			delete(out, "contact_info")
+		}
+		if chance(r, 40) {
+			out["auto_renew"] = chance(r, 50)
+		}
+		if chance(r, 30) {
+			out["redirect_url"] = pick(r, []string{"https://example.org", "https://example.org/", "http://example.net/a"})
+		}
+		if chance(r, 20) {
+			out["workspace_id"] = d.account.workspaceID
+		}
+		return out
+	case "mailhost_mailbox":
+		return map[string]any{"domain": d.domain(c), "local_part": pick(r, []string{"jane", "Jane", "joe", "info"}), "first_name": pick(r, []string{"Jane", "Joe"}), "last_name": "Doe"}
+	case "mailhost_dns_record":
+		out := map[string]any{"domain": d.domain(c)}
+		switch r.IntN(4) {
+		case 0:
+			out["name"], out["type"], out["value"] = pick(r, []string{"www", "WWW", "ftp"}), "A", pick(r, []string{"192.0.2.1", "192.0.2.2"})
+		case 1:
+			out["name"], out["type"], out["value"] = pick(r, []string{"@", "txt"}), "TXT", pick(r, []string{"hello world", `"hello world"`, "v=other"})
+		case 2:
+			out["name"], out["type"], out["value"], out["priority"] = "sub", "MX", pick(r, []string{"mail.example.com", "Mail.Example.com."}), 10*(1+r.IntN(2))
+		default:
+			out["name"], out["type"], out["value"] = "alias", "CNAME", pick(r, []string{"example.com", "Example.com."})
+		}
+		if chance(r, 40) {
+			out["ttl"] = pick(r, []int{300, 3600})
+		}
+		return out
+	case "mailhost_forwarding":
+		out := map[string]any{"target_email": pick(r, []string{"jane@acme.com", "Jane@Acme.com", "else@example.org", "other@example.org"})}
+		d.scope(c, out)
+		return out
+	case "mailhost_master_password":
+		out := map[string]any{"name": pick(r, []string{"one", "two"})}
+		d.scope(c, out)
+		d.passwordSecret(out)
+		return out
+	case "mailhost_service_account":
+		out := map[string]any{"name": pick(r, []string{"ci", "app"})}
+		if chance(r, 30) {
+			out["expires_at"] = pick(r, []string{"2040-01-01T00:00:00Z", "2040-01-01T01:00:00+01:00", "2041-01-01T00:00:00Z"})
+		}
+		return out
+	default:
+		return map[string]any{"option_id": api.DerivedID(d.account.id, pick(r, []string{"dedicated-ip-option:eu", "dedicated-ip-option:us"}))}
+	}
+}
+
+// passwordSecret draws where a master password's secret comes from.
+func (d *drawer) passwordSecret(arguments map[string]any) {
+	for _, name := range []string{"generate", "value", "value_wo", "value_wo_version"} {
+		delete(arguments, name)
+	}
+	switch secret := fmt.Sprintf("s3cret-%08x", d.rand.Uint32()); d.rand.IntN(3) {
+	case 0:
+		arguments["generate"] = true
+	case 1:
+		d.report.secret("a master password", secret)
+		arguments["value"] = secret
+	default:
+		d.report.secret("a write-only master password", secret)
+		arguments["value_wo"], arguments["value_wo_version"] = secret, 1+d.rand.IntN(3)
+	}
+}
+
+// domain draws a reference to a domain, or its name.
+func (d *drawer) domain(c *configuration) any {
+	var domains []*block
+	for _, b := range c.blocks {
+		if typeOf(b.addr) == "mailhost_domain" {
+			domains = append(domains, b)
+		}
+	}
+	if len(domains) == 0 {
+		return d.domainName()
+	}
+	b := pick(d.rand, domains)
+	switch {
+	case chance(d.rand, 60):
+		return ref{b.addr, "name"}
+	case chance(d.rand, 80):
+		return ref{b.addr, "id"}
+	}
+	return b.arguments["name"]
+}
+
+// scope draws the scope of a forwarding rule or a master password.
+func (d *drawer) scope(c *configuration, arguments map[string]any) {
+	switch {
+	case chance(d.rand, 60):
+		arguments["domain"] = d.domain(c)
+	case chance(d.rand, 30):
+		arguments["workspace_id"] = d.account.workspaceID
+	}
+}
+
+// edit changes a configuration in one way and says how.
+func (d *drawer) edit(c *configuration) string {
+	r := d.rand
+	if len(c.blocks) == 0 {
+		d.add(c, pick(r, kinds))
+		return "add to an empty configuration"
+	}
+	b := pick(r, c.blocks)
+	switch r.IntN(12) {
+	case 0, 1:
+		d.add(c, pick(r, kinds))
+		return "add a block"
+	case 2:
+		d.remove(c, b, chance(r, 20))
+		return "remove " + b.addr
+	case 3, 4:
+		next := d.arguments(c, typeOf(b.addr))
+		if v, ok := next["domain"].(ref); ok && v.addr == b.addr {
+			return "nothing"
+		}
+		for _, name := range sortedKeys(next, b.arguments) {
+			if !chance(r, 50) {
+				continue
+			}
+			if v, ok := next[name]; ok {
+				b.arguments[name] = v
+			} else {
+				delete(b.arguments, name)
+			}
+		}
+		d.repair(b)
+		return "change arguments of " + b.addr
+	case 5:
+		return d.rename(c, b, true)
+	case 6, 7:
+		return d.rename(c, b, false)
+	case 8:
+		b.createBeforeDestroy = !b.createBeforeDestroy
+		return "toggle create_before_destroy of " + b.addr
+	case 9:
+		return d.duplicate(c, b)
+	case 10:
+		return d.swap(c, b)
+	default:
+		if typeOf(b.addr) == "mailhost_domain" {
+			b.arguments["name"] = d.domainName()
+			return "another name for " + b.addr
+		}
+		return d.trigger(c, b)
+	}
+}
+
+func sortedKeys(a, b map[string]any) (names []string) {
+	for name := range a {
+		names = append(names, name)
+	}
+	for name := range b {
+		if _, ok := a[name]; !ok {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// repair makes arguments that were drawn one by one fit together.
+func (d *drawer) repair(b *block) {
+	a := b.arguments
+	if a["domain"] != nil && a["workspace_id"] != nil {
+		delete(a, "workspace_id")
+	}
+	switch typeOf(b.addr) {
+	case "mailhost_master_password":
+		d.passwordSecret(a)
+	case "mailhost_dns_record":
+		value := map[any]string{"A": "192.0.2.9", "TXT": "text", "MX": "mail.example.com", "CNAME": "example.com"}
+		if delete(a, "priority"); a["type"] == "MX" {
+			a["priority"] = 10
+		}
+		if v, _ := a["value"].(string); v == "" || (a["type"] == "A") != strings.HasPrefix(v, "192.") || strings.ContainsAny(v, " =") != (a["type"] == "TXT") {
+			a["value"] = value[a["type"]]
+		}
+	}
+}
+
+// remove takes a block out; blocks that refer to it go too, or name what they
+// referred to.
+func (d *drawer) remove(c *configuration, b *block, forget bool) {
+	for _, other := range slices.Clone(c.blocks) {
+		if other == b || !slices.Contains(other.references(), b.addr) {
+			continue
+		}
+		other.replaceTriggeredBy = nil
+		if v, ok := other.arguments["domain"].(ref); !ok || v.addr != b.addr {
+			continue
+		}
+		if chance(d.rand, 50) {
+			d.remove(c, other, false)
+		} else {
+			other.arguments["domain"] = b.arguments["name"]
+		}
+	}
+	c.blocks = slices.DeleteFunc(c.blocks, func(other *block) bool { return other == b })
+	c.imports = slices.DeleteFunc(c.imports, func(i importBlock) bool { return i.to == b.addr })
+	c.moved = slices.DeleteFunc(c.moved, func(m [2]string) bool { return m[1] == b.addr })
+	if forget {
+		c.removed = append(c.removed, b.addr)
+	}
+}
+
+// rename gives a block another address, with or without a moved block.
+func (d *drawer) rename(c *configuration, b *block, moved bool) string {
+	for _, name := range []string{"a", "b", "c", "d", "e"} {
+		to := typeOf(b.addr) + "." + name
+		if c.block(to) != nil {
+			continue
+		}
+		from := b.addr
+		for _, other := range c.blocks {
+			for argument, v := range other.arguments {
+				if v, ok := v.(ref); ok && v.addr == from {
+					other.arguments[argument] = ref{to, v.attribute}
+				}
+			}
+			for i := range other.replaceTriggeredBy {
+				if other.replaceTriggeredBy[i] == from {
+					other.replaceTriggeredBy[i] = to
+				}
+			}
+		}
+		c.imports = slices.DeleteFunc(c.imports, func(i importBlock) bool { return i.to == from })
+		d.avoidMoves(c, to)
+		b.addr = to
+		// moved blocks may not chain into a cycle; the drawn ones are dropped once applied.
+		c.moved = slices.DeleteFunc(c.moved, func(m [2]string) bool { return m[0] == from || m[1] == from || m[0] == to || m[1] == to })
+		if moved {
+			c.moved = append(c.moved, [2]string{from, to})
+			return "move " + from + " to " + to
+		}
+		return "rename " + from + " to " + to + " without moved"
+	}
+	return "nothing"
+}
+
+// duplicate writes an object a second time, in another spelling where there is
+// one.
+func (d *drawer) duplicate(c *configuration, b *block) string {
+	for _, name := range []string{"a", "b", "c", "d", "e"} {
+		to := typeOf(b.addr) + "." + name
+		if c.block(to) != nil {
+			continue
+		}
+		twin := b.clone()
+		twin.addr = to
+		twin.replaceTriggeredBy = nil
+		for _, spellings := range domainNames {
+			if name, ok := twin.arguments["name"].(string); ok && typeOf(to) == "mailhost_domain" && slices.Contains(spellings, name) {
+				twin.arguments["name"] = pick(d.rand, spellings)
+			}
+		}
+		d.avoidMoves(c, to)
+		c.blocks = append(c.blocks, twin)
+		return "write " + b.addr + " a second time as " + to
+	}
+	return "nothing"
+}
+
+// swap exchanges the values of two blocks of a type.
+func (d *drawer) swap(c *configuration, b *block) string {
+	for _, other := range c.blocks {
+		if other == b || typeOf(other.addr) != typeOf(b.addr) {
+			continue
+		}
+		name := pick(d.rand, sortedKeys(b.arguments, other.arguments))
+		if chance(d.rand, 60) {
+			b.arguments, other.arguments = other.arguments, b.arguments
+			return "swap " + b.addr + " and " + other.addr
+		}
+		if b.arguments[name] == nil || other.arguments[name] == nil || name == "type" || name == "value" {
+			return "nothing"
+		}
+		b.arguments[name], other.arguments[name] = other.arguments[name], b.arguments[name]
+		return "swap " + name + " of " + b.addr + " and " + other.addr
+	}
+	return "nothing"
+}
+
+// trigger lets a block's change replace another one.
+func (d *drawer) trigger(c *configuration, b *block) string {
+	for _, other := range c.blocks {
+		if other != b && !slices.Contains(c.dependencies(other), b.addr) && len(b.replaceTriggeredBy) == 0 {
+			b.replaceTriggeredBy = []string{other.addr}
+			return b.addr + " is replaced with " + other.addr
+		}
+	}
+	b.replaceTriggeredBy = nil
+	return "no replace_triggered_by for " + b.addr
+}
+
+// contradicts reports whether a configuration wants one object twice, or what
+// can't be: such a configuration need not come to rest.
+func (c *configuration) contradicts() string {
+	keys := map[string]string{}
+	for _, b := range c.blocks {
+		key := c.naturalKey(b)
+		if key == "" {
+			continue
+		}
+		if other, ok := keys[key]; ok {
+			return b.addr + " and " + other + " are the same object"
+		}
+		keys[key] = b.addr
+	}
+	return ""
+}
+
+// naturalKey names the object that a block stands for; empty if there may be any
+// number of equal ones.
+func (c *configuration) naturalKey(b *block) string {
+	a := b.arguments
+	scope := func() string {
+		if a["domain"] != nil {
+			return c.domainOf(a["domain"])
+		}
+		return fmt.Sprint(a["workspace_id"])
+	}
+	kind := typeOf(b.addr) + " "
+	switch typeOf(b.addr) {
+	case "mailhost_domain":
+		return kind + normalized(fmt.Sprint(a["name"]))
+	case "mailhost_mailbox":
+		return kind + strings.ToLower(fmt.Sprint(a["local_part"])) + "@" + scope()
+	case "mailhost_dns_record": // a CNAME stands alone, and values have several spellings
+		return kind + strings.ToLower(fmt.Sprint(a["name"])) + " " + fmt.Sprint(a["type"]) + " " + scope()
+	case "mailhost_forwarding":
+		return kind + strings.ToLower(fmt.Sprint(a["target_email"])) + " " + scope()
+	case "mailhost_master_password":
+		return kind + fmt.Sprint(a["name"]) + " " + scope()
+	}
+	return ""
+}
+
+// domainOf returns the name of the domain that an argument names.
+func (c *configuration) domainOf(v any) string {
+	if r, ok := v.(ref); ok {
+		return c.domainOf(c.block(r.addr).arguments["name"])
+	}
+	return normalized(fmt.Sprint(v))
+}
+
+func normalized(name string) string {
+	if n, err := domainname.Normalize(name); err == nil {
+		return n
+	}
+	return name
+}

@@ -1,0 +1,203 @@
+package simulate
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+// event is something that happens between two runs.
+func (h *history) event(r *rand.Rand, s *stack) {
+	switch n := r.IntN(100); {
+	case n < 55:
+		h.report.logf("edit: %s", h.drawer(r, s.account).edit(s.config))
+	case n < 70:
+		h.outsideEvent(r, s)
+	case n < 76:
+		d := pick(r, []time.Duration{time.Minute, time.Hour, 73 * time.Hour, 8 * 24 * time.Hour})
+		h.report.logf("%s go by", d)
+		h.advance(d)
+	case n < 80:
+		h.report.logf("the service restarts")
+		h.restart(!h.Calm && chance(r, 50))
+	case n < 85 && len(s.state) > 0:
+		addr := pick(r, s.state.addresses())
+		if o := s.state[addr].current; o != nil {
+			h.report.logf("taint %s", addr)
+			tainted := *o
+			tainted.tainted = true
+			s.state = s.state.clone()
+			s.state.setCurrent(addr, &tainted)
+		}
+	case n < 89 && len(s.state) > 0:
+		addr := pick(r, s.state.addresses())
+		h.report.logf("state rm %s", addr)
+		s.state = s.state.clone()
+		delete(s.state, addr)
+		s.strayed = true
+	case n < 91:
+		h.report.logf("the state is lost")
+		s.state, s.strayed = state{}, true
+	case n < 93 && len(s.backups) > 1:
+		s.state, s.strayed = pick(r, s.backups), true
+		h.report.logf("an older state is restored: %v", s.state.addresses())
+	case n < 95:
+		h.importEvent(r, s)
+	}
+}
+
+// importEvent adds an import block: of an object that the state lost, of one that
+// somebody else made, or of one that the state has at another address.
+func (h *history) importEvent(r *rand.Rand, s *stack) {
+	if len(s.config.blocks) == 0 {
+		return
+	}
+	b := pick(r, s.config.blocks)
+	candidates := h.objects(s.account, typeOf(b.addr))
+	if len(candidates) == 0 || s.state[b.addr].current != nil {
+		return
+	}
+	o := pick(r, candidates)
+	i := importBlock{to: b.addr}
+	switch r.IntN(3) {
+	case 0:
+		i.identity = o.id
+	case 1:
+		i.id = o.id
+	default:
+		i.id = o.key
+		if i.id == "" {
+			i.id = o.id
+		}
+	}
+	s.config.imports = append(s.config.imports, i)
+	h.report.logf("import %+v", i)
+}
+
+// outsideEvent changes or deletes something as somebody else.
+func (h *history) outsideEvent(r *rand.Rand, s *stack) {
+	if h.publishedOnly {
+		return
+	}
+	typeName := pick(r, slices.Sorted(maps.Keys(auditTypes)))
+	a, candidates := h.accounts[s.account], h.objects(s.account, typeName)
+	if len(candidates) == 0 {
+		return
+	}
+	o := pick(r, candidates)
+	remove := chance(r, 40)
+	switch typeName {
+	case "mailhost_domain":
+		if remove {
+			h.outside(a, "DELETE", "/domains/"+o.id, "")
+		} else {
+			h.outside(a, "PATCH", "/domains/"+o.id, pick(r, []string{`{"auto_renew":true}`, `{"redirect_url":"https://outside.example"}`}))
+		}
+	case "mailhost_mailbox":
+		if remove {
+			h.outside(a, "DELETE", "/mailboxes/"+o.id, "")
+		} else {
+			h.outside(a, "PATCH", "/mailboxes/"+o.id, `{"first_name":"Outside"}`)
+		}
+	case "mailhost_dns_record":
+		if remove {
+			h.outside(a, "DELETE", "/dns-records/"+o.id, "")
+		} else {
+			h.outside(a, "PATCH", "/dns-records/"+o.id, `{"ttl":1234}`)
+		}
+	case "mailhost_forwarding":
+		switch {
+		case remove:
+			h.outside(a, "DELETE", "/forwarding/"+o.id, "")
+		case chance(r, 50):
+			h.outside(a, "PATCH", "/forwarding/"+o.id+"/active", `{"active":false}`)
+		default:
+			h.outside(a, "PATCH", "/forwarding/"+o.id, `{"target_email":"outside@example.org"}`)
+		}
+	case "mailhost_master_password":
+		if remove {
+			h.outside(a, "DELETE", "/credentials/"+o.id, "")
+		} else {
+			h.outside(a, "PATCH", "/credentials/"+o.id, `{"name":"renamed outside"}`)
+		}
+	case "mailhost_service_account":
+		if o.key != providerSubject && o.key != outsideSubject {
+			h.outside(a, "DELETE", "/auth/service-accounts/"+o.id, "")
+		}
+	case "mailhost_dedicated_ip":
+		if remove {
+			h.outside(a, "DELETE", "/dedicated-ips/"+o.id, "")
+		} else {
+			h.outside(a, "POST", "/dedicated-ips/claim", fmt.Sprintf(`{"option_id":%q}`, o.option))
+		}
+	}
+}
+
+// item is an object of the service.
+type item struct {
+	id string
+	// key is the natural key, if there is one.
+	key    string
+	option string
+}
+
+// objects lists an account's objects of a type.
+func (h *history) objects(n int, typeName string) (items []item) {
+	id, all := h.accounts[n].id, store.Slice{Limit: 1000}
+	must(h.db.View(h.context(), func(r store.Reader) error {
+		switch typeName {
+		case "mailhost_domain":
+			found, _, err := r.Domains(id, store.DomainFilter{}, all)
+			for _, o := range found {
+				items = append(items, item{id: o.ID, key: o.Name})
+			}
+			return err
+		case "mailhost_mailbox":
+			found, _, err := r.Mailboxes(id, store.MailboxFilter{}, all)
+			for _, o := range found {
+				items = append(items, item{id: o.ID, key: o.Address()})
+			}
+			return err
+		case "mailhost_dns_record":
+			found, _, err := r.DNSRecords(id, store.DNSRecordFilter{}, all)
+			for _, o := range found {
+				if !o.SystemManaged {
+					items = append(items, item{id: strconv.FormatInt(o.ID, 10)})
+				}
+			}
+			return err
+		case "mailhost_forwarding":
+			found, _, err := r.ForwardingRules(id, store.ForwardingFilter{}, all)
+			for _, o := range found {
+				items = append(items, item{id: o.ID})
+			}
+			return err
+		case "mailhost_master_password":
+			found, _, err := r.MasterPasswords(id, store.ScopedFilter{}, all)
+			for _, o := range found {
+				items = append(items, item{id: o.ID})
+			}
+			return err
+		case "mailhost_service_account":
+			found, _, err := r.ServiceAccounts(id, all)
+			for _, o := range found {
+				if o.Name != providerSubject && o.Name != outsideSubject && o.RevokedAt.IsZero() {
+					items = append(items, item{id: o.ID})
+				}
+			}
+			return err
+		default:
+			found, _, err := r.DedicatedIPs(id, store.DedicatedIPFilter{}, all)
+			for _, o := range found {
+				items = append(items, item{id: o.ID, option: o.OptionID})
+			}
+			return err
+		}
+	}))
+	return items
+}

@@ -1,0 +1,172 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+)
+
+// run is one run of Terraform: a plan walk, or an apply walk.
+type run struct {
+	name    string
+	account int
+	rand    *rand.Rand
+	// faults is how many of a hundred requests misbehave.
+	faults int
+	// killAt is the request at which the provider is killed; 0: never.
+	killAt int
+	// requests is how many requests were sent, and misbehaved how many of them
+	// were given a fault.
+	requests, misbehaved int
+	// slept is how long the client has waited during one call of the provider.
+	slept time.Duration
+	// killed says that the provider was killed. A list that it was reading in the
+	// background must not read on.
+	killed atomic.Bool
+	// yield, if set, lets another run go on between two calls of the provider.
+	yield func()
+}
+
+// maxSleep is how long a provider may wait for one thing. It stands for the
+// context's deadline, which is in real time.
+const maxSleep = 2 * time.Hour
+
+// hooks make the client's time and chance those of the history.
+func (w *world) hooks(r *run) client.Hooks {
+	return client.Hooks{
+		Now: func() time.Time {
+			if r.killed.Load() {
+				return begin
+			}
+			return w.clock
+		},
+		Sleep: func(ctx context.Context, d time.Duration) error {
+			if err := ctx.Err(); err != nil || r.killed.Load() {
+				return context.Canceled
+			}
+			if r.slept += d; r.slept > maxSleep {
+				r.slept = 0
+				return context.DeadlineExceeded
+			}
+			w.advance(d)
+			return nil
+		},
+		Jitter: func(ceiling time.Duration) time.Duration {
+			if r.killed.Load() {
+				return 0
+			}
+			return time.Duration(w.clientID.Int64N(int64(ceiling) + 1))
+		},
+		NewID: func() string {
+			if r.killed.Load() {
+				return ""
+			}
+			return w.newUUID()
+		},
+	}
+}
+
+// network is the http.RoundTripper between a provider and the service. It
+// misbehaves as the run says.
+type network struct {
+	world *world
+	run   *run
+	kill  context.CancelFunc
+}
+
+var errConnection = errors.New("connection reset by peer")
+
+// RoundTrip implements http.RoundTripper.
+func (n *network) RoundTrip(r *http.Request) (*http.Response, error) {
+	var body []byte
+	if r.Body != nil {
+		var err error
+		if body, err = io.ReadAll(r.Body); err != nil {
+			return nil, err
+		}
+		_ = r.Body.Close()
+	}
+	w, run := n.world, n.run
+	if run.killed.Load() || r.Context().Err() != nil {
+		return nil, context.Canceled
+	}
+	run.requests++
+	if run.requests == run.killAt {
+		committed := run.rand.IntN(2) == 0
+		w.report.logf("  %s: %s %s %s -> provider killed, request processed: %v", run.name, r.Method, shortPath(r), body, committed)
+		if committed {
+			w.serve(r, body, run.rand.IntN(2) == 0)
+		}
+		run.killed.Store(true)
+		n.kill()
+		return nil, context.Canceled
+	}
+	if run.rand.IntN(100) < run.faults {
+		run.misbehaved++
+		return n.misbehave(r, body)
+	}
+	resp := w.serve(r, body, false)
+	replayed := ""
+	if resp.Header.Get("Idempotency-Replayed") != "" {
+		replayed = " (replayed)"
+	}
+	w.report.logf("  %s: %s %s %s -> %d%s", run.name, r.Method, shortPath(r), body, resp.StatusCode, replayed)
+	return resp, nil
+}
+
+// faults are what can happen to a request.
+var faults = []string{
+	"lost before it arrived", "response lost", "response lost after it was written", "500", "429", "503",
+	"service killed after it, response lost", "service restarted before it",
+}
+
+func shortPath(r *http.Request) string {
+	return strings.TrimPrefix(r.URL.Path, "/v1/public/accounts/00000001-0000-4000-8000-000000000000")
+}
+
+func (n *network) misbehave(r *http.Request, body []byte) (*http.Response, error) {
+	w := n.world
+	fault := n.run.rand.IntN(len(faults))
+	w.report.logf("  %s: %s %s %s -> %s", n.run.name, r.Method, shortPath(r), body, faults[fault])
+	switch fault {
+	case 0: // the connection breaks before the request arrives
+		return nil, errConnection
+	case 1: // the response is lost
+		w.serve(r, body, true)
+		return nil, errConnection
+	case 2: // the response is lost, after the service has written it
+		w.serve(r, body, false)
+		return nil, errConnection
+	case 3:
+		return refusal(r, http.StatusInternalServerError, nil), nil
+	case 4:
+		return refusal(r, http.StatusTooManyRequests, http.Header{"Retry-After": {"2"}}), nil
+	case 5:
+		return refusal(r, http.StatusServiceUnavailable, http.Header{"Retry-After": {"1"}}), nil
+	case 6: // the service is killed after the request, and restarted
+		w.serve(r, body, true)
+		w.restart(true)
+		return nil, errConnection
+	default: // restarted before the request
+		w.restart(n.run.rand.IntN(2) == 0)
+		return nil, errConnection
+	}
+}
+
+// refusal is a response that some proxy gives.
+func refusal(r *http.Request, status int, header http.Header) *http.Response {
+	if header == nil {
+		header = http.Header{}
+	}
+	return &http.Response{
+		StatusCode: status, Status: http.StatusText(status), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: header, Body: http.NoBody, Request: r,
+	}
+}

@@ -1,0 +1,391 @@
+package simulate
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+)
+
+type action string
+
+const (
+	noOp             action = "no-op"
+	create           action = "create"
+	update           action = "update"
+	destroy          action = "destroy"
+	destroyAndCreate action = "destroy and create"
+	createAndDestroy action = "create and destroy"
+	forget           action = "forget"
+)
+
+func (a action) replaces() bool { return a == destroyAndCreate || a == createAndDestroy }
+
+// change is what a plan says of one object.
+type change struct {
+	addr string
+	// deposed is the key of a deposed object, or empty.
+	deposed  string
+	action   action
+	before   *object
+	after    value
+	private  []byte
+	identity *tfprotov6.ResourceIdentityData
+}
+
+func (c *change) String() string {
+	name := c.addr
+	if c.deposed != "" {
+		name += " (deposed " + c.deposed + ")"
+	}
+	return fmt.Sprintf("%s %s", c.action, name)
+}
+
+// plan is the result of a plan walk.
+type plan struct {
+	config  *configuration
+	prior   state // refreshed
+	changes []*change
+}
+
+// changesSomething returns the changes that are not no-ops.
+func (p *plan) effective() (changes []*change) {
+	for _, c := range p.changes {
+		if c.action != noOp {
+			changes = append(changes, c)
+		}
+	}
+	return changes
+}
+
+func (p *plan) change(addr string) *change {
+	for _, c := range p.changes {
+		if c.addr == addr && c.deposed == "" {
+			return c
+		}
+	}
+	return nil
+}
+
+// planOptions are options of terraform plan.
+type planOptions struct {
+	noRefresh bool
+	destroy   bool
+	targets   []string
+	replace   []string
+}
+
+// planWalk is one plan walk.
+type planWalk struct {
+	run    *run
+	plugin *plugin
+	config *configuration
+	opts   planOptions
+	plan   *plan
+	failed map[string]bool
+	errs   []error
+}
+
+// planRun does what terraform plan does. The error is not a finding by itself.
+func (w *world) planRun(r *run, config *configuration, prior state, opts planOptions) (*plan, error) {
+	p, err := w.start(r)
+	defer p.kill()
+	if err != nil {
+		return nil, err
+	}
+	walk := &planWalk{run: r, plugin: p, config: config, opts: opts, failed: map[string]bool{}, plan: &plan{config: config, prior: prior.clone()}}
+	if opts.destroy {
+		walk.config = &configuration{}
+	}
+	walk.move()
+	if err := walk.upgradeAll(); err != nil {
+		return nil, err
+	}
+	walk.nodes()
+	slices.SortFunc(walk.plan.changes, func(a, b *change) int {
+		return cmpStrings(a.addr, b.addr, a.deposed, b.deposed)
+	})
+	return walk.plan, errors.Join(walk.errs...)
+}
+
+func cmpStrings(pairs ...string) int {
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i] != pairs[i+1] {
+			if pairs[i] < pairs[i+1] {
+				return -1
+			}
+			return 1
+		}
+	}
+	return 0
+}
+
+// move applies moved blocks to the state.
+func (w *planWalk) move() {
+	for _, m := range w.config.moved {
+		i, ok := w.plan.prior[m[0]]
+		if _, taken := w.plan.prior[m[1]]; ok && !taken {
+			delete(w.plan.prior, m[0])
+			w.plan.prior[m[1]] = i
+		}
+	}
+}
+
+// upgradeAll brings all objects to the current schema, as Terraform does before
+// anything else.
+func (w *planWalk) upgradeAll() error {
+	for _, addr := range w.plan.prior.addresses() {
+		i := w.plan.prior[addr]
+		if i.current == nil {
+			continue
+		}
+		o, err := w.plugin.upgrade(w.plugin.schemas.resources[typeOf(addr)], addr, i.current)
+		if err != nil {
+			return err
+		}
+		w.plan.prior.setCurrent(addr, o)
+	}
+	return nil
+}
+
+// targeted returns which addresses the walk visits; nil: all.
+func (w *planWalk) targeted() map[string]bool {
+	if len(w.opts.targets) == 0 {
+		return nil
+	}
+	found := map[string]bool{}
+	for _, addr := range w.opts.targets {
+		found[addr] = true
+		if b := w.config.block(addr); b != nil {
+			for _, dependency := range w.config.dependencies(b) {
+				found[dependency] = true
+			}
+		}
+	}
+	return found
+}
+
+// nodes visits each object once, dependencies first, otherwise in a drawn order.
+func (w *planWalk) nodes() {
+	targets := w.targeted()
+	type node struct {
+		visit func() error
+		addr  string
+		after []string
+	}
+	var waiting []node
+	done := map[string]bool{}
+	for _, b := range w.config.blocks {
+		if targets != nil && !targets[b.addr] {
+			done[b.addr] = true
+			continue
+		}
+		waiting = append(waiting, node{func() error { return w.resource(b) }, b.addr, b.references()})
+	}
+	for _, addr := range w.plan.prior.addresses() {
+		if targets != nil && !targets[addr] {
+			continue
+		}
+		i := w.plan.prior[addr]
+		if w.config.block(addr) == nil && i.current != nil {
+			waiting = append(waiting, node{func() error { return w.orphan(addr, "") }, "", nil})
+		}
+		for _, key := range slices.Sorted(maps.Keys(i.deposed)) {
+			waiting = append(waiting, node{func() error { return w.orphan(addr, key) }, "", nil})
+		}
+	}
+	for len(waiting) > 0 {
+		var ready []int
+		for i, n := range waiting {
+			if !slices.ContainsFunc(n.after, func(addr string) bool { return !done[addr] }) {
+				ready = append(ready, i)
+			}
+		}
+		if len(ready) == 0 {
+			panic("the configuration has a cycle")
+		}
+		i := ready[w.run.rand.IntN(len(ready))]
+		n := waiting[i]
+		waiting = slices.Delete(waiting, i, i+1)
+		if n.addr != "" {
+			done[n.addr] = true
+		}
+		if slices.ContainsFunc(n.after, func(addr string) bool { return w.failed[addr] }) {
+			w.failed[n.addr] = true
+			continue
+		}
+		if err := n.visit(); err != nil {
+			w.failed[n.addr] = true
+			w.errs = append(w.errs, err)
+		}
+	}
+}
+
+// lookup is the planned value of a resource.
+func (w *planWalk) lookup(addr string) value {
+	if c := w.plan.change(addr); c != nil {
+		return c.after
+	}
+	if o := w.plan.prior[addr].current; o != nil {
+		return o.value
+	}
+	panic("no value for " + addr)
+}
+
+// resource plans a block.
+func (w *planWalk) resource(b *block) error {
+	s := w.plugin.schemas.resources[typeOf(b.addr)]
+	config := b.evaluate(s, w.lookup)
+	if err := w.plugin.validate(s, b.addr, config); err != nil {
+		return err
+	}
+	current := w.plan.prior[b.addr].current
+	if i := slices.IndexFunc(w.config.imports, func(i importBlock) bool { return i.to == b.addr }); i >= 0 && current == nil {
+		imported, err := w.plugin.importState(s, b.addr, w.config.imports[i].id, w.identity(s, w.config.imports[i]))
+		if err != nil {
+			return err
+		}
+		current = imported
+		w.plan.prior.setCurrent(b.addr, current)
+	} else if current != nil && !w.opts.noRefresh {
+		now, err := w.plugin.read(s, b.addr, current)
+		if err != nil {
+			return err
+		}
+		current = now
+		w.plan.prior.setCurrent(b.addr, current)
+	}
+	cbd := w.config.createsBeforeDestroy(b.addr)
+	if current != nil {
+		refreshed := *current
+		refreshed.createBeforeDestroy = cbd
+		refreshed.dependencies = union(w.config.dependencies(b), current.dependencies)
+		current = &refreshed
+		w.plan.prior.setCurrent(b.addr, current)
+	}
+	force := slices.Contains(w.opts.replace, b.addr) || slices.ContainsFunc(b.replaceTriggeredBy, func(addr string) bool {
+		c := w.plan.change(addr)
+		return c != nil && c.action != noOp && c.action != create
+	})
+	c, err := w.plugin.change(b.addr, current, config, cbd, force)
+	if err != nil {
+		return err
+	}
+	w.plan.changes = append(w.plan.changes, c)
+	return nil
+}
+
+func (w *planWalk) identity(s *schema, i importBlock) value {
+	if i.id != "" {
+		return value{}
+	}
+	return newValue(s.identity, map[string]any{"id": i.identity})
+}
+
+func union(a, b []string) []string {
+	found := map[string]bool{}
+	for _, addr := range a {
+		found[addr] = true
+	}
+	for _, addr := range b {
+		found[addr] = true
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+// change plans one object, as Terraform does for a block.
+func (p *plugin) change(addr string, current *object, config value, cbd, force bool) (*change, error) {
+	s := p.schemas.resources[typeOf(addr)]
+	req := planRequest{prior: s.null(), config: config}
+	if current != nil && !current.tainted {
+		req.prior, req.private, req.identity = current.value, current.private, current.identity
+	}
+	resp, planned, err := p.plan(s, addr, req)
+	if err != nil {
+		return nil, err
+	}
+	c := &change{addr: addr, before: current, after: planned, private: resp.PlannedPrivate, identity: resp.PlannedIdentity}
+	replace := destroyAndCreate
+	if cbd {
+		replace = createAndDestroy
+	}
+	switch {
+	case req.prior.IsNull() && current == nil:
+		c.action = create
+	case req.prior.IsNull(): // tainted
+		c.action = replace
+	case force || p.mustReplace(addr, req.prior, planned, resp.RequiresReplace):
+		c.action = replace
+		resp, c.after, err = p.plan(s, addr, planRequest{prior: s.null(), config: config, private: c.private, identity: c.identity})
+		if err != nil {
+			return nil, err
+		}
+		c.private, c.identity = resp.PlannedPrivate, resp.PlannedIdentity
+	case equal(planned, req.prior):
+		c.action = noOp
+	default:
+		c.action = update
+	}
+	p.checkIdentity(s, addr, c.identity, c.action == update || c.action == noOp)
+	return c, nil
+}
+
+// mustReplace reports whether an attribute that requires replacement changes.
+func (p *plugin) mustReplace(addr string, prior, planned value, paths []*tftypes.AttributePath) bool {
+	for _, path := range paths {
+		before, hadBefore := valueAt(prior, path)
+		after, hasAfter := valueAt(planned, path)
+		if !hadBefore && !hasAfter {
+			p.report.find("invalid plan", "%s: replacement required by a path that does not exist: %s", addr, path)
+		}
+		if hadBefore != hasAfter || !equal(before, after) {
+			return true
+		}
+	}
+	return false
+}
+
+// orphan plans the destruction of an object that no block has, or of a deposed
+// one.
+func (w *planWalk) orphan(addr, key string) error {
+	s := w.plugin.schemas.resources[typeOf(addr)]
+	o := w.plan.prior.find(addr, key)
+	if slices.Contains(w.config.removed, addr) {
+		w.plan.changes = append(w.plan.changes, &change{addr: addr, deposed: key, action: forget, before: o, after: s.null()})
+		return nil
+	}
+	if !w.opts.noRefresh {
+		now, err := w.plugin.read(s, addr, o)
+		if err != nil {
+			return err
+		}
+		o = now
+		if key == "" {
+			w.plan.prior.setCurrent(addr, now)
+		} else {
+			w.plan.prior.setDeposed(addr, key, now)
+		}
+		if now == nil {
+			return nil
+		}
+	}
+	c, err := w.plugin.destruction(addr, key, o)
+	if err != nil {
+		return err
+	}
+	w.plan.changes = append(w.plan.changes, c)
+	return nil
+}
+
+// destruction plans to destroy an object.
+func (p *plugin) destruction(addr, key string, o *object) (*change, error) {
+	s := p.schemas.resources[typeOf(addr)]
+	resp, planned, err := p.plan(s, addr, planRequest{prior: o.value, config: s.null(), private: o.private, identity: o.identity})
+	if err != nil {
+		return nil, err
+	}
+	return &change{addr: addr, deposed: key, action: destroy, before: o, after: planned, private: resp.PlannedPrivate, identity: resp.PlannedIdentity}, nil
+}

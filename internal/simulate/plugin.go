@@ -1,0 +1,316 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"sync"
+
+	"github.com/hashicorp/terraform-plugin-framework/providerserver"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/provider"
+)
+
+// errKilled is returned by a call to a provider that has been killed.
+var errKilled = errors.New("the provider was killed")
+
+// plugin is one provider process: it serves one walk, one call at a time.
+type plugin struct {
+	server  tfprotov6.ProviderServer
+	schemas *schemas
+	report  *report
+	run     *run
+	// kill ends the process; ctx is cancelled by it.
+	ctx  context.Context
+	kill context.CancelFunc
+}
+
+// schemas are the provider's, which do not change between processes.
+type schemas struct {
+	resources map[string]*schema
+	provider  tftypes.Type
+}
+
+var loadSchemas = sync.OnceValue(func() *schemas {
+	server, err := providerserver.NewProtocol6WithError(provider.New("simulation")())()
+	if err != nil {
+		panic(err)
+	}
+	all, err := server.GetProviderSchema(context.Background(), &tfprotov6.GetProviderSchemaRequest{})
+	if err != nil {
+		panic(err)
+	}
+	ids, err := server.GetResourceIdentitySchemas(context.Background(), &tfprotov6.GetResourceIdentitySchemasRequest{})
+	if err != nil {
+		panic(err)
+	}
+	s := &schemas{resources: map[string]*schema{}, provider: all.Provider.ValueType()}
+	for name, r := range all.ResourceSchemas {
+		if len(r.Block.BlockTypes) > 0 {
+			panic(name + " has blocks, which the engine does not know")
+		}
+		s.resources[name] = &schema{
+			typeName: name, attributes: r.Block.Attributes, objectType: r.ValueType().(tftypes.Object),
+			identity: ids.IdentitySchemas[name].ValueType(), version: r.Version,
+		}
+	}
+	return s
+})
+
+// start starts a provider and configures it for an account of the service.
+func (w *world) start(run *run) (*plugin, error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	replaced := provider.Replacements{Transport: &network{world: w, run: run, kill: cancel}, Hooks: w.hooks(run)}
+	server, err := providerserver.NewProtocol6WithError(provider.NewReplaced("simulation", replaced)())()
+	if err != nil {
+		panic(err)
+	}
+	p := &plugin{server: server, schemas: loadSchemas(), report: &w.report, run: run, ctx: ctx, kill: cancel}
+	a := w.accounts[run.account]
+	config := newValue(p.schemas.provider, map[string]any{"base_url": "https://api.example.com", "account_id": a.id, "token": a.token})
+	resp, err := call(p, "ConfigureProvider", p.server.ConfigureProvider, &tfprotov6.ConfigureProviderRequest{TerraformVersion: "1.15.0", Config: dynamic(config)})
+	if err != nil {
+		return p, err
+	}
+	return p, p.diagnose("provider", resp.Diagnostics)
+}
+
+// call makes one call and returns errKilled if the process did not survive it. A
+// panic is a finding.
+func call[Req, Resp any](p *plugin, name string, fn func(context.Context, Req) (Resp, error), req Req) (resp Resp, err error) {
+	if p.ctx.Err() != nil {
+		return resp, errKilled
+	}
+	p.run.slept = 0
+	if p.run.yield != nil {
+		p.run.yield()
+	}
+	defer func() {
+		if cause := recover(); cause != nil {
+			if f, ok := cause.(finding); ok {
+				panic(f)
+			}
+			p.report.find("panic", "%s: %v\n%s", name, cause, debug.Stack())
+		}
+	}()
+	resp, err = fn(p.ctx, req)
+	if p.ctx.Err() != nil {
+		return resp, errKilled
+	}
+	if err != nil {
+		p.report.find("protocol", "%s: %v", name, err)
+	}
+	return resp, nil
+}
+
+// diagnostics is the error of a call with error diagnostics.
+type diagnostics []*tfprotov6.Diagnostic
+
+func (d diagnostics) Error() string {
+	var parts []string
+	for _, one := range d {
+		if one.Severity == tfprotov6.DiagnosticSeverityError {
+			parts = append(parts, one.Summary+": "+one.Detail)
+		}
+	}
+	return strings.Join(parts, "\n")
+}
+
+// diagnose reports what no diagnostic may say, and returns the errors.
+func (p *plugin) diagnose(addr string, diags []*tfprotov6.Diagnostic) error {
+	failed := false
+	for _, d := range diags {
+		p.report.checkDiagnostic(addr, d)
+		failed = failed || d.Severity == tfprotov6.DiagnosticSeverityError
+	}
+	if failed {
+		p.report.logf("%s: %v", addr, diagnostics(diags))
+		return diagnostics(diags)
+	}
+	return nil
+}
+
+func dynamic(v value) *tfprotov6.DynamicValue {
+	d, err := tfprotov6.NewDynamicValue(v.Type(), v)
+	if err != nil {
+		panic(err)
+	}
+	return &d
+}
+
+func (p *plugin) decode(s *schema, addr string, d *tfprotov6.DynamicValue) value {
+	if d == nil {
+		return s.null()
+	}
+	v, err := d.Unmarshal(s.objectType)
+	if err != nil {
+		p.report.find("invalid object", "%s: %v", addr, err)
+	}
+	return v
+}
+
+// validate is ValidateResourceConfig.
+func (p *plugin) validate(s *schema, addr string, config value) error {
+	resp, err := call(p, "ValidateResourceConfig", p.server.ValidateResourceConfig, &tfprotov6.ValidateResourceConfigRequest{
+		TypeName: s.typeName, Config: dynamic(config),
+		ClientCapabilities: &tfprotov6.ValidateResourceConfigClientCapabilities{WriteOnlyAttributesAllowed: true},
+	})
+	if err != nil {
+		return err
+	}
+	return p.diagnose(addr, resp.Diagnostics)
+}
+
+// upgrade is UpgradeResourceState of an object as a state file has it.
+func (p *plugin) upgrade(s *schema, addr string, o *object) (*object, error) {
+	resp, err := call(p, "UpgradeResourceState", p.server.UpgradeResourceState, &tfprotov6.UpgradeResourceStateRequest{
+		TypeName: s.typeName, Version: s.version, RawState: &tfprotov6.RawState{JSON: stateJSON(o.value)},
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := p.diagnose(addr, resp.Diagnostics); err != nil {
+		return nil, err
+	}
+	upgraded := o.with(p.decode(s, addr, resp.UpgradedState))
+	if problems := incompatibilities(o.value, upgraded.value, addr); len(problems) > 0 {
+		p.report.find("upgrade", "a state of the current version changed: %s", joined(problems))
+	}
+	return upgraded, nil
+}
+
+// read is ReadResource; nil if the object is gone.
+func (p *plugin) read(s *schema, addr string, o *object) (*object, error) {
+	resp, err := call(p, "ReadResource", p.server.ReadResource, &tfprotov6.ReadResourceRequest{
+		TypeName: s.typeName, CurrentState: dynamic(o.value), CurrentIdentity: o.identity, Private: o.private,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := p.diagnose(addr, resp.Diagnostics); err != nil {
+		return nil, err
+	}
+	p.checkIdentity(s, addr, resp.NewIdentity, true)
+	now := p.decode(s, addr, resp.NewState)
+	if !now.IsFullyKnown() {
+		p.report.find("invalid object", "%s: unknown values after a read", addr)
+	}
+	p.checkWriteOnly(s, addr, now)
+	if now.IsNull() {
+		return nil, nil
+	}
+	out := o.with(now)
+	out.private, out.identity = resp.Private, resp.NewIdentity
+	return out, nil
+}
+
+func (p *plugin) checkWriteOnly(s *schema, addr string, v value) {
+	if problems := writeOnlyProblems(s, v); len(problems) > 0 {
+		p.report.find("invalid object", "%s: %s", addr, joined(problems))
+	}
+}
+
+// checkIdentity checks an identity that a provider returned.
+func (p *plugin) checkIdentity(s *schema, addr string, id *tfprotov6.ResourceIdentityData, known bool) {
+	if id == nil || id.IdentityData == nil {
+		return
+	}
+	v, err := id.IdentityData.Unmarshal(s.identity)
+	if err != nil {
+		p.report.find("invalid identity", "%s: %v", addr, err)
+	}
+	if known && !v.IsFullyKnown() {
+		p.report.find("invalid identity", "%s: the identity has unknown values: %s", addr, v)
+	}
+}
+
+// planRequest is what a plan is made from.
+type planRequest struct {
+	prior    value
+	config   value
+	private  []byte
+	identity *tfprotov6.ResourceIdentityData
+}
+
+// plan is PlanResourceChange.
+func (p *plugin) plan(s *schema, addr string, req planRequest) (*tfprotov6.PlanResourceChangeResponse, value, error) {
+	resp, err := call(p, "PlanResourceChange", p.server.PlanResourceChange, &tfprotov6.PlanResourceChangeRequest{
+		TypeName: s.typeName, PriorState: dynamic(req.prior), Config: dynamic(req.config),
+		ProposedNewState: dynamic(proposedNew(s, req.prior, req.config)), PriorPrivate: req.private, PriorIdentity: req.identity,
+	})
+	if err != nil {
+		return nil, value{}, err
+	}
+	if err := p.diagnose(addr, resp.Diagnostics); err != nil {
+		return nil, value{}, err
+	}
+	planned := p.decode(s, addr, resp.PlannedState)
+	p.checkWriteOnly(s, addr, planned)
+	if problems := planProblems(s, req.prior, req.config, planned); len(problems) > 0 {
+		p.report.find("invalid plan", "%s: %s", addr, joined(problems))
+	}
+	return resp, planned, nil
+}
+
+// apply is ApplyResourceChange. The object that is returned with an error is what
+// the provider says of a partial result, or nil.
+func (p *plugin) apply(s *schema, addr string, prior, config, planned value, private []byte, identity *tfprotov6.ResourceIdentityData) (*object, error) {
+	resp, err := call(p, "ApplyResourceChange", p.server.ApplyResourceChange, &tfprotov6.ApplyResourceChangeRequest{
+		TypeName: s.typeName, PriorState: dynamic(prior), Config: dynamic(config), PlannedState: dynamic(planned),
+		PlannedPrivate: private, PlannedIdentity: identity,
+	})
+	if err != nil {
+		return nil, err
+	}
+	failure := p.diagnose(addr, resp.Diagnostics)
+	p.checkIdentity(s, addr, resp.NewIdentity, true)
+	now := p.decode(s, addr, resp.NewState)
+	p.checkWriteOnly(s, addr, now)
+	switch {
+	case failure != nil:
+	case !now.IsFullyKnown():
+		p.report.find("invalid result", "%s: unknown values after an apply", addr)
+	case planned.IsNull() != now.IsNull():
+		p.report.find("invalid result", "%s: null is %v, planned was %v", addr, now.IsNull(), planned.IsNull())
+	default:
+		if problems := incompatibilities(planned, now, addr); len(problems) > 0 {
+			p.report.find("inconsistent result", "%s", joined(problems))
+		}
+	}
+	if now.IsNull() {
+		return nil, failure
+	}
+	if !now.IsFullyKnown() {
+		p.report.find("invalid result", "%s: unknown values after a failed apply", addr)
+	}
+	return &object{value: now, private: resp.Private, identity: resp.NewIdentity}, failure
+}
+
+// importState is ImportResourceState, by an id or by an identity.
+func (p *plugin) importState(s *schema, addr, id string, identity value) (*object, error) {
+	req := &tfprotov6.ImportResourceStateRequest{TypeName: s.typeName, ID: id}
+	if id == "" {
+		req.Identity = &tfprotov6.ResourceIdentityData{IdentityData: dynamic(identity)}
+	}
+	resp, err := call(p, "ImportResourceState", p.server.ImportResourceState, req)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.diagnose(addr, resp.Diagnostics); err != nil {
+		return nil, err
+	}
+	if len(resp.ImportedResources) != 1 {
+		p.report.find("invalid import", "%s: %d objects", addr, len(resp.ImportedResources))
+	}
+	got := resp.ImportedResources[0]
+	p.checkIdentity(s, addr, got.Identity, true)
+	imported, err := p.read(s, addr, &object{value: p.decode(s, addr, got.State), private: got.Private, identity: got.Identity})
+	if err == nil && imported == nil {
+		err = fmt.Errorf("%s: cannot import non-existent remote object", addr)
+	}
+	return imported, err
+}

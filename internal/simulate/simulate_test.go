@@ -1,0 +1,122 @@
+package simulate
+
+import (
+	"bufio"
+	"flag"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+var (
+	seedFlag = flag.String("seed", "", "a history as a finding prints it, or the seed of the first of -runs histories")
+	runsFlag = flag.Int("runs", 1, "with -seed: how many histories to run")
+)
+
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(800) // histories are short, and their garbage is most of the work
+	os.Exit(m.Run())
+}
+
+// TestSimulate runs a hundred histories, or those that the flags name.
+func TestSimulate(t *testing.T) {
+	first, runs := Case{Seed: 1}, 100
+	if *seedFlag != "" {
+		var err error
+		if first, err = ParseCase(*seedFlag); err != nil {
+			t.Fatal(err)
+		}
+		runs = *runsFlag
+	}
+	cases := make([]Case, runs)
+	for i := range cases {
+		cases[i] = first
+		cases[i].Seed += uint64(i)
+	}
+	results := runAll(cases)
+	unsettled := map[string]int{}
+	for i, r := range results {
+		if runs == 1 {
+			t.Log("\n" + strings.Join(r.Log, "\n"))
+		}
+		check(t, cases[i], r)
+		unsettled[r.Unsettled]++
+		unsettled[r.open()]++
+	}
+	delete(unsettled, "")
+	t.Logf("%d histories; those that did not come to rest: %v", runs, unsettled)
+}
+
+// TestRegressions runs the histories that once ended with a finding.
+func TestRegressions(t *testing.T) {
+	f, err := os.Open("testdata/histories.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var cases []Case
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		name, _, _ := strings.Cut(lines.Text(), "#")
+		if name = strings.TrimSpace(name); name == "" {
+			continue
+		}
+		c, err := ParseCase(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cases = append(cases, c)
+	}
+	for i, r := range runAll(cases) {
+		check(t, cases[i], r)
+	}
+}
+
+// check fails for a finding, and prints the smallest history that has it.
+func check(t *testing.T, c Case, r Result) {
+	t.Helper()
+	if r.Finding == "" || r.open() != "" && *runsFlag > 1 || r.open() != "" && *seedFlag == "" {
+		return
+	}
+	small := Shrink(c, r)
+	t.Errorf("%s\n\nRepeat it with:\n  make simulate SEED=%s\n", Run(small).Finding, small)
+}
+
+// runAll runs histories on all processors.
+func runAll(cases []Case) []Result {
+	results := make([]Result, len(cases))
+	next := make(chan int, len(cases))
+	for i := range cases {
+		next <- i
+	}
+	close(next)
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for i := range next {
+				results[i] = Run(cases[i])
+			}
+		})
+	}
+	workers.Wait()
+	return results
+}
+
+// TestDeterminism: one seed is one history, to the byte.
+func TestDeterminism(t *testing.T) {
+	for seed := range uint64(8) {
+		c := Case{Seed: 500 + seed}
+		first, again := Run(c), Run(c)
+		if !slices.Equal(first.Log, again.Log) || first.Finding != again.Finding {
+			for i := range first.Log {
+				if i >= len(again.Log) || first.Log[i] != again.Log[i] {
+					t.Fatalf("%s: line %d differs:\n%s\n%s", c, i, first.Log[i], again.Log[min(i, len(again.Log)-1)])
+				}
+			}
+			t.Fatalf("%s: %d lines, then %d", c, len(first.Log), len(again.Log))
+		}
+	}
+}

@@ -1,0 +1,324 @@
+package simulate
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+)
+
+type value = tftypes.Value
+
+// attributesOf returns an object's attributes; nil for a null or unknown object.
+func attributesOf(v value) map[string]value {
+	var out map[string]value
+	if v.IsNull() || !v.IsKnown() {
+		return nil
+	}
+	if err := v.As(&out); err != nil {
+		panic(err)
+	}
+	return out
+}
+
+func elementsOf(v value) []value {
+	var out []value
+	if v.IsNull() || !v.IsKnown() {
+		return nil
+	}
+	if err := v.As(&out); err != nil {
+		panic(err)
+	}
+	return out
+}
+
+// text returns a string attribute, and "" if it is null or unknown.
+func text(v value, name string) string {
+	a, ok := attributesOf(v)[name]
+	if !ok || a.IsNull() || !a.IsKnown() {
+		return ""
+	}
+	var s string
+	if err := a.As(&s); err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// equal compares values; an unknown value equals an unknown one only.
+func equal(a, b value) bool {
+	if a.IsNull() != b.IsNull() || a.IsKnown() != b.IsKnown() {
+		return false
+	}
+	if a.IsNull() || !a.IsKnown() {
+		return true
+	}
+	switch t := a.Type(); {
+	case t.Is(tftypes.String):
+		var x, y string
+		return a.As(&x) == nil && b.As(&y) == nil && x == y
+	case t.Is(tftypes.Bool):
+		var x, y bool
+		return a.As(&x) == nil && b.As(&y) == nil && x == y
+	case t.Is(tftypes.Number):
+		var x, y *big.Float
+		return a.As(&x) == nil && b.As(&y) == nil && x.Cmp(y) == 0
+	case isList(t):
+		return slices.EqualFunc(elementsOf(a), elementsOf(b), equal)
+	default:
+		return maps.EqualFunc(attributesOf(a), attributesOf(b), equal)
+	}
+}
+
+func isList(t tftypes.Type) bool {
+	return t.Is(tftypes.List{}) || t.Is(tftypes.Set{}) || t.Is(tftypes.Tuple{})
+}
+
+// schema is a resource's schema with what the engine needs of it.
+type schema struct {
+	typeName   string
+	attributes []*tfprotov6.SchemaAttribute
+	objectType tftypes.Object
+	identity   tftypes.Type
+	version    int64
+}
+
+func (s *schema) null() value { return tftypes.NewValue(s.objectType, nil) }
+
+// proposedNew merges configuration and prior state as Terraform does before a
+// plan: what is computed and not configured keeps its prior value.
+func proposedNew(s *schema, prior, config value) value {
+	if config.IsNull() {
+		return config
+	}
+	return tftypes.NewValue(s.objectType, proposedAttributes(s.attributes, prior, config))
+}
+
+func proposedAttributes(schemas []*tfprotov6.SchemaAttribute, prior, config value) map[string]value {
+	before, configured := attributesOf(prior), attributesOf(config)
+	out := make(map[string]value, len(schemas))
+	for _, a := range schemas {
+		c := configured[a.Name]
+		p, ok := before[a.Name]
+		if !ok {
+			p = tftypes.NewValue(c.Type(), nil)
+		}
+		switch {
+		case a.Computed && c.IsNull():
+			out[a.Name] = p
+		case a.NestedType != nil && a.NestedType.Nesting == tfprotov6.SchemaObjectNestingModeSingle && !c.IsNull() && c.IsKnown():
+			out[a.Name] = tftypes.NewValue(c.Type(), proposedAttributes(a.NestedType.Attributes, p, c))
+		default:
+			out[a.Name] = c
+		}
+	}
+	return out
+}
+
+// planProblems returns what is invalid in a plan, as Terraform's
+// AssertPlanValid does: configured values are kept, or the prior ones are, and
+// only computed attributes get other values.
+func planProblems(s *schema, prior, config, planned value) []string {
+	switch {
+	case config.IsNull() && planned.IsNull():
+		return nil
+	case config.IsNull():
+		return []string{"planned for existence but config wants absence"}
+	case planned.IsNull():
+		return []string{"planned for absence but config wants existence"}
+	}
+	return attributeProblems(s.attributes, prior, config, planned, "")
+}
+
+func attributeProblems(schemas []*tfprotov6.SchemaAttribute, prior, config, planned value, at string) (problems []string) {
+	before, configured, after := attributesOf(prior), attributesOf(config), attributesOf(planned)
+	for _, a := range schemas {
+		c, p := configured[a.Name], after[a.Name]
+		b, ok := before[a.Name]
+		if !ok {
+			b = tftypes.NewValue(c.Type(), nil)
+		}
+		path := at + a.Name
+		switch {
+		case equal(p, c):
+		case equal(p, b) && !b.IsNull() && !c.IsNull():
+		case a.WriteOnly:
+			if !p.IsNull() {
+				problems = append(problems, path+": planned value for write-only attribute is not null")
+			}
+		case a.Computed && (!a.Optional || c.IsNull()):
+		case c.IsNull():
+			problems = append(problems, path+": planned value for a non-computed attribute")
+		case a.NestedType != nil && a.NestedType.Nesting == tfprotov6.SchemaObjectNestingModeSingle && !p.IsNull() && p.IsKnown():
+			problems = append(problems, attributeProblems(a.NestedType.Attributes, b, c, p, path+".")...)
+		default:
+			problems = append(problems, fmt.Sprintf("%s: planned value %s does not match config value %s nor prior value %s", path, p, c, b))
+		}
+	}
+	return problems
+}
+
+// incompatibilities returns where a value is no completion of a planned one, as
+// Terraform's AssertObjectCompatible does: known values are equal.
+func incompatibilities(planned, actual value, at string) []string {
+	switch {
+	case !planned.IsKnown():
+		return nil
+	case planned.IsNull() && actual.IsNull():
+		return nil
+	case planned.IsNull():
+		return []string{at + ": was absent, but now present"}
+	case actual.IsNull():
+		return []string{at + ": was present, but now absent"}
+	case !actual.IsKnown():
+		return []string{at + ": was known, but now unknown"}
+	}
+	switch t := planned.Type(); {
+	case t.Is(tftypes.Object{}), t.Is(tftypes.Map{}):
+		a, b := attributesOf(planned), attributesOf(actual)
+		var problems []string
+		for _, name := range slices.Sorted(maps.Keys(a)) {
+			now, ok := b[name]
+			if !ok {
+				problems = append(problems, at+"."+name+": has vanished")
+				continue
+			}
+			problems = append(problems, incompatibilities(a[name], now, at+"."+name)...)
+		}
+		if len(b) > len(a) {
+			problems = append(problems, at+": new element has appeared")
+		}
+		return problems
+	case isList(t):
+		a, b := elementsOf(planned), elementsOf(actual)
+		if len(a) != len(b) {
+			return []string{fmt.Sprintf("%s: length changed from %d to %d", at, len(a), len(b))}
+		}
+		var problems []string
+		for i := range a {
+			problems = append(problems, incompatibilities(a[i], b[i], fmt.Sprintf("%s[%d]", at, i))...)
+		}
+		return problems
+	}
+	if !equal(planned, actual) {
+		return []string{fmt.Sprintf("%s: was %s, but now %s", at, planned, actual)}
+	}
+	return nil
+}
+
+// writeOnlyProblems names the write-only attributes that have a value.
+func writeOnlyProblems(s *schema, v value) (problems []string) {
+	attributes := attributesOf(v)
+	for _, a := range s.attributes {
+		if got, ok := attributes[a.Name]; ok && a.WriteOnly && !got.IsNull() {
+			problems = append(problems, a.Name+": value returned for a write-only attribute")
+		}
+	}
+	return problems
+}
+
+// stateJSON writes a wholly known value as a state file stores it.
+func stateJSON(v value) []byte {
+	b, err := json.Marshal(plain(v))
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+func plain(v value) any {
+	switch t := v.Type(); {
+	case v.IsNull():
+		return nil
+	case t.Is(tftypes.String):
+		var s string
+		_ = v.As(&s)
+		return s
+	case t.Is(tftypes.Bool):
+		var b bool
+		_ = v.As(&b)
+		return b
+	case t.Is(tftypes.Number):
+		var n *big.Float
+		_ = v.As(&n)
+		return json.Number(n.Text('f', -1))
+	case isList(t):
+		items := []any{}
+		for _, e := range elementsOf(v) {
+			items = append(items, plain(e))
+		}
+		return items
+	default:
+		fields := map[string]any{}
+		for name, a := range attributesOf(v) {
+			fields[name] = plain(a)
+		}
+		return fields
+	}
+}
+
+// newValue makes a value of a type out of Go values; attributes that a map
+// leaves out are null.
+func newValue(t tftypes.Type, v any) value {
+	switch v := v.(type) {
+	case nil:
+		return tftypes.NewValue(t, nil)
+	case value:
+		return v
+	case int:
+		return tftypes.NewValue(t, big.NewFloat(float64(v)))
+	case map[string]any:
+		o, ok := t.(tftypes.Object)
+		if !ok {
+			elements := map[string]value{}
+			for key, e := range v {
+				elements[key] = newValue(t.(tftypes.Map).ElementType, e)
+			}
+			return tftypes.NewValue(t, elements)
+		}
+		fields := make(map[string]value, len(o.AttributeTypes))
+		for name, inner := range o.AttributeTypes {
+			fields[name] = newValue(inner, v[name])
+		}
+		for name := range v {
+			if _, ok := fields[name]; !ok {
+				panic("no attribute " + name)
+			}
+		}
+		return tftypes.NewValue(t, fields)
+	}
+	return tftypes.NewValue(t, v)
+}
+
+// valueAt returns the value at a path of a provider, and false if there is none.
+func valueAt(v value, path *tftypes.AttributePath) (value, bool) {
+	for _, step := range path.Steps() {
+		if v.IsNull() || !v.IsKnown() {
+			return v, false
+		}
+		switch step := step.(type) {
+		case tftypes.AttributeName:
+			v = attributesOf(v)[string(step)]
+		case tftypes.ElementKeyString:
+			next, ok := attributesOf(v)[string(step)]
+			if !ok {
+				return v, false
+			}
+			v = next
+		case tftypes.ElementKeyInt:
+			items := elementsOf(v)
+			if int(step) >= len(items) {
+				return v, false
+			}
+			v = items[step]
+		}
+	}
+	return v, true
+}
+
+func joined(problems []string) string { return strings.Join(problems, "; ") }

@@ -1,0 +1,138 @@
+package walkthrough_test
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// domains are blocks for domains of the embedded account, each with its arguments.
+func domains(blocks ...string) string {
+	const contact = `contact_info = { first_name = "Zoë", last_name = "Doe", organization = "Example", email = "zoe@example.org", phone = "+4930123456",
+    address_1 = "Weg 1", zip = "10115", city = "Berlin", state = "BE", country = "DE" }`
+	text := `terraform {
+  required_providers {
+    mailhost = { source = "mailhost/mailhost" }
+  }
+}
+provider "mailhost" {
+  embedded = {}
+}
+`
+	for i := 0; i < len(blocks); i += 2 {
+		text += "resource \"mailhost_domain\" \"" + blocks[i] + "\" {\n  " + contact + "\n  " + blocks[i+1] + "\n}\n"
+	}
+	return text
+}
+
+// owned returns the account's domains, and the id of each.
+func owned(t *testing.T, w *workspace) map[string]string {
+	t.Helper()
+	lister := *w
+	lister.dir = t.TempDir()
+	lister.write(t, "main.tf", strings.Replace(domains(), "embedded = {}", "embedded = { data_dir = \""+filepath.ToSlash(filepath.Join(w.dir, ".mailhost"))+"\" }", 1)+
+		"data \"mailhost_domains\" \"all\" {}\noutput \"owned\" {\n  value = { for d in data.mailhost_domains.all.domains : d.name => d.id }\n}\n")
+	lister.must(t, "init")
+	lister.must(t, "apply", "-auto-approve")
+	var out map[string]struct{ Value map[string]string }
+	if err := json.Unmarshal([]byte(lister.must(t, "output", "-json")), &out); err != nil {
+		t.Fatal(err)
+	}
+	return out["owned"].Value
+}
+
+// A domain is never deleted by what replaces, renames or repeats it: create before
+// destroy, of its own and of what depends on it, a rename without a moved block, and
+// one domain that is written twice.
+func TestDomainIsNotLost(t *testing.T) {
+	w := newWorkspace(t)
+	begin := domains("a", `name = "acme.com"`)
+	w.write(t, "main.tf", begin)
+	w.must(t, "init")
+	out := unwrapped(w.must(t, "apply", "-auto-approve"))
+	for _, want := range []string{"The plan buys a domain", "does not own acme.com", "The price is 12.00 USD.", `acquisition = "purchase"`} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is missing in %s", want, out)
+		}
+	}
+	before := owned(t, w)
+	if len(before) != 1 || before["acme.com"] == "" {
+		t.Fatalf("the account owns %v", before)
+	}
+	lost := []string{"acme.com is in the state already", "create_before_destroy", "its mail stops", "not paid back", "terraform untaint", "moved block", "Nothing was bought or deleted"}
+
+	first := `name = "acme.com"` + "\n  lifecycle {\n    create_before_destroy = true\n  }"
+	for name, text := range map[string]string{
+		"its own":          domains("a", first),
+		"a dependent's":    begin + "resource \"terraform_data\" \"late\" {\n  input = mailhost_domain.a.id\n  lifecycle {\n    create_before_destroy = true\n  }\n}\n",
+		"destroyed before": begin,
+	} {
+		t.Log(name)
+		w.write(t, "main.tf", text)
+		w.refused(t, []string{"plan", "-replace=mailhost_domain.a"}, lost...)
+		w.refused(t, []string{"apply", "-auto-approve", "-replace=mailhost_domain.a"}, lost...)
+		w.refused(t, []string{"apply", "-auto-approve", "-refresh=false", "-replace=mailhost_domain.a"}, lost...)
+		w.must(t, "taint", "mailhost_domain.a")
+		w.refused(t, []string{"apply", "-auto-approve"}, lost...)
+		w.must(t, "untaint", "mailhost_domain.a")
+	}
+	// A taint that -refresh=false hides from the provider.
+	w.write(t, "main.tf", domains("a", first))
+	w.must(t, "apply", "-auto-approve")
+	w.must(t, "taint", "mailhost_domain.a")
+	w.refused(t, []string{"apply", "-auto-approve", "-refresh=false"}, "The domain acme.com was not deleted", "terraform state rm")
+	w.refused(t, []string{"plan"}, "Two resources have the domain acme.com", "terraform state rm", "import the object again")
+	w.must(t, "state", "rm", "mailhost_domain.a")
+	w.write(t, "main.tf", begin)
+	w.must(t, "import", "mailhost_domain.a", "acme.com")
+	w.must(t, "apply", "-auto-approve")
+
+	// A rename, without and with moved.
+	w.write(t, "main.tf", domains("b", `name = "acme.com"`))
+	w.refused(t, []string{"apply", "-auto-approve"}, "acme.com", "moved block")
+	w.write(t, "main.tf", domains("b", `name = "acme.com"`)+"moved {\n  from = mailhost_domain.a\n  to   = mailhost_domain.b\n}\n")
+	w.must(t, "apply", "-auto-approve")
+
+	// Written twice: new at both, and known at one.
+	w.write(t, "main.tf", domains("b", `name = "acme.com"`, "c", "for_each = toset([\"Twice.com\", \"twice.com.\"])\n  name = each.key"))
+	w.refused(t, []string{"apply", "-auto-approve"}, "wice.com", "for_each")
+	w.write(t, "main.tf", domains("b", `name = "acme.com"`, "c", `name = "ACME.com."`))
+	w.refused(t, []string{"apply", "-auto-approve"}, "for_each")
+	// The state has it twice, and one of them is dropped.
+	w.must(t, "import", "mailhost_domain.c", "acme.com")
+	w.write(t, "main.tf", domains("c", `name = "ACME.com."`))
+	w.refused(t, []string{"apply", "-auto-approve"}, "Two resources have the domain", "destroy = false")
+
+	if after := owned(t, w); len(after) != 1 || after["acme.com"] != before["acme.com"] {
+		t.Errorf("the account owns %v, and owned %v", after, before)
+	}
+}
+
+// The plan of an adoption says what it changes, unless it is refused; many of them
+// are one notice.
+func TestDomainIsAdopted(t *testing.T) {
+	w := newWorkspace(t)
+	names := `for_each = toset(["one.com", "two.com", "three.com"])` + "\n  name = each.key\n  "
+	w.write(t, "main.tf", domains("a", names+"auto_renew = true\n  redirect_url = \"https://example.org/\""))
+	w.must(t, "init")
+	if out := w.must(t, "plan"); !strings.Contains(unwrapped(out), "and 2 more similar warnings elsewhere") {
+		t.Errorf("three purchases are more than one warning: %s", out)
+	}
+	w.must(t, "apply", "-auto-approve")
+	w.must(t, "state", "rm", "mailhost_domain.a")
+	w.write(t, "main.tf", domains("a", names+`on_existing = "error"`))
+	w.refused(t, []string{"plan"}, "The account owns the domain one.com already", "import it", `on_existing = "adopt"`)
+	w.write(t, "main.tf", domains("a", `name = "one.com"`))
+	out := unwrapped(w.must(t, "plan", "-out=saved"))
+	for _, want := range []string{
+		"The plan adopts a domain that the account owns", "one.com already, so nothing is bought",
+		"auto_renew from true to false, redirect_url from https://example.org/ to null", `acquisition = "adopt"`,
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is missing in %s", want, out)
+		}
+	}
+	w.must(t, "apply", "saved")
+	w.planIsEmpty(t)
+}
