@@ -15,6 +15,9 @@ type handle struct {
 	file *os.File
 	info os.FileInfo
 	refs int
+
+	mu      sync.Mutex
+	indexes []*os.File // of the log, the current one last; SQLite has locks on them too
 }
 
 var handles struct {
@@ -59,5 +62,32 @@ func (h *handle) release() error {
 		return nil
 	}
 	handles.all = slices.DeleteFunc(handles.all, func(other *handle) bool { return other == h })
-	return h.file.Close()
+	err := h.file.Close()
+	for _, index := range h.indexes {
+		err = errors.Join(err, index.Close())
+	}
+	return err
+}
+
+// index returns the index of the log, which is at a path, or nil if there is none. The
+// handle closes it.
+func (h *handle) index(path string) (*os.File, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, ignoreMissing(err)
+	}
+	if len(h.indexes) > 0 {
+		last := h.indexes[len(h.indexes)-1]
+		if open, err := last.Stat(); err != nil || os.SameFile(open, info) {
+			return last, err
+		}
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, ignoreMissing(err)
+	}
+	h.indexes = append(h.indexes, f)
+	return f, nil
 }

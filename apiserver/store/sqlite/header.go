@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 )
 
 // A database file is told apart from a copy, an older state and another database
@@ -19,10 +20,12 @@ import (
 //   - user_version: the schema's version in the low 8 bits, and a generation of 23
 //     bits, which every commit that writes increases.
 //
-// Every commit therefore has page 1 in the write-ahead log, and every checkpoint
-// brings a new header into the file. So the file fits the log beside it if its
-// header is one of those in the log, or has the generation just before the log's
-// first one; and while it is open, its generation never decreases.
+// Every commit therefore has page 1 in the write-ahead log, and every checkpoint of the
+// whole log writes a new header into the file. One that a reader limits to the log's
+// beginning may write other pages only, since it writes the latest version of each page or
+// none; the log's index counts it (see progress). So the file fits the log beside it if
+// its header is one of those in the log, or has the generation just before the log's first
+// one; and while it is open, its generation never decreases.
 const (
 	headerSize      = 100
 	pageSize        = 4096
@@ -85,6 +88,7 @@ type log struct {
 	prefix  [logHeaderSize]byte
 	headers []header       // of page 1, in order
 	pages   map[int64]bool // the pages that have a frame
+	progress
 }
 
 // readLog reads a log, which may not exist: it has no headers then.
@@ -119,8 +123,33 @@ func readLog(path string) (l log, err error) {
 	}
 }
 
-// examine looks at a file and reads the log beside it. The file was the same before and
-// after reading the log, unless it changes all the time.
+// progress counts the frames of the log that checkpoints have moved into the file, from the
+// index beside it (https://sqlite.org/walformat.html, section 2.1). They are zero again when
+// the log begins anew.
+type progress struct{ moved, attempted uint32 }
+
+// readProgress reads the progress. Without an index nothing is in progress.
+func readProgress(index *os.File) (progress, error) {
+	if index == nil {
+		return progress{}, nil
+	}
+	// Not in one piece: where locks are mandatory, SQLite's lie between the two.
+	var moved, attempted [4]byte
+	for _, part := range []struct {
+		data   []byte
+		offset int64
+	}{{moved[:], 96}, {attempted[:], 128}} {
+		if _, err := index.ReadAt(part.data, part.offset); errors.Is(err, io.EOF) {
+			return progress{}, nil // it was not begun
+		} else if err != nil {
+			return progress{}, err
+		}
+	}
+	return progress{binary.NativeEndian.Uint32(moved[:]), binary.NativeEndian.Uint32(attempted[:])}, nil
+}
+
+// examine looks at a file and reads the log beside it and its progress. The file was the
+// same before and after reading them, unless it changes all the time.
 func examine(h *handle, logPath string) (now look, l log, err error) {
 	before, err := lookAt(h.file)
 	for range 100 {
@@ -128,6 +157,13 @@ func examine(h *handle, logPath string) (now look, l log, err error) {
 			break
 		}
 		if l, err = readLog(logPath); err != nil {
+			break
+		}
+		var index *os.File
+		if index, err = h.index(strings.TrimSuffix(logPath, "-wal") + "-shm"); err != nil {
+			break
+		}
+		if l.progress, err = readProgress(index); err != nil {
 			break
 		}
 		if now, err = lookAt(h.file); now == before {

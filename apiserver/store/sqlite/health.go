@@ -28,8 +28,8 @@ type health struct {
 
 	mu   sync.Mutex
 	seen look // when the content was last found to be right
-	// settled reports that no checkpoint was in progress then.
-	settled bool
+	// seenProgress is how far checkpoints were at that time or just before.
+	seenProgress progress
 	// lostContent is why the content is not right. Nothing mends that.
 	lostContent atomic.Pointer[store.LostError]
 
@@ -73,7 +73,7 @@ func (h *health) watch(f file) (err error) {
 	}
 	h.path, h.logPath, h.indexPath, h.opened = f.path, real+"-wal", real+"-shm", h.handle.info
 	now, l, err := examine(h.handle, h.logPath)
-	h.seen, h.settled = now, !l.has(now.header)
+	h.seen, h.seenProgress = now, l.progress
 	return err
 }
 
@@ -195,7 +195,7 @@ func (h *health) checkContentLocked() error {
 		}
 		reason := h.judge(now, l)
 		if reason == "" {
-			h.seen = now
+			h.seen, h.seenProgress = now, l.progress
 			return nil
 		}
 		if n == contentLooks {
@@ -210,15 +210,14 @@ func (h *health) checkContentLocked() error {
 // judge returns why a file that has changed does not hold what this program has
 // written to it.
 func (h *health) judge(now look, l log) (reason string) {
-	checkpoint := l.has(now.header) // one of this log, which may be in progress
 	switch {
 	case now.size < h.seen.size && (now.header == h.seen.header || now.size == 0 || now.size < now.pages()*pageSize):
 		return "was truncated while it was open; stop the server and restore a backup"
 	case now.size < h.seen.size:
 		return replacedReason // this program never makes it shorter
 	case now.header == h.seen.header:
-		if h.settled && !checkpoint {
-			return replacedReason // by the same content, to go back to it
+		if l.progress == h.seenProgress && l.moved == l.attempted {
+			return replacedReason // by the same content, to go back to it: there was no checkpoint
 		}
 	case h.seen.isUnnumbered():
 	case now.instance() != h.seen.instance(), !isLater(now.generation(), h.seen.generation()):
@@ -227,7 +226,6 @@ func (h *health) judge(now look, l log) (reason string) {
 	if !l.fits(now.header) {
 		return replacedReason
 	}
-	h.settled = !checkpoint
 	return ""
 }
 

@@ -69,7 +69,7 @@ func race(path string) error {
 		return err
 	}
 	ctx := context.Background()
-	s, err := Open(ctx, path, Options{})
+	s, err := Open(ctx, path, Options{checkpointFrames: 20})
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,18 @@ func contest(ctx context.Context, s store.Store, won io.Writer) error {
 	return errors.Join(errs...)
 }
 
+// contestOne creates a contested address while a reader keeps checkpoints from the end of
+// the log.
 func contestOne(ctx context.Context, s store.Store, localPart string) error {
+	return s.View(ctx, func(r store.Reader) error {
+		if _, err := r.Accounts(); err != nil {
+			return err
+		}
+		return createContested(ctx, s, localPart)
+	})
+}
+
+func createContested(ctx context.Context, s store.Store, localPart string) error {
 	return s.Update(ctx, func(tx store.Tx) error {
 		m := newMailbox(localPart)
 		if err := tx.CreateMailbox(&m); err != nil {
@@ -136,7 +147,7 @@ func TestProcesses(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	here, too := openStore(t, path, Options{}), openStore(t, path, Options{})
+	here, too := openStore(t, path, Options{checkpointFrames: 20}), openStore(t, path, Options{checkpointFrames: 20})
 	mustPopulate(t, here)
 	var won [2]strings.Builder
 	var wg sync.WaitGroup

@@ -282,3 +282,54 @@ func TestLongLog(t *testing.T) {
 	}
 	works(t, s, "last")
 }
+
+// TestPartialCheckpoints lets a reader keep checkpoints from the end of the log, so that
+// they move pages into the file without a new header. No store on the file takes that for
+// foreign content, and a copy over it is still noticed.
+func TestPartialCheckpoints(t *testing.T) {
+	path, backups := withBackup(t)
+	one, err := Open(t.Context(), path, Options{})
+	two, errTwo := Open(t.Context(), path, Options{})
+	if err := errors.Join(err, errTwo); err != nil {
+		t.Fatal(err)
+	}
+	seen := func() look {
+		now, err := lookAt(one.engine.health.handle.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return now
+	}
+	fill := func(name string, pages int) {
+		m := newMailbox(name)
+		m.FirstName = strings.Repeat("x", pages*pageSize)
+		if err := one.Update(t.Context(), func(tx store.Tx) error { return tx.CreateMailbox(&m) }); err != nil {
+			t.Fatal(err)
+		}
+		idle(t, one)
+	}
+	before := seen()
+	for n := range 3 {
+		fill(fmt.Sprint("short", n), 20) // which later updates leave alone
+		if err := two.View(t.Context(), func(r store.Reader) error {
+			_, err := r.Accounts()
+			fill(fmt.Sprint("long", n), 2*checkpointFrames)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if now := seen(); n == 0 && (now == before || now.header != before.header) {
+			t.Fatalf("no partial checkpoint: %v, before %v", now, before)
+		}
+		works(t, two, fmt.Sprint("two", n))
+		works(t, one, fmt.Sprint("one", n))
+	}
+	check(t, one)
+	overwrite(t, path, backups["copy"])
+	for _, s := range []*Store{one, two} {
+		fails(t, s, "was overwritten")
+		if err := s.Close(); !errors.Is(err, store.ErrUnavailable) {
+			t.Errorf("Close = %v", err)
+		}
+	}
+}

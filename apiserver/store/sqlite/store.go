@@ -34,7 +34,7 @@ type Options struct {
 	// it belongs to other content; nil: slog.Default().
 	Logger *slog.Logger
 
-	maxGroup int // tests may want small ones
+	maxGroup, checkpointFrames int // tests may want small ones
 }
 
 // Store is a store.Store in an SQLite file.
@@ -56,9 +56,8 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 	if opts.LockTimeout <= 0 {
 		opts.LockTimeout = defaultLockTimeout
 	}
-	if opts.maxGroup <= 0 {
-		opts.maxGroup = maxGroup
-	}
+	opts.maxGroup = cmp.Or(opts.maxGroup, maxGroup)
+	opts.checkpointFrames = cmp.Or(opts.checkpointFrames, checkpointFrames)
 	opts.Logger = cmp.Or(opts.Logger, slog.Default())
 	e, err := open(ctx, path, opts)
 	if err != nil {

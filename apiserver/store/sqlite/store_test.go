@@ -22,6 +22,9 @@ func TestConformance(t *testing.T) {
 	t.Run("file", func(t *testing.T) {
 		storetest.Run(t, func(t *testing.T) store.Store { return openStore(t, newPath(t), Options{}) })
 	})
+	t.Run("file with many checkpoints", func(t *testing.T) {
+		storetest.Run(t, func(t *testing.T) store.Store { return openStore(t, newPath(t), Options{checkpointFrames: 10}) })
+	})
 	t.Run("memory", func(t *testing.T) {
 		storetest.Run(t, func(t *testing.T) store.Store { return openStore(t, Memory, Options{}) })
 	})

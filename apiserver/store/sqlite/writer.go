@@ -16,6 +16,8 @@ const (
 	// for the others.
 	maxGroup     = 256
 	maxGroupTime = 25 * time.Millisecond
+
+	checkpointFrames = 1000
 )
 
 // writer runs the updates of this process, one after another, and commits those
@@ -25,6 +27,8 @@ type writer struct {
 	lockTimeout time.Duration
 	maxGroup    int
 	health      *health
+	// checkpointFrames is from which length on the log is moved into the file.
+	checkpointFrames int
 
 	// session is nil after it failed, until the next group opens another.
 	session *session
@@ -42,9 +46,11 @@ func newWriter(f file, s *session, h *health, opts Options) *writer {
 		lockTimeout: opts.LockTimeout,
 		maxGroup:    opts.maxGroup,
 		health:      h,
-		session:     s,
-		updates:     make(chan *update),
-		stopped:     make(chan struct{}),
+
+		checkpointFrames: opts.checkpointFrames,
+		session:          s,
+		updates:          make(chan *update),
+		stopped:          make(chan struct{}),
 	}
 }
 
@@ -211,14 +217,11 @@ type tooLateError struct{ error }
 
 func (e *tooLateError) Unwrap() error { return e.error }
 
-// checkpointFrames is from which length on the log is moved into the file.
-const checkpointFrames = 1000
-
 // checkpointIfLong moves the log into the file. SQLite would do that by itself, but
 // without a look at the file. What fails is tried again after the next commit.
 func (w *writer) checkpointIfLong() {
 	frames, moved, err := w.session.checkpoint(`NOOP`)
-	if err != nil || frames < checkpointFrames || moved == frames || w.health.check() != nil {
+	if err != nil || frames < w.checkpointFrames || moved == frames || w.health.check() != nil {
 		return
 	}
 	w.health.duringCheckpoint(func() {
