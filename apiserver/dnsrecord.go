@@ -35,13 +35,26 @@ func createDNSRecord(c *call, in *api.CreateDNSRecordRequest) (*api.DNSRecord, e
 		if p := checkTarget(record, d.Name); p != nil {
 			return nil, api.Unprocessable(p)
 		}
-		if err := c.checkBeside(tx, record, d.Name); err != nil {
-			return nil, err
+		existing := func(id string) (*api.DNSRecord, error) {
+			n, err := strconv.ParseInt(id, 10, 64)
+			if err != nil {
+				return nil, err
+			}
+			found, err := tx.DNSRecord(d.AccountID, n)
+			if err == nil && (!isIdentical(found, record) || found.DomainID != d.ID || found.Name != name || found.TTL != record.TTL) {
+				err = store.ErrNotFound
+			}
+			return new(dnsRecord(found)), err
 		}
-		if err := c.addRecord(tx, &record); err != nil {
-			return nil, c.recordConflict(tx, err, record)
-		}
-		return new(dnsRecord(record)), nil
+		return resumable(c, tx, &in.Body, func(r *api.DNSRecord) string { return strconv.FormatInt(r.ID, 10) }, existing, func() (*api.DNSRecord, error) {
+			if err := c.checkBeside(tx, record, d.Name); err != nil {
+				return nil, err
+			}
+			if err := c.addRecord(tx, &record); err != nil {
+				return nil, c.recordConflict(tx, err, record)
+			}
+			return new(dnsRecord(record)), nil
+		})
 	})
 }
 
@@ -85,9 +98,8 @@ func excluding(r store.Reader, record store.DNSRecord) (other *store.DNSRecord, 
 func exclusion(a, b store.DNSRecord) string {
 	purpose := dnsdata.PurposeOf(a.Type, a.Value)
 	samePurpose := purpose != "" && purpose == dnsdata.PurposeOf(b.Type, b.Value)
-	identical := a.Type == b.Type && a.Value == b.Value && (a.Priority == b.Priority || a.Priority != nil && b.Priority != nil && *a.Priority == *b.Priority)
 	switch {
-	case identical, samePurpose && a.SystemManaged != b.SystemManaged:
+	case isIdentical(a, b), samePurpose && a.SystemManaged != b.SystemManaged:
 		return ""
 	case a.Type == typeCNAME, b.Type == typeCNAME:
 		return "a CNAME excludes other records at its name"
@@ -99,6 +111,10 @@ func exclusion(a, b store.DNSRecord) string {
 		return fmt.Sprintf("a name has at most one %s record, because of two receivers take neither; change that record instead", purpose)
 	}
 	return ""
+}
+
+func isIdentical(a, b store.DNSRecord) bool {
+	return a.Type == b.Type && a.Value == b.Value && (a.Priority == b.Priority || a.Priority != nil && b.Priority != nil && *a.Priority == *b.Priority)
 }
 
 // addRecord creates a record under a new random id.

@@ -16,23 +16,31 @@ func createForwarding(c *call, in *api.CreateForwardingRequest) (*api.Forwarding
 	id, link := c.newID(), c.newLink()
 	var written *Message
 	out, err := transact(c, func(tx store.Tx) (*api.Forwarding, error) {
+		written = nil
 		scope, err := c.scopeInBody(tx, in.Body.Domain, in.Body.WorkspaceID)
 		if err != nil {
 			return nil, err
 		}
-		rule := store.Forwarding{
-			ID: id, AccountID: c.caller.accountID, Scope: scope, TargetEmail: in.Body.TargetEmail, Enabled: true, CreatedAt: c.at,
+		existing := func(id string) (*api.Forwarding, error) {
+			rule, err := tx.Forwarding(c.caller.accountID, id)
+			if err == nil && (rule.Scope != scope || rule.TargetEmail != in.Body.TargetEmail) {
+				err = store.ErrNotFound
+			}
+			return new(c.forwarding(rule)), err
 		}
-		if err := c.beginVerification(tx, &rule, link); err != nil {
-			return nil, err
-		}
-		if err := tx.CreateForwarding(&rule); err != nil {
-			return nil, c.forwardingConflict(tx, err, rule)
-		}
-		if written, err = c.requestMessage(tx, rule, link); err != nil {
-			return nil, err
-		}
-		return new(c.forwarding(rule)), nil
+		return resumable(c, tx, &in.Body, func(f *api.Forwarding) string { return f.ID }, existing, func() (*api.Forwarding, error) {
+			rule := store.Forwarding{
+				ID: id, AccountID: c.caller.accountID, Scope: scope, TargetEmail: in.Body.TargetEmail, Enabled: true, CreatedAt: c.at,
+			}
+			if err := c.beginVerification(tx, &rule, link); err != nil {
+				return nil, err
+			}
+			if err := tx.CreateForwarding(&rule); err != nil {
+				return nil, c.forwardingConflict(tx, err, rule)
+			}
+			written, err = c.requestMessage(tx, rule, link)
+			return new(c.forwarding(rule)), err
+		})
 	})
 	if err == nil && !c.replayed {
 		c.messageRequested(written)

@@ -22,23 +22,37 @@ func createMailbox(c *call, in *api.CreateMailboxRequest) (*api.Mailbox, error) 
 		if err != nil {
 			return nil, err
 		}
-		left, err := c.mailboxesLeft(tx)
+		existing := func(id string) (*api.Mailbox, error) {
+			m, err := tx.Mailbox(c.caller.accountID, id)
+			if err == nil && (m.DomainID != d.ID || m.LocalPart != in.Body.LocalPart || m.FirstName != in.Body.FirstName || m.LastName != in.Body.LastName) {
+				err = store.ErrNotFound
+			}
+			return new(c.mailbox(m)), err
+		}
+		return resumable(c, tx, &in.Body, func(m *api.Mailbox) string { return m.ID }, existing, func() (*api.Mailbox, error) {
+			return c.createMailboxIn(tx, d, id, in.Body)
+		})
+	})
+}
+
+// createMailboxIn creates a mailbox in a domain.
+func (c *call) createMailboxIn(tx store.Tx, d store.Domain, id string, body api.CreateMailboxBody) (*api.Mailbox, error) {
+	left, err := c.mailboxesLeft(tx)
+	if err != nil {
+		return nil, err
+	}
+	m, err := c.addMailbox(tx, d, left, id, body.LocalPart, body.FirstName, body.LastName)
+	if exists, ok := errors.AsType[*store.ExistsError](err); ok {
+		msg, err := c.addressTaken(tx, d, body.LocalPart, exists.ID)
 		if err != nil {
 			return nil, err
 		}
-		m, err := c.addMailbox(tx, d, left, id, in.Body.LocalPart, in.Body.FirstName, in.Body.LastName)
-		if exists, ok := errors.AsType[*store.ExistsError](err); ok {
-			msg, err := c.addressTaken(tx, d, in.Body.LocalPart, exists.ID)
-			if err != nil {
-				return nil, err
-			}
-			return nil, api.Conflict("%s", msg)
-		}
-		if errors.Is(err, errMailboxQuota) {
-			return nil, api.Conflict("%s (%d)", err, c.rules.get().maxMailboxes)
-		}
-		return m, err
-	})
+		return nil, api.Conflict("%s", msg)
+	}
+	if errors.Is(err, errMailboxQuota) {
+		return nil, api.Conflict("%s (%d)", err, c.rules.get().maxMailboxes)
+	}
+	return m, err
 }
 
 // addressTaken returns the message of a conflict with the mailbox that has an

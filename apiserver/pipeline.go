@@ -43,10 +43,10 @@ func (s *Service) newHandler(middleware func(http.Handler) http.Handler) http.Ha
 				slog.String("request_id", p.ID), slog.String("method", r.Method),
 				slog.String("route", p.Route), slog.Int("status", rec.status), slog.Duration("duration", s.clock().Sub(begun)))
 		}()
+		returned := false
+		defer func() { s.conclude(r.Context(), p, rec, returned) }() // also where the handler is aborted
 		next.ServeHTTP(rec, r.WithContext(context.WithValue(r.Context(), progressKey{}, p)))
-		if p.keyHash != nil && rec.status < http.StatusMultipleChoices && rec.failed == nil && r.Context().Err() == nil {
-			s.delivered.add(p.keyHash)
-		}
+		returned = true
 	})
 }
 

@@ -66,8 +66,15 @@ type progress struct {
 	Request
 	// allow is what other methods the path has where there is no route.
 	allow string
-	// keyHash identifies the request's Idempotency-Key; nil without one.
-	keyHash []byte
+	// delivery belongs to the request's Idempotency-Key; nil without one.
+	delivery *delivery
+	// looksUp is the Idempotency-Key of a create whose outcome a GET request looks up.
+	looksUp string
+	// created is what the request has created, if it can be resumed.
+	created *created
+	// interrupted reports that the response is replayed from a record that is marked as
+	// interrupted.
+	interrupted bool
 	// presented is what became of the request's credential, once looked at.
 	presented *presented
 	// body is the request body once it has been received.
@@ -98,6 +105,9 @@ func (s *Service) begin(r *http.Request) *progress {
 	p.Operation = s.mux.operations[p.Route]
 	_, p.Trusted = r.Context().Value(trustedKey{}).(caller)
 	p.Draining = s.drained
+	if r.Method == http.MethodGet {
+		p.looksUp = r.Header.Get(api.IdempotencyLookupHeader)
+	}
 	return p
 }
 

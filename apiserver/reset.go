@@ -34,7 +34,6 @@ func (s *Service) Reset(ctx context.Context, f *Fixture) error {
 		return err
 	}
 	s.outbox.forget()
-	s.delivered.reset()
 	s.lastUses.reset()
 	s.limiter.forget()
 	s.feedback.forget()

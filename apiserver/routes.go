@@ -3,7 +3,6 @@ package apiserver
 import (
 	"context"
 	"net/http"
-	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -88,7 +87,10 @@ func serve[Req, Resp any](s *Service, h huma.API, op api.Operation[Req, Resp], f
 		}
 		reply := &api.Reply[Resp]{Body: *out}
 		if c.replayed {
-			reply.Replayed, reply.Delivered = "true", strconv.FormatBool(c.deliveredBefore)
+			reply.Replayed = "true"
+		}
+		if c.resumed {
+			reply.Resumed = "true"
 		}
 		return reply, nil
 	})

@@ -87,8 +87,7 @@ type Service struct {
 	bodies        *bodyBudget
 	argon2        chan struct{}
 	passwordCost  PasswordCost
-	underWay      keysUnderWay
-	delivered     deliveries
+	deliveries    deliveries
 	lastUses      *lastUses
 	forgotAt      atomic.Int64
 	outage        outage
@@ -186,7 +185,7 @@ func (s *Service) Draining() <-chan struct{} { return s.drained }
 func (s *Service) Close() error {
 	s.Drain()
 	s.mail.close()
-	return errors.Join(s.flushDelivered(context.Background()), s.lastUses.close(), s.store.Close())
+	return errors.Join(s.lastUses.close(), s.store.Close())
 }
 
 // now is the time to the microsecond, as the API and the store tell it.
@@ -233,8 +232,10 @@ type call struct {
 	key *requestKey
 	// replayed reports that the response is an idempotency record's.
 	replayed bool
-	// deliveredBefore reports that the replayed response had been delivered.
-	deliveredBefore bool
+	// resumed reports that the response names an object that an interrupted request
+	// created; created is what this request leaves to be resumed.
+	resumed bool
+	created *created
 	// unchanged is set by an operation whose response is a success although it
 	// changed nothing; such a response is not replayed.
 	unchanged bool

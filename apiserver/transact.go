@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"sync"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -34,10 +33,6 @@ func (c *call) newRequestKey(key string, in any) (*requestKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	name := sha256.New()
-	for _, part := range []string{c.caller.accountID, c.caller.subjects[0].Type, c.caller.subjects[0].ID, key} {
-		fmt.Fprintf(name, "%d:%s", len(part), part)
-	}
 	secret, err := hkdf.Key(sha256.New, []byte(key), nil, "answer", 32)
 	if err != nil {
 		return nil, err
@@ -52,12 +47,25 @@ func (c *call) newRequestKey(key string, in any) (*requestKey, error) {
 	}
 	mac := hmac.New(sha256.New, []byte(key))
 	fmt.Fprintf(mac, "%s %s", c.spec.ID, request)
-	return &requestKey{hash: name.Sum(nil), fingerprint: mac.Sum(nil), cipher: aead}, nil
+	return &requestKey{hash: c.hash(key), fingerprint: mac.Sum(nil), cipher: aead}, nil
+}
+
+// hash identifies the caller and some text.
+func (c *call) hash(text ...string) []byte {
+	hash := sha256.New()
+	for _, part := range append([]string{c.caller.accountID, c.caller.subjects[0].Type, c.caller.subjects[0].ID}, text...) {
+		fmt.Fprintf(hash, "%d:%s", len(part), part)
+	}
+	return hash.Sum(nil)
 }
 
 // keyed runs an operation under the request's Idempotency-Key, if it has one.
 func keyed[Req, Resp any](c *call, in *Req, fn func(*call, *Req) (*Resp, error)) (*Resp, error) {
-	progressOf(c.ctx).asked = in
+	p := progressOf(c.ctx)
+	p.asked = in
+	if p.looksUp != "" {
+		p.delivery = c.deliveries.begin(c.hash(p.looksUp), false)
+	}
 	field := reflect.ValueOf(in).Elem().FieldByName("IdempotencyKey")
 	if !field.IsValid() || field.String() == "" {
 		return fn(c, in)
@@ -66,11 +74,12 @@ func keyed[Req, Resp any](c *call, in *Req, fn func(*call, *Req) (*Resp, error))
 	if c.key, err = c.newRequestKey(field.String(), in); err != nil {
 		return nil, err
 	}
-	if !c.underWay.begin(c.key.hash) {
+	of := c.deliveries.begin(c.key.hash, true)
+	if of == nil {
 		return nil, api.Conflict("a request with this Idempotency-Key is still running").At("header", api.IdempotencyKeyHeader).RetryAfter(1)
 	}
-	defer c.underWay.end(c.key.hash)
-	progressOf(c.ctx).keyHash = c.key.hash
+	defer c.deliveries.ran(of)
+	p.delivery = of
 
 	out, err := view(c, func(r store.Reader) (*Resp, error) { return replay[Resp](c, r) })
 	if err != nil || out != nil {
@@ -92,9 +101,9 @@ func keyed[Req, Resp any](c *call, in *Req, fn func(*call, *Req) (*Resp, error))
 // c.caller the grants that hold in its transaction.
 func transact[Resp any](c *call, fn func(store.Tx) (*Resp, error)) (*Resp, error) {
 	var out *Resp
-	delivered, uses := c.delivered.list(), c.lastUses.pending()
+	uses := c.lastUses.pending()
 	err := c.updatePaid(func(tx store.Tx) (err error) {
-		out, c.replayed, c.unchanged = nil, false, false
+		out, c.replayed, c.unchanged, c.resumed, c.created = nil, false, false, false, nil
 		if err := c.authorize(tx); err != nil {
 			return err
 		}
@@ -111,10 +120,7 @@ func transact[Resp any](c *call, fn func(store.Tx) (*Resp, error)) (*Resp, error
 		if out, err = fn(tx); err != nil {
 			return err
 		}
-		// Delivery marks and last uses cost no transaction of their own.
-		if err := tx.MarkDelivered(delivered); err != nil {
-			return err
-		}
+		// Last uses cost no transaction of their own.
 		if err := uses.write(tx); err != nil || c.key == nil || c.unchanged {
 			return err
 		}
@@ -125,8 +131,8 @@ func transact[Resp any](c *call, fn func(store.Tx) (*Resp, error)) (*Resp, error
 	}
 	c.outage.over(c.log)
 	if !c.replayed {
-		c.delivered.stored(delivered)
 		c.lastUses.written(uses)
+		progressOf(c.ctx).created = c.created
 	}
 	return out, nil
 }
@@ -150,7 +156,7 @@ func replay[Resp any](c *call, r store.Reader) (*Resp, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.replayed, c.deliveredBefore = true, record.Delivered || c.delivered.has(c.key.hash)
+	c.replayed, progressOf(c.ctx).interrupted = true, record.InterruptedRequest != nil
 	out := new(Resp)
 	return out, json.Unmarshal(response, out)
 }
@@ -167,10 +173,14 @@ func (c *call) record(tx store.Tx, response any) error {
 			return err
 		}
 	}
-	return tx.PutIdempotencyRecord(store.IdempotencyRecord{
+	record := store.IdempotencyRecord{
 		KeyHash: c.key.hash, Fingerprint: c.key.fingerprint, ExpiresAt: c.at.Add(idempotencyTTL),
 		Response: c.key.seal(plain, c.randomBytes(c.key.cipher.NonceSize())),
-	})
+	}
+	if c.created != nil && c.ctx.Err() != nil {
+		record.InterruptedRequest, record.InterruptedID = c.created.requestHash, c.created.id
+	}
+	return tx.PutIdempotencyRecord(record)
 }
 
 func (k *requestKey) seal(plain, nonce []byte) []byte {
@@ -187,31 +197,6 @@ func (k *requestKey) open(sealed []byte) ([]byte, error) {
 		return nil, fmt.Errorf("decrypt an idempotency record: %w", err)
 	}
 	return plain, nil
-}
-
-// keysUnderWay are the keys of the requests that are in flight in this process.
-type keysUnderWay struct {
-	mu   sync.Mutex
-	keys map[string]bool
-}
-
-func (k *keysUnderWay) begin(hash []byte) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.keys[string(hash)] {
-		return false
-	}
-	if k.keys == nil {
-		k.keys = map[string]bool{}
-	}
-	k.keys[string(hash)] = true
-	return true
-}
-
-func (k *keysUnderWay) end(hash []byte) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	delete(k.keys, string(hash))
 }
 
 // statusOf maps what the store says of a change to what the caller is told.

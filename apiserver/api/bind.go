@@ -21,10 +21,10 @@ type Reply[T any] struct {
 	// Replayed is "true" for the response of an earlier request under the same
 	// Idempotency-Key.
 	Replayed string `header:"Idempotency-Replayed"`
-	// Delivered is set with Replayed: "true" if the earlier request's caller was
-	// still connected when the whole response had been written.
-	Delivered string `header:"Idempotency-Delivered"`
-	Body      T
+	// Resumed is "true" if the object in the response was created by an earlier
+	// request of the caller with the same body, whose response was not delivered.
+	Resumed string `header:"Idempotency-Resumed"`
+	Body    T
 }
 
 // Stream is the answer of an operation whose response is CSV.

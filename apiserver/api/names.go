@@ -7,9 +7,12 @@ const (
 	// IdempotencyReplayedHeader marks the response of an earlier request under the
 	// same key.
 	IdempotencyReplayedHeader = "Idempotency-Replayed"
-	// IdempotencyDeliveredHeader is on every replayed response: "false" means that
-	// the earlier request's caller may not have received it.
-	IdempotencyDeliveredHeader = "Idempotency-Delivered"
+	// IdempotencyLookupHeader names, in a GET request, the Idempotency-Key of a create
+	// whose outcome it looks up: the client is there, and will know of the object.
+	IdempotencyLookupHeader = "Idempotency-Lookup"
+	// IdempotencyResumedHeader marks a response whose object was created by an
+	// earlier request under another key, whose response was not delivered.
+	IdempotencyResumedHeader = "Idempotency-Resumed"
 
 	// TimestampLayout is how every time is told, in UTC: RFC 3339 with
 	// microseconds.

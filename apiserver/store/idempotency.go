@@ -12,24 +12,29 @@ type IdempotencyRecord struct {
 	// Response is encrypted; the store can't read it.
 	Response  []byte
 	ExpiresAt time.Time
-	// Delivered reports that the caller received the whole response, as far as
-	// the server can know.
-	Delivered bool
+	// InterruptedRequest identifies the caller and the content of a create whose
+	// response was not delivered, and InterruptedID the object that it created.
+	// InterruptedRequest is nil for every other request.
+	InterruptedRequest []byte
+	InterruptedID      string
 }
 
 // IdempotencyReader reads idempotency records.
 type IdempotencyReader interface {
 	// IdempotencyRecord returns the record of a key that has not expired at now.
 	IdempotencyRecord(keyHash []byte, now time.Time) (IdempotencyRecord, error)
+	// InterruptedCreate returns a record with an InterruptedRequest that has not
+	// expired at now.
+	InterruptedCreate(request []byte, now time.Time) (IdempotencyRecord, error)
 }
 
 // IdempotencyWriter writes idempotency records.
 type IdempotencyWriter interface {
 	// PutIdempotencyRecord replaces an expired record of the same key.
 	PutIdempotencyRecord(r IdempotencyRecord) error
-	// MarkDelivered sets Delivered in the records of the keys. It ignores keys
-	// without a record.
-	MarkDelivered(keyHashes [][]byte) error
+	// MarkInterrupted sets InterruptedRequest and InterruptedID in the record of a key,
+	// if there is one; a nil request removes the mark.
+	MarkInterrupted(keyHash, request []byte, id string) error
 	// DeleteExpiredIdempotencyRecords deletes the records that expired before a
 	// time.
 	DeleteExpiredIdempotencyRecords(before time.Time) error

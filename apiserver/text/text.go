@@ -22,7 +22,16 @@ func Fold(s string) string {
 	if isASCII(s) {
 		return strings.ToLower(s)
 	}
-	return norm.NFC.String(cases.Fold().String(norm.NFD.String(s)))
+	return norm.NFC.String(strings.Map(foldCherokee, cases.Fold().String(norm.NFD.String(s))))
+}
+
+// foldCherokee brings Cherokee to upper case, as Unicode folds it (CaseFolding.txt).
+// Package cases exchanges the cases of some of its letters instead.
+func foldCherokee(r rune) rune {
+	if unicode.Is(unicode.Cherokee, r) {
+		return unicode.ToUpper(r)
+	}
+	return r
 }
 
 func isASCII(s string) bool {

@@ -8,7 +8,7 @@ import (
 func TestFold(t *testing.T) {
 	for _, same := range [][]string{
 		{"ΟΔΟΣ", "Οδος", "οδοσ"}, {"é", "e\u0301", "É", "E\u0301"}, {"Straße", "STRASSE", "straSSe"}, {"ﬁ", "FI"}, {"Å", "Å", "A\u030a"},
-		{"ᾳ\u0345", "α\u0345\u0345"}, {"한", "\u1112\u1161\u11ab"}, {"ǆ", "Ǆ", "ǅ"}, {"Jane", "JANE"}, {"", ""},
+		{"ᾳ\u0345", "α\u0345\u0345"}, {"한", "\u1112\u1161\u11ab"}, {"ǆ", "Ǆ", "ǅ"}, {"Jane", "JANE"}, {"", ""}, {"Ᏼ", "ᏼ"}, {"Ꭰ", "ꭰ"},
 	} {
 		for _, s := range same {
 			if got, want := Fold(s), Fold(same[0]); got != want || Fold(got) != got {
@@ -19,6 +19,21 @@ func TestFold(t *testing.T) {
 	for _, different := range [][2]string{{"a", "á"}, {"a", "b"}, {"1", "١"}, {"i", "ı"}} {
 		if Fold(different[0]) == Fold(different[1]) {
 			t.Errorf("%q and %q are the same", different[0], different[1])
+		}
+	}
+}
+
+// TestFoldOfEveryCharacter checks that each character has the form of its other cases.
+func TestFoldOfEveryCharacter(t *testing.T) {
+	for r := rune(0); r <= unicode.MaxRune; r++ {
+		want := Fold(string(r))
+		if Fold(want) != want {
+			t.Errorf("Fold(%q) = %q, folded again %q", r, want, Fold(want))
+		}
+		for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
+			if got := Fold(string(other)); got != want {
+				t.Errorf("Fold(%q) = %q, Fold(%q) = %q", other, got, r, want)
+			}
 		}
 	}
 }

@@ -36,7 +36,7 @@ func (s *Server) UnpaidDomain(t testing.TB, name string) {
 // Mailbox creates a mailbox outside of Terraform.
 func (s *Server) Mailbox(t testing.TB, domain, localPart string) *api.Mailbox {
 	t.Helper()
-	m, err := s.Client.CreateMailbox(t.Context(), api.CreateMailboxBody{Domain: domain, LocalPart: localPart, FirstName: "Jane", LastName: "Doe"})
+	m, _, err := s.Client.CreateMailbox(t.Context(), api.CreateMailboxBody{Domain: domain, LocalPart: localPart, FirstName: "Jane", LastName: "Doe"})
 	must(t, err)
 	return m
 }

@@ -322,7 +322,7 @@ func TestCreatePatchesTheIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 20 {
-		m, err := c.CreateMailbox(t.Context(), api.CreateMailboxBody{Domain: "example.com", LocalPart: fmt.Sprintf("m%d", i)})
+		m, _, err := c.CreateMailbox(t.Context(), api.CreateMailboxBody{Domain: "example.com", LocalPart: fmt.Sprintf("m%d", i)})
 		if err != nil {
 			t.Fatal(err)
 		}

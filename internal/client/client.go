@@ -91,7 +91,6 @@ type Client struct {
 	reached     atomic.Bool // there has been some response, from whatever server
 	answers     atomic.Bool // the API has returned a response of the contract
 	keys        keySupport
-	derived     derivedKeys
 	pageSizes   pageSizes
 	serverClock serverClock
 	// claims lets one claim of a dedicated IP run at a time: two at once could

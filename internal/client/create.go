@@ -50,21 +50,12 @@ type creation[Resp any] struct {
 	// where to see it.
 	may, check string
 
-	// key is the Idempotency-Key to send; empty: a new one.
-	key string
-	// earlier reports, after a success, that the API kept the answer from an
-	// earlier call: the first attempt of this one got it. undelivered reports
-	// that it was lost then.
-	earlier, undelivered bool
-	// doubtful reports, after a success, that the response was replayed to a later
-	// attempt with a derived key: of the first attempt, or of an earlier run.
-	doubtful bool
+	// resumed reports, after a success, that an interrupted create of an earlier run
+	// created the object.
+	resumed bool
 	// replayed reports, after a success, that the API kept the answer from an
 	// earlier attempt.
 	replayed bool
-	// lookedUp reports, after a success, that no response named the object: a lookup
-	// found it.
-	lookedUp bool
 	// requestID names the request of the answer.
 	requestID string
 	// leftovers are the ids of objects that an earlier attempt has probably
@@ -76,7 +67,7 @@ type creation[Resp any] struct {
 
 // create sends a keyed request until its outcome is known.
 func create[Req, Resp any](ctx context.Context, c *Client, op api.Operation[Req, Resp], req *Req, cr *creation[Resp]) (*Resp, error) {
-	x, err := c.begin(op.Spec, req, about(cr.object), hiding(cr.hide...), keyed(cr.key))
+	x, err := c.begin(op.Spec, req, about(cr.object), hiding(cr.hide...))
 	if err != nil {
 		return nil, err
 	}
@@ -84,12 +75,7 @@ func create[Req, Resp any](ctx context.Context, c *Client, op api.Operation[Req,
 		resp, err := send[Resp](ctx, x)
 		if err == nil && cr.names(resp) {
 			cr.replayed, cr.requestID = x.replayed, x.requestID
-			cr.earlier, cr.undelivered = x.replayed && x.tries == 1, x.undelivered
-			cr.doubtful = false
-			if x.replayed && x.tries > 1 && cr.key != "" {
-				older, known := cr.older(x, resp)
-				cr.earlier, cr.doubtful = older, !known
-			}
+			cr.resumed = x.resumed
 			cr.compare(x, resp)
 			return resp, nil
 		}
@@ -103,7 +89,6 @@ func create[Req, Resp any](ctx context.Context, c *Client, op api.Operation[Req,
 		case err != nil && cr.forget != nil:
 			cr.forget()
 		}
-		cr.lookedUp = err == nil
 		return resp, err
 	}
 }
@@ -160,7 +145,7 @@ func (cr *creation[Resp]) look(ctx context.Context, x *exchange) ([]Resp, error)
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), lookGrace)
 		defer cancel()
 	}
-	ctx = insist(ctx)
+	ctx = insist(context.WithValue(ctx, outcomeKey{}, x.key))
 	looks := 1
 	if cr.paid {
 		looks = paidLooks
@@ -180,21 +165,18 @@ func (cr *creation[Resp]) look(ctx context.Context, x *exchange) ([]Resp, error)
 // not older than it. An older one belongs to somebody else, often to another
 // resource of the same configuration.
 func (cr *creation[Resp]) recent(x *exchange, seen []Resp) []Resp {
-	return slices.DeleteFunc(seen, func(r Resp) bool {
-		older, _ := cr.older(x, &r)
-		return older
-	})
+	return slices.DeleteFunc(seen, func(r Resp) bool { return cr.isOlder(x, &r) })
 }
 
-// older reports whether an object is older than the request, and whether that is
-// known. Both times are the API's.
-func (cr *creation[Resp]) older(x *exchange, r *Resp) (older, known bool) {
+// isOlder reports whether an object is known to be older than the request. Both times
+// are the API's.
+func (cr *creation[Resp]) isOlder(x *exchange, r *Resp) bool {
 	begun, ok := x.c.serverClock.at(x.begun)
 	if cr.createdAt == nil || !ok {
-		return false, false
+		return false
 	}
 	created, err := time.Parse(time.RFC3339, cr.createdAt(r))
-	return err == nil && created.Before(begun.Add(-clockSlack)), err == nil
+	return err == nil && created.Before(begun.Add(-clockSlack))
 }
 
 // retell sends the same key once more for an answer that holds a secret. An API

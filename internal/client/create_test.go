@@ -22,11 +22,11 @@ type creator struct {
 
 var creators = map[string]creator{
 	"mailbox": {"create-mailbox", "list-mailboxes", "mailboxes", func(ctx context.Context, c *Client) (string, error) {
-		m, err := c.CreateMailbox(ctx, api.CreateMailboxBody{Domain: "example.com", LocalPart: "Jane", FirstName: "Jane", LastName: "Doe"})
+		m, _, err := c.CreateMailbox(ctx, api.CreateMailboxBody{Domain: "example.com", LocalPart: "Jane", FirstName: "Jane", LastName: "Doe"})
 		return idOr(m, err, mailboxKind.id)
 	}},
 	"forwarding": {"create-forwarding", "list-forwarding", "forwarding", func(ctx context.Context, c *Client) (string, error) {
-		f, err := c.CreateForwarding(ctx, api.CreateForwardingBody{TargetEmail: "a@B.example"})
+		f, _, err := c.CreateForwarding(ctx, api.CreateForwardingBody{TargetEmail: "a@B.example"})
 		return idOr(f, err, forwardingKind.id)
 	}},
 	"master password": {"create-master-password", "list-master-passwords", "credentials", func(ctx context.Context, c *Client) (string, error) {
@@ -35,7 +35,7 @@ var creators = map[string]creator{
 		return idOr(p, err, func(p *CreatedMasterPassword) string { return p.ID })
 	}},
 	"dns record": {"create-dns-record", "list-dns-records", "dns-records", func(ctx context.Context, c *Client) (string, error) {
-		r, err := c.CreateDNSRecord(ctx, api.CreateDNSRecordBody{Domain: "example.com", Name: "WWW.example.com.", Type: "A", Value: "192.0.2.1"})
+		r, _, err := c.CreateDNSRecord(ctx, api.CreateDNSRecordBody{Domain: "example.com", Name: "WWW.example.com.", Type: "A", Value: "192.0.2.1"})
 		return idOr(r, err, dnsRecordKind.id)
 	}},
 	"dedicated ip": {"claim-dedicated-ip", "list-dedicated-ips", "dedicated-ips", func(ctx context.Context, c *Client) (string, error) {

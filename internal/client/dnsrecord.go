@@ -49,9 +49,10 @@ func (c *Client) recordsLike(ctx context.Context, want api.CreateDNSRecordBody) 
 	})
 }
 
-// CreateDNSRecord creates a record. It can be Resumable.
-func (c *Client) CreateDNSRecord(ctx context.Context, body api.CreateDNSRecordBody, opts ...CreateOption) (*api.DNSRecord, error) {
-	r, err := createResumable(ctx, c, api.CreateDNSRecord, &api.CreateDNSRecordRequest{Body: body}, &creation[api.DNSRecord]{
+// CreateDNSRecord creates a record. resumed reports that an earlier, interrupted run has
+// created it.
+func (c *Client) CreateDNSRecord(ctx context.Context, body api.CreateDNSRecordBody) (r *api.DNSRecord, resumed bool, err error) {
+	cr := &creation[api.DNSRecord]{
 		object: body.Type + " " + body.Name + " of " + body.Domain,
 		id:     dnsRecordKind.id,
 		find: func(ctx context.Context) ([]api.DNSRecord, error) {
@@ -65,16 +66,12 @@ func (c *Client) CreateDNSRecord(ctx context.Context, body api.CreateDNSRecordBo
 		forget: c.dnsRecords.invalidate,
 		may:    "the record may have been created",
 		check:  "Check the domain's DNS records before trying again.",
-	}, resumptionOf(opts),
-		func(ctx context.Context, r *api.DNSRecord) (*api.DNSRecord, error) { return c.GetDNSRecord(ctx, r.ID) },
-		func(a, b *api.DNSRecord) bool {
-			return a.Value == b.Value && a.TTL == b.TTL && value(a.Priority) == value(b.Priority)
-		})
-	if err != nil {
-		return nil, err
+	}
+	if r, err = create(ctx, c, api.CreateDNSRecord, &api.CreateDNSRecordRequest{Body: body}, cr); err != nil {
+		return nil, false, err
 	}
 	c.dnsRecords.upsert(*r)
-	return r, nil
+	return r, cr.resumed, nil
 }
 
 // UpdateDNSRecord changes what body names of a record.

@@ -49,8 +49,10 @@
 //     follows only while the looks show no more objects than before, so that at
 //     most one duplicate is made.
 //
-// A Resumable create derives its key from the request, so that a rerun takes over
-// what an interrupted run created (see there).
+// The API remembers a create of a mailbox, a forwarding rule or a DNS record whose
+// response did not reach the client, and returns the object to a later run that sends
+// the same request. A lookup therefore carries the Idempotency-Key of the create, so
+// that the API learns that this run knows of the object.
 //
 // # Outages
 //

@@ -2,7 +2,6 @@ package client
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,13 +43,13 @@ type exchange struct {
 	attempt   *attempt
 	requestID string // that the latest attempt was sent with
 
-	cause       error // why the latest attempt got no response
-	latest      verdict
-	lost        bool // the verdict of some attempt was lost
-	accepted    bool // the latest answer was a success, readable or not
-	replayed    bool // the latest answer was kept from an earlier attempt
-	undelivered bool // and the API says that it did not reach anybody then
-	status      int  // of the latest answer; 0: none came
+	cause    error // why the latest attempt got no response
+	latest   verdict
+	lost     bool // the verdict of some attempt was lost
+	accepted bool // the latest answer was a success, readable or not
+	replayed bool // the latest answer was kept from an earlier attempt
+	resumed  bool // the object of the latest answer is of an interrupted request
+	status   int  // of the latest answer; 0: none came
 }
 
 type exchangeKey struct{}
@@ -72,11 +71,6 @@ func hiding(secrets ...string) option {
 	return func(x *exchange) { x.secrets = append(x.secrets, secrets...) }
 }
 
-// keyed sets the Idempotency-Key; an empty one changes nothing.
-func keyed(key string) option {
-	return func(x *exchange) { x.key = cmp.Or(key, x.key) }
-}
-
 // begin prepares a call. req is a pointer to the request struct; the account
 // and, where the operation takes one, a new Idempotency-Key are set in it.
 func (c *Client) begin(s api.Spec, req any, opts ...option) (*exchange, error) {
@@ -86,7 +80,7 @@ func (c *Client) begin(s api.Spec, req any, opts ...option) (*exchange, error) {
 	}
 	setField(req, "AccountID", c.accountID)
 	if s.Keyed() {
-		x.key = cmp.Or(x.key, c.hooks.NewID())
+		x.key = c.hooks.NewID()
 		setField(req, "IdempotencyKey", x.key)
 		x.secrets = append(x.secrets, x.key)
 	}
@@ -103,7 +97,7 @@ func (c *Client) begin(s api.Spec, req any, opts ...option) (*exchange, error) {
 // do sends the request, as often as is safe, and returns a successful response.
 // Its error is an *Error.
 func (x *exchange) do(ctx context.Context) (*http.Response, error) {
-	x.accepted, x.replayed, x.undelivered, x.status = false, false, false, 0
+	x.accepted, x.replayed, x.resumed, x.status = false, false, false, 0
 	if err := x.c.outage.check(x.c.hooks.Now()); err != nil && !insists(ctx) {
 		x.attempt = &attempt{refused: true}
 		return nil, x.failed(err)
@@ -117,6 +111,10 @@ func (x *exchange) do(ctx context.Context) (*http.Response, error) {
 		return nil, x.failed(errors.New("the request's URL is malformed"))
 	}
 	req.Header = x.request.header.Clone()
+	if key, ok := ctx.Value(outcomeKey{}).(string); ok && x.key == "" {
+		req.Header.Set(api.IdempotencyLookupHeader, key)
+		x.secrets = append(x.secrets, key)
+	}
 	resp, err := x.c.http.Do(req)
 	if err != nil {
 		return nil, x.failed(err)
@@ -133,12 +131,12 @@ func (x *exchange) do(ctx context.Context) (*http.Response, error) {
 // noteReplay notes that an answer was kept from an earlier attempt. That an API
 // sends the header proves that it honours the Idempotency-Key.
 func (x *exchange) noteReplay(resp *http.Response) {
+	x.resumed = resp.Header.Get(api.IdempotencyResumedHeader) == "true"
 	if !x.spec.Keyed() || len(resp.Header.Values(api.IdempotencyReplayedHeader)) == 0 {
 		return
 	}
 	x.c.keys.prove()
 	x.replayed = resp.Header.Get(api.IdempotencyReplayedHeader) == "true"
-	x.undelivered = x.replayed && resp.Header.Get(api.IdempotencyDeliveredHeader) == "false"
 }
 
 // readAll returns the body of an answer, which wire has bounded.
@@ -192,6 +190,10 @@ func (e *givenUpError) Error() string {
 
 // Unwrap returns the cause.
 func (e *givenUpError) Unwrap() error { return e.cause }
+
+// outcomeKey has the Idempotency-Key of the create whose outcome the GET requests of a
+// context look up. The API learns from it that its response is not missed any more.
+type outcomeKey struct{}
 
 type insistKey struct{}
 

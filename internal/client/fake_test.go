@@ -13,7 +13,6 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -36,7 +35,6 @@ type fakeAPI struct {
 	faults   []*fault
 	kept     map[string]answer // by Idempotency-Key
 
-	delivered   map[string]bool // by Idempotency-Key
 	honoursKeys bool
 	unique      bool            // refuses a create whose natural key exists with 409
 	without     map[string]bool // operation ids that it lacks
@@ -47,9 +45,11 @@ type fakeAPI struct {
 	undated     bool              // its responses have no Date
 	refuses     map[string]answer // by operation id
 
-	stored map[string][]object // by collection
-	nextID int
-	onList func() // runs before a list is answered, without the lock
+	stored  map[string][]object // by collection
+	nextID  int
+	answers http.Header // on every response
+	onDrop  func()      // runs when a response is lost
+	onList  func()      // runs before a list is answered, without the lock
 }
 
 type request struct {
@@ -79,7 +79,7 @@ var errDropped = errors.New("connection reset by peer")
 func newFakeAPI() *fakeAPI {
 	return &fakeAPI{
 		clock: &fakeClock{now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)},
-		kept:  map[string]answer{}, delivered: map[string]bool{}, stored: map[string][]object{}, without: map[string]bool{}, lackStatus: 404,
+		kept:  map[string]answer{}, stored: map[string][]object{}, without: map[string]bool{}, lackStatus: 404,
 	}
 }
 
@@ -196,13 +196,16 @@ func (f *fakeAPI) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	a, header := f.do(spec, params, r, body)
 	if hit != nil && hit.dropAfter {
+		if f.onDrop != nil {
+			f.onDrop()
+		}
 		return nil, errDropped
 	}
-	f.delivered[r.Header.Get("Idempotency-Key")] = true
 	if hit != nil && hit.text != "" {
 		a.body = hit.text
 	}
 	resp := reply(r, a, header)
+	maps.Copy(resp.Header, f.answers)
 	if !f.undated {
 		resp.Header.Set("Date", f.clock.Now().UTC().Format(http.TimeFormat))
 	}
@@ -223,7 +226,7 @@ func (f *fakeAPI) hit(op string) *fault {
 func (f *fakeAPI) do(s api.Spec, params map[string]string, r *http.Request, body []byte) (answer, http.Header) {
 	key := r.Header.Get("Idempotency-Key")
 	if kept, ok := f.kept[key]; ok && f.honoursKeys {
-		return kept, http.Header{"Idempotency-Replayed": {"true"}, "Idempotency-Delivered": {strconv.FormatBool(f.delivered[key])}}
+		return kept, http.Header{"Idempotency-Replayed": {"true"}}
 	}
 	if s.ID == "" || f.without[s.ID] {
 		return problem(cmp.Or(f.lackStatus, 404), "not_found", "no such route"), nil

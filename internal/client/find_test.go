@@ -139,7 +139,7 @@ func TestDNSRecordLookComparesPriority(t *testing.T) {
 	f := newFakeAPI().fail(fault{op: "create-dns-record", dropBefore: true})
 	f.add("dns-records", object{"type": "MX", "name": "@", "value": "mx.example.com", "priority": 10})
 	prio := int64(20)
-	r, err := f.client(t).CreateDNSRecord(t.Context(), api.CreateDNSRecordBody{Domain: "example.com", Type: "MX", Name: "@", Value: "mx.example.com", Prio: &prio})
+	r, _, err := f.client(t).CreateDNSRecord(t.Context(), api.CreateDNSRecordBody{Domain: "example.com", Type: "MX", Name: "@", Value: "mx.example.com", Prio: &prio})
 	if err != nil || *r.Priority != 20 || f.count("create-dns-record") != 2 {
 		t.Errorf("%+v, %v after %v", r, err, f.sent())
 	}

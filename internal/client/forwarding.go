@@ -43,10 +43,11 @@ func (c *Client) forwardingTo(ctx context.Context, target string, scope Scope) (
 	})
 }
 
-// CreateForwarding creates a rule. It can be Resumable.
-func (c *Client) CreateForwarding(ctx context.Context, body api.CreateForwardingBody, opts ...CreateOption) (*api.Forwarding, error) {
+// CreateForwarding creates a rule. resumed reports that an earlier, interrupted run has
+// created it.
+func (c *Client) CreateForwarding(ctx context.Context, body api.CreateForwardingBody) (f *api.Forwarding, resumed bool, err error) {
 	scope := scopeFrom(body.Domain, body.WorkspaceID)
-	f, err := createResumable(ctx, c, api.CreateForwarding, &api.CreateForwardingRequest{Body: body}, &creation[api.Forwarding]{
+	cr := &creation[api.Forwarding]{
 		object:    "to " + body.TargetEmail + " of " + scope.String(),
 		id:        forwardingKind.id,
 		createdAt: func(f *api.Forwarding) string { return f.CreatedAt },
@@ -54,16 +55,12 @@ func (c *Client) CreateForwarding(ctx context.Context, body api.CreateForwarding
 			return c.forwardingTo(ctx, body.TargetEmail, scope)
 		},
 		forget: c.forwarding.invalidate,
-	}, resumptionOf(opts),
-		func(ctx context.Context, f *api.Forwarding) (*api.Forwarding, error) {
-			return c.GetForwarding(ctx, f.ID)
-		},
-		func(a, b *api.Forwarding) bool { return a.TargetEmail == b.TargetEmail })
-	if err != nil {
-		return nil, err
+	}
+	if f, err = create(ctx, c, api.CreateForwarding, &api.CreateForwardingRequest{Body: body}, cr); err != nil {
+		return nil, false, err
 	}
 	c.forwarding.upsert(*f)
-	return f, nil
+	return f, cr.resumed, nil
 }
 
 // UpdateForwarding changes a rule's target; the same target again sends a new

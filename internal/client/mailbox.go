@@ -49,9 +49,10 @@ func (c *Client) mailboxesAt(ctx context.Context, address, domain string) ([]api
 	return matching(list, func(m *api.Mailbox) bool { return foldAddress(m.PrimaryEmail) == address })
 }
 
-// CreateMailbox creates a mailbox. It can be Resumable.
-func (c *Client) CreateMailbox(ctx context.Context, body api.CreateMailboxBody, opts ...CreateOption) (*api.Mailbox, error) {
-	m, err := createResumable(ctx, c, api.CreateMailbox, &api.CreateMailboxRequest{Body: body}, &creation[api.Mailbox]{
+// CreateMailbox creates a mailbox. resumed reports that an earlier, interrupted run has
+// created it.
+func (c *Client) CreateMailbox(ctx context.Context, body api.CreateMailboxBody) (m *api.Mailbox, resumed bool, err error) {
+	cr := &creation[api.Mailbox]{
 		object:    body.LocalPart + "@" + body.Domain,
 		id:        mailboxKind.id,
 		createdAt: func(m *api.Mailbox) string { return m.CreatedAt },
@@ -61,14 +62,12 @@ func (c *Client) CreateMailbox(ctx context.Context, body api.CreateMailboxBody, 
 			return matching(list, func(m *api.Mailbox) bool { return inDomain(m, body.Domain) && len(want.of(m)) > 0 })
 		},
 		forget: c.mailboxes.invalidate,
-	}, resumptionOf(opts),
-		func(ctx context.Context, m *api.Mailbox) (*api.Mailbox, error) { return c.GetMailbox(ctx, m.ID) },
-		func(a, b *api.Mailbox) bool { return a.FirstName == b.FirstName && a.LastName == b.LastName })
-	if err != nil {
-		return nil, err
+	}
+	if m, err = create(ctx, c, api.CreateMailbox, &api.CreateMailboxRequest{Body: body}, cr); err != nil {
+		return nil, false, err
 	}
 	c.mailboxes.upsert(*m)
-	return m, nil
+	return m, cr.resumed, nil
 }
 
 // UpdateMailbox changes what body names of a mailbox.

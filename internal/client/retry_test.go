@@ -79,7 +79,7 @@ func TestKeyIsTheSameOnEachAttempt(t *testing.T) {
 	f := newFakeAPI().fail(fault{op: "create-mailbox", status: 429}, fault{op: "create-mailbox", status: 500})
 	c := f.client(t)
 	for range 2 {
-		if _, err := c.CreateMailbox(t.Context(), api.CreateMailboxBody{Domain: "example.com", LocalPart: "jane"}); err != nil {
+		if _, _, err := c.CreateMailbox(t.Context(), api.CreateMailboxBody{Domain: "example.com", LocalPart: "jane"}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -6,8 +6,6 @@ import "strings"
 // without failing a test. The list gets shorter; nothing is added to it that can
 // be mended at once.
 var openDefects = []struct{ finding, reason string }{
-	{"one object at two addresses: mailbox", "a service that is killed forgets which responses it has just delivered, and a later create resumes one"},
-	{"one object at two addresses: forwarding", "the same"},
 	{"one object at two addresses: dns_record", "published operations only: an identical record that another resource has is adopted"},
 	{".acquisition: was tftypes.String<", "core compares the plan with what another run, or a hand, made of the account since"},
 	{"one object at two addresses: domain", "a plan with -target adopts a domain that the state has at an address outside the target, which the provider does not see"},

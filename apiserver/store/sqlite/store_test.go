@@ -251,7 +251,9 @@ func TestUpgrade(t *testing.T) {
 	if err := s.Update(t.Context(), func(tx store.Tx) error { return tx.CreateDedicatedIP(&claim) }); err != nil {
 		t.Error(err)
 	}
-	if err := s.Update(t.Context(), func(tx store.Tx) error { return errors.Join(tx.MarkDelivered([][]byte{{1}}), tx.Clear()) }); err != nil {
+	if err := s.Update(t.Context(), func(tx store.Tx) error {
+		return errors.Join(tx.MarkInterrupted([]byte{1}, []byte{2}, "id"), tx.Clear())
+	}); err != nil {
 		t.Errorf("the upgraded store: %v", err)
 	}
 	storetest.Fill(t, s)

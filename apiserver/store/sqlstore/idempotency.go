@@ -9,9 +9,9 @@ import (
 
 var idempotencyRecords = of(kind[store.IdempotencyRecord]{
 	table:   "idempotency_records",
-	columns: []string{"key_hash", "fingerprint", "response", "expires_at", "delivered"},
+	columns: []string{"key_hash", "fingerprint", "response", "expires_at", "interrupted_request", "interrupted_id"},
 	fields: func(r *store.IdempotencyRecord) []any {
-		return []any{&r.KeyHash, &r.Fingerprint, &r.Response, micros{&r.ExpiresAt}, &r.Delivered}
+		return []any{&r.KeyHash, &r.Fingerprint, &r.Response, micros{&r.ExpiresAt}, &r.InterruptedRequest, &r.InterruptedID}
 	},
 })
 
@@ -22,13 +22,20 @@ func (r *reader) IdempotencyRecord(keyHash []byte, now time.Time) (store.Idempot
 		and(`t.expires_at > ?`, micros{&now}))
 }
 
+// InterruptedCreate implements store.IdempotencyReader.
+func (r *reader) InterruptedCreate(request []byte, now time.Time) (store.IdempotencyRecord, error) {
+	return one(r, idempotencyRecords, r.anywhere().
+		and(`t.interrupted_request = ?`, request).
+		and(`t.expires_at > ?`, micros{&now}))
+}
+
 // PutIdempotencyRecord implements store.IdempotencyWriter. It relies on
 // the transaction having looked for a record that has not expired.
 func (t *tx) PutIdempotencyRecord(r store.IdempotencyRecord) error {
-	_, err := t.exec(`INSERT INTO idempotency_records (key_hash, fingerprint, response, expires_at, delivered)
-		VALUES ($1, $2, $3, $4, $5) ON CONFLICT (key_hash) DO UPDATE
+	_, err := t.exec(`INSERT INTO idempotency_records (key_hash, fingerprint, response, expires_at, interrupted_request, interrupted_id)
+		VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (key_hash) DO UPDATE
 		SET fingerprint = excluded.fingerprint, response = excluded.response, expires_at = excluded.expires_at,
-			delivered = excluded.delivered`,
+			interrupted_request = excluded.interrupted_request, interrupted_id = excluded.interrupted_id`,
 		idempotencyRecords.fields(&r)...)
 	if err != nil {
 		return fmt.Errorf("store an idempotency record: %w", err)
@@ -36,13 +43,10 @@ func (t *tx) PutIdempotencyRecord(r store.IdempotencyRecord) error {
 	return nil
 }
 
-// MarkDelivered implements store.IdempotencyWriter.
-func (t *tx) MarkDelivered(keyHashes [][]byte) error {
-	delivered := true
-	for _, hash := range keyHashes {
-		if _, err := t.exec(`UPDATE idempotency_records SET delivered = $1 WHERE key_hash = $2`, &delivered, hash); err != nil {
-			return fmt.Errorf("mark a response as delivered: %w", err)
-		}
+// MarkInterrupted implements store.IdempotencyWriter.
+func (t *tx) MarkInterrupted(keyHash, request []byte, id string) error {
+	if _, err := t.exec(`UPDATE idempotency_records SET interrupted_request = $1, interrupted_id = $2 WHERE key_hash = $3`, request, id, keyHash); err != nil {
+		return fmt.Errorf("mark a create as interrupted: %w", err)
 	}
 	return nil
 }

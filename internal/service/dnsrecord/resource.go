@@ -80,11 +80,10 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 		service.AddError(&resp.Diagnostics, err, fmt.Sprintf("Can't look up the domain of the %s", plan), nil)
 		return
 	}
-	var resumed bool
-	created, err := c.CreateDNSRecord(ctx, api.CreateDNSRecordBody{
+	created, resumed, err := c.CreateDNSRecord(ctx, api.CreateDNSRecordBody{
 		Domain: plan.Domain.ValueString(), Name: plan.Name.ValueString(), Type: plan.Type.ValueString(),
 		Value: plan.Value.ValueString(), TTL: plan.TTL.ValueInt64Pointer(), Prio: plan.Priority.ValueInt64Pointer(),
-	}, client.Resumable(&resumed))
+	})
 	if err == nil && created.IsSystemManaged {
 		// What a look after a lost answer took for ours.
 		err = errSystemManaged

@@ -44,10 +44,9 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	var resumed bool
-	created, err := c.CreateForwarding(ctx, api.CreateForwardingBody{
+	created, resumed, err := c.CreateForwarding(ctx, api.CreateForwardingBody{
 		TargetEmail: plan.TargetEmail.ValueString(), Domain: plan.Domain.ValueStringPointer(), WorkspaceID: plan.WorkspaceID.ValueStringPointer(),
-	}, client.Resumable(&resumed))
+	})
 	if err != nil {
 		addCreateError(ctx, c, &resp.Diagnostics, err, plan)
 		return

@@ -61,11 +61,10 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	var resumed bool
-	created, err := c.CreateMailbox(ctx, api.CreateMailboxBody{
+	created, resumed, err := c.CreateMailbox(ctx, api.CreateMailboxBody{
 		Domain: plan.Domain.ValueString(), LocalPart: plan.LocalPart.ValueString(),
 		FirstName: plan.FirstName.ValueString(), LastName: plan.LastName.ValueString(),
-	}, client.Resumable(&resumed))
+	})
 	if err != nil {
 		addCreateError(ctx, c, &resp.Diagnostics, err, plan)
 		return
