@@ -5,6 +5,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 func getAccount(c *call, _ *api.GetAccountRequest) (*api.Account, error) {
@@ -24,7 +25,7 @@ func createWorkspace(c *call, in *api.CreateWorkspaceRequest) (*api.Workspace, e
 		err := tx.CreateWorkspace(&w)
 		if exists, ok := errors.AsType[*store.ExistsError](err); ok {
 			return nil, api.Conflict("the account has a workspace named %q already%s", w.Name,
-				c.naming(tx, api.CapWorkspaceView, store.Scope{Type: api.ScopeWorkspace, ID: exists.ID}, ", with the id ", exists.ID))
+				c.naming(tx, vocab.CapWorkspaceView, store.Scope{Type: vocab.ScopeWorkspace, ID: exists.ID}, ", with the id ", exists.ID))
 		}
 		return new(workspace(w)), err
 	})

@@ -12,6 +12,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // audited is a harness whose audit log can be read.
@@ -93,7 +94,7 @@ func TestEveryOperationIsLogged(t *testing.T) {
 			}
 			e := got[0]
 			if e.Operation != spec.ID || !names[spec.ID] || e.AccountID != accountID || len(e.Changes) == 0 ||
-				e.Subject.Type != api.SubjectUser || e.Subject.ID == "" || e.CreatedAt.Sub(a.clock.Now()).Abs().Seconds() > 1 {
+				e.Subject.Type != vocab.SubjectUser || e.Subject.ID == "" || e.CreatedAt.Sub(a.clock.Now()).Abs().Seconds() > 1 {
 				t.Errorf("the entry is %+v", e)
 			}
 			for _, c := range e.Changes {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 func listAuthorizations(c *call, in *api.ListAuthorizationsRequest) (*[]api.Authorization, error) {
@@ -26,7 +27,7 @@ func listAuthorizations(c *call, in *api.ListAuthorizationsRequest) (*[]api.Auth
 
 func grantAuthorization(c *call, in *api.GrantAuthorizationRequest) (*api.Authorization, error) {
 	b := in.Body
-	if b.SubjectType == api.SubjectServiceAccount {
+	if b.SubjectType == vocab.SubjectServiceAccount {
 		b.SubjectID = canonicalID(b.SubjectID)
 	}
 	g := store.Authorization{
@@ -55,7 +56,7 @@ func grantAuthorization(c *call, in *api.GrantAuthorizationRequest) (*api.Author
 // checkGrant checks that the service account and the resource of a grant exist.
 func (c *call) checkGrant(r store.Reader, g store.Authorization) error {
 	var problems []*api.Problem
-	if g.SubjectType == api.SubjectServiceAccount {
+	if g.SubjectType == vocab.SubjectServiceAccount {
 		switch _, err := r.ServiceAccount(g.AccountID, g.SubjectID); {
 		case errors.Is(err, store.ErrNotFound):
 			problems = append(problems, api.Invalid("the account has no service account %.255q", g.SubjectID).InBody("subject_id"))
@@ -65,9 +66,9 @@ func (c *call) checkGrant(r store.Reader, g store.Authorization) error {
 	}
 	var err error
 	switch g.ResourceType {
-	case api.ResourceWorkspace:
+	case vocab.ResourceWorkspace:
 		_, err = r.Workspace(g.AccountID, g.ResourceID)
-	case api.ResourceDomain:
+	case vocab.ResourceDomain:
 		_, err = r.Domain(g.AccountID, g.ResourceID)
 	}
 	if errors.Is(err, store.ErrNotFound) {
@@ -88,7 +89,7 @@ func (c *call) refuseSameGrant(r store.Reader, g store.Authorization) error {
 	for _, have := range granted {
 		if have.ResourceType == g.ResourceType && have.ResourceID == g.ResourceID {
 			return api.Conflict("the %s %s has this grant already%s", g.SubjectType, g.SubjectID,
-				c.naming(r, api.CapAuthorizationView, store.Scope{Type: api.ScopeAccount, ID: g.AccountID}, ": ", have.ID))
+				c.naming(r, vocab.CapAuthorizationView, store.Scope{Type: vocab.ScopeAccount, ID: g.AccountID}, ": ", have.ID))
 		}
 	}
 	return err
@@ -101,7 +102,7 @@ func revokeAuthorization(c *call, in *api.AuthorizationRequest) (*api.NoContent,
 			return nil, statusOf(err, "authorization_id", "authorization")
 		}
 		// Who may not make an owner may not remove one.
-		if g.GrantKind != api.GrantCapability && !c.caller.mayGrant(g) {
+		if g.GrantKind != vocab.GrantCapability && !c.caller.mayGrant(g) {
 			return nil, api.NewError(http.StatusForbidden, api.TypePermissionDenied, "the credential can't revoke %s, which it does not have itself", g.GrantKind).At("header", "Authorization")
 		}
 		if !g.RevokedAt.IsZero() {
@@ -110,7 +111,7 @@ func revokeAuthorization(c *call, in *api.AuthorizationRequest) (*api.NoContent,
 		if err := tx.RevokeAuthorization(c.caller.accountID, g.ID, c.at); err != nil {
 			return nil, err
 		}
-		if g.GrantKind == api.GrantCapability {
+		if g.GrantKind == vocab.GrantCapability {
 			return &api.NoContent{}, nil
 		}
 		return &api.NoContent{}, c.requireOwner(tx, fmt.Sprintf("%s of the %s %s (%s)", g.GrantKind, g.SubjectType, g.SubjectID, g.ID))

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 func TestAuthorizations(t *testing.T) {
@@ -61,7 +61,7 @@ func TestGrantsNameWhatExists(t *testing.T) {
 // Whoever may not make an owner may not unmake one.
 func TestRevokingAnOwner(t *testing.T) {
 	h := newHarness(t)
-	c := h.limited(t, grant{capability: api.CapAuthorizationManage})
+	c := h.limited(t, grant{capability: vocab.CapAuthorizationManage})
 	user := obj{"subject_type": "user", "subject_id": "u"}
 	owner := h.post("/auth/authorizations", with(user, "grant_kind", "account_owner")).want(201).str("id")
 	capability := h.post("/auth/authorizations", with(user, "grant_kind", "capability", "capability_key", "mailbox.view")).want(201).str("id")
@@ -100,9 +100,9 @@ func TestGrantToServiceAccountInAnotherForm(t *testing.T) {
 func TestGrantsAreBounded(t *testing.T) {
 	h := newHarness(t)
 	domain, other := h.domain("example.com"), h.domain("example.net")
-	manage := grant{capability: api.CapAuthorizationManage}
-	full := h.limited(t, manage, grant{capability: api.CapMailboxView})
-	narrow := h.limited(t, manage, grant{api.CapMailboxView, "domain", domain})
+	manage := grant{capability: vocab.CapAuthorizationManage}
+	full := h.limited(t, manage, grant{capability: vocab.CapMailboxView})
+	narrow := h.limited(t, manage, grant{vocab.CapMailboxView, "domain", domain})
 	body := obj{"grant_kind": "capability", "subject_type": "user", "subject_id": "u", "capability_key": "mailbox.view"}
 	here, there := with(body, "resource_type", "domain", "resource_id", domain), with(body, "resource_type", "domain", "resource_id", other)
 	owner, admin := obj{"grant_kind": "account_owner", "subject_type": "user", "subject_id": "u"}, obj{"grant_kind": "super_admin", "subject_type": "user", "subject_id": "u"}

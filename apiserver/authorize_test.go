@@ -15,6 +15,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // interruptedStore calls a function between a request's authentication and its
@@ -175,8 +176,8 @@ func TestGrantNarrowedWhileTheBodyTravels(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
 	e := newEstate(h)
-	const create, view = api.CapMailboxCreate, api.CapMailboxView
-	manage := api.CapAuthorizationManage
+	const create, view = vocab.CapMailboxCreate, vocab.CapMailboxView
+	manage := vocab.CapAuthorizationManage
 	for _, tt := range []struct {
 		name, path string
 		body       obj
@@ -188,7 +189,7 @@ func TestGrantNarrowedWhileTheBodyTravels(t *testing.T) {
 		{"create", "/mailboxes", obj{"domain": "hidden.com", "local_part": "new", "first_name": "f", "last_name": "l"},
 			[]grant{{capability: create}}, grant{create, "domain", e.domain[0]}, 422, "body.domain value_error"},
 		{"export", "/mailboxes/export", obj{"domain": "hidden.com"},
-			[]grant{{capability: api.CapMailboxExport}}, grant{api.CapMailboxExport, "workspace", e.workspace[0]}, 422, "body.domain value_error"},
+			[]grant{{capability: vocab.CapMailboxExport}}, grant{vocab.CapMailboxExport, "workspace", e.workspace[0]}, 422, "body.domain value_error"},
 		{"grant", "/auth/authorizations", obj{"grant_kind": "capability", "subject_type": "user", "subject_id": "u", "capability_key": view},
 			[]grant{{capability: manage}, {capability: view}}, grant{view, "domain", e.domain[0]}, 403, "header.Authorization permission_denied"},
 	} {
@@ -208,7 +209,7 @@ func TestGrantNarrowedWhileTheBodyTravels(t *testing.T) {
 func TestHeirOfFewerGrants(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
-	c := h.limited(t, grant{capability: api.CapServiceAccountCreate}, grant{capability: api.CapMailboxView})
+	c := h.limited(t, grant{capability: vocab.CapServiceAccountCreate}, grant{capability: vocab.CapMailboxView})
 	view := h.get("/auth/authorizations?capability_key=mailbox.view").want(200).str("0.id")
 	heir := c.sendSlowly("/auth/service-accounts", obj{"name": "heir"}, func() { h.delete("/auth/authorizations/" + view).want(204) }).want(201)
 	h.get("/auth/authorizations?subject_id="+heir.str("id")).want(200).is("0.capability_key", "service_account.create", "1", nil)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // The outcomes of a billing operation.
@@ -18,8 +19,8 @@ const (
 // accountStatus is the account's status at a time: a pending cancellation takes
 // effect by itself.
 func accountStatus(a store.Account, now time.Time) string {
-	if a.Status == api.AccountPendingCancellation && !now.Before(a.CancelsAt) {
-		return api.AccountCancelled
+	if a.Status == vocab.AccountPendingCancellation && !now.Before(a.CancelsAt) {
+		return vocab.AccountCancelled
 	}
 	return a.Status
 }
@@ -36,7 +37,7 @@ func plan(a store.Account, now time.Time) string {
 // cancelledBefore reports whether the account's cancellation takes effect at or
 // before a time. One that is cancelled without a time always was.
 func cancelledBefore(a store.Account, at time.Time) bool {
-	return a.Status != api.AccountActive && !at.Before(a.CancelsAt)
+	return a.Status != vocab.AccountActive && !at.Before(a.CancelsAt)
 }
 
 // periodEnd is the end of the billing period that a time lies in: periods are
@@ -56,9 +57,9 @@ func cancelPlan(c *call, in *api.CancelPlanRequest) (*api.BillingResult, error) 
 			a.PlanID, a.NextPlanID, a.PlanChangesAt = current, "", time.Time{}
 		}
 		if in.Body.Immediately() {
-			status, a.Status, a.CancelsAt = billingDone, api.AccountCancelled, c.at
-		} else if a.Status == api.AccountActive {
-			a.Status, a.CancelsAt = api.AccountPendingCancellation, periodEnd(c.at)
+			status, a.Status, a.CancelsAt = billingDone, vocab.AccountCancelled, c.at
+		} else if a.Status == vocab.AccountActive {
+			a.Status, a.CancelsAt = vocab.AccountPendingCancellation, periodEnd(c.at)
 		}
 		a.UpdatedAt = c.at
 		return &api.BillingResult{
@@ -87,7 +88,7 @@ func changePlan(c *call, in *api.ChangePlanRequest) (*api.BillingResult, error) 
 		current := plan(a, c.at)
 		target := value(in.Body.PlanID)
 		if target == "" {
-			plans := api.Plans()
+			plans := vocab.Plans()
 			target = plans[(slices.Index(plans, current)+1)%len(plans)]
 		}
 		out := &api.BillingResult{

@@ -10,6 +10,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 func ownerID(accountID string) string { return api.DerivedID(accountID, "user:owner") }
@@ -18,7 +19,7 @@ func ownerID(accountID string) string { return api.DerivedID(accountID, "user:ow
 func ownerGrantID(accountID string) string { return api.DerivedID(accountID, "authorization:owner") }
 
 func ownerSubject(accountID string) store.Subject {
-	return store.Subject{Type: api.SubjectUser, ID: ownerID(accountID)}
+	return store.Subject{Type: vocab.SubjectUser, ID: ownerID(accountID)}
 }
 
 // defaultWorkspace is the name of the workspace that every account is born with.
@@ -36,7 +37,7 @@ func defaultOptions(accountID string) []store.DedicatedIPOption {
 	}
 	for i, network := range []string{"198.51.100", "203.0.113"} {
 		o := &options[i]
-		o.AccountID, o.Type = accountID, api.DedicatedIPType
+		o.AccountID, o.Type = accountID, vocab.DedicatedIPType
 		for n := range addressesPerOption {
 			o.Addresses = append(o.Addresses, fmt.Sprintf("%s.%d", network, n+1))
 		}
@@ -164,11 +165,11 @@ func refuseInUse(r store.Reader, accountID string, now time.Time) error {
 			if !a.RevokedAt.IsZero() || !a.ExpiresAt.IsZero() && !now.Before(a.ExpiresAt) {
 				continue
 			}
-			grants, err := r.GrantsOf(accountID, []store.Subject{{Type: api.SubjectServiceAccount, ID: a.ID}})
+			grants, err := r.GrantsOf(accountID, []store.Subject{{Type: vocab.SubjectServiceAccount, ID: a.ID}})
 			if err != nil {
 				return err
 			}
-			if slices.ContainsFunc(grants, func(g store.Authorization) bool { return g.GrantKind != api.GrantCapability }) {
+			if slices.ContainsFunc(grants, func(g store.Authorization) bool { return g.GrantKind != vocab.GrantCapability }) {
 				return &AccountInUseError{AccountID: accountID}
 			}
 		}
@@ -181,7 +182,7 @@ func refuseInUse(r store.Reader, accountID string, now time.Time) error {
 func notAnID(id string) error { return fmt.Errorf("the account id %.64q is not a UUID", id) }
 
 func newAccount(id string, at time.Time) store.Account {
-	return store.Account{ID: id, Status: api.AccountActive, PlanID: api.PlanSMTPPerMailbox, CreatedAt: at}
+	return store.Account{ID: id, Status: vocab.AccountActive, PlanID: vocab.PlanSMTPPerMailbox, CreatedAt: at}
 }
 
 // createAccount makes an account with all that it is born with, and with what it
@@ -195,7 +196,7 @@ func createAccount(tx store.Tx, a store.Account, options []store.DedicatedIPOpti
 	}
 	owner := ownerSubject(a.ID)
 	if err := tx.CreateAuthorization(&store.Authorization{
-		ID: ownerGrantID(a.ID), AccountID: a.ID, GrantKind: api.GrantAccountOwner,
+		ID: ownerGrantID(a.ID), AccountID: a.ID, GrantKind: vocab.GrantAccountOwner,
 		SubjectType: owner.Type, SubjectID: owner.ID, CreatedAt: a.CreatedAt,
 	}); err != nil {
 		return err
@@ -226,8 +227,8 @@ func (o ownerToken) create(tx store.Tx, accountID string, at time.Time) error {
 		return err
 	}
 	return tx.CreateAuthorization(&store.Authorization{
-		ID: o.grantID, AccountID: accountID, GrantKind: api.GrantAccountOwner,
-		SubjectType: api.SubjectServiceAccount, SubjectID: o.id, CreatedAt: at,
+		ID: o.grantID, AccountID: accountID, GrantKind: vocab.GrantAccountOwner,
+		SubjectType: vocab.SubjectServiceAccount, SubjectID: o.id, CreatedAt: at,
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // caller is the sender of a request. authorize fills the grants and the account's
@@ -44,7 +45,7 @@ func callerFrom(ctx context.Context) caller {
 }
 
 // isServiceAccount reports whether the credential is a service account's token.
-func (c caller) isServiceAccount() bool { return c.subjects[0].Type == api.SubjectServiceAccount }
+func (c caller) isServiceAccount() bool { return c.subjects[0].Type == vocab.SubjectServiceAccount }
 
 // credential identifies the caller's credential for limits.
 func (c caller) credential() string { return c.subjects[0].Type + " " + c.subjects[0].ID }
@@ -105,7 +106,7 @@ func (s *Service) authorize(r store.Reader, who caller, spec api.Spec) (caller, 
 	if err != nil {
 		return caller{}, fmt.Errorf("account of an accepted credential: %w", err)
 	}
-	who.cancelled = accountStatus(account, now) == api.AccountCancelled
+	who.cancelled = accountStatus(account, now) == vocab.AccountCancelled
 	return who, who.mayUse(spec)
 }
 
@@ -129,10 +130,10 @@ func (c caller) mayChange(spec api.Spec) error {
 // others: nobody grants more than they have.
 func (c caller) mayGrant(g store.Authorization) bool {
 	for _, own := range c.grants {
-		if own.GrantKind == api.GrantSuperAdmin || own.GrantKind == api.GrantAccountOwner && g.GrantKind != api.GrantSuperAdmin {
+		if own.GrantKind == vocab.GrantSuperAdmin || own.GrantKind == vocab.GrantAccountOwner && g.GrantKind != vocab.GrantSuperAdmin {
 			return true
 		}
-		if own.GrantKind != api.GrantCapability || g.GrantKind != api.GrantCapability || own.CapabilityKey != g.CapabilityKey {
+		if own.GrantKind != vocab.GrantCapability || g.GrantKind != vocab.GrantCapability || own.CapabilityKey != g.CapabilityKey {
 			continue
 		}
 		if own.ResourceType == "" || own.ResourceType == g.ResourceType && own.ResourceID == g.ResourceID {
@@ -143,9 +144,9 @@ func (c caller) mayGrant(g store.Authorization) bool {
 }
 
 // has reports whether some grant names the capability.
-func (c caller) has(capability api.Capability, narrowedToo bool) bool {
+func (c caller) has(capability vocab.Capability, narrowedToo bool) bool {
 	for _, g := range c.grants {
-		if g.GrantKind != api.GrantCapability ||
+		if g.GrantKind != vocab.GrantCapability ||
 			g.CapabilityKey == string(capability) && (narrowedToo || g.ResourceType == "") {
 			return true
 		}
@@ -155,10 +156,10 @@ func (c caller) has(capability api.Capability, narrowedToo bool) bool {
 
 // within returns the part of the account that a caller may see with a capability.
 // For them nothing else exists.
-func (c caller) within(capability api.Capability) store.Within {
+func (c caller) within(capability vocab.Capability) store.Within {
 	w := store.Within{Restricted: true}
 	for _, g := range c.grants {
-		if g.GrantKind != api.GrantCapability {
+		if g.GrantKind != vocab.GrantCapability {
 			return store.Within{}
 		}
 		if g.CapabilityKey != string(capability) {
@@ -167,9 +168,9 @@ func (c caller) within(capability api.Capability) store.Within {
 		switch g.ResourceType {
 		case "":
 			return store.Within{}
-		case api.ResourceWorkspace:
+		case vocab.ResourceWorkspace:
 			w.Workspaces = append(w.Workspaces, g.ResourceID)
-		case api.ResourceDomain:
+		case vocab.ResourceDomain:
 			w.Domains = append(w.Domains, g.ResourceID)
 		}
 	}

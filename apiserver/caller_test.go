@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 func TestCapabilitiesAreAskedFor(t *testing.T) {
@@ -171,11 +172,11 @@ func (e estate) checkExport(c *client) {
 func TestGrantsAddUp(t *testing.T) {
 	h := newHarness(t)
 	e := newEstate(h)
-	const view = api.CapMailboxView
+	const view = vocab.CapMailboxView
 	h.limited(t, grant{view, "domain", e.domain[0]}, grant{view, "workspace", e.workspace[1]}).get("/mailboxes").want(200).is("total", 2)
 	h.limited(t, grant{view, "domain", e.domain[0]}, grant{capability: view}).get("/mailboxes").want(200).is("total", 2)
 	// One of another capability does not.
-	c := h.limited(t, grant{view, "domain", e.domain[0]}, grant{capability: api.CapMailboxDelete})
+	c := h.limited(t, grant{view, "domain", e.domain[0]}, grant{capability: vocab.CapMailboxDelete})
 	c.get("/mailboxes").want(200).is("total", 1)
 	c.delete("/mailboxes/" + e.mailbox[1]).want(204)
 }
@@ -183,7 +184,7 @@ func TestGrantsAddUp(t *testing.T) {
 // A grant is followed as it is, not as it was.
 func TestRevokedGrant(t *testing.T) {
 	h := newHarness(t)
-	c := h.limited(t, grant{capability: api.CapMailboxView})
+	c := h.limited(t, grant{capability: vocab.CapMailboxView})
 	c.get("/mailboxes").want(200)
 	id := h.get("/auth/authorizations?capability_key=mailbox.view").want(200).str("0.id")
 	h.delete("/auth/authorizations/" + id).want(204)
@@ -196,16 +197,16 @@ func TestConflictsNameWhatTheCallerMaySee(t *testing.T) {
 	domain := h.domain("example.com")
 	www := idOf(h.record("example.com", "www", "A", "192.0.2.1").want(201), "id")
 	for _, tt := range []struct {
-		create, view api.Capability
+		create, view vocab.Capability
 		path, id     string
 		body         obj
 	}{
-		{api.CapMailboxCreate, api.CapMailboxView, "/mailboxes", h.mailbox("example.com", "jane"), obj{"domain": "example.com", "local_part": "jane", "first_name": "J", "last_name": "D"}},
-		{api.CapForwardingManage, api.CapForwardingView, "/forwarding", h.forwarding("x@example.net", obj{"domain": domain}), obj{"domain": domain, "target_email": "x@example.net"}},
-		{api.CapCredentialManage, api.CapCredentialView, "/credentials", h.password("p", nil), obj{"name": "p", "generate": true}},
-		{api.CapWorkspaceManage, api.CapWorkspaceView, "/workspaces", h.workspace("w"), obj{"name": "w"}},
-		{api.CapDNSRecordCreate, api.CapDNSRecordView, "/dns-records", www, obj{"domain": "example.com", "name": "www", "type": "A", "value": "192.0.2.1"}},
-		{api.CapDNSRecordCreate, api.CapDNSRecordView, "/dns-records", www, obj{"domain": "example.com", "name": "www", "type": "CNAME", "value": "a.example.net"}},
+		{vocab.CapMailboxCreate, vocab.CapMailboxView, "/mailboxes", h.mailbox("example.com", "jane"), obj{"domain": "example.com", "local_part": "jane", "first_name": "J", "last_name": "D"}},
+		{vocab.CapForwardingManage, vocab.CapForwardingView, "/forwarding", h.forwarding("x@example.net", obj{"domain": domain}), obj{"domain": domain, "target_email": "x@example.net"}},
+		{vocab.CapCredentialManage, vocab.CapCredentialView, "/credentials", h.password("p", nil), obj{"name": "p", "generate": true}},
+		{vocab.CapWorkspaceManage, vocab.CapWorkspaceView, "/workspaces", h.workspace("w"), obj{"name": "w"}},
+		{vocab.CapDNSRecordCreate, vocab.CapDNSRecordView, "/dns-records", www, obj{"domain": "example.com", "name": "www", "type": "A", "value": "192.0.2.1"}},
+		{vocab.CapDNSRecordCreate, vocab.CapDNSRecordView, "/dns-records", www, obj{"domain": "example.com", "name": "www", "type": "CNAME", "value": "a.example.net"}},
 	} {
 		create := grant{capability: tt.create}
 		blind := h.limited(t, create).post(tt.path, tt.body).refused(409, "body conflict")

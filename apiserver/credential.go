@@ -16,6 +16,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 const (
@@ -173,7 +174,7 @@ func (s *Service) callerOfToken(ctx context.Context, presented string) (caller, 
 	s.lastUses.note(account, now)
 	return caller{
 		accountID: account.AccountID,
-		subjects:  []store.Subject{{Type: api.SubjectServiceAccount, ID: account.ID}},
+		subjects:  []store.Subject{{Type: vocab.SubjectServiceAccount, ID: account.ID}},
 		name:      account.Name,
 	}, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 func claimDedicatedIP(c *call, in *api.ClaimDedicatedIPRequest) (*api.DedicatedIP, error) {
@@ -22,7 +23,7 @@ func claimDedicatedIP(c *call, in *api.ClaimDedicatedIPRequest) (*api.DedicatedI
 		for _, address := range free(option) {
 			d := store.DedicatedIP{
 				ID: id, AccountID: c.caller.accountID, OptionID: option.ID, Name: option.Name + " " + address,
-				Type: api.DedicatedIPType, State: store.Provisioning{Status: api.DedicatedIPActive},
+				Type: vocab.DedicatedIPType, State: store.Provisioning{Status: vocab.DedicatedIPActive},
 				ASN: option.ASN, CountryCode: option.CountryCode, CreatedAt: c.at,
 				Addresses: []store.IPAddress{{IP: address, Healthy: new(true)}},
 			}

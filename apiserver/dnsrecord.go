@@ -12,6 +12,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // typeCNAME is the record type that excludes others at its name (RFC 1034,
@@ -74,7 +75,7 @@ func (c *call) checkBeside(r store.Reader, record store.DNSRecord, zone string) 
 		return err
 	}
 	return api.Conflict("the name %s of %s has the %s record%s; %s", record.Name, zone, other.Type,
-		c.naming(r, api.CapDNSRecordView, domainScope(record.DomainID), " ", strconv.FormatInt(other.ID, 10)), rule)
+		c.naming(r, vocab.CapDNSRecordView, domainScope(record.DomainID), " ", strconv.FormatInt(other.ID, 10)), rule)
 }
 
 // excluding returns a record with the same name beside which a record can't stand,
@@ -146,7 +147,7 @@ func (s *Service) newRecordID() int64 {
 func (c *call) recordConflict(r store.Reader, err error, record store.DNSRecord) error {
 	if exists, ok := errors.AsType[*store.ExistsError](err); ok {
 		return api.Conflict("an identical %s record at %s exists already%s", record.Type, record.Name,
-			c.naming(r, api.CapDNSRecordView, domainScope(record.DomainID), " with the id ", exists.ID))
+			c.naming(r, vocab.CapDNSRecordView, domainScope(record.DomainID), " with the id ", exists.ID))
 	}
 	return statusOf(err, "dns_record_id", "DNS record")
 }

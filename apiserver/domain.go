@@ -7,6 +7,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 func listDomains(c *call, in *api.ListDomainsRequest) (*api.Page[api.Domain], error) {
@@ -69,7 +70,7 @@ func updateDomain(c *call, in *api.UpdateDomainRequest) (*api.DomainSettings, er
 		} else if redirect.Sent {
 			d.RedirectURL = redirect.Value
 			if d.RedirectMode == "" {
-				d.RedirectMode = api.RedirectPermanent
+				d.RedirectMode = vocab.RedirectPermanent
 			}
 		}
 		if id := in.Body.WorkspaceID; id != nil {
@@ -158,7 +159,7 @@ func (c *call) purchaseOne(tx store.Tx, o purchase, workspaceID, batch string, r
 		result.DomainName = o.verdict.name
 		owned, err := c.findDomain(tx, o.verdict.name)
 		if err == nil {
-			if sees(c.caller.within(api.CapDomainView), owned.WorkspaceID, owned.ID) {
+			if sees(c.caller.within(vocab.CapDomainView), owned.WorkspaceID, owned.ID) {
 				result.ID = &owned.ID
 			}
 			return refuse(api.PurchaseAlreadyOwned, "the account owns this domain already")
@@ -198,7 +199,7 @@ func (c *call) domain(d store.Domain) api.Domain {
 	}
 	return api.Domain{
 		ID: d.ID, Name: d.Name, Status: d.State.At(c.at),
-		OutboundRoutingReady: d.OutboundRoutingReady && d.State.At(c.at) == api.DomainActive,
+		OutboundRoutingReady: d.OutboundRoutingReady && d.State.At(c.at) == vocab.DomainActive,
 		WorkspaceID:          d.WorkspaceID, AutoRenew: d.AutoRenew, DedicatedIPID: optional(d.DedicatedIPID),
 		InboundTenantID: optional(d.InboundTenant.ID), InboundTenantExternalID: optional(d.InboundTenant.ExternalID),
 		InboundTenantName: optional(d.InboundTenant.Name), InboundTenantType: optional(d.InboundTenant.Type),

@@ -6,6 +6,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 var subjectLimits = api.LimitsOf[api.GrantAuthorizationBody]("subject_id")
@@ -13,16 +14,16 @@ var subjectLimits = api.LimitsOf[api.GrantAuthorizationBody]("subject_id")
 func (p *accountPlanner) planGrant(at fixturePlace, f FixtureAuthorization) {
 	g := store.Authorization{
 		AccountID:   p.id,
-		GrantKind:   p.choice(at, "grant_kind", f.GrantKind, api.GrantCapability, api.GrantCapability, api.GrantAccountOwner, api.GrantSuperAdmin),
-		SubjectType: p.choice(at, "subject_type", f.SubjectType, api.SubjectUser, api.SubjectUser, api.SubjectGroup),
+		GrantKind:   p.choice(at, "grant_kind", f.GrantKind, vocab.GrantCapability, vocab.GrantCapability, vocab.GrantAccountOwner, vocab.GrantSuperAdmin),
+		SubjectType: p.choice(at, "subject_type", f.SubjectType, vocab.SubjectUser, vocab.SubjectUser, vocab.SubjectGroup),
 		SubjectID:   p.text(at, "subject_id", f.SubjectID, subjectLimits), CapabilityKey: f.CapabilityKey,
-		ResourceType: p.choice(at, "resource_type", f.ResourceType, "", api.ResourceWorkspace, api.ResourceDomain),
+		ResourceType: p.choice(at, "resource_type", f.ResourceType, "", vocab.ResourceWorkspace, vocab.ResourceDomain),
 	}
 	granted := g.GrantKind
 	switch {
-	case g.GrantKind == api.GrantCapability:
+	case g.GrantKind == vocab.GrantCapability:
 		granted = g.CapabilityKey
-		if !slices.Contains(api.Capabilities(), api.Capability(g.CapabilityKey)) {
+		if !slices.Contains(api.Capabilities(), vocab.Capability(g.CapabilityKey)) {
 			p.fail(at, "capability_key: no operation asks for %.80q", g.CapabilityKey)
 		}
 	case g.CapabilityKey != "" || g.ResourceType != "":
@@ -41,9 +42,9 @@ func (p *accountPlanner) resource(at fixturePlace, f FixtureAuthorization) strin
 	switch {
 	case (f.ResourceType == "") != (f.Resource == ""):
 		p.fail(at, "resource_type, resource: give both or none")
-	case f.ResourceType == api.ResourceWorkspace:
+	case f.ResourceType == vocab.ResourceWorkspace:
 		return p.refer(at, "resource", f.Resource, p.workspaceRefs)
-	case f.ResourceType == api.ResourceDomain:
+	case f.ResourceType == vocab.ResourceDomain:
 		ref := f.Resource
 		if name, err := domainname.Normalize(ref); err == nil {
 			ref = name

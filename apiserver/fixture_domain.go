@@ -10,6 +10,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/emailaddr"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // zeroTime stands in a plan for the time of loading.
@@ -35,12 +36,12 @@ func (p *accountPlanner) planDomain(at fixturePlace, f FixtureDomain) {
 	d := store.Domain{
 		ID: p.domainID(f, name), AccountID: p.id, Name: name, AutoRenew: f.AutoRenew,
 		OutboundRoutingReady: orDefault(f.OutboundRoutingReady, true),
-		State: store.Provisioning{Status: p.choice(at, "status", f.Status, api.DomainActive,
-			api.DomainPendingPayment, api.DomainPending, api.DomainActive, api.DomainFailed)},
+		State: store.Provisioning{Status: p.choice(at, "status", f.Status, vocab.DomainActive,
+			vocab.DomainPendingPayment, vocab.DomainPending, vocab.DomainActive, vocab.DomainFailed)},
 		PurchaseBatchID: p.batch(at, f.PurchaseBatchID),
 		WorkspaceID:     p.workspaceRefs[defaultWorkspace],
 	}
-	p.ready(at, f.ReadyAt, &d.State, api.DomainPending, api.DomainActive)
+	p.ready(at, f.ReadyAt, &d.State, vocab.DomainPending, vocab.DomainActive)
 	p.domainRefs[d.Name], p.domainRefs[d.ID] = d.ID, d.ID
 	if f.Workspace != "" {
 		d.WorkspaceID = p.refer(at, "workspace", f.Workspace, p.workspaceRefs)
@@ -102,8 +103,8 @@ func (p *accountPlanner) redirect(at fixturePlace, f FixtureDomain, d *store.Dom
 	if longest := *api.LimitsOf[api.UpdateDomainBody]("redirect_url").MaxLength; utf8.RuneCountInString(d.RedirectURL) > longest {
 		p.fail(at, "redirect_url: must have at most %d characters", longest)
 	}
-	d.RedirectMode = p.choice(at, "redirect_mode", f.RedirectMode, api.RedirectPermanent,
-		api.RedirectPermanent, api.RedirectTemporary, api.RedirectIframe)
+	d.RedirectMode = p.choice(at, "redirect_mode", f.RedirectMode, vocab.RedirectPermanent,
+		vocab.RedirectPermanent, vocab.RedirectTemporary, vocab.RedirectIframe)
 }
 
 func (p *accountPlanner) tenant(at fixturePlace, f *FixtureInboundTenant) store.InboundTenant {
@@ -125,11 +126,11 @@ func (p *accountPlanner) planMailbox(at fixturePlace, d store.Domain, f FixtureM
 	m := store.Mailbox{
 		AccountID: p.id, DomainID: d.ID, LocalPart: p.canonical(at, "local_part", f.LocalPart, emailaddr.ParseLocalPart),
 		FirstName: p.text(at, "first_name", f.FirstName, firstNameLimits), LastName: p.text(at, "last_name", f.LastName, lastNameLimits),
-		State: store.Provisioning{Status: p.choice(at, "status", f.Status, api.MailboxActive,
-			api.MailboxProvisioning, api.MailboxActive, api.MailboxPaused, api.MailboxDeleting)},
+		State: store.Provisioning{Status: p.choice(at, "status", f.Status, vocab.MailboxActive,
+			vocab.MailboxProvisioning, vocab.MailboxActive, vocab.MailboxPaused, vocab.MailboxDeleting)},
 		QuotaAllowed: orDefault(f.QuotaAllowed, mailboxQuota), QuotaUsed: f.QuotaUsed, DomainName: d.Name,
 	}
-	p.ready(at, f.ReadyAt, &m.State, api.MailboxProvisioning, api.MailboxActive)
+	p.ready(at, f.ReadyAt, &m.State, vocab.MailboxProvisioning, vocab.MailboxActive)
 	if m.QuotaAllowed < 0 || m.QuotaUsed < 0 {
 		p.fail(at, "quota_allowed, quota_used: must not be negative")
 	}
@@ -202,11 +203,11 @@ func (p *accountPlanner) planForwarding(at fixturePlace, scope store.Scope, rule
 // verification returns the state of a rule's verification.
 func (p *accountPlanner) verification(at fixturePlace, given string, internal bool) string {
 	if !internal {
-		return p.choice(at, "verification_state", given, api.VerificationVerified,
-			api.VerificationPending, api.VerificationVerified, api.VerificationExpired)
+		return p.choice(at, "verification_state", given, vocab.VerificationVerified,
+			vocab.VerificationPending, vocab.VerificationVerified, vocab.VerificationExpired)
 	}
-	if given != "" && given != api.VerificationInternal {
+	if given != "" && given != vocab.VerificationInternal {
 		p.fail(at, "verification_state: the target is an address of the account, so it is internal")
 	}
-	return api.VerificationInternal
+	return vocab.VerificationInternal
 }

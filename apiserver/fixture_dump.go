@@ -6,6 +6,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // DumpFixture returns what LoadFixture makes the same accounts of, with the
@@ -53,13 +54,13 @@ type accountDumper struct {
 
 func (d *accountDumper) dump(a store.Account) (FixtureAccount, error) {
 	out := FixtureAccount{ID: a.ID, PlanID: plan(a, d.at), DedicatedIPOptions: []FixtureDedicatedIPOption{}}
-	if status := accountStatus(a, d.at); status != api.AccountActive {
+	if status := accountStatus(a, d.at); status != vocab.AccountActive {
 		out.Status = status
 	}
-	if out.Status == api.AccountPendingCancellation {
+	if out.Status == vocab.AccountPendingCancellation {
 		out.CancelsAt = a.CancelsAt
 	}
-	if a.NextPlanID != "" && out.PlanID != a.NextPlanID && out.Status != api.AccountCancelled {
+	if a.NextPlanID != "" && out.PlanID != a.NextPlanID && out.Status != vocab.AccountCancelled {
 		out.NextPlanID, out.PlanChangesAt = a.NextPlanID, a.PlanChangesAt
 	}
 	for _, step := range []func(*FixtureAccount) error{
@@ -108,7 +109,7 @@ func (d *accountDumper) dumpIPs(out *FixtureAccount) error {
 	return every(func(s store.Slice) ([]store.DedicatedIP, int, error) {
 		return d.DedicatedIPs(d.id, store.DedicatedIPFilter{Now: d.at}, s)
 	}, func(ip store.DedicatedIP) {
-		f := FixtureDedicatedIP{ID: ip.ID, Name: ip.Name, Option: ip.OptionID, Status: unless(ip.State.At(d.at), api.DedicatedIPActive)}
+		f := FixtureDedicatedIP{ID: ip.ID, Name: ip.Name, Option: ip.OptionID, Status: unless(ip.State.At(d.at), vocab.DedicatedIPActive)}
 		for _, a := range ip.Addresses { // there is one
 			f.IP, f.FCrDNSConfirmed, f.RDNS = a.IP, a.FCrDNSConfirmed, a.RDNS
 			if a.Healthy != nil && !*a.Healthy {
@@ -128,7 +129,7 @@ func (d *accountDumper) dumpDomains(out *FixtureAccount) error {
 			ID: o.ID, Name: o.Name, Workspace: o.WorkspaceID, AutoRenew: o.AutoRenew, DedicatedIP: o.DedicatedIPID,
 			RedirectMode: o.RedirectMode, RedirectURL: o.RedirectURL, PurchaseBatchID: o.PurchaseBatchID,
 		}
-		f.Status, f.ReadyAt = d.state(o.State, api.DomainActive)
+		f.Status, f.ReadyAt = d.state(o.State, vocab.DomainActive)
 		if !o.OutboundRoutingReady {
 			f.OutboundRoutingReady = new(false)
 		}
@@ -164,7 +165,7 @@ func (d *accountDumper) dumpMailboxes(out *FixtureAccount) error {
 	return d.EachMailbox(d.id, store.MailboxFilter{Now: d.at}, func(m store.Mailbox) error {
 		d.addresses[m.Address()] = true
 		f := FixtureMailbox{ID: m.ID, LocalPart: m.LocalPart, FirstName: m.FirstName, LastName: m.LastName, QuotaUsed: m.QuotaUsed}
-		f.Status, f.ReadyAt = d.state(m.State, api.MailboxActive)
+		f.Status, f.ReadyAt = d.state(m.State, vocab.MailboxActive)
 		if m.QuotaAllowed != mailboxQuota {
 			f.QuotaAllowed = &m.QuotaAllowed
 		}
@@ -186,14 +187,14 @@ func (d *accountDumper) dumpRules(out *FixtureAccount) error {
 		if !rule.Enabled {
 			f.Active = new(false)
 		}
-		if state := rule.VerificationState(d.at); !d.addresses[rule.TargetEmail] && state != api.VerificationInternal {
-			f.VerificationState = unless(state, api.VerificationVerified)
+		if state := rule.VerificationState(d.at); !d.addresses[rule.TargetEmail] && state != vocab.VerificationInternal {
+			f.VerificationState = unless(state, vocab.VerificationVerified)
 		}
 		list := &out.Forwarding
 		switch rule.Scope.Type {
-		case api.ScopeWorkspace:
+		case vocab.ScopeWorkspace:
 			list = &out.Workspaces[d.workspaces[rule.Scope.ID]].Forwarding
-		case api.ScopeDomain:
+		case vocab.ScopeDomain:
 			list = &out.Domains[d.domains[rule.Scope.ID]].Forwarding
 		}
 		*list = append(*list, f)
@@ -205,12 +206,12 @@ func (d *accountDumper) dumpGrants(out *FixtureAccount) error {
 	for _, g := range grants {
 		_, workspace := d.workspaces[g.ResourceID]
 		_, domain := d.domains[g.ResourceID]
-		own := g.SubjectType == api.SubjectServiceAccount || g.ID == ownerGrantID(d.id)
+		own := g.SubjectType == vocab.SubjectServiceAccount || g.ID == ownerGrantID(d.id)
 		if gone := g.ResourceType != "" && !workspace && !domain; own || gone {
 			continue
 		}
 		out.Authorizations = append(out.Authorizations, FixtureAuthorization{
-			ID: g.ID, GrantKind: unless(g.GrantKind, api.GrantCapability), SubjectType: unless(g.SubjectType, api.SubjectUser), SubjectID: g.SubjectID,
+			ID: g.ID, GrantKind: unless(g.GrantKind, vocab.GrantCapability), SubjectType: unless(g.SubjectType, vocab.SubjectUser), SubjectID: g.SubjectID,
 			CapabilityKey: g.CapabilityKey, ResourceType: g.ResourceType, Resource: g.ResourceID,
 		})
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // LoadFixture creates the accounts of a fixture, all of them or none. An account that
@@ -118,11 +119,11 @@ func (l *fixtureLoader) load(tx store.Tx) error {
 	account := l.account
 	account.CreatedAt = l.at
 	switch account.Status {
-	case api.AccountPendingCancellation:
+	case vocab.AccountPendingCancellation:
 		if account.CancelsAt.IsZero() {
 			account.CancelsAt = periodEnd(l.at)
 		}
-	case api.AccountCancelled:
+	case vocab.AccountCancelled:
 		account.CancelsAt = l.at
 	}
 	if err := createAccount(tx, account, l.options); err != nil {
@@ -190,11 +191,11 @@ func (l *fixtureLoader) makeRules(tx store.Tx) error {
 		rule := p.Forwarding
 		rule.CreatedAt = l.at
 		switch p.state {
-		case api.VerificationVerified:
+		case vocab.VerificationVerified:
 			rule.SentAt, rule.ExpiresAt, rule.VerifiedAt = l.at, l.at.Add(verificationLasts), l.at
-		case api.VerificationExpired:
+		case vocab.VerificationExpired:
 			rule.SentAt, rule.ExpiresAt = l.at.Add(-verificationLasts), l.at
-		case api.VerificationPending:
+		case vocab.VerificationPending:
 			rule.SentAt, rule.ExpiresAt, rule.LinkHash = l.at, l.at.Add(verificationLasts), l.links[i].hash()
 			l.letters = append(l.letters, *l.verificationMessage(rule, l.links[i], l.at))
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 var errNoIP = errors.New("this is no IP address")
@@ -110,9 +111,9 @@ func (p *fixturePlanner) once(at fixturePlace, id string) {
 
 func (p *accountPlanner) plan(a FixtureAccount) {
 	p.account = newAccount(p.id, zeroTime)
-	p.account.Status = p.choice(p.at, "status", a.Status, api.AccountActive,
-		api.AccountActive, api.AccountPendingCancellation, api.AccountCancelled)
-	p.account.PlanID = p.choice(p.at, "plan_id", a.PlanID, api.PlanSMTPPerMailbox, api.Plans()...)
+	p.account.Status = p.choice(p.at, "status", a.Status, vocab.AccountActive,
+		vocab.AccountActive, vocab.AccountPendingCancellation, vocab.AccountCancelled)
+	p.account.PlanID = p.choice(p.at, "plan_id", a.PlanID, vocab.PlanSMTPPerMailbox, vocab.Plans()...)
 	p.planBilling(a)
 	p.planWorkspaces(a.Workspaces)
 	p.planOptions(a.DedicatedIPOptions)
@@ -124,13 +125,13 @@ func (p *accountPlanner) plan(a FixtureAccount) {
 	}
 	p.checkAliases()
 	// Whether a target is internal shows when all mailboxes are known.
-	p.planForwarding(p.at, store.Scope{Type: api.ScopeAccount, ID: p.id}, a.Forwarding)
+	p.planForwarding(p.at, store.Scope{Type: vocab.ScopeAccount, ID: p.id}, a.Forwarding)
 	for i, w := range a.Workspaces {
-		p.planForwarding(p.at.item("workspaces", i, w.Name), store.Scope{Type: api.ScopeWorkspace, ID: p.workspaceRefs[w.Name]}, w.Forwarding)
+		p.planForwarding(p.at.item("workspaces", i, w.Name), store.Scope{Type: vocab.ScopeWorkspace, ID: p.workspaceRefs[w.Name]}, w.Forwarding)
 	}
 	for i, d := range a.Domains {
 		name, _ := domainname.Normalize(d.Name)
-		p.planForwarding(p.at.item("domains", i, d.Name), store.Scope{Type: api.ScopeDomain, ID: p.domainID(d, name)}, d.Forwarding)
+		p.planForwarding(p.at.item("domains", i, d.Name), store.Scope{Type: vocab.ScopeDomain, ID: p.domainID(d, name)}, d.Forwarding)
 	}
 	for i, g := range a.Authorizations {
 		p.planGrant(p.at.item("authorizations", i, g.SubjectID), g)
@@ -139,8 +140,8 @@ func (p *accountPlanner) plan(a FixtureAccount) {
 
 // planBilling plans what becomes of the account by itself.
 func (p *accountPlanner) planBilling(a FixtureAccount) {
-	p.account.CancelsAt = p.moment(p.at, "cancels_at", a.CancelsAt, a.Status == api.AccountPendingCancellation, api.AccountPendingCancellation)
-	p.account.NextPlanID = p.choice(p.at, "next_plan_id", a.NextPlanID, "", api.Plans()...)
+	p.account.CancelsAt = p.moment(p.at, "cancels_at", a.CancelsAt, a.Status == vocab.AccountPendingCancellation, vocab.AccountPendingCancellation)
+	p.account.NextPlanID = p.choice(p.at, "next_plan_id", a.NextPlanID, "", vocab.Plans()...)
 	p.account.PlanChangesAt = a.PlanChangesAt.UTC().Truncate(time.Microsecond)
 	if (a.NextPlanID == "") != a.PlanChangesAt.IsZero() {
 		p.fail(p.at, "next_plan_id, plan_changes_at: give both or none")
@@ -187,7 +188,7 @@ func (p *accountPlanner) planOptions(options []FixtureDedicatedIPOption) {
 	for i, o := range options {
 		at := p.at.item("dedicated_ip_options", i, o.Name)
 		option := store.DedicatedIPOption{
-			ID: p.identify(at, o.ID, "dedicated-ip-option", o.Name), AccountID: p.id, Type: api.DedicatedIPType,
+			ID: p.identify(at, o.ID, "dedicated-ip-option", o.Name), AccountID: p.id, Type: vocab.DedicatedIPType,
 			Name: p.text(at, "name", o.Name, nameLimits), CountryCode: p.canonical(at, "country_code", o.CountryCode, api.CheckCountry),
 			ASN: o.ASN,
 		}
@@ -234,10 +235,10 @@ func (p *accountPlanner) planIP(at fixturePlace, f FixtureDedicatedIP) {
 	}
 	p.claimed[ip] = true
 	d := store.DedicatedIP{
-		AccountID: p.id, OptionID: option.ID, Type: api.DedicatedIPType, Name: p.optionalText(at, "name", f.Name),
+		AccountID: p.id, OptionID: option.ID, Type: vocab.DedicatedIPType, Name: p.optionalText(at, "name", f.Name),
 		ASN: option.ASN, CountryCode: option.CountryCode,
-		State: store.Provisioning{Status: p.choice(at, "status", f.Status, api.DedicatedIPActive,
-			api.DedicatedIPProvisioning, api.DedicatedIPActive, api.DedicatedIPReleasing)},
+		State: store.Provisioning{Status: p.choice(at, "status", f.Status, vocab.DedicatedIPActive,
+			vocab.DedicatedIPProvisioning, vocab.DedicatedIPActive, vocab.DedicatedIPReleasing)},
 		Addresses: []store.IPAddress{{IP: ip, FCrDNSConfirmed: f.FCrDNSConfirmed, Healthy: new(orDefault(f.Healthy, true))}},
 	}
 	if d.Name == "" {

@@ -17,6 +17,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 const fixtureAccount = "0b9f4d5e-6d0c-4b7e-9a53-3f1c2d8e7a10"
@@ -79,7 +80,7 @@ func TestLoadFixture(t *testing.T) {
 	}
 
 	account := get[api.Account](t, s, "")
-	if account.PlanID != api.PlanSMTPPerProxy || account.Status != api.AccountActive {
+	if account.PlanID != vocab.PlanSMTPPerProxy || account.Status != vocab.AccountActive {
 		t.Errorf("account: %+v", account)
 	}
 	d := get[api.Domain](t, s, "/domains/example.com")
@@ -88,7 +89,7 @@ func TestLoadFixture(t *testing.T) {
 		len(d.Tags) != 2 || d.Tags[0].Name != "vip" {
 		t.Errorf("domain: %+v", d)
 	}
-	if d := get[api.Domain](t, s, "/domains/xn--bcher-kva.example"); d.Status != api.DomainPendingPayment || d.OutboundRoutingReady {
+	if d := get[api.Domain](t, s, "/domains/xn--bcher-kva.example"); d.Status != vocab.DomainPendingPayment || d.OutboundRoutingReady {
 		t.Errorf("domain that waits: %+v", d)
 	}
 	m := get[api.Mailbox](t, s, "/mailboxes/jane@example.com")
@@ -96,7 +97,7 @@ func TestLoadFixture(t *testing.T) {
 		len(m.Aliases) != 2 || !m.Aliases[1].IsCatchAll {
 		t.Errorf("mailbox: %+v", m)
 	}
-	if m := get[api.Mailbox](t, s, "/mailboxes/john@example.com"); m.Status != api.MailboxPaused {
+	if m := get[api.Mailbox](t, s, "/mailboxes/john@example.com"); m.Status != vocab.MailboxPaused {
 		t.Errorf("paused mailbox: %+v", m)
 	}
 	if page := get[api.Page[api.DNSRecord]](t, s, "/dns-records?domain=example.com"); page.Total != 5-2+3 {

@@ -7,6 +7,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/emailaddr"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // verificationLasts is how long a recipient has to open the link.
@@ -102,7 +103,7 @@ func (c *call) messageRequested(written *Message) {
 func (c *call) forwardingConflict(r store.Reader, err error, rule store.Forwarding) error {
 	if exists, ok := errors.AsType[*store.ExistsError](err); ok {
 		return api.Conflict("mail of this %s is forwarded to %s already%s", rule.Scope.Type, rule.TargetEmail,
-			c.naming(r, api.CapForwardingView, rule.Scope, " by the rule ", exists.ID))
+			c.naming(r, vocab.CapForwardingView, rule.Scope, " by the rule ", exists.ID))
 	}
 	return statusOf(err, "forwarding_id", "forwarding rule")
 }
@@ -143,7 +144,7 @@ func updateForwarding(c *call, in *api.UpdateForwardingRequest) (*api.Forwarding
 			return nil, err
 		}
 		if state := rule.VerificationState(c.at); rule.TargetEmail == in.Body.TargetEmail &&
-			(state == api.VerificationInternal || state == api.VerificationVerified) {
+			(state == vocab.VerificationInternal || state == vocab.VerificationVerified) {
 			return new(c.forwarding(rule)), nil // nothing to verify again
 		}
 		rule.TargetEmail, rule.UpdatedAt = in.Body.TargetEmail, c.at
@@ -171,7 +172,7 @@ func setForwardingActive(c *call, in *api.SetForwardingActiveRequest) (*api.Forw
 			return nil, err
 		}
 		state := rule.VerificationState(c.at)
-		if in.Body.Active && (state == api.VerificationPending || state == api.VerificationExpired) {
+		if in.Body.Active && (state == vocab.VerificationPending || state == vocab.VerificationExpired) {
 			if rule.SentAt.IsZero() {
 				return nil, api.Conflict("%s is no longer an address of the account; set target_email again to send its recipient a verification message for the rule %s", rule.TargetEmail, rule.ID)
 			}
@@ -209,7 +210,7 @@ func (c *call) findForwarding(r store.Reader, id string) (store.Forwarding, erro
 
 func (c *call) forwarding(rule store.Forwarding) api.Forwarding {
 	state := rule.VerificationState(c.at)
-	confirmed := state == api.VerificationInternal || state == api.VerificationVerified
+	confirmed := state == vocab.VerificationInternal || state == vocab.VerificationVerified
 	return api.Forwarding{
 		ID: rule.ID, Active: rule.Enabled && confirmed, ScopeType: rule.Scope.Type, ScopeID: rule.Scope.ID,
 		TargetEmail: rule.TargetEmail, VerificationRequired: !rule.Internal, VerificationState: state,

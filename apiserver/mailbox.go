@@ -10,6 +10,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/emailaddr"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/text"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // mailboxQuota is the storage of a new mailbox, in bytes.
@@ -65,9 +66,9 @@ func (c *call) addressTaken(r store.Reader, d store.Domain, localPart, mailboxID
 		return "", err
 	}
 	if owner.Address() == address {
-		return "the mailbox " + address + " exists already" + c.naming(r, api.CapMailboxView, domainScope(d.ID), " with the id ", mailboxID), nil
+		return "the mailbox " + address + " exists already" + c.naming(r, vocab.CapMailboxView, domainScope(d.ID), " with the id ", mailboxID), nil
 	}
-	of := c.naming(r, api.CapMailboxView, domainScope(owner.DomainID), " of the mailbox "+owner.Address()+" with the id ", mailboxID)
+	of := c.naming(r, vocab.CapMailboxView, domainScope(owner.DomainID), " of the mailbox "+owner.Address()+" with the id ", mailboxID)
 	return address + " is an alias" + of + "; use another local part", nil
 }
 
@@ -88,10 +89,10 @@ func (c *call) addMailbox(tx store.Tx, d store.Domain, left int, id, localPart, 
 	}
 	m := store.Mailbox{
 		ID: id, AccountID: c.caller.accountID, DomainID: d.ID, LocalPart: localPart, FirstName: firstName, LastName: lastName,
-		State: store.Provisioning{Status: api.MailboxActive}, QuotaAllowed: mailboxQuota, CreatedAt: c.at,
+		State: store.Provisioning{Status: vocab.MailboxActive}, QuotaAllowed: mailboxQuota, CreatedAt: c.at,
 	}
-	if d.State.At(c.at) == api.DomainPending {
-		m.State = store.Provisioning{Status: api.MailboxActive, Until: api.MailboxProvisioning, ReadyAt: d.State.ReadyAt}
+	if d.State.At(c.at) == vocab.DomainPending {
+		m.State = store.Provisioning{Status: vocab.MailboxActive, Until: vocab.MailboxProvisioning, ReadyAt: d.State.ReadyAt}
 	}
 	if err := tx.CreateMailbox(&m); err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // PasswordCost is the cost of a master password's argon2id hash (RFC 9106). It
@@ -84,7 +85,7 @@ func (s *Service) hashPassword(ctx context.Context, password string) (string, er
 func (c *call) masterPasswordConflict(r store.Reader, err error, p store.MasterPassword) error {
 	if exists, ok := errors.AsType[*store.ExistsError](err); ok {
 		return api.Conflict("this %s has a master password named %q already%s", p.Scope.Type, p.Name,
-			c.naming(r, api.CapCredentialView, p.Scope, ", with the id ", exists.ID))
+			c.naming(r, vocab.CapCredentialView, p.Scope, ", with the id ", exists.ID))
 	}
 	return statusOf(err, "credential_id", "master password")
 }

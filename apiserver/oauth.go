@@ -13,6 +13,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // TokenVerifier validates the access tokens of an OAuth 2.0 issuer. It must be
@@ -104,9 +105,9 @@ func isPlain(s string) bool {
 // caller returns the user as a caller of no account yet. An email or a name that
 // is none is left out: nothing depends on it.
 func (u User) caller() caller {
-	who := caller{subjects: []store.Subject{{Type: api.SubjectUser, ID: u.ID}}, expiresAt: u.ExpiresAt}
+	who := caller{subjects: []store.Subject{{Type: vocab.SubjectUser, ID: u.ID}}, expiresAt: u.ExpiresAt}
 	for _, g := range u.Groups {
-		who.subjects = append(who.subjects, store.Subject{Type: api.SubjectGroup, ID: g})
+		who.subjects = append(who.subjects, store.Subject{Type: vocab.SubjectGroup, ID: g})
 	}
 	if isShort(u.Email) && isPlain(u.Email) {
 		who.email = u.Email

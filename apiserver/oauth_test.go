@@ -16,6 +16,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // issuer is a TokenVerifier that knows some tokens: each has a User or an error.
@@ -84,7 +85,7 @@ func TestGrantsOfUsersAndGroups(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			h, _ := newIssued(t, map[string]any{"t": jane()})
 			h.domain("example.com")
-			h.grantTo(tt.subjectType, tt.subjectID, grant{capability: api.CapDomainView})
+			h.grantTo(tt.subjectType, tt.subjectID, grant{capability: vocab.CapDomainView})
 			c := h.as("t")
 			if !tt.has {
 				c.get("/domains").refused(403, "header.Authorization permission_denied")
@@ -101,11 +102,11 @@ func TestGrantsOfUsersAndGroups(t *testing.T) {
 func TestGrantsOfUsersAddUp(t *testing.T) {
 	h, _ := newIssued(t, map[string]any{"t": jane()})
 	e := newEstate(h)
-	h.grantTo("user", "auth0|jane", grant{api.CapMailboxView, "domain", e.domain[0]})
+	h.grantTo("user", "auth0|jane", grant{vocab.CapMailboxView, "domain", e.domain[0]})
 	c := h.as("t")
 	c.get("/mailboxes").want(200).is("total", 1, "items.0.primary_email", "jane@seen.com")
 	c.get("/mailboxes/jane@hidden.com").refused(404, "path.mailbox not_found")
-	group := h.grantTo("group", "ops", grant{api.CapMailboxView, "workspace", e.workspace[1]})
+	group := h.grantTo("group", "ops", grant{vocab.CapMailboxView, "workspace", e.workspace[1]})
 	c.get("/mailboxes").want(200).is("total", 2)
 	h.delete("/auth/authorizations/" + group).want(204)
 	c.get("/mailboxes").want(200).is("total", 1)
@@ -131,7 +132,7 @@ func TestAccountsThatGrantAUserNothing(t *testing.T) {
 	h, _ := newIssued(t, map[string]any{"t": jane(), "stranger": apiserver.User{ID: "stranger"}})
 	other := h.owner(t, mine)
 	other.own("group", "ops")
-	h.grantTo("user", "auth0|john", grant{capability: api.CapMailboxView})
+	h.grantTo("user", "auth0|john", grant{capability: vocab.CapMailboxView})
 	h.delete("/auth/authorizations/" + h.own("user", "auth0|jane")).want(204)
 	foreign := h.as(other.post("/auth/service-accounts", obj{"name": "x"}).want(201).str("token"))
 	for _, spec := range api.Specs() {
@@ -165,7 +166,7 @@ func TestFeedbackOfAUser(t *testing.T) {
 	})
 	h.as("t").post("/feedback", body).refused(403, "header.Authorization permission_denied")
 	// A grant is enough, whatever it is.
-	id := h.grantTo("group", "ops", grant{api.CapDomainView, "domain", h.domain("example.com")})
+	id := h.grantTo("group", "ops", grant{vocab.CapDomainView, "domain", h.domain("example.com")})
 	h.as("t").post("/feedback", body).want(201).is("submitter_email", "jane@example.net", "submitter_name", "Jane Doe",
 		"created_by_user_id", api.DerivedID(accountID, "oauth-user:auth0|jane"))
 	for _, token := range []string{"bare", "odd"} {
@@ -214,7 +215,7 @@ func TestNobodyIsTheBuiltInOwner(t *testing.T) {
 func TestServiceAccountOfAUser(t *testing.T) {
 	h, _ := newIssued(t, map[string]any{"t": jane()})
 	h.domain("example.com")
-	for _, g := range []api.Capability{api.CapServiceAccountCreate, api.CapMailboxView} {
+	for _, g := range []vocab.Capability{vocab.CapServiceAccountCreate, vocab.CapMailboxView} {
 		h.grantTo("group", "ops", grant{capability: g})
 		h.grantTo("user", "auth0|jane", grant{capability: g})
 	}

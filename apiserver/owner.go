@@ -5,6 +5,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // requireOwner returns a conflict if revoking what has left the account without an
@@ -16,11 +17,11 @@ func (c *call) requireOwner(r store.Reader, what string) error {
 	if err != nil {
 		return err
 	}
-	own = slices.DeleteFunc(own, func(g store.Authorization) bool { return g.GrantKind != api.GrantAccountOwner })
+	own = slices.DeleteFunc(own, func(g store.Authorization) bool { return g.GrantKind != vocab.GrantAccountOwner })
 	if ok, err := c.anyCanAct(r, own); ok || err != nil {
 		return err
 	}
-	owners, err := r.Authorizations(c.caller.accountID, store.AuthorizationFilter{GrantKind: api.GrantAccountOwner})
+	owners, err := r.Authorizations(c.caller.accountID, store.AuthorizationFilter{GrantKind: vocab.GrantAccountOwner})
 	if err != nil {
 		return err
 	}
@@ -44,11 +45,11 @@ func (c *call) anyCanAct(r store.Reader, grants []store.Authorization) (bool, er
 // built-in owner has no credential, so it counts only for the OwnerClient that acts
 // for it.
 func (c *call) canAct(r store.Reader, g store.Authorization) (bool, error) {
-	if g.SubjectType == api.SubjectServiceAccount {
+	if g.SubjectType == vocab.SubjectServiceAccount {
 		a, err := r.ServiceAccount(g.AccountID, g.SubjectID)
 		return err == nil && checkServiceAccount(a, c.now()) == nil, err
 	}
-	if g.SubjectType == api.SubjectUser && g.SubjectID == ownerID(g.AccountID) {
+	if g.SubjectType == vocab.SubjectUser && g.SubjectID == ownerID(g.AccountID) {
 		return c.caller.isBuiltInOwner(), nil
 	}
 	return c.tokens != nil, nil

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // serviceAccount makes a service account with its creator's grants, and returns its
@@ -78,16 +78,16 @@ func TestRevokingAServiceAccountWithMoreGrants(t *testing.T) {
 	h := newHarness(t)
 	domain := h.domain("example.com")
 	owner, _ := h.serviceAccount(h.client, obj{"name": "owner"})
-	revoke := grant{capability: api.CapServiceAccountRevoke}
-	c := h.limited(t, revoke, grant{api.CapMailboxView, "domain", domain})
+	revoke := grant{capability: vocab.CapServiceAccountRevoke}
+	c := h.limited(t, revoke, grant{vocab.CapMailboxView, "domain", domain})
 	last := func() string {
 		ids := h.get("/auth/service-accounts?page_size=1000").each("id")
 		return "/auth/service-accounts/" + ids[len(ids)-1]
 	}
 	self := last()
-	h.limited(t, grant{capability: api.CapMailboxView})
+	h.limited(t, grant{capability: vocab.CapMailboxView})
 	wider := last()
-	h.limited(t, grant{api.CapMailboxView, "domain", domain})
+	h.limited(t, grant{vocab.CapMailboxView, "domain", domain})
 	same := last()
 	h.limited(t)
 	none := last()
@@ -105,7 +105,7 @@ func TestRevokingInACancelledAccount(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
 	id, c := h.serviceAccount(h.client, obj{"name": "x"})
-	g := c.grantTo("user", "u", grant{capability: api.CapMailboxView})
+	g := c.grantTo("user", "u", grant{capability: vocab.CapMailboxView})
 	h.serviceAccount(c, obj{"name": "y"})
 	c.post("/billing/cancel-plan", obj{"cancel_immediately": true}).want(200)
 	c.delete("/auth/authorizations/" + g).want(204)

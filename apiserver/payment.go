@@ -5,8 +5,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 const paymentPath = "/pay/"
@@ -50,7 +50,7 @@ func (s *Service) paymentPage(r *http.Request) (status int, page paymentPage) {
 	for _, d := range bought {
 		state := d.State.At(s.now())
 		page.Domains = append(page.Domains, paymentRow{d.Name, paymentWords[state]})
-		if state == api.DomainPendingPayment {
+		if state == vocab.DomainPendingPayment {
 			page.Title, page.Message = "Payment needed", "What waits for a payment becomes yours to use once it is paid."
 			page.Note = "This server takes no money itself. Whoever runs it tells you how to pay."
 		}
@@ -60,10 +60,10 @@ func (s *Service) paymentPage(r *http.Request) (status int, page paymentPage) {
 
 // paymentWords say what a domain's status means to the buyer.
 var paymentWords = map[string]string{
-	api.DomainPendingPayment: "waits for payment",
-	api.DomainPending:        "is being set up",
-	api.DomainActive:         "is active",
-	api.DomainFailed:         "failed",
+	vocab.DomainPendingPayment: "waits for payment",
+	vocab.DomainPending:        "is being set up",
+	vocab.DomainActive:         "is active",
+	vocab.DomainFailed:         "failed",
 }
 
 // boughtWith returns the domains of a request's batch.

@@ -11,6 +11,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // defaultPrice is what a domain costs where the registrar has no other price.
@@ -80,7 +81,7 @@ func (r Registrar) judge(asked string) verdict {
 // state is a bought domain's state from its purchase on.
 func (v verdict) state(now time.Time) store.Provisioning {
 	if v.payment {
-		return store.Provisioning{Status: api.DomainPendingPayment}
+		return store.Provisioning{Status: vocab.DomainPendingPayment}
 	}
 	return provisioned(now, v.delay)
 }
@@ -88,9 +89,9 @@ func (v verdict) state(now time.Time) store.Provisioning {
 // provisioned is the state of a domain that is paid for, from then on.
 func provisioned(now time.Time, delay time.Duration) store.Provisioning {
 	if delay > 0 {
-		return store.Provisioning{Status: api.DomainActive, Until: api.DomainPending, ReadyAt: now.Add(delay)}
+		return store.Provisioning{Status: vocab.DomainActive, Until: vocab.DomainPending, ReadyAt: now.Add(delay)}
 	}
-	return store.Provisioning{Status: api.DomainActive}
+	return store.Provisioning{Status: vocab.DomainActive}
 }
 
 // bill adds up what a purchase costs.

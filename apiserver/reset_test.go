@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 func TestReset(t *testing.T) {
@@ -131,7 +131,7 @@ func TestSettlePayment(t *testing.T) {
 	h.clock.Advance(24 * time.Hour)
 	for range 2 { // again changes nothing
 		settled, err := h.svc.SettlePayment(t.Context(), strings.ToUpper(batch))
-		if err != nil || len(settled) != 2 || settled[0].Name != "a.com" || settled[1].Status != api.DomainPending || settled[0].AccountID != accountID {
+		if err != nil || len(settled) != 2 || settled[0].Name != "a.com" || settled[1].Status != vocab.DomainPending || settled[0].AccountID != accountID {
 			t.Fatalf("settled %+v, %v", settled, err)
 		}
 		h.get("/domains/a.com").is("status", "pending", "outbound_routing_ready", false, "updated_at", "2026-03-15T15:09:26.535897Z")
@@ -156,7 +156,7 @@ func TestSettlePaymentOfAFixture(t *testing.T) {
 		{"name":"example.com","status":"pending_payment","purchase_batch_id":"`+batch+`"}]}]}`)); err != nil {
 		t.Fatal(err)
 	}
-	if settled, err := h.svc.SettlePayment(t.Context(), batch); err != nil || len(settled) != 1 || settled[0].Status != api.DomainActive {
+	if settled, err := h.svc.SettlePayment(t.Context(), batch); err != nil || len(settled) != 1 || settled[0].Status != vocab.DomainActive {
 		t.Errorf("settled %+v, %v", settled, err)
 	}
 }

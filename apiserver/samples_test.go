@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // Samples of what an account holds; each returns the object's id.
@@ -77,7 +78,7 @@ func with(o obj, pairs ...any) obj {
 
 // grant is a capability, perhaps narrowed.
 type grant struct {
-	capability   api.Capability
+	capability   vocab.Capability
 	resourceType string
 	resourceID   string
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // findDomain returns the domain that a UUID or a name means to the caller, or
@@ -51,7 +52,7 @@ func (c *call) usableDomain(r store.Reader, ref string) (store.Domain, error) {
 		return d, err
 	}
 	switch status := d.State.At(c.at); status {
-	case api.DomainPendingPayment, api.DomainFailed:
+	case vocab.DomainPendingPayment, vocab.DomainFailed:
 		return d, api.Conflict("the domain %s (%s) is %s; nothing can be added to it", d.Name, d.ID, status)
 	}
 	return d, nil
@@ -88,19 +89,19 @@ func (c *call) scopeInBody(r store.Reader, domain, workspaceID *string) (store.S
 	switch {
 	case domain != nil:
 		d, err := c.domainInBody(r, *domain)
-		return store.Scope{Type: api.ScopeDomain, ID: d.ID}, err
+		return store.Scope{Type: vocab.ScopeDomain, ID: d.ID}, err
 	case workspaceID != nil:
-		return store.Scope{Type: api.ScopeWorkspace, ID: *workspaceID}, c.workspaceInBody(r, *workspaceID)
+		return store.Scope{Type: vocab.ScopeWorkspace, ID: *workspaceID}, c.workspaceInBody(r, *workspaceID)
 	case c.caller.within(c.spec.Capability).Restricted:
 		return store.Scope{}, api.PermissionDenied(c.spec.Capability)
 	}
-	return store.Scope{Type: api.ScopeAccount, ID: c.caller.accountID}, nil
+	return store.Scope{Type: vocab.ScopeAccount, ID: c.caller.accountID}, nil
 }
 
 // naming is what a conflict says to name an object that exists: words, and the
 // object's id. It is empty where the caller may not see the object: view is what
 // that takes.
-func (c *call) naming(r store.Reader, view api.Capability, scope store.Scope, words, id string) string {
+func (c *call) naming(r store.Reader, view vocab.Capability, scope store.Scope, words, id string) string {
 	if ok, err := c.seesScope(r, view, scope); err != nil || !ok {
 		return ""
 	}
@@ -108,19 +109,19 @@ func (c *call) naming(r store.Reader, view api.Capability, scope store.Scope, wo
 }
 
 func domainScope(domainID string) store.Scope {
-	return store.Scope{Type: api.ScopeDomain, ID: domainID}
+	return store.Scope{Type: vocab.ScopeDomain, ID: domainID}
 }
 
 // seesScope reports whether a capability lets the caller see what has a scope.
-func (c *call) seesScope(r store.Reader, capability api.Capability, scope store.Scope) (bool, error) {
+func (c *call) seesScope(r store.Reader, capability vocab.Capability, scope store.Scope) (bool, error) {
 	w := c.caller.within(capability)
 	if !w.Restricted {
 		return true, nil
 	}
 	switch scope.Type {
-	case api.ScopeWorkspace:
+	case vocab.ScopeWorkspace:
 		return sees(w, scope.ID, ""), nil
-	case api.ScopeDomain:
+	case vocab.ScopeDomain:
 		d, err := r.Domain(c.caller.accountID, scope.ID)
 		return sees(w, d.WorkspaceID, d.ID), err
 	}

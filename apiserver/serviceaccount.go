@@ -8,6 +8,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 func createServiceAccount(c *call, in *api.CreateServiceAccountRequest) (*api.CreatedServiceAccount, error) {
@@ -33,7 +34,7 @@ func createServiceAccount(c *call, in *api.CreateServiceAccountRequest) (*api.Cr
 		}
 		// It inherits its creator's grants, never more.
 		for _, g := range c.caller.grants {
-			g.ID, g.SubjectType, g.SubjectID, g.CreatedAt = c.newID(), api.SubjectServiceAccount, created.ID, c.at
+			g.ID, g.SubjectType, g.SubjectID, g.CreatedAt = c.newID(), vocab.SubjectServiceAccount, created.ID, c.at
 			if err := tx.CreateAuthorization(&g); err != nil {
 				return nil, err
 			}
@@ -86,7 +87,7 @@ func revokeServiceAccount(c *call, in *api.ServiceAccountRequest) (*api.NoConten
 		if err != nil {
 			return nil, statusOf(err, "service_account_id", "service account")
 		}
-		grants, err := tx.GrantsOf(a.AccountID, []store.Subject{{Type: api.SubjectServiceAccount, ID: a.ID}})
+		grants, err := tx.GrantsOf(a.AccountID, []store.Subject{{Type: vocab.SubjectServiceAccount, ID: a.ID}})
 		if err != nil {
 			return nil, err
 		}
@@ -96,7 +97,7 @@ func revokeServiceAccount(c *call, in *api.ServiceAccountRequest) (*api.NoConten
 				return nil, api.NewError(http.StatusForbidden, api.TypePermissionDenied, "the credential can't revoke a service account that has %s, which it does not have itself to that extent",
 					cmp.Or(g.CapabilityKey, g.GrantKind)).At("header", "Authorization")
 			}
-			owner = owner || g.GrantKind != api.GrantCapability
+			owner = owner || g.GrantKind != vocab.GrantCapability
 		}
 		if !a.RevokedAt.IsZero() {
 			return &api.NoContent{}, nil

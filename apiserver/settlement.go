@@ -5,9 +5,9 @@ import (
 	"errors"
 	"time"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // ErrNoPurchase is returned for the id of a purchase that no domain is from, or that
@@ -38,7 +38,7 @@ func (s *Service) SettlePayment(ctx context.Context, purchaseBatchID string) ([]
 			return err
 		}
 		for _, d := range bought {
-			if d.State.At(now) == api.DomainPendingPayment {
+			if d.State.At(now) == vocab.DomainPendingPayment {
 				d.State, d.UpdatedAt = provisioned(now, delay), now
 				if err := tx.UpdateDomain(d); err != nil {
 					return err

@@ -18,6 +18,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 const (
@@ -52,7 +53,7 @@ func ready(h *harness, r *request) *request {
 			return h.post("/dedicated-ips/claim", obj{"option_id": h.option("eu")}).want(201).str("id")
 		},
 		"service_account_id": func() string { return h.post("/auth/service-accounts", obj{"name": "old"}).want(201).str("id") },
-		"authorization_id":   func() string { return h.grantTo("group", "old", grant{capability: api.CapMailboxView}) },
+		"authorization_id":   func() string { return h.grantTo("group", "old", grant{capability: vocab.CapMailboxView}) },
 		"workspace_id":       h.defaultWorkspace,
 	} {
 		if _, ok := r.path[name]; ok {
@@ -207,7 +208,7 @@ func TestSuccessesWithoutEffectAreEvaluatedAgain(t *testing.T) {
 
 func TestKeysOfOtherCallers(t *testing.T) {
 	h := newHarness(t)
-	a, b := h.limited(t, grant{capability: api.CapWorkspaceManage}), h.limited(t, grant{capability: api.CapWorkspaceManage})
+	a, b := h.limited(t, grant{capability: vocab.CapWorkspaceManage}), h.limited(t, grant{capability: vocab.CapWorkspaceManage})
 	other := h.owner(t, nobody)
 	ids := map[string]bool{}
 	for i, c := range []*client{h.client, a, b, other} {
@@ -222,7 +223,7 @@ func TestKeysOfOtherCallers(t *testing.T) {
 // Who may do it no longer is not told what was answered.
 func TestReplayNeedsTheCapability(t *testing.T) {
 	h := newHarness(t)
-	c := h.limited(t, grant{capability: api.CapWorkspaceManage})
+	c := h.limited(t, grant{capability: vocab.CapWorkspaceManage})
 	c.keyed(key, "/workspaces", obj{"name": "a"}).want(201)
 	h.delete("/auth/authorizations/" + h.get("/auth/authorizations?capability_key=workspace.manage").str("0.id")).want(204)
 	c.keyed(key, "/workspaces", obj{"name": "a"}).want(403)

@@ -11,9 +11,9 @@ import (
 	texttemplate "text/template"
 	"time"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 const verificationPath = "/verify-forwarding/"
@@ -119,16 +119,16 @@ const (
 func (s *Service) linkState(reader store.Reader, rule store.Forwarding) (linkState, error) {
 	now := s.now()
 	state := rule.VerificationState(now)
-	if state == api.VerificationVerified {
+	if state == vocab.VerificationVerified {
 		return linkUsed, nil
 	}
 	account, err := reader.Account(rule.AccountID)
 	switch {
 	case err != nil:
 		return linkFailed, err
-	case accountStatus(account, now) == api.AccountCancelled: // it can't be changed any more
+	case accountStatus(account, now) == vocab.AccountCancelled: // it can't be changed any more
 		return linkCancelled, nil
-	case state == api.VerificationPending:
+	case state == vocab.VerificationPending:
 		return linkOpen, nil
 	}
 	return linkExpired, nil

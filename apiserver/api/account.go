@@ -4,6 +4,8 @@ import (
 	"net/http"
 
 	"github.com/google/uuid"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // Account is the account itself.
@@ -57,19 +59,19 @@ type WorkspaceRequest struct {
 // Operations on the account and its workspaces.
 var (
 	GetAccount = define[GetAccountRequest, Account]("GET ", Spec{
-		ID: "get-account", Tag: "Account", Capability: CapAccountView,
+		ID: "get-account", Tag: "Account", Capability: vocab.CapAccountView,
 		Summary: "Read the account",
 	})
 	ListWorkspaces = define[ListWorkspacesRequest, Page[Workspace]]("GET /workspaces", Spec{
-		ID: "list-workspaces", Tag: "Workspaces", Capability: CapWorkspaceView, Narrowable: true,
+		ID: "list-workspaces", Tag: "Workspaces", Capability: vocab.CapWorkspaceView, Narrowable: true,
 		Summary: "List workspaces",
 	})
 	CreateWorkspace = define[CreateWorkspaceRequest, Workspace]("POST /workspaces", Spec{
-		ID: "create-workspace", Tag: "Workspaces", Capability: CapWorkspaceManage, Status: http.StatusCreated,
+		ID: "create-workspace", Tag: "Workspaces", Capability: vocab.CapWorkspaceManage, Status: http.StatusCreated,
 		Summary: "Create a workspace",
 	})
 	GetWorkspace = define[WorkspaceRequest, Workspace]("GET /workspaces/{workspace_id}", Spec{
-		ID: "get-workspace", Tag: "Workspaces", Capability: CapWorkspaceView, Narrowable: true,
+		ID: "get-workspace", Tag: "Workspaces", Capability: vocab.CapWorkspaceView, Narrowable: true,
 		Summary: "Read a workspace",
 	})
 )

@@ -1,19 +1,9 @@
 package api
 
-import "net/http"
+import (
+	"net/http"
 
-// The kinds of grant, of subject, and of resource that a grant is narrowed to.
-const (
-	GrantCapability   = "capability"
-	GrantAccountOwner = "account_owner"
-	GrantSuperAdmin   = "super_admin"
-
-	SubjectUser           = "user"
-	SubjectGroup          = "group"
-	SubjectServiceAccount = "service_account"
-
-	ResourceWorkspace = "workspace"
-	ResourceDomain    = "domain"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // Authorization is a grant to a subject.
@@ -65,15 +55,15 @@ type AuthorizationRequest struct {
 // Operations on authorizations.
 var (
 	ListAuthorizations = define[ListAuthorizationsRequest, []Authorization]("GET /auth/authorizations", Spec{
-		Number: 2, ID: "list-authorizations", Tag: "Authorizations", Capability: CapAuthorizationView,
+		Number: 2, ID: "list-authorizations", Tag: "Authorizations", Capability: vocab.CapAuthorizationView,
 		Summary: "List the account's authorizations",
 	})
 	GrantAuthorization = define[GrantAuthorizationRequest, Authorization]("POST /auth/authorizations", Spec{
-		ID: "grant-authorization", Tag: "Authorizations", Capability: CapAuthorizationManage, Status: http.StatusCreated,
+		ID: "grant-authorization", Tag: "Authorizations", Capability: vocab.CapAuthorizationManage, Status: http.StatusCreated,
 		Summary: "Grant an authorization, never more than the caller has",
 	})
 	RevokeAuthorization = defineEmpty[AuthorizationRequest]("DELETE /auth/authorizations/{authorization_id}", Spec{
-		ID: "revoke-authorization", Tag: "Authorizations", Capability: CapAuthorizationManage, WhenCancelled: true,
+		ID: "revoke-authorization", Tag: "Authorizations", Capability: vocab.CapAuthorizationManage, WhenCancelled: true,
 		Summary: "Revoke an authorization, except for the last account_owner",
 	})
 )

@@ -1,18 +1,6 @@
 package api
 
-// The states of an account, and its plans in their order.
-const (
-	AccountActive              = "active"
-	AccountPendingCancellation = "pending_cancellation"
-	AccountCancelled           = "cancelled"
-
-	PlanSMTPPerMailbox = "smtp_per_mailbox"
-	PlanSMTPPerProxy   = "smtp_per_proxy"
-)
-
-// Plans returns the plans in the order in which a change without a plan_id
-// goes through them.
-func Plans() []string { return []string{PlanSMTPPerMailbox, PlanSMTPPerProxy} }
+import "github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 
 // BillingResult is the outcome of a billing operation.
 type BillingResult struct {
@@ -53,11 +41,11 @@ type ChangePlanBody struct {
 // Operations on the account's plan.
 var (
 	CancelPlan = define[CancelPlanRequest, BillingResult]("POST /billing/cancel-plan", Spec{
-		Number: 20, ID: "cancel-plan", Tag: "Billing", Capability: CapBillingManage,
+		Number: 20, ID: "cancel-plan", Tag: "Billing", Capability: vocab.CapBillingManage,
 		Summary: "Cancel the account's plan",
 	})
 	ChangePlan = define[ChangePlanRequest, BillingResult]("POST /billing/change-plan", Spec{
-		Number: 21, ID: "change-plan", Tag: "Billing", Capability: CapBillingManage,
+		Number: 21, ID: "change-plan", Tag: "Billing", Capability: vocab.CapBillingManage,
 		Summary: "Change the account's plan",
 	})
 )

@@ -1,14 +1,9 @@
 package api
 
-import "net/http"
+import (
+	"net/http"
 
-// The states and the type of a dedicated IP.
-const (
-	DedicatedIPProvisioning = "provisioning"
-	DedicatedIPActive       = "active"
-	DedicatedIPReleasing    = "releasing"
-
-	DedicatedIPType = "dedicated"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // DedicatedIP is an address allocation of the account.
@@ -76,23 +71,23 @@ type DedicatedIPRequest struct {
 // Operations on dedicated IPs.
 var (
 	ClaimDedicatedIP = define[ClaimDedicatedIPRequest, DedicatedIP]("POST /dedicated-ips/claim", Spec{
-		Number: 18, ID: "claim-dedicated-ip", Tag: "Dedicated IPs", Capability: CapDedicatedIPClaim, Status: http.StatusCreated,
+		Number: 18, ID: "claim-dedicated-ip", Tag: "Dedicated IPs", Capability: vocab.CapDedicatedIPClaim, Status: http.StatusCreated,
 		Summary: "Claim a dedicated IP",
 	})
 	ListDedicatedIPs = define[ListDedicatedIPsRequest, Page[DedicatedIP]]("GET /dedicated-ips", Spec{
-		Number: 19, ID: "list-dedicated-ips", Tag: "Dedicated IPs", Capability: CapDedicatedIPView,
+		Number: 19, ID: "list-dedicated-ips", Tag: "Dedicated IPs", Capability: vocab.CapDedicatedIPView,
 		Summary: "List dedicated IPs",
 	})
 	ListDedicatedIPOptions = define[ListDedicatedIPOptionsRequest, Page[DedicatedIPOption]]("GET /dedicated-ips/options", Spec{
-		ID: "list-dedicated-ip-options", Tag: "Dedicated IPs", Capability: CapDedicatedIPView,
+		ID: "list-dedicated-ip-options", Tag: "Dedicated IPs", Capability: vocab.CapDedicatedIPView,
 		Summary: "List what can be claimed",
 	})
 	GetDedicatedIP = define[DedicatedIPRequest, DedicatedIP]("GET /dedicated-ips/{dedicated_ip_id}", Spec{
-		ID: "get-dedicated-ip", Tag: "Dedicated IPs", Capability: CapDedicatedIPView,
+		ID: "get-dedicated-ip", Tag: "Dedicated IPs", Capability: vocab.CapDedicatedIPView,
 		Summary: "Read a dedicated IP",
 	})
 	ReleaseDedicatedIP = defineEmpty[DedicatedIPRequest]("DELETE /dedicated-ips/{dedicated_ip_id}", Spec{
-		ID: "release-dedicated-ip", Tag: "Dedicated IPs", Capability: CapDedicatedIPRelease,
+		ID: "release-dedicated-ip", Tag: "Dedicated IPs", Capability: vocab.CapDedicatedIPRelease,
 		Summary: "Give a dedicated IP back",
 	})
 )

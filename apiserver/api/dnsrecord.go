@@ -4,6 +4,8 @@ import (
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // DNSRecord is a record of a domain of the account.
@@ -73,23 +75,23 @@ func (UpdateDNSRecordBody) TransformSchema(r huma.Registry, s *huma.Schema) *hum
 // Operations on DNS records.
 var (
 	CreateDNSRecord = define[CreateDNSRecordRequest, DNSRecord]("POST /dns-records", Spec{
-		Number: 17, ID: "create-dns-record", Tag: "DNS records", Capability: CapDNSRecordCreate, Narrowable: true, Status: http.StatusCreated,
+		Number: 17, ID: "create-dns-record", Tag: "DNS records", Capability: vocab.CapDNSRecordCreate, Narrowable: true, Status: http.StatusCreated,
 		Summary: "Create a DNS record",
 	})
 	ListDNSRecords = define[ListDNSRecordsRequest, Page[DNSRecord]]("GET /dns-records", Spec{
-		ID: "list-dns-records", Tag: "DNS records", Capability: CapDNSRecordView, Narrowable: true,
+		ID: "list-dns-records", Tag: "DNS records", Capability: vocab.CapDNSRecordView, Narrowable: true,
 		Summary: "List DNS records",
 	})
 	GetDNSRecord = define[DNSRecordRequest, DNSRecord]("GET /dns-records/{dns_record_id}", Spec{
-		ID: "get-dns-record", Tag: "DNS records", Capability: CapDNSRecordView, Narrowable: true,
+		ID: "get-dns-record", Tag: "DNS records", Capability: vocab.CapDNSRecordView, Narrowable: true,
 		Summary: "Read a DNS record",
 	})
 	UpdateDNSRecord = define[UpdateDNSRecordRequest, DNSRecord]("PATCH /dns-records/{dns_record_id}", Spec{
-		ID: "update-dns-record", Tag: "DNS records", Capability: CapDNSRecordUpdate, Narrowable: true,
+		ID: "update-dns-record", Tag: "DNS records", Capability: vocab.CapDNSRecordUpdate, Narrowable: true,
 		Summary: "Change a DNS record's value, TTL or priority",
 	})
 	DeleteDNSRecord = defineEmpty[DNSRecordRequest]("DELETE /dns-records/{dns_record_id}", Spec{
-		ID: "delete-dns-record", Tag: "DNS records", Capability: CapDNSRecordDelete, Narrowable: true,
+		ID: "delete-dns-record", Tag: "DNS records", Capability: vocab.CapDNSRecordDelete, Narrowable: true,
 		Summary: "Delete a DNS record that is not system-managed",
 	})
 )

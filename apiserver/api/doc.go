@@ -8,6 +8,6 @@
 // record's TTL bounds are in dnsrecord.go), a rule that a tag can't say is a
 // Resolve method beside the type.
 //
-// The package imports the syntax packages beside it (emailaddr, dnsdata) and
+// The package imports vocab, the syntax packages beside it (emailaddr, dnsdata) and
 // huma; it knows neither the service nor the store.
 package api

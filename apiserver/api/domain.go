@@ -1,12 +1,9 @@
 package api
 
-// The states of a domain, and of one result of a purchase.
-const (
-	DomainPendingPayment = "pending_payment"
-	DomainPending        = "pending"
-	DomainActive         = "active"
-	DomainFailed         = "failed"
+import "github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 
+// The statuses of one result of a purchase.
+const (
 	PurchasePurchased      = "purchased"
 	PurchasePendingPayment = "pending_payment"
 	PurchaseFailed         = "failed"
@@ -19,13 +16,6 @@ const (
 	PurchaseUnavailable    = "unavailable"
 	PurchasePremiumDomain  = "premium_domain"
 	PurchaseAlreadyOwned   = "already_owned"
-)
-
-// The ways in which a domain's web traffic is redirected.
-const (
-	RedirectPermanent = "301"
-	RedirectTemporary = "302"
-	RedirectIframe    = "iframe"
 )
 
 // Domain is a domain of the account.
@@ -162,27 +152,27 @@ type DomainAvailability struct {
 // Operations on domains.
 var (
 	PurchaseDomains = define[PurchaseDomainsRequest, Purchase]("POST /domains/purchase", Spec{
-		Number: 14, ID: "purchase-domains", Tag: "Domains", Capability: CapDomainPurchase, Narrowable: true,
+		Number: 14, ID: "purchase-domains", Tag: "Domains", Capability: vocab.CapDomainPurchase, Narrowable: true,
 		Summary: "Buy domains, each reported on its own",
 	})
 	ListDomains = define[ListDomainsRequest, Page[Domain]]("GET /domains", Spec{
-		Number: 15, ID: "list-domains", Tag: "Domains", Capability: CapDomainView, Narrowable: true,
+		Number: 15, ID: "list-domains", Tag: "Domains", Capability: vocab.CapDomainView, Narrowable: true,
 		Summary: "List domains",
 	})
 	UpdateDomain = define[UpdateDomainRequest, DomainSettings]("PATCH /domains/{domain}", Spec{
-		Number: 16, ID: "update-domain", Tag: "Domains", Capability: CapDomainUpdate, Narrowable: true,
+		Number: 16, ID: "update-domain", Tag: "Domains", Capability: vocab.CapDomainUpdate, Narrowable: true,
 		Summary: "Change a domain's customer-facing settings",
 	})
 	GetDomain = define[DomainRequest, Domain]("GET /domains/{domain}", Spec{
-		ID: "get-domain", Tag: "Domains", Capability: CapDomainView, Narrowable: true,
+		ID: "get-domain", Tag: "Domains", Capability: vocab.CapDomainView, Narrowable: true,
 		Summary: "Read a domain",
 	})
 	CheckDomainAvailability = define[DomainAvailabilityRequest, DomainAvailability]("GET /domains/availability", Spec{
-		ID: "check-domain-availability", Tag: "Domains", Capability: CapDomainView,
+		ID: "check-domain-availability", Tag: "Domains", Capability: vocab.CapDomainView,
 		Summary: "Report whether a domain can be bought, and at what price",
 	})
 	DeleteDomain = defineEmpty[DomainRequest]("DELETE /domains/{domain}", Spec{
-		ID: "delete-domain", Tag: "Domains", Capability: CapDomainDelete, Narrowable: true,
+		ID: "delete-domain", Tag: "Domains", Capability: vocab.CapDomainDelete, Narrowable: true,
 		Summary: "Delete a domain without mailboxes, with its DNS records",
 	})
 )

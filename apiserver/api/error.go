@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // The types of a problem, in the vocabulary of Pydantic v2 for invalid input.
@@ -159,7 +161,7 @@ func Conflict(format string, args ...any) *Error {
 
 // PermissionDenied is the answer to a caller without the capability, and to the
 // credential of another account: it names none.
-func PermissionDenied(c Capability) *Error {
+func PermissionDenied(c vocab.Capability) *Error {
 	if c == "" {
 		return NewError(http.StatusForbidden, TypePermissionDenied, "the credential is not one of this account").At("header", "Authorization")
 	}

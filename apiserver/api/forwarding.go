@@ -4,14 +4,8 @@ import (
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
-)
 
-// The states of a forwarding rule's recipient verification.
-const (
-	VerificationInternal = "internal"
-	VerificationPending  = "pending"
-	VerificationVerified = "verified"
-	VerificationExpired  = "expired"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // Forwarding is a rule that sends mail to a target address.
@@ -95,27 +89,27 @@ type ForwardingRequest struct {
 // Operations on forwarding rules.
 var (
 	CreateForwarding = define[CreateForwardingRequest, Forwarding]("POST /forwarding", Spec{
-		Number: 6, ID: "create-forwarding", Tag: "Forwarding", Capability: CapForwardingManage, Narrowable: true, Status: http.StatusCreated,
+		Number: 6, ID: "create-forwarding", Tag: "Forwarding", Capability: vocab.CapForwardingManage, Narrowable: true, Status: http.StatusCreated,
 		Summary: "Create a forwarding rule",
 	})
 	ListForwarding = define[ListForwardingRequest, Page[Forwarding]]("GET /forwarding", Spec{
-		Number: 7, ID: "list-forwarding", Tag: "Forwarding", Capability: CapForwardingView, Narrowable: true,
+		Number: 7, ID: "list-forwarding", Tag: "Forwarding", Capability: vocab.CapForwardingView, Narrowable: true,
 		Summary: "List forwarding rules",
 	})
 	UpdateForwarding = define[UpdateForwardingRequest, Forwarding]("PATCH /forwarding/{forwarding_id}", Spec{
-		Number: 8, ID: "update-forwarding", Tag: "Forwarding", Capability: CapForwardingManage, Narrowable: true,
+		Number: 8, ID: "update-forwarding", Tag: "Forwarding", Capability: vocab.CapForwardingManage, Narrowable: true,
 		Summary: "Change a forwarding rule's target, or send the verification again",
 	})
 	GetForwarding = define[ForwardingRequest, Forwarding]("GET /forwarding/{forwarding_id}", Spec{
-		ID: "get-forwarding", Tag: "Forwarding", Capability: CapForwardingView, Narrowable: true,
+		ID: "get-forwarding", Tag: "Forwarding", Capability: vocab.CapForwardingView, Narrowable: true,
 		Summary: "Read a forwarding rule",
 	})
 	DeleteForwarding = defineEmpty[ForwardingRequest]("DELETE /forwarding/{forwarding_id}", Spec{
-		ID: "delete-forwarding", Tag: "Forwarding", Capability: CapForwardingManage, Narrowable: true,
+		ID: "delete-forwarding", Tag: "Forwarding", Capability: vocab.CapForwardingManage, Narrowable: true,
 		Summary: "Delete a forwarding rule",
 	})
 	SetForwardingActive = define[SetForwardingActiveRequest, Forwarding]("PATCH /forwarding/{forwarding_id}/active", Spec{
-		ID: "set-forwarding-active", Tag: "Forwarding", Capability: CapForwardingManage, Narrowable: true,
+		ID: "set-forwarding-active", Tag: "Forwarding", Capability: vocab.CapForwardingManage, Narrowable: true,
 		Summary: "Switch a forwarding rule on or off",
 	})
 )

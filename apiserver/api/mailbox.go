@@ -4,14 +4,8 @@ import (
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
-)
 
-// The states of a mailbox.
-const (
-	MailboxProvisioning = "provisioning"
-	MailboxActive       = "active"
-	MailboxPaused       = "paused"
-	MailboxDeleting     = "deleting"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // Mailbox is one mailbox of a domain.
@@ -162,31 +156,31 @@ type MailboxRequest struct {
 // Operations on mailboxes.
 var (
 	CreateMailbox = define[CreateMailboxRequest, Mailbox]("POST /mailboxes", Spec{
-		Number: 9, ID: "create-mailbox", Tag: "Mailboxes", Capability: CapMailboxCreate, Narrowable: true, Status: http.StatusCreated,
+		Number: 9, ID: "create-mailbox", Tag: "Mailboxes", Capability: vocab.CapMailboxCreate, Narrowable: true, Status: http.StatusCreated,
 		Summary: "Create a mailbox",
 	})
 	ListMailboxes = define[ListMailboxesRequest, Page[Mailbox]]("GET /mailboxes", Spec{
-		Number: 10, ID: "list-mailboxes", Tag: "Mailboxes", Capability: CapMailboxView, Narrowable: true,
+		Number: 10, ID: "list-mailboxes", Tag: "Mailboxes", Capability: vocab.CapMailboxView, Narrowable: true,
 		Summary: "List mailboxes",
 	})
 	UpdateMailbox = define[UpdateMailboxRequest, Mailbox]("PATCH /mailboxes/{mailbox}", Spec{
-		Number: 11, ID: "update-mailbox", Tag: "Mailboxes", Capability: CapMailboxUpdate, Narrowable: true,
+		Number: 11, ID: "update-mailbox", Tag: "Mailboxes", Capability: vocab.CapMailboxUpdate, Narrowable: true,
 		Summary: "Change a mailbox's names",
 	})
 	CreateMailboxes = define[CreateMailboxesRequest, CreatedMailboxes]("POST /mailboxes/bulk", Spec{
-		Number: 12, ID: "create-mailboxes", Tag: "Mailboxes", Capability: CapMailboxCreate, Narrowable: true,
+		Number: 12, ID: "create-mailboxes", Tag: "Mailboxes", Capability: vocab.CapMailboxCreate, Narrowable: true,
 		Summary: "Create many mailboxes, each reported on its own",
 	})
 	ExportMailboxes = defineCSV[ExportMailboxesRequest]("POST /mailboxes/export", Spec{
-		Number: 13, ID: "export-mailboxes", Tag: "Mailboxes", Capability: CapMailboxExport, Narrowable: true,
+		Number: 13, ID: "export-mailboxes", Tag: "Mailboxes", Capability: vocab.CapMailboxExport, Narrowable: true,
 		Summary: "Export mailboxes as CSV (RFC 4180)",
 	})
 	GetMailbox = define[MailboxRequest, Mailbox]("GET /mailboxes/{mailbox}", Spec{
-		ID: "get-mailbox", Tag: "Mailboxes", Capability: CapMailboxView, Narrowable: true,
+		ID: "get-mailbox", Tag: "Mailboxes", Capability: vocab.CapMailboxView, Narrowable: true,
 		Summary: "Read a mailbox",
 	})
 	DeleteMailbox = defineEmpty[MailboxRequest]("DELETE /mailboxes/{mailbox}", Spec{
-		ID: "delete-mailbox", Tag: "Mailboxes", Capability: CapMailboxDelete, Narrowable: true,
+		ID: "delete-mailbox", Tag: "Mailboxes", Capability: vocab.CapMailboxDelete, Narrowable: true,
 		Summary: "Delete a mailbox",
 	})
 )

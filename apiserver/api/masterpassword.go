@@ -4,6 +4,8 @@ import (
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // MasterPassword is a credential with an account, workspace or domain scope.
@@ -76,23 +78,23 @@ type MasterPasswordRequest struct {
 // Operations on master passwords.
 var (
 	CreateMasterPassword = define[CreateMasterPasswordRequest, CreatedMasterPassword]("POST /credentials", Spec{
-		Number: 3, ID: "create-master-password", Tag: "Master passwords", Capability: CapCredentialManage, Narrowable: true, Status: http.StatusCreated,
+		Number: 3, ID: "create-master-password", Tag: "Master passwords", Capability: vocab.CapCredentialManage, Narrowable: true, Status: http.StatusCreated,
 		Summary: "Create a master password",
 	})
 	ListMasterPasswords = define[ListMasterPasswordsRequest, Page[MasterPassword]]("GET /credentials", Spec{
-		Number: 4, ID: "list-master-passwords", Tag: "Master passwords", Capability: CapCredentialView, Narrowable: true,
+		Number: 4, ID: "list-master-passwords", Tag: "Master passwords", Capability: vocab.CapCredentialView, Narrowable: true,
 		Summary: "List master passwords",
 	})
 	RenameMasterPassword = define[RenameMasterPasswordRequest, MasterPassword]("PATCH /credentials/{credential_id}", Spec{
-		Number: 5, ID: "rename-master-password", Tag: "Master passwords", Capability: CapCredentialManage, Narrowable: true,
+		Number: 5, ID: "rename-master-password", Tag: "Master passwords", Capability: vocab.CapCredentialManage, Narrowable: true,
 		Summary: "Rename a master password",
 	})
 	GetMasterPassword = define[MasterPasswordRequest, MasterPassword]("GET /credentials/{credential_id}", Spec{
-		ID: "get-master-password", Tag: "Master passwords", Capability: CapCredentialView, Narrowable: true,
+		ID: "get-master-password", Tag: "Master passwords", Capability: vocab.CapCredentialView, Narrowable: true,
 		Summary: "Read a master password",
 	})
 	DeleteMasterPassword = defineEmpty[MasterPasswordRequest]("DELETE /credentials/{credential_id}", Spec{
-		ID: "delete-master-password", Tag: "Master passwords", Capability: CapCredentialManage, Narrowable: true,
+		ID: "delete-master-password", Tag: "Master passwords", Capability: vocab.CapCredentialManage, Narrowable: true,
 		Summary: "Delete a master password",
 	})
 )

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // Prefix is the path under which every operation lives.
@@ -26,7 +28,7 @@ type Spec struct {
 	Status int
 	// Capability is what a caller's grants must name; empty where a valid
 	// credential of the account is enough.
-	Capability Capability
+	Capability vocab.Capability
 	// Narrowable says that a capability grant narrowed to a workspace or a domain
 	// is enough, for what lies in it. Elsewhere a narrowed grant permits nothing.
 	Narrowable bool

@@ -27,12 +27,5 @@ type Page[T any] struct {
 	Total    int `json:"total" doc:"Total number of matching items"`
 }
 
-// The kinds of scope that a master password or a forwarding rule has.
-const (
-	ScopeAccount   = "account"
-	ScopeWorkspace = "workspace"
-	ScopeDomain    = "domain"
-)
-
 // MaxPageSize is the largest page_size.
 const MaxPageSize = 1000

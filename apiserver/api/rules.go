@@ -13,6 +13,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/emailaddr"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // The rules in this file are those that a struct tag can't say and that need no
@@ -186,14 +187,14 @@ func (r *CreateMasterPasswordRequest) Resolve(huma.Context) []error {
 func (r *GrantAuthorizationRequest) Resolve(huma.Context) []error {
 	var f findings
 	b := r.Body
-	capability := b.GrantKind == GrantCapability
-	whole := b.GrantKind == GrantAccountOwner || b.GrantKind == GrantSuperAdmin // neither: reported by the tag
+	capability := b.GrantKind == vocab.GrantCapability
+	whole := b.GrantKind == vocab.GrantAccountOwner || b.GrantKind == vocab.GrantSuperAdmin // neither: reported by the tag
 	switch {
 	case capability && b.CapabilityKey == nil:
 		f.add(Missing(), "capability_key")
 	case whole && b.CapabilityKey != nil:
 		f.add(Invalid("only a capability grant has a capability_key"), "capability_key")
-	case b.CapabilityKey != nil && !slices.Contains(Capabilities(), Capability(*b.CapabilityKey)):
+	case b.CapabilityKey != nil && !slices.Contains(Capabilities(), vocab.Capability(*b.CapabilityKey)):
 		f.add(Invalid("no operation asks for the capability %.64q", *b.CapabilityKey), "capability_key")
 	}
 	if whole && b.ResourceType != nil {

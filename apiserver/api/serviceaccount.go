@@ -1,6 +1,10 @@
 package api
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
+)
 
 // ServiceAccount is a machine credential. Its token is told once, by
 // CreatedServiceAccount.
@@ -54,19 +58,19 @@ type ServiceAccountRequest struct {
 // Operations on service accounts.
 var (
 	CreateServiceAccount = define[CreateServiceAccountRequest, CreatedServiceAccount]("POST /auth/service-accounts", Spec{
-		Number: 1, ID: "create-service-account", Tag: "Service accounts", Capability: CapServiceAccountCreate, Status: http.StatusCreated,
+		Number: 1, ID: "create-service-account", Tag: "Service accounts", Capability: vocab.CapServiceAccountCreate, Status: http.StatusCreated,
 		Summary: "Create a service account; its token is in this answer only",
 	})
 	ListServiceAccounts = define[ListServiceAccountsRequest, Page[ServiceAccount]]("GET /auth/service-accounts", Spec{
-		ID: "list-service-accounts", Tag: "Service accounts", Capability: CapServiceAccountView,
+		ID: "list-service-accounts", Tag: "Service accounts", Capability: vocab.CapServiceAccountView,
 		Summary: "List service accounts",
 	})
 	GetServiceAccount = define[ServiceAccountRequest, ServiceAccount]("GET /auth/service-accounts/{service_account_id}", Spec{
-		ID: "get-service-account", Tag: "Service accounts", Capability: CapServiceAccountView,
+		ID: "get-service-account", Tag: "Service accounts", Capability: vocab.CapServiceAccountView,
 		Summary: "Read a service account",
 	})
 	RevokeServiceAccount = defineEmpty[ServiceAccountRequest]("DELETE /auth/service-accounts/{service_account_id}", Spec{
-		ID: "revoke-service-account", Tag: "Service accounts", Capability: CapServiceAccountRevoke, WhenCancelled: true,
+		ID: "revoke-service-account", Tag: "Service accounts", Capability: vocab.CapServiceAccountRevoke, WhenCancelled: true,
 		Summary: "Revoke a service account that has no more grants than the caller: its token stops working",
 	})
 )

@@ -3,5 +3,5 @@
 //
 // Package storetest checks that an implementation keeps the promises; package
 // sqlstore is the implementation. The package knows neither SQL nor HTTP and
-// imports nothing of this module.
+// imports only package vocab of this module.
 package store

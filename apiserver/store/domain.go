@@ -23,9 +23,6 @@ type Domain struct {
 	CreatedAt, UpdatedAt time.Time
 }
 
-// DomainUnpaid is the Status of a domain that waits for its payment.
-const DomainUnpaid = "pending_payment"
-
 // InboundTenant is where a domain's incoming mail is handled.
 type InboundTenant struct {
 	ID         string `json:"id,omitempty"`

@@ -1,6 +1,10 @@
 package store
 
-import "time"
+import (
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
+)
 
 // Forwarding is a rule that sends mail to a target address, one for each scope
 // and target.
@@ -22,26 +26,18 @@ type Forwarding struct {
 	CreatedAt, UpdatedAt          time.Time
 }
 
-// The verification states of a forwarding rule.
-const (
-	VerificationInternal = "internal"
-	VerificationPending  = "pending"
-	VerificationVerified = "verified"
-	VerificationExpired  = "expired"
-)
-
 // VerificationState returns the state at a time. It is computed when it is read,
 // so that no timer has to run. A filter selects by the same.
 func (f Forwarding) VerificationState(now time.Time) string {
 	switch {
 	case f.Internal:
-		return VerificationInternal
+		return vocab.VerificationInternal
 	case !f.VerifiedAt.IsZero():
-		return VerificationVerified
+		return vocab.VerificationVerified
 	case !f.ExpiresAt.IsZero() && !now.Before(f.ExpiresAt):
-		return VerificationExpired
+		return vocab.VerificationExpired
 	}
-	return VerificationPending
+	return vocab.VerificationPending
 }
 
 // ForwardingFilter selects rules; an empty field selects all.

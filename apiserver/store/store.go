@@ -121,13 +121,6 @@ type Within struct {
 	Workspaces, Domains []string
 }
 
-// The types of a Scope.
-const (
-	ScopeAccount   = "account"
-	ScopeWorkspace = "workspace"
-	ScopeDomain    = "domain"
-)
-
 // Scope is what a master password or a forwarding rule applies to: the account,
 // a workspace or a domain.
 type Scope struct {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // PurchasedDomain is a domain that was bought, or that the account owned before.
@@ -133,7 +134,7 @@ func (c *Client) bought(ctx context.Context, names []string, owned map[string]bo
 }
 
 func purchaseStatus(d *api.Domain) string {
-	if d.Status == api.DomainPendingPayment {
+	if d.Status == vocab.DomainPendingPayment {
 		return api.PurchasePendingPayment
 	}
 	return api.PurchasePurchased

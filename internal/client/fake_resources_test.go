@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // collections maps an operation's path to where its objects are stored.
@@ -103,9 +104,9 @@ func (f *fakeAPI) create(s api.Spec, collection string, in object) answer {
 	if collection == "dns-records" {
 		o["value"], o["priority"] = in["value"], in["prio"]
 	}
-	o["scope_type"], o["scope_id"] = api.ScopeAccount, accountID
+	o["scope_type"], o["scope_id"] = vocab.ScopeAccount, accountID
 	if in["domain"] != nil {
-		o["scope_type"], o["scope_id"] = api.ScopeDomain, in["domain"]
+		o["scope_type"], o["scope_id"] = vocab.ScopeDomain, in["domain"]
 	}
 	f.put(collection, o)
 	told := object{}
@@ -160,7 +161,7 @@ func (f *fakeAPI) purchase(in object) answer {
 		case strings.HasPrefix(fmt.Sprint(name), "taken"):
 			r["status"], r["error_code"], r["error"] = api.PurchaseFailed, api.PurchaseUnavailable, "somebody else owns it"
 		default:
-			r["id"] = f.put("domains", object{"name": name, "status": api.DomainPending, "workspace_id": in["workspace_id"]})
+			r["id"] = f.put("domains", object{"name": name, "status": vocab.DomainPending, "workspace_id": in["workspace_id"]})
 		}
 		results = append(results, r)
 	}

@@ -3,7 +3,7 @@ package client
 import (
 	"context"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // Scope is what a master password or a forwarding rule applies to: a domain (id
@@ -31,11 +31,11 @@ func (s Scope) String() string {
 func (s Scope) kind() string {
 	switch {
 	case s.Domain != "":
-		return api.ScopeDomain
+		return vocab.ScopeDomain
 	case s.WorkspaceID != "":
-		return api.ScopeWorkspace
+		return vocab.ScopeWorkspace
 	}
-	return api.ScopeAccount
+	return vocab.ScopeAccount
 }
 
 // inScope returns a function that reports whether a scope of an answer is s.
@@ -48,6 +48,6 @@ func (c *Client) inScope(ctx context.Context, s Scope) (func(scopeType, scopeID 
 		}
 	}
 	return func(scopeType, scopeID string) bool {
-		return scopeType == s.kind() && (scopeType == api.ScopeAccount || foldID(scopeID) == want)
+		return scopeType == s.kind() && (scopeType == vocab.ScopeAccount || foldID(scopeID) == want)
 	}, nil
 }

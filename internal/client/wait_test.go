@@ -6,9 +6,10 @@ import (
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-func isActive(m *api.Mailbox) (bool, error) { return m.Status == api.MailboxActive, nil }
+func isActive(m *api.Mailbox) (bool, error) { return m.Status == vocab.MailboxActive, nil }
 
 func TestWaitFor(t *testing.T) {
 	for _, published := range []bool{false, true} {
@@ -17,17 +18,17 @@ func TestWaitFor(t *testing.T) {
 			f.publishedOnly(405)
 		}
 		m := mailboxObject("jane", "example.com")
-		m["status"] = api.MailboxProvisioning
+		m["status"] = vocab.MailboxProvisioning
 		id := f.add("mailboxes", m)[0]
 		c := f.client(t)
 		polls := 0
 		f.clock.onSleep = func() {
 			if polls++; polls == 4 {
-				m["status"] = api.MailboxActive
+				m["status"] = vocab.MailboxActive
 			}
 		}
 		got, err := WaitFor(t.Context(), c, func(ctx context.Context) (*api.Mailbox, error) { return c.GetMailbox(ctx, id) }, isActive)
-		if err != nil || got.Status != api.MailboxActive || polls != 4 {
+		if err != nil || got.Status != vocab.MailboxActive || polls != 4 {
 			t.Errorf("published only %v: %+v, %v after %d polls", published, got, err, polls)
 		}
 		for i, d := range f.clock.sleeps[1:] {
@@ -41,7 +42,7 @@ func TestWaitFor(t *testing.T) {
 func TestWaitForEnds(t *testing.T) {
 	f := newFakeAPI()
 	m := mailboxObject("jane", "example.com")
-	m["status"] = api.MailboxProvisioning
+	m["status"] = vocab.MailboxProvisioning
 	id := f.add("mailboxes", m)[0]
 	c := f.client(t)
 	get := func(ctx context.Context) (*api.Mailbox, error) { return c.GetMailbox(ctx, id) }

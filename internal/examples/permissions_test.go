@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
@@ -30,9 +31,9 @@ func TestPermissions(t *testing.T) {
 }
 
 // capabilities returns the capabilities that a text names.
-func capabilities(text string) (named []api.Capability) {
+func capabilities(text string) (named []vocab.Capability) {
 	for _, m := range regexp.MustCompile("`([a-z_]+\\.[a-z]+)`").FindAllStringSubmatch(text, -1) {
-		named = append(named, api.Capability(m[1]))
+		named = append(named, vocab.Capability(m[1]))
 	}
 	return named
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 )
@@ -89,19 +90,19 @@ func (s Scope) Client() client.Scope {
 func (s *Scope) Fill(ctx context.Context, c DomainReader, scopeType, scopeID string) {
 	s.ScopeType, s.ScopeID = types.StringValue(scopeType), types.StringValue(scopeID)
 	switch scopeType {
-	case api.ScopeDomain:
+	case vocab.ScopeDomain:
 		s.WorkspaceID = customtype.UUID{}
 		// That a name is another domain's only a look could tell; it was this one's
 		// when it was written.
 		if s.Domain.IsNull() || isUUID(s.Domain.ValueString()) && !customtype.Equal[customtype.UUID](s.Domain.ValueString(), scopeID) {
 			s.Domain = customtype.New[customtype.DomainRef](nameOr(ctx, c, scopeID))
 		}
-	case api.ScopeWorkspace:
+	case vocab.ScopeWorkspace:
 		s.Domain = customtype.DomainRef{}
 		if !customtype.Equal[customtype.UUID](s.WorkspaceID.ValueString(), scopeID) {
 			s.WorkspaceID = customtype.New[customtype.UUID](scopeID)
 		}
-	case api.ScopeAccount:
+	case vocab.ScopeAccount:
 		s.Domain, s.WorkspaceID = customtype.DomainRef{}, customtype.UUID{}
 	}
 }
@@ -171,11 +172,11 @@ func (s Scope) covers(config Scope, idOf func(name string) (string, error)) (boo
 	}
 	domain, workspace, id := config.Domain.ValueString(), config.WorkspaceID.ValueString(), s.ScopeID.ValueString()
 	switch s.ScopeType.ValueString() {
-	case api.ScopeAccount:
+	case vocab.ScopeAccount:
 		return config.Domain.IsNull() && config.WorkspaceID.IsNull(), nil
-	case api.ScopeWorkspace:
+	case vocab.ScopeWorkspace:
 		return config.Domain.IsNull() && customtype.Equal[customtype.UUID](workspace, id), nil
-	case api.ScopeDomain:
+	case vocab.ScopeDomain:
 		switch {
 		case config.Domain.IsNull() || !config.WorkspaceID.IsNull():
 			return false, nil

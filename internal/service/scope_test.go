@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 )
@@ -43,15 +44,15 @@ func TestScopeFill(t *testing.T) {
 		scopeType, id   string
 		domain, inSpace string
 	}{
-		"as written, name":      {Scope{Domain: ref("BÜCHER.com")}, api.ScopeDomain, domainUUID, "BÜCHER.com", ""},
-		"as written, id":        {Scope{Domain: ref(strings.ToUpper(domainUUID))}, api.ScopeDomain, domainUUID, strings.ToUpper(domainUUID), ""},
-		"imported":              {Scope{}, api.ScopeDomain, domainUUID, "xn--bcher-kva.com", ""},
-		"imported, no name":     {Scope{}, api.ScopeDomain, otherUUID, otherUUID, ""},
-		"moved to a domain":     {Scope{Domain: ref(otherUUID), WorkspaceID: id(otherUUID)}, api.ScopeDomain, domainUUID, "xn--bcher-kva.com", ""},
-		"workspace, as written": {Scope{WorkspaceID: id(strings.ToUpper(otherUUID))}, api.ScopeWorkspace, otherUUID, "", strings.ToUpper(otherUUID)},
-		"workspace, imported":   {Scope{}, api.ScopeWorkspace, otherUUID, "", otherUUID},
-		"workspace, moved":      {Scope{Domain: ref("a.com"), WorkspaceID: id(domainUUID)}, api.ScopeWorkspace, otherUUID, "", otherUUID},
-		"account":               {Scope{Domain: ref("a.com")}, api.ScopeAccount, otherUUID, "", ""},
+		"as written, name":      {Scope{Domain: ref("BÜCHER.com")}, vocab.ScopeDomain, domainUUID, "BÜCHER.com", ""},
+		"as written, id":        {Scope{Domain: ref(strings.ToUpper(domainUUID))}, vocab.ScopeDomain, domainUUID, strings.ToUpper(domainUUID), ""},
+		"imported":              {Scope{}, vocab.ScopeDomain, domainUUID, "xn--bcher-kva.com", ""},
+		"imported, no name":     {Scope{}, vocab.ScopeDomain, otherUUID, otherUUID, ""},
+		"moved to a domain":     {Scope{Domain: ref(otherUUID), WorkspaceID: id(otherUUID)}, vocab.ScopeDomain, domainUUID, "xn--bcher-kva.com", ""},
+		"workspace, as written": {Scope{WorkspaceID: id(strings.ToUpper(otherUUID))}, vocab.ScopeWorkspace, otherUUID, "", strings.ToUpper(otherUUID)},
+		"workspace, imported":   {Scope{}, vocab.ScopeWorkspace, otherUUID, "", otherUUID},
+		"workspace, moved":      {Scope{Domain: ref("a.com"), WorkspaceID: id(domainUUID)}, vocab.ScopeWorkspace, otherUUID, "", otherUUID},
+		"account":               {Scope{Domain: ref("a.com")}, vocab.ScopeAccount, otherUUID, "", ""},
 		"of a later API":        {Scope{Domain: ref("a.com")}, "team", otherUUID, "a.com", ""},
 	} {
 		got := c.prior
@@ -73,8 +74,8 @@ func TestScopeCovers(t *testing.T) {
 		}
 		return s
 	}
-	byName, byID := state(api.ScopeDomain, domainUUID, "bücher.com"), state(api.ScopeDomain, domainUUID, domainUUID)
-	space, account := state(api.ScopeWorkspace, otherUUID, ""), state(api.ScopeAccount, otherUUID, "")
+	byName, byID := state(vocab.ScopeDomain, domainUUID, "bücher.com"), state(vocab.ScopeDomain, domainUUID, domainUUID)
+	space, account := state(vocab.ScopeWorkspace, otherUUID, ""), state(vocab.ScopeAccount, otherUUID, "")
 	for name, c := range map[string]struct {
 		state, config Scope
 		api           oneDomain

@@ -5,7 +5,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
@@ -60,7 +60,7 @@ func (s *Scope) Keep(by Given) {
 // ScopedName is the display name of an object that has a scope: others may have
 // its name in theirs.
 func ScopedName(name, scopeType string) string {
-	if scopeType == api.ScopeAccount {
+	if scopeType == vocab.ScopeAccount {
 		return name
 	}
 	return name + " (" + scopeType + ")"

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // settle applies each stack without faults until its plan is empty. It returns
@@ -61,7 +61,7 @@ func (h *history) payAll() {
 				return err
 			}
 			for _, d := range domains {
-				if d.State.At(h.clock) == api.DomainPendingPayment {
+				if d.State.At(h.clock) == vocab.DomainPendingPayment {
 					batches[d.PurchaseBatchID] = true
 				}
 			}

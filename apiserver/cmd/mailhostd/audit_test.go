@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // logged is a line of mailhostd audit --format json. The names of its members
@@ -98,7 +98,7 @@ func TestAudit(t *testing.T) {
 	}
 	e := auditOf(t, database, "--operation", "update-mailbox")[0]
 	if at, err := time.Parse(time.RFC3339, e.At); err != nil || time.Since(at).Abs() > time.Minute || e.ID == 0 || e.AccountID != owner.AccountID || e.RequestID == "" ||
-		e.RemoteAddress != "127.0.0.1" || e.Subject.Type != api.SubjectServiceAccount || e.Subject.ID == "" || e.Subject.Name != ownerTokenName ||
+		e.RemoteAddress != "127.0.0.1" || e.Subject.Type != vocab.SubjectServiceAccount || e.Subject.ID == "" || e.Subject.Name != ownerTokenName ||
 		len(e.Changes) != 1 || e.Changes[0].Action != "updated" || e.Changes[0].Type != "mailbox" || e.Changes[0].Name != "jane@example.com" ||
 		len(e.Changes[0].Fields) != 1 || e.Changes[0].Fields[0] != "last_name" {
 		t.Errorf("the entry is %+v", e)

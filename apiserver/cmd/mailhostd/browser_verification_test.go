@@ -8,6 +8,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // Every page has a language, one heading, which is also its title, in a main
@@ -62,7 +63,7 @@ func TestVerificationInABrowser(t *testing.T) {
 	b.isAccessible(t, "Confirmed")
 	b.has(t, "StaticText Mail is forwarded to this address from now on:", "StaticText "+rule.TargetEmail)
 	c.must(t, http.StatusOK, http.MethodGet, "/forwarding/"+rule.ID, "", &rule)
-	if !rule.Active || rule.VerificationState != api.VerificationVerified {
+	if !rule.Active || rule.VerificationState != vocab.VerificationVerified {
 		t.Errorf("after the click the rule is %+v", rule)
 	}
 	b.leads(t, chromedp.Navigate(link))
@@ -103,7 +104,7 @@ func TestVerificationByKeyboardWithoutJavaScript(t *testing.T) {
 	b.has(t, "heading Confirmed")
 	b.clean(t)
 	c.must(t, http.StatusOK, http.MethodGet, "/forwarding/"+rule.ID, "", &rule)
-	if rule.VerificationState != api.VerificationVerified {
+	if rule.VerificationState != vocab.VerificationVerified {
 		t.Errorf("the rule is %s", rule.VerificationState)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 func TestControlPlane(t *testing.T) {
@@ -31,7 +32,7 @@ func TestControlPlane(t *testing.T) {
 
 	ask(t, http.MethodPost, plane+"/clock", `{"advance":"72h"}`, nil)
 	c.must(t, http.StatusOK, http.MethodGet, "/forwarding/"+rule.ID, "", &rule)
-	if rule.VerificationState != api.VerificationExpired {
+	if rule.VerificationState != vocab.VerificationExpired {
 		t.Errorf("after 72 hours the verification is %s", rule.VerificationState)
 	}
 

@@ -18,6 +18,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // maxResidentMiB is what the server may need in memory to export an account of
@@ -84,7 +85,7 @@ func populate(b *testing.B, database string, rows int) (owner initialized) {
 	}
 	domain := store.Domain{
 		ID: api.DerivedID(owner.AccountID, "domain"), AccountID: owner.AccountID, Name: "example.com",
-		WorkspaceID: api.DefaultWorkspaceID(owner.AccountID), State: store.Provisioning{Status: api.DomainActive}, CreatedAt: time.Now(),
+		WorkspaceID: api.DefaultWorkspaceID(owner.AccountID), State: store.Provisioning{Status: vocab.DomainActive}, CreatedAt: time.Now(),
 	}
 	if err := db.Update(b.Context(), func(tx store.Tx) error { return tx.CreateDomain(&domain) }); err != nil {
 		b.Fatal(err)
@@ -96,7 +97,7 @@ func populate(b *testing.B, database string, rows int) (owner initialized) {
 				localPart := "mailbox-" + strconv.Itoa(n)
 				if err := tx.CreateMailbox(&store.Mailbox{
 					ID: api.DerivedID(owner.AccountID, localPart), AccountID: owner.AccountID, DomainID: domain.ID, LocalPart: localPart,
-					FirstName: "=SUM(A1)", LastName: "Doe, \"Jane\"", State: store.Provisioning{Status: api.MailboxActive}, CreatedAt: time.Now(),
+					FirstName: "=SUM(A1)", LastName: "Doe, \"Jane\"", State: store.Provisioning{Status: vocab.MailboxActive}, CreatedAt: time.Now(),
 				}); err != nil {
 					return err
 				}

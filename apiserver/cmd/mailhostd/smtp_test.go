@@ -15,6 +15,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/mailer/smtptest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // mailbag is a mail server whose messages a test reads.
@@ -91,7 +92,7 @@ func TestForwardingIsVerifiedByMail(t *testing.T) {
 	}
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		c.must(t, http.StatusOK, http.MethodGet, "/forwarding/"+rule.ID, "", &rule)
-		if rule.VerificationState != api.VerificationPending {
+		if rule.VerificationState != vocab.VerificationPending {
 			t.Errorf("before %s of the link the rule is %s", method, rule.VerificationState)
 		}
 		req, err := http.NewRequestWithContext(t.Context(), method, link, nil)
@@ -108,7 +109,7 @@ func TestForwardingIsVerifiedByMail(t *testing.T) {
 		}
 	}
 	c.must(t, http.StatusOK, http.MethodGet, "/forwarding/"+rule.ID, "", &rule)
-	if !rule.Active || rule.VerificationState != api.VerificationVerified {
+	if !rule.Active || rule.VerificationState != vocab.VerificationVerified {
 		t.Errorf("the rule is %+v", rule)
 	}
 	line := s.log.wait(t, "verification message sent")

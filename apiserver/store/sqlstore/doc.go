@@ -7,6 +7,7 @@
 // A file has the name of the one in package store whose interfaces it
 // implements.
 //
-// The package imports the standard library, package store and, for the forms in
-// which names are searched, domainname; and no driver.
+// The package imports the standard library, packages store and vocab, and the
+// packages for the forms in which names are searched (text, domainname) and records
+// compared (dnsdata). It imports no driver.
 package sqlstore

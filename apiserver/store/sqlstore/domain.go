@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 var domains = of(kind[store.Domain]{
@@ -134,7 +135,7 @@ func (t *tx) DeleteDomain(accountID, id string, at time.Time) (affected store.Af
 	}
 	for _, table := range []string{masterPasswords.table, forwardingRules.table} {
 		if _, err := t.exec(`DELETE FROM `+table+` WHERE account_id = $1 AND scope_type = $2 AND scope_id = $3`,
-			accountID, store.ScopeDomain, id); err != nil {
+			accountID, vocab.ScopeDomain, id); err != nil {
 			return affected, fmt.Errorf("delete in %s: %w", table, err)
 		}
 	}

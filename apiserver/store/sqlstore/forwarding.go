@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 var forwardingRules = of(kind[store.Forwarding]{
@@ -41,10 +42,10 @@ func (r *reader) ForwardingRules(
 	w := r.where(accountID).scoped(f.ScopedFilter).searchNames(`t.search_text`, f.Search).inPaid(`t.scope_id`)
 	if f.VerificationState != "" {
 		// The same cases as in store.Forwarding.VerificationState.
-		w.and(`CASE WHEN t.internal THEN '`+store.VerificationInternal+`'
-			WHEN t.verified_at <> 0 THEN '`+store.VerificationVerified+`'
-			WHEN t.expires_at <> 0 AND t.expires_at <= ? THEN '`+store.VerificationExpired+`'
-			ELSE '`+store.VerificationPending+`' END = ?`, micros{&f.Now}, f.VerificationState)
+		w.and(`CASE WHEN t.internal THEN '`+vocab.VerificationInternal+`'
+			WHEN t.verified_at <> 0 THEN '`+vocab.VerificationVerified+`'
+			WHEN t.expires_at <> 0 AND t.expires_at <= ? THEN '`+vocab.VerificationExpired+`'
+			ELSE '`+vocab.VerificationPending+`' END = ?`, micros{&f.Now}, f.VerificationState)
 	}
 	return page(r, forwardingRules, w, s)
 }

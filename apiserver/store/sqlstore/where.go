@@ -8,6 +8,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/text"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // where collects the conditions of a query. The table is t in all of them.
@@ -172,7 +173,7 @@ func (w *where) inPaid(column string) *where {
 }
 
 // unpaid is the condition of the index of domains that wait for a payment.
-const unpaid = `status = '` + store.DomainUnpaid + `'`
+const unpaid = `status = '` + vocab.DomainPendingPayment + `'`
 
 // withinDomains selects what lies in the workspaces and domains by the column
 // that holds a domain's id.
@@ -191,15 +192,15 @@ func (w *where) inDomains(column string, within store.Within) string {
 // scoped selects by a store.ScopedFilter but for its search.
 func (w *where) scoped(f store.ScopedFilter) *where {
 	if f.DomainID != "" {
-		w.and(`t.scope_type = ? AND t.scope_id = ?`, store.ScopeDomain, f.DomainID)
+		w.and(`t.scope_type = ? AND t.scope_id = ?`, vocab.ScopeDomain, f.DomainID)
 	}
 	if f.WorkspaceID != "" {
-		w.and(`t.scope_type = ? AND t.scope_id = ?`, store.ScopeWorkspace, f.WorkspaceID)
+		w.and(`t.scope_type = ? AND t.scope_id = ?`, vocab.ScopeWorkspace, f.WorkspaceID)
 	}
 	w.equal(`t.scope_type`, f.ScopeType)
 	if !f.Within.Restricted {
 		return w
 	}
-	return w.and(`(t.scope_type = '` + store.ScopeDomain + `' AND (` + w.inDomains(`t.scope_id`, f.Within) + `)` +
-		` OR t.scope_type = '` + store.ScopeWorkspace + `' AND ` + w.in(`t.scope_id`, f.Within.Workspaces) + `)`)
+	return w.and(`(t.scope_type = '` + vocab.ScopeDomain + `' AND (` + w.inDomains(`t.scope_id`, f.Within) + `)` +
+		` OR t.scope_type = '` + vocab.ScopeWorkspace + `' AND ` + w.in(`t.scope_id`, f.Within.Workspaces) + `)`)
 }

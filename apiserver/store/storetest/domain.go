@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 func domainID(d store.Domain) string { return d.ID }
@@ -132,7 +133,7 @@ func testDomainUnpaid(h *harness) {
 	t := h.tenant("paid.example")
 	late := tenant{t.account, t.workspace, h.domain(t.account, t.workspace, "late.example")}
 	overdue := read(h, getDomain(t.account, late.domain))
-	overdue.State, overdue.PurchaseBatchID = store.Provisioning{Status: store.DomainUnpaid}, h.id()
+	overdue.State, overdue.PurchaseBatchID = store.Provisioning{Status: vocab.DomainPendingPayment}, h.id()
 	record := h.newDNSRecord(late, "@", "TXT", "x")
 	rule := h.newForwarding(t.account, "a@example.net", domainScope(late.domain))
 	password := h.newMasterPassword(t.account, "late", domainScope(late.domain))

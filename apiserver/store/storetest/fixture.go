@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // id returns a new id. They descend, so that an order by id alone is not
@@ -119,15 +120,15 @@ func (h *harness) newDedicatedIP(account, option string, addresses ...string) st
 }
 
 func accountScope(t tenant) store.Scope {
-	return store.Scope{Type: store.ScopeAccount, ID: t.account}
+	return store.Scope{Type: vocab.ScopeAccount, ID: t.account}
 }
 
 func workspaceScope(id string) store.Scope {
-	return store.Scope{Type: store.ScopeWorkspace, ID: id}
+	return store.Scope{Type: vocab.ScopeWorkspace, ID: id}
 }
 
 func domainScope(id string) store.Scope {
-	return store.Scope{Type: store.ScopeDomain, ID: id}
+	return store.Scope{Type: vocab.ScopeDomain, ID: id}
 }
 
 // nothing is a restriction to no workspace and no domain.

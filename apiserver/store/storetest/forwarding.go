@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 func forwardingID(f store.Forwarding) string { return f.ID }
@@ -123,7 +124,7 @@ func testForwardingReleased(h *harness) {
 		equal(h, "released", affected.Forwarding, want)
 		for _, f := range want {
 			get(f)
-			equal(h, "state", f.VerificationState(at(10_000_000)), store.VerificationPending)
+			equal(h, "state", f.VerificationState(at(10_000_000)), vocab.VerificationPending)
 		}
 	}
 	// A rule that is deleted with its domain is not released, others are.
@@ -190,7 +191,7 @@ func testForwardingState(h *harness) {
 	})
 	for _, now := range []time.Time{at(0), at(10).Add(-time.Nanosecond), at(10), at(20)} {
 		for _, state := range []string{
-			store.VerificationInternal, store.VerificationPending, store.VerificationVerified, store.VerificationExpired,
+			vocab.VerificationInternal, vocab.VerificationPending, vocab.VerificationVerified, vocab.VerificationExpired,
 		} {
 			var want []string
 			for _, f := range rules {
@@ -202,8 +203,8 @@ func testForwardingState(h *harness) {
 			lists(h, state+" at "+now.String(), forwardingID, forwardingRules(t.account, f), want...)
 		}
 	}
-	f := store.ForwardingFilter{VerificationState: store.VerificationExpired, Now: at(10)}
+	f := store.ForwardingFilter{VerificationState: vocab.VerificationExpired, Now: at(10)}
 	lists(h, "expired", forwardingID, forwardingRules(t.account, f), rules[2].ID)
-	f.ScopeType = store.ScopeDomain
+	f.ScopeType = vocab.ScopeDomain
 	lists(h, "expired of a domain", forwardingID, forwardingRules(t.account, f))
 }

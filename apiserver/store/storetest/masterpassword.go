@@ -1,6 +1,9 @@
 package storetest
 
-import "github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+import (
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
+)
 
 func masterPasswordID(p store.MasterPassword) string { return p.ID }
 
@@ -89,10 +92,10 @@ func scopedCases(t tenant, elsewhere, far, account, workspace, domain, remote st
 		{"none", store.ScopedFilter{}, []string{account, workspace, domain, remote}},
 		{"domain", store.ScopedFilter{DomainID: t.domain}, []string{domain}},
 		{"workspace", store.ScopedFilter{WorkspaceID: t.workspace}, []string{workspace}},
-		{"account scope", store.ScopedFilter{ScopeType: store.ScopeAccount}, []string{account}},
-		{"domain scope", store.ScopedFilter{ScopeType: store.ScopeDomain}, []string{domain, remote}},
-		{"domain and scope", store.ScopedFilter{DomainID: far, ScopeType: store.ScopeDomain}, []string{remote}},
-		{"contradiction", store.ScopedFilter{DomainID: far, ScopeType: store.ScopeAccount}, nil},
+		{"account scope", store.ScopedFilter{ScopeType: vocab.ScopeAccount}, []string{account}},
+		{"domain scope", store.ScopedFilter{ScopeType: vocab.ScopeDomain}, []string{domain, remote}},
+		{"domain and scope", store.ScopedFilter{DomainID: far, ScopeType: vocab.ScopeDomain}, []string{remote}},
+		{"contradiction", store.ScopedFilter{DomainID: far, ScopeType: vocab.ScopeAccount}, nil},
 		{"within a domain", store.ScopedFilter{Within: withinDomains(far)}, []string{remote}},
 		{"within a workspace", store.ScopedFilter{Within: withinWorkspaces(t.workspace)}, []string{workspace, domain}},
 		{"within both", store.ScopedFilter{
@@ -100,7 +103,7 @@ func scopedCases(t tenant, elsewhere, far, account, workspace, domain, remote st
 		}, []string{domain, remote}},
 		{"within nothing", store.ScopedFilter{Within: nothing}, nil},
 		{"within and scope", store.ScopedFilter{
-			ScopeType: store.ScopeDomain, Within: withinWorkspaces(t.workspace),
+			ScopeType: vocab.ScopeDomain, Within: withinWorkspaces(t.workspace),
 		}, []string{domain}},
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
@@ -39,8 +40,8 @@ func TestDataSource(t *testing.T) {
 			{Config: config, ConfigStateChecks: []statecheck.StateCheck{
 				is("id", knownvalue.StringExact(s.AccountID)),
 				is("default_workspace_id", knownvalue.StringExact(s.WorkspaceID)),
-				is("status", knownvalue.StringExact(api.AccountActive)),
-				is("plan_id", knownvalue.StringExact(api.PlanSMTPPerMailbox)),
+				is("status", knownvalue.StringExact(vocab.AccountActive)),
+				is("plan_id", knownvalue.StringExact(vocab.PlanSMTPPerMailbox)),
 				is("cancels_at", knownvalue.Null()),
 				is("created_at", knownvalue.NotNull()),
 				is("updated_at", knownvalue.NotNull()),
@@ -71,7 +72,7 @@ func TestPendingCancellation(t *testing.T) {
 		t.Fatal(err)
 	}
 	account, diags := s.Protocol(t, "").ReadData(typeName, nil)
-	if len(diags) > 0 || account.Text("status") != api.AccountPendingCancellation || account.Text("cancels_at") != *cancelled.EffectiveAt {
+	if len(diags) > 0 || account.Text("status") != vocab.AccountPendingCancellation || account.Text("cancels_at") != *cancelled.EffectiveAt {
 		t.Errorf("read %s\n%s", account.State, acctest.Render(diags))
 	}
 }

@@ -13,17 +13,18 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
 const typeName = "mailhost_authorizations"
 
 // grant grants a capability on a domain outside of Terraform.
-func grant(t *testing.T, s *acctest.Server, subjectID string, key api.Capability, domainID string) *api.Authorization {
+func grant(t *testing.T, s *acctest.Server, subjectID string, key vocab.Capability, domainID string) *api.Authorization {
 	t.Helper()
-	capability, on := string(key), api.ResourceDomain
+	capability, on := string(key), vocab.ResourceDomain
 	a, err := s.Client.GrantAuthorization(t.Context(), api.GrantAuthorizationBody{
-		GrantKind: api.GrantCapability, SubjectType: api.SubjectGroup, SubjectID: subjectID,
+		GrantKind: vocab.GrantCapability, SubjectType: vocab.SubjectGroup, SubjectID: subjectID,
 		CapabilityKey: &capability, ResourceType: &on, ResourceID: &domainID,
 	})
 	if err != nil {
@@ -36,9 +37,9 @@ func TestDataSource(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
 		d := s.Domain(t, "example.com")
-		sales := grant(t, s, "sales", api.CapMailboxCreate, d.ID)
-		support := grant(t, s, "support", api.CapMailboxCreate, d.ID)
-		ops := grant(t, s, "ops", api.CapDNSRecordCreate, d.ID)
+		sales := grant(t, s, "sales", vocab.CapMailboxCreate, d.ID)
+		support := grant(t, s, "support", vocab.CapMailboxCreate, d.ID)
+		ops := grant(t, s, "ops", vocab.CapDNSRecordCreate, d.ID)
 		if err := s.Client.RevokeAuthorization(t.Context(), support.ID); err != nil {
 			t.Fatal(err)
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 	"github.com/hashicorp/terraform-plugin-testing/tfversion"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
@@ -46,7 +46,7 @@ action "mailhost_cancel_plan" "end" {
 		}
 		done := func(*terraform.State) error {
 			a, err := s.Client.GetAccount(t.Context())
-			if err == nil && (a.Status != api.AccountPendingCancellation || a.PlanID != api.PlanSMTPPerProxy) {
+			if err == nil && (a.Status != vocab.AccountPendingCancellation || a.PlanID != vocab.PlanSMTPPerProxy) {
 				err = fmt.Errorf("the account is %s on %s", a.Status, a.PlanID)
 			}
 			return err

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
@@ -135,9 +136,9 @@ func (asked cancellation) filled(status, at string) string {
 		when = " as of " + at
 	}
 	switch {
-	case status == api.AccountCancelled:
+	case status == vocab.AccountCancelled:
 		return fmt.Sprintf("The account %s is cancelled%s.", account, when)
-	case status == api.AccountPendingCancellation && !asked.body().Immediately():
+	case status == vocab.AccountPendingCancellation && !asked.body().Immediately():
 		return fmt.Sprintf("The plan of the account %s is cancelled%s, at the end of the billing period.", account, when)
 	}
 	return ""

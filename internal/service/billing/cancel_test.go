@@ -7,6 +7,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
@@ -17,7 +18,7 @@ func TestCancelAtPeriodEnd(t *testing.T) {
 		config := map[string]any{"confirm_account_id": strings.ToUpper(s.AccountID)}
 		progress, diags := l.Invoke(cancelPlan, config)
 		l.NoErrors(diags)
-		l.expect(api.AccountPendingCancellation, api.PlanSMTPPerMailbox, 1)
+		l.expect(vocab.AccountPendingCancellation, vocab.PlanSMTPPerMailbox, 1)
 		stands, again := "It is on the plan smtp_per_mailbox.", "is cancelled as of "+*l.account().CancelsAt
 		if s.PublishedOnly {
 			stands, again = "What plan it is on can't be read here.", "the account's status is pending_cancellation"
@@ -31,7 +32,7 @@ func TestCancelAtPeriodEnd(t *testing.T) {
 		if !s.PublishedOnly {
 			none(t, diags)
 			acctest.ExpectText(t, strings.Join(progress, "\n"), "Nothing was changed.")
-			l.expect(api.AccountPendingCancellation, api.PlanSMTPPerMailbox, 1)
+			l.expect(vocab.AccountPendingCancellation, vocab.PlanSMTPPerMailbox, 1)
 		}
 		l.NoErrors(diags)
 	})
@@ -47,7 +48,7 @@ func TestCancelImmediately(t *testing.T) {
 		config := map[string]any{"confirm_account_id": s.AccountID, "cancel_immediately": true, "cancel_at_period_end": false}
 		progress, diags := l.Invoke(cancelPlan, config)
 		l.NoErrors(diags)
-		l.expect(api.AccountCancelled, api.PlanSMTPPerMailbox, 1)
+		l.expect(vocab.AccountCancelled, vocab.PlanSMTPPerMailbox, 1)
 		acctest.Expect(t, diags, "WARNING: The action will cancel", "the plan is cancelled at once", "read but not changed")
 		acctest.ExpectText(t, strings.Join(progress, "\n"), "The API has answered: completed, the account's status is cancelled")
 
@@ -93,7 +94,7 @@ func TestCancelRefusedBefore(t *testing.T) {
 			}
 		})
 	}
-	l.expect(api.AccountActive, api.PlanSMTPPerMailbox, 0)
+	l.expect(vocab.AccountActive, vocab.PlanSMTPPerMailbox, 0)
 }
 
 // TestCancelUnknown has a plan in which nothing is known: it announces what it can,
@@ -113,7 +114,7 @@ func TestCancelUnknown(t *testing.T) {
 	_, diags = l.InvokePlanned(cancelPlan, unknown, map[string]any{"confirm_account_id": s.AccountID, "cancel_at_period_end": true, "cancel_immediately": true})
 	acctest.Expect(t, diags, "WARNING", "which is not known yet", `ERROR at AttributeName("cancel_at_period_end"): Can't cancel the plan of the account `+s.AccountID,
 		"Exactly one of", "(The API responded to cancel-plan with HTTP 422, request id ")
-	l.expect(api.AccountActive, api.PlanSMTPPerMailbox, 1)
+	l.expect(vocab.AccountActive, vocab.PlanSMTPPerMailbox, 1)
 }
 
 // TestCancelLost loses the answer to a cancellation that was done. Where the
@@ -124,7 +125,7 @@ func TestCancelLost(t *testing.T) {
 		l := newTill(t, s, nil)
 		s.Fault(t, fault.Rule{Operation: "cancel-plan", Drop: fault.After})
 		progress, diags := l.Invoke(cancelPlan, map[string]any{"confirm_account_id": s.AccountID})
-		l.expect(api.AccountPendingCancellation, api.PlanSMTPPerMailbox, 1)
+		l.expect(vocab.AccountPendingCancellation, vocab.PlanSMTPPerMailbox, 1)
 		if s.PublishedOnly {
 			acctest.Expect(t, diags, "ERROR: Can't cancel the plan of the account "+s.AccountID, "the plan may have been cancelled", "It was not sent again. Check the account's plan before trying again.")
 			return
@@ -141,7 +142,7 @@ func TestCancelNotDone(t *testing.T) {
 		l := newTill(t, s, nil)
 		s.Fault(t, fault.Rule{Operation: "cancel-plan", Status: http.StatusBadGateway})
 		_, diags := l.Invoke(cancelPlan, map[string]any{"confirm_account_id": s.AccountID, "cancel_immediately": true})
-		l.expect(api.AccountActive, api.PlanSMTPPerMailbox, 1)
+		l.expect(vocab.AccountActive, vocab.PlanSMTPPerMailbox, 1)
 		want := []string{"ERROR: Can't cancel the plan", "outcome is unknown", "HTTP 502", "It was not sent again."}
 		if !s.PublishedOnly {
 			want = append(want, "The account was read again since: It is on the plan smtp_per_mailbox.")
@@ -181,7 +182,7 @@ func TestLook(t *testing.T) {
 	config := map[string]any{"confirm_account_id": s.AccountID}
 	_, diags := p.Invoke(cancelPlan, config)
 	acctest.Expect(t, diags, "ERROR: Can't read the account "+s.AccountID+", so nothing was changed", "Not you.", "request id refused-by-test")
-	if a, err := s.Client.GetAccount(t.Context()); err != nil || a.Status != api.AccountActive {
+	if a, err := s.Client.GetAccount(t.Context()); err != nil || a.Status != vocab.AccountActive {
 		t.Errorf("the account is %v, %v", a, err)
 	}
 	status = http.StatusForbidden

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
@@ -20,7 +21,7 @@ const (
 // to is the configuration of a change to the plan that an account is not born
 // with.
 func to(s *acctest.Server, more map[string]any) map[string]any {
-	config := map[string]any{"confirm_account_id": s.AccountID, "plan_id": api.PlanSMTPPerProxy}
+	config := map[string]any{"confirm_account_id": s.AccountID, "plan_id": vocab.PlanSMTPPerProxy}
 	maps.Copy(config, more)
 	return config
 }
@@ -31,7 +32,7 @@ func TestChangeNow(t *testing.T) {
 		l := newTill(t, s, nil)
 		progress, diags := l.Invoke(changePlan, to(s, nil))
 		l.NoErrors(diags)
-		l.expect(api.AccountActive, api.PlanSMTPPerProxy, 1)
+		l.expect(vocab.AccountActive, vocab.PlanSMTPPerProxy, 1)
 		stands := "It is on the plan smtp_per_mailbox."
 		if s.PublishedOnly {
 			stands = "What plan it is on can't be read here."
@@ -48,7 +49,7 @@ func TestChangeNow(t *testing.T) {
 		}
 		none(t, diags)
 		acctest.ExpectText(t, strings.Join(progress, "\n"), "The account "+s.AccountID+" is on the plan smtp_per_proxy. Nothing was changed.")
-		l.expect(api.AccountActive, api.PlanSMTPPerProxy, 1)
+		l.expect(vocab.AccountActive, vocab.PlanSMTPPerProxy, 1)
 	})
 }
 
@@ -60,12 +61,12 @@ func TestChangeLater(t *testing.T) {
 		for orders := range int32(2) { // the second time asks for the same
 			progress, diags := l.Invoke(changePlan, to(s, map[string]any{"effective_date": soon}))
 			l.NoErrors(diags)
-			l.expect(api.AccountActive, api.PlanSMTPPerMailbox, orders+1)
+			l.expect(vocab.AccountActive, vocab.PlanSMTPPerMailbox, orders+1)
 			acctest.Expect(t, diags, "WARNING: The action will change", "at "+soon)
 			acctest.ExpectText(t, strings.Join(progress, "\n"), "The API has answered: scheduled", "it takes effect at ")
 		}
 		s.Advance(48 * time.Hour)
-		l.expect(api.AccountActive, api.PlanSMTPPerProxy, 2)
+		l.expect(vocab.AccountActive, vocab.PlanSMTPPerProxy, 2)
 	})
 }
 
@@ -78,13 +79,13 @@ func TestChangeOver(t *testing.T) {
 	config := to(s, map[string]any{"effective_date": over})
 	_, diags := l.Invoke(changePlan, config)
 	acctest.Expect(t, diags, `ERROR at AttributeName("effective_date"): Invalid effective_date`, "must not be in the past, got "+over)
-	l.expect(api.AccountActive, api.PlanSMTPPerMailbox, 0)
+	l.expect(vocab.AccountActive, vocab.PlanSMTPPerMailbox, 0)
 
 	_, diags = l.InvokePlanned(changePlan, to(s, map[string]any{"effective_date": acctest.Unknown}), config)
 	acctest.Expect(t, diags, "WARNING", "at a date that is not known yet",
 		`ERROR at AttributeName("effective_date"): Can't change the plan of the account `+s.AccountID, "Must not be in the past.", "HTTP 422, request id ")
 
-	now := api.PlanSMTPPerProxy
+	now := vocab.PlanSMTPPerProxy
 	if _, err := s.Client.ChangePlan(t.Context(), api.ChangePlanBody{PlanID: &now}); err != nil {
 		t.Fatal(err)
 	}
@@ -116,11 +117,11 @@ func TestChangeRefusedBefore(t *testing.T) {
 	}
 	_, diags := l.InvokePlanned(changePlan, to(s, map[string]any{"confirm_account_id": acctest.Unknown}), to(s, map[string]any{"confirm_account_id": otherAccount}))
 	acctest.Expect(t, diags, "WARNING: The action will change the plan of the account "+s.AccountID, `ERROR at AttributeName("confirm_account_id"): Not the account`)
-	l.expect(api.AccountActive, api.PlanSMTPPerMailbox, 0)
+	l.expect(vocab.AccountActive, vocab.PlanSMTPPerMailbox, 0)
 
 	_, diags = l.InvokePlanned(changePlan, to(s, map[string]any{"plan_id": acctest.Unknown}), to(s, map[string]any{"plan_id": "free"}))
 	acctest.Expect(t, diags, "WARNING", "another one, which is not known yet", `ERROR at AttributeName("plan_id"): Can't change the plan`, "HTTP 422, request id ")
-	l.expect(api.AccountActive, api.PlanSMTPPerMailbox, 1)
+	l.expect(vocab.AccountActive, vocab.PlanSMTPPerMailbox, 1)
 }
 
 func TestChangeLost(t *testing.T) {
@@ -129,7 +130,7 @@ func TestChangeLost(t *testing.T) {
 		l := newTill(t, s, nil)
 		s.Fault(t, fault.Rule{Operation: "change-plan", Drop: fault.After})
 		progress, diags := l.Invoke(changePlan, to(s, nil))
-		l.expect(api.AccountActive, api.PlanSMTPPerProxy, 1)
+		l.expect(vocab.AccountActive, vocab.PlanSMTPPerProxy, 1)
 		if s.PublishedOnly {
 			acctest.Expect(t, diags, "ERROR: Can't change the plan of the account "+s.AccountID, "the plan may have been changed", "It was not sent again. Check the account's plan")
 			return
@@ -148,7 +149,7 @@ func TestChangeLostLater(t *testing.T) {
 	s.Fault(t, fault.Rule{Operation: "change-plan", Drop: fault.After})
 	_, diags := l.Invoke(changePlan, to(s, map[string]any{"effective_date": farAway}))
 	acctest.Expect(t, diags, "ERROR: Can't change the plan", "the plan may have been changed", "It was not sent again.", "The account was read again since: It is on the plan smtp_per_mailbox.")
-	l.expect(api.AccountActive, api.PlanSMTPPerMailbox, 1)
+	l.expect(vocab.AccountActive, vocab.PlanSMTPPerMailbox, 1)
 }
 
 // TestChangeUnmet has APIs that answer with a success that is none.

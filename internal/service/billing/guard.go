@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
@@ -66,9 +67,9 @@ func standing(a *api.Account) string {
 	switch {
 	case a == nil:
 		return "What plan it is on can't be read here."
-	case a.Status == api.AccountActive:
+	case a.Status == vocab.AccountActive:
 		return fmt.Sprintf("It is on the plan %s.", a.PlanID)
-	case a.Status == api.AccountPendingCancellation && a.CancelsAt != nil:
+	case a.Status == vocab.AccountPendingCancellation && a.CancelsAt != nil:
 		return fmt.Sprintf("It is on the plan %s, and its cancellation takes effect at %s.", a.PlanID, *a.CancelsAt)
 	}
 	return fmt.Sprintf("Its status is %s, and its plan %s.", a.Status, a.PlanID)

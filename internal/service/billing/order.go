@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
@@ -73,7 +74,7 @@ func (o order) cant(c *client.Client) string {
 // the account may say that the order was carried out all the same.
 func (o order) failed(ctx context.Context, c *client.Client, resp *action.InvokeResponse, before *api.Account, err error) {
 	_, unknown := errors.AsType[*client.UnknownOutcomeError](err)
-	cancelled := &api.Account{ID: c.AccountID(), Status: api.AccountCancelled}
+	cancelled := &api.Account{ID: c.AccountID(), Status: vocab.AccountCancelled}
 	switch {
 	case unknown && before != nil:
 		o.lost(ctx, c, resp, err)

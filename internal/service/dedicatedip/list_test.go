@@ -13,6 +13,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
@@ -32,7 +33,7 @@ func stock(t *testing.T, s *acctest.Server) {
 		DedicatedIPs: []apiserver.FixtureDedicatedIP{
 			{Name: "First", Option: "Europe", IP: "198.51.100.1", FCrDNSConfirmed: true},
 			{Name: "Second", Option: "Europe", IP: "2001:db8::1"},
-			{Name: "Third", Option: "America", IP: "203.0.113.1", Status: api.DedicatedIPReleasing},
+			{Name: "Third", Option: "America", IP: "203.0.113.1", Status: vocab.DedicatedIPReleasing},
 		},
 	}}})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
@@ -116,12 +117,12 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 // awaitReady waits until an address is no longer being provisioned. It returns
 // the dedicated IP as it was last seen, with an error too.
 func awaitReady(ctx context.Context, c *client.Client, d *api.DedicatedIP) (*api.DedicatedIP, error) {
-	if d.Status != api.DedicatedIPProvisioning {
+	if d.Status != vocab.DedicatedIPProvisioning {
 		return d, nil
 	}
 	last, err := client.WaitFor(ctx, c,
 		func(ctx context.Context) (*api.DedicatedIP, error) { return c.GetDedicatedIP(ctx, d.ID) },
-		func(d *api.DedicatedIP) (bool, error) { return d.Status != api.DedicatedIPProvisioning, nil })
+		func(d *api.DedicatedIP) (bool, error) { return d.Status != vocab.DedicatedIPProvisioning, nil })
 	if last == nil {
 		last = d
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
@@ -74,7 +75,7 @@ func (a *acquisition) buy(ctx context.Context, diags *diag.Diagnostics) {
 	a.paymentURL = got.PaymentURL
 	a.domain = &api.Domain{ID: got.ID, Name: got.Name, Status: got.Status, WorkspaceID: workspaceID}
 	if got.Status == api.PurchasePurchased {
-		a.domain.Status = api.DomainPending // until it is read
+		a.domain.Status = vocab.DomainPending // until it is read
 	}
 	if got.ID == "" {
 		if a.domain, err = a.client.GetDomain(ctx, got.Name); err != nil {
@@ -143,15 +144,15 @@ func (a *acquisition) applySettings(ctx context.Context) (api.UpdateDomainBody, 
 func (a *acquisition) await(ctx context.Context, diags *diag.Diagnostics) {
 	last, err := client.WaitFor(ctx, a.client,
 		func(ctx context.Context) (*api.Domain, error) { return a.client.GetDomain(ctx, a.domain.ID) },
-		func(d *api.Domain) (bool, error) { return d.Status != api.DomainPending, nil })
+		func(d *api.Domain) (bool, error) { return d.Status != vocab.DomainPending, nil })
 	if last != nil {
 		a.domain = last
 	}
 	switch {
 	case a.refused(diags):
-	case a.domain.Status == api.DomainPendingPayment:
+	case a.domain.Status == vocab.DomainPendingPayment:
 		addPayment(diags, a.plan, a.paymentURL)
-	case a.domain.Status == api.DomainPending && err != nil:
+	case a.domain.Status == vocab.DomainPending && err != nil:
 		service.AddNotReady(ctx, diags, "domain "+a.plan.display(), a.domain.Status, err)
 	}
 }
@@ -159,7 +160,7 @@ func (a *acquisition) await(ctx context.Context, diags *diag.Diagnostics) {
 // refused adds an error if the registry refused the domain. One that was bought
 // stays in the state, so that the next apply replaces it.
 func (a *acquisition) refused(diags *diag.Diagnostics) bool {
-	if a.domain.Status != api.DomainFailed {
+	if a.domain.Status != vocab.DomainFailed {
 		return false
 	}
 	addFailed(diags, a.plan, !a.adopted)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
@@ -32,11 +33,11 @@ func stock(t *testing.T, s *acctest.Server) {
 		DedicatedIPs: []apiserver.FixtureDedicatedIP{{Name: "First", Option: "Europe"}},
 		Domains: []apiserver.FixtureDomain{
 			{
-				Name: "bücher.com", AutoRenew: true, RedirectURL: "https://www.example.com/shop", RedirectMode: api.RedirectTemporary, DedicatedIP: "First",
+				Name: "bücher.com", AutoRenew: true, RedirectURL: "https://www.example.com/shop", RedirectMode: vocab.RedirectTemporary, DedicatedIP: "First",
 				InboundTenant: &apiserver.FixtureInboundTenant{ExternalID: "x", Name: "n", Type: "y"}, Tags: []string{"blue", "shop"},
 			},
 			{Name: "mail.stocked.com", Workspace: "Sales", Tags: []string{"blue"}},
-			{Name: "unpaid.com", Status: api.DomainPendingPayment},
+			{Name: "unpaid.com", Status: vocab.DomainPendingPayment},
 		},
 	}}})
 	if err != nil {

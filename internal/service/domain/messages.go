@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
@@ -125,7 +126,7 @@ func addPayment(diags *diag.Diagnostics, plan model, url string) {
 	}
 	diags.AddWarning("The domain "+plan.display()+" waits for its payment",
 		fmt.Sprintf("Its status is %s. Pay %s.\n\nThe domain is in the state; the next plan or apply after the payment shows it become active. It is not bought a second time.",
-			api.DomainPendingPayment, where))
+			vocab.DomainPendingPayment, where))
 }
 
 // addFailed says that the registry refused the domain; kept: it is in the state.
@@ -136,7 +137,7 @@ func addFailed(diags *diag.Diagnostics, plan model, kept bool) {
 			"If it has become active by then, keep it with terraform untaint."
 	}
 	diags.AddAttributeError(path.Root("name"), "The registration of the domain "+plan.display()+" failed",
-		fmt.Sprintf("The account has the domain, but its status is %s: the registry did not register it.\n\n%s", api.DomainFailed, next))
+		fmt.Sprintf("The account has the domain, but its status is %s: the registry did not register it.\n\n%s", vocab.DomainFailed, next))
 }
 
 // changedSince says what protects a plan that another run overtakes.

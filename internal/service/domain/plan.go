@@ -11,6 +11,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
@@ -75,12 +76,12 @@ func (r *Resource) planCreate(ctx context.Context, req resource.ModifyPlanReques
 	}
 	inState := r.Walk().InState(typeName, owned.ID)
 	switch {
-	case inState && owned.Status == api.DomainFailed && req.State.Raw.IsNull():
+	case inState && owned.Status == vocab.DomainFailed && req.State.Raw.IsNull():
 		addPurchase(diags, plan, "The registry did not register it the first time, so the failed domain is deleted first. ", r.offer(ctx, c, plan))
 		return types.StringValue(purchased)
 	case inState:
 		addInState(diags, plan, owned.ID)
-	case owned.Status == api.DomainFailed:
+	case owned.Status == vocab.DomainFailed:
 		addFailed(diags, plan, false)
 	case plan.OnExisting.ValueString() == refusal:
 		addExists(diags, plan, owned.ID)
@@ -99,7 +100,7 @@ func (r *Resource) planCreate(ctx context.Context, req resource.ModifyPlanReques
 // plan that sees it allows only the replacement of a failed one.
 func (r *Resource) deletedUnseen(plan model) bool {
 	status, deleted := r.Walk().WasDeleted(typeName, plan.canonicalName())
-	return deleted && status != api.DomainFailed
+	return deleted && status != vocab.DomainFailed
 }
 
 // planPurchase adds an error to the plan if the domain can't be bought, and

@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
@@ -54,17 +54,17 @@ func TestSwitchOn(t *testing.T) {
 		return []statecheck.StateCheck{has("active", knownvalue.Bool(active)), has("verification_state", knownvalue.StringExact(verification))}
 	}
 	acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
-		{Config: output(rule(s, target, on)), ConfigStateChecks: state(true, api.VerificationPending)},
-		{Config: output(rule(s, target, on)), ConfigPlanChecks: empty, ConfigStateChecks: state(true, api.VerificationPending)},
-		{Config: rule(s, target), ConfigPlanChecks: plans(plancheck.ResourceActionUpdate), ConfigStateChecks: state(false, api.VerificationPending)},
-		{Config: rule(s, target, on), ConfigPlanChecks: plans(plancheck.ResourceActionNoop), ConfigStateChecks: state(false, api.VerificationPending)},
-		{PreConfig: func() { confirm(t, s) }, Config: rule(s, target, on), ConfigPlanChecks: plans(plancheck.ResourceActionNoop), ConfigStateChecks: state(true, api.VerificationVerified)},
+		{Config: output(rule(s, target, on)), ConfigStateChecks: state(true, vocab.VerificationPending)},
+		{Config: output(rule(s, target, on)), ConfigPlanChecks: empty, ConfigStateChecks: state(true, vocab.VerificationPending)},
+		{Config: rule(s, target), ConfigPlanChecks: plans(plancheck.ResourceActionUpdate), ConfigStateChecks: state(false, vocab.VerificationPending)},
+		{Config: rule(s, target, on), ConfigPlanChecks: plans(plancheck.ResourceActionNoop), ConfigStateChecks: state(false, vocab.VerificationPending)},
+		{PreConfig: func() { confirm(t, s) }, Config: rule(s, target, on), ConfigPlanChecks: plans(plancheck.ResourceActionNoop), ConfigStateChecks: state(true, vocab.VerificationVerified)},
 		{
 			PreConfig: func() { turn(t, s, false) }, Config: rule(s, target, on), ConfigPlanChecks: plans(plancheck.ResourceActionUpdate),
-			ConfigStateChecks: state(true, api.VerificationVerified),
+			ConfigStateChecks: state(true, vocab.VerificationVerified),
 		},
-		{Config: rule(s, `target_email = "joe@example.org"`, on), ConfigPlanChecks: plans(plancheck.ResourceActionUpdate), ConfigStateChecks: state(true, api.VerificationPending)},
-		{Config: rule(s, `target_email = "joe@example.org"`, on), ConfigPlanChecks: plans(plancheck.ResourceActionNoop), ConfigStateChecks: state(true, api.VerificationPending)},
+		{Config: rule(s, `target_email = "joe@example.org"`, on), ConfigPlanChecks: plans(plancheck.ResourceActionUpdate), ConfigStateChecks: state(true, vocab.VerificationPending)},
+		{Config: rule(s, `target_email = "joe@example.org"`, on), ConfigPlanChecks: plans(plancheck.ResourceActionNoop), ConfigStateChecks: state(true, vocab.VerificationPending)},
 		{
 			PreConfig: func() {
 				if f := rules(t, s)[0]; f.TargetEmail != "joe@example.org" || f.Active {
@@ -87,7 +87,7 @@ func TestSwitchWhilePending(t *testing.T) {
 		{
 			Config: rule(s, target, off),
 			ConfigPlanChecks: plans(plancheck.ResourceActionUpdate,
-				plancheck.ExpectKnownValue(address, tfjsonpath.New("verification_state"), knownvalue.StringExact(api.VerificationPending))),
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("verification_state"), knownvalue.StringExact(vocab.VerificationPending))),
 		},
 		{Config: rule(s, target), ConfigPlanChecks: plans(plancheck.ResourceActionNoop)},
 		{
@@ -111,7 +111,7 @@ func TestSwitchAndTarget(t *testing.T) {
 		{
 			Config:            rule(s, `target_email = "joe@example.org"`),
 			ConfigPlanChecks:  plans(plancheck.ResourceActionUpdate, plancheck.ExpectUnknownValue(address, tfjsonpath.New("active"))),
-			ConfigStateChecks: []statecheck.StateCheck{has("verification_state", knownvalue.StringExact(api.VerificationPending))},
+			ConfigStateChecks: []statecheck.StateCheck{has("verification_state", knownvalue.StringExact(vocab.VerificationPending))},
 		},
 		{
 			Config:            rule(s, `target_email = "office@example.com"`),

@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
@@ -86,7 +87,7 @@ data "mailhost_forwardings" "none" {
 			found("all", ofDomain, ofWorkspace, ofAccount), found("domain", ofDomain), found("workspace", ofWorkspace), found("pending", ofAccount), found("none"),
 			one("workspace", "id", knownvalue.StringExact(ofWorkspace.ID)), one("workspace", "active", knownvalue.Bool(false)), one("workspace", "domain", knownvalue.Null()),
 			one("account", "id", knownvalue.StringExact(ofAccount.ID)), one("account", "scope_id", knownvalue.StringExact(s.AccountID)),
-			one("account", "verification_state", knownvalue.StringExact(api.VerificationPending)), one("account", "verification_sent_at", knownvalue.NotNull()),
+			one("account", "verification_state", knownvalue.StringExact(vocab.VerificationPending)), one("account", "verification_sent_at", knownvalue.NotNull()),
 		}
 		for _, name := range []string{"by_id", "by_name", "by_domain_id"} {
 			checks = append(checks, one(name, "id", knownvalue.StringExact(ofDomain.ID)), one(name, "scope_id", knownvalue.StringExact(d.ID)),
@@ -154,7 +155,7 @@ func TestList(t *testing.T) {
 			"state":     {attributes{"scope_type": "account", "verification_state": "verified"}, []string{"joe@example.org"}},
 		} {
 			for _, l := range p.ExpectListed(t, typeName, c.config, c.want...) {
-				waits := l.Text("verification_state") == api.VerificationPending
+				waits := l.Text("verification_state") == vocab.VerificationPending
 				if config := p.AsConfig(typeName, &l.Object); (config["active"] == nil) != waits {
 					t.Errorf("the generated configuration of a rule that is %s is %v", l.Text("verification_state"), config)
 				}
@@ -213,7 +214,7 @@ func TestGeneratedConfiguration(t *testing.T) {
 			if config["active"] == nil || !plan.State.Equal(o.State) || len(plan.Replace) > 0 {
 				t.Errorf("%v plans %s\nwhile there is %s", config, plan.State, o.State)
 			}
-			if waits := f.VerificationState == api.VerificationPending; waits != (len(diags) == 1) {
+			if waits := f.VerificationState == vocab.VerificationPending; waits != (len(diags) == 1) {
 				t.Errorf("of a rule that is %s, the plan says %s", f.VerificationState, acctest.Render(diags))
 			} else if waits {
 				acctest.Expect(t, diags, `WARNING at AttributeName("active")`, "not switched off yet", "generated configuration, remove it")

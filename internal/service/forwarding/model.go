@@ -6,6 +6,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
@@ -52,11 +53,11 @@ func (m model) confirmed() bool {
 // released reports whether the rule waits for a confirmation that nobody was sent
 // a message for.
 func (m model) released() bool {
-	return m.VerificationState.ValueString() == api.VerificationPending && m.VerificationSentAt.IsNull()
+	return m.VerificationState.ValueString() == vocab.VerificationPending && m.VerificationSentAt.IsNull()
 }
 
 func confirmed(verificationState string) bool {
-	return verificationState == api.VerificationInternal || verificationState == api.VerificationVerified
+	return verificationState == vocab.VerificationInternal || verificationState == vocab.VerificationVerified
 }
 
 // fill takes over what the API says of the rule.

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 )
 
@@ -15,8 +16,8 @@ func TestFill(t *testing.T) {
 	t.Parallel()
 	var m model
 	m.fill(t.Context(), nil, &api.Forwarding{
-		ID: "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e", ScopeType: api.ScopeAccount, ScopeID: "account", TargetEmail: "jane@example.org",
-		VerificationRequired: true, VerificationState: api.VerificationPending, VerificationSentAt: new("sent"), CreatedAt: "created", UpdatedAt: "updated",
+		ID: "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e", ScopeType: vocab.ScopeAccount, ScopeID: "account", TargetEmail: "jane@example.org",
+		VerificationRequired: true, VerificationState: vocab.VerificationPending, VerificationSentAt: new("sent"), CreatedAt: "created", UpdatedAt: "updated",
 	})
 	if m.ID.ValueString() != "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e" || m.ScopeID.ValueString() != "account" || !m.Domain.IsNull() || !m.WorkspaceID.IsNull() ||
 		m.Active.ValueBool() || m.VerificationSentAt.ValueString() != "sent" || !m.VerificationVerifiedAt.IsNull() || m.CreatedAt.ValueString() != "created" {
@@ -90,23 +91,23 @@ func TestSwitch(t *testing.T) {
 		note   note
 		turn   string
 	}{
-		"off, is on":                  {no, at(api.VerificationInternal, true), note{}, "off"},
-		"off, is off":                 {no, at(api.VerificationVerified, false), note{}, ""},
-		"off, on again outside":       {no, at(api.VerificationVerified, true), byUs, "off"},
-		"off, waits":                  {no, at(api.VerificationPending, false), note{}, "off"},
-		"off, waits and was switched": {no, at(api.VerificationExpired, false), byUs, ""},
-		"left out, is on":             {left, at(api.VerificationVerified, true), note{}, ""},
-		"left out, off outside":       {left, at(api.VerificationVerified, false), note{}, ""},
-		"left out, was switched":      {left, at(api.VerificationInternal, false), byUs, "on"},
-		"left out, waits":             {left, at(api.VerificationPending, false), byUs, ""},
-		"off, waits since its import": {no, at(api.VerificationPending, false), imported, ""},
-		"off, imported and confirmed": {no, at(api.VerificationVerified, true), imported, "off"},
-		"left out, off at its import": {left, at(api.VerificationVerified, false), imported, ""},
-		"on, is on":                   {yes, at(api.VerificationVerified, true), note{}, ""},
-		"on, off outside":             {yes, at(api.VerificationInternal, false), note{}, "on"},
-		"on, was switched":            {yes, at(api.VerificationVerified, false), byUs, "on"},
-		"on, waits":                   {yes, at(api.VerificationExpired, false), byUs, ""},
-		"not known":                   {types.BoolUnknown(), at(api.VerificationVerified, true), byUs, ""},
+		"off, is on":                  {no, at(vocab.VerificationInternal, true), note{}, "off"},
+		"off, is off":                 {no, at(vocab.VerificationVerified, false), note{}, ""},
+		"off, on again outside":       {no, at(vocab.VerificationVerified, true), byUs, "off"},
+		"off, waits":                  {no, at(vocab.VerificationPending, false), note{}, "off"},
+		"off, waits and was switched": {no, at(vocab.VerificationExpired, false), byUs, ""},
+		"left out, is on":             {left, at(vocab.VerificationVerified, true), note{}, ""},
+		"left out, off outside":       {left, at(vocab.VerificationVerified, false), note{}, ""},
+		"left out, was switched":      {left, at(vocab.VerificationInternal, false), byUs, "on"},
+		"left out, waits":             {left, at(vocab.VerificationPending, false), byUs, ""},
+		"off, waits since its import": {no, at(vocab.VerificationPending, false), imported, ""},
+		"off, imported and confirmed": {no, at(vocab.VerificationVerified, true), imported, "off"},
+		"left out, off at its import": {left, at(vocab.VerificationVerified, false), imported, ""},
+		"on, is on":                   {yes, at(vocab.VerificationVerified, true), note{}, ""},
+		"on, off outside":             {yes, at(vocab.VerificationInternal, false), note{}, "on"},
+		"on, was switched":            {yes, at(vocab.VerificationVerified, false), byUs, "on"},
+		"on, waits":                   {yes, at(vocab.VerificationExpired, false), byUs, ""},
+		"not known":                   {types.BoolUnknown(), at(vocab.VerificationVerified, true), byUs, ""},
 	} {
 		got := ""
 		if mustSwitchOff(tt.config, tt.rule, tt.note) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
@@ -140,7 +141,7 @@ func TestTargetDeleted(t *testing.T) {
 			must(t, s.Client.DeleteMailbox(t.Context(), m.ID))
 			read, diags := p.Read(typeName, made)
 			p.NoErrors(diags)
-			if read.Text("verification_state") != api.VerificationPending || isActive(read) {
+			if read.Text("verification_state") != vocab.VerificationPending || isActive(read) {
 				t.Errorf("it reads as %s", read.State)
 			}
 			plan, diags := p.Plan(typeName, config, read)
@@ -153,7 +154,7 @@ func TestTargetDeleted(t *testing.T) {
 			p.NoErrors(diags)
 			again, diags := p.Read(typeName, read)
 			p.NoErrors(diags)
-			if again.Text("verification_state") != api.VerificationInternal || isActive(again) == (active == false) {
+			if again.Text("verification_state") != vocab.VerificationInternal || isActive(again) == (active == false) {
 				t.Errorf("after a resend it reads as %s", again.State)
 			}
 			plan, diags = p.Plan(typeName, config, again)

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
@@ -78,9 +79,9 @@ func (a *Resend) Invoke(ctx context.Context, req action.InvokeRequest, resp *act
 // outcome says of a rule how far its confirmation is.
 func outcome(f *api.Forwarding) string {
 	switch f.VerificationState {
-	case api.VerificationInternal:
+	case vocab.VerificationInternal:
 		return f.TargetEmail + " is an address of the account and needs no confirmation"
-	case api.VerificationVerified:
+	case vocab.VerificationVerified:
 		return f.TargetEmail + " has confirmed already"
 	}
 	if f.VerificationExpiresAt == nil {

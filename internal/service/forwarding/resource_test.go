@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
@@ -43,12 +44,12 @@ func TestLifecycle(t *testing.T) {
 				ConfigStateChecks: []statecheck.StateCheck{
 					has("domain", knownvalue.StringExact("Bücher.Com.")),
 					has("target_email", knownvalue.StringExact("Jane@Example.ORG")),
-					has("scope_type", knownvalue.StringExact(api.ScopeDomain)),
+					has("scope_type", knownvalue.StringExact(vocab.ScopeDomain)),
 					has("scope_id", knownvalue.StringExact(d.ID)),
 					has("workspace_id", knownvalue.Null()),
 					has("active", knownvalue.Bool(false)),
 					has("verification_required", knownvalue.Bool(true)),
-					has("verification_state", knownvalue.StringExact(api.VerificationPending)),
+					has("verification_state", knownvalue.StringExact(vocab.VerificationPending)),
 					has("verification_sent_at", knownvalue.NotNull()),
 					has("verification_verified_at", knownvalue.Null()),
 				},
@@ -64,7 +65,7 @@ func TestLifecycle(t *testing.T) {
 					plancheck.ExpectUnknownValue(address, tfjsonpath.New("verification_state"))),
 				ConfigStateChecks: []statecheck.StateCheck{
 					has("active", knownvalue.Bool(true)),
-					has("verification_state", knownvalue.StringExact(api.VerificationInternal)),
+					has("verification_state", knownvalue.StringExact(vocab.VerificationInternal)),
 					has("verification_sent_at", knownvalue.Null()),
 				},
 			},
@@ -81,7 +82,7 @@ func TestLifecycle(t *testing.T) {
 				Config:           rule(s, `target_email = "office@bücher.com"`),
 				ConfigPlanChecks: plans(plancheck.ResourceActionReplace),
 				ConfigStateChecks: []statecheck.StateCheck{
-					has("scope_type", knownvalue.StringExact(api.ScopeAccount)),
+					has("scope_type", knownvalue.StringExact(vocab.ScopeAccount)),
 					has("scope_id", knownvalue.StringExact(s.AccountID)),
 				},
 			},
@@ -143,16 +144,16 @@ func TestVolatile(t *testing.T) {
 		{Config: config},
 		{
 			PreConfig: func() { s.Advance(100 * hour) }, Config: config, ConfigPlanChecks: plans(plancheck.ResourceActionNoop),
-			ConfigStateChecks: []statecheck.StateCheck{has("verification_state", knownvalue.StringExact(api.VerificationExpired))},
+			ConfigStateChecks: []statecheck.StateCheck{has("verification_state", knownvalue.StringExact(vocab.VerificationExpired))},
 		},
 		{ // what the documentation says to do then
 			Taint: []string{address}, Config: config, ConfigPlanChecks: plans(plancheck.ResourceActionReplace),
-			ConfigStateChecks: []statecheck.StateCheck{has("verification_state", knownvalue.StringExact(api.VerificationPending))},
+			ConfigStateChecks: []statecheck.StateCheck{has("verification_state", knownvalue.StringExact(vocab.VerificationPending))},
 		},
 		{
 			PreConfig: func() { confirm(t, s) }, Config: config, ConfigPlanChecks: plans(plancheck.ResourceActionNoop),
 			ConfigStateChecks: []statecheck.StateCheck{
-				has("verification_state", knownvalue.StringExact(api.VerificationVerified)),
+				has("verification_state", knownvalue.StringExact(vocab.VerificationVerified)),
 				has("active", knownvalue.Bool(true)),
 			},
 		},

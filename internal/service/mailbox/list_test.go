@@ -15,7 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
@@ -55,7 +55,7 @@ data "mailhost_mailboxes" "none" {
 		for name, value := range map[string]knownvalue.Check{
 			"id": knownvalue.StringExact(jane.ID), "primary_email": knownvalue.StringExact(jane.PrimaryEmail), "domain": knownvalue.StringExact(d.Name),
 			"local_part": knownvalue.StringExact("jane"), "first_name": knownvalue.StringExact("Jane"), "domain_id": knownvalue.StringExact(d.ID),
-			"workspace_id": knownvalue.StringExact(s.WorkspaceID), "status": knownvalue.StringExact(api.MailboxActive),
+			"workspace_id": knownvalue.StringExact(s.WorkspaceID), "status": knownvalue.StringExact(vocab.MailboxActive),
 			"quota": knownvalue.ObjectExact(map[string]knownvalue.Check{"allowed": knownvalue.Int64Exact(jane.Quota.Allowed), "used": knownvalue.Int64Exact(0)}),
 		} {
 			for _, by := range []string{"by_id", "by_address"} {

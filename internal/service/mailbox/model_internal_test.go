@@ -6,6 +6,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 )
 
@@ -19,7 +20,7 @@ func TestFill(t *testing.T) {
 	workspace := workspaceID
 	answer := &api.Mailbox{
 		ID: "id", DomainID: domainID, DomainName: "xn--bcher-kva.com", LocalPart: "jane", PrimaryEmail: "jane@xn--bcher-kva.com",
-		FirstName: "Jane", LastName: "Doe", Status: api.MailboxActive, Quota: api.Quota{Allowed: 10, Used: 3},
+		FirstName: "Jane", LastName: "Doe", Status: vocab.MailboxActive, Quota: api.Quota{Allowed: 10, Used: 3},
 		Aliases: []api.MailboxAlias{{Alias: "info@xn--bcher-kva.com", IsCatchAll: true}}, WorkspaceID: &workspace, CreatedAt: "c", UpdatedAt: "u",
 	}
 	for written, want := range map[string]string{"": "xn--bcher-kva.com", "Bücher.com.": "Bücher.com.", domainID: domainID, "example.com": "xn--bcher-kva.com"} {

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
@@ -118,12 +119,12 @@ func conflictAdvice(ctx context.Context, c *client.Client, plan model) string {
 // awaitReady waits until a mailbox is no longer being provisioned. It returns
 // the mailbox as it was last seen, with an error too.
 func awaitReady(ctx context.Context, c *client.Client, m *api.Mailbox) (*api.Mailbox, error) {
-	if m.Status != api.MailboxProvisioning {
+	if m.Status != vocab.MailboxProvisioning {
 		return m, nil
 	}
 	last, err := client.WaitFor(ctx, c,
 		func(ctx context.Context) (*api.Mailbox, error) { return c.GetMailbox(ctx, m.ID) },
-		func(m *api.Mailbox) (bool, error) { return m.Status != api.MailboxProvisioning, nil })
+		func(m *api.Mailbox) (bool, error) { return m.Status != vocab.MailboxProvisioning, nil })
 	if last == nil {
 		last = m
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 )
@@ -49,7 +50,7 @@ func TestLifecycle(t *testing.T) {
 				),
 				ConfigStateChecks: []statecheck.StateCheck{
 					has("domain", knownvalue.StringExact("Bücher.COM.")),
-					has("scope_type", knownvalue.StringExact(api.ScopeDomain)),
+					has("scope_type", knownvalue.StringExact(vocab.ScopeDomain)),
 					has("scope_id", knownvalue.StringExact(d.ID)),
 					has("workspace_id", knownvalue.Null()),
 					statecheck.ExpectSensitiveValue(address, tfjsonpath.New("value")),
@@ -84,7 +85,7 @@ func TestScopeChanges(t *testing.T) {
 	acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
 		{
 			Config:            in(""),
-			ConfigStateChecks: []statecheck.StateCheck{has("scope_type", knownvalue.StringExact(api.ScopeAccount)), has("scope_id", knownvalue.StringExact(s.AccountID))},
+			ConfigStateChecks: []statecheck.StateCheck{has("scope_type", knownvalue.StringExact(vocab.ScopeAccount)), has("scope_id", knownvalue.StringExact(s.AccountID))},
 		},
 		{
 			Config: in(fmt.Sprintf("domain = %q", first.ID)), ConfigPlanChecks: replaced,
@@ -98,7 +99,7 @@ func TestScopeChanges(t *testing.T) {
 		},
 		{
 			Config: in(fmt.Sprintf("workspace_id = %q", s.WorkspaceID)), ConfigPlanChecks: replaced,
-			ConfigStateChecks: []statecheck.StateCheck{has("scope_type", knownvalue.StringExact(api.ScopeWorkspace)), has("domain", knownvalue.Null())},
+			ConfigStateChecks: []statecheck.StateCheck{has("scope_type", knownvalue.StringExact(vocab.ScopeWorkspace)), has("domain", knownvalue.Null())},
 		},
 		{Config: in(fmt.Sprintf("workspace_id = upper(%q)", s.WorkspaceID)), ConfigPlanChecks: empty},
 		{Config: in(""), ConfigPlanChecks: replaced},
