@@ -12,18 +12,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
-// resetTimeout is how long POST /reset waits for the requests under way.
+// resetTimeout limits how long POST /reset waits for the requests in flight.
 const resetTimeout = 10 * time.Second
-
-// ownerTokenName is the name of the service account that POST /accounts makes.
-const ownerTokenName = "owner"
-
-// account is what POST /accounts answers, as mailhostd init prints it.
-type account struct {
-	AccountID   string `json:"account_id"`
-	WorkspaceID string `json:"workspace_id"`
-	Token       string `json:"token"`
-}
 
 func (h server) dumpFixture(w http.ResponseWriter, r *http.Request) error {
 	f, err := h.service.DumpFixture(r.Context())
@@ -58,11 +48,15 @@ func (h server) initAccount(w http.ResponseWriter, r *http.Request) error {
 	if _, err := uuid.Parse(in.AccountID); in.AccountID != "" && err != nil {
 		return invalid(errors.New("account_id: must be a UUID"))
 	}
-	id, token, err := h.service.InitAccount(r.Context(), in.AccountID, ownerTokenName)
+	id, token, err := h.service.InitAccount(r.Context(), in.AccountID, "owner")
 	if err != nil {
 		return err
 	}
-	return write(w, http.StatusCreated, account{AccountID: id, WorkspaceID: api.DefaultWorkspaceID(id), Token: token})
+	return write(w, http.StatusCreated, struct { // as mailhostd init prints it
+		AccountID   string `json:"account_id"`
+		WorkspaceID string `json:"workspace_id"`
+		Token       string `json:"token"`
+	}{id, api.DefaultWorkspaceID(id), token})
 }
 
 func (h server) settlePayment(w http.ResponseWriter, r *http.Request) error {
@@ -83,8 +77,47 @@ func (h server) reset(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if ids == nil {
-		ids = []string{}
+	return write(w, http.StatusOK, map[string]any{"accounts": append([]string{}, ids...)})
+}
+
+func (h server) outbox(w http.ResponseWriter, _ *http.Request) error {
+	type message struct {
+		To      string    `json:"to"`
+		Subject string    `json:"subject"`
+		Text    string    `json:"text"`
+		Link    string    `json:"link"`
+		SentAt  time.Time `json:"sent_at"`
 	}
-	return write(w, http.StatusOK, map[string]any{"accounts": ids})
+	items := []message{}
+	for _, m := range h.service.Outbox() {
+		items = append(items, message{To: m.To, Subject: m.Subject, Text: m.Text, Link: m.Link, SentAt: m.SentAt})
+	}
+	return write(w, http.StatusOK, map[string]any{"items": items})
+}
+
+func (h server) showClock(w http.ResponseWriter, _ *http.Request) error {
+	return write(w, http.StatusOK, map[string]any{"now": h.Clock.Now().UTC()})
+}
+
+func (h server) moveClock(w http.ResponseWriter, r *http.Request) error {
+	var in struct {
+		Advance *apiserver.Duration `json:"advance"`
+		Set     *time.Time          `json:"set"`
+	}
+	if err := decode(w, r, &in); err != nil {
+		return err
+	}
+	var err error
+	switch {
+	case (in.Advance == nil) == (in.Set == nil):
+		return invalid(errors.New(`set either {"advance": "72h"} or {"set": "2030-01-01T00:00:00Z"}`))
+	case in.Advance != nil:
+		err = h.Clock.Advance(time.Duration(*in.Advance))
+	default:
+		err = h.Clock.Set(*in.Set)
+	}
+	if err != nil {
+		return invalid(err)
+	}
+	return h.showClock(w, r)
 }

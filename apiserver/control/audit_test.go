@@ -10,7 +10,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
-// Whatever is changed by way of the plane is its doing in the audit log.
+// Changes through the plane are attributed to it in the audit log.
 func TestAudit(t *testing.T) {
 	db, err := sqlite.Open(t.Context(), sqlite.Memory, sqlite.Options{})
 	if err != nil {
@@ -30,12 +30,12 @@ func TestAudit(t *testing.T) {
 		want []string // the newest entries
 	}{
 		{"before", func() {}, []string{"operator init-account", "service_account purchase-domains"}},
-		{"POST /accounts", func() { h.wants(201, "POST", "/accounts", `{}`) }, []string{"control_plane init-account"}},
+		{"POST /accounts", func() { h.want(201, "POST", "/accounts", `{}`) }, []string{"control_plane init-account"}},
 		{"POST /fixture", func() {
-			h.wants(200, "POST", "/fixture", `{"accounts":[{"id":"22222222-2222-4333-8444-555555555555"}]}`)
+			h.want(200, "POST", "/fixture", `{"accounts":[{"id":"22222222-2222-4333-8444-555555555555"}]}`)
 		}, []string{"control_plane load-fixture"}},
-		{"POST /payments", func() { h.wants(200, "POST", "/payments/"+bought.ID, "") }, []string{"control_plane settle-payment"}},
-		{"POST /reset", func() { h.wants(200, "POST", "/reset", "") },
+		{"POST /payments", func() { h.want(200, "POST", "/payments/"+bought.ID, "") }, []string{"control_plane settle-payment"}},
+		{"POST /reset", func() { h.want(200, "POST", "/reset", "") },
 			[]string{"control_plane reset", "control_plane reset", "control_plane reset"}}, // of three accounts
 		{"EnsureAccount", func() {
 			if _, err := h.service.EnsureAccount(t.Context(), accountID); err != nil {

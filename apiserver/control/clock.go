@@ -2,19 +2,18 @@ package control
 
 import (
 	"errors"
-	"math"
 	"sync/atomic"
 	"time"
 )
 
-// Clock is the system's clock, moved by an amount that can be changed. Its Now
-// is for apiserver.Options.Clock. The zero value is not moved.
+// Clock is the system clock plus an offset. Its Now is for apiserver.Options.Clock.
+// The zero value has no offset. It is safe for concurrent use.
 type Clock struct {
-	moved atomic.Int64
+	offset atomic.Int64
 }
 
-// The times that POST /clock may set. What a service reckons from them, such as
-// the end of a domain's registration, has its place in a time.Duration too.
+// The range of the clock. It is narrow enough that times which the service derives,
+// such as the end of a registration, fit into a time.Duration too.
 var (
 	earliest = time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC)
 	latest   = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -23,58 +22,34 @@ var (
 var errOutOfRange = errors.New("the clock can show the years 1970 to 2199")
 
 // Now returns the time that the clock shows.
-func (c *Clock) Now() time.Time { return time.Now().Add(time.Duration(c.moved.Load())) }
+func (c *Clock) Now() time.Time { return time.Now().Add(time.Duration(c.offset.Load())) }
 
-// Advance moves the clock on; a negative duration moves it back. It ends where a
-// time.Duration does, 292 years from the system's time.
-func (c *Clock) Advance(d time.Duration) {
+// Advance moves the clock forward, or back if d is negative. It returns an error,
+// and changes nothing, if the clock would show a year before 1970 or after 2199.
+func (c *Clock) Advance(d time.Duration) error {
 	for {
-		moved := c.moved.Load()
-		if c.moved.CompareAndSwap(moved, sum(moved, int64(d))) {
-			return
-		}
-	}
-}
-
-// sum adds, and stays within an int64.
-func sum(a, b int64) int64 {
-	switch {
-	case b > 0 && a > math.MaxInt64-b:
-		return math.MaxInt64
-	case b < 0 && a < math.MinInt64-b:
-		return math.MinInt64
-	}
-	return a + b
-}
-
-// Set makes the clock show a time, and go on from there. It ends where Advance
-// does.
-func (c *Clock) Set(t time.Time) { c.moved.Store(int64(time.Until(t))) }
-
-// tryAdvance is Advance for what anybody may ask for.
-func (c *Clock) tryAdvance(d time.Duration) error {
-	for {
-		moved := c.moved.Load()
-		next := sum(moved, int64(d))
-		if !inRange(time.Now().Add(time.Duration(next))) {
+		offset := c.offset.Load()
+		now := time.Now()
+		shown := now.Add(time.Duration(offset)).Add(d)
+		if !inRange(shown) {
 			return errOutOfRange
 		}
-		if c.moved.CompareAndSwap(moved, next) {
+		if c.offset.CompareAndSwap(offset, int64(shown.Sub(now))) {
 			return nil
 		}
 	}
 }
 
-// trySet is Set for what anybody may ask for.
-func (c *Clock) trySet(t time.Time) error {
+// Set makes the clock show t now. It has the same range as Advance.
+func (c *Clock) Set(t time.Time) error {
 	if !inRange(t) {
 		return errOutOfRange
 	}
-	c.Set(t)
+	c.offset.Store(int64(time.Until(t)))
 	return nil
 }
 
 func inRange(t time.Time) bool { return !t.Before(earliest) && t.Before(latest) }
 
-// reset makes the clock show the system's time, and returns how far it was moved.
-func (c *Clock) reset() (moved time.Duration) { return time.Duration(c.moved.Swap(0)) }
+// reset removes the offset and returns it.
+func (c *Clock) reset() (offset time.Duration) { return time.Duration(c.offset.Swap(0)) }

@@ -14,7 +14,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
-// A service in process, without a listener, that loses an answer.
+// A service in process, whose first response is lost.
 func Example() {
 	ctx := context.Background()
 	db, err := sqlite.Open(ctx, sqlite.Memory, sqlite.Options{})
@@ -45,7 +45,7 @@ func Example() {
 		r.Header.Set("Idempotency-Key", "5f0c9c52-5d0c-4c7e-9a53-3f1c2d8e7a10")
 		resp, err := client.Do(r)
 		if err != nil {
-			fmt.Println("the answer is lost")
+			fmt.Println("the response is lost")
 			continue
 		}
 		_ = resp.Body.Close()
@@ -53,7 +53,7 @@ func Example() {
 	}
 	fmt.Println("sent:", string(plane.Journal.Entries(journal.Filter{Operation: "create-workspace"})[0].Request))
 	// Output:
-	// the answer is lost
+	// the response is lost
 	// 201 Created replayed: true
 	// sent: {"name":"Sales"}
 }

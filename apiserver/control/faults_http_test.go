@@ -14,48 +14,48 @@ import (
 func TestFaultsOverHTTP(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
-	added := h.wants(201, "POST", "/faults", `{"operation":"list-domains","hold":"before","times":1}`)
+	added := h.want(201, "POST", "/faults", `{"operation":"list-domains","hold":"before","times":1}`)
 	path := "/faults/" + added["id"].(string)
 	if added["operation"] != "list-domains" || added["held"] != 0.0 || added["matched"] != 0.0 {
 		t.Errorf("added: %v", added)
 	}
-	if answer := h.wants(409, "GET", path+"?held=1&timeout=1ms", ""); !strings.Contains(answer["error"].(string), "holds 0 requests") {
-		t.Errorf("%v", answer)
+	if result := h.want(409, "GET", path+"?held=1&timeout=1ms", ""); !strings.Contains(result["error"].(string), "holds 0 requests") {
+		t.Errorf("%v", result)
 	}
-	answers := h.network.later("GET", "/domains", "")
-	if state := h.wants(200, "GET", path+"?held=1", ""); state["held"] != 1.0 || state["fired"] != 1.0 {
+	responses := h.network.later("GET", "/domains", "")
+	if state := h.want(200, "GET", path+"?held=1", ""); state["held"] != 1.0 || state["fired"] != 1.0 {
 		t.Errorf("%v", state)
 	}
-	if released := h.wants(200, "POST", path+"/release", ""); released["released"] != 1.0 {
+	if released := h.want(200, "POST", path+"/release", ""); released["released"] != 1.0 {
 		t.Errorf("%v", released)
 	}
-	if a := <-answers; a.status != 200 {
+	if a := <-responses; a.status != 200 {
 		t.Errorf("%+v", a)
 	}
-	if list := h.wants(200, "GET", "/faults", ""); len(list["items"].([]any)) != 1 {
+	if list := h.want(200, "GET", "/faults", ""); len(list["items"].([]any)) != 1 {
 		t.Errorf("%v", list)
 	}
-	h.wants(204, "DELETE", path, "")
-	for _, ask := range [][2]string{{"GET", path}, {"GET", path + "?held=1"}, {"DELETE", path}, {"POST", path + "/release"}} {
-		h.wants(404, ask[0], ask[1], "")
+	h.want(204, "DELETE", path, "")
+	for _, call := range [][2]string{{"GET", path}, {"GET", path + "?held=1"}, {"DELETE", path}, {"POST", path + "/release"}} {
+		h.want(404, call[0], call[1], "")
 	}
-	h.wants(201, "POST", "/faults", `{"operation":"*","drop":"after","delay":"1ms","percent":2.5,"seed":7}`)
-	h.wants(204, "DELETE", "/faults", "")
-	if list := h.wants(200, "GET", "/faults", ""); len(list["items"].([]any)) != 0 {
+	h.want(201, "POST", "/faults", `{"operation":"*","drop":"after","delay":"1ms","percent":2.5,"seed":7}`)
+	h.want(204, "DELETE", "/faults", "")
+	if list := h.want(200, "GET", "/faults", ""); len(list["items"].([]any)) != 0 {
 		t.Errorf("%v", list)
 	}
 	for query, status := range map[string]int{"held=x": 422, "held=-1": 422, "timeout=1": 422, "timeout=2h": 422} {
-		h.wants(status, "GET", path+"?"+query, "")
+		h.want(status, "GET", path+"?"+query, "")
 	}
 }
 
-// Whoever waits for a held request does not keep the service from ending.
+// A client that waits for a held request does not block the end of the service.
 func TestAwaitHeldEndsWithADrain(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
 	id := h.add(fault.Rule{Operation: fault.Any, Hold: fault.Before})
 	h.service.Drain()
-	h.wants(409, "GET", "/faults/"+id+"?held=1&timeout=1m", "")
+	h.want(409, "GET", "/faults/"+id+"?held=1&timeout=1m", "")
 }
 
 func TestInvalidFaults(t *testing.T) {
@@ -64,12 +64,12 @@ func TestInvalidFaults(t *testing.T) {
 	for body, wants := range map[string][]string{
 		``:   {"JSON object"},
 		`[]`: {"JSON object"},
-		`{}`: {`operation: there is none with the id ""`, "status, drop, hold, truncate, delay: give one"},
+		`{}`: {`operation: unknown id ""`, "status, drop, hold, truncate, delay: set one"},
 		`{"operation":"nope","status":200,"nth":1,"every":2,"when":"now"}`: {
-			`unknown field "when"; there are operation, account`, "status: must be 400 to 599", "nth, every, percent: give at most one", `operation: there is none with the id "nope"`,
+			`unknown field "when"; there are operation, account`, "status: must be 400 to 599", "nth, every, percent: set at most one", `operation: unknown id "nope"`,
 		},
 		`{"operation":"get-mailbox","status":500,"drop":"after","account":"x","path":{"domain":"x"}}`: {
-			"account: must be", `path: the operation has no parameter "domain"`, "status, drop, hold, truncate: give exactly one",
+			"account: must be", `path: the operation has no parameter "domain"`, "status, drop, hold, truncate: set exactly one",
 		},
 		`{"operation":"*","drop":"during"}`:                           {"drop: must be before or after"},
 		`{"operation":"*","hold":"x"}`:                                {"hold: must be before or after"},
@@ -78,9 +78,9 @@ func TestInvalidFaults(t *testing.T) {
 		`{"operation":"*","status":500,"percent":0}`:                  {"percent: must not be 0; leave it out"},
 		`{"operation":"*","status":500,"percent":101}`:                {"percent: must be above 0"},
 		`{"operation":"*","status":500,"percent":"1"}`:                {"percent: must be a number"},
-		`{"operation":"*","status":500,"seed":1}`:                     {"seed: it goes with percent"},
+		`{"operation":"*","status":500,"seed":1}`:                     {"seed: requires percent"},
 		`{"operation":"*","status":500,"times":-1}`:                   {"nth, every, times: must be 1 or more"},
-		`{"operation":"*","drop":"after","retry_after":1}`:            {"retry_after, after: they go with status"},
+		`{"operation":"*","drop":"after","retry_after":1}`:            {"retry_after, after: require status"},
 		`{"operation":"*","status":500,"retry_after":1e9}`:            {"retry_after: must be"},
 		`{"operation":"*","delay":5}`:                                 {`delay: must be a duration such as "250ms"`},
 		`{"operation":"*","delay":"-5s"}`:                             {"delay: must not be negative"},
@@ -92,9 +92,9 @@ func TestInvalidFaults(t *testing.T) {
 		if wants == nil {
 			want = 413
 		}
-		answer := h.wants(want, "POST", "/faults", body)
+		result := h.want(want, "POST", "/faults", body)
 		for _, part := range wants {
-			if text := answer["error"].(string); !strings.Contains(text, part) {
+			if text := result["error"].(string); !strings.Contains(text, part) {
 				t.Errorf("%s:\n got %s\nwant %s", body, text, part)
 			}
 		}
@@ -106,7 +106,7 @@ func TestInvalidFaults(t *testing.T) {
 
 func big(n int) string { return strings.Repeat("x", n) }
 
-// A state is read by a Go program as it was written.
+// A Go program can decode a state.
 func TestStateOverJSON(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)

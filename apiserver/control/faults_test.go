@@ -15,7 +15,7 @@ import (
 
 const key = "5f0c9c52-5d0c-4c7e-9a53-3f1c2d8e7a10"
 
-// add adds a rule.
+// add adds a rule to the plane.
 func (h *harness) add(r fault.Rule) string {
 	h.Helper()
 	id, err := h.plane.Faults.Add(r)
@@ -89,12 +89,12 @@ func TestDropFaults(t *testing.T) {
 				id := h.add(fault.Rule{Operation: "create-workspace", Drop: point, Nth: 1})
 				a := c.do("POST", "/workspaces", `{"name":"Sales"}`, "Idempotency-Key", key)
 				if a.err == nil {
-					t.Errorf("there is an answer: %+v", a)
+					t.Errorf("there is a response: %+v", a)
 				}
 				if n := c.total("/workspaces") - 1; n != done {
 					t.Errorf("%d were made, want %d", n, done)
 				}
-				// The retry of a request that was done gets its answer.
+				// A retry of an executed request gets its response replayed.
 				a = c.must("POST", "/workspaces", `{"name":"Sales"}`, "Idempotency-Key", key)
 				if replayed := a.header.Get("Idempotency-Replayed"); (replayed == "true") != (done == 1) {
 					t.Errorf("replayed %q", replayed)
@@ -123,14 +123,14 @@ func TestDelayFault(t *testing.T) {
 		}
 		// A delay goes with an action, and ends with its rule.
 		id := h.add(fault.Rule{Operation: "get-account", Delay: apiserver.Duration(time.Hour), Status: 502})
-		answers := c.later("GET", "", "")
+		responses := c.later("GET", "", "")
 		if _, err := h.plane.Faults.Await(t.Context(), id, func(s fault.State) bool { return s.Fired == 1 }); err != nil {
 			t.Fatal(err)
 		}
 		if err := h.plane.Faults.Remove(id); err != nil {
 			t.Fatal(err)
 		}
-		if a := <-answers; a.status != 502 {
+		if a := <-responses; a.status != 502 {
 			t.Errorf("%+v", a)
 		}
 	})
@@ -157,7 +157,7 @@ func TestHoldFaultForcesAnInterleaving(t *testing.T) {
 	})
 }
 
-// Two creates under one key, of which the first is done but not answered yet.
+// Two creates with one key: the second arrives when the first is executed but has no response yet.
 func TestHoldFaultUnderOneKey(t *testing.T) {
 	t.Parallel()
 	both(t, func(h *harness, c caller) {
@@ -201,21 +201,21 @@ func TestHoldEnds(t *testing.T) {
 					id := h.add(fault.Rule{Operation: fault.Any, Hold: point})
 					ctx, hangUp := context.WithCancel(t.Context())
 					defer hangUp()
-					answers := make(chan answer)
+					responses := make(chan response)
 					for range 2 {
 						go func() {
 							r, err := http.NewRequestWithContext(ctx, "POST", c.url+"/v1/public/accounts/"+accountID+"/workspaces", strings.NewReader(`{"name":"Sales"}`))
 							if err != nil {
-								answers <- answer{err: err}
+								responses <- response{err: err}
 								return
 							}
-							answers <- c.send(r)
+							responses <- c.send(r)
 						}()
 					}
 					h.held(id, 2)
 					end(h, id, hangUp)
-					<-answers
-					<-answers
+					<-responses
+					<-responses
 				})
 			})
 		}
@@ -233,14 +233,14 @@ func TestTruncateFault(t *testing.T) {
 			if a.status != 200 || a.err == nil || a.body != sent {
 				t.Errorf("%d bytes: %+v", n, a)
 			}
-			if promised := a.header.Get("Content-Length"); promised != fmt.Sprint(max(len(whole), len(sent)+1)) {
-				t.Errorf("%d bytes: %s are promised of %d", n, promised, len(whole))
+			if length := a.header.Get("Content-Length"); length != fmt.Sprint(max(len(whole), len(sent)+1)) {
+				t.Errorf("%d bytes: Content-Length %s of %d", n, length, len(whole))
 			}
 			if err := h.plane.Faults.Remove(id); err != nil {
 				t.Fatal(err)
 			}
 		}
-		// What has no body is not answered, but done.
+		// A response without a body is not sent; the operation is executed.
 		c.domain("example.com")
 		h.add(fault.Rule{Operation: "delete-domain", Truncate: new(5)})
 		if a := c.do("DELETE", "/domains/example.com", ""); a.err == nil {
@@ -290,13 +290,13 @@ func TestFaultSelection(t *testing.T) {
 		{`{"operation":"*","account":"` + strings.ToUpper(accountID) + `"}`, "GET", "/mailboxes", true},
 		{`{"operation":"*","account":"7c9e6679-7425-40de-944b-e07fc1f90ae7"}`, "GET", "/mailboxes", false},
 	} {
-		added := h.wants(201, "POST", "/faults", tt.rule[:len(tt.rule)-1]+`,"status":418}`)
+		added := h.want(201, "POST", "/faults", tt.rule[:len(tt.rule)-1]+`,"status":418}`)
 		if a := c.do(tt.method, tt.path, ""); (a.status == 418) != tt.hit {
 			t.Errorf("%s on %s %s: %+v", tt.rule, tt.method, tt.path, a)
 		}
-		h.wants(204, "DELETE", "/faults/"+added["id"].(string), "")
+		h.want(204, "DELETE", "/faults/"+added["id"].(string), "")
 	}
-	// What is no operation goes on.
+	// Requests that are not operations are not selected.
 	h.add(fault.Rule{Operation: fault.Any, Status: 500})
 	for path, status := range map[string]int{"/healthz/ready": 200, "/verify-forwarding/x": 404, "/nowhere": 404} {
 		resp, err := c.http.Get("http://in.process" + path)
@@ -309,7 +309,7 @@ func TestFaultSelection(t *testing.T) {
 	}
 }
 
-// pattern is which of n requests a rule acts on.
+// pattern marks with an x on which of n requests a rule fires.
 func pattern(t *testing.T, r fault.Rule, n int) string {
 	t.Helper()
 	h := newHarness(t)
@@ -326,7 +326,7 @@ func pattern(t *testing.T, r fault.Rule, n int) string {
 	return b.String()
 }
 
-// A rule is what was added, whatever its owner does with the map afterwards.
+// Changing the map after Add does not change the rule.
 func TestAddedRuleIsACopy(t *testing.T) {
 	t.Parallel()
 	var faults fault.Injector
@@ -373,7 +373,7 @@ func TestPercentIsReproducible(t *testing.T) {
 	}
 }
 
-// The first rule that acts is the only one; the others don't see the request.
+// Only the first rule that fires counts the request.
 func TestFaultOrder(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
@@ -395,10 +395,10 @@ func TestAwaitHeld(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
 	id := h.add(fault.Rule{Operation: fault.Any, Hold: fault.Before})
-	gone := errors.New("no time")
+	timedOut := errors.New("no time")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(gone)
-	if state, err := h.plane.Faults.AwaitHeld(ctx, id, 1); !errors.Is(err, gone) || state.ID != id {
+	cancel(timedOut)
+	if state, err := h.plane.Faults.AwaitHeld(ctx, id, 1); !errors.Is(err, timedOut) || state.ID != id {
 		t.Errorf("%+v, %v", state, err)
 	}
 	waited := make(chan error)

@@ -3,58 +3,57 @@ package control_test
 import (
 	"math"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control"
 )
 
 func TestClock(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
-	h.wants(http.StatusOK, http.MethodPost, "/clock", `{"advance":"72h"}`)
+	h.want(http.StatusOK, http.MethodPost, "/clock", `{"advance":"72h"}`)
 	if ahead := time.Until(h.plane.Clock.Now()); ahead < 71*time.Hour || ahead > 72*time.Hour {
 		t.Errorf("the clock is %s ahead", ahead)
 	}
-	if answer := h.wants(http.StatusOK, http.MethodPost, "/clock", `{"set":"2030-01-01T00:00:00Z"}`); !strings.HasPrefix(answer["now"].(string), "2030-01-01T00:00:") {
-		t.Errorf("set: %v", answer)
+	if result := h.want(http.StatusOK, http.MethodPost, "/clock", `{"set":"2030-01-01T00:00:00Z"}`); !strings.HasPrefix(result["now"].(string), "2030-01-01T00:00:") {
+		t.Errorf("set: %v", result)
 	}
-	if answer := h.wants(http.StatusOK, http.MethodGet, "/clock", ""); !strings.HasPrefix(answer["now"].(string), "2030-01-01T") {
-		t.Errorf("clock: %v", answer)
+	if result := h.want(http.StatusOK, http.MethodGet, "/clock", ""); !strings.HasPrefix(result["now"].(string), "2030-01-01T") {
+		t.Errorf("clock: %v", result)
 	}
 	for _, body := range []string{`{}`, ``, `{"advance":"1h","set":"2030-01-01T00:00:00Z"}`, `{"advance":1}`, `{"advanced":"1h"}`, `no`} {
-		if answer := h.wants(http.StatusUnprocessableEntity, http.MethodPost, "/clock", body); answer["error"] == "" {
-			t.Errorf("%s: %v", body, answer)
+		if result := h.want(http.StatusUnprocessableEntity, http.MethodPost, "/clock", body); result["error"] == "" {
+			t.Errorf("%s: %v", body, result)
 		}
 	}
 }
 
-// The clock shows nothing that it was not set to.
+// The clock rejects times out of its range and keeps its time.
 func TestClockBounds(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
-	h.wants(http.StatusOK, http.MethodPost, "/clock", `{"set":"2199-12-31T00:00:00Z"}`)
+	h.want(http.StatusOK, http.MethodPost, "/clock", `{"set":"2199-12-31T00:00:00Z"}`)
 	for _, body := range []string{
 		`{"set":"9999-12-31T23:59:59Z"}`, `{"set":"2200-01-01T00:00:00Z"}`, `{"set":"1969-12-31T23:59:59Z"}`, `{"set":"0000-01-01T00:00:00Z"}`,
 		`{"advance":"48h"}`, `{"advance":"2562047h47m16.854775807s"}`, `{"advance":"-2562047h47m16s"}`,
 	} {
-		if answer := h.wants(http.StatusUnprocessableEntity, http.MethodPost, "/clock", body); !strings.Contains(answer["error"].(string), "1970 to 2199") {
-			t.Errorf("%s: %v", body, answer)
+		if result := h.want(http.StatusUnprocessableEntity, http.MethodPost, "/clock", body); !strings.Contains(result["error"].(string), "1970 to 2199") {
+			t.Errorf("%s: %v", body, result)
 		}
 		if now := h.plane.Clock.Now().UTC().Format(time.DateOnly); now != "2199-12-31" {
 			t.Fatalf("%s: it is %s", body, now)
 		}
 	}
-	h.wants(http.StatusOK, http.MethodPost, "/clock", `{"set":"1970-01-01T00:00:00Z"}`)
-	h.wants(http.StatusUnprocessableEntity, http.MethodPost, "/clock", `{"advance":"-1h"}`)
-	h.wants(http.StatusOK, http.MethodPost, "/clock", `{"advance":"72h"}`)
-	const most = time.Duration(math.MaxInt64)
-	for _, step := range []time.Duration{most, -most} {
-		for range 3 {
-			h.plane.Clock.Advance(step)
-		}
-		if ahead := time.Until(h.plane.Clock.Now()); (ahead > 0) != (step > 0) || ahead.Abs() < 200*365*24*time.Hour {
-			t.Errorf("three times %s on it is %s ahead", step, ahead)
+	h.want(http.StatusOK, http.MethodPost, "/clock", `{"set":"1970-01-01T00:00:00Z"}`)
+	h.want(http.StatusUnprocessableEntity, http.MethodPost, "/clock", `{"advance":"-1h"}`)
+	h.want(http.StatusOK, http.MethodPost, "/clock", `{"advance":"72h"}`)
+	for _, step := range []time.Duration{math.MaxInt64, math.MinInt64} {
+		if err := h.plane.Clock.Advance(step); err == nil {
+			t.Errorf("%s is in range", step)
 		}
 	}
 }
@@ -67,21 +66,21 @@ func TestFixture(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := strings.ReplaceAll(string(fixture), accountID, "7c9e6679-7425-40de-944b-e07fc1f90ae7")
-	if answer := h.wants(http.StatusOK, http.MethodPost, "/fixture", text); len(answer["accounts"].([]any)) != 1 {
-		t.Errorf("fixture: %v", answer)
+	if result := h.want(http.StatusOK, http.MethodPost, "/fixture", text); len(result["accounts"].([]any)) != 1 {
+		t.Errorf("fixture: %v", result)
 	}
-	if answer := h.wants(http.StatusOK, http.MethodGet, "/outbox", ""); len(answer["items"].([]any)) != 1 {
-		t.Errorf("outbox: %v", answer)
+	if result := h.want(http.StatusOK, http.MethodGet, "/outbox", ""); len(result["items"].([]any)) != 1 {
+		t.Errorf("outbox: %v", result)
 	}
 	if a := h.inProcess.must(http.MethodPost, "/domains/purchase", `{"domains":["taken.com"],"workspace_id":"`+workspaceID+`","contact_info":`+contact+`}`); !strings.Contains(a.body, "unavailable") {
 		t.Errorf("the fixture's registrar does not hold: %s", a.body)
 	}
-	if answer := h.wants(http.StatusUnprocessableEntity, http.MethodPost, "/fixture", `{"accounts":[{}]}`); answer["error"] == "" {
-		t.Errorf("bad fixture: %v", answer)
+	if result := h.want(http.StatusUnprocessableEntity, http.MethodPost, "/fixture", `{"accounts":[{}]}`); result["error"] == "" {
+		t.Errorf("bad fixture: %v", result)
 	}
 	dumped := h.raw(http.MethodGet, "/fixture", "").Body.String()
-	h.wants(http.StatusOK, http.MethodPost, "/reset", "")
-	h.wants(http.StatusOK, http.MethodPost, "/fixture", dumped)
+	h.want(http.StatusOK, http.MethodPost, "/reset", "")
+	h.want(http.StatusOK, http.MethodPost, "/fixture", dumped)
 	if again := h.raw(http.MethodGet, "/fixture", "").Body.String(); again != dumped {
 		t.Errorf("dumped again:\n%s\nbefore:\n%s", again, dumped)
 	}
@@ -90,18 +89,18 @@ func TestFixture(t *testing.T) {
 func TestAccounts(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
-	if answer := h.wants(http.StatusConflict, http.MethodPost, "/accounts", `{"account_id":"`+accountID+`"}`); !strings.Contains(answer["error"].(string), accountID) {
-		t.Errorf("%v", answer)
+	if result := h.want(http.StatusConflict, http.MethodPost, "/accounts", `{"account_id":"`+accountID+`"}`); !strings.Contains(result["error"].(string), accountID) {
+		t.Errorf("%v", result)
 	}
-	h.wants(http.StatusUnprocessableEntity, http.MethodPost, "/accounts", `{"account_id":"x"}`)
-	h.wants(http.StatusUnprocessableEntity, http.MethodPost, "/accounts", `{"id":"x"}`)
+	h.want(http.StatusUnprocessableEntity, http.MethodPost, "/accounts", `{"account_id":"x"}`)
+	h.want(http.StatusUnprocessableEntity, http.MethodPost, "/accounts", `{"id":"x"}`)
 	for _, body := range []string{``, `{}`} {
-		if made := h.wants(http.StatusCreated, http.MethodPost, "/accounts", body); made["account_id"] == accountID || made["token"] == "" {
+		if made := h.want(http.StatusCreated, http.MethodPost, "/accounts", body); made["account_id"] == accountID || made["token"] == "" {
 			t.Errorf("%v", made)
 		}
 	}
-	h.wants(http.StatusOK, http.MethodPost, "/reset", "")
-	made := h.wants(http.StatusCreated, http.MethodPost, "/accounts", `{"account_id":"`+accountID+`"}`)
+	h.want(http.StatusOK, http.MethodPost, "/reset", "")
+	made := h.want(http.StatusCreated, http.MethodPost, "/accounts", `{"account_id":"`+accountID+`"}`)
 	c := h.network
 	if a := c.do(http.MethodGet, "/workspaces", ""); a.status != http.StatusUnauthorized {
 		t.Errorf("the old token: %+v", a)
@@ -115,22 +114,22 @@ func TestAccounts(t *testing.T) {
 func TestPayments(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
-	h.wants(http.StatusOK, http.MethodPost, "/fixture", `{"registrar":{"payment_needed":true},"accounts":[]}`)
+	h.want(http.StatusOK, http.MethodPost, "/fixture", `{"registrar":{"payment_needed":true},"accounts":[]}`)
 	var bought struct {
 		Batch string `json:"purchase_batch_id"`
 	}
 	h.network.must(http.MethodPost, "/domains/purchase", `{"domains":["a.com"],"workspace_id":"`+workspaceID+`","contact_info":`+contact+`}`).json(t, &bought)
-	answer := h.wants(http.StatusOK, http.MethodPost, "/payments/"+bought.Batch, "")
-	if d := answer["domains"].([]any)[0].(map[string]any); d["name"] != "a.com" || d["status"] != "active" || d["account_id"] != accountID {
-		t.Errorf("%v", answer)
+	result := h.want(http.StatusOK, http.MethodPost, "/payments/"+bought.Batch, "")
+	if d := result["domains"].([]any)[0].(map[string]any); d["name"] != "a.com" || d["status"] != "active" || d["account_id"] != accountID {
+		t.Errorf("%v", result)
 	}
-	h.wants(http.StatusNotFound, http.MethodPost, "/payments/"+accountID, "")
+	h.want(http.StatusNotFound, http.MethodPost, "/payments/"+accountID, "")
 }
 
 func TestListAndUnknownPaths(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
-	routes := h.wants(http.StatusOK, http.MethodGet, "/", "")["routes"].([]any)
+	routes := h.want(http.StatusOK, http.MethodGet, "/", "")["routes"].([]any)
 	if len(routes) < 15 {
 		t.Errorf("%d routes", len(routes))
 	}
@@ -139,8 +138,8 @@ func TestListAndUnknownPaths(t *testing.T) {
 			t.Errorf("%v", route)
 		}
 	}
-	if answer := h.wants(http.StatusNotFound, http.MethodGet, "/nowhere", ""); answer["error"] == "" {
-		t.Errorf("%v", answer)
+	if result := h.want(http.StatusNotFound, http.MethodGet, "/nowhere", ""); result["error"] == "" {
+		t.Errorf("%v", result)
 	}
 	w := h.raw(http.MethodPut, "/faults", "")
 	if w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "DELETE, GET, HEAD, POST" || !strings.Contains(w.Body.String(), `"error"`) {
@@ -148,13 +147,38 @@ func TestListAndUnknownPaths(t *testing.T) {
 	}
 }
 
-func TestWebPagesAreKeptOut(t *testing.T) {
+func TestWebPagesAreRejected(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
 	for _, path := range []string{"/clock", "/reset", "/faults", "/accounts"} {
-		if status, answer := h.ask(http.MethodPost, path, `{}`, "Origin", "https://evil.example"); status != http.StatusForbidden || answer["error"] == "" {
-			t.Errorf("a page's request: %d %v", status, answer)
+		if status, result := h.call(http.MethodPost, path, `{}`, "Origin", "https://evil.example"); status != http.StatusForbidden || result["error"] == "" {
+			t.Errorf("a page's request: %d %v", status, result)
 		}
 	}
-	h.wants(http.StatusOK, http.MethodGet, "/healthz", "")
+	h.want(http.StatusOK, http.MethodGet, "/healthz", "")
+}
+
+// DNS rebinding: to its browser, a page is of the same origin as this machine if its
+// host name resolves to it.
+func TestDNSRebinding(t *testing.T) {
+	t.Parallel()
+	var plane control.Plane
+	server := httptest.NewServer(plane.Handler(nil))
+	t.Cleanup(server.Close)
+	for host, want := range map[string]int{
+		"": 200, "localhost": 200, "LOCALHOST:9000": 200, "127.0.0.1": 200, "[::1]:9000": 200, "evil.example": 403, "evil.example:9000": 403, "localhost.evil.example": 403,
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/healthz", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Host = host
+		resp, err := server.Client().Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _ = resp.Body.Close(); resp.StatusCode != want {
+			t.Errorf("%q: %d; want %d", host, resp.StatusCode, want)
+		}
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -19,17 +20,17 @@ const accountID = "0b9f4d5e-6d0c-4b7e-9a53-3f1c2d8e7a10"
 
 var workspaceID = api.DefaultWorkspaceID(accountID)
 
-// harness is a service with its plane, an account, and two ways to it.
+// harness is a service with its plane, one account and two clients.
 type harness struct {
 	*testing.T
 	plane   *control.Plane
 	service *apiserver.Service
 	handler http.Handler // of the plane
-	// network and inProcess call the service as the account's owner.
+	// network uses a socket, inProcess the service's own client.
 	network, inProcess caller
 }
 
-// caller calls a service.
+// caller sends requests to a service as the account's owner.
 type caller struct {
 	*testing.T
 	http       *http.Client
@@ -65,15 +66,14 @@ func newHarness(t *testing.T, configure ...func(*apiserver.Options)) *harness {
 	server.Start()
 	t.Cleanup(server.Close)
 	t.Cleanup(h.plane.Faults.Clear) // before the server waits for its requests
-	// net/http sends a GET again whose connection was dropped, unless the
-	// connection is a new one.
+	// net/http retries a GET whose reused connection was dropped.
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	h.network = caller{t, client, server.URL, token}
 	h.inProcess = caller{t, h.service.Client(), "http://in.process", token}
 	return h
 }
 
-// both runs a test over a network and in process, each with a harness of its own.
+// both runs a test over the network and in process, each with its own harness.
 func both(t *testing.T, test func(h *harness, c caller)) {
 	t.Helper()
 	for name, way := range map[string]func(*harness) caller{
@@ -88,32 +88,32 @@ func both(t *testing.T, test func(h *harness, c caller)) {
 	}
 }
 
-// answer is what a caller got.
-type answer struct {
+// response is a response as a caller received it.
+type response struct {
 	status int
 	header http.Header
 	body   string
-	// err is why it could not be read to its end, or at all.
+	// err is set if the response was not received, or not completely.
 	err error
 }
 
-func (a answer) json(t *testing.T, v any) {
+func (a response) json(t *testing.T, v any) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(a.body), v); err != nil {
 		t.Fatalf("%v in %s", err, a.body)
 	}
 }
 
-// do sends a request; headers are names and values in turn.
-func (c caller) do(method, path, body string, headers ...string) (a answer) {
+// do sends a request; headers alternates names and values.
+func (c caller) do(method, path, body string, headers ...string) (a response) {
 	r, err := http.NewRequestWithContext(c.Context(), method, c.url+strings.Replace(api.Prefix, "{account_id}", accountID, 1)+path, strings.NewReader(body))
 	if err != nil {
-		return answer{err: err}
+		return response{err: err}
 	}
 	return c.send(r, headers...)
 }
 
-func (c caller) send(r *http.Request, headers ...string) (a answer) {
+func (c caller) send(r *http.Request, headers ...string) (a response) {
 	r.Header.Set("Authorization", "Bearer "+c.token)
 	if r.Method != http.MethodGet {
 		r.Header.Set("Content-Type", "application/json")
@@ -123,16 +123,16 @@ func (c caller) send(r *http.Request, headers ...string) (a answer) {
 	}
 	resp, err := c.http.Do(r)
 	if err != nil {
-		return answer{err: err}
+		return response{err: err}
 	}
 	defer resp.Body.Close()
 	var text bytes.Buffer
 	_, err = io.Copy(&text, resp.Body)
-	return answer{resp.StatusCode, resp.Header, text.String(), err}
+	return response{resp.StatusCode, resp.Header, text.String(), err}
 }
 
-// must is do for a request that succeeds.
-func (c caller) must(method, path, body string, headers ...string) answer {
+// must is do for a request that has to succeed.
+func (c caller) must(method, path, body string, headers ...string) response {
 	c.Helper()
 	a := c.do(method, path, body, headers...)
 	if a.err != nil || a.status >= 300 {
@@ -141,11 +141,11 @@ func (c caller) must(method, path, body string, headers ...string) answer {
 	return a
 }
 
-// later sends a request in the background.
-func (c caller) later(method, path, body string, headers ...string) <-chan answer {
-	answers := make(chan answer, 1)
-	go func() { answers <- c.do(method, path, body, headers...) }()
-	return answers
+// later is do in the background.
+func (c caller) later(method, path, body string, headers ...string) <-chan response {
+	responses := make(chan response, 1)
+	go func() { responses <- c.do(method, path, body, headers...) }()
+	return responses
 }
 
 func (c caller) total(path string) int {
@@ -168,16 +168,23 @@ func mailbox(localPart string) string {
 	return `{"domain":"example.com","local_part":"` + localPart + `","first_name":"F","last_name":"L"}`
 }
 
-// ask sends a request to the plane.
-func (h *harness) ask(method, path, body string, headers ...string) (status int, answer map[string]any) {
+// call sends a request to the plane's handler.
+func (h *harness) call(method, path, body string, headers ...string) (status int, result map[string]any) {
 	h.Helper()
 	w := h.raw(method, path, body, headers...)
 	if w.Body.Len() > 0 {
-		if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil {
+		if err := json.Unmarshal(w.Body.Bytes(), &result); err != nil {
 			h.Fatalf("%s %s: %v", method, path, err)
 		}
 	}
-	return w.Code, answer
+	return w.Code, result
+}
+
+func (h *harness) advance(d time.Duration) {
+	h.Helper()
+	if err := h.plane.Clock.Advance(d); err != nil {
+		h.Fatal(err)
+	}
 }
 
 func (h *harness) raw(method, path, body string, headers ...string) *httptest.ResponseRecorder {
@@ -190,12 +197,12 @@ func (h *harness) raw(method, path, body string, headers ...string) *httptest.Re
 	return w
 }
 
-// wants checks what the plane answers, and returns it.
-func (h *harness) wants(status int, method, path, body string) map[string]any {
+// want is call with a check of the status code.
+func (h *harness) want(status int, method, path, body string) map[string]any {
 	h.Helper()
-	got, answer := h.ask(method, path, body)
+	got, result := h.call(method, path, body)
 	if got != status {
-		h.Fatalf("%s %s: %d %v, want %d", method, path, got, answer, status)
+		h.Fatalf("%s %s: %d %v, want %d", method, path, got, result, status)
 	}
-	return answer
+	return result
 }

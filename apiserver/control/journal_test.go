@@ -13,7 +13,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/journal"
 )
 
-// recorded returns what was recorded of an operation.
+// recorded returns the journal's entries for an operation.
 func (h *harness) recorded(operation string) []journal.Entry {
 	return h.plane.Journal.Entries(journal.Filter{Operation: operation})
 }
@@ -21,7 +21,7 @@ func (h *harness) recorded(operation string) []journal.Entry {
 func TestJournal(t *testing.T) {
 	t.Parallel()
 	both(t, func(h *harness, c caller) {
-		h.plane.Clock.Advance(time.Hour)
+		h.advance(time.Hour)
 		a := c.must("POST", "/workspaces", `{"name":"Sales","n":1e3}`, "Idempotency-Key", key, "X-Request-Id", "mine")
 		entries := h.recorded("create-workspace")
 		if len(entries) != 1 {
@@ -35,13 +35,13 @@ func TestJournal(t *testing.T) {
 		if until := time.Until(e.Time); until < 59*time.Minute || until > time.Hour {
 			t.Errorf("recorded at %s", e.Time)
 		}
-		if string(e.Request) != `{"n":1e3,"name":"Sales"}` || e.Omitted != "" {
-			t.Errorf("request %s %s", e.Request, e.Omitted)
+		if string(e.Request) != `{"n":1e3,"name":"Sales"}` || e.RequestOmitted != "" {
+			t.Errorf("request %s %s", e.Request, e.RequestOmitted)
 		}
 		var sent, kept map[string]any
 		a.json(t, &sent)
-		if err := json.Unmarshal(e.Answer, &kept); err != nil || fmt.Sprint(sent) != fmt.Sprint(kept) {
-			t.Errorf("answer %s, want %s", e.Answer, a.body)
+		if err := json.Unmarshal(e.Response, &kept); err != nil || fmt.Sprint(sent) != fmt.Sprint(kept) {
+			t.Errorf("result %s, want %s", e.Response, a.body)
 		}
 	})
 }
@@ -53,10 +53,10 @@ func TestJournalHoldsNoSecret(t *testing.T) {
 		var secrets []string
 		secret := func(method, path, body, member string, headers ...string) {
 			t.Helper()
-			var answer map[string]any
+			var result map[string]any
 			a := c.do(method, path, body, headers...)
-			a.json(t, &answer)
-			if s, ok := answer[member].(string); ok && a.status < 300 {
+			a.json(t, &result)
+			if s, ok := result[member].(string); ok && a.status < 300 {
 				secrets = append(secrets, s)
 			} else if member != "" {
 				t.Fatalf("%+v", a)
@@ -97,44 +97,44 @@ func TestJournalHoldsNoSecret(t *testing.T) {
 				t.Errorf("the journal holds %q", s)
 			}
 		}
-		for _, told := range []string{`"value":"[redacted]"`, `"contact_info":"[redacted]"`, `"generated_secret":"[redacted]"`, `"/verify-forwarding/[redacted]"`, `"name":"own"`, "search=x", `"search=%25"`} {
-			if !strings.Contains(text, told) {
-				t.Errorf("the journal does not tell %s", told)
+		for _, part := range []string{`"value":"[redacted]"`, `"contact_info":"[redacted]"`, `"generated_secret":"[redacted]"`, `"/verify-forwarding/[redacted]"`, `"name":"own"`, "search=x", `"search=%25"`} {
+			if !strings.Contains(text, part) {
+				t.Errorf("the journal lacks %s", part)
 			}
 		}
 	})
 }
 
 // A DNS record's value is public.
-func TestJournalTellsDNSRecords(t *testing.T) {
+func TestJournalKeepsValuesOfDNSRecords(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
 	h.inProcess.domain("example.com")
 	h.inProcess.must("POST", "/dns-records", `{"domain":"example.com","name":"www","type":"A","value":"192.0.2.1"}`)
-	if e := h.recorded("create-dns-record")[0]; !strings.Contains(string(e.Request), "192.0.2.1") || !strings.Contains(string(e.Answer), "192.0.2.1") {
+	if e := h.recorded("create-dns-record")[0]; !strings.Contains(string(e.Request), "192.0.2.1") || !strings.Contains(string(e.Response), "192.0.2.1") {
 		t.Errorf("%+v", e)
 	}
 }
 
-func TestJournalOfWhatIsNoJSON(t *testing.T) {
+func TestJournalOmitsBodies(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
 	c := h.inProcess
 	c.must("POST", "/mailboxes/export", `{}`)
-	if e := h.recorded("export-mailboxes")[0]; e.Answer != nil || e.AnswerOmitted == "" || string(e.Request) != `{}` {
+	if e := h.recorded("export-mailboxes")[0]; e.Response != nil || e.ResponseOmitted == "" || string(e.Request) != `{}` {
 		t.Errorf("%+v", e)
 	}
 	c.do("POST", "/workspaces", `{"name":`)
-	if e := h.recorded("create-workspace")[0]; e.Request != nil || e.Omitted == "" || e.Status != 422 || e.Answer == nil {
+	if e := h.recorded("create-workspace")[0]; e.Request != nil || e.RequestOmitted == "" || e.Status != 422 || e.Response == nil {
 		t.Errorf("%+v", e)
 	}
 	c.do("POST", "/feedback", `{"title":"`+strings.Repeat("x", 70<<10)+`"}`)
-	if e := h.recorded("submit-feedback")[0]; e.Request != nil || !strings.Contains(e.Omitted, "64 KiB") {
+	if e := h.recorded("submit-feedback")[0]; e.Request != nil || !strings.Contains(e.RequestOmitted, "64 KiB") {
 		t.Errorf("%+v", e)
 	}
 }
 
-func TestJournalTellsFaults(t *testing.T) {
+func TestJournalNamesFaults(t *testing.T) {
 	t.Parallel()
 	both(t, func(h *harness, c caller) {
 		for _, r := range []fault.Rule{
@@ -148,7 +148,7 @@ func TestJournalTellsFaults(t *testing.T) {
 		}
 		var got []string
 		for _, e := range h.recorded("create-workspace") {
-			got = append(got, fmt.Sprintf("%s %d %s", e.Fault, e.Status, e.AnswerOmitted))
+			got = append(got, fmt.Sprintf("%s %d %s", e.Fault, e.Status, e.ResponseOmitted))
 			if strings.HasPrefix(e.Fault, "f2") || e.Fault == "f1" { // nobody read the body
 				continue
 			}
@@ -207,21 +207,21 @@ func TestJournalOverHTTP(t *testing.T) {
 		"": "[1 2 3 4]", "?operation=list-domains": "[1 4]", "?status=422": "[3]", "?since=2": "[3 4]", "?since=4": "[]",
 		"?operation=list-domains&since=1&status=200": "[4]",
 	} {
-		answer := h.wants(200, "GET", "/journal"+query, "")
+		result := h.want(200, "GET", "/journal"+query, "")
 		got := []any{}
-		for _, item := range answer["items"].([]any) {
+		for _, item := range result["items"].([]any) {
 			got = append(got, item.(map[string]any)["seq"])
 		}
-		if fmt.Sprint(got) != want || answer["last_seq"] != 4.0 {
-			t.Errorf("%s: %v up to %v, want %s", query, got, answer["last_seq"], want)
+		if fmt.Sprint(got) != want || result["last_seq"] != 4.0 {
+			t.Errorf("%s: %v up to %v, want %s", query, got, result["last_seq"], want)
 		}
 	}
 	for _, query := range []string{"?status=x", "?since=x"} {
-		h.wants(422, "GET", "/journal"+query, "")
+		h.want(422, "GET", "/journal"+query, "")
 	}
-	h.wants(204, "DELETE", "/journal", "")
+	h.want(204, "DELETE", "/journal", "")
 	c.must("GET", "/domains", "")
-	if items := h.wants(200, "GET", "/journal", "")["items"].([]any); len(items) != 1 || items[0].(map[string]any)["seq"] != 5.0 {
+	if items := h.want(200, "GET", "/journal", "")["items"].([]any); len(items) != 1 || items[0].(map[string]any)["seq"] != 5.0 {
 		t.Errorf("after it was cleared: %v", items)
 	}
 }

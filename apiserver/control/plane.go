@@ -1,3 +1,14 @@
+// Package control is the control plane for tests of a running service: faults, a
+// journal of requests, the outbox of messages, the clock, fixtures, payments and a
+// reset.
+//
+// A Plane controls one service, in process through its methods and over HTTP
+// through its Handler. The handler requires no credential: serve it on a listener
+// that only the test can reach, never on the public one. It rejects requests of web
+// pages of another origin, and on a loopback listener those for another host name.
+//
+// Package fault has the fault injector, and package journal the journal. The package
+// imports apiserver, the contract (api), route, strictjson and those two.
 package control
 
 import (
@@ -9,8 +20,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/journal"
 )
 
-// Plane steers one service. The zero value is ready for use; it must not be
-// copied. It gets to the service by its options, and needs no listener:
+// Plane controls one service, which is created with its Clock and Middleware:
 //
 //	var plane control.Plane
 //	service, err := apiserver.New(apiserver.Options{
@@ -19,43 +29,44 @@ import (
 //	…
 //	id, err := plane.Faults.Add(fault.Rule{Operation: "create-mailbox", Times: 1, Drop: fault.After})
 //
-// All of it is safe for concurrent use.
+// The zero value is ready for use. It is safe for concurrent use and must not be
+// copied.
 type Plane struct {
-	// Clock is the service's, where its options say so.
+	// Clock is the clock of a service that has its Now as an option.
 	Clock Clock
-	// Faults make requests misbehave.
+	// Faults has the fault rules.
 	Faults fault.Injector
-	// Journal has the newest requests, with what they were answered.
+	// Journal has the newest requests and responses.
 	Journal journal.Journal
-	// Fixture is what Reset loads: that which the service was started with. It may
-	// be nil, and must not change.
+	// Fixture is loaded by Reset: the one that the service was started with, or nil.
+	// It must not change.
 	Fixture *apiserver.Fixture
 
-	gate gate
+	inFlight inFlight
 }
 
-// Middleware is for apiserver.Options.Middleware, inside of others there.
+// Middleware is for apiserver.Options.Middleware, inside middleware that observes
+// requests.
 func (p *Plane) Middleware(next http.Handler) http.Handler {
-	return p.gate.middleware(p.Journal.Middleware(p.Faults.Middleware(next), p.Clock.Now))
+	return p.inFlight.middleware(p.Journal.Middleware(p.Faults.Middleware(next), p.Clock.Now))
 }
 
-// Reset makes everything what it was when the service started: its accounts are
-// those of the Fixture, with all that is in them; there are no faults, no
-// entries in the journal, no other messages than the fixture's, and the clock is
-// right. See apiserver.Service.Reset.
+// Reset restores the state in which the service started: the accounts and messages
+// of the Fixture, no faults, an empty journal, and the system's time. See
+// apiserver.Service.Reset.
 //
-// Requests that arrive meanwhile wait. Those under way are let go by their faults
-// and end first; the error is a *BusyError where they do not before ctx is done.
-// Then accounts, journal and clock are as they were.
+// Requests that arrive meanwhile wait. Those in flight are released by their faults
+// and end first. If they don't end before ctx, the error is a *BusyError, and
+// accounts, journal and clock are unchanged.
 func (p *Plane) Reset(ctx context.Context, s *apiserver.Service) error {
-	open, err := p.gate.shut(ctx, p.Faults.Clear)
+	resume, err := p.inFlight.pause(ctx, p.Faults.Clear)
 	if err != nil {
 		return err
 	}
-	defer open()
-	moved := p.Clock.reset()
+	defer resume()
+	offset := p.Clock.reset()
 	if err := s.Reset(apiserver.AsControlPlane(ctx), p.Fixture); err != nil {
-		p.Clock.Advance(moved)
+		p.Clock.offset.Store(int64(offset))
 		return err
 	}
 	p.Journal.Clear()

@@ -27,16 +27,16 @@ func startFixture() *apiserver.Fixture {
 	}}}
 }
 
-func TestResetBringsTheStartBack(t *testing.T) {
+func TestResetRestoresTheStart(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
 	h.plane.Fixture = startFixture()
-	h.plane.Clock.Advance(1000 * time.Hour)
+	h.advance(1000 * time.Hour)
 	h.inProcess.domain("bought.com")
 	h.inProcess.must("POST", "/forwarding", `{"target_email":"b@example.org"}`)
 	h.add(fault.Rule{Operation: fault.Any, Status: 500})
-	if answer := h.wants(200, "POST", "/reset", ""); len(answer["accounts"].([]any)) != 1 {
-		t.Errorf("%v", answer)
+	if result := h.want(200, "POST", "/reset", ""); len(result["accounts"].([]any)) != 1 {
+		t.Errorf("%v", result)
 	}
 	if ahead := time.Until(h.plane.Clock.Now()); ahead > time.Minute {
 		t.Errorf("the clock is %s ahead", ahead)
@@ -53,8 +53,7 @@ func TestResetBringsTheStartBack(t *testing.T) {
 	}
 }
 
-// What was asked before a reset leaves nothing behind it: here everything is
-// asked for all the time.
+// Requests from before a reset have no effect after it, here under constant load.
 func TestResetUnderLoad(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
@@ -90,7 +89,7 @@ func TestResetUnderLoad(t *testing.T) {
 	}
 }
 
-// A request that was let in before a reset ends before it.
+// A request that is in flight when a reset begins ends before the reset.
 func TestResetWaitsForRequests(t *testing.T) {
 	t.Parallel()
 	both(t, func(h *harness, c caller) {
@@ -98,28 +97,27 @@ func TestResetWaitsForRequests(t *testing.T) {
 		if err := h.plane.Reset(t.Context(), h.service); err != nil {
 			t.Fatal(err)
 		}
-		token := h.wants(201, "POST", "/accounts", `{"account_id":"`+accountID+`"}`)["token"].(string)
+		token := h.want(201, "POST", "/accounts", `{"account_id":"`+accountID+`"}`)["token"].(string)
 		c.token = token
 		id := h.add(fault.Rule{Operation: "create-mailbox", Hold: fault.Before})
-		answers := c.later("POST", "/mailboxes", mailbox("jane"))
+		responses := c.later("POST", "/mailboxes", mailbox("jane"))
 		h.held(id, 1)
-		h.wants(200, "POST", "/reset", "") // lets it go
-		if a := <-answers; a.status != 201 {
+		h.want(200, "POST", "/reset", "") // releases it
+		if a := <-responses; a.status != 201 {
 			t.Errorf("the request from before the reset: %+v", a)
 		}
-		c.token = h.wants(201, "POST", "/accounts", `{"account_id":"`+accountID+`"}`)["token"].(string)
+		c.token = h.want(201, "POST", "/accounts", `{"account_id":"`+accountID+`"}`)["token"].(string)
 		if n := c.total("/mailboxes"); n != 0 {
 			t.Errorf("%d mailboxes", n)
 		}
 	})
 }
 
-// A client that does not read its answer keeps the service from a reset, and is
-// told so.
+// A client that does not read its response blocks a reset, which reports it.
 func TestResetOfABusyService(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
-	h.plane.Clock.Advance(time.Hour)
+	h.advance(time.Hour)
 	r, err := http.NewRequestWithContext(t.Context(), "GET", "http://in.process/v1/public/accounts/"+accountID+"/workspaces", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -148,7 +146,7 @@ func TestResetOfABusyService(t *testing.T) {
 	}
 }
 
-// A request that arrives during a reset waits, and finds what is there then.
+// A request that arrives during a reset waits for its end.
 func TestRequestsWaitForAReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db, err := sqlite.Open(t.Context(), sqlite.Memory, sqlite.Options{})
@@ -189,12 +187,12 @@ func TestRequestsWaitForAReset(t *testing.T) {
 		synctest.Wait()
 		select {
 		case a := <-late:
-			t.Errorf("a request is answered during the reset: %+v", a)
+			t.Errorf("a request ended during the reset: %+v", a)
 		case err := <-reset:
 			t.Errorf("the reset did not wait: %v", err)
 		default:
 		}
-		for _, path := range []string{"/healthz/live", "/healthz/ready"} { // whoever asks must not take it for dead
+		for _, path := range []string{"/healthz/live", "/healthz/ready"} { // the service is still alive
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.url+path, nil)
@@ -217,15 +215,15 @@ func TestRequestsWaitForAReset(t *testing.T) {
 	})
 }
 
-// A reset that fails leaves what it was to change.
+// A reset that fails changes nothing.
 func TestFailedReset(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
 	h.plane.Fixture = &apiserver.Fixture{Accounts: []apiserver.FixtureAccount{{ID: "x"}}}
-	h.plane.Clock.Advance(time.Hour)
+	h.advance(time.Hour)
 	h.inProcess.must("GET", "/domains", "")
 	if err := h.plane.Reset(t.Context(), h.service); err == nil {
-		t.Error("a fixture that is none was loaded")
+		t.Error("an invalid fixture was loaded")
 	}
 	if ahead := time.Until(h.plane.Clock.Now()); ahead < 59*time.Minute || ahead > time.Hour {
 		t.Errorf("the clock is %s ahead", ahead)
@@ -233,7 +231,7 @@ func TestFailedReset(t *testing.T) {
 	if n := len(h.plane.Journal.Entries(journal.Filter{})); n != 1 {
 		t.Errorf("%d requests are in the journal", n)
 	}
-	h.inProcess.must("GET", "/domains", "") // the gate is open
+	h.inProcess.must("GET", "/domains", "") // requests are no longer paused
 }
 
 func TestConcurrentResets(t *testing.T) {
@@ -254,10 +252,10 @@ func TestConcurrentResets(t *testing.T) {
 	}
 }
 
-// noStore is for requests that are refused before they need one.
+// noStore is for requests that fail before they need a store.
 type noStore struct{ store.Store }
 
-// A delay is as long as it says, and no request waits for another's.
+// Delays are exact, and concurrent ones do not add up.
 func TestDelayIsExact(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var faults fault.Injector

@@ -1,14 +1,99 @@
 package control
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
 	"time"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/journal"
 )
+
+// The timeout of GET /faults/{id}?held.
+const (
+	defaultWait = 10 * time.Second
+	maxWait     = time.Minute
+)
+
+func (h server) listFaults(w http.ResponseWriter, _ *http.Request) error {
+	return write(w, http.StatusOK, map[string]any{"items": h.Faults.Rules()})
+}
+
+func (h server) addFault(w http.ResponseWriter, r *http.Request) error {
+	body, err := readBody(w, r)
+	if err != nil {
+		return err
+	}
+	rule, err := fault.ParseRule(body)
+	if err != nil {
+		return invalid(err)
+	}
+	id, err := h.Faults.Add(rule)
+	if err != nil {
+		return err
+	}
+	state, err := h.Faults.Rule(id)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Location", "/faults/"+id)
+	return write(w, http.StatusCreated, state)
+}
+
+func (h server) clearFaults(w http.ResponseWriter, _ *http.Request) error {
+	h.Faults.Clear()
+	return noContent(w)
+}
+
+func (h server) showFault(w http.ResponseWriter, r *http.Request) error {
+	held, timeout := 0, defaultWait
+	var err error
+	if s := r.FormValue("held"); s != "" {
+		if held, err = strconv.Atoi(s); err != nil || held < 0 {
+			return invalid(errors.New("held: must be a whole number"))
+		}
+	}
+	if s := r.FormValue("timeout"); s != "" {
+		if timeout, err = time.ParseDuration(s); err != nil || timeout < 0 || timeout > maxWait {
+			return invalid(fmt.Errorf("timeout: must be a duration of up to %s, such as 10s", maxWait))
+		}
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), timeout)
+	defer cancel()
+	go func() { // a drain ends the wait
+		select {
+		case <-h.service.Draining():
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	state, err := h.Faults.AwaitHeld(ctx, r.PathValue("id"), held)
+	switch {
+	case errors.Is(err, fault.ErrNotFound):
+		return err
+	case err != nil:
+		return &httpError{http.StatusConflict, fmt.Errorf("the fault %s holds %d requests after %s, want %d", state.ID, state.Held, timeout, held)}
+	}
+	return write(w, http.StatusOK, state)
+}
+
+func (h server) removeFault(w http.ResponseWriter, r *http.Request) error {
+	if err := h.Faults.Remove(r.PathValue("id")); err != nil {
+		return err
+	}
+	return noContent(w)
+}
+
+func (h server) releaseFault(w http.ResponseWriter, r *http.Request) error {
+	released, err := h.Faults.Release(r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	return write(w, http.StatusOK, map[string]int{"released": released})
+}
 
 func (h server) showJournal(w http.ResponseWriter, r *http.Request) error {
 	filter := journal.Filter{Operation: r.FormValue("operation")}
@@ -23,55 +108,11 @@ func (h server) showJournal(w http.ResponseWriter, r *http.Request) error {
 			return invalid(errors.New("since: must be the seq of an entry"))
 		}
 	}
-	last := h.Journal.Last() // before the entries: none is missed by who asks for what came since
+	last := h.Journal.Last() // before the entries, so that ?since=last_seq misses none
 	return write(w, http.StatusOK, map[string]any{"items": h.Journal.Entries(filter), "last_seq": last})
 }
 
 func (h server) clearJournal(w http.ResponseWriter, _ *http.Request) error {
 	h.Journal.Clear()
-	w.WriteHeader(http.StatusNoContent)
-	return nil
-}
-
-type message struct {
-	To      string    `json:"to"`
-	Subject string    `json:"subject"`
-	Text    string    `json:"text"`
-	Link    string    `json:"link"`
-	SentAt  time.Time `json:"sent_at"`
-}
-
-func (h server) outbox(w http.ResponseWriter, _ *http.Request) error {
-	items := []message{}
-	for _, m := range h.service.Outbox() {
-		items = append(items, message{To: m.To, Subject: m.Subject, Text: m.Text, Link: m.Link, SentAt: m.SentAt})
-	}
-	return write(w, http.StatusOK, map[string]any{"items": items})
-}
-
-func (h server) showClock(w http.ResponseWriter, _ *http.Request) error {
-	return write(w, http.StatusOK, map[string]any{"now": h.Clock.Now().UTC()})
-}
-
-func (h server) moveClock(w http.ResponseWriter, r *http.Request) error {
-	var in struct {
-		Advance *apiserver.Duration `json:"advance"`
-		Set     *time.Time          `json:"set"`
-	}
-	if err := decode(w, r, &in); err != nil {
-		return err
-	}
-	var err error
-	switch {
-	case (in.Advance == nil) == (in.Set == nil):
-		return invalid(errors.New(`give either {"advance": "72h"} or {"set": "2030-01-01T00:00:00Z"}`))
-	case in.Advance != nil:
-		err = h.Clock.tryAdvance(time.Duration(*in.Advance))
-	default:
-		err = h.Clock.trySet(*in.Set)
-	}
-	if err != nil {
-		return invalid(err)
-	}
-	return h.showClock(w, r)
+	return noContent(w)
 }

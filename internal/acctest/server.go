@@ -67,7 +67,11 @@ func NewServer(t testing.TB, o Options) *Server {
 }
 
 // Advance moves the server's clock ahead.
-func (s *Server) Advance(d time.Duration) { s.Control.Clock.Advance(d) }
+func (s *Server) Advance(d time.Duration) {
+	if err := s.Control.Clock.Advance(d); err != nil {
+		panic(err)
+	}
+}
 
 // ProviderConfig is a provider block that points at the server.
 func (s *Server) ProviderConfig() string {

@@ -1,3 +1,24 @@
+// Package fault injects faults into a service, for tests of its clients.
+//
+// A Rule selects requests and defines an action: an error, a delay, a dropped
+// connection, a held request or a truncated response. An Injector has the rules.
+// Its Middleware goes into apiserver.Options and applies to requests over the
+// network and in process alike:
+//
+//	var faults fault.Injector
+//	service, err := apiserver.New(apiserver.Options{Store: db, Middleware: faults.Middleware})
+//	…
+//	id, err := faults.Add(fault.Rule{Operation: "create-mailbox", Nth: 1, Hold: fault.Before})
+//	…
+//	_, err = faults.AwaitHeld(ctx, id, 1) // the request has arrived and is not executed yet
+//	…
+//	_, err = faults.Release(id)
+//
+// Rules are applied in the order in which they were added. The first one that
+// fires is the only one for that request; later rules don't count it. Rules are in
+// memory only.
+//
+// The package imports apiserver, the contract (api) and strictjson.
 package fault
 
 import (
@@ -13,45 +34,39 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 )
 
-// ErrNotFound is returned for the id of a rule that is not there, or not any
-// more.
+// ErrNotFound is returned for the id of a rule that does not exist.
 var ErrNotFound = errors.New("there is no such fault")
 
-// Injector makes the requests that its rules select misbehave. The zero value
-// has no rules and is ready for use. It is safe for concurrent use, and must not
-// be copied.
+// Injector applies rules to requests. The zero value has no rules. It is safe for
+// concurrent use and must not be copied.
 type Injector struct {
 	mu    sync.Mutex
-	rules []*active
+	rules []*activeRule
 	added int
-	// changed is closed at the next change, where somebody waits for one.
+	// changed is closed at the next change of any rule; nil if nobody waits for one.
 	changed chan struct{}
 }
 
-// State is a rule with what it has done.
+// State is a rule with its counters.
 type State struct {
 	ID string `json:"id"`
 	Rule
-	// Matched is how many requests the rule selected, Fired on how many of them
-	// it acted, and Held how many it holds right now.
+	// Matched counts the requests that the rule selected, Fired those that it
+	// acted on, and Held those that it holds now.
 	Matched int `json:"matched"`
 	Fired   int `json:"fired"`
 	Held    int `json:"held"`
 }
 
-// active is a rule that was added.
-type active struct {
+type activeRule struct {
 	State
 	random  *rand.Rand
 	removed chan struct{}
-	// holding has a channel for each request that is held; closing it lets the
-	// request go on.
+	// holding has a channel for each held request; closing it releases the request.
 	holding map[chan struct{}]bool
 }
 
-// Add adds a rule after all others and returns its id. The error is an
-// *InvalidError. Rules are asked in the order in which they were added, and the
-// first that acts on a request is the only one: the later ones do not see it.
+// Add appends a rule and returns its id. The error is an *InvalidError.
 func (i *Injector) Add(r Rule) (id string, err error) {
 	if err := r.Validate(); err != nil {
 		return "", err
@@ -60,7 +75,7 @@ func (i *Injector) Add(r Rule) (id string, err error) {
 	defer i.mu.Unlock()
 	i.added++
 	r.Path = maps.Clone(r.Path)
-	a := &active{
+	a := &activeRule{
 		State:   State{ID: "f" + strconv.Itoa(i.added), Rule: r},
 		random:  rand.New(rand.NewPCG(r.Seed, 0)), //nolint:gosec // it has to be reproducible
 		removed: make(chan struct{}), holding: map[chan struct{}]bool{},
@@ -69,7 +84,7 @@ func (i *Injector) Add(r Rule) (id string, err error) {
 	return a.ID, nil
 }
 
-// Rules returns all rules, in order.
+// Rules returns all rules in order.
 func (i *Injector) Rules() []State {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -91,7 +106,7 @@ func (i *Injector) Rule(id string) (State, error) {
 	return a.State, nil
 }
 
-func (i *Injector) find(id string) (*active, error) {
+func (i *Injector) find(id string) (*activeRule, error) {
 	for _, a := range i.rules {
 		if a.ID == id {
 			return a, nil
@@ -100,7 +115,7 @@ func (i *Injector) find(id string) (*active, error) {
 	return nil, ErrNotFound
 }
 
-// Remove takes a rule away. What it holds or delays goes on.
+// Remove removes a rule and lets the requests continue that it holds or delays.
 func (i *Injector) Remove(id string) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -108,7 +123,7 @@ func (i *Injector) Remove(id string) error {
 	if err != nil {
 		return err
 	}
-	i.rules = slices.DeleteFunc(i.rules, func(other *active) bool { return other == a })
+	i.rules = slices.DeleteFunc(i.rules, func(other *activeRule) bool { return other == a })
 	i.end(a)
 	return nil
 }
@@ -123,13 +138,13 @@ func (i *Injector) Clear() {
 	i.rules = nil
 }
 
-func (i *Injector) end(a *active) {
+func (i *Injector) end(a *activeRule) {
 	close(a.removed)
 	i.release(a)
 }
 
-// Release lets the requests go on that a rule holds right now, and returns how
-// many these were. The rule holds later ones.
+// Release lets the requests continue that a rule holds now, and returns their
+// number. The rule goes on holding later requests.
 func (i *Injector) Release(id string) (int, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -140,19 +155,19 @@ func (i *Injector) Release(id string) (int, error) {
 	return i.release(a), nil
 }
 
-func (i *Injector) release(a *active) (released int) {
+func (i *Injector) release(a *activeRule) (released int) {
 	released = a.Held
 	for request := range a.holding {
 		close(request)
 	}
 	clear(a.holding)
 	a.Held = 0
-	i.tell()
+	i.notify()
 	return released
 }
 
-// tell wakes who waits for a change.
-func (i *Injector) tell() {
+// notify wakes the callers of Await.
+func (i *Injector) notify() {
 	if i.changed != nil {
 		close(i.changed)
 		i.changed = nil
@@ -164,9 +179,9 @@ func (i *Injector) AwaitHeld(ctx context.Context, id string, n int) (State, erro
 	return i.Await(ctx, id, func(s State) bool { return s.Held >= n })
 }
 
-// Await waits until a rule is as a condition wants it. It returns ErrNotFound
-// once there is no such rule, and the context's error with the rule as it is
-// when ctx is done.
+// Await waits until a rule meets a condition. It returns ErrNotFound if the rule
+// does not exist or is removed, and the context's error with the rule's last state
+// if ctx ends.
 func (i *Injector) Await(ctx context.Context, id string, condition func(State) bool) (State, error) {
 	for {
 		state, changed, err := i.watch(id)
@@ -181,7 +196,7 @@ func (i *Injector) Await(ctx context.Context, id string, condition func(State) b
 	}
 }
 
-// watch returns a rule, and what is closed at the next change of any.
+// watch returns a rule and a channel that is closed at the next change of any rule.
 func (i *Injector) watch(id string) (State, <-chan struct{}, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -195,25 +210,25 @@ func (i *Injector) watch(id string) (State, <-chan struct{}, error) {
 	return a.State, i.changed, nil
 }
 
-// pick returns the rule that acts on a request, or nil.
-func (i *Injector) pick(r *http.Request) *active {
+// pick returns the rule that fires for a request, or nil.
+func (i *Injector) pick(r *http.Request) *activeRule {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if len(i.rules) == 0 {
 		return nil
 	}
-	defer i.tell()
-	spec := apiserver.RequestOf(r.Context()).Operation
+	defer i.notify()
+	operation := apiserver.RequestOf(r.Context()).Operation
 	for _, a := range i.rules {
-		if a.selects(spec, r) && a.fires() {
+		if a.selects(operation, r) && a.fires() {
 			return a
 		}
 	}
 	return nil
 }
 
-// fires counts a request, and reports whether it is one to act on.
-func (a *active) fires() bool {
+// fires counts a selected request and reports whether the rule acts on it.
+func (a *activeRule) fires() bool {
 	a.Matched++
 	switch {
 	case a.Nth > 0 && a.Matched != a.Nth,
@@ -226,9 +241,9 @@ func (a *active) fires() bool {
 	return true
 }
 
-// hold begins to hold a request: it may go on when the channel is closed. It is
-// nil where the rule is gone.
-func (i *Injector) hold(a *active) chan struct{} {
+// beginHold returns a channel that is closed when the request is released, or nil
+// if the rule was removed.
+func (i *Injector) beginHold(a *activeRule) chan struct{} {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	select {
@@ -239,17 +254,17 @@ func (i *Injector) hold(a *active) chan struct{} {
 	released := make(chan struct{})
 	a.holding[released] = true
 	a.Held++
-	i.tell()
+	i.notify()
 	return released
 }
 
-// giveUp ends the holding of a request that nobody has released.
-func (i *Injector) giveUp(a *active, released chan struct{}) {
+// endHold stops counting a request that ended without a release.
+func (i *Injector) endHold(a *activeRule, released chan struct{}) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if a.holding[released] {
 		delete(a.holding, released)
 		a.Held--
-		i.tell()
+		i.notify()
 	}
 }

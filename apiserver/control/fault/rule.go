@@ -1,8 +1,12 @@
 package fault
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
 	"maps"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -10,101 +14,145 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/strictjson"
 )
 
-// Any selects every operation of the API. Pages and health checks are none.
+// Any selects every operation of the API, but neither pages nor health checks.
 const Any = "*"
 
-// Point is a place on the way of a request.
+// Point is a point in the execution of a request.
 type Point string
 
-// The places of a Drop and of a Hold.
+// The points of a Drop and of a Hold.
 const (
-	// Before is when nothing has been done.
+	// Before is before the operation is executed.
 	Before Point = "before"
-	// After is when all is done and durable, and nothing answered yet.
+	// After is after the operation is executed and durable, and before a response
+	// is sent.
 	After Point = "after"
 )
 
-// Rule says which requests misbehave and how. It has exactly one action: Status,
-// Drop, Hold, Truncate, or Delay alone. The JSON names are those of the control
-// plane.
+// Rule selects requests and defines what happens to them. It has exactly one
+// action: Status, Drop, Hold, Truncate, or Delay alone. The JSON names are those of
+// the control plane.
 type Rule struct {
 	// Operation is an operation's id in the OpenAPI document, such as
 	// create-mailbox, or Any.
 	Operation string `json:"operation"`
-	// Account selects the requests of one account, by its UUID.
+	// Account restricts the rule to one account, by its UUID.
 	Account string `json:"account,omitempty"`
-	// Path selects by path parameters, such as {"mailbox": "jane@example.com"}.
-	// They are compared as the request has them, without regard to case.
+	// Path restricts the rule to path parameters, such as
+	// {"mailbox": "jane@example.com"}. Values are compared as sent, ignoring case.
 	Path map[string]string `json:"path,omitempty"`
 
-	// At most one of these says on which of the selected requests the rule acts;
-	// without one it acts on all. Nth is the only one, Every is each n-th,
-	// Percent is the share of them, above 0 and up to 100, in a sequence that
-	// Seed determines.
+	// Nth, Every and Percent choose among the selected requests; at most one of
+	// them is set, and without one the rule fires for all. Nth chooses a single
+	// request, Every each n-th, and Percent a share above 0 and up to 100, in a
+	// pseudo-random sequence that starts with Seed.
 	Nth     int     `json:"nth,omitempty"`
 	Every   int     `json:"every,omitempty"`
 	Percent float64 `json:"percent,omitempty"`
 	Seed    uint64  `json:"seed,omitempty"`
-	// Times is how often the rule acts at most; 0: no bound.
+	// Times limits how often the rule fires; 0 is unlimited.
 	Times int `json:"times,omitempty"`
 
-	// Delay is how long the request waits first. It goes with any action.
+	// Delay is a wait before any action.
 	Delay apiserver.Duration `json:"delay,omitempty"`
-	// Status is an error to answer with, 400 to 599, with a Retry-After of that
-	// many seconds. The request is done before that if After is set.
+	// Status responds with an error, 400 to 599, and a Retry-After of that many
+	// seconds. The operation is executed first if After is set.
 	Status     int  `json:"status,omitempty"`
 	RetryAfter int  `json:"retry_after,omitempty"`
 	After      bool `json:"after,omitempty"`
-	// Drop closes the connection without an answer.
+	// Drop closes the connection without a response.
 	Drop Point `json:"drop,omitempty"`
-	// Hold keeps the request waiting until Release, until the rule is removed,
-	// until the client hangs up, or until the service drains.
+	// Hold keeps the request waiting until Release, until the rule is removed, the
+	// client disconnects or the service drains.
 	Hold Point `json:"hold,omitempty"`
-	// Truncate is how many bytes of the body are sent before the connection is
-	// closed; the headers promise more. An answer without a body is not sent.
+	// Truncate closes the connection after that many bytes of the response body,
+	// with the Content-Length of the whole. A response without a body is not sent.
 	Truncate *int `json:"truncate,omitempty"`
 }
 
-// The largest values of a Rule.
 const (
 	maxTruncate   = 16 << 20
 	maxRetryAfter = 24 * 60 * 60
 )
 
-// InvalidError says what is wrong with a rule: all of it.
+// InvalidError lists everything that is wrong with a rule.
 type InvalidError struct {
 	Problems []string
 }
 
 func (e *InvalidError) Error() string { return strings.Join(e.Problems, "; ") }
 
-// Validate returns an *InvalidError unless the rule makes sense.
-func (r Rule) Validate() error {
+// ParseRule decodes a rule from a JSON object, strictly as package strictjson does.
+// It rejects a 0 that would mean the same as a missing member. Its *InvalidError
+// includes the problems that Validate finds.
+func ParseRule(data []byte) (Rule, error) {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(data, &members); err != nil {
+		return Rule{}, &InvalidError{[]string{`a fault must be a JSON object, such as {"operation": "create-mailbox", "status": 503}`}}
+	}
+	var r Rule
 	var problems []string
+	if wrong, ok := errors.AsType[*strictjson.Error](strictjson.Unmarshal(data, &r)); ok {
+		for _, p := range wrong.Problems {
+			problems = append(problems, p.String())
+			delete(members, p.Path)
+		}
+		if wrong.More > 0 {
+			problems = append(problems, fmt.Sprintf("and %d more problems", wrong.More))
+		}
+	}
+	problems = append(problems, explicitZeros(r, members)...)
+	if invalid, ok := errors.AsType[*InvalidError](r.Validate()); ok {
+		problems = append(problems, invalid.Problems...)
+	}
+	if problems != nil {
+		return Rule{}, &InvalidError{problems}
+	}
+	return r, nil
+}
+
+// explicitZeros returns a problem for each member that is the number 0.
+func explicitZeros(r Rule, members map[string]json.RawMessage) (problems []string) {
+	v := reflect.ValueOf(r)
+	for i := range v.NumField() {
+		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+		_, present := members[name]
+		field := v.Field(i)
+		number := field.CanInt() || field.CanUint() || field.CanFloat()
+		if present && name != "seed" && number && field.IsZero() {
+			problems = append(problems, name+": must not be 0; leave it out")
+		}
+	}
+	return problems
+}
+
+// Validate returns an *InvalidError if the rule is invalid.
+func (r Rule) Validate() error {
+	problems := r.selectorProblems()
 	check := func(ok bool, problem string) {
 		if !ok {
 			problems = append(problems, problem)
 		}
 	}
-	problems = append(problems, r.selectorProblems()...)
 	check(r.Nth >= 0 && r.Every >= 0 && r.Times >= 0, "nth, every, times: must be 1 or more")
 	check(r.Percent >= 0 && r.Percent <= 100, "percent: must be above 0 and at most 100")
-	check(set(r.Nth != 0, r.Every != 0, r.Percent != 0) <= 1, "nth, every, percent: give at most one")
-	check(r.Seed == 0 || r.Percent != 0, "seed: it goes with percent")
+	check(count(r.Nth != 0, r.Every != 0, r.Percent != 0) <= 1, "nth, every, percent: set at most one")
+	check(r.Seed == 0 || r.Percent != 0, "seed: requires percent")
 	check(r.Delay >= 0, "delay: must not be negative")
 	check(r.Status == 0 || r.Status >= 400 && r.Status <= 599, "status: must be 400 to 599")
 	check(r.RetryAfter >= 0 && r.RetryAfter <= maxRetryAfter, "retry_after: must be 1 to 86400 seconds")
-	check(r.Status != 0 || r.RetryAfter == 0 && !r.After, "retry_after, after: they go with status")
-	check(r.Drop.known(), "drop: must be before or after")
-	check(r.Hold.known(), "hold: must be before or after")
+	check(r.Status != 0 || r.RetryAfter == 0 && !r.After, "retry_after, after: require status")
+	check(r.Drop.valid(), "drop: must be before or after")
+	check(r.Hold.valid(), "hold: must be before or after")
 	check(r.Truncate == nil || *r.Truncate >= 0 && *r.Truncate <= maxTruncate, "truncate: must be 0 to 16777216 bytes")
-	switch actions := set(r.Status != 0, r.Drop != "", r.Hold != "", r.Truncate != nil); {
+	switch actions := count(r.Status != 0, r.Drop != "", r.Hold != "", r.Truncate != nil); {
 	case actions > 1:
-		check(false, "status, drop, hold, truncate: give exactly one")
+		check(false, "status, drop, hold, truncate: set exactly one")
 	case actions == 0:
-		check(r.Delay > 0, "status, drop, hold, truncate, delay: give one")
+		check(r.Delay > 0, "status, drop, hold, truncate, delay: set one")
 	}
 	if problems != nil {
 		return &InvalidError{problems}
@@ -112,10 +160,10 @@ func (r Rule) Validate() error {
 	return nil
 }
 
-func (p Point) known() bool { return p == "" || p == Before || p == After }
+func (p Point) valid() bool { return p == "" || p == Before || p == After }
 
-// set counts what is true.
-func set(conditions ...bool) (n int) {
+// count returns how many conditions are true.
+func count(conditions ...bool) (n int) {
 	for _, c := range conditions {
 		if c {
 			n++
@@ -125,45 +173,42 @@ func set(conditions ...bool) (n int) {
 }
 
 func (r Rule) selectorProblems() (problems []string) {
-	var known []string
-	if r.Operation == Any {
-		for _, s := range api.Specs() {
-			known = append(known, s.PathParameters()...)
+	var parameters []string
+	found := false
+	for _, operation := range api.Specs() {
+		if r.Operation == Any || r.Operation == operation.ID {
+			found = true
+			parameters = append(parameters, operation.PathParameters()...)
 		}
-	} else {
-		i := slices.IndexFunc(api.Specs(), func(s api.Spec) bool { return s.ID == r.Operation })
-		if i < 0 {
-			return []string{`operation: there is none with the id "` + r.Operation + `"; the OpenAPI document has them, and * is all`}
-		}
-		known = api.Specs()[i].PathParameters()
+	}
+	if !found {
+		return []string{`operation: unknown id "` + r.Operation + `"; use an operationId of the OpenAPI document, or * for all`}
 	}
 	if _, err := uuid.Parse(r.Account); r.Account != "" && err != nil {
 		problems = append(problems, "account: must be the account's UUID")
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Path)) {
-		if !slices.Contains(known, name) {
+		if !slices.Contains(parameters, name) {
 			problems = append(problems, `path: the operation has no parameter "`+name+`"`)
 		}
 	}
 	return problems
 }
 
-const accountParameter = "account_id"
-
-// selects reports whether the rule is about a request, whenever it acts.
-func (r Rule) selects(spec api.Spec, req *http.Request) bool {
-	if spec.ID == "" || r.Operation != Any && r.Operation != spec.ID {
+// selects reports whether the rule applies to a request.
+func (r Rule) selects(operation api.Spec, req *http.Request) bool {
+	if operation.ID == "" || r.Operation != Any && r.Operation != operation.ID {
 		return false
 	}
 	if r.Account == "" && len(r.Path) == 0 {
 		return true
 	}
-	given := spec.PathValues(req.URL)
-	if r.Account != "" && !strings.EqualFold(given[accountParameter], r.Account) {
+	values := operation.PathValues(req.URL)
+	if r.Account != "" && !strings.EqualFold(values["account_id"], r.Account) {
 		return false
 	}
 	for name, want := range r.Path {
-		if value, ok := given[name]; !ok || !strings.EqualFold(value, want) {
+		if value, ok := values[name]; !ok || !strings.EqualFold(value, want) {
 			return false
 		}
 	}

@@ -1,53 +1,115 @@
+// Package journal records requests and responses, for tests that check what a
+// client sends.
+//
+// A Journal's Middleware goes into apiserver.Options, around that of package fault.
+// Entries are in memory and contain no secrets: no credential, no Idempotency-Key,
+// no one-time link, and no secret member of a body.
+//
+// The package imports apiserver, the contract (api) and fault, for the id of the
+// fault that was applied to a request.
 package journal
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"net/http"
-	"strings"
+	"encoding/json"
 	"sync"
 	"time"
-
-	"github.com/mailhost/terraform-provider-mailhost/apiserver"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 )
 
-// Size is how many requests a Journal remembers: the newest.
+// Size is the number of entries that a Journal keeps. The oldest are dropped first.
 const Size = 1000
 
-// Journal remembers requests. One is there once the client can have read its
-// answer to the end. The zero value is empty and ready for use. It is safe for
-// concurrent use, and must not be copied.
+// Entry is a request with its response.
+type Entry struct {
+	// Seq numbers the requests in the order in which they ended, from 1.
+	Seq int64 `json:"seq"`
+	// Time is the request's arrival by the service's clock.
+	Time      time.Time `json:"time"`
+	RequestID string    `json:"request_id"`
+	Method    string    `json:"method"`
+	// Path and Query are redacted: see Redacted.
+	Path  string `json:"path"`
+	Query string `json:"query,omitempty"`
+	// Operation is the operation's id in the OpenAPI document, and AccountID the
+	// account in its path. Both are empty for other requests, such as pages.
+	Operation string `json:"operation,omitempty"`
+	AccountID string `json:"account_id,omitempty"`
+	// Credential is the kind of credential: None, ServiceAccount, AccessToken or
+	// Owner.
+	Credential string `json:"credential"`
+	// IdempotencyKey is the start of the key's SHA-256 in hexadecimal, enough to
+	// compare keys. The key itself would give access to the stored response.
+	IdempotencyKey string `json:"idempotency_key_sha256,omitempty"`
+	// Status is the status code; 0 if the connection was closed without a response.
+	Status int `json:"status"`
+	// Milliseconds is the duration of the request.
+	Milliseconds float64 `json:"duration_ms"`
+	// Fault is the id of the fault rule that was applied.
+	Fault string `json:"fault,omitempty"`
+	// Request is the body that the service read, and Response the body that was
+	// sent, both redacted. A body that is not JSON or has more than 64 KiB is left
+	// out, and RequestOmitted or ResponseOmitted contains the reason.
+	Request         json.RawMessage `json:"request,omitempty"`
+	RequestOmitted  string          `json:"request_omitted,omitempty"`
+	Response        json.RawMessage `json:"response,omitempty"`
+	ResponseOmitted string          `json:"response_omitted,omitempty"`
+}
+
+// The kinds of credential.
+const (
+	// None is no credential, or one that is not a bearer token.
+	None = "none"
+	// ServiceAccount is a bearer token in the form of a service account token, and
+	// AccessToken any other bearer token, valid or not.
+	ServiceAccount = "service_account"
+	AccessToken    = "access_token"
+	// Owner is a request of an apiserver.Service's OwnerClient.
+	Owner = "owner"
+)
+
+// Filter selects entries; an empty field selects all.
+type Filter struct {
+	Operation string
+	Status    int
+	// Since selects the entries after this sequence number.
+	Since int64
+}
+
+func (f Filter) matches(e *Entry) bool {
+	return e.Seq > f.Since && (f.Operation == "" || e.Operation == f.Operation) && (f.Status == 0 || e.Status == f.Status)
+}
+
+// Journal keeps the newest entries. An entry exists as soon as the client can have
+// read the whole response. The zero value is an empty journal. It is safe for
+// concurrent use and must not be copied.
 type Journal struct {
 	mu      sync.Mutex
-	entries []*Entry // a ring once it is full: next is the oldest then
+	entries []*Entry // a ring buffer once it is full, with the oldest entry at next
 	next    int
 	last    int64
 }
 
-// Entries returns what a filter selects, in order.
+// Entries returns the entries that match a filter, in order.
 func (j *Journal) Entries(f Filter) []Entry {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	entries := []Entry{}
 	for i := range j.entries {
-		if e := j.entries[(j.next+i)%len(j.entries)]; f.selects(e) {
+		if e := j.entries[(j.next+i)%len(j.entries)]; f.matches(e) {
 			entries = append(entries, *e)
 		}
 	}
 	return entries
 }
 
-// Last returns the sequence number of the newest entry, for Filter.Since; 0
-// where there has been none.
+// Last returns the newest entry's sequence number, for Filter.Since; 0 if there has
+// been none.
 func (j *Journal) Last() int64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.last
 }
 
-// Clear forgets all entries. The sequence goes on.
+// Clear removes all entries. Sequence numbers continue.
 func (j *Journal) Clear() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -65,59 +127,4 @@ func (j *Journal) add(e *Entry) {
 	}
 	j.entries[j.next] = e
 	j.next = (j.next + 1) % Size
-}
-
-// Middleware records what next answers; clock is the service's. Health checks
-// are not recorded: somebody asks for them all the time.
-func (j *Journal) Middleware(next http.Handler, clock func() time.Time) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if apiserver.RequestOf(r.Context()).Name() == "health" {
-			next.ServeHTTP(w, r)
-			return
-		}
-		ctx, acted := fault.Track(r.Context())
-		e := newEntry(r, clock())
-		in, out := record(r), &answer{ResponseWriter: w}
-		begun := time.Now()
-		defer func() { // of a request whose connection is dropped, too
-			e.Milliseconds = float64(time.Since(begun).Microseconds()) / 1000
-			e.Status, e.Fault = out.status, acted()
-			secrets := secretsOf(e.Operation)
-			e.Request, e.Omitted = in.told(secrets)
-			e.Answer, e.AnswerOmitted = out.kept.told(secrets)
-			j.add(e)
-		}()
-		copied := r.WithContext(ctx)
-		copied.Body = in
-		next.ServeHTTP(out, copied)
-	})
-}
-
-func newEntry(r *http.Request, now time.Time) *Entry {
-	asked := apiserver.RequestOf(r.Context())
-	e := &Entry{
-		Time: now.UTC(), RequestID: withoutTokens(asked.ID), Method: r.Method, Operation: asked.Operation.ID,
-		Path: withoutTokens(apiserver.RedactPath(r.URL.Path)), Query: redactQuery(r.URL.RawQuery), Credential: credentialOf(r, asked),
-	}
-	if e.Operation != "" {
-		e.AccountID = withoutTokens(asked.Operation.PathValues(r.URL)["account_id"])
-	}
-	if key := r.Header.Get(api.IdempotencyKeyHeader); key != "" {
-		sum := sha256.Sum256([]byte(key))
-		e.IdempotencyKey = hex.EncodeToString(sum[:6])
-	}
-	return e
-}
-
-func credentialOf(r *http.Request, asked apiserver.Request) string {
-	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	switch {
-	case asked.Trusted:
-		return Owner
-	case !strings.EqualFold(scheme, "Bearer"):
-		return None
-	case strings.HasPrefix(strings.TrimSpace(token), tokenBegin):
-		return ServiceAccount
-	}
-	return AccessToken
 }

@@ -11,26 +11,25 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
-// Redacted stands in place of a secret.
+// Redacted replaces a secret.
 const Redacted = "[redacted]"
 
-// tokenBegin begins every service account token.
-const tokenBegin = api.TokenPrefix + "_"
+// tokenPrefix is the prefix of every service account token.
+const tokenPrefix = api.TokenPrefix + "_"
 
-// token finds service account tokens, and access tokens in the compact form of
-// RFC 7519, in a text, wherever that stands.
-var token = regexp.MustCompile(tokenBegin + `[^\s"/?&=]+|eyJ[\w-]+\.[\w-]+\.[\w-]*`)
+// token matches a service account token or an access token in the compact form of
+// RFC 7519, anywhere in a text.
+var token = regexp.MustCompile(tokenPrefix + `[^\s"/?&=]+|eyJ[\w-]+\.[\w-]+\.[\w-]*`)
 
-func withoutTokens(s string) string { return token.ReplaceAllString(s, Redacted) }
+func redactTokens(s string) string { return token.ReplaceAllString(s, Redacted) }
 
-// secrets are the names of the members of a body that are not told, in lower
-// case.
+// secrets are the names of secret members of a body, in lower case.
 type secrets []string
 
-// secretsOf returns what is not told of an operation. The contact that a domain
-// is bought for is no secret, but it is about a person and the API never tells
-// it again. A DNS record's value is public.
-func secretsOf(operation string) secrets {
+// secretMembers returns the members that are redacted in an operation's bodies.
+// contact_info is personal data, which the API never returns either. The value of a
+// DNS record is public; that of a master password is not.
+func secretMembers(operation string) secrets {
 	names := secrets{"token", "generated_secret", "secret", "password", "contact_info"}
 	switch operation {
 	case api.CreateDNSRecord.ID, api.ListDNSRecords.ID, api.GetDNSRecord.ID, api.UpdateDNSRecord.ID:
@@ -39,8 +38,8 @@ func secretsOf(operation string) secrets {
 	return append(names, "value")
 }
 
-// redact returns a JSON body with its secrets replaced; ok is false for what is
-// no JSON object or array, of which nothing can be said.
+// redact returns a JSON object or array with its secrets replaced; ok is false for
+// any other body.
 func (s secrets) redact(body []byte) (redacted json.RawMessage, ok bool) {
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.UseNumber()
@@ -56,40 +55,40 @@ func (s secrets) redact(body []byte) (redacted json.RawMessage, ok bool) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(s.clean(v)); err != nil {
+	if err := enc.Encode(s.redactValue(v)); err != nil {
 		return nil, false
 	}
 	return bytes.TrimSpace(out.Bytes()), true
 }
 
-func (s secrets) clean(v any) any {
+func (s secrets) redactValue(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
-		cleaned := make(map[string]any, len(v))
+		redacted := make(map[string]any, len(v))
 		for name, member := range v {
-			if s.has(name) && member != nil {
+			if s.contain(name) && member != nil {
 				member = Redacted
 			}
-			cleaned[withoutTokens(name)] = s.clean(member)
+			redacted[redactTokens(name)] = s.redactValue(member)
 		}
-		return cleaned
+		return redacted
 	case []any:
 		for i := range v {
-			v[i] = s.clean(v[i])
+			v[i] = s.redactValue(v[i])
 		}
 	case string:
-		return withoutTokens(v)
+		return redactTokens(v)
 	}
 	return v
 }
 
-// has reports whether a member is secret: decoders take any case of a name.
-func (s secrets) has(name string) bool { return slices.Contains(s, strings.ToLower(name)) }
+// contain ignores case, as JSON decoders do.
+func (s secrets) contain(name string) bool { return slices.Contains(s, strings.ToLower(name)) }
 
-// holdsToken reports whether a part of a query holds a token once it is decoded,
-// or decoded twice where a client has encoded it twice; what can't be decoded may
-// hold anything.
-func holdsToken(encoded string) bool {
+// containsToken reports whether a part of a query contains a token after decoding,
+// or after decoding twice, because some clients encode twice. It returns true for a
+// part that can't be decoded.
+func containsToken(encoded string) bool {
 	once, err := url.QueryUnescape(encoded)
 	if err != nil || token.MatchString(once) {
 		return true
@@ -98,19 +97,18 @@ func holdsToken(encoded string) bool {
 	return err == nil && token.MatchString(twice)
 }
 
-// redactQuery returns a query without what may be a credential (RFC 6750,
-// section 2.3) in it.
+// redactQuery replaces possible credentials in a query (RFC 6750, section 2.3).
 func redactQuery(raw string) string {
 	pairs := strings.Split(raw, "&")
 	for i, pair := range pairs {
 		name, value, _ := strings.Cut(pair, "=")
-		plain, err := url.QueryUnescape(name)
+		decoded, err := url.QueryUnescape(name)
 		switch {
-		case holdsToken(name):
+		case containsToken(name):
 			pairs[i] = Redacted
-		case err != nil || slices.Contains([]string{"access_token", "token", "value", "secret", "password"}, strings.ToLower(plain)) || holdsToken(value):
+		case err != nil || slices.Contains([]string{"access_token", "token", "value", "secret", "password"}, strings.ToLower(decoded)) || containsToken(value):
 			pairs[i] = name + "=" + Redacted
 		}
 	}
-	return withoutTokens(strings.Join(pairs, "&"))
+	return redactTokens(strings.Join(pairs, "&"))
 }
