@@ -19,7 +19,7 @@ func getAccount(c *call, _ *api.GetAccountRequest) (*api.Account, error) {
 }
 
 func createWorkspace(c *call, in *api.CreateWorkspaceRequest) (*api.Workspace, error) {
-	id := c.newID()
+	id := c.random.ID()
 	return transact(c, func(tx store.Tx) (*api.Workspace, error) {
 		w := store.Workspace{ID: id, AccountID: c.caller.accountID, Name: in.Body.Name, CreatedAt: c.at}
 		err := tx.CreateWorkspace(&w)

@@ -31,7 +31,7 @@ func grantAuthorization(c *call, in *api.GrantAuthorizationRequest) (*api.Author
 		b.SubjectID = canonicalID(b.SubjectID)
 	}
 	g := store.Authorization{
-		ID: c.newID(), AccountID: c.caller.accountID, GrantKind: b.GrantKind, SubjectType: b.SubjectType, SubjectID: b.SubjectID,
+		ID: c.random.ID(), AccountID: c.caller.accountID, GrantKind: b.GrantKind, SubjectType: b.SubjectType, SubjectID: b.SubjectID,
 		CapabilityKey: value(b.CapabilityKey), ResourceType: value(b.ResourceType), ResourceID: value(b.ResourceID), CreatedAt: c.at,
 	}
 	return transact(c, func(tx store.Tx) (*api.Authorization, error) {

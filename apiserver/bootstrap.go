@@ -62,7 +62,7 @@ func (s *Service) EnsureAccount(ctx context.Context, id string) (string, error) 
 		return found, err
 	}
 	if id == "" {
-		id = s.newID()
+		id = s.random.ID()
 	}
 	at := s.now()
 	err := s.store.Update(ctx, func(tx store.Tx) error {
@@ -130,7 +130,7 @@ func (e *AccountInUseError) Error() string {
 func (s *Service) InitAccount(ctx context.Context, id, tokenName string) (accountID, token string, err error) {
 	switch {
 	case id == "":
-		id = s.newID()
+		id = s.random.ID()
 	case !isID(id):
 		return "", "", notAnID(id)
 	}
@@ -217,7 +217,7 @@ type ownerToken struct {
 }
 
 func (s *Service) newOwnerToken(name string) ownerToken {
-	return ownerToken{id: s.newID(), grantID: s.newID(), name: name, token: s.newServiceToken()}
+	return ownerToken{id: s.random.ID(), grantID: s.random.ID(), name: name, token: s.newServiceToken()}
 }
 
 func (o ownerToken) create(tx store.Tx, accountID string, at time.Time) error {

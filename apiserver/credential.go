@@ -34,8 +34,8 @@ type serviceToken struct {
 
 func (s *Service) newServiceToken() serviceToken {
 	return serviceToken{
-		publicID: tokenEncoding.EncodeToString(s.randomBytes(publicIDBytes)),
-		secret:   tokenEncoding.EncodeToString(s.randomBytes(tokenSecretBytes)),
+		publicID: tokenEncoding.EncodeToString(s.random.Bytes(publicIDBytes)),
+		secret:   tokenEncoding.EncodeToString(s.random.Bytes(tokenSecretBytes)),
 	}
 }
 

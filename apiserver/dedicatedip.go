@@ -11,7 +11,7 @@ import (
 )
 
 func claimDedicatedIP(c *call, in *api.ClaimDedicatedIPRequest) (*api.DedicatedIP, error) {
-	id := c.newID()
+	id := c.random.ID()
 	return transact(c, func(tx store.Tx) (*api.DedicatedIP, error) {
 		option, err := tx.DedicatedIPOption(c.caller.accountID, in.Body.OptionID)
 		if errors.Is(err, store.ErrNotFound) {

@@ -138,7 +138,7 @@ const maxIDDraws = 100
 // that know only floating-point numbers keep it (RFC 8259, section 6).
 func (s *Service) newRecordID() int64 {
 	for {
-		if id := int64(binary.BigEndian.Uint64(s.randomBytes(8)) >> 11); id > 0 {
+		if id := int64(binary.BigEndian.Uint64(s.random.Bytes(8)) >> 11); id > 0 {
 			return id
 		}
 	}
@@ -266,7 +266,7 @@ func (c *call) findDNSRecord(r store.Reader, id int64) (record store.DNSRecord, 
 // newDKIMKey returns a new Ed25519 public key as a DKIM record holds it (RFC
 // 8463). The service has no mail to sign, so the private key is not kept.
 func (s *Service) newDKIMKey() string {
-	key := ed25519.NewKeyFromSeed(s.randomBytes(ed25519.SeedSize)).Public().(ed25519.PublicKey)
+	key := ed25519.NewKeyFromSeed(s.random.Bytes(ed25519.SeedSize)).Public().(ed25519.PublicKey)
 	return base64.StdEncoding.EncodeToString(key)
 }
 

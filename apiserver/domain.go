@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/registrar"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
@@ -32,12 +33,12 @@ func getDomain(c *call, in *api.DomainRequest) (*api.Domain, error) {
 // checkDomainAvailability reports what a purchase of one domain would report, and
 // its price, without buying it.
 func checkDomainAvailability(c *call, in *api.DomainAvailabilityRequest) (*api.DomainAvailability, error) {
-	offer := c.rules.get().registrar.judge(in.Name)
+	offer := c.rules.get().registrar.Offer(in.Name)
 	return view(c, func(r store.Reader) (*api.DomainAvailability, error) {
-		out := &api.DomainAvailability{DomainName: cmp.Or(offer.name, in.Name)}
-		code, reason := offer.code, offer.reason
-		_, err := c.findDomain(r, offer.name)
-		switch taken, takenErr := r.DomainTaken(offer.name); {
+		out := &api.DomainAvailability{DomainName: cmp.Or(offer.Name, in.Name)}
+		code, reason := offer.Code, offer.Reason
+		_, err := c.findDomain(r, offer.Name)
+		switch taken, takenErr := r.DomainTaken(offer.Name); {
 		case err == nil:
 			code, reason = api.PurchaseAlreadyOwned, "the account owns this domain already"
 		case !errors.Is(err, store.ErrNotFound):
@@ -51,7 +52,7 @@ func checkDomainAvailability(c *call, in *api.DomainAvailabilityRequest) (*api.D
 			out.ErrorCode, out.Error = &code, &reason
 			return out, nil
 		}
-		out.Available, out.Price, out.Currency = true, &offer.price, &offer.currency
+		out.Available, out.Price, out.Currency = true, &offer.Price, &offer.Currency
 		return out, nil
 	})
 }
@@ -105,30 +106,30 @@ func deleteDomain(c *call, in *api.DomainRequest) (*api.NoContent, error) {
 	})
 }
 
-// purchase is one domain of a purchase request on its way.
-type purchase struct {
-	asked   string
-	verdict verdict
-	id      string
-	dkimKey string
+// order is one domain of a purchase request.
+type order struct {
+	requested string
+	offer     registrar.Offer
+	id        string
+	dkimKey   string
 }
 
 func purchaseDomains(c *call, in *api.PurchaseDomainsRequest) (*api.Purchase, error) {
-	batch := c.newID()
+	batch := c.random.ID()
 	registrant, err := json.Marshal(in.Body.ContactInfo)
 	if err != nil {
 		return nil, err
 	}
-	registrar, orders := c.rules.get().registrar, make([]purchase, len(in.Body.Domains))
+	prices, orders := c.rules.get().registrar, make([]order, len(in.Body.Domains))
 	for i, name := range in.Body.Domains {
-		orders[i] = purchase{asked: name, verdict: registrar.judge(name), id: c.newID(), dkimKey: c.newDKIMKey()}
+		orders[i] = order{requested: name, offer: prices.Offer(name), id: c.random.ID(), dkimKey: c.newDKIMKey()}
 	}
 	return transact(c, func(tx store.Tx) (*api.Purchase, error) {
 		if err := c.workspaceInBody(tx, in.Body.WorkspaceID); err != nil {
 			return nil, err
 		}
 		out := &api.Purchase{Results: make([]api.PurchaseResult, len(orders)), PurchaseBatchID: &batch}
-		var bill bill
+		var bill registrar.Bill
 		for i, o := range orders {
 			result, err := c.purchaseOne(tx, o, in.Body.WorkspaceID, batch, registrant)
 			if err != nil {
@@ -140,24 +141,29 @@ func purchaseDomains(c *call, in *api.PurchaseDomainsRequest) (*api.Purchase, er
 				continue
 			}
 			out.SuccessfulCount++
-			bill.add(o.verdict)
+			bill.Add(o.offer)
 		}
 		c.unchanged = out.SuccessfulCount == 0
-		out.Currency, out.EstimatedTotal, out.PaymentURL = bill.tell(c.publicURL, batch)
+		if bill.Currency != "" {
+			out.Currency, out.EstimatedTotal = &bill.Currency, new(bill.Total())
+		}
+		if bill.PaymentNeeded {
+			out.PaymentURL = new(c.publicURL + paymentPath + batch)
+		}
 		return out, nil
 	})
 }
 
-// purchaseOne buys one domain, or says why it can't be bought.
-func (c *call) purchaseOne(tx store.Tx, o purchase, workspaceID, batch string, registrant []byte) (api.PurchaseResult, error) {
-	result := api.PurchaseResult{DomainName: o.asked}
+// purchaseOne buys one domain, or reports why it can't be bought.
+func (c *call) purchaseOne(tx store.Tx, o order, workspaceID, batch string, registrant []byte) (api.PurchaseResult, error) {
+	result := api.PurchaseResult{DomainName: o.requested}
 	refuse := func(code, msg string) (api.PurchaseResult, error) {
 		result.Status, result.ErrorCode, result.Error = api.PurchaseFailed, &code, &msg
 		return result, nil
 	}
-	if o.verdict.name != "" {
-		result.DomainName = o.verdict.name
-		owned, err := c.findDomain(tx, o.verdict.name)
+	if o.offer.Name != "" {
+		result.DomainName = o.offer.Name
+		owned, err := c.findDomain(tx, o.offer.Name)
 		if err == nil {
 			if sees(c.caller.within(vocab.CapDomainView), owned.WorkspaceID, owned.ID) {
 				result.ID = &owned.ID
@@ -168,12 +174,12 @@ func (c *call) purchaseOne(tx store.Tx, o purchase, workspaceID, batch string, r
 			return result, err
 		}
 	}
-	if o.verdict.code != "" {
-		return refuse(o.verdict.code, o.verdict.reason)
+	if o.offer.Code != "" {
+		return refuse(o.offer.Code, o.offer.Reason)
 	}
 	d := store.Domain{
-		ID: o.id, AccountID: c.caller.accountID, WorkspaceID: workspaceID, Name: o.verdict.name,
-		State: o.verdict.state(c.at), OutboundRoutingReady: true, Registrant: registrant, PurchaseBatchID: batch, CreatedAt: c.at,
+		ID: o.id, AccountID: c.caller.accountID, WorkspaceID: workspaceID, Name: o.offer.Name,
+		State: o.offer.State(c.at), OutboundRoutingReady: true, Registrant: registrant, PurchaseBatchID: batch, CreatedAt: c.at,
 	}
 	err := tx.CreateDomain(&d)
 	if _, ok := errors.AsType[*store.ExistsError](err); ok {
@@ -186,7 +192,7 @@ func (c *call) purchaseOne(tx store.Tx, o purchase, workspaceID, batch string, r
 		err = c.addMailRecords(tx, d, o.dkimKey)
 	}
 	result.ID, result.Status = &d.ID, api.PurchasePurchased
-	if o.verdict.payment {
+	if o.offer.PaymentNeeded {
 		result.Status = api.PurchasePendingPayment
 	}
 	return result, err

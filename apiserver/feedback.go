@@ -5,19 +5,20 @@ import (
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/ratelimit"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
 // feedbackLimit is how often a credential submits feedback: it needs no capability,
 // and every submission is kept.
-var feedbackLimit = RateLimit{Requests: 20, Per: 20 * time.Minute}
+var feedbackLimit = ratelimit.Limit{Requests: 20, Per: 20 * time.Minute}
 
 func submitFeedback(c *call, in *api.SubmitFeedbackRequest) (*api.Feedback, error) {
-	if wait := c.feedback.spend(c.caller.credential(), c.at); wait > 0 {
+	if u := c.feedback.Take(c.caller.credential(), c.at); !u.Allowed {
 		return nil, api.NewError(http.StatusTooManyRequests, api.TypeRateLimited,
-			"this credential has submitted much feedback already; try again in %d s", wait).At("header", "Authorization").RetryAfter(wait)
+			"this credential has submitted much feedback already; try again in %d s", u.Wait).At("header", "Authorization").RetryAfter(u.Wait)
 	}
-	id := c.newID()
+	id := c.random.ID()
 	return transact(c, func(tx store.Tx) (*api.Feedback, error) {
 		f := store.Feedback{
 			ID: id, AccountID: c.caller.accountID, Title: in.Body.Title, Description: in.Body.Description,

@@ -21,7 +21,7 @@ import (
 // pending one gets a new link.
 func (s *Service) DumpFixture(ctx context.Context) (*Fixture, error) {
 	current, at := *s.rules.get(), s.now()
-	f := &Fixture{Registrar: new(current.registrar.clone()), MaxMailboxes: &current.maxMailboxes, Accounts: []FixtureAccount{}}
+	f := &Fixture{Registrar: new(current.registrar.Clone()), MaxMailboxes: &current.maxMailboxes, Accounts: []FixtureAccount{}}
 	err := s.store.View(ctx, func(r store.Reader) error {
 		r.HideUnpaid(lastUnpaid(at))
 		f.Accounts = f.Accounts[:0]

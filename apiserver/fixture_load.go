@@ -9,6 +9,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/mail"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
@@ -59,9 +60,7 @@ func loadAll(tx store.Tx, loaders []*fixtureLoader) error {
 func (s *Service) loaded(p *fixturePlanner, loaders []*fixtureLoader) {
 	s.rules.take(p.settings)
 	for _, l := range loaders {
-		for _, letter := range l.letters {
-			s.outbox.add(letter)
-		}
+		s.outbox.Add(l.messages...)
 	}
 }
 
@@ -85,9 +84,9 @@ func (s *Service) missing(ctx context.Context, plans []accountPlan) (missing []a
 type fixtureLoader struct {
 	accountPlan
 	*call
-	dkimKeys []string           // one for each domain
-	links    []verificationLink // one for each forwarding rule
-	letters  []Message
+	dkimKeys []string     // one for each domain
+	links    []mail.Token // one for each forwarding rule
+	messages []Message
 }
 
 func (s *Service) newFixtureLoaders(ctx context.Context, plans []accountPlan) []*fixtureLoader {
@@ -104,14 +103,14 @@ func (s *Service) newFixtureLoader(ctx context.Context, plan accountPlan) *fixtu
 		l.dkimKeys = append(l.dkimKeys, s.newDKIMKey())
 	}
 	for range plan.rules {
-		l.links = append(l.links, s.newLink())
+		l.links = append(l.links, s.newToken())
 	}
 	return l
 }
 
 // load makes the account unless another process was faster.
 func (l *fixtureLoader) load(tx store.Tx) error {
-	l.letters = nil
+	l.messages = nil
 	_, err := tx.Account(l.account.ID)
 	if !errors.Is(err, store.ErrNotFound) {
 		return err
@@ -196,8 +195,8 @@ func (l *fixtureLoader) makeRules(tx store.Tx) error {
 		case vocab.VerificationExpired:
 			rule.SentAt, rule.ExpiresAt = l.at.Add(-verificationLasts), l.at
 		case vocab.VerificationPending:
-			rule.SentAt, rule.ExpiresAt, rule.LinkHash = l.at, l.at.Add(verificationLasts), l.links[i].hash()
-			l.letters = append(l.letters, *l.verificationMessage(rule, l.links[i], l.at))
+			rule.SentAt, rule.ExpiresAt, rule.LinkHash = l.at, l.at.Add(verificationLasts), l.links[i].Hash()
+			l.messages = append(l.messages, mail.Verification(l.publicURL, rule, l.links[i], l.at))
 		}
 		return tx.CreateForwarding(&rule)
 	})

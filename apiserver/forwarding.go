@@ -6,6 +6,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/emailaddr"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/mail"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
@@ -14,7 +15,7 @@ import (
 const verificationLasts = 72 * time.Hour
 
 func createForwarding(c *call, in *api.CreateForwardingRequest) (*api.Forwarding, error) {
-	id, link := c.newID(), c.newLink()
+	id, link := c.random.ID(), c.newToken()
 	var written *Message
 	out, err := transact(c, func(tx store.Tx) (*api.Forwarding, error) {
 		written = nil
@@ -51,7 +52,7 @@ func createForwarding(c *call, in *api.CreateForwardingRequest) (*api.Forwarding
 
 // beginVerification starts a rule's verification over. If a message is queued for
 // it, its link is created when it is sent; otherwise the given link is the rule's.
-func (c *call) beginVerification(r store.Reader, rule *store.Forwarding, link verificationLink) error {
+func (c *call) beginVerification(r store.Reader, rule *store.Forwarding, link mail.Token) error {
 	target, err := emailaddr.Parse(rule.TargetEmail)
 	if err != nil {
 		return err
@@ -69,7 +70,7 @@ func (c *call) beginVerification(r store.Reader, rule *store.Forwarding, link ve
 	}
 	rule.SentAt, rule.ExpiresAt = c.at, c.at.Add(verificationLasts)
 	if c.mail == nil {
-		rule.LinkHash = link.hash()
+		rule.LinkHash = link.Hash()
 	}
 	return nil
 }
@@ -77,7 +78,7 @@ func (c *call) beginVerification(r store.Reader, rule *store.Forwarding, link ve
 // requestMessage has the message of a rule sent whose verification was started, if
 // it needs one and the limits allow it. It returns the message if there is no mail
 // queue.
-func (c *call) requestMessage(tx store.Tx, rule store.Forwarding, link verificationLink) (*Message, error) {
+func (c *call) requestMessage(tx store.Tx, rule store.Forwarding, link mail.Token) (*Message, error) {
 	if rule.Internal {
 		return nil, nil
 	}
@@ -85,7 +86,7 @@ func (c *call) requestMessage(tx store.Tx, rule store.Forwarding, link verificat
 		return nil, err
 	}
 	if c.mail == nil {
-		return c.verificationMessage(rule, link, c.at), nil
+		return new(mail.Verification(c.publicURL, rule, link, c.at)), nil
 	}
 	return nil, tx.QueueMessage(store.QueuedMessage{
 		AccountID: rule.AccountID, ForwardingID: rule.ID, RequestID: requestID(c.ctx), DueAt: time.Now(),
@@ -95,9 +96,9 @@ func (c *call) requestMessage(tx store.Tx, rule store.Forwarding, link verificat
 // messageRequested follows a transaction with requestMessage.
 func (c *call) messageRequested(written *Message) {
 	if written != nil {
-		c.outbox.add(*written)
+		c.outbox.Add(*written)
 	}
-	c.mail.notify()
+	c.mail.Notify()
 }
 
 func (c *call) forwardingConflict(r store.Reader, err error, rule store.Forwarding) error {
@@ -135,7 +136,7 @@ func getForwarding(c *call, in *api.ForwardingRequest) (*api.Forwarding, error) 
 }
 
 func updateForwarding(c *call, in *api.UpdateForwardingRequest) (*api.Forwarding, error) {
-	link := c.newLink()
+	link := c.newToken()
 	var written *Message
 	out, err := transact(c, func(tx store.Tx) (*api.Forwarding, error) {
 		written = nil

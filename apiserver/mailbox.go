@@ -17,7 +17,7 @@ import (
 const mailboxQuota = 10 << 30
 
 func createMailbox(c *call, in *api.CreateMailboxRequest) (*api.Mailbox, error) {
-	id := c.newID()
+	id := c.random.ID()
 	return transact(c, func(tx store.Tx) (*api.Mailbox, error) {
 		d, err := c.usableDomain(tx, in.Body.Domain)
 		if err != nil {
@@ -118,7 +118,7 @@ func (c *call) mailboxesLeft(r store.Reader) (int, error) {
 func createMailboxes(c *call, in *api.CreateMailboxesRequest) (*api.CreatedMailboxes, error) {
 	ids := make([]string, len(in.Body.Items))
 	for i := range ids {
-		ids[i] = c.newID()
+		ids[i] = c.random.ID()
 	}
 	return transact(c, func(tx store.Tx) (*api.CreatedMailboxes, error) {
 		d, err := c.usableDomain(tx, in.Body.Domain)

@@ -38,7 +38,7 @@ func createMasterPassword(c *call, in *api.CreateMasterPasswordRequest) (*api.Cr
 	var generated *string
 	secret := in.Body.Value
 	if in.Body.Generate {
-		generated = new(tokenEncoding.EncodeToString(c.randomBytes(generatedSecretBytes)))
+		generated = new(tokenEncoding.EncodeToString(c.random.Bytes(generatedSecretBytes)))
 		secret = generated
 	}
 	// The hash takes long: nobody else's write waits for it, and an unknown scope
@@ -52,7 +52,7 @@ func createMasterPassword(c *call, in *api.CreateMasterPasswordRequest) (*api.Cr
 	if err != nil {
 		return nil, err
 	}
-	id := c.newID()
+	id := c.random.ID()
 	return transact(c, func(tx store.Tx) (*api.CreatedMasterPassword, error) {
 		scope, err := c.scopeInBody(tx, in.Body.Domain, in.Body.WorkspaceID)
 		if err != nil {
@@ -76,7 +76,7 @@ func (s *Service) hashPassword(ctx context.Context, password string) (string, er
 	case <-ctx.Done():
 		return "", ctx.Err()
 	}
-	salt := s.randomBytes(argon2SaltBytes)
+	salt := s.random.Bytes(argon2SaltBytes)
 	key := argon2.IDKey([]byte(password), salt, s.passwordCost.Passes, s.passwordCost.MemoryKiB, argon2Threads, argon2KeyBytes)
 	b64 := base64.RawStdEncoding.EncodeToString
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, s.passwordCost.MemoryKiB, s.passwordCost.Passes, argon2Threads, b64(salt), b64(key)), nil

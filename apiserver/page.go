@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"html/template"
 	"net/http"
-	"time"
 )
 
 // templates are the pages and messages for people.
@@ -69,6 +68,3 @@ func (s *Service) pageFailed(r *http.Request, err error) {
 		s.log.Error("page failed", "request_id", requestID(r.Context()), "error", err)
 	}
 }
-
-// toldTime is a time as a person reads it.
-func toldTime(t time.Time) string { return t.UTC().Format("2 January 2006 at 15:04 UTC") }

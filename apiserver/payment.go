@@ -9,11 +9,9 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
+// paymentPath is the path before a purchase's batch id. The id is random, and is all
+// that is needed to see the names that were bought with it.
 const paymentPath = "/pay/"
-
-// paymentURL is where a purchase tells what it waits for. The batch's id is
-// random, and whoever has it may see the names that were bought with it.
-func paymentURL(publicURL, batch string) string { return publicURL + paymentPath + batch }
 
 // paymentPage is what the buyer reads: the domains are between the message and
 // the note.

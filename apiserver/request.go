@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/mail"
 )
 
 // requestIDHeader names a request in the answer, in the log and in error
@@ -46,7 +47,7 @@ func (r Request) Name() string {
 	switch {
 	case r.Operation.ID != "":
 		return r.Operation.ID
-	case strings.HasPrefix(path, verificationPath):
+	case strings.HasPrefix(path, mail.VerificationPath):
 		return "verification"
 	case strings.HasPrefix(path, paymentPath):
 		return "payment"
@@ -99,7 +100,7 @@ func requestID(ctx context.Context) string { return progressOf(ctx).ID }
 func (s *Service) begin(r *http.Request) *progress {
 	p := &progress{Request: Request{ID: r.Header.Get(requestIDHeader)}, remoteAddress: remoteHost(r.RemoteAddr)}
 	if !saneRequestID.MatchString(p.ID) || looksLikeToken(p.ID) {
-		p.ID = s.newID()
+		p.ID = s.random.ID()
 	}
 	p.Route, p.allow = s.mux.match(r)
 	p.Operation = s.mux.operations[p.Route]

@@ -33,10 +33,10 @@ func (s *Service) Reset(ctx context.Context, f *Fixture) error {
 	}); err != nil {
 		return err
 	}
-	s.outbox.forget()
+	s.outbox.Clear()
 	s.lastUses.reset()
-	s.limiter.forget()
-	s.feedback.forget()
+	s.limiter.Reset()
+	s.feedback.Reset()
 	s.forgotAt.Store(0) // the clock may have gone back
 	s.rules.reset()
 	s.loaded(p, loaders)

@@ -3,22 +3,39 @@ package apiserver
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"io"
 	"log/slog"
 	"net/http"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/mail"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/random"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/ratelimit"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/registrar"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
+
+type (
+	// Message is an e-mail that the service sends.
+	Message = mail.Message
+	// Courier sends messages in the background.
+	Courier = mail.Sender
+	// RateLimit bounds how often one credential calls. The zero value is no limit.
+	RateLimit = ratelimit.Limit
+	// Registrar decides which domains can be bought and at what price.
+	Registrar = registrar.Registrar
+	// Duration is a time.Duration that JSON writes as "90s".
+	Duration = registrar.Duration
+)
+
+// ErrUndeliverable is wrapped by a Courier's error if another attempt to send the
+// message would fail too.
+var ErrUndeliverable = mail.ErrUndeliverable
 
 // Options configures a Service. Only Store is required.
 type Options struct {
@@ -71,19 +88,19 @@ type Options struct {
 type Service struct {
 	store         store.Store
 	clock         func() time.Time
-	random        io.Reader
+	random        *random.Source
 	log           *slog.Logger
 	tellFaults    bool
 	publishedOnly bool
 	rules         currentRules
-	mail          *mailQueue
+	mail          *mail.Queue // nil: messages are not sent
 	publicURL     string
 	tokens        TokenVerifier
-	outbox        outbox
+	outbox        mail.Outbox
 	mux           *router
 	handler       http.Handler
-	limiter       *rateLimiter // nil: no limit
-	feedback      *rateLimiter
+	limiter       *ratelimit.Limiter // nil: no limit
+	feedback      *ratelimit.Limiter
 	bodies        *bodyBudget
 	argon2        chan struct{}
 	passwordCost  PasswordCost
@@ -103,7 +120,7 @@ func New(o Options) (*Service, error) {
 	}
 	s := &Service{
 		clock:         o.Clock,
-		random:        &lockedReader{r: o.Random},
+		random:        random.New(o.Random),
 		log:           o.Logger,
 		tellFaults:    o.TellFaults,
 		publishedOnly: o.PublishedOnly,
@@ -113,19 +130,16 @@ func New(o Options) (*Service, error) {
 		passwordCost:  cmp.Or(o.PasswordCost, defaultPasswordCost),
 		drained:       make(chan struct{}),
 	}
-	s.feedback = newRateLimiter(feedbackLimit)
+	s.feedback = ratelimit.New(feedbackLimit)
 	s.bodies = newBodyBudget(cmp.Or(o.BodyMemory, defaultBodyMemory))
 	if l := o.RateLimit; l != (RateLimit{}) {
 		if l.Requests < 1 || l.Per <= 0 {
 			return nil, errors.New("apiserver: Options.RateLimit: Requests and Per must be positive")
 		}
-		s.limiter = newRateLimiter(l)
+		s.limiter = ratelimit.New(l)
 	}
 	if s.clock == nil {
 		s.clock = time.Now
-	}
-	if o.Random == nil {
-		s.random = rand.Reader
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
@@ -136,7 +150,9 @@ func New(o Options) (*Service, error) {
 	s.rules.init(rules{registrar: o.Registrar, maxMailboxes: o.MaxMailboxes})
 	s.store = audit.NewStore(o.Store, s.now, originOf)
 	s.lastUses = newLastUses(s.store, s.log)
-	s.mail = newMailQueue(s, o.Courier)
+	if o.Courier != nil {
+		s.mail = mail.NewQueue(s.store, o.Courier, s.composeVerification, &s.outbox, s.log)
+	}
 	s.handler = s.newHandler(o.Middleware)
 	return s, nil
 }
@@ -179,46 +195,21 @@ func (s *Service) Drain() {
 // Draining is closed by Drain, for what waits beside a request.
 func (s *Service) Draining() <-chan struct{} { return s.drained }
 
+// Outbox returns the newest messages that this process wrote, oldest first. With a
+// Courier, a message is written for each attempt to send it.
+func (s *Service) Outbox() []Message { return s.outbox.Messages() }
+
 // Close sends the messages that are due, for at most some seconds, and closes the
 // store. The next process sends those that are left. Requests in flight must have
 // ended.
 func (s *Service) Close() error {
 	s.Drain()
-	s.mail.close()
+	s.mail.Close()
 	return errors.Join(s.lastUses.close(), s.store.Close())
 }
 
 // now is the time to the microsecond, as the API and the store tell it.
 func (s *Service) now() time.Time { return s.clock().UTC().Truncate(time.Microsecond) }
-
-// newID returns a random UUID (RFC 9562, version 4).
-func (s *Service) newID() string {
-	id, err := uuid.NewRandomFromReader(s.random)
-	if err != nil {
-		panic("apiserver: no randomness: " + err.Error())
-	}
-	return id.String()
-}
-
-// randomBytes returns n random bytes.
-func (s *Service) randomBytes(n int) []byte {
-	b := make([]byte, n)
-	if _, err := io.ReadFull(s.random, b); err != nil {
-		panic("apiserver: no randomness: " + err.Error())
-	}
-	return b
-}
-
-type lockedReader struct {
-	mu sync.Mutex
-	r  io.Reader
-}
-
-func (l *lockedReader) Read(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.r.Read(p)
-}
 
 // call is one request to one operation.
 type call struct {

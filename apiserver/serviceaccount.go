@@ -13,7 +13,7 @@ import (
 
 func createServiceAccount(c *call, in *api.CreateServiceAccountRequest) (*api.CreatedServiceAccount, error) {
 	token := c.newServiceToken()
-	account := newServiceAccount(c.newID(), c.caller.accountID, in.Body.Name, token, c.at)
+	account := newServiceAccount(c.random.ID(), c.caller.accountID, in.Body.Name, token, c.at)
 	account.CreatedByUserID = c.caller.userID
 	if p := in.Timely(c.at); p != nil {
 		return nil, api.Unprocessable(p)
@@ -34,7 +34,7 @@ func createServiceAccount(c *call, in *api.CreateServiceAccountRequest) (*api.Cr
 		}
 		// It inherits its creator's grants, never more.
 		for _, g := range c.caller.grants {
-			g.ID, g.SubjectType, g.SubjectID, g.CreatedAt = c.newID(), vocab.SubjectServiceAccount, created.ID, c.at
+			g.ID, g.SubjectType, g.SubjectID, g.CreatedAt = c.random.ID(), vocab.SubjectServiceAccount, created.ID, c.at
 			if err := tx.CreateAuthorization(&g); err != nil {
 				return nil, err
 			}

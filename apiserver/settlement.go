@@ -3,7 +3,6 @@ package apiserver
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -27,7 +26,7 @@ type SettledDomain struct {
 // purchase; paying again changes nothing. The error is ErrNoPurchase where there
 // is none.
 func (s *Service) SettlePayment(ctx context.Context, purchaseBatchID string) ([]SettledDomain, error) {
-	now, delay := s.now(), time.Duration(s.rules.get().registrar.ProvisioningDelay)
+	now, prices := s.now(), s.rules.get().registrar
 	var settled []SettledDomain
 	err := s.store.Update(ctx, func(tx store.Tx) error {
 		audit.Attribute(tx, audit.Operator, audit.SettlePayment, "status")
@@ -39,7 +38,7 @@ func (s *Service) SettlePayment(ctx context.Context, purchaseBatchID string) ([]
 		}
 		for _, d := range bought {
 			if d.State.At(now) == vocab.DomainPendingPayment {
-				d.State, d.UpdatedAt = provisioned(now, delay), now
+				d.State, d.UpdatedAt = prices.PaidState(now), now
 				if err := tx.UpdateDomain(d); err != nil {
 					return err
 				}

@@ -175,7 +175,7 @@ func (c *call) record(tx store.Tx, response any) error {
 	}
 	record := store.IdempotencyRecord{
 		KeyHash: c.key.hash, Fingerprint: c.key.fingerprint, ExpiresAt: c.at.Add(idempotencyTTL),
-		Response: c.key.seal(plain, c.randomBytes(c.key.cipher.NonceSize())),
+		Response: c.key.seal(plain, c.random.Bytes(c.key.cipher.NonceSize())),
 	}
 	if c.created != nil && c.ctx.Err() != nil {
 		record.InterruptedRequest, record.InterruptedID = c.created.requestHash, c.created.id

@@ -1,58 +1,34 @@
 package apiserver
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/hex"
 	"errors"
-	htmltemplate "html/template"
 	"net/http"
-	"strings"
-	texttemplate "text/template"
-	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/mail"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-const verificationPath = "/verify-forwarding/"
+func (s *Service) newToken() mail.Token { return mail.NewToken(s.random) }
 
-// verificationLink is the secret of a one-time link. Only its hash is stored.
-type verificationLink string
-
-func (s *Service) newLink() verificationLink {
-	return verificationLink(base64.RawURLEncoding.EncodeToString(s.randomBytes(32)))
-}
-
-func (l verificationLink) hash() []byte {
-	sum := sha256.Sum256([]byte(l))
-	return sum[:]
-}
-
-const verificationSubject = "Confirm that mail may be forwarded to you"
-
-var (
-	verificationText = texttemplate.Must(texttemplate.ParseFS(templates, "template/message.txt"))
-	verificationHTML = htmltemplate.Must(htmltemplate.ParseFS(templates, "template/message.html"))
-)
-
-// verificationMessage writes the message of a rule with a link that was created for
-// it.
-func (s *Service) verificationMessage(rule store.Forwarding, link verificationLink, at time.Time) *Message {
-	data := struct{ Subject, Address, Until, URL string }{
-		verificationSubject, rule.TargetEmail, toldTime(rule.ExpiresAt), s.publicURL + verificationPath + string(link),
+// composeVerification writes the verification message of a queued rule, with a new link.
+// Nobody waits for it any more if the rule was verified, became internal or has expired
+// meanwhile, or if its account is cancelled.
+func (s *Service) composeVerification(tx store.Tx, queued store.QueuedMessage) (*Message, error) {
+	rule, err := tx.Forwarding(queued.AccountID, queued.ForwardingID)
+	if err != nil {
+		return nil, err
 	}
-	var text, html strings.Builder
-	if err := errors.Join(verificationText.Execute(&text, data), verificationHTML.Execute(&html, data)); err != nil {
-		panic("apiserver: " + err.Error()) // a mistake in the templates
+	state, err := s.linkState(tx, rule)
+	if err != nil || state != linkOpen || rule.SentAt.IsZero() {
+		return nil, err
 	}
-	return &Message{
-		// A part of the stored hash distinguishes the links of a rule and reveals
-		// neither.
-		ID: rule.ID + "." + hex.EncodeToString(link.hash()[:8]), ForwardingID: rule.ID,
-		To: rule.TargetEmail, Subject: data.Subject, Text: text.String(), HTML: html.String(), Link: data.URL, SentAt: at,
+	token := s.newToken()
+	if err := tx.SetForwardingLink(rule.AccountID, rule.ID, token.Hash()); err != nil {
+		return nil, err
 	}
+	return new(mail.Verification(s.publicURL, rule, token, s.now())), nil
 }
 
 // verificationPages serves the page that a link opens. Opening it changes
@@ -60,11 +36,11 @@ func (s *Service) verificationMessage(rule store.Forwarding, link verificationLi
 // The click needs no proof that it was made on the page: another site that
 // could make it knows the link, and with that it could ask for the page too.
 func (s *Service) verificationPages(mux *http.ServeMux) {
-	mux.HandleFunc("GET "+verificationPath+"{link}", func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("GET "+mail.VerificationPath+"{link}", func(w http.ResponseWriter, r *http.Request) {
 		rule, state, err := s.openLink(r)
 		s.writeVerificationPage(w, r, rule, state, err)
 	})
-	mux.HandleFunc("POST "+verificationPath+"{link}", func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("POST "+mail.VerificationPath+"{link}", func(w http.ResponseWriter, r *http.Request) {
 		rule, state, err := s.confirmLink(r)
 		s.writeVerificationPage(w, r, rule, state, err)
 	})
@@ -100,7 +76,7 @@ func (s *Service) confirmLink(r *http.Request) (rule store.Forwarding, state lin
 }
 
 func ruleByLink(reader store.Reader, r *http.Request) (store.Forwarding, error) {
-	return reader.ForwardingByLink(verificationLink(r.PathValue("link")).hash())
+	return reader.ForwardingByLink(mail.Token(r.PathValue("link")).Hash())
 }
 
 // linkState is what a link can do or has just done.
@@ -162,7 +138,7 @@ func tellLink(rule store.Forwarding, state linkState) (status int, page verifica
 	case linkOpen:
 		return http.StatusOK, verificationPage{
 			Title: "Forward mail to you?", Message: "Confirm that mail may be forwarded to this address:", Address: rule.TargetEmail,
-			Note: "You can confirm it until " + toldTime(rule.ExpiresAt) + ".", Ask: true,
+			Note: "You can confirm it until " + mail.FormatTime(rule.ExpiresAt) + ".", Ask: true,
 		}
 	case linkConfirmed:
 		page := verificationPage{Title: "Confirmed", Message: "Mail is forwarded to this address from now on:", Address: rule.TargetEmail}
@@ -173,12 +149,12 @@ func tellLink(rule store.Forwarding, state linkState) (status int, page verifica
 		return http.StatusOK, page
 	case linkUsed:
 		return http.StatusOK, verificationPage{
-			Title: "Confirmed already", Message: "This link was used on " + toldTime(rule.VerifiedAt) + " to confirm this address:", Address: rule.TargetEmail,
+			Title: "Confirmed already", Message: "This link was used on " + mail.FormatTime(rule.VerifiedAt) + " to confirm this address:", Address: rule.TargetEmail,
 			Note: "There is nothing more to do.",
 		}
 	case linkExpired:
 		return http.StatusGone, verificationPage{
-			Title: "This link has expired", Message: "It could be used until " + toldTime(rule.ExpiresAt) + ".",
+			Title: "This link has expired", Message: "It could be used until " + mail.FormatTime(rule.ExpiresAt) + ".",
 			Note: "Nothing is forwarded. Ask whoever wants to forward mail to you to start the verification again.",
 		}
 	case linkCancelled:

@@ -1,0 +1,83 @@
+// Package mail writes the service's e-mail and sends it: verification messages for
+// forwarding rules, out of a queue in the store.
+package mail
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Message is an e-mail that the service sends.
+type Message struct {
+	// ID identifies a message by its link: the part left of the @ in a Message-ID
+	// (RFC 5322, section 3.6.4). Another attempt to send a rule's message has another
+	// link, and therefore another ID.
+	ID string
+	// ForwardingID is the rule whose verification the message is for.
+	ForwardingID string
+	// Text and HTML say the same.
+	To, Subject, Text, HTML string
+	// Link is the verification link in Text and HTML.
+	Link string
+	// SentAt is when the service wrote the message, by its own clock.
+	SentAt time.Time
+}
+
+// redacted returns the text of an error without the secret of the message's link,
+// because a mail server that refuses a message may quote it.
+func (m Message) redacted(err error) string {
+	if secret := m.Link[strings.LastIndexByte(m.Link, '/')+1:]; secret != "" {
+		return strings.ReplaceAll(err.Error(), secret, "[secret]")
+	}
+	return err.Error()
+}
+
+// ErrUndeliverable is wrapped by a Sender's error if another attempt to send the
+// message would fail too, as after a 5yz reply of SMTP (RFC 5321, section 4.2.1).
+var ErrUndeliverable = errors.New("the message can't be delivered")
+
+// Sender sends messages. It is called in the background, by several goroutines
+// at once. After an error that is not ErrUndeliverable, the service writes the
+// message again and retries later, a few times. A message is sent at least once:
+// after a crash, a recipient may get it twice.
+type Sender interface {
+	// Send returns when the message was accepted for delivery, or ctx is cancelled.
+	Send(ctx context.Context, m Message) error
+}
+
+// outboxSize is how many messages an Outbox holds.
+const outboxSize = 1000
+
+// Outbox holds the newest messages that this process wrote, for operators and tests.
+// It is safe for concurrent use.
+type Outbox struct {
+	mu       sync.Mutex
+	messages []Message
+}
+
+// Add adds messages; the oldest are dropped if there are too many.
+func (o *Outbox) Add(messages ...Message) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.messages = append(o.messages, messages...)
+	if extra := len(o.messages) - outboxSize; extra > 0 {
+		o.messages = append([]Message(nil), o.messages[extra:]...)
+	}
+}
+
+// Messages returns the messages, oldest first.
+func (o *Outbox) Messages() []Message {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return append([]Message(nil), o.messages...)
+}
+
+// Clear empties the outbox.
+func (o *Outbox) Clear() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.messages = nil
+}

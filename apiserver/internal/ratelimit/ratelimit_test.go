@@ -1,0 +1,40 @@
+package ratelimit
+
+import (
+	"strconv"
+	"testing"
+	"time"
+)
+
+// Full buckets are deleted once there are many, and no others:
+// a caller that has used up its limit must not get a new bucket that way.
+func TestSweep(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC)
+	l := New(Limit{Requests: 2, Per: time.Minute})
+	l.bucket("used", now).AllowN(now, 1)
+	for i := 1; i < firstSweepAt; i++ {
+		l.bucket(strconv.Itoa(i), now)
+	}
+	if len(l.buckets) != firstSweepAt {
+		t.Errorf("%d buckets; want %d", len(l.buckets), firstSweepAt)
+	}
+	l.bucket("new", now)
+	if len(l.buckets) != 2 || l.bucket("used", now).TokensAt(now) != 1 {
+		t.Errorf("%d buckets are left; want the used one and the new one", len(l.buckets))
+	}
+	// If many are in use, they are swept less often.
+	for i := range firstSweepAt {
+		l.bucket(strconv.Itoa(i), now).AllowN(now, 1)
+	}
+	if len(l.buckets) < firstSweepAt || l.sweepAt <= firstSweepAt {
+		t.Errorf("%d buckets, and the next sweep is at %d", len(l.buckets), l.sweepAt)
+	}
+	later := now.Add(time.Minute)
+	for i := range l.sweepAt {
+		l.bucket("later "+strconv.Itoa(i), later)
+	}
+	if _, left := l.buckets["used"]; left {
+		t.Error("a bucket that is full again is left")
+	}
+}

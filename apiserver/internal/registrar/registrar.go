@@ -1,0 +1,138 @@
+// Package registrar decides which domains can be bought and at what price. It knows no
+// account and no store of domains: whether somebody owns a name already is up to the
+// caller.
+package registrar
+
+import (
+	"errors"
+	"maps"
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
+)
+
+// The price of a domain for whose suffix the registrar has no price.
+const defaultPrice, defaultCurrency = "12.00", "USD"
+
+// Registrar is the price list of domains. The zero value sells every registrable name
+// at once.
+type Registrar struct {
+	// Taken and Premium are names that are not for sale.
+	Taken   []string `json:"taken,omitempty"`
+	Premium []string `json:"premium,omitempty"`
+	// UnsupportedTLDs are suffixes that are not sold, without a leading dot.
+	UnsupportedTLDs []string `json:"unsupported_tlds,omitempty"`
+	// Prices are decimal amounts by suffix, in Currency.
+	Prices   map[string]string `json:"prices,omitempty"`
+	Currency string            `json:"currency,omitempty"`
+	// PaymentNeeded makes a purchase wait for a payment.
+	PaymentNeeded bool `json:"payment_needed,omitempty"`
+	// ProvisioningDelay is how long a domain is pending after its purchase.
+	ProvisioningDelay Duration `json:"provisioning_delay,omitempty"`
+}
+
+// Clone returns a copy that shares nothing with r.
+func (r Registrar) Clone() Registrar {
+	r.Taken, r.Premium, r.UnsupportedTLDs = slices.Clone(r.Taken), slices.Clone(r.Premium), slices.Clone(r.UnsupportedTLDs)
+	r.Prices = maps.Clone(r.Prices)
+	return r
+}
+
+// Offer is the registrar's offer for one name.
+type Offer struct {
+	// Name is canonical; empty if the request names no domain.
+	Name string
+	// Code and Reason say why the domain can't be bought; empty if it can.
+	Code, Reason    string
+	Price, Currency string
+	PaymentNeeded   bool
+	delay           time.Duration
+}
+
+// Offer returns the offer for a name in any form.
+func (r Registrar) Offer(requested string) Offer {
+	name, err := domainname.Normalize(requested)
+	if err != nil {
+		return Offer{Code: api.PurchaseInvalidDomain, Reason: "this is no domain name: " + err.Error()}
+	}
+	o := Offer{Name: name, Price: defaultPrice, Currency: defaultCurrency, PaymentNeeded: r.PaymentNeeded, delay: time.Duration(r.ProvisioningDelay)}
+	suffix := name[strings.IndexByte(name, '.')+1:]
+	if p, ok := r.Prices[suffix]; ok {
+		o.Price = p
+	}
+	if r.Currency != "" {
+		o.Currency = r.Currency
+	}
+	switch err := domainname.Registrable(name); {
+	case errors.Is(err, domainname.ErrUnsupportedTLD) || slices.Contains(r.UnsupportedTLDs, suffix):
+		o.Code, o.Reason = api.PurchaseUnsupportedTLD, "domains under ."+suffix+" are not sold"
+	case err != nil:
+		o.Code, o.Reason = api.PurchaseInvalidDomain, err.Error()
+	case slices.ContainsFunc(r.Taken, func(t string) bool { return domainname.Equal(t, name) }):
+		o.Code, o.Reason = api.PurchaseUnavailable, "the domain is registered already"
+	case slices.ContainsFunc(r.Premium, func(p string) bool { return domainname.Equal(p, name) }):
+		o.Code, o.Reason = api.PurchasePremiumDomain, "premium domains are not sold over the API"
+	}
+	return o
+}
+
+// State returns the state of a domain that is bought under the offer.
+func (o Offer) State(now time.Time) store.Provisioning {
+	if o.PaymentNeeded {
+		return store.Provisioning{Status: vocab.DomainPendingPayment}
+	}
+	return provisioning(now, o.delay)
+}
+
+// PaidState returns the state of a domain whose payment has just arrived.
+func (r Registrar) PaidState(now time.Time) store.Provisioning {
+	return provisioning(now, time.Duration(r.ProvisioningDelay))
+}
+
+func provisioning(now time.Time, delay time.Duration) store.Provisioning {
+	if delay > 0 {
+		return store.Provisioning{Status: vocab.DomainActive, Until: vocab.DomainPending, ReadyAt: now.Add(delay)}
+	}
+	return store.Provisioning{Status: vocab.DomainActive}
+}
+
+// Bill adds up the price of a purchase.
+type Bill struct {
+	// Currency is empty as long as nothing was bought.
+	Currency      string
+	PaymentNeeded bool
+	total         big.Rat
+}
+
+// Add adds an offer that was accepted.
+func (b *Bill) Add(o Offer) {
+	if price, ok := new(big.Rat).SetString(o.Price); ok {
+		b.total.Add(&b.total, price)
+	}
+	b.Currency, b.PaymentNeeded = o.Currency, b.PaymentNeeded || o.PaymentNeeded
+}
+
+// Total returns the sum with two decimal places.
+func (b *Bill) Total() string { return b.total.FloatString(2) }
+
+// Duration is a time.Duration that JSON writes as "90s".
+type Duration time.Duration
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (d *Duration) UnmarshalText(b []byte) error {
+	parsed, err := time.ParseDuration(string(b))
+	*d = Duration(parsed)
+	return err
+}
+
+// JSONForm implements strictjson.Described.
+func (Duration) JSONForm() string { return `a duration such as "250ms"` }
+
+// MarshalText implements encoding.TextMarshaler.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
