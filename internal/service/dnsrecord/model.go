@@ -1,12 +1,10 @@
 package dnsrecord
 
 import (
-	"context"
 	"fmt"
 	"strconv"
 	"strings"
 
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -89,32 +87,4 @@ func fqdn(name, zone string) string {
 		return zone
 	}
 	return relative + "." + zone
-}
-
-// keep plans to keep the prior spelling of a value that is the same in the prior
-// record. Put it before RequiresReplace.
-func keep(same func(prior model, a, b string) bool) planmodifier.String { return keepSpelling{same} }
-
-type keepSpelling struct {
-	same func(prior model, a, b string) bool
-}
-
-// Description implements planmodifier.Describer.
-func (keepSpelling) Description(context.Context) string {
-	return "keeps the prior spelling of an equal value"
-}
-
-// MarkdownDescription implements planmodifier.Describer.
-func (k keepSpelling) MarkdownDescription(ctx context.Context) string { return k.Description(ctx) }
-
-// PlanModifyString implements planmodifier.String.
-func (k keepSpelling) PlanModifyString(ctx context.Context, req planmodifier.StringRequest, resp *planmodifier.StringResponse) {
-	if req.StateValue.IsNull() || req.ConfigValue.IsNull() || req.ConfigValue.IsUnknown() {
-		return
-	}
-	var prior model
-	resp.Diagnostics.Append(req.State.Get(ctx, &prior)...)
-	if k.same(prior, req.StateValue.ValueString(), req.ConfigValue.ValueString()) {
-		resp.PlanValue = req.StateValue
-	}
 }

@@ -38,35 +38,6 @@ func (r *Resource) Metadata(_ context.Context, req resource.MetadataRequest, res
 	resp.TypeName = req.ProviderTypeName + "_dns_record"
 }
 
-// ModifyPlan implements resource.ResourceWithModifyPlan.
-func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	service.SettlePlan(ctx, req, resp)
-	r.announceRemains(ctx, req, resp)
-	r.checkSecondPolicy(ctx, req, resp)
-	r.warnOfNoUpdate(ctx, req, resp)
-}
-
-// warnOfNoUpdate warns in a plan that changes the record, where the API can't. It
-// is no error: the way out is a plan that replaces the record, and Terraform begins
-// that one as a change.
-func (r *Resource) warnOfNoUpdate(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	var plan, state model
-	if req.State.Raw.IsNull() || resp.Plan.Raw.IsNull() || resp.Diagnostics.HasError() {
-		return
-	}
-	resp.Diagnostics.Append(resp.Plan.Get(ctx, &plan)...)
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	replaced := !plan.Domain.Equal(state.Domain) || !plan.Name.Equal(state.Name) || !plan.Type.Equal(state.Type)
-	if replaced || changes(plan, state) == (api.UpdateDNSRecordBody{}) {
-		return
-	}
-	c := r.ClientForWarning(ctx)
-	if id, err := parseID(state.ID.ValueString()); c != nil && err == nil && !c.UpdatesDNSRecords(ctx, id) {
-		resp.Diagnostics.AddWarning("The "+state.String()+" can't be changed in place",
-			"As far as this API's answers tell, it has no operation that changes a DNS record. Unless this plan replaces the record, the apply will fail at it, and say how to get the record that the configuration describes.")
-	}
-}
-
 // Create implements resource.Resource.
 func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var plan model

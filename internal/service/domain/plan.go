@@ -157,3 +157,29 @@ func planUpdate(ctx context.Context, plan, state model, resp *resource.ModifyPla
 				"Change the registrant in the service's own control panel.")
 	}
 }
+
+// remains is the domain where the API can't delete it.
+func (m model) remains() service.Remains {
+	return service.Remains{
+		Object: "domain " + m.display(), ID: m.ID.ValueString(),
+		Consequence: goesOn(m),
+	}
+}
+
+// announceRemains warns in a plan that gives the domain up, where the API can't
+// delete it, and reports whether it did.
+func (r *Resource) announceRemains(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) bool {
+	var state model
+	if !req.State.Raw.IsNull() {
+		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	}
+	return r.AnnounceRemains(ctx, req, resp, state.remains(), (*client.Client).DeletesDomains, "name")
+}
+
+// remains says what it means that a domain stays.
+func goesOn(state model) string {
+	if state.AutoRenew.ValueBool() {
+		return "It keeps receiving mail and answering DNS queries, and as auto_renew is on, its registration renews itself and is paid for again."
+	}
+	return "It keeps receiving mail and answering DNS queries until its registration ends."
+}

@@ -149,14 +149,6 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 	service.Deleted(ctx, req, resp, err, "delete", state.remains())
 }
 
-// remains says what it means that a domain stays.
-func goesOn(state model) string {
-	if state.AutoRenew.ValueBool() {
-		return "It keeps receiving mail and answering DNS queries, and as auto_renew is on, its registration renews itself and is paid for again."
-	}
-	return "It keeps receiving mail and answering DNS queries until its registration ends."
-}
-
 // ImportState implements resource.ResourceWithImportState: by UUID, by name, or
 // by identity.
 func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
@@ -86,4 +87,22 @@ func (r *Resource) warnOfNoSwitch(ctx context.Context, resp *resource.ModifyPlan
 		resp.Diagnostics.AddAttributeWarning(path.Root("active"), "The "+state.String()+" can't be switched on or off",
 			"As far as this API's answers tell, it has no operation for that: the apply will fail at it. Leave active as it was.")
 	}
+}
+
+// remains is the rule where the API can't delete it.
+func (m model) remains() service.Remains {
+	return service.Remains{
+		Object: m.String(), ID: m.ID.ValueString(),
+		Consequence: m.goesOn(),
+	}
+}
+
+// announceRemains warns in a plan that gives the rule up, where the API can't
+// delete it.
+func (r *Resource) announceRemains(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	var state model
+	if !req.State.Raw.IsNull() {
+		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	}
+	r.AnnounceRemains(ctx, req, resp, state.remains(), (*client.Client).DeletesForwarding)
 }

@@ -2,91 +2,242 @@ package mailbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
 
-	"github.com/hashicorp/terraform-plugin-framework/datasource"
-	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
-// maxExport bounds the text that a data source keeps in memory, and Terraform in
-// its state: some 50,000 mailboxes.
-const maxExport = 8 << 20
-
-// Export is data.mailhost_mailbox_export.
-type Export struct{ service.DataSource }
-
-var _ datasource.DataSourceWithConfigure = (*Export)(nil)
-
-// NewExport returns data.mailhost_mailbox_export.
-func NewExport() datasource.DataSource { return &Export{} }
-
-type exportModel struct {
-	selection
-
-	CSV types.String `tfsdk:"csv"`
+// selection says which mailboxes an export has.
+type selection struct {
+	Domain    types.String `tfsdk:"domain"`
+	Mailboxes types.List   `tfsdk:"mailboxes"`
 }
 
-// Metadata implements datasource.DataSource.
-func (*Export) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_mailbox_export"
+const (
+	selectedDomainDescription = "Only the mailboxes of this domain, by name or UUID."
+
+	selectedMailboxesDescription = "Only these mailboxes, by address or UUID; an empty list selects none. With `domain`, all of them must be in that domain. " +
+		"Without `domain` and `mailboxes`, all mailboxes of the account are exported."
+)
+
+func selectedDomain() []validator.String {
+	return []validator.String{customtype.DomainRefType{}.Validator()}
 }
 
-// Schema implements datasource.DataSource.
-func (*Export) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
-	resp.Schema = schema.Schema{
-		MarkdownDescription: "Mailboxes as CSV text, as the API exports them: for `csvdecode`, or for a file that is part of the configuration. " +
-			"The whole text lies in memory and in the state, names and addresses included, so that it is bounded to " + maxExportText() + ", which is some 50,000 mailboxes. " +
-			"Where there are more, or where they should stay out of the state, write them to a file by the action `mailhost_export_mailboxes`.",
-		Attributes: map[string]schema.Attribute{
-			"domain": schema.StringAttribute{
-				Optional: true, Validators: selectedDomain(),
-				MarkdownDescription: selectedDomainDescription,
-			},
-			"mailboxes": schema.ListAttribute{
-				Optional: true, ElementType: types.StringType, Validators: selectedMailboxes(),
-				MarkdownDescription: selectedMailboxesDescription,
-			},
-			"csv": schema.StringAttribute{
-				Computed: true,
-				MarkdownDescription: "The CSV text (RFC 4180), with a header. The bundled server's columns are id, primary_email, first_name, last_name, domain_name, status, quota_allowed, quota_used, workspace_name and created_at; " +
-					"what a spreadsheet would run as a formula, at the start of a cell or after a separator such as `;` within it, has an apostrophe in front.",
-			},
-		},
+func selectedMailboxes() []validator.List {
+	return []validator.List{
+		listvalidator.NoNullValues(),
+		listvalidator.ValueStringsAre(validate.Rule("a mailbox's UUID or its address such as jane@example.com", normalizeRef)),
 	}
 }
 
-// Read implements datasource.DataSource.
-func (e *Export) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	var m exportModel
-	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
-	c := e.Client(ctx, &resp.Diagnostics)
-	body, diags := m.request(ctx)
-	resp.Diagnostics.Append(diags...)
-	if resp.Diagnostics.HasError() {
-		return
+// normalizeRef has no doubt which of the two s is: an address has an @.
+func normalizeRef(s string) (string, error) {
+	if id, err := customtype.Normalize[customtype.UUID](s); err == nil {
+		return id, nil
 	}
-	csv, err := c.ExportMailboxes(ctx, body)
+	address, err := customtype.Normalize[customtype.EmailAddress](s)
 	if err != nil {
-		addExportError(&resp.Diagnostics, err)
-		return
+		return "", fmt.Errorf("it is no UUID, and as an address: %w", err)
 	}
-	defer csv.Close()
-	text, err := io.ReadAll(io.LimitReader(csv, maxExport+1))
-	switch {
-	case err != nil:
-		addBrokenOff(&resp.Diagnostics, err)
-		return
-	case len(text) > maxExport:
-		resp.Diagnostics.AddError("The export is too large for a data source",
-			fmt.Sprintf("It has more than %s, and all of that would lie in memory and in the state. Select less of it by domain or mailboxes, or write it to a file by the action mailhost_export_mailboxes.", maxExportText()))
-		return
-	}
-	m.CSV = types.StringValue(string(text))
-	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
+	return address, nil
 }
 
-func maxExportText() string { return fmt.Sprintf("%d MiB", maxExport>>20) }
+// request returns the body of the export. Mailboxes that are not given are all of
+// them, and an empty list of them is none.
+func (s selection) request(ctx context.Context) (api.ExportMailboxesBody, diag.Diagnostics) {
+	body := api.ExportMailboxesBody{Domain: s.Domain.ValueStringPointer()}
+	return body, s.Mailboxes.ElementsAs(ctx, &body.Mailboxes, false)
+}
+
+// addExportError tells why there is no export, at the mailbox or the domain that
+// it lies at.
+func addExportError(diags *diag.Diagnostics, err error) {
+	service.AddError(diags, err, "Can't export the mailboxes", service.Fields{})
+}
+
+// addBrokenOff tells that an export has begun and not come to its end.
+func addBrokenOff(diags *diag.Diagnostics, err error) {
+	diags.AddError("Can't export the mailboxes", fmt.Sprintf("The API's answer broke off: %s. What had come of it was thrown away. Try again.", err))
+}
+
+// file is a file that takes its place when it is whole: until then it lies beside
+// it under another name. Its errors are of type *fileError.
+type file struct {
+	path      string
+	overwrite bool
+	temporary *os.File
+}
+
+// fileError is what the file system has against a path.
+type fileError struct {
+	path string
+	err  error
+}
+
+// Error implements error.
+func (e *fileError) Error() string { return fmt.Sprintf("%s can't be written: %s", e.path, e.err) }
+
+// Unwrap returns the cause.
+func (e *fileError) Unwrap() error { return e.err }
+
+// failure names the path that the user knows, instead of the temporary one.
+func failure(path string, err error) error {
+	if inner, ok := errors.AsType[*fs.PathError](err); ok {
+		err = inner.Err
+	}
+	if inner, ok := errors.AsType[*os.LinkError](err); ok {
+		err = inner.Err
+	}
+	return &fileError{path: path, err: err}
+}
+
+var errIsDirectory = errors.New("it is a directory")
+
+// checkTarget checks, as far as it can be told before, that a file can take a
+// place.
+func checkTarget(path string, overwrite bool) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil: // there is nothing, or newFile tells what it is
+		return nil //nolint:nilerr // see above
+	case info.IsDir():
+		return &fileError{path, errIsDirectory}
+	case !overwrite:
+		return &fileError{path, fs.ErrExist}
+	}
+	return nil
+}
+
+// errNotDirectory is what is wrong with a path below a file: no apply can make it a
+// directory.
+var errNotDirectory = errors.New("a part of the path is a file and no directory")
+
+// checkDirectory checks that the directory of a file exists. missing is the first
+// directory that does not, which the same apply may still create.
+func checkDirectory(path string) (missing string, err error) {
+	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
+		info, statErr := os.Stat(dir)
+		switch {
+		case statErr == nil && !info.IsDir():
+			return "", &fileError{path, errNotDirectory}
+		case statErr == nil:
+			return missing, nil
+		case errors.Is(statErr, fs.ErrNotExist):
+			missing = dir
+		case errors.Is(statErr, syscall.ENOTDIR): // a parent says so
+		default:
+			return "", nil // newFile reports it
+		}
+		if dir == filepath.Dir(dir) {
+			return missing, nil
+		}
+	}
+}
+
+// newFile begins a file that only the user can read.
+func newFile(path string, overwrite bool) (*file, error) {
+	if err := checkTarget(path, overwrite); err != nil {
+		return nil, err
+	}
+	temporary, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return nil, failure(path, err)
+	}
+	return &file{path: path, overwrite: overwrite, temporary: temporary}, nil
+}
+
+// Write implements io.Writer.
+func (f *file) Write(p []byte) (int, error) {
+	n, err := f.temporary.Write(p)
+	if err != nil {
+		err = failure(f.path, err)
+	}
+	return n, err
+}
+
+// commit puts the file into its place.
+func (f *file) commit() error {
+	err := f.temporary.Sync()
+	if closeErr := f.temporary.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = f.place()
+	}
+	if err != nil {
+		return failure(f.path, err)
+	}
+	return nil
+}
+
+// place renames the file. A rename would replace what is there; a link does not.
+func (f *file) place() error {
+	if f.overwrite {
+		return os.Rename(f.temporary.Name(), f.path)
+	}
+	return os.Link(f.temporary.Name(), f.path)
+}
+
+// discard removes what is left under the temporary name.
+func (f *file) discard() {
+	_ = f.temporary.Close()
+	_ = os.Remove(f.temporary.Name())
+}
+
+// rowCounter counts what is written to it: bytes, and the rows of a CSV text,
+// which end at the line breaks outside of quotes (RFC 4180). Unlike a reader of
+// CSV it keeps nothing of the text, whatever that is.
+type rowCounter struct {
+	// tell is called whenever there are this many mailboxes more.
+	each int
+	tell func(*rowCounter)
+
+	rows, bytes int
+	// quoted is whether the text is within quotes by now, begun whether it is
+	// within a row.
+	quoted, begun bool
+}
+
+// Write implements io.Writer.
+func (c *rowCounter) Write(p []byte) (int, error) {
+	for _, b := range p {
+		c.bytes++
+		if b == '"' {
+			c.quoted = !c.quoted
+		}
+		c.begun = b != '\n' || c.quoted
+		if !c.begun {
+			c.end()
+		}
+	}
+	return len(p), nil
+}
+
+func (c *rowCounter) end() {
+	c.rows++
+	if n := c.mailboxes(); n > 0 && n%c.each == 0 {
+		c.tell(c)
+	}
+}
+
+// mailboxes is how many rows there are besides the header.
+func (c *rowCounter) mailboxes() int {
+	if c.begun { // the last row needs no line break
+		return c.rows
+	}
+	return max(c.rows-1, 0)
+}

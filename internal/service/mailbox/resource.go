@@ -38,18 +38,6 @@ func (r *Resource) Metadata(_ context.Context, req resource.MetadataRequest, res
 	resp.TypeName = req.ProviderTypeName + "_mailbox"
 }
 
-// ModifyPlan implements resource.ResourceWithModifyPlan.
-func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	service.SettlePlan(ctx, req, resp)
-	switch {
-	case r.announceRemains(ctx, req, resp) || req.State.Raw.IsNull():
-	case resp.Plan.Raw.IsNull():
-		announceLoss(ctx, req, resp)
-	default:
-		announceReplacement(ctx, req, resp)
-	}
-}
-
 // Create implements resource.Resource.
 func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var plan model

@@ -52,24 +52,6 @@ func (r *Resource) Metadata(_ context.Context, req resource.MetadataRequest, res
 	resp.TypeName = req.ProviderTypeName + "_service_account"
 }
 
-// ModifyPlan implements resource.ResourceWithModifyPlan.
-func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	planExpiry(ctx, req, resp, func() time.Time { return r.serverNow(ctx) })
-	service.SettlePlan(ctx, req, resp)
-	r.refuseOwn(ctx, req, resp)
-	r.announceRemains(ctx, req, resp)
-	if !req.State.Raw.IsNull() || req.Plan.Raw.IsNull() {
-		return
-	}
-	// A replacement is planned as a create too; only a create needs a future.
-	var plan model
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	if isGiven(plan.ExpiresAt.StringValue) && past(plan.ExpiresAt, r.serverNow(ctx)) {
-		resp.Diagnostics.AddAttributeError(path.Root("expires_at"), "The service account would be born expired",
-			fmt.Sprintf("expires_at is %s, which is over. Give a time in the future, or remove expires_at: then the token expires with the provider's own credential, or never.", plan.ExpiresAt.ValueString()))
-	}
-}
-
 // Create implements resource.Resource.
 func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var plan model
@@ -170,13 +152,34 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 	service.Deleted(ctx, req, resp, err, "revoke", state.remains(r.serverNow(ctx)))
 }
 
-// stillWorks says what it means that a token can't be revoked.
-func stillWorks(state model, now time.Time) string {
+// ImportState implements resource.ResourceWithImportState: by UUID, by name, or
+// by identity.
+func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	unsupported := false
+	r.Import(ctx, req, resp, func(ctx context.Context, c *client.Client, name string) (string, error) {
+		a, err := c.FindServiceAccount(ctx, name)
+		if client.IsNotFound(err) {
+			err = fmt.Errorf("%w among those that are not revoked. Import by name or by UUID", err)
+		}
+		if err != nil {
+			unsupported = errors.Is(err, client.ErrReadUnsupported)
+			return "", err
+		}
+		return a.ID, nil
+	})
 	switch {
-	case past(state.ExpiresAt, now):
-		return "Its token has expired and no longer works."
-	case state.ExpiresAt.IsNull():
-		return fmt.Sprintf("ITS TOKEN STILL WORKS, and it never expires: whoever has the token that ends in %s can use the account's API.", state.TokenLast4.ValueString())
+	case unsupported:
+		resp.Diagnostics = nil
+		addNoImport(&resp.Diagnostics, req.ID)
+	case !resp.Diagnostics.HasError():
+		resp.Diagnostics.AddWarning("The token of the imported service account is not known",
+			"The API tells a token only once, when the service account is created. After this import token is null and stays so; who has the token goes on using it. For a new token, replace the service account, for instance with terraform apply -replace.")
 	}
-	return fmt.Sprintf("ITS TOKEN STILL WORKS until %s: whoever has the token that ends in %s can use the account's API.", state.ExpiresAt.ValueString(), state.TokenLast4.ValueString())
+}
+
+// addNoImport is the error of an import from an API that tells nothing of
+// service accounts.
+func addNoImport(diags *diag.Diagnostics, key string) {
+	diags.AddError(fmt.Sprintf("Can't import the service account %q", key),
+		"This API has no operation that reads or lists service accounts, so there is nothing to import from. Create a new one with Terraform, give its token to those who use the old one, and revoke the old one in the service's own control panel.")
 }

@@ -1,0 +1,49 @@
+package dnsrecord
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+)
+
+var object = service.Object[located, model]{
+	Name: "dns_record", Names: "dns_records", Noun: "DNS record", Nouns: "DNS records",
+	Attributes: func() map[string]schema.Attribute {
+		return service.Answered(attributes(context.Background()), map[string]string{
+			"domain":            "Name of the domain, as `domain_name`.",
+			"name":              "Name of the record, relative to the domain; `@` is the domain itself.",
+			"type":              "Type of the record.",
+			"value":             "Value of the record in the form of its type, without the priority. A TXT value is the text itself, its strings joined.",
+			"ttl":               "How long resolvers may keep the record, in seconds.",
+			"priority":          "Priority of an MX or SRV record, the lowest first; null for other types.",
+			"is_system_managed": "Whether the record came with its domain, and lives as long as that.",
+		})
+	},
+	Filters: []service.Filter{
+		service.DomainFilter("DNS records"),
+		{
+			Name: "type", Validators: []validator.String{recordType},
+			MarkdownDescription: "Only the DNS records of this type: " + recordType.MarkdownDescription(context.Background()) + ".",
+		},
+		{
+			Name: "name", Validators: []validator.String{customtype.DNSNameType{}.Validator()},
+			MarkdownDescription: "Only the DNS records of this name: relative to its domain, such as `www`, or absolute, such as `www.example.com.`; `@` is the domain itself.",
+		},
+	},
+	List: locate,
+	Recorder: service.Recorded(func(r *located) (m model) {
+		m.in(r.in)
+		m.fill(&r.DNSRecord)
+		return m
+	}),
+}
+
+// NewDataSources returns data.mailhost_dns_records.
+func NewDataSources() datasource.DataSource {
+	return service.NewPlural(object, "The DNS records of the account, or those of them that every filter lets through: without `domain`, domain by domain. Those that a domain is born with are among them.")
+}

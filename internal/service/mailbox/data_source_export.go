@@ -1,0 +1,92 @@
+package mailbox
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+)
+
+// maxExport bounds the text that a data source keeps in memory, and Terraform in
+// its state: some 50,000 mailboxes.
+const maxExport = 8 << 20
+
+// Export is data.mailhost_mailbox_export.
+type Export struct{ service.DataSource }
+
+var _ datasource.DataSourceWithConfigure = (*Export)(nil)
+
+// NewExport returns data.mailhost_mailbox_export.
+func NewExport() datasource.DataSource { return &Export{} }
+
+type exportModel struct {
+	selection
+
+	CSV types.String `tfsdk:"csv"`
+}
+
+// Metadata implements datasource.DataSource.
+func (*Export) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_mailbox_export"
+}
+
+// Schema implements datasource.DataSource.
+func (*Export) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "Mailboxes as CSV text, as the API exports them: for `csvdecode`, or for a file that is part of the configuration. " +
+			"The whole text lies in memory and in the state, names and addresses included, so that it is bounded to " + maxExportText() + ", which is some 50,000 mailboxes. " +
+			"Where there are more, or where they should stay out of the state, write them to a file by the action `mailhost_export_mailboxes`.",
+		Attributes: map[string]schema.Attribute{
+			"domain": schema.StringAttribute{
+				Optional: true, Validators: selectedDomain(),
+				MarkdownDescription: selectedDomainDescription,
+			},
+			"mailboxes": schema.ListAttribute{
+				Optional: true, ElementType: types.StringType, Validators: selectedMailboxes(),
+				MarkdownDescription: selectedMailboxesDescription,
+			},
+			"csv": schema.StringAttribute{
+				Computed: true,
+				MarkdownDescription: "The CSV text (RFC 4180), with a header. The bundled server's columns are id, primary_email, first_name, last_name, domain_name, status, quota_allowed, quota_used, workspace_name and created_at; " +
+					"what a spreadsheet would run as a formula, at the start of a cell or after a separator such as `;` within it, has an apostrophe in front.",
+			},
+		},
+	}
+}
+
+// Read implements datasource.DataSource.
+func (e *Export) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+	var m exportModel
+	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
+	c := e.Client(ctx, &resp.Diagnostics)
+	body, diags := m.request(ctx)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	csv, err := c.ExportMailboxes(ctx, body)
+	if err != nil {
+		addExportError(&resp.Diagnostics, err)
+		return
+	}
+	defer csv.Close()
+	text, err := io.ReadAll(io.LimitReader(csv, maxExport+1))
+	switch {
+	case err != nil:
+		addBrokenOff(&resp.Diagnostics, err)
+		return
+	case len(text) > maxExport:
+		resp.Diagnostics.AddError("The export is too large for a data source",
+			fmt.Sprintf("It has more than %s, and all of that would lie in memory and in the state. Select less of it by domain or mailboxes, or write it to a file by the action mailhost_export_mailboxes.", maxExportText()))
+		return
+	}
+	m.CSV = types.StringValue(string(text))
+	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
+}
+
+func maxExportText() string { return fmt.Sprintf("%d MiB", maxExport>>20) }
