@@ -1,6 +1,6 @@
 #!/bin/sh
-# Applies tfplan: what was looked at, and nothing else. If the state has changed
-# since, Terraform refuses it, and the pipeline has to plan again.
+# Applies exactly the reviewed tfplan. If the state has changed since the plan,
+# Terraform refuses, and the pipeline has to plan again.
 # TF_CLI names the CLI; default: terraform.
 set -eu
 umask 077

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Ends with 0 if the account is as the configuration says, with 2 if it is not, and
-# with 1 if that can't be told. It writes nothing, and waits for no lock.
+# Exits with 0 if the account matches the configuration, with 2 if it differs, and
+# with 1 after an error. It writes nothing and waits for no lock.
 # TF_CLI names the CLI; default: terraform.
 set -eu
 tf=${TF_CLI:-terraform}

@@ -1,5 +1,4 @@
-# Nothing is said here of the account: the jobs have MAILHOST_BASE_URL,
-# MAILHOST_ACCOUNT_ID and MAILHOST_TOKEN in their environment.
+# The jobs set MAILHOST_BASE_URL, MAILHOST_ACCOUNT_ID and MAILHOST_TOKEN.
 provider "mailhost" {}
 
 variable "domain" {
@@ -10,7 +9,7 @@ variable "domain" {
 }
 
 variable "role_mailboxes" {
-  description = "Mailboxes that a domain has to have (RFC 2142), by local part: what each is for."
+  description = "Purpose of each mailbox that a domain must have (RFC 2142), by local part."
   type        = map(string)
   default = {
     abuse      = "Complaints"
@@ -19,7 +18,7 @@ variable "role_mailboxes" {
   nullable = false
 }
 
-# Without contact_info nothing can be bought: an unattended job adopts a domain that
+# An unattended job must not buy anything: without contact_info it adopts a domain that
 # the account owns, or fails.
 resource "mailhost_domain" "main" {
   name       = var.domain

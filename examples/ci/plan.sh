@@ -1,14 +1,14 @@
 #!/bin/sh
-# Plans into the file tfplan, for apply.sh, and writes tfplan.txt for people: the
-# warnings first, then the changes. Ends with 0 whether there are changes or not, and
-# prints which. TF_CLI names the CLI; default: terraform.
+# Writes the plan for apply.sh to tfplan, and a summary to tfplan.txt: the warnings
+# first, then the changes. Exits with 0 with and without changes, and prints
+# changes=true or changes=false. TF_CLI names the CLI; default: terraform.
 set -eu
-umask 077 # a plan holds what a state holds
+umask 077 # a plan contains secrets of the state
 tf=${TF_CLI:-terraform}
 
 "$tf" init -input=false
 
-# A pipe hides the exit code of its first command, so a file keeps it.
+# A pipe hides the exit code of its first command, so write it to a file.
 echo 0 >tfplan.code
 { "$tf" plan -no-color -input=false -lock-timeout=2m -detailed-exitcode -out=tfplan || echo $? >tfplan.code; } | tee tfplan.log
 case $(cat tfplan.code) in
@@ -17,8 +17,8 @@ case $(cat tfplan.code) in
 *) exit 1 ;;
 esac
 
-# "terraform show" leaves the warnings out, for instance that a mailbox is deleted
-# with its mail. The plan prints them after the changes.
+# "terraform show" omits the warnings, for instance that a mailbox is deleted with
+# its mail. The plan prints them after the changes.
 awk '/^Warning: /{ on = 1 } /^(─|Saved the plan)/{ on = 0 } on' tfplan.log >tfplan.txt
 "$tf" show -no-color tfplan >>tfplan.txt
 rm -f tfplan.code tfplan.log

@@ -8,9 +8,8 @@ terraform {
     }
   }
 
-  # Where all jobs find the state: here any server of Terraform's http backend,
-  # GitLab's own for instance. Its address and credential come from TF_HTTP_… in the
-  # environment, so that they are in no file and in no saved plan. Put another backend
-  # in its place as you like.
+  # All jobs must reach the state. This is Terraform's http backend, which GitLab offers
+  # for instance; any other remote backend works. The TF_HTTP_… variables set its address
+  # and credential, so that no file and no saved plan contains them.
   backend "http" {}
 }

@@ -1,7 +1,7 @@
 provider "mailhost" {
-  # The account is part of the provider, in .mailhost in the working directory.
-  # For a remote account, remove this and set MAILHOST_BASE_URL, MAILHOST_ACCOUNT_ID
-  # and MAILHOST_TOKEN.
+  # The account is embedded, in .mailhost in the working directory. For a remote
+  # account, remove this and set MAILHOST_BASE_URL, MAILHOST_ACCOUNT_ID and
+  # MAILHOST_TOKEN.
   embedded = {}
 }
 

@@ -9,11 +9,11 @@ output "mailboxes" {
 }
 
 output "unconfirmed_forwarding" {
-  description = "Recipients who have yet to open the link in their message."
+  description = "Recipients who have not yet opened the link in their message."
   value       = module.company.unconfirmed_forwarding
 }
 
 output "mta_sts_policy" {
-  description = "What to serve, and where."
+  description = "MTA-STS policy, and the URL that has to serve it."
   value       = module.company.mta_sts_policy
 }

@@ -6,7 +6,7 @@ variable "domain" {
 }
 
 variable "registrant" {
-  description = "Who registers the domain; null for a domain that the account owns already."
+  description = "Registrant of the domain; null for a domain that the account owns already."
   type = object({
     first_name   = string
     last_name    = string
@@ -34,7 +34,7 @@ variable "registrant" {
 }
 
 variable "forwarding" {
-  description = "Addresses that receive a copy of the domain's mail, by what each is for."
+  description = "Addresses that receive a copy of the domain's mail, by purpose."
   type        = map(string)
   default = {
     assistant = "office@example.com"
@@ -44,14 +44,14 @@ variable "forwarding" {
 }
 
 variable "master_password" {
-  description = "Opens every mailbox of the domain. Set it as TF_VAR_master_password; it is kept neither in the state nor in a plan."
+  description = "Opens every mailbox of the domain. Set it as TF_VAR_master_password; neither the state nor a plan stores it."
   type        = string
   default     = null
   ephemeral   = true
 }
 
 variable "master_password_version" {
-  description = "Raise it whenever master_password is another one; null for no master password."
+  description = "Raise it whenever master_password changes; null for no master password."
   type        = number
   default     = null
 }

@@ -1,5 +1,5 @@
 terraform {
-  # Ephemeral variables and write-only attributes, in Terraform as in OpenTofu.
+  # For ephemeral variables and write-only attributes.
   required_version = ">= 1.11"
 
   required_providers {

@@ -7,8 +7,8 @@ terraform {
   }
 }
 
-# The account is part of the provider: it lies in .mailhost in the working
-# directory, and nothing reaches a real service.
+# The provider runs the account's API itself and stores the data in .mailhost in the
+# working directory. Nothing reaches a real service.
 provider "mailhost" {
   embedded = {}
 }

@@ -1,5 +1,5 @@
-# An embedded account in a directory of its own, so that several configurations
-# can share it.
+# An embedded account in another directory, for instance to share it between
+# configurations.
 provider "mailhost" {
   embedded = {
     data_dir = "${path.root}/account"

@@ -4,8 +4,8 @@ variable "oauth_client_secret" {
   sensitive   = true
 }
 
-# A remote account, with access tokens of the company's own OAuth issuer in place
-# of a service account's token.
+# A remote account, with access tokens of the company's OAuth issuer instead of a
+# service account's token.
 provider "mailhost" {
   base_url   = "https://api.mailhost.example"
   account_id = "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e"

@@ -1,18 +1,18 @@
 provider "mailhost" {
-  # The account is part of the provider: it lies in .mailhost in the working
-  # directory. For a remote account, set base_url, account_id and token instead.
+  # The account is embedded, in .mailhost in the working directory. For a remote
+  # account, set base_url, account_id and token instead.
   embedded = {}
 }
 
 data "mailhost_account" "this" {}
 
 locals {
-  # One mailbox for each line of the file, by address.
+  # One mailbox for each line of the file, with its address as the key.
   mailboxes = {
     for row in csvdecode(file("${path.module}/mailboxes.csv")) : "${row.local_part}@${row.domain}" => row
   }
 
-  # Names that users type or their mail programs look up, in every domain.
+  # Names that users type or mail programs look up, in every domain.
   aliases = {
     for pair in setproduct(keys(var.domains), keys(var.service_hosts)) : "${pair[0]}/CNAME/${pair[1]}" => {
       domain = pair[0]
@@ -22,9 +22,8 @@ locals {
     }
   }
 
-  # Newsletters leave from a subdomain through another service, so that their
-  # reputation is not that of the staff's mail. The domains themselves come with
-  # their MX, SPF, DKIM and DMARC records.
+  # Another service sends newsletters from a subdomain, so that their reputation does
+  # not affect the staff's mail. The domains come with MX, SPF, DKIM and DMARC records.
   newsletters = { for name, domain in var.domains : name => domain.newsletter if domain.newsletter != null }
 
   spf = {
@@ -80,7 +79,7 @@ resource "mailhost_forwarding" "this" {
   domain       = mailhost_domain.this[each.key].name
   target_email = each.value
 
-  # A mailbox of the account needs no verification, once it is there.
+  # A mailbox of the account needs no verification, but it has to exist first.
   depends_on = [mailhost_mailbox.this]
 }
 
@@ -96,6 +95,6 @@ resource "mailhost_service_account" "ci" {
 }
 
 resource "mailhost_dedicated_ip" "outbound" {
-  # An offer's id is derived from the account's.
+  # mailhost derives the id of an option from the account's id.
   option_id = uuidv5(data.mailhost_account.this.id, "dedicated-ip-option:${var.dedicated_ip_region}")
 }

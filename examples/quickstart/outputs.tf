@@ -4,7 +4,7 @@ output "account_id" {
 }
 
 output "domains" {
-  description = "State of each domain."
+  description = "Status of each domain."
   value       = { for name, domain in mailhost_domain.this : name => domain.status }
 }
 
@@ -14,17 +14,17 @@ output "mailboxes" {
 }
 
 output "forwarding" {
-  description = "Where the mail of a domain is forwarded to, and the state of the recipient's verification."
+  description = "Recipient of each domain's mail, and the state of the recipient's verification."
   value       = { for name, rule in mailhost_forwarding.this : name => "${rule.target_email} (${rule.verification_state})" }
 }
 
 output "outbound_ips" {
-  description = "Addresses that outgoing mail comes from."
+  description = "Addresses that send outgoing mail."
   value       = [for address in mailhost_dedicated_ip.outbound.ip_addresses : address.ip]
 }
 
 output "migration_password" {
-  description = "Opens every mailbox of the workspace while mail moves in; destroy it afterwards."
+  description = "Opens every mailbox of the workspace during the migration. Destroy it afterwards."
   value       = mailhost_master_password.migration.generated_secret
   sensitive   = true
 }

@@ -1,5 +1,5 @@
 variable "domains" {
-  description = "Domains by name. auto_renew renews the registration; redirect_url is where visitors of the website go; forward_to is the address that receives a copy of the domain's mail; newsletter is the subdomain that newsletters are sent from."
+  description = "Domains by name. auto_renew renews the registration automatically; redirect_url is the URL to redirect visitors of the website to; forward_to receives a copy of the domain's mail; newsletter is the subdomain that sends newsletters."
   type = map(object({
     auto_renew   = optional(bool, true)
     redirect_url = optional(string)
@@ -29,7 +29,7 @@ variable "domains" {
 }
 
 variable "registrant" {
-  description = "Who registers the domains."
+  description = "Registrant of the domains."
   type = object({
     first_name   = string
     last_name    = string
@@ -68,7 +68,7 @@ variable "registrant" {
 }
 
 variable "service_hosts" {
-  description = "CNAME records that every domain gets: the host that each name stands for."
+  description = "CNAME records of every domain: the target host by name."
   type        = map(string)
   default = {
     autodiscover = "autodiscover.mailhost.example"
@@ -78,14 +78,14 @@ variable "service_hosts" {
 }
 
 variable "newsletter_sender" {
-  description = "Domain whose SPF record names the servers that send the newsletters."
+  description = "Domain whose SPF record lists the servers that send the newsletters."
   type        = string
   default     = "_spf.newsletter.example"
   nullable    = false
 }
 
 variable "dns_ttl" {
-  description = "How long resolvers may keep the DNS records, in seconds."
+  description = "How long resolvers may cache the DNS records, in seconds."
   type        = number
   default     = 3600
   nullable    = false
@@ -103,7 +103,7 @@ variable "ci_token_expires_at" {
 }
 
 variable "dedicated_ip_region" {
-  description = "Where the dedicated IP for outgoing mail is: eu or us."
+  description = "Region of the dedicated IP for outgoing mail: eu or us."
   type        = string
   default     = "eu"
   nullable    = false

@@ -1,6 +1,6 @@
-# One provider for each account. Here both accounts are part of the provider, each
-# in a folder of its own. Remote ones have a credential each, which is better off
-# in variables than in the environment, which has room for one only:
+# One provider block for each account. Both accounts are embedded here, each in its own
+# folder. For remote accounts, pass the credentials in variables, because the
+# environment can hold only one:
 #
 #   provider "mailhost" {
 #     alias      = "europe"
@@ -18,9 +18,9 @@ provider "mailhost" {
   embedded = { data_dir = ".mailhost/america" }
 }
 
-# There is none without an alias, so that nothing lands in an account by accident. A
-# resource that names no provider would be in an account of its own, in .mailhost,
-# or in the one that MAILHOST_BASE_URL names: leave that unset. The plan warns.
+# There is no provider block without an alias, so each resource has to name its
+# provider. One that does not would use a third account, in .mailhost; the plan warns
+# of it. Leave MAILHOST_BASE_URL unset.
 
 module "europe" {
   source    = "./modules/office"
@@ -34,8 +34,8 @@ module "europe" {
   }
 }
 
-# Each account has a block of its own: with a for_each, Terraform gives all instances
-# of a module the same provider.
+# Each account needs its own module block: with for_each, all instances of a module
+# share one provider.
 module "america" {
   source    = "./modules/office"
   providers = { mailhost = mailhost.america }
@@ -47,10 +47,10 @@ module "america" {
   }
 }
 
-# Outside of a module, each resource names its account.
+# Outside a module, each resource names its provider.
 resource "mailhost_forwarding" "to_europe" {
   provider = mailhost.america
 
   domain       = module.america.domain
-  target_email = "office@${module.europe.domain}" # a mailbox, but of another account: its recipient has to confirm
+  target_email = "office@${module.europe.domain}" # in another account, so the recipient has to confirm
 }

@@ -1,9 +1,9 @@
 output "europe" {
-  description = "The account and what is in it."
+  description = "The account, its domain and its mailboxes."
   value       = module.europe
 }
 
 output "america" {
-  description = "The account and what is in it."
+  description = "The account, its domain and its mailboxes."
   value       = module.america
 }

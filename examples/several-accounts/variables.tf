@@ -1,5 +1,5 @@
 variable "registrant" {
-  description = "Who registers the domains."
+  description = "Registrant of the domains."
   type = object({
     first_name   = string
     last_name    = string

@@ -1,5 +1,5 @@
-# The module under test: a team's mailboxes on a domain, with a copy of its mail to
-# an archive.
+# The module under test: a team's mailboxes on a domain, with a copy of the mail sent
+# to an archive.
 resource "mailhost_domain" "this" {
   name         = var.domain
   contact_info = var.contact_info

@@ -4,7 +4,7 @@ output "addresses" {
 }
 
 output "archived" {
-  description = "Whether a copy of the mail reaches the archive: once its recipient has confirmed."
+  description = "Whether the archive receives a copy of the mail, which its recipient has to confirm first."
   value       = length([for rule in mailhost_forwarding.archive : rule if rule.active]) > 0
 
   precondition {

@@ -5,7 +5,7 @@ variable "domain" {
 }
 
 variable "contact_info" {
-  description = "Who registers the domain; null for one that the account owns already."
+  description = "Registrant of the domain; null for one that the account owns already."
   type = object({
     first_name   = string
     last_name    = string
@@ -31,7 +31,7 @@ variable "members" {
 
   validation {
     condition     = !contains(keys(var.members), "postmaster")
-    error_message = "postmaster belongs to the administration, and to no team."
+    error_message = "postmaster belongs to the administration. Remove it from the members."
   }
 }
 

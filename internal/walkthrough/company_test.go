@@ -43,7 +43,7 @@ func TestAccCompanyDomain(t *testing.T) {
 func refusedMailboxes(t *testing.T, w *workspace, head, rows string) {
 	defer w.write(t, "mailboxes.csv", head+"\n"+rows)
 	w.write(t, "mailboxes.csv", head+"\n"+rows+"Office,Another,Office\n")
-	w.refused(t, []string{"plan"}, "Each local_part may be there once, in upper or lower case. More than once: office (2 times).")
+	w.refused(t, []string{"plan"}, "Each local_part may occur once, whether in upper or lower case. Repeated: office (2 times).")
 	w.write(t, "mailboxes.csv", "local_part,first_name\noffice,Front\n")
 	w.refused(t, []string{"plan"}, `"last_name" is required`)
 	w.write(t, "mailboxes.csv", head+"\n"+rows)

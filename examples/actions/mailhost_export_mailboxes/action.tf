@@ -15,7 +15,7 @@ resource "mailhost_domain" "main" {
   }
 }
 
-# The list of addresses is written anew whenever a mailbox is created or changed.
+# Writes the list of addresses again whenever the mailbox is created or changed.
 resource "mailhost_mailbox" "jane" {
   domain     = mailhost_domain.main.name
   local_part = "jane.doe"
@@ -37,7 +37,7 @@ action "mailhost_export_mailboxes" "of_domain" {
   }
 }
 
-# By hand, into a new file for each day:
+# Run by hand, this writes a new file for each day:
 #
 #   terraform apply -invoke=action.mailhost_export_mailboxes.backup
 action "mailhost_export_mailboxes" "backup" {

@@ -20,7 +20,7 @@ resource "mailhost_forwarding" "archive" {
   target_email = "archive@compliance.example"
 }
 
-# When the recipient has lost the message, or let the 72 hours pass, run it by hand:
+# If the recipient has lost the message or missed the 72 hours, run it by hand:
 #
 #   terraform apply -invoke=action.mailhost_resend_forwarding_verification.archive
 action "mailhost_resend_forwarding_verification" "archive" {
@@ -29,8 +29,8 @@ action "mailhost_resend_forwarding_verification" "archive" {
   }
 }
 
-# Or let a change trigger it: another date sends another message, if there is still
-# something to confirm.
+# Or let a change trigger it: a new date sends a new message, unless the rule is
+# confirmed.
 resource "terraform_data" "reminder" {
   input = "2031-01-15"
 

@@ -2,7 +2,7 @@
 action "mailhost_submit_feedback" "aliases" {
   config {
     title       = "Aliases for mailboxes"
-    description = "We would like to give a mailbox further addresses by Terraform."
+    description = "We would like to add aliases to a mailbox with Terraform."
     category    = "feature_request"
 
     attributes = jsonencode({

@@ -1,17 +1,17 @@
-# The address is claimed here so that the example stands alone; as a rule another
-# configuration has claimed it.
+# The address is claimed here so that the example is complete. Usually another
+# configuration claims it.
 data "mailhost_dedicated_ip_options" "all" {}
 
 resource "mailhost_dedicated_ip" "outbound" {
   option_id = one([for o in data.mailhost_dedicated_ip_options.all.dedicated_ip_options : o.id if o.country_code == "DE"])
 }
 
-# By the address itself. With id or name in place of ip: by UUID, or by name.
+# Find it by address. You can also use id or name.
 data "mailhost_dedicated_ip" "outbound" {
   ip = mailhost_dedicated_ip.outbound.ip_addresses[0].ip
 }
 
 output "unhealthy_addresses" {
-  description = "Those of its addresses that mail should not leave from now."
+  description = "Addresses that should not send mail at the moment."
   value       = [for a in data.mailhost_dedicated_ip.outbound.ip_addresses : a.ip if a.healthy == false]
 }

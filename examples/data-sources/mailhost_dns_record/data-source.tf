@@ -15,16 +15,16 @@ resource "mailhost_domain" "main" {
   }
 }
 
-# By domain, type and name: here the key with which the domain's mail is signed,
-# which is one of the records that a domain comes with.
+# Find a record by domain, type and name: here the built-in record with the key
+# that signs the domain's mail.
 data "mailhost_dns_record" "dkim" {
   domain = mailhost_domain.main.id
   type   = "TXT"
   name   = "mailhost._domainkey"
 }
 
-# With the value where there are several of the type at the name. With id in place
-# of all of these: by id.
+# Add the value if there are several records of the type at the name. You can also
+# use only id.
 data "mailhost_dns_record" "first_mx" {
   domain = mailhost_domain.main.id
   type   = "MX"
@@ -33,7 +33,7 @@ data "mailhost_dns_record" "first_mx" {
 }
 
 output "dkim" {
-  description = "Record to publish where the domain's DNS is served elsewhere."
+  description = "Record to publish if another service hosts the domain's DNS."
   value       = { (data.mailhost_dns_record.dkim.fqdn) = data.mailhost_dns_record.dkim.value }
 }
 

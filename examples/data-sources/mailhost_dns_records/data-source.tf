@@ -15,7 +15,7 @@ resource "mailhost_domain" "main" {
   }
 }
 
-# Every record of a domain, those that it came with among them.
+# Every record of a domain, including the built-in ones.
 data "mailhost_dns_records" "of_domain" {
   domain = mailhost_domain.main.id
 }
@@ -29,7 +29,7 @@ data "mailhost_dns_records" "dmarc" {
 }
 
 output "zone" {
-  description = "The domain's records as lines of a zone file, but for long texts."
+  description = "The domain's records as lines of a zone file."
   value = [
     for r in data.mailhost_dns_records.of_domain.dns_records :
     join(" ", compact(["${r.fqdn}.", r.ttl, "IN", r.type, r.priority, r.type == "TXT" ? provider::mailhost::txt_value(r.value) : r.value]))

@@ -1,5 +1,5 @@
-# The domain is bought here so that the example stands alone; as a rule another
-# configuration has bought it.
+# The domain is bought here so that the example is complete. Usually another
+# configuration buys it.
 resource "mailhost_domain" "main" {
   name = "example.com"
 
@@ -17,7 +17,7 @@ resource "mailhost_domain" "main" {
   }
 }
 
-# By name. With id in place of name: by UUID.
+# Find a domain by name. You can also use id.
 data "mailhost_domain" "main" {
   name = "example.com"
 
@@ -25,13 +25,13 @@ data "mailhost_domain" "main" {
 }
 
 resource "mailhost_mailbox" "info" {
-  domain     = data.mailhost_domain.main.name # known in every plan; its id is not while the domain changes
+  domain     = data.mailhost_domain.main.name # known in every plan, unlike the id of a changing domain
   local_part = "info"
   first_name = "Front"
   last_name  = "Desk"
 }
 
 output "domain_can_send" {
-  description = "Whether mail can be sent from the domain."
+  description = "Whether the domain can send mail."
   value       = data.mailhost_domain.main.outbound_routing_ready
 }

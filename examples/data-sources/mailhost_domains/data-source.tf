@@ -1,5 +1,5 @@
-# The domains are bought here so that the example stands alone; as a rule other
-# configurations have bought them.
+# The domains are bought here so that the example is complete. Usually other
+# configurations buy them.
 resource "mailhost_domain" "brand" {
   for_each = toset(["example.com", "example.net"])
 
@@ -23,7 +23,7 @@ data "mailhost_domains" "all" {
   depends_on = [mailhost_domain.brand]
 }
 
-# Every filter has to let a domain through.
+# Filters combine with AND.
 data "mailhost_domains" "active_brand" {
   search = "example"
   status = "active"
@@ -32,11 +32,11 @@ data "mailhost_domains" "active_brand" {
 }
 
 output "expiring" {
-  description = "Domains that are not renewed by themselves."
+  description = "Domains without automatic renewal."
   value       = [for d in data.mailhost_domains.all.domains : d.name if !d.auto_renew]
 }
 
 output "active_brand" {
-  description = "UUIDs of the brand's domains, by name."
+  description = "UUIDs of the brand's domains by name."
   value       = { for d in data.mailhost_domains.active_brand.domains : d.name => d.id }
 }

@@ -1,5 +1,5 @@
-# The rule is created here so that the example stands alone; as a rule another
-# configuration has created it.
+# The rule is created here so that the example is complete. Usually another
+# configuration creates it.
 resource "mailhost_domain" "main" {
   name = "example.com"
 
@@ -22,8 +22,8 @@ resource "mailhost_forwarding" "archive" {
   target_email = "archive@compliance.example"
 }
 
-# By its target within its scope: a domain here, workspace_id for one of a workspace,
-# neither for one of the whole account. Or by id alone.
+# Find a rule by its target and scope: domain or workspace_id, or neither for a rule
+# of the whole account. You can also use only id.
 data "mailhost_forwarding" "archive" {
   domain       = mailhost_domain.main.name
   target_email = mailhost_forwarding.archive.target_email
@@ -32,6 +32,6 @@ data "mailhost_forwarding" "archive" {
 check "archive_confirmed" {
   assert {
     condition     = contains(["internal", "verified"], data.mailhost_forwarding.archive.verification_state)
-    error_message = "The archive has not confirmed yet, so that no mail is forwarded to it; it has until ${coalesce(data.mailhost_forwarding.archive.verification_expires_at, "now")}."
+    error_message = "The archive has not confirmed yet, so it receives no mail. It has to confirm until ${coalesce(data.mailhost_forwarding.archive.verification_expires_at, "now")}."
   }
 }

@@ -1,5 +1,5 @@
-# The rules are created here so that the example stands alone; as a rule another
-# configuration has created them.
+# The rules are created here so that the example is complete. Usually another
+# configuration creates them.
 resource "mailhost_domain" "main" {
   name = "example.com"
 
@@ -30,18 +30,17 @@ data "mailhost_forwardings" "main" {
   depends_on = [mailhost_forwarding.archives]
 }
 
-# Those of the account, its workspaces and its domains that nobody has confirmed in
-# time. Every filter has to let a rule through.
+# Every rule of any scope that was not confirmed in time. Filters combine with AND.
 data "mailhost_forwardings" "expired" {
   verification_state = "expired"
 }
 
 output "targets" {
-  description = "Where the domain's mail goes to."
+  description = "Recipients of the domain's mail."
   value       = [for f in data.mailhost_forwardings.main.forwardings : f.target_email if f.active]
 }
 
 output "expired" {
-  description = "Ids of the rules whose recipient needs a new message."
+  description = "Ids of the rules whose recipients need a new message."
   value       = data.mailhost_forwardings.expired.forwardings[*].id
 }

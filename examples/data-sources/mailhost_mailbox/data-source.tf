@@ -22,7 +22,7 @@ resource "mailhost_mailbox" "jane" {
   last_name  = "Doe"
 }
 
-# By address. In practice the mailbox is managed elsewhere, and this is
+# By address. Usually another configuration manages the mailbox; then write
 # "jane.doe@example.com".
 data "mailhost_mailbox" "by_address" {
   primary_email = mailhost_mailbox.jane.primary_email

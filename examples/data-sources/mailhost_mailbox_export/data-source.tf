@@ -29,7 +29,7 @@ resource "mailhost_mailbox" "john" {
   last_name  = "Doe"
 }
 
-# The mailboxes' addresses are not known before they are there, so that the export
+# These addresses are known only after the mailboxes were created, so the export
 # waits for them.
 data "mailhost_mailbox_export" "staff" {
   domain = mailhost_domain.main.name
@@ -40,6 +40,6 @@ data "mailhost_mailbox_export" "staff" {
 }
 
 output "quotas" {
-  description = "Bytes that each mailbox may use."
+  description = "Quota of each mailbox in bytes."
   value       = { for m in csvdecode(data.mailhost_mailbox_export.staff.csv) : m.primary_email => tonumber(m.quota_allowed) }
 }

@@ -22,14 +22,14 @@ resource "mailhost_mailbox" "jane" {
   last_name  = "Doe"
 }
 
-# The active mailboxes of a domain. They are looked up after the one above is
-# there.
+# The active mailboxes of a domain. The reference delays the read until the mailbox
+# above exists.
 data "mailhost_mailboxes" "active" {
   domain = mailhost_mailbox.jane.domain_id
   status = "active"
 }
 
-# Every mailbox of the account whose address or name has this text.
+# Every mailbox of the account whose address or name contains this text.
 data "mailhost_mailboxes" "does" {
   search = mailhost_mailbox.jane.last_name
 }

@@ -1,5 +1,5 @@
-# The master password is created here so that the example stands alone; as a rule
-# another configuration has created it.
+# The master password is created here so that the example is complete. Usually
+# another configuration creates it.
 resource "mailhost_domain" "main" {
   name = "example.com"
 
@@ -23,14 +23,14 @@ resource "mailhost_master_password" "migration" {
   generate = true
 }
 
-# By its name within its scope: a domain here, workspace_id for one of a workspace,
-# neither for one of the whole account. Or by id alone. Its secret is not told.
+# Find it by name and scope: domain or workspace_id, or neither for one of the whole
+# account. You can also use only id. The API does not return the secret.
 data "mailhost_master_password" "migration" {
   domain = mailhost_domain.main.name
   name   = mailhost_master_password.migration.name
 }
 
 output "migration_since" {
-  description = "Since when the master password opens every mailbox of the domain."
+  description = "When the master password was created, which opens every mailbox of the domain."
   value       = data.mailhost_master_password.migration.created_at
 }

@@ -1,5 +1,5 @@
-# The master password is created here so that the example stands alone; as a rule
-# another configuration has created it.
+# The master password is created here so that the example is complete. Usually
+# another configuration creates it.
 resource "mailhost_domain" "main" {
   name = "example.com"
 
@@ -23,12 +23,12 @@ resource "mailhost_master_password" "migration" {
   generate = true
 }
 
-# Those that open every mailbox of the account.
+# Master passwords that open every mailbox of the account.
 data "mailhost_master_passwords" "account" {
   scope_type = "account"
 }
 
-# Those of a domain. Every filter has to let a master password through.
+# Master passwords of a domain. Filters combine with AND.
 data "mailhost_master_passwords" "migrations" {
   domain     = mailhost_domain.main.name
   search     = "migration"
@@ -36,11 +36,11 @@ data "mailhost_master_passwords" "migrations" {
 }
 
 output "too_powerful" {
-  description = "Names of the master passwords that should be of a domain alone."
+  description = "Names of the master passwords to restrict to a domain."
   value       = data.mailhost_master_passwords.account.master_passwords[*].name
 }
 
 output "to_be_deleted" {
-  description = "When each migration began, by its master password."
+  description = "When each migration's master password was created."
   value       = { for p in data.mailhost_master_passwords.migrations.master_passwords : p.name => p.created_at }
 }

@@ -1,28 +1,28 @@
-# The service account is created here so that the example stands alone; as a rule
-# another configuration has created it.
+# The service account is created here so that the example is complete. Usually
+# another configuration creates it.
 resource "mailhost_service_account" "ci" {
   name = "ci-deploy"
 }
 
-# By name, among those that are not revoked. With id in place of name: by UUID.
+# Find a service account by name, unless it is revoked. You can also use id.
 data "mailhost_service_account" "ci" {
   name = "ci-deploy"
 
   depends_on = [mailhost_service_account.ci]
 }
 
-# What it may do.
+# Its grants.
 data "mailhost_authorizations" "ci" {
   subject_type = "service_account"
   subject_id   = data.mailhost_service_account.ci.id
 }
 
 output "ci_expires_at" {
-  description = "When the CI system needs another token; null for never."
+  description = "When the CI system's token expires; null for never."
   value       = data.mailhost_service_account.ci.expires_at
 }
 
 output "ci_grants" {
-  description = "What the CI system may do."
+  description = "Grants of the CI system."
   value       = data.mailhost_authorizations.ci.authorizations[*].grant_kind
 }

@@ -2,7 +2,7 @@ resource "mailhost_service_account" "ci" {
   name = "ci-deploy"
 }
 
-# Those that were revoked are among them.
+# The list includes revoked service accounts.
 data "mailhost_service_accounts" "all" {
   depends_on = [mailhost_service_account.ci]
 }
@@ -12,11 +12,11 @@ locals {
 }
 
 output "never_expiring" {
-  description = "Names of the service accounts whose tokens work for ever."
+  description = "Names of the service accounts whose tokens never expire."
   value       = sort([for a in local.living : a.name if a.expires_at == null])
 }
 
 output "never_used" {
-  description = "Names of those whose tokens nobody has used."
+  description = "Names of the service accounts whose tokens were never used."
   value       = sort([for a in local.living : a.name if a.last_used_at == null])
 }

@@ -15,7 +15,7 @@ resource "mailhost_domain" "main" {
   }
 }
 
-# The public key that the sending service shows; with the tls provider it would be
+# The public key that the sending service shows. With the tls provider, use
 # tls_private_key.dkim.public_key_pem.
 locals {
   newsletter_key = <<-EOT
@@ -38,7 +38,7 @@ resource "mailhost_dns_record" "newsletter_dkim" {
   value  = provider::mailhost::dkim_record(local.newsletter_key)
 }
 
-# A second signature, by Ed25519, while it is being tried out.
+# A second, Ed25519 key in test mode.
 resource "mailhost_dns_record" "newsletter_dkim_ed25519" {
   domain = mailhost_domain.main.name
   name   = "e2026._domainkey.news"
@@ -46,7 +46,7 @@ resource "mailhost_dns_record" "newsletter_dkim_ed25519" {
   value  = provider::mailhost::dkim_record("11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=", { t = "y" })
 }
 
-# The key of last year is withdrawn.
+# Revokes last year's key.
 resource "mailhost_dns_record" "newsletter_dkim_revoked" {
   domain = mailhost_domain.main.name
   name   = "s2025._domainkey.news"

@@ -28,7 +28,7 @@ resource "mailhost_dns_record" "newsletter_dmarc" {
   })
 }
 
-# The options may be left out.
+# The options are optional.
 output "strict" {
   value = provider::mailhost::dmarc_record("reject")
 }

@@ -1,4 +1,4 @@
-# To be served at https://mta-sts.example.com/.well-known/mta-sts.txt.
+# Serve it at https://mta-sts.example.com/.well-known/mta-sts.txt.
 output "mta_sts_policy" {
   value = provider::mailhost::mta_sts_policy("enforce", [
     "mail.example.com",

@@ -19,7 +19,7 @@ locals {
   policy = provider::mailhost::mta_sts_policy("testing", ["*.mailhost.example"], 1209600)
 }
 
-# Its id follows the policy, so that senders see every change.
+# The id changes with the policy, so that senders notice every change.
 resource "mailhost_dns_record" "mta_sts" {
   domain = mailhost_domain.main.name
   name   = "_mta-sts"

@@ -4,7 +4,7 @@ variable "domains" {
   default     = ["Example.com", "example.com.", "Bücher.example"]
 }
 
-# One key for every domain: example.com and xn--bcher-kva.example.
+# Three spellings of two domains: example.com and xn--bcher-kva.example.
 output "domains" {
   value = toset([for name in var.domains : provider::mailhost::normalize_domain(name)])
 }

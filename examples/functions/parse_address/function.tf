@@ -1,4 +1,4 @@
-# Addresses as people write them, by domain.
+# Groups addresses, as people write them, by domain.
 locals {
   addresses = ["Jane.Doe@Example.com", "john@EXAMPLE.com", "zoe@Bücher.example"]
   parsed    = [for address in local.addresses : provider::mailhost::parse_address(address)]

@@ -15,8 +15,8 @@ resource "mailhost_domain" "main" {
   }
 }
 
-# The domain comes with a policy of its own. Newsletters leave from a subdomain,
-# through another service and from two networks of the company.
+# The domain comes with its own policy. Newsletters are sent from a subdomain, by
+# another service and from two networks of the company.
 resource "mailhost_dns_record" "newsletter_spf" {
   domain = mailhost_domain.main.name
   name   = "news"
@@ -28,7 +28,7 @@ resource "mailhost_dns_record" "newsletter_spf" {
   ], "-all")
 }
 
-# A name that sends no mail says so.
+# Declares that a name sends no mail.
 resource "mailhost_dns_record" "www_spf" {
   domain = mailhost_domain.main.name
   name   = "www"

@@ -1,9 +1,9 @@
 locals {
-  # A text of 300 characters.
+  # 300 characters.
   verification = "site-verification=${join("", [for i in range(282) : i % 10])}"
 }
 
-# The first has 255 characters, the second 45.
+# The first string has 255 characters, the second 45.
 output "strings" {
   value = provider::mailhost::txt_chunks(local.verification)
 }

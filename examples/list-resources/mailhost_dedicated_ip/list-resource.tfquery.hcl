@@ -1,10 +1,11 @@
-# Every dedicated IP of the account: terraform query lists them, and with
-# -generate-config-out=addresses.tf it writes their configuration and import blocks.
+# Lists every dedicated IP of the account. Run
+#   terraform query -generate-config-out=addresses.tf
+# to write their configuration and import blocks.
 list "mailhost_dedicated_ip" "all" {
   provider = mailhost
 }
 
-# Those that every filter lets through, with all their attributes.
+# Filters combine with AND. include_resource adds all attributes to the result.
 list "mailhost_dedicated_ip" "german" {
   provider         = mailhost
   include_resource = true

@@ -1,12 +1,12 @@
-# Every DNS record of the account that can be managed: terraform query lists them,
-# and with -generate-config-out=dns.tf it writes their configuration and import
-# blocks.
+# Lists every DNS record of the account except the system-managed ones. Run
+#   terraform query -generate-config-out=dns.tf
+# to write their configuration and import blocks.
 list "mailhost_dns_record" "all" {
   provider = mailhost
   limit    = 10000
 }
 
-# Those that every filter lets through, with all their attributes.
+# Filters combine with AND. include_resource adds all attributes to the result.
 list "mailhost_dns_record" "texts" {
   provider         = mailhost
   include_resource = true

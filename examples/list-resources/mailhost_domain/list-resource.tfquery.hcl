@@ -1,10 +1,11 @@
-# Every domain of the account: terraform query lists them, and with
-# -generate-config-out=domains.tf it writes their configuration and import blocks.
+# Lists every domain of the account. Run
+#   terraform query -generate-config-out=domains.tf
+# to write their configuration and import blocks.
 list "mailhost_domain" "all" {
   provider = mailhost
 }
 
-# Those that every filter lets through, with all their attributes.
+# Filters combine with AND. include_resource adds all attributes to the result.
 list "mailhost_domain" "shops" {
   provider         = mailhost
   include_resource = true

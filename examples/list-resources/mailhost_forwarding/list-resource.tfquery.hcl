@@ -1,12 +1,13 @@
-# Every forwarding rule of the account: terraform query lists them, and with
-# -generate-config-out=forwarding.tf it writes their configuration and import blocks.
+# Lists every forwarding rule of the account. Run
+#   terraform query -generate-config-out=forwarding.tf
+# to write their configuration and import blocks.
 list "mailhost_forwarding" "all" {
   provider = mailhost
   limit    = 1000
 }
 
-# Those of a domain that wait for their recipient, with all that the API says of
-# them.
+# Rules of a domain that wait for confirmation. include_resource adds all attributes
+# to the result.
 list "mailhost_forwarding" "pending" {
   provider         = mailhost
   include_resource = true

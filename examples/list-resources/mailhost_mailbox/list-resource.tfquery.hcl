@@ -1,12 +1,12 @@
-# Every mailbox of the account: terraform query lists them, and with
-# -generate-config-out=mailboxes.tf it writes their configuration and import
-# blocks.
+# Lists every mailbox of the account. Run
+#   terraform query -generate-config-out=mailboxes.tf
+# to write their configuration and import blocks.
 list "mailhost_mailbox" "all" {
   provider = mailhost
   limit    = 1000
 }
 
-# The active ones of a domain, with all that the API says of them.
+# The active mailboxes of a domain. include_resource adds all attributes to the result.
 list "mailhost_mailbox" "active" {
   provider         = mailhost
   include_resource = true

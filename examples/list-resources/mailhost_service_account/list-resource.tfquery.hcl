@@ -1,6 +1,7 @@
-# Every service account that is not revoked: terraform query lists them, and with
-# -generate-config-out=service_accounts.tf it writes their configuration and import
-# blocks. Their tokens stay unknown.
+# Lists every service account that is not revoked. Run
+#   terraform query -generate-config-out=service_accounts.tf
+# to write their configuration and import blocks.
+# Their tokens stay unknown.
 list "mailhost_service_account" "all" {
   provider = mailhost
 }

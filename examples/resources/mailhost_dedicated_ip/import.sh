@@ -1,2 +1,2 @@
-# By IP address, by name, or by UUID.
+# By IP address, name or UUID.
 terraform import mailhost_dedicated_ip.outbound 198.51.100.1

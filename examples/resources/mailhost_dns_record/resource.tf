@@ -15,8 +15,8 @@ resource "mailhost_domain" "main" {
   }
 }
 
-# The domain comes with the records that its own mail needs. Newsletters leave
-# from a subdomain, through another service.
+# The domain comes with the records that its own mail needs. Another service sends
+# newsletters from a subdomain.
 resource "mailhost_dns_record" "newsletter_spf" {
   domain = mailhost_domain.main.name
   name   = "news"
@@ -32,7 +32,7 @@ resource "mailhost_dns_record" "newsletter_mx" {
   priority = 10
 }
 
-# Mail programs find the server for sending by it: weight, port and target.
+# Mail programs find the submission server with it: weight, port and target.
 resource "mailhost_dns_record" "submission" {
   domain   = mailhost_domain.main.name
   name     = "_submissions._tcp"

@@ -1,2 +1,2 @@
-# By name, or by UUID.
+# By name or UUID.
 terraform import mailhost_domain.main example.com

@@ -1,14 +1,14 @@
-# Buys the domain. The plan says so, and at what price.
+# Buys the domain. The plan shows the price.
 resource "mailhost_domain" "main" {
   name         = "example.com"
   auto_renew   = true
   redirect_url = "https://www.example.net/"
 
-  # A domain that the account owns already is an error in the plan; the default,
-  # "adopt", takes it over and buys nothing.
+  # Fails the plan if the account owns the domain already. The default, "adopt",
+  # manages the existing domain and buys nothing.
   on_existing = "error"
 
-  # Who registers the domain; needed only to buy it.
+  # The registrant; needed only to buy the domain.
   contact_info = {
     first_name   = "Zoë"
     last_name    = "Müller"

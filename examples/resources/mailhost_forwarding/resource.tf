@@ -22,14 +22,14 @@ resource "mailhost_mailbox" "office" {
   last_name  = "Office"
 }
 
-# To a mailbox of the account: mail is forwarded at once.
+# A mailbox of the account receives mail at once.
 resource "mailhost_forwarding" "office" {
   domain       = mailhost_domain.main.name
   target_email = mailhost_mailbox.office.primary_email
 }
 
-# To anybody else: mail is forwarded once the recipient has opened the link in a
-# message and confirmed; verification_state tells how far that is.
+# Any other recipient first has to open the link in a message and confirm.
+# verification_state shows the progress.
 resource "mailhost_forwarding" "archive" {
   domain       = mailhost_domain.main.name
   target_email = "archive@compliance.example"

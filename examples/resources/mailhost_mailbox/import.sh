@@ -1,2 +1,2 @@
-# By address, or by UUID.
+# By address or UUID.
 terraform import mailhost_mailbox.jane jane.doe@example.com

@@ -16,7 +16,7 @@ resource "mailhost_domain" "main" {
 }
 
 locals {
-  # In practice a file beside the configuration: csvdecode(file("mailboxes.csv")).
+  # Usually a file beside the configuration: csvdecode(file("mailboxes.csv")).
   people = csvdecode(<<-CSV
     local_part,first_name,last_name
     jane.doe,Jane,Doe
@@ -26,8 +26,8 @@ locals {
   )
 }
 
-# One mailbox for each line, by its address. What the keys are made of must not
-# change: another key is another mailbox.
+# One mailbox for each line, with its address as the key. A changed key deletes the
+# mailbox with its mail and creates an empty one.
 resource "mailhost_mailbox" "staff" {
   for_each = { for p in local.people : "${p.local_part}@${mailhost_domain.main.name}" => p }
 

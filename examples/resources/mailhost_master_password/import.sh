@@ -1,3 +1,3 @@
-# By <domain>/<name>, by <workspace UUID>/<name>, by the name alone for one of the
-# whole account, or by UUID.
+# By <domain>/<name>, <workspace UUID>/<name>, the name alone for one of the whole
+# account, or UUID.
 terraform import mailhost_master_password.migration 'example.com/IMAP migration'

@@ -15,7 +15,7 @@ resource "mailhost_domain" "main" {
   }
 }
 
-# The API makes the secret, and tells it once. It is kept in the state.
+# The API generates the secret and returns it once. It is stored in the state.
 resource "mailhost_master_password" "migration" {
   name     = "IMAP migration"
   domain   = mailhost_domain.main.name

@@ -4,8 +4,8 @@ variable "backup_password" {
   ephemeral   = true
 }
 
-# Terraform or OpenTofu 1.11 and later: the secret is kept neither in the state
-# nor in a plan. Raise the version whenever the secret is another one.
+# Requires Terraform or OpenTofu 1.11. Neither the state nor a plan stores the secret.
+# Raise the version whenever the secret changes.
 resource "mailhost_master_password" "backup" {
   name             = "Backup"
   value_wo         = var.backup_password

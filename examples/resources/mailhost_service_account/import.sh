@@ -1,2 +1,2 @@
-# By name, or by UUID. Its token is not known afterwards.
+# By name or UUID. The token stays unknown.
 terraform import mailhost_service_account.ci ci-deploy

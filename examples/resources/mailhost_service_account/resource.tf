@@ -1,6 +1,5 @@
-# The first apply in the week before the token expires replaces the service
-# account, and with it the token. The new one is there before the old one is
-# revoked.
+# The first apply in the week before the token expires replaces the service account
+# with its token. The new token exists before the old one is revoked.
 resource "mailhost_service_account" "ci" {
   name          = "ci-deploy"
   valid_for     = "2160h" # 90 days

@@ -1,4 +1,4 @@
-# Replaced whenever the quarter changes, and at no other time.
+# Replaced only when the quarter changes.
 resource "mailhost_service_account" "reporting" {
   name = "reporting"
 

@@ -1,7 +1,6 @@
-# A fixture says what is there before the module comes: here a domain without
-# mailboxes, and another one with the archive. It makes the account only where the
-# data directory has none of its id, so this needs a new MAILHOST_DATA_DIR each time:
-# the run destroys the domain that it adopts.
+# The fixture creates the account with a domain without mailboxes, and with another
+# domain that has the archive. It is not applied to an existing account, and the run
+# destroys the domain that it adopts, so each run needs a new MAILHOST_DATA_DIR.
 provider "mailhost" {
   account_id = "0b9f4d5e-6d0c-4b7e-9a53-3f1c2d8e7a10"
   embedded   = { fixture = "tests/fixture.json" }

@@ -1,8 +1,8 @@
-# The account is part of the provider, and lies in a folder of its own:
+# Runs on an embedded account in a new folder:
 #   MAILHOST_DATA_DIR=$(mktemp -d) terraform test
 #
-# `embedded` rules over MAILHOST_BASE_URL and MAILHOST_TOKEN: whatever else the
-# environment says, no real account is touched and nothing is bought.
+# `embedded` takes precedence over MAILHOST_BASE_URL and MAILHOST_TOKEN, so the test
+# never reaches a real account and never buys anything.
 provider "mailhost" {
   account_id = "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e"
   embedded   = {}
@@ -33,7 +33,7 @@ run "plan" {
 
   assert {
     condition     = length(mailhost_mailbox.this) == 2 && length(mailhost_forwarding.archive) == 0
-    error_message = "A team of two without an archive is two mailboxes and no rule."
+    error_message = "A team of two without an archive must have two mailboxes and no rule."
   }
 }
 
@@ -67,7 +67,7 @@ run "change" {
     archive = "jane.doe@example.com"
   }
 
-  # What was computed by the server, and not only what was asked for.
+  # Checks values that the server computes.
   assert {
     condition     = mailhost_forwarding.archive[0].verification_state == "internal" && output.archived
     error_message = "A mailbox of the account needs no confirmation; the rule is ${mailhost_forwarding.archive[0].verification_state}."

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Runs a command against a mailhostd of its own, which is gone afterwards:
+# Runs a command against a temporary mailhostd:
 #   tests/with-mailhostd.sh terraform test -test-directory=tests/standalone
 #
-# The command gets MAILHOST_BASE_URL, MAILHOST_ACCOUNT_ID and MAILHOST_TOKEN, and
-# the control plane's address in MAILHOST_CONTROL_URL. MAILHOSTD names the server
-# if it is not on PATH.
+# The command receives MAILHOST_BASE_URL, MAILHOST_ACCOUNT_ID and MAILHOST_TOKEN, and
+# the control plane's URL as MAILHOST_CONTROL_URL. MAILHOSTD names the server if it is
+# not on PATH.
 set -eu
 
 mailhostd=${MAILHOSTD:-mailhostd}
@@ -22,7 +22,7 @@ trap 'exit 130' INT TERM
 "$mailhostd" init --database "$dir/mailhost.db" >"$dir/account"
 field() { sed -n 's/.*"'"$1"'": *"\([^"]*\)".*/\1/p' "$dir/account"; }
 
-# Port 0 is a free one; the log says which.
+# Port 0 chooses a free port; the log contains it.
 : >"$dir/log"
 "$mailhostd" serve --database "$dir/mailhost.db" --listen 127.0.0.1:0 --control-listen 127.0.0.1:0 2>"$dir/log" &
 server=$!

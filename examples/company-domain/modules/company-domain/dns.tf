@@ -1,13 +1,11 @@
-# Every domain comes with the records that its own mail needs: MX, SPF, DKIM and
-# DMARC. They are the service's, and are not declared here; these come on top. A
-# DMARC policy of the domain's own replaces the one that it came with.
+# Every domain comes with MX, SPF, DKIM and DMARC records, which are not declared
+# here. These records are added to them; a DMARC record replaces the built-in one.
 locals {
   own_dmarc = var.dmarc_policy == null ? {} : {
     "dmarc" = { name = "_dmarc", type = "TXT", value = provider::mailhost::dmarc_record(var.dmarc_policy, { rua = var.dmarc_reports_to }) }
   }
 
-  # The policy itself is served by mta_sts.policy_host. Its id in the DNS is
-  # another one whenever the policy is.
+  # mta_sts.policy_host serves the policy. Its id in the DNS changes with the policy.
   mta_sts_policy = var.mta_sts == null ? null : provider::mailhost::mta_sts_policy(var.mta_sts.mode, var.mta_sts.mx, var.mta_sts.max_age)
 
   mta_sts = var.mta_sts == null ? {} : {
@@ -21,7 +19,7 @@ locals {
 
   verifications = { for service, text in var.verifications : "verification ${service}" => { name = "@", type = "TXT", value = text } }
 
-  # What mail programs look up (RFC 6186, RFC 8314). SRV: weight, port, target.
+  # Mail programs look these up (RFC 6186, RFC 8314). SRV: weight, port, target.
   mail_programs = {
     "imaps"            = { name = "_imaps._tcp", type = "SRV", priority = 0, value = "1 993 ${var.mail_hosts.imap}" }
     "submissions"      = { name = "_submissions._tcp", type = "SRV", priority = 0, value = "1 465 ${var.mail_hosts.submission}" }
@@ -29,8 +27,8 @@ locals {
     "autodiscover"     = { name = "autodiscover", type = "CNAME", value = var.mail_hosts.autodiscover }
   }
 
-  # Newsletters and the like leave from a subdomain, so that their reputation is
-  # not that of the staff's mail.
+  # Newsletters and similar mail are sent from a subdomain, so that their reputation
+  # does not affect the staff's mail.
   spf = {
     for subdomain, sender in var.senders : "${subdomain} spf" => {
       name = subdomain, type = "TXT", value = provider::mailhost::spf_record(sender.spf, "-all")
@@ -48,8 +46,8 @@ locals {
   }
 }
 
-# One flat map, by what each record is for: a plan names it, and a record whose
-# value changes stays the same record.
+# One map, with each record's purpose as the key: plans show it, and a changed value
+# updates the record.
 resource "mailhost_dns_record" "this" {
   for_each = merge(local.own_dmarc, local.mta_sts, local.tls_reports, local.verifications, local.mail_programs, local.spf, local.dkim, local.dmarc)
 

@@ -1,8 +1,8 @@
 locals {
-  # As the DNS has it, whatever was written: example.com for Example.COM.
+  # example.com for Example.COM
   domain = provider::mailhost::normalize_domain(var.name)
 
-  # One mailbox for each line, by address: its place in the list is of no matter.
+  # One mailbox for each line, with its address as the key: the order does not matter.
   mailboxes = { for m in var.mailboxes : "${lower(m.local_part)}@${local.domain}" => m }
 }
 
@@ -28,7 +28,7 @@ resource "mailhost_forwarding" "this" {
   domain       = mailhost_domain.this.name
   target_email = each.value
 
-  # A mailbox of the account needs no confirmation, once it is there.
+  # A mailbox of the account needs no confirmation, but it has to exist first.
   depends_on = [mailhost_mailbox.this]
 
   lifecycle {
@@ -42,7 +42,7 @@ resource "mailhost_forwarding" "this" {
   }
 }
 
-# The secret is not known here, only its version: count can't depend on it.
+# count depends on the version, because it can't depend on an ephemeral value.
 resource "mailhost_master_password" "this" {
   count = var.master_password_version == null ? 0 : 1
 

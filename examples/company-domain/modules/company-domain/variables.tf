@@ -5,7 +5,7 @@ variable "name" {
 }
 
 variable "contact_info" {
-  description = "Who registers the domain; null for a domain that the account owns already, which is adopted."
+  description = "Registrant of the domain; null to adopt a domain that the account owns already."
   type = object({
     first_name   = string
     last_name    = string
@@ -22,20 +22,20 @@ variable "contact_info" {
 }
 
 variable "auto_renew" {
-  description = "Whether the registration is renewed by itself."
+  description = "Whether the registration renews automatically."
   type        = bool
   default     = true
   nullable    = false
 }
 
 variable "redirect_url" {
-  description = "Where visitors of the domain's website are sent; null for nowhere."
+  description = "URL to redirect visitors of the domain's website to; null for no redirect."
   type        = string
   default     = null
 }
 
 variable "mailboxes" {
-  description = "The mailboxes, for instance csvdecode(file(\"mailboxes.csv\")). Further columns are ignored."
+  description = "The mailboxes, for instance csvdecode(file(\"mailboxes.csv\")). Additional columns are ignored."
   type = list(object({
     local_part = string
     first_name = string
@@ -46,21 +46,21 @@ variable "mailboxes" {
 
   validation {
     condition = length(var.mailboxes) == length(distinct([for m in var.mailboxes : lower(m.local_part)]))
-    error_message = "Each local_part may be there once, in upper or lower case. More than once: ${join(", ", [
+    error_message = "Each local_part may occur once, whether in upper or lower case. Repeated: ${join(", ", [
       for local_part, rows in { for m in var.mailboxes : lower(m.local_part) => m... } : "${local_part} (${length(rows)} times)" if length(rows) > 1
     ])}."
   }
 }
 
 variable "forwarding" {
-  description = "Addresses that receive a copy of the domain's mail. The keys are yours, and name the rules in plans: another key is another rule."
+  description = "Addresses that receive a copy of the domain's mail. Choose the keys: they identify the rules in plans, and a changed key replaces the rule."
   type        = map(string)
   default     = {}
   nullable    = false
 }
 
 variable "mta_sts" {
-  description = "Makes other servers use TLS (RFC 8461): testing only reports, enforce refuses, null is no policy at all. policy_host is the web server that serves the policy, mx the mail hosts of the domain, max_age how long senders keep the policy, in seconds."
+  description = "Makes other servers use TLS (RFC 8461). Mode testing only reports failures, enforce refuses delivery; null means no policy. policy_host is the web server that serves the policy, mx lists the domain's mail hosts, max_age is how long senders cache the policy, in seconds."
   type = object({
     mode        = string
     policy_host = string
@@ -71,13 +71,13 @@ variable "mta_sts" {
 }
 
 variable "dmarc_policy" {
-  description = "What receivers do with mail that claims to be from the domain and fails SPF and DKIM (RFC 7489): none, quarantine or reject. Null keeps the policy that the domain comes with, which is none."
+  description = "What receivers do with mail that claims to be from the domain and fails SPF and DKIM (RFC 7489): none, quarantine or reject. Null keeps the built-in policy, none."
   type        = string
   default     = null
 }
 
 variable "dmarc_reports_to" {
-  description = "Addresses that receive reports on mail that claims to be from the domain, if it has a dmarc_policy, or from one of the senders (RFC 7489)."
+  description = "Addresses that receive DMARC reports (RFC 7489) for the domain, if dmarc_policy is set, and for its senders."
   type        = list(string)
   default     = []
   nullable    = false
@@ -91,14 +91,14 @@ variable "tls_reports_to" {
 }
 
 variable "verifications" {
-  description = "TXT records that prove the domain's ownership to other services, by service."
+  description = "TXT records that prove ownership of the domain to other services, by service."
   type        = map(string)
   default     = {}
   nullable    = false
 }
 
 variable "senders" {
-  description = "Services that send mail from a subdomain of their own, by subdomain: the SPF terms and the DKIM key that the service names. All that fails both is refused."
+  description = "Services that send mail from a subdomain, by subdomain, with the SPF terms and the DKIM key that the service requires. Receivers refuse mail that fails both."
   type = map(object({
     spf           = list(string)
     dkim_selector = string
@@ -109,7 +109,7 @@ variable "senders" {
 }
 
 variable "mail_hosts" {
-  description = "Where mail programs find the servers."
+  description = "Servers that mail programs connect to."
   type = object({
     imap         = optional(string, "imap.mailhost.example")
     submission   = optional(string, "smtp.mailhost.example")
@@ -120,14 +120,14 @@ variable "mail_hosts" {
 }
 
 variable "master_password" {
-  description = "Opens every mailbox of the domain; kept neither in the state nor in a plan. It is needed only with a new master_password_version."
+  description = "Opens every mailbox of the domain. Neither the state nor a plan stores it. Needed only with a new master_password_version."
   type        = string
   default     = null
   ephemeral   = true
 }
 
 variable "master_password_version" {
-  description = "Raise it whenever master_password is another one, which Terraform can't see; null for no master password."
+  description = "Raise it whenever master_password changes, because Terraform can't see that; null for no master password."
   type        = number
   default     = null
 }

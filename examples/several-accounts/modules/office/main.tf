@@ -5,7 +5,7 @@ variable "domain" {
 }
 
 variable "contact_info" {
-  description = "Who registers the domain."
+  description = "Registrant of the domain."
   type = object({
     first_name   = string
     last_name    = string
@@ -57,6 +57,6 @@ output "domain" {
 }
 
 output "mailboxes" {
-  description = "UUID of each mailbox, by address."
+  description = "UUID of each mailbox by address."
   value       = { for mailbox in mailhost_mailbox.this : mailbox.primary_email => mailbox.id }
 }

@@ -2,7 +2,7 @@ terraform {
   required_version = ">= 1.7"
 
   required_providers {
-    # Without configuration_aliases: the module knows one account, its caller says which.
+    # No configuration_aliases: the module uses one account, and its caller chooses it.
     mailhost = {
       source  = "mailhost/mailhost"
       version = ">= 0.1"

@@ -1,4 +1,4 @@
-# The module as somebody uses it, for faults.sh.
+# A configuration that uses the module, for faults.sh.
 terraform {
   backend "local" {}
 }

@@ -1,7 +1,7 @@
-# Against a server: with-mailhostd.sh starts one and sets MAILHOST_BASE_URL,
-# MAILHOST_ACCOUNT_ID and MAILHOST_TOKEN for the empty provider block. So that
-# nobody buys a domain by a `terraform test` with the variables of a real account,
-# this lies in a folder of its own, which has to be named.
+# Runs against a server: with-mailhostd.sh starts one and sets MAILHOST_BASE_URL,
+# MAILHOST_ACCOUNT_ID and MAILHOST_TOKEN for the empty provider block. A plain
+# `terraform test` with the variables of a real account would buy a domain, so this file
+# is in its own folder, which has to be named.
 provider "mailhost" {}
 
 variables {
