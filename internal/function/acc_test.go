@@ -16,10 +16,10 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
-// since skips the test on a CLI that has no functions.
+// since skips the test on a CLI without provider functions.
 var since = []tfversion.TerraformVersionCheck{tfversion.SkipBelow(tfversion.Version1_8_0)}
 
-// dynamic has a value that is not known before the apply, and makes others of it.
+// dynamic calls functions with a value that is unknown until the apply.
 const dynamic = `
 resource "terraform_data" "host" {
   input = "spf.example.net"
@@ -39,7 +39,7 @@ output "chunks" {
 }
 `
 
-// records are names of TXT records and the expressions for their values.
+// records maps a label to the name of a TXT record and the expression for its value.
 var records = map[string][2]string{
 	"spf":         {"news", `provider::mailhost::spf_record(["include:_${terraform_data.host.output}", "a/24//64"], "-all")`},
 	"dmarc":       {"_dmarc.news", `provider::mailhost::dmarc_record("reject", { rua = ["dmarc@${terraform_data.host.output}", "a!b@example.com"], pct = 50 })`},
@@ -50,7 +50,7 @@ var records = map[string][2]string{
 	"tls_rpt":     {"_smtp._tls", `provider::mailhost::tls_rpt_record(["tls@example.com", "https://example.com/a,b"])`},
 }
 
-// configOf is a configuration of all records.
+// configOf returns a configuration with all records.
 func configOf(s *acctest.Server) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%slocals {\n  rsa = %q\n}\n%s", s.ProviderConfig(), rsa2048, dynamic)
@@ -60,12 +60,12 @@ func configOf(s *acctest.Server) string {
 	return b.String()
 }
 
-// rsa2048 is a key whose record is longer than a string of TXT.
+// rsa2048 is a key whose record is longer than one TXT string.
 const rsa2048 = "MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAmpFC2wz07toQ8jHwnU8MJUNoS7Oi7d1tXUAcJX1CudMMRGmiAikhqXqSg4G2r7dT2MbLfzcqQM8orKW5TXZ2KMWOMTWfiy+7U15GgqjgbceHRogfltzbEH/cRwNXW5Nvk7bnDHrx7yNpn/pJSn3A" +
 	"+vyketLJ7V/Ft7d+pay2jhYkamFoADotnuXhS0Q/Jhnf+q8/nGXb5VbGaV0luT0LKQ6DN7TK4aXvdxK+1cw8clIibGPj4PchFFjmnEGknFNC/4i1Lg2VmbhT8u3qzmfKo+m4VqPc8hJlhY0rAL6Pl1R3Znx2sYonW9yMW+1cPtaq/yhg0r63QIlg8ibHqbTblQIDAQAB"
 
-// What a function returns is the value of a record as it is, and the second plan
-// is empty, also where the API can't be asked.
+// TestAccRecords checks that a record accepts each result as its value, and that the
+// second plan is empty, even if the API can't read records.
 func TestAccRecords(t *testing.T) {
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
 		s.Domain(t, "example.com")
@@ -95,7 +95,7 @@ func TestAccRecords(t *testing.T) {
 	})
 }
 
-// The CLI shows the argument, and all that is wrong.
+// TestAccErrors checks that the CLI shows the argument with all of its mistakes.
 func TestAccErrors(t *testing.T) {
 	s := acctest.NewServer(t, acctest.Options{})
 	words := func(pattern string) *regexp.Regexp {
@@ -104,11 +104,11 @@ func TestAccErrors(t *testing.T) {
 	steps := []resource.TestStep{}
 	for call, want := range map[string]string{
 		`spf_record(["include:a.example", "ptr"], "-all")`:      `Invalid value for "terms" parameter: terms\[1\]: ptr must not be used`,
-		`spf_record(["mx"], "")`:                                `Invalid value for "default" parameter: default: a policy must say`,
+		`spf_record(["mx"], "")`:                                `Invalid value for "default" parameter: default: a policy must have a result`,
 		`spf_record(null, "-all")`:                              `argument must not be null`,
 		`spf_record(["mx", null], "-all")`:                      `terms\[1\]: must not be null`,
-		`spf_record(["-all"], "all")`:                           `terms\[0\]: -all is the default.* default: all without a qualifier`,
-		`dmarc_record("reject", { rua = "x", foo = "bar" })`:    `Invalid value for "options" parameter: options: there is no option foo;.* rua\[0\]: "x": address must contain an @`,
+		`spf_record(["-all"], "all")`:                           `terms\[0\]: -all belongs in default.* default: all without a qualifier`,
+		`dmarc_record("reject", { rua = "x", foo = "bar" })`:    `Invalid value for "options" parameter: options: unknown option foo;.* rua\[0\]: "x": address must contain an @`,
 		`dmarc_record("reject", null)`:                          `argument must not be null`,
 		`dmarc_record()`:                                        `(Not enough function arguments|[Mm]issing value for "policy")`,
 		`dkim_record("-----BEGIN RSA PRIVATE KEY-----\nMIIE")`:  `Invalid value for "public_key" parameter: public_key: this is a PRIVATE key`,

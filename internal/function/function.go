@@ -1,3 +1,10 @@
+// Package function provides the provider's functions, which build and check mail
+// DNS records, addresses and domain names. They need no account and no network. The
+// rules are in maildns and in the syntax packages of apiserver; this package only
+// maps arguments to them, and their problems back to arguments.
+//
+// It may import the plugin framework, maildns, and of apiserver dnsdata, domainname and
+// emailaddr.
 package function
 
 import (
@@ -13,77 +20,105 @@ import (
 
 // All returns every function of the provider.
 func All() []func() function.Function {
-	return []func() function.Function{
-		newDKIMRecord,
-		newDMARCRecord,
-		newDomainToUnicode,
-		newMTASTSID,
-		newMTASTSPolicy,
-		newMTASTSRecord,
-		newNormalizeDomain,
-		newParseAddress,
-		newSPFRecord,
-		newTLSRPTRecord,
-		newTXTChunks,
-		newTXTValue,
-	}
-}
-
-// finish answers a call with a result, or with all of its problems: those found
-// while its arguments were read, and those that err has. arguments are the fields
-// of the problems that are arguments, in their order; every other field is part
-// of the argument after them.
-func finish(ctx context.Context, resp *function.RunResponse, arguments []string, problems maildns.Problems, result any, err error) {
-	var more maildns.Problems
-	switch {
-	case errors.As(err, &more):
-		problems = join(problems, more)
-	case err != nil:
-		resp.Error = function.NewArgumentFuncError(0, err.Error())
-		return
-	}
-	if len(problems) > 0 {
-		resp.Error = failure(arguments, problems)
-		return
-	}
-	resp.Error = resp.Result.Set(ctx, result)
-}
-
-// join adds the problems that a record has to those of its arguments. An element
-// that could not be read is told of once.
-func join(problems, more maildns.Problems) maildns.Problems {
-	all := slices.Clone(problems)
-	for _, m := range more {
-		if !slices.ContainsFunc(problems, func(p maildns.Problem) bool { return m.Element >= 0 && p.Field == m.Field && p.Element == m.Element }) {
-			all = append(all, m)
-		}
+	var all []func() function.Function
+	for _, f := range []providerFunction{
+		dkimRecord, dmarcRecord, domainToUnicode, mtastsID, mtastsPolicy, mtastsRecord,
+		normalizeDomain, parseAddress, spfRecord, tlsrptRecord, txtChunks, txtValue,
+	} {
+		all = append(all, func() function.Function { return f })
 	}
 	return all
 }
 
-// failure names the argument that has all problems. Where several have some, the
-// error is the call's, as it can name but one.
-func failure(arguments []string, problems maildns.Problems) *function.FuncError {
-	argument := func(p maildns.Problem) int {
-		if i := slices.Index(arguments, p.Field); i >= 0 {
-			return i
+// providerFunction implements [function.Function].
+type providerFunction struct {
+	name       string
+	definition function.Definition
+	// run reads the arguments with get and returns the result. Its error may be
+	// [maildns.Problems], whose fields are the names of parameters or of options.
+	run func(get getArguments) (any, error)
+}
+
+// getArguments reads all arguments into targets, as the framework does.
+type getArguments func(targets ...any) error
+
+// Metadata implements function.Function.
+func (f providerFunction) Metadata(_ context.Context, _ function.MetadataRequest, resp *function.MetadataResponse) {
+	resp.Name = f.name
+}
+
+// Definition implements function.Function.
+func (f providerFunction) Definition(_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse) {
+	resp.Definition = f.definition
+}
+
+// Run implements function.Function.
+func (f providerFunction) Run(ctx context.Context, req function.RunRequest, resp *function.RunResponse) {
+	result, err := f.run(func(targets ...any) error {
+		if err := req.Arguments.Get(ctx, targets...); err != nil {
+			return err
 		}
-		return len(arguments)
+		return nil
+	})
+	var unreadable *function.FuncError
+	var problems maildns.Problems
+	switch {
+	case errors.As(err, &unreadable):
+		resp.Error = unreadable
+	case errors.As(err, &problems):
+		resp.Error = f.argumentError(problems)
+	case err != nil:
+		resp.Error = function.NewArgumentFuncError(0, err.Error())
+	default:
+		resp.Error = resp.Result.Set(ctx, result)
 	}
-	first := argument(problems[0])
+}
+
+// argumentError names the argument that has all problems. If several arguments
+// have some, it names none, because an error can name only one.
+func (f providerFunction) argumentError(problems maildns.Problems) *function.FuncError {
+	first := f.argument(problems[0].Field)
 	for _, p := range problems {
-		if argument(p) != first {
+		if f.argument(p.Field) != first {
 			return function.NewFuncError(problems.Error())
 		}
 	}
 	return function.NewArgumentFuncError(int64(first), problems.Error())
 }
 
+// argument returns the position of the parameter named field. Every other field is
+// an option, and the options come after the parameters.
+func (f providerFunction) argument(field string) int {
+	for i, p := range f.definition.Parameters {
+		if p.GetName() == field {
+			return i
+		}
+	}
+	return len(f.definition.Parameters)
+}
+
+// withArgumentProblems adds the problems of the arguments to the error of the
+// record that was built from them. It reports each element once.
+func withArgumentProblems(problems maildns.Problems, err error) error {
+	var more maildns.Problems
+	errors.As(err, &more)
+	all := slices.Clone(problems)
+	for _, m := range more {
+		if !slices.ContainsFunc(problems, func(p maildns.Problem) bool { return m.Element >= 0 && p.Field == m.Field && p.Element == m.Element }) {
+			all = append(all, m)
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return all
+}
+
 const nullElement = "must not be null; leave the element out, for instance by compact()"
 
-// texts returns the strings of a list argument, with an empty one in the place of
-// a null, so that the others keep theirs.
-func texts(field string, values []types.String) ([]string, maildns.Problems) {
+// stringElements returns the strings of a list argument. A null is a problem, and
+// an empty string in the result, so that later elements keep their positions.
+func stringElements(field string, values []types.String) ([]string, maildns.Problems) {
 	out := make([]string, 0, len(values))
 	var problems maildns.Problems
 	for i, v := range values {

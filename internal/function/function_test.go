@@ -23,7 +23,7 @@ type (
 	list   = []any
 )
 
-// text is an answer as a test compares it: a list has an element in each line.
+// text returns a result as a string, with each element of a list on its own line.
 func text(t *testing.T, v tftypes.Value) string {
 	t.Helper()
 	var s string
@@ -111,10 +111,10 @@ func TestParseAddress(t *testing.T) {
 	}
 }
 
-// An error names the argument, and what in it is wrong.
+// TestErrors checks that an error names the argument and its mistakes.
 func TestErrors(t *testing.T) {
 	t.Parallel()
-	const call = -1 // the error is in more than one argument
+	const call = -1 // an error that concerns more than one argument
 	p := acctest.Unconfigured(t)
 	tests := map[string]struct {
 		function  string
@@ -126,11 +126,11 @@ func TestErrors(t *testing.T) {
 		"SPF null term":          {"spf_record", list{list{"mx", nil}, "-all"}, 0, "terms[1]: must not be null"},
 		"SPF after a null":       {"spf_record", list{list{nil, "ptr"}, "-all"}, 0, "by compact()\nterms[1]: ptr must not be used"},
 		"SPF default":            {"spf_record", list{list{"mx"}, "+all"}, 1, "default: all without a qualifier"},
-		"SPF both":               {"spf_record", list{list{"all"}, ""}, call, "terms[0]: all is the default, which has an argument of its own: nothing after it would count (RFC 7208, section 5.1)\ndefault: "},
-		"DMARC policy":           {"dmarc_record", list{"rejected"}, 0, "p: must be none, quarantine or reject"},
+		"SPF both":               {"spf_record", list{list{"all"}, ""}, call, "terms[0]: all belongs in default: receivers ignore all terms after it (RFC 7208, section 5.1)\ndefault: "},
+		"DMARC policy":           {"dmarc_record", list{"rejected"}, 0, "policy: must be none, quarantine or reject"},
 		"DMARC both":             {"dmarc_record", list{"rejected", object{"sp": "x"}}, call, "\nsp: must be"},
-		"DMARC unknown tag":      {"dmarc_record", list{"none", object{"RUA": "a@example.com", "dkim": "s"}}, 1, "options: there is no option RUA; expected sp, np, rua, ruf, adkim, aspf, ri, fo, rf, pct\noptions: there is no option dkim;"},
-		"DMARC policy twice":     {"dmarc_record", list{"none", object{"p": "none"}}, 1, "options: there is no option p;"},
+		"DMARC unknown tag":      {"dmarc_record", list{"none", object{"RUA": "a@example.com", "dkim": "s"}}, 1, "options: unknown option RUA; expected sp, np, rua, ruf, adkim, aspf, ri, fo, rf, pct\noptions: unknown option dkim;"},
+		"DMARC policy twice":     {"dmarc_record", list{"none", object{"p": "none"}}, 1, "options: unknown option p;"},
 		"DMARC address":          {"dmarc_record", list{"none", object{"rua": list{"a@example.com", "b"}}}, 1, `rua[1]: "b": address must contain an @`},
 		"DMARC null address":     {"dmarc_record", list{"none", object{"rua": list{"a@example.com", nil}}}, 1, "rua[1]: must not be null"},
 		"DMARC after a null":     {"dmarc_record", list{"none", object{"rua": list{nil, "b"}}}, 1, "by compact()\nrua[1]: \"b\": address must contain an @"},
@@ -143,24 +143,24 @@ func TestErrors(t *testing.T) {
 		"DMARC list":             {"dmarc_record", list{"none", object{"rua": object{"a": "b"}}}, 1, "rua: must be a list of strings"},
 		"DMARC list of lists":    {"dmarc_record", list{"none", object{"rua": list{list{}}}}, 1, "rua: must be a list of strings"},
 		"DMARC options":          {"dmarc_record", list{"none", "rua"}, 1, "options: must be an object"},
-		"DMARC options twice":    {"dmarc_record", list{"none", object{}, object{}}, 1, "options: must be a single object; 2 arguments are given"},
-		"DKIM key":               {"dkim_record", list{"MIIB"}, 0, "public_key: this is no public key"},
-		"DKIM no key":            {"dkim_record", list{""}, 0, "public_key: must not be empty, which would revoke"},
+		"DMARC options twice":    {"dmarc_record", list{"none", object{}, object{}}, 1, "options: must be a single object, not 2 arguments"},
+		"DKIM key":               {"dkim_record", list{"MIIB"}, 0, "public_key: this is not a public key"},
+		"DKIM no key":            {"dkim_record", list{""}, 0, "public_key: must not be empty, because that would revoke"},
 		"DKIM private key":       {"dkim_record", list{"-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n"}, 0, "public_key: this is a PRIVATE key"},
 		"DKIM flag":              {"dkim_record", list{edKey, object{"t": "x"}}, 1, "t[0]: must be y or s"},
 		"DKIM revoked":           {"dkim_record", list{edKey, object{"revoked": true}}, 1, "revoked: a revoked key"},
 		"DKIM no bool":           {"dkim_record", list{edKey, object{"revoked": "yes"}}, 1, "revoked: must be true or false"},
-		"DKIM unknown tag":       {"dkim_record", list{edKey, object{"testing": true}}, 1, "options: there is no option testing; expected t, s, h, n, k, revoked"},
-		"MTA-STS id":             {"mta_sts_record", list{"2026-01-31"}, 0, "id: must have ASCII letters and digits only"},
+		"DKIM unknown tag":       {"dkim_record", list{edKey, object{"testing": true}}, 1, "options: unknown option testing; expected t, s, h, n, k, revoked"},
+		"MTA-STS id":             {"mta_sts_record", list{"2026-01-31"}, 0, "id: must contain only ASCII letters and digits"},
 		"MTA-STS mode":           {"mta_sts_policy", list{"report", list{"a.example.com"}, 1}, 0, "mode: must be enforce, testing or none"},
 		"MTA-STS host":           {"mta_sts_policy", list{"enforce", list{"a.*.com"}, 1}, 1, "mx[0]: "},
 		"MTA-STS null host":      {"mta_sts_policy", list{"none", list{nil}, 1}, 1, "mx[0]: must not be null"},
 		"MTA-STS age":            {"mta_sts_policy", list{"enforce", list{"a.example.com"}, 31557601}, 2, "max_age: must be a whole number from 0 to 31557600"},
 		"MTA-STS all":            {"mta_sts_policy", list{"x", list{}, -1}, call, "\nmax_age: "},
-		"MTA-STS no policy":      {"mta_sts_id", list{"mode: enforce"}, 0, "policy: there is no line version"},
+		"MTA-STS no policy":      {"mta_sts_id", list{"mode: enforce"}, 0, "policy: the line version is missing"},
 		"TLS-RPT":                {"tls_rpt_record", list{list{"x"}}, 0, `rua[0]: "x": address must contain an @`},
 		"TLS-RPT null":           {"tls_rpt_record", list{list{nil}}, 0, "rua[0]: must not be null"},
-		"TLS-RPT nobody":         {"tls_rpt_record", list{list{}}, 0, "rua: must have an address at least"},
+		"TLS-RPT nobody":         {"tls_rpt_record", list{list{}}, 0, "rua: must contain at least one address"},
 		"chunks":                 {"txt_chunks", list{""}, 0, "must not be empty"},
 		"value":                  {"txt_value", list{`"a`}, 0, "unbalanced quotes"},
 		"address":                {"parse_address", list{"Jane <jane@example.com>"}, 0, "display name"},
@@ -186,9 +186,9 @@ func TestErrors(t *testing.T) {
 				t.Errorf("the error is of argument %d, not %d", argument, tt.argument)
 			}
 			if strings.Contains(ferr.Text, "c2VjcmV0") || strings.Contains(ferr.Text, edKey) {
-				t.Errorf("tells the key: %s", ferr.Text)
+				t.Errorf("the error contains the key: %s", ferr.Text)
 			}
-			// Terraform writes the last full stop or none, and a sentence before it.
+			// Terraform appends its own punctuation.
 			if strings.HasSuffix(ferr.Text, ".") {
 				t.Errorf("ends in a full stop: %s", ferr.Text)
 			}
@@ -196,9 +196,9 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// A null or unknown argument never reaches a function: Terraform refuses the one
-// and leaves a call with the other until the argument is known.
-func TestNothingButKnownArguments(t *testing.T) {
+// TestArgumentsAreKnown checks that no parameter allows null or unknown values:
+// Terraform then refuses a null and delays a call with an unknown argument.
+func TestArgumentsAreKnown(t *testing.T) {
 	t.Parallel()
 	for name, f := range acctest.Unconfigured(t).Functions() {
 		for _, p := range append(slices.Clone(f.Parameters), f.VariadicParameter) {

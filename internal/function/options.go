@@ -3,7 +3,6 @@ package function
 import (
 	"fmt"
 	"maps"
-	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,49 +15,48 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/maildns"
 )
 
-// optionsName is the argument that holds what a caller may leave out. It comes
-// last and may be left out itself.
+// optionsName is the name of the last, optional parameter.
 const optionsName = "options"
 
-// optionsParameter is the parameter of that argument. An object type would want
-// every attribute in every call, hence the dynamic type; being variadic, it can
-// be left out.
+// optionsParameter returns the parameter for options. Its type is dynamic, because
+// an object type would require every attribute in every call; it is variadic, so
+// that callers can omit it.
 func optionsParameter(markdown string) function.Parameter {
 	return function.DynamicParameter{Name: optionsName, MarkdownDescription: markdown}
 }
 
-// options are the attributes of that argument. Each is taken once; what is left
-// at the end is unknown. An attribute that is null is as good as none, so that
-// one can be set on a condition.
+// options reads the attributes of the options object. Each method takes one
+// attribute by name, and end reports those that none has taken. A null attribute
+// counts as absent, so that a configuration can set it conditionally.
 type options struct {
-	given    map[string]attr.Value
-	known    []string
-	problems maildns.Problems
+	remaining map[string]attr.Value
+	known     []string
+	problems  maildns.Problems
 }
 
 func readOptions(arguments []types.Dynamic) *options {
-	o := &options{given: map[string]attr.Value{}}
+	o := &options{remaining: map[string]attr.Value{}}
 	switch len(arguments) {
 	case 0:
 	case 1:
 		switch v := arguments[0].UnderlyingValue().(type) {
 		case basetypes.ObjectValue:
-			o.given = maps.Clone(v.Attributes())
+			o.remaining = maps.Clone(v.Attributes())
 		case basetypes.MapValue:
-			o.given = maps.Clone(v.Elements())
+			o.remaining = maps.Clone(v.Elements())
 		default:
 			o.fail(optionsName, "must be an object, such as { ... }")
 		}
 	default:
-		o.fail(optionsName, "must be a single object; %d arguments are given", len(arguments))
+		o.fail(optionsName, "must be a single object, not %d arguments", len(arguments))
 	}
 	return o
 }
 
-// end returns the problems with the options, once all that are known are taken.
+// end returns the problems of all options, unknown ones included.
 func (o *options) end() maildns.Problems {
-	for _, name := range slices.Sorted(maps.Keys(o.given)) {
-		o.fail(optionsName, "there is no option %s; expected %s", name, strings.Join(o.known, ", "))
+	for _, name := range slices.Sorted(maps.Keys(o.remaining)) {
+		o.fail(optionsName, "unknown option %s; expected %s", name, strings.Join(o.known, ", "))
 	}
 	return o.problems
 }
@@ -71,11 +69,11 @@ func (o *options) failAt(name string, element int, format string, args ...any) {
 	o.problems = append(o.problems, maildns.Problem{Field: name, Element: element, Text: fmt.Sprintf(format, args...)})
 }
 
-// take returns an attribute, and nil where it is absent or null.
+// take returns an attribute, or nil if it is absent or null.
 func (o *options) take(name string) attr.Value {
 	o.known = append(o.known, name)
-	v, ok := o.given[name]
-	delete(o.given, name)
+	v, ok := o.remaining[name]
+	delete(o.remaining, name)
 	if d, dynamic := v.(basetypes.DynamicValue); dynamic {
 		v = d.UnderlyingValue()
 	}
@@ -85,7 +83,7 @@ func (o *options) take(name string) attr.Value {
 	return v
 }
 
-// text returns a string.
+// text returns a string option.
 func (o *options) text(name string) string {
 	v := o.take(name)
 	if v == nil {
@@ -101,7 +99,7 @@ func (o *options) text(name string) string {
 	return s
 }
 
-// texts returns the strings of a list, or the one that is given in its place.
+// texts returns the strings of a list option, which may also be a single string.
 func (o *options) texts(name string) []string {
 	v := o.take(name)
 	var elements []attr.Value
@@ -119,7 +117,7 @@ func (o *options) texts(name string) []string {
 		switch {
 		case e.IsNull():
 			o.failAt(name, i, "%s", nullElement)
-			out = append(out, "") // the others keep their places
+			out = append(out, "") // later elements keep their positions
 		case !ok:
 			o.fail(name, "must be a list of strings")
 			return nil
@@ -130,7 +128,8 @@ func (o *options) texts(name string) []string {
 	return out
 }
 
-// words returns the words of a list, or of a text that has colons between them.
+// words returns the words of a list option, or of a string that separates them by
+// colons.
 func (o *options) words(name string) []string {
 	list := o.texts(name)
 	if len(list) == 1 {
@@ -139,7 +138,7 @@ func (o *options) words(name string) []string {
 	return list
 }
 
-// number returns a whole number, also one that is given as a string.
+// number returns a whole number, which may also be a string, or nil.
 func (o *options) number(name string) *int64 {
 	v := o.take(name)
 	if v == nil {
@@ -154,7 +153,7 @@ func (o *options) number(name string) *int64 {
 	return nil
 }
 
-// flag returns a bool, also one that is given as a string.
+// flag returns a bool, which may also be a string.
 func (o *options) flag(name string) bool {
 	v := o.take(name)
 	if v == nil {
@@ -177,9 +176,7 @@ func textOf(v attr.Value) (string, bool) {
 	case basetypes.BoolValue:
 		return strconv.FormatBool(v.ValueBool()), true
 	case basetypes.NumberValue:
-		return numberText(v.ValueBigFloat()), true
+		return v.ValueBigFloat().Text('f', -1), true
 	}
 	return "", false
 }
-
-func numberText(f *big.Float) string { return f.Text('f', -1) }

@@ -1,49 +1,55 @@
 package maildns
 
 import (
+	"crypto/ed25519"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 )
 
-// DKIM is the public key of a signer (RFC 6376), for the name
-// <selector>._domainkey of the domain. What is empty is left out of the record.
+// DKIM is the public key of a signer (RFC 6376), to publish at
+// <selector>._domainkey. Empty fields are omitted from the record.
 type DKIM struct {
-	// PublicKey is the key: a PEM block, or the base64 text of what such a block
-	// holds or, for Ed25519, of the 32 octets of the key itself.
+	// PublicKey is a PEM block, its content in base64, or the 32 octets of an
+	// Ed25519 key in base64.
 	PublicKey string
-	// Revoked says that the key of this selector is withdrawn, in place of
-	// PublicKey.
+	// Revoked revokes the key of this selector. PublicKey must then be empty.
 	Revoked bool
-	// K is the type of the key, rsa or ed25519. It is known from the key, which
-	// must not be of another one; only a revoked key needs it.
+	// K is the type of the key, rsa or ed25519. Record detects it, and reports a
+	// problem if K differs. Only a revoked key needs it.
 	K string
 	// H are the hash algorithms that signatures may use: sha256.
 	H []string
-	// S are the kinds of service that the key is for: email, or * for all.
+	// S are the services that the key is for: email, or * for all.
 	S []string
-	// T are flags: y while the domain is testing DKIM, s where the identity of a
+	// T are flags: y while the domain is testing DKIM, s if the identity of a
 	// signature (i=) must not be in a subdomain of its domain (d=).
 	T []string
 	// N is a note for people.
 	N string
 }
 
-// Record returns the key as a record.
+// Record returns the record.
 func (d DKIM) Record() (string, error) {
 	var ps Problems
 	ps.optional("k", d.K, keyRSA, keyEd25519)
 	keyType, p := d.K, ""
 	switch {
 	case d.Revoked && d.PublicKey != "":
-		ps.add("revoked", whole, "a revoked key is published without the key; give an empty public_key (RFC 6376, section 3.6.1)")
+		ps.add("revoked", whole, "a revoked key is published without the key; set public_key to \"\" (RFC 6376, section 3.6.1)")
 	case d.PublicKey == "" && !d.Revoked:
-		ps.add("public_key", whole, "must not be empty, which would revoke the selector; say so by revoked = true where it is meant (RFC 6376, section 3.6.1)")
+		ps.add("public_key", whole, "must not be empty, because that would revoke the selector; to revoke it, set revoked = true (RFC 6376, section 3.6.1)")
 	case !d.Revoked:
 		var err error
 		keyType, p, err = parseDKIMKey(d.PublicKey)
 		ps.addErr("public_key", whole, err)
 		if err == nil && d.K != "" && d.K != keyType {
-			ps.add("k", whole, "says %s, but the key is one of %s; leave k out", shorten(d.K), keyType)
+			ps.add("k", whole, "is %s, but the key is of type %s; omit k", shorten(d.K), keyType)
 		}
 	}
 	for i, h := range d.H {
@@ -61,12 +67,12 @@ func (d DKIM) Record() (string, error) {
 	tags.add("s", ps.words("s", d.S, "*", "email"))
 	tags.add("t", ps.words("t", d.T, "y", "s"))
 	tags.add("n", quotePrintable(d.N))
-	tags = append(tags, "p="+p) // without a value it means revoked
+	tags = append(tags, "p="+p) // an empty p means revoked
 	return ps.finish("n", tags.String())
 }
 
-// quotePrintable writes a note as qp-section (RFC 6376, section 2.10), in one line
-// whatever its length, as the notes of a record are not broken.
+// quotePrintable encodes a note as qp-section (RFC 6376, section 2.10), without line
+// breaks, which a note in a record must not have.
 func quotePrintable(s string) string {
 	var b strings.Builder
 	for i := range len(s) {
@@ -79,4 +85,126 @@ func quotePrintable(s string) string {
 		}
 	}
 	return b.String()
+}
+
+// Values of k.
+const (
+	keyRSA     = "rsa"
+	keyEd25519 = "ed25519"
+)
+
+// The sizes of RSA keys that every verifier supports (RFC 8301, section 3.2).
+const (
+	minRSABits = 1024
+	maxRSABits = 4096
+)
+
+var (
+	errPrivateKey = errors.New("this is a PRIVATE key, which must never be published, because everybody who has it can sign as the domain; use the public key, which openssl pkey -pubout prints, and replace the private key if it has left its host")
+	errNoKey      = errors.New("this is not a public key; expected a PEM block that begins with -----BEGIN PUBLIC KEY-----, or the whole base64 text of one")
+)
+
+// parseDKIMKey parses a public key and returns its type and the value of p: for RSA
+// the SubjectPublicKeyInfo, for Ed25519 the bare key (RFC 8463, section 4.2). No error
+// contains any part of the text, which may be secret.
+func parseDKIMKey(s string) (keyType, p string, err error) {
+	der, err := keyBytes(strings.TrimSpace(s))
+	if err != nil {
+		return "", "", err
+	}
+	if isPrivateKey(der) {
+		return "", "", errPrivateKey
+	}
+	if len(der) == ed25519.PublicKeySize { // an RSA key is longer
+		return keyEd25519, base64.StdEncoding.EncodeToString(der), nil
+	}
+	key, err := x509.ParsePKIXPublicKey(der)
+	if err != nil {
+		// The content of a PEM block RSA PUBLIC KEY.
+		if key, err = x509.ParsePKCS1PublicKey(der); err != nil {
+			return "", "", errNoKey
+		}
+	}
+	switch key := key.(type) {
+	case *rsa.PublicKey:
+		p, err = rsaValue(key)
+		return keyRSA, p, err
+	case ed25519.PublicKey:
+		return keyEd25519, base64.StdEncoding.EncodeToString(key), nil
+	}
+	return "", "", errors.New("DKIM does not support this type of key; expected RSA or Ed25519")
+}
+
+// rsaValue returns the value of p for an RSA key.
+func rsaValue(key *rsa.PublicKey) (string, error) {
+	switch bits := key.N.BitLen(); {
+	case bits < minRSABits:
+		return "", fmt.Errorf("the RSA key has %d bits, and verifiers refuse less than %d; create one of 2048 (RFC 8301, section 3.2)", bits, minRSABits)
+	case bits > maxRSABits:
+		return "", fmt.Errorf("the RSA key has %d bits, and verifiers need not support more than %d; create one of 2048 (RFC 8301, section 3.2)", bits, maxRSABits)
+	}
+	der, err := x509.MarshalPKIXPublicKey(key)
+	if err != nil {
+		return "", errNoKey
+	}
+	return base64.StdEncoding.EncodeToString(der), nil
+}
+
+// keyBytes decodes a PEM block or base64 text.
+func keyBytes(s string) ([]byte, error) {
+	switch {
+	case strings.Contains(s, "PRIVATE KEY"):
+		return nil, errPrivateKey
+	case strings.Contains(s, ";"), strings.HasPrefix(s, "p="):
+		return nil, errors.New("this is a whole record; use only the key, the part after p=")
+	case strings.HasPrefix(s, "ssh-"):
+		return nil, errors.New("this is a key in OpenSSH format; use PEM, which openssl pkey -pubout prints")
+	case !strings.HasPrefix(s, "-----BEGIN"):
+		return base64Bytes(s)
+	}
+	block, rest := pem.Decode([]byte(pemLines(s)))
+	switch {
+	case block == nil:
+		return nil, errNoKey
+	case strings.TrimSpace(string(rest)) != "":
+		return nil, errors.New("there is text after the first PEM block; use only the block of the public key")
+	case block.Type == "CERTIFICATE":
+		return nil, errors.New("this is a certificate; use its public key, which openssl x509 -pubkey -noout prints")
+	case block.Type != "PUBLIC KEY" && block.Type != "RSA PUBLIC KEY":
+		return nil, errNoKey
+	}
+	return block.Bytes, nil
+}
+
+var pemBoundary = regexp.MustCompile(`-----(BEGIN|END) [A-Z0-9 ]+-----`)
+
+// pemLines puts the boundaries of a PEM block on lines of their own, which the decoder
+// requires. An indented heredoc or an environment variable without line breaks moves
+// them.
+func pemLines(s string) string {
+	return pemBoundary.ReplaceAllString(s, "\n$0\n")
+}
+
+func base64Bytes(s string) ([]byte, error) {
+	der, err := base64.StdEncoding.Strict().DecodeString(strings.Join(strings.Fields(s), ""))
+	if err != nil || len(der) == 0 {
+		return nil, errNoKey
+	}
+	return der, nil
+}
+
+// isPrivateKey reports whether der is a private key in any encoding.
+func isPrivateKey(der []byte) bool {
+	_, pkcs8 := x509.ParsePKCS8PrivateKey(der)
+	_, pkcs1 := x509.ParsePKCS1PrivateKey(der)
+	_, sec1 := x509.ParseECPrivateKey(der)
+	if pkcs8 == nil || pkcs1 == nil || sec1 == nil {
+		return true
+	}
+	if len(der) != ed25519.PrivateKeySize {
+		return false
+	}
+	// An Ed25519 private key is the seed followed by the public key.
+	private := ed25519.NewKeyFromSeed(der[:ed25519.SeedSize])
+	return string(private) == string(der)
 }

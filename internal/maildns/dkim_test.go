@@ -93,17 +93,17 @@ func TestDKIMProblems(t *testing.T) {
 		in   DKIM
 		want string
 	}{
-		"no key":           {DKIM{}, "public_key: must not be empty, which would revoke the selector"},
+		"no key":           {DKIM{}, "public_key: must not be empty, because that would revoke the selector"},
 		"revoked with key": {DKIM{Revoked: true, PublicKey: rsaPEM}, "revoked: a revoked key is published without the key"},
-		"another type":     {DKIM{PublicKey: rsaPEM, K: "ed25519"}, `k: says "ed25519", but the key is one of rsa`},
+		"another type":     {DKIM{PublicKey: rsaPEM, K: "ed25519"}, `k: is "ed25519", but the key is of type rsa`},
 		"unknown type":     {DKIM{Revoked: true, K: "dsa"}, `k: must be rsa or ed25519, not "dsa"`},
 		"sha1":             {DKIM{PublicKey: rsaPEM, H: []string{"sha256", "sha1"}}, "h[1]: sha1 must not be used (RFC 8301"},
 		"another hash":     {DKIM{PublicKey: rsaPEM, H: []string{"sha512"}}, `h[0]: must be sha256, not "sha512"`},
 		"hash twice":       {DKIM{PublicKey: rsaPEM, H: []string{"sha256", "sha256"}}, "h[1]: "},
 		"service":          {DKIM{PublicKey: rsaPEM, S: []string{"web"}}, `s[0]: must be * or email, not "web"`},
 		"flag":             {DKIM{PublicKey: rsaPEM, T: []string{"y", "n"}}, `t[1]: must be y or s, not "n"`},
-		"flag twice":       {DKIM{PublicKey: rsaPEM, T: []string{"y", "y"}}, `t[1]: "y" is there already`},
-		"several":          {DKIM{PublicKey: "x", T: []string{"x"}}, "public_key: this is no public key"},
+		"flag twice":       {DKIM{PublicKey: rsaPEM, T: []string{"y", "y"}}, `t[1]: "y" repeats element 0`},
+		"several":          {DKIM{PublicKey: "x", T: []string{"x"}}, "public_key: this is not a public key"},
 		"note too long":    {DKIM{PublicKey: rsaPEM, N: strings.Repeat("x", 70000)}, "n: value of TXT must not be longer"},
 	}
 	for name, tt := range tests {
@@ -115,7 +115,7 @@ func TestDKIMProblems(t *testing.T) {
 	}
 }
 
-// Whatever is given in place of a public key may be secret: no error shows it.
+// TestDKIMKeyProblems checks that no error contains the input, which may be secret.
 func TestDKIMKeyProblems(t *testing.T) {
 	t.Parallel()
 	seed := unbase64(t, ed25519Seed)
@@ -148,7 +148,7 @@ func TestDKIMKeyProblems(t *testing.T) {
 	largeDER := must(x509.MarshalPKIXPublicKey(ofSize(4097)))
 	text := base64.StdEncoding.EncodeToString
 
-	const private, no = "this is a PRIVATE key", "this is no public key"
+	const private, no = "this is a PRIVATE key", "this is not a public key"
 	tests := map[string]struct{ in, want string }{
 		"PKCS 8":                    {encodePEM("PRIVATE KEY", edPKCS8), private},
 		"RSA":                       {encodePEM("RSA PRIVATE KEY", rsaPKCS1), private},
@@ -161,15 +161,15 @@ func TestDKIMKeyProblems(t *testing.T) {
 		"SEC 1 in base64":           {text(sec1), private},
 		"Ed25519 with its public":   {text(edPrivate), private},
 		"under another name":        {encodePEM("PUBLIC KEY", rsaPKCS8), private},
-		"elliptic curve":            {encodePEM("PUBLIC KEY", ecPublic), "of a kind that DKIM does not have"},
+		"elliptic curve":            {encodePEM("PUBLIC KEY", ecPublic), "DKIM does not support"},
 		"certificate":               {encodePEM("CERTIFICATE", ecPublic), "this is a certificate"},
 		"other PEM":                 {encodePEM("X509 CRL", ecPublic), no},
-		"two keys":                  {rsaPEM + rsaPEM, "more after the first PEM block"},
+		"two keys":                  {rsaPEM + rsaPEM, "text after the first PEM block"},
 		"small":                     {text(smallDER), "has 1023 bits, and verifiers refuse less than 1024"},
-		"large":                     {text(largeDER), "has 4097 bits, and verifiers need not take more than 4096"},
+		"large":                     {text(largeDER), "has 4097 bits, and verifiers need not support more than 4096"},
 		"whole record":              {"v=DKIM1; k=rsa; p=" + rsaBase64, "a whole record"},
 		"only the tag":              {"p=" + rsaBase64, "a whole record"},
-		"ssh":                       {"ssh-rsa " + rsaBase64, "form of OpenSSH"},
+		"ssh":                       {"ssh-rsa " + rsaBase64, "OpenSSH format"},
 		"cut off":                   {rsaBase64[:200], no},
 		"not base64":                {"MIGf*", no},
 		"broken PEM":                {strings.ReplaceAll(rsaPEM, "END", "AND"), no},
@@ -184,7 +184,7 @@ func TestDKIMKeyProblems(t *testing.T) {
 			for i := 0; i+12 <= len(tt.in); i += 4 {
 				part := tt.in[i : i+12]
 				if !strings.Contains(part, "-") && !strings.Contains(part, " ") && strings.Contains(err.Error(), part) {
-					t.Fatalf("tells %q: %v", part, err)
+					t.Fatalf("the error contains %q: %v", part, err)
 				}
 			}
 		})

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The first are the examples of RFC 7489, appendix B.2.
+// TestDMARCRecord begins with the examples of RFC 7489, appendix B.2.
 func TestDMARCRecord(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -41,9 +41,9 @@ func TestDMARCProblems(t *testing.T) {
 		in   DMARC
 		want string
 	}{
-		"no policy":        {DMARC{}, `p: must be none, quarantine or reject, not ""`},
-		"unknown policy":   {DMARC{P: "rejected"}, `p: must be none, quarantine or reject, not "rejected"`},
-		"upper case":       {DMARC{P: "None"}, "p: must be"},
+		"no policy":        {DMARC{}, `policy: must be none, quarantine or reject, not ""`},
+		"unknown policy":   {DMARC{P: "rejected"}, `policy: must be none, quarantine or reject, not "rejected"`},
+		"upper case":       {DMARC{P: "None"}, "policy: must be"},
 		"subdomains":       {DMARC{P: "none", SP: "no"}, "sp: must be"},
 		"non-existent":     {DMARC{P: "none", NP: "no"}, "np: must be"},
 		"DKIM alignment":   {DMARC{P: "none", ADKIM: "strict"}, `adkim: must be r or s, not "strict"`},
@@ -52,22 +52,22 @@ func TestDMARCProblems(t *testing.T) {
 		"pct under":        {DMARC{P: "none", Pct: new(int64(-1))}, "pct: must be"},
 		"interval over":    {DMARC{P: "none", RI: new(int64(math.MaxUint32 + 1))}, "ri: must be a whole number from 0 to 4294967295"},
 		"fo":               {DMARC{P: "none", FO: []string{"1", "x"}}, `fo[1]: must be 0, 1, d or s, not "x"`},
-		"fo twice":         {DMARC{P: "none", FO: []string{"1", "1"}}, `fo[1]: "1" is there already, as element 0`},
+		"fo twice":         {DMARC{P: "none", FO: []string{"1", "1"}}, `fo[1]: "1" repeats element 0`},
 		"rf":               {DMARC{P: "none", RF: []string{"iodef"}}, `rf[0]: must be afrf`},
 		"no address":       {rua("example.com"), "rua[0]: \"example.com\": address must contain an @"},
 		"empty address":    {rua(""), "rua[0]: \"\": address must not be empty"},
-		"two in one":       {rua("a@example.com,b@example.com"), "each as an element of its own"},
-		"https":            {rua("https://example.com/dmarc"), "is no address"},
+		"two in one":       {rua("a@example.com,b@example.com"), "each address as its own element"},
+		"https":            {rua("https://example.com/dmarc"), "is not an address"},
 		"bad domain":       {rua("a@example"), "invalid domain"},
-		"size unit":        {rua("a@example.com!10mb"), "ends in no size"},
-		"size of nothing":  {rua("a@example.com!"), "ends in no size"},
-		"size zero":        {rua("a@example.com!0m"), "ends in no size"},
+		"size unit":        {rua("a@example.com!10mb"), "has an invalid size"},
+		"size of nothing":  {rua("a@example.com!"), "has an invalid size"},
+		"size zero":        {rua("a@example.com!0m"), "has an invalid size"},
 		"header":           {rua("mailto:a@example.com?subject=x"), "invalid domain"},
 		"semicolon":        {rua("a@example.com; p=none"), "single address"},
-		"bad escape":       {rua("mailto:a%zz@example.com"), "escapes nothing"},
-		"same target":      {rua("a@example.com", "mailto:a@EXAMPLE.com!1m"), "rua[1]: \"mailto:a@example.com\" is there already"},
+		"bad escape":       {rua("mailto:a%zz@example.com"), "does not begin an escape"},
+		"same target":      {rua("a@example.com", "mailto:a@EXAMPLE.com!1m"), "rua[1]: \"mailto:a@example.com\" repeats element"},
 		"failure address":  {DMARC{P: "none", RUF: []string{"x"}}, "ruf[0]: "},
-		"several problems": {DMARC{P: "x", ADKIM: "x", Pct: new(int64(200))}, "p: must be none, quarantine or reject, not \"x\"\nadkim: must be r or s, not \"x\"\npct: "},
+		"several problems": {DMARC{P: "x", ADKIM: "x", Pct: new(int64(200))}, "policy: must be none, quarantine or reject, not \"x\"\nadkim: must be r or s, not \"x\"\npct: "},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -91,15 +91,15 @@ func TestTLSRPTRecord(t *testing.T) {
 		}
 	}
 	for in, want := range map[string]string{
-		"http://example.com": "is no https URL", "ftp://example.com": "is no https URL", "https://u:secret@example.com": "must not have a user", "https://example.com/#x": "fragment",
+		"http://example.com": "is not an https URL", "ftp://example.com": "is not an https URL", "https://u:secret@example.com": "must not have a user", "https://example.com/#x": "fragment",
 		"https://localhost": "invalid host", "https://192.0.2.1/": "invalid host", "https://example.com:99999/": "port", "https://example.com/?q=ü": "escaped", "example.com": "must contain an @",
-		"a@example.com!10m": "must not contain", "mailto://a@example.com": "is no address",
+		"a@example.com!10m": "must not contain", "mailto://a@example.com": "is not an address",
 	} {
 		got, err := TLSRPT{RUA: []string{in}}.Record()
 		wantProblem(t, got, err, "rua[0]: ", want)
 	}
 	got, err := TLSRPT{}.Record()
-	wantProblem(t, got, err, "rua: must have an address")
+	wantProblem(t, got, err, "rua: must contain at least one address")
 	got, err = TLSRPT{RUA: []string{"a@example.com", "a@example.com"}}.Record()
-	wantProblem(t, got, err, "rua[1]: ", "already")
+	wantProblem(t, got, err, "rua[1]: ", "repeats")
 }

@@ -3,19 +3,25 @@ package maildns
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 )
 
-// maxMTASTSID is the longest id of a policy (RFC 8461, section 3.1).
+// maxMTASTSID is the maximum length of an id (RFC 8461, section 3.1).
 const maxMTASTSID = 32
 
-// MTASTS announces the MTA-STS policy of a domain (RFC 8461).
+// MTASTS is the record that announces the MTA-STS policy of a domain (RFC 8461), to
+// publish at _mta-sts.
 type MTASTS struct {
-	// ID tells the versions of the policy apart: 1 to 32 letters and digits.
+	// ID identifies the version of the policy: 1 to 32 letters and digits.
 	ID string
 }
 
-// Record returns the record, for the name _mta-sts of the domain.
+// Record returns the record.
 func (m MTASTS) Record() (string, error) {
 	var ps Problems
 	switch {
@@ -24,18 +30,145 @@ func (m MTASTS) Record() (string, error) {
 	case len(m.ID) > maxMTASTSID:
 		ps.add("id", whole, "must not be longer than %d characters", maxMTASTSID)
 	case strings.ContainsFunc(m.ID, func(r rune) bool { return r > 'z' || !isLabelByte(byte(r)) || r == '-' || r == '_' }):
-		ps.add("id", whole, "must have ASCII letters and digits only, not %s", shorten(m.ID))
+		ps.add("id", whole, "must contain only ASCII letters and digits, not %s", shorten(m.ID))
 	}
 	return ps.finish("id", "v=STSv1; id="+m.ID+";")
 }
 
-// MTASTSID returns an id for the text of a policy, which is another for every
-// other text: senders fetch a policy again only when its id has changed. A text
-// that is no policy has problems of the field policy.
+// MTASTSID derives an id from the text of a policy. Different texts have different
+// ids, because senders fetch a policy again only after its id has changed. The
+// problems of an invalid text have the field policy.
 func MTASTSID(policy string) (string, error) {
 	if _, err := parseMTASTSPolicy(policy); err != nil {
 		return "", err
 	}
 	sum := sha256.Sum256([]byte(policy))
 	return hex.EncodeToString(sum[:])[:maxMTASTSID], nil
+}
+
+const (
+	stsVersion = "STSv1"
+	// maxMTASTSAge is a year, the maximum max_age (RFC 8461, section 3.2).
+	maxMTASTSAge = 31557600
+	// modeNone removes a policy (RFC 8461, section 8.3).
+	modeNone = "none"
+)
+
+// MTASTSPolicy is the policy that a domain serves at
+// https://mta-sts.<domain>/.well-known/mta-sts.txt (RFC 8461).
+type MTASTSPolicy struct {
+	// Mode is enforce, testing or none.
+	Mode string
+	// MX are the mail hosts. Each is a name, optionally with * as its first label.
+	// MX may be empty only in the mode none.
+	MX []string
+	// MaxAge is how long senders may cache the policy, in seconds.
+	MaxAge int64
+}
+
+// Text returns the policy to serve. Its lines end in CRLF (RFC 8461, section 3.2).
+func (p MTASTSPolicy) Text() (string, error) {
+	var ps Problems
+	p.check(&ps)
+	hosts := make([]string, len(p.MX))
+	for i, s := range p.MX {
+		var err error
+		hosts[i], err = mxPattern(s)
+		ps.addErr("mx", i, err)
+	}
+	ps.duplicates("mx", hosts)
+	if len(ps) > 0 {
+		return "", ps
+	}
+	var b strings.Builder
+	line := func(key, value string) { fmt.Fprintf(&b, "%s: %s\r\n", key, value) }
+	line("version", stsVersion)
+	line("mode", p.Mode)
+	for _, host := range hosts {
+		line("mx", host)
+	}
+	line("max_age", strconv.FormatInt(p.MaxAge, 10))
+	return b.String(), nil
+}
+
+func (p MTASTSPolicy) check(ps *Problems) {
+	ps.oneOf("mode", whole, p.Mode, "enforce", "testing", modeNone)
+	if len(p.MX) == 0 && p.Mode != modeNone {
+		ps.add("mx", whole, "must contain at least one mail host unless the mode is none; expected names such as mail.example.com or *.example.net")
+	}
+	ps.inRange("max_age", &p.MaxAge, 0, maxMTASTSAge)
+}
+
+// mxPattern normalizes the name of a mail host, whose first label may be a wildcard.
+func mxPattern(s string) (string, error) {
+	name, wild := strings.CutPrefix(s, "*.")
+	if strings.Contains(name, "*") {
+		return "", fmt.Errorf("%s must have a wildcard only as its whole first label, as in *.example.net", shorten(s))
+	}
+	host, err := domainname.Normalize(name)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", shorten(s), err)
+	}
+	if wild {
+		return "*." + host, nil
+	}
+	return host, nil
+}
+
+// policyKey and policyAge match the key of a line and the value of max_age (RFC 8461,
+// section 3.2, sts-policy-ext-name and sts-policy-max-age-value).
+var (
+	policyKey = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$`)
+	policyAge = regexp.MustCompile(`^[0-9]{1,10}$`)
+)
+
+// parseMTASTSPolicy parses the text of a policy (RFC 8461, section 3.2), whose lines
+// end in CRLF or LF. Like senders it skips unknown keys. All problems have the field
+// policy.
+func parseMTASTSPolicy(text string) (MTASTSPolicy, error) {
+	const field = "policy"
+	var p MTASTSPolicy
+	var ps Problems
+	seen := map[string]bool{}
+	for i, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
+		key, value, ok := strings.Cut(strings.TrimSuffix(line, "\r"), ":")
+		value = strings.Trim(value, " \t")
+		switch {
+		case !ok || !policyKey.MatchString(key):
+			ps.add(field, whole, "line %d must be a key and a value, such as mode: enforce, not %s", i+1, shorten(line))
+			continue
+		case key != "mx" && seen[key]:
+			ps.add(field, whole, "line %d repeats %s, of which senders use only the first", i+1, key)
+			continue
+		}
+		seen[key] = true
+		switch key {
+		case "version":
+			if value != stsVersion {
+				ps.add(field, whole, "line %d must be version: %s, not %s", i+1, stsVersion, shorten(value))
+			}
+		case "mode":
+			p.Mode = value
+		case "mx":
+			p.MX = append(p.MX, value)
+		case "max_age":
+			if !policyAge.MatchString(value) {
+				ps.add(field, whole, "line %d must have a number of seconds, not %s", i+1, shorten(value))
+			}
+			p.MaxAge, _ = strconv.ParseInt(value, 10, 64)
+		}
+	}
+	for _, key := range []string{"version", "mode", "max_age"} {
+		if !seen[key] {
+			ps.add(field, whole, "the line %s is missing, which every policy must have", key)
+		}
+	}
+	if len(ps) > 0 {
+		return MTASTSPolicy{}, ps
+	}
+	if _, err := p.Text(); err != nil {
+		ps.add(field, whole, "%s", err)
+		return MTASTSPolicy{}, ps
+	}
+	return p, nil
 }

@@ -16,7 +16,7 @@ func TestMTASTSRecord(t *testing.T) {
 		}
 	}
 	for id, want := range map[string]string{
-		"": "must not be empty", strings.Repeat("a", 33): "longer than 32", "2016-08-31": "letters and digits only", "a_b": "letters and digits only", "a;b": "letters and digits only", "é": "letters and digits only", "ő": "letters and digits only",
+		"": "must not be empty", strings.Repeat("a", 33): "longer than 32", "2016-08-31": "only ASCII letters and digits", "a_b": "only ASCII letters and digits", "a;b": "only ASCII letters and digits", "é": "only ASCII letters and digits", "ő": "only ASCII letters and digits",
 	} {
 		got, err := MTASTS{ID: id}.Record()
 		wantProblem(t, got, err, "id: ", want)
@@ -59,18 +59,18 @@ func TestMTASTSPolicyProblems(t *testing.T) {
 		want string
 	}{
 		"mode":           {MTASTSPolicy{"report", mx, 1}, `mode: must be enforce, testing or none, not "report"`},
-		"no host":        {MTASTSPolicy{"enforce", nil, 1}, "mx: must have a mail host at least"},
+		"no host":        {MTASTSPolicy{"enforce", nil, 1}, "mx: must contain at least one mail host"},
 		"age over":       {MTASTSPolicy{"enforce", mx, 31557601}, "max_age: must be a whole number from 0 to 31557600, not 31557601"},
 		"age under":      {MTASTSPolicy{"enforce", mx, -1}, "max_age: "},
-		"wildcard":       {MTASTSPolicy{"enforce", []string{"*"}, 1}, "mx[0]: \"*\" may have a wildcard as its whole first label only"},
-		"inner wildcard": {MTASTSPolicy{"enforce", []string{"mail.*.example.com"}, 1}, "whole first label only"},
-		"two wildcards":  {MTASTSPolicy{"enforce", []string{"*.*.example.com"}, 1}, "whole first label only"},
-		"part of label":  {MTASTSPolicy{"enforce", []string{"mx*.example.com"}, 1}, "whole first label only"},
+		"wildcard":       {MTASTSPolicy{"enforce", []string{"*"}, 1}, "mx[0]: \"*\" must have a wildcard only as its whole first label"},
+		"inner wildcard": {MTASTSPolicy{"enforce", []string{"mail.*.example.com"}, 1}, "only as its whole first label"},
+		"two wildcards":  {MTASTSPolicy{"enforce", []string{"*.*.example.com"}, 1}, "only as its whole first label"},
+		"part of label":  {MTASTSPolicy{"enforce", []string{"mx*.example.com"}, 1}, "only as its whole first label"},
 		"wide wildcard":  {MTASTSPolicy{"enforce", []string{"*.com"}, 1}, "two labels"},
 		"preference":     {MTASTSPolicy{"enforce", []string{"10 mail.example.com"}, 1}, "space"},
 		"address":        {MTASTSPolicy{"enforce", []string{"192.0.2.1"}, 1}, "IP address"},
 		"line break":     {MTASTSPolicy{"enforce", []string{"mail.example.com\nmode: none"}, 1}, "mx[0]: "},
-		"twice":          {MTASTSPolicy{"enforce", []string{"a.example.com", "A.example.com."}, 1}, "mx[1]: \"a.example.com\" is there already"},
+		"twice":          {MTASTSPolicy{"enforce", []string{"a.example.com", "A.example.com."}, 1}, "mx[1]: \"a.example.com\" repeats element"},
 		"several":        {MTASTSPolicy{"x", nil, -1}, "\nmx: "},
 	}
 	for name, tt := range tests {
@@ -95,9 +95,9 @@ func TestParseMTASTSPolicy(t *testing.T) {
 	}
 	replaced := func(old, replacement string) string { return strings.Replace(rfc8461, old, replacement, 1) }
 	for text, want := range map[string]string{
-		"": "line 1 must be a key and a value", "mode: enforce\n": "no line version", replaced("version: STSv1\r\n", ""): "no line version", replaced("STSv1", "STSv2"): "line 1 must be version: STSv1",
+		"": "line 1 must be a key and a value", "mode: enforce\n": "the line version is missing", replaced("version: STSv1\r\n", ""): "the line version is missing", replaced("STSv1", "STSv2"): "line 1 must be version: STSv1",
 		replaced("enforce", "on"): `mode: must be`, replaced("604800", "week"): "line 6 must have a number", replaced("604800", "-1"): "line 6 must have a number", replaced("604800", "31557601"): "max_age: must be",
-		replaced("mode: enforce", "mode: enforce\r\nmode: none"): "line 3 has mode again", replaced("mx: mail", "\r\nmx: mail"): "line 3 must be a key", replaced("*.example.net", "*"): "mx[1]: ",
+		replaced("mode: enforce", "mode: enforce\r\nmode: none"): "line 3 repeats mode", replaced("mx: mail", "\r\nmx: mail"): "line 3 must be a key", replaced("*.example.net", "*"): "mx[1]: ",
 		"v=STSv1; id=1;": "line 1 must be a key",
 	} {
 		got, err := parseMTASTSPolicy(text)

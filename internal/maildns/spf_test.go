@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// spfOf makes a policy of the terms of a record; the one that decides for all
-// other hosts is wherever the record has it.
+// spfOf parses a record into a policy. The default may be at any position.
 func spfOf(record string) SPF {
 	var s SPF
 	for t := range strings.FieldsSeq(record) {
@@ -20,8 +19,7 @@ func spfOf(record string) SPF {
 	return s
 }
 
-// The first are the examples of RFC 7208, as far as they don't do what it advises
-// against.
+// TestSPFRecord begins with the examples of RFC 7208 that don't use deprecated terms.
 func TestSPFRecord(t *testing.T) {
 	t.Parallel()
 	tests := map[string]string{ // an empty want is the input itself
@@ -76,43 +74,43 @@ func TestSPFProblems(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ term, want string }{
 		{"", "a term must not be empty"},
-		{"v=spf1", "v=spf1 is added"},
+		{"v=spf1", "the record gets v=spf1"},
 		{"mx a", "white space"},
 		{"mx\t", "white space"},
-		{"-all", "-all is the default"},
-		{"all", "all is the default"},
-		{"redirect=example.com", "redirect=example.com is the default"},
-		{"all:example.com", "takes nothing after its name"},
+		{"-all", "-all belongs in default"},
+		{"all", "all belongs in default"},
+		{"redirect=example.com", "redirect=example.com belongs in default"},
+		{"all:example.com", "nothing may follow its name"},
 		{"ptr", "ptr must not be used"},
 		{"ptr:example.com", "ptr must not be used"},
 		{"exists:%{p}.example.com", "must not be used"},
 		{"include", "include: it needs a domain name"},
-		{"include:", "a domain name is missing"},
-		{"a:", "a domain name is missing"},
+		{"include:", "the domain name is missing"},
+		{"a:", "the domain name is missing"},
 		{"include:localhost", "two labels"},
 		{"include:https://example.com", "URL"},
 		{"include:_spf.example.com/24", "URL or a path"},
-		{"include=_spf.example.com", "include takes a colon, as in include:_spf.example.com"},
-		{"ip4=192.0.2.1", "ip4 takes a colon"},
-		{"exp:example.com", "exp takes an equals sign"},
-		{"redirect:example.com", "redirect takes an equals sign"},
+		{"include=_spf.example.com", "include needs a colon, as in include:_spf.example.com"},
+		{"ip4=192.0.2.1", "ip4 needs a colon"},
+		{"exp:example.com", "exp needs an equals sign"},
+		{"redirect:example.com", "redirect needs an equals sign"},
 		{"-exp=example.com", "has no qualifier"},
-		{"foo=bar", "is no term of SPF"},
-		{"inlcude:example.com", `"inlcude:example.com" is no term of SPF; expected one of`},
+		{"foo=bar", "is not an SPF term"},
+		{"inlcude:example.com", `"inlcude:example.com" is not an SPF term; expected one of`},
 		{"ipv4:192.0.2.1", "expected ip4:"},
 		{"ip:192.0.2.1", "expected ip4:"},
-		{"192.0.2.1", `"192.0.2.1" is no term of SPF; write ip4:192.0.2.1`},
+		{"192.0.2.1", `"192.0.2.1" is not an SPF term; write ip4:192.0.2.1`},
 		{"-192.0.2.0/24", "write -ip4:192.0.2.0/24"},
 		{"?spf.example.com", "expected ?include:spf.example.com for the policy of that name, or ?a:spf.example.com or ?mx:spf.example.com"},
 		{"2001:db8::/32", "write ip6:2001:db8::/32"},
-		{"_spf.example.com", "is no term of SPF; expected include:_spf.example.com for"},
-		{"!all", "is no term of SPF"},
+		{"_spf.example.com", "is not an SPF term; expected include:_spf.example.com for"},
+		{"!all", "is not an SPF term"},
 		{"a:192.0.2.1", "belongs in ip4"},
 		{"mx:2001:db8::1", "belongs in ip6"},
 		{"ip4", "it needs an address or network"},
-		{"ip4:", `"" is no address`},
-		{"ip4:192.0.2.256", "is no address"},
-		{"ip4:192.0.2/24", "is no address"},
+		{"ip4:", `"" is not an address`},
+		{"ip4:192.0.2.256", "is not an address"},
+		{"ip4:192.0.2/24", "is not an address"},
 		{"ip4:2001:db8::1", "belongs in ip6"},
 		{"ip6:192.0.2.1", "belongs in ip4"},
 		{"ip6:::ffff:192.0.2.1", "write ip4:192.0.2.1"},
@@ -128,15 +126,15 @@ func TestSPFProblems(t *testing.T) {
 		{"mx//0", "every host of the internet"},
 		{"a/33", "from 0 to 32"},
 		{"a//129", "from 0 to 128"},
-		{"mx/24/64", "another form than"},
-		{"mx/24//64/1", "another form than"},
+		{"mx/24/64", "is not of the form"},
+		{"mx/24//64/1", "is not of the form"},
 		{"a/", "must be a number"},
-		{"exists:%{i", "is no macro"},
-		{"exists:%x.example.com", "is no macro"},
-		{"exists:%{x}.example.com", "there is no macro"},
-		{"exists:%{c}.example.com", "only in the text of an explanation"},
-		{"exists:%{d0}.example.com", "one label or more"},
-		{"exists:%{dr2}.example.com", "is no macro"},
+		{"exists:%{i", "is not a macro"},
+		{"exists:%x.example.com", "is not a macro"},
+		{"exists:%{x}.example.com", "unknown macro"},
+		{"exists:%{c}.example.com", "only for the text of an explanation"},
+		{"exists:%{d0}.example.com", "at least one label"},
+		{"exists:%{dr2}.example.com", "is not a macro"},
 		{"exists:%{d}x", "must end in a macro"},
 		{"exists:%{i}._spf", "must end in a macro"},
 		{"exists:%{i}.1", "must end in a macro"},
@@ -157,8 +155,8 @@ func TestSPFProblems(t *testing.T) {
 func TestSPFDefaultProblems(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		"": "must say what holds for all other hosts", "all": "every host of the internet", "+all": "every host of the internet", "mx": "mx does not cover",
-		"redirect=": "a domain name is missing", "-al": "is no term of SPF; expected -all, ~all or ?all", "-all ": "white space",
+		"": "must have a result for all other hosts", "all": "every host of the internet", "+all": "every host of the internet", "mx": "mx does not cover",
+		"redirect=": "the domain name is missing", "-al": "is not an SPF term; expected -all, ~all or ?all", "-all ": "white space",
 	} {
 		got, err := SPF{Terms: []string{"mx"}, Default: in}.Record()
 		wantProblem(t, got, err, "default: ", want)
@@ -172,30 +170,30 @@ func TestSPFLookupLimit(t *testing.T) {
 		terms = append(terms, "include:"+string(c)+".example.com")
 	}
 	if got, err := (SPF{Terms: terms, Default: "-all"}).Record(); err != nil {
-		t.Errorf("ten look-ups: %q, %v", got, err)
+		t.Errorf("ten lookups: %q, %v", got, err)
 	}
 	got, err := SPF{Terms: terms, Default: "redirect=_spf.example.com"}.Record()
-	wantProblem(t, got, err, "terms: 11 terms need a DNS look-up", "after 10", "a, mx, exists:%{i}.example.com, include:a.example.com", "redirect=_spf.example.com")
+	wantProblem(t, got, err, "terms: 11 terms need a DNS lookup", "after 10", "a, mx, exists:%{i}.example.com, include:a.example.com", "redirect=_spf.example.com")
 	if strings.Contains(err.Error(), "192.0.2.1") || strings.Contains(err.Error(), "exp=") {
-		t.Errorf("names what does not count: %v", err)
+		t.Errorf("the error lists terms without a lookup: %v", err)
 	}
 }
 
 func TestSPFDuplicates(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		"a +A":                                 "terms[1]: a never matches, as element 0 is the same",
+		"a +A":                                 "terms[1]: a never matches, because element 0 is the same",
 		"ip4:192.0.2.7/24 -ip4:192.0.2.0/24":   "terms[1]: -ip4:192.0.2.0/24 never matches",
 		"include:b.example include:B.Example.": "terms[1]: include:b.example never matches",
-		"exp=a.example exp=a.example":          "exp must not be there twice",
-		"exp=a.example exp=b.example":          "exp must not be there twice",
+		"exp=a.example exp=a.example":          "exp must not occur twice",
+		"exp=a.example exp=b.example":          "exp must not occur twice",
 	} {
 		got, err := SPF{Terms: strings.Fields(in), Default: "-all"}.Record()
 		wantProblem(t, got, err, want)
 	}
 }
 
-// Every mistake is told at once.
+// TestSPFAllProblems checks that all mistakes are reported at once.
 func TestSPFAllProblems(t *testing.T) {
 	t.Parallel()
 	got, err := SPF{Terms: []string{"ptr", "mx", "ip4:x"}}.Record()
@@ -214,7 +212,7 @@ func TestSPFLength(t *testing.T) {
 	}
 }
 
-// wantProblem checks that there is an error with all parts, and no result.
+// wantProblem fails unless err contains all parts and there is no result.
 func wantProblem(t *testing.T, got string, err error, parts ...string) {
 	t.Helper()
 	if err == nil || got != "" {

@@ -12,23 +12,47 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/emailaddr"
 )
 
+// TLSRPT is the record that asks senders to report on TLS connections to a domain (RFC
+// 8460), to publish at _smtp._tls.
+type TLSRPT struct {
+	// RUA are the recipients of reports, at least one: addresses, with or without
+	// mailto:, and https URLs.
+	RUA []string
+}
+
+// Record returns the record.
+func (t TLSRPT) Record() (string, error) {
+	var ps Problems
+	if len(t.RUA) == 0 {
+		ps.add("rua", whole, "must contain at least one address, such as tls@example.com")
+	}
+	tags := tagList{"v=TLSRPTv1"}
+	tags.add("rua", ps.uris("rua", t.RUA, func(s string) (string, error) {
+		if scheme, _, ok := strings.Cut(s, "://"); ok && !strings.EqualFold(scheme, "mailto") {
+			return httpsURI(s)
+		}
+		return mailtoURI(s)
+	}))
+	return ps.finish("rua", tags.String())
+}
+
 const mailto = "mailto:"
 
-// mailtoURI returns an address, with mailto: in front or without, as a URI of
-// mailto (RFC 6068). The local part keeps its case, which is its host's to judge.
+// mailtoURI returns an address, with or without mailto:, as a mailto URI (RFC 6068).
+// The local part keeps its case, because only its host may interpret it.
 func mailtoURI(s string) (string, error) {
 	address := s
 	if len(s) >= len(mailto) && strings.EqualFold(s[:len(mailto)], mailto) {
 		var err error
 		if address, err = url.PathUnescape(s[len(mailto):]); err != nil {
-			return "", fmt.Errorf("%s has a percent sign that escapes nothing; expected an address such as dmarc@example.com", shorten(s))
+			return "", fmt.Errorf("%s has a percent sign that does not begin an escape; expected an address such as dmarc@example.com", shorten(s))
 		}
 	}
 	switch {
 	case strings.Contains(address, "://"), strings.HasPrefix(address, "//"):
-		return "", fmt.Errorf("%s is no address; expected one such as dmarc@example.com", shorten(s))
+		return "", fmt.Errorf("%s is not an address; expected one such as dmarc@example.com", shorten(s))
 	case strings.ContainsAny(address, ", "):
-		return "", fmt.Errorf("%s must be a single address; write each as an element of its own", shorten(s))
+		return "", fmt.Errorf("%s must be a single address; write each address as its own element", shorten(s))
 	}
 	parsed, err := emailaddr.Parse(address)
 	if err != nil {
@@ -38,9 +62,9 @@ func mailtoURI(s string) (string, error) {
 	return mailto + escapeLocal(local) + "@" + parsed.Domain, nil
 }
 
-// escapeLocal escapes what a local part may have and a mailto URI in a record may
-// not: the delimiters of RFC 6068, section 2, and the exclamation point of RFC
-// 7489, section 6.4.
+// escapeLocal escapes the characters of a local part that have a meaning in a mailto
+// URI in a record: the delimiters of RFC 6068, section 2, and the exclamation point of
+// RFC 7489, section 6.4.
 func escapeLocal(local string) string {
 	var b strings.Builder
 	for i := range len(local) {
@@ -53,11 +77,11 @@ func escapeLocal(local string) string {
 	return b.String()
 }
 
-// reportSize is the size at which a receiver is to give up sending a report (RFC
-// 7489, section 6.4).
+// reportSize matches the maximum size of a report (RFC 7489, section 6.4).
 var reportSize = regexp.MustCompile(`^[1-9][0-9]*[kmgt]?$`)
 
-// sizedMailtoURI is mailtoURI for an address that may end in ! and a size.
+// sizedMailtoURI is mailtoURI for an address that may end in an exclamation point and a
+// size.
 func sizedMailtoURI(s string) (string, error) {
 	at := strings.LastIndexByte(s, '@')
 	mark := strings.IndexByte(s[at+1:], '!')
@@ -67,7 +91,7 @@ func sizedMailtoURI(s string) (string, error) {
 	mark += at + 1
 	size := strings.ToLower(s[mark+1:])
 	if !reportSize.MatchString(size) {
-		return "", fmt.Errorf("%s ends in no size; expected a number and k, m, g or t after the exclamation point, as in !10m", shorten(s))
+		return "", fmt.Errorf("%s has an invalid size; expected a number and k, m, g or t after the exclamation point, as in !10m", shorten(s))
 	}
 	uri, err := mailtoURI(s[:mark])
 	if err != nil {
@@ -76,17 +100,17 @@ func sizedMailtoURI(s string) (string, error) {
 	return uri + "!" + size, nil
 }
 
-// recordEscapes are what separates fields and URIs in a TLS-RPT record (RFC 8460,
-// section 3).
+// recordEscapes escapes the characters that separate fields and URIs in a TLS-RPT
+// record (RFC 8460, section 3).
 var recordEscapes = strings.NewReplacer("!", "%21", ",", "%2C", ";", "%3B")
 
-// httpsURI returns the URL to which a report is posted.
+// httpsURI normalizes a URL to which senders post reports.
 func httpsURI(s string) (string, error) {
 	const expected = "expected one such as https://reports.example.com/tls"
 	u, err := url.Parse(s)
 	switch {
 	case err != nil, u.Scheme != "https", u.Opaque != "":
-		return "", fmt.Errorf("%s is no https URL; %s", shorten(s), expected)
+		return "", fmt.Errorf("%s is not an https URL; %s", shorten(s), expected)
 	case u.User != nil:
 		return "", errors.New("a URL in the DNS must not have a user or password; " + expected)
 	case u.Fragment != "" || strings.HasSuffix(s, "#"):
@@ -105,16 +129,16 @@ func httpsURI(s string) (string, error) {
 	u.Host = host
 	uri := recordEscapes.Replace(u.String())
 	if strings.ContainsFunc(uri, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", fmt.Errorf("%s must have spaces and other than ASCII characters escaped, as in %%20", shorten(s))
+		return "", fmt.Errorf("%s must have spaces and non-ASCII characters escaped, as in %%20", shorten(s))
 	}
 	return uri, nil
 }
 
-// uris checks a list of URIs, and returns them as they stand in a record.
-func (ps *Problems) uris(field string, given []string, parse func(string) (string, error)) string {
-	out := make([]string, len(given))
-	targets := make([]string, len(given))
-	for i, s := range given {
+// uris checks a list of URIs and joins them with commas, as in a record.
+func (ps *Problems) uris(field string, values []string, parse func(string) (string, error)) string {
+	out := make([]string, len(values))
+	targets := make([]string, len(values))
+	for i, s := range values {
 		uri, err := parse(s)
 		ps.addErr(field, i, err)
 		out[i] = uri

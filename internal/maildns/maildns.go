@@ -1,0 +1,167 @@
+// Package maildns builds what a mail domain publishes in the DNS and on the web: SPF,
+// DMARC, DKIM, MTA-STS and TLS-RPT records, and the MTA-STS policy.
+//
+// Each kind of record is a struct with a method Record that checks all fields against
+// the kind's RFC and returns the text of the record. The package also refuses what an
+// RFC only advises against if nobody can want it, for instance ptr in SPF. It makes no
+// DNS lookups, so it can't check the lookups of an included policy.
+//
+// It is pure: no I/O, no state, nothing of Terraform. It may import the standard
+// library and the syntax packages of apiserver: domainname, emailaddr and dnsdata.
+//
+// An error is [Problems], which contains every problem of a record. Messages say what
+// is wrong and what is expected. They quote at most a short, escaped part of the
+// input, and nothing at all of a key.
+package maildns
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
+)
+
+// Problem is a mistake in one part of a record.
+type Problem struct {
+	// Field is the tag, such as rua, or the name of an argument of the provider's
+	// function. Element is the position in a list, or -1.
+	Field   string
+	Element int
+	// Text says what is wrong and what is expected.
+	Text string
+}
+
+// Error implements error.
+func (p Problem) Error() string {
+	if p.Element < 0 {
+		return p.Field + ": " + p.Text
+	}
+	return fmt.Sprintf("%s[%d]: %s", p.Field, p.Element, p.Text)
+}
+
+// Problems are all mistakes in a record, at least one.
+type Problems []Problem
+
+// Error implements error.
+func (ps Problems) Error() string {
+	lines := make([]string, len(ps))
+	for i, p := range ps {
+		lines[i] = p.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (ps *Problems) add(field string, element int, format string, args ...any) {
+	*ps = append(*ps, Problem{Field: field, Element: element, Text: fmt.Sprintf(format, args...)})
+}
+
+// addErr adds an error, if there is one.
+func (ps *Problems) addErr(field string, element int, err error) {
+	if err != nil {
+		ps.add(field, element, "%s", err)
+	}
+}
+
+// whole is the Element of a problem that concerns a whole field.
+const whole = -1
+
+// finish returns the record if it has no problems and fits a TXT record. field gets
+// the problem if it does not fit.
+func (ps *Problems) finish(field, record string) (string, error) {
+	if len(*ps) == 0 {
+		_, err := dnsdata.Text(record)
+		ps.addErr(field, whole, err)
+	}
+	if len(*ps) > 0 {
+		return "", *ps
+	}
+	return record, nil
+}
+
+// oneOf adds a problem unless value is one of the allowed words.
+func (ps *Problems) oneOf(field string, element int, value string, allowed ...string) {
+	if !slices.Contains(allowed, value) {
+		ps.add(field, element, "must be %s, not %s", orList(allowed), shorten(value))
+	}
+}
+
+// optional is oneOf for a value that may be empty.
+func (ps *Problems) optional(field, value string, allowed ...string) {
+	if value != "" {
+		ps.oneOf(field, whole, value, allowed...)
+	}
+}
+
+// words checks a list of words and joins them with colons, as in a record.
+func (ps *Problems) words(field string, values []string, allowed ...string) string {
+	for i, s := range values {
+		ps.oneOf(field, i, s, allowed...)
+	}
+	ps.duplicates(field, values)
+	return strings.Join(values, ":")
+}
+
+// inRange adds a problem if n is set and out of range.
+func (ps *Problems) inRange(field string, n *int64, low, high int64) {
+	if n != nil && (*n < low || *n > high) {
+		ps.add(field, whole, "must be a whole number from %d to %d, not %d", low, high, *n)
+	}
+}
+
+// decimal formats an optional number; nil is empty.
+func decimal(n *int64) string {
+	if n == nil {
+		return ""
+	}
+	return strconv.FormatInt(*n, 10)
+}
+
+// duplicates adds a problem for each repeated element. It skips empty elements, which
+// have a problem already.
+func (ps *Problems) duplicates(field string, canonical []string) {
+	first := map[string]int{}
+	for i, s := range canonical {
+		if s == "" {
+			continue
+		}
+		if j, ok := first[s]; ok {
+			ps.add(field, i, "%s repeats element %d", shorten(s), j)
+			continue
+		}
+		first[s] = i
+	}
+}
+
+// orList joins words for a sentence: a, b or c.
+func orList(words []string) string {
+	if len(words) == 1 {
+		return words[0]
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
+
+// shorten quotes s for an error message and cuts it to 60 characters.
+func shorten(s string) string {
+	const limit = 60
+	if r := []rune(s); len(r) > limit {
+		s = string(r[:limit]) + "…"
+	}
+	return strconv.Quote(s)
+}
+
+// tagList is a record of tag=value pairs, in order.
+type tagList []string
+
+// add adds a tag unless its value is empty.
+func (l *tagList) add(name, value string) {
+	if value != "" {
+		*l = append(*l, name+"="+value)
+	}
+}
+
+// String returns the text of the record (RFC 6376, section 3.2; RFC 7489, section
+// 6.4).
+func (l *tagList) String() string { return strings.Join(*l, "; ") }
