@@ -25,7 +25,7 @@ func All() []func() function.Function {
 		dkimRecord, dmarcRecord, domainToUnicode, mtastsID, mtastsPolicy, mtastsRecord,
 		normalizeDomain, parseAddress, spfRecord, tlsrptRecord, txtChunks, txtValue,
 	} {
-		all = append(all, func() function.Function { return f })
+		all = append(all, f.function)
 	}
 	return all
 }
@@ -41,6 +41,8 @@ type providerFunction struct {
 
 // getArguments reads all arguments into targets, as the framework does.
 type getArguments func(targets ...any) error
+
+func (f providerFunction) function() function.Function { return f }
 
 // Metadata implements function.Function.
 func (f providerFunction) Metadata(_ context.Context, _ function.MetadataRequest, resp *function.MetadataResponse) {
