@@ -10,9 +10,9 @@ import (
 
 func getAccount(c *call, _ *api.GetAccountRequest) (*api.Account, error) {
 	return view(c, func(r store.Reader) (*api.Account, error) {
-		a, err := r.Account(c.caller.accountID)
+		a, err := r.Account(c.caller.AccountID)
 		return &api.Account{
-			ID: a.ID, Status: accountStatus(a, c.at), PlanID: plan(a, c.at), DefaultWorkspaceID: api.DefaultWorkspaceID(c.caller.accountID),
+			ID: a.ID, Status: a.StatusAt(c.at), PlanID: a.PlanAt(c.at), DefaultWorkspaceID: api.DefaultWorkspaceID(c.caller.AccountID),
 			CancelsAt: optionalTimestamp(a.CancelsAt), CreatedAt: timestamp(a.CreatedAt), UpdatedAt: timestamp(a.UpdatedAt),
 		}, err
 	})
@@ -21,7 +21,7 @@ func getAccount(c *call, _ *api.GetAccountRequest) (*api.Account, error) {
 func createWorkspace(c *call, in *api.CreateWorkspaceRequest) (*api.Workspace, error) {
 	id := c.random.ID()
 	return transact(c, func(tx store.Tx) (*api.Workspace, error) {
-		w := store.Workspace{ID: id, AccountID: c.caller.accountID, Name: in.Body.Name, CreatedAt: c.at}
+		w := store.Workspace{ID: id, AccountID: c.caller.AccountID, Name: in.Body.Name, CreatedAt: c.at}
 		err := tx.CreateWorkspace(&w)
 		if exists, ok := errors.AsType[*store.ExistsError](err); ok {
 			return nil, api.Conflict("the account has a workspace named %q already%s", w.Name,
@@ -33,14 +33,14 @@ func createWorkspace(c *call, in *api.CreateWorkspaceRequest) (*api.Workspace, e
 
 func listWorkspaces(c *call, in *api.ListWorkspacesRequest) (*api.Page[api.Workspace], error) {
 	return listPage(c, in.Paged, func(r store.Reader, s store.Slice) ([]store.Workspace, int, error) {
-		return r.Workspaces(c.caller.accountID, c.caller.within(c.spec.Capability), s)
+		return r.Workspaces(c.caller.AccountID, c.caller.Within(c.spec.Capability), s)
 	}, workspace)
 }
 
 func getWorkspace(c *call, in *api.WorkspaceRequest) (*api.Workspace, error) {
 	return view(c, func(r store.Reader) (*api.Workspace, error) {
-		w, err := r.Workspace(c.caller.accountID, in.WorkspaceID)
-		if err == nil && !sees(c.caller.within(c.spec.Capability), w.ID, "") {
+		w, err := r.Workspace(c.caller.AccountID, in.WorkspaceID)
+		if err == nil && !sees(c.caller.Within(c.spec.Capability), w.ID, "") {
 			err = store.ErrNotFound
 		}
 		return new(workspace(w)), statusOf(err, "workspace_id", "workspace")

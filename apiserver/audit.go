@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
@@ -21,11 +22,11 @@ func AsControlPlane(ctx context.Context) context.Context {
 
 // originOf returns where the audit log says that a context's changes come from.
 func originOf(ctx context.Context) audit.Origin {
-	p, who := progressOf(ctx), callerFrom(ctx)
-	o := audit.Origin{RequestID: p.ID, RemoteAddress: p.remoteAddress, Fields: fieldsSet(p.asked)}
-	if len(who.subjects) > 0 {
+	p, who := progressOf(ctx), auth.CallerFrom(ctx)
+	o := audit.Origin{RequestID: p.ID, RemoteAddress: p.remoteAddress, Fields: fieldsSet(p.input)}
+	if len(who.Subjects) > 0 {
 		o.Operation = p.Operation.ID
-		o.Subject = store.AuditSubject{Type: who.subjects[0].Type, ID: who.subjects[0].ID, Name: cmp.Or(who.email, who.name)}
+		o.Subject = store.AuditSubject{Type: who.Subjects[0].Type, ID: who.Subjects[0].ID, Name: cmp.Or(who.Email, who.Name)}
 	} else {
 		o.Subject, _ = ctx.Value(subjectKey{}).(store.AuditSubject)
 	}

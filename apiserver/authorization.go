@@ -13,7 +13,7 @@ import (
 
 func listAuthorizations(c *call, in *api.ListAuthorizationsRequest) (*[]api.Authorization, error) {
 	return view(c, func(r store.Reader) (*[]api.Authorization, error) {
-		grants, err := r.Authorizations(c.caller.accountID, store.AuthorizationFilter{
+		grants, err := r.Authorizations(c.caller.AccountID, store.AuthorizationFilter{
 			SubjectType: in.SubjectType, SubjectID: in.SubjectID, GrantKind: in.GrantKind, CapabilityKey: in.CapabilityKey,
 			IncludeRevoked: in.IncludeRevoked,
 		})
@@ -28,14 +28,14 @@ func listAuthorizations(c *call, in *api.ListAuthorizationsRequest) (*[]api.Auth
 func grantAuthorization(c *call, in *api.GrantAuthorizationRequest) (*api.Authorization, error) {
 	b := in.Body
 	if b.SubjectType == vocab.SubjectServiceAccount {
-		b.SubjectID = canonicalID(b.SubjectID)
+		b.SubjectID = api.CanonicalID(b.SubjectID)
 	}
 	g := store.Authorization{
-		ID: c.random.ID(), AccountID: c.caller.accountID, GrantKind: b.GrantKind, SubjectType: b.SubjectType, SubjectID: b.SubjectID,
+		ID: c.random.ID(), AccountID: c.caller.AccountID, GrantKind: b.GrantKind, SubjectType: b.SubjectType, SubjectID: b.SubjectID,
 		CapabilityKey: value(b.CapabilityKey), ResourceType: value(b.ResourceType), ResourceID: value(b.ResourceID), CreatedAt: c.at,
 	}
 	return transact(c, func(tx store.Tx) (*api.Authorization, error) {
-		if !c.caller.mayGrant(g) {
+		if !c.caller.MayGrant(g) {
 			return nil, api.NewError(http.StatusForbidden, api.TypePermissionDenied, "the credential can't grant %s, which it does not have itself to that extent",
 				cmp.Or(g.CapabilityKey, g.GrantKind)).At("header", "Authorization")
 		}
@@ -97,18 +97,18 @@ func (c *call) refuseSameGrant(r store.Reader, g store.Authorization) error {
 
 func revokeAuthorization(c *call, in *api.AuthorizationRequest) (*api.NoContent, error) {
 	return transact(c, func(tx store.Tx) (*api.NoContent, error) {
-		g, err := tx.Authorization(c.caller.accountID, in.AuthorizationID)
+		g, err := tx.Authorization(c.caller.AccountID, in.AuthorizationID)
 		if err != nil {
 			return nil, statusOf(err, "authorization_id", "authorization")
 		}
 		// Who may not make an owner may not remove one.
-		if g.GrantKind != vocab.GrantCapability && !c.caller.mayGrant(g) {
+		if g.GrantKind != vocab.GrantCapability && !c.caller.MayGrant(g) {
 			return nil, api.NewError(http.StatusForbidden, api.TypePermissionDenied, "the credential can't revoke %s, which it does not have itself", g.GrantKind).At("header", "Authorization")
 		}
 		if !g.RevokedAt.IsZero() {
 			return &api.NoContent{}, nil
 		}
-		if err := tx.RevokeAuthorization(c.caller.accountID, g.ID, c.at); err != nil {
+		if err := tx.RevokeAuthorization(c.caller.AccountID, g.ID, c.at); err != nil {
 			return nil, err
 		}
 		if g.GrantKind == vocab.GrantCapability {

@@ -16,30 +16,6 @@ const (
 	billingUnchanged = "unchanged"
 )
 
-// accountStatus is the account's status at a time: a pending cancellation takes
-// effect by itself.
-func accountStatus(a store.Account, now time.Time) string {
-	if a.Status == vocab.AccountPendingCancellation && !now.Before(a.CancelsAt) {
-		return vocab.AccountCancelled
-	}
-	return a.Status
-}
-
-// plan is the account's plan at a time: a change takes effect by itself, unless
-// the account is cancelled by then.
-func plan(a store.Account, now time.Time) string {
-	if a.NextPlanID != "" && !now.Before(a.PlanChangesAt) && !cancelledBefore(a, a.PlanChangesAt) {
-		return a.NextPlanID
-	}
-	return a.PlanID
-}
-
-// cancelledBefore reports whether the account's cancellation takes effect at or
-// before a time. One that is cancelled without a time always was.
-func cancelledBefore(a store.Account, at time.Time) bool {
-	return a.Status != vocab.AccountActive && !at.Before(a.CancelsAt)
-}
-
 // periodEnd is the end of the billing period that a time lies in: periods are
 // calendar months.
 func periodEnd(now time.Time) time.Time {
@@ -48,11 +24,11 @@ func periodEnd(now time.Time) time.Time {
 
 func cancelPlan(c *call, in *api.CancelPlanRequest) (*api.BillingResult, error) {
 	return transact(c, func(tx store.Tx) (*api.BillingResult, error) {
-		a, err := tx.Account(c.caller.accountID)
+		a, err := tx.Account(c.caller.AccountID)
 		if err != nil {
 			return nil, err
 		}
-		status, current := billingScheduled, plan(a, c.at)
+		status, current := billingScheduled, a.PlanAt(c.at)
 		if current != a.PlanID { // the change that has taken effect stays, whenever that was
 			a.PlanID, a.NextPlanID, a.PlanChangesAt = current, "", time.Time{}
 		}
@@ -81,18 +57,18 @@ func changePlan(c *call, in *api.ChangePlanRequest) (*api.BillingResult, error) 
 		}
 	}
 	return transact(c, func(tx store.Tx) (*api.BillingResult, error) {
-		a, err := tx.Account(c.caller.accountID)
+		a, err := tx.Account(c.caller.AccountID)
 		if err != nil {
 			return nil, err
 		}
-		current := plan(a, c.at)
+		current := a.PlanAt(c.at)
 		target := value(in.Body.PlanID)
 		if target == "" {
 			plans := vocab.Plans()
 			target = plans[(slices.Index(plans, current)+1)%len(plans)]
 		}
 		out := &api.BillingResult{
-			Status: billingUnchanged, AccountStatus: new(accountStatus(a, c.at)), Eligible: new(target != current),
+			Status: billingUnchanged, AccountStatus: new(a.StatusAt(c.at)), Eligible: new(target != current),
 			PreviousPlanID: &current, TargetPlanID: &target,
 		}
 		if target == current {

@@ -9,18 +9,13 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-func ownerID(accountID string) string { return api.DerivedID(accountID, "user:owner") }
-
-// ownerGrantID is the id of the grant that an account is born with.
+// ownerGrantID returns the id of the grant that every account comes with.
 func ownerGrantID(accountID string) string { return api.DerivedID(accountID, "authorization:owner") }
-
-func ownerSubject(accountID string) store.Subject {
-	return store.Subject{Type: vocab.SubjectUser, ID: ownerID(accountID)}
-}
 
 // defaultWorkspace is the name of the workspace that every account is born with.
 const defaultWorkspace = "Default"
@@ -49,10 +44,10 @@ func defaultOptions(accountID string) []store.DedicatedIPOption {
 // empty id it takes the account that the store has, makes one where it has none,
 // and fails where it has several, naming them.
 func (s *Service) EnsureAccount(ctx context.Context, id string) (string, error) {
-	if id != "" && !isID(id) {
+	if id != "" && !api.IsID(id) {
 		return "", notAnID(id)
 	}
-	id = canonicalID(id)
+	id = api.CanonicalID(id)
 	var found string
 	look := func(r store.Reader) (err error) {
 		found, err = chooseAccount(r, id)
@@ -131,10 +126,10 @@ func (s *Service) InitAccount(ctx context.Context, id, tokenName string) (accoun
 	switch {
 	case id == "":
 		id = s.random.ID()
-	case !isID(id):
+	case !api.IsID(id):
 		return "", "", notAnID(id)
 	}
-	id = canonicalID(id)
+	id = api.CanonicalID(id)
 	at, issued := s.now(), s.newOwnerToken(tokenName)
 	err = s.store.Update(ctx, func(tx store.Tx) error {
 		audit.Attribute(tx, audit.Operator, audit.InitAccount)
@@ -194,7 +189,7 @@ func createAccount(tx store.Tx, a store.Account, options []store.DedicatedIPOpti
 	if err := tx.CreateWorkspace(&store.Workspace{ID: api.DefaultWorkspaceID(a.ID), AccountID: a.ID, Name: defaultWorkspace, CreatedAt: a.CreatedAt}); err != nil {
 		return err
 	}
-	owner := ownerSubject(a.ID)
+	owner := auth.OwnerSubject(a.ID)
 	if err := tx.CreateAuthorization(&store.Authorization{
 		ID: ownerGrantID(a.ID), AccountID: a.ID, GrantKind: vocab.GrantAccountOwner,
 		SubjectType: owner.Type, SubjectID: owner.ID, CreatedAt: a.CreatedAt,
@@ -213,16 +208,16 @@ func createAccount(tx store.Tx, a store.Account, options []store.DedicatedIPOpti
 // ownerToken is a new service account with all that the account's owner may do.
 type ownerToken struct {
 	id, grantID, name string
-	token             serviceToken
+	token             auth.Token
 }
 
 func (s *Service) newOwnerToken(name string) ownerToken {
-	return ownerToken{id: s.random.ID(), grantID: s.random.ID(), name: name, token: s.newServiceToken()}
+	return ownerToken{id: s.random.ID(), grantID: s.random.ID(), name: name, token: auth.NewToken(s.random)}
 }
 
 func (o ownerToken) create(tx store.Tx, accountID string, at time.Time) error {
 	account := newServiceAccount(o.id, accountID, o.name, o.token, at)
-	account.CreatedByUserID = ownerID(accountID)
+	account.CreatedByUserID = auth.OwnerSubject(accountID).ID
 	if err := tx.CreateServiceAccount(&account); err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 func claimDedicatedIP(c *call, in *api.ClaimDedicatedIPRequest) (*api.DedicatedIP, error) {
 	id := c.random.ID()
 	return transact(c, func(tx store.Tx) (*api.DedicatedIP, error) {
-		option, err := tx.DedicatedIPOption(c.caller.accountID, in.Body.OptionID)
+		option, err := tx.DedicatedIPOption(c.caller.AccountID, in.Body.OptionID)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil, api.Unprocessable(api.Invalid("there is no dedicated IP option %s for this account", in.Body.OptionID).InBody("option_id"))
 		}
@@ -22,7 +22,7 @@ func claimDedicatedIP(c *call, in *api.ClaimDedicatedIPRequest) (*api.DedicatedI
 		}
 		for _, address := range free(option) {
 			d := store.DedicatedIP{
-				ID: id, AccountID: c.caller.accountID, OptionID: option.ID, Name: option.Name + " " + address,
+				ID: id, AccountID: c.caller.AccountID, OptionID: option.ID, Name: option.Name + " " + address,
 				Type: vocab.DedicatedIPType, State: store.Provisioning{Status: vocab.DedicatedIPActive},
 				ASN: option.ASN, CountryCode: option.CountryCode, CreatedAt: c.at,
 				Addresses: []store.IPAddress{{IP: address, Healthy: new(true)}},
@@ -47,7 +47,7 @@ func free(option store.DedicatedIPOption) []string {
 
 func listDedicatedIPs(c *call, in *api.ListDedicatedIPsRequest) (*api.Page[api.DedicatedIP], error) {
 	return listPage(c, in.Paged, func(r store.Reader, s store.Slice) ([]store.DedicatedIP, int, error) {
-		return r.DedicatedIPs(c.caller.accountID, store.DedicatedIPFilter{
+		return r.DedicatedIPs(c.caller.AccountID, store.DedicatedIPFilter{
 			Status: in.Status, Now: c.at, CountryCode: strings.ToUpper(in.CountryCode),
 		}, s)
 	}, c.dedicatedIP)
@@ -55,7 +55,7 @@ func listDedicatedIPs(c *call, in *api.ListDedicatedIPsRequest) (*api.Page[api.D
 
 func listDedicatedIPOptions(c *call, in *api.ListDedicatedIPOptionsRequest) (*api.Page[api.DedicatedIPOption], error) {
 	return listPage(c, in.Paged, func(r store.Reader, s store.Slice) ([]store.DedicatedIPOption, int, error) {
-		return r.DedicatedIPOptions(c.caller.accountID, s)
+		return r.DedicatedIPOptions(c.caller.AccountID, s)
 	}, func(o store.DedicatedIPOption) api.DedicatedIPOption {
 		return api.DedicatedIPOption{ID: o.ID, Name: o.Name, Type: o.Type, CountryCode: o.CountryCode, Available: len(free(o))}
 	})
@@ -63,21 +63,21 @@ func listDedicatedIPOptions(c *call, in *api.ListDedicatedIPOptionsRequest) (*ap
 
 func getDedicatedIP(c *call, in *api.DedicatedIPRequest) (*api.DedicatedIP, error) {
 	return view(c, func(r store.Reader) (*api.DedicatedIP, error) {
-		d, err := r.DedicatedIP(c.caller.accountID, in.DedicatedIPID)
+		d, err := r.DedicatedIP(c.caller.AccountID, in.DedicatedIPID)
 		return new(c.dedicatedIP(d)), statusOf(err, "dedicated_ip_id", "dedicated IP")
 	})
 }
 
 func releaseDedicatedIP(c *call, in *api.DedicatedIPRequest) (*api.NoContent, error) {
 	return transact(c, func(tx store.Tx) (*api.NoContent, error) {
-		domains, err := tx.DomainsOfDedicatedIP(c.caller.accountID, in.DedicatedIPID)
+		domains, err := tx.DomainsOfDedicatedIP(c.caller.AccountID, in.DedicatedIPID)
 		if err != nil {
 			return nil, err
 		}
 		if len(domains) > 0 {
 			return nil, api.Conflict("the dedicated IP %s is assigned to the domains %s", in.DedicatedIPID, strings.Join(domains, ", "))
 		}
-		return &api.NoContent{}, statusOf(tx.DeleteDedicatedIP(c.caller.accountID, in.DedicatedIPID), "dedicated_ip_id", "dedicated IP")
+		return &api.NoContent{}, statusOf(tx.DeleteDedicatedIP(c.caller.AccountID, in.DedicatedIPID), "dedicated_ip_id", "dedicated IP")
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/idempotency"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
@@ -47,7 +48,7 @@ func createDNSRecord(c *call, in *api.CreateDNSRecordRequest) (*api.DNSRecord, e
 			}
 			return new(dnsRecord(found)), err
 		}
-		return resumable(c, tx, &in.Body, func(r *api.DNSRecord) string { return strconv.FormatInt(r.ID, 10) }, existing, func() (*api.DNSRecord, error) {
+		create := func() (*api.DNSRecord, error) {
 			if err := c.checkBeside(tx, record, d.Name); err != nil {
 				return nil, err
 			}
@@ -55,7 +56,11 @@ func createDNSRecord(c *call, in *api.CreateDNSRecordRequest) (*api.DNSRecord, e
 				return nil, c.recordConflict(tx, err, record)
 			}
 			return new(dnsRecord(record)), nil
-		})
+		}
+		return idempotency.Create[api.DNSRecord]{
+			Body: &in.Body, Existing: existing, New: create,
+			ID: func(r *api.DNSRecord) string { return strconv.FormatInt(r.ID, 10) },
+		}.Run(c.idempotency, tx, c.at)
 	})
 }
 
@@ -154,7 +159,7 @@ func (c *call) recordConflict(r store.Reader, err error, record store.DNSRecord)
 
 func listDNSRecords(c *call, in *api.ListDNSRecordsRequest) (*api.Page[api.DNSRecord], error) {
 	return listPage(c, in.Paged, func(r store.Reader, s store.Slice) ([]store.DNSRecord, int, error) {
-		filter := store.DNSRecordFilter{Type: in.Type, Name: in.Name, Within: c.caller.within(c.spec.Capability)}
+		filter := store.DNSRecordFilter{Type: in.Type, Name: in.Name, Within: c.caller.Within(c.spec.Capability)}
 		zone := ""
 		if in.Domain != "" {
 			d, err := c.findDomain(r, in.Domain)
@@ -172,7 +177,7 @@ func listDNSRecords(c *call, in *api.ListDNSRecordsRequest) (*api.Page[api.DNSRe
 				return nil, 0, nil //nolint:nilerr // no record has such a name
 			}
 		}
-		return r.DNSRecords(c.caller.accountID, filter, s)
+		return r.DNSRecords(c.caller.AccountID, filter, s)
 	}, dnsRecord)
 }
 
@@ -257,7 +262,7 @@ func systemManaged(record store.DNSRecord, d store.Domain) *api.Error {
 
 // findDNSRecord returns a record that the caller may see, with its domain.
 func (c *call) findDNSRecord(r store.Reader, id int64) (record store.DNSRecord, d store.Domain, err error) {
-	if record, err = r.DNSRecord(c.caller.accountID, id); err == nil {
+	if record, err = r.DNSRecord(c.caller.AccountID, id); err == nil {
 		d, err = c.findDomain(r, record.DomainID)
 	}
 	return record, d, statusOf(err, "dns_record_id", "DNS record")

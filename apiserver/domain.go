@@ -13,9 +13,9 @@ import (
 
 func listDomains(c *call, in *api.ListDomainsRequest) (*api.Page[api.Domain], error) {
 	return listPage(c, in.Paged, func(r store.Reader, s store.Slice) ([]store.Domain, int, error) {
-		return r.Domains(c.caller.accountID, store.DomainFilter{
+		return r.Domains(c.caller.AccountID, store.DomainFilter{
 			WorkspaceID: in.WorkspaceID, Status: in.Status, Now: c.at, Tag: in.Tag, Search: in.Search,
-			Within: c.caller.within(c.spec.Capability),
+			Within: c.caller.Within(c.spec.Capability),
 		}, s)
 	}, c.domain)
 }
@@ -165,7 +165,7 @@ func (c *call) purchaseOne(tx store.Tx, o order, workspaceID, batch string, regi
 		result.DomainName = o.offer.Name
 		owned, err := c.findDomain(tx, o.offer.Name)
 		if err == nil {
-			if sees(c.caller.within(vocab.CapDomainView), owned.WorkspaceID, owned.ID) {
+			if sees(c.caller.Within(vocab.CapDomainView), owned.WorkspaceID, owned.ID) {
 				result.ID = &owned.ID
 			}
 			return refuse(api.PurchaseAlreadyOwned, "the account owns this domain already")
@@ -178,7 +178,7 @@ func (c *call) purchaseOne(tx store.Tx, o order, workspaceID, batch string, regi
 		return refuse(o.offer.Code, o.offer.Reason)
 	}
 	d := store.Domain{
-		ID: o.id, AccountID: c.caller.accountID, WorkspaceID: workspaceID, Name: o.offer.Name,
+		ID: o.id, AccountID: c.caller.AccountID, WorkspaceID: workspaceID, Name: o.offer.Name,
 		State: o.offer.State(c.at), OutboundRoutingReady: true, Registrant: registrant, PurchaseBatchID: batch, CreatedAt: c.at,
 	}
 	err := tx.CreateDomain(&d)

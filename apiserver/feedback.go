@@ -14,17 +14,17 @@ import (
 var feedbackLimit = ratelimit.Limit{Requests: 20, Per: 20 * time.Minute}
 
 func submitFeedback(c *call, in *api.SubmitFeedbackRequest) (*api.Feedback, error) {
-	if u := c.feedback.Take(c.caller.credential(), c.at); !u.Allowed {
+	if u := c.feedback.Take(c.caller.Credential(), c.at); !u.Allowed {
 		return nil, api.NewError(http.StatusTooManyRequests, api.TypeRateLimited,
 			"this credential has submitted much feedback already; try again in %d s", u.Wait).At("header", "Authorization").RetryAfter(u.Wait)
 	}
 	id := c.random.ID()
 	return transact(c, func(tx store.Tx) (*api.Feedback, error) {
 		f := store.Feedback{
-			ID: id, AccountID: c.caller.accountID, Title: in.Body.Title, Description: in.Body.Description,
+			ID: id, AccountID: c.caller.AccountID, Title: in.Body.Title, Description: in.Body.Description,
 			Category: in.Body.Category, Status: api.FeedbackNew, Attributes: in.Body.Attributes,
-			PaidProductFeature: in.Body.PaidProductFeature, SubmitterEmail: c.caller.email, SubmitterName: c.caller.name,
-			CreatedByUserID: c.caller.userID, CreatedAt: c.at,
+			PaidProductFeature: in.Body.PaidProductFeature, SubmitterEmail: c.caller.Email, SubmitterName: c.caller.Name,
+			CreatedByUserID: c.caller.UserID, CreatedAt: c.at,
 		}
 		if err := tx.CreateFeedback(&f); err != nil {
 			return nil, err

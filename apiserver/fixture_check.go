@@ -72,10 +72,10 @@ func (p *problems) canonical(at fixturePlace, field, value string, rule func(str
 
 // optionalID checks an id unless it is empty.
 func (p *problems) optionalID(at fixturePlace, value string) string {
-	if value != "" && !isID(value) {
+	if value != "" && !api.IsID(value) {
 		p.fail(at, "id: %.64q is not a UUID", value)
 	}
-	return canonicalID(value)
+	return api.CanonicalID(value)
 }
 
 var (

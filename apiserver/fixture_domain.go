@@ -19,7 +19,7 @@ var zeroTime time.Time
 // domainID returns the id of a domain whose canonical name is given.
 func (p *accountPlanner) domainID(f FixtureDomain, name string) string {
 	if f.ID != "" {
-		return canonicalID(f.ID)
+		return api.CanonicalID(f.ID)
 	}
 	return api.DerivedID(p.id, "domain:"+name)
 }
@@ -74,17 +74,17 @@ func (p *accountPlanner) ready(at fixturePlace, readyAt time.Time, state *store.
 
 // batch checks the id of a purchase, which several domains may have.
 func (p *accountPlanner) batch(at fixturePlace, given string) string {
-	if given != "" && !isID(given) {
+	if given != "" && !api.IsID(given) {
 		p.fail(at, "purchase_batch_id: %.64q is not a UUID", given)
 	}
-	return canonicalID(given)
+	return api.CanonicalID(given)
 }
 
 // refer resolves a name or an id.
 func (p *accountPlanner) refer(at fixturePlace, field, ref string, refs map[string]string) string {
 	id, ok := refs[ref]
 	if !ok {
-		id, ok = refs[canonicalID(ref)]
+		id, ok = refs[api.CanonicalID(ref)]
 	}
 	if !ok {
 		p.fail(at, "%s: the account has none with the name or id %.80q", field, ref)

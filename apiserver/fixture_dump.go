@@ -53,8 +53,8 @@ type accountDumper struct {
 }
 
 func (d *accountDumper) dump(a store.Account) (FixtureAccount, error) {
-	out := FixtureAccount{ID: a.ID, PlanID: plan(a, d.at), DedicatedIPOptions: []FixtureDedicatedIPOption{}}
-	if status := accountStatus(a, d.at); status != vocab.AccountActive {
+	out := FixtureAccount{ID: a.ID, PlanID: a.PlanAt(d.at), DedicatedIPOptions: []FixtureDedicatedIPOption{}}
+	if status := a.StatusAt(d.at); status != vocab.AccountActive {
 		out.Status = status
 	}
 	if out.Status == vocab.AccountPendingCancellation {

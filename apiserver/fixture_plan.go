@@ -84,8 +84,8 @@ func (p *fixturePlanner) accounts(accounts []FixtureAccount) {
 	p.ids, p.names, p.claimed = map[string]fixturePlace{}, map[string]fixturePlace{}, map[string]bool{}
 	for i, a := range accounts {
 		at := fixturePlace("").item("accounts", i, a.ID)
-		id := canonicalID(a.ID)
-		if !isID(id) {
+		id := api.CanonicalID(a.ID)
+		if !api.IsID(id) {
 			p.fail(at, "id: must be the account's UUID")
 			id = uuid.Nil.String() // what else is wrong is told too
 		}
@@ -215,7 +215,7 @@ func (p *accountPlanner) planOptions(options []FixtureDedicatedIPOption) {
 }
 
 func (p *accountPlanner) planIP(at fixturePlace, f FixtureDedicatedIP) {
-	option := p.optionRefs[canonicalID(f.Option)]
+	option := p.optionRefs[api.CanonicalID(f.Option)]
 	if option == nil {
 		p.fail(at, "option: the account has no dedicated IP option %.80q", f.Option)
 		return

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/emailaddr"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/idempotency"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/mail"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
@@ -24,15 +25,15 @@ func createForwarding(c *call, in *api.CreateForwardingRequest) (*api.Forwarding
 			return nil, err
 		}
 		existing := func(id string) (*api.Forwarding, error) {
-			rule, err := tx.Forwarding(c.caller.accountID, id)
+			rule, err := tx.Forwarding(c.caller.AccountID, id)
 			if err == nil && (rule.Scope != scope || rule.TargetEmail != in.Body.TargetEmail) {
 				err = store.ErrNotFound
 			}
 			return new(c.forwarding(rule)), err
 		}
-		return resumable(c, tx, &in.Body, func(f *api.Forwarding) string { return f.ID }, existing, func() (*api.Forwarding, error) {
+		create := func() (*api.Forwarding, error) {
 			rule := store.Forwarding{
-				ID: id, AccountID: c.caller.accountID, Scope: scope, TargetEmail: in.Body.TargetEmail, Enabled: true, CreatedAt: c.at,
+				ID: id, AccountID: c.caller.AccountID, Scope: scope, TargetEmail: in.Body.TargetEmail, Enabled: true, CreatedAt: c.at,
 			}
 			if err := c.beginVerification(tx, &rule, link); err != nil {
 				return nil, err
@@ -42,9 +43,13 @@ func createForwarding(c *call, in *api.CreateForwardingRequest) (*api.Forwarding
 			}
 			written, err = c.requestMessage(tx, rule, link)
 			return new(c.forwarding(rule)), err
-		})
+		}
+		return idempotency.Create[api.Forwarding]{
+			Body: &in.Body, Existing: existing, New: create,
+			ID: func(f *api.Forwarding) string { return f.ID },
+		}.Run(c.idempotency, tx, c.at)
 	})
-	if err == nil && !c.replayed {
+	if err == nil && !c.idempotency.Replayed {
 		c.messageRequested(written)
 	}
 	return out, err
@@ -59,7 +64,7 @@ func (c *call) beginVerification(r store.Reader, rule *store.Forwarding, link ma
 	}
 	rule.LinkHash, rule.SentAt, rule.ExpiresAt, rule.VerifiedAt = nil, time.Time{}, time.Time{}, time.Time{}
 	m, err := r.MailboxByAddress(rule.AccountID, target.Local, target.Domain)
-	if err == nil && !sees(c.caller.within(c.spec.Capability), m.WorkspaceID, m.DomainID) {
+	if err == nil && !sees(c.caller.Within(c.spec.Capability), m.WorkspaceID, m.DomainID) {
 		err = store.ErrNotFound // the state must not reveal the mailbox
 	}
 	if rule.Internal = err == nil; rule.Internal {
@@ -115,7 +120,7 @@ func listForwarding(c *call, in *api.ListForwardingRequest) (*api.Page[api.Forwa
 		if err != nil || !ok {
 			return nil, 0, err
 		}
-		return r.ForwardingRules(c.caller.accountID, store.ForwardingFilter{ScopedFilter: filter, VerificationState: in.VerificationState, Now: c.at}, s)
+		return r.ForwardingRules(c.caller.AccountID, store.ForwardingFilter{ScopedFilter: filter, VerificationState: in.VerificationState, Now: c.at}, s)
 	}, c.forwarding)
 }
 
@@ -124,7 +129,7 @@ func listForwarding(c *call, in *api.ListForwardingRequest) (*api.Page[api.Forwa
 func (c *call) scopedFilter(r store.Reader, domain, workspaceID, scopeType, search string) (f store.ScopedFilter, ok bool, err error) {
 	domainID, ok, err := c.domainFilter(r, domain)
 	return store.ScopedFilter{
-		DomainID: domainID, WorkspaceID: workspaceID, ScopeType: scopeType, Search: search, Within: c.caller.within(c.spec.Capability),
+		DomainID: domainID, WorkspaceID: workspaceID, ScopeType: scopeType, Search: search, Within: c.caller.Within(c.spec.Capability),
 	}, ok, err
 }
 
@@ -199,7 +204,7 @@ func deleteForwarding(c *call, in *api.ForwardingRequest) (*api.NoContent, error
 
 // findForwarding returns a rule that the caller may see.
 func (c *call) findForwarding(r store.Reader, id string) (store.Forwarding, error) {
-	rule, err := r.Forwarding(c.caller.accountID, id)
+	rule, err := r.Forwarding(c.caller.AccountID, id)
 	if err == nil {
 		var ok bool
 		if ok, err = c.seesScope(r, c.spec.Capability, rule.Scope); err == nil && !ok {

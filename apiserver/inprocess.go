@@ -7,7 +7,7 @@ import (
 	"io"
 	"net/http"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
 )
 
 // Client returns an HTTP client that calls the service in process, without a
@@ -20,18 +20,14 @@ func (s *Service) Client() *http.Client {
 // OwnerClient is like Client for a program that holds the database in its hands:
 // its requests act as the account's owner and need no credential.
 func (s *Service) OwnerClient(accountID string) *http.Client {
-	owner := caller{
-		accountID: accountID,
-		subjects:  []store.Subject{ownerSubject(accountID)},
-		userID:    ownerID(accountID),
-	}
+	owner := auth.Owner(accountID)
 	return &http.Client{Transport: handlerTransport{handler: s.handler, trusted: &owner}}
 }
 
 // handlerTransport is an http.RoundTripper that calls a handler.
 type handlerTransport struct {
 	handler http.Handler
-	trusted *caller
+	trusted *auth.Caller
 }
 
 var errAborted = errors.New("the in-process handler aborted the answer")
@@ -41,7 +37,7 @@ var errAborted = errors.New("the in-process handler aborted the answer")
 func (t handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(r.Context())
 	if t.trusted != nil {
-		ctx = context.WithValue(ctx, trustedKey{}, *t.trusted)
+		ctx = auth.WithTrusted(ctx, *t.trusted)
 	}
 	in := r.Clone(ctx)
 	in.RequestURI = r.URL.RequestURI()

@@ -8,6 +8,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/emailaddr"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/idempotency"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/text"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
@@ -24,15 +25,19 @@ func createMailbox(c *call, in *api.CreateMailboxRequest) (*api.Mailbox, error) 
 			return nil, err
 		}
 		existing := func(id string) (*api.Mailbox, error) {
-			m, err := tx.Mailbox(c.caller.accountID, id)
+			m, err := tx.Mailbox(c.caller.AccountID, id)
 			if err == nil && (m.DomainID != d.ID || m.LocalPart != in.Body.LocalPart || m.FirstName != in.Body.FirstName || m.LastName != in.Body.LastName) {
 				err = store.ErrNotFound
 			}
 			return new(c.mailbox(m)), err
 		}
-		return resumable(c, tx, &in.Body, func(m *api.Mailbox) string { return m.ID }, existing, func() (*api.Mailbox, error) {
+		create := func() (*api.Mailbox, error) {
 			return c.createMailboxIn(tx, d, id, in.Body)
-		})
+		}
+		return idempotency.Create[api.Mailbox]{
+			Body: &in.Body, Existing: existing, New: create,
+			ID: func(m *api.Mailbox) string { return m.ID },
+		}.Run(c.idempotency, tx, c.at)
 	})
 }
 
@@ -61,7 +66,7 @@ func (c *call) createMailboxIn(tx store.Tx, d store.Domain, id string, body api.
 // caller may see it.
 func (c *call) addressTaken(r store.Reader, d store.Domain, localPart, mailboxID string) (string, error) {
 	address := localPart + "@" + d.Name
-	owner, err := r.Mailbox(c.caller.accountID, mailboxID)
+	owner, err := r.Mailbox(c.caller.AccountID, mailboxID)
 	if err != nil {
 		return "", err
 	}
@@ -79,7 +84,7 @@ var errMailboxQuota = errors.New("the account has as many mailboxes as it may ha
 // limit.
 func (c *call) addMailbox(tx store.Tx, d store.Domain, left int, id, localPart, firstName, lastName string) (*api.Mailbox, error) {
 	if left < 1 {
-		switch other, err := tx.MailboxByAddress(c.caller.accountID, localPart, d.Name); {
+		switch other, err := tx.MailboxByAddress(c.caller.AccountID, localPart, d.Name); {
 		case err == nil:
 			return nil, &store.ExistsError{ID: other.ID}
 		case !errors.Is(err, store.ErrNotFound):
@@ -88,7 +93,7 @@ func (c *call) addMailbox(tx store.Tx, d store.Domain, left int, id, localPart, 
 		return nil, errMailboxQuota
 	}
 	m := store.Mailbox{
-		ID: id, AccountID: c.caller.accountID, DomainID: d.ID, LocalPart: localPart, FirstName: firstName, LastName: lastName,
+		ID: id, AccountID: c.caller.AccountID, DomainID: d.ID, LocalPart: localPart, FirstName: firstName, LastName: lastName,
 		State: store.Provisioning{Status: vocab.MailboxActive}, QuotaAllowed: mailboxQuota, CreatedAt: c.at,
 	}
 	if d.State.At(c.at) == vocab.DomainPending {
@@ -97,7 +102,7 @@ func (c *call) addMailbox(tx store.Tx, d store.Domain, left int, id, localPart, 
 	if err := tx.CreateMailbox(&m); err != nil {
 		return nil, err
 	}
-	w, err := tx.Workspace(c.caller.accountID, d.WorkspaceID)
+	w, err := tx.Workspace(c.caller.AccountID, d.WorkspaceID)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +116,7 @@ func (c *call) mailboxesLeft(r store.Reader) (int, error) {
 	if bound == 0 {
 		return api.MaxBulkItems, nil
 	}
-	_, total, err := r.Mailboxes(c.caller.accountID, store.MailboxFilter{Now: c.at}, store.Slice{Limit: 1})
+	_, total, err := r.Mailboxes(c.caller.AccountID, store.MailboxFilter{Now: c.at}, store.Slice{Limit: 1})
 	return bound - total, err
 }
 
@@ -188,9 +193,9 @@ func listMailboxes(c *call, in *api.ListMailboxesRequest) (*api.Page[api.Mailbox
 		if err != nil || !ok {
 			return nil, 0, err
 		}
-		return r.Mailboxes(c.caller.accountID, store.MailboxFilter{
+		return r.Mailboxes(c.caller.AccountID, store.MailboxFilter{
 			DomainID: domainID, WorkspaceID: in.WorkspaceID, Status: in.Status, Now: c.at, Search: in.Search,
-			Within: c.caller.within(c.spec.Capability),
+			Within: c.caller.Within(c.spec.Capability),
 		}, s)
 	}, c.mailbox)
 }
@@ -236,8 +241,8 @@ func deleteMailbox(c *call, in *api.MailboxRequest) (*api.NoContent, error) {
 // findMailbox returns the mailbox with a UUID or a primary address if the caller
 // may see it, and store.ErrNotFound otherwise.
 func (c *call) findMailbox(r store.Reader, ref string) (m store.Mailbox, err error) {
-	if isID(ref) {
-		m, err = r.Mailbox(c.caller.accountID, canonicalID(ref))
+	if api.IsID(ref) {
+		m, err = r.Mailbox(c.caller.AccountID, api.CanonicalID(ref))
 	} else {
 		// The address may be invalid, and then names no mailbox. Its domain may be
 		// written in any form that names the domain alone.
@@ -247,12 +252,12 @@ func (c *call) findMailbox(r store.Reader, ref string) (m store.Mailbox, err err
 			return m, store.ErrNotFound
 		}
 		localPart := strings.ToLower(ref[:at])
-		m, err = r.MailboxByAddress(c.caller.accountID, localPart, name)
+		m, err = r.MailboxByAddress(c.caller.AccountID, localPart, name)
 		if err == nil && (m.LocalPart != localPart || m.DomainName != name) {
 			err = store.ErrNotFound // an alias; the path takes primary addresses
 		}
 	}
-	if err == nil && !sees(c.caller.within(c.spec.Capability), m.WorkspaceID, m.DomainID) {
+	if err == nil && !sees(c.caller.Within(c.spec.Capability), m.WorkspaceID, m.DomainID) {
 		err = store.ErrNotFound
 	}
 	return m, err

@@ -37,7 +37,7 @@ func exportMailboxes(c *call, in *api.ExportMailboxesRequest) (*api.Stream, erro
 // exportFilter selects what a request asks for: each mailbox that it names must
 // exist, and lie in the domain that it names.
 func (c *call) exportFilter(r store.Reader, body api.ExportMailboxesBody) (*store.MailboxFilter, error) {
-	filter := &store.MailboxFilter{Now: c.at, Within: c.caller.within(c.spec.Capability)}
+	filter := &store.MailboxFilter{Now: c.at, Within: c.caller.Within(c.spec.Capability)}
 	var unknown []*api.Problem
 	if body.Domain != nil {
 		switch d, err := c.findDomain(r, *body.Domain); {
@@ -102,7 +102,7 @@ func (c *call) eachExported(filter store.MailboxFilter, fn func(store.Mailbox) e
 		full := errors.New("the chunk is full")
 		err := c.store.View(c.ctx, func(r store.Reader) error {
 			r.HideUnpaid(lastUnpaid(c.at))
-			return r.EachMailbox(c.caller.accountID, filter, func(m store.Mailbox) error {
+			return r.EachMailbox(c.caller.AccountID, filter, func(m store.Mailbox) error {
 				if chunk = append(chunk, m); len(chunk) == exportChunk {
 					return full
 				}

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/crypto/argon2"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
@@ -38,7 +39,7 @@ func createMasterPassword(c *call, in *api.CreateMasterPasswordRequest) (*api.Cr
 	var generated *string
 	secret := in.Body.Value
 	if in.Body.Generate {
-		generated = new(tokenEncoding.EncodeToString(c.random.Bytes(generatedSecretBytes)))
+		generated = new(auth.SecretEncoding.EncodeToString(c.random.Bytes(generatedSecretBytes)))
 		secret = generated
 	}
 	// The hash takes long: nobody else's write waits for it, and an unknown scope
@@ -59,7 +60,7 @@ func createMasterPassword(c *call, in *api.CreateMasterPasswordRequest) (*api.Cr
 			return nil, err
 		}
 		p := store.MasterPassword{
-			ID: id, AccountID: c.caller.accountID, Name: in.Body.Name, Scope: scope, SecretHash: hash, CreatedAt: c.at,
+			ID: id, AccountID: c.caller.AccountID, Name: in.Body.Name, Scope: scope, SecretHash: hash, CreatedAt: c.at,
 		}
 		if err := tx.CreateMasterPassword(&p); err != nil {
 			return nil, c.masterPasswordConflict(tx, err, p)
@@ -96,7 +97,7 @@ func listMasterPasswords(c *call, in *api.ListMasterPasswordsRequest) (*api.Page
 		if err != nil || !ok {
 			return nil, 0, err
 		}
-		return r.MasterPasswords(c.caller.accountID, filter, s)
+		return r.MasterPasswords(c.caller.AccountID, filter, s)
 	}, masterPassword)
 }
 
@@ -133,7 +134,7 @@ func deleteMasterPassword(c *call, in *api.MasterPasswordRequest) (*api.NoConten
 
 // findMasterPassword returns a master password that the caller may see.
 func (c *call) findMasterPassword(r store.Reader, id string) (store.MasterPassword, error) {
-	p, err := r.MasterPassword(c.caller.accountID, id)
+	p, err := r.MasterPassword(c.caller.AccountID, id)
 	if err == nil {
 		var ok bool
 		if ok, err = c.seesScope(r, c.spec.Capability, p.Scope); err == nil && !ok {

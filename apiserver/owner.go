@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
@@ -13,7 +14,7 @@ import (
 func (c *call) requireOwner(r store.Reader, what string) error {
 	// Most often the caller stays an owner, and the account may have thousands of
 	// revoked ones.
-	own, err := r.GrantsOf(c.caller.accountID, c.caller.subjects)
+	own, err := r.GrantsOf(c.caller.AccountID, c.caller.Subjects)
 	if err != nil {
 		return err
 	}
@@ -21,7 +22,7 @@ func (c *call) requireOwner(r store.Reader, what string) error {
 	if ok, err := c.anyCanAct(r, own); ok || err != nil {
 		return err
 	}
-	owners, err := r.Authorizations(c.caller.accountID, store.AuthorizationFilter{GrantKind: vocab.GrantAccountOwner})
+	owners, err := r.Authorizations(c.caller.AccountID, store.AuthorizationFilter{GrantKind: vocab.GrantAccountOwner})
 	if err != nil {
 		return err
 	}
@@ -47,10 +48,10 @@ func (c *call) anyCanAct(r store.Reader, grants []store.Authorization) (bool, er
 func (c *call) canAct(r store.Reader, g store.Authorization) (bool, error) {
 	if g.SubjectType == vocab.SubjectServiceAccount {
 		a, err := r.ServiceAccount(g.AccountID, g.SubjectID)
-		return err == nil && checkServiceAccount(a, c.now()) == nil, err
+		return err == nil && auth.CheckServiceAccount(a, c.now()) == nil, err
 	}
-	if g.SubjectType == vocab.SubjectUser && g.SubjectID == ownerID(g.AccountID) {
-		return c.caller.isBuiltInOwner(), nil
+	if g.SubjectType == vocab.SubjectUser && g.SubjectID == auth.OwnerSubject(g.AccountID).ID {
+		return c.caller.IsBuiltInOwner(), nil
 	}
-	return c.tokens != nil, nil
+	return c.auth.AcceptsAccessTokens(), nil
 }

@@ -44,10 +44,21 @@ func (s *Service) newHandler(middleware func(http.Handler) http.Handler) http.Ha
 				slog.String("route", p.Route), slog.Int("status", rec.status), slog.Duration("duration", s.clock().Sub(begun)))
 		}()
 		returned := false
-		defer func() { s.conclude(r.Context(), p, rec, returned) }() // also where the handler is aborted
+		defer func() { s.endRequest(r.Context(), p, rec, returned) }() // also if the handler is aborted
 		next.ServeHTTP(rec, r.WithContext(context.WithValue(r.Context(), progressKey{}, p)))
 		returned = true
 	})
+}
+
+// endRequest ends a request's use of its Idempotency-Key.
+func (s *Service) endRequest(ctx context.Context, p *progress, rec *statusRecorder, returned bool) {
+	if p.idempotency == nil {
+		return
+	}
+	succeeded := rec.status >= http.StatusOK && rec.status < http.StatusMultipleChoices
+	if err := p.idempotency.End(ctx, returned && succeeded && rec.failed == nil && ctx.Err() == nil); err != nil {
+		s.log.Error("can't record whether a response was delivered", "request_id", p.ID, "error", err)
+	}
 }
 
 // answer answers a request, and turns a panic into a 500.
@@ -87,7 +98,7 @@ func (s *Service) refusal(p *progress, r *http.Request) *api.Error {
 	case !expectsContinue(r.Header):
 		return api.ExpectationFailed()
 	case s.draining.Load() && !strings.HasPrefix(r.URL.Path, HealthPath):
-		return unavailable("the service is shutting down; try again")
+		return api.Unavailable("the service is shutting down; try again")
 	}
 	return nil
 }
@@ -145,7 +156,7 @@ func (s *Service) answerable(c *call, err error) error {
 		return answer
 	}
 	if c.ctx.Err() != nil {
-		return cancelled()
+		return api.Cancelled()
 	}
 	if errors.Is(err, store.ErrUnavailable) {
 		s.outage.noticed(s.log, err)
@@ -161,7 +172,7 @@ func (s *Service) fault(cause error) *api.Error {
 		return api.NewError(http.StatusInternalServerError, api.TypeInternal, "the embedded account failed: %s", cause)
 	}
 	if errors.Is(cause, store.ErrUnavailable) {
-		return unavailable("the service can't keep changes at the moment; try again")
+		return api.Unavailable("the service can't keep changes at the moment; try again")
 	}
 	return internalError()
 }
@@ -185,13 +196,6 @@ func (o *outage) over(log *slog.Logger) {
 
 func internalError() *api.Error {
 	return api.NewError(http.StatusInternalServerError, api.TypeInternal, "something failed inside the service; try again, and quote the request id if it happens again")
-}
-
-// cancelled is the answer to a request whose caller has gone.
-func cancelled() *api.Error { return unavailable("the request was cancelled before it was done") }
-
-func unavailable(msg string) *api.Error {
-	return api.NewError(http.StatusServiceUnavailable, api.TypeUnavailable, "%s", msg).RetryAfter(1)
 }
 
 // statusRecorder records a response's status, and the first error of writing its

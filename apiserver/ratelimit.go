@@ -24,8 +24,8 @@ func (s *Service) limited(w http.ResponseWriter, r *http.Request) *api.Error {
 		return nil
 	}
 	key := "address " + network(r.RemoteAddr)
-	if who, err := s.presentedCaller(r.Context(), r.Header.Values("Authorization")); err == nil {
-		key = who.credential()
+	if who, err := s.identify(r.Context(), r.Header.Values("Authorization")); err == nil {
+		key = who.Credential()
 	}
 	u := s.limiter.Take(key, s.now())
 	h := w.Header()

@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
 )
 
 const (
@@ -30,7 +31,7 @@ func (s *Service) receive(ctx huma.Context, next func(huma.Context)) {
 		next(ctx)
 		return
 	}
-	b := &receivedBody{budget: s.bodies, credential: callerFrom(ctx.Context()).credential()}
+	b := &receivedBody{budget: s.bodies, credential: auth.CallerFrom(ctx.Context()).Credential()}
 	defer b.release()
 	err := b.read(r.Body)
 	switch {
@@ -39,7 +40,7 @@ func (s *Service) receive(ctx huma.Context, next func(huma.Context)) {
 			"this credential has too many large requests under way; wait for some of them to end, or try again").At("body").RetryAfter(1).Write(w)
 		return
 	case errors.Is(err, errBudgetSpent):
-		unavailable("too many large requests are under way; try again").At("body").Write(w)
+		api.Unavailable("too many large requests are under way; try again").At("body").Write(w)
 		return
 	}
 	progressOf(ctx.Context()).body = b.data

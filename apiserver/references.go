@@ -22,7 +22,7 @@ var references = map[string]func(*call, store.Reader, string) error{
 		return err
 	},
 	"workspace_id": func(c *call, r store.Reader, ref string) error {
-		return c.workspaceInBody(r, canonicalID(ref))
+		return c.workspaceInBody(r, api.CanonicalID(ref))
 	},
 }
 
@@ -31,7 +31,7 @@ var references = map[string]func(*call, store.Reader, string) error{
 // problem at once. For a valid body the operation reports them itself.
 func (s *Service) withReferenceErrors(ctx huma.Context, next func(huma.Context)) {
 	spec := api.SpecOf(ctx)
-	if !refers(spec) || !isID(ctx.Param("account_id")) {
+	if !refers(spec) || !api.IsID(ctx.Param("account_id")) {
 		next(ctx)
 		return
 	}

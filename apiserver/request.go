@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/idempotency"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/mail"
 )
 
@@ -67,21 +69,16 @@ type progress struct {
 	Request
 	// allow is what other methods the path has where there is no route.
 	allow string
-	// delivery belongs to the request's Idempotency-Key; nil without one.
-	delivery *delivery
-	// looksUp is the Idempotency-Key of a create whose outcome a GET request looks up.
-	looksUp string
-	// created is what the request has created, if it can be resumed.
-	created *created
-	// interrupted reports that the response is replayed from a record that is marked as
-	// interrupted.
-	interrupted bool
-	// presented is what became of the request's credential, once looked at.
-	presented *presented
+	// idempotency is nil until the operation begins.
+	idempotency *idempotency.Request
+	// lookup is the Idempotency-Key of a create whose outcome a GET request looks up.
+	lookup string
+	// credential is the caller that the request's credential names, once identified.
+	credential *credential
 	// body is the request body once it has been received.
 	body []byte
-	// asked is the request's input, and remoteAddress the host that it came from.
-	asked         any
+	// input is the decoded request, and remoteAddress the host that it came from.
+	input         any
 	remoteAddress string
 }
 
@@ -104,10 +101,10 @@ func (s *Service) begin(r *http.Request) *progress {
 	}
 	p.Route, p.allow = s.mux.match(r)
 	p.Operation = s.mux.operations[p.Route]
-	_, p.Trusted = r.Context().Value(trustedKey{}).(caller)
+	_, p.Trusted = auth.Trusted(r.Context())
 	p.Draining = s.drained
 	if r.Method == http.MethodGet {
-		p.looksUp = r.Header.Get(api.IdempotencyLookupHeader)
+		p.lookup = r.Header.Get(api.IdempotencyLookupHeader)
 	}
 	return p
 }

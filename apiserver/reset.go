@@ -34,10 +34,10 @@ func (s *Service) Reset(ctx context.Context, f *Fixture) error {
 		return err
 	}
 	s.outbox.Clear()
-	s.lastUses.reset()
+	s.lastUses.Reset()
 	s.limiter.Reset()
 	s.feedback.Reset()
-	s.forgotAt.Store(0) // the clock may have gone back
+	s.idempotency.Reset()
 	s.rules.reset()
 	s.loaded(p, loaders)
 	return nil

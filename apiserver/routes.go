@@ -7,6 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
 )
 
 // routes binds every operation of the contract to the function that implements
@@ -86,10 +87,10 @@ func serve[Req, Resp any](s *Service, h huma.API, op api.Operation[Req, Resp], f
 			return nil, s.answerable(c, err)
 		}
 		reply := &api.Reply[Resp]{Body: *out}
-		if c.replayed {
+		if c.idempotency.Replayed {
 			reply.Replayed = "true"
 		}
-		if c.resumed {
+		if c.idempotency.Resumed {
 			reply.Resumed = "true"
 		}
 		return reply, nil
@@ -112,5 +113,5 @@ func serveCSV[Req any](s *Service, h huma.API, op api.Operation[Req, api.CSV], f
 }
 
 func (s *Service) newCall(ctx context.Context, spec api.Spec) *call {
-	return &call{Service: s, ctx: ctx, spec: spec, caller: callerFrom(ctx), at: api.Arrival(ctx)}
+	return &call{Service: s, ctx: ctx, spec: spec, caller: auth.CallerFrom(ctx), at: api.Arrival(ctx)}
 }

@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
@@ -12,16 +13,16 @@ import (
 // findDomain returns the domain that a UUID or a name means to the caller, or
 // store.ErrNotFound.
 func (c *call) findDomain(r store.Reader, ref string) (store.Domain, error) {
-	d, err := domainByRef(r, c.caller.accountID, ref)
-	if err == nil && !sees(c.caller.within(c.spec.Capability), d.WorkspaceID, d.ID) {
+	d, err := domainByRef(r, c.caller.AccountID, ref)
+	if err == nil && !sees(c.caller.Within(c.spec.Capability), d.WorkspaceID, d.ID) {
 		err = store.ErrNotFound
 	}
 	return d, err
 }
 
 func domainByRef(r store.Reader, accountID, ref string) (store.Domain, error) {
-	if isID(ref) {
-		return r.Domain(accountID, canonicalID(ref))
+	if api.IsID(ref) {
+		return r.Domain(accountID, api.CanonicalID(ref))
 	}
 	name, err := domainname.Normalize(ref)
 	if err != nil {
@@ -73,8 +74,8 @@ func (c *call) domainFilter(r store.Reader, ref string) (id string, ok bool, err
 
 // workspaceInBody checks a workspace that the request's body names.
 func (c *call) workspaceInBody(r store.Reader, id string) error {
-	_, err := r.Workspace(c.caller.accountID, id)
-	if err == nil && !sees(c.caller.within(c.spec.Capability), id, "") {
+	_, err := r.Workspace(c.caller.AccountID, id)
+	if err == nil && !sees(c.caller.Within(c.spec.Capability), id, "") {
 		err = store.ErrNotFound
 	}
 	if errors.Is(err, store.ErrNotFound) {
@@ -92,10 +93,10 @@ func (c *call) scopeInBody(r store.Reader, domain, workspaceID *string) (store.S
 		return store.Scope{Type: vocab.ScopeDomain, ID: d.ID}, err
 	case workspaceID != nil:
 		return store.Scope{Type: vocab.ScopeWorkspace, ID: *workspaceID}, c.workspaceInBody(r, *workspaceID)
-	case c.caller.within(c.spec.Capability).Restricted:
+	case c.caller.Within(c.spec.Capability).Restricted:
 		return store.Scope{}, api.PermissionDenied(c.spec.Capability)
 	}
-	return store.Scope{Type: vocab.ScopeAccount, ID: c.caller.accountID}, nil
+	return store.Scope{Type: vocab.ScopeAccount, ID: c.caller.AccountID}, nil
 }
 
 // naming is what a conflict says to name an object that exists: words, and the
@@ -114,7 +115,7 @@ func domainScope(domainID string) store.Scope {
 
 // seesScope reports whether a capability lets the caller see what has a scope.
 func (c *call) seesScope(r store.Reader, capability vocab.Capability, scope store.Scope) (bool, error) {
-	w := c.caller.within(capability)
+	w := c.caller.Within(capability)
 	if !w.Restricted {
 		return true, nil
 	}
@@ -122,8 +123,16 @@ func (c *call) seesScope(r store.Reader, capability vocab.Capability, scope stor
 	case vocab.ScopeWorkspace:
 		return sees(w, scope.ID, ""), nil
 	case vocab.ScopeDomain:
-		d, err := r.Domain(c.caller.accountID, scope.ID)
+		d, err := r.Domain(c.caller.AccountID, scope.ID)
 		return sees(w, d.WorkspaceID, d.ID), err
 	}
 	return false, nil
+}
+
+// sees reports whether w contains an object of a workspace and a domain; one of the
+// two may be empty.
+func sees(w store.Within, workspaceID, domainID string) bool {
+	return !w.Restricted ||
+		workspaceID != "" && slices.Contains(w.Workspaces, workspaceID) ||
+		domainID != "" && slices.Contains(w.Domains, domainID)
 }

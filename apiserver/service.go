@@ -13,6 +13,8 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/idempotency"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/mail"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/random"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/ratelimit"
@@ -25,6 +27,14 @@ type (
 	Message = mail.Message
 	// Courier sends messages in the background.
 	Courier = mail.Sender
+	// TokenVerifier validates the access tokens of an OAuth 2.0 issuer.
+	TokenVerifier = auth.TokenVerifier
+	// User is the person or machine that an access token was issued for.
+	User = auth.User
+	// InvalidTokenError reports an access token that is not valid, or not for this API.
+	InvalidTokenError = auth.InvalidTokenError
+	// IssuerUnavailableError reports that a token can't be validated now.
+	IssuerUnavailableError = auth.IssuerUnavailableError
 	// RateLimit bounds how often one credential calls. The zero value is no limit.
 	RateLimit = ratelimit.Limit
 	// Registrar decides which domains can be bought and at what price.
@@ -36,6 +46,9 @@ type (
 // ErrUndeliverable is wrapped by a Courier's error if another attempt to send the
 // message would fail too.
 var ErrUndeliverable = mail.ErrUndeliverable
+
+// ErrTokenExpired reports an access token that was valid once.
+var ErrTokenExpired = auth.ErrTokenExpired
 
 // Options configures a Service. Only Store is required.
 type Options struct {
@@ -95,7 +108,7 @@ type Service struct {
 	rules         currentRules
 	mail          *mail.Queue // nil: messages are not sent
 	publicURL     string
-	tokens        TokenVerifier
+	auth          *auth.Authenticator
 	outbox        mail.Outbox
 	mux           *router
 	handler       http.Handler
@@ -104,9 +117,8 @@ type Service struct {
 	bodies        *bodyBudget
 	argon2        chan struct{}
 	passwordCost  PasswordCost
-	deliveries    deliveries
-	lastUses      *lastUses
-	forgotAt      atomic.Int64
+	idempotency   *idempotency.Records
+	lastUses      *auth.LastUses
 	outage        outage
 	retiring      atomic.Bool
 	draining      atomic.Bool
@@ -125,7 +137,6 @@ func New(o Options) (*Service, error) {
 		tellFaults:    o.TellFaults,
 		publishedOnly: o.PublishedOnly,
 		publicURL:     strings.TrimSuffix(o.PublicURL, "/"),
-		tokens:        o.Tokens,
 		argon2:        make(chan struct{}, argon2Concurrency),
 		passwordCost:  cmp.Or(o.PasswordCost, defaultPasswordCost),
 		drained:       make(chan struct{}),
@@ -149,7 +160,9 @@ func New(o Options) (*Service, error) {
 	}
 	s.rules.init(rules{registrar: o.Registrar, maxMailboxes: o.MaxMailboxes})
 	s.store = audit.NewStore(o.Store, s.now, originOf)
-	s.lastUses = newLastUses(s.store, s.log)
+	s.lastUses = auth.NewLastUses(s.store, s.log)
+	s.auth = auth.NewAuthenticator(s.store, s.now, o.Tokens, s.lastUses)
+	s.idempotency = idempotency.New(s.store, s.now, s.random, s.log)
 	if o.Courier != nil {
 		s.mail = mail.NewQueue(s.store, o.Courier, s.composeVerification, &s.outbox, s.log)
 	}
@@ -205,7 +218,7 @@ func (s *Service) Outbox() []Message { return s.outbox.Messages() }
 func (s *Service) Close() error {
 	s.Drain()
 	s.mail.Close()
-	return errors.Join(s.lastUses.close(), s.store.Close())
+	return errors.Join(s.lastUses.Close(), s.store.Close())
 }
 
 // now is the time to the microsecond, as the API and the store tell it.
@@ -217,16 +230,10 @@ type call struct {
 	ctx  context.Context
 	spec api.Spec
 	// caller has the grants of the snapshot or transaction that runs, see authorize.
-	caller caller
+	caller auth.Caller
 	// at is when the request arrived; everything it does happens then.
-	at  time.Time
-	key *requestKey
-	// replayed reports that the response is an idempotency record's.
-	replayed bool
-	// resumed reports that the response names an object that an interrupted request
-	// created; created is what this request leaves to be resumed.
-	resumed bool
-	created *created
+	at          time.Time
+	idempotency *idempotency.Request
 	// unchanged is set by an operation whose response is a success although it
 	// changed nothing; such a response is not replayed.
 	unchanged bool
@@ -235,7 +242,7 @@ type call struct {
 // authorize evaluates the caller again in r, the snapshot or transaction that the
 // operation runs in. From then on c.caller has the grants of r.
 func (c *call) authorize(r store.Reader) error {
-	who, err := c.Service.authorize(r, c.caller, c.spec)
+	who, err := c.auth.Authorize(r, c.caller, c.spec)
 	if err == nil {
 		c.caller = who
 	}

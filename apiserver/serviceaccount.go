@@ -7,14 +7,15 @@ import (
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 func createServiceAccount(c *call, in *api.CreateServiceAccountRequest) (*api.CreatedServiceAccount, error) {
-	token := c.newServiceToken()
-	account := newServiceAccount(c.random.ID(), c.caller.accountID, in.Body.Name, token, c.at)
-	account.CreatedByUserID = c.caller.userID
+	token := auth.NewToken(c.random)
+	account := newServiceAccount(c.random.ID(), c.caller.AccountID, in.Body.Name, token, c.at)
+	account.CreatedByUserID = c.caller.UserID
 	if p := in.Timely(c.at); p != nil {
 		return nil, api.Unprocessable(p)
 	}
@@ -33,7 +34,7 @@ func createServiceAccount(c *call, in *api.CreateServiceAccountRequest) (*api.Cr
 			return nil, err
 		}
 		// It inherits its creator's grants, never more.
-		for _, g := range c.caller.grants {
+		for _, g := range c.caller.Grants {
 			g.ID, g.SubjectType, g.SubjectID, g.CreatedAt = c.random.ID(), vocab.SubjectServiceAccount, created.ID, c.at
 			if err := tx.CreateAuthorization(&g); err != nil {
 				return nil, err
@@ -47,8 +48,8 @@ func createServiceAccount(c *call, in *api.CreateServiceAccountRequest) (*api.Cr
 // expires at the same time by default, and a later time is refused. A user of the
 // OAuth issuer sets no limit, because the access token expires and not the user.
 func (c *call) limitExpiry(a *store.ServiceAccount) error {
-	latest := c.caller.expiresAt
-	if !c.caller.isServiceAccount() || latest.IsZero() {
+	latest := c.caller.ExpiresAt
+	if !c.caller.IsServiceAccount() || latest.IsZero() {
 		return nil
 	}
 	if a.ExpiresAt.IsZero() {
@@ -60,30 +61,30 @@ func (c *call) limitExpiry(a *store.ServiceAccount) error {
 	return nil
 }
 
-func newServiceAccount(id, accountID, name string, token serviceToken, at time.Time) store.ServiceAccount {
+func newServiceAccount(id, accountID, name string, token auth.Token, at time.Time) store.ServiceAccount {
 	text := token.String()
 	return store.ServiceAccount{
-		ID: id, AccountID: accountID, Name: name, PublicID: token.publicID, SecretHash: token.hash(),
+		ID: id, AccountID: accountID, Name: name, PublicID: token.PublicID, SecretHash: token.Hash(),
 		Last4: text[len(text)-4:], CreatedAt: at,
 	}
 }
 
 func listServiceAccounts(c *call, in *api.ListServiceAccountsRequest) (*api.Page[api.ServiceAccount], error) {
 	return listPage(c, in.Paged, func(r store.Reader, s store.Slice) ([]store.ServiceAccount, int, error) {
-		return r.ServiceAccounts(c.caller.accountID, s)
+		return r.ServiceAccounts(c.caller.AccountID, s)
 	}, c.serviceAccount)
 }
 
 func getServiceAccount(c *call, in *api.ServiceAccountRequest) (*api.ServiceAccount, error) {
 	return view(c, func(r store.Reader) (*api.ServiceAccount, error) {
-		a, err := r.ServiceAccount(c.caller.accountID, in.ServiceAccountID)
+		a, err := r.ServiceAccount(c.caller.AccountID, in.ServiceAccountID)
 		return new(c.serviceAccount(a)), statusOf(err, "service_account_id", "service account")
 	})
 }
 
 func revokeServiceAccount(c *call, in *api.ServiceAccountRequest) (*api.NoContent, error) {
 	return transact(c, func(tx store.Tx) (*api.NoContent, error) {
-		a, err := tx.ServiceAccount(c.caller.accountID, in.ServiceAccountID)
+		a, err := tx.ServiceAccount(c.caller.AccountID, in.ServiceAccountID)
 		if err != nil {
 			return nil, statusOf(err, "service_account_id", "service account")
 		}
@@ -93,7 +94,7 @@ func revokeServiceAccount(c *call, in *api.ServiceAccountRequest) (*api.NoConten
 		}
 		owner := false
 		for _, g := range grants {
-			if !c.caller.mayGrant(g) {
+			if !c.caller.MayGrant(g) {
 				return nil, api.NewError(http.StatusForbidden, api.TypePermissionDenied, "the credential can't revoke a service account that has %s, which it does not have itself to that extent",
 					cmp.Or(g.CapabilityKey, g.GrantKind)).At("header", "Authorization")
 			}
@@ -102,7 +103,7 @@ func revokeServiceAccount(c *call, in *api.ServiceAccountRequest) (*api.NoConten
 		if !a.RevokedAt.IsZero() {
 			return &api.NoContent{}, nil
 		}
-		if err := tx.RevokeServiceAccount(a.AccountID, a.ID, c.caller.userID, c.at); err != nil || !owner {
+		if err := tx.RevokeServiceAccount(a.AccountID, a.ID, c.caller.UserID, c.at); err != nil || !owner {
 			return &api.NoContent{}, err
 		}
 		return &api.NoContent{}, c.requireOwner(tx, fmt.Sprintf("the service account %q (%s)", a.Name, a.ID))
@@ -113,7 +114,7 @@ func (s *Service) serviceAccount(a store.ServiceAccount) api.ServiceAccount {
 	return api.ServiceAccount{
 		ID: a.ID, AccountID: a.AccountID, Name: a.Name, TokenLast4: a.Last4, TokenPrefix: api.TokenPrefix, TokenPublicID: a.PublicID,
 		CreatedAt: timestamp(a.CreatedAt), UpdatedAt: timestamp(a.UpdatedAt), CreatedByUserID: optional(a.CreatedByUserID),
-		ExpiresAt: optionalTimestamp(a.ExpiresAt), LastUsedAt: optionalTimestamp(s.lastUses.of(a)),
+		ExpiresAt: optionalTimestamp(a.ExpiresAt), LastUsedAt: optionalTimestamp(s.lastUses.Of(a)),
 		RevokedAt: optionalTimestamp(a.RevokedAt), RevokedByUserID: optional(a.RevokedByUserID),
 	}
 }

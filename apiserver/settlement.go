@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
@@ -32,7 +33,7 @@ func (s *Service) SettlePayment(ctx context.Context, purchaseBatchID string) ([]
 		audit.Attribute(tx, audit.Operator, audit.SettlePayment, "status")
 		settled = nil
 		tx.HideUnpaid(lastUnpaid(now))
-		bought, err := tx.DomainsOfPurchase(canonicalID(purchaseBatchID))
+		bought, err := tx.DomainsOfPurchase(api.CanonicalID(purchaseBatchID))
 		if err != nil {
 			return err
 		}

@@ -102,7 +102,7 @@ func (s *Service) linkState(reader store.Reader, rule store.Forwarding) (linkSta
 	switch {
 	case err != nil:
 		return linkFailed, err
-	case accountStatus(account, now) == vocab.AccountCancelled: // it can't be changed any more
+	case account.StatusAt(now) == vocab.AccountCancelled: // it can't be changed any more
 		return linkCancelled, nil
 	case state == vocab.VerificationPending:
 		return linkOpen, nil

@@ -3,8 +3,6 @@ package api
 import (
 	"net/http"
 
-	"github.com/google/uuid"
-
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
@@ -75,13 +73,3 @@ var (
 		Summary: "Read a workspace",
 	})
 )
-
-// DefaultWorkspaceID returns the id of the workspace that every account is born
-// with: it can be computed, so that nobody has to ask. accountID must be a UUID.
-func DefaultWorkspaceID(accountID string) string { return DerivedID(accountID, "workspace:default") }
-
-// DerivedID returns the UUIDv5 (RFC 9562) by which something of an account is
-// named. accountID must be a UUID.
-func DerivedID(accountID, name string) string {
-	return uuid.NewSHA1(uuid.MustParse(accountID), []byte(name)).String()
-}

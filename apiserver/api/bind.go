@@ -9,7 +9,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
-	"github.com/google/uuid"
 )
 
 // MaxBodyBytes is the largest request body, in bytes: a bulk request of 1000
@@ -173,8 +172,7 @@ func (s Spec) huma() huma.Operation {
 	return op
 }
 
-// canonicalIDs rewrites every field of format uuid to the canonical form: RFC
-// 9562 allows upper case on input, and ids are compared as strings below.
+// canonicalIDs rewrites every field of format uuid to its canonical form.
 func canonicalIDs(v reflect.Value) {
 	t := v.Type()
 	for i := range t.NumField() {
@@ -186,9 +184,7 @@ func canonicalIDs(v reflect.Value) {
 		case f.Kind() == reflect.Struct && t.Field(i).IsExported():
 			canonicalIDs(f)
 		case f.Kind() == reflect.String && t.Field(i).Tag.Get("format") == "uuid":
-			if id, err := uuid.Parse(f.String()); err == nil {
-				f.SetString(id.String())
-			}
+			f.SetString(CanonicalID(f.String()))
 		}
 	}
 }

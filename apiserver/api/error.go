@@ -180,6 +180,14 @@ func MethodNotAllowed(method, allow string) *Error {
 	return NewError(http.StatusMethodNotAllowed, TypeMethodNotAllowed, "this path has no %s; see the Allow header", method).At("path").With("Allow", allow)
 }
 
+// Unavailable is the response to a request that may succeed later.
+func Unavailable(msg string) *Error {
+	return NewError(http.StatusServiceUnavailable, TypeUnavailable, "%s", msg).RetryAfter(1)
+}
+
+// Cancelled is the response to a request whose client has gone.
+func Cancelled() *Error { return Unavailable("the request was cancelled before it was done") }
+
 // Write answers with e, outside of huma.
 func (e *Error) Write(w http.ResponseWriter) {
 	maps.Copy(w.Header(), e.header)

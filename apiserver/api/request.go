@@ -10,6 +10,9 @@ type Keyed struct {
 	IdempotencyKey string `header:"Idempotency-Key" format:"uuid" doc:"The same request under the same key gets the same answer for 24 hours; another request under it is refused"`
 }
 
+// Key returns the Idempotency-Key of a request, or "".
+func (k Keyed) Key() string { return k.IdempotencyKey }
+
 // Paged is the query of a list operation that answers with a Page.
 type Paged struct {
 	Page     int `query:"page" default:"1" minimum:"1" doc:"One-based page number"`

@@ -1,6 +1,10 @@
 package store
 
-import "time"
+import (
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
+)
 
 // Account is a customer's account.
 type Account struct {
@@ -15,6 +19,25 @@ type Account struct {
 	PlanChangesAt time.Time
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
+}
+
+// StatusAt returns the account's status at a time: a pending cancellation takes effect
+// without a write.
+func (a Account) StatusAt(now time.Time) string {
+	if a.Status == vocab.AccountPendingCancellation && !now.Before(a.CancelsAt) {
+		return vocab.AccountCancelled
+	}
+	return a.Status
+}
+
+// PlanAt returns the account's plan at a time: a change takes effect without a write,
+// unless the account is cancelled by then.
+func (a Account) PlanAt(now time.Time) string {
+	cancelled := a.Status != vocab.AccountActive && !a.PlanChangesAt.Before(a.CancelsAt)
+	if a.NextPlanID != "" && !now.Before(a.PlanChangesAt) && !cancelled {
+		return a.NextPlanID
+	}
+	return a.PlanID
 }
 
 // Workspace groups domains of an account.

@@ -1,4 +1,4 @@
-package apiserver
+package auth
 
 import (
 	"context"
@@ -18,12 +18,12 @@ type touchedStore struct {
 	mu      sync.Mutex // held by the test unless it waits
 	err     error
 	updates int
-	touched uses
+	touched Uses
 }
 
 type touchedTx struct {
 	store.Tx
-	touched uses
+	touched Uses
 }
 
 func (t touchedTx) TouchServiceAccount(id string, at time.Time) error {
@@ -46,9 +46,9 @@ func (s *touchedStore) Update(_ context.Context, fn func(store.Tx) error) error 
 func TestLastUsesAreFlushed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := &touchedStore{touched: uses{}}
+		s := &touchedStore{touched: Uses{}}
 		s.mu.Lock()
-		l := newLastUses(s, slog.New(slog.DiscardHandler))
+		l := NewLastUses(s, slog.New(slog.DiscardHandler))
 		a, b := store.ServiceAccount{ID: "a"}, store.ServiceAccount{ID: "b"}
 		wait := func(d time.Duration) {
 			s.mu.Unlock()
@@ -74,7 +74,7 @@ func TestLastUsesAreFlushed(t *testing.T) {
 		later := time.Now().Truncate(time.Minute)
 		wait(2 * lastUsesFlushed)
 		s.err = nil
-		if got := l.of(a); !got.Equal(later) || s.updates != 3 {
+		if got := l.Of(a); !got.Equal(later) || s.updates != 3 {
 			t.Errorf("after %d updates, of which 2 failed, it was used at %s", s.updates, got)
 		}
 		if wait(lastUsesFlushed); !s.touched["a"].Equal(later) {
@@ -82,11 +82,11 @@ func TestLastUsesAreFlushed(t *testing.T) {
 		}
 		l.note(b, time.Now())
 		s.mu.Unlock()
-		if err := l.close(); err != nil || !s.touched["b"].After(first) {
-			t.Errorf("close wrote %v, %v", s.touched, err)
+		if err := l.Close(); err != nil || !s.touched["b"].After(first) {
+			t.Errorf("Close wrote %v, %v", s.touched, err)
 		}
-		if l.note(a, time.Now()); len(l.pending()) != 0 {
-			t.Error("a use is noted after close")
+		if l.note(a, time.Now()); len(l.Pending()) != 0 {
+			t.Error("a use is noted after Close")
 		}
 	})
 }

@@ -1,4 +1,4 @@
-package apiserver
+package auth
 
 import (
 	"context"
@@ -14,31 +14,32 @@ import (
 // lastUsesFlushed is how long a use may wait for a change to be written with.
 const lastUsesFlushed = time.Minute
 
-// uses are times of last use by the service account's id.
-type uses map[string]time.Time
+// Uses are times of last use by the service account's id.
+type Uses map[string]time.Time
 
-// lastUses keeps in memory when service accounts were last used, to the minute,
-// until the next change, a timer or close writes it: authentication must not wait
+// LastUses keeps in memory when service accounts were last used, to the minute,
+// until the next change, a timer or Close writes it: authentication must not wait
 // for the write lock. A crash loses at most the last minute. It is safe for
 // concurrent use.
-type lastUses struct {
+type LastUses struct {
 	store store.Store
 	log   *slog.Logger
 
 	mu     sync.Mutex
-	at     uses
-	timer  *time.Timer // nil while nothing waits
+	at     Uses
+	timer  *time.Timer // nil while nothing is pending
 	closed bool
-	// flushing are the timer's writes, for close.
+	// flushing are the timer's writes, for Close.
 	flushing sync.WaitGroup
 }
 
-func newLastUses(s store.Store, log *slog.Logger) *lastUses {
-	return &lastUses{store: s, log: log, at: uses{}}
+// NewLastUses returns LastUses that writes to s.
+func NewLastUses(s store.Store, log *slog.Logger) *LastUses {
+	return &LastUses{store: s, log: log, at: Uses{}}
 }
 
-// of returns when a service account was last used, written or not.
-func (l *lastUses) of(a store.ServiceAccount) time.Time {
+// Of returns when a service account was last used, written or not.
+func (l *LastUses) Of(a store.ServiceAccount) time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if at := l.at[a.ID]; at.After(a.LastUsedAt) {
@@ -48,7 +49,7 @@ func (l *lastUses) of(a store.ServiceAccount) time.Time {
 }
 
 // note records a use of a service account.
-func (l *lastUses) note(a store.ServiceAccount, now time.Time) {
+func (l *LastUses) note(a store.ServiceAccount, now time.Time) {
 	minute := now.Truncate(time.Minute)
 	if !a.LastUsedAt.Before(minute) {
 		return
@@ -63,7 +64,7 @@ func (l *lastUses) note(a store.ServiceAccount, now time.Time) {
 }
 
 // schedule starts the timer unless it runs. The caller holds mu.
-func (l *lastUses) schedule() {
+func (l *LastUses) schedule() {
 	if l.timer != nil {
 		return
 	}
@@ -81,15 +82,15 @@ func (l *lastUses) schedule() {
 	})
 }
 
-// pending returns what is not written yet.
-func (l *lastUses) pending() uses {
+// Pending returns the uses that are not written yet.
+func (l *LastUses) Pending() Uses {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return maps.Clone(l.at)
 }
 
-// write writes the uses of the service accounts that still exist.
-func (u uses) write(tx store.Tx) error {
+// Write writes the uses of the service accounts that still exist.
+func (u Uses) Write(tx store.Tx) error {
 	for id, at := range u {
 		if err := tx.TouchServiceAccount(id, at); err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
@@ -98,8 +99,8 @@ func (u uses) write(tx store.Tx) error {
 	return nil
 }
 
-// written forgets uses that are durable, unless there were later ones since.
-func (l *lastUses) written(u uses) {
+// Written removes uses that are durable, unless there were later ones since.
+func (l *LastUses) Written(u Uses) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for id, at := range u {
@@ -109,28 +110,28 @@ func (l *lastUses) written(u uses) {
 	}
 }
 
-// flush writes what no change has been written with.
-func (l *lastUses) flush() error {
-	waiting := l.pending()
+// flush writes the uses that no change was written with.
+func (l *LastUses) flush() error {
+	waiting := l.Pending()
 	if len(waiting) == 0 {
 		return nil
 	}
-	if err := l.store.Update(context.Background(), waiting.write); err != nil {
+	if err := l.store.Update(context.Background(), waiting.Write); err != nil {
 		return err
 	}
-	l.written(waiting)
+	l.Written(waiting)
 	return nil
 }
 
-// reset drops the uses of service accounts that were deleted.
-func (l *lastUses) reset() {
+// Reset drops the uses of service accounts that were deleted.
+func (l *LastUses) Reset() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	clear(l.at)
 }
 
-// close writes what is pending. Later uses are not noted.
-func (l *lastUses) close() error {
+// Close writes the pending uses. Later uses are not noted.
+func (l *LastUses) Close() error {
 	l.mu.Lock()
 	l.closed = true
 	if l.timer != nil && l.timer.Stop() {

@@ -1,0 +1,64 @@
+package auth
+
+import (
+	"crypto/sha256"
+	"encoding/base32"
+	"hash/crc32"
+	"strings"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/random"
+)
+
+const (
+	publicIDBytes    = 10
+	tokenSecretBytes = 32 // 256 bits: a plain hash is enough at rest
+	checksumChars    = 7  // a CRC-32 in base 32
+)
+
+// SecretEncoding is the encoding of tokens and generated passwords: base 32 in lower
+// case, which is easy to copy.
+var SecretEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
+
+// Token is a service account's bearer token.
+type Token struct {
+	// PublicID is no secret: the service account is found by it.
+	PublicID string
+	secret   string
+}
+
+// NewToken returns a new token.
+func NewToken(source *random.Source) Token {
+	return Token{
+		PublicID: SecretEncoding.EncodeToString(source.Bytes(publicIDBytes)),
+		secret:   SecretEncoding.EncodeToString(source.Bytes(tokenSecretBytes)),
+	}
+}
+
+// String returns mhsa_<public id>_<secret><checksum>.
+func (t Token) String() string {
+	body := api.TokenPrefix + "_" + t.PublicID + "_" + t.secret
+	return body + checksum(body)
+}
+
+// Hash returns the SHA-256 of the secret.
+func (t Token) Hash() []byte {
+	sum := sha256.Sum256([]byte(t.secret))
+	return sum[:]
+}
+
+// checksum distinguishes a mistyped token from an unknown one without a lookup.
+func checksum(body string) string {
+	sum := crc32.ChecksumIEEE([]byte(body))
+	return SecretEncoding.EncodeToString([]byte{byte(sum >> 24), byte(sum >> 16), byte(sum >> 8), byte(sum)})
+}
+
+// parseToken reports whether s is a well-formed token.
+func parseToken(s string) (Token, bool) {
+	parts := strings.Split(s, "_")
+	if len(parts) != 3 || parts[0] != api.TokenPrefix || len(parts[1]) == 0 || len(parts[2]) <= checksumChars {
+		return Token{}, false
+	}
+	t := Token{PublicID: parts[1], secret: parts[2][:len(parts[2])-checksumChars]}
+	return t, t.String() == s
+}

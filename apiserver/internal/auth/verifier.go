@@ -1,0 +1,115 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
+)
+
+// TokenVerifier validates the access tokens of an OAuth 2.0 issuer. It must be
+// safe for concurrent use.
+type TokenVerifier interface {
+	// VerifyToken returns the user whom a token was issued for. It fails with
+	// ErrTokenExpired, an *InvalidTokenError or an *IssuerUnavailableError; any
+	// other error is a fault of the service, unless ctx has ended.
+	VerifyToken(ctx context.Context, token string) (User, error)
+}
+
+// User is the person or machine that an access token was issued for. An account's
+// authorizations grant capabilities to the user and to the groups.
+type User struct {
+	// ID and Groups are the issuer's names of the user and the user's groups: the
+	// subject_id of an authorization.
+	ID     string
+	Groups []string
+	// Email and Name are those of the person; empty if the token does not contain them.
+	Email, Name string
+	// ExpiresAt is when the access token expires; zero: never.
+	ExpiresAt time.Time
+}
+
+// ErrTokenExpired reports an access token that was valid once.
+var ErrTokenExpired = errors.New("the access token has expired")
+
+// InvalidTokenError reports an access token that is not valid, or not for this API.
+type InvalidTokenError struct {
+	// Reason is shown to the caller and contains nothing of the token. It begins with
+	// "the access token".
+	Reason string
+}
+
+func (e *InvalidTokenError) Error() string { return e.Reason }
+
+// IssuerUnavailableError reports that a token can't be validated now because the
+// issuer's keys can't be read.
+type IssuerUnavailableError struct {
+	// RetryAfter is how long to wait before a retry.
+	RetryAfter time.Duration
+}
+
+func (e *IssuerUnavailableError) Error() string { return "the OAuth issuer can't be reached" }
+
+// The limits of a token's claims. No authorization can name a longer subject.
+const (
+	maxSubjectLength = 255 // characters
+	maxGroups        = 256
+)
+
+// check returns an *InvalidTokenError if the user can't be a caller.
+func (u User) check() error {
+	if u.ID == "" {
+		return &InvalidTokenError{Reason: "the access token names no user: its sub claim is missing or empty"}
+	}
+	if err := checkSubject("sub claim", u.ID); err != nil {
+		return err
+	}
+	if len(u.Groups) > maxGroups {
+		return &InvalidTokenError{Reason: fmt.Sprintf("the access token names %d groups; at most %d are accepted", len(u.Groups), maxGroups)}
+	}
+	for _, g := range u.Groups {
+		if err := checkSubject("groups claim", g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkSubject(claim, name string) error {
+	if !isShort(name) {
+		return &InvalidTokenError{Reason: fmt.Sprintf("the access token's %s holds a name of more than %d characters", claim, maxSubjectLength)}
+	}
+	if !isPlain(name) {
+		return &InvalidTokenError{Reason: fmt.Sprintf("the access token's %s holds a control character", claim)}
+	}
+	return nil
+}
+
+func isShort(s string) bool { return utf8.RuneCountInString(s) <= maxSubjectLength }
+
+// isPlain reports whether a text can be stored and shown as it is.
+func isPlain(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
+}
+
+// caller returns the user as a caller of no account yet. An invalid email or name is
+// left out, because nothing depends on it.
+func (u User) caller() Caller {
+	who := Caller{Subjects: []store.Subject{{Type: vocab.SubjectUser, ID: u.ID}}, ExpiresAt: u.ExpiresAt}
+	for _, g := range u.Groups {
+		who.Subjects = append(who.Subjects, store.Subject{Type: vocab.SubjectGroup, ID: g})
+	}
+	if isShort(u.Email) && isPlain(u.Email) {
+		who.Email = u.Email
+	}
+	if isShort(u.Name) && isPlain(u.Name) {
+		who.Name = u.Name
+	}
+	return who
+}
