@@ -8,11 +8,11 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
 )
 
-// DNSName is the name of a DNS record: relative to its zone, absolute with a
-// trailing dot, or @ for the zone itself. Its case does not count, nor do a
-// trailing dot and whether it is in Unicode or in ASCII. That www.example.com
-// and www, or example.com and @, are the same only the zone can tell: a
-// resource has to compare by [EqualInZone] and to answer with [KeepName].
+// DNSName is the name of a DNS record: relative to its zone, absolute with a trailing
+// dot, or @ for the zone itself. It ignores case, a trailing dot, and whether the name
+// is in Unicode or in ASCII. Whether www.example.com and www, or example.com and @, are
+// the same depends on the zone, so a resource compares with [EqualInZone] and writes
+// its state with [KeepName].
 type DNSName = Value[dnsName]
 
 // DNSNameType is the type of [DNSName].
@@ -20,8 +20,8 @@ type DNSNameType = Type[dnsName]
 
 type dnsName struct{}
 
-func (dnsName) rules() rules {
-	return rules{
+func (dnsName) definition() definition {
+	return definition{
 		name:      "DNSName",
 		noun:      "a record name such as www, or @ for the domain itself",
 		normalize: normalizeDNSName,
@@ -31,8 +31,8 @@ func (dnsName) rules() rules {
 
 func normalizeDNSName(s string) (string, error) { return dnsdata.NormalizeName(s, "") }
 
-// equalInAnyZone ignores a trailing dot. In a zone where the name with it is
-// valid, the name lies in the zone, and so it means the same without.
+// equalInAnyZone ignores a trailing dot: in every zone for which the name with the dot
+// is valid, it means the same without.
 func equalInAnyZone(a, b string) bool {
 	return sameForm(func(s string) (string, error) {
 		s, err := normalizeDNSName(s)
@@ -40,8 +40,8 @@ func equalInAnyZone(a, b string) bool {
 	}, a, b)
 }
 
-// EqualInZone reports whether two strings name the same node of a zone. An empty
-// zone is one that is not known.
+// EqualInZone reports whether two strings name the same node of a zone. An empty zone
+// is unknown.
 func EqualInZone(zone, a, b string) bool {
 	if zone == "" {
 		return Equal[DNSName](a, b)
@@ -49,24 +49,23 @@ func EqualInZone(zone, a, b string) bool {
 	return dnsdata.EqualNames(a, b, zone)
 }
 
-// KeepName returns the name of a record: the prior one if it is the same in the
-// zone, and the API's answer otherwise.
-func KeepName(prior DNSName, zone, answer string) DNSName {
-	if isKnown(prior) && EqualInZone(zone, prior.ValueString(), answer) {
+// KeepName returns prior if it means the same in the zone as the name that the API
+// returned, and otherwise the returned name.
+func KeepName(prior DNSName, zone, returned string) DNSName {
+	if isKnown(prior) && EqualInZone(zone, prior.ValueString(), returned) {
 		return prior
 	}
-	return New[DNSName](answer)
+	return New[DNSName](returned)
 }
 
-// DNSValue is the value of a DNS record without its priority. What is the same
-// depends on the type of the record: the case of a host name does not count, and
-// that of a text does. Values are equal here only if they are for every type
-// that takes both, as are the quoted and the plain form of one text. A
-// resource, which knows the type, has to compare by [EqualFor] and to answer
-// with [KeepValue].
+// DNSValue is the value of a DNS record without its priority. Which values are equal
+// depends on the record's type: the case of a host name is insignificant, the case of a
+// text is not. DNSValues are semantically equal only if they are equal for every type
+// that accepts both, like the quoted and the plain form of one text. A resource knows
+// the type, so it compares with [EqualFor] and writes its state with [KeepValue].
 //
-// A value is valid here if any type takes it; a resource has to check it for the
-// one type with dnsdata.NormalizeValue.
+// A DNSValue is valid if any type accepts it. A resource has to validate it for its own
+// type with dnsdata.NormalizeValue.
 type DNSValue = Value[dnsValue]
 
 // DNSValueType is the type of [DNSValue].
@@ -74,8 +73,8 @@ type DNSValueType = Type[dnsValue]
 
 type dnsValue struct{}
 
-func (dnsValue) rules() rules {
-	return rules{
+func (dnsValue) definition() definition {
+	return definition{
 		name:      "DNSValue",
 		noun:      "the value of a DNS record",
 		normalize: checkDNSValue,
@@ -83,7 +82,7 @@ func (dnsValue) rules() rules {
 	}
 }
 
-// checkDNSValue returns a value unchanged: there is no canonical form for every
+// checkDNSValue returns a valid value unchanged, because no canonical form fits every
 // type.
 func checkDNSValue(s string) (string, error) {
 	if s == "" {
@@ -94,35 +93,31 @@ func checkDNSValue(s string) (string, error) {
 			return s, nil
 		}
 	}
-	// TXT takes nearly anything; why it does not take this tells the most.
+	// TXT accepts nearly everything, so its error explains most.
 	_, err := dnsdata.NormalizeValue(dnsdata.TypeTXT, s)
-	return "", fmt.Errorf("no record type takes it; as a text, %w", err)
+	return "", fmt.Errorf("no record type accepts it; as a text, %w", err)
 }
 
-// equalForAnyType reports whether some type takes both values, and every type
-// that takes both says that they are equal. Whatever the type of a record is, it
-// took both, or one of them is not a value of that record.
+// equalForAnyType reports whether at least one type accepts both values and all types
+// that accept both consider them equal.
 func equalForAnyType(a, b string) bool {
-	agreed := false
+	found := false
 	for _, t := range dnsdata.Types() {
-		formA, err := dnsdata.NormalizeValue(t, a)
-		if err != nil {
-			continue
-		}
-		formB, err := dnsdata.NormalizeValue(t, b)
-		if err != nil {
+		formA, errA := dnsdata.NormalizeValue(t, a)
+		formB, errB := dnsdata.NormalizeValue(t, b)
+		if errA != nil || errB != nil {
 			continue
 		}
 		if formA != formB {
 			return false
 		}
-		agreed = true
+		found = true
 	}
-	return agreed
+	return found
 }
 
-// EqualFor reports whether two strings are the same value of a record type. For
-// a type that is not known it falls back on the equality of [DNSValue].
+// EqualFor reports whether two strings are the same value for a record type. For an
+// unknown type it compares them as [DNSValue].
 func EqualFor(recordType, a, b string) bool {
 	if _, err := dnsdata.NormalizeType(recordType); err != nil {
 		return Equal[DNSValue](a, b)
@@ -130,13 +125,13 @@ func EqualFor(recordType, a, b string) bool {
 	return dnsdata.EqualValues(recordType, a, b)
 }
 
-// KeepValue returns the value of a record: the prior one if it is the same for
-// the record's type, and the API's answer otherwise.
-func KeepValue(prior DNSValue, recordType, answer string) DNSValue {
-	if isKnown(prior) && EqualFor(recordType, prior.ValueString(), answer) {
+// KeepValue returns prior if it is the same value for the record's type as the one
+// that the API returned, and otherwise the returned value.
+func KeepValue(prior DNSValue, recordType, returned string) DNSValue {
+	if isKnown(prior) && EqualFor(recordType, prior.ValueString(), returned) {
 		return prior
 	}
-	return New[DNSValue](answer)
+	return New[DNSValue](returned)
 }
 
-func isKnown[K kind](v Value[K]) bool { return !v.IsNull() && !v.IsUnknown() }
+func isKnown[F format](v Value[F]) bool { return !v.IsNull() && !v.IsUnknown() }

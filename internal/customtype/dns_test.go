@@ -1,28 +1,20 @@
-package customtype_test
+package customtype
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
-	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 )
 
 var (
 	longText = "v=DKIM1; k=rsa; p=" + strings.Repeat("MIIBIjANBgkqhkiG9w0B", 20)
-	dkim     = customtype.New[customtype.DNSValue](longText)
+	dkim     = New[DNSValue](longText)
 )
 
-var dnsValue = kind{
-	strict: customtype.DNSValueType{}, lenient: customtype.DNSValueType{Lenient: true}, zero: customtype.DNSValue{},
-	known:   func(s string) value { return customtype.New[customtype.DNSValue](s) },
-	pointer: func(s *string) value { return customtype.NewPointer[customtype.DNSValue](s) },
-	unknown: func() value { return customtype.NewUnknown[customtype.DNSValue]() },
-	same:    customtype.Equal[customtype.DNSValue],
-	normal:  customtype.Normalize[customtype.DNSValue],
-
+var dnsValueExamples = examples{
 	valid: []string{"192.0.2.1", "2001:db8::1", `0 issue "ca.example.net"`, "Host.Example.", "5 443 sip.example.com", ".", "v=spf1 -all", `"v=spf1 -all"`, " text", longText, dnsdata.Quote(longText)},
-	// What no type takes, a text neither.
+	// No type accepts these, not even TXT.
 	invalid: []string{"", `""`, `"unbalanced`, `"a" b`, "line\nbreak", "a\x00b", "\xff", strings.Repeat("a", 65536)},
 	equal: [][2]string{
 		{`"v=spf1 -all"`, "v=spf1 -all"},
@@ -33,13 +25,13 @@ var dnsValue = kind{
 		{`"gr\195\188n\; \"a\" \\"`, `grün; "a" \`},
 		{`"Grün"`, "Grün"},
 		{`"example.com"`, "example.com"},
-		// A line break, as a heredoc leaves it, makes it no text.
+		// A text must not end in a line break, which a heredoc leaves.
 		{"192.0.2.1\n", "192.0.2.1"},
 		{"Host.Example.com.\n", "host.example.com"},
 		{"2001:DB8:0::1\n", "2001:db8::1"},
 	},
 	unequal: [][2]string{
-		// Equal for one type, but texts are another matter.
+		// Equal for one type, but not as TXT.
 		{"Host.Example.com", "host.example.com"},
 		{"host.example.com.", "host.example.com"},
 		{"bücher.example", "xn--bcher-kva.example"},
@@ -48,7 +40,7 @@ var dnsValue = kind{
 		{"192.0.2.1 ", "192.0.2.1"},
 		{`0 issue ca.example.net`, `0 issue "ca.example.net"`},
 		{"05 443 sip.example.com", "5 443 sip.example.com"},
-		// Equal for none.
+		// Equal for no type.
 		{`"V=spf1 -all"`, "v=spf1 -all"},
 		{`"v=spf1  -all"`, "v=spf1 -all"},
 		{`"v=spf1 -all "`, "v=spf1 -all"},
@@ -62,7 +54,7 @@ var dnsValue = kind{
 	},
 }
 
-// spellings are values of every type, in more forms than one.
+// spellings are values of every type in different forms.
 var spellings = []string{
 	"192.0.2.1", "192.0.2.1 ", "192.0.2.1\n", "192.0.2.2", `"192.0.2.1"`, "2001:db8::1", "2001:DB8:0:0::1", " 2001:db8::1\n", "::ffff:192.0.2.1",
 	"host.example.com", "Host.Example.COM", "host.example.com.", " host.example.com", `"host.example.com"`, `"Host.Example.com"`, "bücher.example", "xn--bcher-kva.example", "BÜCHER.example.", `"bücher.example"`,
@@ -73,30 +65,29 @@ var spellings = []string{
 	longText, dnsdata.Quote(longText), `"` + longText + `"`, "", `""`, `"`, "\n", "\x00", "\xff",
 }
 
-// checkSound fails if two values are equal that some type of record tells
-// apart.
+// checkSound fails if two values are equal although they differ for some record type.
 func checkSound(t *testing.T, a, b string) {
 	t.Helper()
-	equal := customtype.Equal[customtype.DNSValue](a, b)
-	if equal != customtype.Equal[customtype.DNSValue](b, a) {
+	equal := Equal[DNSValue](a, b)
+	if equal != Equal[DNSValue](b, a) {
 		t.Errorf("Equal(%q, %q) is not symmetric", a, b)
 	}
 	if !equal || a == b {
 		return
 	}
-	some := false
+	found := false
 	for _, typ := range dnsdata.Types() {
 		_, errA := dnsdata.NormalizeValue(typ, a)
 		_, errB := dnsdata.NormalizeValue(typ, b)
 		if errA != nil || errB != nil {
 			continue
 		}
-		some = true
+		found = true
 		if !dnsdata.EqualValues(typ, a, b) {
 			t.Errorf("%q and %q are equal, but not as %s", a, b, typ)
 		}
 	}
-	if !some {
+	if !found {
 		t.Errorf("%q and %q are equal, but as no type", a, b)
 	}
 }
@@ -141,11 +132,11 @@ func TestEqualFor(t *testing.T) {
 		{"MX", "Bücher.example.", "xn--bcher-kva.example", true},
 		{"MX", "no host", "no host", true},
 		{"MX", "no host", "No host", false},
-		// A type of tomorrow: only what is equal for every type of today.
+		// An unknown type: equal if equal for every known type.
 		{"TLSA", "ABCD", "abcd", false},
 		{"", `"a"`, "a", true},
 	} {
-		if got := customtype.EqualFor(tt.typ, tt.a, tt.b); got != tt.want {
+		if got := EqualFor(tt.typ, tt.a, tt.b); got != tt.want {
 			t.Errorf("EqualFor(%q, %q, %q) = %v", tt.typ, tt.a, tt.b, got)
 		}
 	}
@@ -153,12 +144,11 @@ func TestEqualFor(t *testing.T) {
 
 func TestKeepValue(t *testing.T) {
 	t.Parallel()
-	type DNSValue = customtype.DNSValue
-	host := customtype.New[DNSValue]("Host.Example.com.")
+	host := New[DNSValue]("Host.Example.com.")
 	for _, tt := range []struct {
-		prior       DNSValue
-		typ, answer string
-		want        string
+		prior         DNSValue
+		typ, returned string
+		want          string
 	}{
 		{host, "CNAME", "host.example.com", "Host.Example.com."},
 		{host, "CNAME", "other.example.com", "other.example.com"},
@@ -166,11 +156,11 @@ func TestKeepValue(t *testing.T) {
 		{dkim, "TXT", dnsdata.Quote(longText), longText},
 		{DNSValue{}, "A", "192.0.2.1", "192.0.2.1"},
 		{DNSValue{}, "A", "", ""},
-		{customtype.NewUnknown[DNSValue](), "A", "192.0.2.1", "192.0.2.1"},
+		{NewUnknown[DNSValue](), "A", "192.0.2.1", "192.0.2.1"},
 	} {
-		got := customtype.KeepValue(tt.prior, tt.typ, tt.answer)
-		if !got.Equal(customtype.New[DNSValue](tt.want)) {
-			t.Errorf("KeepValue(%s, %s, %q) = %s, want %q", tt.prior, tt.typ, tt.answer, got, tt.want)
+		got := KeepValue(tt.prior, tt.typ, tt.returned)
+		if !got.Equal(New[DNSValue](tt.want)) {
+			t.Errorf("KeepValue(%s, %s, %q) = %s, want %q", tt.prior, tt.typ, tt.returned, got, tt.want)
 		}
 	}
 }
@@ -181,8 +171,8 @@ var (
 		"www.bücher.example", "www.bücher.example.", "www.xn--bcher-kva.example.", "*", "*.www", "*.example.com", "*.Example.com.", "_dmarc", "_dmarc.example.com.", "www.example.com.example.com", "", ".", "a b"}
 )
 
-// TestDNSNameEqualityIsSound shows that names which are equal without their zone
-// are equal in every zone where both are names.
+// TestDNSNameEqualityIsSound checks that names which are equal without a zone are equal
+// in every zone in which both are valid.
 func TestDNSNameEqualityIsSound(t *testing.T) {
 	t.Parallel()
 	for _, zone := range zones {
@@ -190,10 +180,10 @@ func TestDNSNameEqualityIsSound(t *testing.T) {
 			for _, b := range nodes {
 				_, errA := dnsdata.NormalizeName(a, zone)
 				_, errB := dnsdata.NormalizeName(b, zone)
-				if errA != nil || errB != nil || !customtype.Equal[customtype.DNSName](a, b) {
+				if errA != nil || errB != nil || !Equal[DNSName](a, b) {
 					continue
 				}
-				if !customtype.EqualInZone(zone, a, b) {
+				if !EqualInZone(zone, a, b) {
 					t.Errorf("%q and %q are equal, but not in %s", a, b, zone)
 				}
 			}
@@ -223,7 +213,7 @@ func TestEqualInZone(t *testing.T) {
 		{"", "www.example.com.", "WWW.example.com", true},
 		{"", "www", "www.example.com", false},
 	} {
-		if got := customtype.EqualInZone(tt.zone, tt.a, tt.b); got != tt.want {
+		if got := EqualInZone(tt.zone, tt.a, tt.b); got != tt.want {
 			t.Errorf("EqualInZone(%q, %q, %q) = %v", tt.zone, tt.a, tt.b, got)
 		}
 	}
@@ -231,21 +221,20 @@ func TestEqualInZone(t *testing.T) {
 
 func TestKeepName(t *testing.T) {
 	t.Parallel()
-	type DNSName = customtype.DNSName
 	for _, tt := range []struct {
-		prior        DNSName
-		zone, answer string
-		want         string
+		prior          DNSName
+		zone, returned string
+		want           string
 	}{
-		{customtype.New[DNSName]("WWW.Example.com."), "example.com", "www", "WWW.Example.com."},
-		{customtype.New[DNSName]("example.com"), "example.com", "@", "example.com"},
-		{customtype.New[DNSName]("www"), "example.com", "www2", "www2"},
+		{New[DNSName]("WWW.Example.com."), "example.com", "www", "WWW.Example.com."},
+		{New[DNSName]("example.com"), "example.com", "@", "example.com"},
+		{New[DNSName]("www"), "example.com", "www2", "www2"},
 		{DNSName{}, "example.com", "@", "@"},
-		{customtype.NewUnknown[DNSName](), "example.com", "@", "@"},
+		{NewUnknown[DNSName](), "example.com", "@", "@"},
 	} {
-		got := customtype.KeepName(tt.prior, tt.zone, tt.answer)
-		if !got.Equal(customtype.New[DNSName](tt.want)) {
-			t.Errorf("KeepName(%s, %s, %q) = %s, want %q", tt.prior, tt.zone, tt.answer, got, tt.want)
+		got := KeepName(tt.prior, tt.zone, tt.returned)
+		if !got.Equal(New[DNSName](tt.want)) {
+			t.Errorf("KeepName(%s, %s, %q) = %s, want %q", tt.prior, tt.zone, tt.returned, got, tt.want)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package customtype_test
+package customtype
 
 import (
 	"context"
@@ -14,14 +14,12 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
-
-	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 )
 
-// These tests run the types in the framework itself: a provider with one
-// resource whose API answers in canonical form.
+// These tests run the types in the framework: a provider with one resource whose API
+// returns canonical forms.
 
-type testProvider struct{ lenient bool }
+type testProvider struct{}
 
 func (testProvider) Metadata(_ context.Context, _ provider.MetadataRequest, resp *provider.MetadataResponse) {
 	resp.TypeName = "test"
@@ -30,42 +28,38 @@ func (testProvider) Schema(context.Context, provider.SchemaRequest, *provider.Sc
 func (testProvider) Configure(context.Context, provider.ConfigureRequest, *provider.ConfigureResponse) {
 }
 func (testProvider) DataSources(context.Context) []func() datasource.DataSource { return nil }
-func (p testProvider) Resources(context.Context) []func() resource.Resource {
-	return []func() resource.Resource{func() resource.Resource { return thing(p) }}
+func (testProvider) Resources(context.Context) []func() resource.Resource {
+	return []func() resource.Resource{func() resource.Resource { return thing{} }}
 }
 
-type thing struct{ lenient bool }
+type thing struct{}
 
 type thingModel struct {
-	Domain  customtype.DomainName `tfsdk:"domain"`
-	Aliases types.List            `tfsdk:"aliases"`
-	Created customtype.Timestamp  `tfsdk:"created"`
+	Domain  DomainName `tfsdk:"domain"`
+	Aliases types.List `tfsdk:"aliases"`
+	Created Timestamp  `tfsdk:"created"`
 }
 
 func (thing) Metadata(_ context.Context, _ resource.MetadataRequest, resp *resource.MetadataResponse) {
 	resp.TypeName = "test_thing"
 }
 
-func (r thing) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
-	domain := schema.StringAttribute{Required: true, CustomType: customtype.DomainNameType{Lenient: r.lenient}}
-	if r.lenient {
-		domain.Validators = []validator.String{customtype.DomainNameType{}.Validator()}
-	}
+func (thing) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{Attributes: map[string]schema.Attribute{
-		"domain":  domain,
-		"aliases": schema.ListAttribute{Optional: true, ElementType: customtype.EmailAddressType{Lenient: r.lenient}},
-		"created": schema.StringAttribute{Computed: true, CustomType: customtype.TimestampType{Lenient: r.lenient}},
+		"domain":  schema.StringAttribute{Required: true, CustomType: DomainNameType{}, Validators: []validator.String{DomainNameType{}.Validator()}},
+		"aliases": schema.ListAttribute{Optional: true, ElementType: EmailAddressType{}},
+		"created": schema.StringAttribute{Computed: true, CustomType: TimestampType{}},
 	}}
 }
 
 func (thing) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var m thingModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
-	m.Domain = customtype.New[customtype.DomainName]("xn--bcher-kva.example")
-	m.Created = customtype.New[customtype.Timestamp]("the day before yesterday")
+	m.Domain = New[DomainName]("xn--bcher-kva.example")
+	m.Created = New[Timestamp]("the day before yesterday")
 	if !m.Aliases.IsNull() {
-		list, diags := types.ListValueFrom(ctx, m.Aliases.ElementType(ctx), []customtype.EmailAddress{
-			customtype.New[customtype.EmailAddress]("jane@example.com"),
+		list, diags := types.ListValueFrom(ctx, m.Aliases.ElementType(ctx), []EmailAddress{
+			New[EmailAddress]("jane@example.com"),
 		})
 		resp.Diagnostics.Append(diags...)
 		m.Aliases = list
@@ -104,9 +98,9 @@ func object(t *testing.T, domain, created any, aliases ...string) *tfprotov6.Dyn
 	return &v
 }
 
-func server(t *testing.T, lenient bool) tfprotov6.ProviderServer {
+func server(t *testing.T) tfprotov6.ProviderServer {
 	t.Helper()
-	s, err := providerserver.NewProtocol6WithError(testProvider{lenient})()
+	s, err := providerserver.NewProtocol6WithError(testProvider{})()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,32 +109,30 @@ func server(t *testing.T, lenient bool) tfprotov6.ProviderServer {
 
 func TestFrameworkValidatesConfiguration(t *testing.T) {
 	t.Parallel()
-	for _, lenient := range []bool{false, true} {
-		for domain, want := range map[any]string{
-			"Bücher.example.":    "",
-			tftypes.UnknownValue: "",
-			"no_name.example":    "domain must be a domain name such as example.com: ",
-		} {
-			resp, err := server(t, lenient).ValidateResourceConfig(t.Context(), &tfprotov6.ValidateResourceConfigRequest{
-				TypeName: "test_thing", Config: object(t, domain, nil),
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			switch {
-			case want == "" && len(resp.Diagnostics) == 0:
-			case want != "" && len(resp.Diagnostics) == 1 && strings.HasPrefix(resp.Diagnostics[0].Detail, want) &&
-				resp.Diagnostics[0].Attribute.Equal(tftypes.NewAttributePath().WithAttributeName("domain")):
-			default:
-				t.Errorf("lenient %v: %v: %+v", lenient, domain, resp.Diagnostics)
-			}
+	for domain, want := range map[any]string{
+		"Bücher.example.":    "",
+		tftypes.UnknownValue: "",
+		"no_name.example":    "domain must be a domain name such as example.com: ",
+	} {
+		resp, err := server(t).ValidateResourceConfig(t.Context(), &tfprotov6.ValidateResourceConfigRequest{
+			TypeName: "test_thing", Config: object(t, domain, nil),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case want == "" && len(resp.Diagnostics) == 0:
+		case want != "" && len(resp.Diagnostics) == 1 && strings.HasPrefix(resp.Diagnostics[0].Detail, want) &&
+			resp.Diagnostics[0].Attribute.Equal(tftypes.NewAttributePath().WithAttributeName("domain")):
+		default:
+			t.Errorf("%v: %+v", domain, resp.Diagnostics)
 		}
 	}
 }
 
 func TestFrameworkKeepsSpelling(t *testing.T) {
 	t.Parallel()
-	resp, err := server(t, true).ApplyResourceChange(t.Context(), &tfprotov6.ApplyResourceChangeRequest{
+	resp, err := server(t).ApplyResourceChange(t.Context(), &tfprotov6.ApplyResourceChangeRequest{
 		TypeName:     "test_thing",
 		PriorState:   nothing(t),
 		Config:       object(t, "Bücher.example.", nil, "Jane@Example.com"),
@@ -162,20 +154,14 @@ func TestFrameworkKeepsSpelling(t *testing.T) {
 	}
 }
 
-// TestFrameworkReadsState is why there are lenient types: the framework
-// validates prior state as it does configuration.
+// TestFrameworkReadsState checks that an invalid value in the state is readable.
 func TestFrameworkReadsState(t *testing.T) {
 	t.Parallel()
-	for _, lenient := range []bool{false, true} {
-		resp, err := server(t, lenient).ReadResource(t.Context(), &tfprotov6.ReadResourceRequest{
-			TypeName: "test_thing", CurrentState: object(t, "no_name.example", "the day before yesterday", "jane"),
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if failed := len(resp.Diagnostics) > 0; failed == lenient {
-			t.Errorf("lenient %v: %+v", lenient, resp.Diagnostics)
-		}
+	resp, err := server(t).ReadResource(t.Context(), &tfprotov6.ReadResourceRequest{
+		TypeName: "test_thing", CurrentState: object(t, "no_name.example", "the day before yesterday", "jane"),
+	})
+	if err != nil || len(resp.Diagnostics) > 0 {
+		t.Errorf("%v %+v", err, resp.Diagnostics)
 	}
 }
 

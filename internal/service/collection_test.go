@@ -14,7 +14,7 @@ func TestAnswered(t *testing.T) {
 	t.Parallel()
 	nested := map[string]schema.Attribute{"used": schema.Int64Attribute{Computed: true, MarkdownDescription: "Bytes."}}
 	got := Answered(map[string]schema.Attribute{
-		"domain":  schema.StringAttribute{Required: true, CustomType: customtype.DomainRefType{Lenient: true}, MarkdownDescription: "Changing it replaces."},
+		"domain":  schema.StringAttribute{Required: true, CustomType: customtype.DomainRefType{}, MarkdownDescription: "Changing it replaces."},
 		"secret":  schema.StringAttribute{Computed: true, Sensitive: true, MarkdownDescription: "Secret."},
 		"active":  schema.BoolAttribute{Optional: true, MarkdownDescription: "Active."},
 		"quota":   schema.SingleNestedAttribute{Computed: true, Attributes: nested, MarkdownDescription: "Quota."},

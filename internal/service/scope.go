@@ -36,13 +36,13 @@ func ScopeAttributes(noun string) map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"domain": schema.StringAttribute{
 			Optional:            true,
-			CustomType:          customtype.DomainRefType{Lenient: true},
+			CustomType:          customtype.DomainRefType{},
 			Validators:          []validator.String{customtype.DomainRefType{}.Validator()},
 			MarkdownDescription: "Domain that it applies to, by name or UUID, for instance `mailhost_domain.main.name`. Without `domain` and `workspace_id` it applies to the whole account. Another domain replaces it.",
 		},
 		"workspace_id": schema.StringAttribute{
 			Optional:            true,
-			CustomType:          customtype.UUIDType{Lenient: true},
+			CustomType:          customtype.UUIDType{},
 			Validators:          []validator.String{customtype.UUIDType{}.Validator(), oneScope(noun)},
 			MarkdownDescription: "UUID of the workspace that it applies to, in place of `domain`. Another workspace replaces it.",
 		},

@@ -60,7 +60,7 @@ func recordAttributes() map[string]schema.Attribute {
 func optionAttribute() schema.Attribute {
 	return schema.StringAttribute{
 		Optional: true, Computed: true,
-		CustomType: customtype.UUIDType{Lenient: true},
+		CustomType: customtype.UUIDType{},
 		Validators: []validator.String{customtype.UUIDType{}.Validator()},
 		PlanModifiers: []planmodifier.String{
 			service.KeepEqual(customtype.Equal[customtype.UUID]),

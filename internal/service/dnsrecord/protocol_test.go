@@ -78,7 +78,7 @@ func TestUnknown(t *testing.T) {
 	}))
 	p.NoErrors(p.Validate(typeName, map[string]any{"domain": "example.com", "name": "www", "type": acctest.Unknown, "value": "mail.example.com", "priority": 10}))
 	p.NoErrors(p.Validate(typeName, map[string]any{"domain": "example.com", "name": "www", "type": "MX", "value": acctest.Unknown, "priority": acctest.Unknown}))
-	acctest.Expect(t, p.Validate(typeName, map[string]any{"domain": acctest.Unknown, "name": "www", "type": acctest.Unknown, "value": "a\nb"}), "No record type takes it")
+	acctest.Expect(t, p.Validate(typeName, map[string]any{"domain": acctest.Unknown, "name": "www", "type": acctest.Unknown, "value": "a\nb"}), "No record type accepts it")
 }
 
 // A plan says that a change will fail where the API can't change a record, and

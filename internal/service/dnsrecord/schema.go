@@ -45,14 +45,14 @@ func attributes(ctx context.Context) map[string]schema.Attribute {
 		},
 		"domain": schema.StringAttribute{
 			Required:            true,
-			CustomType:          customtype.DomainRefType{Lenient: true},
+			CustomType:          customtype.DomainRefType{},
 			Validators:          []validator.String{customtype.DomainRefType{}.Validator()},
 			PlanModifiers:       []planmodifier.String{service.KeepDomainRef(), stringplanmodifier.RequiresReplace()},
 			MarkdownDescription: "Domain of the record, by name or UUID, for instance `mailhost_domain.main.name`. Another domain replaces the record.",
 		},
 		"name": schema.StringAttribute{
 			Required:            true,
-			CustomType:          customtype.DNSNameType{Lenient: true},
+			CustomType:          customtype.DNSNameType{},
 			Validators:          []validator.String{customtype.DNSNameType{}.Validator()},
 			PlanModifiers:       []planmodifier.String{keep(model.sameName), stringplanmodifier.RequiresReplace()},
 			MarkdownDescription: "Name of the record: relative to the domain, such as `www`, or in full, such as `www.example.com`, which ends in the domain; `@` is the domain itself. Another name replaces the record.",
@@ -65,7 +65,7 @@ func attributes(ctx context.Context) map[string]schema.Attribute {
 		},
 		"value": schema.StringAttribute{
 			Required:      true,
-			CustomType:    customtype.DNSValueType{Lenient: true},
+			CustomType:    customtype.DNSValueType{},
 			PlanModifiers: []planmodifier.String{keep(model.sameValue)},
 			MarkdownDescription: "Value of the record, in the form of its type, without the priority: for instance `192.0.2.1` (A), `mail.example.com` (MX), `5 443 sip.example.com` (SRV: weight, port, target), `0 issue \"ca.example.net\"` (CAA). " +
 				"A TXT value is the text itself, of any length, or quoted strings as in a zone file, which are joined.",

@@ -52,7 +52,7 @@ func recordAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"name": schema.StringAttribute{
 			Required:      true,
-			CustomType:    customtype.DomainNameType{Lenient: true},
+			CustomType:    customtype.DomainNameType{},
 			Validators:    []validator.String{customtype.DomainNameType{}.Validator()},
 			PlanModifiers: []planmodifier.String{service.KeepEqual(customtype.Equal[customtype.DomainName]), stringplanmodifier.RequiresReplace()},
 			MarkdownDescription: "Name of the domain, such as `example.com`. Upper and lower case, a trailing dot, and Unicode or ASCII (IDNA) are the same. " +
@@ -60,7 +60,7 @@ func recordAttributes() map[string]schema.Attribute {
 		},
 		"workspace_id": schema.StringAttribute{
 			Optional: true, Computed: true,
-			CustomType:    customtype.UUIDType{Lenient: true},
+			CustomType:    customtype.UUIDType{},
 			Validators:    []validator.String{customtype.UUIDType{}.Validator()},
 			PlanModifiers: []planmodifier.String{service.KeepEqual(customtype.Equal[customtype.UUID]), stringplanmodifier.UseStateForUnknown()},
 			MarkdownDescription: "UUID of the workspace that the domain is in. Default: the account's default workspace for a domain that is bought, and where it is for one that is adopted. " +
@@ -72,7 +72,7 @@ func recordAttributes() map[string]schema.Attribute {
 		},
 		"redirect_url": schema.StringAttribute{
 			Optional:            true,
-			CustomType:          customtype.RedirectURLType{Lenient: true},
+			CustomType:          customtype.RedirectURLType{},
 			Validators:          []validator.String{customtype.RedirectURLType{}.Validator(), validate.Length[api.UpdateDomainBody]("redirect_url")},
 			PlanModifiers:       []planmodifier.String{service.KeepEqual(customtype.Equal[customtype.RedirectURL])},
 			MarkdownDescription: "Where the domain's web traffic is redirected to, an absolute http or https URL. Removing it ends the redirect.",

@@ -37,7 +37,7 @@ func recordAttributes() map[string]schema.Attribute {
 		},
 		"target_email": schema.StringAttribute{
 			Required:            true,
-			CustomType:          customtype.EmailAddressType{Lenient: true},
+			CustomType:          customtype.EmailAddressType{},
 			Validators:          []validator.String{customtype.EmailAddressType{}.Validator()},
 			PlanModifiers:       []planmodifier.String{service.KeepEqual(customtype.Equal[customtype.EmailAddress])},
 			MarkdownDescription: "Address that mail is forwarded to. Upper and lower case are the same. Another address changes the rule in place, and its verification starts over.",

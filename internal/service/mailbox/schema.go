@@ -37,14 +37,14 @@ func recordAttributes() map[string]schema.Attribute {
 		},
 		"domain": schema.StringAttribute{
 			Required:            true,
-			CustomType:          customtype.DomainRefType{Lenient: true},
+			CustomType:          customtype.DomainRefType{},
 			Validators:          []validator.String{customtype.DomainRefType{}.Validator()},
 			PlanModifiers:       []planmodifier.String{service.KeepDomainRef(), stringplanmodifier.RequiresReplace()},
 			MarkdownDescription: "Domain of the mailbox, by name or UUID, for instance `mailhost_domain.main.name`. Changing it replaces the mailbox.",
 		},
 		"local_part": schema.StringAttribute{
 			Required:            true,
-			CustomType:          customtype.LocalPartType{Lenient: true},
+			CustomType:          customtype.LocalPartType{},
 			Validators:          []validator.String{customtype.LocalPartType{}.Validator()},
 			PlanModifiers:       []planmodifier.String{service.KeepEqual(customtype.Equal[customtype.LocalPart]), stringplanmodifier.RequiresReplace()},
 			MarkdownDescription: "Part of the address before the @, an RFC 5321 dot-atom. Upper and lower case are the same. Changing it replaces the mailbox.",

@@ -82,7 +82,7 @@ func recordAttributes() map[string]schema.Attribute {
 		},
 		"expires_at": schema.StringAttribute{
 			Optional: true, Computed: true,
-			CustomType: customtype.TimestampType{Lenient: true},
+			CustomType: customtype.TimestampType{},
 			Validators: []validator.String{customtype.TimestampType{}.Validator()},
 			// Where it is not configured, ModifyPlan plans it.
 			PlanModifiers: []planmodifier.String{

@@ -1,14 +1,11 @@
-package customtype_test
+package customtype
 
 import (
 	"strings"
+	"testing"
 
-	"github.com/hashicorp/terraform-plugin-framework/attr/xattr"
-	"github.com/hashicorp/terraform-plugin-framework/function"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
-
-	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 )
 
 const (
@@ -17,46 +14,47 @@ const (
 	idOther = "00000000-0000-4000-8000-000000000000"
 )
 
-// value is everything that the framework may ask of a custom value.
-type value interface {
-	basetypes.StringValuableWithSemanticEquals
-	xattr.ValidateableAttribute
-	function.ValidateableParameter
-	ValueString() string
-}
-
-// stringType is everything that is asked of a custom type.
-type stringType interface {
-	basetypes.StringTypable
-	Validator() validator.String
-}
-
-// kind is a custom type with what its rules say of some strings.
-type kind struct {
-	strict, lenient stringType
-	// zero is the zero value.
-	zero value
-	// known, pointer and unknown are the constructors.
-	known   func(string) value
-	pointer func(*string) value
-	unknown func() value
-	same    func(a, b string) bool
-	normal  func(string) (string, error)
-
+// examples are valid and invalid strings of a format, and pairs of equal and of
+// unequal strings. Both strings of an unequal pair are valid.
+type examples struct {
 	valid, invalid []string
-	// equal and unequal are pairs; the pairs of unequal are valid.
 	equal, unequal [][2]string
 }
 
-var kinds = map[string]kind{
-	"EmailAddress": {
-		strict: customtype.EmailAddressType{}, lenient: customtype.EmailAddressType{Lenient: true}, zero: customtype.EmailAddress{},
-		known:   func(s string) value { return customtype.New[customtype.EmailAddress](s) },
-		pointer: func(s *string) value { return customtype.NewPointer[customtype.EmailAddress](s) },
-		unknown: func() value { return customtype.NewUnknown[customtype.EmailAddress]() },
-		same:    customtype.Equal[customtype.EmailAddress],
-		normal:  customtype.Normalize[customtype.EmailAddress],
+// testType is a custom type with examples, without its type parameter.
+type testType struct {
+	examples
+	typ interface {
+		basetypes.StringTypable
+		Validator() validator.String
+	}
+	zero      value
+	known     func(string) value
+	pointer   func(*string) value
+	unknown   func() value
+	equal     func(a, b string) bool
+	normalize func(string) (string, error)
+}
 
+// value is the methods that the framework calls on a custom value.
+type value interface {
+	basetypes.StringValuableWithSemanticEquals
+	ValueString() string
+}
+
+func newTestType[F format](e examples) testType {
+	return testType{
+		examples: e, typ: Type[F]{}, zero: Value[F]{},
+		known:     func(s string) value { return New[Value[F]](s) },
+		pointer:   func(s *string) value { return NewPointer[Value[F]](s) },
+		unknown:   func() value { return NewUnknown[Value[F]]() },
+		equal:     Equal[Value[F]],
+		normalize: Normalize[Value[F]],
+	}
+}
+
+var testTypes = map[string]testType{
+	"EmailAddress": newTestType[emailAddress](examples{
 		valid:   []string{"jane@example.com", "Jane.Doe+tag@Example.COM", "jane@bücher.example"},
 		invalid: []string{"", "jane", "jane@", "@example.com", "Jane <jane@example.com>", "jane@localhost", "jane@[192.0.2.1]", "jane@example.com ", "jäne@example.com"},
 		equal: [][2]string{
@@ -71,28 +69,14 @@ var kinds = map[string]kind{
 			{"jane+a@example.com", "jane@example.com"},
 			{"jane@bücher.example", "jane@bucher.example"},
 		},
-	},
-	"LocalPart": {
-		strict: customtype.LocalPartType{}, lenient: customtype.LocalPartType{Lenient: true}, zero: customtype.LocalPart{},
-		known:   func(s string) value { return customtype.New[customtype.LocalPart](s) },
-		pointer: func(s *string) value { return customtype.NewPointer[customtype.LocalPart](s) },
-		unknown: func() value { return customtype.NewUnknown[customtype.LocalPart]() },
-		same:    customtype.Equal[customtype.LocalPart],
-		normal:  customtype.Normalize[customtype.LocalPart],
-
+	}),
+	"LocalPart": newTestType[localPart](examples{
 		valid:   []string{"jane", "Jane.Doe", "o'neil", "a+b", strings.Repeat("a", 64)},
 		invalid: []string{"", ".jane", "jane.", "ja..ne", "jane@example.com", "ja ne", `"jane"`, "jäne", strings.Repeat("a", 65)},
 		equal:   [][2]string{{"Jane", "jane"}, {"O'NEIL", "o'neil"}},
 		unequal: [][2]string{{"jane", "jane.doe"}, {"jane", "jane+a"}},
-	},
-	"DomainName": {
-		strict: customtype.DomainNameType{}, lenient: customtype.DomainNameType{Lenient: true}, zero: customtype.DomainName{},
-		known:   func(s string) value { return customtype.New[customtype.DomainName](s) },
-		pointer: func(s *string) value { return customtype.NewPointer[customtype.DomainName](s) },
-		unknown: func() value { return customtype.NewUnknown[customtype.DomainName]() },
-		same:    customtype.Equal[customtype.DomainName],
-		normal:  customtype.Normalize[customtype.DomainName],
-
+	}),
+	"DomainName": newTestType[domainName](examples{
 		valid:   []string{"example.com", "EXAMPLE.com.", "bücher.example", "xn--bcher-kva.example", "a.b.c.example"},
 		invalid: []string{"", ".", "example", "example..com", "-a.example", "a_b.example", "192.0.2.1", "https://example.com/", "jane@example.com", idLower, strings.Repeat("a", 64) + ".example"},
 		equal: [][2]string{
@@ -107,28 +91,14 @@ var kinds = map[string]kind{
 			{"www.example.com", "example.com"},
 			{"bücher.example", "bucher.example"},
 		},
-	},
-	"DomainRef": {
-		strict: customtype.DomainRefType{}, lenient: customtype.DomainRefType{Lenient: true}, zero: customtype.DomainRef{},
-		known:   func(s string) value { return customtype.New[customtype.DomainRef](s) },
-		pointer: func(s *string) value { return customtype.NewPointer[customtype.DomainRef](s) },
-		unknown: func() value { return customtype.NewUnknown[customtype.DomainRef]() },
-		same:    customtype.Equal[customtype.DomainRef],
-		normal:  customtype.Normalize[customtype.DomainRef],
-
+	}),
+	"DomainRef": newTestType[domainRef](examples{
 		valid:   []string{"example.com", "bücher.example.", idLower, idUpper},
 		invalid: []string{"", "example", idLower[:35], "{" + idLower + "}", "urn:uuid:" + idLower, strings.ReplaceAll(idLower, "-", ""), idLower + " "},
 		equal:   [][2]string{{idUpper, idLower}, {"Bücher.Example.", "xn--bcher-kva.example"}},
 		unequal: [][2]string{{idLower, idOther}, {"example.com", "example.org"}, {idLower, "example.com"}},
-	},
-	"DNSName": {
-		strict: customtype.DNSNameType{}, lenient: customtype.DNSNameType{Lenient: true}, zero: customtype.DNSName{},
-		known:   func(s string) value { return customtype.New[customtype.DNSName](s) },
-		pointer: func(s *string) value { return customtype.NewPointer[customtype.DNSName](s) },
-		unknown: func() value { return customtype.NewUnknown[customtype.DNSName]() },
-		same:    customtype.Equal[customtype.DNSName],
-		normal:  customtype.Normalize[customtype.DNSName],
-
+	}),
+	"DNSName": newTestType[dnsName](examples{
 		valid:   []string{"@", "www", "WWW.eu", "*", "*.www", "_dmarc", "www.example.com.", "bücher", "selector._domainkey"},
 		invalid: []string{"", ".", "com.", "a..b", "a b", "@.example.com", "a*", "*.", "http://example.com", strings.Repeat("a", 64)},
 		equal: [][2]string{
@@ -147,28 +117,14 @@ var kinds = map[string]kind{
 			{"*", "@"},
 			{"bücher", "bucher"},
 		},
-	},
-	"UUID": {
-		strict: customtype.UUIDType{}, lenient: customtype.UUIDType{Lenient: true}, zero: customtype.UUID{},
-		known:   func(s string) value { return customtype.New[customtype.UUID](s) },
-		pointer: func(s *string) value { return customtype.NewPointer[customtype.UUID](s) },
-		unknown: func() value { return customtype.NewUnknown[customtype.UUID]() },
-		same:    customtype.Equal[customtype.UUID],
-		normal:  customtype.Normalize[customtype.UUID],
-
+	}),
+	"UUID": newTestType[uuidFormat](examples{
 		valid:   []string{idLower, idUpper, idOther},
 		invalid: []string{"", "example.com", idLower[:35], idLower + "0", "{" + idLower + "}", "urn:uuid:" + idLower, strings.ReplaceAll(idLower, "-", ""), strings.Replace(idLower, "7", "g", 1), strings.ReplaceAll(idLower, "-", "_")},
 		equal:   [][2]string{{idUpper, idLower}},
 		unequal: [][2]string{{idLower, idOther}},
-	},
-	"RedirectURL": {
-		strict: customtype.RedirectURLType{}, lenient: customtype.RedirectURLType{Lenient: true}, zero: customtype.RedirectURL{},
-		known:   func(s string) value { return customtype.New[customtype.RedirectURL](s) },
-		pointer: func(s *string) value { return customtype.NewPointer[customtype.RedirectURL](s) },
-		unknown: func() value { return customtype.NewUnknown[customtype.RedirectURL]() },
-		same:    customtype.Equal[customtype.RedirectURL],
-		normal:  customtype.Normalize[customtype.RedirectURL],
-
+	}),
+	"RedirectURL": newTestType[redirectURL](examples{
 		valid:   []string{"https://www.example.com/", "http://example.com", "https://example.com:8443/a?b=c#d", "https://bücher.example/", "http://[2001:db8::1]:8080/", "https://localhost/"},
 		invalid: []string{"", "example.com", "/path", "ftp://example.com/", "https://", "https:///path", "http:example.com", "https://user:pw@example.com/", "https://exa mple.com/", "javascript:alert(1)"},
 		equal: [][2]string{
@@ -194,15 +150,8 @@ var kinds = map[string]kind{
 			{"https://example.com./", "https://example.com/"},
 			{"https://www.example.com/", "https://example.com/"},
 		},
-	},
-	"Timestamp": {
-		strict: customtype.TimestampType{}, lenient: customtype.TimestampType{Lenient: true}, zero: customtype.Timestamp{},
-		known:   func(s string) value { return customtype.New[customtype.Timestamp](s) },
-		pointer: func(s *string) value { return customtype.NewPointer[customtype.Timestamp](s) },
-		unknown: func() value { return customtype.NewUnknown[customtype.Timestamp]() },
-		same:    customtype.Equal[customtype.Timestamp],
-		normal:  customtype.Normalize[customtype.Timestamp],
-
+	}),
+	"Timestamp": newTestType[timestamp](examples{
 		valid: []string{"2027-01-01T00:00:00Z", "2027-01-01T00:00:00.000000Z", "2027-01-01T01:00:00+01:00", "2026-12-31T19:00:00-05:00", "2027-01-01T00:00:00.123456789Z", "2028-02-29T12:00:00Z"},
 		invalid: []string{"", "2027-01-01", "2027-01-01T00:00:00", "2027-01-01 00:00:00Z", "2027-1-1T00:00:00Z",
 			"2027-02-29T00:00:00Z", "2027-01-01T24:00:00Z", "1798761600", "tomorrow", "0000-01-01T00:00:00+01:00", "9999-12-31T23:59:59-01:00"},
@@ -219,6 +168,40 @@ var kinds = map[string]kind{
 			{"2027-01-01T00:00:00Z", "2027-01-01T00:00:01Z"},
 			{"2027-01-01T00:00:00.000001Z", "2027-01-01T00:00:00Z"},
 		},
-	},
-	"DNSValue": dnsValue,
+	}),
+	"DNSValue": newTestType[dnsValue](dnsValueExamples),
+}
+
+func TestKeepDomainRef(t *testing.T) {
+	t.Parallel()
+	ref := New[DomainRef]
+	for _, tt := range []struct {
+		prior    DomainRef
+		id, name string
+		want     DomainRef
+	}{
+		{ref("Example.COM."), idLower, "example.com", ref("Example.COM.")},
+		{ref("bücher.example"), idLower, "xn--bcher-kva.example", ref("bücher.example")},
+		{ref(idUpper), idLower, "example.com", ref(idUpper)},
+		{ref(idOther), idLower, "example.com", ref("example.com")},
+		{ref("example.org"), idLower, "example.com", ref("example.com")},
+		{DomainRef{}, idLower, "example.com", ref("example.com")},
+		{DomainRef{}, idLower, "", ref(idLower)},
+		{ref("example.org"), idLower, "", ref(idLower)},
+		{NewUnknown[DomainRef](), idLower, "example.com", ref("example.com")},
+	} {
+		if got := KeepDomainRef(tt.prior, tt.id, tt.name); !got.Equal(tt.want) {
+			t.Errorf("KeepDomainRef(%s, %s, %q) = %s, want %s", tt.prior, tt.id, tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestRefersTo(t *testing.T) {
+	t.Parallel()
+	if RefersTo("", "", "") {
+		t.Error("an empty reference names a domain")
+	}
+	if !RefersTo(idUpper, idLower, "example.com") || !RefersTo("EXAMPLE.com", idLower, "example.com") {
+		t.Error("a reference does not name its domain")
+	}
 }

@@ -1,0 +1,256 @@
+// Package validate provides the validators of the provider's schemas. Their limits come
+// from the API's contract, so that a plan refuses what the API would refuse, and no
+// limit is written twice.
+//
+// A validator accepts null and unknown values. Its error names the attribute, and
+// contains nothing of the value if the attribute is sensitive or write-only. Its
+// description completes "must be ...", in plain text or Markdown, for the schema's
+// documentation.
+//
+// The package may import the plugin framework and, of this module, apiserver/api and
+// apiserver/text.
+package validate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/text"
+)
+
+// Rule returns a validator that applies a rule of the API: a function that returns the
+// canonical form of a value, or an error for the author of the configuration. noun
+// describes a value with its article, as in "an e-mail address".
+func Rule(noun string, rule func(string) (string, error)) validator.String {
+	return stringValidator{description{noun, noun}, func(s string) string {
+		_, err := rule(s)
+		if err == nil {
+			return ""
+		}
+		reason := err.Error()
+		if !strings.HasPrefix(reason, "must ") {
+			reason = "must be " + noun + ": " + reason
+		}
+		return reason
+	}}
+}
+
+// Phone returns a validator of phone numbers.
+func Phone() validator.String {
+	return Rule("a phone number with its country code, such as +4930123456 (E.164)", api.CheckPhone)
+}
+
+// Country returns a validator of country codes in any case.
+func Country() validator.String {
+	return Rule("a two-letter country code of ISO 3166, such as DE", api.CheckCountry)
+}
+
+// Duration returns a validator of durations between low and high, such as 90m or 720h.
+// If high is 0, there is no upper bound.
+func Duration(low, high time.Duration) validator.String {
+	bounds := "at least " + shortDuration(low)
+	if high > 0 {
+		bounds = fmt.Sprintf("from %s to %s", shortDuration(low), shortDuration(high))
+	}
+	return Rule("a duration such as 90m or 720h, "+bounds, func(s string) (string, error) {
+		d, err := time.ParseDuration(s)
+		switch {
+		case err != nil:
+			return "", errors.New("must be a duration of hours, minutes and seconds, such as 90m or 720h; a day is 24h")
+		case d < low, high > 0 && d > high:
+			return "", fmt.Errorf("must be %s, got %.40s", bounds, s)
+		}
+		return s, nil
+	})
+}
+
+// shortDuration formats a duration without trailing zeros: 1h for 1h0m0s.
+func shortDuration(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
+// Length returns a validator of the length limits, in characters, of the field name in
+// the request body T. It panics if the contract has no such limits.
+func Length[T any](name string) validator.String {
+	limits := api.LimitsOf[T](name)
+	low, high := limits.MinLength, limits.MaxLength
+	var plain string
+	switch {
+	case low == nil && high == nil:
+		panic(noLimit[T]("length", name))
+	case high == nil:
+		plain = fmt.Sprintf("at least %s long", characters(*low))
+	case low == nil:
+		plain = fmt.Sprintf("at most %s long", characters(*high))
+	case *low == *high:
+		plain = fmt.Sprintf("exactly %s long", characters(*high))
+	default:
+		plain = fmt.Sprintf("%d to %s long", *low, characters(*high))
+	}
+	return stringValidator{description{plain, plain}, func(s string) string {
+		n := utf8.RuneCountInString(s)
+		if low != nil && n < *low || high != nil && n > *high {
+			return fmt.Sprintf("must be %s; it has %d", plain, n)
+		}
+		if err := text.CheckName(s); limits.Name && err != nil {
+			return fmt.Sprintf("must be %s; it %v", plain, err)
+		}
+		return ""
+	}}
+}
+
+func characters(n int) string {
+	if n == 1 {
+		return "1 character"
+	}
+	return fmt.Sprintf("%d characters", n)
+}
+
+// OneOf returns a validator of the values that the contract allows for the field name
+// in T, a request body or the query of a list. It panics if the contract allows any
+// value.
+func OneOf[T any](name string) validator.String {
+	allowed := api.LimitsOf[T](name).Enum
+	if len(allowed) == 0 {
+		panic(noLimit[T]("enum", name))
+	}
+	plain := "one of " + strings.Join(allowed, ", ")
+	return stringValidator{description{plain, "one of `" + strings.Join(allowed, "`, `") + "`"}, func(s string) string {
+		if slices.Contains(allowed, s) {
+			return ""
+		}
+		for _, v := range allowed {
+			if strings.EqualFold(v, strings.TrimSpace(s)) {
+				return fmt.Sprintf("must be %s, got %q; write %q", plain, s, v)
+			}
+		}
+		return fmt.Sprintf("must be %s, got %.64q", plain, s)
+	}}
+}
+
+// Range returns a validator of the bounds of the number name in the request body T. It
+// panics if the contract has no such bounds.
+func Range[T any](name string) validator.Int64 {
+	limits := api.LimitsOf[T](name)
+	v := rangeValidator{low: limits.Minimum, high: limits.Maximum}
+	switch {
+	case v.low == nil && v.high == nil:
+		panic(noLimit[T]("range", name))
+	case v.high == nil:
+		v.plain = fmt.Sprintf("at least %d", *v.low)
+	case v.low == nil:
+		v.plain = fmt.Sprintf("at most %d", *v.high)
+	default:
+		v.plain = fmt.Sprintf("between %d and %d", *v.low, *v.high)
+	}
+	v.markdown = v.plain
+	return v
+}
+
+func noLimit[T any](limit, name string) string {
+	return fmt.Sprintf("validate: the contract has no %s for %s of %s", limit, name, reflect.TypeFor[T]())
+}
+
+// description describes valid values. Both forms complete "must be ...".
+type description struct{ plain, markdown string }
+
+// Description implements validator.Describer.
+func (d description) Description(context.Context) string { return d.plain }
+
+// MarkdownDescription implements validator.Describer.
+func (d description) MarkdownDescription(context.Context) string { return d.markdown }
+
+// attributeError returns the error of an invalid value. It replaces problem, which may
+// quote the value, if the value is a secret.
+func (d description) attributeError(ctx context.Context, config tfsdk.Config, at path.Path, problem string) diag.Diagnostic {
+	if isSecret(ctx, config, at) {
+		problem = "must be " + d.plain
+	}
+	name := display(at)
+	return diag.NewAttributeErrorDiagnostic(at, "Invalid "+name, strings.TrimSuffix(name+" "+problem, ".")+".")
+}
+
+// display formats a path for people. It ends before the elements of a set, because
+// their path contains their value.
+func display(at path.Path) string {
+	var shown path.PathSteps
+	for _, step := range at.Steps() {
+		if _, isValue := step.(path.PathStepElementKeyValue); isValue {
+			break
+		}
+		shown = append(shown, step)
+	}
+	if len(shown) == 0 {
+		return "value"
+	}
+	return shown.String()
+}
+
+// isSecret reports whether the attribute at a path, or one around it, is sensitive or
+// write-only.
+func isSecret(ctx context.Context, config tfsdk.Config, at path.Path) bool {
+	if config.Schema == nil {
+		return false
+	}
+	for ; len(at.Steps()) > 0; at = at.ParentPath() {
+		// The elements of a collection have no attribute of their own.
+		attribute, diags := config.Schema.AttributeAtPath(ctx, at)
+		if !diags.HasError() && (attribute.IsSensitive() || attribute.IsWriteOnly()) {
+			return true
+		}
+	}
+	return false
+}
+
+// stringValidator implements [validator.String].
+type stringValidator struct {
+	description
+	// check returns the problem of a value, which begins with "must", or "".
+	check func(string) string
+}
+
+// ValidateString implements validator.String.
+func (v stringValidator) ValidateString(ctx context.Context, req validator.StringRequest, resp *validator.StringResponse) {
+	if req.ConfigValue.IsNull() || req.ConfigValue.IsUnknown() {
+		return
+	}
+	if problem := v.check(req.ConfigValue.ValueString()); problem != "" {
+		resp.Diagnostics.Append(v.attributeError(ctx, req.Config, req.Path, problem))
+	}
+}
+
+// rangeValidator implements [validator.Int64].
+type rangeValidator struct {
+	description
+	low, high *int64
+}
+
+// ValidateInt64 implements validator.Int64.
+func (v rangeValidator) ValidateInt64(ctx context.Context, req validator.Int64Request, resp *validator.Int64Response) {
+	if req.ConfigValue.IsNull() || req.ConfigValue.IsUnknown() {
+		return
+	}
+	n := req.ConfigValue.ValueInt64()
+	if v.low != nil && n < *v.low || v.high != nil && n > *v.high {
+		resp.Diagnostics.Append(v.attributeError(ctx, req.Config, req.Path, fmt.Sprintf("must be %s, got %d", v.plain, n)))
+	}
+}
