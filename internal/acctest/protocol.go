@@ -25,6 +25,8 @@ type Protocol struct {
 	defers    bool
 	// planned: the walk has planned something. together: it goes on all the same.
 	planned, together bool
+	// testFile: the provider was configured once for all walks.
+	testFile bool
 }
 
 // Object is a resource between two calls.
@@ -87,14 +89,34 @@ func (s *Server) configured(t testing.TB, served framework.Provider, settings ma
 // apply, and returns p. Apply begins a walk by itself, and so does a second Plan.
 func (p *Protocol) Walk() *Protocol {
 	p.t.Helper()
+	if p.testFile {
+		return p
+	}
 	p.planned, p.together = false, false
+	validated, err := p.server.ValidateProviderConfig(p.t.Context(), &tfprotov6.ValidateProviderConfigRequest{Config: p.dynamic(p.config)})
+	must(p.t, err)
+	p.NoErrors(validated.Diagnostics)
+	p.configure()
+	return p
+}
+
+// TestFile configures the provider as terraform test does for the provider blocks of a
+// test file: once for all walks, and without validating the configuration.
+func (p *Protocol) TestFile() *Protocol {
+	p.t.Helper()
+	p.configure()
+	p.testFile = true
+	return p
+}
+
+func (p *Protocol) configure() {
+	p.t.Helper()
 	resp, err := p.server.ConfigureProvider(p.t.Context(), &tfprotov6.ConfigureProviderRequest{
 		TerraformVersion: "1.12.0", Config: p.dynamic(p.config),
 		ClientCapabilities: &tfprotov6.ConfigureProviderClientCapabilities{DeferralAllowed: p.defers},
 	})
 	must(p.t, err)
 	p.NoErrors(resp.Diagnostics)
-	return p
 }
 
 // Together begins a walk that goes on until Walk or Apply, so that calls for several

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/action"
@@ -97,6 +98,8 @@ func (p *process) close() error {
 type mailhost struct {
 	version string
 	process *process
+	// validated counts the validated configurations that Configure has not seen yet.
+	validated atomic.Int64
 }
 
 var (
@@ -105,6 +108,7 @@ var (
 	_ provider.ProviderWithEphemeralResources = (*mailhost)(nil)
 	_ provider.ProviderWithFunctions          = (*mailhost)(nil)
 	_ provider.ProviderWithListResources      = (*mailhost)(nil)
+	_ provider.ProviderWithValidateConfig     = (*mailhost)(nil)
 )
 
 func (p *mailhost) Metadata(_ context.Context, _ provider.MetadataRequest, resp *provider.MetadataResponse) {
@@ -152,7 +156,26 @@ func (p *mailhost) Schema(_ context.Context, _ provider.SchemaRequest, resp *pro
 	}
 }
 
+// ValidateConfig implements provider.ProviderWithValidateConfig.
+func (p *mailhost) ValidateConfig(context.Context, provider.ValidateConfigRequest, *provider.ValidateConfigResponse) {
+	p.validated.Add(1)
+}
+
+// servesOneWalk reports whether the configuration is for a single walk. Core validates
+// and configures the provider for each. `terraform test` configures the provider of a
+// test file itself, without validating it, and uses it for every plan, apply and
+// destroy of the file.
+func (p *mailhost) servesOneWalk() bool {
+	for n := p.validated.Load(); n > 0; n = p.validated.Load() {
+		if p.validated.CompareAndSwap(n, n-1) {
+			return true
+		}
+	}
+	return false
+}
+
 func (p *mailhost) Configure(ctx context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse) {
+	oneWalk := p.servesOneWalk()
 	var c config
 	resp.Diagnostics.Append(req.Config.Get(ctx, &c)...)
 	if resp.Diagnostics.HasError() {
@@ -173,6 +196,9 @@ func (p *mailhost) Configure(ctx context.Context, req provider.ConfigureRequest,
 	userAgent := "terraform-provider-mailhost/" + p.version + " terraform/" + req.TerraformVersion
 	opened := session.New(func(ctx context.Context) (*client.Client, error) { return s.open(ctx, p.process, userAgent) })
 	opened.Origin = c.origin(s)
+	if !oneWalk {
+		opened.Walk().Forget()
+	}
 	p.process.onClose(func() error { // before what it opens is closed
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
 		defer cancel()

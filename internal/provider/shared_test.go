@@ -2,6 +2,7 @@ package provider_test
 
 import (
 	"maps"
+	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
@@ -31,6 +32,38 @@ func kinds(accountID string) map[string][2]map[string]any {
 		"mailhost_master_password": with(map[string]any{"name": "Backup", "generate": true}, "name", "Migration"),
 		"mailhost_service_account": with(map[string]any{"name": "ci"}, "name", "cd"),
 		"mailhost_dedicated_ip":    with(map[string]any{"option_id": option}, "timeouts", map[string]any{"create": "5m"}),
+	}
+}
+
+// TestTerraformTest goes through the runs of a test file, which share one configured
+// provider: a plan, an apply, another plan and the destroy.
+func TestTerraformTest(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	s.Domain(t, "example.com")
+	for typeName, config := range kinds(s.AccountID) {
+		p := s.Protocol(t, "").TestFile()
+		for range 2 {
+			for _, c := range config {
+				_, diags := p.Plan(typeName, c, nil)
+				p.NoErrors(diags)
+			}
+			o, diags := p.Apply(t.Context(), typeName, config[0], nil)
+			p.NoErrors(diags)
+			for _, c := range config {
+				_, diags = p.Plan(typeName, c, o)
+				for _, d := range diags {
+					if strings.HasPrefix(d.Summary, "Two resources") {
+						t.Errorf("%s: %s", typeName, d.Summary)
+					}
+				}
+				p.NoErrors(diags)
+			}
+			o, diags = p.Read(typeName, o)
+			p.NoErrors(diags)
+			_, diags = p.Apply(t.Context(), typeName, nil, o)
+			p.NoErrors(diags)
+		}
 	}
 }
 

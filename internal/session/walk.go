@@ -34,6 +34,7 @@ type Walk struct {
 	mu      sync.Mutex
 	objects map[name]*object
 	keys    map[name]*key
+	forgets bool
 }
 
 type name struct{ resourceType, id string }
@@ -88,7 +89,14 @@ const (
 	InState
 )
 
+// Forget makes the walk record nothing, so that it finds no conflicts: for a session that
+// serves several walks, whose calls can't be told apart. It is called before all others.
+func (w *Walk) Forget() { w.forgets = true }
+
 func (w *Walk) object(resourceType, id string) *object {
+	if w.forgets {
+		return &object{}
+	}
 	n := name{resourceType, strings.ToLower(id)}
 	if w.objects == nil {
 		w.objects = map[name]*object{}
@@ -101,7 +109,7 @@ func (w *Walk) object(resourceType, id string) *object {
 
 func (w *Walk) key(resourceType, of string) *key {
 	n := name{resourceType, of}
-	if of == "" {
+	if of == "" || w.forgets {
 		return &key{} // a kind without natural keys, or one that is not known
 	}
 	if w.keys == nil {

@@ -72,6 +72,11 @@ func (w *world) start(run *run) (*plugin, error) {
 	p := &plugin{server: server, schemas: loadSchemas(), report: &w.report, run: run, ctx: ctx, kill: cancel}
 	a := w.accounts[run.account]
 	config := newValue(p.schemas.provider, map[string]any{"base_url": "https://api.example.com", "account_id": a.id, "token": a.token})
+	if validated, err := call(p, "ValidateProviderConfig", p.server.ValidateProviderConfig, &tfprotov6.ValidateProviderConfigRequest{Config: dynamic(config)}); err != nil {
+		return p, err
+	} else if err := p.diagnose("provider", validated.Diagnostics); err != nil {
+		return p, err
+	}
 	resp, err := call(p, "ConfigureProvider", p.server.ConfigureProvider, &tfprotov6.ConfigureProviderRequest{TerraformVersion: "1.15.0", Config: dynamic(config)})
 	if err != nil {
 		return p, err
