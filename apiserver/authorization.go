@@ -108,7 +108,10 @@ func revokeAuthorization(c *call, in *api.AuthorizationRequest) (*api.NoContent,
 		if !g.RevokedAt.IsZero() {
 			return &api.NoContent{}, nil
 		}
-		if err := tx.RevokeAuthorization(c.caller.AccountID, g.ID, c.at); err != nil {
+		if _, err := tx.UpdateAuthorization(g.AccountID, g.ID, func(g *store.Authorization) error {
+			g.RevokedAt = c.at
+			return nil
+		}); err != nil {
 			return nil, err
 		}
 		if g.GrantKind == vocab.GrantCapability {

@@ -24,24 +24,23 @@ func periodEnd(now time.Time) time.Time {
 
 func cancelPlan(c *call, in *api.CancelPlanRequest) (*api.BillingResult, error) {
 	return transact(c, func(tx store.Tx) (*api.BillingResult, error) {
-		a, err := tx.Account(c.caller.AccountID)
-		if err != nil {
-			return nil, err
-		}
-		status, current := billingScheduled, a.PlanAt(c.at)
-		if current != a.PlanID { // the change that has taken effect stays, whenever that was
-			a.PlanID, a.NextPlanID, a.PlanChangesAt = current, "", time.Time{}
-		}
-		if in.Body.Immediately() {
-			status, a.Status, a.CancelsAt = billingDone, vocab.AccountCancelled, c.at
-		} else if a.Status == vocab.AccountActive {
-			a.Status, a.CancelsAt = vocab.AccountPendingCancellation, periodEnd(c.at)
-		}
-		a.UpdatedAt = c.at
+		status, previous := billingScheduled, ""
+		a, err := tx.UpdateAccount(c.caller.AccountID, func(a *store.Account) error {
+			if previous = a.PlanAt(c.at); previous != a.PlanID { // the change that has taken effect stays, whenever that was
+				a.PlanID, a.NextPlanID, a.PlanChangesAt = previous, "", time.Time{}
+			}
+			if in.Body.Immediately() {
+				status, a.Status, a.CancelsAt = billingDone, vocab.AccountCancelled, c.at
+			} else if a.Status == vocab.AccountActive {
+				a.Status, a.CancelsAt = vocab.AccountPendingCancellation, periodEnd(c.at)
+			}
+			a.UpdatedAt = c.at
+			return nil
+		})
 		return &api.BillingResult{
 			Status: status, AccountStatus: &a.Status, EffectiveAt: optionalTimestamp(a.CancelsAt),
-			Eligible: new(true), PreviousPlanID: &current,
-		}, tx.UpdateAccount(a)
+			Eligible: new(true), PreviousPlanID: &previous,
+		}, err
 	})
 }
 
@@ -56,30 +55,27 @@ func changePlan(c *call, in *api.ChangePlanRequest) (*api.BillingResult, error) 
 			return nil, err
 		}
 	}
-	return transact(c, func(tx store.Tx) (*api.BillingResult, error) {
-		a, err := tx.Account(c.caller.AccountID)
-		if err != nil {
-			return nil, err
-		}
-		current := a.PlanAt(c.at)
-		target := value(in.Body.PlanID)
-		if target == "" {
-			plans := vocab.Plans()
-			target = plans[(slices.Index(plans, current)+1)%len(plans)]
-		}
-		out := &api.BillingResult{
-			Status: billingUnchanged, AccountStatus: new(a.StatusAt(c.at)), Eligible: new(target != current),
-			PreviousPlanID: &current, TargetPlanID: &target,
-		}
-		if target == current {
-			c.unchanged = true
-			return out, nil
-		}
-		out.Status, out.EffectiveAt = billingScheduled, new(timestamp(effective))
-		a.PlanID, a.NextPlanID, a.PlanChangesAt, a.UpdatedAt = current, target, effective, c.at
-		if !effective.After(c.at) {
-			out.Status, a.PlanID, a.NextPlanID, a.PlanChangesAt = billingDone, target, "", time.Time{}
-		}
-		return out, tx.UpdateAccount(a)
+	return transact(c, func(tx store.Tx) (out *api.BillingResult, err error) {
+		_, err = tx.UpdateAccount(c.caller.AccountID, func(a *store.Account) error {
+			current, target := a.PlanAt(c.at), value(in.Body.PlanID)
+			if target == "" {
+				plans := vocab.Plans()
+				target = plans[(slices.Index(plans, current)+1)%len(plans)]
+			}
+			out = &api.BillingResult{
+				Status: billingUnchanged, AccountStatus: new(a.StatusAt(c.at)), Eligible: new(target != current),
+				PreviousPlanID: &current, TargetPlanID: &target,
+			}
+			if c.unchanged = target == current; c.unchanged {
+				return nil
+			}
+			out.Status, out.EffectiveAt = billingScheduled, new(timestamp(effective))
+			a.PlanID, a.NextPlanID, a.PlanChangesAt, a.UpdatedAt = current, target, effective, c.at
+			if !effective.After(c.at) {
+				out.Status, a.PlanID, a.NextPlanID, a.PlanChangesAt = billingDone, target, "", time.Time{}
+			}
+			return nil
+		})
+		return out, err
 	})
 }

@@ -190,24 +190,25 @@ func getDNSRecord(c *call, in *api.DNSRecordRequest) (*api.DNSRecord, error) {
 
 func updateDNSRecord(c *call, in *api.UpdateDNSRecordRequest) (*api.DNSRecord, error) {
 	return transact(c, func(tx store.Tx) (*api.DNSRecord, error) {
-		record, d, err := c.findDNSRecord(tx, in.DNSRecordID)
-		if err != nil {
-			return nil, err
-		}
-		if record.SystemManaged {
-			return nil, systemManaged(record, d)
-		}
-		before := record.Value
-		if err := change(&record, in.Body, d.Name); err != nil {
-			return nil, err
-		}
-		if record.Value != before {
-			if err := c.checkBeside(tx, record, d.Name); err != nil {
-				return nil, err
+		record, err := tx.UpdateDNSRecord(c.caller.AccountID, in.DNSRecordID, func(record *store.DNSRecord) error {
+			d, err := c.findDomain(tx, record.DomainID)
+			if err != nil {
+				return err
 			}
-		}
-		record.UpdatedAt = c.at
-		if err := tx.UpdateDNSRecord(record); err != nil {
+			if record.SystemManaged {
+				return systemManaged(*record, d)
+			}
+			before := record.Value
+			if err := change(record, in.Body, d.Name); err != nil {
+				return err
+			}
+			record.UpdatedAt = c.at
+			if record.Value == before {
+				return nil
+			}
+			return c.checkBeside(tx, *record, d.Name)
+		})
+		if err != nil {
 			return nil, c.recordConflict(tx, err, record)
 		}
 		return new(dnsRecord(record)), nil

@@ -63,25 +63,22 @@ func updateDomain(c *call, in *api.UpdateDomainRequest) (*api.DomainSettings, er
 		if err != nil {
 			return nil, statusOf(err, "domain", "domain")
 		}
-		if in.Body.AutoRenew != nil {
-			d.AutoRenew = *in.Body.AutoRenew
-		}
-		if redirect := in.Body.RedirectURL; redirect.Null {
-			d.RedirectURL, d.RedirectMode = "", ""
-		} else if redirect.Sent {
-			d.RedirectURL = redirect.Value
-			if d.RedirectMode == "" {
-				d.RedirectMode = vocab.RedirectPermanent
+		if d, err = tx.UpdateDomain(d.AccountID, d.ID, func(d *store.Domain) error {
+			if in.Body.AutoRenew != nil {
+				d.AutoRenew = *in.Body.AutoRenew
 			}
-		}
-		if id := in.Body.WorkspaceID; id != nil {
-			if err := c.workspaceInBody(tx, *id); err != nil {
-				return nil, err
+			if redirect := in.Body.RedirectURL; redirect.Null {
+				d.RedirectURL, d.RedirectMode = "", ""
+			} else if redirect.Sent {
+				d.RedirectURL, d.RedirectMode = redirect.Value, cmp.Or(d.RedirectMode, vocab.RedirectPermanent)
 			}
-			d.WorkspaceID = *id
-		}
-		d.UpdatedAt = c.at
-		if err := tx.UpdateDomain(d); err != nil {
+			d.UpdatedAt = c.at
+			if in.Body.WorkspaceID == nil {
+				return nil
+			}
+			d.WorkspaceID = *in.Body.WorkspaceID
+			return c.workspaceInBody(tx, d.WorkspaceID)
+		}); err != nil {
 			return nil, err
 		}
 		return &api.DomainSettings{ID: d.ID, AutoRenew: d.AutoRenew, WorkspaceID: d.WorkspaceID, RedirectURL: optional(d.RedirectURL)}, nil
@@ -101,8 +98,7 @@ func deleteDomain(c *call, in *api.DomainRequest) (*api.NoContent, error) {
 		if n > 0 {
 			return nil, api.Conflict("the domain %s (%s) still has mailboxes (%d); delete them first", d.Name, d.ID, n)
 		}
-		_, err = tx.DeleteDomain(d.AccountID, d.ID, c.at)
-		return &api.NoContent{}, err
+		return &api.NoContent{}, tx.DeleteDomain(d.AccountID, d.ID, c.at)
 	})
 }
 

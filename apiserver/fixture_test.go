@@ -154,7 +154,7 @@ func TestLoadFixtureLeavesAccountsAsTheyAre(t *testing.T) {
 	}
 	jane := api.DerivedID(fixtureAccount, "mailbox:jane@example.com")
 	if err := db.Update(t.Context(), func(tx store.Tx) error {
-		_, err := tx.DeleteMailbox(fixtureAccount, jane, time.Now())
+		err := tx.DeleteMailbox(fixtureAccount, jane, time.Now())
 		return err
 	}); err != nil {
 		t.Fatal(err)
@@ -283,7 +283,8 @@ func TestInitAccount(t *testing.T) {
 		if accounts, _, err = tx.ServiceAccounts(id, store.Slice{Limit: 10}); err != nil {
 			return err
 		}
-		return tx.RevokeServiceAccount(id, accounts[0].ID, "", time.Now())
+		_, err = tx.UpdateServiceAccount(id, accounts[0].ID, func(a *store.ServiceAccount) error { a.RevokedAt = time.Now(); return nil })
+		return err
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -145,25 +145,26 @@ func updateForwarding(c *call, in *api.UpdateForwardingRequest) (*api.Forwarding
 	var written *Message
 	out, err := transact(c, func(tx store.Tx) (*api.Forwarding, error) {
 		written = nil
-		rule, err := c.findForwarding(tx, in.ForwardingID)
+		verifying := false
+		rule, err := tx.UpdateForwarding(c.caller.AccountID, in.ForwardingID, func(rule *store.Forwarding) error {
+			if err := c.mustSeeScope(tx, rule.Scope); err != nil {
+				return err
+			}
+			if state := rule.VerificationState(c.at); rule.TargetEmail == in.Body.TargetEmail &&
+				(state == vocab.VerificationInternal || state == vocab.VerificationVerified) {
+				return nil // nothing to verify again
+			}
+			verifying = true
+			rule.TargetEmail, rule.UpdatedAt = in.Body.TargetEmail, c.at
+			return c.beginVerification(tx, rule, link)
+		})
 		if err != nil {
-			return nil, err
-		}
-		if state := rule.VerificationState(c.at); rule.TargetEmail == in.Body.TargetEmail &&
-			(state == vocab.VerificationInternal || state == vocab.VerificationVerified) {
-			return new(c.forwarding(rule)), nil // nothing to verify again
-		}
-		rule.TargetEmail, rule.UpdatedAt = in.Body.TargetEmail, c.at
-		if err := c.beginVerification(tx, &rule, link); err != nil {
-			return nil, err
-		}
-		if err := tx.UpdateForwarding(rule); err != nil {
 			return nil, c.forwardingConflict(tx, err, rule)
 		}
-		if written, err = c.requestMessage(tx, rule, link); err != nil {
-			return nil, err
+		if verifying {
+			written, err = c.requestMessage(tx, rule, link)
 		}
-		return new(c.forwarding(rule)), nil
+		return new(c.forwarding(rule)), err
 	})
 	if err == nil {
 		c.messageRequested(written)
@@ -173,22 +174,21 @@ func updateForwarding(c *call, in *api.UpdateForwardingRequest) (*api.Forwarding
 
 func setForwardingActive(c *call, in *api.SetForwardingActiveRequest) (*api.Forwarding, error) {
 	return transact(c, func(tx store.Tx) (*api.Forwarding, error) {
-		rule, err := c.findForwarding(tx, in.ForwardingID)
-		if err != nil {
-			return nil, err
-		}
-		state := rule.VerificationState(c.at)
-		if in.Body.Active && (state == vocab.VerificationPending || state == vocab.VerificationExpired) {
-			if rule.SentAt.IsZero() {
-				return nil, api.Conflict("%s is no longer an address of the account; set target_email again to send its recipient a verification message for the rule %s", rule.TargetEmail, rule.ID)
+		rule, err := tx.UpdateForwarding(c.caller.AccountID, in.ForwardingID, func(rule *store.Forwarding) error {
+			if err := c.mustSeeScope(tx, rule.Scope); err != nil {
+				return err
 			}
-			return nil, api.Conflict("the verification of %s is %s; the rule %s becomes active when the recipient confirms", rule.TargetEmail, state, rule.ID)
-		}
-		rule.Enabled, rule.UpdatedAt = in.Body.Active, c.at
-		if err := tx.UpdateForwarding(rule); err != nil {
-			return nil, c.forwardingConflict(tx, err, rule)
-		}
-		return new(c.forwarding(rule)), nil
+			state := rule.VerificationState(c.at)
+			if in.Body.Active && (state == vocab.VerificationPending || state == vocab.VerificationExpired) {
+				if rule.SentAt.IsZero() {
+					return api.Conflict("%s is no longer an address of the account; set target_email again to send its recipient a verification message for the rule %s", rule.TargetEmail, rule.ID)
+				}
+				return api.Conflict("the verification of %s is %s; the rule %s becomes active when the recipient confirms", rule.TargetEmail, state, rule.ID)
+			}
+			rule.Enabled, rule.UpdatedAt = in.Body.Active, c.at
+			return nil
+		})
+		return new(c.forwarding(rule)), c.forwardingConflict(tx, err, rule)
 	})
 }
 
@@ -206,10 +206,7 @@ func deleteForwarding(c *call, in *api.ForwardingRequest) (*api.NoContent, error
 func (c *call) findForwarding(r store.Reader, id string) (store.Forwarding, error) {
 	rule, err := r.Forwarding(c.caller.AccountID, id)
 	if err == nil {
-		var ok bool
-		if ok, err = c.seesScope(r, c.spec.Capability, rule.Scope); err == nil && !ok {
-			err = store.ErrNotFound
-		}
+		err = c.mustSeeScope(r, rule.Scope)
 	}
 	return rule, statusOf(err, "forwarding_id", "forwarding rule")
 }

@@ -102,11 +102,6 @@ func (c *call) addMailbox(tx store.Tx, d store.Domain, left int, id, localPart, 
 	if err := tx.CreateMailbox(&m); err != nil {
 		return nil, err
 	}
-	w, err := tx.Workspace(c.caller.AccountID, d.WorkspaceID)
-	if err != nil {
-		return nil, err
-	}
-	m.DomainName, m.WorkspaceID, m.WorkspaceName = d.Name, w.ID, w.Name
 	return new(c.mailbox(m)), nil
 }
 
@@ -212,18 +207,24 @@ func getMailbox(c *call, in *api.MailboxRequest) (*api.Mailbox, error) {
 
 func updateMailbox(c *call, in *api.UpdateMailboxRequest) (*api.Mailbox, error) {
 	return transact(c, func(tx store.Tx) (*api.Mailbox, error) {
-		m, err := c.findMailbox(tx, in.Mailbox)
+		id, err := c.mailboxID(tx, in.Mailbox)
 		if err != nil {
 			return nil, statusOf(err, "mailbox", "mailbox")
 		}
-		if in.Body.FirstName != nil {
-			m.FirstName = *in.Body.FirstName
-		}
-		if in.Body.LastName != nil {
-			m.LastName = *in.Body.LastName
-		}
-		m.UpdatedAt = c.at
-		return new(c.mailbox(m)), tx.RenameMailbox(m.AccountID, m.ID, m.FirstName, m.LastName, c.at)
+		m, err := tx.UpdateMailbox(c.caller.AccountID, id, func(m *store.Mailbox) error {
+			if !c.seesMailbox(m) {
+				return store.ErrNotFound
+			}
+			if in.Body.FirstName != nil {
+				m.FirstName = *in.Body.FirstName
+			}
+			if in.Body.LastName != nil {
+				m.LastName = *in.Body.LastName
+			}
+			m.UpdatedAt = c.at
+			return nil
+		})
+		return new(c.mailbox(m)), statusOf(err, "mailbox", "mailbox")
 	})
 }
 
@@ -233,8 +234,7 @@ func deleteMailbox(c *call, in *api.MailboxRequest) (*api.NoContent, error) {
 		if err != nil {
 			return nil, statusOf(err, "mailbox", "mailbox")
 		}
-		_, err = tx.DeleteMailbox(m.AccountID, m.ID, c.at)
-		return &api.NoContent{}, err
+		return &api.NoContent{}, tx.DeleteMailbox(m.AccountID, m.ID, c.at)
 	})
 }
 
@@ -244,23 +244,42 @@ func (c *call) findMailbox(r store.Reader, ref string) (m store.Mailbox, err err
 	if api.IsID(ref) {
 		m, err = r.Mailbox(c.caller.AccountID, api.CanonicalID(ref))
 	} else {
-		// The address may be invalid, and then names no mailbox. Its domain may be
-		// written in any form that names the domain alone.
-		at := strings.LastIndexByte(ref, '@')
-		name, nameErr := domainname.Normalize(ref[at+1:])
-		if at < 0 || nameErr != nil {
-			return m, store.ErrNotFound
-		}
-		localPart := strings.ToLower(ref[:at])
-		m, err = r.MailboxByAddress(c.caller.AccountID, localPart, name)
-		if err == nil && (m.LocalPart != localPart || m.DomainName != name) {
-			err = store.ErrNotFound // an alias; the path takes primary addresses
-		}
+		m, err = c.mailboxByAddress(r, ref)
 	}
-	if err == nil && !sees(c.caller.Within(c.spec.Capability), m.WorkspaceID, m.DomainID) {
+	if err == nil && !c.seesMailbox(&m) {
 		err = store.ErrNotFound
 	}
 	return m, err
+}
+
+// mailboxID returns the id of the mailbox with a UUID or a primary address. It
+// does not check whether a mailbox with the UUID exists.
+func (c *call) mailboxID(r store.Reader, ref string) (string, error) {
+	if api.IsID(ref) {
+		return api.CanonicalID(ref), nil
+	}
+	m, err := c.mailboxByAddress(r, ref)
+	return m.ID, err
+}
+
+// mailboxByAddress returns the mailbox with a primary address. An invalid address
+// names no mailbox. The domain may be written in any form that names it alone.
+func (c *call) mailboxByAddress(r store.Reader, address string) (store.Mailbox, error) {
+	at := strings.LastIndexByte(address, '@')
+	name, err := domainname.Normalize(address[at+1:])
+	if at < 0 || err != nil {
+		return store.Mailbox{}, store.ErrNotFound
+	}
+	localPart := strings.ToLower(address[:at])
+	m, err := r.MailboxByAddress(c.caller.AccountID, localPart, name)
+	if err == nil && (m.LocalPart != localPart || m.DomainName != name) {
+		err = store.ErrNotFound // an alias
+	}
+	return m, err
+}
+
+func (c *call) seesMailbox(m *store.Mailbox) bool {
+	return sees(c.caller.Within(c.spec.Capability), m.WorkspaceID, m.DomainID)
 }
 
 func (c *call) mailbox(m store.Mailbox) api.Mailbox {

@@ -110,12 +110,11 @@ func getMasterPassword(c *call, in *api.MasterPasswordRequest) (*api.MasterPassw
 
 func renameMasterPassword(c *call, in *api.RenameMasterPasswordRequest) (*api.MasterPassword, error) {
 	return transact(c, func(tx store.Tx) (*api.MasterPassword, error) {
-		p, err := c.findMasterPassword(tx, in.CredentialID)
+		p, err := tx.UpdateMasterPassword(c.caller.AccountID, in.CredentialID, func(p *store.MasterPassword) error {
+			p.Name, p.UpdatedAt = in.Body.Name, c.at
+			return c.mustSeeScope(tx, p.Scope)
+		})
 		if err != nil {
-			return nil, err
-		}
-		p.Name, p.UpdatedAt = in.Body.Name, c.at
-		if err := tx.RenameMasterPassword(p.AccountID, p.ID, p.Name, c.at); err != nil {
 			return nil, c.masterPasswordConflict(tx, err, p)
 		}
 		return new(masterPassword(p)), nil
@@ -136,10 +135,7 @@ func deleteMasterPassword(c *call, in *api.MasterPasswordRequest) (*api.NoConten
 func (c *call) findMasterPassword(r store.Reader, id string) (store.MasterPassword, error) {
 	p, err := r.MasterPassword(c.caller.AccountID, id)
 	if err == nil {
-		var ok bool
-		if ok, err = c.seesScope(r, c.spec.Capability, p.Scope); err == nil && !ok {
-			err = store.ErrNotFound
-		}
+		err = c.mustSeeScope(r, p.Scope)
 	}
 	return p, statusOf(err, "credential_id", "master password")
 }

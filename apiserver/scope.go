@@ -136,3 +136,13 @@ func sees(w store.Within, workspaceID, domainID string) bool {
 		workspaceID != "" && slices.Contains(w.Workspaces, workspaceID) ||
 		domainID != "" && slices.Contains(w.Domains, domainID)
 }
+
+// mustSeeScope returns store.ErrNotFound if the caller may not see objects of a
+// scope with the operation's capability.
+func (c *call) mustSeeScope(r store.Reader, scope store.Scope) error {
+	ok, err := c.seesScope(r, c.spec.Capability, scope)
+	if err == nil && !ok {
+		err = store.ErrNotFound
+	}
+	return err
+}

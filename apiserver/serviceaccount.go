@@ -103,7 +103,10 @@ func revokeServiceAccount(c *call, in *api.ServiceAccountRequest) (*api.NoConten
 		if !a.RevokedAt.IsZero() {
 			return &api.NoContent{}, nil
 		}
-		if err := tx.RevokeServiceAccount(a.AccountID, a.ID, c.caller.UserID, c.at); err != nil || !owner {
+		if _, err := tx.UpdateServiceAccount(a.AccountID, a.ID, func(a *store.ServiceAccount) error {
+			a.RevokedAt, a.RevokedByUserID, a.UpdatedAt = c.at, c.caller.UserID, c.at
+			return nil
+		}); err != nil || !owner {
 			return &api.NoContent{}, err
 		}
 		return &api.NoContent{}, c.requireOwner(tx, fmt.Sprintf("the service account %q (%s)", a.Name, a.ID))

@@ -39,8 +39,10 @@ func (s *Service) SettlePayment(ctx context.Context, purchaseBatchID string) ([]
 		}
 		for _, d := range bought {
 			if d.State.At(now) == vocab.DomainPendingPayment {
-				d.State, d.UpdatedAt = prices.PaidState(now), now
-				if err := tx.UpdateDomain(d); err != nil {
+				if d, err = tx.UpdateDomain(d.AccountID, d.ID, func(d *store.Domain) error {
+					d.State, d.UpdatedAt = prices.PaidState(now), now
+					return nil
+				}); err != nil {
 					return err
 				}
 			}

@@ -70,11 +70,11 @@ func deleteOverdue(tx store.Tx, accountID, name string, now time.Time) error {
 			return err
 		}
 		for _, id := range mailboxes {
-			if _, err := tx.DeleteMailbox(d.AccountID, id, now); err != nil {
+			if err := tx.DeleteMailbox(d.AccountID, id, now); err != nil {
 				return err
 			}
 		}
-		if _, err := tx.DeleteDomain(d.AccountID, d.ID, now); err != nil {
+		if err := tx.DeleteDomain(d.AccountID, d.ID, now); err != nil {
 			return err
 		}
 	}

@@ -67,10 +67,14 @@ func (s *Service) confirmLink(r *http.Request) (rule store.Forwarding, state lin
 		if state, err = s.linkState(tx, rule); err != nil || state != linkOpen {
 			return err
 		}
-		now := s.now()
-		state, rule.VerifiedAt, rule.UpdatedAt = linkConfirmed, now, now
+		state = linkConfirmed
 		audit.Attribute(tx, audit.Recipient(rule.TargetEmail), audit.ConfirmForwarding, "verification_state")
-		return tx.UpdateForwarding(rule)
+		rule, err = tx.UpdateForwarding(rule.AccountID, rule.ID, func(f *store.Forwarding) error {
+			f.VerifiedAt = s.now()
+			f.UpdatedAt = f.VerifiedAt
+			return nil
+		})
+		return err
 	})
 	return rule, state, err
 }

@@ -92,7 +92,8 @@ func TestOrigin(t *testing.T) {
 				if err := makeAccount(tx); err != nil {
 					return err
 				}
-				return tx.UpdateAccount(store.Account{ID: account, Status: "active", PlanID: "b", CreatedAt: epoch})
+				_, err := tx.UpdateAccount(account, func(a *store.Account) error { a.PlanID = "b"; return nil })
+				return err
 			}); err != nil {
 				t.Fatal(err)
 			}

@@ -1,87 +1,87 @@
 package audit
 
 import (
+	"cmp"
+	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// object is how the audit log names an object of an account. It outlives the
-// object, so the name is that of its time.
+// object is how the audit log names an object of an account. An entry outlives the
+// object, so the name is the one at the time of the change.
 type object struct {
 	accountID, typ, id, name string
 }
 
-func describeAccount(a store.Account) object { return object{a.ID, "account", a.ID, ""} }
-
-func describeWorkspace(w store.Workspace) object {
-	return object{w.AccountID, "workspace", w.ID, w.Name}
-}
-
-func describeServiceAccount(a store.ServiceAccount) object {
-	return object{a.AccountID, "service_account", a.ID, a.Name}
-}
-
-// describeAuthorization says what is granted to whom.
-func describeAuthorization(a store.Authorization) object {
-	name := a.GrantKind
-	if a.CapabilityKey != "" {
-		name = a.CapabilityKey
+// describe returns the object that v points to.
+func (t *auditedTx) describe(v any) (o object, err error) {
+	switch v := v.(type) {
+	case *store.Account:
+		return object{v.ID, "account", v.ID, ""}, nil
+	case *store.Workspace:
+		return object{v.AccountID, "workspace", v.ID, v.Name}, nil
+	case *store.ServiceAccount:
+		return object{v.AccountID, "service_account", v.ID, v.Name}, nil
+	case *store.Authorization:
+		return object{v.AccountID, "authorization", v.ID, grantName(v)}, nil
+	case *store.MasterPassword:
+		return object{v.AccountID, "master_password", v.ID, v.Name}, nil
+	case *store.Forwarding:
+		return object{v.AccountID, "forwarding", v.ID, v.TargetEmail}, nil
+	case *store.Mailbox:
+		return object{v.AccountID, "mailbox", v.ID, v.Address()}, nil
+	case *store.Domain:
+		t.domainNames[v.ID] = v.Name // its DNS records may follow when it is deleted already
+		return object{v.AccountID, "domain", v.ID, v.Name}, nil
+	case *store.DNSRecord:
+		name, err := t.recordName(v)
+		return object{v.AccountID, "dns_record", strconv.FormatInt(v.ID, 10), name}, err
+	case *store.DedicatedIP:
+		return object{v.AccountID, "dedicated_ip", v.ID, v.Name}, nil
+	case *store.DedicatedIPOption:
+		return object{v.AccountID, "dedicated_ip_option", v.ID, v.Name}, nil
+	case *store.Feedback:
+		return object{v.AccountID, "feedback", v.ID, v.Title}, nil
 	}
+	return o, fmt.Errorf("unknown object %T", v)
+}
+
+// grantName names what is granted and its subject.
+func grantName(a *store.Authorization) string {
+	name := cmp.Or(a.CapabilityKey, a.GrantKind)
 	if a.ResourceType != "" {
 		name += " in " + a.ResourceType + " " + a.ResourceID
 	}
-	return object{a.AccountID, "authorization", a.ID, name + " for " + a.SubjectType + " " + a.SubjectID}
+	return name + " for " + a.SubjectType + " " + a.SubjectID
 }
 
-func describeMasterPassword(p store.MasterPassword) object {
-	return object{p.AccountID, "master_password", p.ID, p.Name}
-}
-
-func describeForwarding(f store.Forwarding) object {
-	return object{f.AccountID, "forwarding", f.ID, f.TargetEmail}
-}
-
-func describeMailbox(m store.Mailbox) object {
-	return object{m.AccountID, "mailbox", m.ID, m.Address()}
-}
-
-func describeDomain(d store.Domain) object { return object{d.AccountID, "domain", d.ID, d.Name} }
-
-// describeDNSRecord leaves the value out: a TXT record may hold a secret.
-func (t *auditedTx) describeDNSRecord(r store.DNSRecord) object {
-	name := t.zone(r.AccountID, r.DomainID)
+// recordName names a DNS record without its value: a TXT record may hold a secret.
+func (t *auditedTx) recordName(r *store.DNSRecord) (string, error) {
+	name, known := t.domainNames[r.DomainID]
+	if !known {
+		d, err := t.Domain(r.AccountID, r.DomainID)
+		if err != nil {
+			return "", err
+		}
+		name = d.Name
+		t.domainNames[r.DomainID] = name
+	}
 	if r.Name != "@" {
 		name = r.Name + "." + name
 	}
-	return object{r.AccountID, "dns_record", strconv.FormatInt(r.ID, 10), name + " " + r.Type}
+	return name + " " + r.Type, nil
 }
 
-// zone returns the name of a domain. One transaction often changes several of
-// its records.
-func (t *auditedTx) zone(accountID, domainID string) string {
-	if name, known := t.zones[domainID]; known {
-		return name
+// revokedAt returns when the object that v points to was revoked, and the zero time
+// if it was not or can't be.
+func revokedAt(v any) time.Time {
+	switch v := v.(type) {
+	case *store.ServiceAccount:
+		return v.RevokedAt
+	case *store.Authorization:
+		return v.RevokedAt
 	}
-	d, err := t.Domain(accountID, domainID)
-	if err != nil {
-		t.failed = err
-	}
-	if t.zones == nil {
-		t.zones = map[string]string{}
-	}
-	t.zones[domainID] = d.Name
-	return d.Name
-}
-
-func describeDedicatedIP(d store.DedicatedIP) object {
-	return object{d.AccountID, "dedicated_ip", d.ID, d.Name}
-}
-
-func describeDedicatedIPOption(o store.DedicatedIPOption) object {
-	return object{o.AccountID, "dedicated_ip_option", o.ID, o.Name}
-}
-
-func describeFeedback(f store.Feedback) object {
-	return object{f.AccountID, "feedback", f.ID, f.Title}
+	return time.Time{}
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
@@ -11,14 +13,13 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// ErrUnattributed undoes a transaction of which the log could not say what it
-// does.
+// ErrUnattributed rolls back a transaction whose log entry would have no
+// operation.
 var ErrUnattributed = errors.New("a change without an origin for the audit log: outside of a request, a transaction must attribute what it changes")
 
-// NewStore returns inner with an audit log of all that its Updates change.
-// originOf tells where the changes of a context's request come from, and is
-// asked when they are made. They are made at the arrival of the request, and
-// otherwise at the time that now returns.
+// NewStore returns inner with an audit log of its Updates. originOf returns the
+// origin of the changes that are made with a context. An entry has the time at
+// which the request arrived, and otherwise the time that now returns.
 func NewStore(inner store.Store, now func() time.Time, originOf func(context.Context) Origin) store.Store {
 	return auditedStore{Store: inner, now: now, originOf: originOf}
 }
@@ -32,18 +33,19 @@ type auditedStore struct {
 // Update implements store.Store.
 func (s auditedStore) Update(ctx context.Context, fn func(store.Tx) error) error {
 	return s.Store.Update(ctx, func(tx store.Tx) error {
-		t := &auditedTx{Reader: tx, IdempotencyWriter: tx, MailWriter: tx, tx: tx}
+		t := &auditedTx{Tx: tx, domainNames: map[string]string{}}
+		tx.Observe(t.observe)
 		if err := fn(t); err != nil {
 			return err
 		}
-		if t.failed != nil || len(t.entries) == 0 {
-			return t.failed
+		if t.err != nil || len(t.entries) == 0 {
+			return t.err
 		}
 		return t.log(s.at(ctx), t.origin(s.originOf(ctx)))
 	})
 }
 
-// at is when a change is made: all that a request does happens at its arrival.
+// at returns the time of a change.
 func (s auditedStore) at(ctx context.Context) time.Time {
 	if arrival := api.Arrival(ctx); !arrival.IsZero() {
 		return arrival
@@ -51,8 +53,59 @@ func (s auditedStore) at(ctx context.Context) time.Time {
 	return s.now()
 }
 
-// origin is where the transaction's changes come from, with what the context
-// says of that.
+// auditedTx collects the changes of a transaction.
+type auditedTx struct {
+	store.Tx
+	attributed Origin              // by Attribute
+	entries    []*store.AuditEntry // one for each account
+	// domainNames caches names by the domains' ids: a transaction often changes
+	// several DNS records of a domain.
+	domainNames map[string]string
+	// err is the first error of an observed change.
+	err error
+}
+
+// observe adds a change to the entry of its account. A change of update time
+// alone is none.
+func (t *auditedTx) observe(c store.Change) {
+	action, v := store.AuditUpdated, c.After
+	switch {
+	case c.Before == nil:
+		action = store.AuditCreated
+	case c.After == nil:
+		action, v = store.AuditDeleted, c.Before
+	case sameButForUpdatedAt(c.Before, c.After):
+		return
+	case revokedAt(c.Before).IsZero() && !revokedAt(c.After).IsZero():
+		action = store.AuditRevoked
+	}
+	o, err := t.describe(v)
+	if err != nil {
+		t.err = cmp.Or(t.err, fmt.Errorf("describe a change for the audit log: %w", err))
+		return
+	}
+	change := store.AuditChange{Action: action, Type: o.typ, ID: o.id, Name: o.name, Fields: c.Fields}
+	for _, e := range slices.Backward(t.entries) { // a fixture changes one account after another
+		if e.AccountID == o.accountID {
+			e.Changes = append(e.Changes, change)
+			return
+		}
+	}
+	t.entries = append(t.entries, &store.AuditEntry{AccountID: o.accountID, Changes: []store.AuditChange{change}})
+}
+
+// sameButForUpdatedAt compares two objects, given as pointers.
+func sameButForUpdatedAt(before, after any) bool {
+	a, b := reflect.New(reflect.TypeOf(before).Elem()).Elem(), reflect.ValueOf(after).Elem()
+	a.Set(reflect.ValueOf(before).Elem())
+	if at := a.FieldByName("UpdatedAt"); at.IsValid() {
+		at.Set(b.FieldByName("UpdatedAt"))
+	}
+	return reflect.DeepEqual(a.Interface(), b.Interface())
+}
+
+// origin returns the transaction's attributed origin, completed by the one of its
+// context.
 func (t *auditedTx) origin(o Origin) Origin {
 	if a := t.attributed; a.Operation != "" {
 		o.Operation, o.Fields, o.Subject = a.Operation, a.Fields, cmp.Or(o.Subject, a.Subject)
@@ -60,7 +113,7 @@ func (t *auditedTx) origin(o Origin) Origin {
 	return o
 }
 
-// log writes an entry for each account that the transaction has changed.
+// log writes the entries.
 func (t *auditedTx) log(at time.Time, from Origin) error {
 	if from.Operation == "" {
 		return ErrUnattributed
@@ -73,22 +126,9 @@ func (t *auditedTx) log(at time.Time, from Origin) error {
 		}
 		e.CreatedAt, e.Operation, e.Subject = at, from.Operation, from.Subject
 		e.RequestID, e.RemoteAddress = from.RequestID, from.RemoteAddress
-		if err := t.tx.AddAuditEntry(e); err != nil {
+		if err := t.AddAuditEntry(e); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// note adds a change to the entry of its account. The fields of an update are by
-// default those that the request sets.
-func (t *auditedTx) note(action string, o object, fields ...string) {
-	change := store.AuditChange{Action: action, Type: o.typ, ID: o.id, Name: o.name, Fields: fields}
-	for _, e := range slices.Backward(t.entries) { // those of a fixture come one after another
-		if e.AccountID == o.accountID {
-			e.Changes = append(e.Changes, change)
-			return
-		}
-	}
-	t.entries = append(t.entries, &store.AuditEntry{AccountID: o.accountID, Changes: []store.AuditChange{change}})
 }

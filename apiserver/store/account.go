@@ -61,7 +61,6 @@ type AccountReader interface {
 // AccountWriter writes accounts and workspaces.
 type AccountWriter interface {
 	CreateAccount(a *Account) error
-	// UpdateAccount writes everything but the id and the creation time.
-	UpdateAccount(a Account) error
+	UpdateAccount(id string, change func(*Account) error) (Account, error)
 	CreateWorkspace(w *Workspace) error
 }

@@ -38,6 +38,5 @@ type AuthorizationReader interface {
 // AuthorizationWriter writes grants.
 type AuthorizationWriter interface {
 	CreateAuthorization(a *Authorization) error
-	// RevokeAuthorization revokes at a time; revoking again changes nothing.
-	RevokeAuthorization(accountID, id string, at time.Time) error
+	UpdateAuthorization(accountID, id string, change func(*Authorization) error) (Authorization, error)
 }

@@ -41,8 +41,8 @@ type DNSRecordWriter interface {
 	// CreateDNSRecord returns an *ExistsError with the id of an identical record, or
 	// with the record's own id where another record has that.
 	CreateDNSRecord(r *DNSRecord) error
-	// UpdateDNSRecord writes the value, the TTL and the priority. It returns an
-	// *ExistsError where the domain has another such record.
-	UpdateDNSRecord(r DNSRecord) error
+	// UpdateDNSRecord must leave the domain, the name, the type and SystemManaged
+	// alone. It returns an *ExistsError if the domain has an identical record.
+	UpdateDNSRecord(accountID string, id int64, change func(*DNSRecord) error) (DNSRecord, error)
 	DeleteDNSRecord(accountID string, id int64) error
 }

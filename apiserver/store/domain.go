@@ -78,10 +78,11 @@ type DomainReader interface {
 type DomainWriter interface {
 	// CreateDomain returns an *ExistsError where any account owns the name.
 	CreateDomain(d *Domain) error
-	// UpdateDomain writes everything but the id, the name and the creation time.
-	UpdateDomain(d Domain) error
+	// UpdateDomain must leave the name alone.
+	UpdateDomain(accountID, id string, change func(*Domain) error) (Domain, error)
 	// DeleteDomain deletes the domain with its DNS records, and the master
 	// passwords and forwarding rules of its scope. The caller makes sure that it
-	// has no mailboxes; mailboxes of other domains lose their aliases in it.
-	DeleteDomain(accountID, id string, at time.Time) (Affected, error)
+	// has no mailboxes. Mailboxes of other domains lose their aliases in it, and
+	// the internal rules to those become pending.
+	DeleteDomain(accountID, id string, at time.Time) error
 }

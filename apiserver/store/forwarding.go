@@ -59,9 +59,8 @@ type ForwardingReader interface {
 // ForwardingWriter writes forwarding rules.
 type ForwardingWriter interface {
 	CreateForwarding(f *Forwarding) error
-	// UpdateForwarding writes everything but the id, the scope and the creation
-	// time. It returns an *ExistsError where the scope has another rule to that
-	// target.
-	UpdateForwarding(f Forwarding) error
+	// UpdateForwarding must leave the scope alone. It returns an *ExistsError if the
+	// scope has another rule to the target.
+	UpdateForwarding(accountID, id string, change func(*Forwarding) error) (Forwarding, error)
 	DeleteForwarding(accountID, id string) error
 }

@@ -72,17 +72,9 @@ type MailboxWriter interface {
 	// the mailbox or of an alias, and an *ExistsError with the id of the mailbox
 	// that has one of the addresses already.
 	CreateMailbox(m *Mailbox) error
-	RenameMailbox(accountID, id, firstName, lastName string, at time.Time) error
-	// DeleteMailbox deletes a mailbox with its aliases.
-	DeleteMailbox(accountID, id string, at time.Time) (Affected, error)
-}
-
-// Affected lists the objects that change because addresses of their account are
-// deleted.
-type Affected struct {
-	// Forwarding are the rules to the deleted addresses that were internal. They
-	// are pending now, and no verification message is on its way for them.
-	Forwarding []Forwarding
-	// Mailboxes are the mailboxes that have lost an alias.
-	Mailboxes []Mailbox
+	// UpdateMailbox must leave the domain, the local part and the aliases alone.
+	UpdateMailbox(accountID, id string, change func(*Mailbox) error) (Mailbox, error)
+	// DeleteMailbox deletes a mailbox with its aliases. The internal forwarding
+	// rules to its addresses become pending; no verification message is queued.
+	DeleteMailbox(accountID, id string, at time.Time) error
 }

@@ -31,8 +31,8 @@ type MasterPasswordReader interface {
 // MasterPasswordWriter writes master passwords.
 type MasterPasswordWriter interface {
 	CreateMasterPassword(p *MasterPassword) error
-	// RenameMasterPassword returns an *ExistsError where the scope has another of
-	// that name.
-	RenameMasterPassword(accountID, id, name string, at time.Time) error
+	// UpdateMasterPassword must leave the scope alone. It returns an *ExistsError if
+	// the scope has another one of that name.
+	UpdateMasterPassword(accountID, id string, change func(*MasterPassword) error) (MasterPassword, error)
 	DeleteMasterPassword(accountID, id string) error
 }

@@ -28,8 +28,8 @@ type ServiceAccountReader interface {
 // ServiceAccountWriter writes service accounts.
 type ServiceAccountWriter interface {
 	CreateServiceAccount(a *ServiceAccount) error
-	// RevokeServiceAccount revokes at a time; revoking again changes nothing.
-	RevokeServiceAccount(accountID, id, byUserID string, at time.Time) error
-	// TouchServiceAccount records a use, unless a later one is known.
+	UpdateServiceAccount(accountID, id string, change func(*ServiceAccount) error) (ServiceAccount, error)
+	// TouchServiceAccount records a use, unless a later one is recorded. It is not
+	// reported to the observer.
 	TouchServiceAccount(id string, at time.Time) error
 }

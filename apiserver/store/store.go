@@ -49,13 +49,24 @@ type Reader interface {
 
 // Tx reads and writes in one transaction. Like Reader, it is for one goroutine.
 //
-// A Create method sets the entity's CreatedAt and UpdatedAt to its CreatedAt, or
-// to just after the newest object of the kind in the account where that is not
-// earlier: creation times are strictly ascending in the order of commits, which
-// is what makes a sweep by pages complete. It returns an *ExistsError where
-// something unique exists already.
+// A Create method sets the object's CreatedAt and UpdatedAt to its CreatedAt, or
+// to just after the newest object of the kind in the account if that is not
+// earlier. Creation times therefore ascend strictly in the order of commits, so that
+// reading page after page misses no object. It returns an *ExistsError if something
+// unique exists already.
+//
+// An Update method reads an object, calls change with it, and writes it if change
+// has changed it. change must leave alone the object's id, account and creation time
+// and what the method names beside. It replaces slices and pointers and does not
+// write through them. If it returns an error, nothing is written and Update returns
+// that error. An Update method returns the object as it was written, and with an
+// *ExistsError the object as it would have been written.
 type Tx interface {
 	Reader
+	// Observe registers a function that is called after each change of the
+	// transaction to an object of an account, in place of an earlier function. It
+	// may read from the transaction.
+	Observe(fn func(Change))
 	AccountWriter
 	ServiceAccountWriter
 	AuthorizationWriter
@@ -70,6 +81,16 @@ type Tx interface {
 	AuditWriter
 	MailWriter
 	Clearer
+}
+
+// Change is what a transaction has done to an object.
+type Change struct {
+	// Before and After are pointers to the object, such as *Mailbox. Before is nil
+	// if it was created, and After if it was deleted.
+	Before, After any
+	// Fields names what changed if the store updates an object by itself, because
+	// an address was deleted. It is nil for a change by a method's caller.
+	Fields []string
 }
 
 // ErrNotFound is returned where the named object does not exist in the account.

@@ -125,12 +125,8 @@ func createContested(ctx context.Context, s store.Store, localPart string) error
 		if err := tx.CreateMailbox(&m); err != nil {
 			return err
 		}
-		a, err := tx.Account(accountID)
-		if err != nil {
-			return err
-		}
-		a.PlanID += "+"
-		return tx.UpdateAccount(a)
+		_, err := tx.UpdateAccount(accountID, func(a *store.Account) error { a.PlanID += "+"; return nil })
+		return err
 	})
 }
 
@@ -253,7 +249,7 @@ func TestKill(t *testing.T) {
 				clear(found)
 				err := tx.EachMailbox(accountID, store.MailboxFilter{}, func(m store.Mailbox) error {
 					found[m.ID] = true
-					_, err := tx.DeleteMailbox(accountID, m.ID, m.CreatedAt) // for the next one
+					err := tx.DeleteMailbox(accountID, m.ID, m.CreatedAt) // for the next one
 					return err
 				})
 				for _, id := range acknowledged {

@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -62,34 +61,45 @@ func (t *tx) removeMailbox(m *store.Mailbox, keys []addressKey) error {
 	return t.change(`DELETE FROM mailboxes WHERE account_id = $1 AND id = $2`, m.AccountID, m.ID)
 }
 
-// deleteAliasesIn deletes the aliases in a domain. It returns the mailboxes of
-// other domains that had them, and the aliases.
-func (t *tx) deleteAliasesIn(d store.Domain, at time.Time) (owners []store.Mailbox, aliases []string, err error) {
-	owners, err = all(&t.reader, mailboxes, t.where(d.AccountID).
+// deleteAliasesIn deletes the aliases that mailboxes of other domains have in a
+// domain.
+func (t *tx) deleteAliasesIn(d store.Domain, at time.Time) error {
+	owners, err := all(&t.reader, mailboxes, t.inAccount(d.AccountID).
 		and(`t.id IN (SELECT mailbox_id FROM addresses WHERE domain_id = ?)`, d.ID).and(`t.domain_id <> ?`, d.ID))
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
+	var deleted []string
 	for i := range owners {
-		m := &owners[i]
-		m.UpdatedAt = at
-		m.Aliases = slices.DeleteFunc(m.Aliases, func(a store.MailboxAlias) bool {
-			gone := strings.HasSuffix(a.Alias, "@"+d.Name)
-			if gone {
-				aliases = append(aliases, a.Alias)
+		for _, a := range owners[i].Aliases {
+			if inDomain(a, d) {
+				deleted = append(deleted, a.Alias)
 			}
-			return gone
-		})
-		if len(m.Aliases) == 0 {
-			m.Aliases = nil // as it is read
-		}
-		if err := t.change(`UPDATE mailboxes SET aliases = $1, updated_at = $2 WHERE account_id = $3 AND id = $4`,
-			asJSON[[]store.MailboxAlias]{&m.Aliases}, micros{&at}, m.AccountID, m.ID); err != nil {
-			return nil, nil, err
-		}
-		if _, err := t.exec(`DELETE FROM addresses WHERE domain_id = $1 AND mailbox_id = $2`, d.ID, m.ID); err != nil {
-			return nil, nil, fmt.Errorf("delete aliases: %w", err)
 		}
 	}
-	return owners, aliases, nil
+	if err := t.releaseForwarding(d.AccountID, deleted, at); err != nil {
+		return err
+	}
+	for _, before := range owners {
+		after := before
+		after.UpdatedAt, after.Aliases = at, nil // as it is read if none is left
+		for _, a := range before.Aliases {
+			if !inDomain(a, d) {
+				after.Aliases = append(after.Aliases, a)
+			}
+		}
+		if err := t.change(`UPDATE mailboxes SET aliases = $1, updated_at = $2 WHERE id = $3`,
+			asJSON[[]store.MailboxAlias]{&after.Aliases}, micros{&at}, after.ID); err != nil {
+			return err
+		}
+		if _, err := t.exec(`DELETE FROM addresses WHERE domain_id = $1 AND mailbox_id = $2`, d.ID, after.ID); err != nil {
+			return fmt.Errorf("delete aliases: %w", err)
+		}
+		report(t, &before, &after, "aliases")
+	}
+	return nil
+}
+
+func inDomain(a store.MailboxAlias, d store.Domain) bool {
+	return strings.HasSuffix(a.Alias, "@"+d.Name)
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-var auditEntries = of(kind[store.AuditEntry]{
-	table: "audit_entries",
+var auditEntries = newTable(table[store.AuditEntry]{
+	name: "audit_entries",
 	columns: []string{"id", "account_id", "operation", "subject_type", "subject_id", "subject_name",
 		"request_id", "remote_address", "changes", "created_at"},
 	fields: func(e *store.AuditEntry) []any {
@@ -55,7 +55,7 @@ func (r *reader) lastLeftOut(f store.AuditFilter) (none store.AuditEntry, err er
 		return none, nil
 	}
 	w := r.auditWhere(f)
-	found, err := collect(r, auditEntries, auditEntries.selection+` FROM `+auditEntries.table+` t`+w.text.String()+
+	found, err := collect(r, auditEntries, auditEntries.selection+` FROM `+auditEntries.name+` t`+w.text.String()+
 		` ORDER BY t.created_at DESC, t.id DESC LIMIT 1 OFFSET `+w.bind(f.Limit), w.args)
 	if len(found) == 0 || err != nil {
 		return none, err
@@ -64,7 +64,7 @@ func (r *reader) lastLeftOut(f store.AuditFilter) (none store.AuditEntry, err er
 }
 
 func (r *reader) auditWhere(f store.AuditFilter) *where {
-	w := r.anywhere().
+	w := r.inAllAccounts().
 		equal(`t.account_id`, f.AccountID).
 		equal(`t.operation`, f.Operation).
 		equal(`t.request_id`, f.RequestID)
@@ -100,7 +100,7 @@ func (w *where) changed(object string) *where {
 
 // AddAuditEntry implements store.AuditWriter.
 func (t *tx) AddAuditEntry(e *store.AuditEntry) error {
-	at, err := t.stamp(auditEntries.table, e.AccountID, e.CreatedAt)
+	at, err := t.stamp(auditEntries.name, e.AccountID, e.CreatedAt)
 	if err != nil {
 		return err
 	}

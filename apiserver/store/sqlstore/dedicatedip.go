@@ -6,8 +6,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-var dedicatedIPs = of(kind[store.DedicatedIP]{
-	table: "dedicated_ips",
+var dedicatedIPs = newTable(table[store.DedicatedIP]{
+	name: "dedicated_ips",
 	columns: []string{"id", "account_id", "option_id", "name", "type", "status", "status_until", "ready_at",
 		"asn", "country_code", "addresses", "created_at", "updated_at"},
 	fields: func(d *store.DedicatedIP) []any {
@@ -18,8 +18,8 @@ var dedicatedIPs = of(kind[store.DedicatedIP]{
 	},
 })
 
-var dedicatedIPOptions = of(kind[store.DedicatedIPOption]{
-	table: "dedicated_ip_options",
+var dedicatedIPOptions = newTable(table[store.DedicatedIPOption]{
+	name: "dedicated_ip_options",
 	columns: []string{"id", "account_id", "name", "type", "country_code", "asn", "addresses",
 		"created_at", "updated_at"},
 	fields: func(o *store.DedicatedIPOption) []any {
@@ -30,20 +30,20 @@ var dedicatedIPOptions = of(kind[store.DedicatedIPOption]{
 
 // DedicatedIP implements store.DedicatedIPReader.
 func (r *reader) DedicatedIP(accountID, id string) (store.DedicatedIP, error) {
-	return one(r, dedicatedIPs, r.where(accountID).and(`t.id = ?`, id))
+	return get(r, dedicatedIPs, accountID, id)
 }
 
 // DedicatedIPs implements store.DedicatedIPReader.
 func (r *reader) DedicatedIPs(
 	accountID string, f store.DedicatedIPFilter, s store.Slice,
 ) ([]store.DedicatedIP, int, error) {
-	w := r.where(accountID).state(f.Status, f.Now).equal(`t.country_code`, f.CountryCode)
+	w := r.inAccount(accountID).state(f.Status, f.Now).equal(`t.country_code`, f.CountryCode)
 	return page(r, dedicatedIPs, w, s)
 }
 
 // DedicatedIPOption implements store.DedicatedIPReader.
 func (r *reader) DedicatedIPOption(accountID, id string) (store.DedicatedIPOption, error) {
-	o, err := one(r, dedicatedIPOptions, r.where(accountID).and(`t.id = ?`, id))
+	o, err := get(r, dedicatedIPOptions, accountID, id)
 	if err != nil {
 		return o, err
 	}
@@ -53,7 +53,7 @@ func (r *reader) DedicatedIPOption(accountID, id string) (store.DedicatedIPOptio
 
 // DedicatedIPOptions implements store.DedicatedIPReader.
 func (r *reader) DedicatedIPOptions(accountID string, s store.Slice) ([]store.DedicatedIPOption, int, error) {
-	options, total, err := page(r, dedicatedIPOptions, r.where(accountID), s)
+	options, total, err := page(r, dedicatedIPOptions, r.inAccount(accountID), s)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -67,7 +67,7 @@ func (r *reader) DedicatedIPOptions(accountID string, s store.Slice) ([]store.De
 
 // claimed returns which of some addresses any account has claimed.
 func (r *reader) claimed(addresses []string) ([]string, error) {
-	w := r.anywhere()
+	w := r.inAllAccounts()
 	w.and(w.in(`address`, addresses))
 	return column[string](r, `SELECT DISTINCT address FROM dedicated_ip_claims`+w.text.String()+` ORDER BY address`, w.args...)
 }
@@ -80,24 +80,19 @@ func (r *reader) DomainsOfDedicatedIP(accountID, id string) ([]string, error) {
 
 // CreateDedicatedIP implements store.DedicatedIPWriter.
 func (t *tx) CreateDedicatedIP(d *store.DedicatedIP) error {
-	at, err := t.stamp(dedicatedIPs.table, d.AccountID, d.CreatedAt)
-	if err != nil {
-		return err
-	}
-	d.CreatedAt, d.UpdatedAt = at, at
 	for _, a := range d.Addresses {
 		if err := t.claimedBy(a.IP); err != nil {
 			return err
 		}
 	}
-	ok, err := insert(t, dedicatedIPs, d)
-	if err != nil {
+	if err := insert(t, dedicatedIPs, d); err != nil {
 		return err
 	}
-	if !ok {
-		return &store.ExistsError{ID: d.ID}
+	if err := t.claim(d); err != nil {
+		return err
 	}
-	return t.claim(d)
+	report(t, nil, d)
+	return nil
 }
 
 // claim takes the addresses of a dedicated IP. Another account may claim one at the
@@ -111,7 +106,7 @@ func (t *tx) claim(d *store.DedicatedIP) error {
 			return fmt.Errorf("claim %s: %w", a.IP, err)
 		}
 		if n == 0 {
-			if err := t.DeleteDedicatedIP(d.AccountID, d.ID); err != nil {
+			if err := t.change(`DELETE FROM dedicated_ips WHERE id = $1`, d.ID); err != nil {
 				return err
 			}
 			if err := t.claimedBy(a.IP); err != nil {
@@ -132,18 +127,11 @@ func (t *tx) claimedBy(address string) error {
 // DeleteDedicatedIP implements store.DedicatedIPWriter. The schema deletes its
 // claims with it.
 func (t *tx) DeleteDedicatedIP(accountID, id string) error {
-	return t.change(`DELETE FROM dedicated_ips WHERE account_id = $1 AND id = $2`, accountID, id)
+	_, err := removeOne(t, dedicatedIPs, accountID, id)
+	return err
 }
 
 // CreateDedicatedIPOption implements store.DedicatedIPWriter.
 func (t *tx) CreateDedicatedIPOption(o *store.DedicatedIPOption) error {
-	at, err := t.stamp(dedicatedIPOptions.table, o.AccountID, o.CreatedAt)
-	if err != nil {
-		return err
-	}
-	o.CreatedAt, o.UpdatedAt = at, at
-	if ok, err := insert(t, dedicatedIPOptions, o); ok || err != nil {
-		return err
-	}
-	return &store.ExistsError{ID: o.ID}
+	return create(t, dedicatedIPOptions, o)
 }

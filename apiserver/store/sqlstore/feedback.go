@@ -2,8 +2,8 @@ package sqlstore
 
 import "github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 
-var feedback = of(kind[store.Feedback]{
-	table: "feedback",
+var feedback = newTable(table[store.Feedback]{
+	name: "feedback",
 	columns: []string{"id", "account_id", "title", "description", "category", "status", "attributes",
 		"paid_product_feature", "submitter_email", "submitter_name", "created_by_user_id", "admin_notes",
 		"created_at", "updated_at"},
@@ -15,14 +15,4 @@ var feedback = of(kind[store.Feedback]{
 })
 
 // CreateFeedback implements store.FeedbackWriter.
-func (t *tx) CreateFeedback(f *store.Feedback) error {
-	at, err := t.stamp(feedback.table, f.AccountID, f.CreatedAt)
-	if err != nil {
-		return err
-	}
-	f.CreatedAt, f.UpdatedAt = at, at
-	if ok, err := insert(t, feedback, f); ok || err != nil {
-		return err
-	}
-	return &store.ExistsError{ID: f.ID}
-}
+func (t *tx) CreateFeedback(f *store.Feedback) error { return create(t, feedback, f) }

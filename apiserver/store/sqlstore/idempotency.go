@@ -7,8 +7,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-var idempotencyRecords = of(kind[store.IdempotencyRecord]{
-	table:   "idempotency_records",
+var idempotencyRecords = newTable(table[store.IdempotencyRecord]{
+	name:    "idempotency_records",
 	columns: []string{"key_hash", "fingerprint", "response", "expires_at", "interrupted_request", "interrupted_id"},
 	fields: func(r *store.IdempotencyRecord) []any {
 		return []any{&r.KeyHash, &r.Fingerprint, &r.Response, micros{&r.ExpiresAt}, &r.InterruptedRequest, &r.InterruptedID}
@@ -17,14 +17,14 @@ var idempotencyRecords = of(kind[store.IdempotencyRecord]{
 
 // IdempotencyRecord implements store.IdempotencyReader.
 func (r *reader) IdempotencyRecord(keyHash []byte, now time.Time) (store.IdempotencyRecord, error) {
-	return one(r, idempotencyRecords, r.anywhere().
+	return one(r, idempotencyRecords, r.inAllAccounts().
 		and(`t.key_hash = ?`, keyHash).
 		and(`t.expires_at > ?`, micros{&now}))
 }
 
 // InterruptedCreate implements store.IdempotencyReader.
 func (r *reader) InterruptedCreate(request []byte, now time.Time) (store.IdempotencyRecord, error) {
-	return one(r, idempotencyRecords, r.anywhere().
+	return one(r, idempotencyRecords, r.inAllAccounts().
 		and(`t.interrupted_request = ?`, request).
 		and(`t.expires_at > ?`, micros{&now}))
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-var mailQueue = of(kind[store.QueuedMessage]{
-	table:   "mail_queue",
+var mailQueue = newTable(table[store.QueuedMessage]{
+	name:    "mail_queue",
 	columns: []string{"forwarding_id", "account_id", "request_id", "attempts", "due_at"},
 	fields: func(m *store.QueuedMessage) []any {
 		return []any{&m.ForwardingID, &m.AccountID, &m.RequestID, &m.Attempts, micros{&m.DueAt}}
@@ -40,7 +40,7 @@ func (t *tx) QueueMessage(m store.QueuedMessage) error {
 
 // ClaimMessages implements store.MailWriter.
 func (t *tx) ClaimMessages(now, until time.Time, n int) ([]store.QueuedMessage, error) {
-	w := t.anywhere().and(`t.due_at <= ?`, micros{&now})
+	w := t.inAllAccounts().and(`t.due_at <= ?`, micros{&now})
 	claimed, err := collect(&t.reader, mailQueue, mailQueue.selection+` FROM mail_queue t`+w.text.String()+
 		` ORDER BY t.due_at, t.forwarding_id LIMIT `+w.bind(n), w.args)
 	if err != nil {

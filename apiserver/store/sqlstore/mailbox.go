@@ -6,12 +6,15 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-var mailboxes = of(kind[store.Mailbox]{
-	table: "mailboxes",
+var mailboxes = newTable(table[store.Mailbox]{
+	name: "mailboxes",
 	columns: []string{"id", "account_id", "domain_id", "local_part", "first_name", "last_name",
 		"status", "status_until", "ready_at", "quota_allowed", "quota_used", "aliases",
 		"created_at", "updated_at"},
-	written: []string{"search_text"},
+	derived: []string{"search_text"},
+	derive:  func(m *store.Mailbox) []any { return []any{mailboxSearchText(m)} },
+	fixed:   []string{"domain_id", "local_part", "aliases"},
+	visible: func(w *where) *where { return w.outsideUnpaid(`t.domain_id`) },
 	joined:  []string{"d.name", "d.workspace_id", "w.name"},
 	joins:   ` JOIN domains d ON d.id = t.domain_id JOIN workspaces w ON w.id = d.workspace_id`,
 	fields: func(m *store.Mailbox) []any {
@@ -25,13 +28,13 @@ var mailboxes = of(kind[store.Mailbox]{
 
 // Mailbox implements store.MailboxReader.
 func (r *reader) Mailbox(accountID, id string) (store.Mailbox, error) {
-	return one(r, mailboxes, r.where(accountID).and(`t.id = ?`, id).inPaid(`t.domain_id`))
+	return get(r, mailboxes, accountID, id)
 }
 
 // MailboxByAddress implements store.MailboxReader.
 func (r *reader) MailboxByAddress(accountID, localPart, domainName string) (store.Mailbox, error) {
-	return one(r, mailboxes, r.where(accountID).and(`t.id = (SELECT a.mailbox_id FROM addresses a JOIN domains ad ON ad.id = a.domain_id
-		WHERE ad.name = ? AND a.local_part = ?)`, domainName, localPart).inPaid(`t.domain_id`))
+	return one(r, mailboxes, r.inAccount(accountID).and(`t.id = (SELECT a.mailbox_id FROM addresses a JOIN domains ad ON ad.id = a.domain_id
+		WHERE ad.name = ? AND a.local_part = ?)`, domainName, localPart).outsideUnpaid(`t.domain_id`))
 }
 
 // Mailboxes implements store.MailboxReader.
@@ -64,7 +67,7 @@ func (r *reader) EachMailbox(accountID string, f store.MailboxFilter, fn func(st
 }
 
 func (r *reader) mailboxesWhere(accountID string, f store.MailboxFilter) *where {
-	w := r.where(accountID).equal(`t.domain_id`, f.DomainID)
+	w := r.inAccount(accountID).equal(`t.domain_id`, f.DomainID)
 	if f.WorkspaceID != "" {
 		w.and(`t.domain_id IN (SELECT id FROM domains WHERE workspace_id = ?)`, f.WorkspaceID)
 	}
@@ -74,7 +77,7 @@ func (r *reader) mailboxesWhere(accountID string, f store.MailboxFilter) *where 
 	if f.After.ID != "" {
 		w.and(`(t.created_at, t.id) > (?, ?)`, micros{&f.After.CreatedAt}, f.After.ID)
 	}
-	return w.state(f.Status, f.Now).searchNames(`t.search_text`, f.Search).withinDomains(`t.domain_id`, f.Within).inPaid(`t.domain_id`)
+	return w.state(f.Status, f.Now).searchNames(`t.search_text`, f.Search).withinDomains(`t.domain_id`, f.Within).outsideUnpaid(`t.domain_id`)
 }
 
 // CreateMailbox implements store.MailboxWriter.
@@ -83,55 +86,45 @@ func (t *tx) CreateMailbox(m *store.Mailbox) error {
 	if err != nil {
 		return err
 	}
-	at, err := t.stamp(mailboxes.table, m.AccountID, m.CreatedAt)
-	if err != nil {
-		return err
-	}
 	addresses, err := t.addressKeys(m)
 	if err != nil {
 		return err
 	}
-	m.CreatedAt, m.UpdatedAt = at, at
 	m.DomainName, m.WorkspaceID, m.WorkspaceName = d.name, d.workspaceID, d.workspaceName
-	if ok, err := insert(t, mailboxes, m, mailboxSearchText(m)); err != nil {
+	if err := insert(t, mailboxes, m); err != nil {
 		return err
-	} else if !ok {
-		return &store.ExistsError{ID: m.ID}
 	}
-	return t.addAddresses(m, addresses)
+	if err := t.addAddresses(m, addresses); err != nil {
+		return err
+	}
+	report(t, nil, m)
+	return nil
 }
 
-// RenameMailbox implements store.MailboxWriter.
-func (t *tx) RenameMailbox(accountID, id, firstName, lastName string, at time.Time) error {
-	m, err := t.Mailbox(accountID, id)
-	if err != nil {
-		return err
-	}
-	m.FirstName, m.LastName = firstName, lastName
-	return t.change(`UPDATE mailboxes SET first_name = $1, last_name = $2, search_text = $3, updated_at = $4
-		WHERE account_id = $5 AND id = $6`,
-		firstName, lastName, mailboxSearchText(&m), micros{&at}, accountID, id)
+// UpdateMailbox implements store.MailboxWriter.
+func (t *tx) UpdateMailbox(accountID, id string, change func(*store.Mailbox) error) (store.Mailbox, error) {
+	return update(t, mailboxes, accountID, id, change)
 }
 
 // DeleteMailbox implements store.MailboxWriter.
-func (t *tx) DeleteMailbox(accountID, id string, at time.Time) (affected store.Affected, err error) {
+func (t *tx) DeleteMailbox(accountID, id string, at time.Time) error {
 	m, err := t.Mailbox(accountID, id)
 	if err != nil {
-		return affected, err
+		return err
 	}
 	keys, err := t.addressKeys(&m)
 	if err != nil {
-		return affected, err
+		return err
 	}
 	if err := t.removeMailbox(&m, keys); err != nil {
-		return affected, err
+		return err
 	}
+	report(t, &m, nil)
 	addresses := []string{m.Address()}
 	for _, a := range m.Aliases {
 		addresses = append(addresses, a.Alias)
 	}
-	affected.Forwarding, err = t.releaseForwarding(accountID, addresses, at)
-	return affected, err
+	return t.releaseForwarding(accountID, addresses, at)
 }
 
 // mailboxSearchText is what a search looks in. A domain's name never changes.

@@ -64,9 +64,14 @@ type tx struct {
 	reader
 	// newest holds the newest creation time of each list that was added to.
 	newest map[list]int64
+	// observer is set by Observe.
+	observer func(store.Change)
 	// domains holds the domains that mailboxes were created in.
 	domains map[string]mailboxDomain
 }
+
+// Observe implements store.Tx.
+func (t *tx) Observe(fn func(store.Change)) { t.observer = fn }
 
 // list is what creation times ascend in.
 type list struct {

@@ -21,15 +21,15 @@ type where struct {
 	args         []any
 }
 
-// where starts the conditions of a query in an account.
-func (r *reader) where(accountID string) *where {
-	w := r.anywhere().and(`t.account_id = ?`, accountID)
+// inAccount starts the conditions of a query in an account.
+func (r *reader) inAccount(accountID string) *where {
+	w := r.inAllAccounts().and(`t.account_id = ?`, accountID)
 	w.accountID = accountID
 	return w
 }
 
-// anywhere starts the conditions of a query in all accounts.
-func (r *reader) anywhere() *where {
+// inAllAccounts starts the conditions of a query in all accounts.
+func (r *reader) inAllAccounts() *where {
 	return &where{dialect: r.dialect, unpaidBefore: r.unpaidBefore}
 }
 
@@ -154,17 +154,17 @@ func (w *where) state(status string, now time.Time) *where {
 	return w.and(`CASE WHEN t.ready_at > ? THEN t.status_until ELSE t.status END = ?`, micros{&now}, status)
 }
 
-// paid leaves out the domains that are hidden by HideUnpaid.
-func (w *where) paid() *where {
+// withoutUnpaid leaves out the domains that are hidden by HideUnpaid.
+func (w *where) withoutUnpaid() *where {
 	if w.unpaidBefore.IsZero() {
 		return w
 	}
 	return w.and(`NOT (t.`+unpaid+` AND t.created_at <= ?)`, micros{&w.unpaidBefore})
 }
 
-// inPaid leaves out what belongs to a domain of the account that is hidden by
+// outsideUnpaid leaves out what belongs to a domain of the account that is hidden by
 // HideUnpaid, by the column that holds a domain's id.
-func (w *where) inPaid(column string) *where {
+func (w *where) outsideUnpaid(column string) *where {
 	if w.unpaidBefore.IsZero() {
 		return w
 	}
@@ -189,13 +189,18 @@ func (w *where) inDomains(column string, within store.Within) string {
 		` OR ` + column + ` IN (SELECT id FROM domains WHERE ` + w.in(`workspace_id`, within.Workspaces) + `)`
 }
 
+// scope selects by a scope.
+func (w *where) scope(s store.Scope) *where {
+	return w.and(`t.scope_type = ? AND t.scope_id = ?`, s.Type, s.ID)
+}
+
 // scoped selects by a store.ScopedFilter but for its search.
 func (w *where) scoped(f store.ScopedFilter) *where {
 	if f.DomainID != "" {
-		w.and(`t.scope_type = ? AND t.scope_id = ?`, vocab.ScopeDomain, f.DomainID)
+		w.scope(store.Scope{Type: vocab.ScopeDomain, ID: f.DomainID})
 	}
 	if f.WorkspaceID != "" {
-		w.and(`t.scope_type = ? AND t.scope_id = ?`, vocab.ScopeWorkspace, f.WorkspaceID)
+		w.scope(store.Scope{Type: vocab.ScopeWorkspace, ID: f.WorkspaceID})
 	}
 	w.equal(`t.scope_type`, f.ScopeType)
 	if !f.Within.Restricted {

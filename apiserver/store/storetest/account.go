@@ -16,17 +16,19 @@ func testAccount(h *harness) {
 
 	first.Status, first.PlanID, first.NextPlanID = "pending_cancellation", "smtp_per_proxy", "smtp_per_mailbox"
 	first.CancelsAt, first.PlanChangesAt, first.UpdatedAt = at(3), at(4), at(5)
-	h.update(func(tx store.Tx) error {
-		changed := first
-		changed.CreatedAt = at(99) // is never written
-		return tx.UpdateAccount(changed)
-	})
+	update := func(id string, to store.Account) func(store.Tx) error {
+		return func(tx store.Tx) error { _, err := tx.UpdateAccount(id, becomes(to)); return err }
+	}
+	h.update(update(first.ID, first))
 	equal(h, "updated account", read(h, func(r store.Reader) (store.Account, error) {
 		return r.Account(first.ID)
 	}), first)
 
 	h.exists(first.ID, func(tx store.Tx) error { again := first; return tx.CreateAccount(&again) })
-	h.missing(func(tx store.Tx) error { return tx.UpdateAccount(store.Account{ID: h.id()}) })
+	h.missing(update(h.id(), first))
+	changed := first
+	changed.CreatedAt = at(99)
+	h.fixed(update(first.ID, changed))
 	absent(h, func(r store.Reader) (store.Account, error) { return r.Account(h.id()) })
 }
 

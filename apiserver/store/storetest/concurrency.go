@@ -42,13 +42,12 @@ func testCounter(h *harness) {
 	parallel(clients, func(int) {
 		for range each {
 			if err := h.store.Update(h.Context(), func(tx store.Tx) error {
-				a, err := tx.Account(account)
-				if err != nil {
-					return err
-				}
-				n, _ := strconv.Atoi(a.PlanID)
-				a.PlanID = strconv.Itoa(n + 1)
-				return tx.UpdateAccount(a)
+				_, err := tx.UpdateAccount(account, func(a *store.Account) error {
+					n, _ := strconv.Atoi(a.PlanID)
+					a.PlanID = strconv.Itoa(n + 1)
+					return nil
+				})
+				return err
 			}); err != nil {
 				h.Error(err)
 			}

@@ -32,14 +32,18 @@ func testDedicatedIP(h *harness) {
 		return read(h, func(r store.Reader) ([]string, error) { return r.DomainsOfDedicatedIP(account, d.ID) })
 	}
 	equal(h, "users", len(users(t.account)), 0)
-	domain := read(h, getDomain(t.account, t.domain))
-	domain.DedicatedIPID = d.ID
-	h.update(func(tx store.Tx) error { return tx.UpdateDomain(domain) })
+	assign := func(id string) {
+		h.Helper()
+		h.update(func(tx store.Tx) error {
+			_, err := tx.UpdateDomain(t.account, t.domain, func(d *store.Domain) error { d.DedicatedIPID = id; return nil })
+			return err
+		})
+	}
+	assign(d.ID)
 	equal(h, "users", users(t.account), []string{t.domain})
 	equal(h, "users in another account", len(users(other.account)), 0)
 
-	domain.DedicatedIPID = ""
-	h.update(func(tx store.Tx) error { return tx.UpdateDomain(domain) })
+	assign("")
 	h.missing(func(tx store.Tx) error { return tx.DeleteDedicatedIP(other.account, d.ID) })
 	h.update(func(tx store.Tx) error { return tx.DeleteDedicatedIP(t.account, d.ID) })
 	absent(h, getDedicatedIP(t.account, d.ID))

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"slices"
 	"strconv"
 
@@ -44,20 +45,34 @@ func testDNSRecord(h *harness) {
 	absent(h, getDNSRecord(t.account, txt.ID-1))
 
 	mx.Value, mx.TTL, mx.Priority, mx.UpdatedAt = "mx2.a.example.", 60, new(int64(20)), at(1)
-	h.update(func(tx store.Tx) error {
-		changed := mx
-		changed.Name, changed.Type, changed.SystemManaged, changed.CreatedAt = "x", "A", false, at(99) // never written
-		return tx.UpdateDNSRecord(changed)
-	})
+	h.update(updateDNSRecord(mx))
 	equal(h, "updated", read(h, getDNSRecord(t.account, mx.ID)), mx)
 
 	foreign := mx
 	foreign.AccountID = other.account
-	h.missing(func(tx store.Tx) error { return tx.UpdateDNSRecord(foreign) })
+	h.missing(updateDNSRecord(foreign))
+	for _, change := range []func(*store.DNSRecord){
+		func(r *store.DNSRecord) { r.Name = "x" }, func(r *store.DNSRecord) { r.Type = "A" },
+		func(r *store.DNSRecord) { r.SystemManaged = false }, func(r *store.DNSRecord) { r.CreatedAt = at(99) },
+	} {
+		changed := mx
+		change(&changed)
+		h.fixed(updateDNSRecord(changed))
+	}
 	h.missing(func(tx store.Tx) error { return tx.DeleteDNSRecord(other.account, mx.ID) })
 	h.update(func(tx store.Tx) error { return tx.DeleteDNSRecord(t.account, mx.ID) })
 	absent(h, getDNSRecord(t.account, mx.ID))
 	h.missing(func(tx store.Tx) error { return tx.DeleteDNSRecord(t.account, mx.ID) })
+}
+
+func updateDNSRecord(to store.DNSRecord) func(store.Tx) error {
+	return func(tx store.Tx) error {
+		got, err := tx.UpdateDNSRecord(to.AccountID, to.ID, becomes(to))
+		if err == nil && got.Value != to.Value {
+			err = errors.New("it returned another value")
+		}
+		return err
+	}
 }
 
 func testDNSRecordUnique(h *harness) {
@@ -78,19 +93,16 @@ func testDNSRecordUnique(h *harness) {
 			return tx.CreateDNSRecord(&again)
 		})
 	}
-	h.exists(dnsRecordID(mx), func(tx store.Tx) error {
-		changed := mx20
-		changed.Priority = mx.Priority
-		return tx.UpdateDNSRecord(changed)
-	})
-	h.update(func(tx store.Tx) error { return tx.UpdateDNSRecord(mx20) }) // keeps its own
+	changed := mx20
+	changed.Priority = mx.Priority
+	h.exists(dnsRecordID(mx), updateDNSRecord(changed))
+	mx20.TTL = 60
+	h.update(updateDNSRecord(mx20)) // keeps its own
 	b := h.newDNSRecord(t, "www", "A", "192.0.2.2")
 	h.dnsRecords(&b)
-	h.exists(dnsRecordID(a), func(tx store.Tx) error {
-		changed := b
-		changed.Value = a.Value
-		return tx.UpdateDNSRecord(changed)
-	})
+	changed = b
+	changed.Value = a.Value
+	h.exists(dnsRecordID(a), updateDNSRecord(changed))
 }
 
 func testDNSRecordFilter(h *harness) {
@@ -217,7 +229,7 @@ func testDNSRecordReplaced(h *harness) {
 	change := func(r *store.DNSRecord, value string) {
 		h.Helper()
 		r.Value = value
-		h.update(func(tx store.Tx) error { return tx.UpdateDNSRecord(*r) })
+		h.update(updateDNSRecord(*r))
 	}
 	change(&text, "no policy")
 	shown("SPF changed to a text", mx, mx2, spf, dkim, text, policy)

@@ -57,14 +57,19 @@ func testDomain(h *harness) {
 		ID: d.ID, AccountID: t.account, WorkspaceID: second, DedicatedIPID: ip.ID,
 		State: store.Provisioning{Status: "failed"}, Tags: []store.Tag{{ID: h.id(), Name: "test"}}, UpdatedAt: at(8),
 	}
-	h.update(func(tx store.Tx) error { return tx.UpdateDomain(changed) })
-	changed.Name, changed.CreatedAt = d.Name, d.CreatedAt // are never written
+	h.fixed(updateDomain(changed))
+	changed.Name, changed.CreatedAt = d.Name, d.CreatedAt
+	h.update(updateDomain(changed))
 	equal(h, "updated", read(h, getDomain(t.account, d.ID)), changed)
 	lists(h, "old tag", domainID, domains(t.account, store.DomainFilter{Tag: "prod"}))
 	lists(h, "new tag", domainID, domains(t.account, store.DomainFilter{Tag: "test"}), d.ID)
 
 	changed.AccountID = other.account
-	h.missing(func(tx store.Tx) error { return tx.UpdateDomain(changed) })
+	h.missing(updateDomain(changed))
+}
+
+func updateDomain(to store.Domain) func(store.Tx) error {
+	return func(tx store.Tx) error { _, err := tx.UpdateDomain(to.AccountID, to.ID, becomes(to)); return err }
 }
 
 func testDomainUnique(h *harness) {
@@ -122,8 +127,7 @@ func testDomainFilter(h *harness) {
 
 func deleteDomain(account, id string) func(store.Tx) error {
 	return func(tx store.Tx) error {
-		_, err := tx.DeleteDomain(account, id, at(0))
-		return err
+		return tx.DeleteDomain(account, id, at(0))
 	}
 }
 
@@ -139,7 +143,7 @@ func testDomainUnpaid(h *harness) {
 	password := h.newMasterPassword(t.account, "late", domainScope(late.domain))
 	mailbox := h.newMailbox(late, "ada")
 	h.update(func(tx store.Tx) error {
-		return errors.Join(tx.UpdateDomain(overdue), tx.CreateDNSRecord(&record), tx.CreateForwarding(&rule),
+		return errors.Join(updateDomain(overdue)(tx), tx.CreateDNSRecord(&record), tx.CreateForwarding(&rule),
 			tx.CreateMasterPassword(&password), tx.CreateMailbox(&mailbox))
 	})
 	for _, c := range []struct {

@@ -42,11 +42,10 @@ func testForwarding(h *harness) {
 
 	f.TargetEmail, f.Enabled, f.Internal, f.LinkHash = "Ops@d.example", false, true, nil
 	f.SentAt, f.ExpiresAt, f.VerifiedAt, f.UpdatedAt = time.Time{}, time.Time{}, at(9), at(10)
-	h.update(func(tx store.Tx) error {
-		changed := f
-		changed.Scope, changed.CreatedAt = domainScope(t.domain), at(99) // are never written
-		return tx.UpdateForwarding(changed)
-	})
+	h.update(updateForwarding(f))
+	changed := f
+	changed.Scope = domainScope(t.domain)
+	h.fixed(updateForwarding(changed))
 	equal(h, "updated rule", read(h, get(t.account)), f)
 	lists(h, "by the new target", forwardingID, forwardingRules(t.account, store.ForwardingFilter{
 		ScopedFilter: store.ScopedFilter{Search: "@D.EX"},
@@ -58,7 +57,14 @@ func testForwarding(h *harness) {
 	h.missing(remove(other.account))
 	h.update(remove(t.account))
 	absent(h, get(t.account))
-	h.missing(func(tx store.Tx) error { return tx.UpdateForwarding(f) })
+	h.missing(updateForwarding(f))
+}
+
+func updateForwarding(to store.Forwarding) func(store.Tx) error {
+	return func(tx store.Tx) error {
+		_, err := tx.UpdateForwarding(to.AccountID, to.ID, becomes(to))
+		return err
+	}
 }
 
 func testForwardingUnique(h *harness) {
@@ -73,12 +79,11 @@ func testForwardingUnique(h *harness) {
 		again := h.newForwarding(t.account, "one@c.example", accountScope(t))
 		return tx.CreateForwarding(&again)
 	})
-	h.exists(one, func(tx store.Tx) error {
-		changed := two
-		changed.TargetEmail = "one@c.example"
-		return tx.UpdateForwarding(changed)
-	})
-	h.update(func(tx store.Tx) error { return tx.UpdateForwarding(two) }) // keeps its own
+	changed := two
+	changed.TargetEmail = "one@c.example"
+	h.exists(one, updateForwarding(changed))
+	two.Enabled = false
+	h.update(updateForwarding(two)) // keeps its own
 }
 
 // testForwardingReleased checks that the internal rules to a deleted address
@@ -105,7 +110,7 @@ func testForwardingReleased(h *harness) {
 		internal(t.account, "ada@gone.example", accountScope(t)),
 	}
 	rules[2].Enabled = false
-	h.update(func(tx store.Tx) error { return tx.UpdateForwarding(rules[2]) })
+	h.update(updateForwarding(rules[2]))
 	verified := h.newForwarding(t.account, "ada@a.example", domainScope(t.domain))
 	verified.LinkHash, verified.SentAt, verified.ExpiresAt, verified.VerifiedAt = []byte{1}, at(0), at(10), at(1)
 	h.update(func(tx store.Tx) error { return tx.CreateForwarding(&verified) })
@@ -116,12 +121,19 @@ func testForwardingReleased(h *harness) {
 		internal(t.account, "ada@gone.example", domainScope(t.domain)),
 	}
 
-	released := func(affected store.Affected, want ...store.Forwarding) {
+	released := func(changes []store.Change, want ...store.Forwarding) {
 		h.Helper()
 		for i := range want {
 			want[i].Internal = false
 		}
-		equal(h, "released", affected.Forwarding, want)
+		var got []store.Forwarding
+		for _, c := range changes {
+			if f, ok := c.After.(*store.Forwarding); ok {
+				got = append(got, *f)
+				equal(h, "fields", c.Fields, []string{"verification_state"})
+			}
+		}
+		equal(h, "released", got, want)
 		for _, f := range want {
 			get(f)
 			equal(h, "state", f.VerificationState(at(10_000_000)), vocab.VerificationPending)
@@ -129,22 +141,15 @@ func testForwardingReleased(h *harness) {
 	}
 	// A rule that is deleted with its domain is not released, others are.
 	inGone := internal(t.account, "ada@a.example", domainScope(gone.domain))
-	var affected store.Affected
-	h.update(func(tx store.Tx) (err error) {
-		affected, err = tx.DeleteDomain(t.account, gone.domain, at(20))
-		return err
-	})
+	changes := h.observed(func(tx store.Tx) error { return tx.DeleteDomain(t.account, gone.domain, at(20)) })
 	absent(h, func(r store.Reader) (store.Forwarding, error) { return r.Forwarding(t.account, inGone.ID) })
 	rules[3].UpdatedAt, unrelated[3].UpdatedAt = at(20), at(20)
-	released(affected, rules[3], unrelated[3])
-	h.update(func(tx store.Tx) (err error) {
-		affected, err = tx.DeleteMailbox(t.account, ada.ID, at(30))
-		return err
-	})
+	released(changes, rules[3], unrelated[3])
+	changes = h.observed(func(tx store.Tx) error { return tx.DeleteMailbox(t.account, ada.ID, at(30)) })
 	for i := range rules[:3] {
 		rules[i].UpdatedAt = at(30)
 	}
-	released(affected, rules[:3]...)
+	released(changes, rules[:3]...)
 	for _, f := range unrelated[:3] {
 		get(f)
 	}

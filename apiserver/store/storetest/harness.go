@@ -62,6 +62,34 @@ func (h *harness) missing(fn func(store.Tx) error) {
 	}
 }
 
+// becomes returns a change of an object into another one.
+func becomes[T any](v T) func(*T) error {
+	return func(have *T) error {
+		*have = v
+		return nil
+	}
+}
+
+// fixed checks that a change is refused because it changes what can't be changed.
+func (h *harness) fixed(fn func(store.Tx) error) {
+	h.Helper()
+	var exists *store.ExistsError
+	if err := h.refused(fn); errors.Is(err, store.ErrNotFound) || errors.As(err, &exists) {
+		h.Errorf("error = %v", err)
+	}
+}
+
+// observed runs fn in an update and returns the changes that it reports.
+func (h *harness) observed(fn func(store.Tx) error) (changes []store.Change) {
+	h.Helper()
+	h.update(func(tx store.Tx) error {
+		changes = nil
+		tx.Observe(func(c store.Change) { changes = append(changes, c) })
+		return fn(tx)
+	})
+	return changes
+}
+
 // read returns what fn reads in a view of its own.
 func read[T any](h *harness, fn func(store.Reader) (T, error)) T {
 	h.Helper()

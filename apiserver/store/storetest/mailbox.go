@@ -17,8 +17,7 @@ func mailboxes(account string, f store.MailboxFilter) lister[store.Mailbox] {
 
 func deleteMailbox(account, id string) func(store.Tx) error {
 	return func(tx store.Tx) error {
-		_, err := tx.DeleteMailbox(account, id, at(0))
-		return err
+		return tx.DeleteMailbox(account, id, at(0))
 	}
 }
 
@@ -46,13 +45,28 @@ func testMailbox(h *harness) {
 	equal(h, "by an alias", read(h, byAddress(t.account, "a", "a.example")), m)
 
 	rename := func(account string) func(store.Tx) error {
-		return func(tx store.Tx) error { return tx.RenameMailbox(account, m.ID, "Grace", "Hopper", at(2)) }
+		return func(tx store.Tx) error {
+			got, err := tx.UpdateMailbox(account, m.ID, func(m *store.Mailbox) error {
+				m.FirstName, m.LastName, m.UpdatedAt = "Grace", "Hopper", at(2)
+				return nil
+			})
+			if err == nil {
+				equal(h, "address returned", got.Address(), "ada@a.example")
+			}
+			return err
+		}
 	}
 	h.missing(rename(other.account))
 	h.update(rename(t.account))
 	m.FirstName, m.LastName, m.UpdatedAt = "Grace", "Hopper", at(2)
 	equal(h, "renamed", read(h, get(t.account)), m)
 	lists(h, "by the new name", mailboxID, mailboxes(t.account, store.MailboxFilter{Search: "GRACE h"}), m.ID)
+	for _, change := range []func(*store.Mailbox) error{
+		func(m *store.Mailbox) error { m.LocalPart = "eve"; return nil },
+		func(m *store.Mailbox) error { m.Aliases = nil; return nil },
+	} {
+		h.fixed(func(tx store.Tx) error { _, err := tx.UpdateMailbox(t.account, m.ID, change); return err })
+	}
 	lists(h, "by the old name", mailboxID, mailboxes(t.account, store.MailboxFilter{Search: "lovelace"}))
 
 	remove := func(account string) func(store.Tx) error { return deleteMailbox(account, m.ID) }
@@ -142,14 +156,16 @@ func testAddressesOfADeletedDomain(h *harness) {
 	h.update(func(tx store.Tx) error { return errors.Join(tx.CreateMailbox(&ada), tx.CreateMailbox(&bob)) })
 	eve := h.mailbox(t, "eve")
 
-	var affected store.Affected
-	h.update(func(tx store.Tx) (err error) {
-		affected, err = tx.DeleteDomain(t.account, gone.domain, at(5))
-		return err
-	})
+	before := []store.Mailbox{ada, bob}
+	domain := read(h, getDomain(t.account, gone.domain))
+	changes := h.observed(func(tx store.Tx) error { return tx.DeleteDomain(t.account, gone.domain, at(5)) })
 	ada.Aliases, ada.UpdatedAt = ada.Aliases[:1], at(5)
 	bob.Aliases, bob.UpdatedAt = nil, at(5)
-	equal(h, "affected", affected, store.Affected{Mailboxes: []store.Mailbox{ada, bob}})
+	equal(h, "changes", changes, []store.Change{
+		{Before: &domain},
+		{Before: &before[0], After: &ada, Fields: []string{"aliases"}},
+		{Before: &before[1], After: &bob, Fields: []string{"aliases"}},
+	})
 	for _, want := range []store.Mailbox{ada, bob} {
 		equal(h, "mailbox", read(h, func(r store.Reader) (store.Mailbox, error) { return r.Mailbox(t.account, want.ID) }), want)
 	}

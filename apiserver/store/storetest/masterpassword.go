@@ -1,6 +1,8 @@
 package storetest
 
 import (
+	"errors"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
@@ -27,7 +29,16 @@ func testMasterPassword(h *harness) {
 	absent(h, get(other.account))
 
 	rename := func(account, id, name string) func(store.Tx) error {
-		return func(tx store.Tx) error { return tx.RenameMasterPassword(account, id, name, at(1)) }
+		return func(tx store.Tx) error {
+			got, err := tx.UpdateMasterPassword(account, id, func(p *store.MasterPassword) error {
+				p.Name, p.UpdatedAt = name, at(1)
+				return nil
+			})
+			if !errors.Is(err, store.ErrNotFound) {
+				equal(h, "name returned", got.Name, name) // with an ExistsError too
+			}
+			return err
+		}
 	}
 	h.exists(p.ID, func(tx store.Tx) error {
 		again := h.newMasterPassword(t.account, "first", accountScope(t))

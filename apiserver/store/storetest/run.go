@@ -67,6 +67,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"SweepDuringCreates", testSweepDuringCreates},
 		{"Atomicity", testAtomicity},
 		{"OwnWrites", testOwnWrites},
+		{"Observe", testObserve},
 		{"Snapshot", testSnapshot},
 		{"Panic", testPanic},
 		{"Goexit", testGoexit},

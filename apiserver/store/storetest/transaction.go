@@ -19,7 +19,7 @@ func testAtomicity(h *harness) {
 		if err := errors.Join(tx.CreateMailbox(&m), tx.CreateDNSRecord(&r)); err != nil {
 			return err
 		}
-		if err := tx.UpdateAccount(store.Account{ID: t.account, Status: "cancelled"}); err != nil {
+		if _, err := tx.UpdateAccount(t.account, func(a *store.Account) error { a.Status = "cancelled"; return nil }); err != nil {
 			return err
 		}
 		return failure
@@ -64,12 +64,7 @@ func testOwnWrites(h *harness) {
 		if err != nil {
 			return err
 		}
-		domain, err := tx.Domain(t.account, t.domain)
-		if err != nil {
-			return err
-		}
-		domain.WorkspaceID = second
-		if err := tx.UpdateDomain(domain); err != nil {
+		if _, err := tx.UpdateDomain(t.account, t.domain, func(d *store.Domain) error { d.WorkspaceID = second; return nil }); err != nil {
 			return err
 		}
 		next := h.newMailbox(t, "eve")
@@ -77,6 +72,39 @@ func testOwnWrites(h *harness) {
 		equal(h, "workspace", next.WorkspaceName, "Second")
 		return err
 	})
+}
+
+// testObserve checks which changes a transaction reports, and in which order.
+func testObserve(h *harness) {
+	t := h.tenant("a.example")
+	d, m := h.newDomain(t.account, t.workspace, "b.example"), h.newMailbox(t, "ada")
+	within := tenant{t.account, t.workspace, d.ID}
+	record, rule := h.newDNSRecord(within, "@", "TXT", "x"), h.newForwarding(t.account, "ada@a.example", domainScope(d.ID))
+	password := h.newMasterPassword(t.account, "b", domainScope(d.ID))
+	got := h.observed(func(tx store.Tx) error {
+		return errors.Join(tx.CreateDomain(&d), tx.CreateMailbox(&m), tx.CreateDNSRecord(&record),
+			tx.CreateForwarding(&rule), tx.CreateMasterPassword(&password))
+	})
+	equal(h, "created", got, []store.Change{{After: &d}, {After: &m}, {After: &record}, {After: &rule}, {After: &password}})
+
+	renamed := m
+	renamed.FirstName = "Grace"
+	rename := func(tx store.Tx) error { _, err := tx.UpdateMailbox(t.account, m.ID, becomes(renamed)); return err }
+	equal(h, "updated", h.observed(rename), []store.Change{{Before: &m, After: &renamed}})
+	equal(h, "not changed", h.observed(rename), nil)
+	equal(h, "refused", h.observed(func(tx store.Tx) error {
+		again := h.newMailbox(t, "ada")
+		if err := tx.CreateMailbox(&again); err == nil {
+			return errors.New("created twice")
+		}
+		return nil
+	}), nil)
+
+	equal(h, "deleted", h.observed(func(tx store.Tx) error {
+		return errors.Join(tx.DeleteMailbox(t.account, m.ID, at(1)), tx.DeleteDomain(t.account, d.ID, at(1)))
+	}), []store.Change{{Before: &renamed}, {Before: &d}, {Before: &record}, {Before: &password}, {Before: &rule}})
+	accounts := read(h, store.Reader.Accounts)
+	equal(h, "cleared", h.observed(store.Tx.Clear), []store.Change{{Before: &accounts[0]}})
 }
 
 // testSnapshot checks that a view does not see what is committed while it runs,
