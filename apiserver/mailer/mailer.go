@@ -1,11 +1,23 @@
+// Package mailer sends the service's messages over SMTP. A Mailer is the
+// apiserver.Courier of the standalone server.
+//
+// The library go-mail encodes messages (RFC 5322, MIME) and speaks the protocol (RFC
+// 5321). This package decides about encryption, which errors are permanent, and which
+// addresses are valid.
+//
+// The package imports apiserver for the interface and emailaddr for addresses. Package
+// smtptest has a mail server for tests.
 package mailer
 
 import (
 	"context"
+	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"net"
 	netmail "net/mail"
+	"sync"
 	"time"
 
 	"github.com/wneessen/go-mail"
@@ -16,28 +28,27 @@ import (
 
 // Options configure a Mailer. URL and From are required.
 type Options struct {
-	// URL is where the mail server is: smtp://[user:password@]host[:port], by
-	// default at port 587, or smtps://…, by default at port 465.
+	// URL is the mail server: smtp://[user:password@]host[:port] with the default
+	// port 587, or smtps://… with the default port 465.
 	//
-	// smtp:// must be encrypted with STARTTLS (RFC 3207) before anything else is
-	// said; to a server on this machine it is where the server can. ?tls=starttls
-	// makes it a must there too, ?tls=none does without, and then there can be a
-	// password only for this machine. smtps:// is encrypted from the start.
+	// smtp:// requires STARTTLS (RFC 3207), except for a server on this machine,
+	// where it is optional. ?tls=starttls requires it there too. ?tls=none disables
+	// encryption; a password is then only allowed for a server on this machine.
+	// smtps:// uses TLS from the first byte.
 	URL string
 	// From is the sender: an address, or a name and an address as in
 	// "Mailhost <no-reply@example.com>".
 	From string
-	// RootCAs are the authorities that the server's certificate may come from;
-	// nil: the system's.
+	// RootCAs verify the server's certificate; nil: the system's.
 	RootCAs *x509.CertPool
-	// Timeout is how long the server may be silent; 0: 15 seconds.
+	// Timeout limits each wait for the server; 0: 15 seconds.
 	Timeout time.Duration
 }
 
 const defaultTimeout = 15 * time.Second
 
-// Mailer is an apiserver.Courier that sends over SMTP. It is safe for concurrent
-// use and keeps no connection.
+// Mailer is an apiserver.Courier that sends over SMTP, each message on a new
+// connection. It is safe for concurrent use.
 type Mailer struct {
 	server  server
 	from    *netmail.Address
@@ -48,8 +59,8 @@ type Mailer struct {
 
 var _ apiserver.Courier = (*Mailer)(nil)
 
-// New returns a Mailer. It connects to nothing yet. Its errors begin with the
-// option that is wrong, "url: " or "from: ", and never tell the password.
+// New returns a Mailer without connecting. An error starts with the invalid option,
+// "url: " or "from: ", and never contains the password.
 func New(o Options) (*Mailer, error) {
 	server, err := parseServer(o.URL)
 	if err != nil {
@@ -77,40 +88,93 @@ func (m *Mailer) Server() string { return m.server.String() }
 // From returns the sender's address.
 func (m *Mailer) From() string { return m.from.Address }
 
-// Send hands a message to the mail server. It implements apiserver.Courier.
+// Send delivers a message to the mail server. It implements apiserver.Courier.
 func (m *Mailer) Send(ctx context.Context, message apiserver.Message) error {
-	letter, err := m.compose(message)
+	msg, err := m.encode(message)
 	if err != nil {
 		return fmt.Errorf("%w: %w", apiserver.ErrUndeliverable, err)
 	}
-	if err = m.submit(ctx, letter); err == nil || letter.IsDelivered() {
+	if err = m.submit(ctx, msg); err == nil || msg.IsDelivered() {
 		return nil
 	}
 	if isPermanent(err) {
-		return fmt.Errorf("%w: %s: %s", apiserver.ErrUndeliverable, m.server, m.said(err))
+		return fmt.Errorf("%w: %s: %s", apiserver.ErrUndeliverable, m.server, m.describe(err))
 	}
-	return fmt.Errorf("%s: %s", m.server, m.said(err))
+	return fmt.Errorf("%s: %s", m.server, m.describe(err))
 }
 
-// compose puts a message into the form of RFC 5322. Every value of a header is
-// parsed or encoded, so that no line break in it can begin another header.
-func (m *Mailer) compose(message apiserver.Message) (*mail.Msg, error) {
-	// The canonical form has ASCII alone: no server needs SMTPUTF8 (RFC 6531) for
-	// it, and an address that would is refused here.
+// encode converts a message to RFC 5322. Every header value is parsed or encoded, so
+// that a line break in it can't start another header.
+func (m *Mailer) encode(message apiserver.Message) (*mail.Msg, error) {
+	// The canonical form of an address is ASCII, so that no server needs SMTPUTF8
+	// (RFC 6531). Other addresses are rejected here.
 	to, err := emailaddr.Parse(message.To)
 	if err != nil {
 		return nil, fmt.Errorf("the recipient: %w", err)
 	}
-	letter := mail.NewMsg(mail.WithNoDefaultUserAgent())
-	letter.FromMailAddress(m.from)
-	letter.ToMailAddress(&netmail.Address{Address: to.String()})
-	letter.Subject(message.Subject)
-	letter.SetDateWithValue(message.SentAt)
-	letter.SetMessageIDWithValue(message.ID + "@" + m.domain)
-	letter.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834, section 5
-	letter.SetBodyString(mail.TypeTextPlain, message.Text)
+	msg := mail.NewMsg(mail.WithNoDefaultUserAgent())
+	msg.FromMailAddress(m.from)
+	msg.ToMailAddress(&netmail.Address{Address: to.String()})
+	msg.Subject(message.Subject)
+	msg.SetDateWithValue(message.SentAt)
+	msg.SetMessageIDWithValue(message.ID + "@" + m.domain)
+	msg.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834, section 5
+	msg.SetBodyString(mail.TypeTextPlain, message.Text)
 	if message.HTML != "" {
-		letter.AddAlternativeString(mail.TypeTextHTML, message.HTML)
+		msg.AddAlternativeString(mail.TypeTextHTML, message.HTML)
 	}
-	return letter, nil
+	return msg, nil
+}
+
+// submit sends a message on a new connection. It closes the connection itself when ctx
+// ends or an error occurs, because go-mail closes it only after a success and observes
+// the context only while it connects.
+func (m *Mailer) submit(ctx context.Context, msg *mail.Msg) error {
+	closeConn := func() {}
+	defer func() { closeConn() }()
+	dial := func(dialCtx context.Context, network, _ string) (net.Conn, error) {
+		conn, err := new(net.Dialer).DialContext(dialCtx, network, m.server.address())
+		if err != nil {
+			return nil, err
+		}
+		closeConn = sync.OnceFunc(func() { _ = conn.Close() })
+		context.AfterFunc(ctx, closeConn)
+		if !m.server.implicitTLS {
+			return conn, nil
+		}
+		encrypted := tls.Client(conn, m.tlsConfig())
+		return encrypted, encrypted.HandshakeContext(dialCtx)
+	}
+	client, err := mail.NewClient(m.server.host, m.clientOptions(dial)...)
+	if err != nil {
+		return err
+	}
+	session, err := client.DialToSMTPClientWithContext(ctx)
+	if err != nil {
+		return err
+	}
+	if err := client.SendWithSMTPClient(session, msg); err != nil {
+		return err
+	}
+	_ = client.CloseWithSMTPClient(session) // the server has accepted the message; an error of QUIT does not matter
+	return nil
+}
+
+func (m *Mailer) clientOptions(dial mail.DialContextFunc) []mail.Option {
+	options := []mail.Option{
+		mail.WithPort(m.server.port), mail.WithTimeout(m.timeout), mail.WithDialContextFunc(dial),
+		mail.WithTLSPolicy(m.server.starttls), mail.WithTLSConfig(m.tlsConfig()),
+		// Each connection is new, sends one message and has ASCII addresses.
+		mail.WithoutNoop(), mail.WithoutRset(), mail.WithoutSMTPUTF8(),
+	}
+	if m.server.user != "" {
+		options = append(options, mail.WithUsername(m.server.user), mail.WithPassword(m.server.password),
+			// go-mail uses PLAIN and LOGIN only over TLS or to this machine.
+			mail.WithOpportunisticSMTPAuth(mail.SMTPAuthSCRAMSHA256, mail.SMTPAuthSCRAMSHA1, mail.SMTPAuthPlain, mail.SMTPAuthLogin))
+	}
+	return options
+}
+
+func (m *Mailer) tlsConfig() *tls.Config {
+	return &tls.Config{ServerName: m.server.host, RootCAs: m.rootCAs, MinVersion: tls.VersionTLS12}
 }

@@ -27,7 +27,7 @@ var message = apiserver.Message{
 	Text: "Open https://mail.example/verify-forwarding/" + strings.Repeat("x", 43) + "\n.\nand confirm.\n", HTML: "<p>Öffnen</p>\n",
 }
 
-// send sends a message through a server. The URL's HOST is the server's.
+// send sends a message through a server; HOST in the URL stands for its address.
 func send(t *testing.T, s *smtptest.Server, url string, m apiserver.Message) error {
 	t.Helper()
 	sender, err := mailer.New(mailer.Options{
@@ -39,8 +39,8 @@ func send(t *testing.T, s *smtptest.Server, url string, m apiserver.Message) err
 	return sender.Send(t.Context(), m)
 }
 
-// read parses a message as its recipient's program does: the header and the
-// decoded parts by their media type.
+// read parses a message as a mail client does: the header, and the decoded parts by
+// media type.
 func read(t *testing.T, data string) (header netmail.Header, parts map[string]string) {
 	t.Helper()
 	m, err := netmail.ReadMessage(strings.NewReader(data))
@@ -103,7 +103,7 @@ func TestMessage(t *testing.T) {
 	}
 }
 
-func TestNoHeaderBeginsInAValue(t *testing.T) {
+func TestHeaderInjection(t *testing.T) {
 	t.Parallel()
 	s := smtptest.NewServer(t, smtptest.Options{})
 	const injected = "\r\nBcc: evil@example.com\r\n\r\nBuy now"
@@ -164,7 +164,7 @@ func TestEncryption(t *testing.T) {
 	}
 }
 
-func TestCertificateOfAnother(t *testing.T) {
+func TestUnknownCertificate(t *testing.T) {
 	t.Parallel()
 	s := smtptest.NewServer(t, smtptest.Options{STARTTLS: true})
 	sender, err := mailer.New(mailer.Options{URL: "smtp://" + s.Addr, From: "a@example.com"}) // the system's authorities
@@ -201,7 +201,7 @@ func TestLogin(t *testing.T) {
 	}
 }
 
-// Whatever a server makes of what it was sent, the password is not told.
+// An error never contains the password, even if the server quotes it.
 func TestServerQuotesThePassword(t *testing.T) {
 	t.Parallel()
 	const user, password = "mail@host", "s3cret-s3cret"
@@ -222,14 +222,14 @@ func TestServerQuotesThePassword(t *testing.T) {
 	} {
 		for _, reply := range tt.replies {
 			for _, form := range tt.forms {
-				said := fmt.Sprintf(reply, form)
-				s := smtptest.NewServer(t, smtptest.Options{User: user, Password: password, Replies: map[string][]string{tt.command: {said}}})
+				quote := fmt.Sprintf(reply, form)
+				s := smtptest.NewServer(t, smtptest.Options{User: user, Password: password, Replies: map[string][]string{tt.command: {quote}}})
 				err := send(t, s, "smtp://mail%40host:"+password+"@HOST", message)
 				if err == nil || errors.Is(err, apiserver.ErrUndeliverable) != tt.permanent {
-					t.Errorf("%q: %v; want an error that is permanent: %t", said, err, tt.permanent)
+					t.Errorf("%q: %v; want an error that is permanent: %t", quote, err, tt.permanent)
 				}
 				if err != nil && (strings.Contains(err.Error(), form) || strings.Contains(err.Error(), password)) {
-					t.Errorf("%q: the password is told: %v", said, err)
+					t.Errorf("%q: the password is in the error: %v", quote, err)
 				}
 			}
 		}
@@ -264,15 +264,15 @@ func TestFailures(t *testing.T) {
 			if err == nil || errors.Is(err, apiserver.ErrUndeliverable) != tt.permanent {
 				t.Fatalf("%v; want an error that is permanent: %t", err, tt.permanent)
 			}
-			s.WaitIdle() // the connection is closed, also where it has failed
+			s.WaitIdle() // the connection is closed, also after an error
 			code, text, _ := strings.Cut(tt.reply, " ")
 			for _, want := range []string{s.Addr, code, text} {
 				if !strings.Contains(err.Error(), want) {
-					t.Errorf("%v does not tell %q", err, want)
+					t.Errorf("%v lacks %q", err, want)
 				}
 			}
 			if strings.Contains(err.Error(), "jane@") {
-				t.Errorf("%v tells the recipient", err)
+				t.Errorf("%v contains the recipient", err)
 			}
 			if err := send(t, s, "smtp://HOST", message); err != nil || len(s.Wait(1)) != 1 {
 				t.Errorf("later: %v, %+v", err, s.Mails())
@@ -283,7 +283,7 @@ func TestFailures(t *testing.T) {
 		t.Parallel()
 		s := smtptest.NewServer(t, smtptest.Options{Replies: map[string][]string{"QUIT": {"421 4.3.0 Oops"}}})
 		if err := send(t, s, "smtp://HOST", message); err != nil {
-			t.Errorf("the message is taken, and sending it is said to have failed: %v", err)
+			t.Errorf("the message was accepted, and sending it is reported as failed: %v", err)
 		}
 	})
 	t.Run("nobody listens", func(t *testing.T) {
@@ -296,7 +296,7 @@ func TestFailures(t *testing.T) {
 	})
 }
 
-// A server that says nothing holds a message up until the context ends.
+// Send waits for a silent server until its context ends.
 func TestSilentServer(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -19,20 +19,20 @@ const (
 	submissionsPort = 465
 )
 
-// server is a mail server as its URL describes it.
+// server is a parsed mail server URL.
 type server struct {
 	host string
 	port int
-	// implicitTLS encrypts from the first byte on; otherwise starttls says
-	// whether STARTTLS must, may or may not be used.
+	// implicitTLS uses TLS from the first byte. Otherwise starttls is the policy for
+	// STARTTLS.
 	implicitTLS bool
 	starttls    mail.TLSPolicy
-	// user is empty where nobody logs in.
+	// user is empty if there is no login.
 	user, password string
 }
 
-// parseServer reads the URL of a mail server. Its errors never tell the URL,
-// which may hold a password.
+// parseServer parses the URL of a mail server. Its errors never contain the URL, which
+// may have a password.
 func parseServer(text string) (server, error) {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -65,7 +65,7 @@ func parseServer(text string) (server, error) {
 
 var errURL = errors.New("must be smtp://[user:password@]host[:port] or smtps://[user:password@]host[:port]; escape special characters in the password as in %40 for @")
 
-// parseOptions reads the query of the URL.
+// parseOptions parses the query of the URL.
 func (s *server) parseOptions(query string) error {
 	options, err := url.ParseQuery(query)
 	if err != nil {
@@ -73,7 +73,7 @@ func (s *server) parseOptions(query string) error {
 	}
 	for name, values := range options {
 		if name != "tls" || len(values) != 1 || s.implicitTLS {
-			return errors.New("the only option is ?tls=starttls or ?tls=none, of smtp:// alone")
+			return errors.New("the only option is ?tls=starttls or ?tls=none, and only for smtp://")
 		}
 		switch values[0] {
 		case "starttls":
@@ -85,22 +85,21 @@ func (s *server) parseOptions(query string) error {
 		}
 	}
 	if s.user != "" && s.starttls == mail.NoTLS && !s.implicitTLS && !s.isLoopback() {
-		return errors.New("with tls=none the password would travel in plain text; leave tls=none or the password out")
+		return errors.New("with tls=none the password would be sent in plain text; remove tls=none or the password")
 	}
 	return nil
 }
 
-// isLoopback reports whether the server is on this machine, where nobody
-// listens in between.
+// isLoopback reports whether the server is on this machine.
 func (s server) isLoopback() bool {
 	address, err := netip.ParseAddr(s.host)
 	return strings.EqualFold(s.host, "localhost") || err == nil && address.IsLoopback()
 }
 
-// address is what to dial.
+// address returns the host and port to dial.
 func (s server) address() string { return net.JoinHostPort(s.host, strconv.Itoa(s.port)) }
 
-// String is the URL without user and password.
+// String returns the URL without user and password.
 func (s server) String() string {
 	scheme := "smtp"
 	if s.implicitTLS {

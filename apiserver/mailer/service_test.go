@@ -14,15 +14,16 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
-// A greylisting mail server gets the message again until it accepts it, each time
-// with a new link, and nobody gets it twice.
-func TestServiceSendsAgain(t *testing.T) {
+// A message is retried until a greylisting mail server accepts it, each time with a new
+// link, and delivered once.
+func TestServiceRetries(t *testing.T) {
 	const account = "0b9f4d5e-6d0c-4b7e-9a53-3f1c2d8e7a10"
-	// The server is outside the bubble: what it waits for does not stop the time.
+	// The server is outside the synctest bubble, so that its waits don't block the fake
+	// time.
 	s := smtptest.NewServer(t, smtptest.Options{Replies: map[string][]string{
 		"RCPT": {"451 4.7.1 Greylisted", "451 4.7.1 Greylisted"}, ".": {"452 4.3.1 Disk full"},
 	}})
-	var letters []apiserver.Message
+	var messages []apiserver.Message
 	synctest.Test(t, func(t *testing.T) {
 		sender, err := mailer.New(mailer.Options{URL: "smtp://" + s.Addr, From: "no-reply@mail.example"})
 		if err != nil {
@@ -49,15 +50,15 @@ func TestServiceSendsAgain(t *testing.T) {
 		if resp.StatusCode != http.StatusCreated {
 			t.Fatalf("the rule: %s", resp.Status)
 		}
-		time.Sleep(7 * time.Minute) // of the bubble: three pauses
-		letters = service.Outbox()
+		time.Sleep(7 * time.Minute) // three pauses between attempts
+		messages = service.Outbox()
 	})
 	mails := s.Mails()
 	if len(mails) != 1 || strings.Count(strings.Join(s.Commands(), "\n"), "MAIL FROM") != 4 {
 		t.Fatalf("%d messages after %q", len(mails), s.Commands())
 	}
 	header, parts := read(t, mails[0].Data)
-	if len(letters) != 4 || header.Get("Message-Id") != "<"+letters[3].ID+"@mail.example>" || parts["text/plain; charset=UTF-8"] != letters[3].Text {
-		t.Errorf("sent %v %q; want %+v", header, parts, letters)
+	if len(messages) != 4 || header.Get("Message-Id") != "<"+messages[3].ID+"@mail.example>" || parts["text/plain; charset=UTF-8"] != messages[3].Text {
+		t.Errorf("sent %v %q; want %+v", header, parts, messages)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,25 +14,24 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
 type auditCommand struct {
-	Database  string `default:"mailhost.db" placeholder:"FILE" help:"SQLite file, which is only read. Default: ${default}."`
-	AccountID string `placeholder:"UUID" help:"Only what was changed in this account."`
-	Since     moment `placeholder:"TIME" help:"Only what was changed then or later: a time such as 2026-03-14T15:00:00Z, a date such as 2026-03-14, which begins at midnight UTC, or how long ago, such as 24h or 7d."`
-	Until     moment `placeholder:"TIME" help:"Only what was changed before then, in the same forms."`
-	Operation string `placeholder:"NAME" help:"Only what this operation changed, for instance create-mailbox."`
-	Subject   string `placeholder:"ID" help:"Only what was changed by whoever has this id or name."`
-	Object    string `placeholder:"ID" help:"Only changes of what has this id or name, for instance jane@example.com."`
-	RequestID string `placeholder:"ID" help:"Only what the request with this X-Request-Id changed."`
-	Limit     int    `placeholder:"COUNT" help:"Only the newest so many of those. Default: all."`
-	Format    string `enum:"text,json" default:"text" placeholder:"FORMAT" help:"${enum}: a line for each entry either way. Default: ${default}."`
+	Database  string   `default:"mailhost.db" placeholder:"FILE" help:"SQLite file to read. Default: ${default}."`
+	AccountID string   `placeholder:"UUID" help:"Only changes in this account."`
+	Since     timeFlag `placeholder:"TIME" help:"Only changes at this time or later: a time such as 2026-03-14T15:00:00Z, a date such as 2026-03-14 (midnight UTC), or a duration before now, such as 24h or 7d."`
+	Until     timeFlag `placeholder:"TIME" help:"Only changes before this time, in the same forms."`
+	Operation string   `placeholder:"NAME" help:"Only changes by this operation, for instance create-mailbox."`
+	Subject   string   `placeholder:"ID" help:"Only changes by the caller with this id or name."`
+	Object    string   `placeholder:"ID" help:"Only changes of the object with this id or name, for instance jane@example.com."`
+	RequestID string   `placeholder:"ID" help:"Only changes by the request with this X-Request-Id."`
+	Limit     int      `placeholder:"COUNT" help:"Only the newest entries, up to this number. Default: all."`
+	Format    string   `enum:"text,json" default:"text" placeholder:"FORMAT" help:"Output format: ${enum}, each with one line per entry. Default: ${default}."`
 }
 
 // Help is shown by mailhostd audit --help.
 func (auditCommand) Help() string {
-	return "The newest entry comes last. What a server writes meanwhile is not in the way, nor is the reading in its way."
+	return "Prints the oldest entry first. A server may use the database meanwhile."
 }
 
 // Validate is called by kong.
@@ -42,7 +40,7 @@ func (c auditCommand) Validate() error {
 		return fmt.Errorf("--account-id: %.64q is not a UUID", c.AccountID)
 	}
 	if operations := audit.Operations(); c.Operation != "" && !slices.Contains(operations, c.Operation) {
-		return fmt.Errorf("--operation: %.64q is none; it must be one of %s", c.Operation, strings.Join(operations, ", "))
+		return fmt.Errorf("--operation: %.64q is unknown; it must be one of %s", c.Operation, strings.Join(operations, ", "))
 	}
 	if !c.Since.IsZero() && !c.Until.IsZero() && !c.Since.Before(c.Until.Time) {
 		return errors.New("--until: must be later than --since")
@@ -50,30 +48,25 @@ func (c auditCommand) Validate() error {
 	if c.Limit < 0 {
 		return errors.New("--limit: must not be negative")
 	}
-	return onlyInFile(c.Database)
-}
-
-// onlyInFile refuses the name of a database that no other process can see.
-func onlyInFile(database string) error {
-	if database == sqlite.Memory {
-		return errors.New("--database: a database in memory is its own process's alone; name a file")
-	}
-	return nil
+	return requireFile(c.Database)
 }
 
 // Run prints the entries.
 func (c auditCommand) Run(ctx context.Context, m Main) (err error) {
-	db, err := m.Openers.openWith(ctx, c.Database, OpenOptions{ReadOnly: true})
+	db, err := m.Openers.open(ctx, c.Database, OpenOptions{ReadOnly: true})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	out := bufio.NewWriter(m.Stdout)
-	write := c.printer(out)
-	if err := db.View(ctx, func(r store.Reader) error { return r.EachAuditEntry(c.filter(), write.entry) }); err != nil {
+	var printer auditPrinter = newAuditText(out)
+	if c.Format == "json" {
+		printer = newAuditJSON(out)
+	}
+	if err := db.View(ctx, func(r store.Reader) error { return r.EachAuditEntry(c.filter(), printer.print) }); err != nil {
 		return fmt.Errorf("the audit log can't be read: %w", err)
 	}
-	return errors.Join(write.end(), out.Flush())
+	return errors.Join(printer.flush(), out.Flush())
 }
 
 func (c auditCommand) filter() store.AuditFilter {
@@ -87,36 +80,29 @@ func (c auditCommand) filter() store.AuditFilter {
 	return f
 }
 
-func (c auditCommand) printer(w io.Writer) auditPrinter {
-	if c.Format == "json" {
-		return newAuditJSON(w)
-	}
-	return newAuditText(w)
-}
-
-// moment is a flag's point in time.
-type moment struct{ time.Time }
+// timeFlag is a time, a date or a duration before now.
+type timeFlag struct{ time.Time }
 
 // UnmarshalText implements encoding.TextUnmarshaler.
-func (m *moment) UnmarshalText(text []byte) (err error) {
-	if ago, ok := parseAgo(string(text)); ok {
-		m.Time = time.Now().Add(-ago)
+func (f *timeFlag) UnmarshalText(text []byte) (err error) {
+	if d, ok := parseDuration(string(text)); ok {
+		f.Time = time.Now().Add(-d)
 		return nil
 	}
 	for _, layout := range []string{time.RFC3339, time.DateOnly} {
-		if m.Time, err = time.Parse(layout, string(text)); err == nil {
+		if f.Time, err = time.Parse(layout, string(text)); err == nil {
 			return nil
 		}
 	}
 	return fmt.Errorf("%.64q is neither a time such as 2026-03-14T15:00:00Z, nor a date such as 2026-03-14, nor a duration such as 24h or 7d", text)
 }
 
-// parseAgo parses a duration as Go writes it, or a number of days of 24 hours.
-func parseAgo(text string) (time.Duration, bool) {
+// parseDuration parses a duration of Go, or a number of days.
+func parseDuration(text string) (time.Duration, bool) {
 	if days, isDays := strings.CutSuffix(text, "d"); isDays {
 		n, err := strconv.ParseUint(days, 10, 16) // more would overflow
 		return time.Duration(n) * 24 * time.Hour, err == nil
 	}
-	ago, err := time.ParseDuration(text)
-	return ago, err == nil && ago >= 0
+	d, err := time.ParseDuration(text)
+	return d, err == nil && d >= 0
 }

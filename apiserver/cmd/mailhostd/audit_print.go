@@ -16,12 +16,11 @@ import (
 
 // auditPrinter prints entries of the audit log.
 type auditPrinter interface {
-	entry(e store.AuditEntry) error
-	// end prints what is held back.
-	end() error
+	print(e store.AuditEntry) error
+	flush() error
 }
 
-// auditJSON prints each entry as an object in a line of its own.
+// auditJSON prints one JSON object per line.
 type auditJSON struct{ *json.Encoder }
 
 func newAuditJSON(w io.Writer) auditJSON {
@@ -44,7 +43,7 @@ type auditChange struct {
 	Fields []string `json:"fields"`
 }
 
-func (p auditJSON) entry(e store.AuditEntry) error {
+func (p auditJSON) print(e store.AuditEntry) error {
 	changes := make([]auditChange, len(e.Changes))
 	for i, c := range e.Changes {
 		changes[i] = auditChange{c.Action, c.Type, c.ID, c.Name, append([]string{}, c.Fields...)} // never null
@@ -61,17 +60,17 @@ func (p auditJSON) entry(e store.AuditEntry) error {
 	}{e.ID, e.CreatedAt.Format(api.TimestampLayout), e.AccountID, e.Operation, auditSubject(e.Subject), e.RequestID, e.RemoteAddress, changes})
 }
 
-func (auditJSON) end() error { return nil }
+func (auditJSON) flush() error { return nil }
 
 const (
-	// auditBlock is how many lines are aligned with each other: all of them would
-	// have to be held in memory.
+	// auditBlock is the number of lines whose columns are aligned with each other. They
+	// are buffered in memory.
 	auditBlock = 1000
-	// auditObjects is how many objects of a kind a line names.
+	// auditObjects is the number of objects that a line names per action and type.
 	auditObjects = 3
 )
 
-// auditText prints each entry as a line with aligned columns.
+// auditText prints one line per entry with aligned columns.
 type auditText struct {
 	columns *tabwriter.Writer
 	lines   int
@@ -81,10 +80,10 @@ func newAuditText(w io.Writer) *auditText {
 	return &auditText{columns: tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)}
 }
 
-func (p *auditText) entry(e store.AuditEntry) error {
+func (p *auditText) print(e store.AuditEntry) error {
 	cells := []string{
 		e.CreatedAt.Format(api.TimestampLayout), e.AccountID, e.Operation, e.Subject.Type + " " + cmp.Or(e.Subject.Name, e.Subject.ID),
-		e.RequestID, e.RemoteAddress, changesInWords(e.Changes),
+		e.RequestID, e.RemoteAddress, describeChanges(e.Changes),
 	}
 	for i, cell := range cells {
 		cells[i] = cmp.Or(printable(strings.TrimSpace(cell)), "-")
@@ -98,25 +97,25 @@ func (p *auditText) entry(e store.AuditEntry) error {
 	return nil
 }
 
-func (p *auditText) end() error { return p.columns.Flush() }
+func (p *auditText) flush() error { return p.columns.Flush() }
 
-// changesInWords says "created mailbox a@example.com; updated domain example.com
-// (auto_renew)".
-func changesInWords(changes []store.AuditChange) string {
+// describeChanges returns a text such as "created mailbox a@example.com; updated
+// domain example.com (auto_renew)".
+func describeChanges(changes []store.AuditChange) string {
 	var parts []string
 	for len(changes) > 0 {
-		alike := 1
-		for alike < len(changes) && changes[alike].Action == changes[0].Action && changes[alike].Type == changes[0].Type {
-			alike++
+		n := 1
+		for n < len(changes) && changes[n].Action == changes[0].Action && changes[n].Type == changes[0].Type {
+			n++
 		}
-		parts = append(parts, alikeInWords(changes[:alike]))
-		changes = changes[alike:]
+		parts = append(parts, describeGroup(changes[:n]))
+		changes = changes[n:]
 	}
 	return strings.Join(parts, "; ")
 }
 
-// alikeInWords tells of changes that differ in the object alone.
-func alikeInWords(changes []store.AuditChange) string {
+// describeGroup describes changes with the same action and type.
+func describeGroup(changes []store.AuditChange) string {
 	first := changes[0]
 	var names []string
 	for _, c := range changes[:min(len(changes), auditObjects)] {
@@ -132,7 +131,8 @@ func alikeInWords(changes []store.AuditChange) string {
 	return text
 }
 
-// printable escapes what would steer a terminal, or end the line.
+// printable quotes text with control characters, which could change the terminal or
+// end the line.
 func printable(s string) string {
 	if !strings.ContainsFunc(s, func(c rune) bool { return !unicode.IsPrint(c) }) {
 		return s

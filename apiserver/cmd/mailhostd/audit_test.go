@@ -16,8 +16,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// logged is a line of mailhostd audit --format json. The names of its members
-// are ones that scripts rely on.
+// logged is a line of mailhostd audit --format json. Scripts rely on its member names.
 type logged struct {
 	ID            int64  `json:"id"`
 	At            string `json:"at"`
@@ -34,7 +33,7 @@ type logged struct {
 	} `json:"changes"`
 }
 
-// auditOf returns what mailhostd audit prints of a database.
+// auditOf returns the output of mailhostd audit for a database.
 func auditOf(t *testing.T, database string, args ...string) (entries []logged) {
 	t.Helper()
 	code, stdout, stderr := run(t, append([]string{"audit", "--format", "json", "--database", database}, args...)...)
@@ -98,14 +97,14 @@ func TestAudit(t *testing.T) {
 	}
 	e := auditOf(t, database, "--operation", "update-mailbox")[0]
 	if at, err := time.Parse(time.RFC3339, e.At); err != nil || time.Since(at).Abs() > time.Minute || e.ID == 0 || e.AccountID != owner.AccountID || e.RequestID == "" ||
-		e.RemoteAddress != "127.0.0.1" || e.Subject.Type != vocab.SubjectServiceAccount || e.Subject.ID == "" || e.Subject.Name != ownerTokenName ||
+		e.RemoteAddress != "127.0.0.1" || e.Subject.Type != vocab.SubjectServiceAccount || e.Subject.ID == "" || e.Subject.Name != "owner" ||
 		len(e.Changes) != 1 || e.Changes[0].Action != "updated" || e.Changes[0].Type != "mailbox" || e.Changes[0].Name != "jane@example.com" ||
 		len(e.Changes[0].Fields) != 1 || e.Changes[0].Fields[0] != "last_name" {
 		t.Errorf("the entry is %+v", e)
 	}
 	_, stdout, _ := run(t, "audit", "--database", database, "--format", "json")
 	if strings.Contains(stdout, "null") || strings.Contains(stdout, "surname") || strings.Contains(stdout, owner.Token) {
-		t.Errorf("a value is told, or one is missing:\n%s", stdout)
+		t.Errorf("a value is printed, or a null:\n%s", stdout)
 	}
 	if code := s.end(); code != exitOK {
 		t.Errorf("exit code %d", code)
@@ -134,7 +133,7 @@ func TestAuditText(t *testing.T) {
 		"updated mailbox a@example.com (last_name)",
 	} {
 		if len(lines) != 5 || !at.MatchString(lines[i]) || !strings.Contains(lines[i], want) {
-			t.Fatalf("line %d does not tell %s:\n%s", i, want, stdout)
+			t.Fatalf("line %d lacks %s:\n%s", i, want, stdout)
 		}
 		if i > 0 && (strings.Index(lines[i], "service_account owner  ") != strings.Index(lines[1], "service_account owner  ") ||
 			strings.Index(lines[i], "127.0.0.1  ") != strings.Index(lines[1], "127.0.0.1  ")) {
@@ -143,9 +142,9 @@ func TestAuditText(t *testing.T) {
 	}
 }
 
-// TestReadingMakesNothing checks that neither audit nor backup makes a database
-// that is not there, or leaves anything behind.
-func TestReadingMakesNothing(t *testing.T) {
+// TestReadingCreatesNothing checks that audit and backup neither create a missing
+// database nor leave files behind.
+func TestReadingCreatesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	missing, output, notes := filepath.Join(dir, "missing.db"), filepath.Join(dir, "copy.db"), filepath.Join(dir, "notes.txt")
@@ -167,7 +166,7 @@ func TestReadingMakesNothing(t *testing.T) {
 	}
 }
 
-// An audit of a database that no server has open leaves it as it is.
+// Audit does not change a database that no server uses.
 func TestAuditAtRest(t *testing.T) {
 	t.Parallel()
 	database, owner := initialize(t)

@@ -12,13 +12,13 @@ import (
 
 type backupCommand struct {
 	Database string `default:"mailhost.db" placeholder:"FILE" help:"SQLite file to copy. Default: ${default}."`
-	Output   string `required:"" placeholder:"FILE" help:"File to write the copy to, which must not exist yet."`
+	Output   string `required:"" placeholder:"FILE" help:"File to write the copy to. It must not exist."`
 }
 
 // Help is shown by mailhostd backup --help.
 func (backupCommand) Help() string {
-	return "The copy is the database as of one moment, with all that was acknowledged before the command began. A server may be writing meanwhile. " +
-		"To restore it, stop the server, move the database away together with the -wal and -shm files beside it, and put the copy in its place."
+	return "The copy is a consistent snapshot that includes every change acknowledged before the command started. A server may use the database meanwhile. " +
+		"To restore it, stop the server, move the database away together with its -wal and -shm files, and put the copy in its place."
 }
 
 // Validate is called by kong.
@@ -26,20 +26,20 @@ func (c backupCommand) Validate() error {
 	if c.Output == "-" {
 		return errors.New("--output: the copy can't be written to standard output; name a file")
 	}
-	return onlyInFile(c.Database)
+	return requireFile(c.Database)
 }
 
-// Run makes the copy.
+// Run copies the database.
 func (c backupCommand) Run(ctx context.Context, m Main) error {
-	if c.Output == "" { // Validate is called where the flag is missing too
+	if c.Output == "" { // not in Validate, which kong also calls if the flag is missing
 		return &usageError{errors.New("--output: the path is empty; name a file")}
 	}
 	switch s := scheme(c.Database); s {
 	case "":
 	case "postgres", "postgresql":
-		return errors.New("--database: PostgreSQL has a tool of its own for backups, use that: pg_dump --format=custom --file=FILE URL")
+		return errors.New("--database: back up PostgreSQL with its own tool: pg_dump --format=custom --file=FILE URL")
 	default:
-		return fmt.Errorf("--database: %s:// can't be backed up; it takes the path of an SQLite file", s)
+		return fmt.Errorf("--database: %s:// can't be backed up; name an SQLite file", s)
 	}
 	err := sqlite.BackupFile(ctx, c.Database, c.Output)
 	output, failed := errors.AsType[*sqlite.OutputError](err)

@@ -19,8 +19,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
-// TestBackupWhileServing makes backups while clients write, and checks that each
-// holds all that was acknowledged before it began, and can be served.
+// TestBackupWhileServing creates backups while clients write. Each has to contain every
+// change that was acknowledged before it started, and has to be servable.
 func TestBackupWhileServing(t *testing.T) {
 	t.Parallel()
 	database, owner := initialize(t)
@@ -78,7 +78,7 @@ func TestBackupWhileServing(t *testing.T) {
 	}
 }
 
-func checkCopy(t *testing.T, path string, owner initialized, ids []string) {
+func checkCopy(t *testing.T, path string, owner newAccount, ids []string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)
 	if err != nil {

@@ -20,10 +20,10 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// browserVariable makes the lack of a browser a failure.
+// browserVariable names the variable that requires a browser.
 const browserVariable = "MAILHOSTD_TEST_BROWSER"
 
-// findBrowser skips a test where there is no browser.
+// findBrowser skips the test if there is no browser.
 func findBrowser(t *testing.T) string {
 	t.Helper()
 	names := []string{"chromium", "chromium-browser", "google-chrome"}
@@ -40,14 +40,13 @@ func findBrowser(t *testing.T) string {
 	return ""
 }
 
-// browser is a tab of a browser of its own that shows the pages of one server.
+// browser is a tab of a new browser that shows the pages of one server.
 type browser struct {
 	ctx    context.Context
 	server string
 
 	mu sync.Mutex
-	// foreign are the requests that went elsewhere, complaints what the console
-	// shows of errors.
+	// foreign are requests to other hosts, and complaints errors on the console.
 	foreign, complaints []string
 }
 
@@ -75,7 +74,7 @@ func newBrowser(t *testing.T, server string) *browser {
 	return b
 }
 
-// note takes down what must not happen.
+// note records foreign requests and complaints.
 func (b *browser) note(event any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -95,14 +94,14 @@ func (b *browser) note(event any) {
 			b.complaints = append(b.complaints, text.String())
 		}
 	case *browserlog.EventEntryAdded:
-		// A page with an error status is one that a test asked for.
+		// Tests load pages with an error status on purpose.
 		if e.Entry.Level == browserlog.EntryLevelError && !strings.Contains(e.Entry.Text, "responded with a status of") {
 			b.complaints = append(b.complaints, e.Entry.Text)
 		}
 	}
 }
 
-// clean checks that nothing has gone wrong so far.
+// clean checks that there are no foreign requests and complaints.
 func (b *browser) clean(t *testing.T) {
 	t.Helper()
 	b.mu.Lock()
@@ -130,17 +129,17 @@ func evaluate[T any](t *testing.T, b *browser, expression string) T {
 	return v
 }
 
-// leads runs what loads a page, and returns the status of that.
+// leads runs actions that load a page, and returns its status code.
 func (b *browser) leads(t *testing.T, actions ...chromedp.Action[chromedp.Void]) (status int) {
 	t.Helper()
-	answer, err := chromedp.RunResponse(b.ctx, actions...)
+	response, err := chromedp.RunResponse(b.ctx, actions...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return int(answer.Status)
+	return int(response.Status)
 }
 
-// withoutJavaScript runs no more scripts of pages.
+// withoutJavaScript disables scripts.
 func (b *browser) withoutJavaScript(t *testing.T) {
 	t.Helper()
 	if _, err := chromedp.Call(b.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
@@ -148,8 +147,7 @@ func (b *browser) withoutJavaScript(t *testing.T) {
 	}
 }
 
-// accessible are the elements of the page as assistive technology sees them,
-// each as "role name".
+// accessible returns the elements of the accessibility tree as "role name".
 func (b *browser) accessible(t *testing.T) map[string]*accessibility.Node {
 	t.Helper()
 	tree, err := chromedp.Call(b.ctx, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
@@ -165,7 +163,7 @@ func (b *browser) accessible(t *testing.T) map[string]*accessibility.Node {
 	return all
 }
 
-// text is a value of the accessibility tree.
+// text returns a value of the accessibility tree.
 func text(v *accessibility.Value) string {
 	if v == nil {
 		return ""
@@ -191,7 +189,7 @@ func keys[V any](m map[string]V) (all []string) {
 	return all
 }
 
-// click clicks on an element where a person would.
+// click clicks on the center of an element.
 func (b *browser) click(t *testing.T, element string) chromedp.Action[chromedp.Void] {
 	t.Helper()
 	node := b.accessible(t)[element]
@@ -213,8 +211,8 @@ func (b *browser) click(t *testing.T, element string) chromedp.Action[chromedp.V
 	})
 }
 
-// screenshotsVariable names a directory to keep what the tests see in, for people
-// to look at.
+// screenshotsVariable names the variable for a directory in which the tests save
+// screenshots for people.
 const screenshotsVariable = "MAILHOSTD_TEST_SCREENSHOTS"
 
 func (b *browser) screenshot(t *testing.T, name string) {

@@ -11,8 +11,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// Every page has a language, one heading, which is also its title, in a main
-// landmark, and fits on a small screen, which is what zooming in comes to.
+// Every page has a language, one heading that is also its title, and a main landmark,
+// and fits on a small screen (as when a user zooms in).
 func (b *browser) isAccessible(t *testing.T, title string) {
 	t.Helper()
 	b.has(t, "RootWebArea "+title, "main", "heading "+title)
@@ -33,8 +33,8 @@ func (b *browser) isAccessible(t *testing.T, title string) {
 	b.do(t, chromedp.ResetViewport())
 }
 
-// rule makes a forwarding rule and returns it with the link of its message.
-func (c caller) rule(t *testing.T, m *mailbag, target string) (rule api.Forwarding, link string) {
+// rule creates a forwarding rule and returns it with the link of its message.
+func (c caller) rule(t *testing.T, m *mailInbox, target string) (rule api.Forwarding, link string) {
 	t.Helper()
 	c.must(t, http.StatusCreated, http.MethodPost, "/forwarding", `{"target_email":"`+target+`"}`, &rule)
 	return rule, m.link(t, target)
@@ -53,7 +53,7 @@ func TestVerificationInABrowser(t *testing.T) {
 	if status := b.leads(t, chromedp.Navigate(link)); status != http.StatusOK {
 		t.Fatalf("the link leads to %d", status)
 	}
-	b.screenshot(t, "verification-ask")
+	b.screenshot(t, "verification-confirm")
 	b.isAccessible(t, "Forward mail to you?")
 	b.has(t, "button Confirm", "StaticText "+rule.TargetEmail)
 	if status := b.leads(t, b.click(t, "button Confirm")); status != http.StatusOK {
@@ -71,7 +71,7 @@ func TestVerificationInABrowser(t *testing.T) {
 	b.isAccessible(t, "Confirmed already")
 
 	_, expired := c.rule(t, m, "b@example.org")
-	ask(t, http.MethodPost, plane+"/clock", `{"advance":"72h"}`, nil)
+	callURL(t, http.MethodPost, plane+"/clock", `{"advance":"72h"}`, nil)
 	for title, page := range map[string]struct {
 		url    string
 		status int

@@ -12,7 +12,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// version is set by the release build; others are named by the Go command.
+// version is set by the release build; otherwise programVersion uses the Go build info.
 var version = ""
 
 // The program's exit codes.
@@ -22,32 +22,32 @@ const (
 	exitUsage
 )
 
-// Main is the program with all that it gets from outside, so that a test can
-// run it in process.
+// Main is the program with its inputs and outputs, so that a test can run it in
+// process.
 type Main struct {
 	// Args are the arguments after the program's name.
 	Args []string
-	// Environ is the environment, as of os.Environ.
+	// Environ is the environment in the form of os.Environ.
 	Environ        []string
 	Stdout, Stderr io.Writer
-	// Openers are the database engines that are linked in.
+	// Openers are the database engines.
 	Openers Openers
 }
 
 // cli is the command line.
 type cli struct {
-	Help    helpFlag    `short:"h" help:"Show help, of a command too."`
+	Help    helpFlag    `short:"h" help:"Show help, also for a command."`
 	Version versionFlag `help:"Show the version."`
 
-	Init    initCommand    `cmd:"" help:"Make an account and print its id and a token."`
+	Init    initCommand    `cmd:"" help:"Create an account and print its id and a token."`
 	Serve   serveCommand   `cmd:"" help:"Serve the API."`
 	Audit   auditCommand   `cmd:"" help:"Print the audit log."`
-	Backup  backupCommand  `cmd:"" help:"Copy a database, also while it is in use."`
+	Backup  backupCommand  `cmd:"" help:"Copy a database, which may be in use."`
 	OpenAPI openAPICommand `cmd:"" name:"openapi" help:"Print the API's OpenAPI 3.1 document."`
 }
 
-// Run runs the program until it is done or ctx is cancelled, says what went
-// wrong, and returns the exit code.
+// Run runs a command until it ends or ctx is cancelled, prints its error, and returns
+// the exit code.
 func (m Main) Run(ctx context.Context) int {
 	err := m.run(ctx)
 	var usage *usageError
@@ -88,17 +88,17 @@ func (m Main) run(ctx context.Context) error {
 	return command.Run()
 }
 
-// usageError says that the command line makes no sense.
+// usageError is an error of the command line.
 type usageError struct{ error }
 
-// Unwrap lets errors.Is see the cause.
+// Unwrap is for package errors.
 func (e *usageError) Unwrap() error { return e.error }
 
-// errDone ends the parsing of a command line whose work is done.
+// errDone ends the parsing after --help or --version.
 var errDone = errors.New("done")
 
-// helpFlag and versionFlag do their work while the command line is parsed,
-// whatever else stands on it.
+// helpFlag and versionFlag act during parsing, so that they work with any other
+// arguments.
 type (
 	helpFlag    bool
 	versionFlag bool
@@ -135,8 +135,7 @@ func variable(flag string) string {
 	return "MAILHOSTD_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// environment resolves flags from an environment. An empty variable is as good
-// as none.
+// environment resolves flags from environment variables. An empty variable is ignored.
 func environment(environ []string) kong.Resolver {
 	values := map[string]string{}
 	for _, entry := range environ {
@@ -145,15 +144,15 @@ func environment(environ []string) kong.Resolver {
 	}
 	return kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 		value := values[variable(flag.Name)]
-		if value == "" || !configures(flag.Value) {
+		if value == "" || !isSetting(flag.Value) {
 			return nil, nil
 		}
 		return value, nil
 	})
 }
 
-// configures reports whether a flag is a setting, rather than a request.
-func configures(flag *kong.Value) bool {
+// isSetting reports whether a flag may be set by a variable.
+func isSetting(flag *kong.Value) bool {
 	switch flag.Target.Interface().(type) {
 	case helpFlag, versionFlag:
 		return false
@@ -162,7 +161,7 @@ func configures(flag *kong.Value) bool {
 }
 
 func helpText(value *kong.Value) string {
-	if !configures(value) {
+	if !isSetting(value) {
 		return value.Help
 	}
 	return value.Help + " ($" + variable(value.Name) + ")"

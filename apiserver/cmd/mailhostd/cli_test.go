@@ -26,7 +26,7 @@ func TestInit(t *testing.T) {
 	}
 	code, stdout, stderr := run(t, "init", "--database", database, "--account-id", chosen)
 	want := "mailhostd: " + database + " has the account " + third.AccountID + " already, with a service account that works; nothing was changed. " +
-		"Use its token to get another one: POST /v1/public/accounts/" + third.AccountID + "/auth/service-accounts\n"
+		"Use its token to create another one: POST /v1/public/accounts/" + third.AccountID + "/auth/service-accounts\n"
 	if code != exitFailure || stdout != "" || stderr != want {
 		t.Errorf("a second init: exit code %d, stdout %q, stderr\n%s", code, stdout, stderr)
 	}
@@ -68,7 +68,7 @@ func TestHelpAndVersion(t *testing.T) {
 		}
 		for _, want := range tt.want {
 			if !strings.Contains(stdout, want) {
-				t.Errorf("%s does not tell %q:\n%s", tt.args, want, stdout)
+				t.Errorf("%s lacks %q:\n%s", tt.args, want, stdout)
 			}
 		}
 	}
@@ -90,7 +90,7 @@ func TestEnvironment(t *testing.T) {
 	if code, stdout, _ := runWith(t, []string{"MAILHOSTD_PUBLISHED_ONLY=true"}, "openapi"); code != exitOK || strings.Contains(stdout, `"x-lifecycle-extension": true`) {
 		t.Errorf("exit code %d, and lifecycle operations in the document", code)
 	}
-	// A flag goes before its variable.
+	// A flag has precedence over its variable.
 	flag := filepath.Join(t.TempDir(), "flag.db")
 	if code, _, stderr := runWith(t, environ, "init", "--database", flag); code != exitOK {
 		t.Fatalf("exit code %d, %s", code, stderr)
@@ -142,7 +142,7 @@ func TestErrorLines(t *testing.T) {
 		{"too many days", []string{"audit", "--since", "99999999d"}, exitUsage, `is neither`},
 		{"no such date", []string{"audit", "--since", "2026-02-30"}, exitUsage, `is neither`},
 		{"no time between", []string{"audit", "--since", "1h", "--until", "2h"}, exitUsage, "--until: must be later than --since"},
-		{"bad operation", []string{"audit", "--operation", "eat"}, exitUsage, `--operation: "eat" is none; it must be one of create-service-account, `},
+		{"bad operation", []string{"audit", "--operation", "eat"}, exitUsage, `--operation: "eat" is unknown; it must be one of create-service-account, `},
 		{"bad account", []string{"audit", "--account-id", "x"}, exitUsage, `--account-id: "x" is not a UUID`},
 		{"bad limit", []string{"audit", "--limit=-1"}, exitUsage, "--limit: must not be negative"},
 		{"bad form", []string{"audit", "--format", "xml"}, exitUsage, `--format must be one of "text","json"`},

@@ -25,12 +25,12 @@ func TestControlPlane(t *testing.T) {
 	var outbox struct {
 		Items []struct{ To, Link string }
 	}
-	ask(t, http.MethodGet, plane+"/outbox", "", &outbox)
+	callURL(t, http.MethodGet, plane+"/outbox", "", &outbox)
 	if len(outbox.Items) != 1 || outbox.Items[0].To != "a@example.org" || !strings.HasPrefix(outbox.Items[0].Link, "https://mail.example.org/verify-forwarding/") {
 		t.Errorf("outbox: %+v", outbox)
 	}
 
-	ask(t, http.MethodPost, plane+"/clock", `{"advance":"72h"}`, nil)
+	callURL(t, http.MethodPost, plane+"/clock", `{"advance":"72h"}`, nil)
 	c.must(t, http.StatusOK, http.MethodGet, "/forwarding/"+rule.ID, "", &rule)
 	if rule.VerificationState != vocab.VerificationExpired {
 		t.Errorf("after 72 hours the verification is %s", rule.VerificationState)
@@ -41,11 +41,11 @@ func TestControlPlane(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, accounts, _ := strings.Cut(string(fixture), `"accounts":`)
-	ask(t, http.MethodPost, plane+"/fixture", `{"accounts":`+accounts, nil)
+	callURL(t, http.MethodPost, plane+"/fixture", `{"accounts":`+accounts, nil)
 	if code, _, stderr := run(t, "init", "--database", database, "--account-id", "0b9f4d5e-6d0c-4b7e-9a53-3f1c2d8e7a10"); code != exitOK {
 		t.Errorf("init for the account of the fixture: %s", stderr)
 	}
-	// It is not on the public listener.
+	// The public listener does not serve the control plane.
 	resp, err := http.Get(s.url + "/outbox")
 	if err != nil {
 		t.Fatal(err)
@@ -56,38 +56,38 @@ func TestControlPlane(t *testing.T) {
 	}
 }
 
-// steered starts a server with the example fixture, and returns its control
-// plane and the owner of the fixture's account.
-func steered(t *testing.T) (s *serving, plane string, owner initialized) {
+// serveWithControl starts a server with the example fixture. It returns the URL of its
+// control plane and the owner of the fixture's account.
+func serveWithControl(t *testing.T) (s *testServer, plane string, owner newAccount) {
 	t.Helper()
 	s = serve(t, t.TempDir()+"/mailhost.db", "--control-listen", "0", "--fixture", "../../testdata/fixture.json")
 	plane, _ = s.log.wait(t, "serving the control plane")["url"].(string)
-	ask(t, http.MethodPost, plane+"/accounts", exampleAccount, &owner)
+	callURL(t, http.MethodPost, plane+"/accounts", exampleAccount, &owner)
 	return s, plane, owner
 }
 
 const exampleAccount = `{"account_id":"0b9f4d5e-6d0c-4b7e-9a53-3f1c2d8e7a10"}`
 
-func TestControlPlaneMisbehavesAndResets(t *testing.T) {
+func TestFaultAndReset(t *testing.T) {
 	t.Parallel()
-	s, plane, owner := steered(t)
+	s, plane, owner := serveWithControl(t)
 	c := s.as(t, owner)
-	ask(t, http.MethodPost, plane+"/faults", `{"operation":"create-workspace","drop":"after","nth":1}`, nil)
+	callURL(t, http.MethodPost, plane+"/faults", `{"operation":"create-workspace","drop":"after","nth":1}`, nil)
 	const key = "5f0c9c52-5d0c-4c7e-9a53-3f1c2d8e7a10"
 	if status, err := c.do(http.MethodPost, "/workspaces", `{"name":"Lost"}`, nil, "Idempotency-Key", key); err == nil {
-		t.Errorf("the dropped request is answered with %d", status)
+		t.Errorf("the dropped request has status %d", status)
 	}
 	if status, err := c.do(http.MethodPost, "/workspaces", `{"name":"Lost"}`, nil, "Idempotency-Key", key); err != nil || status != http.StatusCreated {
 		t.Errorf("its retry: %d, %v", status, err)
 	}
 	var journal struct{ Items []struct{ Status int } }
-	ask(t, http.MethodGet, plane+"/journal?operation=create-workspace", "", &journal)
+	callURL(t, http.MethodGet, plane+"/journal?operation=create-workspace", "", &journal)
 	if len(journal.Items) != 2 || journal.Items[0].Status != 0 || journal.Items[1].Status != http.StatusCreated {
 		t.Errorf("journal: %+v", journal)
 	}
 
-	ask(t, http.MethodPost, plane+"/reset", "", nil)
-	ask(t, http.MethodPost, plane+"/accounts", exampleAccount, &owner)
+	callURL(t, http.MethodPost, plane+"/reset", "", nil)
+	callURL(t, http.MethodPost, plane+"/accounts", exampleAccount, &owner)
 	c = s.as(t, owner)
 	var page api.Page[api.Workspace]
 	c.must(t, http.StatusOK, http.MethodGet, "/workspaces", "", &page)
@@ -97,28 +97,28 @@ func TestControlPlaneMisbehavesAndResets(t *testing.T) {
 	c.must(t, http.StatusOK, http.MethodGet, "/mailboxes/jane@example.com", "", nil)
 }
 
-// A test that forgot to release a request does not keep the server from ending.
+// A held request does not block the shutdown.
 func TestHeldRequestsEndWithTheServer(t *testing.T) {
 	t.Parallel()
-	s, plane, owner := steered(t)
+	s, plane, owner := serveWithControl(t)
 	c := s.as(t, owner)
 	var rule struct{ ID string }
-	ask(t, http.MethodPost, plane+"/faults", `{"operation":"create-workspace","hold":"before"}`, &rule)
-	answered := make(chan int, 1)
+	callURL(t, http.MethodPost, plane+"/faults", `{"operation":"create-workspace","hold":"before"}`, &rule)
+	statuses := make(chan int, 1)
 	go func() {
 		status, _ := c.do(http.MethodPost, "/workspaces", `{"name":"Late"}`, nil)
-		answered <- status
+		statuses <- status
 	}()
-	ask(t, http.MethodGet, plane+"/faults/"+rule.ID+"?held=1", "", nil)
+	callURL(t, http.MethodGet, plane+"/faults/"+rule.ID+"?held=1", "", nil)
 	if code := s.end(); code != exitOK {
 		t.Errorf("exit code %d:\n%s", code, s.log)
 	}
-	if status := <-answered; status != http.StatusServiceUnavailable {
-		t.Errorf("the held request is answered with %d", status)
+	if status := <-statuses; status != http.StatusServiceUnavailable {
+		t.Errorf("the held request has status %d", status)
 	}
 }
 
-func ask(t *testing.T, method, url, body string, out any) {
+func callURL(t *testing.T, method, url, body string, out any) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
 	if err != nil {

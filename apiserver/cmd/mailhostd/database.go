@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,21 +12,20 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
-// OpenOptions say what a store is opened for.
+// OpenOptions configure the opening of a store.
 type OpenOptions struct {
-	// ReadOnly says that the store is there already, and is neither migrated nor
-	// written to.
+	// ReadOnly opens an existing database without migrating it.
 	ReadOnly bool
 }
 
-// Opener opens the store that a --database names.
+// Opener opens the store of a --database.
 type Opener func(ctx context.Context, database string, o OpenOptions) (store.Store, error)
 
-// Openers are openers by the scheme of a URL; that of the empty scheme takes a
+// Openers maps the scheme of a database URL to its opener. The opener of "" takes a
 // file path.
 type Openers map[string]Opener
 
-// openers returns the engines of this build.
+// openers returns the database engines of this build.
 func openers() Openers {
 	return Openers{
 		"": func(ctx context.Context, path string, o OpenOptions) (store.Store, error) {
@@ -34,7 +34,7 @@ func openers() Openers {
 	}
 }
 
-// scheme returns the scheme of a database's URL, or nothing for a file path.
+// scheme returns the scheme of a database URL, or "" for a file path.
 func scheme(database string) string {
 	scheme, _, ok := strings.Cut(database, "://")
 	if !ok {
@@ -43,23 +43,28 @@ func scheme(database string) string {
 	return strings.ToLower(scheme)
 }
 
-// describe returns what may be told of a database: a URL may hold a password.
-func describe(database string) string {
+// redactDatabase returns a file path as it is, and of a URL, which may contain a
+// password, only the scheme.
+func redactDatabase(database string) string {
 	if s := scheme(database); s != "" {
 		return s + "://…"
 	}
 	return database
 }
 
-func (o Openers) open(ctx context.Context, database string) (store.Store, error) {
-	return o.openWith(ctx, database, OpenOptions{})
+// requireFile returns an error for a database that exists only in one process.
+func requireFile(database string) error {
+	if database == sqlite.Memory {
+		return errors.New("--database: a database in memory is visible only to its own process; name a file")
+	}
+	return nil
 }
 
-func (o Openers) openWith(ctx context.Context, database string, options OpenOptions) (store.Store, error) {
+func (o Openers) open(ctx context.Context, database string, options OpenOptions) (store.Store, error) {
 	s := scheme(database)
 	opener, ok := o[s]
 	if !ok {
-		return nil, fmt.Errorf("--database: this build can't open %s://; it takes %s", s, o.inWords())
+		return nil, fmt.Errorf("--database: this build can't open %s://; it takes %s", s, o.describe())
 	}
 	db, err := opener(ctx, database, options)
 	if err != nil {
@@ -68,13 +73,13 @@ func (o Openers) openWith(ctx context.Context, database string, options OpenOpti
 	return db, nil
 }
 
-// inWords says what a --database can be.
-func (o Openers) inWords() string {
-	words := []string{"the path of an SQLite file"}
+// describe lists the valid forms of a --database.
+func (o Openers) describe() string {
+	forms := []string{"the path of an SQLite file"}
 	for _, s := range slices.Sorted(maps.Keys(o)) {
 		if s != "" {
-			words = append(words, "a "+s+":// URL")
+			forms = append(forms, "a "+s+":// URL")
 		}
 	}
-	return strings.Join(words, " or ")
+	return strings.Join(forms, " or ")
 }

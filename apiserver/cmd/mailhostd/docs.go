@@ -13,25 +13,39 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
+type openAPICommand struct {
+	PublishedOnly bool `help:"Leave out the lifecycle operations, which extend the published API."`
+}
+
+// Run prints the OpenAPI document.
+func (c openAPICommand) Run(m Main) error {
+	document, err := api.Document(!c.PublishedOnly)
+	if err != nil {
+		return err
+	}
+	_, err = m.Stdout.Write(document)
+	return err
+}
+
 // The API reference: a page that shows the OpenAPI document, and the document.
 const (
 	docsPath    = "/docs"
 	openAPIPath = "/openapi.json"
 )
 
-// docsCSP lets in what the server itself has, and no inline script. Swagger UI
-// has its icons in data URLs and sets styles on elements.
+// docsCSP allows content of this server without inline scripts. Swagger UI has its
+// icons in data URLs and sets styles on elements.
 const docsCSP = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
 
 //go:embed docs
 var docsFiles embed.FS
 
-// swaggerUIFiles are what the page needs of Swagger UI.
+// swaggerUIFiles are the files of Swagger UI that the page loads.
 var swaggerUIFiles = []string{"swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png"}
 
-// docs serves the API reference. It is a middleware, so that its answers too
-// have a request id and a line in the log.
+// docs maps paths of the API reference to their handlers. It is served as
+// middleware, so that its responses have a request id and a log line.
 type docs map[string]http.Handler
 
 // newDocs returns the reference of the operations that the server has.
@@ -59,7 +73,7 @@ func newDocs(publishedOnly bool) (docs, error) {
 	return d, nil
 }
 
-// static serves one file, which a cache asks about before it shows it again.
+// static serves one file with an ETag.
 func static(mediaType string, content []byte) http.Handler {
 	sum := sha256.Sum256(content)
 	tag := `"` + hex.EncodeToString(sum[:16]) + `"`
@@ -70,7 +84,7 @@ func static(mediaType string, content []byte) http.Handler {
 	})
 }
 
-// middleware answers what belongs to the reference, and leaves the rest to next.
+// middleware serves the reference and passes other requests to next.
 func (d docs) middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h, ok := d[r.URL.EscapedPath()]

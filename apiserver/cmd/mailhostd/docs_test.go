@@ -12,8 +12,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
-// fetch asks a server for a path as a browser does.
-func (s *serving) fetch(t *testing.T, method, path string, headers ...string) (*http.Response, string) {
+// fetch requests a path as a browser does.
+func (s *testServer) fetch(t *testing.T, method, path string, headers ...string) (*http.Response, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, s.url+path, nil)
 	if err != nil {
@@ -139,14 +139,14 @@ func TestDocsInABrowser(t *testing.T) {
 	b.do(t, b.click(t, "button Schemas"), chromedp.WaitVisible(chromedp.CSS(".models.is-open article")))
 	b.screenshot(t, "docs-schemas")
 
-	// An operation can be tried under the page's policy: here without a credential.
+	// "Try it out" works under the page's policy, here without a credential.
 	b.do(t, b.click(t, "button POST /v1 /public /accounts /{account_id} /forwarding Create a forwarding rule"), chromedp.WaitNotPresent(chromedp.CSS(".opblock.is-open")))
 	b.do(t, b.click(t, "button GET /v1 /public /accounts /{account_id} Read the account"), chromedp.WaitVisible(chromedp.CSS(".opblock.is-open .try-out__btn")))
 	b.do(t, b.click(t, "button Try it out"), chromedp.SendKeys(chromedp.CSS(".is-open [data-param-name=account_id] input"), owner.AccountID))
 	b.do(t, b.click(t, "button Execute"), chromedp.WaitVisible(chromedp.CSS(".is-open .live-responses-table")))
 	b.screenshot(t, "docs-tried")
 	if got := evaluate[string](t, b, "document.querySelector('.live-responses-table').innerText"); !strings.Contains(got, "not_authenticated") {
-		t.Errorf("the answer is shown as %q", got)
+		t.Errorf("the response is shown as %q", got)
 	}
 	b.clean(t)
 }

@@ -21,12 +21,11 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// maxResidentMiB is what the server may need in memory to export an account of
-// any size.
+// maxResidentMiB limits the memory for the export of an account of any size.
 const maxResidentMiB = 64
 
-// BenchmarkExport exports accounts of several sizes from the program itself, and
-// tells how much memory it needed at most.
+// BenchmarkExport exports accounts of several sizes from a spawned server, and reports
+// its peak memory.
 func BenchmarkExport(b *testing.B) {
 	if _, err := os.Stat("/proc/self/status"); err != nil {
 		b.Skip("how much memory a process needs is read from /proc, which this system does not have")
@@ -69,8 +68,8 @@ func BenchmarkExport(b *testing.B) {
 	}
 }
 
-// populate makes a database with an account and its mailboxes, past the API.
-func populate(b *testing.B, database string, rows int) (owner initialized) {
+// populate creates a database with an account and mailboxes directly in the store.
+func populate(b *testing.B, database string, rows int) (owner newAccount) {
 	b.Helper()
 	db, err := sqlite.Open(b.Context(), database, sqlite.Options{})
 	if err != nil {
@@ -113,7 +112,7 @@ func populate(b *testing.B, database string, rows int) (owner initialized) {
 	return owner
 }
 
-// servingURL reads a log until it says where the server is.
+// servingURL reads a log up to the URL of the server.
 func servingURL(b *testing.B, log io.Reader) string {
 	b.Helper()
 	line := bufio.NewReader(log)
@@ -122,14 +121,14 @@ func servingURL(b *testing.B, log io.Reader) string {
 		if err != nil {
 			b.Fatalf("the server did not start: %v", err)
 		}
-		if _, rest, ok := strings.Cut(text, `"msg":"serving","url":"`); ok {
+		if _, rest, ok := strings.Cut(text, `"msg":"testServer","url":"`); ok {
 			url, _, _ := strings.Cut(rest, `"`)
 			return url
 		}
 	}
 }
 
-// export reads an export of everything to its end and returns its lines.
+// export reads a whole export and returns its number of lines.
 func (c caller) export(b *testing.B) (lines int) {
 	b.Helper()
 	req, err := http.NewRequestWithContext(b.Context(), http.MethodPost, c.path("/mailboxes/export"), strings.NewReader("{}"))
@@ -156,7 +155,7 @@ func (c caller) export(b *testing.B) (lines int) {
 	}
 }
 
-// peakResidentMiB is the most memory that a process has had so far.
+// peakResidentMiB returns the peak memory of a process.
 func peakResidentMiB(b *testing.B, pid int) float64 {
 	b.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

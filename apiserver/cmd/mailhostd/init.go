@@ -14,17 +14,14 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
-// ownerTokenName is the name of the service account that init makes.
-const ownerTokenName = "owner"
-
 type initCommand struct {
-	Database  string `default:"mailhost.db" placeholder:"FILE" help:"SQLite file, made if it does not exist. Default: ${default}."`
-	AccountID string `placeholder:"UUID" help:"Id of the account to make. Default: a new one."`
+	Database  string `default:"mailhost.db" placeholder:"FILE" help:"SQLite file, created if it does not exist. Default: ${default}."`
+	AccountID string `placeholder:"UUID" help:"Id of the account to create. Default: a random UUID."`
 }
 
 // Help is shown by mailhostd init --help.
 func (initCommand) Help() string {
-	return "Prints {\"account_id\": …, \"workspace_id\": …, \"token\": …}. The token is shown this once and can't be had again."
+	return "Prints {\"account_id\": …, \"workspace_id\": …, \"token\": …}. The token is shown only once."
 }
 
 // Validate is called by kong.
@@ -38,16 +35,16 @@ func (c initCommand) Validate() error {
 	return nil
 }
 
-// initialized is what init prints.
-type initialized struct {
+// newAccount is the output of init.
+type newAccount struct {
 	AccountID   string `json:"account_id"`
 	WorkspaceID string `json:"workspace_id"`
 	Token       string `json:"token"`
 }
 
-// Run makes the account.
+// Run creates the account.
 func (c initCommand) Run(ctx context.Context, m Main) (err error) {
-	db, err := m.Openers.open(ctx, c.Database)
+	db, err := m.Openers.open(ctx, c.Database, OpenOptions{})
 	if err != nil {
 		return err
 	}
@@ -57,19 +54,14 @@ func (c initCommand) Run(ctx context.Context, m Main) (err error) {
 	}
 	defer func() { err = errors.Join(err, service.Close()) }()
 
-	id, token, err := service.InitAccount(ctx, c.AccountID, ownerTokenName)
+	id, token, err := service.InitAccount(ctx, c.AccountID, "owner")
 	if inUse := new(apiserver.AccountInUseError); errors.As(err, &inUse) {
-		return c.explain(inUse)
+		create := strings.Replace(api.CreateServiceAccount.Path, "{account_id}", inUse.AccountID, 1)
+		return fmt.Errorf("%s has the account %s already, with a service account that works; nothing was changed. "+
+			"Use its token to create another one: %s %s", redactDatabase(c.Database), inUse.AccountID, api.CreateServiceAccount.Method, create)
 	}
 	if err != nil {
-		return fmt.Errorf("the account can't be made: %w", err)
+		return fmt.Errorf("the account can't be created: %w", err)
 	}
-	return json.NewEncoder(m.Stdout).Encode(initialized{AccountID: id, WorkspaceID: api.DefaultWorkspaceID(id), Token: token})
-}
-
-// explain says what exists and what to do instead.
-func (c initCommand) explain(inUse *apiserver.AccountInUseError) error {
-	create := strings.Replace(api.CreateServiceAccount.Path, "{account_id}", inUse.AccountID, 1)
-	return fmt.Errorf("%s has the account %s already, with a service account that works; nothing was changed. "+
-		"Use its token to get another one: %s %s", describe(c.Database), inUse.AccountID, api.CreateServiceAccount.Method, create)
+	return json.NewEncoder(m.Stdout).Encode(newAccount{AccountID: id, WorkspaceID: api.DefaultWorkspaceID(id), Token: token})
 }

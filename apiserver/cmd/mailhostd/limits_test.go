@@ -30,7 +30,7 @@ func TestMaxMailboxes(t *testing.T) {
 	}
 }
 
-func TestLimitsThatMakeNoSense(t *testing.T) {
+func TestInvalidLimits(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{
 		{"--rate-limit", "600"}, {"--rate-limit", "0/1m"}, {"--rate-limit", "x/1m"}, {"--rate-limit", "600/1"}, {"--rate-limit", "600/-1m"}, {"--max-mailboxes", "-1"},

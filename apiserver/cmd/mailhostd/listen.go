@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// listen opens a listener on the address that a flag names.
+// listen opens a listener on the address in a flag.
 func listen(ctx context.Context, flag, address string) (net.Listener, error) {
 	var config net.ListenConfig
 	l, err := config.Listen(ctx, "tcp", address)
 	if err != nil {
-		// What net adds names the address in several forms; the cause is enough.
+		// The message of a *net.OpError would repeat the address.
 		cause := err
 		if op := new(net.OpError); errors.As(err, &op) {
 			cause = op.Err
@@ -25,8 +25,8 @@ func listen(ctx context.Context, flag, address string) (net.Listener, error) {
 	return l, nil
 }
 
-// loopbackForPort completes a port alone to an address that only this machine
-// reaches. Unlike loopbackByDefault it leaves one with a colon on all addresses.
+// loopbackForPort adds the host 127.0.0.1 to a port alone, such as 8080. Unlike with
+// loopbackByDefault, :8080 stays an address on all interfaces.
 func loopbackForPort(address string) string {
 	if _, err := strconv.ParseUint(address, 10, 16); err != nil {
 		return address
@@ -34,8 +34,8 @@ func loopbackForPort(address string) string {
 	return net.JoinHostPort("127.0.0.1", address)
 }
 
-// loopbackByDefault completes a port to an address that only this machine
-// reaches.
+// loopbackByDefault adds the host 127.0.0.1 to an address without a host, such as 8080
+// or :8080.
 func loopbackByDefault(address string) string {
 	port := strings.TrimPrefix(address, ":")
 	if strings.ContainsAny(port, ":.") {
@@ -44,7 +44,7 @@ func loopbackByDefault(address string) string {
 	return net.JoinHostPort("127.0.0.1", port)
 }
 
-// urlOf returns where this machine reaches a listener.
+// urlOf returns the URL of a listener on this machine.
 func urlOf(l net.Listener) string {
 	address, err := netip.ParseAddrPort(l.Addr().String())
 	if err != nil {
@@ -57,7 +57,7 @@ func urlOf(l net.Listener) string {
 	return "http://" + net.JoinHostPort(host, fmt.Sprint(address.Port()))
 }
 
-// isLocal reports whether only this machine can reach an address to listen on.
+// isLocal reports whether an address to listen on is on the loopback interface.
 func isLocal(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {

@@ -1,3 +1,18 @@
+// Mailhostd serves the account management API from its own database.
+//
+//	mailhostd init     creates an account and prints its id and a token
+//	mailhostd serve    serves the API, and its reference at /docs
+//	mailhostd audit    prints the audit log: who changed what, and when
+//	mailhostd backup   copies a database, which may be in use
+//	mailhostd openapi  prints the API's OpenAPI document
+//
+// Every flag has an environment variable, such as MAILHOSTD_LISTEN for --listen; the
+// flag has precedence. An error is one line on stderr. The exit code is 0 on success,
+// 1 on failure and 2 for an invalid command line.
+//
+// The program has the flags, listeners and signals, and none of the API's rules. It
+// may import everything below apiserver, and is the only package that chooses a
+// database engine.
 package main
 
 import (
@@ -16,9 +31,7 @@ func execute() int {
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
 		<-signals
-		// From here on the next signal has its usual effect, and ends the program
-		// at once.
-		signal.Stop(signals)
+		signal.Stop(signals) // the next signal ends the program at once
 		cancel()
 	}()
 	m := Main{Args: os.Args[1:], Environ: os.Environ(), Stdout: os.Stdout, Stderr: os.Stderr, Openers: openers()}

@@ -18,7 +18,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
-// asProgram makes the test binary run the program instead of the tests.
+// asProgram names the variable with which the test binary runs the program.
 const asProgram = "TEST_AS_MAILHOSTD"
 
 func TestMain(m *testing.M) {
@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// run runs a command that ends by itself.
+// run runs a command and returns its exit code and output.
 func run(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	return runWith(t, nil, args...)
@@ -44,14 +44,14 @@ func runWith(t *testing.T, environ []string, args ...string) (code int, stdout, 
 	return code, out.String(), errors.String()
 }
 
-// initialize makes an account in a new database.
-func initialize(t *testing.T) (database string, owner initialized) {
+// initialize creates an account in a new database.
+func initialize(t *testing.T) (database string, owner newAccount) {
 	t.Helper()
 	database = filepath.Join(t.TempDir(), "mailhost.db")
 	return database, initializeIn(t, database)
 }
 
-func initializeIn(t *testing.T, database string, args ...string) (owner initialized) {
+func initializeIn(t *testing.T, database string, args ...string) (owner newAccount) {
 	t.Helper()
 	code, stdout, stderr := run(t, append([]string{"init", "--database", database}, args...)...)
 	if code != exitOK || stderr != "" {
@@ -63,12 +63,12 @@ func initializeIn(t *testing.T, database string, args ...string) (owner initiali
 	return owner
 }
 
-// serving is a server that runs, in this process or in another.
-type serving struct {
+// testServer is a running server, in this process or another.
+type testServer struct {
 	url  string
-	log  *logBook
+	log  *logBuffer
 	stop func()
-	// ended is closed when the server has ended; code is valid then.
+	// ended is closed when the server has ended; then code is its exit code.
 	ended chan struct{}
 	code  int
 	cmd   *exec.Cmd // of a server in another process
@@ -80,10 +80,10 @@ func serveArgs(database string, more ...string) []string {
 }
 
 // serve starts a server in this process.
-func serve(t *testing.T, database string, more ...string) *serving {
+func serve(t *testing.T, database string, more ...string) *testServer {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
-	s := &serving{log: newLogBook(), stop: stop, ended: make(chan struct{})}
+	s := &testServer{log: newLogBuffer(), stop: stop, ended: make(chan struct{})}
 	m := Main{Args: serveArgs(database, more...), Stdout: io.Discard, Stderr: s.log, Openers: openers()}
 	go func() {
 		s.code = m.Run(ctx)
@@ -96,20 +96,20 @@ func serve(t *testing.T, database string, more ...string) *serving {
 }
 
 // spawn starts a server in another process.
-func spawn(t *testing.T, database string, more ...string) *serving {
+func spawn(t *testing.T, database string, more ...string) *testServer {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &serving{log: newLogBook(), ended: make(chan struct{}), cmd: exec.Command(self, serveArgs(database, more...)...)}
+	s := &testServer{log: newLogBuffer(), ended: make(chan struct{}), cmd: exec.Command(self, serveArgs(database, more...)...)}
 	s.cmd.Env = append(os.Environ(), asProgram+"=1")
 	s.cmd.Stderr = s.log
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	go func() {
-		_ = s.cmd.Wait() // the exit code says it
+		_ = s.cmd.Wait() // see the exit code
 		s.code = s.cmd.ProcessState.ExitCode()
 		s.log.end()
 		close(s.ended)
@@ -121,49 +121,49 @@ func spawn(t *testing.T, database string, more ...string) *serving {
 }
 
 // end stops the server and returns its exit code.
-func (s *serving) end() int {
+func (s *testServer) end() int {
 	s.stop()
 	<-s.ended
 	return s.code
 }
 
-// logBook takes a log in JSON and lets a test wait for its lines.
-type logBook struct {
+// logBuffer collects a JSON log, and lets a test wait for its lines.
+type logBuffer struct {
 	mu    sync.Mutex
 	more  *sync.Cond
 	text  bytes.Buffer
 	ended bool
 }
 
-func newLogBook() *logBook {
-	b := new(logBook)
+func newLogBuffer() *logBuffer {
+	b := new(logBuffer)
 	b.more = sync.NewCond(&b.mu)
 	return b
 }
 
 // Write implements io.Writer.
-func (b *logBook) Write(p []byte) (int, error) {
+func (b *logBuffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.more.Broadcast()
 	return b.text.Write(p)
 }
 
-func (b *logBook) end() {
+func (b *logBuffer) end() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.ended = true
 	b.more.Broadcast()
 }
 
-func (b *logBook) String() string {
+func (b *logBuffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.text.String()
 }
 
-// wait returns the first line with a message, once it is there.
-func (b *logBook) wait(t *testing.T, msg string) map[string]any {
+// wait waits for a line with a message and returns it.
+func (b *logBuffer) wait(t *testing.T, msg string) map[string]any {
 	t.Helper()
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -181,14 +181,14 @@ func (b *logBook) wait(t *testing.T, msg string) map[string]any {
 	}
 }
 
-// caller calls the API with an owner's token.
+// caller sends requests with an owner's token.
 type caller struct {
 	client *http.Client
 	url    string
-	owner  initialized
+	owner  newAccount
 }
 
-func (s *serving) as(t *testing.T, owner initialized) caller {
+func (s *testServer) as(t *testing.T, owner newAccount) caller {
 	transport := &http.Transport{MaxIdleConnsPerHost: 16}
 	t.Cleanup(transport.CloseIdleConnections)
 	return caller{client: &http.Client{Transport: transport}, url: s.url, owner: owner}
@@ -198,8 +198,8 @@ func (c caller) path(rest string) string {
 	return c.url + strings.Replace(api.Prefix, "{account_id}", c.owner.AccountID, 1) + rest
 }
 
-// do sends a request with a JSON body, if it is not empty, and decodes a
-// successful answer into out, if it is not nil.
+// do sends a request with a JSON body, unless it is empty, and decodes a successful
+// response into out, unless it is nil.
 func (c caller) do(method, path, body string, out any, headers ...string) (status int, err error) {
 	req, err := http.NewRequest(method, c.path(path), strings.NewReader(body))
 	if err != nil {
@@ -217,14 +217,14 @@ func (c caller) do(method, path, body string, out any, headers ...string) (statu
 		return 0, err
 	}
 	defer resp.Body.Close()
-	answer, err := io.ReadAll(resp.Body)
+	response, err := io.ReadAll(resp.Body)
 	if err != nil || out == nil || resp.StatusCode > 299 {
 		return resp.StatusCode, err
 	}
-	return resp.StatusCode, json.Unmarshal(answer, out)
+	return resp.StatusCode, json.Unmarshal(response, out)
 }
 
-// must is do for a request whose answer has a known status.
+// must is do with a check of the status code.
 func (c caller) must(t *testing.T, want int, method, path, body string, out any) {
 	t.Helper()
 	status, err := c.do(method, path, body, out)

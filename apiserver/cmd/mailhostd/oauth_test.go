@@ -78,7 +78,7 @@ func TestOAuthFlags(t *testing.T) {
 	code, stdout, _ := run(t, "serve", "--help")
 	for _, flag := range []string{"--oauth-issuer", "--oauth-audience", "--oauth-groups-claim", "$MAILHOSTD_OAUTH_ISSUER"} {
 		if code != exitOK || !strings.Contains(stdout, flag) {
-			t.Errorf("serve --help does not tell %s:\n%s", flag, stdout)
+			t.Errorf("serve --help lacks %s:\n%s", flag, stdout)
 		}
 	}
 }

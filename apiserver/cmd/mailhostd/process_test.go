@@ -15,13 +15,13 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
-// creation is one mailbox that a test asked for.
+// creation is the creation of one mailbox.
 type creation struct {
 	localPart string
 	key       string // Idempotency-Key, which half of the clients send
-	// made is the answer, if one came.
+	// made is the response, if there was one.
 	made api.Mailbox
-	// err is why none came.
+	// err is set if there was none.
 	err error
 }
 
@@ -37,10 +37,9 @@ func (c *creation) send(as caller) {
 	}
 }
 
-// createUntilKilled creates mailboxes on several connections, kills the server
-// once so many have been acknowledged, and returns all creations that were
-// tried.
-func createUntilKilled(t *testing.T, s *serving, owner initialized, round, enough int) []*creation {
+// createUntilKilled creates mailboxes on several connections, kills the server after a
+// number of responses, and returns all creations that were tried.
+func createUntilKilled(t *testing.T, s *testServer, owner newAccount, round, enough int) []*creation {
 	t.Helper()
 	const writers = 8
 	as := s.as(t, owner)
@@ -77,9 +76,9 @@ func createUntilKilled(t *testing.T, s *serving, owner initialized, round, enoug
 	return slices.Concat(perWriter...)
 }
 
-// TestKilledServerKeepsWhatItAcknowledged kills a server under load several
-// times, at moments that a seed chooses.
-func TestKilledServerKeepsWhatItAcknowledged(t *testing.T) {
+// TestKilledServerKeepsAcknowledged kills a server under load several times, at random
+// moments.
+func TestKilledServerKeepsAcknowledged(t *testing.T) {
 	t.Parallel()
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
@@ -94,8 +93,8 @@ func TestKilledServerKeepsWhatItAcknowledged(t *testing.T) {
 		s = spawn(t, database)
 	}
 	as := s.as(t, owner)
-	// A client sends what it has no answer to again, under the same key, and
-	// perhaps what it has one to.
+	// A client retries what got no response with the same key, and sometimes what got
+	// one.
 	for i, c := range tried {
 		if c.key == "" || c.err == nil && i%5 != 0 {
 			continue
@@ -116,7 +115,7 @@ func TestKilledServerKeepsWhatItAcknowledged(t *testing.T) {
 	t.Logf("%d tried, %d found", len(tried), len(found))
 }
 
-// mailboxes returns the ids of all mailboxes by their addresses.
+// mailboxes returns the ids of all mailboxes by address.
 func (c caller) mailboxes(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -135,21 +134,21 @@ func (c caller) mailboxes(t *testing.T) map[string]string {
 	}
 }
 
-// checkLogged checks that the audit log tells of each mailbox once, and of no
-// other.
+// checkLogged checks that the audit log has one creation for each mailbox and no
+// others.
 func checkLogged(t *testing.T, database string, mailboxes map[string]string) {
 	t.Helper()
-	told := map[string]string{}
+	created := map[string]string{}
 	for _, e := range auditOf(t, database, "--operation", api.CreateMailbox.ID) {
 		for _, change := range e.Changes {
-			if told[change.Name] != "" {
+			if created[change.Name] != "" {
 				t.Errorf("the creation of %s is logged twice", change.Name)
 			}
-			told[change.Name] = change.ID
+			created[change.Name] = change.ID
 		}
 	}
-	if !maps.Equal(told, mailboxes) {
-		t.Errorf("the log tells of %d mailboxes and there are %d, or they are others", len(told), len(mailboxes))
+	if !maps.Equal(created, mailboxes) {
+		t.Errorf("the log has %d mailboxes and the account %d, or other ones", len(created), len(mailboxes))
 	}
 }
 
@@ -171,8 +170,8 @@ func TestSignalEndsTheServer(t *testing.T) {
 	}
 }
 
-// What reloads other servers must not end this one.
-func TestHangupEndsNothing(t *testing.T) {
+// SIGHUP, which reloads other servers, does not end one without a certificate.
+func TestHangupWithoutACertificate(t *testing.T) {
 	t.Parallel()
 	database, owner := initialize(t)
 	s := spawn(t, database)

@@ -7,23 +7,27 @@ import (
 	"log/slog"
 	"net/url"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/mailer"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
 type serveCommand struct {
-	Listen          string        `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Address to serve the API on; port 0 takes a free one, a port alone is on 127.0.0.1, and :8080 is on all addresses. Default: ${default}."`
-	Database        string        `default:"mailhost.db" placeholder:"FILE" help:"SQLite file, made if it does not exist. Default: ${default}."`
-	PublishedOnly   bool          `help:"Leave out the operations beyond the published ones."`
-	ControlListen   string        `placeholder:"ADDRESS" help:"Address of the control plane, for tests: faults, requests, messages, fixtures, the clock and a reset, for whoever reaches it. A port alone is on 127.0.0.1. Default: off."`
-	Fixture         string        `placeholder:"FILE" help:"JSON file with accounts to make where they do not exist, and with the registrar's rules."`
-	PublicURL       string        `placeholder:"URL" help:"Where recipients of messages reach the server. Default: the address that it listens on."`
-	ShutdownTimeout time.Duration `default:"10s" placeholder:"DURATION" help:"How long requests under way may take after SIGTERM or SIGINT. Default: ${default}."`
+	Listen          string        `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Address of the API; port 0 is any free port, a port alone is on 127.0.0.1, and :8080 is on all addresses. Default: ${default}."`
+	Database        string        `default:"mailhost.db" placeholder:"FILE" help:"SQLite file, created if it does not exist. Default: ${default}."`
+	PublishedOnly   bool          `help:"Leave out the lifecycle operations, which extend the published API."`
+	ControlListen   string        `placeholder:"ADDRESS" help:"Address of the control plane for tests: faults, requests, messages, fixtures, the clock and a reset, without a credential. A port alone is on 127.0.0.1. Default: off."`
+	Fixture         string        `placeholder:"FILE" help:"JSON file with accounts to create unless they exist, and with the registrar's rules."`
+	PublicURL       string        `placeholder:"URL" help:"URL of the server for the recipients of messages. Default: the address that it listens on."`
+	ShutdownTimeout time.Duration `default:"10s" placeholder:"DURATION" help:"How long requests in flight may take after SIGTERM or SIGINT. Default: ${default}."`
 
 	connectionFlags `group:"Connections:"`
 	tlsFlags        `group:"Connections:"`
@@ -37,7 +41,7 @@ type serveCommand struct {
 
 // Help is shown by mailhostd serve --help.
 func (serveCommand) Help() string {
-	return "On SIGTERM or SIGINT the server takes no new requests and ends those under way; a second signal ends it at once."
+	return "On SIGTERM or SIGINT the server accepts no new requests and completes those in flight; a second signal ends it at once."
 }
 
 // Validate is called by kong.
@@ -52,7 +56,7 @@ func (c serveCommand) Validate() error {
 	}
 	if c.PublicURL == "" {
 		if c.SMTPURL != "" && !isLocal(loopbackForPort(c.Listen)) {
-			return errors.New("--public-url: is required with --smtp-url, so that the links in messages lead here from elsewhere too")
+			return errors.New("--public-url: is required with --smtp-url, so that the links in messages work on other machines")
 		}
 		return nil
 	}
@@ -75,18 +79,18 @@ func (c serveCommand) Run(ctx context.Context, m Main) (err error) {
 	if err != nil {
 		return err
 	}
-	courier, err := c.courier()
+	sender, err := c.mailer()
 	if err != nil {
 		return err
 	}
-	// An address that is taken must not leave a new database behind.
+	// Listen before a new database is created, because the address may be in use.
 	public, err := listen(ctx, "--listen", loopbackForPort(c.Listen))
 	if err != nil {
 		return err
 	}
 	s := &server{connectionFlags: c.connectionFlags, log: log, timeout: c.ShutdownTimeout, limits: defaultConnectionLimits, public: public}
 	defer s.closeListeners()
-	if err := s.equip(ctx, &c, m.Environ); err != nil {
+	if err := s.configure(ctx, &c, m.Environ); err != nil {
 		return err
 	}
 	if c.ControlListen != "" {
@@ -100,8 +104,8 @@ func (c serveCommand) Run(ctx context.Context, m Main) (err error) {
 	}
 	options := c.options(db, plane, s, log)
 	options.Tokens = tokens
-	if courier != nil { // a nil *mailer.Mailer is no nil Courier
-		options.Courier = courier
+	if sender != nil { // a nil *mailer.Mailer would be a non-nil interface
+		options.Courier = sender
 	}
 	service, err := apiserver.New(options)
 	if err != nil {
@@ -114,12 +118,11 @@ func (c serveCommand) Run(ctx context.Context, m Main) (err error) {
 		}
 	}
 	defer reloadOnHangup(s.certificate, log)()
-	announceMail(log, courier, s.control != nil)
-	c.announce(ctx, log, s, db)
+	c.logStart(ctx, log, s, db, sender)
 	return s.serve(ctx, service, plane)
 }
 
-// readFixture returns an empty fixture where none is given.
+// readFixture returns an empty fixture without --fixture.
 func (c serveCommand) readFixture() (*apiserver.Fixture, error) {
 	if c.Fixture == "" {
 		return &apiserver.Fixture{}, nil
@@ -138,34 +141,43 @@ func (c serveCommand) readFixture() (*apiserver.Fixture, error) {
 
 func (c serveCommand) openDatabase(ctx context.Context, openers Openers, log *slog.Logger) (store.Store, error) {
 	_, statErr := os.Stat(c.Database)
-	db, err := openers.open(ctx, c.Database)
+	db, err := openers.open(ctx, c.Database, OpenOptions{})
 	if err == nil && scheme(c.Database) == "" && errors.Is(statErr, os.ErrNotExist) {
-		log.Info("database made", "database", c.Database)
+		log.Info("database created", "database", c.Database)
 	}
 	return db, err
 }
 
 func (c serveCommand) options(db store.Store, plane *control.Plane, s *server, log *slog.Logger) apiserver.Options {
-	watchers := s.middleware()
+	middleware := s.middleware()
 	if s.control != nil {
-		watchers = append(watchers, plane.Middleware)
+		middleware = append(middleware, plane.Middleware)
 	}
 	o := apiserver.Options{
 		Store: db, Logger: log, PublishedOnly: c.PublishedOnly,
 		PublicURL: strings.TrimSuffix(c.PublicURL, "/"), Clock: plane.Clock.Now,
-		Middleware: compose(watchers...),
+		Middleware: chain(middleware...),
+		RateLimit:  apiserver.RateLimit(c.RateLimit), MaxMailboxes: c.MaxMailboxes,
 	}
-	c.limitFlags.apply(&o)
 	if o.PublicURL == "" {
 		o.PublicURL = s.url()
 	}
 	return o
 }
 
-// announce logs what a person or a script needs to begin.
-func (c serveCommand) announce(ctx context.Context, log *slog.Logger, s *server, db store.Store) {
+// logStart logs the URLs that people and scripts need, and warns about a missing
+// account and unprotected listeners.
+func (c serveCommand) logStart(ctx context.Context, log *slog.Logger, s *server, db store.Store, sender *mailer.Mailer) {
+	switch {
+	case sender != nil:
+		log.Info("sending messages", "server", sender.Server(), "from", sender.From())
+	case s.control != nil:
+		log.Info("messages are not sent, and are in the outbox of the control plane")
+	default:
+		log.Warn("messages are not sent, so that no forwarding to other accounts can be verified; set --smtp-url")
+	}
 	accounts := -1
-	_ = db.View(ctx, func(r store.Reader) error { // a failure shows in the first request too
+	_ = db.View(ctx, func(r store.Reader) error { // the first request will report an error
 		all, err := r.Accounts()
 		if err == nil {
 			accounts = len(all)
@@ -174,21 +186,46 @@ func (c serveCommand) announce(ctx context.Context, log *slog.Logger, s *server,
 	})
 	switch {
 	case accounts == 0 && c.Database == sqlite.Memory:
-		log.Warn("there is no account yet, and init can't make one in memory; use --fixture, or --database with a file", "database", c.Database)
+		log.Warn("there is no account yet, and init can't create one in memory; use --fixture, or --database with a file", "database", c.Database)
 	case accounts == 0:
-		log.Warn("there is no account yet; make one with: mailhostd init --database "+describe(c.Database), "database", describe(c.Database))
+		log.Warn("there is no account yet; create one with: mailhostd init --database "+redactDatabase(c.Database), "database", redactDatabase(c.Database))
 	}
 	if s.certificate == nil && !isLoopback(s.public) {
-		log.Warn("tokens travel in plain HTTP; let only a TLS proxy reach this address", "address", s.public.Addr().String())
+		log.Warn("tokens are sent over plain HTTP; make this address reachable only for a TLS proxy", "address", s.public.Addr().String())
 	}
 	if s.control != nil {
 		if !isLoopback(s.control) {
-			log.Warn("whoever reaches the control plane may do everything", "address", s.control.Addr().String())
+			log.Warn("the control plane needs no credential, and other machines can reach it", "address", s.control.Addr().String())
 		}
 		log.Info("serving the control plane", "url", urlOf(s.control))
 	}
 	if s.metricsListen != nil {
 		log.Info("serving metrics", "url", urlOf(s.metricsListen)+"/metrics")
 	}
-	log.Info("serving", "url", s.url(), "database", describe(c.Database), "published_only", c.PublishedOnly, "version", programVersion())
+	log.Info("serving", "url", s.url(), "database", redactDatabase(c.Database), "published_only", c.PublishedOnly, "version", programVersion())
+}
+
+// reloadOnHangup reloads the certificate on each SIGHUP until stop is called. A
+// server without a certificate ignores the signal.
+func reloadOnHangup(cert *certificate.Reloader, log *slog.Logger) (stop func()) {
+	signals, done := make(chan os.Signal, 1), make(chan struct{})
+	signal.Notify(signals, syscall.SIGHUP)
+	go func() {
+		for {
+			select {
+			case <-signals:
+				if cert == nil {
+					log.Info("there is nothing to reload")
+					continue
+				}
+				cert.Reload()
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() {
+		signal.Stop(signals)
+		close(done)
+	}
 }

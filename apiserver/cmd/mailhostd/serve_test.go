@@ -16,7 +16,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
-func TestWhatWasMadeIsThereAfterARestart(t *testing.T) {
+func TestRestart(t *testing.T) {
 	t.Parallel()
 	database, owner := initialize(t)
 	first := serve(t, database)
@@ -57,12 +57,12 @@ func TestServeWithoutAnAccount(t *testing.T) {
 	t.Parallel()
 	database := t.TempDir() + "/new.db"
 	s := serve(t, database)
-	if made := s.log.wait(t, "database made"); made["database"] != database {
+	if made := s.log.wait(t, "database created"); made["database"] != database {
 		t.Errorf("log line: %v", made)
 	}
-	s.log.wait(t, "there is no account yet; make one with: mailhostd init --database "+database)
+	s.log.wait(t, "there is no account yet; create one with: mailhostd init --database "+database)
 
-	// The account can be made while the server runs.
+	// init works while the server runs.
 	owner := initializeIn(t, database)
 	s.as(t, owner).must(t, http.StatusOK, http.MethodGet, "", "", nil)
 	ready, err := http.Get(s.url + "/healthz/ready")
@@ -84,8 +84,8 @@ func TestServeInMemoryWithoutAnAccount(t *testing.T) {
 	}
 }
 
-// TestDatabaseRemovedWhileServing checks that nothing is acknowledged that nobody
-// would find again, and that the log tells of it once.
+// TestDatabaseRemovedWhileServing checks that changes fail while the database is
+// missing, and that the log reports it once.
 func TestDatabaseRemovedWhileServing(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -140,15 +140,15 @@ func TestServeWithAFixture(t *testing.T) {
 	}
 	s.as(t, owner).must(t, http.StatusNoContent, http.MethodDelete, "/mailboxes/john@example.com", "", nil)
 	s.end()
-	// What was deleted stays deleted, although the fixture has it.
+	// A deleted mailbox is not created again, although the fixture has it.
 	c := serve(t, database, fixture...).as(t, owner)
 	c.must(t, http.StatusOK, http.MethodGet, "/mailboxes/jane@example.com", "", nil)
 	c.must(t, http.StatusNotFound, http.MethodGet, "/mailboxes/john@example.com", "", nil)
 }
 
-// begin sends a request that creates a mailbox up to its body, and returns when
-// the handler waits for that.
-func begin(t *testing.T, s *serving, owner initialized, body string) (net.Conn, *bufio.Reader) {
+// begin sends a request that creates a mailbox up to its body, and returns when the
+// handler waits for the body.
+func begin(t *testing.T, s *testServer, owner newAccount, body string) (net.Conn, *bufio.Reader) {
 	t.Helper()
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(t.Context(), "tcp", strings.TrimPrefix(s.url, "http://"))
@@ -161,37 +161,37 @@ func begin(t *testing.T, s *serving, owner initialized, body string) (net.Conn, 
 		strings.TrimPrefix(s.as(t, owner).path("/mailboxes"), s.url), owner.Token, len(body)); err != nil {
 		t.Fatal(err)
 	}
-	answer := bufio.NewReader(conn)
-	line, err := answer.ReadString('\n')
+	response := bufio.NewReader(conn)
+	line, err := response.ReadString('\n')
 	if err != nil || !strings.Contains(line, "100 Continue") {
 		t.Fatalf("%q, %v", line, err)
 	}
-	if _, err := answer.ReadString('\n'); err != nil {
+	if _, err := response.ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
-	return conn, answer
+	return conn, response
 }
 
-func TestShutdownEndsRequestsUnderWay(t *testing.T) {
+func TestShutdownCompletesRequests(t *testing.T) {
 	t.Parallel()
 	database, owner := initialize(t)
 	s := serve(t, database)
 	s.as(t, owner).buy(t, "example.com")
 	body := mailbox("example.com", "late")
-	conn, answer := begin(t, s, owner, body)
+	conn, response := begin(t, s, owner, body)
 
 	s.stop()
 	s.log.wait(t, "shutting down")
 	if _, err := fmt.Fprint(conn, body); err != nil {
 		t.Fatal(err)
 	}
-	resp, err := http.ReadResponse(answer, nil)
+	resp, err := http.ReadResponse(response, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusCreated {
-		t.Errorf("the request under way: %s", resp.Status)
+		t.Errorf("the request in flight: %s", resp.Status)
 	}
 	if code := s.end(); code != exitOK {
 		t.Errorf("exit code %d", code)
@@ -200,7 +200,7 @@ func TestShutdownEndsRequestsUnderWay(t *testing.T) {
 	c.must(t, http.StatusOK, http.MethodGet, "/mailboxes/late@example.com", "", nil)
 }
 
-func TestShutdownCutsOffWhatTakesTooLong(t *testing.T) {
+func TestShutdownTimeout(t *testing.T) {
 	t.Parallel()
 	database, owner := initialize(t)
 	s := serve(t, database, "--shutdown-timeout", "1ms")
@@ -209,12 +209,12 @@ func TestShutdownCutsOffWhatTakesTooLong(t *testing.T) {
 	if code := s.end(); code != exitFailure {
 		t.Errorf("exit code %d", code)
 	}
-	if want := "mailhostd: requests under way did not end within 1ms and were cut off\n"; !strings.HasSuffix(s.log.String(), want) {
+	if want := "mailhostd: requests in flight did not end within 1ms and were aborted\n"; !strings.HasSuffix(s.log.String(), want) {
 		t.Errorf("log:\n%s", s.log)
 	}
 }
 
-func TestListenersOfOneRun(t *testing.T) {
+func TestLoopbackByDefault(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{
 		"9000": "127.0.0.1:9000", ":9000": "127.0.0.1:9000", "127.0.0.1:9": "127.0.0.1:9",
@@ -234,27 +234,26 @@ func TestListenersOfOneRun(t *testing.T) {
 	}
 }
 
-// TestOpenersAreATable shows how a build gets another engine.
-func TestOpenersAreATable(t *testing.T) {
+// TestAnotherOpener adds a database engine.
+func TestAnotherOpener(t *testing.T) {
 	t.Parallel()
 	all := openers()
 	all["postgres"] = func(ctx context.Context, _ string, _ OpenOptions) (store.Store, error) {
 		return sqlite.Open(ctx, sqlite.Memory, sqlite.Options{})
 	}
-	db, err := all.open(t.Context(), "Postgres://user:secret@db/mail")
+	db, err := all.open(t.Context(), "Postgres://user:secret@db/mail", OpenOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Close(); err != nil {
 		t.Error(err)
 	}
-	if got := describe("postgres://user:secret@db/mail"); strings.Contains(got, "secret") {
-		t.Errorf("describe tells the password: %s", got)
+	if got := redactDatabase("postgres://user:secret@db/mail"); strings.Contains(got, "secret") {
+		t.Errorf("redactDatabase leaks the password: %s", got)
 	}
 }
 
-// net/http answers OPTIONS * by itself, without a request id, unless it is told
-// not to.
+// By default net/http responds to OPTIONS * by itself, without a request id.
 func TestOptionsOfTheServer(t *testing.T) {
 	t.Parallel()
 	database, _ := initialize(t)
@@ -265,12 +264,12 @@ func TestOptionsOfTheServer(t *testing.T) {
 	}
 	defer conn.Close()
 	fmt.Fprint(conn, "OPTIONS * HTTP/1.1\r\nHost: mailhost.test\r\nConnection: close\r\n\r\n")
-	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusNotFound || answer.Header.Get("X-Request-Id") == "" || answer.Header.Get("Content-Type") != "application/json" {
-		t.Errorf("status %d, headers %v", answer.StatusCode, answer.Header)
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusNotFound || response.Header.Get("X-Request-Id") == "" || response.Header.Get("Content-Type") != "application/json" {
+		t.Errorf("status %d, headers %v", response.StatusCode, response.Header)
 	}
 }

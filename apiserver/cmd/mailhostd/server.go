@@ -18,63 +18,47 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/malformed"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/metrics"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/pace"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/minrate"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/tracing"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control"
 )
 
-// connectionLimits are the bounds of a connection. An answer has a pace instead of a bound:
-// the export of a large account takes as long as its reader does.
+// connectionLimits are the timeouts of a connection.
 type connectionLimits struct {
 	header, body, idle time.Duration
-	answer             pace.Bounds
+	response           minrate.Limits
 }
 
 var defaultConnectionLimits = connectionLimits{
-	header: 10 * time.Second,
-	body:   time.Minute, // it has at most 1 MiB
-	idle:   2 * time.Minute,
-	answer: pace.Bounds{Grace: 30 * time.Second, Rate: 16 << 10, Pause: 5 * time.Minute},
+	header:   10 * time.Second,
+	body:     time.Minute, // at most 1 MiB
+	idle:     2 * time.Minute,
+	response: minrate.Limits{Grace: 30 * time.Second, Rate: 16 << 10, MaxCredit: 5 * time.Minute},
 }
 
 const maxHeaderBytes = 64 << 10
 
-// connectionFlags say how many connections there are and how they end.
-type connectionFlags struct {
-	MaxConnections int           `default:"10000" placeholder:"COUNT" help:"Connections at one time; more wait until one ends. 0: no bound. Default: ${default}."`
-	DrainDelay     time.Duration `default:"0s" placeholder:"DURATION" help:"How long to go on answering after SIGTERM or SIGINT while /healthz/ready says no, so that load balancers look elsewhere. Default: ${default}."`
-}
-
-func (f connectionFlags) validate() error {
-	switch {
-	case f.MaxConnections < 0:
-		return errors.New("--max-connections: must not be negative")
-	case f.DrainDelay < 0:
-		return errors.New("--drain-delay: must not be negative")
-	}
-	return nil
-}
-
-// server is the listeners of a service, and what watches them.
+// server serves the API, and optionally the control plane and metrics, each on its own
+// listener.
 type server struct {
 	connectionFlags
 	log *slog.Logger
-	// timeout is for the requests under way at the end.
+	// timeout is for the requests in flight at shutdown.
 	timeout time.Duration
 	limits  connectionLimits
 	public  net.Listener
-	// retired says that clients shall find another server.
-	retired atomic.Bool
-	// What follows may be nil.
+	// closing is set at shutdown: clients have to open connections to another server.
+	closing atomic.Bool
+	// All of the following may be nil.
 	control       net.Listener
 	metricsListen net.Listener
-	certificate   *certificate.Keeper
+	certificate   *certificate.Reloader
 	metrics       *metrics.Metrics
 	tracing       *tracing.Tracing
 	docs          docs
 }
 
-// url returns where this machine reaches the API.
+// url returns the URL of the API on this machine.
 func (s *server) url() string {
 	if s.certificate == nil {
 		return urlOf(s.public)
@@ -82,7 +66,7 @@ func (s *server) url() string {
 	return "https" + strings.TrimPrefix(urlOf(s.public), "http")
 }
 
-// middleware is what watches the service from within, and adds to it.
+// middleware returns the middleware that runs inside the service.
 func (s *server) middleware() []func(http.Handler) http.Handler {
 	var all []func(http.Handler) http.Handler
 	if s.tracing != nil {
@@ -97,18 +81,18 @@ func (s *server) middleware() []func(http.Handler) http.Handler {
 	return all
 }
 
-// compose puts the first middleware around the second, and so on.
-func compose(all ...func(http.Handler) http.Handler) func(http.Handler) http.Handler {
+// chain returns a middleware with the first one outermost.
+func chain(all ...func(http.Handler) http.Handler) func(http.Handler) http.Handler {
 	return func(h http.Handler) http.Handler {
-		for _, around := range slices.Backward(all) {
-			h = around(h)
+		for _, middleware := range slices.Backward(all) {
+			h = middleware(h)
 		}
 		return h
 	}
 }
 
-// equip adds what watches the server and its connections.
-func (s *server) equip(ctx context.Context, c *serveCommand, environ []string) (err error) {
+// configure sets up the API reference, TLS, metrics and tracing.
+func (s *server) configure(ctx context.Context, c *serveCommand, environ []string) (err error) {
 	if s.docs, err = newDocs(c.PublishedOnly); err != nil {
 		return err
 	}
@@ -128,8 +112,8 @@ func (s *server) equip(ctx context.Context, c *serveCommand, environ []string) (
 	return err
 }
 
-// serve serves until ctx is cancelled or a listener fails, and ends the requests
-// under way.
+// serve serves until ctx is cancelled or a listener fails, and then completes the
+// requests in flight.
 func (s *server) serve(ctx context.Context, service *apiserver.Service, plane *control.Plane) error {
 	requests, cancelRequests := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancelRequests(nil)
@@ -149,7 +133,7 @@ func (s *server) serve(ctx context.Context, service *apiserver.Service, plane *c
 	for _, server := range servers {
 		if err := server.Shutdown(limit); err != nil {
 			cancelRequests(errShutdown)
-			failure = errors.Join(failure, fmt.Errorf("requests under way did not end within %s and were cut off", s.timeout), server.Close())
+			failure = errors.Join(failure, fmt.Errorf("requests in flight did not end within %s and were aborted", s.timeout), server.Close())
 		}
 	}
 	s.stopTracing(requests)
@@ -161,8 +145,8 @@ func (s *server) serve(ctx context.Context, service *apiserver.Service, plane *c
 
 var errShutdown = errors.New("the server has shut down")
 
-// wait returns when the service shall take no more requests, and what failed if
-// it is that. Until then load balancers have had their time to notice.
+// wait returns the error of a listener, or nil when ctx is cancelled and the drain
+// delay has passed, in which load balancers notice that the server is not ready.
 func (s *server) wait(ctx context.Context, service *apiserver.Service, failed <-chan error) error {
 	select {
 	case <-ctx.Done():
@@ -170,7 +154,7 @@ func (s *server) wait(ctx context.Context, service *apiserver.Service, failed <-
 		return fmt.Errorf("serving failed: %w", err)
 	}
 	service.Retire()
-	s.retired.Store(true)
+	s.closing.Store(true)
 	s.log.Info("shutting down", "drain_delay", s.DrainDelay, "timeout", s.timeout)
 	delay := time.NewTimer(s.DrainDelay)
 	defer delay.Stop()
@@ -187,9 +171,9 @@ func (s *server) startPublic(requests context.Context, h http.Handler, failed ch
 	if s.tracing != nil {
 		h = s.tracing.Handler(h)
 	}
-	server := s.newServer(requests, s.closing(h))
+	server := s.newServer(requests, s.closeConnections(h))
 	if s.metrics != nil {
-		server.ConnState = s.metrics.Connection
+		server.ConnState = s.metrics.ConnState
 	}
 	l := s.public
 	if s.MaxConnections > 0 {
@@ -207,20 +191,20 @@ func (s *server) startPublic(requests context.Context, h http.Handler, failed ch
 	return server
 }
 
-// closing ends a connection with the response once the server has retired, so that
-// kept-alive ones move to another server, and after a chunked request: net/http
-// accepts one that has a Content-Length as well and removes that, and after such a
-// request the connection must close (RFC 9112, section 6.3).
-func (s *server) closing(next http.Handler) http.Handler {
+// closeConnections closes a connection after its response in two cases: at shutdown,
+// so that clients connect to another server, and after a chunked request. net/http
+// accepts a chunked request that also has a Content-Length and removes that header,
+// and after such a request the connection must be closed (RFC 9112, section 6.3).
+func (s *server) closeConnections(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s.retired.Load() || len(r.TransferEncoding) > 0 {
+		if s.closing.Load() || len(r.TransferEncoding) > 0 {
 			w.Header().Set("Connection", "close")
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// start serves another listener in the background.
+// start serves a listener in the background.
 func (s *server) start(requests context.Context, l net.Listener, h http.Handler, failed chan<- error) *http.Server {
 	server := s.newServer(requests, h)
 	inBackground(func() error { return server.Serve(l) }, failed)
@@ -237,26 +221,25 @@ func inBackground(serve func() error, failed chan<- error) {
 
 func (s *server) newServer(requests context.Context, h http.Handler) *http.Server {
 	return &http.Server{
-		Handler:           pace.Handler(h, s.limits.answer),
+		Handler:           minrate.Handler(h, s.limits.response),
 		ReadHeaderTimeout: s.limits.header,
 		ReadTimeout:       s.limits.body,
-		WriteTimeout:      s.limits.answer.Grace, // of what net/http answers by itself; see pace
+		WriteTimeout:      s.limits.response.Grace, // for responses of net/http itself; see minrate
 		IdleTimeout:       s.limits.idle,
 		MaxHeaderBytes:    maxHeaderBytes,
-		// A stream's deadline is kept only while its connection can be written to.
-		HTTP2:       &http.HTTP2Config{WriteByteTimeout: s.limits.answer.Grace},
+		// The deadline of a stream only works while its connection accepts writes.
+		HTTP2:       &http.HTTP2Config{WriteByteTimeout: s.limits.response.Grace},
 		ErrorLog:    slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
 		BaseContext: func(net.Listener) context.Context { return requests },
-		// OPTIONS * is answered as any other path that the API does not have.
+		// OPTIONS * gets the same 404 as any unknown path.
 		DisableGeneralOptionsHandler: true,
 	}
 }
 
-// stopTimeout bounds the sending of the last traces.
+// stopTimeout limits how long the last traces may take.
 const stopTimeout = 5 * time.Second
 
-// stopTracing sends the last traces. That some are lost is no failure of the
-// server.
+// stopTracing sends the last traces. An error is only logged.
 func (s *server) stopTracing(ctx context.Context) {
 	if s.tracing == nil {
 		return
@@ -268,7 +251,7 @@ func (s *server) stopTracing(ctx context.Context) {
 	}
 }
 
-// closeListeners closes what was not served.
+// closeListeners closes all listeners, for a server that could not start.
 func (s *server) closeListeners() {
 	for _, l := range []net.Listener{s.public, s.control, s.metricsListen} {
 		if l != nil {

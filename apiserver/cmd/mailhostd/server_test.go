@@ -20,22 +20,22 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate/certificatetest"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/pace"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/minrate"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control"
 )
 
-// impatient is a server whose clients have little time. equip may be nil.
-func impatient(t *testing.T, database string, l connectionLimits, equip func(*server)) *server {
+// serveWithLimits starts a server with other timeouts. configure may be nil.
+func serveWithLimits(t *testing.T, database string, l connectionLimits, configure func(*server)) *server {
 	t.Helper()
 	listener, err := listen(t.Context(), "--listen", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &server{log: slog.New(slog.DiscardHandler), timeout: time.Minute, limits: l, public: listener}
-	if equip != nil {
-		equip(s)
+	if configure != nil {
+		configure(s)
 	}
-	db, err := openers().open(t.Context(), database)
+	db, err := openers().open(t.Context(), database, OpenOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,18 +55,18 @@ func impatient(t *testing.T, database string, l connectionLimits, equip func(*se
 	return s
 }
 
-// briefly has time for everything but a body.
-func briefly() connectionLimits {
+// shortBodyTimeout returns the default limits with a short time for a body.
+func shortBodyTimeout() connectionLimits {
 	l := defaultConnectionLimits
 	l.body = 500 * time.Millisecond
 	return l
 }
 
-// A client whose body does not come is told so, and its connection ends.
+// A client that does not send its body gets a 408, and its connection is closed.
 func TestSlowBody(t *testing.T) {
 	t.Parallel()
 	database, owner := initialize(t)
-	s := impatient(t, database, briefly(), nil)
+	s := serveWithLimits(t, database, shortBodyTimeout(), nil)
 	path := strings.Replace(api.Prefix, "{account_id}", owner.AccountID, 1) + "/workspaces"
 	for name, body := range map[string]string{
 		"of a length": "Content-Length: 100\r\n\r\n" + `{"name":`,
@@ -91,7 +91,7 @@ func TestSlowBody(t *testing.T) {
 			}
 			isTooSlow(t, resp)
 			if _, err := in.ReadByte(); !errors.Is(err, io.EOF) {
-				t.Errorf("after the answer: %v, want the connection's end", err)
+				t.Errorf("after the response: %v, want the connection's end", err)
 			}
 		})
 	}
@@ -114,13 +114,13 @@ func TestSlowBodyOverHTTP2(t *testing.T) {
 	t.Parallel()
 	database, owner := initialize(t)
 	pair := certificatetest.NewPair(t, 1)
-	s := impatient(t, database, briefly(), func(s *server) {
+	s := serveWithLimits(t, database, shortBodyTimeout(), func(s *server) {
 		var err error
 		if s.certificate, err = certificate.Open(pair.Cert, pair.Key, nil, s.log); err != nil {
 			t.Fatal(err)
 		}
 	})
-	c := trusting(t, (&serving{url: s.url()}).as(t, owner), pair)
+	c := trusting(t, (&testServer{url: s.url()}).as(t, owner), pair)
 	body, rest := io.Pipe()
 	defer rest.Close()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.path("/workspaces"), body)
@@ -139,8 +139,8 @@ func TestSlowBodyOverHTTP2(t *testing.T) {
 	isTooSlow(t, resp)
 }
 
-// After a request with both Content-Length and Transfer-Encoding the connection
-// closes: what a proxy takes for the rest of its body may be another request.
+// After a request with both Content-Length and Transfer-Encoding the connection is
+// closed, because a proxy may take another request for the rest of the body.
 func TestLengthWithChunks(t *testing.T) {
 	t.Parallel()
 	database, owner := initialize(t)
@@ -150,7 +150,7 @@ func TestLengthWithChunks(t *testing.T) {
 	secure := serve(t, secureDatabase, tlsArgs(pair)...)
 	for name, tt := range map[string]struct {
 		url   string
-		owner initialized
+		owner newAccount
 		dial  func(address string) (net.Conn, error)
 	}{
 		"plain": {plain.url, owner, func(address string) (net.Conn, error) { return net.Dial("tcp", address) }},
@@ -178,17 +178,17 @@ func TestLengthWithChunks(t *testing.T) {
 				t.Errorf("%s, %v, %v", resp.Status, resp.Header, err)
 			}
 			if _, err := in.ReadByte(); err == nil {
-				t.Error("the connection goes on")
+				t.Error("the connection is still open")
 			}
 		})
 	}
 }
 
-// An answer that nobody reads ends.
+// The server disconnects a client that does not read its response.
 func TestSlowReader(t *testing.T) {
 	t.Parallel()
 	l := defaultConnectionLimits
-	l.answer = pace.Bounds{Grace: 50 * time.Millisecond, Rate: 1 << 30, Pause: 50 * time.Millisecond}
+	l.response = minrate.Limits{Grace: 50 * time.Millisecond, Rate: 1 << 30, MaxCredit: 50 * time.Millisecond}
 	listener, err := listen(t.Context(), "--listen", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -214,7 +214,7 @@ func TestSlowReader(t *testing.T) {
 	}
 }
 
-// net/http itself answers a header that is too large.
+// net/http itself responds to a header that is too large.
 func TestHeaderTooLarge(t *testing.T) {
 	t.Parallel()
 	database, _ := initialize(t)
@@ -234,13 +234,13 @@ func TestHeaderTooLarge(t *testing.T) {
 	}
 }
 
-// Connections beyond the bound wait for one to end.
+// Connections above the maximum wait for another to end.
 func TestMaxConnections(t *testing.T) {
 	t.Parallel()
 	database, _ := initialize(t)
 	s := serve(t, database, "--max-connections", "1")
 	address := strings.TrimPrefix(s.url, "http://")
-	ask := func(conn net.Conn) { fmt.Fprint(conn, "GET /healthz/live HTTP/1.1\r\nHost: test\r\n\r\n") }
+	request := func(conn net.Conn) { fmt.Fprint(conn, "GET /healthz/live HTTP/1.1\r\nHost: test\r\n\r\n") }
 	var conns [2]net.Conn
 	for i := range conns {
 		conn, err := net.Dial("tcp", address)
@@ -248,18 +248,18 @@ func TestMaxConnections(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		ask(conn)
+		request(conn)
 		conns[i] = conn
 		isLive(t, conns[0])
-		ask(conns[0])
+		request(conns[0])
 	}
 	for range 50 { // the other one would have had the time
 		isLive(t, conns[0])
-		ask(conns[0])
+		request(conns[0])
 	}
 	isLive(t, conns[0])
 	if got := strings.Count(s.log.String(), `"msg":"request"`); got != 53 {
-		t.Errorf("%d requests were answered, want 53 of the first connection", got)
+		t.Errorf("%d requests were served, want 53 of the first connection", got)
 	}
 	conns[0].Close()
 	isLive(t, conns[1])
@@ -277,7 +277,7 @@ func isLive(t *testing.T, conn net.Conn) {
 	}
 }
 
-// A load balancer sees that the server goes away while it still serves.
+// During the drain delay the server is not ready and still serves requests.
 func TestDrainDelay(t *testing.T) {
 	t.Parallel()
 	database, owner := initialize(t)
@@ -301,7 +301,7 @@ func TestDrainDelay(t *testing.T) {
 	}
 	defer resp.Body.Close()
 	if !resp.Close {
-		t.Error("a connection that is kept alive goes on")
+		t.Error("a kept-alive connection is not closed")
 	}
 	c.must(t, http.StatusCreated, http.MethodPost, "/workspaces", `{"name":"late"}`, nil)
 	s.stop() // at once
@@ -327,7 +327,7 @@ func TestNegativeConnectionFlags(t *testing.T) {
 	}
 }
 
-// A database of a later version is left alone.
+// A database with a newer schema is not changed.
 func TestNewerSchema(t *testing.T) {
 	t.Parallel()
 	database, _ := initialize(t)
@@ -352,7 +352,7 @@ func TestNewerSchema(t *testing.T) {
 		}
 		for _, want := range []string{database, "newer version of this program", "version 211", "run the newer version, or restore a backup"} {
 			if !strings.Contains(stderr, want) {
-				t.Errorf("%s: %q does not say %q", args[0], stderr, want)
+				t.Errorf("%s: %q lacks %q", args[0], stderr, want)
 			}
 		}
 	}

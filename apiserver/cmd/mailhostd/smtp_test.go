@@ -18,23 +18,23 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// mailbag is a mail server whose messages a test reads.
-type mailbag struct{ *smtptest.Server }
+// mailInbox is a mail server with the messages that it received.
+type mailInbox struct{ *smtptest.Server }
 
-func newMailbag(t *testing.T) *mailbag {
+func newMailbag(t *testing.T) *mailInbox {
 	t.Helper()
-	return &mailbag{smtptest.NewServer(t, smtptest.Options{User: "mailhostd", Password: "p@ss"})}
+	return &mailInbox{smtptest.NewServer(t, smtptest.Options{User: "mailhostd", Password: "p@ss"})}
 }
 
-// flags make a server send its messages here.
-func (m *mailbag) flags() []string {
+// flags returns the flags for sending messages to this server.
+func (m *mailInbox) flags() []string {
 	return []string{"--smtp-url", "smtp://mailhostd:p%40ss@" + m.Addr, "--smtp-from", "Mailhost <no-reply@mail.example>"}
 }
 
 var linkInText = regexp.MustCompile(`(?m)^http://\S+/verify-forwarding/\S+$`)
 
-// link returns the link in the newest message to an address, once one is there.
-func (m *mailbag) link(t *testing.T, to string) string {
+// link waits for a message to an address and returns its link.
+func (m *mailInbox) link(t *testing.T, to string) string {
 	t.Helper()
 	isTo := func(mail smtptest.Mail) bool { return slices.Contains(mail.To, to) }
 	for n := 1; ; n++ {
@@ -46,7 +46,7 @@ func (m *mailbag) link(t *testing.T, to string) string {
 	}
 }
 
-// plainText is the first part of a message.
+// plainText returns the first part of a message.
 func plainText(t *testing.T, data string) string {
 	t.Helper()
 	mail, err := netmail.ReadMessage(strings.NewReader(data))
@@ -119,12 +119,12 @@ func TestForwardingIsVerifiedByMail(t *testing.T) {
 	log := s.log.String()
 	for _, secret := range []string{link[strings.LastIndex(link, "/")+1:], "p@ss", "p%40ss"} {
 		if strings.Contains(log, secret) {
-			t.Errorf("the log tells %s:\n%s", secret, log)
+			t.Errorf("the log contains %s:\n%s", secret, log)
 		}
 	}
 }
 
-func TestRefusedMailIsLogged(t *testing.T) {
+func TestRejectedMailIsLogged(t *testing.T) {
 	t.Parallel()
 	refusing := smtptest.NewServer(t, smtptest.Options{Replies: map[string][]string{"RCPT": {"550 5.1.1 No such user"}}})
 	database, owner := initialize(t)
@@ -136,9 +136,9 @@ func TestRefusedMailIsLogged(t *testing.T) {
 	if line["forwarding_id"] != rule.ID || line["attempts"] != 1.0 || !strings.Contains(line["error"].(string), "No such user") {
 		t.Errorf("log line: %v", line)
 	}
-	// Setting it again sends a new link.
+	// A PATCH with the same address sends a new link.
 	c.must(t, http.StatusOK, http.MethodPatch, "/forwarding/"+rule.ID, `{"target_email":"nobody@example.org"}`, nil)
-	(&mailbag{refusing}).link(t, "nobody@example.org")
+	(&mailInbox{refusing}).link(t, "nobody@example.org")
 }
 
 func TestSMTPFlags(t *testing.T) {

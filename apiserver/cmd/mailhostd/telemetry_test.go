@@ -28,14 +28,14 @@ func TestTraces(t *testing.T) {
 		t.Errorf("the log line is of trace %v, want %s", got, want)
 	}
 	for _, secret := range []string{owner.Token, "private"} {
-		if strings.Contains(collector.Sent(), secret) {
+		if strings.Contains(collector.Received(), secret) {
 			t.Errorf("%q is in the trace", secret)
 		}
 	}
 }
 
-// The variables are those of the process, so nothing runs at the same time.
-func TestTracesByOpenTelemetrysEnvironment(t *testing.T) {
+// The variables are global, so this test does not run in parallel.
+func TestTracesFromTheEnvironment(t *testing.T) {
 	database, owner := initialize(t)
 	collector := tracingtest.NewCollector(t)
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.URL)
@@ -60,7 +60,7 @@ func TestTracesByOpenTelemetrysEnvironment(t *testing.T) {
 	}
 }
 
-func TestTracingIsOffWhereItMakesNoSense(t *testing.T) {
+func TestInvalidTracingEndpoint(t *testing.T) {
 	t.Parallel()
 	var text bytes.Buffer
 	log := slog.New(slog.NewTextHandler(&text, nil))

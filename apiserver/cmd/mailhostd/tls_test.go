@@ -16,12 +16,12 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate/certificatetest"
 )
 
-// tlsArgs are the flags for a pair.
+// tlsArgs returns the flags for a pair.
 func tlsArgs(p certificatetest.Pair, more ...string) []string {
 	return append([]string{"--tls-cert", p.Cert, "--tls-key", p.Key}, more...)
 }
 
-// trusting makes a caller trust the certificate that a pair holds now.
+// trusting returns a caller that trusts the pair's current certificate.
 func trusting(t *testing.T, c caller, p certificatetest.Pair) caller {
 	t.Helper()
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: p.Pool(t)}, ForceAttemptHTTP2: true}
@@ -30,8 +30,8 @@ func trusting(t *testing.T, c caller, p certificatetest.Pair) caller {
 	return c
 }
 
-// waitFor waits until a message was logged so many times.
-func (b *logBook) waitFor(t *testing.T, msg string, times int) {
+// waitFor waits until a message has been logged n times.
+func (b *logBuffer) waitFor(t *testing.T, msg string, times int) {
 	t.Helper()
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -67,24 +67,24 @@ func TestTLS(t *testing.T) {
 	c := trusting(t, s.as(t, owner), pair)
 	c.must(t, http.StatusCreated, http.MethodPost, "/forwarding", `{"target_email":"a@example.org"}`, nil)
 
-	answer, err := c.client.Get(s.url + "/healthz/ready")
+	response, err := c.client.Get(s.url + "/healthz/ready")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer answer.Body.Close()
-	if answer.ProtoMajor != 2 || answer.TLS.Version < tls.VersionTLS12 {
-		t.Errorf("%s over TLS %x", answer.Proto, answer.TLS.Version)
+	defer response.Body.Close()
+	if response.ProtoMajor != 2 || response.TLS.Version < tls.VersionTLS12 {
+		t.Errorf("%s over TLS %x", response.Proto, response.TLS.Version)
 	}
 
-	// Links in messages lead here.
+	// Links in messages have the server's URL.
 	plane, _ := s.log.wait(t, "serving the control plane")["url"].(string)
 	var outbox struct{ Items []struct{ Link string } }
-	ask(t, http.MethodGet, plane+"/outbox", "", &outbox)
+	callURL(t, http.MethodGet, plane+"/outbox", "", &outbox)
 	if len(outbox.Items) != 1 || !strings.HasPrefix(outbox.Items[0].Link, s.url+"/") {
 		t.Errorf("outbox: %+v", outbox)
 	}
 
-	// Plain HTTP gets an error that names the cause.
+	// A request over plain HTTP gets an error with the cause.
 	plain, err := http.Get("http" + strings.TrimPrefix(s.url, "https") + "/healthz/live")
 	if err != nil {
 		t.Fatal(err)
@@ -113,11 +113,11 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-func TestPlainHTTPIsWarnedOf(t *testing.T) {
+func TestWarningAboutPlainHTTP(t *testing.T) {
 	t.Parallel()
 	database, _ := initialize(t)
 	s := serve(t, database, "--listen", "0.0.0.0:0")
-	s.log.wait(t, "tokens travel in plain HTTP; let only a TLS proxy reach this address")
+	s.log.wait(t, "tokens are sent over plain HTTP; make this address reachable only for a TLS proxy")
 }
 
 func TestHangupReloadsTheCertificate(t *testing.T) {
@@ -132,7 +132,7 @@ func TestHangupReloadsTheCertificate(t *testing.T) {
 		t.Fatal(err)
 	}
 	hangUp(t, s)
-	s.log.waitFor(t, "the new TLS certificate can't be used; the old one stays", 1)
+	s.log.waitFor(t, "the new TLS certificate can't be used; the old one is kept", 1)
 	first.client.CloseIdleConnections()
 	first.must(t, http.StatusOK, http.MethodGet, "", "", nil)
 
@@ -140,13 +140,13 @@ func TestHangupReloadsTheCertificate(t *testing.T) {
 	hangUp(t, s)
 	s.log.waitFor(t, "TLS certificate loaded", 2)
 	trusting(t, s.as(t, owner), pair).must(t, http.StatusOK, http.MethodGet, "", "", nil)
-	first.must(t, http.StatusOK, http.MethodGet, "", "", nil) // its connection goes on
+	first.must(t, http.StatusOK, http.MethodGet, "", "", nil) // its connection stays open
 	if code := s.end(); code != exitOK {
 		t.Errorf("exit code %d", code)
 	}
 }
 
-func hangUp(t *testing.T, s *serving) {
+func hangUp(t *testing.T, s *testServer) {
 	t.Helper()
 	if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
@@ -161,7 +161,7 @@ func TestWrongCertificates(t *testing.T) {
 		code int
 		want string
 	}{
-		"one flag": {[]string{"--tls-cert", one.Cert}, exitUsage, "--tls-cert and --tls-key: give both"},
+		"one flag": {[]string{"--tls-cert", one.Cert}, exitUsage, "--tls-cert and --tls-key: set both"},
 		"mismatch": {[]string{"--tls-cert", one.Cert, "--tls-key", two.Key}, exitFailure, "private key does not match public key"},
 		"no file":  {[]string{"--tls-cert", one.Cert + "x", "--tls-key", one.Key}, exitFailure, "--tls-cert: open " + one.Cert + "x: no such file"},
 	} {
@@ -179,7 +179,7 @@ func TestWrongCertificates(t *testing.T) {
 	}
 }
 
-// A bulk of requests shares one connection of HTTP/2.
+// Many requests share one HTTP/2 connection.
 func TestHTTP2WithBodies(t *testing.T) {
 	t.Parallel()
 	database, owner := initialize(t)

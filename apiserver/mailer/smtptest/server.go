@@ -1,8 +1,8 @@
-// Package smtptest is a mail server for tests: it speaks SMTP (RFC 5321) on
-// 127.0.0.1, with STARTTLS and AUTH PLAIN where it is told to, keeps what it gets
-// and refuses what a test wants refused.
+// Package smtptest provides a mail server for tests. It speaks SMTP (RFC 5321) on
+// 127.0.0.1, optionally with TLS and AUTH PLAIN, stores the messages that it receives,
+// and sends error replies on demand.
 //
-// It imports the standard library alone.
+// It imports only the standard library.
 package smtptest
 
 import (
@@ -16,25 +16,25 @@ import (
 	"testing"
 )
 
-// Options say what a server can do.
+// Options configure a server.
 type Options struct {
-	// STARTTLS offers encryption, ImplicitTLS begins with it.
+	// STARTTLS offers STARTTLS; ImplicitTLS uses TLS from the first byte.
 	STARTTLS, ImplicitTLS bool
-	// User and Password must be given before mail is taken, if they are not empty.
+	// User and Password are the required login, unless empty.
 	User, Password string
-	// Replies are what commands are answered instead of the usual, by the command
-	// and in turn, until there is none left. CONNECT is the greeting and "." the
-	// end of a message. The reply "" closes the connection.
+	// Replies are replies by command that replace the default ones, in order, until
+	// none is left. CONNECT is the greeting and "." the end of a message. An empty
+	// reply closes the connection.
 	Replies map[string][]string
 }
 
-// Mail is a message that the server took.
+// Mail is a message that the server accepted.
 type Mail struct {
 	From string
 	To   []string
-	// Data is the message as it came, with CRLF at the ends of lines.
+	// Data is the message as received, with CRLF line ends.
 	Data string
-	// Encrypted says that it came over TLS, User who had logged in.
+	// Encrypted reports whether it was sent over TLS. User is the login.
 	Encrypted bool
 	User      string
 }
@@ -43,23 +43,23 @@ type Mail struct {
 type Server struct {
 	// Addr is its host and port.
 	Addr string
-	// RootCAs holds the authority of its certificate, which is for 127.0.0.1.
+	// RootCAs has the authority of its certificate for 127.0.0.1.
 	RootCAs *x509.CertPool
 
 	options  Options
 	tls      *tls.Config
 	listener net.Listener
 
-	mu       sync.Mutex
-	more     *sync.Cond
-	replies  map[string][]string
-	commands []string
-	mails    []Mail
-	open     map[net.Conn]bool
-	serving  sync.WaitGroup
+	mu          sync.Mutex
+	changed     *sync.Cond
+	replies     map[string][]string
+	commands    []string
+	mails       []Mail
+	open        map[net.Conn]bool
+	connections sync.WaitGroup
 }
 
-// NewServer starts a server that runs until the test ends.
+// NewServer starts a server that ends with the test.
 func NewServer(t testing.TB, o Options) *Server {
 	t.Helper()
 	var config net.ListenConfig
@@ -68,15 +68,15 @@ func NewServer(t testing.TB, o Options) *Server {
 		t.Fatal(err)
 	}
 	s := &Server{Addr: l.Addr().String(), RootCAs: x509.NewCertPool(), options: o, listener: l, replies: map[string][]string{}, open: map[net.Conn]bool{}}
-	s.more = sync.NewCond(&s.mu)
+	s.changed = sync.NewCond(&s.mu)
 	for command, replies := range maps.All(o.Replies) {
 		s.replies[command] = slices.Clone(replies)
 	}
-	web := httptest.NewTLSServer(nil)                       // has a certificate to lend
-	s.tls = &tls.Config{Certificates: web.TLS.Certificates} //nolint:gosec // the default is new enough
+	web := httptest.NewTLSServer(nil)                       // for its certificate
+	s.tls = &tls.Config{Certificates: web.TLS.Certificates} //nolint:gosec // the default version is recent enough
 	s.RootCAs.AddCert(web.Certificate())
 	web.Close()
-	s.serving.Go(s.accept)
+	s.connections.Go(s.accept)
 	t.Cleanup(s.Close)
 	return s
 }
@@ -89,33 +89,33 @@ func (s *Server) Close() {
 		_ = conn.Close()
 	}
 	s.mu.Unlock()
-	s.serving.Wait()
+	s.connections.Wait()
 }
 
-// Wait returns the messages that the server took, once there are n.
+// Wait waits until the server has accepted n messages, and returns all.
 func (s *Server) Wait(n int) []Mail {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for len(s.mails) < n {
-		s.more.Wait()
+		s.changed.Wait()
 	}
 	return slices.Clone(s.mails)
 }
 
-// WaitIdle returns once no client is connected.
+// WaitIdle waits until no client is connected.
 func (s *Server) WaitIdle() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for len(s.open) > 0 {
-		s.more.Wait()
+		s.changed.Wait()
 	}
 }
 
-// Mails returns the messages that the server has taken so far.
+// Mails returns the messages that the server has accepted so far.
 func (s *Server) Mails() []Mail { return s.Wait(0) }
 
-// Commands returns the lines that clients have sent so far, without messages
-// and what AUTH sends.
+// Commands returns the lines that clients have sent so far, without messages and the
+// arguments of AUTH.
 func (s *Server) Commands() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,11 +131,11 @@ func (s *Server) accept() {
 		s.mu.Lock()
 		s.open[conn] = true
 		s.mu.Unlock()
-		s.serving.Go(func() {
+		s.connections.Go(func() {
 			defer func() {
 				s.mu.Lock()
 				delete(s.open, conn)
-				s.more.Broadcast()
+				s.changed.Broadcast()
 				s.mu.Unlock()
 				_ = conn.Close()
 			}()
@@ -144,8 +144,8 @@ func (s *Server) accept() {
 	}
 }
 
-// instead returns the reply that a test wants for a command.
-func (s *Server) instead(command string) (reply string, ok bool) {
+// override returns the next of Options.Replies for a command.
+func (s *Server) override(command string) (reply string, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.replies[command]) == 0 {
@@ -155,15 +155,15 @@ func (s *Server) instead(command string) (reply string, ok bool) {
 	return reply, true
 }
 
-func (s *Server) noteCommand(line string) {
+func (s *Server) recordCommand(line string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.commands = append(s.commands, line)
 }
 
-func (s *Server) keep(m Mail) {
+func (s *Server) store(m Mail) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.mails = append(s.mails, m)
-	s.more.Broadcast()
+	s.changed.Broadcast()
 }

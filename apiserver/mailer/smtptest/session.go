@@ -30,9 +30,9 @@ func newSession(s *Server, conn net.Conn) *session {
 
 func (c *session) use(conn net.Conn) { c.conn, c.reader = conn, bufio.NewReader(conn) }
 
-// run serves the connection to its end.
+// run serves the connection until it ends.
 func (c *session) run() {
-	if !c.answer("CONNECT", func() string { return "220 mail.test ESMTP" }) {
+	if !c.reply("CONNECT", func() string { return "220 mail.test ESMTP" }) {
 		return
 	}
 	for {
@@ -47,18 +47,18 @@ func (c *session) run() {
 			mechanism, _, _ := strings.Cut(rest, " ")
 			line = verb + " " + mechanism
 		}
-		c.server.noteCommand(line)
-		if !c.answer(verb, func() string { return c.obey(verb, rest) }) || verb == "QUIT" {
+		c.server.recordCommand(line)
+		if !c.reply(verb, func() string { return c.handle(verb, rest) }) || verb == "QUIT" {
 			return
 		}
 	}
 }
 
-// answer writes the reply to a command, and reports whether the session goes on.
-func (c *session) answer(command string, usual func() string) bool {
-	reply, ok := c.server.instead(command)
+// reply sends the reply to a command, and reports whether the session continues.
+func (c *session) reply(command string, standard func() string) bool {
+	reply, ok := c.server.override(command)
 	if !ok {
-		reply = usual()
+		reply = standard()
 	}
 	if reply == "" {
 		return false
@@ -67,8 +67,8 @@ func (c *session) answer(command string, usual func() string) bool {
 	return err == nil
 }
 
-// obey does what a command says.
-func (c *session) obey(verb, rest string) string {
+// handle executes a command and returns the standard reply.
+func (c *session) handle(verb, rest string) string {
 	switch verb {
 	case "EHLO", "HELO":
 		return c.greet(verb)
@@ -84,7 +84,7 @@ func (c *session) obey(verb, rest string) string {
 	case "QUIT":
 		return "221 2.0.0 Bye"
 	case "MAIL", "RCPT", "DATA":
-		return c.take(verb, rest)
+		return c.handleMail(verb, rest)
 	}
 	return "502 5.5.1 Command not implemented"
 }
@@ -108,7 +108,7 @@ func (c *session) greet(verb string) string {
 	return reply.String() + "250 " + lines[last]
 }
 
-// startTLS replies by itself: what follows is encrypted.
+// startTLS sends its own reply, because the connection is encrypted after it.
 func (c *session) startTLS() string {
 	if !c.server.options.STARTTLS || c.encrypted {
 		return "502 5.5.1 Command not implemented"
@@ -118,11 +118,11 @@ func (c *session) startTLS() string {
 	}
 	c.use(tls.Server(c.conn, c.server.tls))
 	c.encrypted, c.user, c.mail = true, "", nil
-	line, err := c.reader.ReadString('\n') // the client greets again
+	line, err := c.reader.ReadString('\n') // EHLO is repeated
 	if err != nil {
 		return ""
 	}
-	c.server.noteCommand(strings.TrimRight(line, "\r\n"))
+	c.server.recordCommand(strings.TrimRight(line, "\r\n"))
 	return c.greet("EHLO")
 }
 
@@ -139,7 +139,7 @@ func (c *session) authenticate(rest string) string {
 	return "235 2.7.0 Authentication successful"
 }
 
-func (c *session) take(verb, rest string) string {
+func (c *session) handleMail(verb, rest string) string {
 	switch path := strings.Fields(rest[strings.IndexByte(rest, ':')+1:] + " "); {
 	case c.server.options.User != "" && c.user == "":
 		return "530 5.7.0 Authentication required"
@@ -155,7 +155,7 @@ func (c *session) take(verb, rest string) string {
 	return "250 2.1.0 OK"
 }
 
-// data reads a message and keeps it, unless the test wants another reply.
+// data receives a message and stores it, unless Options.Replies has another reply.
 func (c *session) data() string {
 	if _, err := fmt.Fprint(c.conn, "354 End data with <CR><LF>.<CR><LF>\r\n"); err != nil {
 		return ""
@@ -174,9 +174,9 @@ func (c *session) data() string {
 	c.mail.Data = data.String()
 	m := *c.mail
 	c.mail = nil
-	if reply, ok := c.server.instead("."); ok {
+	if reply, ok := c.server.override("."); ok {
 		return reply
 	}
-	c.server.keep(m)
-	return "250 2.0.0 Taken"
+	c.server.store(m)
+	return "250 2.0.0 Accepted"
 }

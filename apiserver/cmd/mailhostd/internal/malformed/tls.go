@@ -120,8 +120,8 @@ func beginsLikeHTTP(header [5]byte) bool {
 	return true
 }
 
-// lingerTime and lingerBytes bound what is read of a request after the response:
-// closing a connection with unread data resets it, and the client may lose the
+// lingerTime and lingerBytes limit how much of a request is read after the response.
+// Closing a connection with unread data would reset it, and the client could lose the
 // response.
 const (
 	lingerTime  = time.Second

@@ -1,3 +1,7 @@
+// Package metrics has the server's Prometheus metrics.
+//
+// Every label has a fixed set of values, none of which comes from a client. The
+// package may import apiserver.
 package metrics
 
 import (
@@ -32,31 +36,31 @@ type Metrics struct {
 	connections prometheus.Gauge
 }
 
-// New returns the metrics of a server of a version.
+// New returns the metrics of a server with its build information.
 func New(version string) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "requests_total",
-			Help: "Requests by operation, method and status; code 0 is a connection that was cut without an answer.",
+			Help: "Requests by operation, method and status code; code 0 is a connection that was closed without a response.",
 		}, []string{"operation", "method", "code"}),
 		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "request_duration_seconds",
-			Help:    "How long requests took, to the last byte of the answer.",
+			Help:    "Duration of requests, to the last byte of the response.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 60},
 		}, []string{"operation", "method", "code"}),
 		sizes: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "response_size_bytes",
-			Help:    "Size of the answers' bodies.",
+			Help:    "Size of response bodies.",
 			Buckets: prometheus.ExponentialBuckets(256, 8, 8), // to 512 MiB
 		}, []string{"operation"}),
 		aborted: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "requests_aborted_total",
-			Help: "Requests whose connection was cut before or during the answer.",
+			Help: "Requests whose connection was closed before the end of the response.",
 		}, []string{"operation"}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "requests_in_flight",
-			Help: "Requests that are being answered.",
+			Help: "Requests in flight.",
 		}),
 		connections: prometheus.NewGauge(prometheus.GaugeOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "connections",
@@ -72,17 +76,16 @@ func New(version string) *Metrics {
 
 func buildInfo(version string) prometheus.Collector {
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
-		Namespace: namespace, Name: "build_info", Help: "Always 1; the labels say what runs.",
+		Namespace: namespace, Name: "build_info", Help: "Always 1; the labels have the versions.",
 		ConstLabels: prometheus.Labels{"version": version, "goversion": runtime.Version()},
 	})
 	info.Set(1)
 	return info
 }
 
-// WatchReadiness adds whether the server is ready, which is asked on every
-// scrape. It must be called once at most.
+// WatchReadiness adds a gauge that calls ready on every scrape. Call it at most once.
 func (m *Metrics) WatchReadiness(ready func(context.Context) error) {
-	m.gauge("ready", "1 while the server takes requests and its database answers, as /healthz/ready.", func() float64 {
+	m.gauge("ready", "1 if the server accepts requests and its database is available, as /healthz/ready.", func() float64 {
 		ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout/2)
 		defer cancel()
 		if ready(ctx) != nil {
@@ -92,10 +95,10 @@ func (m *Metrics) WatchReadiness(ready func(context.Context) error) {
 	})
 }
 
-// WatchCertificate adds when the TLS certificate expires. It must be called once
-// at most.
+// WatchCertificate adds a gauge with the expiry of the TLS certificate. Call it at most
+// once.
 func (m *Metrics) WatchCertificate(notAfter func() time.Time) {
-	m.gauge("tls_certificate_expiry_timestamp_seconds", "When the TLS certificate expires, in Unix time.", func() float64 {
+	m.gauge("tls_certificate_expiry_timestamp_seconds", "Expiry of the TLS certificate in Unix time.", func() float64 {
 		return float64(notAfter().Unix())
 	})
 }
@@ -115,8 +118,8 @@ func (m *Metrics) Handler() http.Handler {
 	return mux
 }
 
-// Connection is an http.Server.ConnState.
-func (m *Metrics) Connection(_ net.Conn, state http.ConnState) {
+// ConnState counts connections, as an http.Server.ConnState.
+func (m *Metrics) ConnState(_ net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateNew:
 		m.connections.Inc()
@@ -125,33 +128,33 @@ func (m *Metrics) Connection(_ net.Conn, state http.ConnState) {
 	}
 }
 
-// Middleware is an apiserver.Options.Middleware. It counts a request whose
-// handler panics too: so does a handler that cuts the connection.
+// Middleware records requests. It is for apiserver.Options.Middleware. It includes
+// requests whose handler panics, as to close the connection.
 func (m *Metrics) Middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		operation := apiserver.RequestOf(r.Context()).Name()
-		answer := &recorder{ResponseWriter: w}
-		begun := time.Now()
-		ended := false
+		response := &recorder{ResponseWriter: w}
+		start := time.Now()
+		completed := false
 		m.inFlight.Inc()
 		defer func() {
 			m.inFlight.Dec()
-			if !ended {
+			if !completed {
 				m.aborted.WithLabelValues(operation).Inc()
-			} else if answer.status == 0 {
-				answer.status = http.StatusOK
+			} else if response.status == 0 {
+				response.status = http.StatusOK
 			}
-			labels := []string{operation, methodLabel(r.Method), strconv.Itoa(answer.status)}
+			labels := []string{operation, methodLabel(r.Method), strconv.Itoa(response.status)}
 			m.requests.WithLabelValues(labels...).Inc()
-			m.durations.WithLabelValues(labels...).Observe(time.Since(begun).Seconds())
-			m.sizes.WithLabelValues(operation).Observe(float64(answer.size))
+			m.durations.WithLabelValues(labels...).Observe(time.Since(start).Seconds())
+			m.sizes.WithLabelValues(operation).Observe(float64(response.size))
 		}()
-		next.ServeHTTP(answer, r)
-		ended = true
+		next.ServeHTTP(response, r)
+		completed = true
 	})
 }
 
-// methodLabel is as promhttp's: methods are made up easily.
+// methodLabel limits the values of the label, as promhttp does.
 func methodLabel(method string) string {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
@@ -160,7 +163,8 @@ func methodLabel(method string) string {
 	return "unknown"
 }
 
-// recorder notes what was answered; promhttp's instruments miss what panics.
+// recorder records the status and size of a response. The instruments of promhttp miss
+// handlers that panic.
 type recorder struct {
 	http.ResponseWriter
 	status int
@@ -168,7 +172,7 @@ type recorder struct {
 }
 
 func (w *recorder) WriteHeader(status int) {
-	if w.status == 0 && status >= http.StatusOK { // those below are not the answer yet
+	if w.status == 0 && status >= http.StatusOK { // not an informational response
 		w.status = status
 	}
 	w.ResponseWriter.WriteHeader(status)
@@ -183,5 +187,5 @@ func (w *recorder) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Unwrap lets http.ResponseController reach the connection.
+// Unwrap is for http.ResponseController.
 func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }

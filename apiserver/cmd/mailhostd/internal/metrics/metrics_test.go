@@ -32,14 +32,14 @@ func contains(t *testing.T, text string, lines ...string) {
 	}
 }
 
-// Whatever a handler does is counted, and nothing of the request is in a label.
+// Every request is counted, and no label contains anything from it.
 func TestMiddleware(t *testing.T) {
 	t.Parallel()
 	m := metrics.New("v1")
 	for _, tt := range []struct {
-		method string
-		answer http.HandlerFunc
-		want   string
+		method  string
+		handler http.HandlerFunc
+		want    string
 	}{
 		{"GET", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }, `method="get",code=404`},
 		{"POST", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("x")) }, `method="post",code=200`},
@@ -56,7 +56,7 @@ func TestMiddleware(t *testing.T) {
 	} {
 		func() {
 			defer func() { _ = recover() }() // as net/http does
-			m.Middleware(tt.answer).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(tt.method, "/secret", nil))
+			m.Middleware(tt.handler).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(tt.method, "/secret", nil))
 		}()
 		method, code, _ := strings.Cut(tt.want, ",code=")
 		labels := `{code="` + code + `",` + method + `,operation="other"}`
@@ -95,9 +95,9 @@ func TestGauges(t *testing.T) {
 	}
 	ready = errors.New("draining")
 	contains(t, scrape(t, m), "mailhostd_ready 0")
-	m.Connection(nil, http.StateNew)
-	m.Connection(nil, http.StateActive)
+	m.ConnState(nil, http.StateNew)
+	m.ConnState(nil, http.StateActive)
 	contains(t, scrape(t, m), "mailhostd_http_connections 1")
-	m.Connection(nil, http.StateClosed)
+	m.ConnState(nil, http.StateClosed)
 	contains(t, scrape(t, m), "mailhostd_http_connections 0")
 }

@@ -1,3 +1,9 @@
+// Package tracing sends a span of each request to an OpenTelemetry collector, over
+// OTLP/HTTP, and adds trace ids to the log.
+//
+// Names and attributes follow OpenTelemetry's semantic conventions for HTTP servers.
+// Spans contain no secrets: neither the query, nor request headers, nor the path of a
+// verification link. The package may import apiserver and the contract (api).
 package tracing
 
 import (
@@ -23,47 +29,46 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
-// Options configure the tracing of a server. All but LinkParents and Clock are
-// required.
+// Options configure the tracing of a server. LinkParents and Clock are optional.
 type Options struct {
-	// Endpoint is where spans are sent to, as of the function Endpoint.
+	// Endpoint is the URL for spans, from the function Endpoint.
 	Endpoint string
-	// LinkParents begins a trace of its own for each request and links it to the
-	// caller's (W3C traceparent), rather than continuing that: callers whom nobody
-	// knows then have no say in what is sampled.
+	// LinkParents starts a new trace for each request and links it to the caller's
+	// (W3C traceparent) instead of continuing that. Unknown callers then can't control
+	// the sampling.
 	LinkParents bool
-	// Version is the server's.
+	// Version is the server's version.
 	Version string
-	// Log is told when spans are lost, now and then.
+	// Log gets a line now and then while spans are lost.
 	Log *slog.Logger
-	// Clock tells the time for that; nil: the system's.
+	// Clock is the time for Log; nil is the system's.
 	Clock func() time.Time
 }
 
-// Tracing makes spans of requests and sends them. It is safe for concurrent use.
+// Tracing creates and exports spans. It is safe for concurrent use.
 type Tracing struct {
 	provider *sdktrace.TracerProvider
 	wrap     func(http.Handler) http.Handler
 }
 
-// Start begins to send spans in the background. Requests never wait for the
-// collector: while it does not answer, the newest spans are dropped.
+// Start starts the export in the background. Requests never wait for the collector:
+// while it is unavailable, the newest spans are dropped.
 func Start(ctx context.Context, o Options) (*Tracing, error) {
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
-	report(o.Log)
+	setLogger(o.Log)
 	client, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(o.Endpoint))
 	if err != nil {
 		return nil, fmt.Errorf("traces can't be exported: %w", err)
 	}
-	of, err := resource.New(ctx, resource.WithTelemetrySDK(),
+	attributes, err := resource.New(ctx, resource.WithTelemetrySDK(),
 		resource.WithAttributes(semconv.ServiceName("mailhostd"), semconv.ServiceVersion(o.Version)),
-		resource.WithFromEnv()) // goes before what stands above
+		resource.WithFromEnv()) // overrides the attributes above
 	if err != nil {
-		o.Log.Warn("OTEL_RESOURCE_ATTRIBUTES can't be used as a whole", "error", err)
+		o.Log.Warn("OTEL_RESOURCE_ATTRIBUTES is partly invalid", "error", err)
 	}
-	provider := sdktrace.NewTracerProvider(sdktrace.WithResource(of),
+	provider := sdktrace.NewTracerProvider(sdktrace.WithResource(attributes),
 		sdktrace.WithBatcher(&exporter{SpanExporter: client, log: o.Log, clock: o.Clock}))
 	return &Tracing{provider: provider, wrap: otelhttp.NewMiddleware("",
 		otelhttp.WithTracerProvider(provider),
@@ -73,22 +78,22 @@ func Start(ctx context.Context, o Options) (*Tracing, error) {
 	)}, nil
 }
 
-// report makes OpenTelemetry's packages, which have one logger for the whole
-// process, write to this one.
-func report(log *slog.Logger) {
+// setLogger sets the logger of OpenTelemetry's packages, which is global.
+func setLogger(log *slog.Logger) {
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("OpenTelemetry", "error", excerpt(err)) }))
 	otel.SetLogger(logr.FromSlogHandler(messagesOnly{log.Handler()}))
 }
 
-// isProbe finds the requests of load balancers, which come every few seconds.
+// isProbe reports whether a request is a health check of a load balancer, of which there
+// are many.
 func isProbe(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, apiserver.HealthPath) }
 
-// Handler makes a span of each request. It is put around everything else, so that
-// the line that the service logs about a request can name its trace.
+// Handler creates a span for each request. It is the outermost handler, so that the
+// service's log line for a request has the trace id.
 func (t *Tracing) Handler(next http.Handler) http.Handler { return t.wrap(next) }
 
-// Middleware is an apiserver.Options.Middleware: it completes the span with what
-// the service has found out about the request.
+// Middleware adds the service's attributes of a request to its span. It is for
+// apiserver.Options.Middleware.
 func (t *Tracing) Middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		span := trace.SpanFromContext(r.Context())
@@ -97,15 +102,15 @@ func (t *Tracing) Middleware(next http.Handler) http.Handler {
 			return
 		}
 		describe(span, apiserver.RequestOf(r.Context()), r)
-		ended := false
+		completed := false
 		defer func() {
-			if !ended {
+			if !completed {
 				span.SetAttributes(semconv.ErrorTypeKey.String("aborted"))
-				span.SetStatus(codes.Error, "the connection was cut before or during the answer")
+				span.SetStatus(codes.Error, "the connection was closed before the end of the response")
 			}
 		}()
 		next.ServeHTTP(w, r)
-		ended = true
+		completed = true
 	})
 }
 
@@ -119,15 +124,14 @@ func describe(span trace.Span, request apiserver.Request, r *http.Request) {
 	if _, route, ok := strings.Cut(request.Route, " "); ok {
 		span.SetAttributes(semconv.HTTPRoute(route))
 	}
-	if agent := r.UserAgent(); strings.Contains(agent, api.TokenPrefix+"_") || strings.Contains(agent, "eyJ") { // a token, put in the wrong header
+	if agent := r.UserAgent(); strings.Contains(agent, api.TokenPrefix+"_") || strings.Contains(agent, "eyJ") { // a token in the wrong header
 		span.SetAttributes(semconv.UserAgentOriginal("REDACTED"))
 	}
 	span.SetAttributes(semconv.URLPath(safePath(request, r)), semconv.HTTPResponseHeader("x-request-id", request.ID))
 }
 
-// safePath is the path of an operation. Any other may hold the secret of a
-// verification link, in a path that does not exist too: one that was copied with
-// something behind it.
+// safePath returns the path of an operation, and the route of any other request. An
+// unknown path is redacted: it may be a verification link with extra characters.
 func safePath(request apiserver.Request, r *http.Request) string {
 	if request.Operation.ID != "" {
 		return r.URL.Path
@@ -138,10 +142,47 @@ func safePath(request apiserver.Request, r *http.Request) string {
 	return "REDACTED"
 }
 
-// Stop sends what is left, and waits for that until ctx ends.
+// Stop exports the remaining spans. It waits until ctx ends.
 func (t *Tracing) Stop(ctx context.Context) error {
 	if err := t.provider.Shutdown(ctx); err != nil {
 		return fmt.Errorf("the last traces were not sent: %w", err)
 	}
 	return nil
 }
+
+// LogHandler adds the trace id and span id of a line's context.
+func LogHandler(h slog.Handler) slog.Handler { return logHandler{h} }
+
+type logHandler struct{ slog.Handler }
+
+// Handle implements slog.Handler.
+func (h logHandler) Handle(ctx context.Context, line slog.Record) error {
+	if span := trace.SpanContextFromContext(ctx); span.IsValid() {
+		line = line.Clone()
+		line.AddAttrs(slog.String("trace_id", span.TraceID().String()), slog.String("span_id", span.SpanID().String()))
+	}
+	return h.Handler.Handle(ctx, line)
+}
+
+// WithAttrs implements slog.Handler.
+func (h logHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return logHandler{h.Handler.WithAttrs(attrs)}
+}
+
+// WithGroup implements slog.Handler.
+func (h logHandler) WithGroup(name string) slog.Handler { return logHandler{h.Handler.WithGroup(name)} }
+
+// messagesOnly drops the attributes of log lines. OpenTelemetry's packages log the
+// value of an invalid variable, which may be a header with a credential.
+type messagesOnly struct{ slog.Handler }
+
+// Handle implements slog.Handler.
+func (h messagesOnly) Handle(ctx context.Context, line slog.Record) error {
+	return h.Handler.Handle(ctx, slog.NewRecord(line.Time, line.Level, "OpenTelemetry: "+line.Message, line.PC))
+}
+
+// WithAttrs implements slog.Handler.
+func (h messagesOnly) WithAttrs([]slog.Attr) slog.Handler { return h }
+
+// WithGroup implements slog.Handler.
+func (h messagesOnly) WithGroup(string) slog.Handler { return h }

@@ -69,7 +69,7 @@ func (h *traced) send(method, path string, headers ...string) {
 	h.ServeHTTP(httptest.NewRecorder(), r)
 }
 
-// end sends what is left and returns all spans.
+// end exports the remaining spans and returns all spans.
 func (h *traced) end(t *testing.T) map[string]tracingtest.Span {
 	t.Helper()
 	if err := h.Stop(t.Context()); err != nil {
@@ -106,7 +106,7 @@ func TestSpanOfAnOperation(t *testing.T) {
 		t.Errorf("the request's log line does not name trace %s:\n%s", id, &h.log)
 	}
 	for _, secret := range []string{"private", "mhsa_secret"} {
-		if strings.Contains(h.Sent(), secret) {
+		if strings.Contains(h.Received(), secret) {
 			t.Errorf("%q is in the trace", secret)
 		}
 	}
@@ -125,7 +125,7 @@ func TestLinkedParent(t *testing.T) {
 	}
 }
 
-// A token that a caller puts into a header which is told is not.
+// A token in the User-Agent header is redacted.
 func TestTokensInHeaders(t *testing.T) {
 	t.Parallel()
 	h := newTraced(t, false)
@@ -133,7 +133,7 @@ func TestTokensInHeaders(t *testing.T) {
 	h.send("GET", account+"/domains", "User-Agent", "eyJhbGciOiJub25lIn0.secret.x", "X-Request-Id", "eyJhbGciOiJub25lIn0.secret.x")
 	h.send("GET", account+"/workspaces", "User-Agent", "curl/8")
 	spans := h.end(t)
-	if strings.Contains(h.Sent(), "secret") || strings.Contains(h.log.String(), "secret") {
+	if strings.Contains(h.Received(), "secret") || strings.Contains(h.log.String(), "secret") {
 		t.Errorf("a token is in the trace or in the log: %v\n%s", spans, &h.log)
 	}
 	for id, want := range map[string]string{api.ListMailboxes.ID: "REDACTED", api.ListDomains.ID: "REDACTED", api.ListWorkspaces.ID: "curl/8"} {
@@ -143,7 +143,7 @@ func TestTokensInHeaders(t *testing.T) {
 	}
 }
 
-// The link of a verification is a secret, also where it is not quite right.
+// The link of a verification is a secret, even if it is malformed.
 func TestSpansOfPages(t *testing.T) {
 	t.Parallel()
 	h := newTraced(t, false)
@@ -153,7 +153,7 @@ func TestSpansOfPages(t *testing.T) {
 	h.send("OPTIONS", "//verify-forwarding/"+link)
 	h.send("GET", "/healthz/ready") // of a load balancer, every few seconds
 	spans := h.end(t)
-	if strings.Contains(h.Sent(), link[:20]) {
+	if strings.Contains(h.Received(), link[:20]) {
 		t.Errorf("the link is in the trace: %v", spans)
 	}
 	page := spans["GET /verify-forwarding/{link}"]
@@ -170,8 +170,8 @@ func TestSpansOfPages(t *testing.T) {
 	}
 }
 
-// A connection that is cut ends its span, as a failure.
-func TestSpanOfACutConnection(t *testing.T) {
+// A dropped connection ends its span with an error.
+func TestSpanOfADroppedConnection(t *testing.T) {
 	t.Parallel()
 	h := newTraced(t, false, func(http.Handler) http.Handler {
 		return http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
@@ -183,14 +183,14 @@ func TestSpanOfACutConnection(t *testing.T) {
 	}
 }
 
-// Nobody waits for a collector that is not there.
+// Requests don't wait for an unavailable collector.
 func TestUnreachableCollector(t *testing.T) {
 	t.Parallel()
 	h := newTraced(t, false)
-	gone := httptest.NewServer(http.NotFoundHandler())
-	gone.Close()
+	unreachable := httptest.NewServer(http.NotFoundHandler())
+	unreachable.Close()
 	var log bytes.Buffer
-	lost, err := tracing.Start(t.Context(), tracing.Options{Endpoint: gone.URL + "/v1/traces", Version: "v0", Log: slog.New(slog.NewTextHandler(&log, nil))})
+	lost, err := tracing.Start(t.Context(), tracing.Options{Endpoint: unreachable.URL + "/v1/traces", Version: "v0", Log: slog.New(slog.NewTextHandler(&log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,7 +236,7 @@ func TestEndpoint(t *testing.T) {
 			t.Errorf("%q, %q: %q, %v; want %q, %q", tt.base, tt.environ, got, err, tt.want, tt.err)
 		}
 		if err != nil && strings.Contains(err.Error(), "secret") {
-			t.Errorf("a credential is told: %v", err)
+			t.Errorf("a credential is logged: %v", err)
 		}
 	}
 }

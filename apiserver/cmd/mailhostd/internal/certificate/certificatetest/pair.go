@@ -1,4 +1,4 @@
-// Package certificatetest makes certificates for tests.
+// Package certificatetest creates certificates for tests.
 package certificatetest
 
 import (
@@ -16,10 +16,10 @@ import (
 	"time"
 )
 
-// Pair is the files of a certificate of this machine, which signs itself.
+// Pair has the files of a self-signed certificate for localhost.
 type Pair struct{ Cert, Key string }
 
-// NewPair returns a pair in a folder of its own, valid for an hour.
+// NewPair creates a pair in a temporary directory, valid for an hour.
 func NewPair(t *testing.T, serial int64) Pair {
 	t.Helper()
 	dir := t.TempDir()
@@ -53,7 +53,7 @@ func (p Pair) Write(t *testing.T, serial int64, notAfter time.Time) {
 	write(t, p.Key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
 }
 
-// Pool returns the certificate as one that a client trusts.
+// Pool returns a pool with the certificate, for a client that trusts it.
 func (p Pair) Pool(t *testing.T) *x509.CertPool {
 	t.Helper()
 	cert, err := os.ReadFile(p.Cert)

@@ -1,4 +1,4 @@
-// Package tracingtest is an OpenTelemetry collector for tests.
+// Package tracingtest provides an OpenTelemetry collector for tests.
 package tracingtest
 
 import (
@@ -13,17 +13,17 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Collector keeps what it is sent.
+// Collector stores the spans that it receives.
 type Collector struct {
-	// URL is what OTEL_EXPORTER_OTLP_ENDPOINT takes.
+	// URL is the value for OTEL_EXPORTER_OTLP_ENDPOINT.
 	URL string
 
-	mu    sync.Mutex
-	sent  []*trace.ResourceSpans
-	bytes []byte
+	mu       sync.Mutex
+	received []*trace.ResourceSpans
+	bytes    []byte
 }
 
-// NewCollector starts a collector.
+// NewCollector starts a collector that ends with the test.
 func NewCollector(t *testing.T) *Collector {
 	t.Helper()
 	c := new(Collector)
@@ -40,7 +40,7 @@ func NewCollector(t *testing.T) *Collector {
 		}
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.sent = append(c.sent, in.GetResourceSpans()...)
+		c.received = append(c.received, in.GetResourceSpans()...)
 		c.bytes = append(c.bytes, body...)
 	}))
 	t.Cleanup(server.Close)
@@ -48,30 +48,30 @@ func NewCollector(t *testing.T) *Collector {
 	return c
 }
 
-// Span is one span with its attributes as text.
+// Span is a span with its attributes as text.
 type Span struct {
 	*trace.Span
 	Attributes map[string]string
 	Resource   map[string]string
 }
 
-// Spans returns what has been sent, by its name. Two of one name are an error.
+// Spans returns the spans by name. Two with the same name fail the test.
 func (c *Collector) Spans(t *testing.T) map[string]Span {
 	t.Helper()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	all := map[string]Span{}
-	for _, resource := range c.sent {
-		of := map[string]string{}
+	for _, resource := range c.received {
+		attributes := map[string]string{}
 		for _, a := range resource.GetResource().GetAttributes() {
-			of[a.GetKey()] = a.GetValue().GetStringValue()
+			attributes[a.GetKey()] = a.GetValue().GetStringValue()
 		}
 		for _, scope := range resource.GetScopeSpans() {
 			for _, s := range scope.GetSpans() {
 				if _, twice := all[s.GetName()]; twice {
 					t.Errorf("there are several spans %q", s.GetName())
 				}
-				span := Span{Span: s, Attributes: map[string]string{}, Resource: of}
+				span := Span{Span: s, Attributes: map[string]string{}, Resource: attributes}
 				for _, a := range s.GetAttributes() {
 					span.Attributes[a.GetKey()] = a.GetValue().String()
 				}
@@ -82,8 +82,8 @@ func (c *Collector) Spans(t *testing.T) map[string]Span {
 	return all
 }
 
-// Sent returns all that was sent, to look for what must not be in it.
-func (c *Collector) Sent() string {
+// Received returns all request bodies, to search for secrets.
+func (c *Collector) Received() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return string(c.bytes)

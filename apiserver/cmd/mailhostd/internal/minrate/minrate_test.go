@@ -1,4 +1,4 @@
-package pace_test
+package minrate_test
 
 import (
 	"crypto/tls"
@@ -17,10 +17,10 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/pace"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/minrate"
 )
 
-// connection is an answer's way to a reader that takes its time for each write.
+// connection is a response to a client that takes a fixed time for each write.
 type connection struct {
 	http.ResponseWriter
 	takes         time.Duration
@@ -39,18 +39,18 @@ func (c *connection) Flush()                             {}
 func (c *connection) SetReadDeadline(t time.Time) error  { c.read = t; return nil }
 func (c *connection) SetWriteDeadline(t time.Time) error { c.written = t; return nil }
 
-// In a bubble of synctest time passes when everybody waits.
-func TestPace(t *testing.T) {
+// synctest advances the time when all goroutines wait.
+func TestMinimumRate(t *testing.T) {
 	t.Parallel()
-	bounds := pace.Bounds{Grace: 30 * time.Second, Rate: 1 << 10, Pause: 2 * time.Minute}
+	limits := minrate.Limits{Grace: 30 * time.Second, Rate: 1 << 10, MaxCredit: 2 * time.Minute}
 	for name, tt := range map[string]struct {
-		// takes is how long the reader takes for each KiB of so many.
+		// takes is the client's time for each KiB.
 		takes  time.Duration
 		writes int
 		want   int // writes that succeed
 	}{
 		"quick":                        {0, 1000, 1000},
-		"at the pace":                  {time.Second, 10_000, 10_000},
+		"at the minimum":               {time.Second, 10_000, 10_000},
 		"a little slower":              {time.Second + 100*time.Millisecond, 10_000, 299},
 		"not at all":                   {time.Hour, 2, 0},
 		"one byte before the deadline": {31*time.Second - 1, 1, 1},
@@ -60,7 +60,7 @@ func TestPace(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c := &connection{ResponseWriter: httptest.NewRecorder(), takes: tt.takes}
 				succeeded := 0
-				serve(c, bounds, func(w http.ResponseWriter, _ *http.Request) {
+				serve(c, limits, func(w http.ResponseWriter, _ *http.Request) {
 					for range tt.writes {
 						if _, err := w.Write(make([]byte, 1<<10)); err != nil {
 							return
@@ -76,17 +76,17 @@ func TestPace(t *testing.T) {
 	}
 }
 
-func serve(w http.ResponseWriter, b pace.Bounds, h http.HandlerFunc) {
-	pace.Handler(h, b).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+func serve(w http.ResponseWriter, b minrate.Limits, h http.HandlerFunc) {
+	minrate.Handler(h, b).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
 }
 
-// What a quick reader has saved up does not let it hold an answer for hours.
-func TestPauseIsBounded(t *testing.T) {
+// The credit of a fast client is limited.
+func TestMaxCredit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := &connection{ResponseWriter: httptest.NewRecorder()}
-		bounds := pace.Bounds{Grace: time.Second, Rate: 1 << 10, Pause: time.Minute}
-		serve(c, bounds, func(w http.ResponseWriter, _ *http.Request) {
+		limits := minrate.Limits{Grace: time.Second, Rate: 1 << 10, MaxCredit: time.Minute}
+		serve(c, limits, func(w http.ResponseWriter, _ *http.Request) {
 			for range 1 << 20 {
 				if _, err := w.Write(make([]byte, 1<<10)); err != nil {
 					t.Fatal(err)
@@ -103,13 +103,13 @@ func TestPauseIsBounded(t *testing.T) {
 	})
 }
 
-// A handler that takes long is no slow reader.
+// The time that a handler takes does not count.
 func TestTimeOfTheHandlerDoesNotCount(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := &connection{ResponseWriter: httptest.NewRecorder()}
-		bounds := pace.Bounds{Grace: time.Second, Rate: 1 << 10, Pause: time.Minute}
-		serve(c, bounds, func(w http.ResponseWriter, _ *http.Request) {
+		limits := minrate.Limits{Grace: time.Second, Rate: 1 << 10, MaxCredit: time.Minute}
+		serve(c, limits, func(w http.ResponseWriter, _ *http.Request) {
 			if !c.written.IsZero() {
 				t.Error("there is a deadline before anything is written")
 			}
@@ -152,35 +152,35 @@ func TestDeadlineOfTheBody(t *testing.T) {
 			}
 			r := httptest.NewRequest(http.MethodPost, "/", body)
 			own := r.Body
-			pace.Handler(http.HandlerFunc(func(w http.ResponseWriter, in *http.Request) {
+			minrate.Handler(http.HandlerFunc(func(w http.ResponseWriter, in *http.Request) {
 				if err := huma.SetReadDeadline(w, time.Time{}); err != nil { // as huma does before it reads
 					t.Error(err)
 				}
 				if tt.read {
 					_, _ = io.ReadAll(in.Body)
 				}
-			}), pace.Bounds{Rate: 1}).ServeHTTP(c, r)
+			}), minrate.Limits{Rate: 1}).ServeHTTP(c, r)
 			if c.read != tt.want {
 				t.Errorf("the deadline is %v, want %v", c.read, tt.want)
 			}
 			if r.Body != own {
-				t.Error("net/http does not find the body that it made")
+				t.Error("net/http does not find its own body")
 			}
 		})
 	}
 }
 
-// listen serves an endless answer, and tells how its writing ends.
+// listen serves an endless response, and sends the error that ended it on ended.
 func listen(t *testing.T, tlsToo bool) (s *httptest.Server, ended <-chan error) {
 	t.Helper()
 	done := make(chan error, 8)
-	s = httptest.NewUnstartedServer(pace.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	s = httptest.NewUnstartedServer(minrate.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		var err error
 		for err == nil {
 			_, err = w.Write(make([]byte, 4<<10))
 		}
 		done <- err
-	}), pace.Bounds{Grace: 50 * time.Millisecond, Rate: 1 << 30, Pause: 50 * time.Millisecond}))
+	}), minrate.Limits{Grace: 50 * time.Millisecond, Rate: 1 << 30, MaxCredit: 50 * time.Millisecond}))
 	s.Config.HTTP2 = &http.HTTP2Config{WriteByteTimeout: 50 * time.Millisecond}
 	if tlsToo {
 		s.EnableHTTP2 = true
@@ -192,8 +192,8 @@ func listen(t *testing.T, tlsToo bool) (s *httptest.Server, ended <-chan error) 
 	return s, done
 }
 
-// A client that reads nothing: its connection is ended, and the handler with it.
-func TestReaderThatReadsNothing(t *testing.T) {
+// A client that reads nothing is disconnected, which ends the handler.
+func TestClientThatReadsNothing(t *testing.T) {
 	t.Parallel()
 	s, ended := listen(t, false)
 	conn, err := net.Dial("tcp", s.Listener.Addr().String())
@@ -210,26 +210,26 @@ func TestReaderThatReadsNothing(t *testing.T) {
 	}
 }
 
-// In HTTP/2 a client can leave one stream unread while others go on.
-func TestStreamThatNobodyReads(t *testing.T) {
+// In HTTP/2 a client can leave one stream unread and read others.
+func TestUnreadStream(t *testing.T) {
 	t.Parallel()
 	s, ended := listen(t, true)
 	client := s.Client()
-	answer, err := client.Get(s.URL) // its body is not read: the window stays closed
+	response, err := client.Get(s.URL) // its body is not read: the window stays closed
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer answer.Body.Close()
-	if answer.ProtoMajor != 2 {
-		t.Fatalf("the protocol is %s", answer.Proto)
+	defer response.Body.Close()
+	if response.ProtoMajor != 2 {
+		t.Fatalf("the protocol is %s", response.Proto)
 	}
 	if err := <-ended; err == nil {
 		t.Error("writing did not end")
 	}
 }
 
-// A client that reads nothing of its connection, not even the end of a stream.
-func TestHTTP2ConnectionThatNobodyReads(t *testing.T) {
+// This client reads nothing at all, not even the reset of a stream.
+func TestUnreadHTTP2Connection(t *testing.T) {
 	t.Parallel()
 	s, ended := listen(t, true)
 	roots := x509.NewCertPool()
@@ -267,5 +267,5 @@ func TestHandlerThatPanics(t *testing.T) {
 			t.Error("what is left in buffers may take for ever")
 		}
 	}()
-	serve(c, pace.Bounds{Grace: time.Second, Rate: 1, Pause: time.Second}, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+	serve(c, minrate.Limits{Grace: time.Second, Rate: 1, MaxCredit: time.Second}, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 }

@@ -16,54 +16,54 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate/certificatetest"
 )
 
-// kept is a certificate with all that a test looks at.
-type kept struct {
-	*certificate.Keeper
+// testReloader is a Reloader with its files, clock and log.
+type testReloader struct {
+	*certificate.Reloader
 	certificatetest.Pair
 	now time.Time
 	log bytes.Buffer
 }
 
-func open(t *testing.T) *kept {
+func open(t *testing.T) *testReloader {
 	t.Helper()
-	k := &kept{Pair: certificatetest.NewPair(t, 1), now: time.Now()}
+	k := &testReloader{Pair: certificatetest.NewPair(t, 1), now: time.Now()}
 	var err error
-	k.Keeper, err = certificate.Open(k.Cert, k.Key, func() time.Time { return k.now }, slog.New(slog.NewTextHandler(&k.log, nil)))
+	k.Reloader, err = certificate.Open(k.Cert, k.Key, func() time.Time { return k.now }, slog.New(slog.NewTextHandler(&k.log, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return k
 }
 
-// serial is the number of the certificate that a handshake shows.
-func (k *kept) serial(t *testing.T) int64 {
+// serial returns the serial number of the certificate in a handshake.
+func (k *testReloader) serial(t *testing.T) int64 {
 	t.Helper()
 	client, server := net.Pipe()
 	defer client.Close()
 	defer server.Close()
-	var hands sync.WaitGroup
-	defer hands.Wait()
-	hands.Go(func() {
+	var handshake sync.WaitGroup
+	defer handshake.Wait()
+	handshake.Go(func() {
 		if err := tls.Server(server, k.Config()).HandshakeContext(t.Context()); err != nil {
 			t.Error(err)
 		}
 	})
-	conn := tls.Client(client, &tls.Config{InsecureSkipVerify: true}) // whatever it is, the test looks at it
+	conn := tls.Client(client, &tls.Config{InsecureSkipVerify: true}) // the test checks the certificate
 	if err := conn.HandshakeContext(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return conn.ConnectionState().PeerCertificates[0].SerialNumber.Int64()
 }
 
-func (k *kept) shows(t *testing.T, want int64) {
+func (k *testReloader) shows(t *testing.T, want int64) {
 	t.Helper()
 	if got := k.serial(t); got != want {
 		t.Errorf("the certificate is number %d, want %d", got, want)
 	}
 }
 
-// logged counts the lines with a text.
-func (k *kept) logged(t *testing.T, text string, want int) {
+// logged checks how many log lines contain a text.
+func (k *testReloader) logged(t *testing.T, text string, want int) {
 	t.Helper()
 	if got := strings.Count(k.log.String(), text); got != want {
 		t.Errorf("%q was logged %d times, want %d:\n%s", text, got, want, &k.log)
@@ -75,7 +75,7 @@ func TestRotation(t *testing.T) {
 	k := open(t)
 	k.shows(t, 1)
 	k.Write(t, 2, k.now.Add(2*time.Hour))
-	k.shows(t, 1) // the files are looked at now and then
+	k.shows(t, 1) // not checked again yet
 	k.now = k.now.Add(time.Second)
 	k.shows(t, 2)
 	if want := k.now.Add(2 * time.Hour); want.Sub(k.NotAfter()).Abs() > time.Minute {
@@ -86,15 +86,15 @@ func TestRotation(t *testing.T) {
 	k.shows(t, 3)
 	k.logged(t, "TLS certificate loaded", 3)
 	k.Reload()
-	k.logged(t, "the same as before", 1)
+	k.logged(t, "certificate has not changed", 1)
 }
 
-func TestBrokenPairKeepsTheOld(t *testing.T) {
+func TestInvalidFilesKeepTheOldCertificate(t *testing.T) {
 	t.Parallel()
-	const refusal = "can't be used; the old one stays"
+	const refusal = "can't be used; the old one is kept"
 	other := certificatetest.NewPair(t, 9)
-	for name, spoil := range map[string]func(*testing.T, *kept){
-		"mismatch": func(t *testing.T, k *kept) {
+	for name, spoil := range map[string]func(*testing.T, *testReloader){
+		"mismatch": func(t *testing.T, k *testReloader) {
 			key, err := os.ReadFile(other.Key)
 			if err == nil {
 				err = os.WriteFile(k.Key, key, 0o600)
@@ -103,12 +103,12 @@ func TestBrokenPairKeepsTheOld(t *testing.T) {
 				t.Fatal(err)
 			}
 		},
-		"cut off": func(t *testing.T, k *kept) {
+		"cut off": func(t *testing.T, k *testReloader) {
 			if err := os.Truncate(k.Cert, 100); err != nil {
 				t.Fatal(err)
 			}
 		},
-		"gone": func(t *testing.T, k *kept) {
+		"missing": func(t *testing.T, k *testReloader) {
 			if err := os.Remove(k.Key); err != nil {
 				t.Fatal(err)
 			}
@@ -123,7 +123,7 @@ func TestBrokenPairKeepsTheOld(t *testing.T) {
 				k.shows(t, 1)
 			}
 			k.logged(t, refusal, 1)
-			k.Reload() // whoever asks is told again
+			k.Reload() // logs it again
 			k.logged(t, refusal, 2)
 			k.Write(t, 2, k.now.Add(time.Hour))
 			k.now = k.now.Add(time.Minute)
@@ -132,7 +132,7 @@ func TestBrokenPairKeepsTheOld(t *testing.T) {
 	}
 }
 
-func TestOpenRefuses(t *testing.T) {
+func TestOpenErrors(t *testing.T) {
 	t.Parallel()
 	good, other := certificatetest.NewPair(t, 1), certificatetest.NewPair(t, 2)
 	nothing := filepath.Join(t.TempDir(), "nothing.pem")
@@ -160,7 +160,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-func TestTimesOfTheCertificate(t *testing.T) {
+func TestValidityWarnings(t *testing.T) {
 	t.Parallel()
 	k := open(t)
 	k.Write(t, 2, k.now.Add(-time.Minute))
@@ -171,7 +171,7 @@ func TestTimesOfTheCertificate(t *testing.T) {
 	k.logged(t, "is not valid yet", 1)
 }
 
-func TestOldVersionsAreRefused(t *testing.T) {
+func TestOldVersionsAreRejected(t *testing.T) {
 	t.Parallel()
 	k := open(t)
 	client, server := net.Pipe()

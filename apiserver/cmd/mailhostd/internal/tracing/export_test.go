@@ -12,13 +12,13 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// collector answers as it is told.
+// collector is an exporter with a programmable error.
 type collector struct{ err error }
 
 func (c *collector) ExportSpans(context.Context, []sdktrace.ReadOnlySpan) error { return c.err }
 func (*collector) Shutdown(context.Context) error                               { return nil }
 
-func TestLostSpansAreToldNowAndThen(t *testing.T) {
+func TestLostSpansAreLoggedNowAndThen(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	var log bytes.Buffer
@@ -27,7 +27,7 @@ func TestLostSpansAreToldNowAndThen(t *testing.T) {
 	export := func() {
 		t.Helper()
 		if err := e.ExportSpans(t.Context(), make([]sdktrace.ReadOnlySpan, 10)); err != nil {
-			t.Errorf("OpenTelemetry's own handler is told too: %v", err)
+			t.Errorf("the error also reaches OpenTelemetry's handler: %v", err)
 		}
 	}
 	lines := func(want int, texts ...string) {
@@ -59,8 +59,8 @@ func TestLostSpansAreToldNowAndThen(t *testing.T) {
 	lines(1, "lost_spans=10", "again")
 }
 
-// OpenTelemetry logs a malformed OTEL_EXPORTER_OTLP_HEADERS with what is in it.
-func TestOpenTelemetrysOwnLogTellsNoValues(t *testing.T) {
+// OpenTelemetry logs a malformed OTEL_EXPORTER_OTLP_HEADERS with its value.
+func TestOpenTelemetrysLogHasNoValues(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	own := slog.New(messagesOnly{slog.NewTextHandler(&log, nil)})

@@ -18,22 +18,22 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/malformed"
 )
 
-// site is a server whose connections a test opens by itself.
-type site struct {
+// testServer is a server for tests that open their own connections.
+type testServer struct {
 	*httptest.Server
 	certificates *tls.Config // nil without TLS
 }
 
-// eachSite runs a test without and with TLS.
-func eachSite(t *testing.T, h http.HandlerFunc, test func(t *testing.T, s *site)) {
+// eachServer runs a test without and with TLS.
+func eachServer(t *testing.T, h http.HandlerFunc, test func(t *testing.T, s *testServer)) {
 	for name, secure := range map[string]bool{"plain": false, "TLS": true} {
 		t.Run(name, func(t *testing.T) { test(t, serve(t, h, secure)) })
 	}
 }
 
-func serve(t *testing.T, h http.HandlerFunc, secure bool) *site {
+func serve(t *testing.T, h http.HandlerFunc, secure bool) *testServer {
 	t.Helper()
-	s := &site{Server: httptest.NewUnstartedServer(malformed.Handler(h))}
+	s := &testServer{Server: httptest.NewUnstartedServer(malformed.Handler(h))}
 	s.Config.MaxHeaderBytes = 1 << 10
 	s.Config.ErrorLog = log.New(io.Discard, "", 0)
 	if secure {
@@ -54,7 +54,7 @@ func serve(t *testing.T, h http.HandlerFunc, secure bool) *site {
 	return s
 }
 
-func (s *site) dial(t *testing.T) net.Conn {
+func (s *testServer) dial(t *testing.T) net.Conn {
 	t.Helper()
 	c, err := net.Dial("tcp", s.Listener.Addr().String())
 	if err != nil {
@@ -82,21 +82,21 @@ func send(t *testing.T, c net.Conn, request string) (*http.Response, string) {
 	return resp, string(body)
 }
 
-// isError expects an error of the API, with one problem, after which the connection
-// closes.
+// isError checks that the response is an API error with one problem, after which the
+// connection is closed.
 func isError(t *testing.T, resp *http.Response, body string, status int, typ string) {
 	t.Helper()
-	var answer struct {
+	var decoded struct {
 		Detail []struct {
 			Loc       []string
 			Msg, Type string
 		}
 	}
-	if err := json.Unmarshal([]byte(body), &answer); err != nil || len(answer.Detail) != 1 {
+	if err := json.Unmarshal([]byte(body), &decoded); err != nil || len(decoded.Detail) != 1 {
 		t.Errorf("%q, %v", body, err)
 		return
 	}
-	if p := answer.Detail[0]; resp.StatusCode != status || p.Type != typ || p.Loc[0] != "header" || p.Msg == "" {
+	if p := decoded.Detail[0]; resp.StatusCode != status || p.Type != typ || p.Loc[0] != "header" || p.Msg == "" {
 		t.Errorf("%d %s; want %d %s", resp.StatusCode, body, status, typ)
 	}
 	if resp.Header.Get("Content-Type") != "application/json" || resp.Header.Get("X-Request-Id") == "" || !resp.Close {
@@ -106,7 +106,7 @@ func isError(t *testing.T, resp *http.Response, body string, status int, typ str
 
 func TestMalformedRequests(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(http.ResponseWriter, *http.Request) { t.Error("the handler was called") }, func(t *testing.T, s *site) {
+	eachServer(t, func(http.ResponseWriter, *http.Request) { t.Error("the handler was called") }, func(t *testing.T, s *testServer) {
 		for request, want := range map[string]struct {
 			status int
 			typ    string
@@ -146,7 +146,7 @@ func TestPlainHTTPOnTheTLSPort(t *testing.T) {
 	}
 }
 
-// TLS goes on as it is: HTTP/2 is negotiated, and requests know of TLS.
+// HTTP/2 is negotiated, and requests have their TLS state.
 func TestProtocolsOverTLS(t *testing.T) {
 	t.Parallel()
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -170,8 +170,8 @@ func TestProtocolsOverTLS(t *testing.T) {
 	}
 }
 
-// A client that does not shake hands keeps neither others from it nor the server
-// from ending.
+// A client that does not complete its handshake blocks neither other clients nor the
+// shutdown.
 func TestHandshakesAreIndependent(t *testing.T) {
 	t.Parallel()
 	s := serve(t, func(http.ResponseWriter, *http.Request) {}, true)
@@ -189,11 +189,11 @@ func TestHandshakesAreIndependent(t *testing.T) {
 	}
 }
 
-// A handler's response stays, even if it looks alike.
+// A handler's response is not changed, even if it looks alike.
 func TestHandlersResponses(t *testing.T) {
 	t.Parallel()
 	const text = "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n400 Bad Request"
-	eachSite(t, func(w http.ResponseWriter, r *http.Request) {
+	eachServer(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.Header().Set("Connection", "close")
 		w.WriteHeader(http.StatusBadRequest)
@@ -202,7 +202,7 @@ func TestHandlersResponses(t *testing.T) {
 			_ = http.NewResponseController(w).Flush()
 			fmt.Fprint(w, text)
 		}
-	}, func(t *testing.T, s *site) {
+	}, func(t *testing.T, s *testServer) {
 		for path, want := range map[string]string{"/": text, "/flushed": text + text} {
 			if resp, body := send(t, s.dial(t), "GET "+path+" HTTP/1.1\r\nHost: a\r\n\r\n"); resp.StatusCode != 400 || body != want {
 				t.Errorf("%s: %d %q", path, resp.StatusCode, body)
@@ -211,14 +211,14 @@ func TestHandlersResponses(t *testing.T) {
 	})
 }
 
-// A handler may respond with a 417 of its own.
+// A handler may respond with its own 417.
 func TestHandlersExpectationFailed(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(w http.ResponseWriter, _ *http.Request) {
+	eachServer(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X-Request-Id", "mine")
 		w.WriteHeader(http.StatusExpectationFailed)
 		fmt.Fprint(w, "mine")
-	}, func(t *testing.T, s *site) {
+	}, func(t *testing.T, s *testServer) {
 		resp, body := send(t, s.dial(t), "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
 		if resp.StatusCode != 417 || body != "mine" {
 			t.Errorf("%d %q", resp.StatusCode, body)

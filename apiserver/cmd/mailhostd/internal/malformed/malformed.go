@@ -1,3 +1,14 @@
+// Package malformed responds to requests that no handler sees in the API's form.
+//
+// net/http writes the responses to requests that are not HTTP by itself, as a line
+// of text, and those to unknown expectations without a body. Listener and
+// TLSListener replace both on their way to the client. http.Server must have a
+// *tls.Conn for HTTP/2 only, so TLSListener does the handshakes itself: it passes on
+// connections that negotiated HTTP/2 as they are and wraps those of HTTP/1.1. It
+// also responds to plain HTTP on the TLS port.
+//
+// The package imports the contract (api), for the form of an error, and the standard
+// library.
 package malformed
 
 import (
@@ -19,6 +30,21 @@ const (
 	TypeBadRequest     = "bad_request"
 	TypeHeaderTooLarge = "header_too_large"
 )
+
+// Listener returns l with connections that respond in JSON when net/http rejects a
+// request by itself. It is for a server without TLS.
+func Listener(l net.Listener) net.Listener { return listener{l} }
+
+type listener struct{ net.Listener }
+
+// Accept implements net.Listener.
+func (l listener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &conn{Conn: c}, nil
+}
 
 // conn is a connection of HTTP/1.1 that replaces net/http's own responses.
 type conn struct {
