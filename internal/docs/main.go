@@ -1,3 +1,9 @@
+// Command docs generates docs/ from the provider's schemas, templates/ and examples/.
+// `go generate` at the top of the repository runs it.
+//
+// It reads the schemas from the provider in process (package schemajson), and runs
+// HashiCorp's tfplugindocs, a tool of go.mod, to write the pages and to validate them.
+// It needs Go's module cache, and neither a CLI nor a network.
 package main
 
 import (
@@ -17,8 +23,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/provider"
 )
 
-// shortName is how tfplugindocs looks for the provider in a document: it knows no
-// addresses but those of HashiCorp's own providers.
+// shortName is the provider's name for tfplugindocs, which supports full addresses only
+// for HashiCorp's own providers.
 const shortName = "mailhost"
 
 func main() {
@@ -32,7 +38,7 @@ func main() {
 	}
 }
 
-// run writes the pages below a folder and checks them.
+// run writes the pages below dir and validates them.
 func run(ctx context.Context, dir string) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -59,7 +65,7 @@ func run(ctx context.Context, dir string) error {
 	return nil
 }
 
-// writeSchema writes what the provider offers, for tfplugindocs.
+// writeSchema writes the provider's schemas for tfplugindocs.
 func writeSchema(ctx context.Context, name string) error {
 	server, err := providerserver.NewProtocol6WithError(provider.New("docs")())()
 	if err != nil {
@@ -76,8 +82,8 @@ func writeSchema(ctx context.Context, name string) error {
 	return os.WriteFile(name, text, 0o600)
 }
 
-// tfplugindocs runs the tool in the version that go.mod names. It tells every
-// step, which is of interest only where one fails.
+// tfplugindocs runs the tool in the version of go.mod. It shows the tool's output only
+// after a failure.
 func tfplugindocs(ctx context.Context, args []string) error {
 	cmd := exec.CommandContext(ctx, "go", append([]string{"tool", "tfplugindocs"}, args...)...)
 	var output bytes.Buffer

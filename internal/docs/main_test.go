@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// pages reads what is in docs of a folder, by path.
+// pages returns the text of each file in docs below dir, by path.
 func pages(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -39,12 +39,12 @@ func write(t *testing.T, name, text string) {
 	}
 }
 
-// TestRun generates pages twice, and expects what an old CLI would leave out.
+// TestRun generates pages twice. It expects features that an old CLI would omit.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "templates", "guides", "first.md"), "---\npage_title: \"First\"\n---\n\n# First\n")
-	write(t, filepath.Join(dir, "docs", "resources", "gone.md"), "of a resource that is no more")
+	write(t, filepath.Join(dir, "docs", "resources", "gone.md"), "of a resource that no longer exists")
 	write(t, filepath.Join(dir, "examples", "resources", "mailhost_mailbox", "import-by-identity.tf"), "import {\n  to = mailhost_mailbox.sample\n}\n")
 	if err := run(t.Context(), dir); err != nil {
 		t.Fatal(err)
@@ -64,23 +64,22 @@ func TestRun(t *testing.T) {
 		}
 	}
 	if _, ok := first["resources/gone.md"]; ok {
-		t.Error("a page of nothing was left")
+		t.Error("the page of a removed resource is still there")
 	}
 	if err := run(t.Context(), dir); err != nil {
 		t.Fatal(err)
 	}
 	if second := pages(t, dir); !maps.Equal(first, second) {
-		t.Errorf("the second run made other pages: %q, %q", slices.Sorted(maps.Keys(first)), slices.Sorted(maps.Keys(second)))
+		t.Errorf("the second run changed pages: %q, %q", slices.Sorted(maps.Keys(first)), slices.Sorted(maps.Keys(second)))
 	}
 }
 
-// TestRunRefuses checks that the pages are validated, and that a failure says
-// what is wrong.
+// TestRunRefuses checks that run validates the pages and reports what is wrong.
 func TestRunRefuses(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ file, text, want string }{
-		"page of nothing": {"templates/resources/gone.md", "---\npage_title: \"Gone\"\n---\n", "gone"},
-		"guide untitled":  {"templates/guides/first.md", "---\ndescription: \"None\"\n---\n", "page_title"},
+		"page without a resource": {"templates/resources/gone.md", "---\npage_title: \"Gone\"\n---\n", "gone"},
+		"guide without a title":  {"templates/guides/first.md", "---\ndescription: \"None\"\n---\n", "page_title"},
 		"broken template": {"templates/index.md.tmpl", "{{ .Nothing }}", "index.md.tmpl"},
 	} {
 		dir := t.TempDir()

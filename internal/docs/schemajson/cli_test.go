@@ -16,8 +16,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/provider"
 )
 
-// TestAccLikeTheCLI compares with what the real CLI writes, for all that it
-// knows.
+// TestAccLikeTheCLI compares the document with that of the real CLI, as far as the CLI
+// supports the features.
 func TestAccLikeTheCLI(t *testing.T) {
 	if os.Getenv("TF_ACC") == "" {
 		t.Skip("TF_ACC is not set")
@@ -43,11 +43,11 @@ func TestAccLikeTheCLI(t *testing.T) {
 		delete(ours, name)
 	}
 	for name := range ours {
-		t.Logf("the CLI does not know %s", name)
+		t.Logf("the CLI does not support %s", name)
 	}
 }
 
-// sections are the parts of the one provider in a document.
+// sections returns the sections of the only provider in a document.
 func sections(t *testing.T, text []byte) map[string]any {
 	t.Helper()
 	var document struct {
@@ -70,7 +70,7 @@ func sections(t *testing.T, text []byte) map[string]any {
 	return nil
 }
 
-// fromCLI builds the provider and asks the CLI for its schemas.
+// fromCLI builds the provider and returns the CLI's document.
 func fromCLI(t *testing.T) []byte {
 	t.Helper()
 	dir := t.TempDir()

@@ -10,8 +10,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// everything is a schema with each feature that a provider's may have, whether
-// or not this provider has it now.
+// everything is a schema with every feature of the protocol, whether or not this
+// provider uses it.
 var everything = &tfprotov6.GetProviderSchemaResponse{
 	Provider: &tfprotov6.Schema{Block: &tfprotov6.SchemaBlock{}},
 	ResourceSchemas: map[string]*tfprotov6.Schema{"x_thing": {Version: 3, Block: &tfprotov6.SchemaBlock{
@@ -83,8 +83,8 @@ func TestConvert(t *testing.T) {
 	}
 }
 
-// TestConvertNames checks that what can't be converted is named.
-func TestConvertNames(t *testing.T) {
+// TestConvertErrors checks that errors name the part that can't be converted.
+func TestConvertErrors(t *testing.T) {
 	t.Parallel()
 	typeless := &tfprotov6.SchemaBlock{Attributes: []*tfprotov6.SchemaAttribute{{Name: "a"}}}
 	for want, block := range map[string]*tfprotov6.SchemaBlock{
