@@ -1,7 +1,20 @@
+// Package acctest provides what the acceptance tests share: an API server for each test,
+// in process on loopback, and the provider, either in a Terraform or OpenTofu CLI or
+// called directly through the plugin protocol.
+//
+//   - [Test] runs a test case in the real CLI if TF_ACC is set. [Modes] runs it a second
+//     time against a server that offers only the published operations.
+//   - [Server] is the API server with one account; its methods create objects outside of
+//     Terraform, inject faults and rewrite responses.
+//   - [Protocol] calls the provider as Terraform does, without a CLI. It returns
+//     diagnostics and identities, which a test through an old CLI can't see.
 package acctest
 
 import (
+	"bytes"
+	"fmt"
 	"maps"
+	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
@@ -11,15 +24,15 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/provider"
 )
 
-// Providers serves the provider in the test's process.
+// Providers returns the factory of the provider, in the test's process.
 func Providers() map[string]func() (tfprotov6.ProviderServer, error) {
 	return map[string]func() (tfprotov6.ProviderServer, error){
 		"mailhost": providerserver.NewProtocol6WithError(provider.New("test")()),
 	}
 }
 
-// Test runs a test case with the provider, and those that the case has besides.
-// Tests run side by side: each has a server of its own.
+// Test runs a test case with the provider and the case's own providers, in parallel
+// with other tests.
 func Test(t *testing.T, c resource.TestCase) {
 	t.Helper()
 	served := Providers()
@@ -28,10 +41,62 @@ func Test(t *testing.T, c resource.TestCase) {
 	resource.ParallelTest(t, c)
 }
 
-// Modes runs a test against a server with all operations, and against one with
-// the published operations alone: what it asserts must hold on both.
+// Modes runs a test against a server with all operations, and against one with only the
+// published operations.
 func Modes(t *testing.T, test func(t *testing.T, s *Server)) {
 	for name, publishedOnly := range map[string]bool{"full": false, "published": true} {
 		t.Run(name, func(t *testing.T) { test(t, NewServer(t, Options{PublishedOnly: publishedOnly})) })
+	}
+}
+
+// Expect fails the test unless the rendered diagnostics contain all parts in this
+// order.
+func Expect(t testing.TB, diags []*tfprotov6.Diagnostic, parts ...string) {
+	t.Helper()
+	ExpectText(t, Render(diags), parts...)
+}
+
+// ExpectText fails the test unless text contains all parts in this order.
+func ExpectText(t testing.TB, text string, parts ...string) {
+	t.Helper()
+	rest := text
+	for _, part := range parts {
+		_, after, ok := strings.Cut(rest, part)
+		if !ok {
+			t.Fatalf("%q is missing in:\n%s", part, text)
+		}
+		rest = after
+	}
+}
+
+// Render formats diagnostics, each with severity, attribute, summary and detail.
+func Render(diags []*tfprotov6.Diagnostic) string {
+	var b bytes.Buffer
+	for _, d := range diags {
+		fmt.Fprintf(&b, "%s", d.Severity)
+		if d.Attribute != nil && len(d.Attribute.Steps()) > 0 {
+			fmt.Fprintf(&b, " at %s", d.Attribute)
+		}
+		fmt.Fprintf(&b, ": %s\n%s\n\n", d.Summary, d.Detail)
+	}
+	return b.String()
+}
+
+func hasError(diags []*tfprotov6.Diagnostic) bool { return Errors(diags) > 0 }
+
+// Errors counts the diagnostics that are errors.
+func Errors(diags []*tfprotov6.Diagnostic) (n int) {
+	for _, d := range diags {
+		if d.Severity == tfprotov6.DiagnosticSeverityError {
+			n++
+		}
+	}
+	return n
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

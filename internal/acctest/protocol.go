@@ -1,7 +1,9 @@
 package acctest
 
 import (
-	"context"
+	"maps"
+	"math/big"
+	"reflect"
 	"testing"
 
 	framework "github.com/hashicorp/terraform-plugin-framework/provider"
@@ -12,8 +14,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/provider"
 )
 
-// Protocol speaks to a configured provider as Terraform does, without a CLI: it
-// tells diagnostics and identities, which a test through an old CLI can't see.
+// Protocol calls a configured provider as Terraform does.
 type Protocol struct {
 	t      testing.TB
 	server tfprotov6.ProviderServer
@@ -23,32 +24,33 @@ type Protocol struct {
 	accountID string
 	config    tftypes.Value
 	defers    bool
-	// planned: the walk has planned something. together: it goes on all the same.
+	// planned reports whether the current walk has planned a resource. A second plan
+	// then begins a new walk, unless together is set.
 	planned, together bool
 	// testFile: the provider was configured once for all walks.
 	testFile bool
 }
 
-// Object is a resource between two calls.
+// Object is a resource's object between two calls.
 type Object struct {
 	State    tftypes.Value
 	Identity *tfprotov6.ResourceIdentityData
 	Private  []byte
-	// Replace is set in a plan.
+	// Replace lists the attributes that force a replacement; only in a plan.
 	Replace []*tftypes.AttributePath
-	// Deferred is set by a plan or a read that the provider has put off.
+	// Deferred is set if the provider deferred the plan or the read.
 	Deferred *tfprotov6.Deferred
 }
 
-// Protocol returns the provider, configured for the server at a URL; "" is this
-// server.
+// Protocol returns the provider, configured for the server at url, or for s if url is
+// empty.
 func (s *Server) Protocol(t testing.TB, url string) *Protocol {
 	t.Helper()
 	return s.ProtocolOf(t, url, provider.New("test")())
 }
 
-// ProtocolOf is Protocol for another provider with the same settings, such as one
-// with a clock of the test.
+// ProtocolOf is Protocol for another provider with the same settings, for instance one
+// with the test's clock.
 func (s *Server) ProtocolOf(t testing.TB, url string, served framework.Provider) *Protocol {
 	t.Helper()
 	if url == "" {
@@ -57,8 +59,8 @@ func (s *Server) ProtocolOf(t testing.TB, url string, served framework.Provider)
 	return s.configured(t, served, map[string]any{"base_url": url, "account_id": s.AccountID, "token": s.Token}, false)
 }
 
-// ProtocolOfUnknownToken is Protocol with a token that is known only after an
-// apply, for a CLI that can or can't defer what depends on it.
+// ProtocolOfUnknownToken is Protocol with a token that is unknown until the apply.
+// defers is whether the CLI supports deferred actions.
 func (s *Server) ProtocolOfUnknownToken(t testing.TB, defers bool) *Protocol {
 	t.Helper()
 	return s.configured(t, provider.New("test")(), map[string]any{"base_url": s.URL, "account_id": s.AccountID, "token": Unknown}, defers)
@@ -85,8 +87,8 @@ func (s *Server) configured(t testing.TB, served framework.Provider, settings ma
 	return p.Walk()
 }
 
-// Walk configures the provider anew, as Terraform does before each plan and each
-// apply, and returns p. Apply begins a walk by itself, and so does a second Plan.
+// Walk configures the provider again, as Terraform does before each plan and each
+// apply, and returns p. Apply and a second Plan do this automatically.
 func (p *Protocol) Walk() *Protocol {
 	p.t.Helper()
 	if p.testFile {
@@ -119,154 +121,15 @@ func (p *Protocol) configure() {
 	p.NoErrors(resp.Diagnostics)
 }
 
-// Together begins a walk that goes on until Walk or Apply, so that calls for several
-// resources are those of one plan, or of one apply.
+// Together begins a walk that lasts until Walk or Apply, so that calls for several
+// resources belong to one plan or one apply.
 func (p *Protocol) Together() *Protocol {
 	p.t.Helper()
 	p.Walk().together = true
 	return p
 }
 
-// Config makes a configuration of a resource: what is not named is null.
-func (p *Protocol) Config(typeName string, config map[string]any) tftypes.Value {
-	p.t.Helper()
-	return p.value(p.resourceType(typeName), config)
-}
-
-// Validate checks a configuration.
-func (p *Protocol) Validate(typeName string, config map[string]any) []*tfprotov6.Diagnostic {
-	p.t.Helper()
-	resp, err := p.server.ValidateResourceConfig(p.t.Context(), &tfprotov6.ValidateResourceConfigRequest{
-		TypeName: typeName, Config: p.dynamic(p.Config(typeName, config)),
-		ClientCapabilities: &tfprotov6.ValidateResourceConfigClientCapabilities{WriteOnlyAttributesAllowed: true},
-	})
-	must(p.t, err)
-	return resp.Diagnostics
-}
-
-// Plan plans a configuration; prior is nil for a create, config is nil for a
-// destroy.
-func (p *Protocol) Plan(typeName string, config map[string]any, prior *Object) (*Object, []*tfprotov6.Diagnostic) {
-	p.t.Helper()
-	if p.planned && !p.together {
-		p.Walk()
-	}
-	p.planned = true
-	req := &tfprotov6.PlanResourceChangeRequest{TypeName: typeName}
-	before, asked := p.null(typeName), p.null(typeName)
-	if prior != nil {
-		before = prior.State
-		req.PriorPrivate, req.PriorIdentity = prior.Private, prior.Identity
-	}
-	proposed := asked
-	if config != nil {
-		asked = p.Config(typeName, config)
-		proposed = p.proposed(typeName, asked, before)
-	}
-	req.PriorState, req.Config, req.ProposedNewState = p.dynamic(before), p.dynamic(asked), p.dynamic(proposed)
-	resp, err := p.server.PlanResourceChange(p.t.Context(), req)
-	must(p.t, err)
-	return &Object{
-		State: p.decode(typeName, resp.PlannedState), Identity: resp.PlannedIdentity,
-		Private: resp.PlannedPrivate, Replace: resp.RequiresReplace, Deferred: resp.Deferred,
-	}, resp.Diagnostics
-}
-
-// PlanReplacement plans the replacement of prior as Terraform does, because an attribute
-// changed or because it was requested with -replace: the second plan has no prior
-// state, and its diagnostics count only if one of them is an error.
-func (p *Protocol) PlanReplacement(typeName string, config map[string]any, prior *Object) (*Object, []*tfprotov6.Diagnostic) {
-	p.t.Helper()
-	first, diags := p.Plan(typeName, config, prior)
-	if hasError(diags) {
-		return first, diags
-	}
-	p.planned = false // one walk plans both
-	second, more := p.Plan(typeName, config, &Object{State: p.null(typeName), Private: first.Private, Identity: first.Identity})
-	if hasError(more) {
-		diags = append(diags, more...)
-	}
-	return second, diags
-}
-
-// Apply plans a configuration in a walk of its own, and applies the plan if it has
-// no errors. The diagnostics are those of the apply.
-func (p *Protocol) Apply(ctx context.Context, typeName string, config map[string]any, prior *Object) (*Object, []*tfprotov6.Diagnostic) {
-	p.t.Helper()
-	p.Walk()
-	plan, diags := p.Plan(typeName, config, prior)
-	p.NoErrors(diags)
-	return p.ApplyPlan(ctx, typeName, config, prior, plan)
-}
-
-// ApplyPlan applies the plan of a configuration.
-func (p *Protocol) ApplyPlan(ctx context.Context, typeName string, config map[string]any, prior, plan *Object) (*Object, []*tfprotov6.Diagnostic) {
-	p.t.Helper()
-	req := &tfprotov6.ApplyResourceChangeRequest{
-		TypeName: typeName, PriorState: p.dynamic(p.null(typeName)), Config: p.dynamic(p.null(typeName)),
-		PlannedState: p.dynamic(plan.State), PlannedPrivate: plan.Private, PlannedIdentity: plan.Identity,
-	}
-	if prior != nil {
-		req.PriorState = p.dynamic(prior.State)
-	}
-	if config != nil {
-		req.Config = p.dynamic(p.Config(typeName, config))
-	}
-	resp, err := p.server.ApplyResourceChange(ctx, req)
-	must(p.t, err)
-	return &Object{State: p.decode(typeName, resp.NewState), Identity: resp.NewIdentity, Private: resp.Private}, resp.Diagnostics
-}
-
-// Read refreshes an object.
-func (p *Protocol) Read(typeName string, o *Object) (*Object, []*tfprotov6.Diagnostic) {
-	p.t.Helper()
-	resp, err := p.server.ReadResource(p.t.Context(), &tfprotov6.ReadResourceRequest{
-		TypeName: typeName, CurrentState: p.dynamic(o.State), CurrentIdentity: o.Identity, Private: o.Private,
-	})
-	must(p.t, err)
-	return &Object{State: p.decode(typeName, resp.NewState), Identity: resp.NewIdentity, Private: resp.Private, Deferred: resp.Deferred}, resp.Diagnostics
-}
-
-// Import imports an object by what was written after its address, or by its
-// identity where that is empty.
-func (p *Protocol) Import(typeName, id string, identity map[string]any) (*Object, []*tfprotov6.Diagnostic) {
-	p.t.Helper()
-	req := &tfprotov6.ImportResourceStateRequest{TypeName: typeName, ID: id}
-	if id == "" {
-		v := p.value(p.ids[typeName].ValueType(), identity)
-		req.Identity = &tfprotov6.ResourceIdentityData{IdentityData: p.dynamic(v)}
-	}
-	resp, err := p.server.ImportResourceState(p.t.Context(), req)
-	must(p.t, err)
-	if len(resp.ImportedResources) == 0 {
-		return nil, resp.Diagnostics
-	}
-	got := resp.ImportedResources[0]
-	return &Object{State: p.decode(typeName, got.State), Identity: got.Identity, Private: got.Private}, resp.Diagnostics
-}
-
-// IdentityOf returns an identity's attributes.
-func (p *Protocol) IdentityOf(typeName string, o *Object) map[string]string {
-	p.t.Helper()
-	if o.Identity == nil {
-		return nil
-	}
-	v, err := o.Identity.IdentityData.Unmarshal(p.ids[typeName].ValueType())
-	must(p.t, err)
-	fields := map[string]tftypes.Value{}
-	must(p.t, v.As(&fields))
-	out := map[string]string{}
-	for name, field := range fields {
-		var s *string
-		must(p.t, field.As(&s))
-		if s != nil {
-			out[name] = *s
-		}
-	}
-	return out
-}
-
-// NoErrors fails the test where there is an error.
+// NoErrors fails the test if diags contain an error.
 func (p *Protocol) NoErrors(diags []*tfprotov6.Diagnostic) {
 	p.t.Helper()
 	for _, d := range diags {
@@ -274,4 +137,144 @@ func (p *Protocol) NoErrors(diags []*tfprotov6.Diagnostic) {
 			p.t.Fatalf("%s: %s\n%s", d.Attribute, d.Summary, d.Detail)
 		}
 	}
+}
+
+// Unknown is an unknown value in a configuration.
+var Unknown any = tftypes.UnknownValue
+
+// Text returns a string attribute of the object's state: "" if it is null,
+// "(unknown)" if it is unknown.
+func (o *Object) Text(name string) string {
+	var fields map[string]tftypes.Value
+	if o.State.IsNull() || o.State.As(&fields) != nil {
+		return ""
+	}
+	if !fields[name].IsKnown() {
+		return "(unknown)"
+	}
+	var s *string
+	if fields[name].As(&s) != nil || s == nil {
+		return ""
+	}
+	return *s
+}
+
+// With returns a copy of the object with another value of an attribute.
+func (p *Protocol) With(typeName string, o *Object, name string, v any) *Object {
+	p.t.Helper()
+	var fields map[string]tftypes.Value
+	must(p.t, o.State.As(&fields))
+	fields = maps.Clone(fields)
+	fields[name] = p.value(fields[name].Type(), v)
+	changed := *o
+	changed.State = tftypes.NewValue(p.resourceType(typeName), fields)
+	return &changed
+}
+
+// Gone reports whether the object's state is null.
+func (o *Object) Gone() bool { return o.State.IsNull() }
+
+func (p *Protocol) resourceType(typeName string) tftypes.Type {
+	p.t.Helper()
+	s, ok := p.schema.ResourceSchemas[typeName]
+	if !ok {
+		p.t.Fatalf("the provider has no resource %s", typeName)
+	}
+	return s.ValueType()
+}
+
+// Null returns a null object, which is the planned state of a destroy.
+func (p *Protocol) Null(typeName string) tftypes.Value {
+	return tftypes.NewValue(p.resourceType(typeName), nil)
+}
+
+func (p *Protocol) dynamic(v tftypes.Value) *tfprotov6.DynamicValue {
+	p.t.Helper()
+	d, err := tfprotov6.NewDynamicValue(v.Type(), v)
+	must(p.t, err)
+	return &d
+}
+
+func (p *Protocol) decode(typeName string, d *tfprotov6.DynamicValue) tftypes.Value {
+	p.t.Helper()
+	return p.unmarshal(p.resourceType(typeName), d)
+}
+
+func (p *Protocol) unmarshal(t tftypes.Type, d *tfprotov6.DynamicValue) tftypes.Value {
+	p.t.Helper()
+	if d == nil {
+		return tftypes.NewValue(t, nil)
+	}
+	v, err := d.Unmarshal(t)
+	must(p.t, err)
+	return v
+}
+
+// proposed returns the proposed new state as Terraform computes it before a plan:
+// computed attributes that are not configured keep their prior values.
+func (p *Protocol) proposed(typeName string, config, prior tftypes.Value) tftypes.Value {
+	p.t.Helper()
+	if prior.IsNull() {
+		return config
+	}
+	var attributes, before map[string]tftypes.Value
+	must(p.t, config.As(&attributes))
+	must(p.t, prior.As(&before))
+	attributes = maps.Clone(attributes) // As returns the configuration's own map
+	for _, a := range p.schema.ResourceSchemas[typeName].Block.Attributes {
+		if a.Computed && attributes[a.Name].IsNull() {
+			attributes[a.Name] = before[a.Name]
+		}
+	}
+	return tftypes.NewValue(config.Type(), attributes)
+}
+
+// value converts a Go value to a value of type t. Missing attributes are null.
+func (p *Protocol) value(t tftypes.Type, v any) tftypes.Value {
+	p.t.Helper()
+	if v == nil || v == Unknown {
+		return tftypes.NewValue(t, v)
+	}
+	if converted, ok := v.(tftypes.Value); ok {
+		return converted
+	}
+	switch t := t.(type) {
+	case tftypes.Object:
+		attributes, ok := v.(map[string]any)
+		if !ok {
+			p.t.Fatalf("%v is not an object", v)
+		}
+		fields := map[string]tftypes.Value{}
+		for name, inner := range t.AttributeTypes {
+			fields[name] = p.value(inner, attributes[name])
+		}
+		for name := range attributes {
+			if _, ok := fields[name]; !ok {
+				p.t.Fatalf("there is no attribute %s", name)
+			}
+		}
+		return tftypes.NewValue(t, fields)
+	case tftypes.Map:
+		entries := map[string]tftypes.Value{}
+		for it := reflect.ValueOf(v).MapRange(); it.Next(); {
+			entries[it.Key().String()] = p.value(t.ElementType, it.Value().Interface())
+		}
+		return tftypes.NewValue(t, entries)
+	case tftypes.List:
+		var items []tftypes.Value
+		for i := range reflect.ValueOf(v).Len() {
+			items = append(items, p.value(t.ElementType, reflect.ValueOf(v).Index(i).Interface()))
+		}
+		return tftypes.NewValue(t, items)
+	}
+	if n, ok := v.(int); ok {
+		return tftypes.NewValue(t, big.NewFloat(float64(n)))
+	}
+	return tftypes.NewValue(t, v)
+}
+
+// Null reports whether an attribute of the object's state is null.
+func (o *Object) Null(name string) bool {
+	var fields map[string]tftypes.Value
+	return o.State.IsNull() || o.State.As(&fields) == nil && fields[name].IsNull()
 }

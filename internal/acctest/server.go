@@ -3,25 +3,33 @@ package acctest
 import (
 	"context"
 	"fmt"
+	"io"
+	"maps"
+	"net/http"
 	"net/http/httptest"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/journal"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 )
 
 // Options configures a Server.
 type Options struct {
-	// PublishedOnly serves the 22 published operations alone.
+	// PublishedOnly offers only the published operations.
 	PublishedOnly bool
 	Registrar     apiserver.Registrar
 }
 
-// Server is an API server with one account, over loopback.
+// Server is an API server with one account on loopback.
 type Server struct {
 	*httptest.Server
 	PublishedOnly bool
@@ -29,14 +37,14 @@ type Server struct {
 	AccountID     string
 	WorkspaceID   string
 	Token         string
-	// Client calls the server as the account's owner, to arrange and to check
-	// what a test needs; it has all operations, whatever is served.
+	// Client calls the API as the account's owner, to set up and check objects. It
+	// has all operations, even if PublishedOnly is set.
 	Client *client.Client
-	// Control has the faults, the journal and the clock of what is served.
+	// Control has the server's faults, journal and clock.
 	Control control.Plane
 }
 
-// NewServer starts a server that ends with the test.
+// NewServer starts a server and stops it at the end of the test.
 func NewServer(t testing.TB, o Options) *Server {
 	t.Helper()
 	db, err := sqlite.Open(t.Context(), ":memory:", sqlite.Options{})
@@ -66,14 +74,14 @@ func NewServer(t testing.TB, o Options) *Server {
 	return s
 }
 
-// Advance moves the server's clock ahead.
+// Advance moves the server's clock forward.
 func (s *Server) Advance(d time.Duration) {
 	if err := s.Control.Clock.Advance(d); err != nil {
 		panic(err)
 	}
 }
 
-// ProviderConfig is a provider block that points at the server.
+// ProviderConfig returns a provider block for the server.
 func (s *Server) ProviderConfig() string {
 	return fmt.Sprintf(`
 provider "mailhost" {
@@ -84,9 +92,123 @@ provider "mailhost" {
 `, s.URL, s.AccountID, s.Token)
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
+// Sent returns the ids of the writing operations in the server's journal, in order.
+func (s *Server) Sent() []string {
+	var ids []string
+	for _, e := range s.Control.Journal.Entries(journal.Filter{}) {
+		if e.Method != http.MethodGet {
+			ids = append(ids, e.Operation)
+		}
 	}
+	return ids
+}
+
+// Registrant is a valid contact for domain purchases.
+var Registrant = api.ContactInfo{
+	FirstName: "Zoë", LastName: "Müller", Organization: "Example GmbH", Email: "hostmaster@example.com", Phone: "+493023125000",
+	Address1: "Straße der Beispiele 1", Zip: "10115", City: "Berlin", State: "Berlin", Country: "DE",
+}
+
+// Domain buys a domain outside Terraform.
+func (s *Server) Domain(t testing.TB, name string) *api.Domain {
+	t.Helper()
+	_, err := s.Client.PurchaseDomain(t.Context(), name, s.WorkspaceID, Registrant)
+	must(t, err)
+	d, err := s.Client.GetDomain(t.Context(), name)
+	must(t, err)
+	return d
+}
+
+// UnpaidDomain buys a domain outside Terraform that waits for its payment. The server's
+// registrar must require payment.
+func (s *Server) UnpaidDomain(t testing.TB, name string) {
+	t.Helper()
+	served, err := client.New(client.Options{BaseURL: s.URL, AccountID: s.AccountID, Token: s.Token})
+	must(t, err)
+	_, err = served.PurchaseDomain(t.Context(), name, s.WorkspaceID, Registrant)
+	must(t, err)
+}
+
+// Mailbox creates a mailbox outside Terraform.
+func (s *Server) Mailbox(t testing.TB, domain, localPart string) *api.Mailbox {
+	t.Helper()
+	m, _, err := s.Client.CreateMailbox(t.Context(), api.CreateMailboxBody{Domain: domain, LocalPart: localPart, FirstName: "Jane", LastName: "Doe"})
+	must(t, err)
+	return m
+}
+
+// ViewCapabilities returns the read-only capabilities, which are enough for a plan.
+func ViewCapabilities() []vocab.Capability {
+	return slices.DeleteFunc(api.Capabilities(), func(c vocab.Capability) bool { return !strings.HasSuffix(string(c), ".view") })
+}
+
+// LimitedToken returns the token of a new service account with only these capabilities.
+func (s *Server) LimitedToken(t testing.TB, capabilities ...vocab.Capability) string {
+	t.Helper()
+	created, err := s.Client.CreateServiceAccount(t.Context(), api.CreateServiceAccountBody{Name: "limited"})
+	must(t, err)
+	for _, c := range slices.Compact(slices.Sorted(slices.Values(capabilities))) {
+		key := string(c)
+		_, err := s.Client.GrantAuthorization(t.Context(), api.GrantAuthorizationBody{
+			GrantKind: vocab.GrantCapability, SubjectType: vocab.SubjectServiceAccount, SubjectID: created.ID, CapabilityKey: &key,
+		})
+		must(t, err)
+	}
+	inherited := api.ListAuthorizationsRequest{SubjectID: created.ID, GrantKind: vocab.GrantAccountOwner}
+	for a, err := range s.Client.ListAuthorizations(t.Context(), inherited) {
+		must(t, err)
+		must(t, s.Client.RevokeAuthorization(t.Context(), a.ID))
+	}
+	return created.Token
+}
+
+// Fault adds a fault to the server.
+func (s *Server) Fault(t testing.TB, rule fault.Rule) {
+	t.Helper()
+	_, err := s.Control.Faults.Add(rule)
+	must(t, err)
+}
+
+// WithoutKeys serves the API so that it ignores idempotency keys. It returns the URL,
+// for Protocol.
+func (s *Server) WithoutKeys(t testing.TB) string {
+	t.Helper()
+	return s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		r.Header.Del(api.IdempotencyKeyHeader)
+		next.ServeHTTP(w, r)
+	})
+}
+
+// Front serves the API behind a handler that may respond itself or call next. Use it
+// for what a Fault can't do: change the content of responses, or run a step of the test
+// during a request. It returns the URL, for Protocol.
+func (s *Server) Front(t testing.TB, handle func(w http.ResponseWriter, r *http.Request, next http.Handler)) string {
+	t.Helper()
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		handle(w, r, s.Config.Handler)
+	}))
+	t.Cleanup(front.Close)
+	return front.URL
+}
+
+// Rewrite sends the response of next with its body changed by edit.
+func Rewrite(w http.ResponseWriter, r *http.Request, next http.Handler, edit func(body string) string) {
+	response := httptest.NewRecorder()
+	next.ServeHTTP(response, r)
+	maps.Copy(w.Header(), response.Header())
+	w.Header().Del("Content-Length")
+	w.WriteHeader(response.Code)
+	_, _ = io.WriteString(w, edit(response.Body.String()))
+}
+
+// Refuse sends an error response in the API's format. loc separates its steps by dots.
+func Refuse(w http.ResponseWriter, status int, loc, msg string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Request-Id", "refused-by-test")
+	w.WriteHeader(status)
+	steps := strings.Split(loc, ".")
+	for i := range steps {
+		steps[i] = fmt.Sprintf("%q", steps[i])
+	}
+	fmt.Fprintf(w, `{"detail":[{"loc":[%s],"msg":%q,"type":"value_error"}]}`, strings.Join(steps, ","), msg)
 }

@@ -79,8 +79,8 @@ func TestRunRefuses(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ file, text, want string }{
 		"page without a resource": {"templates/resources/gone.md", "---\npage_title: \"Gone\"\n---\n", "gone"},
-		"guide without a title":  {"templates/guides/first.md", "---\ndescription: \"None\"\n---\n", "page_title"},
-		"broken template": {"templates/index.md.tmpl", "{{ .Nothing }}", "index.md.tmpl"},
+		"guide without a title":   {"templates/guides/first.md", "---\ndescription: \"None\"\n---\n", "page_title"},
+		"broken template":         {"templates/index.md.tmpl", "{{ .Nothing }}", "index.md.tmpl"},
 	} {
 		dir := t.TempDir()
 		write(t, filepath.Join(dir, filepath.FromSlash(c.file)), c.text)

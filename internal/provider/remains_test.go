@@ -78,7 +78,7 @@ func TestRemainsAreSaidOnce(t *testing.T) {
 		if name != "mailhost_domain" { // which no plan may adopt for its own replacement
 			plan, diags := p.Walk().PlanReplacement(name, r.config, o)
 			p.NoErrors(diags)
-			_, diags = p.Walk().ApplyPlan(t.Context(), name, nil, o, &acctest.Object{State: p.Gone(name), Private: plan.Private, Identity: o.Identity})
+			_, diags = p.Walk().ApplyPlan(t.Context(), name, nil, o, &acctest.Object{State: p.Null(name), Private: plan.Private, Identity: o.Identity})
 			acctest.Expect(t, diags, "still exists", o.Text("id"), "control panel")
 		}
 		_, diags = p.Walk().Plan(name, r.config, o) // as in each run before the destroy

@@ -8,38 +8,46 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// ReadData validates the configuration of a data source and, if it is valid,
-// reads it. The diagnostics are those of both.
+func schemaType(p *Protocol, what, typeName string, schemas map[string]*tfprotov6.Schema) tftypes.Type {
+	p.t.Helper()
+	s, ok := schemas[typeName]
+	if !ok {
+		p.t.Fatalf("the provider has no %s %s", what, typeName)
+	}
+	return s.ValueType()
+}
+
+// ReadData validates the configuration of a data source and reads it if it is valid.
+// It returns the diagnostics of both.
 func (p *Protocol) ReadData(typeName string, config map[string]any) (*Object, []*tfprotov6.Diagnostic) {
 	p.t.Helper()
 	t := schemaType(p, "data source", typeName, p.schema.DataSourceSchemas)
-	asked := p.dynamic(p.value(t, config))
-	valid, err := p.server.ValidateDataResourceConfig(p.t.Context(), &tfprotov6.ValidateDataResourceConfigRequest{TypeName: typeName, Config: asked})
+	configured := p.dynamic(p.value(t, config))
+	valid, err := p.server.ValidateDataResourceConfig(p.t.Context(), &tfprotov6.ValidateDataResourceConfigRequest{TypeName: typeName, Config: configured})
 	must(p.t, err)
 	if hasError(valid.Diagnostics) {
 		return nil, valid.Diagnostics
 	}
-	resp, err := p.server.ReadDataSource(p.t.Context(), &tfprotov6.ReadDataSourceRequest{TypeName: typeName, Config: asked})
+	resp, err := p.server.ReadDataSource(p.t.Context(), &tfprotov6.ReadDataSourceRequest{TypeName: typeName, Config: configured})
 	must(p.t, err)
 	return &Object{State: p.unmarshal(t, resp.State)}, append(valid.Diagnostics, resp.Diagnostics...)
 }
 
-// Listed is what a list resource tells of one object.
+// Listed is one result of a list resource.
 type Listed struct {
 	Object
 
 	DisplayName string
 }
 
-// List queries a list resource as terraform query does with include_resource =
-// true. The diagnostics are all that came.
+// List queries a list resource like terraform query with include_resource = true. It
+// returns all diagnostics.
 func (p *Protocol) List(typeName string, config map[string]any, limit int64) ([]Listed, []*tfprotov6.Diagnostic) {
 	p.t.Helper()
 	return p.list(typeName, config, limit, true)
 }
 
-// ListIdentities is [Protocol.List] without the objects themselves, as terraform
-// query does by default: their states are null.
+// ListIdentities is [Protocol.List] without include_resource: the states are null.
 func (p *Protocol) ListIdentities(typeName string, config map[string]any, limit int64) ([]Listed, []*tfprotov6.Diagnostic) {
 	p.t.Helper()
 	return p.list(typeName, config, limit, false)
@@ -47,17 +55,17 @@ func (p *Protocol) ListIdentities(typeName string, config map[string]any, limit 
 
 func (p *Protocol) list(typeName string, config map[string]any, limit int64, objects bool) ([]Listed, []*tfprotov6.Diagnostic) {
 	p.t.Helper()
-	asked := p.dynamic(p.value(schemaType(p, "list resource", typeName, p.schema.ListResourceSchemas), config))
+	configured := p.dynamic(p.value(schemaType(p, "list resource", typeName, p.schema.ListResourceSchemas), config))
 	server, ok := p.server.(tfprotov6.ListResourceServer)
 	if !ok {
 		p.t.Fatal("the provider server lists no resources")
 	}
-	valid, err := server.ValidateListResourceConfig(p.t.Context(), &tfprotov6.ValidateListResourceConfigRequest{TypeName: typeName, Config: asked})
+	valid, err := server.ValidateListResourceConfig(p.t.Context(), &tfprotov6.ValidateListResourceConfigRequest{TypeName: typeName, Config: configured})
 	must(p.t, err)
 	if hasError(valid.Diagnostics) {
 		return nil, valid.Diagnostics
 	}
-	stream, err := server.ListResource(p.t.Context(), &tfprotov6.ListResourceRequest{TypeName: typeName, Config: asked, IncludeResource: objects, Limit: limit})
+	stream, err := server.ListResource(p.t.Context(), &tfprotov6.ListResourceRequest{TypeName: typeName, Config: configured, IncludeResource: objects, Limit: limit})
 	must(p.t, err)
 	var found []Listed
 	diags := valid.Diagnostics
@@ -70,8 +78,8 @@ func (p *Protocol) list(typeName string, config map[string]any, limit int64, obj
 	return found, diags
 }
 
-// AsConfig returns the configuration that Terraform generates from an object: the
-// attributes that can be configured, but those that are sensitive.
+// AsConfig returns the configuration that Terraform generates for an object: all
+// configurable attributes that are not sensitive.
 func (p *Protocol) AsConfig(typeName string, o *Object) map[string]any {
 	p.t.Helper()
 	var fields map[string]tftypes.Value
@@ -85,30 +93,9 @@ func (p *Protocol) AsConfig(typeName string, o *Object) map[string]any {
 	return config
 }
 
-func schemaType(p *Protocol, what, typeName string, schemas map[string]*tfprotov6.Schema) tftypes.Type {
-	p.t.Helper()
-	s, ok := schemas[typeName]
-	if !ok {
-		p.t.Fatalf("the provider has no %s %s", what, typeName)
-	}
-	return s.ValueType()
-}
-
-func hasError(diags []*tfprotov6.Diagnostic) bool { return Errors(diags) > 0 }
-
-// Errors counts the diagnostics that are errors.
-func Errors(diags []*tfprotov6.Diagnostic) (n int) {
-	for _, d := range diags {
-		if d.Severity == tfprotov6.DiagnosticSeverityError {
-			n++
-		}
-	}
-	return n
-}
-
-// ExpectListed queries a list resource and fails the test unless the objects have
-// these display names, in this order, and each its own identity and nothing to
-// plan, see [Protocol.ExpectPlansNothing]. It returns them.
+// ExpectListed queries a list resource. It fails the test unless the results have these
+// display names in this order, matching identities, and empty plans (see
+// [Protocol.ExpectPlansNothing]). It returns the results.
 func (p *Protocol) ExpectListed(t testing.TB, typeName string, config map[string]any, want ...string) []Listed {
 	t.Helper()
 	listed, diags := p.List(typeName, config, 100)
@@ -127,9 +114,8 @@ func (p *Protocol) ExpectListed(t testing.TB, typeName string, config map[string
 	return listed
 }
 
-// ExpectPlansNothing takes an object that was listed, imports and reads it by its
-// identity, and fails the test where the configuration that Terraform generates
-// from what was listed plans anything.
+// ExpectPlansNothing imports a listed object by its identity and reads it. It fails the
+// test unless the generated configuration plans no changes.
 func (p *Protocol) ExpectPlansNothing(t testing.TB, typeName string, listed Listed) {
 	t.Helper()
 	identity := map[string]any{}

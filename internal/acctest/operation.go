@@ -1,0 +1,169 @@
+package acctest
+
+import (
+	"context"
+	"math/big"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-framework/providerserver"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/provider"
+)
+
+// Open validates the configuration of an ephemeral resource and opens it if it is
+// valid. It returns the diagnostics of both.
+func (p *Protocol) Open(typeName string, config map[string]any) (*Object, []*tfprotov6.Diagnostic) {
+	p.t.Helper()
+	t := schemaType(p, "ephemeral resource", typeName, p.schema.EphemeralResourceSchemas)
+	configured := p.dynamic(p.value(t, config))
+	valid, err := p.server.ValidateEphemeralResourceConfig(p.t.Context(), &tfprotov6.ValidateEphemeralResourceConfigRequest{TypeName: typeName, Config: configured})
+	must(p.t, err)
+	if hasError(valid.Diagnostics) {
+		return nil, valid.Diagnostics
+	}
+	resp, err := p.server.OpenEphemeralResource(p.t.Context(), &tfprotov6.OpenEphemeralResourceRequest{TypeName: typeName, Config: configured})
+	must(p.t, err)
+	return &Object{State: p.unmarshal(t, resp.Result), Private: resp.Private}, append(valid.Diagnostics, resp.Diagnostics...)
+}
+
+// Close closes an ephemeral resource that Open has opened.
+func (p *Protocol) Close(typeName string, o *Object) []*tfprotov6.Diagnostic {
+	p.t.Helper()
+	resp, err := p.server.CloseEphemeralResource(p.t.Context(), &tfprotov6.CloseEphemeralResourceRequest{TypeName: typeName, Private: o.Private})
+	must(p.t, err)
+	return resp.Diagnostics
+}
+
+// Interrupt stops the provider as an interrupted Terraform does, which cancels the
+// calls in flight.
+func (p *Protocol) Interrupt() {
+	_, _ = p.server.StopProvider(context.Background(), &tfprotov6.StopProviderRequest{})
+}
+
+// Invoke validates, plans and invokes an action as Terraform does, up to the first
+// error. It returns the progress messages and the diagnostics of all steps.
+func (p *Protocol) Invoke(typeName string, config map[string]any) (progress []string, diags []*tfprotov6.Diagnostic) {
+	p.t.Helper()
+	return p.InvokePlanned(typeName, config, config)
+}
+
+// InvokePlanned is [Protocol.Invoke] with a different configuration in the plan, which
+// may have unknown values. Like Terraform it does not validate or plan config itself.
+func (p *Protocol) InvokePlanned(typeName string, planned, config map[string]any) (progress []string, diags []*tfprotov6.Diagnostic) {
+	p.t.Helper()
+	s, ok := p.schema.ActionSchemas[typeName]
+	if !ok {
+		p.t.Fatalf("the provider has no action %s", typeName)
+	}
+	early, final := p.dynamic(p.value(s.Schema.ValueType(), planned)), p.dynamic(p.value(s.Schema.ValueType(), config))
+	server, ok := p.server.(tfprotov6.ActionServer)
+	if !ok {
+		p.t.Fatal("the provider server has no actions")
+	}
+	valid, err := server.ValidateActionConfig(p.t.Context(), &tfprotov6.ValidateActionConfigRequest{ActionType: typeName, Config: early})
+	must(p.t, err)
+	if diags = valid.Diagnostics; hasError(diags) {
+		return nil, diags
+	}
+	plan, err := server.PlanAction(p.t.Context(), &tfprotov6.PlanActionRequest{ActionType: typeName, Config: early})
+	must(p.t, err)
+	if diags = append(diags, plan.Diagnostics...); hasError(diags) {
+		return nil, diags
+	}
+	stream, err := server.InvokeAction(p.t.Context(), &tfprotov6.InvokeActionRequest{ActionType: typeName, Config: final})
+	must(p.t, err)
+	for event := range stream.Events {
+		switch e := event.Type.(type) {
+		case tfprotov6.ProgressInvokeActionEventType:
+			progress = append(progress, e.Message)
+		case tfprotov6.CompletedInvokeActionEventType:
+			diags = append(diags, e.Diagnostics...)
+		}
+	}
+	return progress, diags
+}
+
+// Unconfigured returns a provider without a configuration, which is enough to call
+// functions.
+func Unconfigured(t testing.TB) *Protocol {
+	t.Helper()
+	server, err := providerserver.NewProtocol6WithError(provider.New("test")())()
+	must(t, err)
+	p := &Protocol{t: t, server: server}
+	p.schema, err = server.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{})
+	must(t, err)
+	return p
+}
+
+// Call calls a function of the provider. For a dynamic parameter, a string, number,
+// bool, []any or map[string]any gets the type of its literal in HCL.
+func (p *Protocol) Call(name string, arguments ...any) (tftypes.Value, *tfprotov6.FunctionError) {
+	p.t.Helper()
+	f, ok := p.schema.Functions[name]
+	if !ok {
+		p.t.Fatalf("the provider has no function %s", name)
+	}
+	req := &tfprotov6.CallFunctionRequest{Name: name}
+	for i, argument := range arguments {
+		parameter := f.VariadicParameter
+		if i < len(f.Parameters) {
+			parameter = f.Parameters[i]
+		}
+		if parameter == nil {
+			p.t.Fatalf("%s does not accept %d arguments", name, len(arguments))
+		}
+		v := literal(argument)
+		if !parameter.Type.Is(tftypes.DynamicPseudoType) {
+			v = p.value(parameter.Type, argument)
+		}
+		d, err := tfprotov6.NewDynamicValue(parameter.Type, v)
+		must(p.t, err)
+		req.Arguments = append(req.Arguments, &d)
+	}
+	resp, err := p.server.CallFunction(p.t.Context(), req)
+	must(p.t, err)
+	if resp.Error != nil {
+		return tftypes.Value{}, resp.Error
+	}
+	result, err := resp.Result.Unmarshal(f.Return.Type)
+	must(p.t, err)
+	return result, nil
+}
+
+// Functions returns the provider's functions by name.
+func (p *Protocol) Functions() map[string]*tfprotov6.Function { return p.schema.Functions }
+
+// literal converts a Go value to a value with the type of its literal in HCL.
+func literal(v any) tftypes.Value {
+	switch v := v.(type) {
+	case string:
+		return tftypes.NewValue(tftypes.String, v)
+	case bool:
+		return tftypes.NewValue(tftypes.Bool, v)
+	case int:
+		return tftypes.NewValue(tftypes.Number, big.NewFloat(float64(v)))
+	case float64:
+		return tftypes.NewValue(tftypes.Number, big.NewFloat(v))
+	case []any:
+		t := tftypes.Tuple{ElementTypes: []tftypes.Type{}}
+		items := []tftypes.Value{}
+		for _, e := range v {
+			item := literal(e)
+			t.ElementTypes, items = append(t.ElementTypes, item.Type()), append(items, item)
+		}
+		return tftypes.NewValue(t, items)
+	case map[string]any:
+		t := tftypes.Object{AttributeTypes: map[string]tftypes.Type{}}
+		fields := map[string]tftypes.Value{}
+		for name, e := range v {
+			fields[name] = literal(e)
+			t.AttributeTypes[name] = fields[name].Type()
+		}
+		return tftypes.NewValue(t, fields)
+	case tftypes.Value:
+		return v
+	}
+	return tftypes.NewValue(tftypes.DynamicPseudoType, v) // nil, Unknown
+}

@@ -1,0 +1,170 @@
+package acctest
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+)
+
+// Config returns a resource's configuration. Missing attributes are null.
+func (p *Protocol) Config(typeName string, config map[string]any) tftypes.Value {
+	p.t.Helper()
+	return p.value(p.resourceType(typeName), config)
+}
+
+// Validate validates a configuration.
+func (p *Protocol) Validate(typeName string, config map[string]any) []*tfprotov6.Diagnostic {
+	p.t.Helper()
+	resp, err := p.server.ValidateResourceConfig(p.t.Context(), &tfprotov6.ValidateResourceConfigRequest{
+		TypeName: typeName, Config: p.dynamic(p.Config(typeName, config)),
+		ClientCapabilities: &tfprotov6.ValidateResourceConfigClientCapabilities{WriteOnlyAttributesAllowed: true},
+	})
+	must(p.t, err)
+	return resp.Diagnostics
+}
+
+// Plan plans a configuration. prior is nil for a create, config is nil for a destroy.
+func (p *Protocol) Plan(typeName string, config map[string]any, prior *Object) (*Object, []*tfprotov6.Diagnostic) {
+	p.t.Helper()
+	if p.planned && !p.together {
+		p.Walk()
+	}
+	p.planned = true
+	req := &tfprotov6.PlanResourceChangeRequest{TypeName: typeName}
+	before, configured := p.Null(typeName), p.Null(typeName)
+	if prior != nil {
+		before = prior.State
+		req.PriorPrivate, req.PriorIdentity = prior.Private, prior.Identity
+	}
+	proposed := configured
+	if config != nil {
+		configured = p.Config(typeName, config)
+		proposed = p.proposed(typeName, configured, before)
+	}
+	req.PriorState, req.Config, req.ProposedNewState = p.dynamic(before), p.dynamic(configured), p.dynamic(proposed)
+	resp, err := p.server.PlanResourceChange(p.t.Context(), req)
+	must(p.t, err)
+	return &Object{
+		State: p.decode(typeName, resp.PlannedState), Identity: resp.PlannedIdentity,
+		Private: resp.PlannedPrivate, Replace: resp.RequiresReplace, Deferred: resp.Deferred,
+	}, resp.Diagnostics
+}
+
+// PlanReplacement plans the replacement of prior as Terraform does, because an attribute
+// changed or because it was requested with -replace: the second plan has no prior
+// state, and its diagnostics count only if one of them is an error.
+func (p *Protocol) PlanReplacement(typeName string, config map[string]any, prior *Object) (*Object, []*tfprotov6.Diagnostic) {
+	p.t.Helper()
+	first, diags := p.Plan(typeName, config, prior)
+	if hasError(diags) {
+		return first, diags
+	}
+	p.planned = false // one walk plans both
+	second, more := p.Plan(typeName, config, &Object{State: p.Null(typeName), Private: first.Private, Identity: first.Identity})
+	if hasError(more) {
+		diags = append(diags, more...)
+	}
+	return second, diags
+}
+
+// Apply plans a configuration in a new walk and applies the plan. An error in the plan
+// ends the test. It returns the diagnostics of the apply.
+func (p *Protocol) Apply(ctx context.Context, typeName string, config map[string]any, prior *Object) (*Object, []*tfprotov6.Diagnostic) {
+	p.t.Helper()
+	p.Walk()
+	plan, diags := p.Plan(typeName, config, prior)
+	p.NoErrors(diags)
+	return p.ApplyPlan(ctx, typeName, config, prior, plan)
+}
+
+// ApplyPlan applies the plan of a configuration.
+func (p *Protocol) ApplyPlan(ctx context.Context, typeName string, config map[string]any, prior, plan *Object) (*Object, []*tfprotov6.Diagnostic) {
+	p.t.Helper()
+	req := &tfprotov6.ApplyResourceChangeRequest{
+		TypeName: typeName, PriorState: p.dynamic(p.Null(typeName)), Config: p.dynamic(p.Null(typeName)),
+		PlannedState: p.dynamic(plan.State), PlannedPrivate: plan.Private, PlannedIdentity: plan.Identity,
+	}
+	if prior != nil {
+		req.PriorState = p.dynamic(prior.State)
+	}
+	if config != nil {
+		req.Config = p.dynamic(p.Config(typeName, config))
+	}
+	resp, err := p.server.ApplyResourceChange(ctx, req)
+	must(p.t, err)
+	return &Object{State: p.decode(typeName, resp.NewState), Identity: resp.NewIdentity, Private: resp.Private}, resp.Diagnostics
+}
+
+// Read refreshes an object.
+func (p *Protocol) Read(typeName string, o *Object) (*Object, []*tfprotov6.Diagnostic) {
+	p.t.Helper()
+	resp, err := p.server.ReadResource(p.t.Context(), &tfprotov6.ReadResourceRequest{
+		TypeName: typeName, CurrentState: p.dynamic(o.State), CurrentIdentity: o.Identity, Private: o.Private,
+	})
+	must(p.t, err)
+	return &Object{State: p.decode(typeName, resp.NewState), Identity: resp.NewIdentity, Private: resp.Private, Deferred: resp.Deferred}, resp.Diagnostics
+}
+
+// Import imports an object by its import id, or by its identity if id is empty.
+func (p *Protocol) Import(typeName, id string, identity map[string]any) (*Object, []*tfprotov6.Diagnostic) {
+	p.t.Helper()
+	req := &tfprotov6.ImportResourceStateRequest{TypeName: typeName, ID: id}
+	if id == "" {
+		v := p.value(p.ids[typeName].ValueType(), identity)
+		req.Identity = &tfprotov6.ResourceIdentityData{IdentityData: p.dynamic(v)}
+	}
+	resp, err := p.server.ImportResourceState(p.t.Context(), req)
+	must(p.t, err)
+	if len(resp.ImportedResources) == 0 {
+		return nil, resp.Diagnostics
+	}
+	got := resp.ImportedResources[0]
+	return &Object{State: p.decode(typeName, got.State), Identity: got.Identity, Private: got.Private}, resp.Diagnostics
+}
+
+// IdentityOf returns the attributes of an object's identity, or nil.
+func (p *Protocol) IdentityOf(typeName string, o *Object) map[string]string {
+	p.t.Helper()
+	if o.Identity == nil {
+		return nil
+	}
+	v, err := o.Identity.IdentityData.Unmarshal(p.ids[typeName].ValueType())
+	must(p.t, err)
+	fields := map[string]tftypes.Value{}
+	must(p.t, v.As(&fields))
+	out := map[string]string{}
+	for name, field := range fields {
+		var s *string
+		must(p.t, field.As(&s))
+		if s != nil {
+			out[name] = *s
+		}
+	}
+	return out
+}
+
+// ApplyReplacement replaces an object as Terraform does without
+// create_before_destroy: it plans, destroys the object and then creates its
+// successor. It returns the successor and the diagnostics of both applies. An error
+// ends the test.
+func (p *Protocol) ApplyReplacement(ctx context.Context, typeName string, config map[string]any, prior *Object) (*Object, []*tfprotov6.Diagnostic) {
+	p.t.Helper()
+	plan, diags := p.Walk().PlanReplacement(typeName, config, prior)
+	p.NoErrors(diags)
+	_, all := p.ApplyPlan(ctx, typeName, nil, prior, &Object{State: p.Null(typeName), Private: plan.Private, Identity: prior.Identity})
+	p.NoErrors(all)
+	o, diags := p.ApplyPlan(ctx, typeName, config, nil, plan)
+	p.NoErrors(diags)
+	return o, append(all, diags...)
+}
+
+// Destroy plans and applies the destruction of an object. The diagnostics are those of
+// the plan and then of the apply.
+func (p *Protocol) Destroy(ctx context.Context, typeName string, o *Object) (*Object, []*tfprotov6.Diagnostic) {
+	p.t.Helper()
+	plan, all := p.Walk().Plan(typeName, nil, o)
+	p.NoErrors(all)
+	gone, diags := p.ApplyPlan(ctx, typeName, nil, o, plan)
+	return gone, append(all, diags...)
+}
