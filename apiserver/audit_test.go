@@ -11,6 +11,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
@@ -199,7 +200,7 @@ func (a *audited) click(t *testing.T) {
 // TestAuditWithoutRequests checks what changes accounts from within the process.
 func TestAuditWithoutRequests(t *testing.T) {
 	a := newAudited(t)
-	fixture := &apiserver.Fixture{Accounts: []apiserver.FixtureAccount{{ID: otherKey}, {ID: nobody}}}
+	seed := &fixture.Fixture{Accounts: []fixture.Account{{ID: otherKey}, {ID: nobody}}}
 	born := func(id string) string {
 		return "created account, created workspace Default, created authorization account_owner for user " + api.DerivedID(id, "user:owner") +
 			", created dedicated_ip_option Europe, created dedicated_ip_option United States"
@@ -212,9 +213,9 @@ func TestAuditWithoutRequests(t *testing.T) {
 		{"the account that is there", func() error { _, err := a.svc.EnsureAccount(t.Context(), ""); return err }, nil},
 		{"an account", func() error { _, err := a.svc.EnsureAccount(t.Context(), key); return err },
 			[]string{"ensure-account by operator : " + born(key)}},
-		{"a fixture", func() error { return a.svc.LoadFixture(t.Context(), fixture) },
+		{"a fixture", func() error { return a.svc.LoadFixture(t.Context(), seed) },
 			[]string{"load-fixture by operator : " + born(otherKey), "load-fixture by operator : " + born(nobody)}},
-		{"a fixture again", func() error { return a.svc.LoadFixture(t.Context(), fixture) }, nil},
+		{"a fixture again", func() error { return a.svc.LoadFixture(t.Context(), seed) }, nil},
 	} {
 		var err error
 		got := a.during(func() { err = tt.do() })

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 )
 
 func TestDedicatedIPOptions(t *testing.T) {
@@ -115,17 +115,17 @@ func TestConcurrentClaims(t *testing.T) {
 // A fixture gives an address to one account, and the next free one to another.
 func TestFixtureOfSharedAddresses(t *testing.T) {
 	h := newHarness(t)
-	fixture := func(first, second string) string {
+	document := func(first, second string) string {
 		account := func(id, ip string) string {
 			return `{"id":"` + id + `","dedicated_ip_options":[{"name":"EU","country_code":"DE","addresses":["192.0.2.1","192.0.2.2"]}],"dedicated_ips":[{"name":"a","option":"EU"` + ip + `}]}`
 		}
 		return `{"accounts":[` + account(nobody, first) + `,` + account(anotherAccount, second) + `]}`
 	}
 	const ip = `,"ip":"192.0.2.1"`
-	if _, err := apiserver.ReadFixture(strings.NewReader(fixture(ip, ip))); err == nil || !strings.Contains(err.Error(), "192.0.2.1") {
+	if _, err := fixture.Read(strings.NewReader(document(ip, ip))); err == nil || !strings.Contains(err.Error(), "192.0.2.1") {
 		t.Errorf("two accounts have one address: %v", err)
 	}
-	f, err := apiserver.ReadFixture(strings.NewReader(fixture("", "")))
+	f, err := fixture.Read(strings.NewReader(document("", "")))
 	if err != nil {
 		t.Fatal(err)
 	}

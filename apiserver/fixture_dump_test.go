@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 )
 
 // dump returns a service's state as the text of a fixture.
@@ -25,9 +26,9 @@ func dump(t *testing.T, s *apiserver.Service) string {
 	return string(text)
 }
 
-func parseFixture(t *testing.T, text string) *apiserver.Fixture {
+func parseFixture(t *testing.T, text string) *fixture.Fixture {
 	t.Helper()
-	f, err := apiserver.ReadFixture(strings.NewReader(text))
+	f, err := fixture.Read(strings.NewReader(text))
 	if err != nil {
 		t.Fatalf("%v in:\n%s", err, text)
 	}
@@ -82,7 +83,7 @@ func inhabited(t *testing.T) *harness {
 }
 
 // exampleFixtureWithoutRules is the example, but for the rules in it.
-func exampleFixtureWithoutRules(t *testing.T) *apiserver.Fixture {
+func exampleFixtureWithoutRules(t *testing.T) *fixture.Fixture {
 	f := exampleFixture(t)
 	f.Registrar = nil
 	return f
@@ -274,7 +275,7 @@ func TestFixtureRules(t *testing.T) {
 func TestFixtureIsNotChanged(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
-	f := &apiserver.Fixture{Registrar: &apiserver.Registrar{Taken: []string{"Bücher.com"}}}
+	f := &fixture.Fixture{Registrar: &apiserver.Registrar{Taken: []string{"Bücher.com"}}}
 	before, _ := json.Marshal(f)
 	if err := h.svc.LoadFixture(t.Context(), f); err != nil {
 		t.Fatal(err)

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 )
 
 func TestReadFixtureErrors(t *testing.T) {
@@ -128,7 +128,7 @@ func TestReadFixtureTellsAllProblemsUpToALimit(t *testing.T) {
 	for i := range 30 {
 		mailboxes = append(mailboxes, fmt.Sprintf(`{"local_part":"m%d","first_name":"A"}`, i))
 	}
-	_, err := apiserver.ReadFixture(strings.NewReader(`{"accounts":[{"id":"` + fixtureAccount + `",
+	_, err := fixture.Read(strings.NewReader(`{"accounts":[{"id":"` + fixtureAccount + `",
 		"domains":[{"name":"a.com","mailboxes":[` + strings.Join(mailboxes, ",") + `]}]}]}`))
 	if err == nil {
 		t.Fatal("no error")
@@ -139,9 +139,9 @@ func TestReadFixtureTellsAllProblemsUpToALimit(t *testing.T) {
 	}
 }
 
-func checkFixtureError(t *testing.T, fixture, want string) {
+func checkFixtureError(t *testing.T, document, want string) {
 	t.Helper()
-	_, err := apiserver.ReadFixture(strings.NewReader(fixture))
+	_, err := fixture.Read(strings.NewReader(document))
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error:\n got %v\nwant …%s…", err, want)
 	}
@@ -151,6 +151,6 @@ func FuzzReadFixture(f *testing.F) {
 	f.Add(`{"accounts":[{"id":"` + fixtureAccount + `","domains":[{"name":"a.com"}]}]}`)
 	f.Add(`{"registrar":{"prices":{"com":"1"},"provisioning_delay":"1s"}}`)
 	f.Fuzz(func(_ *testing.T, s string) {
-		_, _ = apiserver.ReadFixture(strings.NewReader(s)) // it must not panic
+		_, _ = fixture.Read(strings.NewReader(s)) // it must not panic
 	})
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
@@ -22,14 +23,14 @@ import (
 
 const fixtureAccount = "0b9f4d5e-6d0c-4b7e-9a53-3f1c2d8e7a10"
 
-func exampleFixture(t *testing.T) *apiserver.Fixture {
+func exampleFixture(t *testing.T) *fixture.Fixture {
 	t.Helper()
 	file, err := os.Open("testdata/fixture.json")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	f, err := apiserver.ReadFixture(file)
+	f, err := fixture.Read(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +178,7 @@ func TestLoadFixtureIsAtomic(t *testing.T) {
 	second := f.Accounts[0]
 	second.ID = "9d8c7b6a-0000-4000-8000-000000000001"
 	second.Workspaces, second.DedicatedIPs, second.Authorizations = nil, nil, nil
-	second.Domains = []apiserver.FixtureDomain{{Name: "example.net", DNSRecords: []apiserver.FixtureDNSRecord{
+	second.Domains = []fixture.Domain{{Name: "example.net", DNSRecords: []fixture.DNSRecord{
 		{Name: "_dmarc", Type: "CNAME", Value: "elsewhere.example.net"},
 	}}}
 	f.Accounts = append(f.Accounts, second)
@@ -202,8 +203,8 @@ func TestLoadFixtureOfADomainThatIsOwned(t *testing.T) {
 	if err := s.LoadFixture(t.Context(), exampleFixture(t)); err != nil {
 		t.Fatal(err)
 	}
-	err := s.LoadFixture(t.Context(), &apiserver.Fixture{Accounts: []apiserver.FixtureAccount{
-		{ID: "9d8c7b6a-0000-4000-8000-000000000001", Domains: []apiserver.FixtureDomain{{Name: "EXAMPLE.com."}}},
+	err := s.LoadFixture(t.Context(), &fixture.Fixture{Accounts: []fixture.Account{
+		{ID: "9d8c7b6a-0000-4000-8000-000000000001", Domains: []fixture.Domain{{Name: "EXAMPLE.com."}}},
 	}})
 	if err == nil || !strings.Contains(err.Error(), "domains[0] (EXAMPLE.com.): the same exists already") {
 		t.Errorf("error: %v", err)
@@ -307,7 +308,7 @@ func TestConcurrentLoads(t *testing.T) {
 	const n = 4
 	for range n {
 		go func() {
-			f, err := apiserver.ReadFixture(bytes.NewReader(data))
+			f, err := fixture.Read(bytes.NewReader(data))
 			if err == nil {
 				err = s.LoadFixture(context.Background(), f)
 			}

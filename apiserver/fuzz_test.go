@@ -10,6 +10,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
@@ -30,7 +31,7 @@ func fuzzed(f *testing.F) *apiserver.Service {
 			f.Error(err)
 		}
 	})
-	fixture, err := apiserver.ReadFixture(strings.NewReader(`{"accounts":[{"id":"` + accountID + `","domains":[{"name":"example.com",
+	fixture, err := fixture.Read(strings.NewReader(`{"accounts":[{"id":"` + accountID + `","domains":[{"name":"example.com",
 		"mailboxes":[{"local_part":"jane","first_name":"Jane","last_name":"Doe"}],"forwarding":[{"target_email":"x@example.net"}]}]}]}`))
 	if err != nil {
 		f.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 )
 
 func TestPaging(t *testing.T) {
@@ -123,7 +124,7 @@ func newListHarness(t *testing.T) *harness {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := apiserver.ReadFixture(strings.NewReader(listFixture))
+		f, err := fixture.Read(strings.NewReader(listFixture))
 		if err != nil {
 			t.Fatal(err)
 		}

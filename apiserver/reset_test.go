@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
@@ -83,14 +84,14 @@ func TestResetIsAtomic(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
 	h.domain("example.com")
-	bad := &apiserver.Fixture{Accounts: []apiserver.FixtureAccount{{ID: fixtureAccount, Domains: []apiserver.FixtureDomain{{
-		Name: "example.net", DNSRecords: []apiserver.FixtureDNSRecord{{Name: "_dmarc", Type: "CNAME", Value: "elsewhere.example.net"}},
+	bad := &fixture.Fixture{Accounts: []fixture.Account{{ID: fixtureAccount, Domains: []fixture.Domain{{
+		Name: "example.net", DNSRecords: []fixture.DNSRecord{{Name: "_dmarc", Type: "CNAME", Value: "elsewhere.example.net"}},
 	}}}}}
 	if err := h.svc.Reset(t.Context(), bad); err == nil || !strings.Contains(err.Error(), "_dmarc") {
 		t.Errorf("error: %v", err)
 	}
 	h.get("/domains/example.com").want(200)
-	if err := h.svc.Reset(t.Context(), &apiserver.Fixture{Accounts: []apiserver.FixtureAccount{{ID: "x"}}}); err == nil {
+	if err := h.svc.Reset(t.Context(), &fixture.Fixture{Accounts: []fixture.Account{{ID: "x"}}}); err == nil {
 		t.Error("an invalid fixture is taken")
 	}
 	h.get("/domains/example.com").want(200)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
@@ -67,7 +68,7 @@ func TestUnpaidPurchaseExpires(t *testing.T) {
 // loads those of its names. The audit log says that the service did that itself.
 func TestUnpaidPurchaseIsDeleted(t *testing.T) {
 	a := newAudited(t)
-	fixture, err := apiserver.ReadFixture(strings.NewReader(`{"registrar":{"payment_needed":true},"accounts":[{"id":"33333333-2222-4333-8444-555555555555","domains":[{
+	fixture, err := fixture.Read(strings.NewReader(`{"registrar":{"payment_needed":true},"accounts":[{"id":"33333333-2222-4333-8444-555555555555","domains":[{
 		"name":"late.com","status":"pending_payment","mailboxes":[{"local_part":"jane","first_name":"J","last_name":"D"}],"forwarding":[{"target_email":"x@example.net"}]}]}]}`))
 	if err != nil {
 		t.Fatal(err)

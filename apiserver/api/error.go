@@ -79,6 +79,10 @@ func Missing() *Problem {
 	return &Problem{Msg: "Field required", Type: TypeMissing}
 }
 
+// Reason returns the message without the prefix of a value_error, for a place that is
+// described in other words.
+func (p *Problem) Reason() string { return strings.TrimPrefix(p.Msg, ValuePrefix) }
+
 // At sets the place of p and returns it.
 func (p *Problem) At(loc ...string) *Problem {
 	p.Loc = loc

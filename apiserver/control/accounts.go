@@ -10,6 +10,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 )
 
 // resetTimeout limits how long POST /reset waits for the requests in flight.
@@ -24,7 +25,7 @@ func (h server) dumpFixture(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h server) loadFixture(w http.ResponseWriter, r *http.Request) error {
-	f, err := apiserver.ReadFixture(http.MaxBytesReader(w, r.Body, maxFixtureBytes))
+	f, err := fixture.Read(http.MaxBytesReader(w, r.Body, maxFixtureBytes))
 	if err != nil {
 		return invalid(err)
 	}

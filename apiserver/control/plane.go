@@ -18,6 +18,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/journal"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 )
 
 // Plane controls one service, which is created with its Clock and Middleware:
@@ -40,7 +41,7 @@ type Plane struct {
 	Journal journal.Journal
 	// Fixture is loaded by Reset: the one that the service was started with, or nil.
 	// It must not change.
-	Fixture *apiserver.Fixture
+	Fixture *fixture.Fixture
 
 	inFlight inFlight
 }

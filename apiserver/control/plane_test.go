@@ -15,13 +15,14 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/journal"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
-func startFixture() *apiserver.Fixture {
-	return &apiserver.Fixture{Accounts: []apiserver.FixtureAccount{{
-		ID: accountID, Domains: []apiserver.FixtureDomain{{Name: "example.com", Forwarding: []apiserver.FixtureForwarding{
+func startFixture() *fixture.Fixture {
+	return &fixture.Fixture{Accounts: []fixture.Account{{
+		ID: accountID, Domains: []fixture.Domain{{Name: "example.com", Forwarding: []fixture.Forwarding{
 			{TargetEmail: "a@example.org", VerificationState: "pending"},
 		}}},
 	}}}
@@ -219,7 +220,7 @@ func TestRequestsWaitForAReset(t *testing.T) {
 func TestFailedReset(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
-	h.plane.Fixture = &apiserver.Fixture{Accounts: []apiserver.FixtureAccount{{ID: "x"}}}
+	h.plane.Fixture = &fixture.Fixture{Accounts: []fixture.Account{{ID: "x"}}}
 	h.advance(time.Hour)
 	h.inProcess.must("GET", "/domains", "")
 	if err := h.plane.Reset(t.Context(), h.service); err == nil {

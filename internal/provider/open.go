@@ -16,6 +16,7 @@ import (
 	"golang.org/x/oauth2/clientcredentials"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
@@ -57,10 +58,10 @@ func (s settings) openEmbedded(ctx context.Context, p *process, o client.Options
 
 // serve starts the API server on a store and returns it with a client of it.
 func (s settings) serve(ctx context.Context, db store.Store, o client.Options) (*apiserver.Service, *client.Client, error) {
-	var fixture *apiserver.Fixture
+	var seed *fixture.Fixture
 	if s.fixture != "" {
 		var err error
-		if fixture, err = readFixture(s.fixture); err != nil {
+		if seed, err = readFixture(s.fixture); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -68,18 +69,18 @@ func (s settings) serve(ctx context.Context, db store.Store, o client.Options) (
 	if err != nil {
 		return nil, nil, err
 	}
-	if fixture != nil {
+	if seed != nil {
 		existing, err := service.Accounts(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
-		for _, a := range fixture.Accounts {
+		for _, a := range seed.Accounts {
 			if slices.Contains(existing, strings.ToLower(a.ID)) {
 				tflog.Warn(ctx, "an account of embedded.fixture exists already, and nothing of the fixture was loaded for it; remove its data directory to load it",
 					map[string]any{"account_id": a.ID, "fixture": s.fixture, "data_dir": s.dataDir})
 			}
 		}
-		if err := service.LoadFixture(ctx, fixture); err != nil {
+		if err := service.LoadFixture(ctx, seed); err != nil {
 			return nil, nil, fmt.Errorf("fixture %s: %w", s.fixture, err)
 		}
 	}
@@ -109,13 +110,13 @@ func (s settings) checkAccount(ctx context.Context, service *apiserver.Service) 
 		s.dataDir, strings.Join(ids, ", "), envAccountID, s.accountID)
 }
 
-func readFixture(name string) (*apiserver.Fixture, error) {
+func readFixture(name string) (*fixture.Fixture, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("embedded.fixture: %w", err)
 	}
 	defer f.Close()
-	fixture, err := apiserver.ReadFixture(f)
+	fixture, err := fixture.Read(f)
 	if err != nil {
 		return nil, fmt.Errorf("embedded.fixture %s: %w", name, err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/mailer"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
@@ -123,16 +124,16 @@ func (c serveCommand) Run(ctx context.Context, m Main) (err error) {
 }
 
 // readFixture returns an empty fixture without --fixture.
-func (c serveCommand) readFixture() (*apiserver.Fixture, error) {
+func (c serveCommand) readFixture() (*fixture.Fixture, error) {
 	if c.Fixture == "" {
-		return &apiserver.Fixture{}, nil
+		return &fixture.Fixture{}, nil
 	}
 	file, err := os.Open(c.Fixture)
 	if err != nil {
 		return nil, fmt.Errorf("--fixture: %w", err)
 	}
 	defer file.Close()
-	f, err := apiserver.ReadFixture(file)
+	f, err := fixture.Read(file)
 	if err != nil {
 		return nil, fmt.Errorf("--fixture %s: %w", c.Fixture, err)
 	}

@@ -204,3 +204,6 @@ func (r *Records) isInterrupted(ctx context.Context, key []byte) (is bool) {
 	})
 	return is
 }
+
+// HasKey reports whether the request has an Idempotency-Key.
+func (q *Request) HasKey() bool { return q.key != nil }

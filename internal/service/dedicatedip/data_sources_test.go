@@ -11,8 +11,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
@@ -24,13 +24,13 @@ const stockedAccount = "0a7d6d0e-3f3b-4c57-9d0c-4b0f8a1f5d10"
 // leads to.
 func stock(t *testing.T, s *acctest.Server) {
 	t.Helper()
-	err := s.Service.LoadFixture(t.Context(), &apiserver.Fixture{Accounts: []apiserver.FixtureAccount{{
+	err := s.Service.LoadFixture(t.Context(), &fixture.Fixture{Accounts: []fixture.Account{{
 		ID: stockedAccount,
-		DedicatedIPOptions: []apiserver.FixtureDedicatedIPOption{
+		DedicatedIPOptions: []fixture.DedicatedIPOption{
 			{Name: "Europe", CountryCode: "DE", ASN: 64496, Addresses: []string{"198.51.100.1", "2001:db8::1"}},
 			{Name: "America", CountryCode: "US", Addresses: []string{"203.0.113.1", "203.0.113.2"}},
 		},
-		DedicatedIPs: []apiserver.FixtureDedicatedIP{
+		DedicatedIPs: []fixture.DedicatedIP{
 			{Name: "First", Option: "Europe", IP: "198.51.100.1", FCrDNSConfirmed: true},
 			{Name: "Second", Option: "Europe", IP: "2001:db8::1"},
 			{Name: "Third", Option: "America", IP: "203.0.113.1", Status: vocab.DedicatedIPReleasing},

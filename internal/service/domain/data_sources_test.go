@@ -11,8 +11,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
@@ -27,14 +27,14 @@ const (
 // leads to.
 func stock(t *testing.T, s *acctest.Server) {
 	t.Helper()
-	err := s.Service.LoadFixture(t.Context(), &apiserver.Fixture{Accounts: []apiserver.FixtureAccount{{
+	err := s.Service.LoadFixture(t.Context(), &fixture.Fixture{Accounts: []fixture.Account{{
 		ID:           stockedAccount,
-		Workspaces:   []apiserver.FixtureWorkspace{{ID: stockedWorkspace, Name: "Sales"}},
-		DedicatedIPs: []apiserver.FixtureDedicatedIP{{Name: "First", Option: "Europe"}},
-		Domains: []apiserver.FixtureDomain{
+		Workspaces:   []fixture.Workspace{{ID: stockedWorkspace, Name: "Sales"}},
+		DedicatedIPs: []fixture.DedicatedIP{{Name: "First", Option: "Europe"}},
+		Domains: []fixture.Domain{
 			{
 				Name: "bücher.com", AutoRenew: true, RedirectURL: "https://www.example.com/shop", RedirectMode: vocab.RedirectTemporary, DedicatedIP: "First",
-				InboundTenant: &apiserver.FixtureInboundTenant{ExternalID: "x", Name: "n", Type: "y"}, Tags: []string{"blue", "shop"},
+				InboundTenant: &fixture.InboundTenant{ExternalID: "x", Name: "n", Type: "y"}, Tags: []string{"blue", "shop"},
 			},
 			{Name: "mail.stocked.com", Workspace: "Sales", Tags: []string{"blue"}},
 			{Name: "unpaid.com", Status: vocab.DomainPendingPayment},

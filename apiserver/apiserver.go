@@ -1,0 +1,306 @@
+// Package apiserver is the account management API as a service: it implements
+// every operation of package api on a store.
+//
+// New builds a Service from Options. Handler serves it over HTTP, Client calls
+// it in process without a socket, Close ends it. This package only connects the
+// others:
+//
+//	fixture               reads, loads and dumps accounts as JSON
+//	internal/httpapi      the pipeline of a request; the pages that links lead to
+//	internal/account      the rules of each kind of object
+//	internal/idempotency  replayed responses, resumed creates
+//	internal/auth         tokens, callers, grants
+//	internal/registrar    which domains can be bought, and their prices
+//	internal/mail         verification messages and the queue that sends them
+//	audit                 the log of every change
+//
+// They import the contract (api), the syntax packages and the store's interface; none
+// links a database or an exporter.
+package apiserver
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/account"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/httpapi"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/idempotency"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/mail"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/random"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/ratelimit"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/registrar"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+type (
+	// Message is an e-mail that the service sends.
+	Message = mail.Message
+	// Courier sends messages in the background.
+	Courier = mail.Sender
+	// TokenVerifier validates the access tokens of an OAuth 2.0 issuer.
+	TokenVerifier = auth.TokenVerifier
+	// User is the person or machine that an access token was issued for.
+	User = auth.User
+	// InvalidTokenError reports an access token that is not valid, or not for this API.
+	InvalidTokenError = auth.InvalidTokenError
+	// IssuerUnavailableError reports that a token can't be validated now.
+	IssuerUnavailableError = auth.IssuerUnavailableError
+	// RateLimit bounds how often one credential calls. The zero value is no limit.
+	RateLimit = ratelimit.Limit
+	// PasswordCost is the cost of a master password's argon2id hash (RFC 9106).
+	PasswordCost = account.PasswordCost
+	// Registrar decides which domains can be bought and at what price.
+	Registrar = registrar.Registrar
+	// Duration is a time.Duration that JSON writes as "90s".
+	Duration = registrar.Duration
+	// Request describes a request before it is handled.
+	Request = httpapi.Request
+	// SettledDomain is a domain of a purchase that was paid.
+	SettledDomain = account.SettledDomain
+	// AccountInUseError reports that InitAccount found a service account that works.
+	AccountInUseError = account.AccountInUseError
+)
+
+var (
+	// ErrUndeliverable is wrapped by a Courier's error if another attempt to send the
+	// message would fail too.
+	ErrUndeliverable = mail.ErrUndeliverable
+	// ErrTokenExpired reports an access token that was valid once.
+	ErrTokenExpired = auth.ErrTokenExpired
+	// ErrNoPurchase is returned for the id of a purchase that has no domains, or that was
+	// not paid for within 7 days.
+	ErrNoPurchase = account.ErrNoPurchase
+)
+
+// HealthPath is where the health checks are.
+const HealthPath = httpapi.HealthPath
+
+// RequestOf returns the request of a context, for an Options.Middleware.
+func RequestOf(ctx context.Context) Request { return httpapi.RequestOf(ctx) }
+
+// RedactPath returns the path of a request without the token of a verification link, so
+// that it can be logged.
+func RedactPath(path string) string { return httpapi.RedactPath(path) }
+
+// AsControlPlane returns a context in which the audit log attributes the changes of the
+// service's methods to the control plane. Without it they are the operator's.
+func AsControlPlane(ctx context.Context) context.Context { return httpapi.AsControlPlane(ctx) }
+
+// Options configures a Service. Only Store is required.
+type Options struct {
+	// Store holds all data. The service owns it: Close closes it.
+	Store store.Store
+	// Clock returns the time; nil: the system's.
+	Clock func() time.Time
+	// Random is the source of ids and secrets; nil: crypto/rand.
+	Random io.Reader
+	// Logger gets one line for each request, and internal errors, but never a secret;
+	// nil: nothing is logged.
+	Logger *slog.Logger
+	// TellFaults puts the cause of a 500 into the response, for an embedded service
+	// whose only caller is also the one who has to repair it.
+	TellFaults bool
+	// PublishedOnly switches the operations beyond the 22 published ones off.
+	PublishedOnly bool
+	// Registrar decides which domains can be bought at what price, and how long
+	// that takes, unless a fixture has another; the zero value sells every free
+	// name at once.
+	Registrar Registrar
+	// MaxMailboxes bounds the mailboxes of an account, unless a fixture has another
+	// bound; 0: no bound.
+	MaxMailboxes int
+	// PasswordCost is the cost of hashing a master password; the zero value is the
+	// recommendation of OWASP (19 MiB, 2 passes, about 20 ms). Less is for tests only.
+	PasswordCost PasswordCost
+	// RateLimit bounds how often each credential calls; the zero value does not.
+	RateLimit RateLimit
+	// BodyMemory bounds the memory of the bodies of all requests in flight together,
+	// in bytes. It is shared fairly by credential; a request beyond it gets
+	// a 429 or a 503. 0: 64 MiB.
+	BodyMemory int
+	// Courier sends verification messages in the background, out of a queue in the
+	// store. If it is nil, they are not queued and go to the Outbox only.
+	Courier Courier
+	// PublicURL is the URL under which recipients reach the service, for the links in
+	// messages; empty: http://localhost:8080.
+	PublicURL string
+	// Tokens validates bearer tokens that are not a service account's; nil: they are
+	// refused.
+	Tokens TokenVerifier
+	// Middleware wraps the handling of every request, health checks and pages
+	// included; RequestOf returns the request's operation. It may write the response
+	// itself, or panic with http.ErrAbortHandler. May be nil.
+	Middleware func(http.Handler) http.Handler
+}
+
+// Service is the API's implementation. It is safe for concurrent use.
+type Service struct {
+	store       store.Store
+	http        *httpapi.Handler
+	rules       *account.Rules
+	idempotency *idempotency.Records
+	lastUses    *auth.LastUses
+	limiter     *ratelimit.Limiter // nil: no limit
+	outbox      *mail.Outbox
+	fixtures    *fixture.Loader
+}
+
+// New returns a Service on an open store.
+func New(o Options) (*Service, error) {
+	if o.Store == nil {
+		return nil, errors.New("apiserver: Options.Store is required")
+	}
+	if l := o.RateLimit; l != (RateLimit{}) && (l.Requests < 1 || l.Per <= 0) {
+		return nil, errors.New("apiserver: Options.RateLimit: Requests and Per must be positive")
+	}
+	clock := o.Clock
+	if clock == nil {
+		clock = time.Now
+	}
+	// The API and the store keep times to the microsecond.
+	now := func() time.Time { return clock().UTC().Truncate(time.Microsecond) }
+	log := o.Logger
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	publicURL := strings.TrimSuffix(cmp.Or(o.PublicURL, "http://localhost:8080"), "/")
+	source := random.New(o.Random)
+	settings := account.NewSettings(account.Limits{Registrar: o.Registrar, MaxMailboxes: o.MaxMailboxes})
+
+	s := &Service{outbox: new(mail.Outbox)}
+	s.store = audit.NewStore(&outageLog{Store: o.Store, log: log}, now, httpapi.Origin)
+	s.lastUses = auth.NewLastUses(s.store, log)
+	authenticator := auth.NewAuthenticator(s.store, now, o.Tokens, s.lastUses)
+	s.idempotency = idempotency.New(s.store, now, source, log)
+	if o.RateLimit != (RateLimit{}) {
+		s.limiter = ratelimit.New(o.RateLimit)
+	}
+	s.rules = account.New(account.Dependencies{
+		Store: s.store, Now: now, Random: source, Log: log, Auth: authenticator, LastUses: s.lastUses, Settings: settings,
+		Sender: o.Courier, Outbox: s.outbox, PublicURL: publicURL, PasswordCost: o.PasswordCost,
+	})
+	s.http = httpapi.New(httpapi.Options{
+		Store: s.store, Clock: clock, Now: now, Random: source, Log: log, Auth: authenticator, Idempotency: s.idempotency,
+		Rules: s.rules, Limiter: s.limiter, BodyMemory: o.BodyMemory, ExposeFaults: o.TellFaults,
+		PublishedOnly: o.PublishedOnly, Middleware: o.Middleware,
+	})
+	s.fixtures = &fixture.Loader{
+		Store: s.store, Now: now, Random: source, Log: log, Settings: settings, Outbox: s.outbox, PublicURL: publicURL,
+	}
+	return s, nil
+}
+
+// Handler serves the API, the pages that its links lead to and the health
+// endpoints.
+func (s *Service) Handler() http.Handler { return s.http }
+
+// Client returns an HTTP client that calls the service in process, without a socket.
+// Requests need a credential, as over the network; their host is ignored.
+func (s *Service) Client() *http.Client { return s.http.Client() }
+
+// OwnerClient is like Client, but its requests come from the account's owner and need no
+// credential.
+func (s *Service) OwnerClient(accountID string) *http.Client { return s.http.OwnerClient(accountID) }
+
+// Ready returns why requests should go to another server, or nil. The error is for the
+// public: it contains no path.
+func (s *Service) Ready(ctx context.Context) error { return s.http.Ready(ctx) }
+
+// Retire makes Ready report an error while every request is still served: load balancers
+// need some time to use another server.
+func (s *Service) Retire() { s.http.Retire() }
+
+// Drain makes the service refuse new requests with a 503, and Ready report an error,
+// while the requests in flight end.
+func (s *Service) Drain() { s.http.Drain() }
+
+// Draining returns a channel that Drain closes.
+func (s *Service) Draining() <-chan struct{} { return s.http.Draining() }
+
+// Close sends the messages that are due, for at most some seconds, and closes the
+// store. The next process sends the others. Requests in flight must have ended.
+func (s *Service) Close() error {
+	s.Drain()
+	s.rules.Close()
+	return errors.Join(s.lastUses.Close(), s.store.Close())
+}
+
+// Outbox returns the newest messages that this process wrote, oldest first. With a
+// Courier, a message is written for each attempt to send it.
+func (s *Service) Outbox() []Message { return s.outbox.Messages() }
+
+// EnsureAccount makes sure that an account exists and returns its id. With an
+// empty id it takes the account that the store has, creates one if there is none,
+// and fails if there are several, naming them.
+func (s *Service) EnsureAccount(ctx context.Context, id string) (string, error) {
+	return s.rules.EnsureAccount(ctx, id)
+}
+
+// Accounts returns the ids of all accounts, by creation time.
+func (s *Service) Accounts(ctx context.Context) ([]string, error) { return s.rules.Accounts(ctx) }
+
+// InitAccount creates an account with its owner's service account and returns its
+// id and the token, which can't be read again. With an empty id it creates one more
+// account. For an account that exists it creates the service account if there is
+// none that works, as in an account of a fixture; otherwise it changes nothing and
+// returns an *AccountInUseError.
+func (s *Service) InitAccount(ctx context.Context, id, tokenName string) (accountID, token string, err error) {
+	return s.rules.InitAccount(ctx, id, tokenName)
+}
+
+// IssueOwnerToken creates a service account with all grants of the account's owner and
+// returns its token, which can't be read again.
+func (s *Service) IssueOwnerToken(ctx context.Context, accountID, name string) (string, error) {
+	return s.rules.IssueOwnerToken(ctx, accountID, name)
+}
+
+// SettlePayment marks a purchase as paid: its domains in pending_payment become pending
+// or active. It returns all domains of the purchase; paying again changes nothing. The
+// error is ErrNoPurchase if there is none.
+func (s *Service) SettlePayment(ctx context.Context, purchaseBatchID string) ([]SettledDomain, error) {
+	return s.rules.SettlePayment(ctx, purchaseBatchID)
+}
+
+// LoadFixture creates the accounts of a fixture, all of them or none. An account that
+// exists already is left unchanged and logged, so that a fixture can be loaded at each
+// start. The settings of the fixture hold from then on, in this process.
+//
+// The verification messages of pending rules go to the Outbox and are not sent.
+func (s *Service) LoadFixture(ctx context.Context, f *fixture.Fixture) error {
+	return s.fixtures.Load(ctx, f)
+}
+
+// DumpFixture returns the fixture from which LoadFixture creates the same accounts. See
+// fixture.Loader.Dump for what it leaves out.
+func (s *Service) DumpFixture(ctx context.Context) (*fixture.Fixture, error) {
+	return s.fixtures.Dump(ctx)
+}
+
+// Reset returns the service to its state after a start on an empty store with a fixture,
+// which may be nil: it deletes every account, the idempotency records and the audit log,
+// empties the Outbox, and restores the settings of its Options before those of the
+// fixture. The store changes in one transaction; after an error nothing has changed.
+//
+// No request may be in flight: it could still write. control.Plane ensures that.
+func (s *Service) Reset(ctx context.Context, f *fixture.Fixture) error {
+	if f == nil {
+		f = &fixture.Fixture{}
+	}
+	if err := s.fixtures.Replace(ctx, f); err != nil {
+		return err
+	}
+	s.lastUses.Reset()
+	s.limiter.Reset()
+	s.rules.Reset()
+	s.idempotency.Reset()
+	return nil
+}

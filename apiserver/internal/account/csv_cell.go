@@ -1,0 +1,43 @@
+package account
+
+import (
+	"strings"
+	"unicode"
+)
+
+// formulaSigns begin a formula in a spreadsheet; some take the full-width signs
+// for the plain ones.
+const formulaSigns = "=+-@＝＋－＠"
+
+// cellSeparators are where a spreadsheet may split a line, depending on its locale
+// and settings.
+const cellSeparators = ",;|\t\r\n\v\f\u0085\u2028\u2029"
+
+// neutral keeps a spreadsheet from running a cell, or what it splits off a cell, as
+// a formula: an apostrophe goes before each, as OWASP advises on CSV injection.
+// Quotes would not do: a spreadsheet that splits at a semicolon ignores the quotes
+// around a cell between commas. Spaces, quotes and invisible characters before the
+// sign don't make it harmless.
+func neutral(cell string) string {
+	var b strings.Builder
+	written, start, blank := 0, 0, true
+	mark := func() {
+		b.WriteString(cell[written:start])
+		b.WriteByte('\'')
+		written, blank = start, false
+	}
+	for i, r := range cell {
+		switch {
+		case strings.ContainsRune(cellSeparators, r):
+			if i == 0 && unicode.IsControl(r) {
+				mark()
+			}
+			start, blank = i+len(string(r)), true
+		case blank && strings.ContainsRune(formulaSigns, r):
+			mark()
+		case r != '"' && !unicode.In(r, unicode.Z, unicode.Cf):
+			blank = false
+		}
+	}
+	return b.String() + cell[written:]
+}

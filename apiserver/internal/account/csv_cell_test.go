@@ -1,0 +1,43 @@
+package account
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestNeutralCells(t *testing.T) {
+	for cell, want := range map[string]string{
+		"plain": "plain", "": "", "a=b": "a=b", "a-b; c": "a-b; c", "'quoted": "'quoted", `a"b,c`: `a"b,c`, "x;'=1": "x;'=1", "a|b": "a|b",
+		"=1+1": "'=1+1", "+1": "'+1", "-1": "'-1", "@SUM(A1)": "'@SUM(A1)", "＝1": "'＝1", "＠SUM(A1)": "'＠SUM(A1)",
+		"\t1": "'\t1", "\r1": "'\r1", "\n1": "'\n1", "\t=1": "'\t'=1",
+		"a;=1": "a;'=1", "a\t+1": "a\t'+1", "a,@x": "a,'@x", "a|-1": "a|'-1", "a\r\n=1": "a\r\n'=1", "a;＋1": "a;'＋1",
+		"a; =1": "a;' =1", `a;"=1"`: `a;'"=1"`, "a;\u00a0\u200b\ufeff=1": "a;'\u00a0\u200b\ufeff=1", ";;=1;-2": ";;'=1;'-2", " =1": "' =1",
+	} {
+		if got := neutral(cell); got != want {
+			t.Errorf("%q becomes %q; want %q", cell, got, want)
+		}
+	}
+}
+
+// Whichever separator a spreadsheet splits a cell at, no part begins with a formula
+// sign, and the cell without the apostrophes is what it was.
+func FuzzNeutral(f *testing.F) {
+	f.Add("a;=1\t+2|-3,@4\r\n＝5")
+	f.Add(`"";" =x`)
+	f.Fuzz(func(t *testing.T, cell string) {
+		got := neutral(cell)
+		if strings.ReplaceAll(got, "'", "") != strings.ReplaceAll(cell, "'", "") {
+			t.Errorf("%q becomes %q, which is another text", cell, got)
+		}
+		if again := neutral(got); again != got && !strings.ContainsAny(cell[:1], "\t\r\n\v\f") {
+			t.Errorf("%q becomes %q, and that %q", cell, got, again)
+		}
+		for _, separator := range cellSeparators {
+			for part := range strings.SplitSeq(got, string(separator)) {
+				if part = strings.TrimLeft(part, "\" \u00a0\u200b\ufeff"); part != "" && strings.ContainsRune(formulaSigns, []rune(part)[0]) {
+					t.Errorf("%q becomes %q; split at %q, it has the formula %q", cell, got, separator, part)
+				}
+			}
+		}
+	})
+}

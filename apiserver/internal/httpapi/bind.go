@@ -1,0 +1,91 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/account"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/idempotency"
+)
+
+// binder binds operations to the functions that implement them.
+type binder struct {
+	handler       *Handler
+	api           huma.API
+	publishedOnly bool
+}
+
+// serve binds an operation with a JSON response, or none.
+func serve[Req, Resp any](b binder, op api.Operation[Req, Resp], fn func(*account.Call, *Req) (*Resp, error)) {
+	if b.publishedOnly && op.Lifecycle() {
+		return
+	}
+	h := b.handler
+	op.Handle(b.api, func(ctx context.Context, in *Req) (*api.Reply[Resp], error) {
+		request, err := h.beginIdempotency(ctx, op.Spec, in)
+		if err != nil {
+			return nil, h.responseTo(ctx, err, "operation failed", "operation", op.ID)
+		}
+		defer request.Ran()
+		out, err := account.Run(h.newCall(ctx, op.Spec, request), in, fn)
+		if err != nil {
+			return nil, h.responseTo(ctx, err, "operation failed", "operation", op.ID)
+		}
+		reply := &api.Reply[Resp]{Body: *out}
+		if request.Replayed {
+			reply.Replayed = "true"
+		}
+		if request.Resumed {
+			reply.Resumed = "true"
+		}
+		return reply, nil
+	})
+}
+
+// serveCSV binds an operation that streams CSV. After an error in the middle of the
+// stream, the status is sent already: the response is cut off.
+func serveCSV[Req any](b binder, op api.Operation[Req, api.CSV], fn func(*account.Call, *Req) (*account.Export, error)) {
+	if b.publishedOnly && op.Lifecycle() {
+		return
+	}
+	h := b.handler
+	api.HandleStream(b.api, op, func(ctx context.Context, in *Req) (*api.Stream, error) {
+		export, err := fn(h.newCall(ctx, op.Spec, nil), in)
+		if err != nil {
+			return nil, h.responseTo(ctx, err, "operation failed", "operation", op.ID)
+		}
+		return &api.Stream{
+			ContentType: export.ContentType, ContentDisposition: export.ContentDisposition,
+			Body: func(out huma.Context) {
+				out.SetStatus(op.Status)
+				if err := export.Write(out.BodyWriter()); err != nil {
+					h.log.Warn("export cut off", "request_id", requestID(ctx), "error", err)
+					panic(http.ErrAbortHandler)
+				}
+			},
+		}, nil
+	})
+}
+
+// beginIdempotency registers a request under its Idempotency-Key, until endRequest.
+func (h *Handler) beginIdempotency(ctx context.Context, spec api.Spec, in any) (*idempotency.Request, error) {
+	p := progressOf(ctx)
+	p.input = in
+	key := ""
+	if keyed, ok := in.(interface{ Key() string }); ok {
+		key = keyed.Key()
+	}
+	var err error
+	p.idempotency, err = h.idempotency.Begin(auth.CallerFrom(ctx), spec.ID, key, p.lookup, in)
+	return p.idempotency, err
+}
+
+func (h *Handler) newCall(ctx context.Context, spec api.Spec, request *idempotency.Request) *account.Call {
+	return h.rules.NewCall(ctx, account.Request{
+		ID: requestID(ctx), Spec: spec, Caller: auth.CallerFrom(ctx), Arrival: api.Arrival(ctx), Idempotency: request,
+	})
+}

@@ -1,0 +1,115 @@
+// Package httpapi serves the operations of package account over HTTP and in process.
+//
+// A request passes handler.go (request id, log line), middleware of the options,
+// rate_limit.go, the router, and for an operation the middleware that bind.go lists:
+// authenticate.go, the media type, body.go (the body within its memory budget) and
+// references.go. routes.go names the function of each operation. pages.go serves the
+// pages that links in messages and responses lead to.
+package httpapi
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/account"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/idempotency"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/random"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/ratelimit"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+// defaultBodyMemory is the default of Options.BodyMemory.
+const defaultBodyMemory = 64 << 20
+
+// Options configures a Handler. Limiter and Middleware are optional.
+type Options struct {
+	Store store.Store
+	// Clock measures durations; Now is the same time to the microsecond, as the API and
+	// the store keep it.
+	Clock, Now  func() time.Time
+	Random      *random.Source
+	Log         *slog.Logger
+	Auth        *auth.Authenticator
+	Idempotency *idempotency.Records
+	Rules       *account.Rules
+	// Limiter bounds how often each credential calls; nil: no limit.
+	Limiter *ratelimit.Limiter
+	// BodyMemory bounds the memory of all request bodies together, in bytes; 0: 64 MiB.
+	BodyMemory int
+	// ExposeFaults puts the cause of a 500 into the response.
+	ExposeFaults bool
+	// PublishedOnly leaves the lifecycle operations out.
+	PublishedOnly bool
+	// Middleware wraps the handling of every request.
+	Middleware func(http.Handler) http.Handler
+}
+
+// Handler serves the API, the pages and the health checks. It is safe for concurrent
+// use.
+type Handler struct {
+	store        store.Store
+	clock, now   func() time.Time
+	random       *random.Source
+	log          *slog.Logger
+	auth         *auth.Authenticator
+	idempotency  *idempotency.Records
+	rules        *account.Rules
+	limiter      *ratelimit.Limiter // nil: no limit
+	bodies       *bodyBudget
+	exposeFaults bool
+	router       *router
+	http.Handler
+	retiring, draining atomic.Bool
+	drained            chan struct{} // closed with draining
+}
+
+// New returns a Handler.
+func New(o Options) *Handler {
+	h := &Handler{
+		store: o.Store, clock: o.Clock, now: o.Now, random: o.Random, log: o.Log, auth: o.Auth, idempotency: o.Idempotency, rules: o.Rules,
+		limiter: o.Limiter, bodies: newBodyBudget(cmp.Or(o.BodyMemory, defaultBodyMemory)), exposeFaults: o.ExposeFaults,
+		router: newRouter(), drained: make(chan struct{}),
+	}
+	h.routes(h.router.ServeMux, o.PublishedOnly)
+	h.pages(h.router.ServeMux)
+	h.health(h.router.ServeMux)
+	h.Handler = h.pipeline(o.Middleware)
+	return h
+}
+
+// Ready returns why requests should go to another server, or nil. The error is for the
+// public: it contains no path.
+func (h *Handler) Ready(ctx context.Context) error {
+	if h.retiring.Load() || h.draining.Load() {
+		return errors.New("draining")
+	}
+	err := h.store.Ping(ctx)
+	if err == nil {
+		return nil
+	}
+	if lost, ok := errors.AsType[*store.LostError](err); ok {
+		return errors.New("the database file " + lost.Reason)
+	}
+	return errors.New("the database does not answer")
+}
+
+// Retire makes Ready report an error while every request is still served: load balancers
+// need some time to use another server.
+func (h *Handler) Retire() { h.retiring.Store(true) }
+
+// Drain makes the handler refuse new requests with a 503, and Ready report an error,
+// while the requests in flight end.
+func (h *Handler) Drain() {
+	if !h.draining.Swap(true) {
+		close(h.drained)
+	}
+}
+
+// Draining returns a channel that Drain closes.
+func (h *Handler) Draining() <-chan struct{} { return h.drained }

@@ -1,0 +1,117 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+	"regexp"
+	"strings"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/account"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/idempotency"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/mail"
+)
+
+// requestIDHeader identifies a request in the response, in the log and in error messages.
+const requestIDHeader = "X-Request-Id"
+
+var saneRequestID = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`)
+
+// looksLikeToken reports whether a request id may be a credential by mistake, a service
+// account's token or a JWT: a request id is logged and stored.
+func looksLikeToken(id string) bool {
+	return strings.Contains(id, api.TokenPrefix+"_") || strings.HasPrefix(id, "eyJ") // {" in base64
+}
+
+// Request describes a request before it is handled.
+type Request struct {
+	// ID is in the response's X-Request-Id, in the log and in the audit log.
+	ID string
+	// Operation is the requested operation; its ID is empty for a page, a health check,
+	// and a path that does not exist.
+	Operation api.Spec
+	// Route is the pattern of http.ServeMux that the request matches, such as
+	// "GET /healthz/live"; empty for a path that does not exist.
+	Route string
+	// Trusted reports that the request is an OwnerClient's and needs no credential.
+	Trusted bool
+	// Draining is closed when the service drains: nothing may wait any longer.
+	Draining <-chan struct{}
+}
+
+// Name returns an operation's id, "verification", "payment", "health" or "other": a small
+// fixed set, as metrics need it.
+func (r Request) Name() string {
+	_, path, _ := strings.Cut(r.Route, " ")
+	switch {
+	case r.Operation.ID != "":
+		return r.Operation.ID
+	case strings.HasPrefix(path, mail.VerificationPath):
+		return "verification"
+	case strings.HasPrefix(path, account.PaymentPath):
+		return "payment"
+	case strings.HasPrefix(path, HealthPath):
+		return "health"
+	}
+	return "other"
+}
+
+// RequestOf returns the request of a context, for an Options.Middleware.
+func RequestOf(ctx context.Context) Request { return progressOf(ctx).Request }
+
+// progress is the state of a request in the pipeline. One goroutine at a time uses it.
+type progress struct {
+	Request
+	// allow lists the methods of the path if there is no route for the request's method.
+	allow string
+	// idempotency is nil until the operation begins.
+	idempotency *idempotency.Request
+	// lookup is the Idempotency-Key of a create whose outcome a GET request looks up.
+	lookup string
+	// credential is the caller that the request's credential names, once identified.
+	credential *credential
+	// body is the request body once it has been received.
+	body []byte
+	// input is the decoded request, and remoteAddress the host that it came from.
+	input         any
+	remoteAddress string
+}
+
+type progressKey struct{}
+
+func progressOf(ctx context.Context) *progress {
+	if p, ok := ctx.Value(progressKey{}).(*progress); ok {
+		return p
+	}
+	return &progress{}
+}
+
+func requestID(ctx context.Context) string { return progressOf(ctx).ID }
+
+// begin gives a request its id and finds its route.
+func (h *Handler) begin(r *http.Request) *progress {
+	p := &progress{Request: Request{ID: r.Header.Get(requestIDHeader)}, remoteAddress: remoteHost(r.RemoteAddr)}
+	if !saneRequestID.MatchString(p.ID) || looksLikeToken(p.ID) {
+		p.ID = h.random.ID()
+	}
+	p.Route, p.allow = h.router.match(r)
+	p.Operation = h.router.operations[p.Route]
+	_, p.Trusted = auth.Trusted(r.Context())
+	p.Draining = h.drained
+	if r.Method == http.MethodGet {
+		p.lookup = r.Header.Get(api.IdempotencyLookupHeader)
+	}
+	return p
+}
+
+// remoteHost returns the remote address of a connection without the port, or "" in
+// process.
+func remoteHost(remoteAddr string) string {
+	peer, err := netip.ParseAddrPort(remoteAddr)
+	if err != nil {
+		return ""
+	}
+	return peer.Addr().Unmap().String()
+}

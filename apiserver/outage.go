@@ -1,0 +1,43 @@
+package apiserver
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+// outageLog is a store that logs when it becomes unavailable and when it is available
+// again, and not each failure meanwhile.
+type outageLog struct {
+	store.Store
+	log    *slog.Logger
+	outage atomic.Bool
+}
+
+// View implements store.Store.
+func (o *outageLog) View(ctx context.Context, fn func(store.Reader) error) error {
+	return o.observe(o.Store.View(ctx, fn))
+}
+
+// Update implements store.Store. Only an update shows that an outage is over: a full disk
+// can still be read.
+func (o *outageLog) Update(ctx context.Context, fn func(store.Tx) error) error {
+	err := o.observe(o.Store.Update(ctx, fn))
+	if err == nil && o.outage.Load() && o.outage.Swap(false) {
+		o.log.Info("the database is available again")
+	}
+	return err
+}
+
+// Ping implements store.Store.
+func (o *outageLog) Ping(ctx context.Context) error { return o.observe(o.Store.Ping(ctx)) }
+
+func (o *outageLog) observe(err error) error {
+	if errors.Is(err, store.ErrUnavailable) && !o.outage.Swap(true) {
+		o.log.Error("the database is unavailable; requests that need it get a 503 until it can be used again", "error", err)
+	}
+	return err
+}
