@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// normalizeCAA returns the presentation form of RFC 8659, section 4.1.1: flags,
-// tag in lower case, and the value quoted.
+// normalizeCAA returns the presentation format of RFC 8659, section 4.1.1: flags, tag
+// in lower case, and the value quoted.
 func normalizeCAA(value string) (string, error) {
 	const form = `expected flags, tag and value, such as 0 issue "ca.example.net"`
 	flagsField, rest := cutField(value)
@@ -30,8 +30,7 @@ func normalizeCAA(value string) (string, error) {
 	if err := checkText(text); err != nil {
 		return "", fmt.Errorf("property value of CAA: %w", err)
 	}
-	// On the wire it could be longer, but its text form is one
-	// character-string.
+	// The wire format allows more, but the presentation format is one character-string.
 	if len(text) > maxString {
 		return "", fmt.Errorf("property value of CAA must not be longer than %d octets", maxString)
 	}
@@ -68,8 +67,7 @@ func parseCAAValue(s string) (string, error) {
 	return b.String(), nil
 }
 
-// cutField returns the first field of s and what follows the white space after
-// it.
+// cutField returns the first field of s and the rest after white space.
 func cutField(s string) (field, rest string) {
 	i := strings.IndexAny(s, space)
 	if i < 0 {

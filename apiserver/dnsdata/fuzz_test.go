@@ -49,7 +49,7 @@ func FuzzNormalizeName(f *testing.F) {
 		if again, err := NormalizeName(got, zone); err != nil || again != got {
 			t.Errorf("%q in %q became %q, then %q, %v", name, zone, got, again, err)
 		}
-		// What is right in a zone is right without one, and means the same.
+		// A name that is valid in a zone is also valid without one, and equal.
 		if fromLoose, err := NormalizeName(loose, zone); looseErr != nil || err != nil || fromLoose != got {
 			t.Errorf("%q in %q is %q; by way of %q (%v) it is %q, %v", name, zone, got, loose, looseErr, fromLoose, err)
 		}
@@ -98,7 +98,7 @@ func FuzzNormalizeValue(f *testing.F) {
 		}
 		checkOracle(t, rrType, got)
 		if strings.EqualFold(rrType, TypeTXT) {
-			// The presentation format of the record has the same meaning.
+			// The presentation format of the record has the same text.
 			text := got
 			if !isQuoted(got) {
 				text = Quote(got)

@@ -16,20 +16,20 @@ const (
 	maxName = 253
 )
 
-// NormalizeName returns the canonical form of a record name in a zone: relative
-// to the zone, lower case, internationalised labels in ASCII, @ for the zone
+// NormalizeName returns the canonical form of a record name in a zone: relative to the
+// zone, in lower case, with internationalized labels in ASCII, and @ for the zone
 // itself. It is idempotent.
 //
-// A name that ends in a dot is absolute; so is one without a dot that equals the
-// zone or ends in it. Every other name is relative. Labels may have underscores
-// (RFC 8552), and the first may be * (RFC 4592).
+// A name that ends in a dot is absolute, as is one without a dot that equals the zone
+// or ends in it. Every other name is relative. Labels may have underscores (RFC 8552),
+// and the first may be * (RFC 4592).
 //
-// With an empty zone, for callers that do not know it yet, a name ending in a
-// dot stays absolute and every other name stays as relative as it is written.
+// If the zone is empty, because the caller does not know it yet, a name that ends in a
+// dot stays absolute and every other name stays relative.
 //
-// It returns an error for a malformed name or zone, an absolute name outside
-// the zone, a name that repeats the zone, which has no stable relative form, and
-// a name of more than 253 octets with its zone.
+// It returns an error for a malformed name or zone, an absolute name outside the zone,
+// a name that repeats the zone, which has no stable relative form, and a name of more
+// than 253 octets including the zone.
 func NormalizeName(name, zone string) (string, error) {
 	if zone != "" {
 		var err error
@@ -62,16 +62,15 @@ func NormalizeName(name, zone string) (string, error) {
 	return relative, nil
 }
 
-// ValidateName checks what can be said of a record name without its zone. It
-// returns the error of NormalizeName with an empty zone.
+// ValidateName validates a record name without its zone. It returns the error of
+// NormalizeName with an empty zone.
 func ValidateName(name string) error {
 	_, err := NormalizeName(name, "")
 	return err
 }
 
-// EqualNames reports whether a and b name the same node of the zone after
-// NormalizeName; the zone may be empty, as there. Strings that are not names are
-// equal only if they are identical.
+// EqualNames reports whether a and b are equal after NormalizeName; the zone may be
+// empty. Invalid names are equal only if they are identical.
 func EqualNames(a, b, zone string) bool {
 	if a == b {
 		return true
@@ -84,9 +83,8 @@ func EqualNames(a, b, zone string) bool {
 	return err == nil && na == nb
 }
 
-// EqualsTarget reports whether a record name in a zone is the host name that a
-// record points to, such as the value of a CNAME. What is no name or no host
-// name is equal to nothing.
+// EqualsTarget reports whether a record name in a zone is the host name in a record's
+// value, such as that of a CNAME. It returns false if either is invalid.
 func EqualsTarget(name, zone, target string) bool {
 	relative, err := NormalizeName(name, zone)
 	if err != nil {
@@ -138,8 +136,8 @@ func parseName(s string) (name string, absolute bool, err error) {
 	return name, absolute, nil
 }
 
-// cutZone returns a canonical name relative to the zone, and whether it was
-// inside it when taken as absolute.
+// cutZone returns a canonical name relative to the zone, and whether the name, as an
+// absolute name, is inside the zone.
 func cutZone(name, zone string) (string, bool) {
 	if name == zone {
 		return apex, true

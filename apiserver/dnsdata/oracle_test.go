@@ -8,8 +8,8 @@ import (
 	"github.com/miekg/dns"
 )
 
-// checkOracle checks that the DNS library takes a canonical value, and for TXT
-// that it sends our chunks.
+// checkOracle checks that the DNS library accepts a canonical value, and that it sends
+// our chunks of TXT.
 func checkOracle(t *testing.T, rrType, canonical string) {
 	t.Helper()
 	rrType, err := NormalizeType(rrType)
@@ -30,7 +30,7 @@ func checkOracle(t *testing.T, rrType, canonical string) {
 		}
 		canonical = Quote(text)
 	}
-	// A line of its own could be a directive that opens files.
+	// A separate line could be a directive that opens files.
 	if strings.ContainsAny(canonical, "\r\n") {
 		t.Fatalf("line break in the canonical value %.200q", canonical)
 	}
@@ -49,7 +49,7 @@ func checkOracle(t *testing.T, rrType, canonical string) {
 	}
 	const header = len("\x01x\x07example\x00") + 10
 	if got := int(binary.BigEndian.Uint16(buf[header-2:])); got != rdataLen(text) || got != end-header {
-		t.Errorf("RDATA of %d octets; rdataLen says %d", got, rdataLen(text))
+		t.Errorf("RDATA of %d octets; rdataLen returns %d", got, rdataLen(text))
 	}
 	rdata := buf[header:end]
 	for i, want := range Chunks(text) {
@@ -67,10 +67,10 @@ func checkOracle(t *testing.T, rrType, canonical string) {
 	}
 }
 
-// checkNameOracle checks that the DNS library takes a canonical relative name.
+// checkNameOracle checks that the DNS library accepts a canonical relative name.
 func checkNameOracle(t *testing.T, canonical, zone string) {
 	t.Helper()
-	// Unlike NewRR, a ZoneParser follows no $INCLUDE unless told to.
+	// Unlike NewRR, a ZoneParser ignores $INCLUDE by default.
 	zp := dns.NewZoneParser(strings.NewReader(canonical+" 3600 IN A 192.0.2.1"), dns.Fqdn(zone), "")
 	rr, ok := zp.Next()
 	if !ok {

@@ -16,9 +16,9 @@ const (
 	space = " \t\r\n"
 )
 
-// Text returns the text of the value of a TXT record: the value itself, or its
-// joined strings where it is presentation format, which begins with a double
-// quote. What a record can't have, an empty text among it, is an error.
+// Text returns the text of a TXT record's value. A value that begins with a double
+// quote is in presentation format, and its strings are joined. It returns an error for
+// an invalid or empty text.
 func Text(value string) (string, error) {
 	text := value
 	if isQuoted(value) {
@@ -40,8 +40,8 @@ func Text(value string) (string, error) {
 	return text, nil
 }
 
-// normalizeTXT returns the text of a TXT record, or its presentation format
-// where the text itself would be read as that.
+// normalizeTXT returns the text of a TXT record, or its presentation format if the text
+// itself begins with a quote.
 func normalizeTXT(value string) (string, error) {
 	text, err := Text(value)
 	if err != nil {
@@ -53,14 +53,14 @@ func normalizeTXT(value string) (string, error) {
 	return text, nil
 }
 
-// isQuoted reports whether a TXT value is presentation format.
+// isQuoted reports whether a TXT value is in presentation format.
 func isQuoted(value string) bool {
 	return strings.HasPrefix(strings.TrimLeft(value, space), `"`)
 }
 
-// parseStrings reads quoted character-strings separated by white space (RFC
-// 1035, section 5.1). It does not hold a string to 255 octets, as the text is
-// split anew where it is sent.
+// parseStrings parses quoted character-strings separated by white space (RFC 1035,
+// section 5.1). It accepts strings of more than 255 octets, because the text is split
+// again when it is sent.
 func parseStrings(s string) ([]string, error) {
 	var parts []string
 	for rest := strings.TrimLeft(s, space); rest != ""; {
@@ -80,7 +80,7 @@ func parseStrings(s string) ([]string, error) {
 	return parts, nil
 }
 
-// parseString reads the quoted string at the start of s.
+// parseString parses the quoted string at the start of s.
 func parseString(s string) (text, rest string, err error) {
 	var b strings.Builder
 	for s = s[1:]; s != ""; {
@@ -97,7 +97,7 @@ func parseString(s string) (text, rest string, err error) {
 	return "", "", errors.New("unbalanced quotes: no closing quote")
 }
 
-// unescape reads one octet, plain or escaped, at the start of s.
+// unescape parses one octet, plain or escaped, at the start of s.
 func unescape(s string) (c byte, rest string, err error) {
 	if s[0] != '\\' {
 		return s[0], s[1:], nil
@@ -116,15 +116,15 @@ func unescape(s string) (c byte, rest string, err error) {
 		}
 		return byte(n), s[4:], nil
 	case c > ' ' && c < 0x7f && notAlphanumeric(rune(c)):
-		// Zone files escape more than they need to, such as the semicolon.
+		// Zone files may escape any of these, such as the semicolon.
 		return c, s[2:], nil
 	default:
-		// RFC 1035 would take \n as a plain n, which nobody means who writes it.
+		// In RFC 1035 \n is a plain n, which is never what the user means.
 		return 0, "", errors.New(`unknown escape; expected \", \\ or \DDD`)
 	}
 }
 
-// checkText refuses what neither people nor mail software expect in a text.
+// checkText returns an error for text that mail software does not expect.
 func checkText(s string) error {
 	if !utf8.ValidString(s) {
 		return errors.New("text must be valid UTF-8")
@@ -141,4 +141,70 @@ func checkText(s string) error {
 
 func isDigit(c byte) bool {
 	return '0' <= c && c <= '9'
+}
+
+// maxString is the longest character-string (RFC 1035, section 3.3).
+const maxString = 255
+
+// Chunks splits a text into the character-strings of a TXT record (RFC 1035, section
+// 3.3), of at most 255 octets each. It does not split UTF-8 sequences, so that every
+// chunk of valid text is valid. An empty text is one empty string.
+func Chunks(text string) []string {
+	chunks := make([]string, 0, len(text)/maxString+1)
+	for len(text) > maxString {
+		n := chunkLen(text)
+		chunks = append(chunks, text[:n])
+		text = text[n:]
+	}
+	return append(chunks, text)
+}
+
+// Quote returns the presentation format of a text (RFC 1035, section 5.1): its Chunks
+// in double quotes, separated by spaces. Quotes and backslashes are escaped with a
+// backslash, and octets other than printable ASCII as \DDD, so that every zone file
+// parser accepts it.
+func Quote(text string) string {
+	var b strings.Builder
+	b.Grow(len(text) + len(text)/maxString*3 + 2)
+	for i, chunk := range Chunks(text) {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteByte('"')
+		for j := range len(chunk) {
+			switch c := chunk[j]; {
+			case c == '"' || c == '\\':
+				b.WriteByte('\\')
+				b.WriteByte(c)
+			case c < ' ' || c > '~':
+				fmt.Fprintf(&b, "\\%03d", c)
+			default:
+				b.WriteByte(c)
+			}
+		}
+		b.WriteByte('"')
+	}
+	return b.String()
+}
+
+// chunkLen returns the length of the first chunk of a text of more than 255
+// octets.
+func chunkLen(text string) int {
+	// Invalid UTF-8 may have no start of a sequence.
+	for n := maxString; n > maxString-utf8.UTFMax; n-- {
+		if utf8.RuneStart(text[n]) {
+			return n
+		}
+	}
+	return maxString
+}
+
+// rdataLen returns the length of a text as the RDATA of a TXT record.
+func rdataLen(text string) int {
+	n := len(text)
+	for len(text) > maxString {
+		n++
+		text = text[chunkLen(text):]
+	}
+	return n + 1
 }

@@ -6,8 +6,8 @@ import (
 )
 
 var (
-	// longestASCII fills RDATA: 255 strings of 255 octets and one of 254, each
-	// after an octet of length, are 65535 octets.
+	// longestASCII fills the RDATA: 255 strings of 255 octets and one of 254, each with
+	// a length octet, are 65535 octets.
 	longestASCII = strings.Repeat("a", 255*255+254)
 	// longestUmlauts does too: 257 strings of 254 octets.
 	longestUmlauts = strings.Repeat("ü", 257*127)

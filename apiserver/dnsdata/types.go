@@ -1,7 +1,22 @@
+// Package dnsdata validates the types, names and values of DNS records and converts them
+// to one canonical form, so that the API server and the Terraform provider agree on when
+// two spellings mean the same record.
+//
+// A value is a record's RDATA in text, without the priority of MX and SRV, which has its
+// own field. The canonical form of a name is relative to the zone, with @ for the zone
+// itself.
+//
+// The package has no I/O and no state. It may import the standard library and
+// apiserver/domainname, and nothing else of this module. Its tests compare it with
+// github.com/miekg/dns.
+//
+// Errors are for people: they describe what is wrong and what is expected, and quote at
+// most a short, escaped part of the input.
 package dnsdata
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -17,18 +32,17 @@ const (
 	TypeTXT   = "TXT"   // RFC 1035, section 3.3.14
 )
 
-// Types returns the supported record types in alphabetical order. The caller
-// owns the slice.
+// Types returns the supported record types in alphabetical order, in a new slice.
 func Types() []string {
 	return []string{TypeA, TypeAAAA, TypeCAA, TypeCNAME, TypeMX, TypeNS, TypeSRV, TypeTXT}
 }
 
-// NormalizeType returns the canonical, upper-case spelling of a record type.
-// Types compare without regard to case (RFC 4343, section 3). It returns an
-// error that lists the supported types for any other.
+// NormalizeType returns the canonical, upper-case spelling of a record type. Types are
+// case-insensitive (RFC 4343, section 3). For an unsupported type, the error lists the
+// supported ones.
 func NormalizeType(s string) (string, error) {
 	for _, t := range Types() {
-		// The length keeps out the non-ASCII letters that fold to ASCII ones.
+		// The length excludes non-ASCII letters that fold to ASCII ones.
 		if len(s) == len(t) && strings.EqualFold(s, t) {
 			return t, nil
 		}
@@ -43,3 +57,58 @@ func TypeNeedsPriority(rrType string) bool {
 	t, err := NormalizeType(rrType)
 	return err == nil && (t == TypeMX || t == TypeSRV)
 }
+
+// Purpose is the use of a record by mail software.
+type Purpose string
+
+// The purposes for which all records of a name are read together. Other records have
+// none.
+const (
+	// PurposeMX finds the hosts that receive a domain's mail (RFC 5321, section 5.1).
+	PurposeMX Purpose = "mx"
+	// PurposeSPF finds the sender policy (RFC 7208), of which a name has at most one.
+	PurposeSPF Purpose = "spf"
+	// PurposeDMARC finds the DMARC policy (RFC 7489), of which a name has at most one.
+	PurposeDMARC Purpose = "dmarc"
+)
+
+// noHost means that there is no host: no mail is accepted (RFC 7505), or the service is
+// not available (RFC 2782).
+const noHost = "."
+
+// dmarcVersion matches the first tag of a DMARC record. Its value is case-sensitive
+// (RFC 7489, section 6.3), its name is not. It also matches a blank in place of the
+// semicolon, a mistake in what is meant as a DMARC record.
+var dmarcVersion = regexp.MustCompile(`^[vV][ \t]*=[ \t]*DMARC1(?:[ \t;]|$)`)
+
+// PurposeOf returns the purpose of a record with a valid value, or "". A TXT record is
+// an SPF record if its text is v=spf1, in any case, alone or followed by a space (RFC
+// 7208, section 4.5).
+func PurposeOf(rrType, value string) Purpose {
+	switch t, _ := NormalizeType(rrType); t {
+	case TypeMX:
+		return PurposeMX
+	case TypeTXT:
+		text, err := Text(value)
+		version, _, _ := strings.Cut(text, " ")
+		switch {
+		case err != nil:
+		case len(version) == len("v=spf1") && strings.EqualFold(version, "v=spf1"):
+			return PurposeSPF
+		case dmarcVersion.MatchString(text):
+			return PurposeDMARC
+		}
+	}
+	return ""
+}
+
+// Single reports whether a name may have only one record for the purpose: receivers
+// ignore both of two (RFC 7208, section 4.5; RFC 7489, section 6.6.3).
+func (p Purpose) Single() bool { return p == PurposeSPF || p == PurposeDMARC }
+
+// String returns the purpose in upper case, for messages.
+func (p Purpose) String() string { return strings.ToUpper(string(p)) }
+
+// IsNullMX reports whether the canonical value of an MX record means that the name
+// accepts no mail. Such a record must be the only one (RFC 7505, section 3).
+func IsNullMX(rrType, value string) bool { return rrType == TypeMX && value == noHost }

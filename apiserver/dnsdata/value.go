@@ -11,11 +11,11 @@ import (
 )
 
 // NormalizeValue returns the canonical form of the value of a record. It is
-// idempotent. White space around a value does not count, except in TXT.
+// idempotent. White space around a value is ignored, except in TXT.
 //
 //   - A, AAAA: an IPv4 or IPv6 address without a zone, in the form of RFC 5952.
-//   - CNAME: a name as of domainname.NormalizeHost, which may have underscores.
-//   - NS: a host name as of domainname.Normalize (RFC 1123, section 2.1).
+//   - CNAME: a name in the form of domainname.NormalizeHost, which may have underscores.
+//   - NS: a host name in the form of domainname.Normalize (RFC 1123, section 2.1).
 //   - MX: the exchange, a host name, or "." to accept no mail (RFC 7505).
 //   - SRV (RFC 2782): "weight port target", the target a host name, or "." for
 //     no service.
@@ -24,9 +24,8 @@ import (
 //     format (RFC 1035, section 5.1), whose strings are joined. A text that
 //     would begin with a quote itself is returned in that format, by Quote.
 //
-// It returns an error for an unsupported type and for a value that is not of
-// the type's form, among them one that holds the priority of MX or SRV, which
-// has a field of its own.
+// It returns an error for an unsupported type and for an invalid value, such as one that
+// includes the priority of MX or SRV, which has its own field.
 func NormalizeValue(rrType, value string) (string, error) {
 	t, err := NormalizeType(rrType)
 	if err != nil {
@@ -55,9 +54,8 @@ func NormalizeValue(rrType, value string) (string, error) {
 	}
 }
 
-// EqualValues reports whether a and b are the same value of a record type after
-// NormalizeValue. Strings that are not values of the type are equal only if they
-// are identical.
+// EqualValues reports whether a and b are equal after NormalizeValue. Invalid values
+// are equal only if they are identical.
 func EqualValues(rrType, a, b string) bool {
 	if a == b {
 		return true
@@ -96,8 +94,8 @@ func normalizeTarget(s string) (string, error) {
 	return host, nil
 }
 
-// normalizeHost is normalizeTarget for the types whose target is a host (RFC 1123,
-// section 2.1), which has no underscore in its name.
+// normalizeHost is normalizeTarget for types whose target is a host name without
+// underscores (RFC 1123, section 2.1).
 func normalizeHost(s string) (string, error) {
 	host, err := domainname.Normalize(s)
 	if err != nil {
@@ -106,8 +104,7 @@ func normalizeHost(s string) (string, error) {
 	return host, nil
 }
 
-// normalizeHostOrNone is normalizeHost for the types where "." says that there is
-// none.
+// normalizeHostOrNone is normalizeHost for types that allow "." for no host.
 func normalizeHostOrNone(s string) (string, error) {
 	if s == noHost {
 		return s, nil
@@ -146,7 +143,7 @@ func normalizeSRV(value string) (string, error) {
 	return fmt.Sprintf("%d %d %s", weight, port, target), nil
 }
 
-// isNumber reports whether s consists of digits, whatever its size.
+// isNumber reports whether s consists of digits.
 func isNumber(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }

@@ -144,8 +144,8 @@ func TestEqualValues(t *testing.T) {
 	}
 }
 
-// checkValue checks the canonical form of a value, that it is stable, and that
-// the DNS library takes it.
+// checkValue checks the canonical form of a value, that it is stable, and that the DNS
+// library accepts it.
 func checkValue(t *testing.T, rrType, in, want string) {
 	t.Helper()
 	got, err := NormalizeValue(rrType, in)

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// labelKind says which characters a label may have.
+// labelKind selects the valid characters of a label.
 type labelKind int
 
 const (
@@ -21,17 +21,16 @@ const (
 // acePrefix marks a label that encodes Unicode (RFC 5890, section 2.3.2.5).
 const acePrefix = "xn--"
 
-// maxUnicodeLabel bounds a label before IDNA, whose cost grows with the square
-// of the length. Decomposed Unicode is several times longer than its A-label,
-// but nothing valid comes near this.
+// maxUnicodeLabel limits a label before IDNA, whose cost grows with the square of the
+// length. Decomposed Unicode is several times longer than its A-label, but valid labels
+// are far shorter than this.
 const maxUnicodeLabel = 1024
 
 // normalizeLabel returns the canonical form of a single label.
 //
-// IDNA sees one label at a time and only where it matters. A whole name would
-// be subject to the Bidi rule across labels, which forbids _dmarc or a number
-// in front of a Hebrew name, and plain ASCII labels such as r3---sn-abc, which
-// exist, would fail its hyphen rule.
+// IDNA is applied to single labels, and only if necessary. Applied to a whole name, its
+// Bidi rule would forbid _dmarc or a number before a Hebrew name. Applied to ASCII
+// labels, its hyphen rule would forbid existing ones such as r3---sn-abc.
 func normalizeLabel(label string, kind labelKind) (string, error) {
 	if label == "" {
 		return "", errors.New("name must not contain an empty label (two dots in a row, or a dot at either end)")
@@ -66,8 +65,7 @@ func errLongLabel(label string) error {
 	return fmt.Errorf("label %s must not be longer than %d characters", shorten(label), maxLabel)
 }
 
-// checkCharacters checks the ASCII characters of a label; the others are for
-// IDNA to judge.
+// checkCharacters checks the ASCII characters of a label; IDNA checks the others.
 func checkCharacters(label string, kind labelKind) error {
 	for i := range len(label) {
 		switch c := label[i]; {
@@ -87,11 +85,11 @@ func checkCharacters(label string, kind labelKind) error {
 	return nil
 }
 
-// toASCII converts an internationalised label to its A-label.
+// toASCII converts an internationalized label to its A-label.
 func toASCII(label string) (string, error) {
 	a, err := idna.Lookup.ToASCII(label)
 	if err == nil && a != "" {
-		// The mapping tables are not proved to be idempotent; callers rely on it.
+		// The mapping tables are not proven to be idempotent, but callers rely on it.
 		var again string
 		if again, err = idna.Lookup.ToASCII(a); err == nil && again == a {
 			return a, nil
@@ -100,8 +98,7 @@ func toASCII(label string) (string, error) {
 	return "", fmt.Errorf("label %s is not a valid internationalised label (IDNA)", shorten(label))
 }
 
-// toUnicode converts an A-label to what it encodes, and returns every other label
-// as it is.
+// toUnicode decodes an A-label, and returns any other label unchanged.
 func toUnicode(label string) string {
 	if strings.HasPrefix(label, acePrefix) {
 		if u, err := idna.Lookup.ToUnicode(label); err == nil && u != "" {
@@ -120,7 +117,7 @@ func isASCII(s string) bool {
 	return true
 }
 
-// shorten quotes s for an error message, cut to a length that fits a sentence.
+// shorten quotes s for an error message, and truncates it.
 func shorten(s string) string {
 	const limit = 24
 	n := 0

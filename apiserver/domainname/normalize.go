@@ -1,3 +1,13 @@
+// Package domainname validates domain names and converts them to one canonical ASCII form,
+// so that the API server and the Terraform provider agree on when two spellings mean the
+// same name.
+//
+// It has no I/O and no state. It may import the standard library,
+// golang.org/x/net/idna, golang.org/x/net/publicsuffix and golang.org/x/text, and nothing
+// of this module.
+//
+// Errors are for people: they describe what is wrong and what is expected, and quote at
+// most a short, escaped part of the input.
 package domainname
 
 import (
@@ -15,8 +25,8 @@ const (
 	maxName = 253
 	// maxLabel is the longest label (RFC 1035, section 2.3.4).
 	maxLabel = 63
-	// maxInput bounds the work done for one input. Unicode spellings may be
-	// longer than their ASCII form, but nothing valid comes near this.
+	// maxInput limits the work for one input. Unicode spellings may be longer than
+	// their ASCII form, but valid names are far shorter than this.
 	maxInput = 4096
 )
 
@@ -29,35 +39,35 @@ var (
 // fullStops maps the label separators of RFC 3490, section 3.1, to the dot.
 var fullStops = strings.NewReplacer("\u3002", ".", "\uff0e", ".", "\uff61", ".")
 
-// Normalize returns the canonical form of a domain name: ASCII by IDNA (RFC
-// 5891, with the mapping of UTS #46 for lookup), lower case, without a trailing
-// dot. Normalize is idempotent.
+// Normalize returns the canonical form of a domain name: ASCII by IDNA (RFC 5891, with
+// the mapping of UTS #46 for lookup), in lower case, without a trailing dot. It is
+// idempotent.
 //
-// It returns an error unless the result has at least two labels of letters,
-// digits and inner hyphens (RFC 1123, section 2.1), each of 1 to 63
-// characters, at most 253 in all, the last of them not all digits, so that no
-// IPv4 address passes for a name (RFC 3696, section 2).
+// It returns an error unless the result has at least two labels of letters, digits and
+// inner hyphens (RFC 1123, section 2.1), each of 1 to 63 characters, and at most 253
+// characters in all. The last label must not consist of digits, so that IPv4 addresses
+// are not names (RFC 3696, section 2).
 func Normalize(s string) (string, error) {
 	return normalizeFull(s, hostnameLabel)
 }
 
-// NormalizeHost returns the canonical form of a host name that a DNS record
-// points to. It is Normalize, except that every label but the last may contain
-// underscores (RFC 8552), as in selector._domainkey.example.com.
+// NormalizeHost returns the canonical form of the host name in a DNS record's value.
+// Unlike with Normalize, every label but the last may contain underscores (RFC 8552),
+// as in selector._domainkey.example.com.
 func NormalizeHost(s string) (string, error) {
 	return normalizeFull(s, dnsLabel)
 }
 
-// NormalizeLabels returns the canonical form of one or more labels that need
-// not be a complete name, such as _dmarc or mail.eu. Labels may contain
-// underscores (RFC 8552). The limits of RFC 1035 hold: 63 characters for a
-// label and 253 in all. A leading or trailing dot is an error.
+// NormalizeLabels returns the canonical form of one or more labels of an incomplete
+// name, such as _dmarc or mail.eu. Labels may contain underscores (RFC 8552). The
+// limits of RFC 1035 apply: 63 characters for a label and 253 in all. A leading or
+// trailing dot is an error.
 func NormalizeLabels(s string) (string, error) {
 	return normalizeLabels(s, dnsLabel)
 }
 
-// Unicode returns a canonical name as people write it, with its A-labels (RFC
-// 5890, section 2.3.2.1) decoded. What is no valid A-label stays as it is.
+// Unicode returns a canonical name for display, with its A-labels (RFC 5890, section
+// 2.3.2.1) decoded. An invalid A-label is not changed.
 func Unicode(name string) string {
 	if !strings.Contains(name, acePrefix) {
 		return name
@@ -69,8 +79,8 @@ func Unicode(name string) string {
 	return strings.Join(labels, ".")
 }
 
-// Equal reports whether a and b are the same domain name after Normalize.
-// Strings that are not domain names are equal only if they are identical.
+// Equal reports whether a and b are equal after Normalize. Invalid names are equal only
+// if they are identical.
 func Equal(a, b string) bool {
 	if a == b {
 		return true
@@ -133,8 +143,8 @@ func normalizeLabels(s string, kind labelKind) (string, error) {
 	return b.String(), nil
 }
 
-// checkShape recognises what people paste in place of a name, for which a
-// complaint about a single character would be of little help.
+// checkShape returns specific errors for URLs, addresses and other input in place of a
+// name, which help more than an error about one character.
 func checkShape(s string) error {
 	switch {
 	case strings.Contains(s, "/"):
@@ -149,7 +159,7 @@ func checkShape(s string) error {
 	return nil
 }
 
-// trimFinalDot drops one trailing label separator, the mark of an absolute name.
+// trimFinalDot removes one trailing label separator, which marks an absolute name.
 func trimFinalDot(s string) string {
 	for _, dot := range []string{".", "\u3002", "\uff0e", "\uff61"} {
 		if rest, ok := strings.CutSuffix(s, dot); ok {

@@ -1,24 +1,81 @@
 package domainname
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"unicode"
 
+	"golang.org/x/net/publicsuffix"
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 )
 
-// CheckRegistration checks a name, in any spelling that Normalize accepts, by the
-// rules for registering one, which are stricter than those for looking one up: each
-// label has only characters that IDNA 2008 permits (RFC 5892), in the contexts that
-// it permits, no hyphens in third and fourth place (RFC 5891, section 4.2.3.1), and
-// letters of one script.
+var (
+	// ErrUnsupportedTLD is for a name whose public suffix has no ICANN registry, so
+	// that nobody sells names below it: an unknown or special-use top-level domain, or
+	// a private suffix such as github.io.
+	ErrUnsupportedTLD = errors.New("unsupported top-level domain")
+
+	// ErrNotRegistrable is for a name that is not directly below a public suffix: the
+	// suffix itself, such as co.uk, or a name below a registrable one, such as
+	// www.example.com.
+	ErrNotRegistrable = errors.New("not a registrable name")
+)
+
+// Registrable returns nil if a registrar could sell the name, in any spelling that
+// Normalize accepts: exactly one label below a public suffix in the ICANN section of
+// the Public Suffix List, and valid for CheckRegistration.
 //
-// Common and inherited characters, such as digits, belong to every script. Han mixes
-// with Hiragana and Katakana, with Hangul, and with Bopomofo: each is one writing
-// system (UTS #39, section 5.1). Another label may have another script.
+// Otherwise it returns the error of CheckRegistration, or one that wraps
+// ErrUnsupportedTLD or ErrNotRegistrable.
+func Registrable(name string) error {
+	if err := CheckRegistration(name); err != nil {
+		return err
+	}
+	name, err := Normalize(name)
+	if err != nil {
+		return err
+	}
+	suffix, icann := publicsuffix.PublicSuffix(name)
+	if strings.Contains(suffix, ".") {
+		// The flag is that of the deepest node on the path, which may be below the
+		// suffix: noc.ruhr-uni-bochum.de has a private suffix, but is reported as
+		// ICANN's. A lookup of the suffix itself returns its own flag. A suffix of one
+		// label is never private.
+		_, icann = publicsuffix.PublicSuffix(suffix)
+	}
+	switch {
+	case specialUse(name):
+		return fmt.Errorf("%w: names under it are not sold", ErrUnsupportedTLD)
+	case name == suffix:
+		return fmt.Errorf("%w: %s is a public suffix; expected a name directly below it", ErrNotRegistrable, shorten(name))
+	case !icann:
+		return fmt.Errorf("%w: names under %s are not sold", ErrUnsupportedTLD, shorten(suffix))
+	}
+	parent := strings.TrimSuffix(name, "."+suffix)
+	if dot := strings.LastIndexByte(parent, '.'); dot >= 0 {
+		return fmt.Errorf("%w: it lies below %s; expected that name", ErrNotRegistrable, shorten(name[dot+1:]))
+	}
+	return nil
+}
+
+// specialUse reports whether a name is below a reserved top-level domain that the list
+// has in its ICANN section (RFC 3172, RFC 7686).
+func specialUse(name string) bool {
+	return strings.HasSuffix(name, ".arpa") || strings.HasSuffix(name, ".onion")
+}
+
+// CheckRegistration validates a name, in any spelling that Normalize accepts, by the
+// rules for registration, which are stricter than those for lookup. Each label has only
+// characters that IDNA 2008 permits (RFC 5892), in the contexts that it permits, no
+// hyphens in third and fourth place (RFC 5891, section 4.2.3.1), and letters of one
+// script.
+//
+// Common and inherited characters, such as digits, belong to every script. Han may be
+// mixed with Hiragana and Katakana, with Hangul, and with Bopomofo, each of which is
+// one writing system (UTS #39, section 5.1). Labels may differ in their script.
 func CheckRegistration(name string) error {
 	canonical, err := Normalize(name)
 	if err != nil {
@@ -38,7 +95,7 @@ func checkRegistered(label []rune) error {
 		return fmt.Errorf("label %s must not have hyphens in third and fourth place", shown)
 	}
 	if isASCII(string(label)) {
-		return nil // letters, digits and hyphens: Normalize has checked them
+		return nil // Normalize has checked letters, digits and hyphens
 	}
 	if !norm.NFC.IsNormalString(string(label)) {
 		return fmt.Errorf("label %s must be in Unicode's normal form C", shown)
@@ -54,9 +111,8 @@ func checkRegistered(label []rune) error {
 	return nil
 }
 
-// exceptions are the characters whose property does not follow from Unicode's data
-// (RFC 5892, section 2.6); true is PVALID. Those that depend on the context are in
-// inContext.
+// exceptions are the characters whose property does not follow from Unicode's data (RFC
+// 5892, section 2.6); true is PVALID. inContext has those that depend on the context.
 var exceptions = map[rune]bool{
 	0x00df: true, 0x03c2: true, 0x06fd: true, 0x06fe: true, 0x0f0b: true, 0x3007: true,
 	0x0640: false, 0x07fa: false, 0x302e: false, 0x302f: false, 0x3031: false, 0x3032: false, 0x3033: false, 0x3034: false, 0x3035: false, 0x303b: false,
@@ -81,7 +137,7 @@ func permitted(r rune) bool {
 	case contextual(r),
 		unicode.Is(oldHangulJamo, r), unicode.In(r, ignorableBlocks, unicode.Noncharacter_Code_Point, unicode.White_Space,
 			unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector),
-		// What folding or compatibility mapping changes is not stable.
+		// Characters that folding or compatibility mapping changes are unstable.
 		norm.NFKC.String(cases.Fold().String(norm.NFKC.String(string(r)))) != string(r):
 		return false
 	}
@@ -105,8 +161,8 @@ func contextual(r rune) bool {
 func isArabicDigit(r rune) bool         { return 0x0660 <= r && r <= 0x0669 }
 func isExtendedArabicDigit(r rune) bool { return 0x06f0 <= r && r <= 0x06f9 }
 
-// inContext reports whether a character is one that depends on the context and has a
-// right one (RFC 5892, appendix A). The joiners' contexts are checked by Normalize.
+// inContext reports whether the character at i depends on its context and the context
+// is valid (RFC 5892, appendix A). Normalize checks the contexts of joiners.
 func inContext(label []rune, i int) bool {
 	at := func(j int) rune {
 		if j < 0 || j >= len(label) {
@@ -134,11 +190,11 @@ func inContext(label []rune, i int) bool {
 	return false
 }
 
-// writingSystems are the sets of scripts that are written together.
+// writingSystems are the sets of scripts that may be mixed.
 var writingSystems = [][]string{{"Han", "Hiragana", "Katakana"}, {"Han", "Hangul"}, {"Han", "Bopomofo"}}
 
-// mixesScripts reports whether a label has letters of several scripts that are not
-// written together.
+// mixesScripts reports whether a label has letters of several scripts that may not be
+// mixed.
 func mixesScripts(label []rune) bool {
 	found := map[string]bool{}
 	for _, r := range label {

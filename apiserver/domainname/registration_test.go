@@ -23,7 +23,7 @@ func TestCheckRegistration(t *testing.T) {
 			t.Errorf("%s is taken", name)
 		}
 	}
-	// What can be looked up can still be named.
+	// Names that can't be registered are still valid for lookup.
 	if _, err := Normalize("i❤.ws"); err != nil {
 		t.Error(err)
 	}

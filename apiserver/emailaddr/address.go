@@ -1,3 +1,15 @@
+// Package emailaddr validates mailbox addresses and converts them to one canonical form,
+// so that the API server and the Terraform provider agree on when two spellings mean the
+// same mailbox.
+//
+// It accepts a plain addr-spec, and neither the display names and comments of RFC 5322
+// nor the quoted local parts and address literals of RFC 5321, which net/mail accepts.
+//
+// It has no I/O and no state. It may import the standard library and
+// apiserver/domainname, and nothing else of this module.
+//
+// Errors are for people: they describe what is wrong and what is expected, and quote at
+// most a short, escaped part of the input.
 package emailaddr
 
 import (
@@ -11,7 +23,7 @@ import (
 const (
 	// maxLocal is the longest local part (RFC 5321, section 4.5.3.1.1).
 	maxLocal = 64
-	// maxAddress is the longest address: the 256 octets of a path less its angle
+	// maxAddress is the longest address: the 256 octets of a path without its angle
 	// brackets (RFC 5321, section 4.5.3.1.3).
 	maxAddress = 254
 )
@@ -29,16 +41,16 @@ func (a Address) String() string {
 	return a.Local + "@" + a.Domain
 }
 
-// Parse reads an address and brings it to canonical form: the local part as
+// Parse parses an address and converts it to canonical form: the local part as
 // ParseLocalPart does, the domain as domainname.Normalize does.
 //
-// It returns an error unless s is a single local part and domain, both valid,
-// of at most 254 octets in canonical form (RFC 5321, section 4.5.3.1).
+// It returns an error unless s is a valid local part and domain, of at most 254 octets
+// in canonical form (RFC 5321, section 4.5.3.1).
 func Parse(s string) (Address, error) {
 	if s == "" {
 		return Address{}, errors.New("address must not be empty; expected an address such as jane@example.com")
 	}
-	// Said first: a complaint about one character would hide the cause.
+	// This check is first because an error about one character would hide the cause.
 	if strings.ContainsAny(s, "<>") {
 		return Address{}, errors.New("address must not have a display name or angle brackets; expected only an address such as jane@example.com")
 	}
@@ -72,4 +84,50 @@ func Normalize(s string) (string, error) {
 		return "", err
 	}
 	return a.String(), nil
+}
+
+// atextSpecials are the characters of an atom besides letters and digits (RFC 5322,
+// section 3.2.3).
+const atextSpecials = "!#$%&'*+-/=?^_`{|}~"
+
+// ParseLocalPart returns the canonical form of a local part, the part of an address
+// before the at sign. RFC 5321, section 2.4, leaves its case to the mailbox's host;
+// this service ignores the case and uses lower case.
+//
+// It returns an error unless s is a Dot-string (RFC 5321, section 4.1.2) of 1 to 64
+// octets: ASCII letters, digits and !#$%&'*+-/=?^_`{|}~ with single dots between them.
+// It rejects quoted strings and the Unicode of RFC 6531.
+func ParseLocalPart(s string) (string, error) {
+	switch {
+	case s == "":
+		return "", errors.New("local part must not be empty; expected a name such as jane.doe")
+	case len(s) > maxLocal:
+		return "", fmt.Errorf("local part must not be longer than %d characters", maxLocal)
+	}
+	for _, c := range s {
+		switch {
+		case isAtext(c), c == '.':
+		case c == '@':
+			return "", errors.New("local part must not contain @")
+		case c == ' ':
+			return "", errors.New("local part must not contain a space")
+		case c == '"':
+			return "", errors.New("local part must not be quoted; expected a name such as jane.doe")
+		default:
+			return "", fmt.Errorf("local part must not contain %q; only ASCII letters, digits and %s are allowed, with single dots between them",
+				c, atextSpecials)
+		}
+	}
+	switch {
+	case s[0] == '.' || s[len(s)-1] == '.':
+		return "", errors.New("local part must not begin or end with a dot")
+	case strings.Contains(s, ".."):
+		return "", errors.New("local part must not contain two dots in a row")
+	}
+	return strings.ToLower(s), nil
+}
+
+func isAtext(c rune) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' ||
+		strings.ContainsRune(atextSpecials, c)
 }

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// addrSpec is the grammar of RFC 5321 less what this package refuses, written
-// apart from the code.
+// addrSpec is the grammar of RFC 5321 without the parts that this package rejects,
+// independent of the code.
 var addrSpec = regexp.MustCompile("^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*" +
 	`@[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$`)
 
@@ -56,7 +56,7 @@ func FuzzParseLocalPart(f *testing.F) {
 			t.Errorf("%q became %q, which differs in more than case", s, got)
 		}
 		if a, err := Parse(s + "@example.com"); err != nil || a.Local != got {
-			t.Errorf("%q is a local part, but Parse says %q, %v", s, a, err)
+			t.Errorf("%q is a local part, but Parse returns %q, %v", s, a, err)
 		}
 	})
 }

@@ -14,12 +14,12 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 )
 
-// typeAccessToken is the type of a JWT that says of itself that it is an access
-// token (RFC 9068, section 2.1). Many issuers don't say.
+// typeAccessToken is the typ of a JWT that is explicitly an access token (RFC 9068,
+// section 2.1). Many issuers don't set it.
 const typeAccessToken = "at+jwt"
 
-// headerType returns the typ of a token's header in its short form (RFC 7515,
-// section 4.1.9), in lower case.
+// headerType returns the typ of a token's header in its short form (RFC 7515, section
+// 4.1.9) and in lower case.
 func headerType(t *jwt.JSONWebToken) string {
 	typ, present := t.Headers[0].ExtraHeaders[jose.HeaderType]
 	if !present {
@@ -32,33 +32,33 @@ func headerType(t *jwt.JSONWebToken) string {
 	return strings.TrimPrefix(strings.ToLower(s), "application/")
 }
 
-// hasCritical reports whether a token's header has crit, which names extensions
-// that must be understood (RFC 7515, section 4.1.11). None is here; and go-jose
-// lets an empty list and null pass, which are no list of names.
+// hasCritical reports whether a token's header has crit, a list of extensions that the
+// recipient must support (RFC 7515, section 4.1.11). None is supported, and go-jose
+// accepts an empty list and null, which are invalid.
 func hasCritical(token string) bool {
 	header, _, _ := strings.Cut(token, ".")
 	text, err := base64.RawURLEncoding.DecodeString(header)
 	var members map[string]any
 	if err != nil || json.Unmarshal(text, &members) != nil {
-		return true // go-jose has read it
+		return true // unreachable: go-jose has parsed it
 	}
 	_, has := members["crit"]
 	return has
 }
 
-// times are the claims that are points in time (RFC 7519, section 2). The
-// libraries that compare them turn what is too large for an int64 into any other
-// time, so numbers that are no sane one are refused before.
-type times struct {
+// timeClaims validates the claims that are points in time (RFC 7519, section 2). The
+// libraries would convert a number that overflows an int64 to an arbitrary time, so
+// such numbers are rejected first.
+type timeClaims struct {
 	Expiry    numericDate `json:"exp"`
 	NotBefore numericDate `json:"nbf"`
 	IssuedAt  numericDate `json:"iat"`
 }
 
-// lastSecond is that of the year 9999.
+// lastSecond is the last second of the year 9999 in Unix time.
 const lastSecond = 253402300799
 
-// numericDate checks a NumericDate, and keeps nothing of it.
+// numericDate validates a NumericDate without storing it.
 type numericDate struct{}
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -73,14 +73,14 @@ func (numericDate) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// claims are what a token says. go-jose's decoder, unlike the standard one,
-// takes a name in one case only, and no name twice.
+// claims are a token's claims. Unlike encoding/json, go-jose's decoder compares names
+// exactly and rejects duplicates.
 type claims map[string]any
 
-// ofAccessToken reports whether the claims can be those of an access token. The
-// audience tells it as a rule; but nothing keeps an issuer from using one for
-// the API and for the client that people sign in to.
-func (c claims) ofAccessToken(headerType string) bool {
+// isAccessToken reports whether the claims can be those of an access token. Usually the
+// audience decides it, but an issuer may use the same audience for the API and for the
+// client to which people sign in.
+func (c claims) isAccessToken(headerType string) bool {
 	if headerType == typeAccessToken {
 		return true
 	}
@@ -89,19 +89,19 @@ func (c claims) ofAccessToken(headerType string) bool {
 			return false
 		}
 	}
-	// What Keycloak and Amazon Cognito call their tokens.
+	// The token types of Keycloak and Amazon Cognito.
 	kind, use := c.text("typ"), c.text("token_use")
 	return !slices.Contains([]string{"ID", "Refresh", "Offline", "Logout"}, kind) && (use == "" || use == "access")
 }
 
-// user returns whom the claims are about.
+// user returns the user of the token.
 func (c claims) user(groupsClaim string) (apiserver.User, error) {
 	u := apiserver.User{ID: c.text("sub"), Name: c.text("name")}
-	// Cognito writes a string.
-	if verified, said := c["email_verified"]; !said || verified == true || verified == "true" {
+	// Cognito's email_verified is a string.
+	if verified, present := c["email_verified"]; !present || verified == true || verified == "true" {
 		u.Email = c.text("email")
 	}
-	if groups := c[groupsClaim]; groups != nil { // null says as little as no claim
+	if groups := c[groupsClaim]; groups != nil { // null is the same as no claim
 		var err error
 		if u.Groups, err = namesIn(groups); err != nil {
 			return apiserver.User{}, err
@@ -110,13 +110,13 @@ func (c claims) user(groupsClaim string) (apiserver.User, error) {
 	return u, nil
 }
 
-// text returns a claim that is a string, and the empty one for any other.
+// text returns a string claim, or "" for any other type.
 func (c claims) text(name string) string {
 	s, _ := c[name].(string)
 	return s
 }
 
-// namesIn returns the names of a claim that is a string or an array of them.
+// namesIn returns the names in a claim that is a string or an array of strings.
 func namesIn(claim any) ([]string, error) {
 	if name, ok := claim.(string); ok {
 		return []string{name}, nil

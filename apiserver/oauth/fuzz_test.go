@@ -18,22 +18,22 @@ import (
 
 const fuzzedIssuer = "https://issuer.test"
 
-// published answers as an issuer with one key does, without a network.
+// published responds as an issuer with one key, without a network.
 type published struct{}
 
 // RoundTrip implements http.RoundTripper.
 func (published) RoundTrip(r *http.Request) (*http.Response, error) {
-	var answer any = obj{"keys": []any{jwk("ed", edKey.Public())}}
+	var response any = obj{"keys": []any{jwk("ed", edKey.Public())}}
 	if strings.HasPrefix(r.URL.Path, "/.well-known/") {
-		answer = obj{"issuer": fuzzedIssuer, "jwks_uri": fuzzedIssuer + "/keys"}
+		response = obj{"issuer": fuzzedIssuer, "jwks_uri": fuzzedIssuer + "/keys"}
 	}
-	body, err := json.Marshal(answer)
+	body, err := json.Marshal(response)
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(body)), Request: r}, err
 }
 
-// FuzzAccessToken signs any header and any claims with the issuer's own key: what
-// is accepted is an access token of the issuer for this API that holds now, and
-// what is refused is refused with a reason.
+// FuzzAccessToken signs any header and any claims with the issuer's own key. An
+// accepted token has to be a valid access token of the issuer for this API, and an
+// error has to have a reason.
 func FuzzAccessToken(f *testing.F) {
 	v, err := New(Options{Issuer: fuzzedIssuer, Audience: audience, Transport: published{}, Clock: func() time.Time { return start }})
 	if err != nil {
@@ -68,7 +68,7 @@ func FuzzAccessToken(f *testing.F) {
 		if json.Unmarshal(header, &h) != nil || json.Unmarshal(claims, &c) != nil {
 			t.Fatalf("%q %q is accepted", header, claims)
 		}
-		if notBefore, _ := c["nbf"].(float64); notBefore > float64(start.Add(earliness).Unix()) {
+		if notBefore, _ := c["nbf"].(float64); notBefore > float64(start.Add(notBeforeLeeway).Unix()) {
 			t.Errorf("%q is accepted before its time", claims)
 		}
 		if _, has := h["crit"]; has {

@@ -19,12 +19,12 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// start is when every test begins.
+// start is the start time of every test.
 var start = time.Date(2026, 3, 14, 15, 9, 26, 535897000, time.UTC)
 
 const audience = "https://api.mailhost.test"
 
-// Keys are made once: that of RSA takes its time.
+// Keys are generated once, because an RSA key takes long.
 var (
 	rsaKey     = must(rsa.GenerateKey(rand.Reader, 2048))
 	otherRSA   = must(rsa.GenerateKey(rand.Reader, 2048))
@@ -44,7 +44,7 @@ func must[T any](v T, err error) T {
 
 type obj = map[string]any
 
-// with is a copy of an object with more members; one that is nil is taken out.
+// with returns a copy of an object with more members; a nil value removes a member.
 func with(o obj, pairs ...any) obj {
 	out := obj{}
 	maps.Copy(out, o)
@@ -58,7 +58,7 @@ func with(o obj, pairs ...any) obj {
 	return out
 }
 
-// clock is a time that passes when a test says so.
+// clock is a time that a test advances.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -76,45 +76,45 @@ func (c *clock) Advance(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// logBook is a log that a test reads while it is written.
-type logBook struct {
+// logBuffer is a log that a test can read while it is written.
+type logBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-func (b *logBook) Write(p []byte) (int, error) {
+func (b *logBuffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.text.Write(p)
 }
 
-func (b *logBook) String() string {
+func (b *logBuffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.text.String()
 }
 
-// issuer is an authorization server, and what a test needs to verify its tokens.
+// issuer is an authorization server for tests, with a verifier of its tokens.
 type issuer struct {
 	*Verifier
 	t     *testing.T
 	url   string
 	clock clock
-	log   logBook
+	log   logBuffer
 
 	mu sync.Mutex
-	// keys are what /keys answers, and metadata what discovery does.
+	// keys is the response of /keys, and metadata that of discovery.
 	keys     any
 	metadata obj
-	// instead, if it is set, answers every request.
-	instead http.HandlerFunc
-	asked   map[string]int
+	// override, if not nil, handles every request.
+	override http.HandlerFunc
+	requests map[string]int
 }
 
 // newIssuer starts an issuer with the keys "rsa" and "p256".
 func newIssuer(t *testing.T) *issuer {
 	t.Helper()
-	i := &issuer{t: t, asked: map[string]int{}, clock: clock{now: start}}
+	i := &issuer{t: t, requests: map[string]int{}, clock: clock{now: start}}
 	i.publish(jwk("rsa", rsaKey.Public()), jwk("p256", p256Key.Public()))
 	server := httptest.NewServer(i)
 	t.Cleanup(server.Close)
@@ -140,16 +140,16 @@ func (i *issuer) verifier(o Options) *Verifier {
 // ServeHTTP implements http.Handler.
 func (i *issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	i.mu.Lock()
-	i.asked[r.URL.Path]++
-	answers := map[string]any{"/.well-known/openid-configuration": i.metadata, "/keys": i.keys}
-	instead := i.instead
+	i.requests[r.URL.Path]++
+	responses := map[string]any{"/.well-known/openid-configuration": i.metadata, "/keys": i.keys}
+	override := i.override
 	i.mu.Unlock()
-	if instead != nil {
-		instead(w, r)
+	if override != nil {
+		override(w, r)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(answers[r.URL.Path])
+	_ = json.NewEncoder(w).Encode(responses[r.URL.Path])
 }
 
 // set changes the issuer while it serves.
@@ -161,18 +161,18 @@ func (i *issuer) set(change func()) {
 
 func (i *issuer) publish(keys ...any) { i.set(func() { i.keys = obj{"keys": keys} }) }
 
-// fetches returns how often the issuer was asked for its keys or where they are.
+// fetches returns the number of requests for discovery.
 func (i *issuer) fetches() int {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return i.asked["/.well-known/openid-configuration"]
+	return i.requests["/.well-known/openid-configuration"]
 }
 
 func jwk(kid string, key any) jose.JSONWebKey {
 	return jose.JSONWebKey{Key: key, KeyID: kid, Use: "sig"}
 }
 
-// claims are those of a good token.
+// claims returns the claims of a valid token.
 func (i *issuer) claims(pairs ...any) obj {
 	return with(obj{
 		"iss": i.url, "aud": audience, "sub": "jane", "client_id": "cli", "jti": "1",
@@ -185,7 +185,7 @@ func (i *issuer) token(pairs ...any) string {
 	return sign(i.t, jose.RS256, rsaKey, obj{"kid": "rsa", "typ": "at+jwt"}, i.claims(pairs...))
 }
 
-// sign returns a token; the claims are sent as they are if they are a string.
+// sign returns a signed token. Claims that are a string are signed as they are.
 func sign(t *testing.T, alg jose.SignatureAlgorithm, key any, header obj, claims any) string {
 	t.Helper()
 	o := (&jose.SignerOptions{ExtraHeaders: map[jose.HeaderKey]any{}})

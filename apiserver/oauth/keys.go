@@ -13,25 +13,24 @@ import (
 )
 
 const (
-	// fetchTimeout bounds how long a request waits for the issuer.
+	// fetchTimeout limits how long a request waits for the issuer.
 	fetchTimeout = 5 * time.Second
-	// fetchEvery and fetchBurst bound how often the issuer is asked, whatever
-	// tokens come and whether or not it answers.
+	// fetchEvery and fetchBurst limit the rate of fetches, independent of tokens and
+	// results.
 	fetchEvery = 2 * time.Second
 	fetchBurst = 10
-	// freshFor is after what time the issuer is asked again: a key that it has
-	// withdrawn opens nothing any more.
+	// freshFor is the interval of fetches, after which a withdrawn key is rejected.
 	freshFor = 10 * time.Minute
-	// trustedFor is how long keys hold while the issuer is down. Nobody gets a
-	// token from it then, and those that there are rarely live longer.
+	// trustedFor is how long keys are used while the issuer is unavailable. It issues
+	// no tokens during an outage, and existing ones rarely live longer.
 	trustedFor = time.Hour
-	// pauseAfterFailure is how long known keys are used before the issuer, once it
-	// has failed, is asked whether they are still its.
-	pauseAfterFailure = 30 * time.Second
+	// retryAfterFailure is the time between a failed fetch and the next one, in which
+	// known keys are used.
+	retryAfterFailure = 30 * time.Second
 )
 
-// keySet is the issuer's keys. The one of go-oidc never forgets a key that was
-// withdrawn, and asks the issuer for every token with a bad signature.
+// keySet caches the issuer's keys. The one of go-oidc never removes a withdrawn key,
+// and fetches the keys again for every token with an invalid signature.
 type keySet struct {
 	source source
 	clock  func() time.Time
@@ -40,12 +39,11 @@ type keySet struct {
 	mu      sync.Mutex
 	limiter *rate.Limiter
 	keys    []jose.JSONWebKey
-	// dueAt is when the issuer is asked again, and trustedUntil when keys no
-	// longer hold.
+	// dueAt is the time of the next fetch, and trustedUntil the end of the keys' use.
 	dueAt, trustedUntil time.Time
-	// failed says that the issuer did not answer the last time.
+	// failed reports whether the last fetch failed.
 	failed bool
-	// fetching is closed when the fetch under way has ended; nil: there is none.
+	// fetching is closed when the fetch in flight ends; nil if there is none.
 	fetching chan struct{}
 }
 
@@ -56,9 +54,9 @@ func newKeySet(o Options) *keySet {
 	}
 }
 
-// verify returns the payload of a token that one of the keys has signed. The
-// issuer is asked for a key that is not known, as it may be new (OpenID Connect
-// Core, section 10.1.1).
+// verify returns the payload of a token that is signed by one of the keys. It fetches
+// the keys if the token's key is unknown, because it may be new (OpenID Connect Core,
+// section 10.1.1).
 func (k *keySet) verify(ctx context.Context, token string) ([]byte, error) {
 	jws, err := jose.ParseSignedCompact(token, algorithms)
 	if err != nil {
@@ -81,8 +79,8 @@ func (k *keySet) verify(ctx context.Context, token string) ([]byte, error) {
 	return payload, nil
 }
 
-// verifyWith returns the payload if one of the keys has signed it; known says
-// that the key which the token names is among them.
+// verifyWith returns the payload if one of the keys has signed it; known reports
+// whether the key that the token names is among them.
 func verifyWith(keys []jose.JSONWebKey, jws *jose.JSONWebSignature) (payload []byte, known bool) {
 	header := jws.Signatures[0].Protected
 	for _, key := range keys {
@@ -91,7 +89,7 @@ func verifyWith(keys []jose.JSONWebKey, jws *jose.JSONWebSignature) (payload []b
 		}
 		known = known || header.KeyID != ""
 		if key.Algorithm != "" && key.Algorithm != header.Algorithm {
-			continue // a key has one use (RFC 8725, section 3.1)
+			continue // a key is for one algorithm (RFC 8725, section 3.1)
 		}
 		if payload, err := jws.Verify(key.Key); err == nil {
 			return payload, true
@@ -100,7 +98,7 @@ func verifyWith(keys []jose.JSONWebKey, jws *jose.JSONWebSignature) (payload []b
 	return nil, known
 }
 
-// current returns the keys that hold now.
+// current returns the valid keys, and fetches them if they are due.
 func (k *keySet) current(ctx context.Context) ([]jose.JSONWebKey, error) {
 	k.mu.Lock()
 	now, known := k.clock(), k.keys
@@ -116,8 +114,8 @@ func (k *keySet) current(ctx context.Context) ([]jose.JSONWebKey, error) {
 	return keys, err
 }
 
-// refresh asks the issuer for its keys, or waits for one that does. Where the
-// issuer must not be asked again so soon, it returns what the last time told.
+// refresh fetches the keys, or waits for the fetch in flight. If the rate limit
+// prevents a fetch, it returns the result of the last one.
 func (k *keySet) refresh(ctx context.Context) ([]jose.JSONWebKey, error) {
 	k.mu.Lock()
 	if k.fetching == nil && k.limiter.AllowN(k.clock(), 1) {
@@ -141,36 +139,36 @@ func (k *keySet) refresh(ctx context.Context) ([]jose.JSONWebKey, error) {
 	return k.keys, nil
 }
 
-// fetch asks the issuer, for all who wait: that one of them goes away does not
-// end it.
+// fetch fetches the keys for all waiting requests. It does not end when one of them is
+// cancelled.
 func (k *keySet) fetch(done chan struct{}) {
 	ctx, cancel := context.WithTimeout(context.Background(), fetchTimeout)
 	defer cancel()
 	keys, err := k.source.fetch(ctx)
-	k.note(keys, err)
+	k.setResult(keys, err)
 	close(done)
 }
 
-// note keeps the outcome of a fetch.
-func (k *keySet) note(keys []jose.JSONWebKey, err error) {
+// setResult stores the result of a fetch.
+func (k *keySet) setResult(keys []jose.JSONWebKey, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	now, failedBefore := k.clock(), k.failed
 	k.fetching, k.failed = nil, err != nil
 	switch {
 	case err != nil:
-		k.dueAt = now.Add(pauseAfterFailure)
-		k.log.Warn("the OAuth issuer's keys can't be had", "issuer", k.source.issuer, "error", clip(err.Error()))
+		k.dueAt = now.Add(retryAfterFailure)
+		k.log.Warn("the OAuth issuer's keys can't be fetched", "issuer", k.source.issuer, "error", truncate(err.Error()))
 	case failedBefore:
-		k.log.Info("the OAuth issuer's keys can be had again", "issuer", k.source.issuer)
+		k.log.Info("the OAuth issuer's keys can be fetched again", "issuer", k.source.issuer)
 		fallthrough
 	default:
 		k.keys, k.dueAt, k.trustedUntil = keys, now.Add(freshFor), now.Add(trustedFor)
 	}
 }
 
-// clip shortens what an issuer may have written.
-func clip(s string) string {
+// truncate shortens text from an issuer.
+func truncate(s string) string {
 	const limit = 300
 	if len(s) > limit {
 		return s[:limit] + "…"

@@ -18,8 +18,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 )
 
-// unavailable ends the test unless the answer is that the issuer can't be
-// reached.
+// unavailable fails the test unless the error is that the issuer is unavailable.
 func (i *issuer) unavailable(token string) {
 	i.t.Helper()
 	_, err := i.VerifyToken(i.t.Context(), token)
@@ -30,24 +29,24 @@ func (i *issuer) unavailable(token string) {
 
 func (i *issuer) fail() {
 	i.set(func() {
-		i.instead = func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "down", http.StatusBadGateway) }
+		i.override = func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "down", http.StatusBadGateway) }
 	})
 }
 
-func (i *issuer) mend() { i.set(func() { i.instead = nil }) }
+func (i *issuer) mend() { i.set(func() { i.override = nil }) }
 
-func (i *issuer) asks(want int) {
+func (i *issuer) wantFetches(want int) {
 	i.t.Helper()
 	if got := i.fetches(); got != want {
-		i.t.Fatalf("the issuer was asked %d times; want %d", got, want)
+		i.t.Fatalf("the issuer received %d requests; want %d", got, want)
 	}
 }
 
-func TestNobodyIsAskedBeforeATokenComes(t *testing.T) {
+func TestNoFetchBeforeTheFirstToken(t *testing.T) {
 	i := newIssuer(t)
-	i.refuses("abc", errMalformed)
-	i.refuses(i.token("iss", "https://evil.test"), errIssuer)
-	i.asks(0)
+	i.rejects("abc", errMalformed)
+	i.rejects(i.token("iss", "https://evil.test"), errIssuer)
+	i.wantFetches(0)
 }
 
 func TestRotation(t *testing.T) {
@@ -55,26 +54,26 @@ func TestRotation(t *testing.T) {
 	old := i.token()
 	i.accepts(old)
 	next := sign(t, jose.ES384, p384Key, obj{"kid": "next"}, i.claims())
-	i.refuses(next, errSignature)
+	i.rejects(next, errSignature)
 	i.publish(jwk("rsa", rsaKey.Public()), jwk("next", p384Key.Public()))
 	i.accepts(next)
 	i.accepts(old)
-	i.asks(3)
+	i.wantFetches(3)
 
-	// The old key is withdrawn, which nobody tells.
+	// The old key is withdrawn without notice.
 	i.publish(jwk("next", p384Key.Public()))
 	i.clock.Advance(freshFor - time.Nanosecond)
 	i.accepts(old)
 	i.clock.Advance(time.Nanosecond)
-	i.refuses(old, errSignature)
+	i.rejects(old, errSignature)
 	i.accepts(next)
 }
 
-// A token without a kid may be signed by a new key too.
+// A token without a kid may be signed by a new key, too.
 func TestRotationWithoutAKeyID(t *testing.T) {
 	i := newIssuer(t)
 	token := sign(t, jose.RS256, otherRSA, obj{}, i.claims())
-	i.refuses(token, errSignature)
+	i.rejects(token, errSignature)
 	i.publish(jwk("", otherRSA.Public()))
 	i.accepts(token)
 }
@@ -82,35 +81,35 @@ func TestRotationWithoutAKeyID(t *testing.T) {
 func TestFloods(t *testing.T) {
 	i := newIssuer(t)
 	i.accepts(i.token())
-	i.asks(1)
-	for range 100 { // the key is known: there is nothing to ask for
-		i.refuses(sign(t, jose.ES256, otherP256, obj{"kid": "p256"}, i.claims()), errSignature)
+	i.wantFetches(1)
+	for range 100 { // the key is known: no fetch is needed
+		i.rejects(sign(t, jose.ES256, otherP256, obj{"kid": "p256"}, i.claims()), errSignature)
 	}
-	i.asks(1)
+	i.wantFetches(1)
 	for n := range 100 {
-		i.refuses(sign(t, jose.RS256, otherRSA, obj{"kid": strconv.Itoa(n)}, i.claims()), errSignature)
+		i.rejects(sign(t, jose.RS256, otherRSA, obj{"kid": strconv.Itoa(n)}, i.claims()), errSignature)
 	}
-	i.asks(fetchBurst)
+	i.wantFetches(fetchBurst)
 	i.accepts(i.token())
 	i.clock.Advance(fetchEvery)
 	for range 3 {
-		i.refuses(sign(t, jose.RS256, otherRSA, obj{}, i.claims()), errSignature)
+		i.rejects(sign(t, jose.RS256, otherRSA, obj{}, i.claims()), errSignature)
 	}
-	i.asks(fetchBurst + 1)
+	i.wantFetches(fetchBurst + 1)
 }
 
-// While a flood goes on, a new key is found after all.
+// A new key is found even while many invalid tokens arrive.
 func TestRotationInAFlood(t *testing.T) {
 	i := newIssuer(t)
 	i.accepts(i.token())
 	next := sign(t, jose.ES384, p384Key, obj{"kid": "next"}, i.claims())
 	for range 2 * fetchBurst {
-		i.refuses(sign(t, jose.RS256, otherRSA, obj{"kid": "forged"}, i.claims()), errSignature)
+		i.rejects(sign(t, jose.RS256, otherRSA, obj{"kid": "forged"}, i.claims()), errSignature)
 	}
 	i.publish(jwk("rsa", rsaKey.Public()), jwk("next", p384Key.Public()))
-	i.refuses(next, errSignature)
+	i.rejects(next, errSignature)
 	i.clock.Advance(fetchEvery)
-	i.refuses(sign(t, jose.RS256, otherRSA, obj{"kid": "forged"}, i.claims()), errSignature) // takes the request, and brings the key
+	i.rejects(sign(t, jose.RS256, otherRSA, obj{"kid": "forged"}, i.claims()), errSignature) // takes the request, and brings the key
 	i.accepts(next)
 }
 
@@ -120,19 +119,19 @@ func TestIssuerDown(t *testing.T) {
 	for range 3 * fetchBurst {
 		i.unavailable(i.token())
 	}
-	i.asks(fetchBurst)
-	i.refuses("abc", errMalformed)
+	i.wantFetches(fetchBurst)
+	i.rejects("abc", errMalformed)
 	i.mend()
 	i.unavailable(i.token())
-	i.asks(fetchBurst)
+	i.wantFetches(fetchBurst)
 	i.clock.Advance(fetchEvery)
 	i.accepts(i.token())
-	if log := i.log.String(); strings.Count(log, "can't be had\"") != fetchBurst || strings.Count(log, "can be had again") != 1 || !strings.Contains(log, "502 Bad Gateway") {
+	if log := i.log.String(); strings.Count(log, "can't be fetched\"") != fetchBurst || strings.Count(log, "can be fetched again") != 1 || !strings.Contains(log, "502 Bad Gateway") {
 		t.Errorf("log:\n%s", log)
 	}
 }
 
-// What is known goes on to hold while the issuer is down.
+// The known keys are used while the issuer is unavailable.
 func TestIssuerDownLater(t *testing.T) {
 	i := newIssuer(t)
 	token := i.token("exp", start.Add(5*time.Hour).Unix())
@@ -142,14 +141,14 @@ func TestIssuerDownLater(t *testing.T) {
 	for range 5 {
 		i.accepts(token)
 	}
-	i.asks(2)
-	i.refuses(sign(t, jose.RS256, otherRSA, obj{"kid": "rsa"}, i.claims()), errSignature)
+	i.wantFetches(2)
+	i.rejects(sign(t, jose.RS256, otherRSA, obj{"kid": "rsa"}, i.claims()), errSignature)
 	i.unavailable(sign(t, jose.RS256, otherRSA, obj{"kid": "perhaps new"}, i.claims()))
-	i.asks(3)
-	i.clock.Advance(pauseAfterFailure)
+	i.wantFetches(3)
+	i.clock.Advance(retryAfterFailure)
 	i.accepts(token)
-	i.asks(4)
-	i.clock.Advance(trustedFor - freshFor - pauseAfterFailure - 1)
+	i.wantFetches(4)
+	i.clock.Advance(trustedFor - freshFor - retryAfterFailure - 1)
 	i.accepts(token)
 	i.clock.Advance(1)
 	i.unavailable(token)
@@ -158,11 +157,11 @@ func TestIssuerDownLater(t *testing.T) {
 	i.accepts(token)
 }
 
-func TestOneRequestForAll(t *testing.T) {
+func TestSharedFetch(t *testing.T) {
 	i := newIssuer(t)
 	release := make(chan struct{})
 	i.set(func() {
-		i.instead = func(w http.ResponseWriter, r *http.Request) {
+		i.override = func(w http.ResponseWriter, r *http.Request) {
 			<-release
 			i.mend()
 			i.ServeHTTP(w, r)
@@ -177,7 +176,7 @@ func TestOneRequestForAll(t *testing.T) {
 			}
 		})
 	}
-	// Who goes away ends nothing for the others.
+	// A cancelled request does not cancel the fetch of the others.
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := i.VerifyToken(ctx, token); !errors.Is(err, context.Canceled) {
@@ -185,13 +184,13 @@ func TestOneRequestForAll(t *testing.T) {
 	}
 	close(release)
 	all.Wait()
-	if i.mu.Lock(); i.asked["/keys"] != 1 {
-		t.Errorf("the issuer was asked %v", i.asked)
+	if i.mu.Lock(); i.requests["/keys"] != 1 {
+		t.Errorf("requests: %v", i.requests)
 	}
 	i.mu.Unlock()
 }
 
-// silent is an issuer that takes a connection and says nothing.
+// silent is an issuer that accepts connections and never responds.
 type silent struct{}
 
 func (silent) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -199,7 +198,7 @@ func (silent) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, context.Cause(r.Context())
 }
 
-func TestNoAnswer(t *testing.T) {
+func TestNoResponse(t *testing.T) {
 	token := newIssuer(t).token("iss", "https://login.example.com")
 	synctest.Test(t, func(t *testing.T) {
 		v, err := New(Options{Issuer: "https://login.example.com", Audience: audience, Transport: silent{}})
@@ -214,7 +213,7 @@ func TestNoAnswer(t *testing.T) {
 	})
 }
 
-func TestAnswersOfTheIssuer(t *testing.T) {
+func TestResponsesOfTheIssuer(t *testing.T) {
 	small, err := rsa.GenerateKey(rand.Reader, 1024)
 	if err != nil {
 		t.Fatal(err)
@@ -231,14 +230,14 @@ func TestAnswersOfTheIssuer(t *testing.T) {
 		"keys in plain":      {func(i *issuer) { i.metadata["jwks_uri"] = "http://login.example.com/keys" }, "login.example.com is another"},
 		"keys nowhere":       {func(i *issuer) { delete(i.metadata, "jwks_uri") }, "jwks_uri: it must be an https URL"},
 		"keys in a file":     {func(i *issuer) { i.metadata["jwks_uri"] = "file:///etc/passwd" }, "jwks_uri: it must be an https URL"},
-		"discovery no JSON":  {func(i *issuer) { i.instead = text("<html>") }, "failed to decode provider discovery object"},
-		"discovery too long": {func(i *issuer) { i.instead = text(`{"issuer":"` + strings.Repeat("x", maxAnswer) + `"}`) }, "request body too large"},
-		"not found":          {func(i *issuer) { i.instead = http.NotFound }, "404 Not Found"},
+		"discovery no JSON":  {func(i *issuer) { i.override = text("<html>") }, "failed to decode provider discovery object"},
+		"discovery too long": {func(i *issuer) { i.override = text(`{"issuer":"` + strings.Repeat("x", maxResponse) + `"}`) }, "request body too large"},
+		"not found":          {func(i *issuer) { i.override = http.NotFound }, "404 Not Found"},
 		"long page": {func(i *issuer) {
-			i.instead = func(w http.ResponseWriter, _ *http.Request) { http.Error(w, strings.Repeat("x", 5000), 500) }
+			i.override = func(w http.ResponseWriter, _ *http.Request) { http.Error(w, strings.Repeat("x", 5000), 500) }
 		}, "xxx…"},
 		"redirect": {func(i *issuer) {
-			i.instead = func(w http.ResponseWriter, r *http.Request) {
+			i.override = func(w http.ResponseWriter, r *http.Request) {
 				i.mend()
 				http.Redirect(w, r, r.URL.Path, http.StatusFound)
 			}
@@ -265,7 +264,7 @@ func TestAnswersOfTheIssuer(t *testing.T) {
 	}
 }
 
-// Keys that can't be used do not keep others from being used.
+// Unusable keys do not prevent the use of others.
 func TestKeysOfOtherUses(t *testing.T) {
 	i := newIssuer(t)
 	i.publish(obj{"kty": "oct", "kid": "rsa", "k": "c2VjcmV0"}, obj{"kty": "AKP", "kid": "new"}, obj{"kty": "RSA", "kid": "rsa"}, "text",
@@ -274,6 +273,6 @@ func TestKeysOfOtherUses(t *testing.T) {
 		jose.JSONWebKey{Key: rsaKey.Public(), KeyID: "rsa"})
 	i.accepts(i.token())
 	i.accepts(sign(t, jose.PS256, otherRSA, obj{"kid": "ps"}, i.claims()))
-	i.refuses(sign(t, jose.RS256, otherRSA, obj{"kid": "ps"}, i.claims()), errSignature) // a key of another algorithm
-	i.refuses(sign(t, jose.RS256, otherRSA, obj{"kid": "enc"}, i.claims()), errSignature)
+	i.rejects(sign(t, jose.RS256, otherRSA, obj{"kid": "ps"}, i.claims()), errSignature) // a key of another algorithm
+	i.rejects(sign(t, jose.RS256, otherRSA, obj{"kid": "enc"}, i.claims()), errSignature)
 }

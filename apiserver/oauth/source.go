@@ -16,15 +16,15 @@ import (
 )
 
 const (
-	// maxAnswer bounds an answer of the issuer, in bytes.
-	maxAnswer = 1 << 20
-	// maxKeys bounds the work for a token that does not name its key.
+	// maxResponse limits the issuer's response bodies, in bytes.
+	maxResponse = 1 << 20
+	// maxKeys limits the work for a token that does not name its key.
 	maxKeys = 64
-	// minRSABits is the size of an RSA key that may sign (RFC 7518, section 3.3).
+	// minRSABits is the minimum size of an RSA key (RFC 7518, section 3.3).
 	minRSABits = 2048
 )
 
-// source is where the keys of an issuer come from.
+// source fetches the keys of an issuer.
 type source struct {
 	issuer string
 	client *http.Client
@@ -32,13 +32,13 @@ type source struct {
 
 func newSource(issuer string, transport http.RoundTripper) source {
 	return source{issuer: issuer, client: &http.Client{
-		Transport: boundedTransport{transport},
-		// An issuer answers at its own place: what it redirects to may be anybody's.
+		Transport: limitedTransport{transport},
+		// Don't follow redirects, which could lead to another site.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
 
-// fetch returns the issuer's keys by OpenID Connect Discovery.
+// fetch finds and fetches the issuer's keys by OpenID Connect Discovery.
 func (s source) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
 	provider, err := oidc.NewProvider(oidc.ClientContext(ctx, s.client), s.issuer)
 	if err != nil {
@@ -66,23 +66,23 @@ func (s source) fetchKeys(ctx context.Context, keysURL string) ([]jose.JSONWebKe
 		return nil, err
 	}
 	r.Header.Set("Accept", "application/jwk-set+json, application/json")
-	answer, err := s.client.Do(r)
+	resp, err := s.client.Do(r)
 	if err != nil {
 		return nil, err
 	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the issuer answers %s", answer.Status)
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("unexpected status %s", resp.Status)
 	}
-	body, err := io.ReadAll(answer.Body)
+	body, err := io.ReadAll(resp.Body)
 	if err != nil {
 		return nil, err
 	}
 	return parseKeys(body)
 }
 
-// parseKeys returns the keys of a JWK set that can verify a token. Others in it
-// are no fault (RFC 7517, section 5).
+// parseKeys returns the keys of a JWK set that can verify a token. It ignores others
+// (RFC 7517, section 5).
 func parseKeys(body []byte) ([]jose.JSONWebKey, error) {
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
@@ -91,23 +91,23 @@ func parseKeys(body []byte) ([]jose.JSONWebKey, error) {
 		return nil, fmt.Errorf("not a JWK set: %w", err)
 	}
 	if len(set.Keys) > maxKeys {
-		return nil, fmt.Errorf("it holds %d keys; at most %d are accepted", len(set.Keys), maxKeys)
+		return nil, fmt.Errorf("it has %d keys; at most %d are accepted", len(set.Keys), maxKeys)
 	}
 	var keys []jose.JSONWebKey
 	for _, raw := range set.Keys {
 		var key jose.JSONWebKey
-		if json.Unmarshal(raw, &key) == nil && verifies(key) {
+		if json.Unmarshal(raw, &key) == nil && canVerify(key) {
 			keys = append(keys, key)
 		}
 	}
 	if len(keys) == 0 {
-		return nil, errors.New("it holds no public key that can verify a signature")
+		return nil, errors.New("it has no public key that can verify a signature")
 	}
 	return keys, nil
 }
 
-// verifies reports whether a key is a public one for signatures.
-func verifies(key jose.JSONWebKey) bool {
+// canVerify reports whether a key is a public key for signatures.
+func canVerify(key jose.JSONWebKey) bool {
 	if !key.Valid() || !key.IsPublic() || key.Use != "" && key.Use != "sig" {
 		return false
 	}
@@ -115,24 +115,23 @@ func verifies(key jose.JSONWebKey) bool {
 	return !isRSA || public.N.BitLen() >= minRSABits
 }
 
-// checkIssuer returns why a URL can't be an issuer's (OpenID Connect Discovery,
-// section 3).
+// checkIssuer validates the URL of an issuer (OpenID Connect Discovery, section 3).
 func checkIssuer(s string) error {
 	if u, err := url.Parse(s); err == nil && (u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "") {
-		return errors.New("an issuer's URL has no user, query or fragment")
+		return errors.New("an issuer's URL must not have a user, a query or a fragment")
 	}
 	return checkURL(s)
 }
 
-// checkURL returns why nothing is fetched from a URL. Whoever can change what
-// comes from there can sign in as anybody.
+// checkURL validates a URL to fetch from. It requires https, because whoever can change
+// the response can sign in as anybody.
 func checkURL(s string) error {
 	u, err := url.Parse(s)
 	if err != nil || u.Hostname() == "" || u.Scheme != "https" && u.Scheme != "http" {
 		return errors.New("it must be an https URL, for instance https://login.example.com")
 	}
 	if u.Scheme == "http" && !isLoopback(u.Hostname()) {
-		return fmt.Errorf("it must be an https URL: plain http is for this machine alone, and %s is another", u.Host)
+		return fmt.Errorf("it must be an https URL: plain http is only allowed for this machine, and %s is another one", u.Host)
 	}
 	return nil
 }
@@ -142,14 +141,14 @@ func isLoopback(host string) bool {
 	return host == "localhost" || err == nil && address.IsLoopback()
 }
 
-// boundedTransport bounds the answers of another transport.
-type boundedTransport struct{ http.RoundTripper }
+// limitedTransport limits the size of response bodies.
+type limitedTransport struct{ http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.
-func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	answer, err := t.RoundTripper.RoundTrip(r)
+func (t limitedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := t.RoundTripper.RoundTrip(r)
 	if err == nil {
-		answer.Body = http.MaxBytesReader(nil, answer.Body, maxAnswer)
+		resp.Body = http.MaxBytesReader(nil, resp.Body, maxResponse)
 	}
-	return answer, err
+	return resp, err
 }

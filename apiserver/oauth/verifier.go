@@ -1,3 +1,16 @@
+// Package oauth validates the JWT access tokens of an OAuth 2.0 issuer for the service,
+// which is a resource server of RFC 6750 and RFC 9068.
+//
+// A Verifier fetches the issuer's keys by OpenID Connect Discovery with the first token,
+// every ten minutes, and when a token names an unknown key, at a limited rate. During an
+// outage of the issuer the known keys are used for up to an hour.
+//
+// A token is valid until the instant of its exp claim, and from five minutes before its
+// nbf claim, because the issuer's clock may be ahead (RFC 7519, section 4.1.5). Neither
+// may be after the year 9999.
+//
+// The package imports apiserver for the interface that it implements. Only programs that
+// serve an account to people link it, not those that embed the service.
 package oauth
 
 import (
@@ -17,18 +30,17 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 )
 
-// DefaultGroupsClaim is the claim that names a user's groups where
-// Options.GroupsClaim does not say otherwise.
+// DefaultGroupsClaim is the default of Options.GroupsClaim.
 const DefaultGroupsClaim = "groups"
 
-// maxTokenLength bounds the work for one token, in bytes.
+// maxTokenLength limits the work for one token, in bytes.
 const maxTokenLength = 16 << 10
 
-// earliness is how long before its nbf claim a token may come, as in go-oidc.
-const earliness = 5 * time.Minute
+// notBeforeLeeway is how long before its nbf claim a token is accepted, as in go-oidc.
+const notBeforeLeeway = 5 * time.Minute
 
-// algorithms are those that a token may be signed with. They are all asymmetric:
-// with HMAC a public key would do as the secret (RFC 8725, section 2.1).
+// algorithms are the accepted signature algorithms. All are asymmetric: with HMAC, a
+// public key could be used as the secret (RFC 8725, section 2.1).
 var algorithms = []jose.SignatureAlgorithm{
 	jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512,
 	jose.ES256, jose.ES384, jose.ES512, jose.EdDSA,
@@ -36,18 +48,18 @@ var algorithms = []jose.SignatureAlgorithm{
 
 // Options configures a Verifier. Issuer and Audience are required.
 type Options struct {
-	// Issuer is the URL of the issuer, exactly as it stands in its tokens.
+	// Issuer is the URL of the issuer, exactly as in the tokens' iss claim.
 	Issuer string
-	// Audience is how the issuer names this API in the aud claim.
+	// Audience is this API's name in the aud claim.
 	Audience string
-	// GroupsClaim is the claim that names the user's groups, as a string or an
-	// array of strings; empty: DefaultGroupsClaim.
+	// GroupsClaim is the claim with the user's groups, a string or an array of strings;
+	// "" is DefaultGroupsClaim.
 	GroupsClaim string
-	// Clock tells the time; nil: the system's.
+	// Clock is the time; nil is the system's.
 	Clock func() time.Time
-	// Transport makes the requests to the issuer; nil: http.DefaultTransport.
+	// Transport is for requests to the issuer; nil is http.DefaultTransport.
 	Transport http.RoundTripper
-	// Logger is told when the issuer can't be reached; nil: nothing is logged.
+	// Logger gets a warning when the issuer is unavailable; nil logs nothing.
 	Logger *slog.Logger
 }
 
@@ -61,13 +73,13 @@ type Verifier struct {
 	keys   *keySet
 }
 
-// New returns a Verifier. It makes no request: the issuer may be down.
+// New returns a Verifier. It makes no request, so the issuer may be unavailable.
 func New(o Options) (*Verifier, error) {
 	if err := checkIssuer(o.Issuer); err != nil {
 		return nil, fmt.Errorf("issuer: %w", err)
 	}
 	if o.Audience == "" {
-		return nil, errors.New("audience: it is required, so that a token for another API does not open this one")
+		return nil, errors.New("audience: it is required, so that a token for another API is not valid for this one")
 	}
 	if o.GroupsClaim == "" {
 		o.GroupsClaim = DefaultGroupsClaim
@@ -110,16 +122,16 @@ func (v *Verifier) VerifyToken(ctx context.Context, token string) (apiserver.Use
 	switch {
 	case json.Unmarshal(check.payload, &registered) != nil || json.Unmarshal(check.payload, &c) != nil:
 		return apiserver.User{}, errClaims
-	// go-oidc takes a claim's name in any case, and lets the last instant pass.
+	// go-oidc ignores the case of claim names, and accepts a token at the instant of exp.
 	case !registered.Audience.Contains(v.audience):
 		return apiserver.User{}, errAudience
 	case !v.clock().Before(registered.Expiry.Time()):
 		return apiserver.User{}, apiserver.ErrTokenExpired
-	case v.clock().Add(earliness).Before(registered.NotBefore.Time()):
+	case v.clock().Add(notBeforeLeeway).Before(registered.NotBefore.Time()):
 		return apiserver.User{}, errNotYet
 	}
-	if !c.ofAccessToken(typ) {
-		return apiserver.User{}, errNoAccessToken
+	if !c.isAccessToken(typ) {
+		return apiserver.User{}, errNotAccessToken
 	}
 	user, err := c.user(v.groupsClaim)
 	if err != nil {
@@ -129,32 +141,31 @@ func (v *Verifier) VerifyToken(ctx context.Context, token string) (apiserver.Use
 	return user, nil
 }
 
-// What a caller is told of a token that is refused.
+// The errors that a caller sees.
 var (
-	errMalformed     = invalid("the bearer token is malformed: it is neither a service account's token nor a signed JWT")
-	errTooLong       = invalid("the access token is too long")
-	errIssuer        = invalid("the access token is of another issuer than this API's")
-	errSignature     = invalid("the access token is not signed by a key of its issuer")
-	errAudience      = invalid("the access token is not for this API: its aud claim does not name it")
-	errCritical      = invalid("the access token's header has crit: this API knows no extensions that must be understood")
-	errNotYet        = invalid("the access token is not valid yet")
-	errClaims        = invalid("the access token's claims can't be read")
-	errNoExpiry      = invalid("the access token has no exp claim")
-	errNoAccessToken = invalid("the JWT is not an access token; an ID token or a refresh token opens nothing here")
-	errGroups        = invalid("the access token's groups claim must be a string or an array of strings")
+	errMalformed      = invalid("the bearer token is malformed: it is neither a service account's token nor a signed JWT")
+	errTooLong        = invalid("the access token is too long")
+	errIssuer         = invalid("the access token is from another issuer than this API's")
+	errSignature      = invalid("the access token is not signed by a key of its issuer")
+	errAudience       = invalid("the access token is not for this API: its aud claim does not name it")
+	errCritical       = invalid("the access token's header has crit, but this API supports no extensions")
+	errNotYet         = invalid("the access token is not valid yet")
+	errClaims         = invalid("the access token's claims can't be read")
+	errNoExpiry       = invalid("the access token has no exp claim")
+	errNotAccessToken = invalid("the JWT is not an access token; an ID token or a refresh token is not accepted")
+	errGroups         = invalid("the access token's groups claim must be a string or an array of strings")
 )
 
 func invalid(reason string) error { return &apiserver.InvalidTokenError{Reason: reason} }
 
-// parse refuses what can be told to be no token for this API without its
-// issuer's keys, so that nobody is asked for them, and returns the token's type.
-// What it lets pass is not verified.
+// parse rejects a token that can't be valid for this API without fetching the issuer's
+// keys, and returns its type. It does not verify anything.
 func (v *Verifier) parse(token string) (typ string, err error) {
 	if len(token) > maxTokenLength {
 		return "", errTooLong
 	}
-	// Who signs and who reads must see the same: no white space, as go-jose would
-	// let pass.
+	// Signer and verifier must see the same token, so white space is rejected, which
+	// go-jose ignores.
 	if strings.ContainsFunc(token, outsideCompactJWS) {
 		return "", errMalformed
 	}
@@ -166,7 +177,7 @@ func (v *Verifier) parse(token string) (typ string, err error) {
 		return "", errCritical
 	}
 	var c jwt.Claims
-	var times times
+	var times timeClaims
 	if t.UnsafeClaimsWithoutVerification(&c, &times) != nil {
 		return "", errClaims
 	}
@@ -177,16 +188,16 @@ func (v *Verifier) parse(token string) (typ string, err error) {
 	case "", "jwt", typeAccessToken:
 		return typ, nil
 	}
-	return "", errNoAccessToken
+	return "", errNotAccessToken
 }
 
-// outsideCompactJWS reports whether a character has no place in the compact
-// serialisation (RFC 7515, section 7.1).
+// outsideCompactJWS reports whether a character is invalid in the compact serialization
+// (RFC 7515, section 7.1).
 func outsideCompactJWS(c rune) bool {
 	return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' && c != '_' && c != '.'
 }
 
-// explain returns why go-oidc refuses the claims of a token with a good
+// explain returns the reason why go-oidc rejects the claims of a token with a valid
 // signature.
 func (v *Verifier) explain(err error, payload []byte) error {
 	if expired, ok := errors.AsType[*oidc.TokenExpiredError](err); ok {
@@ -207,8 +218,8 @@ func (v *Verifier) explain(err error, payload []byte) error {
 	return errClaims
 }
 
-// signatureCheck is the check of one token's signature. go-oidc keeps only the
-// text of an error.
+// signatureCheck checks one token's signature and keeps the error, of which go-oidc
+// keeps only the text.
 type signatureCheck struct {
 	keys    *keySet
 	payload []byte

@@ -20,7 +20,7 @@ import (
 
 var _ apiserver.TokenVerifier = (*Verifier)(nil)
 
-// accepts ends the test unless a token is good.
+// accepts fails the test unless a token is valid.
 func (i *issuer) accepts(token string) apiserver.User {
 	i.t.Helper()
 	user, err := i.VerifyToken(i.t.Context(), token)
@@ -30,8 +30,8 @@ func (i *issuer) accepts(token string) apiserver.User {
 	return user
 }
 
-// refuses ends the test unless a token is refused for that reason.
-func (i *issuer) refuses(token string, want error) {
+// rejects fails the test unless a token is rejected for that reason.
+func (i *issuer) rejects(token string, want error) {
 	i.t.Helper()
 	if user, err := i.VerifyToken(i.t.Context(), token); !errors.Is(err, want) || !reflect.DeepEqual(user, apiserver.User{}) {
 		i.t.Fatalf("%+v, %v; want %v", user, err, want)
@@ -99,7 +99,7 @@ func TestAlgorithmsAndTypes(t *testing.T) {
 		}
 	}
 	if n := i.fetches(); n != 1 {
-		t.Errorf("the issuer was asked %d times", n)
+		t.Errorf("the issuer received %d requests", n)
 	}
 }
 
@@ -109,7 +109,7 @@ func unsigned(header, claims obj, signature string) string {
 	return encode(header) + "." + encode(claims) + "." + signature
 }
 
-func TestRefusedTokens(t *testing.T) {
+func TestRejectedTokens(t *testing.T) {
 	i := newIssuer(t)
 	good := i.token()
 	parts := strings.Split(good, ".")
@@ -191,16 +191,16 @@ func TestRefusedTokens(t *testing.T) {
 		{"groups are an object", i.token("groups", obj{"a": true}), errGroups},
 		{"a group is a number", i.token("groups", []any{"a", 5}), errGroups},
 
-		{"logout token", asRSA(obj{"kid": "rsa", "typ": "logout+jwt"}, i.claims()), errNoAccessToken},
-		{"type of no text", asRSA(obj{"kid": "rsa", "typ": 5}, i.claims()), errNoAccessToken},
-		{"ID token", asRSA(plain, i.claims("at_hash", "x")), errNoAccessToken},
-		{"ID token with a code", asRSA(obj{"kid": "rsa"}, i.claims("c_hash", "x")), errNoAccessToken},
-		{"ID token of Keycloak", asRSA(plain, i.claims("typ", "ID")), errNoAccessToken},
-		{"refresh token of Keycloak", asRSA(plain, i.claims("typ", "Refresh")), errNoAccessToken},
-		{"ID token of Cognito", asRSA(plain, i.claims("token_use", "id")), errNoAccessToken},
+		{"logout token", asRSA(obj{"kid": "rsa", "typ": "logout+jwt"}, i.claims()), errNotAccessToken},
+		{"type of no text", asRSA(obj{"kid": "rsa", "typ": 5}, i.claims()), errNotAccessToken},
+		{"ID token", asRSA(plain, i.claims("at_hash", "x")), errNotAccessToken},
+		{"ID token with a code", asRSA(obj{"kid": "rsa"}, i.claims("c_hash", "x")), errNotAccessToken},
+		{"ID token of Keycloak", asRSA(plain, i.claims("typ", "ID")), errNotAccessToken},
+		{"refresh token of Keycloak", asRSA(plain, i.claims("typ", "Refresh")), errNotAccessToken},
+		{"ID token of Cognito", asRSA(plain, i.claims("token_use", "id")), errNotAccessToken},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			i.clock.Advance(fetchEvery) // so that the issuer may be asked
+			i.clock.Advance(fetchEvery) // allows a fetch
 			user, err := i.VerifyToken(t.Context(), tt.token)
 			if !errors.Is(err, tt.want) || !reflect.DeepEqual(user, apiserver.User{}) {
 				t.Errorf("%+v, %v; want %v", user, err, tt.want)
@@ -214,25 +214,25 @@ func TestRefusedTokens(t *testing.T) {
 	}
 }
 
-// A token without a user passes here: the service says what is wrong with it.
+// A token without a user is accepted here and rejected by the service.
 func TestTokenWithoutAUser(t *testing.T) {
 	i := newIssuer(t)
 	if user := i.accepts(i.token("sub", nil)); user.ID != "" {
 		t.Errorf("%+v", user)
 	}
-	i.refuses(i.token("sub", 5), errClaims)
+	i.rejects(i.token("sub", 5), errClaims)
 }
 
 func TestTimeOfAToken(t *testing.T) {
 	i := newIssuer(t)
 	token := i.token("exp", start.Add(time.Hour).Unix(), "nbf", start.Add(10*time.Minute).Unix())
-	i.refuses(token, errNotYet)
+	i.rejects(token, errNotYet)
 	i.clock.Advance(10 * time.Minute)
 	i.accepts(token)
 	i.clock.now = start.Add(time.Hour).Truncate(time.Second).Add(-1)
 	i.accepts(token)
 	i.clock.Advance(1)
-	i.refuses(token, apiserver.ErrTokenExpired)
+	i.rejects(token, apiserver.ErrTokenExpired)
 }
 
 func TestNew(t *testing.T) {
@@ -253,10 +253,10 @@ func TestNew(t *testing.T) {
 		{"https://login.example.com\n", "a", "issuer: it must be an https URL, for instance"},
 		{"http://login.example.com", "a", "login.example.com is another"},
 		{"http://127.0.0.1.example.com", "a", "127.0.0.1.example.com is another"},
-		{"https://u:secret@login.example.com", "a", "issuer: an issuer's URL has no user"},
-		{"https://login.example.com?x=1", "a", "issuer: an issuer's URL has no user, query or fragment"},
-		{"https://login.example.com?", "a", "issuer: an issuer's URL has no user, query or fragment"},
-		{"https://login.example.com#x", "a", "issuer: an issuer's URL has no user, query or fragment"},
+		{"https://u:secret@login.example.com", "a", "issuer: an issuer's URL must not have a user"},
+		{"https://login.example.com?x=1", "a", "issuer: an issuer's URL must not have a user, a query or a fragment"},
+		{"https://login.example.com?", "a", "issuer: an issuer's URL must not have a user, a query or a fragment"},
+		{"https://login.example.com#x", "a", "issuer: an issuer's URL must not have a user, a query or a fragment"},
 		{"https://login.example.com", "", "audience: it is required"},
 	} {
 		if v, err := New(Options{Issuer: tt.issuer, Audience: tt.audience}); v != nil || err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "secret") {

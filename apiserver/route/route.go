@@ -1,22 +1,26 @@
+// Package route matches requests to the routes of a http.ServeMux, for handlers that
+// respond in JSON where http.ServeMux would respond in text.
+//
+// The package imports only the standard library.
 package route
 
 import "net/http"
 
-// Of returns the pattern of a request's route; without one, allow lists the
-// methods that the path has, if any.
+// Of returns the pattern of a request's route. If there is none, allow has the methods
+// that the path supports, if any.
 func Of(mux *http.ServeMux, r *http.Request) (pattern, allow string) {
 	handler, pattern := mux.Handler(r)
 	if pattern == "" {
-		answer := unread{http.Header{}}
-		handler.ServeHTTP(answer, r)
-		allow = answer.header.Get("Allow")
+		response := discarded{http.Header{}}
+		handler.ServeHTTP(response, r)
+		allow = response.header.Get("Allow")
 	}
 	return pattern, allow
 }
 
-// unread takes the headers of an answer that nobody reads.
-type unread struct{ header http.Header }
+// discarded keeps only the headers of a response.
+type discarded struct{ header http.Header }
 
-func (u unread) Header() http.Header       { return u.header }
-func (unread) Write(b []byte) (int, error) { return len(b), nil }
-func (unread) WriteHeader(int)             {}
+func (d discarded) Header() http.Header       { return d.header }
+func (discarded) Write(b []byte) (int, error) { return len(b), nil }
+func (discarded) WriteHeader(int)             {}

@@ -12,7 +12,7 @@ func TestOf(t *testing.T) {
 	t.Parallel()
 	mux := http.NewServeMux()
 	for _, pattern := range []string{"GET /a/{id}", "DELETE /a/{id}"} {
-		mux.HandleFunc(pattern, func(http.ResponseWriter, *http.Request) { t.Error("the handler was asked") })
+		mux.HandleFunc(pattern, func(http.ResponseWriter, *http.Request) { t.Error("the handler was called") })
 	}
 	for _, tt := range []struct{ method, path, pattern, allow string }{
 		{"GET", "/a/1", "GET /a/{id}", ""},

@@ -1,3 +1,9 @@
+// Package strictjson decodes JSON written by people: fixtures and bodies of the control
+// plane.
+//
+// Unlike encoding/json it compares field names exactly, rejects unknown and duplicate
+// fields and null, and reports all problems with their lines. The package imports only
+// the standard library.
 package strictjson
 
 import (
@@ -10,18 +16,17 @@ import (
 	"strings"
 )
 
-// Described is implemented by types that know better than "a string" what JSON
-// they take, such as `a duration such as "250ms"`.
+// Described is implemented by types with their own description of the JSON that they
+// accept, such as `a duration such as "250ms"`.
 type Described interface {
 	JSONForm() string
 }
 
-// Unmarshal decodes JSON into v, which points to a struct. The error is an *Error
-// unless data is not JSON at all; v has then what was right.
+// Unmarshal decodes JSON into v, a pointer to a struct. The error is an *Error if data
+// is JSON; v then has the valid members.
 func Unmarshal(data []byte, v any) error {
 	d := &decoder{data: data, dec: json.NewDecoder(bytes.NewReader(data))}
-	// The syntax is checked of the whole first: then only the contents can be
-	// wrong below.
+	// Check the syntax first, so that only contents can be wrong below.
 	if err := json.Unmarshal(data, new(json.RawMessage)); err != nil {
 		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 			return fmt.Errorf("line %d: this is not JSON: %w", d.lineAt(syntax.Offset), err)
@@ -37,18 +42,18 @@ func Unmarshal(data []byte, v any) error {
 	return nil
 }
 
-// decoder collects what is wrong and goes on. The errors that its methods return
-// are those of reading, of which there are none once the syntax is right.
+// decoder collects problems and continues. The errors of its methods are syntax errors,
+// which can't occur after the check in Unmarshal.
 type decoder struct {
 	data  []byte
 	dec   *json.Decoder
 	wrong Error
-	// line is that of the offset, up to which they are counted.
+	// line is the line of offset, counted from 0.
 	line   int
 	offset int64
 }
 
-// lineAt returns the line that an offset lies in. The offsets ascend.
+// lineAt returns the line of an offset, which must not be less than in the last call.
 func (d *decoder) lineAt(offset int64) int {
 	offset = min(offset, int64(len(d.data)))
 	d.line += bytes.Count(d.data[d.offset:offset], []byte("\n"))
@@ -56,7 +61,7 @@ func (d *decoder) lineAt(offset int64) int {
 	return 1 + d.line
 }
 
-// fail notes a problem of what was read last.
+// fail adds a problem with the value that was read last.
 func (d *decoder) fail(path, format string, args ...any) {
 	if len(d.wrong.Problems) == maxProblems {
 		d.wrong.More++
@@ -96,7 +101,7 @@ func (d *decoder) value(v reflect.Value, path string) error {
 	return d.leaf(v, path)
 }
 
-// object reads an object; member reads the value of each name.
+// object reads an object and calls member for the value of each name.
 func (d *decoder) object(path string, member func(name string) error) error {
 	if ok, err := d.open('{', "an object", path); !ok {
 		return err
@@ -126,7 +131,7 @@ func (d *decoder) array(v reflect.Value, path string) error {
 	if ok, err := d.open('[', "an array", path); !ok {
 		return err
 	}
-	// An empty array is not the same as none.
+	// An empty array is not nil.
 	v.Set(reflect.MakeSlice(v.Type(), 0, 0))
 	for i := 0; d.dec.More(); i++ {
 		v.Set(reflect.Append(v, reflect.Zero(v.Type().Elem())))
@@ -152,15 +157,14 @@ func (d *decoder) leaf(v reflect.Value, path string) error {
 		if mismatch.Value == "object" || mismatch.Value == "array" {
 			article = "an"
 		}
-		d.fail(path, "must be %s and not %s %s", inWords(v), article, mismatch.Value)
+		d.fail(path, "must be %s and not %s %s", jsonForm(v), article, mismatch.Value)
 	} else if err != nil {
 		d.fail(path, "%s", err)
 	}
 	return nil
 }
 
-// open reads the delimiter that begins an object or an array, or else skips the
-// value.
+// open reads the start of an object or an array, or skips any other value.
 func (d *decoder) open(delim json.Delim, kind, path string) (ok bool, err error) {
 	token, err := d.dec.Token()
 	if err != nil || token == delim {
@@ -184,17 +188,16 @@ func (d *decoder) open(delim json.Delim, kind, path string) (ok bool, err error)
 	return false, nil
 }
 
-// close reads the delimiter that ends it.
+// close reads the end of an object or an array.
 func (d *decoder) close() error {
 	_, err := d.dec.Token()
 	return err
 }
 
-// skip reads a value.
+// skip skips a value.
 func (d *decoder) skip() error { return d.dec.Decode(new(json.RawMessage)) }
 
-// fieldsOf returns the fields of a struct by their names in JSON, and the names
-// in order.
+// fieldsOf returns the fields of a struct by JSON name, and the names in order.
 func fieldsOf(t reflect.Type) (fields map[string][]int, names []string) {
 	fields = make(map[string][]int, t.NumField())
 	for _, f := range reflect.VisibleFields(t) {
@@ -208,8 +211,8 @@ func fieldsOf(t reflect.Type) (fields map[string][]int, names []string) {
 
 var textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
 
-// inWords says what JSON a leaf takes.
-func inWords(v reflect.Value) string {
+// jsonForm describes the JSON that a leaf accepts.
+func jsonForm(v reflect.Value) string {
 	described, ok := reflect.TypeAssert[Described](v)
 	switch {
 	case ok:

@@ -97,8 +97,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// What is right is there beside what is wrong.
-func TestGoesOn(t *testing.T) {
+// Valid members are decoded despite problems in others.
+func TestValidMembersOfInvalidJSON(t *testing.T) {
 	var got outer
 	err := strictjson.Unmarshal([]byte(`{"on":1,"share":2,"x":{"seed":1},"seed":3}`), &got)
 	if invalid, ok := errors.AsType[*strictjson.Error](err); !ok || len(invalid.Problems) != 2 || invalid.Problems[0].String() != "on: must be true or false and not a number" {

@@ -5,20 +5,20 @@ import (
 	"strings"
 )
 
-// maxProblems is how many problems an error tells: a mistake in a generated file
-// is in all of its lines.
+// maxProblems limits the problems in an Error, because a mistake in a generated file is
+// in all of its lines.
 const maxProblems = 20
 
-// Problem is something that is wrong.
+// Problem is a problem with one value.
 type Problem struct {
 	// Line counts from 1.
 	Line int
-	// Path is where it stands, such as accounts[0].status; empty for the whole.
+	// Path is the path of the value, such as accounts[0].status; "" is the whole.
 	Path    string
 	Message string
 }
 
-// String returns the path, if any, with the message.
+// String returns the path, if any, and the message.
 func (p Problem) String() string {
 	if p.Path == "" {
 		return p.Message
@@ -26,15 +26,14 @@ func (p Problem) String() string {
 	return p.Path + ": " + p.Message
 }
 
-// Error says what is wrong with JSON that is none for its type: the first
-// problems of it.
+// Error lists the problems of JSON that does not match its type.
 type Error struct {
 	Problems []Problem
-	// More is how many there are beside those.
+	// More is the number of further problems.
 	More int
 }
 
-// Error tells each problem in a line of its own.
+// Error returns one line per problem.
 func (e *Error) Error() string {
 	lines := make([]string, len(e.Problems))
 	for i, p := range e.Problems {

@@ -1,7 +1,7 @@
-// Package text compares names as people do, and says which characters a name may
-// have, so that the API's contract, the store and the Terraform provider agree.
+// Package text compares names as people do and validates their characters, so that the
+// API's contract, the store and the Terraform provider agree.
 //
-// It is pure, and imports only golang.org/x/text.
+// It has no state and imports only golang.org/x/text.
 package text
 
 import (
@@ -14,10 +14,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Fold returns the form in which names compare and are searched: two texts that
-// differ only in case or in how their characters are composed have the same form
-// (Unicode, section 3.13, canonical caseless matching; the result is in NFC). Fold
-// is idempotent.
+// Fold returns the form in which names are compared and searched. Two texts that differ
+// only in case or in the composition of characters have the same form (Unicode, section
+// 3.13, canonical caseless matching; the result is in NFC). Fold is idempotent.
 func Fold(s string) string {
 	if isASCII(s) {
 		return strings.ToLower(s)
@@ -25,8 +24,8 @@ func Fold(s string) string {
 	return norm.NFC.String(strings.Map(foldCherokee, cases.Fold().String(norm.NFD.String(s))))
 }
 
-// foldCherokee brings Cherokee to upper case, as Unicode folds it (CaseFolding.txt).
-// Package cases exchanges the cases of some of its letters instead.
+// foldCherokee converts Cherokee letters to upper case, as Unicode's CaseFolding.txt
+// does. Package cases swaps the case of some of them.
 func foldCherokee(r rune) rune {
 	if unicode.Is(unicode.Cherokee, r) {
 		return unicode.ToUpper(r)
@@ -43,23 +42,23 @@ func isASCII(s string) bool {
 	return true
 }
 
-// invisible are characters that take no room of their own: those with the property
+// invisible are characters without a width: those with the property
 // Default_Ignorable_Code_Point, and combining marks.
 var invisible = []*unicode.RangeTable{
 	unicode.Mn, unicode.Me, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point,
 }
 
-// CheckName returns an error if a name holds a control character (C0, DEL or C1) or a
-// bidirectional control, or has only characters that take no room. An empty name is
-// left to the rules of length.
+// CheckName returns an error if a name contains a control character (C0, DEL or C1) or
+// a bidirectional control, or has no visible character. It accepts an empty name, which
+// the length rules reject.
 func CheckName(s string) error {
 	visible := s == ""
 	for _, r := range s {
 		switch {
 		case unicode.IsControl(r):
-			return errors.New("must not hold a control character such as a line break or a tab")
+			return errors.New("must not contain a control character such as a line break or a tab")
 		case unicode.Is(unicode.Bidi_Control, r):
-			return errors.New("must not hold a control character of bidirectional text")
+			return errors.New("must not contain a control character of bidirectional text")
 		case !unicode.In(r, invisible...):
 			visible = true
 		}

@@ -23,7 +23,8 @@ func TestFold(t *testing.T) {
 	}
 }
 
-// TestFoldOfEveryCharacter checks that each character has the form of its other cases.
+// TestFoldOfEveryCharacter checks that each character folds to the same form as its
+// other cases.
 func TestFoldOfEveryCharacter(t *testing.T) {
 	for r := rune(0); r <= unicode.MaxRune; r++ {
 		want := Fold(string(r))

@@ -56,7 +56,7 @@ func TestOAuthAccessTokens(t *testing.T) {
 	as(good).must(t, http.StatusForbidden, http.MethodGet, "/domains", "", nil)
 	as(token("other", later)).must(t, http.StatusUnauthorized, http.MethodGet, "/mailboxes", "", nil)
 	as(token("mailhost", time.Now().Add(-time.Minute))).must(t, http.StatusUnauthorized, http.MethodGet, "/mailboxes", "", nil)
-	if log := s.log.String(); strings.Contains(log, good) || !strings.Contains(log, "the OAuth issuer's keys can't be had") {
+	if log := s.log.String(); strings.Contains(log, good) || !strings.Contains(log, "the OAuth issuer's keys can't be fetched") {
 		t.Errorf("log:\n%s", log)
 	}
 }
@@ -68,7 +68,7 @@ func TestOAuthFlags(t *testing.T) {
 		{"--oauth-audience mailhost", "--oauth-audience: needs --oauth-issuer"},
 		{"--oauth-issuer http://login.example.com --oauth-audience mailhost", "--oauth-issuer: it must be an https URL"},
 		{"--oauth-issuer login.example.com --oauth-audience mailhost", "--oauth-issuer: it must be an https URL, for instance https://login.example.com"},
-		{"--oauth-issuer https://u:secret@login.example.com --oauth-audience mailhost", "--oauth-issuer: an issuer's URL has no user"},
+		{"--oauth-issuer https://u:secret@login.example.com --oauth-audience mailhost", "--oauth-issuer: an issuer's URL must not have a user"},
 	} {
 		code, stdout, stderr := run(t, append([]string{"serve"}, strings.Fields(tt.args)...)...)
 		if code != exitUsage || stdout != "" || !strings.HasPrefix(stderr, "mailhostd: serve: "+tt.want) || strings.Contains(stderr, "secret") {
