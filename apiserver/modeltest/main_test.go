@@ -19,6 +19,9 @@ var isDefaultRun bool
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	if testing.Short() {
+		defaults["rapid.checks"] = "8"
+	}
 	all := len(defaults)
 	flag.Visit(func(f *flag.Flag) { delete(defaults, f.Name) })
 	isDefaultRun = len(defaults) == all && !testing.Short() && !raceDetector

@@ -100,34 +100,51 @@ func (d *demo) up(ctx context.Context) error {
 	return d.show(ctx, c, time.Since(start))
 }
 
-// prepare makes the demo's folder and puts a fresh copy of the quickstart into
-// it, beside the state and the account of an earlier run.
+// makeFolder creates the demo's folder, which git ignores.
+func (d *demo) makeFolder() error {
+	if err := os.MkdirAll(d.work, 0o700); err != nil { // the state holds secrets
+		return err
+	}
+	return os.WriteFile(filepath.Join(d.work, ".gitignore"), []byte("*\n"), 0o600)
+}
+
+// prepare puts a fresh copy of the quickstart into the demo's folder, beside the
+// state and the account of an earlier run.
 func (d *demo) prepare() error {
+	if err := d.makeFolder(); err != nil {
+		return err
+	}
 	for _, dir := range []string{d.config(), d.homeDir()} {
-		if err := os.MkdirAll(dir, 0o700); err != nil { // the state holds secrets
+		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return err
 		}
 	}
-	for path, text := range map[string]string{
-		filepath.Join(d.work, ".gitignore"): "*\n",
-		d.configFile():                      localcli.Config(d.mirror()),
-	} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			return err
-		}
+	if err := os.WriteFile(d.configFile(), []byte(localcli.Config(d.mirror())), 0o600); err != nil {
+		return err
 	}
 	return localcli.CopyConfig(d.config(), d.source())
 }
 
-// openCLI returns the CLI that is there, or installs one.
-func (d *demo) openCLI(ctx context.Context) (*cli, error) {
+// cliPath returns the path of the CLI to use. If there is none, it installs Terraform
+// in the demo's folder.
+func (d *demo) cliPath(ctx context.Context) (string, error) {
 	path, err := findCLI(d.getenv, d.lookPath, d.binDir())
-	if errors.Is(err, errNoCLI) {
-		d.say("Neither is on PATH. Installing Terraform from releases.hashicorp.com into %s ...", d.rel(d.binDir()))
-		if path, err = d.install(ctx, d.binDir()); err != nil {
-			return nil, adviseInstall(err, d.binDir())
-		}
+	if !errors.Is(err, errNoCLI) {
+		return path, err
 	}
+	d.say("Neither terraform nor tofu is on PATH. Installing Terraform from releases.hashicorp.com into %s ...", d.rel(d.binDir()))
+	if err := d.makeFolder(); err != nil {
+		return "", err
+	}
+	if path, err = d.install(ctx, d.binDir()); err != nil {
+		return "", adviseInstall(err, d.binDir())
+	}
+	return path, nil
+}
+
+// openCLI returns the CLI to use, after checking its version.
+func (d *demo) openCLI(ctx context.Context) (*cli, error) {
+	path, err := d.cliPath(ctx)
 	if err != nil {
 		return nil, err
 	}

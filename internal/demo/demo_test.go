@@ -219,6 +219,12 @@ func TestUpInstallsCLI(t *testing.T) {
 		}
 		return self, nil
 	}
+	if path, err := d.cliPath(t.Context()); err != nil || path != self {
+		t.Errorf("the CLI is %q (%v), want the installed one", path, err)
+	}
+	if got, want := files(t, d.work), []string{".gitignore"}; !slices.Equal(got, want) {
+		t.Errorf("the demo's folder holds %v, want %v", got, want)
+	}
 	if err := d.up(t.Context()); err != nil {
 		t.Fatalf("up: %v\n%s", err, out)
 	}

@@ -3,7 +3,8 @@
 // applies a copy of examples/quickstart to an embedded account, and checks that
 // a second plan is empty.
 //
-// Everything that it makes lies in .demo at the top of the repository, which git
+// Everything that it creates is in .demo at the top of the repository, which git
 // ignores. The user's own CLI settings are neither read nor changed. The flag
-// -destroy destroys what was applied and removes the folder.
+// -destroy destroys what was applied and removes the folder; -install-cli only
+// installs a CLI there, if none is on PATH, for the tests.
 package main

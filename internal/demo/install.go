@@ -34,10 +34,10 @@ func adviseInstall(cause error, binDir string) error {
 	return fmt.Errorf(`%w, and installing Terraform failed:
   %w
 
-Install one of these, so that it is on PATH, then run make demo again:
+Install one of these, so that it is on PATH, and run the same command again:
   Terraform %s or later: https://developer.hashicorp.com/terraform/install
   OpenTofu %s or later: https://opentofu.org/docs/intro/install/
-Or name an executable that is elsewhere: TF_CLI=/path/to/terraform make demo
+Or name an executable that is elsewhere: make demo TF_CLI=/path/to/terraform
 Or unpack Terraform's executable to %s`,
 		errNoCLI, cause, localcli.Oldest["Terraform"], localcli.Oldest["OpenTofu"], filepath.Join(binDir, product.Terraform.BinaryName()))
 }

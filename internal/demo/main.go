@@ -13,25 +13,30 @@ import (
 func main() {
 	destroy := flag.Bool("destroy", false, "destroy what the demo applied and remove its folder")
 	version := flag.String("version", "0.1.0", "version to install the provider as, without a leading v")
+	installOnly := flag.Bool("install-cli", false, "only install a CLI in the demo's folder, unless there is one")
 	flag.Parse()
 
 	// The CLI gets the same Ctrl-C from the terminal and ends gracefully by
 	// itself; the demo waits for it and then stops.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *version, *destroy); err != nil {
-		fmt.Fprintf(os.Stderr, "\nThe demo failed: %v\n", err)
+	if err := run(ctx, *version, *destroy, *installOnly); err != nil {
+		fmt.Fprintf(os.Stderr, "\nFailed: %v\n", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, version string, destroy bool) error {
+func run(ctx context.Context, version string, destroy, installOnly bool) error {
 	root, err := moduleRoot()
 	if err != nil {
 		return err
 	}
 	d := newDemo(root, version, os.Stdout, os.Stderr)
-	if destroy {
+	switch {
+	case installOnly:
+		_, err = d.cliPath(ctx)
+		return err
+	case destroy:
 		return d.down(ctx)
 	}
 	return d.up(ctx)

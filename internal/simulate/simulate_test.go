@@ -22,9 +22,13 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestSimulate runs a hundred histories, or those that the flags name.
+// TestSimulate runs a hundred histories (ten with -short), or those that the flags
+// name.
 func TestSimulate(t *testing.T) {
 	first, runs := Case{Seed: 1}, 100
+	if testing.Short() {
+		runs = 10
+	}
 	if *seedFlag != "" {
 		var err error
 		if first, err = ParseCase(*seedFlag); err != nil {
@@ -107,7 +111,11 @@ func runAll(cases []Case) []Result {
 
 // TestDeterminism: one seed is one history, to the byte.
 func TestDeterminism(t *testing.T) {
-	for seed := range uint64(8) {
+	seeds := uint64(8)
+	if testing.Short() {
+		seeds = 1
+	}
+	for seed := range seeds {
 		c := Case{Seed: 500 + seed}
 		first, again := Run(c), Run(c)
 		if !slices.Equal(first.Log, again.Log) || first.Finding != again.Finding {

@@ -26,6 +26,9 @@ const browserVariable = "MAILHOSTD_TEST_BROWSER"
 // findBrowser skips the test if there is no browser.
 func findBrowser(t *testing.T) string {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("-short: without a browser")
+	}
 	names := []string{"chromium", "chromium-browser", "google-chrome"}
 	for _, name := range names {
 		if path, err := exec.LookPath(name); err == nil {

@@ -23,6 +23,9 @@ func TestConformance(t *testing.T) {
 		storetest.Run(t, func(t *testing.T) store.Store { return openStore(t, newPath(t), Options{}) })
 	})
 	t.Run("file with many checkpoints", func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("-short: as slow as the file, and seldom another result")
+		}
 		storetest.Run(t, func(t *testing.T) store.Store { return openStore(t, newPath(t), Options{checkpointFrames: 10}) })
 	})
 	t.Run("memory", func(t *testing.T) {
