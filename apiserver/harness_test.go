@@ -55,7 +55,7 @@ type harness struct {
 func newHarness(t *testing.T, configure ...func(*apiserver.Options)) *harness {
 	t.Helper()
 	c := &clock{now: start}
-	o := apiserver.Options{Clock: c.Now}
+	o := apiserver.Options{Clock: c.Now, PasswordCost: apiserver.PasswordCost{MemoryKiB: 8, Passes: 1}}
 	for _, fn := range configure {
 		fn(&o)
 	}

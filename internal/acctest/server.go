@@ -52,6 +52,7 @@ func NewServer(t testing.TB, o Options) *Server {
 	s := &Server{PublishedOnly: o.PublishedOnly}
 	s.Service, err = apiserver.New(apiserver.Options{
 		Store: db, Clock: s.Control.Clock.Now, Middleware: s.Control.Middleware, PublishedOnly: o.PublishedOnly, Registrar: o.Registrar,
+		PasswordCost: apiserver.PasswordCost{MemoryKiB: 8, Passes: 1},
 	})
 	must(t, err)
 	t.Cleanup(func() { _ = s.Service.Close() })

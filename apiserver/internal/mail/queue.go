@@ -59,7 +59,7 @@ type Queue struct {
 	ctx              context.Context
 	cancel           context.CancelFunc
 
-	mu sync.Mutex
+	mu sync.RWMutex
 	// detached reports that the store must not be used any more.
 	detached bool
 }
@@ -231,8 +231,8 @@ func (q *Queue) attempt(m Message) (err error) {
 // expired. A claim that has ended already is ignored: the rule was deleted, or its
 // message was queued again.
 func (q *Queue) settle(log *slog.Logger, end func(store.Tx) error) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
+	q.mu.RLock()
+	defer q.mu.RUnlock()
 	if q.detached {
 		return
 	}
