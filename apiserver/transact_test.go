@@ -294,7 +294,7 @@ func TestSecretsAtRest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h = newHarness(t, func(o *apiserver.Options) { o.Store = s })
+		h = newHarness(t, func(o *apiserver.Options) { o.Store, o.PasswordCost = s, apiserver.PasswordCost{} })
 		_, owner, err := h.svc.InitAccount(t.Context(), accountID, "owner")
 		if err != nil {
 			t.Fatal(err)
