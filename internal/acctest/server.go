@@ -20,6 +20,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client/transport"
 )
 
 // Options configures a Server.
@@ -38,8 +39,10 @@ type Server struct {
 	WorkspaceID   string
 	Token         string
 	// Client calls the API as the account's owner, to set up and check objects. It
-	// has all operations, even if PublishedOnly is set.
-	Client *client.Client
+	// has all operations, even if PublishedOnly is set; [Call] sends those that it has
+	// no method for.
+	Client    *client.Client
+	transport *transport.Transport
 	// Control has the server's faults, journal and clock.
 	Control control.Plane
 }
@@ -68,9 +71,10 @@ func NewServer(t testing.TB, o Options) *Server {
 
 	full, err := apiserver.New(apiserver.Options{Store: db, Clock: s.Control.Clock.Now})
 	must(t, err)
-	s.Client, err = client.New(client.Options{
-		BaseURL: "http://in-process", AccountID: s.AccountID, Transport: full.OwnerClient(s.AccountID).Transport,
-	})
+	owner := client.Options{BaseURL: "http://in-process", AccountID: s.AccountID, Transport: full.OwnerClient(s.AccountID).Transport}
+	s.Client, err = client.New(owner)
+	must(t, err)
+	s.transport, err = transport.New(owner)
 	must(t, err)
 	return s
 }
@@ -150,15 +154,14 @@ func (s *Server) LimitedToken(t testing.TB, capabilities ...vocab.Capability) st
 	must(t, err)
 	for _, c := range slices.Compact(slices.Sorted(slices.Values(capabilities))) {
 		key := string(c)
-		_, err := s.Client.GrantAuthorization(t.Context(), api.GrantAuthorizationBody{
+		s.Grant(t, api.GrantAuthorizationBody{
 			GrantKind: vocab.GrantCapability, SubjectType: vocab.SubjectServiceAccount, SubjectID: created.ID, CapabilityKey: &key,
 		})
-		must(t, err)
 	}
 	inherited := api.ListAuthorizationsRequest{SubjectID: created.ID, GrantKind: vocab.GrantAccountOwner}
 	for a, err := range s.Client.ListAuthorizations(t.Context(), inherited) {
 		must(t, err)
-		must(t, s.Client.RevokeAuthorization(t.Context(), a.ID))
+		s.RevokeGrant(t, a.ID)
 	}
 	return created.Token
 }
@@ -212,4 +215,31 @@ func Refuse(w http.ResponseWriter, status int, loc, msg string) {
 		steps[i] = fmt.Sprintf("%q", steps[i])
 	}
 	fmt.Fprintf(w, `{"detail":[{"loc":[%s],"msg":%q,"type":"value_error"}]}`, strings.Join(steps, ","), msg)
+}
+
+// Call sends one request as the account's owner. It is for operations that the
+// provider does not need, so that the client has no method for them.
+func Call[Req, Resp any](t testing.TB, s *Server, op api.Operation[Req, Resp], req *Req) *Resp {
+	t.Helper()
+	resp, err := transport.Do(t.Context(), s.transport, op, req)
+	must(t, err)
+	return resp
+}
+
+// Workspace creates a workspace outside of Terraform.
+func (s *Server) Workspace(t testing.TB, name string) *api.Workspace {
+	t.Helper()
+	return Call(t, s, api.CreateWorkspace, &api.CreateWorkspaceRequest{Body: api.CreateWorkspaceBody{Name: name}})
+}
+
+// Grant grants an authorization outside of Terraform.
+func (s *Server) Grant(t testing.TB, body api.GrantAuthorizationBody) *api.Authorization {
+	t.Helper()
+	return Call(t, s, api.GrantAuthorization, &api.GrantAuthorizationRequest{Body: body})
+}
+
+// RevokeGrant revokes an authorization outside of Terraform.
+func (s *Server) RevokeGrant(t testing.TB, id string) {
+	t.Helper()
+	Call(t, s, api.RevokeAuthorization, &api.AuthorizationRequest{AuthorizationID: id})
 }

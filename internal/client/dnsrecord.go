@@ -10,38 +10,31 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
 )
 
-var dnsRecordKind = kind[api.DNSRecord]{
-	noun: "DNS record",
-	id:   func(r *api.DNSRecord) string { return strconv.FormatInt(r.ID, 10) },
-	fold: foldID,
-}
-
 // ListDNSRecords returns the records that match the request's filters.
 func (c *Client) ListDNSRecords(ctx context.Context, req api.ListDNSRecordsRequest) iter.Seq2[api.DNSRecord, error] {
-	return sweep(ctx, c, api.ListDNSRecords, req, dnsRecordKind.id)
+	return list(ctx, c.core, api.ListDNSRecords, req, dnsRecordKeys.ID)
 }
 
-// GetDNSRecord reads a record. An API without lifecycle operations can't:
+// GetDNSRecord reads a record. Without lifecycle operations it is
 // ErrReadUnsupported.
 func (c *Client) GetDNSRecord(ctx context.Context, id int64) (*api.DNSRecord, error) {
-	return read(ctx, c, api.GetDNSRecord, &api.DNSRecordRequest{DNSRecordID: id}, c.dnsRecords, recordKey(id))
+	return read(ctx, c.core, api.GetDNSRecord, &api.DNSRecordRequest{DNSRecordID: id}, c.dnsRecords, dnsRecordKey(id))
 }
 
-// FindDNSRecords returns the records of a domain (id or name) that have a type,
-// name and value, in any spelling; an empty value matches every one. Together
-// with the priority, of which it asks nothing, these name one record.
+// FindDNSRecords returns the records of a domain (id or name) with a type, name
+// and value, in any spelling; an empty value matches every one. With a priority,
+// these would identify one record.
 func (c *Client) FindDNSRecords(ctx context.Context, domain, recordType, name, value string) ([]api.DNSRecord, error) {
-	return c.recordsLike(ctx, api.CreateDNSRecordBody{Domain: domain, Type: recordType, Name: name, Value: value})
+	return c.findDNSRecords(ctx, api.CreateDNSRecordBody{Domain: domain, Type: recordType, Name: name, Value: value})
 }
 
-// recordsLike lists the records that a request asks for, in any spelling.
-func (c *Client) recordsLike(ctx context.Context, want api.CreateDNSRecordBody) ([]api.DNSRecord, error) {
+func (c *Client) findDNSRecords(ctx context.Context, want api.CreateDNSRecordBody) ([]api.DNSRecord, error) {
 	zone, err := c.domainName(ctx, want.Domain)
 	if err != nil {
 		return nil, err
 	}
-	list := c.ListDNSRecords(ctx, api.ListDNSRecordsRequest{Domain: want.Domain, Type: want.Type, Name: want.Name})
-	return matching(list, func(r *api.DNSRecord) bool {
+	records := c.ListDNSRecords(ctx, api.ListDNSRecordsRequest{Domain: want.Domain, Type: want.Type, Name: want.Name})
+	return filter(records, func(r *api.DNSRecord) bool {
 		return r.Type == want.Type &&
 			dnsdata.EqualNames(r.Name, want.Name, zone) &&
 			(want.Value == "" || dnsdata.EqualValues(want.Type, r.Value, want.Value)) &&
@@ -49,50 +42,40 @@ func (c *Client) recordsLike(ctx context.Context, want api.CreateDNSRecordBody) 
 	})
 }
 
-// CreateDNSRecord creates a record. resumed reports that an earlier, interrupted run has
-// created it.
+// CreateDNSRecord creates a record. resumed reports that an interrupted create of
+// an earlier run created it.
 func (c *Client) CreateDNSRecord(ctx context.Context, body api.CreateDNSRecordBody) (r *api.DNSRecord, resumed bool, err error) {
-	cr := &creation[api.DNSRecord]{
+	out, err := create(ctx, c.core, api.CreateDNSRecord, &api.CreateDNSRecordRequest{Body: body}, createSpec[api.DNSRecord]{
 		object: body.Type + " " + body.Name + " of " + body.Domain,
-		id:     dnsRecordKind.id,
+		id:     dnsRecordKeys.ID,
 		find: func(ctx context.Context) ([]api.DNSRecord, error) {
-			found, err := c.recordsLike(ctx, body)
-			// A system-managed record that a new one replaces is not the new one, and
-			// neither is an older record with another TTL.
+			found, err := c.findDNSRecords(ctx, body)
+			// A system-managed record that yields to the new one is not the new one, and
+			// neither is a record with another TTL.
 			return slices.DeleteFunc(found, func(r api.DNSRecord) bool {
 				return r.IsSystemManaged && dnsdata.PurposeOf(r.Type, r.Value) != "" || body.TTL != nil && r.TTL != *body.TTL
 			}), err
 		},
-		forget: c.dnsRecords.invalidate,
-		may:    "the record may have been created",
-		check:  "Check the domain's DNS records before trying again.",
-	}
-	if r, err = create(ctx, c, api.CreateDNSRecord, &api.CreateDNSRecordRequest{Body: body}, cr); err != nil {
+		invalidate: c.dnsRecords.InvalidateAll,
+		effect:     "the record may have been created",
+		check:      "Check the domain's DNS records before trying again.",
+	})
+	if err != nil {
 		return nil, false, err
 	}
-	c.dnsRecords.upsert(*r)
-	return r, cr.resumed, nil
+	c.dnsRecords.Put(*out.object)
+	return out.object, out.resumed, nil
 }
 
-// UpdateDNSRecord changes what body names of a record.
+// UpdateDNSRecord changes the fields of a record that body has.
 func (c *Client) UpdateDNSRecord(ctx context.Context, id int64, body api.UpdateDNSRecordBody) (*api.DNSRecord, error) {
 	req := &api.UpdateDNSRecordRequest{DNSRecordID: id, Body: body}
-	reread := func(ctx context.Context, _ string) (*api.DNSRecord, error) { return c.GetDNSRecord(ctx, id) }
-	return update(ctx, c, api.UpdateDNSRecord, req, c.dnsRecords, recordKey(id), reread)
-}
-
-// UpdatesDNSRecords reports whether this API is taken to have an operation that
-// changes DNS records; it may read one to find out.
-func (c *Client) UpdatesDNSRecords(ctx context.Context, id int64) bool {
-	return c.offers(ctx, api.UpdateDNSRecord.Spec, api.GetDNSRecord.Spec, func() error {
-		_, err := c.GetDNSRecord(ctx, id)
-		return err
-	})
+	return update(ctx, c.core, api.UpdateDNSRecord, req, c.dnsRecords, dnsRecordKey(id), c.getDNSRecord)
 }
 
 // DeleteDNSRecord deletes a record.
 func (c *Client) DeleteDNSRecord(ctx context.Context, id int64) error {
-	return remove(ctx, c, api.DeleteDNSRecord, &api.DNSRecordRequest{DNSRecordID: id}, c.dnsRecords, recordKey(id))
+	return remove(ctx, c.core, api.DeleteDNSRecord, &api.DNSRecordRequest{DNSRecordID: id}, c.dnsRecords, dnsRecordKey(id))
 }
 
 // NoteRefreshedDNSRecord notes that Terraform has refreshed a record of its state.
@@ -105,18 +88,64 @@ func (c *Client) RefreshedDNSRecord(id int64) bool {
 	return refreshed
 }
 
-// DeletesDNSRecords reports whether this API is taken to have an operation that deletes
-// DNS records; it may read one to find out.
-func (c *Client) DeletesDNSRecords(ctx context.Context, id int64) bool {
-	return c.offers(ctx, api.DeleteDNSRecord.Spec, api.GetDNSRecord.Spec, func() error {
-		_, err := c.GetDNSRecord(ctx, id)
-		return err
-	})
-}
-
-func recordKey(id int64) string {
+// dnsRecordKey returns the key of a record in the cache; "" for 0, which is no id.
+func dnsRecordKey(id int64) string {
 	if id == 0 {
 		return ""
 	}
 	return strconv.FormatInt(id, 10)
+}
+
+// recordDomains maps a DNS record to its domain; API responses do not have it. It
+// lists the records of one domain after the other, only as far as needed and each
+// domain once: an import of all records of N domains costs N lists.
+type recordDomains struct {
+	lock     chan struct{} // of size 1, guards the rest
+	started  bool
+	unread   []api.Domain // whose records were not listed yet
+	byRecord map[int64]*api.Domain
+}
+
+func newRecordDomains() *recordDomains {
+	return &recordDomains{lock: make(chan struct{}, 1), byRecord: map[int64]*api.Domain{}}
+}
+
+// DomainOfDNSRecord returns the domain that a record is in. For a record that was
+// created after its domain was listed, it is ErrNotFound.
+func (c *Client) DomainOfDNSRecord(ctx context.Context, id int64) (*api.Domain, error) {
+	in := c.recordDomains
+	select {
+	case in.lock <- struct{}{}:
+		defer func() { <-in.lock }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if !in.started {
+		domains, err := filter(c.ListDomains(ctx, api.ListDomainsRequest{}), func(*api.Domain) bool { return true })
+		if err != nil {
+			return nil, err
+		}
+		in.started, in.unread = true, domains
+	}
+	for in.byRecord[id] == nil && len(in.unread) > 0 {
+		if err := c.readNextDomain(ctx, in); err != nil {
+			return nil, err
+		}
+	}
+	if d := in.byRecord[id]; d != nil {
+		return d, nil
+	}
+	return nil, notFound("domain of the DNS record " + strconv.FormatInt(id, 10))
+}
+
+func (c *Client) readNextDomain(ctx context.Context, in *recordDomains) error {
+	d := in.unread[0]
+	for r, err := range c.ListDNSRecords(ctx, api.ListDNSRecordsRequest{Domain: d.ID}) {
+		if err != nil {
+			return err
+		}
+		in.byRecord[r.ID] = &d
+	}
+	in.unread = in.unread[1:]
+	return nil
 }

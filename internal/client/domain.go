@@ -1,51 +1,40 @@
 package client
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"iter"
 	"net/http"
+	"slices"
 
 	"github.com/google/uuid"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client/transport"
 )
-
-var domainKind = kind[api.Domain]{
-	noun: "domain",
-	id:   func(d *api.Domain) string { return d.ID },
-	key:  func(d *api.Domain) string { return d.Name },
-	fold: foldDomain,
-}
-
-// foldDomain brings a name to canonical form, and an id to lower case.
-func foldDomain(s string) string {
-	if canonical, err := domainname.Normalize(s); err == nil {
-		return canonical
-	}
-	return foldID(s)
-}
 
 // ListDomains returns the domains that match the request's filters.
 func (c *Client) ListDomains(ctx context.Context, req api.ListDomainsRequest) iter.Seq2[api.Domain, error] {
-	return sweep(ctx, c, api.ListDomains, req, domainKind.id)
+	return list(ctx, c.core, api.ListDomains, req, domainKeys.ID)
 }
 
 // GetDomain reads a domain by id or name.
 func (c *Client) GetDomain(ctx context.Context, domain string) (*api.Domain, error) {
-	return read(ctx, c, api.GetDomain, &api.DomainRequest{Domain: domain}, c.domains, domain)
+	return read(ctx, c.core, api.GetDomain, &api.DomainRequest{Domain: domain}, c.domains, domain)
 }
 
-// DomainAvailability reports whether a domain can be bought, and at what price. An
-// API without that operation can't: ErrReadUnsupported.
+// DomainAvailability reports whether a domain can be bought, and at what price.
+// Without that operation it is ErrReadUnsupported.
 func (c *Client) DomainAvailability(ctx context.Context, name string) (*api.DomainAvailability, error) {
 	op := api.CheckDomainAvailability
-	if c.caps.absent(op.Spec) {
+	if c.operations.isAbsent(op.Spec) {
 		return nil, unsupported(ErrReadUnsupported, op.Spec, name)
 	}
-	a, err := call(ctx, c, op, &api.DomainAvailabilityRequest{Name: name})
+	a, err := transport.Do(ctx, c.transport, op, &api.DomainAvailabilityRequest{Name: name})
 	if IsUnsupported(err) || StatusOf(err) == http.StatusNotFound || err == nil && a.DomainName == "" {
-		c.caps.missing(op.Spec) // 404 too: it may be read as a domain of this name
+		c.operations.setAbsent(op.Spec) // 404 too: the API may read the path as a domain of this name
 		return nil, unsupported(ErrReadUnsupported, op.Spec, name)
 	}
 	return a, err
@@ -53,27 +42,26 @@ func (c *Client) DomainAvailability(ctx context.Context, name string) (*api.Doma
 
 // FindDomain looks a domain up by its name.
 func (c *Client) FindDomain(ctx context.Context, name string) (*api.Domain, error) {
-	canonical := foldDomain(name)
-	list := c.ListDomains(ctx, api.ListDomainsRequest{Search: canonical})
-	found, err := matching(list, func(d *api.Domain) bool { return foldDomain(d.Name) == canonical })
-	return only(domainKind, name, found, err)
+	canonical := normalizeDomain(name)
+	domains := c.ListDomains(ctx, api.ListDomainsRequest{Search: canonical})
+	found, err := filter(domains, func(d *api.Domain) bool { return normalizeDomain(d.Name) == canonical })
+	return c.domains.one(name, found, err)
 }
 
-// UpdateDomain changes what body names of a domain's settings, and returns those
+// UpdateDomain changes the settings of a domain that body has, and returns all
 // settings.
 func (c *Client) UpdateDomain(ctx context.Context, domain string, body api.UpdateDomainBody) (*api.DomainSettings, error) {
-	req := &api.UpdateDomainRequest{Domain: domain, Body: body}
-	s, err := change(ctx, c, api.UpdateDomain, req, c.domains, domain)
+	s, err := change(ctx, c.core, api.UpdateDomain, &api.UpdateDomainRequest{Domain: domain, Body: body}, c.domains, domain)
 	if err != nil {
 		return nil, err
 	}
-	// The redirect's mode and the time of the change are not in the answer.
-	c.domains.touch(domain)
+	// The response has neither the redirect's mode nor the time of the change.
+	c.domains.Invalidate(domain)
 	if s.ID != "" {
-		c.domains.touch(s.ID)
+		c.domains.Invalidate(s.ID)
 		return s, nil
 	}
-	d, err := c.GetDomain(ctx, domain) // the answer was without content
+	d, err := c.GetDomain(ctx, domain) // the response had no content
 	if err != nil {
 		return nil, err
 	}
@@ -82,22 +70,13 @@ func (c *Client) UpdateDomain(ctx context.Context, domain string, body api.Updat
 
 // DeleteDomain deletes a domain.
 func (c *Client) DeleteDomain(ctx context.Context, domain string) error {
-	return remove(ctx, c, api.DeleteDomain, &api.DomainRequest{Domain: domain}, c.domains, domain)
+	return remove(ctx, c.core, api.DeleteDomain, &api.DomainRequest{Domain: domain}, c.domains, domain)
 }
 
-// DeletesDomains reports whether this API is taken to have an operation that deletes
-// domains; it may read one to find out.
-func (c *Client) DeletesDomains(ctx context.Context, domain string) bool {
-	return c.offers(ctx, api.DeleteDomain.Spec, api.GetDomain.Spec, func() error {
-		_, err := c.GetDomain(ctx, domain)
-		return err
-	})
-}
-
-// domainID returns the id of a domain that is named by id or name.
+// domainID returns the id of a domain, by id or name.
 func (c *Client) domainID(ctx context.Context, domain string) (string, error) {
 	if uuid.Validate(domain) == nil {
-		return foldID(domain), nil
+		return normalizeID(domain), nil
 	}
 	d, err := c.GetDomain(ctx, domain)
 	if IsNotFound(err) {
@@ -106,13 +85,12 @@ func (c *Client) domainID(ctx context.Context, domain string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return foldID(d.ID), nil
+	return normalizeID(d.ID), nil
 }
 
-// domainName returns the name of a domain that is named by id or name.
+// domainName returns the name of a domain, by id or name.
 func (c *Client) domainName(ctx context.Context, domain string) (string, error) {
-	isID := uuid.Validate(domain) == nil
-	if !isID {
+	if uuid.Validate(domain) != nil {
 		return domain, nil
 	}
 	d, err := c.GetDomain(ctx, domain)
@@ -120,4 +98,109 @@ func (c *Client) domainName(ctx context.Context, domain string) (string, error) 
 		return "", err
 	}
 	return d.Name, nil
+}
+
+// PurchasedDomain is a domain that was bought, or that the account owned before.
+type PurchasedDomain struct {
+	// ID may be empty, if the API does not return it yet; Name always names the
+	// domain.
+	ID, Name string
+	// Status is that of the domain, or of its purchase.
+	Status string
+	// PaymentURL is where to pay, if a payment is needed.
+	PaymentURL string
+	// Adopted: the account owned the domain already, and nothing was bought.
+	Adopted bool
+	// Domain is the adopted domain; nil after a purchase.
+	Domain *api.Domain
+}
+
+// PurchaseDomain buys a domain, unless the account owns it already. A purchase
+// that the API reports as failed is an *Error with the error code as the type of
+// its problem.
+func (c *Client) PurchaseDomain(ctx context.Context, name, workspaceID string, contact api.ContactInfo) (*PurchasedDomain, error) {
+	owned, err := c.domains.Get(ctx, name, 0)
+	if err != nil {
+		return nil, fmt.Errorf("nothing was bought, because the account's domains can't be listed: %w", err)
+	}
+	if owned != nil {
+		return adopted(owned), nil
+	}
+	body := api.PurchaseDomainsBody{Domains: []string{name}, WorkspaceID: workspaceID, ContactInfo: contact}
+	out, err := create(ctx, c.core, api.PurchaseDomains, &api.PurchaseDomainsRequest{Body: body}, createSpec[api.Purchase]{
+		object: name,
+		id: func(p *api.Purchase) string {
+			if len(p.Results) == 0 {
+				return ""
+			}
+			return cmp.Or(value(p.PurchaseBatchID), p.Results[0].DomainName)
+		},
+		find:       func(ctx context.Context) ([]api.Purchase, error) { return c.findPurchase(ctx, name) },
+		invalidate: c.domains.InvalidateAll,
+		paid:       true,
+		effect:     "the domain may have been bought",
+		check:      "Check the account's domains and its payments before trying again.",
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range out.object.Results {
+		c.domains.Invalidate(r.DomainName)
+		c.domains.Invalidate(value(r.ID))
+	}
+	r := resultFor(out.object, name)
+	if r.Status != api.PurchaseFailed {
+		return &PurchasedDomain{ID: value(r.ID), Name: r.DomainName, Status: r.Status, PaymentURL: value(out.object.PaymentURL)}, nil
+	}
+	if value(r.ErrorCode) == api.PurchaseAlreadyOwned {
+		// The cached list is older than the domain.
+		if owned, err := c.domains.Get(ctx, name, c.domains.Version()); err == nil && owned != nil {
+			return adopted(owned), nil
+		}
+	}
+	return nil, purchaseFailed(name, r, out.requestID)
+}
+
+// findPurchase returns the purchase of a domain that the account did not own
+// before, if it owns it now. It reads the list without a filter, because a domain
+// that the API's search misses would be bought twice.
+func (c *Client) findPurchase(ctx context.Context, name string) ([]api.Purchase, error) {
+	domains := c.ListDomains(ctx, api.ListDomainsRequest{})
+	found, err := filter(domains, func(d *api.Domain) bool { return normalizeDomain(d.Name) == normalizeDomain(name) })
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	d, status := &found[0], api.PurchasePurchased
+	if d.Status == vocab.DomainPendingPayment {
+		status = api.PurchasePendingPayment
+	}
+	return []api.Purchase{{Results: []api.PurchaseResult{{DomainName: d.Name, Status: status, ID: &d.ID}}}}, nil
+}
+
+// resultFor returns the result for a name, or the only one, if the API returns it
+// under another spelling.
+func resultFor(p *api.Purchase, name string) api.PurchaseResult {
+	i := slices.IndexFunc(p.Results, func(r api.PurchaseResult) bool { return normalizeDomain(r.DomainName) == normalizeDomain(name) })
+	r := p.Results[max(i, 0)]
+	r.DomainName = cmp.Or(r.DomainName, name)
+	return r
+}
+
+func purchaseFailed(name string, r api.PurchaseResult, requestID string) *Error {
+	code := value(r.ErrorCode)
+	return &Error{
+		Status:    api.PurchaseDomains.Status,
+		RequestID: requestID,
+		Operation: api.PurchaseDomains.ID,
+		Object:    name,
+		Problems: []Problem{{
+			Loc:  []string{"body", "domains", "0"},
+			Msg:  transport.Clean(cmp.Or(value(r.Error), code, "the purchase failed without a reason")),
+			Type: code,
+		}},
+	}
+}
+
+func adopted(d *api.Domain) *PurchasedDomain {
+	return &PurchasedDomain{ID: d.ID, Name: d.Name, Status: d.Status, Adopted: true, Domain: d}
 }

@@ -23,30 +23,30 @@ func TestFind(t *testing.T) {
 			[]object{mailboxObject("jane", "example.com"), mailboxObject("mary.jane", "example.com"), mailboxObject("jane", "example.com.de")},
 			func(ctx context.Context, c *Client) (string, error) {
 				v, err := c.FindMailbox(ctx, "JANE@Example.COM")
-				return idOr(v, err, mailboxKind.id)
+				return idOr(v, err, mailboxKeys.ID)
 			}, "jane@example.com"},
 		{"domain", "domains", []object{domain, {"name": "my-xn--bcher-kva.example"}},
 			func(ctx context.Context, c *Client) (string, error) {
 				v, err := c.FindDomain(ctx, "Bücher.example.")
-				return idOr(v, err, domainKind.id)
+				return idOr(v, err, domainKeys.ID)
 			}, "xn--bcher-kva.example"},
 		{"master password of the account", "credentials",
 			[]object{{"name": "ops", "scope_type": "account", "scope_id": accountID}, {"name": "ops", "scope_type": "workspace", "scope_id": "w"}, {"name": "ops2", "scope_type": "account"}},
 			func(ctx context.Context, c *Client) (string, error) {
 				v, err := c.FindMasterPassword(ctx, "ops", Scope{})
-				return idOr(v, err, masterPasswordKind.id)
+				return idOr(v, err, masterPasswordKeys.ID)
 			}, "ops"},
 		{"master password of a workspace", "credentials",
 			[]object{{"name": "ops", "scope_type": "workspace", "scope_id": "w"}, {"name": "ops", "scope_type": "workspace", "scope_id": "v"}, {"name": "ops", "scope_type": "account"}},
 			func(ctx context.Context, c *Client) (string, error) {
 				v, err := c.FindMasterPassword(ctx, "ops", Scope{WorkspaceID: "W"})
-				return idOr(v, err, masterPasswordKind.id)
+				return idOr(v, err, masterPasswordKeys.ID)
 			}, "ops"},
 		{"forwarding of a domain, by name", "forwarding",
 			[]object{{"target_email": "a@b.example", "scope_type": "domain", "scope_id": domainUUID}, {"target_email": "a@b.example", "scope_type": "domain", "scope_id": "other"}},
 			func(ctx context.Context, c *Client) (string, error) {
 				v, err := c.FindForwarding(ctx, "A@B.example", Scope{Domain: "bücher.example"})
-				return idOr(v, err, forwardingKind.id)
+				return idOr(v, err, forwardingKeys.ID)
 			}, "a@b.example"},
 		{"dns record", "dns-records",
 			[]object{
@@ -56,29 +56,24 @@ func TestFind(t *testing.T) {
 			},
 			func(ctx context.Context, c *Client) (string, error) {
 				found, err := c.FindDNSRecords(ctx, domainUUID, "MX", "bücher.example.", "MX.example.com.")
-				v, err := only(dnsRecordKind, "MX", found, err)
-				return idOr(v, err, dnsRecordKind.id)
+				v, err := c.dnsRecords.one("MX", found, err)
+				return idOr(v, err, dnsRecordKeys.ID)
 			}, ""},
 		{"service account", "auth/service-accounts", []object{{"name": "ci"}, {"name": "ci", "revoked_at": "2026-01-01T00:00:00Z"}, {"name": "CI"}},
 			func(ctx context.Context, c *Client) (string, error) {
 				v, err := c.FindServiceAccount(ctx, "ci")
-				return idOr(v, err, serviceAccountKind.id)
+				return idOr(v, err, serviceAccountKeys.ID)
 			}, ""},
 		{"dedicated ip by address", "dedicated-ips",
 			[]object{{"name": "a", "ip_addresses": []object{{"ip": "2001:db8::1"}}}, {"name": "b", "ip_addresses": []object{{"ip": "2001:db8::2"}}}},
 			func(ctx context.Context, c *Client) (string, error) {
 				v, err := c.FindDedicatedIP(ctx, "2001:DB8:0::1")
-				return idOr(v, err, dedicatedIPKind.id)
+				return idOr(v, err, dedicatedIPKeys.ID)
 			}, ""},
 		{"dedicated ip by name", "dedicated-ips", []object{{"name": "a"}, {"name": "b"}},
 			func(ctx context.Context, c *Client) (string, error) {
 				v, err := c.FindDedicatedIP(ctx, "a")
-				return idOr(v, err, dedicatedIPKind.id)
-			}, ""},
-		{"workspace", "workspaces", []object{{"name": "a"}, {"name": "b"}},
-			func(ctx context.Context, c *Client) (string, error) {
-				v, err := c.FindWorkspace(ctx, "a")
-				return idOr(v, err, workspaceKind.id)
+				return idOr(v, err, dedicatedIPKeys.ID)
 			}, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

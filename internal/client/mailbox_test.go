@@ -53,7 +53,7 @@ func TestBulkWithLostAnswers(t *testing.T) {
 			created, failed := []int{}, []any{}
 			for _, item := range r.Created {
 				created = append(created, item.Index)
-				if want := foldID(tc.body.Items[item.Index].LocalPart); item.Mailbox.LocalPart != want || item.Mailbox.ID == "" {
+				if want := normalizeID(tc.body.Items[item.Index].LocalPart); item.Mailbox.LocalPart != want || item.Mailbox.ID == "" {
 					t.Errorf("item %d is %+v", item.Index, item.Mailbox)
 				}
 			}

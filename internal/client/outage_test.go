@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httptrace"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -32,9 +33,11 @@ func (d *down) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := r.Context().Err(); err != nil {
 		return nil, err
 	}
-	a := exchangeOf(r.Context()).attempt
-	a.traced.Store(true)
-	a.written.Store(d.sent)
+	trace := httptrace.ContextClientTrace(r.Context())
+	trace.GetConn("")
+	if d.sent {
+		trace.WroteHeaders()
+	}
 	d.api.clock.advance(d.takes)
 	return nil, d.fail
 }
@@ -55,7 +58,16 @@ func (d *down) get(t *testing.T, c *Client, id string) (tries int, took time.Dur
 	return d.tries - before, d.api.clock.Now().Sub(begun), err
 }
 
-var errRefused = errors.New("connection refused")
+var (
+	errRefused = errors.New("connection refused")
+	errTimeout = errors.New("no response within 30s")
+)
+
+// Defaults of package transport.
+const (
+	readTimeout   = 30 * time.Second
+	probeInterval = 15 * time.Second
+)
 
 // TestPatience measures how long a call tries that gets no response.
 func TestPatience(t *testing.T) {
@@ -67,11 +79,11 @@ func TestPatience(t *testing.T) {
 		atLeast, upTo time.Duration
 		message       string
 	}{
-		{name: "refused at first", fail: errRefused, upTo: firstContact, atLeast: 5 * time.Second, message: "can't be reached: connection refused"},
-		{name: "refused in the middle", fail: errRefused, worked: true, atLeast: time.Minute, upTo: defaultBudget, message: "can't be reached"},
-		{name: "hanging at first", fail: &timeoutError{defaultReadTimeout}, takes: defaultReadTimeout, sent: true, atLeast: time.Minute, upTo: 91 * time.Second, message: "did not respond: no response within 30s"},
-		{name: "hanging in the middle", fail: &timeoutError{defaultReadTimeout}, takes: defaultReadTimeout, sent: true, worked: true, atLeast: time.Minute, upTo: 91 * time.Second, message: "did not respond"},
-		{name: "reset", fail: errDropped, sent: true, atLeast: 30 * time.Second, upTo: readPatience, message: "did not respond"},
+		{name: "refused at first", fail: errRefused, upTo: 10 * time.Second, atLeast: 5 * time.Second, message: "can't be reached: connection refused"},
+		{name: "refused in the middle", fail: errRefused, worked: true, atLeast: time.Minute, upTo: 5 * time.Minute, message: "can't be reached"},
+		{name: "hanging at first", fail: errTimeout, takes: readTimeout, sent: true, atLeast: time.Minute, upTo: 91 * time.Second, message: "did not respond: no response within 30s"},
+		{name: "hanging in the middle", fail: errTimeout, takes: readTimeout, sent: true, worked: true, atLeast: time.Minute, upTo: 91 * time.Second, message: "did not respond"},
+		{name: "reset", fail: errDropped, sent: true, atLeast: 30 * time.Second, upTo: time.Minute, message: "did not respond"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			d, c, id := newDown(t)
@@ -99,7 +111,7 @@ func TestPatience(t *testing.T) {
 // attempt now and then, until the API is back.
 func TestOutage(t *testing.T) {
 	d, c, id := newDown(t)
-	d.fail, d.sent, d.takes = &timeoutError{defaultReadTimeout}, true, defaultReadTimeout
+	d.fail, d.sent, d.takes = errTimeout, true, readTimeout
 	_, _, first := d.get(t, c, id)
 	for range 100 {
 		tries, took, err := d.get(t, c, id)
@@ -110,14 +122,14 @@ func TestOutage(t *testing.T) {
 			t.Error("the errors of one outage don't share an incident")
 		}
 	}
-	d.api.clock.advance(outageHold)
+	d.api.clock.advance(probeInterval)
 	if tries, _, err := d.get(t, c, id); tries != 1 || err == nil {
 		t.Errorf("later: %d attempts, %v", tries, err)
 	}
 	if tries, _, _ := d.get(t, c, id); tries != 0 {
 		t.Errorf("after a failed attempt: %d more", tries)
 	}
-	d.api.clock.advance(outageHold)
+	d.api.clock.advance(probeInterval)
 	d.fail = nil
 	for range 2 {
 		if tries, _, err := d.get(t, c, id); tries != 1 || err != nil {
@@ -136,7 +148,7 @@ func TestInterruptedProbe(t *testing.T) {
 	d, c, id := newDown(t)
 	d.fail = errRefused
 	_, _, _ = d.get(t, c, id)
-	d.api.clock.advance(outageHold)
+	d.api.clock.advance(probeInterval)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := c.GetMailbox(ctx, id); err == nil || IncidentOf(err) != nil || !strings.Contains(err.Error(), "interrupted") {
@@ -152,9 +164,11 @@ func TestInterruptedProbe(t *testing.T) {
 // looked up all the same.
 func TestLookDuringOutage(t *testing.T) {
 	d, c, _ := newDown(t)
+	d.fail = errRefused
+	_, _, _ = d.get(t, c, "jim")
+	d.fail = nil
 	d.api.fail(fault{op: "create-mailbox", dropAfter: true})
-	c.outage.begin(d.api.clock.Now(), errRefused)
-	d.api.clock.advance(outageHold)
+	d.api.clock.advance(probeInterval)
 	m, err := creators["mailbox"].do(t.Context(), c)
 	if err != nil || m == "" {
 		t.Errorf("%q, %v", m, err)

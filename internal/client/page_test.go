@@ -55,7 +55,7 @@ func TestSweep(t *testing.T) {
 		{"page ignored, all on it", 5, func(f *fakeAPI) { f.ignoresPage = true }, "1000", ""},
 		{"another page than asked for", 3, func(f *fakeAPI) {
 			f.fail(fault{op: "list-domains", text: `{"items":[{"id":"x"}],"page":7,"page_size":1,"total":9}`})
-		}, "1000", "answered with page 7"},
+		}, "1000", "page 7 returned"},
 		{"a total that is never reached", 0, func(f *fakeAPI) {
 			f.fail(fault{op: "list-domains", text: `{"items":[{"id":"x"}],"page_size":1,"total":9}`},
 				fault{op: "list-domains", text: `{"items":[],"page_size":1,"total":9}`})
@@ -176,7 +176,7 @@ func TestAuthorizations(t *testing.T) {
 	f.add("auth/authorizations", object{"grant_kind": "account_owner"}, object{"grant_kind": "super_admin"})
 	c := f.client(t)
 	all := func(req api.ListAuthorizationsRequest) ([]api.Authorization, error) {
-		return matching(c.ListAuthorizations(t.Context(), req), func(*api.Authorization) bool { return true })
+		return filter(c.ListAuthorizations(t.Context(), req), func(*api.Authorization) bool { return true })
 	}
 	list, err := all(api.ListAuthorizationsRequest{IncludeRevoked: true})
 	if err != nil || len(list) != 2 {

@@ -156,12 +156,3 @@ func TestCancelledWhileWaiting(t *testing.T) {
 		t.Errorf("%v after %v", err, f.sent())
 	}
 }
-
-func TestFullJitterIsBounded(t *testing.T) {
-	h := Hooks{}.withDefaults()
-	for range 1000 {
-		if d := h.Jitter(time.Second); d < 0 || d > time.Second {
-			t.Fatalf("jitter %v", d)
-		}
-	}
-}

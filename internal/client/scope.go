@@ -7,12 +7,12 @@ import (
 )
 
 // Scope is what a master password or a forwarding rule applies to: a domain (id
-// or name), a workspace, or, where both are empty, the account.
+// or name), a workspace or, if both are empty, the account.
 type Scope struct {
 	Domain, WorkspaceID string
 }
 
-func scopeFrom(domain, workspaceID *string) Scope {
+func newScope(domain, workspaceID *string) Scope {
 	return Scope{Domain: value(domain), WorkspaceID: value(workspaceID)}
 }
 
@@ -27,8 +27,8 @@ func (s Scope) String() string {
 	return "the account"
 }
 
-// kind returns the type of scope, as the API calls it.
-func (s Scope) kind() string {
+// scopeType returns the API's scope_type.
+func (s Scope) scopeType() string {
 	switch {
 	case s.Domain != "":
 		return vocab.ScopeDomain
@@ -38,9 +38,9 @@ func (s Scope) kind() string {
 	return vocab.ScopeAccount
 }
 
-// inScope returns a function that reports whether a scope of an answer is s.
+// inScope returns a function that reports whether a scope of the API is s.
 func (c *Client) inScope(ctx context.Context, s Scope) (func(scopeType, scopeID string) bool, error) {
-	want := foldID(s.WorkspaceID)
+	want := normalizeID(s.WorkspaceID)
 	if s.Domain != "" {
 		var err error
 		if want, err = c.domainID(ctx, s.Domain); err != nil {
@@ -48,6 +48,6 @@ func (c *Client) inScope(ctx context.Context, s Scope) (func(scopeType, scopeID 
 		}
 	}
 	return func(scopeType, scopeID string) bool {
-		return scopeType == s.kind() && (scopeType == vocab.ScopeAccount || foldID(scopeID) == want)
+		return scopeType == s.scopeType() && (scopeType == vocab.ScopeAccount || normalizeID(scopeID) == want)
 	}, nil
 }

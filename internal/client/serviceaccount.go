@@ -7,87 +7,71 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
-var serviceAccountKind = kind[api.ServiceAccount]{
-	noun: "service account",
-	id:   func(a *api.ServiceAccount) string { return a.ID },
-	fold: foldID,
-}
-
 // CreatedServiceAccount is a new service account with its token.
 type CreatedServiceAccount struct {
 	api.CreatedServiceAccount
-	// Leftovers are the ids of service accounts that an earlier attempt of the
-	// same call has probably created besides; their token is lost.
+	// Leftovers are the ids of duplicates that an earlier attempt of the same call
+	// has probably created; their tokens are lost.
 	Leftovers []string
 }
 
-// ListServiceAccounts returns all service accounts, the revoked ones too.
+// ListServiceAccounts returns all service accounts, including revoked ones.
 func (c *Client) ListServiceAccounts(ctx context.Context) iter.Seq2[api.ServiceAccount, error] {
-	return sweep(ctx, c, api.ListServiceAccounts, api.ListServiceAccountsRequest{}, serviceAccountKind.id)
+	return list(ctx, c.core, api.ListServiceAccounts, api.ListServiceAccountsRequest{}, serviceAccountKeys.ID)
 }
 
-// GetServiceAccount reads a service account. An API without lifecycle operations
-// can't: ErrReadUnsupported.
+// GetServiceAccount reads a service account. Without lifecycle operations it is
+// ErrReadUnsupported.
 func (c *Client) GetServiceAccount(ctx context.Context, id string) (*api.ServiceAccount, error) {
-	return read(ctx, c, api.GetServiceAccount, &api.ServiceAccountRequest{ServiceAccountID: id}, c.serviceAccounts, id)
+	return read(ctx, c.core, api.GetServiceAccount, &api.ServiceAccountRequest{ServiceAccountID: id}, c.serviceAccounts, id)
 }
 
-// FindServiceAccount looks a service account that is not revoked up by its name.
+// FindServiceAccount looks a service account up by its name. It ignores revoked
+// ones.
 func (c *Client) FindServiceAccount(ctx context.Context, name string) (*api.ServiceAccount, error) {
-	found, err := c.serviceAccountsNamed(ctx, name)
-	return only(serviceAccountKind, name, found, err)
+	found, err := c.findServiceAccounts(ctx, name)
+	return c.serviceAccounts.one(name, found, err)
 }
 
-func (c *Client) serviceAccountsNamed(ctx context.Context, name string) ([]api.ServiceAccount, error) {
-	return matching(c.ListServiceAccounts(ctx), func(a *api.ServiceAccount) bool {
+func (c *Client) findServiceAccounts(ctx context.Context, name string) ([]api.ServiceAccount, error) {
+	return filter(c.ListServiceAccounts(ctx), func(a *api.ServiceAccount) bool {
 		return a.Name == name && a.RevokedAt == nil
 	})
 }
 
-// CreateServiceAccount creates a service account. Where the only answer that
-// told its token was lost, the error is a *SecretLostError, or an
-// *UnknownOutcomeError from an API that has no list of them.
+// CreateServiceAccount creates a service account. If the response with its token
+// was lost, the error is a *SecretLostError, or an *UnknownOutcomeError if the API
+// has no list of service accounts.
 func (c *Client) CreateServiceAccount(ctx context.Context, body api.CreateServiceAccountBody) (*CreatedServiceAccount, error) {
-	cr := &creation[api.CreatedServiceAccount]{
-		object: body.Name,
-		id: func(a *api.CreatedServiceAccount) string {
-			return a.ID
-		},
-		secretAt: func(a *api.CreatedServiceAccount) string { return a.CreatedAt },
+	out, err := create(ctx, c.core, api.CreateServiceAccount, &api.CreateServiceAccountRequest{Body: body}, createSpec[api.CreatedServiceAccount]{
+		object:    body.Name,
+		id:        func(a *api.CreatedServiceAccount) string { return a.ID },
+		createdAt: func(a *api.CreatedServiceAccount) string { return a.CreatedAt },
+		hasSecret: true,
 		find: func(ctx context.Context) ([]api.CreatedServiceAccount, error) {
-			found, err := c.serviceAccountsNamed(ctx, body.Name)
-			created := make([]api.CreatedServiceAccount, len(found))
+			found, err := c.findServiceAccounts(ctx, body.Name)
+			withoutToken := make([]api.CreatedServiceAccount, len(found))
 			for i := range found {
-				created[i].ServiceAccount = found[i]
+				withoutToken[i].ServiceAccount = found[i]
 			}
-			return created, err
+			return withoutToken, err
 		},
-		forget: c.serviceAccounts.invalidate,
-		may:    "the service account may have been created, with a token that nobody knows",
-		check:  "Check the account's service accounts and revoke what is too much before trying again.",
-	}
-	a, err := create(ctx, c, api.CreateServiceAccount, &api.CreateServiceAccountRequest{Body: body}, cr)
+		invalidate: c.serviceAccounts.InvalidateAll,
+		effect:     "the service account may have been created, with a token that nobody knows",
+		check:      "Check the account's service accounts and revoke what is too much before trying again.",
+	})
 	if err != nil {
 		return nil, err
 	}
-	c.serviceAccounts.upsert(a.ServiceAccount)
-	return &CreatedServiceAccount{CreatedServiceAccount: *a, Leftovers: cr.leftovers}, nil
+	c.serviceAccounts.Put(out.object.ServiceAccount)
+	return &CreatedServiceAccount{CreatedServiceAccount: *out.object, Leftovers: out.leftovers}, nil
 }
 
 // RevokeServiceAccount makes a service account's token stop working.
 func (c *Client) RevokeServiceAccount(ctx context.Context, id string) error {
-	err := remove(ctx, c, api.RevokeServiceAccount, &api.ServiceAccountRequest{ServiceAccountID: id}, c.serviceAccounts, id)
+	err := remove(ctx, c.core, api.RevokeServiceAccount, &api.ServiceAccountRequest{ServiceAccountID: id}, c.serviceAccounts, id)
 	if err == nil {
-		c.serviceAccounts.touch(id) // it is still there, as a revoked one
+		c.serviceAccounts.Invalidate(id) // it still exists, as a revoked one
 	}
 	return err
-}
-
-// RevokesServiceAccounts reports whether this API is taken to have an operation that revokes
-// service accounts; it may read one to find out.
-func (c *Client) RevokesServiceAccounts(ctx context.Context, id string) bool {
-	return c.offers(ctx, api.RevokeServiceAccount.Spec, api.GetServiceAccount.Spec, func() error {
-		_, err := c.GetServiceAccount(ctx, id)
-		return err
-	})
 }

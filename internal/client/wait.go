@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// Bounds of the time between two reads of WaitFor.
+// Limits of the time between two reads of WaitFor.
 const (
 	pollMin = 500 * time.Millisecond
 	pollMax = 15 * time.Second
 )
 
-// WaitFor reads an object until done holds for it, at growing intervals, and
-// until ctx ends. Its reads never come from what the client has stored. An error
-// of get or done ends the wait; with an error, the object as it was last read is
-// returned too, or nil.
+// WaitFor reads an object at growing intervals until done returns true, or ctx
+// ends. Its reads never come from a cached list. An error of get or done ends the
+// wait. With an error it returns the object as it was last read, or nil.
 func WaitFor[T any](ctx context.Context, c *Client, get func(context.Context) (*T, error), done func(*T) (bool, error)) (*T, error) {
-	ctx = context.WithValue(ctx, freshKey{}, true)
+	ctx = context.WithValue(ctx, uncachedKey{}, true)
+	hooks := c.transport.Hooks()
 	var last *T
 	for interval := pollMin; ; interval = min(interval*3/2, pollMax) {
 		v, err := get(ctx)
@@ -29,7 +29,7 @@ func WaitFor[T any](ctx context.Context, c *Client, get func(context.Context) (*
 			return last, err
 		}
 		// Half of it is random, so that many waits do not poll in step.
-		if err := c.hooks.Sleep(ctx, interval/2+c.hooks.Jitter(interval/2)); err != nil {
+		if err := hooks.Sleep(ctx, interval/2+hooks.Jitter(interval/2)); err != nil {
 			return last, fmt.Errorf("waiting ended before it was ready: %w", err)
 		}
 	}

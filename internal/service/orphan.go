@@ -7,7 +7,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
-	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
 // Remains is an object that stays when it is destroyed, because the API has no
@@ -57,18 +57,18 @@ func (r Remains) next() string {
 // AnnounceRemains warns in a plan that destroys or replaces the object, if the API
 // can't delete it, and reports whether it did; [Deleted] is brief then. A change of
 // one of the attributes replacing replaces the object: ModifyPlan can't see what the
-// attributes' own plan modifiers have decided. deletes may send a request. Call it at
-// the end of ModifyPlan.
+// attributes' own plan modifiers have decided. deletion is the operation that deletes
+// the object. Call it at the end of ModifyPlan.
 //
 // A replacement because of -replace can't be announced: Terraform shows no warnings
 // of the second plan, and the first one does not know of it.
 func (r *Resource) AnnounceRemains(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse,
-	left Remains, deletes func(c *client.Client, ctx context.Context, id string) bool, replacing ...string,
+	left Remains, deletion api.Spec, replacing ...string,
 ) bool {
 	if resp.Diagnostics.HasError() || !GivesUp(req, resp, replacing...) {
 		return false
 	}
-	if c := r.ClientForWarning(ctx); c == nil || deletes(c, ctx, left.ID) {
+	if c := r.ClientForWarning(ctx); c == nil || c.Supports(ctx, deletion, left.ID) {
 		return false
 	}
 	left.announce(&resp.Diagnostics)

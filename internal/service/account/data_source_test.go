@@ -22,10 +22,7 @@ const typeName = "mailhost_account"
 func TestDataSource(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
-		w, err := s.Client.CreateWorkspace(t.Context(), "Sales")
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := s.Workspace(t, "Sales")
 		is := func(name string, value knownvalue.Check) statecheck.StateCheck {
 			if s.PublishedOnly && name != "id" && name != "default_workspace_id" {
 				value = knownvalue.Null()
@@ -83,9 +80,7 @@ func TestWorkspacesOnce(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	for _, name := range []string{"Sales", "Support"} {
-		if _, err := s.Client.CreateWorkspace(t.Context(), name); err != nil {
-			t.Fatal(err)
-		}
+		s.Workspace(t, name)
 	}
 	var sales api.Workspace
 	url := s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {

@@ -23,14 +23,10 @@ const typeName = "mailhost_authorizations"
 func grant(t *testing.T, s *acctest.Server, subjectID string, key vocab.Capability, domainID string) *api.Authorization {
 	t.Helper()
 	capability, on := string(key), vocab.ResourceDomain
-	a, err := s.Client.GrantAuthorization(t.Context(), api.GrantAuthorizationBody{
+	return s.Grant(t, api.GrantAuthorizationBody{
 		GrantKind: vocab.GrantCapability, SubjectType: vocab.SubjectGroup, SubjectID: subjectID,
 		CapabilityKey: &capability, ResourceType: &on, ResourceID: &domainID,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
 }
 
 func TestDataSource(t *testing.T) {
@@ -40,9 +36,7 @@ func TestDataSource(t *testing.T) {
 		sales := grant(t, s, "sales", vocab.CapMailboxCreate, d.ID)
 		support := grant(t, s, "support", vocab.CapMailboxCreate, d.ID)
 		ops := grant(t, s, "ops", vocab.CapDNSRecordCreate, d.ID)
-		if err := s.Client.RevokeAuthorization(t.Context(), support.ID); err != nil {
-			t.Fatal(err)
-		}
+		s.RevokeGrant(t, support.ID)
 		config := s.ProviderConfig() + `
 data "mailhost_authorizations" "owners" {
   grant_kind   = "account_owner"

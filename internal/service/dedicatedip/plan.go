@@ -6,7 +6,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
-	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
@@ -73,5 +73,5 @@ func (r *Resource) announceRemains(ctx context.Context, req resource.ModifyPlanR
 	if !state.OptionID.IsNull() {
 		replacing = []string{"option_id"}
 	}
-	return r.AnnounceRemains(ctx, req, resp, state.remains(), (*client.Client).ReleasesDedicatedIPs, replacing...)
+	return r.AnnounceRemains(ctx, req, resp, state.remains(), api.ReleaseDedicatedIP.Spec, replacing...)
 }

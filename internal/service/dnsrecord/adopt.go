@@ -29,7 +29,7 @@ var (
 // names the id if the credential may see the record.
 func adopt(ctx context.Context, c *client.Client, refusal error, plan model) *api.DNSRecord {
 	id := existingID(refusal)
-	if id == 0 || c.DeletesDNSRecords(ctx, id) {
+	if id == 0 || c.Supports(ctx, api.DeleteDNSRecord.Spec, strconv.FormatInt(id, 10)) {
 		return nil
 	}
 	return &api.DNSRecord{

@@ -7,7 +7,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
-	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
@@ -34,7 +33,7 @@ func (r *Resource) warnOfNoUpdate(ctx context.Context, req resource.ModifyPlanRe
 		return
 	}
 	c := r.ClientForWarning(ctx)
-	if id, err := parseID(state.ID.ValueString()); c != nil && err == nil && !c.UpdatesDNSRecords(ctx, id) {
+	if c != nil && !c.Supports(ctx, api.UpdateDNSRecord.Spec, state.ID.ValueString()) {
 		resp.Diagnostics.AddWarning("The "+state.String()+" can't be changed in place",
 			"As far as this API's answers tell, it has no operation that changes a DNS record. Unless this plan replaces the record, the apply will fail at it, and say how to get the record that the configuration describes.")
 	}
@@ -55,10 +54,7 @@ func (r *Resource) announceRemains(ctx context.Context, req resource.ModifyPlanR
 	if !req.State.Raw.IsNull() {
 		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	}
-	r.AnnounceRemains(ctx, req, resp, state.remains(), func(c *client.Client, ctx context.Context, id string) bool {
-		number, err := parseID(id)
-		return err != nil || c.DeletesDNSRecords(ctx, number)
-	}, "domain", "name", "type")
+	r.AnnounceRemains(ctx, req, resp, state.remains(), api.DeleteDNSRecord.Spec, "domain", "name", "type")
 }
 
 // keep plans to keep the prior spelling of a value that is the same in the prior

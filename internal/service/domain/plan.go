@@ -173,7 +173,7 @@ func (r *Resource) announceRemains(ctx context.Context, req resource.ModifyPlanR
 	if !req.State.Raw.IsNull() {
 		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	}
-	return r.AnnounceRemains(ctx, req, resp, state.remains(), (*client.Client).DeletesDomains, "name")
+	return r.AnnounceRemains(ctx, req, resp, state.remains(), api.DeleteDomain.Spec, "name")
 }
 
 // remains says what it means that a domain stays.

@@ -254,10 +254,7 @@ func TestDisappears(t *testing.T) {
 func TestDrift(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
-		w, err := s.Client.CreateWorkspace(t.Context(), "Sales")
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := s.Workspace(t, "Sales")
 		change := func(body api.UpdateDomainBody) func() {
 			return func() {
 				if _, err := s.Client.UpdateDomain(t.Context(), "example.com", body); err != nil {
@@ -310,10 +307,7 @@ func TestNotRegistrableOnTheCLI(t *testing.T) {
 // moved to in place.
 func TestReplaceAndMove(t *testing.T) {
 	s := acctest.NewServer(t, acctest.Options{})
-	w, err := s.Client.CreateWorkspace(t.Context(), "Sales")
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := s.Workspace(t, "Sales")
 	acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
 		{
 			Config:            config(s, "example.com", contactInfo("+4930123456"), "workspace_id = "+quote(strings.ToUpper(w.ID))),

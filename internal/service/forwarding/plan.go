@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
@@ -83,7 +83,7 @@ func addUntold(diags *diag.Diagnostics, state model) {
 // warnOfNoSwitch warns in a plan that switches a rule on or off, where the API
 // can't.
 func (r *Resource) warnOfNoSwitch(ctx context.Context, resp *resource.ModifyPlanResponse, state model) {
-	if c := r.ClientForWarning(ctx); c != nil && !c.SwitchesForwarding(ctx, state.ID.ValueString()) {
+	if c := r.ClientForWarning(ctx); c != nil && !c.Supports(ctx, api.SetForwardingActive.Spec, state.ID.ValueString()) {
 		resp.Diagnostics.AddAttributeWarning(path.Root("active"), "The "+state.String()+" can't be switched on or off",
 			"As far as this API's answers tell, it has no operation for that: the apply will fail at it. Leave active as it was.")
 	}
@@ -104,5 +104,5 @@ func (r *Resource) announceRemains(ctx context.Context, req resource.ModifyPlanR
 	if !req.State.Raw.IsNull() {
 		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	}
-	r.AnnounceRemains(ctx, req, resp, state.remains(), (*client.Client).DeletesForwarding)
+	r.AnnounceRemains(ctx, req, resp, state.remains(), api.DeleteForwarding.Spec)
 }

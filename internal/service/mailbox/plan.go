@@ -5,7 +5,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
-	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
@@ -36,7 +36,7 @@ func (r *Resource) announceRemains(ctx context.Context, req resource.ModifyPlanR
 	if !req.State.Raw.IsNull() {
 		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	}
-	return r.AnnounceRemains(ctx, req, resp, state.remains(), (*client.Client).DeletesMailboxes, "domain", "local_part")
+	return r.AnnounceRemains(ctx, req, resp, state.remains(), api.DeleteMailbox.Spec, "domain", "local_part")
 }
 
 // announceLoss warns in a plan that destroys the mailbox. There may be thousands:

@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
@@ -138,7 +138,7 @@ func (r *Resource) announceRemains(ctx context.Context, req resource.ModifyPlanR
 	if !req.State.Raw.IsNull() {
 		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	}
-	remains := r.AnnounceRemains(ctx, req, resp, state.remains(), (*client.Client).DeletesMasterPasswords)
+	remains := r.AnnounceRemains(ctx, req, resp, state.remains(), api.DeleteMasterPassword.Spec)
 	if !remains || resp.Plan.Raw.IsNull() {
 		return
 	}

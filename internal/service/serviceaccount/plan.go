@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
@@ -49,7 +50,7 @@ func (r *Resource) announceRemains(ctx context.Context, req resource.ModifyPlanR
 	if !resp.Plan.Raw.IsNull() {
 		resp.Diagnostics.Append(resp.Plan.Get(ctx, &plan)...)
 	}
-	r.AnnounceRemains(ctx, req, resp, state.remains(r.serverNow(ctx)), (*client.Client).RevokesServiceAccounts, state.replacedBy(plan)...)
+	r.AnnounceRemains(ctx, req, resp, state.remains(r.serverNow(ctx)), api.RevokeServiceAccount.Spec, state.replacedBy(plan)...)
 }
 
 // stillWorks says what it means that a token can't be revoked.

@@ -9,10 +9,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
-func buy(names ...string) api.PurchaseDomainsBody {
-	return api.PurchaseDomainsBody{Domains: names, WorkspaceID: "w"}
-}
-
 func TestPurchaseAdoptsWhatIsOwned(t *testing.T) {
 	f := newFakeAPI()
 	id := f.add("domains", object{"name": "example.com", "status": "active"})[0]
@@ -96,57 +92,8 @@ func TestNothingIsBoughtBlindly(t *testing.T) {
 	if _, err := c.PurchaseDomain(t.Context(), "example.com", "w", api.ContactInfo{}); StatusOf(err) != 403 {
 		t.Errorf("%v", err)
 	}
-	if _, err := c.PurchaseDomains(t.Context(), buy("example.com")); StatusOf(err) != 403 {
-		t.Errorf("%v", err)
-	}
 	if f.count("purchase-domains") != 0 {
 		t.Errorf("%v", f.sent())
-	}
-}
-
-func TestPurchaseOfManyWithALostAnswer(t *testing.T) {
-	for _, tc := range []struct {
-		name   string
-		owned  []string // before
-		names  []string
-		fault  fault
-		result string // status of each
-		posts  int
-	}{
-		{"lost after", nil, []string{"a.example", "b.example"}, fault{dropAfter: true}, "purchased purchased", 1},
-		{"lost before", nil, []string{"a.example", "b.example"}, fault{dropBefore: true}, "purchased purchased", 2},
-		{"one owned before", []string{"a.example"}, []string{"a.example", "b.example"}, fault{dropAfter: true}, "failed purchased", 1},
-		{"one can't be had", nil, []string{"a.example", "taken.example"}, fault{dropAfter: true}, "", 1},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			f := newFakeAPI()
-			for _, name := range tc.owned {
-				f.add("domains", object{"name": name})
-			}
-			tc.fault.op = "purchase-domains"
-			f.fail(tc.fault)
-			p, err := f.client(t).PurchaseDomains(t.Context(), buy(tc.names...))
-			if n := f.count("purchase-domains"); n != tc.posts {
-				t.Errorf("%d requests", n)
-			}
-			if tc.result == "" {
-				unknown, _ := errors.AsType[*UnknownOutcomeError](err)
-				if unknown == nil || !strings.Contains(err.Error(), "but not taken.example") {
-					t.Errorf("%v", err)
-				}
-				return
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			var status []string
-			for _, r := range p.Results {
-				status = append(status, r.Status)
-			}
-			if got := strings.Join(status, " "); got != tc.result {
-				t.Errorf("results %s, want %s", got, tc.result)
-			}
-		})
 	}
 }
 

@@ -1,4 +1,4 @@
-package client
+package transport
 
 import (
 	"context"
@@ -8,12 +8,12 @@ import (
 	"github.com/google/uuid"
 )
 
-// Hooks replace time and chance, for tests. A nil one is the real thing.
+// Hooks replace time and randomness in tests. Nil fields have defaults.
 type Hooks struct {
 	Now func() time.Time
-	// Sleep waits for d, or returns ctx's error when that comes first.
+	// Sleep waits for d, or returns ctx's error if ctx ends first.
 	Sleep func(ctx context.Context, d time.Duration) error
-	// Jitter returns a random time between 0 and ceiling.
+	// Jitter returns a random duration between 0 and ceiling.
 	Jitter func(ceiling time.Duration) time.Duration
 	// NewID returns a new UUID, for an Idempotency-Key or a request id.
 	NewID func() string

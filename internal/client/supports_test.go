@@ -16,7 +16,7 @@ import (
 // lifecycle is how one kind of object is read and deleted.
 type lifecycle struct {
 	stored, list string
-	get, remove  string // operation ids; get may be empty
+	get, remove  string // operation ids
 	published    bool   // the list is
 	doGet        func(context.Context, *Client, string) (string, error)
 	doDelete     func(context.Context, *Client, string) error
@@ -31,45 +31,43 @@ var lifecycles = map[string]lifecycle{
 	"mailbox": {"mailboxes", "list-mailboxes", "get-mailbox", "delete-mailbox", true,
 		func(ctx context.Context, c *Client, id string) (string, error) {
 			v, err := c.GetMailbox(ctx, id)
-			return idOr(v, err, mailboxKind.id)
+			return idOr(v, err, mailboxKeys.ID)
 		},
 		func(ctx context.Context, c *Client, id string) error { return c.DeleteMailbox(ctx, id) }},
 	"domain": {"domains", "list-domains", "get-domain", "delete-domain", true,
 		func(ctx context.Context, c *Client, id string) (string, error) {
 			v, err := c.GetDomain(ctx, id)
-			return idOr(v, err, domainKind.id)
+			return idOr(v, err, domainKeys.ID)
 		},
 		func(ctx context.Context, c *Client, id string) error { return c.DeleteDomain(ctx, id) }},
 	"forwarding": {"forwarding", "list-forwarding", "get-forwarding", "delete-forwarding", true,
 		func(ctx context.Context, c *Client, id string) (string, error) {
 			v, err := c.GetForwarding(ctx, id)
-			return idOr(v, err, forwardingKind.id)
+			return idOr(v, err, forwardingKeys.ID)
 		},
 		func(ctx context.Context, c *Client, id string) error { return c.DeleteForwarding(ctx, id) }},
 	"master password": {"credentials", "list-master-passwords", "get-master-password", "delete-master-password", true,
 		func(ctx context.Context, c *Client, id string) (string, error) {
 			v, err := c.GetMasterPassword(ctx, id)
-			return idOr(v, err, masterPasswordKind.id)
+			return idOr(v, err, masterPasswordKeys.ID)
 		},
 		func(ctx context.Context, c *Client, id string) error { return c.DeleteMasterPassword(ctx, id) }},
 	"dedicated ip": {"dedicated-ips", "list-dedicated-ips", "get-dedicated-ip", "release-dedicated-ip", true,
 		func(ctx context.Context, c *Client, id string) (string, error) {
 			v, err := c.GetDedicatedIP(ctx, id)
-			return idOr(v, err, dedicatedIPKind.id)
+			return idOr(v, err, dedicatedIPKeys.ID)
 		},
 		func(ctx context.Context, c *Client, id string) error { return c.ReleaseDedicatedIP(ctx, id) }},
-	"authorization": {"auth/authorizations", "list-authorizations", "", "revoke-authorization", true, nil,
-		func(ctx context.Context, c *Client, id string) error { return c.RevokeAuthorization(ctx, id) }},
 	"service account": {"auth/service-accounts", "list-service-accounts", "get-service-account", "revoke-service-account", false,
 		func(ctx context.Context, c *Client, id string) (string, error) {
 			v, err := c.GetServiceAccount(ctx, id)
-			return idOr(v, err, serviceAccountKind.id)
+			return idOr(v, err, serviceAccountKeys.ID)
 		},
 		func(ctx context.Context, c *Client, id string) error { return c.RevokeServiceAccount(ctx, id) }},
 	"dns record": {"dns-records", "list-dns-records", "get-dns-record", "delete-dns-record", false,
 		func(ctx context.Context, c *Client, id string) (string, error) {
 			v, err := c.GetDNSRecord(ctx, number(id))
-			return idOr(v, err, dnsRecordKind.id)
+			return idOr(v, err, dnsRecordKeys.ID)
 		},
 		func(ctx context.Context, c *Client, id string) error { return c.DeleteDNSRecord(ctx, number(id)) }},
 }
@@ -82,14 +80,12 @@ func TestReadsAndDeletes(t *testing.T) {
 			f := newFakeAPI()
 			ids := f.add(l.stored, object{"name": "a"}, object{"name": "b"})
 			c := f.client(t)
-			if l.doGet != nil {
-				if id, err := l.doGet(t.Context(), c, ids[0]); err != nil || id != ids[0] {
-					t.Errorf("get: %s, %v", id, err)
-				}
-				// The operation has answered, so a 404 needs no list.
-				if _, err := l.doGet(t.Context(), c, goneID); !IsNotFound(err) {
-					t.Errorf("get of nothing: %v", err)
-				}
+			if id, err := l.doGet(t.Context(), c, ids[0]); err != nil || id != ids[0] {
+				t.Errorf("get: %s, %v", id, err)
+			}
+			// The operation has responded, so a 404 needs no list.
+			if _, err := l.doGet(t.Context(), c, goneID); !IsNotFound(err) {
+				t.Errorf("get of nothing: %v", err)
 			}
 			if err := l.doDelete(t.Context(), c, ids[0]); err != nil || len(f.stored[l.stored]) != 1 {
 				t.Errorf("delete: %v", err)
@@ -126,9 +122,6 @@ func TestPublishedOperationsOnly(t *testing.T) {
 				if n := f.count(l.remove); n != 1 {
 					t.Errorf("%d attempts to delete", n)
 				}
-				if l.doGet == nil {
-					return
-				}
 				var wg sync.WaitGroup
 				for _, want := range ids {
 					wg.Go(func() {
@@ -162,9 +155,6 @@ func TestGenuine404BeforeAnySuccess(t *testing.T) {
 				if err := l.doDelete(t.Context(), c, goneID); !IsNotFound(err) {
 					t.Errorf("delete: %v", err)
 				}
-				if l.doGet == nil {
-					continue
-				}
 				if _, err := l.doGet(t.Context(), c, goneID); !IsNotFound(err) {
 					t.Errorf("get: %v", err)
 				}
@@ -179,21 +169,20 @@ func TestGenuine404BeforeAnySuccess(t *testing.T) {
 	}
 }
 
-// Whether an API deletes is learnt from one read at most, whatever the number of
-// objects.
-func TestDeletes(t *testing.T) {
-	for name, deletes := range map[string]func(context.Context, *Client, string) bool{
-		"mailbox":         func(ctx context.Context, c *Client, id string) bool { return c.DeletesMailboxes(ctx, id) },
-		"domain":          func(ctx context.Context, c *Client, id string) bool { return c.DeletesDomains(ctx, id) },
-		"forwarding":      func(ctx context.Context, c *Client, id string) bool { return c.DeletesForwarding(ctx, id) },
-		"master password": func(ctx context.Context, c *Client, id string) bool { return c.DeletesMasterPasswords(ctx, id) },
-		"dedicated ip":    func(ctx context.Context, c *Client, id string) bool { return c.ReleasesDedicatedIPs(ctx, id) },
-		"service account": func(ctx context.Context, c *Client, id string) bool { return c.RevokesServiceAccounts(ctx, id) },
-		"dns record":      func(ctx context.Context, c *Client, id string) bool { return c.DeletesDNSRecords(ctx, number(id)) },
-		"forwarding/":     func(ctx context.Context, c *Client, id string) bool { return c.SwitchesForwarding(ctx, id) },
-		"dns record/":     func(ctx context.Context, c *Client, id string) bool { return c.UpdatesDNSRecords(ctx, number(id)) },
+// TestSupports expects one read at most, whatever the number of objects.
+func TestSupports(t *testing.T) {
+	for name, op := range map[string]api.Spec{
+		"mailbox":         api.DeleteMailbox.Spec,
+		"domain":          api.DeleteDomain.Spec,
+		"forwarding":      api.DeleteForwarding.Spec,
+		"master password": api.DeleteMasterPassword.Spec,
+		"dedicated ip":    api.ReleaseDedicatedIP.Spec,
+		"service account": api.RevokeServiceAccount.Spec,
+		"dns record":      api.DeleteDNSRecord.Spec,
+		"forwarding/":     api.SetForwardingActive.Spec,
+		"dns record/":     api.UpdateDNSRecord.Spec,
 	} {
-		l := lifecycles[strings.TrimSuffix(name, "/")] // another operation on the kind
+		l := lifecycles[strings.TrimSuffix(name, "/")] // another operation of the kind
 		for status, want := range map[int]bool{0: true, 404: false, 405: false, 501: false} {
 			t.Run(fmt.Sprint(name, "/", status), func(t *testing.T) {
 				f := newFakeAPI()
@@ -203,7 +192,7 @@ func TestDeletes(t *testing.T) {
 				ids := f.add(l.stored, object{"name": "a", "primary_email": "a@example.com"}, object{"name": "b", "primary_email": "b@example.com"})
 				c := f.client(t)
 				for _, id := range ids {
-					if got := deletes(t.Context(), c, id); got != want {
+					if got := c.Supports(t.Context(), op, id); got != want {
 						t.Errorf("%s: %v", id, got)
 					}
 				}
@@ -215,9 +204,9 @@ func TestDeletes(t *testing.T) {
 	}
 }
 
-// A look that fails is not made again for each object, nor by those who wait for
-// it; an object that is gone is no failure.
-func TestDeletesLooksOnce(t *testing.T) {
+// TestSupportsReadsOnce expects a read that fails not to be made again, neither for
+// other objects nor by callers that wait for it. An object that is gone is no failure.
+func TestSupportsReadsOnce(t *testing.T) {
 	for status, reads := range map[int]int{http.StatusForbidden: 1, http.StatusOK: 1, http.StatusNotFound: 20} {
 		f := newFakeAPI()
 		id := goneID
@@ -231,7 +220,7 @@ func TestDeletesLooksOnce(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 20 {
 			wg.Go(func() {
-				if !c.DeletesMailboxes(t.Context(), id) {
+				if !c.Supports(t.Context(), api.DeleteMailbox.Spec, id) {
 					t.Errorf("%d: the API is taken to delete nothing", status)
 				}
 			})
@@ -253,7 +242,7 @@ func TestStaleListIsNoProof(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.stored["mailboxes"] = nil
-	if _, err := c.GetMailbox(t.Context(), id); !IsNotFound(err) || c.caps.absent(api.GetMailbox.Spec) {
+	if _, err := c.GetMailbox(t.Context(), id); !IsNotFound(err) || c.operations.isAbsent(api.GetMailbox.Spec) {
 		t.Errorf("%v", err)
 	}
 }
@@ -284,7 +273,7 @@ func TestProxys404(t *testing.T) {
 	if m, err := c.GetMailbox(t.Context(), id); err != nil || m.ID != id {
 		t.Errorf("%+v, %v", m, err)
 	}
-	c.caps.found(api.DeleteMailbox.Spec)
+	c.operations.setPresent(api.DeleteMailbox.Spec)
 	f.fail(fault{op: "delete-mailbox", status: 404, text: "<html>no such page"})
 	if err := c.DeleteMailbox(t.Context(), id); err == nil || IsNotFound(err) || IsUnsupported(err) || !strings.Contains(err.Error(), "still there") {
 		t.Errorf("%v", err)
@@ -298,9 +287,6 @@ func TestLifecycleChangesAreLearntToo(t *testing.T) {
 		c := f.client(t)
 		for range 3 {
 			if _, err := c.SetForwardingActive(t.Context(), id, true); !errors.Is(err, ErrUpdateUnsupported) {
-				t.Errorf("%v", err)
-			}
-			if _, err := c.CreateWorkspace(t.Context(), "x"); !errors.Is(err, ErrCreateUnsupported) {
 				t.Errorf("%v", err)
 			}
 			if _, err := c.GetAccount(t.Context()); !errors.Is(err, ErrReadUnsupported) {

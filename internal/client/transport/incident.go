@@ -1,4 +1,4 @@
-package client
+package transport
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 )
 
 // Incident is a failure of the connection as a whole: an outage, a refused
-// credential, the wrong account. All errors of one client with the same cause
+// credential, the wrong account. All errors of one Transport with the same cause
 // share one Incident, so that a program can report it in full once and refer to
 // that report afterwards. The zero value is ready, and safe for concurrent use.
 type Incident struct {
@@ -20,19 +20,16 @@ func (i *Incident) Explain() (first bool) { return !i.explained.Swap(true) }
 // Fail returns true to its first caller, whose error fails the program's run.
 func (i *Incident) Fail() (first bool) { return !i.failed.Swap(true) }
 
-// incidents are those that the client's errors share.
+// incidents are those that the errors of one Transport share.
 type incidents struct {
 	unreachable, credential, noAPI Incident
 }
 
-// IncidentOf returns the failure of the connection as a whole that an error comes
-// from, or nil.
+// IncidentOf returns the incident that an error comes from, or nil.
 func IncidentOf(err error) *Incident {
 	switch e := err.(type) {
-	case *Error:
-		return e.incident
-	case hideNotFound:
-		return IncidentOf(e.error)
+	case interface{ Incident() *Incident }:
+		return e.Incident()
 	case interface{ Unwrap() error }:
 		return IncidentOf(e.Unwrap())
 	case interface{ Unwrap() []error }:
@@ -47,12 +44,12 @@ func IncidentOf(err error) *Incident {
 
 // incidentOf classifies the cause of a call without a response. A caller that
 // gave up says nothing about the connection.
-func (c *Client) incidentOf(cause error) *Incident {
+func (t *Transport) incidentOf(cause error) *Incident {
 	if errors.Is(cause, context.Canceled) || errors.Is(cause, context.DeadlineExceeded) {
 		return nil
 	}
 	if _, ok := errors.AsType[*tokenError](cause); ok {
-		return &c.incidents.credential
+		return &t.incidents.credential
 	}
-	return &c.incidents.unreachable
+	return &t.incidents.unreachable
 }

@@ -1,0 +1,191 @@
+package client
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client/transport"
+)
+
+// The errors of single calls are those of package transport.
+type (
+	// Error is a call that failed.
+	Error = transport.Error
+	// Problem is one thing that is wrong with a request.
+	Problem = transport.Problem
+	// Incident is a failure of the connection that several errors come from.
+	Incident = transport.Incident
+)
+
+// Errors to compare with errors.Is.
+var (
+	// ErrNotFound: there is no such object.
+	ErrNotFound = transport.ErrNotFound
+	// ErrNotTLS: base_url has https, and the server speaks HTTP.
+	ErrNotTLS = transport.ErrNotTLS
+	// ErrTLSOnly: base_url has http, and the server speaks HTTPS.
+	ErrTLSOnly = transport.ErrTLSOnly
+	// ErrNoAPI: there is no API at base_url.
+	ErrNoAPI = errors.New("there is nothing of the API at this base_url")
+	// ErrReadUnsupported: this API has neither an operation that reads such an
+	// object nor a list of them.
+	ErrReadUnsupported = errors.New("this API can't read such an object")
+	// ErrUpdateUnsupported: this API has no such operation.
+	ErrUpdateUnsupported = errors.New("this API can't change such an object in this way")
+	// ErrDeleteUnsupported: this API has no such operation; the object still
+	// exists.
+	ErrDeleteUnsupported = errors.New("this API can't delete such an object")
+)
+
+// IncidentOf returns the failure of the connection that an error comes from, or
+// nil.
+func IncidentOf(err error) *Incident { return transport.IncidentOf(err) }
+
+// IsNotFound reports whether err says that there is no such object.
+func IsNotFound(err error) bool { return errors.Is(err, ErrNotFound) }
+
+// IsConflict reports whether err says that something exists already, or that a
+// state forbids the request. A 409 because the same request is still being
+// processed is no conflict.
+func IsConflict(err error) bool {
+	return StatusOf(err) == http.StatusConflict && len(ProblemsAt(err, "header", api.IdempotencyKeyHeader)) == 0
+}
+
+// IsUnsupported reports whether err says that this API has no such operation.
+func IsUnsupported(err error) bool {
+	if e, ok := errors.AsType[*Error](err); ok && e.Unsupported() {
+		return true
+	}
+	_, ok := errors.AsType[*UnsupportedError](err)
+	return ok
+}
+
+// StatusOf returns the status code of the response behind err, or 0.
+func StatusOf(err error) int {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Status
+	}
+	return 0
+}
+
+// ProblemsAt returns the problems at a place of the request and below it.
+func ProblemsAt(err error, loc ...string) []Problem {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.ProblemsAt(loc...)
+	}
+	return nil
+}
+
+// UnsupportedError is an operation that this API does not have. It wraps one of
+// the Err…Unsupported.
+type UnsupportedError struct {
+	Operation, Object string
+	Kind              error
+}
+
+// Error implements error.
+func (e *UnsupportedError) Error() string {
+	return fmt.Sprintf("%s (operation %s)", e.Kind, transport.Subject(e.Operation, e.Object))
+}
+
+// Unwrap returns the kind.
+func (e *UnsupportedError) Unwrap() error { return e.Kind }
+
+func unsupported(kind error, s api.Spec, object string) error {
+	return &UnsupportedError{Operation: s.ID, Object: object, Kind: kind}
+}
+
+// AmbiguousError says that several objects match one description.
+type AmbiguousError struct {
+	// Object is the description, IDs are the objects.
+	Object string
+	IDs    []string
+}
+
+// Error implements error.
+func (e *AmbiguousError) Error() string {
+	return fmt.Sprintf("%s: several match, with the ids %s", e.Object, strings.Join(e.IDs, ", "))
+}
+
+// notFound is the error of a search without a result.
+func notFound(object string) error {
+	return fmt.Errorf("%s: %w", object, ErrNotFound)
+}
+
+// undecided wraps a 404 that does not prove that the object is gone. It hides the
+// 404 from IsNotFound, so that nobody drops the object from a state.
+type undecided struct{ error }
+
+// Incident returns that of the wrapped error.
+func (e undecided) Incident() *Incident { return IncidentOf(e.error) }
+
+// UnknownOutcomeError says that a request may have taken effect or not, and that
+// it was not resent because a lookup could not find out.
+type UnknownOutcomeError struct {
+	Operation, Object string
+	// Effect is what may have happened, Check is where to see it.
+	Effect, Check string
+	// Attempts is how often the request was sent.
+	Attempts  int
+	RequestID string
+	// Cause is why there was no response; nil after an empty one.
+	Cause error
+	// Lookup is why the lookup failed; nil if it found nothing.
+	Lookup error
+}
+
+// Error implements error.
+func (e *UnknownOutcomeError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "the outcome is unknown: %s. ", e.Effect)
+	if e.Cause != nil {
+		fmt.Fprintf(&b, "The request %s failed: %s. ", transport.Subject(e.Operation, e.Object), detail(e.Cause))
+	} else if e.RequestID != "" {
+		fmt.Fprintf(&b, "The response to %s was empty (request id %s). ", transport.Subject(e.Operation, e.Object), e.RequestID)
+	}
+	if e.Lookup != nil {
+		fmt.Fprintf(&b, "A lookup could not find out: %s. ", e.Lookup)
+	} else {
+		b.WriteString("A lookup does not show it yet. ")
+	}
+	b.WriteString("It was not sent again. ")
+	b.WriteString(cmp.Or(e.Check, "Run apply again: if it exists by then, the error says how to import it."))
+	return b.String()
+}
+
+// Unwrap returns the cause.
+func (e *UnknownOutcomeError) Unwrap() error { return e.Cause }
+
+// SecretLostError says that something was created, and that its secret was in a
+// lost response.
+type SecretLostError struct {
+	Operation, Object string
+	// IDs are the objects with the requested name: one, as a rule.
+	IDs   []string
+	Cause error
+}
+
+// Error implements error.
+func (e *SecretLostError) Error() string {
+	s := fmt.Sprintf("the response to %s was lost, and with it the secret, which the API returns only once; what exists now has the id %s",
+		transport.Subject(e.Operation, e.Object), strings.Join(e.IDs, " or "))
+	if e.Cause != nil {
+		s += ". The request failed: " + detail(e.Cause)
+	}
+	return s + ". Delete it, or choose another name, and try again."
+}
+
+// Unwrap returns the cause.
+func (e *SecretLostError) Unwrap() error { return e.Cause }
+
+// detail is the reason of an error, for a text that names the request already.
+func detail(err error) string {
+	if e, ok := err.(*Error); ok {
+		return e.Detail()
+	}
+	return err.Error()
+}

@@ -1,0 +1,276 @@
+package listcache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+)
+
+// slowList is a list whose reads take a second of the bubble's time and return what
+// was there when they began.
+type slowList struct {
+	mu      sync.Mutex
+	current []api.Mailbox
+	reads   atomic.Int32
+	err     error
+	ended   atomic.Int32  // reads whose context ended first
+	first   time.Duration // added to the first read
+	lingers bool          // a read notices the end of its context late
+}
+
+func (l *slowList) read(ctx context.Context) iter.Seq2[api.Mailbox, error] {
+	return func(yield func(api.Mailbox, error) bool) {
+		takes := time.Second
+		if l.reads.Add(1) == 1 {
+			takes += l.first
+		}
+		l.mu.Lock()
+		seen, err := l.current, l.err
+		l.mu.Unlock()
+		select {
+		case <-time.After(takes):
+		case <-ctx.Done():
+			l.ended.Add(1)
+			err = ctx.Err()
+			if l.lingers {
+				time.Sleep(time.Minute)
+			}
+		}
+		if err != nil {
+			yield(api.Mailbox{}, err)
+			return
+		}
+		for _, m := range seen {
+			if !yield(m, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (l *slowList) set(mailboxes ...api.Mailbox) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.current = mailboxes
+}
+
+var errBroken = errors.New("connection reset by peer")
+
+var keys = Keys[api.Mailbox]{
+	ID:        func(m *api.Mailbox) string { return m.ID },
+	Name:      func(m *api.Mailbox) string { return m.PrimaryEmail },
+	Normalize: func(s string) string { return strings.TrimSuffix(strings.ToLower(s), ".") },
+}
+
+func box(n int, first string) api.Mailbox {
+	return api.Mailbox{ID: fmt.Sprintf("id-%d", n), PrimaryEmail: fmt.Sprintf("m%d@example.com", n), FirstName: first}
+}
+
+func bubble(t *testing.T, test func(t *testing.T, l *slowList, c *Cache[api.Mailbox])) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &slowList{}
+		l.set(box(1, "old"), box(2, "old"))
+		test(t, l, New(keys, l.read))
+	})
+}
+
+func expect(t *testing.T, c *Cache[api.Mailbox], key, first string) {
+	t.Helper()
+	m, err := c.Get(t.Context(), key, 0)
+	switch {
+	case err != nil:
+		t.Errorf("%s: %v", key, err)
+	case first == "" && m != nil:
+		t.Errorf("%s: %+v, want none", key, m)
+	case first != "" && (m == nil || m.FirstName != first):
+		t.Errorf("%s: %+v, want %s", key, m, first)
+	}
+}
+
+func TestCacheSweepsOnce(t *testing.T) {
+	bubble(t, func(t *testing.T, l *slowList, c *Cache[api.Mailbox]) {
+		var wg sync.WaitGroup
+		for range 50 {
+			wg.Go(func() { expect(t, c, "ID-1", "old") })
+			wg.Go(func() { expect(t, c, "M2@Example.COM.", "old") })
+			wg.Go(func() { expect(t, c, "id-9", "") })
+		}
+		wg.Wait()
+		if n := l.reads.Load(); n != 1 {
+			t.Errorf("%d reads", n)
+		}
+	})
+}
+
+func TestCacheSurvivesItsFirstCaller(t *testing.T) {
+	bubble(t, func(t *testing.T, l *slowList, c *Cache[api.Mailbox]) {
+		ctx, cancel := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			if _, err := c.Get(ctx, "id-1", 0); !errors.Is(err, context.Canceled) {
+				t.Errorf("first caller: %v", err)
+			}
+		})
+		synctest.Wait()
+		wg.Go(func() { expect(t, c, "id-1", "old") })
+		synctest.Wait()
+		cancel()
+		wg.Wait()
+		if n := l.reads.Load(); n != 1 || l.ended.Load() != 0 {
+			t.Errorf("%d reads, %d ended", n, l.ended.Load())
+		}
+	})
+}
+
+func TestCacheEndsASweepThatNobodyWaitsFor(t *testing.T) {
+	bubble(t, func(t *testing.T, l *slowList, c *Cache[api.Mailbox]) {
+		l.lingers = true
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		_, _ = c.Get(ctx, "id-1", 0)
+		synctest.Wait()
+		if l.ended.Load() != 1 {
+			t.Error("the read goes on")
+		}
+		expect(t, c, "id-1", "old")
+		time.Sleep(2 * time.Minute) // until the first read is done
+	})
+}
+
+func TestCacheKeepsNoErrors(t *testing.T) {
+	bubble(t, func(t *testing.T, l *slowList, c *Cache[api.Mailbox]) {
+		l.err = errBroken
+		if _, err := c.Get(t.Context(), "id-1", 0); !errors.Is(err, errBroken) {
+			t.Errorf("%v", err)
+		}
+		l.err = nil
+		expect(t, c, "id-1", "old")
+	})
+}
+
+func TestCacheTakesWrites(t *testing.T) {
+	bubble(t, func(t *testing.T, l *slowList, c *Cache[api.Mailbox]) {
+		expect(t, c, "id-1", "old")
+		c.Put(box(1, "new"))
+		c.Put(box(3, "new"))
+		c.Delete("M2@example.com")
+		renamed := box(3, "new")
+		renamed.PrimaryEmail = "other@example.com"
+		c.Put(renamed)
+		expect(t, c, "m1@example.com", "new")
+		expect(t, c, "id-2", "")
+		expect(t, c, "m2@example.com", "")
+		expect(t, c, "m3@example.com", "")
+		expect(t, c, "other@example.com", "new")
+		if n := l.reads.Load(); n != 1 {
+			t.Errorf("%d reads", n)
+		}
+	})
+}
+
+// Writes that end during a read are newer than what it returns.
+func TestCacheTakesWritesDuringASweep(t *testing.T) {
+	bubble(t, func(t *testing.T, l *slowList, c *Cache[api.Mailbox]) {
+		var wg sync.WaitGroup
+		wg.Go(func() { expect(t, c, "id-1", "new") })
+		synctest.Wait()
+		c.Put(box(1, "new"))
+		c.Delete("id-2")
+		wg.Wait()
+		expect(t, c, "id-1", "new")
+		expect(t, c, "id-2", "")
+		if n := l.reads.Load(); n != 1 {
+			t.Errorf("%d reads", n)
+		}
+	})
+}
+
+// A write whose result is not known makes what was seen before it unusable: for
+// its key, or, where that is not known either, for all.
+func TestCacheForgets(t *testing.T) {
+	for name, tc := range map[string]struct {
+		forget func(*Cache[api.Mailbox])
+		other  int32 // reads of the list after a Get of another key
+	}{
+		"touch":      {func(c *Cache[api.Mailbox]) { c.Invalidate("ID-1") }, 1},
+		"invalidate": {func(c *Cache[api.Mailbox]) { c.InvalidateAll() }, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, l *slowList, c *Cache[api.Mailbox]) {
+				var wg sync.WaitGroup
+				wg.Go(func() { _, _ = c.Get(t.Context(), "id-2", 0) })
+				synctest.Wait()
+				tc.forget(c) // during the read
+				l.set(box(1, "new"), box(2, "old"))
+				wg.Wait()
+				if kept := c.current != nil; kept != (name == "touch") {
+					t.Errorf("kept a read that began before: %v", kept)
+				}
+				expect(t, c, "id-2", "old")
+				if n := l.reads.Load(); n != tc.other {
+					t.Errorf("%d reads for another key, want %d", n, tc.other)
+				}
+				expect(t, c, "id-1", "new")
+				expect(t, c, "id-1", "new")
+				if n := l.reads.Load(); n != 2 {
+					t.Errorf("%d reads", n)
+				}
+			})
+		})
+	}
+}
+
+// A Get after a version does not join a read that began before it.
+func TestCacheReadsFresh(t *testing.T) {
+	bubble(t, func(t *testing.T, l *slowList, c *Cache[api.Mailbox]) {
+		l.first = time.Minute
+		var wg sync.WaitGroup
+		wg.Go(func() { expect(t, c, "id-1", "old") })
+		synctest.Wait()
+		l.set(box(1, "new"))
+		after := c.Version()
+		for range 5 {
+			wg.Go(func() {
+				if m, err := c.Get(t.Context(), "id-1", after); err != nil || m.FirstName != "new" {
+					t.Errorf("%+v, %v", m, err)
+				}
+			})
+		}
+		wg.Wait()
+		expect(t, c, "id-1", "new") // the older read has not replaced the newer
+		if n := l.reads.Load(); n != 2 {
+			t.Errorf("%d reads", n)
+		}
+	})
+}
+
+func TestCacheUnderLoad(t *testing.T) {
+	bubble(t, func(t *testing.T, _ *slowList, c *Cache[api.Mailbox]) {
+		var wg sync.WaitGroup
+		for i := range 100 {
+			wg.Go(func() {
+				switch i % 5 {
+				case 0:
+					c.Put(box(i, "x"))
+				case 1:
+					c.Delete(fmt.Sprintf("id-%d", i))
+				case 2:
+					c.Invalidate("id-1")
+				case 3:
+					c.InvalidateAll()
+				}
+				_, _ = c.Get(t.Context(), "id-1", c.Version())
+			})
+		}
+		wg.Wait()
+	})
+}

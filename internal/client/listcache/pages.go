@@ -1,0 +1,168 @@
+package listcache
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+)
+
+// MaxPageSize is the page size to begin with, and smallerPageSizes are those to
+// fall back to, one after the other, until the API accepts one.
+const MaxPageSize = api.MaxPageSize
+
+var smallerPageSizes = []int{500, 100, 25}
+
+// maxPasses limits how often a list that changes while it is read is read again.
+const maxPasses = 5
+
+// Pages iterates over all objects of a paged list.
+//
+// The list is in order of creation, so that an object that is created meanwhile is
+// met later. A deletion moves the rest forward, past the page that is read next:
+// if the total shrinks, Pages therefore reads the list again from its first page.
+type Pages[T any] struct {
+	// Fetch reads one page.
+	Fetch func(page, size int) (*api.Page[T], error)
+	// ID returns an object's id.
+	ID func(*T) string
+	// Size is the page size to begin with.
+	Size int
+	// IsSizeRefused reports whether an error of Fetch refuses the page size. Accept
+	// is called with the smaller size that is tried next.
+	IsSizeRefused func(error) bool
+	Accept        func(size int)
+}
+
+// All returns every object once. After an error nothing follows.
+func (p Pages[T]) All() iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		r := &reader[T]{Pages: p, passOf: map[string]int{}, yield: yield}
+		if err := r.run(); err != nil {
+			var none T
+			yield(none, err)
+		}
+	}
+}
+
+// reader is one iteration over a list.
+type reader[T any] struct {
+	Pages[T]
+	yield  func(T, error) bool
+	passOf map[string]int // the pass in which an id was last met
+	met    int            // ids met in this pass
+}
+
+// errStopped ends an iteration whose consumer wants no more.
+var errStopped = errors.New("stopped")
+
+func (r *reader[T]) run() error {
+	for pass := 1; pass <= maxPasses; pass++ {
+		switch done, err := r.pass(pass); {
+		case errors.Is(err, errStopped):
+			return nil
+		case err != nil:
+			return err
+		case done:
+			return nil
+		}
+	}
+	return fmt.Errorf("the list changed under each of %d attempts to read it to its end; try again when less is deleted", maxPasses)
+}
+
+// pass reads the list from its first page and reports whether it came to the end.
+// If not, the list or the size of its pages changed, and another pass is needed.
+func (r *reader[T]) pass(number int) (done bool, err error) {
+	r.met = 0
+	total := 0
+	for page := 1; ; page++ {
+		p, err := r.Fetch(page, r.Size)
+		if err != nil && r.shrink(err) {
+			if page > 1 {
+				return false, nil
+			}
+			page = 0
+			continue
+		}
+		if err == nil {
+			err = check(p, page)
+		}
+		if err != nil {
+			return false, err
+		}
+		if p.PageSize > 0 && p.PageSize != r.Size {
+			r.Size = p.PageSize
+			if page > 1 {
+				return false, nil
+			}
+		}
+		if p.Total < total {
+			return false, nil
+		}
+		total = p.Total
+		if done, err := r.take(p, number, page); done || err != nil {
+			return done, err
+		}
+	}
+}
+
+// shrink sets a smaller page size if err refuses the current one.
+func (r *reader[T]) shrink(err error) bool {
+	if !r.IsSizeRefused(err) {
+		return false
+	}
+	for _, size := range smallerPageSizes {
+		if size < r.Size {
+			r.Size = size
+			r.Accept(size)
+			return true
+		}
+	}
+	return false
+}
+
+// check refuses a response that is no page, or another one than was requested: in
+// a list that is cut short, objects would look deleted.
+func check[T any](p *api.Page[T], page int) error {
+	if p.Items == nil && p.Page == 0 && p.PageSize == 0 && p.Total == 0 {
+		return errors.New("the response to the list is no page: it has no items")
+	}
+	if p.Page != 0 && p.Page != page {
+		return fmt.Errorf("page %d of the list was requested and page %d returned; it can't be read to its end", page, p.Page)
+	}
+	return nil
+}
+
+// take yields the objects of a page and reports whether it is the last one.
+func (r *reader[T]) take(p *api.Page[T], pass, page int) (done bool, err error) {
+	before := r.met
+	for i := range p.Items {
+		id := r.ID(&p.Items[i])
+		if id == "" {
+			return false, errors.New("the list holds an object without an id")
+		}
+		lastPass, seen := r.passOf[id]
+		if lastPass == pass {
+			continue
+		}
+		r.passOf[id] = pass
+		r.met++
+		if !seen && !r.yield(p.Items[i], nil) {
+			return false, errStopped
+		}
+	}
+	switch {
+	case len(p.Items) == 0 && r.met < p.Total:
+		return false, fmt.Errorf("the list ends after %d of %d objects; it can't be read to its end", r.met, p.Total)
+	case len(p.Items) == 0:
+		return true, nil
+	case r.met == before:
+		return false, fmt.Errorf("page %d of the list repeats what came before: this API ignores the parameter page, and the list can't be read to its end", page)
+	case p.Total > 0:
+		return r.met >= p.Total, nil
+	}
+	// Without a total, a page that is not full is the last one, if the API returns
+	// the page size.
+	return p.PageSize > 0 && len(p.Items) < p.PageSize, nil
+}

@@ -1,0 +1,190 @@
+package transport
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"sync/atomic"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+)
+
+// Limits of the bytes that are read of one response.
+const (
+	maxResponse      = 64 << 20
+	maxErrorResponse = 64 << 10
+)
+
+// Outcome is what is known of an attempt.
+type Outcome int
+
+const (
+	// Final: the API has processed or refused the request, or another attempt
+	// would fail in the same way.
+	Final Outcome = iota
+	// NotProcessed: the API has not processed the request, so that resending it is
+	// safe.
+	NotProcessed
+	// Unknown: the API may have processed the request.
+	Unknown
+)
+
+// Attempt is the result of one attempt.
+type Attempt struct {
+	Outcome Outcome
+	// Status is the HTTP status code; 0 without a response.
+	Status int
+	// Accepted reports a success, readable or not.
+	Accepted bool
+	// Replayed reports that the response is that of an earlier attempt, Resumed
+	// that its object was created by an interrupted create of an earlier run.
+	Replayed, Resumed bool
+
+	cause   error // why there was no response
+	notSent bool
+}
+
+// sendTrace records how far the sending of a request came.
+type sendTrace struct {
+	traced  atomic.Bool // the RoundTripper reports what it does
+	written atomic.Bool // the request's header was written
+}
+
+func (s *sendTrace) hooks() *httptrace.ClientTrace {
+	return &httptrace.ClientTrace{
+		GetConn:      func(string) { s.traced.Store(true) },
+		WroteHeaders: func() { s.written.Store(true) },
+	}
+}
+
+// notSent reports whether the request certainly did not reach the API. A
+// RoundTripper that reports nothing is assumed to have sent it.
+func (s *sendTrace) notSent() bool { return s.traced.Load() && !s.written.Load() }
+
+// attempt sends the request once and records the result in c.last. It reads the
+// response to its end, so that one that breaks off is a failed attempt.
+func (c *Call) attempt(ctx context.Context) (*http.Response, error) {
+	t := c.t
+	c.attempts++
+	c.requestID = t.hooks.NewID()
+	c.last = Attempt{notSent: true}
+	timer := newStallTimer(ctx, t.timeout)
+	var trace sendTrace
+	req, err := c.newRequest(httptrace.WithClientTrace(timer.ctx, trace.hooks()))
+	if err != nil {
+		timer.end()
+		c.last.cause = c.secrets.redactError(err)
+		return nil, err
+	}
+	started := t.hooks.Now()
+	if req.Method == http.MethodGet {
+		timer.start()
+	}
+	resp, err := t.next.RoundTrip(req)
+	if err == nil {
+		timer.stop()
+		resp.Body = timer.body(resp.Body)
+		err = buffer(resp, c.spec)
+	} else {
+		timer.end()
+	}
+	c.last.notSent = trace.notSent()
+	if err = timer.explain(err); err != nil {
+		resp, c.last.cause = nil, c.secrets.redactError(err)
+	} else {
+		c.last.Status = resp.StatusCode
+	}
+	c.log(ctx, req, t.hooks.Now().Sub(started))
+	return resp, err
+}
+
+// newRequest returns the request of one attempt.
+func (c *Call) newRequest(ctx context.Context) (*http.Request, error) {
+	var body io.Reader
+	if c.request.body != nil {
+		body = bytes.NewReader(c.request.body)
+	}
+	req, err := http.NewRequestWithContext(ctx, c.spec.Method, c.request.url.String(), body)
+	if err != nil {
+		return nil, errors.New("the request's URL is malformed")
+	}
+	req.Header = c.request.header.Clone()
+	if c.spec.Keyed() {
+		// net/http resends a POST with an Idempotency-Key by itself when a reused
+		// connection breaks. Without GetBody it can't.
+		req.GetBody = nil
+	} else if key, ok := lookupKey(ctx); ok {
+		req.Header.Set(api.IdempotencyLookupHeader, key)
+		c.secrets.add(key)
+	}
+	req.Header.Set("X-Request-Id", c.requestID)
+	req.Header.Set("User-Agent", c.t.userAgent)
+	req.Header.Set("Accept", "application/json")
+	if isCSV(c.spec) {
+		req.Header.Set("Accept", "text/csv, application/json")
+	}
+	if c.t.tokens == nil {
+		return req, nil
+	}
+	token, err := c.t.tokens.Token()
+	if err != nil {
+		return nil, newTokenError(err)
+	}
+	c.secrets.add(token.AccessToken)
+	token.SetAuthHeader(req)
+	return req, nil
+}
+
+// buffer reads the body of a response into memory. A CSV stream stays as it is.
+func buffer(resp *http.Response, s api.Spec) error {
+	success := isSuccess(resp)
+	if success && isCSV(s) {
+		return nil
+	}
+	limit := int64(maxErrorResponse)
+	if success {
+		limit = maxResponse
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
+	resp.Body = io.NopCloser(bytes.NewReader(body[:min(int64(len(body)), limit)]))
+	switch {
+	case !success: // the status code is enough
+		return nil
+	case err != nil:
+		return fmt.Errorf("the response broke off: %w", err)
+	case int64(len(body)) > limit:
+		return errResponseTooLarge
+	}
+	return nil
+}
+
+func isSuccess(resp *http.Response) bool { return resp.StatusCode >= 200 && resp.StatusCode <= 299 }
+
+// log writes a line on an attempt. The path has ids and names; the query is left
+// out, because it has what is searched for.
+func (c *Call) log(ctx context.Context, req *http.Request, took time.Duration) {
+	if c.t.log == nil {
+		return
+	}
+	fields := map[string]any{
+		"operation":   c.spec.ID,
+		"method":      req.Method,
+		"path":        req.URL.Path,
+		"attempt":     c.attempts,
+		"duration_ms": took.Milliseconds(),
+		"request_id":  c.requestID,
+	}
+	if c.last.Status != 0 {
+		fields["status"] = c.last.Status
+	}
+	if c.last.cause != nil {
+		fields["error"] = c.last.cause.Error()
+	}
+	c.t.log(ctx, "API request", fields)
+}

@@ -1,0 +1,41 @@
+// Package transport sends requests to one account of the API. A [Call] is one
+// request with all its attempts; [Do] makes a whole call. The package knows the
+// contract's operations, and nothing of the objects behind them.
+//
+// # Attempts
+//
+// Each attempt has an [Outcome], which decides whether the request is resent:
+//
+//	response                                  outcome       resent
+//	2xx, 4xx, 501, 505, 3xx                   Final         no
+//	429, 503 with Retry-After, not sent       NotProcessed  yes
+//	409 with Retry-After, to a keyed request  NotProcessed  yes
+//	408, other 5xx, no response, broken off   Unknown       a GET, PATCH, DELETE or an export: yes
+//	                                                        a keyed request: no, the caller decides
+//	wrong certificate, host or scheme         Final         no
+//
+// The number of attempts, the time budget and the caller's deadline limit a call.
+// Between two attempts it waits a random time below a ceiling that doubles, or as
+// long as Retry-After says.
+//
+// # Outages
+//
+// A call that gets no response ends earlier:
+//
+//	no connection, and the server has never responded  10 seconds
+//	no connection later                                RetryBudget
+//	a GET was sent                                     1 minute
+//	a request that may change something was sent       RetryBudget
+//
+// A GET attempt ends after ReadTimeout without a response, and every response
+// after ReadTimeout without progress. A call that ends without a response begins
+// an outage: from then on other calls fail at once, without a request, except one
+// attempt every 15 seconds. The errors of an outage share an [Incident], as do
+// refusals of the credential.
+//
+// # Messages
+//
+// No error and no log line has a token, an Idempotency-Key, a request body, a
+// header, or a part of a successful response. Errors quote what the API says of a
+// failure, with the secrets of the request redacted.
+package transport

@@ -1,0 +1,88 @@
+package transport
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"golang.org/x/oauth2"
+)
+
+// Causes of a call that failed because base_url has the wrong scheme.
+var (
+	// ErrNotTLS: the URL is https, and the server at the port speaks HTTP.
+	ErrNotTLS = errors.New("the server at this address speaks plain HTTP, not HTTPS")
+	// ErrTLSOnly: the URL is http, and the server at the port speaks HTTPS.
+	ErrTLSOnly = errors.New("the server at this address speaks HTTPS, not plain HTTP")
+)
+
+var errResponseTooLarge = errors.New("the response is larger than any that the API sends")
+
+// explainFailure replaces errors of net/http by clearer ones.
+func explainFailure(err error) error {
+	if header, ok := errors.AsType[tls.RecordHeaderError](err); ok && string(header.RecordHeader[:]) == "HTTP/" {
+		return ErrNotTLS
+	}
+	switch text := err.Error(); {
+	case strings.Contains(text, `malformed HTTP response "\x15\x03`): // a TLS alert
+		return ErrTLSOnly
+	case strings.Contains(text, "timeout awaiting response headers"):
+		return &timeoutError{writeTimeout}
+	}
+	return err
+}
+
+// isTLSOnly recognises the response of a server to plain HTTP on its port for
+// HTTPS.
+func isTLSOnly(status int, body string) bool {
+	body = strings.ToLower(body)
+	return status == http.StatusBadRequest && strings.Contains(body, "http request") && strings.Contains(body, "https")
+}
+
+// isPermanent reports whether another attempt to send would fail in the same way.
+func isPermanent(err error) bool {
+	if refused, ok := errors.AsType[*tokenError](err); ok {
+		return refused.permanent
+	}
+	if notFound, ok := errors.AsType[*net.DNSError](err); ok {
+		return notFound.IsNotFound
+	}
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return true
+	}
+	return errors.Is(err, ErrNotTLS)
+}
+
+// tokenError says that the OAuth issuer returned no access token. The body of its
+// response is left out, because it may quote the credential.
+type tokenError struct {
+	msg       string
+	permanent bool
+}
+
+func newTokenError(err error) *tokenError {
+	e := &tokenError{msg: "no access token could be had from the OAuth issuer"}
+	if failed, ok := errors.AsType[*url.Error](err); ok {
+		e.msg += ": " + failed.Err.Error()
+	}
+	refused, ok := errors.AsType[*oauth2.RetrieveError](err)
+	if !ok {
+		return e
+	}
+	if refused.ErrorCode != "" {
+		e.msg += ": " + Clean(refused.ErrorCode+" "+refused.ErrorDescription)
+	}
+	if refused.Response != nil {
+		code := refused.Response.StatusCode
+		e.msg += fmt.Sprintf(" (HTTP %d)", code)
+		e.permanent = code < 500 && code != http.StatusTooManyRequests
+	}
+	return e
+}
+
+// Error implements error.
+func (e *tokenError) Error() string { return e.msg }

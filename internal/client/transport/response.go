@@ -1,0 +1,93 @@
+package transport
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"reflect"
+	"strings"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+)
+
+// Do sends one request and decodes its response. If the outcome of a keyed
+// request is unknown, Do fails.
+func Do[Req, Resp any](ctx context.Context, t *Transport, op api.Operation[Req, Resp], req *Req, opts ...Option) (*Resp, error) {
+	c, err := t.NewCall(op.Spec, req, opts...)
+	if err != nil {
+		return nil, err
+	}
+	return Send[Resp](ctx, c)
+}
+
+// Send sends the request of a call and decodes its response. A response without
+// content, null or {} is the zero value.
+func Send[Resp any](ctx context.Context, c *Call) (*Resp, error) {
+	resp, err := c.do(ctx)
+	if err != nil {
+		return nil, err
+	}
+	body, err := readAll(resp)
+	if err != nil {
+		return nil, c.unreadable(resp, mismatch(resp, err))
+	}
+	v := new(Resp)
+	// [] is an empty response too, unless the response is a list.
+	isList := reflect.TypeFor[Resp]().Kind() == reflect.Slice
+	if isEmptyJSON(body) && !isList || reflect.TypeFor[Resp]() == reflect.TypeFor[api.NoContent]() {
+		return v, nil
+	}
+	if err := json.Unmarshal(body, v); err != nil {
+		return nil, c.unreadable(resp, mismatch(resp, err))
+	}
+	c.t.confirmed.Store(true)
+	return v, nil
+}
+
+// Stream sends a request whose response is CSV. The caller closes it, and keeps
+// ctx alive while reading.
+func Stream[Req any](ctx context.Context, t *Transport, op api.Operation[Req, api.CSV], req *Req) (io.ReadCloser, error) {
+	c, err := t.NewCall(op.Spec, req)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := c.do(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return resp.Body, nil
+}
+
+// mismatch describes why a successful response can't be read, without a quote.
+func mismatch(resp *http.Response, err error) string {
+	mediaType, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		found, _, _ := strings.Cut(wrong.Value, " ")
+		return fmt.Sprintf("the response is not what the API's contract says: %s is a JSON %s", cmp.Or(wrong.Field, "the whole"), found)
+	}
+	if mediaType != "" && !strings.HasSuffix(mediaType, "json") {
+		return fmt.Sprintf("the response is %s, not the API's JSON; is the base URL right?", clean(mediaType, 60))
+	}
+	return "the response is no valid JSON"
+}
+
+// readAll returns the body of a buffered response.
+func readAll(resp *http.Response) ([]byte, error) {
+	defer resp.Body.Close()
+	return io.ReadAll(resp.Body)
+}
+
+// isEmptyJSON reports whether a body says nothing.
+func isEmptyJSON(body []byte) bool {
+	switch string(bytes.TrimSpace(body)) {
+	case "", "null", "{}", "[]":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,163 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// retryPolicy limits the attempts of a call.
+type retryPolicy struct {
+	max              int // attempts after the first
+	waitMin, waitMax time.Duration
+	budget           time.Duration
+}
+
+// ceiling returns the longest wait after a number of attempts: it doubles up to
+// waitMax.
+func (p retryPolicy) ceiling(attempts int) time.Duration {
+	d := p.waitMin
+	for range attempts - 1 {
+		if d >= p.waitMax {
+			break
+		}
+		d *= 2
+	}
+	return min(d, p.waitMax)
+}
+
+// Time limits of a call that gets no response.
+const (
+	// firstContact is for a server that has never responded: base_url is probably
+	// wrong, but the server may also just be starting.
+	firstContact = 10 * time.Second
+	// readPatience is for a GET that was sent.
+	readPatience = time.Minute
+)
+
+// classify returns the outcome of an attempt.
+func (c *Call) classify(resp *http.Response, err error) Outcome {
+	switch {
+	case err == nil:
+		return c.classifyResponse(resp)
+	case c.last.notSent && isPermanent(err):
+		return Final
+	case c.last.notSent:
+		return NotProcessed
+	case errors.Is(err, errResponseTooLarge) && !c.spec.Keyed(), errors.Is(err, ErrTLSOnly):
+		return Final
+	}
+	return Unknown
+}
+
+func (c *Call) classifyResponse(resp *http.Response) Outcome {
+	_, hasRetryAfter := retryAfter(resp, c.t.hooks.Now())
+	switch code := resp.StatusCode; {
+	case code == http.StatusTooManyRequests,
+		code == http.StatusServiceUnavailable && hasRetryAfter,
+		code == http.StatusConflict && hasRetryAfter && c.spec.Keyed(): // a request with the same key is in flight
+		return NotProcessed
+	case code == http.StatusNotImplemented, code == http.StatusHTTPVersionNotSupported:
+		return Final
+	case code >= 500, code == http.StatusRequestTimeout:
+		return Unknown
+	}
+	return Final
+}
+
+// evaluate sets the outcome of the latest attempt and reports whether the request
+// is to be resent. A keyed request whose outcome is unknown is not: the caller
+// looks up first what it has done.
+func (c *Call) evaluate(ctx context.Context, resp *http.Response, err error) (resend bool) {
+	now := c.t.hooks.Now()
+	switch {
+	case resp != nil:
+		c.t.serverClock.update(resp, now)
+		c.t.reached.Store(true)
+		c.t.outage.end()
+	case ctx.Err() != nil:
+		c.t.outage.cancelProbe()
+	case c.t.outage.isOngoing():
+		c.t.outage.begin(now, c.last.cause)
+	}
+	c.last.Outcome = c.classify(resp, err)
+	switch {
+	case c.last.Outcome == Final:
+		return false
+	case c.last.Outcome == Unknown:
+		c.anyUnknown = true
+		if c.spec.Keyed() {
+			return false
+		}
+	}
+	wait, _ := retryAfter(resp, now)
+	return c.mayRetry(ctx, wait)
+}
+
+// mayRetry reports whether another attempt is allowed, and sets the wait before
+// it: retryAfter, or if that is 0 a random time that grows.
+func (c *Call) mayRetry(ctx context.Context, retryAfter time.Duration) bool {
+	p, hooks := c.t.retry, c.t.hooks
+	noResponse := c.last.Status == 0
+	if ctx.Err() != nil || noResponse && c.t.outage.isOngoing() {
+		return false
+	}
+	if c.attempts > p.max {
+		return c.endPatience(noResponse)
+	}
+	if retryAfter > 0 {
+		// Clients that got the same time should not come back at the same moment.
+		c.wait = retryAfter + hooks.Jitter(p.waitMin)
+	} else {
+		c.wait = hooks.Jitter(p.ceiling(c.attempts))
+	}
+	next := hooks.Now().Add(c.wait)
+	if deadline, ok := ctx.Deadline(); ok && next.After(deadline) {
+		return false
+	}
+	return !next.After(c.started.Add(c.patience())) || c.endPatience(noResponse)
+}
+
+// patience returns the time from the start of a call in which it begins new
+// attempts.
+func (c *Call) patience() time.Duration {
+	budget := c.t.retry.budget
+	switch {
+	case c.last.Status != 0:
+		return budget
+	case c.last.notSent && !c.t.reached.Load():
+		return min(budget, firstContact)
+	case !c.last.notSent && c.spec.Method == http.MethodGet:
+		return min(budget, readPatience)
+	}
+	return budget
+}
+
+// endPatience begins an outage if the call got no response. It returns false.
+func (c *Call) endPatience(noResponse bool) bool {
+	if noResponse {
+		c.t.outage.begin(c.t.hooks.Now(), c.last.cause)
+	}
+	return false
+}
+
+// maxRetryAfter keeps calculations with a server's Retry-After from overflowing.
+const maxRetryAfter = 365 * 24 * time.Hour
+
+// retryAfter reads the header in both its forms: seconds, and a date.
+func retryAfter(resp *http.Response, now time.Time) (wait time.Duration, ok bool) {
+	if resp == nil {
+		return 0, false
+	}
+	value := strings.TrimSpace(resp.Header.Get("Retry-After"))
+	if seconds, err := strconv.ParseFloat(value, 64); err == nil && seconds >= 0 {
+		return time.Duration(min(seconds, maxRetryAfter.Seconds()) * float64(time.Second)), true
+	}
+	if at, err := http.ParseTime(value); err == nil {
+		return min(max(at.Sub(now), 0), maxRetryAfter), true
+	}
+	return 0, false
+}

@@ -1,0 +1,29 @@
+package transport
+
+import (
+	"net/http"
+	"testing"
+	"time"
+)
+
+func TestDefaultRoundTripper(t *testing.T) {
+	pool := roundTripper(Options{}).(*http.Transport)
+	if pool.MaxIdleConnsPerHost < 16 || pool.DisableKeepAlives || pool.ResponseHeaderTimeout == 0 {
+		t.Errorf("%+v", pool)
+	}
+}
+
+func TestBaseURLWithoutSlash(t *testing.T) {
+	if base, err := checkBaseURL("https://api.example.com/v9/"); err != nil || base != "https://api.example.com/v9" {
+		t.Errorf("%s, %v", base, err)
+	}
+}
+
+func TestJitterIsBounded(t *testing.T) {
+	h := Hooks{}.withDefaults()
+	for range 1000 {
+		if d := h.Jitter(time.Second); d < 0 || d > time.Second {
+			t.Fatalf("jitter %v", d)
+		}
+	}
+}
