@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// account is the account as the model knows it.
+// account is the account in the model.
 type account struct {
 	ownerID string
 	created time.Time
-	// ended: it was cancelled at once. cancelsAt is the end of the period with
-	// which a pending cancellation takes effect.
+	// ended is set after an immediate cancellation. cancelsAt is the end of the period
+	// at which a pending cancellation takes effect.
 	ended     bool
 	cancelsAt time.Time
 	plan      string
@@ -21,7 +21,7 @@ type account struct {
 	billed    time.Time // when billing changed it last
 }
 
-// beginAccount tells the model what every account is born with, and compares it.
+// beginAccount adds the objects of every new account to the model, and compares it.
 func (m *machine) beginAccount() {
 	m.account = account{plan: "smtp_per_mailbox"}
 	m.workspaces = []*workspace{{id: derived(accountID, "workspace:default"), name: "Default"}}
@@ -36,13 +36,13 @@ func (m *machine) beginAccount() {
 	}
 	m.account.ownerID, _ = grants[0].(obj)["subject_id"].(string)
 	m.grants = []*grant{{kind: "account_owner", subjectType: "user", subjectID: m.account.ownerID}}
-	m.ask(m.theOwner(), m.listGrants(url.Values{}))
-	m.ask(m.theOwner(), m.listWorkspaces().page(1, 25))
+	m.do(m.theOwner(), m.listGrants(url.Values{}))
+	m.do(m.theOwner(), m.listWorkspaces().page(1, 25))
 	m.askUnder("", m.theOwner(), m.newWorkspace(obj{"name": "Sales"}, nil))
-	m.ask(m.theOwner(), m.getAccount())
+	m.do(m.theOwner(), m.getAccount())
 }
 
-func (m *machine) readAccount() { m.ask(m.caller(), m.getAccount()) }
+func (m *machine) readAccount() { m.do(m.caller(), m.getAccount()) }
 
 func (m *machine) getAccount() operation {
 	return operation{

@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// grant is an authorization as the model knows it.
+// grant is an authorization in the model.
 type grant struct {
 	id, kind                             string
 	subjectType, subjectID               string
 	capability, resourceType, resourceID string
 	created, revokedAt                   time.Time
-	// heir is who has inherited it, until its id is learnt.
-	heir *serviceAccount
+	// inheritedBy is the service account that has inherited it, until its id is known.
+	inheritedBy *serviceAccount
 }
 
-// content is what a grant says: who may do what, and where.
+// content is a grant's subject, capability and scope.
 func (g *grant) content() [6]string {
 	return [6]string{g.kind, g.subjectType, g.subjectID, g.capability, g.resourceType, g.resourceID}
 }
@@ -31,8 +31,8 @@ func (m *machine) grantObject(g *grant) obj {
 	}
 }
 
-// narrowable are the capabilities whose operations take a narrowed grant, and
-// whole those that don't.
+// narrowable are the capabilities whose operations accept a grant restricted to a
+// scope, and whole the others.
 var (
 	narrowable = []string{
 		"mailbox.view", "mailbox.export", "mailbox.create", "mailbox.update", "mailbox.delete", "domain.view", "domain.update", "domain.purchase", "domain.delete",
@@ -45,8 +45,8 @@ var (
 	}
 )
 
-// narrowCaller makes a service account that may do some things, most of them in
-// one workspace or one domain.
+// narrowCaller creates a service account with some capabilities, most of them
+// restricted to one workspace or domain.
 func (m *machine) narrowCaller() {
 	if len(m.serviceAccounts) >= 6 || m.cancelled() || len(m.domains) == 0 {
 		return
@@ -56,7 +56,7 @@ func (m *machine) narrowCaller() {
 		return
 	}
 	for _, g := range m.grantsOf(a.caller()) {
-		m.ask(m.theOwner(), m.revoke(g.id, nil))
+		m.do(m.theOwner(), m.revoke(g.id, nil))
 	}
 	resourceType, resourceID := "domain", m.domains[m.which("domain", len(m.domains))].id
 	if draw(m, "narrowed to", "domain", "workspace") == "workspace" {
@@ -68,12 +68,11 @@ func (m *machine) narrowCaller() {
 		if !m.rarely(6, "not narrowed") {
 			body["resource_type"], body["resource_id"] = resourceType, resourceID
 		}
-		m.ask(m.theOwner(), m.grant(body, nil))
+		m.do(m.theOwner(), m.grant(body, nil))
 	}
 }
 
-// grantAuthorization grants something to somebody; nobody grants more than they
-// have.
+// grantAuthorization creates a grant. No caller can grant more than it has.
 func (m *machine) grantAuthorization() {
 	subjectType := draw(m, "subject_type", "service_account", "service_account", "user", "group")
 	body := obj{"grant_kind": draw(m, "grant_kind", "capability", "capability", "account_owner", "super_admin"), "subject_type": subjectType}
@@ -92,10 +91,10 @@ func (m *machine) grantAuthorization() {
 			body["resource_id"], _ = m.anID("resource_id", m.workspaceIDs())
 		}
 	}
-	m.ask(m.caller(), m.grant(body, m.badGrant(body)))
+	m.do(m.caller(), m.grant(body, m.badGrant(body)))
 }
 
-// badGrant now and then makes a grant that does not make sense.
+// badGrant sometimes makes a grant invalid.
 func (m *machine) badGrant(body obj) (faults []problem) {
 	if id, given := body["resource_id"].(string); given && canonical(id) != unknownID && !uuidForm.MatchString(canonical(id)) {
 		faults = append(faults, problem{loc: "body.resource_id", typ: "uuid_parsing"})
@@ -162,8 +161,8 @@ func (m *machine) domainWithID(id string) *domain {
 	return find(m.domains, func(d *domain) bool { return d.id == id })
 }
 
-// mayGrant: a super_admin grants everything, an account_owner all but that, and
-// anybody else what they have themselves, to the same extent.
+// mayGrant reports whether the caller can create a grant: a super_admin every one, an
+// account_owner all but that, and any other caller those that it has, in their scope.
 func (m *machine) mayGrant(who *caller, g *grant) bool {
 	return slices.ContainsFunc(m.grantsOf(who), func(own *grant) bool {
 		switch own.kind {
@@ -177,17 +176,17 @@ func (m *machine) mayGrant(who *caller, g *grant) bool {
 	})
 }
 
-// revokeAuthorization: revoking again changes nothing. The owner's own grant
-// stays, or there would be nothing more to try.
+// revokeAuthorization revokes a grant, which is idempotent. It never revokes the
+// owner's own grant, which the sequence needs.
 func (m *machine) revokeAuthorization() {
 	id, faults := m.named("authorization_id", idsOf(m.grants, func(g *grant) string { return g.id }))
 	if canonical(id) == m.grants[0].id {
 		return
 	}
-	m.ask(m.caller(), m.revoke(id, faults))
+	m.do(m.caller(), m.revoke(id, faults))
 	if m.rarely(3, "again") {
 		m.become(m.now().Add(time.Second))
-		m.ask(m.caller(), m.revoke(id, faults))
+		m.do(m.caller(), m.revoke(id, faults))
 	}
 }
 
@@ -214,8 +213,8 @@ func (m *machine) revoke(id string, faults []problem) operation {
 	}
 }
 
-// hasOwner says whether an owner can act: a service account whose token works, or
-// the built-in owner where it is the one who acts.
+// hasOwner reports whether an owner can act: a service account with a valid token, or
+// the built-in owner if it is the caller.
 func (m *machine) hasOwner(who *caller) bool {
 	return slices.ContainsFunc(m.grants, func(g *grant) bool {
 		if g.kind != "account_owner" || !g.revokedAt.IsZero() {
@@ -229,28 +228,28 @@ func (m *machine) hasOwner(who *caller) bool {
 	})
 }
 
-// learnInherited reads the grants that a new service account was born with: a
-// copy of each of its creator's, in any order.
+// learnInherited reads the grants of a new service account: a copy of each of its
+// creator's, in any order.
 func (m *machine) learnInherited() {
-	expected := slices.DeleteFunc(slices.Clone(m.grants), func(g *grant) bool { return g.heir == nil })
+	expected := slices.DeleteFunc(slices.Clone(m.grants), func(g *grant) bool { return g.inheritedBy == nil })
 	if len(expected) == 0 {
 		return
 	}
-	heir := expected[0].heir
-	m.grants = without(m.grants, func(g *grant) bool { return g.heir != nil })
-	a := m.send("", m.theOwner(), operation{method: "GET", path: "/auth/authorizations", query: url.Values{"subject_id": {heir.id}}})
-	var told []json.RawMessage
-	if err := json.Unmarshal(a.raw, &told); err != nil || len(told) != len(expected) {
-		m.fail("the new service account has %d grants; want %d", len(told), len(expected))
+	inheritedBy := expected[0].inheritedBy
+	m.grants = without(m.grants, func(g *grant) bool { return g.inheritedBy != nil })
+	a := m.send("", m.theOwner(), operation{method: "GET", path: "/auth/authorizations", query: url.Values{"subject_id": {inheritedBy.id}}})
+	var received []json.RawMessage
+	if err := json.Unmarshal(a.raw, &received); err != nil || len(received) != len(expected) {
+		m.fail("the new service account has %d grants; want %d", len(received), len(expected))
 	}
-	for i := range told {
+	for i := range received {
 		got := a.json.([]any)[i].(obj)
 		at := slices.IndexFunc(expected, func(g *grant) bool {
-			g.subjectType, g.subjectID, g.heir = "service_account", heir.id, nil
+			g.subjectType, g.subjectID, g.inheritedBy = "service_account", inheritedBy.id, nil
 			return got["grant_kind"] == g.kind && got["capability_key"] == maybe(g.capability) && got["resource_type"] == maybe(g.resourceType) && got["resource_id"] == maybe(g.resourceID)
 		})
 		if at < 0 {
-			m.fail("the new service account has the grant %s", told[i])
+			m.fail("the new service account has the grant %s", received[i])
 		}
 		g := expected[at]
 		expected = slices.Delete(expected, at, at+1)
@@ -261,7 +260,7 @@ func (m *machine) learnInherited() {
 	}
 }
 
-// readAuthorizations lists grants; the list has no pages.
+// readAuthorizations lists grants, without pages.
 func (m *machine) readAuthorizations() {
 	l := &listing{query: url.Values{}}
 	l.filterEnum(m, "subject_type", "service_account", "user", "group")
@@ -271,7 +270,7 @@ func (m *machine) readAuthorizations() {
 	l.filter(m, "include_revoked", "true", "false")
 	o := m.listGrants(l.query)
 	o.faults = l.faults
-	m.ask(m.caller(), o)
+	m.do(m.caller(), o)
 }
 
 func (m *machine) listGrants(query url.Values) operation {

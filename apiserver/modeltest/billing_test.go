@@ -12,10 +12,10 @@ func (m *machine) accountStatus() string {
 	return "active"
 }
 
-// cancelled: the account can be read but not changed.
+// cancelled reports whether the account is read-only.
 func (m *machine) cancelled() bool { return m.accountStatus() == "cancelled" }
 
-// plan is the plan of now: a change takes effect by itself, unless the account is
+// plan returns the current plan. A scheduled change takes effect unless the account is
 // cancelled by then.
 func (m *machine) plan() string {
 	a := m.account
@@ -25,7 +25,7 @@ func (m *machine) plan() string {
 	return a.plan
 }
 
-// cancelPlan: with the period by default; at once where that is asked for.
+// cancelPlan cancels at the end of the period by default, or at once.
 func (m *machine) cancelPlan() {
 	if !m.config.mayCancel {
 		return
@@ -51,7 +51,7 @@ func (m *machine) cancelPlan() {
 		body["cancel_immediately"] = "yes"
 		faults = []problem{{loc: "body.cancel_immediately", typ: "bool_type"}}
 	}
-	m.ask(m.caller(), operation{
+	m.do(m.caller(), operation{
 		method: "POST", path: "/billing/cancel-plan", body: body, capability: "billing.manage", keyed: true, faults: faults,
 		then: func(*caller) want {
 			a, status := &m.account, "scheduled"
@@ -74,7 +74,7 @@ func (m *machine) cancelPlan() {
 
 var plans = []string{"smtp_per_mailbox", "smtp_per_proxy"}
 
-// changePlan: to the plan after the current one by default, and now.
+// changePlan changes the plan at the end of the current one by default, or at once.
 func (m *machine) changePlan() {
 	body, faults := obj{}, []problem(nil)
 	if draw(m, "plan", false, true) {
@@ -91,7 +91,7 @@ func (m *machine) changePlan() {
 			body["effective_date"], faults = "2030-13-01T00:00:00Z", []problem{{loc: "body.effective_date", typ: "datetime_from_date_parsing"}}
 		}
 	}
-	m.ask(m.caller(), operation{
+	m.do(m.caller(), operation{
 		method: "POST", path: "/billing/change-plan", body: body, capability: "billing.manage", keyed: true, faults: faults,
 		then: func(*caller) want {
 			effective := date

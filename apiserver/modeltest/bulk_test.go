@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// createMailboxes makes many mailboxes at once: each item succeeds or fails on
-// its own.
+// createMailboxes creates many mailboxes; each item succeeds or fails separately.
 func (m *machine) createMailboxes() {
 	var items []any
 	var faults []problem
@@ -25,15 +24,15 @@ func (m *machine) createMailboxes() {
 	}
 	body := obj{"domain": m.domainRef("domain"), "items": items}
 	if m.rarely(20, "no items") {
-		body["items"], faults = []any{}, []problem{{loc: "body.items", typ: "too_short", says: []string{"at least 1 item"}}}
+		body["items"], faults = []any{}, []problem{{loc: "body.items", typ: "too_short", contains: []string{"at least 1 item"}}}
 	}
-	m.ask(m.caller(), operation{
+	m.do(m.caller(), operation{
 		method: "POST", path: "/mailboxes/bulk", body: body, capability: "mailbox.create", narrowable: true, keyed: true, faults: faults,
 		then: func(who *caller) want { return m.bulk(who, body) },
 	})
 }
 
-// tooLong is longer than a name may be.
+// tooLong is a name above the maximum length.
 var tooLong = strings.Repeat("ü", 101)
 
 func (m *machine) bulk(who *caller, body obj) want {
@@ -41,7 +40,7 @@ func (m *machine) bulk(who *caller, body obj) want {
 	if refusal != nil {
 		return *refusal
 	}
-	left, asked := m.mailboxesLeft(), map[string]bool{}
+	left, requested := m.mailboxesLeft(), map[string]bool{}
 	done, failed := []any{}, []any{}
 	for i, item := range body["items"].([]any) {
 		b := m.newMailbox(d, item.(obj))
@@ -52,7 +51,7 @@ func (m *machine) bulk(who *caller, body obj) want {
 			code = "invalid_local_part"
 		case !isName(b.first) || !isName(b.last):
 			code = "invalid_name"
-		case asked[b.local]:
+		case requested[b.local]:
 			code = "duplicate_in_request"
 		case other != nil:
 			code = "already_exists"
@@ -60,7 +59,7 @@ func (m *machine) bulk(who *caller, body obj) want {
 			code = "quota_exceeded"
 		}
 		if code == "" || code == "quota_exceeded" || code == "already_exists" {
-			asked[b.local] = true
+			requested[b.local] = true
 		}
 		if code != "" {
 			var message any
@@ -77,5 +76,5 @@ func isName(s string) bool {
 	return s != "" && len([]rune(s)) <= 100 && !slices.Contains(badNames, s)
 }
 
-// isLocal tells the local parts that are drawn apart.
+// isLocal reports whether a drawn local part is valid.
 func isLocal(s string) bool { return !slices.Contains(badLocals, s) }

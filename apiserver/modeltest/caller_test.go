@@ -10,21 +10,21 @@ import (
 	"pgregory.net/rapid"
 )
 
-// caller is who sends a request: the account's owner, a service account, or
-// somebody without a credential that holds.
+// caller is the sender of a request: the account's owner, a service account, or a
+// caller without a valid credential.
 type caller struct {
 	name  string
 	owner bool
 	// account is the service account.
 	account *serviceAccount
-	// authorization is the header, and refusal the type of the 401 where it is
-	// no token of a service account.
+	// authorization is the header, and refusal the type of the 401 for a header that is
+	// not a service account token.
 	authorization, refusal string
 }
 
 func (m *machine) theOwner() *caller { return &caller{name: "owner", owner: true} }
 
-// callers are all whose credential holds.
+// callers returns all callers with a valid credential.
 func (m *machine) callers() []*caller {
 	all := []*caller{m.theOwner()}
 	for _, a := range m.serviceAccounts {
@@ -35,7 +35,7 @@ func (m *machine) callers() []*caller {
 	return all
 }
 
-// caller draws who sends a request.
+// caller draws the sender of a request.
 func (m *machine) caller() *caller {
 	other, n, lapsed := draw(m, "caller", "owner", "other") == "other", m.which("service account", many), m.rarely(6, "lapsed")
 	if m.rarely(40, "no credential") {
@@ -62,8 +62,8 @@ func (m *machine) stranger() *caller {
 	return who
 }
 
-// admit authenticates the caller and says whether they may use the operation at
-// all. What the grants narrow is for the operation.
+// admit authenticates the caller and checks the capability. The operation checks the
+// scopes of grants.
 func (m *machine) admit(who *caller, o operation) (refusal want, ok bool) {
 	if a := who.account; a != nil {
 		if refusal := a.refusal(m.now()); refusal != "" {
@@ -80,10 +80,10 @@ func (m *machine) admit(who *caller, o operation) (refusal want, ok bool) {
 	return denied(o.capability), r.all || o.narrowable && len(r.resources) > 0
 }
 
-// unauthorized is a 401. One with a credential says what is wrong with it.
+// unauthorized returns a 401, with the error of the credential, if there is one.
 func unauthorized(typ string) want {
 	w := refused(401, problem{loc: "header.Authorization", typ: typ})
-	w.check = func(a *answer) []string {
+	w.check = func(a *response) []string {
 		found := problemDifferences(w.problems, a.json)
 		challenge := a.header.Get("WWW-Authenticate")
 		if !strings.HasPrefix(challenge, "Bearer") || strings.Contains(challenge, `error="invalid_token"`) == (typ == "not_authenticated") {
@@ -94,7 +94,7 @@ func unauthorized(typ string) want {
 	return w
 }
 
-// reach is what of the account a caller may see with a capability.
+// reach is the part of the account that a caller may see with a capability.
 type reach struct {
 	all       bool
 	resources []string // workspaces and domains
@@ -112,7 +112,7 @@ func (m *machine) reach(who *caller, capability string) (r reach) {
 	return r
 }
 
-// grantsOf returns the grants that hold for a caller.
+// grantsOf returns a caller's valid grants.
 func (m *machine) grantsOf(who *caller) (held []*grant) {
 	subjectType, subjectID := "user", m.account.ownerID
 	if who.account != nil {
@@ -134,8 +134,8 @@ func (r reach) domain(d *domain) bool {
 	return r.workspace(d.workspace) || slices.Contains(r.resources, "domain"+d.id)
 }
 
-// scope says whether something with a scope is seen; what applies to the whole
-// account is not for those who see a part of it.
+// scope reports whether an object with a scope is visible. An object of the whole
+// account is not visible to callers who see a part of it.
 func (r reach) scope(s scope) bool {
 	switch {
 	case s.domain != nil:
@@ -146,8 +146,8 @@ func (r reach) scope(s scope) bool {
 	return r.all
 }
 
-// scope is what a master password or a forwarding rule applies to: a domain, a
-// workspace, or else the account.
+// scope is the scope of a master password or a forwarding rule: a domain, a workspace
+// or the account.
 type scope struct {
 	domain    *domain
 	workspace *workspace
@@ -163,7 +163,7 @@ func (s scope) members() (scopeType, id string) {
 	return "account", accountID
 }
 
-// drawScope adds the members of a scope to a body.
+// drawScope adds a scope to a body.
 func (m *machine) drawScope(body obj) (found []problem) {
 	kinds := []string{"account", "domain", "workspace"}
 	if m.rarely(15, "two scopes") {
@@ -186,7 +186,7 @@ func (m *machine) drawScope(body obj) (found []problem) {
 	return found
 }
 
-// scopeOf finds the scope that a body names, or refuses it.
+// scopeOf returns the scope in a body, or an error.
 func (m *machine) scopeOf(who *caller, capability string, body obj) (s scope, refusal *want) {
 	r := m.reach(who, capability)
 	if ref, given := body["domain"].(string); given {
@@ -207,7 +207,7 @@ func (m *machine) scopeOf(who *caller, capability string, body obj) (s scope, re
 	return s, refusal
 }
 
-// beginRival lets another account have things that nobody here may see.
+// beginRival creates objects in another account, which must never be visible.
 func (m *machine) beginRival() {
 	rival := m.svc.OwnerClient(rivalID)
 	for _, request := range [][2]string{

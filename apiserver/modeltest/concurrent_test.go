@@ -18,13 +18,12 @@ import (
 
 const (
 	goroutines = 8
-	// requestsEach is how many requests each of them sends, one after another.
+	// requestsEach is how many requests each client sends, one after another.
 	requestsEach = 50
 	rounds       = 2
 )
 
-// crowd is many clients of one service. What each was answered is kept for
-// the end, when all of it must fit together.
+// crowd is the clients of one service, with their responses for the checks at the end.
 type crowd struct {
 	t      *testing.T
 	client *http.Client
@@ -32,16 +31,16 @@ type crowd struct {
 	mu      sync.Mutex
 	created map[string]thing  // by kind and id
 	deleted map[string]int    // how often a deletion succeeded
-	bodies  map[string][]byte // of the answers under each Idempotency-Key
+	bodies  map[string][]byte // of the responses under each Idempotency-Key
 }
 
-// thing is an object of which an answer told.
+// thing is an object in a response.
 type thing struct{ kind, id string }
 
 func (t thing) String() string { return t.kind + " " + t.id }
 
-// TestConcurrentModel: random requests from many clients for a few names that
-// they fight over and some that are their own.
+// TestConcurrentModel sends random requests from many clients, for a few shared names
+// and some of their own.
 func TestConcurrentModel(t *testing.T) {
 	t.Parallel()
 	for round := range rounds {
@@ -50,7 +49,7 @@ func TestConcurrentModel(t *testing.T) {
 			var all sync.WaitGroup
 			for n := range goroutines {
 				all.Go(func() {
-					r := &rioter{crowd: c, random: rand.New(rand.NewPCG(uint64(round), uint64(n))), own: fmt.Sprint("own", n)}
+					r := &crowdClient{crowd: c, random: rand.New(rand.NewPCG(uint64(round), uint64(n))), own: fmt.Sprint("own", n)}
 					for range requestsEach {
 						r.step()
 					}
@@ -82,7 +81,7 @@ func newCrowd(t *testing.T) *crowd {
 	return &crowd{t: t, client: svc.OwnerClient(accountID), created: map[string]thing{}, deleted: map[string]int{}, bodies: map[string][]byte{}}
 }
 
-// send sends a request; whatever comes back but a server fault is an answer.
+// send sends a request. Any response except a server error is accepted.
 func (c *crowd) send(method, path string, body any, key string) (status int, raw []byte) {
 	var reader io.Reader
 	if body != nil {
@@ -111,7 +110,8 @@ func (c *crowd) send(method, path string, body any, key string) (status int, raw
 	return resp.StatusCode, raw
 }
 
-// make notes what was created. The same object is told twice only under one key.
+// make records a created object. The same object may only be returned twice for one
+// key.
 func (c *crowd) make(kind, id, key string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -122,12 +122,12 @@ func (c *crowd) make(kind, id, key string) {
 	c.created[made.String()] = made
 }
 
-// same compares the answers under one key: there is only one.
+// same compares the responses for one key, which must be equal.
 func (c *crowd) same(key string, raw []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if before, known := c.bodies[key]; known && string(before) != string(raw) {
-		c.t.Errorf("the key %s has two answers: %s and %s", key, before, raw)
+		c.t.Errorf("the key %s has two responses: %s and %s", key, before, raw)
 	}
 	c.bodies[key] = raw
 }
@@ -138,7 +138,7 @@ func (c *crowd) remove(kind, id string) {
 	c.deleted[thing{kind: kind, id: id}.String()]++
 }
 
-// any returns the id of something of a kind that was created, deleted or not.
+// any returns the id of a created object, deleted or not.
 func (c *crowd) any(kind string, random *rand.Rand) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -155,8 +155,8 @@ func (c *crowd) any(kind string, random *rand.Rand) string {
 	return ids[random.IntN(len(ids))]
 }
 
-// listed reads a whole list by small pages, and checks its totals. The filter is
-// further parameters.
+// listed reads all pages of a list, with a small page size, and checks the totals.
+// filter is further query parameters.
 func (c *crowd) listed(path, filter string) []map[string]any {
 	const size = 7
 	var all []map[string]any
@@ -190,7 +190,7 @@ func (c *crowd) listed(path, filter string) []map[string]any {
 	}
 }
 
-// checkTogether compares the lists at the end with all the answers.
+// checkTogether compares the lists at the end with all responses.
 func (c *crowd) checkTogether() {
 	left := map[string]bool{} // what is listed, by kind and id
 	domains := map[string]bool{}
@@ -238,7 +238,7 @@ func (c *crowd) checkTogether() {
 	}
 }
 
-// unique checks that no two listed items have the same of what is unique.
+// unique checks that listed items don't share unique values.
 func (c *crowd) unique(path, kind string, left map[string]bool, of func(map[string]any) string) {
 	owners := map[string]any{}
 	for _, item := range c.listed(path, "") {
@@ -251,8 +251,8 @@ func (c *crowd) unique(path, kind string, left map[string]bool, of func(map[stri
 	}
 }
 
-// checkRecords: each domain has its own records, all of them, and a CNAME stands
-// alone.
+// checkRecords checks that each domain has exactly its own records, and that a CNAME is
+// alone at its name.
 func (c *crowd) checkRecords(domains, left map[string]bool) {
 	listed, system := 0, map[int]bool{}
 	for name := range domains {

@@ -8,33 +8,33 @@ import (
 	"slices"
 )
 
-// rioter is one client of a crowd.
-type rioter struct {
+// crowdClient is one client of a crowd.
+type crowdClient struct {
 	*crowd
 	random *rand.Rand
 	own    string // a name that nobody else uses
 }
 
-func pick[T any](r *rioter, values ...T) T { return values[r.random.IntN(len(values))] }
+func pick[T any](r *crowdClient, values ...T) T { return values[r.random.IntN(len(values))] }
 
-// step sends one request. Any order in which the service may take those of all
-// clients is right; each answer must be one that some order gives.
-func (r *rioter) step() {
+// step sends one request. The service may execute the clients' requests in any order,
+// so each response has to be possible in some order.
+func (r *crowdClient) step() {
 	pick(r,
 		r.buy, r.dropDomain, r.mailbox, r.mailbox, r.mailbox, r.mailboxes, r.rename, r.drop("mailbox", "/mailboxes/"), r.drop("mailbox", "/mailboxes/"),
 		r.rule, r.drop("forwarding", "/forwarding/"), r.claim, r.drop("ip", "/dedicated-ips/"), r.record, r.record, r.drop("record", "/dns-records/"), r.read,
 	)()
 }
 
-// answered fails the test unless the status is one of those that can be.
-func (r *rioter) answered(what string, status int, raw []byte, allowed ...int) {
+// expect fails the test unless the status is possible.
+func (r *crowdClient) expect(what string, status int, raw []byte, allowed ...int) {
 	if !slices.Contains(allowed, status) {
 		r.t.Errorf("%s: %d %s; want one of %v", what, status, raw, allowed)
 	}
 }
 
-// told is as much as the test needs of an answer.
-type told struct {
+// result has the members of a response that the test needs.
+type result struct {
 	ID      any
 	Results []struct {
 		ID     string
@@ -48,7 +48,7 @@ type told struct {
 	Detail  []struct{ Loc []string }
 }
 
-func (r *rioter) decode(raw []byte) (t told) {
+func (r *crowdClient) decode(raw []byte) (t result) {
 	numbers := json.NewDecoder(bytes.NewReader(raw))
 	numbers.UseNumber() // the ids of records
 	if err := numbers.Decode(&t); err != nil {
@@ -57,18 +57,18 @@ func (r *rioter) decode(raw []byte) (t told) {
 	return t
 }
 
-// key is one of a few that all clients share, or none.
-func (r *rioter) key(operation int) string {
+// key returns one of a few keys that all clients share, or none.
+func (r *crowdClient) key(operation int) string {
 	if r.random.IntN(3) > 0 {
 		return ""
 	}
 	return fmt.Sprintf("00000000-0000-4000-8000-%06d%06d", operation, r.random.IntN(4))
 }
 
-// create sends a creation and notes what it made.
-func (r *rioter) create(kind, path string, body any, key string, allowed ...int) {
+// create sends a creation and records the object.
+func (r *crowdClient) create(kind, path string, body any, key string, allowed ...int) {
 	status, raw := r.send("POST", path, body, key)
-	r.answered(kind, status, raw, append(allowed, 201)...)
+	r.expect(kind, status, raw, append(allowed, 201)...)
 	t := r.decode(raw)
 	if status != 201 {
 		return // a refused request is evaluated again
@@ -79,12 +79,12 @@ func (r *rioter) create(kind, path string, body any, key string, allowed ...int)
 	}
 }
 
-func (r *rioter) domain() string { return pick(r, "alpha.com", "beta.net") }
+func (r *crowdClient) domain() string { return pick(r, "alpha.com", "beta.net") }
 
-func (r *rioter) buy() {
+func (r *crowdClient) buy() {
 	name := r.domain()
 	status, raw := r.send("POST", "/domains/purchase", obj{"domains": []string{name, name}, "workspace_id": derived(accountID, "workspace:default"), "contact_info": contact()}, "")
-	r.answered("purchase", status, raw, 200)
+	r.expect("purchase", status, raw, 200)
 	for i, result := range r.decode(raw).Results {
 		if result.Status == "purchased" && i == 0 {
 			r.make("domain", result.ID, "")
@@ -94,14 +94,14 @@ func (r *rioter) buy() {
 	}
 }
 
-func (r *rioter) dropDomain() {
+func (r *crowdClient) dropDomain() {
 	if r.random.IntN(3) == 0 {
 		r.drop("domain", "/domains/")()
 	}
 }
 
-func (r *rioter) mailbox() {
-	// What is shared under a key is the whole request.
+func (r *crowdClient) mailbox() {
+	// Requests with the same key are identical.
 	key := r.key(1)
 	body := obj{"domain": r.domain(), "local_part": pick(r, "ann", "ANN", "bob", r.own), "first_name": "f", "last_name": "l"}
 	if key != "" {
@@ -110,13 +110,13 @@ func (r *rioter) mailbox() {
 	r.create("mailbox", "/mailboxes", body, key, 409, 422)
 }
 
-func (r *rioter) mailboxes() {
+func (r *crowdClient) mailboxes() {
 	var items []obj
 	for _, local := range []string{"ann", "Bob", r.own, r.own + "x", "ann"} {
 		items = append(items, obj{"local_part": local, "first_name": "f", "last_name": "l"})
 	}
 	status, raw := r.send("POST", "/mailboxes/bulk", obj{"domain": r.domain(), "items": items}, "")
-	r.answered("bulk", status, raw, 200, 422)
+	r.expect("bulk", status, raw, 200, 422)
 	t := r.decode(raw)
 	for _, c := range t.Created {
 		r.make("mailbox", c.Mailbox.ID, "")
@@ -126,13 +126,13 @@ func (r *rioter) mailboxes() {
 	}
 }
 
-func (r *rioter) rename() {
+func (r *crowdClient) rename() {
 	status, raw := r.send("PATCH", "/mailboxes/"+r.any("mailbox", r.random), obj{"first_name": r.own}, "")
-	r.answered("rename", status, raw, 200, 404)
+	r.expect("rename", status, raw, 200, 404)
 }
 
-// drop deletes something of a kind that was created, if it is still there.
-func (r *rioter) drop(kind, path string) func() {
+// drop deletes a created object, if it still exists.
+func (r *crowdClient) drop(kind, path string) func() {
 	return func() {
 		id := r.any(kind, r.random)
 		if id == unknownID {
@@ -143,32 +143,32 @@ func (r *rioter) drop(kind, path string) func() {
 		if kind == "domain" {
 			allowed = append(allowed, 409)
 		}
-		r.answered("deletion of a "+kind, status, raw, allowed...)
+		r.expect("deletion of a "+kind, status, raw, allowed...)
 		if status == 204 {
 			r.remove(kind, id)
 		}
 	}
 }
 
-func (r *rioter) rule() {
+func (r *crowdClient) rule() {
 	r.create("forwarding", "/forwarding", obj{"target_email": pick(r, "x@example.net", "y@example.net", "X@EXAMPLE.net", r.own+"@example.net")}, "", 409)
 }
 
-func (r *rioter) claim() {
+func (r *crowdClient) claim() {
 	r.create("ip", "/dedicated-ips/claim", obj{"option_id": derived(accountID, "dedicated-ip-option:eu")}, r.key(2), 409)
 }
 
-func (r *rioter) record() {
+func (r *crowdClient) record() {
 	typ := pick(r, "CNAME", "A")
 	value := map[string]string{"CNAME": pick(r, "a", "b") + ".example.net", "A": "192.0.2." + pick(r, "1", "2", "3")}[typ]
 	r.create("record", "/dns-records", obj{"domain": r.domain(), "name": pick(r, "www", "WWW", r.own), "type": typ, "value": value}, "", 409, 422)
 }
 
-// read reads a page: it is one moment's, so the items fit the total.
-func (r *rioter) read() {
+// read reads a page. It is a consistent snapshot, so the items match the total.
+func (r *crowdClient) read() {
 	path := pick(r, "/mailboxes", "/mailboxes?search=ann", "/domains", "/dedicated-ips", "/forwarding")
 	status, raw := r.send("GET", path, nil, "")
-	r.answered("list", status, raw, 200)
+	r.expect("list", status, raw, 200)
 	if t := r.decode(raw); len(t.Items) != min(t.Total, 25) {
 		r.t.Errorf("%s has %d items of %d", path, len(t.Items), t.Total)
 	}

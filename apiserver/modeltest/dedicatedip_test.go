@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// option is something that can be claimed: so many addresses of a range.
+// option is a dedicated IP option: a number of addresses of a range.
 type option struct {
 	id, country string
 	network     netip.Prefix
@@ -16,7 +16,7 @@ type option struct {
 
 const addressesOfOption = 16
 
-// dedicatedIP is a claimed address as the model knows it.
+// dedicatedIP is a claimed address in the model.
 type dedicatedIP struct {
 	id        string
 	option    *option
@@ -33,8 +33,7 @@ func (m *machine) ipObject(d *dedicatedIP) obj {
 	}
 }
 
-// learnAddress learns the address of a claim: one of the option's that nobody
-// else has.
+// learnAddress accepts the address of a claim: a free one of the option.
 func (m *machine) learnAddress(d *dedicatedIP) learn {
 	return func(got any) error {
 		s, _ := got.(string)
@@ -68,15 +67,15 @@ func (m *machine) claimIP() {
 	if wrongID {
 		faults = []problem{{loc: "body.option_id", typ: "uuid_parsing"}}
 	}
-	m.ask(m.caller(), m.claim(id, faults))
+	m.do(m.caller(), m.claim(id, faults))
 }
 
-// claimManyIPs claims until an option is nearly exhausted, or quite.
+// claimManyIPs claims addresses until an option is exhausted, or nearly.
 func (m *machine) claimManyIPs() {
 	o := m.options[m.which("option", len(m.options))]
 	left := draw(m, "leave", 1, 0, 2)
 	for !m.cancelled() && m.available(o) > left {
-		m.ask(m.theOwner(), m.claim(o.id, nil))
+		m.do(m.theOwner(), m.claim(o.id, nil))
 	}
 }
 
@@ -105,10 +104,10 @@ func (m *machine) ipOf(id string) *dedicatedIP {
 	return find(m.ips, func(d *dedicatedIP) bool { return d.id == canonical(id) })
 }
 
-// releaseIP gives an address back: it can be claimed again.
+// releaseIP releases an address, which can be claimed again.
 func (m *machine) releaseIP() {
 	id, faults := m.named("dedicated_ip_id", m.ipIDs())
-	m.ask(m.caller(), operation{
+	m.do(m.caller(), operation{
 		method: "DELETE", path: "/dedicated-ips/" + id, capability: "dedicated_ip.release", faults: faults,
 		then: func(*caller) want {
 			d := m.ipOf(id)
@@ -127,16 +126,16 @@ func (m *machine) readIPs() {
 		id, faults := m.named("dedicated_ip_id", m.ipIDs())
 		o := m.getIP(id)
 		o.faults = faults
-		m.ask(m.caller(), o)
+		m.do(m.caller(), o)
 	case "options":
-		m.listOptions().ask(m, m.caller())
+		m.listOptions().do(m, m.caller())
 	default:
 		l := m.listIPs(url.Values{})
 		l.filterEnum(m, "status", "active", "provisioning", "releasing")
 		if l.filter(m, "country_code", "DE", "US", "FR", "D") == "D" {
 			l.faults = append(l.faults, problem{loc: "query.country_code", typ: "string_too_short"})
 		}
-		l.ask(m, m.caller())
+		l.do(m, m.caller())
 	}
 }
 

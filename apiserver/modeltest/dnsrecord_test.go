@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// record is a DNS record as the model knows it. Its place in the list is its
-// creation time, which is not told.
+// record is a DNS record in the model. Its position in the list is by its creation
+// time, which responses don't include.
 type record struct {
 	id               int64
 	domain           *domain
@@ -44,8 +44,8 @@ func learnNumber(id *int64) learn {
 	}
 }
 
-// learnMailRecords reads the new domains, which a purchase does not tell whole, and
-// the records that they are born with: MX, SPF, DKIM and DMARC.
+// learnMailRecords reads the new domains, of which a purchase's response has only a
+// part, and their built-in records: MX, SPF, DKIM and DMARC.
 func (m *machine) learnMailRecords() {
 	for _, d := range m.domains {
 		if slices.ContainsFunc(m.records, func(r *record) bool { return r.domain == d }) {
@@ -62,7 +62,7 @@ func (m *machine) learnMailRecords() {
 			}
 		}
 		if err := json.Unmarshal(a.raw, &page); err != nil {
-			m.fail("the records of %s are not told: %s", d.name, err)
+			m.fail("the records of %s are not listed: %s", d.name, err)
 		}
 		purposes := map[string]bool{}
 		for _, i := range page.Items {
@@ -84,12 +84,12 @@ func (m *machine) learnMailRecords() {
 		if len(purposes) != 4 {
 			m.fail("the new domain %s has records only for %v", d.name, purposes)
 		}
-		m.ask(m.theOwner(), m.getDomain(d.id))
+		m.do(m.theOwner(), m.getDomain(d.id))
 	}
 }
 
-// value is a record's value as it is written, and in its canonical form; empty
-// where it is no value of the type.
+// value is a record's value as sent, and its canonical form, which is empty for an
+// invalid value.
 type value struct{ spelled, canonical string }
 
 var values = map[string][]value{
@@ -118,8 +118,7 @@ func (m *machine) drawValue(typ string) value {
 	return all[m.which("value", len(all))]
 }
 
-// recordName is a name as it is written: relative to a domain, absolute in it, or
-// the domain itself.
+// recordName is a name as sent: relative to a domain, absolute, or the domain itself.
 func (m *machine) recordName() string {
 	name := draw(m, "name", "www", "@", "WWW", "_dmarc", "_x._tcp", "*", "www.", "@.", "_dmarc.")
 	switch {
@@ -134,7 +133,7 @@ func (m *machine) recordName() string {
 	return name + m.domains[m.which("zone", len(m.domains))].name + "."
 }
 
-// relative returns the name as it is stored; ok is false for one of another zone.
+// relative returns the stored name; ok is false for a name in another zone.
 func relative(name string, d *domain) (string, bool) {
 	absolute, isAbsolute := strings.CutSuffix(strings.ToLower(name), ".")
 	switch {
@@ -146,8 +145,8 @@ func relative(name string, d *domain) (string, bool) {
 	return strings.CutSuffix(absolute, "."+d.name)
 }
 
-// createRecord: a CNAME excludes other records at its name, and no two records
-// are identical.
+// createRecord creates a record. A CNAME excludes other records at its name, and no two
+// records are identical.
 func (m *machine) createRecord() {
 	typ := draw(m, "type", recordTypes...)
 	v, name := m.drawValue(typ), m.recordName()
@@ -169,7 +168,7 @@ func (m *machine) createRecord() {
 		body["type"], faults = draw(m, "bad type", "SOA", "TYPE257", "PTR"), slices.DeleteFunc(faults, func(p problem) bool { return p.typ == "value_error" || p.typ == "missing" })
 		faults = append(faults, problem{loc: "body.type", typ: "enum"})
 	}
-	m.ask(m.caller(), operation{
+	m.do(m.caller(), operation{
 		method: "POST", path: "/dns-records", body: body, capability: "dns_record.create", narrowable: true, keyed: true, faults: faults,
 		then: func(who *caller) want {
 			d, refusal := m.usableDomain(who, "dns_record.create", body)
@@ -196,7 +195,7 @@ func (m *machine) createRecord() {
 	})
 }
 
-// drawPriority: MX and SRV need one, the others have none.
+// drawPriority draws a priority, which only MX and SRV have.
 func (m *machine) drawPriority(typ string, body obj) []problem {
 	needed := typ == "MX" || typ == "SRV"
 	given := needed != m.rarely(12, "wrong priority")
@@ -215,7 +214,8 @@ func (m *machine) drawPriority(typ string, body obj) []problem {
 	return nil
 }
 
-// recordConflict refuses a record that can't stand beside the others of its name.
+// recordConflict returns a conflict if the record can't exist beside the others at its
+// name.
 func (m *machine) recordConflict(who *caller, r *record) *want {
 	for _, other := range m.records {
 		if other == r || other.domain != r.domain || other.name != r.name {
@@ -234,7 +234,7 @@ func (m *machine) recordConflict(who *caller, r *record) *want {
 	return nil
 }
 
-// kindOf is what a record is for, if the customer's records of that kind replace the
+// kindOf returns the purpose of a record for which a customer's records replace the
 // system-managed ones at their name.
 func kindOf(r *record) string {
 	first, _, _ := strings.Cut(r.value, " ")
@@ -249,8 +249,7 @@ func kindOf(r *record) string {
 	return ""
 }
 
-// yields reports whether a system-managed record is not there as long as the
-// customer's are.
+// yields reports whether a system-managed record is hidden by a customer's records.
 func (m *machine) yields(r *record) bool {
 	return r.system && kindOf(r) != "" && slices.ContainsFunc(m.records, func(own *record) bool {
 		return !own.system && own.domain == r.domain && own.name == r.name && kindOf(own) == kindOf(r)
@@ -259,14 +258,14 @@ func (m *machine) yields(r *record) bool {
 
 func sameNumber(a, b *int) bool { return a == b || a != nil && b != nil && *a == *b }
 
-// seenRecord finds a record that a caller may see.
+// seenRecord returns a record that the caller may see.
 func (m *machine) seenRecord(r reach, id string) *record {
 	return find(m.records, func(other *record) bool {
 		return strconv.FormatInt(other.id, 10) == id && r.domain(other.domain) && !m.yields(other)
 	})
 }
 
-// recordID draws a record's id, rather one of those that a customer made.
+// recordID draws a record's id, with a preference for a customer's records.
 func (m *machine) recordID() (id string, faults []problem) {
 	system, other, n := m.rarely(3, "any record"), m.rarely(15, "other record"), m.which("record", many)
 	own := without(slices.Clone(m.records), func(r *record) bool { return r.system && !system })
@@ -279,7 +278,7 @@ func (m *machine) recordID() (id string, faults []problem) {
 	return strconv.FormatInt(own[n%len(own)].id, 10), nil
 }
 
-// updateRecord: null means unchanged.
+// updateRecord updates a record; null means unchanged.
 func (m *machine) updateRecord() {
 	id, faults := m.recordID()
 	typ := draw(m, "type", recordTypes...)
@@ -296,7 +295,7 @@ func (m *machine) updateRecord() {
 	if draw(m, "prio", false, false, true) {
 		body["prio"] = draw[any](m, "prio", 10, 20, nil)
 	}
-	m.ask(m.caller(), operation{
+	m.do(m.caller(), operation{
 		method: "PATCH", path: "/dns-records/" + id, body: body, capability: "dns_record.update", narrowable: true, faults: faults,
 		then: func(who *caller) want {
 			r := m.seenRecord(m.reach(who, "dns_record.update"), id)
@@ -336,7 +335,7 @@ func (m *machine) updateRecord() {
 
 func (m *machine) deleteRecord() {
 	id, faults := m.recordID()
-	m.ask(m.caller(), operation{
+	m.do(m.caller(), operation{
 		method: "DELETE", path: "/dns-records/" + id, capability: "dns_record.delete", narrowable: true, faults: faults,
 		then: func(who *caller) want {
 			r := m.seenRecord(m.reach(who, "dns_record.delete"), id)
@@ -357,14 +356,14 @@ func (m *machine) readRecords() {
 		id, faults := m.recordID()
 		o := m.getRecord(id)
 		o.faults = faults
-		m.ask(m.caller(), o)
+		m.do(m.caller(), o)
 		return
 	}
 	l := m.listRecords(url.Values{})
 	l.filter(m, "domain", m.domainRef("domain"))
 	l.filterEnum(m, "type", recordTypes...)
 	l.filter(m, "name", "www", "@", "WWW", "_dmarc")
-	l.ask(m, m.caller())
+	l.do(m, m.caller())
 }
 
 func (m *machine) getRecord(id string) operation {

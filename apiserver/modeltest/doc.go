@@ -1,30 +1,26 @@
-// Package modeltest checks the service against a model of it. It has no code of
-// its own, only tests.
+// Package modeltest checks the service against a model of it. It has only tests.
 //
-// TestModel is a stateful property test: it draws a random sequence of requests
-// and passages of time, sends each request to a real service through its
-// http.Client, asks a simple model what the answer must be, and compares status,
-// headers and the whole body. The model is a few slices of structs; it says what
-// the API's specification says, and it is not derived from the service's code.
-// Ids and creation times, which a model can't foresee, are learnt from the first
-// answer that tells them and held to be the same from then on. A sequence that
-// fails is shrunk and printed as a transcript.
+// TestModel is a stateful property test. It draws a random sequence of requests and
+// time steps, sends each request to a real service through its http.Client, computes the
+// expected response from a simple model, and compares status, headers and the whole
+// body. The model is a few slices of structs; it follows the specification of the API and
+// is not derived from the service's code. Ids and creation times, which a model can't
+// predict, are taken from the first response that contains them and must stay the same
+// from then on. A failing sequence is shrunk and printed as a transcript.
 //
-// TestConcurrentModel sends random requests from many goroutines at once. Nobody
-// can foretell those answers one by one, so it checks what must hold of all of
-// them together with the lists at the end.
+// TestConcurrentModel sends random requests from many goroutines. Single responses can't
+// be predicted then, so it checks that all responses and the final lists are consistent.
 //
-// TestDurability draws histories of a service on a file: requests that are cut off or
-// lose their authorization while their body travels, crashes, restarts, jumps of the
-// clock, and a file that is replaced or truncated under the service.
+// TestDurability draws histories of a service on a file: requests that are aborted or lose
+// their authorization while their body is sent, crashes, restarts, jumps of the clock, and
+// a file that is replaced or truncated under the service.
 //
-// The first two are deterministic: the clock is the test's own, and without flags the same
-// sequences run each time. Longer or other runs use the flags of
-// pgregory.net/rapid:
+// The first two are deterministic: they have their own clock, and without flags the same
+// sequences run each time. Use the flags of pgregory.net/rapid for longer or other runs:
 //
 //	go test ./apiserver/modeltest -rapid.checks=1000 -rapid.steps=200 -rapid.seed=0
 //
-// The tests import the service and the SQLite store, and of the contract nothing
-// but the list of its operations, each of which a run without flags must have sent:
-// names, limits and messages are written down here a second time.
+// The tests import the service, the SQLite store and, of the contract, only the list of
+// operations, each of which a run without flags has to send. Names, limits and messages
+// are repeated here independently of the contract.
 package modeltest

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// domain is a domain as the model knows it.
+// domain is a domain in the model.
 type domain struct {
 	id, name         string
 	workspace        *workspace
@@ -45,7 +45,7 @@ func (m *machine) domainObject(d *domain) obj {
 	}
 }
 
-// update is when an object was changed last, and its creation if it never was.
+// update returns when the object was last changed or created.
 func (m *machine) update(created *time.Time, updated time.Time) any {
 	if updated.IsZero() {
 		return m.creation(created)
@@ -53,7 +53,7 @@ func (m *machine) update(created *time.Time, updated time.Time) any {
 	return stamp(updated)
 }
 
-// offer is what the registrar says to a name.
+// offer is the registrar's offer for a name.
 type offer struct {
 	spelled string
 	name    string // canonical; empty where it is none
@@ -83,7 +83,7 @@ var offers = []offer{
 	{"nul\x00.com", "", "invalid_domain"},
 }
 
-// prices are those of the registrar by suffix; 12.00 elsewhere.
+// prices are the registrar's prices by suffix; 12.00 for others.
 var prices = map[string]string{"com": "10.00", "de": "7.5"}
 
 func contact() obj {
@@ -93,16 +93,16 @@ func contact() obj {
 	}
 }
 
-// purchaseDomains buys domains, each reported on its own.
+// purchaseDomains buys domains; each is reported separately.
 func (m *machine) purchaseDomains() {
-	var asked []offer
+	var chosen []offer
 	var names []string
 	for range draw(m, "domains", 1, 1, 2, 3) {
 		o := offers[m.which("domain", len(offers))]
 		if draw(m, "for sale", true, true, false) {
 			o = offers[m.which("domain for sale", 8)]
 		}
-		asked, names = append(asked, o), append(names, o.spelled)
+		chosen, names = append(chosen, o), append(names, o.spelled)
 	}
 	id, wrongID := m.anID("workspace_id", m.workspaceIDs())
 	registrant := contact()
@@ -117,13 +117,13 @@ func (m *machine) purchaseDomains() {
 		registrant[bad[0]] = bad[1]
 		faults = append(faults, wrong("body.contact_info."+bad[0]))
 	}
-	m.ask(m.caller(), operation{
+	m.do(m.caller(), operation{
 		method: "POST", path: "/domains/purchase", body: body, capability: "domain.purchase", narrowable: true, keyed: true, faults: faults,
-		then: func(who *caller) want { return m.purchase(who, id, asked) },
+		then: func(who *caller) want { return m.purchase(who, id, chosen) },
 	})
 }
 
-func (m *machine) purchase(who *caller, workspaceID string, asked []offer) want {
+func (m *machine) purchase(who *caller, workspaceID string, chosen []offer) want {
 	r := m.reach(who, "domain.purchase")
 	w := m.seenWorkspace(r, workspaceID)
 	if w == nil {
@@ -132,7 +132,7 @@ func (m *machine) purchase(who *caller, workspaceID string, asked []offer) want 
 	var results []any
 	var total big.Rat
 	bought, batch := 0, new(string)
-	for _, o := range asked {
+	for _, o := range chosen {
 		owned := find(m.domains, func(d *domain) bool { return d.name == o.name })
 		code := o.refusal
 		switch {
@@ -170,7 +170,7 @@ func (m *machine) purchase(who *caller, workspaceID string, asked []offer) want 
 		bought++
 	}
 	out := obj{
-		"results": results, "failed_count": len(asked) - bought, "successful_count": bought,
+		"results": results, "failed_count": len(chosen) - bought, "successful_count": bought,
 		"currency": nil, "estimated_total": nil, "payment_url": nil, "purchase_batch_id": m.learnID(batch),
 	}
 	if bought > 0 {
@@ -185,14 +185,14 @@ func (m *machine) purchase(who *caller, workspaceID string, asked []offer) want 
 	return ok(out)
 }
 
-// provision begins what follows on the payment of a domain.
+// provision starts the provisioning of a domain after its payment.
 func (m *machine) provision(d *domain) {
 	if m.config.delay > 0 {
 		d.readyAt = m.now().Add(m.config.delay)
 	}
 }
 
-// pay makes a purchase paid for, as the operator can.
+// pay settles a purchase, as the operator can.
 func (m *machine) pay() {
 	n := m.which("domain", many)
 	if len(m.domains) == 0 {
@@ -211,8 +211,7 @@ func (m *machine) pay() {
 	}
 }
 
-// domainRef draws a domain's name or id in one of its spellings, or one that the
-// account does not have.
+// domainRef draws a spelling of a domain's name or id, or an unknown one.
 func (m *machine) domainRef(label string) string {
 	other, n, spelling := m.rarely(12, "other "+label), m.which(label, 64), m.which("spelling", many)
 	if len(m.domains) == 0 || other {
@@ -226,10 +225,10 @@ func (m *machine) domainRef(label string) string {
 	return spellings[spelling%len(spellings)]
 }
 
-// shown is a name or an address as people write it.
+// shown returns the Unicode form of a name or an address.
 func shown(name string) string { return strings.ReplaceAll(name, "xn--bcher-kva", "bücher") }
 
-// seenDomain finds a domain that a caller may see.
+// seenDomain returns a domain that the caller may see.
 func (m *machine) seenDomain(r reach, ref string) *domain {
 	name := strings.ToLower(strings.TrimSuffix(ref, "."))
 	if name == "bücher.de" {
@@ -238,8 +237,8 @@ func (m *machine) seenDomain(r reach, ref string) *domain {
 	return find(m.domains, func(d *domain) bool { return (d.name == name || d.id == canonical(ref)) && r.domain(d) })
 }
 
-// updateDomain: what is absent or null stays, but a null redirect_url ends the
-// redirect.
+// updateDomain updates a domain. A missing or null member means unchanged, except that
+// a null redirect_url removes the redirect.
 func (m *machine) updateDomain() {
 	ref, body, faults := m.domainRef("domain"), obj{}, []problem(nil)
 	if draw(m, "auto_renew", true, false) {
@@ -259,9 +258,9 @@ func (m *machine) updateDomain() {
 		}
 	}
 	faults = append(faults, m.spoil("body", body, field{name: "auto_renew", kind: boolean})...)
-	m.ask(m.caller(), m.changeDomain(ref, body, faults))
+	m.do(m.caller(), m.changeDomain(ref, body, faults))
 	if m.rarely(3, "end the redirect") {
-		m.ask(m.caller(), m.changeDomain(ref, obj{"redirect_url": nil}, nil))
+		m.do(m.caller(), m.changeDomain(ref, obj{"redirect_url": nil}, nil))
 	}
 }
 
@@ -293,10 +292,11 @@ func (m *machine) changeDomain(ref string, body obj, faults []problem) operation
 	}
 }
 
-// deleteDomain: one with mailboxes stays; with another goes what it holds.
+// deleteDomain deletes a domain with its objects. A domain with mailboxes can't be
+// deleted.
 func (m *machine) deleteDomain() {
 	ref := m.domainRef("domain")
-	m.ask(m.caller(), operation{
+	m.do(m.caller(), operation{
 		method: "DELETE", path: "/domains/" + url.PathEscape(ref), capability: "domain.delete", narrowable: true,
 		then: func(who *caller) want {
 			d := m.seenDomain(m.reach(who, "domain.delete"), ref)
@@ -312,7 +312,7 @@ func (m *machine) deleteDomain() {
 	})
 }
 
-// forget is what becomes of a domain that is deleted.
+// forget deletes a domain with its objects from the model.
 func (m *machine) forget(d *domain) {
 	m.domains = without(m.domains, func(other *domain) bool { return other == d })
 	m.records = without(m.records, func(r *record) bool { return r.domain == d })
@@ -320,7 +320,7 @@ func (m *machine) forget(d *domain) {
 	m.passwords = without(m.passwords, func(p *password) bool { return p.scope.domain == d })
 }
 
-// payableFor is how long a purchase waits for its payment; then the domain is gone.
+// payableFor is how long a purchase waits for its payment; then the domain is deleted.
 const payableFor = 7 * 24 * time.Hour
 
 func (m *machine) expirePurchases() {
@@ -331,10 +331,11 @@ func (m *machine) expirePurchases() {
 	}
 }
 
-// availability is what a purchase of the name would report, with the price.
+// availability returns the result that a purchase of the name would have, with the
+// price.
 func (m *machine) availability() {
 	o := offers[m.which("domain", len(offers))]
-	m.ask(m.caller(), operation{
+	m.do(m.caller(), operation{
 		method: "GET", path: "/domains/availability", query: url.Values{"name": {o.spelled}}, capability: "domain.view", reads: true,
 		then: func(*caller) want {
 			name, code := o.name, o.refusal
@@ -367,7 +368,7 @@ func (m *machine) readDomains() {
 		return
 	}
 	if m.rarely(2, "one") {
-		m.ask(m.caller(), m.getDomain(m.domainRef("domain")))
+		m.do(m.caller(), m.getDomain(m.domainRef("domain")))
 		return
 	}
 	l := m.listDomains(url.Values{})
@@ -377,7 +378,7 @@ func (m *machine) readDomains() {
 	if m.rarely(6, "by tag") {
 		l.filter(m, "tag", "vip")
 	}
-	l.ask(m, m.caller())
+	l.do(m, m.caller())
 }
 
 func (m *machine) getDomain(ref string) operation {

@@ -8,17 +8,17 @@ import (
 	"pgregory.net/rapid"
 )
 
-// which draws one of n things, each about as often. What it draws does not depend
-// on n, so that a sequence means the same when an earlier step of it is left out.
+// which draws one of n things, with about equal probability. The drawn value does not
+// depend on n, so that a sequence keeps its meaning when an earlier step is removed.
 func (m *machine) which(label string, n int) int {
 	return int(rapid.Uint64().Draw(m.t, label) % uint64(n))
 }
 
-// many is more than there are of anything.
+// many is more than the number of any objects.
 const many = 1 << 20
 
-// draw picks a value; the first ones are preferred, and what a failing sequence
-// is shrunk to.
+// draw draws a value. The first ones are preferred, and failing sequences shrink to
+// them.
 func draw[T any](m *machine, label string, values ...T) T {
 	return rapid.SampledFrom(values).Draw(m.t, label)
 }
@@ -28,13 +28,13 @@ func (m *machine) rarely(n int, label string) bool {
 	return m.which(label, n) == n-1
 }
 
-// The kinds of a field.
+// The types of a field.
 const (
 	text = iota
 	boolean
 )
 
-// field is what the specification says of a field of a body.
+// field is the specification of a field in a body.
 type field struct {
 	name     string
 	kind     int
@@ -54,8 +54,8 @@ func bounded(f field, bounds []int) field {
 	return f
 }
 
-// spoil now and then breaks one or two fields of a body, and returns what must
-// be found wrong with it. at is where the body's object stands.
+// spoil sometimes makes one or two fields of a body invalid, and returns the expected
+// problems. at is the location of the object in the body.
 func (m *machine) spoil(at string, body obj, fields ...field) (found []problem) {
 	if m.rarely(10, "unknown field") { // it is ignored, and so is a known one in another case
 		body[strings.ToUpper(fields[0].name)] = []string{"ignored"}
@@ -93,17 +93,17 @@ func (m *machine) spoilField(body obj, f field) (problem, bool) {
 	switch draw(m, "break "+f.name, ways...) {
 	case "absent":
 		delete(body, f.name)
-		return problem{typ: "missing", says: []string{"Field required"}}, true
+		return problem{typ: "missing", contains: []string{"Field required"}}, true
 	case "null":
 		body[f.name] = nil
 	case "type":
 		body[f.name] = []string{"a list"}
 	case "empty":
 		body[f.name] = ""
-		return problem{typ: "string_too_short", says: []string{fmt.Sprintf("String should have at least %s", characters(f.min))}}, true
+		return problem{typ: "string_too_short", contains: []string{fmt.Sprintf("String should have at least %s", characters(f.min))}}, true
 	case "long":
 		body[f.name] = strings.Repeat("ü", f.max+1)
-		return problem{typ: "string_too_long", says: []string{fmt.Sprintf("String should have at most %s", characters(f.max))}}, true
+		return problem{typ: "string_too_long", contains: []string{fmt.Sprintf("String should have at most %s", characters(f.max))}}, true
 	case "longest": // characters are counted, not bytes
 		if s, _ := body[f.name].(string); f.name == "local_part" || f.name == "target_email" || len(s) > f.max {
 			return problem{}, false
@@ -114,10 +114,10 @@ func (m *machine) spoilField(body obj, f field) (problem, bool) {
 	return problem{typ: wrongType}, true
 }
 
-// badNames are texts that no name may be.
+// badNames are invalid names.
 var badNames = []string{"nul\x00", "two\nlines", "\ttab", "del\x7f", "next\u0085", "\u202eright to left", "\u200b", "\u00ad\ufeff"}
 
-// misnamed finds the names in a body that are none.
+// misnamed returns the problems of invalid names in a body.
 func misnamed(at string, body obj, names ...string) (found []problem) {
 	for _, name := range names {
 		if s, ok := body[name].(string); ok && slices.Contains(badNames, s) {
@@ -134,11 +134,11 @@ func characters(n int) string {
 	return fmt.Sprintf("%d characters", n)
 }
 
-// unknownID is a well-formed id of nothing.
+// unknownID is a valid id that no object has.
 const unknownID = "99999999-9999-4999-8999-999999999999"
 
-// anID draws the id of one of the objects, or now and then another text. wrong
-// says that it is no UUID at all.
+// anID draws the id of one of the objects, or sometimes another text. wrong reports
+// that it is not a UUID.
 func (m *machine) anID(label string, ids []string) (id string, wrong bool) {
 	other, n, spelling := m.rarely(12, "other "+label), m.which(label, 64), m.rarely(4, "upper case")
 	switch {
@@ -160,7 +160,7 @@ func (m *machine) named(param string, ids []string) (string, []problem) {
 	return id, nil
 }
 
-// find returns the element with the property, or nil.
+// find returns the first matching element, or nil.
 func find[T any](all []*T, is func(*T) bool) *T {
 	if i := slices.IndexFunc(all, is); i >= 0 {
 		return all[i]
@@ -168,7 +168,7 @@ func find[T any](all []*T, is func(*T) bool) *T {
 	return nil
 }
 
-// idsOf collects the ids of objects.
+// idsOf returns the ids of objects.
 func idsOf[T any](all []*T, id func(*T) string) []string {
 	ids := make([]string, len(all))
 	for i, v := range all {

@@ -23,11 +23,11 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
-// TestDurability draws histories of a service on a file: requests that are cut off or
-// whose authorization ends while their body travels, crashes, restarts, jumps of the
-// clock, and a file that is replaced or truncated under the service. What was
-// acknowledged is there after each of them, what was refused is not, and a restored
-// backup holds what it held when it was made.
+// TestDurability draws histories of a service on a file: requests that are aborted or
+// lose their authorization while their body is sent, crashes, restarts, jumps of the
+// clock, and a file that is replaced or truncated under the service. After each of
+// them, acknowledged changes exist, rejected ones do not, and a restored backup has its
+// content from when it was made.
 func TestDurability(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("an open file can't be replaced there")
@@ -60,7 +60,7 @@ func TestDurability(t *testing.T) {
 	})
 }
 
-// history is a service with what it must hold: workspaces, by name.
+// history is a service with its expected content: workspaces by name.
 type history struct {
 	t         *rapid.T
 	dir, path string
@@ -86,7 +86,7 @@ func (h *history) fail(format string, args ...any) {
 	h.t.Fatalf("%s, after %q", fmt.Sprintf(format, args...), h.log)
 }
 
-// open opens the file, and checks what it holds.
+// open opens the file and checks its content.
 func (h *history) open() {
 	var err error
 	if h.db, err = sqlite.Open(context.Background(), h.path, sqlite.Options{Logger: slog.New(slog.DiscardHandler)}); err != nil {
@@ -121,7 +121,8 @@ func (h *history) open() {
 	h.must, h.may = found, map[string]bool{}
 }
 
-// send sends a request; status 0 is none. A token, if there is one, is its credential.
+// send sends a request; status 0 is no response. token, if not empty, is its
+// credential.
 func (h *history) send(c *http.Client, method, path string, body io.Reader, key, token string) (status int, raw []byte) {
 	return h.sendIn(context.Background(), c, method, path, body, key, token)
 }
@@ -177,7 +178,7 @@ func (h *history) create() {
 	h.must[name] = id
 }
 
-// createAgain sends a request again under its key: it is replayed for a day.
+// createAgain retries a request with its key. It is replayed for a day.
 func (h *history) createAgain() {
 	if len(h.must) == 0 {
 		return
@@ -188,7 +189,7 @@ func (h *history) createAgain() {
 	}
 }
 
-// interrupted does something when it is read first.
+// interrupted calls a function when it is first read.
 type interrupted struct {
 	io.Reader
 	do func()
@@ -202,7 +203,7 @@ func (i *interrupted) Read(p []byte) (int, error) {
 	return i.Reader.Read(p)
 }
 
-// cutOff cancels a request while its body travels, or some time later.
+// cutOff cancels a request while its body is sent, or later.
 func (h *history) cutOff() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -224,7 +225,7 @@ func (h *history) cutOff() {
 	}
 }
 
-// revokedUnderWay ends the authorization of a request while its body travels.
+// revokedUnderWay revokes the authorization of a request while its body is sent.
 func (h *history) revokedUnderWay() {
 	owner := h.svc.OwnerClient(accountID)
 	status, raw := h.send(owner, "POST", "/auth/service-accounts", strings.NewReader(`{"name":"ci"}`), "", "")
@@ -247,14 +248,14 @@ func (h *history) revokedUnderWay() {
 			h.send(owner, "DELETE", "/auth/authorizations/"+g.ID, nil, "", "")
 		}
 	}
-	// It is never acknowledged, and so must not be there later.
+	// It is never acknowledged, and so must not exist later.
 	status, raw = h.send(h.svc.Client(), "POST", "/workspaces", &interrupted{Reader: named(h.name()), do: do}, "", account.Token)
 	if want := map[string]int{"account": http.StatusUnauthorized, "grants": http.StatusForbidden}[end]; status != want {
 		h.fail("a request without its %s: %d %s", end, status, raw)
 	}
 }
 
-// crash goes on with what is on the disk.
+// crash continues with the content of the disk.
 func (h *history) crash() {
 	to := h.newPath()
 	for _, suffix := range []string{"", "-wal"} {
@@ -282,7 +283,7 @@ func (h *history) restart() {
 	h.open()
 }
 
-// jump sets the clock forward, past all that expires, or back a bit.
+// jump moves the clock forward, past every expiry, or back a bit.
 func (h *history) jump() {
 	h.now = h.now.Add(rapid.SampledFrom([]time.Duration{time.Hour, 25 * time.Hour, -time.Minute}).Draw(h.t, "jump"))
 }
@@ -308,7 +309,7 @@ func (h *history) replace() {
 	h.restored()
 }
 
-// truncate shortens the open file, which is then restored.
+// truncate truncates the open file, which is then restored.
 func (h *history) truncate() {
 	if h.saved == "" {
 		return
@@ -325,7 +326,7 @@ func (h *history) truncate() {
 	h.restored()
 }
 
-// refuses checks that nothing is acknowledged any more.
+// refuses checks that no request succeeds any more.
 func (h *history) refuses() {
 	if status, _ := h.createNamed(h.name()); status != http.StatusServiceUnavailable {
 		h.fail("a create in a file that was replaced: %d", status)

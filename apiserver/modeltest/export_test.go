@@ -25,9 +25,9 @@ func (m *machine) exportMailboxes() {
 	m.export(m.caller(), body)
 }
 
-// export asks for an export and compares it row by row.
+// export sends an export request and compares the rows.
 func (m *machine) export(who *caller, body obj) {
-	m.ask(who, operation{
+	m.do(who, operation{
 		method: "POST", path: "/mailboxes/export", body: body, capability: "mailbox.export", narrowable: true, reads: true,
 		then: func(who *caller) want {
 			rows, unknown := m.exportRows(m.reach(who, "mailbox.export"), body)
@@ -37,7 +37,7 @@ func (m *machine) export(who *caller, body obj) {
 			return want{status: 200, header: map[string]string{
 				"Content-Type":        "text/csv; charset=utf-8",
 				"Content-Disposition": fmt.Sprintf(`attachment; filename="mailboxes-%s.csv"`, m.now().Format("2006-01-02")),
-			}, check: func(a *answer) []string { return rowDifferences(rows, a.raw) }}
+			}, check: func(a *response) []string { return rowDifferences(rows, a.raw) }}
 		},
 	})
 }
@@ -75,19 +75,19 @@ func (m *machine) exportRows(r reach, body obj) (rows [][]string, unknown []prob
 	return rows, unknown
 }
 
-// formula is where a spreadsheet would run a formula, whichever separator it splits
-// at.
+// formula matches a text that a spreadsheet would execute as a formula, with any
+// separator.
 var formula = regexp.MustCompile(`(^|[,;|])([ "]*[=+\-@])`)
 
-// rowDifferences compares the rows of an RFC 4180 text. A line break within a
-// cell is read as a single newline.
+// rowDifferences compares the rows of CSV (RFC 4180). A line break within a cell is
+// read as a single newline.
 func rowDifferences(rows [][]string, raw []byte) (found []string) {
 	if strings.Count(string(raw), "\r\n") < len(rows) {
 		found = append(found, "the rows don't end in CRLF")
 	}
 	got, err := csv.NewReader(strings.NewReader(string(raw))).ReadAll()
 	if err != nil {
-		return append(found, "the answer is no CSV: "+err.Error())
+		return append(found, "the response is no CSV: "+err.Error())
 	}
 	for i := range max(len(got), len(rows)) {
 		switch {

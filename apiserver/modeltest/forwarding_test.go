@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// verificationLasts is how long a recipient has to open the link.
+// verificationLasts is how long a verification link is valid.
 const verificationLasts = 72 * time.Hour
 
-// rule is a forwarding rule as the model knows it.
+// rule is a forwarding rule in the model.
 type rule struct {
 	id     string
 	scope  scope
@@ -20,7 +20,7 @@ type rule struct {
 	// on is the customer's switch.
 	on, internal                  bool
 	sentAt, expiresAt, verifiedAt time.Time
-	// links are the links that were sent, the newest last; only that one works.
+	// links are the links that were sent, oldest first; only the newest is valid.
 	links            []string
 	created, updated time.Time
 }
@@ -48,8 +48,8 @@ func (m *machine) ruleObject(r *rule) obj {
 	}
 }
 
-// address is a target as it is written, and in its canonical form; empty where
-// it is no address.
+// address is a target as sent, and its canonical form, which is empty for an invalid
+// address.
 type address struct{ spelled, canonical string }
 
 func (m *machine) target() address {
@@ -65,8 +65,8 @@ func (m *machine) target() address {
 		address{"ann@alpha.com", "ann@alpha.com"}, address{"ann@" + rivalDomain, "ann@" + rivalDomain})
 }
 
-// verify starts a rule's verification over, or refuses that because of the limits of
-// messages. A mailbox that the caller may not see is as any other address.
+// verify restarts a rule's verification, or returns an error if a message limit is
+// exceeded. A mailbox that the caller may not see is like any other address.
 func (m *machine) verify(who *caller, r *rule) *want {
 	b := m.mailboxAt(r.target)
 	internal := b != nil && m.reach(who, "forwarding.manage").domain(b.domain)
@@ -83,14 +83,14 @@ func (m *machine) verify(who *caller, r *rule) *want {
 	return nil
 }
 
-// message is one that was sent.
+// message is a message that was sent.
 type message struct {
 	to string
 	at time.Time
 }
 
-// mayMessage says whether the limits allow another message to a recipient: a bucket
-// of 20, to which each minute adds one, for the account and for each recipient.
+// mayMessage reports whether the limits allow another message to a recipient: for the
+// account and for each recipient, a bucket of 20 that refills by one each minute.
 func (m *machine) mayMessage(to string) bool {
 	left := func(counts func(message) bool) time.Duration { // in minutes of filling
 		level, at := 20*time.Minute, start
@@ -105,7 +105,7 @@ func (m *machine) mayMessage(to string) bool {
 	return left(func(message) bool { return true }) >= time.Minute && left(func(sent message) bool { return sent.to == to }) >= time.Minute
 }
 
-// flood sends a rule's message again and again.
+// flood sends a rule's message many times.
 func (m *machine) flood() {
 	var ids []string
 	for _, r := range m.rules {
@@ -119,13 +119,13 @@ func (m *machine) flood() {
 	id := ids[m.which("rule", len(ids))]
 	for range draw(m, "messages", 12, 21) {
 		if r := m.seenRule(m.theOwner(), "forwarding.manage", id); r != nil {
-			m.ask(m.theOwner(), m.retarget(id, address{r.target, r.target}, obj{"target_email": r.target}, nil))
+			m.do(m.theOwner(), m.retarget(id, address{r.target, r.target}, obj{"target_email": r.target}, nil))
 		}
 	}
 }
 
-// release makes the internal rules to an address that is deleted pending. They
-// have no link until somebody sets their target again.
+// release makes the internal rules to a deleted address pending. They have no link
+// until their target is set again.
 func (m *machine) release(address string) {
 	for _, r := range m.rules {
 		if r.internal && r.target == address {
@@ -134,8 +134,7 @@ func (m *machine) release(address string) {
 	}
 }
 
-// checkOutbox compares how many messages were sent, and learns the newest one's
-// link.
+// checkOutbox compares the number of messages, and reads the newest link.
 func (m *machine) checkOutbox() {
 	box := m.svc.Outbox()
 	if len(box) != m.messages {
@@ -154,7 +153,7 @@ func (m *machine) checkOutbox() {
 	}
 }
 
-// ruleConflict refuses a second rule with the same scope and target.
+// ruleConflict returns a conflict for a second rule with the same scope and target.
 func (m *machine) ruleConflict(who *caller, r *rule) *want {
 	for _, other := range m.rules {
 		if other != r && other.scope == r.scope && other.target == r.target {
@@ -172,7 +171,7 @@ func (m *machine) createRule() {
 		faults = append(faults, wrong("body.target_email"))
 	}
 	faults = append(faults, m.drawScope(body)...)
-	m.ask(m.caller(), operation{
+	m.do(m.caller(), operation{
 		method: "POST", path: "/forwarding", body: body, capability: "forwarding.manage", narrowable: true, keyed: true, faults: faults,
 		then: func(who *caller) want {
 			s, refusal := m.scopeOf(who, "forwarding.manage", body)
@@ -199,8 +198,8 @@ func (m *machine) seenRule(who *caller, capability, id string) *rule {
 	return find(m.rules, func(v *rule) bool { return v.id == canonical(id) && r.scope(v.scope) })
 }
 
-// updateRule: another target starts the verification over; the same one sends a
-// new link where that is still open or has expired.
+// updateRule updates a rule. Another target restarts the verification; the same one
+// sends a new link if the verification is pending or expired.
 func (m *machine) updateRule() {
 	id, faults := m.named("forwarding_id", m.ruleIDs())
 	target := m.target()
@@ -212,7 +211,7 @@ func (m *machine) updateRule() {
 	if target.canonical == "" && body["target_email"] == target.spelled {
 		faults = append(faults, wrong("body.target_email"))
 	}
-	m.ask(m.caller(), m.retarget(id, target, body, faults))
+	m.do(m.caller(), m.retarget(id, target, body, faults))
 }
 
 func (m *machine) retarget(id string, target address, body obj, faults []problem) operation {
@@ -242,13 +241,14 @@ func (m *machine) retarget(id string, target address, body obj, faults []problem
 	}
 }
 
-// switchRule: a rule that is not verified can't be switched on.
+// switchRule switches a rule on or off. A rule that is not verified can't be switched
+// on.
 func (m *machine) switchRule() {
 	id, faults := m.named("forwarding_id", m.ruleIDs())
 	on := draw(m, "active", false, true)
 	body := obj{"active": on}
 	faults = append(faults, m.spoil("body", body, field{name: "active", kind: boolean})...)
-	m.ask(m.caller(), operation{
+	m.do(m.caller(), operation{
 		method: "PATCH", path: "/forwarding/" + id + "/active", body: body, capability: "forwarding.manage", narrowable: true, faults: faults,
 		then: func(who *caller) want {
 			r := m.seenRule(who, "forwarding.manage", id)
@@ -264,8 +264,8 @@ func (m *machine) switchRule() {
 	})
 }
 
-// openLink opens a link that was sent, and perhaps confirms. Opening it alone
-// changes nothing.
+// openLink opens a link that was sent, and sometimes confirms. Opening alone changes
+// nothing.
 func (m *machine) openLink() {
 	if len(m.rules) == 0 {
 		return
@@ -295,12 +295,12 @@ func (m *machine) openLink() {
 	}
 	a := m.exchange(&caller{name: "recipient"}, request, nil)
 	if a.status != status {
-		m.fail("the page answers %d; want %d", a.status, status)
+		m.fail("the page responses %d; want %d", a.status, status)
 	}
 	if shown := strings.Contains(html.UnescapeString(string(a.raw)), r.target); shown != (status == 200) {
 		m.fail("the page shows the address: %t", shown)
 	}
-	m.ask(m.theOwner(), m.getRule(r.id))
+	m.do(m.theOwner(), m.getRule(r.id))
 }
 
 func ptrs[T any](all []T) []*T {
@@ -313,7 +313,7 @@ func ptrs[T any](all []T) []*T {
 
 func (m *machine) deleteRule() {
 	id, faults := m.named("forwarding_id", m.ruleIDs())
-	m.ask(m.caller(), operation{
+	m.do(m.caller(), operation{
 		method: "DELETE", path: "/forwarding/" + id, capability: "forwarding.manage", narrowable: true, faults: faults,
 		then: func(who *caller) want {
 			r := m.seenRule(who, "forwarding.manage", id)
@@ -331,7 +331,7 @@ func (m *machine) readRules() {
 		id, faults := m.named("forwarding_id", m.ruleIDs())
 		o := m.getRule(id)
 		o.faults = faults
-		m.ask(m.caller(), o)
+		m.do(m.caller(), o)
 		return
 	}
 	l := m.listRules(url.Values{})
@@ -340,7 +340,7 @@ func (m *machine) readRules() {
 	}
 	l.filterEnum(m, "verification_state", "pending", "internal", "verified", "expired")
 	l.filter(m, "search", "x@", "EXAMPLE", "alpha", "%", "xn--", "ü", "zzz")
-	l.ask(m, m.caller())
+	l.do(m, m.caller())
 }
 
 func (m *machine) getRule(id string) operation {
@@ -362,7 +362,7 @@ func (l *listing) filterScope(m *machine) {
 	l.filterEnum(m, "scope_type", "account", "workspace", "domain")
 }
 
-// inScope says whether a scope is one that the filters select.
+// inScope reports whether a scope matches the filters.
 func (l *listing) inScope(m *machine, r reach, s scope) bool {
 	scopeType, id := s.members()
 	return l.inDomain(m, r, s.domain) && (l.query.Get("workspace_id") == "" || s.workspace != nil && l.by("workspace_id", id)) && l.by("scope_type", scopeType)

@@ -16,11 +16,11 @@ type listing struct {
 	narrowable       bool
 	query            url.Values
 	faults           []problem
-	// items are all that match, in order, as the caller sees them.
+	// items are all matching objects in order, as the caller sees them.
 	items func(who *caller) []any
 }
 
-// filter draws whether to filter by something, and adds it to the query.
+// filter draws whether to use a filter, and adds it to the query.
 func (l *listing) filter(m *machine, name string, values ...string) string {
 	if !m.rarely(2, "filter by "+name) {
 		return ""
@@ -42,28 +42,28 @@ func (l *listing) filterID(m *machine, name string, ids []string) {
 	}
 }
 
-// filterEnum is filter for one of the values that the specification names.
+// filterEnum is filter for an enumeration of the specification.
 func (l *listing) filterEnum(m *machine, name string, values ...string) {
 	if l.filter(m, name, append(values, "nonsense")...) == "nonsense" {
 		l.faults = append(l.faults, problem{loc: "query." + name, typ: "enum"})
 	}
 }
 
-// by says whether a value is the one to filter by, if there is one. Ids and names
-// are compared without regard to case.
+// by reports whether a value matches a filter, if there is one. Ids and names are
+// compared ignoring case.
 func (l *listing) by(name, value string) bool {
 	filter := l.query.Get(name)
 	return filter == "" || strings.EqualFold(filter, value)
 }
 
-// inDomain says whether something of a domain is in the one to filter by.
+// inDomain reports whether an object of a domain matches the filter for a domain.
 func (l *listing) inDomain(m *machine, r reach, d *domain) bool {
 	ref := l.query.Get("domain")
 	return ref == "" || d != nil && m.seenDomain(r, ref) == d
 }
 
-// ask asks for one page of the list.
-func (l *listing) ask(m *machine, who *caller) {
+// do requests one page of the list.
+func (l *listing) do(m *machine, who *caller) {
 	page, size := 1, 25
 	if m.rarely(2, "a page") {
 		size = draw(m, "page_size", 2, 1, 3, 25, 1000)
@@ -74,7 +74,7 @@ func (l *listing) ask(m *machine, who *caller) {
 	if m.rarely(15, "no such page") {
 		l.badPaging(m)
 	}
-	m.ask(who, l.page(page, size))
+	m.do(who, l.page(page, size))
 }
 
 func (l *listing) badPaging(m *machine) {
@@ -93,7 +93,7 @@ func (l *listing) page(page, size int) operation {
 			from := min((page-1)*size, len(all))
 			items := append([]any{}, all[from:min(from+size, len(all))]...)
 			w := ok(obj{"items": items, "page": page, "page_size": size, "total": len(all)})
-			w.check = func(a *answer) []string {
+			w.check = func(a *response) []string {
 				return append(differences("body", w.body, a.json), disorder(a)...)
 			}
 			return w
@@ -101,8 +101,8 @@ func (l *listing) page(page, size int) operation {
 	}
 }
 
-// disorder says where the items are not in the order of creation time and id.
-func disorder(a *answer) (found []string) {
+// disorder returns where the items are not in the order of creation time and id.
+func disorder(a *response) (found []string) {
 	body, _ := a.json.(obj)
 	items, _ := body["items"].([]any)
 	for i := 1; i < len(items); i++ {
@@ -118,13 +118,13 @@ func disorder(a *answer) (found []string) {
 	return found
 }
 
-// sweep reads a whole list page by page, to the empty one after the last.
-func (m *machine) sweep(who *caller, l *listing) {
+// readPages reads all pages of a list, including the empty one after the last.
+func (m *machine) readPages(who *caller, l *listing) {
 	const size = 9
 	seen := len(l.items(who))
 	for page := 1; (page-2)*size < seen; page++ {
 		l.query = url.Values{"page": {strconv.Itoa(page)}, "page_size": {strconv.Itoa(size)}}
-		m.ask(who, l.page(page, size))
+		m.do(who, l.page(page, size))
 	}
 }
 
@@ -136,7 +136,7 @@ func (m *machine) lists() []*listing {
 	}
 }
 
-// everyObject are the reads of objects by their ids, of some where there are many.
+// everyObject returns reads by id of all objects, or of some if there are many.
 func (m *machine) everyObject() (all []operation) {
 	all = append(all, reads(m.workspaces, func(w *workspace) operation { return m.getWorkspace(w.id) })...)
 	all = append(all, reads(m.domains, func(d *domain) operation { return m.getDomain(d.id) })...)
@@ -157,7 +157,7 @@ func reads[T any](all []*T, read func(*T) operation) (out []operation) {
 	return out
 }
 
-// render collects what is seen of the elements that match.
+// render returns the responses of the matching elements.
 func render[T any](all []*T, match func(*T) bool, object func(*T) obj) []any {
 	var items []any
 	for _, v := range all {

@@ -26,26 +26,26 @@ const (
 	rivalDomain = "rival.com"
 )
 
-// start is when every sequence begins: shortly before the end of a month, which
-// is the end of a billing period.
+// start is when every sequence starts: shortly before the end of a month and of a
+// billing period.
 var start = time.Date(2026, 3, 30, 22, 9, 26, 535897000, time.UTC)
 
-// machine sends requests to a service and tells the model of them.
+// machine sends requests to a service and applies them to the model.
 type machine struct {
 	model
 	t             *rapid.T
 	svc           *apiserver.Service
-	clock         atomic.Pointer[time.Time] // a request's log line reads it after the answer
+	clock         atomic.Pointer[time.Time] // a request's log line reads it after the response
 	owner, public *http.Client
 	config        config
-	// ids are those of all objects that there have been.
+	// ids are the ids of all objects that have existed.
 	ids map[string]bool
-	// routes are those of the operations that were sent, in any sequence.
+	// routes are the routes of the operations that were sent, in any sequence.
 	routes     map[string]bool
 	transcript []string
 }
 
-// config is what the operator has set.
+// config is the operator's configuration.
 type config struct {
 	delay        time.Duration // of a bought domain
 	payment      bool
@@ -53,8 +53,7 @@ type config struct {
 	mayCancel    bool // the account may be cancelled in this sequence
 }
 
-// model is what the specification says that the account holds. Every list is in
-// the order of creation.
+// model is the expected content of the account. Every list is in the order of creation.
 type model struct {
 	account         account
 	workspaces      []*workspace
@@ -68,18 +67,18 @@ type model struct {
 	grants          []*grant
 	options         []*option
 	ips             []*dedicatedIP
-	// kept are the answers under Idempotency-Keys, by caller and key; sent are
-	// the requests that they belong to.
-	kept map[string]*keptAnswer
-	sent []*keptRequest
+	// kept are the idempotency records, by caller and key; sent are the requests with
+	// keys.
+	kept map[string]*idempotencyRecord
+	sent []*keyedRequest
 	keys int
-	// messages is how many messages were sent, titles how many feedbacks.
+	// messages and titles count the messages and feedbacks that were sent.
 	messages, titles int
 	sentTo           []message
 }
 
-// TestModel is the stateful property: whatever is asked, in whatever order, by
-// whomever, the service answers as the model says.
+// TestModel is the stateful property: the service responds as the model does to any
+// sequence of requests of any callers.
 func TestModel(t *testing.T) {
 	t.Parallel()
 	sent := map[string]bool{}
@@ -92,13 +91,13 @@ func TestModel(t *testing.T) {
 	if isDefaultRun {
 		for _, spec := range api.Specs() {
 			if !sent[spec.Method+" "+spec.Path] {
-				t.Errorf("%s is never sent; add it to the actions of the machine, with what the model says to it", spec.ID)
+				t.Errorf("%s is never sent; add it to the actions of the machine, with its model", spec.ID)
 			}
 		}
 	}
 }
 
-// routes tells which operation a request is for.
+// routes maps requests to operations.
 var routes = func() *http.ServeMux {
 	mux := http.NewServeMux()
 	for _, spec := range api.Specs() {
@@ -107,12 +106,12 @@ var routes = func() *http.ServeMux {
 	return mux
 }()
 
-// actions are what a step may be, and how often it is, up to 6. The first ones are
-// preferred besides: there is little to do in an empty account.
+// actions are the possible steps with their weights, up to 6. The first ones are
+// preferred in addition, because an empty account has little to change.
 func (m *machine) actions() []action {
 	return []action{
 		{4, m.purchaseDomains}, {6, m.createMailbox}, {5, m.createRule}, {6, m.createRecord},
-		{5, m.wait}, {3, m.createServiceAccount}, {3, m.narrowCaller}, {4, m.sendAgain},
+		{5, m.wait}, {3, m.createServiceAccount}, {3, m.narrowCaller}, {4, m.retry},
 		{3, m.createMailboxes}, {4, m.updateMailbox}, {2, m.deleteMailbox}, {6, m.readMailboxes}, {3, m.exportMailboxes},
 		{4, m.updateRule}, {1, m.flood}, {3, m.switchRule}, {4, m.openLink}, {2, m.deleteRule}, {3, m.readRules},
 		{4, m.updateRecord}, {3, m.deleteRecord}, {3, m.readRecords},
@@ -148,7 +147,7 @@ func (m *machine) step(t *rapid.T) {
 func newMachine(t *rapid.T) *machine {
 	m := &machine{t: t, ids: map[string]bool{}}
 	m.clock.Store(new(start))
-	m.kept = map[string]*keptAnswer{}
+	m.kept = map[string]*idempotencyRecord{}
 	m.config = config{
 		delay:        draw(m, "provisioning delay", 0, 90*time.Second),
 		payment:      m.rarely(8, "payment"),
@@ -189,8 +188,8 @@ func newMachine(t *rapid.T) *machine {
 
 func (m *machine) now() time.Time { return *m.clock.Load() }
 
-// wait lets time pass: some, or until something is due, or until just before it.
-// What time changes by itself is read at once.
+// wait advances the time: by some amount, to the next deadline, or to just before it.
+// It then reads what changes with the time.
 func (m *machine) wait() {
 	due, n := m.deadlines(), m.which("due", many)
 	to := m.now().Add(draw(m, "wait", time.Second, time.Microsecond, 40*time.Second, time.Minute, time.Hour, 25*time.Hour, 20*24*time.Hour))
@@ -214,21 +213,21 @@ func (m *machine) become(t time.Time) {
 	m.note(fmt.Sprintf("%3d. it becomes %s", len(m.transcript)+1, stamp(t)))
 }
 
-// readStates reads what time changes by itself, by filters too.
+// readStates reads the states that change with the time, also with filters.
 func (m *machine) readStates() {
-	m.ask(m.theOwner(), m.getAccount())
+	m.do(m.theOwner(), m.getAccount())
 	for _, l := range []*listing{
 		m.listDomains(url.Values{"status": {"active"}}), m.listMailboxes(url.Values{"status": {"provisioning"}}),
 		m.listRules(url.Values{"verification_state": {"expired"}}), m.listRules(url.Values{"verification_state": {"pending"}}),
 	} {
-		m.ask(m.theOwner(), l.page(1, 25))
+		m.do(m.theOwner(), l.page(1, 25))
 	}
 	for _, a := range m.serviceAccounts {
-		m.ask(a.caller(), m.listWorkspaces().page(1, 25))
+		m.do(a.caller(), m.listWorkspaces().page(1, 25))
 	}
 }
 
-// deadlines are the times to come at which something changes by itself.
+// deadlines returns the future times at which a state changes.
 func (m *machine) deadlines() []time.Time {
 	all := []time.Time{m.account.cancelsAt, m.account.changesAt}
 	for _, d := range m.domains {
@@ -254,26 +253,26 @@ func (m *machine) deadlines() []time.Time {
 // note adds a line to the transcript.
 func (m *machine) note(line string) { m.transcript = append(m.transcript, line) }
 
-// fail ends the sequence and prints it.
+// fail ends the sequence and prints the transcript.
 func (m *machine) fail(format string, args ...any) {
 	m.t.Helper()
 	m.t.Fatalf("%s\n\nThe sequence, with %+v:\n%s", fmt.Sprintf(format, args...), m.config, strings.Join(m.transcript, "\n"))
 }
 
-// compareAll compares everything that the account holds, as everybody sees it.
+// compareAll compares the whole account, as every caller sees it.
 func (m *machine) compareAll() {
 	for _, who := range m.callers() {
 		for _, list := range m.lists() {
-			m.quietly(func() { m.sweep(who, list) })
+			m.quietly(func() { m.readPages(who, list) })
 		}
 		m.quietly(func() { m.export(who, obj{}) })
 	}
 	for _, get := range m.everyObject() {
-		m.quietly(func() { m.ask(m.theOwner(), get) })
+		m.quietly(func() { m.do(m.theOwner(), get) })
 	}
 }
 
-// quietly does what is in the transcript only if it fails.
+// quietly adds an action to the transcript only if it fails.
 func (m *machine) quietly(do func()) {
 	before := len(m.transcript)
 	do()

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// mailboxQuota is what the service gives a new mailbox, in bytes.
+// mailboxQuota is the quota of a new mailbox, in bytes.
 const mailboxQuota = 10 << 30
 
-// mailbox is a mailbox as the model knows it.
+// mailbox is a mailbox in the model.
 type mailbox struct {
 	id               string
 	domain           *domain
@@ -40,7 +40,7 @@ func (m *machine) mailboxObject(b *mailbox) obj {
 
 var (
 	locals = []string{"ann", "bob", "Ann", "a.b", "=1+1", "-x", "o'neil", "%", "a_b"}
-	// badLocals are no dot-atoms.
+	// badLocals are not dot-atoms.
 	badLocals = []string{"a b", ".a", "a.", "a..b", "bücher", `"q"`, "a@b", "a\x00", "a\n", "a,b"}
 	names     = []string{"Ann", "JÜRGEN", "Bob", "=cmd|'/c calc'!A1", "a,b", `"quoted"`, "@SUM(1)", "+1", "-1", " ", "100%", `back\slash`, "𝒜nn", "'", "\u2028", "a\u200bb", "a;=1", "x; @y"}
 )
@@ -59,7 +59,7 @@ func (m *machine) personName() string {
 	return draw(m, "name", names...)
 }
 
-// createMailbox: an address is unique whatever its case.
+// createMailbox creates a mailbox. Addresses are unique, ignoring case.
 func (m *machine) createMailbox() {
 	local, good := m.local()
 	body := obj{"domain": m.domainRef("domain"), "local_part": local, "first_name": m.personName(), "last_name": m.personName()}
@@ -68,7 +68,7 @@ func (m *machine) createMailbox() {
 	if !good && body["local_part"] == local {
 		faults = append(faults, wrong("body.local_part"))
 	}
-	m.ask(m.caller(), operation{
+	m.do(m.caller(), operation{
 		method: "POST", path: "/mailboxes", body: body, capability: "mailbox.create", narrowable: true, keyed: true, faults: faults,
 		then: func(who *caller) want {
 			d, refusal := m.usableDomain(who, "mailbox.create", body)
@@ -95,8 +95,8 @@ func (m *machine) newMailbox(d *domain, body obj) *mailbox {
 	}
 }
 
-// usableDomain finds the domain in which a body wants to make something, or
-// refuses that: an unknown one, and one that has not been paid for.
+// usableDomain returns the domain for a new object, or an error for an unknown or
+// unpaid one.
 func (m *machine) usableDomain(who *caller, capability string, body obj) (*domain, *want) {
 	d := m.seenDomain(m.reach(who, capability), body["domain"].(string))
 	switch {
@@ -119,8 +119,7 @@ func (m *machine) mailboxAt(address string) *mailbox {
 	return find(m.mailboxes, func(b *mailbox) bool { return b.address() == address })
 }
 
-// mailboxRef draws a mailbox's id or address in one of its spellings, or one that
-// the account does not have.
+// mailboxRef draws a spelling of a mailbox's id or address, or an unknown one.
 func (m *machine) mailboxRef() string {
 	other, n, spelling := m.rarely(12, "other mailbox"), m.which("mailbox", many), m.which("spelling", 64)
 	if len(m.mailboxes) == 0 || other {
@@ -135,7 +134,7 @@ func (m *machine) mailboxRef() string {
 	return spellings[spelling%len(spellings)]
 }
 
-// seenMailbox finds a mailbox that a caller may see.
+// seenMailbox returns a mailbox that the caller may see.
 func (m *machine) seenMailbox(r reach, ref string) *mailbox {
 	local, host, _ := strings.Cut(strings.ToLower(strings.TrimSuffix(ref, ".")), "@")
 	if host == "bücher.de" {
@@ -146,7 +145,7 @@ func (m *machine) seenMailbox(r reach, ref string) *mailbox {
 	})
 }
 
-// updateMailbox: null means unchanged.
+// updateMailbox updates a mailbox; null means unchanged.
 func (m *machine) updateMailbox() {
 	ref, body := m.mailboxRef(), obj{}
 	for _, name := range []string{"first_name", "last_name"} {
@@ -159,7 +158,7 @@ func (m *machine) updateMailbox() {
 	}
 	faults := m.spoil("body", body, optional("first_name", 1, 100), optional("last_name", 1, 100))
 	faults = append(faults, misnamed("body", body, "first_name", "last_name")...)
-	m.ask(m.caller(), operation{
+	m.do(m.caller(), operation{
 		method: "PATCH", path: "/mailboxes/" + url.PathEscape(ref), body: body, capability: "mailbox.update", narrowable: true, faults: faults,
 		then: func(who *caller) want {
 			b := m.seenMailbox(m.reach(who, "mailbox.update"), ref)
@@ -180,7 +179,7 @@ func (m *machine) updateMailbox() {
 
 func (m *machine) deleteMailbox() {
 	ref := m.mailboxRef()
-	m.ask(m.caller(), operation{
+	m.do(m.caller(), operation{
 		method: "DELETE", path: "/mailboxes/" + url.PathEscape(ref), capability: "mailbox.delete", narrowable: true,
 		then: func(who *caller) want {
 			b := m.seenMailbox(m.reach(who, "mailbox.delete"), ref)
@@ -196,7 +195,7 @@ func (m *machine) deleteMailbox() {
 
 func (m *machine) readMailboxes() {
 	if m.rarely(3, "one") {
-		m.ask(m.caller(), m.getMailbox(m.mailboxRef()))
+		m.do(m.caller(), m.getMailbox(m.mailboxRef()))
 		return
 	}
 	l := m.listMailboxes(url.Values{})
@@ -206,7 +205,7 @@ func (m *machine) readMailboxes() {
 		l.filterID(m, "workspace_id", m.workspaceIDs())
 		l.filterEnum(m, "status", "active", "provisioning", "paused", "deleting")
 	}
-	l.ask(m, m.caller())
+	l.do(m, m.caller())
 }
 
 func (m *machine) getMailbox(ref string) operation {
@@ -233,7 +232,7 @@ func (m *machine) listMailboxes(query url.Values) *listing {
 	return l
 }
 
-// has says whether one of the texts has the searched one in it, in whatever case.
+// has reports whether one of the texts contains the search term, ignoring case.
 func has(search string, texts ...string) bool {
 	return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(search)) })
 }

@@ -6,15 +6,14 @@ import (
 	"testing"
 )
 
-// raceDetector says that the sequences are fewer, see slow_test.go.
+// raceDetector reduces the number of sequences, see slow_test.go.
 var raceDetector bool
 
-// defaults make a run without flags short, and the same each time; a failure is
-// had again by its seed, without a file.
+// defaults make a run without flags short and reproducible. A failure is repeated with
+// its seed, without a file.
 var defaults = map[string]string{"rapid.checks": "50", "rapid.steps": "60", "rapid.seed": "2", "rapid.nofailfile": "true"}
 
-// isDefaultRun says that the sequences are as many and as long as by default, and
-// the same.
+// isDefaultRun reports whether the number and length of sequences are the defaults.
 var isDefaultRun bool
 
 func TestMain(m *testing.M) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// malformed sends what is no request of the API at all, or hardly one.
+// malformed sends malformed requests.
 func (m *machine) malformed() {
 	id := derived(accountID, "workspace:default")
 	mailbox := `{"domain":"alpha.com","local_part":"ann","first_name":"Ann","last_name":"Lee"}`
@@ -22,7 +22,7 @@ func (m *machine) malformed() {
 		request{"PUT", prefix + "/mailboxes", "", "", "", 405, problem{loc: "path", typ: "method_not_allowed"}, "GET, HEAD, POST"},
 		request{"DELETE", prefix + "/workspaces/" + id, "", "", "", 405, problem{loc: "path", typ: "method_not_allowed"}, "GET, HEAD"},
 		request{"POST", prefix + "/mailboxes", "text/plain", mailbox, "", 415, problem{loc: "header.Content-Type", typ: "unsupported_media_type"}, ""},
-		request{"POST", prefix + "/mailboxes", "application/json", mailbox[:40], "", 422, problem{loc: "body", typ: "json_invalid", says: []string{"JSON decode error"}}, ""},
+		request{"POST", prefix + "/mailboxes", "application/json", mailbox[:40], "", 422, problem{loc: "body", typ: "json_invalid", contains: []string{"JSON decode error"}}, ""},
 		request{"POST", prefix + "/mailboxes", "application/json", "", "", 422, problem{loc: "body", typ: "missing"}, ""},
 		request{"POST", prefix + "/feedback", "application/json", `{"title":"T","description":"D"}`, "no UUID", 422, problem{loc: "header.Idempotency-Key", typ: "uuid_parsing"}, ""},
 		request{"GET", "/v1/public/accounts/" + rivalID + "/mailboxes", "", "", "", 403, problem{loc: "header.Authorization", typ: "permission_denied"}, ""},

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// password is a master password as the model knows it. Its secret is told once,
-// if it was generated, and never again.
+// password is a master password in the model. A generated secret is returned only once.
 type password struct {
 	id, name         string
 	scope            scope
@@ -27,7 +26,7 @@ func (m *machine) passwordObject(p *password) obj {
 
 var passwordNames = []string{"ops", "backup", "OPS", "100%", "ü", "Ü", "ΟΔΟΣ", "Οδος", "nul\x00", "two\nlines", "\u200b"}
 
-// passwordConflict refuses a name that another one has in the scope.
+// passwordConflict returns a conflict for a name that exists in the scope.
 func (m *machine) passwordConflict(who *caller, p *password) *want {
 	for _, other := range m.passwords {
 		if other != p && other.scope == p.scope && strings.EqualFold(other.name, p.name) {
@@ -37,7 +36,7 @@ func (m *machine) passwordConflict(who *caller, p *password) *want {
 	return nil
 }
 
-// createPassword: exactly one of generate and value.
+// createPassword creates a master password with exactly one of generate and value.
 func (m *machine) createPassword() {
 	body := obj{"name": draw(m, "name", passwordNames...)}
 	faults := append(m.spoil("body", body, required("name", 1, 100)), misnamed("body", body, "name")...)
@@ -58,13 +57,13 @@ func (m *machine) createPassword() {
 		faults = append(faults, wrong("body.value"))
 	case "short":
 		body["value"] = "üüü"
-		faults = append(faults, problem{loc: "body.value", typ: "string_too_short", says: []string{"at least 4 characters"}})
+		faults = append(faults, problem{loc: "body.value", typ: "string_too_short", contains: []string{"at least 4 characters"}})
 	case "long":
 		body["value"] = strings.Repeat("x", 257)
-		faults = append(faults, problem{loc: "body.value", typ: "string_too_long", says: []string{"at most 256 characters"}})
+		faults = append(faults, problem{loc: "body.value", typ: "string_too_long", contains: []string{"at most 256 characters"}})
 	}
 	faults = append(faults, m.drawScope(body)...)
-	m.ask(m.caller(), operation{
+	m.do(m.caller(), operation{
 		method: "POST", path: "/credentials", body: body, capability: "credential.manage", narrowable: true, keyed: true, faults: faults,
 		then: func(who *caller) want {
 			s, refusal := m.scopeOf(who, "credential.manage", body)
@@ -99,7 +98,7 @@ func (m *machine) renamePassword() {
 	body := obj{"name": draw(m, "name", passwordNames...)}
 	faults = append(faults, m.spoil("body", body, required("name", 1, 100))...)
 	faults = append(faults, misnamed("body", body, "name")...)
-	m.ask(m.caller(), operation{
+	m.do(m.caller(), operation{
 		method: "PATCH", path: "/credentials/" + id, body: body, capability: "credential.manage", narrowable: true, faults: faults,
 		then: func(who *caller) want {
 			p := m.seenPassword(who, "credential.manage", id)
@@ -120,7 +119,7 @@ func (m *machine) renamePassword() {
 
 func (m *machine) deletePassword() {
 	id, faults := m.named("credential_id", m.passwordIDs())
-	m.ask(m.caller(), operation{
+	m.do(m.caller(), operation{
 		method: "DELETE", path: "/credentials/" + id, capability: "credential.manage", narrowable: true, faults: faults,
 		then: func(who *caller) want {
 			p := m.seenPassword(who, "credential.manage", id)
@@ -138,7 +137,7 @@ func (m *machine) readPasswords() {
 		id, faults := m.named("credential_id", m.passwordIDs())
 		o := m.getPassword(id)
 		o.faults = faults
-		m.ask(m.caller(), o)
+		m.do(m.caller(), o)
 		return
 	}
 	l := m.listPasswords(url.Values{})
@@ -146,7 +145,7 @@ func (m *machine) readPasswords() {
 		l.filterScope(m)
 	}
 	l.filter(m, "search", "op", "UP", "%", "Ü", "zzz")
-	l.ask(m, m.caller())
+	l.do(m, m.caller())
 }
 
 func (m *machine) getPassword(id string) operation {

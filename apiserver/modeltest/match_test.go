@@ -13,12 +13,12 @@ import (
 
 type obj = map[string]any
 
-// learn stands in an expected body for what the model can't foresee. It gets the
-// value that was answered and returns what is wrong with it.
+// learn is a placeholder in an expected body for a value that the model can't
+// predict. It gets the received value and returns an error if that is wrong.
 type learn func(got any) error
 
-// differences compares an expected body with the one that was answered: the
-// same members everywhere, none missing and none beyond.
+// differences compares an expected body with the received one: both must have the same
+// members everywhere.
 func differences(place string, want, got any) []string {
 	differ := func(format string, args ...any) []string {
 		return []string{place + " " + fmt.Sprintf(format, args...)}
@@ -83,7 +83,7 @@ func show(v any) string {
 
 var uuidForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
 
-// learnID learns an object's id, which no other object has had.
+// learnID accepts a new id that no other object has had.
 func (m *machine) learnID(id *string) learn {
 	return func(got any) error {
 		s, _ := got.(string)
@@ -100,7 +100,7 @@ func (m *machine) learnID(id *string) learn {
 	}
 }
 
-// learnText learns a text that the model does not know, or only the form of.
+// learnText accepts a text of which the model knows at most the form.
 func learnText(text *string, form *regexp.Regexp) learn {
 	return func(got any) error {
 		s, ok := got.(string)
@@ -115,7 +115,7 @@ func learnText(text *string, form *regexp.Regexp) learn {
 	}
 }
 
-// learnAny learns a value of which nothing is known but that it stays.
+// learnAny accepts any value, which must then stay the same.
 func learnAny(v *any) learn {
 	return func(got any) error {
 		if *v == nil {
@@ -129,7 +129,7 @@ const stampForm = "2006-01-02T15:04:05.000000Z"
 
 func stamp(t time.Time) string { return t.Format(stampForm) }
 
-// maybe renders what is null where it is empty.
+// maybe returns null for an empty value.
 func maybe[T comparable](v T) any {
 	var zero T
 	if v == zero {
@@ -141,8 +141,8 @@ func maybe[T comparable](v T) any {
 	return v
 }
 
-// creation learns when an object was created: now, or some microseconds later,
-// for no two objects of a kind share a creation time.
+// creation accepts a creation time: now, or some microseconds later, because no two
+// objects of a kind share a creation time.
 func (m *machine) creation(at *time.Time) learn {
 	now := m.now()
 	return func(got any) error {

@@ -13,46 +13,47 @@ import (
 	"time"
 )
 
-// operation is a request, and what the model says to it.
+// operation is a request with its expected response.
 type operation struct {
 	method, path string
 	query        url.Values
 	body         any
-	// capability is what the caller needs; narrowable: a grant narrowed to a
-	// workspace or a domain is enough.
+	// capability is required of the caller; narrowable: a grant restricted to a
+	// workspace or a domain is sufficient.
 	capability string
 	narrowable bool
-	// keyed: it takes an Idempotency-Key.
+	// keyed: it accepts an Idempotency-Key.
 	keyed bool
-	// reads: it works on a cancelled account too, because it changes nothing or
+	// reads: it is allowed in a cancelled account, because it changes nothing or
 	// revokes something.
 	reads bool
-	// faults are what is wrong with the request, whatever the account holds.
+	// faults are the problems of the request itself, independent of the account's
+	// content.
 	faults []problem
-	// then makes the request's changes to the model and returns the answer. It
-	// looks at nothing but the model, so that it can be asked again.
+	// then applies the request to the model and returns the response. It depends only
+	// on the model, so that it can be repeated.
 	then func(who *caller) want
 }
 
-// problem is an element of an error body: its place with dots, its type, and
-// words that its message must have.
+// problem is an element of an error body: its location with dots, its type, and words
+// that its message must contain.
 type problem struct {
 	loc, typ string
-	says     []string
+	contains []string
 }
 
 func wrong(loc string) problem { return problem{loc: loc, typ: "value_error"} }
 
-// want is an expected answer.
+// want is an expected response.
 type want struct {
 	status   int
 	body     any // nil: none
 	problems []problem
 	header   map[string]string
-	// raw, where it is set, is the body byte for byte.
+	// raw, if set, is the exact body.
 	raw []byte
-	// check, where it is set, looks at the whole answer.
-	check func(*answer) []string
+	// check, if set, checks the whole response.
+	check func(*response) []string
 }
 
 func ok(body any) want      { return want{status: 200, body: body} }
@@ -62,15 +63,16 @@ func deleted() want         { return want{status: 204} }
 func refused(status int, problems ...problem) want { return want{status: status, problems: problems} }
 
 func unprocessable(problems ...problem) want { return refused(422, problems...) }
-func conflict(says ...string) want           { return refused(409, problem{"body", "conflict", says}) }
+func conflict(contains ...string) want       { return refused(409, problem{"body", "conflict", contains}) }
 
-// conflictWith is a conflict with an object, which is named to whoever may see it.
+// conflictWith is a conflict with an object, whose id is in the message if the caller
+// may see the object.
 func conflictWith(id string, seen bool) want {
 	if seen {
 		return conflict(id)
 	}
 	w := conflict()
-	w.check = func(a *answer) []string {
+	w.check = func(a *response) []string {
 		found := problemDifferences(w.problems, a.json)
 		if len(id) == len(accountID) && strings.Contains(string(a.raw), id) {
 			found = append(found, "an object is named that the caller may not see")
@@ -88,16 +90,16 @@ func denied(capability string) want {
 	return refused(403, problem{"header.Authorization", "permission_denied", []string{capability}})
 }
 
-// answer is what the service said.
-type answer struct {
+// response is a received response.
+type response struct {
 	status int
 	header http.Header
 	raw    []byte
 	json   any
 }
 
-// ask sends a request and compares the answer with the model's.
-func (m *machine) ask(who *caller, o operation) {
+// do sends a request and compares the response with the model's.
+func (m *machine) do(who *caller, o operation) {
 	key := ""
 	if o.keyed && m.rarely(4, "keyed") {
 		m.keys++
@@ -120,8 +122,8 @@ func (m *machine) askUnder(key string, who *caller, o operation) {
 	}
 }
 
-// predict returns the expected answer. final says that the operation itself gave
-// it, which a replay under its Idempotency-Key skips.
+// predict returns the expected response. final reports whether the operation itself
+// returned it, which a replay skips.
 func (m *machine) predict(key string, who *caller, o operation) (expected want, final bool) {
 	if refusal, ok := m.admit(who, o); !ok {
 		return refusal, false
@@ -145,15 +147,16 @@ func (m *machine) predict(key string, who *caller, o operation) (expected want, 
 	return expected, true
 }
 
-// unknownReferences are what a body names and the account has not: it is told
-// together with the other problems, unless there is another one at its place.
+// unknownReferences returns the problems of unknown objects in a body. They are
+// reported together with other problems, unless there is another one at the same
+// location.
 func (m *machine) unknownReferences(who *caller, o operation) (found []problem) {
 	body, _ := o.body.(obj)
 	r := m.reach(who, o.capability)
 	unknown := func(name string, seen func(ref string) bool) {
 		ref, _ := body[name].(string)
-		told := slices.ContainsFunc(o.faults, func(p problem) bool { return p.loc == "body."+name })
-		if ref != "" && !told && !seen(ref) {
+		reported := slices.ContainsFunc(o.faults, func(p problem) bool { return p.loc == "body."+name })
+		if ref != "" && !reported && !seen(ref) {
 			found = append(found, wrong("body."+name))
 		}
 	}
@@ -164,13 +167,13 @@ func (m *machine) unknownReferences(who *caller, o operation) (found []problem) 
 
 var accountCancelled = refused(403, problem{loc: "path.account_id", typ: "account_cancelled"})
 
-// differences says in what an answer is not the expected one.
-func (w want) differences(a *answer) (found []string) {
+// differences returns the differences between a response and the expected one.
+func (w want) differences(a *response) (found []string) {
 	if a.status != w.status {
 		found = append(found, fmt.Sprintf("the status is %d; want %d", a.status, w.status))
 	}
 	if a.header.Get("X-Request-Id") == "" {
-		found = append(found, "the answer has no X-Request-Id")
+		found = append(found, "the response has no X-Request-Id")
 	}
 	header := map[string]string{replayed: ""}
 	maps.Copy(header, w.header)
@@ -184,65 +187,65 @@ func (w want) differences(a *answer) (found []string) {
 		return append(found, w.check(a)...)
 	case w.raw != nil:
 		if !bytes.Equal(w.raw, a.raw) {
-			found = append(found, fmt.Sprintf("the body is not that of the first answer, %s", w.raw))
+			found = append(found, fmt.Sprintf("the body is not that of the first response, %s", w.raw))
 		}
 		return found
 	case w.problems != nil:
 		return append(found, problemDifferences(w.problems, a.json)...)
 	case w.body == nil:
 		if len(a.raw) > 0 {
-			found = append(found, "the answer has a body; want none")
+			found = append(found, "the response has a body; want none")
 		}
 		return found
 	}
 	return append(found, differences("body", w.body, a.json)...)
 }
 
-// problemDifferences compares problems. Those of a path come before those of a
-// query, and they before a body's; what their order is within one is free.
+// problemDifferences compares problems. Those of the path come first, then those of the
+// query, then those of the body; the order within each is free.
 func problemDifferences(expected []problem, body any) (found []string) {
 	object, _ := body.(obj)
 	detail, ok := object["detail"].([]any)
 	if !ok || len(object) != 1 {
 		return []string{"the error has no detail, or more than that"}
 	}
-	var told []problem
+	var received []problem
 	for _, element := range detail {
 		e, _ := element.(obj)
 		var loc []string
 		for _, part := range e["loc"].([]any) {
 			loc = append(loc, part.(string))
 		}
-		told = append(told, problem{strings.Join(loc, "."), e["type"].(string), []string{e["msg"].(string)}})
+		received = append(received, problem{strings.Join(loc, "."), e["type"].(string), []string{e["msg"].(string)}})
 	}
 	places := []string{"path", "query", "header", "body"}
 	place := func(p problem) int { return slices.Index(places, strings.SplitN(p.loc, ".", 2)[0]) }
-	if !slices.IsSortedFunc(told, func(a, b problem) int { return place(a) - place(b) }) {
+	if !slices.IsSortedFunc(received, func(a, b problem) int { return place(a) - place(b) }) {
 		found = append(found, "the problems are not in the order path, query, body")
 	}
 	for _, p := range expected {
-		i := slices.IndexFunc(told, func(t problem) bool { return t.loc == p.loc && t.typ == p.typ })
+		i := slices.IndexFunc(received, func(t problem) bool { return t.loc == p.loc && t.typ == p.typ })
 		if i < 0 {
-			found = append(found, fmt.Sprintf("the problem %s at %s is not told", p.typ, p.loc))
+			found = append(found, fmt.Sprintf("the problem %s at %s is missing", p.typ, p.loc))
 			continue
 		}
-		for _, words := range p.says {
-			if !strings.Contains(told[i].says[0], words) {
-				found = append(found, fmt.Sprintf("the problem at %s says %q; want %q in it", p.loc, told[i].says[0], words))
+		for _, words := range p.contains {
+			if !strings.Contains(received[i].contains[0], words) {
+				found = append(found, fmt.Sprintf("the problem at %s has the message %q; want %q in it", p.loc, received[i].contains[0], words))
 			}
 		}
-		told = slices.Delete(told, i, i+1)
+		received = slices.Delete(received, i, i+1)
 	}
-	for _, p := range told {
-		found = append(found, fmt.Sprintf("the problem %s at %s should not be there: %s", p.typ, p.loc, p.says[0]))
+	for _, p := range received {
+		found = append(found, fmt.Sprintf("the problem %s at %s should not be there: %s", p.typ, p.loc, p.contains[0]))
 	}
 	return found
 }
 
 const prefix = "/v1/public/accounts/" + accountID
 
-// send sends a request and notes it in the transcript.
-func (m *machine) send(key string, who *caller, o operation) *answer {
+// send sends a request and adds it to the transcript.
+func (m *machine) send(key string, who *caller, o operation) *response {
 	target := "http://mailhost.test" + prefix + o.path
 	if len(o.query) > 0 {
 		target += "?" + o.query.Encode()
@@ -270,7 +273,7 @@ func (m *machine) send(key string, who *caller, o operation) *answer {
 	return m.exchange(who, r, encode(o.body))
 }
 
-func (m *machine) exchange(who *caller, r *http.Request, body []byte) *answer {
+func (m *machine) exchange(who *caller, r *http.Request, body []byte) *response {
 	line := fmt.Sprintf("%3d. %s  %-9s %s %s", len(m.transcript)+1, m.now().Format(time.DateTime+".000000"), who.name, r.Method, strings.TrimPrefix(r.URL.RequestURI(), prefix))
 	if r.ContentLength > 0 {
 		line += " " + shorten(body)
@@ -290,16 +293,16 @@ func (m *machine) exchange(who *caller, r *http.Request, body []byte) *answer {
 		m.fail("%s", err)
 	}
 	defer resp.Body.Close()
-	a := &answer{status: resp.StatusCode, header: resp.Header}
+	a := &response{status: resp.StatusCode, header: resp.Header}
 	if a.raw, err = io.ReadAll(resp.Body); err != nil {
-		m.fail("the answer breaks off: %s", err)
+		m.fail("the response breaks off: %s", err)
 	}
 	m.note(fmt.Sprintf("%s\n          → %d %s", line, a.status, shorten(bytes.TrimSpace(a.raw))))
 	if resp.Header.Get("Content-Type") == "application/json" {
 		d := json.NewDecoder(bytes.NewReader(a.raw))
 		d.UseNumber()
 		if err := d.Decode(&a.json); err != nil {
-			m.fail("the answer is no JSON: %s", err)
+			m.fail("the response is no JSON: %s", err)
 		}
 	}
 	return a

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// serviceAccount is a service account as the model knows it.
+// serviceAccount is a service account in the model.
 type serviceAccount struct {
 	number                int
 	id, name, token       string
@@ -23,7 +23,7 @@ func (a *serviceAccount) caller() *caller {
 	return &caller{name: fmt.Sprintf("service %d", a.number), account: a, authorization: "Bearer " + a.token}
 }
 
-// refusal is the type of the 401 for the token; empty while it holds.
+// refusal is the type of the 401 for the token; "" while it is valid.
 func (a *serviceAccount) refusal(now time.Time) string {
 	switch {
 	case !a.revokedAt.IsZero():
@@ -34,7 +34,7 @@ func (a *serviceAccount) refusal(now time.Time) string {
 	return ""
 }
 
-// used notes when the token was used last, to the minute.
+// used records the last use of the token, to the minute.
 func (a *serviceAccount) used(now time.Time) { a.lastUsedAt = now.Truncate(time.Minute) }
 
 var (
@@ -56,7 +56,7 @@ func (m *machine) serviceAccountObject(a *serviceAccount) obj {
 	}
 }
 
-// userOf is the user that acts, where it is one.
+// userOf returns the id of the caller's user, or "" for a service account.
 func (m *machine) userOf(who *caller) string {
 	if who.owner {
 		return m.account.ownerID
@@ -68,8 +68,8 @@ func (m *machine) createServiceAccount() {
 	m.addServiceAccount(m.caller(), draw(m, "lasts", time.Hour, time.Minute, 0, 2*time.Microsecond, -time.Second), draw(m, "expires", false, true))
 }
 
-// addServiceAccount makes a service account, which inherits what its creator may
-// do. It returns nil where the service refuses.
+// addServiceAccount creates a service account, which inherits its creator's grants. It
+// returns nil if the service rejects it.
 func (m *machine) addServiceAccount(who *caller, lasts time.Duration, expires bool) *serviceAccount {
 	body := obj{"name": draw(m, "name", "deploy", "ci", "deploy")}
 	var expiresAt time.Time
@@ -90,7 +90,7 @@ func (m *machine) addServiceAccount(who *caller, lasts time.Duration, expires bo
 		}
 	}
 	n := len(m.serviceAccounts)
-	m.ask(who, operation{
+	m.do(who, operation{
 		method: "POST", path: "/auth/service-accounts", body: body, capability: "service_account.create", keyed: true, faults: faults,
 		then: func(who *caller) want {
 			if expires && !expiresAt.After(m.now()) {
@@ -98,7 +98,7 @@ func (m *machine) addServiceAccount(who *caller, lasts time.Duration, expires bo
 			}
 			limit := m.expiryOf(who)
 			if !limit.IsZero() && expiresAt.After(limit) {
-				return unprocessable(problem{loc: "body.expires_at", typ: "value_error", says: []string{stamp(limit)}})
+				return unprocessable(problem{loc: "body.expires_at", typ: "value_error", contains: []string{stamp(limit)}})
 			}
 			ends := expiresAt
 			if !expires {
@@ -109,7 +109,7 @@ func (m *machine) addServiceAccount(who *caller, lasts time.Duration, expires bo
 			out["token"] = learnText(&a.token, tokenForm)
 			for _, g := range m.grantsOf(who) {
 				inherited := *g
-				inherited.id, inherited.created, inherited.heir = "", time.Time{}, a
+				inherited.id, inherited.created, inherited.inheritedBy = "", time.Time{}, a
 				m.grants = append(m.grants, &inherited)
 			}
 			m.serviceAccounts = append(m.serviceAccounts, a)
@@ -122,8 +122,8 @@ func (m *machine) addServiceAccount(who *caller, lasts time.Duration, expires bo
 	return m.serviceAccounts[n]
 }
 
-// expiryOf is when a caller's credential expires: a service account that it creates
-// does not work for longer.
+// expiryOf returns when a caller's credential expires. A service account that it
+// creates expires then at the latest.
 func (m *machine) expiryOf(who *caller) time.Time {
 	if who.account == nil {
 		return time.Time{}
@@ -135,8 +135,8 @@ func (m *machine) serviceAccountIDs() []string {
 	return idsOf(m.serviceAccounts, func(a *serviceAccount) string { return a.id })
 }
 
-// revokeServiceAccount: revoking again changes nothing. A caller revokes only
-// service accounts whose grants they may give themselves, and never the last owner.
+// revokeServiceAccount revokes a service account, which is idempotent. A caller can
+// only revoke service accounts whose grants it could create, and never the last owner.
 func (m *machine) revokeServiceAccount() {
 	id, faults := m.named("service_account_id", m.serviceAccountIDs())
 	revoke := operation{
@@ -162,10 +162,10 @@ func (m *machine) revokeServiceAccount() {
 			return deleted()
 		},
 	}
-	m.ask(m.caller(), revoke)
+	m.do(m.caller(), revoke)
 	if m.rarely(3, "again") {
 		m.become(m.now().Add(time.Second))
-		m.ask(m.caller(), revoke)
+		m.do(m.caller(), revoke)
 	}
 }
 
@@ -178,10 +178,10 @@ func (m *machine) readServiceAccounts() {
 		id, faults := m.named("service_account_id", m.serviceAccountIDs())
 		o := m.getServiceAccount(id)
 		o.faults = faults
-		m.ask(m.caller(), o)
+		m.do(m.caller(), o)
 		return
 	}
-	m.listServiceAccounts().ask(m, m.caller())
+	m.listServiceAccounts().do(m, m.caller())
 }
 
 func (m *machine) getServiceAccount(id string) operation {

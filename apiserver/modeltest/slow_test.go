@@ -2,5 +2,5 @@
 
 package modeltest
 
-// The race detector makes the store ten times as slow.
+// The race detector slows the store down by a factor of ten.
 func init() { defaults["rapid.checks"], raceDetector = "8", true }

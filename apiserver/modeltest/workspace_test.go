@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// workspace is a workspace as the model knows it.
+// workspace is a workspace in the model.
 type workspace struct {
 	id, name string
 	created  time.Time
@@ -18,28 +18,28 @@ func (m *machine) workspaceObject(w *workspace) obj {
 	return obj{"id": m.learnID(&w.id), "name": w.name, "created_at": m.creation(&w.created), "updated_at": m.creation(&w.created)}
 }
 
-// derived is the UUIDv5 of a name in an account.
+// derived returns the UUIDv5 of a name in an account.
 func derived(account, name string) string {
 	return uuid.NewSHA1(uuid.MustParse(account), []byte(name)).String()
 }
 
-// canonical is the form in which an id is told.
+// canonical returns the canonical form of an id.
 func canonical(id string) string { return strings.ToLower(id) }
 
 func (m *machine) workspaceIDs() []string {
 	return idsOf(m.workspaces, func(w *workspace) string { return w.id })
 }
 
-// seenWorkspace finds a workspace that a caller may see.
+// seenWorkspace returns a workspace that the caller may see.
 func (m *machine) seenWorkspace(r reach, id string) *workspace {
 	return find(m.workspaces, func(w *workspace) bool { return w.id == canonical(id) && r.workspace(w) })
 }
 
-// createWorkspace: a name is unique in the account.
+// createWorkspace creates a workspace. Names are unique in the account.
 func (m *machine) createWorkspace() {
 	body := obj{"name": draw(m, "name", "Sales", "Support", "sales", "Vertrieb & Büro", "Default", "nul\x00")}
 	faults := append(m.spoil("body", body, required("name", 1, 100)), misnamed("body", body, "name")...)
-	m.ask(m.caller(), m.newWorkspace(body, faults))
+	m.do(m.caller(), m.newWorkspace(body, faults))
 }
 
 func (m *machine) newWorkspace(body obj, faults []problem) operation {
@@ -61,10 +61,10 @@ func (m *machine) readWorkspaces() {
 		id, faults := m.named("workspace_id", m.workspaceIDs())
 		o := m.getWorkspace(id)
 		o.faults = faults
-		m.ask(m.caller(), o)
+		m.do(m.caller(), o)
 		return
 	}
-	m.listWorkspaces().ask(m, m.caller())
+	m.listWorkspaces().do(m, m.caller())
 }
 
 func (m *machine) getWorkspace(id string) operation {
