@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
 )
 
 // notNeeded are the operations that the provider does not need, so that the client
@@ -16,12 +17,12 @@ var notNeeded = map[string]bool{
 }
 
 func TestEveryOperationHasACall(t *testing.T) {
-	f := newFakeAPI()
-	c := f.client(t)
+	f := fakeapi.New()
+	c := newClient(t, f)
 	calls(t, c)
 	sent := map[string]bool{}
-	for _, r := range f.requests {
-		sent[r.op] = true
+	for _, r := range f.Requests {
+		sent[r.Op] = true
 	}
 	for _, s := range api.Specs() {
 		if sent[s.ID] == notNeeded[s.ID] {

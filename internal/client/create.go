@@ -74,28 +74,12 @@ func create[Req, Resp any](ctx context.Context, c *core, op api.Operation[Req, R
 	for {
 		resp, cause := transport.Send[Resp](ctx, call)
 		if cause == nil && spec.isComplete(resp) {
-			last := call.Last()
-			out := &createOutcome[Resp]{object: resp, resumed: last.Resumed, replayed: last.Replayed, requestID: call.RequestID()}
-			if spec.hasSecret && !last.Replayed {
-				out.leftovers = spec.leftovers(c, call, resp, before)
-			}
-			return out, nil
+			return spec.outcome(c, call, resp, before), nil
 		}
 		if cause != nil && !call.MayBeProcessed() {
 			return nil, cause
 		}
-		s := situation{
-			secret: spec.hasSecret, paid: spec.paid, keys: c.transport.HonoursKeys(),
-			retry: call.AwaitRetry(ctx), response: responseOf(call.Last()), lookup: notMade,
-		}
-		var found []Resp
-		var lookupErr error
-		next := decide(s)
-		if next == lookUp {
-			found, lookupErr = spec.lookUp(ctx, c, call)
-			s.lookup = lookupResult(found, before, lookupErr)
-			next = decide(s)
-		}
+		next, found, lookupErr := spec.decide(ctx, c, call, before)
 		switch next {
 		case resend:
 			if spec.hasSecret && len(found) > 0 {
@@ -107,9 +91,6 @@ func create[Req, Resp any](ctx context.Context, c *core, op api.Operation[Req, R
 		case reportSecretLost:
 			cause = &SecretLostError{Operation: op.ID, Object: call.Object(), IDs: idsOf(found, spec.id), Cause: cause}
 		case reportUnknown:
-			if len(found) > 0 {
-				lookupErr = &AmbiguousError{Object: spec.object, IDs: idsOf(found, spec.id)}
-			}
 			cause = spec.unknownOutcome(op.Spec, call, cause, lookupErr)
 		}
 		if spec.invalidate != nil {
@@ -117,6 +98,34 @@ func create[Req, Resp any](ctx context.Context, c *core, op api.Operation[Req, R
 		}
 		return nil, cause
 	}
+}
+
+// decide looks up what a call has created, if the decision table says so, and
+// returns what to do next. before is what was found before the latest attempt.
+func (spec *createSpec[Resp]) decide(ctx context.Context, c *core, call *transport.Call, before []Resp) (next decision, found []Resp, err error) {
+	s := situation{
+		secret: spec.hasSecret, paid: spec.paid, keys: c.transport.HonoursKeys(),
+		retry: call.AwaitRetry(ctx), response: responseOf(call.Last()), lookup: notMade,
+	}
+	if next = decide(s); next != lookUp {
+		return next, nil, nil
+	}
+	found, err = spec.lookUp(ctx, c, call)
+	s.lookup = lookupResult(found, before, err)
+	if s.lookup == foundSeveral {
+		err = &AmbiguousError{Object: spec.object, IDs: idsOf(found, spec.id)}
+	}
+	return decide(s), found, err
+}
+
+// outcome returns the outcome of a create whose response has the object.
+func (spec *createSpec[Resp]) outcome(c *core, call *transport.Call, resp *Resp, before []Resp) *createOutcome[Resp] {
+	last := call.Last()
+	out := &createOutcome[Resp]{object: resp, resumed: last.Resumed, replayed: last.Replayed, requestID: call.RequestID()}
+	if spec.hasSecret && !last.Replayed {
+		out.leftovers = spec.leftovers(c, call, resp, before)
+	}
+	return out
 }
 
 // isComplete reports whether a response has what was created.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
 )
 
 // secretCreator creates something whose answer holds a secret.
@@ -37,23 +38,23 @@ var secretCreators = map[string]secretCreator{
 
 func TestSecretIsReplayed(t *testing.T) {
 	for name, create := range secretCreators {
-		for fate, faults := range map[string][]fault{
-			"once":        {{dropAfter: true}},
-			"three times": {{dropAfter: true, times: 3}},
-			"500 after":   {{dropAfter: true}, {status: 500}},
+		for fate, faults := range map[string][]fakeapi.Fault{
+			"once":        {{DropAfter: true}},
+			"three times": {{DropAfter: true, Times: 3}},
+			"500 after":   {{DropAfter: true}, {Status: 500}},
 		} {
 			t.Run(name+"/"+fate, func(t *testing.T) {
-				f := newFakeAPI()
-				f.honoursKeys = true
+				f := fakeapi.New()
+				f.HonoursKeys = true
 				for _, each := range faults {
-					each.op = create.op
-					f.fail(each)
+					each.Op = create.op
+					f.Fail(each)
 				}
-				id, secret, leftovers, err := create.do(t.Context(), f.client(t))
+				id, secret, leftovers, err := create.do(t.Context(), newClient(t, f))
 				if err != nil || secret == "" || len(leftovers) > 0 {
 					t.Fatalf("secret %q, leftovers %v, %v", secret, leftovers, err)
 				}
-				if stored := f.stored[create.stored]; len(stored) != 1 || stored[0]["id"] != id {
+				if stored := f.Stored[create.stored]; len(stored) != 1 || stored[0]["id"] != id {
 					t.Errorf("got %s, stored %v", id, stored)
 				}
 			})
@@ -65,14 +66,14 @@ func TestSecretIsReplayed(t *testing.T) {
 func TestSecretIsReplayedWithoutALookAfterProof(t *testing.T) {
 	for name, create := range secretCreators {
 		t.Run(name, func(t *testing.T) {
-			f := newFakeAPI()
-			f.honoursKeys = true
-			c := f.client(t)
+			f := fakeapi.New()
+			f.HonoursKeys = true
+			c := newClient(t, f)
 			prove(t, f, c)
-			f.fail(fault{op: create.op, dropAfter: true})
+			f.Fail(fakeapi.Fault{Op: create.op, DropAfter: true})
 			_, secret, _, err := create.do(t.Context(), c)
-			if err != nil || secret == "" || f.count(create.list) != 0 || f.count(create.op) != 2 {
-				t.Errorf("secret %q, %v after %v", secret, err, f.sent())
+			if err != nil || secret == "" || f.Count(create.list) != 0 || f.Count(create.op) != 2 {
+				t.Errorf("secret %q, %v after %v", secret, err, f.Sent())
 			}
 		})
 	}
@@ -83,14 +84,14 @@ func TestSecretIsReplayedWithoutALookAfterProof(t *testing.T) {
 func TestSecretIsLostWhereNamesAreUnique(t *testing.T) {
 	for name, create := range secretCreators {
 		t.Run(name, func(t *testing.T) {
-			f := newFakeAPI()
-			f.unique = true
-			f.fail(fault{op: create.op, dropAfter: true})
-			_, _, _, err := create.do(t.Context(), f.client(t))
+			f := fakeapi.New()
+			f.Unique = true
+			f.Fail(fakeapi.Fault{Op: create.op, DropAfter: true})
+			_, _, _, err := create.do(t.Context(), newClient(t, f))
 			gone, ok := errors.AsType[*SecretLostError](err)
-			stored := f.stored[create.stored]
-			if !ok || len(stored) != 1 || len(gone.IDs) != 1 || gone.IDs[0] != stored[0]["id"] || f.count(create.op) != 2 {
-				t.Errorf("%v after %v, stored %v", err, f.sent(), stored)
+			stored := f.Stored[create.stored]
+			if !ok || len(stored) != 1 || len(gone.IDs) != 1 || gone.IDs[0] != stored[0]["id"] || f.Count(create.op) != 2 {
+				t.Errorf("%v after %v, stored %v", err, f.Sent(), stored)
 			}
 		})
 	}
@@ -101,18 +102,18 @@ func TestSecretIsLostWhereNamesAreUnique(t *testing.T) {
 func TestSecretDuplicateIsTold(t *testing.T) {
 	for name, create := range secretCreators {
 		t.Run(name, func(t *testing.T) {
-			f := newFakeAPI().fail(fault{op: create.op, dropAfter: true})
-			id, secret, leftovers, err := create.do(t.Context(), f.client(t))
-			stored := f.stored[create.stored]
+			f := fakeapi.New().Fail(fakeapi.Fault{Op: create.op, DropAfter: true})
+			id, secret, leftovers, err := create.do(t.Context(), newClient(t, f))
+			stored := f.Stored[create.stored]
 			if err != nil || secret == "" || len(stored) != 2 || len(leftovers) != 1 || leftovers[0] != stored[0]["id"] || id != stored[1]["id"] {
 				t.Errorf("id %s, leftovers %v, %v, stored %v", id, leftovers, err, stored)
 			}
 
-			f = newFakeAPI().fail(fault{op: create.op, dropAfter: true, times: 9})
-			_, _, _, err = create.do(t.Context(), f.client(t))
+			f = fakeapi.New().Fail(fakeapi.Fault{Op: create.op, DropAfter: true, Times: 9})
+			_, _, _, err = create.do(t.Context(), newClient(t, f))
 			gone, ok := errors.AsType[*SecretLostError](err)
-			if !ok || len(gone.IDs) != 2 || f.count(create.op) != 2 {
-				t.Errorf("%v after %v", err, f.sent())
+			if !ok || len(gone.IDs) != 2 || f.Count(create.op) != 2 {
+				t.Errorf("%v after %v", err, f.Sent())
 			}
 		})
 	}
@@ -120,11 +121,11 @@ func TestSecretDuplicateIsTold(t *testing.T) {
 
 // A service account of the same name that was there before is no leftover.
 func TestOlderNamesakeIsNoLeftover(t *testing.T) {
-	f := newFakeAPI()
-	f.honoursKeys = true
-	f.add("auth/service-accounts", object{"name": "ci", "created_at": f.clock.now.Add(-time.Hour).Format(time.RFC3339)})
-	f.fail(fault{op: "create-service-account", dropBefore: true})
-	_, token, leftovers, err := secretCreators["service account"].do(t.Context(), f.client(t))
+	f := fakeapi.New()
+	f.HonoursKeys = true
+	f.Add("auth/service-accounts", fakeapi.Object{"name": "ci", "created_at": f.Clock.Time.Add(-time.Hour).Format(time.RFC3339)})
+	f.Fail(fakeapi.Fault{Op: "create-service-account", DropBefore: true})
+	_, token, leftovers, err := secretCreators["service account"].do(t.Context(), newClient(t, f))
 	if err != nil || token == "" || len(leftovers) != 0 {
 		t.Errorf("token %q, leftovers %v, %v", token, leftovers, err)
 	}
@@ -133,11 +134,11 @@ func TestOlderNamesakeIsNoLeftover(t *testing.T) {
 // Nor is one that another program has created meanwhile, where the answer is a
 // replay.
 func TestNamesakeOfAReplayIsNoLeftover(t *testing.T) {
-	f := newFakeAPI()
-	f.honoursKeys = true
-	f.fail(fault{op: "create-service-account", dropAfter: true})
-	f.clock.onSleep = func() { f.add("auth/service-accounts", object{"name": "ci"}) }
-	_, token, leftovers, err := secretCreators["service account"].do(t.Context(), f.client(t))
+	f := fakeapi.New()
+	f.HonoursKeys = true
+	f.Fail(fakeapi.Fault{Op: "create-service-account", DropAfter: true})
+	f.Clock.OnSleep = func() { f.Add("auth/service-accounts", fakeapi.Object{"name": "ci"}) }
+	_, token, leftovers, err := secretCreators["service account"].do(t.Context(), newClient(t, f))
 	if err != nil || token == "" || len(leftovers) != 0 {
 		t.Errorf("token %q, leftovers %v, %v", token, leftovers, err)
 	}
@@ -147,22 +148,22 @@ func TestNamesakeOfAReplayIsNoLeftover(t *testing.T) {
 // keys are honoured for certain.
 func TestSecretWithoutAList(t *testing.T) {
 	for _, proven := range []bool{false, true} {
-		f := newFakeAPI()
-		f.honoursKeys = true
-		f.without["list-service-accounts"] = true
-		c := f.client(t)
+		f := fakeapi.New()
+		f.HonoursKeys = true
+		f.Without["list-service-accounts"] = true
+		c := newClient(t, f)
 		if proven {
-			f.answers = http.Header{"Idempotency-Replayed": {"false"}}
+			f.Header = http.Header{"Idempotency-Replayed": {"false"}}
 			if _, err := c.SubmitFeedback(t.Context(), api.SubmitFeedbackBody{Title: "t"}); err != nil {
 				t.Fatal(err)
 			}
-			f.answers = nil
+			f.Header = nil
 		}
-		f.fail(fault{op: "create-service-account", dropAfter: true})
+		f.Fail(fakeapi.Fault{Op: "create-service-account", DropAfter: true})
 		_, token, _, err := secretCreators["service account"].do(t.Context(), c)
 		_, unknown := errors.AsType[*UnknownOutcomeError](err)
 		if unknown == proven || proven == (token == "") || IsUnsupported(err) {
-			t.Errorf("proven %v: token %q, %v after %v", proven, token, err, f.sent())
+			t.Errorf("proven %v: token %q, %v after %v", proven, token, err, f.Sent())
 		}
 	}
 }
@@ -172,11 +173,11 @@ func TestSecretWithoutAList(t *testing.T) {
 func TestSecretInAnUnreadableAnswer(t *testing.T) {
 	for name, create := range secretCreators {
 		for _, text := range []string{"{}", "<html>"} {
-			f := newFakeAPI().fail(fault{op: create.op, text: text})
-			_, _, _, err := create.do(t.Context(), f.client(t))
+			f := fakeapi.New().Fail(fakeapi.Fault{Op: create.op, Text: text})
+			_, _, _, err := create.do(t.Context(), newClient(t, f))
 			gone, ok := errors.AsType[*SecretLostError](err)
-			if !ok || len(gone.IDs) != 1 || f.count(create.op) != 1 {
-				t.Errorf("%s, %s: %v after %v", name, text, err, f.sent())
+			if !ok || len(gone.IDs) != 1 || f.Count(create.op) != 1 {
+				t.Errorf("%s, %s: %v after %v", name, text, err, f.Sent())
 			}
 		}
 	}
@@ -184,8 +185,8 @@ func TestSecretInAnUnreadableAnswer(t *testing.T) {
 
 // A password that the caller has chosen is not lost with the answer.
 func TestOwnPasswordIsTaken(t *testing.T) {
-	f := newFakeAPI().fail(fault{op: "create-master-password", dropAfter: true})
-	if _, err := creators["master password"].do(t.Context(), f.client(t)); err != nil || f.count("create-master-password") != 1 {
-		t.Errorf("%v after %v", err, f.sent())
+	f := fakeapi.New().Fail(fakeapi.Fault{Op: "create-master-password", DropAfter: true})
+	if _, err := creators["master password"].do(t.Context(), newClient(t, f)); err != nil || f.Count("create-master-password") != 1 {
+		t.Errorf("%v after %v", err, f.Sent())
 	}
 }

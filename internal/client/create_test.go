@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
 )
 
 // creator creates one object and returns its id.
@@ -61,37 +64,37 @@ func TestCreateWithLostAnswers(t *testing.T) {
 	for name, create := range creators {
 		for _, honours := range []bool{false, true} {
 			for fate, tc := range map[string]struct {
-				faults []fault
+				faults []fakeapi.Fault
 				posts  int
 			}{
-				"lost after commit":         {[]fault{{dropAfter: true}}, 1},
-				"lost before commit":        {[]fault{{dropBefore: true}}, 2},
-				"lost before and after":     {[]fault{{dropBefore: true}, {dropAfter: true}}, 2},
-				"500 and not done":          {[]fault{{status: 500}}, 2},
-				"empty answer":              {[]fault{{text: " "}}, 1},
-				"null":                      {[]fault{{text: "null"}}, 1},
-				"empty object":              {[]fault{{text: "{}"}}, 1},
-				"HTML answer":               {[]fault{{text: "<html>"}}, 1},
-				"not processed, then lost":  {[]fault{{status: 429}, {dropAfter: true}}, 2},
-				"lost twice before, then 5": {[]fault{{dropBefore: true}, {status: 502}}, 3},
+				"lost after commit":         {[]fakeapi.Fault{{DropAfter: true}}, 1},
+				"lost before commit":        {[]fakeapi.Fault{{DropBefore: true}}, 2},
+				"lost before and after":     {[]fakeapi.Fault{{DropBefore: true}, {DropAfter: true}}, 2},
+				"500 and not done":          {[]fakeapi.Fault{{Status: 500}}, 2},
+				"empty answer":              {[]fakeapi.Fault{{Text: " "}}, 1},
+				"null":                      {[]fakeapi.Fault{{Text: "null"}}, 1},
+				"empty object":              {[]fakeapi.Fault{{Text: "{}"}}, 1},
+				"HTML answer":               {[]fakeapi.Fault{{Text: "<html>"}}, 1},
+				"not processed, then lost":  {[]fakeapi.Fault{{Status: 429}, {DropAfter: true}}, 2},
+				"lost twice before, then 5": {[]fakeapi.Fault{{DropBefore: true}, {Status: 502}}, 3},
 			} {
 				t.Run(strings.Join([]string{name, fate, map[bool]string{false: "ignores keys", true: "honours keys"}[honours]}, "/"), func(t *testing.T) {
-					f := newFakeAPI()
-					f.honoursKeys = honours
+					f := fakeapi.New()
+					f.HonoursKeys = honours
 					for _, each := range tc.faults {
-						each.op = create.op
-						f.fail(each)
+						each.Op = create.op
+						f.Fail(each)
 					}
-					id, err := create.do(t.Context(), f.client(t))
+					id, err := create.do(t.Context(), newClient(t, f))
 					if err != nil {
 						t.Fatal(err)
 					}
-					stored := f.stored[create.stored]
+					stored := f.Stored[create.stored]
 					if len(stored) != 1 || id != idText(stored[0]) {
 						t.Errorf("got id %q, stored %v", id, stored)
 					}
-					if n := f.count(create.op); n != tc.posts {
-						t.Errorf("%d requests, want %d: %v", n, tc.posts, f.sent())
+					if n := f.Count(create.op); n != tc.posts {
+						t.Errorf("%d requests, want %d: %v", n, tc.posts, f.Sent())
 					}
 				})
 			}
@@ -99,7 +102,7 @@ func TestCreateWithLostAnswers(t *testing.T) {
 	}
 }
 
-func idText(o object) string {
+func idText(o fakeapi.Object) string {
 	if n, ok := o["id"].(int); ok {
 		return dnsRecordKeys.ID(&api.DNSRecord{ID: int64(n)})
 	}
@@ -110,21 +113,21 @@ func idText(o object) string {
 func TestCreateWithoutALook(t *testing.T) {
 	for name, create := range creators {
 		t.Run(name, func(t *testing.T) {
-			f := newFakeAPI().fail(fault{op: create.op, dropAfter: true, times: 3}, fault{op: create.list, status: 403, times: 9})
+			f := fakeapi.New().Fail(fakeapi.Fault{Op: create.op, DropAfter: true, Times: 3}, fakeapi.Fault{Op: create.list, Status: 403, Times: 9})
 			if create.op == "purchase-domains" { // the look before it has to succeed
-				f.faults[1].times = 0
-				f.onList = func() {
-					if f.count(create.op) > 0 {
-						f.faults[1].times = 9
+				f.Faults[1].Times = 0
+				f.OnList = func() {
+					if f.Count(create.op) > 0 {
+						f.Faults[1].Times = 9
 					}
 				}
 			}
-			_, err := create.do(t.Context(), f.client(t))
+			_, err := create.do(t.Context(), newClient(t, f))
 			unknown, ok := errors.AsType[*UnknownOutcomeError](err)
-			if !ok || unknown.Lookup == nil || !errors.Is(err, errDropped) {
+			if !ok || unknown.Lookup == nil || !errors.Is(err, fakeapi.ErrDropped) {
 				t.Fatalf("%T %v", err, err)
 			}
-			if n := f.count(create.op); n != 1 {
+			if n := f.Count(create.op); n != 1 {
 				t.Errorf("%d requests", n)
 			}
 			if text := err.Error(); !strings.Contains(text, "not sent again") || !strings.Contains(text, "may have been") {
@@ -142,16 +145,16 @@ func TestCreateWithoutALookAfterProof(t *testing.T) {
 			continue // looks before
 		}
 		t.Run(name, func(t *testing.T) {
-			f := newFakeAPI()
-			f.honoursKeys = true
-			c := f.client(t)
+			f := fakeapi.New()
+			f.HonoursKeys = true
+			c := newClient(t, f)
 			prove(t, f, c)
-			f.fail(fault{op: create.op, dropAfter: true}, fault{op: create.list, status: 403, times: 9})
+			f.Fail(fakeapi.Fault{Op: create.op, DropAfter: true}, fakeapi.Fault{Op: create.list, Status: 403, Times: 9})
 			_, err := create.do(t.Context(), c)
 			if paid := create.op == "claim-dedicated-ip"; paid != (err != nil) {
 				t.Errorf("error %v", err)
 			}
-			if n := len(f.stored[create.stored]); n != 1 {
+			if n := len(f.Stored[create.stored]); n != 1 {
 				t.Errorf("%d objects", n)
 			}
 		})
@@ -159,39 +162,39 @@ func TestCreateWithoutALookAfterProof(t *testing.T) {
 }
 
 // prove makes the API replay an answer.
-func prove(t *testing.T, f *fakeAPI, c *Client) {
+func prove(t *testing.T, f *fakeapi.API, c *Client) {
 	t.Helper()
-	f.fail(fault{op: "create-service-account", dropAfter: true})
+	f.Fail(fakeapi.Fault{Op: "create-service-account", DropAfter: true})
 	if _, err := c.CreateServiceAccount(t.Context(), api.CreateServiceAccountBody{Name: "proof"}); err != nil {
 		t.Fatal(err)
 	}
 	if !c.transport.HonoursKeys() {
 		t.Fatal("no proof")
 	}
-	f.stored["auth/service-accounts"] = nil
-	f.requests = nil
+	f.Stored["auth/service-accounts"] = nil
+	f.Requests = nil
 }
 
 // A 409 that follows a lost attempt comes from that attempt.
 func TestConflictAfterLostAttempt(t *testing.T) {
-	f := newFakeAPI()
-	f.unique = true
-	f.fail(fault{op: "create-mailbox", dropBefore: true})
-	c := f.client(t)
-	f.fail(fault{op: "create-mailbox", status: 409})
+	f := fakeapi.New()
+	f.Unique = true
+	f.Fail(fakeapi.Fault{Op: "create-mailbox", DropBefore: true})
+	c := newClient(t, f)
+	f.Fail(fakeapi.Fault{Op: "create-mailbox", Status: 409})
 	looks := 0
-	f.onList = func() { // the lost request is done just after the first look
+	f.OnList = func() { // the lost request is done just after the first look
 		if looks++; looks == 2 {
-			f.add("mailboxes", withNames(mailboxObject("jane", "example.com"), "Jane", "Doe"))
+			f.Add("mailboxes", withNames(fakeapi.Mailbox("jane", "example.com"), "Jane", "Doe"))
 		}
 	}
 	id, err := creators["mailbox"].do(t.Context(), c)
-	if err != nil || id == "" || f.count("create-mailbox") != 2 {
-		t.Errorf("%q, %v after %v", id, err, f.sent())
+	if err != nil || id == "" || f.Count("create-mailbox") != 2 {
+		t.Errorf("%q, %v after %v", id, err, f.Sent())
 	}
 }
 
-func withNames(m object, first, last string) object {
+func withNames(m fakeapi.Object, first, last string) fakeapi.Object {
 	m["first_name"], m["last_name"] = first, last
 	return m
 }
@@ -199,27 +202,27 @@ func withNames(m object, first, last string) object {
 // A mailbox of the same address but with other names was there before: the
 // conflict is real.
 func TestConflictWithSomebodyElses(t *testing.T) {
-	f := newFakeAPI()
-	f.unique = true
-	f.add("mailboxes", withNames(mailboxObject("jane", "example.com"), "Janet", "Roe"))
-	f.fail(fault{op: "create-mailbox", dropBefore: true})
-	_, err := creators["mailbox"].do(t.Context(), f.client(t))
-	if !IsConflict(err) || f.count("create-mailbox") != 2 {
-		t.Errorf("%v after %v", err, f.sent())
+	f := fakeapi.New()
+	f.Unique = true
+	f.Add("mailboxes", withNames(fakeapi.Mailbox("jane", "example.com"), "Janet", "Roe"))
+	f.Fail(fakeapi.Fault{Op: "create-mailbox", DropBefore: true})
+	_, err := creators["mailbox"].do(t.Context(), newClient(t, f))
+	if !IsConflict(err) || f.Count("create-mailbox") != 2 {
+		t.Errorf("%v after %v", err, f.Sent())
 	}
 }
 
 // A cancelled create still looks, so that what was created is not orphaned.
 func TestCancelledCreateLooks(t *testing.T) {
 	for _, committed := range []bool{true, false} {
-		f := newFakeAPI()
+		f := fakeapi.New()
 		ctx, cancel := context.WithCancel(t.Context())
-		f.fail(fault{op: "create-mailbox", dropAfter: committed, dropBefore: !committed})
-		f.clock.onSleep = cancel
-		id, err := creators["mailbox"].do(ctx, f.client(t))
+		f.Fail(fakeapi.Fault{Op: "create-mailbox", DropAfter: committed, DropBefore: !committed})
+		f.Clock.OnSleep = cancel
+		id, err := creators["mailbox"].do(ctx, newClient(t, f))
 		unknown, _ := errors.AsType[*UnknownOutcomeError](err)
-		if committed != (id != "") || committed == (unknown != nil) || f.count("create-mailbox") != 1 {
-			t.Errorf("committed %v: %q, %v after %v", committed, id, err, f.sent())
+		if committed != (id != "") || committed == (unknown != nil) || f.Count("create-mailbox") != 1 {
+			t.Errorf("committed %v: %q, %v after %v", committed, id, err, f.Sent())
 		}
 	}
 }
@@ -229,14 +232,14 @@ func TestCancelledCreateLooks(t *testing.T) {
 func TestCreateFailsForGood(t *testing.T) {
 	for name, create := range creators {
 		t.Run(name, func(t *testing.T) {
-			f := newFakeAPI().fail(fault{op: create.op, status: 500, text: `{"detail":"boom"}`, times: 99})
-			_, err := create.do(t.Context(), f.client(t))
+			f := fakeapi.New().Fail(fakeapi.Fault{Op: create.op, Status: 500, Text: `{"detail":"boom"}`, Times: 99})
+			_, err := create.do(t.Context(), newClient(t, f))
 			_, unknown := errors.AsType[*UnknownOutcomeError](err)
 			paid := create.op == "claim-dedicated-ip" || create.op == "purchase-domains"
 			if StatusOf(err) != 500 || !strings.Contains(err.Error(), "boom") || unknown != paid {
 				t.Errorf("%T %v", err, err)
 			}
-			if n := f.count(create.op); n != 9 {
+			if n := f.Count(create.op); n != 9 {
 				t.Errorf("%d requests", n)
 			}
 		})
@@ -244,58 +247,58 @@ func TestCreateFailsForGood(t *testing.T) {
 }
 
 func TestLookAfterPaidIsPatient(t *testing.T) {
-	f := newFakeAPI().fail(fault{op: "claim-dedicated-ip", dropBefore: true})
-	c := f.client(t)
+	f := fakeapi.New().Fail(fakeapi.Fault{Op: "claim-dedicated-ip", DropBefore: true})
+	c := newClient(t, f)
 	looks := 0
-	f.onList = func() { // the claim is done just before the third look
+	f.OnList = func() { // the claim is done just before the third look
 		if looks++; looks == 4 {
-			f.add("dedicated-ips", object{"name": "ip"})
+			f.Add("dedicated-ips", fakeapi.Object{"name": "ip"})
 		}
 	}
-	if _, err := c.ClaimDedicatedIP(t.Context(), "option"); err != nil || f.count("claim-dedicated-ip") != 1 {
-		t.Errorf("%v after %v", err, f.sent())
+	if _, err := c.ClaimDedicatedIP(t.Context(), "option"); err != nil || f.Count("claim-dedicated-ip") != 1 {
+		t.Errorf("%v after %v", err, f.Sent())
 	}
 }
 
 func TestClaimWithTwoNewAddresses(t *testing.T) {
-	f := newFakeAPI().fail(fault{op: "claim-dedicated-ip", dropAfter: true})
-	f.add("dedicated-ips", object{"name": "old"})
-	f.clock.onSleep = func() { f.clock.onSleep = nil; f.add("dedicated-ips", object{"name": "another program's"}) }
-	_, err := f.client(t).ClaimDedicatedIP(t.Context(), "option")
+	f := fakeapi.New().Fail(fakeapi.Fault{Op: "claim-dedicated-ip", DropAfter: true})
+	f.Add("dedicated-ips", fakeapi.Object{"name": "old"})
+	f.Clock.OnSleep = func() { f.Clock.OnSleep = nil; f.Add("dedicated-ips", fakeapi.Object{"name": "another program's"}) }
+	_, err := newClient(t, f).ClaimDedicatedIP(t.Context(), "option")
 	unknown, _ := errors.AsType[*UnknownOutcomeError](err)
 	ambiguous, _ := errors.AsType[*AmbiguousError](unknown.Lookup)
-	if ambiguous == nil || len(ambiguous.IDs) != 2 || f.count("claim-dedicated-ip") != 1 {
-		t.Errorf("%v after %v", err, f.sent())
+	if ambiguous == nil || len(ambiguous.IDs) != 2 || f.Count("claim-dedicated-ip") != 1 {
+		t.Errorf("%v after %v", err, f.Sent())
 	}
 }
 
 // Without the list from before, the one from after tells nothing.
 func TestClaimWithoutTheListBefore(t *testing.T) {
-	f := newFakeAPI().fail(fault{op: "list-dedicated-ips", status: 403}, fault{op: "claim-dedicated-ip", dropBefore: true})
-	f.add("dedicated-ips", object{"name": "old"})
-	_, err := f.client(t).ClaimDedicatedIP(t.Context(), "option")
-	if _, ok := errors.AsType[*UnknownOutcomeError](err); !ok || f.count("claim-dedicated-ip") != 1 {
-		t.Errorf("%v after %v", err, f.sent())
+	f := fakeapi.New().Fail(fakeapi.Fault{Op: "list-dedicated-ips", Status: 403}, fakeapi.Fault{Op: "claim-dedicated-ip", DropBefore: true})
+	f.Add("dedicated-ips", fakeapi.Object{"name": "old"})
+	_, err := newClient(t, f).ClaimDedicatedIP(t.Context(), "option")
+	if _, ok := errors.AsType[*UnknownOutcomeError](err); !ok || f.Count("claim-dedicated-ip") != 1 {
+		t.Errorf("%v after %v", err, f.Sent())
 	}
 }
 
 // The list before a claim is taken before the claim is sent.
 func TestClaimListsFirst(t *testing.T) {
-	f := newFakeAPI()
-	if _, err := f.client(t).ClaimDedicatedIP(t.Context(), "option"); err != nil {
+	f := fakeapi.New()
+	if _, err := newClient(t, f).ClaimDedicatedIP(t.Context(), "option"); err != nil {
 		t.Fatal(err)
 	}
-	if sent := strings.Join(f.sent(), " "); sent != "list-dedicated-ips claim-dedicated-ip" {
+	if sent := strings.Join(f.Sent(), " "); sent != "list-dedicated-ips claim-dedicated-ip" {
 		t.Error(sent)
 	}
 }
 
 // The last attempt counts: a 429 before it does not make its loss an answer.
 func TestLostAfterAnAnswer(t *testing.T) {
-	f := newFakeAPI().fail(fault{op: "create-mailbox", status: 429}, fault{op: "create-mailbox", dropBefore: true})
-	_, err := creators["mailbox"].do(t.Context(), f.client(t, func(o *Options) { o.RetryMax = 1 }))
+	f := fakeapi.New().Fail(fakeapi.Fault{Op: "create-mailbox", Status: 429}, fakeapi.Fault{Op: "create-mailbox", DropBefore: true})
+	_, err := creators["mailbox"].do(t.Context(), newClient(t, f, func(o *Options) { o.RetryMax = 1 }))
 	if unknown, _ := errors.AsType[*UnknownOutcomeError](err); unknown == nil || unknown.Attempts != 2 || unknown.Lookup != nil {
-		t.Errorf("%v after %v", err, f.sent())
+		t.Errorf("%v after %v", err, f.Sent())
 	}
 }
 
@@ -363,10 +366,10 @@ func tellsSecret(s api.Spec) bool {
 func TestPlainCreationWithoutAnAnswer(t *testing.T) {
 	for op, do := range plainCreations {
 		t.Run(op, func(t *testing.T) {
-			f := newFakeAPI().fail(fault{op: op, dropAfter: true, times: 9}, fault{op: "list-mailboxes", status: 403, times: 9})
-			err := do(t.Context(), f.client(t))
+			f := fakeapi.New().Fail(fakeapi.Fault{Op: op, DropAfter: true, Times: 9}, fakeapi.Fault{Op: "list-mailboxes", Status: 403, Times: 9})
+			err := do(t.Context(), newClient(t, f))
 			if _, ok := errors.AsType[*UnknownOutcomeError](err); !ok {
-				t.Errorf("%T %v after %v", err, err, f.sent())
+				t.Errorf("%T %v after %v", err, err, f.Sent())
 			}
 		})
 	}
@@ -375,27 +378,91 @@ func TestPlainCreationWithoutAnAnswer(t *testing.T) {
 // After a lost response, an object that was there before the request is not taken
 // for what the request created, whatever the client's clock shows.
 func TestCreateTakesNothingOlder(t *testing.T) {
-	for name, old := range map[string]object{
-		"mailbox":    mailboxObject("jane", "example.com"),
-		"forwarding": {"target_email": "a@b.example", "scope_type": "account", "scope_id": accountID, "created_at": "2026-03-01T11:00:00Z"},
+	for name, old := range map[string]fakeapi.Object{
+		"mailbox":    fakeapi.Mailbox("jane", "example.com"),
+		"forwarding": {"target_email": "a@b.example", "scope_type": "account", "scope_id": fakeapi.AccountID, "created_at": "2026-03-01T11:00:00Z"},
 	} {
 		for _, skew := range []time.Duration{0, 5 * time.Hour, -5 * time.Hour} {
 			t.Run(fmt.Sprint(name, " ", skew), func(t *testing.T) {
 				create := creators[name]
-				f := newFakeAPI()
-				f.unique = true
+				f := fakeapi.New()
+				f.Unique = true
 				if old = maps.Clone(old); name == "mailbox" {
 					old["first_name"], old["last_name"], old["created_at"] = "Jane", "Doe", "2026-03-01T11:00:00Z"
 				}
-				f.add(create.stored, old)
-				f.fail(fault{op: create.op, dropBefore: true})
-				id, err := create.do(t.Context(), f.client(t, func(o *Options) {
-					o.Hooks.Now = func() time.Time { return f.clock.Now().Add(skew) }
+				f.Add(create.stored, old)
+				f.Fail(fakeapi.Fault{Op: create.op, DropBefore: true})
+				id, err := create.do(t.Context(), newClient(t, f, func(o *Options) {
+					o.Hooks.Now = func() time.Time { return f.Clock.Now().Add(skew) }
 				}))
-				if id == idText(f.stored[create.stored][0]) {
+				if id == idText(f.Stored[create.stored][0]) {
 					t.Errorf("took %s, which existed before; error %v", id, err)
 				}
 			})
+		}
+	}
+}
+
+var jane = api.CreateMailboxBody{Domain: "example.com", LocalPart: "jane", FirstName: "Jane", LastName: "Doe"}
+
+// TestResumed checks that a create reports that the API went on with an interrupted one.
+func TestResumed(t *testing.T) {
+	for _, resumes := range []bool{false, true} {
+		f := fakeapi.New()
+		if resumes {
+			f.Header = http.Header{"Idempotency-Resumed": {"true"}}
+		}
+		if _, resumed, err := newClient(t, f).CreateMailbox(t.Context(), jane); err != nil || resumed != resumes {
+			t.Errorf("resumed %t, want %t: %v", resumed, resumes, err)
+		}
+	}
+}
+
+// TestLookupNamesItsCreate checks that a lookup after a lost response carries the create's
+// Idempotency-Key, also when the run was interrupted: otherwise a later run could take the
+// object over.
+func TestLookupNamesItsCreate(t *testing.T) {
+	for _, interrupted := range []bool{false, true} {
+		f := fakeapi.New()
+		f.Fail(fakeapi.Fault{Op: "create-mailbox", DropAfter: true})
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		if interrupted {
+			f.OnDrop = cancel
+		}
+		if _, resumed, err := newClient(t, f).CreateMailbox(ctx, jane); err != nil || resumed {
+			t.Errorf("resumed %t: %v", resumed, err)
+		}
+		if sent := f.Sent(); !slices.Equal(sent, []string{"create-mailbox", "list-mailboxes"}) || f.Requests[0].Key == "" || f.Requests[0].Key != f.Requests[1].Header.Get("Idempotency-Lookup") {
+			t.Errorf("sent %q: %v", sent, f.Requests)
+		}
+	}
+}
+
+// After a lost refusal the same key is sent, and nothing under another key:
+// neither what costs money nor what does not.
+func TestLostRefusalIsRetriedUnderOneKey(t *testing.T) {
+	for op, create := range map[string]func(*Client) error{
+		"create-mailbox": func(c *Client) error { _, _, err := c.CreateMailbox(t.Context(), jane); return err },
+		"purchase-domains": func(c *Client) error {
+			_, err := c.PurchaseDomain(t.Context(), "example.com", "w", api.ContactInfo{})
+			return err
+		},
+		"claim-dedicated-ip": func(c *Client) error { _, err := c.ClaimDedicatedIP(t.Context(), "option"); return err },
+	} {
+		f := fakeapi.New()
+		f.HonoursKeys = true
+		f.Refuses = map[string]fakeapi.Response{op: fakeapi.Problem(409, api.TypeConflict, "not now")}
+		f.Fail(fakeapi.Fault{Op: op, DropAfter: true})
+		err := create(newClient(t, f))
+		keys := map[string]bool{}
+		for _, r := range f.Requests {
+			if r.Op == op {
+				keys[r.Key] = true
+			}
+		}
+		if err == nil || f.Count(op) > 2 || len(keys) != 1 {
+			t.Errorf("%s was sent %d times under %d keys: %v", op, f.Count(op), len(keys), err)
 		}
 	}
 }

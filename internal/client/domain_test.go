@@ -7,25 +7,26 @@ import (
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
 )
 
 func TestPurchaseAdoptsWhatIsOwned(t *testing.T) {
-	f := newFakeAPI()
-	id := f.add("domains", object{"name": "example.com", "status": "active"})[0]
-	d, err := f.client(t).PurchaseDomain(t.Context(), "EXAMPLE.com.", "w", api.ContactInfo{})
-	if err != nil || !d.Adopted || d.ID != id || d.Domain == nil || d.Status != "active" || f.count("purchase-domains") != 0 {
-		t.Errorf("%+v, %v after %v", d, err, f.sent())
+	f := fakeapi.New()
+	id := f.Add("domains", fakeapi.Object{"name": "example.com", "status": "active"})[0]
+	d, err := newClient(t, f).PurchaseDomain(t.Context(), "EXAMPLE.com.", "w", api.ContactInfo{})
+	if err != nil || !d.Adopted || d.ID != id || d.Domain == nil || d.Status != "active" || f.Count("purchase-domains") != 0 {
+		t.Errorf("%+v, %v after %v", d, err, f.Sent())
 	}
 }
 
 // Bought by somebody else after the list was read.
 func TestPurchaseAdoptsAlreadyOwned(t *testing.T) {
-	f := newFakeAPI()
-	c := f.client(t)
+	f := fakeapi.New()
+	c := newClient(t, f)
 	if _, err := c.PurchaseDomain(t.Context(), "first.example", "w", api.ContactInfo{}); err != nil {
 		t.Fatal(err)
 	}
-	id := f.add("domains", object{"name": "example.com"})[0]
+	id := f.Add("domains", fakeapi.Object{"name": "example.com"})[0]
 	d, err := c.PurchaseDomain(t.Context(), "example.com", "w", api.ContactInfo{})
 	if err != nil || !d.Adopted || d.ID != id {
 		t.Errorf("%+v, %v", d, err)
@@ -33,8 +34,8 @@ func TestPurchaseAdoptsAlreadyOwned(t *testing.T) {
 }
 
 func TestPurchaseReportsFailure(t *testing.T) {
-	f := newFakeAPI()
-	_, err := f.client(t).PurchaseDomain(t.Context(), "taken.example", "w", api.ContactInfo{})
+	f := fakeapi.New()
+	_, err := newClient(t, f).PurchaseDomain(t.Context(), "taken.example", "w", api.ContactInfo{})
 	e, ok := errors.AsType[*Error](err)
 	if !ok || len(e.Problems) != 1 || e.Problems[0].Type != api.PurchaseUnavailable || e.RequestID == "" || !strings.Contains(err.Error(), "somebody else owns it") {
 		t.Errorf("%v", err)
@@ -46,8 +47,8 @@ func TestPurchaseReportsFailure(t *testing.T) {
 
 // Many purchases read the list of domains once.
 func TestPurchasesShareTheLook(t *testing.T) {
-	f := newFakeAPI()
-	c := f.client(t)
+	f := fakeapi.New()
+	c := newClient(t, f)
 	for i := range 20 {
 		d, err := c.PurchaseDomain(t.Context(), fmt.Sprintf("d%d.example", i), "w", api.ContactInfo{})
 		if err != nil || d.ID == "" || d.Adopted || d.Status != api.PurchasePurchased {
@@ -57,7 +58,7 @@ func TestPurchasesShareTheLook(t *testing.T) {
 			t.Fatalf("%+v, %v", got, err)
 		}
 	}
-	if n := f.count("list-domains"); n != 1 {
+	if n := f.Count("list-domains"); n != 1 {
 		t.Errorf("%d lists", n)
 	}
 }
@@ -65,8 +66,8 @@ func TestPurchasesShareTheLook(t *testing.T) {
 // A purchased domain is read from a list that is younger than the purchase.
 func TestPurchasedDomainIsReadFromAFreshList(t *testing.T) {
 	for _, byName := range []bool{false, true} {
-		f := newFakeAPI().publishedOnly(405)
-		c := f.client(t)
+		f := fakeapi.New().PublishedOnly(405)
+		c := newClient(t, f)
 		d, err := c.PurchaseDomain(t.Context(), "example.com", "w", api.ContactInfo{})
 		if err != nil {
 			t.Fatal(err)
@@ -80,27 +81,27 @@ func TestPurchasedDomainIsReadFromAFreshList(t *testing.T) {
 				t.Errorf("%s: %+v, %v", key, got, err)
 			}
 		}
-		if n := f.count("list-domains"); n != 2 {
+		if n := f.Count("list-domains"); n != 2 {
 			t.Errorf("%d lists", n)
 		}
 	}
 }
 
 func TestNothingIsBoughtBlindly(t *testing.T) {
-	f := newFakeAPI().fail(fault{op: "list-domains", status: 403, times: 9})
-	c := f.client(t)
+	f := fakeapi.New().Fail(fakeapi.Fault{Op: "list-domains", Status: 403, Times: 9})
+	c := newClient(t, f)
 	if _, err := c.PurchaseDomain(t.Context(), "example.com", "w", api.ContactInfo{}); StatusOf(err) != 403 {
 		t.Errorf("%v", err)
 	}
-	if f.count("purchase-domains") != 0 {
-		t.Errorf("%v", f.sent())
+	if f.Count("purchase-domains") != 0 {
+		t.Errorf("%v", f.Sent())
 	}
 }
 
 func TestPendingPayment(t *testing.T) {
-	f := newFakeAPI().fail(fault{op: "purchase-domains", status: 200,
-		text: `{"results":[{"domain_name":"example.com","status":"pending_payment","id":"d1"}],"payment_url":"https://pay.example/1"}`})
-	d, err := f.client(t).PurchaseDomain(t.Context(), "example.com", "w", api.ContactInfo{})
+	f := fakeapi.New().Fail(fakeapi.Fault{Op: "purchase-domains", Status: 200,
+		Text: `{"results":[{"domain_name":"example.com","status":"pending_payment","id":"d1"}],"payment_url":"https://pay.example/1"}`})
+	d, err := newClient(t, f).PurchaseDomain(t.Context(), "example.com", "w", api.ContactInfo{})
 	if err != nil || d.Status != api.PurchasePendingPayment || d.PaymentURL != "https://pay.example/1" || d.ID != "d1" {
 		t.Errorf("%+v, %v", d, err)
 	}

@@ -7,49 +7,50 @@ import (
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
 )
 
 const domainUUID = "11111111-0000-4000-8000-00000000000a"
 
 func TestFind(t *testing.T) {
-	domain := object{"id": domainUUID, "name": "xn--bcher-kva.example"}
+	domain := fakeapi.Object{"id": domainUUID, "name": "xn--bcher-kva.example"}
 	for _, tc := range []struct {
 		name, stored string
-		objects      []object // the first is the one to find
+		objects      []fakeapi.Object // the first is the one to find
 		find         func(context.Context, *Client) (string, error)
 		search       string
 	}{
 		{"mailbox", "mailboxes",
-			[]object{mailboxObject("jane", "example.com"), mailboxObject("mary.jane", "example.com"), mailboxObject("jane", "example.com.de")},
+			[]fakeapi.Object{fakeapi.Mailbox("jane", "example.com"), fakeapi.Mailbox("mary.jane", "example.com"), fakeapi.Mailbox("jane", "example.com.de")},
 			func(ctx context.Context, c *Client) (string, error) {
 				v, err := c.FindMailbox(ctx, "JANE@Example.COM")
 				return idOr(v, err, mailboxKeys.ID)
 			}, "jane@example.com"},
-		{"domain", "domains", []object{domain, {"name": "my-xn--bcher-kva.example"}},
+		{"domain", "domains", []fakeapi.Object{domain, {"name": "my-xn--bcher-kva.example"}},
 			func(ctx context.Context, c *Client) (string, error) {
 				v, err := c.FindDomain(ctx, "Bücher.example.")
 				return idOr(v, err, domainKeys.ID)
 			}, "xn--bcher-kva.example"},
 		{"master password of the account", "credentials",
-			[]object{{"name": "ops", "scope_type": "account", "scope_id": accountID}, {"name": "ops", "scope_type": "workspace", "scope_id": "w"}, {"name": "ops2", "scope_type": "account"}},
+			[]fakeapi.Object{{"name": "ops", "scope_type": "account", "scope_id": fakeapi.AccountID}, {"name": "ops", "scope_type": "workspace", "scope_id": "w"}, {"name": "ops2", "scope_type": "account"}},
 			func(ctx context.Context, c *Client) (string, error) {
 				v, err := c.FindMasterPassword(ctx, "ops", Scope{})
 				return idOr(v, err, masterPasswordKeys.ID)
 			}, "ops"},
 		{"master password of a workspace", "credentials",
-			[]object{{"name": "ops", "scope_type": "workspace", "scope_id": "w"}, {"name": "ops", "scope_type": "workspace", "scope_id": "v"}, {"name": "ops", "scope_type": "account"}},
+			[]fakeapi.Object{{"name": "ops", "scope_type": "workspace", "scope_id": "w"}, {"name": "ops", "scope_type": "workspace", "scope_id": "v"}, {"name": "ops", "scope_type": "account"}},
 			func(ctx context.Context, c *Client) (string, error) {
 				v, err := c.FindMasterPassword(ctx, "ops", Scope{WorkspaceID: "W"})
 				return idOr(v, err, masterPasswordKeys.ID)
 			}, "ops"},
 		{"forwarding of a domain, by name", "forwarding",
-			[]object{{"target_email": "a@b.example", "scope_type": "domain", "scope_id": domainUUID}, {"target_email": "a@b.example", "scope_type": "domain", "scope_id": "other"}},
+			[]fakeapi.Object{{"target_email": "a@b.example", "scope_type": "domain", "scope_id": domainUUID}, {"target_email": "a@b.example", "scope_type": "domain", "scope_id": "other"}},
 			func(ctx context.Context, c *Client) (string, error) {
 				v, err := c.FindForwarding(ctx, "A@B.example", Scope{Domain: "bücher.example"})
 				return idOr(v, err, forwardingKeys.ID)
 			}, "a@b.example"},
 		{"dns record", "dns-records",
-			[]object{
+			[]fakeapi.Object{
 				{"type": "MX", "name": "@", "value": "mx.example.com", "priority": 10},
 				{"type": "MX", "name": "@", "value": "mx2.example.com", "priority": 10},
 				{"type": "MX", "name": "www", "value": "mx.example.com", "priority": 10},
@@ -59,47 +60,47 @@ func TestFind(t *testing.T) {
 				v, err := c.dnsRecords.one("MX", found, err)
 				return idOr(v, err, dnsRecordKeys.ID)
 			}, ""},
-		{"service account", "auth/service-accounts", []object{{"name": "ci"}, {"name": "ci", "revoked_at": "2026-01-01T00:00:00Z"}, {"name": "CI"}},
+		{"service account", "auth/service-accounts", []fakeapi.Object{{"name": "ci"}, {"name": "ci", "revoked_at": "2026-01-01T00:00:00Z"}, {"name": "CI"}},
 			func(ctx context.Context, c *Client) (string, error) {
 				v, err := c.FindServiceAccount(ctx, "ci")
 				return idOr(v, err, serviceAccountKeys.ID)
 			}, ""},
 		{"dedicated ip by address", "dedicated-ips",
-			[]object{{"name": "a", "ip_addresses": []object{{"ip": "2001:db8::1"}}}, {"name": "b", "ip_addresses": []object{{"ip": "2001:db8::2"}}}},
+			[]fakeapi.Object{{"name": "a", "ip_addresses": []fakeapi.Object{{"ip": "2001:db8::1"}}}, {"name": "b", "ip_addresses": []fakeapi.Object{{"ip": "2001:db8::2"}}}},
 			func(ctx context.Context, c *Client) (string, error) {
 				v, err := c.FindDedicatedIP(ctx, "2001:DB8:0::1")
 				return idOr(v, err, dedicatedIPKeys.ID)
 			}, ""},
-		{"dedicated ip by name", "dedicated-ips", []object{{"name": "a"}, {"name": "b"}},
+		{"dedicated ip by name", "dedicated-ips", []fakeapi.Object{{"name": "a"}, {"name": "b"}},
 			func(ctx context.Context, c *Client) (string, error) {
 				v, err := c.FindDedicatedIP(ctx, "a")
 				return idOr(v, err, dedicatedIPKeys.ID)
 			}, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			f := newFakeAPI()
+			f := fakeapi.New()
 			if tc.stored != "domains" {
-				f.add("domains", object{"id": domainUUID, "name": "xn--bcher-kva.example"})
+				f.Add("domains", fakeapi.Object{"id": domainUUID, "name": "xn--bcher-kva.example"})
 			}
-			ids := f.add(tc.stored, tc.objects...)
-			f.without["get-domain"] = tc.stored == "forwarding" // names are then resolved by the list
-			c := f.client(t)
+			ids := f.Add(tc.stored, tc.objects...)
+			f.Without["get-domain"] = tc.stored == "forwarding" // names are then resolved by the list
+			c := newClient(t, f)
 			if id, err := tc.find(t.Context(), c); err != nil || id != ids[0] {
 				t.Errorf("found %s, %v", id, err)
 			}
-			if got := f.requests[len(f.requests)-1].query.Get("search"); got != tc.search {
+			if got := f.Requests[len(f.Requests)-1].Query.Get("search"); got != tc.search {
 				t.Errorf("searched for %q", got)
 			}
-			first := object{}
+			first := fakeapi.Object{}
 			maps.Copy(first, tc.objects[0])
 			delete(first, "id")
-			twin := f.add(tc.stored, first)
+			twin := f.Add(tc.stored, first)
 			_, err := tc.find(t.Context(), c)
 			ambiguous, _ := errors.AsType[*AmbiguousError](err)
 			if ambiguous == nil || len(ambiguous.IDs) != 2 || ambiguous.IDs[0] != ids[0] || ambiguous.IDs[1] != twin[0] {
 				t.Errorf("of two: %v", err)
 			}
-			f.stored[tc.stored] = f.stored[tc.stored][1:2]
+			f.Stored[tc.stored] = f.Stored[tc.stored][1:2]
 			if _, err := tc.find(t.Context(), c); !IsNotFound(err) {
 				t.Errorf("of none: %v", err)
 			}
@@ -108,8 +109,8 @@ func TestFind(t *testing.T) {
 }
 
 func TestFindWhereThereIsNoList(t *testing.T) {
-	f := newFakeAPI().publishedOnly(405)
-	c := f.client(t)
+	f := fakeapi.New().PublishedOnly(405)
+	c := newClient(t, f)
 	for range 2 {
 		if _, err := c.FindServiceAccount(t.Context(), "ci"); !errors.Is(err, ErrReadUnsupported) {
 			t.Errorf("%v", err)
@@ -118,24 +119,24 @@ func TestFindWhereThereIsNoList(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	}
-	if n := len(f.sent()); n != 3 { // one of them to find out that the API is there at all
+	if n := len(f.Sent()); n != 3 { // one of them to find out that the API is there at all
 		t.Errorf("%d requests", n)
 	}
 }
 
 func TestFindOfAListThatFails(t *testing.T) {
-	f := newFakeAPI().fail(fault{op: "list-mailboxes", status: 404})
-	if _, err := f.client(t).FindMailbox(t.Context(), "a@b.example"); err == nil || IsNotFound(err) {
+	f := fakeapi.New().Fail(fakeapi.Fault{Op: "list-mailboxes", Status: 404})
+	if _, err := newClient(t, f).FindMailbox(t.Context(), "a@b.example"); err == nil || IsNotFound(err) {
 		t.Errorf("%v", err)
 	}
 }
 
 func TestDNSRecordLookComparesPriority(t *testing.T) {
-	f := newFakeAPI().fail(fault{op: "create-dns-record", dropBefore: true})
-	f.add("dns-records", object{"type": "MX", "name": "@", "value": "mx.example.com", "priority": 10})
+	f := fakeapi.New().Fail(fakeapi.Fault{Op: "create-dns-record", DropBefore: true})
+	f.Add("dns-records", fakeapi.Object{"type": "MX", "name": "@", "value": "mx.example.com", "priority": 10})
 	prio := int64(20)
-	r, _, err := f.client(t).CreateDNSRecord(t.Context(), api.CreateDNSRecordBody{Domain: "example.com", Type: "MX", Name: "@", Value: "mx.example.com", Prio: &prio})
-	if err != nil || *r.Priority != 20 || f.count("create-dns-record") != 2 {
-		t.Errorf("%+v, %v after %v", r, err, f.sent())
+	r, _, err := newClient(t, f).CreateDNSRecord(t.Context(), api.CreateDNSRecordBody{Domain: "example.com", Type: "MX", Name: "@", Value: "mx.example.com", Prio: &prio})
+	if err != nil || *r.Priority != 20 || f.Count("create-dns-record") != 2 {
+		t.Errorf("%+v, %v after %v", r, err, f.Sent())
 	}
 }

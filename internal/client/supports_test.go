@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
 )
 
 // lifecycle is how one kind of object is read and deleted.
@@ -77,9 +78,9 @@ const goneID = "999999"
 func TestReadsAndDeletes(t *testing.T) {
 	for name, l := range lifecycles {
 		t.Run(name, func(t *testing.T) {
-			f := newFakeAPI()
-			ids := f.add(l.stored, object{"name": "a"}, object{"name": "b"})
-			c := f.client(t)
+			f := fakeapi.New()
+			ids := f.Add(l.stored, fakeapi.Object{"name": "a"}, fakeapi.Object{"name": "b"})
+			c := newClient(t, f)
 			if id, err := l.doGet(t.Context(), c, ids[0]); err != nil || id != ids[0] {
 				t.Errorf("get: %s, %v", id, err)
 			}
@@ -87,13 +88,13 @@ func TestReadsAndDeletes(t *testing.T) {
 			if _, err := l.doGet(t.Context(), c, goneID); !IsNotFound(err) {
 				t.Errorf("get of nothing: %v", err)
 			}
-			if err := l.doDelete(t.Context(), c, ids[0]); err != nil || len(f.stored[l.stored]) != 1 {
+			if err := l.doDelete(t.Context(), c, ids[0]); err != nil || len(f.Stored[l.stored]) != 1 {
 				t.Errorf("delete: %v", err)
 			}
 			if err := l.doDelete(t.Context(), c, ids[0]); !IsNotFound(err) || IsUnsupported(err) {
 				t.Errorf("delete of nothing: %v", err)
 			}
-			if n := f.count(l.list); n != 0 {
+			if n := f.Count(l.list); n != 0 {
 				t.Errorf("%d lists", n)
 			}
 		})
@@ -106,20 +107,20 @@ func TestPublishedOperationsOnly(t *testing.T) {
 	for name, l := range lifecycles {
 		for _, status := range []int{404, 405, 501} {
 			t.Run(fmt.Sprint(name, "/", status), func(t *testing.T) {
-				f := newFakeAPI().publishedOnly(status)
-				var objects []object
+				f := fakeapi.New().PublishedOnly(status)
+				var objects []fakeapi.Object
 				for i := range 30 {
-					objects = append(objects, object{"name": fmt.Sprint(i), "primary_email": fmt.Sprintf("m%d@example.com", i)})
+					objects = append(objects, fakeapi.Object{"name": fmt.Sprint(i), "primary_email": fmt.Sprintf("m%d@example.com", i)})
 				}
-				ids := f.add(l.stored, objects...)
-				c := f.client(t)
+				ids := f.Add(l.stored, objects...)
+				c := newClient(t, f)
 				for _, id := range ids {
 					err := l.doDelete(t.Context(), c, id)
 					if !errors.Is(err, ErrDeleteUnsupported) || !IsUnsupported(err) || IsNotFound(err) {
 						t.Fatalf("delete: %v", err)
 					}
 				}
-				if n := f.count(l.remove); n != 1 {
+				if n := f.Count(l.remove); n != 1 {
 					t.Errorf("%d attempts to delete", n)
 				}
 				var wg sync.WaitGroup
@@ -135,7 +136,7 @@ func TestPublishedOperationsOnly(t *testing.T) {
 				if _, err := l.doGet(t.Context(), c, goneID); l.published != IsNotFound(err) {
 					t.Errorf("get of nothing: %v", err)
 				}
-				if n := f.count(l.list); n > 2 { // a 404 of a delete is checked in a sweep of its own
+				if n := f.Count(l.list); n > 2 { // a 404 of a delete is checked in a sweep of its own
 					t.Errorf("%d lists for %d reads", n, len(ids))
 				}
 			})
@@ -148,9 +149,9 @@ func TestPublishedOperationsOnly(t *testing.T) {
 func TestGenuine404BeforeAnySuccess(t *testing.T) {
 	for name, l := range lifecycles {
 		t.Run(name, func(t *testing.T) {
-			f := newFakeAPI()
-			id := f.add(l.stored, object{"name": "a"})[0]
-			c := f.client(t)
+			f := fakeapi.New()
+			id := f.Add(l.stored, fakeapi.Object{"name": "a"})[0]
+			c := newClient(t, f)
 			for range 5 {
 				if err := l.doDelete(t.Context(), c, goneID); !IsNotFound(err) {
 					t.Errorf("delete: %v", err)
@@ -159,7 +160,7 @@ func TestGenuine404BeforeAnySuccess(t *testing.T) {
 					t.Errorf("get: %v", err)
 				}
 			}
-			if n := f.count(l.list); n != 1 {
+			if n := f.Count(l.list); n != 1 {
 				t.Errorf("%d lists", n)
 			}
 			if err := l.doDelete(t.Context(), c, id); err != nil {
@@ -185,18 +186,18 @@ func TestSupports(t *testing.T) {
 		l := lifecycles[strings.TrimSuffix(name, "/")] // another operation of the kind
 		for status, want := range map[int]bool{0: true, 404: false, 405: false, 501: false} {
 			t.Run(fmt.Sprint(name, "/", status), func(t *testing.T) {
-				f := newFakeAPI()
+				f := fakeapi.New()
 				if status != 0 {
-					f.publishedOnly(status)
+					f.PublishedOnly(status)
 				}
-				ids := f.add(l.stored, object{"name": "a", "primary_email": "a@example.com"}, object{"name": "b", "primary_email": "b@example.com"})
-				c := f.client(t)
+				ids := f.Add(l.stored, fakeapi.Object{"name": "a", "primary_email": "a@example.com"}, fakeapi.Object{"name": "b", "primary_email": "b@example.com"})
+				c := newClient(t, f)
 				for _, id := range ids {
 					if got := c.Supports(t.Context(), op, id); got != want {
 						t.Errorf("%s: %v", id, got)
 					}
 				}
-				if n := f.count(l.get); n != 1 {
+				if n := f.Count(l.get); n != 1 {
 					t.Errorf("%d reads", n)
 				}
 			})
@@ -208,15 +209,15 @@ func TestSupports(t *testing.T) {
 // other objects nor by callers that wait for it. An object that is gone is no failure.
 func TestSupportsReadsOnce(t *testing.T) {
 	for status, reads := range map[int]int{http.StatusForbidden: 1, http.StatusOK: 1, http.StatusNotFound: 20} {
-		f := newFakeAPI()
+		f := fakeapi.New()
 		id := goneID
 		if status == http.StatusOK {
-			id = f.add("mailboxes", mailboxObject("jane", "example.com"))[0]
+			id = f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"))[0]
 		}
 		if status == http.StatusForbidden {
-			f.fail(fault{op: "get-mailbox", status: status, times: 99})
+			f.Fail(fakeapi.Fault{Op: "get-mailbox", Status: status, Times: 99})
 		}
-		c := f.client(t)
+		c := newClient(t, f)
 		var wg sync.WaitGroup
 		for range 20 {
 			wg.Go(func() {
@@ -226,7 +227,7 @@ func TestSupportsReadsOnce(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if n := f.count("get-mailbox"); n != reads {
+		if n := f.Count("get-mailbox"); n != reads {
 			t.Errorf("%d: %d reads, want %d", status, n, reads)
 		}
 	}
@@ -235,13 +236,13 @@ func TestSupportsReadsOnce(t *testing.T) {
 // A list that was read before an object was deleted elsewhere is no proof that
 // the operation is missing.
 func TestStaleListIsNoProof(t *testing.T) {
-	f := newFakeAPI()
-	id := f.add("mailboxes", mailboxObject("jane", "example.com"))[0]
-	c := f.client(t)
+	f := fakeapi.New()
+	id := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"))[0]
+	c := newClient(t, f)
 	if _, err := c.GetMailbox(t.Context(), goneID); !IsNotFound(err) { // fills the index
 		t.Fatal(err)
 	}
-	f.stored["mailboxes"] = nil
+	f.Stored["mailboxes"] = nil
 	if _, err := c.GetMailbox(t.Context(), id); !IsNotFound(err) || c.operations.isAbsent(api.GetMailbox.Spec) {
 		t.Errorf("%v", err)
 	}
@@ -250,8 +251,8 @@ func TestStaleListIsNoProof(t *testing.T) {
 // A list that fails must not make an object look deleted.
 func TestListFailsDuringTheCheck(t *testing.T) {
 	for _, status := range []int{404, 403} {
-		f := newFakeAPI().publishedOnly(404).fail(fault{op: "list-mailboxes", status: status, times: 9})
-		c := f.client(t)
+		f := fakeapi.New().PublishedOnly(404).Fail(fakeapi.Fault{Op: "list-mailboxes", Status: status, Times: 9})
+		c := newClient(t, f)
 		if _, err := c.GetMailbox(t.Context(), goneID); err == nil || IsNotFound(err) || IsUnsupported(err) {
 			t.Errorf("get, list %d: %v", status, err)
 		}
@@ -263,18 +264,18 @@ func TestListFailsDuringTheCheck(t *testing.T) {
 
 // A page of a proxy is not the API's 404, also where the operation is known.
 func TestProxys404(t *testing.T) {
-	f := newFakeAPI()
-	id := f.add("mailboxes", mailboxObject("jane", "example.com"))[0]
-	c := f.client(t)
+	f := fakeapi.New()
+	id := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"))[0]
+	c := newClient(t, f)
 	if _, err := c.GetMailbox(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
-	f.fail(fault{op: "get-mailbox", status: 404, text: "<html>no such page"})
+	f.Fail(fakeapi.Fault{Op: "get-mailbox", Status: 404, Text: "<html>no such page"})
 	if m, err := c.GetMailbox(t.Context(), id); err != nil || m.ID != id {
 		t.Errorf("%+v, %v", m, err)
 	}
 	c.operations.setPresent(api.DeleteMailbox.Spec)
-	f.fail(fault{op: "delete-mailbox", status: 404, text: "<html>no such page"})
+	f.Fail(fakeapi.Fault{Op: "delete-mailbox", Status: 404, Text: "<html>no such page"})
 	if err := c.DeleteMailbox(t.Context(), id); err == nil || IsNotFound(err) || IsUnsupported(err) || !strings.Contains(err.Error(), "still there") {
 		t.Errorf("%v", err)
 	}
@@ -282,9 +283,9 @@ func TestProxys404(t *testing.T) {
 
 func TestLifecycleChangesAreLearntToo(t *testing.T) {
 	for _, status := range []int{404, 405} {
-		f := newFakeAPI().publishedOnly(status)
-		id := f.add("forwarding", object{"target_email": "a@b.example"})[0]
-		c := f.client(t)
+		f := fakeapi.New().PublishedOnly(status)
+		id := f.Add("forwarding", fakeapi.Object{"target_email": "a@b.example"})[0]
+		c := newClient(t, f)
 		for range 3 {
 			if _, err := c.SetForwardingActive(t.Context(), id, true); !errors.Is(err, ErrUpdateUnsupported) {
 				t.Errorf("%v", err)
@@ -293,7 +294,7 @@ func TestLifecycleChangesAreLearntToo(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 		}
-		if n := f.count("set-forwarding-active"); n != 1 {
+		if n := f.Count("set-forwarding-active"); n != 1 {
 			t.Errorf("%d attempts", n)
 		}
 	}
@@ -301,9 +302,9 @@ func TestLifecycleChangesAreLearntToo(t *testing.T) {
 
 // After a create the list is patched, not read again.
 func TestCreatePatchesTheIndex(t *testing.T) {
-	f := newFakeAPI().publishedOnly(405)
-	f.add("mailboxes", mailboxObject("old", "example.com"))
-	c := f.client(t)
+	f := fakeapi.New().PublishedOnly(405)
+	f.Add("mailboxes", fakeapi.Mailbox("old", "example.com"))
+	c := newClient(t, f)
 	if _, err := c.GetMailbox(t.Context(), "old@example.com"); err != nil {
 		t.Fatal(err)
 	}
@@ -316,22 +317,22 @@ func TestCreatePatchesTheIndex(t *testing.T) {
 			t.Errorf("%+v, %v", got, err)
 		}
 	}
-	if n := f.count("list-mailboxes"); n != 1 {
+	if n := f.Count("list-mailboxes"); n != 1 {
 		t.Errorf("%d lists", n)
 	}
 }
 
 func TestDeleteRepeatedAfterALossOfAnAPIWithoutIt(t *testing.T) {
-	f := newFakeAPI().publishedOnly(404).fail(fault{op: "delete-mailbox", status: 502})
-	id := f.add("mailboxes", mailboxObject("jane", "example.com"))[0]
-	if err := f.client(t).DeleteMailbox(t.Context(), id); !errors.Is(err, ErrDeleteUnsupported) {
+	f := fakeapi.New().PublishedOnly(404).Fail(fakeapi.Fault{Op: "delete-mailbox", Status: 502})
+	id := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"))[0]
+	if err := newClient(t, f).DeleteMailbox(t.Context(), id); !errors.Is(err, ErrDeleteUnsupported) {
 		t.Errorf("%v", err)
 	}
 }
 
 func TestNoID(t *testing.T) {
-	f := newFakeAPI()
-	c := f.client(t)
+	f := fakeapi.New()
+	c := newClient(t, f)
 	for _, id := range []string{"", ".", ".."} {
 		if _, err := c.GetMailbox(t.Context(), id); err == nil {
 			t.Errorf("get %q", id)
@@ -343,7 +344,35 @@ func TestNoID(t *testing.T) {
 	if _, err := c.GetDNSRecord(t.Context(), 0); err == nil {
 		t.Error("get record 0")
 	}
-	if len(f.sent()) != 0 {
-		t.Errorf("sent %v", f.sent())
+	if len(f.Sent()) != 0 {
+		t.Errorf("sent %v", f.Sent())
 	}
 }
+
+// At a wrong base URL everything answers 404: nothing may be believed of it, and
+// nothing is dropped from anybody's state.
+func TestWrongBaseURL(t *testing.T) {
+	for name, status := range map[string]int{"404": 404, "405": 405, "501": 501} {
+		t.Run(name, func(t *testing.T) {
+			f := fakeapi.New()
+			f.LackStatus = status
+			for _, spec := range api.Specs() {
+				f.Without[spec.ID] = true
+			}
+			c := newClient(t, f)
+			for what, err := range map[string]error{
+				"read a record":   second(c.GetDNSRecord(t.Context(), 1)),
+				"read an account": second(c.GetServiceAccount(t.Context(), "00000000-0000-4000-8000-000000000001")),
+				"the account":     second(c.GetAccount(t.Context())),
+				"delete":          c.DeleteDNSRecord(t.Context(), 1),
+				"revoke":          c.RevokeServiceAccount(t.Context(), "00000000-0000-4000-8000-000000000001"),
+			} {
+				if err == nil || IsUnsupported(err) || IsNotFound(err) || !errors.Is(err, ErrNoAPI) {
+					t.Errorf("%s: got %v", what, err)
+				}
+			}
+		})
+	}
+}
+
+func second[T any](_ T, err error) error { return err }

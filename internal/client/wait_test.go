@@ -7,22 +7,23 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
 )
 
 func isActive(m *api.Mailbox) (bool, error) { return m.Status == vocab.MailboxActive, nil }
 
 func TestWaitFor(t *testing.T) {
 	for _, published := range []bool{false, true} {
-		f := newFakeAPI()
+		f := fakeapi.New()
 		if published {
-			f.publishedOnly(405)
+			f.PublishedOnly(405)
 		}
-		m := mailboxObject("jane", "example.com")
+		m := fakeapi.Mailbox("jane", "example.com")
 		m["status"] = vocab.MailboxProvisioning
-		id := f.add("mailboxes", m)[0]
-		c := f.client(t)
+		id := f.Add("mailboxes", m)[0]
+		c := newClient(t, f)
 		polls := 0
-		f.clock.onSleep = func() {
+		f.Clock.OnSleep = func() {
 			if polls++; polls == 4 {
 				m["status"] = vocab.MailboxActive
 			}
@@ -31,24 +32,24 @@ func TestWaitFor(t *testing.T) {
 		if err != nil || got.Status != vocab.MailboxActive || polls != 4 {
 			t.Errorf("published only %v: %+v, %v after %d polls", published, got, err, polls)
 		}
-		for i, d := range f.clock.sleeps[1:] {
-			if d <= f.clock.sleeps[i] {
-				t.Errorf("waits %v do not grow", f.clock.sleeps)
+		for i, d := range f.Clock.Sleeps[1:] {
+			if d <= f.Clock.Sleeps[i] {
+				t.Errorf("waits %v do not grow", f.Clock.Sleeps)
 			}
 		}
 	}
 }
 
 func TestWaitForEnds(t *testing.T) {
-	f := newFakeAPI()
-	m := mailboxObject("jane", "example.com")
+	f := fakeapi.New()
+	m := fakeapi.Mailbox("jane", "example.com")
 	m["status"] = vocab.MailboxProvisioning
-	id := f.add("mailboxes", m)[0]
-	c := f.client(t)
+	id := f.Add("mailboxes", m)[0]
+	c := newClient(t, f)
 	get := func(ctx context.Context) (*api.Mailbox, error) { return c.GetMailbox(ctx, id) }
 
 	ctx, cancel := context.WithCancel(t.Context())
-	f.clock.onSleep = cancel
+	f.Clock.OnSleep = cancel
 	if got, err := WaitFor(ctx, c, get, isActive); !errors.Is(err, context.Canceled) || got == nil {
 		t.Errorf("cancelled: %+v, %v", got, err)
 	}
@@ -56,8 +57,8 @@ func TestWaitForEnds(t *testing.T) {
 	if got, err := WaitFor(t.Context(), c, get, func(*api.Mailbox) (bool, error) { return false, broken }); !errors.Is(err, broken) || got == nil {
 		t.Errorf("done fails: %+v, %v", got, err)
 	}
-	f.stored["mailboxes"] = nil
-	f.clock.onSleep = nil
+	f.Stored["mailboxes"] = nil
+	f.Clock.OnSleep = nil
 	if got, err := WaitFor(t.Context(), c, get, isActive); !IsNotFound(err) || got != nil {
 		t.Errorf("gone: %+v, %v", got, err)
 	}

@@ -1,15 +1,144 @@
-package transport
+package transport_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"reflect"
+	"strings"
 	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
 )
 
-// Only the 404 of an operation whose path names an object is about an object.
-func TestNotFound(t *testing.T) {
-	for _, collection := range []bool{false, true} {
-		if errors.Is(&Error{Status: 404, collection: collection}, ErrNotFound) == collection {
-			t.Errorf("collection %t", collection)
+func TestErrorBodies(t *testing.T) {
+	for _, tc := range []struct {
+		name, body string
+		want       []client.Problem
+		text       string
+	}{
+		{"ours", `{"detail":[{"loc":["body","first_name"],"msg":"too long","type":"string_too_long"},{"loc":["body","items",3],"msg":"bad","type":"x"}]}`,
+			[]client.Problem{{Loc: []string{"body", "first_name"}, Msg: "too long", Type: "string_too_long"}, {Loc: []string{"body", "items", "3"}, Msg: "bad", Type: "x"}},
+			"the request update-mailbox for m failed: first_name: too long; items.3: bad (HTTP 418 I'm a teapot, request id r-1)"},
+		{"a string", `{"detail":"Not like this"}`, []client.Problem{{Msg: "Not like this"}}, "the request update-mailbox for m failed: Not like this (HTTP"},
+		{"an object", `{"detail":{"msg":"no","type":"t"}}`, []client.Problem{{Msg: "no", Type: "t"}}, ": no (HTTP"},
+		{"an object of other names", `{"detail":{"code":7,"message":"no"}}`, []client.Problem{{Msg: "no"}}, ": no (HTTP"},
+		{"strings", `{"detail":["a","b"]}`, []client.Problem{{Msg: "a"}, {Msg: "b"}}, ": a; b (HTTP"},
+		{"message", `{"message":"gateway says no"}`, []client.Problem{{Msg: "gateway says no"}}, ": gateway says no (HTTP"},
+		{"error object", `{"error":{"message":"nested"}}`, []client.Problem{{Msg: "nested"}}, ": nested (HTTP"},
+		{"problem details", `{"title":"Bad","detail":"Because"}`, []client.Problem{{Msg: "Because"}}, ": Because (HTTP"},
+		{"a bare string", `"nope"`, []client.Problem{{Msg: "nope"}}, ": nope (HTTP"},
+		{"empty detail", `{"detail":[]}`, nil, `the response is not the API's own, it begins: {"detail":[]}`},
+		{"null", `null`, nil, ": the API gave no reason (HTTP"},
+		{"nothing", ``, nil, ": the API gave no reason (HTTP"},
+		{"HTML", "<html>\n\x1b[31m<h1>502\tBad  Gateway</h1>\u202e", nil, "it begins: <html> [31m<h1>502 Bad Gateway</h1> (HTTP"},
+		{"long", strings.Repeat("x", 5000), nil, strings.Repeat("x", 300) + "… (HTTP"},
+		{"control characters", `{"detail":"a\u001b[1mb\nc"}`, []client.Problem{{Msg: "a [1mb c"}}, ": a [1mb c (HTTP"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			f := fakeapi.New().Fail(fakeapi.Fault{Op: "update-mailbox", Status: 418, Text: tc.body, Header: map[string][]string{"X-Request-Id": {"r-1"}}})
+			_, err := newClient(t, f).UpdateMailbox(t.Context(), "m", api.UpdateMailboxBody{})
+			e, ok := errors.AsType[*client.Error](err)
+			if !ok || e.Status != 418 || e.RequestID != "r-1" || e.Operation != "update-mailbox" || e.Object != "m" {
+				t.Fatalf("%+v", err)
+			}
+			if !reflect.DeepEqual(e.Problems, tc.want) {
+				t.Errorf("problems %+v, want %+v", e.Problems, tc.want)
+			}
+			if !strings.Contains(e.Error(), tc.text) {
+				t.Errorf("text %q, want %q", e, tc.text)
+			}
+		})
+	}
+}
+
+func TestSecretsStayOutOfMessages(t *testing.T) {
+	value := `p"<ä&s/w+d>`
+	for name, echo := range map[string]func(token, key, value string) string{
+		"detail":    func(token, key, value string) string { return fmt.Sprintf(`{"detail":%q}`, token+" "+key+" "+value) },
+		"HTML":      func(token, key, value string) string { return "<html>" + token + key + value },
+		"escaped":   func(token, key, _ string) string { return "<html>" + token + key + `p&#34;&lt;ä&amp;s/w+d&gt;` },
+		"in a URL":  func(token, key, _ string) string { return "<html>" + token + key + `p%22%3C%C3%A4%26s%2Fw%2Bd%3E` },
+		"in a path": func(token, key, _ string) string { return "<html>" + token + key + `p%22%3C%C3%A4&s%2Fw+d%3E` },
+		"as JSON":   func(token, key, _ string) string { return "<html>" + token + key + `p\"\u003cä\u0026s/w+d\u003e` },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := fakeapi.New()
+			var logged []any
+			c := newClient(t, f, func(o *client.Options) {
+				o.Hooks.NewID = func() string { return "the-key" }
+				o.Log = func(_ context.Context, msg string, fields ...map[string]any) { logged = append(logged, msg, fields) }
+			})
+			f.Fail(fakeapi.Fault{Op: "create-master-password", Status: 422, Text: echo("secret-token", "the-key", value)})
+			_, err := c.CreateMasterPassword(t.Context(), api.CreateMasterPasswordBody{Name: "ops", Value: &value})
+			text := err.Error() + fmt.Sprintf("%+v", err)
+			for _, secret := range []string{"secret-token", "the-key", "s/w", "s%2Fw"} {
+				if strings.Contains(strings.ReplaceAll(text, "request id the-key", ""), secret) && secret != "the-key" {
+					t.Errorf("%q is in %s", secret, text)
+				}
+			}
+			if !strings.Contains(text, "[redacted]") {
+				t.Errorf("nothing is redacted in %s", text)
+			}
+			if strings.Contains(fmt.Sprint(logged...), "secret-token") {
+				t.Errorf("logged %v", logged)
+			}
+		})
+	}
+}
+
+func TestLog(t *testing.T) {
+	f := fakeapi.New().Fail(fakeapi.Fault{Op: "create-service-account", DropBefore: true}, fakeapi.Fault{Op: "create-service-account", Status: 429})
+	var lines []map[string]any
+	c := newClient(t, f, func(o *client.Options) {
+		o.Log = func(_ context.Context, _ string, fields ...map[string]any) { lines = append(lines, fields...) }
+	})
+	a, err := c.CreateServiceAccount(t.Context(), api.CreateServiceAccountBody{Name: "ci"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := fmt.Sprint(lines)
+	for _, secret := range []string{"secret-token", a.Token, f.Requests[0].Key, "Bearer"} {
+		if strings.Contains(all, secret) {
+			t.Errorf("%q is in %s", secret, all)
 		}
+	}
+	if len(lines) != len(f.Requests) || lines[0]["error"] != fakeapi.ErrDropped.Error() || lines[0]["attempt"] != 1 ||
+		lines[2]["status"] != 429 || lines[3]["attempt"] != 3 || lines[3]["operation"] != "create-service-account" {
+		t.Errorf("%v for %v", lines, f.Sent())
+	}
+}
+
+// A success that can't be read is not quoted: it may hold a secret.
+func TestUnreadableAnswers(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"id":"generated`:              "no valid JSON",
+		`{"id":{"secret":"generated"}}`: "id is a JSON object",
+		`["generated"]`:                 "the whole is a JSON array",
+	} {
+		f := fakeapi.New().Fail(fakeapi.Fault{Op: "get-mailbox", Status: 200, Text: body})
+		_, err := newClient(t, f).GetMailbox(t.Context(), "m")
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "generated") {
+			t.Errorf("%s: %v", body, err)
+		}
+	}
+	f := fakeapi.New().Fail(fakeapi.Fault{Op: "get-mailbox", Status: 200, Text: "<html>", Header: map[string][]string{"Content-Type": {"text/html; charset=utf-8"}}})
+	if _, err := newClient(t, f).GetMailbox(t.Context(), "m"); err == nil || !strings.Contains(err.Error(), "text/html") {
+		t.Errorf("%v", err)
+	}
+}
+
+// Whatever an API adds or leaves out that is not needed is tolerated.
+func TestTolerantReading(t *testing.T) {
+	f := fakeapi.New().Fail(fakeapi.Fault{Op: "get-mailbox", Status: 206, Text: `{"id":"m","status":"sleeping","new":{"a":1},"aliases":null,"workspace_id":null}`})
+	m, err := newClient(t, f).GetMailbox(t.Context(), "m")
+	if err != nil || m.Status != "sleeping" {
+		t.Errorf("%+v, %v", m, err)
+	}
+	f = fakeapi.New().Fail(fakeapi.Fault{Op: "get-mailbox", Status: 200, Text: `{}`})
+	if m, err := newClient(t, f).GetMailbox(t.Context(), "m"); err == nil || m != nil {
+		t.Errorf("an empty answer is %+v, %v", m, err)
 	}
 }

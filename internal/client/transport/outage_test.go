@@ -1,4 +1,4 @@
-package client
+package transport_test
 
 import (
 	"context"
@@ -13,12 +13,14 @@ import (
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
 )
 
 // down is a transport in front of a fake API that gives no response while fail is
 // set. Each attempt takes the time that it would take.
 type down struct {
-	api   *fakeAPI
+	api   *fakeapi.API
 	fail  error // of each attempt; nil: the API responds
 	sent  bool  // the request reaches the API
 	takes time.Duration
@@ -38,24 +40,24 @@ func (d *down) RoundTrip(r *http.Request) (*http.Response, error) {
 	if d.sent {
 		trace.WroteHeaders()
 	}
-	d.api.clock.advance(d.takes)
+	d.api.Clock.Advance(d.takes)
 	return nil, d.fail
 }
 
-func newDown(t *testing.T) (*down, *Client, string) {
+func newDown(t *testing.T) (*down, *client.Client, string) {
 	t.Helper()
-	f := newFakeAPI()
-	id := f.add("mailboxes", mailboxObject("jim", "example.com"))[0]
+	f := fakeapi.New()
+	id := f.Add("mailboxes", fakeapi.Mailbox("jim", "example.com"))[0]
 	d := &down{api: f}
-	return d, f.client(t, func(o *Options) { o.Transport = d }), id
+	return d, newClient(t, f, func(o *client.Options) { o.Transport = d }), id
 }
 
 // get reads the mailbox, and returns how many attempts that took and how long.
-func (d *down) get(t *testing.T, c *Client, id string) (tries int, took time.Duration, err error) {
+func (d *down) get(t *testing.T, c *client.Client, id string) (tries int, took time.Duration, err error) {
 	t.Helper()
-	before, begun := d.tries, d.api.clock.Now()
+	before, begun := d.tries, d.api.Clock.Now()
 	_, err = c.GetMailbox(t.Context(), id)
-	return d.tries - before, d.api.clock.Now().Sub(begun), err
+	return d.tries - before, d.api.Clock.Now().Sub(begun), err
 }
 
 var (
@@ -83,7 +85,7 @@ func TestPatience(t *testing.T) {
 		{name: "refused in the middle", fail: errRefused, worked: true, atLeast: time.Minute, upTo: 5 * time.Minute, message: "can't be reached"},
 		{name: "hanging at first", fail: errTimeout, takes: readTimeout, sent: true, atLeast: time.Minute, upTo: 91 * time.Second, message: "did not respond: no response within 30s"},
 		{name: "hanging in the middle", fail: errTimeout, takes: readTimeout, sent: true, worked: true, atLeast: time.Minute, upTo: 91 * time.Second, message: "did not respond"},
-		{name: "reset", fail: errDropped, sent: true, atLeast: 30 * time.Second, upTo: time.Minute, message: "did not respond"},
+		{name: "reset", fail: fakeapi.ErrDropped, sent: true, atLeast: 30 * time.Second, upTo: time.Minute, message: "did not respond"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			d, c, id := newDown(t)
@@ -100,7 +102,7 @@ func TestPatience(t *testing.T) {
 			if tries < 2 || took < tc.atLeast || took > tc.upTo {
 				t.Errorf("%d attempts in %v, want between %v and %v", tries, took, tc.atLeast, tc.upTo)
 			}
-			if IncidentOf(err) == nil {
+			if client.IncidentOf(err) == nil {
 				t.Error("it is not known as a failure of the connection")
 			}
 		})
@@ -118,18 +120,18 @@ func TestOutage(t *testing.T) {
 		if tries != 0 || took != 0 || err == nil {
 			t.Fatalf("during the outage: %d attempts in %v, %v", tries, took, err)
 		}
-		if IncidentOf(err) != IncidentOf(first) {
+		if client.IncidentOf(err) != client.IncidentOf(first) {
 			t.Error("the errors of one outage don't share an incident")
 		}
 	}
-	d.api.clock.advance(probeInterval)
+	d.api.Clock.Advance(probeInterval)
 	if tries, _, err := d.get(t, c, id); tries != 1 || err == nil {
 		t.Errorf("later: %d attempts, %v", tries, err)
 	}
 	if tries, _, _ := d.get(t, c, id); tries != 0 {
 		t.Errorf("after a failed attempt: %d more", tries)
 	}
-	d.api.clock.advance(probeInterval)
+	d.api.Clock.Advance(probeInterval)
 	d.fail = nil
 	for range 2 {
 		if tries, _, err := d.get(t, c, id); tries != 1 || err != nil {
@@ -148,10 +150,10 @@ func TestInterruptedProbe(t *testing.T) {
 	d, c, id := newDown(t)
 	d.fail = errRefused
 	_, _, _ = d.get(t, c, id)
-	d.api.clock.advance(probeInterval)
+	d.api.Clock.Advance(probeInterval)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := c.GetMailbox(ctx, id); err == nil || IncidentOf(err) != nil || !strings.Contains(err.Error(), "interrupted") {
+	if _, err := c.GetMailbox(ctx, id); err == nil || client.IncidentOf(err) != nil || !strings.Contains(err.Error(), "interrupted") {
 		t.Errorf("%v", err)
 	}
 	d.fail = nil
@@ -167,9 +169,9 @@ func TestLookDuringOutage(t *testing.T) {
 	d.fail = errRefused
 	_, _, _ = d.get(t, c, "jim")
 	d.fail = nil
-	d.api.fail(fault{op: "create-mailbox", dropAfter: true})
-	d.api.clock.advance(probeInterval)
-	m, err := creators["mailbox"].do(t.Context(), c)
+	d.api.Fail(fakeapi.Fault{Op: "create-mailbox", DropAfter: true})
+	d.api.Clock.Advance(probeInterval)
+	m, err := createMailbox(t.Context(), c)
 	if err != nil || m == "" {
 		t.Errorf("%q, %v", m, err)
 	}
@@ -199,9 +201,9 @@ func hanging(t *testing.T, header string) *httptest.Server {
 func TestHangingServer(t *testing.T) {
 	for name, begins := range map[string]string{"no response": "", "half a response": `{"id":"`} {
 		server := hanging(t, begins)
-		c, _ := over(t, server.URL, func(o *Options) { o.ReadTimeout, o.RetryMax = 50*time.Millisecond, -1 })
+		c, _ := over(t, server.URL, func(o *client.Options) { o.ReadTimeout, o.RetryMax = 50*time.Millisecond, -1 })
 		_, err := c.GetMailbox(t.Context(), "m")
-		if err == nil || !strings.Contains(err.Error(), "no response within 50ms") || IncidentOf(err) == nil {
+		if err == nil || !strings.Contains(err.Error(), "no response within 50ms") || client.IncidentOf(err) == nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -222,7 +224,7 @@ func TestSlowDownload(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	c, _ := over(t, server.URL, func(o *Options) { o.ReadTimeout = limit })
+	c, _ := over(t, server.URL, func(o *client.Options) { o.ReadTimeout = limit })
 	body, err := c.ExportMailboxes(t.Context(), api.ExportMailboxesBody{})
 	if err != nil {
 		t.Fatal(err)
@@ -252,14 +254,14 @@ func TestWrongScheme(t *testing.T) {
 	}))
 	defer alert.Close()
 	for url, want := range map[string]error{
-		strings.Replace(plain.URL, "http:", "https:", 1):  ErrNotTLS,
-		strings.Replace(secure.URL, "https:", "http:", 1): ErrTLSOnly,
-		alert.URL: ErrTLSOnly,
+		strings.Replace(plain.URL, "http:", "https:", 1):  client.ErrNotTLS,
+		strings.Replace(secure.URL, "https:", "http:", 1): client.ErrTLSOnly,
+		alert.URL: client.ErrTLSOnly,
 	} {
 		c, clock := over(t, url)
 		_, err := c.GetMailbox(t.Context(), "m")
-		if !errors.Is(err, want) || len(clock.sleeps) != 0 || IncidentOf(err) == nil {
-			t.Errorf("%s: %v after %d waits", url, err, len(clock.sleeps))
+		if !errors.Is(err, want) || len(clock.Sleeps) != 0 || client.IncidentOf(err) == nil {
+			t.Errorf("%s: %v after %d waits", url, err, len(clock.Sleeps))
 		}
 	}
 	if n := requests.Load(); n != 0 {
@@ -270,12 +272,12 @@ func TestWrongScheme(t *testing.T) {
 // TestCredentialIncident expects all refusals of the credential to share an
 // incident, and nothing else to be one.
 func TestCredentialIncident(t *testing.T) {
-	f := newFakeAPI().fail(fault{op: "get-mailbox", status: 401}, fault{op: "get-mailbox", status: 401}, fault{op: "get-mailbox", status: 403})
-	c := f.client(t)
-	var found []*Incident
+	f := fakeapi.New().Fail(fakeapi.Fault{Op: "get-mailbox", Status: 401}, fakeapi.Fault{Op: "get-mailbox", Status: 401}, fakeapi.Fault{Op: "get-mailbox", Status: 403})
+	c := newClient(t, f)
+	var found []*client.Incident
 	for range 3 {
 		_, err := c.GetMailbox(t.Context(), "m")
-		found = append(found, IncidentOf(err))
+		found = append(found, client.IncidentOf(err))
 	}
 	if found[0] == nil || found[0] != found[1] || found[2] != nil {
 		t.Errorf("%v", found)

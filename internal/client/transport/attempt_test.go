@@ -1,4 +1,4 @@
-package client
+package transport_test
 
 import (
 	"context"
@@ -19,17 +19,19 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
 )
 
 // over returns a client that talks to a test server over the network.
-func over(t *testing.T, url string, change ...func(*Options)) (*Client, *fakeClock) {
+func over(t *testing.T, url string, change ...func(*client.Options)) (*client.Client, *fakeapi.Clock) {
 	t.Helper()
-	clock := &fakeClock{now: time.Now()}
-	o := Options{BaseURL: url, AccountID: accountID, Token: "secret-token", RetryMax: 3, Hooks: Hooks{Now: clock.Now, Sleep: clock.Sleep}}
+	clock := &fakeapi.Clock{Time: time.Now()}
+	o := client.Options{BaseURL: url, AccountID: fakeapi.AccountID, Token: "secret-token", RetryMax: 3, Hooks: client.Hooks{Now: clock.Now, Sleep: clock.Sleep}}
 	for _, c := range change {
 		c(&o)
 	}
-	c, err := New(o)
+	c, err := client.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +39,7 @@ func over(t *testing.T, url string, change ...func(*Options)) (*Client, *fakeClo
 }
 
 // serve runs a fake API over the network; before may answer first.
-func serve(t *testing.T, f *fakeAPI, before func(http.ResponseWriter, *http.Request) bool) *httptest.Server {
+func serve(t *testing.T, f *fakeapi.API, before func(http.ResponseWriter, *http.Request) bool) *httptest.Server {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if before != nil && before(w, r) {
@@ -58,22 +60,22 @@ func serve(t *testing.T, f *fakeAPI, before func(http.ResponseWriter, *http.Requ
 // net/http repeats a request with an Idempotency-Key by itself when a reused
 // connection breaks. Nothing may repeat a create but create.
 func TestTransportDoesNotRepeatACreate(t *testing.T) {
-	f := newFakeAPI().fail(fault{op: "create-mailbox", dropAfter: true})
+	f := fakeapi.New().Fail(fakeapi.Fault{Op: "create-mailbox", DropAfter: true})
 	server := serve(t, f, nil)
 	c, _ := over(t, server.URL)
 	for range c.ListMailboxes(t.Context(), api.ListMailboxesRequest{}) { //nolint:errcheck // leaves a connection to reuse
 	}
-	if _, err := creators["mailbox"].do(t.Context(), c); err != nil {
+	if _, err := createMailbox(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
-	if n := f.count("create-mailbox"); n != 1 || len(f.stored["mailboxes"]) != 1 {
-		t.Errorf("%d requests: %v", n, f.sent())
+	if n := f.Count("create-mailbox"); n != 1 || len(f.Stored["mailboxes"]) != 1 {
+		t.Errorf("%d requests: %v", n, f.Sent())
 	}
 }
 
 // What never reached the API needs no look.
 func TestUnsentCreateIsRepeatedWithoutALook(t *testing.T) {
-	f := newFakeAPI()
+	f := fakeapi.New()
 	server := serve(t, f, nil)
 	var dials atomic.Int32
 	transport := &http.Transport{DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -82,15 +84,15 @@ func TestUnsentCreateIsRepeatedWithoutALook(t *testing.T) {
 		}
 		return new(net.Dialer).DialContext(ctx, network, addr)
 	}}
-	c, clock := over(t, server.URL, func(o *Options) { o.Transport = transport })
-	if _, err := c.SubmitFeedback(t.Context(), api.SubmitFeedbackBody{Title: "t"}); err != nil || len(f.sent()) != 1 || len(clock.sleeps) != 2 {
-		t.Errorf("%v after %v, %d waits", err, f.sent(), len(clock.sleeps))
+	c, clock := over(t, server.URL, func(o *client.Options) { o.Transport = transport })
+	if _, err := c.SubmitFeedback(t.Context(), api.SubmitFeedbackBody{Title: "t"}); err != nil || len(f.Sent()) != 1 || len(clock.Sleeps) != 2 {
+		t.Errorf("%v after %v, %d waits", err, f.Sent(), len(clock.Sleeps))
 	}
 }
 
 func TestAnswerBrokenOff(t *testing.T) {
-	f := newFakeAPI()
-	id := f.add("mailboxes", mailboxObject("jane", "example.com"))[0]
+	f := fakeapi.New()
+	id := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"))[0]
 	var broken atomic.Int32
 	server := serve(t, f, func(w http.ResponseWriter, r *http.Request) bool {
 		if broken.Add(1) > 1 {
@@ -118,16 +120,16 @@ func TestHopelessFailuresAreNotRepeated(t *testing.T) {
 	} {
 		c, clock := over(t, url)
 		_, err := c.GetMailbox(t.Context(), "m")
-		if err == nil || len(clock.sleeps) != 0 || StatusOf(err) != 0 || !strings.Contains(err.Error(), "can't be reached") {
-			t.Errorf("%s: %v after %d waits", name, err, len(clock.sleeps))
+		if err == nil || len(clock.Sleeps) != 0 || client.StatusOf(err) != 0 || !strings.Contains(err.Error(), "can't be reached") {
+			t.Errorf("%s: %v after %d waits", name, err, len(clock.Sleeps))
 		}
 	}
 	noSuchHost := roundTripper(func(r *http.Request) (*http.Response, error) {
 		return nil, &net.DNSError{Err: "no such host", IsNotFound: true}
 	})
-	c, clock := over(t, "http://nowhere.invalid", func(o *Options) { o.Transport = tracing(noSuchHost) })
-	if _, err := c.GetMailbox(t.Context(), "m"); err == nil || len(clock.sleeps) != 0 {
-		t.Errorf("%v after %d waits", err, len(clock.sleeps))
+	c, clock := over(t, "http://nowhere.invalid", func(o *client.Options) { o.Transport = tracing(noSuchHost) })
+	if _, err := c.GetMailbox(t.Context(), "m"); err == nil || len(clock.Sleeps) != 0 {
+		t.Errorf("%v after %d waits", err, len(clock.Sleeps))
 	}
 }
 
@@ -152,32 +154,32 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 	defer server.Close()
 	c, _ := over(t, server.URL)
 	_, err := c.SubmitFeedback(t.Context(), api.SubmitFeedbackBody{Title: "t"})
-	if StatusOf(err) != http.StatusTemporaryRedirect || elsewhere.Load() != 0 || !strings.Contains(err.Error(), "redirect") {
+	if client.StatusOf(err) != http.StatusTemporaryRedirect || elsewhere.Load() != 0 || !strings.Contains(err.Error(), "redirect") {
 		t.Errorf("%v, %d requests elsewhere", err, elsewhere.Load())
 	}
 }
 
 func TestHeaders(t *testing.T) {
-	f := newFakeAPI()
-	c := f.client(t, func(o *Options) { o.UserAgent = "test/1" })
-	_, _ = creators["mailbox"].do(t.Context(), c)
+	f := fakeapi.New()
+	c := newClient(t, f, func(o *client.Options) { o.UserAgent = "test/1" })
+	_, _ = createMailbox(t.Context(), c)
 	_, _ = c.GetMailbox(t.Context(), "m")
-	post, get := f.requests[0], f.requests[1]
-	for _, r := range []request{post, get} {
-		h := r.header
+	post, get := f.Requests[0], f.Requests[1]
+	for _, r := range []fakeapi.Request{post, get} {
+		h := r.Header
 		if h.Get("Authorization") != "Bearer secret-token" || h.Get("User-Agent") != "test/1" || h.Get("Accept") != "application/json" || h.Get("X-Request-Id") == "" {
-			t.Errorf("%s: %v", r.op, h)
+			t.Errorf("%s: %v", r.Op, h)
 		}
 	}
-	if post.header.Get("Content-Type") != "application/json" || post.key == "" || post.header.Get("X-Request-Id") == post.key {
-		t.Errorf("%v", post.header)
+	if post.Header.Get("Content-Type") != "application/json" || post.Key == "" || post.Header.Get("X-Request-Id") == post.Key {
+		t.Errorf("%v", post.Header)
 	}
-	if get.header.Get("Content-Type") != "" || get.key != "" {
-		t.Errorf("%v", get.header)
+	if get.Header.Get("Content-Type") != "" || get.Key != "" {
+		t.Errorf("%v", get.Header)
 	}
-	trusted := f.client(t, func(o *Options) { o.Token = "" })
+	trusted := newClient(t, f, func(o *client.Options) { o.Token = "" })
 	_, _ = trusted.GetMailbox(t.Context(), "m")
-	if _, ok := f.requests[len(f.requests)-1].header["Authorization"]; ok {
+	if _, ok := f.Requests[len(f.Requests)-1].Header["Authorization"]; ok {
 		t.Error("a credential out of nothing")
 	}
 }
@@ -198,24 +200,26 @@ func TestTokenSource(t *testing.T) {
 		asked++
 		return &oauth2.Token{AccessToken: "from-source", Expiry: time.Now().Add(time.Hour)}, err
 	})
-	f := newFakeAPI()
-	c := f.client(t, func(o *Options) { o.TokenSource = source })
+	f := fakeapi.New()
+	c := newClient(t, f, func(o *client.Options) { o.TokenSource = source })
 	// A create, which is not repeated unless it certainly was not sent.
 	for range 2 {
 		if _, err := c.SubmitFeedback(t.Context(), api.SubmitFeedbackBody{Title: "t"}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if asked != 3 || f.requests[0].header.Get("Authorization") != "Bearer from-source" {
-		t.Errorf("asked %d times, %v", asked, f.requests[0].header)
+	if asked != 3 || f.Requests[0].Header.Get("Authorization") != "Bearer from-source" {
+		t.Errorf("asked %d times, %v", asked, f.Requests[0].Header)
 	}
 
 	refused := &oauth2.RetrieveError{Response: &http.Response{StatusCode: 401}, Body: []byte("client_secret=hush"), ErrorCode: "invalid_client"}
-	f = newFakeAPI()
-	c = f.client(t, func(o *Options) { o.TokenSource = tokenFunc(func() (*oauth2.Token, error) { return nil, refused }) })
+	f = fakeapi.New()
+	c = newClient(t, f, func(o *client.Options) {
+		o.TokenSource = tokenFunc(func() (*oauth2.Token, error) { return nil, refused })
+	})
 	_, err := c.GetMailbox(t.Context(), "m")
-	if err == nil || strings.Contains(err.Error(), "hush") || !strings.Contains(err.Error(), "invalid_client") || len(f.clock.sleeps) != 0 {
-		t.Errorf("%v after %d waits", err, len(f.clock.sleeps))
+	if err == nil || strings.Contains(err.Error(), "hush") || !strings.Contains(err.Error(), "invalid_client") || len(f.Clock.Sleeps) != 0 {
+		t.Errorf("%v after %d waits", err, len(f.Clock.Sleeps))
 	}
 }
 
@@ -233,22 +237,22 @@ func (e *endless) Read(p []byte) (int, error) {
 func TestAnswersAreBounded(t *testing.T) {
 	for status, limit := range map[int]int64{200: 64 << 20, 422: 64 << 10} {
 		body := &endless{}
-		c, clock := over(t, "http://embedded", func(o *Options) {
+		c, clock := over(t, "http://embedded", func(o *client.Options) {
 			o.Transport = roundTripper(func(r *http.Request) (*http.Response, error) {
 				return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(body), Request: r}, nil
 			})
 		})
 		_, err := c.GetMailbox(t.Context(), "m")
-		if err == nil || len(err.Error()) > 2000 || body.read.Load() > limit+1 || len(clock.sleeps) != 0 {
-			t.Errorf("%d: %d bytes read, %d waits, %v", status, body.read.Load(), len(clock.sleeps), err)
+		if err == nil || len(err.Error()) > 2000 || body.read.Load() > limit+1 || len(clock.Sleeps) != 0 {
+			t.Errorf("%d: %d bytes read, %d waits, %v", status, body.read.Load(), len(clock.Sleeps), err)
 		}
 	}
 }
 
 // Parallel calls keep their connections.
 func TestConnectionsAreReused(t *testing.T) {
-	f := newFakeAPI()
-	id := f.add("mailboxes", mailboxObject("jane", "example.com"))[0]
+	f := fakeapi.New()
+	id := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"))[0]
 	var connections sync.Map
 	var opened atomic.Int32
 	server := serve(t, f, func(_ http.ResponseWriter, r *http.Request) bool {
@@ -285,7 +289,7 @@ func TestOptions(t *testing.T) {
 		{"http://[::1", "a", "malformed"},
 		{"https://api.example.com", "", "account id"},
 	} {
-		c, err := New(Options{BaseURL: tc.base, AccountID: tc.account})
+		c, err := client.New(client.Options{BaseURL: tc.base, AccountID: tc.account})
 		if fmt.Sprint(err) != "<nil>" && (tc.err == "" || !strings.Contains(err.Error(), tc.err)) || err == nil && tc.err != "" {
 			t.Errorf("%q: %v", tc.base, err)
 		}

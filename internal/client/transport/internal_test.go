@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"errors"
 	"net/http"
 	"testing"
 	"time"
@@ -24,6 +25,15 @@ func TestJitterIsBounded(t *testing.T) {
 	for range 1000 {
 		if d := h.Jitter(time.Second); d < 0 || d > time.Second {
 			t.Fatalf("jitter %v", d)
+		}
+	}
+}
+
+// Only the 404 of an operation whose path names an object is about an object.
+func TestNotFound(t *testing.T) {
+	for _, collection := range []bool{false, true} {
+		if errors.Is(&Error{Status: 404, collection: collection}, ErrNotFound) == collection {
+			t.Errorf("collection %t", collection)
 		}
 	}
 }

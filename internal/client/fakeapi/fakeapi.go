@@ -1,0 +1,322 @@
+// Package fakeapi is a programmable API for the tests of the client.
+package fakeapi
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+)
+
+// AccountID is the account that the requests are for.
+const AccountID = "0b0e7a5e-0000-4000-8000-00000000acc0"
+
+// Object is a stored object, as JSON.
+type Object = map[string]any
+
+// API is a programmable API behind an http.RoundTripper. It is no model of the
+// real server: it stores what it gets and responds as the test says.
+type API struct {
+	Clock    *Clock
+	Requests []Request
+	Faults   []*Fault
+	Stored   map[string][]Object // by collection
+
+	HonoursKeys bool                // it replays responses by Idempotency-Key
+	Unique      bool                // 409 for a create whose natural key exists
+	Without     map[string]bool     // the ids of operations that it lacks
+	LackStatus  int                 // its status code for them: 404, 405 or 501
+	MaxPageSize int                 // it reduces page_size to this
+	RejectsSize int                 // 422 for a larger page_size
+	IgnoresPage bool                // each page is the first one
+	Refuses     map[string]Response // by operation id
+
+	Header http.Header // of every response
+	OnDrop func()      // runs when a response is lost
+	OnList func()      // runs before the response to a list, without the lock
+
+	mu       sync.Mutex
+	replayed map[string]Response // by Idempotency-Key
+	nextID   int
+}
+
+// Request is a request that the API got.
+type Request struct {
+	Op, Key, Body string
+	Query         url.Values
+	Header        http.Header
+}
+
+// Response is a status code and a body: nil, a string, or what is marshalled as
+// JSON.
+type Response struct {
+	Status int
+	Body   any
+}
+
+// Fault changes what happens to one request of an operation.
+type Fault struct {
+	Op         string
+	DropBefore bool // the request is not processed, and gets no response
+	DropAfter  bool // the request is processed, and its response is lost
+	Status     int  // the request is not processed, and gets this status code
+	Header     http.Header
+	Text       string // the response body
+	Times      int    // how often; 0: once
+}
+
+// ErrDropped is the error of a lost request or response.
+var ErrDropped = errors.New("connection reset by peer")
+
+// New returns an API without objects.
+func New() *API {
+	return &API{
+		Clock:    &Clock{Time: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)},
+		replayed: map[string]Response{}, Stored: map[string][]Object{}, Without: map[string]bool{}, LackStatus: 404,
+	}
+}
+
+// Fail adds faults.
+func (f *API) Fail(faults ...Fault) *API {
+	for _, each := range faults {
+		each.Times = max(each.Times, 1)
+		f.Faults = append(f.Faults, &each)
+	}
+	return f
+}
+
+// PublishedOnly removes the lifecycle operations.
+func (f *API) PublishedOnly(status int) *API {
+	f.LackStatus = status
+	for _, s := range api.Specs() {
+		if s.Lifecycle() {
+			f.Without[s.ID] = true
+		}
+	}
+	return f
+}
+
+// Sent returns the ids of the requested operations.
+func (f *API) Sent() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var ops []string
+	for _, r := range f.Requests {
+		ops = append(ops, r.Op)
+	}
+	return ops
+}
+
+// Count returns how often an operation was requested.
+func (f *API) Count(op string) int {
+	n := 0
+	for _, sent := range f.Sent() {
+		if sent == op {
+			n++
+		}
+	}
+	return n
+}
+
+// Add stores objects with new ids, and returns those.
+func (f *API) Add(collection string, objects ...Object) []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var ids []string
+	for _, o := range objects {
+		ids = append(ids, f.put(collection, o))
+	}
+	return ids
+}
+
+func (f *API) put(collection string, o Object) string {
+	f.nextID++
+	id := fmt.Sprintf("00000000-0000-4000-8000-%012d", f.nextID)
+	if o["id"] == nil {
+		o["id"] = id
+		if collection == "dns-records" {
+			o["id"] = f.nextID
+		}
+	}
+	if o["created_at"] == nil {
+		o["created_at"] = f.Clock.Now().Format(time.RFC3339Nano)
+	}
+	f.Stored[collection] = append(f.Stored[collection], o)
+	return fmt.Sprint(o["id"])
+}
+
+// RoundTrip implements http.RoundTripper.
+func (f *API) RoundTrip(r *http.Request) (*http.Response, error) {
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	spec, params := route(r)
+	var body []byte
+	if r.Body != nil {
+		body, _ = io.ReadAll(r.Body)
+		_ = r.Body.Close()
+	}
+	if f.OnList != nil && strings.HasPrefix(spec.ID, "list-") {
+		f.OnList()
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.Requests = append(f.Requests, Request{
+		Op: spec.ID, Key: r.Header.Get("Idempotency-Key"), Body: string(body), Query: r.URL.Query(), Header: r.Header.Clone(),
+	})
+	hit := f.hit(spec.ID)
+	if hit != nil && hit.DropBefore {
+		return nil, ErrDropped
+	}
+	if hit != nil && hit.Status != 0 {
+		return httpResponse(r, Response{hit.Status, hit.Text}, hit.Header), nil
+	}
+	a, header := f.do(spec, params, r, body)
+	if hit != nil && hit.DropAfter {
+		if f.OnDrop != nil {
+			f.OnDrop()
+		}
+		return nil, ErrDropped
+	}
+	if hit != nil && hit.Text != "" {
+		a.Body = hit.Text
+	}
+	resp := httpResponse(r, a, header)
+	maps.Copy(resp.Header, f.Header)
+	resp.Header.Set("Date", f.Clock.Now().UTC().Format(http.TimeFormat))
+	return resp, nil
+}
+
+func (f *API) hit(op string) *Fault {
+	for _, each := range f.Faults {
+		if each.Op == op && each.Times > 0 {
+			each.Times--
+			return each
+		}
+	}
+	return nil
+}
+
+// do processes a request, once per Idempotency-Key if HonoursKeys is set.
+func (f *API) do(s api.Spec, params map[string]string, r *http.Request, body []byte) (Response, http.Header) {
+	key := r.Header.Get("Idempotency-Key")
+	if response, ok := f.replayed[key]; ok && f.HonoursKeys {
+		return response, http.Header{"Idempotency-Replayed": {"true"}}
+	}
+	if s.ID == "" || f.Without[s.ID] {
+		return Problem(cmp.Or(f.LackStatus, 404), "not_found", "no such route"), nil
+	}
+	a, refused := f.Refuses[s.ID]
+	if !refused {
+		a = f.handle(s, params, r, body)
+	}
+	if key != "" && a.Status < 300 {
+		f.replayed[key] = a
+	}
+	return a, nil
+}
+
+// Problem returns an error response of the contract.
+func Problem(status int, typ, msg string) Response {
+	return Response{status, Object{"detail": []Object{{"loc": []string{"body"}, "msg": msg, "type": typ}}}}
+}
+
+func httpResponse(r *http.Request, a Response, header http.Header) *http.Response {
+	h := http.Header{"Content-Type": {"application/json"}, "X-Request-Id": {r.Header.Get("X-Request-Id")}}
+	maps.Copy(h, header)
+	var b []byte
+	switch body := a.Body.(type) {
+	case nil:
+	case string:
+		b = []byte(body)
+	default:
+		b, _ = json.Marshal(body)
+	}
+	return &http.Response{StatusCode: a.Status, Header: h, Body: io.NopCloser(bytes.NewReader(b)), Request: r, ProtoMajor: 1, ProtoMinor: 1}
+}
+
+type fakeRoute struct {
+	spec    api.Spec
+	pattern *regexp.Regexp
+}
+
+var fakeRoutes = sync.OnceValue(func() []fakeRoute {
+	var routes []fakeRoute
+	for _, s := range api.Specs() {
+		p := regexp.MustCompile(`\{(\w+)\}`).ReplaceAllString(s.Path, `(?P<$1>[^/]+)`)
+		routes = append(routes, fakeRoute{s, regexp.MustCompile("^" + p + "$")})
+	}
+	// A fixed path goes before one with a parameter.
+	slices.SortStableFunc(routes, func(a, b fakeRoute) int {
+		return cmp.Compare(strings.Count(a.spec.Path, "{"), strings.Count(b.spec.Path, "{"))
+	})
+	return routes
+})
+
+func route(r *http.Request) (api.Spec, map[string]string) {
+	for _, each := range fakeRoutes() {
+		m := each.pattern.FindStringSubmatch(r.URL.EscapedPath())
+		if m == nil || each.spec.Method != r.Method {
+			continue
+		}
+		params := map[string]string{}
+		for i, name := range each.pattern.SubexpNames() {
+			params[name], _ = url.PathUnescape(m[i])
+		}
+		return each.spec, params
+	}
+	return api.Spec{}, nil
+}
+
+// Clock stands still except for its sleeps.
+type Clock struct {
+	// Time is the current time. Use Now and Advance while requests are sent.
+	Time   time.Time
+	Sleeps []time.Duration
+	// OnSleep runs before a sleep, for instance to change what is stored.
+	OnSleep func()
+
+	mu sync.Mutex
+}
+
+// Now returns the current time.
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.Time
+}
+
+// Sleep advances the clock, or returns ctx's error.
+func (c *Clock) Sleep(ctx context.Context, d time.Duration) error {
+	if c.OnSleep != nil {
+		c.OnSleep()
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	c.Advance(d)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.Sleeps = append(c.Sleeps, d)
+	return nil
+}
+
+// Advance moves the clock without a sleep.
+func (c *Clock) Advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.Time = c.Time.Add(d)
+}

@@ -1,0 +1,170 @@
+package fakeapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
+)
+
+// collectionOf returns where the objects of an operation are stored.
+func collectionOf(s api.Spec) string {
+	path := strings.TrimPrefix(s.Path, api.Prefix+"/")
+	for _, cut := range []string{"/{", "/purchase", "/claim", "/bulk", "/options"} {
+		path, _, _ = strings.Cut(path, cut)
+	}
+	return path
+}
+
+func (f *API) handle(s api.Spec, params map[string]string, r *http.Request, body []byte) Response {
+	var in Object
+	_ = json.Unmarshal(body, &in)
+	collection := collectionOf(s)
+	switch {
+	case s.ID == "get-account":
+		return Response{200, Object{"id": AccountID, "status": "active"}}
+	case s.ID == "list-authorizations":
+		return Response{200, f.Stored[collection]}
+	case s.ID == "export-mailboxes":
+		return Response{200, "id,primary_email\r\n"}
+	case s.ID == "purchase-domains":
+		return f.purchase(in)
+	case s.ID == "create-mailboxes":
+		return f.bulk(in)
+	case s.Tag == "Plan", strings.HasSuffix(s.ID, "-plan"), s.ID == "submit-feedback":
+		return Response{s.Status, Object{"id": "f", "status": "done"}}
+	case s.Method == http.MethodPost:
+		return f.create(s, collection, in)
+	case strings.HasPrefix(s.ID, "list-"):
+		return f.list(collection, r)
+	}
+	i := slices.IndexFunc(f.Stored[collection], func(o Object) bool { return isNamed(o, lastParam(s, params)) })
+	if i < 0 {
+		return Problem(404, api.TypeNotFound, "no such object in this account")
+	}
+	switch s.Method {
+	case http.MethodDelete:
+		f.Stored[collection] = slices.Delete(f.Stored[collection], i, i+1)
+		return Response{Status: 204}
+	case http.MethodPatch:
+		maps.Copy(f.Stored[collection][i], in)
+	}
+	return Response{200, f.Stored[collection][i]}
+}
+
+func lastParam(s api.Spec, params map[string]string) string {
+	name := s.Path[strings.LastIndex(s.Path, "{")+1 : strings.LastIndex(s.Path, "}")]
+	return params[name]
+}
+
+func isNamed(o Object, name string) bool {
+	return fmt.Sprint(o["id"]) == name || o["primary_email"] == strings.ToLower(name) || o["name"] == name
+}
+
+func (f *API) list(collection string, r *http.Request) Response {
+	q := r.URL.Query()
+	page, _ := strconv.Atoi(q.Get("page"))
+	size, _ := strconv.Atoi(q.Get("page_size"))
+	if f.RejectsSize > 0 && size > f.RejectsSize {
+		return Response{422, Object{"detail": []Object{{
+			"loc": []string{"query", "page_size"}, "msg": "Input should be less than or equal to " + strconv.Itoa(f.RejectsSize), "type": "less_than_equal",
+		}}}}
+	}
+	if f.MaxPageSize > 0 {
+		size = min(size, f.MaxPageSize)
+	}
+	all := slices.DeleteFunc(slices.Clone(f.Stored[collection]), func(o Object) bool {
+		return !strings.Contains(strings.ToLower(fmt.Sprint(o["name"], o["primary_email"], o["target_email"])), strings.ToLower(q.Get("search")))
+	})
+	from := 0
+	if !f.IgnoresPage {
+		from = min((page-1)*size, len(all))
+	}
+	items := all[from:min(from+size, len(all))]
+	return Response{200, Object{"items": append([]Object{}, items...), "page": 0, "page_size": size, "total": len(all)}}
+}
+
+func (f *API) create(s api.Spec, collection string, in Object) Response {
+	o := Object{"account_id": AccountID}
+	maps.Copy(o, in)
+	if collection == "mailboxes" {
+		o = Mailbox(fmt.Sprint(in["local_part"]), fmt.Sprint(in["domain"]))
+		o["first_name"], o["last_name"] = in["first_name"], in["last_name"]
+	}
+	if f.Unique && slices.ContainsFunc(f.Stored[collection], func(other Object) bool { return naturalKey(other) == naturalKey(o) }) {
+		return Problem(409, api.TypeConflict, "it exists already")
+	}
+	delete(o, "value")
+	if collection == "dns-records" {
+		o["value"], o["priority"] = in["value"], in["prio"]
+	}
+	o["scope_type"], o["scope_id"] = vocab.ScopeAccount, AccountID
+	if in["domain"] != nil {
+		o["scope_type"], o["scope_id"] = vocab.ScopeDomain, in["domain"]
+	}
+	f.put(collection, o)
+	response := Object{}
+	maps.Copy(response, o)
+	switch {
+	case collection == "auth/service-accounts":
+		response["token"] = fmt.Sprintf("mhsa_%v", o["id"])
+	case in["generate"] == true:
+		response["generated_secret"] = fmt.Sprintf("generated-%v", o["id"])
+	}
+	return Response{s.Status, response}
+}
+
+func naturalKey(o Object) string {
+	return fmt.Sprint(o["name"], o["primary_email"], o["target_email"], o["type"], o["value"])
+}
+
+// Mailbox returns a mailbox to store.
+func Mailbox(local, domain string) Object {
+	local = strings.ToLower(local)
+	return Object{
+		"local_part": local, "domain_name": domain, "domain_id": "d-" + domain, "primary_email": local + "@" + domain,
+		"first_name": "Jane", "last_name": "Doe", "status": "active", "updated_at": "2026-01-01T00:00:00Z",
+	}
+}
+
+func (f *API) bulk(in Object) Response {
+	created, failed := []Object{}, []Object{}
+	for i, each := range in["items"].([]any) {
+		item := each.(Object)
+		o := Mailbox(fmt.Sprint(item["local_part"]), fmt.Sprint(in["domain"]))
+		o["first_name"], o["last_name"] = item["first_name"], item["last_name"]
+		switch {
+		case o["local_part"] == "":
+			failed = append(failed, Object{"index": i, "code": api.BulkInvalidLocalPart, "message": "empty"})
+		case slices.ContainsFunc(f.Stored["mailboxes"], func(other Object) bool { return naturalKey(other) == naturalKey(o) }):
+			failed = append(failed, Object{"index": i, "code": api.BulkAlreadyExists, "message": "exists"})
+		default:
+			f.put("mailboxes", o)
+			created = append(created, Object{"index": i, "mailbox": o})
+		}
+	}
+	return Response{200, Object{"created": created, "failed": failed}}
+}
+
+func (f *API) purchase(in Object) Response {
+	results := []Object{}
+	for _, name := range in["domains"].([]any) {
+		r := Object{"domain_name": name, "status": api.PurchasePurchased}
+		switch {
+		case slices.ContainsFunc(f.Stored["domains"], func(o Object) bool { return o["name"] == name }):
+			r["status"], r["error_code"], r["error"] = api.PurchaseFailed, api.PurchaseAlreadyOwned, "the account owns it"
+		case strings.HasPrefix(fmt.Sprint(name), "taken"):
+			r["status"], r["error_code"], r["error"] = api.PurchaseFailed, api.PurchaseUnavailable, "somebody else owns it"
+		default:
+			r["id"] = f.put("domains", Object{"name": name, "status": vocab.DomainPending, "workspace_id": in["workspace_id"]})
+		}
+		results = append(results, r)
+	}
+	return Response{200, Object{"results": results, "purchase_batch_id": "b"}}
+}

@@ -1,0 +1,163 @@
+package transport_test
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
+)
+
+func after(v string) http.Header { return http.Header{"Retry-After": {v}} }
+
+func TestRetriesByMethod(t *testing.T) {
+	get := func(ctx context.Context, c *client.Client, id string) error {
+		_, err := c.GetMailbox(ctx, id)
+		return err
+	}
+	patch := func(ctx context.Context, c *client.Client, id string) error {
+		_, err := c.UpdateMailbox(ctx, id, api.UpdateMailboxBody{})
+		return err
+	}
+	del := func(ctx context.Context, c *client.Client, id string) error { return c.DeleteMailbox(ctx, id) }
+	post := func(ctx context.Context, c *client.Client, _ string) error {
+		_, err := c.SubmitFeedback(ctx, api.SubmitFeedbackBody{Title: "t"})
+		return err
+	}
+	export := func(ctx context.Context, c *client.Client, _ string) error {
+		_, err := c.ExportMailboxes(ctx, api.ExportMailboxesBody{})
+		return err
+	}
+	for _, tc := range []struct {
+		name, op string
+		do       func(context.Context, *client.Client, string) error
+		fault    fakeapi.Fault
+		want     int // requests of op
+		status   int // of the error; 0: success
+	}{
+		{"get lost", "get-mailbox", get, fakeapi.Fault{DropAfter: true}, 2, 0},
+		{"get 500", "get-mailbox", get, fakeapi.Fault{Status: 500}, 2, 0},
+		{"get 429", "get-mailbox", get, fakeapi.Fault{Status: 429}, 2, 0},
+		{"get 408", "get-mailbox", get, fakeapi.Fault{Status: 408}, 2, 0},
+		{"get 501", "list-mailboxes", func(ctx context.Context, c *client.Client, _ string) error {
+			_, err := c.FindMailbox(ctx, "a@b.example")
+			return err
+		}, fakeapi.Fault{Status: 501}, 1, 501},
+		{"get 403", "get-mailbox", get, fakeapi.Fault{Status: 403}, 1, 403},
+		{"get 500 for ever", "get-mailbox", get, fakeapi.Fault{Status: 500, Times: 99}, 9, 500},
+		{"patch lost", "update-mailbox", patch, fakeapi.Fault{DropAfter: true}, 2, 0},
+		{"patch 502", "update-mailbox", patch, fakeapi.Fault{Status: 502}, 2, 0},
+		{"patch 409 with Retry-After", "update-mailbox", patch, fakeapi.Fault{Status: 409, Header: after("1")}, 1, 409},
+		{"delete 500", "delete-mailbox", del, fakeapi.Fault{Status: 500}, 2, 0},
+		{"delete lost, then 404", "delete-mailbox", del, fakeapi.Fault{DropAfter: true}, 2, 0},
+		{"export 500", "export-mailboxes", export, fakeapi.Fault{Status: 500}, 2, 0},
+		{"post 429", "submit-feedback", post, fakeapi.Fault{Status: 429}, 2, 0},
+		{"post 503 with Retry-After", "submit-feedback", post, fakeapi.Fault{Status: 503, Header: after("1")}, 2, 0},
+		{"post 409 still running", "submit-feedback", post, fakeapi.Fault{Status: 409, Header: after("1")}, 2, 0},
+		{"post 409", "submit-feedback", post, fakeapi.Fault{Status: 409}, 1, 409},
+		{"post 503", "submit-feedback", post, fakeapi.Fault{Status: 503}, 1, 503},
+		{"post 500", "submit-feedback", post, fakeapi.Fault{Status: 500}, 1, 500},
+		{"post 422", "submit-feedback", post, fakeapi.Fault{Status: 422}, 1, 422},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			f := fakeapi.New()
+			id := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"))[0]
+			tc.fault.Op = tc.op
+			f.Fail(tc.fault)
+			err := tc.do(t.Context(), newClient(t, f), id)
+			if client.StatusOf(err) != tc.status || tc.status == 0 && err != nil {
+				t.Errorf("error %v, want status %d", err, tc.status)
+			}
+			if n := f.Count(tc.op); n != tc.want {
+				t.Errorf("%d requests, want %d", n, tc.want)
+			}
+		})
+	}
+}
+
+func TestKeyIsTheSameOnEachAttempt(t *testing.T) {
+	f := fakeapi.New().Fail(fakeapi.Fault{Op: "create-mailbox", Status: 429}, fakeapi.Fault{Op: "create-mailbox", Status: 500})
+	c := newClient(t, f)
+	for range 2 {
+		if _, _, err := c.CreateMailbox(t.Context(), api.CreateMailboxBody{Domain: "example.com", LocalPart: "jane"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var keys []string
+	for _, r := range f.Requests {
+		if r.Op == "create-mailbox" {
+			keys = append(keys, r.Key)
+		}
+	}
+	if len(keys) != 4 || keys[0] == "" || keys[0] != keys[1] || keys[0] != keys[2] || keys[3] == keys[0] {
+		t.Errorf("keys %q, want one for three attempts and another for the second call", keys)
+	}
+}
+
+func TestWaits(t *testing.T) {
+	exact := func(o *client.Options) { o.RetryWaitMin, o.RetryWaitMax = time.Second, 5*time.Second }
+	date := fakeapi.New().Clock.Time.Add(20 * time.Second).Format(http.TimeFormat)
+	for _, tc := range []struct {
+		name   string
+		fault  fakeapi.Fault
+		change func(*client.Options)
+		want   []time.Duration
+	}{
+		{"doubles up to the cap", fakeapi.Fault{Status: 500, Times: 5}, exact, seconds(1, 2, 4, 5, 5)},
+		{"Retry-After in seconds", fakeapi.Fault{Status: 429, Header: after("30")}, exact, seconds(31)},
+		{"Retry-After as a date", fakeapi.Fault{Status: 429, Header: after(date)}, exact, seconds(21)},
+		{"Retry-After in the past", fakeapi.Fault{Status: 429, Header: after("Mon, 02 Jan 2006 15:04:05 GMT")}, exact, seconds(1)},
+		{"Retry-After that is none", fakeapi.Fault{Status: 429, Header: after("soon")}, exact, seconds(1)},
+		{"Retry-After beyond the budget", fakeapi.Fault{Status: 429, Header: after("3600"), Times: 9}, exact, nil},
+		{"Retry-After beyond any time", fakeapi.Fault{Status: 429, Header: after("1e300"), Times: 9}, exact, nil},
+		{"budget", fakeapi.Fault{Status: 500, Times: 9}, func(o *client.Options) { exact(o); o.RetryBudget = 8 * time.Second }, seconds(1, 2, 4)},
+		{"number", fakeapi.Fault{Status: 500, Times: 9}, func(o *client.Options) { exact(o); o.RetryMax = 2 }, seconds(1, 2)},
+		{"none", fakeapi.Fault{Status: 500, Times: 9}, func(o *client.Options) { o.RetryMax = -1 }, nil},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			f := fakeapi.New()
+			id := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"))[0]
+			tc.fault.Op = "get-mailbox"
+			f.Fail(tc.fault)
+			_, _ = newClient(t, f, tc.change).GetMailbox(t.Context(), id)
+			if !slices.Equal(f.Clock.Sleeps, tc.want) {
+				t.Errorf("waited %v, want %v", f.Clock.Sleeps, tc.want)
+			}
+		})
+	}
+}
+
+func seconds(n ...int) []time.Duration {
+	var d []time.Duration
+	for _, s := range n {
+		d = append(d, time.Duration(s)*time.Second)
+	}
+	return d
+}
+
+// The error of a call that may not wait is the API's, not the deadline's.
+func TestDeadlineBeforeRetryAfter(t *testing.T) {
+	f := fakeapi.New().Fail(fakeapi.Fault{Op: "get-mailbox", Status: 429, Header: after("60"), Times: 9})
+	ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(time.Hour))
+	defer cancel()
+	f.Clock.Time = time.Now().Add(time.Hour - 30*time.Second)
+	_, err := newClient(t, f).GetMailbox(ctx, "jane@example.com")
+	if client.StatusOf(err) != 429 || len(f.Sent()) != 1 {
+		t.Errorf("%v after %v", err, f.Sent())
+	}
+}
+
+func TestCancelledWhileWaiting(t *testing.T) {
+	f := fakeapi.New().Fail(fakeapi.Fault{Op: "get-mailbox", Status: 503, Times: 9})
+	ctx, cancel := context.WithCancel(t.Context())
+	f.Clock.OnSleep = cancel
+	_, err := newClient(t, f).GetMailbox(ctx, "jane@example.com")
+	if err == nil || !strings.Contains(err.Error(), "HTTP 503") || len(f.Sent()) != 1 {
+		t.Errorf("%v after %v", err, f.Sent())
+	}
+}
