@@ -28,8 +28,8 @@ type Client struct {
 	masterPasswords collection[api.MasterPassword]
 	serviceAccounts collection[api.ServiceAccount]
 
-	// claims lets one claim of a dedicated IP run at a time: of two new addresses
-	// nobody could tell whose is whose.
+	// claims (of size 1) serializes the claims of dedicated IPs, see
+	// ClaimDedicatedIP.
 	claims        chan struct{}
 	recordDomains *recordDomains
 	// refreshedRecords are the ids of the DNS records that NoteRefreshedDNSRecord got.

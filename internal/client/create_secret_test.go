@@ -11,7 +11,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
 )
 
-// secretCreator creates something whose answer holds a secret.
+// secretCreator creates something whose response has a secret.
 type secretCreator struct {
 	op, list, stored string
 	do               func(context.Context, *Client) (id, secret string, leftovers []string, err error)
@@ -63,7 +63,7 @@ func TestSecretIsReplayed(t *testing.T) {
 }
 
 // Once the API has proved that it honours keys, the same key goes first.
-func TestSecretIsReplayedWithoutALookAfterProof(t *testing.T) {
+func TestSecretIsReplayedWithoutALookupAfterProof(t *testing.T) {
 	for name, create := range secretCreators {
 		t.Run(name, func(t *testing.T) {
 			f := fakeapi.New()
@@ -97,9 +97,9 @@ func TestSecretIsLostWhereNamesAreUnique(t *testing.T) {
 	}
 }
 
-// An API that ignores keys and takes any name makes a duplicate. It is told, and
-// it is the only one however many answers are lost.
-func TestSecretDuplicateIsTold(t *testing.T) {
+// An API that ignores keys and allows equal names creates a duplicate. It is a
+// leftover, and the only one, however many responses are lost.
+func TestSecretDuplicateIsALeftover(t *testing.T) {
 	for name, create := range secretCreators {
 		t.Run(name, func(t *testing.T) {
 			f := fakeapi.New().Fail(fakeapi.Fault{Op: create.op, DropAfter: true})
@@ -131,7 +131,7 @@ func TestOlderNamesakeIsNoLeftover(t *testing.T) {
 	}
 }
 
-// Nor is one that another program has created meanwhile, where the answer is a
+// Nor is one that another program has created meanwhile, if the response is a
 // replay.
 func TestNamesakeOfAReplayIsNoLeftover(t *testing.T) {
 	f := fakeapi.New()
@@ -144,8 +144,8 @@ func TestNamesakeOfAReplayIsNoLeftover(t *testing.T) {
 	}
 }
 
-// Without a list a duplicate could not be seen, so nothing is sent again unless
-// keys are honoured for certain.
+// Without a list nobody would notice a duplicate, so nothing is resent unless the API
+// has proved that it honours keys.
 func TestSecretWithoutAList(t *testing.T) {
 	for _, proven := range []bool{false, true} {
 		f := fakeapi.New()
@@ -168,9 +168,8 @@ func TestSecretWithoutAList(t *testing.T) {
 	}
 }
 
-// A success that can't be read has told its secret to nobody; it is not sent
-// again.
-func TestSecretInAnUnreadableAnswer(t *testing.T) {
+// An unreadable success has lost its secret; the request is not resent.
+func TestSecretInAnUnreadableResponse(t *testing.T) {
 	for name, create := range secretCreators {
 		for _, text := range []string{"{}", "<html>"} {
 			f := fakeapi.New().Fail(fakeapi.Fault{Op: create.op, Text: text})
@@ -183,7 +182,7 @@ func TestSecretInAnUnreadableAnswer(t *testing.T) {
 	}
 }
 
-// A password that the caller has chosen is not lost with the answer.
+// A password that the caller has chosen is not lost with the response.
 func TestOwnPasswordIsTaken(t *testing.T) {
 	f := fakeapi.New().Fail(fakeapi.Fault{Op: "create-master-password", DropAfter: true})
 	if _, err := creators["master password"].do(t.Context(), newClient(t, f)); err != nil || f.Count("create-master-password") != 1 {

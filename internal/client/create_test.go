@@ -58,9 +58,9 @@ func idOr[T any](v *T, err error, id func(*T) string) (string, error) {
 	return id(v), nil
 }
 
-// Whatever happens to the answer and whether or not keys are honoured, there is
-// exactly one object in the end and the caller knows it.
-func TestCreateWithLostAnswers(t *testing.T) {
+// Whatever happens to the response, and whether or not keys are honoured, there is
+// exactly one object in the end, and the caller gets it.
+func TestCreateWithLostResponses(t *testing.T) {
 	for name, create := range creators {
 		for _, honours := range []bool{false, true} {
 			for fate, tc := range map[string]struct {
@@ -71,10 +71,10 @@ func TestCreateWithLostAnswers(t *testing.T) {
 				"lost before commit":        {[]fakeapi.Fault{{DropBefore: true}}, 2},
 				"lost before and after":     {[]fakeapi.Fault{{DropBefore: true}, {DropAfter: true}}, 2},
 				"500 and not done":          {[]fakeapi.Fault{{Status: 500}}, 2},
-				"empty answer":              {[]fakeapi.Fault{{Text: " "}}, 1},
+				"empty response":            {[]fakeapi.Fault{{Text: " "}}, 1},
 				"null":                      {[]fakeapi.Fault{{Text: "null"}}, 1},
 				"empty object":              {[]fakeapi.Fault{{Text: "{}"}}, 1},
-				"HTML answer":               {[]fakeapi.Fault{{Text: "<html>"}}, 1},
+				"HTML response":             {[]fakeapi.Fault{{Text: "<html>"}}, 1},
 				"not processed, then lost":  {[]fakeapi.Fault{{Status: 429}, {DropAfter: true}}, 2},
 				"lost twice before, then 5": {[]fakeapi.Fault{{DropBefore: true}, {Status: 502}}, 3},
 			} {
@@ -109,12 +109,12 @@ func idText(o fakeapi.Object) string {
 	return o["id"].(string)
 }
 
-// Where no list can tell, nothing is sent again and the error says so.
-func TestCreateWithoutALook(t *testing.T) {
+// If the lookup fails, nothing is resent and the error says so.
+func TestCreateWithoutALookup(t *testing.T) {
 	for name, create := range creators {
 		t.Run(name, func(t *testing.T) {
 			f := fakeapi.New().Fail(fakeapi.Fault{Op: create.op, DropAfter: true, Times: 3}, fakeapi.Fault{Op: create.list, Status: 403, Times: 9})
-			if create.op == "purchase-domains" { // the look before it has to succeed
+			if create.op == "purchase-domains" { // the list before it has to succeed
 				f.Faults[1].Times = 0
 				f.OnList = func() {
 					if f.Count(create.op) > 0 {
@@ -137,12 +137,12 @@ func TestCreateWithoutALook(t *testing.T) {
 	}
 }
 
-// An API that has proved to honour keys gets the same key again where no list
-// can tell, unless money is spent.
-func TestCreateWithoutALookAfterProof(t *testing.T) {
+// If the lookup fails, the request is resent to an API that has proved that it
+// honours keys, unless it spends money.
+func TestCreateWithoutALookupAfterProof(t *testing.T) {
 	for name, create := range creators {
 		if create.list == "list-domains" {
-			continue // looks before
+			continue // it lists the domains before
 		}
 		t.Run(name, func(t *testing.T) {
 			f := fakeapi.New()
@@ -161,7 +161,7 @@ func TestCreateWithoutALookAfterProof(t *testing.T) {
 	}
 }
 
-// prove makes the API replay an answer.
+// prove makes the API replay a response.
 func prove(t *testing.T, f *fakeapi.API, c *Client) {
 	t.Helper()
 	f.Fail(fakeapi.Fault{Op: "create-service-account", DropAfter: true})
@@ -182,9 +182,9 @@ func TestConflictAfterLostAttempt(t *testing.T) {
 	f.Fail(fakeapi.Fault{Op: "create-mailbox", DropBefore: true})
 	c := newClient(t, f)
 	f.Fail(fakeapi.Fault{Op: "create-mailbox", Status: 409})
-	looks := 0
-	f.OnList = func() { // the lost request is done just after the first look
-		if looks++; looks == 2 {
+	lookups := 0
+	f.OnList = func() { // the lost request is processed just after the first lookup
+		if lookups++; lookups == 2 {
 			f.Add("mailboxes", withNames(fakeapi.Mailbox("jane", "example.com"), "Jane", "Doe"))
 		}
 	}
@@ -199,9 +199,9 @@ func withNames(m fakeapi.Object, first, last string) fakeapi.Object {
 	return m
 }
 
-// A mailbox of the same address but with other names was there before: the
+// A mailbox with the same address and other names existed before: the
 // conflict is real.
-func TestConflictWithSomebodyElses(t *testing.T) {
+func TestConflictWithAnOlderMailbox(t *testing.T) {
 	f := fakeapi.New()
 	f.Unique = true
 	f.Add("mailboxes", withNames(fakeapi.Mailbox("jane", "example.com"), "Janet", "Roe"))
@@ -212,8 +212,8 @@ func TestConflictWithSomebodyElses(t *testing.T) {
 	}
 }
 
-// A cancelled create still looks, so that what was created is not orphaned.
-func TestCancelledCreateLooks(t *testing.T) {
+// A cancelled create is still looked up, so that its object is not orphaned.
+func TestCancelledCreateIsLookedUp(t *testing.T) {
 	for _, committed := range []bool{true, false} {
 		f := fakeapi.New()
 		ctx, cancel := context.WithCancel(t.Context())
@@ -227,7 +227,7 @@ func TestCancelledCreateLooks(t *testing.T) {
 	}
 }
 
-// A create that never succeeds and is never there reports what the API said; a
+// A create that always fails and is never found returns the error of the API; a
 // paid one says that the outcome is unknown.
 func TestCreateFailsForGood(t *testing.T) {
 	for name, create := range creators {
@@ -246,12 +246,12 @@ func TestCreateFailsForGood(t *testing.T) {
 	}
 }
 
-func TestLookAfterPaidIsPatient(t *testing.T) {
+func TestPaidCreateIsLookedUpThreeTimes(t *testing.T) {
 	f := fakeapi.New().Fail(fakeapi.Fault{Op: "claim-dedicated-ip", DropBefore: true})
 	c := newClient(t, f)
-	looks := 0
-	f.OnList = func() { // the claim is done just before the third look
-		if looks++; looks == 4 {
+	lists := 0
+	f.OnList = func() { // the claim is processed just before the third lookup
+		if lists++; lists == 4 {
 			f.Add("dedicated-ips", fakeapi.Object{"name": "ip"})
 		}
 	}
@@ -272,7 +272,7 @@ func TestClaimWithTwoNewAddresses(t *testing.T) {
 	}
 }
 
-// Without the list from before, the one from after tells nothing.
+// Without the list from before the claim, the new address can't be recognised.
 func TestClaimWithoutTheListBefore(t *testing.T) {
 	f := fakeapi.New().Fail(fakeapi.Fault{Op: "list-dedicated-ips", Status: 403}, fakeapi.Fault{Op: "claim-dedicated-ip", DropBefore: true})
 	f.Add("dedicated-ips", fakeapi.Object{"name": "old"})
@@ -293,8 +293,8 @@ func TestClaimListsFirst(t *testing.T) {
 	}
 }
 
-// The last attempt counts: a 429 before it does not make its loss an answer.
-func TestLostAfterAnAnswer(t *testing.T) {
+// The last attempt counts: its loss is unknown even if a 429 came before.
+func TestLostAfterAResponse(t *testing.T) {
 	f := fakeapi.New().Fail(fakeapi.Fault{Op: "create-mailbox", Status: 429}, fakeapi.Fault{Op: "create-mailbox", DropBefore: true})
 	_, err := creators["mailbox"].do(t.Context(), newClient(t, f, func(o *Options) { o.RetryMax = 1 }))
 	if unknown, _ := errors.AsType[*UnknownOutcomeError](err); unknown == nil || unknown.Attempts != 2 || unknown.Lookup != nil {
@@ -302,9 +302,9 @@ func TestLostAfterAnAnswer(t *testing.T) {
 	}
 }
 
-// plainCreations are the keyed operations that make no object of their own, whose
-// loss no list can tell; creators and secretCreators have all others. The
-// master password is in both: its secret may be the caller's or the API's.
+// plainCreations are the keyed operations without an object of their own, which no
+// list shows; creators and secretCreators have all others. The master password is
+// in both: its secret may be the caller's or the API's.
 var plainCreations = map[string]func(context.Context, *Client) error{
 	"cancel-plan": func(ctx context.Context, c *Client) error {
 		_, err := c.CancelPlan(ctx, api.CancelPlanBody{})
@@ -318,14 +318,14 @@ var plainCreations = map[string]func(context.Context, *Client) error{
 		_, err := c.SubmitFeedback(ctx, api.SubmitFeedbackBody{})
 		return err
 	},
-	"create-mailboxes": func(ctx context.Context, c *Client) error { // the list tells of some
+	"create-mailboxes": func(ctx context.Context, c *Client) error { // the list shows some
 		_, err := c.CreateMailboxes(ctx, bulk("x"))
 		return err
 	},
 }
 
-// Every keyed operation is sent by create, and is in the tables by which it is
-// tested what happens when an answer is lost.
+// Every keyed operation is sent by create, and is in the tables of the tests on lost
+// responses.
 func TestEveryKeyedOperationIsCreated(t *testing.T) {
 	known, secret := map[string]bool{}, map[string]bool{}
 	for _, c := range creators {
@@ -336,20 +336,20 @@ func TestEveryKeyedOperationIsCreated(t *testing.T) {
 	}
 	for _, s := range api.Specs() {
 		_, plain := plainCreations[s.ID]
-		switch told := tellsSecret(s); {
+		switch secretInResponse := hasSecret(s); {
 		case !s.Keyed() && (known[s.ID] || plain):
 			t.Errorf("%s takes no key", s.ID)
 		case notNeeded[s.ID]:
 		case s.Keyed() && known[s.ID] == plain:
-			t.Errorf("%s must be in creators, in secretCreators (its answer has a secret), or in plainCreations", s.ID)
-		case s.Keyed() && told != secret[s.ID]:
-			t.Errorf("%s tells a secret: %t; it is in secretCreators: %t", s.ID, told, secret[s.ID])
+			t.Errorf("%s must be in creators, in secretCreators (its response has a secret), or in plainCreations", s.ID)
+		case s.Keyed() && secretInResponse != secret[s.ID]:
+			t.Errorf("%s has a secret in its response: %t; it is in secretCreators: %t", s.ID, secretInResponse, secret[s.ID])
 		}
 	}
 }
 
-// tellsSecret reports whether an operation's answer has what no other has.
-func tellsSecret(s api.Spec) bool {
+// hasSecret reports whether an operation's response has a secret.
+func hasSecret(s api.Spec) bool {
 	if s.Response.Kind() != reflect.Struct {
 		return false
 	}
@@ -361,9 +361,9 @@ func tellsSecret(s api.Spec) bool {
 	return false
 }
 
-// What was sent by create ends with the unknown outcome told, and not with a
-// bare failure of the network.
-func TestPlainCreationWithoutAnAnswer(t *testing.T) {
+// A create without a response ends with an UnknownOutcomeError, and not with a bare
+// failure of the network.
+func TestPlainCreationWithoutAResponse(t *testing.T) {
 	for op, do := range plainCreations {
 		t.Run(op, func(t *testing.T) {
 			f := fakeapi.New().Fail(fakeapi.Fault{Op: op, DropAfter: true, Times: 9}, fakeapi.Fault{Op: "list-mailboxes", Status: 403, Times: 9})

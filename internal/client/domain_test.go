@@ -46,7 +46,7 @@ func TestPurchaseReportsFailure(t *testing.T) {
 }
 
 // Many purchases read the list of domains once.
-func TestPurchasesShareTheLook(t *testing.T) {
+func TestPurchasesShareTheList(t *testing.T) {
 	f := fakeapi.New()
 	c := newClient(t, f)
 	for i := range 20 {

@@ -131,7 +131,7 @@ func TestFindOfAListThatFails(t *testing.T) {
 	}
 }
 
-func TestDNSRecordLookComparesPriority(t *testing.T) {
+func TestDNSRecordLookupComparesPriority(t *testing.T) {
 	f := fakeapi.New().Fail(fakeapi.Fault{Op: "create-dns-record", DropBefore: true})
 	f.Add("dns-records", fakeapi.Object{"type": "MX", "name": "@", "value": "mx.example.com", "priority": 10})
 	prio := int64(20)

@@ -38,7 +38,7 @@ func pageSizes(f *fakeapi.API) string {
 	return strings.Join(sizes, " ")
 }
 
-func TestSweep(t *testing.T) {
+func TestPages(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		objects int
@@ -55,7 +55,7 @@ func TestSweep(t *testing.T) {
 		{"422 for all", 3, func(f *fakeapi.API) { f.RejectsSize = 1 }, "1000 500 100 25", "page_size"},
 		{"page ignored", 5, func(f *fakeapi.API) { f.MaxPageSize, f.IgnoresPage = 2, true }, "1000 2", "repeats"},
 		{"page ignored, all on it", 5, func(f *fakeapi.API) { f.IgnoresPage = true }, "1000", ""},
-		{"another page than asked for", 3, func(f *fakeapi.API) {
+		{"another page than requested", 3, func(f *fakeapi.API) {
 			f.Fail(fakeapi.Fault{Op: "list-domains", Text: `{"items":[{"id":"x"}],"page":7,"page_size":1,"total":9}`})
 		}, "1000", "page 7 returned"},
 		{"a total that is never reached", 0, func(f *fakeapi.API) {
@@ -99,7 +99,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-func TestSweepStopsEarly(t *testing.T) {
+func TestListStopsEarly(t *testing.T) {
 	f := withDomains(10)
 	f.MaxPageSize = 2
 	n := 0
@@ -113,8 +113,8 @@ func TestSweepStopsEarly(t *testing.T) {
 	}
 }
 
-// What is created during a sweep hides nothing, what is deleted neither.
-func TestSweepOfAChangingList(t *testing.T) {
+// Neither a creation nor a deletion during the iteration hides an object.
+func TestListThatChanges(t *testing.T) {
 	for name, change := range map[string]func(f *fakeapi.API){
 		"created": func(f *fakeapi.API) { f.Add("domains", fakeapi.Object{"name": "new.example"}) },
 		"deleted": func(f *fakeapi.API) { f.Stored["domains"] = slices.Delete(f.Stored["domains"], 0, 1) },
@@ -142,7 +142,7 @@ func TestSweepOfAChangingList(t *testing.T) {
 	}
 }
 
-func TestSweepOfAListThatNeverRests(t *testing.T) {
+func TestListThatNeverRests(t *testing.T) {
 	f := withDomains(60)
 	f.MaxPageSize = 2
 	f.OnList = func() { f.Stored["domains"] = f.Stored["domains"][1:] }
@@ -151,7 +151,7 @@ func TestSweepOfAListThatNeverRests(t *testing.T) {
 	}
 }
 
-// A page size that was refused is not asked for again.
+// A page size that was refused is not requested again.
 func TestPageSizeIsRemembered(t *testing.T) {
 	f := withDomains(1)
 	f.RejectsSize = 500

@@ -18,7 +18,7 @@ func bulk(locals ...string) api.CreateMailboxesBody {
 	return body
 }
 
-func TestBulkWithLostAnswers(t *testing.T) {
+func TestBulkWithLostResponses(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		honours bool
@@ -32,7 +32,7 @@ func TestBulkWithLostAnswers(t *testing.T) {
 		{"no loss", false, nil, bulk("a", "b"), fakeapi.Fault{}, 1, "[0 1]", "[]"},
 		{"lost after commit", false, nil, bulk("a", "b"), fakeapi.Fault{DropAfter: true}, 1, "[0 1]", "[]"},
 		{"lost before commit", false, nil, bulk("a", "b"), fakeapi.Fault{DropBefore: true}, 2, "[0 1]", "[]"},
-		{"empty answer", false, nil, bulk("a", "b"), fakeapi.Fault{Text: "{}"}, 1, "[0 1]", "[]"},
+		{"empty response", false, nil, bulk("a", "b"), fakeapi.Fault{Text: "{}"}, 1, "[0 1]", "[]"},
 		{"half done", false, []string{"b"}, bulk("a", "b", "c"), fakeapi.Fault{DropBefore: true}, 2, "[0 1 2]", "[]"},
 		{"one can't be done, keys ignored", false, nil, bulk("a", "", "c"), fakeapi.Fault{DropAfter: true}, 2, "[0 2]", "[1 invalid_local_part]"},
 		{"one can't be done, keys honoured", true, nil, bulk("a", "", "c"), fakeapi.Fault{DropAfter: true}, 2, "[0 2]", "[1 invalid_local_part]"},
@@ -81,7 +81,7 @@ func TestUpdateSendsOnlyWhatChanged(t *testing.T) {
 	}
 }
 
-// An API that answers a change without content is read instead.
+// If an API responds to a change without content, the object is read.
 func TestUpdateWithoutContent(t *testing.T) {
 	for _, text := range []string{" ", "null", "{}"} {
 		f := fakeapi.New().Fail(fakeapi.Fault{Op: "update-mailbox", Text: text})

@@ -101,7 +101,7 @@ func TestReadsAndDeletes(t *testing.T) {
 	}
 }
 
-// Without the lifecycle operations reads come from the list, one sweep for all,
+// Without the lifecycle operations reads come from the list, read once for all,
 // and a delete says that it can't.
 func TestPublishedOperationsOnly(t *testing.T) {
 	for name, l := range lifecycles {
@@ -136,7 +136,7 @@ func TestPublishedOperationsOnly(t *testing.T) {
 				if _, err := l.doGet(t.Context(), c, goneID); l.published != IsNotFound(err) {
 					t.Errorf("get of nothing: %v", err)
 				}
-				if n := f.Count(l.list); n > 2 { // a 404 of a delete is checked in a sweep of its own
+				if n := f.Count(l.list); n > 2 { // a 404 of a delete is checked in a list of its own
 					t.Errorf("%d lists for %d reads", n, len(ids))
 				}
 			})
@@ -144,7 +144,7 @@ func TestPublishedOperationsOnly(t *testing.T) {
 	}
 }
 
-// While an operation has not answered yet, a 404 is checked in the list, once
+// While an operation has not responded yet, a 404 is checked in the list, once
 // for many.
 func TestGenuine404BeforeAnySuccess(t *testing.T) {
 	for name, l := range lifecycles {
@@ -239,7 +239,7 @@ func TestStaleListIsNoProof(t *testing.T) {
 	f := fakeapi.New()
 	id := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"))[0]
 	c := newClient(t, f)
-	if _, err := c.GetMailbox(t.Context(), goneID); !IsNotFound(err) { // fills the index
+	if _, err := c.GetMailbox(t.Context(), goneID); !IsNotFound(err) { // fills the cache
 		t.Fatal(err)
 	}
 	f.Stored["mailboxes"] = nil
@@ -262,8 +262,8 @@ func TestListFailsDuringTheCheck(t *testing.T) {
 	}
 }
 
-// A page of a proxy is not the API's 404, also where the operation is known.
-func TestProxys404(t *testing.T) {
+// A page of a proxy is not the API's 404, also if the operation is known.
+func TestNotFoundOfAProxy(t *testing.T) {
 	f := fakeapi.New()
 	id := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"))[0]
 	c := newClient(t, f)
@@ -281,7 +281,7 @@ func TestProxys404(t *testing.T) {
 	}
 }
 
-func TestLifecycleChangesAreLearntToo(t *testing.T) {
+func TestAbsentChanges(t *testing.T) {
 	for _, status := range []int{404, 405} {
 		f := fakeapi.New().PublishedOnly(status)
 		id := f.Add("forwarding", fakeapi.Object{"target_email": "a@b.example"})[0]
@@ -300,8 +300,8 @@ func TestLifecycleChangesAreLearntToo(t *testing.T) {
 	}
 }
 
-// After a create the list is patched, not read again.
-func TestCreatePatchesTheIndex(t *testing.T) {
+// After a create the cache is updated, and the list not read again.
+func TestCreateUpdatesTheCache(t *testing.T) {
 	f := fakeapi.New().PublishedOnly(405)
 	f.Add("mailboxes", fakeapi.Mailbox("old", "example.com"))
 	c := newClient(t, f)
@@ -349,8 +349,8 @@ func TestNoID(t *testing.T) {
 	}
 }
 
-// At a wrong base URL everything answers 404: nothing may be believed of it, and
-// nothing is dropped from anybody's state.
+// At a wrong base URL every request gets a 404. That proves nothing, and no object
+// may be dropped from the state.
 func TestWrongBaseURL(t *testing.T) {
 	for name, status := range map[string]int{"404": 404, "405": 405, "501": 501} {
 		t.Run(name, func(t *testing.T) {

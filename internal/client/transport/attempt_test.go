@@ -38,7 +38,7 @@ func over(t *testing.T, url string, change ...func(*client.Options)) (*client.Cl
 	return c, clock
 }
 
-// serve runs a fake API over the network; before may answer first.
+// serve runs a fake API over the network; before may respond first.
 func serve(t *testing.T, f *fakeapi.API, before func(http.ResponseWriter, *http.Request) bool) *httptest.Server {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -73,8 +73,8 @@ func TestTransportDoesNotRepeatACreate(t *testing.T) {
 	}
 }
 
-// What never reached the API needs no look.
-func TestUnsentCreateIsRepeatedWithoutALook(t *testing.T) {
+// A create that never reached the API needs no lookup.
+func TestUnsentCreateIsResentWithoutALookup(t *testing.T) {
 	f := fakeapi.New()
 	server := serve(t, f, nil)
 	var dials atomic.Int32
@@ -90,7 +90,7 @@ func TestUnsentCreateIsRepeatedWithoutALook(t *testing.T) {
 	}
 }
 
-func TestAnswerBrokenOff(t *testing.T) {
+func TestResponseBreaksOff(t *testing.T) {
 	f := fakeapi.New()
 	id := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"))[0]
 	var broken atomic.Int32
@@ -108,7 +108,7 @@ func TestAnswerBrokenOff(t *testing.T) {
 	}
 }
 
-func TestHopelessFailuresAreNotRepeated(t *testing.T) {
+func TestPermanentFailuresAreNotRetried(t *testing.T) {
 	secure := httptest.NewTLSServer(http.NotFoundHandler())
 	defer secure.Close()
 	secure.Config.ErrorLog = nil
@@ -137,7 +137,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// tracing makes a transport tell that it has sent nothing.
+// tracing makes a RoundTripper report that it has sent nothing.
 func tracing(next http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(r *http.Request) (*http.Response, error) {
 		httptrace.ContextClientTrace(r.Context()).GetConn("")
@@ -189,15 +189,15 @@ type tokenFunc func() (*oauth2.Token, error)
 func (f tokenFunc) Token() (*oauth2.Token, error) { return f() }
 
 func TestTokenSource(t *testing.T) {
-	answers := []error{
+	results := []error{
 		&oauth2.RetrieveError{Response: &http.Response{StatusCode: 503}, Body: []byte("client_secret=hush")},
 		errors.New("dial tcp"),
 		nil,
 	}
-	asked := 0
+	calls := 0
 	source := tokenFunc(func() (*oauth2.Token, error) {
-		err := answers[min(asked, len(answers)-1)]
-		asked++
+		err := results[min(calls, len(results)-1)]
+		calls++
 		return &oauth2.Token{AccessToken: "from-source", Expiry: time.Now().Add(time.Hour)}, err
 	})
 	f := fakeapi.New()
@@ -208,8 +208,8 @@ func TestTokenSource(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if asked != 3 || f.Requests[0].Header.Get("Authorization") != "Bearer from-source" {
-		t.Errorf("asked %d times, %v", asked, f.Requests[0].Header)
+	if calls != 3 || f.Requests[0].Header.Get("Authorization") != "Bearer from-source" {
+		t.Errorf("%d calls, %v", calls, f.Requests[0].Header)
 	}
 
 	refused := &oauth2.RetrieveError{Response: &http.Response{StatusCode: 401}, Body: []byte("client_secret=hush"), ErrorCode: "invalid_client"}
@@ -234,7 +234,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestAnswersAreBounded(t *testing.T) {
+func TestResponsesAreLimited(t *testing.T) {
 	for status, limit := range map[int]int64{200: 64 << 20, 422: 64 << 10} {
 		body := &endless{}
 		c, clock := over(t, "http://embedded", func(o *client.Options) {

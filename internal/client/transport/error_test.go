@@ -112,7 +112,7 @@ func TestLog(t *testing.T) {
 }
 
 // A success that can't be read is not quoted: it may hold a secret.
-func TestUnreadableAnswers(t *testing.T) {
+func TestUnreadableResponses(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"id":"generated`:              "no valid JSON",
 		`{"id":{"secret":"generated"}}`: "id is a JSON object",
@@ -139,6 +139,6 @@ func TestTolerantReading(t *testing.T) {
 	}
 	f = fakeapi.New().Fail(fakeapi.Fault{Op: "get-mailbox", Status: 200, Text: `{}`})
 	if m, err := newClient(t, f).GetMailbox(t.Context(), "m"); err == nil || m != nil {
-		t.Errorf("an empty answer is %+v, %v", m, err)
+		t.Errorf("an empty response is %+v, %v", m, err)
 	}
 }

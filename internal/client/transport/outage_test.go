@@ -162,9 +162,9 @@ func TestInterruptedProbe(t *testing.T) {
 	}
 }
 
-// TestLookDuringOutage loses the response to a create while an outage lasts: it is
-// looked up all the same.
-func TestLookDuringOutage(t *testing.T) {
+// TestLookupDuringOutage loses the response to a create during an outage, and expects
+// a lookup.
+func TestLookupDuringOutage(t *testing.T) {
 	d, c, _ := newDown(t)
 	d.fail = errRefused
 	_, _, _ = d.get(t, c, "jim")
