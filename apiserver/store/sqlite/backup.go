@@ -35,7 +35,7 @@ func BackupFile(ctx context.Context, from, to string) error {
 }
 
 func backUp(ctx context.Context, from file, lockTimeout time.Duration, to string) (err error) {
-	if _, err := settleLog(from.path, false); err != nil {
+	if _, err := settleWAL(from.path, false); err != nil {
 		return openError(from.path, err)
 	}
 	s, err := connect(ctx, from.path, from.copying(lockTimeout))
@@ -50,7 +50,7 @@ func backUp(ctx context.Context, from file, lockTimeout time.Duration, to string
 		if _, err := s.ExecContext(ctx, `VACUUM INTO $1`, path); err != nil {
 			return err
 		}
-		return renew(path)
+		return renewIdentity(path)
 	}
 	if err := writeNew(to, copying); isFaultOfSource(err) {
 		return openError(from.path, err)

@@ -15,7 +15,8 @@ import (
 var schema embed.FS
 
 // applicationMark is in the upper 16 bits of a file's application_id and marks it
-// as ours. The first migration writes it; see header for the other bits.
+// as this program's; the package comment describes the others. The first migration
+// writes it.
 const applicationMark = 0x4D48
 
 // dialect is SQLite's sqlstore.Dialect.
@@ -62,8 +63,8 @@ func (dialect) SchemaVersion(ctx context.Context, q sqlstore.Querier) (int, erro
 	return 0, nil
 }
 
-// SetSchemaVersion implements sqlstore.Dialect. It gives a database without an
-// identity one, see header. A pragma takes no placeholder.
+// SetSchemaVersion implements sqlstore.Dialect. It gives a database without a
+// generation an instance and one. A pragma takes no placeholder.
 func (dialect) SetSchemaVersion(ctx context.Context, q sqlstore.Querier, version int) error {
 	current, err := readUserVersion(ctx, q)
 	if err != nil {

@@ -90,7 +90,7 @@ func TestFileMovedBack(t *testing.T) {
 }
 
 // believeNoMore makes the next Ping try an update.
-func believeNoMore(s *Store) { s.engine.health.asked.Store(0) }
+func believeNoMore(s *Store) { s.engine.health.probed.Store(0) }
 
 // TestFileMovedWithinGroup checks that a group is not acknowledged where its file
 // goes while it runs.
@@ -130,7 +130,7 @@ func TestLostLog(t *testing.T) {
 	if err := errors.Join(os.Remove(path+"-wal"), os.Remove(path+"-shm")); err != nil {
 		t.Fatal(err)
 	}
-	s.engine.health.besideSeen.Store(0)
+	s.engine.health.pathsChecked.Store(0)
 	for range 3 { // a new connection would have a new log, and know nothing of the old one
 		fails(t, s, "-wal file")
 	}
@@ -180,14 +180,14 @@ func TestFailedWrites(t *testing.T) {
 				if err := s.Ping(t.Context()); !errors.Is(err, store.ErrUnavailable) {
 					t.Errorf("Ping = %v, although nothing has been written since", err)
 				}
-				time.Sleep(pause) // takes no time in the bubble
+				time.Sleep(checkInterval) // takes no time in the bubble
 				if err := s.Ping(t.Context()); tt.lasting && !errors.Is(err, store.ErrUnavailable) {
 					t.Errorf("Ping = %v, although nothing can be written", err)
 				}
 				if err := tt.mend(s.engine.writer); err != nil {
 					t.Fatal(err)
 				}
-				time.Sleep(pause)
+				time.Sleep(checkInterval)
 				if err := s.Ping(t.Context()); err != nil {
 					t.Errorf("Ping = %v, although the cause is gone", err)
 				}

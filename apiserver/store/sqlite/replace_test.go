@@ -114,11 +114,12 @@ var prepare = map[string]func(t *testing.T, s *Store){
 func checkpoint(t *testing.T, s *Store) {
 	t.Helper()
 	idle(t, s)
-	s.engine.health.duringCheckpoint(func() {
-		if frames, moved, err := s.engine.writer.session.checkpoint("PASSIVE"); err != nil || frames != moved {
+	s.engine.health.checkpoint(func() bool {
+		frames, moved, err := s.engine.writer.session.checkpoint("PASSIVE")
+		if err != nil || frames != moved {
 			t.Error(frames, moved, err)
 		}
-		s.engine.health.committed(true)
+		return true
 	})
 }
 
@@ -213,7 +214,7 @@ func TestTruncatedLog(t *testing.T) {
 	}
 	for name, spoil := range map[string]func(path string) error{
 		"to nothing": func(path string) error { return os.Truncate(path, 0) },
-		"by a page":  func(path string) error { return os.Truncate(path, logHeaderSize+frameSize) },
+		"by a page":  func(path string) error { return os.Truncate(path, walHeaderSize+walFrameSize) },
 		"overwritten": func(path string) error {
 			return os.WriteFile(path, []byte(strings.Repeat("no log ", 100_000)), 0o600)
 		},
@@ -277,7 +278,7 @@ func TestLongLog(t *testing.T) {
 		}
 	}
 	info, err := os.Stat(path + "-wal")
-	if err != nil || info.Size() > 2*checkpointFrames*frameSize {
+	if err != nil || info.Size() > 2*checkpointFrames*walFrameSize {
 		t.Errorf("the log is %v, %v", info, err)
 	}
 	works(t, s, "last")
@@ -293,8 +294,8 @@ func TestPartialCheckpoints(t *testing.T) {
 	if err := errors.Join(err, errTwo); err != nil {
 		t.Fatal(err)
 	}
-	seen := func() look {
-		now, err := lookAt(one.engine.health.handle.file)
+	seen := func() fileState {
+		now, err := readState(one.engine.health.file.File)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,7 +16,7 @@ import (
 type session struct {
 	db         *sql.DB
 	conn       *sql.Conn
-	handle     *handle // nil if the file can't be read
+	file       *sharedFile // nil if the file can't be read
 	statements map[string]*sql.Stmt
 }
 
@@ -26,18 +26,18 @@ func connect(ctx context.Context, path, dsn string) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	// With a handle held by every session, none is closed while another session of
-	// this process has locks on the file. An error is SQLite's to report.
-	h, err := hold(path)
+	// Each session has the shared descriptor, so that it is not closed while another
+	// session of this process has locks on the file. An error is SQLite's to report.
+	f, err := openShared(path)
 	if err != nil {
-		h = nil
+		f = nil
 	}
 	db := sql.OpenDB(connector)
 	conn, err := db.Conn(ctx)
 	if err != nil {
-		return nil, errors.Join(err, db.Close(), h.release())
+		return nil, errors.Join(err, db.Close(), f.release())
 	}
-	return &session{db: db, conn: conn, handle: h, statements: make(map[string]*sql.Stmt)}, nil
+	return &session{db: db, conn: conn, file: f, statements: make(map[string]*sql.Stmt)}, nil
 }
 
 // close closes the connection, which rolls back what it has not committed. The
@@ -47,7 +47,7 @@ func (s *session) close() error {
 	for _, stmt := range s.statements {
 		_ = stmt.Close() // repeats the error of its last run
 	}
-	return errors.Join(s.conn.Close(), s.db.Close(), s.handle.release())
+	return errors.Join(s.conn.Close(), s.db.Close(), s.file.release())
 }
 
 // exec runs a statement and ignores its rows.

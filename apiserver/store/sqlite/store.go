@@ -77,7 +77,7 @@ func open(ctx context.Context, path string, opts Options) (*engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	moved, err := settleLog(path, true)
+	moved, err := settleWAL(path, true)
 	if err != nil {
 		return nil, openError(path, err)
 	}
@@ -236,7 +236,7 @@ func openToRead(ctx context.Context, path string, opts Options) (*engine, error)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := settleLog(path, false); err != nil {
+	if _, err := settleWAL(path, false); err != nil {
 		return nil, openError(path, err)
 	}
 	f := file{path: path}
@@ -307,12 +307,12 @@ func (e *engine) Close() (err error) {
 		if e.writer != nil {
 			e.writer.stop()
 		}
-		closed, lost := e.health.closing()
+		afterClose, lost := e.health.beforeClose()
 		err = errors.Join(lost, e.readers.close())
 		if e.writer != nil {
 			err = errors.Join(err, e.writer.close(lost == nil))
 		}
-		err = errors.Join(err, closed(), e.health.handle.release())
+		err = errors.Join(err, afterClose(), e.health.file.release())
 		if e.remove != nil {
 			err = errors.Join(err, e.remove())
 		}

@@ -205,7 +205,7 @@ func (w *writer) commit(wrote bool) error {
 	if err := whileBusy(w.lockTimeout, func() error { return w.session.exec(`COMMIT`) }); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
-	w.health.committed(false)
+	w.health.committed()
 	if err := w.health.checkContent(); err != nil {
 		return &tooLateError{err}
 	}
@@ -224,10 +224,9 @@ func (w *writer) checkpointIfLong() {
 	if err != nil || frames < w.checkpointFrames || moved == frames || w.health.check() != nil {
 		return
 	}
-	w.health.duringCheckpoint(func() {
-		if frames, moved, err := w.session.checkpoint(`PASSIVE`); err == nil && moved == frames {
-			w.health.committed(true)
-		}
+	w.health.checkpoint(func() (complete bool) {
+		frames, moved, err := w.session.checkpoint(`PASSIVE`)
+		return err == nil && moved == frames
 	})
 }
 
@@ -256,8 +255,8 @@ func (w *writer) rolledBack(err error) bool {
 
 // abandon gives up a transaction with its connection, whose state is not known.
 func (w *writer) abandon() {
-	closed, _ := w.health.closing()
-	_ = errors.Join(w.session.close(), closed()) // which can't make it worse
+	afterClose, _ := w.health.beforeClose()
+	_ = errors.Join(w.session.close(), afterClose()) // an error can't make it worse
 	w.session = nil
 }
 

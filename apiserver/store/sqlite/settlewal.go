@@ -1,0 +1,76 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+var errStaleWAL = errors.New("its content was replaced, and the -wal file beside it belongs to the content before; open it for writing once, and that file is moved out of the way")
+
+// settleWAL checks before anything opens a file that the log beside it belongs to
+// it: SQLite would write a log that other content has left behind into it. Such a log
+// is renamed if mayMove, and its new path returned.
+func settleWAL(path string, mayMove bool) (moved string, err error) {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", nil // opening it reports what is wrong
+	}
+	f, err := openShared(real)
+	if err != nil {
+		return "", nil // opening it reports what is wrong
+	}
+	defer func() { err = errors.Join(err, f.release()) }()
+	for n := 1; ; n++ {
+		walInfo, statErr := os.Stat(real + "-wal")
+		now, w, err := inspect(f, real+"-wal")
+		if err != nil || statErr != nil || len(w.headers) == 0 {
+			return "", ignoreMissing(errors.Join(err, statErr))
+		}
+		belongs := w.belongsTo(now.header)
+		switch {
+		case belongs && w.completes(now):
+			return "", nil
+		case n < inspections: // another process may be in the middle of a checkpoint
+			time.Sleep(inspectionPause)
+		case belongs || now.size == 0:
+			return "", fmt.Errorf("it was truncated to %d bytes; restore a backup, or move the -wal and -shm files beside it away too if there is none", now.size)
+		case !mayMove:
+			return "", errStaleWAL
+		case isAt(real+"-wal", walInfo):
+			return renameAside(real+"-wal", real+"-shm")
+		}
+	}
+}
+
+// renameAside renames a log that belongs to other content, and removes its index,
+// which SQLite creates again from a log.
+func renameAside(wal, index string) (to string, err error) {
+	to = asideName(wal)
+	if err := os.Rename(wal, to); err != nil {
+		return "", ignoreMissing(err)
+	}
+	return to, ignoreMissing(os.Remove(index))
+}
+
+// moveContentAside moves the content of an open log to a new file beside its path.
+func moveContentAside(wal *os.File, path string) (to string, err error) {
+	to = asideName(path)
+	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return "", err
+	}
+	_, err = io.Copy(f, io.NewSectionReader(wal, 0, math.MaxInt64))
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return "", err
+	}
+	return to, wal.Truncate(0)
+}
+
+func asideName(wal string) string {
+	return fmt.Sprintf("%s.replaced-%s", wal, time.Now().UTC().Format("20060102T150405.000000"))
+}
