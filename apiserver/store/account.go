@@ -11,10 +11,10 @@ type Account struct {
 	ID     string
 	Status string
 	PlanID string
-	// CancelsAt is when a pending cancellation takes effect; zero without one.
+	// CancelsAt is when a pending cancellation takes effect; zero if there is none.
 	CancelsAt time.Time
-	// NextPlanID is the plan from PlanChangesAt on; both zero without a change
-	// under way.
+	// NextPlanID is the plan from PlanChangesAt on. Both are zero if no change is
+	// pending.
 	NextPlanID    string
 	PlanChangesAt time.Time
 	CreatedAt     time.Time

@@ -2,36 +2,35 @@ package store
 
 import "time"
 
-// AuditEntry says who changed what in an account, and when: all that one
-// transaction changed there. It holds no values, least of all secret ones, and
-// outlives what it tells of.
+// AuditEntry records all changes of one transaction to an account: who made them,
+// when, and by which operation. It holds no values, which may be secret, and is kept
+// when the account and the objects are deleted.
 type AuditEntry struct {
-	// ID is given by the store.
+	// ID is assigned by the store.
 	ID        int64
 	AccountID string
-	// CreatedAt is when the change was made. Like every creation time it ascends
-	// strictly within the account, in the order of commits.
+	// CreatedAt ascends strictly within the account, in the order of commits.
 	CreatedAt time.Time
-	// Operation is the name of what was done.
+	// Operation is the id of an API operation or the name of another one.
 	Operation string
 	Subject   AuditSubject
-	// RequestID and RemoteAddress are empty where there was no request, or none
-	// over a network.
+	// RequestID and RemoteAddress are empty if there was no request or it did not
+	// come over a network.
 	RequestID, RemoteAddress string
 	Changes                  []AuditChange
 }
 
-// AuditSubject is who made a change. Name is what was known of them beyond the
-// id, then; ID and Name may be empty.
+// AuditSubject identifies who made a change. Name is the name or e-mail address at
+// that time. ID and Name may be empty.
 type AuditSubject struct {
 	Type, ID, Name string
 }
 
-// AuditChange is what became of one object.
+// AuditChange is a change to one object.
 type AuditChange struct {
 	Action string `json:"action"`
-	// Type and ID name the object; Name is what a person calls it by, such as an
-	// address, and is empty where it has none.
+	// Type and ID identify the object. Name is its name for people, such as an
+	// address, and empty if it has none.
 	Type string `json:"type"`
 	ID   string `json:"id"`
 	Name string `json:"name,omitempty"`
@@ -50,29 +49,28 @@ const (
 // AuditFilter selects entries; an empty field selects all.
 type AuditFilter struct {
 	AccountID string
-	// Since is the earliest time and Until the first that is too late.
+	// Since is inclusive, Until exclusive.
 	Since, Until time.Time
 	Operation    string
 	RequestID    string
-	// Subject is the id or the name of who made the change.
+	// Subject is a subject's id or name.
 	Subject string
-	// Object is the id or the name of one of the changed objects. Whether the
-	// case of ASCII letters matters is up to the engine.
+	// Object is the id or the name of one of the changed objects. The engine may
+	// ignore the case of ASCII letters.
 	Object string
-	// Limit selects no more than the newest so many of those; 0 selects all.
+	// Limit selects the newest of those; 0 selects all.
 	Limit int
 }
 
 // AuditReader reads the audit log.
 type AuditReader interface {
-	// EachAuditEntry calls fn for each entry, the newest last, holding few of
-	// them in memory. It stops at the first error and returns it.
+	// EachAuditEntry calls fn for each entry, the newest last, in constant memory.
+	// It stops at the first error and returns it.
 	EachAuditEntry(f AuditFilter, fn func(AuditEntry) error) error
 }
 
-// AuditWriter writes the audit log, which only grows; a Clearer alone empties it.
+// AuditWriter appends to the audit log. Only Clear deletes entries.
 type AuditWriter interface {
-	// AddAuditEntry gives the entry its ID, and its CreatedAt like a Create
-	// method does.
+	// AddAuditEntry sets the entry's ID, and its CreatedAt as a Create method does.
 	AddAuditEntry(e *AuditEntry) error
 }

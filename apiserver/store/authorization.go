@@ -3,20 +3,20 @@ package store
 import "time"
 
 // Authorization is a grant to a subject. CapabilityKey, ResourceType and
-// ResourceID are empty where they don't apply.
+// ResourceID are empty if they don't apply.
 type Authorization struct {
 	ID, AccountID          string
 	GrantKind              string
 	SubjectType, SubjectID string
 	CapabilityKey          string
-	// ResourceType and ResourceID narrow a capability grant.
+	// ResourceType and ResourceID restrict a capability grant.
 	ResourceType, ResourceID string
 	CreatedAt                time.Time
-	// RevokedAt is zero while the grant holds.
+	// RevokedAt is zero until the grant is revoked.
 	RevokedAt time.Time
 }
 
-// Subject is who a grant is given to.
+// Subject is the holder of a grant.
 type Subject struct {
 	Type, ID string
 }
@@ -31,7 +31,7 @@ type AuthorizationFilter struct {
 type AuthorizationReader interface {
 	Authorization(accountID, id string) (Authorization, error)
 	Authorizations(accountID string, f AuthorizationFilter) ([]Authorization, error)
-	// GrantsOf returns the grants that hold for any of the subjects.
+	// GrantsOf returns the grants of any of the subjects that are not revoked.
 	GrantsOf(accountID string, subjects []Subject) ([]Authorization, error)
 }
 

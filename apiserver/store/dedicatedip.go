@@ -7,7 +7,7 @@ type DedicatedIP struct {
 	ID, AccountID, OptionID string
 	Name, Type              string
 	State                   Provisioning
-	// ASN is zero and CountryCode empty where they are not known.
+	// ASN is zero and CountryCode empty if they are unknown.
 	ASN                  int64
 	CountryCode          string
 	Addresses            []IPAddress
@@ -22,29 +22,29 @@ type IPAddress struct {
 	RDNS            string `json:"rdns,omitempty"`
 }
 
-// DedicatedIPOption is a part of the inventory that an account can claim from.
+// DedicatedIPOption is a set of addresses from which an account can claim one.
 type DedicatedIPOption struct {
 	ID, AccountID, Name, Type, CountryCode string
 	ASN                                    int64
-	// Addresses is the whole inventory of the option, claimed ones included.
+	// Addresses includes those that are claimed.
 	Addresses []string
 	CreatedAt time.Time
 	UpdatedAt time.Time
 
-	// Claimed are the addresses that any account of the store has claimed; they are
+	// Claimed are the addresses that an account of the store has claimed. They are
 	// read and never written.
 	Claimed []string
 }
 
 // DedicatedIPFilter selects dedicated IPs; an empty field selects all.
 type DedicatedIPFilter struct {
-	// Status is as of Now.
+	// Status is the one at the time Now.
 	Status      string
 	Now         time.Time
 	CountryCode string
 }
 
-// DedicatedIPReader reads dedicated IPs and what can be claimed.
+// DedicatedIPReader reads dedicated IPs and options.
 type DedicatedIPReader interface {
 	DedicatedIP(accountID, id string) (DedicatedIP, error)
 	DedicatedIPs(accountID string, f DedicatedIPFilter, s Slice) (items []DedicatedIP, total int, err error)
@@ -54,12 +54,12 @@ type DedicatedIPReader interface {
 	DomainsOfDedicatedIP(accountID, id string) ([]string, error)
 }
 
-// DedicatedIPWriter writes dedicated IPs and what can be claimed.
+// DedicatedIPWriter writes dedicated IPs and options.
 type DedicatedIPWriter interface {
-	// CreateDedicatedIP claims the addresses of d. It returns an *ExistsError with the
-	// id of the dedicated IP, perhaps another account's, that has one of them.
+	// CreateDedicatedIP claims the addresses of d. It returns an *ExistsError if a
+	// dedicated IP, perhaps of another account, has one of them.
 	CreateDedicatedIP(d *DedicatedIP) error
-	// DeleteDedicatedIP gives the addresses back to their option.
+	// DeleteDedicatedIP releases the addresses for their option.
 	DeleteDedicatedIP(accountID, id string) error
 	CreateDedicatedIPOption(o *DedicatedIPOption) error
 }

@@ -5,14 +5,14 @@ import "time"
 // DNSRecord is a record of a domain. Name, type, value and priority together
 // are unique in the domain.
 //
-// The customer's records replace the system-managed ones that have the same name
-// and dnsdata.Purpose: those don't exist for readers until the last such record is
-// deleted. A customer's record may be identical to one that it replaces.
+// A customer's record replaces the system-managed ones with its name and
+// dnsdata.Purpose: readers don't see them until the last such record of the customer
+// is deleted. It may be identical to one that it replaces.
 type DNSRecord struct {
 	// ID is unique in the whole store.
 	ID                  int64
 	AccountID, DomainID string
-	// Name is relative to the domain; @ is the domain itself.
+	// Name is relative to the domain, @ for the domain itself.
 	Name, Type, Value string
 	// TTL is in seconds.
 	TTL int64
@@ -26,8 +26,6 @@ type DNSRecord struct {
 type DNSRecordFilter struct {
 	DomainID, Type, Name string
 	Within               Within
-	// WithReplaced includes the system-managed records that are replaced.
-	WithReplaced bool
 }
 
 // DNSRecordReader reads DNS records.
@@ -39,7 +37,7 @@ type DNSRecordReader interface {
 // DNSRecordWriter writes DNS records.
 type DNSRecordWriter interface {
 	// CreateDNSRecord returns an *ExistsError with the id of an identical record, or
-	// with the record's own id where another record has that.
+	// with the record's own id if another record has that.
 	CreateDNSRecord(r *DNSRecord) error
 	// UpdateDNSRecord must leave the domain, the name, the type and SystemManaged
 	// alone. It returns an *ExistsError if the domain has an identical record.

@@ -1,7 +1,7 @@
-// Package store is what the service needs of persistence, in the domain's
-// words: the entities, the filters, the transactions and their promises.
+// Package store declares the persistence that the service needs: the objects, the
+// filters, and the transactions with their guarantees.
 //
-// Package storetest checks that an implementation keeps the promises; package
-// sqlstore is the implementation. The package knows neither SQL nor HTTP and
+// Package sqlstore implements it, and package storetest checks the guarantees of an
+// implementation. The package knows neither SQL nor HTTP and
 // imports only package vocab of this module.
 package store

@@ -2,8 +2,7 @@ package store
 
 import "time"
 
-// Domain is a domain of an account. Its name is unique in the whole store: two
-// accounts can't own one domain.
+// Domain is a domain of an account. Its name is unique in the whole store.
 type Domain struct {
 	ID, AccountID, WorkspaceID string
 	// Name is in canonical ASCII form.
@@ -11,19 +10,19 @@ type Domain struct {
 	State                Provisioning
 	OutboundRoutingReady bool
 	AutoRenew            bool
-	// DedicatedIPID, RedirectMode, RedirectURL and PurchaseBatchID are empty
-	// where there is none.
+	// DedicatedIPID, RedirectMode, RedirectURL and PurchaseBatchID are empty if
+	// there is none.
 	DedicatedIPID             string
 	RedirectMode, RedirectURL string
 	InboundTenant             InboundTenant
 	Tags                      []Tag
-	// Registrant is the contact that the domain was bought for, as JSON.
+	// Registrant is the contact of the purchase, as JSON.
 	Registrant           []byte
 	PurchaseBatchID      string
 	CreatedAt, UpdatedAt time.Time
 }
 
-// InboundTenant is where a domain's incoming mail is handled.
+// InboundTenant identifies the service that handles a domain's incoming mail.
 type InboundTenant struct {
 	ID         string `json:"id,omitempty"`
 	ExternalID string `json:"external_id,omitempty"`
@@ -40,13 +39,12 @@ type Tag struct {
 // DomainFilter selects domains; an empty field selects all.
 type DomainFilter struct {
 	WorkspaceID string
-	// Status is as of Now.
+	// Status is the one at the time Now.
 	Status string
 	Now    time.Time
 	// Tag is a tag's id or its name.
 	Tag string
-	// Search is a case-insensitive part of the name, in ASCII or as people write
-	// it.
+	// Search is a case-insensitive part of the name, in ASCII or Unicode.
 	Search string
 	Within Within
 }
@@ -59,24 +57,20 @@ type DomainReader interface {
 	// DomainTaken reports whether any account owns a canonical name.
 	DomainTaken(name string) (bool, error)
 	Domains(accountID string, f DomainFilter, s Slice) (items []Domain, total int, err error)
-	// DomainsOfPurchase returns the domains that a purchase bought, in any
-	// account.
+	// DomainsOfPurchase returns the domains of a purchase, in any account.
 	DomainsOfPurchase(batchID string) ([]Domain, error)
-	// HideUnpaid makes every later read of this Reader take the domains that were
-	// created before or at a time and still wait for their payment as deleted, with
-	// all that belongs to them. UnpaidDomains still returns them.
+	// HideUnpaid hides from later reads of this Reader the domains that were created
+	// at or before a time and are not paid for, with all that is in them.
+	// UnpaidDomains still returns them.
 	HideUnpaid(before time.Time)
-	// UnpaidDomains returns the domains that were created before or at a time and
-	// wait for their payment: an account's or all if accountID is empty, and the one
-	// of a name or all if name is empty.
+	// UnpaidDomains returns the domains that were created at or before a time and are
+	// not paid for. An empty accountID or name selects all.
 	UnpaidDomains(accountID, name string, before time.Time) ([]Domain, error)
-	// MailboxCount returns how many mailboxes a domain has.
-	MailboxCount(domainID string) (int, error)
 }
 
 // DomainWriter writes domains.
 type DomainWriter interface {
-	// CreateDomain returns an *ExistsError where any account owns the name.
+	// CreateDomain returns an *ExistsError if any account owns the name.
 	CreateDomain(d *Domain) error
 	// UpdateDomain must leave the name alone.
 	UpdateDomain(accountID, id string, change func(*Domain) error) (Domain, error)

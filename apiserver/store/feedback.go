@@ -2,13 +2,12 @@ package store
 
 import "time"
 
-// Feedback is product feedback as it was submitted. The optional fields are
-// empty where there is none.
+// Feedback is product feedback as it was submitted. Optional fields may be empty.
 type Feedback struct {
 	ID, AccountID                 string
 	Title, Description            string
 	Category, Status              string
-	Attributes                    []byte // JSON, as it came
+	Attributes                    []byte // JSON, as submitted
 	PaidProductFeature            bool
 	SubmitterEmail, SubmitterName string
 	CreatedByUserID, AdminNotes   string

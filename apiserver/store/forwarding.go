@@ -6,28 +6,27 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// Forwarding is a rule that sends mail to a target address, one for each scope
-// and target.
+// Forwarding is a rule that forwards the mail of a scope to a target address. A scope
+// has one rule for a target.
 type Forwarding struct {
 	ID, AccountID string
 	Scope         Scope
 	TargetEmail   string
-	// Enabled is the customer's switch; mail flows once the target is also
+	// Enabled is the customer's switch. Mail is forwarded if the target is also
 	// internal or verified.
 	Enabled bool
-	// Internal says that the target is an address of the account: of a mailbox, or
-	// an alias.
+	// Internal means that the target is an address or an alias of the account.
 	Internal bool
 	// LinkHash is the SHA-256 of the one-time link's token.
 	LinkHash []byte
-	// SentAt, ExpiresAt and VerifiedAt are zero where there is none. A pending rule
+	// SentAt, ExpiresAt and VerifiedAt are zero if that did not happen. A pending rule
 	// without them was internal until its target was deleted.
 	SentAt, ExpiresAt, VerifiedAt time.Time
 	CreatedAt, UpdatedAt          time.Time
 }
 
-// VerificationState returns the state at a time. It is computed when it is read,
-// so that no timer has to run. A filter selects by the same.
+// VerificationState returns the state at a time. It is computed on each read, so that
+// no timer is needed.
 func (f Forwarding) VerificationState(now time.Time) string {
 	switch {
 	case f.Internal:
@@ -43,7 +42,7 @@ func (f Forwarding) VerificationState(now time.Time) string {
 // ForwardingFilter selects rules; an empty field selects all.
 type ForwardingFilter struct {
 	ScopedFilter
-	// VerificationState is as of Now.
+	// VerificationState is the one at the time Now.
 	VerificationState string
 	Now               time.Time
 }

@@ -5,7 +5,7 @@ import "time"
 // IdempotencyRecord is the response to a request that carried an Idempotency-Key
 // and changed something.
 type IdempotencyRecord struct {
-	// KeyHash names the account, the caller and the key; it is unique.
+	// KeyHash is a hash of the account, the caller and the key. It is unique.
 	KeyHash []byte
 	// Fingerprint is a hash of the request.
 	Fingerprint []byte

@@ -14,8 +14,8 @@ type Mailbox struct {
 	Aliases                 []MailboxAlias
 	CreatedAt, UpdatedAt    time.Time
 
-	// DomainName, WorkspaceID and WorkspaceName are the domain's; they are read
-	// and never written. CreateMailbox sets them too.
+	// DomainName, WorkspaceID and WorkspaceName are the domain's. They are read and
+	// never written. CreateMailbox sets them too.
 	DomainName, WorkspaceID, WorkspaceName string
 }
 
@@ -32,20 +32,20 @@ type MailboxAlias struct {
 // MailboxFilter selects mailboxes; an empty field selects all.
 type MailboxFilter struct {
 	DomainID, WorkspaceID string
-	// IDs selects those only, where it is not nil.
+	// IDs selects the mailboxes with these ids, unless it is nil.
 	IDs []string
-	// Status is as of Now.
+	// Status is the one at the time Now.
 	Status string
 	Now    time.Time
-	// Search is a case-insensitive part of the address, its domain in ASCII or as
-	// people write it, or of a name.
+	// Search is a case-insensitive part of a name or of the address, with its domain
+	// in ASCII or Unicode.
 	Search string
 	Within Within
-	// After selects those that come after a position in the order.
+	// After selects the mailboxes after a position in the order.
 	After Position
 }
 
-// Position is a place in the order of a list; the zero value is its begin.
+// Position is a place in the order of a list. The zero value is its beginning.
 type Position struct {
 	CreatedAt time.Time
 	ID        string
@@ -57,8 +57,8 @@ func (m Mailbox) Position() Position { return Position{m.CreatedAt, m.ID} }
 // MailboxReader reads mailboxes.
 type MailboxReader interface {
 	Mailbox(accountID, id string) (Mailbox, error)
-	// MailboxByAddress returns the mailbox whose primary address or alias consists
-	// of the two parts, given in canonical form.
+	// MailboxByAddress returns the mailbox with a primary address or an alias, given
+	// in canonical form.
 	MailboxByAddress(accountID, localPart, domainName string) (Mailbox, error)
 	Mailboxes(accountID string, f MailboxFilter, s Slice) (items []Mailbox, total int, err error)
 	// EachMailbox calls fn for each mailbox, in order, in constant memory. It

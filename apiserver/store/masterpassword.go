@@ -2,7 +2,8 @@ package store
 
 import "time"
 
-// MasterPassword is a credential with a scope. Its name is unique within it.
+// MasterPassword is a credential for the mailboxes of a scope; the API's paths call
+// it credential. Its name is unique in the scope.
 type MasterPassword struct {
 	ID, AccountID, Name string
 	Scope               Scope
@@ -13,11 +14,11 @@ type MasterPassword struct {
 
 // ScopedFilter selects objects that have a scope; an empty field selects all.
 type ScopedFilter struct {
-	// DomainID and WorkspaceID select the objects whose scope is just that.
+	// DomainID and WorkspaceID select the objects with that scope.
 	DomainID, WorkspaceID string
 	ScopeType             string
-	// Search is a case-insensitive part of the display fields; of a target's
-	// domain in ASCII or as people write it.
+	// Search is a case-insensitive part of a name or a target address, with its domain
+	// in ASCII or Unicode.
 	Search string
 	Within Within
 }

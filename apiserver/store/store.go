@@ -7,31 +7,32 @@ import (
 	"time"
 )
 
-// Store keeps everything that the service knows. It is safe for concurrent use,
-// and several processes may have the same database open.
+// Store is the service's database. It is safe for concurrent use, and several
+// processes may have the same database open.
 type Store interface {
 	// View runs fn on one consistent snapshot.
 	View(ctx context.Context, fn func(Reader) error) error
 
-	// Update runs fn alone: no other Update of any process runs between its
-	// reads and its writes. All that it wrote is kept if and only if Update
-	// returns nil, and then it survives the end of the process and, as far as
-	// the engine promises it, of the machine. fn may run more than once and must
-	// have no effects but those on tx and on variables that it sets anew each
-	// time. An error of fn is returned as it is. Unrelated updates may share a
-	// commit; what fn does is awaited by others, so it must not wait itself.
+	// Update runs fn in a serializable transaction: no other Update of any process
+	// runs between its reads and its writes. If and only if Update returns nil, the
+	// writes are committed and survive the end of the process and, as far as the
+	// engine guarantees it, of the machine. An error of fn is returned as it is.
+	//
+	// fn may run more than once. It must have no effects but those on tx and on
+	// variables that it sets again each time. Other updates wait for it, also because
+	// unrelated ones may share a commit, so that it must not wait itself.
 	Update(ctx context.Context, fn func(Tx) error) error
 
-	// Ping reports whether the database answers, and keeps what is written as far
-	// as that is known without writing.
+	// Ping returns an error if the database can't be read, or if it is known that it
+	// can't be written.
 	Ping(ctx context.Context) error
 
-	// Close waits for the updates under way. Nothing may be called after it.
+	// Close waits for updates in flight. No method may be called after it.
 	Close() error
 }
 
-// Reader reads one snapshot. It is valid until the function that got it returns,
-// and for one goroutine.
+// Reader reads one snapshot. It is valid until the function that it was passed to
+// returns, and for one goroutine.
 type Reader interface {
 	AccountReader
 	ServiceAccountReader
@@ -80,7 +81,9 @@ type Tx interface {
 	FeedbackWriter
 	AuditWriter
 	MailWriter
-	Clearer
+	// Clear deletes every account with all that is in it, the audit log, the mail
+	// queue with its limits, and the idempotency records.
+	Clear() error
 }
 
 // Change is what a transaction has done to an object.
@@ -93,20 +96,20 @@ type Change struct {
 	Fields []string
 }
 
-// ErrNotFound is returned where the named object does not exist in the account.
+// ErrNotFound is returned if an object does not exist in the account.
 var ErrNotFound = errors.New("not found")
 
-// ErrUnavailable is in the error of a transaction that failed because of the
-// database's surroundings: its disk is full, or its file is read-only or was
-// removed. It may succeed once that has been mended.
+// ErrUnavailable is in the error of a transaction that failed because the disk is
+// full, or the file is read-only or was removed, for instance. The same transaction
+// may succeed later.
 var ErrUnavailable = errors.New("the database is unavailable")
 
-// LostError reports that a database's files are not those that were opened, or do not
-// hold what was written to them. It is ErrUnavailable.
+// LostError means that a database's files are not those that were opened, or do not
+// hold what was written to them. It is an ErrUnavailable.
 type LostError struct {
 	Path string
-	// Reason says what has happened and what to do, without the path. It follows the
-	// words "the database file".
+	// Reason completes a sentence that begins with "the database file": what happened,
+	// and what to do.
 	Reason string
 }
 
@@ -114,14 +117,14 @@ func (e *LostError) Error() string {
 	return fmt.Sprintf("%s: the database file %s %s", ErrUnavailable, e.Path, e.Reason)
 }
 
-// Unwrap makes it ErrUnavailable.
+// Unwrap returns ErrUnavailable.
 func (e *LostError) Unwrap() error { return ErrUnavailable }
 
-// ErrNewerSchema is returned on opening a database that a newer version of this
-// program has migrated.
+// ErrNewerSchema is returned if a newer version of this program has migrated the
+// database.
 var ErrNewerSchema = errors.New("the database was written by a newer version of this program")
 
-// ExistsError says that something unique exists already.
+// ExistsError is returned if something unique exists already.
 type ExistsError struct {
 	// ID is the existing object's.
 	ID string
@@ -129,14 +132,14 @@ type ExistsError struct {
 
 func (e *ExistsError) Error() string { return fmt.Sprintf("exists already as %s", e.ID) }
 
-// Slice is the part of a list to read: Limit objects after the first Offset,
-// ordered by creation time and then by id.
+// Slice selects Limit objects of a list after the first Offset. Lists are ordered by
+// creation time and then by id.
 type Slice struct {
 	Offset, Limit int
 }
 
-// Within restricts a reading to what lies in some workspaces or domains. The
-// zero value restricts nothing.
+// Within restricts a read to some workspaces and domains. The zero value does not
+// restrict it.
 type Within struct {
 	Restricted          bool
 	Workspaces, Domains []string
@@ -148,18 +151,16 @@ type Scope struct {
 	Type, ID string
 }
 
-// Provisioning is a state that ends by itself at a known time. It is computed
-// when it is read, so that no timer has to run.
+// Provisioning is a status that changes at a known time. It is computed on each
+// read, so that no timer is needed.
 type Provisioning struct {
-	// Status is the state from ReadyAt on, or at once where ReadyAt is zero.
-	Status string
-	// Until is the state before ReadyAt.
-	Until string
-	// ReadyAt is when Status begins.
-	ReadyAt time.Time
+	// Status is the status from ReadyAt on, and Until the one before. ReadyAt is zero
+	// if there was none before.
+	Status, Until string
+	ReadyAt       time.Time
 }
 
-// At returns the state at a time.
+// At returns the status at a time.
 func (p Provisioning) At(now time.Time) string {
 	if !p.ReadyAt.IsZero() && now.Before(p.ReadyAt) {
 		return p.Until

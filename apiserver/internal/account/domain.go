@@ -91,7 +91,7 @@ func DeleteDomain(c *Call, in *api.DomainRequest) (*api.NoContent, error) {
 		if err != nil {
 			return nil, statusOf(err, "domain", "domain")
 		}
-		n, err := tx.MailboxCount(d.ID)
+		_, n, err := tx.Mailboxes(d.AccountID, store.MailboxFilter{DomainID: d.ID}, store.Slice{})
 		if err != nil {
 			return nil, err
 		}

@@ -13,7 +13,7 @@ func Tables() []string {
 	}
 }
 
-// Clear implements store.Clearer.
+// Clear implements store.Tx.
 func (t *tx) Clear() error {
 	deleted, err := t.Accounts()
 	if err != nil {

@@ -36,12 +36,8 @@ func (r *reader) DNSRecords(
 		equal(`t.domain_id`, f.DomainID).
 		equal(`t.type`, f.Type).
 		equal(`t.name`, f.Name).
-		withinDomains(`t.domain_id`, f.Within).
-		outsideUnpaid(`t.domain_id`)
-	if !f.WithReplaced {
-		w.and(`t.replaced = 0`)
-	}
-	return page(r, dnsRecords, w, s)
+		withinDomains(`t.domain_id`, f.Within)
+	return page(r, dnsRecords, dnsRecords.visible(w), s)
 }
 
 // sameDNSRecord selects the identical record of a domain. A customer's record is

@@ -53,7 +53,7 @@ func (r *reader) Domains(accountID string, f store.DomainFilter, s store.Slice) 
 	if f.Within.Restricted {
 		w.and(`(` + w.in(`t.id`, f.Within.Domains) + ` OR ` + w.in(`t.workspace_id`, f.Within.Workspaces) + `)`)
 	}
-	return page(r, domains, w.withoutUnpaid(), s)
+	return page(r, domains, domains.visible(w), s)
 }
 
 // DomainsOfPurchase implements store.DomainReader.
@@ -69,15 +69,6 @@ func (r *reader) HideUnpaid(before time.Time) { r.unpaidBefore = before }
 func (r *reader) UnpaidDomains(accountID, name string, before time.Time) ([]store.Domain, error) {
 	return all(r, domains, (&where{dialect: r.dialect}).and(`t.`+unpaid).and(`t.created_at <= ?`, micros{&before}).
 		equal(`t.account_id`, accountID).equal(`t.name`, name))
-}
-
-// MailboxCount implements store.DomainReader.
-func (r *reader) MailboxCount(domainID string) (int, error) {
-	n, err := column[int](r, `SELECT COUNT(*) FROM mailboxes WHERE domain_id = $1`, domainID)
-	if err != nil {
-		return 0, err
-	}
-	return n[0], nil
 }
 
 // CreateDomain implements store.DomainWriter.
