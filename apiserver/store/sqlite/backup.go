@@ -14,18 +14,18 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// Backup writes a copy of the store, as of one moment, to a file that does not
-// exist yet. Reading and writing go on meanwhile. The copy can be opened as a
-// store, and survives what the store survives once Backup returns nil; else
-// nothing is left of it. Where the process is killed, at most a file .backup-*.tmp
-// is left beside the path. What fails in writing the copy is an *OutputError.
+// Backup writes a snapshot of the store to a file that must not exist. The store can
+// be used meanwhile. If Backup returns nil, the copy is durable and can be opened as
+// a store; otherwise no copy is left. A process that is killed may leave a file
+// .backup-*.tmp beside the path. If the copy can't be written, the error is an
+// *OutputError.
 func (s *Store) Backup(ctx context.Context, path string) error {
 	return backUp(ctx, s.engine.file, s.engine.lockTimeout, path)
 }
 
-// BackupFile is like Store.Backup for the store in a file, which other programs
-// may have open. It takes any schema, and leaves it as it is in the copy too: a
-// store can be backed up before a newer version of this program migrates it.
+// BackupFile is Store.Backup for a file, which other processes may have open. It does
+// not migrate the schema, so that a store can be backed up before a newer version of
+// this program migrates it.
 func BackupFile(ctx context.Context, from, to string) error {
 	from, err := existingFile(from)
 	if err != nil {
@@ -52,7 +52,7 @@ func backUp(ctx context.Context, from file, lockTimeout time.Duration, to string
 		}
 		return renewIdentity(path)
 	}
-	if err := writeNew(to, copying); isFaultOfSource(err) {
+	if err := writeNew(to, copying); isSourceError(err) {
 		return openError(from.path, err)
 	} else if err != nil {
 		return &OutputError{Path: to, Err: err}
@@ -60,7 +60,7 @@ func backUp(ctx context.Context, from file, lockTimeout time.Duration, to string
 	return nil
 }
 
-// OutputError says that a backup could not be written.
+// OutputError means that a backup could not be written.
 type OutputError struct {
 	Path string
 	Err  error
@@ -68,11 +68,11 @@ type OutputError struct {
 
 func (e *OutputError) Error() string { return fmt.Sprintf("back up to %s: %s", e.Path, e.Err) }
 
-// Unwrap lets errors.Is see the cause.
+// Unwrap returns the cause.
 func (e *OutputError) Unwrap() error { return e.Err }
 
-// isFaultOfSource reports whether a copy failed because of what was to be copied.
-func isFaultOfSource(err error) bool {
+// isSourceError reports whether a copy failed because of the source.
+func isSourceError(err error) bool {
 	switch code(err) {
 	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB, lib.SQLITE_BUSY:
 		return true
@@ -80,8 +80,8 @@ func isFaultOfSource(err error) bool {
 	return false
 }
 
-// writeNew makes a file that others can't read and that has its name only once it
-// is complete and durable. One that exists is an error that is fs.ErrExist.
+// writeNew creates a file that only its owner can read. It gets its name when it is
+// complete and durable. If the path exists, the error is fs.ErrExist.
 func writeNew(path string, fill func(path string) error) (err error) {
 	if _, err := os.Lstat(path); err == nil {
 		return fs.ErrExist
@@ -90,7 +90,7 @@ func writeNew(path string, fill func(path string) error) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(f.Name()) }() // where it has not been renamed; one that stays is harmless
+	defer func() { _ = os.Remove(f.Name()) }() // unless it was renamed; a leftover is harmless
 	if err := errors.Join(fill(f.Name()), f.Sync(), f.Close()); err != nil {
 		return err
 	}
@@ -103,8 +103,8 @@ func writeNew(path string, fill func(path string) error) (err error) {
 	return nil
 }
 
-// rename gives a file another name, unless that is taken. Where the file system
-// has no links the name is taken first, with an empty file.
+// rename renames a file unless the new name exists. If the file system has no links,
+// an empty file reserves the name.
 func rename(from, to string) error {
 	err := os.Link(from, to)
 	if err == nil || errors.Is(err, fs.ErrExist) {
@@ -120,7 +120,7 @@ func rename(from, to string) error {
 	return nil
 }
 
-// syncDir makes the name of a new file durable, where the system has that.
+// syncDir makes the name of a new file durable, if the system supports that.
 func syncDir(path string) error {
 	if runtime.GOOS == "windows" {
 		return nil

@@ -8,16 +8,15 @@ import (
 	"time"
 )
 
-// pollTimeout is how long SQLite itself waits for a lock when writing. It is
-// short, because SQLite looks ever more rarely, up to ten times a second: a
-// process that commits without pause would keep all others out for seconds.
-// The writer's own loop goes on asking.
+// pollTimeout is how long SQLite itself waits for the write lock. It is short, and the
+// writer retries, because SQLite polls less and less often: a process that commits
+// without pause would lock all others out for seconds.
 const pollTimeout = 5 * time.Millisecond
 
-// file is a database file and how to connect to it.
+// file is a database file.
 type file struct {
 	path string
-	// volatile says that its contents need not outlive the process.
+	// volatile means that its content need not outlive the process.
 	volatile bool
 }
 
@@ -34,16 +33,16 @@ func (f file) writable() string {
 			"foreign_keys(on)",
 			"temp_store(memory)",
 			"cache_size(-16384)",
-			"wal_autocheckpoint(0)", // the writer does it, after a look at the file
-			// A reader that stays long makes the log grow; this gives the room back.
+			"wal_autocheckpoint(0)", // the writer does it, after it has checked the file
+			// A long read makes the log grow; this truncates it.
 			"journal_size_limit(67108864)",
 		},
-		"_journal_mode": {"wal"}, // comes last, so that it waits for no disk where nothing does
+		"_journal_mode": {"wal"}, // comes last, so that synchronous(off) holds for it already
 	})
 }
 
-// readOnly returns the data source name for connections that read. The file is
-// in WAL mode already, so there is nothing else to set on them.
+// readOnly returns the data source name for connections that read. The file is in WAL
+// mode already.
 func (f file) readOnly(wait time.Duration) string {
 	return f.dsn(wait, url.Values{"_query_only": {"on"}})
 }
@@ -52,7 +51,7 @@ func (f file) readOnly(wait time.Duration) string {
 func (f file) copying(wait time.Duration) string { return f.dsn(wait, url.Values{}) }
 
 func (f file) dsn(wait time.Duration, options url.Values) string {
-	// The file exists. One that has been removed meanwhile is not made anew.
+	// The file exists. One that was removed meanwhile is not created again.
 	options.Set("mode", "rw")
 	options.Set("_busy_timeout", strconv.FormatInt(wait.Milliseconds(), 10))
 	options.Set("_dqs", "0")

@@ -13,7 +13,7 @@ import (
 // ErrClosed is returned by the methods of a store after Close.
 var ErrClosed = errors.New("the store is closed")
 
-// ErrReadOnly is returned by Update of a store that was opened to be read.
+// ErrReadOnly is returned by Update of a store that was opened with ReadOnly.
 var ErrReadOnly = errors.New("the store is open for reading only")
 
 var errOtherProgram = errors.New("it is the SQLite database of another program; choose another path")
@@ -33,7 +33,7 @@ func code(err error) int {
 // isBusy reports whether another connection holds the lock that was needed.
 func isBusy(err error) bool { return code(err) == lib.SQLITE_BUSY }
 
-// openError says what is wrong with a file.
+// openError explains why a file can't be opened.
 func openError(path string, err error) error {
 	switch code(err) {
 	case lib.SQLITE_NOTADB:
@@ -48,8 +48,8 @@ func openError(path string, err error) error {
 	return fmt.Errorf("open %s: %w", path, err)
 }
 
-// cause returns what the system says of a file that SQLite can't use, since
-// SQLite keeps that to itself.
+// cause adds the system's error for a file that SQLite can't use, which SQLite does
+// not return.
 func cause(path string, flag int, err error) error {
 	f, openErr := os.OpenFile(path, flag, 0)
 	if pathErr := new(fs.PathError); errors.As(openErr, &pathErr) {

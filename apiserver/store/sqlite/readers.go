@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	// maxReaders bounds the memory of many readers at once. It is far above what
-	// keeps the processors busy, since a reader may wait for a slow client.
+	// maxReaders bounds the memory of concurrent readers. It is far above what keeps
+	// the processors busy, because a reader may wait for a slow client.
 	maxReaders = 64
-	// idleReaders is how many connections are kept for the next readers.
+	// idleReaders is how many idle connections are kept.
 	idleReaders = 8
 )
 
@@ -37,8 +37,8 @@ func newReaders(f file, h *health, lockTimeout time.Duration) *readers {
 	}
 }
 
-// view runs fn on a snapshot, which is the one of its first statement. Content that
-// was replaced is not read: it would be mixed with that before.
+// view runs fn on a snapshot, which begins with its first statement. It does not read
+// replaced content, which SQLite would mix with cached pages.
 func (r *readers) view(ctx context.Context, fn func(context.Context, sqlstore.Querier) error) (err error) {
 	s, err := r.acquire(ctx)
 	if err != nil {
@@ -52,7 +52,7 @@ func (r *readers) view(ctx context.Context, fn func(context.Context, sqlstore.Qu
 		r.discard(s)
 		return err
 	}
-	defer func() { // also where fn panics
+	defer func() { // also if fn panics
 		if s.exec(`ROLLBACK`) != nil {
 			r.discard(s)
 		} else {
@@ -90,8 +90,8 @@ func (r *readers) acquire(ctx context.Context) (*session, error) {
 	return s, err
 }
 
-// connect opens a connection to the file that the others have open, and not to
-// one that has taken its place.
+// connect opens a connection to the file that the other connections have open, not to
+// one that has replaced it.
 func (r *readers) connect(ctx context.Context) (*session, error) {
 	if err := r.health.check(); err != nil {
 		return nil, err
@@ -108,13 +108,13 @@ func (r *readers) release(s *session) {
 	}
 }
 
-// discard closes a connection. An error would say nothing about what was read.
+// discard closes a connection. An error has no meaning for what was read.
 func (r *readers) discard(s *session) {
 	_ = s.close()
 	<-r.slots
 }
 
-// close waits until nobody reads and closes the connections.
+// close waits for the readers and closes the connections.
 func (r *readers) close() error {
 	close(r.closed)
 	for range maxReaders {

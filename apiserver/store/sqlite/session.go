@@ -11,8 +11,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
 
-// session is one connection with the statements that were prepared on it. It is
-// for one goroutine at a time.
+// session is a connection with its prepared statements. It is for one goroutine at a
+// time.
 type session struct {
 	db         *sql.DB
 	conn       *sql.Conn
@@ -40,9 +40,9 @@ func connect(ctx context.Context, path, dsn string) (*session, error) {
 	return &session{db: db, conn: conn, file: f, statements: make(map[string]*sql.Stmt)}, nil
 }
 
-// close closes the connection, which rolls back what it has not committed. The
-// statements go first: with one of them open, SQLite would keep the connection
-// and its locks.
+// close closes the connection, which rolls back an open transaction. It closes the
+// statements first: with one of them open, SQLite would keep the connection and its
+// locks.
 func (s *session) close() error {
 	for _, stmt := range s.statements {
 		_ = stmt.Close() // repeats the error of its last run
@@ -74,7 +74,7 @@ func (s *session) QueryContext(ctx context.Context, query string, args ...any) (
 	return stmt.QueryContext(ctx, args...)
 }
 
-// prepare keeps every statement: package sqlstore has a few hundred at most.
+// prepare caches every statement. Package sqlstore has a few hundred at most.
 func (s *session) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
 	if stmt, known := s.statements[query]; known {
 		return stmt, nil
@@ -90,11 +90,11 @@ func (s *session) prepare(ctx context.Context, query string) (*sql.Stmt, error) 
 // transaction is the sqlstore.Querier of one View or Update.
 type transaction struct {
 	session *session
-	// failed is the first error of a statement. Nothing runs after it, because
-	// SQLite has ended the whole transaction after some errors, and what came
-	// next would be kept on its own.
+	// failed is the first error of a statement. No statement runs after it: SQLite
+	// rolls back the whole transaction after some errors, and would commit each later
+	// statement by itself.
 	failed error
-	// wrote says that a statement ran which may have changed something.
+	// wrote means that a statement ran which may have changed something.
 	wrote bool
 }
 
@@ -120,8 +120,8 @@ func (t *transaction) QueryContext(ctx context.Context, query string, args ...an
 	return rows, err
 }
 
-// ready looks at the context between statements and not within them: they are
-// short, and an interrupted connection would have to be thrown away.
+// ready checks the context before each statement. Statements are not interrupted:
+// they are short, and the connection could not be used any more.
 func (t *transaction) ready(ctx context.Context) error {
 	if t.failed != nil {
 		return t.failed

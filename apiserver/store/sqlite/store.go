@@ -17,24 +17,24 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
 
-// Memory is the path of a store that is gone when it is closed.
+// Memory is the path of a store that is deleted when it is closed.
 const Memory = ":memory:"
 
 const defaultLockTimeout = 10 * time.Second
 
 // Options are the settings of a store. The zero value is ready for use.
 type Options struct {
-	// LockTimeout is how long to wait for another process that holds the write
-	// lock, 10 seconds by default.
+	// LockTimeout is how long to wait for the write lock of another process, 10
+	// seconds by default.
 	LockTimeout time.Duration
-	// ReadOnly opens a file that exists, whatever else has it open, and neither
-	// migrates it nor writes to it: Update returns ErrReadOnly.
+	// ReadOnly opens an existing file, which other processes may have open, and does
+	// not migrate it. Update returns ErrReadOnly.
 	ReadOnly bool
-	// Logger gets a warning if a log beside the file is moved out of the way because
-	// it belongs to other content; nil: slog.Default().
+	// Logger logs a warning if a -wal file beside the file is renamed because it
+	// belongs to other content; nil: slog.Default().
 	Logger *slog.Logger
 
-	maxGroup, checkpointFrames int // tests may want small ones
+	maxGroup, checkpointFrames int // tests set small ones
 }
 
 // Store is a store.Store in an SQLite file.
@@ -45,13 +45,13 @@ type Store struct {
 
 var _ store.Store = (*Store)(nil)
 
-// Open opens the store in a file, and makes the file where there is none, in a
-// directory that exists. It migrates the store to the current schema; a later
-// schema is an error that is store.ErrNewerSchema.
+// Open opens the store in a file and migrates it to the current schema. It creates a
+// missing file, but not its directory. A later schema is an error that is
+// store.ErrNewerSchema.
 //
-// The path Memory opens a private store that keeps nothing: SQLite's own memory
-// databases know no snapshots, so it is a file too, in a new temporary
-// directory, that no commit waits for and Close removes.
+// The path Memory opens a new private store. It is a file in a temporary directory
+// too, because SQLite's memory databases have no snapshots; no commit waits for the
+// disk, and Close removes it.
 func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 	if opts.LockTimeout <= 0 {
 		opts.LockTimeout = defaultLockTimeout
@@ -105,9 +105,8 @@ func openMemory(ctx context.Context, opts Options) (*engine, error) {
 	return e, nil
 }
 
-// prepareFile makes sure that there is a file, which others than its owner can't
-// read where it is new, and returns its absolute path. SQLite gives the files
-// beside it the same permissions.
+// prepareFile creates a missing file, which only its owner can read, and returns the
+// absolute path. SQLite gives the files beside it the same permissions.
 func prepareFile(path string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -125,7 +124,7 @@ func prepareFile(path string) (string, error) {
 	return abs, closeToOthers(abs)
 }
 
-// checkKind returns an error where a path names what can't be a database.
+// checkKind returns an error if a path can't be that of a database.
 func checkKind(path string) error {
 	if path == "" {
 		return errors.New(`open "": the path is empty; name a file`)
@@ -133,7 +132,7 @@ func checkKind(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return nil //nolint:nilerr // it is found out where the file is needed
+		return nil //nolint:nilerr // the caller that needs the file reports it
 	case info.IsDir():
 		return fmt.Errorf("open %q: it is a directory; name a file in it", path)
 	case !info.Mode().IsRegular():
@@ -142,9 +141,8 @@ func checkKind(path string) error {
 	return nil
 }
 
-// closeToOthers takes an empty file, which is about to become a database, from
-// all but its owner. One that is a database already has the mode that it was
-// given.
+// closeToOthers lets only the owner read an empty file, which is about to become a
+// database. The mode of an existing database stays.
 func closeToOthers(path string) error {
 	info, err := os.Stat(path)
 	if err != nil || info.Size() > 0 || info.Mode().Perm()&0o077 == 0 || runtime.GOOS == "windows" {
@@ -156,12 +154,12 @@ func closeToOthers(path string) error {
 	return nil
 }
 
-// createMu guards createFile against itself.
+// createMu serializes createFile.
 var createMu sync.Mutex
 
-// createFile makes an empty file, unless it is there. An existing one must not be
-// opened here: closing a file gives up all locks that this process has on it,
-// those of another store among them.
+// createFile creates an empty file unless it exists. It must not open an existing one:
+// closing a file releases all locks that this process has on it, those of another
+// store among them.
 func createFile(path string) error {
 	createMu.Lock()
 	defer createMu.Unlock()
@@ -175,11 +173,11 @@ func createFile(path string) error {
 	return f.Close()
 }
 
-// openFile opens the writing connection, and with it what is wrong with the file
-// comes to light. Readers connect when there is something to read.
+// openFile opens a file with a writing connection, which reports what is wrong with
+// the file. Readers connect when they are needed.
 func openFile(ctx context.Context, f file, opts Options) (*engine, error) {
 	var s *session
-	err := whileBusy(opts.LockTimeout, func() (err error) { // others may be making it a database
+	err := whileBusy(opts.LockTimeout, func() (err error) { // other processes may be creating the database
 		if s, err = connect(ctx, f.path, f.writable()); err != nil {
 			return err
 		}
@@ -204,8 +202,8 @@ func openFile(ctx context.Context, f file, opts Options) (*engine, error) {
 	return e, nil
 }
 
-// migrate brings the schema up to date. The lock is only taken where that is to
-// be done, so that opening an existing file waits for nobody.
+// migrate migrates the schema. It takes the lock only if that is needed, so that
+// opening an existing file waits for nobody.
 func migrate(ctx context.Context, s *session) error {
 	if done, err := sqlstore.UpToDate(ctx, s, dialect{}); done || err != nil {
 		return err
@@ -219,8 +217,8 @@ func migrate(ctx context.Context, s *session) error {
 	return s.exec(`COMMIT`)
 }
 
-// tryToWrite returns an error where nothing can be written: SQLite opens such a
-// file for reading. Whether another process holds the lock does not matter.
+// tryToWrite returns an error if the file can't be written, because SQLite opens such
+// a file for reading. A lock of another process is no error.
 func (s *session) tryToWrite() error {
 	if err := s.exec(`BEGIN IMMEDIATE`); isBusy(err) {
 		return nil
@@ -230,7 +228,7 @@ func (s *session) tryToWrite() error {
 	return errors.Join(s.advance(), s.exec(`ROLLBACK`))
 }
 
-// openToRead opens an existing file for readers alone.
+// openToRead opens an existing file without a writer.
 func openToRead(ctx context.Context, path string, opts Options) (*engine, error) {
 	path, err := existingFile(path)
 	if err != nil {
@@ -261,7 +259,7 @@ func openToRead(ctx context.Context, path string, opts Options) (*engine, error)
 	return e, nil
 }
 
-// existingFile returns the absolute path of a file, or an error that is
+// existingFile returns the absolute path of a file. If there is none, the error is
 // fs.ErrNotExist.
 func existingFile(path string) (string, error) {
 	if err := checkKind(path); err != nil {
@@ -280,9 +278,9 @@ type engine struct {
 	file        file
 	lockTimeout time.Duration
 	health      health
-	writer      *writer // nil where there is nothing to write
+	writer      *writer // nil if the store is read-only
 	readers     *readers
-	remove      func() error // what a store in memory leaves behind
+	remove      func() error // removes the directory of a store in memory, else nil
 	close       sync.Once
 }
 

@@ -8,15 +8,15 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
 
-// update is a caller's update on its way through the writer. Its function runs
-// in the caller's goroutine, while the writer waits: a panic there has the
-// caller's stack, and ends the caller alone.
+// update is a caller's update in the writer's queue. Its function runs in the caller's
+// goroutine while the writer waits, so that a panic has the caller's stack and ends
+// only the caller.
 type update struct {
 	begun atomic.Bool
-	turn  chan *session // the writer's, lent for fn
-	ran   chan bool     // given back: whether fn succeeded
-	done  chan error    // what became of the commit
-	wrote bool          // whether fn has written; the caller's
+	turn  chan *session // passes the writer's session to the caller
+	ran   chan bool     // returns it: whether fn succeeded
+	done  chan error    // the result of the commit
+	wrote bool          // whether fn has written; set by the caller
 }
 
 func newUpdate() *update {
@@ -27,22 +27,22 @@ func newUpdate() *update {
 	}
 }
 
-// begin claims the update for the writer, or for a caller that won't wait any
-// longer. Only the first claim succeeds.
+// begin claims the update for the writer, or for a caller that stops waiting. Only the
+// first claim succeeds.
 func (u *update) begin() bool { return u.begun.CompareAndSwap(false, true) }
 
-// run lends the session to the caller and reports whether its function
+// run lets the caller run its function with the session and reports whether it
 // succeeded.
 func (u *update) run(s *session) bool {
 	u.turn <- s
 	return <-u.ran
 }
 
-// finish answers the caller.
+// finish passes the result of the commit to the caller.
 func (u *update) finish(err error) { u.done <- err }
 
-// await runs fn in its turn and waits for the commit. A caller whose context
-// ends before that turn does not wait.
+// await runs fn when the writer has reached the update, and waits for the commit. If
+// the context ends earlier, it returns the context's error.
 func (u *update) await(ctx context.Context, fn func(context.Context, sqlstore.Querier) error) error {
 	ended := ctx.Done()
 	for {
@@ -58,22 +58,22 @@ func (u *update) await(ctx context.Context, fn func(context.Context, sqlstore.Qu
 			if u.begin() {
 				return ctx.Err()
 			}
-			ended = nil // it is this update's turn
+			ended = nil // the writer has begun it
 		}
 	}
 }
 
 var errEnded = errors.New("the function ended its goroutine")
 
-// call runs fn and tells the writer how it ended, even where it panics or ends
-// its goroutine.
+// call runs fn and passes its result to the writer, also if it panics or ends its
+// goroutine.
 func (u *update) call(
 	ctx context.Context, s *session, fn func(context.Context, sqlstore.Querier) error,
 ) (err error) {
 	err = errEnded
 	defer func() { u.ran <- err == nil }()
 	t := &transaction{session: s}
-	// What has begun is not given up half-way, so the context's end is ignored.
+	// An update that has begun is not cancelled.
 	if err = fn(context.WithoutCancel(ctx), t); err == nil {
 		err = t.failed
 	}

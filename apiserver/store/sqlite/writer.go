@@ -12,31 +12,31 @@ import (
 )
 
 const (
-	// maxGroup and maxGroupTime bound how long the first update of a group waits
-	// for the others.
+	// maxGroup and maxGroupTime bound how long the first update of a group waits for
+	// the commit.
 	maxGroup     = 256
 	maxGroupTime = 25 * time.Millisecond
 
 	checkpointFrames = 1000
 )
 
-// writer runs the updates of this process, one after another, and commits those
-// that wait at the same time together.
+// writer runs the updates of this process one after another. It commits updates that
+// wait at the same time together.
 type writer struct {
 	file        file
 	lockTimeout time.Duration
 	maxGroup    int
 	health      *health
-	// checkpointFrames is from which length on the log is moved into the file.
+	// checkpointFrames is the length of the log from which on it is checkpointed.
 	checkpointFrames int
 
-	// session is nil after it failed, until the next group opens another.
+	// session is nil after an error, until the next group opens another one.
 	session *session
 	updates chan *update
 	stopped chan struct{}
 
-	// underWay is held for reading by each update, and by close.
-	underWay sync.RWMutex
+	// inFlight is locked for reading by each update, and for writing by stop.
+	inFlight sync.RWMutex
 	closed   bool
 }
 
@@ -54,11 +54,11 @@ func newWriter(f file, s *session, h *health, opts Options) *writer {
 	}
 }
 
-// update hands fn over to the writer and returns what became of it. Once fn has
-// begun it waits for the commit, so that its answer is never a guess.
+// update queues fn and returns the result of its commit. Once fn has begun, the end of
+// the context is ignored, so that the outcome is always known.
 func (w *writer) update(ctx context.Context, fn func(context.Context, sqlstore.Querier) error) error {
-	w.underWay.RLock()
-	defer w.underWay.RUnlock()
+	w.inFlight.RLock()
+	defer w.inFlight.RUnlock()
 	if w.closed {
 		return ErrClosed
 	}
@@ -75,7 +75,7 @@ func (w *writer) update(ctx context.Context, fn func(context.Context, sqlstore.Q
 	}
 }
 
-// run serves updates until the writer is closed.
+// run processes updates until the writer is stopped.
 func (w *writer) run() {
 	defer close(w.stopped)
 	for u := range w.updates {
@@ -83,20 +83,20 @@ func (w *writer) run() {
 	}
 }
 
-// group runs an update and those that wait meanwhile in one transaction.
+// group runs an update, and others that arrive meanwhile, in one transaction.
 func (w *writer) group(u *update) {
 	if err := w.begin(); err != nil {
 		w.refuse(u, err)
 		return
 	}
-	var kept []*update
+	var committing []*update
 	var err error
 	wrote := false
 	end := time.Now().Add(maxGroupTime)
 	for n := 1; u != nil; n++ {
 		var ok bool
 		if ok, err = w.runOne(u); ok {
-			kept, wrote = append(kept, u), wrote || u.wrote
+			committing, wrote = append(committing, u), wrote || u.wrote
 		}
 		if err != nil || n == w.maxGroup || time.Now().After(end) {
 			break
@@ -109,7 +109,7 @@ func (w *writer) group(u *update) {
 	if err != nil && !w.rolledBack(err) {
 		w.abandon()
 	}
-	for _, u := range kept {
+	for _, u := range committing {
 		u.finish(err)
 	}
 	if err == nil && wrote {
@@ -117,8 +117,8 @@ func (w *writer) group(u *update) {
 	}
 }
 
-// refuse answers an update that could not begin, and those that wait: none of
-// them would fare better, and each would take as long to find out.
+// refuse fails an update that could not begin, and those that wait: they would fail in
+// the same way after the same time.
 func (w *writer) refuse(u *update, err error) {
 	for range w.maxGroup {
 		if u == nil {
@@ -140,8 +140,8 @@ func (w *writer) next() *update {
 }
 
 // runOne runs an update within the group. It reports whether the update is to be
-// kept, and an error where the whole group is lost.
-func (w *writer) runOne(u *update) (kept bool, err error) {
+// committed, and returns an error if the whole group can't be.
+func (w *writer) runOne(u *update) (ok bool, err error) {
 	if !u.begin() {
 		return false, nil
 	}
@@ -149,7 +149,7 @@ func (w *writer) runOne(u *update) (kept bool, err error) {
 		u.finish(err)
 		return false, err
 	}
-	ok := u.run(w.session)
+	ok = u.run(w.session)
 	if !ok {
 		if err := w.session.exec(`ROLLBACK TO one`); err != nil {
 			return false, fmt.Errorf("another update of the same commit failed: %w", err)
@@ -188,15 +188,14 @@ func (w *writer) begin() error {
 	return nil
 }
 
-// commit makes the group durable, in a file that is still there and was not replaced
-// meanwhile.
+// commit commits the group if the file is still the same.
 func (w *writer) commit(wrote bool) error {
 	if err := w.health.check(); err != nil {
 		return err
 	}
 	if !wrote {
-		// Not COMMIT, which would write the pages that failed updates have changed and
-		// changed back, without a new generation.
+		// Not COMMIT: it would write the pages that failed updates have changed and
+		// restored, without a new generation.
 		return w.session.exec(`ROLLBACK`)
 	}
 	if err := w.session.advance(); err != nil {
@@ -212,13 +211,13 @@ func (w *writer) commit(wrote bool) error {
 	return nil
 }
 
-// tooLateError reports that a file was lost while a transaction was committed to it.
+// tooLateError means that the file was lost while a transaction was committed to it.
 type tooLateError struct{ error }
 
 func (e *tooLateError) Unwrap() error { return e.error }
 
-// checkpointIfLong moves the log into the file. SQLite would do that by itself, but
-// without a look at the file. What fails is tried again after the next commit.
+// checkpointIfLong checkpoints a long log. SQLite would do that by itself, but without
+// checking the file. A failed checkpoint is retried after the next commit.
 func (w *writer) checkpointIfLong() {
 	frames, moved, err := w.session.checkpoint(`NOOP`)
 	if err != nil || frames < w.checkpointFrames || moved == frames || w.health.check() != nil {
@@ -230,8 +229,8 @@ func (w *writer) checkpointIfLong() {
 	})
 }
 
-// checkpoint runs a checkpoint and returns how many frames the log has and how many
-// of them are in the file.
+// checkpoint runs a checkpoint and returns how many frames the log has, and how many
+// of them checkpoints have copied.
 func (s *session) checkpoint(mode string) (frames, moved int, err error) {
 	rows, err := s.QueryContext(context.Background(), `PRAGMA wal_checkpoint(`+mode+`)`)
 	if err != nil {
@@ -244,8 +243,8 @@ func (s *session) checkpoint(mode string) (frames, moved int, err error) {
 	return frames, moved, errors.Join(err, rows.Close(), rows.Err())
 }
 
-// rolledBack keeps the connection to a file that is lost, since it may be the
-// last that has it.
+// rolledBack reports whether the connection can be kept after an error. A lost file's
+// connection is kept, because it may be the last one to the file.
 func (w *writer) rolledBack(err error) bool {
 	if _, committed := errors.AsType[*tooLateError](err); committed {
 		return true
@@ -253,24 +252,24 @@ func (w *writer) rolledBack(err error) bool {
 	return errors.Is(err, store.ErrUnavailable) && w.session.exec(`ROLLBACK`) == nil
 }
 
-// abandon gives up a transaction with its connection, whose state is not known.
+// abandon closes the connection, whose state is unknown, with its transaction.
 func (w *writer) abandon() {
 	afterClose, _ := w.health.beforeClose()
 	_ = errors.Join(w.session.close(), afterClose()) // an error can't make it worse
 	w.session = nil
 }
 
-// stop waits for the updates under way, the waiting ones too.
+// stop waits for updates in flight.
 func (w *writer) stop() {
-	w.underWay.Lock()
-	defer w.underWay.Unlock()
+	w.inFlight.Lock()
+	defer w.inFlight.Unlock()
 	w.closed = true
 	close(w.updates)
 	<-w.stopped
 }
 
-// close closes the connection, and before moves the log into the file as far as other
-// processes let it, if it may.
+// close closes the connection. If it may, it first checkpoints the log as far as other
+// processes let it.
 func (w *writer) close(mayCheckpoint bool) error {
 	if w.session == nil {
 		return nil
@@ -285,7 +284,7 @@ func (w *writer) close(mayCheckpoint bool) error {
 	return errors.Join(err, w.session.close())
 }
 
-// whileBusy calls try until it gets the lock or the time is over.
+// whileBusy retries while another connection has the lock, until the timeout.
 func whileBusy(timeout time.Duration, try func() error) error {
 	for end := time.Now().Add(timeout); ; time.Sleep(time.Millisecond) {
 		if err := try(); !isBusy(err) || time.Now().After(end) {

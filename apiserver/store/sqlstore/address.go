@@ -8,10 +8,9 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// The table addresses holds the primary address and the aliases of every
-// mailbox, so that its key makes all of them unique together. The mailbox's own
-// row repeats its aliases as JSON: a list of mailboxes then needs no second
-// query, and aliases change only together with their mailbox.
+// The table addresses holds the primary address and the aliases of every mailbox, so
+// that its key makes them unique together. The mailbox's row repeats its aliases as
+// JSON, so that a list of mailboxes needs no second query.
 
 // addressKey is the primary key of an address.
 type addressKey struct{ domainID, localPart string }
@@ -30,8 +29,8 @@ func (t *tx) addressKeys(m *store.Mailbox) ([]addressKey, error) {
 	return keys, nil
 }
 
-// addAddresses adds the addresses of a mailbox that was inserted before. If one
-// is taken, it removes the mailbox again and returns an *ExistsError.
+// addAddresses inserts the addresses of a mailbox that was inserted before. If one
+// exists, it deletes the mailbox again and returns an *store.ExistsError.
 func (t *tx) addAddresses(m *store.Mailbox, keys []addressKey) error {
 	for _, k := range keys {
 		n, err := t.exec(`INSERT INTO addresses (domain_id, local_part, mailbox_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,

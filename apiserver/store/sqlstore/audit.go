@@ -17,8 +17,8 @@ var auditEntries = newTable(table[store.AuditEntry]{
 	},
 })
 
-// auditChunk is how many entries EachAuditEntry holds in memory. One may tell of
-// thousands of objects.
+// auditChunk is how many entries EachAuditEntry holds in memory. One may list
+// thousands of changes.
 const auditChunk = 50
 
 // EachAuditEntry implements store.AuditReader.
@@ -48,8 +48,7 @@ func (r *reader) EachAuditEntry(f store.AuditFilter, fn func(store.AuditEntry) e
 	}
 }
 
-// lastLeftOut returns the newest entry that is too old for the filter's limit,
-// or none.
+// lastLeftOut returns the newest entry that the filter's limit leaves out, or none.
 func (r *reader) lastLeftOut(f store.AuditFilter) (none store.AuditEntry, err error) {
 	if f.Limit <= 0 {
 		return none, nil
@@ -80,9 +79,9 @@ func (r *reader) auditWhere(f store.AuditFilter) *where {
 	return w.changed(f.Object)
 }
 
-// changed selects the audit entries that tell of an object, by its id or its
-// name, unless that is empty. In JSON no value can hold the text that a member
-// begins with: its quotes would be escaped.
+// changed selects the audit entries with a change of an object, by its id or its
+// name, unless that is empty. No JSON value contains the text that is searched,
+// because its quotes would be escaped.
 func (w *where) changed(object string) *where {
 	switch {
 	case object == "":
@@ -100,7 +99,7 @@ func (w *where) changed(object string) *where {
 
 // AddAuditEntry implements store.AuditWriter.
 func (t *tx) AddAuditEntry(e *store.AuditEntry) error {
-	at, err := t.stamp(auditEntries.name, e.AccountID, e.CreatedAt)
+	at, err := t.creationTime(auditEntries.name, e.AccountID, e.CreatedAt)
 	if err != nil {
 		return err
 	}

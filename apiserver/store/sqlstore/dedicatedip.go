@@ -95,9 +95,9 @@ func (t *tx) CreateDedicatedIP(d *store.DedicatedIP) error {
 	return nil
 }
 
-// claim takes the addresses of a dedicated IP. Another account may claim one at the
-// same time where the engine lets two transactions run beside each other: the
-// primary key decides, and the dedicated IP that comes second is undone.
+// claim claims the addresses of a dedicated IP. If the engine runs transactions of two
+// accounts concurrently, the primary key decides, and the second dedicated IP is
+// deleted again.
 func (t *tx) claim(d *store.DedicatedIP) error {
 	for _, a := range d.Addresses {
 		n, err := t.exec(`INSERT INTO dedicated_ip_claims (address, dedicated_ip_id) VALUES ($1, $2)
@@ -118,14 +118,14 @@ func (t *tx) claim(d *store.DedicatedIP) error {
 	return nil
 }
 
-// claimedBy returns the *store.ExistsError for the dedicated IP, of whichever
-// account, that has an address.
+// claimedBy returns an *store.ExistsError for the dedicated IP, of any account, that
+// has an address.
 func (t *tx) claimedBy(address string) error {
 	return t.taken(`SELECT dedicated_ip_id FROM dedicated_ip_claims WHERE address = $1 ORDER BY duplicate`, address)
 }
 
-// DeleteDedicatedIP implements store.DedicatedIPWriter. The schema deletes its
-// claims with it.
+// DeleteDedicatedIP implements store.DedicatedIPWriter. The schema deletes the
+// claims.
 func (t *tx) DeleteDedicatedIP(accountID, id string) error {
 	_, err := removeOne(t, dedicatedIPs, accountID, id)
 	return err

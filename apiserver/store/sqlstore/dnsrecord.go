@@ -85,9 +85,8 @@ func (t *tx) DeleteDNSRecord(accountID string, id int64) error {
 	return t.replaceSystemManaged(&r)
 }
 
-// replaceSystemManaged hides the system-managed records at the name of a record
-// that was written if the customer has one with their purpose, and shows the others
-// again.
+// replaceSystemManaged hides the system-managed records with the name of a record
+// that was written if the customer has one with their purpose, and shows the others.
 func (t *tx) replaceSystemManaged(r *store.DNSRecord) error {
 	if _, err := t.exec(replaceSystemManaged+` AND domain_id = $1 AND name = $2`, r.DomainID, r.Name); err != nil {
 		return fmt.Errorf("replace system-managed DNS records: %w", err)
@@ -100,7 +99,7 @@ const replaceSystemManaged = `UPDATE dns_records SET replaced = CASE WHEN EXISTS
 			AND c.purpose = dns_records.purpose AND c.system_managed = 0) THEN 1 ELSE 0 END
 	WHERE system_managed = 1 AND purpose <> ''`
 
-// fillDNSPurposes migrates records from before there were purposes.
+// fillDNSPurposes migrates the records of versions without purposes.
 func fillDNSPurposes(t *tx) error {
 	rows, err := t.q.QueryContext(t.ctx, `SELECT id, type, value FROM dns_records WHERE type IN ('TXT', 'MX')`)
 	if err != nil {

@@ -1,11 +1,14 @@
-// Package sqlstore is the one implementation of package store in SQL. The same
-// statements run on every engine: placeholders are $1, times are microseconds
-// since 1970 in UTC and 0 for none, ids and JSON are text.
+// Package sqlstore implements package store in SQL. The same statements run on every
+// engine: placeholders are $1, times are microseconds since 1970 in UTC and 0 for
+// none, ids and JSON are text.
 //
-// What differs between engines is small and lies in their own packages: how
-// transactions run (Engine), and the schema with a few words of SQL (Dialect).
-// A file has the name of the one in package store whose interfaces it
-// implements.
+// What differs between engines is in their packages: how transactions run (Engine),
+// and the schema with a few words of SQL (Dialect).
+//
+// A table value (see table) describes the rows of a type. The generic functions in
+// table.go build the statements of reads, creates, updates and deletions from it, and
+// report changes to the transaction's observer. The other files have the names of
+// those in package store whose interfaces they implement.
 //
 // The package imports the standard library, packages store and vocab, and the
 // packages for the forms in which names are searched (text, domainname) and records

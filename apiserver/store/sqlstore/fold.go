@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// fillFoldedNames gives the rows from before the current searchText its form.
+// fillFoldedNames migrates the search columns to the current form of searchText.
 func fillFoldedNames(t *tx) error {
 	one := func(fold func(string) string) func(row [4]string) string {
 		return func(row [4]string) string { return fold(row[0]) }
@@ -33,8 +33,8 @@ func fillFoldedNames(t *tx) error {
 	return nil
 }
 
-// fillForms sets a column to the form of what a query returns: the id, the column,
-// and four texts. It writes chunk by chunk, and only rows that differ.
+// fillForms sets a column to the form of four texts. The query returns the id, the
+// column and the texts. It reads in chunks, and writes only rows that differ.
 func (t *tx) fillForms(table, column, query string, form func([4]string) string) error {
 	const chunk = 1000
 	for last := ""; ; {

@@ -29,8 +29,8 @@ func (r *reader) InterruptedCreate(request []byte, now time.Time) (store.Idempot
 		and(`t.expires_at > ?`, micros{&now}))
 }
 
-// PutIdempotencyRecord implements store.IdempotencyWriter. It relies on
-// the transaction having looked for a record that has not expired.
+// PutIdempotencyRecord implements store.IdempotencyWriter. The caller has checked
+// that there is no record that has not expired.
 func (t *tx) PutIdempotencyRecord(r store.IdempotencyRecord) error {
 	_, err := t.exec(`INSERT INTO idempotency_records (key_hash, fingerprint, response, expires_at, interrupted_request, interrupted_id)
 		VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (key_hash) DO UPDATE

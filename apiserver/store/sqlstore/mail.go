@@ -60,8 +60,8 @@ func (t *tx) RetryMessage(m store.QueuedMessage, at time.Time) error {
 	return t.postpone(&m, m.Attempts, at)
 }
 
-// postpone sets when a message is due next. The end of its lease identifies a claim: a
-// later one has a later end.
+// postpone sets when a message is due next. The end of the lease identifies a claim,
+// because a later claim has a later end.
 func (t *tx) postpone(m *store.QueuedMessage, attempts int, due time.Time) error {
 	return t.change(`UPDATE mail_queue SET attempts = $1, due_at = $2 WHERE forwarding_id = $3 AND due_at = $4`,
 		attempts, micros{&due}, m.ForwardingID, micros{&m.DueAt})

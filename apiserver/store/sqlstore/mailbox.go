@@ -45,8 +45,8 @@ func (r *reader) Mailboxes(accountID string, f store.MailboxFilter, s store.Slic
 // mailboxChunk is how many mailboxes EachMailbox holds in memory.
 const mailboxChunk = 500
 
-// EachMailbox implements store.MailboxReader. It reads one chunk after another,
-// so that fn may read too.
+// EachMailbox implements store.MailboxReader. It reads in chunks, so that fn may read
+// too.
 func (r *reader) EachMailbox(accountID string, f store.MailboxFilter, fn func(store.Mailbox) error) error {
 	for {
 		w := r.mailboxesWhere(accountID, f)
@@ -127,18 +127,19 @@ func (t *tx) DeleteMailbox(accountID, id string, at time.Time) error {
 	return t.releaseForwarding(accountID, addresses, at)
 }
 
-// mailboxSearchText is what a search looks in. A domain's name never changes.
+// mailboxSearchText returns the text that a search matches. A domain's name never
+// changes.
 func mailboxSearchText(m *store.Mailbox) string {
 	return namesText(m.Address()) + "\n" + searchText(m.FirstName+" "+m.LastName)
 }
 
-// mailboxDomain is what a mailbox shows of its domain.
+// mailboxDomain has the fields of a domain that a mailbox repeats.
 type mailboxDomain struct {
 	accountID, name, workspaceID, workspaceName string
 }
 
-// mailboxDomain returns the domain that a mailbox is created in. One
-// transaction often creates many in one domain, so it is read once.
+// mailboxDomain returns the domain in which a mailbox is created. It is cached,
+// because a transaction often creates many mailboxes in one domain.
 func (t *tx) mailboxDomain(accountID, id string) (mailboxDomain, error) {
 	if d, known := t.domains[id]; known && d.accountID == accountID {
 		return d, nil

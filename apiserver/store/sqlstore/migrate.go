@@ -10,8 +10,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// UpToDate reports whether the database has the schema of this program. It
-// returns an error that is store.ErrNewerSchema where it has a later one.
+// UpToDate reports whether the database has the schema of this program. A later
+// schema is an error that is store.ErrNewerSchema.
 func UpToDate(ctx context.Context, q Querier, d Dialect) (bool, error) {
 	files, err := migrations(d)
 	if err != nil {
@@ -29,8 +29,8 @@ func UpToDate(ctx context.Context, q Querier, d Dialect) (bool, error) {
 	return version == len(files), nil
 }
 
-// Migrate brings the database to the schema of this program. The caller runs it
-// in a transaction that no other process's migration can interleave with.
+// Migrate migrates the database to the schema of this program. The caller runs it in a
+// transaction that excludes migrations by other processes.
 func Migrate(ctx context.Context, q Querier, d Dialect) error {
 	if done, err := UpToDate(ctx, q, d); done || err != nil {
 		return err
@@ -51,7 +51,7 @@ func Migrate(ctx context.Context, q Querier, d Dialect) error {
 		if _, err := q.ExecContext(ctx, string(text)); err != nil {
 			return fmt.Errorf("migrate the schema with %s: %w", name, err)
 		}
-		if fill := fillers[theme(name)]; fill != nil {
+		if fill := fillers[nameOf(name)]; fill != nil {
 			if err := fill(&tx{reader: reader{ctx: ctx, q: q, dialect: d}}); err != nil {
 				return fmt.Errorf("migrate the data with %s: %w", name, err)
 			}
@@ -60,20 +60,20 @@ func Migrate(ctx context.Context, q Querier, d Dialect) error {
 	return d.SetSchemaVersion(ctx, q, len(files))
 }
 
-// fillers fill in columns that SQL can't compute, after the migration with the
-// theme. They read and write what the schema has at that point.
+// fillers fill in columns that SQL can't compute, after the migration of that name.
+// They use the schema that there is at that point.
 var fillers = map[string]func(*tx) error{
 	"dns_purpose":  fillDNSPurposes,
 	"folded_names": fillFoldedNames,
 }
 
-// theme returns the name of a migration without its number.
-func theme(file string) string {
-	_, theme, _ := strings.Cut(strings.TrimSuffix(file, ".sql"), "_")
-	return theme
+// nameOf returns the name of a migration without its number.
+func nameOf(file string) string {
+	_, name, _ := strings.Cut(strings.TrimSuffix(file, ".sql"), "_")
+	return name
 }
 
-// migrations returns the names of the dialect's files: number n at n-1.
+// migrations returns the names of the dialect's files in order.
 func migrations(d Dialect) ([]string, error) {
 	names, err := fs.Glob(d.Migrations(), "*.sql")
 	if err != nil {

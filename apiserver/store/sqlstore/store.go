@@ -7,7 +7,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// Store is a store.Store on an engine whose database has the current schema.
+// Store is a store.Store in an engine's database, which has the current schema.
 type Store struct {
 	engine  Engine
 	dialect Dialect
@@ -15,7 +15,7 @@ type Store struct {
 
 var _ store.Store = (*Store)(nil)
 
-// New returns the store that is kept in an engine's database.
+// New returns the store in an engine's database.
 func New(e Engine, d Dialect) *Store { return &Store{engine: e, dialect: d} }
 
 // View implements store.Store.
@@ -36,8 +36,8 @@ func (s *Store) Update(ctx context.Context, fn func(store.Tx) error) error {
 	})
 }
 
-// Ping implements store.Store. It reads a table, since an engine may answer
-// what needs none without looking at the database.
+// Ping implements store.Store. It reads a table, because an engine may run other
+// statements without access to the database.
 func (s *Store) Ping(ctx context.Context) error {
 	return s.engine.View(ctx, func(ctx context.Context, q Querier) error {
 		r := reader{ctx: ctx, q: q, dialect: s.dialect}
@@ -49,8 +49,8 @@ func (s *Store) Ping(ctx context.Context) error {
 // Close implements store.Store.
 func (s *Store) Close() error { return s.engine.Close() }
 
-// reader is a store.Reader. It keeps the context of its transaction, beyond
-// which it is not valid.
+// reader is a store.Reader. It has the context of its transaction, which it does not
+// outlive.
 type reader struct {
 	ctx     context.Context
 	q       Querier
@@ -62,26 +62,26 @@ type reader struct {
 // tx is a store.Tx.
 type tx struct {
 	reader
-	// newest holds the newest creation time of each list that was added to.
+	// newest caches the newest creation time of each list.
 	newest map[list]int64
 	// observer is set by Observe.
 	observer func(store.Change)
-	// domains holds the domains that mailboxes were created in.
+	// domains caches the domains in which mailboxes were created.
 	domains map[string]mailboxDomain
 }
 
 // Observe implements store.Tx.
 func (t *tx) Observe(fn func(store.Change)) { t.observer = fn }
 
-// list is what creation times ascend in.
+// list identifies the objects among which creation times ascend.
 type list struct {
 	table, accountID string
 }
 
-// stamp returns the creation time of a new object: the one it was given, or
-// just after the newest of its list. A select for each list and transaction is
-// enough, since nobody else creates meanwhile.
-func (t *tx) stamp(table, accountID string, given time.Time) (time.Time, error) {
+// creationTime returns the creation time of a new object: the wanted one, or just
+// after the newest of its list. The transaction reads that once, because no other
+// creates objects in the account meanwhile.
+func (t *tx) creationTime(table, accountID string, wanted time.Time) (time.Time, error) {
 	l := list{table, accountID}
 	newest, known := t.newest[l]
 	if !known {
@@ -90,7 +90,7 @@ func (t *tx) stamp(table, accountID string, given time.Time) (time.Time, error) 
 			return time.Time{}, err
 		}
 	}
-	at := max(given.UnixMicro(), newest+1)
+	at := max(wanted.UnixMicro(), newest+1)
 	t.newest[l] = at
 	return time.UnixMicro(at).UTC(), nil
 }

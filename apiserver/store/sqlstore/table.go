@@ -201,7 +201,7 @@ func insert[T any](t *tx, tbl *table[T], v *T) error {
 		accountID = *fields[tbl.account].(*string)
 	}
 	created := fields[tbl.createdAt].(micros).at
-	at, err := t.stamp(tbl.name, accountID, *created)
+	at, err := t.creationTime(tbl.name, accountID, *created)
 	if err != nil {
 		return err
 	}

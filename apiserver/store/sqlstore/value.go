@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// A field whose column holds it in another form is wrapped in one of the types
-// below, which work in both directions.
+// A field that is stored in another form is wrapped in one of the types below, which
+// convert in both directions.
 
-// micros keeps a time as microseconds since 1970, and the zero time as 0.
+// micros stores a time as microseconds since 1970, and the zero time as 0.
 type micros struct{ at *time.Time }
 
 // Value implements driver.Valuer.
@@ -35,7 +35,7 @@ func (m micros) Scan(src any) error {
 	return nil
 }
 
-// optional keeps an empty string as NULL, which refers to nothing.
+// optional stores an empty string as NULL, so that a foreign key refers to nothing.
 type optional struct{ text *string }
 
 // Value implements driver.Valuer.
@@ -52,7 +52,7 @@ func (o optional) Scan(src any) (err error) {
 	return err
 }
 
-// rawText keeps bytes as text, and none as the empty one.
+// rawText stores bytes as text, and nil as an empty text.
 type rawText struct{ bytes *[]byte }
 
 // Value implements driver.Valuer.
@@ -68,7 +68,7 @@ func (r rawText) Scan(src any) error {
 	return err
 }
 
-// asJSON keeps a value as JSON, and the zero value as the empty text.
+// asJSON stores a value as JSON, and the zero value as an empty text.
 type asJSON[T any] struct{ value *T }
 
 // Value implements driver.Valuer.

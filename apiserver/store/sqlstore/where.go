@@ -11,10 +11,10 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// where collects the conditions of a query. The table is t in all of them.
+// where builds the conditions of a query. They name the table t.
 type where struct {
 	dialect Dialect
-	// accountID is empty in all accounts; unpaidBefore is the reader's.
+	// accountID is empty for all accounts. unpaidBefore is the reader's.
 	accountID    string
 	unpaidBefore time.Time
 	text         strings.Builder
@@ -39,7 +39,7 @@ func (w *where) bind(value any) string {
 	return "$" + strconv.Itoa(len(w.args))
 }
 
-// and adds a condition whose question marks stand for the values.
+// and adds a condition in which question marks are placeholders of the values.
 func (w *where) and(condition string, values ...any) *where {
 	if w.text.Len() == 0 {
 		w.text.WriteString(" WHERE ")
@@ -69,12 +69,12 @@ func (w *where) in(column string, values []string) string {
 	return column + ` IN (` + w.dialect.Elements(w.bind(jsonStrings(values))) + `)`
 }
 
-// maxSearch is longer than any searched text. Engines limit the length of a
-// pattern and would answer a longer one with an error.
+// maxSearch is longer than any searched text. Engines limit the length of a pattern
+// and return an error for a longer one.
 const maxSearch = 10_000
 
-// search selects by a part of a column that holds what searchText made, unless
-// the term is empty.
+// search selects by a part of a column that holds a searchText, unless the term is
+// empty.
 func (w *where) search(column, term string) *where {
 	switch {
 	case term == "":
@@ -85,9 +85,8 @@ func (w *where) search(column, term string) *where {
 	return w.and(column+like, pattern(term))
 }
 
-// searchNames is search in a column of addresses or domain names, made by
-// namesText. They compare by their ASCII form, so that the term's own is looked
-// for too.
+// searchNames is search in a column that holds a namesText. It also matches the ASCII
+// form of the term.
 func (w *where) searchNames(column, term string) *where {
 	if searchable(term) {
 		if ascii, ok := asciiName(term); ok {
@@ -97,8 +96,8 @@ func (w *where) searchNames(column, term string) *where {
 	return w.search(column, term)
 }
 
-// searchable reports whether some text may have the term in it. None has a NUL,
-// and engines end a pattern there or refuse it.
+// searchable reports whether a text may contain the term. Engines end a pattern at a
+// NUL or return an error for it.
 func searchable(term string) bool { return len(term) <= maxSearch && !strings.ContainsRune(term, 0) }
 
 const like = ` LIKE ? ESCAPE '\'`
@@ -107,12 +106,12 @@ func pattern(term string) string { return "%" + likeEscaper.Replace(searchText(t
 
 var likeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
-// searchText is the form in which texts and terms are compared. Go makes it,
-// because engines differ in what they fold, and SQLite folds only ASCII.
+// searchText returns the form in which texts and terms are compared. It is computed
+// in Go, because engines fold case differently, and SQLite only in ASCII.
 func searchText(s string) string { return text.Fold(s) }
 
-// namesText is the searchText of a canonical address or domain name, in ASCII
-// and as people write it.
+// namesText returns the searchText of a canonical address or domain name, in ASCII and
+// Unicode.
 func namesText(name string) string {
 	if shown := unicodeName(name); shown != name {
 		name += "\n" + shown
@@ -120,14 +119,14 @@ func namesText(name string) string {
 	return searchText(name)
 }
 
-// unicodeName returns a canonical address or domain name as people write it.
+// unicodeName returns the Unicode form of a canonical address or domain name.
 func unicodeName(name string) string {
 	at := strings.LastIndexByte(name, '@')
 	return name[:at+1] + domainname.Unicode(name[at+1:])
 }
 
-// asciiName returns the ASCII form of a part of an address or a domain name, if
-// it has one of its own: what is after the last at sign must be labels.
+// asciiName returns the ASCII form of a part of an address or a domain name, if that
+// differs and the text after the last at sign consists of labels.
 func asciiName(part string) (string, bool) {
 	at := strings.LastIndexByte(part, '@')
 	labels := strings.Split(part[at+1:], ".")
@@ -162,8 +161,8 @@ func (w *where) withoutUnpaid() *where {
 	return w.and(`NOT (t.`+unpaid+` AND t.created_at <= ?)`, micros{&w.unpaidBefore})
 }
 
-// outsideUnpaid leaves out what belongs to a domain of the account that is hidden by
-// HideUnpaid, by the column that holds a domain's id.
+// outsideUnpaid leaves out the objects in domains of the account that HideUnpaid
+// hides. The column holds a domain's id.
 func (w *where) outsideUnpaid(column string) *where {
 	if w.unpaidBefore.IsZero() {
 		return w
@@ -175,8 +174,8 @@ func (w *where) outsideUnpaid(column string) *where {
 // unpaid is the condition of the index of domains that wait for a payment.
 const unpaid = `status = '` + vocab.DomainPendingPayment + `'`
 
-// withinDomains selects what lies in the workspaces and domains by the column
-// that holds a domain's id.
+// withinDomains selects the objects in the workspaces and domains. The column holds a
+// domain's id.
 func (w *where) withinDomains(column string, within store.Within) *where {
 	if !within.Restricted {
 		return w
@@ -194,7 +193,7 @@ func (w *where) scope(s store.Scope) *where {
 	return w.and(`t.scope_type = ? AND t.scope_id = ?`, s.Type, s.ID)
 }
 
-// scoped selects by a store.ScopedFilter but for its search.
+// scoped selects by the fields of a store.ScopedFilter except Search.
 func (w *where) scoped(f store.ScopedFilter) *where {
 	if f.DomainID != "" {
 		w.scope(store.Scope{Type: vocab.ScopeDomain, ID: f.DomainID})
