@@ -46,8 +46,7 @@ func makeAccount(tx store.Tx) error {
 	return tx.CreateAccount(&store.Account{ID: account, Status: "active", PlanID: "a", CreatedAt: epoch})
 }
 
-// A transaction that nobody answers for is undone: whoever adds one must say
-// whose it is.
+// A transaction without an origin is rolled back.
 func TestUnattributedChange(t *testing.T) {
 	s := newStore(t, audit.Origin{Subject: audit.ControlPlane, RequestID: "r"})
 	if err := s.Update(t.Context(), makeAccount); !errors.Is(err, audit.ErrUnattributed) {
@@ -102,10 +101,10 @@ func TestOrigin(t *testing.T) {
 				t.Fatalf("logged: %+v", got)
 			}
 			e := got[0]
-			told := audit.Origin{Operation: e.Operation, Subject: e.Subject, RequestID: e.RequestID, RemoteAddress: e.RemoteAddress, Fields: e.Changes[1].Fields}
-			if told.Operation != tt.want.Operation || told.Subject != tt.want.Subject || told.RequestID != tt.want.RequestID ||
-				told.RemoteAddress != tt.want.RemoteAddress || !slices.Equal(told.Fields, tt.want.Fields) {
-				t.Errorf("logged %+v, want %+v", told, tt.want)
+			logged := audit.Origin{Operation: e.Operation, Subject: e.Subject, RequestID: e.RequestID, RemoteAddress: e.RemoteAddress, Fields: e.Changes[1].Fields}
+			if logged.Operation != tt.want.Operation || logged.Subject != tt.want.Subject || logged.RequestID != tt.want.RequestID ||
+				logged.RemoteAddress != tt.want.RemoteAddress || !slices.Equal(logged.Fields, tt.want.Fields) {
+				t.Errorf("logged %+v, want %+v", logged, tt.want)
 			}
 			if e.AccountID != account || !e.CreatedAt.Equal(epoch) || e.Changes[0].Fields != nil {
 				t.Errorf("logged %+v", e)

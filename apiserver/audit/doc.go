@@ -1,13 +1,12 @@
 // Package audit writes the audit log: who changed what in an account, when, and
 // from which request.
 //
-// NewStore puts the log around a store. Whatever a transaction of that store
-// changes is entered into the log in the same transaction, so that there is no
-// change without its entry and no entry without its change; no operation has to
-// do anything for it. A transaction outside of the API's operations says with
-// Attribute what it does.
+// NewStore wraps a store. It observes the changes of each transaction and appends the
+// log entries in the same transaction, so that there is no change without an entry
+// and no entry without a change. Operations need no code for it. A transaction that
+// is not part of an API operation calls Attribute.
 //
-// The entries and how they are read are package store's. The package imports
-// that and the contract (api) for the names of its operations; whose request a
-// context is, the service tells it.
+// Package store declares the entries and reads them. The package imports store, and
+// the contract (api) for the names of its operations. The service passes a function
+// that returns the origin of a context's request.
 package audit

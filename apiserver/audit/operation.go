@@ -2,10 +2,10 @@ package audit
 
 import "github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 
-// Operation is what changes an account beside the operations of the API.
+// Operation is an operation that changes an account and is not part of the API.
 type Operation int
 
-// The operations beside those of the API.
+// The operations that are not part of the API.
 const (
 	EnsureAccount Operation = iota
 	InitAccount
@@ -33,8 +33,7 @@ var operationNames = [operationCount]string{
 // String returns the operation's name in the log.
 func (o Operation) String() string { return operationNames[o] }
 
-// Operations returns every name that an entry can have for what was done, those
-// of the API's operations first.
+// Operations returns every operation that an entry can have, those of the API first.
 func Operations() []string {
 	var names []string
 	for _, spec := range api.Specs() {

@@ -2,39 +2,39 @@ package audit
 
 import "github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 
-// Origin is where the changes of a transaction come from.
+// Origin describes where the changes of a transaction come from.
 type Origin struct {
-	// Operation is the id of the API's operation that makes them; empty where
-	// none does.
+	// Operation is the id of the API operation, empty if there is none.
 	Operation string
-	// Subject is who makes them; the zero value where the context does not say.
+	// Subject is who makes the changes, the zero value if the context has none.
 	Subject store.AuditSubject
-	// RequestID and RemoteAddress are empty where there is no request, or none
+	// RequestID and RemoteAddress are empty if there is no request or it did not come
 	// over a network.
 	RequestID, RemoteAddress string
-	// Fields are the names of those that the request sets of what it updates.
+	// Fields are the names of the fields that the request sets in an object that it
+	// updates.
 	Fields []string
 }
 
 // The subjects of changes beside those that a grant can name.
 var (
-	// Operator has the database in their hands.
+	// Operator is a person with access to the database.
 	Operator = store.AuditSubject{Type: "operator"}
 	// System is the service itself.
 	System = store.AuditSubject{Type: "system"}
-	// ControlPlane is whoever reaches it.
+	// ControlPlane is a client of the control plane.
 	ControlPlane = store.AuditSubject{Type: "control_plane"}
 )
 
-// Recipient is who got a message, known by its address.
+// Recipient returns the subject for the recipient of a message.
 func Recipient(address string) store.AuditSubject {
 	return store.AuditSubject{Type: "recipient", ID: address}
 }
 
-// Attribute says what a transaction of NewStore's does where that is no
-// operation of the API; fields are the names of those that it sets of what it
-// updates. It is done by who, unless the origin of the transaction's context has
-// a subject. With any other transaction Attribute panics.
+// Attribute sets the operation of a transaction that is not part of an API operation,
+// and the names of the fields that it sets in objects that it updates. The subject is
+// used if the origin of the transaction's context has none. Attribute panics if the
+// transaction is not one of NewStore's.
 func Attribute(tx store.Tx, who store.AuditSubject, operation Operation, fields ...string) {
 	tx.(*auditedTx).attributed = Origin{Subject: who, Operation: operation.String(), Fields: fields}
 }

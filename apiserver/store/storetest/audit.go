@@ -107,8 +107,8 @@ func testAuditFilter(h *harness) {
 	}
 }
 
-// testAuditMany reads more than an implementation may hold at once, of which
-// several are of one time.
+// testAuditMany reads more entries than an implementation may hold in memory, several
+// of them with the same time.
 func testAuditMany(h *harness) {
 	const accounts, each = 3, 100
 	var want []int64
@@ -129,8 +129,7 @@ func testAuditMany(h *harness) {
 	equal(h, "of an account", len(h.logged(store.AuditFilter{AccountID: "1"})), each)
 }
 
-// testAuditOutlives checks that the log keeps what it tells of things that are
-// gone.
+// testAuditOutlives checks that entries stay when their objects are deleted.
 func testAuditOutlives(h *harness) {
 	t := h.tenant("a.example")
 	id := h.mailbox(t, "ada")

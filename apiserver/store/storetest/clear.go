@@ -8,13 +8,13 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// Fill puts an account into an empty store that has one of everything in it.
+// Fill creates an account with one object of each type in an empty store.
 func Fill(t *testing.T, s store.Store) {
 	t.Helper()
 	(&harness{T: t, store: s}).full("a.example")
 }
 
-// full makes an account with one of everything in it, and returns it.
+// full creates an account with one object of each type.
 func (h *harness) full(domainName string) tenant {
 	h.Helper()
 	t := h.tenant(domainName)
@@ -67,8 +67,8 @@ func testClear(h *harness) {
 	h.update(store.Tx.Clear) // of an empty store
 }
 
-// testClearWithin checks that what a transaction makes after it has cleared the
-// store is as in an empty one, and that clearing is undone with the rest.
+// testClearWithin checks that a transaction can fill the store after it has cleared
+// it, and that clearing is rolled back with the transaction.
 func testClearWithin(h *harness) {
 	t := h.full("a.example")
 	fail := errors.New("undo")

@@ -9,8 +9,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// testOneWins checks that of many who create one address exactly one succeeds,
-// and the others learn which it is.
+// testOneWins checks that exactly one of several concurrent creates of an address
+// succeeds, and that the others return its id.
 func testOneWins(h *harness) {
 	t := h.tenant("a.example")
 	const clients = 20
@@ -57,8 +57,8 @@ func testCounter(h *harness) {
 	equal(h, "counter", got.PlanID, strconv.Itoa(clients*each))
 }
 
-// testMixedUpdates checks that updates that succeed, fail and panic at the same
-// time leave just what the successful ones wrote, while others read.
+// testMixedUpdates checks that only the writes of successful updates are kept if
+// others fail and panic at the same time.
 func testMixedUpdates(h *harness) {
 	t := h.tenant("a.example")
 	const clients, each = 12, 20
@@ -112,7 +112,7 @@ func testMixedUpdates(h *harness) {
 	equal(h, "lost", kept.Load(), 0)
 }
 
-// testBulk creates many in one update, some of which exist already.
+// testBulk creates many mailboxes in one update, some of which exist already.
 func testBulk(h *harness) {
 	t := h.tenant("a.example")
 	ids := h.bulk(t, "m", 10)

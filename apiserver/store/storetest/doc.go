@@ -1,4 +1,4 @@
-// Package storetest checks that a store keeps the promises of package store.
+// Package storetest checks that an implementation keeps the guarantees of package store.
 //
 // A test of an implementation calls Run with a function that opens an empty
 // store. The package imports the standard library and package store; only tests

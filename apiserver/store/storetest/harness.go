@@ -17,7 +17,7 @@ type harness struct {
 	ids   int
 }
 
-// update runs fn and fails the test where it is not kept.
+// update runs fn in an update, and fails the test if that fails.
 func (h *harness) update(fn func(store.Tx) error) {
 	h.Helper()
 	if err := h.store.Update(h.Context(), fn); err != nil {
@@ -25,7 +25,7 @@ func (h *harness) update(fn func(store.Tx) error) {
 	}
 }
 
-// view runs fn and fails the test where it returns an error.
+// view runs fn in a view, and fails the test if that fails.
 func (h *harness) view(fn func(store.Reader) error) {
 	h.Helper()
 	if err := h.store.View(h.Context(), fn); err != nil {
@@ -33,7 +33,7 @@ func (h *harness) view(fn func(store.Reader) error) {
 	}
 }
 
-// refused runs fn in an update of its own and returns its error.
+// refused runs fn in an update and returns its error.
 func (h *harness) refused(fn func(store.Tx) error) error {
 	h.Helper()
 	err := h.store.Update(h.Context(), fn)
@@ -43,7 +43,7 @@ func (h *harness) refused(fn func(store.Tx) error) error {
 	return err
 }
 
-// exists checks that fn is refused because an object exists.
+// exists checks that fn returns an *store.ExistsError with an id.
 func (h *harness) exists(id string, fn func(store.Tx) error) {
 	h.Helper()
 	var exists *store.ExistsError
@@ -54,7 +54,7 @@ func (h *harness) exists(id string, fn func(store.Tx) error) {
 	}
 }
 
-// missing checks that fn is refused because an object is not there.
+// missing checks that fn returns store.ErrNotFound.
 func (h *harness) missing(fn func(store.Tx) error) {
 	h.Helper()
 	if err := h.refused(fn); !errors.Is(err, store.ErrNotFound) {
@@ -90,7 +90,7 @@ func (h *harness) observed(fn func(store.Tx) error) (changes []store.Change) {
 	return changes
 }
 
-// read returns what fn reads in a view of its own.
+// read returns what fn reads in a view.
 func read[T any](h *harness, fn func(store.Reader) (T, error)) T {
 	h.Helper()
 	var v T
@@ -101,7 +101,7 @@ func read[T any](h *harness, fn func(store.Reader) (T, error)) T {
 	return v
 }
 
-// absent checks that what fn reads is not found.
+// absent checks that fn returns store.ErrNotFound.
 func absent[T any](h *harness, fn func(store.Reader) (T, error)) {
 	h.Helper()
 	err := h.store.View(h.Context(), func(r store.Reader) error {
@@ -124,7 +124,7 @@ func equal[T any](h *harness, what string, got, want T) {
 // everything is a slice that holds all objects of a test.
 var everything = store.Slice{Limit: 10_000}
 
-// lister reads a part of a list.
+// lister reads a slice of a list.
 type lister[T any] func(store.Reader, store.Slice) ([]T, int, error)
 
 // listed returns a whole list.
@@ -139,8 +139,8 @@ func listed[T any](h *harness, list lister[T]) []T {
 	})
 }
 
-// lists checks what a list holds, in which order, and that its pages make up the
-// whole and know the total.
+// lists checks the objects of a list and their order, and that its pages have the same
+// objects and the right total.
 func lists[T any](h *harness, what string, id func(T) string, list lister[T], want ...string) {
 	h.Helper()
 	if got := idsOf(listed(h, list), id); !slices.Equal(got, want) {
@@ -177,7 +177,7 @@ func idsOf[T any](items []T, id func(T) string) []string {
 	return ids
 }
 
-// epoch is when the tests take place. Stores keep microseconds.
+// epoch is the time of the tests. Stores keep microseconds.
 var epoch = time.Date(2031, time.May, 4, 12, 30, 15, 123_456_000, time.UTC)
 
 // at returns a time in minutes after epoch.

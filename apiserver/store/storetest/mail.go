@@ -82,8 +82,8 @@ func testMailQueue(h *harness) {
 	equal(h, "rule with a link", read(h, func(r store.Reader) (store.Forwarding, error) { return r.ForwardingByLink([]byte{1, 0}) }), rule)
 }
 
-// testMailQueueClaims checks that a claim holds until its lease expires, and no
-// longer, and that whoever has lost a claim changes nothing.
+// testMailQueueClaims checks that a claim lasts until its lease expires, and that it
+// can't be used afterwards.
 func testMailQueueClaims(h *harness) {
 	t := h.tenant("a.example")
 	m := h.queue(t, "ops@c.example", at(0))
@@ -103,7 +103,7 @@ func testMailQueueClaims(h *harness) {
 	h.update(func(tx store.Tx) error { return tx.RemoveMessage(held) })
 	h.dueNext(time.Time{})
 
-	// A claim is undone with the rest of its transaction.
+	// A claim is rolled back with its transaction.
 	h.update(func(tx store.Tx) error { return tx.QueueMessage(m) })
 	fail := errors.New("undo")
 	if err := h.refused(func(tx store.Tx) error {
@@ -115,8 +115,8 @@ func testMailQueueClaims(h *harness) {
 	h.dueNext(at(0))
 }
 
-// testMailQueueConcurrentClaims checks that of many who claim at once each gets
-// other messages, and that none is left.
+// testMailQueueConcurrentClaims checks that concurrent claims return different
+// messages, and all of them.
 func testMailQueueConcurrentClaims(h *harness) {
 	t := h.tenant("a.example")
 	var want []string

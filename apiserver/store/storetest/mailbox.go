@@ -100,7 +100,7 @@ func (h *harness) withAliases(t tenant, localPart string, aliases ...string) sto
 }
 
 // testAddresses checks that primary addresses and aliases are unique together,
-// and that a refused mailbox leaves nothing behind in its transaction.
+// and that a refused create leaves nothing in its transaction.
 func testAddresses(h *harness) {
 	t, other := h.tenant("a.example"), h.tenant("b.example")
 	second := tenant{t.account, t.workspace, h.domain(t.account, t.workspace, "c.example")}
@@ -144,8 +144,8 @@ func testAddresses(h *harness) {
 	h.update(create(h.withAliases(t, "info", "ada@a.example", "*@a.example", "info@c.example")))
 }
 
-// testAddressesOfADeletedDomain checks that the aliases in a deleted domain go
-// with it, and that no others do.
+// testAddressesOfADeletedDomain checks that the aliases in a deleted domain are
+// deleted with it, and no others.
 func testAddressesOfADeletedDomain(h *harness) {
 	t := h.tenant("a.example")
 	gone := tenant{t.account, t.workspace, h.domain(t.account, t.workspace, "gone.example")}
@@ -316,8 +316,8 @@ func testEachMailbox(h *harness) {
 	}
 }
 
-// testEachMailboxReads checks that the callback may use the reader, and that
-// what is created meanwhile does not come up.
+// testEachMailboxReads checks that the callback may use the reader, and does not see
+// mailboxes that are created meanwhile.
 func testEachMailboxReads(h *harness) {
 	t := h.tenant("a.example")
 	want := h.bulk(t, "m", 600)

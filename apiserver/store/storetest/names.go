@@ -7,7 +7,7 @@ import (
 )
 
 // testNameSearch finds an internationalised name in the three lists that have
-// names, by any part of it, as people write it and in ASCII.
+// names, by any part of it, in Unicode and ASCII.
 func testNameSearch(h *harness) {
 	t := h.tenant("xn--bcher-kva.example")
 	h.domain(t.account, t.workspace, "else.test")

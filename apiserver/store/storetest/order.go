@@ -9,7 +9,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// testForeign checks that nothing is created below what the account has not got.
+// testForeign checks that nothing is created in an object that the account does not
+// have.
 func testForeign(h *harness) {
 	t, other := h.tenant("a.example"), h.tenant("b.example")
 	h.missing(func(tx store.Tx) error {
@@ -43,8 +44,8 @@ func testForeign(h *harness) {
 	}
 }
 
-// testCreationTimes checks that times ascend whatever the clock says, in each
-// account and kind on its own.
+// testCreationTimes checks that creation times ascend in each account and type, even
+// if the clock goes back.
 func testCreationTimes(h *harness) {
 	t, other := h.tenant("a.example"), h.tenant("b.example")
 	create := func(owner tenant, local string, given time.Time) time.Time {
@@ -129,10 +130,10 @@ func testCreationTimesConcurrent(h *harness) {
 	h.ascend(times)
 }
 
-// testSweepDuringCreates checks that a sweep by pages, each in a view of its
-// own, has every object that existed when it began, once, whatever is created
-// meanwhile with whatever time.
-func testSweepDuringCreates(h *harness) {
+// testPagesDuringCreates checks that reading page after page, each in its own view,
+// returns every object that existed at the beginning once, while others are created
+// with any times.
+func testPagesDuringCreates(h *harness) {
 	t := h.tenant("a.example")
 	before := h.bulk(t, "before", 300)
 	meanwhile := make([]store.Mailbox, 300)

@@ -6,8 +6,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// Run checks a kind of store. Each of its tests runs on an empty store of its
-// own, which open closes when that test ends; they run in parallel.
+// Run checks an implementation. Its tests run in parallel, each on an empty store
+// that open returns and closes when the test ends.
 func Run(t *testing.T, open func(t *testing.T) store.Store) {
 	for _, test := range []struct {
 		name string
@@ -64,7 +64,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"Foreign", testForeign},
 		{"CreationTimes", testCreationTimes},
 		{"CreationTimesOfConcurrentCreates", testCreationTimesConcurrent},
-		{"SweepDuringCreates", testSweepDuringCreates},
+		{"PagesDuringCreates", testPagesDuringCreates},
 		{"Atomicity", testAtomicity},
 		{"OwnWrites", testOwnWrites},
 		{"Observe", testObserve},

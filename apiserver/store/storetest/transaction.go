@@ -33,7 +33,7 @@ func testAtomicity(h *harness) {
 		return r.Account(t.account)
 	}).Status, "active")
 
-	// What is refused for its uniqueness leaves the rest of an update in place.
+	// An ExistsError does not roll back the other writes of an update.
 	ada := h.mailbox(t, "ada")
 	eve := h.newMailbox(t, "eve")
 	h.update(func(tx store.Tx) error {
@@ -191,7 +191,7 @@ func testContext(h *harness) {
 	ctx, cancel := context.WithCancel(h.Context())
 	t := h.tenant("a.example")
 	m := h.newMailbox(t, "ada")
-	// What has begun is not given up.
+	// An update that has begun is not cancelled.
 	if err := h.store.Update(ctx, func(tx store.Tx) error {
 		cancel()
 		return tx.CreateMailbox(&m)
