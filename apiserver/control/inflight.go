@@ -42,7 +42,7 @@ func (f *inFlight) middleware(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		err := f.unlessPaused(r.Context(), func() {
+		err := f.whenNotPaused(r.Context(), func() {
 			if f.requests == nil {
 				f.requests = map[*apiserver.Request]bool{}
 			}
@@ -56,9 +56,9 @@ func (f *inFlight) middleware(next http.Handler) http.Handler {
 	})
 }
 
-// unlessPaused waits until there is no pause, and calls fn with f locked. The error
+// whenNotPaused waits until there is no pause, and calls fn with f locked. The error
 // is the context's.
-func (f *inFlight) unlessPaused(ctx context.Context, fn func()) error {
+func (f *inFlight) whenNotPaused(ctx context.Context, fn func()) error {
 	for {
 		f.mu.Lock()
 		resumed := f.resumed
@@ -95,7 +95,7 @@ func (f *inFlight) checkIdle() {
 // *BusyError or the context's.
 func (f *inFlight) pause(ctx context.Context, release func()) (resume func(), err error) {
 	idle := make(chan struct{})
-	err = f.unlessPaused(ctx, func() {
+	err = f.whenNotPaused(ctx, func() {
 		f.resumed, f.idle = make(chan struct{}), idle
 		f.checkIdle()
 	})

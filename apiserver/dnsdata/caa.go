@@ -53,7 +53,7 @@ func parseCAAValue(s string) (string, error) {
 	case strings.ContainsAny(s, space):
 		return "", errors.New("a value with spaces must be quoted")
 	case strings.Contains(s, `"`):
-		return "", errors.New("unbalanced quotes: the value holds a double quote but does not begin with one")
+		return "", errors.New("unbalanced quotes: the value contains a double quote but does not begin with one")
 	}
 	var b strings.Builder
 	for s != "" {

@@ -218,8 +218,8 @@ func (v *Verifier) explain(err error, payload []byte) error {
 	return errClaims
 }
 
-// signatureCheck checks one token's signature and keeps the error, of which go-oidc
-// keeps only the text.
+// signatureCheck checks one token's signature. It keeps the error, because go-oidc only
+// keeps an error's text.
 type signatureCheck struct {
 	keys    *keySet
 	payload []byte

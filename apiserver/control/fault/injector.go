@@ -115,7 +115,7 @@ func (i *Injector) find(id string) (*activeRule, error) {
 	return nil, ErrNotFound
 }
 
-// Remove removes a rule and lets the requests continue that it holds or delays.
+// Remove removes a rule, and releases the requests that it holds or delays.
 func (i *Injector) Remove(id string) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -143,8 +143,8 @@ func (i *Injector) end(a *activeRule) {
 	i.release(a)
 }
 
-// Release lets the requests continue that a rule holds now, and returns their
-// number. The rule goes on holding later requests.
+// Release releases the requests that a rule holds now, and returns their number. The
+// rule still holds later requests.
 func (i *Injector) Release(id string) (int, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

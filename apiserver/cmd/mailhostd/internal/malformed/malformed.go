@@ -109,7 +109,7 @@ func malformed(status int, text string) *api.Error {
 // response returns the bytes of a response with an error, after which the
 // connection closes.
 func response(e *api.Error) []byte {
-	body, _ := json.Marshal(e) // strings alone
+	body, _ := json.Marshal(e) // it has only strings
 	body = append(body, '\n')
 	return fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nX-Request-Id: %s\r\nConnection: close\r\n\r\n%s",
 		e.GetStatus(), http.StatusText(e.GetStatus()), len(body), uuid.NewString(), body)

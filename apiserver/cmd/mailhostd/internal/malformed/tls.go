@@ -55,7 +55,7 @@ func (l *tlsListener) acceptAll() {
 			continue
 		}
 		select {
-		case l.failed <- err: // http.Server decides whether to go on
+		case l.failed <- err: // http.Server decides whether to continue
 		case <-l.ctx.Done():
 			return
 		}
@@ -112,8 +112,8 @@ func (l *tlsListener) handshake(c net.Conn) {
 // of a request line: a method, perhaps with the space and the slash after it.
 func beginsLikeHTTP(header [5]byte) bool {
 	for i, b := range header {
-		letter := b >= 'A' && b <= 'Z'
-		if !letter && (i < 3 || b != ' ' && b != '/') {
+		upper := b >= 'A' && b <= 'Z'
+		if !upper && (i < 3 || b != ' ' && b != '/') {
 			return false
 		}
 	}

@@ -84,8 +84,8 @@ func setLogger(log *slog.Logger) {
 	otel.SetLogger(logr.FromSlogHandler(messagesOnly{log.Handler()}))
 }
 
-// isProbe reports whether a request is a health check of a load balancer, of which there
-// are many.
+// isProbe reports whether a request is a health check. Load balancers send too many for
+// traces.
 func isProbe(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, apiserver.HealthPath) }
 
 // Handler creates a span for each request. It is the outermost handler, so that the
