@@ -1,9 +1,9 @@
-// Package simulate runs the provider against the API server through random
-// histories, and checks that none of them loses, duplicates or pays for anything
-// that no plan has named. It is for tests; the provider never links it.
+// Package simulate tests the provider against the API server with random histories: a
+// sequence of configuration changes, Terraform runs, faults and crashes. It checks that
+// no history loses, duplicates or pays for an object unless a plan said so.
 //
 //	        one seed
-//	           │ draws configurations, events, order, faults, kills
+//	           │ generates configurations, events, order, faults, crashes
 //	           ▼
 //	┌──────── engine ────────┐   tfprotov6 calls   ┌──────────┐
 //	│ plan walk, apply walk, │────────────────────▶│ provider │ a new one for each walk
@@ -14,34 +14,63 @@
 //	        oracle ◀────── audit log ──────────────│ service │ on SQLite, in memory
 //	                                               └─────────┘
 //
-// The engine (plan.go, apply.go, value.go) does what Terraform's core does, so
-// that no CLI is needed: it validates, upgrades, reads and plans each object,
-// orders creates and destroys as Terraform's graph does, create_before_destroy
-// and deposed objects included, and checks each answer of the provider as
-// Terraform does ("Provider produced inconsistent result"). Where Terraform works
-// on independent objects at once, the engine draws an order.
+// # How to read a finding and repeat it
 //
-// A history (history.go) has one or two root modules. Each of its steps changes
-// something (draw.go: edits of the configuration; event.go: changes by somebody
-// else, lost and restored states, imports, time that passes, restarts), and then
-// plans and applies. While that goes on, requests fail, responses are lost, and
-// provider or service are killed (network.go). A step draws from its own part of
-// the seed, so that it does the same when others are left out; this is how
-// Shrink makes a failing history small.
+// A failing test prints the finding and a command:
 //
-// The oracle (oracle.go, report.go) knows nothing of the provider's code. It
-// compares what plans named with what the service's audit log says was done:
+//	bought too often: dedicated_ip was bought 2 times, but planned 1 times
 //
-//   - an object is only deleted by a plan that destroys or replaces that object;
-//   - what a configuration has after an apply was not deleted by it;
-//   - domains and dedicated IPs are bought only as often as a plan said;
-//   - no object is at two addresses after a successful apply;
-//   - after a successful apply without faults the next plan is empty, and in the
-//     end every history comes to rest or fails for a legitimate reason
-//     (settle.go);
-//   - no diagnostic blames the provider's developer or shows a secret.
+//	Repeat it with:
+//	  make simulate SEED=4711/0,3/nofaults
 //
-// Time, ids and secrets come from the seed, and nothing waits: the same seed is
-// the same history, to the byte. A finding prints the command that repeats it;
-// what was mended stays in testdata/histories.txt, which go test runs again.
+// The words before the colon are the invariant that was violated. The seed is already
+// shrunk: of history 4711 only the steps 0 and 3 are needed, and no faults. The command
+// runs exactly this history again and prints its log, in which you find:
+//
+//	step 3                         the step, followed by its events
+//	edit: remove mailhost_mailbox.a
+//	plan one {…}                   the plan of the stack "one", its options and configuration
+//	  one: POST /mailboxes … -> 201  each request and its response or fault
+//	plan: 2 changes: …             what the plan will do
+//	apply: <nil>; state: …         the error of the apply, and the state after it
+//
+// Read the log from the end: the last apply violated the invariant. Once you have fixed
+// the defect, add the seed with a comment to testdata/histories.txt, which go test runs
+// each time. To search for more, run make simulate SEED=1 RUNS=10000.
+//
+// # Engine
+//
+// The engine does what Terraform's core does, so that no CLI is needed (plan_test.go,
+// apply_test.go, value_test.go). It validates, upgrades, reads and plans each object,
+// orders creates and destroys like Terraform's graph, including create_before_destroy and
+// deposed objects, and checks each response of the provider ("Provider produced
+// inconsistent result"). Where Terraform works on independent objects concurrently, the
+// engine chooses a random order.
+//
+// # Histories
+//
+// A history has one or two stacks, which are root modules with a state (history_test.go).
+// Each step makes some changes: edits of the configuration (generate_test.go), or external
+// changes, lost and restored states, imports, elapsed time and restarts (event_test.go).
+// Then it plans and applies. Meanwhile requests fail, responses are lost, and the provider
+// or the service is killed (network_test.go).
+//
+// Time, ids and secrets come from the seed, and nothing waits, so a seed always produces
+// the same history. Each step has its own random source, so that it does the same if
+// other steps are omitted; Shrink (case_test.go) relies on this.
+//
+// # Oracle
+//
+// The oracle does not depend on the provider's code. It compares the plans with the
+// service's audit log (oracle_test.go, report_test.go):
+//
+//   - An object is deleted only if a plan destroys or replaces it.
+//   - An apply does not delete an object that is in the state after it.
+//   - A domain or dedicated IP is bought only as often as planned.
+//   - After a successful apply no object is at two addresses.
+//   - The plan after a successful apply without faults is empty, and every history
+//     finally converges or fails for an acceptable reason (converge_test.go).
+//   - No diagnostic blames the provider's developers or contains a secret.
+//
+// The package has only tests.
 package simulate

@@ -13,17 +13,16 @@ import (
 )
 
 var (
-	seedFlag = flag.String("seed", "", "a history as a finding prints it, or the seed of the first of -runs histories")
+	seedFlag = flag.String("seed", "", "a history in the format of a finding, or the seed of the first of -runs histories")
 	runsFlag = flag.Int("runs", 1, "with -seed: how many histories to run")
 )
 
 func TestMain(m *testing.M) {
-	debug.SetGCPercent(800) // histories are short, and their garbage is most of the work
+	debug.SetGCPercent(800) // garbage collection takes most of the time of short histories
 	os.Exit(m.Run())
 }
 
-// TestSimulate runs a hundred histories (ten with -short), or those that the flags
-// name.
+// TestSimulate runs a hundred histories (ten with -short), or those of the flags.
 func TestSimulate(t *testing.T) {
 	first, runs := Case{Seed: 1}, 100
 	if testing.Short() {
@@ -42,20 +41,20 @@ func TestSimulate(t *testing.T) {
 		cases[i].Seed += uint64(i)
 	}
 	results := runAll(cases)
-	unsettled := map[string]int{}
+	unconverged := map[string]int{}
 	for i, r := range results {
 		if runs == 1 {
 			t.Log("\n" + strings.Join(r.Log, "\n"))
 		}
 		check(t, cases[i], r)
-		unsettled[r.Unsettled]++
-		unsettled[r.open()]++
+		unconverged[r.Unconverged]++
+		unconverged[r.knownDefect()]++
 	}
-	delete(unsettled, "")
-	t.Logf("%d histories; those that did not come to rest: %v", runs, unsettled)
+	delete(unconverged, "")
+	t.Logf("%d histories; those that did not converge: %v", runs, unconverged)
 }
 
-// TestRegressions runs the histories that once ended with a finding.
+// TestRegressions runs the histories that once had a finding.
 func TestRegressions(t *testing.T) {
 	f, err := os.Open("testdata/histories.txt")
 	if err != nil {
@@ -79,10 +78,10 @@ func TestRegressions(t *testing.T) {
 	}
 }
 
-// check fails for a finding, and prints the smallest history that has it.
+// check fails for a finding and prints the shrunk history.
 func check(t *testing.T, c Case, r Result) {
 	t.Helper()
-	if r.Finding == "" || r.open() != "" && *runsFlag > 1 || r.open() != "" && *seedFlag == "" {
+	if r.Finding == "" || r.knownDefect() != "" && *runsFlag > 1 || r.knownDefect() != "" && *seedFlag == "" {
 		return
 	}
 	small := Shrink(c, r)
@@ -109,7 +108,7 @@ func runAll(cases []Case) []Result {
 	return results
 }
 
-// TestDeterminism: one seed is one history, to the byte.
+// TestDeterminism checks that a seed always produces the same log.
 func TestDeterminism(t *testing.T) {
 	seeds := uint64(8)
 	if testing.Short() {

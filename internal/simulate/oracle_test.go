@@ -9,13 +9,13 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// auditTypes are the audit log's names of what a resource type manages.
+// auditTypes maps a resource type to the audit log's name.
 var auditTypes = map[string]string{
 	"mailhost_domain": "domain", "mailhost_mailbox": "mailbox", "mailhost_dns_record": "dns_record", "mailhost_forwarding": "forwarding",
 	"mailhost_master_password": "master_password", "mailhost_service_account": "service_account", "mailhost_dedicated_ip": "dedicated_ip",
 }
 
-// outcome is one apply as the oracle sees it.
+// outcome is the result of one apply.
 type outcome struct {
 	plan   *plan
 	state  state // after the apply
@@ -23,16 +23,16 @@ type outcome struct {
 	killed bool
 }
 
-// effects are what the provider has done in the service, by the audit log.
+// effects are the changes by the provider in the audit log.
 type effects struct {
 	created []store.AuditChange
 	deleted []store.AuditChange
-	// cascaded are what was deleted with its domain.
+	// cascaded are the objects that were deleted with their domain.
 	cascaded []store.AuditChange
 }
 
-// effectsSince reads the audit log.
-func (w *world) effectsSince() (e effects) {
+// effectsSince returns the effects since the last call.
+func (w *environment) effectsSince() (e effects) {
 	for _, entry := range w.auditEntries() {
 		if entry.Subject.Name != providerSubject {
 			continue
@@ -55,41 +55,41 @@ func (w *world) effectsSince() (e effects) {
 	return e
 }
 
-// judge checks what applies have done against what their plans named. It returns
-// what was deleted along with a domain.
-func (w *world) judge(outcomes ...outcome) (cascaded []store.AuditChange) {
+// checkApplies compares the effects of applies with their plans. It returns the objects
+// that were deleted with their domain.
+func (w *environment) checkApplies(outcomes ...outcome) (cascaded []store.AuditChange) {
 	e := w.effectsSince()
 	for _, d := range e.deleted {
-		if !slices.ContainsFunc(outcomes, func(o outcome) bool { return o.plan.namesDestruction(d) }) {
-			w.report.find("unplanned deletion", "%s %s (%s) was deleted, and no plan named it", d.Type, d.Name, d.ID)
+		if !slices.ContainsFunc(outcomes, func(o outcome) bool { return o.plan.plansDestruction(d) }) {
+			w.report.fail("unplanned deletion", "%s %s (%s) was deleted, but no plan said so", d.Type, d.Name, d.ID)
 		}
 	}
 	for i, o := range outcomes {
 		own := e
 		own.deleted = slices.DeleteFunc(slices.Clone(e.deleted), func(d store.AuditChange) bool {
-			for j, other := range outcomes { // another configuration may delete what this one shares with it
-				if j != i && other.plan.namesDestruction(d) {
+			for j, other := range outcomes { // another configuration may delete a shared object
+				if j != i && other.plan.plansDestruction(d) {
 					return true
 				}
 			}
 			return false
 		})
-		w.judgeState(o, own)
+		w.checkState(o, own)
 	}
-	w.judgePurchases(e, outcomes)
+	w.checkPurchases(e, outcomes)
 	return e.cascaded
 }
 
-// namesDestruction reports whether a plan destroys or replaces an object.
-func (p *plan) namesDestruction(d store.AuditChange) bool {
+// plansDestruction reports whether a plan destroys or replaces an object.
+func (p *plan) plansDestruction(d store.AuditChange) bool {
 	return slices.ContainsFunc(p.changes, func(c *change) bool {
 		return (c.action == destroy || c.action.replaces()) && c.before.id() == d.ID && auditTypes[typeOf(c.addr)] == d.Type
 	})
 }
 
-// judgeState checks that what the state has after an apply is there, and there
-// once.
-func (w *world) judgeState(o outcome, e effects) {
+// checkState checks that an apply did not delete an object that is still in the state,
+// and that no object is in it twice.
+func (w *environment) checkState(o outcome, e effects) {
 	holders := map[string]string{}
 	for _, addr := range o.state.addresses() {
 		current := o.state[addr].current
@@ -97,26 +97,26 @@ func (w *world) judgeState(o outcome, e effects) {
 			continue
 		}
 		object := auditTypes[typeOf(addr)] + " " + current.id()
-		if other, ok := holders[object]; ok && o.err == nil && !o.plan.prior.shared(object) {
-			w.report.find("one object at two addresses", "%s is at %s and %s after a successful apply", object, addr, other)
+		if other, ok := holders[object]; ok && o.err == nil && !o.plan.prior.hasDuplicate(object) {
+			w.report.fail("one object at two addresses", "%s is at %s and %s after a successful apply", object, addr, other)
 		}
 		holders[object] = addr
 		for _, d := range e.deleted {
 			if d.ID != current.id() || d.Type != auditTypes[typeOf(addr)] {
 				continue
 			}
-			// A destroy whose outcome nobody learned leaves its object in the state.
+			// A destroy with an unknown outcome leaves its object in the state.
 			if c := o.plan.change(addr); o.err != nil && c != nil && (c.action == destroy || c.action == destroyAndCreate) {
 				continue
 			}
-			w.report.find("an object of the configuration is gone", "%s has %s (%s), which this apply deleted", addr, d.Name, d.ID)
+			w.report.fail("an object of the configuration is gone", "%s has %s (%s), which this apply deleted", addr, d.Name, d.ID)
 		}
 	}
 }
 
-// shared reports whether a state has an object at two addresses already: the user
+// hasDuplicate reports whether a state has an object at two addresses, because the user
 // has imported it twice.
-func (s state) shared(object string) bool {
+func (s state) hasDuplicate(object string) bool {
 	n := 0
 	for _, addr := range s.addresses() {
 		if o := s[addr].current; o != nil && auditTypes[typeOf(addr)]+" "+o.id() == object {
@@ -126,8 +126,8 @@ func (s state) shared(object string) bool {
 	return n > 1
 }
 
-// judgePurchases checks that nothing was bought that no plan named.
-func (w *world) judgePurchases(e effects, outcomes []outcome) {
+// checkPurchases checks that every purchase was planned.
+func (w *environment) checkPurchases(e effects, outcomes []outcome) {
 	wanted, bought := map[string]int{}, map[string]int{}
 	for _, o := range outcomes {
 		for _, c := range o.plan.changes {
@@ -152,7 +152,7 @@ func (w *world) judgePurchases(e effects, outcomes []outcome) {
 	}
 	for _, what := range slices.Sorted(maps.Keys(bought)) {
 		if n := bought[what]; n > wanted[what] {
-			w.report.find("bought too often", "%s was bought %d times, planned were %d", what, n, wanted[what])
+			w.report.fail("bought too often", "%s was bought %d times, but planned %d times", what, n, wanted[what])
 		}
 	}
 }

@@ -15,21 +15,21 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/provider"
 )
 
-// errKilled is returned by a call to a provider that has been killed.
+// errKilled is the error of a call to a killed provider.
 var errKilled = errors.New("the provider was killed")
 
-// plugin is one provider process: it serves one walk, one call at a time.
+// plugin is a provider process that serves one walk, one call at a time.
 type plugin struct {
 	server  tfprotov6.ProviderServer
 	schemas *schemas
 	report  *report
 	run     *run
-	// kill ends the process; ctx is cancelled by it.
+	// kill ends the process and cancels ctx.
 	ctx  context.Context
 	kill context.CancelFunc
 }
 
-// schemas are the provider's, which do not change between processes.
+// schemas are the provider's schemas, which all processes share.
 type schemas struct {
 	resources map[string]*schema
 	provider  tftypes.Type
@@ -51,7 +51,7 @@ var loadSchemas = sync.OnceValue(func() *schemas {
 	s := &schemas{resources: map[string]*schema{}, provider: all.Provider.ValueType()}
 	for name, r := range all.ResourceSchemas {
 		if len(r.Block.BlockTypes) > 0 {
-			panic(name + " has blocks, which the engine does not know")
+			panic(name + " has blocks, which the engine does not support")
 		}
 		s.resources[name] = &schema{
 			typeName: name, attributes: r.Block.Attributes, objectType: r.ValueType().(tftypes.Object),
@@ -61,10 +61,10 @@ var loadSchemas = sync.OnceValue(func() *schemas {
 	return s
 })
 
-// start starts a provider and configures it for an account of the service.
-func (w *world) start(run *run) (*plugin, error) {
+// start starts a provider and configures it for the run's account.
+func (w *environment) start(run *run) (*plugin, error) {
 	ctx, cancel := context.WithCancel(context.Background())
-	replaced := provider.Replacements{Transport: &network{world: w, run: run, kill: cancel}, Hooks: w.hooks(run)}
+	replaced := provider.Replacements{Transport: &network{environment: w, run: run, kill: cancel}, Hooks: w.hooks(run)}
 	server, err := providerserver.NewProtocol6WithError(provider.NewReplaced("simulation", replaced)())()
 	if err != nil {
 		panic(err)
@@ -74,18 +74,18 @@ func (w *world) start(run *run) (*plugin, error) {
 	config := newValue(p.schemas.provider, map[string]any{"base_url": "https://api.example.com", "account_id": a.id, "token": a.token})
 	if validated, err := call(p, "ValidateProviderConfig", p.server.ValidateProviderConfig, &tfprotov6.ValidateProviderConfigRequest{Config: dynamic(config)}); err != nil {
 		return p, err
-	} else if err := p.diagnose("provider", validated.Diagnostics); err != nil {
+	} else if err := p.checkDiagnostics("provider", validated.Diagnostics); err != nil {
 		return p, err
 	}
 	resp, err := call(p, "ConfigureProvider", p.server.ConfigureProvider, &tfprotov6.ConfigureProviderRequest{TerraformVersion: "1.15.0", Config: dynamic(config)})
 	if err != nil {
 		return p, err
 	}
-	return p, p.diagnose("provider", resp.Diagnostics)
+	return p, p.checkDiagnostics("provider", resp.Diagnostics)
 }
 
-// call makes one call and returns errKilled if the process did not survive it. A
-// panic is a finding.
+// call makes one call. It returns errKilled if the process was killed. A panic is a
+// finding.
 func call[Req, Resp any](p *plugin, name string, fn func(context.Context, Req) (Resp, error), req Req) (resp Resp, err error) {
 	if p.ctx.Err() != nil {
 		return resp, errKilled
@@ -99,7 +99,7 @@ func call[Req, Resp any](p *plugin, name string, fn func(context.Context, Req) (
 			if f, ok := cause.(finding); ok {
 				panic(f)
 			}
-			p.report.find("panic", "%s: %v\n%s", name, cause, debug.Stack())
+			p.report.fail("panic", "%s: %v\n%s", name, cause, debug.Stack())
 		}
 	}()
 	resp, err = fn(p.ctx, req)
@@ -107,7 +107,7 @@ func call[Req, Resp any](p *plugin, name string, fn func(context.Context, Req) (
 		return resp, errKilled
 	}
 	if err != nil {
-		p.report.find("protocol", "%s: %v", name, err)
+		p.report.fail("protocol", "%s: %v", name, err)
 	}
 	return resp, nil
 }
@@ -125,8 +125,8 @@ func (d diagnostics) Error() string {
 	return strings.Join(parts, "\n")
 }
 
-// diagnose reports what no diagnostic may say, and returns the errors.
-func (p *plugin) diagnose(addr string, diags []*tfprotov6.Diagnostic) error {
+// checkDiagnostics checks all diagnostics and returns the errors among them.
+func (p *plugin) checkDiagnostics(addr string, diags []*tfprotov6.Diagnostic) error {
 	failed := false
 	for _, d := range diags {
 		p.report.checkDiagnostic(addr, d)
@@ -153,12 +153,12 @@ func (p *plugin) decode(s *schema, addr string, d *tfprotov6.DynamicValue) value
 	}
 	v, err := d.Unmarshal(s.objectType)
 	if err != nil {
-		p.report.find("invalid object", "%s: %v", addr, err)
+		p.report.fail("invalid object", "%s: %v", addr, err)
 	}
 	return v
 }
 
-// validate is ValidateResourceConfig.
+// validate calls ValidateResourceConfig.
 func (p *plugin) validate(s *schema, addr string, config value) error {
 	resp, err := call(p, "ValidateResourceConfig", p.server.ValidateResourceConfig, &tfprotov6.ValidateResourceConfigRequest{
 		TypeName: s.typeName, Config: dynamic(config),
@@ -167,10 +167,10 @@ func (p *plugin) validate(s *schema, addr string, config value) error {
 	if err != nil {
 		return err
 	}
-	return p.diagnose(addr, resp.Diagnostics)
+	return p.checkDiagnostics(addr, resp.Diagnostics)
 }
 
-// upgrade is UpgradeResourceState of an object as a state file has it.
+// upgrade calls UpgradeResourceState with an object in the format of a state file.
 func (p *plugin) upgrade(s *schema, addr string, o *object) (*object, error) {
 	resp, err := call(p, "UpgradeResourceState", p.server.UpgradeResourceState, &tfprotov6.UpgradeResourceStateRequest{
 		TypeName: s.typeName, Version: s.version, RawState: &tfprotov6.RawState{JSON: stateJSON(o.value)},
@@ -178,17 +178,17 @@ func (p *plugin) upgrade(s *schema, addr string, o *object) (*object, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.diagnose(addr, resp.Diagnostics); err != nil {
+	if err := p.checkDiagnostics(addr, resp.Diagnostics); err != nil {
 		return nil, err
 	}
 	upgraded := o.with(p.decode(s, addr, resp.UpgradedState))
 	if problems := incompatibilities(o.value, upgraded.value, addr); len(problems) > 0 {
-		p.report.find("upgrade", "a state of the current version changed: %s", joined(problems))
+		p.report.fail("upgrade", "a state of the current version changed: %s", joined(problems))
 	}
 	return upgraded, nil
 }
 
-// read is ReadResource; nil if the object is gone.
+// read calls ReadResource. It returns nil if the object no longer exists.
 func (p *plugin) read(s *schema, addr string, o *object) (*object, error) {
 	resp, err := call(p, "ReadResource", p.server.ReadResource, &tfprotov6.ReadResourceRequest{
 		TypeName: s.typeName, CurrentState: dynamic(o.value), CurrentIdentity: o.identity, Private: o.private,
@@ -196,13 +196,13 @@ func (p *plugin) read(s *schema, addr string, o *object) (*object, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.diagnose(addr, resp.Diagnostics); err != nil {
+	if err := p.checkDiagnostics(addr, resp.Diagnostics); err != nil {
 		return nil, err
 	}
 	p.checkIdentity(s, addr, resp.NewIdentity, true)
 	now := p.decode(s, addr, resp.NewState)
 	if !now.IsFullyKnown() {
-		p.report.find("invalid object", "%s: unknown values after a read", addr)
+		p.report.fail("invalid object", "%s: unknown values after a read", addr)
 	}
 	p.checkWriteOnly(s, addr, now)
 	if now.IsNull() {
@@ -215,7 +215,7 @@ func (p *plugin) read(s *schema, addr string, o *object) (*object, error) {
 
 func (p *plugin) checkWriteOnly(s *schema, addr string, v value) {
 	if problems := writeOnlyProblems(s, v); len(problems) > 0 {
-		p.report.find("invalid object", "%s: %s", addr, joined(problems))
+		p.report.fail("invalid object", "%s: %s", addr, joined(problems))
 	}
 }
 
@@ -226,14 +226,14 @@ func (p *plugin) checkIdentity(s *schema, addr string, id *tfprotov6.ResourceIde
 	}
 	v, err := id.IdentityData.Unmarshal(s.identity)
 	if err != nil {
-		p.report.find("invalid identity", "%s: %v", addr, err)
+		p.report.fail("invalid identity", "%s: %v", addr, err)
 	}
 	if known && !v.IsFullyKnown() {
-		p.report.find("invalid identity", "%s: the identity has unknown values: %s", addr, v)
+		p.report.fail("invalid identity", "%s: the identity has unknown values: %s", addr, v)
 	}
 }
 
-// planRequest is what a plan is made from.
+// planRequest is the input of plan.
 type planRequest struct {
 	prior    value
 	config   value
@@ -241,7 +241,7 @@ type planRequest struct {
 	identity *tfprotov6.ResourceIdentityData
 }
 
-// plan is PlanResourceChange.
+// plan calls PlanResourceChange.
 func (p *plugin) plan(s *schema, addr string, req planRequest) (*tfprotov6.PlanResourceChangeResponse, value, error) {
 	resp, err := call(p, "PlanResourceChange", p.server.PlanResourceChange, &tfprotov6.PlanResourceChangeRequest{
 		TypeName: s.typeName, PriorState: dynamic(req.prior), Config: dynamic(req.config),
@@ -250,19 +250,19 @@ func (p *plugin) plan(s *schema, addr string, req planRequest) (*tfprotov6.PlanR
 	if err != nil {
 		return nil, value{}, err
 	}
-	if err := p.diagnose(addr, resp.Diagnostics); err != nil {
+	if err := p.checkDiagnostics(addr, resp.Diagnostics); err != nil {
 		return nil, value{}, err
 	}
 	planned := p.decode(s, addr, resp.PlannedState)
 	p.checkWriteOnly(s, addr, planned)
 	if problems := planProblems(s, req.prior, req.config, planned); len(problems) > 0 {
-		p.report.find("invalid plan", "%s: %s", addr, joined(problems))
+		p.report.fail("invalid plan", "%s: %s", addr, joined(problems))
 	}
 	return resp, planned, nil
 }
 
-// apply is ApplyResourceChange. The object that is returned with an error is what
-// the provider says of a partial result, or nil.
+// apply calls ApplyResourceChange. With an error it returns the provider's partial
+// result, or nil.
 func (p *plugin) apply(s *schema, addr string, prior, config, planned value, private []byte, identity *tfprotov6.ResourceIdentityData) (*object, error) {
 	resp, err := call(p, "ApplyResourceChange", p.server.ApplyResourceChange, &tfprotov6.ApplyResourceChangeRequest{
 		TypeName: s.typeName, PriorState: dynamic(prior), Config: dynamic(config), PlannedState: dynamic(planned),
@@ -271,31 +271,31 @@ func (p *plugin) apply(s *schema, addr string, prior, config, planned value, pri
 	if err != nil {
 		return nil, err
 	}
-	failure := p.diagnose(addr, resp.Diagnostics)
+	failure := p.checkDiagnostics(addr, resp.Diagnostics)
 	p.checkIdentity(s, addr, resp.NewIdentity, true)
 	now := p.decode(s, addr, resp.NewState)
 	p.checkWriteOnly(s, addr, now)
 	switch {
 	case failure != nil:
 	case !now.IsFullyKnown():
-		p.report.find("invalid result", "%s: unknown values after an apply", addr)
+		p.report.fail("invalid result", "%s: unknown values after an apply", addr)
 	case planned.IsNull() != now.IsNull():
-		p.report.find("invalid result", "%s: null is %v, planned was %v", addr, now.IsNull(), planned.IsNull())
+		p.report.fail("invalid result", "%s: null is %v, planned was %v", addr, now.IsNull(), planned.IsNull())
 	default:
 		if problems := incompatibilities(planned, now, addr); len(problems) > 0 {
-			p.report.find("inconsistent result", "%s", joined(problems))
+			p.report.fail("inconsistent result", "%s", joined(problems))
 		}
 	}
 	if now.IsNull() {
 		return nil, failure
 	}
 	if !now.IsFullyKnown() {
-		p.report.find("invalid result", "%s: unknown values after a failed apply", addr)
+		p.report.fail("invalid result", "%s: unknown values after a failed apply", addr)
 	}
 	return &object{value: now, private: resp.Private, identity: resp.NewIdentity}, failure
 }
 
-// importState is ImportResourceState, by an id or by an identity.
+// importState calls ImportResourceState with an id or an identity, then reads the object.
 func (p *plugin) importState(s *schema, addr, id string, identity value) (*object, error) {
 	req := &tfprotov6.ImportResourceStateRequest{TypeName: s.typeName, ID: id}
 	if id == "" {
@@ -305,11 +305,11 @@ func (p *plugin) importState(s *schema, addr, id string, identity value) (*objec
 	if err != nil {
 		return nil, err
 	}
-	if err := p.diagnose(addr, resp.Diagnostics); err != nil {
+	if err := p.checkDiagnostics(addr, resp.Diagnostics); err != nil {
 		return nil, err
 	}
 	if len(resp.ImportedResources) != 1 {
-		p.report.find("invalid import", "%s: %d objects", addr, len(resp.ImportedResources))
+		p.report.fail("invalid import", "%s: %d objects", addr, len(resp.ImportedResources))
 	}
 	got := resp.ImportedResources[0]
 	p.checkIdentity(s, addr, got.Identity, true)

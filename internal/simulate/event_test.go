@@ -11,20 +11,20 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// event is something that happens between two runs.
+// event runs a random event between two runs.
 func (h *history) event(r *rand.Rand, s *stack) {
 	switch n := r.IntN(100); {
 	case n < 55:
-		h.report.logf("edit: %s", h.drawer(r, s.account).edit(s.config))
+		h.report.logf("edit: %s", h.generator(r, s.account).edit(s.config))
 	case n < 70:
-		h.outsideEvent(r, s)
+		h.externalChange(r, s)
 	case n < 76:
 		d := pick(r, []time.Duration{time.Minute, time.Hour, 73 * time.Hour, 8 * 24 * time.Hour})
-		h.report.logf("%s go by", d)
+		h.report.logf("%s pass", d)
 		h.advance(d)
 	case n < 80:
 		h.report.logf("the service restarts")
-		h.restart(!h.Calm && chance(r, 50))
+		h.restart(!h.NoFaults && chance(r, 50))
 	case n < 85 && len(s.state) > 0:
 		addr := pick(r, s.state.addresses())
 		if o := s.state[addr].current; o != nil {
@@ -39,20 +39,20 @@ func (h *history) event(r *rand.Rand, s *stack) {
 		h.report.logf("state rm %s", addr)
 		s.state = s.state.clone()
 		delete(s.state, addr)
-		s.strayed = true
+		s.incomplete = true
 	case n < 91:
 		h.report.logf("the state is lost")
-		s.state, s.strayed = state{}, true
+		s.state, s.incomplete = state{}, true
 	case n < 93 && len(s.backups) > 1:
-		s.state, s.strayed = pick(r, s.backups), true
+		s.state, s.incomplete = pick(r, s.backups), true
 		h.report.logf("an older state is restored: %v", s.state.addresses())
 	case n < 95:
 		h.importEvent(r, s)
 	}
 }
 
-// importEvent adds an import block: of an object that the state lost, of one that
-// somebody else made, or of one that the state has at another address.
+// importEvent adds an import block for any object of the service, which may be unmanaged
+// or in the state at another address.
 func (h *history) importEvent(r *rand.Rand, s *stack) {
 	if len(s.config.blocks) == 0 {
 		return
@@ -79,8 +79,8 @@ func (h *history) importEvent(r *rand.Rand, s *stack) {
 	h.report.logf("import %+v", i)
 }
 
-// outsideEvent changes or deletes something as somebody else.
-func (h *history) outsideEvent(r *rand.Rand, s *stack) {
+// externalChange changes or deletes an object outside Terraform.
+func (h *history) externalChange(r *rand.Rand, s *stack) {
 	if h.publishedOnly {
 		return
 	}
@@ -94,107 +94,107 @@ func (h *history) outsideEvent(r *rand.Rand, s *stack) {
 	switch typeName {
 	case "mailhost_domain":
 		if remove {
-			h.outside(a, "DELETE", "/domains/"+o.id, "")
+			h.externalRequest(a, "DELETE", "/domains/"+o.id, "")
 		} else {
-			h.outside(a, "PATCH", "/domains/"+o.id, pick(r, []string{`{"auto_renew":true}`, `{"redirect_url":"https://outside.example"}`}))
+			h.externalRequest(a, "PATCH", "/domains/"+o.id, pick(r, []string{`{"auto_renew":true}`, `{"redirect_url":"https://outside.example"}`}))
 		}
 	case "mailhost_mailbox":
 		if remove {
-			h.outside(a, "DELETE", "/mailboxes/"+o.id, "")
+			h.externalRequest(a, "DELETE", "/mailboxes/"+o.id, "")
 		} else {
-			h.outside(a, "PATCH", "/mailboxes/"+o.id, `{"first_name":"Outside"}`)
+			h.externalRequest(a, "PATCH", "/mailboxes/"+o.id, `{"first_name":"Outside"}`)
 		}
 	case "mailhost_dns_record":
 		if remove {
-			h.outside(a, "DELETE", "/dns-records/"+o.id, "")
+			h.externalRequest(a, "DELETE", "/dns-records/"+o.id, "")
 		} else {
-			h.outside(a, "PATCH", "/dns-records/"+o.id, `{"ttl":1234}`)
+			h.externalRequest(a, "PATCH", "/dns-records/"+o.id, `{"ttl":1234}`)
 		}
 	case "mailhost_forwarding":
 		switch {
 		case remove:
-			h.outside(a, "DELETE", "/forwarding/"+o.id, "")
+			h.externalRequest(a, "DELETE", "/forwarding/"+o.id, "")
 		case chance(r, 50):
-			h.outside(a, "PATCH", "/forwarding/"+o.id+"/active", `{"active":false}`)
+			h.externalRequest(a, "PATCH", "/forwarding/"+o.id+"/active", `{"active":false}`)
 		default:
-			h.outside(a, "PATCH", "/forwarding/"+o.id, `{"target_email":"outside@example.org"}`)
+			h.externalRequest(a, "PATCH", "/forwarding/"+o.id, `{"target_email":"outside@example.org"}`)
 		}
 	case "mailhost_master_password":
 		if remove {
-			h.outside(a, "DELETE", "/credentials/"+o.id, "")
+			h.externalRequest(a, "DELETE", "/credentials/"+o.id, "")
 		} else {
-			h.outside(a, "PATCH", "/credentials/"+o.id, `{"name":"renamed outside"}`)
+			h.externalRequest(a, "PATCH", "/credentials/"+o.id, `{"name":"renamed outside"}`)
 		}
 	case "mailhost_service_account":
-		if o.key != providerSubject && o.key != outsideSubject {
-			h.outside(a, "DELETE", "/auth/service-accounts/"+o.id, "")
+		if o.key != providerSubject && o.key != externalSubject {
+			h.externalRequest(a, "DELETE", "/auth/service-accounts/"+o.id, "")
 		}
 	case "mailhost_dedicated_ip":
 		if remove {
-			h.outside(a, "DELETE", "/dedicated-ips/"+o.id, "")
+			h.externalRequest(a, "DELETE", "/dedicated-ips/"+o.id, "")
 		} else {
-			h.outside(a, "POST", "/dedicated-ips/claim", fmt.Sprintf(`{"option_id":%q}`, o.option))
+			h.externalRequest(a, "POST", "/dedicated-ips/claim", fmt.Sprintf(`{"option_id":%q}`, o.option))
 		}
 	}
 }
 
-// item is an object of the service.
-type item struct {
+// remoteObject is an object of the service.
+type remoteObject struct {
 	id string
-	// key is the natural key, if there is one.
+	// key is the natural key, or empty.
 	key    string
 	option string
 }
 
-// objects lists an account's objects of a type.
-func (h *history) objects(n int, typeName string) (items []item) {
+// objects returns an account's objects of a type.
+func (h *history) objects(n int, typeName string) (items []remoteObject) {
 	id, all := h.accounts[n].id, store.Slice{Limit: 1000}
 	must(h.db.View(h.context(), func(r store.Reader) error {
 		switch typeName {
 		case "mailhost_domain":
 			found, _, err := r.Domains(id, store.DomainFilter{}, all)
 			for _, o := range found {
-				items = append(items, item{id: o.ID, key: o.Name})
+				items = append(items, remoteObject{id: o.ID, key: o.Name})
 			}
 			return err
 		case "mailhost_mailbox":
 			found, _, err := r.Mailboxes(id, store.MailboxFilter{}, all)
 			for _, o := range found {
-				items = append(items, item{id: o.ID, key: o.Address()})
+				items = append(items, remoteObject{id: o.ID, key: o.Address()})
 			}
 			return err
 		case "mailhost_dns_record":
 			found, _, err := r.DNSRecords(id, store.DNSRecordFilter{}, all)
 			for _, o := range found {
 				if !o.SystemManaged {
-					items = append(items, item{id: strconv.FormatInt(o.ID, 10)})
+					items = append(items, remoteObject{id: strconv.FormatInt(o.ID, 10)})
 				}
 			}
 			return err
 		case "mailhost_forwarding":
 			found, _, err := r.ForwardingRules(id, store.ForwardingFilter{}, all)
 			for _, o := range found {
-				items = append(items, item{id: o.ID})
+				items = append(items, remoteObject{id: o.ID})
 			}
 			return err
 		case "mailhost_master_password":
 			found, _, err := r.MasterPasswords(id, store.ScopedFilter{}, all)
 			for _, o := range found {
-				items = append(items, item{id: o.ID})
+				items = append(items, remoteObject{id: o.ID})
 			}
 			return err
 		case "mailhost_service_account":
 			found, _, err := r.ServiceAccounts(id, all)
 			for _, o := range found {
-				if o.Name != providerSubject && o.Name != outsideSubject && o.RevokedAt.IsZero() {
-					items = append(items, item{id: o.ID})
+				if o.Name != providerSubject && o.Name != externalSubject && o.RevokedAt.IsZero() {
+					items = append(items, remoteObject{id: o.ID})
 				}
 			}
 			return err
 		default:
 			found, _, err := r.DedicatedIPs(id, store.DedicatedIPFilter{}, all)
 			for _, o := range found {
-				items = append(items, item{id: o.ID, option: o.OptionID})
+				items = append(items, remoteObject{id: o.ID, option: o.OptionID})
 			}
 			return err
 		}

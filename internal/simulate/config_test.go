@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
@@ -51,7 +52,7 @@ func (b *block) String() string {
 	return out.String() + " }"
 }
 
-// importBlock is an import block: by an id or natural key, or by the id in an
+// importBlock is an import block with an id (the API's id or a natural key) or an
 // identity.
 type importBlock struct {
 	to, id, identity string
@@ -61,7 +62,7 @@ type importBlock struct {
 type configuration struct {
 	blocks  []*block
 	moved   [][2]string
-	removed []string // forgotten without being destroyed
+	removed []string // removed blocks with destroy = false
 	imports []importBlock
 }
 
@@ -99,7 +100,7 @@ func (c *configuration) String() string {
 	return strings.Join(lines, "\n")
 }
 
-// references are the addresses that a block refers to.
+// references returns the addresses that a block refers to.
 func (b *block) references() []string {
 	found := map[string]bool{}
 	for _, v := range b.arguments {
@@ -113,7 +114,7 @@ func (b *block) references() []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// dependencies are all addresses that a block depends on, indirectly too.
+// dependencies returns all addresses that a block depends on, directly or indirectly.
 func (c *configuration) dependencies(b *block) []string {
 	found := map[string]bool{}
 	var add func(*block)
@@ -129,8 +130,8 @@ func (c *configuration) dependencies(b *block) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// createsBeforeDestroy reports whether a block's object is created before it is
-// destroyed: because the block or one that depends on it says so.
+// createsBeforeDestroy reports whether the block, or one that depends on it, sets
+// create_before_destroy.
 func (c *configuration) createsBeforeDestroy(addr string) bool {
 	for _, b := range c.blocks {
 		if b.createBeforeDestroy && (b.addr == addr || slices.Contains(c.dependencies(b), addr)) {
@@ -140,8 +141,8 @@ func (c *configuration) createsBeforeDestroy(addr string) bool {
 	return false
 }
 
-// evaluate returns a block's configuration; lookup returns another resource's
-// value.
+// evaluate returns a block's configuration. lookup returns the value of another
+// resource.
 func (b *block) evaluate(s *schema, lookup func(addr string) value) value {
 	arguments := make(map[string]any, len(b.arguments))
 	for name, v := range b.arguments {
@@ -158,3 +159,81 @@ func (b *block) evaluate(s *schema, lookup func(addr string) value) value {
 	}
 	return newValue(s.objectType, arguments)
 }
+
+// object is an object in the state. It is immutable; with returns a changed copy.
+type object struct {
+	value    value
+	private  []byte
+	identity *tfprotov6.ResourceIdentityData
+	tainted  bool
+	// createBeforeDestroy and dependencies are those of the last plan. They order
+	// the destruction of an object without a block.
+	createBeforeDestroy bool
+	dependencies        []string
+}
+
+func (o *object) with(v value) *object {
+	out := *o
+	out.value = v
+	return &out
+}
+
+func (o *object) id() string { return text(o.value, "id") }
+
+// instance is the current object and the deposed objects at one address.
+type instance struct {
+	current *object
+	deposed map[string]*object
+}
+
+// state maps addresses to instances. Callers clone it before they change it.
+type state map[string]instance
+
+func (s state) clone() state {
+	out := state{}
+	for addr, i := range s {
+		out[addr] = instance{i.current, maps.Clone(i.deposed)}
+	}
+	return out
+}
+
+// setCurrent sets or removes an address's object.
+func (s state) setCurrent(addr string, o *object) {
+	i := s[addr]
+	i.current = o
+	s.set(addr, i)
+}
+
+func (s state) setDeposed(addr, key string, o *object) {
+	i := s[addr]
+	i.deposed = maps.Clone(i.deposed)
+	if i.deposed == nil {
+		i.deposed = map[string]*object{}
+	}
+	i.deposed[key] = o
+	if o == nil {
+		delete(i.deposed, key)
+	}
+	s.set(addr, i)
+}
+
+func (s state) set(addr string, i instance) {
+	if i.current == nil && len(i.deposed) == 0 {
+		delete(s, addr)
+		return
+	}
+	s[addr] = i
+}
+
+func (s state) addresses() []string { return slices.Sorted(maps.Keys(s)) }
+
+// find returns the deposed object with a key, or the current object if key is empty.
+func (s state) find(addr, key string) *object {
+	if key == "" {
+		return s[addr].current
+	}
+	return s[addr].deposed[key]
+}
+
+// typeOf returns the resource type of an address.
+func typeOf(addr string) string { return addr[:strings.IndexByte(addr, '.')] }

@@ -9,12 +9,13 @@ import (
 // node is a step of an apply walk.
 type node struct {
 	change *change
-	// destroys says that the node destroys an object; others create or update.
+	// destroys reports whether the node destroys an object; other nodes create or
+	// update one.
 	destroys bool
-	// key is the deposed key of what is destroyed: the change's own, or the one
-	// that a replacement with create_before_destroy gives it.
+	// key is the deposed key of the destroyed object. A replacement with
+	// create_before_destroy generates it.
 	key string
-	// after are the nodes that come first.
+	// after are the nodes to run before this one.
 	after map[*node]bool
 	// done and failed are set by the walk.
 	done, failed bool
@@ -22,8 +23,8 @@ type node struct {
 
 func (n *node) addr() string { return n.change.addr }
 
-// createsFirst reports whether a destroying node comes after what depends on its
-// object has been updated.
+// createsFirst reports whether a destroying node runs after the updates of the objects
+// that depend on it.
 func (n *node) createsFirst() bool {
 	return n.destroys && (n.key != "" || n.change.before.createBeforeDestroy)
 }
@@ -34,14 +35,13 @@ type applyWalk struct {
 	plugin *plugin
 	plan   *plan
 	state  state
-	// triggered are the replacements that the configuration forces.
-	nodes []*node
-	errs  []error
+	nodes  []*node
+	errs   []error
 }
 
-// applyRun does what terraform apply does with a plan. It returns the state that
-// is stored, whatever the error.
-func (w *world) applyRun(r *run, p *plan) (state, error) {
+// applyRun runs terraform apply with a plan. It returns the stored state even with an
+// error.
+func (w *environment) applyRun(r *run, p *plan) (state, error) {
 	plugin, err := w.start(r)
 	defer plugin.kill()
 	if err != nil {
@@ -68,9 +68,8 @@ func (w *world) applyRun(r *run, p *plan) (state, error) {
 	return walk.state, errors.Join(walk.errs...)
 }
 
-// build makes the nodes.
+// build creates the nodes.
 func (w *applyWalk) build() {
-	deposed := 0
 	for _, c := range w.plan.changes {
 		if c.action == forget {
 			if c.deposed == "" {
@@ -86,7 +85,6 @@ func (w *applyWalk) build() {
 		if c.action == destroy || c.action.replaces() {
 			n := &node{change: c, destroys: true, key: c.deposed, after: map[*node]bool{}}
 			if c.action == createAndDestroy {
-				deposed++
 				n.key = fmt.Sprintf("%08x", w.run.rand.Uint32())
 			}
 			w.nodes = append(w.nodes, n)
@@ -94,12 +92,11 @@ func (w *applyWalk) build() {
 	}
 }
 
-// connect orders the nodes as Terraform's graph does: what is referred to comes
-// before what refers to it, destroying goes the other way round, and
-// create_before_destroy reverses the order of a destroying node and those that
-// create or update.
+// connect orders the nodes like Terraform's graph: dependencies are created first and
+// destroyed last, and create_before_destroy reverses the order of a destroying node and
+// those that create or update.
 func (w *applyWalk) connect() {
-	edge := func(from, to *node) { // from comes after to
+	edge := func(from, to *node) { // from runs after to
 		switch {
 		case from == to:
 		case !from.destroys && to.createsFirst():
@@ -134,7 +131,7 @@ func (w *applyWalk) connect() {
 	}
 }
 
-// next draws one of the nodes that can run now, and nil when none is left.
+// next returns a random node that can run now, or nil if none is left.
 func (w *applyWalk) next() *node {
 	for {
 		var ready []*node
@@ -191,7 +188,7 @@ func (w *applyWalk) destroy(n *node) error {
 		return nil
 	}
 	c := &change{addr: n.addr(), before: o, after: s.null(), private: n.change.private}
-	if n.key != "" { // Terraform plans the destruction of a deposed object again
+	if n.key != "" { // like Terraform, plan the destruction of a deposed object again
 		again, err := w.plugin.destruction(n.addr(), n.key, o)
 		if err != nil {
 			return err
@@ -218,7 +215,7 @@ func (w *applyWalk) destroy(n *node) error {
 	return err
 }
 
-// create creates or updates an object, or the new one of a replacement.
+// create creates or updates an object, or creates the new object of a replacement.
 func (w *applyWalk) create(n *node) error {
 	s := w.plugin.schemas.resources[typeOf(n.addr())]
 	b := w.plan.config.block(n.addr())
@@ -232,7 +229,7 @@ func (w *applyWalk) create(n *node) error {
 		w.state.setDeposed(n.addr(), key, w.state[n.addr()].current)
 		w.state.setCurrent(n.addr(), nil)
 	}
-	made, err := w.plugin.finish(s, n.change, b, w.state)
+	made, err := w.plugin.applyChange(s, n.change, b, w.state)
 	if errors.Is(err, errKilled) {
 		return err
 	}
@@ -252,9 +249,9 @@ func (w *applyWalk) create(n *node) error {
 	return err
 }
 
-// finish plans a change again, now with what the apply has made known, and
-// applies it. It returns what to store, or nil to leave the state as it is.
-func (p *plugin) finish(s *schema, c *change, b *block, now state) (*object, error) {
+// applyChange plans a change again with the values that are known now, and applies it.
+// It returns the object to store, or nil to leave the state unchanged.
+func (p *plugin) applyChange(s *schema, c *change, b *block, now state) (*object, error) {
 	config := b.evaluate(s, func(addr string) value {
 		if o := now[addr].current; o != nil {
 			return o.value
@@ -272,10 +269,10 @@ func (p *plugin) finish(s *schema, c *change, b *block, now state) (*object, err
 		final.action = c.action
 	}
 	if final.action != c.action && !(c.action == update && final.action == noOp) {
-		p.report.find("inconsistent final plan", "%s: planned action changed from %s to %s", c.addr, c.action, final.action)
+		p.report.fail("inconsistent final plan", "%s: planned action changed from %s to %s", c.addr, c.action, final.action)
 	}
 	if problems := incompatibilities(c.after, final.after, c.addr); len(problems) > 0 {
-		p.report.find("inconsistent final plan", "%s", joined(problems))
+		p.report.fail("inconsistent final plan", "%s", joined(problems))
 	}
 	if final.action == noOp {
 		return nil, nil

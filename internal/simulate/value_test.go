@@ -14,7 +14,7 @@ import (
 
 type value = tftypes.Value
 
-// attributesOf returns an object's attributes; nil for a null or unknown object.
+// attributesOf returns an object's attributes, or nil if it is null or unknown.
 func attributesOf(v value) map[string]value {
 	var out map[string]value
 	if v.IsNull() || !v.IsKnown() {
@@ -37,7 +37,7 @@ func elementsOf(v value) []value {
 	return out
 }
 
-// text returns a string attribute, and "" if it is null or unknown.
+// text returns a string attribute, or "" if it is null or unknown.
 func text(v value, name string) string {
 	a, ok := attributesOf(v)[name]
 	if !ok || a.IsNull() || !a.IsKnown() {
@@ -50,7 +50,7 @@ func text(v value, name string) string {
 	return s
 }
 
-// equal compares values; an unknown value equals an unknown one only.
+// equal compares values. An unknown value equals only an unknown value.
 func equal(a, b value) bool {
 	if a.IsNull() != b.IsNull() || a.IsKnown() != b.IsKnown() {
 		return false
@@ -79,7 +79,7 @@ func isList(t tftypes.Type) bool {
 	return t.Is(tftypes.List{}) || t.Is(tftypes.Set{}) || t.Is(tftypes.Tuple{})
 }
 
-// schema is a resource's schema with what the engine needs of it.
+// schema is a resource's schema, as far as the engine needs it.
 type schema struct {
 	typeName   string
 	attributes []*tfprotov6.SchemaAttribute
@@ -90,8 +90,8 @@ type schema struct {
 
 func (s *schema) null() value { return tftypes.NewValue(s.objectType, nil) }
 
-// proposedNew merges configuration and prior state as Terraform does before a
-// plan: what is computed and not configured keeps its prior value.
+// proposedNew returns the proposed new state as Terraform computes it before a plan:
+// computed attributes that are not configured keep their prior values.
 func proposedNew(s *schema, prior, config value) value {
 	if config.IsNull() {
 		return config
@@ -120,9 +120,9 @@ func proposedAttributes(schemas []*tfprotov6.SchemaAttribute, prior, config valu
 	return out
 }
 
-// planProblems returns what is invalid in a plan, as Terraform's
-// AssertPlanValid does: configured values are kept, or the prior ones are, and
-// only computed attributes get other values.
+// planProblems returns the problems of a plan, like Terraform's AssertPlanValid:
+// attributes have their configured or prior value, and only computed attributes may have
+// another one.
 func planProblems(s *schema, prior, config, planned value) []string {
 	switch {
 	case config.IsNull() && planned.IsNull():
@@ -163,8 +163,8 @@ func attributeProblems(schemas []*tfprotov6.SchemaAttribute, prior, config, plan
 	return problems
 }
 
-// incompatibilities returns where a value is no completion of a planned one, as
-// Terraform's AssertObjectCompatible does: known values are equal.
+// incompatibilities returns the differences between a planned and an actual value, like
+// Terraform's AssertObjectCompatible: all known values must be equal.
 func incompatibilities(planned, actual value, at string) []string {
 	switch {
 	case !planned.IsKnown():
@@ -211,7 +211,7 @@ func incompatibilities(planned, actual value, at string) []string {
 	return nil
 }
 
-// writeOnlyProblems names the write-only attributes that have a value.
+// writeOnlyProblems returns a problem for each write-only attribute with a value.
 func writeOnlyProblems(s *schema, v value) (problems []string) {
 	attributes := attributesOf(v)
 	for _, a := range s.attributes {
@@ -222,7 +222,7 @@ func writeOnlyProblems(s *schema, v value) (problems []string) {
 	return problems
 }
 
-// stateJSON writes a wholly known value as a state file stores it.
+// stateJSON returns a wholly known value in the format of a state file.
 func stateJSON(v value) []byte {
 	b, err := json.Marshal(plain(v))
 	if err != nil {
@@ -262,8 +262,7 @@ func plain(v value) any {
 	}
 }
 
-// newValue makes a value of a type out of Go values; attributes that a map
-// leaves out are null.
+// newValue converts a Go value to a value of type t. Missing attributes are null.
 func newValue(t tftypes.Type, v any) value {
 	switch v := v.(type) {
 	case nil:
@@ -295,7 +294,7 @@ func newValue(t tftypes.Type, v any) value {
 	return tftypes.NewValue(t, v)
 }
 
-// valueAt returns the value at a path of a provider, and false if there is none.
+// valueAt returns the value at a path, and false if there is none.
 func valueAt(v value, path *tftypes.AttributePath) (value, bool) {
 	for _, step := range path.Steps() {
 		if v.IsNull() || !v.IsKnown() {

@@ -22,25 +22,25 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
-// account is one of the service's accounts, with a credential of the provider
-// and one of somebody else who may do everything too.
+// account is an account of the service, with the provider's token and another owner
+// token for external changes.
 type account struct {
-	id, workspaceID     string
-	token, outsideToken string
+	id, workspaceID      string
+	token, externalToken string
 }
 
-// Names of the service accounts that act, as the audit log has them.
+// Names of the acting service accounts in the audit log.
 const (
 	providerSubject = "provider"
-	outsideSubject  = "outside"
+	externalSubject = "external"
 )
 
-// begin is when each history begins. It is long past, so that deadlines in real
-// time lie after all of a history.
-var begin = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+// startTime is the start of each history. It is in the distant past, so that deadlines
+// in real time are after the history.
+var startTime = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// world is one history's service: its database, its clock and its chance.
-type world struct {
+// environment is one history's service: its database, clock and random sources.
+type environment struct {
 	report        report
 	dir           string
 	generation    int // of the database file
@@ -53,12 +53,12 @@ type world struct {
 	clock    time.Time
 	serverID io.Reader  // the service's ids and secrets
 	clientID *rand.Rand // the client's ids and jitter
-	// audited is the newest audit entry that the oracle has seen.
+	// audited is the id of the newest audit entry that the oracle has read.
 	audited int64
 }
 
-// template is a database with two accounts, copied for each history: migrating
-// takes longer than most histories.
+// template is a database with two accounts. Each history copies it, because migrating a
+// new database takes longer than most histories.
 type template struct {
 	file     []byte
 	accounts []account
@@ -71,7 +71,7 @@ var loadTemplate = sync.OnceValue(func() *template {
 	path := filepath.Join(dir, "mailhost.db")
 	db, err := sqlite.Open(context.Background(), path, sqlite.Options{})
 	must(err)
-	service, err := apiserver.New(apiserver.Options{Store: db, Random: newReader(1), Clock: func() time.Time { return begin.Add(-time.Hour) }})
+	service, err := apiserver.New(apiserver.Options{Store: db, Random: newReader(1), Clock: func() time.Time { return startTime.Add(-time.Hour) }})
 	must(err)
 	t := &template{}
 	for i := range 2 {
@@ -79,7 +79,7 @@ var loadTemplate = sync.OnceValue(func() *template {
 		a := account{id: fmt.Sprintf("%08d-0000-4000-8000-000000000000", i+1)}
 		_, a.token, err = service.InitAccount(ctx, a.id, providerSubject)
 		must(err)
-		a.outsideToken, err = service.IssueOwnerToken(ctx, a.id, outsideSubject)
+		a.externalToken, err = service.IssueOwnerToken(ctx, a.id, externalSubject)
 		must(err)
 		a.workspaceID = api.DefaultWorkspaceID(a.id)
 		t.accounts = append(t.accounts, a)
@@ -90,7 +90,7 @@ var loadTemplate = sync.OnceValue(func() *template {
 	return t
 })
 
-// memoryDir is a folder in memory, if there is one.
+// memoryDir returns a folder in memory if there is one.
 func memoryDir() string {
 	if _, err := os.Stat("/dev/shm"); err == nil {
 		return "/dev/shm"
@@ -111,17 +111,17 @@ func newReader(seed uint64) io.Reader {
 	return rand.NewChaCha8(key)
 }
 
-func newWorld(seed uint64, registrar apiserver.Registrar, publishedOnly bool) *world {
+func newEnvironment(seed uint64, registrar apiserver.Registrar, publishedOnly bool) *environment {
 	t := loadTemplate()
 	dir, err := os.MkdirTemp(memoryDir(), "mailhost-simulate-")
 	must(err)
-	w := &world{
+	w := &environment{
 		dir: dir, accounts: append([]account(nil), t.accounts...), registrar: registrar, publishedOnly: publishedOnly,
-		clock: begin, serverID: newReader(seed), clientID: rand.New(rand.NewPCG(seed, 7)), //nolint:gosec // it has to be reproducible
+		clock: startTime, serverID: newReader(seed), clientID: rand.New(rand.NewPCG(seed, 7)), //nolint:gosec // must be reproducible
 	}
 	must(os.WriteFile(w.path(), t.file, 0o600))
 	w.open()
-	w.auditEntries() // those of the template
+	w.auditEntries() // skip the template's entries
 	for i := range w.accounts {
 		a := &w.accounts[i]
 		w.report.secret("the provider's token", a.token)
@@ -129,11 +129,11 @@ func newWorld(seed uint64, registrar apiserver.Registrar, publishedOnly bool) *w
 	return w
 }
 
-func (w *world) path() string {
+func (w *environment) path() string {
 	return filepath.Join(w.dir, fmt.Sprintf("mailhost-%d.db", w.generation))
 }
 
-func (w *world) open() {
+func (w *environment) open() {
 	var err error
 	w.db, err = sqlite.Open(context.Background(), w.path(), sqlite.Options{})
 	must(err)
@@ -144,14 +144,14 @@ func (w *world) open() {
 	must(err)
 }
 
-func (w *world) close() {
+func (w *environment) close() {
 	_ = w.service.Close()
 	_ = os.RemoveAll(w.dir)
 }
 
-// restart ends the service and starts it again: cleanly, or as after kill -9,
-// where it opens a copy of the files as they are now.
-func (w *world) restart(killed bool) {
+// restart stops the service and starts it again. With killed it simulates kill -9: the
+// new service opens a copy of the files as they are now.
+func (w *environment) restart(killed bool) {
 	if killed {
 		before := w.path()
 		w.generation++
@@ -168,9 +168,9 @@ func (w *world) restart(killed bool) {
 	w.open()
 }
 
-func (w *world) advance(d time.Duration) { w.clock = w.clock.Add(d) }
+func (w *environment) advance(d time.Duration) { w.clock = w.clock.Add(d) }
 
-func (w *world) newUUID() string {
+func (w *environment) newUUID() string {
 	var b [16]byte
 	binary.LittleEndian.PutUint64(b[:8], w.clientID.Uint64())
 	binary.LittleEndian.PutUint64(b[8:], w.clientID.Uint64())
@@ -178,9 +178,9 @@ func (w *world) newUUID() string {
 	return uuid.UUID(b).String()
 }
 
-// serve lets the service answer one request. With lost, the client is gone when
-// the response is written.
-func (w *world) serve(r *http.Request, body []byte, lost bool) *http.Response {
+// serve processes one request. With lost, the client disconnects before the response is
+// written.
+func (w *environment) serve(r *http.Request, body []byte, lost bool) *http.Response {
 	w.advance(time.Millisecond)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -188,7 +188,7 @@ func (w *world) serve(r *http.Request, body []byte, lost bool) *http.Response {
 	in.RequestURI, in.Host = r.URL.RequestURI(), r.URL.Host
 	in.Body, in.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	if lost {
-		w.service.Handler().ServeHTTP(&lostResponse{header: http.Header{}, cancel: cancel}, in)
+		w.service.Handler().ServeHTTP(&disconnectedWriter{header: http.Header{}, cancel: cancel}, in)
 		return nil
 	}
 	recorder := httptest.NewRecorder()
@@ -199,34 +199,34 @@ func (w *world) serve(r *http.Request, body []byte, lost bool) *http.Response {
 	return resp
 }
 
-// lostResponse is the http.ResponseWriter of a client that is gone.
-type lostResponse struct {
+// disconnectedWriter is the http.ResponseWriter of a client that has disconnected.
+type disconnectedWriter struct {
 	header http.Header
 	cancel context.CancelFunc
 }
 
-func (l *lostResponse) Header() http.Header { return l.header }
-func (l *lostResponse) WriteHeader(int)     { l.cancel() }
+func (l *disconnectedWriter) Header() http.Header { return l.header }
+func (l *disconnectedWriter) WriteHeader(int)     { l.cancel() }
 
-func (l *lostResponse) Write([]byte) (int, error) {
+func (l *disconnectedWriter) Write([]byte) (int, error) {
 	l.cancel()
 	return 0, io.ErrClosedPipe
 }
 
-// outside sends a request as somebody else than the provider.
-func (w *world) outside(a account, method, path string, body string) {
+// externalRequest sends a request as another user than the provider.
+func (w *environment) externalRequest(a account, method, path string, body string) {
 	r, err := http.NewRequestWithContext(context.Background(), method, "https://api.example.com/v1/public/accounts/"+a.id+path, nil)
 	must(err)
-	r.Header.Set("Authorization", "Bearer "+a.outsideToken)
+	r.Header.Set("Authorization", "Bearer "+a.externalToken)
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")
 	}
 	resp := w.serve(r, []byte(body), false)
-	w.report.logf("  outside: %s %s %s -> %d", method, path, body, resp.StatusCode)
+	w.report.logf("  external: %s %s %s -> %d", method, path, body, resp.StatusCode)
 }
 
 // auditEntries returns the audit entries since the last call.
-func (w *world) auditEntries() (entries []store.AuditEntry) {
+func (w *environment) auditEntries() (entries []store.AuditEntry) {
 	must(w.db.View(context.Background(), func(r store.Reader) error {
 		return r.EachAuditEntry(store.AuditFilter{}, func(e store.AuditEntry) error {
 			if e.ID > w.audited {

@@ -24,7 +24,7 @@ const (
 
 func (a action) replaces() bool { return a == destroyAndCreate || a == createAndDestroy }
 
-// change is what a plan says of one object.
+// change is the planned change of one object.
 type change struct {
 	addr string
 	// deposed is the key of a deposed object, or empty.
@@ -51,7 +51,7 @@ type plan struct {
 	changes []*change
 }
 
-// changesSomething returns the changes that are not no-ops.
+// effective returns the changes that are not no-ops.
 func (p *plan) effective() (changes []*change) {
 	for _, c := range p.changes {
 		if c.action != noOp {
@@ -89,8 +89,8 @@ type planWalk struct {
 	errs   []error
 }
 
-// planRun does what terraform plan does. The error is not a finding by itself.
-func (w *world) planRun(r *run, config *configuration, prior state, opts planOptions) (*plan, error) {
+// planRun runs terraform plan. An error is not a finding by itself.
+func (w *environment) planRun(r *run, config *configuration, prior state, opts planOptions) (*plan, error) {
 	p, err := w.start(r)
 	defer p.kill()
 	if err != nil {
@@ -134,8 +134,7 @@ func (w *planWalk) move() {
 	}
 }
 
-// upgradeAll brings all objects to the current schema, as Terraform does before
-// anything else.
+// upgradeAll upgrades all objects to the current schema, as Terraform does first.
 func (w *planWalk) upgradeAll() error {
 	for _, addr := range w.plan.prior.addresses() {
 		i := w.plan.prior[addr]
@@ -151,7 +150,7 @@ func (w *planWalk) upgradeAll() error {
 	return nil
 }
 
-// targeted returns which addresses the walk visits; nil: all.
+// targeted returns the addresses that the walk visits, or nil for all.
 func (w *planWalk) targeted() map[string]bool {
 	if len(w.opts.targets) == 0 {
 		return nil
@@ -168,7 +167,7 @@ func (w *planWalk) targeted() map[string]bool {
 	return found
 }
 
-// nodes visits each object once, dependencies first, otherwise in a drawn order.
+// nodes visits each object once, dependencies first, otherwise in a random order.
 func (w *planWalk) nodes() {
 	targets := w.targeted()
 	type node struct {
@@ -224,7 +223,7 @@ func (w *planWalk) nodes() {
 	}
 }
 
-// lookup is the planned value of a resource.
+// lookup returns the planned value of a resource.
 func (w *planWalk) lookup(addr string) value {
 	if c := w.plan.change(addr); c != nil {
 		return c.after
@@ -339,7 +338,7 @@ func (p *plugin) mustReplace(addr string, prior, planned value, paths []*tftypes
 		before, hadBefore := valueAt(prior, path)
 		after, hasAfter := valueAt(planned, path)
 		if !hadBefore && !hasAfter {
-			p.report.find("invalid plan", "%s: replacement required by a path that does not exist: %s", addr, path)
+			p.report.fail("invalid plan", "%s: replacement required by a path that does not exist: %s", addr, path)
 		}
 		if hadBefore != hasAfter || !equal(before, after) {
 			return true
@@ -348,8 +347,7 @@ func (p *plugin) mustReplace(addr string, prior, planned value, paths []*tftypes
 	return false
 }
 
-// orphan plans the destruction of an object that no block has, or of a deposed
-// one.
+// orphan plans the destruction of an object without a block, or of a deposed object.
 func (w *planWalk) orphan(addr, key string) error {
 	s := w.plugin.schemas.resources[typeOf(addr)]
 	o := w.plan.prior.find(addr, key)
@@ -380,7 +378,7 @@ func (w *planWalk) orphan(addr, key string) error {
 	return nil
 }
 
-// destruction plans to destroy an object.
+// destruction plans the destruction of an object.
 func (p *plugin) destruction(addr, key string, o *object) (*change, error) {
 	s := p.schemas.resources[typeOf(addr)]
 	resp, planned, err := p.plan(s, addr, planRequest{prior: o.value, config: s.null(), private: o.private, identity: o.identity})

@@ -10,22 +10,22 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 )
 
-// domainNames are few, each in several spellings, so that collisions are likely.
+// domainNames are a few domains in several spellings, so that collisions are likely.
 var domainNames = [][]string{
 	{"acme.com", "Acme.com", "acme.com.", "ACME.COM."},
 	{"bücher.com", "xn--bcher-kva.com", "Bücher.com"},
 	{"zeta.org", "zeta.org."},
 }
 
-// kinds are the resource types, those drawn more often several times.
-var kinds = []string{
+// resourceTypes are the resource types to choose from, weighted by repetition.
+var resourceTypes = []string{
 	"mailhost_domain", "mailhost_domain", "mailhost_domain", "mailhost_mailbox", "mailhost_mailbox", "mailhost_mailbox",
 	"mailhost_dns_record", "mailhost_dns_record", "mailhost_forwarding", "mailhost_forwarding", "mailhost_master_password",
 	"mailhost_service_account", "mailhost_dedicated_ip",
 }
 
-// drawer draws configurations for an account.
-type drawer struct {
+// generator generates configurations for an account.
+type generator struct {
 	rand    *rand.Rand
 	account account
 	report  *report
@@ -33,23 +33,23 @@ type drawer struct {
 
 func pick[T any](r *rand.Rand, items []T) T { return items[r.IntN(len(items))] }
 
-// chance is true in percent of a hundred cases.
+// chance is true with a probability in percent.
 func chance(r *rand.Rand, percent int) bool { return r.IntN(100) < percent }
 
-func (d *drawer) domainName() string { return pick(d.rand, pick(d.rand, domainNames)) }
+func (d *generator) domainName() string { return pick(d.rand, pick(d.rand, domainNames)) }
 
-// configuration draws a first configuration.
-func (d *drawer) configuration() *configuration {
+// configuration generates an initial configuration.
+func (d *generator) configuration() *configuration {
 	c := &configuration{}
 	d.add(c, "mailhost_domain")
 	for range 1 + d.rand.IntN(6) {
-		d.add(c, pick(d.rand, kinds))
+		d.add(c, pick(d.rand, resourceTypes))
 	}
 	return c
 }
 
 // add adds a block at a free address.
-func (d *drawer) add(c *configuration, typeName string) {
+func (d *generator) add(c *configuration, typeName string) {
 	for _, name := range []string{"a", "b", "c", "d"} {
 		if addr := typeName + "." + name; c.block(addr) == nil {
 			b := &block{addr: addr, arguments: d.arguments(c, typeName), createBeforeDestroy: chance(d.rand, 15)}
@@ -60,8 +60,8 @@ func (d *drawer) add(c *configuration, typeName string) {
 	}
 }
 
-// avoidMoves drops moved and removed blocks that a new block contradicts.
-func (d *drawer) avoidMoves(c *configuration, addr string) {
+// avoidMoves removes moved and removed blocks that conflict with a new block.
+func (d *generator) avoidMoves(c *configuration, addr string) {
 	c.moved = slices.DeleteFunc(c.moved, func(m [2]string) bool { return m[0] == addr })
 	c.removed = slices.DeleteFunc(c.removed, func(r string) bool { return r == addr })
 }
@@ -71,7 +71,7 @@ var contact = map[string]any{
 	"last_name": "Doe", "organization": "Acme", "phone": "+4930123456", "state": "Berlin", "zip": "10115",
 }
 
-func (d *drawer) arguments(c *configuration, typeName string) map[string]any {
+func (d *generator) arguments(c *configuration, typeName string) map[string]any {
 	r := d.rand
 	switch typeName {
 	case "mailhost_domain":
@@ -127,8 +127,8 @@ func (d *drawer) arguments(c *configuration, typeName string) map[string]any {
 	}
 }
 
-// passwordSecret draws where a master password's secret comes from.
-func (d *drawer) passwordSecret(arguments map[string]any) {
+// passwordSecret chooses the source of a master password's secret.
+func (d *generator) passwordSecret(arguments map[string]any) {
 	for _, name := range []string{"generate", "value", "value_wo", "value_wo_version"} {
 		delete(arguments, name)
 	}
@@ -144,8 +144,8 @@ func (d *drawer) passwordSecret(arguments map[string]any) {
 	}
 }
 
-// domain draws a reference to a domain, or its name.
-func (d *drawer) domain(c *configuration) any {
+// domain chooses a reference to a domain, or its name.
+func (d *generator) domain(c *configuration) any {
 	var domains []*block
 	for _, b := range c.blocks {
 		if typeOf(b.addr) == "mailhost_domain" {
@@ -165,8 +165,8 @@ func (d *drawer) domain(c *configuration) any {
 	return b.arguments["name"]
 }
 
-// scope draws the scope of a forwarding rule or a master password.
-func (d *drawer) scope(c *configuration, arguments map[string]any) {
+// scope chooses the scope of a forwarding rule or a master password.
+func (d *generator) scope(c *configuration, arguments map[string]any) {
 	switch {
 	case chance(d.rand, 60):
 		arguments["domain"] = d.domain(c)
@@ -175,17 +175,17 @@ func (d *drawer) scope(c *configuration, arguments map[string]any) {
 	}
 }
 
-// edit changes a configuration in one way and says how.
-func (d *drawer) edit(c *configuration) string {
+// edit makes one change to a configuration and describes it.
+func (d *generator) edit(c *configuration) string {
 	r := d.rand
 	if len(c.blocks) == 0 {
-		d.add(c, pick(r, kinds))
+		d.add(c, pick(r, resourceTypes))
 		return "add to an empty configuration"
 	}
 	b := pick(r, c.blocks)
 	switch r.IntN(12) {
 	case 0, 1:
-		d.add(c, pick(r, kinds))
+		d.add(c, pick(r, resourceTypes))
 		return "add a block"
 	case 2:
 		d.remove(c, b, chance(r, 20))
@@ -221,7 +221,7 @@ func (d *drawer) edit(c *configuration) string {
 	default:
 		if typeOf(b.addr) == "mailhost_domain" {
 			b.arguments["name"] = d.domainName()
-			return "another name for " + b.addr
+			return "new name for " + b.addr
 		}
 		return d.trigger(c, b)
 	}
@@ -240,8 +240,8 @@ func sortedKeys(a, b map[string]any) (names []string) {
 	return names
 }
 
-// repair makes arguments that were drawn one by one fit together.
-func (d *drawer) repair(b *block) {
+// repair makes independently chosen arguments consistent.
+func (d *generator) repair(b *block) {
 	a := b.arguments
 	if a["domain"] != nil && a["workspace_id"] != nil {
 		delete(a, "workspace_id")
@@ -260,9 +260,9 @@ func (d *drawer) repair(b *block) {
 	}
 }
 
-// remove takes a block out; blocks that refer to it go too, or name what they
-// referred to.
-func (d *drawer) remove(c *configuration, b *block, forget bool) {
+// remove removes a block. Blocks that refer to it are removed too, or get its name
+// instead of the reference.
+func (d *generator) remove(c *configuration, b *block, forget bool) {
 	for _, other := range slices.Clone(c.blocks) {
 		if other == b || !slices.Contains(other.references(), b.addr) {
 			continue
@@ -285,8 +285,8 @@ func (d *drawer) remove(c *configuration, b *block, forget bool) {
 	}
 }
 
-// rename gives a block another address, with or without a moved block.
-func (d *drawer) rename(c *configuration, b *block, moved bool) string {
+// rename changes the address of a block, with or without a moved block.
+func (d *generator) rename(c *configuration, b *block, moved bool) string {
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
 		to := typeOf(b.addr) + "." + name
 		if c.block(to) != nil {
@@ -308,7 +308,7 @@ func (d *drawer) rename(c *configuration, b *block, moved bool) string {
 		c.imports = slices.DeleteFunc(c.imports, func(i importBlock) bool { return i.to == from })
 		d.avoidMoves(c, to)
 		b.addr = to
-		// moved blocks may not chain into a cycle; the drawn ones are dropped once applied.
+		// moved blocks must not form a cycle. They are removed after the apply.
 		c.moved = slices.DeleteFunc(c.moved, func(m [2]string) bool { return m[0] == from || m[1] == from || m[0] == to || m[1] == to })
 		if moved {
 			c.moved = append(c.moved, [2]string{from, to})
@@ -319,31 +319,30 @@ func (d *drawer) rename(c *configuration, b *block, moved bool) string {
 	return "nothing"
 }
 
-// duplicate writes an object a second time, in another spelling where there is
-// one.
-func (d *drawer) duplicate(c *configuration, b *block) string {
+// duplicate adds a second block for an object, in another spelling if there is one.
+func (d *generator) duplicate(c *configuration, b *block) string {
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
 		to := typeOf(b.addr) + "." + name
 		if c.block(to) != nil {
 			continue
 		}
-		twin := b.clone()
-		twin.addr = to
-		twin.replaceTriggeredBy = nil
+		copied := b.clone()
+		copied.addr = to
+		copied.replaceTriggeredBy = nil
 		for _, spellings := range domainNames {
-			if name, ok := twin.arguments["name"].(string); ok && typeOf(to) == "mailhost_domain" && slices.Contains(spellings, name) {
-				twin.arguments["name"] = pick(d.rand, spellings)
+			if name, ok := copied.arguments["name"].(string); ok && typeOf(to) == "mailhost_domain" && slices.Contains(spellings, name) {
+				copied.arguments["name"] = pick(d.rand, spellings)
 			}
 		}
 		d.avoidMoves(c, to)
-		c.blocks = append(c.blocks, twin)
-		return "write " + b.addr + " a second time as " + to
+		c.blocks = append(c.blocks, copied)
+		return "duplicate " + b.addr + " as " + to
 	}
 	return "nothing"
 }
 
-// swap exchanges the values of two blocks of a type.
-func (d *drawer) swap(c *configuration, b *block) string {
+// swap exchanges the arguments of two blocks of a type.
+func (d *generator) swap(c *configuration, b *block) string {
 	for _, other := range c.blocks {
 		if other == b || typeOf(other.addr) != typeOf(b.addr) {
 			continue
@@ -362,8 +361,8 @@ func (d *drawer) swap(c *configuration, b *block) string {
 	return "nothing"
 }
 
-// trigger lets a block's change replace another one.
-func (d *drawer) trigger(c *configuration, b *block) string {
+// trigger adds or removes a replace_triggered_by.
+func (d *generator) trigger(c *configuration, b *block) string {
 	for _, other := range c.blocks {
 		if other != b && !slices.Contains(c.dependencies(other), b.addr) && len(b.replaceTriggeredBy) == 0 {
 			b.replaceTriggeredBy = []string{other.addr}
@@ -374,9 +373,9 @@ func (d *drawer) trigger(c *configuration, b *block) string {
 	return "no replace_triggered_by for " + b.addr
 }
 
-// contradicts reports whether a configuration wants one object twice, or what
-// can't be: such a configuration need not come to rest.
-func (c *configuration) contradicts() string {
+// contradiction describes two blocks for the same object, or returns "". A
+// configuration with a contradiction need not converge.
+func (c *configuration) contradiction() string {
 	keys := map[string]string{}
 	for _, b := range c.blocks {
 		key := c.naturalKey(b)
@@ -391,8 +390,8 @@ func (c *configuration) contradicts() string {
 	return ""
 }
 
-// naturalKey names the object that a block stands for; empty if there may be any
-// number of equal ones.
+// naturalKey identifies the object of a block. It is empty if the service allows any
+// number of equal objects.
 func (c *configuration) naturalKey(b *block) string {
 	a := b.arguments
 	scope := func() string {
@@ -417,7 +416,7 @@ func (c *configuration) naturalKey(b *block) string {
 	return ""
 }
 
-// domainOf returns the name of the domain that an argument names.
+// domainOf returns the domain name of an argument.
 func (c *configuration) domainOf(v any) string {
 	if r, ok := v.(ref); ok {
 		return c.domainOf(c.block(r.addr).arguments["name"])

@@ -18,32 +18,31 @@ type run struct {
 	name    string
 	account int
 	rand    *rand.Rand
-	// faults is how many of a hundred requests misbehave.
+	// faults is the percentage of requests with a fault.
 	faults int
-	// killAt is the request at which the provider is killed; 0: never.
+	// killAt is the number of the request at which the provider is killed; 0 for
+	// never.
 	killAt int
-	// requests is how many requests were sent, and misbehaved how many of them
-	// were given a fault.
-	requests, misbehaved int
-	// slept is how long the client has waited during one call of the provider.
+	// requests counts the requests, and faulted those with a fault.
+	requests, faulted int
+	// slept is how long the client has slept during one call of the provider.
 	slept time.Duration
-	// killed says that the provider was killed. A list that it was reading in the
-	// background must not read on.
+	// killed stops background reads of a killed provider.
 	killed atomic.Bool
-	// yield, if set, lets another run go on between two calls of the provider.
+	// yield, if set, runs another run between two calls of the provider.
 	yield func()
 }
 
-// maxSleep is how long a provider may wait for one thing. It stands for the
-// context's deadline, which is in real time.
+// maxSleep limits the sleep during one call. It replaces the context's deadline, which
+// is in real time.
 const maxSleep = 2 * time.Hour
 
-// hooks make the client's time and chance those of the history.
-func (w *world) hooks(r *run) client.Hooks {
+// hooks returns the client's clock and random source of the history.
+func (w *environment) hooks(r *run) client.Hooks {
 	return client.Hooks{
 		Now: func() time.Time {
 			if r.killed.Load() {
-				return begin
+				return startTime
 			}
 			return w.clock
 		},
@@ -73,12 +72,12 @@ func (w *world) hooks(r *run) client.Hooks {
 	}
 }
 
-// network is the http.RoundTripper between a provider and the service. It
-// misbehaves as the run says.
+// network is the http.RoundTripper between a provider and the service. It injects the
+// run's faults.
 type network struct {
-	world *world
-	run   *run
-	kill  context.CancelFunc
+	environment *environment
+	run         *run
+	kill        context.CancelFunc
 }
 
 var errConnection = errors.New("connection reset by peer")
@@ -93,7 +92,7 @@ func (n *network) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		_ = r.Body.Close()
 	}
-	w, run := n.world, n.run
+	w, run := n.environment, n.run
 	if run.killed.Load() || r.Context().Err() != nil {
 		return nil, context.Canceled
 	}
@@ -109,8 +108,8 @@ func (n *network) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, context.Canceled
 	}
 	if run.rand.IntN(100) < run.faults {
-		run.misbehaved++
-		return n.misbehave(r, body)
+		run.faulted++
+		return n.injectFault(r, body)
 	}
 	resp := w.serve(r, body, false)
 	replayed := ""
@@ -121,7 +120,7 @@ func (n *network) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// faults are what can happen to a request.
+// faults describes the faults of injectFault, by number.
 var faults = []string{
 	"lost before it arrived", "response lost", "response lost after it was written", "500", "429", "503",
 	"service killed after it, response lost", "service restarted before it",
@@ -131,25 +130,25 @@ func shortPath(r *http.Request) string {
 	return strings.TrimPrefix(r.URL.Path, "/v1/public/accounts/00000001-0000-4000-8000-000000000000")
 }
 
-func (n *network) misbehave(r *http.Request, body []byte) (*http.Response, error) {
-	w := n.world
+func (n *network) injectFault(r *http.Request, body []byte) (*http.Response, error) {
+	w := n.environment
 	fault := n.run.rand.IntN(len(faults))
 	w.report.logf("  %s: %s %s %s -> %s", n.run.name, r.Method, shortPath(r), body, faults[fault])
 	switch fault {
-	case 0: // the connection breaks before the request arrives
+	case 0:
 		return nil, errConnection
-	case 1: // the response is lost
+	case 1:
 		w.serve(r, body, true)
 		return nil, errConnection
-	case 2: // the response is lost, after the service has written it
+	case 2:
 		w.serve(r, body, false)
 		return nil, errConnection
 	case 3:
-		return refusal(r, http.StatusInternalServerError, nil), nil
+		return proxyResponse(r, http.StatusInternalServerError, nil), nil
 	case 4:
-		return refusal(r, http.StatusTooManyRequests, http.Header{"Retry-After": {"2"}}), nil
+		return proxyResponse(r, http.StatusTooManyRequests, http.Header{"Retry-After": {"2"}}), nil
 	case 5:
-		return refusal(r, http.StatusServiceUnavailable, http.Header{"Retry-After": {"1"}}), nil
+		return proxyResponse(r, http.StatusServiceUnavailable, http.Header{"Retry-After": {"1"}}), nil
 	case 6: // the service is killed after the request, and restarted
 		w.serve(r, body, true)
 		w.restart(true)
@@ -160,8 +159,8 @@ func (n *network) misbehave(r *http.Request, body []byte) (*http.Response, error
 	}
 }
 
-// refusal is a response that some proxy gives.
-func refusal(r *http.Request, status int, header http.Header) *http.Response {
+// proxyResponse returns an error response as a proxy would.
+func proxyResponse(r *http.Request, status int, header http.Header) *http.Response {
 	if header == nil {
 		header = http.Header{}
 	}

@@ -1,0 +1,203 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
+)
+
+// converge applies each stack without faults until its plan is empty. It returns the
+// acceptable reason for which one does not converge, or "".
+func (h *history) converge() (unconverged string) {
+	for _, s := range h.stacks {
+		h.report.logf("converge %s\n%s", s.name, s.config)
+		for round := 0; ; round++ {
+			h.settlePayments()
+			p, err := h.planRun(h.runWithoutFaults(s), s.config.clone(), s.state, planOptions{})
+			h.checkPlanIsReadOnly()
+			if err != nil && round < 5 && h.followAdvice(rand.New(rand.NewPCG(h.Seed, uint64(round))), s, err) { //nolint:gosec // must be reproducible
+				continue
+			}
+			if err != nil {
+				unconverged = h.acceptable(s, err)
+				break
+			}
+			h.report.logf("plan: %s", p.describe())
+			if len(p.effective()) == 0 {
+				break
+			}
+			if round == 5 {
+				if s.config.contradiction() == "" && len(h.stacks) == 1 {
+					h.report.fail("does not converge", "after %d rounds: %s", round, p.explain())
+				}
+				unconverged = "contradiction"
+				break
+			}
+			after, err := h.applyRun(h.runWithoutFaults(s), p)
+			h.recordApply(s, outcome{p, after, err, false})
+			if err != nil && round > 2 {
+				unconverged = h.acceptable(s, err)
+				break
+			}
+		}
+	}
+	return unconverged
+}
+
+// settlePayments pays for all pending purchases.
+func (h *history) settlePayments() {
+	batches := map[string]bool{}
+	must(h.db.View(h.context(), func(r store.Reader) error {
+		for _, a := range h.accounts {
+			domains, _, err := r.Domains(a.id, store.DomainFilter{}, store.Slice{Limit: 1000})
+			if err != nil {
+				return err
+			}
+			for _, d := range domains {
+				if d.State.At(h.clock) == vocab.DomainPendingPayment {
+					batches[d.PurchaseBatchID] = true
+				}
+			}
+		}
+		return nil
+	}))
+	for _, batch := range slices.Sorted(maps.Keys(batches)) {
+		if _, err := h.service.SettlePayment(apiserver.AsControlPlane(h.context()), batch); !errors.Is(err, apiserver.ErrNoPurchase) {
+			must(err) // an unpaid purchase expires
+		}
+	}
+}
+
+// acceptableErrors are the errors with which a configuration may fail permanently, each
+// with its reason. Any other error that prevents convergence is a finding.
+var acceptableErrors = []struct{ text, reason string }{
+	{"contact_info is missing to buy", "a domain without contact_info can only be adopted"},
+	{"still has mailboxes", "an unmanaged mailbox prevents the deletion of its domain"},
+	{"The account has no domain", "the configuration names a domain that it does not manage"},
+	{"Two resources have the", "the user has to choose one resource with moved or removed"},
+	{"is in the state already", "a tainted domain that is registered has to be untainted"},
+	{"cannot import non-existent remote object", "the object of an import block was deleted"},
+	{"so that none can be imported", "DNS records can't be imported from the published operations"},
+	{"there is nothing to import from", "service accounts can't be imported from the published operations"},
+	{"This API has no operation that changes a DNS record", "the published operations can't change a record"},
+	{errCycle.Error(), "changing create_before_destroy and references in one step can cause a cycle"},
+	{"excludes other records at its name", "the configuration wants a CNAME beside other records"},
+}
+
+// conflictErrors are the errors for an existing object that is in no state. The user has
+// to import it.
+var conflictErrors = []string{"exists already", "already, with the id", "already by the rule"}
+
+// acceptable returns the reason why an error may prevent a stack from converging. Any
+// other error is a finding.
+func (h *history) acceptable(s *stack, err error) string {
+	for _, r := range acceptableErrors {
+		if strings.Contains(err.Error(), r.text) {
+			return r.reason
+		}
+	}
+	if reason := s.config.contradiction(); reason != "" {
+		return "one object written twice"
+	}
+	for _, text := range conflictErrors {
+		if strings.Contains(err.Error(), text) && h.mayHaveUnmanagedObjects(s) {
+			return "the user has to import an unmanaged object"
+		}
+	}
+	h.report.fail("does not converge", "%v", err)
+	return ""
+}
+
+// mayHaveUnmanagedObjects reports whether the service may have objects that are not in
+// the stack's state, or whether the stack creates a second object before it deletes the
+// first.
+func (h *history) mayHaveUnmanagedObjects(s *stack) bool {
+	if s.incomplete || h.faulted > 0 || h.publishedOnly || len(h.stacks) > 1 {
+		return true
+	}
+	for _, b := range s.config.blocks {
+		if b.createBeforeDestroy {
+			return true
+		}
+	}
+	return false
+}
+
+func (h *history) context() context.Context { return context.Background() }
+
+// followAdvice follows the advice of an error about two resources with one object, as a
+// user would, so that the history can continue. It moves an object without a block to
+// the block for it, removes the second of two equal blocks, or removes
+// create_before_destroy. It reports whether it changed anything.
+func (h *history) followAdvice(r *rand.Rand, s *stack, err error) bool {
+	if !strings.Contains(err.Error(), "Two resources have the") && !strings.Contains(err.Error(), "Another resource of this configuration manages") {
+		return false
+	}
+	s.state = s.state.clone()
+	for _, addr := range s.state.addresses() {
+		if s.config.block(addr) != nil {
+			continue
+		}
+		for _, b := range s.config.blocks {
+			if typeOf(b.addr) == typeOf(addr) && s.state[b.addr].current == nil && s.config.names(b, s.state[addr].current) {
+				h.report.logf("advice: state mv %s %s", addr, b.addr)
+				s.state[b.addr] = s.state[addr]
+				delete(s.state, addr)
+				return true
+			}
+		}
+	}
+	for _, addr := range s.state.addresses() {
+		if len(s.state[addr].deposed) > 0 {
+			h.report.logf("advice: state rm %s, which has a deposed object", addr)
+			delete(s.state, addr)
+			return true
+		}
+	}
+	if s.config.contradiction() != "" {
+		return h.removeDuplicate(r, s)
+	}
+	for _, b := range s.config.blocks {
+		if b.createBeforeDestroy {
+			h.report.logf("advice: no create_before_destroy")
+			for _, b := range s.config.blocks {
+				b.createBeforeDestroy = false
+			}
+			return true
+		}
+	}
+	return false
+}
+
+// names reports whether a block has the name of an object in the state. It is true only
+// for domains, which are adopted by name.
+func (c *configuration) names(b *block, o *object) bool {
+	if o == nil || typeOf(b.addr) != "mailhost_domain" {
+		return false
+	}
+	name, _ := b.arguments["name"].(string)
+	return normalized(name) == normalized(text(o.value, "name"))
+}
+
+// removeDuplicate removes the second of two equal blocks, and its object from the state.
+func (h *history) removeDuplicate(r *rand.Rand, s *stack) bool {
+	keys := map[string]bool{}
+	for _, b := range s.config.blocks {
+		key := s.config.naturalKey(b)
+		if key != "" && keys[key] {
+			h.report.logf("advice: remove %s, and state rm it", b.addr)
+			h.generator(r, s.account).remove(s.config, b, false)
+			delete(s.state, b.addr)
+			return true
+		}
+		keys[key] = true
+	}
+	return false
+}
