@@ -89,7 +89,7 @@ func create[Req, Resp any](ctx context.Context, c *core, op api.Operation[Req, R
 		case takeFound:
 			return &createOutcome[Resp]{object: &found[0]}, nil
 		case reportSecretLost:
-			cause = &SecretLostError{Operation: op.ID, Object: call.Object(), IDs: idsOf(found, spec.id), Cause: cause}
+			cause = &SecretLostError{Operation: op.ID, Object: call.Object, IDs: idsOf(found, spec.id), Cause: cause}
 		case reportUnknown:
 			cause = spec.unknownOutcome(op.Spec, call, cause, lookupErr)
 		}
@@ -105,7 +105,7 @@ func create[Req, Resp any](ctx context.Context, c *core, op api.Operation[Req, R
 func (spec *createSpec[Resp]) decide(ctx context.Context, c *core, call *transport.Call, before []Resp) (next decision, found []Resp, err error) {
 	s := situation{
 		secret: spec.hasSecret, paid: spec.paid, keys: c.transport.HonoursKeys(),
-		retry: call.AwaitRetry(ctx), response: responseOf(call.Last()), lookup: notMade,
+		retry: call.AwaitRetry(ctx), response: responseOf(call.Last), lookup: notMade,
 	}
 	if next = decide(s); next != lookUp {
 		return next, nil, nil
@@ -120,8 +120,8 @@ func (spec *createSpec[Resp]) decide(ctx context.Context, c *core, call *transpo
 
 // outcome returns the outcome of a create whose response has the object.
 func (spec *createSpec[Resp]) outcome(c *core, call *transport.Call, resp *Resp, before []Resp) *createOutcome[Resp] {
-	last := call.Last()
-	out := &createOutcome[Resp]{object: resp, resumed: last.Resumed, replayed: last.Replayed, requestID: call.RequestID()}
+	last := call.Last
+	out := &createOutcome[Resp]{object: resp, resumed: last.Resumed, replayed: last.Replayed, requestID: call.RequestID}
 	if spec.hasSecret && !last.Replayed {
 		out.leftovers = spec.leftovers(c, call, resp, before)
 	}
@@ -174,7 +174,7 @@ func (spec *createSpec[Resp]) lookUp(ctx context.Context, c *core, call *transpo
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), lookupGrace)
 		defer cancel()
 	}
-	ctx = transport.ForLookup(ctx, call.Key())
+	ctx = transport.ForLookup(ctx, call.Key)
 	lookups := 1
 	if spec.paid {
 		lookups = paidLookups
@@ -198,7 +198,7 @@ func (spec *createSpec[Resp]) withoutOlder(c *core, call *transport.Call, found 
 	if spec.createdAt == nil || !known {
 		return found
 	}
-	earliest := call.Started().Add(offset - clockSlack)
+	earliest := call.Started.Add(offset - clockSlack)
 	return slices.DeleteFunc(found, func(r Resp) bool {
 		created, err := time.Parse(time.RFC3339, spec.createdAt(&r))
 		return err == nil && created.Before(earliest)
@@ -210,7 +210,7 @@ func (spec *createSpec[Resp]) withoutOlder(c *core, call *transport.Call, found 
 // times of the API, so that the clocks need not agree.
 func (spec *createSpec[Resp]) leftovers(c *core, call *transport.Call, created *Resp, before []Resp) []string {
 	latest, err := time.Parse(time.RFC3339, spec.createdAt(created))
-	earliest := latest.Add(call.Started().Sub(c.transport.Hooks().Now()) - clockSlack)
+	earliest := latest.Add(call.Started.Sub(c.transport.Hooks().Now()) - clockSlack)
 	var ids []string
 	for i := range before {
 		at, err2 := time.Parse(time.RFC3339, spec.createdAt(&before[i]))
@@ -225,11 +225,11 @@ func (spec *createSpec[Resp]) leftovers(c *core, call *transport.Call, created *
 func (spec *createSpec[Resp]) unknownOutcome(s api.Spec, call *transport.Call, cause, lookupErr error) error {
 	return &UnknownOutcomeError{
 		Operation: s.ID,
-		Object:    call.Object(),
+		Object:    call.Object,
 		Effect:    cmp.Or(spec.effect, "it may have been created"),
 		Check:     spec.check,
-		Attempts:  call.Attempts(),
-		RequestID: call.RequestID(),
+		Attempts:  call.Attempts,
+		RequestID: call.RequestID,
 		Cause:     cause,
 		Lookup:    lookupErr,
 	}

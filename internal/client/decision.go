@@ -60,8 +60,8 @@ const (
 
 func (c condition) allows(fact bool) bool { return c == 0 || (c == yes) == fact }
 
-// rule is one row of the decision table. It applies if all its conditions hold. A
-// response or lookup of 0 does not matter.
+// rule is one row of the decision table. It applies if all its conditions hold; a
+// response of 0 does not matter.
 type rule struct {
 	lookup                    lookup
 	secret, paid, keys, retry condition

@@ -11,33 +11,32 @@
 // the created object is in the table below, which [decide] evaluates row by row;
 // the first row that applies decides. It uses these terms:
 //
-//	lookup      a search of the lists for what was requested, after the usual wait.
-//	            It ignores objects older than the request. For a paid create it is
-//	            made up to three times while it finds nothing.
-//	retry       the outcome of the latest attempt is unknown (no response, 408, 5xx),
-//	            and the retry policy and the caller allow another attempt
-//	keys        some response had an Idempotency-Replayed header, which proves that
-//	            the API honours keys
-//	secret      the response has a secret that the lists do not have: the token of a
-//	            service account, a generated password
-//	paid        a purchase, a claim, a change of plan
-//	more        the lookup finds more objects than before the latest attempt
+//	lookup  a search of the lists for what was requested, after the usual wait. It
+//	        ignores objects that are known to be older than the request. For a paid
+//	        create it is made up to three times while it finds nothing.
+//	retry   the outcome of the latest attempt is unknown (no response, 408, 5xx), and
+//	        the retry policy and the caller allow another attempt
+//	keys    some response had an Idempotency-Replayed header, which proves that the
+//	        API honours keys
+//	secret  the response has a secret that the lists do not have: the token of a
+//	        service account, a generated password
+//	paid    a purchase, a claim, a change of plan
+//	more    the lookup found more objects than the one before the latest attempt
 //
-//	lookup            and                          then
-//	------            ---                          ----
-//	not made          secret, keys, retry          resend: the replay has the secret
-//	not made                                       look up
-//	one               no secret                    take it
-//	one or several    secret, retry                resend, for the secret
-//	one, several      secret                       SecretLostError
-//	 or more
-//	none              retry                        resend
-//	none              no response, or an           UnknownOutcomeError
-//	                  unreadable success
-//	none              error status (5xx), paid     UnknownOutcomeError
+//	lookup found        and                        then
+//	------------        ---                        ----
+//	(not made)          secret, keys, retry        resend: the replay has the secret
+//	(not made)                                     look up
+//	one                 no secret                  take it
+//	one, several        secret, retry              resend, for the secret
+//	one, several, more  secret                     SecretLostError
+//	none                retry                      resend
+//	none                no response, or a success  UnknownOutcomeError
+//	                    without the object
+//	none                408 or 5xx, paid           UnknownOutcomeError
 //	none                                           the error of the latest attempt
-//	several, failed   keys, retry, not paid        resend
-//	several, failed                                UnknownOutcomeError
+//	several (or failed) keys, retry, not paid      resend
+//	several (or failed)                            UnknownOutcomeError
 //
 // The table is entered after a success that has no object, and after a failure if
 // the outcome of any attempt is unknown. A 409 that follows a lost response is

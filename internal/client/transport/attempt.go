@@ -66,19 +66,19 @@ func (s *sendTrace) hooks() *httptrace.ClientTrace {
 // RoundTripper that reports nothing is assumed to have sent it.
 func (s *sendTrace) notSent() bool { return s.traced.Load() && !s.written.Load() }
 
-// attempt sends the request once and records the result in c.last. It reads the
+// attempt sends the request once and records the result in c.Last. It reads the
 // response to its end, so that one that breaks off is a failed attempt.
 func (c *Call) attempt(ctx context.Context) (*http.Response, error) {
 	t := c.t
-	c.attempts++
-	c.requestID = t.hooks.NewID()
-	c.last = Attempt{notSent: true}
+	c.Attempts++
+	c.RequestID = t.hooks.NewID()
+	c.Last = Attempt{notSent: true}
 	timer := newStallTimer(ctx, t.timeout)
 	var trace sendTrace
 	req, err := c.newRequest(httptrace.WithClientTrace(timer.ctx, trace.hooks()))
 	if err != nil {
 		timer.end()
-		c.last.cause = c.secrets.redactError(err)
+		c.Last.cause = c.secrets.redactError(err)
 		return nil, err
 	}
 	started := t.hooks.Now()
@@ -93,11 +93,11 @@ func (c *Call) attempt(ctx context.Context) (*http.Response, error) {
 	} else {
 		timer.end()
 	}
-	c.last.notSent = trace.notSent()
+	c.Last.notSent = trace.notSent()
 	if err = timer.explain(err); err != nil {
-		resp, c.last.cause = nil, c.secrets.redactError(err)
+		resp, c.Last.cause = nil, c.secrets.redactError(err)
 	} else {
-		c.last.Status = resp.StatusCode
+		c.Last.Status = resp.StatusCode
 	}
 	c.log(ctx, req, t.hooks.Now().Sub(started))
 	return resp, err
@@ -122,7 +122,7 @@ func (c *Call) newRequest(ctx context.Context) (*http.Request, error) {
 		req.Header.Set(api.IdempotencyLookupHeader, key)
 		c.secrets.add(key)
 	}
-	req.Header.Set("X-Request-Id", c.requestID)
+	req.Header.Set("X-Request-Id", c.RequestID)
 	req.Header.Set("User-Agent", c.t.userAgent)
 	req.Header.Set("Accept", "application/json")
 	if isCSV(c.spec) {
@@ -176,15 +176,15 @@ func (c *Call) log(ctx context.Context, req *http.Request, took time.Duration) {
 		"operation":   c.spec.ID,
 		"method":      req.Method,
 		"path":        req.URL.Path,
-		"attempt":     c.attempts,
+		"attempt":     c.Attempts,
 		"duration_ms": took.Milliseconds(),
-		"request_id":  c.requestID,
+		"request_id":  c.RequestID,
 	}
-	if c.last.Status != 0 {
-		fields["status"] = c.last.Status
+	if c.Last.Status != 0 {
+		fields["status"] = c.Last.Status
 	}
-	if c.last.cause != nil {
-		fields["error"] = c.last.cause.Error()
+	if c.Last.cause != nil {
+		fields["error"] = c.Last.cause.Error()
 	}
 	c.t.log(ctx, "API request", fields)
 }

@@ -9,21 +9,26 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
-// Call is one request with all its attempts. It is for one goroutine.
+// Call is one request with all its attempts. It is for one goroutine. Its fields
+// are for reading only.
 type Call struct {
-	t       *Transport
-	spec    api.Spec
-	object  string
-	key     string // the Idempotency-Key of a keyed operation
-	request *request
-	secrets secrets
-	started time.Time
+	// Object is what the call is about, in messages.
+	Object string
+	// Key is the Idempotency-Key of a keyed operation.
+	Key     string
+	Started time.Time
+	// Attempts is how often the request was sent, RequestID the id of the latest
+	// attempt, Last its result.
+	Attempts  int
+	RequestID string
+	Last      Attempt
 
-	attempts   int
+	t          *Transport
+	spec       api.Spec
+	request    *request
+	secrets    secrets
 	wait       time.Duration // before the next attempt
-	requestID  string        // of the latest attempt that was sent
-	last       Attempt
-	anyUnknown bool // the outcome of some attempt was Unknown
+	anyUnknown bool          // the outcome of some attempt was Unknown
 }
 
 // Option configures a call.
@@ -31,7 +36,7 @@ type Option func(*Call)
 
 // About sets what the call is about, for messages.
 func About(object string) Option {
-	return func(c *Call) { c.object = object }
+	return func(c *Call) { c.Object = object }
 }
 
 // Redacting keeps secret values of the body out of messages.
@@ -42,58 +47,40 @@ func Redacting(values ...string) Option {
 // NewCall prepares a call. req is a pointer to the request struct; NewCall sets
 // the account in it and, if the operation takes one, a new Idempotency-Key.
 func (t *Transport) NewCall(s api.Spec, req any, opts ...Option) (*Call, error) {
-	c := &Call{t: t, spec: s, started: t.hooks.Now()}
+	c := &Call{t: t, spec: s, Started: t.hooks.Now()}
 	for _, opt := range opts {
 		opt(c)
 	}
 	setField(req, "AccountID", t.accountID)
 	if s.Keyed() {
-		c.key = t.hooks.NewID()
-		setField(req, "IdempotencyKey", c.key)
-		c.secrets.add(c.key)
+		c.Key = t.hooks.NewID()
+		setField(req, "IdempotencyKey", c.Key)
+		c.secrets.add(c.Key)
 	}
 	var err error
 	if c.request, err = encode(t.baseURL, s, req); err != nil {
 		return nil, err
 	}
-	if c.object == "" && c.request.object != t.accountID {
-		c.object = c.request.object
+	if c.Object == "" && c.request.object != t.accountID {
+		c.Object = c.request.object
 	}
 	return c, nil
 }
 
-// Started returns when the call began.
-func (c *Call) Started() time.Time { return c.started }
-
-// Object returns what the call is about.
-func (c *Call) Object() string { return c.object }
-
-// Key returns the Idempotency-Key.
-func (c *Call) Key() string { return c.key }
-
-// Attempts returns how often the request was sent.
-func (c *Call) Attempts() int { return c.attempts }
-
-// RequestID returns the id of the latest request.
-func (c *Call) RequestID() string { return c.requestID }
-
-// Last returns the result of the latest attempt.
-func (c *Call) Last() Attempt { return c.last }
-
 // MayBeProcessed reports whether the API may have processed the request: it has
 // accepted it, or the outcome of an attempt is unknown.
-func (c *Call) MayBeProcessed() bool { return c.last.Accepted || c.anyUnknown }
+func (c *Call) MayBeProcessed() bool { return c.Last.Accepted || c.anyUnknown }
 
 // AwaitRetry waits for the time of another attempt, and reports whether one is
 // allowed: the outcome of the latest one is unknown, and neither the retry policy
 // nor the caller has ended the call.
 func (c *Call) AwaitRetry(ctx context.Context) bool {
-	return c.last.Outcome == Unknown && c.mayRetry(ctx, 0) && c.t.hooks.Sleep(ctx, c.wait) == nil
+	return c.Last.Outcome == Unknown && c.mayRetry(ctx, 0) && c.t.hooks.Sleep(ctx, c.wait) == nil
 }
 
 // Pause waits as long as before another attempt.
 func (c *Call) Pause(ctx context.Context) error {
-	return c.t.hooks.Sleep(ctx, c.t.hooks.Jitter(c.t.retry.ceiling(c.attempts)))
+	return c.t.hooks.Sleep(ctx, c.t.hooks.Jitter(c.t.retry.ceiling(c.Attempts)))
 }
 
 type lookupKeyType struct{}
@@ -115,7 +102,7 @@ func lookupKey(ctx context.Context) (key string, ok bool) {
 func (c *Call) do(ctx context.Context) (*http.Response, error) {
 	if _, lookup := lookupKey(ctx); !lookup {
 		if err := c.t.outage.allow(c.t.hooks.Now()); err != nil {
-			c.last = Attempt{Outcome: c.last.Outcome, notSent: true}
+			c.Last = Attempt{Outcome: c.Last.Outcome, notSent: true}
 			return nil, c.failed(err)
 		}
 	}
@@ -133,27 +120,27 @@ func (c *Call) do(ctx context.Context) (*http.Response, error) {
 	if !isSuccess(resp) {
 		return nil, c.refused(resp)
 	}
-	c.last.Accepted = true
+	c.Last.Accepted = true
 	return resp, nil
 }
 
 // readIdempotency reads the headers on idempotency. That an API sends
 // Idempotency-Replayed proves that it honours Idempotency-Keys.
 func (c *Call) readIdempotency(resp *http.Response) {
-	c.last.Resumed = resp.Header.Get(api.IdempotencyResumedHeader) == "true"
+	c.Last.Resumed = resp.Header.Get(api.IdempotencyResumedHeader) == "true"
 	if !c.spec.Keyed() || len(resp.Header.Values(api.IdempotencyReplayedHeader)) == 0 {
 		return
 	}
 	c.t.honoursKeys.Store(true)
-	c.last.Replayed = resp.Header.Get(api.IdempotencyReplayedHeader) == "true"
+	c.Last.Replayed = resp.Header.Get(api.IdempotencyReplayedHeader) == "true"
 }
 
 // failed returns the error of a call without a response.
 func (c *Call) failed(cause error) *Error {
 	return &Error{
-		Operation: c.spec.ID, Object: c.object, RequestID: c.requestID,
-		Err:     asInterrupted(c.secrets.redactError(cause), c.last.Status),
-		notSent: c.last.notSent, incident: c.t.incidentOf(cause),
+		Operation: c.spec.ID, Object: c.Object, RequestID: c.RequestID,
+		Err:     asInterrupted(c.secrets.redactError(cause), c.Last.Status),
+		notSent: c.Last.notSent, incident: c.t.incidentOf(cause),
 	}
 }
 
@@ -180,13 +167,13 @@ func (c *Call) refused(resp *http.Response) *Error {
 func (c *Call) errorFrom(resp *http.Response) *Error {
 	id := resp.Header.Get("X-Request-Id")
 	if id == "" {
-		id = c.requestID
+		id = c.RequestID
 	}
 	return &Error{
 		Status:     resp.StatusCode,
 		RequestID:  clean(c.secrets.redact(id), 128),
 		Operation:  c.spec.ID,
-		Object:     c.object,
+		Object:     c.Object,
 		collection: !namesObject(c.spec),
 	}
 }

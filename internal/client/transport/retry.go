@@ -43,9 +43,9 @@ func (c *Call) classify(resp *http.Response, err error) Outcome {
 	switch {
 	case err == nil:
 		return c.classifyResponse(resp)
-	case c.last.notSent && isPermanent(err):
+	case c.Last.notSent && isPermanent(err):
 		return Final
-	case c.last.notSent:
+	case c.Last.notSent:
 		return NotProcessed
 	case errors.Is(err, errResponseTooLarge) && !c.spec.Keyed(), errors.Is(err, ErrTLSOnly):
 		return Final
@@ -81,13 +81,13 @@ func (c *Call) evaluate(ctx context.Context, resp *http.Response, err error) (re
 	case ctx.Err() != nil:
 		c.t.outage.cancelProbe()
 	case c.t.outage.isOngoing():
-		c.t.outage.begin(now, c.last.cause)
+		c.t.outage.begin(now, c.Last.cause)
 	}
-	c.last.Outcome = c.classify(resp, err)
+	c.Last.Outcome = c.classify(resp, err)
 	switch {
-	case c.last.Outcome == Final:
+	case c.Last.Outcome == Final:
 		return false
-	case c.last.Outcome == Unknown:
+	case c.Last.Outcome == Unknown:
 		c.anyUnknown = true
 		if c.spec.Keyed() {
 			return false
@@ -101,24 +101,24 @@ func (c *Call) evaluate(ctx context.Context, resp *http.Response, err error) (re
 // it: retryAfter, or if that is 0 a random time that grows.
 func (c *Call) mayRetry(ctx context.Context, retryAfter time.Duration) bool {
 	p, hooks := c.t.retry, c.t.hooks
-	noResponse := c.last.Status == 0
+	noResponse := c.Last.Status == 0
 	if ctx.Err() != nil || noResponse && c.t.outage.isOngoing() {
 		return false
 	}
-	if c.attempts > p.max {
+	if c.Attempts > p.max {
 		return c.endPatience(noResponse)
 	}
 	if retryAfter > 0 {
 		// Clients that got the same time should not come back at the same moment.
 		c.wait = retryAfter + hooks.Jitter(p.waitMin)
 	} else {
-		c.wait = hooks.Jitter(p.ceiling(c.attempts))
+		c.wait = hooks.Jitter(p.ceiling(c.Attempts))
 	}
 	next := hooks.Now().Add(c.wait)
 	if deadline, ok := ctx.Deadline(); ok && next.After(deadline) {
 		return false
 	}
-	return !next.After(c.started.Add(c.patience())) || c.endPatience(noResponse)
+	return !next.After(c.Started.Add(c.patience())) || c.endPatience(noResponse)
 }
 
 // patience returns the time from the start of a call in which it begins new
@@ -126,11 +126,11 @@ func (c *Call) mayRetry(ctx context.Context, retryAfter time.Duration) bool {
 func (c *Call) patience() time.Duration {
 	budget := c.t.retry.budget
 	switch {
-	case c.last.Status != 0:
+	case c.Last.Status != 0:
 		return budget
-	case c.last.notSent && !c.t.reached.Load():
+	case c.Last.notSent && !c.t.reached.Load():
 		return min(budget, firstContact)
-	case !c.last.notSent && c.spec.Method == http.MethodGet:
+	case !c.Last.notSent && c.spec.Method == http.MethodGet:
 		return min(budget, readPatience)
 	}
 	return budget
@@ -139,7 +139,7 @@ func (c *Call) patience() time.Duration {
 // endPatience begins an outage if the call got no response. It returns false.
 func (c *Call) endPatience(noResponse bool) bool {
 	if noResponse {
-		c.t.outage.begin(c.t.hooks.Now(), c.last.cause)
+		c.t.outage.begin(c.t.hooks.Now(), c.Last.cause)
 	}
 	return false
 }
