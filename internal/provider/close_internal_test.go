@@ -31,7 +31,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// What is left at the end is cleared away while the account is still open.
+// Cleanups run while the account is still open.
 func TestCloseEndsSessions(t *testing.T) {
 	t.Parallel()
 	p := &process{}
@@ -41,7 +41,7 @@ func TestCloseEndsSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	ended := false
-	s.Leave("an object", func(ctx context.Context) error {
+	s.AddCleanup("an object", func(ctx context.Context) error {
 		ended = true
 		_, err := c.GetAccount(ctx)
 		return err

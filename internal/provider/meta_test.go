@@ -47,12 +47,12 @@ func missing(file string) bool {
 func everything(t *testing.T) (all []registered) {
 	t.Helper()
 	p := provider.New("test")()
-	for _, construct := range provider.ResourceConstructors() {
+	for _, construct := range p.Resources(t.Context()) {
 		var meta resource.MetadataResponse
 		construct().Metadata(t.Context(), resource.MetadataRequest{ProviderTypeName: "mailhost"}, &meta)
 		all = append(all, registered{"resources", meta.TypeName, dirOf(t, construct)})
 	}
-	for _, construct := range provider.DataSourceConstructors() {
+	for _, construct := range p.DataSources(t.Context()) {
 		var meta datasource.MetadataResponse
 		construct().Metadata(t.Context(), datasource.MetadataRequest{ProviderTypeName: "mailhost"}, &meta)
 		all = append(all, registered{"data-sources", meta.TypeName, dirOf(t, construct)})

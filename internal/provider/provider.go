@@ -22,7 +22,6 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	mailhostfunction "github.com/mailhost/terraform-provider-mailhost/internal/function"
-	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/account"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/authorization"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/billing"
@@ -197,12 +196,12 @@ func (p *mailhost) Configure(ctx context.Context, req provider.ConfigureRequest,
 	opened := session.New(func(ctx context.Context) (*client.Client, error) { return s.open(ctx, p.process, userAgent) })
 	opened.Origin = c.origin(s)
 	if !oneWalk {
-		opened.Walk().Forget()
+		opened.Walk().Disable()
 	}
 	p.process.onClose(func() error { // before what it opens is closed
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
 		defer cancel()
-		return opened.End(ctx)
+		return opened.Close(ctx)
 	})
 	provide(resp, opened)
 }
@@ -222,11 +221,8 @@ func provide(resp *provider.ConfigureResponse, s *session.Session) {
 	resp.StateStoreData = s
 }
 
+// Resources implements provider.Provider.
 func (p *mailhost) Resources(context.Context) []func() resource.Resource {
-	return each(service.Guard, resources())
-}
-
-func resources() []func() resource.Resource {
 	return []func() resource.Resource{
 		dedicatedip.NewResource,
 		dnsrecord.NewResource,
@@ -238,19 +234,8 @@ func resources() []func() resource.Resource {
 	}
 }
 
-// each returns constructors whose results are passed through wrap.
-func each[T any](wrap func(T) T, constructors []func() T) []func() T {
-	for i, construct := range constructors {
-		constructors[i] = func() T { return wrap(construct()) }
-	}
-	return constructors
-}
-
+// DataSources implements provider.Provider.
 func (p *mailhost) DataSources(context.Context) []func() datasource.DataSource {
-	return each(service.GuardDataSource, dataSources())
-}
-
-func dataSources() []func() datasource.DataSource {
 	return []func() datasource.DataSource{
 		account.NewDataSource,
 		authorization.NewDataSources,

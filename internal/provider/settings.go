@@ -198,7 +198,7 @@ func (c config) unknown(ctx context.Context) (names []string) {
 // notKnownYet is the error of whatever needs the API while settings are unknown.
 // Creates do not: a first plan succeeds, and their apply has the settings.
 func notKnownYet(names []string) error {
-	return &session.Problem{
+	return &session.OpenError{
 		Summary: "Provider setting not known yet",
 		Reason:  fmt.Sprintf("This needs the API, but %s in the provider block depends on something that is known only after an apply, such as the token of a mailhost_service_account that is created or replaced.", strings.Join(names, " and ")),
 		Next: "Run two steps, with the address of the resource that the setting comes from:\n\n" +

@@ -10,10 +10,10 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 )
 
-func TestAnswered(t *testing.T) {
+func TestComputedAttributes(t *testing.T) {
 	t.Parallel()
 	nested := map[string]schema.Attribute{"used": schema.Int64Attribute{Computed: true, MarkdownDescription: "Bytes."}}
-	got := Answered(map[string]schema.Attribute{
+	got := ComputedAttributes(map[string]schema.Attribute{
 		"domain":  schema.StringAttribute{Required: true, CustomType: customtype.DomainRefType{}, MarkdownDescription: "Changing it replaces."},
 		"secret":  schema.StringAttribute{Computed: true, Sensitive: true, MarkdownDescription: "Secret."},
 		"active":  schema.BoolAttribute{Optional: true, MarkdownDescription: "Active."},
@@ -45,12 +45,12 @@ func TestAnswered(t *testing.T) {
 
 // What can't be answered is found when the provider is first asked for its
 // schema, which every test does.
-func TestAnsweredPanics(t *testing.T) {
+func TestComputedAttributesPanics(t *testing.T) {
 	t.Parallel()
 	for name, call := range map[string]func(){
-		"a description of nothing": func() { Answered(nil, map[string]string{"x": "X."}) },
+		"a description of nothing": func() { ComputedAttributes(nil, map[string]string{"x": "X."}) },
 		"an unforeseen type": func() {
-			Answered(map[string]schema.Attribute{"x": schema.SetAttribute{ElementType: types.StringType}}, nil)
+			ComputedAttributes(map[string]schema.Attribute{"x": schema.SetAttribute{ElementType: types.StringType}}, nil)
 		},
 	} {
 		func() {

@@ -14,12 +14,12 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
-// connection is the session that a provider configuration gives to its parts.
+// connection holds the session of the provider configuration.
 type connection struct {
 	session *session.Session
 }
 
-// connect stores the provider's data; it is nil while a configuration is only
+// connect stores the provider's data, which is nil while a configuration is only
 // validated.
 func (c *connection) connect(providerData any, diags *diag.Diagnostics) {
 	if providerData == nil {
@@ -27,7 +27,7 @@ func (c *connection) connect(providerData any, diags *diag.Diagnostics) {
 	}
 	s, ok := providerData.(*session.Session)
 	if !ok {
-		diags.AddError("Unexpected provider data", fmt.Sprintf("The provider handed over a %T in place of its session. This is a bug of the provider.", providerData))
+		diags.AddError("Unexpected provider data", fmt.Sprintf("The provider handed over a %T instead of its session. This is a bug in the provider.", providerData))
 		return
 	}
 	c.session = s
@@ -36,14 +36,14 @@ func (c *connection) connect(providerData any, diags *diag.Diagnostics) {
 // Client returns the account's client, or adds an error and returns nil.
 func (c *connection) Client(ctx context.Context, diags *diag.Diagnostics) *client.Client {
 	if c.session == nil {
-		diags.AddError("Provider not configured", "The provider was asked for an object before it was configured. This is a bug of the provider.")
+		diags.AddError("Provider not configured", "The provider was called before it was configured. This is a bug in the provider.")
 		return nil
 	}
 	api, err := c.session.Client(ctx)
 	if err != nil {
 		summary, next := "Can't open the account", ""
-		if p, ok := errors.AsType[*session.Problem](err); ok {
-			summary, next = p.Summary, p.Next
+		if e, ok := errors.AsType[*session.OpenError](err); ok {
+			summary, next = e.Summary, e.Next
 		}
 		diags.Append(newConnectionError(&c.session.Unopened, summary, sentence(err.Error()), next))
 		return nil
@@ -51,24 +51,27 @@ func (c *connection) Client(ctx context.Context, diags *diag.Diagnostics) *clien
 	return api
 }
 
-// ClientForWarning returns the account's client, or nil: a warning in a plan is
-// not worth an error.
+// ClientForWarning returns the account's client, or nil if it can't be opened: a
+// warning in a plan is not worth an error.
 func (c *connection) ClientForWarning(ctx context.Context) *client.Client {
-	var unconnected diag.Diagnostics
-	return c.Client(ctx, &unconnected)
+	var ignored diag.Diagnostics
+	return c.Client(ctx, &ignored)
 }
 
-// Walk is what one walk of Terraform's core has seen, see [session.Walk].
-type Walk = session.Walk
-
-// Walk returns what this walk of Terraform's core has seen of the configuration's
-// objects. [Tracked] records it; a resource that adopts objects looks there first.
-func (c *connection) Walk() *Walk {
+// Walk returns the record of this walk of Terraform's core. [Manage] fills it. A
+// resource that adopts objects reads it to find those that the state has already.
+func (c *connection) Walk() *session.Walk {
 	if c.session == nil {
-		return &Walk{}
+		return &session.Walk{}
 	}
 	return c.session.Walk()
 }
+
+// Walk and Object are those of package session.
+type (
+	Walk   = session.Walk
+	Object = session.Object
+)
 
 // DataSource is the base of every data source: it has the account's client.
 type DataSource struct{ connection }
@@ -86,13 +89,15 @@ func (e *Ephemeral) Configure(_ context.Context, req ephemeral.ConfigureRequest,
 	e.connect(req.ProviderData, &resp.Diagnostics)
 }
 
-// Leave has clear called when the provider ends, unless the object with the id is
-// taken back before: after a run that failed or was interrupted, Terraform does not
-// close what it has opened.
-func (e *Ephemeral) Leave(id string, clear func(context.Context) error) { e.session.Leave(id, clear) }
+// AddCleanup registers a function that is called when the provider ends, unless
+// RemoveCleanup is called with the id before. Terraform does not close ephemeral
+// resources after a run that failed or was interrupted.
+func (e *Ephemeral) AddCleanup(id string, cleanup func(context.Context) error) {
+	e.session.AddCleanup(id, cleanup)
+}
 
-// TakeBack says that an object is closed as it should be.
-func (e *Ephemeral) TakeBack(id string) { e.session.TakeBack(id) }
+// RemoveCleanup removes what AddCleanup registered with the id.
+func (e *Ephemeral) RemoveCleanup(id string) { e.session.RemoveCleanup(id) }
 
 // Action is the base of every action: it has the account's client.
 type Action struct{ connection }
@@ -102,7 +107,7 @@ func (a *Action) Configure(_ context.Context, req action.ConfigureRequest, resp 
 	a.connect(req.ProviderData, &resp.Diagnostics)
 }
 
-// Progress tells how far an action has come, in whole sentences.
+// Progress reports the progress of an action, in whole sentences.
 func Progress(resp *action.InvokeResponse, format string, args ...any) {
 	resp.SendProgress(action.InvokeProgressEvent{Message: fmt.Sprintf(format, args...)})
 }

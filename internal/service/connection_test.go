@@ -30,7 +30,7 @@ func TestConfigure(t *testing.T) {
 			return client.New(client.Options{BaseURL: "https://api.example.com", AccountID: "a"})
 		}), "", ""},
 	} {
-		var r service.Resource
+		var r service.Resource[struct{}]
 		var rc resource.ConfigureResponse
 		r.Configure(t.Context(), resource.ConfigureRequest{ProviderData: c.data}, &rc)
 		check(t, name+", configured", rc.Diagnostics, c.configured)

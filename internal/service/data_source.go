@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/datasourcevalidator"
@@ -14,46 +15,44 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 )
 
-// Lookup says how one object is found.
-type Lookup[T, R any] struct {
-	// Keys are the attributes of which exactly one says what object is meant: its
-	// id, or its natural key.
+// Lookup describes how a data source finds one object.
+type Lookup[T, M any] struct {
+	// Keys are the attributes of which exactly one identifies the object: its id, or
+	// its natural key.
 	Keys []Filter
-	// Within are attributes that say more of a natural key, such as its scope.
-	Within []Filter
-	// Get reads the object with an id, and Find finds it by another key. They return
-	// an error that client.IsNotFound reports where there is none.
+	// Qualifiers are attributes that narrow a natural key, such as its scope.
+	Qualifiers []Filter
+	// Get reads the object with an id, and Find finds it by another key. Without such
+	// an object they return an error for which client.IsNotFound is true.
 	Get  func(c *client.Client, ctx context.Context, id string) (*T, error)
-	Find func(ctx context.Context, c *client.Client, by Given) (*T, error)
-	// Model, if set, makes the data source's model out of the record, where that
-	// is another one.
-	Model func(r R, by Given) any
+	Find func(ctx context.Context, c *client.Client, by FilterValues) (*T, error)
+	// Model, if set, returns the data source's model if that is not M.
+	Model func(m M, by FilterValues) any
 }
 
-// singular is a data source of one object.
-type singular[T, R any] struct {
+// dataSource is a data source of one object.
+type dataSource[T, M any] struct {
 	DataSource
-	Object[T, R]
-	Lookup[T, R]
+	Collection[T, M]
+	Lookup[T, M]
 	description string
 }
 
-// NewSingular returns the data source of one object of a kind. description is
-// what it says of itself, in Markdown.
-func NewSingular[T, R any](o Object[T, R], l Lookup[T, R], description string) datasource.DataSource {
-	return &singular[T, R]{Object: o, Lookup: l, description: description}
+// NewDataSource returns the data source of one object, with a Markdown description.
+func NewDataSource[T, M any](c Collection[T, M], l Lookup[T, M], description string) datasource.DataSource {
+	return &dataSource[T, M]{Collection: c, Lookup: l, description: description}
 }
 
 // Metadata implements datasource.DataSource.
-func (s *singular[T, R]) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+func (s *dataSource[T, M]) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
 	resp.TypeName = req.ProviderTypeName + "_" + s.Name
 }
 
-// Schema implements datasource.DataSource: a key is an attribute of the object,
-// as a rule, which the API answers where the configuration does not say it.
-func (s *singular[T, R]) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+// Schema implements datasource.DataSource. A key is usually an attribute of the
+// object, which the API returns if the configuration does not set it.
+func (s *dataSource[T, M]) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	attributes := s.Attributes()
-	for _, f := range s.lookedUpBy() {
+	for _, f := range s.arguments() {
 		a, _ := attributes[f.Name].(schema.StringAttribute)
 		a.Optional, a.Computed, a.Validators, a.MarkdownDescription = true, true, f.Validators, f.MarkdownDescription
 		attributes[f.Name] = a
@@ -61,12 +60,10 @@ func (s *singular[T, R]) Schema(_ context.Context, _ datasource.SchemaRequest, r
 	resp.Schema = schema.Schema{MarkdownDescription: s.description, Attributes: attributes}
 }
 
-func (s *singular[T, R]) lookedUpBy() []Filter {
-	return append(append([]Filter{}, s.Keys...), s.Within...)
-}
+func (s *dataSource[T, M]) arguments() []Filter { return slices.Concat(s.Keys, s.Qualifiers) }
 
 // ConfigValidators implements datasource.DataSourceWithConfigValidators.
-func (s *singular[T, R]) ConfigValidators(context.Context) []datasource.ConfigValidator {
+func (s *dataSource[T, M]) ConfigValidators(context.Context) []datasource.ConfigValidator {
 	var keys []path.Expression
 	for _, k := range s.Keys {
 		keys = append(keys, path.MatchRoot(k.Name))
@@ -75,8 +72,9 @@ func (s *singular[T, R]) ConfigValidators(context.Context) []datasource.ConfigVa
 }
 
 // Read implements datasource.DataSource.
-func (s *singular[T, R]) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	by, diags := given(ctx, req.Config, s.lookedUpBy())
+func (s *dataSource[T, M]) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+	defer ReportOnce(resp)
+	by, diags := filterValues(ctx, req.Config, s.arguments())
 	resp.Diagnostics.Append(diags...)
 	c := s.Client(ctx, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
@@ -84,28 +82,28 @@ func (s *singular[T, R]) Read(ctx context.Context, req datasource.ReadRequest, r
 	}
 	v, err := s.find(ctx, c, by)
 	if err != nil {
-		addLookupError(&resp.Diagnostics, err, "Can't find the "+s.meant(by), nil)
+		addLookupError(&resp.Diagnostics, err, "Can't find the "+s.label(by), nil)
 		return
 	}
-	r := s.Recorder(c)(ctx, v)
+	m := s.Flatten(ctx, c, v)
 	if s.Model != nil {
-		resp.Diagnostics.Append(resp.State.Set(ctx, s.Model(r, by))...)
+		resp.Diagnostics.Append(resp.State.Set(ctx, s.Model(m, by))...)
 		return
 	}
-	resp.Diagnostics.Append(resp.State.Set(ctx, &r)...)
+	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
 }
 
-func (l Lookup[T, R]) find(ctx context.Context, c *client.Client, by Given) (*T, error) {
+func (l Lookup[T, M]) find(ctx context.Context, c *client.Client, by FilterValues) (*T, error) {
 	if id := by["id"]; id != "" {
 		return l.Get(c, ctx, id)
 	}
 	return l.Find(ctx, c, by)
 }
 
-// meant names the object as the configuration does.
-func (s *singular[T, R]) meant(by Given) string {
+// label names the object by the configuration's arguments.
+func (s *dataSource[T, M]) label(by FilterValues) string {
 	var parts []string
-	for _, f := range s.lookedUpBy() {
+	for _, f := range s.arguments() {
 		if v := by[f.Name]; v != "" {
 			parts = append(parts, fmt.Sprintf("%s = %q", f.Name, v))
 		}
@@ -113,67 +111,68 @@ func (s *singular[T, R]) meant(by Given) string {
 	return s.Noun + " with " + strings.Join(parts, ", ")
 }
 
-// plural is a data source of all objects of a kind that its filters let through.
-type plural[T, R any] struct {
+// dataSources is a data source of all objects that match its filters.
+type dataSources[T, M any] struct {
 	DataSource
-	Object[T, R]
+	Collection[T, M]
 	description string
 }
 
-// NewPlural returns the data source of all objects of a kind that the filters
-// let through. description is what it says of itself, in Markdown.
-func NewPlural[T, R any](o Object[T, R], description string) datasource.DataSource {
-	return &plural[T, R]{Object: o, description: description}
+// NewDataSources returns the data source of all objects that match the filters, with
+// a Markdown description.
+func NewDataSources[T, M any](c Collection[T, M], description string) datasource.DataSource {
+	return &dataSources[T, M]{Collection: c, description: description}
 }
 
 // Metadata implements datasource.DataSource.
-func (p *plural[T, R]) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_" + p.Names
+func (s *dataSources[T, M]) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_" + s.Names
 }
 
 // Schema implements datasource.DataSource.
-func (p *plural[T, R]) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
-	attributes := map[string]schema.Attribute{p.Names: p.results()}
-	for _, f := range p.Filters {
-		attributes[f.Name] = f.optional()
+func (s *dataSources[T, M]) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	attributes := map[string]schema.Attribute{s.Names: s.results()}
+	for _, f := range s.Filters {
+		attributes[f.Name] = f.dataSourceAttribute()
 	}
-	resp.Schema = schema.Schema{MarkdownDescription: p.description, Attributes: attributes}
+	resp.Schema = schema.Schema{MarkdownDescription: s.description, Attributes: attributes}
 }
 
 // Read implements datasource.DataSource.
-func (p *plural[T, R]) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	by, diags := given(ctx, req.Config, p.Filters)
+func (s *dataSources[T, M]) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+	defer ReportOnce(resp)
+	by, diags := filterValues(ctx, req.Config, s.Filters)
 	resp.Diagnostics.Append(diags...)
-	c := p.Client(ctx, &resp.Diagnostics)
+	c := s.Client(ctx, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	record := p.Recorder(c)
-	found := []R{}
-	for v, err := range p.List(ctx, c, by) {
+	domains := newDomainCache(c)
+	found := []M{}
+	for v, err := range s.List(ctx, c, by) {
 		if err != nil {
-			p.addListError(&resp.Diagnostics, err)
+			s.addListError(&resp.Diagnostics, err)
 			return
 		}
-		found = append(found, record(ctx, &v))
+		found = append(found, s.Flatten(ctx, domains, &v))
 	}
 	if len(found) == 0 {
-		warnOfMissingDomain(ctx, c, by["domain"], &resp.Diagnostics)
+		warnMissingDomain(ctx, c, by["domain"], &resp.Diagnostics)
 	}
 	// The framework has put the filters into the state.
-	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root(p.Names), found)...)
+	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root(s.Names), found)...)
 }
 
-// warnOfMissingDomain warns where nothing was found because the account has no
-// such domain: whoever makes resources out of what is found would delete them all
-// for a misspelt name. It is no error, or a destroy could not be repeated after
-// the domain is gone.
-func warnOfMissingDomain(ctx context.Context, c *client.Client, domain string, diags *diag.Diagnostics) {
+// warnMissingDomain warns if nothing was found because the account has no such
+// domain: resources with a for_each over the result would all be deleted for a
+// misspelt name. It is no error, because a destroy must succeed after the domain is
+// gone.
+func warnMissingDomain(ctx context.Context, c *client.Client, domain string, diags *diag.Diagnostics) {
 	if domain == "" {
 		return
 	}
 	if _, err := c.GetDomain(ctx, domain); client.IsNotFound(err) {
 		diags.AddAttributeWarning(path.Root("domain"), "The account has no domain "+domain,
-			"So nothing was found. Check the spelling, and that account_id is the account that has it.")
+			"The result is empty. Check the spelling, and that account_id is the account that has the domain.")
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
@@ -19,39 +20,50 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 )
 
-// Fields maps the fields of a request's body to a resource's attributes, where
-// the names differ; every other field is an attribute of its own name. A field
-// that maps to "" is none of the resource's attributes. A field within another
-// one is named by its path, as in "domains.0". What is not in the body is none of
-// the attributes unless it is mapped, as in "query.domain".
+// Fields maps the fields of a request body to a resource's attributes if the names
+// differ. A field that is not mapped is the attribute of the same name; one that maps
+// to "" is no attribute. A nested field has its path as name, as in "domains.0". A
+// field outside the body is an attribute only if it is mapped, as in "query.domain".
 type Fields map[string]string
 
-// AddError reports why a call failed: each problem that the API found at a field
-// of the request lands on the attribute that the field came from. summary says
-// what could not be done to which object.
+// AddError reports why a call failed. Each problem that the API found in a field of
+// the request becomes an error at the field's attribute. summary says what failed on
+// which object.
 func AddError(diags *diag.Diagnostics, err error, summary string, fields Fields) {
 	next := advice(err)
-	if timedOut, ok := err.(timeoutError); ok {
-		err = timedOut.error
+	if own, ok := err.(advisedError); ok {
+		err, next = own.error, own.advice
 	}
-	AddErrorAdvising(diags, err, summary, fields, next)
+	AddErrorWithAdvice(diags, err, summary, fields, next)
 }
 
-// AddErrorAdvising is [AddError] with the caller's own text on what to do next.
-func AddErrorAdvising(diags *diag.Diagnostics, err error, summary string, fields Fields, next string) {
+// WithAdvice returns the error with what to do next, for [AddError].
+func WithAdvice(err error, advice string) error { return advisedError{err, advice} }
+
+type advisedError struct {
+	error
+
+	advice string
+}
+
+// Unwrap returns the error without the advice.
+func (e advisedError) Unwrap() error { return e.error }
+
+// AddErrorWithAdvice is [AddError] with the caller's own text on what to do next.
+func AddErrorWithAdvice(diags *diag.Diagnostics, err error, summary string, fields Fields, next string) {
 	if incident := client.IncidentOf(err); incident != nil && !outcomeUnclear(err) {
 		addConnectionError(diags, incident, err, summary)
 		return
 	}
 	refused, ok := errors.AsType[*client.Error](err)
 	if !ok || outcomeUnclear(err) {
-		diags.AddError(summary, join(sentence(err.Error()), next))
+		diags.AddError(summary, paragraphs(sentence(err.Error()), next))
 		return
 	}
 	var elsewhere []string
 	for _, p := range refused.Problems {
 		if at, ok := fields.attribute(p.Loc); ok {
-			diags.AddAttributeError(at, summary, join(reasonAt(at, p.Msg), source(refused), next))
+			diags.AddAttributeError(at, summary, paragraphs(reasonAt(at, p.Msg), source(refused), next))
 		} else {
 			elsewhere = append(elsewhere, reason(p))
 		}
@@ -59,16 +71,16 @@ func AddErrorAdvising(diags *diag.Diagnostics, err error, summary string, fields
 	_, wrapped := errors.Unwrap(err).(*client.Error)
 	switch {
 	case wrapped:
-		diags.AddError(summary, join(sentence(err.Error()), next))
+		diags.AddError(summary, paragraphs(sentence(err.Error()), next))
 	case len(refused.Problems) == 0:
-		diags.AddError(summary, join(sentence(refused.Reason()), source(refused), next))
+		diags.AddError(summary, paragraphs(sentence(refused.Reason()), source(refused), next))
 	case len(elsewhere) > 0:
-		diags.AddError(summary, join(strings.Join(elsewhere, " "), source(refused), next))
+		diags.AddError(summary, paragraphs(strings.Join(elsewhere, " "), source(refused), next))
 	}
 }
 
-// addConnectionError reports a failure of the connection as a whole, for which the
-// object's own advice does not help.
+// addConnectionError reports a failure of the connection as a whole, with general
+// advice in place of the caller's.
 func addConnectionError(diags *diag.Diagnostics, incident *client.Incident, err error, summary string) {
 	refused, ok := err.(*client.Error)
 	if !ok {
@@ -78,9 +90,9 @@ func addConnectionError(diags *diag.Diagnostics, incident *client.Incident, err 
 	diags.Append(newConnectionError(incident, summary, sentence(refused.Reason()), source(refused), advice(err)))
 }
 
-// reasonAt is what the API says of an attribute. One within another is named in
-// words too: OpenTofu and Terraform 1.11 show the first line of the resource for
-// it, Terraform 1.15 its own line.
+// reasonAt returns the API's message about an attribute. It begins with the path of a
+// nested attribute, because OpenTofu and Terraform 1.11 show the first line of the
+// resource instead of the attribute's line.
 func reasonAt(at path.Path, msg string) string {
 	if len(at.Steps()) < 2 {
 		return sentence(msg)
@@ -88,7 +100,7 @@ func reasonAt(at path.Path, msg string) string {
 	return at.String() + ": " + sentence(msg)
 }
 
-// reason is a problem in words, with its place where that is a field.
+// reason returns the message of a problem, with the name of its field.
 func reason(p client.Problem) string {
 	if len(p.Loc) < 2 || p.Loc[0] != "body" {
 		return sentence(p.Msg)
@@ -96,15 +108,15 @@ func reason(p client.Problem) string {
 	return sentence(strings.Join(p.Loc[1:], ".") + ": " + p.Msg)
 }
 
-// outcomeUnclear reports whether err tells more than the answer inside it, and
-// itself says what to check before trying again.
+// outcomeUnclear reports whether err explains what to check before a retry, beyond
+// the response that it wraps.
 func outcomeUnclear(err error) bool {
 	_, unknown := errors.AsType[*client.UnknownOutcomeError](err)
 	_, secretLost := errors.AsType[*client.SecretLostError](err)
 	return unknown || secretLost
 }
 
-// attribute returns where a field of a request came from.
+// attribute returns the attribute that a field of a request came from.
 func (f Fields) attribute(loc []string) (path.Path, bool) {
 	if f == nil || len(loc) < 2 {
 		return path.Path{}, false
@@ -128,8 +140,7 @@ func (f Fields) attribute(loc []string) (path.Path, bool) {
 	return at, true
 }
 
-// root returns the attribute that a field is or is part of, and the steps from
-// there on.
+// root returns the attribute that contains a field, and the steps from there on.
 func (f Fields) root(field []string) (name string, rest []string) {
 	for n := len(field); n > 0; n-- {
 		if name, ok := f[strings.Join(field[:n], ".")]; ok {
@@ -139,7 +150,8 @@ func (f Fields) root(field []string) (name string, rest []string) {
 	return field[0], field[1:]
 }
 
-// source describes the response that a message comes from; "" without a response.
+// source describes the response that a message comes from. It is "" without a
+// response.
 func source(e *client.Error) string {
 	if e.Status == 0 {
 		return ""
@@ -150,17 +162,15 @@ func source(e *client.Error) string {
 	return fmt.Sprintf("(The API responded to %s with HTTP %d, request id %s.)", e.Operation, e.Status, e.RequestID)
 }
 
-// advice says what to do next.
+// advice returns what to do next.
 func advice(err error) string {
 	switch status := client.StatusOf(err); {
 	case outcomeUnclear(err):
 		return ""
 	case isAmbiguous(err):
-		return "Name it by its id."
-	case isTimeout(err):
-		return "Run apply again: it goes on from here. If it always takes this long, raise create in the resource's timeouts."
+		return "Refer to it by its id."
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return "Run Terraform again: what was done so far is in the state, and it goes on from here."
+		return "Run Terraform again: the changes so far are in the state, and it continues from there."
 	case client.IsNotFound(err):
 		return "If it was deleted outside Terraform, run apply again: the next plan creates it again."
 	case isCertificate(err):
@@ -170,11 +180,11 @@ func advice(err error) string {
 	case errors.Is(err, client.ErrTLSOnly):
 		return "Write base_url with https://."
 	case status == http.StatusNotFound, errors.Is(err, client.ErrNoAPI):
-		return "Check base_url: it is the address that the API's paths, such as /v1/public/accounts, come below."
+		return "Check base_url: the API's paths, such as /v1/public/accounts, must be below it."
 	case status == http.StatusUnauthorized:
 		return "Check the credential: MAILHOST_TOKEN, or token or oauth2 in the provider block. A service account's token stops working when it expires or is revoked."
 	case IsAccountCancelled(err):
-		return "Only the service itself can open a cancelled account again."
+		return "Ask the service to reactivate the account; a cancelled account can be read but not changed."
 	case status == http.StatusForbidden:
 		return "Use a credential with that capability, or ask the account's owner to grant it; check that account_id is the credential's account."
 	case status == http.StatusConflict && len(client.ProblemsAt(err, "header", api.IdempotencyKeyHeader)) > 0:
@@ -182,41 +192,36 @@ func advice(err error) string {
 	case status == http.StatusConflict:
 		return "Remove the conflict that the API names, and run apply again."
 	case status == http.StatusUnprocessableEntity && namesDomain(err):
-		return "If this configuration has the domain, refer to it, for instance with domain = mailhost_domain.main.name, so that Terraform creates the domain first. Otherwise correct the value."
+		return "If this configuration has the domain, refer to its resource, for instance with domain = mailhost_domain.main.name, so that Terraform creates the domain first. Otherwise correct the value."
 	case status == http.StatusUnprocessableEntity:
 		return "Correct the value in the configuration."
 	case status == http.StatusTooManyRequests:
 		return "Run apply again later, or with a lower -parallelism."
 	case status >= http.StatusInternalServerError:
-		return "Run apply again. If it fails again, the API's operator can find the cause by the request id."
-	case unanswered(err):
-		return "Check that base_url is right and that the API can be reached, then run apply again: it goes on from here."
+		return "Run apply again. If it fails again, send the request id to the API's operator, who can find the cause with it."
+	case withoutResponse(err):
+		return "Check that base_url is right and that the API can be reached, then run apply again: it continues from here."
 	}
 	return ""
 }
 
-func isTimeout(err error) bool {
-	_, ok := errors.AsType[timeoutError](err)
-	return ok
-}
-
-// namesDomain reports whether the API has refused the domain of a request. Its form
-// has been checked before, so the account has no such domain.
+// namesDomain reports whether the API refused the domain of a request. The provider
+// has checked its syntax, so the account has no such domain.
 func namesDomain(err error) bool {
 	return len(client.ProblemsAt(err, "body", "domain"))+len(client.ProblemsAt(err, "query", "domain")) > 0
 }
 
 // certificateAdvice names the variables that Go's crypto/x509 reads.
 const certificateAdvice = "Check that base_url has the host name of the server's certificate, that the certificate has not expired, and that this machine's clock is right. " +
-	"If an authority of your own has issued it, install the authority's certificate: on Linux and other Unix systems add it to the system's, " +
-	"or set SSL_CERT_FILE to a PEM file (or SSL_CERT_DIR to a directory of them) that has it; on macOS and Windows add it to the system's store, as those two variables have no effect there."
+	"If your own certificate authority has issued it, install the authority's certificate: on Linux and other Unix systems add it to the system's certificates, " +
+	"or set SSL_CERT_FILE to a PEM file (or SSL_CERT_DIR to a directory of them) that contains it; on macOS and Windows add it to the system's store, because those two variables have no effect there."
 
 func isCertificate(err error) bool {
 	_, ok := errors.AsType[*tls.CertificateVerificationError](err)
 	return ok
 }
 
-func unanswered(err error) bool {
+func withoutResponse(err error) bool {
 	e, ok := errors.AsType[*client.Error](err)
 	return ok && e.Status == 0
 }
@@ -233,12 +238,13 @@ func isAmbiguous(err error) bool {
 	return ok
 }
 
-// AddInvalid refuses the value of an attribute for the reason that err gives.
-func AddInvalid(diags *diag.Diagnostics, attribute string, err error) {
+// AddInvalidValue adds an error at an attribute whose value is invalid because of err.
+func AddInvalidValue(diags *diag.Diagnostics, attribute string, err error) {
 	diags.AddAttributeError(path.Root(attribute), "Invalid "+attribute, sentence(err.Error()))
 }
 
-func join(parts ...string) string {
+// paragraphs joins the parts that are not empty.
+func paragraphs(parts ...string) string {
 	var full []string
 	for _, p := range parts {
 		if p != "" {
@@ -248,7 +254,7 @@ func join(parts ...string) string {
 	return strings.Join(full, "\n\n")
 }
 
-// sentence lets a message begin with a capital and end with a stop.
+// sentence makes a message begin with a capital and end with a full stop.
 func sentence(s string) string {
 	s = strings.TrimPrefix(s, api.ValuePrefix)
 	if s == "" {
@@ -266,23 +272,21 @@ func capital(s string) string {
 	return string(unicode.ToUpper(first)) + s[size:]
 }
 
-// connectionError is an error that concerns every object of a walk, such as an
-// outage or a refused credential. [Guard] and [GuardDataSource] let it through in
-// full once.
+// connectionError is an error that concerns every object of a walk, such as an outage
+// or a refused credential. It is reported in full once per walk.
 type connectionError struct {
 	diag.ErrorDiagnostic
 
 	incident *client.Incident
-	// reason is what is wrong, in one sentence.
-	reason string
+	reason   string
 }
 
 func newConnectionError(incident *client.Incident, summary, reason string, further ...string) connectionError {
-	detail := join(append([]string{reason}, further...)...)
+	detail := paragraphs(append([]string{reason}, further...)...)
 	return connectionError{diag.NewErrorDiagnostic(summary, detail), incident, reason}
 }
 
-// report returns the error in full the first time that its incident is reported.
+// report returns the full error the first time that its incident is reported.
 func (e connectionError) report() diag.Diagnostic {
 	if e.incident.Explain() {
 		return e.ErrorDiagnostic
@@ -290,8 +294,9 @@ func (e connectionError) report() diag.Diagnostic {
 	return diag.NewErrorDiagnostic(e.Summary(), e.reason+" See the full error in this output for what to do.")
 }
 
-// reportOnce reports the errors of a resource. If silent, it leaves out those of an
-// incident that has made another resource fail: that one fails the walk already.
+// reportOnce shortens the connection errors of a resource that are reported already.
+// If silent, it drops those of an incident that made another resource fail, because
+// the walk fails already.
 func reportOnce(diags *diag.Diagnostics, silent bool) {
 	kept := make(diag.Diagnostics, 0, len(*diags))
 	for _, d := range *diags {
@@ -306,25 +311,26 @@ func reportOnce(diags *diag.Diagnostics, silent bool) {
 	*diags = kept
 }
 
-// reportLookup reports the errors of a data source. It leaves none out, and a
-// resource still has to fail by itself, because Terraform makes a warning of a data
-// source's error in a check block.
-func reportLookup(diags diag.Diagnostics) {
-	for i, d := range diags {
+// ReportOnce shortens the connection errors of a data source that are reported
+// already. It drops none, and the next resource still fails by itself, because
+// Terraform turns a data source's error in a check block into a warning. Every
+// data source defers it in Read.
+func ReportOnce(resp *datasource.ReadResponse) {
+	for i, d := range resp.Diagnostics {
 		if e, ok := d.(connectionError); ok {
-			diags[i] = e.report()
+			resp.Diagnostics[i] = e.report()
 		}
 	}
 }
 
-// ImportAdvice says how to manage, with the resource that could not create it, an
-// object that exists already. key is an import id of the object.
+// ImportAdvice explains how to import an existing object into the resource that could
+// not create it. key is an import id of the object.
 func ImportAdvice(resourceType, key string) string {
 	return fmt.Sprintf("To manage it with this resource, import it. Either add this block with the address of the resource, and run apply again:\n\n"+
 		"  import {\n    to = %[1]s.<name>\n    id = %[2]s\n  }\n\nor run: terraform import '%[1]s.<name>' %[3]s", resourceType, quoteHCL(key), quoteShell(key))
 }
 
-// quoteHCL returns a string as a quoted template of HCL without interpolation.
+// quoteHCL returns a string as a quoted HCL template without interpolation.
 func quoteHCL(s string) string {
 	return strings.NewReplacer("${", "$${", "%{", "%%{").Replace(strconv.Quote(s))
 }
@@ -334,21 +340,20 @@ func quoteShell(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// AddLeftovers warns of objects that earlier attempts of a create have probably
-// made besides the one that is managed now; there are none, as a rule.
-// consequence says what they mean.
-func AddLeftovers(diags *diag.Diagnostics, object string, ids []string, consequence string) {
+// WarnDuplicates warns about objects that earlier attempts of a create have probably
+// created beside the managed one. consequence explains what they mean.
+func WarnDuplicates(diags *diag.Diagnostics, object string, ids []string, consequence string) {
 	if len(ids) == 0 {
 		return
 	}
 	diags.AddWarning(fmt.Sprintf("The %s was probably created more than once", object),
-		join(fmt.Sprintf("An answer of the API was lost, and the create was sent again. What the lost attempt has probably created is not managed by Terraform; its id is %s.", strings.Join(ids, " and ")), consequence))
+		paragraphs(fmt.Sprintf("A response of the API was lost, and the create was retried. Terraform does not manage the object that the lost attempt has probably created; its id is %s.", strings.Join(ids, " and ")), consequence))
 }
 
-// AddResumed warns that a create took over what an earlier run had created just
-// so, without coming to keep its id.
-func AddResumed(diags *diag.Diagnostics, object, id string) {
+// WarnResumed warns that a create returned an object that an earlier run had created
+// with the same request, without storing its id.
+func WarnResumed(diags *diag.Diagnostics, object, id string) {
 	diags.AddWarning(fmt.Sprintf("The %s was created by an earlier run", object),
-		join("Just this was created within the last day, most likely by a run that was cut off before Terraform could note it. So this run goes on with it and creates no second one. Its id is "+id+".",
-			"Nothing is left to do, unless another resource already manages it. Then take one of the two out with terraform state rm (or a removed block with destroy = false): a destroy of either deletes it for both."))
+		paragraphs("The same object was created within the last day, most likely by a run that was interrupted before Terraform could store its id. This run continues with it and does not create a second one. Its id is "+id+".",
+			"You need to do nothing, unless another resource already manages it. In that case remove one of the two with terraform state rm (or a removed block with destroy = false): a destroy of either deletes it for both."))
 }

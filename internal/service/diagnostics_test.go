@@ -96,7 +96,7 @@ func TestAdvice(t *testing.T) {
 	for want, errs := range map[string][]error{
 		"Check the credential":     {status(401)},
 		"that capability":          {status(403)},
-		"open a cancelled account": {&client.Error{Status: 403, Operation: "op", Problems: []client.Problem{{Type: api.TypeAccountCancelled, Msg: "the account is cancelled"}}}},
+		"reactivate the account":   {&client.Error{Status: 403, Operation: "op", Problems: []client.Problem{{Type: api.TypeAccountCancelled, Msg: "the account is cancelled"}}}},
 		"Remove the conflict":      {status(409)},
 		"still being processed":    {&client.Error{Status: 409, Operation: "op", Problems: []client.Problem{problem("header.Idempotency-Key", "still running")}}},
 		"Correct the value":        {status(422)},
@@ -105,7 +105,7 @@ func TestAdvice(t *testing.T) {
 		"Run apply again":          {status(500), status(503)},
 		"Run Terraform again":      {context.Canceled, fmt.Errorf("wait: %w", context.DeadlineExceeded)},
 		"timeouts":                 {CreateError(expired, &client.Error{Operation: "op", Err: context.DeadlineExceeded})},
-		"Name it by its id":        {&client.AmbiguousError{Object: "ops", IDs: []string{"1", "2"}}},
+		"Refer to it by its id":    {&client.AmbiguousError{Object: "ops", IDs: []string{"1", "2"}}},
 		"base_url":                 {&client.Error{Operation: "op", Err: errors.New("refused")}},
 		"Delete it, or choose":     {&client.SecretLostError{Operation: "op", IDs: []string{"1"}, Cause: &client.Error{Status: 409, Problems: []client.Problem{problem("body.name", "taken")}}}},
 		"Check the account's list": {&client.UnknownOutcomeError{Operation: "op", Check: "Check the account's list.", Cause: status(500)}},
@@ -130,12 +130,12 @@ func TestAdvice(t *testing.T) {
 	for _, loc := range []string{"body.domain", "query.domain"} {
 		diags = nil
 		AddError(&diags, &client.Error{Status: 422, Operation: "op", Problems: []client.Problem{problem(loc, `the account has no domain "a.com"`)}}, "Can't", Fields{})
-		if got := told(diags)[0]; !strings.Contains(got, "refer to it, for instance with domain = mailhost_domain.main.name") {
+		if got := told(diags)[0]; !strings.Contains(got, "refer to its resource, for instance with domain = mailhost_domain.main.name") {
 			t.Errorf("%s: advised %q", loc, got)
 		}
 	}
 	diags = nil
-	AddErrorAdvising(&diags, status(409), "Can't", nil, "Choose another name.")
+	AddErrorWithAdvice(&diags, status(409), "Can't", nil, "Choose another name.")
 	if got := told(diags)[0]; !strings.HasSuffix(got, "Choose another name.") || strings.Contains(got, "import it") {
 		t.Errorf("advised %q", got)
 	}
@@ -149,26 +149,26 @@ func TestWarnings(t *testing.T) {
 		add  func(*diag.Diagnostics)
 		want []string
 	}{
-		"unread": {func(d *diag.Diagnostics) {
-			Remains{Object: "mailbox jane", ID: "id-1", Consequence: "It costs.", Unread: true}.warn(d)
+		"unreadable": {func(d *diag.Diagnostics) {
+			orphan{"mailbox jane", "id-1", "It costs.", true}.warnDestroyed(d, false)
 		}, []string{"The mailbox jane still exists", "id-1", "It costs.", "can't be imported"}},
-		"remains": {func(d *diag.Diagnostics) {
-			Remains{Object: "mailbox jane", ID: "id-1", Consequence: "It costs."}.warn(d)
+		"orphan": {func(d *diag.Diagnostics) {
+			orphan{"mailbox jane", "id-1", "It costs.", false}.warnDestroyed(d, false)
 		}, []string{"The mailbox jane still exists", "id-1", "It costs.", "control panel"}},
 		"announced": {func(d *diag.Diagnostics) {
-			Remains{Object: "mailbox jane", ID: "id-1", Consequence: "It costs."}.announce(d)
+			orphan{"mailbox jane", "id-1", "It costs.", false}.warnPlanned(d)
 		}, []string{"The mailbox jane will still exist", "id-1", "It costs.", "control panel"}},
-		"leftovers": {func(d *diag.Diagnostics) { AddLeftovers(d, "mailbox jane", []string{"id-1", "id-2"}, "Delete them.") }, []string{"mailbox jane", "id-1 and id-2", "Delete them."}},
-		"none left": {func(d *diag.Diagnostics) { AddLeftovers(d, "mailbox jane", nil, "Delete them.") }, nil},
+		"duplicates":    {func(d *diag.Diagnostics) { WarnDuplicates(d, "mailbox jane", []string{"id-1", "id-2"}, "Delete them.") }, []string{"mailbox jane", "id-1 and id-2", "Delete them."}},
+		"no duplicates": {func(d *diag.Diagnostics) { WarnDuplicates(d, "mailbox jane", nil, "Delete them.") }, nil},
 		"not ready": {func(d *diag.Diagnostics) {
-			AddNotReady(t.Context(), d, "mailbox jane", "provisioning", errors.New("no answer"))
+			WarnNotReady(t.Context(), d, "mailbox jane", "provisioning", errors.New("no answer"))
 		}, []string{"mailbox jane is not ready yet", "provisioning. No answer.", "Run apply again"}},
 		"time over": {func(d *diag.Diagnostics) {
-			AddNotReady(ended, d, "mailbox jane", "provisioning", errors.New("no answer"))
+			WarnNotReady(ended, d, "mailbox jane", "provisioning", errors.New("no answer"))
 		}, []string{"The time for waiting is over."}},
-		"resumed":  {func(d *diag.Diagnostics) { AddResumed(d, "mailbox jane", "id-1") }, []string{"mailbox jane was created by an earlier run", "id-1"}},
-		"loss":     {func(d *diag.Diagnostics) { AnnounceLoss(d, "domain a.com", "It costs.") }, []string{"gives up the domain a.com", "It costs.", "removed block"}},
-		"replaced": {func(d *diag.Diagnostics) { AnnounceReplacement(d, "domain a.com", "Another name.", "It costs.") }, []string{"replaces the domain a.com", "Another name.", "It costs."}},
+		"resumed":  {func(d *diag.Diagnostics) { WarnResumed(d, "mailbox jane", "id-1") }, []string{"mailbox jane was created by an earlier run", "id-1"}},
+		"loss":     {func(d *diag.Diagnostics) { WarnDestroy(d, "domain a.com", "It costs.") }, []string{"destroys the domain a.com", "It costs.", "removed block"}},
+		"replaced": {func(d *diag.Diagnostics) { WarnReplace(d, "domain a.com", "Another name.", "It costs.") }, []string{"replaces the domain a.com", "Another name.", "It costs."}},
 	} {
 		var diags diag.Diagnostics
 		c.add(&diags)

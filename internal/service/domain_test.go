@@ -44,7 +44,7 @@ func (s *someDomains) ListDomains(context.Context, api.ListDomainsRequest) iter.
 	}
 }
 
-func TestRememberDomains(t *testing.T) {
+func TestDomainCache(t *testing.T) {
 	t.Parallel()
 	failure := errors.New("no answer")
 	const gone = "9f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e"
@@ -60,7 +60,7 @@ func TestRememberDomains(t *testing.T) {
 		"gone among others": {nil, []string{domainUUID, gone, otherUUID}, []string{"a.com", "", "b.com"}, 1, 1},
 	} {
 		account := &someDomains{domains: []api.Domain{{ID: domainUUID, Name: "a.com"}, {ID: otherUUID, Name: "b.com"}}, err: c.err}
-		memo := &domainMemo{api: account}
+		memo := &domainCache{api: account}
 		for i, id := range c.ask {
 			d, err := memo.GetDomain(t.Context(), id)
 			switch want := c.told[i]; {

@@ -10,41 +10,45 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 )
 
-// Import implements the import of an object by its id, by its natural key, or by
-// its identity. find returns the id of the object with a natural key.
-func (r *Resource) Import(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse, find FindFunc) {
-	r.ImportBy(ctx, req, resp, canonicalUUID, find)
+// ImportState implements resource.ResourceWithImportState: by id, by natural key, or
+// by identity.
+func (r *Resource[M]) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	r.ImportFound(ctx, req, resp, r.Find)
 }
 
-// FindFunc returns the id of the object with a natural key.
-type FindFunc func(ctx context.Context, c *client.Client, key string) (id string, err error)
-
-// ImportBy is [Resource.Import] for objects whose ids are no UUIDs. canonical
-// returns an id in the API's own spelling, and false for what is no id.
-func (r *Resource) ImportBy(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse, canonical func(string) (id string, ok bool), find FindFunc) {
+// ImportFound is ImportState with a find of its own.
+func (r *Resource[M]) ImportFound(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse,
+	find func(ctx context.Context, c *client.Client, key string) (id string, err error),
+) {
 	c := r.Client(ctx, &resp.Diagnostics)
 	if c == nil {
 		return
+	}
+	canonical := r.CanonicalID
+	if canonical == nil {
+		canonical = canonicalUUID
 	}
 	id := req.ID
 	_, isID := canonical(id)
 	switch {
 	case id == "":
-		id = identified(ctx, req.Identity, c.AccountID(), &resp.Diagnostics)
+		id = identityID(ctx, req.Identity, c.AccountID(), &resp.Diagnostics)
 		if _, isID = canonical(id); !isID && !resp.Diagnostics.HasError() {
-			// The API would find the object, and tell another identity afterwards.
+			// The API may find the object, but its identity would change with the read.
 			resp.Diagnostics.AddError("Import by an identity without the object's id",
-				fmt.Sprintf("%q is not the id that the API has given the object, and an identity holds nothing else. To import it by its name, write id = %q in the import block, in place of identity.", id, id))
+				fmt.Sprintf("%q is not the id of an object in the API, and an identity contains nothing else. To import the object by its name, write id = %q in the import block, in place of identity.", id, id))
 		}
 	case !isID:
 		found, err := find(ctx, c, id)
+		if client.IsNotFound(err) && r.ImportBy != "" {
+			err = fmt.Errorf("%w. Import by %s", err, r.ImportBy)
+		}
 		if err != nil {
-			AddErrorAdvising(&resp.Diagnostics, err, fmt.Sprintf("Can't import %q", id), nil, importAdvice(err))
+			AddErrorWithAdvice(&resp.Diagnostics, err, fmt.Sprintf("Can't import %q", id), nil, importAdvice(err))
 			return
 		}
 		id = found
@@ -53,17 +57,17 @@ func (r *Resource) ImportBy(ctx context.Context, req resource.ImportStateRequest
 		return
 	}
 	if own, ok := canonical(id); ok {
-		id = own // an identity must not change afterwards
+		id = own
 	}
 	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("id"), id)...)
-	resp.Diagnostics.Append(SetIdentity(ctx, resp.Identity, c.AccountID(), types.StringValue(id))...)
+	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, c.AccountID(), id)...)
 }
 
-// identified returns the id that the identity of an import has.
-func identified(ctx context.Context, given *tfsdk.ResourceIdentity, accountID string, diags *diag.Diagnostics) string {
+// identityID returns the id in the identity of an import.
+func identityID(ctx context.Context, value *tfsdk.ResourceIdentity, accountID string, diags *diag.Diagnostics) string {
 	var identity Identity
-	if given != nil && !given.Raw.IsNull() {
-		diags.Append(given.Get(ctx, &identity)...)
+	if value != nil && !value.Raw.IsNull() {
+		diags.Append(value.Get(ctx, &identity)...)
 	}
 	if account := identity.AccountID.ValueString(); account != "" && !strings.EqualFold(account, accountID) {
 		diags.AddError("Import from another account",
@@ -71,15 +75,14 @@ func identified(ctx context.Context, given *tfsdk.ResourceIdentity, accountID st
 	}
 	if !diags.HasError() && identity.ID.ValueString() == "" {
 		diags.AddError("Import without an id",
-			"The id that was given is empty: a variable that it comes from may not be set.")
+			"The id of the import is empty. If it comes from a variable, check that the variable is set.")
 	}
 	return identity.ID.ValueString()
 }
 
-// importAdvice says what to do next when an import has found nothing.
 func importAdvice(err error) string {
 	if client.IsNotFound(err) {
-		return "Check the spelling, and that account_id is the account that has it."
+		return "Check the spelling, and that account_id is the account that has the object."
 	}
 	return advice(err)
 }

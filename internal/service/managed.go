@@ -4,153 +4,238 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"hash/maphash"
 	"strings"
 
-	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
-// Managed is what every resource of this provider implements.
+// Managed is a resource that embeds [Resource]. It may implement
+// resource.ResourceWithValidateConfig too; [Manage] hides every other optional
+// interface.
 type Managed interface {
 	resource.ResourceWithConfigure
 	resource.ResourceWithIdentity
 	resource.ResourceWithImportState
 	resource.ResourceWithModifyPlan
+
+	base() *connection
+	typeName() string
+	label(ctx context.Context, get func(ctx context.Context, target any) diag.Diagnostics) string
+	naturalKey(object tftypes.Value) string
 }
 
-// Guard returns the resource with what has to hold for every kind of object:
+// Manage returns the resource with three checks around its calls:
 //
-//   - An object in the state is only read, changed or deleted through a connection
-//     to the account that it belongs to. In another account it would seem to be
-//     gone. The state knows the account by the resource identity or, on a CLI that
-//     has no identities, by the private state.
-//   - An error that concerns the connection as a whole is reported in full once
-//     per walk. Reads and plans of other objects then return nothing instead, and
-//     changes of other objects fail with a short error.
-func Guard(r resource.Resource) resource.Resource { return &guarded{Managed: r.(Managed)} }
+//   - An object in the state is read, changed or deleted only through a connection to
+//     its own account. In another account it would seem to be gone. The account is in
+//     the resource identity or, for a CLI without identities, in the private state.
+//   - An object is used by one resource. Every call is recorded in the
+//     [session.Walk]. A plan or an apply in which two resources have the same object
+//     fails before one of them deletes it for the other.
+//   - An error that concerns the connection as a whole is reported in full once per
+//     walk. Reads and plans of other objects then return without an error of their
+//     own, and changes of other objects fail with a short one.
+func Manage(r Managed) resource.Resource { return &managed{r} }
 
-type guarded struct {
-	Managed
-	connection
-}
+type managed struct{ Managed }
 
-// accountKey is where the private state has the account.
-const accountKey = "account"
-
-// Configure implements resource.ResourceWithConfigure.
-func (g *guarded) Configure(ctx context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
-	g.Managed.Configure(ctx, req, resp)
-	if !resp.Diagnostics.HasError() {
-		g.connect(req.ProviderData, &resp.Diagnostics)
+// ValidateConfig implements resource.ResourceWithValidateConfig.
+func (m *managed) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
+	if r, ok := m.Managed.(resource.ResourceWithValidateConfig); ok {
+		r.ValidateConfig(ctx, req, resp)
 	}
 }
 
 // ModifyPlan implements resource.ResourceWithModifyPlan.
-func (g *guarded) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	if req.State.Raw.IsNull() || g.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) == "" {
-		g.Managed.ModifyPlan(ctx, req, resp)
+func (m *managed) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	if (req.State.Raw.IsNull() || m.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics)) && m.recordPlan(ctx, req, resp) {
+		m.Managed.ModifyPlan(ctx, req, resp)
 	}
 	reportOnce(&resp.Diagnostics, true)
 }
 
+// recordPlan records a plan in the walk, and adds an error and returns false if
+// another resource has the object.
+func (m *managed) recordPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) bool {
+	walk, o, get := m.base().Walk(), m.object(req.State.Raw), req.State.Get
+	var conflict session.Conflict
+	switch {
+	case req.Plan.Raw.IsNull():
+		conflict = walk.PlanDestroy(o)
+	case !req.State.Raw.IsNull():
+		config := fingerprint(req.Config.Raw)
+		resp.Diagnostics.Append(firstPlan{ID: o.ID, Config: config}.store(ctx, resp)...)
+		conflict = walk.PlanUpdate(o, config)
+		if conflict == session.Kept {
+			warnShared(&resp.Diagnostics, m.label(ctx, get), o.ID)
+			conflict = session.NoConflict
+		}
+	default:
+		o, get = m.object(req.Plan.Raw), req.Plan.Get
+		if first, ok := firstPlanOf(ctx, req); ok {
+			o.ID = first.ID
+			conflict = walk.PlanReplacement(o, first.Config)
+		} else {
+			o.ID = ""
+			conflict = walk.PlanCreate(o)
+		}
+	}
+	if conflict != session.NoConflict {
+		AddConflict(&resp.Diagnostics, m.label(ctx, get), o.ID, conflict)
+	}
+	return conflict == session.NoConflict
+}
+
 // Create implements resource.Resource.
-func (g *guarded) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	g.Managed.Create(ctx, req, resp)
+func (m *managed) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	m.create(ctx, req, resp)
 	if !resp.State.Raw.IsNull() && resp.State.Raw.IsFullyKnown() {
-		g.keepAccount(ctx, resp.Private, &resp.Diagnostics)
+		m.keepAccount(ctx, resp.Private, &resp.Diagnostics)
 	}
 	reportOnce(&resp.Diagnostics, false)
 }
 
-// Read implements resource.Resource.
-func (g *guarded) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	if g.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) == "" {
-		g.Managed.Read(ctx, req, resp)
-		if !resp.State.Raw.IsNull() && !resp.Diagnostics.HasError() {
-			g.keepAccount(ctx, resp.Private, &resp.Diagnostics)
-		}
+func (m *managed) create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	walk, o := m.base().Walk(), m.object(req.Plan.Raw)
+	if walk.Create(o) != session.NoConflict {
+		addManaged(&resp.Diagnostics, m.label(ctx, req.Plan.Get), "")
+		return
 	}
-	reportOnce(&resp.Diagnostics, hasIdentity(ctx, req, resp))
+	m.Managed.Create(ctx, req, resp)
+	o.ID = attribute(resp.State.Raw, "id")
+	if o.ID == "" {
+		walk.Abandon(o)
+		return
+	}
+	if walk.Acquire(o) != session.NoConflict {
+		// Nothing was created. An object in the state after an error would be tainted,
+		// and the next apply would delete it for the other resource.
+		resp.State.RemoveResource(ctx)
+		resp.Diagnostics = nil
+		addManaged(&resp.Diagnostics, m.label(ctx, req.Plan.Get), o.ID)
+	}
 }
 
-// hasIdentity reports whether a read that failed may return without an error as far
-// as its identity goes: it must have one, also for a CLI that has no identities. It
-// adds the one of the state.
-func hasIdentity(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) bool {
+// Read implements resource.Resource.
+func (m *managed) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	if m.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) {
+		m.Managed.Read(ctx, req, resp)
+		switch walk, o := m.base().Walk(), m.object(req.State.Raw); {
+		case resp.Diagnostics.HasError():
+		case resp.State.Raw.IsNull():
+			walk.Gone(o)
+		default:
+			walk.Refreshed(o)
+			m.keepAccount(ctx, resp.Private, &resp.Diagnostics)
+		}
+	}
+	reportOnce(&resp.Diagnostics, keepIdentity(ctx, req, resp))
+}
+
+// keepIdentity sets the identity of the state after a read that failed, and reports
+// whether the response has one: without it, a read can't return without an error.
+func keepIdentity(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) bool {
 	if resp.Identity == nil || !resp.Identity.Raw.IsFullyNull() {
 		return true
 	}
-	of := accountOf(ctx, req.Identity, req.Private, &resp.Diagnostics)
-	if of.ID == "" {
+	account := accountOf(ctx, req.Identity, req.Private, &resp.Diagnostics)
+	if account.ID == "" {
 		return false
 	}
 	var id types.String
 	resp.Diagnostics.Append(req.State.GetAttribute(ctx, path.Root("id"), &id)...)
-	resp.Diagnostics.Append(SetIdentity(ctx, resp.Identity, of.ID, id)...)
+	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, account.ID, id.ValueString())...)
 	return true
 }
 
 // Update implements resource.Resource.
-func (g *guarded) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	if g.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) == "" {
-		g.Managed.Update(ctx, req, resp)
+func (m *managed) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	if m.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) {
+		m.Managed.Update(ctx, req, resp)
+		if resp.Private != nil {
+			resp.Diagnostics.Append(resp.Private.SetKey(ctx, firstPlanKey, nil)...)
+		}
+		m.base().Walk().Updated(m.object(req.State.Raw))
 		if !resp.Diagnostics.HasError() {
-			g.keepAccount(ctx, resp.Private, &resp.Diagnostics)
+			m.keepAccount(ctx, resp.Private, &resp.Diagnostics)
 		}
 	}
 	reportOnce(&resp.Diagnostics, false)
 }
 
 // Delete implements resource.Resource.
-func (g *guarded) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	if g.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) == "" {
-		g.Managed.Delete(ctx, req, resp)
+func (m *managed) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	if m.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) {
+		m.delete(ctx, req, resp)
 	}
 	reportOnce(&resp.Diagnostics, false)
+}
+
+func (m *managed) delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	walk, o := m.base().Walk(), m.object(req.State.Raw)
+	if walk.Delete(o) != session.NoConflict {
+		addNotDeleted(&resp.Diagnostics, m.label(ctx, req.State.Get), o.ID)
+		return
+	}
+	m.Managed.Delete(ctx, req, resp)
+	if !resp.Diagnostics.HasError() {
+		walk.Deleted(o, attribute(req.State.Raw, "status"))
+	}
 }
 
 // ImportState implements resource.ResourceWithImportState.
-func (g *guarded) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	g.Managed.ImportState(ctx, req, resp)
+func (m *managed) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	m.Managed.ImportState(ctx, req, resp)
 	if !resp.Diagnostics.HasError() {
-		g.keepAccount(ctx, resp.Private, &resp.Diagnostics)
+		m.keepAccount(ctx, resp.Private, &resp.Diagnostics)
 	}
 	reportOnce(&resp.Diagnostics, false)
 }
 
-// ConfigValidators implements resource.ResourceWithConfigValidators.
-func (g *guarded) ConfigValidators(ctx context.Context) []resource.ConfigValidator {
-	if r, ok := g.Managed.(resource.ResourceWithConfigValidators); ok {
-		return r.ConfigValidators(ctx)
-	}
-	return nil
+// object identifies the object of a plan or a state in the walk.
+func (m *managed) object(raw tftypes.Value) session.Object {
+	return session.Object{Type: m.typeName(), ID: attribute(raw, "id"), Key: m.naturalKey(raw)}
 }
 
-// ValidateConfig implements resource.ResourceWithValidateConfig.
-func (g *guarded) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
-	if r, ok := g.Managed.(resource.ResourceWithValidateConfig); ok {
-		r.ValidateConfig(ctx, req, resp)
-	}
+var seed = maphash.MakeSeed()
+
+// fingerprint distinguishes configurations within this process.
+func fingerprint(config tftypes.Value) uint64 { return maphash.String(seed, config.String()) }
+
+// firstPlanKey is the key of [firstPlan] in a plan's private state.
+const firstPlanKey = "replaces"
+
+// firstPlan is what the plan of an existing object stores for the plan of its
+// replacement. Core requests that one with no prior state and with the private state
+// of the first plan. Nothing else connects the two.
+type firstPlan struct {
+	ID     string `json:"id"`
+	Config uint64 `json:"config,string"`
 }
 
-// UpgradeState implements resource.ResourceWithUpgradeState.
-func (g *guarded) UpgradeState(ctx context.Context) map[int64]resource.StateUpgrader {
-	if r, ok := g.Managed.(resource.ResourceWithUpgradeState); ok {
-		return r.UpgradeState(ctx)
+func (p firstPlan) store(ctx context.Context, resp *resource.ModifyPlanResponse) diag.Diagnostics {
+	if resp.Private == nil {
+		return nil
 	}
-	return nil
+	data, _ := json.Marshal(p)
+	return resp.Private.SetKey(ctx, firstPlanKey, data)
 }
 
-// MoveState implements resource.ResourceWithMoveState.
-func (g *guarded) MoveState(ctx context.Context) []resource.StateMover {
-	if r, ok := g.Managed.(resource.ResourceWithMoveState); ok {
-		return r.MoveState(ctx)
+// firstPlanOf returns the first plan of a replacement, in its second plan.
+func firstPlanOf(ctx context.Context, req resource.ModifyPlanRequest) (p firstPlan, ok bool) {
+	if !req.State.Raw.IsNull() || req.Private == nil {
+		return p, false
 	}
-	return nil
+	data, _ := req.Private.GetKey(ctx, firstPlanKey)
+	return p, data != nil && json.Unmarshal(data, &p) == nil && p.ID != ""
 }
 
 // privateState is the provider's part of a resource's private state.
@@ -159,47 +244,50 @@ type privateState interface {
 	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
 }
 
-// checkAccount adds an error and returns the state's account if that is not the
-// connection's. It returns "" if they are the same, and if either is unknown: a
-// connection that can't be opened has an error of its own.
-func (g *guarded) checkAccount(ctx context.Context, identity *tfsdk.ResourceIdentity, private privateState, diags *diag.Diagnostics) string {
-	of := accountOf(ctx, identity, private, diags)
-	if of.ID == "" || g.session == nil {
-		return ""
-	}
-	c, err := g.session.Client(ctx)
-	if err != nil {
-		return ""
-	}
-	origin, createdAt := g.session.Origin, g.session.AccountCreatedAt(ctx)
-	reason := fmt.Sprintf("According to the state the object is in the account %s, but the provider is connected to the account %s, %s.", of.ID, c.AccountID(), origin.Account)
-	if strings.EqualFold(of.ID, c.AccountID()) {
-		if of.CreatedAt == "" || createdAt == "" || of.CreatedAt == createdAt {
-			return ""
-		}
-		reason = fmt.Sprintf("According to the state the object is in the account %s that was created at %s, but the provider is connected to one with the same id that was created at %s, %s.", of.ID, of.CreatedAt, createdAt, origin.Account)
-	}
-	diags.Append(newConnectionError(&g.session.WrongAccount, "The state belongs to another account", reason,
-		"Nothing was read, changed or dropped from the state.",
-		origin.Other,
-		fmt.Sprintf("If the account %s of the state is gone for good, take its objects out of the state with terraform state rm, or start with a new state.", of.ID)))
-	return of.ID
-}
+// accountKey is the key of [account] in the private state.
+const accountKey = "account"
 
-// account is what the private state has of the account of an object.
+// account is the account of an object.
 type account struct {
 	ID string `json:"id"`
 	// CreatedAt is "" unless the account is embedded.
 	CreatedAt string `json:"created_at,omitempty"`
 }
 
-// accountOf returns the account that an object of the state belongs to; its id is
-// "" if it is unknown.
+// checkAccount adds an error and returns false if an object of the state is in
+// another account than the connection's. It returns true if either is unknown: a
+// connection that can't be opened has an error of its own.
+func (m *managed) checkAccount(ctx context.Context, identity *tfsdk.ResourceIdentity, private privateState, diags *diag.Diagnostics) bool {
+	s, expected := m.base().session, accountOf(ctx, identity, private, diags)
+	if expected.ID == "" || s == nil {
+		return true
+	}
+	c, err := s.Client(ctx)
+	if err != nil {
+		return true
+	}
+	createdAt := s.AccountCreatedAt(ctx)
+	reason := fmt.Sprintf("According to the state the object is in the account %s, but the provider is connected to the account %s, %s.", expected.ID, c.AccountID(), s.Origin.Account)
+	if strings.EqualFold(expected.ID, c.AccountID()) {
+		if expected.CreatedAt == "" || createdAt == "" || expected.CreatedAt == createdAt {
+			return true
+		}
+		reason = fmt.Sprintf("According to the state the object is in the account %s that was created at %s, but the provider is connected to one with the same id that was created at %s, %s.", expected.ID, expected.CreatedAt, createdAt, s.Origin.Account)
+	}
+	diags.Append(newConnectionError(&s.WrongAccount, "The state belongs to another account", reason,
+		"Nothing was read, changed or dropped from the state.",
+		s.Origin.Other,
+		fmt.Sprintf("If the account %s of the state no longer exists, remove its objects from the state with terraform state rm, or start with a new state.", expected.ID)))
+	return false
+}
+
+// accountOf returns the account of an object in the state. Its id is "" if it is
+// unknown.
 func accountOf(ctx context.Context, identity *tfsdk.ResourceIdentity, private privateState, diags *diag.Diagnostics) (a account) {
 	value, problems := private.GetKey(ctx, accountKey)
 	diags.Append(problems...)
 	if json.Unmarshal(value, &a) != nil {
-		a = account{} // nothing is kept
+		a = account{}
 	}
 	if identity != nil && !identity.Raw.IsNull() {
 		var known Identity
@@ -211,51 +299,19 @@ func accountOf(ctx context.Context, identity *tfsdk.ResourceIdentity, private pr
 	return a
 }
 
-// keepAccount notes in the private state which account an object belongs to.
-func (g *guarded) keepAccount(ctx context.Context, private privateState, diags *diag.Diagnostics) {
-	if g.session == nil {
+// keepAccount stores the connection's account in the private state.
+func (m *managed) keepAccount(ctx context.Context, private privateState, diags *diag.Diagnostics) {
+	s := m.base().session
+	if s == nil {
 		return
 	}
-	c, err := g.session.Client(ctx)
+	c, err := s.Client(ctx)
 	if err != nil {
 		return
 	}
-	value, err := json.Marshal(account{ID: c.AccountID(), CreatedAt: g.session.AccountCreatedAt(ctx)})
+	value, err := json.Marshal(account{ID: c.AccountID(), CreatedAt: s.AccountCreatedAt(ctx)})
 	if err != nil {
-		panic("service: " + err.Error()) // strings always have a JSON form
+		panic("service: " + err.Error()) // two strings can be encoded
 	}
 	diags.Append(private.SetKey(ctx, accountKey, value)...)
-}
-
-// GuardDataSource returns the data source with what [Guard] says of errors.
-func GuardDataSource(d datasource.DataSource) datasource.DataSource { return &guardedData{d} }
-
-type guardedData struct{ datasource.DataSource }
-
-// Configure implements datasource.DataSourceWithConfigure.
-func (g *guardedData) Configure(ctx context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
-	if d, ok := g.DataSource.(datasource.DataSourceWithConfigure); ok {
-		d.Configure(ctx, req, resp)
-	}
-}
-
-// Read implements datasource.DataSource.
-func (g *guardedData) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	g.DataSource.Read(ctx, req, resp)
-	reportLookup(resp.Diagnostics)
-}
-
-// ConfigValidators implements datasource.DataSourceWithConfigValidators.
-func (g *guardedData) ConfigValidators(ctx context.Context) []datasource.ConfigValidator {
-	if d, ok := g.DataSource.(datasource.DataSourceWithConfigValidators); ok {
-		return d.ConfigValidators(ctx)
-	}
-	return nil
-}
-
-// ValidateConfig implements datasource.DataSourceWithValidateConfig.
-func (g *guardedData) ValidateConfig(ctx context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse) {
-	if d, ok := g.DataSource.(datasource.DataSourceWithValidateConfig); ok {
-		d.ValidateConfig(ctx, req, resp)
-	}
 }

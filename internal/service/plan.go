@@ -7,40 +7,83 @@ import (
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 )
 
-// KeepEqual plans to keep the prior value where the configuration says the same
-// in other words: another case, another form of a name. Put it before
-// RequiresReplace. Semantic equality alone is not enough: the framework asks it
-// of answers, not of configurations, so an imported object would get a plan.
-func KeepEqual(equal func(a, b string) bool) planmodifier.String { return keepEqual(equal) }
+// StableString is a computed attribute that an update does not change.
+func StableString(description string) schema.Attribute {
+	return schema.StringAttribute{
+		Computed: true, PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+		MarkdownDescription: description,
+	}
+}
 
-type keepEqual func(a, b string) bool
+// KeepEqual returns a plan modifier that keeps the prior spelling of an equal value,
+// such as one in another case. Put it before RequiresReplace. Semantic equality of a
+// custom type does not suffice: the framework compares responses with it and not
+// configurations, so that the plan of an imported object would not be empty.
+func KeepEqual(equal func(a, b string) bool) planmodifier.String {
+	return KeepPrior(func(_ context.Context, _ planmodifier.StringRequest, a, b string) (bool, diag.Diagnostics) {
+		return equal(a, b), nil
+	})
+}
 
-func (keepEqual) Description(context.Context) string {
+// KeepDomainRef returns a plan modifier that keeps the prior reference to a domain if
+// the configuration refers to the same domain: by name instead of by id, or in
+// another spelling. The resource must have the attributes domain_id and domain_name.
+// Put it before RequiresReplace.
+func KeepDomainRef() planmodifier.String {
+	return KeepPrior(func(ctx context.Context, req planmodifier.StringRequest, _, config string) (bool, diag.Diagnostics) {
+		var id, name types.String
+		diags := req.State.GetAttribute(ctx, path.Root("domain_id"), &id)
+		diags.Append(req.State.GetAttribute(ctx, path.Root("domain_name"), &name)...)
+		return customtype.RefersTo(config, id.ValueString(), name.ValueString()), diags
+	})
+}
+
+// KeepPrior returns a plan modifier that keeps the prior value if it means the same
+// as the configured one.
+func KeepPrior(same func(ctx context.Context, req planmodifier.StringRequest, prior, config string) (bool, diag.Diagnostics)) planmodifier.String {
+	return keepPrior{same}
+}
+
+type keepPrior struct {
+	same func(ctx context.Context, req planmodifier.StringRequest, prior, config string) (bool, diag.Diagnostics)
+}
+
+// Description implements planmodifier.Describer.
+func (keepPrior) Description(context.Context) string {
 	return "keeps the prior spelling of an equal value"
 }
 
-func (k keepEqual) MarkdownDescription(ctx context.Context) string { return k.Description(ctx) }
+// MarkdownDescription implements planmodifier.Describer.
+func (k keepPrior) MarkdownDescription(ctx context.Context) string { return k.Description(ctx) }
 
-func (k keepEqual) PlanModifyString(_ context.Context, req planmodifier.StringRequest, resp *planmodifier.StringResponse) {
+// PlanModifyString implements planmodifier.String.
+func (k keepPrior) PlanModifyString(ctx context.Context, req planmodifier.StringRequest, resp *planmodifier.StringResponse) {
 	if req.StateValue.IsNull() || req.ConfigValue.IsNull() || req.ConfigValue.IsUnknown() {
 		return
 	}
-	if k(req.StateValue.ValueString(), req.ConfigValue.ValueString()) {
+	same, diags := k.same(ctx, req, req.StateValue.ValueString(), req.ConfigValue.ValueString())
+	resp.Diagnostics.Append(diags...)
+	if same {
 		resp.PlanValue = req.StateValue
 	}
 }
 
-// SettlePlan drops an update in which nothing differs but what the framework
-// marked unknown, before the plan modifiers found that nothing changes. What is
-// unknown in the configuration may turn out to differ, so that then nothing is
-// dropped. Call it last in ModifyPlan.
-func SettlePlan(_ context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+// DropEmptyUpdate drops an update in which only attributes differ that the framework
+// marked as unknown before the plan modifiers found that nothing changes. It drops
+// nothing if the configuration has an unknown value, which may differ. Call it last
+// in ModifyPlan.
+func DropEmptyUpdate(req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if req.State.Raw.IsNull() || resp.Plan.Raw.IsNull() || len(resp.RequiresReplace) > 0 || !req.Config.Raw.IsFullyKnown() {
 		return
 	}
@@ -68,19 +111,14 @@ func equalWhereKnown(a, b tftypes.Value) bool {
 		return len(fieldsA) == len(fieldsB)
 	}
 	var itemsA, itemsB []tftypes.Value
-	if a.As(&itemsA) == nil && b.As(&itemsB) == nil {
-		for i, value := range itemsA {
-			if i >= len(itemsB) || !equalWhereKnown(value, itemsB[i]) {
-				return false
-			}
-		}
-		return len(itemsA) == len(itemsB)
+	if a.As(&itemsA) != nil || b.As(&itemsB) != nil {
+		return false
 	}
-	return false
+	return slices.EqualFunc(itemsA, itemsB, equalWhereKnown)
 }
 
-// Changed returns a planned value to send in an update, or nil where it is what
-// the object has: an update sends only what changed.
+// Changed returns a planned value for an update, or nil if it equals the state: an
+// update sends only what changed.
 func Changed(plan, state types.String) *string {
 	if plan.Equal(state) || plan.IsUnknown() {
 		return nil
@@ -88,45 +126,10 @@ func Changed(plan, state types.String) *string {
 	return plan.ValueStringPointer()
 }
 
-// AnnounceLoss warns, while it can still be stopped, that a plan gives up
-// something that is paid for; consequence says what that means.
-func AnnounceLoss(diags *diag.Diagnostics, object, consequence string) {
-	diags.AddWarning(fmt.Sprintf("The plan gives up the %s", object),
-		join(consequence, "Where the API can't delete it, it stays and is only dropped from Terraform's state.",
-			"If Terraform should just forget it, use a removed block with destroy = false (or terraform state rm) instead."))
-}
-
-// AnnounceReplacement is [AnnounceLoss] for an object that is replaced; because
-// says by which change. unknown are the attributes of which only the apply will
-// tell whether they change, where nothing else does, see [StillUnknown].
-func AnnounceReplacement(diags *diag.Diagnostics, object, because, consequence string, unknown ...string) {
-	next := "Apply only if that is what you mean; to keep it, undo the change."
-	if len(unknown) > 0 {
-		attributes := strings.Join(unknown, " and ")
-		because = fmt.Sprintf("Only the apply will know its %s, and until then that counts as another one: it is replaced even if the apply finds that nothing has changed.", attributes)
-		next = fmt.Sprintf("To keep it, give %s a value that the plan knows. What a data source tells is not known while a change is planned of anything in its depends_on.", attributes)
-	}
-	diags.AddWarning(fmt.Sprintf("The plan replaces the %s", object), join(because, consequence, next))
-}
-
-// StillUnknown returns those of the attributes that a plan does not know, unless
-// one that it knows differs from the state.
-func StillUnknown(plan, state tftypes.Value, attributes ...string) []string {
-	var planned map[string]tftypes.Value
-	if plan.As(&planned) != nil {
-		return nil
-	}
-	unknown := slices.DeleteFunc(slices.Clone(attributes), func(name string) bool { return planned[name].IsKnown() })
-	known := slices.DeleteFunc(slices.Clone(attributes), func(name string) bool { return !planned[name].IsKnown() })
-	if anyDiffers(plan, state, known) {
-		return nil
-	}
-	return unknown
-}
-
-// GivesUp reports whether a plan destroys the object, or replaces it by a change of
-// one of the attributes replacing or of those that ModifyPlan has found.
-func GivesUp(req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse, replacing ...string) bool {
+// DestroysOrReplaces reports whether a plan destroys the object, or replaces it
+// because of a change of one of the attributes replacing or of those that ModifyPlan
+// has found.
+func DestroysOrReplaces(req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse, replacing ...string) bool {
 	if req.State.Raw.IsNull() {
 		return false
 	}
@@ -140,4 +143,46 @@ func anyDiffers(a, b tftypes.Value, attributes []string) bool {
 		return false
 	}
 	return slices.ContainsFunc(attributes, func(name string) bool { return !fieldsA[name].Equal(fieldsB[name]) })
+}
+
+// WarnDestroy warns that a plan destroys an object that is paid for. consequence
+// describes the loss.
+func WarnDestroy(diags *diag.Diagnostics, object, consequence string) {
+	diags.AddWarning(fmt.Sprintf("The plan destroys the %s", object),
+		paragraphs(consequence, "If the API can't delete it, it stays and is only dropped from Terraform's state.",
+			"To keep it and only remove it from the state, use a removed block with destroy = false (or terraform state rm) instead."))
+}
+
+// WarnReplace warns that a plan replaces an object. because describes the change that
+// causes it. unknown are the attributes that cause it because they are unknown, see
+// [UnknownChanges].
+func WarnReplace(diags *diag.Diagnostics, object, because, consequence string, unknown ...string) {
+	next := "Apply only if you intend that; to keep the object, undo the change."
+	if len(unknown) > 0 {
+		attributes := strings.Join(unknown, " and ")
+		because = fmt.Sprintf("Only the apply will know its %s, and until then that counts as a change: it is replaced even if the apply finds that nothing has changed.", attributes)
+		next = fmt.Sprintf("To keep the object, set %s to a value that the plan knows. The attributes of a data source are unknown while a change is planned to anything in its depends_on.", attributes)
+	}
+	diags.AddWarning(fmt.Sprintf("The plan replaces the %s", object), paragraphs(because, consequence, next))
+}
+
+// UnknownChanges returns the attributes that are unknown in a plan, or none if a known
+// one differs from the state.
+func UnknownChanges(plan, state tftypes.Value, attributes ...string) []string {
+	var planned map[string]tftypes.Value
+	if plan.As(&planned) != nil {
+		return nil
+	}
+	var known, unknown []string
+	for _, name := range attributes {
+		if planned[name].IsKnown() {
+			known = append(known, name)
+		} else {
+			unknown = append(unknown, name)
+		}
+	}
+	if anyDiffers(plan, state, known) {
+		return nil
+	}
+	return unknown
 }

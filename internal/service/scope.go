@@ -10,8 +10,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -20,8 +18,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 )
 
-// Scope is what an object applies to: a domain, a workspace, or with neither of
-// the two the account. Models embed it, with [ScopeAttributes] in the schema.
+// Scope is what an object applies to: a domain, a workspace or, without either, the
+// account. Models embed it, with [ScopeAttributes] in the schema.
 type Scope struct {
 	Domain      customtype.DomainRef `tfsdk:"domain"`
 	WorkspaceID customtype.UUID      `tfsdk:"workspace_id"`
@@ -29,10 +27,9 @@ type Scope struct {
 	ScopeID     types.String         `tfsdk:"scope_id"`
 }
 
-// ScopeAttributes returns the attributes of [Scope]. noun says with its article
-// what has the scope. The resource's ModifyPlan calls [Resource.PlanScope].
+// ScopeAttributes returns the attributes of [Scope]. noun is the object's noun with
+// its article. The resource's ModifyPlan calls [Resource.PlanScope].
 func ScopeAttributes(noun string) map[string]schema.Attribute {
-	stable := []planmodifier.String{stringplanmodifier.UseStateForUnknown()}
 	return map[string]schema.Attribute{
 		"domain": schema.StringAttribute{
 			Optional:            true,
@@ -46,21 +43,15 @@ func ScopeAttributes(noun string) map[string]schema.Attribute {
 			Validators:          []validator.String{customtype.UUIDType{}.Validator(), oneScope(noun)},
 			MarkdownDescription: "UUID of the workspace that it applies to, in place of `domain`. Another workspace replaces it.",
 		},
-		"scope_type": schema.StringAttribute{
-			Computed: true, PlanModifiers: stable,
-			MarkdownDescription: "What it applies to: account, workspace or domain.",
-		},
-		"scope_id": schema.StringAttribute{
-			Computed: true, PlanModifiers: stable,
-			MarkdownDescription: "UUID of the account, workspace or domain that it applies to.",
-		},
+		"scope_type": StableString("What it applies to: account, workspace or domain."),
+		"scope_id":   StableString("UUID of the account, workspace or domain that it applies to."),
 	}
 }
 
-// oneScope refuses, as a validator of workspace_id, a domain beside it.
+// oneScope is a validator of workspace_id that refuses a domain beside it.
 type oneScope string
 
-func (oneScope) Description(context.Context) string { return "given only without a domain" }
+func (oneScope) Description(context.Context) string { return "set only without a domain" }
 
 func (v oneScope) MarkdownDescription(ctx context.Context) string { return v.Description(ctx) }
 
@@ -74,22 +65,21 @@ func (v oneScope) ValidateString(ctx context.Context, req validator.StringReques
 		fmt.Sprintf("%s applies to a domain or to a workspace. Remove domain or workspace_id.", capital(string(v))))
 }
 
-// Client returns the scope as it is written, for the client.
-func (s Scope) Client() client.Scope {
+// Expand returns the scope as configured, for the client.
+func (s Scope) Expand() client.Scope {
 	return client.Scope{Domain: s.Domain.ValueString(), WorkspaceID: s.WorkspaceID.ValueString()}
 }
 
-// Fill takes over what the API says of the scope. A reference is kept as it is
-// written; one that is missing, after an import, is the domain's name.
-func (s *Scope) Fill(ctx context.Context, c DomainReader, scopeType, scopeID string) {
+// Flatten sets the scope from a response. It keeps the configured spelling of a
+// reference. After an import there is none, and it sets the domain's name.
+func (s *Scope) Flatten(ctx context.Context, c DomainReader, scopeType, scopeID string) {
 	s.ScopeType, s.ScopeID = types.StringValue(scopeType), types.StringValue(scopeID)
 	switch scopeType {
 	case vocab.ScopeDomain:
 		s.WorkspaceID = customtype.UUID{}
-		// That a name is another domain's only a look could tell; it was this one's
-		// when it was written.
+		// A name may be another domain's by now, which only a lookup could find out.
 		if s.Domain.IsNull() || isUUID(s.Domain.ValueString()) && !customtype.Equal[customtype.UUID](s.Domain.ValueString(), scopeID) {
-			s.Domain = customtype.New[customtype.DomainRef](nameOr(ctx, c, scopeID))
+			s.Domain = customtype.New[customtype.DomainRef](domainName(ctx, c, scopeID))
 		}
 	case vocab.ScopeWorkspace:
 		s.Domain = customtype.DomainRef{}
@@ -101,17 +91,17 @@ func (s *Scope) Fill(ctx context.Context, c DomainReader, scopeType, scopeID str
 	}
 }
 
-// nameOr returns the name of a domain, or its id where that is all there is.
-func nameOr(ctx context.Context, c DomainReader, id string) string {
+// domainName returns the name of a domain, or its id if it can't be read.
+func domainName(ctx context.Context, c DomainReader, id string) string {
 	if d, err := c.GetDomain(ctx, id); err == nil && d.Name != "" {
 		return d.Name
 	}
 	return id
 }
 
-// PlanScope plans a replacement where the scope changes, and none where the
-// configuration names the same scope in other words. Call it in ModifyPlan.
-func (r *Resource) PlanScope(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+// PlanScope plans a replacement if the scope changes, and none if the configuration
+// refers to the same scope in another form. Call it in ModifyPlan.
+func (r *Resource[M]) PlanScope(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if req.State.Raw.IsNull() || req.Plan.Raw.IsNull() {
 		return
 	}
@@ -130,7 +120,7 @@ func (r *Resource) PlanScope(ctx context.Context, req resource.ModifyPlanRequest
 		return domainIDOf(ctx, c, name)
 	})
 	if err != nil {
-		AddError(&resp.Diagnostics, err, "Can't look the domain "+config.Domain.ValueString()+" up", nil)
+		AddError(&resp.Diagnostics, err, "Can't look up the domain "+config.Domain.ValueString(), nil)
 	}
 	switch {
 	case resp.Diagnostics.HasError():
@@ -147,9 +137,7 @@ func (r *Resource) PlanScope(ctx context.Context, req resource.ModifyPlanRequest
 	}
 }
 
-func scopeIn(ctx context.Context, from interface {
-	GetAttribute(context.Context, path.Path, any) diag.Diagnostics
-}) (s Scope, diags diag.Diagnostics) {
+func scopeIn(ctx context.Context, from attributeReader) (s Scope, diags diag.Diagnostics) {
 	diags.Append(from.GetAttribute(ctx, path.Root("domain"), &s.Domain)...)
 	diags.Append(from.GetAttribute(ctx, path.Root("workspace_id"), &s.WorkspaceID)...)
 	diags.Append(from.GetAttribute(ctx, path.Root("scope_type"), &s.ScopeType)...)
@@ -157,9 +145,9 @@ func scopeIn(ctx context.Context, from interface {
 	return s, diags
 }
 
-// covers reports whether a configuration names the scope that an object has.
-// idOf, which asks the API, is needed only where the one names a domain by its
-// name and the other by its UUID.
+// covers reports whether a configuration refers to the scope of an object. It calls
+// idOf, which sends a request, only if one refers to a domain by name and the other
+// by UUID.
 func (s Scope) covers(config Scope, idOf func(name string) (string, error)) (bool, error) {
 	if config.Domain.IsUnknown() || config.WorkspaceID.IsUnknown() {
 		return false, nil
@@ -182,12 +170,12 @@ func (s Scope) covers(config Scope, idOf func(name string) (string, error)) (boo
 		found, err := idOf(domain)
 		return found != "" && customtype.Equal[customtype.UUID](found, id), err
 	}
-	// A type of scope that the provider does not know: only what is written tells.
+	// The provider does not know this type of scope.
 	return config.Domain.Equal(s.Domain) && config.WorkspaceID.Equal(s.WorkspaceID), nil
 }
 
-// domainIDOf returns the id of a domain, or "" where the account has none of
-// that name.
+// domainIDOf returns the id of a domain, or "" if the account has no domain of that
+// name.
 func domainIDOf(ctx context.Context, c DomainReader, name string) (string, error) {
 	d, err := c.GetDomain(ctx, name)
 	switch {
@@ -199,10 +187,10 @@ func domainIDOf(ctx context.Context, c DomainReader, name string) (string, error
 	return d.ID, nil
 }
 
-// FindScoped finds the object that an import key means: <domain>/<name>, by the
-// domain's name or UUID, <workspace UUID>/<name>, or the name alone for an object
-// of the account. find looks in one scope. A name may hold slashes itself, so
-// that a key can be read in more than one way; the first that is found counts.
+// FindScoped finds the object with an import key: <domain>/<name> with the domain's
+// name or UUID, <workspace UUID>/<name>, or <name> for an object of the account. find
+// looks in one scope. A name may contain slashes, so that a key can be read in more
+// than one way; the first object that is found counts.
 func FindScoped[T any](key string, find func(scope client.Scope, name string) (*T, error)) (*T, error) {
 	scope, name, _ := strings.Cut(key, "/")
 	var first error
@@ -217,15 +205,15 @@ func FindScoped[T any](key string, find func(scope client.Scope, name string) (*
 	}
 	found, err := find(client.Scope{}, key)
 	if first != nil && client.IsNotFound(err) {
-		return nil, first // what was meant, more likely than a name with a slash
+		return nil, first // more likely than a name with a slash
 	}
 	return found, err
 }
 
-// Key returns the import key of the object that has a name in the scope, as
-// [FindScoped] reads it.
-func (s Scope) Key(name string) string {
-	switch in := s.Client(); {
+// ImportKey returns the import key of the object with a name in the scope, for
+// [FindScoped].
+func (s Scope) ImportKey(name string) string {
+	switch in := s.Expand(); {
 	case in.Domain != "":
 		return in.Domain + "/" + name
 	case in.WorkspaceID != "":
@@ -234,7 +222,7 @@ func (s Scope) Key(name string) string {
 	return name
 }
 
-// scopesNamed returns the scopes that the first part of a key may name.
+// scopesNamed returns the scopes that the first part of a key may refer to.
 func scopesNamed(scope, name string) []client.Scope {
 	_, notDomain := customtype.Normalize[customtype.DomainRef](scope)
 	switch {
@@ -249,4 +237,20 @@ func scopesNamed(scope, name string) []client.Scope {
 func isUUID(s string) bool {
 	_, err := customtype.Normalize[customtype.UUID](s)
 	return err == nil
+}
+
+// KeepDomain sets the domain as the configuration of a lookup refers to it.
+func (s *Scope) KeepDomain(by FilterValues) {
+	if domain := by["domain"]; domain != "" {
+		s.Domain = customtype.New[customtype.DomainRef](domain)
+	}
+}
+
+// ScopedName returns the display name of an object with a scope, because objects in
+// other scopes may have the same name.
+func ScopedName(name, scopeType string) string {
+	if scopeType == vocab.ScopeAccount {
+		return name
+	}
+	return name + " (" + scopeType + ")"
 }

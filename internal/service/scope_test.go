@@ -58,7 +58,7 @@ func TestScopeFill(t *testing.T) {
 		"of a later API":        {Scope{Domain: ref("a.com")}, "team", otherUUID, "a.com", ""},
 	} {
 		got := c.prior
-		got.Fill(t.Context(), oneDomain{}, c.scopeType, c.id)
+		got.Flatten(t.Context(), oneDomain{}, c.scopeType, c.id)
 		if got.ScopeType.ValueString() != c.scopeType || got.ScopeID.ValueString() != c.id || got.Domain.ValueString() != c.domain || got.WorkspaceID.ValueString() != c.inSpace ||
 			got.Domain.IsNull() != (c.domain == "") || got.WorkspaceID.IsNull() != (c.inSpace == "") {
 			t.Errorf("%s: %+v", name, got)

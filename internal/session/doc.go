@@ -1,11 +1,10 @@
 // Package session holds the connection of one provider configuration: a typed
-// client that is opened when it is first needed, because Terraform starts a
-// provider several times for each command and often asks it nothing.
+// client that is opened on first use, because Terraform starts a provider several
+// times per command and often sends it no request.
 //
-// It also keeps what has to be cleared away when the provider ends because
-// Terraform, after a failure or an interruption, does not come to it.
+// A session also keeps the cleanups to run when the provider ends, because Terraform
+// does not close ephemeral resources after a failure or an interruption, and a
+// [Walk], which records the objects of one walk of Terraform's core.
 //
-// It records as well what the walk that it serves has seen, see [Walk].
-//
-// It imports the typed client alone.
+// The package imports only the typed client.
 package session

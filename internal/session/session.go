@@ -7,12 +7,12 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 )
 
-// Session is what a provider configuration gives to its resources. Terraform
-// configures a provider once for each walk over the configuration (a plan, an
-// apply), so a session lasts for one walk. It is safe for concurrent use.
+// Session is what a provider configuration passes to its resources. Terraform
+// configures a provider once for each walk (a plan or an apply), so a session lasts
+// for one walk. It is safe for concurrent use.
 type Session struct {
-	// Origin describes the session's account in messages. It is set before the
-	// session is used.
+	// Origin describes the session's account in messages. Set it before the session
+	// is used.
 	Origin Origin
 	// Unopened and WrongAccount are failures that concern all objects of the walk.
 	Unopened, WrongAccount client.Incident
@@ -22,16 +22,40 @@ type Session struct {
 	mu     sync.Mutex
 	client *client.Client
 
-	left leftovers
-	walk Walk
+	cleanups cleanups
+	walk     Walk
 
 	createdOnce sync.Once
 	createdAt   string
 }
 
-// AccountCreatedAt returns when an embedded account was created (RFC 3339), which
-// distinguishes it from one that was created later under the same id. It is "" for another
-// account, and if it can't be read.
+// New returns a session that opens its client with open, once.
+func New(open func(context.Context) (*client.Client, error)) *Session {
+	return &Session{open: open}
+}
+
+// Client returns the session's client. It returns an error of opening the client to
+// each caller, and the next call tries again.
+func (s *Session) Client(ctx context.Context) (*client.Client, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.client == nil {
+		// The client outlives the call that needed it first.
+		c, err := s.open(context.WithoutCancel(ctx))
+		if err != nil {
+			return nil, err
+		}
+		s.client = c
+	}
+	return s.client, nil
+}
+
+// Walk returns the record of the walk that the session serves.
+func (s *Session) Walk() *Walk { return &s.walk }
+
+// AccountCreatedAt returns when an embedded account was created (RFC 3339). It
+// distinguishes the account from one that was created later with the same id. It is
+// "" for a remote account, and if the account can't be read.
 func (s *Session) AccountCreatedAt(ctx context.Context) string {
 	if !s.Origin.Embedded {
 		return ""
@@ -48,47 +72,23 @@ func (s *Session) AccountCreatedAt(ctx context.Context) string {
 	return s.createdAt
 }
 
-// Walk returns what the walk that the session serves has seen: Terraform starts
-// and configures a provider for each walk.
-func (s *Session) Walk() *Walk { return &s.walk }
-
-// Origin says where the account of a session comes from.
+// Origin describes where the account of a session comes from.
 type Origin struct {
-	// Account describes it, such as "the embedded account in .mailhost".
+	// Account is a relative clause about the account, such as "which is the embedded
+	// account in .mailhost".
 	Account string
-	// Other says how to connect to another account, in sentences.
+	// Other explains how to connect to another account, in sentences.
 	Other string
-	// Embedded: the account is in a local file, which may be lost and created again
-	// under the same account id.
+	// Embedded means that the account is in a local file, which may be lost and
+	// created again with the same account id.
 	Embedded bool
 }
 
-// Problem is an error of a session that can't be opened, with a summary of its own
-// and with what to do next.
-type Problem struct {
+// OpenError is an error of opening a client, with a summary of its own and with what
+// to do next.
+type OpenError struct {
 	Summary, Reason, Next string
 }
 
 // Error implements error.
-func (p *Problem) Error() string { return p.Reason }
-
-// New returns a session that opens its client with open, once.
-func New(open func(context.Context) (*client.Client, error)) *Session {
-	return &Session{open: open}
-}
-
-// Client returns the session's client. A failure to open it is returned to each
-// caller, and opening is tried again for the next one.
-func (s *Session) Client(ctx context.Context) (*client.Client, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.client == nil {
-		// What is opened outlives the call that needed it first.
-		c, err := s.open(context.WithoutCancel(ctx))
-		if err != nil {
-			return nil, err
-		}
-		s.client = c
-	}
-	return s.client, nil
-}
+func (e *OpenError) Error() string { return e.Reason }

@@ -84,30 +84,29 @@ func TestOutlivesCaller(t *testing.T) {
 	}
 }
 
-// TestEnd clears away what was left and not taken back, each once, and tells of
-// every failure.
-func TestEnd(t *testing.T) {
+// TestClose runs every registered cleanup once, and returns every error.
+func TestClose(t *testing.T) {
 	t.Parallel()
 	s := session.New(nil)
 	var cleared atomic.Int32
 	failures := []error{errors.New("one"), errors.New("two"), nil}
 	for i, failure := range failures {
-		s.Leave(string(rune('a'+i)), func(context.Context) error {
+		s.AddCleanup(string(rune('a'+i)), func(context.Context) error {
 			cleared.Add(1)
 			return failure
 		})
 	}
-	s.Leave("taken back", func(context.Context) error {
-		t.Error("what was taken back was cleared away")
+	s.AddCleanup("removed", func(context.Context) error {
+		t.Error("a removed cleanup was run")
 		return nil
 	})
-	s.TakeBack("taken back")
-	s.TakeBack("never left")
-	err := s.End(t.Context())
+	s.RemoveCleanup("removed")
+	s.RemoveCleanup("never added")
+	err := s.Close(t.Context())
 	if n := int(cleared.Load()); n != len(failures) || !errors.Is(err, failures[0]) || !errors.Is(err, failures[1]) {
 		t.Errorf("cleared %d: %v", n, err)
 	}
-	if err := s.End(t.Context()); err != nil || int(cleared.Load()) != len(failures) {
+	if err := s.Close(t.Context()); err != nil || int(cleared.Load()) != len(failures) {
 		t.Errorf("a second end cleared %d: %v", cleared.Load(), err)
 	}
 }

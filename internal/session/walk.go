@@ -5,45 +5,45 @@ import (
 	"sync"
 )
 
-// Walk records which objects the resources of one walk of Terraform's core (a
-// plan or an apply) have, so that two resources that have the same object are
-// found before one of them deletes it for the other.
+// Walk records which objects the resources use in one walk of Terraform's core (a
+// plan or an apply). It finds two resources that have the same object before one of
+// them deletes it for the other.
 //
-// Core sends no resource addresses and no lifecycle settings, so the calls are
-// all there is to see:
+// Core sends neither resource addresses nor lifecycle settings. A walk sees these
+// calls only:
 //
 //	plan walk   Read for each object in the state (none with -refresh=false), then
-//	            Plan(prior, config)  the object is kept, or replaced
-//	            Plan(null, config)   a create; second half of a replacement; a tainted object
-//	            Plan(prior, null)    the object is destroyed: an orphan, a deposed object
+//	            Plan(prior, config)  the object is kept or replaced
+//	            Plan(null, config)   a create, the second plan of a replacement, or a tainted object
+//	            Plan(prior, null)    the object is destroyed: an orphan or a deposed object
 //	apply walk  Plan(null, config), Create; Plan(prior, config), Update; Delete
 //
-// Nothing orders the calls of two resources, so each method reports a conflict
-// with what came before it, and the later call is the one that fails. The second
-// half of a replacement is recognized by what the first half stored in its private
-// data. With create_before_destroy a create comes while the old object exists; its
-// delete comes afterwards, without a plan.
+// The calls of two resources come in any order, so each method compares with the
+// calls before it and reports a conflict to the later one. The first plan of a
+// replacement stores data in the private state by which the second is recognized.
+// With create_before_destroy, the create comes while the old object exists, and the
+// delete follows without a plan.
 //
-// A walk knows the objects of one provider configuration in one process. Two
-// aliases, or two processes, that manage one account don't see each other's.
+// A walk covers one provider configuration in one process. It does not see the
+// objects of another alias or process that manages the same account.
 //
-// The zero value is ready to use. All methods are safe for concurrent use. An
-// object is named by its resource type and its id, or by its natural key in the
-// API's spelling.
+// The zero value is ready to use. All methods are safe for concurrent use.
 type Walk struct {
-	mu      sync.Mutex
-	objects map[name]*object
-	keys    map[name]*key
-	forgets bool
+	mu       sync.Mutex
+	objects  map[Object]*objectState
+	keys     map[Object]*keyState
+	disabled bool
 }
 
-type name struct{ resourceType, id string }
+// Object identifies an object by its resource type and its id, its natural key in
+// the API's spelling, or both.
+type Object struct{ Type, ID, Key string }
 
-// object is what the walk knows of one object.
-type object struct {
+// objectState is what the walk knows of an object with an id.
+type objectState struct {
 	inState   bool
-	destroyed bool             // by a plan
-	adopted   bool             // by a plan
+	destroyed bool             // planned
+	adopted   bool             // planned
 	acquired  bool             // created, adopted or resumed in this walk
 	uses      map[uint64]usage // by the fingerprint of the configuration
 }
@@ -56,157 +56,162 @@ const (
 	replaces
 )
 
-// key is what the walk knows of a natural key.
-type key struct {
+// keyState is what the walk knows of a natural key.
+type keyState struct {
 	planned bool   // a create of it is planned
 	claimed bool   // a create of it is running or done
-	gone    bool   // a refresh found that the object of this key no longer exists
-	deleted bool   // the walk deleted the object of this key
-	status  string // of the deleted object, in the state
+	gone    bool   // a refresh found that its object no longer exists
+	deleted bool   // the walk deleted its object
+	status  string // of the deleted object, as in the state
 }
 
-// Conflict says what another resource of the walk does with the same object.
+// Conflict is the use of an object by another resource of the walk.
 type Conflict int
 
 // The conflicts.
 const (
 	NoConflict Conflict = iota
-	// Kept: another resource keeps or updates the object.
+	// Kept means that another resource keeps or updates the object.
 	Kept
-	// Replaced: another resource replaces the object, which deletes it.
+	// Replaced means that another resource replaces the object, which deletes it.
 	Replaced
-	// Destroyed: the plan destroys the object, which is in the state at another
-	// address or as a deposed object.
+	// Destroyed means that the plan destroys the object at another address, or as a
+	// deposed object.
 	Destroyed
-	// Adopted: the plan adopts the object for another resource.
+	// Adopted means that the plan adopts the object for another resource.
 	Adopted
-	// Created: another resource of the plan, or of the apply, creates an object with
-	// this natural key.
+	// Created means that another resource creates an object with this natural key.
 	Created
-	// Acquired: another resource created, adopted or resumed the object in this walk.
+	// Acquired means that another resource created, adopted or resumed the object in
+	// this walk.
 	Acquired
-	// InState: the object is in the state, at another address.
+	// InState means that the object is in the state at another address.
 	InState
 )
 
-// Forget makes the walk record nothing, so that it finds no conflicts: for a session that
-// serves several walks, whose calls can't be told apart. It is called before all others.
-func (w *Walk) Forget() { w.forgets = true }
+// Disable makes the walk record nothing and find no conflicts, for a session that serves
+// several walks, whose calls can't be distinguished. Call it before any other method.
+func (w *Walk) Disable() { w.disabled = true }
 
-func (w *Walk) object(resourceType, id string) *object {
-	if w.forgets {
-		return &object{}
+// object returns the state of the object with o's id; w.mu must be held.
+func (w *Walk) object(o Object) *objectState {
+	if w.disabled {
+		return &objectState{}
 	}
-	n := name{resourceType, strings.ToLower(id)}
+	n := byID(o)
 	if w.objects == nil {
-		w.objects = map[name]*object{}
+		w.objects = map[Object]*objectState{}
 	}
 	if w.objects[n] == nil {
-		w.objects[n] = &object{}
+		w.objects[n] = &objectState{}
 	}
 	return w.objects[n]
 }
 
-func (w *Walk) key(resourceType, of string) *key {
-	n := name{resourceType, of}
-	if of == "" || w.forgets {
-		return &key{} // a kind without natural keys, or one that is not known
+func byID(o Object) Object { return Object{Type: o.Type, ID: strings.ToLower(o.ID)} }
+
+// key returns the state of o's natural key; w.mu must be held. Without a known key,
+// changes of the result have no effect.
+func (w *Walk) key(o Object) *keyState {
+	n := Object{Type: o.Type, Key: o.Key}
+	if o.Key == "" || w.disabled {
+		return &keyState{}
 	}
 	if w.keys == nil {
-		w.keys = map[name]*key{}
+		w.keys = map[Object]*keyState{}
 	}
 	if w.keys[n] == nil {
-		w.keys[n] = &key{}
+		w.keys[n] = &keyState{}
 	}
 	return w.keys[n]
 }
 
 // Refreshed records that an object of the state exists.
-func (w *Walk) Refreshed(resourceType, id string) {
+func (w *Walk) Refreshed(o Object) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.object(resourceType, id).inState = true
+	w.object(o).inState = true
 }
 
 // Gone records that a refresh dropped an object from the state.
-func (w *Walk) Gone(resourceType, id, naturalKey string) {
+func (w *Walk) Gone(o Object) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	delete(w.objects, name{resourceType, strings.ToLower(id)})
-	w.key(resourceType, naturalKey).gone = true
+	delete(w.objects, byID(o))
+	w.key(o).gone = true
 }
 
-// WasGone reports whether a refresh dropped the object of a natural key.
-func (w *Walk) WasGone(resourceType, naturalKey string) bool {
+// WasGone reports whether a refresh dropped the object with o's natural key.
+func (w *Walk) WasGone(o Object) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.key(resourceType, naturalKey).gone
+	return w.key(o).gone
 }
 
-// InState reports whether the walk has seen the object in the state.
-func (w *Walk) InState(resourceType, id string) bool {
+// InState reports whether the state has the object.
+func (w *Walk) InState(o Object) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.object(resourceType, id).inState
+	return w.object(o).inState
 }
 
-// PlanUpdate records a plan for an object with a configuration, which is known by
-// its fingerprint: core may plan one resource more than once. Kept is no danger by
-// itself: two resources agree on keeping the object.
-func (w *Walk) PlanUpdate(resourceType, id, naturalKey string, config uint64) Conflict {
+// PlanUpdate records a plan for an object that has a configuration. The fingerprint
+// of the configuration identifies the resource, because core may plan it more than
+// once. Kept alone loses nothing: two resources agree on keeping the object.
+func (w *Walk) PlanUpdate(o Object, config uint64) Conflict {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	o := w.object(resourceType, id)
-	o.inState = true
-	conflict := o.otherUse(config)
+	s := w.object(o)
+	s.inState = true
+	conflict := s.otherUse(config)
 	switch {
-	case o.destroyed:
+	case s.destroyed:
 		conflict = Destroyed
-	case o.adopted:
+	case s.adopted:
 		conflict = Adopted
-	case w.key(resourceType, naturalKey).planned:
+	case w.key(o).planned:
 		conflict = Created
 	}
-	o.use(config, keeps)
+	s.use(config, keeps)
 	return conflict
 }
 
 // PlanReplacement records that the plan of [Walk.PlanUpdate] for the configuration
-// turned out to be a replacement, which deletes the object.
-func (w *Walk) PlanReplacement(resourceType, id string, config uint64) Conflict {
+// is a replacement, which deletes the object.
+func (w *Walk) PlanReplacement(o Object, config uint64) Conflict {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	o := w.object(resourceType, id)
-	o.use(config, replaces)
-	if conflict := o.otherUse(config); conflict != Replaced {
+	s := w.object(o)
+	s.use(config, replaces)
+	if conflict := s.otherUse(config); conflict != Replaced {
 		return conflict
 	}
 	return NoConflict // both delete it
 }
 
 // PlanDestroy records a plan that destroys an object.
-func (w *Walk) PlanDestroy(resourceType, id, naturalKey string) Conflict {
+func (w *Walk) PlanDestroy(o Object) Conflict {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	o := w.object(resourceType, id)
-	o.inState, o.destroyed = true, true
+	s := w.object(o)
+	s.inState, s.destroyed = true, true
 	switch {
-	case len(o.uses) > 0:
-		return o.otherUse(0)
-	case o.adopted:
+	case len(s.uses) > 0:
+		return s.otherUse(0)
+	case s.adopted:
 		return Adopted
-	case w.key(resourceType, naturalKey).planned:
+	case w.key(o).planned:
 		return Created
 	}
 	return NoConflict
 }
 
-// PlanCreate records a plan that creates an object with a natural key and is not
-// the second half of a replacement.
-func (w *Walk) PlanCreate(resourceType, naturalKey string) Conflict {
+// PlanCreate records a plan that creates an object with a natural key, and is not
+// the second plan of a replacement.
+func (w *Walk) PlanCreate(o Object) Conflict {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	k := w.key(resourceType, naturalKey)
+	k := w.key(o)
 	if k.planned || k.claimed {
 		return Created
 	}
@@ -215,30 +220,23 @@ func (w *Walk) PlanCreate(resourceType, naturalKey string) Conflict {
 }
 
 // PlanAdoption records a plan that adopts an existing object.
-func (w *Walk) PlanAdoption(resourceType, id string) Conflict {
+func (w *Walk) PlanAdoption(o Object) Conflict {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	o := w.object(resourceType, id)
-	switch {
-	case o.acquired:
-		return Acquired
-	case o.destroyed:
-		return Destroyed
-	case len(o.uses) > 0:
-		return o.otherUse(0)
-	case o.inState:
-		return InState
+	s := w.object(o)
+	if conflict := s.owner(); conflict != NoConflict {
+		return conflict
 	}
-	o.adopted = true
+	s.adopted = true
 	return NoConflict
 }
 
-// Create claims a natural key for the create that is about to begin; call
-// [Walk.Acquire] or [Walk.Abandon] at its end.
-func (w *Walk) Create(resourceType, naturalKey string) Conflict {
+// Create claims a natural key for a create that is about to start. Call
+// [Walk.Acquire] or [Walk.Abandon] when it ends.
+func (w *Walk) Create(o Object) Conflict {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	k := w.key(resourceType, naturalKey)
+	k := w.key(o)
 	if k.claimed {
 		return Created
 	}
@@ -247,77 +245,71 @@ func (w *Walk) Create(resourceType, naturalKey string) Conflict {
 }
 
 // Abandon ends a create that got no object.
-func (w *Walk) Abandon(resourceType, naturalKey string) {
+func (w *Walk) Abandon(o Object) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	*w.key(resourceType, naturalKey) = key{}
+	*w.key(o) = keyState{}
 }
 
-// Acquire ends a create that got an object, be it new, adopted or resumed. With a
+// Acquire ends a create that got an object: a new, adopted or resumed one. After a
 // conflict, the object belongs to another resource.
-func (w *Walk) Acquire(resourceType, id, naturalKey string) Conflict {
+func (w *Walk) Acquire(o Object) Conflict {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	*w.key(resourceType, naturalKey) = key{claimed: true}
-	o := w.object(resourceType, id)
-	switch {
-	case o.acquired:
-		return Acquired
-	case len(o.uses) > 0:
-		return o.otherUse(0)
-	case o.inState:
-		return InState
+	*w.key(o) = keyState{claimed: true}
+	s := w.object(o)
+	if conflict := s.owner(); conflict != NoConflict {
+		return conflict
 	}
-	*o = object{acquired: true, inState: true}
+	*s = objectState{acquired: true, inState: true}
 	return NoConflict
 }
 
 // Updated ends an update.
-func (w *Walk) Updated(resourceType, id string) {
+func (w *Walk) Updated(o Object) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.object(resourceType, id).uses = nil
+	w.object(o).uses = nil
 }
 
-// Delete reports whether the walk acquired an object that is about to be deleted.
-func (w *Walk) Delete(resourceType, id string) Conflict {
+// Delete returns [Acquired] if the walk acquired the object that is to be deleted.
+func (w *Walk) Delete(o Object) Conflict {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.object(resourceType, id).acquired {
+	if w.object(o).acquired {
 		return Acquired
 	}
 	return NoConflict
 }
 
-// Deleted records that an object was deleted, and the status that it had in the
-// state.
-func (w *Walk) Deleted(resourceType, id, naturalKey, status string) {
+// Deleted records that an object was deleted, and its status in the state.
+func (w *Walk) Deleted(o Object, status string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	delete(w.objects, name{resourceType, strings.ToLower(id)})
-	*w.key(resourceType, naturalKey) = key{deleted: true, status: status}
+	delete(w.objects, byID(o))
+	*w.key(o) = keyState{deleted: true, status: status}
 }
 
-// WasDeleted reports whether the walk deleted the object of a natural key, and the
-// status that it had in the state. Only an apply deletes.
-func (w *Walk) WasDeleted(resourceType, naturalKey string) (status string, deleted bool) {
+// WasDeleted reports whether the walk deleted the object with o's natural key, and
+// returns the object's status in the state. Only an apply deletes.
+func (w *Walk) WasDeleted(o Object) (status string, deleted bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	k := w.key(resourceType, naturalKey)
+	k := w.key(o)
 	return k.status, k.deleted
 }
 
-func (o *object) use(config uint64, as usage) {
-	if o.uses == nil {
-		o.uses = map[uint64]usage{}
+func (s *objectState) use(config uint64, as usage) {
+	if s.uses == nil {
+		s.uses = map[uint64]usage{}
 	}
-	o.uses[config] = as
+	s.uses[config] = as
 }
 
-// otherUse returns the conflict with the uses under other configurations.
-func (o *object) otherUse(config uint64) Conflict {
+// otherUse returns the conflict with the uses by other configurations.
+func (s *objectState) otherUse(config uint64) Conflict {
 	conflict := NoConflict
-	for other, as := range o.uses {
+	for other, as := range s.uses {
 		switch {
 		case other == config:
 		case as == replaces:
@@ -327,4 +319,20 @@ func (o *object) otherUse(config uint64) Conflict {
 		}
 	}
 	return conflict
+}
+
+// owner returns the conflict with the resource that has the object, for a resource
+// that does not have it yet.
+func (s *objectState) owner() Conflict {
+	switch {
+	case s.acquired:
+		return Acquired
+	case s.destroyed:
+		return Destroyed
+	case len(s.uses) > 0:
+		return s.otherUse(0)
+	case s.inState:
+		return InState
+	}
+	return NoConflict
 }

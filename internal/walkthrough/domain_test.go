@@ -60,7 +60,7 @@ func TestDomainIsNotLost(t *testing.T) {
 	if len(before) != 1 || before["acme.com"] == "" {
 		t.Fatalf("the account owns %v", before)
 	}
-	lost := []string{"acme.com is in the state already", "create_before_destroy", "its mail stops", "not paid back", "terraform untaint", "moved block", "Nothing was bought or deleted"}
+	lost := []string{"acme.com is in the state already", "create_before_destroy", "its mail stops", "no refund", "terraform untaint", "moved block", "Nothing was bought or deleted"}
 
 	first := `name = "acme.com"` + "\n  lifecycle {\n    create_before_destroy = true\n  }"
 	for name, text := range map[string]string{

@@ -44,19 +44,19 @@ func (d *DataSource) Metadata(_ context.Context, req datasource.MetadataRequest,
 // Schema implements datasource.DataSource.
 func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "The account that the provider manages, with its workspaces. An API that has the published operations only tells nothing of the account: " +
-			"then the ids are known, the rest is null, and a warning says so.",
+		MarkdownDescription: "The account that the provider manages, with its workspaces. An API with the published operations only can't read the account: " +
+			"then only the ids are set, the other attributes are null, and there is a warning.",
 		Attributes: map[string]schema.Attribute{
 			"id":                   schema.StringAttribute{Computed: true, MarkdownDescription: "UUID of the account."},
 			"status":               schema.StringAttribute{Computed: true, MarkdownDescription: "State of the account: active, pending_cancellation or cancelled."},
 			"plan_id":              schema.StringAttribute{Computed: true, MarkdownDescription: "Plan of the account."},
-			"default_workspace_id": schema.StringAttribute{Computed: true, MarkdownDescription: "UUID of the workspace that the account was born with."},
-			"cancels_at":           schema.StringAttribute{Computed: true, MarkdownDescription: "When a pending cancellation takes effect (RFC 3339); null without one."},
+			"default_workspace_id": schema.StringAttribute{Computed: true, MarkdownDescription: "UUID of the workspace that the account was created with."},
+			"cancels_at":           schema.StringAttribute{Computed: true, MarkdownDescription: "When a pending cancellation takes effect (RFC 3339); null if none is pending."},
 			"created_at":           schema.StringAttribute{Computed: true, MarkdownDescription: "When the account was created (RFC 3339)."},
 			"updated_at":           schema.StringAttribute{Computed: true, MarkdownDescription: "When the account was last changed (RFC 3339)."},
 			"workspaces": schema.ListNestedAttribute{
 				Computed:            true,
-				MarkdownDescription: "Workspaces of the account, into which its domains are sorted; the oldest first.",
+				MarkdownDescription: "Workspaces of the account, which group its domains; the oldest first.",
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 					"id":   schema.StringAttribute{Computed: true, MarkdownDescription: "UUID of the workspace."},
 					"name": schema.StringAttribute{Computed: true, MarkdownDescription: "Name of the workspace."},
@@ -68,6 +68,7 @@ func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 
 // Read implements datasource.DataSource.
 func (d *DataSource) Read(ctx context.Context, _ datasource.ReadRequest, resp *datasource.ReadResponse) {
+	defer service.ReportOnce(resp)
 	c := d.Client(ctx, &resp.Diagnostics)
 	if c == nil {
 		return
@@ -77,13 +78,13 @@ func (d *DataSource) Read(ctx context.Context, _ datasource.ReadRequest, resp *d
 	switch {
 	case client.IsUnsupported(err):
 		resp.Diagnostics.AddWarning("The account can't be read",
-			"This API has no operation that reads the account or lists its workspaces. data.mailhost_account knows id and default_workspace_id; everything else is null.")
+			"This API has no operation that reads the account or lists its workspaces. data.mailhost_account has id and default_workspace_id; everything else is null. Do not depend on the other attributes with this API.")
 	case err != nil:
 		service.AddError(&resp.Diagnostics, err, "Can't read the account "+c.AccountID(), nil)
 		return
 	default:
-		m.fill(account)
-		if err := m.list(ctx, c); err != nil {
+		m.flatten(account)
+		if err := m.readWorkspaces(ctx, c); err != nil {
 			service.AddError(&resp.Diagnostics, err, "Can't list the workspaces of the account "+c.AccountID(), nil)
 			return
 		}
@@ -91,8 +92,8 @@ func (d *DataSource) Read(ctx context.Context, _ datasource.ReadRequest, resp *d
 	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
 }
 
-// list takes over the account's workspaces, each of them once.
-func (m *model) list(ctx context.Context, c *client.Client) error {
+// readWorkspaces sets the account's workspaces.
+func (m *model) readWorkspaces(ctx context.Context, c *client.Client) error {
 	m.Workspaces = []workspaceModel{}
 	for w, err := range c.ListWorkspaces(ctx) {
 		if err != nil {
@@ -103,7 +104,7 @@ func (m *model) list(ctx context.Context, c *client.Client) error {
 	return nil
 }
 
-func (m *model) fill(a *api.Account) {
+func (m *model) flatten(a *api.Account) {
 	m.Status = types.StringValue(a.Status)
 	m.PlanID = types.StringValue(a.PlanID)
 	m.DefaultWorkspaceID = types.StringValue(a.DefaultWorkspaceID)

@@ -13,9 +13,9 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
-var object = service.Object[api.Authorization, record]{
+var collection = service.Collection[api.Authorization, model]{
 	Name: "authorization", Names: "authorizations", Noun: "authorization", Nouns: "authorizations",
-	Attributes: recordAttributes,
+	Attributes: modelAttributes,
 	Filters: []service.Filter{
 		{
 			Name: "subject_type", Validators: []validator.String{validate.OneOf[api.ListAuthorizationsRequest]("subject_type")},
@@ -31,23 +31,23 @@ var object = service.Object[api.Authorization, record]{
 		},
 		{
 			Name:                "capability_key",
-			MarkdownDescription: "Only the authorizations of this permission, such as `mailbox.create`. It finds no owners and administrators, who have every permission without a key.",
+			MarkdownDescription: "Only the authorizations of this permission, such as `mailbox.create`. It does not find owners and administrators, who have every permission without a key.",
 		},
 		{
 			Name: "include_revoked", Bool: true,
-			MarkdownDescription: "Whether the authorizations that were revoked are listed too; default `false`.",
+			MarkdownDescription: "Whether to include revoked authorizations. Default: `false`.",
 		},
 	},
-	List: func(ctx context.Context, c *client.Client, by service.Given) iter.Seq2[api.Authorization, error] {
+	List: func(ctx context.Context, c *client.Client, by service.FilterValues) iter.Seq2[api.Authorization, error] {
 		return c.ListAuthorizations(ctx, api.ListAuthorizationsRequest{
 			SubjectType: by["subject_type"], SubjectID: by["subject_id"], GrantKind: by["grant_kind"],
 			CapabilityKey: by["capability_key"], IncludeRevoked: by["include_revoked"] == "true",
 		})
 	},
-	Recorder: service.Recorded(recordOf),
+	Flatten: func(_ context.Context, _ service.DomainReader, a *api.Authorization) model { return flatten(a) },
 }
 
 // NewDataSources returns data.mailhost_authorizations.
 func NewDataSources() datasource.DataSource {
-	return service.NewPlural(object, "Who may do what in the account: its authorizations, or those of them that every filter lets through.")
+	return service.NewDataSources(collection, "The authorizations of the account, which grant permissions to users, groups and service accounts, or those that match every filter.")
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
-// record is what the API says of an authorization.
-type record struct {
+// model has the attributes of an authorization.
+type model struct {
 	ID            types.String `tfsdk:"id"`
 	GrantKind     types.String `tfsdk:"grant_kind"`
 	SubjectType   types.String `tfsdk:"subject_type"`
@@ -20,8 +20,8 @@ type record struct {
 	RevokedAt     types.String `tfsdk:"revoked_at"`
 }
 
-// recordAttributes are the attributes of record.
-func recordAttributes() map[string]schema.Attribute {
+// modelAttributes returns the attributes of model.
+func modelAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"id": schema.StringAttribute{
 			Computed:            true,
@@ -29,15 +29,15 @@ func recordAttributes() map[string]schema.Attribute {
 		},
 		"grant_kind": schema.StringAttribute{
 			Computed:            true,
-			MarkdownDescription: "What is granted: `account_owner` and `super_admin` may do everything in the account, `capability` is one permission.",
+			MarkdownDescription: "What is granted: `account_owner` and `super_admin` have every permission in the account, `capability` is one permission.",
 		},
 		"subject_type": schema.StringAttribute{
 			Computed:            true,
-			MarkdownDescription: "Who it is granted to: a `user`, a `group` or a `service_account`.",
+			MarkdownDescription: "Type of the subject that has the grant: `user`, `group` or `service_account`.",
 		},
 		"subject_id": schema.StringAttribute{
 			Computed:            true,
-			MarkdownDescription: "Id of the subject: a service account's UUID, or the user or group as the OAuth issuer names it.",
+			MarkdownDescription: "Id of the subject: a service account's UUID, or the id of the user or group at the OAuth issuer.",
 		},
 		"capability_key": schema.StringAttribute{
 			Computed:            true,
@@ -45,11 +45,11 @@ func recordAttributes() map[string]schema.Attribute {
 		},
 		"resource_type": schema.StringAttribute{
 			Computed:            true,
-			MarkdownDescription: "What a `capability` grant is narrowed to: a `workspace` or a `domain`; null where it holds for the whole account.",
+			MarkdownDescription: "Type of the resource that a `capability` grant is restricted to: `workspace` or `domain`; null for the whole account.",
 		},
 		"resource_id": schema.StringAttribute{
 			Computed:            true,
-			MarkdownDescription: "UUID of the workspace or domain that a `capability` grant is narrowed to; null where it holds for the whole account.",
+			MarkdownDescription: "UUID of the workspace or domain that a `capability` grant is restricted to; null for the whole account.",
 		},
 		"created_at": schema.StringAttribute{
 			Computed:            true,
@@ -57,14 +57,14 @@ func recordAttributes() map[string]schema.Attribute {
 		},
 		"revoked_at": schema.StringAttribute{
 			Computed:            true,
-			MarkdownDescription: "When it was revoked (RFC 3339); null while it is in force.",
+			MarkdownDescription: "When it was revoked (RFC 3339); null if it is not revoked.",
 		},
 	}
 }
 
-// recordOf takes over what the API says of an authorization.
-func recordOf(a *api.Authorization) record {
-	return record{
+// flatten returns the model of an authorization.
+func flatten(a *api.Authorization) model {
+	return model{
 		ID:            types.StringValue(a.ID),
 		GrantKind:     types.StringValue(a.GrantKind),
 		SubjectType:   types.StringValue(a.SubjectType),

@@ -41,18 +41,18 @@ func (*CancelPlan) Metadata(_ context.Context, req action.MetadataRequest, resp 
 // Schema implements action.Action.
 func (*CancelPlan) Schema(_ context.Context, _ action.SchemaRequest, resp *action.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Cancels the plan of the account: at the end of the billing period, or at once. " +
-			"The plan announces it, and an account that is cancelled already is left as it is. The action has no way back: only the service itself can undo a cancellation.",
+		MarkdownDescription: "Cancels the plan of the account, at the end of the billing period or at once. " +
+			"The plan warns about it, and an account that is cancelled already does not change. You can't undo the action: only the service itself can reverse a cancellation.",
 		Attributes: map[string]schema.Attribute{
 			confirmation: confirmationAttribute(),
 			"cancel_at_period_end": schema.BoolAttribute{
 				Optional: true,
-				MarkdownDescription: "Whether the account goes on until the end of the period that is paid for. Default: `true`, unless `cancel_immediately` is `true`. " +
+				MarkdownDescription: "Whether the account stays active until the end of the paid period. Default: `true`, unless `cancel_immediately` is `true`. " +
 					"Exactly one of the two can be `true`.",
 			},
 			"cancel_immediately": schema.BoolAttribute{
 				Optional:            true,
-				MarkdownDescription: "Whether the account ends now: from then on it can be read but not changed. Default: `false`.",
+				MarkdownDescription: "Whether the account ends at once: it can then be read but not changed. Default: `false`.",
 			},
 		},
 	}
@@ -65,8 +65,8 @@ func (*CancelPlan) ValidateConfig(ctx context.Context, req action.ValidateConfig
 	if resp.Diagnostics.HasError() || config.CancelAtPeriodEnd.IsUnknown() || config.CancelImmediately.IsUnknown() {
 		return
 	}
-	if p := config.body().CheckFlags(); p != nil {
-		service.AddInvalid(&resp.Diagnostics, "cancel_at_period_end", errors.New(p.Msg))
+	if p := config.expand().CheckFlags(); p != nil {
+		service.AddInvalidValue(&resp.Diagnostics, "cancel_at_period_end", errors.New(p.Msg))
 	}
 }
 
@@ -78,8 +78,8 @@ func (a *CancelPlan) ModifyPlan(ctx context.Context, req action.ModifyPlanReques
 	if resp.Diagnostics.HasError() || !maybeConfirmed(&resp.Diagnostics, c, config.ConfirmAccountID) {
 		return
 	}
-	account, ok := look(ctx, c, &resp.Diagnostics)
-	if o := config.order(); ok && o.isFilled(account) == "" {
+	account, ok := readAccount(ctx, c, &resp.Diagnostics)
+	if o := config.order(); ok && o.reached(account) == "" {
 		o.announce(&resp.Diagnostics, c, account)
 	}
 }
@@ -92,25 +92,25 @@ func (a *CancelPlan) Invoke(ctx context.Context, req action.InvokeRequest, resp 
 	if resp.Diagnostics.HasError() || !confirmed(&resp.Diagnostics, c, config.ConfirmAccountID) {
 		return
 	}
-	config.order().place(ctx, c, resp)
+	config.order().run(ctx, c, resp)
 }
 
-func (asked cancellation) body() api.CancelPlanBody {
+func (c cancellation) expand() api.CancelPlanBody {
 	return api.CancelPlanBody{
-		CancelAtPeriodEnd: asked.CancelAtPeriodEnd.ValueBoolPointer(), CancelImmediately: asked.CancelImmediately.ValueBoolPointer(),
+		CancelAtPeriodEnd: c.CancelAtPeriodEnd.ValueBoolPointer(), CancelImmediately: c.CancelImmediately.ValueBoolPointer(),
 	}
 }
 
-func (asked cancellation) order() order {
+func (c cancellation) order() order {
 	return order{
 		verb:   "cancel",
-		what:   asked.what(),
-		filled: func(a *api.Account) string { return asked.filled(a.Status, value(a.CancelsAt)) },
-		send: func(ctx context.Context, c *client.Client) (*api.BillingResult, error) {
-			return c.CancelPlan(ctx, asked.body())
+		effect: c.effect(),
+		done:   func(a *api.Account) string { return c.done(a.Status, value(a.CancelsAt)) },
+		send: func(ctx context.Context, cl *client.Client) (*api.BillingResult, error) {
+			return cl.CancelPlan(ctx, c.expand())
 		},
-		unmet: func(r *api.BillingResult) string {
-			if refused(r) && asked.filled(value(r.AccountStatus), "") == "" {
+		rejection: func(r *api.BillingResult) string {
+			if refused(r) && c.done(value(r.AccountStatus), "") == "" {
 				return "The plan was not cancelled."
 			}
 			return ""
@@ -118,27 +118,27 @@ func (asked cancellation) order() order {
 	}
 }
 
-func (asked cancellation) what() string {
+func (c cancellation) effect() string {
 	switch {
-	case asked.CancelImmediately.IsUnknown():
+	case c.CancelImmediately.IsUnknown():
 		return "the plan is cancelled, at once or at the end of the billing period, which is not known yet"
-	case asked.body().Immediately():
+	case c.expand().Immediately():
 		return "the plan is cancelled at once, and from then on the account can be read but not changed"
 	}
 	return "the plan is cancelled at the end of the billing period"
 }
 
-// filled says, of an account with a status, that it is cancelled as it was
-// ordered; "" if it is not.
-func (asked cancellation) filled(status, at string) string {
-	account, when := asked.ConfirmAccountID.ValueString(), ""
+// done describes an account with a status that is cancelled as configured, and is "" for
+// any other.
+func (c cancellation) done(status, at string) string {
+	account, when := c.ConfirmAccountID.ValueString(), ""
 	if at != "" {
 		when = " as of " + at
 	}
 	switch {
 	case status == vocab.AccountCancelled:
 		return fmt.Sprintf("The account %s is cancelled%s.", account, when)
-	case status == vocab.AccountPendingCancellation && !asked.body().Immediately():
+	case status == vocab.AccountPendingCancellation && !c.expand().Immediately():
 		return fmt.Sprintf("The plan of the account %s is cancelled%s, at the end of the billing period.", account, when)
 	}
 	return ""

@@ -21,11 +21,11 @@ func TestCancelAtPeriodEnd(t *testing.T) {
 		l.expect(vocab.AccountPendingCancellation, vocab.PlanSMTPPerMailbox, 1)
 		stands, again := "It is on the plan smtp_per_mailbox.", "is cancelled as of "+*l.account().CancelsAt
 		if s.PublishedOnly {
-			stands, again = "What plan it is on can't be read here.", "the account's status is pending_cancellation"
+			stands, again = "Its current plan can't be read.", "the account's status is pending_cancellation"
 		}
 		acctest.Expect(t, diags, "WARNING: The action will cancel the plan of the account "+s.AccountID, stands, "the plan is cancelled at the end of the billing period")
 		acctest.ExpectText(t, strings.Join(progress, "\n"), "Account "+s.AccountID, stands, "With this action the plan is cancelled at the end",
-			"The API has answered: scheduled, the account's status is pending_cancellation", "it takes effect at "+*l.account().CancelsAt)
+			"Response of the API: scheduled, the account's status is pending_cancellation", "it takes effect at "+*l.account().CancelsAt)
 
 		progress, diags = l.Invoke(cancelPlan, config)
 		acctest.ExpectText(t, strings.Join(progress, "\n"), again)
@@ -50,7 +50,7 @@ func TestCancelImmediately(t *testing.T) {
 		l.NoErrors(diags)
 		l.expect(vocab.AccountCancelled, vocab.PlanSMTPPerMailbox, 1)
 		acctest.Expect(t, diags, "WARNING: The action will cancel", "the plan is cancelled at once", "read but not changed")
-		acctest.ExpectText(t, strings.Join(progress, "\n"), "The API has answered: completed, the account's status is cancelled")
+		acctest.ExpectText(t, strings.Join(progress, "\n"), "Response of the API: completed, the account's status is cancelled")
 
 		for _, immediately := range []bool{true, false} {
 			config["cancel_immediately"], config["cancel_at_period_end"] = immediately, !immediately
@@ -131,7 +131,7 @@ func TestCancelLost(t *testing.T) {
 			return
 		}
 		l.NoErrors(diags)
-		acctest.ExpectText(t, strings.Join(progress, "\n"), "The API's answer was lost, but the order was carried out.", "is cancelled as of "+*l.account().CancelsAt)
+		acctest.ExpectText(t, strings.Join(progress, "\n"), "The API's response was lost, but the change is in effect.", "is cancelled as of "+*l.account().CancelsAt)
 	})
 }
 
@@ -145,7 +145,7 @@ func TestCancelNotDone(t *testing.T) {
 		l.expect(vocab.AccountActive, vocab.PlanSMTPPerMailbox, 1)
 		want := []string{"ERROR: Can't cancel the plan", "outcome is unknown", "HTTP 502", "It was not sent again."}
 		if !s.PublishedOnly {
-			want = append(want, "The account was read again since: It is on the plan smtp_per_mailbox.")
+			want = append(want, "The account was read again: It is on the plan smtp_per_mailbox.")
 		}
 		acctest.Expect(t, diags, want...)
 	})
@@ -158,12 +158,12 @@ func TestCancelNotEligible(t *testing.T) {
 	l := newTill(t, s, answering(`{"status":"rejected","account_status":"active","eligible":false}`))
 	_, diags := l.Invoke(cancelPlan, map[string]any{"confirm_account_id": s.AccountID})
 	acctest.Expect(t, diags, "ERROR: Can't cancel the plan of the account "+s.AccountID,
-		"The plan was not cancelled. The API answered: rejected, the account was not eligible, so that nothing was changed, the account's status is active.")
+		"The plan was not cancelled. The API responded: rejected, the account was not eligible, so that nothing was changed, the account's status is active.")
 
 	l = newTill(t, s, answering(`{"status":"unchanged","account_status":"pending_cancellation","eligible":false}`))
 	progress, diags := l.Invoke(cancelPlan, map[string]any{"confirm_account_id": s.AccountID})
 	l.NoErrors(diags)
-	acctest.ExpectText(t, strings.Join(progress, "\n"), "The API has answered: unchanged, the account was not eligible, so that nothing was changed")
+	acctest.ExpectText(t, strings.Join(progress, "\n"), "Response of the API: unchanged, the account was not eligible, so that nothing was changed")
 }
 
 // TestLook reads the account before it changes anything: where it may not, it
@@ -188,5 +188,5 @@ func TestLook(t *testing.T) {
 	status = http.StatusForbidden
 	progress, diags := p.Invoke(cancelPlan, config)
 	p.NoErrors(diags)
-	acctest.ExpectText(t, strings.Join(progress, "\n"), "What plan it is on can't be read here.", "The API has answered: scheduled")
+	acctest.ExpectText(t, strings.Join(progress, "\n"), "Its current plan can't be read.", "Response of the API: scheduled")
 }

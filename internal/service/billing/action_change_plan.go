@@ -49,14 +49,14 @@ func (*ChangePlan) Metadata(_ context.Context, req action.MetadataRequest, resp 
 func (*ChangePlan) Schema(_ context.Context, _ action.SchemaRequest, resp *action.SchemaResponse) {
 	plan := validate.OneOf[api.ChangePlanBody]("plan_id")
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Changes the plan of the account, now or at a date. The plan announces it, and an account that is on that plan already is left as it is.",
+		MarkdownDescription: "Changes the plan of the account, now or at a date. The plan warns about it, and an account that is on that plan already does not change.",
 		Attributes: map[string]schema.Attribute{
 			confirmation: confirmationAttribute(),
 			"plan_id": schema.StringAttribute{
 				Required:   true,
 				Validators: []validator.String{plan},
 				MarkdownDescription: "The plan to change to: " + plan.MarkdownDescription(context.Background()) + ". " +
-					"The API would take the plan after the current one where none is named; the action wants it named, so that running it again does not change back.",
+					"It is required, although the API changes to the next plan by default, so that running the action again does not change the plan back.",
 			},
 			"effective_date": schema.StringAttribute{
 				Optional:            true,
@@ -75,22 +75,22 @@ func (a *ChangePlan) ModifyPlan(ctx context.Context, req action.ModifyPlanReques
 	if resp.Diagnostics.HasError() || !maybeConfirmed(&resp.Diagnostics, c, config.ConfirmAccountID) {
 		return
 	}
-	account, ok := look(ctx, c, &resp.Diagnostics)
+	account, ok := readAccount(ctx, c, &resp.Diagnostics)
 	o := config.order()
-	if !ok || o.isFilled(account) != "" {
+	if !ok || o.reached(account) != "" {
 		return
 	}
-	// Only now: on a plan that has been reached its date is over, as a rule.
+	// The date is in the past if the change is in effect already.
 	if config.checkDate(&resp.Diagnostics, a.now()); !resp.Diagnostics.HasError() {
 		o.announce(&resp.Diagnostics, c, account)
 	}
 }
 
-// checkDate refuses a date that is over.
-func (asked change) checkDate(diags *diag.Diagnostics, now time.Time) {
-	if (&api.ChangePlanRequest{Body: asked.body()}).Timely(now) != nil {
+// checkDate refuses a date in the past.
+func (c change) checkDate(diags *diag.Diagnostics, now time.Time) {
+	if (&api.ChangePlanRequest{Body: c.expand()}).Timely(now) != nil {
 		diags.AddAttributeError(path.Root("effective_date"), "Invalid effective_date",
-			fmt.Sprintf("effective_date must not be in the past, got %s. Leave it out to change the plan now, or give a later one.", asked.EffectiveDate.ValueString()))
+			fmt.Sprintf("effective_date must not be in the past, got %s. Remove it to change the plan now, or set a later one.", c.EffectiveDate.ValueString()))
 	}
 }
 
@@ -102,59 +102,59 @@ func (a *ChangePlan) Invoke(ctx context.Context, req action.InvokeRequest, resp 
 	if resp.Diagnostics.HasError() || !confirmed(&resp.Diagnostics, c, config.ConfirmAccountID) {
 		return
 	}
-	config.order().place(ctx, c, resp)
+	config.order().run(ctx, c, resp)
 }
 
-func (asked change) body() api.ChangePlanBody {
-	body := api.ChangePlanBody{PlanID: asked.PlanID.ValueStringPointer()}
-	if !asked.EffectiveDate.IsUnknown() {
-		body.EffectiveDate = asked.EffectiveDate.ValueStringPointer()
+func (c change) expand() api.ChangePlanBody {
+	body := api.ChangePlanBody{PlanID: c.PlanID.ValueStringPointer()}
+	if !c.EffectiveDate.IsUnknown() {
+		body.EffectiveDate = c.EffectiveDate.ValueStringPointer()
 	}
 	return body
 }
 
-func (asked change) order() order {
+func (c change) order() order {
 	return order{
 		verb:   "change",
-		what:   asked.what(),
-		filled: asked.filled,
-		send: func(ctx context.Context, c *client.Client) (*api.BillingResult, error) {
-			return c.ChangePlan(ctx, asked.body())
+		effect: c.effect(),
+		done:   c.done,
+		send: func(ctx context.Context, cl *client.Client) (*api.BillingResult, error) {
+			return cl.ChangePlan(ctx, c.expand())
 		},
-		unmet: asked.unmet,
+		rejection: c.rejection,
 	}
 }
 
-func (asked change) what() string {
-	to, when := asked.PlanID.ValueString(), "at once"
-	if asked.PlanID.IsUnknown() {
+func (c change) effect() string {
+	to, when := c.PlanID.ValueString(), "at once"
+	if c.PlanID.IsUnknown() {
 		to = "another one, which is not known yet,"
 	}
 	switch {
-	case asked.EffectiveDate.IsUnknown():
+	case c.EffectiveDate.IsUnknown():
 		when = "at a date that is not known yet"
-	case !asked.EffectiveDate.IsNull():
-		when = "at " + asked.EffectiveDate.ValueString()
+	case !c.EffectiveDate.IsNull():
+		when = "at " + c.EffectiveDate.ValueString()
 	}
 	return fmt.Sprintf("the plan changes to %s %s", to, when)
 }
 
-func (asked change) filled(a *api.Account) string {
-	if a.PlanID != asked.PlanID.ValueString() {
+func (c change) done(a *api.Account) string {
+	if a.PlanID != c.PlanID.ValueString() {
 		return ""
 	}
 	return fmt.Sprintf("The account %s is on the plan %s.", a.ID, a.PlanID)
 }
 
-// unmet takes it for an answer that the account was on the plan before. An API
-// that tells of another plan has changed to that, whatever it was asked for.
-func (asked change) unmet(r *api.BillingResult) string {
-	wanted, before, then := asked.PlanID.ValueString(), value(r.PreviousPlanID), value(r.TargetPlanID)
+// rejection describes a response without the requested change. A response is a success if
+// the account was on the plan before. One with another plan has changed to that plan.
+func (c change) rejection(r *api.BillingResult) string {
+	wanted, before, then := c.PlanID.ValueString(), value(r.PreviousPlanID), value(r.TargetPlanID)
 	switch {
 	case refused(r) && before != wanted:
 		return "The plan was not changed."
 	case !refused(r) && then != "" && then != wanted:
-		return fmt.Sprintf("The plan changes to %s instead of %s: this API does not take a plan by its name. Correct it in the service's own control panel.", then, wanted)
+		return fmt.Sprintf("The plan changes to %s instead of %s: this API does not accept a plan by its name. Correct it in the service's own control panel.", then, wanted)
 	}
 	return ""
 }

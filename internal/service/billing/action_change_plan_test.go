@@ -35,16 +35,16 @@ func TestChangeNow(t *testing.T) {
 		l.expect(vocab.AccountActive, vocab.PlanSMTPPerProxy, 1)
 		stands := "It is on the plan smtp_per_mailbox."
 		if s.PublishedOnly {
-			stands = "What plan it is on can't be read here."
+			stands = "Its current plan can't be read."
 		}
 		acctest.Expect(t, diags, "WARNING: The action will change the plan of the account "+s.AccountID, stands, "the plan changes to smtp_per_proxy at once")
 		acctest.ExpectText(t, strings.Join(progress, "\n"), stands, "With this action the plan changes to smtp_per_proxy at once.",
-			"The API has answered: completed", "the plan before is smtp_per_mailbox, the plan then is smtp_per_proxy")
+			"Response of the API: completed", "the plan before is smtp_per_mailbox, the plan then is smtp_per_proxy")
 
 		progress, diags = l.Invoke(changePlan, to(s, nil))
 		l.NoErrors(diags)
 		if s.PublishedOnly {
-			acctest.ExpectText(t, strings.Join(progress, "\n"), "The API has answered: unchanged, that is the plan already, so that nothing was changed")
+			acctest.ExpectText(t, strings.Join(progress, "\n"), "Response of the API: unchanged, that is the plan already, so that nothing was changed")
 			return
 		}
 		none(t, diags)
@@ -63,7 +63,7 @@ func TestChangeLater(t *testing.T) {
 			l.NoErrors(diags)
 			l.expect(vocab.AccountActive, vocab.PlanSMTPPerMailbox, orders+1)
 			acctest.Expect(t, diags, "WARNING: The action will change", "at "+soon)
-			acctest.ExpectText(t, strings.Join(progress, "\n"), "The API has answered: scheduled", "it takes effect at ")
+			acctest.ExpectText(t, strings.Join(progress, "\n"), "Response of the API: scheduled", "it takes effect at ")
 		}
 		s.Advance(48 * time.Hour)
 		l.expect(vocab.AccountActive, vocab.PlanSMTPPerProxy, 2)
@@ -136,7 +136,7 @@ func TestChangeLost(t *testing.T) {
 			return
 		}
 		l.NoErrors(diags)
-		acctest.ExpectText(t, strings.Join(progress, "\n"), "The API's answer was lost, but the order was carried out. The account "+s.AccountID+" is on the plan smtp_per_proxy.")
+		acctest.ExpectText(t, strings.Join(progress, "\n"), "The API's response was lost, but the change is in effect. The account "+s.AccountID+" is on the plan smtp_per_proxy.")
 	})
 }
 
@@ -148,7 +148,7 @@ func TestChangeLostLater(t *testing.T) {
 	l := newTill(t, s, nil)
 	s.Fault(t, fault.Rule{Operation: "change-plan", Drop: fault.After})
 	_, diags := l.Invoke(changePlan, to(s, map[string]any{"effective_date": farAway}))
-	acctest.Expect(t, diags, "ERROR: Can't change the plan", "the plan may have been changed", "It was not sent again.", "The account was read again since: It is on the plan smtp_per_mailbox.")
+	acctest.Expect(t, diags, "ERROR: Can't change the plan", "the plan may have been changed", "It was not sent again.", "The account was read again: It is on the plan smtp_per_mailbox.")
 	l.expect(vocab.AccountActive, vocab.PlanSMTPPerMailbox, 1)
 }
 
@@ -157,21 +157,21 @@ func TestChangeUnmet(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	for name, c := range map[string]struct{ answer, want string }{
-		"not eligible":      {`{"status":"rejected","eligible":false,"previous_plan_id":"smtp_per_mailbox","target_plan_id":"smtp_per_proxy"}`, "The plan was not changed. The API answered: rejected, the account was not eligible"},
+		"not eligible":      {`{"status":"rejected","eligible":false,"previous_plan_id":"smtp_per_mailbox","target_plan_id":"smtp_per_proxy"}`, "The plan was not changed. The API responded: rejected, the account was not eligible"},
 		"says nothing more": {`{"status":"rejected","eligible":false}`, "The plan was not changed."},
 		"plan ignored":      {`{"status":"completed","eligible":true,"previous_plan_id":"smtp_per_mailbox","target_plan_id":"smtp_premium"}`, "The plan changes to smtp_premium instead of smtp_per_proxy"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			progress, diags := newTill(t, s, answering(c.answer)).Invoke(changePlan, to(s, nil))
 			acctest.Expect(t, diags, "ERROR: Can't change the plan of the account "+s.AccountID, c.want)
-			acctest.ExpectText(t, strings.Join(progress, "\n"), "The API has answered:")
+			acctest.ExpectText(t, strings.Join(progress, "\n"), "Response of the API:")
 		})
 	}
 	progress, diags := newTill(t, s, answering(`{"status":"ok"}`)).Invoke(changePlan, to(s, nil))
 	if acctest.Errors(diags) > 0 {
 		t.Error(acctest.Render(diags))
 	}
-	acctest.ExpectText(t, strings.Join(progress, "\n"), "The API has answered: ok.")
+	acctest.ExpectText(t, strings.Join(progress, "\n"), "Response of the API: ok.")
 }
 
 func TestChangeRefusedByAPI(t *testing.T) {
@@ -193,6 +193,6 @@ func TestChangeCancelled(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, diags := newTill(t, s, nil).Invoke(changePlan, to(s, nil))
-		acctest.Expect(t, diags, "ERROR: Can't change the plan of the account "+s.AccountID, "The account is cancelled: it can be read but not changed", "HTTP 403, request id", "Only the service itself can open")
+		acctest.Expect(t, diags, "ERROR: Can't change the plan of the account "+s.AccountID, "The account is cancelled: it can be read but not changed", "HTTP 403, request id", "Ask the service to reactivate")
 	})
 }

@@ -20,37 +20,36 @@ import (
 
 const confirmation = "confirm_account_id"
 
-// confirmationAttribute is what an action names its account by.
+// confirmationAttribute is the attribute that confirms the account of an action.
 func confirmationAttribute() schema.Attribute {
 	return schema.StringAttribute{
 		Required:   true,
 		Validators: []validator.String{customtype.UUIDType{}.Validator()},
-		MarkdownDescription: "UUID of the account that is meant. The action is refused, in the plan already, where its provider manages another one, so that a wrong provider alias or `account_id` changes nothing. " +
-			"Write it out or pass it in as a variable; `data.mailhost_account` would confirm whatever account the provider has.",
+		MarkdownDescription: "UUID of the account to change. If the provider manages another account, the plan fails, so that a wrong provider alias or `account_id` changes nothing. " +
+			"Write it as a literal or pass it as a variable; `data.mailhost_account` would confirm any account of the provider.",
 	}
 }
 
-// confirmed reports whether the client manages the account that an action is
-// meant for, and adds an error if not.
-func confirmed(diags *diag.Diagnostics, c *client.Client, meant types.String) bool {
-	if customtype.Equal[customtype.UUID](meant.ValueString(), c.AccountID()) {
+// confirmed reports whether the client manages the confirmed account, and adds an error if
+// not.
+func confirmed(diags *diag.Diagnostics, c *client.Client, expected types.String) bool {
+	if customtype.Equal[customtype.UUID](expected.ValueString(), c.AccountID()) {
 		return true
 	}
 	diags.AddAttributeError(path.Root(confirmation), "Not the account that this provider manages",
 		fmt.Sprintf("%s is %s, but the provider of this action manages the account %s. Nothing was changed. "+
-			"Set the action's provider to the one of the account that is meant, or correct %s.", confirmation, meant.ValueString(), c.AccountID(), confirmation))
+			"Set the action's provider to the one of that account, or correct %s.", confirmation, expected.ValueString(), c.AccountID(), confirmation))
 	return false
 }
 
-// maybeConfirmed is confirmed for a plan, which refuses nothing that it does not know
-// yet, and announces what the action does to its provider's account all the same.
-func maybeConfirmed(diags *diag.Diagnostics, c *client.Client, meant types.String) bool {
-	return meant.IsUnknown() || confirmed(diags, c, meant)
+// maybeConfirmed is confirmed for a plan, in which the account may be unknown.
+func maybeConfirmed(diags *diag.Diagnostics, c *client.Client, expected types.String) bool {
+	return expected.IsUnknown() || confirmed(diags, c, expected)
 }
 
-// look reads the account before anything is changed: nil where this API or this
-// credential can't. It reports whether to go on.
-func look(ctx context.Context, c *client.Client, diags *diag.Diagnostics) (*api.Account, bool) {
+// readAccount reads the account before a change. It returns nil if the API or the
+// credential can't read it, and false after an error.
+func readAccount(ctx context.Context, c *client.Client, diags *diag.Diagnostics) (*api.Account, bool) {
 	a, err := c.GetAccount(ctx)
 	switch {
 	case err == nil:
@@ -62,11 +61,11 @@ func look(ctx context.Context, c *client.Client, diags *diag.Diagnostics) (*api.
 	return nil, false
 }
 
-// standing says how an account stands; nil is one that can't be read.
-func standing(a *api.Account) string {
+// describe describes the plan and the status of an account, or nil if it can't be read.
+func describe(a *api.Account) string {
 	switch {
 	case a == nil:
-		return "What plan it is on can't be read here."
+		return "Its current plan can't be read."
 	case a.Status == vocab.AccountActive:
 		return fmt.Sprintf("It is on the plan %s.", a.PlanID)
 	case a.Status == vocab.AccountPendingCancellation && a.CancelsAt != nil:

@@ -1,6 +1,5 @@
 // Package billing has the actions mailhost_cancel_plan and mailhost_change_plan.
 //
-// Money moves with them, so each is guarded: it names the account that it is
-// meant for, says in the plan what it will do, looks before it sends, and never
-// sends twice.
+// They cost or save money, so each requires the id of its account, shows its effect in
+// the plan, reads the account before the request, and never retries the request.
 package billing

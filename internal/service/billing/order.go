@@ -20,96 +20,97 @@ import (
 type order struct {
 	// verb completes "can't ... the plan of the account".
 	verb string
-	// what says what the order does, as in "the plan is cancelled now".
-	what string
-	// filled says, of an account as it is, that it has what is ordered; "" if not.
-	filled func(*api.Account) string
-	// send sends it.
+	// effect describes the change, as in "the plan is cancelled at once".
+	effect string
+	// done describes an account for which the change is in effect already, and is "" for
+	// any other.
+	done func(*api.Account) string
+	// send sends the request.
 	send func(context.Context, *client.Client) (*api.BillingResult, error)
-	// unmet says why an answer is not what was ordered; "" if it is.
-	unmet func(*api.BillingResult) string
+	// rejection describes a response that is no success, and is "" for a success.
+	rejection func(*api.BillingResult) string
 }
 
-// announce warns in a plan of what will be changed, unless it is already.
+// announce warns in a plan about the change.
 func (o order) announce(diags *diag.Diagnostics, c *client.Client, a *api.Account) {
 	diags.AddWarning(fmt.Sprintf("The action will %s the plan of the account %s", o.verb, c.AccountID()),
-		fmt.Sprintf("%s When the action runs, %s. What the account pays changes with it.", standing(a), o.what))
+		fmt.Sprintf("%s When the action runs, %s. What the account pays changes with it.", describe(a), o.effect))
 }
 
-// place looks, sends the order if there is something to do, and tells what came
-// of it.
-func (o order) place(ctx context.Context, c *client.Client, resp *action.InvokeResponse) {
-	before, ok := look(ctx, c, &resp.Diagnostics)
+// run reads the account, sends the request if the change is not in effect, and reports
+// the result.
+func (o order) run(ctx context.Context, c *client.Client, resp *action.InvokeResponse) {
+	before, ok := readAccount(ctx, c, &resp.Diagnostics)
 	if !ok {
 		return
 	}
-	if done := o.isFilled(before); done != "" {
+	if done := o.reached(before); done != "" {
 		service.Progress(resp, "%s Nothing was changed.", done)
 		return
 	}
-	service.Progress(resp, "Account %s: %s With this action %s.", c.AccountID(), standing(before), o.what)
+	service.Progress(resp, "Account %s: %s With this action %s.", c.AccountID(), describe(before), o.effect)
 	result, err := o.send(ctx, c)
 	if err != nil {
-		o.failed(ctx, c, resp, before, err)
+		o.addFailure(ctx, c, resp, before, err)
 		return
 	}
-	service.Progress(resp, "The API has answered: %s.", told(result))
-	if why := o.unmet(result); why != "" {
-		resp.Diagnostics.AddError(o.cant(c), fmt.Sprintf("%s The API answered: %s.", why, told(result)))
+	service.Progress(resp, "Response of the API: %s.", summarize(result))
+	if why := o.rejection(result); why != "" {
+		resp.Diagnostics.AddError(o.summary(c), fmt.Sprintf("%s The API responded: %s. Check the plan in the service's own control panel.", why, summarize(result)))
 	}
 }
 
-func (o order) isFilled(a *api.Account) string {
+func (o order) reached(a *api.Account) string {
 	if a == nil {
 		return ""
 	}
-	return o.filled(a)
+	return o.done(a)
 }
 
-func (o order) cant(c *client.Client) string {
+func (o order) summary(c *client.Client) string {
 	return fmt.Sprintf("Can't %s the plan of the account %s", o.verb, c.AccountID())
 }
 
-// failed tells why there is no answer that says yes. Where the answer was lost,
-// the account may say that the order was carried out all the same.
-func (o order) failed(ctx context.Context, c *client.Client, resp *action.InvokeResponse, before *api.Account, err error) {
+// addFailure reports why a request failed. After a lost response it reads the account,
+// because the change may be in effect.
+func (o order) addFailure(ctx context.Context, c *client.Client, resp *action.InvokeResponse, before *api.Account, err error) {
 	_, unknown := errors.AsType[*client.UnknownOutcomeError](err)
 	cancelled := &api.Account{ID: c.AccountID(), Status: vocab.AccountCancelled}
 	switch {
 	case unknown && before != nil:
-		o.lost(ctx, c, resp, err)
-	case !unknown && service.IsAccountCancelled(err) && o.filled(cancelled) != "":
-		service.Progress(resp, "%s Nothing was changed.", o.filled(cancelled))
+		o.checkLost(ctx, c, resp, err)
+	case !unknown && service.IsAccountCancelled(err) && o.done(cancelled) != "":
+		service.Progress(resp, "%s Nothing was changed.", o.done(cancelled))
 	default:
-		service.AddError(&resp.Diagnostics, err, o.cant(c), service.Fields{})
+		service.AddError(&resp.Diagnostics, err, o.summary(c), service.Fields{})
 	}
 }
 
-// lookGrace is how long the look after a lost answer may take, also when the
-// user has given up.
-const lookGrace = 10 * time.Second
+// checkTimeout limits the read after a lost response, which an interruption does not
+// stop.
+const checkTimeout = 10 * time.Second
 
-// lost looks whether an order without an answer was carried out.
-func (o order) lost(ctx context.Context, c *client.Client, resp *action.InvokeResponse, err error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookGrace)
+// checkLost reports whether the change of a lost response is in effect.
+func (o order) checkLost(ctx context.Context, c *client.Client, resp *action.InvokeResponse, err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout)
 	defer cancel()
 	after, readErr := c.GetAccount(ctx)
-	if done := o.isFilled(after); readErr == nil && done != "" {
-		service.Progress(resp, "The API's answer was lost, but the order was carried out. %s", done)
+	if done := o.reached(after); readErr == nil && done != "" {
+		service.Progress(resp, "The API's response was lost, but the change is in effect. %s", done)
 		return
 	}
 	next := ""
 	if readErr == nil {
-		next = "The account was read again since: " + standing(after) + " That may still change while the order is at work."
+		next = "The account was read again: " + describe(after) + " Check it again later, because the change may still be in progress."
 	}
-	service.AddErrorAdvising(&resp.Diagnostics, err, o.cant(c), nil, next)
+	service.AddErrorWithAdvice(&resp.Diagnostics, err, o.summary(c), nil, next)
 }
 
-// refused reports whether an answer says that nothing was changed.
+// refused reports whether the API changed nothing.
 func refused(r *api.BillingResult) bool { return r.Eligible != nil && !*r.Eligible }
 
-// told says what an answer does.
-func told(r *api.BillingResult) string {
+// summarize describes a response.
+func summarize(r *api.BillingResult) string {
 	var parts []string
 	add := func(format string, value *string) {
 		if value != nil && *value != "" {

@@ -18,41 +18,40 @@ import (
 
 // NewDataSource returns data.mailhost_dedicated_ip.
 func NewDataSource() datasource.DataSource {
-	return service.NewSingular(object, service.Lookup[api.DedicatedIP, record]{
+	return service.NewDataSource(collection, service.Lookup[api.DedicatedIP, model]{
 		Keys: []service.Filter{
 			service.IDKey("dedicated IP", "`name` or `ip`"),
 			{
 				Name: "name", Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
-				MarkdownDescription: "Name of the dedicated IP. Give it, `id` or `ip`.",
+				MarkdownDescription: "Name of the dedicated IP. Set it, `id` or `ip`.",
 			},
 			{
 				Name: "ip", Validators: []validator.String{validate.Rule("an IP address such as 198.51.100.1", checkIP)},
-				MarkdownDescription: "Public address, one of `ip_addresses`; the first of them where `id` or `name` is given. Give it, `id` or `name`.",
+				MarkdownDescription: "Public address, one of `ip_addresses`; the first of them if `id` or `name` is set. Set it, `id` or `name`.",
 			},
 		},
 		Get: (*client.Client).GetDedicatedIP,
-		Find: func(ctx context.Context, c *client.Client, by service.Given) (*api.DedicatedIP, error) {
+		Find: func(ctx context.Context, c *client.Client, by service.FilterValues) (*api.DedicatedIP, error) {
 			return c.FindDedicatedIP(ctx, cmp.Or(by["name"], by["ip"]))
 		},
-		Model: newLookedUp,
+		Model: newDataSourceModel,
 	}, "A dedicated IP address of the account, by its UUID, its name or the address itself. Nothing is claimed.")
 }
 
-// lookedUp is the singular data source as Terraform keeps it.
-type lookedUp struct {
-	record
+// dataSourceModel is the model of the data source of one address.
+type dataSourceModel struct {
+	model
 
 	IP types.String `tfsdk:"ip"`
 }
 
-// newLookedUp tells of an address that was looked up by something else its first
-// IP.
-func newLookedUp(r record, by service.Given) any {
-	l := &lookedUp{record: r, IP: r.firstIP()}
+// newDataSourceModel sets ip to the configured address, or else to the first one.
+func newDataSourceModel(m model, by service.FilterValues) any {
+	d := &dataSourceModel{model: m, IP: m.firstIP()}
 	if ip := by["ip"]; ip != "" {
-		l.IP = types.StringValue(ip)
+		d.IP = types.StringValue(ip)
 	}
-	return l
+	return d
 }
 
 // checkIP returns an IP address in its canonical form.

@@ -12,7 +12,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
-// option is what the API says of a dedicated IP option.
+// option is the model of a dedicated IP option.
 type option struct {
 	ID          string `tfsdk:"id"`
 	Name        string `tfsdk:"name"`
@@ -21,20 +21,20 @@ type option struct {
 	Available   int64  `tfsdk:"available"`
 }
 
-// NewOptionsDataSource returns data.mailhost_dedicated_ip_options. There is none
-// of a single option, which has no natural key.
+// NewOptionsDataSource returns data.mailhost_dedicated_ip_options. A single option has no
+// natural key, and so no data source.
 func NewOptionsDataSource() datasource.DataSource {
-	return service.NewPlural(service.Object[api.DedicatedIPOption, option]{
+	return service.NewDataSources(service.Collection[api.DedicatedIPOption, option]{
 		Names: "dedicated_ip_options", Noun: "dedicated IP option", Nouns: "dedicated IP options",
 		Attributes: optionAttributes,
-		List: func(ctx context.Context, c *client.Client, _ service.Given) iter.Seq2[api.DedicatedIPOption, error] {
+		List: func(ctx context.Context, c *client.Client, _ service.FilterValues) iter.Seq2[api.DedicatedIPOption, error] {
 			return c.ListDedicatedIPOptions(ctx)
 		},
-		Recorder: service.Recorded(func(o *api.DedicatedIPOption) option {
+		Flatten: func(_ context.Context, _ service.DomainReader, o *api.DedicatedIPOption) option {
 			return option{ID: o.ID, Name: o.Name, Type: o.Type, CountryCode: o.CountryCode, Available: int64(o.Available)}
-		}),
-	}, "The options out of which the account can claim dedicated IP addresses: the values of `option_id` of a `mailhost_dedicated_ip`. "+
-		"An API with the published operations alone can't list them; look in the service's own control panel then.")
+		},
+	}, "The options from which the account can claim dedicated IP addresses: the values of `option_id` of a `mailhost_dedicated_ip`. "+
+		"An API with the published operations only can't list them; find them in the service's own control panel.")
 }
 
 func optionAttributes() map[string]schema.Attribute {
@@ -43,6 +43,6 @@ func optionAttributes() map[string]schema.Attribute {
 		"name":         schema.StringAttribute{Computed: true, MarkdownDescription: "Name of the option."},
 		"type":         schema.StringAttribute{Computed: true, MarkdownDescription: "Type of the addresses."},
 		"country_code": schema.StringAttribute{Computed: true, MarkdownDescription: "Country of the addresses (ISO 3166)."},
-		"available":    schema.Int64Attribute{Computed: true, MarkdownDescription: "How many addresses are left to be claimed."},
+		"available":    schema.Int64Attribute{Computed: true, MarkdownDescription: "How many addresses can still be claimed."},
 	}
 }

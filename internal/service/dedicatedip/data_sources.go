@@ -14,9 +14,9 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
-var object = service.Object[api.DedicatedIP, record]{
+var collection = service.Collection[api.DedicatedIP, model]{
 	Name: "dedicated_ip", Names: "dedicated_ips", Noun: "dedicated IP", Nouns: "dedicated IPs",
-	Attributes: func() map[string]schema.Attribute { return service.Answered(recordAttributes(), nil) },
+	Attributes: func() map[string]schema.Attribute { return service.ComputedAttributes(modelAttributes(), nil) },
 	Filters: []service.Filter{
 		{
 			Name: "status", Validators: []validator.String{validate.OneOf[api.ListDedicatedIPsRequest]("status")},
@@ -27,20 +27,20 @@ var object = service.Object[api.DedicatedIP, record]{
 			MarkdownDescription: "Only the dedicated IPs in this country, by its two-letter code (ISO 3166), such as `DE`.",
 		},
 	},
-	List: func(ctx context.Context, c *client.Client, by service.Given) iter.Seq2[api.DedicatedIP, error] {
+	List: func(ctx context.Context, c *client.Client, by service.FilterValues) iter.Seq2[api.DedicatedIP, error] {
 		country := by["country_code"]
 		if code, err := api.CheckCountry(country); err == nil {
 			country = code
 		}
 		return c.ListDedicatedIPs(ctx, api.ListDedicatedIPsRequest{Status: by["status"], CountryCode: country})
 	},
-	Recorder: service.Recorded(func(d *api.DedicatedIP) (r record) {
-		r.fill(d)
-		return r
-	}),
+	Flatten: func(_ context.Context, _ service.DomainReader, d *api.DedicatedIP) (m model) {
+		m.flatten(d)
+		return m
+	},
 }
 
 // NewDataSources returns data.mailhost_dedicated_ips.
 func NewDataSources() datasource.DataSource {
-	return service.NewPlural(object, "The dedicated IP addresses of the account, or those of them that every filter lets through.")
+	return service.NewDataSources(collection, "The dedicated IP addresses of the account, or those that match every filter.")
 }

@@ -9,9 +9,9 @@ import (
 
 // NewListResource returns the list resource mailhost_dedicated_ip.
 func NewListResource() list.ListResource {
-	return service.NewListResource(object, service.Listed[api.DedicatedIP, record]{
+	return service.NewListResource(collection, service.ListItem[api.DedicatedIP, model]{
 		ID:          func(d *api.DedicatedIP) string { return d.ID },
 		DisplayName: func(d *api.DedicatedIP) string { return d.Name },
-		Model:       func(r record) any { return &model{record: r, Timeouts: service.NoTimeouts()} },
-	}, "Lists the dedicated IP addresses of the account, or those of them that every filter lets through.")
+		Model:       func(m model) any { return &resourceModel{model: m, Timeouts: service.NullTimeouts()} },
+	}, "Lists the dedicated IP addresses of the account, or those that match every filter.")
 }

@@ -11,17 +11,18 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 )
 
-// model is the resource as Terraform keeps it.
-type model struct {
-	record
+// resourceModel is the model of the resource: model, and what only the configuration
+// and the state have.
+type resourceModel struct {
+	model
 
 	OptionID customtype.UUID `tfsdk:"option_id"`
 	Timeouts timeouts.Value  `tfsdk:"timeouts"`
 }
 
-// record is what the API says of a dedicated IP. It never tells the option that
-// it was claimed out of.
-type record struct {
+// model has the attributes of a dedicated IP in the API, which the data sources return.
+// The API does not return the option that it was claimed from.
+type model struct {
 	ID          types.String `tfsdk:"id"`
 	Name        types.String `tfsdk:"name"`
 	Status      types.String `tfsdk:"status"`
@@ -37,13 +38,13 @@ var addressType = types.ObjectType{AttrTypes: map[string]attr.Type{
 	"ip": types.StringType, "fcrdns_confirmed": types.BoolType, "healthy": types.BoolType, "rdns": types.StringType,
 }}
 
-// display is how messages name the dedicated IP.
-func (m record) display() string {
+// display names the dedicated IP in messages.
+func (m model) display() string {
 	return cmp.Or(m.Name.ValueString(), m.ID.ValueString())
 }
 
-// firstIP is the first of the addresses, or null where there is none.
-func (m record) firstIP() types.String {
+// firstIP returns the first of the addresses, or null.
+func (m model) firstIP() types.String {
 	for _, a := range m.IPAddresses.Elements() {
 		if o, ok := a.(types.Object); ok {
 			if ip, ok := o.Attributes()["ip"].(types.String); ok {
@@ -54,8 +55,8 @@ func (m record) firstIP() types.String {
 	return types.StringNull()
 }
 
-// fill takes over what the API says of the dedicated IP.
-func (m *record) fill(d *api.DedicatedIP) {
+// flatten sets the model from the dedicated IP.
+func (m *model) flatten(d *api.DedicatedIP) {
 	m.ID = types.StringValue(d.ID)
 	m.Name = types.StringValue(d.Name)
 	m.Status = types.StringValue(d.Status)

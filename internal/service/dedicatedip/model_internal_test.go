@@ -7,8 +7,8 @@ import (
 )
 
 func TestFill(t *testing.T) {
-	var m model
-	m.fill(&api.DedicatedIP{
+	var m resourceModel
+	m.flatten(&api.DedicatedIP{
 		ID: "id", Name: "n", Status: "active", Type: "dedicated", ASN: new(int64(64496)), CountryCode: new("DE"), CreatedAt: new("c"), UpdatedAt: new("u"),
 		IPAddresses: []api.IPAddress{{IP: "198.51.100.1", FCrDNSConfirmed: true, RDNS: new("mx.example.com")}, {IP: "2001:db8::1", Healthy: new(false)}},
 	})
@@ -17,7 +17,7 @@ func TestFill(t *testing.T) {
 	if m.IPAddresses.String() != addresses || m.ASN.ValueInt64() != 64496 || m.CountryCode.ValueString() != "DE" || m.display() != "n" {
 		t.Errorf("got %+v", m)
 	}
-	m.fill(&api.DedicatedIP{ID: "id"})
+	m.flatten(&api.DedicatedIP{ID: "id"})
 	if !m.ASN.IsNull() || !m.CountryCode.IsNull() || !m.UpdatedAt.IsNull() || m.IPAddresses.IsNull() || m.display() != "id" || !m.OptionID.IsNull() {
 		t.Errorf("got %+v", m)
 	}

@@ -66,7 +66,7 @@ func TestRefused(t *testing.T) {
 			option(s, "eu"): "is exhausted", "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e": "There is no dedicated IP option",
 		} {
 			o, diags := p.Apply(t.Context(), ipType, map[string]any{"option_id": optionID}, nil)
-			acctest.Expect(t, diags, `ERROR at AttributeName("option_id"): Can't claim a dedicated IP out of the option `+optionID, why, next)
+			acctest.Expect(t, diags, `ERROR at AttributeName("option_id"): Can't claim a dedicated IP from the option `+optionID, why, next)
 			if !o.Gone() || strings.Contains(acctest.Render(diags), "import it") {
 				t.Errorf("advice: %s", acctest.Render(diags))
 			}
@@ -214,7 +214,7 @@ func TestOutcomeUnknown(t *testing.T) {
 		next.ServeHTTP(w, r)
 	}))
 	o, diags := p.Apply(t.Context(), ipType, map[string]any{"option_id": option(s, "eu")}, nil)
-	acctest.Expect(t, diags, "ERROR: Can't claim a dedicated IP", "outcome is unknown", "Check the account's dedicated IPs", "belongs to no Terraform state, import it")
+	acctest.Expect(t, diags, "ERROR: Can't claim a dedicated IP", "outcome is unknown", "Check the account's dedicated IPs", "is in no Terraform state, and import it")
 	if sent.Load() != 1 || !o.Gone() {
 		t.Errorf("sent %d times", sent.Load())
 	}
@@ -236,16 +236,16 @@ func TestDelete(t *testing.T) {
 	p.NoErrors(diags)
 	_, diags = p.Plan(ipType, nil, o)
 	p.NoErrors(diags)
-	acctest.Expect(t, diags, "WARNING: The plan gives up the dedicated IP Europe 198.51.100.", "reputation", "destroy = false")
+	acctest.Expect(t, diags, "WARNING: The plan destroys the dedicated IP Europe 198.51.100.", "reputation", "destroy = false")
 	plan, diags := p.Plan(ipType, map[string]any{"option_id": option(s, "us")}, o)
-	acctest.Expect(t, diags, "WARNING: The plan replaces the dedicated IP Europe", "another address is claimed", "undo the change")
+	acctest.Expect(t, diags, "WARNING: The plan replaces the dedicated IP Europe", "claims another address", "undo the change")
 	if len(plan.Replace) != 1 {
 		t.Errorf("replaced because of %v", plan.Replace)
 	}
 	_, diags = p.Plan(ipType, map[string]any{"option_id": acctest.Unknown}, o)
 	acctest.Expect(t, diags, "WARNING: The plan replaces the dedicated IP Europe", "Only the apply will know its option_id,", "reputation", "a value that the plan knows")
 	_, diags = p.Apply(t.Context(), ipType, nil, o)
-	acctest.Expect(t, diags, "ERROR: Can't give back the dedicated IP Europe", "assigned to the domains example.com", "Take the address off those domains")
+	acctest.Expect(t, diags, "ERROR: Can't release the dedicated IP Europe", "assigned to the domains example.com", "Unassign the address from those domains")
 	assigned.Store(false)
 	for range 2 { // the second time it is gone already
 		_, diags = p.Apply(t.Context(), ipType, nil, o)

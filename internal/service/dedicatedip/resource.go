@@ -12,41 +12,43 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
-// createTimeout is how long a claim takes at most, waiting for the address
-// included, where the configuration does not say.
+// createTimeout is the default limit of a claim, including the wait until the address
+// is ready.
 const createTimeout = 30 * time.Minute
 
-// loss says what it means to give an address back.
-const loss = "The address goes back to the service with the reputation that it has earned, and can't be had again; mail then leaves from other addresses."
-
 // Resource is mailhost_dedicated_ip.
-type Resource struct{ service.Resource }
-
-var (
-	_ resource.ResourceWithConfigure   = (*Resource)(nil)
-	_ resource.ResourceWithIdentity    = (*Resource)(nil)
-	_ resource.ResourceWithImportState = (*Resource)(nil)
-	_ resource.ResourceWithModifyPlan  = (*Resource)(nil)
-)
+type Resource struct {
+	service.Resource[resourceModel]
+}
 
 // NewResource returns the resource.
 func NewResource() resource.Resource {
-	return service.Tracked(&Resource{}, service.Kind[model]{Label: func(m model) string { return "dedicated IP " + m.display() }})
-}
-
-// Metadata implements resource.Resource.
-func (r *Resource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_dedicated_ip"
+	return service.Manage(&Resource{service.Resource[resourceModel]{Definition: service.Definition[resourceModel]{
+		Name:  "dedicated_ip",
+		Label: func(m resourceModel) string { return "dedicated IP " + m.display() },
+		Find: func(ctx context.Context, c *client.Client, nameOrIP string) (string, error) {
+			d, err := c.FindDedicatedIP(ctx, nameOrIP)
+			if err != nil {
+				return "", err
+			}
+			return d.ID, nil
+		},
+		DeleteVerb:      "release",
+		DeleteOperation: api.ReleaseDedicatedIP.Spec,
+		Orphaned: func(context.Context, resourceModel) string {
+			return "It stays claimed, and it is still paid for."
+		},
+	}}})
 }
 
 // Create implements resource.Resource.
 func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	var plan model
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	plan, c := r.Planned(ctx, req, resp)
+	if c == nil {
+		return
+	}
 	timeout, diags := plan.Timeouts.Create(ctx, createTimeout)
-	resp.Diagnostics.Append(diags...)
-	c := r.Client(ctx, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
+	if resp.Diagnostics.Append(diags...); diags.HasError() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
@@ -60,18 +62,17 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 		addClaimError(ctx, c, &resp.Diagnostics, err, plan.OptionID.ValueString())
 		return
 	}
-	// From here on the address is paid for: whatever happens, its id is kept.
+	// The address is charged from here on: its id goes into the state in any case.
 	ready, err := awaitReady(ctx, c, claimed)
 	if err != nil {
-		service.AddNotReady(ctx, &resp.Diagnostics, "dedicated IP "+claimed.Name, ready.Status, err)
+		service.WarnNotReady(ctx, &resp.Diagnostics, "dedicated IP "+claimed.Name, ready.Status, err)
 	}
-	plan.fill(ready)
-	resp.Diagnostics.Append(service.SetIdentity(ctx, resp.Identity, c.AccountID(), plan.ID)...)
-	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+	plan.flatten(ready)
+	r.SetCreated(ctx, resp, c, &plan)
 }
 
-// awaitReady waits until an address is no longer being provisioned. It returns
-// the dedicated IP as it was last seen, with an error too.
+// awaitReady waits until an address is provisioned. It returns the dedicated IP as last
+// read, also with an error.
 func awaitReady(ctx context.Context, c *client.Client, d *api.DedicatedIP) (*api.DedicatedIP, error) {
 	if d.Status != vocab.DedicatedIPProvisioning {
 		return d, nil
@@ -87,58 +88,30 @@ func awaitReady(ctx context.Context, c *client.Client, d *api.DedicatedIP) (*api
 
 // Read implements resource.Resource.
 func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	var state model
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	c := r.Client(ctx, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	resp.Diagnostics.Append(service.SetIdentity(ctx, resp.Identity, c.AccountID(), state.ID)...)
-	d, err := c.GetDedicatedIP(ctx, state.ID.ValueString())
-	if !service.Found(ctx, resp, err, "dedicated IP "+state.display()) {
-		return
-	}
-	state.fill(d)
-	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
-}
-
-// Update implements resource.Resource. The API can't change a dedicated IP: what
-// differs is timeouts, or the option_id of one that was imported.
-func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	var plan model
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	c := r.Client(ctx, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	resp.Diagnostics.Append(service.SetIdentity(ctx, resp.Identity, c.AccountID(), plan.ID)...)
-	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
-}
-
-// Delete implements resource.Resource.
-func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	var state model
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	c := r.Client(ctx, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	err := c.ReleaseDedicatedIP(ctx, state.ID.ValueString())
-	if client.IsConflict(err) {
-		service.AddErrorAdvising(&resp.Diagnostics, err, "Can't give back the dedicated IP "+state.display(), nil, "Nothing was given back. Take the address off those domains in the service's own control panel, and run destroy again.")
-		return
-	}
-	service.Deleted(ctx, req, resp, err, "give back", state.remains())
-}
-
-// ImportState implements resource.ResourceWithImportState: by UUID, by name, by
-// IP address, or by identity.
-func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	r.Import(ctx, req, resp, func(ctx context.Context, c *client.Client, nameOrIP string) (string, error) {
-		d, err := c.FindDedicatedIP(ctx, nameOrIP)
-		if err != nil {
-			return "", err
+	r.ReadObject(ctx, req, resp, func(c *client.Client, state *resourceModel) error {
+		d, err := c.GetDedicatedIP(ctx, state.ID.ValueString())
+		if err == nil {
+			state.flatten(d)
 		}
-		return d.ID, nil
+		return err
+	})
+}
+
+// Update implements resource.Resource. The API can't change a dedicated IP: only
+// timeouts differ, or the option_id of an imported one.
+func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	if plan, _, c := r.Changed(ctx, req, resp); c != nil {
+		resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+	}
+}
+
+// Delete implements resource.Resource: it releases the address.
+func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	r.DeleteObject(ctx, req, resp, func(c *client.Client, state resourceModel) error {
+		err := c.ReleaseDedicatedIP(ctx, state.ID.ValueString())
+		if client.IsConflict(err) {
+			return service.WithAdvice(err, "Nothing was released. Unassign the address from those domains in the service's own control panel, and run destroy again.")
+		}
+		return err
 	})
 }

@@ -17,46 +17,46 @@ import (
 
 // Schema implements resource.Resource.
 func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
-	attributes := recordAttributes()
+	attributes := modelAttributes()
 	attributes["option_id"] = optionAttribute()
 	attributes["timeouts"] = service.CreateTimeout(ctx, createTimeout)
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "A dedicated IP address that the account's mail leaves from. Creating it **claims** an address out of an option, which is paid for; destroying it gives the address back, and with it the reputation that it has earned. " +
+		MarkdownDescription: "A dedicated IP address for the account's outgoing mail. Creating it **claims** an address from an option, which costs money; destroying it releases the address together with the reputation that it has earned. " +
 			"Use `lifecycle { prevent_destroy = true }` for an address that is in use.",
 		Attributes: attributes,
 	}
 }
 
-// recordAttributes are the attributes of record. All of them are stable: the API
-// has no operation that changes a dedicated IP.
-func recordAttributes() map[string]schema.Attribute {
+// modelAttributes returns the attributes of model. All of them are stable, because the
+// API can't change a dedicated IP.
+func modelAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"id":           stable("UUID of the dedicated IP."),
-		"name":         stable("Name of the dedicated IP."),
-		"status":       stable("State of the dedicated IP: provisioning, active or releasing."),
-		"type":         stable("Type of the allocation."),
-		"country_code": stable("Country of the address (ISO 3166)."),
+		"id":           service.StableString("UUID of the dedicated IP."),
+		"name":         service.StableString("Name of the dedicated IP."),
+		"status":       service.StableString("State of the dedicated IP: provisioning, active or releasing."),
+		"type":         service.StableString("Type of the allocation."),
+		"country_code": service.StableString("Country of the address (ISO 3166)."),
 		"asn": schema.Int64Attribute{
 			Computed: true, PlanModifiers: []planmodifier.Int64{int64planmodifier.UseStateForUnknown()},
 			MarkdownDescription: "Number of the autonomous system that announces the address.",
 		},
 		"ip_addresses": schema.ListNestedAttribute{
 			Computed: true, PlanModifiers: []planmodifier.List{listplanmodifier.UseStateForUnknown()},
-			MarkdownDescription: "Addresses, with their health as of the last refresh.",
+			MarkdownDescription: "Addresses, with their health at the last refresh.",
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 				"ip":               schema.StringAttribute{Computed: true, MarkdownDescription: "The public address."},
 				"fcrdns_confirmed": schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether its forward-confirmed reverse DNS passed."},
-				"healthy":          schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether it is healthy; null where that is not known."},
+				"healthy":          schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether it is healthy; null if that is unknown."},
 				"rdns":             schema.StringAttribute{Computed: true, MarkdownDescription: "Its host name in reverse DNS, if it has one."},
 			}},
 		},
-		"created_at": stable("When the dedicated IP was claimed (RFC 3339)."),
-		"updated_at": stable("When the dedicated IP was last changed (RFC 3339)."),
+		"created_at": service.StableString("When the dedicated IP was claimed (RFC 3339)."),
+		"updated_at": service.StableString("When the dedicated IP was last changed (RFC 3339)."),
 	}
 }
 
-// optionAttribute is the schema of option_id. It is computed so that one that is
-// left out keeps what the state knows; only a claim needs it, see requireOption.
+// optionAttribute returns the schema of option_id. It is computed, so that the state
+// keeps it when it is omitted. Only a claim requires it, see requireOption.
 func optionAttribute() schema.Attribute {
 	return schema.StringAttribute{
 		Optional: true, Computed: true,
@@ -65,26 +65,17 @@ func optionAttribute() schema.Attribute {
 		PlanModifiers: []planmodifier.String{
 			service.KeepEqual(customtype.Equal[customtype.UUID]),
 			stringplanmodifier.UseStateForUnknown(),
-			stringplanmodifier.RequiresReplaceIf(replaceKnown, replaceWhy, replaceWhy),
+			stringplanmodifier.RequiresReplaceIf(replaceKnown, replaceDescription, replaceDescription),
 		},
-		MarkdownDescription: "UUID of the option that the address is claimed out of: the kind and the place of the address. The data source `mailhost_dedicated_ip_options` lists the options. " +
-			"Required to claim an address, that is unless the address is imported; removing it later changes nothing. Another option claims another address and gives this one back. " +
-			"The API does not tell the option of an address that exists, so an import leaves it null; what the configuration says is then stored, and nothing is replaced.",
+		MarkdownDescription: "UUID of the option that the address is claimed from: its type and location. The data source `mailhost_dedicated_ip_options` lists the options. " +
+			"Required to claim an address, but not to import one; removing it later changes nothing. Changing it claims another address and releases this one. " +
+			"The API does not return the option of an existing address, so an import leaves it null; the configured value is then stored without replacing anything.",
 	}
 }
 
-const replaceWhy = "replaces the dedicated IP when the option changes that it is known to come from"
+const replaceDescription = "replaces the dedicated IP if its known option changes"
 
-// replaceKnown: an imported address comes from an option that nobody tells. It is
-// taken at its owner's word and never given back for that.
+// replaceKnown does not replace an imported address, because its option is unknown.
 func replaceKnown(_ context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse) {
 	resp.RequiresReplace = !req.StateValue.IsNull()
-}
-
-// stable is an attribute that no update changes.
-func stable(description string) schema.Attribute {
-	return schema.StringAttribute{
-		Computed: true, PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
-		MarkdownDescription: description,
-	}
 }

@@ -14,19 +14,19 @@ import (
 )
 
 var (
-	// identical matches a message that says that the very record exists. A record that
-	// only excludes the new one, as a CNAME does, is another one.
+	// identical matches a message about an identical record, and not one about a record
+	// that only excludes the new one, such as a CNAME.
 	identical = regexp.MustCompile(`(?i)\b(identical|duplicate|same record|already exists|exists already)\b`)
 	// namedID matches the id in such a message.
 	namedID = regexp.MustCompile(`(?i)\bid\b[ :=#"']*(\d{1,16})\b`)
 )
 
-// adopt returns the record that the API refused to create a second time, or nil.
+// adopt returns the identical record that a conflict names, or nil.
 //
-// It is for an API without lifecycle operations: there the record can't be imported,
-// so that no resource could have it, and a later destroy only drops it from the
-// state. The published API has no field for the id of an existing object; its message
-// names the id if the credential may see the record.
+// It is for an API without lifecycle operations, where the record can't be imported,
+// and a later destroy only drops it from the state. The published API has no field for
+// the id of an existing object; its message contains the id if the credential may see
+// the record.
 func adopt(ctx context.Context, c *client.Client, refusal error, plan model) *api.DNSRecord {
 	id := existingID(refusal)
 	if id == 0 || c.Supports(ctx, api.DeleteDNSRecord.Spec, strconv.FormatInt(id, 10)) {
@@ -56,10 +56,10 @@ func existingID(err error) int64 {
 	return id
 }
 
-// addAdopted warns that a record was there before.
-func addAdopted(diags *diag.Diagnostics, plan model, id int64) {
+// warnAdopted warns that the record existed before.
+func warnAdopted(diags *diag.Diagnostics, plan model, id int64) {
 	diags.AddWarning(fmt.Sprintf("The %s existed already", plan),
-		fmt.Sprintf("Nothing was created. An identical record exists, with the id %d, and this API can neither import nor delete it, so this resource has it from now on. "+
-			"Its ttl is not known and may differ from the configured one.\n\n"+
-			"If another resource manages the record, remove one of the two. If it came with the domain, as its DKIM record did, it needs no resource: remove this one.", id))
+		fmt.Sprintf("Nothing was created. An identical record exists, with the id %d, and this API can neither import nor delete it, so this resource manages it from now on. "+
+			"Its ttl is unknown and may differ from the configured one.\n\n"+
+			"If another resource manages the record, remove one of the two. If it was created with the domain, like the DKIM record, it needs no resource: remove this one.", id))
 }

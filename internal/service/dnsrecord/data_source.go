@@ -18,32 +18,32 @@ import (
 // NewDataSource returns data.mailhost_dns_record.
 func NewDataSource() datasource.DataSource {
 	withoutID := stringvalidator.ConflictsWith(path.MatchRoot("id"))
-	return service.NewSingular(object, service.Lookup[located, model]{
+	return service.NewDataSource(collection, service.Lookup[located, model]{
 		Keys: []service.Filter{
 			{
 				Name: "id", Validators: []validator.String{validate.Rule("a number such as 1042", checkID)},
-				MarkdownDescription: "Id of the record: a number, in decimal. Give it, or `name` with `domain` and `type`.",
+				MarkdownDescription: "Id of the record: a number, in decimal. Set it, or `name` with `domain` and `type`.",
 			},
 			{
 				Name: "name",
 				Validators: []validator.String{
 					customtype.DNSNameType{}.Validator(), stringvalidator.AlsoRequires(path.MatchRoot("domain"), path.MatchRoot("type")),
 				},
-				MarkdownDescription: "Name of the record: relative to the domain, such as `www`, or in full, such as `www.example.com`, which ends in the domain; `@` is the domain itself. Give it with `domain` and `type`, or give `id`.",
+				MarkdownDescription: "Name of the record: relative to the domain, such as `www`, or in full, such as `www.example.com`, which ends in the domain; `@` is the domain itself. Set it with `domain` and `type`, or set `id`.",
 			},
 		},
-		Within: []service.Filter{
+		Qualifiers: []service.Filter{
 			{
 				Name: "domain", Validators: []validator.String{customtype.DomainRefType{}.Validator(), withoutID},
-				MarkdownDescription: "Domain of the record, by name or UUID. Give it with `name`.",
+				MarkdownDescription: "Domain of the record, by name or UUID. Set it with `name`.",
 			},
 			{
 				Name: "type", Validators: []validator.String{recordType, withoutID},
-				MarkdownDescription: "Type of the record: " + recordType.MarkdownDescription(context.Background()) + ". Give it with `name`.",
+				MarkdownDescription: "Type of the record: " + recordType.MarkdownDescription(context.Background()) + ". Set it with `name`.",
 			},
 			{
 				Name: "value", Validators: []validator.String{withoutID},
-				MarkdownDescription: "Value of the record, in the form of its type and without the priority. Give it where there are several records of the type at the name.",
+				MarkdownDescription: "Value of the record, in the form of its type and without the priority. Set it if there are several records of the type at the name.",
 			},
 		},
 		Get: func(c *client.Client, ctx context.Context, id string) (*located, error) {
@@ -56,7 +56,7 @@ func NewDataSource() datasource.DataSource {
 		},
 		Find: find,
 	}, "A DNS record that exists, by its id, or by its domain, type and name, and its value where there are several. "+
-		"The records that a domain is born with, such as that of its DKIM key, can be looked up as well.")
+		"It also finds the records that every domain comes with, such as the DKIM record.")
 }
 
 func checkID(s string) (string, error) {
@@ -66,7 +66,7 @@ func checkID(s string) (string, error) {
 	return s, nil
 }
 
-func find(ctx context.Context, c *client.Client, by service.Given) (*located, error) {
+func find(ctx context.Context, c *client.Client, by service.FilterValues) (*located, error) {
 	key := recordKey{domain: by["domain"], recordType: by["type"], name: by["name"], value: by["value"]}
 	found, in, err := key.records(ctx, c)
 	if err != nil {

@@ -11,17 +11,17 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
-var object = service.Object[located, model]{
+var collection = service.Collection[located, model]{
 	Name: "dns_record", Names: "dns_records", Noun: "DNS record", Nouns: "DNS records",
 	Attributes: func() map[string]schema.Attribute {
-		return service.Answered(attributes(context.Background()), map[string]string{
+		return service.ComputedAttributes(modelAttributes(context.Background()), map[string]string{
 			"domain":            "Name of the domain, as `domain_name`.",
 			"name":              "Name of the record, relative to the domain; `@` is the domain itself.",
 			"type":              "Type of the record.",
 			"value":             "Value of the record in the form of its type, without the priority. A TXT value is the text itself, its strings joined.",
-			"ttl":               "How long resolvers may keep the record, in seconds.",
+			"ttl":               "How long resolvers may cache the record, in seconds.",
 			"priority":          "Priority of an MX or SRV record, the lowest first; null for other types.",
-			"is_system_managed": "Whether the record came with its domain, and lives as long as that.",
+			"is_system_managed": "Whether the record was created with its domain, and exists as long as the domain.",
 		})
 	},
 	Filters: []service.Filter{
@@ -35,15 +35,15 @@ var object = service.Object[located, model]{
 			MarkdownDescription: "Only the DNS records of this name: relative to its domain, such as `www`, or absolute, such as `www.example.com.`; `@` is the domain itself.",
 		},
 	},
-	List: locate,
-	Recorder: service.Recorded(func(r *located) (m model) {
-		m.in(r.in)
-		m.fill(&r.DNSRecord)
+	List: listRecords,
+	Flatten: func(_ context.Context, _ service.DomainReader, r *located) (m model) {
+		m.setZone(r.zone)
+		m.flatten(&r.DNSRecord)
 		return m
-	}),
+	},
 }
 
 // NewDataSources returns data.mailhost_dns_records.
 func NewDataSources() datasource.DataSource {
-	return service.NewPlural(object, "The DNS records of the account, or those of them that every filter lets through: without `domain`, domain by domain. Those that a domain is born with are among them.")
+	return service.NewDataSources(collection, "The DNS records of the account, or those that match every filter; without `domain`, ordered by domain. They include the records that every domain comes with.")
 }

@@ -14,34 +14,35 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
-// errSystemManaged is what is wrong with a record that came with its domain.
-var errSystemManaged = errors.New("the record is system-managed: it was created with its domain, and lives as long as that")
+// errSystemManaged is the error of managing a record that was created with its domain.
+var errSystemManaged = errors.New("the record is system-managed: it was created with its domain, and exists as long as the domain")
 
-const systemManagedAdvice = "It needs no resource, and can't have one. Remove the resource from the configuration."
+const systemManagedAdvice = "It needs no resource and can't have one. Remove the resource from the configuration."
 
-// addCreateError reports why a record could not be created, and which record is in
-// the way.
+// addCreateError reports why a record could not be created, with advice for a
+// conflict.
 func addCreateError(ctx context.Context, c *client.Client, diags *diag.Diagnostics, err error, plan model, in zone) {
 	summary := "Can't create the " + plan.String()
 	switch {
 	case errors.Is(err, errSystemManaged):
-		service.AddErrorAdvising(diags, err, summary, fields, systemManagedAdvice)
+		service.AddErrorWithAdvice(diags, err, summary, fields, systemManagedAdvice)
 	case client.IsConflict(err):
-		service.AddErrorAdvising(diags, err, summary, fields, conflictAdvice(ctx, c, plan, in))
+		service.AddErrorWithAdvice(diags, err, summary, fields, conflictAdvice(ctx, c, plan, in))
 	default:
 		service.AddError(diags, err, summary, fields)
 	}
 }
 
-// conflictAdvice says what to do about the record or the domain that is in the way.
+// conflictAdvice returns what to do about the record or the domain that causes a
+// conflict.
 func conflictAdvice(ctx context.Context, c *client.Client, plan model, in zone) string {
-	if next := service.UnusableDomain(ctx, c, plan.Domain.ValueString()); next != "" {
+	if next := service.InactiveDomainAdvice(ctx, c, plan.Domain.ValueString()); next != "" {
 		return next
 	}
 	found, err := plan.naturalKey().recordsIn(ctx, c, in)
 	if err != nil {
-		return "This API can neither list nor import DNS records. If the record is a DKIM record that came with the domain, remove this resource from the configuration. " +
-			"A name has one SPF and one DMARC record, and one MX record if it accepts no mail: put all into that one. " +
+		return "This API can neither list nor import DNS records. If the record is a DKIM record that was created with the domain, remove this resource from the configuration. " +
+			"A name has one SPF and one DMARC record, and one MX record if it accepts no mail: merge the values into one record. " +
 			"Otherwise remove the record in the service's own control panel and run apply again, or keep the record and remove this resource."
 	}
 	for _, record := range found {
@@ -49,18 +50,18 @@ func conflictAdvice(ctx context.Context, c *client.Client, plan model, in zone) 
 			continue
 		}
 		if record.IsSystemManaged {
-			return fmt.Sprintf("The record %d is system-managed: it was created with its domain, and lives as long as that. %s", record.ID, systemManagedAdvice)
+			return fmt.Sprintf("The record %d is system-managed: it was created with its domain, and exists as long as the domain. %s", record.ID, systemManagedAdvice)
 		}
 		return fmt.Sprintf("The record exists, with the id %d. ", record.ID) + service.ImportAdvice("mailhost_dns_record", plan.importID()) +
 			"\n\nIf another resource manages it, remove one of the two."
 	}
 	if kind := policyOf(plan.Type.ValueString(), plan.Value.ValueString()); kind != nil {
-		return fmt.Sprintf("Put all into one %s record: import that one and change its value, or remove it first.", kind.noun)
+		return fmt.Sprintf("Merge the values into one %s record: import the existing one and change its value, or remove it first.", kind.noun)
 	}
 	return "Change the name or the type, or remove the other record first."
 }
 
-// addUpdateError tells why a record could not be changed.
+// addUpdateError reports why a record could not be changed.
 func addUpdateError(diags *diag.Diagnostics, err error, state model) {
 	summary := "Can't change the " + state.String()
 	switch {
@@ -68,19 +69,19 @@ func addUpdateError(diags *diag.Diagnostics, err error, state model) {
 		diags.AddError(summary, fmt.Sprintf("This API has no operation that changes a DNS record. To get the record that the configuration describes:\n\n"+
 			"1. Remove the record with the id %s, whose value is %s, in the service's own control panel.\n"+
 			"2. Run `terraform apply -replace=mailhost_dns_record.<name>` with the address of this resource. It drops the old record from the state and creates the new one.\n\n"+
-			"Without the first step the old record remains beside the new one, or the API refuses the new one: where only the ttl differs, or where the type is CNAME.",
-			state.ID.ValueString(), shown(state.Value.ValueString())))
+			"Without the first step the old record stays beside the new one, or the API refuses the new one (if only the ttl differs, or if the type is CNAME).",
+			state.ID.ValueString(), shortened(state.Value.ValueString())))
 	case client.IsConflict(err):
-		service.AddErrorAdvising(diags, err, summary, fields, "If that record is about to change as well, run apply again: Terraform changes both at once. Records that are made of a list belong into a for_each over the set of values; with count, each turns into the next one. "+
+		service.AddErrorWithAdvice(diags, err, summary, fields, "If the same apply changes the other record too, run apply again: Terraform changes both concurrently. Create records of a list with for_each over the set of values; with count, each record becomes the next one when the list changes. "+
 			"Otherwise change value or priority, or remove the other record first.")
 	default:
 		service.AddError(diags, err, summary, fields)
 	}
 }
 
-// shown is how messages show a value: the text of a TXT record as it is, and no
-// more of a long one than tells it from others.
-func shown(value string) string {
+// shortened returns a value for a message: the text of a TXT record without quotes, and
+// the beginning of a long value.
+func shortened(value string) string {
 	const most = 100
 	if text, err := dnsdata.Text(value); err == nil && strings.HasPrefix(value, `"`) {
 		value = text

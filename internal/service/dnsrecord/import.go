@@ -18,15 +18,15 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
-const keyForms = "<domain>/<type>/<name>/<value>, such as example.com/TXT/@/v=spf1 -all; without the last part where there is one such record; or the id"
+const keyForms = "<domain>/<type>/<name>/<value>, such as example.com/TXT/@/v=spf1 -all; without the last part if there is one such record; or the id"
 
-var errCantRead = errors.New("this API has no operation that reads a DNS record, so that none can be imported; create records with Terraform from the start, or leave them out of it")
+var errCantRead = errors.New("this API has no operation that reads a DNS record, so no record can be imported; create records with Terraform from the start, or manage them without it")
 
 // ImportState implements resource.ResourceWithImportState: by id, by domain,
-// type, name and value, or by identity. It tells the domain, which a Read can't.
+// type, name and value, or by identity. It sets the domain, which a Read can't.
 func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	var in zone
-	r.ImportBy(ctx, req, resp, canonicalID, func(ctx context.Context, c *client.Client, key string) (id string, err error) {
+	r.ImportFound(ctx, req, resp, func(ctx context.Context, c *client.Client, key string) (id string, err error) {
 		id, in, err = findByKey(ctx, c, key)
 		return id, err
 	})
@@ -40,7 +40,7 @@ func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequ
 	}
 	m, err := imported(ctx, c, id.ValueString(), in)
 	if err != nil {
-		service.AddErrorAdvising(&resp.Diagnostics, err, "Can't import the DNS record "+id.ValueString(), nil, importAdvice(err))
+		service.AddErrorWithAdvice(&resp.Diagnostics, err, "Can't import the DNS record "+id.ValueString(), nil, importAdvice(err))
 		return
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
@@ -56,8 +56,7 @@ func importAdvice(err error) string {
 	return "Import by " + keyForms + "."
 }
 
-// imported returns the record with an id; its domain is searched for where it is
-// not known.
+// imported returns the record with an id. It searches for an unknown domain.
 func imported(ctx context.Context, c *client.Client, id string, in zone) (*model, error) {
 	record, err := readByID(ctx, c, id)
 	switch {
@@ -74,12 +73,12 @@ func imported(ctx context.Context, c *client.Client, id string, in zone) (*model
 		}
 	}
 	m := new(model)
-	m.in(in)
-	m.fill(record)
+	m.setZone(in)
+	m.flatten(record)
 	return m, nil
 }
 
-// parseKey reads an import key.
+// parseKey parses an import key.
 func parseKey(s string) (recordKey, error) {
 	parts := strings.SplitN(s, "/", 4)
 	if len(parts) < 3 {
@@ -96,8 +95,7 @@ func parseKey(s string) (recordKey, error) {
 	return k, nil
 }
 
-// findByKey returns the id of the one record that has an import key and can be
-// imported.
+// findByKey returns the id of the one record with an import key that can be imported.
 func findByKey(ctx context.Context, c *client.Client, s string) (id string, in zone, err error) {
 	key, err := parseKey(s)
 	if err != nil {
@@ -119,9 +117,9 @@ func findByKey(ctx context.Context, c *client.Client, s string) (id string, in z
 
 // importable returns the record among those with the key that can be imported.
 func (k recordKey) importable(found []api.DNSRecord) (*api.DNSRecord, error) {
-	own := slices.DeleteFunc(slices.Clone(found), func(r api.DNSRecord) bool { return r.IsSystemManaged })
-	if len(own) == 0 && len(found) > 0 {
+	candidates := slices.DeleteFunc(slices.Clone(found), func(r api.DNSRecord) bool { return r.IsSystemManaged })
+	if len(candidates) == 0 && len(found) > 0 {
 		return nil, fmt.Errorf("%w. %s", errSystemManaged, systemManagedAdvice)
 	}
-	return k.one(own)
+	return k.one(candidates)
 }

@@ -18,17 +18,17 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
-// zone is the domain of a record. The API's answers do not name it, so it is
-// looked up once and then kept in the state.
+// zone is the domain of a record. API responses do not include it, so it is looked up
+// once and stored in the state.
 type zone struct {
-	// id is empty where the credential may not see the domain.
+	// id is "" if the credential may not see the domain.
 	id   string
 	name string
 }
 
-// zoneOf returns the domain that is referred to by name or UUID. Of one that the
-// credential may not see, its name alone will do. One that does not exist is left
-// to the API, which refuses it at the right place.
+// zoneOf returns the domain of a reference by name or UUID. It returns only the name of
+// a domain that the credential may not see, and of one that does not exist, which the
+// API refuses in the create.
 func zoneOf(ctx context.Context, c *client.Client, ref string) (zone, error) {
 	d, err := c.GetDomain(ctx, ref)
 	name := zoneNamed(ref)
@@ -41,8 +41,8 @@ func zoneOf(ctx context.Context, c *client.Client, ref string) (zone, error) {
 	return zone{}, err
 }
 
-// zoneNamed returns the canonical name of a domain that is referred to by its
-// name, and "" for a reference that is a UUID, or invalid.
+// zoneNamed returns the canonical name of a domain for a reference by name, and "" for a
+// UUID or an invalid reference.
 func zoneNamed(ref string) string {
 	if uuid.Validate(ref) == nil {
 		return ""
@@ -54,16 +54,16 @@ func zoneNamed(ref string) string {
 	return name
 }
 
-// located is a record with its domain, which the API's answers do not tell.
+// located is a record with its domain, which API responses do not include.
 type located struct {
 	api.DNSRecord
 
-	in zone
+	zone zone
 }
 
-// locate lists the records that the filters domain, type and name let through:
-// those of one domain, or else of each domain of the account after the other.
-func locate(ctx context.Context, c *client.Client, by service.Given) iter.Seq2[located, error] {
+// listRecords iterates over the records that match the filters domain, type and name: those of
+// one domain, or of each domain of the account in turn.
+func listRecords(ctx context.Context, c *client.Client, by service.FilterValues) iter.Seq2[located, error] {
 	return func(yield func(located, error) bool) {
 		for in, err := range zones(ctx, c, by["domain"]) {
 			if err != nil {
@@ -80,7 +80,7 @@ func locate(ctx context.Context, c *client.Client, by service.Given) iter.Seq2[l
 	}
 }
 
-// zones returns one domain, or all of the account where none is named.
+// zones returns one domain, or all domains of the account if domain is "".
 func zones(ctx context.Context, c *client.Client, domain string) iter.Seq2[zone, error] {
 	return func(yield func(zone, error) bool) {
 		if domain != "" {
@@ -95,28 +95,28 @@ func zones(ctx context.Context, c *client.Client, domain string) iter.Seq2[zone,
 	}
 }
 
-// searchZone goes through the account's domains for the one that has a record.
+// searchZone returns the domain of a record. It searches all domains of the account.
 func searchZone(ctx context.Context, c *client.Client, record *api.DNSRecord) (zone, error) {
 	d, err := c.DomainOfDNSRecord(ctx, record.ID)
 	switch {
 	case err == nil:
 		return zone{id: d.ID, name: zoneNamed(d.Name)}, nil
 	case !client.IsNotFound(err):
-		return zone{}, fmt.Errorf("its domain can't be told: %w", err)
+		return zone{}, fmt.Errorf("can't find its domain: %w", err)
 	}
-	// It may be newer than what was met then.
-	for other, err := range locate(ctx, c, service.Given{"type": record.Type, "name": record.Name}) {
+	// The record may be newer than the cached lists.
+	for other, err := range listRecords(ctx, c, service.FilterValues{"type": record.Type, "name": record.Name}) {
 		switch {
 		case err != nil:
-			return zone{}, fmt.Errorf("its domain can't be told: %w", err)
+			return zone{}, fmt.Errorf("can't find its domain: %w", err)
 		case other.ID == record.ID:
-			return other.in, nil
+			return other.zone, nil
 		}
 	}
-	return zone{}, errors.New("none of the domains that the credential may see has the record, so that its domain can't be told")
+	return zone{}, errors.New("can't find its domain: none of the domains that the credential may see has the record")
 }
 
-// readByID reads a record by its id as it is written.
+// readByID reads a record by its id in decimal.
 func readByID(ctx context.Context, c *client.Client, id string) (*api.DNSRecord, error) {
 	number, err := parseID(id)
 	if err != nil {
@@ -125,18 +125,18 @@ func readByID(ctx context.Context, c *client.Client, id string) (*api.DNSRecord,
 	return c.GetDNSRecord(ctx, number)
 }
 
-// recordKey is the natural key of records; without a value, of several.
+// recordKey is the natural key of a record. Without a value, several records may match.
 type recordKey struct{ domain, recordType, name, value string }
 
 func (k recordKey) String() string {
 	s := fmt.Sprintf("%s record at %s of %s", k.recordType, k.name, k.domain)
 	if k.value != "" {
-		s += " with the value " + shown(k.value)
+		s += " with the value " + shortened(k.value)
 	}
 	return s
 }
 
-// records returns the records with the key, in their domain.
+// records returns the records with the key and their domain.
 func (k recordKey) records(ctx context.Context, c *client.Client) (found []api.DNSRecord, in zone, err error) {
 	if in, err = zoneOf(ctx, c, k.domain); err != nil {
 		return nil, zone{}, err
@@ -145,12 +145,12 @@ func (k recordKey) records(ctx context.Context, c *client.Client) (found []api.D
 	return found, in, err
 }
 
-// recordsIn is records for a domain that has been looked up.
+// recordsIn returns the records with the key in a domain.
 func (k recordKey) recordsIn(ctx context.Context, c *client.Client, in zone) ([]api.DNSRecord, error) {
 	return c.FindDNSRecords(ctx, cmp.Or(in.name, k.domain), k.recordType, k.name, k.value)
 }
 
-// one returns the only record that was found with the key.
+// one returns the only record with the key.
 func (k recordKey) one(found []api.DNSRecord) (*api.DNSRecord, error) {
 	switch len(found) {
 	case 0:
@@ -158,11 +158,11 @@ func (k recordKey) one(found []api.DNSRecord) (*api.DNSRecord, error) {
 	case 1:
 		return &found[0], nil
 	}
-	return nil, fmt.Errorf("there is more than one %s: %s; add the value, or name it by its id", k, listed(found))
+	return nil, fmt.Errorf("there is more than one %s: %s; add the value, or refer to it by its id", k, describe(found))
 }
 
-// listed names records by id, value and priority.
-func listed(records []api.DNSRecord) string {
+// describe lists records by id, value and priority.
+func describe(records []api.DNSRecord) string {
 	names := make([]string, len(records))
 	for i, r := range records {
 		names[i] = fmt.Sprintf("%d (%.60q)", r.ID, r.Value)
@@ -173,7 +173,7 @@ func listed(records []api.DNSRecord) string {
 	return strings.Join(names, ", ")
 }
 
-// parseID reads an id as the API has it.
+// parseID parses an id in decimal.
 func parseID(s string) (int64, error) {
 	id, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || id <= 0 {

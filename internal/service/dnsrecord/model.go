@@ -12,7 +12,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 )
 
-// model is the resource as Terraform keeps it.
+// model has the attributes of a DNS record, in the resource and in the data sources.
 type model struct {
 	ID              types.String         `tfsdk:"id"`
 	Domain          customtype.DomainRef `tfsdk:"domain"`
@@ -27,20 +27,20 @@ type model struct {
 	FQDN            types.String         `tfsdk:"fqdn"`
 }
 
-// String is how messages name the record.
+// String names the record in messages.
 func (m model) String() string {
-	if m.Type.ValueString() == "" { // after an import that found nothing
+	if m.Type.ValueString() == "" { // an import found no record
 		return "DNS record " + m.ID.ValueString()
 	}
 	return fmt.Sprintf("%s record %s of %s", m.Type.ValueString(), m.Name.ValueString(), m.Domain.ValueString())
 }
 
-// naturalKey is the record's natural key, as it is written.
+// naturalKey returns the record's natural key as configured.
 func (m model) naturalKey() recordKey {
 	return recordKey{domain: m.Domain.ValueString(), recordType: m.Type.ValueString(), name: m.Name.ValueString(), value: m.Value.ValueString()}
 }
 
-// importID is the natural key in the form in which the record can be imported.
+// importID returns the natural key as an import id.
 func (m model) importID() string {
 	k := m.naturalKey()
 	return strings.Join([]string{k.domain, k.recordType, k.name, k.value}, "/")
@@ -54,8 +54,8 @@ func (m model) sameValue(a, b string) bool {
 	return customtype.EqualFor(m.Type.ValueString(), a, b)
 }
 
-// in takes over the domain of the record.
-func (m *model) in(z zone) {
+// setZone sets the attributes of the record's domain.
+func (m *model) setZone(z zone) {
 	m.Domain = customtype.KeepDomainRef(m.Domain, z.id, z.name)
 	m.DomainID = types.StringNull()
 	if z.id != "" {
@@ -64,8 +64,8 @@ func (m *model) in(z zone) {
 	m.DomainName = types.StringValue(z.name)
 }
 
-// fill takes over what the API says of the record, whose domain is known.
-func (m *model) fill(r *api.DNSRecord) {
+// flatten sets the model from a response, after setZone.
+func (m *model) flatten(r *api.DNSRecord) {
 	zone := m.DomainName.ValueString()
 	m.ID = types.StringValue(strconv.FormatInt(r.ID, 10))
 	m.Name = customtype.KeepName(m.Name, zone, r.Name)

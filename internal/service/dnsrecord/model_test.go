@@ -16,8 +16,8 @@ func TestFill(t *testing.T) {
 	var m model
 	m.Name = customtype.New[customtype.DNSName]("WWW.Example.com.")
 	m.Value = customtype.New[customtype.DNSValue]("Mail.Example.net.")
-	m.in(zone{id: "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e", name: "example.com"})
-	m.fill(&api.DNSRecord{ID: 42, Name: "www", Type: "MX", Value: "mail.example.net", TTL: 300, Priority: new(int64(10))})
+	m.setZone(zone{id: "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e", name: "example.com"})
+	m.flatten(&api.DNSRecord{ID: 42, Name: "www", Type: "MX", Value: "mail.example.net", TTL: 300, Priority: new(int64(10))})
 	for name, check := range map[string][2]string{
 		"id":          {m.ID.ValueString(), "42"},
 		"domain":      {m.Domain.ValueString(), "example.com"},
@@ -35,11 +35,11 @@ func TestFill(t *testing.T) {
 	if m.TTL.ValueInt64() != 300 || m.Priority.ValueInt64() != 10 || m.IsSystemManaged.ValueBool() {
 		t.Errorf("filled %+v", m)
 	}
-	m.fill(&api.DNSRecord{ID: 42, Name: "web", Type: "A", Value: "192.0.2.1", TTL: 300})
+	m.flatten(&api.DNSRecord{ID: 42, Name: "web", Type: "A", Value: "192.0.2.1", TTL: 300})
 	if m.Name.ValueString() != "web" || m.Value.ValueString() != "192.0.2.1" || !m.Priority.IsNull() {
 		t.Errorf("what differs is not taken over: %+v", m)
 	}
-	m.in(zone{name: "example.net"})
+	m.setZone(zone{name: "example.net"})
 	if m.Domain.ValueString() != "example.net" || !m.DomainID.IsNull() {
 		t.Errorf("domain %s with the id %s", m.Domain, m.DomainID)
 	}
@@ -62,17 +62,17 @@ func TestChanges(t *testing.T) {
 	state := model{
 		Value: customtype.New[customtype.DNSValue]("mx.example.net"), TTL: types.Int64Value(300), Priority: types.Int64Value(10),
 	}
-	if got := changes(state, state); got != (api.UpdateDNSRecordBody{}) {
+	if got := expandUpdate(state, state); got != (api.UpdateDNSRecordBody{}) {
 		t.Errorf("nothing changed, but %+v is sent", got)
 	}
 	plan := state
 	plan.TTL = types.Int64Value(600)
-	if diff := cmp.Diff(api.UpdateDNSRecordBody{TTL: new(int64(600))}, changes(plan, state)); diff != "" {
+	if diff := cmp.Diff(api.UpdateDNSRecordBody{TTL: new(int64(600))}, expandUpdate(plan, state)); diff != "" {
 		t.Error(diff)
 	}
 	plan = state
 	plan.Value, plan.Priority = customtype.New[customtype.DNSValue]("mx2.example.net"), types.Int64Value(20)
-	if diff := cmp.Diff(api.UpdateDNSRecordBody{Value: new("mx2.example.net"), Prio: new(int64(20))}, changes(plan, state)); diff != "" {
+	if diff := cmp.Diff(api.UpdateDNSRecordBody{Value: new("mx2.example.net"), Prio: new(int64(20))}, expandUpdate(plan, state)); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -14,14 +14,14 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
 )
 
-// policy is a kind of TXT record that a name has at most once: of two, receivers
-// take neither.
+// policy is a kind of TXT record that a name has at most once: receivers ignore both of
+// two.
 type policy struct {
-	// version is the record's first tag, in any case: whoever writes v=dmarc1, which
-	// receivers ignore, means the same. noun names the record.
+	// version is the record's first tag in any case, because v=dmarc1, which receivers
+	// ignore, is meant as the same policy. noun names the record.
 	version, noun string
-	// neither describes the effect of two, with the RFC.
-	neither string
+	// effect describes what two of them cause, with the RFC.
+	effect string
 }
 
 var policies = []policy{
@@ -31,11 +31,11 @@ var policies = []policy{
 	{"v=TLSRPTv1", "TLS-RPT", "nobody reports (RFC 8460, section 3)"},
 }
 
-// checkSecondPolicy reports in a plan that the name has a policy of the kind
-// already. That is an error if the API will refuse the second one; a system-managed
-// policy yields instead. The other record may be one that the same plan replaces or
-// deletes, if Terraform has refreshed it: then it is only a warning. Where the API
-// can't list records, nothing is reported.
+// checkSecondPolicy reports in a plan that the name has a policy of the kind already.
+// It is an error, because the API will refuse the second one, except for a
+// system-managed policy, which the new one replaces. It is only a warning if Terraform
+// has refreshed the other record, because the same plan may replace or delete it.
+// Nothing is reported if the API can't list records.
 func (r *Resource) checkSecondPolicy(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	var plan, state model
 	if resp.Plan.Raw.IsNull() || resp.Diagnostics.HasError() {
@@ -45,7 +45,7 @@ func (r *Resource) checkSecondPolicy(ctx context.Context, req resource.ModifyPla
 	if !req.State.Raw.IsNull() {
 		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 		if plan.Value.Equal(state.Value) || !plan.Domain.Equal(state.Domain) || !plan.Name.Equal(state.Name) || !plan.Type.Equal(state.Type) {
-			return // nothing new, or a replacement, which is planned once more as a create
+			return // no change, or a replacement, which is planned again as a create
 		}
 	}
 	kind := policyOf(plan.Type.ValueString(), plan.Value.ValueString())
@@ -62,8 +62,8 @@ func (r *Resource) checkSecondPolicy(ctx context.Context, req resource.ModifyPla
 		return
 	}
 	for _, other := range found {
-		// An identical one is this very record, about to be replaced, or a conflict that
-		// the create reports.
+		// An identical record is this one, which is replaced, or a conflict that the create
+		// reports.
 		if !other.IsSystemManaged && policyOf(other.Type, other.Value) == kind && strconv.FormatInt(other.ID, 10) != plan.ID.ValueString() && !plan.sameValue(other.Value, key.value) {
 			kind.addSecond(&resp.Diagnostics, plan, other, c.RefreshedDNSRecord(other.ID))
 			return
@@ -74,7 +74,7 @@ func (r *Resource) checkSecondPolicy(ctx context.Context, req resource.ModifyPla
 // addSecond reports a second policy; other is the first.
 func (p *policy) addSecond(diags *diag.Diagnostics, plan model, other api.DNSRecord, refreshed bool) {
 	summary := fmt.Sprintf("A second %s record at %s of %s", p.noun, plan.Name.ValueString(), plan.Domain.ValueString())
-	detail := fmt.Sprintf("There is one already, the record %d: %.200q. Of two, receivers take neither: %s.\n\n", other.ID, other.Value, p.neither)
+	detail := fmt.Sprintf("There is one already, the record %d: %.200q. Of two, receivers take neither: %s.\n\n", other.ID, other.Value, p.effect)
 	if single := dnsdata.PurposeOf(other.Type, other.Value).Single() && dnsdata.PurposeOf(plan.Type.ValueString(), plan.Value.ValueString()).Single(); single && !refreshed {
 		diags.AddAttributeError(path.Root("value"), summary, detail+
 			fmt.Sprintf("Put all into one record: import that one (its id is %d) and change its value. Or remove it first, in an apply of its own.", other.ID))
@@ -84,8 +84,8 @@ func (p *policy) addSecond(diags *diag.Diagnostics, plan model, other api.DNSRec
 		"Put all into one record, unless that is the one which this plan replaces. To replace it, change the value of its resource in place, or write a moved block if the resource has another name now.")
 }
 
-// policyOf returns the kind of policy that a record is, or nil: its first tag ends
-// with a blank or a semicolon.
+// policyOf returns the kind of policy of a record, or nil. The first tag ends with a
+// blank or a semicolon.
 func policyOf(recordType, value string) *policy {
 	text, err := dnsdata.Text(value)
 	if recordType != dnsdata.TypeTXT || err != nil {

@@ -43,7 +43,7 @@ func TestIdentity(t *testing.T) {
 		t.Errorf("imported %s with the identity %v", imported.State, p.IdentityOf(typeName, imported))
 	}
 	_, diags = p.Import(typeName, "", map[string]any{"id": "www"})
-	acctest.Expect(t, diags, "not the id that the API has given the object")
+	acctest.Expect(t, diags, "is not the id of an object in the API")
 
 	changed.Identity = nil // as a provider without identities left it
 	kept, diags := p.Read(typeName, changed)

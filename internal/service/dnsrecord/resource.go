@@ -3,7 +3,6 @@ package dnsrecord
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -15,40 +14,36 @@ import (
 )
 
 // Resource is mailhost_dns_record.
-type Resource struct{ service.Resource }
+type Resource struct{ service.Resource[model] }
 
-var (
-	_ resource.ResourceWithConfigure      = (*Resource)(nil)
-	_ resource.ResourceWithIdentity       = (*Resource)(nil)
-	_ resource.ResourceWithImportState    = (*Resource)(nil)
-	_ resource.ResourceWithModifyPlan     = (*Resource)(nil)
-	_ resource.ResourceWithValidateConfig = (*Resource)(nil)
-)
+var _ resource.ResourceWithValidateConfig = (*Resource)(nil)
 
-// fields are the request's fields that the attributes do not share.
+// fields maps the request's fields to attributes of other names.
 var fields = service.Fields{"prio": "priority"}
 
 // NewResource returns the resource.
 func NewResource() resource.Resource {
-	return service.Tracked(&Resource{}, service.Kind[model]{Label: func(m model) string { return m.String() }})
-}
-
-// Metadata implements resource.Resource.
-func (r *Resource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_dns_record"
+	return service.Manage(&Resource{service.Resource[model]{Definition: service.Definition[model]{
+		Name:            "dns_record",
+		Label:           model.String,
+		CanonicalID:     canonicalID,
+		DeleteOperation: api.DeleteDNSRecord.Spec,
+		Orphaned: func(_ context.Context, m model) string {
+			return "It is still served, with the value " + shortened(m.Value.ValueString()) + "."
+		},
+		Unreadable: true,
+	}}})
 }
 
 // Create implements resource.Resource.
 func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	var plan model
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	c := r.Client(ctx, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
+	plan, c := r.Planned(ctx, req, resp)
+	if c == nil {
 		return
 	}
 	in, err := zoneOf(ctx, c, plan.Domain.ValueString())
 	if err != nil {
-		service.AddError(&resp.Diagnostics, err, fmt.Sprintf("Can't look up the domain of the %s", plan), nil)
+		service.AddError(&resp.Diagnostics, err, "Can't look up the domain of the "+plan.String(), nil)
 		return
 	}
 	created, resumed, err := c.CreateDNSRecord(ctx, api.CreateDNSRecordBody{
@@ -56,83 +51,69 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 		Value: plan.Value.ValueString(), TTL: plan.TTL.ValueInt64Pointer(), Prio: plan.Priority.ValueInt64Pointer(),
 	})
 	if err == nil && created.IsSystemManaged {
-		// What a look after a lost answer took for ours.
-		err = errSystemManaged
+		err = errSystemManaged // found by the lookup after a lost response
 	}
 	if existing := adopt(ctx, c, err, plan); existing != nil {
 		created, err = existing, nil
-		addAdopted(&resp.Diagnostics, plan, existing.ID)
+		warnAdopted(&resp.Diagnostics, plan, existing.ID)
 	}
 	if err != nil {
 		addCreateError(ctx, c, &resp.Diagnostics, err, plan, in)
 		return
 	}
 	if resumed {
-		service.AddResumed(&resp.Diagnostics, plan.String(), strconv.FormatInt(created.ID, 10))
+		service.WarnResumed(&resp.Diagnostics, plan.String(), strconv.FormatInt(created.ID, 10))
 	}
-	plan.in(in)
-	plan.fill(created)
-	resp.Diagnostics.Append(service.SetIdentity(ctx, resp.Identity, c.AccountID(), plan.ID)...)
-	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+	plan.setZone(in)
+	plan.flatten(created)
+	r.SetCreated(ctx, resp, c, &plan)
 }
 
-// Read implements resource.Resource.
+// Read implements resource.Resource. An API that can't read records leaves the state
+// as it is.
 func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	var state model
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	c := r.Client(ctx, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	resp.Diagnostics.Append(service.SetIdentity(ctx, resp.Identity, c.AccountID(), state.ID)...)
-	id, err := parseID(state.ID.ValueString())
-	if err != nil {
-		resp.Diagnostics.AddError("Can't read the "+state.String(), err.Error())
-		return
-	}
-	c.NoteRefreshedDNSRecord(id)
-	record, err := c.GetDNSRecord(ctx, id)
-	switch {
-	case errors.Is(err, client.ErrReadUnsupported): // what the state says is believed
-	case client.IsNotFound(err):
-		resp.State.RemoveResource(ctx)
-	case err != nil:
-		service.AddError(&resp.Diagnostics, err, "Can't read the "+state.String(), nil)
-	default:
-		state.fill(record)
-		resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
-	}
+	r.ReadObject(ctx, req, resp, func(c *client.Client, state *model) error {
+		id, err := parseID(state.ID.ValueString())
+		if err != nil {
+			return err
+		}
+		c.NoteRefreshedDNSRecord(id)
+		record, err := c.GetDNSRecord(ctx, id)
+		switch {
+		case errors.Is(err, client.ErrReadUnsupported):
+			return nil
+		case err == nil:
+			state.flatten(record)
+		}
+		return err
+	})
 }
 
 // Update implements resource.Resource.
 func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	var plan, state model
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	c := r.Client(ctx, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
+	plan, state, c := r.Changed(ctx, req, resp)
+	if c == nil {
 		return
 	}
-	resp.Diagnostics.Append(service.SetIdentity(ctx, resp.Identity, c.AccountID(), state.ID)...)
 	id, err := parseID(state.ID.ValueString())
 	if err != nil {
 		resp.Diagnostics.AddError("Can't change the "+state.String(), err.Error())
 		return
 	}
-	body := changes(plan, state)
+	body := expandUpdate(plan, state)
 	if body != (api.UpdateDNSRecordBody{}) {
 		record, err := c.UpdateDNSRecord(ctx, id, body)
 		if err != nil {
 			addUpdateError(&resp.Diagnostics, err, state)
 			return
 		}
-		plan.fill(record)
+		plan.flatten(record)
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 }
 
-// changes returns what an update sends.
-func changes(plan, state model) api.UpdateDNSRecordBody {
+// expandUpdate returns the changes from the state to the plan.
+func expandUpdate(plan, state model) api.UpdateDNSRecordBody {
 	number := func(plan, state types.Int64) *int64 {
 		if plan.Equal(state) {
 			return nil
@@ -148,15 +129,11 @@ func changes(plan, state model) api.UpdateDNSRecordBody {
 
 // Delete implements resource.Resource.
 func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	var state model
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	c := r.Client(ctx, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	id, err := parseID(state.ID.ValueString())
-	if err == nil {
-		err = c.DeleteDNSRecord(ctx, id)
-	}
-	service.Deleted(ctx, req, resp, err, "delete", state.remains())
+	r.DeleteObject(ctx, req, resp, func(c *client.Client, state model) error {
+		id, err := parseID(state.ID.ValueString())
+		if err != nil {
+			return err
+		}
+		return c.DeleteDNSRecord(ctx, id)
+	})
 }

@@ -19,54 +19,50 @@ import (
 )
 
 const description = "A DNS record of a domain.\n\n" +
-	"Every domain comes with the records that its mail needs: MX, SPF, DKIM and DMARC. They are system-managed and exist as long as the domain; they need no resource, and can't have one.\n\n" +
-	"To set a policy of your own, create the record: a TXT record at `@` that begins with `v=spf1`, one at `_dmarc` that begins with `v=DMARC1`, and MX records at `@` replace the system-managed ones of that kind. Those return when you delete the last of yours. " +
+	"Every domain comes with the records that its mail needs: MX, SPF, DKIM and DMARC. They are system-managed and exist as long as the domain; they need no resource and can't have one.\n\n" +
+	"To set your own policy, create the record: a TXT record at `@` that begins with `v=spf1`, one at `_dmarc` that begins with `v=DMARC1`, and MX records at `@` replace the system-managed ones of that kind. Those return when you delete the last of yours. " +
 	"A name has one SPF and one DMARC record; a second one is an error. DKIM records are not replaced.\n\n" +
-	"An API that has the published operations only can create a record, and neither read, change nor delete it. There, what the state says is believed; a change of `value`, `ttl` or `priority` is an error that says " +
-	"how to replace the record; a destroy drops the record from the state with a warning; and no record can be imported. So if an identical record exists, a create takes it over with a warning, if the API names its id."
+	"An API with the published operations only can create a record, but not read, change or delete it. There a refresh keeps the state as it is; a change of `value`, `ttl` or `priority` is an error that explains " +
+	"how to replace the record; a destroy drops the record from the state with a warning; and no record can be imported. If an identical record exists and the API returns its id, a create adopts it with a warning."
 
 // recordType validates a type, here and in data sources.
 var recordType = validate.OneOf[api.CreateDNSRecordBody]("type")
 
 // Schema implements resource.Resource.
 func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
-	resp.Schema = schema.Schema{MarkdownDescription: description, Attributes: attributes(ctx)}
+	resp.Schema = schema.Schema{MarkdownDescription: description, Attributes: modelAttributes(ctx)}
 }
 
-// attributes are the attributes of model.
-func attributes(ctx context.Context) map[string]schema.Attribute {
-	stable := []planmodifier.String{stringplanmodifier.UseStateForUnknown()}
+// modelAttributes returns the attributes of model.
+func modelAttributes(ctx context.Context) map[string]schema.Attribute {
 	ttl := validate.Range[api.CreateDNSRecordBody]("ttl")
 	priority := validate.Range[api.CreateDNSRecordBody]("prio")
 	return map[string]schema.Attribute{
-		"id": schema.StringAttribute{
-			Computed: true, PlanModifiers: stable,
-			MarkdownDescription: "Id of the record: a number, in decimal.",
-		},
+		"id": service.StableString("Id of the record: a number, in decimal."),
 		"domain": schema.StringAttribute{
 			Required:            true,
 			CustomType:          customtype.DomainRefType{},
 			Validators:          []validator.String{customtype.DomainRefType{}.Validator()},
 			PlanModifiers:       []planmodifier.String{service.KeepDomainRef(), stringplanmodifier.RequiresReplace()},
-			MarkdownDescription: "Domain of the record, by name or UUID, for instance `mailhost_domain.main.name`. Another domain replaces the record.",
+			MarkdownDescription: "Domain of the record, by name or UUID, for instance `mailhost_domain.main.name`. Changing it replaces the record.",
 		},
 		"name": schema.StringAttribute{
 			Required:            true,
 			CustomType:          customtype.DNSNameType{},
 			Validators:          []validator.String{customtype.DNSNameType{}.Validator()},
-			PlanModifiers:       []planmodifier.String{keep(model.sameName), stringplanmodifier.RequiresReplace()},
-			MarkdownDescription: "Name of the record: relative to the domain, such as `www`, or in full, such as `www.example.com`, which ends in the domain; `@` is the domain itself. Another name replaces the record.",
+			PlanModifiers:       []planmodifier.String{keepEqual(model.sameName), stringplanmodifier.RequiresReplace()},
+			MarkdownDescription: "Name of the record: relative to the domain, such as `www`, or in full, such as `www.example.com`, which ends in the domain; `@` is the domain itself. Changing it replaces the record.",
 		},
 		"type": schema.StringAttribute{
 			Required:            true,
 			Validators:          []validator.String{recordType},
 			PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplace()},
-			MarkdownDescription: fmt.Sprintf("Type of the record: %s. Another type replaces the record.", recordType.MarkdownDescription(ctx)),
+			MarkdownDescription: fmt.Sprintf("Type of the record: %s. Changing it replaces the record.", recordType.MarkdownDescription(ctx)),
 		},
 		"value": schema.StringAttribute{
 			Required:      true,
 			CustomType:    customtype.DNSValueType{},
-			PlanModifiers: []planmodifier.String{keep(model.sameValue)},
+			PlanModifiers: []planmodifier.String{keepEqual(model.sameValue)},
 			MarkdownDescription: "Value of the record, in the form of its type, without the priority: for instance `192.0.2.1` (A), `mail.example.com` (MX), `5 443 sip.example.com` (SRV: weight, port, target), `0 issue \"ca.example.net\"` (CAA). " +
 				"A TXT value is the text itself, of any length, or quoted strings as in a zone file, which are joined.",
 		},
@@ -74,28 +70,19 @@ func attributes(ctx context.Context) map[string]schema.Attribute {
 			Optional: true, Computed: true,
 			Default:             int64default.StaticInt64(api.DefaultDNSTTL),
 			Validators:          []validator.Int64{ttl},
-			MarkdownDescription: fmt.Sprintf("How long resolvers may keep the record, in seconds: %s. Default: `%d`.", ttl.MarkdownDescription(ctx), api.DefaultDNSTTL),
+			MarkdownDescription: fmt.Sprintf("How long resolvers may cache the record, in seconds: %s. Default: `%d`.", ttl.MarkdownDescription(ctx), api.DefaultDNSTTL),
 		},
 		"priority": schema.Int64Attribute{
 			Optional:            true,
 			Validators:          []validator.Int64{priority},
-			MarkdownDescription: fmt.Sprintf("Priority of an MX or SRV record, which needs one, the lowest first: %s. Other types have none.", priority.MarkdownDescription(ctx)),
+			MarkdownDescription: fmt.Sprintf("Priority of an MX or SRV record, the lowest first: %s. Required for these types; other types have none.", priority.MarkdownDescription(ctx)),
 		},
 		"is_system_managed": schema.BoolAttribute{
 			Computed: true, PlanModifiers: []planmodifier.Bool{boolplanmodifier.UseStateForUnknown()},
-			MarkdownDescription: "Whether the record came with its domain. Always false: such records can't be managed here.",
+			MarkdownDescription: "Whether the record was created with its domain. Always false, because such records can't be managed.",
 		},
-		"domain_id": schema.StringAttribute{
-			Computed: true, PlanModifiers: stable,
-			MarkdownDescription: "UUID of the domain; null where the credential may not see the domain.",
-		},
-		"domain_name": schema.StringAttribute{
-			Computed: true, PlanModifiers: stable,
-			MarkdownDescription: "Name of the domain, in ASCII.",
-		},
-		"fqdn": schema.StringAttribute{
-			Computed: true, PlanModifiers: stable,
-			MarkdownDescription: "Full name of the record in ASCII, without a trailing dot.",
-		},
+		"domain_id":   service.StableString("UUID of the domain; null if the credential may not see the domain."),
+		"domain_name": service.StableString("Name of the domain, in ASCII."),
+		"fqdn":        service.StableString("Full name of the record in ASCII, without a trailing dot."),
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
-// ValidateConfig implements resource.ResourceWithValidateConfig: it checks what
-// depends on two attributes, as far as both are known.
+// ValidateConfig implements resource.ResourceWithValidateConfig: it checks
+// attributes that depend on each other, if both are known.
 func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
 	var config model
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
@@ -28,15 +28,15 @@ func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConf
 	config.checkPriority(&resp.Diagnostics)
 }
 
-// checkName checks the name in its zone. Whatever is wrong without the zone, the
-// attribute's own validator tells.
+// checkName checks the name in its zone. The attribute's own validator reports
+// everything else.
 func (m model) checkName(diags *diag.Diagnostics) {
 	name, zone := m.Name.ValueString(), zoneNamed(m.Domain.ValueString())
 	if zone == "" || dnsdata.ValidateName(name) != nil {
 		return
 	}
 	if _, err := dnsdata.NormalizeName(name, zone); err != nil {
-		service.AddInvalid(diags, "name", err)
+		service.AddInvalidValue(diags, "name", err)
 	}
 }
 
@@ -47,12 +47,12 @@ func (m model) checkValue(diags *diag.Diagnostics) {
 	value := m.Value.ValueString()
 	if m.Type.IsUnknown() {
 		if _, err := customtype.Normalize[customtype.DNSValue](value); err != nil {
-			service.AddInvalid(diags, "value", err)
+			service.AddInvalidValue(diags, "value", err)
 		}
 		return
 	}
 	if _, err := dnsdata.NormalizeValue(m.Type.ValueString(), value); err != nil {
-		service.AddInvalid(diags, "value", err)
+		service.AddInvalidValue(diags, "value", err)
 	}
 }
 
@@ -65,14 +65,13 @@ func (m model) checkPriority(diags *diag.Diagnostics) {
 	case p == nil:
 	case p.Type == api.TypeMissing:
 		diags.AddAttributeError(path.Root("priority"), "Missing priority",
-			fmt.Sprintf("A record of the type %s needs a priority, for instance priority = 10. Of several records the one with the lowest comes first.", m.Type.ValueString()))
+			fmt.Sprintf("A record of the type %s needs a priority, for instance priority = 10. The record with the lowest priority comes first.", m.Type.ValueString()))
 	default:
-		service.AddInvalid(diags, "priority", errors.New(p.Msg))
+		service.AddInvalidValue(diags, "priority", errors.New(p.Msg))
 	}
 }
 
-// typeIsInvalid reports whether the attribute's own validator has refused the
-// type.
+// typeIsInvalid reports whether the attribute's own validator refused the type.
 func (m model) typeIsInvalid() bool {
 	_, err := dnsdata.NormalizeType(m.Type.ValueString())
 	return !m.Type.IsUnknown() && err != nil

@@ -11,20 +11,20 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
-// acquisition is a create in progress: the domain is bought or adopted, as the plan
-// says, or by what the account owns if the plan did not know the name; it gets its
-// settings; then it has to become ready.
+// acquisition is a create in progress. It buys or adopts the domain as planned (if the
+// plan did not know the name, it adopts a domain that the account owns), applies the
+// settings, and waits until the domain is ready.
 //
-// An error never follows a purchase, unless the registry refuses the domain:
-// Terraform would taint it, and then delete it and buy it again. An adopted domain in
-// turn is not in the state before it has its settings: a repeated create costs
-// nothing, and a replacement would delete a domain that was there before.
+// No error is returned after a purchase, unless the registry refuses the domain:
+// Terraform would taint the domain, delete it and buy it again. An adopted domain goes
+// into the state only after its settings are applied: a repeated create costs nothing,
+// but a replacement would delete a domain that existed before.
 type acquisition struct {
 	client *client.Client
 	walk   *service.Walk
-	plan   model
+	plan   resourceModel
 
-	// domain is what goes into the state; nil: nothing.
+	// domain goes into the state; nil if there is none.
 	domain     *api.Domain
 	adopted    bool
 	paymentURL string
@@ -33,16 +33,16 @@ type acquisition struct {
 func (a *acquisition) run(ctx context.Context, diags *diag.Diagnostics) {
 	planned := a.plan.Acquisition.ValueString()
 	switch {
-	case planned == purchased && a.plan.ContactInfo.IsNull(): // it was unknown in the plan
+	case planned == acquisitionPurchase && a.plan.ContactInfo.IsNull(): // it was unknown in the plan
 		addContactMissing(diags, a.plan)
 		return
-	case planned == purchased, planned == "" && !a.plan.ContactInfo.IsNull():
+	case planned == acquisitionPurchase, planned == "" && !a.plan.ContactInfo.IsNull():
 		a.buy(ctx, diags)
 		return
 	}
 	d, err := a.client.GetDomain(ctx, a.plan.canonicalName())
 	switch {
-	case client.IsNotFound(err) && planned == adoption:
+	case client.IsNotFound(err) && planned == acquisitionAdopt:
 		addNoLongerOwned(diags, a.plan)
 	case client.IsNotFound(err):
 		addContactMissing(diags, a.plan)
@@ -54,7 +54,7 @@ func (a *acquisition) run(ctx context.Context, diags *diag.Diagnostics) {
 }
 
 func (a *acquisition) buy(ctx context.Context, diags *diag.Diagnostics) {
-	registrant := contactInfo(ctx, a.plan.ContactInfo, diags)
+	registrant := expandContact(ctx, a.plan.ContactInfo, diags)
 	if diags.HasError() {
 		return
 	}
@@ -64,14 +64,14 @@ func (a *acquisition) buy(ctx context.Context, diags *diag.Diagnostics) {
 	case err != nil:
 		addPurchaseError(diags, err, a.plan)
 		return
-	case got.Adopted && a.plan.Acquisition.ValueString() == purchased:
+	case got.Adopted && a.plan.Acquisition.ValueString() == acquisitionPurchase:
 		addOwnedMeanwhile(diags, a.plan, got.ID)
 		return
 	case got.Adopted:
 		a.adopt(ctx, got.Domain, diags)
 		return
 	}
-	// From here on the domain is paid for, or will be: its id is kept.
+	// The domain is charged from here on: its id goes into the state in any case.
 	a.paymentURL = got.PaymentURL
 	a.domain = &api.Domain{ID: got.ID, Name: got.Name, Status: got.Status, WorkspaceID: workspaceID}
 	if got.Status == api.PurchasePurchased {
@@ -84,13 +84,13 @@ func (a *acquisition) buy(ctx context.Context, diags *diag.Diagnostics) {
 		}
 	}
 	if _, err := a.applySettings(ctx); err != nil {
-		addUnset(diags, a.plan, err)
+		warnUnset(diags, a.plan, err)
 	}
 	a.await(ctx, diags)
 }
 
-// workspace returns where a bought domain goes. The default workspace of an
-// account that can't be read can be computed.
+// workspace returns the workspace of a bought domain. The id of an account's default
+// workspace can be computed if the account can't be read.
 func (a *acquisition) workspace(ctx context.Context) string {
 	if id := a.plan.WorkspaceID.ValueString(); id != "" {
 		return id
@@ -101,13 +101,13 @@ func (a *acquisition) workspace(ctx context.Context) string {
 	return api.DefaultWorkspaceID(a.client.AccountID())
 }
 
-// adopt takes over a domain that the account owns, unless it is in the state.
+// adopt adopts a domain that the account owns, unless it is in the state.
 func (a *acquisition) adopt(ctx context.Context, owned *api.Domain, diags *diag.Diagnostics) {
 	switch {
-	case a.walk.InState(typeName, owned.ID):
+	case a.walk.InState(service.Object{Type: typeName, ID: owned.ID}):
 		addInState(diags, a.plan, owned.ID)
 		return
-	case a.plan.OnExisting.ValueString() == refusal:
+	case a.plan.OnExisting.ValueString() == onExistingError:
 		addExists(diags, a.plan, owned.ID)
 		return
 	}
@@ -122,15 +122,15 @@ func (a *acquisition) adopt(ctx context.Context, owned *api.Domain, diags *diag.
 		return
 	}
 	a.await(ctx, diags)
-	if a.domain != nil && a.plan.Acquisition.IsUnknown() { // otherwise the plan has warned
-		addAdopted(diags, a.plan, *owned, body)
+	if a.domain != nil && a.plan.Acquisition.IsUnknown() { // otherwise the plan has shown the warning
+		warnAdopted(diags, a.plan, *owned, body)
 	}
 }
 
-// applySettings gives the domain its planned settings, and returns what it changed.
+// applySettings updates the domain to its planned settings, and returns the changes.
 func (a *acquisition) applySettings(ctx context.Context) (api.UpdateDomainBody, error) {
-	var now record
-	now.fill(a.domain)
+	var now model
+	now.flatten(a.domain)
 	body := a.plan.changes(now)
 	if body == (api.UpdateDomainBody{}) {
 		return body, nil
@@ -139,8 +139,8 @@ func (a *acquisition) applySettings(ctx context.Context) (api.UpdateDomainBody, 
 	return body, err
 }
 
-// await waits while the registry works on the domain, and reports its last status.
-// The domain as it was last read goes into the state.
+// await waits until the registry has registered the domain, and reports its last
+// status. The domain as last read goes into the state.
 func (a *acquisition) await(ctx context.Context, diags *diag.Diagnostics) {
 	last, err := client.WaitFor(ctx, a.client,
 		func(ctx context.Context) (*api.Domain, error) { return a.client.GetDomain(ctx, a.domain.ID) },
@@ -151,14 +151,14 @@ func (a *acquisition) await(ctx context.Context, diags *diag.Diagnostics) {
 	switch {
 	case a.refused(diags):
 	case a.domain.Status == vocab.DomainPendingPayment:
-		addPayment(diags, a.plan, a.paymentURL)
+		warnPayment(diags, a.plan, a.paymentURL)
 	case a.domain.Status == vocab.DomainPending && err != nil:
-		service.AddNotReady(ctx, diags, "domain "+a.plan.display(), a.domain.Status, err)
+		service.WarnNotReady(ctx, diags, "domain "+a.plan.display(), a.domain.Status, err)
 	}
 }
 
-// refused adds an error if the registry refused the domain. One that was bought
-// stays in the state, so that the next apply replaces it.
+// refused adds an error if the registry refused the domain. A bought domain stays in
+// the state, so that the next apply replaces it.
 func (a *acquisition) refused(diags *diag.Diagnostics) bool {
 	if a.domain.Status != vocab.DomainFailed {
 		return false

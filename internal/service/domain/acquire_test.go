@@ -185,7 +185,7 @@ func TestFailed(t *testing.T) {
 	p.NoErrors(diags)
 	again, diags := p.Plan(domainType, attributes("example.com", nil), nil) // it is tainted
 	p.NoErrors(diags)
-	acctest.Expect(t, diags, "WARNING", "The plan buys a domain again", "did not register it the first time")
+	acctest.Expect(t, diags, "WARNING", "The plan buys a domain again", "refused it the first time")
 	if again.Text("acquisition") != "purchase" {
 		t.Errorf("planned %s", again.State)
 	}
@@ -228,7 +228,7 @@ func TestSettingsRefused(t *testing.T) {
 	config := attributes("example.com", map[string]any{"redirect_url": "https://www.example.com/"})
 	bought, diags := p.Apply(t.Context(), domainType, config, nil)
 	p.NoErrors(diags)
-	acctest.Expect(t, diags, "WARNING: The domain example.com was bought, but its settings are not set", "no such place", "apply sets it")
+	acctest.Expect(t, diags, "WARNING: The domain example.com was bought, but its settings are not set", "no such place", "Run apply again to set them")
 	if bought.Text("redirect_url") != "https://www.example.com/" || bought.Text("id") == "" {
 		t.Errorf("not as planned, for which Terraform would replace it: %v", bought.State)
 	}

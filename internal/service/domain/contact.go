@@ -14,7 +14,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
-// contact is the attribute contact_info; each part of it is required.
+// contact is the attribute contact_info; each of its attributes is required.
 type contact struct {
 	Address1     string `tfsdk:"address_1"`
 	City         string `tfsdk:"city"`
@@ -28,8 +28,8 @@ type contact struct {
 	Zip          string `tfsdk:"zip"`
 }
 
-// contactInfo returns contact_info as the API takes it.
-func contactInfo(ctx context.Context, o types.Object, diags *diag.Diagnostics) api.ContactInfo {
+// expandContact returns contact_info for a request.
+func expandContact(ctx context.Context, o types.Object, diags *diag.Diagnostics) api.ContactInfo {
 	var c contact
 	diags.Append(o.As(ctx, &c, basetypes.ObjectAsOptions{})...)
 	if code, err := api.CheckCountry(c.Country); err == nil {
@@ -38,17 +38,17 @@ func contactInfo(ctx context.Context, o types.Object, diags *diag.Diagnostics) a
 	return api.ContactInfo(c)
 }
 
-// noContact is contact_info where no configuration gives it.
-func noContact() types.Object {
+// nullContact is contact_info of a model without a configuration.
+func nullContact() types.Object {
 	return types.ObjectNull(contactAttribute().GetType().(types.ObjectType).AttrTypes)
 }
 
-// contactAttribute is the schema of contact_info.
+// contactAttribute returns the schema of contact_info.
 //
-// What tells how to reach a person (address, e-mail, phone) is sensitive, so
-// that it is not in the plans that end up in CI logs and pull requests. The
-// names and the place are not: who will own the domain is what a reviewer of
-// a purchase has to see. The state holds all of it, as it does all values.
+// The street, the e-mail address and the phone number are sensitive, so that they are
+// not in plans, which end up in CI logs and pull requests. The names and the place are
+// not, because the reviewer of a purchase has to see who will own the domain. The state
+// contains all of them, as it does all values.
 func contactAttribute() schema.Attribute {
 	text := func(name, description string) schema.StringAttribute {
 		return schema.StringAttribute{
@@ -66,8 +66,8 @@ func contactAttribute() schema.Attribute {
 	}
 	return schema.SingleNestedAttribute{
 		Optional: true,
-		MarkdownDescription: "Registrant of the domain, needed only to buy it: a domain that the account owns already needs none. " +
-			"It is sent with the purchase and never again, nor read back: a later change is stored in the state and changes nothing at the registrar. An import leaves it null, and the next apply stores it.",
+		MarkdownDescription: "Registrant of the domain, required only to buy it, not for a domain that the account owns already. " +
+			"It is sent with the purchase only, and the API does not return it: a later change is stored in the state and changes nothing at the registrar. An import leaves it null, and the next apply stores it.",
 		Attributes: map[string]schema.Attribute{
 			"first_name":   text("first_name", "First name."),
 			"last_name":    text("last_name", "Last name."),

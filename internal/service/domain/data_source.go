@@ -14,7 +14,7 @@ import (
 
 // NewDataSource returns data.mailhost_domain.
 func NewDataSource() datasource.DataSource {
-	return service.NewSingular(object, service.Lookup[api.Domain, record]{
+	return service.NewDataSource(collection, service.Lookup[api.Domain, model]{
 		Keys: []service.Filter{
 			service.IDKey("domain", "`name`"),
 			{
@@ -23,7 +23,7 @@ func NewDataSource() datasource.DataSource {
 			},
 		},
 		Get: (*client.Client).GetDomain,
-		Find: func(ctx context.Context, c *client.Client, by service.Given) (*api.Domain, error) {
+		Find: func(ctx context.Context, c *client.Client, by service.FilterValues) (*api.Domain, error) {
 			return c.FindDomain(ctx, by["name"])
 		},
 	}, "A domain of the account, by its UUID or its name. Nothing is bought: a domain that the account does not own is an error.")

@@ -14,13 +14,13 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
-var object = service.Object[api.Domain, record]{
+var collection = service.Collection[api.Domain, model]{
 	Name: "domain", Names: "domains", Noun: "domain", Nouns: "domains",
 	Attributes: func() map[string]schema.Attribute {
-		return service.Answered(recordAttributes(), map[string]string{
+		return service.ComputedAttributes(modelAttributes(), map[string]string{
 			"name":         "Name of the domain, in ASCII and lower case.",
 			"workspace_id": "UUID of the workspace that the domain is in.",
-			"auto_renew":   "Whether the registration is renewed by itself.",
+			"auto_renew":   "Whether the registration is renewed automatically.",
 			"redirect_url": "Where the domain's web traffic is redirected to; null without a redirect.",
 		})
 	},
@@ -31,20 +31,20 @@ var object = service.Object[api.Domain, record]{
 			MarkdownDescription: "Only the domains in this state: `pending_payment`, `pending`, `active` or `failed`.",
 		},
 		{Name: "tag", MarkdownDescription: "Only the domains with this label, by its name or UUID."},
-		service.SearchFilter("domains", "their name, an international one in either form"),
+		service.SearchFilter("domains", "their name, an internationalized one in either form"),
 	},
-	List: func(ctx context.Context, c *client.Client, by service.Given) iter.Seq2[api.Domain, error] {
+	List: func(ctx context.Context, c *client.Client, by service.FilterValues) iter.Seq2[api.Domain, error] {
 		return c.ListDomains(ctx, api.ListDomainsRequest{
 			WorkspaceID: by["workspace_id"], Status: by["status"], Tag: by["tag"], Search: by["search"],
 		})
 	},
-	Recorder: service.Recorded(func(d *api.Domain) (r record) {
-		r.fill(d)
-		return r
-	}),
+	Flatten: func(_ context.Context, _ service.DomainReader, d *api.Domain) (m model) {
+		m.flatten(d)
+		return m
+	},
 }
 
 // NewDataSources returns data.mailhost_domains.
 func NewDataSources() datasource.DataSource {
-	return service.NewPlural(object, "The domains of the account, or those of them that every filter lets through.")
+	return service.NewDataSources(collection, "The domains of the account, or those that match every filter.")
 }

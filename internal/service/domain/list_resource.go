@@ -10,11 +10,11 @@ import (
 
 // NewListResource returns the list resource mailhost_domain.
 func NewListResource() list.ListResource {
-	return service.NewListResource(object, service.Listed[api.Domain, record]{
+	return service.NewListResource(collection, service.ListItem[api.Domain, model]{
 		ID:          func(d *api.Domain) string { return d.ID },
 		DisplayName: func(d *api.Domain) string { return d.Name },
-		Model: func(r record) any {
-			return &model{record: r, ContactInfo: noContact(), Acquisition: types.StringValue(adoption), Timeouts: service.NoTimeouts()}
+		Model: func(m model) any {
+			return &resourceModel{model: m, ContactInfo: nullContact(), Acquisition: types.StringValue(acquisitionAdopt), Timeouts: service.NullTimeouts()}
 		},
 	}, "Lists the domains of the account, or those of them that every filter lets through.")
 }

@@ -9,9 +9,10 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 )
 
-// model is the resource as Terraform keeps it.
-type model struct {
-	record
+// resourceModel is the model of the resource: model, and what only the configuration
+// and the state have.
+type resourceModel struct {
+	model
 
 	ContactInfo types.Object   `tfsdk:"contact_info"`
 	OnExisting  types.String   `tfsdk:"on_existing"`
@@ -19,8 +20,8 @@ type model struct {
 	Timeouts    timeouts.Value `tfsdk:"timeouts"`
 }
 
-// record is what the API says of a domain.
-type record struct {
+// model has the attributes of a domain in the API, which the data sources return.
+type model struct {
 	ID                      types.String           `tfsdk:"id"`
 	Name                    customtype.DomainName  `tfsdk:"name"`
 	WorkspaceID             customtype.UUID        `tfsdk:"workspace_id"`
@@ -41,25 +42,25 @@ type record struct {
 
 var tagType = types.ObjectType{AttrTypes: map[string]attr.Type{"id": types.StringType, "name": types.StringType}}
 
-// canonicalName is the name in the API's spelling.
-func (m record) canonicalName() string { return canonical(m.Name.ValueString()) }
+// canonicalName returns the name in the API's spelling.
+func (m model) canonicalName() string { return canonical(m.Name.ValueString()) }
 
 // canonical returns a domain's name in the API's spelling.
 func canonical(name string) string {
 	normal, err := customtype.Normalize[customtype.DomainName](name)
 	if err != nil {
-		return name // the API's message says what is wrong with it
+		return name // the API reports what is wrong with it
 	}
 	return normal
 }
 
-// fill takes over what the API says of the domain.
-func (m *record) fill(d *api.Domain) {
+// flatten sets the model from the domain.
+func (m *model) flatten(d *api.Domain) {
 	m.ID = types.StringValue(d.ID)
 	m.Name = customtype.New[customtype.DomainName](d.Name)
-	m.WorkspaceID = customtype.NewPointer[customtype.UUID](given(&d.WorkspaceID))
+	m.WorkspaceID = customtype.NewPointer[customtype.UUID](nonEmpty(&d.WorkspaceID))
 	m.AutoRenew = types.BoolValue(d.AutoRenew)
-	m.RedirectURL = customtype.NewPointer[customtype.RedirectURL](given(d.RedirectURL))
+	m.RedirectURL = customtype.NewPointer[customtype.RedirectURL](nonEmpty(d.RedirectURL))
 	m.Status = types.StringValue(d.Status)
 	m.OutboundRoutingReady = types.BoolValue(d.OutboundRoutingReady)
 	m.DedicatedIPID = types.StringPointerValue(d.DedicatedIPID)
@@ -67,7 +68,7 @@ func (m *record) fill(d *api.Domain) {
 	m.InboundTenantExternalID = types.StringPointerValue(d.InboundTenantExternalID)
 	m.InboundTenantName = types.StringPointerValue(d.InboundTenantName)
 	m.InboundTenantType = types.StringPointerValue(d.InboundTenantType)
-	m.RedirectMode = types.StringPointerValue(given(d.RedirectMode))
+	m.RedirectMode = types.StringPointerValue(nonEmpty(d.RedirectMode))
 	tags := make([]attr.Value, len(d.Tags))
 	for i, t := range d.Tags {
 		tags[i] = types.ObjectValueMust(tagType.AttrTypes, map[string]attr.Value{
@@ -75,40 +76,40 @@ func (m *record) fill(d *api.Domain) {
 		})
 	}
 	m.Tags = types.ListValueMust(tagType, tags)
-	m.CreatedAt = types.StringPointerValue(given(&d.CreatedAt))
-	m.UpdatedAt = types.StringPointerValue(given(&d.UpdatedAt))
+	m.CreatedAt = types.StringPointerValue(nonEmpty(&d.CreatedAt))
+	m.UpdatedAt = types.StringPointerValue(nonEmpty(&d.UpdatedAt))
 }
 
-// given returns p, or nil where it points to nothing worth telling.
-func given(p *string) *string {
+// nonEmpty returns p, or nil if it points to "".
+func nonEmpty(p *string) *string {
 	if p == nil || *p == "" {
 		return nil
 	}
 	return p
 }
 
-// keepPlanned takes back what the plan promised. That the API says otherwise is
-// for the next refresh to tell: an error here would make Terraform replace a
-// domain that has just been paid for.
-func (m *model) keepPlanned(plan model) {
+// keepPlanned restores the planned values. The next refresh shows a difference to the
+// API: an error here would make Terraform replace a domain that has just been paid
+// for.
+func (m *resourceModel) keepPlanned(plan resourceModel) {
 	m.Name, m.AutoRenew, m.RedirectURL = plan.Name, plan.AutoRenew, plan.RedirectURL
 	if !plan.WorkspaceID.IsUnknown() {
 		m.WorkspaceID = plan.WorkspaceID
 	}
 }
 
-// fillSettings takes over the answer to an update.
-func (m *record) fillSettings(s *api.DomainSettings) {
+// flattenSettings sets the model from the response to an update.
+func (m *model) flattenSettings(s *api.DomainSettings) {
 	if s.WorkspaceID != "" {
 		m.WorkspaceID = customtype.New[customtype.UUID](s.WorkspaceID)
 	}
 	m.AutoRenew = types.BoolValue(s.AutoRenew)
-	m.RedirectURL = customtype.NewPointer[customtype.RedirectURL](given(s.RedirectURL))
+	m.RedirectURL = customtype.NewPointer[customtype.RedirectURL](nonEmpty(s.RedirectURL))
 }
 
-// changes returns the update that leads from other to m: what means the same,
-// and what m does not say, is not in it.
-func (m record) changes(other record) api.UpdateDomainBody {
+// changes returns the update that changes other to m. It omits equal values and those
+// that are unknown in m.
+func (m model) changes(other model) api.UpdateDomainBody {
 	var body api.UpdateDomainBody
 	if id := m.WorkspaceID; !id.IsUnknown() && !customtype.Equal[customtype.UUID](id.ValueString(), other.WorkspaceID.ValueString()) {
 		body.WorkspaceID = id.ValueStringPointer()
@@ -122,7 +123,7 @@ func (m record) changes(other record) api.UpdateDomainBody {
 	return body
 }
 
-// sameSettings reports whether nothing that an update sends differs, or may.
-func (m record) sameSettings(other record) bool {
+// sameSettings reports whether an update has nothing to send.
+func (m model) sameSettings(other model) bool {
 	return m.WorkspaceID.Equal(other.WorkspaceID) && m.AutoRenew.Equal(other.AutoRenew) && m.RedirectURL.Equal(other.RedirectURL)
 }

@@ -15,8 +15,8 @@ func TestFill(t *testing.T) {
 		DedicatedIPID: new("ip"), InboundTenantID: new("t"), InboundTenantExternalID: new("x"), InboundTenantName: new("n"), InboundTenantType: new("y"),
 		RedirectMode: new("302"), RedirectURL: new("https://example.org/"), Tags: []api.Tag{{ID: "1", Name: "blue"}}, CreatedAt: "c", UpdatedAt: "u",
 	}
-	var m record
-	m.fill(&full)
+	var m model
+	m.flatten(&full)
 	for got, want := range map[types.String]string{
 		m.ID: "id", m.Status: "active", m.DedicatedIPID: "ip", m.InboundTenantID: "t", m.InboundTenantExternalID: "x", m.InboundTenantName: "n",
 		m.InboundTenantType: "y", m.RedirectMode: "302", m.CreatedAt: "c", m.UpdatedAt: "u",
@@ -31,15 +31,15 @@ func TestFill(t *testing.T) {
 	}
 
 	// Nothing is null, whether the API says null, "" or nothing at all.
-	m.fill(&api.Domain{ID: "id", RedirectURL: new(""), RedirectMode: new("")})
+	m.flatten(&api.Domain{ID: "id", RedirectURL: new(""), RedirectMode: new("")})
 	if !m.WorkspaceID.IsNull() || !m.RedirectURL.IsNull() || !m.RedirectMode.IsNull() || !m.DedicatedIPID.IsNull() || !m.UpdatedAt.IsNull() || m.Tags.IsNull() || len(m.Tags.Elements()) != 0 {
 		t.Errorf("got %+v", m)
 	}
 }
 
 func TestChanges(t *testing.T) {
-	settings := func(workspace, redirect string, renew bool) record {
-		m := record{WorkspaceID: customtype.New[customtype.UUID](workspace), AutoRenew: types.BoolValue(renew)}
+	settings := func(workspace, redirect string, renew bool) model {
+		m := model{WorkspaceID: customtype.New[customtype.UUID](workspace), AutoRenew: types.BoolValue(renew)}
 		if redirect != "" {
 			m.RedirectURL = customtype.New[customtype.RedirectURL](redirect)
 		}
@@ -50,7 +50,7 @@ func TestChanges(t *testing.T) {
 	unknown := settings(a, "https://example.com/", true)
 	unknown.WorkspaceID = customtype.NewUnknown[customtype.UUID]()
 	for name, test := range map[string]struct {
-		want record
+		want model
 		body api.UpdateDomainBody
 	}{
 		"nothing":   {base, api.UpdateDomainBody{}},
@@ -79,7 +79,7 @@ func text[T any](p *T) any {
 func TestRemedyOfEachCode(t *testing.T) {
 	told := map[string]string{}
 	for _, code := range append(api.LimitsOf[api.PurchaseResult]("error_code").Enum, "", "something_new") {
-		advice := remedy(code)
+		advice := purchaseAdvice(code)
 		if other, twice := told[advice]; twice {
 			t.Errorf("%q and %q have the same remedy", code, other)
 		}

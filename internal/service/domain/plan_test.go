@@ -18,12 +18,12 @@ func TestPlan(t *testing.T) {
 	p.NoErrors(diags)
 
 	plan, diags := p.Plan(domainType, attributes("example.net", nil), o)
-	acctest.Expect(t, diags, "WARNING: The plan replaces the domain example.com", "another domain is bought", "undo the change")
+	acctest.Expect(t, diags, "WARNING: The plan replaces the domain example.com", "buys or adopts another domain", "undo the change")
 	if len(plan.Replace) != 1 {
 		t.Errorf("replaced because of %v", plan.Replace)
 	}
 	_, diags = p.Plan(domainType, attributes("example.com", map[string]any{"name": acctest.Unknown}), o)
-	acctest.Expect(t, diags, "WARNING: The plan replaces the domain example.com", "Only the apply will know its name,", "not paid back", "a value that the plan knows")
+	acctest.Expect(t, diags, "WARNING: The plan replaces the domain example.com", "Only the apply will know its name,", "no refund", "a value that the plan knows")
 	_, diags = p.Plan(domainType, attributes("example.com", map[string]any{"contact_info": contactAttributes(map[string]any{"city": "Köln"})}), o)
 	acctest.Expect(t, diags, `WARNING at AttributeName("contact_info"): contact_info of example.com is only stored`, "nothing changes at the registrar")
 

@@ -144,7 +144,7 @@ func TestDelete(t *testing.T) {
 	}
 	_, diags = p.Plan(domainType, nil, o)
 	p.NoErrors(diags)
-	acctest.Expect(t, diags, "WARNING: The plan gives up the domain example.com", "what was paid for it is not paid back", "destroy = false")
+	acctest.Expect(t, diags, "WARNING: The plan destroys the domain example.com", "there is no refund", "destroy = false")
 	_, diags = p.Apply(t.Context(), domainType, nil, o)
 	acctest.Expect(t, diags, "ERROR: Can't delete the domain example.com\n", "still has mailboxes (1)", "Nothing was deleted", "terraform state rm")
 	if strings.Contains(acctest.Render(diags), "import it") {
@@ -170,7 +170,7 @@ func TestRemains(t *testing.T) {
 	p.NoErrors(diags)
 	gone, diags := p.Destroy(t.Context(), domainType, o)
 	p.NoErrors(diags)
-	acctest.Expect(t, diags, "WARNING: The domain example.com will still exist", o.Text("id"), "renews itself and is paid for again")
+	acctest.Expect(t, diags, "WARNING: The domain example.com will still exist", o.Text("id"), "will be renewed and charged again")
 	if !gone.Gone() {
 		t.Error("it is in the state")
 	}

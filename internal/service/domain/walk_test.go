@@ -221,11 +221,11 @@ func TestPurchaseIsAnnounced(t *testing.T) {
 		config := attributes("acme.com", nil)
 		price := "The price is 12.00 USD."
 		if s.PublishedOnly {
-			price = "This API states the price only with the purchase."
+			price = "This API returns the price only with the purchase."
 		}
 		plan, diags := p.Plan(domainType, config, nil)
 		p.NoErrors(diags)
-		acctest.Expect(t, diags, `WARNING at AttributeName("name"): The plan buys a domain`+"\n", "does not own acme.com", price, "not paid back", "account_id")
+		acctest.Expect(t, diags, `WARNING at AttributeName("name"): The plan buys a domain`+"\n", "does not own acme.com", price, "no refund", "account_id")
 		if plan.Text("acquisition") != "purchase" {
 			t.Errorf("planned %s", plan.State)
 		}

@@ -43,11 +43,11 @@ func (*SubmitFeedback) Schema(ctx context.Context, _ action.SchemaRequest, resp 
 	description := validate.Length[api.SubmitFeedbackBody]("description")
 	category := validate.OneOf[api.SubmitFeedbackBody]("category")
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Sends feedback on the product to the people who make it. Each run of the action sends it anew.",
+		MarkdownDescription: "Sends feedback about the product to its vendor. Each run of the action sends it again.",
 		Attributes: map[string]schema.Attribute{
 			"title": schema.StringAttribute{
 				Required: true, Validators: []validator.String{title},
-				MarkdownDescription: "What it is about, " + title.MarkdownDescription(ctx) + ".",
+				MarkdownDescription: "Subject of the feedback, " + title.MarkdownDescription(ctx) + ".",
 			},
 			"description": schema.StringAttribute{
 				Required: true, Validators: []validator.String{description},
@@ -59,11 +59,11 @@ func (*SubmitFeedback) Schema(ctx context.Context, _ action.SchemaRequest, resp 
 			},
 			"attributes": schema.StringAttribute{
 				Optional: true, Validators: []validator.String{validate.Rule("a JSON object, as jsonencode makes it of an object", checkObject)},
-				MarkdownDescription: fmt.Sprintf("Anything more, as a JSON object of at most %d bytes: `jsonencode({ terraform = \"1.14\" })`.", api.MaxAttributesBytes),
+				MarkdownDescription: fmt.Sprintf("Additional data, as a JSON object of at most %d bytes: `jsonencode({ terraform = \"1.14\" })`.", api.MaxAttributesBytes),
 			},
 			"paid_product_feature": schema.BoolAttribute{
 				Optional:            true,
-				MarkdownDescription: "Whether it is about a feature that is paid for. Default: `false`.",
+				MarkdownDescription: "Whether it is about a paid feature. Default: `false`.",
 			},
 		},
 	}
@@ -74,11 +74,11 @@ func checkObject(s string) (string, error) {
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(s), &object); err != nil {
 		if _, other := errors.AsType[*json.UnmarshalTypeError](err); !other {
-			return "", fmt.Errorf("it is no JSON, %w", err)
+			return "", fmt.Errorf("it is no JSON: %w", err)
 		}
 	}
 	if object == nil {
-		return "", errors.New("it is JSON of another kind")
+		return "", errors.New("it is not a JSON object")
 	}
 	return s, nil
 }

@@ -71,7 +71,7 @@ func TestRefusedBefore(t *testing.T) {
 		acctest.Expect(t, diags, `ERROR at AttributeName("`+attribute+`")`, c.want)
 	}
 	for value, want := range map[string]string{
-		`{"a":`: "it is no JSON, unexpected end", `["a"]`: "it is JSON of another kind", `null`: "it is JSON of another kind", `12`: "it is JSON of another kind",
+		`{"a":`: "it is no JSON: unexpected end", `["a"]`: "it is not a JSON object", `null`: "it is not a JSON object", `12`: "it is not a JSON object",
 	} {
 		_, diags := p.Invoke(typeName, map[string]any{"title": "T", "description": "D", "attributes": value})
 		acctest.Expect(t, diags, `ERROR at AttributeName("attributes")`, "must be a JSON object", want)

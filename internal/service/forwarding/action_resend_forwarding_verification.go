@@ -25,10 +25,10 @@ var _ action.ActionWithConfigure = (*Resend)(nil)
 // NewResend returns the action.
 func NewResend() action.Action { return &Resend{} }
 
-const resendDescription = "Sends the recipient of a forwarding rule a new message with a link to confirm, for which there are 72 hours again. The link of the message before it stops working.\n\n" +
-	"It is for a rule whose `verification_state` is `pending` or `expired`, also because its target, an address of the account, was deleted. Where there is nothing to confirm any more, it does nothing and says so: that is no error, so that a trigger may invoke it whenever it likes. " +
-	"A create of a rule, and a change of its `target_email`, send a message by themselves.\n\n" +
-	"The API limits messages for each recipient and for each account: mailhostd allows 20 at once, and one a minute after that. When the limit is reached, the action waits a few minutes for its turn, and otherwise fails with the time after which to try again."
+const resendDescription = "Sends the recipient of a forwarding rule a new message with a verification link, which is valid for 72 hours. The link of the previous message stops working.\n\n" +
+	"Use it for a rule whose `verification_state` is `pending` or `expired`, for instance after its target, an address of the account, was deleted. If there is nothing to confirm, the action does nothing and reports that. It is no error, so that a trigger can invoke it at any time. " +
+	"Creating a rule and changing its `target_email` send a message too.\n\n" +
+	"The API limits messages for each recipient and for each account: mailhostd allows 20 at once, and one a minute after that. When the limit is reached, the action retries for a few minutes, and then fails with the time after which to try again."
 
 // Metadata implements action.Action.
 func (a *Resend) Metadata(_ context.Context, req action.MetadataRequest, resp *action.MetadataResponse) {
@@ -49,8 +49,8 @@ func (a *Resend) Schema(_ context.Context, _ action.SchemaRequest, resp *action.
 	}
 }
 
-// Invoke implements action.Action. The API sends a new message when a rule gets
-// the target that it has.
+// Invoke implements action.Action. The API sends a new message when a rule is updated
+// with its current target.
 func (a *Resend) Invoke(ctx context.Context, req action.InvokeRequest, resp *action.InvokeResponse) {
 	var id types.String
 	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("forwarding_id"), &id)...)
@@ -64,7 +64,7 @@ func (a *Resend) Invoke(ctx context.Context, req action.InvokeRequest, resp *act
 		return
 	}
 	if confirmed(f.VerificationState) {
-		service.Progress(resp, "Nothing to send: %s.", outcome(f))
+		service.Progress(resp, "Nothing to send: %s.", verificationStatus(f))
 		return
 	}
 	service.Progress(resp, "Sending a new verification message to %s; the state is %s.", f.TargetEmail, f.VerificationState)
@@ -73,11 +73,11 @@ func (a *Resend) Invoke(ctx context.Context, req action.InvokeRequest, resp *act
 		addResendError(resp, err, id.ValueString())
 		return
 	}
-	service.Progress(resp, "Done: %s.", outcome(f))
+	service.Progress(resp, "Done: %s.", verificationStatus(f))
 }
 
-// outcome says of a rule how far its confirmation is.
-func outcome(f *api.Forwarding) string {
+// verificationStatus describes the state of a rule's verification.
+func verificationStatus(f *api.Forwarding) string {
 	switch f.VerificationState {
 	case vocab.VerificationInternal:
 		return f.TargetEmail + " is an address of the account and needs no confirmation"
@@ -90,18 +90,18 @@ func outcome(f *api.Forwarding) string {
 	return f.TargetEmail + " was sent a new message, and has until " + *f.VerificationExpiresAt + " to confirm"
 }
 
-// addResendError tells why no message was sent. All that the caller can have got
-// wrong is the id.
+// addResendError reports why no message was sent. The only argument of the caller is
+// the id.
 func addResendError(resp *action.InvokeResponse, err error, id string) {
 	summary := "Can't send the verification message of the forwarding rule " + id + " again"
 	fields := service.Fields{"target_email": "forwarding_id", "path.forwarding_id": "forwarding_id"}
 	switch {
-	case client.IsNotFound(err) && client.StatusOf(err) == 0: // a list has told
+	case client.IsNotFound(err) && client.StatusOf(err) == 0: // found by a list
 		resp.Diagnostics.AddAttributeError(path.Root("forwarding_id"), summary, "The account has no such forwarding rule. "+checkID)
 	case client.IsNotFound(err):
-		service.AddErrorAdvising(&resp.Diagnostics, err, summary, fields, checkID)
+		service.AddErrorWithAdvice(&resp.Diagnostics, err, summary, fields, checkID)
 	case client.StatusOf(err) == http.StatusTooManyRequests:
-		service.AddErrorAdvising(&resp.Diagnostics, err, summary, fields, "Invoke the action again after that time.")
+		service.AddErrorWithAdvice(&resp.Diagnostics, err, summary, fields, "Invoke the action again after that time.")
 	default:
 		service.AddError(&resp.Diagnostics, err, summary, fields)
 	}

@@ -8,79 +8,78 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-// The API's field active says whether mail is forwarded: the rule is switched on
-// and its target is confirmed. The switch alone can't be read. A rule that waits
-// for its recipient is not active whatever the switch says, and the API refuses
-// to switch it on.
+// The API's field active reports whether mail is forwarded: the rule is switched on and
+// its target is confirmed. The API does not return the switch. A pending rule is never
+// active, and the API refuses to switch it on.
 //
-// The attribute active is what the API says where the configuration leaves it out,
-// and the switch where the configuration sets it. Then true is kept for a rule
-// that waits: nothing can be done about it, so that it must not make a plan.
-// Left out, a rule that somebody else has switched off is left as it is.
+// The attribute active is the API's value if the configuration omits it, and the switch
+// if the configuration sets it. A pending rule with active = true keeps true in the
+// state, because a difference that no apply can remove must not be planned. If active
+// is omitted, a rule that was switched off outside Terraform stays off.
 //
-// What the state can't tell of the switch lies in the resource's private part.
+// switchState has the part of the switch that the state can't show.
+
+// switchKey is the key of switchState in the private state.
 const switchKey = "switch"
 
-// switchedOffKey is where the first builds of the provider kept note.Off, as true
-// or false. Nothing writes it any more.
+// switchedOffKey is the key of switchState.Off, as true or false, in the first builds of
+// the provider. It is only read.
 const switchedOffKey = "switched_off"
 
-// note is what Terraform knows of a rule's switch, besides what the API says.
-type note struct {
-	// Off: Terraform has switched the rule off. It need not do so again while the
-	// rule waits, and switches it on when the configuration no longer says false.
+// switchState is what Terraform knows about a rule's switch beyond the response.
+type switchState struct {
+	// Off means that Terraform has switched the rule off. It need not do so again while
+	// the rule is pending, and switches the rule on when the configuration no longer says
+	// false.
 	Off bool `json:"off,omitempty"`
-	// On: the configuration says true of a rule that waits.
+	// On means that the configuration sets true for a pending rule.
 	On bool `json:"on,omitempty"`
-	// Imported: while the rule waits, nothing tells whether it was switched off
-	// before the import. What a configuration generated then says, which is
-	// false, is no reason to switch it off.
+	// Imported means that a pending rule may have been switched off before the import.
+	// The false of a generated configuration is no reason to switch it off.
 	Imported bool `json:"imported,omitempty"`
 }
 
-// private is the part of a resource's private state that is needed here.
+// private is a resource's private state.
 type private interface {
 	GetKey(ctx context.Context, key string) ([]byte, diag.Diagnostics)
 	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
 }
 
-func readNote(ctx context.Context, p private, diags *diag.Diagnostics) (n note) {
+func readSwitchState(ctx context.Context, p private, diags *diag.Diagnostics) (s switchState) {
 	value, d := p.GetKey(ctx, switchKey)
 	diags.Append(d...)
 	if len(value) == 0 {
 		old, d := p.GetKey(ctx, switchedOffKey)
 		diags.Append(d...)
-		n.Off = string(old) == "true"
-	} else {
-		if err := json.Unmarshal(value, &n); err != nil {
-			diags.AddError("Broken private state", "What Terraform has kept of the forwarding rule's switch can't be read: "+err.Error()+". Remove the rule from the state and import it.")
-		}
+		s.Off = string(old) == "true"
+	} else if err := json.Unmarshal(value, &s); err != nil {
+		diags.AddError("Broken private state", "The private state of the forwarding rule's switch can't be read: "+err.Error()+". Remove the rule from the state and import it.")
 	}
-	return n
+	return s
 }
 
-func (n note) keep(ctx context.Context, p private) diag.Diagnostics {
-	value, err := json.Marshal(n)
+func (s switchState) store(ctx context.Context, p private) diag.Diagnostics {
+	value, err := json.Marshal(s)
 	if err != nil {
-		panic("forwarding: " + err.Error()) // there is nothing in it that could fail
+		panic("forwarding: " + err.Error()) // booleans can be encoded
 	}
 	return p.SetKey(ctx, switchKey, value)
 }
 
-// mustSwitchOff reports whether a rule that is to be off may be on.
-func mustSwitchOff(config types.Bool, m model, n note) bool {
-	return isFalse(config) && (m.Active.ValueBool() || !m.confirmed() && !n.Off && !n.Imported)
+// mustSwitchOff reports whether a rule that should be off may be on.
+func mustSwitchOff(config types.Bool, m model, s switchState) bool {
+	return isFalse(config) && (m.Active.ValueBool() || !m.confirmed() && !s.Off && !s.Imported)
 }
 
-// mustSwitchOn reports whether a rule is to be on, is not, and can be switched on.
-func mustSwitchOn(config types.Bool, m model, n note) bool {
-	return (config.ValueBool() || config.IsNull() && n.Off) && m.confirmed() && !m.Active.ValueBool()
+// mustSwitchOn reports whether a rule should be on, is off, and can be switched on.
+func mustSwitchOn(config types.Bool, m model, s switchState) bool {
+	return (config.ValueBool() || config.IsNull() && s.Off) && m.confirmed() && !m.Active.ValueBool()
 }
 
 func isFalse(b types.Bool) bool { return b.Equal(types.BoolValue(false)) }
 
-// noSwitch says what to do where the API can't switch a rule on or off.
-func noSwitch(verb string) string {
+// noSwitchAdvice returns what to do if the API can't switch a rule on or off.
+func noSwitchAdvice(verb string) string {
 	other := "to stop the rule, delete it in the service's own control panel."
 	if verb == "on" {
 		other = "switch the rule on in the service's own control panel."

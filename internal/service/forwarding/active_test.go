@@ -140,7 +140,7 @@ func TestSwitchUnsupported(t *testing.T) {
 	read, diags = p.Read(typeName, read)
 	p.NoErrors(diags)
 	_, diags = p.Apply(t.Context(), typeName, config, read)
-	acctest.Expect(t, diags, `ERROR at AttributeName("active")`, "Can't switch the forwarding rule to jane@example.org of the account off", "goes on forwarding mail")
+	acctest.Expect(t, diags, `ERROR at AttributeName("active")`, "Can't switch the forwarding rule to jane@example.org of the account off", "still forwards mail")
 }
 
 // turn switches the only rule outside of Terraform.

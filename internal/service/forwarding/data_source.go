@@ -14,21 +14,21 @@ import (
 
 // NewDataSource returns data.mailhost_forwarding.
 func NewDataSource() datasource.DataSource {
-	return service.NewSingular(object, service.Lookup[api.Forwarding, model]{
+	return service.NewDataSource(collection, service.Lookup[api.Forwarding, model]{
 		Keys: []service.Filter{
 			service.IDKey("rule", "`target_email`"),
 			{
 				Name: "target_email", Validators: []validator.String{customtype.EmailAddressType{}.Validator()},
-				MarkdownDescription: "Address that mail is forwarded to. Upper and lower case are the same. Give it or `id`.",
+				MarkdownDescription: "Address that mail is forwarded to. Upper and lower case are the same. Set it or `id`.",
 			},
 		},
-		Within: service.ScopeWithin(noun, "target_email"),
-		Get:    (*client.Client).GetForwarding,
-		Find: func(ctx context.Context, c *client.Client, by service.Given) (*api.Forwarding, error) {
+		Qualifiers: service.ScopeQualifiers(noun, "target_email"),
+		Get:        (*client.Client).GetForwarding,
+		Find: func(ctx context.Context, c *client.Client, by service.FilterValues) (*api.Forwarding, error) {
 			return c.FindForwarding(ctx, by["target_email"], by.Scope())
 		},
-		Model: func(found model, by service.Given) any {
-			found.Keep(by)
+		Model: func(found model, by service.FilterValues) any {
+			found.KeepDomain(by)
 			return &found
 		},
 	}, "A forwarding rule that exists, by its UUID, or by its target within its scope.")

@@ -10,14 +10,14 @@ import (
 
 // NewListResource returns the list resource mailhost_forwarding.
 func NewListResource() list.ListResource {
-	return service.NewListResource(object, service.Listed[api.Forwarding, model]{
+	return service.NewListResource(collection, service.ListItem[api.Forwarding, model]{
 		ID:          func(f *api.Forwarding) string { return f.ID },
 		DisplayName: func(f *api.Forwarding) string { return service.ScopedName(f.TargetEmail, f.ScopeType) },
 		Model: func(m model) any {
 			if !m.confirmed() {
-				m.Active = types.BoolNull() // false would switch off a rule that only waits
+				m.Active = types.BoolNull() // false would switch off a pending rule
 			}
 			return &m
 		},
-	}, "Lists the forwarding rules of the account, or those of them that every filter lets through. Of a rule that waits for its recipient, `active` is null: nothing tells whether it is switched off, and a configuration that is generated from it must not switch it off.")
+	}, "Lists the forwarding rules of the account, or those that match every filter. `active` is null for a rule with a pending verification: the API does not return whether it is switched off, and a configuration generated from it must not switch it off.")
 }

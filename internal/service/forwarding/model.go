@@ -11,8 +11,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
-// model is the resource as Terraform keeps it, and the record of a rule: nothing
-// of it is Terraform's alone.
+// model has the attributes of a forwarding rule, in the resource and in the data
+// sources.
 type model struct {
 	service.Scope
 
@@ -28,30 +28,29 @@ type model struct {
 	UpdatedAt              types.String            `tfsdk:"updated_at"`
 }
 
-// String is how messages name the rule.
+// String names the rule in messages.
 func (m model) String() string {
-	if m.TargetEmail.ValueString() == "" { // after an import that found nothing
+	if m.TargetEmail.ValueString() == "" { // an import found no rule
 		return "forwarding rule " + m.ID.ValueString()
 	}
-	return "forwarding rule to " + m.TargetEmail.ValueString() + " of " + m.Client().String()
+	return "forwarding rule to " + m.TargetEmail.ValueString() + " of " + m.Expand().String()
 }
 
-// goesOn says what a rule does that can't be stopped.
-func (m model) goesOn() string {
+// stillForwards describes the consequence of a rule that can't be stopped.
+func (m model) stillForwards() string {
 	if m.Active.ValueBool() && m.confirmed() {
-		return "It goes on forwarding mail to " + m.TargetEmail.ValueString() + "."
+		return "It still forwards mail to " + m.TargetEmail.ValueString() + "."
 	}
-	return "It forwards mail to " + m.TargetEmail.ValueString() + " as soon as the recipient has confirmed."
+	return "It will forward mail to " + m.TargetEmail.ValueString() + " as soon as the recipient has confirmed."
 }
 
-// confirmed reports whether the rule's target takes mail: until then the API
-// does not tell a rule that is switched off from one that waits.
+// confirmed reports whether the rule's target receives mail. Until then, a response does
+// not distinguish a rule that is switched off from a pending one.
 func (m model) confirmed() bool {
 	return confirmed(m.VerificationState.ValueString())
 }
 
-// released reports whether the rule waits for a confirmation that nobody was sent
-// a message for.
+// released reports whether the rule is pending without a verification message.
 func (m model) released() bool {
 	return m.VerificationState.ValueString() == vocab.VerificationPending && m.VerificationSentAt.IsNull()
 }
@@ -60,9 +59,9 @@ func confirmed(verificationState string) bool {
 	return verificationState == vocab.VerificationInternal || verificationState == vocab.VerificationVerified
 }
 
-// fill takes over what the API says of the rule.
-func (m *model) fill(ctx context.Context, c service.DomainReader, f *api.Forwarding) {
-	m.Fill(ctx, c, f.ScopeType, f.ScopeID)
+// flatten sets the model from the rule.
+func (m *model) flatten(ctx context.Context, c service.DomainReader, f *api.Forwarding) {
+	m.Flatten(ctx, c, f.ScopeType, f.ScopeID)
 	m.ID = types.StringValue(f.ID)
 	m.TargetEmail = customtype.New[customtype.EmailAddress](f.TargetEmail)
 	m.Active = types.BoolValue(f.Active)
@@ -75,7 +74,8 @@ func (m *model) fill(ctx context.Context, c service.DomainReader, f *api.Forward
 	m.UpdatedAt = types.StringValue(f.UpdatedAt)
 }
 
-// keepVerification takes back what moves by itself; the next refresh tells it.
+// keepVerification restores the attributes that change without Terraform. The next
+// refresh reads them.
 func (m *model) keepVerification(known model) {
 	m.VerificationRequired, m.VerificationState = known.VerificationRequired, known.VerificationState
 	m.VerificationSentAt, m.VerificationExpiresAt = known.VerificationSentAt, known.VerificationExpiresAt

@@ -15,7 +15,7 @@ import (
 func TestFill(t *testing.T) {
 	t.Parallel()
 	var m model
-	m.fill(t.Context(), nil, &api.Forwarding{
+	m.flatten(t.Context(), nil, &api.Forwarding{
 		ID: "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e", ScopeType: vocab.ScopeAccount, ScopeID: "account", TargetEmail: "jane@example.org",
 		VerificationRequired: true, VerificationState: vocab.VerificationPending, VerificationSentAt: new("sent"), CreatedAt: "created", UpdatedAt: "updated",
 	})
@@ -37,9 +37,9 @@ func TestMessages(t *testing.T) {
 		"forwarding rule to jane@example.org of the account":        account.String(),
 		"forwarding rule to jane@example.org of domain example.com": domain.String(),
 		"forwarding rule to jane@example.org of workspace w":        workspace.String(),
-		"jane@example.org":             account.Key("jane@example.org"),
-		"example.com/jane@example.org": domain.Key("jane@example.org"),
-		"w/jane@example.org":           workspace.Key("jane@example.org"),
+		"jane@example.org":             account.ImportKey("jane@example.org"),
+		"example.com/jane@example.org": domain.ImportKey("jane@example.org"),
+		"w/jane@example.org":           workspace.ImportKey("jane@example.org"),
 	} {
 		if got != want {
 			t.Errorf("got %q; want %q", got, want)
@@ -63,16 +63,16 @@ func TestReadNote(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		kept kept
-		want note
+		want switchState
 	}{
-		"nothing":          {kept{}, note{}},
-		"switched off":     {kept{"switch": `{"off":true}`}, note{Off: true}},
-		"old, off":         {kept{"switched_off": "true"}, note{Off: true}},
-		"old, on again":    {kept{"switched_off": "false"}, note{}},
-		"old, changed now": {kept{"switched_off": "true", "switch": `{}`}, note{}},
+		"nothing":          {kept{}, switchState{}},
+		"switched off":     {kept{"switch": `{"off":true}`}, switchState{Off: true}},
+		"old, off":         {kept{"switched_off": "true"}, switchState{Off: true}},
+		"old, on again":    {kept{"switched_off": "false"}, switchState{}},
+		"old, changed now": {kept{"switched_off": "true", "switch": `{}`}, switchState{}},
 	} {
 		var diags diag.Diagnostics
-		if got := readNote(t.Context(), tt.kept, &diags); got != tt.want || len(diags) > 0 {
+		if got := readSwitchState(t.Context(), tt.kept, &diags); got != tt.want || len(diags) > 0 {
 			t.Errorf("%s: %+v, %v; want %+v", name, got, diags, tt.want)
 		}
 	}
@@ -81,39 +81,39 @@ func TestReadNote(t *testing.T) {
 func TestSwitch(t *testing.T) {
 	t.Parallel()
 	yes, no, left := types.BoolValue(true), types.BoolValue(false), types.BoolNull()
-	byUs, imported := note{Off: true}, note{Imported: true}
+	byUs, imported := switchState{Off: true}, switchState{Imported: true}
 	at := func(state string, active bool) model {
 		return model{VerificationState: types.StringValue(state), Active: types.BoolValue(active)}
 	}
 	for name, tt := range map[string]struct {
-		config types.Bool
-		rule   model
-		note   note
-		turn   string
+		config      types.Bool
+		rule        model
+		switchState switchState
+		turn        string
 	}{
-		"off, is on":                  {no, at(vocab.VerificationInternal, true), note{}, "off"},
-		"off, is off":                 {no, at(vocab.VerificationVerified, false), note{}, ""},
+		"off, is on":                  {no, at(vocab.VerificationInternal, true), switchState{}, "off"},
+		"off, is off":                 {no, at(vocab.VerificationVerified, false), switchState{}, ""},
 		"off, on again outside":       {no, at(vocab.VerificationVerified, true), byUs, "off"},
-		"off, waits":                  {no, at(vocab.VerificationPending, false), note{}, "off"},
+		"off, waits":                  {no, at(vocab.VerificationPending, false), switchState{}, "off"},
 		"off, waits and was switched": {no, at(vocab.VerificationExpired, false), byUs, ""},
-		"left out, is on":             {left, at(vocab.VerificationVerified, true), note{}, ""},
-		"left out, off outside":       {left, at(vocab.VerificationVerified, false), note{}, ""},
+		"left out, is on":             {left, at(vocab.VerificationVerified, true), switchState{}, ""},
+		"left out, off outside":       {left, at(vocab.VerificationVerified, false), switchState{}, ""},
 		"left out, was switched":      {left, at(vocab.VerificationInternal, false), byUs, "on"},
 		"left out, waits":             {left, at(vocab.VerificationPending, false), byUs, ""},
 		"off, waits since its import": {no, at(vocab.VerificationPending, false), imported, ""},
 		"off, imported and confirmed": {no, at(vocab.VerificationVerified, true), imported, "off"},
 		"left out, off at its import": {left, at(vocab.VerificationVerified, false), imported, ""},
-		"on, is on":                   {yes, at(vocab.VerificationVerified, true), note{}, ""},
-		"on, off outside":             {yes, at(vocab.VerificationInternal, false), note{}, "on"},
+		"on, is on":                   {yes, at(vocab.VerificationVerified, true), switchState{}, ""},
+		"on, off outside":             {yes, at(vocab.VerificationInternal, false), switchState{}, "on"},
 		"on, was switched":            {yes, at(vocab.VerificationVerified, false), byUs, "on"},
 		"on, waits":                   {yes, at(vocab.VerificationExpired, false), byUs, ""},
 		"not known":                   {types.BoolUnknown(), at(vocab.VerificationVerified, true), byUs, ""},
 	} {
 		got := ""
-		if mustSwitchOff(tt.config, tt.rule, tt.note) {
+		if mustSwitchOff(tt.config, tt.rule, tt.switchState) {
 			got += "off"
 		}
-		if mustSwitchOn(tt.config, tt.rule, tt.note) {
+		if mustSwitchOn(tt.config, tt.rule, tt.switchState) {
 			got += "on"
 		}
 		if got != tt.turn {

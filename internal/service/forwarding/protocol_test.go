@@ -252,7 +252,7 @@ func TestDestroyWarnsOfWhatRemains(t *testing.T) {
 	s.Mailbox(t, d.ID, "office")
 	p := s.Protocol(t, "")
 	for target, want := range map[string]string{
-		"office@example.com": "goes on forwarding mail to office@example.com",
+		"office@example.com": "still forwards mail to office@example.com",
 		"jane@example.org":   "as soon as the recipient has confirmed",
 	} {
 		made, diags := p.Apply(t.Context(), typeName, attributes{"target_email": target}, nil)
@@ -295,7 +295,7 @@ func TestUpdateConflict(t *testing.T) {
 	made, diags := p.Apply(t.Context(), typeName, attributes{"target_email": "jane@example.org"}, nil)
 	p.NoErrors(diags)
 	kept, diags := p.Apply(t.Context(), typeName, attributes{"target_email": "joe@example.org"}, made)
-	acctest.Expect(t, diags, "Can't change the forwarding rule to jane@example.org of the account", "HTTP 409", "one rule for a scope and a target")
+	acctest.Expect(t, diags, "Can't change the forwarding rule to jane@example.org of the account", "HTTP 409", "A scope has one rule for a target")
 	if !kept.State.Equal(made.State) {
 		t.Errorf("the state holds %s", kept.State)
 	}

@@ -3,7 +3,6 @@ package forwarding
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -17,31 +16,32 @@ import (
 )
 
 // Resource is mailhost_forwarding.
-type Resource struct{ service.Resource }
-
-var (
-	_ resource.ResourceWithConfigure   = (*Resource)(nil)
-	_ resource.ResourceWithIdentity    = (*Resource)(nil)
-	_ resource.ResourceWithImportState = (*Resource)(nil)
-	_ resource.ResourceWithModifyPlan  = (*Resource)(nil)
-)
+type Resource struct{ service.Resource[model] }
 
 // NewResource returns the resource.
 func NewResource() resource.Resource {
-	return service.Tracked(&Resource{}, service.Kind[model]{Label: func(m model) string { return m.String() }})
-}
-
-// Metadata implements resource.Resource.
-func (r *Resource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_forwarding"
+	return service.Manage(&Resource{service.Resource[model]{Definition: service.Definition[model]{
+		Name:  "forwarding",
+		Label: model.String,
+		Find: func(ctx context.Context, c *client.Client, key string) (string, error) {
+			f, err := service.FindScoped(key, func(scope client.Scope, target string) (*api.Forwarding, error) {
+				return c.FindForwarding(ctx, target, scope)
+			})
+			if err != nil {
+				return "", err
+			}
+			return f.ID, nil
+		},
+		ImportBy:        "<domain>/<target>, <workspace UUID>/<target>, <target> alone for a rule of the account, or the rule's UUID",
+		DeleteOperation: api.DeleteForwarding.Spec,
+		Orphaned:        func(_ context.Context, m model) string { return m.stillForwards() },
+	}}})
 }
 
 // Create implements resource.Resource.
 func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	var plan model
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	c := r.Client(ctx, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
+	plan, c := r.Planned(ctx, req, resp)
+	if c == nil {
 		return
 	}
 	created, resumed, err := c.CreateForwarding(ctx, api.CreateForwardingBody{
@@ -52,36 +52,35 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 		return
 	}
 	if resumed {
-		service.AddResumed(&resp.Diagnostics, "forwarding rule to "+created.TargetEmail, created.ID)
+		service.WarnResumed(&resp.Diagnostics, "forwarding rule to "+created.TargetEmail, created.ID)
 	}
-	// From here on the rule exists: whatever happens, its id is kept.
+	// The rule exists from here on: its id goes into the state in any case.
 	active := plan.Active
-	plan.fill(ctx, c, created)
+	plan.flatten(ctx, c, created)
 	if active.ValueBool() && !plan.confirmed() {
 		plan.Active = active
-		resp.Diagnostics.Append(note{On: true}.keep(ctx, resp.Private)...)
+		resp.Diagnostics.Append(switchState{On: true}.store(ctx, resp.Private)...)
 	}
-	resp.Diagnostics.Append(service.SetIdentity(ctx, resp.Identity, c.AccountID(), plan.ID)...)
-	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+	r.SetCreated(ctx, resp, c, &plan)
 	if isFalse(active) {
 		switchOffNew(ctx, c, plan, resp)
 	}
 }
 
-// addCreateError reports why a rule could not be created: because of its domain, or
-// because it exists already.
+// addCreateError reports why a rule could not be created, with advice for a conflict:
+// the domain is not active, or the rule exists.
 func addCreateError(ctx context.Context, c *client.Client, diags *diag.Diagnostics, err error, plan model) {
 	summary := "Can't create the " + plan.String()
 	if !client.IsConflict(err) {
 		addError(diags, err, summary)
 		return
 	}
-	next := service.UnusableDomain(ctx, c, plan.Domain.ValueString())
+	next := service.InactiveDomainAdvice(ctx, c, plan.Domain.ValueString())
 	if next == "" {
-		next = "There is one rule for a scope and a target. " + service.ImportAdvice("mailhost_forwarding", plan.Key(plan.TargetEmail.ValueString())) +
+		next = "A scope has one rule for a target. " + service.ImportAdvice("mailhost_forwarding", plan.ImportKey(plan.TargetEmail.ValueString())) +
 			"\n\nIf another resource manages it, remove one of the two. For another rule, change target_email, domain or workspace_id."
 	}
-	service.AddErrorAdvising(diags, err, summary, service.Fields{}, next)
+	service.AddErrorWithAdvice(diags, err, summary, service.Fields{}, next)
 }
 
 // addError reports an error of a request that may send a verification message.
@@ -90,86 +89,66 @@ func addError(diags *diag.Diagnostics, err error, summary string) {
 		service.AddError(diags, err, summary, service.Fields{})
 		return
 	}
-	service.AddErrorAdvising(diags, err, summary, service.Fields{},
-		"The API limits verification messages for each recipient and for each account, to protect recipients. Run apply again after that time: it goes on with what is left. "+
+	service.AddErrorWithAdvice(diags, err, summary, service.Fields{},
+		"The API limits verification messages for each recipient and for each account, to protect recipients. Run apply again after that time: it continues with the remaining changes. "+
 			"Forwarding to an address of the account needs no message and is not limited.")
 }
 
-// tooManyMessages reports whether the API refused a request because of the message
-// that it would send, and not because of how many requests there were.
+// tooManyMessages reports whether the API refused a request because of the limit of
+// verification messages, and not because of the limit of requests.
 func tooManyMessages(err error) bool {
 	refused, ok := errors.AsType[*client.Error](err)
 	return ok && refused.Status == http.StatusTooManyRequests && len(refused.ProblemsAt("body", "target_email")) > 0
 }
 
-// switchOffNew switches off a rule that was created just now.
+// switchOffNew switches off a new rule.
 func switchOffNew(ctx context.Context, c *client.Client, created model, resp *resource.CreateResponse) {
 	f, err := c.SetForwardingActive(ctx, created.ID.ValueString(), false)
 	switch {
 	case err == nil:
-		created.fill(ctx, c, f)
+		created.flatten(ctx, c, f)
 	case errors.Is(err, client.ErrUpdateUnsupported):
-		// No error: Terraform would create the rule again, which would help nothing.
+		// An error would make Terraform create the rule again, which can't be switched off
+		// either.
 		resp.Diagnostics.AddAttributeWarning(path.Root("active"), "The "+created.String()+" is not switched off",
-			"The rule was created. "+noSwitch("off")+" "+created.goesOn())
+			"The rule was created. "+noSwitchAdvice("off")+" "+created.stillForwards())
 	default:
 		service.AddError(&resp.Diagnostics, err, "The "+created.String()+" was created, but can't be switched off", nil)
 		return
 	}
 	created.Active = types.BoolValue(false)
 	resp.Diagnostics.Append(resp.State.Set(ctx, &created)...)
-	resp.Diagnostics.Append(note{Off: true}.keep(ctx, resp.Private)...)
+	resp.Diagnostics.Append(switchState{Off: true}.store(ctx, resp.Private)...)
 }
 
 // Read implements resource.Resource.
 func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	var state model
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	known := readNote(ctx, req.Private, &resp.Diagnostics)
-	c := r.Client(ctx, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	resp.Diagnostics.Append(service.SetIdentity(ctx, resp.Identity, c.AccountID(), state.ID)...)
-	f, err := c.GetForwarding(ctx, state.ID.ValueString())
-	if !service.Found(ctx, resp, err, state.String()) {
-		return
-	}
-	state.fill(ctx, c, f)
-	if known.On && !state.confirmed() {
-		state.Active = types.BoolValue(true)
-	}
-	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+	known := readSwitchState(ctx, req.Private, &resp.Diagnostics)
+	r.ReadObject(ctx, req, resp, func(c *client.Client, state *model) error {
+		f, err := c.GetForwarding(ctx, state.ID.ValueString())
+		if err != nil {
+			return err
+		}
+		state.flatten(ctx, c, f)
+		if known.On && !state.confirmed() {
+			state.Active = types.BoolValue(true)
+		}
+		return nil
+	})
 }
 
 // Delete implements resource.Resource.
 func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	var state model
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	c := r.Client(ctx, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	err := c.DeleteForwarding(ctx, state.ID.ValueString()) // gone with its domain, for instance
-	service.Deleted(ctx, req, resp, err, "delete", state.remains())
+	r.DeleteObject(ctx, req, resp, func(c *client.Client, state model) error {
+		return c.DeleteForwarding(ctx, state.ID.ValueString())
+	})
 }
 
 // ImportState implements resource.ResourceWithImportState: by UUID, by scope and
 // target, or by identity.
 func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	r.Import(ctx, req, resp, func(ctx context.Context, c *client.Client, key string) (string, error) {
-		f, err := service.FindScoped(key, func(scope client.Scope, target string) (*api.Forwarding, error) {
-			return c.FindForwarding(ctx, target, scope)
-		})
-		if client.IsNotFound(err) {
-			return "", fmt.Errorf("%w. Import by <domain>/<target>, <workspace UUID>/<target>, <target> alone for a rule of the account, or the rule's UUID", err)
-		}
-		if err != nil {
-			return "", err
-		}
-		return f.ID, nil
-	})
+	r.Resource.ImportState(ctx, req, resp)
 	if !resp.Diagnostics.HasError() {
-		resp.Diagnostics.Append(note{Imported: true}.keep(ctx, resp.Private)...)
+		resp.Diagnostics.Append(switchState{Imported: true}.store(ctx, resp.Private)...)
 	}
 }

@@ -46,8 +46,8 @@ func (*ExportAction) Metadata(_ context.Context, req action.MetadataRequest, res
 // Schema implements action.Action.
 func (*ExportAction) Schema(_ context.Context, _ action.SchemaRequest, resp *action.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Writes mailboxes to a CSV file, as the API exports them. Unlike `data.mailhost_mailbox_export` it needs no memory for them and leaves nothing in the state, so that it suits an account of any size. " +
-			"The file takes its place when it is whole: where the export fails, what was there before stays as it was.",
+		MarkdownDescription: "Writes mailboxes to a CSV file, as the API exports them. Unlike `data.mailhost_mailbox_export` it does not hold them in memory or in the state, so that it works for an account of any size. " +
+			"The file is replaced when the export is complete: if it fails, an existing file does not change.",
 		Attributes: map[string]schema.Attribute{
 			"domain": schema.StringAttribute{
 				Optional: true, Validators: selectedDomain(),
@@ -60,11 +60,11 @@ func (*ExportAction) Schema(_ context.Context, _ action.SchemaRequest, resp *act
 			"path": schema.StringAttribute{
 				Required: true, Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
 				MarkdownDescription: "The file to write, for instance `\"${path.root}/mailboxes.csv\"`; a relative path begins at the working directory. Its directory must exist when the action runs; the plan warns if it does not. " +
-					"The file holds names and addresses: only the user who runs Terraform can read it (mode 0600), and it does not belong in version control.",
+					"The file contains names and addresses: only the user who runs Terraform can read it (mode 0600). Do not commit it to version control.",
 			},
 			"overwrite": schema.BoolAttribute{
 				Optional:            true,
-				MarkdownDescription: "Whether a file that is there already is replaced. Default: `true`. With `false` the action is refused then, in the plan already where the file is there by that time.",
+				MarkdownDescription: "Whether an existing file is replaced. Default: `true`. With `false` the action fails if the file exists; if it exists at plan time, the plan fails.",
 			},
 		},
 	}
@@ -86,7 +86,7 @@ func (*ExportAction) ModifyPlan(ctx context.Context, req action.ModifyPlanReques
 		addFileError(&resp.Diagnostics, err)
 	case missing != "":
 		resp.Diagnostics.AddAttributeWarning(path.Root("path"), "The directory of the export does not exist",
-			fmt.Sprintf("The directory %s is missing, and the export does not create it: unless the apply does so before, it will fail. Create the directory, or choose another path.", missing))
+			fmt.Sprintf("The directory %s is missing, and the export does not create it: the action will fail unless the apply creates the directory before. Create the directory, or choose another path.", missing))
 	}
 }
 
@@ -95,7 +95,7 @@ func (a *ExportAction) Invoke(ctx context.Context, req action.InvokeRequest, res
 	var config exportConfig
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
 	c := a.Client(ctx, &resp.Diagnostics)
-	body, diags := config.request(ctx)
+	body, diags := config.expand(ctx)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
@@ -118,10 +118,10 @@ func (a *ExportAction) Invoke(ctx context.Context, req action.InvokeRequest, res
 	service.Progress(resp, "Wrote %s to %s (%d bytes).", mailboxes(rows.mailboxes()), file.path, rows.bytes)
 }
 
-// progressEach is after how many mailboxes each the action tells how far it is.
-const progressEach = 10_000
+// progressInterval is the number of mailboxes between two progress messages.
+const progressInterval = 10_000
 
-// download writes the export to the file, and reports whether it is whole.
+// download writes the export to the file, and reports whether it is complete.
 func download(ctx context.Context, c *client.Client, body api.ExportMailboxesBody, file *file, resp *action.InvokeResponse) (*rowCounter, bool) {
 	csv, err := c.ExportMailboxes(ctx, body)
 	if err != nil {
@@ -129,7 +129,7 @@ func download(ctx context.Context, c *client.Client, body api.ExportMailboxesBod
 		return nil, false
 	}
 	defer csv.Close()
-	rows := &rowCounter{each: progressEach, tell: func(r *rowCounter) {
+	rows := &rowCounter{interval: progressInterval, report: func(r *rowCounter) {
 		service.Progress(resp, "%s so far (%d bytes).", mailboxes(r.mailboxes()), r.bytes)
 	}}
 	_, err = io.Copy(io.MultiWriter(file, rows), csv)
@@ -138,14 +138,14 @@ func download(ctx context.Context, c *client.Client, body api.ExportMailboxesBod
 	case ours:
 		addFileError(&resp.Diagnostics, err)
 	case err != nil:
-		addBrokenOff(&resp.Diagnostics, err)
+		addIncomplete(&resp.Diagnostics, err)
 	}
 	return rows, err == nil
 }
 
 func (c exportConfig) overwrites() bool { return c.Overwrite.IsNull() || c.Overwrite.ValueBool() }
 
-// selected names what an export selects.
+// selected describes the mailboxes of an export.
 func selected(body api.ExportMailboxesBody) string {
 	what := "all mailboxes"
 	if body.Mailboxes != nil {
@@ -164,7 +164,7 @@ func mailboxes(n int) string {
 	return fmt.Sprintf("%d mailboxes", n)
 }
 
-// addFileError tells what is wrong with the file.
+// addFileError reports why the file can't be written.
 func addFileError(diags *diag.Diagnostics, err error) {
 	next := "Check that its directory exists and that you may write there, or choose another path."
 	switch {
@@ -173,7 +173,7 @@ func addFileError(diags *diag.Diagnostics, err error) {
 	case errors.Is(err, errNotDirectory):
 		next = "Choose another path."
 	case errors.Is(err, errIsDirectory):
-		next = "Name a file in it."
+		next = "Choose a file in it."
 	}
 	diags.AddAttributeError(path.Root("path"), "Can't write the file of the export", fmt.Sprintf("%s. %s", err, next))
 }

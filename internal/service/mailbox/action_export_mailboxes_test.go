@@ -118,9 +118,9 @@ func TestExportActionFails(t *testing.T) {
 		want   []string
 	}{
 		"refused":       {refused, map[string]any{"path": path}, []string{"ERROR: Can't export the mailboxes", "lacks mailbox.export", "request id refused-by-test"}},
-		"broken off":    {cut, map[string]any{"path": path}, []string{"ERROR: Can't export the mailboxes", "The API's answer broke off: unexpected EOF."}},
+		"broken off":    {cut, map[string]any{"path": path}, []string{"ERROR: Can't export the mailboxes", "The API's response is incomplete: unexpected EOF."}},
 		"there already": {asked, map[string]any{"path": path, "overwrite": false}, []string{`ERROR at AttributeName("path"): Can't write the file`, path + " can't be written: file already exists. Remove it"}},
-		"a directory":   {asked, map[string]any{"path": filepath.Dir(path)}, []string{`ERROR at AttributeName("path")`, "it is a directory. Name a file in it."}},
+		"a directory":   {asked, map[string]any{"path": filepath.Dir(path)}, []string{`ERROR at AttributeName("path")`, "it is a directory. Choose a file in it."}},
 		"below a file":  {asked, map[string]any{"path": filepath.Join(path, "deep", "a.csv")}, []string{`ERROR at AttributeName("path")`, "a part of the path is a file and no directory. Choose another path."}},
 		"no directory":  {asked, map[string]any{"path": missing}, []string{`WARNING at AttributeName("path"): The directory of the export does not exist`, filepath.Dir(missing) + " is missing", `ERROR at AttributeName("path")`, missing + " can't be written: no such file or directory. Check that its directory exists"}},
 		"no name":       {asked, map[string]any{"path": ""}, []string{`ERROR at AttributeName("path")`, "at least 1"}},

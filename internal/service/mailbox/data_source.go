@@ -14,16 +14,16 @@ import (
 
 // NewDataSource returns data.mailhost_mailbox.
 func NewDataSource() datasource.DataSource {
-	return service.NewSingular(object, service.Lookup[api.Mailbox, record]{
+	return service.NewDataSource(collection, service.Lookup[api.Mailbox, model]{
 		Keys: []service.Filter{
 			service.IDKey("mailbox", "`primary_email`"),
 			{
 				Name: "primary_email", Validators: []validator.String{customtype.EmailAddressType{}.Validator()},
-				MarkdownDescription: "Address of the mailbox, such as `jane@example.com`. Give it or `id`.",
+				MarkdownDescription: "Address of the mailbox, such as `jane@example.com`. Set it or `id`.",
 			},
 		},
 		Get: (*client.Client).GetMailbox,
-		Find: func(ctx context.Context, c *client.Client, by service.Given) (*api.Mailbox, error) {
+		Find: func(ctx context.Context, c *client.Client, by service.FilterValues) (*api.Mailbox, error) {
 			return c.FindMailbox(ctx, by["primary_email"])
 		},
 	}, "A mailbox that exists, by its UUID or its address.")

@@ -12,8 +12,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
-// maxExport bounds the text that a data source keeps in memory, and Terraform in
-// its state: some 50,000 mailboxes.
+// maxExport limits the size of the text, which is in memory and in the state: about
+// 50,000 mailboxes.
 const maxExport = 8 << 20
 
 // Export is data.mailhost_mailbox_export.
@@ -39,8 +39,8 @@ func (*Export) Metadata(_ context.Context, req datasource.MetadataRequest, resp 
 func (*Export) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Mailboxes as CSV text, as the API exports them: for `csvdecode`, or for a file that is part of the configuration. " +
-			"The whole text lies in memory and in the state, names and addresses included, so that it is bounded to " + maxExportText() + ", which is some 50,000 mailboxes. " +
-			"Where there are more, or where they should stay out of the state, write them to a file by the action `mailhost_export_mailboxes`.",
+			"The whole text is in memory and in the state, with names and addresses, and is limited to " + maxExportText() + ", which is about 50,000 mailboxes. " +
+			"To export more, or to keep them out of the state, write them to a file with the action `mailhost_export_mailboxes`.",
 		Attributes: map[string]schema.Attribute{
 			"domain": schema.StringAttribute{
 				Optional: true, Validators: selectedDomain(),
@@ -53,7 +53,7 @@ func (*Export) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datas
 			"csv": schema.StringAttribute{
 				Computed: true,
 				MarkdownDescription: "The CSV text (RFC 4180), with a header. The bundled server's columns are id, primary_email, first_name, last_name, domain_name, status, quota_allowed, quota_used, workspace_name and created_at; " +
-					"what a spreadsheet would run as a formula, at the start of a cell or after a separator such as `;` within it, has an apostrophe in front.",
+					"text that a spreadsheet would run as a formula, at the start of a cell or after a separator such as `;` in it, is prefixed with an apostrophe.",
 			},
 		},
 	}
@@ -61,10 +61,11 @@ func (*Export) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datas
 
 // Read implements datasource.DataSource.
 func (e *Export) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+	defer service.ReportOnce(resp)
 	var m exportModel
 	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
 	c := e.Client(ctx, &resp.Diagnostics)
-	body, diags := m.request(ctx)
+	body, diags := m.expand(ctx)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
@@ -78,11 +79,11 @@ func (e *Export) Read(ctx context.Context, req datasource.ReadRequest, resp *dat
 	text, err := io.ReadAll(io.LimitReader(csv, maxExport+1))
 	switch {
 	case err != nil:
-		addBrokenOff(&resp.Diagnostics, err)
+		addIncomplete(&resp.Diagnostics, err)
 		return
 	case len(text) > maxExport:
 		resp.Diagnostics.AddError("The export is too large for a data source",
-			fmt.Sprintf("It has more than %s, and all of that would lie in memory and in the state. Select less of it by domain or mailboxes, or write it to a file by the action mailhost_export_mailboxes.", maxExportText()))
+			fmt.Sprintf("It has more than %s, which would be in memory and in the state. Select fewer mailboxes by domain or mailboxes, or write them to a file with the action mailhost_export_mailboxes.", maxExportText()))
 		return
 	}
 	m.CSV = types.StringValue(string(text))

@@ -14,10 +14,10 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
-var object = service.Object[api.Mailbox, record]{
+var collection = service.Collection[api.Mailbox, model]{
 	Name: "mailbox", Names: "mailboxes", Noun: "mailbox", Nouns: "mailboxes",
 	Attributes: func() map[string]schema.Attribute {
-		return service.Answered(recordAttributes(), map[string]string{
+		return service.ComputedAttributes(modelAttributes(), map[string]string{
 			"domain":     "Name of the domain, as `domain_name`.",
 			"local_part": "Part of the address before the @, in lower case.",
 		})
@@ -31,18 +31,18 @@ var object = service.Object[api.Mailbox, record]{
 		},
 		service.SearchFilter("mailboxes", "their address or the person's name"),
 	},
-	List: func(ctx context.Context, c *client.Client, by service.Given) iter.Seq2[api.Mailbox, error] {
+	List: func(ctx context.Context, c *client.Client, by service.FilterValues) iter.Seq2[api.Mailbox, error] {
 		return c.ListMailboxes(ctx, api.ListMailboxesRequest{
 			Domain: by["domain"], WorkspaceID: by["workspace_id"], Status: by["status"], Search: by["search"],
 		})
 	},
-	Recorder: service.Recorded(func(m *api.Mailbox) (r record) {
-		r.fill(m)
-		return r
-	}),
+	Flatten: func(_ context.Context, _ service.DomainReader, v *api.Mailbox) (m model) {
+		m.flatten(v)
+		return m
+	},
 }
 
 // NewDataSources returns data.mailhost_mailboxes.
 func NewDataSources() datasource.DataSource {
-	return service.NewPlural(object, "The mailboxes of the account, or those of them that every filter lets through.")
+	return service.NewDataSources(collection, "The mailboxes of the account, or those that match every filter.")
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
-// selection says which mailboxes an export has.
+// selection has the attributes that select the mailboxes of an export.
 type selection struct {
 	Domain    types.String `tfsdk:"domain"`
 	Mailboxes types.List   `tfsdk:"mailboxes"`
@@ -44,7 +44,7 @@ func selectedMailboxes() []validator.List {
 	}
 }
 
-// normalizeRef has no doubt which of the two s is: an address has an @.
+// normalizeRef returns the canonical form of a UUID or an address.
 func normalizeRef(s string) (string, error) {
 	if id, err := customtype.Normalize[customtype.UUID](s); err == nil {
 		return id, nil
@@ -56,33 +56,33 @@ func normalizeRef(s string) (string, error) {
 	return address, nil
 }
 
-// request returns the body of the export. Mailboxes that are not given are all of
-// them, and an empty list of them is none.
-func (s selection) request(ctx context.Context) (api.ExportMailboxesBody, diag.Diagnostics) {
+// expand returns the body of the export. Without a list of mailboxes it selects all, and
+// with an empty list none.
+func (s selection) expand(ctx context.Context) (api.ExportMailboxesBody, diag.Diagnostics) {
 	body := api.ExportMailboxesBody{Domain: s.Domain.ValueStringPointer()}
 	return body, s.Mailboxes.ElementsAs(ctx, &body.Mailboxes, false)
 }
 
-// addExportError tells why there is no export, at the mailbox or the domain that
-// it lies at.
+// addExportError reports why the export failed, at the mailbox or the domain that caused
+// it.
 func addExportError(diags *diag.Diagnostics, err error) {
 	service.AddError(diags, err, "Can't export the mailboxes", service.Fields{})
 }
 
-// addBrokenOff tells that an export has begun and not come to its end.
-func addBrokenOff(diags *diag.Diagnostics, err error) {
-	diags.AddError("Can't export the mailboxes", fmt.Sprintf("The API's answer broke off: %s. What had come of it was thrown away. Try again.", err))
+// addIncomplete reports that the response of an export ended early.
+func addIncomplete(diags *diag.Diagnostics, err error) {
+	diags.AddError("Can't export the mailboxes", fmt.Sprintf("The API's response is incomplete: %s. The received part was discarded. Run the command again.", err))
 }
 
-// file is a file that takes its place when it is whole: until then it lies beside
-// it under another name. Its errors are of type *fileError.
+// file is a file that is written under a temporary name beside its path, and renamed when
+// it is complete. Its errors are of type *fileError.
 type file struct {
 	path      string
 	overwrite bool
 	temporary *os.File
 }
 
-// fileError is what the file system has against a path.
+// fileError is an error of the file system with the path of the file.
 type fileError struct {
 	path string
 	err  error
@@ -94,7 +94,7 @@ func (e *fileError) Error() string { return fmt.Sprintf("%s can't be written: %s
 // Unwrap returns the cause.
 func (e *fileError) Unwrap() error { return e.err }
 
-// failure names the path that the user knows, instead of the temporary one.
+// failure returns an error with the path of the file in place of the temporary one.
 func failure(path string, err error) error {
 	if inner, ok := errors.AsType[*fs.PathError](err); ok {
 		err = inner.Err
@@ -107,12 +107,11 @@ func failure(path string, err error) error {
 
 var errIsDirectory = errors.New("it is a directory")
 
-// checkTarget checks, as far as it can be told before, that a file can take a
-// place.
+// checkTarget checks, as far as possible before the write, that a file can be written.
 func checkTarget(path string, overwrite bool) error {
 	info, err := os.Stat(path)
 	switch {
-	case err != nil: // there is nothing, or newFile tells what it is
+	case err != nil: // there is no file, or newFile reports the error
 		return nil //nolint:nilerr // see above
 	case info.IsDir():
 		return &fileError{path, errIsDirectory}
@@ -122,8 +121,7 @@ func checkTarget(path string, overwrite bool) error {
 	return nil
 }
 
-// errNotDirectory is what is wrong with a path below a file: no apply can make it a
-// directory.
+// errNotDirectory is the error of a path below a file.
 var errNotDirectory = errors.New("a part of the path is a file and no directory")
 
 // checkDirectory checks that the directory of a file exists. missing is the first
@@ -138,7 +136,7 @@ func checkDirectory(path string) (missing string, err error) {
 			return missing, nil
 		case errors.Is(statErr, fs.ErrNotExist):
 			missing = dir
-		case errors.Is(statErr, syscall.ENOTDIR): // a parent says so
+		case errors.Is(statErr, syscall.ENOTDIR): // reported for a parent
 		default:
 			return "", nil // newFile reports it
 		}
@@ -148,7 +146,7 @@ func checkDirectory(path string) (missing string, err error) {
 	}
 }
 
-// newFile begins a file that only the user can read.
+// newFile creates a file that only the user can read.
 func newFile(path string, overwrite bool) (*file, error) {
 	if err := checkTarget(path, overwrite); err != nil {
 		return nil, err
@@ -169,7 +167,7 @@ func (f *file) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// commit puts the file into its place.
+// commit completes the file and renames it to its path.
 func (f *file) commit() error {
 	err := f.temporary.Sync()
 	if closeErr := f.temporary.Close(); err == nil {
@@ -184,7 +182,8 @@ func (f *file) commit() error {
 	return nil
 }
 
-// place renames the file. A rename would replace what is there; a link does not.
+// place renames the file. Without overwrite it creates a hard link, which fails if the
+// path exists.
 func (f *file) place() error {
 	if f.overwrite {
 		return os.Rename(f.temporary.Name(), f.path)
@@ -192,23 +191,21 @@ func (f *file) place() error {
 	return os.Link(f.temporary.Name(), f.path)
 }
 
-// discard removes what is left under the temporary name.
+// discard removes the temporary file.
 func (f *file) discard() {
 	_ = f.temporary.Close()
 	_ = os.Remove(f.temporary.Name())
 }
 
-// rowCounter counts what is written to it: bytes, and the rows of a CSV text,
-// which end at the line breaks outside of quotes (RFC 4180). Unlike a reader of
-// CSV it keeps nothing of the text, whatever that is.
+// rowCounter is a writer that counts bytes and the rows of a CSV text, which end at line
+// breaks outside quotes (RFC 4180). Unlike a CSV reader it keeps nothing in memory.
 type rowCounter struct {
-	// tell is called whenever there are this many mailboxes more.
-	each int
-	tell func(*rowCounter)
+	// report is called after each interval of mailboxes.
+	interval int
+	report   func(*rowCounter)
 
 	rows, bytes int
-	// quoted is whether the text is within quotes by now, begun whether it is
-	// within a row.
+	// quoted reports whether the text is within quotes, begun whether it is within a row.
 	quoted, begun bool
 }
 
@@ -229,12 +226,12 @@ func (c *rowCounter) Write(p []byte) (int, error) {
 
 func (c *rowCounter) end() {
 	c.rows++
-	if n := c.mailboxes(); n > 0 && n%c.each == 0 {
-		c.tell(c)
+	if n := c.mailboxes(); n > 0 && n%c.interval == 0 {
+		c.report(c)
 	}
 }
 
-// mailboxes is how many rows there are besides the header.
+// mailboxes returns the number of rows without the header.
 func (c *rowCounter) mailboxes() int {
 	if c.begun { // the last row needs no line break
 		return c.rows

@@ -163,7 +163,7 @@ func TestExportBreaksOff(t *testing.T) {
 	for name, export := range exporters {
 		t.Run(name, func(t *testing.T) {
 			got := export(s.Protocol(t, url), t, map[string]any{})
-			if !strings.Contains(got, "ERROR: Can't export the mailboxes\nThe API's answer broke off: ") {
+			if !strings.Contains(got, "ERROR: Can't export the mailboxes\nThe API's response is incomplete: ") {
 				t.Error(got)
 			}
 		})

@@ -9,9 +9,9 @@ import (
 
 // NewListResource returns the list resource mailhost_mailbox.
 func NewListResource() list.ListResource {
-	return service.NewListResource(object, service.Listed[api.Mailbox, record]{
+	return service.NewListResource(collection, service.ListItem[api.Mailbox, model]{
 		ID:          func(m *api.Mailbox) string { return m.ID },
 		DisplayName: func(m *api.Mailbox) string { return m.PrimaryEmail },
-		Model:       func(r record) any { return &model{record: r, Timeouts: service.NoTimeouts()} },
-	}, "Lists the mailboxes of the account, or those of them that every filter lets through.")
+		Model:       func(m model) any { return &resourceModel{model: m, Timeouts: service.NullTimeouts()} },
+	}, "Lists the mailboxes of the account, or those that match every filter.")
 }

@@ -9,16 +9,16 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 )
 
-// model is the resource as Terraform keeps it.
-type model struct {
-	record
+// resourceModel is the model of the resource: model and timeouts.
+type resourceModel struct {
+	model
 
 	Timeouts timeouts.Value `tfsdk:"timeouts"`
 }
 
-// record is what the API says of a mailbox, the domain as the configuration
-// refers to it.
-type record struct {
+// model has the attributes of a mailbox in the API, which the data sources return. Its
+// domain keeps the configured form.
+type model struct {
 	ID            types.String         `tfsdk:"id"`
 	Domain        customtype.DomainRef `tfsdk:"domain"`
 	LocalPart     customtype.LocalPart `tfsdk:"local_part"`
@@ -41,16 +41,16 @@ var (
 	aliasType = types.ObjectType{AttrTypes: map[string]attr.Type{"alias": types.StringType, "is_catch_all": types.BoolType}}
 )
 
-// address is how messages name the mailbox.
-func (m record) address() string {
+// address names the mailbox in messages.
+func (m model) address() string {
 	if m.PrimaryEmail.ValueString() != "" {
 		return m.PrimaryEmail.ValueString()
 	}
 	return m.LocalPart.ValueString() + "@" + m.Domain.ValueString()
 }
 
-// fill takes over what the API says of the mailbox.
-func (m *record) fill(b *api.Mailbox) {
+// flatten sets the model from the mailbox.
+func (m *model) flatten(b *api.Mailbox) {
 	m.ID = types.StringValue(b.ID)
 	m.Domain = customtype.KeepDomainRef(m.Domain, b.DomainID, b.DomainName)
 	m.LocalPart = customtype.New[customtype.LocalPart](b.LocalPart)
@@ -76,8 +76,8 @@ func (m *record) fill(b *api.Mailbox) {
 	m.UpdatedAt = types.StringValue(b.UpdatedAt)
 }
 
-// keepPlanned takes back what was planned as unchanged but moves by itself; the
-// next refresh tells it.
-func (m *model) keepPlanned(plan model) {
+// keepPlanned restores the planned values of attributes that change without Terraform.
+// The next refresh reads them.
+func (m *resourceModel) keepPlanned(plan resourceModel) {
 	m.Status, m.Quota, m.Aliases, m.WorkspaceID, m.WorkspaceName = plan.Status, plan.Quota, plan.Aliases, plan.WorkspaceID, plan.WorkspaceName
 }

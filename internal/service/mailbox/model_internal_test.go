@@ -24,11 +24,11 @@ func TestFill(t *testing.T) {
 		Aliases: []api.MailboxAlias{{Alias: "info@xn--bcher-kva.com", IsCatchAll: true}}, WorkspaceID: &workspace, CreatedAt: "c", UpdatedAt: "u",
 	}
 	for written, want := range map[string]string{"": "xn--bcher-kva.com", "Bücher.com.": "Bücher.com.", domainID: domainID, "example.com": "xn--bcher-kva.com"} {
-		m := record{Domain: customtype.New[customtype.DomainRef](written)}
+		m := model{Domain: customtype.New[customtype.DomainRef](written)}
 		if written == "" {
 			m.Domain = customtype.DomainRef{}
 		}
-		m.fill(answer)
+		m.flatten(answer)
 		if got := m.Domain.ValueString(); got != want {
 			t.Errorf("domain %q becomes %q, want %q", written, got, want)
 		}
@@ -43,15 +43,15 @@ func TestFill(t *testing.T) {
 		}
 	}
 	answer.Aliases = nil
-	var m model
-	if m.fill(answer); m.Aliases.IsNull() || len(m.Aliases.Elements()) != 0 {
+	var m resourceModel
+	if m.flatten(answer); m.Aliases.IsNull() || len(m.Aliases.Elements()) != 0 {
 		t.Errorf("without aliases: %s, want an empty list", m.Aliases)
 	}
 }
 
 func TestAddress(t *testing.T) {
 	t.Parallel()
-	m := record{LocalPart: customtype.New[customtype.LocalPart]("Jane"), Domain: customtype.New[customtype.DomainRef]("a.com")}
+	m := model{LocalPart: customtype.New[customtype.LocalPart]("Jane"), Domain: customtype.New[customtype.DomainRef]("a.com")}
 	if got := m.address(); got != "Jane@a.com" {
 		t.Errorf("before the create it is %q", got)
 	}

@@ -288,7 +288,7 @@ func TestUnknownAddressIsAnnounced(t *testing.T) {
 		changes map[string]any
 		want    []string
 	}{
-		"domain":          {map[string]any{"domain": acctest.Unknown}, []string{"Only the apply will know its domain,", "mail in it is lost", "give domain a value that the plan knows", "depends_on"}},
+		"domain":          {map[string]any{"domain": acctest.Unknown}, []string{"Only the apply will know its domain,", "mail in it is lost", "set domain to a value that the plan knows", "depends_on"}},
 		"both":            {map[string]any{"domain": acctest.Unknown, "local_part": acctest.Unknown}, []string{"its domain and local_part,"}},
 		"another as well": {map[string]any{"domain": acctest.Unknown, "local_part": "john"}, []string{"another domain or local_part", "undo the change"}},
 	} {

@@ -19,22 +19,18 @@ import (
 
 // Schema implements resource.Resource.
 func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
-	attributes := recordAttributes()
+	attributes := modelAttributes()
 	attributes["timeouts"] = service.CreateTimeout(ctx, createTimeout)
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "A mailbox of a domain. Its address can't be changed: another `domain` or `local_part` replaces the mailbox, and its mail is lost.",
+		MarkdownDescription: "A mailbox of a domain. Its address can't be changed: changing `domain` or `local_part` replaces the mailbox, and its mail is lost.",
 		Attributes:          attributes,
 	}
 }
 
-// recordAttributes are the attributes of record.
-func recordAttributes() map[string]schema.Attribute {
-	stable := []planmodifier.String{stringplanmodifier.UseStateForUnknown()}
+// modelAttributes returns the attributes of model.
+func modelAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"id": schema.StringAttribute{
-			Computed: true, PlanModifiers: stable,
-			MarkdownDescription: "UUID of the mailbox.",
-		},
+		"id": service.StableString("UUID of the mailbox."),
 		"domain": schema.StringAttribute{
 			Required:            true,
 			CustomType:          customtype.DomainRefType{},
@@ -47,7 +43,7 @@ func recordAttributes() map[string]schema.Attribute {
 			CustomType:          customtype.LocalPartType{},
 			Validators:          []validator.String{customtype.LocalPartType{}.Validator()},
 			PlanModifiers:       []planmodifier.String{service.KeepEqual(customtype.Equal[customtype.LocalPart]), stringplanmodifier.RequiresReplace()},
-			MarkdownDescription: "Part of the address before the @, an RFC 5321 dot-atom. Upper and lower case are the same. Changing it replaces the mailbox.",
+			MarkdownDescription: "Part of the address before the @, an RFC 5321 dot-atom. It is case-insensitive. Changing it replaces the mailbox.",
 		},
 		"first_name": schema.StringAttribute{
 			Required:            true,
@@ -59,28 +55,16 @@ func recordAttributes() map[string]schema.Attribute {
 			Validators:          []validator.String{validate.Length[api.CreateMailboxBody]("last_name")},
 			MarkdownDescription: "Last name of the person.",
 		},
-		"domain_id": schema.StringAttribute{
-			Computed: true, PlanModifiers: stable,
-			MarkdownDescription: "UUID of the domain.",
-		},
-		"domain_name": schema.StringAttribute{
-			Computed: true, PlanModifiers: stable,
-			MarkdownDescription: "Name of the domain, in ASCII.",
-		},
-		"primary_email": schema.StringAttribute{
-			Computed: true, PlanModifiers: stable,
-			MarkdownDescription: "Address of the mailbox.",
-		},
-		"status": schema.StringAttribute{
-			Computed: true, PlanModifiers: stable,
-			MarkdownDescription: "State of the mailbox: provisioning, active, paused or deleting.",
-		},
+		"domain_id":     service.StableString("UUID of the domain."),
+		"domain_name":   service.StableString("Name of the domain, in ASCII."),
+		"primary_email": service.StableString("Address of the mailbox."),
+		"status":        service.StableString("State of the mailbox: provisioning, active, paused or deleting."),
 		"quota": schema.SingleNestedAttribute{
 			Computed: true, PlanModifiers: []planmodifier.Object{objectplanmodifier.UseStateForUnknown()},
-			MarkdownDescription: "Storage of the mailbox. What is used is as of the last refresh.",
+			MarkdownDescription: "Storage of the mailbox, with the usage at the last refresh.",
 			Attributes: map[string]schema.Attribute{
-				"allowed": schema.Int64Attribute{Computed: true, MarkdownDescription: "Bytes that may be used."},
-				"used":    schema.Int64Attribute{Computed: true, MarkdownDescription: "Bytes that are used."},
+				"allowed": schema.Int64Attribute{Computed: true, MarkdownDescription: "Maximum size in bytes."},
+				"used":    schema.Int64Attribute{Computed: true, MarkdownDescription: "Used size in bytes."},
 			},
 		},
 		"aliases": schema.ListNestedAttribute{
@@ -88,21 +72,12 @@ func recordAttributes() map[string]schema.Attribute {
 			MarkdownDescription: "Further addresses of the mailbox.",
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 				"alias":        schema.StringAttribute{Computed: true, MarkdownDescription: "The address."},
-				"is_catch_all": schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether it takes all mail of the domain that no mailbox takes."},
+				"is_catch_all": schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether it receives all mail of the domain that no mailbox receives."},
 			}},
 		},
-		"workspace_id": schema.StringAttribute{
-			Computed: true, PlanModifiers: stable,
-			MarkdownDescription: "UUID of the domain's workspace.",
-		},
-		"workspace_name": schema.StringAttribute{
-			Computed: true, PlanModifiers: stable,
-			MarkdownDescription: "Name of the domain's workspace.",
-		},
-		"created_at": schema.StringAttribute{
-			Computed: true, PlanModifiers: stable,
-			MarkdownDescription: "When the mailbox was created (RFC 3339).",
-		},
+		"workspace_id":   service.StableString("UUID of the domain's workspace."),
+		"workspace_name": service.StableString("Name of the domain's workspace."),
+		"created_at":     service.StableString("When the mailbox was created (RFC 3339)."),
 		"updated_at": schema.StringAttribute{
 			Computed:            true,
 			MarkdownDescription: "When the mailbox was last changed (RFC 3339).",

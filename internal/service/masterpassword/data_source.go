@@ -14,22 +14,22 @@ import (
 
 // NewDataSource returns data.mailhost_master_password.
 func NewDataSource() datasource.DataSource {
-	return service.NewSingular(object, service.Lookup[api.MasterPassword, record]{
+	return service.NewDataSource(collection, service.Lookup[api.MasterPassword, model]{
 		Keys: []service.Filter{
 			service.IDKey("master password", "`name`"),
 			{
 				Name: "name", Validators: []validator.String{validate.Length[api.CreateMasterPasswordBody]("name")},
-				MarkdownDescription: "Name of the master password, in upper and lower case as it was given. Give it or `id`.",
+				MarkdownDescription: "Name of the master password, which is case-sensitive. Set it or `id`.",
 			},
 		},
-		Within: service.ScopeWithin(noun, "name"),
-		Get:    (*client.Client).GetMasterPassword,
-		Find: func(ctx context.Context, c *client.Client, by service.Given) (*api.MasterPassword, error) {
+		Qualifiers: service.ScopeQualifiers(noun, "name"),
+		Get:        (*client.Client).GetMasterPassword,
+		Find: func(ctx context.Context, c *client.Client, by service.FilterValues) (*api.MasterPassword, error) {
 			return c.FindMasterPassword(ctx, by["name"], by.Scope())
 		},
-		Model: func(found record, by service.Given) any {
-			found.Keep(by)
+		Model: func(found model, by service.FilterValues) any {
+			found.KeepDomain(by)
 			return &found
 		},
-	}, "A master password that exists, by its UUID, or by its name within its scope. Its secret is not told: the API tells a generated one once, and any other never.")
+	}, "A master password that exists, by its UUID, or by its name within its scope. Its secret is not included: the API returns only a generated one, and only once.")
 }

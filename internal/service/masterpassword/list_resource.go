@@ -9,9 +9,9 @@ import (
 
 // NewListResource returns the list resource mailhost_master_password.
 func NewListResource() list.ListResource {
-	return service.NewListResource(object, service.Listed[api.MasterPassword, record]{
+	return service.NewListResource(collection, service.ListItem[api.MasterPassword, model]{
 		ID:          func(p *api.MasterPassword) string { return p.ID },
 		DisplayName: func(p *api.MasterPassword) string { return service.ScopedName(p.Name, p.ScopeType) },
-		Model:       func(r record) any { return &model{record: r} },
-	}, "Lists the master passwords of the account, or those of them that every filter lets through. A configuration that is generated from it has no secret: the one in use stays as it is.")
+		Model:       func(m model) any { return &resourceModel{model: m} },
+	}, "Lists the master passwords of the account, or those that match every filter. A configuration generated from it has no secret, so that the one in use does not change.")
 }

@@ -10,16 +10,16 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
-// model is the resource as Terraform keeps it.
-type model struct {
-	record
+// resourceModel is the model of the resource: model and the secret.
+type resourceModel struct {
+	model
 	secret
 	GeneratedSecret types.String `tfsdk:"generated_secret"`
 }
 
-// record is what the API says of a master password, which is nothing of its
-// secret.
-type record struct {
+// model has the attributes of a master password in the API, without its secret. The data
+// sources return it.
+type model struct {
 	ID   types.String `tfsdk:"id"`
 	Name types.String `tfsdk:"name"`
 	service.Scope
@@ -27,26 +27,26 @@ type record struct {
 	UpdatedAt types.String `tfsdk:"updated_at"`
 }
 
-// label is how messages name the master password.
-func (r record) label() string {
-	if r.Name.IsNull() {
-		return "master password " + r.ID.ValueString()
+// label names the master password in messages.
+func (m model) label() string {
+	if m.Name.IsNull() {
+		return "master password " + m.ID.ValueString()
 	}
-	return "master password " + strconv.Quote(r.Name.ValueString())
+	return "master password " + strconv.Quote(m.Name.ValueString())
 }
 
-// fill takes over what the API says of the master password.
-func (r *record) fill(ctx context.Context, c service.DomainReader, p *api.MasterPassword) {
-	r.ID = types.StringValue(p.ID)
-	r.Name = types.StringValue(p.Name)
-	r.Scope.Fill(ctx, c, p.ScopeType, p.ScopeID)
-	r.CreatedAt = types.StringValue(p.CreatedAt)
-	r.UpdatedAt = types.StringValue(p.UpdatedAt)
+// flatten sets the model from the master password.
+func (m *model) flatten(ctx context.Context, c service.DomainReader, p *api.MasterPassword) {
+	m.ID = types.StringValue(p.ID)
+	m.Name = types.StringValue(p.Name)
+	m.Scope.Flatten(ctx, c, p.ScopeType, p.ScopeID)
+	m.CreatedAt = types.StringValue(p.CreatedAt)
+	m.UpdatedAt = types.StringValue(p.UpdatedAt)
 }
 
-// sameSecretAs reports whether a configuration gives, maybe by another
-// attribute, the secret that the state knows.
-func (m model) sameSecretAs(config model) bool {
-	given := config.given()
-	return given != nil && (m.Value.ValueString() == *given || m.GeneratedSecret.ValueString() == *given)
+// sameSecretAs reports whether a configuration sets the secret in the state, possibly by
+// another attribute.
+func (m resourceModel) sameSecretAs(config resourceModel) bool {
+	configured := config.expand()
+	return configured != nil && (m.Value.ValueString() == *configured || m.GeneratedSecret.ValueString() == *configured)
 }

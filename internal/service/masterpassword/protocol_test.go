@@ -152,7 +152,7 @@ func TestNameStaysTaken(t *testing.T) {
 			p.NoErrors(diags)
 			return
 		}
-		acctest.Expect(t, diags, "WARNING", "will still exist", `ERROR at AttributeName("name")`, `The master password "ops" can't be deleted`, "Give another name")
+		acctest.Expect(t, diags, "WARNING", "will still exist", `ERROR at AttributeName("name")`, `The master password "ops" can't be deleted`, "Set another name")
 	})
 }
 
@@ -165,7 +165,7 @@ func TestNameTaken(t *testing.T) {
 	_, diags := p.Apply(t.Context(), typeName, config, nil)
 	p.NoErrors(diags)
 	_, diags = p.Apply(t.Context(), typeName, config, nil)
-	acctest.Expect(t, diags, "ERROR", `Can't create the master password "ops"`, "choose another name", "keep its secret, which an import does not change")
+	acctest.Expect(t, diags, "ERROR", `Can't create the master password "ops"`, "choose another name", "import it: that does not change its secret")
 }
 
 // TestWriteOnlyLeftOut plans without the secret, as a pipeline does that only

@@ -6,26 +6,25 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-// secret says where a master password's secret comes from.
+// secret has the attributes that set a master password's secret.
 type secret struct {
 	Value          types.String `tfsdk:"value"`
-	ValueWO        types.String `tfsdk:"value_wo"` // null but in a configuration
+	ValueWO        types.String `tfsdk:"value_wo"` // null except in a configuration
 	ValueWOVersion types.Int64  `tfsdk:"value_wo_version"`
 	Generate       types.Bool   `tfsdk:"generate"`
 }
 
-// choice says what a configuration may say of the secret.
-const choice = "Set value, value_wo with value_wo_version, or generate = true: exactly one of the three."
+// secretAdvice lists the ways to set a secret.
+const secretAdvice = "Set value, value_wo with value_wo_version, or generate = true: exactly one of the three."
 
-// recorded reports whether a state says where the secret comes from. It does not
-// after an import, nor after the configuration has stopped giving the secret.
+// recorded reports whether a state records how the secret was set. It does not after an
+// import, and after the secret was removed from the configuration.
 func (s secret) recorded() bool {
 	return !s.Value.IsNull() || !s.ValueWOVersion.IsNull() || s.Generate.ValueBool()
 }
 
-// given returns the secret that a configuration gives, or nil where it is
-// generated or not known.
-func (s secret) given() *string {
+// expand returns the secret of a configuration, or nil if it is generated or unknown.
+func (s secret) expand() *string {
 	for _, v := range []types.String{s.Value, s.ValueWO} {
 		if !v.IsNull() && !v.IsUnknown() {
 			return v.ValueStringPointer()
@@ -34,16 +33,16 @@ func (s secret) given() *string {
 	return nil
 }
 
-// givenAt names the attribute that gives the secret.
-func (s secret) givenAt() string {
+// attribute names the attribute that sets the secret.
+func (s secret) attribute() string {
 	if s.Value.IsNull() && !s.ValueWO.IsNull() {
 		return "value_wo"
 	}
 	return "value"
 }
 
-// changes returns what differs between a prior state and a plan. That generate is
-// false or null is the same.
+// changes returns the attributes that differ between a state and a plan. For generate,
+// false equals null.
 func (s secret) changes(plan secret) (changed []path.Path) {
 	if !plan.Value.Equal(s.Value) {
 		changed = append(changed, path.Root("value"))
@@ -57,24 +56,22 @@ func (s secret) changes(plan secret) (changed []path.Path) {
 	return changed
 }
 
-// absent reports whether a configuration says nothing of the secret: then one that
-// exists stays as it is. What is not known yet may turn out to say something.
+// absent reports whether a configuration sets no secret, so that an existing one stays
+// unchanged. An unknown value may set one.
 func (s secret) absent() bool {
 	return s.Value.IsNull() && s.ValueWO.IsNull() && !s.Generate.IsUnknown() && !s.Generate.ValueBool()
 }
 
-// checkCreate returns what is wrong with a configuration that creates a master
-// password.
+// checkCreate checks a configuration that creates a master password.
 func (s secret) checkCreate() (diags diag.Diagnostics) {
 	if s.absent() {
 		diags.AddError("A master password without a secret",
-			"Nothing says what the secret is, which only one that exists can do without, after an import for instance. "+choice)
+			"A new master password needs a secret. Only an existing one can omit it, for instance after an import. "+secretAdvice)
 	}
 	return diags
 }
 
-// check returns what is wrong with any configuration. It leaves alone what is not
-// known yet.
+// check checks the known values of a configuration.
 func (s secret) check() (diags diag.Diagnostics) {
 	var ways []string
 	for _, v := range []struct {
@@ -91,11 +88,11 @@ func (s secret) check() (diags diag.Diagnostics) {
 	}
 	if len(ways) > 1 {
 		diags.AddAttributeError(path.Root(ways[1]), "Two secrets for one master password",
-			"The secret comes from "+ways[0]+" and from "+ways[1]+". "+choice)
+			"Both "+ways[0]+" and "+ways[1]+" set the secret. "+secretAdvice)
 	}
 	if !s.ValueWO.IsNull() && s.ValueWOVersion.IsNull() {
 		diags.AddAttributeError(path.Root("value_wo"), "value_wo without value_wo_version",
-			"Terraform does not keep value_wo, so it can't see that it has changed. Set value_wo_version = 1 beside it, and another number whenever you change value_wo.")
+			"Terraform does not store value_wo, so it can't detect a change. Set value_wo_version = 1 beside it, and another number whenever you change value_wo.")
 	}
 	if !s.absent() {
 		diags.Append(s.checkVersion(secret{})...)
@@ -103,13 +100,12 @@ func (s secret) check() (diags diag.Diagnostics) {
 	return diags
 }
 
-// checkVersion returns what is wrong with a value_wo_version that comes without
-// value_wo and is another than that of the prior secret, if there is one. A plan
-// that changes nothing need not know the secret.
+// checkVersion refuses a value_wo_version without value_wo, unless it equals that of the
+// prior secret: a plan without changes need not know the secret.
 func (s secret) checkVersion(prior secret) (diags diag.Diagnostics) {
 	if version := s.ValueWOVersion; s.ValueWO.IsNull() && !version.IsNull() && !version.IsUnknown() && !version.Equal(prior.ValueWOVersion) {
 		diags.AddAttributeError(path.Root("value_wo_version"), "value_wo_version without value_wo",
-			"value_wo_version says that value_wo is new. Set value_wo too, or leave value_wo_version out or as it was.")
+			"A new value_wo_version means that value_wo has changed. Set value_wo too, or remove or restore value_wo_version.")
 	}
 	return diags
 }

@@ -14,17 +14,17 @@ import (
 
 // NewDataSource returns data.mailhost_service_account.
 func NewDataSource() datasource.DataSource {
-	return service.NewSingular(object, service.Lookup[api.ServiceAccount, record]{
+	return service.NewDataSource(collection, service.Lookup[api.ServiceAccount, model]{
 		Keys: []service.Filter{
 			service.IDKey("service account", "`name`"),
 			{
 				Name: "name", Validators: []validator.String{validate.Length[api.CreateServiceAccountBody]("name")},
-				MarkdownDescription: "Name of the service account, in its very spelling: of those that are not revoked, one must have it. Give it or `id`.",
+				MarkdownDescription: "Exact name of the service account. Exactly one that is not revoked must have it. Set it or `id`.",
 			},
 		},
 		Get: (*client.Client).GetServiceAccount,
-		Find: func(ctx context.Context, c *client.Client, by service.Given) (*api.ServiceAccount, error) {
+		Find: func(ctx context.Context, c *client.Client, by service.FilterValues) (*api.ServiceAccount, error) {
 			return c.FindServiceAccount(ctx, by["name"])
 		},
-	}, "A service account that exists, by its UUID, or by its name among those that are not revoked. It does not tell the token, which the API tells only whoever creates a service account.")
+	}, "A service account that exists, by its UUID, or by its name among those that are not revoked. The token is not included: the API returns it only when the service account is created.")
 }

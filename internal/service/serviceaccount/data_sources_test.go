@@ -72,7 +72,7 @@ func TestDataSourceRefused(t *testing.T) {
 	}{
 		"missing":       {s, `data "mailhost_service_account" "a" { name = "ci" }`, `(?s)Can't find the service account with name = "ci".*Check the`},
 		"revoked":       {s, `data "mailhost_service_account" "a" { name = "gone" }`, `(?s)Can't find the service account with name = "gone"`},
-		"two of them":   {s, `data "mailhost_service_account" "a" { name = "twin" }`, fmt.Sprintf(`(?s)%s,\s+%s.*Name it by its id`, twins...)},
+		"two of them":   {s, `data "mailhost_service_account" "a" { name = "twin" }`, fmt.Sprintf(`(?s)%s,\s+%s.*Refer to it by its id`, twins...)},
 		"nothing given": {s, `data "mailhost_service_account" "a" {}`, `(?s)id.*name`},
 		"no id":         {s, `data "mailhost_service_account" "a" { id = "ci" }`, `id must be`},
 		"published":     {published, `data "mailhost_service_account" "a" { name = "CI" }`, `(?s)Can't find the service account.*This API has no operation for it.*published\s+operations\s+only`},

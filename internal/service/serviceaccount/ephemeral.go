@@ -26,7 +26,7 @@ const (
 	defaultLifetime  = "1h"
 	minLifetime      = time.Minute
 	maxLifetime      = 24 * time.Hour
-	// revokeTimeout bounds a revocation, which goes on when the run is interrupted.
+	// revokeTimeout limits a revocation, which is not interrupted with the run.
 	revokeTimeout = 30 * time.Second
 )
 
@@ -46,7 +46,7 @@ var (
 // NewEphemeralResource returns the ephemeral resource.
 func NewEphemeralResource() ephemeral.EphemeralResource { return &Token{now: time.Now} }
 
-// tokenModel is the ephemeral resource as Terraform knows it while it is open.
+// tokenModel is the model of the ephemeral resource.
 type tokenModel struct {
 	Name      types.String `tfsdk:"name"`
 	Lifetime  types.String `tfsdk:"lifetime"`
@@ -55,7 +55,7 @@ type tokenModel struct {
 	ExpiresAt types.String `tfsdk:"expires_at"`
 }
 
-// openedKey is where Private keeps what Close must know.
+// openedKey is the key of opened in the private data.
 const openedKey = "service_account"
 
 // opened is the service account of an open token.
@@ -72,16 +72,16 @@ func (t *Token) Metadata(_ context.Context, req ephemeral.MetadataRequest, resp 
 	resp.TypeName = req.ProviderTypeName + "_service_account_token"
 }
 
-const tokenDescription = `A bearer token for the account's API that lives no longer than one run, and in neither state nor plan: for instance for a second provider configuration, or for a write-only attribute of another provider.
+const tokenDescription = `A bearer token for the account's API that is valid for one run and stored in neither state nor plan: for instance for a second provider configuration, or for a write-only attribute of another provider.
 
-It belongs to a service account of its own, which is created when Terraform opens the token and revoked when Terraform closes it, at the end of the run. It may do what the provider's own credential may do, never more.
+It belongs to a service account of its own, which is created when Terraform opens the token and revoked when Terraform closes it, at the end of the run. It has the permissions of the provider's own credential, never more.
 
-* **Terraform opens it in each plan and again in each apply**, so each of these creates a service account and revokes it. The revoked ones stay in the account's list, with a ` + "`revoked_at`" + `.
-* The token stops working after its ` + "`lifetime`" + ` in any case: give it a longer one than the run takes. A run that fails or is interrupted revokes it as well. One that is killed, or has lost its connection to the API by then, leaves a token for that time at most.
-* A revocation that fails is an error at the end of the run, which tells when the token stops working by itself; what was applied before stays applied. The provider's credential needs the capabilities ` + "`service_account.create` and `service_account.revoke`" + `.
-* An API that has the published operations only can't revoke. There the token works until its ` + "`lifetime`" + ` is over, which a warning says at the end of each run: keep it short.
-* Open it with a provider configuration whose own credential stays. Where that has its token from another ` + "`mailhost_service_account_token`" + `, the CLI may close the two in any order, so that the one can't be revoked any more.
-* It needs Terraform 1.10 or OpenTofu 1.11.`
+* **Terraform opens it in each plan and again in each apply**, so each of them creates a service account and revokes it. The revoked ones stay in the account's list, with a ` + "`revoked_at`" + `.
+* The token stops working after its ` + "`lifetime`" + ` in any case: set a longer one than the run takes. A run that fails or is interrupted revokes it too. A run that is killed, or loses its connection to the API, leaves a token for at most that time.
+* A revocation that fails is an error at the end of the run, with the time when the token expires; the changes of the run stay applied. The provider's credential needs the capabilities ` + "`service_account.create` and `service_account.revoke`" + `.
+* An API with the published operations only can't revoke it. There the token works until its ` + "`lifetime`" + ` is over, with a warning at the end of each run: keep it short.
+* Open it with a provider configuration whose own credential is permanent. If that credential comes from another ` + "`mailhost_service_account_token`" + `, the CLI may close the two in any order, and the inner one can no longer be revoked.
+* It requires Terraform 1.10 or OpenTofu 1.11.`
 
 // Schema implements ephemeral.EphemeralResource.
 func (t *Token) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *ephemeral.SchemaResponse) {
@@ -91,7 +91,7 @@ func (t *Token) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *ephem
 			"name": schema.StringAttribute{
 				Optional: true, Computed: true,
 				Validators:          []validator.String{validate.Length[api.CreateServiceAccountBody]("name")},
-				MarkdownDescription: "Name of the service account, by which people know it in the account's list, " + nameLength() + ". Default: `" + defaultTokenName + "`.",
+				MarkdownDescription: "Name of the service account in the account's list, " + nameLength() + ". Default: `" + defaultTokenName + "`.",
 			},
 			"lifetime": schema.StringAttribute{
 				Optional: true, Computed: true,
@@ -100,7 +100,7 @@ func (t *Token) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *ephem
 			},
 			"id":         schema.StringAttribute{Computed: true, MarkdownDescription: "UUID of the service account."},
 			"token":      schema.StringAttribute{Computed: true, Sensitive: true, MarkdownDescription: "The bearer token."},
-			"expires_at": schema.StringAttribute{Computed: true, MarkdownDescription: "When the token stops working if it is not revoked before (RFC 3339)."},
+			"expires_at": schema.StringAttribute{Computed: true, MarkdownDescription: "When the token expires unless it is revoked before (RFC 3339)."},
 		},
 	}
 }
@@ -136,14 +136,14 @@ func (t *Token) Open(ctx context.Context, req ephemeral.OpenRequest, resp *ephem
 	resp.Diagnostics.Append(resp.Private.SetKey(ctx, openedKey, private)...)
 	resp.Diagnostics.Append(resp.Result.Set(ctx, &m)...)
 	if resp.Diagnostics.HasError() {
-		_ = revoke(ctx, c, o.ID) // what is not open is not closed
+		_ = revoke(ctx, c, o.ID) // Terraform does not close it after an error
 		return
 	}
-	t.Leave(o.ID, func(ctx context.Context) error { return o.end(ctx, c) })
+	t.AddCleanup(o.ID, func(ctx context.Context) error { return o.cleanUp(ctx, c) })
 }
 
-// end revokes the service account when the provider ends without a Close.
-func (o opened) end(ctx context.Context, c *client.Client) error {
+// cleanUp revokes the service account when the provider ends without a Close.
+func (o opened) cleanUp(ctx context.Context, c *client.Client) error {
 	err := c.RevokeServiceAccount(ctx, o.ID)
 	if err == nil || client.IsNotFound(err) || errors.Is(err, client.ErrDeleteUnsupported) {
 		return nil
@@ -151,14 +151,14 @@ func (o opened) end(ctx context.Context, c *client.Client) error {
 	return fmt.Errorf("can't revoke the %s, %s, whose token works until %s: %w", o, o.ID, o.ExpiresAt, err)
 }
 
-// addOpenError tells why no token could be had, and what became of a service
-// account that was created all the same.
+// addOpenError reports why no token could be created, and the fate of a service account
+// that was created anyway.
 func (t *Token) addOpenError(ctx context.Context, c *client.Client, diags *diag.Diagnostics, err error, o opened) {
 	summary := "Can't create the " + o.String()
 	fields := service.Fields{"expires_at": "lifetime"}
-	ends := fmt.Sprintf("What may have been created stops working by itself at %s.", o.ExpiresAt)
+	ends := fmt.Sprintf("If a service account was created, its token expires at %s.", o.ExpiresAt)
 	if _, unknown := errors.AsType[*client.UnknownOutcomeError](err); unknown {
-		service.AddErrorAdvising(diags, err, summary, fields, ends)
+		service.AddErrorWithAdvice(diags, err, summary, fields, ends)
 		return
 	}
 	lost, ok := errors.AsType[*client.SecretLostError](err)
@@ -166,24 +166,24 @@ func (t *Token) addOpenError(ctx context.Context, c *client.Client, diags *diag.
 		addCreateError(diags, err, summary, fields)
 		return
 	}
-	reasons := []string{"The API's answer was lost, and with it the token, which it tells only once."}
+	reasons := []string{"The API's response was lost, and with it the token, which the API returns only once."}
 	if lost.Cause != nil {
 		reasons[0] += fmt.Sprintf(" (%s)", lost.Cause)
 	}
 	revoked, failures := o.revokeLost(ctx, c, lost.IDs)
 	for _, id := range revoked {
-		reasons = append(reasons, fmt.Sprintf("The service account that was created, %s, has been revoked again.", id))
+		reasons = append(reasons, fmt.Sprintf("The service account that was created, %s, has been revoked.", id))
 	}
-	reasons = append(append(reasons, failures...), "Run the command once more.")
+	reasons = append(append(reasons, failures...), "Run the command again.")
 	diags.AddError(summary, strings.Join(reasons, "\n\n"))
 }
 
-// revokeLost revokes those of some service accounts which attempts to create this
-// one have left, their tokens lost. Others may have the same name, and be in use;
-// these have the very time to end as well. It returns the ids of what it revoked,
-// and what it could not revoke in words.
+// revokeLost revokes the service accounts among ids that attempts to create this one have
+// left without their tokens. Others may have the same name and be in use; these have the
+// same expiry too. It returns the ids of those that it revoked, and messages about those
+// that it could not revoke.
 func (o opened) revokeLost(ctx context.Context, c *client.Client, ids []string) (revoked, failures []string) {
-	// Also where the run is being interrupted: that is when answers get lost.
+	// An interrupted run loses responses, so the interruption must not stop this.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTimeout)
 	defer cancel()
 	for _, id := range ids {
@@ -197,7 +197,7 @@ func (o opened) revokeLost(ctx context.Context, c *client.Client, ids []string) 
 		if err == nil {
 			revoked = append(revoked, id)
 		} else {
-			failures = append(failures, fmt.Sprintf("The service account %s was probably created by an attempt whose answer was lost, and can't be revoked: %s. Nobody knows its token, which stops working at %s.", id, err, o.ExpiresAt))
+			failures = append(failures, fmt.Sprintf("The service account %s was probably created by an attempt whose response was lost, and can't be revoked: %s. Nobody knows its token, which expires at %s.", id, err, o.ExpiresAt))
 		}
 	}
 	return revoked, failures
@@ -215,22 +215,22 @@ func (t *Token) Close(ctx context.Context, req ephemeral.CloseRequest, resp *eph
 	var o opened
 	if err := json.Unmarshal(private, &o); err != nil || o.ID == "" {
 		resp.Diagnostics.AddError("Can't revoke the service account of an ephemeral token",
-			"Terraform did not hand over which one it is. Its token stops working by itself when its lifetime is over.")
+			"Terraform did not pass its id. Its token expires when its lifetime is over.")
 		return
 	}
-	t.TakeBack(o.ID)
+	t.RemoveCleanup(o.ID)
 	err := revoke(ctx, c, o.ID)
-	ends := fmt.Sprintf("Its token stops working by itself at %s. Its id is %s.", o.ExpiresAt, o.ID)
+	ends := fmt.Sprintf("Its token expires at %s. Its id is %s.", o.ExpiresAt, o.ID)
 	switch {
 	case err == nil, client.IsNotFound(err), past(customtype.New[customtype.Timestamp](o.ExpiresAt), t.now()):
 	case errors.Is(err, client.ErrDeleteUnsupported):
 		resp.Diagnostics.AddWarning(fmt.Sprintf("The %s is not revoked", o), "This API has no operation that revokes a service account. "+ends)
 	default:
-		service.AddErrorAdvising(&resp.Diagnostics, err, "Can't revoke the "+o.String(), nil, ends+" To end it now, revoke it in the service's own control panel.")
+		service.AddErrorWithAdvice(&resp.Diagnostics, err, "Can't revoke the "+o.String(), nil, ends+" To end it now, revoke it in the service's own control panel.")
 	}
 }
 
-// revoke revokes a service account, also where the run is being interrupted.
+// revoke revokes a service account, even if the run is interrupted.
 func revoke(ctx context.Context, c *client.Client, id string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTimeout)
 	defer cancel()

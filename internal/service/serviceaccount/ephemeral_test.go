@@ -63,7 +63,7 @@ func TestToken(t *testing.T) {
 				t.Errorf("closed: the token works: %t", !s.PublishedOnly)
 			}
 			if s.PublishedOnly {
-				acctest.Expect(t, diags, fmt.Sprintf("WARNING: The service account %q is not revoked", want.name), "no operation that revokes", "by itself at "+o.Text("expires_at"), o.Text("id"))
+				acctest.Expect(t, diags, fmt.Sprintf("WARNING: The service account %q is not revoked", want.name), "no operation that revokes", "expires at "+o.Text("expires_at"), o.Text("id"))
 			} else if len(diags) > 0 || len(living(t, s)) > 0 {
 				t.Errorf("closed; there are %v\n%s", living(t, s), acctest.Render(diags))
 			}
@@ -97,7 +97,7 @@ func TestTokenLeftOpen(t *testing.T) {
 			open = append(open, o)
 		}
 		p.NoErrors(p.Close(tokenType, open[0]))
-		if err := served.session.End(t.Context()); err != nil {
+		if err := served.session.Close(t.Context()); err != nil {
 			t.Errorf("the end says %v", err)
 		}
 		if n := revocations.Load(); !s.PublishedOnly && n != 3 { // what is closed is not revoked again
@@ -120,7 +120,7 @@ func TestTokenLeftOpenFails(t *testing.T) {
 	o, diags := p.Open(tokenType, nil)
 	p.NoErrors(diags)
 	s.Fault(t, fault.Rule{Operation: api.RevokeServiceAccount.ID, Status: http.StatusForbidden})
-	err := served.session.End(t.Context())
+	err := served.session.Close(t.Context())
 	if err == nil || !strings.Contains(err.Error(), o.Text("id")) || strings.Contains(err.Error(), o.Text("token")) {
 		t.Errorf("the end says %v", err)
 	}
@@ -158,12 +158,12 @@ func TestTokenNotRevoked(t *testing.T) {
 	o, diags := p.Open(tokenType, map[string]any{"lifetime": "15m"})
 	p.NoErrors(diags)
 	diags = p.Close(tokenType, o)
-	acctest.Expect(t, diags, `ERROR: Can't revoke the service account "terraform-ephemeral"`, "service_account.revoke", "by itself at "+o.Text("expires_at"), o.Text("id"), "control panel")
+	acctest.Expect(t, diags, `ERROR: Can't revoke the service account "terraform-ephemeral"`, "service_account.revoke", "expires at "+o.Text("expires_at"), o.Text("id"), "control panel")
 	if strings.Contains(acctest.Render(diags), o.Text("token")) {
 		t.Error("the token is told")
 	}
 	o.Private = nil
-	acctest.Expect(t, p.Close(tokenType, o), "ERROR: Can't revoke the service account of an ephemeral token", "by itself")
+	acctest.Expect(t, p.Close(tokenType, o), "ERROR: Can't revoke the service account of an ephemeral token", "when its lifetime is over")
 }
 
 // TestTokenLost loses answers, before an API that ignores idempotency keys and
@@ -196,7 +196,7 @@ func TestTokenLost(t *testing.T) {
 				}
 				return
 			}
-			acctest.Expect(t, diags, `ERROR: Can't create the service account "terraform-ephemeral"`, "The API's answer was lost", "has been revoked again", "Run the command once more")
+			acctest.Expect(t, diags, `ERROR: Can't create the service account "terraform-ephemeral"`, "The API's response was lost", "has been revoked", "Run the command again")
 			if len(left) > 0 || strings.Contains(acctest.Render(diags), other.Text("id")) {
 				t.Errorf("there are %v:\n%s", left, acctest.Render(diags))
 			}
@@ -219,7 +219,7 @@ func TestTokenInterrupted(t *testing.T) {
 		next.ServeHTTP(w, r)
 	}))
 	_, diags := p.Open(tokenType, nil)
-	acctest.Expect(t, diags, "The API's answer was lost", "has been revoked again")
+	acctest.Expect(t, diags, "The API's response was lost", "has been revoked")
 	if left := living(t, s); len(left) > 0 {
 		t.Errorf("there are %v", left)
 	}
@@ -239,7 +239,7 @@ func TestTokenLostForGood(t *testing.T) {
 		next.ServeHTTP(w, r)
 	}))
 	_, diags := p.Open(tokenType, nil)
-	acctest.Expect(t, diags, "The API's answer was lost", living(t, s)[0], "can't be revoked", "service_account.revoke", "Nobody knows its token, which stops working at")
+	acctest.Expect(t, diags, "The API's response was lost", living(t, s)[0], "can't be revoked", "service_account.revoke", "Nobody knows its token, which expires at")
 }
 
 func TestTokenOutcomeUnknown(t *testing.T) {
@@ -247,7 +247,7 @@ func TestTokenOutcomeUnknown(t *testing.T) {
 	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
 	s.Fault(t, fault.Rule{Operation: api.CreateServiceAccount.ID, Drop: fault.After})
 	_, diags := s.Protocol(t, s.WithoutKeys(t)).Open(tokenType, nil)
-	acctest.Expect(t, diags, `Can't create the service account "terraform-ephemeral"`, "may have been created", "stops working by itself at")
+	acctest.Expect(t, diags, `Can't create the service account "terraform-ephemeral"`, "may have been created", "expires at")
 }
 
 func TestTokenRefused(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 )
 
 // NewResourceAt returns the resource with a clock.
-func NewResourceAt(now func() time.Time) resource.Resource { return track(&Resource{now: now}) }
+func NewResourceAt(now func() time.Time) resource.Resource { return newResource(now) }
 
 // NewEphemeralResourceAt returns the ephemeral resource with a clock.
 func NewEphemeralResourceAt(now func() time.Time) ephemeral.EphemeralResource {

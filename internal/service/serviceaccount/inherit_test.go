@@ -50,7 +50,7 @@ func TestInheritedExpiry(t *testing.T) {
 		replacing(t, "another name", plan, "name")
 
 		_, diags = p.Apply(t.Context(), typeName, lasting("2h", nil), nil)
-		expect(t, diags, `ERROR at AttributeName("valid_for")`, "not be later than "+limit, "a credential that lasts longer")
+		expect(t, diags, `ERROR at AttributeName("valid_for")`, "not be later than "+limit, "a credential that expires later")
 		_, diags = p.Apply(t.Context(), typeName, map[string]any{"name": "CI", "expires_at": "2099-01-01T00:00:00Z"}, nil)
 		expect(t, diags, `ERROR at AttributeName("expires_at")`, "not be later than "+limit)
 		_, diags = p.Open("mailhost_service_account_token", map[string]any{"lifetime": "2h"})

@@ -10,10 +10,10 @@ import (
 
 // NewListResource returns the list resource mailhost_service_account.
 func NewListResource() list.ListResource {
-	return service.NewListResource(object, service.Listed[api.ServiceAccount, record]{
+	return service.NewListResource(collection, service.ListItem[api.ServiceAccount, model]{
 		ID:          func(a *api.ServiceAccount) string { return a.ID },
 		DisplayName: func(a *api.ServiceAccount) string { return a.Name },
-		Model:       func(r record) any { return &model{record: r, RotationTriggers: types.MapNull(types.StringType)} },
+		Model:       func(m model) any { return &resourceModel{model: m, RotationTriggers: types.MapNull(types.StringType)} },
 		Skip:        func(a *api.ServiceAccount) bool { return a.RevokedAt != nil },
-	}, "Lists the service accounts of the account. Those that were revoked can't be managed any more, and are left out. The token of one that is imported is not known.")
+	}, "Lists the service accounts of the account, without revoked ones, which can't be managed. The token of an imported service account is unknown.")
 }

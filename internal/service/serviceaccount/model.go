@@ -10,9 +10,10 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 )
 
-// model is the resource as Terraform keeps it.
-type model struct {
-	record
+// resourceModel is the model of the resource: model, and what only the configuration and
+// the state have.
+type resourceModel struct {
+	model
 
 	ValidFor         types.String `tfsdk:"valid_for"`
 	RotateBefore     types.String `tfsdk:"rotate_before"`
@@ -20,8 +21,9 @@ type model struct {
 	Token            types.String `tfsdk:"token"`
 }
 
-// record is what the API says of a service account, again and again.
-type record struct {
+// model has the attributes of a service account in the API, without its token. The data
+// sources return it.
+type model struct {
 	ID              types.String         `tfsdk:"id"`
 	AccountID       types.String         `tfsdk:"account_id"`
 	Name            types.String         `tfsdk:"name"`
@@ -37,16 +39,16 @@ type record struct {
 	RevokedByUserID types.String         `tfsdk:"revoked_by_user_id"`
 }
 
-// label is how messages name the service account.
-func (m record) label() string {
+// label names the service account in messages.
+func (m model) label() string {
 	if m.Name.ValueString() != "" {
 		return "service account " + strconv.Quote(m.Name.ValueString())
 	}
 	return "service account " + m.ID.ValueString()
 }
 
-// fill takes over what the API says of the service account.
-func (m *record) fill(a *api.ServiceAccount) {
+// flatten sets the model from the service account.
+func (m *model) flatten(a *api.ServiceAccount) {
 	m.ID = types.StringValue(a.ID)
 	m.AccountID = types.StringValue(a.AccountID)
 	m.Name = types.StringValue(a.Name)
@@ -62,11 +64,11 @@ func (m *record) fill(a *api.ServiceAccount) {
 	m.RevokedByUserID = types.StringPointerValue(a.RevokedByUserID)
 }
 
-// imported reports whether the service account was made outside Terraform, so
-// that its token is not known: the API never says it again.
-func (m model) imported() bool { return m.Token.IsNull() }
+// imported reports whether the service account was imported, so that its token is
+// unknown: the API returns a token only once.
+func (m resourceModel) imported() bool { return m.Token.IsNull() }
 
-// past reports whether a point in time is given, known and over.
+// past reports whether a time is set, known and not after now.
 func past(t customtype.Timestamp, now time.Time) bool {
 	at, err := time.Parse(time.RFC3339, t.ValueString())
 	return err == nil && !at.After(now)

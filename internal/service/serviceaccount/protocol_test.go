@@ -54,7 +54,7 @@ func TestIdentity(t *testing.T) {
 	o.Identity = nil // as in a state that an older Terraform has written
 	o, diags = p.Read(typeName, o)
 	p.NoErrors(diags)
-	expect(t, diags, `service account "CI" was revoked`, "the next apply makes a new one", id)
+	expect(t, diags, `service account "CI" was revoked`, "the next apply creates a new one", id)
 	check(o, "revoked")
 	if !o.Gone() {
 		t.Error("a revoked service account is still in the state")
@@ -70,7 +70,7 @@ func TestExpired(t *testing.T) {
 	over := time.Now().Add(-24 * time.Hour).Format(time.RFC3339)
 	config := map[string]any{"name": "CI", "expires_at": over}
 	_, diags := p.Plan(typeName, config, nil)
-	expect(t, diags, `AttributeName("expires_at")`, "born expired", over)
+	expect(t, diags, `AttributeName("expires_at")`, "would be expired when it is created", over)
 
 	soon := time.Now().Add(time.Hour).Format(time.RFC3339)
 	o, diags := p.Apply(t.Context(), typeName, map[string]any{"name": "CI", "expires_at": soon}, nil)
@@ -84,7 +84,7 @@ func TestExpired(t *testing.T) {
 	}))
 	o, diags = expired.Read(typeName, o)
 	expired.NoErrors(diags)
-	expect(t, diags, `service account "CI" has expired`, "give another expires_at")
+	expect(t, diags, `service account "CI" has expired`, "set another expires_at")
 	plan, diags := expired.Plan(typeName, config, o)
 	expired.NoErrors(diags)
 	if o.Gone() || !plan.State.Equal(o.State) {

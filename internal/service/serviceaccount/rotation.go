@@ -21,45 +21,45 @@ import (
 )
 
 const (
-	// minValidity is the shortest time that a duration may be.
+	// minValidity is the minimum of a duration.
 	minValidity = time.Minute
 	replaces    = "A change replaces the service account."
 )
 
-// ValidateConfig implements resource.ResourceWithValidateConfig: it checks how
-// what bounds the token's life fits together, as far as it is known.
+// ValidateConfig implements resource.ResourceWithValidateConfig: it checks
+// the attributes that limit a token's lifetime, if they are known.
 func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
-	var config model
+	var config resourceModel
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	if isGiven(config.ValidFor) && isGiven(config.ExpiresAt.StringValue) {
+	if isSet(config.ValidFor) && isSet(config.ExpiresAt.StringValue) {
 		resp.Diagnostics.AddAttributeError(path.Root("valid_for"), "Both valid_for and expires_at",
-			"A token ends at a fixed time, or some time after its creation. Remove valid_for or expires_at; without either it expires with the provider's own credential, or never.")
+			"A token expires at a fixed time, or some time after its creation. Remove valid_for or expires_at; without either it expires with the provider's own credential, or never.")
 		return
 	}
 	config.checkRotateBefore(&resp.Diagnostics)
 }
 
-func (m model) checkRotateBefore(diags *diag.Diagnostics) {
+func (m resourceModel) checkRotateBefore(diags *diag.Diagnostics) {
 	at := path.Root("rotate_before")
-	before, given := duration(m.RotateBefore)
+	before, set := duration(m.RotateBefore)
 	validFor, bounded := duration(m.ValidFor)
 	switch {
 	case m.RotateBefore.IsNull() || m.ValidFor.IsUnknown():
 	case m.ValidFor.IsNull():
 		diags.AddAttributeError(at, "rotate_before without valid_for",
-			"rotate_before replaces a service account before its token expires, by one that expires later. Say with valid_for how long each is to last; with a fixed expires_at the new one would end as soon as the old one, and without either no token ever expires.")
-	case given && bounded && before >= validFor:
+			"rotate_before replaces a service account before its token expires, by one that expires later. Set valid_for to the lifetime of each token; with a fixed expires_at the new one would expire together with the old one, and without either no token ever expires.")
+	case set && bounded && before >= validFor:
 		diags.AddAttributeError(at, "rotate_before is not shorter than valid_for",
-			fmt.Sprintf("With rotate_before = %q and valid_for = %q a new service account would be due for its replacement at once, so that each plan replaced it. Give a shorter rotate_before or a longer valid_for.", m.RotateBefore.ValueString(), m.ValidFor.ValueString()))
+			fmt.Sprintf("With rotate_before = %q and valid_for = %q a new service account would be due for replacement at once, and each plan would replace it. Set a shorter rotate_before or a longer valid_for.", m.RotateBefore.ValueString(), m.ValidFor.ValueString()))
 	}
 }
 
-func isGiven(s types.String) bool { return !s.IsNull() && !s.IsUnknown() }
+func isSet(s types.String) bool { return !s.IsNull() && !s.IsUnknown() }
 
-// duration returns what an attribute says, and whether it says a duration.
+// duration parses an attribute, and reports whether it has a duration.
 func duration(s types.String) (time.Duration, bool) {
 	d, err := time.ParseDuration(s.ValueString())
 	return d, err == nil
@@ -71,34 +71,33 @@ func sameDuration(a, b string) bool {
 	return err == nil && err2 == nil && d == e
 }
 
-// triggered decides whether other triggers replace the service account.
+// triggered decides whether a change of the triggers replaces the service account.
 func triggered(ctx context.Context, req planmodifier.MapRequest, resp *mapplanmodifier.RequiresReplaceIfFuncResponse) {
-	var state model
+	var state resourceModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	resp.RequiresReplace = !state.isKept(req.PlanValue)
 }
 
-// revalued decides whether another valid_for replaces the service account.
+// revalued decides whether a change of valid_for replaces the service account.
 func revalued(ctx context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse) {
-	var state model
+	var state resourceModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	resp.RequiresReplace = !state.isFirst(req.StateValue)
 }
 
-// isFirst reports whether what comes after a prior value is the first one after
-// an import. It can't have changed, so it replaces nothing.
-func (m model) isFirst(prior attr.Value) bool { return m.imported() && prior.IsNull() }
+// isFirst reports whether the value after prior is the first one after an import, which
+// is no change.
+func (m resourceModel) isFirst(prior attr.Value) bool { return m.imported() && prior.IsNull() }
 
-// isKept reports whether the service account stays with other triggers: that there
-// are none can be written in two ways.
-func (m model) isKept(triggers types.Map) bool {
+// isKept reports whether the triggers do not replace the service account: no triggers can
+// be null or an empty map.
+func (m resourceModel) isKept(triggers types.Map) bool {
 	none := !triggers.IsUnknown() && len(triggers.Elements())+len(m.RotationTriggers.Elements()) == 0
 	return none || m.isFirst(m.RotationTriggers)
 }
 
-// replacedBy returns the attributes of which a change to what is planned replaces
-// the service account.
-func (m model) replacedBy(plan model) []string {
+// replacedBy returns the attributes whose change in a plan replaces the service account.
+func (m resourceModel) replacedBy(plan resourceModel) []string {
 	all := []string{"name", "expires_at"}
 	if !m.isFirst(m.ValidFor) {
 		all = append(all, "valid_for")
@@ -109,18 +108,18 @@ func (m model) replacedBy(plan model) []string {
 	return all
 }
 
-// inheritedKey is set in the private state if the API has chosen expires_at: the
+// inheritedKey is set in the private state if the API set expires_at, because the
 // service account expires with the one that created it.
 const inheritedKey = "expiry_inherited"
 
-// planExpiry plans expires_at if it is not configured: the value in the state, or
-// unknown for a new service account, whose expiry the API may inherit from the
-// provider's credential, and for a replacement that is due.
+// planExpiry plans expires_at if it is not configured: the value of the state, or unknown
+// for a replacement that is due and for a new service account, which may inherit the
+// expiry of the provider's credential.
 func planExpiry(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse, now func() time.Time) {
 	if resp.Plan.Raw.IsNull() {
 		return
 	}
-	var config, plan, state model
+	var config, plan, state resourceModel
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
 	resp.Diagnostics.Append(resp.Plan.Get(ctx, &plan)...)
 	if !req.State.Raw.IsNull() {
@@ -137,13 +136,13 @@ func planExpiry(ctx context.Context, req resource.ModifyPlanRequest, resp *resou
 	case req.State.Raw.IsNull():
 		planned = customtype.NewUnknown[customtype.Timestamp]()
 	case plan.ValidFor.IsNull():
-		// A configured expires_at that is removed ends by a replacement.
+		// Removing a configured expires_at takes a replacement.
 		replace = !state.ExpiresAt.IsNull() && inherited == nil
 	case state.due(plan.RotateBefore, now()):
 		replace = true
 	case state.imported() && state.ExpiresAt.IsNull():
 		resp.Diagnostics.AddAttributeWarning(path.Root("valid_for"), fmt.Sprintf("The %s never expires", state.label()),
-			"It was imported, and was created without an expiry, which can't be given to it any more: valid_for holds from its next replacement on. For one that expires, replace it now with terraform apply -replace.")
+			"It was imported, and was created without an expiry, which can't be changed: valid_for takes effect at its next replacement. For one that expires, replace it now with terraform apply -replace.")
 	}
 	if replace {
 		planned = customtype.NewUnknown[customtype.Timestamp]()
@@ -152,15 +151,15 @@ func planExpiry(ctx context.Context, req resource.ModifyPlanRequest, resp *resou
 	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, at, planned)...)
 }
 
-// due reports whether the token expires within a time, or has expired.
-func (m model) due(before types.String, now time.Time) bool {
+// due reports whether the token has expired, or expires within a time.
+func (m resourceModel) due(before types.String, now time.Time) bool {
 	early, _ := duration(before)
 	return past(m.ExpiresAt, now.Add(early))
 }
 
 // expiry returns the time to create the service account with; nil leaves it to the API.
-func (m model) expiry(now func() time.Time) *string {
-	if isGiven(m.ExpiresAt.StringValue) {
+func (m resourceModel) expiry(now func() time.Time) *string {
+	if isSet(m.ExpiresAt.StringValue) {
 		return m.ExpiresAt.ValueStringPointer()
 	}
 	validFor, ok := duration(m.ValidFor)
@@ -170,21 +169,21 @@ func (m model) expiry(now func() time.Time) *string {
 	return new(now().Add(validFor).UTC().Truncate(time.Second).Format(api.TimestampLayout))
 }
 
-// fields maps the time to the attribute that it comes from.
-func (m model) fields() service.Fields {
+// fields maps expires_at of the request to its attribute.
+func (m resourceModel) fields() service.Fields {
 	if m.ValidFor.IsNull() {
 		return service.Fields{}
 	}
 	return service.Fields{"expires_at": "valid_for"}
 }
 
-// addCreateError reports why a service account could not be created. The API may
-// refuse a time that was counted from now because the clocks differ, or because the
-// provider's own credential expires before it.
+// addCreateError reports why a service account could not be created. The API may refuse
+// a computed expiry because the clocks differ, or because the provider's own credential
+// expires earlier.
 func addCreateError(diags *diag.Diagnostics, err error, summary string, fields service.Fields) {
 	if from := fields["expires_at"]; from != "" && len(client.ProblemsAt(err, "body", "expires_at")) > 0 {
-		service.AddErrorAdvising(diags, err, summary, fields,
-			"The time is counted from now by the API's clock, as its responses give it. Give another "+from+", or use a credential that lasts longer.")
+		service.AddErrorWithAdvice(diags, err, summary, fields,
+			"The time is computed from the API's clock, as in its responses. Set another "+from+", or use a credential that expires later.")
 		return
 	}
 	service.AddError(diags, err, summary, fields)

@@ -190,7 +190,7 @@ func TestExpiredUnread(t *testing.T) {
 	p.NoErrors(diags)
 	c.advance(2 * day)
 	o, diags = p.Read(typeName, o)
-	acctest.Expect(t, diags, `service account "CI" has expired`, "give another expires_at")
+	acctest.Expect(t, diags, `service account "CI" has expired`, "set another expires_at")
 	if o.Gone() {
 		t.Error("it was dropped from the state")
 	}
@@ -289,7 +289,7 @@ func TestDurationsRefused(t *testing.T) {
 		"no duration":      {lasting("30d", nil), []string{`ERROR at AttributeName("valid_for")`, "a day is 24h"}},
 		"too short":        {lasting("30s", nil), []string{"valid_for must be at least 1m, got 30s"}},
 		"negative":         {lasting("720h", "-1h"), []string{"rotate_before must be at least 1m"}},
-		"not shorter":      {lasting("24h", "1440m"), []string{`ERROR at AttributeName("rotate_before")`, "due for its replacement at once"}},
+		"not shorter":      {lasting("24h", "1440m"), []string{`ERROR at AttributeName("rotate_before")`, "due for replacement at once"}},
 		"without validity": {lasting(nil, "24h"), []string{`ERROR at AttributeName("rotate_before")`, "rotate_before without valid_for"}},
 		"both":             {map[string]any{"name": "CI", "valid_for": "1h", "expires_at": "2099-01-01T00:00:00Z"}, []string{`ERROR at AttributeName("valid_for")`, "Remove valid_for or expires_at"}},
 		"unknown validity": {lasting(acctest.Unknown, "24h"), nil},

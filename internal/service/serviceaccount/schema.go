@@ -17,43 +17,43 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
-const description = `A machine credential with a bearer token for the account's API. It may do what the credential that creates it may do, never more.
+const description = `A machine credential with a bearer token for the account's API. It has the permissions of the credential that creates it, never more.
 
-The API tells the token once, in its answer to the create; from then on it is kept in the state alone, so keep the state where only those can read it who may have the token.
+The API returns the token once, in the response to the create. After that, only the state has it: protect the state like the token.
 
-There is no operation that changes a service account: another ` + "`name`, `expires_at`, `valid_for` or `rotation_triggers`" + ` replaces it, with a new token. So that whoever uses the token is never without one, set ` +
-	"`lifecycle { create_before_destroy = true }`" + `: the new service account is there before the old one is revoked. Names need not be unique.
+The API can't change a service account: changing ` + "`name`, `expires_at`, `valid_for` or `rotation_triggers`" + ` replaces it, with a new token. To keep a valid token at all times, set ` +
+	"`lifecycle { create_before_destroy = true }`" + `: the new service account is created before the old one is revoked. Names need not be unique.
 
-* Destroying revokes it: the token stops working at once. The provider's credential must have all that the service account may do, and the last owner of the account can't be revoked. The plan refuses to destroy or replace the service account whose token the provider itself authenticates with. An API without that operation leaves **a token that still works**; the provider warns of it.
-* One that was revoked outside Terraform is as good as gone: it is dropped from the state with a warning, and the next apply makes a new one.
-* One that has expired is replaced by the next apply where ` + "`valid_for`" + ` is set. With a fixed ` + "`expires_at`" + ` it stays in the state, with a warning on each refresh, until another ` + "`expires_at` or `rotation_triggers`" + ` replaces it.
-* After an import the token is not known: ` + "`token`" + ` is null and stays so, and the first value of ` + "`valid_for` and `rotation_triggers`" + ` is only taken down.
+* Destroying revokes it: the token stops working at once. The provider's credential needs all permissions of the service account, and the last owner of the account can't be revoked. The plan refuses to destroy or replace the service account whose token the provider itself authenticates with. An API without that operation leaves **a token that still works**; the provider warns about it.
+* One that was revoked outside Terraform is dropped from the state with a warning, and the next apply creates a new one.
+* One that has expired is replaced by the next apply if ` + "`valid_for`" + ` is set. With a fixed ` + "`expires_at`" + ` it stays in the state, with a warning on each refresh, until another ` + "`expires_at` or `rotation_triggers`" + ` replaces it.
+* After an import the token is unknown: ` + "`token`" + ` stays null, and the first value of ` + "`valid_for` and `rotation_triggers`" + ` is stored without replacing anything.
 
-For a token that lives no longer than one run, and in no state, use the ephemeral resource ` + "`mailhost_service_account_token`" + `.`
+For a token that is valid for one run and not stored in the state, use the ephemeral resource ` + "`mailhost_service_account_token`" + `.`
 
 // Schema implements resource.Resource.
 func (r *Resource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
-	attributes := recordAttributes()
+	attributes := modelAttributes()
 	attributes["valid_for"] = schema.StringAttribute{
 		Optional:   true,
 		Validators: []validator.String{validate.Duration(minValidity, 0)},
 		PlanModifiers: []planmodifier.String{
 			service.KeepEqual(sameDuration), stringplanmodifier.RequiresReplaceIf(revalued, replaces, replaces),
 		},
-		MarkdownDescription: "How long the token works from the creation of the service account on, such as `2160h` for 90 days, at least `1m`, in place of a fixed `expires_at`. " +
-			"One that has expired is replaced, with `rotate_before` in time. Another duration replaces the service account.",
+		MarkdownDescription: "How long the token is valid after the creation of the service account, such as `2160h` for 90 days, at least `1m`, in place of a fixed `expires_at`. " +
+			"An expired service account is replaced; set `rotate_before` to replace it in time. Changing the duration replaces the service account.",
 	}
 	attributes["rotate_before"] = schema.StringAttribute{
 		Optional:   true,
 		Validators: []validator.String{validate.Duration(minValidity, 0)},
-		MarkdownDescription: "How long before the token expires the service account is replaced, such as `168h` for a week, at least `1m`: the first plan within that time replaces it, and with it the token. " +
-			"Let Terraform run more often than that. It needs `valid_for`, and must be shorter. A change of it changes nothing else.",
+		MarkdownDescription: "How long before its expiry the service account is replaced, such as `168h` for a week, at least `1m`: the first plan within that time replaces it with its token. " +
+			"Run Terraform more often than that. It requires `valid_for`, and must be shorter. Changing it changes nothing else.",
 	}
 	attributes["rotation_triggers"] = schema.MapAttribute{
 		Optional:            true,
 		ElementType:         types.StringType,
 		PlanModifiers:       []planmodifier.Map{mapplanmodifier.RequiresReplaceIf(triggered, replaces, replaces)},
-		MarkdownDescription: "Any values; a change of one replaces the service account, and with it the token, for instance `{ quarter = \"2027-Q1\" }` or the output of a `time_rotating`.",
+		MarkdownDescription: "Any values; changing one replaces the service account with its token, for instance `{ quarter = \"2027-Q1\" }` or the output of a `time_rotating`.",
 	}
 	attributes["token"] = schema.StringAttribute{
 		Computed: true, Sensitive: true, PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
@@ -62,71 +62,37 @@ func (r *Resource) Schema(_ context.Context, _ resource.SchemaRequest, resp *res
 	resp.Schema = schema.Schema{MarkdownDescription: description, Attributes: attributes}
 }
 
-// recordAttributes are the attributes of record.
-func recordAttributes() map[string]schema.Attribute {
-	stable := []planmodifier.String{stringplanmodifier.UseStateForUnknown()}
+// modelAttributes returns the attributes of model.
+func modelAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"id": schema.StringAttribute{
-			Computed: true, PlanModifiers: stable,
-			MarkdownDescription: "UUID of the service account.",
-		},
-		"account_id": schema.StringAttribute{
-			Computed: true, PlanModifiers: stable,
-			MarkdownDescription: "UUID of the account.",
-		},
+		"id":         service.StableString("UUID of the service account."),
+		"account_id": service.StableString("UUID of the account."),
 		"name": schema.StringAttribute{
 			Required:            true,
 			Validators:          []validator.String{validate.Length[api.CreateServiceAccountBody]("name")},
 			PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplace()},
-			MarkdownDescription: "Name of the service account, " + nameLength() + ". Another name replaces it.",
+			MarkdownDescription: "Name of the service account, " + nameLength() + ". Changing it replaces the service account.",
 		},
 		"expires_at": schema.StringAttribute{
 			Optional: true, Computed: true,
 			CustomType: customtype.TimestampType{},
 			Validators: []validator.String{customtype.TimestampType{}.Validator()},
-			// Where it is not configured, ModifyPlan plans it.
+			// ModifyPlan plans it if it is not configured.
 			PlanModifiers: []planmodifier.String{
 				service.KeepEqual(customtype.Equal[customtype.Timestamp]), stringplanmodifier.RequiresReplaceIfConfigured(),
 			},
-			MarkdownDescription: "When the token stops working (RFC 3339), for instance `2027-01-01T00:00:00Z`; it must be in the future when the service account is created, and not after the provider's own credential expires. " +
-				"Without it and `valid_for` the token expires with that credential, or never if that never does. Another time replaces the service account.",
+			MarkdownDescription: "When the token expires (RFC 3339), for instance `2027-01-01T00:00:00Z`; it must be in the future when the service account is created, and not after the provider's own credential expires. " +
+				"Without it and `valid_for` the token expires with that credential, or never if that never does. Changing it replaces the service account.",
 		},
-		"token_last4": schema.StringAttribute{
-			Computed: true, PlanModifiers: stable,
-			MarkdownDescription: "Last four characters of the token.",
-		},
-		"token_prefix": schema.StringAttribute{
-			Computed: true, PlanModifiers: stable,
-			MarkdownDescription: "Fixed beginning of the token.",
-		},
-		"token_public_id": schema.StringAttribute{
-			Computed: true, PlanModifiers: stable,
-			MarkdownDescription: "Part of the token that names it and is no secret.",
-		},
-		"created_at": schema.StringAttribute{
-			Computed: true, PlanModifiers: stable,
-			MarkdownDescription: "When the service account was created (RFC 3339).",
-		},
-		"updated_at": schema.StringAttribute{
-			Computed: true, PlanModifiers: stable,
-			MarkdownDescription: "When the service account was last changed (RFC 3339).",
-		},
-		"created_by_user_id": schema.StringAttribute{
-			Computed: true, PlanModifiers: stable,
-			MarkdownDescription: "UUID of the user who created it; null where another service account did.",
-		},
-		"last_used_at": schema.StringAttribute{
-			Computed: true, PlanModifiers: stable,
-			MarkdownDescription: "When the token was last used, to the minute and as of the last refresh (RFC 3339).",
-		},
-		"revoked_at": schema.StringAttribute{
-			Computed: true, PlanModifiers: stable,
-			MarkdownDescription: "When the service account was revoked (RFC 3339). Null, for one that is revoked is dropped from the state.",
-		},
-		"revoked_by_user_id": schema.StringAttribute{
-			Computed: true, PlanModifiers: stable,
-			MarkdownDescription: "UUID of the user who revoked it.",
-		},
+		"token_last4":        service.StableString("Last four characters of the token."),
+		"token_prefix":       service.StableString("Fixed beginning of the token."),
+		"token_public_id":    service.StableString("Part of the token that identifies it and is not secret."),
+		"created_at":         service.StableString("When the service account was created (RFC 3339)."),
+		"updated_at":         service.StableString("When the service account was last changed (RFC 3339)."),
+		"created_by_user_id": service.StableString("UUID of the user who created it; null if a service account did."),
+		"last_used_at":       service.StableString("When the token was last used at the last refresh, to the minute (RFC 3339)."),
+		"revoked_at":         service.StableString("When the service account was revoked (RFC 3339). Always null, because a revoked one is dropped from the state."),
+		"revoked_by_user_id": service.StableString("UUID of the user who revoked it."),
 	}
 }
 
