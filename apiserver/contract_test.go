@@ -10,12 +10,13 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/httpapi"
 )
 
 // contract is the OpenAPI document, as a library sees it that has no part in
 // making it, and the routes of its operations.
 var contract = sync.OnceValues(func() (*openapi3.T, *http.ServeMux) {
-	data, err := api.Document(true)
+	data, err := httpapi.Document(true)
 	if err != nil {
 		panic(err)
 	}

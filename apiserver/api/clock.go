@@ -34,8 +34,9 @@ func ParseTime(s string) (time.Time, error) {
 	return t.UTC().Truncate(time.Microsecond), err
 }
 
-// Timely returns the problem of a service account that would expire before it
-// is made.
+// Timely returns the problem of a service account that would expire before it is
+// created. A request under an Idempotency-Key is checked only if it is not replayed: the
+// time may have passed meanwhile.
 func (r *CreateServiceAccountRequest) Timely(arrival time.Time) *Problem {
 	return timely(r.Body.ExpiresAt, arrival, true, "expires_at")
 }

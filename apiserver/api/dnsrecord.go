@@ -3,8 +3,6 @@ package api
 import (
 	"net/http"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
@@ -67,10 +65,8 @@ type UpdateDNSRecordBody struct {
 	Prio  *int64  `json:"prio,omitempty" nullable:"true"`
 }
 
-// TransformSchema implements huma.SchemaTransformer.
-func (UpdateDNSRecordBody) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema {
-	return limitedAs[CreateDNSRecordBody](r, s)
-}
+// LimitsFrom returns the body whose limits hold for the fields of the same name.
+func (UpdateDNSRecordBody) LimitsFrom() any { return CreateDNSRecordBody{} }
 
 // Operations on DNS records.
 var (

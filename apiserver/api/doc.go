@@ -3,11 +3,12 @@
 // response type) and one Go type for each body.
 //
 // Routes, decoding, validation, the OpenAPI document and the typed client's
-// calls all come from these values; no path, status code or limit stands
+// calls all come from these values; no path, status code or limit is written
 // anywhere else. A limit of a field is a struct tag at that field (a DNS
-// record's TTL bounds are in dnsrecord.go), a rule that a tag can't say is a
-// Resolve method beside the type.
+// record's TTL bounds are in dnsrecord.go); a rule that a tag can't express is in
+// the Validate method of the request (rules.go).
 //
-// The package imports vocab, the syntax packages beside it (emailaddr, dnsdata) and
-// huma; it knows neither the service nor the store.
+// The package imports the syntax packages beside it (emailaddr, dnsdata) and vocab. It
+// knows no HTTP framework, which is bound to it in internal/httpapi, and neither the
+// service nor the store.
 package api

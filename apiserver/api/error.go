@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -68,7 +69,7 @@ func (p *Problem) Error() string {
 // the place is told in other words it can be left out.
 const ValuePrefix = "Value error, "
 
-// Invalid is a value_error at a place of the request, for a Resolve method or
+// Invalid is a value_error at a place of the request, for a Validate method or
 // for Unprocessable.
 func Invalid(format string, args ...any) *Problem {
 	return &Problem{Msg: ValuePrefix + fmt.Sprintf(format, args...), Type: TypeValue}
@@ -139,10 +140,10 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%d: %s", e.status, strings.Join(msgs, "; "))
 }
 
-// GetStatus implements huma.StatusError.
+// GetStatus returns the status code.
 func (e *Error) GetStatus() int { return e.status }
 
-// GetHeaders implements huma.HeadersError.
+// GetHeaders returns the headers of the response.
 func (e *Error) GetHeaders() http.Header { return e.header }
 
 // Unprocessable is the answer to a request that was understood but names or
@@ -192,7 +193,7 @@ func Unavailable(msg string) *Error {
 // Cancelled is the response to a request whose client has gone.
 func Cancelled() *Error { return Unavailable("the request was cancelled before it was done") }
 
-// Write answers with e, outside of huma.
+// Write writes the response.
 func (e *Error) Write(w http.ResponseWriter) {
 	maps.Copy(w.Header(), e.header)
 	w.Header().Set("Content-Type", "application/json")
@@ -200,4 +201,29 @@ func (e *Error) Write(w http.ResponseWriter) {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	_ = enc.Encode(e)
+}
+
+// MaxProblems bounds the problems in a response. Only an export of very many mailboxes can
+// have more if it keeps to the bounds of its lists.
+const MaxProblems = 5000
+
+// bounded replaces the problems beyond MaxProblems by their number.
+func bounded(problems []*Problem) []*Problem {
+	more := len(problems) - MaxProblems
+	if more <= 0 {
+		return problems
+	}
+	return append(slices.Clip(problems[:MaxProblems]), Invalid("%d more problems", more).At("body"))
+}
+
+// UnsupportedMediaType is the answer to a body that does not say it is JSON.
+func UnsupportedMediaType() *Error {
+	return NewError(http.StatusUnsupportedMediaType, TypeUnsupportedMedia, "the request body must be sent as Content-Type: application/json").At("header", "Content-Type")
+}
+
+// UnsupportedContentCoding is the answer to a body that is compressed (RFC 9110,
+// section 15.5.16).
+func UnsupportedContentCoding() *Error {
+	return NewError(http.StatusUnsupportedMediaType, TypeUnsupportedMedia, "the request body must be sent as it is, without a Content-Encoding").
+		At("header", "Content-Encoding").With("Accept-Encoding", "identity")
 }

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
-
-	"github.com/danielgtaylor/huma/v2"
 )
 
 // FeedbackNew is the state of new feedback.
@@ -48,8 +46,8 @@ type SubmitFeedbackBody struct {
 // MaxAttributesBytes is the largest size of feedback's attributes, as compact JSON.
 const MaxAttributesBytes = 16 << 10
 
-// Resolve applies the bound of the attributes.
-func (r *SubmitFeedbackRequest) Resolve(huma.Context) []error {
+// Validate applies the bound of the attributes.
+func (r *SubmitFeedbackRequest) Validate() []*Problem {
 	var f findings
 	if len(r.Body.Attributes) > MaxAttributesBytes {
 		f.add(Invalid("must have at most %d bytes as JSON", MaxAttributesBytes), "attributes")
@@ -81,9 +79,4 @@ func (f *FreeForm) UnmarshalJSON(b []byte) error {
 		*f = append(*f, b...)
 	}
 	return nil
-}
-
-// Schema implements huma.SchemaProvider.
-func (FreeForm) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 }

@@ -3,8 +3,6 @@ package api
 import (
 	"net/http"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
@@ -63,10 +61,8 @@ type UpdateForwardingBody struct {
 	TargetEmail string `json:"target_email"`
 }
 
-// TransformSchema implements huma.SchemaTransformer.
-func (UpdateForwardingBody) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema {
-	return limitedAs[CreateForwardingBody](r, s)
-}
+// LimitsFrom returns the body whose limits hold for the fields of the same name.
+func (UpdateForwardingBody) LimitsFrom() any { return CreateForwardingBody{} }
 
 // SetForwardingActiveRequest switches a rule on or off.
 type SetForwardingActiveRequest struct {

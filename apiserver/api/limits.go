@@ -5,8 +5,6 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-
-	"github.com/danielgtaylor/huma/v2"
 )
 
 // Limits is what the contract's tags say of one body field. A bound that the
@@ -38,7 +36,7 @@ func LimitsOf[T any](name string) Limits {
 			Minimum:   bound(f.Tag, "minimum", parseInt64),
 			Maximum:   bound(f.Tag, "maximum", parseInt64),
 		}
-		l.Name = f.Tag.Get("format") == formatName
+		l.Name = f.Tag.Get("format") == FormatName
 		if enum := f.Tag.Get("enum"); enum != "" {
 			l.Enum = strings.Split(enum, ",")
 		}
@@ -60,24 +58,3 @@ func bound[N any](tag reflect.StructTag, key string, parse func(string) (N, erro
 }
 
 func parseInt64(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) }
-
-// limitedAs gives the fields of a PATCH body the limits that the body T of the
-// object's creation sets for the fields of the same name, so that each limit
-// stands once. It is for the TransformSchema method of the PATCH body.
-func limitedAs[T any](r huma.Registry, s *huma.Schema) *huma.Schema {
-	created := r.Schema(reflect.TypeFor[T](), true, "")
-	for created.Ref != "" {
-		created = r.SchemaFromRef(created.Ref)
-	}
-	for name, field := range s.Properties {
-		if as := created.Properties[name]; as != nil {
-			field.MinLength, field.MaxLength, field.Minimum, field.Maximum = as.MinLength, as.MaxLength, as.Minimum, as.Maximum
-			field.Pattern = as.Pattern
-			if as.Format == formatName {
-				field.Format = as.Format
-			}
-			field.PrecomputeMessages()
-		}
-	}
-	return s
-}

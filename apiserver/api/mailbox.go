@@ -3,8 +3,6 @@ package api
 import (
 	"net/http"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
@@ -130,10 +128,8 @@ type UpdateMailboxBody struct {
 	LastName  *string `json:"last_name,omitempty" nullable:"true"`
 }
 
-// TransformSchema implements huma.SchemaTransformer.
-func (UpdateMailboxBody) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema {
-	return limitedAs[CreateMailboxBody](r, s)
-}
+// LimitsFrom returns the body whose limits hold for the fields of the same name.
+func (UpdateMailboxBody) LimitsFrom() any { return CreateMailboxBody{} }
 
 // ExportMailboxesRequest asks for mailboxes as CSV.
 type ExportMailboxesRequest struct {
@@ -171,7 +167,7 @@ var (
 		Number: 12, ID: "create-mailboxes", Tag: "Mailboxes", Capability: vocab.CapMailboxCreate, Narrowable: true,
 		Summary: "Create many mailboxes, each reported on its own",
 	})
-	ExportMailboxes = defineCSV[ExportMailboxesRequest]("POST /mailboxes/export", Spec{
+	ExportMailboxes = define[ExportMailboxesRequest, CSV]("POST /mailboxes/export", Spec{
 		Number: 13, ID: "export-mailboxes", Tag: "Mailboxes", Capability: vocab.CapMailboxExport, Narrowable: true,
 		Summary: "Export mailboxes as CSV (RFC 4180)",
 	})

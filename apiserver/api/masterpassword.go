@@ -3,8 +3,6 @@ package api
 import (
 	"net/http"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
@@ -64,10 +62,8 @@ type RenameMasterPasswordBody struct {
 	Name string `json:"name"`
 }
 
-// TransformSchema implements huma.SchemaTransformer.
-func (RenameMasterPasswordBody) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema {
-	return limitedAs[CreateMasterPasswordBody](r, s)
-}
+// LimitsFrom returns the body whose limits hold for the fields of the same name.
+func (RenameMasterPasswordBody) LimitsFrom() any { return CreateMasterPasswordBody{} }
 
 // MasterPasswordRequest names one master password.
 type MasterPasswordRequest struct {

@@ -3,9 +3,6 @@ package api
 import (
 	"bytes"
 	"encoding/json"
-	"reflect"
-
-	"github.com/danielgtaylor/huma/v2"
 )
 
 // Nullable is a field of a PATCH body that tells absent (leave it), null
@@ -39,11 +36,4 @@ func (n Nullable[T]) MarshalJSON() ([]byte, error) {
 		return []byte("null"), nil
 	}
 	return json.Marshal(n.Value)
-}
-
-// Schema implements huma.SchemaProvider: T's schema, nullable.
-func (Nullable[T]) Schema(r huma.Registry) *huma.Schema {
-	s := *r.Schema(reflect.TypeFor[T](), true, "")
-	s.Nullable = true
-	return &s
 }

@@ -52,7 +52,6 @@ func (s Spec) Keyed() bool {
 // query and header parameters, and Body) and of its response body.
 type Operation[Req, Resp any] struct {
 	Spec
-	bind binder
 }
 
 // Lifecycle reports whether the operation is beyond the 22 published ones.
@@ -70,26 +69,12 @@ type NoContent struct{}
 // CSV is the response type of an operation that streams text/csv.
 type CSV struct{}
 
-var operations []operation
-
-// operation is an Operation without its types.
-type operation struct {
-	Spec
-	bind binder
-}
+var specs []Spec
 
 // Specs returns every operation: the published ones in the order of the
 // specification, then the lifecycle operations by path.
 func Specs() []Spec {
-	all := make([]Spec, 0, len(operations))
-	for _, o := range sorted() {
-		all = append(all, o.Spec)
-	}
-	return all
-}
-
-func sorted() []operation {
-	return slices.SortedFunc(slices.Values(operations), func(a, b operation) int {
+	return slices.SortedFunc(slices.Values(specs), func(a, b Spec) int {
 		if a.Lifecycle() != b.Lifecycle() {
 			return cmp.Compare(b.Number, a.Number)
 		}
@@ -97,23 +82,18 @@ func sorted() []operation {
 	})
 }
 
-// define builds an operation that answers with JSON from "METHOD
-// /path/after/prefix", and records it.
+// define returns an operation with a JSON response for "METHOD /path/after/prefix", and
+// adds it to Specs.
 func define[Req, Resp any](route string, s Spec) Operation[Req, Resp] {
 	s = s.complete(route, http.StatusOK, reflect.TypeFor[Req](), reflect.TypeFor[Resp]())
-	return record[Req, Resp](s, bindReply[Req, Resp](s))
+	specs = append(specs, s)
+	return Operation[Req, Resp]{s}
 }
 
-// defineEmpty is define for an operation that answers without content.
+// defineEmpty is define for an operation without a response body.
 func defineEmpty[Req any](route string, s Spec) Operation[Req, NoContent] {
-	s = s.complete(route, http.StatusNoContent, reflect.TypeFor[Req](), reflect.TypeFor[NoContent]())
-	return record[Req, NoContent](s, bindEmpty[Req](s))
-}
-
-// defineCSV is define for an operation that streams CSV.
-func defineCSV[Req any](route string, s Spec) Operation[Req, CSV] {
-	s = s.complete(route, http.StatusOK, reflect.TypeFor[Req](), reflect.TypeFor[CSV]())
-	return record[Req, CSV](s, bindStream[Req](s))
+	s.Status = http.StatusNoContent
+	return define[Req, NoContent](route, s)
 }
 
 func (s Spec) complete(route string, status int, request, response reflect.Type) Spec {
@@ -124,9 +104,4 @@ func (s Spec) complete(route string, status int, request, response reflect.Type)
 	s.Method, s.Path, s.Request, s.Response = method, Prefix+path, request, response
 	s.Status = cmp.Or(s.Status, status)
 	return s
-}
-
-func record[Req, Resp any](s Spec, bind binder) Operation[Req, Resp] {
-	operations = append(operations, operation{Spec: s, bind: bind})
-	return Operation[Req, Resp]{Spec: s, bind: bind}
 }

@@ -1,5 +1,9 @@
 package api
 
+// MaxBodyBytes is the largest request body, in bytes: a bulk request of 1000
+// mailboxes with long names fits.
+const MaxBodyBytes = 1 << 20
+
 // InAccount is the path parameter of every operation.
 type InAccount struct {
 	AccountID string `path:"account_id" format:"uuid" doc:"Account that the operation is scoped to"`

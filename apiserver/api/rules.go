@@ -6,21 +6,18 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/emailaddr"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// The rules in this file are those that a struct tag can't say and that need no
-// look at the account. Each is written once, as a function of the value, so
-// that a client can check before it sends; the requests' Resolve methods apply
-// them. A function returns the canonical form, or an error in words for the
-// person who wrote the value.
+// The rules in this file are those that a struct tag can't express and that don't depend
+// on the account. Each is a function of the value, so that a client can check before it
+// sends; the requests' Validate methods apply them and replace values by their canonical
+// form. A function returns the canonical form, or an error for the person who wrote the
+// value.
 
 // e164 is the pattern of ITU-T E.164: a plus sign, then up to 15 digits of which
 // the first is not zero.
@@ -71,7 +68,7 @@ type errInvalid string
 func (e errInvalid) Error() string { return string(e) }
 
 // findings collects problems of a request's body.
-type findings []error
+type findings []*Problem
 
 // check replaces *value by its canonical form or reports it. What is empty is
 // left to the contract's tags.
@@ -87,18 +84,6 @@ func (f *findings) check(value *string, rule func(string) (string, error), field
 	*value = canonical
 }
 
-// timely reports a time that has passed, so that it is told with the other
-// problems. Under an Idempotency-Key that is left to the service: the answer that
-// is kept stays the answer when the time has passed meanwhile.
-func (f *findings) timely(ctx huma.Context, key string, r interface{ Timely(time.Time) *Problem }) {
-	if key != "" {
-		return
-	}
-	if p := r.Timely(Arrival(ctx.Context())); p != nil {
-		*f = append(*f, p)
-	}
-}
-
 func (f *findings) add(p *Problem, field ...string) {
 	if p != nil {
 		*f = append(*f, p.InBody(field...))
@@ -112,15 +97,15 @@ func (f *findings) oneScope(domain, workspaceID *string) {
 	}
 }
 
-// Resolve applies the rules of a mailbox's address.
-func (r *CreateMailboxRequest) Resolve(huma.Context) []error {
+// Validate applies the rules of a mailbox's address.
+func (r *CreateMailboxRequest) Validate() []*Problem {
 	var f findings
 	f.check(&r.Body.LocalPart, emailaddr.ParseLocalPart, "local_part")
 	return f
 }
 
-// Resolve applies the rules of a registrant.
-func (r *PurchaseDomainsRequest) Resolve(huma.Context) []error {
+// Validate applies the rules of a registrant.
+func (r *PurchaseDomainsRequest) Validate() []*Problem {
 	var f findings
 	c := &r.Body.ContactInfo
 	if len(c.Country) == 2 { // another length is reported by the tag
@@ -131,8 +116,8 @@ func (r *PurchaseDomainsRequest) Resolve(huma.Context) []error {
 	return f
 }
 
-// Resolve applies the rules of a domain's settings.
-func (r *UpdateDomainRequest) Resolve(huma.Context) []error {
+// Validate applies the rules of a domain's settings.
+func (r *UpdateDomainRequest) Validate() []*Problem {
 	var f findings
 	if redirect := &r.Body.RedirectURL; redirect.Sent && !redirect.Null {
 		if _, err := CheckRedirectURL(redirect.Value); err != nil {
@@ -142,8 +127,8 @@ func (r *UpdateDomainRequest) Resolve(huma.Context) []error {
 	return f
 }
 
-// Resolve applies the rules of a record's type.
-func (r *CreateDNSRecordRequest) Resolve(huma.Context) []error {
+// Validate applies the rules of a record's type.
+func (r *CreateDNSRecordRequest) Validate() []*Problem {
 	var f findings
 	if recordType, err := dnsdata.NormalizeType(r.Body.Type); err == nil {
 		f.check(&r.Body.Name, validName, "name")
@@ -155,23 +140,23 @@ func (r *CreateDNSRecordRequest) Resolve(huma.Context) []error {
 
 func validName(s string) (string, error) { return s, dnsdata.ValidateName(s) }
 
-// Resolve applies the rules of a rule's target and scope.
-func (r *CreateForwardingRequest) Resolve(huma.Context) []error {
+// Validate applies the rules of a rule's target and scope.
+func (r *CreateForwardingRequest) Validate() []*Problem {
 	var f findings
 	f.check(&r.Body.TargetEmail, emailaddr.Normalize, "target_email")
 	f.oneScope(r.Body.Domain, r.Body.WorkspaceID)
 	return f
 }
 
-// Resolve applies the rules of a rule's target.
-func (r *UpdateForwardingRequest) Resolve(huma.Context) []error {
+// Validate applies the rules of a rule's target.
+func (r *UpdateForwardingRequest) Validate() []*Problem {
 	var f findings
 	f.check(&r.Body.TargetEmail, emailaddr.Normalize, "target_email")
 	return f
 }
 
-// Resolve applies the rules of a master password's secret and scope.
-func (r *CreateMasterPasswordRequest) Resolve(huma.Context) []error {
+// Validate applies the rules of a master password's secret and scope.
+func (r *CreateMasterPasswordRequest) Validate() []*Problem {
 	var f findings
 	switch {
 	case r.Body.Generate && r.Body.Value != nil:
@@ -183,8 +168,8 @@ func (r *CreateMasterPasswordRequest) Resolve(huma.Context) []error {
 	return f
 }
 
-// Resolve applies the rules of a grant's narrowing.
-func (r *GrantAuthorizationRequest) Resolve(huma.Context) []error {
+// Validate applies the rules of a grant's narrowing.
+func (r *GrantAuthorizationRequest) Validate() []*Problem {
 	var f findings
 	b := r.Body
 	capability := b.GrantKind == vocab.GrantCapability
@@ -209,22 +194,8 @@ func (r *GrantAuthorizationRequest) Resolve(huma.Context) []error {
 	return f
 }
 
-// Resolve applies the rule of when a service account expires.
-func (r *CreateServiceAccountRequest) Resolve(ctx huma.Context) []error {
-	var f findings
-	f.timely(ctx, r.IdempotencyKey, r)
-	return f
-}
-
-// Resolve applies the rule of when a plan changes.
-func (r *ChangePlanRequest) Resolve(ctx huma.Context) []error {
-	var f findings
-	f.timely(ctx, r.IdempotencyKey, r)
-	return f
-}
-
-// Resolve applies the rule of a cancellation.
-func (r *CancelPlanRequest) Resolve(huma.Context) []error {
+// Validate applies the rule of a cancellation.
+func (r *CancelPlanRequest) Validate() []*Problem {
 	var f findings
 	f.add(r.Body.CheckFlags(), "cancel_at_period_end")
 	return f

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/httpapi"
 )
 
 func TestInit(t *testing.T) {
@@ -38,7 +39,7 @@ func TestOpenAPI(t *testing.T) {
 		args      []string
 		lifecycle bool
 	}{{[]string{"openapi"}, true}, {[]string{"openapi", "--published-only"}, false}} {
-		want, err := api.Document(tt.lifecycle)
+		want, err := httpapi.Document(tt.lifecycle)
 		if err != nil {
 			t.Fatal(err)
 		}

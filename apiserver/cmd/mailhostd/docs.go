@@ -11,6 +11,7 @@ import (
 	"github.com/swaggest/swgui/v5emb"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/httpapi"
 )
 
 type openAPICommand struct {
@@ -19,7 +20,7 @@ type openAPICommand struct {
 
 // Run prints the OpenAPI document.
 func (c openAPICommand) Run(m Main) error {
-	document, err := api.Document(!c.PublishedOnly)
+	document, err := httpapi.Document(!c.PublishedOnly)
 	if err != nil {
 		return err
 	}
@@ -50,7 +51,7 @@ type docs map[string]http.Handler
 
 // newDocs returns the reference of the operations that the server has.
 func newDocs(publishedOnly bool) (docs, error) {
-	document, err := api.Document(!publishedOnly)
+	document, err := httpapi.Document(!publishedOnly)
 	if err != nil {
 		return nil, err
 	}

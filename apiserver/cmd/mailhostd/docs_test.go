@@ -9,7 +9,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/httpapi"
 )
 
 // fetch requests a path as a browser does.
@@ -87,7 +87,7 @@ func TestDocsHaveTheServersOperations(t *testing.T) {
 		if !lifecycle {
 			flags = []string{"--published-only"}
 		}
-		want, err := api.Document(lifecycle)
+		want, err := httpapi.Document(lifecycle)
 		if err != nil {
 			t.Fatal(err)
 		}

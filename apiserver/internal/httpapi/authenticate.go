@@ -16,7 +16,7 @@ import (
 // covers are up to the operation.
 func (h *Handler) authenticate(ctx huma.Context, next func(huma.Context)) {
 	r, w := humago.Unwrap(ctx)
-	spec := api.SpecOf(ctx)
+	spec := specOf(ctx)
 	who, err := h.authorized(ctx.Context(), r.Header.Values("Authorization"), api.CanonicalID(ctx.Param("account_id")), spec)
 	if keyed := spec.Keyed() && ctx.Header(api.IdempotencyKeyHeader) != ""; err == nil && !keyed {
 		err = who.MayChange(spec) // the response to a keyed request may be a replay

@@ -19,31 +19,51 @@ type binder struct {
 	publishedOnly bool
 }
 
-// serve binds an operation with a JSON response, or none.
+// serve binds an operation with a JSON response.
 func serve[Req, Resp any](b binder, op api.Operation[Req, Resp], fn func(*account.Call, *Req) (*Resp, error)) {
 	if b.publishedOnly && op.Lifecycle() {
 		return
 	}
 	h := b.handler
-	op.Handle(b.api, func(ctx context.Context, in *Req) (*api.Reply[Resp], error) {
-		request, err := h.beginIdempotency(ctx, op.Spec, in)
+	register(b.api, op.Spec, func(ctx context.Context, in *Req) (*reply[Resp], error) {
+		out, request, err := run(ctx, h, op, in, fn)
 		if err != nil {
-			return nil, h.responseTo(ctx, err, "operation failed", "operation", op.ID)
+			return nil, err
 		}
-		defer request.Ran()
-		out, err := account.Run(h.newCall(ctx, op.Spec, request), in, fn)
-		if err != nil {
-			return nil, h.responseTo(ctx, err, "operation failed", "operation", op.ID)
-		}
-		reply := &api.Reply[Resp]{Body: *out}
+		response := &reply[Resp]{Body: *out}
 		if request.Replayed {
-			reply.Replayed = "true"
+			response.Replayed = "true"
 		}
 		if request.Resumed {
-			reply.Resumed = "true"
+			response.Resumed = "true"
 		}
-		return reply, nil
+		return response, nil
 	})
+}
+
+// serveEmpty binds an operation without a response body.
+func serveEmpty[Req any](b binder, op api.Operation[Req, api.NoContent], fn func(*account.Call, *Req) (*api.NoContent, error)) {
+	if b.publishedOnly && op.Lifecycle() {
+		return
+	}
+	register(b.api, op.Spec, func(ctx context.Context, in *Req) (*struct{}, error) {
+		_, _, err := run(ctx, b.handler, op, in, fn)
+		return nil, err
+	})
+}
+
+// run runs an operation under the request's Idempotency-Key. An error is an *api.Error.
+func run[Req, Resp any](ctx context.Context, h *Handler, op api.Operation[Req, Resp], in *Req, fn func(*account.Call, *Req) (*Resp, error)) (*Resp, *idempotency.Request, error) {
+	request, err := h.beginIdempotency(ctx, op.Spec, in)
+	if err != nil {
+		return nil, nil, h.responseTo(ctx, err, "operation failed", "operation", op.ID)
+	}
+	defer request.Ran()
+	out, err := account.Run(h.newCall(ctx, op.Spec, request), in, fn)
+	if err != nil {
+		return nil, nil, h.responseTo(ctx, err, "operation failed", "operation", op.ID)
+	}
+	return out, request, nil
 }
 
 // serveCSV binds an operation that streams CSV. After an error in the middle of the
@@ -53,12 +73,12 @@ func serveCSV[Req any](b binder, op api.Operation[Req, api.CSV], fn func(*accoun
 		return
 	}
 	h := b.handler
-	api.HandleStream(b.api, op, func(ctx context.Context, in *Req) (*api.Stream, error) {
+	register(b.api, op.Spec, func(ctx context.Context, in *Req) (*stream, error) {
 		export, err := fn(h.newCall(ctx, op.Spec, nil), in)
 		if err != nil {
 			return nil, h.responseTo(ctx, err, "operation failed", "operation", op.ID)
 		}
-		return &api.Stream{
+		return &stream{
 			ContentType: export.ContentType, ContentDisposition: export.ContentDisposition,
 			Body: func(out huma.Context) {
 				out.SetStatus(op.Status)
@@ -75,12 +95,8 @@ func serveCSV[Req any](b binder, op api.Operation[Req, api.CSV], fn func(*accoun
 func (h *Handler) beginIdempotency(ctx context.Context, spec api.Spec, in any) (*idempotency.Request, error) {
 	p := progressOf(ctx)
 	p.input = in
-	key := ""
-	if keyed, ok := in.(interface{ Key() string }); ok {
-		key = keyed.Key()
-	}
 	var err error
-	p.idempotency, err = h.idempotency.Begin(auth.CallerFrom(ctx), spec.ID, key, p.lookup, in)
+	p.idempotency, err = h.idempotency.Begin(auth.CallerFrom(ctx), spec.ID, keyOf(in), p.lookup, in)
 	return p.idempotency, err
 }
 

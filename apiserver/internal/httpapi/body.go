@@ -27,7 +27,7 @@ const (
 // response is written.
 func (h *Handler) receive(ctx huma.Context, next func(huma.Context)) {
 	r, w := humago.Unwrap(ctx)
-	if _, takesBody := api.SpecOf(ctx).Request.FieldByName("Body"); !takesBody {
+	if _, takesBody := specOf(ctx).Request.FieldByName("Body"); !takesBody {
 		next(ctx)
 		return
 	}

@@ -109,7 +109,7 @@ func expectsContinue(h http.Header) bool {
 // header and does not parse it, so it gets the media type alone.
 func (h *Handler) requireJSON(ctx huma.Context, next func(huma.Context)) {
 	r, w := humago.Unwrap(ctx)
-	if _, takesBody := api.SpecOf(ctx).Request.FieldByName("Body"); takesBody && r.ContentLength != 0 {
+	if _, takesBody := specOf(ctx).Request.FieldByName("Body"); takesBody && r.ContentLength != 0 {
 		mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 		if err != nil || mediaType != "application/json" {
 			api.UnsupportedMediaType().Write(w)

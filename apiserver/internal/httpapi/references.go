@@ -13,12 +13,12 @@ import (
 // does not exist to the errors of an invalid request, so that a 422 lists every
 // problem at once.
 func (h *Handler) withReferenceErrors(ctx huma.Context, next func(huma.Context)) {
-	spec := api.SpecOf(ctx)
+	spec := specOf(ctx)
 	if !account.HasReferences(spec) || !api.IsID(ctx.Param("account_id")) {
 		next(ctx)
 		return
 	}
-	next(huma.WithContext(ctx, api.WithFurtherProblems(ctx.Context(), func() []*api.Problem {
+	next(huma.WithContext(ctx, withExtraChecks(ctx.Context(), func() []*api.Problem {
 		p := progressOf(ctx.Context())
 		found, err := account.ReferenceErrors(h.newCall(ctx.Context(), spec, nil), p.body)
 		if _, refused := errors.AsType[*api.Error](err); err != nil && !refused && ctx.Context().Err() == nil {

@@ -59,6 +59,8 @@ type Queue struct {
 	ctx              context.Context
 	cancel           context.CancelFunc
 
+	// mu is held for reading while the store is used, so that attempts that end at the
+	// same time share a commit.
 	mu sync.RWMutex
 	// detached reports that the store must not be used any more.
 	detached bool

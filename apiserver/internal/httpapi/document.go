@@ -1,4 +1,4 @@
-package api
+package httpapi
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ const securityScheme = "bearer"
 
 func openAPI() *huma.OpenAPI {
 	return &huma.OpenAPI{
-		OnAddOperation: []huma.AddOpFunc{setNamePatterns},
+		OnAddOperation: []huma.AddOpFunc{completeSchemas},
 
 		OpenAPI: "3.1.0",
 		Info: &huma.Info{
@@ -25,7 +25,7 @@ func openAPI() *huma.OpenAPI {
 			Description: "Manages an email-hosting account: domains, mailboxes, DNS records, forwarding, master passwords, service accounts, dedicated IPs and the plan. Operations marked x-lifecycle-extension are beyond the published ones and can be switched off as a whole.",
 		},
 		Components: &huma.Components{
-			Schemas: huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer),
+			Schemas: newRegistry(),
 			SecuritySchemes: map[string]*huma.SecurityScheme{
 				securityScheme: {Type: "http", Scheme: "bearer", Description: "A service account token, or an OAuth access token"},
 			},
@@ -36,14 +36,10 @@ func openAPI() *huma.OpenAPI {
 // Document returns the OpenAPI 3.1 document of the contract, as indented JSON.
 // Without lifecycle it describes the published operations alone.
 func Document(lifecycle bool) ([]byte, error) {
-	h := NewAPI(http.NewServeMux())
-	for _, op := range sorted() {
-		if lifecycle || !op.Lifecycle() {
-			op.bind(h, nil)
-		}
-	}
-	listNull(h.OpenAPI())
-	doc, err := json.MarshalIndent(h.OpenAPI(), "", "  ")
+	b := binder{api: newAPI(http.NewServeMux()), publishedOnly: !lifecycle}
+	b.operations()
+	listNull(b.api.OpenAPI())
+	doc, err := json.MarshalIndent(b.api.OpenAPI(), "", "  ")
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package api_test
+package httpapi_test
 
 import (
 	"bytes"
@@ -11,15 +11,15 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/httpapi"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-const goldenDocument = "testdata/openapi.json"
+const goldenDocument = "../../api/testdata/openapi.json"
 
 func TestDocument(t *testing.T) {
-	got, err := api.Document(true)
+	got, err := httpapi.Document(true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,9 +33,9 @@ func TestDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Errorf("the document differs from %s; if that is meant: go test ./apiserver/api -run TestDocument -update", goldenDocument)
+		t.Errorf("the document differs from %s; if that is meant: go test ./apiserver/internal/httpapi -run TestDocument -update", goldenDocument)
 	}
-	again, err := api.Document(true)
+	again, err := httpapi.Document(true)
 	if err != nil || !bytes.Equal(got, again) {
 		t.Errorf("the document is not the same twice: %v", err)
 	}
@@ -45,7 +45,7 @@ func TestDocument(t *testing.T) {
 // making it.
 func document(t *testing.T, withLifecycle bool) *openapi3.T {
 	t.Helper()
-	data, err := api.Document(withLifecycle)
+	data, err := httpapi.Document(withLifecycle)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
-package api_test
+package httpapi_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +15,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/validation"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/httpapi"
 )
 
 // problems passes findings through the hook that huma calls.
@@ -159,15 +159,11 @@ func TestContractKeywords(t *testing.T) {
 // A body that ends early or whose chunks are malformed is the caller's fault,
 // and so is the answer.
 func TestUnreadableBody(t *testing.T) {
-	mux := http.NewServeMux()
-	api.CreateWorkspace.Handle(api.NewAPI(mux), func(context.Context, *api.CreateWorkspaceRequest) (*api.Reply[api.Workspace], error) {
-		t.Error("the request was handled")
-		return &api.Reply[api.Workspace]{}, nil
-	})
+	handler := httpapi.Bind(api.CreateWorkspace, func(*api.CreateWorkspaceRequest) { t.Error("the request was handled") })
 	r := httptest.NewRequest(http.MethodPost, account+"/workspaces", iotest.ErrReader(errors.New("malformed chunked encoding")))
 	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()
-	mux.ServeHTTP(w, r)
+	handler.ServeHTTP(w, r)
 	var answer struct{ Detail []api.Problem }
 	if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil || w.Code != http.StatusUnprocessableEntity {
 		t.Fatalf("status %d: %s", w.Code, w.Body)

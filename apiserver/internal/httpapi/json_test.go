@@ -1,7 +1,6 @@
-package api_test
+package httpapi_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -11,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/httpapi"
 )
 
 const account = "/v1/public/accounts/11111111-2222-4333-8444-555555555555"
@@ -19,16 +19,12 @@ const account = "/v1/public/accounts/11111111-2222-4333-8444-555555555555"
 // the problems that kept the request from it.
 func send[Req, Resp any](t *testing.T, op api.Operation[Req, Resp], path, body string) (*Req, []api.Problem) {
 	t.Helper()
-	mux := http.NewServeMux()
 	var got *Req
-	op.Handle(api.NewAPI(mux), func(_ context.Context, in *Req) (*api.Reply[Resp], error) {
-		got = in
-		return &api.Reply[Resp]{}, nil
-	})
+	handler := httpapi.Bind(op, func(in *Req) { got = in })
 	r := httptest.NewRequest(op.Method, account+path, strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()
-	mux.ServeHTTP(w, r)
+	handler.ServeHTTP(w, r)
 	if w.Code == op.Status {
 		return got, nil
 	}
