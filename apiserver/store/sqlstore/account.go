@@ -26,20 +26,16 @@ var workspaces = newTable(table[store.Workspace]{
 	},
 })
 
-// Account implements store.AccountReader.
 func (r *reader) Account(id string) (store.Account, error) {
 	return get(r, accounts, "", id)
 }
 
-// Accounts implements store.AccountReader.
 func (r *reader) Accounts() ([]store.Account, error) { return all(r, accounts, r.inAllAccounts()) }
 
-// Workspace implements store.AccountReader.
 func (r *reader) Workspace(accountID, id string) (store.Workspace, error) {
 	return get(r, workspaces, accountID, id)
 }
 
-// Workspaces implements store.AccountReader.
 func (r *reader) Workspaces(accountID string, within store.Within, s store.Slice) ([]store.Workspace, int, error) {
 	w := r.inAccount(accountID)
 	if within.Restricted {
@@ -48,13 +44,10 @@ func (r *reader) Workspaces(accountID string, within store.Within, s store.Slice
 	return page(r, workspaces, w, s)
 }
 
-// CreateAccount implements store.AccountWriter.
 func (t *tx) CreateAccount(a *store.Account) error { return create(t, accounts, a) }
 
-// UpdateAccount implements store.AccountWriter.
 func (t *tx) UpdateAccount(id string, change func(*store.Account) error) (store.Account, error) {
 	return update(t, accounts, "", id, change)
 }
 
-// CreateWorkspace implements store.AccountWriter.
 func (t *tx) CreateWorkspace(w *store.Workspace) error { return create(t, workspaces, w) }

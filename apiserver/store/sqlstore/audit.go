@@ -21,7 +21,6 @@ var auditEntries = newTable(table[store.AuditEntry]{
 // thousands of changes.
 const auditChunk = 50
 
-// EachAuditEntry implements store.AuditReader.
 func (r *reader) EachAuditEntry(f store.AuditFilter, fn func(store.AuditEntry) error) error {
 	last, err := r.lastLeftOut(f)
 	if err != nil {
@@ -97,7 +96,6 @@ func (w *where) changed(object string) *where {
 	return w.and(`(t.changes LIKE ? ESCAPE '\' OR t.changes LIKE ? ESCAPE '\')`, member("id"), member("name"))
 }
 
-// AddAuditEntry implements store.AuditWriter.
 func (t *tx) AddAuditEntry(e *store.AuditEntry) error {
 	at, err := t.creationTime(auditEntries.name, e.AccountID, e.CreatedAt)
 	if err != nil {

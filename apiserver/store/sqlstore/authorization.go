@@ -18,12 +18,10 @@ var authorizations = newTable(table[store.Authorization]{
 	},
 })
 
-// Authorization implements store.AuthorizationReader.
 func (r *reader) Authorization(accountID, id string) (store.Authorization, error) {
 	return get(r, authorizations, accountID, id)
 }
 
-// Authorizations implements store.AuthorizationReader.
 func (r *reader) Authorizations(accountID string, f store.AuthorizationFilter) ([]store.Authorization, error) {
 	w := r.inAccount(accountID).
 		equal(`t.subject_type`, f.SubjectType).
@@ -36,7 +34,6 @@ func (r *reader) Authorizations(accountID string, f store.AuthorizationFilter) (
 	return all(r, authorizations, w)
 }
 
-// GrantsOf implements store.AuthorizationReader.
 func (r *reader) GrantsOf(accountID string, subjects []store.Subject) ([]store.Authorization, error) {
 	if len(subjects) == 0 {
 		return nil, nil
@@ -53,12 +50,8 @@ func (r *reader) GrantsOf(accountID string, subjects []store.Subject) ([]store.A
 	return all(r, authorizations, w.and(`(`+strings.Join(conditions, ` OR `)+`)`))
 }
 
-// CreateAuthorization implements store.AuthorizationWriter.
 func (t *tx) CreateAuthorization(a *store.Authorization) error { return create(t, authorizations, a) }
 
-// UpdateAuthorization implements store.AuthorizationWriter.
-func (t *tx) UpdateAuthorization(
-	accountID, id string, change func(*store.Authorization) error,
-) (store.Authorization, error) {
+func (t *tx) UpdateAuthorization(accountID, id string, change func(*store.Authorization) error) (store.Authorization, error) {
 	return update(t, authorizations, accountID, id, change)
 }

@@ -28,20 +28,15 @@ var dedicatedIPOptions = newTable(table[store.DedicatedIPOption]{
 	},
 })
 
-// DedicatedIP implements store.DedicatedIPReader.
 func (r *reader) DedicatedIP(accountID, id string) (store.DedicatedIP, error) {
 	return get(r, dedicatedIPs, accountID, id)
 }
 
-// DedicatedIPs implements store.DedicatedIPReader.
-func (r *reader) DedicatedIPs(
-	accountID string, f store.DedicatedIPFilter, s store.Slice,
-) ([]store.DedicatedIP, int, error) {
+func (r *reader) DedicatedIPs(accountID string, f store.DedicatedIPFilter, s store.Slice) ([]store.DedicatedIP, int, error) {
 	w := r.inAccount(accountID).state(f.Status, f.Now).equal(`t.country_code`, f.CountryCode)
 	return page(r, dedicatedIPs, w, s)
 }
 
-// DedicatedIPOption implements store.DedicatedIPReader.
 func (r *reader) DedicatedIPOption(accountID, id string) (store.DedicatedIPOption, error) {
 	o, err := get(r, dedicatedIPOptions, accountID, id)
 	if err != nil {
@@ -51,7 +46,6 @@ func (r *reader) DedicatedIPOption(accountID, id string) (store.DedicatedIPOptio
 	return o, err
 }
 
-// DedicatedIPOptions implements store.DedicatedIPReader.
 func (r *reader) DedicatedIPOptions(accountID string, s store.Slice) ([]store.DedicatedIPOption, int, error) {
 	options, total, err := page(r, dedicatedIPOptions, r.inAccount(accountID), s)
 	if err != nil {
@@ -72,13 +66,11 @@ func (r *reader) claimed(addresses []string) ([]string, error) {
 	return column[string](r, `SELECT DISTINCT address FROM dedicated_ip_claims`+w.text.String()+` ORDER BY address`, w.args...)
 }
 
-// DomainsOfDedicatedIP implements store.DedicatedIPReader.
 func (r *reader) DomainsOfDedicatedIP(accountID, id string) ([]string, error) {
 	return column[string](r, `SELECT t.id FROM domains t WHERE t.account_id = $1 AND t.dedicated_ip_id = $2`+inOrder,
 		accountID, id)
 }
 
-// CreateDedicatedIP implements store.DedicatedIPWriter.
 func (t *tx) CreateDedicatedIP(d *store.DedicatedIP) error {
 	for _, a := range d.Addresses {
 		if err := t.claimedBy(a.IP); err != nil {
@@ -124,14 +116,12 @@ func (t *tx) claimedBy(address string) error {
 	return t.taken(`SELECT dedicated_ip_id FROM dedicated_ip_claims WHERE address = $1 ORDER BY duplicate`, address)
 }
 
-// DeleteDedicatedIP implements store.DedicatedIPWriter. The schema deletes the
-// claims.
+// DeleteDedicatedIP leaves the claims to the schema's cascade.
 func (t *tx) DeleteDedicatedIP(accountID, id string) error {
 	_, err := removeOne(t, dedicatedIPs, accountID, id)
 	return err
 }
 
-// CreateDedicatedIPOption implements store.DedicatedIPWriter.
 func (t *tx) CreateDedicatedIPOption(o *store.DedicatedIPOption) error {
 	return create(t, dedicatedIPOptions, o)
 }

@@ -23,15 +23,11 @@ var dnsRecords = newTable(table[store.DNSRecord]{
 	},
 })
 
-// DNSRecord implements store.DNSRecordReader.
 func (r *reader) DNSRecord(accountID string, id int64) (store.DNSRecord, error) {
 	return get(r, dnsRecords, accountID, id)
 }
 
-// DNSRecords implements store.DNSRecordReader.
-func (r *reader) DNSRecords(
-	accountID string, f store.DNSRecordFilter, s store.Slice,
-) ([]store.DNSRecord, int, error) {
+func (r *reader) DNSRecords(accountID string, f store.DNSRecordFilter, s store.Slice) ([]store.DNSRecord, int, error) {
 	w := r.inAccount(accountID).
 		equal(`t.domain_id`, f.DomainID).
 		equal(`t.type`, f.Type).
@@ -57,7 +53,6 @@ func sameDNSRecord(w *where, r *store.DNSRecord) *where {
 
 func purposeOf(r *store.DNSRecord) string { return string(dnsdata.PurposeOf(r.Type, r.Value)) }
 
-// CreateDNSRecord implements store.DNSRecordWriter.
 func (t *tx) CreateDNSRecord(r *store.DNSRecord) error {
 	if err := create(t, dnsRecords, r); err != nil {
 		return err
@@ -65,10 +60,7 @@ func (t *tx) CreateDNSRecord(r *store.DNSRecord) error {
 	return t.replaceSystemManaged(r)
 }
 
-// UpdateDNSRecord implements store.DNSRecordWriter.
-func (t *tx) UpdateDNSRecord(
-	accountID string, id int64, change func(*store.DNSRecord) error,
-) (store.DNSRecord, error) {
+func (t *tx) UpdateDNSRecord(accountID string, id int64, change func(*store.DNSRecord) error) (store.DNSRecord, error) {
 	r, err := update(t, dnsRecords, accountID, id, change)
 	if err != nil {
 		return r, err
@@ -76,7 +68,6 @@ func (t *tx) UpdateDNSRecord(
 	return r, t.replaceSystemManaged(&r)
 }
 
-// DeleteDNSRecord implements store.DNSRecordWriter.
 func (t *tx) DeleteDNSRecord(accountID string, id int64) error {
 	r, err := removeOne(t, dnsRecords, accountID, id)
 	if err != nil {

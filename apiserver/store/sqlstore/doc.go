@@ -7,8 +7,8 @@
 //
 // A table value (see table) describes the rows of a type. The generic functions in
 // table.go build the statements of reads, creates, updates and deletions from it, and
-// report changes to the transaction's observer. The other files have the names of
-// those in package store whose interfaces they implement.
+// report changes to the transaction's observer. The methods of reader and tx are
+// documented in package store, in the file of the same name.
 //
 // The package imports the standard library, packages store and vocab, and the
 // packages for the forms in which names are searched (text, domainname) and records

@@ -27,23 +27,19 @@ var domains = newTable(table[store.Domain]{
 	},
 })
 
-// Domain implements store.DomainReader.
 func (r *reader) Domain(accountID, id string) (store.Domain, error) {
 	return get(r, domains, accountID, id)
 }
 
-// DomainByName implements store.DomainReader.
 func (r *reader) DomainByName(accountID, name string) (store.Domain, error) {
 	return one(r, domains, r.inAccount(accountID).and(`t.name = ?`, name).withoutUnpaid())
 }
 
-// DomainTaken implements store.DomainReader.
 func (r *reader) DomainTaken(name string) (bool, error) {
 	owners, err := all(r, domains, r.inAllAccounts().and(`t.name = ?`, name).withoutUnpaid())
 	return len(owners) > 0, err
 }
 
-// Domains implements store.DomainReader.
 func (r *reader) Domains(accountID string, f store.DomainFilter, s store.Slice) ([]store.Domain, int, error) {
 	w := r.inAccount(accountID).equal(`t.workspace_id`, f.WorkspaceID).state(f.Status, f.Now)
 	if f.Tag != "" {
@@ -56,22 +52,18 @@ func (r *reader) Domains(accountID string, f store.DomainFilter, s store.Slice) 
 	return page(r, domains, domains.visible(w), s)
 }
 
-// DomainsOfPurchase implements store.DomainReader.
 func (r *reader) DomainsOfPurchase(batchID string) ([]store.Domain, error) {
 	// An empty id is that of no purchase, and is not in the index.
 	return all(r, domains, r.inAllAccounts().and(`t.purchase_batch_id = ? AND t.purchase_batch_id <> ''`, batchID).withoutUnpaid())
 }
 
-// HideUnpaid implements store.DomainReader.
 func (r *reader) HideUnpaid(before time.Time) { r.unpaidBefore = before }
 
-// UnpaidDomains implements store.DomainReader.
 func (r *reader) UnpaidDomains(accountID, name string, before time.Time) ([]store.Domain, error) {
 	return all(r, domains, (&where{dialect: r.dialect}).and(`t.`+unpaid).and(`t.created_at <= ?`, micros{&before}).
 		equal(`t.account_id`, accountID).equal(`t.name`, name))
 }
 
-// CreateDomain implements store.DomainWriter.
 func (t *tx) CreateDomain(d *store.Domain) error {
 	if err := create(t, domains, d); err != nil {
 		return err
@@ -79,7 +71,6 @@ func (t *tx) CreateDomain(d *store.Domain) error {
 	return t.indexTags(d)
 }
 
-// UpdateDomain implements store.DomainWriter.
 func (t *tx) UpdateDomain(accountID, id string, change func(*store.Domain) error) (store.Domain, error) {
 	clear(t.domains)
 	d, err := update(t, domains, accountID, id, change)
@@ -105,7 +96,7 @@ func (t *tx) indexTags(d *store.Domain) error {
 	return nil
 }
 
-// DeleteDomain implements store.DomainWriter. The schema deletes the tags.
+// DeleteDomain leaves the tags to the schema's cascade.
 func (t *tx) DeleteDomain(accountID, id string, at time.Time) error {
 	clear(t.domains)
 	d, err := t.Domain(accountID, id)

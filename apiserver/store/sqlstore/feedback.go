@@ -14,5 +14,4 @@ var feedback = newTable(table[store.Feedback]{
 	},
 })
 
-// CreateFeedback implements store.FeedbackWriter.
 func (t *tx) CreateFeedback(f *store.Feedback) error { return create(t, feedback, f) }

@@ -27,12 +27,10 @@ var forwardingRules = newTable(table[store.Forwarding]{
 	},
 })
 
-// Forwarding implements store.ForwardingReader.
 func (r *reader) Forwarding(accountID, id string) (store.Forwarding, error) {
 	return get(r, forwardingRules, accountID, id)
 }
 
-// ForwardingByLink implements store.ForwardingReader.
 func (r *reader) ForwardingByLink(linkHash []byte) (store.Forwarding, error) {
 	if len(linkHash) == 0 {
 		return store.Forwarding{}, store.ErrNotFound // what a rule without a link has
@@ -40,10 +38,7 @@ func (r *reader) ForwardingByLink(linkHash []byte) (store.Forwarding, error) {
 	return one(r, forwardingRules, r.inAllAccounts().and(`t.link_hash = ?`, linkHash))
 }
 
-// ForwardingRules implements store.ForwardingReader.
-func (r *reader) ForwardingRules(
-	accountID string, f store.ForwardingFilter, s store.Slice,
-) ([]store.Forwarding, int, error) {
+func (r *reader) ForwardingRules(accountID string, f store.ForwardingFilter, s store.Slice) ([]store.Forwarding, int, error) {
 	w := r.inAccount(accountID).scoped(f.ScopedFilter).searchNames(`t.search_text`, f.Search).outsideUnpaid(`t.scope_id`)
 	if f.VerificationState != "" {
 		// The same cases as in store.Forwarding.VerificationState.
@@ -55,17 +50,12 @@ func (r *reader) ForwardingRules(
 	return page(r, forwardingRules, w, s)
 }
 
-// CreateForwarding implements store.ForwardingWriter.
 func (t *tx) CreateForwarding(f *store.Forwarding) error { return create(t, forwardingRules, f) }
 
-// UpdateForwarding implements store.ForwardingWriter.
-func (t *tx) UpdateForwarding(
-	accountID, id string, change func(*store.Forwarding) error,
-) (store.Forwarding, error) {
+func (t *tx) UpdateForwarding(accountID, id string, change func(*store.Forwarding) error) (store.Forwarding, error) {
 	return update(t, forwardingRules, accountID, id, change)
 }
 
-// DeleteForwarding implements store.ForwardingWriter.
 func (t *tx) DeleteForwarding(accountID, id string) error {
 	_, err := removeOne(t, forwardingRules, accountID, id)
 	return err

@@ -15,7 +15,6 @@ var mailQueue = newTable(table[store.QueuedMessage]{
 	},
 })
 
-// NextMessageDue implements store.MailReader.
 func (r *reader) NextMessageDue() (time.Time, error) {
 	due, err := column[int64](r, `SELECT due_at FROM mail_queue ORDER BY due_at LIMIT 1`)
 	if err != nil {
@@ -27,7 +26,6 @@ func (r *reader) NextMessageDue() (time.Time, error) {
 	return time.UnixMicro(due[0]).UTC(), nil
 }
 
-// QueueMessage implements store.MailWriter.
 func (t *tx) QueueMessage(m store.QueuedMessage) error {
 	if _, err := t.exec(`INSERT INTO mail_queue (forwarding_id, account_id, request_id, attempts, due_at)
 		VALUES ($1, $2, $3, $4, $5) ON CONFLICT (forwarding_id) DO UPDATE
@@ -38,7 +36,6 @@ func (t *tx) QueueMessage(m store.QueuedMessage) error {
 	return nil
 }
 
-// ClaimMessages implements store.MailWriter.
 func (t *tx) ClaimMessages(now, until time.Time, n int) ([]store.QueuedMessage, error) {
 	w := t.inAllAccounts().and(`t.due_at <= ?`, micros{&now})
 	claimed, err := collect(&t.reader, mailQueue, mailQueue.selection+` FROM mail_queue t`+w.text.String()+
@@ -55,7 +52,6 @@ func (t *tx) ClaimMessages(now, until time.Time, n int) ([]store.QueuedMessage, 
 	return claimed, nil
 }
 
-// RetryMessage implements store.MailWriter.
 func (t *tx) RetryMessage(m store.QueuedMessage, at time.Time) error {
 	return t.postpone(&m, m.Attempts, at)
 }
@@ -67,12 +63,10 @@ func (t *tx) postpone(m *store.QueuedMessage, attempts int, due time.Time) error
 		attempts, micros{&due}, m.ForwardingID, micros{&m.DueAt})
 }
 
-// RemoveMessage implements store.MailWriter.
 func (t *tx) RemoveMessage(m store.QueuedMessage) error {
 	return t.change(`DELETE FROM mail_queue WHERE forwarding_id = $1 AND due_at = $2`, m.ForwardingID, micros{&m.DueAt})
 }
 
-// SetForwardingLink implements store.MailWriter.
 func (t *tx) SetForwardingLink(accountID, id string, hash []byte) error {
 	return t.change(`UPDATE forwarding_rules SET link_hash = $1 WHERE account_id = $2 AND id = $3`, hash, accountID, id)
 }
@@ -80,7 +74,6 @@ func (t *tx) SetForwardingLink(accountID, id string, hash []byte) error {
 // messageLimits is the table of the token buckets.
 const messageLimits = "message_limits"
 
-// MessageLimit implements store.MailReader.
 func (r *reader) MessageLimit(bucket string) (fullAt time.Time, err error) {
 	found, err := column[int64](r, `SELECT full_at FROM message_limits WHERE bucket = $1`, bucket)
 	if len(found) == 0 || err != nil {
@@ -89,7 +82,6 @@ func (r *reader) MessageLimit(bucket string) (fullAt time.Time, err error) {
 	return time.UnixMicro(found[0]).UTC(), nil
 }
 
-// SetMessageLimit implements store.MailWriter.
 func (t *tx) SetMessageLimit(bucket string, fullAt time.Time) error {
 	if _, err := t.exec(`INSERT INTO message_limits (bucket, full_at) VALUES ($1, $2)
 		ON CONFLICT (bucket) DO UPDATE SET full_at = excluded.full_at`, bucket, micros{&fullAt}); err != nil {
@@ -98,7 +90,6 @@ func (t *tx) SetMessageLimit(bucket string, fullAt time.Time) error {
 	return nil
 }
 
-// ForgetMessageLimits implements store.MailWriter.
 func (t *tx) ForgetMessageLimits(now time.Time) error {
 	if _, err := t.exec(`DELETE FROM message_limits WHERE full_at <= $1`, micros{&now}); err != nil {
 		return fmt.Errorf("forget limits of messages: %w", err)

@@ -26,18 +26,15 @@ var mailboxes = newTable(table[store.Mailbox]{
 	},
 })
 
-// Mailbox implements store.MailboxReader.
 func (r *reader) Mailbox(accountID, id string) (store.Mailbox, error) {
 	return get(r, mailboxes, accountID, id)
 }
 
-// MailboxByAddress implements store.MailboxReader.
 func (r *reader) MailboxByAddress(accountID, localPart, domainName string) (store.Mailbox, error) {
 	return one(r, mailboxes, r.inAccount(accountID).and(`t.id = (SELECT a.mailbox_id FROM addresses a JOIN domains ad ON ad.id = a.domain_id
 		WHERE ad.name = ? AND a.local_part = ?)`, domainName, localPart).outsideUnpaid(`t.domain_id`))
 }
 
-// Mailboxes implements store.MailboxReader.
 func (r *reader) Mailboxes(accountID string, f store.MailboxFilter, s store.Slice) ([]store.Mailbox, int, error) {
 	return page(r, mailboxes, r.mailboxesWhere(accountID, f), s)
 }
@@ -45,8 +42,7 @@ func (r *reader) Mailboxes(accountID string, f store.MailboxFilter, s store.Slic
 // mailboxChunk is how many mailboxes EachMailbox holds in memory.
 const mailboxChunk = 500
 
-// EachMailbox implements store.MailboxReader. It reads in chunks, so that fn may read
-// too.
+// EachMailbox reads in chunks, so that fn may read too.
 func (r *reader) EachMailbox(accountID string, f store.MailboxFilter, fn func(store.Mailbox) error) error {
 	for {
 		w := r.mailboxesWhere(accountID, f)
@@ -80,7 +76,6 @@ func (r *reader) mailboxesWhere(accountID string, f store.MailboxFilter) *where 
 	return w.state(f.Status, f.Now).searchNames(`t.search_text`, f.Search).withinDomains(`t.domain_id`, f.Within).outsideUnpaid(`t.domain_id`)
 }
 
-// CreateMailbox implements store.MailboxWriter.
 func (t *tx) CreateMailbox(m *store.Mailbox) error {
 	d, err := t.mailboxDomain(m.AccountID, m.DomainID)
 	if err != nil {
@@ -101,12 +96,10 @@ func (t *tx) CreateMailbox(m *store.Mailbox) error {
 	return nil
 }
 
-// UpdateMailbox implements store.MailboxWriter.
 func (t *tx) UpdateMailbox(accountID, id string, change func(*store.Mailbox) error) (store.Mailbox, error) {
 	return update(t, mailboxes, accountID, id, change)
 }
 
-// DeleteMailbox implements store.MailboxWriter.
 func (t *tx) DeleteMailbox(accountID, id string, at time.Time) error {
 	m, err := t.Mailbox(accountID, id)
 	if err != nil {

@@ -20,31 +20,22 @@ var masterPasswords = newTable(table[store.MasterPassword]{
 	},
 })
 
-// MasterPassword implements store.MasterPasswordReader.
 func (r *reader) MasterPassword(accountID, id string) (store.MasterPassword, error) {
 	return get(r, masterPasswords, accountID, id)
 }
 
-// MasterPasswords implements store.MasterPasswordReader.
-func (r *reader) MasterPasswords(
-	accountID string, f store.ScopedFilter, s store.Slice,
-) ([]store.MasterPassword, int, error) {
+func (r *reader) MasterPasswords(accountID string, f store.ScopedFilter, s store.Slice) ([]store.MasterPassword, int, error) {
 	return page(r, masterPasswords, r.inAccount(accountID).scoped(f).search(`t.search_text`, f.Search).outsideUnpaid(`t.scope_id`), s)
 }
 
-// CreateMasterPassword implements store.MasterPasswordWriter.
 func (t *tx) CreateMasterPassword(p *store.MasterPassword) error {
 	return create(t, masterPasswords, p)
 }
 
-// UpdateMasterPassword implements store.MasterPasswordWriter.
-func (t *tx) UpdateMasterPassword(
-	accountID, id string, change func(*store.MasterPassword) error,
-) (store.MasterPassword, error) {
+func (t *tx) UpdateMasterPassword(accountID, id string, change func(*store.MasterPassword) error) (store.MasterPassword, error) {
 	return update(t, masterPasswords, accountID, id, change)
 }
 
-// DeleteMasterPassword implements store.MasterPasswordWriter.
 func (t *tx) DeleteMasterPassword(accountID, id string) error {
 	_, err := removeOne(t, masterPasswords, accountID, id)
 	return err

@@ -19,34 +19,26 @@ var serviceAccounts = newTable(table[store.ServiceAccount]{
 	},
 })
 
-// ServiceAccount implements store.ServiceAccountReader.
 func (r *reader) ServiceAccount(accountID, id string) (store.ServiceAccount, error) {
 	return get(r, serviceAccounts, accountID, id)
 }
 
-// ServiceAccountByPublicID implements store.ServiceAccountReader.
 func (r *reader) ServiceAccountByPublicID(publicID string) (store.ServiceAccount, error) {
 	return one(r, serviceAccounts, r.inAllAccounts().and(`t.public_id = ?`, publicID))
 }
 
-// ServiceAccounts implements store.ServiceAccountReader.
 func (r *reader) ServiceAccounts(accountID string, s store.Slice) ([]store.ServiceAccount, int, error) {
 	return page(r, serviceAccounts, r.inAccount(accountID), s)
 }
 
-// CreateServiceAccount implements store.ServiceAccountWriter.
 func (t *tx) CreateServiceAccount(a *store.ServiceAccount) error {
 	return create(t, serviceAccounts, a)
 }
 
-// UpdateServiceAccount implements store.ServiceAccountWriter.
-func (t *tx) UpdateServiceAccount(
-	accountID, id string, change func(*store.ServiceAccount) error,
-) (store.ServiceAccount, error) {
+func (t *tx) UpdateServiceAccount(accountID, id string, change func(*store.ServiceAccount) error) (store.ServiceAccount, error) {
 	return update(t, serviceAccounts, accountID, id, change)
 }
 
-// TouchServiceAccount implements store.ServiceAccountWriter.
 func (t *tx) TouchServiceAccount(id string, at time.Time) error {
 	err := t.change(`UPDATE service_accounts SET last_used_at = $1 WHERE id = $2 AND last_used_at < $1`,
 		micros{&at}, id)

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -70,7 +71,6 @@ type tx struct {
 	domains map[string]mailboxDomain
 }
 
-// Observe implements store.Tx.
 func (t *tx) Observe(fn func(store.Change)) { t.observer = fn }
 
 // list identifies the objects among which creation times ascend.
@@ -106,4 +106,33 @@ func (t *tx) newestOf(l list) (int64, error) {
 		return 0, err
 	}
 	return newest[0], nil
+}
+
+// Tables returns the tables of the schema, each before those to which it refers.
+func Tables() []string {
+	return []string{
+		dnsRecords.name, "addresses", mailboxes.name, "domain_tags", domains.name,
+		"dedicated_ip_claims", dedicatedIPs.name, dedicatedIPOptions.name,
+		mailQueue.name, messageLimits, forwardingRules.name, masterPasswords.name, authorizations.name, serviceAccounts.name,
+		workspaces.name, feedback.name, accounts.name,
+		auditEntries.name, idempotencyRecords.name,
+	}
+}
+
+func (t *tx) Clear() error {
+	deleted, err := t.Accounts()
+	if err != nil {
+		return err
+	}
+	clear(t.newest)
+	clear(t.domains)
+	for _, table := range Tables() {
+		if _, err := t.exec(`DELETE FROM ` + table); err != nil {
+			return fmt.Errorf("clear %s: %w", table, err)
+		}
+	}
+	for i := range deleted {
+		report(t, &deleted[i], nil)
+	}
+	return nil
 }
