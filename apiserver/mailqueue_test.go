@@ -109,7 +109,7 @@ func TestCourier(t *testing.T) {
 		c.calls()
 		h.post("/forwarding", obj{"target_email": "x@example.net"}).want(409)
 		h.patch("/forwarding/"+id, obj{"target_email": "x@example.net"}).want(200)
-		c.calls() // messages that are queued together are sent in any order
+		c.calls()     // messages that are queued together are sent in any order
 		for range 2 { // a replayed response sends nothing
 			h.keyed(key, "/forwarding", obj{"target_email": "y@example.net"}).want(201)
 		}
