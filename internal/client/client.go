@@ -15,8 +15,8 @@ type (
 	Hooks   = transport.Hooks
 )
 
-// Client calls the API. It is safe for concurrent use. What it learns of the API
-// it keeps for its lifetime.
+// Client calls the API. It is safe for concurrent use. It keeps what it learns of
+// the API for its lifetime.
 type Client struct {
 	*core
 

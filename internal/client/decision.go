@@ -76,9 +76,10 @@ var decisionTable = []rule{
 	{lookup: notMade, secret: yes, keys: yes, retry: yes, then: resend},
 	{lookup: notMade, then: lookUp},
 
-	// What was created is taken, unless its secret is missing. That is requested
-	// once more: a replay has it, a 409 says that it is lost, and a duplicate has
-	// another one. An API that made a duplicate would make a further one.
+	// The created object is taken, unless its secret is missing. The secret is
+	// requested once more: a replay has it, a 409 says that it is lost, and a duplicate
+	// has one of its own. After a duplicate nothing is resent, because the API would
+	// create further ones.
 	{lookup: foundOne, secret: no, then: takeFound},
 	{lookup: foundOne | foundSeveral, secret: yes, retry: yes, then: resend},
 	{lookup: foundOne | foundSeveral | foundDuplicate, secret: yes, then: reportSecretLost},

@@ -7,9 +7,9 @@
 // # Creates
 //
 // Every request that creates something or spends money carries an Idempotency-Key,
-// the same on all attempts. An API may ignore it. What happens if no response has
-// the created object is in the table below, which [decide] evaluates row by row;
-// the first row that applies decides. It uses these terms:
+// the same on all attempts. An API may ignore it. The table below says what happens
+// if no response has the created object. The function decide evaluates it row by
+// row; the first row that applies decides. These are its terms:
 //
 //	lookup  a search of the lists for what was requested, after the usual wait. It
 //	        ignores objects that are known to be older than the request. For a paid
@@ -48,10 +48,11 @@
 // keeps names unique leads to a SecretLostError. An API that does neither makes a
 // duplicate, which is returned with the id of the first object as a leftover.
 //
-// A create that a killed run has left behind is resumed by the API, which marks
-// it and returns the object to a later run that sends the same request, with
-// Idempotency-Resumed. So that it does not do so for an object that this run knows
-// of, lookups carry the key of the create in Idempotency-Lookup.
+// The API resumes a create whose response did not reach the client, for instance
+// because the run was killed: it returns the object to a later run that sends the
+// same request, with an Idempotency-Resumed header. A lookup carries the key of the
+// create in Idempotency-Lookup, because the API must not do so for an object that
+// this run knows of.
 //
 // # Lifecycle operations
 //

@@ -55,8 +55,8 @@ func (c *Client) Supports(ctx context.Context, op api.Spec, id string) bool {
 }
 
 // readOnce reads, unless another caller has found out meanwhile, or its read has
-// failed: that would fail again for every other object, after all attempts. That an
-// object is gone says nothing of the next one.
+// failed: a read of any other object would fail too, after all attempts. An object
+// that is gone is no failure, because the next one may exist.
 func (c *Client) readOnce(ctx context.Context, op api.Spec, known func() bool, read func() error) {
 	unlock, err := c.operations.lock(ctx, op)
 	if err != nil {

@@ -20,35 +20,6 @@ const (
 	maxErrorResponse = 64 << 10
 )
 
-// Outcome is what is known of an attempt.
-type Outcome int
-
-const (
-	// Final: the API has processed or refused the request, or another attempt
-	// would fail in the same way.
-	Final Outcome = iota
-	// NotProcessed: the API has not processed the request, so that resending it is
-	// safe.
-	NotProcessed
-	// Unknown: the API may have processed the request.
-	Unknown
-)
-
-// Attempt is the result of one attempt.
-type Attempt struct {
-	Outcome Outcome
-	// Status is the HTTP status code; 0 without a response.
-	Status int
-	// Accepted reports a success, readable or not.
-	Accepted bool
-	// Replayed reports that the response is that of an earlier attempt, Resumed
-	// that its object was created by an interrupted create of an earlier run.
-	Replayed, Resumed bool
-
-	cause   error // why there was no response
-	notSent bool
-}
-
 // sendTrace records how far the sending of a request came.
 type sendTrace struct {
 	traced  atomic.Bool // the RoundTripper reports what it does

@@ -9,6 +9,35 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
+// Outcome is what is known of an attempt.
+type Outcome int
+
+const (
+	// Final: the API has processed or refused the request, or another attempt
+	// would fail in the same way.
+	Final Outcome = iota
+	// NotProcessed: the API has not processed the request, so that resending it is
+	// safe.
+	NotProcessed
+	// Unknown: the API may have processed the request.
+	Unknown
+)
+
+// Attempt is the result of one attempt.
+type Attempt struct {
+	Outcome Outcome
+	// Status is the HTTP status code; 0 without a response.
+	Status int
+	// Accepted reports a success, readable or not.
+	Accepted bool
+	// Replayed reports that the response is that of an earlier attempt, Resumed
+	// that its object was created by an interrupted create of an earlier run.
+	Replayed, Resumed bool
+
+	cause   error // why there was no response
+	notSent bool
+}
+
 // Call is one request with all its attempts. It is for one goroutine. Its fields
 // are for reading only.
 type Call struct {
@@ -71,18 +100,6 @@ func (t *Transport) NewCall(s api.Spec, req any, opts ...Option) (*Call, error) 
 // accepted it, or the outcome of an attempt is unknown.
 func (c *Call) MayBeProcessed() bool { return c.Last.Accepted || c.anyUnknown }
 
-// AwaitRetry waits for the time of another attempt, and reports whether one is
-// allowed: the outcome of the latest one is unknown, and neither the retry policy
-// nor the caller has ended the call.
-func (c *Call) AwaitRetry(ctx context.Context) bool {
-	return c.Last.Outcome == Unknown && c.mayRetry(ctx, 0) && c.t.hooks.Sleep(ctx, c.wait) == nil
-}
-
-// Pause waits as long as before another attempt.
-func (c *Call) Pause(ctx context.Context) error {
-	return c.t.hooks.Sleep(ctx, c.t.hooks.Jitter(c.t.retry.ceiling(c.Attempts)))
-}
-
 type lookupKeyType struct{}
 
 // ForLookup returns a context for the GET requests that look up what the create
@@ -97,44 +114,6 @@ func lookupKey(ctx context.Context) (key string, ok bool) {
 	return key, ok
 }
 
-// do sends the request, as often as is safe, and returns a successful response.
-// Its error is an *Error.
-func (c *Call) do(ctx context.Context) (*http.Response, error) {
-	if _, lookup := lookupKey(ctx); !lookup {
-		if err := c.t.outage.allow(c.t.hooks.Now()); err != nil {
-			c.Last = Attempt{Outcome: c.Last.Outcome, notSent: true}
-			return nil, c.failed(err)
-		}
-	}
-	resp, err := c.attempt(ctx)
-	for c.evaluate(ctx, resp, err) {
-		if err := c.t.hooks.Sleep(ctx, c.wait); err != nil {
-			return nil, c.failed(err)
-		}
-		resp, err = c.attempt(ctx)
-	}
-	if err != nil {
-		return nil, c.failed(err)
-	}
-	c.readIdempotency(resp)
-	if !isSuccess(resp) {
-		return nil, c.refused(resp)
-	}
-	c.Last.Accepted = true
-	return resp, nil
-}
-
-// readIdempotency reads the headers on idempotency. That an API sends
-// Idempotency-Replayed proves that it honours Idempotency-Keys.
-func (c *Call) readIdempotency(resp *http.Response) {
-	c.Last.Resumed = resp.Header.Get(api.IdempotencyResumedHeader) == "true"
-	if !c.spec.Keyed() || len(resp.Header.Values(api.IdempotencyReplayedHeader)) == 0 {
-		return
-	}
-	c.t.honoursKeys.Store(true)
-	c.Last.Replayed = resp.Header.Get(api.IdempotencyReplayedHeader) == "true"
-}
-
 // failed returns the error of a call without a response.
 func (c *Call) failed(cause error) *Error {
 	return &Error{
@@ -142,6 +121,18 @@ func (c *Call) failed(cause error) *Error {
 		Err:     asInterrupted(c.secrets.redactError(cause), c.Last.Status),
 		notSent: c.Last.notSent, incident: c.t.incidentOf(cause),
 	}
+}
+
+// incidentOf classifies the cause of a call without a response. A caller that
+// gave up says nothing about the connection.
+func (t *Transport) incidentOf(cause error) *Incident {
+	if errors.Is(cause, context.Canceled) || errors.Is(cause, context.DeadlineExceeded) {
+		return nil
+	}
+	if _, ok := errors.AsType[*tokenError](cause); ok {
+		return &t.incidents.credential
+	}
+	return &t.incidents.unreachable
 }
 
 // refused returns the error of a response that is not a success.

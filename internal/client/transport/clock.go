@@ -61,12 +61,3 @@ func (s *serverClock) update(resp *http.Response, received time.Time) {
 		s.offset.Store(new(date.Sub(received)))
 	}
 }
-
-// ClockOffset returns how far the API's clock is ahead of this machine's, and
-// false if no response had a Date.
-func (t *Transport) ClockOffset() (offset time.Duration, known bool) {
-	if d := t.serverClock.offset.Load(); d != nil {
-		return *d, true
-	}
-	return 0, false
-}

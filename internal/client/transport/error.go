@@ -183,15 +183,3 @@ func IncidentOf(err error) *Incident {
 	}
 	return nil
 }
-
-// incidentOf classifies the cause of a call without a response. A caller that
-// gave up says nothing about the connection.
-func (t *Transport) incidentOf(cause error) *Incident {
-	if errors.Is(cause, context.Canceled) || errors.Is(cause, context.DeadlineExceeded) {
-		return nil
-	}
-	if _, ok := errors.AsType[*tokenError](cause); ok {
-		return &t.incidents.credential
-	}
-	return &t.incidents.unreachable
-}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"golang.org/x/oauth2"
 )
@@ -21,6 +22,16 @@ var (
 )
 
 var errResponseTooLarge = errors.New("the response is larger than any that the API sends")
+
+// writeTimeout limits the time from the end of a request that may change something
+// to the header of its response. A purchase or a bulk create is slow on some APIs.
+const writeTimeout = 90 * time.Second
+
+// timeoutError says that an attempt ended without a response.
+type timeoutError struct{ after time.Duration }
+
+// Error implements error.
+func (e *timeoutError) Error() string { return fmt.Sprintf("no response within %s", e.after) }
 
 // explainFailure replaces errors of net/http by clearer ones.
 func explainFailure(err error) error {

@@ -64,6 +64,44 @@ func Stream[Req any](ctx context.Context, t *Transport, op api.Operation[Req, ap
 	return resp.Body, nil
 }
 
+// do sends the request, as often as is safe, and returns a successful response.
+// Its error is an *Error.
+func (c *Call) do(ctx context.Context) (*http.Response, error) {
+	if _, lookup := lookupKey(ctx); !lookup {
+		if err := c.t.outage.allow(c.t.hooks.Now()); err != nil {
+			c.Last = Attempt{Outcome: c.Last.Outcome, notSent: true}
+			return nil, c.failed(err)
+		}
+	}
+	resp, err := c.attempt(ctx)
+	for c.evaluate(ctx, resp, err) {
+		if err := c.t.hooks.Sleep(ctx, c.wait); err != nil {
+			return nil, c.failed(err)
+		}
+		resp, err = c.attempt(ctx)
+	}
+	if err != nil {
+		return nil, c.failed(err)
+	}
+	c.readIdempotency(resp)
+	if !isSuccess(resp) {
+		return nil, c.refused(resp)
+	}
+	c.Last.Accepted = true
+	return resp, nil
+}
+
+// readIdempotency reads the headers on idempotency. An Idempotency-Replayed header
+// proves that the API honours Idempotency-Keys.
+func (c *Call) readIdempotency(resp *http.Response) {
+	c.Last.Resumed = resp.Header.Get(api.IdempotencyResumedHeader) == "true"
+	if !c.spec.Keyed() || len(resp.Header.Values(api.IdempotencyReplayedHeader)) == 0 {
+		return
+	}
+	c.t.honoursKeys.Store(true)
+	c.Last.Replayed = resp.Header.Get(api.IdempotencyReplayedHeader) == "true"
+}
+
 // mismatch describes why a successful response can't be read, without a quote.
 func mismatch(resp *http.Response, err error) string {
 	mediaType, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))

@@ -9,26 +9,6 @@ import (
 	"time"
 )
 
-// retryPolicy limits the attempts of a call.
-type retryPolicy struct {
-	max              int // attempts after the first
-	waitMin, waitMax time.Duration
-	budget           time.Duration
-}
-
-// ceiling returns the longest wait after a number of attempts: it doubles up to
-// waitMax.
-func (p retryPolicy) ceiling(attempts int) time.Duration {
-	d := p.waitMin
-	for range attempts - 1 {
-		if d >= p.waitMax {
-			break
-		}
-		d *= 2
-	}
-	return min(d, p.waitMax)
-}
-
 // Time limits of a call that gets no response.
 const (
 	// firstContact is for a server that has never responded: base_url is probably
@@ -160,4 +140,16 @@ func retryAfter(resp *http.Response, now time.Time) (wait time.Duration, ok bool
 		return min(max(at.Sub(now), 0), maxRetryAfter), true
 	}
 	return 0, false
+}
+
+// AwaitRetry waits for the time of another attempt, and reports whether one is
+// allowed: the outcome of the latest one is unknown, and neither the retry policy
+// nor the caller has ended the call.
+func (c *Call) AwaitRetry(ctx context.Context) bool {
+	return c.Last.Outcome == Unknown && c.mayRetry(ctx, 0) && c.t.hooks.Sleep(ctx, c.wait) == nil
+}
+
+// Pause waits as long as before another attempt.
+func (c *Call) Pause(ctx context.Context) error {
+	return c.t.hooks.Sleep(ctx, c.t.hooks.Jitter(c.t.retry.ceiling(c.Attempts)))
 }

@@ -3,7 +3,6 @@ package transport
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"time"
 )
@@ -74,9 +73,3 @@ func (b *timedBody) Close() error {
 	b.timer.end()
 	return err
 }
-
-// timeoutError says that an attempt ended without a response.
-type timeoutError struct{ after time.Duration }
-
-// Error implements error.
-func (e *timeoutError) Error() string { return fmt.Sprintf("no response within %s", e.after) }

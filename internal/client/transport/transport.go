@@ -26,10 +26,6 @@ const (
 	idlePerHost      = 32
 	// dialTimeout limits the time until a connection is made.
 	dialTimeout = 10 * time.Second
-	// writeTimeout limits the time from the end of a request that may change
-	// something to the header of its response. A purchase or a bulk create is
-	// slow on some APIs.
-	writeTimeout = 90 * time.Second
 	// defaultReadTimeout limits the time from the start of a GET to the header of
 	// its response, and the time between two parts of any response's body.
 	defaultReadTimeout = 30 * time.Second
@@ -69,6 +65,26 @@ type Options struct {
 	// Log, if set, gets a line for each attempt.
 	Log   LogFunc
 	Hooks Hooks
+}
+
+// retryPolicy limits the attempts of a call.
+type retryPolicy struct {
+	max              int // attempts after the first
+	waitMin, waitMax time.Duration
+	budget           time.Duration
+}
+
+// ceiling returns the longest wait after a number of attempts: it doubles up to
+// waitMax.
+func (p retryPolicy) ceiling(attempts int) time.Duration {
+	d := p.waitMin
+	for range attempts - 1 {
+		if d >= p.waitMax {
+			break
+		}
+		d *= 2
+	}
+	return min(d, p.waitMax)
 }
 
 // Transport sends requests to one account of the API. It is safe for concurrent
@@ -145,6 +161,15 @@ func (t *Transport) Confirmed() bool { return t.confirmed.Load() }
 // HonoursKeys reports whether the API has proved that it honours Idempotency-Keys,
 // by an Idempotency-Replayed header in some response.
 func (t *Transport) HonoursKeys() bool { return t.honoursKeys.Load() }
+
+// ClockOffset returns how far the API's clock is ahead of this machine's, and
+// false if no response had a Date.
+func (t *Transport) ClockOffset() (offset time.Duration, known bool) {
+	if d := t.serverClock.offset.Load(); d != nil {
+		return *d, true
+	}
+	return 0, false
+}
 
 func checkBaseURL(s string) (string, error) {
 	u, err := url.Parse(s)
