@@ -1,7 +1,6 @@
-// Package provider is the Terraform provider itself: its settings, which
-// account they lead to, and the registration of all that it offers.
+// Package provider is the Terraform provider: its settings, the connection to their
+// account, and the registration of its resources, data sources, actions and functions.
 //
-// It wires together the packages below: the resources (internal/service/...),
-// the typed client, and, for an embedded account, the API server with its SQLite
-// store.
+// It connects the packages below: the resources (internal/service/...), the typed client
+// and, for an embedded account, the API server with its SQLite store.
 package provider

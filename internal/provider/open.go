@@ -25,7 +25,7 @@ import (
 // databaseName is the file of an embedded account in its data directory.
 const databaseName = "mailhost.db"
 
-// open returns the client that the settings lead to.
+// open returns the client for the settings.
 func (s settings) open(ctx context.Context, p *process, userAgent string) (*client.Client, error) {
 	o := client.Options{AccountID: s.accountID, UserAgent: userAgent, Log: logAttempt, Transport: p.replaced.Transport, Hooks: p.replaced.Hooks}
 	if s.embedded() {
@@ -56,7 +56,7 @@ func (s settings) openEmbedded(ctx context.Context, p *process, o client.Options
 	return c, nil
 }
 
-// serve starts the API server on a store and returns it with a client of it.
+// serve starts the API server on a store, and returns it with a client for it.
 func (s settings) serve(ctx context.Context, db store.Store, o client.Options) (*apiserver.Service, *client.Client, error) {
 	var seed *fixture.Fixture
 	if s.fixture != "" {
@@ -96,8 +96,8 @@ func (s settings) serve(ctx context.Context, db store.Store, o client.Options) (
 	return service, c, err
 }
 
-// checkAccount keeps an account id of the environment, which may be meant for a
-// remote API, from making one more account in the file.
+// checkAccount refuses an account id of the environment that would create another account
+// in the file, because it may be meant for a remote API.
 func (s settings) checkAccount(ctx context.Context, service *apiserver.Service) error {
 	if !s.accountFromEnv {
 		return nil
@@ -123,8 +123,8 @@ func readFixture(name string) (*fixture.Fixture, error) {
 	return fixture, nil
 }
 
-// prepareDataDir makes the directory, which ignores itself in git: it holds a
-// customer's data.
+// prepareDataDir creates the directory with a .gitignore of its own, because it contains
+// customer data.
 func prepareDataDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -143,8 +143,8 @@ func prepareDataDir(dir string) error {
 	return err
 }
 
-// tokenTimeout bounds a request to the OAuth issuer: the context of the call that
-// needs a token does not reach it, and without a bound all calls would wait.
+// tokenTimeout limits a request to the OAuth issuer. The request does not have the context
+// of the call that needs the token, and without a limit all calls would wait.
 const tokenTimeout = 30 * time.Second
 
 // source returns tokens of the client-credentials flow (RFC 6749, section 4.4).

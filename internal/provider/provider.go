@@ -36,13 +36,13 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
-// New returns a function that makes the provider, as the plugin server wants it.
+// New returns a constructor of the provider for the plugin server.
 func New(version string) func() provider.Provider {
 	return newIn(&process{}, version)
 }
 
-// Replacements replace what the provider takes from its surroundings, so that a
-// test can run it deterministically. The zero value replaces nothing.
+// Replacements replace the provider's environment, so that a test can run it
+// deterministically. The zero value replaces nothing.
 type Replacements struct {
 	// Transport sends the requests to a remote API.
 	Transport http.RoundTripper
@@ -50,13 +50,13 @@ type Replacements struct {
 	Hooks client.Hooks
 }
 
-// NewReplaced is like New, with replaced surroundings, for tests.
+// NewReplaced is like New with a replaced environment, for tests.
 func NewReplaced(version string, r Replacements) func() provider.Provider {
 	return newIn(&process{replaced: r}, version)
 }
 
-// Serve serves the provider to Terraform until it is done, and then closes what
-// was opened for it.
+// Serve serves the provider to Terraform until it disconnects, and then closes the
+// provider's connections.
 func Serve(ctx context.Context, version string, debug bool) error {
 	p := &process{}
 	err := providerserver.Serve(ctx, newIn(p, version), providerserver.ServeOpts{
@@ -70,7 +70,7 @@ func newIn(p *process, version string) func() provider.Provider {
 	return func() provider.Provider { return &mailhost{version: version, process: p} }
 }
 
-// process is what the provider instances of one process have opened.
+// process has the open connections of the provider instances of one process.
 type process struct {
 	replaced Replacements
 
@@ -122,11 +122,11 @@ func (p *mailhost) Schema(_ context.Context, _ provider.SchemaRequest, resp *pro
 		Attributes: map[string]schema.Attribute{
 			"base_url": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "URL of a remote API, up to and without `/v1/public`. Also `" + envBaseURL + "`. Without it the account is embedded. Set but empty, it is an error, so that a missing variable never means a local file.",
+				MarkdownDescription: "URL of a remote API, up to and without `/v1/public`. Also `" + envBaseURL + "`. Without it the account is embedded. An empty value is an error, so that a missing variable never selects a local file.",
 			},
 			"account_id": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "UUID of the account to manage. Also `" + envAccountID + "`. Required with `base_url`. With `embedded = {}` the account is created with this id, or with a new one if the data directory has no account yet. Without either it is an error.",
+				MarkdownDescription: "UUID of the account to manage. Also `" + envAccountID + "`. Required with `base_url`. With `embedded = {}` the account is created with this id, or with a new id if the data directory has no account yet. It is an error without `base_url` and `embedded`.",
 			},
 			"token": schema.StringAttribute{
 				Optional:            true,
@@ -140,15 +140,15 @@ func (p *mailhost) Schema(_ context.Context, _ provider.SchemaRequest, resp *pro
 					"token_url":     schema.StringAttribute{Required: true, MarkdownDescription: "The issuer's token endpoint."},
 					"client_id":     schema.StringAttribute{Required: true, MarkdownDescription: "The client's id at the issuer."},
 					"client_secret": schema.StringAttribute{Required: true, Sensitive: true, MarkdownDescription: "The client's secret at the issuer."},
-					"scopes":        schema.ListAttribute{Optional: true, ElementType: types.StringType, MarkdownDescription: "Scopes to ask for."},
+					"scopes":        schema.ListAttribute{Optional: true, ElementType: types.StringType, MarkdownDescription: "Scopes to request."},
 				},
 			},
 			"embedded": schema.SingleNestedAttribute{
 				Optional:            true,
-				MarkdownDescription: "Says that the account is embedded, and where its data lies. `embedded = {}` takes the defaults.",
+				MarkdownDescription: "Selects an embedded account. `embedded = {}` uses the defaults.",
 				Attributes: map[string]schema.Attribute{
-					"data_dir": schema.StringAttribute{Optional: true, MarkdownDescription: "Directory of the account's database, made where it is missing. Also `" + envDataDir + "`. Default: `" + defaultDataDir + "` below the working directory."},
-					"fixture":  schema.StringAttribute{Optional: true, MarkdownDescription: "JSON file that describes accounts and the registrar's rules to begin with. An account that exists already is left as it is."},
+					"data_dir": schema.StringAttribute{Optional: true, MarkdownDescription: "Directory of the account's database, created if it does not exist. Also `" + envDataDir + "`. Default: `" + defaultDataDir + "` below the working directory."},
+					"fixture":  schema.StringAttribute{Optional: true, MarkdownDescription: "JSON file with the initial accounts and the registrar's rules. It does not change an account that exists already."},
 				},
 			},
 		},
@@ -198,7 +198,7 @@ func (p *mailhost) Configure(ctx context.Context, req provider.ConfigureRequest,
 	if !oneWalk {
 		opened.Walk().Disable()
 	}
-	p.process.onClose(func() error { // before what it opens is closed
+	p.process.onClose(func() error { // runs before the session's server is closed
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
 		defer cancel()
 		return opened.Close(ctx)
@@ -206,12 +206,11 @@ func (p *mailhost) Configure(ctx context.Context, req provider.ConfigureRequest,
 	provide(resp, opened)
 }
 
-// endTimeout bounds what is left to do at the end: the CLI ends a process by
-// force two seconds after it has asked it to end.
+// endTimeout limits the cleanups at the end: the CLI kills a process two seconds after it
+// has requested it to end.
 const endTimeout = 1500 * time.Millisecond
 
-// provide hands the session to everything that the framework configures; a
-// field that is forgotten here is a nil client there.
+// provide passes the session to everything that the framework configures.
 func provide(resp *provider.ConfigureResponse, s *session.Session) {
 	resp.DataSourceData = s
 	resp.ResourceData = s

@@ -24,26 +24,26 @@ func (c config) resolveRemote(ctx context.Context, s *settings) (diags diag.Diag
 	}
 	if version, _, _ := strings.Cut(api.Prefix, "/accounts"); strings.Contains(u.Path+"/", version+"/") {
 		diags.AddAttributeError(path.Root("base_url"), "Invalid base_url",
-			fmt.Sprintf("The provider itself adds %s, the account and the rest of the path. Let base_url end before %s, in the provider block or in %s.", version, version, envBaseURL))
+			fmt.Sprintf("The provider itself appends %s, the account and the rest of the path. Remove %s and what follows it from base_url, in the provider block or in %s.", version, version, envBaseURL))
 		return diags
 	}
 	if s.accountID == "" {
 		diags.AddAttributeError(path.Root("account_id"), "Missing account_id",
-			"A remote API needs the account that is to be managed. Set account_id in the provider block, or "+envAccountID+". `mailhostd init` prints it for a standalone server.")
+			"A remote API needs the account to manage. Set account_id in the provider block, or "+envAccountID+". `mailhostd init` prints it for a standalone server.")
 	}
 	switch {
 	case !c.OAuth2.IsNull() && c.Token.ValueString() != "":
-		diags.AddAttributeError(path.Root("token"), "Conflicting provider settings", "token and oauth2 are two ways to authenticate; remove one of them.")
+		diags.AddAttributeError(path.Root("token"), "Conflicting provider settings", "token and oauth2 are two ways to authenticate. Remove one of them.")
 	case !c.OAuth2.IsNull():
-		s.token = "" // the block rules over the environment
+		s.token = "" // the block takes precedence over the environment
 		diags.Append(c.resolveOAuth2(ctx, s)...)
 	case s.token == "":
 		diags.AddAttributeError(path.Root("token"), "Missing credential",
-			"A remote API needs a credential. Set "+envToken+" to a service account's token (better than token in the provider block, which ends in version control), or set oauth2.")
+			"A remote API needs a credential. Set "+envToken+" to a service account's token (preferable to token in the provider block, which ends up in version control), or set oauth2.")
 	}
 	if exposed(u) {
 		diags.AddAttributeWarning(path.Root("base_url"), "The credential is sent unencrypted",
-			"base_url is a plain http URL of another machine: the bearer token can be read on the way. Use https.")
+			"base_url is a plain http URL of another machine: the bearer token can be read in transit. Use https.")
 	}
 	return diags
 }
@@ -58,7 +58,7 @@ func (c config) resolveOAuth2(ctx context.Context, s *settings) (diags diag.Diag
 	return append(diags, s.oauth2.check()...)
 }
 
-// check finds early what would otherwise fail with the first request.
+// check reports settings that would make the first request fail.
 func (o oauth2Settings) check() (diags diag.Diagnostics) {
 	at := path.Root("oauth2")
 	switch u, ok := absolute(o.tokenURL); {
@@ -67,12 +67,12 @@ func (o oauth2Settings) check() (diags diag.Diagnostics) {
 			"oauth2.token_url must be the absolute http or https URL of the issuer's token endpoint, for instance https://login.example.com/oauth2/token.")
 	case exposed(u):
 		diags.AddAttributeWarning(at.AtName("token_url"), "The client secret is sent unencrypted",
-			"oauth2.token_url is a plain http URL of another machine: the client secret can be read on the way. Use https.")
+			"oauth2.token_url is a plain http URL of another machine: the client secret can be read in transit. Use https.")
 	}
 	for _, required := range []struct{ name, value string }{{"client_id", o.clientID}, {"client_secret", o.clientSecret}} {
 		if required.value == "" {
 			diags.AddAttributeError(at.AtName(required.name), "Empty oauth2."+required.name,
-				"oauth2."+required.name+" is empty. Set it to what the issuer gave to the client; where it comes from a variable, check that the variable is set.")
+				"oauth2."+required.name+" is empty. Set it to the value that the issuer assigned to the client; if it comes from a variable, check that the variable is set.")
 		}
 	}
 	return diags
@@ -84,7 +84,7 @@ func absolute(s string) (*url.URL, bool) {
 	return u, err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http")
 }
 
-// exposed reports whether what is sent to a URL can be read on the way.
+// exposed reports whether requests to a URL can be read in transit.
 func exposed(u *url.URL) bool {
 	ip := net.ParseIP(u.Hostname())
 	return u.Scheme == "http" && u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback())

@@ -25,11 +25,11 @@ const (
 	envDataDir   = "MAILHOST_DATA_DIR"
 )
 
-// defaultDataDir is where an embedded account's data lies, below the working
+// defaultDataDir is the default data directory of an embedded account, below the working
 // directory.
 const defaultDataDir = ".mailhost"
 
-// config is the provider block as it is written.
+// config is the provider block.
 type config struct {
 	BaseURL   types.String `tfsdk:"base_url"`
 	AccountID types.String `tfsdk:"account_id"`
@@ -50,11 +50,11 @@ type embeddedConfig struct {
 	Fixture types.String `tfsdk:"fixture"`
 }
 
-// settings is what the provider block and the environment amount to: either a
-// remote API (baseURL) or an embedded account (dataDir).
+// settings are the resolved provider block and environment: either a remote API (baseURL)
+// or an embedded account (dataDir).
 type settings struct {
 	accountID string
-	// accountFromEnv says that the environment named the account.
+	// accountFromEnv means that accountID comes from the environment.
 	accountFromEnv bool
 
 	baseURL string
@@ -72,17 +72,17 @@ type oauth2Settings struct {
 
 func (s settings) embedded() bool { return s.baseURL == "" }
 
-// environment looks a variable up, as os.LookupEnv does.
+// environment looks up a variable, like os.LookupEnv.
 type environment func(name string) (value string, set bool)
 
-// get returns a variable; one that is empty counts as unset.
+// get returns a variable, or "" if it is unset.
 func (e environment) get(name string) string {
 	value, _ := e(name)
 	return value
 }
 
-// resolve returns the settings of the provider block and the environment, or what
-// is wrong with them. Everything in the block must be known.
+// resolve returns the settings of the provider block and the environment. Every value in
+// the block must be known.
 func (c config) resolve(ctx context.Context, lookup environment) (s settings, diags diag.Diagnostics) {
 	getenv := lookup.get
 	s.accountID = strings.TrimSpace(setting(c.AccountID, getenv(envAccountID)))
@@ -135,10 +135,10 @@ func (c config) resolveEmbedded(ctx context.Context, s *settings, getenv func(st
 	return diags
 }
 
-// resolveImplicit is for a provider block that names no API at all. Whatever shows
-// that a remote API was meant is an error.
+// resolveImplicit resolves a provider block without an API. Every sign that a remote API
+// was intended is an error.
 func (c config) resolveImplicit(s *settings, lookup environment) (diags diag.Diagnostics) {
-	const instead = "Without base_url the provider would apply to an embedded account in a local file, which is not what a credential is for. " +
+	const instead = "Without base_url the provider would apply to an embedded account in a local file, which needs no credential. " +
 		"Set base_url (or " + envBaseURL + ") to the API that the credential belongs to; for an embedded account remove the credential, or set embedded = {}."
 	_, baseURLSet := lookup(envBaseURL)
 	switch {
@@ -163,15 +163,14 @@ func (c config) resolveImplicit(s *settings, lookup environment) (diags diag.Dia
 	dir := lookup.get(envDataDir)
 	if dir == "" && !diags.HasError() {
 		diags.AddWarning("Using an embedded account",
-			"No base_url is set, so everything is kept in an account of its own in "+defaultDataDir+"/"+databaseName+" below the working directory; nothing reaches a real service. "+
-				"Set embedded = {} in the provider block to say that this is meant, or base_url, account_id and token for a remote API.")
+			"No base_url is set, so everything is stored in an embedded account in "+defaultDataDir+"/"+databaseName+" below the working directory; nothing reaches a real service. "+
+				"Set embedded = {} in the provider block to confirm that, or base_url, account_id and token for a remote API.")
 	}
 	diags.Append(s.embedIn(dir, c)...)
 	return diags
 }
 
-// embedIn sets what both ways to an embedded account have in common; dir is
-// empty for the default.
+// embedIn sets the data directory of an embedded account, or the default for "".
 func (s *settings) embedIn(dir string, c config) (diags diag.Diagnostics) {
 	s.accountFromEnv = s.accountID != "" && c.AccountID.IsNull()
 	s.dataDir = cmp.Or(dir, defaultDataDir)
@@ -195,8 +194,8 @@ func (c config) unknown(ctx context.Context) (names []string) {
 	return names
 }
 
-// notKnownYet is the error of whatever needs the API while settings are unknown.
-// Creates do not: a first plan succeeds, and their apply has the settings.
+// notKnownYet is the error of a call that needs the API while settings are unknown. The
+// plan of a create does not, and its apply has the settings.
 func notKnownYet(names []string) error {
 	return &session.OpenError{
 		Summary: "Provider setting not known yet",
@@ -206,7 +205,7 @@ func notKnownYet(names []string) error {
 	}
 }
 
-// origin describes where the settings' account comes from.
+// origin describes the source of the settings' account.
 func (c config) origin(s settings) session.Origin {
 	if !s.embedded() {
 		setting := "account_id in the provider block"
@@ -225,13 +224,13 @@ func (c config) origin(s settings) session.Origin {
 	return session.Origin{
 		Embedded: true,
 		Account:  "which is the embedded account in " + dir,
-		Other: "A new checkout or working directory has an embedded account of its own, which is empty. Restore the data directory with which the state was made, " +
+		Other: "A new checkout or working directory has its own, empty embedded account. Restore the data directory of the state, " +
 			"or point embedded.data_dir or " + envDataDir + " at it; all workspaces of a working directory share one. " +
 			"If the state is of a remote account, set base_url, account_id and a credential.",
 	}
 }
 
-// setting returns a value of the provider block, or else of the environment.
+// setting returns a value of the provider block, or env if it is null.
 func setting(v types.String, env string) string {
 	if v.IsNull() {
 		return env

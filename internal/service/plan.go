@@ -92,8 +92,8 @@ func DropEmptyUpdate(req resource.ModifyPlanRequest, resp *resource.ModifyPlanRe
 	}
 }
 
-// equalWhereKnown reports whether two values of one type differ at most where
-// the first is unknown.
+// equalWhereKnown reports whether two values of one type are equal except
+// for unknown parts of the first.
 func equalWhereKnown(a, b tftypes.Value) bool {
 	if !a.IsKnown() || a.Equal(b) {
 		return true

@@ -119,7 +119,7 @@ func TestDataSourceRefused(t *testing.T) {
 		"other type":     {s, `data "mailhost_dns_records" "r" { type = "mx" }`, `write "MX"`},
 		"missing":        {s, "data \"mailhost_dns_record\" \"r\" {\n" + key + "}", `Can't find the DNS record with name = "www", domain = "example.com", type = "A"(?s:.*)there is no A record at www of example.com(?s:.*)Check the spelling`},
 		"missing id":     {s, `data "mailhost_dns_record" "r" { id = "4711" }`, `Can't find the DNS record with id = "4711"(?s:.*)No such DNS record`},
-		"several":        {s, "data \"mailhost_dns_record\" \"r\" {\n  domain = \"example.com\"\n  type = \"MX\"\n  name = \"sub\"\n}", `more than one MX record at sub of example.com(?s:.*)priority 10(?s:.*)priority 20(?s:.*)add the value, or name it by its id`},
+		"several":        {s, "data \"mailhost_dns_record\" \"r\" {\n  domain = \"example.com\"\n  type = \"MX\"\n  name = \"sub\"\n}", `more than one MX record at sub of example.com(?s:.*)priority 10(?s:.*)priority 20(?s:.*)add the value, or refer to it by its id`},
 		"published":      {published, "data \"mailhost_dns_record\" \"r\" {\n" + key + "}", `Can't find the DNS record(?s:.*)This API has no operation for it(?s:.*)published operations only`},
 		"published, id":  {published, `data "mailhost_dns_record" "r" { id = "1" }`, `Can't find the DNS record(?s:.*)This API has no operation for it`},
 		"published, all": {published, `data "mailhost_dns_records" "r" {}`, `Can't list the DNS records(?s:.*)This API has no operation for it(?s:.*)published operations only`},
