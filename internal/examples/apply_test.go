@@ -13,8 +13,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
-// TestAccApply applies every example through the CLI, expects a second plan to
-// be empty, and destroys what it has made.
+// TestAccApply applies every example with the CLI, checks that the second plan is empty,
+// and destroys everything.
 func TestAccApply(t *testing.T) {
 	t.Parallel()
 	for _, e := range all(t, "resources", "data-sources", "ephemeral-resources", "functions", "actions") {
@@ -24,7 +24,7 @@ func TestAccApply(t *testing.T) {
 			step := resource.TestStep{Config: s.ProviderConfig() + text, ConfigVariables: variables(t, text)}
 			again := step
 			again.ConfigPlanChecks.PreApply = []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}
-			// plugin-testing itself can't destroy what has a for_each.
+			// plugin-testing can't destroy resources with for_each.
 			destroy := resource.TestStep{Config: s.ProviderConfig()}
 			acctest.Test(t, resource.TestCase{TerraformVersionChecks: needed(text), Steps: []resource.TestStep{step, again, destroy}})
 		})
@@ -45,8 +45,8 @@ func TestAccQuery(t *testing.T) {
 	}
 }
 
-// features are what an old CLI can't read, with the version that both CLIs have
-// it from.
+// features are the language features that an old CLI lacks, with the first version of
+// both CLIs that has them.
 var features = []struct {
 	mark  *regexp.Regexp
 	since string
@@ -56,7 +56,7 @@ var features = []struct {
 	{regexp.MustCompile(`(?m)^(action|list) "`), "1.14.0"},
 }
 
-// needed skips an example, and says so, on a CLI that is too old for it.
+// needed returns the checks that skip an example on a CLI that is too old for it.
 func needed(text string) (checks []tfversion.TerraformVersionCheck) {
 	for _, f := range features {
 		if f.mark.MatchString(text) {
@@ -66,15 +66,15 @@ func needed(text string) (checks []tfversion.TerraformVersionCheck) {
 	return checks
 }
 
-// values are what a user of the examples would enter.
+// values are the values of the variables that have no default.
 var values = config.Variables{
 	"backup_password": config.StringVariable("correct-horse-battery-staple"),
 }
 
-// required matches a variable's block by its name.
+// required matches a variable block.
 var required = regexp.MustCompile(`(?ms)^variable "(\w+)" \{\n(.*?)^\}`)
 
-// variables returns values for the variables of an example without a default.
+// variables returns values for an example's variables that have no default.
 func variables(t *testing.T, text string) config.Variables {
 	t.Helper()
 	given := config.Variables{}

@@ -12,23 +12,23 @@ import (
 	tfjson "github.com/hashicorp/terraform-json"
 )
 
-// root is the folder of the examples.
+// root is the folder of all examples.
 const root = "../../examples"
 
-// kind is a kind of example, in a folder for each type of the provider.
+// kind is a kind of example. It has a folder for each type of the provider.
 type kind struct {
-	// folder is the name that tfplugindocs gives to the kind's folder.
+	// folder is the kind's folder, as tfplugindocs expects it.
 	folder string
 	// pattern matches the examples; each file is a configuration of its own.
 	pattern string
-	// others are further files that a folder may have.
+	// others are additional files that a folder may have.
 	others []string
 	// types returns the names of the provider's types.
 	types func(*tfjson.ProviderSchema) []string
 }
 
-// importFiles are the examples of an import, for the command and for both forms
-// of an import block.
+// importFiles are the import examples, for the command and for both forms of an import
+// block.
 var importFiles = []string{"import.sh", "import-by-string-id.tf", "import-by-identity.tf"}
 
 var kinds = []kind{
@@ -52,17 +52,17 @@ func names[T any](of map[string]T) []string {
 // example is a file with a configuration.
 type example struct {
 	kind kind
-	// typeName is the type that it shows.
+	// typeName is the type that the example shows.
 	typeName string
 	file     string
 }
 
-// name is the example's for a subtest.
+// name returns the example's name for a subtest.
 func (e example) name() string {
 	return strings.TrimPrefix(filepath.ToSlash(e.file), root+"/"+e.kind.folder+"/")
 }
 
-// all returns the examples of some kinds of folders.
+// all returns the examples in the folders of these kinds.
 func all(t *testing.T, folders ...string) (found []example) {
 	t.Helper()
 	for _, k := range kinds {
@@ -98,8 +98,8 @@ func list(t *testing.T, dir string) []fs.DirEntry {
 	return entries
 }
 
-// TestNothingIsLeftOut fails for a folder or a file that no test reads.
-func TestNothingIsLeftOut(t *testing.T) {
+// TestEveryExampleIsTested fails for a folder or file that no test reads.
+func TestEveryExampleIsTested(t *testing.T) {
 	t.Parallel()
 	p := schemas(t).schema
 	for _, entry := range list(t, root) {
@@ -114,14 +114,15 @@ func TestNothingIsLeftOut(t *testing.T) {
 	}
 }
 
-// checkKind fails for a folder of no type, and for a file that would be ignored.
+// checkKind fails for a folder that is not named after a type, and for a file that tests
+// and documentation ignore.
 func checkKind(t *testing.T, k kind, p *tfjson.ProviderSchema) {
 	t.Helper()
 	types := k.types(p)
 	for _, dir := range list(t, filepath.Join(root, k.folder)) {
 		at := "examples/" + k.folder + "/" + dir.Name()
 		if !dir.IsDir() || !slices.Contains(types, dir.Name()) {
-			t.Errorf("%s is of no type that the provider has; it has %s. Rename it or remove it.", at, strings.Join(types, ", "))
+			t.Errorf("%s is not named after a type of the provider; there are %s. Rename or remove it.", at, strings.Join(types, ", "))
 			continue
 		}
 		for _, file := range list(t, filepath.Join(root, k.folder, dir.Name())) {
@@ -136,8 +137,7 @@ func checkKind(t *testing.T, k kind, p *tfjson.ProviderSchema) {
 	}
 }
 
-// testedElsewhere reports whether a test of another package names the folder
-// of an example.
+// testedElsewhere reports whether a test of another package names an example's folder.
 func testedElsewhere(t *testing.T, name string) bool {
 	t.Helper()
 	named := regexp.MustCompile(`examples/` + regexp.QuoteMeta(name) + `\b|"examples", "` + regexp.QuoteMeta(name) + `"`)

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestCheckFinds shows what makes an example fail, so that one that passes means
-// something.
+// TestCheckFinds checks that each kind of mistake makes an example fail.
 func TestCheckFinds(t *testing.T) {
 	t.Parallel()
 	c := schemas(t)

@@ -18,7 +18,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/provider"
 )
 
-// checker validates configurations as a CLI of every version would.
+// checker validates configurations without a CLI.
 type checker struct {
 	server tfprotov6.ProviderServer
 	schema *tfjson.ProviderSchema
@@ -37,7 +37,7 @@ func schemas(t *testing.T) *checker {
 	return &checker{server, schema}
 }
 
-// check fails the test for everything that is wrong with a configuration.
+// check fails the test for each problem of a configuration.
 func (c *checker) check(t *testing.T, name, text string) {
 	t.Helper()
 	for _, d := range c.problems(t.Context(), name, text) {
@@ -45,8 +45,8 @@ func (c *checker) check(t *testing.T, name, text string) {
 	}
 }
 
-// problems tells what is wrong with a configuration: its syntax and format, every
-// block that the provider knows, and every reference to one.
+// problems returns the problems of a configuration: in its syntax and format, in each
+// block of this provider, and in each reference to one.
 func (c *checker) problems(ctx context.Context, name, text string) hcl.Diagnostics {
 	file, diags := hclsyntax.ParseConfig([]byte(text), name, hcl.InitialPos)
 	if diags.HasErrors() {
@@ -63,7 +63,7 @@ func (c *checker) problems(ctx context.Context, name, text string) hcl.Diagnosti
 	return diags
 }
 
-// meta are what Terraform itself takes in a block, before the provider sees it.
+// meta are the meta-arguments of each block type, which the provider does not see.
 var meta = map[string]*hcl.BodySchema{
 	"provider":  metaArguments([]string{"alias", "version"}),
 	"resource":  metaArguments([]string{"count", "for_each", "provider", "depends_on"}, "lifecycle", "connection", "provisioner"),
@@ -88,7 +88,7 @@ func metaArguments(attributes []string, blocks ...string) *hcl.BodySchema {
 	return s
 }
 
-// block validates a block of this provider; others are not its business.
+// block validates a block of this provider and ignores all others.
 func (c *checker) block(ctx context.Context, b *hclsyntax.Block) hcl.Diagnostics {
 	if meta[b.Type] == nil || len(b.Labels) == 0 || b.Labels[0] != "mailhost" && !strings.HasPrefix(b.Labels[0], "mailhost_") {
 		return nil
@@ -115,8 +115,8 @@ func (c *checker) block(ctx context.Context, b *hclsyntax.Block) hcl.Diagnostics
 	return nil
 }
 
-// configured returns what the provider gets of a block: for a list resource or an
-// action what is in its config, and what is left for all others.
+// configured returns the part of a block that the provider receives: the config block of
+// a list resource or an action, and everything but meta-arguments of other blocks.
 func configured(b *hclsyntax.Block) (hcl.Body, hcl.Diagnostics) {
 	content, rest, diags := b.Body.PartialContent(meta[b.Type])
 	if diags.HasErrors() || b.Type != "list" && b.Type != "action" {
@@ -131,7 +131,7 @@ func configured(b *hclsyntax.Block) (hcl.Body, hcl.Diagnostics) {
 	return content.Blocks[0].Body, nil
 }
 
-// problem is a finding of this package itself.
+// problem returns an error of this package itself.
 func problem(at hcl.Range, summary, detail string) hcl.Diagnostics {
 	return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &at}}
 }
@@ -161,7 +161,7 @@ func (c *checker) schemaOf(blockType, typeName string) *tfjson.SchemaBlock {
 	return nil
 }
 
-// validate asks the provider.
+// validate calls the provider's validation.
 func (c *checker) validate(ctx context.Context, blockType, typeName string, config *tfprotov6.DynamicValue) ([]*tfprotov6.Diagnostic, error) {
 	switch blockType {
 	case "provider":

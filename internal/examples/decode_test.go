@@ -11,8 +11,8 @@ import (
 	"github.com/zclconf/go-cty/cty/msgpack"
 )
 
-// decode reads a block's body by a schema, as the CLI does: what depends on
-// anything else in the configuration is unknown. The result is for the protocol.
+// decode evaluates a block's body with a schema, as the CLI does. Values that depend on
+// the rest of the configuration are unknown.
 func decode(body hcl.Body, schema *tfjson.SchemaBlock) (*tfprotov6.DynamicValue, hcl.Diagnostics) {
 	spec := hcldec.ObjectSpec{}
 	for name, a := range schema.Attributes {
@@ -29,7 +29,7 @@ func decode(body hcl.Body, schema *tfjson.SchemaBlock) (*tfprotov6.DynamicValue,
 	return &tfprotov6.DynamicValue{MsgPack: encoded}, nil
 }
 
-// attributeType returns the type that a configuration may give an attribute.
+// attributeType returns the type of an attribute in a configuration.
 func attributeType(a *tfjson.SchemaAttribute) cty.Type {
 	nested := a.AttributeNestedType
 	if nested == nil {
@@ -55,8 +55,8 @@ func attributeType(a *tfjson.SchemaAttribute) cty.Type {
 	return object
 }
 
-// unknowns is a context in which everything that a body refers to is unknown,
-// and so is what its functions return.
+// unknowns returns a context in which all references of a body and all results of
+// functions are unknown.
 func unknowns(body hcl.Body) *hcl.EvalContext {
 	ctx := &hcl.EvalContext{Variables: map[string]cty.Value{}, Functions: map[string]function.Function{}}
 	for _, t := range references(body) {
@@ -68,14 +68,14 @@ func unknowns(body hcl.Body) *hcl.EvalContext {
 	return ctx
 }
 
-// anything is a function that takes all arguments and returns an unknown value.
+// anything is a function that accepts any arguments and returns an unknown value.
 var anything = function.New(&function.Spec{
 	VarParam: &function.Parameter{Type: cty.DynamicPseudoType, AllowNull: true, AllowUnknown: true, AllowDynamicType: true},
 	Type:     function.StaticReturnType(cty.DynamicPseudoType),
 	Impl:     func([]cty.Value, cty.Type) (cty.Value, error) { return cty.DynamicVal, nil },
 })
 
-// references returns what the expressions in a body refer to.
+// references returns the references in a body's expressions.
 func references(body hcl.Body) []hcl.Traversal {
 	var found []hcl.Traversal
 	for _, e := range expressions(body) {
@@ -84,7 +84,7 @@ func references(body hcl.Body) []hcl.Traversal {
 	return found
 }
 
-// calls returns the calls of functions in a body.
+// calls returns the function calls in a body.
 func calls(body hcl.Body) []*hclsyntax.FunctionCallExpr {
 	var found []*hclsyntax.FunctionCallExpr
 	for _, e := range expressions(body) {

@@ -13,13 +13,13 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
-// csvFile is a file that a guide has its reader write.
+// csvFile matches a CSV file in a guide.
 var csvFile = regexp.MustCompile("(?ms)^```csv\n(.*?)^```$")
 
-// TestAccGettingStarted does what the first guide says: it writes all of its
-// files, applies them to an embedded account, plans again, and destroys.
+// TestAccGettingStarted follows the getting-started guide: it writes all of its files,
+// applies them to an embedded account, plans again, and destroys.
 //
-// It is not parallel: an embedded account lies below the working directory.
+// It is not parallel, because an embedded account is in the working directory.
 func TestAccGettingStarted(t *testing.T) {
 	guide := read(t, "../../docs/guides/getting-started.md")
 	var main strings.Builder
@@ -41,6 +41,6 @@ func TestAccGettingStarted(t *testing.T) {
 	resource.Test(t, resource.TestCase{ProtoV6ProviderFactories: acctest.Providers(), Steps: []resource.TestStep{
 		{Config: whole},
 		{Config: whole, ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}},
-		{Config: provider}, // plugin-testing itself can't destroy what has a for_each
+		{Config: provider}, // plugin-testing can't destroy resources with for_each
 	}})
 }

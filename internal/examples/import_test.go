@@ -17,9 +17,9 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
-// TestAccImport applies the example of each resource and imports what it has
-// made, by the ids in the examples of an import: those are natural keys. The id
-// in an identity is a sample, and the object's own takes its place.
+// TestAccImport applies the example of each resource and imports its objects with the
+// ids of the import examples, which are natural keys. It replaces the sample id in an
+// identity with the object's id.
 func TestAccImport(t *testing.T) {
 	t.Parallel()
 	for _, typeName := range names(schemas(t).schema.ResourceSchemas) {
@@ -58,7 +58,7 @@ func TestAccImport(t *testing.T) {
 	}
 }
 
-// importByIdentity imports through the protocol: a CLI before 1.12 can't.
+// importByIdentity imports through the plugin protocol, because a CLI before 1.12 can't.
 func importByIdentity(t *testing.T, s *acctest.Server, typeName, id string, identity map[string]string) {
 	t.Helper()
 	given := map[string]any{}
@@ -106,7 +106,7 @@ func importBlock(t *testing.T, name string) importing {
 	return block
 }
 
-// importCommand runs a script in which terraform tells what it is called with.
+// importCommand runs an import script with a fake terraform that prints its arguments.
 func importCommand(t *testing.T, script string) (address, id string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "sh", "-eu", "-c", `terraform() { printf '%s\n' "$@"; }; . "$0"`, "./"+filepath.ToSlash(script))

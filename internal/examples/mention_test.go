@@ -10,8 +10,8 @@ import (
 	tfjson "github.com/hashicorp/terraform-json"
 )
 
-// mentions reports references to what the provider does not have: types,
-// attributes and functions.
+// mentions reports references to types, attributes and functions that the provider does
+// not have.
 func (c *checker) mentions(body *hclsyntax.Body) (diags hcl.Diagnostics) {
 	for _, t := range references(body) {
 		diags = append(diags, c.mention(t)...)
@@ -44,7 +44,7 @@ func (c *checker) mention(t hcl.Traversal) hcl.Diagnostics {
 	return lacks(t, schema.Attributes, path[2:])
 }
 
-// lacks follows a path into attributes, as far as they are nested objects.
+// lacks reports the first attribute of a path that does not exist.
 func lacks(t hcl.Traversal, attributes map[string]*tfjson.SchemaAttribute, path []string) hcl.Diagnostics {
 	a := attributes[path[0]]
 	switch {
@@ -56,8 +56,7 @@ func lacks(t hcl.Traversal, attributes map[string]*tfjson.SchemaAttribute, path 
 	return nil
 }
 
-// attributesIn returns the names that a reference goes through, without the
-// indexes.
+// attributesIn returns the names in a reference, without indexes.
 func attributesIn(t hcl.Traversal) []string {
 	found := []string{t.RootName()}
 	for _, step := range t[1:] {

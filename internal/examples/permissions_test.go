@@ -20,7 +20,7 @@ func TestPermissions(t *testing.T) {
 	named := capabilities(guide)
 	for _, c := range api.Capabilities() {
 		if !slices.Contains(named, c) {
-			t.Errorf("the guide does not say what needs %s", c)
+			t.Errorf("the guide does not mention %s", c)
 		}
 	}
 	for _, c := range named {
@@ -30,7 +30,7 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
-// capabilities returns the capabilities that a text names.
+// capabilities returns the capabilities that a text mentions.
 func capabilities(text string) (named []vocab.Capability) {
 	for _, m := range regexp.MustCompile("`([a-z_]+\\.[a-z]+)`").FindAllStringSubmatch(text, -1) {
 		named = append(named, vocab.Capability(m[1]))
@@ -38,8 +38,8 @@ func capabilities(text string) (named []vocab.Capability) {
 	return named
 }
 
-// TestPermissionsAreEnough creates, changes and deletes each resource with no more
-// capabilities than the guide's table names.
+// TestPermissionsAreEnough creates, changes and deletes each resource with only the
+// capabilities of the guide's table.
 func TestPermissionsAreEnough(t *testing.T) {
 	t.Parallel()
 	rows := regexp.MustCompile("(?m)^\\| `(mailhost_[a-z_]+)` \\|(.*)\\|(.*)\\|(.*)\\|(.*)\\|$").FindAllStringSubmatch(read(t, permissions), -1)
@@ -60,7 +60,7 @@ func TestPermissionsAreEnough(t *testing.T) {
 				}
 				granted := slices.Concat(capabilities(row[2]), capabilities(step))
 				if row[1] == "mailhost_service_account" && i == 2 {
-					granted = append(granted, capabilities(row[3])...) // which it has inherited
+					granted = append(granted, capabilities(row[3])...) // because it has inherited them
 				}
 				s.Token = s.LimitedToken(t, granted...)
 				p := s.Protocol(t, "")
@@ -77,8 +77,7 @@ func TestPermissionsAreEnough(t *testing.T) {
 	}
 }
 
-// sample returns the configurations of a resource to create, to change and to
-// delete it.
+// sample returns the configurations that create, change and delete a resource.
 func sample(s *acctest.Server, typeName string) [3]map[string]any {
 	contact := map[string]any{
 		"first_name": "Jane", "last_name": "Doe", "organization": "Example", "email": "jane@example.org", "phone": "+4930123456",
@@ -95,8 +94,8 @@ func sample(s *acctest.Server, typeName string) [3]map[string]any {
 	}[typeName]
 }
 
-// TestViewsAreEnoughToPlan plans with a credential of no capability but those to
-// view, as the guide promises: creates, changes and destroys of every resource.
+// TestViewsAreEnoughToPlan plans creates, changes and destroys of every resource with
+// only the view capabilities, as the guide promises.
 func TestViewsAreEnoughToPlan(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})

@@ -15,10 +15,10 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
-// TestAccProvider connects with each of the provider blocks. A server of the test
-// stands for those that they name, and for the OAuth issuer.
+// TestAccProvider connects with each provider block. A test server replaces the API and
+// the OAuth issuer.
 //
-// It is not parallel: an embedded account lies below the working directory.
+// It is not parallel, because an embedded account is in the working directory.
 func TestAccProvider(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(root, "provider", "*.tf"))
 	if err != nil || len(files) < 4 {
@@ -36,7 +36,7 @@ func TestAccProvider(t *testing.T) {
 				t.Setenv("MAILHOST_TOKEN", "")
 			}
 			t.Chdir(t.TempDir())
-			// As users name it.
+			// The namespace that users write.
 			t.Setenv("TF_ACC_PROVIDER_NAMESPACE", "mailhost")
 			resource.Test(t, resource.TestCase{ProtoV6ProviderFactories: acctest.Providers(), Steps: []resource.TestStep{{
 				Config:          pointAt(s, issuer(t, s), text) + "data \"mailhost_account\" \"this\" {}\n",
@@ -53,7 +53,7 @@ func TestAccProvider(t *testing.T) {
 	}
 }
 
-// pointAt replaces the samples in a provider block.
+// pointAt replaces the sample values in a provider block.
 func pointAt(s *acctest.Server, issuer, text string) string {
 	return strings.NewReplacer(
 		"http://127.0.0.1:8080", s.URL,
@@ -63,7 +63,7 @@ func pointAt(s *acctest.Server, issuer, text string) string {
 	).Replace(text)
 }
 
-// issuer gives the account's token to the OAuth client of the example.
+// issuer starts an OAuth issuer that issues the account's token to the example's client.
 func issuer(t *testing.T, s *acctest.Server) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestExamplesAreValid reads every configuration below examples.
+// TestExamplesAreValid validates every configuration below examples.
 func TestExamplesAreValid(t *testing.T) {
 	t.Parallel()
 	c := schemas(t)
@@ -25,11 +25,11 @@ func TestExamplesAreValid(t *testing.T) {
 	}
 }
 
-// fenced is a configuration in a page.
+// fenced matches a configuration in a page.
 var fenced = regexp.MustCompile("(?ms)^```(terraform|hcl)\n(.*?)^```$")
 
-// TestPagesAreValid reads every configuration that a page shows. What is not
-// whole, and can't be read, belongs in the text or in a block of another kind.
+// TestPagesAreValid validates every configuration in a page. Write an incomplete
+// configuration in the text, or in a code block of another language.
 func TestPagesAreValid(t *testing.T) {
 	t.Parallel()
 	c := schemas(t)
@@ -55,7 +55,7 @@ func TestPagesAreValid(t *testing.T) {
 	}
 }
 
-// walk calls do for each file below a folder.
+// walk calls do for each file below dir.
 func walk(t *testing.T, dir string, do func(path string)) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -69,17 +69,17 @@ func walk(t *testing.T, dir string, do func(path string)) {
 	}
 }
 
-// link is a relative link in Markdown, without its anchor.
+// link matches a relative link in Markdown and captures it without its anchor.
 var link = regexp.MustCompile(`\]\(([^)#:\s]+)(#[^)]*)?\)`)
 
-// TestPagesLinkToPages follows the links between the pages.
+// TestPagesLinkToPages checks the links between the pages.
 func TestPagesLinkToPages(t *testing.T) {
 	t.Parallel()
 	walk(t, "../../docs", func(page string) {
 		for _, found := range link.FindAllStringSubmatch(read(t, page), -1) {
 			target := filepath.Join(filepath.Dir(page), filepath.FromSlash(found[1]))
 			if info, err := os.Stat(target); err != nil || info.IsDir() {
-				t.Errorf("%s links to %s, which is no page", strings.TrimPrefix(filepath.ToSlash(page), "../../"), found[1])
+				t.Errorf("%s links to %s, which is not a page", strings.TrimPrefix(filepath.ToSlash(page), "../../"), found[1])
 			}
 		}
 	})

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestAccSeveralAccounts applies examples/several-accounts, and tries to take from
-// one account what is in the other.
+// TestAccSeveralAccounts applies examples/several-accounts, and tries to import an object
+// from the other account.
 func TestAccSeveralAccounts(t *testing.T) {
 	w := enter(t, "several-accounts")
 	w.must(t, "init")
@@ -48,10 +48,10 @@ func TestAccSeveralAccounts(t *testing.T) {
 	}
 	w.planIsEmpty(t)
 
-	// What names no account is told of in the plan.
+	// The plan warns of a resource without a provider alias.
 	w.write(t, "stray.tf", "resource \"mailhost_service_account\" \"stray\" {\n  name = \"stray\"\n}\n")
 	if out := w.must(t, "plan"); !strings.Contains(out, "Warning: Using an embedded account") {
-		t.Errorf("a resource without an account is no warning:\n%s", out)
+		t.Errorf("the plan does not warn of a resource without an account:\n%s", out)
 	}
 	if err := os.Remove(filepath.Join(w.dir, "stray.tf")); err != nil {
 		t.Fatal(err)

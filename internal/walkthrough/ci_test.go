@@ -11,8 +11,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
-// TestAccPipelines runs the steps of the jobs in examples/ci, each job in a checkout
-// of its own, against a server and a state on a server.
+// TestAccPipelines runs the steps of the jobs in examples/ci, each job in a new checkout,
+// against an API server and a state server.
 func TestAccPipelines(t *testing.T) {
 	needsShell(t)
 	for name, jobs := range map[string]func(*testing.T, string) map[string]job{
@@ -54,7 +54,7 @@ func TestAccPipelines(t *testing.T) {
 	}
 }
 
-// TestAccPlanSummary checks what plan.sh writes for a workflow.
+// TestAccPlanSummary checks the outputs and the summary of plan.sh.
 func TestAccPlanSummary(t *testing.T) {
 	needsShell(t)
 	p := newPipeline(t, githubJobs(t, "github-actions.yml"))
@@ -72,8 +72,8 @@ func TestAccPlanSummary(t *testing.T) {
 	}
 }
 
-// TestAccPlanKeepsWarnings checks that a warning of the plan is the first thing in
-// what plan.sh writes for people, which "terraform show" would leave out.
+// TestAccPlanKeepsWarnings checks that the summary of plan.sh begins with the plan's
+// warnings, which "terraform show" omits.
 func TestAccPlanKeepsWarnings(t *testing.T) {
 	needsShell(t)
 	p := newPipeline(t, githubJobs(t, "github-actions.yml"))
@@ -100,9 +100,9 @@ type pipeline struct {
 	jobs   map[string]job
 	server *acctest.Server
 	state  *stateServer
-	// secrets are the pipeline's, by name.
+	// secrets are the pipeline's secrets by name.
 	secrets map[string]string
-	// artifacts are the contents of the files that each job has handed on.
+	// artifacts are the contents of each job's artifacts.
 	artifacts map[string]map[string]string
 }
 
@@ -123,8 +123,8 @@ func newPipeline(t *testing.T, jobs map[string]job) *pipeline {
 	return p
 }
 
-// run runs a job in a fresh checkout, and fails unless it ends with a code and says
-// some texts.
+// run runs a job in a new checkout. It fails unless the job exits with the code want and
+// prints all of wants.
 func (p *pipeline) run(t *testing.T, name string, want int, wants ...string) {
 	t.Helper()
 	j, ok := p.jobs[name]
@@ -164,7 +164,7 @@ func (p *pipeline) run(t *testing.T, name string, want int, wants ...string) {
 	p.artifacts = map[string]map[string]string{name: kept}
 }
 
-// keepsSecrets fails where a credential is in the saved plan, which is packed.
+// keepsSecrets fails if the saved plan, a zip file, contains a credential.
 func (p *pipeline) keepsSecrets(t *testing.T) {
 	t.Helper()
 	plan, err := zip.OpenReader(filepath.Join(p.dir, "tfplan"))

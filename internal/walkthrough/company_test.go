@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestAccCompanyDomain applies examples/company-domain, changes it as its README
-// says, and destroys it.
+// TestAccCompanyDomain applies examples/company-domain, makes the changes of its README,
+// and destroys it.
 func TestAccCompanyDomain(t *testing.T) {
 	w := enter(t, "company-domain")
 	w.must(t, "init")
@@ -24,7 +24,7 @@ func TestAccCompanyDomain(t *testing.T) {
 		t.Errorf("the policy is %+v", policy)
 	}
 
-	// The order of the lines is of no matter, nor is the case of an address.
+	// The order of the lines and the case of an address are insignificant.
 	csv := read(t, filepath.Join(w.dir, "mailboxes.csv"))
 	head, rows, _ := strings.Cut(csv, "\n")
 	w.write(t, "mailboxes.csv", head+"\n"+strings.ToUpper("new.hire")+",New,Hire\n"+strings.Replace(rows, "jane.doe,Jane,Doe", "Jane.Doe,Jane,Roe", 1))
@@ -39,7 +39,7 @@ func TestAccCompanyDomain(t *testing.T) {
 	w.destroy(t)
 }
 
-// refusedMailboxes plans what the module refuses.
+// refusedMailboxes checks that the module refuses invalid input.
 func refusedMailboxes(t *testing.T, w *workspace, head, rows string) {
 	defer w.write(t, "mailboxes.csv", head+"\n"+rows)
 	w.write(t, "mailboxes.csv", head+"\n"+rows+"Office,Another,Office\n")
@@ -52,18 +52,18 @@ func refusedMailboxes(t *testing.T, w *workspace, head, rows string) {
 	w.refused(t, []string{"plan", "-var=master_password_version=1"}, "A master password without a secret")
 }
 
-// masterPassword makes a master password, and another one in its place.
+// masterPassword creates a master password and replaces it.
 func masterPassword(t *testing.T, w *workspace) {
-	w.must(t, "apply", "-auto-approve") // the rows as they were
+	w.must(t, "apply", "-auto-approve") // the original rows
 	for i, secret := range []string{"correct-horse-battery-staple", "another-horse-battery-staple"} {
 		version := strconv.Itoa(i + 1)
 		args := []string{"-var=master_password=" + secret, "-var=master_password_version=" + version}
 		out := w.must(t, append([]string{"apply", "-auto-approve"}, args...)...)
 		if !strings.Contains(out, "1 added, 0 changed") {
-			t.Errorf("version %s is no new master password:\n%s", version, out)
+			t.Errorf("version %s does not create a new master password:\n%s", version, out)
 		}
 		w.planIsEmpty(t, args...)
-		w.planIsEmpty(t, args[1:]...) // no plan but this one's needs the secret
+		w.planIsEmpty(t, args[1:]...) // later plans need only the version
 		if state := read(t, filepath.Join(w.dir, "terraform.tfstate")); strings.Contains(out+state, secret) {
 			t.Error("the secret is in the output or in the state")
 		}

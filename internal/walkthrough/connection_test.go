@@ -10,7 +10,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
-// several is a configuration with several root resources.
+// several is a configuration with several independent resources.
 const several = `
 terraform {
   required_providers {
@@ -30,8 +30,8 @@ resource "mailhost_forwarding" "ops" {
 }
 `
 
-// oneError runs the CLI for what has to fail with a single error that has all of
-// some texts.
+// oneError runs the CLI. It fails the test unless the command reports a single error that
+// contains all of wants.
 func (w *workspace) oneError(t *testing.T, args []string, wants ...string) {
 	t.Helper()
 	out, code := w.run(t, args...)
@@ -45,12 +45,12 @@ func (w *workspace) oneError(t *testing.T, args []string, wants ...string) {
 		}
 	}
 	if strings.Contains(text, "developer") {
-		t.Errorf("the provider's developer is to blame:\n%s", out)
+		t.Errorf("the error blames the provider's developers:\n%s", out)
 	}
 }
 
-// TestLostDataDirectory loses the embedded account, as a fresh checkout in CI does,
-// and restores it.
+// TestLostDataDirectory removes the embedded account, as a fresh checkout in CI does, and
+// restores it.
 func TestLostDataDirectory(t *testing.T) {
 	w := newWorkspace(t)
 	w.write(t, "main.tf", several+"\nprovider \"mailhost\" {\n  embedded = {}\n}\n")
@@ -82,8 +82,8 @@ func TestLostDataDirectory(t *testing.T) {
 	w.destroy(t)
 }
 
-// TestFailedConnection runs plans against an API that refuses the token, and
-// against one that is not there.
+// TestFailedConnection plans against an API that refuses the token, and against an
+// unreachable one.
 func TestFailedConnection(t *testing.T) {
 	w := newWorkspace(t)
 	w.write(t, "main.tf", several)
@@ -104,8 +104,8 @@ func TestFailedConnection(t *testing.T) {
 	}
 }
 
-// TestOwnToken has a provider configuration whose token comes from a service
-// account of the same configuration, and rotates it.
+// TestOwnToken uses the token of a service account of the same configuration in a
+// provider block, and rotates it.
 func TestOwnToken(t *testing.T) {
 	w := newWorkspace(t)
 	s := acctest.NewServer(t, acctest.Options{})

@@ -1,12 +1,10 @@
-// Package walkthrough goes through the examples that are more than one file: it
-// applies the configurations, runs their tests and their scripts, and the steps of
-// their pipelines, as the readers of examples/README.md would.
+// Package walkthrough tests the examples that consist of several files, as the readers
+// of examples/README.md would: it applies the configurations, and runs their tests, their
+// scripts and the steps of their pipelines.
 //
-// It builds the provider and mailhostd and installs them for itself (package
-// localcli); everything runs in copies. With TF_ACC it needs a Terraform or
-// OpenTofu CLI, which the steps of each example then go through. examples/quickstart
-// is the demo's (internal/demo), and the examples of single types are those of
-// internal/examples.
+// It builds the provider and mailhostd, installs them for itself (package localcli), and
+// works on copies. With TF_ACC it needs a Terraform or OpenTofu CLI. internal/demo tests
+// examples/quickstart, and internal/examples the examples of single types.
 //
-// The package has tests alone.
+// The package has only tests.
 package walkthrough

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// domains are blocks for domains of the embedded account, each with its arguments.
+// domains returns a configuration with domains; blocks alternates names and arguments.
 func domains(blocks ...string) string {
 	const contact = `contact_info = { first_name = "Zoë", last_name = "Doe", organization = "Example", email = "zoe@example.org", phone = "+4930123456",
     address_1 = "Weg 1", zip = "10115", city = "Berlin", state = "BE", country = "DE" }`
@@ -26,7 +26,7 @@ provider "mailhost" {
 	return text
 }
 
-// owned returns the account's domains, and the id of each.
+// owned returns the id of each domain of the account by name.
 func owned(t *testing.T, w *workspace) map[string]string {
 	t.Helper()
 	lister := *w
@@ -42,9 +42,9 @@ func owned(t *testing.T, w *workspace) map[string]string {
 	return out["owned"].Value
 }
 
-// A domain is never deleted by what replaces, renames or repeats it: create before
-// destroy, of its own and of what depends on it, a rename without a moved block, and
-// one domain that is written twice.
+// TestDomainIsNotLost checks that no plan deletes a domain by replacing, renaming or
+// repeating it: with create_before_destroy of its own or of a dependent, with a rename
+// without a moved block, and with two blocks for one domain.
 func TestDomainIsNotLost(t *testing.T) {
 	w := newWorkspace(t)
 	begin := domains("a", `name = "acme.com"`)
@@ -77,7 +77,7 @@ func TestDomainIsNotLost(t *testing.T) {
 		w.refused(t, []string{"apply", "-auto-approve"}, lost...)
 		w.must(t, "untaint", "mailhost_domain.a")
 	}
-	// A taint that -refresh=false hides from the provider.
+	// -refresh=false hides a taint from the provider.
 	w.write(t, "main.tf", domains("a", first))
 	w.must(t, "apply", "-auto-approve")
 	w.must(t, "taint", "mailhost_domain.a")
@@ -88,18 +88,18 @@ func TestDomainIsNotLost(t *testing.T) {
 	w.must(t, "import", "mailhost_domain.a", "acme.com")
 	w.must(t, "apply", "-auto-approve")
 
-	// A rename, without and with moved.
+	// A rename without and with a moved block.
 	w.write(t, "main.tf", domains("b", `name = "acme.com"`))
 	w.refused(t, []string{"apply", "-auto-approve"}, "acme.com", "moved block")
 	w.write(t, "main.tf", domains("b", `name = "acme.com"`)+"moved {\n  from = mailhost_domain.a\n  to   = mailhost_domain.b\n}\n")
 	w.must(t, "apply", "-auto-approve")
 
-	// Written twice: new at both, and known at one.
+	// Two blocks for one domain: both new, then one existing.
 	w.write(t, "main.tf", domains("b", `name = "acme.com"`, "c", "for_each = toset([\"Twice.com\", \"twice.com.\"])\n  name = each.key"))
 	w.refused(t, []string{"apply", "-auto-approve"}, "wice.com", "for_each")
 	w.write(t, "main.tf", domains("b", `name = "acme.com"`, "c", `name = "ACME.com."`))
 	w.refused(t, []string{"apply", "-auto-approve"}, "for_each")
-	// The state has it twice, and one of them is dropped.
+	// The domain is in the state twice, and one block is removed.
 	w.must(t, "import", "mailhost_domain.c", "acme.com")
 	w.write(t, "main.tf", domains("c", `name = "ACME.com."`))
 	w.refused(t, []string{"apply", "-auto-approve"}, "Two resources have the domain", "destroy = false")
@@ -109,8 +109,8 @@ func TestDomainIsNotLost(t *testing.T) {
 	}
 }
 
-// The plan of an adoption says what it changes, unless it is refused; many of them
-// are one notice.
+// TestDomainIsAdopted checks that the plan of an adoption shows the changes unless it is
+// refused, and that the CLI groups several warnings.
 func TestDomainIsAdopted(t *testing.T) {
 	w := newWorkspace(t)
 	names := `for_each = toset(["one.com", "two.com", "three.com"])` + "\n  name = each.key\n  "

@@ -20,13 +20,13 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/localcli"
 )
 
-// root is the top of the repository, and examples the folder of the examples.
+// root is the top of the repository, examples the folder of the examples.
 const (
 	root     = "../.."
 	examples = root + "/examples"
 )
 
-// scratch is what the tests share, and what TestMain removes.
+// scratch is a folder that the tests share. TestMain removes it.
 var scratch string
 
 func TestMain(m *testing.M) {
@@ -56,15 +56,14 @@ var installed = sync.OnceValue(func() error {
 	return os.WriteFile(filepath.Join(scratch, "cli.tfrc"), []byte(localcli.Config(mirror())), 0o600)
 })
 
-// workspace is a copy of an example, and the CLI in it.
+// workspace runs the CLI in a copy of an example.
 type workspace struct {
 	dir string
 	cli string
 	env []string
 }
 
-// newWorkspace returns an empty workspace. It skips the test, and says so, if there
-// is no CLI.
+// newWorkspace returns an empty workspace. It skips the test if there is no CLI.
 func newWorkspace(t *testing.T) *workspace {
 	t.Helper()
 	if os.Getenv("TF_ACC") == "" {
@@ -83,8 +82,8 @@ func newWorkspace(t *testing.T) *workspace {
 	return w
 }
 
-// enter returns a workspace with a copy of an example and what it needs of others.
-// It skips the test, and says so, if the CLI is too old for the example.
+// enter returns a workspace with a copy of an example. It skips the test if the CLI is
+// too old for the example.
 func enter(t *testing.T, example string) *workspace {
 	t.Helper()
 	w := newWorkspace(t)
@@ -93,10 +92,10 @@ func enter(t *testing.T, example string) *workspace {
 	return w
 }
 
-// set sets a variable of the environment.
+// set sets an environment variable.
 func (w *workspace) set(name, value string) { w.env = append(w.env, name+"="+value) }
 
-// copy begins anew in a fresh copy of the example, as a job does in a checkout.
+// copy switches to a new copy of the example, like a job's checkout.
 func (w *workspace) copy(t *testing.T, example string) {
 	t.Helper()
 	w.dir = filepath.Join(t.TempDir(), example)
@@ -107,7 +106,7 @@ func (w *workspace) copy(t *testing.T, example string) {
 
 var requiredVersion = regexp.MustCompile(`required_version = "(.*)"`)
 
-// skipBelow skips the test where the example refuses the CLI's version.
+// skipBelow skips the test if the example requires a newer CLI.
 func (w *workspace) skipBelow(t *testing.T) {
 	t.Helper()
 	product, number, err := localcli.ParseVersion(w.must(t, "version"))
@@ -116,18 +115,18 @@ func (w *workspace) skipBelow(t *testing.T) {
 	}
 	m := requiredVersion.FindStringSubmatch(read(t, filepath.Join(w.dir, "versions.tf")))
 	if m == nil {
-		t.Fatal("versions.tf requires no version")
+		t.Fatal("versions.tf has no required_version")
 	}
 	required, err := version.NewConstraint(m[1])
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !required.Check(version.Must(version.NewVersion(number)).Core()) {
-		t.Skipf("%s %s is not %s, which this example needs", product, number, m[1])
+		t.Skipf("%s %s is not %s, which this example requires", product, number, m[1])
 	}
 }
 
-// run runs the CLI, and returns all that it says and its exit code.
+// run runs the CLI and returns its output and exit code.
 func (w *workspace) run(t *testing.T, args ...string) (string, int) {
 	t.Helper()
 	return w.command(t, w.cli, args...)
@@ -151,7 +150,7 @@ func (w *workspace) command(t *testing.T, name string, args ...string) (string, 
 
 var colours = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 
-// must is run for what has to succeed.
+// must runs the CLI, which has to succeed.
 func (w *workspace) must(t *testing.T, args ...string) string {
 	t.Helper()
 	out, code := w.run(t, args...)
@@ -161,36 +160,35 @@ func (w *workspace) must(t *testing.T, args ...string) string {
 	return out
 }
 
-// refused is run for what has to fail with all of some texts, wherever the lines
-// are broken.
+// refused runs the CLI, which has to fail and print all of wants, ignoring line breaks.
 func (w *workspace) refused(t *testing.T, args []string, wants ...string) {
 	t.Helper()
 	out, code := w.run(t, args...)
 	if code != 1 {
 		t.Errorf("%s ended with %d, want 1:\n%s", strings.Join(args, " "), code, out)
 	}
-	told := unwrapped(out)
+	text := unwrapped(out)
 	for _, want := range wants {
-		if !strings.Contains(told, want) {
+		if !strings.Contains(text, want) {
 			t.Errorf("%s does not say %q:\n%s", strings.Join(args, " "), want, out)
 		}
 	}
 }
 
-// unwrapped joins the lines of the CLI's notices.
+// unwrapped joins the wrapped lines of the CLI's diagnostics.
 func unwrapped(out string) string {
 	return strings.Join(strings.Fields(strings.NewReplacer("│", " ", "╷", " ", "╵", " ").Replace(out)), " ")
 }
 
-// planIsEmpty plans, and fails where there is something to do.
+// planIsEmpty fails if a plan has changes.
 func (w *workspace) planIsEmpty(t *testing.T, args ...string) {
 	t.Helper()
 	if out, code := w.run(t, append([]string{"plan", "-detailed-exitcode"}, args...)...); code != 0 {
-		t.Errorf("the plan ended with %d, want 0 as nothing is to be done:\n%s", code, out)
+		t.Errorf("the plan ended with %d, want 0 for no changes:\n%s", code, out)
 	}
 }
 
-// destroy destroys all that there is.
+// destroy destroys everything.
 func (w *workspace) destroy(t *testing.T, args ...string) {
 	t.Helper()
 	w.must(t, append([]string{"destroy", "-auto-approve"}, args...)...)
@@ -199,7 +197,7 @@ func (w *workspace) destroy(t *testing.T, args ...string) {
 	}
 }
 
-// write puts a file into the workspace.
+// write writes a file in the workspace.
 func (w *workspace) write(t *testing.T, name, text string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(w.dir, name), []byte(text), 0o600); err != nil {
@@ -207,8 +205,7 @@ func (w *workspace) write(t *testing.T, name, text string) {
 	}
 }
 
-// needsShell skips the test where there is no POSIX shell, or a program that its
-// scripts call.
+// needsShell skips the test without a POSIX shell or one of the programs.
 func needsShell(t *testing.T, programs ...string) {
 	t.Helper()
 	if runtime.GOOS == "windows" {

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestAccStableKeys follows the guide for large accounts: mailboxes that were keyed
-// by department move to stable keys without a change, and from then on a person who
-// changes department keeps the mailbox.
+// TestAccStableKeys follows the guide for large accounts: mailboxes with the department
+// as a key move to stable keys without a change, and a person who then changes department
+// keeps the mailbox.
 func TestAccStableKeys(t *testing.T) {
 	w := newWorkspace(t)
 	blocks := regexp.MustCompile("(?ms)^```terraform\n(.*?)^```$").FindAllStringSubmatch(read(t, filepath.Join(root, "docs", "guides", "large-accounts.md")), -1)

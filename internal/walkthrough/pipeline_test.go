@@ -8,22 +8,22 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// job is what a pipeline's job runs here, and what it hands on.
+// job is a job of a pipeline.
 type job struct {
 	// steps are its shell commands.
 	steps []string
-	// artifacts are the files that jobs after it find.
+	// artifacts are the files that the job uploads.
 	artifacts []string
-	// needs are the jobs whose artifacts it finds.
+	// needs are the jobs whose artifacts it downloads.
 	needs []string
-	// token is the pipeline's secret that the job has as MAILHOST_TOKEN.
+	// token is the name of the secret in MAILHOST_TOKEN.
 	token string
 }
 
-// secretName finds the name of a secret in an expression of either pipeline.
+// secretName matches the name of a secret.
 var secretName = regexp.MustCompile(`MAILHOST_[A-Z]+_TOKEN`)
 
-// githubJobs reads a workflow of GitHub Actions.
+// githubJobs parses a GitHub Actions workflow.
 func githubJobs(t *testing.T, name string) map[string]job {
 	t.Helper()
 	var workflow struct {
@@ -55,13 +55,13 @@ func githubJobs(t *testing.T, name string) map[string]job {
 	return found
 }
 
-// uses reports whether a step uses an action, in whatever version.
+// uses reports whether a step uses any version of an action.
 func uses(step, action string) bool {
 	matches, err := filepath.Match(action+"@*", step)
 	return err == nil && matches
 }
 
-// gitlabJobs reads a pipeline of GitLab CI.
+// gitlabJobs parses a GitLab CI pipeline.
 func gitlabJobs(t *testing.T, name string) map[string]job {
 	t.Helper()
 	var pipeline map[string]yaml.Node

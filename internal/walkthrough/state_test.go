@@ -13,7 +13,7 @@ const (
 	statePassword = "state-password"
 )
 
-// stateServer keeps a state for Terraform's http backend, with its lock.
+// stateServer is a server for Terraform's http backend, with locking.
 type stateServer struct {
 	*httptest.Server
 

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestAccTerraformTest runs the tests of examples/testing on embedded accounts, in
-// an environment that names a real one: they must not reach it.
+// TestAccTerraformTest runs the tests of examples/testing on embedded accounts. The
+// environment names a remote account, which they must not reach.
 func TestAccTerraformTest(t *testing.T) {
 	w := enter(t, "testing")
 	w.set("MAILHOST_BASE_URL", "http://127.0.0.1:1")
@@ -17,7 +17,7 @@ func TestAccTerraformTest(t *testing.T) {
 	w.must(t, "init")
 	w.set("MAILHOST_DATA_DIR", t.TempDir())
 	passes(t, w.must(t, "test"), 5)
-	passes(t, w.must(t, "test", "-filter=tests/team.tftest.hcl"), 4) // also where an account is left of an earlier run
+	passes(t, w.must(t, "test", "-filter=tests/team.tftest.hcl"), 4) // also with the account of an earlier run
 	left, err := filepath.Glob(filepath.Join(w.dir, "*.tfstate"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("the tests left %v (%v)", left, err)
@@ -27,7 +27,7 @@ func TestAccTerraformTest(t *testing.T) {
 		t.Error("there is an account outside of the data directory")
 	}
 
-	// They notice a module that is broken.
+	// The tests detect a broken module.
 	main := read(t, filepath.Join(w.dir, "main.tf"))
 	w.write(t, "main.tf", strings.Replace(main, "last_name  = each.value.last_name", `last_name  = "Doe"`, 1))
 	if out, code := w.run(t, "test", "-filter=tests/team.tftest.hcl"); code != 1 || !strings.Contains(out, `run "change"... fail`) {
@@ -35,7 +35,7 @@ func TestAccTerraformTest(t *testing.T) {
 	}
 }
 
-// TestAccTerraformTestStandalone runs those that want a server, by the script that
+// TestAccTerraformTestStandalone runs the tests that need a server, with the script that
 // starts one.
 func TestAccTerraformTestStandalone(t *testing.T) {
 	needsShell(t)
@@ -59,7 +59,8 @@ func TestAccFaults(t *testing.T) {
 	}
 }
 
-// TestAccWithMailhostd checks what the script tells of the command that it runs.
+// TestAccWithMailhostd checks the environment, the exit code and the cleanup of the
+// script.
 func TestAccWithMailhostd(t *testing.T) {
 	needsShell(t)
 	w := enterTesting(t)
@@ -70,7 +71,7 @@ func TestAccWithMailhostd(t *testing.T) {
 	for address := range strings.FieldsSeq(strings.ReplaceAll(out, "http://", "")) {
 		if c, err := net.Dial("tcp", address); err == nil {
 			_ = c.Close()
-			t.Errorf("a server is still there at %s", address)
+			t.Errorf("a server is still running at %s", address)
 		}
 	}
 	w.set("MAILHOSTD", filepath.Join(w.dir, "absent"))
@@ -79,7 +80,7 @@ func TestAccWithMailhostd(t *testing.T) {
 	}
 }
 
-// enterTesting enters examples/testing, for a script of it.
+// enterTesting enters examples/testing to run its scripts.
 func enterTesting(t *testing.T) *workspace {
 	t.Helper()
 	w := enter(t, "testing")
@@ -88,7 +89,7 @@ func enterTesting(t *testing.T) *workspace {
 	return w
 }
 
-// passes fails unless so many runs have passed, and none has not.
+// passes fails unless exactly count runs have passed and none has failed.
 func passes(t *testing.T, out string, count int) {
 	t.Helper()
 	if got := strings.Count(out, `"... pass`); got != count || strings.Contains(out, "... fail") || strings.Contains(out, "... skip") {
