@@ -30,7 +30,7 @@ type GetAccountRequest struct {
 	InAccount
 }
 
-// CreateWorkspaceRequest asks for a new workspace.
+// CreateWorkspaceRequest is the request for a new workspace.
 type CreateWorkspaceRequest struct {
 	InAccount
 	Keyed
@@ -42,7 +42,7 @@ type CreateWorkspaceBody struct {
 	Name string `json:"name" minLength:"1" maxLength:"100" format:"name" doc:"Unique within the account"`
 }
 
-// ListWorkspacesRequest asks for a page of workspaces.
+// ListWorkspacesRequest is the request for a page of workspaces.
 type ListWorkspacesRequest struct {
 	InAccount
 	Paged

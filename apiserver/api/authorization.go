@@ -19,7 +19,7 @@ type Authorization struct {
 	RevokedAt     *string `json:"revoked_at" format:"date-time"`
 }
 
-// ListAuthorizationsRequest asks for the account's grants.
+// ListAuthorizationsRequest is the request for the account's grants.
 type ListAuthorizationsRequest struct {
 	InAccount
 	SubjectType    string `query:"subject_type" enum:"user,group,service_account"`
@@ -29,7 +29,7 @@ type ListAuthorizationsRequest struct {
 	IncludeRevoked bool   `query:"include_revoked" default:"false"`
 }
 
-// GrantAuthorizationRequest asks for a new grant.
+// GrantAuthorizationRequest is the request for a new grant.
 type GrantAuthorizationRequest struct {
 	InAccount
 	Keyed

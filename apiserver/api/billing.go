@@ -12,7 +12,7 @@ type BillingResult struct {
 	TargetPlanID   *string `json:"target_plan_id"`
 }
 
-// CancelPlanRequest asks to cancel the account's plan.
+// CancelPlanRequest is the request to cancel the account's plan.
 type CancelPlanRequest struct {
 	InAccount
 	Keyed

@@ -21,10 +21,10 @@ func Arrival(ctx context.Context) time.Time {
 }
 
 // maxYear is the last year that a timestamp of RFC 3339 can be in; a time whose
-// offset takes it past that can't be answered with.
+// offset takes it past that can't be formatted.
 const maxYear = 9999
 
-// ParseTime reads a timestamp of a request as it is kept: UTC, to the
+// ParseTime reads a timestamp of a request as it is stored: UTC, to the
 // microsecond.
 func ParseTime(s string) (time.Time, error) {
 	t, err := time.Parse(time.RFC3339, s)

@@ -36,7 +36,7 @@ type DedicatedIPOption struct {
 	Available   int    `json:"available" doc:"Addresses left"`
 }
 
-// ClaimDedicatedIPRequest asks for an address out of an option.
+// ClaimDedicatedIPRequest is the request for an address out of an option.
 type ClaimDedicatedIPRequest struct {
 	InAccount
 	Keyed
@@ -48,7 +48,7 @@ type ClaimDedicatedIPBody struct {
 	OptionID string `json:"option_id" format:"uuid"`
 }
 
-// ListDedicatedIPsRequest asks for a page of dedicated IPs.
+// ListDedicatedIPsRequest is the request for a page of dedicated IPs.
 type ListDedicatedIPsRequest struct {
 	InAccount
 	Paged
@@ -56,7 +56,7 @@ type ListDedicatedIPsRequest struct {
 	CountryCode string `query:"country_code" minLength:"2" maxLength:"2"`
 }
 
-// ListDedicatedIPOptionsRequest asks for a page of options.
+// ListDedicatedIPOptionsRequest is the request for a page of options.
 type ListDedicatedIPOptionsRequest struct {
 	InAccount
 	Paged

@@ -17,7 +17,7 @@ type DNSRecord struct {
 	IsSystemManaged bool   `json:"is_system_managed" default:"false"`
 }
 
-// CreateDNSRecordRequest asks for a new record.
+// CreateDNSRecordRequest is the request for a new record.
 type CreateDNSRecordRequest struct {
 	InAccount
 	Keyed
@@ -34,7 +34,7 @@ type CreateDNSRecordBody struct {
 	TTL    *int64 `json:"ttl,omitempty" minimum:"60" maximum:"86400" default:"3600" nullable:"true" doc:"Seconds"`
 }
 
-// ListDNSRecordsRequest asks for a page of records.
+// ListDNSRecordsRequest is the request for a page of records.
 type ListDNSRecordsRequest struct {
 	InAccount
 	Paged
@@ -49,7 +49,7 @@ type DNSRecordRequest struct {
 	DNSRecordID int64 `path:"dns_record_id"`
 }
 
-// UpdateDNSRecordRequest asks for a new value, TTL or priority; null or absent
+// UpdateDNSRecordRequest is the request for a new value, TTL or priority; null or absent
 // leaves one as it is.
 type UpdateDNSRecordRequest struct {
 	InAccount

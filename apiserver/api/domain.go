@@ -44,7 +44,7 @@ type Tag struct {
 	Name string `json:"name"`
 }
 
-// PurchaseDomainsRequest asks to buy domains.
+// PurchaseDomainsRequest is the request to buy domains.
 type PurchaseDomainsRequest struct {
 	InAccount
 	Keyed
@@ -92,7 +92,7 @@ type PurchaseResult struct {
 	ID         *string `json:"id" doc:"The domain's id, where it was bought or is owned already"`
 }
 
-// ListDomainsRequest asks for a page of domains.
+// ListDomainsRequest is the request for a page of domains.
 type ListDomainsRequest struct {
 	InAccount
 	Paged
@@ -117,7 +117,7 @@ type UpdateDomainBody struct {
 	WorkspaceID *string          `json:"workspace_id,omitempty" format:"uuid" nullable:"true"`
 }
 
-// DomainSettings is the answer to an update.
+// DomainSettings is the response to an update.
 type DomainSettings struct {
 	AutoRenew   bool    `json:"auto_renew"`
 	ID          string  `json:"id" format:"uuid"`
@@ -138,7 +138,7 @@ type DomainAvailabilityRequest struct {
 }
 
 // DomainAvailability reports whether a domain can be bought, and at what price.
-// Price, a decimal amount, and Currency are null where it can't; the error codes
+// Price, a decimal amount, and Currency are null if it can't; the error codes
 // are those of a purchase.
 type DomainAvailability struct {
 	DomainName string  `json:"domain_name"`

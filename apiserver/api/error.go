@@ -51,8 +51,7 @@ const (
 	TypeUnavailable      = "unavailable"
 )
 
-// Problem is one element of an error body: what is wrong at which place of the
-// request.
+// Problem is one element of an error body: a message about one place of the request.
 type Problem struct {
 	// Loc begins with path, query, header or body; an array index is a decimal.
 	Loc  []string `json:"loc" nullable:"false" doc:"Place in the request; the first element is path, query, header or body"`
@@ -65,8 +64,8 @@ func (p *Problem) Error() string {
 	return strings.Join(p.Loc, ".") + ": " + p.Msg
 }
 
-// ValuePrefix begins the message of every value_error, as in Pydantic v2. Where
-// the place is told in other words it can be left out.
+// ValuePrefix begins the message of every value_error, as in Pydantic v2. Use
+// Problem.Reason to leave it out.
 const ValuePrefix = "Value error, "
 
 // Invalid is a value_error at a place of the request, for a Validate method or
@@ -95,8 +94,7 @@ func (p *Problem) InBody(field ...string) *Problem {
 	return p.At(append([]string{"body"}, field...)...)
 }
 
-// Error is an answer that is not a success: its body, its status and what goes
-// into its headers.
+// Error is an error response: its body, its status code and its headers.
 type Error struct {
 	Detail []*Problem `json:"detail" nullable:"false"`
 
@@ -117,7 +115,7 @@ func (e *Error) At(loc ...string) *Error {
 	return e
 }
 
-// With adds a header to the answer.
+// With adds a header to the response.
 func (e *Error) With(key, value string) *Error {
 	if e.header == nil {
 		e.header = http.Header{}
@@ -146,26 +144,24 @@ func (e *Error) GetStatus() int { return e.status }
 // GetHeaders returns the headers of the response.
 func (e *Error) GetHeaders() http.Header { return e.header }
 
-// Unprocessable is the answer to a request that was understood but names or
-// asks for something that can't be.
+// Unprocessable is the 422 for a request with invalid input.
 func Unprocessable(problems ...*Problem) *Error {
 	return &Error{status: http.StatusUnprocessableEntity, Detail: bounded(problems)}
 }
 
-// NotFound is the answer for an object that does not exist, or not for this
-// caller; param is the path parameter that names it.
+// NotFound is the 404 for an object that does not exist, or not for this caller; param is the path parameter that names it.
 func NotFound(param, kind string) *Error {
 	return NewError(http.StatusNotFound, TypeNotFound, "no such %s in this account", kind).At("path", param)
 }
 
-// Conflict is the answer where something exists already or a state forbids the
+// Conflict is the 409 for an object that exists already, or a state that forbids the
 // request.
 func Conflict(format string, args ...any) *Error {
 	return NewError(http.StatusConflict, TypeConflict, format, args...).At("body")
 }
 
-// PermissionDenied is the answer to a caller without the capability, and to the
-// credential of another account: it names none.
+// PermissionDenied is the 403 for a caller without the capability. It is empty for the
+// credential of another account.
 func PermissionDenied(c vocab.Capability) *Error {
 	if c == "" {
 		return NewError(http.StatusForbidden, TypePermissionDenied, "the credential is not one of this account").At("header", "Authorization")
@@ -179,8 +175,8 @@ func ExpectationFailed() *Error {
 	return NewError(http.StatusExpectationFailed, TypeExpectation, "the only expectation that this server can meet is 100-continue").At("header", "Expect")
 }
 
-// MethodNotAllowed is the answer to a method that a path does not have; allow
-// lists those that it has.
+// MethodNotAllowed is the 405 for a method that a path does not have; allow lists those
+// that it has.
 func MethodNotAllowed(method, allow string) *Error {
 	return NewError(http.StatusMethodNotAllowed, TypeMethodNotAllowed, "this path has no %s; see the Allow header", method).At("path").With("Allow", allow)
 }
@@ -216,12 +212,12 @@ func bounded(problems []*Problem) []*Problem {
 	return append(slices.Clip(problems[:MaxProblems]), Invalid("%d more problems", more).At("body"))
 }
 
-// UnsupportedMediaType is the answer to a body that does not say it is JSON.
+// UnsupportedMediaType is the 415 for a body whose media type is not JSON.
 func UnsupportedMediaType() *Error {
 	return NewError(http.StatusUnsupportedMediaType, TypeUnsupportedMedia, "the request body must be sent as Content-Type: application/json").At("header", "Content-Type")
 }
 
-// UnsupportedContentCoding is the answer to a body that is compressed (RFC 9110,
+// UnsupportedContentCoding is the 415 for a compressed body (RFC 9110,
 // section 15.5.16).
 func UnsupportedContentCoding() *Error {
 	return NewError(http.StatusUnsupportedMediaType, TypeUnsupportedMedia, "the request body must be sent as it is, without a Content-Encoding").

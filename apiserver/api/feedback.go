@@ -61,7 +61,7 @@ var SubmitFeedback = define[SubmitFeedbackRequest, Feedback]("POST /feedback", S
 	Summary: "Submit product feedback",
 })
 
-// FreeForm is a JSON object that is kept as it came, large numbers included.
+// FreeForm is a JSON object that is stored unchanged, large numbers included.
 type FreeForm json.RawMessage
 
 // MarshalJSON implements json.Marshaler; nothing is an empty object.

@@ -22,7 +22,7 @@ type Forwarding struct {
 	UpdatedAt              string  `json:"updated_at" format:"date-time"`
 }
 
-// CreateForwardingRequest asks for a new rule.
+// CreateForwardingRequest is the request for a new rule.
 type CreateForwardingRequest struct {
 	InAccount
 	Keyed
@@ -36,7 +36,7 @@ type CreateForwardingBody struct {
 	WorkspaceID *string `json:"workspace_id,omitempty" format:"uuid" nullable:"true" doc:"The scope is that workspace"`
 }
 
-// ListForwardingRequest asks for a page of rules.
+// ListForwardingRequest is the request for a page of rules.
 type ListForwardingRequest struct {
 	InAccount
 	Paged
@@ -47,7 +47,7 @@ type ListForwardingRequest struct {
 	Search            string `query:"search" doc:"Case-insensitive part of the target address, an international domain in either form"`
 }
 
-// UpdateForwardingRequest asks for a new target; the same target again sends
+// UpdateForwardingRequest is the request for a new target; the same target again sends
 // a new verification message.
 type UpdateForwardingRequest struct {
 	InAccount

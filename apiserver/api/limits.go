@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// Limits is what the contract's tags say of one body field. A bound that the
+// Limits are the limits in the tags of one body field. A bound that the
 // contract does not set is nil.
 type Limits struct {
 	MinLength, MaxLength *int
 	Minimum, Maximum     *int64
 	Enum                 []string
-	// Name says that the field is a name, of which text.CheckName must hold.
+	// Name reports that the field is a name, for which text.CheckName must hold.
 	Name bool
 }
 
-// LengthRule says the length bounds in words; both must be set.
+// LengthRule returns the length bounds as a sentence; both must be set.
 func (l Limits) LengthRule() string {
 	return fmt.Sprintf("must have %d to %d characters", *l.MinLength, *l.MaxLength)
 }

@@ -36,7 +36,7 @@ type MailboxAlias struct {
 	IsCatchAll bool   `json:"is_catch_all" default:"false"`
 }
 
-// CreateMailboxRequest asks for a new mailbox.
+// CreateMailboxRequest is the request for a new mailbox.
 type CreateMailboxRequest struct {
 	InAccount
 	Keyed
@@ -51,7 +51,7 @@ type CreateMailboxBody struct {
 	LocalPart string `json:"local_part" minLength:"1" maxLength:"64" doc:"Dot-atom of RFC 5321, stored in lower case, unique in its domain"`
 }
 
-// CreateMailboxesRequest asks for many mailboxes of one domain.
+// CreateMailboxesRequest is the request for many mailboxes of one domain.
 type CreateMailboxesRequest struct {
 	InAccount
 	Keyed
@@ -104,7 +104,7 @@ const (
 	BulkQuotaExceeded      = "quota_exceeded"
 )
 
-// ListMailboxesRequest asks for a page of mailboxes.
+// ListMailboxesRequest is the request for a page of mailboxes.
 type ListMailboxesRequest struct {
 	InAccount
 	Paged
@@ -131,7 +131,7 @@ type UpdateMailboxBody struct {
 // LimitsFrom returns the body whose limits hold for the fields of the same name.
 func (UpdateMailboxBody) LimitsFrom() any { return CreateMailboxBody{} }
 
-// ExportMailboxesRequest asks for mailboxes as CSV.
+// ExportMailboxesRequest is the request for mailboxes as CSV.
 type ExportMailboxesRequest struct {
 	InAccount
 	Body ExportMailboxesBody

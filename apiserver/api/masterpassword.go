@@ -17,13 +17,13 @@ type MasterPassword struct {
 	UpdatedAt string `json:"updated_at" format:"date-time"`
 }
 
-// CreatedMasterPassword is the answer to a create.
+// CreatedMasterPassword is the response to a create.
 type CreatedMasterPassword struct {
 	MasterPassword
 	GeneratedSecret *string `json:"generated_secret,omitempty" doc:"The generated secret, shown only in the answer to a request with generate"`
 }
 
-// CreateMasterPasswordRequest asks for a new master password.
+// CreateMasterPasswordRequest is the request for a new master password.
 type CreateMasterPasswordRequest struct {
 	InAccount
 	Keyed
@@ -39,7 +39,7 @@ type CreateMasterPasswordBody struct {
 	Value       *string `json:"value,omitempty" minLength:"4" maxLength:"256" nullable:"true" doc:"The secret when it is not generated"`
 }
 
-// ListMasterPasswordsRequest asks for a page of master passwords.
+// ListMasterPasswordsRequest is the request for a page of master passwords.
 type ListMasterPasswordsRequest struct {
 	InAccount
 	Paged
@@ -49,7 +49,7 @@ type ListMasterPasswordsRequest struct {
 	Search      string `query:"search" doc:"Case-insensitive part of the name"`
 }
 
-// RenameMasterPasswordRequest asks for a new name.
+// RenameMasterPasswordRequest is the request for a new name.
 type RenameMasterPasswordRequest struct {
 	InAccount
 	CredentialID string `path:"credential_id" format:"uuid"`

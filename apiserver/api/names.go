@@ -14,7 +14,7 @@ const (
 	// earlier request under another key, whose response was not delivered.
 	IdempotencyResumedHeader = "Idempotency-Resumed"
 
-	// TimestampLayout is how every time is told, in UTC: RFC 3339 with
+	// TimestampLayout is the layout of every time, in UTC: RFC 3339 with
 	// microseconds.
 	TimestampLayout = "2006-01-02T15:04:05.000000Z"
 

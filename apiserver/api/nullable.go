@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 )
 
-// Nullable is a field of a PATCH body that tells absent (leave it), null
-// (clear it) and a value apart. Use it with omitzero.
+// Nullable is a field of a PATCH body that distinguishes absent (unchanged), null
+// (cleared) and a value. Use it with omitzero.
 type Nullable[T any] struct {
 	Sent  bool
 	Null  bool

@@ -14,7 +14,7 @@ import (
 // Prefix is the path under which every operation lives.
 const Prefix = "/v1/public/accounts/{account_id}"
 
-// Spec is what the contract says of one operation, apart from its types.
+// Spec describes one operation of the contract.
 type Spec struct {
 	// Number is the operation's number in the published specification; 0 marks
 	// the lifecycle operations beyond it.
@@ -24,20 +24,21 @@ type Spec struct {
 	Method string
 	// Path is complete, Prefix included, with {names} for the path parameters.
 	Path string
-	// Status is the code of a successful answer.
+	// Status is the status code of a successful response.
 	Status int
-	// Capability is what a caller's grants must name; empty where a valid
+	// Capability is what a caller's grants must name; empty if a valid
 	// credential of the account is enough.
 	Capability vocab.Capability
-	// Narrowable says that a capability grant narrowed to a workspace or a domain
-	// is enough, for what lies in it. Elsewhere a narrowed grant permits nothing.
+	// Narrowable reports that a capability grant restricted to a workspace or a domain
+	// permits the operation on the objects in it. Other operations need an unrestricted
+	// grant.
 	Narrowable bool
-	// WhenCancelled says that the operation changes a cancelled account as well.
+	// WhenCancelled reports that the operation changes a cancelled account as well.
 	WhenCancelled bool
 	// Tag groups operations by resource in the OpenAPI document.
 	Tag     string
 	Summary string
-	// Request and Response are the types of the input and of the answer's body.
+	// Request and Response are the types of the input and of the response body.
 	Request, Response reflect.Type
 }
 
@@ -63,7 +64,7 @@ func (s Spec) Changes() bool {
 	return s.Method != http.MethodGet && s.Response != reflect.TypeFor[CSV]()
 }
 
-// NoContent is the response type of an operation that answers 204.
+// NoContent is the response type of an operation with the status code 204.
 type NoContent struct{}
 
 // CSV is the response type of an operation that streams text/csv.

@@ -17,7 +17,7 @@ type Keyed struct {
 // Key returns the Idempotency-Key of a request, or "".
 func (k Keyed) Key() string { return k.IdempotencyKey }
 
-// Paged is the query of a list operation that answers with a Page.
+// Paged is the query of a list operation whose response is a Page.
 type Paged struct {
 	Page     int `query:"page" default:"1" minimum:"1" doc:"One-based page number"`
 	PageSize int `query:"page_size" default:"25" minimum:"1" maximum:"1000" doc:"Maximum number of items on a page"`

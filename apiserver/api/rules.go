@@ -31,7 +31,7 @@ func CheckPhone(s string) (string, error) {
 	return s, nil
 }
 
-// CheckRedirectURL checks where a domain's web traffic goes: an absolute http or
+// CheckRedirectURL checks the target of a domain's web traffic: an absolute http or
 // https URL with a host, without credentials, white space and control characters,
 // and with a port from 1 to 65535 if it has one.
 func CheckRedirectURL(s string) (string, error) {
@@ -52,7 +52,7 @@ func CheckRedirectURL(s string) (string, error) {
 }
 
 // CheckPriority checks that a DNS record of a type has a priority or has none,
-// as the type asks.
+// as the type requires.
 func CheckPriority(recordType string, given bool) *Problem {
 	switch needed := dnsdata.TypeNeedsPriority(recordType); {
 	case needed && !given:

@@ -6,7 +6,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// ServiceAccount is a machine credential. Its token is told once, by
+// ServiceAccount is a machine credential. Its token is only in
 // CreatedServiceAccount.
 type ServiceAccount struct {
 	ID              string  `json:"id" format:"uuid"`
@@ -24,13 +24,13 @@ type ServiceAccount struct {
 	RevokedByUserID *string `json:"revoked_by_user_id" format:"uuid"`
 }
 
-// CreatedServiceAccount is the answer to a create: the only one with the token.
+// CreatedServiceAccount is the response to a create: the only one with the token.
 type CreatedServiceAccount struct {
 	ServiceAccount
 	Token string `json:"token" doc:"Plaintext bearer token, shown only in this answer"`
 }
 
-// CreateServiceAccountRequest asks for a new service account.
+// CreateServiceAccountRequest is the request for a new service account.
 type CreateServiceAccountRequest struct {
 	InAccount
 	Keyed
@@ -43,7 +43,7 @@ type CreateServiceAccountBody struct {
 	ExpiresAt *string `json:"expires_at,omitempty" format:"date-time" nullable:"true" doc:"When the token stops working; in the future, and no later than that of the service account that creates it, which is the default; without either: never"`
 }
 
-// ListServiceAccountsRequest asks for a page of service accounts.
+// ListServiceAccountsRequest is the request for a page of service accounts.
 type ListServiceAccountsRequest struct {
 	InAccount
 	Paged

@@ -8,6 +8,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
+// GetAccount implements api.GetAccount.
 func GetAccount(c *Call, _ *api.GetAccountRequest) (*api.Account, error) {
 	return view(c, func(r store.Reader) (*api.Account, error) {
 		a, err := r.Account(c.caller.AccountID)
@@ -18,6 +19,7 @@ func GetAccount(c *Call, _ *api.GetAccountRequest) (*api.Account, error) {
 	})
 }
 
+// CreateWorkspace implements api.CreateWorkspace.
 func CreateWorkspace(c *Call, in *api.CreateWorkspaceRequest) (*api.Workspace, error) {
 	id := c.rules.random.ID()
 	return transact(c, func(tx store.Tx) (*api.Workspace, error) {
@@ -31,12 +33,14 @@ func CreateWorkspace(c *Call, in *api.CreateWorkspaceRequest) (*api.Workspace, e
 	})
 }
 
+// ListWorkspaces implements api.ListWorkspaces.
 func ListWorkspaces(c *Call, in *api.ListWorkspacesRequest) (*api.Page[api.Workspace], error) {
 	return listPage(c, in.Paged, func(r store.Reader, s store.Slice) ([]store.Workspace, int, error) {
 		return r.Workspaces(c.caller.AccountID, c.caller.Within(c.spec.Capability), s)
 	}, workspace)
 }
 
+// GetWorkspace implements api.GetWorkspace.
 func GetWorkspace(c *Call, in *api.WorkspaceRequest) (*api.Workspace, error) {
 	return view(c, func(r store.Reader) (*api.Workspace, error) {
 		w, err := r.Workspace(c.caller.AccountID, in.WorkspaceID)

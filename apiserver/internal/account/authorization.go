@@ -11,6 +11,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
+// ListAuthorizations implements api.ListAuthorizations.
 func ListAuthorizations(c *Call, in *api.ListAuthorizationsRequest) (*[]api.Authorization, error) {
 	return view(c, func(r store.Reader) (*[]api.Authorization, error) {
 		grants, err := r.Authorizations(c.caller.AccountID, store.AuthorizationFilter{
@@ -25,6 +26,7 @@ func ListAuthorizations(c *Call, in *api.ListAuthorizationsRequest) (*[]api.Auth
 	})
 }
 
+// GrantAuthorization implements api.GrantAuthorization.
 func GrantAuthorization(c *Call, in *api.GrantAuthorizationRequest) (*api.Authorization, error) {
 	b := in.Body
 	if b.SubjectType == vocab.SubjectServiceAccount {
@@ -80,8 +82,8 @@ func (c *Call) checkGrant(r store.Reader, g store.Authorization) error {
 	return err
 }
 
-// refuseSameGrant keeps a grant from being made twice: revoking one would change
-// nothing.
+// refuseSameGrant returns a conflict for a grant that exists already: revoking one of two
+// would change nothing.
 func (c *Call) refuseSameGrant(r store.Reader, g store.Authorization) error {
 	granted, err := r.Authorizations(g.AccountID, store.AuthorizationFilter{
 		SubjectType: g.SubjectType, SubjectID: g.SubjectID, GrantKind: g.GrantKind, CapabilityKey: g.CapabilityKey,
@@ -95,13 +97,14 @@ func (c *Call) refuseSameGrant(r store.Reader, g store.Authorization) error {
 	return err
 }
 
+// RevokeAuthorization implements api.RevokeAuthorization.
 func RevokeAuthorization(c *Call, in *api.AuthorizationRequest) (*api.NoContent, error) {
 	return transact(c, func(tx store.Tx) (*api.NoContent, error) {
 		g, err := tx.Authorization(c.caller.AccountID, in.AuthorizationID)
 		if err != nil {
 			return nil, statusOf(err, "authorization_id", "authorization")
 		}
-		// Who may not make an owner may not remove one.
+		// A caller that can't create an owner can't remove one.
 		if g.GrantKind != vocab.GrantCapability && !c.caller.MayGrant(g) {
 			return nil, api.NewError(http.StatusForbidden, api.TypePermissionDenied, "the credential can't revoke %s, which it does not have itself", g.GrantKind).At("header", "Authorization")
 		}

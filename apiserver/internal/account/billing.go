@@ -16,12 +16,13 @@ const (
 	billingUnchanged = "unchanged"
 )
 
-// PeriodEnd is the end of the billing period that a time lies in: periods are
+// PeriodEnd returns the end of the billing period of a time: periods are
 // calendar months.
 func PeriodEnd(now time.Time) time.Time {
 	return time.Date(now.Year(), now.Month()+1, 1, 0, 0, 0, 0, time.UTC)
 }
 
+// CancelPlan implements api.CancelPlan.
 func CancelPlan(c *Call, in *api.CancelPlanRequest) (*api.BillingResult, error) {
 	return transact(c, func(tx store.Tx) (*api.BillingResult, error) {
 		status, previous := billingScheduled, ""
@@ -44,6 +45,7 @@ func CancelPlan(c *Call, in *api.CancelPlanRequest) (*api.BillingResult, error) 
 	})
 }
 
+// ChangePlan implements api.ChangePlan.
 func ChangePlan(c *Call, in *api.ChangePlanRequest) (*api.BillingResult, error) {
 	effective := c.at
 	if p := in.Timely(c.at); p != nil {

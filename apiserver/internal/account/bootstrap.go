@@ -17,13 +17,13 @@ import (
 // OwnerGrantID returns the id of the grant that every account comes with.
 func OwnerGrantID(accountID string) string { return api.DerivedID(accountID, "authorization:owner") }
 
-// DefaultWorkspace is the name of the workspace that every account is born with.
+// DefaultWorkspace is the name of the workspace that every account comes with.
 const DefaultWorkspace = "Default"
 
 const addressesPerOption = 16
 
-// DefaultOptions returns the dedicated IPs that an account can claim where no
-// fixture says otherwise: the first addresses of two documentation ranges
+// DefaultOptions returns the dedicated IPs that an account can claim unless a
+// fixture has others: the first addresses of two documentation ranges
 // (RFC 5737).
 func DefaultOptions(accountID string) []store.DedicatedIPOption {
 	options := []store.DedicatedIPOption{
@@ -41,8 +41,8 @@ func DefaultOptions(accountID string) []store.DedicatedIPOption {
 }
 
 // EnsureAccount makes sure that an account exists and returns its id. With an
-// empty id it takes the account that the store has, makes one where it has none,
-// and fails where it has several, naming them.
+// empty id it takes the account that the store has, creates one if there is none,
+// and fails if there are several, naming them.
 func (rules *Rules) EnsureAccount(ctx context.Context, id string) (string, error) {
 	if id != "" && !api.IsID(id) {
 		return "", notAnID(id)
@@ -62,7 +62,7 @@ func (rules *Rules) EnsureAccount(ctx context.Context, id string) (string, error
 	at := rules.now()
 	err := rules.store.Update(ctx, func(tx store.Tx) error {
 		if err := look(tx); err != nil || found != "" {
-			return err // another process was faster
+			return err // another process has created it
 		}
 		audit.Attribute(tx, audit.Operator, audit.EnsureAccount)
 		found = id
@@ -107,8 +107,8 @@ func chooseAccount(r store.Reader, id string) (string, error) {
 	return accounts[0].ID, nil
 }
 
-// AccountInUseError says that InitAccount was asked for an account that exists
-// and has a service account that works.
+// AccountInUseError reports that the account of InitAccount exists and has a service
+// account that works.
 type AccountInUseError struct {
 	AccountID string
 }
@@ -117,11 +117,11 @@ func (e *AccountInUseError) Error() string {
 	return "the account " + e.AccountID + " exists already and has a service account that works"
 }
 
-// InitAccount makes an account with its owner's service account and returns its
-// id and the token, which can't be had again. With an empty id it makes one more
-// account. For an account that exists it makes the service account if there is
-// none that works, as in an account that came from a fixture; where there is
-// one, it changes nothing and returns an *AccountInUseError.
+// InitAccount creates an account with its owner's service account and returns its
+// id and the token, which can't be read again. With an empty id it creates one more
+// account. For an account that exists it creates the service account if there is
+// none that works, as in an account of a fixture; otherwise it changes nothing and
+// returns an *AccountInUseError.
 func (rules *Rules) InitAccount(ctx context.Context, id, tokenName string) (accountID, token string, err error) {
 	switch {
 	case id == "":
@@ -176,12 +176,13 @@ func refuseInUse(r store.Reader, accountID string, now time.Time) error {
 
 func notAnID(id string) error { return fmt.Errorf("the account id %.64q is not a UUID", id) }
 
+// NewAccount returns an active account with the first plan.
 func NewAccount(id string, at time.Time) store.Account {
 	return store.Account{ID: id, Status: vocab.AccountActive, PlanID: vocab.PlanSMTPPerMailbox, CreatedAt: at}
 }
 
-// createAccount makes an account with all that it is born with, and with what it
-// can claim.
+// CreateAccount creates an account with everything that it comes with, and the dedicated
+// IP options that it can claim.
 func CreateAccount(tx store.Tx, a store.Account, options []store.DedicatedIPOption) error {
 	if err := tx.CreateAccount(&a); err != nil {
 		return err
@@ -205,7 +206,7 @@ func CreateAccount(tx store.Tx, a store.Account, options []store.DedicatedIPOpti
 	return nil
 }
 
-// ownerToken is a new service account with all that the account's owner may do.
+// ownerToken is a new service account with all grants of the account's owner.
 type ownerToken struct {
 	id, grantID, name string
 	token             auth.Token
@@ -227,8 +228,8 @@ func (o ownerToken) create(tx store.Tx, accountID string, at time.Time) error {
 	})
 }
 
-// IssueOwnerToken makes a service account with all that the account's owner may
-// do, and returns its token, which can't be had again.
+// IssueOwnerToken creates a service account with all grants of the account's owner and
+// returns its token, which can't be read again.
 func (rules *Rules) IssueOwnerToken(ctx context.Context, accountID, name string) (string, error) {
 	at, issued := rules.now(), rules.newOwnerToken(name)
 	err := rules.store.Update(ctx, func(tx store.Tx) error {

@@ -10,6 +10,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
+// ClaimDedicatedIP implements api.ClaimDedicatedIP.
 func ClaimDedicatedIP(c *Call, in *api.ClaimDedicatedIPRequest) (*api.DedicatedIP, error) {
 	id := c.rules.random.ID()
 	return transact(c, func(tx store.Tx) (*api.DedicatedIP, error) {
@@ -45,6 +46,7 @@ func free(option store.DedicatedIPOption) []string {
 	return slices.DeleteFunc(slices.Clone(option.Addresses), func(ip string) bool { return slices.Contains(option.Claimed, ip) })
 }
 
+// ListDedicatedIPs implements api.ListDedicatedIPs.
 func ListDedicatedIPs(c *Call, in *api.ListDedicatedIPsRequest) (*api.Page[api.DedicatedIP], error) {
 	return listPage(c, in.Paged, func(r store.Reader, s store.Slice) ([]store.DedicatedIP, int, error) {
 		return r.DedicatedIPs(c.caller.AccountID, store.DedicatedIPFilter{
@@ -53,6 +55,7 @@ func ListDedicatedIPs(c *Call, in *api.ListDedicatedIPsRequest) (*api.Page[api.D
 	}, c.dedicatedIP)
 }
 
+// ListDedicatedIPOptions implements api.ListDedicatedIPOptions.
 func ListDedicatedIPOptions(c *Call, in *api.ListDedicatedIPOptionsRequest) (*api.Page[api.DedicatedIPOption], error) {
 	return listPage(c, in.Paged, func(r store.Reader, s store.Slice) ([]store.DedicatedIPOption, int, error) {
 		return r.DedicatedIPOptions(c.caller.AccountID, s)
@@ -61,6 +64,7 @@ func ListDedicatedIPOptions(c *Call, in *api.ListDedicatedIPOptionsRequest) (*ap
 	})
 }
 
+// GetDedicatedIP implements api.GetDedicatedIP.
 func GetDedicatedIP(c *Call, in *api.DedicatedIPRequest) (*api.DedicatedIP, error) {
 	return view(c, func(r store.Reader) (*api.DedicatedIP, error) {
 		d, err := r.DedicatedIP(c.caller.AccountID, in.DedicatedIPID)
@@ -68,6 +72,7 @@ func GetDedicatedIP(c *Call, in *api.DedicatedIPRequest) (*api.DedicatedIP, erro
 	})
 }
 
+// ReleaseDedicatedIP implements api.ReleaseDedicatedIP.
 func ReleaseDedicatedIP(c *Call, in *api.DedicatedIPRequest) (*api.NoContent, error) {
 	return transact(c, func(tx store.Tx) (*api.NoContent, error) {
 		domains, err := tx.DomainsOfDedicatedIP(c.caller.AccountID, in.DedicatedIPID)

@@ -21,6 +21,7 @@ import (
 // section 3.6.2).
 const typeCNAME = "CNAME"
 
+// CreateDNSRecord implements api.CreateDNSRecord.
 func CreateDNSRecord(c *Call, in *api.CreateDNSRecordRequest) (*api.DNSRecord, error) {
 	return transact(c, func(tx store.Tx) (*api.DNSRecord, error) {
 		d, err := c.usableDomain(tx, in.Body.Domain)
@@ -84,8 +85,8 @@ func (c *Call) checkBeside(r store.Reader, record store.DNSRecord, zone string) 
 		c.naming(r, vocab.CapDNSRecordView, domainScope(record.DomainID), " ", strconv.FormatInt(other.ID, 10)), rule)
 }
 
-// Excluding returns a record with the same name beside which a record can't stand,
-// and the rule that says so; nil if there is none. An identical record is left to
+// Excluding returns a record with the same name that excludes a record, and the rule that
+// it follows from; nil if there is none. An identical record is left to
 // the store.
 func Excluding(r store.Reader, record store.DNSRecord) (other *store.DNSRecord, rule string, err error) {
 	others, _, err := r.DNSRecords(record.AccountID, store.DNSRecordFilter{DomainID: record.DomainID, Name: record.Name}, store.Slice{Limit: math.MaxInt32})
@@ -158,6 +159,7 @@ func (c *Call) recordConflict(r store.Reader, err error, record store.DNSRecord)
 	return statusOf(err, "dns_record_id", "DNS record")
 }
 
+// ListDNSRecords implements api.ListDNSRecords.
 func ListDNSRecords(c *Call, in *api.ListDNSRecordsRequest) (*api.Page[api.DNSRecord], error) {
 	return listPage(c, in.Paged, func(r store.Reader, s store.Slice) ([]store.DNSRecord, int, error) {
 		filter := store.DNSRecordFilter{Type: in.Type, Name: in.Name, Within: c.caller.Within(c.spec.Capability)}
@@ -182,6 +184,7 @@ func ListDNSRecords(c *Call, in *api.ListDNSRecordsRequest) (*api.Page[api.DNSRe
 	}, dnsRecord)
 }
 
+// GetDNSRecord implements api.GetDNSRecord.
 func GetDNSRecord(c *Call, in *api.DNSRecordRequest) (*api.DNSRecord, error) {
 	return view(c, func(r store.Reader) (*api.DNSRecord, error) {
 		record, _, err := c.findDNSRecord(r, in.DNSRecordID)
@@ -189,6 +192,7 @@ func GetDNSRecord(c *Call, in *api.DNSRecordRequest) (*api.DNSRecord, error) {
 	})
 }
 
+// UpdateDNSRecord implements api.UpdateDNSRecord.
 func UpdateDNSRecord(c *Call, in *api.UpdateDNSRecordRequest) (*api.DNSRecord, error) {
 	return transact(c, func(tx store.Tx) (*api.DNSRecord, error) {
 		record, err := tx.UpdateDNSRecord(c.caller.AccountID, in.DNSRecordID, func(record *store.DNSRecord) error {
@@ -216,8 +220,7 @@ func UpdateDNSRecord(c *Call, in *api.UpdateDNSRecordRequest) (*api.DNSRecord, e
 	})
 }
 
-// change makes the changes that a request asks for, if the record's type takes
-// them in its zone.
+// change applies the changes of a request, if the record's type allows them in its zone.
 func change(record *store.DNSRecord, body api.UpdateDNSRecordBody, zone string) error {
 	var problems []*api.Problem
 	if body.Value != nil {
@@ -245,6 +248,7 @@ func change(record *store.DNSRecord, body api.UpdateDNSRecordBody, zone string) 
 	return nil
 }
 
+// DeleteDNSRecord implements api.DeleteDNSRecord.
 func DeleteDNSRecord(c *Call, in *api.DNSRecordRequest) (*api.NoContent, error) {
 	return transact(c, func(tx store.Tx) (*api.NoContent, error) {
 		record, d, err := c.findDNSRecord(tx, in.DNSRecordID)

@@ -11,6 +11,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
+// ListDomains implements api.ListDomains.
 func ListDomains(c *Call, in *api.ListDomainsRequest) (*api.Page[api.Domain], error) {
 	return listPage(c, in.Paged, func(r store.Reader, s store.Slice) ([]store.Domain, int, error) {
 		return r.Domains(c.caller.AccountID, store.DomainFilter{
@@ -20,6 +21,7 @@ func ListDomains(c *Call, in *api.ListDomainsRequest) (*api.Page[api.Domain], er
 	}, c.domain)
 }
 
+// GetDomain implements api.GetDomain.
 func GetDomain(c *Call, in *api.DomainRequest) (*api.Domain, error) {
 	return view(c, func(r store.Reader) (*api.Domain, error) {
 		d, err := c.findDomain(r, in.Domain)
@@ -30,7 +32,7 @@ func GetDomain(c *Call, in *api.DomainRequest) (*api.Domain, error) {
 	})
 }
 
-// checkDomainAvailability reports what a purchase of one domain would report, and
+// CheckDomainAvailability reports what a purchase of one domain would report, and
 // its price, without buying it.
 func CheckDomainAvailability(c *Call, in *api.DomainAvailabilityRequest) (*api.DomainAvailability, error) {
 	offer := c.rules.settings.Get().Registrar.Offer(in.Name)
@@ -57,6 +59,7 @@ func CheckDomainAvailability(c *Call, in *api.DomainAvailabilityRequest) (*api.D
 	})
 }
 
+// UpdateDomain implements api.UpdateDomain.
 func UpdateDomain(c *Call, in *api.UpdateDomainRequest) (*api.DomainSettings, error) {
 	return transact(c, func(tx store.Tx) (*api.DomainSettings, error) {
 		d, err := c.findDomain(tx, in.Domain)
@@ -85,6 +88,7 @@ func UpdateDomain(c *Call, in *api.UpdateDomainRequest) (*api.DomainSettings, er
 	})
 }
 
+// DeleteDomain implements api.DeleteDomain.
 func DeleteDomain(c *Call, in *api.DomainRequest) (*api.NoContent, error) {
 	return transact(c, func(tx store.Tx) (*api.NoContent, error) {
 		d, err := c.findDomain(tx, in.Domain)
@@ -109,6 +113,7 @@ type order struct {
 	id        string
 }
 
+// PurchaseDomains implements api.PurchaseDomains.
 func PurchaseDomains(c *Call, in *api.PurchaseDomainsRequest) (*api.Purchase, error) {
 	batch := c.rules.random.ID()
 	registrant, err := json.Marshal(in.Body.ContactInfo)

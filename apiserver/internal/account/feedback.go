@@ -13,6 +13,7 @@ import (
 // and every submission is kept.
 var feedbackLimit = ratelimit.Limit{Requests: 20, Per: 20 * time.Minute}
 
+// SubmitFeedback implements api.SubmitFeedback.
 func SubmitFeedback(c *Call, in *api.SubmitFeedbackRequest) (*api.Feedback, error) {
 	if u := c.rules.feedback.Take(c.caller.Credential(), c.at); !u.Allowed {
 		return nil, api.NewError(http.StatusTooManyRequests, api.TypeRateLimited,

@@ -15,6 +15,7 @@ import (
 // VerificationPeriod is how long a recipient has to open the link.
 const VerificationPeriod = 72 * time.Hour
 
+// CreateForwarding implements api.CreateForwarding.
 func CreateForwarding(c *Call, in *api.CreateForwardingRequest) (*api.Forwarding, error) {
 	id, link := c.rules.random.ID(), c.rules.newToken()
 	var written *mail.Message
@@ -80,9 +81,8 @@ func (c *Call) beginVerification(r store.Reader, rule *store.Forwarding, link ma
 	return nil
 }
 
-// requestMessage has the message of a rule sent whose verification was started, if
-// it needs one and the limits allow it. It returns the message if there is no mail
-// queue.
+// requestMessage queues the message of a rule whose verification was started, if it needs
+// one and the limits allow it. Without a mail queue it returns the message.
 func (c *Call) requestMessage(tx store.Tx, rule store.Forwarding, link mail.Token) (*mail.Message, error) {
 	if rule.Internal {
 		return nil, nil
@@ -98,7 +98,7 @@ func (c *Call) requestMessage(tx store.Tx, rule store.Forwarding, link mail.Toke
 	})
 }
 
-// messageRequested follows a transaction with requestMessage.
+// messageRequested is called after a transaction with requestMessage.
 func (c *Call) messageRequested(written *mail.Message) {
 	if written != nil {
 		c.rules.outbox.Add(*written)
@@ -114,6 +114,7 @@ func (c *Call) forwardingConflict(r store.Reader, err error, rule store.Forwardi
 	return statusOf(err, "forwarding_id", "forwarding rule")
 }
 
+// ListForwarding implements api.ListForwarding.
 func ListForwarding(c *Call, in *api.ListForwardingRequest) (*api.Page[api.Forwarding], error) {
 	return listPage(c, in.Paged, func(r store.Reader, s store.Slice) ([]store.Forwarding, int, error) {
 		filter, ok, err := c.scopedFilter(r, in.Domain, in.WorkspaceID, in.ScopeType, in.Search)
@@ -133,6 +134,7 @@ func (c *Call) scopedFilter(r store.Reader, domain, workspaceID, scopeType, sear
 	}, ok, err
 }
 
+// GetForwarding implements api.GetForwarding.
 func GetForwarding(c *Call, in *api.ForwardingRequest) (*api.Forwarding, error) {
 	return view(c, func(r store.Reader) (*api.Forwarding, error) {
 		rule, err := c.findForwarding(r, in.ForwardingID)
@@ -140,6 +142,7 @@ func GetForwarding(c *Call, in *api.ForwardingRequest) (*api.Forwarding, error) 
 	})
 }
 
+// UpdateForwarding implements api.UpdateForwarding.
 func UpdateForwarding(c *Call, in *api.UpdateForwardingRequest) (*api.Forwarding, error) {
 	link := c.rules.newToken()
 	var written *mail.Message
@@ -172,6 +175,7 @@ func UpdateForwarding(c *Call, in *api.UpdateForwardingRequest) (*api.Forwarding
 	return out, err
 }
 
+// SetForwardingActive implements api.SetForwardingActive.
 func SetForwardingActive(c *Call, in *api.SetForwardingActiveRequest) (*api.Forwarding, error) {
 	return transact(c, func(tx store.Tx) (*api.Forwarding, error) {
 		rule, err := tx.UpdateForwarding(c.caller.AccountID, in.ForwardingID, func(rule *store.Forwarding) error {
@@ -192,6 +196,7 @@ func SetForwardingActive(c *Call, in *api.SetForwardingActiveRequest) (*api.Forw
 	})
 }
 
+// DeleteForwarding implements api.DeleteForwarding.
 func DeleteForwarding(c *Call, in *api.ForwardingRequest) (*api.NoContent, error) {
 	return transact(c, func(tx store.Tx) (*api.NoContent, error) {
 		rule, err := c.findForwarding(tx, in.ForwardingID)

@@ -17,6 +17,7 @@ import (
 // MailboxQuota is the storage of a new mailbox, in bytes.
 const MailboxQuota = 10 << 30
 
+// CreateMailbox implements api.CreateMailbox.
 func CreateMailbox(c *Call, in *api.CreateMailboxRequest) (*api.Mailbox, error) {
 	id := c.rules.random.ID()
 	return transact(c, func(tx store.Tx) (*api.Mailbox, error) {
@@ -113,6 +114,7 @@ func (c *Call) mailboxesLeft(r store.Reader) (int, error) {
 	return bound - total, err
 }
 
+// CreateMailboxes implements api.CreateMailboxes.
 func CreateMailboxes(c *Call, in *api.CreateMailboxesRequest) (*api.CreatedMailboxes, error) {
 	ids := make([]string, len(in.Body.Items))
 	for i := range ids {
@@ -180,6 +182,7 @@ func checkItem(item api.NewMailboxItem, asked map[string]bool) (localPart string
 	return localPart, nil
 }
 
+// ListMailboxes implements api.ListMailboxes.
 func ListMailboxes(c *Call, in *api.ListMailboxesRequest) (*api.Page[api.Mailbox], error) {
 	return listPage(c, in.Paged, func(r store.Reader, s store.Slice) ([]store.Mailbox, int, error) {
 		domainID, ok, err := c.domainFilter(r, in.Domain)
@@ -193,6 +196,7 @@ func ListMailboxes(c *Call, in *api.ListMailboxesRequest) (*api.Page[api.Mailbox
 	}, c.mailbox)
 }
 
+// GetMailbox implements api.GetMailbox.
 func GetMailbox(c *Call, in *api.MailboxRequest) (*api.Mailbox, error) {
 	return view(c, func(r store.Reader) (*api.Mailbox, error) {
 		m, err := c.findMailbox(r, in.Mailbox)
@@ -203,6 +207,7 @@ func GetMailbox(c *Call, in *api.MailboxRequest) (*api.Mailbox, error) {
 	})
 }
 
+// UpdateMailbox implements api.UpdateMailbox.
 func UpdateMailbox(c *Call, in *api.UpdateMailboxRequest) (*api.Mailbox, error) {
 	return transact(c, func(tx store.Tx) (*api.Mailbox, error) {
 		id, err := c.mailboxID(tx, in.Mailbox)
@@ -226,6 +231,7 @@ func UpdateMailbox(c *Call, in *api.UpdateMailboxRequest) (*api.Mailbox, error) 
 	})
 }
 
+// DeleteMailbox implements api.DeleteMailbox.
 func DeleteMailbox(c *Call, in *api.MailboxRequest) (*api.NoContent, error) {
 	return transact(c, func(tx store.Tx) (*api.NoContent, error) {
 		m, err := c.findMailbox(tx, in.Mailbox)

@@ -21,7 +21,7 @@ type PasswordCost struct {
 	MemoryKiB, Passes uint32
 }
 
-// defaultPasswordCost is what OWASP recommends.
+// defaultPasswordCost is the recommendation of OWASP.
 var defaultPasswordCost = PasswordCost{MemoryKiB: 19 * 1024, Passes: 2}
 
 const (
@@ -36,6 +36,7 @@ const (
 // generatedSecretBytes are 160 bits, 32 characters.
 const generatedSecretBytes = 20
 
+// CreateMasterPassword implements api.CreateMasterPassword.
 func CreateMasterPassword(c *Call, in *api.CreateMasterPasswordRequest) (*api.CreatedMasterPassword, error) {
 	var generated *string
 	secret := in.Body.Value
@@ -103,6 +104,7 @@ func (c *Call) masterPasswordConflict(r store.Reader, err error, p store.MasterP
 	return statusOf(err, "credential_id", "master password")
 }
 
+// ListMasterPasswords implements api.ListMasterPasswords.
 func ListMasterPasswords(c *Call, in *api.ListMasterPasswordsRequest) (*api.Page[api.MasterPassword], error) {
 	return listPage(c, in.Paged, func(r store.Reader, s store.Slice) ([]store.MasterPassword, int, error) {
 		filter, ok, err := c.scopedFilter(r, in.Domain, in.WorkspaceID, in.ScopeType, in.Search)
@@ -113,6 +115,7 @@ func ListMasterPasswords(c *Call, in *api.ListMasterPasswordsRequest) (*api.Page
 	}, masterPassword)
 }
 
+// GetMasterPassword implements api.GetMasterPassword.
 func GetMasterPassword(c *Call, in *api.MasterPasswordRequest) (*api.MasterPassword, error) {
 	return view(c, func(r store.Reader) (*api.MasterPassword, error) {
 		p, err := c.findMasterPassword(r, in.CredentialID)
@@ -120,6 +123,7 @@ func GetMasterPassword(c *Call, in *api.MasterPasswordRequest) (*api.MasterPassw
 	})
 }
 
+// RenameMasterPassword implements api.RenameMasterPassword.
 func RenameMasterPassword(c *Call, in *api.RenameMasterPasswordRequest) (*api.MasterPassword, error) {
 	return transact(c, func(tx store.Tx) (*api.MasterPassword, error) {
 		p, err := tx.UpdateMasterPassword(c.caller.AccountID, in.CredentialID, func(p *store.MasterPassword) error {
@@ -133,6 +137,7 @@ func RenameMasterPassword(c *Call, in *api.RenameMasterPasswordRequest) (*api.Ma
 	})
 }
 
+// DeleteMasterPassword implements api.DeleteMasterPassword.
 func DeleteMasterPassword(c *Call, in *api.MasterPasswordRequest) (*api.NoContent, error) {
 	return transact(c, func(tx store.Tx) (*api.NoContent, error) {
 		p, err := c.findMasterPassword(tx, in.CredentialID)

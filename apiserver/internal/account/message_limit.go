@@ -8,7 +8,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// Whoever may change forwarding rules must not be able to flood anybody with
+// A caller that can change forwarding rules must not be able to flood anybody with
 // verification messages. Each account and each recipient has a token bucket:
 // messageBurst at once, and one more per messageInterval. They are in the store,
 // written in the transaction that causes the message, so that neither a restart nor
@@ -20,7 +20,7 @@ const (
 )
 
 // takeMessage takes a token for a message of a rule out of both buckets, or returns
-// a 429 that says when there is one.
+// a 429 with the time until there is one.
 func (c *Call) takeMessage(tx store.Tx, rule store.Forwarding) error {
 	if err := tx.ForgetMessageLimits(c.at); err != nil {
 		return err

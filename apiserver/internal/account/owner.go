@@ -9,10 +9,10 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// requireOwner returns a conflict if revoking what has left the account without an
-// owner who can act, see canAct.
+// requireOwner returns a conflict if a revocation has left the account without an owner
+// who can act, see canAct. what names the revoked object.
 func (c *Call) requireOwner(r store.Reader, what string) error {
-	// Most often the caller stays an owner, and the account may have thousands of
+	// Usually the caller is still an owner, and the account may have thousands of
 	// revoked ones.
 	own, err := r.GrantsOf(c.caller.AccountID, c.caller.Subjects)
 	if err != nil {

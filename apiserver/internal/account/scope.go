@@ -10,8 +10,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// findDomain returns the domain that a UUID or a name means to the caller, or
-// store.ErrNotFound.
+// findDomain returns the domain with a UUID or a name if the caller may see it, and
+// store.ErrNotFound otherwise.
 func (c *Call) findDomain(r store.Reader, ref string) (store.Domain, error) {
 	d, err := domainByRef(r, c.caller.AccountID, ref)
 	if err == nil && !sees(c.caller.Within(c.spec.Capability), d.WorkspaceID, d.ID) {
@@ -45,8 +45,8 @@ func unknownDomain(ref string) *api.Problem {
 	return api.Invalid("the account has no domain %.255q", ref).InBody("domain")
 }
 
-// usableDomain is domainInBody for something that is made in the domain, which
-// must have been paid for.
+// usableDomain is domainInBody for an object that is created in the domain, which must
+// have been paid for.
 func (c *Call) usableDomain(r store.Reader, ref string) (store.Domain, error) {
 	d, err := c.domainInBody(r, ref)
 	if err != nil {
@@ -59,8 +59,7 @@ func (c *Call) usableDomain(r store.Reader, ref string) (store.Domain, error) {
 	return d, nil
 }
 
-// domainFilter is findDomain for a list's filter; ok is false where nothing can
-// match.
+// domainFilter is findDomain for a list's filter; ok is false if nothing can match.
 func (c *Call) domainFilter(r store.Reader, ref string) (id string, ok bool, err error) {
 	if ref == "" {
 		return "", true, nil
@@ -99,9 +98,8 @@ func (c *Call) scopeInBody(r store.Reader, domain, workspaceID *string) (store.S
 	return store.Scope{Type: vocab.ScopeAccount, ID: c.caller.AccountID}, nil
 }
 
-// naming is what a conflict says to name an object that exists: words, and the
-// object's id. It is empty where the caller may not see the object: view is what
-// that takes.
+// naming returns words and the id of an existing object for a conflict message, or "" if
+// the caller lacks the capability view for the object's scope.
 func (c *Call) naming(r store.Reader, view vocab.Capability, scope store.Scope, words, id string) string {
 	if ok, err := c.seesScope(r, view, scope); err != nil || !ok {
 		return ""
@@ -113,7 +111,7 @@ func domainScope(domainID string) store.Scope {
 	return store.Scope{Type: vocab.ScopeDomain, ID: domainID}
 }
 
-// seesScope reports whether a capability lets the caller see what has a scope.
+// seesScope reports whether a capability lets the caller see the objects of a scope.
 func (c *Call) seesScope(r store.Reader, capability vocab.Capability, scope store.Scope) (bool, error) {
 	w := c.caller.Within(capability)
 	if !w.Restricted {

@@ -12,6 +12,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
+// CreateServiceAccount implements api.CreateServiceAccount.
 func CreateServiceAccount(c *Call, in *api.CreateServiceAccountRequest) (*api.CreatedServiceAccount, error) {
 	token := auth.NewToken(c.rules.random)
 	account := newServiceAccount(c.rules.random.ID(), c.caller.AccountID, in.Body.Name, token, c.at)
@@ -69,12 +70,14 @@ func newServiceAccount(id, accountID, name string, token auth.Token, at time.Tim
 	}
 }
 
+// ListServiceAccounts implements api.ListServiceAccounts.
 func ListServiceAccounts(c *Call, in *api.ListServiceAccountsRequest) (*api.Page[api.ServiceAccount], error) {
 	return listPage(c, in.Paged, func(r store.Reader, s store.Slice) ([]store.ServiceAccount, int, error) {
 		return r.ServiceAccounts(c.caller.AccountID, s)
 	}, c.rules.serviceAccount)
 }
 
+// GetServiceAccount implements api.GetServiceAccount.
 func GetServiceAccount(c *Call, in *api.ServiceAccountRequest) (*api.ServiceAccount, error) {
 	return view(c, func(r store.Reader) (*api.ServiceAccount, error) {
 		a, err := r.ServiceAccount(c.caller.AccountID, in.ServiceAccountID)
@@ -82,6 +85,7 @@ func GetServiceAccount(c *Call, in *api.ServiceAccountRequest) (*api.ServiceAcco
 	})
 }
 
+// RevokeServiceAccount implements api.RevokeServiceAccount.
 func RevokeServiceAccount(c *Call, in *api.ServiceAccountRequest) (*api.NoContent, error) {
 	return transact(c, func(tx store.Tx) (*api.NoContent, error) {
 		a, err := tx.ServiceAccount(c.caller.AccountID, in.ServiceAccountID)

@@ -35,7 +35,7 @@ func (c *Call) checkOverdue(tx store.Tx, accountID, name string) error {
 }
 
 // updatePaid runs a transaction of the call, and again after each *overdueError,
-// for which it deletes what is overdue. That is a transaction of its own, because it
+// for which it deletes the overdue domains. That is a transaction of its own, because it
 // is no change by the request's caller, who may be of another account.
 func (c *Call) updatePaid(fn func(store.Tx) error) error {
 	for {
@@ -44,7 +44,7 @@ func (c *Call) updatePaid(fn func(store.Tx) error) error {
 		if !ok {
 			return err
 		}
-		err = c.rules.store.Update(context.Background(), func(tx store.Tx) error { //nolint:contextcheck // the request's values say who makes it
+		err = c.rules.store.Update(context.Background(), func(tx store.Tx) error { //nolint:contextcheck // the request's values would attribute it to the caller
 			audit.Attribute(tx, audit.System, audit.ExpirePurchase)
 			return DeleteOverdue(tx, overdue.accountID, overdue.name, c.at)
 		})
