@@ -12,6 +12,9 @@ import (
 // slash at its end.
 var sourcePath = regexp.MustCompile("`((?:apiserver|internal|templates|examples|docs)/[\\w./-]*(?:\\.\\w+|/))`")
 
+// code is text that Markdown does not interpret.
+var code = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`")
+
 // TestRepositoryPages follows the links of the pages at the top of the repository and
 // looks for the source files that they name.
 func TestRepositoryPages(t *testing.T) {
@@ -22,7 +25,7 @@ func TestRepositoryPages(t *testing.T) {
 	}
 	for _, page := range append(pages, "../../apiserver/cmd/mailhostd/README.md") {
 		text := read(t, page)
-		for _, found := range link.FindAllStringSubmatch(text, -1) {
+		for _, found := range link.FindAllStringSubmatch(code.ReplaceAllString(text, ""), -1) {
 			exists(t, page, filepath.Join(filepath.Dir(page), filepath.FromSlash(found[1])))
 		}
 		for _, found := range sourcePath.FindAllStringSubmatch(text, -1) {
