@@ -45,16 +45,12 @@ type objectState struct {
 	destroyed bool             // planned
 	adopted   bool             // planned
 	acquired  bool             // created, adopted or resumed in this walk
+	refreshes int              // once for each address that has it in the state, or imports it
 	uses      map[uint64]usage // by the fingerprint of the configuration
 }
 
-// usage is what a plan does with an object that has a configuration.
-type usage int
-
-const (
-	keeps usage = iota + 1
-	replaces
-)
+// usage counts what plans with one configuration do with an object.
+type usage struct{ keeps, replaces int }
 
 // keyState is what the walk knows of a natural key.
 type keyState struct {
@@ -130,7 +126,9 @@ func (w *Walk) key(o Object) *keyState {
 func (w *Walk) Refreshed(o Object) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.object(o).inState = true
+	s := w.object(o)
+	s.inState = true
+	s.refreshes++
 }
 
 // Gone records that a refresh dropped an object from the state.
@@ -157,7 +155,8 @@ func (w *Walk) InState(o Object) bool {
 
 // PlanUpdate records a plan for an object that has a configuration. The fingerprint
 // of the configuration identifies the resource, because core may plan it more than
-// once. Kept alone loses nothing: two resources agree on keeping the object.
+// once, unless the object was refreshed for several addresses. Kept alone loses
+// nothing: two resources agree on keeping the object.
 func (w *Walk) PlanUpdate(o Object, config uint64) Conflict {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -172,7 +171,7 @@ func (w *Walk) PlanUpdate(o Object, config uint64) Conflict {
 	case w.key(o).planned:
 		conflict = Created
 	}
-	s.use(config, keeps)
+	s.use(config, usage{keeps: 1})
 	return conflict
 }
 
@@ -182,7 +181,7 @@ func (w *Walk) PlanReplacement(o Object, config uint64) Conflict {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s := w.object(o)
-	s.use(config, replaces)
+	s.use(config, usage{keeps: -1, replaces: 1})
 	if conflict := s.otherUse(config); conflict != Replaced {
 		return conflict
 	}
@@ -299,20 +298,23 @@ func (w *Walk) WasDeleted(o Object) (status string, deleted bool) {
 	return k.status, k.deleted
 }
 
-func (s *objectState) use(config uint64, as usage) {
+func (s *objectState) use(config uint64, change usage) {
 	if s.uses == nil {
 		s.uses = map[uint64]usage{}
 	}
-	s.uses[config] = as
+	now := s.uses[config]
+	s.uses[config] = usage{now.keeps + change.keeps, now.replaces + change.replaces}
 }
 
-// otherUse returns the conflict with the uses by other configurations.
+// otherUse returns the conflict with the uses by other resources: those with another
+// configuration, and those with the same one if several addresses have the object.
+// Two that keep it with the same configuration are none.
 func (s *objectState) otherUse(config uint64) Conflict {
 	conflict := NoConflict
-	for other, as := range s.uses {
-		switch {
-		case other == config:
-		case as == replaces:
+	for other, u := range s.uses {
+		switch isSame := other == config; {
+		case isSame && (s.refreshes < 2 || u.replaces == 0):
+		case u.replaces > 0 && (!isSame || u.keeps <= 0):
 			return Replaced
 		default:
 			conflict = Kept

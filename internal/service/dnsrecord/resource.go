@@ -107,7 +107,11 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 			addUpdateError(&resp.Diagnostics, err, state)
 			return
 		}
-		plan.flatten(record)
+		updated := plan
+		updated.flatten(record)
+		// Somebody else may have changed them since the plan. The next refresh shows it.
+		updated.Value, updated.TTL, updated.Priority = plan.Value, plan.TTL, plan.Priority
+		plan = updated
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 }

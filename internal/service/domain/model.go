@@ -90,7 +90,7 @@ func nonEmpty(p *string) *string {
 
 // keepPlanned restores the planned values. The next refresh shows a difference to the
 // API: an error here would make Terraform replace a domain that has just been paid
-// for.
+// for, or blame the provider for what somebody else changed during the apply.
 func (m *resourceModel) keepPlanned(plan resourceModel) {
 	m.Name, m.AutoRenew, m.RedirectURL = plan.Name, plan.AutoRenew, plan.RedirectURL
 	if !plan.WorkspaceID.IsUnknown() {

@@ -108,6 +108,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 		}
 		updated.flattenSettings(settings)
 		updated.readSideEffects(ctx, c, state.model)
+		updated.keepPlanned(plan) // somebody else may have changed them since the plan
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, &updated)...)
 }
