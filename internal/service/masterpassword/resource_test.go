@@ -322,7 +322,7 @@ func TestRefused(t *testing.T) {
 	for name, c := range map[string]struct{ config, want string }{
 		"no secret":      {password(s, "ops", "generate = false"), `(?s)without a secret.*generate = true`},
 		"nothing at all": {password(s, "ops", ""), `(?s)without a secret.*value_wo with\s+value_wo_version`},
-		"two secrets":    {password(s, "ops", "value = \"hunter22\"\ngenerate = true"), `(?s)generate = true\n.*from value and from\s+generate`},
+		"two secrets":    {password(s, "ops", "value = \"hunter22\"\ngenerate = true"), `(?s)generate = true\n.*Both value\s+and\s+generate`},
 		"no version":     {password(s, "ops", `value_wo = "hunter22"`), `value_wo without value_wo_version`},
 		"version alone":  {password(s, "ops", "generate = true\nvalue_wo_version = 1"), `value_wo_version without value_wo`},
 		"short":          {password(s, "ops", `value = "abc"`), `value must be 4 to 256 characters`},

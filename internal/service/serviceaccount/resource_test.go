@@ -207,7 +207,7 @@ func TestRefused(t *testing.T) {
 		"no name":             {account(s, "", ""), `name must be 1 to 120 characters`},
 		"no time":             {account(s, "CI", `expires_at = "tomorrow"`), `expires_at must be a date and time`},
 		"no zone":             {account(s, "CI", `expires_at = "2099-01-01T00:00:00"`), `with a time\s+zone`},
-		"past":                {account(s, "CI", `expires_at = "2024-01-01T00:00:00Z"`), `(?s)expires_at = "2024.*Give a time in the`},
+		"past":                {account(s, "CI", `expires_at = "2024-01-01T00:00:00Z"`), `(?s)expires_at = "2024.*Set a time in the`},
 		"import nothing":      {imported(s, "CI"), `(?s)Can't import.*CI.*not found`},
 		"published, by name":  {imported(published, "CI"), `(?s)Can't import the service account "CI".*no operation`},
 		"published, by id":    {imported(published, published.AccountID), `(?s)Can't import the service account.*no operation`},
