@@ -90,7 +90,7 @@ func (c *Client) domainID(ctx context.Context, domain string) (string, error) {
 
 // domainName returns the name of a domain, by id or name.
 func (c *Client) domainName(ctx context.Context, domain string) (string, error) {
-	if uuid.Validate(domain) != nil {
+	if isID := uuid.Validate(domain) == nil; !isID {
 		return domain, nil
 	}
 	d, err := c.GetDomain(ctx, domain)

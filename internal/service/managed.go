@@ -47,6 +47,13 @@ func Manage(r Managed) resource.Resource { return &managed{r} }
 
 type managed struct{ Managed }
 
+var _ interface {
+	base() *connection
+	typeName() string
+	label(ctx context.Context, get func(ctx context.Context, target any) diag.Diagnostics) string
+	naturalKey(object tftypes.Value) string
+} = (*Resource[struct{}])(nil)
+
 // ValidateConfig implements resource.ResourceWithValidateConfig.
 func (m *managed) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
 	if r, ok := m.Managed.(resource.ResourceWithValidateConfig); ok {

@@ -65,7 +65,7 @@ func setUpdateLimits(doc *huma.OpenAPI) {
 		if !ok || r.Map()[body.Type.Name()] == nil {
 			continue
 		}
-		update, ok := reflect.Zero(body.Type).Interface().(interface{ LimitsFrom() any })
+		update, ok := reflect.TypeAssert[interface{ LimitsFrom() any }](reflect.Zero(body.Type))
 		if !ok {
 			continue
 		}

@@ -3,7 +3,6 @@ package transport
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -39,14 +38,15 @@ func (s *sendTrace) notSent() bool { return s.traced.Load() && !s.written.Load()
 
 // attempt sends the request once and records the result in c.Last. It reads the
 // response to its end, so that one that breaks off is a failed attempt.
-func (c *Call) attempt(ctx context.Context) (*http.Response, error) {
-	t := c.t
+func (c *Call) attempt(r *http.Request) (*http.Response, error) {
+	t, ctx := c.t, r.Context()
 	c.Attempts++
 	c.RequestID = t.hooks.NewID()
 	c.Last = Attempt{notSent: true}
 	timer := newStallTimer(ctx, t.timeout)
 	var trace sendTrace
-	req, err := c.newRequest(httptrace.WithClientTrace(timer.ctx, trace.hooks()))
+	req := r.Clone(httptrace.WithClientTrace(timer.ctx, trace.hooks()))
+	err := c.complete(req)
 	if err != nil {
 		timer.end()
 		c.Last.cause = c.secrets.redactError(err)
@@ -74,22 +74,14 @@ func (c *Call) attempt(ctx context.Context) (*http.Response, error) {
 	return resp, err
 }
 
-// newRequest returns the request of one attempt.
-func (c *Call) newRequest(ctx context.Context) (*http.Request, error) {
-	var body io.Reader
-	if c.request.body != nil {
-		body = bytes.NewReader(c.request.body)
-	}
-	req, err := http.NewRequestWithContext(ctx, c.spec.Method, c.request.url.String(), body)
-	if err != nil {
-		return nil, errors.New("the request's URL is malformed")
-	}
+// complete sets the headers of the request of one attempt.
+func (c *Call) complete(req *http.Request) error {
 	req.Header = c.request.header.Clone()
 	if c.spec.Keyed() {
 		// net/http resends a POST with an Idempotency-Key by itself when a reused
 		// connection breaks. Without GetBody it can't.
 		req.GetBody = nil
-	} else if key, ok := lookupKey(ctx); ok {
+	} else if key, ok := lookupKey(req.Context()); ok {
 		req.Header.Set(api.IdempotencyLookupHeader, key)
 		c.secrets.add(key)
 	}
@@ -100,15 +92,15 @@ func (c *Call) newRequest(ctx context.Context) (*http.Request, error) {
 		req.Header.Set("Accept", "text/csv, application/json")
 	}
 	if c.t.tokens == nil {
-		return req, nil
+		return nil
 	}
 	token, err := c.t.tokens.Token()
 	if err != nil {
-		return nil, newTokenError(err)
+		return newTokenError(err)
 	}
 	c.secrets.add(token.AccessToken)
 	token.SetAuthHeader(req)
-	return req, nil
+	return nil
 }
 
 // buffer reads the body of a response into memory. A CSV stream stays as it is.

@@ -73,13 +73,7 @@ func (c *Call) do(ctx context.Context) (*http.Response, error) {
 			return nil, c.failed(err)
 		}
 	}
-	resp, err := c.attempt(ctx)
-	for c.evaluate(ctx, resp, err) {
-		if err := c.t.hooks.Sleep(ctx, c.wait); err != nil {
-			return nil, c.failed(err)
-		}
-		resp, err = c.attempt(ctx)
-	}
+	resp, err := c.sendUntilDone(ctx)
 	if err != nil {
 		return nil, c.failed(err)
 	}

@@ -3,10 +3,14 @@ package transport
 import (
 	"context"
 	"errors"
+	"math"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
 )
 
 // Time limits of a call that gets no response.
@@ -46,6 +50,51 @@ func (c *Call) classifyResponse(resp *http.Response) Outcome {
 		return Unknown
 	}
 	return Final
+}
+
+// sendUntilDone makes attempts until evaluate wants no further one. The loop is
+// go-retryablehttp's, and every decision is the call's: the library's own policy would
+// resend a create whose outcome is unknown.
+func (c *Call) sendUntilDone(ctx context.Context) (*http.Response, error) {
+	var body any // an untyped nil if there is none, as retryablehttp requires
+	if c.request.body != nil {
+		body = c.request.body
+	}
+	req, err := retryablehttp.NewRequestWithContext(ctx, c.spec.Method, c.request.url.String(), body)
+	if err != nil {
+		return nil, errors.New("the request's URL is malformed")
+	}
+	loop := &retryablehttp.Client{
+		HTTPClient: &http.Client{
+			Transport: roundTripperFunc(c.attempt),
+			// The API has no redirects. Following one would send the request, and the
+			// credential, to another address.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+		RetryMax: math.MaxInt32, // mayRetry counts, over several rounds
+		CheckRetry: func(ctx context.Context, resp *http.Response, err error) (bool, error) {
+			return c.evaluate(ctx, resp, withoutURL(err)), nil
+		},
+		// The wait is in PrepareRetry, where a test can replace it.
+		Backoff:      func(time.Duration, time.Duration, int, *http.Response) time.Duration { return 0 },
+		PrepareRetry: func(*http.Request) error { return c.t.hooks.Sleep(ctx, c.wait) },
+		ErrorHandler: retryablehttp.PassthroughErrorHandler,
+	}
+	resp, err := loop.Do(req)
+	return resp, withoutURL(err)
+}
+
+type roundTripperFunc func(*http.Request) (*http.Response, error)
+
+// RoundTrip implements http.RoundTripper.
+func (f roundTripperFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// withoutURL returns the cause of an error of http.Client.
+func withoutURL(err error) error {
+	if e, ok := err.(*url.Error); ok { //nolint:errorlint // the outermost error only
+		return e.Err
+	}
+	return err
 }
 
 // evaluate sets the outcome of the latest attempt and reports whether the request
