@@ -91,7 +91,7 @@ func (f roundTripperFunc) RoundTrip(r *http.Request) (*http.Response, error) { r
 
 // withoutURL returns the cause of an error of http.Client.
 func withoutURL(err error) error {
-	if e, ok := err.(*url.Error); ok { //nolint:errorlint // the outermost error only
+	if e, ok := err.(*url.Error); ok {
 		return e.Err
 	}
 	return err

@@ -25,7 +25,7 @@ var fields = service.Fields{"prio": "priority"}
 func NewResource() resource.Resource {
 	return service.Manage(&Resource{service.Resource[model]{Definition: service.Definition[model]{
 		Name:            "dns_record",
-		Label:           model.String,
+		Label:           (model).String, // goimports takes model.String for a package
 		CanonicalID:     canonicalID,
 		DeleteOperation: api.DeleteDNSRecord.Spec,
 		Orphaned: func(_ context.Context, m model) string {

@@ -22,7 +22,7 @@ type Resource struct{ service.Resource[model] }
 func NewResource() resource.Resource {
 	return service.Manage(&Resource{service.Resource[model]{Definition: service.Definition[model]{
 		Name:  "forwarding",
-		Label: model.String,
+		Label: (model).String, // goimports takes model.String for a package
 		Find: func(ctx context.Context, c *client.Client, key string) (string, error) {
 			f, err := service.FindScoped(key, func(scope client.Scope, target string) (*api.Forwarding, error) {
 				return c.FindForwarding(ctx, target, scope)
