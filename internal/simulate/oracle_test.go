@@ -109,7 +109,11 @@ func (w *environment) checkState(o outcome, e effects) {
 			if c := o.plan.change(addr); o.err != nil && c != nil && (c.action == destroy || c.action == destroyAndCreate) {
 				continue
 			}
-			w.report.fail("an object of the configuration is gone", "%s has %s (%s), which this apply deleted", addr, d.Name, d.ID)
+			detail := fmt.Sprintf("%s has %s (%s), which this apply deleted", addr, d.Name, d.ID)
+			if len(o.plan.targets) > 0 && o.plan.change(addr) == nil {
+				detail += ", and which -target left out"
+			}
+			w.report.fail("an object of the configuration is gone", "%s", detail)
 		}
 	}
 }

@@ -47,6 +47,7 @@ func (c *change) String() string {
 // plan is the result of a plan walk.
 type plan struct {
 	config  *configuration
+	targets []string
 	prior   state // refreshed
 	changes []*change
 }
@@ -96,7 +97,7 @@ func (w *environment) planRun(r *run, config *configuration, prior state, opts p
 	if err != nil {
 		return nil, err
 	}
-	walk := &planWalk{run: r, plugin: p, config: config, opts: opts, failed: map[string]bool{}, plan: &plan{config: config, prior: prior.clone()}}
+	walk := &planWalk{run: r, plugin: p, config: config, opts: opts, failed: map[string]bool{}, plan: &plan{config: config, targets: opts.targets, prior: prior.clone()}}
 	if opts.destroy {
 		walk.config = &configuration{}
 	}
