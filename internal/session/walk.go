@@ -162,17 +162,21 @@ func (w *Walk) PlanUpdate(o Object, config uint64) Conflict {
 	defer w.mu.Unlock()
 	s := w.object(o)
 	s.inState = true
-	conflict := s.otherUse(config)
+	isKept, isReplaced := s.otherUse(config, false)
+	s.use(config, usage{keeps: 1})
 	switch {
 	case s.destroyed:
-		conflict = Destroyed
+		return Destroyed
 	case s.adopted:
-		conflict = Adopted
+		return Adopted
 	case w.key(o).planned:
-		conflict = Created
+		return Created
+	case isReplaced:
+		return Replaced
+	case isKept:
+		return Kept
 	}
-	s.use(config, usage{keeps: 1})
-	return conflict
+	return NoConflict
 }
 
 // PlanReplacement records that the plan of [Walk.PlanUpdate] for the configuration
@@ -181,11 +185,13 @@ func (w *Walk) PlanReplacement(o Object, config uint64) Conflict {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s := w.object(o)
-	s.use(config, usage{keeps: -1, replaces: 1})
-	if conflict := s.otherUse(config); conflict != Replaced {
-		return conflict
+	s.use(config, usage{keeps: -1}) // the first plan
+	isKept, _ := s.otherUse(config, true)
+	s.use(config, usage{replaces: 1})
+	if isKept {
+		return Kept
 	}
-	return NoConflict // both delete it
+	return NoConflict // nobody else has it, or both delete it
 }
 
 // PlanDestroy records a plan that destroys an object.
@@ -196,7 +202,7 @@ func (w *Walk) PlanDestroy(o Object) Conflict {
 	s.inState, s.destroyed = true, true
 	switch {
 	case len(s.uses) > 0:
-		return s.otherUse(0)
+		return s.anyUse()
 	case s.adopted:
 		return Adopted
 	case w.key(o).planned:
@@ -307,20 +313,29 @@ func (s *objectState) use(config uint64, change usage) {
 }
 
 // otherUse returns the conflict with the uses by other resources: those with another
-// configuration, and those with the same one if several addresses have the object.
-// Two that keep it with the same configuration are none.
-func (s *objectState) otherUse(config uint64) Conflict {
-	conflict := NoConflict
+// configuration, and those with the same one if several addresses have the object. Two
+// that keep it with the same configuration agree, unless one is about to replace it.
+func (s *objectState) otherUse(config uint64, isReplacing bool) (isKept, isReplaced bool) {
 	for other, u := range s.uses {
-		switch isSame := other == config; {
-		case isSame && (s.refreshes < 2 || u.replaces == 0):
-		case u.replaces > 0 && (!isSame || u.keeps <= 0):
-			return Replaced
-		default:
-			conflict = Kept
+		isSame := other == config
+		if isSame && s.refreshes < 2 {
+			continue
 		}
+		isReplaced = isReplaced || u.replaces > 0
+		isKept = isKept || u.keeps > 0 && (!isSame || isReplacing)
 	}
-	return conflict
+	return isKept, isReplaced
+}
+
+// anyUse returns the conflict with the uses by resources.
+func (s *objectState) anyUse() Conflict {
+	switch isKept, isReplaced := s.otherUse(0, false); {
+	case isReplaced:
+		return Replaced
+	case isKept:
+		return Kept
+	}
+	return NoConflict
 }
 
 // owner returns the conflict with the resource that has the object, for a resource
@@ -332,7 +347,7 @@ func (s *objectState) owner() Conflict {
 	case s.destroyed:
 		return Destroyed
 	case len(s.uses) > 0:
-		return s.otherUse(0)
+		return s.anyUse()
 	case s.inState:
 		return InState
 	}
