@@ -140,7 +140,9 @@ func (m *managed) Read(ctx context.Context, req resource.ReadRequest, resp *reso
 		case resp.State.Raw.IsNull():
 			walk.Gone(o)
 		default:
-			walk.Refreshed(o)
+			if conflict := walk.Refreshed(o); conflict != session.NoConflict {
+				AddConflict(&resp.Diagnostics, m.label(ctx, resp.State.Get), o.ID, conflict)
+			}
 			m.keepAccount(ctx, resp.Private, &resp.Diagnostics)
 		}
 	}

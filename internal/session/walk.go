@@ -122,13 +122,19 @@ func (w *Walk) key(o Object) *keyState {
 	return w.keys[n]
 }
 
-// Refreshed records that an object of the state exists.
-func (w *Walk) Refreshed(o Object) {
+// Refreshed records that an object of the state exists. It returns [Adopted] if the plan
+// adopts the object for another resource: the plan of a tainted object does not name it,
+// so that the refresh is the last call to find that.
+func (w *Walk) Refreshed(o Object) Conflict {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s := w.object(o)
 	s.inState = true
 	s.refreshes++
+	if s.adopted {
+		return Adopted
+	}
+	return NoConflict
 }
 
 // Gone records that a refresh dropped an object from the state.
