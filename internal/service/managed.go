@@ -25,12 +25,18 @@ type Managed interface {
 	resource.ResourceWithIdentity
 	resource.ResourceWithImportState
 	resource.ResourceWithModifyPlan
+	embedsResource
+}
 
+// embedsResource is what [Manage] needs of [Resource].
+type embedsResource interface {
 	base() *connection
 	typeName() string
 	label(ctx context.Context, get func(ctx context.Context, target any) diag.Diagnostics) string
 	naturalKey(object tftypes.Value) string
 }
+
+var _ embedsResource = (*Resource[struct{}])(nil)
 
 // Manage returns the resource with three checks around its calls:
 //
@@ -46,13 +52,6 @@ type Managed interface {
 func Manage(r Managed) resource.Resource { return &managed{r} }
 
 type managed struct{ Managed }
-
-var _ interface {
-	base() *connection
-	typeName() string
-	label(ctx context.Context, get func(ctx context.Context, target any) diag.Diagnostics) string
-	naturalKey(object tftypes.Value) string
-} = (*Resource[struct{}])(nil)
 
 // ValidateConfig implements resource.ResourceWithValidateConfig.
 func (m *managed) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {

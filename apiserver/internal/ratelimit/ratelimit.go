@@ -21,16 +21,16 @@ type Limiter struct {
 	Limit
 	mu      sync.Mutex
 	buckets map[string]*rate.Limiter
-	// sweepAt is the number of buckets at which the full ones are deleted: they are as
-	// good as new ones.
-	sweepAt int
+	// evictAt is the number of buckets at which the full ones are deleted, because a
+	// new one would be the same.
+	evictAt int
 }
 
-const firstSweepAt = 1024
+const firstEvictAt = 1024
 
 // New returns a Limiter whose buckets are all full.
 func New(limit Limit) *Limiter {
-	return &Limiter{Limit: limit, buckets: map[string]*rate.Limiter{}, sweepAt: firstSweepAt}
+	return &Limiter{Limit: limit, buckets: map[string]*rate.Limiter{}, evictAt: firstEvictAt}
 }
 
 // Usage is the state of a bucket after a request.
@@ -69,8 +69,8 @@ func (l *Limiter) bucket(key string, now time.Time) *rate.Limiter {
 	defer l.mu.Unlock()
 	b := l.buckets[key]
 	if b == nil {
-		if len(l.buckets) >= l.sweepAt {
-			l.sweep(now)
+		if len(l.buckets) >= l.evictAt {
+			l.evictFull(now)
 		}
 		b = rate.NewLimiter(rate.Limit(float64(l.Requests)/l.Per.Seconds()), l.Requests)
 		l.buckets[key] = b
@@ -78,13 +78,13 @@ func (l *Limiter) bucket(key string, now time.Time) *rate.Limiter {
 	return b
 }
 
-func (l *Limiter) sweep(now time.Time) {
+func (l *Limiter) evictFull(now time.Time) {
 	for key, b := range l.buckets {
 		if b.TokensAt(now) >= float64(l.Requests) {
 			delete(l.buckets, key)
 		}
 	}
-	l.sweepAt = max(firstSweepAt, 2*len(l.buckets))
+	l.evictAt = max(firstEvictAt, 2*len(l.buckets))
 }
 
 // seconds returns how long it takes until a bucket holds n more, rounded up.

@@ -8,30 +8,30 @@ import (
 
 // Full buckets are deleted once there are many, and no others:
 // a caller that has used up its limit must not get a new bucket that way.
-func TestSweep(t *testing.T) {
+func TestFullBucketsAreEvicted(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC)
 	l := New(Limit{Requests: 2, Per: time.Minute})
 	l.bucket("used", now).AllowN(now, 1)
-	for i := 1; i < firstSweepAt; i++ {
+	for i := 1; i < firstEvictAt; i++ {
 		l.bucket(strconv.Itoa(i), now)
 	}
-	if len(l.buckets) != firstSweepAt {
-		t.Errorf("%d buckets; want %d", len(l.buckets), firstSweepAt)
+	if len(l.buckets) != firstEvictAt {
+		t.Errorf("%d buckets; want %d", len(l.buckets), firstEvictAt)
 	}
 	l.bucket("new", now)
 	if len(l.buckets) != 2 || l.bucket("used", now).TokensAt(now) != 1 {
 		t.Errorf("%d buckets are left; want the used one and the new one", len(l.buckets))
 	}
 	// If many are in use, they are swept less often.
-	for i := range firstSweepAt {
+	for i := range firstEvictAt {
 		l.bucket(strconv.Itoa(i), now).AllowN(now, 1)
 	}
-	if len(l.buckets) < firstSweepAt || l.sweepAt <= firstSweepAt {
-		t.Errorf("%d buckets, and the next sweep is at %d", len(l.buckets), l.sweepAt)
+	if len(l.buckets) < firstEvictAt || l.evictAt <= firstEvictAt {
+		t.Errorf("%d buckets, and the next sweep is at %d", len(l.buckets), l.evictAt)
 	}
 	later := now.Add(time.Minute)
-	for i := range l.sweepAt {
+	for i := range l.evictAt {
 		l.bucket("later "+strconv.Itoa(i), later)
 	}
 	if _, left := l.buckets["used"]; left {

@@ -134,7 +134,7 @@ func TestReplacedContent(t *testing.T) {
 		for state, prepare := range prepare {
 			for _, kind := range []string{"backup", "copy"} {
 				if kind == "copy" && r.name == "the same backup later on" {
-					continue // two futures of one file can't be told apart
+					continue // two later states of one file can't be distinguished
 				}
 				for _, killed := range []bool{false, true} {
 					t.Run(fmt.Sprintf("%s/%s/%s/killed %t", r.name, state, kind, killed), func(t *testing.T) {
