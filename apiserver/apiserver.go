@@ -44,8 +44,8 @@ import (
 type (
 	// Message is an e-mail that the service sends.
 	Message = mail.Message
-	// Courier sends messages in the background.
-	Courier = mail.Sender
+	// Sender sends messages in the background.
+	Sender = mail.Sender
 	// TokenVerifier validates the access tokens of an OAuth 2.0 issuer.
 	TokenVerifier = auth.TokenVerifier
 	// User is the person or machine that an access token was issued for.
@@ -71,7 +71,7 @@ type (
 )
 
 var (
-	// ErrUndeliverable is wrapped by a Courier's error if another attempt to send the
+	// ErrUndeliverable is wrapped by a Sender's error if another attempt to send the
 	// message would fail too.
 	ErrUndeliverable = mail.ErrUndeliverable
 	// ErrTokenExpired reports an access token that was valid once.
@@ -106,9 +106,9 @@ type Options struct {
 	// Logger gets one line for each request, and internal errors, but never a secret;
 	// nil: nothing is logged.
 	Logger *slog.Logger
-	// TellFaults puts the cause of a 500 into the response, for an embedded service
+	// ExposeFaults puts the cause of a 500 into the response, for an embedded service
 	// whose only caller is also the one who has to repair it.
-	TellFaults bool
+	ExposeFaults bool
 	// PublishedOnly switches the operations beyond the 22 published ones off.
 	PublishedOnly bool
 	// Registrar decides which domains can be bought at what price, and how long
@@ -127,9 +127,9 @@ type Options struct {
 	// in bytes. It is shared fairly by credential; a request beyond it gets
 	// a 429 or a 503. 0: 64 MiB.
 	BodyMemory int
-	// Courier sends verification messages in the background, out of a queue in the
+	// Sender sends verification messages in the background, out of a queue in the
 	// store. If it is nil, they are not queued and go to the Outbox only.
-	Courier Courier
+	Sender Sender
 	// PublicURL is the URL under which recipients reach the service, for the links in
 	// messages; empty: http://localhost:8080.
 	PublicURL string
@@ -186,11 +186,11 @@ func New(o Options) (*Service, error) {
 	}
 	s.rules = account.New(account.Dependencies{
 		Store: s.store, Now: now, Random: source, Log: log, Auth: authenticator, LastUses: s.lastUses, Settings: settings,
-		Sender: o.Courier, Outbox: s.outbox, PublicURL: publicURL, PasswordCost: o.PasswordCost,
+		Sender: o.Sender, Outbox: s.outbox, PublicURL: publicURL, PasswordCost: o.PasswordCost,
 	})
 	s.http = httpapi.New(httpapi.Options{
 		Store: s.store, Clock: clock, Now: now, Random: source, Log: log, Auth: authenticator, Idempotency: s.idempotency,
-		Rules: s.rules, Limiter: s.limiter, BodyMemory: o.BodyMemory, ExposeFaults: o.TellFaults,
+		Rules: s.rules, Limiter: s.limiter, BodyMemory: o.BodyMemory, ExposeFaults: o.ExposeFaults,
 		PublishedOnly: o.PublishedOnly, Middleware: o.Middleware,
 	})
 	s.fixtures = &fixture.Loader{
@@ -235,7 +235,7 @@ func (s *Service) Close() error {
 }
 
 // Outbox returns the newest messages that this process wrote, oldest first. With a
-// Courier, a message is written for each attempt to send it.
+// Sender, a message is written for each attempt to send it.
 func (s *Service) Outbox() []Message { return s.outbox.Messages() }
 
 // EnsureAccount makes sure that an account exists and returns its id. With an

@@ -23,8 +23,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
-// courier is one that does what a test says.
-type courier struct {
+// sender is an apiserver.Sender that does what a test says.
+type sender struct {
 	send func(ctx context.Context, m apiserver.Message, attempt int) error
 
 	mu   sync.Mutex
@@ -32,7 +32,7 @@ type courier struct {
 	at   []time.Time
 }
 
-func (c *courier) Send(ctx context.Context, m apiserver.Message) error {
+func (c *sender) Send(ctx context.Context, m apiserver.Message) error {
 	c.mu.Lock()
 	c.sent, c.at = append(c.sent, m), append(c.at, time.Now())
 	attempt := 0
@@ -49,7 +49,7 @@ func (c *courier) Send(ctx context.Context, m apiserver.Message) error {
 }
 
 // calls returns what was sent and when, once nothing happens any more.
-func (c *courier) calls() ([]apiserver.Message, []time.Time) {
+func (c *sender) calls() ([]apiserver.Message, []time.Time) {
 	synctest.Wait()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -57,7 +57,7 @@ func (c *courier) calls() ([]apiserver.Message, []time.Time) {
 }
 
 // count returns how many attempts there were, once nothing happens any more.
-func (c *courier) count() int {
+func (c *sender) count() int {
 	sent, _ := c.calls()
 	return len(sent)
 }
@@ -91,19 +91,19 @@ func (l *logged) lines(t *testing.T, begin string) (lines []map[string]any) {
 	return lines
 }
 
-// mailed runs a test in a bubble, with a service that sends by a courier.
-func mailed(t *testing.T, c *courier, test func(t *testing.T, h *harness, log *logged)) {
+// mailed runs a test in a bubble, with a service that sends with a sender.
+func mailed(t *testing.T, c *sender, test func(t *testing.T, h *harness, log *logged)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		log := new(logged)
 		test(t, newHarness(t, func(o *apiserver.Options) {
-			o.Courier, o.Logger = c, slog.New(slog.NewJSONHandler(log, nil))
+			o.Sender, o.Logger = c, slog.New(slog.NewJSONHandler(log, nil))
 		}), log)
 	})
 }
 
-func TestCourier(t *testing.T) {
-	c := &courier{}
+func TestSender(t *testing.T) {
+	c := &sender{}
 	mailed(t, c, func(t *testing.T, h *harness, log *logged) {
 		id := h.forwarding("x@example.net", nil)
 		c.calls()
@@ -136,8 +136,8 @@ func TestCourier(t *testing.T) {
 }
 
 // A slow mail server does not slow the API down.
-func TestCourierIsNotAwaited(t *testing.T) {
-	c := &courier{send: func(context.Context, apiserver.Message, int) error { time.Sleep(29 * time.Second); return nil }}
+func TestSenderIsNotAwaited(t *testing.T) {
+	c := &sender{send: func(context.Context, apiserver.Message, int) error { time.Sleep(29 * time.Second); return nil }}
 	mailed(t, c, func(t *testing.T, h *harness, _ *logged) {
 		begun := time.Now()
 		for i := range 20 {
@@ -156,9 +156,9 @@ func TestCourierIsNotAwaited(t *testing.T) {
 	})
 }
 
-func TestCourierTriesAgain(t *testing.T) {
+func TestSenderRetries(t *testing.T) {
 	temporary := errors.New("451 later")
-	c := &courier{send: func(_ context.Context, m apiserver.Message, attempt int) error {
+	c := &sender{send: func(_ context.Context, m apiserver.Message, attempt int) error {
 		switch {
 		case strings.HasPrefix(m.To, "third@") && attempt < 3, strings.HasPrefix(m.To, "never@"):
 			return fmt.Errorf("%w: %s", temporary, m.Link)
@@ -207,8 +207,8 @@ func TestCourierTriesAgain(t *testing.T) {
 	})
 }
 
-func TestCourierHangs(t *testing.T) {
-	c := &courier{send: func(ctx context.Context, _ apiserver.Message, attempt int) error {
+func TestSenderThatHangs(t *testing.T) {
+	c := &sender{send: func(ctx context.Context, _ apiserver.Message, attempt int) error {
 		if attempt > 1 {
 			return nil
 		}
@@ -229,7 +229,7 @@ func TestCourierHangs(t *testing.T) {
 }
 
 // restarts opens services on one database file, one after another or at once, each
-// with a Courier of its own.
+// with a Sender of its own.
 type restarts struct {
 	t    *testing.T
 	path string
@@ -239,7 +239,7 @@ func newRestarts(t *testing.T) restarts {
 	return restarts{t, filepath.Join(t.TempDir(), "mailhost.db")}
 }
 
-func (r restarts) start(c *courier, configure ...func(*apiserver.Options)) (*harness, *logged) {
+func (r restarts) start(c *sender, configure ...func(*apiserver.Options)) (*harness, *logged) {
 	r.t.Helper()
 	db, err := sqlite.Open(r.t.Context(), r.path, sqlite.Options{})
 	if err != nil {
@@ -249,7 +249,7 @@ func (r restarts) start(c *courier, configure ...func(*apiserver.Options)) (*har
 	first := func(o *apiserver.Options) {
 		o.Store, o.Logger = db, slog.New(slog.NewJSONHandler(log, nil))
 		if c != nil {
-			o.Courier = c
+			o.Sender = c
 		}
 	}
 	return newHarness(r.t, append([]func(*apiserver.Options){first}, configure...)...), log
@@ -260,7 +260,7 @@ func (r restarts) start(c *courier, configure ...func(*apiserver.Options)) (*har
 func TestMessagesSurviveTheProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRestarts(t)
-		down := &courier{send: func(context.Context, apiserver.Message, int) error { return errors.New("451 later") }}
+		down := &sender{send: func(context.Context, apiserver.Message, int) error { return errors.New("451 later") }}
 		h, log := r.start(down)
 		id := h.forwarding("x@example.net", nil)
 		failed, _ := down.calls()
@@ -270,7 +270,7 @@ func TestMessagesSurviveTheProcess(t *testing.T) {
 		if len(failed) != 1 || len(log.lines(t, "verification messages are still queued")) != 1 || len(log.lines(t, "verification message not sent;")) != 0 {
 			t.Fatalf("%d attempts\n%s", len(failed), log)
 		}
-		up := &courier{}
+		up := &sender{}
 		h, _ = r.start(up)
 		time.Sleep(sendPause)
 		sent, _ := up.calls()
@@ -328,7 +328,7 @@ func TestMessagesOfAKilledProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRestarts(t)
 		var db *mortal
-		interrupted := &courier{send: func(context.Context, apiserver.Message, int) error {
+		interrupted := &sender{send: func(context.Context, apiserver.Message, int) error {
 			db.dead.Store(true)
 			return nil
 		}}
@@ -339,7 +339,7 @@ func TestMessagesOfAKilledProcess(t *testing.T) {
 		killed.forwarding("x@example.net", nil)
 		first, _ := interrupted.calls()
 		begun := time.Now()
-		other := &courier{}
+		other := &sender{}
 		h, _ := r.start(other)
 		time.Sleep(time.Minute - time.Second)
 		if n := other.count(); n != 0 {
@@ -364,7 +364,7 @@ func TestMessagesOfAKilledProcess(t *testing.T) {
 func TestMessagesOfTwoProcesses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRestarts(t)
-		c := &courier{send: func(context.Context, apiserver.Message, int) error { time.Sleep(5 * time.Second); return nil }}
+		c := &sender{send: func(context.Context, apiserver.Message, int) error { time.Sleep(5 * time.Second); return nil }}
 		h, _ := r.start(c)
 		r.start(c)
 		for i := range 20 {
@@ -423,7 +423,7 @@ func TestMessagesAreDropped(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := &courier{send: func(_ context.Context, m apiserver.Message, _ int) error {
+			c := &sender{send: func(_ context.Context, m apiserver.Message, _ int) error {
 				if m.To == "x@example.net" {
 					return later
 				}
@@ -451,7 +451,7 @@ func TestMessagesAreDropped(t *testing.T) {
 // An account can lose a message neither to a store that fails for a while nor to
 // the size of the queue.
 func TestManyMessages(t *testing.T) {
-	c := &courier{send: func(context.Context, apiserver.Message, int) error { time.Sleep(time.Second); return nil }}
+	c := &sender{send: func(context.Context, apiserver.Message, int) error { time.Sleep(time.Second); return nil }}
 	mailed(t, c, func(t *testing.T, h *harness, _ *logged) {
 		for i := range 60 {
 			account := h.owner(t, fmt.Sprintf("11111111-2222-4333-8444-%012d", i/20))
@@ -472,7 +472,7 @@ func TestManyMessages(t *testing.T) {
 // Close sends what is due.
 func TestCloseSendsWhatIsDue(t *testing.T) {
 	release := make(chan struct{})
-	c := &courier{}
+	c := &sender{}
 	c.send = func(context.Context, apiserver.Message, int) error { <-release; return nil }
 	mailed(t, c, func(t *testing.T, h *harness, log *logged) {
 		release = make(chan struct{}) // of this bubble
@@ -496,14 +496,14 @@ func TestCloseSendsWhatIsDue(t *testing.T) {
 	})
 }
 
-// Close does not wait for ever, whether or not a courier minds its context.
+// Close does not wait for ever, whether or not a sender obeys its context.
 func TestCloseIsBounded(t *testing.T) {
 	for name, tt := range map[string]struct {
 		minds bool
 		took  time.Duration
 	}{"minds its context": {true, 10 * time.Second}, "does not": {false, 11 * time.Second}} {
 		t.Run(name, func(t *testing.T) {
-			c := &courier{send: func(ctx context.Context, _ apiserver.Message, _ int) error {
+			c := &sender{send: func(ctx context.Context, _ apiserver.Message, _ int) error {
 				if tt.minds {
 					<-ctx.Done()
 					return ctx.Err()

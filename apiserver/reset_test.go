@@ -49,7 +49,7 @@ func TestReset(t *testing.T) {
 
 // A message that waits to be sent is one of a rule that is gone.
 func TestResetForgetsMessagesThatWait(t *testing.T) {
-	c := &courier{send: func(context.Context, apiserver.Message, int) error { return errors.New("try again") }}
+	c := &sender{send: func(context.Context, apiserver.Message, int) error { return errors.New("try again") }}
 	mailed(t, c, func(t *testing.T, h *harness, _ *logged) {
 		h.forwarding("x@example.net", nil)
 		before := c.count()

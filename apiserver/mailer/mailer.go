@@ -1,5 +1,5 @@
 // Package mailer sends the service's messages over SMTP. A Mailer is the
-// apiserver.Courier of the standalone server.
+// apiserver.Sender of the standalone server.
 //
 // The library go-mail encodes messages (RFC 5322, MIME) and speaks the protocol (RFC
 // 5321). This package decides about encryption, which errors are permanent, and which
@@ -47,7 +47,7 @@ type Options struct {
 
 const defaultTimeout = 15 * time.Second
 
-// Mailer is an apiserver.Courier that sends over SMTP, each message on a new
+// Mailer is an apiserver.Sender that sends over SMTP, each message on a new
 // connection. It is safe for concurrent use.
 type Mailer struct {
 	server  server
@@ -57,7 +57,7 @@ type Mailer struct {
 	timeout time.Duration
 }
 
-var _ apiserver.Courier = (*Mailer)(nil)
+var _ apiserver.Sender = (*Mailer)(nil)
 
 // New returns a Mailer without connecting. An error starts with the invalid option,
 // "url: " or "from: ", and never contains the password.
@@ -88,7 +88,7 @@ func (m *Mailer) Server() string { return m.server.String() }
 // From returns the sender's address.
 func (m *Mailer) From() string { return m.from.Address }
 
-// Send delivers a message to the mail server. It implements apiserver.Courier.
+// Send delivers a message to the mail server. It implements apiserver.Sender.
 func (m *Mailer) Send(ctx context.Context, message apiserver.Message) error {
 	msg, err := m.encode(message)
 	if err != nil {

@@ -33,7 +33,7 @@ func TestServiceRetries(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		service, err := apiserver.New(apiserver.Options{Store: db, Courier: sender})
+		service, err := apiserver.New(apiserver.Options{Store: db, Sender: sender})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -65,7 +65,7 @@ func (s settings) serve(ctx context.Context, db store.Store, o client.Options) (
 			return nil, nil, err
 		}
 	}
-	service, err := apiserver.New(apiserver.Options{Store: db, TellFaults: true})
+	service, err := apiserver.New(apiserver.Options{Store: db, ExposeFaults: true})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -106,7 +106,7 @@ func (c serveCommand) Run(ctx context.Context, m Main) (err error) {
 	options := c.options(db, plane, s, log)
 	options.Tokens = tokens
 	if sender != nil { // a nil *mailer.Mailer would be a non-nil interface
-		options.Courier = sender
+		options.Sender = sender
 	}
 	service, err := apiserver.New(options)
 	if err != nil {
