@@ -15,17 +15,25 @@ import (
 var schema embed.FS
 
 // applicationMark is in the upper 16 bits of a file's application_id and marks it
-// as this program's; the package comment describes the others. The first migration
-// writes it.
-const applicationMark = 0x4D48
+// as this program's; the package comment describes the others. Versions before the
+// first release wrote unreleasedMark, with schemas that can't be migrated.
+const (
+	applicationMark = 0x6D68
+	unreleasedMark  = 0x4D48
+)
 
 // dialect is SQLite's sqlstore.Dialect.
-type dialect struct{}
+type dialect struct {
+	migrations fs.FS // nil: schema
+}
 
 var _ sqlstore.Dialect = dialect{}
 
 // Migrations implements sqlstore.Dialect.
-func (dialect) Migrations() fs.FS {
+func (d dialect) Migrations() fs.FS {
+	if d.migrations != nil {
+		return d.migrations
+	}
 	sub, err := fs.Sub(schema, "schema")
 	if err != nil {
 		panic(err) // the name is a valid one
@@ -54,10 +62,12 @@ func (dialect) SchemaVersion(ctx context.Context, q sqlstore.Querier) (int, erro
 	if err := rows.Err(); err != nil {
 		return 0, err
 	}
-	if application>>16 == applicationMark {
+	switch {
+	case application>>16 == applicationMark:
 		return version & 0xff, nil
-	}
-	if application != 0 || version != 0 || tables != 0 {
+	case application>>16 == unreleasedMark:
+		return 0, errUnreleased
+	case application != 0 || version != 0 || tables != 0:
 		return 0, errOtherProgram
 	}
 	return 0, nil

@@ -18,6 +18,8 @@ var ErrReadOnly = errors.New("the store is open for reading only")
 
 var errOtherProgram = errors.New("it is the SQLite database of another program; choose another path")
 
+var errUnreleased = errors.New("a version before the first release wrote it, and its schema can't be migrated; choose another path, or move the file away")
+
 var errNoStore = errors.New("it is empty: nothing has been stored there yet")
 
 var errOlderSchema = errors.New("an older version of this program wrote it; open it for writing once, and it is brought up to date")

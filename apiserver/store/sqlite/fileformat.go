@@ -32,11 +32,9 @@ func (h header) generation() uint32 { return h.field(60) >> 8 & (generations - 1
 func (h header) instance() uint32   { return h.field(68) }
 func (h header) isDatabase() bool   { return bytes.HasPrefix(h[:], []byte("SQLite format 3\x00")) }
 
-// hasNoGeneration reports a database that was just created or that was last written
-// by a version of this program without generations.
-func (h header) hasNoGeneration() bool {
-	isNew := h.field(40) == 0 && h.instance() == 0 // it has no schema; what was written to it since is in the WAL
-	return h.isDatabase() && h.generation() == 0 && (isNew || h.instance()>>16 == applicationMark)
+// isNew reports a database without a schema: what was written to it is in the WAL.
+func (h header) isNew() bool {
+	return h.isDatabase() && h.field(40) == 0 && h.generation() == 0 && h.instance() == 0
 }
 
 // isLater reports whether a generation comes after another one. They start at random
@@ -165,10 +163,7 @@ func (w wal) belongsTo(h header) bool {
 		return true
 	}
 	first := w.headers[0]
-	if first.hasNoGeneration() || h.hasNoGeneration() {
-		return true
-	}
-	return slices.Contains(w.headers, h) ||
+	return h.isNew() || slices.Contains(w.headers, h) ||
 		h.isDatabase() && h.instance() == first.instance() && nextGeneration(h.generation()) == first.generation()
 }
 
@@ -203,7 +198,7 @@ func renewIdentity(path string) error {
 		return err
 	}
 	s, err := readState(f)
-	if err == nil && s.instance()>>16 == applicationMark && s.generation() != 0 {
+	if err == nil {
 		application, generation := newIdentity()
 		_, err = f.WriteAt(binary.BigEndian.AppendUint32(nil, userVersion(generation, int(s.field(60)&0xff))), 60)
 		if err == nil {

@@ -243,7 +243,7 @@ func (m *monitor) foreign(now fileState, w wal) (reason string) {
 		if w.checkpointProgress == m.verifiedProgress && w.backfilled == w.attempted {
 			return overwritten
 		}
-	case was.hasNoGeneration():
+	case was.isNew():
 	case now.instance() != was.instance(), !isLater(now.generation(), was.generation()):
 		return overwritten
 	}

@@ -36,16 +36,8 @@ func TestReadOnly(t *testing.T) {
 // made nor migrated.
 func TestReadOnlyChangesNothing(t *testing.T) {
 	dir := t.TempDir()
-	older := filepath.Join(dir, "older")
-	if err := openStore(t, older, Options{}).Close(); err != nil {
-		t.Fatal(err)
-	}
-	alter(t, older, `PRAGMA user_version = 1`)
 	newer := filepath.Join(dir, "newer")
-	if err := openStore(t, newer, Options{}).Close(); err != nil {
-		t.Fatal(err)
-	}
-	alter(t, newer, `PRAGMA user_version = 211`)
+	makeLater(t, newer)
 	text := filepath.Join(dir, "text")
 	if err := os.WriteFile(text, []byte(strings.Repeat("this is no database\n", 100)), 0o600); err != nil {
 		t.Fatal(err)
@@ -55,17 +47,26 @@ func TestReadOnlyChangesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	missing := filepath.Join(dir, "missing")
-	before := readAll(t, older, newer, text, empty)
+	before := readAll(t, newer, text, empty)
 	for path, want := range map[string]string{
-		older: "older version", newer: "newer version", text: "not an SQLite database", dir: "is a directory", missing: "no such database", empty: "is empty",
+		newer: "newer version", text: "not an SQLite database", dir: "is a directory", missing: "no such database", empty: "is empty",
 	} {
 		_, err := Open(t.Context(), path, Options{ReadOnly: true})
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
 			t.Errorf("Open(%q) = %v, want %q", path, err, want)
 		}
 	}
-	if after := readAll(t, older, newer, text, empty); after != before {
+	if after := readAll(t, newer, text, empty); after != before {
 		t.Error("a file is not what it was")
+	}
+	older := newPath(t)
+	if err := openStore(t, older, Options{}).Close(); err != nil {
+		t.Fatal(err)
+	}
+	opts := later(t, "no SQL")
+	opts.ReadOnly = true
+	if _, err := Open(t.Context(), older, opts); err == nil || !strings.Contains(err.Error(), "older version") {
+		t.Errorf("a file of an older version: %v", err)
 	}
 	if _, err := os.Stat(missing); !errors.Is(err, fs.ErrNotExist) {
 		t.Error("a file is made")
@@ -105,29 +106,18 @@ func TestBackupFile(t *testing.T) {
 	check(t, restored)
 }
 
-// TestBackupFileOfOlderSchema checks that the copy is what the original was, so
-// that one can go back.
-func TestBackupFileOfOlderSchema(t *testing.T) {
-	dir := t.TempDir()
-	from, to := filepath.Join(dir, "from.db"), filepath.Join(dir, "to.db")
-	if err := openStore(t, from, Options{}).Close(); err != nil {
+// TestBackupFileIsNotMigrated checks that the copy has the schema that the original
+// has, whatever this program's is.
+func TestBackupFileIsNotMigrated(t *testing.T) {
+	from, to := newPath(t), newPath(t)
+	makeLater(t, from)
+	if err := BackupFile(t.Context(), from, to); err != nil {
 		t.Fatal(err)
 	}
-	for _, version := range []string{"1", "211"} {
-		alter(t, from, `PRAGMA user_version = `+version)
-		if err := BackupFile(t.Context(), from, to+version); err != nil {
-			t.Fatal(err)
-		}
-		session, err := connect(t.Context(), to+version, file{path: to + version}.readOnly(0))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got string
-		err = session.conn.QueryRowContext(t.Context(), `PRAGMA user_version`).Scan(&got)
-		if err = errors.Join(err, session.close()); err != nil || got != version {
-			t.Errorf("version %s, error %v, want %s", got, err, version)
-		}
+	if _, err := Open(t.Context(), to, Options{}); !errors.Is(err, store.ErrNewerSchema) {
+		t.Errorf("Open = %v, want ErrNewerSchema", err)
 	}
+	openStore(t, to, later(t, "it was run before"))
 }
 
 // TestBackupFileErrors checks that a failed backup leaves nothing behind.

@@ -2,19 +2,107 @@ package sqlite
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"slices"
+	"strings"
 	"testing"
+	"testing/fstest"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// cascades are the foreign keys whose rows go with what they refer to. The audit
-// log does not see them go, and so each is here on purpose: an object of its own
-// must also be among what package apiserver/audit tells of a deleted domain, in its
-// auditedTx.belongings; a part of an object need not.
+// later are the options of a later version of this program, which has one more
+// migration.
+func later(t *testing.T, migration string) Options {
+	t.Helper()
+	names, err := fs.Glob(dialect{}.Migrations(), "*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := fstest.MapFS{fmt.Sprintf("%04d_later.sql", len(names)+1): {Data: []byte(migration)}}
+	for _, name := range names {
+		text, err := fs.ReadFile(dialect{}.Migrations(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = &fstest.MapFile{Data: text}
+	}
+	return Options{migrations: files}
+}
+
+// makeLater makes a database that a later version has written.
+func makeLater(t *testing.T, path string) {
+	t.Helper()
+	if err := openStore(t, path, later(t, `CREATE TABLE later (id TEXT) STRICT`)).Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestMigration opens a store with a later version, which migrates it once and keeps
+// what is in it. This version refuses it then.
+func TestMigration(t *testing.T) {
+	path := newPath(t)
+	s := openStore(t, path, Options{})
+	mustPopulate(t, s)
+	if _, err := create(t.Context(), s, "ada"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	const migration = `ALTER TABLE accounts ADD COLUMN phone TEXT NOT NULL DEFAULT ''; UPDATE mailboxes SET local_part = local_part || '2'`
+	if _, err := Open(t.Context(), path, later(t, migration+`; no SQL`)); err == nil || !strings.Contains(err.Error(), "_later.sql") {
+		t.Errorf("a migration that fails: %v", err)
+	}
+	if err := openStore(t, path, Options{}).Close(); err != nil { // as it was
+		t.Error(err)
+	}
+	for range 2 {
+		s := openStore(t, path, later(t, migration))
+		if got := addresses(t, s); !slices.Equal(got, []string{"ada2"}) {
+			t.Errorf("the mailboxes are %q", got)
+		}
+		check(t, s)
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	_, err := Open(t.Context(), path, Options{})
+	if !errors.Is(err, store.ErrNewerSchema) {
+		t.Fatalf("Open = %v, want ErrNewerSchema", err)
+	}
+	for _, want := range []string{path, "knows up to", "run the newer version"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q lacks %q", err, want)
+		}
+	}
+}
+
+// TestUnpaidIndex checks that the word in the schema's index is the one in package
+// vocab: the query does not use the index of another one.
+func TestUnpaidIndex(t *testing.T) {
+	s := openStore(t, newPath(t), Options{})
+	if err := s.engine.View(t.Context(), func(ctx context.Context, q sqlstore.Querier) error {
+		rows, err := q.QueryContext(ctx, `SELECT COUNT(*) FROM domains INDEXED BY domains_unpaid WHERE status = '`+vocab.DomainPendingPayment+`'`)
+		if err != nil {
+			return err
+		}
+		return rows.Close()
+	}); err != nil {
+		t.Error(err)
+	}
+}
+
+// cascades are the foreign keys whose rows are deleted with what they refer to. They
+// are not reported to an observer, and so not in the audit log: what is an object of
+// its own must be deleted in Go before.
 var cascades = []string{
 	"dedicated_ip_claims of dedicated_ips", // a part of the dedicated IP
-	"dns_records of domains",               // belongings tells of them
+	"dns_records of domains",               // DeleteDomain has deleted them
 	"domain_tags of domains",               // a part of the domain
 	"mail_queue of forwarding_rules",       // a message of the rule, which nobody sees
 }
@@ -32,7 +120,7 @@ func TestCascadesAreMeant(t *testing.T) {
 	}
 	slices.Sort(found)
 	if !slices.Equal(found, cascades) {
-		t.Errorf("the schema cascades %q, and what is meant is %q; if the new ones are objects, tell of them in belongings, and add them here", found, cascades)
+		t.Errorf("the schema cascades %q, want %q; if the new ones are objects, delete them in Go; then add them here", found, cascades)
 	}
 }
 

@@ -34,7 +34,9 @@ type Options struct {
 	// belongs to other content; nil: slog.Default().
 	Logger *slog.Logger
 
-	maxGroup, checkpointFrames int // tests set small ones
+	// Tests set small numbers, and the migrations of another version.
+	maxGroup, checkpointFrames int
+	migrations                 fs.FS
 }
 
 // Store is a store.Store in an SQLite file.
@@ -63,8 +65,10 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Store{Store: sqlstore.New(e, dialect{}), engine: e}, nil
+	return &Store{Store: sqlstore.New(e, opts.dialect()), engine: e}, nil
 }
+
+func (o Options) dialect() dialect { return dialect{o.migrations} }
 
 func open(ctx context.Context, path string, opts Options) (*engine, error) {
 	if path == Memory {
@@ -181,7 +185,7 @@ func openFile(ctx context.Context, f file, opts Options) (*engine, error) {
 		if s, err = connect(ctx, f.path, f.writable()); err != nil {
 			return err
 		}
-		if err = migrate(ctx, s); err == nil {
+		if err = migrate(ctx, s, opts.dialect()); err == nil {
 			err = s.tryToWrite()
 		}
 		if err != nil {
@@ -204,14 +208,14 @@ func openFile(ctx context.Context, f file, opts Options) (*engine, error) {
 
 // migrate migrates the schema. It takes the lock only if that is needed, so that
 // opening an existing file waits for nobody.
-func migrate(ctx context.Context, s *session) error {
-	if done, err := sqlstore.UpToDate(ctx, s, dialect{}); done || err != nil {
+func migrate(ctx context.Context, s *session, d dialect) error {
+	if done, err := sqlstore.UpToDate(ctx, s, d); done || err != nil {
 		return err
 	}
 	if err := s.exec(`BEGIN IMMEDIATE`); err != nil {
 		return err
 	}
-	if err := sqlstore.Migrate(ctx, s, dialect{}); err != nil {
+	if err := sqlstore.Migrate(ctx, s, d); err != nil {
 		return err // closing the session rolls back
 	}
 	return s.exec(`COMMIT`)
@@ -244,7 +248,7 @@ func openToRead(ctx context.Context, path string, opts Options) (*engine, error)
 	}
 	e.readers = newReaders(f, &e.health, opts.LockTimeout)
 	err = e.readers.view(ctx, func(ctx context.Context, q sqlstore.Querier) error {
-		if done, err := sqlstore.UpToDate(ctx, q, dialect{}); done || err != nil {
+		if done, err := sqlstore.UpToDate(ctx, q, opts.dialect()); done || err != nil {
 			return err
 		}
 		if version, err := (dialect{}).SchemaVersion(ctx, q); version == 0 {

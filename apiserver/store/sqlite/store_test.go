@@ -2,17 +2,12 @@ package sqlite
 
 import (
 	"errors"
-	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"reflect"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/storetest"
@@ -108,6 +103,8 @@ func TestOpenErrors(t *testing.T) {
 	alter(t, foreign, `CREATE TABLE songs (title TEXT)`)
 	versioned := filepath.Join(dir, "versioned")
 	alter(t, versioned, `PRAGMA user_version = 1`)
+	unreleased := filepath.Join(dir, "unreleased")
+	alter(t, unreleased, `PRAGMA application_id = 0x4D481234`)
 
 	for path, want := range map[string]string{
 		"":                                  "is empty",
@@ -117,6 +114,7 @@ func TestOpenErrors(t *testing.T) {
 		text:                                "not an SQLite database",
 		foreign:                             "another program",
 		versioned:                           "another program",
+		unreleased:                          "before the first release",
 	} {
 		s, err := Open(t.Context(), path, Options{})
 		if err == nil {
@@ -144,123 +142,6 @@ func alter(t *testing.T, path, statement string) {
 	if err := errors.Join(s.exec(statement), s.close()); err != nil {
 		t.Fatal(err)
 	}
-}
-
-func TestNewerSchema(t *testing.T) {
-	path := newPath(t)
-	if err := openStore(t, path, Options{}).Close(); err != nil {
-		t.Fatal(err)
-	}
-	alter(t, path, `PRAGMA user_version = 211`)
-	_, err := Open(t.Context(), path, Options{})
-	if !errors.Is(err, store.ErrNewerSchema) {
-		t.Fatalf("Open = %v, want ErrNewerSchema", err)
-	}
-	for _, want := range []string{path, "version 211", "knows up to", "run the newer version"} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("%q does not say %q", err, want)
-		}
-	}
-}
-
-// TestUpgrade opens a store that the first version has written: all that came
-// later is migrated, so that a new migration changes nothing here.
-func TestUpgrade(t *testing.T) {
-	first, err := fs.Glob(dialect{}.Migrations(), "0001_*.sql")
-	if err != nil || len(first) != 1 {
-		t.Fatalf("the first migrations are %q, %v", first, err)
-	}
-	schema, err := fs.ReadFile(dialect{}.Migrations(), first[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := newPath(t)
-	alter(t, path, string(schema))
-	alter(t, path, `PRAGMA user_version = 1`)
-	alter(t, path, `
-		INSERT INTO accounts VALUES ('account', 'active', 'p', 0, '', 0, 1, 1);
-		INSERT INTO workspaces VALUES ('workspace', 'account', 'Default', 1, 1);
-		INSERT INTO domains VALUES ('domain', 'account', 'workspace', 'a.example', 'active', '', 0, 1, 0, NULL, '', '', '{}', '[]', '{}', '', 1, 1);
-		INSERT INTO mailboxes VALUES ('mailbox', 'account', 'domain', 'ada', 'Ada', 'Lovelace', 'active', '', 0, 1, 0, '[]', 'ada', 1, 1);
-		INSERT INTO dns_records VALUES (7, 'account', 'domain', '@', 'TXT', 'x', 60, NULL, 0, 1, 1),
-			(8, 'account', 'domain', '@', 'TXT', 'v=spf1 -all', 60, NULL, 1, 2, 2), (9, 'account', 'domain', '@', 'MX', 'mx.example', 60, 10, 1, 3, 3),
-			(10, 'account', 'domain', '@', 'TXT', 'V=SPF1 mx -all', 60, NULL, 0, 4, 4);
-		INSERT INTO master_passwords VALUES ('p1', 'account', 'ΟΔΟΣ', 'account', 'account', '', 'οδοσ', 1, 1), ('p2', 'account', 'Οδος', 'account', 'account', '', 'οδος', 2, 2);
-		INSERT INTO workspaces VALUES ('w2', 'account', 'Große', 2, 2);
-		INSERT INTO mailboxes VALUES ('m2', 'account', 'domain', 'bob', 'STRAßE', 'ΟΔΟΣ', 'active', '', 0, 1, 0, '[]', 'bob@a.example' || char(10) || 'straße οδος', 2, 2);
-		INSERT INTO dedicated_ip_options VALUES ('option', 'account', 'EU', 'dedicated', 'DE', 0, '["192.0.2.1","192.0.2.2"]', 1, 1),
-			('option2', 'account', 'EU2', 'dedicated', 'DE', 0, '["192.0.2.1","192.0.2.2"]', 2, 2);
-		INSERT INTO dedicated_ips VALUES ('ip2', 'account', 'option2', 'second', 'dedicated', 'active', '', 0, 0, 'DE', '[{"ip":"192.0.2.1"}]', 2, 2),
-			('ip1', 'account', 'option', 'first', 'dedicated', 'active', '', 0, 0, 'DE', '[{"ip":"192.0.2.1"}]', 1, 1);
-		INSERT INTO dedicated_ip_claims VALUES ('option2', '192.0.2.1', 'ip2'), ('option', '192.0.2.1', 'ip1');
-		INSERT INTO idempotent_answers VALUES (x'01', x'02', x'03', 4102444800000000);`)
-
-	s := openStore(t, path, Options{})
-	if err := s.View(t.Context(), func(r store.Reader) error {
-		_, total, err := r.Domains(accountID, store.DomainFilter{Search: "A.Ex"}, store.Slice{Limit: 1})
-		if total != 1 {
-			t.Errorf("a search finds %d domains", total)
-		}
-		record, notRead := r.DNSRecord(accountID, 7)
-		if _, err := r.IdempotencyRecord([]byte{1}, time.UnixMicro(1)); record.Value != "x" || !errors.Is(err, store.ErrNotFound) {
-			t.Errorf("the record is %+v; a replayed response of the old format: %v", record, err)
-		}
-		return errors.Join(err, notRead)
-	}); err != nil {
-		t.Error(err)
-	}
-	if got := addresses(t, s); !slices.Equal(got, []string{"ada", "bob"}) {
-		t.Errorf("the mailboxes are %q", got)
-	}
-	// Names that differ in case only are found, and taken.
-	if err := s.View(t.Context(), func(r store.Reader) error {
-		_, passwords, err := r.MasterPasswords(accountID, store.ScopedFilter{Search: "οδος"}, store.Slice{Limit: 10})
-		_, mailboxes, err2 := r.Mailboxes(accountID, store.MailboxFilter{Search: "STRASSE Οδ"}, store.Slice{Limit: 10})
-		if passwords != 2 || mailboxes != 1 {
-			t.Errorf("a search finds %d passwords and %d mailboxes", passwords, mailboxes)
-		}
-		return errors.Join(err, err2)
-	}); err != nil {
-		t.Error(err)
-	}
-	err = s.Update(t.Context(), func(tx store.Tx) error {
-		return tx.CreateWorkspace(&store.Workspace{ID: "w3", AccountID: accountID, Name: "GROSSE"})
-	})
-	if exists, ok := errors.AsType[*store.ExistsError](err); !ok || exists.ID != "w2" {
-		t.Errorf("a workspace of the same name: %v", err)
-	}
-	// The customer's SPF record replaces the system-managed one.
-	var shown []int64
-	if err := s.View(t.Context(), func(r store.Reader) error {
-		records, _, err := r.DNSRecords(accountID, store.DNSRecordFilter{}, store.Slice{Limit: 10})
-		for _, record := range records {
-			shown = append(shown, record.ID)
-		}
-		return err
-	}); err != nil || !slices.Equal(shown, []int64{7, 9, 10}) {
-		t.Errorf("the records %v are shown: %v", shown, err)
-	}
-	// An address that was claimed twice is not free before both have let it go.
-	claim := store.DedicatedIP{ID: "ip3", AccountID: accountID, OptionID: "option", Addresses: []store.IPAddress{{IP: "192.0.2.1"}}}
-	for _, holder := range []string{"ip1", "ip2"} {
-		err := s.Update(t.Context(), func(tx store.Tx) error { return tx.CreateDedicatedIP(&claim) })
-		if exists, ok := errors.AsType[*store.ExistsError](err); !ok || exists.ID != holder {
-			t.Errorf("claiming an address that %s has: %v", holder, err)
-		}
-		if err := s.Update(t.Context(), func(tx store.Tx) error { return tx.DeleteDedicatedIP(accountID, holder) }); err != nil {
-			t.Error(err)
-		}
-	}
-	if err := s.Update(t.Context(), func(tx store.Tx) error { return tx.CreateDedicatedIP(&claim) }); err != nil {
-		t.Error(err)
-	}
-	if err := s.Update(t.Context(), func(tx store.Tx) error {
-		return errors.Join(tx.MarkInterrupted([]byte{1}, []byte{2}, "id"), tx.Clear())
-	}); err != nil {
-		t.Errorf("the upgraded store: %v", err)
-	}
-	storetest.Fill(t, s)
-	check(t, s)
 }
 
 // TestPragmas checks what durability and isolation rest on.
@@ -358,72 +239,4 @@ func TestBackup(t *testing.T) {
 		t.Errorf("the backup has %q", got)
 	}
 	check(t, restored)
-}
-
-// migrated makes a database of the schema before a migration, whose file name
-// holds the word.
-func migrated(t *testing.T, path, before string) {
-	t.Helper()
-	names, err := fs.Glob(dialect{}.Migrations(), "*.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, name := range names {
-		if strings.Contains(name, before) {
-			alter(t, path, fmt.Sprintf(`PRAGMA user_version = %d`, i))
-			return
-		}
-		text, err := fs.ReadFile(dialect{}.Migrations(), name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		alter(t, path, string(text))
-	}
-	t.Fatalf("no migration %q in %q", before, names)
-}
-
-// TestUpgradeAliases moves the aliases of old mailboxes into the table where they
-// are unique. A primary address wins over an alias, and an older mailbox's alias
-// over a newer one's.
-func TestUpgradeAliases(t *testing.T) {
-	path := newPath(t)
-	migrated(t, path, "addresses")
-	alter(t, path, `
-		INSERT INTO accounts VALUES ('account', 'active', 'p', 0, '', 0, 1, 1);
-		INSERT INTO workspaces VALUES ('workspace', 'account', 'Default', 1, 1);
-		INSERT INTO domains VALUES ('domain', 'account', 'workspace', 'a.example', 'active', '', 0, 1, 0, NULL, '', '', '{}', '[]', '{}', '', 1, 1, '');
-		INSERT INTO domains VALUES ('other', 'account', 'workspace', 'b.example', 'active', '', 0, 1, 0, NULL, '', '', '{}', '[]', '{}', '', 2, 2, '');
-		INSERT INTO mailboxes VALUES ('new', 'account', 'domain', 'new', 'A', 'B', 'active', '', 0, 1, 0,
-			'[{"alias":"info@a.example","is_catch_all":false},{"alias":"new@b.example","is_catch_all":true}]', 'new', 2, 2);
-		INSERT INTO mailboxes VALUES ('ada', 'account', 'domain', 'ada', 'A', 'B', 'active', '', 0, 1, 0,
-			'[{"alias":"new@a.example","is_catch_all":false},{"alias":"info@a.example","is_catch_all":true},{"alias":"ada@nowhere.example","is_catch_all":false}]', 'ada', 1, 1);
-		INSERT INTO mailboxes VALUES ('bob', 'account', 'other', 'ada', 'A', 'B', 'active', '', 0, 1, 0, '', 'bob', 3, 3);
-		INSERT INTO mailboxes VALUES ('eve', 'account', 'other', 'eve', 'A', 'B', 'active', '', 0, 1, 0,
-			'[{"alias":"eve@b.example","is_catch_all":false}]', 'eve', 4, 4);`)
-
-	s := openStore(t, path, Options{})
-	want := map[string][]store.MailboxAlias{
-		"ada": {{Alias: "info@a.example", IsCatchAll: true}},
-		"new": {{Alias: "new@b.example", IsCatchAll: true}},
-		"bob": nil, "eve": nil,
-	}
-	owners := map[string]string{
-		"ada@a.example": "ada", "info@a.example": "ada", "new@a.example": "new", "new@b.example": "new", "ada@b.example": "bob", "eve@b.example": "eve",
-	}
-	if err := s.View(t.Context(), func(r store.Reader) error {
-		for id, aliases := range want {
-			if m, err := r.Mailbox("account", id); err != nil || !reflect.DeepEqual(m.Aliases, aliases) {
-				t.Errorf("mailbox %s: %+v, %v; want the aliases %v", id, m, err, aliases)
-			}
-		}
-		for address, id := range owners {
-			local, domain, _ := strings.Cut(address, "@")
-			if m, err := r.MailboxByAddress("account", local, domain); err != nil || m.ID != id {
-				t.Errorf("%s: %+v, %v; want %s", address, m, err, id)
-			}
-		}
-		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
 }

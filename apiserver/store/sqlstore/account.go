@@ -20,7 +20,6 @@ var workspaces = newTable(table[store.Workspace]{
 	unique: func(w *where, v *store.Workspace) *where {
 		return w.and(`t.account_id = ?`, v.AccountID).and(`t.folded_name = ?`, searchText(v.Name))
 	},
-	unindexed: true,
 	fields: func(w *store.Workspace) []any {
 		return []any{&w.ID, &w.AccountID, &w.Name, micros{&w.CreatedAt}, micros{&w.UpdatedAt}}
 	},

@@ -63,7 +63,7 @@ func (r *reader) DedicatedIPOptions(accountID string, s store.Slice) ([]store.De
 func (r *reader) claimed(addresses []string) ([]string, error) {
 	w := r.inAllAccounts()
 	w.and(w.in(`address`, addresses))
-	return column[string](r, `SELECT DISTINCT address FROM dedicated_ip_claims`+w.text.String()+` ORDER BY address`, w.args...)
+	return column[string](r, `SELECT address FROM dedicated_ip_claims`+w.text.String()+` ORDER BY address`, w.args...)
 }
 
 func (r *reader) DomainsOfDedicatedIP(accountID, id string) ([]string, error) {
@@ -113,7 +113,7 @@ func (t *tx) claim(d *store.DedicatedIP) error {
 // claimedBy returns an *store.ExistsError for the dedicated IP, of any account, that
 // has an address.
 func (t *tx) claimedBy(address string) error {
-	return t.taken(`SELECT dedicated_ip_id FROM dedicated_ip_claims WHERE address = $1 ORDER BY duplicate`, address)
+	return t.taken(`SELECT dedicated_ip_id FROM dedicated_ip_claims WHERE address = $1`, address)
 }
 
 // DeleteDedicatedIP leaves the claims to the schema's cascade.

@@ -1,7 +1,6 @@
 package sqlstore
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
@@ -79,42 +78,12 @@ func (t *tx) DeleteDNSRecord(accountID string, id int64) error {
 // replaceSystemManaged hides the system-managed records with the name of a record
 // that was written if the customer has one with their purpose, and shows the others.
 func (t *tx) replaceSystemManaged(r *store.DNSRecord) error {
-	if _, err := t.exec(replaceSystemManaged+` AND domain_id = $1 AND name = $2`, r.DomainID, r.Name); err != nil {
+	const query = `UPDATE dns_records SET replaced = CASE WHEN EXISTS (
+			SELECT 1 FROM dns_records c WHERE c.domain_id = dns_records.domain_id AND c.name = dns_records.name
+				AND c.purpose = dns_records.purpose AND c.system_managed = 0) THEN 1 ELSE 0 END
+		WHERE system_managed = 1 AND purpose <> '' AND domain_id = $1 AND name = $2`
+	if _, err := t.exec(query, r.DomainID, r.Name); err != nil {
 		return fmt.Errorf("replace system-managed DNS records: %w", err)
 	}
 	return nil
-}
-
-const replaceSystemManaged = `UPDATE dns_records SET replaced = CASE WHEN EXISTS (
-		SELECT 1 FROM dns_records c WHERE c.domain_id = dns_records.domain_id AND c.name = dns_records.name
-			AND c.purpose = dns_records.purpose AND c.system_managed = 0) THEN 1 ELSE 0 END
-	WHERE system_managed = 1 AND purpose <> ''`
-
-// fillDNSPurposes migrates the records of versions without purposes.
-func fillDNSPurposes(t *tx) error {
-	rows, err := t.q.QueryContext(t.ctx, `SELECT id, type, value FROM dns_records WHERE type IN ('TXT', 'MX')`)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	purposes := map[int64]string{}
-	for rows.Next() {
-		var r store.DNSRecord
-		if err := rows.Scan(&r.ID, &r.Type, &r.Value); err != nil {
-			return err
-		}
-		if purpose := purposeOf(&r); purpose != "" {
-			purposes[r.ID] = purpose
-		}
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-		return err
-	}
-	for id, purpose := range purposes {
-		if err := t.change(`UPDATE dns_records SET purpose = $1 WHERE id = $2`, purpose, id); err != nil {
-			return err
-		}
-	}
-	_, err = t.exec(replaceSystemManaged)
-	return err
 }

@@ -6,14 +6,13 @@ var masterPasswords = newTable(table[store.MasterPassword]{
 	name: "master_passwords",
 	columns: []string{"id", "account_id", "name", "scope_type", "scope_id", "secret_hash",
 		"created_at", "updated_at"},
-	derived: []string{"search_text"},
+	derived: []string{"folded_name"},
 	derive:  func(p *store.MasterPassword) []any { return []any{searchText(p.Name)} },
 	fixed:   []string{"scope_type", "scope_id"},
 	unique: func(w *where, p *store.MasterPassword) *where {
-		return w.and(`t.account_id = ?`, p.AccountID).scope(p.Scope).and(`t.search_text = ?`, searchText(p.Name))
+		return w.and(`t.account_id = ?`, p.AccountID).scope(p.Scope).and(`t.folded_name = ?`, searchText(p.Name))
 	},
-	unindexed: true,
-	visible:   func(w *where) *where { return w.outsideUnpaid(`t.scope_id`) },
+	visible: func(w *where) *where { return w.outsideUnpaid(`t.scope_id`) },
 	fields: func(p *store.MasterPassword) []any {
 		return []any{&p.ID, &p.AccountID, &p.Name, &p.Scope.Type, &p.Scope.ID, &p.SecretHash,
 			micros{&p.CreatedAt}, micros{&p.UpdatedAt}}
@@ -25,7 +24,7 @@ func (r *reader) MasterPassword(accountID, id string) (store.MasterPassword, err
 }
 
 func (r *reader) MasterPasswords(accountID string, f store.ScopedFilter, s store.Slice) ([]store.MasterPassword, int, error) {
-	return page(r, masterPasswords, r.inAccount(accountID).scoped(f).search(`t.search_text`, f.Search).outsideUnpaid(`t.scope_id`), s)
+	return page(r, masterPasswords, r.inAccount(accountID).scoped(f).search(`t.folded_name`, f.Search).outsideUnpaid(`t.scope_id`), s)
 }
 
 func (t *tx) CreateMasterPassword(p *store.MasterPassword) error {

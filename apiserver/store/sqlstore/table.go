@@ -30,9 +30,6 @@ type table[T any] struct {
 	// unique selects the row that has the same unique values as an object; nil if
 	// only ids are unique, or a table of its own makes sure.
 	unique func(*where, *T) *where
-	// unindexed means that no index enforces unique, because rows of earlier
-	// versions may break it.
-	unindexed bool
 	// visible leaves out the rows that HideUnpaid hides; nil if there are none.
 	visible func(*where) *where
 
@@ -208,11 +205,6 @@ func insert[T any](t *tx, tbl *table[T], v *T) error {
 	*created = at
 	if tbl.updatedAt >= 0 {
 		*fields[tbl.updatedAt].(micros).at = at
-	}
-	if tbl.unindexed {
-		if err := tbl.checkUnique(t, v); err != nil {
-			return err
-		}
 	}
 	n, err := t.exec(tbl.insertion, append(fields, tbl.derivedOf(v)...)...)
 	if err != nil {

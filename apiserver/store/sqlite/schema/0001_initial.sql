@@ -1,7 +1,7 @@
 -- Times are microseconds since 1970, 0 for none. created_at ascends strictly in
 -- each account, so (account_id, created_at, id) is the order of every list.
-
-PRAGMA application_id = 0x4D484F53;
+-- folded_name and search_text are forms that Go computes, because engines fold case
+-- differently.
 
 CREATE TABLE accounts (
 	id              TEXT    NOT NULL PRIMARY KEY,
@@ -16,13 +16,14 @@ CREATE TABLE accounts (
 CREATE INDEX accounts_in_order ON accounts (created_at, id);
 
 CREATE TABLE workspaces (
-	id         TEXT    NOT NULL PRIMARY KEY,
-	account_id TEXT    NOT NULL REFERENCES accounts (id),
-	name       TEXT    NOT NULL,
-	created_at INTEGER NOT NULL,
-	updated_at INTEGER NOT NULL,
+	id          TEXT    NOT NULL PRIMARY KEY,
+	account_id  TEXT    NOT NULL REFERENCES accounts (id),
+	name        TEXT    NOT NULL,
+	folded_name TEXT    NOT NULL,
+	created_at  INTEGER NOT NULL,
+	updated_at  INTEGER NOT NULL,
 	UNIQUE (account_id, id),
-	UNIQUE (account_id, name)
+	UNIQUE (account_id, folded_name)
 ) STRICT;
 CREATE INDEX workspaces_in_order ON workspaces (account_id, created_at, id);
 
@@ -62,13 +63,13 @@ CREATE TABLE master_passwords (
 	id          TEXT    NOT NULL PRIMARY KEY,
 	account_id  TEXT    NOT NULL REFERENCES accounts (id),
 	name        TEXT    NOT NULL,
+	folded_name TEXT    NOT NULL,
 	scope_type  TEXT    NOT NULL,
 	scope_id    TEXT    NOT NULL,
 	secret_hash TEXT    NOT NULL,
-	search_text TEXT    NOT NULL,
 	created_at  INTEGER NOT NULL,
 	updated_at  INTEGER NOT NULL,
-	UNIQUE (account_id, scope_type, scope_id, name)
+	UNIQUE (account_id, scope_type, scope_id, folded_name)
 ) STRICT;
 CREATE INDEX master_passwords_in_order ON master_passwords (account_id, created_at, id);
 
@@ -91,6 +92,28 @@ CREATE TABLE forwarding_rules (
 ) STRICT;
 CREATE INDEX forwarding_rules_in_order ON forwarding_rules (account_id, created_at, id);
 CREATE INDEX forwarding_rules_by_link ON forwarding_rules (link_hash) WHERE link_hash IS NOT NULL;
+-- A deleted address releases the rules that forward to it.
+CREATE INDEX forwarding_rules_by_internal_target ON forwarding_rules (account_id, target_email) WHERE internal;
+
+-- Verification messages that have not been sent. A row holds no link, so that there
+-- is no secret in it. due_at is when it can be claimed; claiming it sets that to the
+-- end of the lease.
+CREATE TABLE mail_queue (
+	forwarding_id TEXT    NOT NULL PRIMARY KEY REFERENCES forwarding_rules (id) ON DELETE CASCADE,
+	account_id    TEXT    NOT NULL,
+	request_id    TEXT    NOT NULL,
+	attempts      INTEGER NOT NULL,
+	due_at        INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX mail_queue_by_due ON mail_queue (due_at, forwarding_id);
+
+-- Token buckets of verification messages, by recipient and by account. A full bucket
+-- has no row.
+CREATE TABLE message_limits (
+	bucket  TEXT    NOT NULL PRIMARY KEY,
+	full_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX message_limits_by_time ON message_limits (full_at);
 
 CREATE TABLE dedicated_ip_options (
 	id           TEXT    NOT NULL PRIMARY KEY,
@@ -125,12 +148,10 @@ CREATE TABLE dedicated_ips (
 ) STRICT;
 CREATE INDEX dedicated_ips_in_order ON dedicated_ips (account_id, created_at, id);
 
--- An address is claimed from its option once.
+-- An address is claimed once on the whole server.
 CREATE TABLE dedicated_ip_claims (
-	option_id       TEXT NOT NULL,
-	address         TEXT NOT NULL,
-	dedicated_ip_id TEXT NOT NULL REFERENCES dedicated_ips (id) ON DELETE CASCADE,
-	PRIMARY KEY (option_id, address)
+	address         TEXT NOT NULL PRIMARY KEY,
+	dedicated_ip_id TEXT NOT NULL REFERENCES dedicated_ips (id) ON DELETE CASCADE
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX dedicated_ip_claims_of_ip ON dedicated_ip_claims (dedicated_ip_id);
 
@@ -151,6 +172,7 @@ CREATE TABLE domains (
 	tags                   TEXT    NOT NULL, -- JSON
 	registrant             TEXT    NOT NULL, -- JSON
 	purchase_batch_id      TEXT    NOT NULL,
+	search_text            TEXT    NOT NULL,
 	created_at             INTEGER NOT NULL,
 	updated_at             INTEGER NOT NULL,
 	UNIQUE (account_id, id),
@@ -160,8 +182,12 @@ CREATE TABLE domains (
 CREATE INDEX domains_in_order ON domains (account_id, created_at, id);
 CREATE INDEX domains_of_workspace ON domains (account_id, workspace_id, created_at, id);
 CREATE INDEX domains_of_dedicated_ip ON domains (account_id, dedicated_ip_id) WHERE dedicated_ip_id IS NOT NULL;
+-- The payment page finds the domains of a purchase.
+CREATE INDEX domains_of_purchase ON domains (purchase_batch_id) WHERE purchase_batch_id <> '';
+-- A domain that is not paid for in time is left out of everything that is read.
+CREATE INDEX domains_unpaid ON domains (account_id, created_at) WHERE status = 'pending_payment';
 
--- What a filter may name the tags of a domain by: their ids and their names.
+-- The ids and the names of a domain's tags, for filters.
 CREATE TABLE domain_tags (
 	domain_id TEXT NOT NULL REFERENCES domains (id) ON DELETE CASCADE,
 	tag       TEXT NOT NULL,
@@ -185,14 +211,24 @@ CREATE TABLE mailboxes (
 	search_text   TEXT    NOT NULL,
 	created_at    INTEGER NOT NULL,
 	updated_at    INTEGER NOT NULL,
-	UNIQUE (domain_id, local_part),
 	FOREIGN KEY (account_id, domain_id) REFERENCES domains (account_id, id)
 ) STRICT;
 CREATE INDEX mailboxes_in_order ON mailboxes (account_id, created_at, id);
 CREATE INDEX mailboxes_of_domain ON mailboxes (account_id, domain_id, created_at, id);
 
+-- Primary addresses and aliases are unique together. The mailbox's own row repeats
+-- its aliases, for lists.
+CREATE TABLE addresses (
+	domain_id  TEXT NOT NULL REFERENCES domains (id),
+	local_part TEXT NOT NULL,
+	mailbox_id TEXT NOT NULL,
+	PRIMARY KEY (domain_id, local_part)
+) STRICT, WITHOUT ROWID;
+
+-- Ids are random, so that they reveal nothing of other accounts. replaced hides a
+-- system-managed record while the customer has one with its name and purpose.
 CREATE TABLE dns_records (
-	id             INTEGER PRIMARY KEY AUTOINCREMENT, -- never used again
+	id             INTEGER NOT NULL PRIMARY KEY,
 	account_id     TEXT    NOT NULL,
 	domain_id      TEXT    NOT NULL,
 	name           TEXT    NOT NULL,
@@ -201,11 +237,15 @@ CREATE TABLE dns_records (
 	ttl            INTEGER NOT NULL,
 	priority       INTEGER,
 	system_managed INTEGER NOT NULL,
+	purpose        TEXT    NOT NULL,
+	replaced       INTEGER NOT NULL DEFAULT 0,
 	created_at     INTEGER NOT NULL,
 	updated_at     INTEGER NOT NULL,
 	FOREIGN KEY (account_id, domain_id) REFERENCES domains (account_id, id) ON DELETE CASCADE
 ) STRICT;
-CREATE UNIQUE INDEX dns_records_once ON dns_records (domain_id, name, type, value, COALESCE(priority, -1));
+-- A customer's record may be identical to a system-managed one that it replaces.
+CREATE UNIQUE INDEX dns_records_once ON dns_records (domain_id, name, type, value, COALESCE(priority, -1),
+	CASE WHEN purpose = '' THEN 0 ELSE system_managed END);
 CREATE INDEX dns_records_in_order ON dns_records (account_id, created_at, id);
 CREATE INDEX dns_records_of_domain ON dns_records (account_id, domain_id, created_at, id);
 
@@ -227,10 +267,32 @@ CREATE TABLE feedback (
 ) STRICT;
 CREATE INDEX feedback_in_order ON feedback (account_id, created_at, id);
 
-CREATE TABLE idempotent_answers (
-	key_hash    BLOB    NOT NULL PRIMARY KEY,
-	fingerprint BLOB    NOT NULL,
-	answer      BLOB    NOT NULL,
-	expires_at  INTEGER NOT NULL
+-- Who changed what, and when. It refers to nothing, because it outlives accounts and
+-- objects.
+CREATE TABLE audit_entries (
+	id             INTEGER NOT NULL PRIMARY KEY,
+	account_id     TEXT    NOT NULL,
+	operation      TEXT    NOT NULL,
+	subject_type   TEXT    NOT NULL,
+	subject_id     TEXT    NOT NULL,
+	subject_name   TEXT    NOT NULL,
+	request_id     TEXT    NOT NULL,
+	remote_address TEXT    NOT NULL,
+	changes        TEXT    NOT NULL, -- JSON
+	created_at     INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX idempotent_answers_by_expiry ON idempotent_answers (expires_at);
+CREATE INDEX audit_entries_in_order ON audit_entries (created_at, id);
+CREATE INDEX audit_entries_of_account ON audit_entries (account_id, created_at, id);
+
+-- interrupted_request is set in the record of a create whose response was not
+-- delivered.
+CREATE TABLE idempotency_records (
+	key_hash            BLOB    NOT NULL PRIMARY KEY,
+	fingerprint         BLOB    NOT NULL,
+	response            BLOB    NOT NULL,
+	expires_at          INTEGER NOT NULL,
+	interrupted_request BLOB,
+	interrupted_id      TEXT    NOT NULL
+) STRICT;
+CREATE INDEX idempotency_records_by_expiry ON idempotency_records (expires_at);
+CREATE INDEX idempotency_records_by_interrupted_request ON idempotency_records (interrupted_request) WHERE interrupted_request IS NOT NULL;
