@@ -18,11 +18,13 @@ import (
 func (h *history) converge() (unconverged string) {
 	for _, s := range h.stacks {
 		h.report.logf("converge %s\n%s", s.name, s.config)
-		for round := 0; ; round++ {
+		advices := 0
+		for applies := 0; ; {
 			h.settlePayments()
 			p, err := h.planRun(h.runWithoutFaults(s), s.config.clone(), s.state, planOptions{})
 			h.checkPlanIsReadOnly()
-			if err != nil && round < 5 && h.followAdvice(rand.New(rand.NewPCG(h.Seed, uint64(round))), s, err) { //nolint:gosec // must be reproducible
+			if err != nil && advices < 5 && h.followAdvice(rand.New(rand.NewPCG(h.Seed, uint64(advices))), s, err) { //nolint:gosec // must be reproducible
+				advices++
 				continue
 			}
 			if err != nil {
@@ -33,16 +35,17 @@ func (h *history) converge() (unconverged string) {
 			if len(p.effective()) == 0 {
 				break
 			}
-			if round == 5 {
+			if applies == 5 {
 				if s.config.contradiction() == "" && len(h.stacks) == 1 {
-					h.report.fail("does not converge", "after %d rounds: %s", round, p.explain())
+					h.report.fail("does not converge", "after %d applies: %s", applies, p.explain())
 				}
 				unconverged = "contradiction"
 				break
 			}
 			after, err := h.applyRun(h.runWithoutFaults(s), p)
 			h.recordApply(s, outcome{p, after, err, false})
-			if err != nil && round > 2 {
+			applies++
+			if err != nil && applies > 3 {
 				unconverged = h.acceptable(s, err)
 				break
 			}
@@ -84,6 +87,8 @@ var acceptableErrors = []struct{ text, reason string }{
 	{"Two resources have the", "the user has to choose one resource with moved or removed"},
 	{"is in the state already", "a tainted domain that is registered has to be untainted"},
 	{"cannot import non-existent remote object", "the object of an import block was deleted"},
+	{"Check the spelling, and that account_id is the account that has the object", "the same"},
+	{"No such DNS record in this account", "the same"},
 	{"so no record can be imported", "DNS records can't be imported from the published operations"},
 	{"so none can be imported", "service accounts can't be imported from the published operations"},
 	{"This API has no operation that changes a DNS record", "the published operations can't change a record"},
@@ -162,6 +167,7 @@ func (h *history) followAdvice(r *rand.Rand, s *stack, err error) bool {
 		if len(s.state[addr].deposed) > 0 {
 			h.report.logf("advice: state rm %s, which has a deposed object", addr)
 			delete(s.state, addr)
+			s.incomplete = true
 			return true
 		}
 	}
@@ -199,6 +205,7 @@ func (h *history) removeDuplicate(r *rand.Rand, s *stack) bool {
 			h.report.logf("advice: remove %s, and state rm it", b.addr)
 			h.generator(r, s.account).remove(s.config, b, false)
 			delete(s.state, b.addr)
+			s.incomplete = true
 			return true
 		}
 		keys[key] = true

@@ -87,6 +87,13 @@ func (p *plan) plansDestruction(d store.AuditChange) bool {
 	})
 }
 
+// replacesTainted reports whether a plan replaces an object because it is tainted.
+func (p *plan) replacesTainted(d store.AuditChange) bool {
+	return slices.ContainsFunc(p.changes, func(c *change) bool {
+		return c.action.replaces() && c.before.id() == d.ID && c.before.tainted && auditTypes[typeOf(c.addr)] == d.Type
+	})
+}
+
 // checkState checks that an apply did not delete an object that is still in the state,
 // and that no object is in it twice.
 func (w *environment) checkState(o outcome, e effects) {
@@ -112,6 +119,9 @@ func (w *environment) checkState(o outcome, e effects) {
 			detail := fmt.Sprintf("%s has %s (%s), which this apply deleted", addr, d.Name, d.ID)
 			if len(o.plan.targets) > 0 && o.plan.change(addr) == nil {
 				detail += ", and which -target left out"
+			}
+			if o.plan.replacesTainted(d) && o.plan.prior.hasDuplicate(object) {
+				detail += ", and which the state had as a tainted object too"
 			}
 			w.report.fail("an object of the configuration is gone", "%s", detail)
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
@@ -299,4 +300,18 @@ func TestUpdateConflict(t *testing.T) {
 	if !kept.State.Equal(made.State) {
 		t.Errorf("the state holds %s", kept.State)
 	}
+}
+
+// TestDuplicateInUnpaidDomain checks that an existing rule gets the advice to import it,
+// although its domain waits for payment: a rule needs no paid domain.
+func TestDuplicateInUnpaidDomain(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{Registrar: apiserver.Registrar{PaymentNeeded: true}})
+	s.UnpaidDomain(t, "example.com")
+	p := s.Protocol(t, "")
+	config := attributes{"target_email": "jane@example.org", "domain": "example.com"}
+	_, diags := p.Apply(t.Context(), typeName, config, nil)
+	p.NoErrors(diags)
+	_, diags = p.Walk().Apply(t.Context(), typeName, config, nil)
+	acctest.Expect(t, diags, "ERROR: Can't create the forwarding rule", "already by the rule", "import it")
 }

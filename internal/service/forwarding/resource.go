@@ -48,7 +48,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 		TargetEmail: plan.TargetEmail.ValueString(), Domain: plan.Domain.ValueStringPointer(), WorkspaceID: plan.WorkspaceID.ValueStringPointer(),
 	})
 	if err != nil {
-		addCreateError(ctx, c, &resp.Diagnostics, err, plan)
+		addCreateError(&resp.Diagnostics, err, plan)
 		return
 	}
 	if resumed {
@@ -67,20 +67,16 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	}
 }
 
-// addCreateError reports why a rule could not be created, with advice for a conflict:
-// the domain is not active, or the rule exists.
-func addCreateError(ctx context.Context, c *client.Client, diags *diag.Diagnostics, err error, plan model) {
+// addCreateError reports why a rule could not be created, with advice for a conflict.
+func addCreateError(diags *diag.Diagnostics, err error, plan model) {
 	summary := "Can't create the " + plan.String()
 	if !client.IsConflict(err) {
 		addError(diags, err, summary)
 		return
 	}
-	next := service.InactiveDomainAdvice(ctx, c, plan.Domain.ValueString())
-	if next == "" {
-		next = "A scope has one rule for a target. " + service.ImportAdvice("mailhost_forwarding", plan.ImportKey(plan.TargetEmail.ValueString())) +
-			"\n\nIf another resource manages it, remove one of the two. For another rule, change target_email, domain or workspace_id."
-	}
-	service.AddErrorWithAdvice(diags, err, summary, service.Fields{}, next)
+	service.AddErrorWithAdvice(diags, err, summary, service.Fields{},
+		"A scope has one rule for a target. "+service.ImportAdvice("mailhost_forwarding", plan.ImportKey(plan.TargetEmail.ValueString()))+
+			"\n\nIf another resource manages it, remove one of the two. For another rule, change target_email, domain or workspace_id.")
 }
 
 // addError reports an error of a request that may send a verification message.

@@ -64,7 +64,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 		Value:       config.expand(), // only the configuration has a write-only value
 	})
 	if err != nil {
-		addCreateError(ctx, c, &resp.Diagnostics, err, plan, config)
+		addCreateError(&resp.Diagnostics, err, plan, config)
 		return
 	}
 	plan.flatten(ctx, c, &created.MasterPassword)
@@ -74,20 +74,17 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 }
 
 // addCreateError reports why a master password could not be created, with advice for a
-// conflict: the domain is not active, or the name is taken.
-func addCreateError(ctx context.Context, c *client.Client, diags *diag.Diagnostics, err error, plan, config resourceModel) {
+// conflict.
+func addCreateError(diags *diag.Diagnostics, err error, plan, config resourceModel) {
 	summary, fields := "Can't create the "+plan.label(), service.Fields{"value": config.attribute()}
 	if !client.IsConflict(err) {
 		service.AddError(diags, err, summary, fields)
 		return
 	}
-	next := service.InactiveDomainAdvice(ctx, c, plan.Domain.ValueString())
-	if next == "" {
-		next = "To use this secret, choose another name. If the existing master password is the one you want, import it: that does not change its secret. " +
-			service.ImportAdvice("mailhost_master_password", plan.ImportKey(plan.Name.ValueString())) +
-			"\n\nBefore the command terraform import, remove the secret from the configuration. The import block records it as the one in use."
-	}
-	service.AddErrorWithAdvice(diags, err, summary, fields, next)
+	service.AddErrorWithAdvice(diags, err, summary, fields,
+		"To use this secret, choose another name. If the existing master password is the one you want, import it: that does not change its secret. "+
+			service.ImportAdvice("mailhost_master_password", plan.ImportKey(plan.Name.ValueString()))+
+			"\n\nBefore the command terraform import, remove the secret from the configuration. The import block records it as the one in use.")
 }
 
 // Read implements resource.Resource.
