@@ -101,6 +101,7 @@ func TestUnpaidIndex(t *testing.T) {
 // are not reported to an observer, and so not in the audit log: what is an object of
 // its own must be deleted in Go before.
 var cascades = []string{
+	"addresses of mailboxes",               // a part of the mailbox
 	"dedicated_ip_claims of dedicated_ips", // a part of the dedicated IP
 	"dns_records of domains",               // DeleteDomain has deleted them
 	"domain_tags of domains",               // a part of the domain

@@ -4,24 +4,26 @@ import "github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 
 var accounts = newTable(table[store.Account]{
 	name: "accounts",
-	columns: []string{"id", "status", "plan_id", "cancels_at", "next_plan_id", "plan_changes_at",
-		"created_at", "updated_at"},
-	fields: func(a *store.Account) []any {
-		return []any{&a.ID, &a.Status, &a.PlanID, micros{&a.CancelsAt}, &a.NextPlanID, micros{&a.PlanChangesAt},
-			micros{&a.CreatedAt}, micros{&a.UpdatedAt}}
+	columns: func(a *store.Account) []any {
+		return []any{
+			"id", &a.ID, "status", &a.Status, "plan_id", &a.PlanID, "cancels_at", &a.CancelsAt,
+			"next_plan_id", &a.NextPlanID, "plan_changes_at", &a.PlanChangesAt, "created_at", &a.CreatedAt,
+			"updated_at", &a.UpdatedAt,
+		}
 	},
 })
 
 var workspaces = newTable(table[store.Workspace]{
-	name:    "workspaces",
-	columns: []string{"id", "account_id", "name", "created_at", "updated_at"},
-	derived: []string{"folded_name"},
-	derive:  func(w *store.Workspace) []any { return []any{searchText(w.Name)} },
+	name: "workspaces",
+	columns: func(w *store.Workspace) []any {
+		return []any{
+			"id", &w.ID, "account_id", &w.AccountID, "name", &w.Name, "created_at", &w.CreatedAt,
+			"updated_at", &w.UpdatedAt,
+		}
+	},
+	derived: func(w *store.Workspace) []any { return []any{"folded_name", searchText(w.Name)} },
 	unique: func(w *where, v *store.Workspace) *where {
 		return w.and(`t.account_id = ?`, v.AccountID).and(`t.folded_name = ?`, searchText(v.Name))
-	},
-	fields: func(w *store.Workspace) []any {
-		return []any{&w.ID, &w.AccountID, &w.Name, micros{&w.CreatedAt}, micros{&w.UpdatedAt}}
 	},
 })
 

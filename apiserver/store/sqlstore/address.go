@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -29,35 +30,19 @@ func (t *tx) addressKeys(m *store.Mailbox) ([]addressKey, error) {
 	return keys, nil
 }
 
-// addAddresses inserts the addresses of a mailbox that was inserted before. If one
-// exists, it deletes the mailbox again and returns an *store.ExistsError.
-func (t *tx) addAddresses(m *store.Mailbox, keys []addressKey) error {
-	for _, k := range keys {
-		n, err := t.exec(`INSERT INTO addresses (domain_id, local_part, mailbox_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
-			k.domainID, k.localPart, m.ID)
-		if err != nil {
-			return fmt.Errorf("create an address: %w", err)
-		}
-		if n == 0 {
-			owner := t.taken(`SELECT mailbox_id FROM addresses WHERE domain_id = $1 AND local_part = $2`, k.domainID, k.localPart)
-			if err := t.removeMailbox(m, keys); err != nil {
-				return err
-			}
-			return owner
-		}
+// addAddress inserts an address of a mailbox that was inserted before. If it exists,
+// it deletes the mailbox again and returns an *store.ExistsError.
+func (t *tx) addAddress(m *store.Mailbox, k addressKey) error {
+	n, err := t.exec(`INSERT INTO addresses (domain_id, local_part, mailbox_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
+		k.domainID, k.localPart, m.ID)
+	if err != nil {
+		return fmt.Errorf("create an address: %w", err)
 	}
-	return nil
-}
-
-// removeMailbox deletes a mailbox and its addresses.
-func (t *tx) removeMailbox(m *store.Mailbox, keys []addressKey) error {
-	for _, k := range keys {
-		if _, err := t.exec(`DELETE FROM addresses WHERE domain_id = $1 AND local_part = $2 AND mailbox_id = $3`,
-			k.domainID, k.localPart, m.ID); err != nil {
-			return fmt.Errorf("delete an address: %w", err)
-		}
+	if n == 1 {
+		return nil
 	}
-	return t.change(`DELETE FROM mailboxes WHERE account_id = $1 AND id = $2`, m.AccountID, m.ID)
+	owner := t.taken(`SELECT mailbox_id FROM addresses WHERE domain_id = $1 AND local_part = $2`, k.domainID, k.localPart)
+	return cmp.Or(t.change(`DELETE FROM mailboxes WHERE id = $1`, m.ID), owner)
 }
 
 // deleteAliasesIn deletes the aliases that mailboxes of other domains have in a
@@ -88,7 +73,7 @@ func (t *tx) deleteAliasesIn(d store.Domain, at time.Time) error {
 			}
 		}
 		if err := t.change(`UPDATE mailboxes SET aliases = $1, updated_at = $2 WHERE id = $3`,
-			asJSON[[]store.MailboxAlias]{&after.Aliases}, micros{&at}, after.ID); err != nil {
+			asJSON{&after.Aliases}, at, after.ID); err != nil {
 			return err
 		}
 		if _, err := t.exec(`DELETE FROM addresses WHERE domain_id = $1 AND mailbox_id = $2`, d.ID, after.ID); err != nil {

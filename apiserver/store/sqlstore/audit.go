@@ -9,11 +9,13 @@ import (
 
 var auditEntries = newTable(table[store.AuditEntry]{
 	name: "audit_entries",
-	columns: []string{"id", "account_id", "operation", "subject_type", "subject_id", "subject_name",
-		"request_id", "remote_address", "changes", "created_at"},
-	fields: func(e *store.AuditEntry) []any {
-		return []any{&e.ID, &e.AccountID, &e.Operation, &e.Subject.Type, &e.Subject.ID, &e.Subject.Name,
-			&e.RequestID, &e.RemoteAddress, asJSON[[]store.AuditChange]{&e.Changes}, micros{&e.CreatedAt}}
+	columns: func(e *store.AuditEntry) []any {
+		return []any{
+			"id", &e.ID, "account_id", &e.AccountID, "operation", &e.Operation, "subject_type", &e.Subject.Type,
+			"subject_id", &e.Subject.ID, "subject_name", &e.Subject.Name, "request_id", &e.RequestID,
+			"remote_address", &e.RemoteAddress, "changes", asJSON{&e.Changes},
+			"created_at", &e.CreatedAt,
+		}
 	},
 })
 
@@ -22,43 +24,18 @@ var auditEntries = newTable(table[store.AuditEntry]{
 const auditChunk = 50
 
 func (r *reader) EachAuditEntry(f store.AuditFilter, fn func(store.AuditEntry) error) error {
-	last, err := r.lastLeftOut(f)
-	if err != nil {
-		return err
-	}
-	for {
-		w := r.auditWhere(f)
-		if last.ID != 0 {
-			w.and(`(t.created_at, t.id) > (?, ?)`, micros{&last.CreatedAt}, last.ID)
-		}
-		chunk, err := first(r, auditEntries, w, store.Slice{Limit: auditChunk})
+	w := r.auditWhere(f)
+	if f.Limit > 0 {
+		newest := w.clone()
+		leftOut, err := collect(r, auditEntries, newest, ` ORDER BY t.created_at DESC, t.id DESC LIMIT 1 OFFSET `+newest.bind(f.Limit))
 		if err != nil {
 			return err
 		}
-		for _, e := range chunk {
-			if err := fn(e); err != nil {
-				return err
-			}
+		for _, e := range leftOut {
+			w.after(e.CreatedAt, e.ID)
 		}
-		if len(chunk) < auditChunk {
-			return nil
-		}
-		last = chunk[len(chunk)-1]
 	}
-}
-
-// lastLeftOut returns the newest entry that the filter's limit leaves out, or none.
-func (r *reader) lastLeftOut(f store.AuditFilter) (none store.AuditEntry, err error) {
-	if f.Limit <= 0 {
-		return none, nil
-	}
-	w := r.auditWhere(f)
-	found, err := collect(r, auditEntries, auditEntries.selection+` FROM `+auditEntries.name+` t`+w.text.String()+
-		` ORDER BY t.created_at DESC, t.id DESC LIMIT 1 OFFSET `+w.bind(f.Limit), w.args)
-	if len(found) == 0 || err != nil {
-		return none, err
-	}
-	return found[0], nil
+	return each(r, auditEntries, w, auditChunk, fn)
 }
 
 func (r *reader) auditWhere(f store.AuditFilter) *where {
@@ -67,10 +44,10 @@ func (r *reader) auditWhere(f store.AuditFilter) *where {
 		equal(`t.operation`, f.Operation).
 		equal(`t.request_id`, f.RequestID)
 	if !f.Since.IsZero() {
-		w.and(`t.created_at >= ?`, micros{&f.Since})
+		w.and(`t.created_at >= ?`, f.Since)
 	}
 	if !f.Until.IsZero() {
-		w.and(`t.created_at < ?`, micros{&f.Until})
+		w.and(`t.created_at < ?`, f.Until)
 	}
 	if f.Subject != "" {
 		w.and(`(t.subject_id = ? OR t.subject_name = ?)`, f.Subject, f.Subject)
@@ -102,9 +79,8 @@ func (t *tx) AddAuditEntry(e *store.AuditEntry) error {
 		return err
 	}
 	e.CreatedAt = at
-	ids, err := column[int64](&t.reader, `INSERT INTO audit_entries
-		(account_id, operation, subject_type, subject_id, subject_name, request_id, remote_address, changes, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING id`, auditEntries.fields(e)[1:]...)
+	columns := auditEntries.names[1:] // the database assigns the id
+	ids, err := column[int64](&t.reader, insertion(auditEntries.name, columns)+` RETURNING id`, auditEntries.written(e)[1:]...)
 	if err != nil {
 		return fmt.Errorf("write the audit log: %w", err)
 	}

@@ -10,11 +10,12 @@ import (
 
 var authorizations = newTable(table[store.Authorization]{
 	name: "authorizations",
-	columns: []string{"id", "account_id", "grant_kind", "subject_type", "subject_id", "capability_key",
-		"resource_type", "resource_id", "created_at", "revoked_at"},
-	fields: func(a *store.Authorization) []any {
-		return []any{&a.ID, &a.AccountID, &a.GrantKind, &a.SubjectType, &a.SubjectID, &a.CapabilityKey,
-			&a.ResourceType, &a.ResourceID, micros{&a.CreatedAt}, micros{&a.RevokedAt}}
+	columns: func(a *store.Authorization) []any {
+		return []any{
+			"id", &a.ID, "account_id", &a.AccountID, "grant_kind", &a.GrantKind, "subject_type", &a.SubjectType,
+			"subject_id", &a.SubjectID, "capability_key", &a.CapabilityKey, "resource_type", &a.ResourceType,
+			"resource_id", &a.ResourceID, "created_at", &a.CreatedAt, "revoked_at", &a.RevokedAt,
+		}
 	},
 })
 

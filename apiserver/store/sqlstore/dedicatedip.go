@@ -8,23 +8,24 @@ import (
 
 var dedicatedIPs = newTable(table[store.DedicatedIP]{
 	name: "dedicated_ips",
-	columns: []string{"id", "account_id", "option_id", "name", "type", "status", "status_until", "ready_at",
-		"asn", "country_code", "addresses", "created_at", "updated_at"},
-	fields: func(d *store.DedicatedIP) []any {
-		return []any{&d.ID, &d.AccountID, &d.OptionID, &d.Name, &d.Type,
-			&d.State.Status, &d.State.Until, micros{&d.State.ReadyAt},
-			&d.ASN, &d.CountryCode, asJSON[[]store.IPAddress]{&d.Addresses},
-			micros{&d.CreatedAt}, micros{&d.UpdatedAt}}
+	columns: func(d *store.DedicatedIP) []any {
+		return []any{
+			"id", &d.ID, "account_id", &d.AccountID, "option_id", &d.OptionID, "name", &d.Name, "type", &d.Type,
+			"status", &d.State.Status, "status_until", &d.State.Until, "ready_at", &d.State.ReadyAt, "asn", &d.ASN,
+			"country_code", &d.CountryCode, "addresses", asJSON{&d.Addresses},
+			"created_at", &d.CreatedAt, "updated_at", &d.UpdatedAt,
+		}
 	},
 })
 
 var dedicatedIPOptions = newTable(table[store.DedicatedIPOption]{
 	name: "dedicated_ip_options",
-	columns: []string{"id", "account_id", "name", "type", "country_code", "asn", "addresses",
-		"created_at", "updated_at"},
-	fields: func(o *store.DedicatedIPOption) []any {
-		return []any{&o.ID, &o.AccountID, &o.Name, &o.Type, &o.CountryCode, &o.ASN, asJSON[[]string]{&o.Addresses},
-			micros{&o.CreatedAt}, micros{&o.UpdatedAt}}
+	columns: func(o *store.DedicatedIPOption) []any {
+		return []any{
+			"id", &o.ID, "account_id", &o.AccountID, "name", &o.Name, "type", &o.Type,
+			"country_code", &o.CountryCode, "asn", &o.ASN, "addresses", asJSON{&o.Addresses},
+			"created_at", &o.CreatedAt, "updated_at", &o.UpdatedAt,
+		}
 	},
 })
 
@@ -63,7 +64,7 @@ func (r *reader) DedicatedIPOptions(accountID string, s store.Slice) ([]store.De
 func (r *reader) claimed(addresses []string) ([]string, error) {
 	w := r.inAllAccounts()
 	w.and(w.in(`address`, addresses))
-	return column[string](r, `SELECT address FROM dedicated_ip_claims`+w.text.String()+` ORDER BY address`, w.args...)
+	return column[string](r, `SELECT address FROM dedicated_ip_claims`+w.text+` ORDER BY address`, w.args...)
 }
 
 func (r *reader) DomainsOfDedicatedIP(accountID, id string) ([]string, error) {
@@ -73,47 +74,19 @@ func (r *reader) DomainsOfDedicatedIP(accountID, id string) ([]string, error) {
 
 func (t *tx) CreateDedicatedIP(d *store.DedicatedIP) error {
 	for _, a := range d.Addresses {
-		if err := t.claimedBy(a.IP); err != nil {
+		if err := t.taken(`SELECT dedicated_ip_id FROM dedicated_ip_claims WHERE address = $1`, a.IP); err != nil {
 			return err
 		}
 	}
-	if err := insert(t, dedicatedIPs, d); err != nil {
+	if err := create(t, dedicatedIPs, d); err != nil {
 		return err
 	}
-	if err := t.claim(d); err != nil {
-		return err
-	}
-	report(t, nil, d)
-	return nil
-}
-
-// claim claims the addresses of a dedicated IP. If the engine runs transactions of two
-// accounts concurrently, the primary key decides, and the second dedicated IP is
-// deleted again.
-func (t *tx) claim(d *store.DedicatedIP) error {
 	for _, a := range d.Addresses {
-		n, err := t.exec(`INSERT INTO dedicated_ip_claims (address, dedicated_ip_id) VALUES ($1, $2)
-			ON CONFLICT DO NOTHING`, a.IP, d.ID)
-		if err != nil {
+		if _, err := t.exec(`INSERT INTO dedicated_ip_claims (address, dedicated_ip_id) VALUES ($1, $2)`, a.IP, d.ID); err != nil {
 			return fmt.Errorf("claim %s: %w", a.IP, err)
 		}
-		if n == 0 {
-			if err := t.change(`DELETE FROM dedicated_ips WHERE id = $1`, d.ID); err != nil {
-				return err
-			}
-			if err := t.claimedBy(a.IP); err != nil {
-				return err
-			}
-			return &store.ExistsError{ID: d.ID}
-		}
 	}
 	return nil
-}
-
-// claimedBy returns an *store.ExistsError for the dedicated IP, of any account, that
-// has an address.
-func (t *tx) claimedBy(address string) error {
-	return t.taken(`SELECT dedicated_ip_id FROM dedicated_ip_claims WHERE address = $1`, address)
 }
 
 // DeleteDedicatedIP leaves the claims to the schema's cascade.

@@ -9,17 +9,17 @@ import (
 
 var dnsRecords = newTable(table[store.DNSRecord]{
 	name: "dns_records",
-	columns: []string{"id", "account_id", "domain_id", "name", "type", "value", "ttl", "priority",
-		"system_managed", "created_at", "updated_at"},
-	derived: []string{"purpose"},
-	derive:  func(r *store.DNSRecord) []any { return []any{purposeOf(r)} },
+	columns: func(r *store.DNSRecord) []any {
+		return []any{
+			"id", &r.ID, "account_id", &r.AccountID, "domain_id", &r.DomainID, "name", &r.Name, "type", &r.Type,
+			"value", &r.Value, "ttl", &r.TTL, "priority", &r.Priority, "system_managed", &r.SystemManaged,
+			"created_at", &r.CreatedAt, "updated_at", &r.UpdatedAt,
+		}
+	},
+	derived: func(r *store.DNSRecord) []any { return []any{"purpose", purposeOf(r)} },
 	fixed:   []string{"domain_id", "name", "type", "system_managed"},
 	unique:  sameDNSRecord,
 	visible: func(w *where) *where { return w.and(`t.replaced = 0`).outsideUnpaid(`t.domain_id`) },
-	fields: func(r *store.DNSRecord) []any {
-		return []any{&r.ID, &r.AccountID, &r.DomainID, &r.Name, &r.Type, &r.Value, &r.TTL, &r.Priority,
-			&r.SystemManaged, micros{&r.CreatedAt}, micros{&r.UpdatedAt}}
-	},
 })
 
 func (r *reader) DNSRecord(accountID string, id int64) (store.DNSRecord, error) {

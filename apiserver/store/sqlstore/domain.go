@@ -10,21 +10,21 @@ import (
 
 var domains = newTable(table[store.Domain]{
 	name: "domains",
-	columns: []string{"id", "account_id", "workspace_id", "name", "status", "status_until", "ready_at",
-		"outbound_routing_ready", "auto_renew", "dedicated_ip_id", "redirect_mode", "redirect_url",
-		"inbound_tenant", "tags", "registrant", "purchase_batch_id", "created_at", "updated_at"},
-	derived: []string{"search_text"},
-	derive:  func(d *store.Domain) []any { return []any{namesText(d.Name)} },
+	columns: func(d *store.Domain) []any {
+		return []any{
+			"id", &d.ID, "account_id", &d.AccountID, "workspace_id", &d.WorkspaceID, "name", &d.Name,
+			"status", &d.State.Status, "status_until", &d.State.Until, "ready_at", &d.State.ReadyAt,
+			"outbound_routing_ready", &d.OutboundRoutingReady, "auto_renew", &d.AutoRenew,
+			"dedicated_ip_id", optional{&d.DedicatedIPID}, "redirect_mode", &d.RedirectMode,
+			"redirect_url", &d.RedirectURL, "inbound_tenant", asJSON{&d.InboundTenant},
+			"tags", asJSON{&d.Tags}, "registrant", &d.Registrant,
+			"purchase_batch_id", &d.PurchaseBatchID, "created_at", &d.CreatedAt, "updated_at", &d.UpdatedAt,
+		}
+	},
+	derived: func(d *store.Domain) []any { return []any{"search_text", namesText(d.Name)} },
 	fixed:   []string{"name"},
 	unique:  func(w *where, d *store.Domain) *where { return w.and(`t.name = ?`, d.Name) },
 	visible: (*where).withoutUnpaid,
-	fields: func(d *store.Domain) []any {
-		return []any{&d.ID, &d.AccountID, &d.WorkspaceID, &d.Name,
-			&d.State.Status, &d.State.Until, micros{&d.State.ReadyAt},
-			&d.OutboundRoutingReady, &d.AutoRenew, optional{&d.DedicatedIPID}, &d.RedirectMode, &d.RedirectURL,
-			asJSON[store.InboundTenant]{&d.InboundTenant}, asJSON[[]store.Tag]{&d.Tags}, rawText{&d.Registrant},
-			&d.PurchaseBatchID, micros{&d.CreatedAt}, micros{&d.UpdatedAt}}
-	},
 })
 
 func (r *reader) Domain(accountID, id string) (store.Domain, error) {
@@ -60,7 +60,7 @@ func (r *reader) DomainsOfPurchase(batchID string) ([]store.Domain, error) {
 func (r *reader) HideUnpaid(before time.Time) { r.unpaidBefore = before }
 
 func (r *reader) UnpaidDomains(accountID, name string, before time.Time) ([]store.Domain, error) {
-	return all(r, domains, (&where{dialect: r.dialect}).and(`t.`+unpaid).and(`t.created_at <= ?`, micros{&before}).
+	return all(r, domains, (&where{dialect: r.dialect}).and(`t.`+unpaid).and(`t.created_at <= ?`, before).
 		equal(`t.account_id`, accountID).equal(`t.name`, name))
 }
 

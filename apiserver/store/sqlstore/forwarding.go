@@ -11,20 +11,20 @@ import (
 
 var forwardingRules = newTable(table[store.Forwarding]{
 	name: "forwarding_rules",
-	columns: []string{"id", "account_id", "scope_type", "scope_id", "target_email", "enabled", "internal",
-		"link_hash", "sent_at", "expires_at", "verified_at", "created_at", "updated_at"},
-	derived: []string{"search_text"},
-	derive:  func(f *store.Forwarding) []any { return []any{namesText(f.TargetEmail)} },
+	columns: func(f *store.Forwarding) []any {
+		return []any{
+			"id", &f.ID, "account_id", &f.AccountID, "scope_type", &f.Scope.Type, "scope_id", &f.Scope.ID,
+			"target_email", &f.TargetEmail, "enabled", &f.Enabled, "internal", &f.Internal, "link_hash", &f.LinkHash,
+			"sent_at", &f.SentAt, "expires_at", &f.ExpiresAt, "verified_at", &f.VerifiedAt,
+			"created_at", &f.CreatedAt, "updated_at", &f.UpdatedAt,
+		}
+	},
+	derived: func(f *store.Forwarding) []any { return []any{"search_text", namesText(f.TargetEmail)} },
 	fixed:   []string{"scope_type", "scope_id"},
 	unique: func(w *where, f *store.Forwarding) *where {
 		return w.and(`t.account_id = ?`, f.AccountID).scope(f.Scope).and(`t.target_email = ?`, f.TargetEmail)
 	},
 	visible: func(w *where) *where { return w.outsideUnpaid(`t.scope_id`) },
-	fields: func(f *store.Forwarding) []any {
-		return []any{&f.ID, &f.AccountID, &f.Scope.Type, &f.Scope.ID, &f.TargetEmail, &f.Enabled, &f.Internal,
-			&f.LinkHash, micros{&f.SentAt}, micros{&f.ExpiresAt}, micros{&f.VerifiedAt},
-			micros{&f.CreatedAt}, micros{&f.UpdatedAt}}
-	},
 })
 
 func (r *reader) Forwarding(accountID, id string) (store.Forwarding, error) {
@@ -45,7 +45,7 @@ func (r *reader) ForwardingRules(accountID string, f store.ForwardingFilter, s s
 		w.and(`CASE WHEN t.internal THEN '`+vocab.VerificationInternal+`'
 			WHEN t.verified_at <> 0 THEN '`+vocab.VerificationVerified+`'
 			WHEN t.expires_at <> 0 AND t.expires_at <= ? THEN '`+vocab.VerificationExpired+`'
-			ELSE '`+vocab.VerificationPending+`' END = ?`, micros{&f.Now}, f.VerificationState)
+			ELSE '`+vocab.VerificationPending+`' END = ?`, f.Now, f.VerificationState)
 	}
 	return page(r, forwardingRules, w, s)
 }
@@ -65,9 +65,8 @@ func (t *tx) DeleteForwarding(accountID, id string) error {
 func (t *tx) releaseForwarding(accountID string, addresses []string, at time.Time) error {
 	var released []store.Forwarding
 	for _, address := range addresses { // one by one, so that each is a search in the index
-		w := t.inAccount(accountID).and(`t.internal`).and(`t.target_email = ?`, address)
 		// Without an ORDER BY, for which SQLite would walk all rules of the account.
-		rules, err := collect(&t.reader, forwardingRules, forwardingRules.selection+` FROM forwarding_rules t`+w.text.String(), w.args)
+		rules, err := collect(&t.reader, forwardingRules, t.inAccount(accountID).and(`t.internal`).and(`t.target_email = ?`, address), "")
 		if err != nil {
 			return err
 		}
@@ -80,11 +79,9 @@ func (t *tx) releaseForwarding(accountID string, addresses []string, at time.Tim
 		// The link and the times of a verification are not set in an internal rule.
 		after := before
 		after.Internal, after.UpdatedAt = false, at
-		if err := t.change(`UPDATE forwarding_rules SET internal = $1, updated_at = $2 WHERE id = $3`,
-			false, micros{&at}, after.ID); err != nil {
+		if err := write(t, forwardingRules, &before, &after, "verification_state"); err != nil {
 			return err
 		}
-		report(t, &before, &after, "verification_state")
 	}
 	return nil
 }

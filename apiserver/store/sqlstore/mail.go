@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -8,38 +9,35 @@ import (
 )
 
 var mailQueue = newTable(table[store.QueuedMessage]{
-	name:    "mail_queue",
-	columns: []string{"forwarding_id", "account_id", "request_id", "attempts", "due_at"},
-	fields: func(m *store.QueuedMessage) []any {
-		return []any{&m.ForwardingID, &m.AccountID, &m.RequestID, &m.Attempts, micros{&m.DueAt}}
+	name: "mail_queue",
+	columns: func(m *store.QueuedMessage) []any {
+		return []any{
+			"forwarding_id", &m.ForwardingID, "account_id", &m.AccountID, "request_id", &m.RequestID,
+			"attempts", &m.Attempts, "due_at", &m.DueAt,
+		}
 	},
 })
 
-func (r *reader) NextMessageDue() (time.Time, error) {
-	due, err := column[int64](r, `SELECT due_at FROM mail_queue ORDER BY due_at LIMIT 1`)
-	if err != nil {
-		return time.Time{}, err
-	}
-	if len(due) == 0 {
-		return time.Time{}, store.ErrNotFound
-	}
-	return time.UnixMicro(due[0]).UTC(), nil
+// messageLimit is a token bucket.
+type messageLimit struct {
+	bucket string
+	fullAt time.Time
 }
 
-func (t *tx) QueueMessage(m store.QueuedMessage) error {
-	if _, err := t.exec(`INSERT INTO mail_queue (forwarding_id, account_id, request_id, attempts, due_at)
-		VALUES ($1, $2, $3, $4, $5) ON CONFLICT (forwarding_id) DO UPDATE
-		SET request_id = excluded.request_id, attempts = excluded.attempts, due_at = excluded.due_at`,
-		mailQueue.fields(&m)...); err != nil {
-		return fmt.Errorf("queue a message: %w", err)
-	}
-	return nil
+var messageLimits = newTable(table[messageLimit]{
+	name:    "message_limits",
+	columns: func(l *messageLimit) []any { return []any{"bucket", &l.bucket, "full_at", &l.fullAt} },
+})
+
+func (r *reader) NextMessageDue() (time.Time, error) {
+	return only(column[time.Time](r, `SELECT due_at FROM mail_queue ORDER BY due_at LIMIT 1`))
 }
+
+func (t *tx) QueueMessage(m store.QueuedMessage) error { return put(t, mailQueue, &m) }
 
 func (t *tx) ClaimMessages(now, until time.Time, n int) ([]store.QueuedMessage, error) {
-	w := t.inAllAccounts().and(`t.due_at <= ?`, micros{&now})
-	claimed, err := collect(&t.reader, mailQueue, mailQueue.selection+` FROM mail_queue t`+w.text.String()+
-		` ORDER BY t.due_at, t.forwarding_id LIMIT `+w.bind(n), w.args)
+	w := t.inAllAccounts().and(`t.due_at <= ?`, now)
+	claimed, err := collect(&t.reader, mailQueue, w, ` ORDER BY t.due_at, t.forwarding_id LIMIT `+w.bind(n))
 	if err != nil {
 		return nil, err
 	}
@@ -60,38 +58,31 @@ func (t *tx) RetryMessage(m store.QueuedMessage, at time.Time) error {
 // because a later claim has a later end.
 func (t *tx) postpone(m *store.QueuedMessage, attempts int, due time.Time) error {
 	return t.change(`UPDATE mail_queue SET attempts = $1, due_at = $2 WHERE forwarding_id = $3 AND due_at = $4`,
-		attempts, micros{&due}, m.ForwardingID, micros{&m.DueAt})
+		attempts, due, m.ForwardingID, m.DueAt)
 }
 
 func (t *tx) RemoveMessage(m store.QueuedMessage) error {
-	return t.change(`DELETE FROM mail_queue WHERE forwarding_id = $1 AND due_at = $2`, m.ForwardingID, micros{&m.DueAt})
+	return t.change(`DELETE FROM mail_queue WHERE forwarding_id = $1 AND due_at = $2`, m.ForwardingID, m.DueAt)
 }
 
 func (t *tx) SetForwardingLink(accountID, id string, hash []byte) error {
 	return t.change(`UPDATE forwarding_rules SET link_hash = $1 WHERE account_id = $2 AND id = $3`, hash, accountID, id)
 }
 
-// messageLimits is the table of the token buckets.
-const messageLimits = "message_limits"
-
 func (r *reader) MessageLimit(bucket string) (fullAt time.Time, err error) {
-	found, err := column[int64](r, `SELECT full_at FROM message_limits WHERE bucket = $1`, bucket)
-	if len(found) == 0 || err != nil {
-		return time.Time{}, err
+	l, err := one(r, messageLimits, r.inAllAccounts().and(`t.bucket = ?`, bucket))
+	if errors.Is(err, store.ErrNotFound) {
+		err = nil
 	}
-	return time.UnixMicro(found[0]).UTC(), nil
+	return l.fullAt, err
 }
 
 func (t *tx) SetMessageLimit(bucket string, fullAt time.Time) error {
-	if _, err := t.exec(`INSERT INTO message_limits (bucket, full_at) VALUES ($1, $2)
-		ON CONFLICT (bucket) DO UPDATE SET full_at = excluded.full_at`, bucket, micros{&fullAt}); err != nil {
-		return fmt.Errorf("write a limit of messages: %w", err)
-	}
-	return nil
+	return put(t, messageLimits, &messageLimit{bucket, fullAt})
 }
 
 func (t *tx) ForgetMessageLimits(now time.Time) error {
-	if _, err := t.exec(`DELETE FROM message_limits WHERE full_at <= $1`, micros{&now}); err != nil {
+	if _, err := t.exec(`DELETE FROM message_limits WHERE full_at <= $1`, now); err != nil {
 		return fmt.Errorf("forget limits of messages: %w", err)
 	}
 	return nil

@@ -8,22 +8,22 @@ import (
 
 var mailboxes = newTable(table[store.Mailbox]{
 	name: "mailboxes",
-	columns: []string{"id", "account_id", "domain_id", "local_part", "first_name", "last_name",
-		"status", "status_until", "ready_at", "quota_allowed", "quota_used", "aliases",
-		"created_at", "updated_at"},
-	derived: []string{"search_text"},
-	derive:  func(m *store.Mailbox) []any { return []any{mailboxSearchText(m)} },
+	columns: func(m *store.Mailbox) []any {
+		return []any{
+			"id", &m.ID, "account_id", &m.AccountID, "domain_id", &m.DomainID, "local_part", &m.LocalPart,
+			"first_name", &m.FirstName, "last_name", &m.LastName, "status", &m.State.Status,
+			"status_until", &m.State.Until, "ready_at", &m.State.ReadyAt, "quota_allowed", &m.QuotaAllowed,
+			"quota_used", &m.QuotaUsed, "aliases", asJSON{&m.Aliases},
+			"created_at", &m.CreatedAt, "updated_at", &m.UpdatedAt,
+		}
+	},
+	derived: func(m *store.Mailbox) []any { return []any{"search_text", mailboxSearchText(m)} },
 	fixed:   []string{"domain_id", "local_part", "aliases"},
 	visible: func(w *where) *where { return w.outsideUnpaid(`t.domain_id`) },
-	joined:  []string{"d.name", "d.workspace_id", "w.name"},
-	joins:   ` JOIN domains d ON d.id = t.domain_id JOIN workspaces w ON w.id = d.workspace_id`,
-	fields: func(m *store.Mailbox) []any {
-		return []any{&m.ID, &m.AccountID, &m.DomainID, &m.LocalPart, &m.FirstName, &m.LastName,
-			&m.State.Status, &m.State.Until, micros{&m.State.ReadyAt}, &m.QuotaAllowed, &m.QuotaUsed,
-			asJSON[[]store.MailboxAlias]{&m.Aliases},
-			micros{&m.CreatedAt}, micros{&m.UpdatedAt},
-			&m.DomainName, &m.WorkspaceID, &m.WorkspaceName}
+	joined: func(m *store.Mailbox) []any {
+		return []any{"d.name", &m.DomainName, "d.workspace_id", &m.WorkspaceID, "w.name", &m.WorkspaceName}
 	},
+	joins: ` JOIN domains d ON d.id = t.domain_id JOIN workspaces w ON w.id = d.workspace_id`,
 })
 
 func (r *reader) Mailbox(accountID, id string) (store.Mailbox, error) {
@@ -42,24 +42,8 @@ func (r *reader) Mailboxes(accountID string, f store.MailboxFilter, s store.Slic
 // mailboxChunk is how many mailboxes EachMailbox holds in memory.
 const mailboxChunk = 500
 
-// EachMailbox reads in chunks, so that fn may read too.
 func (r *reader) EachMailbox(accountID string, f store.MailboxFilter, fn func(store.Mailbox) error) error {
-	for {
-		w := r.mailboxesWhere(accountID, f)
-		chunk, err := first(r, mailboxes, w, store.Slice{Limit: mailboxChunk})
-		if err != nil {
-			return err
-		}
-		for _, m := range chunk {
-			if err := fn(m); err != nil {
-				return err
-			}
-		}
-		if len(chunk) < mailboxChunk {
-			return nil
-		}
-		f.After = chunk[len(chunk)-1].Position()
-	}
+	return each(r, mailboxes, r.mailboxesWhere(accountID, f), mailboxChunk, fn)
 }
 
 func (r *reader) mailboxesWhere(accountID string, f store.MailboxFilter) *where {
@@ -71,7 +55,7 @@ func (r *reader) mailboxesWhere(accountID string, f store.MailboxFilter) *where 
 		w.and(w.in(`t.id`, f.IDs))
 	}
 	if f.After.ID != "" {
-		w.and(`(t.created_at, t.id) > (?, ?)`, micros{&f.After.CreatedAt}, f.After.ID)
+		w.after(f.After.CreatedAt, f.After.ID)
 	}
 	return w.state(f.Status, f.Now).searchNames(`t.search_text`, f.Search).withinDomains(`t.domain_id`, f.Within).outsideUnpaid(`t.domain_id`)
 }
@@ -89,8 +73,10 @@ func (t *tx) CreateMailbox(m *store.Mailbox) error {
 	if err := insert(t, mailboxes, m); err != nil {
 		return err
 	}
-	if err := t.addAddresses(m, addresses); err != nil {
-		return err
+	for _, k := range addresses {
+		if err := t.addAddress(m, k); err != nil {
+			return err
+		}
 	}
 	report(t, nil, m)
 	return nil
@@ -100,19 +86,12 @@ func (t *tx) UpdateMailbox(accountID, id string, change func(*store.Mailbox) err
 	return update(t, mailboxes, accountID, id, change)
 }
 
+// DeleteMailbox leaves the addresses to the schema's cascade.
 func (t *tx) DeleteMailbox(accountID, id string, at time.Time) error {
-	m, err := t.Mailbox(accountID, id)
+	m, err := removeOne(t, mailboxes, accountID, id)
 	if err != nil {
 		return err
 	}
-	keys, err := t.addressKeys(&m)
-	if err != nil {
-		return err
-	}
-	if err := t.removeMailbox(&m, keys); err != nil {
-		return err
-	}
-	report(t, &m, nil)
 	addresses := []string{m.Address()}
 	for _, a := range m.Aliases {
 		addresses = append(addresses, a.Alias)

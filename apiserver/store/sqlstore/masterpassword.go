@@ -4,19 +4,19 @@ import "github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 
 var masterPasswords = newTable(table[store.MasterPassword]{
 	name: "master_passwords",
-	columns: []string{"id", "account_id", "name", "scope_type", "scope_id", "secret_hash",
-		"created_at", "updated_at"},
-	derived: []string{"folded_name"},
-	derive:  func(p *store.MasterPassword) []any { return []any{searchText(p.Name)} },
+	columns: func(p *store.MasterPassword) []any {
+		return []any{
+			"id", &p.ID, "account_id", &p.AccountID, "name", &p.Name, "scope_type", &p.Scope.Type,
+			"scope_id", &p.Scope.ID, "secret_hash", &p.SecretHash, "created_at", &p.CreatedAt,
+			"updated_at", &p.UpdatedAt,
+		}
+	},
+	derived: func(p *store.MasterPassword) []any { return []any{"folded_name", searchText(p.Name)} },
 	fixed:   []string{"scope_type", "scope_id"},
 	unique: func(w *where, p *store.MasterPassword) *where {
 		return w.and(`t.account_id = ?`, p.AccountID).scope(p.Scope).and(`t.folded_name = ?`, searchText(p.Name))
 	},
 	visible: func(w *where) *where { return w.outsideUnpaid(`t.scope_id`) },
-	fields: func(p *store.MasterPassword) []any {
-		return []any{&p.ID, &p.AccountID, &p.Name, &p.Scope.Type, &p.Scope.ID, &p.SecretHash,
-			micros{&p.CreatedAt}, micros{&p.UpdatedAt}}
-	},
 })
 
 func (r *reader) MasterPassword(accountID, id string) (store.MasterPassword, error) {

@@ -9,14 +9,15 @@ import (
 
 var serviceAccounts = newTable(table[store.ServiceAccount]{
 	name: "service_accounts",
-	columns: []string{"id", "account_id", "name", "public_id", "secret_hash", "last4", "created_by_user_id",
-		"expires_at", "last_used_at", "revoked_at", "revoked_by_user_id", "created_at", "updated_at"},
-	unique: func(w *where, a *store.ServiceAccount) *where { return w.and(`t.public_id = ?`, a.PublicID) },
-	fields: func(a *store.ServiceAccount) []any {
-		return []any{&a.ID, &a.AccountID, &a.Name, &a.PublicID, &a.SecretHash, &a.Last4, &a.CreatedByUserID,
-			micros{&a.ExpiresAt}, micros{&a.LastUsedAt}, micros{&a.RevokedAt}, &a.RevokedByUserID,
-			micros{&a.CreatedAt}, micros{&a.UpdatedAt}}
+	columns: func(a *store.ServiceAccount) []any {
+		return []any{
+			"id", &a.ID, "account_id", &a.AccountID, "name", &a.Name, "public_id", &a.PublicID,
+			"secret_hash", &a.SecretHash, "last4", &a.Last4, "created_by_user_id", &a.CreatedByUserID,
+			"expires_at", &a.ExpiresAt, "last_used_at", &a.LastUsedAt, "revoked_at", &a.RevokedAt,
+			"revoked_by_user_id", &a.RevokedByUserID, "created_at", &a.CreatedAt, "updated_at", &a.UpdatedAt,
+		}
 	},
+	unique: func(w *where, a *store.ServiceAccount) *where { return w.and(`t.public_id = ?`, a.PublicID) },
 })
 
 func (r *reader) ServiceAccount(accountID, id string) (store.ServiceAccount, error) {
@@ -41,7 +42,7 @@ func (t *tx) UpdateServiceAccount(accountID, id string, change func(*store.Servi
 
 func (t *tx) TouchServiceAccount(id string, at time.Time) error {
 	err := t.change(`UPDATE service_accounts SET last_used_at = $1 WHERE id = $2 AND last_used_at < $1`,
-		micros{&at}, id)
+		at, id)
 	if !errors.Is(err, store.ErrNotFound) {
 		return err
 	}

@@ -96,12 +96,8 @@ func (t *tx) creationTime(table, accountID string, wanted time.Time) (time.Time,
 }
 
 func (t *tx) newestOf(l list) (int64, error) {
-	query, args := `SELECT created_at FROM `+l.table+` ORDER BY created_at DESC LIMIT 1`, []any(nil)
-	if l.accountID != "" {
-		query = `SELECT created_at FROM ` + l.table + ` WHERE account_id = $1 ORDER BY created_at DESC LIMIT 1`
-		args = []any{l.accountID}
-	}
-	newest, err := column[int64](&t.reader, query, args...)
+	w := t.inAllAccounts().equal(`t.account_id`, l.accountID)
+	newest, err := column[int64](&t.reader, `SELECT t.created_at FROM `+l.table+` t`+w.text+` ORDER BY t.created_at DESC LIMIT 1`, w.args...)
 	if len(newest) == 0 || err != nil {
 		return 0, err
 	}
@@ -113,7 +109,7 @@ func Tables() []string {
 	return []string{
 		dnsRecords.name, "addresses", mailboxes.name, "domain_tags", domains.name,
 		"dedicated_ip_claims", dedicatedIPs.name, dedicatedIPOptions.name,
-		mailQueue.name, messageLimits, forwardingRules.name, masterPasswords.name, authorizations.name, serviceAccounts.name,
+		mailQueue.name, messageLimits.name, forwardingRules.name, masterPasswords.name, authorizations.name, serviceAccounts.name,
 		workspaces.name, feedback.name, accounts.name,
 		auditEntries.name, idempotencyRecords.name,
 	}

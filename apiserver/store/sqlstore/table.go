@@ -14,74 +14,103 @@ import (
 // table maps the objects of a type to the rows of a table.
 type table[T any] struct {
 	name string
-	// columns are read and written, in the order of fields. An update must not
-	// change those that are named in fixed, nor id, account_id and created_at.
-	columns, fixed []string
-	// derived are columns that are computed from an object by derive. They are
-	// written and never read.
-	derived []string
-	derive  func(*T) []any
-	// joined are columns of other tables. They are read and never written, and
-	// come last in fields.
-	joined []string
+	// columns returns the name of each column and a pointer to its value in an object,
+	// in turn.
+	columns func(*T) []any
+	// derived returns the names and values of columns that are computed from an object.
+	// They are written and never read.
+	derived func(*T) []any
+	// joined returns columns of other tables like columns. They are read and never
+	// written.
+	joined func(*T) []any
 	joins  string
-	// fields returns pointers to the values of columns and joined.
-	fields func(*T) []any
+	// fixed are columns that an update must not change, beside id, account_id and
+	// created_at.
+	fixed []string
 	// unique selects the row that has the same unique values as an object; nil if
 	// only ids are unique, or a table of its own makes sure.
 	unique func(*where, *T) *where
 	// visible leaves out the rows that HideUnpaid hides; nil if there are none.
 	visible func(*where) *where
 
-	selection, insertion, updating string
-	// What follows are indexes in fields: of the columns that an update writes, of
-	// the others, and of some columns or -1.
+	names []string // of columns
+	// The parts of the statements.
+	selection, insertion, replacing, updating string
+	// Indexes in columns: of those that an update writes, of the others, and of some
+	// columns or -1.
 	changing, unchanging              []int
 	id, account, createdAt, updatedAt int
 }
 
 // newTable completes a table with its statements.
 func newTable[T any](t table[T]) *table[T] {
-	read := make([]string, 0, len(t.columns)+len(t.joined))
-	for _, c := range t.columns {
-		read = append(read, "t."+c)
+	none := func(*T) []any { return nil }
+	if t.derived == nil {
+		t.derived = none
 	}
-	t.selection = `SELECT ` + strings.Join(append(read, t.joined...), ", ")
-
-	written := append(slices.Clip(t.columns), t.derived...)
-	placeholders := make([]string, len(written))
-	for i := range placeholders {
-		placeholders[i] = "$" + strconv.Itoa(i+1)
+	if t.joined == nil {
+		t.joined = none
 	}
-	t.insertion = `INSERT INTO ` + t.name + ` (` + strings.Join(written, ", ") + `)` +
-		` VALUES (` + strings.Join(placeholders, ", ") + `) ON CONFLICT DO NOTHING`
+	t.names = namesOf(t.columns(new(T)))
+	read := namesOf(t.joined(new(T)))
+	for i, c := range t.names {
+		read = slices.Insert(read, i, "t."+c)
+	}
+	t.selection = `SELECT ` + strings.Join(read, ", ")
 
+	written := append(slices.Clip(t.names), namesOf(t.derived(new(T)))...)
+	t.insertion = insertion(t.name, written) + ` ON CONFLICT DO NOTHING`
 	fixed := append(slices.Clip(t.fixed), "id", "account_id", "created_at")
-	var set []string
+	var set, excluded []string
 	for i, c := range written {
+		excluded = append(excluded, c+" = excluded."+c)
 		switch {
 		case slices.Contains(fixed, c):
 			t.unchanging = append(t.unchanging, i)
 			continue
-		case i < len(t.columns):
+		case i < len(t.names):
 			t.changing = append(t.changing, i)
 		}
-		set = append(set, c+" = "+placeholders[len(set)])
+		set = append(set, c+" = $"+strconv.Itoa(len(set)+1))
 	}
 	t.updating = `UPDATE ` + t.name + ` SET ` + strings.Join(set, ", ") + ` WHERE id = $` + strconv.Itoa(len(set)+1)
+	t.replacing = insertion(t.name, written) + ` ON CONFLICT (` + written[0] + `) DO UPDATE SET ` + strings.Join(excluded, ", ")
 
-	t.id, t.account = slices.Index(t.columns, "id"), slices.Index(t.columns, "account_id")
-	t.createdAt, t.updatedAt = slices.Index(t.columns, "created_at"), slices.Index(t.columns, "updated_at")
+	t.id, t.account = slices.Index(t.names, "id"), slices.Index(t.names, "account_id")
+	t.createdAt, t.updatedAt = slices.Index(t.names, "created_at"), slices.Index(t.names, "updated_at")
 	return &t
 }
 
-// derivedOf returns the values of the derived columns.
-func (tbl *table[T]) derivedOf(v *T) []any {
-	if tbl.derive == nil {
-		return nil
+func insertion(table string, columns []string) string {
+	placeholders := make([]string, len(columns))
+	for i := range placeholders {
+		placeholders[i] = "$" + strconv.Itoa(i+1)
 	}
-	return tbl.derive(v)
+	return `INSERT INTO ` + table + ` (` + strings.Join(columns, ", ") + `) VALUES (` + strings.Join(placeholders, ", ") + `)`
 }
+
+// namesOf returns the names of pairs of names and values.
+func namesOf(pairs []any) (names []string) {
+	for i := 0; i < len(pairs); i += 2 {
+		names = append(names, pairs[i].(string))
+	}
+	return names
+}
+
+// valuesOf returns the values of pairs of names and values, in the form in which they
+// are stored.
+func valuesOf(pairs ...[]any) []any {
+	var values []any
+	for _, p := range pairs {
+		for i := 1; i < len(p); i += 2 {
+			values = append(values, stored(p[i]))
+		}
+	}
+	return values
+}
+
+// written returns the values of an object's columns and derived columns.
+func (tbl *table[T]) written(v *T) []any { return valuesOf(tbl.columns(v), tbl.derived(v)) }
 
 // byID selects the row of an object in its account.
 func (tbl *table[T]) byID(r *reader, accountID string, id any) *where {
@@ -105,11 +134,15 @@ func get[T any](r *reader, tbl *table[T], accountID string, id any) (T, error) {
 
 // one returns the object that w selects.
 func one[T any](r *reader, tbl *table[T], w *where) (T, error) {
-	items, err := collect(r, tbl, tbl.selection+` FROM `+tbl.name+` t`+tbl.joins+w.text.String(), w.args)
-	if err != nil {
+	return only(collect(r, tbl, w, ""))
+}
+
+// only returns the only item of a list, or store.ErrNotFound if it is empty.
+func only[T any](items []T, err error) (T, error) {
+	switch {
+	case err != nil:
 		return *new(T), err
-	}
-	if len(items) == 0 {
+	case len(items) == 0:
 		return *new(T), store.ErrNotFound
 	}
 	return items[0], nil
@@ -117,12 +150,11 @@ func one[T any](r *reader, tbl *table[T], w *where) (T, error) {
 
 // all returns every object that w selects, in order.
 func all[T any](r *reader, tbl *table[T], w *where) ([]T, error) {
-	return collect(r, tbl, tbl.selection+` FROM `+tbl.name+` t`+tbl.joins+w.text.String()+inOrder, w.args)
+	return collect(r, tbl, w, inOrder)
 }
 
 // page returns a slice of the objects that w selects, and how many it selects.
 func page[T any](r *reader, tbl *table[T], w *where, s store.Slice) ([]T, int, error) {
-	args := slices.Clip(w.args)
 	items, err := first(r, tbl, w, s)
 	if err != nil {
 		return nil, 0, err
@@ -130,26 +162,51 @@ func page[T any](r *reader, tbl *table[T], w *where, s store.Slice) ([]T, int, e
 	if n := len(items); n > 0 && n < s.Limit {
 		return items, s.Offset + n, nil // the last page: its end is the total
 	}
-	total, err := column[int](r, `SELECT COUNT(*) FROM `+tbl.name+` t`+w.text.String(), args...)
-	if err != nil {
-		return nil, 0, err
-	}
-	return items, total[0], nil
+	total, err := only(column[int](r, `SELECT COUNT(*) FROM `+tbl.name+` t`+w.text, w.args...))
+	return items, total, err
 }
 
 // first returns a slice of the objects that w selects. It is cut before the joins,
 // so that a row skipped by the offset costs one step in the index.
 func first[T any](r *reader, tbl *table[T], w *where, s store.Slice) ([]T, error) {
-	text := w.text.String() + inOrder + ` LIMIT ` + w.bind(s.Limit) + ` OFFSET ` + w.bind(s.Offset)
-	if tbl.joins == "" {
-		return collect(r, tbl, tbl.selection+` FROM `+tbl.name+` t`+text, w.args)
+	w = w.clone()
+	text := w.text + inOrder + ` LIMIT ` + w.bind(s.Limit) + ` OFFSET ` + w.bind(s.Offset)
+	from := tbl.name + ` t` + text
+	if tbl.joins != "" {
+		from = `(SELECT * FROM ` + from + `) t` + tbl.joins + inOrder
 	}
-	part := `(SELECT * FROM ` + tbl.name + ` t` + text + `) t`
-	return collect(r, tbl, tbl.selection+` FROM `+part+tbl.joins+inOrder, w.args)
+	return query(r, tbl, from, w.args)
 }
 
-func collect[T any](r *reader, tbl *table[T], query string, args []any) ([]T, error) {
-	items, err := scan(r, query, args, tbl.fields)
+// each calls fn for every object that w selects, in order, until it returns an error.
+// It reads chunks of a length, so that it holds few objects and fn may read too.
+func each[T any](r *reader, tbl *table[T], w *where, chunk int, fn func(T) error) error {
+	for rest := w; ; {
+		items, err := first(r, tbl, rest, store.Slice{Limit: chunk})
+		if err != nil {
+			return err
+		}
+		for _, v := range items {
+			if err := fn(v); err != nil {
+				return err
+			}
+		}
+		if len(items) < chunk {
+			return nil
+		}
+		last := valuesOf(tbl.columns(&items[chunk-1]))
+		rest = w.clone().after(last[tbl.createdAt], last[tbl.id])
+	}
+}
+
+// collect returns the objects that w selects. The end of the query may be an order and
+// a limit.
+func collect[T any](r *reader, tbl *table[T], w *where, end string) ([]T, error) {
+	return query(r, tbl, tbl.name+` t`+tbl.joins+w.text+end, w.args)
+}
+
+func query[T any](r *reader, tbl *table[T], from string, args []any) ([]T, error) {
+	items, err := scan(r, tbl.selection+` FROM `+from, args, func(v *T) []any { return valuesOf(tbl.columns(v), tbl.joined(v)) })
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", tbl.name, err)
 	}
@@ -158,7 +215,7 @@ func collect[T any](r *reader, tbl *table[T], query string, args []any) ([]T, er
 
 // column returns the values of a query with one column.
 func column[T any](r *reader, query string, args ...any) ([]T, error) {
-	values, err := scan(r, query, args, func(v *T) []any { return []any{v} })
+	values, err := scan(r, query, args, func(v *T) []any { return []any{stored(v)} })
 	if err != nil {
 		return nil, fmt.Errorf("query: %w", err)
 	}
@@ -193,20 +250,20 @@ func create[T any](t *tx, tbl *table[T], v *T) error {
 // insert inserts an object after it has set its creation time. It returns an
 // *store.ExistsError if a row has its id or its unique values.
 func insert[T any](t *tx, tbl *table[T], v *T) error {
-	fields, accountID := tbl.fields(v)[:len(tbl.columns)], ""
+	values, accountID := tbl.written(v), ""
 	if tbl.account >= 0 {
-		accountID = *fields[tbl.account].(*string)
+		accountID = *values[tbl.account].(*string)
 	}
-	created := fields[tbl.createdAt].(micros).at
+	created := values[tbl.createdAt].(micros).at
 	at, err := t.creationTime(tbl.name, accountID, *created)
 	if err != nil {
 		return err
 	}
 	*created = at
 	if tbl.updatedAt >= 0 {
-		*fields[tbl.updatedAt].(micros).at = at
+		*values[tbl.updatedAt].(micros).at = at
 	}
-	n, err := t.exec(tbl.insertion, append(fields, tbl.derivedOf(v)...)...)
+	n, err := t.exec(tbl.insertion, values...)
 	if err != nil {
 		return fmt.Errorf("create in %s: %w", tbl.name, err)
 	}
@@ -216,7 +273,16 @@ func insert[T any](t *tx, tbl *table[T], v *T) error {
 	if err := tbl.checkUnique(t, v); err != nil {
 		return err
 	}
-	return &store.ExistsError{ID: fmt.Sprint(reflect.ValueOf(fields[tbl.id]).Elem())}
+	return &store.ExistsError{ID: fmt.Sprint(reflect.ValueOf(values[tbl.id]).Elem())}
+}
+
+// put inserts a row, or replaces the one with the same value in the first column. It
+// reports nothing.
+func put[T any](t *tx, tbl *table[T], v *T) error {
+	if _, err := t.exec(tbl.replacing, tbl.written(v)...); err != nil {
+		return fmt.Errorf("write %s: %w", tbl.name, err)
+	}
+	return nil
 }
 
 // checkUnique returns an *store.ExistsError for another object with the same
@@ -225,8 +291,8 @@ func (tbl *table[T]) checkUnique(t *tx, v *T) error {
 	if tbl.unique == nil {
 		return nil
 	}
-	w := tbl.unique(t.inAllAccounts(), v).and(`t.id <> ?`, tbl.fields(v)[tbl.id])
-	return t.taken(`SELECT t.id FROM `+tbl.name+` t`+w.text.String(), w.args...)
+	w := tbl.unique(t.inAllAccounts(), v).and(`t.id <> ?`, valuesOf(tbl.columns(v))[tbl.id])
+	return t.taken(`SELECT t.id FROM `+tbl.name+` t`+w.text, w.args...)
 }
 
 // update implements the Update methods of store.Tx.
@@ -239,24 +305,31 @@ func update[T any](t *tx, tbl *table[T], accountID string, id any, change func(*
 	if err := change(&after); err != nil || reflect.DeepEqual(before, after) {
 		return after, err
 	}
-	old, fields := tbl.fields(&before), tbl.fields(&after)
+	old, values := tbl.written(&before), tbl.written(&after)
 	for _, i := range tbl.unchanging {
-		if !reflect.DeepEqual(old[i], fields[i]) {
-			return after, fmt.Errorf("update %s: %s can't be changed", tbl.name, tbl.columns[i])
+		if !reflect.DeepEqual(old[i], values[i]) {
+			return after, fmt.Errorf("update %s: %s can't be changed", tbl.name, tbl.names[i])
 		}
 	}
 	if err := tbl.checkUnique(t, &after); err != nil {
 		return after, err
 	}
+	return after, write(t, tbl, &before, &after)
+}
+
+// write writes the columns that an update may change, and reports the change.
+func write[T any](t *tx, tbl *table[T], before, after *T, fields ...string) error {
+	values := tbl.written(after)
 	var args []any
 	for _, i := range tbl.changing {
-		args = append(args, fields[i])
+		args = append(args, values[i])
 	}
-	if err := t.change(tbl.updating, append(append(args, tbl.derivedOf(&after)...), id)...); err != nil {
-		return after, err
+	args = append(append(args, values[len(tbl.names):]...), values[tbl.id])
+	if err := t.change(tbl.updating, args...); err != nil {
+		return err
 	}
-	report(t, &before, &after)
-	return after, nil
+	report(t, before, after, fields...)
+	return nil
 }
 
 // remove deletes the rows that w selects, reports the objects and returns them.
@@ -265,7 +338,7 @@ func remove[T any](t *tx, tbl *table[T], w *where) ([]T, error) {
 	if err != nil || len(items) == 0 {
 		return nil, err
 	}
-	if _, err := t.exec(`DELETE FROM `+tbl.name+` AS t`+w.text.String(), w.args...); err != nil {
+	if _, err := t.exec(`DELETE FROM `+tbl.name+` AS t`+w.text, w.args...); err != nil {
 		return nil, fmt.Errorf("delete in %s: %w", tbl.name, err)
 	}
 	for i := range items {
@@ -276,14 +349,7 @@ func remove[T any](t *tx, tbl *table[T], w *where) ([]T, error) {
 
 // removeOne deletes the object of an account with an id.
 func removeOne[T any](t *tx, tbl *table[T], accountID string, id any) (T, error) {
-	items, err := remove(t, tbl, tbl.byID(&t.reader, accountID, id))
-	if err != nil {
-		return *new(T), err
-	}
-	if len(items) == 0 {
-		return *new(T), store.ErrNotFound
-	}
-	return items[0], nil
+	return only(remove(t, tbl, tbl.byID(&t.reader, accountID, id)))
 }
 
 // report calls the observer of a transaction with copies of an object before and
@@ -304,7 +370,11 @@ func report[T any](t *tx, before, after *T, fields ...string) {
 
 // exec runs a statement and returns how many rows it changed.
 func (t *tx) exec(query string, args ...any) (int64, error) {
-	result, err := t.q.ExecContext(t.ctx, query, args...)
+	values := make([]any, len(args))
+	for i, arg := range args {
+		values[i] = stored(arg)
+	}
+	result, err := t.q.ExecContext(t.ctx, query, values...)
 	if err != nil {
 		return 0, err
 	}

@@ -8,8 +8,19 @@ import (
 	"time"
 )
 
-// A field that is stored in another form is wrapped in one of the types below, which
+// A value that is stored in another form is wrapped in one of the types below, which
 // convert in both directions.
+
+// stored wraps a time, or a pointer to one.
+func stored(v any) any {
+	switch v := v.(type) {
+	case time.Time:
+		return micros{&v}
+	case *time.Time:
+		return micros{v}
+	}
+	return v
+}
 
 // micros stores a time as microseconds since 1970, and the zero time as 0.
 type micros struct{ at *time.Time }
@@ -52,42 +63,26 @@ func (o optional) Scan(src any) (err error) {
 	return err
 }
 
-// rawText stores bytes as text, and nil as an empty text.
-type rawText struct{ bytes *[]byte }
+// asJSON stores what a pointer leads to as JSON, and the zero value as an empty text.
+type asJSON struct{ pointer any }
 
 // Value implements driver.Valuer.
-func (r rawText) Value() (driver.Value, error) { return string(*r.bytes), nil }
-
-// Scan implements sql.Scanner.
-func (r rawText) Scan(src any) error {
-	s, err := textOf(src)
-	*r.bytes = nil
-	if s != "" {
-		*r.bytes = []byte(s)
-	}
-	return err
-}
-
-// asJSON stores a value as JSON, and the zero value as an empty text.
-type asJSON[T any] struct{ value *T }
-
-// Value implements driver.Valuer.
-func (j asJSON[T]) Value() (driver.Value, error) {
-	if reflect.ValueOf(j.value).Elem().IsZero() {
+func (j asJSON) Value() (driver.Value, error) {
+	if reflect.ValueOf(j.pointer).Elem().IsZero() {
 		return "", nil
 	}
-	encoded, err := json.Marshal(j.value)
+	encoded, err := json.Marshal(j.pointer)
 	return string(encoded), err
 }
 
 // Scan implements sql.Scanner.
-func (j asJSON[T]) Scan(src any) error {
-	*j.value = *new(T)
+func (j asJSON) Scan(src any) error {
+	reflect.ValueOf(j.pointer).Elem().SetZero()
 	s, err := textOf(src)
 	if s == "" || err != nil {
 		return err
 	}
-	return json.Unmarshal([]byte(s), j.value)
+	return json.Unmarshal([]byte(s), j.pointer)
 }
 
 // textOf returns a column's text, which is empty for NULL.

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,7 +18,7 @@ type where struct {
 	// accountID is empty for all accounts. unpaidBefore is the reader's.
 	accountID    string
 	unpaidBefore time.Time
-	text         strings.Builder
+	text         string
 	args         []any
 }
 
@@ -35,25 +36,36 @@ func (r *reader) inAllAccounts() *where {
 
 // bind adds a value and returns its placeholder.
 func (w *where) bind(value any) string {
-	w.args = append(w.args, value)
+	w.args = append(w.args, stored(value))
 	return "$" + strconv.Itoa(len(w.args))
 }
 
 // and adds a condition in which question marks are placeholders of the values.
 func (w *where) and(condition string, values ...any) *where {
-	if w.text.Len() == 0 {
-		w.text.WriteString(" WHERE ")
+	if w.text == "" {
+		w.text = " WHERE "
 	} else {
-		w.text.WriteString(" AND ")
+		w.text += " AND "
 	}
 	for _, v := range values {
 		before, after, _ := strings.Cut(condition, "?")
-		w.text.WriteString(before)
-		w.text.WriteString(w.bind(v))
+		w.text += before + w.bind(v)
 		condition = after
 	}
-	w.text.WriteString(condition)
+	w.text += condition
 	return w
+}
+
+// clone returns a copy, to which conditions can be added.
+func (w *where) clone() *where {
+	c := *w
+	c.args = slices.Clip(c.args)
+	return &c
+}
+
+// after selects the objects after a position in the order of a list.
+func (w *where) after(createdAt, id any) *where {
+	return w.and(`(t.created_at, t.id) > (?, ?)`, createdAt, id)
 }
 
 // equal selects by a column, unless the value is empty.
@@ -150,7 +162,7 @@ func (w *where) state(status string, now time.Time) *where {
 	if status == "" {
 		return w
 	}
-	return w.and(`CASE WHEN t.ready_at > ? THEN t.status_until ELSE t.status END = ?`, micros{&now}, status)
+	return w.and(`CASE WHEN t.ready_at > ? THEN t.status_until ELSE t.status END = ?`, now, status)
 }
 
 // withoutUnpaid leaves out the domains that are hidden by HideUnpaid.
@@ -158,7 +170,7 @@ func (w *where) withoutUnpaid() *where {
 	if w.unpaidBefore.IsZero() {
 		return w
 	}
-	return w.and(`NOT (t.`+unpaid+` AND t.created_at <= ?)`, micros{&w.unpaidBefore})
+	return w.and(`NOT (t.`+unpaid+` AND t.created_at <= ?)`, w.unpaidBefore)
 }
 
 // outsideUnpaid leaves out the objects in domains of the account that HideUnpaid
@@ -168,7 +180,7 @@ func (w *where) outsideUnpaid(column string) *where {
 		return w
 	}
 	return w.and(column+` NOT IN (SELECT id FROM domains WHERE `+unpaid+` AND account_id = ? AND created_at <= ?)`,
-		w.accountID, micros{&w.unpaidBefore})
+		w.accountID, w.unpaidBefore)
 }
 
 // unpaid is the condition of the index of domains that wait for a payment.

@@ -170,7 +170,7 @@ CREATE TABLE domains (
 	redirect_url           TEXT    NOT NULL,
 	inbound_tenant         TEXT    NOT NULL, -- JSON
 	tags                   TEXT    NOT NULL, -- JSON
-	registrant             TEXT    NOT NULL, -- JSON
+	registrant             BLOB, -- JSON
 	purchase_batch_id      TEXT    NOT NULL,
 	search_text            TEXT    NOT NULL,
 	created_at             INTEGER NOT NULL,
@@ -221,9 +221,10 @@ CREATE INDEX mailboxes_of_domain ON mailboxes (account_id, domain_id, created_at
 CREATE TABLE addresses (
 	domain_id  TEXT NOT NULL REFERENCES domains (id),
 	local_part TEXT NOT NULL,
-	mailbox_id TEXT NOT NULL,
+	mailbox_id TEXT NOT NULL REFERENCES mailboxes (id) ON DELETE CASCADE,
 	PRIMARY KEY (domain_id, local_part)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX addresses_of_mailbox ON addresses (mailbox_id);
 
 -- Ids are random, so that they reveal nothing of other accounts. replaced hides a
 -- system-managed record while the customer has one with its name and purpose.
@@ -256,7 +257,7 @@ CREATE TABLE feedback (
 	description          TEXT    NOT NULL,
 	category             TEXT    NOT NULL,
 	status               TEXT    NOT NULL,
-	attributes           TEXT    NOT NULL, -- JSON
+	attributes           BLOB, -- JSON
 	paid_product_feature INTEGER NOT NULL,
 	submitter_email      TEXT    NOT NULL,
 	submitter_name       TEXT    NOT NULL,
