@@ -10,29 +10,30 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// audited is a harness whose audit log can be read.
+// audited is a Server whose audit log can be read.
 type audited struct {
-	*harness
+	*apitest.Server
 	store store.Store
 }
 
 func newAudited(t *testing.T, configure ...func(*apiserver.Options)) *audited {
 	t.Helper()
 	a := &audited{store: newStore(t)}
-	a.harness = newHarness(t, append([]func(*apiserver.Options){func(o *apiserver.Options) { o.Store = a.store }}, configure...)...)
+	a.Server = apitest.New(t, append([]func(*apiserver.Options){func(o *apiserver.Options) { o.Store = a.store }}, configure...)...)
 	return a
 }
 
 // entries returns what the log tells.
 func (a *audited) entries(f store.AuditFilter) (all []store.AuditEntry) {
-	a.t.Helper()
-	err := a.store.View(a.t.Context(), func(r store.Reader) error {
+	a.T.Helper()
+	err := a.store.View(a.T.Context(), func(r store.Reader) error {
 		all = nil
 		return r.EachAuditEntry(f, func(e store.AuditEntry) error {
 			all = append(all, e)
@@ -40,7 +41,7 @@ func (a *audited) entries(f store.AuditFilter) (all []store.AuditEntry) {
 		})
 	})
 	if err != nil {
-		a.t.Fatal(err)
+		a.T.Fatal(err)
 	}
 	return all
 }
@@ -48,14 +49,14 @@ func (a *audited) entries(f store.AuditFilter) (all []store.AuditEntry) {
 // during returns what is logged while fn runs, each entry as "operation by
 // subject: action type name (fields), …".
 func (a *audited) during(fn func()) (told []string) {
-	a.t.Helper()
+	a.T.Helper()
 	before := len(a.entries(store.AuditFilter{}))
 	fn()
 	for _, e := range a.entries(store.AuditFilter{})[before:] {
 		var changes []string
 		for _, c := range e.Changes {
 			if c.ID == "" {
-				a.t.Errorf("a change of nothing: %+v", e)
+				a.T.Errorf("a change of nothing: %+v", e)
 			}
 			text := strings.TrimSpace(c.Action + " " + c.Type + " " + c.Name)
 			if c.Fields != nil {
@@ -78,9 +79,9 @@ func TestEveryOperationIsLogged(t *testing.T) {
 	for _, spec := range api.Specs() {
 		t.Run(spec.ID, func(t *testing.T) {
 			a := newAudited(t)
-			r := ready(a.harness, newRequest(t, spec))
-			send := func() *answer {
-				return r.send(a.client, "X-Request-Id", "the-request", "Idempotency-Key", key).want(spec.Status)
+			r := ready(a.Server, newRequest(t, spec))
+			send := func() *apitest.Response {
+				return r.send(a.Client, "X-Request-Id", "the-request", "Idempotency-Key", key).Want(spec.Status)
 			}
 			send()
 			got := a.entries(store.AuditFilter{RequestID: "the-request"})
@@ -95,7 +96,7 @@ func TestEveryOperationIsLogged(t *testing.T) {
 			}
 			e := got[0]
 			if e.Operation != spec.ID || !names[spec.ID] || e.AccountID != accountID || len(e.Changes) == 0 ||
-				e.Subject.Type != vocab.SubjectUser || e.Subject.ID == "" || e.CreatedAt.Sub(a.clock.Now()).Abs().Seconds() > 1 {
+				e.Subject.Type != vocab.SubjectUser || e.Subject.ID == "" || e.CreatedAt.Sub(a.Clock.Now()).Abs().Seconds() > 1 {
 				t.Errorf("the entry is %+v", e)
 			}
 			for _, c := range e.Changes {
@@ -104,7 +105,7 @@ func TestEveryOperationIsLogged(t *testing.T) {
 					t.Errorf("a change is %+v", c)
 				}
 			}
-			if spec.Keyed() && (!send().replayed() || len(a.entries(store.AuditFilter{RequestID: "the-request"})) != 1) {
+			if spec.Keyed() && (!send().Replayed() || len(a.entries(store.AuditFilter{RequestID: "the-request"})) != 1) {
 				t.Error("it is no replay, or is logged")
 			}
 		})
@@ -113,8 +114,8 @@ func TestEveryOperationIsLogged(t *testing.T) {
 
 func TestAuditEntries(t *testing.T) {
 	a := newAudited(t)
-	ci := a.post("/auth/service-accounts", obj{"name": "ci"}).want(201)
-	c := a.as(ci.str("token"))
+	ci := a.Post("/auth/service-accounts", obj{"name": "ci"}).Want(201)
+	c := a.As(ci.Str("token"))
 	var rule, password, owned string
 	records := strings.Repeat(", created dns_record example.com MX", 2) +
 		", created dns_record example.com TXT, created dns_record mailhost._domainkey.example.com TXT, created dns_record _dmarc.example.com TXT"
@@ -123,60 +124,60 @@ func TestAuditEntries(t *testing.T) {
 		do   func()
 		want string // none: nothing is logged
 	}{
-		{"purchase", func() { owned = c.domain("example.com") }, "purchase-domains by service_account ci: created domain example.com" + records},
-		{"no purchase", func() { c.purchase(c.defaultWorkspace(), "example.com").want(200) }, ""},
-		{"mailbox", func() { c.mailbox("example.com", "Jane") }, "create-mailbox by service_account ci: created mailbox jane@example.com"},
-		{"conflict", func() { c.createMailbox("example.com", "jane").want(409) }, ""},
-		{"invalid", func() { c.createMailbox("example.com", "").want(422) }, ""},
+		{"purchase", func() { owned = c.Domain("example.com") }, "purchase-domains by service_account ci: created domain example.com" + records},
+		{"no purchase", func() { c.Purchase(c.DefaultWorkspace(), "example.com").Want(200) }, ""},
+		{"mailbox", func() { c.Mailbox("example.com", "Jane") }, "create-mailbox by service_account ci: created mailbox jane@example.com"},
+		{"conflict", func() { c.CreateMailbox("example.com", "jane").Want(409) }, ""},
+		{"invalid", func() { c.CreateMailbox("example.com", "").Want(422) }, ""},
 		{"keyed conflict", func() {
-			c.keyed(key, "/mailboxes", obj{"domain": "example.com", "local_part": "jane", "first_name": "x", "last_name": "y"}).want(409)
+			c.PostKeyed(key, "/mailboxes", obj{"domain": "example.com", "local_part": "jane", "first_name": "x", "last_name": "y"}).Want(409)
 		}, ""},
-		{"unauthorized", func() { a.as("x").post("/workspaces", obj{"name": "w"}).want(401) }, ""},
-		{"reading", func() { c.get("/mailboxes").want(200); c.do("POST", "/mailboxes/export", obj{}).want(200) }, ""},
+		{"unauthorized", func() { a.As("x").Post("/workspaces", obj{"name": "w"}).Want(401) }, ""},
+		{"reading", func() { c.Get("/mailboxes").Want(200); c.Do("POST", "/mailboxes/export", obj{}).Want(200) }, ""},
 		{"bulk", func() {
-			c.post("/mailboxes/bulk", obj{"domain": "example.com", "items": []obj{
+			c.Post("/mailboxes/bulk", obj{"domain": "example.com", "items": []obj{
 				{"local_part": "a", "first_name": "f", "last_name": "l"}, {"local_part": "jane", "first_name": "f", "last_name": "l"}, {"local_part": "b", "first_name": "f", "last_name": "l"},
-			}}).want(200)
+			}}).Want(200)
 		}, "create-mailboxes by service_account ci: created mailbox a@example.com, created mailbox b@example.com"},
-		{"update", func() { c.patch("/mailboxes/jane@example.com", obj{"first_name": "Jane", "last_name": nil}).want(200) },
+		{"update", func() { c.Patch("/mailboxes/jane@example.com", obj{"first_name": "Jane", "last_name": nil}).Want(200) },
 			"update-mailbox by service_account ci: updated mailbox jane@example.com (first_name)"},
-		{"update of nothing", func() { c.patch("/mailboxes/jane@example.com", obj{}).want(200) }, ""},
-		{"update to the same", func() { c.patch("/mailboxes/jane@example.com", obj{"first_name": "Jane"}).want(200) }, ""},
+		{"update of nothing", func() { c.Patch("/mailboxes/jane@example.com", obj{}).Want(200) }, ""},
+		{"update to the same", func() { c.Patch("/mailboxes/jane@example.com", obj{"first_name": "Jane"}).Want(200) }, ""},
 		{"null that clears", func() {
-			c.patch("/domains/example.com", obj{"redirect_url": "https://example.net", "auto_renew": nil}).want(200)
-			c.patch("/domains/example.com", obj{"redirect_url": nil}).want(200)
+			c.Patch("/domains/example.com", obj{"redirect_url": "https://example.net", "auto_renew": nil}).Want(200)
+			c.Patch("/domains/example.com", obj{"redirect_url": nil}).Want(200)
 		}, "update-domain by service_account ci: updated domain example.com (redirect_url)\n" +
 			"update-domain by service_account ci: updated domain example.com (redirect_url)"},
-		{"record", func() { c.record("example.com", "www", "TXT", "a secret").want(201) },
+		{"record", func() { c.CreateRecord("example.com", "www", "TXT", "a secret").Want(201) },
 			"create-dns-record by service_account ci: created dns_record www.example.com TXT"},
-		{"rule", func() { rule = c.forwarding("joe@example.net", obj{"domain": "example.com"}) },
+		{"rule", func() { rule = c.Forwarding("joe@example.net", obj{"domain": "example.com"}) },
 			"create-forwarding by service_account ci: created forwarding joe@example.net"},
-		{"password", func() { password = c.password("ops", obj{"domain": "example.com"}) },
+		{"password", func() { password = c.Password("ops", obj{"domain": "example.com"}) },
 			"create-master-password by service_account ci: created master_password ops"},
-		{"rename", func() { c.patch("/credentials/"+password, obj{"name": "dev"}).want(200) },
+		{"rename", func() { c.Patch("/credentials/"+password, obj{"name": "dev"}).Want(200) },
 			"rename-master-password by service_account ci: updated master_password dev (name)"},
 		{"confirmation", func() { a.click(t); a.click(t) },
 			"confirm-forwarding by recipient : updated forwarding joe@example.net (verification_state)"},
-		{"verified already", func() { c.patch("/forwarding/"+rule, obj{"target_email": "joe@example.net"}).want(200) }, ""},
+		{"verified already", func() { c.Patch("/forwarding/"+rule, obj{"target_email": "joe@example.net"}).Want(200) }, ""},
 		{"grant", func() {
-			c.post("/auth/authorizations", obj{"grant_kind": "capability", "subject_type": "user", "subject_id": "u", "capability_key": "mailbox.view", "resource_type": "domain", "resource_id": owned}).want(201)
+			c.Post("/auth/authorizations", obj{"grant_kind": "capability", "subject_type": "user", "subject_id": "u", "capability_key": "mailbox.view", "resource_type": "domain", "resource_id": owned}).Want(201)
 		}, "grant-authorization by service_account ci: created authorization mailbox.view in domain " + "ID" + " for user u"},
-		{"a domain with mailboxes", func() { c.delete("/domains/example.com").want(409) }, ""},
+		{"a domain with mailboxes", func() { c.Delete("/domains/example.com").Want(409) }, ""},
 		{"a domain with all that is in it", func() {
 			for _, name := range []string{"a", "b", "jane"} {
-				a.delete("/mailboxes/" + name + "@example.com").want(204)
+				a.Delete("/mailboxes/" + name + "@example.com").Want(204)
 			}
-			c.delete("/domains/example.com").want(204)
+			c.Delete("/domains/example.com").Want(204)
 		}, "delete-mailbox by user : deleted mailbox a@example.com\ndelete-mailbox by user : deleted mailbox b@example.com\n" +
 			"delete-mailbox by user : deleted mailbox jane@example.com\ndelete-domain by service_account ci: deleted domain example.com" +
 			strings.ReplaceAll(records, "created", "deleted") + ", deleted dns_record www.example.com TXT, deleted master_password dev, deleted forwarding joe@example.net"},
 		{"revocation", func() {
-			a.delete("/auth/service-accounts/" + ci.str("id")).want(204)
-			a.delete("/auth/service-accounts/" + ci.str("id")).want(204) // again
+			a.Delete("/auth/service-accounts/" + ci.Str("id")).Want(204)
+			a.Delete("/auth/service-accounts/" + ci.Str("id")).Want(204) // again
 		}, "revoke-service-account by user : revoked service_account ci"},
 		{"plan", func() {
-			a.post("/billing/change-plan", obj{"plan_id": "smtp_per_proxy"}).want(200)
-			a.post("/billing/change-plan", obj{"plan_id": "smtp_per_proxy"}).want(200)
+			a.Post("/billing/change-plan", obj{"plan_id": "smtp_per_proxy"}).Want(200)
+			a.Post("/billing/change-plan", obj{"plan_id": "smtp_per_proxy"}).Want(200)
 		}, "change-plan by user : updated account (plan_id)"},
 	} {
 		got := strings.Join(a.during(tt.do), "\n")
@@ -189,8 +190,8 @@ func TestAuditEntries(t *testing.T) {
 // click confirms the newest verification message.
 func (a *audited) click(t *testing.T) {
 	t.Helper()
-	letters := a.svc.Outbox()
-	resp, err := a.svc.Client().Post(letters[len(letters)-1].Link, "", nil)
+	letters := a.Service.Outbox()
+	resp, err := a.Service.Client().Post(letters[len(letters)-1].Link, "", nil)
 	if err != nil || resp.StatusCode != http.StatusOK {
 		t.Fatalf("%v, %v", resp, err)
 	}
@@ -210,12 +211,12 @@ func TestAuditWithoutRequests(t *testing.T) {
 		do   func() error
 		want []string
 	}{
-		{"the account that is there", func() error { _, err := a.svc.EnsureAccount(t.Context(), ""); return err }, nil},
-		{"an account", func() error { _, err := a.svc.EnsureAccount(t.Context(), key); return err },
+		{"the account that is there", func() error { _, err := a.Service.EnsureAccount(t.Context(), ""); return err }, nil},
+		{"an account", func() error { _, err := a.Service.EnsureAccount(t.Context(), key); return err },
 			[]string{"ensure-account by operator : " + born(key)}},
-		{"a fixture", func() error { return a.svc.LoadFixture(t.Context(), seed) },
+		{"a fixture", func() error { return a.Service.LoadFixture(t.Context(), seed) },
 			[]string{"load-fixture by operator : " + born(otherKey), "load-fixture by operator : " + born(nobody)}},
-		{"a fixture again", func() error { return a.svc.LoadFixture(t.Context(), seed) }, nil},
+		{"a fixture again", func() error { return a.Service.LoadFixture(t.Context(), seed) }, nil},
 	} {
 		var err error
 		got := a.during(func() { err = tt.do() })
@@ -225,8 +226,8 @@ func TestAuditWithoutRequests(t *testing.T) {
 		same(t, tt.what, got, tt.want)
 	}
 	for what, issue := range map[string]func() error{
-		"issue-owner-token": func() error { _, err := a.svc.IssueOwnerToken(t.Context(), key, "made"); return err },
-		"init-account":      func() error { _, _, err := a.svc.InitAccount(t.Context(), nobody, "made"); return err },
+		"issue-owner-token": func() error { _, err := a.Service.IssueOwnerToken(t.Context(), key, "made"); return err },
+		"init-account":      func() error { _, _, err := a.Service.InitAccount(t.Context(), nobody, "made"); return err },
 	} {
 		var err error
 		got := a.during(func() { err = issue() })
@@ -234,7 +235,7 @@ func TestAuditWithoutRequests(t *testing.T) {
 			t.Errorf("%q, %v; want %s", got, err, want)
 		}
 	}
-	if _, _, err := a.svc.InitAccount(t.Context(), nobody, "again"); err == nil {
+	if _, _, err := a.Service.InitAccount(t.Context(), nobody, "again"); err == nil {
 		t.Error("it has two")
 	}
 	if got := a.entries(store.AuditFilter{Object: "again"}); len(got) > 0 {
@@ -245,9 +246,9 @@ func TestAuditWithoutRequests(t *testing.T) {
 // A reset begins a new log, whose first entries tell of it.
 func TestAuditOfReset(t *testing.T) {
 	a := newAudited(t)
-	a.owner(t, nobody)
-	a.domain("example.com")
-	if err := a.svc.Reset(apiserver.AsControlPlane(t.Context()), nil); err != nil {
+	a.Owner(t, nobody)
+	a.Domain("example.com")
+	if err := a.Service.Reset(apiserver.AsControlPlane(t.Context()), nil); err != nil {
 		t.Fatal(err)
 	}
 	var told []string
@@ -262,7 +263,7 @@ func TestAuditOfReset(t *testing.T) {
 
 func TestAuditedFrom(t *testing.T) {
 	a := newAudited(t)
-	token, err := a.svc.IssueOwnerToken(t.Context(), accountID, "ci")
+	token, err := a.Service.IssueOwnerToken(t.Context(), accountID, "ci")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,7 +277,7 @@ func TestAuditedFrom(t *testing.T) {
 		r.RemoteAddr = remote
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Authorization", "Bearer "+token)
-		resp, err := a.svc.Client().Do(r) // in process the request arrives as it is
+		resp, err := a.Service.Client().Do(r) // in process the request arrives as it is
 		if err != nil || resp.StatusCode != http.StatusCreated {
 			t.Fatalf("%v, %v", resp, err)
 		}
@@ -312,12 +313,12 @@ func (s *mutedStore) Update(ctx context.Context, fn func(store.Tx) error) error 
 // There is no change without its entry.
 func TestNoChangeWithoutItsEntry(t *testing.T) {
 	s := &mutedStore{Store: newStore(t)}
-	h := newHarness(t, func(o *apiserver.Options) { o.Store = s })
+	h := apitest.New(t, func(o *apiserver.Options) { o.Store = s })
 	s.muted = true
-	h.keyed(key, "/workspaces", obj{"name": "a"}).want(500)
+	h.PostKeyed(key, "/workspaces", obj{"name": "a"}).Want(500)
 	s.muted = false
-	h.get("/workspaces").is("total", 1)
-	if a := h.keyed(key, "/workspaces", obj{"name": "a"}).want(201); a.replayed() {
+	h.Get("/workspaces").Is("total", 1)
+	if a := h.PostKeyed(key, "/workspaces", obj{"name": "a"}).Want(201); a.Replayed() {
 		t.Error("an answer was kept for what was not done")
 	}
 }

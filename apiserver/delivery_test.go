@@ -15,10 +15,9 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
-
-func (a *answer) resumed() bool { return a.header.Get("Idempotency-Resumed") == "true" }
 
 // leavingStore lets a client leave around the commit of a request's change.
 type leavingStore struct {
@@ -70,41 +69,41 @@ var creates = []struct {
 }
 
 // lostResponses are ways in which a client does not get a response.
-var lostResponses = map[string]func(*harness, *leavingStore, *http.Request){
-	"the handler is aborted": func(h *harness, _ *leavingStore, r *http.Request) {
+var lostResponses = map[string]func(*apitest.Server, *leavingStore, *http.Request){
+	"the handler is aborted": func(h *apitest.Server, _ *leavingStore, r *http.Request) {
 		defer func() { _ = recover() }()
-		h.svc.Handler().ServeHTTP(cutOff{httptest.NewRecorder(), true}, r)
+		h.Service.Handler().ServeHTTP(cutOff{httptest.NewRecorder(), true}, r)
 	},
-	"writing fails": func(h *harness, _ *leavingStore, r *http.Request) {
-		h.svc.Handler().ServeHTTP(cutOff{httptest.NewRecorder(), false}, r)
+	"writing fails": func(h *apitest.Server, _ *leavingStore, r *http.Request) {
+		h.Service.Handler().ServeHTTP(cutOff{httptest.NewRecorder(), false}, r)
 	},
-	"the request is cancelled": func(h *harness, s *leavingStore, r *http.Request) {
+	"the request is cancelled": func(h *apitest.Server, s *leavingStore, r *http.Request) {
 		ctx, cancel := context.WithCancel(r.Context())
 		s.after = func(context.Context) { cancel() }
-		h.svc.Handler().ServeHTTP(httptest.NewRecorder(), r.WithContext(ctx))
+		h.Service.Handler().ServeHTTP(httptest.NewRecorder(), r.WithContext(ctx))
 	},
-	"the request is cancelled before the commit": func(h *harness, s *leavingStore, r *http.Request) {
+	"the request is cancelled before the commit": func(h *apitest.Server, s *leavingStore, r *http.Request) {
 		ctx, cancel := context.WithCancel(r.Context())
 		s.before = cancel
-		h.svc.Handler().ServeHTTP(httptest.NewRecorder(), r.WithContext(ctx))
+		h.Service.Handler().ServeHTTP(httptest.NewRecorder(), r.WithContext(ctx))
 	},
-	"the body is not read": func(h *harness, s *leavingStore, r *http.Request) {
+	"the body is not read": func(h *apitest.Server, s *leavingStore, r *http.Request) {
 		before := s.updates.Load()
-		resp, err := h.svc.Client().Do(r)
+		resp, err := h.Service.Client().Do(r)
 		if err != nil {
-			h.t.Fatal(err)
+			h.T.Fatal(err)
 		}
 		resp.Body.Close()
 		for s.updates.Load() < before+2 { // the create and its mark
 			runtime.Gosched()
 		}
 	},
-	"the socket is closed": func(h *harness, s *leavingStore, r *http.Request) {
-		server := httptest.NewServer(h.svc.Handler())
+	"the socket is closed": func(h *apitest.Server, s *leavingStore, r *http.Request) {
+		server := httptest.NewServer(h.Service.Handler())
 		defer server.Close() // waits for the handler
 		conn, err := net.Dial("tcp", server.Listener.Addr().String())
 		if err != nil {
-			h.t.Fatal(err)
+			h.T.Fatal(err)
 		}
 		done := make(chan struct{})
 		s.after = func(ctx context.Context) {
@@ -113,25 +112,25 @@ var lostResponses = map[string]func(*harness, *leavingStore, *http.Request){
 			close(done)
 		}
 		if err := r.Write(conn); err != nil {
-			h.t.Fatal(err)
+			h.T.Fatal(err)
 		}
 		<-done
 	},
 }
 
 // interrupted returns a client whose create lost its response.
-func interrupted(t *testing.T, path, body string, lose func(*harness, *leavingStore, *http.Request)) (*harness, *client) {
+func interrupted(t *testing.T, path, body string, lose func(*apitest.Server, *leavingStore, *http.Request)) (*apitest.Server, *apitest.Client) {
 	t.Helper()
 	s := &leavingStore{Store: newStore(t)}
-	h := newHarness(t, func(o *apiserver.Options) { o.Store = s })
-	h.domain("example.com")
-	token, err := h.svc.IssueOwnerToken(t.Context(), h.account, "test")
+	h := apitest.New(t, func(o *apiserver.Options) { o.Store = s })
+	h.Domain("example.com")
+	token, err := h.Service.IssueOwnerToken(t.Context(), h.Account, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := h.as(token)
-	c.get("").want(200) // what authentication stores is stored by now
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://mailhost.test/v1/public/accounts/"+h.account+path, strings.NewReader(body))
+	c := h.As(token)
+	c.Get("").Want(200) // what authentication stores is stored by now
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://mailhost.test/v1/public/accounts/"+h.Account+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +140,7 @@ func interrupted(t *testing.T, path, body string, lose func(*harness, *leavingSt
 	return h, c
 }
 
-func aborted(h *harness, s *leavingStore, r *http.Request) {
+func aborted(h *apitest.Server, s *leavingStore, r *http.Request) {
 	lostResponses["the handler is aborted"](h, s, r)
 }
 
@@ -153,9 +152,9 @@ func TestInterruptedCreate(t *testing.T) {
 			t.Run(create.path+"/"+name, func(t *testing.T) {
 				_, c := interrupted(t, create.path, create.body, lose)
 				for i, want := range []int{201, 409, 409} {
-					a := c.keyed(uuid.NewString(), create.path, create.body).want(want)
-					if a.resumed() != (i == 0) {
-						t.Errorf("create %d: resumed %t", i, a.resumed())
+					a := c.PostKeyed(uuid.NewString(), create.path, create.body).Want(want)
+					if a.Resumed() != (i == 0) {
+						t.Errorf("create %d: resumed %t", i, a.Resumed())
 					}
 				}
 			})
@@ -167,57 +166,59 @@ func TestInterruptedCreate(t *testing.T) {
 func TestUninterruptedCreate(t *testing.T) {
 	for _, create := range creates {
 		for name, tt := range map[string]struct {
-			meanwhile func(h *harness, c *client)
+			meanwhile func(h *apitest.Server, c *apitest.Client)
 			want      int
 		}{
-			"its response is replayed": {func(_ *harness, c *client) {
-				if a := c.keyed(key, create.path, create.body).want(201); !a.replayed() || a.resumed() {
-					t.Errorf("replayed %t, resumed %t", a.replayed(), a.resumed())
+			"its response is replayed": {func(_ *apitest.Server, c *apitest.Client) {
+				if a := c.PostKeyed(key, create.path, create.body).Want(201); !a.Replayed() || a.Resumed() {
+					t.Errorf("replayed %t, resumed %t", a.Replayed(), a.Resumed())
 				}
 			}, 409},
-			"its outcome is looked up": {func(_ *harness, c *client) {
-				c.do("GET", create.path, nil, "Idempotency-Lookup", key).want(200)
+			"its outcome is looked up": {func(_ *apitest.Server, c *apitest.Client) {
+				c.Do("GET", create.path, nil, "Idempotency-Lookup", key).Want(200)
 			}, 409},
-			"its object was changed": {func(h *harness, _ *client) {
-				h.patch(create.path+"/"+h.newest(create.path), create.change).want(200)
+			"its object was changed": {func(h *apitest.Server, _ *apitest.Client) {
+				h.Patch(create.path+"/"+newest(h, create.path), create.change).Want(200)
 			}, 0},
-			"its object was deleted":        {func(h *harness, _ *client) { h.delete(create.path + "/" + h.newest(create.path)).want(204) }, 201},
-			"its record has expired":        {func(h *harness, _ *client) { h.clock.Advance(24 * time.Hour) }, 409},
-			"another caller sends the same": {func(h *harness, c *client) { *c = *h.client }, 409},
+			"its object was deleted": {func(h *apitest.Server, _ *apitest.Client) {
+				h.Delete(create.path + "/" + newest(h, create.path)).Want(204)
+			}, 201},
+			"its record has expired":        {func(h *apitest.Server, _ *apitest.Client) { h.Clock.Advance(24 * time.Hour) }, 409},
+			"another caller sends the same": {func(h *apitest.Server, c *apitest.Client) { *c = *h.Client }, 409},
 		} {
 			t.Run(create.path+"/"+name, func(t *testing.T) {
 				h, c := interrupted(t, create.path, create.body, aborted)
 				tt.meanwhile(h, c)
-				a := c.keyed(otherKey, create.path, create.body)
-				if a.resumed() {
+				a := c.PostKeyed(otherKey, create.path, create.body)
+				if a.Resumed() {
 					t.Errorf("it was resumed: %s", a)
 				}
 				if tt.want != 0 {
-					a.want(tt.want)
+					a.Want(tt.want)
 				}
 			})
 		}
 		t.Run(create.path+"/others look it up", func(t *testing.T) {
 			h, c := interrupted(t, create.path, create.body, aborted)
-			h.do("GET", create.path, nil, "Idempotency-Lookup", key).want(200)
-			c.do("GET", create.path, nil, "Idempotency-Lookup", otherKey).want(200)
-			c.do("GET", "/mailboxes/nobody", nil, "Idempotency-Lookup", key).want(404)
-			if !c.keyed(otherKey, create.path, create.body).want(201).resumed() {
+			h.Do("GET", create.path, nil, "Idempotency-Lookup", key).Want(200)
+			c.Do("GET", create.path, nil, "Idempotency-Lookup", otherKey).Want(200)
+			c.Do("GET", "/mailboxes/nobody", nil, "Idempotency-Lookup", key).Want(404)
+			if !c.PostKeyed(otherKey, create.path, create.body).Want(201).Resumed() {
 				t.Error("it was not resumed")
 			}
 		})
 		t.Run(create.path+"/its response was delivered", func(t *testing.T) {
-			h := newHarness(t)
-			h.domain("example.com")
-			h.keyed(key, create.path, create.body).want(201)
-			h.keyed(otherKey, create.path, create.body).want(409)
+			h := apitest.New(t)
+			h.Domain("example.com")
+			h.PostKeyed(key, create.path, create.body).Want(201)
+			h.PostKeyed(otherKey, create.path, create.body).Want(409)
 		})
 	}
 }
 
 // newest returns the id of the one object that the account was not created with.
-func (h *harness) newest(path string) string {
-	for _, item := range h.get(path).want(200).at("items").([]any) {
+func newest(h *apitest.Server, path string) string {
+	for _, item := range h.Get(path).Want(200).At("items").([]any) {
 		if o := item.(obj); o["is_system_managed"] != true {
 			if id, ok := o["id"].(string); ok {
 				return id
@@ -225,6 +226,6 @@ func (h *harness) newest(path string) string {
 			return itoa(int(o["id"].(float64)))
 		}
 	}
-	h.t.Fatalf("%s has nothing new", path)
+	h.T.Fatalf("%s has nothing new", path)
 	return ""
 }

@@ -4,44 +4,46 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
 
 func TestSystemManagedRecords(t *testing.T) {
-	h := newHarness(t)
-	h.domain("example.com")
-	a := h.get("/dns-records?domain=example.com").want(200)
+	h := apitest.New(t)
+	h.Domain("example.com")
+	a := h.Get("/dns-records?domain=example.com").Want(200)
 	var got []string
-	for i, typ := range a.each("type") {
+	for i, typ := range a.Each("type") {
 		place := "items." + itoa(i) + "."
-		got = append(got, a.str(place+"name")+" "+typ)
-		a.is(place+"is_system_managed", true, place+"ttl", 3600)
+		got = append(got, a.Str(place+"name")+" "+typ)
+		a.Is(place+"is_system_managed", true, place+"ttl", 3600)
 		path := "/dns-records/" + idOf(a, place+"id")
-		h.delete(path).refused(409, "body conflict").says("system-managed")
-		h.patch(path, obj{"ttl": 60}).refused(409, "body conflict").says("system-managed")
+		h.Delete(path).Refused(409, "body conflict").Says("system-managed")
+		h.Patch(path, obj{"ttl": 60}).Refused(409, "body conflict").Says("system-managed")
 	}
 	slices.Sort(got)
 	same(t, "records", got, []string{"@ MX", "@ MX", "@ TXT", "_dmarc TXT", "mailhost._domainkey TXT"})
 	for name, value := range map[string]string{"@": "v=spf1 ", "_dmarc": "v=DMARC1;", "mailhost._domainkey": "v=DKIM1;"} {
-		r := h.get("/dns-records?domain=example.com&type=TXT&name="+name).want(200).is("total", 1, "items.0.priority", nil)
-		if !strings.HasPrefix(r.str("items.0.value"), value) {
-			t.Errorf("%s is %q", name, r.str("items.0.value"))
+		r := h.Get("/dns-records?domain=example.com&type=TXT&name="+name).Want(200).Is("total", 1, "items.0.priority", nil)
+		if !strings.HasPrefix(r.Str("items.0.value"), value) {
+			t.Errorf("%s is %q", name, r.Str("items.0.value"))
 		}
 	}
-	h.get("/dns-records?domain=example.com&type=MX").is("total", 2, "items.0.priority", 10, "items.1.priority", 20)
+	h.Get("/dns-records?domain=example.com&type=MX").Is("total", 2, "items.0.priority", 10, "items.1.priority", 20)
 }
 
 // idOf renders the number at a place as an id.
-func idOf(a *answer, place string) string {
-	n, ok := a.at(place).(float64)
+func idOf(a *apitest.Response, place string) string {
+	n, ok := a.At(place).(float64)
 	if !ok {
-		a.t.Fatalf("no number at %s: %s", place, a)
+		a.T.Fatalf("no number at %s: %s", place, a)
 	}
 	return itoa(int(n))
 }
 
 func TestDNSRecord(t *testing.T) {
-	h := newHarness(t)
-	h.domain("bücher.de")
+	h := apitest.New(t)
+	h.Domain("bücher.de")
 	for _, tt := range []struct {
 		name, typ, value string
 		prio             any
@@ -60,18 +62,18 @@ func TestDNSRecord(t *testing.T) {
 		{"*", "A", "192.0.2.3", nil, "*", "192.0.2.3"},
 		{"long", "TXT", strings.Repeat("x", 1000), nil, "long", strings.Repeat("x", 1000)},
 	} {
-		a := h.post("/dns-records", obj{"domain": "bücher.de", "name": tt.name, "type": tt.typ, "value": tt.value, "prio": tt.prio, "ttl": 60}).
-			want(201).is("name", tt.wantName, "type", tt.typ, "value", tt.want, "priority", tt.prio, "ttl", 60, "is_system_managed", false)
-		if got := h.get("/dns-records/" + idOf(a, "id")).want(200); string(got.raw) != string(a.raw) {
+		a := h.Post("/dns-records", obj{"domain": "bücher.de", "name": tt.name, "type": tt.typ, "value": tt.value, "prio": tt.prio, "ttl": 60}).
+			Want(201).Is("name", tt.wantName, "type", tt.typ, "value", tt.want, "priority", tt.prio, "ttl", 60, "is_system_managed", false)
+		if got := h.Get("/dns-records/" + idOf(a, "id")).Want(200); string(got.Raw) != string(a.Raw) {
 			t.Errorf("%s; want what was created: %s", got, a)
 		}
 	}
-	h.record("bücher.de", "ttl", "A", "192.0.2.1").want(201).is("ttl", 3600)
+	h.CreateRecord("bücher.de", "ttl", "A", "192.0.2.1").Want(201).Is("ttl", 3600)
 }
 
 func TestDNSRecordRefusals(t *testing.T) {
-	h := newHarness(t)
-	h.domain("example.com")
+	h := apitest.New(t)
+	h.Domain("example.com")
 	for _, tt := range []struct {
 		fields obj
 		want   []string
@@ -91,9 +93,9 @@ func TestDNSRecordRefusals(t *testing.T) {
 		{obj{"type": "PTR", "value": "x.example.net"}, []string{"body.type enum"}},
 		{obj{"type": "A", "value": "192.0.2.1", "domain": "nowhere.com"}, []string{"body.domain value_error"}},
 	} {
-		h.post("/dns-records", with(obj{"domain": "example.com", "name": "www"}, flat(tt.fields)...)).refused(422, tt.want...)
+		h.Post("/dns-records", with(obj{"domain": "example.com", "name": "www"}, flat(tt.fields)...)).Refused(422, tt.want...)
 	}
-	h.get("/dns-records").is("total", 5)
+	h.Get("/dns-records").Is("total", 5)
 }
 
 // flat is an object's members as names and values in turn.
@@ -105,26 +107,26 @@ func flat(o obj) (pairs []any) {
 }
 
 func TestCNAMEExcludesOthers(t *testing.T) {
-	h := newHarness(t)
-	h.domain("example.com")
-	www := idOf(h.record("example.com", "www", "A", "192.0.2.1").want(201), "id")
-	alias := idOf(h.record("example.com", "alias", "CNAME", "example.net").want(201), "id")
-	h.record("example.com", "www", "CNAME", "example.net").refused(409, "body conflict").says(www)
-	h.record("example.com", "alias", "A", "192.0.2.1").refused(409, "body conflict").says(alias)
-	h.record("example.com", "alias.example.com.", "TXT", "x").refused(409, "body conflict").says(alias)
-	h.record("example.com", "alias", "CNAME", "example.org").refused(409, "body conflict").says(alias)
-	h.record("example.com", "alias", "CNAME", "EXAMPLE.net.").refused(409, "body conflict").says(alias)
-	h.record("example.com", "@", "CNAME", "example.net").refused(409, "body conflict")
-	h.record("example.com", "www", "AAAA", "2001:db8::1").want(201)
-	h.delete("/dns-records/" + alias).want(204)
-	h.record("example.com", "alias", "A", "192.0.2.1").want(201)
+	h := apitest.New(t)
+	h.Domain("example.com")
+	www := idOf(h.CreateRecord("example.com", "www", "A", "192.0.2.1").Want(201), "id")
+	alias := idOf(h.CreateRecord("example.com", "alias", "CNAME", "example.net").Want(201), "id")
+	h.CreateRecord("example.com", "www", "CNAME", "example.net").Refused(409, "body conflict").Says(www)
+	h.CreateRecord("example.com", "alias", "A", "192.0.2.1").Refused(409, "body conflict").Says(alias)
+	h.CreateRecord("example.com", "alias.example.com.", "TXT", "x").Refused(409, "body conflict").Says(alias)
+	h.CreateRecord("example.com", "alias", "CNAME", "example.org").Refused(409, "body conflict").Says(alias)
+	h.CreateRecord("example.com", "alias", "CNAME", "EXAMPLE.net.").Refused(409, "body conflict").Says(alias)
+	h.CreateRecord("example.com", "@", "CNAME", "example.net").Refused(409, "body conflict")
+	h.CreateRecord("example.com", "www", "AAAA", "2001:db8::1").Want(201)
+	h.Delete("/dns-records/" + alias).Want(204)
+	h.CreateRecord("example.com", "alias", "A", "192.0.2.1").Want(201)
 }
 
 // A CNAME that leads to itself leads nowhere.
 func TestCNAMEOfItsOwnName(t *testing.T) {
-	h := newHarness(t)
-	h.domain("bücher.de")
-	h.domain("example.com")
+	h := apitest.New(t)
+	h.Domain("bücher.de")
+	h.Domain("example.com")
 	for _, tt := range []struct{ domain, name, value string }{
 		{"example.com", "alias", "alias.example.com"},
 		{"example.com", "ALIAS", "Alias.Example.COM."},
@@ -135,94 +137,94 @@ func TestCNAMEOfItsOwnName(t *testing.T) {
 		{"example.com", "@", "example.com"}, // rather than that it excludes others
 		{"example.com", "example.com.", "EXAMPLE.com"},
 	} {
-		h.record(tt.domain, tt.name, "CNAME", tt.value).refused(422, "body.value value_error").says("its own name")
+		h.CreateRecord(tt.domain, tt.name, "CNAME", tt.value).Refused(422, "body.value value_error").Says("its own name")
 	}
 	for _, tt := range []struct{ name, typ, value string }{
 		{"alias", "CNAME", "alias.example.net"}, {"other", "CNAME", "alias.example.com"}, {"a.alias", "CNAME", "alias.example.com"}, {"ns", "NS", "ns.example.com"}, {"apex", "CNAME", "example.com"},
 	} {
-		h.record("example.com", tt.name, tt.typ, tt.value).want(201)
+		h.CreateRecord("example.com", tt.name, tt.typ, tt.value).Want(201)
 	}
-	id := idOf(h.get("/dns-records?name=alias").want(200), "items.0.id")
-	h.patch("/dns-records/"+id, obj{"value": "ALIAS.example.com."}).refused(422, "body.value value_error").says("its own name")
-	h.patch("/dns-records/"+id, obj{"value": "alias.example.com", "prio": 1}).refused(422, "body.value value_error", "body.prio value_error")
-	h.get("/dns-records/"+id).is("value", "alias.example.net")
-	h.patch("/dns-records/"+id, obj{"value": "www.example.com"}).want(200)
-	h.patch("/dns-records/"+id, obj{"ttl": 60}).want(200).is("value", "www.example.com")
+	id := idOf(h.Get("/dns-records?name=alias").Want(200), "items.0.id")
+	h.Patch("/dns-records/"+id, obj{"value": "ALIAS.example.com."}).Refused(422, "body.value value_error").Says("its own name")
+	h.Patch("/dns-records/"+id, obj{"value": "alias.example.com", "prio": 1}).Refused(422, "body.value value_error", "body.prio value_error")
+	h.Get("/dns-records/"+id).Is("value", "alias.example.net")
+	h.Patch("/dns-records/"+id, obj{"value": "www.example.com"}).Want(200)
+	h.Patch("/dns-records/"+id, obj{"ttl": 60}).Want(200).Is("value", "www.example.com")
 }
 
 func TestIdenticalRecords(t *testing.T) {
-	h := newHarness(t)
-	h.domain("example.com")
-	id := idOf(h.record("example.com", "www", "A", "192.0.2.1").want(201), "id")
-	h.record("example.com", "WWW", "A", "192.0.2.1").refused(409, "body conflict").says(id)
-	h.post("/dns-records", obj{"domain": "example.com", "name": "www.example.com.", "type": "A", "value": "192.0.2.1", "ttl": 60}).refused(409, "body conflict")
-	second := idOf(h.record("example.com", "www", "A", "192.0.2.2").want(201), "id")
+	h := apitest.New(t)
+	h.Domain("example.com")
+	id := idOf(h.CreateRecord("example.com", "www", "A", "192.0.2.1").Want(201), "id")
+	h.CreateRecord("example.com", "WWW", "A", "192.0.2.1").Refused(409, "body conflict").Says(id)
+	h.Post("/dns-records", obj{"domain": "example.com", "name": "www.example.com.", "type": "A", "value": "192.0.2.1", "ttl": 60}).Refused(409, "body conflict")
+	second := idOf(h.CreateRecord("example.com", "www", "A", "192.0.2.2").Want(201), "id")
 	mx := obj{"domain": "example.com", "name": "m", "type": "MX", "value": "mx.example.net", "prio": 10}
-	h.post("/dns-records", mx).want(201)
-	h.post("/dns-records", with(mx, "prio", 20)).want(201)
-	h.post("/dns-records", mx).refused(409, "body conflict")
-	h.patch("/dns-records/"+second, obj{"value": "192.0.2.1"}).refused(409, "body conflict").says(id)
-	h.get("/dns-records/"+second).is("value", "192.0.2.2")
+	h.Post("/dns-records", mx).Want(201)
+	h.Post("/dns-records", with(mx, "prio", 20)).Want(201)
+	h.Post("/dns-records", mx).Refused(409, "body conflict")
+	h.Patch("/dns-records/"+second, obj{"value": "192.0.2.1"}).Refused(409, "body conflict").Says(id)
+	h.Get("/dns-records/"+second).Is("value", "192.0.2.2")
 }
 
 func TestUpdateDNSRecord(t *testing.T) {
-	h := newHarness(t)
-	h.domain("example.com")
-	a := idOf(h.record("example.com", "www", "A", "192.0.2.1").want(201), "id")
-	mx := idOf(h.post("/dns-records", obj{"domain": "example.com", "name": "m", "type": "MX", "value": "mx.example.net", "prio": 10}).want(201), "id")
-	h.patch("/dns-records/"+a, obj{"value": " 192.0.2.9 "}).want(200).is("value", "192.0.2.9", "ttl", 3600, "name", "www", "type", "A")
-	h.patch("/dns-records/"+a, obj{"ttl": 60, "value": nil, "prio": nil}).want(200).is("value", "192.0.2.9", "ttl", 60)
-	h.patch("/dns-records/"+a, obj{}).want(200).is("value", "192.0.2.9", "ttl", 60)
-	h.patch("/dns-records/"+mx, obj{"prio": 5}).want(200).is("priority", 5, "value", "mx.example.net")
-	h.patch("/dns-records/"+mx, obj{"value": "10 mx.example.net"}).refused(422, "body.value value_error")
-	h.patch("/dns-records/"+a, obj{"prio": 5}).refused(422, "body.prio value_error")
-	h.patch("/dns-records/"+a, obj{"prio": 5, "value": "x"}).refused(422, "body.value value_error", "body.prio value_error")
-	h.patch("/dns-records/"+a, obj{"ttl": 1, "prio": -1, "value": ""}).
-		refused(422, "body.prio greater_than_equal", "body.ttl greater_than_equal", "body.value string_too_short")
-	h.get("/dns-records/"+a).is("value", "192.0.2.9", "priority", nil)
-	h.delete("/dns-records/" + a).want(204)
+	h := apitest.New(t)
+	h.Domain("example.com")
+	a := idOf(h.CreateRecord("example.com", "www", "A", "192.0.2.1").Want(201), "id")
+	mx := idOf(h.Post("/dns-records", obj{"domain": "example.com", "name": "m", "type": "MX", "value": "mx.example.net", "prio": 10}).Want(201), "id")
+	h.Patch("/dns-records/"+a, obj{"value": " 192.0.2.9 "}).Want(200).Is("value", "192.0.2.9", "ttl", 3600, "name", "www", "type", "A")
+	h.Patch("/dns-records/"+a, obj{"ttl": 60, "value": nil, "prio": nil}).Want(200).Is("value", "192.0.2.9", "ttl", 60)
+	h.Patch("/dns-records/"+a, obj{}).Want(200).Is("value", "192.0.2.9", "ttl", 60)
+	h.Patch("/dns-records/"+mx, obj{"prio": 5}).Want(200).Is("priority", 5, "value", "mx.example.net")
+	h.Patch("/dns-records/"+mx, obj{"value": "10 mx.example.net"}).Refused(422, "body.value value_error")
+	h.Patch("/dns-records/"+a, obj{"prio": 5}).Refused(422, "body.prio value_error")
+	h.Patch("/dns-records/"+a, obj{"prio": 5, "value": "x"}).Refused(422, "body.value value_error", "body.prio value_error")
+	h.Patch("/dns-records/"+a, obj{"ttl": 1, "prio": -1, "value": ""}).
+		Refused(422, "body.prio greater_than_equal", "body.ttl greater_than_equal", "body.value string_too_short")
+	h.Get("/dns-records/"+a).Is("value", "192.0.2.9", "priority", nil)
+	h.Delete("/dns-records/" + a).Want(204)
 	for _, path := range []string{"/dns-records/" + a, "/dns-records/0", "/dns-records/-1", "/dns-records/9223372036854775807"} {
-		h.get(path).refused(404, "path.dns_record_id not_found")
-		h.patch(path, obj{}).refused(404, "path.dns_record_id not_found")
-		h.delete(path).refused(404, "path.dns_record_id not_found")
+		h.Get(path).Refused(404, "path.dns_record_id not_found")
+		h.Patch(path, obj{}).Refused(404, "path.dns_record_id not_found")
+		h.Delete(path).Refused(404, "path.dns_record_id not_found")
 	}
-	next := idOf(h.record("example.com", "www", "A", "192.0.2.1").want(201), "id")
+	next := idOf(h.CreateRecord("example.com", "www", "A", "192.0.2.1").Want(201), "id")
 	if next == a {
 		t.Error("an id is used again")
 	}
 }
 
 func TestDNSRecordFilters(t *testing.T) {
-	h := newHarness(t)
-	id := h.domain("example.com")
-	h.domain("example.net")
+	h := apitest.New(t)
+	id := h.Domain("example.com")
+	h.Domain("example.net")
 	for _, domain := range []string{"example.com", "example.net"} {
-		h.record(domain, "www", "A", "192.0.2.1").want(201)
-		h.record(domain, "www", "TXT", "x").want(201)
+		h.CreateRecord(domain, "www", "A", "192.0.2.1").Want(201)
+		h.CreateRecord(domain, "www", "TXT", "x").Want(201)
 	}
 	for query, want := range map[string]int{
 		"": 14, "domain=example.com": 7, "domain=EXAMPLE.com.": 7, "domain=" + id: 7, "type=A": 2, "type=TXT": 8, "name=www": 4, "name=WWW": 4, "domain=example.com&name=www": 2,
 		"domain=example.com&name=www.example.com.": 2,
 		"domain=example.com&name=www&type=TXT":     1, "domain=example.com&name=@": 3, "domain=nowhere.com": 0, "name=a..b": 0, "domain=example.com&name=other.net.": 0,
 	} {
-		h.get("/dns-records?"+query).want(200).is("total", want)
+		h.Get("/dns-records?"+query).Want(200).Is("total", want)
 	}
-	h.get("/dns-records?type=x").refused(422, "query.type enum")
+	h.Get("/dns-records?type=x").Refused(422, "query.type enum")
 }
 
 // listedRecords returns what a list of a domain's records shows, in a form that is
 // easy to compare, and checks that its pages and its total agree with it.
-func listedRecords(h *harness, domain string) (shown []string) {
-	h.t.Helper()
-	whole := h.get("/dns-records?page_size=1000&domain=" + domain).want(200)
-	for i, typ := range whole.each("type") {
+func listedRecords(h *apitest.Server, domain string) (shown []string) {
+	h.T.Helper()
+	whole := h.Get("/dns-records?page_size=1000&domain=" + domain).Want(200)
+	for i, typ := range whole.Each("type") {
 		place := "items." + itoa(i) + "."
 		id := idOf(whole, place+"id")
-		shown = append(shown, whole.str(place+"name")+" "+typ+" "+whole.str(place+"value"))
-		h.get("/dns-records/"+id).want(200).is("value", whole.str(place+"value"))
-		h.get("/dns-records?page_size=1&domain="+domain+"&page="+itoa(i+1)).want(200).is("items.0.value", whole.str(place+"value"), "total", len(whole.each("type")))
+		shown = append(shown, whole.Str(place+"name")+" "+typ+" "+whole.Str(place+"value"))
+		h.Get("/dns-records/"+id).Want(200).Is("value", whole.Str(place+"value"))
+		h.Get("/dns-records?page_size=1&domain="+domain+"&page="+itoa(i+1)).Want(200).Is("items.0.value", whole.Str(place+"value"), "total", len(whole.Each("type")))
 	}
-	whole.is("total", len(shown))
+	whole.Is("total", len(shown))
 	return shown
 }
 
@@ -230,12 +232,12 @@ func listedRecords(h *harness, domain string) (shown []string) {
 // as they exist.
 func TestSystemManagedRecordsYield(t *testing.T) {
 	const mx1, mx2, spf, dkim, dmarc = "@ MX mx1.mailhost.example", "@ MX mx2.mailhost.example", "@ TXT v=spf1 include:_spf.mailhost.example ~all", "mailhost._domainkey TXT", "_dmarc TXT v=DMARC1; p=none"
-	add := func(h *harness, name, typ, value string) *answer {
+	add := func(h *apitest.Server, name, typ, value string) *apitest.Response {
 		body := obj{"domain": "example.com", "name": name, "type": typ, "value": value}
 		if typ == "MX" {
 			body["prio"] = 10
 		}
-		return h.post("/dns-records", body)
+		return h.Post("/dns-records", body)
 	}
 	for _, tt := range []struct {
 		name             string
@@ -259,13 +261,13 @@ func TestSystemManagedRecordsYield(t *testing.T) {
 		}, nil, []string{mx1, mx2, spf, dkim, dmarc}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			h := newHarness(t)
-			h.domain("example.com")
-			h.domain("other.com")
-			before, elsewhere := h.get("/dns-records?domain=example.com"), listedRecords(h, "other.com")
+			h := apitest.New(t)
+			h.Domain("example.com")
+			h.Domain("other.com")
+			before, elsewhere := h.Get("/dns-records?domain=example.com"), listedRecords(h, "other.com")
 			var ids []string
 			for _, r := range tt.records {
-				ids = append(ids, idOf(add(h, r[0], r[1], r[2]).want(201).is("is_system_managed", false), "id"))
+				ids = append(ids, idOf(add(h, r[0], r[1], r[2]).Want(201).Is("is_system_managed", false), "id"))
 			}
 			shown := listedRecords(h, "example.com")
 			for _, value := range tt.replaced {
@@ -278,109 +280,109 @@ func TestSystemManagedRecordsYield(t *testing.T) {
 					t.Errorf("%s is gone: %q", value, shown)
 				}
 			}
-			for i := range before.each("type") {
+			for i := range before.Each("type") {
 				place := "items." + itoa(i) + "."
-				if value := before.str(place+"name") + " " + before.str(place+"type") + " " + before.str(place+"value"); slices.Contains(tt.replaced, value) {
+				if value := before.Str(place+"name") + " " + before.Str(place+"type") + " " + before.Str(place+"value"); slices.Contains(tt.replaced, value) {
 					path := "/dns-records/" + idOf(before, place+"id")
-					h.get(path).refused(404, "path.dns_record_id not_found")
-					h.patch(path, obj{"ttl": 60}).refused(404, "path.dns_record_id not_found")
-					h.delete(path).refused(404, "path.dns_record_id not_found")
+					h.Get(path).Refused(404, "path.dns_record_id not_found")
+					h.Patch(path, obj{"ttl": 60}).Refused(404, "path.dns_record_id not_found")
+					h.Delete(path).Refused(404, "path.dns_record_id not_found")
 				}
 			}
 			same(t, "records of another domain", listedRecords(h, "other.com"), elsewhere)
 			for _, id := range ids {
-				h.delete("/dns-records/" + id).want(204)
+				h.Delete("/dns-records/" + id).Want(204)
 			}
-			if after := h.get("/dns-records?domain=example.com"); string(after.raw) != string(before.raw) {
+			if after := h.Get("/dns-records?domain=example.com"); string(after.Raw) != string(before.Raw) {
 				t.Errorf("in the end %s; want what was there at first: %s", after, before)
 			}
-			h.delete("/domains/example.com").want(204)
+			h.Delete("/domains/example.com").Want(204)
 		})
 	}
 }
 
 // A name has one SPF and one DMARC record.
 func TestSecondPolicyRecord(t *testing.T) {
-	h := newHarness(t)
-	h.domain("example.com")
+	h := apitest.New(t)
+	h.Domain("example.com")
 	for _, tt := range []struct{ name, first, second string }{
 		{"@", "v=spf1 -all", "v=spf1 mx -all"}, {"www", "v=spf1 -all", "V=SPF1 ?all"}, {"*", "v=spf1 -all", "v=spf1"},
 		{"_dmarc", "v=DMARC1; p=none", "v=DMARC1;p=reject"}, {"_dmarc.www", "v=DMARC1; p=none", "V=DMARC1; p=reject"},
 	} {
-		first := idOf(h.record("example.com", tt.name, "TXT", tt.first).want(201), "id")
-		h.record("example.com", tt.name, "TXT", tt.second).refused(409, "body conflict").says(first)
-		h.record("example.com", tt.name, "TXT", tt.first).refused(409, "body conflict").says("identical")
-		other := idOf(h.record("example.com", tt.name, "TXT", "some text").want(201), "id")
-		h.patch("/dns-records/"+other, obj{"value": tt.second}).refused(409, "body conflict").says(first)
-		h.patch("/dns-records/"+other, obj{"value": "another text"}).want(200)
-		h.patch("/dns-records/"+first, obj{"value": tt.second}).want(200) // itself
-		h.patch("/dns-records/"+first, obj{"value": "no policy any more"}).want(200)
-		h.patch("/dns-records/"+other, obj{"value": tt.first}).want(200)
-		h.delete("/dns-records/" + first).want(204)
+		first := idOf(h.CreateRecord("example.com", tt.name, "TXT", tt.first).Want(201), "id")
+		h.CreateRecord("example.com", tt.name, "TXT", tt.second).Refused(409, "body conflict").Says(first)
+		h.CreateRecord("example.com", tt.name, "TXT", tt.first).Refused(409, "body conflict").Says("identical")
+		other := idOf(h.CreateRecord("example.com", tt.name, "TXT", "some text").Want(201), "id")
+		h.Patch("/dns-records/"+other, obj{"value": tt.second}).Refused(409, "body conflict").Says(first)
+		h.Patch("/dns-records/"+other, obj{"value": "another text"}).Want(200)
+		h.Patch("/dns-records/"+first, obj{"value": tt.second}).Want(200) // itself
+		h.Patch("/dns-records/"+first, obj{"value": "no policy any more"}).Want(200)
+		h.Patch("/dns-records/"+other, obj{"value": tt.first}).Want(200)
+		h.Delete("/dns-records/" + first).Want(204)
 	}
-	h.record("example.com", "sub", "TXT", "v=spf1 -all").want(201)
-	h.record("example.com", "sub", "TXT", "v=DMARC1; p=none").want(201) // two kinds
+	h.CreateRecord("example.com", "sub", "TXT", "v=spf1 -all").Want(201)
+	h.CreateRecord("example.com", "sub", "TXT", "v=DMARC1; p=none").Want(201) // two kinds
 }
 
 // A PATCH makes a text a policy, and a policy a text.
 func TestPatchedPolicyRecord(t *testing.T) {
-	h := newHarness(t)
-	h.domain("example.com")
+	h := apitest.New(t)
+	h.Domain("example.com")
 	before := listedRecords(h, "example.com")
-	id := idOf(h.record("example.com", "@", "TXT", "x").want(201), "id")
+	id := idOf(h.CreateRecord("example.com", "@", "TXT", "x").Want(201), "id")
 	same(t, "with a text", listedRecords(h, "example.com"), append(slices.Clone(before), "@ TXT x"))
-	h.patch("/dns-records/"+id, obj{"value": "v=spf1 -all"}).want(200)
+	h.Patch("/dns-records/"+id, obj{"value": "v=spf1 -all"}).Want(200)
 	same(t, "with a policy", listedRecords(h, "example.com"), []string{before[0], before[1], before[3], before[4], "@ TXT v=spf1 -all"})
-	h.patch("/dns-records/"+id, obj{"ttl": 60}).want(200)
-	h.patch("/dns-records/"+id, obj{"value": "y"}).want(200)
+	h.Patch("/dns-records/"+id, obj{"ttl": 60}).Want(200)
+	h.Patch("/dns-records/"+id, obj{"value": "y"}).Want(200)
 	same(t, "with a text again", listedRecords(h, "example.com"), append(slices.Clone(before), "@ TXT y"))
 }
 
 // A null MX (RFC 7505) is the only MX record at its name.
 func TestNullMX(t *testing.T) {
-	h := newHarness(t)
-	h.domain("example.com")
-	mx := func(name, value string, prio int) *answer {
-		return h.post("/dns-records", obj{"domain": "example.com", "name": name, "type": "MX", "value": value, "prio": prio})
+	h := apitest.New(t)
+	h.Domain("example.com")
+	mx := func(name, value string, prio int) *apitest.Response {
+		return h.Post("/dns-records", obj{"domain": "example.com", "name": name, "type": "MX", "value": value, "prio": prio})
 	}
 	for _, name := range []string{"@", "www"} {
-		null := idOf(mx(name, ".", 0).want(201), "id")
-		mx(name, "mx.example.net", 10).refused(409, "body conflict").says(null).says("RFC 7505")
-		mx(name, ".", 0).refused(409, "body conflict").says("identical")
-		mx(name, ".", 10).refused(409, "body conflict").says(null)
-		h.record("example.com", name, "A", "192.0.2.1").want(201)
-		h.delete("/dns-records/" + null).want(204)
-		first := idOf(mx(name, "mx.example.net", 10).want(201), "id")
-		mx(name, ".", 0).refused(409, "body conflict").says(first)
-		mx(name, "mx2.example.net", 10).want(201)
-		h.patch("/dns-records/"+first, obj{"value": "."}).refused(409, "body conflict")
+		null := idOf(mx(name, ".", 0).Want(201), "id")
+		mx(name, "mx.example.net", 10).Refused(409, "body conflict").Says(null).Says("RFC 7505")
+		mx(name, ".", 0).Refused(409, "body conflict").Says("identical")
+		mx(name, ".", 10).Refused(409, "body conflict").Says(null)
+		h.CreateRecord("example.com", name, "A", "192.0.2.1").Want(201)
+		h.Delete("/dns-records/" + null).Want(204)
+		first := idOf(mx(name, "mx.example.net", 10).Want(201), "id")
+		mx(name, ".", 0).Refused(409, "body conflict").Says(first)
+		mx(name, "mx2.example.net", 10).Want(201)
+		h.Patch("/dns-records/"+first, obj{"value": "."}).Refused(409, "body conflict")
 	}
 }
 
 // The targets of MX, NS and SRV records are hosts (RFC 1123).
 func TestHostTargets(t *testing.T) {
-	h := newHarness(t)
-	h.domain("example.com")
+	h := apitest.New(t)
+	h.Domain("example.com")
 	for _, tt := range []struct{ typ, value string }{{"MX", "mail_1.example.net"}, {"NS", "_ns.example.net"}, {"SRV", "1 2 a_b.example.net"}, {"NS", "."}} {
 		body := obj{"domain": "example.com", "name": "x", "type": tt.typ, "value": tt.value}
 		if tt.typ != "NS" {
 			body["prio"] = 1
 		}
-		h.post("/dns-records", body).refused(422, "body.value value_error")
+		h.Post("/dns-records", body).Refused(422, "body.value value_error")
 	}
-	h.record("example.com", "x", "CNAME", "a_b.example.net").want(201)
+	h.CreateRecord("example.com", "x", "CNAME", "a_b.example.net").Want(201)
 }
 
 // The ids of records are random, and stay exact in a JSON reader's floating-point
 // numbers.
 func TestDNSRecordIDs(t *testing.T) {
-	h := newHarness(t)
-	h.domain("example.com")
-	h.domain("other.com")
-	all := h.get("/dns-records").want(200)
+	h := apitest.New(t)
+	h.Domain("example.com")
+	h.Domain("other.com")
+	all := h.Get("/dns-records").Want(200)
 	var ids []int
-	for i := range all.each("type") {
-		id := int(all.at("items." + itoa(i) + ".id").(float64))
+	for i := range all.Each("type") {
+		id := int(all.At("items." + itoa(i) + ".id").(float64))
 		if id < 1 || id >= 1<<53 || slices.Contains(ids, id) {
 			t.Errorf("the id %d beside %d", id, ids)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 )
 
@@ -37,48 +38,48 @@ func parseFixture(t *testing.T, text string) *fixture.Fixture {
 
 // inhabited is a service with all that a fixture can hold, some of it in states
 // that end by themselves.
-func inhabited(t *testing.T) *harness {
-	h := newHarness(t, func(o *apiserver.Options) {
+func inhabited(t *testing.T) *apitest.Server {
+	h := apitest.New(t, func(o *apiserver.Options) {
 		o.Registrar.ProvisioningDelay, o.Registrar.Prices = apiserver.Duration(time.Hour), map[string]string{"com": "1.00"}
 		o.MaxMailboxes = 50
 	})
-	if err := h.svc.LoadFixture(t.Context(), exampleFixtureWithoutRules(t)); err != nil {
+	if err := h.Service.LoadFixture(t.Context(), exampleFixtureWithoutRules(t)); err != nil {
 		t.Fatal(err)
 	}
-	sales := h.workspace("Sales")
-	h.purchase(sales, "new.com").want(200)
-	h.domain("old.com")
-	h.clock.Advance(2 * time.Hour)
-	h.purchase(sales, "young.com").want(200)
-	h.mailbox("young.com", "provisioning")
-	h.mailbox("old.com", "jane")
-	h.patch("/domains/old.com", obj{"redirect_url": "https://www.old.com/", "auto_renew": true}).want(200)
-	h.record("old.com", "www", "A", "192.0.2.1").want(201)
-	h.record("old.com", "@", "TXT", strings.Repeat("long ", 80)).want(201)
-	h.post("/dns-records", obj{"domain": "old.com", "name": "mail", "type": "MX", "value": "mx.old.com", "prio": 5, "ttl": 60}).want(201)
-	h.post("/dedicated-ips/claim", obj{"option_id": h.option("eu")}).want(201)
+	sales := h.Workspace("Sales")
+	h.Purchase(sales, "new.com").Want(200)
+	h.Domain("old.com")
+	h.Clock.Advance(2 * time.Hour)
+	h.Purchase(sales, "young.com").Want(200)
+	h.Mailbox("young.com", "provisioning")
+	h.Mailbox("old.com", "jane")
+	h.Patch("/domains/old.com", obj{"redirect_url": "https://www.old.com/", "auto_renew": true}).Want(200)
+	h.CreateRecord("old.com", "www", "A", "192.0.2.1").Want(201)
+	h.CreateRecord("old.com", "@", "TXT", strings.Repeat("long ", 80)).Want(201)
+	h.Post("/dns-records", obj{"domain": "old.com", "name": "mail", "type": "MX", "value": "mx.old.com", "prio": 5, "ttl": 60}).Want(201)
+	h.Post("/dedicated-ips/claim", obj{"option_id": h.Option("eu")}).Want(201)
 
-	h.forwarding("jane@old.com", obj{})
-	h.forwarding("late@old.com", obj{"domain": "old.com"}) // pending, and then a mailbox
-	h.mailbox("old.com", "late")
-	h.forwarding("gone@old.com", obj{"workspace_id": sales})
-	leaves := h.mailbox("old.com", "leaves")
-	h.forwarding("leaves@old.com", obj{}) // internal, and then no mailbox
-	h.delete("/mailboxes/" + leaves).want(204)
-	h.post("/forwarding", obj{"target_email": "pending@example.org", "domain": "new.com"}).want(201)
+	h.Forwarding("jane@old.com", obj{})
+	h.Forwarding("late@old.com", obj{"domain": "old.com"}) // pending, and then a mailbox
+	h.Mailbox("old.com", "late")
+	h.Forwarding("gone@old.com", obj{"workspace_id": sales})
+	leaves := h.Mailbox("old.com", "leaves")
+	h.Forwarding("leaves@old.com", obj{}) // internal, and then no mailbox
+	h.Delete("/mailboxes/" + leaves).Want(204)
+	h.Post("/forwarding", obj{"target_email": "pending@example.org", "domain": "new.com"}).Want(201)
 
 	for _, grant := range []obj{
 		{"grant_kind": "capability", "subject_type": "user", "subject_id": "u1", "capability_key": "mailbox.view"},
 		{"grant_kind": "capability", "subject_type": "group", "subject_id": "g1", "capability_key": "domain.view", "resource_type": "workspace", "resource_id": sales},
-		{"grant_kind": "capability", "subject_type": "group", "subject_id": "g1", "capability_key": "mailbox.view", "resource_type": "domain", "resource_id": h.get("/domains/old.com").str("id")},
+		{"grant_kind": "capability", "subject_type": "group", "subject_id": "g1", "capability_key": "mailbox.view", "resource_type": "domain", "resource_id": h.Get("/domains/old.com").Str("id")},
 		{"grant_kind": "account_owner", "subject_type": "user", "subject_id": "u2"},
 	} {
-		h.post("/auth/authorizations", grant).want(201)
+		h.Post("/auth/authorizations", grant).Want(201)
 	}
-	h.password("ops", obj{})
-	h.post("/auth/service-accounts", obj{"name": "ci"}).want(201)
-	h.post("/billing/change-plan", obj{"effective_date": start.Add(240 * time.Hour).Format(time.RFC3339)}).want(200)
-	h.post("/billing/cancel-plan", obj{"cancel_at_period_end": true}).want(200)
+	h.Password("ops", obj{})
+	h.Post("/auth/service-accounts", obj{"name": "ci"}).Want(201)
+	h.Post("/billing/change-plan", obj{"effective_date": start.Add(240 * time.Hour).Format(time.RFC3339)}).Want(200)
+	h.Post("/billing/cancel-plan", obj{"cancel_at_period_end": true}).Want(200)
 	return h
 }
 
@@ -92,28 +93,28 @@ func exampleFixtureWithoutRules(t *testing.T) *fixture.Fixture {
 func TestDumpFixtureRoundTrip(t *testing.T) {
 	t.Parallel()
 	h := inhabited(t)
-	before, looks := dump(t, h.svc), h.looks()
-	if err := h.svc.Reset(t.Context(), nil); err != nil {
+	before, shown := dump(t, h.Service), looks(h)
+	if err := h.Service.Reset(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
-	if strings.Contains(dump(t, h.svc), "old.com") {
+	if strings.Contains(dump(t, h.Service), "old.com") {
 		t.Fatal("the reset left something")
 	}
-	if err := h.svc.LoadFixture(t.Context(), parseFixture(t, before)); err != nil {
+	if err := h.Service.LoadFixture(t.Context(), parseFixture(t, before)); err != nil {
 		t.Fatalf("%v in:\n%s", err, before)
 	}
-	sameText(t, "the dump after a reset", dump(t, h.svc), before)
-	same(t, "what the API shows", h.looks(), looks)
+	sameText(t, "the dump after a reset", dump(t, h.Service), before)
+	same(t, "what the API shows", looks(h), shown)
 
-	other := newHarness(t, func(o *apiserver.Options) { o.Registrar.Taken = []string{"taken.org"} })
-	other.clock.Advance(2 * time.Hour)
-	if err := other.svc.Reset(t.Context(), parseFixture(t, before)); err != nil {
+	other := apitest.New(t, func(o *apiserver.Options) { o.Registrar.Taken = []string{"taken.org"} })
+	other.Clock.Advance(2 * time.Hour)
+	if err := other.Service.Reset(t.Context(), parseFixture(t, before)); err != nil {
 		t.Fatal(err)
 	}
-	sameText(t, "the dump of another service", dump(t, other.svc), before)
-	other.clock.Advance(time.Hour)
-	other.get("/domains/young.com").is("status", "active")
-	other.get("/mailboxes/provisioning@young.com").is("status", "active")
+	sameText(t, "the dump of another service", dump(t, other.Service), before)
+	other.Clock.Advance(time.Hour)
+	other.Get("/domains/young.com").Is("status", "active")
+	other.Get("/mailboxes/provisioning@young.com").Is("status", "active")
 }
 
 func sameText(t *testing.T, what, got, want string) {
@@ -131,16 +132,16 @@ func sameText(t *testing.T, what, got, want string) {
 }
 
 // looks is what the API shows that a fixture holds, without times.
-func (h *harness) looks() (pages []string) {
-	h.t.Helper()
+func looks(h *apitest.Server) (pages []string) {
+	h.T.Helper()
 	for _, path := range []string{"", "/domains", "/mailboxes?search=jane", "/workspaces", "/dedicated-ips", "/dedicated-ips/options"} {
 		var v any
-		if err := json.Unmarshal(h.get(path).want(200).raw, &v); err != nil {
-			h.t.Fatal(err)
+		if err := json.Unmarshal(h.Get(path).Want(200).Raw, &v); err != nil {
+			h.T.Fatal(err)
 		}
 		text, err := json.Marshal(undated(v))
 		if err != nil {
-			h.t.Fatal(err)
+			h.T.Fatal(err)
 		}
 		pages = append(pages, path+" "+string(text))
 	}
@@ -166,7 +167,7 @@ func undated(v any) any {
 func TestDumpFixtureHoldsNoSecret(t *testing.T) {
 	t.Parallel()
 	h := inhabited(t)
-	text := dump(t, h.svc)
+	text := dump(t, h.Service)
 	for _, secret := range []string{"mhsa", "argon2", "ops", "verify-forwarding", "hostmaster", "+49"} {
 		if strings.Contains(text, secret) {
 			t.Errorf("the dump holds %q", secret)
@@ -178,12 +179,12 @@ func TestDumpFixtureHoldsNoSecret(t *testing.T) {
 func TestDumpFixtureOfAPendingRule(t *testing.T) {
 	t.Parallel()
 	h := inhabited(t)
-	text := dump(t, h.svc)
-	if err := h.svc.Reset(t.Context(), parseFixture(t, text)); err != nil {
+	text := dump(t, h.Service)
+	if err := h.Service.Reset(t.Context(), parseFixture(t, text)); err != nil {
 		t.Fatal(err)
 	}
 	to := []string{}
-	for _, m := range h.svc.Outbox() {
+	for _, m := range h.Service.Outbox() {
 		to = append(to, m.To)
 	}
 	slices.Sort(to)
@@ -192,50 +193,50 @@ func TestDumpFixtureOfAPendingRule(t *testing.T) {
 
 // What was scheduled for a cancelled account never happens, and is no part of it.
 func TestDumpFixtureOfACancelledAccount(t *testing.T) {
-	h := newHarness(t)
-	h.post("/billing/change-plan", obj{"plan_id": "smtp_per_proxy", "effective_date": "2026-04-02T00:00:00Z"}).want(200)
-	if text := dump(t, h.svc); !strings.Contains(text, "next_plan_id") {
+	h := apitest.New(t)
+	h.Post("/billing/change-plan", obj{"plan_id": "smtp_per_proxy", "effective_date": "2026-04-02T00:00:00Z"}).Want(200)
+	if text := dump(t, h.Service); !strings.Contains(text, "next_plan_id") {
 		t.Errorf("the change is not told: %s", text)
 	}
-	h.post("/billing/cancel-plan", obj{"cancel_immediately": true}).want(200)
-	text := dump(t, h.svc)
+	h.Post("/billing/cancel-plan", obj{"cancel_immediately": true}).Want(200)
+	text := dump(t, h.Service)
 	if strings.Contains(text, "next_plan_id") || strings.Contains(text, "cancels_at") || !strings.Contains(text, `"cancelled"`) {
 		t.Errorf("%s", text)
 	}
-	if err := h.svc.Reset(t.Context(), parseFixture(t, text)); err != nil {
+	if err := h.Service.Reset(t.Context(), parseFixture(t, text)); err != nil {
 		t.Errorf("the dump is no fixture: %v", err)
 	}
 }
 
 func TestFixtureAuthorizations(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t)
+	h := apitest.New(t)
 	f := parseFixture(t, `{"accounts":[{"id":"`+fixtureAccount+`","workspaces":[{"name":"Sales"}],"domains":[{"name":"example.com"}],"authorizations":[
 		{"subject_id":"u1","capability_key":"mailbox.view"},
 		{"subject_type":"group","subject_id":"g1","capability_key":"mailbox.view","resource_type":"domain","resource":"EXAMPLE.com."},
 		{"subject_type":"group","subject_id":"g1","capability_key":"mailbox.view","resource_type":"workspace","resource":"Sales"},
 		{"subject_id":"u1","grant_kind":"super_admin"}]}]}`)
 	for range 2 { // the ids are the same each time
-		if err := h.svc.Reset(t.Context(), f); err != nil {
+		if err := h.Service.Reset(t.Context(), f); err != nil {
 			t.Fatal(err)
 		}
 	}
-	c := h.owner(t, fixtureAccount)
-	domain := c.get("/domains/example.com").str("id")
-	c.get("/auth/authorizations?subject_type=group").want(200).is("0.subject_id", "g1", "0.resource_id", domain, "1.resource_type", "workspace")
-	c.get("/auth/authorizations?subject_id=u1").want(200).is("0.capability_key", "mailbox.view", "1.grant_kind", "super_admin")
+	c := h.Owner(t, fixtureAccount)
+	domain := c.Get("/domains/example.com").Str("id")
+	c.Get("/auth/authorizations?subject_type=group").Want(200).Is("0.subject_id", "g1", "0.resource_id", domain, "1.resource_type", "workspace")
+	c.Get("/auth/authorizations?subject_id=u1").Want(200).Is("0.capability_key", "mailbox.view", "1.grant_kind", "super_admin")
 }
 
 func TestFixtureRules(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, func(o *apiserver.Options) { o.Registrar.Taken = []string{"taken.com"} })
-	h.domain("example.com")
+	h := apitest.New(t, func(o *apiserver.Options) { o.Registrar.Taken = []string{"taken.com"} })
+	h.Domain("example.com")
 	price := func(domain string) string {
-		return h.purchase(h.defaultWorkspace(), domain).want(200).str("estimated_total")
+		return h.Purchase(h.DefaultWorkspace(), domain).Want(200).Str("estimated_total")
 	}
 	load := func(text string) {
 		t.Helper()
-		if err := h.svc.LoadFixture(t.Context(), parseFixture(t, text)); err != nil {
+		if err := h.Service.LoadFixture(t.Context(), parseFixture(t, text)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -247,37 +248,37 @@ func TestFixtureRules(t *testing.T) {
 	if price("taken.com") != "" {
 		t.Error("a fixture without a registrar replaced it")
 	}
-	h.mailbox("example.com", "a")
-	h.createMailbox("example.com", "b").refused(409, "body conflict")
+	h.Mailbox("example.com", "a")
+	h.CreateMailbox("example.com", "b").Refused(409, "body conflict")
 	load(`{"registrar":{"taken":["Bücher.com"],"prices":{"COM":"3.00"}},"accounts":[]}`)
 	if price("xn--bcher-kva.com") != "" || price("taken.com") != "3.00" {
 		t.Error("the rules of the fixture do not hold")
 	}
-	h.createMailbox("example.com", "b").refused(409, "body conflict")
+	h.CreateMailbox("example.com", "b").Refused(409, "body conflict")
 	load(`{"max_mailboxes":0,"registrar":{},"accounts":[]}`)
-	h.mailbox("example.com", "b")
+	h.Mailbox("example.com", "b")
 	if price("b.com") != "12.00" {
 		t.Error("an empty registrar is not the usual one")
 	}
 	load(`{"max_mailboxes":1,"accounts":[]}`)
-	if err := h.svc.Reset(t.Context(), nil); err != nil {
+	if err := h.Service.Reset(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
-	h.owner(t, accountID)
+	h.Owner(t, accountID)
 	if price("taken.com") != "" {
 		t.Error("a reset does not bring the rules of the options back")
 	}
-	h.domain("example.com")
-	h.mailbox("example.com", "a")
-	h.mailbox("example.com", "b")
+	h.Domain("example.com")
+	h.Mailbox("example.com", "a")
+	h.Mailbox("example.com", "b")
 }
 
 func TestFixtureIsNotChanged(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t)
+	h := apitest.New(t)
 	f := &fixture.Fixture{Registrar: &apiserver.Registrar{Taken: []string{"Bücher.com"}}}
 	before, _ := json.Marshal(f)
-	if err := h.svc.LoadFixture(t.Context(), f); err != nil {
+	if err := h.Service.LoadFixture(t.Context(), f); err != nil {
 		t.Fatal(err)
 	}
 	if after, _ := json.Marshal(f); !bytes.Equal(before, after) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
@@ -328,10 +329,10 @@ func TestConcurrentLoads(t *testing.T) {
 // A fixture that is not loaded because its account exists is logged, by the account.
 func TestFixtureOfAnExistingAccountIsLogged(t *testing.T) {
 	var log bytes.Buffer
-	h := newHarness(t, func(o *apiserver.Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+	h := apitest.New(t, func(o *apiserver.Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
 	for i, want := range []bool{false, true} {
 		log.Reset()
-		if err := h.svc.LoadFixture(t.Context(), exampleFixture(t)); err != nil {
+		if err := h.Service.LoadFixture(t.Context(), exampleFixture(t)); err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.Contains(log.String(), "nothing of the fixture was loaded") && strings.Contains(log.String(), fixtureAccount); got != want {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
@@ -22,7 +23,7 @@ func fuzzed(f *testing.F) *apiserver.Service {
 	if err != nil {
 		f.Fatal(err)
 	}
-	svc, err := apiserver.New(apiserver.Options{Store: s, Clock: (&clock{now: start}).Now})
+	svc, err := apiserver.New(apiserver.Options{Store: s, Clock: apitest.NewClock().Now})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -77,8 +78,8 @@ func FuzzBody(f *testing.F) {
 			t.Skip()
 		}
 		spec := takers[operation]
-		c := &client{t: t, http: svc.OwnerClient(accountID), account: accountID}
-		if a := c.do(spec.Method, operationPath(spec, url.PathEscape(parameter)), string(body)); a.status >= 500 {
+		c := &apitest.Client{T: t, HTTP: svc.OwnerClient(accountID), Account: accountID}
+		if a := c.Do(spec.Method, operationPath(spec, url.PathEscape(parameter)), string(body)); a.Status >= 500 {
 			t.Errorf("%s", a)
 		}
 	})
@@ -110,13 +111,13 @@ func FuzzQuery(f *testing.F) {
 		if _, err := url.ParseRequestURI("http://mailhost.test" + path); err != nil {
 			t.Skip() // it never reaches the service
 		}
-		c := &client{t: t, http: svc.OwnerClient(accountID), account: accountID}
-		a := c.do(http.MethodGet, path, nil)
+		c := &apitest.Client{T: t, HTTP: svc.OwnerClient(accountID), Account: accountID}
+		a := c.Do(http.MethodGet, path, nil)
 		values, err := url.ParseQuery(query)
 		switch {
-		case a.status >= 500:
+		case a.Status >= 500:
 			t.Errorf("%s", a)
-		case a.status != http.StatusOK || err != nil || a.at("page") == nil:
+		case a.Status != http.StatusOK || err != nil || a.At("page") == nil:
 			return
 		}
 		for name, byDefault := range map[string]int{"page": 1, "page_size": 25} {
@@ -126,7 +127,7 @@ func FuzzQuery(f *testing.F) {
 					t.Errorf("%s is taken for a number: %s", given, a)
 				}
 			}
-			a.is(name, want)
+			a.Is(name, want)
 		}
 	})
 }
@@ -147,13 +148,13 @@ func FuzzToken(f *testing.F) {
 		if strings.ContainsAny(authorization, "\r\n\x00") || !utf8.ValidString(authorization) {
 			t.Skip() // net/http does not let it through
 		}
-		c := &client{t: t, http: svc.Client(), account: accountID}
-		a := c.do(http.MethodGet, "/mailboxes", nil, "Authorization", authorization)
-		if a.status != http.StatusUnauthorized || !strings.HasPrefix(a.header.Get("WWW-Authenticate"), "Bearer") {
+		c := &apitest.Client{T: t, HTTP: svc.Client(), Account: accountID}
+		a := c.Do(http.MethodGet, "/mailboxes", nil, "Authorization", authorization)
+		if a.Status != http.StatusUnauthorized || !strings.HasPrefix(a.Header.Get("WWW-Authenticate"), "Bearer") {
 			t.Errorf("%q: %s", authorization, a)
 		}
 		_, token, _ := strings.Cut(authorization, " ")
-		if token = strings.TrimSpace(token); len(token) > 12 && strings.Contains(string(a.raw), token) {
+		if token = strings.TrimSpace(token); len(token) > 12 && strings.Contains(string(a.Raw), token) {
 			t.Errorf("the answer shows the credential: %s", a)
 		}
 	})

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
@@ -53,7 +54,7 @@ func (r endlessReader) EachMailbox(_ string, f store.MailboxFilter, fn func(stor
 func exportOf(ctx context.Context, t *testing.T, s *endlessStore) *http.Response {
 	t.Helper()
 	s.Store, s.done = newStore(t), make(chan struct{})
-	h := newHarness(t, func(o *apiserver.Options) {
+	h := apitest.New(t, func(o *apiserver.Options) {
 		o.Store = s
 		o.Middleware = func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -67,7 +68,7 @@ func exportOf(ctx context.Context, t *testing.T, s *endlessStore) *http.Response
 		t.Fatal(err)
 	}
 	r.Header.Set("Content-Type", "application/json")
-	resp, err := h.svc.OwnerClient(accountID).Do(r)
+	resp, err := h.Service.OwnerClient(accountID).Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,14 +118,14 @@ func TestInProcessCutOff(t *testing.T) {
 
 // Clients that read nothing of their exports keep nobody else from reading.
 func TestStalledExports(t *testing.T) {
-	h := newHarness(t, func(o *apiserver.Options) { o.Store = &endlessStore{Store: newStore(t)} })
+	h := apitest.New(t, func(o *apiserver.Options) { o.Store = &endlessStore{Store: newStore(t)} })
 	for range 100 { // more than may read at once
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://mailhost.test/v1/public/accounts/"+accountID+"/mailboxes/export", strings.NewReader(`{}`))
 		if err != nil {
 			t.Fatal(err)
 		}
 		r.Header.Set("Content-Type", "application/json")
-		resp, err := h.svc.OwnerClient(accountID).Do(r)
+		resp, err := h.Service.OwnerClient(accountID).Do(r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +133,7 @@ func TestStalledExports(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if a, err := h.try(ctx, "GET", "/workspaces", nil); err != nil || a.status != 200 {
+	if a, err := h.Try(ctx, "GET", "/workspaces", nil); err != nil || a.Status != 200 {
 		t.Errorf("%v %v", a, err)
 	}
 }
@@ -160,14 +161,14 @@ func (s *waitingStore) View(ctx context.Context, fn func(store.Reader) error) er
 
 func TestInProcessCancelsARequest(t *testing.T) {
 	s := &waitingStore{Store: newStore(t), entered: make(chan struct{}), left: make(chan struct{})}
-	h := newHarness(t, func(o *apiserver.Options) { o.Store = s })
+	h := apitest.New(t, func(o *apiserver.Options) { o.Store = s })
 	s.wait.Store(true)
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		<-s.entered
 		cancel()
 	}()
-	if _, err := h.try(ctx, "GET", "/mailboxes", nil); !errors.Is(err, context.Canceled) {
+	if _, err := h.Try(ctx, "GET", "/mailboxes", nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("the request ends with %v; want that it was cancelled", err)
 	}
 	<-s.left
@@ -175,13 +176,13 @@ func TestInProcessCancelsARequest(t *testing.T) {
 
 func TestPanics(t *testing.T) {
 	s := &waitingStore{Store: newStore(t)}
-	h := newHarness(t, func(o *apiserver.Options) { o.Store = s })
+	h := apitest.New(t, func(o *apiserver.Options) { o.Store = s })
 	s.panics.Store(true)
-	if a := h.get("/mailboxes").refused(500, "header internal_error"); strings.Contains(string(a.raw), "10.1.2.3") {
+	if a := h.Get("/mailboxes").Refused(500, "header internal_error"); strings.Contains(string(a.Raw), "10.1.2.3") {
 		t.Errorf("the answer tells what failed: %s", a)
 	}
 	s.panics.Store(false)
-	h.get("/mailboxes").want(200)
+	h.Get("/mailboxes").Want(200)
 }
 
 // tellingBody tells when it was closed.
@@ -197,7 +198,7 @@ func (b *tellingBody) Close() error {
 }
 
 func TestInProcessClosesTheRequest(t *testing.T) {
-	h := newHarness(t)
+	h := apitest.New(t)
 	for _, path := range []string{"/workspaces", "/nothing"} {
 		b := &tellingBody{Reader: strings.NewReader(`{"name":"x"}`), closed: make(chan struct{})}
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://mailhost.test/v1/public/accounts/"+accountID+path, b)
@@ -205,7 +206,7 @@ func TestInProcessClosesTheRequest(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.Header.Set("Content-Type", "application/json")
-		resp, err := h.http.Do(r)
+		resp, err := h.HTTP.Do(r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -214,13 +215,13 @@ func TestInProcessClosesTheRequest(t *testing.T) {
 		}
 		<-b.closed
 	}
-	h.get("/workspaces").is("total", 2) // of unknown length, it arrived all the same
+	h.Get("/workspaces").Is("total", 2) // of unknown length, it arrived all the same
 }
 
 // The owner's client ignores a credential, and acts in its account alone.
 func TestOwnerClient(t *testing.T) {
-	h := newHarness(t)
-	h.do("GET", "/mailboxes", nil, "Authorization", "Bearer x").want(200)
-	h.account = nobody
-	h.get("/mailboxes").refused(403, "header.Authorization permission_denied")
+	h := apitest.New(t)
+	h.Do("GET", "/mailboxes", nil, "Authorization", "Bearer x").Want(200)
+	h.Account = nobody
+	h.Get("/mailboxes").Refused(403, "header.Authorization permission_denied")
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
 
 // references are the inputs that name an object, with what names one that the
@@ -36,23 +37,23 @@ func (e estate) hidden() references {
 }
 
 // foreign are the references to another account's objects.
-func foreign(t *testing.T, h *harness) references {
+func foreign(t *testing.T, h *apitest.Server) references {
 	t.Helper()
-	other := h.owner(t, anotherAccount)
-	id := func(a *answer, place string) string { return a.want(201).str(place) }
-	account := id(other.post("/auth/service-accounts", obj{"name": "ci"}), "id")
+	other := h.Owner(t, anotherAccount)
+	id := func(a *apitest.Response, place string) string { return a.Want(201).Str(place) }
+	account := id(other.Post("/auth/service-accounts", obj{"name": "ci"}), "id")
 	refs := references{
-		"domain":             {{"hidden.com", nothingCom}, {other.domain("hidden.com"), nothing}},
-		"mailbox":            {{"jane@hidden.com", "jane@" + nothingCom}, {other.mailbox("hidden.com", "jane"), nothing}},
-		"workspace_id":       {{other.workspace("w"), nothing}, {other.defaultWorkspace(), nothing}},
-		"forwarding_id":      {{other.forwarding("x@example.net", nil), nothing}},
-		"credential_id":      {{other.password("p", nil), nothing}},
-		"dns_record_id":      {{idOf(other.record("hidden.com", "www", "A", "192.0.2.1").want(201), "id"), "999999"}},
+		"domain":             {{"hidden.com", nothingCom}, {other.Domain("hidden.com"), nothing}},
+		"mailbox":            {{"jane@hidden.com", "jane@" + nothingCom}, {other.Mailbox("hidden.com", "jane"), nothing}},
+		"workspace_id":       {{other.Workspace("w"), nothing}, {other.DefaultWorkspace(), nothing}},
+		"forwarding_id":      {{other.Forwarding("x@example.net", nil), nothing}},
+		"credential_id":      {{other.Password("p", nil), nothing}},
+		"dns_record_id":      {{idOf(other.CreateRecord("hidden.com", "www", "A", "192.0.2.1").Want(201), "id"), "999999"}},
 		"service_account_id": {{account, nothing}},
 		"subject_id":         {{account, nothing}},
-		"authorization_id":   {{other.get("/auth/authorizations").want(200).str("0.id"), nothing}},
-		"option_id":          {{other.option("eu"), nothing}},
-		"dedicated_ip_id":    {{id(other.post("/dedicated-ips/claim", obj{"option_id": other.option("eu")}), "id"), nothing}},
+		"authorization_id":   {{other.Get("/auth/authorizations").Want(200).Str("0.id"), nothing}},
+		"option_id":          {{other.Option("eu"), nothing}},
+		"dedicated_ip_id":    {{id(other.Post("/dedicated-ips/claim", obj{"option_id": other.Option("eu")}), "id"), nothing}},
 	}
 	refs["resource_id"] = slices.Concat(refs["domain"][1:], refs["workspace_id"])
 	return refs
@@ -62,17 +63,17 @@ func foreign(t *testing.T, h *harness) references {
 // that the caller may not see: the answer is, byte for byte, the one to a name
 // of nothing.
 func TestWhatIsHiddenDoesNotExist(t *testing.T) {
-	h := newHarness(t)
+	h := apitest.New(t)
 	others := foreign(t, h)
-	t.Run("another account", func(t *testing.T) { others.check(t, h.in(t)) })
+	t.Run("another account", func(t *testing.T) { others.check(t, h.In(t)) })
 
-	h = newHarness(t)
+	h = apitest.New(t)
 	e := newEstate(h)
-	t.Run("another domain", func(t *testing.T) { e.hidden().check(t, h.narrowed(t, "domain", e.domain[0]).in(t)) })
-	t.Run("another workspace", func(t *testing.T) { e.hidden().check(t, h.narrowed(t, "workspace", e.workspace[0]).in(t)) })
+	t.Run("another domain", func(t *testing.T) { e.hidden().check(t, h.Narrowed(t, "domain", e.domain[0]).In(t)) })
+	t.Run("another workspace", func(t *testing.T) { e.hidden().check(t, h.Narrowed(t, "workspace", e.workspace[0]).In(t)) })
 }
 
-func (refs references) check(t *testing.T, c *client) {
+func (refs references) check(t *testing.T, c *apitest.Client) {
 	compared := 0
 	for _, spec := range api.Specs() {
 		inputs := append(params(spec.Request, "path"), params(spec.Request, "query")...)
@@ -91,7 +92,7 @@ func (refs references) check(t *testing.T, c *client) {
 				var told [2]string
 				for i, named := range ref {
 					a := newRequest(t, spec).broken(in.loc, named).send(c)
-					told[i] = fmt.Sprint(a.status, " ", strings.ReplaceAll(string(a.raw), named, "it"))
+					told[i] = fmt.Sprint(a.Status, " ", strings.ReplaceAll(string(a.Raw), named, "it"))
 				}
 				if compared++; told[0] != told[1] {
 					t.Errorf("%s, %v: %s is told from nothing:\n%s\n%s", spec.ID, in.loc, ref[0], told[0], told[1])
@@ -144,9 +145,9 @@ func TestWhatNamesAPlaceIsNarrowable(t *testing.T) {
 // TestNoListHasWhatIsHidden asks for every list that a narrowed caller may ask
 // for. A list of a new kind needs two of that kind in the estate.
 func TestNoListHasWhatIsHidden(t *testing.T) {
-	h := newHarness(t)
+	h := apitest.New(t)
 	e := newEstate(h)
-	narrowed := map[string]*client{"domain": h.narrowed(t, "domain", e.domain[0]), "workspace": h.narrowed(t, "workspace", e.workspace[0])}
+	narrowed := map[string]*apitest.Client{"domain": h.Narrowed(t, "domain", e.domain[0]), "workspace": h.Narrowed(t, "workspace", e.workspace[0])}
 	lists := 0
 	for _, spec := range api.Specs() {
 		if !spec.Narrowable || spec.Method != http.MethodGet || len(params(spec.Request, "path")) != 1 { // that of the account
@@ -154,12 +155,12 @@ func TestNoListHasWhatIsHidden(t *testing.T) {
 		}
 		t.Run(spec.ID, func(t *testing.T) {
 			r := newRequest(t, spec).broken([]string{"query", "page_size"}, "1000")
-			if all := r.send(h.in(t)).want(http.StatusOK); len(e.hiddenIDs(all.at("items"))) == 0 {
+			if all := r.send(h.In(t)).Want(http.StatusOK); len(e.hiddenIDs(all.At("items"))) == 0 {
 				t.Fatalf("nothing here can be hidden; add one of this kind to each half of the estate: %s", all)
 			}
 			for to, c := range narrowed {
-				a := r.send(c.in(t)).want(http.StatusOK)
-				if ids := e.hiddenIDs(a.at("items")); len(ids) > 0 || strings.Contains(string(a.raw), "hidden.com") {
+				a := r.send(c.In(t)).Want(http.StatusOK)
+				if ids := e.hiddenIDs(a.At("items")); len(ids) > 0 || strings.Contains(string(a.Raw), "hidden.com") {
 					t.Errorf("narrowed to a %s, with %q that is hidden: %s", to, ids, a)
 				}
 			}

@@ -8,18 +8,19 @@ import (
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 )
 
 func TestPaging(t *testing.T) {
-	h := newHarness(t)
-	h.domain("example.com")
+	h := apitest.New(t)
+	h.Domain("example.com")
 	var want []string
 	for i := range 30 {
-		want = append(want, h.mailbox("example.com", fmt.Sprintf("u%02d", (i*7)%30)))
+		want = append(want, h.Mailbox("example.com", fmt.Sprintf("u%02d", (i*7)%30)))
 	}
-	h.get("/mailboxes").is("page", 1, "page_size", 25, "total", 30)
-	same(t, "the default page", h.get("/mailboxes").each("id"), want[:25])
+	h.Get("/mailboxes").Is("page", 1, "page_size", 25, "total", 30)
+	same(t, "the default page", h.Get("/mailboxes").Each("id"), want[:25])
 	for _, tt := range []struct {
 		query      string
 		page, size int
@@ -34,71 +35,71 @@ func TestPaging(t *testing.T) {
 		{"page=9223372036854775807&page_size=1000", 9223372036854775807, 1000, nil},
 		{"Page=2", 1, 25, want[:25]},
 	} {
-		a := h.get("/mailboxes?"+tt.query).is("page", tt.page, "page_size", tt.size, "total", 30)
-		if items, ok := a.at("items").([]any); !ok || len(items) != len(tt.want) {
+		a := h.Get("/mailboxes?"+tt.query).Is("page", tt.page, "page_size", tt.size, "total", 30)
+		if items, ok := a.At("items").([]any); !ok || len(items) != len(tt.want) {
 			t.Errorf("%q: %v", tt.query, items)
 		}
 		if tt.want != nil {
-			same(t, tt.query, a.each("id"), tt.want)
+			same(t, tt.query, a.Each("id"), tt.want)
 		}
 	}
 	for query, problem := range map[string]string{
 		"page=0": "page greater_than_equal", "page=-1": "page greater_than_equal", "page_size=0": "page_size greater_than_equal", "page_size=1001": "page_size less_than_equal",
 		"page=x": "page int_parsing", "page_size=1.0": "page_size int_parsing", "page=9223372036854775808": "page int_parsing",
 	} {
-		h.get("/mailboxes?"+query).refused(422, "query."+problem)
+		h.Get("/mailboxes?"+query).Refused(422, "query."+problem)
 	}
 }
 
 // Every list pages in the same way, and is in the order of creation.
 func TestEveryListPages(t *testing.T) {
-	h := newHarness(t)
+	h := apitest.New(t)
 	for i := range 3 {
 		name := fmt.Sprintf("d%d.com", 2-i)
-		h.domain(name)
-		h.mailbox(name, "jane")
-		h.forwarding(fmt.Sprintf("u%d@example.net", 2-i), nil)
-		h.password(fmt.Sprint("p", 2-i), nil)
-		h.workspace(fmt.Sprint("w", 2-i))
-		h.post("/auth/service-accounts", obj{"name": fmt.Sprint("s", 2-i)}).want(201)
-		h.post("/dedicated-ips/claim", obj{"option_id": h.option("eu")}).want(201)
+		h.Domain(name)
+		h.Mailbox(name, "jane")
+		h.Forwarding(fmt.Sprintf("u%d@example.net", 2-i), nil)
+		h.Password(fmt.Sprint("p", 2-i), nil)
+		h.Workspace(fmt.Sprint("w", 2-i))
+		h.Post("/auth/service-accounts", obj{"name": fmt.Sprint("s", 2-i)}).Want(201)
+		h.Post("/dedicated-ips/claim", obj{"option_id": h.Option("eu")}).Want(201)
 	}
 	for path, total := range map[string]int{
 		"/domains": 3, "/mailboxes": 3, "/forwarding": 3, "/credentials": 3, "/workspaces": 4, "/auth/service-accounts": 3, "/dedicated-ips": 3, "/dedicated-ips/options": 2, "/dns-records": 15,
 	} {
-		all := h.get(path+"?page_size=1000").is("total", total)
+		all := h.Get(path+"?page_size=1000").Is("total", total)
 		var ids, swept []string
 		for i := range total {
-			ids = append(ids, fmt.Sprint(all.at("items."+itoa(i)+".id")))
-			swept = append(swept, fmt.Sprint(h.get(fmt.Sprintf("%s?page_size=1&page=%d", path, i+1)).is("total", total, "page", i+1).at("items.0.id")))
+			ids = append(ids, fmt.Sprint(all.At("items."+itoa(i)+".id")))
+			swept = append(swept, fmt.Sprint(h.Get(fmt.Sprintf("%s?page_size=1&page=%d", path, i+1)).Is("total", total, "page", i+1).At("items.0.id")))
 		}
 		same(t, path, swept, ids)
 		if slices.Contains(ids, "<nil>") || len(slices.Compact(slices.Sorted(slices.Values(ids)))) != total {
 			t.Errorf("%s lists %q", path, ids)
 		}
-		h.get(path+"?page=100").is("total", total, "items.0", nil)
+		h.Get(path+"?page=100").Is("total", total, "items.0", nil)
 	}
 }
 
 // What existed when a sweep began is neither missed nor repeated, whatever is
 // created meanwhile, at the same time too.
 func TestSweepWhileCreating(t *testing.T) {
-	h := newHarness(t)
-	h.domain("example.com")
+	h := apitest.New(t)
+	h.Domain("example.com")
 	var want []string
 	for i := range 25 {
-		want = append(want, h.mailbox("example.com", fmt.Sprintf("z%02d", 99-i)))
+		want = append(want, h.Mailbox("example.com", fmt.Sprintf("z%02d", 99-i)))
 	}
 	var got []string
 	for page := 1; ; page++ {
-		ids := h.get(fmt.Sprintf("/mailboxes?page_size=7&page=%d", page)).each("id")
+		ids := h.Get(fmt.Sprintf("/mailboxes?page_size=7&page=%d", page)).Each("id")
 		got = append(got, ids...)
 		if len(ids) < 7 {
 			break
 		}
 		if page < 6 {
-			h.mailbox("example.com", fmt.Sprintf("a%02d", page))
-			h.mailbox("example.com", fmt.Sprintf("0%02d", page))
+			h.Mailbox("example.com", fmt.Sprintf("a%02d", page))
+			h.Mailbox("example.com", fmt.Sprintf("0%02d", page))
 		}
 	}
 	same(t, "the sweep", got[:len(want)], want)
@@ -116,9 +117,9 @@ const listFixture = `{"accounts":[{"id":"` + accountID + `","workspaces":[{"name
 		{"name":"bücher.de","workspace":"Sales","tags":["prod"],"status":"pending","mailboxes":[{"local_part":"max","first_name":"Max","last_name":"Groß"}]},
 		{"name":"failed.net","status":"failed"}]}]}`
 
-func newListHarness(t *testing.T) *harness {
+func newListHarness(t *testing.T) *apitest.Server {
 	t.Helper()
-	h := newHarness(t, func(o *apiserver.Options) {
+	h := apitest.New(t, func(o *apiserver.Options) {
 		o.Store = newStore(t)
 		svc, err := apiserver.New(apiserver.Options{Store: o.Store, Clock: o.Clock})
 		if err != nil {
@@ -137,7 +138,7 @@ func newListHarness(t *testing.T) *harness {
 
 func TestMailboxFilters(t *testing.T) {
 	h := newListHarness(t)
-	sales := h.get("/workspaces").want(200).str("items.1.id")
+	sales := h.Get("/workspaces").Want(200).Str("items.1.id")
 	for query, want := range map[string]string{
 		"":                                       "juergen@example.com a_b%c@example.com max@example.com max@xn--bcher-kva.de",
 		"domain=EXAMPLE.com":                     "juergen@example.com a_b%c@example.com max@example.com",
@@ -171,25 +172,25 @@ func TestMailboxFilters(t *testing.T) {
 }
 
 // checkList compares the items that a query lists, by one of their fields.
-func checkList(h *harness, path, query, field, want string) {
-	h.t.Helper()
+func checkList(h *apitest.Server, path, query, field, want string) {
+	h.T.Helper()
 	values := url.Values{}
 	for pair := range strings.SplitSeq(query, "&") {
 		if name, value, ok := strings.Cut(pair, "="); ok {
 			values.Set(name, value)
 		}
 	}
-	a := h.get(path + "?" + values.Encode())
-	if got := a.each(field); strings.Join(got, " ") != want {
-		h.t.Errorf("%s?%s lists %q; want %q", path, query, got, want)
+	a := h.Get(path + "?" + values.Encode())
+	if got := a.Each(field); strings.Join(got, " ") != want {
+		h.T.Errorf("%s?%s lists %q; want %q", path, query, got, want)
 	}
-	a.is("total", len(strings.Fields(want)))
+	a.Is("total", len(strings.Fields(want)))
 }
 
 func TestDomainFilters(t *testing.T) {
 	h := newListHarness(t)
-	sales := h.get("/workspaces").want(200).str("items.1.id")
-	tag := h.get("/domains/example.com").want(200).str("tags.0.id")
+	sales := h.Get("/workspaces").Want(200).Str("items.1.id")
+	tag := h.Get("/domains/example.com").Want(200).Str("tags.0.id")
 	for query, want := range map[string]string{
 		"":                                 "example.com xn--bcher-kva.de failed.net",
 		"workspace_id=" + sales:            "xn--bcher-kva.de",
@@ -218,13 +219,13 @@ func TestDomainFilters(t *testing.T) {
 // The three lists with names in them find an internationalised name by any part
 // of it, in Unicode and in ASCII.
 func TestSearchForInternationalisedNames(t *testing.T) {
-	h := newHarness(t)
-	h.domain("xn--bcher-kva.com")
-	h.domain("example.com")
-	h.mailbox("bücher.com", "x")
-	h.mailbox("example.com", "bx")
+	h := apitest.New(t)
+	h.Domain("xn--bcher-kva.com")
+	h.Domain("example.com")
+	h.Mailbox("bücher.com", "x")
+	h.Mailbox("example.com", "bx")
 	for _, target := range []string{"x@Bücher.com", "x@example.net"} {
-		h.forwarding(target, nil)
+		h.Forwarding(target, nil)
 	}
 	const domain, address = "xn--bcher-kva.com", "x@xn--bcher-kva.com"
 	for _, path := range []string{"/domains", "/mailboxes", "/forwarding"} {
@@ -255,22 +256,22 @@ func TestSearchForInternationalisedNames(t *testing.T) {
 		}
 	}
 	// A person's name next to it is found as before.
-	h.patch("/mailboxes/"+url.PathEscape("x@bücher.com"), obj{"first_name": "Jürgen", "last_name": "Groß"}).want(200)
+	h.Patch("/mailboxes/"+url.PathEscape("x@bücher.com"), obj{"first_name": "Jürgen", "last_name": "Groß"}).Want(200)
 	for _, term := range []string{"jürgen groß", "ROSS", "GROß", "ju\u0308rgen", "ücher", "x@bücher.com"} {
 		checkList(h, "/mailboxes", "search="+term, "primary_email", address)
 	}
 	// What is no name of a host is not looked for in another form.
-	h.password("xn--bcher-kva", nil)
+	h.Password("xn--bcher-kva", nil)
 	checkList(h, "/credentials", "search=bücher", "name", "")
-	rule := h.get("/forwarding?search=ücher").str("items.0.id")
-	h.patch("/forwarding/"+rule, obj{"target_email": "x@käse.com"}).want(200)
+	rule := h.Get("/forwarding?search=ücher").Str("items.0.id")
+	h.Patch("/forwarding/"+rule, obj{"target_email": "x@käse.com"}).Want(200)
 	checkList(h, "/forwarding", "search=ücher", "target_email", "")
 	checkList(h, "/forwarding", "search=äse.c", "target_email", "x@xn--kse-qla.com")
 }
 
 // A filter's value that can't be is refused, and one that is not there is empty.
 func TestFilterInput(t *testing.T) {
-	h := newHarness(t)
+	h := apitest.New(t)
 	for path, problems := range map[string][]string{
 		"/mailboxes?workspace_id=x&status=gone":                               {"query.workspace_id uuid_parsing", "query.status enum"},
 		"/domains?workspace_id=x&status=gone":                                 {"query.workspace_id uuid_parsing", "query.status enum"},
@@ -278,11 +279,11 @@ func TestFilterInput(t *testing.T) {
 		"/credentials?scope_type=mailbox":                                     {"query.scope_type enum"},
 		"/dedicated-ips?status=x&country_code=DEU":                            {"query.status enum", "query.country_code string_too_long"},
 	} {
-		h.get(path).refused(422, problems...)
+		h.Get(path).Refused(422, problems...)
 	}
 	long := strings.Repeat("x", 7000)
 	for _, path := range []string{"/mailboxes", "/domains", "/forwarding", "/credentials"} {
-		h.get(path+"?search="+long).want(200).is("total", 0)
-		h.get(path+"?search="+url.QueryEscape("\x00\xff'\"%")).want(200).is("total", 0)
+		h.Get(path+"?search="+long).Want(200).Is("total", 0)
+		h.Get(path+"?search="+url.QueryEscape("\x00\xff'\"%")).Want(200).Is("total", 0)
 	}
 }

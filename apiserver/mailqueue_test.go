@@ -3,10 +3,8 @@ package apiserver_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -19,6 +17,7 @@ import (
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
@@ -62,62 +61,33 @@ func (c *sender) count() int {
 	return len(sent)
 }
 
-// logged is a log in JSON.
-type logged struct {
-	mu sync.Mutex
-	bytes.Buffer
-}
-
-func (l *logged) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.Buffer.Write(p)
-}
-
-// lines returns the lines whose message begins like that.
-func (l *logged) lines(t *testing.T, begin string) (lines []map[string]any) {
-	t.Helper()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for line := range strings.Lines(l.String()) {
-		var entry map[string]any
-		if err := json.Unmarshal([]byte(line), &entry); err != nil {
-			t.Fatal(err)
-		}
-		if msg, _ := entry["msg"].(string); strings.HasPrefix(msg, begin) {
-			lines = append(lines, entry)
-		}
-	}
-	return lines
-}
-
 // mailed runs a test in a bubble, with a service that sends with a sender.
-func mailed(t *testing.T, c *sender, test func(t *testing.T, h *harness, log *logged)) {
+func mailed(t *testing.T, c *sender, test func(t *testing.T, h *apitest.Server, log *apitest.Log)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		log := new(logged)
-		test(t, newHarness(t, func(o *apiserver.Options) {
-			o.Sender, o.Logger = c, slog.New(slog.NewJSONHandler(log, nil))
+		log := apitest.NewLog()
+		test(t, apitest.New(t, func(o *apiserver.Options) {
+			o.Sender, o.Logger = c, log.Logger()
 		}), log)
 	})
 }
 
 func TestSender(t *testing.T) {
 	c := &sender{}
-	mailed(t, c, func(t *testing.T, h *harness, log *logged) {
-		id := h.forwarding("x@example.net", nil)
+	mailed(t, c, func(t *testing.T, h *apitest.Server, log *apitest.Log) {
+		id := h.Forwarding("x@example.net", nil)
 		c.calls()
-		h.post("/forwarding", obj{"target_email": "x@example.net"}).want(409)
-		h.patch("/forwarding/"+id, obj{"target_email": "x@example.net"}).want(200)
+		h.Post("/forwarding", obj{"target_email": "x@example.net"}).Want(409)
+		h.Patch("/forwarding/"+id, obj{"target_email": "x@example.net"}).Want(200)
 		c.calls()     // messages that are queued together are sent in any order
 		for range 2 { // a replayed response sends nothing
-			h.keyed(key, "/forwarding", obj{"target_email": "y@example.net"}).want(201)
+			h.PostKeyed(key, "/forwarding", obj{"target_email": "y@example.net"}).Want(201)
 		}
 		sent, _ := c.calls()
-		if len(sent) != 3 || len(log.lines(t, "verification message sent")) != 3 {
+		if len(sent) != 3 || len(log.Entries("verification message sent")) != 3 {
 			t.Fatalf("sent %+v\n%s", sent, log)
 		}
-		for i, m := range h.svc.Outbox() {
+		for i, m := range h.Service.Outbox() {
 			if !slices.Contains(sent, m) || m.SentAt != start || m.ForwardingID == "" ||
 				!strings.HasPrefix(m.ID, m.ForwardingID+".") || !strings.Contains(m.HTML, `<a href="`+m.Link+`">`) || !strings.Contains(m.Text, "\n"+m.Link+"\n") {
 				t.Errorf("message %d is %+v", i, m)
@@ -130,18 +100,18 @@ func TestSender(t *testing.T) {
 		if n := c.count(); n != 3 {
 			t.Errorf("%d messages in the end", n)
 		}
-		h.shows(t, "GET", sent[0].Link, 404, "This link is not valid")
-		h.shows(t, "POST", sent[1].Link, 200, "Confirmed", "x@example.net")
+		shows(t, h, "GET", sent[0].Link, 404, "This link is not valid")
+		shows(t, h, "POST", sent[1].Link, 200, "Confirmed", "x@example.net")
 	})
 }
 
 // A slow mail server does not slow the API down.
 func TestSenderIsNotAwaited(t *testing.T) {
 	c := &sender{send: func(context.Context, apiserver.Message, int) error { time.Sleep(29 * time.Second); return nil }}
-	mailed(t, c, func(t *testing.T, h *harness, _ *logged) {
+	mailed(t, c, func(t *testing.T, h *apitest.Server, _ *apitest.Log) {
 		begun := time.Now()
 		for i := range 20 {
-			h.forwarding(fmt.Sprintf("x%d@example.net", i), nil)
+			h.Forwarding(fmt.Sprintf("x%d@example.net", i), nil)
 		}
 		if took := time.Since(begun); took != 0 {
 			t.Errorf("twenty rules take %s", took)
@@ -169,11 +139,11 @@ func TestSenderRetries(t *testing.T) {
 		}
 		return nil
 	}}
-	mailed(t, c, func(t *testing.T, h *harness, log *logged) {
+	mailed(t, c, func(t *testing.T, h *apitest.Server, log *apitest.Log) {
 		rules := map[string]string{}
 		for _, to := range []string{"third", "never", "unknown", "panic", "first"} {
-			a := h.do(http.MethodPost, "/forwarding", obj{"target_email": to + "@example.net"}, "X-Request-Id", "request-"+to)
-			rules[to] = a.want(201).str("id")
+			a := h.Do(http.MethodPost, "/forwarding", obj{"target_email": to + "@example.net"}, "X-Request-Id", "request-"+to)
+			rules[to] = a.Want(201).Str("id")
 		}
 		time.Sleep(time.Hour)
 		sent, at := c.calls()
@@ -189,8 +159,8 @@ func TestSenderRetries(t *testing.T) {
 		if got := fmt.Sprint(attempts); got != want {
 			t.Errorf("attempts %s; want %s", got, want)
 		}
-		failed := log.lines(t, "verification message not sent;")
-		if len(failed) != 3 || len(log.lines(t, "verification message sent")) != 2 || len(log.lines(t, "verification message not sent yet")) != 6 {
+		failed := log.Entries("verification message not sent;")
+		if len(failed) != 3 || len(log.Entries("verification message sent")) != 2 || len(log.Entries("verification message not sent yet")) != 6 {
 			t.Errorf("log:\n%s", log)
 		}
 		for _, line := range failed {
@@ -215,8 +185,8 @@ func TestSenderThatHangs(t *testing.T) {
 		<-ctx.Done()
 		return ctx.Err()
 	}}
-	mailed(t, c, func(t *testing.T, h *harness, _ *logged) {
-		h.forwarding("x@example.net", nil)
+	mailed(t, c, func(t *testing.T, h *apitest.Server, _ *apitest.Log) {
+		h.Forwarding("x@example.net", nil)
 		time.Sleep(30 * time.Second) // an attempt ends
 		if n := c.count(); n != 1 {
 			t.Fatalf("%d attempts", n)
@@ -239,20 +209,20 @@ func newRestarts(t *testing.T) restarts {
 	return restarts{t, filepath.Join(t.TempDir(), "mailhost.db")}
 }
 
-func (r restarts) start(c *sender, configure ...func(*apiserver.Options)) (*harness, *logged) {
+func (r restarts) start(c *sender, configure ...func(*apiserver.Options)) (*apitest.Server, *apitest.Log) {
 	r.t.Helper()
 	db, err := sqlite.Open(r.t.Context(), r.path, sqlite.Options{})
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	log := new(logged)
+	log := apitest.NewLog()
 	first := func(o *apiserver.Options) {
-		o.Store, o.Logger = db, slog.New(slog.NewJSONHandler(log, nil))
+		o.Store, o.Logger = db, log.Logger()
 		if c != nil {
 			o.Sender = c
 		}
 	}
-	return newHarness(r.t, append([]func(*apiserver.Options){first}, configure...)...), log
+	return apitest.New(r.t, append([]func(*apiserver.Options){first}, configure...)...), log
 }
 
 // A message that its process has not sent is sent by the next one, and in the
@@ -262,12 +232,12 @@ func TestMessagesSurviveTheProcess(t *testing.T) {
 		r := newRestarts(t)
 		down := &sender{send: func(context.Context, apiserver.Message, int) error { return errors.New("451 later") }}
 		h, log := r.start(down)
-		id := h.forwarding("x@example.net", nil)
+		id := h.Forwarding("x@example.net", nil)
 		failed, _ := down.calls()
-		if err := h.svc.Close(); err != nil {
+		if err := h.Service.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if len(failed) != 1 || len(log.lines(t, "verification messages are still queued")) != 1 || len(log.lines(t, "verification message not sent;")) != 0 {
+		if len(failed) != 1 || len(log.Entries("verification messages are still queued")) != 1 || len(log.Entries("verification message not sent;")) != 0 {
 			t.Fatalf("%d attempts\n%s", len(failed), log)
 		}
 		up := &sender{}
@@ -277,8 +247,8 @@ func TestMessagesSurviveTheProcess(t *testing.T) {
 		if len(sent) != 1 || sent[0].To != "x@example.net" || sent[0].ForwardingID != id {
 			t.Fatalf("the next process sent %+v", sent)
 		}
-		h.shows(t, "GET", failed[0].Link, 404, "This link is not valid")
-		h.shows(t, "POST", sent[0].Link, 200, "Confirmed")
+		shows(t, h, "GET", failed[0].Link, 404, "This link is not valid")
+		shows(t, h, "POST", sent[0].Link, 200, "Confirmed")
 		files, err := filepath.Glob(r.path + "*")
 		if err != nil {
 			t.Fatal(err)
@@ -336,7 +306,7 @@ func TestMessagesOfAKilledProcess(t *testing.T) {
 			db = &mortal{Store: o.Store}
 			o.Store = db
 		})
-		killed.forwarding("x@example.net", nil)
+		killed.Forwarding("x@example.net", nil)
 		first, _ := interrupted.calls()
 		begun := time.Now()
 		other := &sender{}
@@ -350,8 +320,8 @@ func TestMessagesOfAKilledProcess(t *testing.T) {
 		if len(sent) != 1 || at[0].Sub(begun) < time.Minute {
 			t.Fatalf("sent %+v at %v", sent, at)
 		}
-		h.shows(t, "GET", first[0].Link, 404, "This link is not valid")
-		h.shows(t, "GET", sent[0].Link, 200, "Forward mail to you?")
+		shows(t, h, "GET", first[0].Link, 404, "This link is not valid")
+		shows(t, h, "GET", sent[0].Link, 200, "Forward mail to you?")
 		time.Sleep(time.Hour)
 		if n, lost := other.count(), interrupted.count(); n != 1 || lost != 1 {
 			t.Errorf("%d and %d messages in the end", n, lost)
@@ -368,7 +338,7 @@ func TestMessagesOfTwoProcesses(t *testing.T) {
 		h, _ := r.start(c)
 		r.start(c)
 		for i := range 20 {
-			h.forwarding(fmt.Sprintf("x%d@example.net", i), nil)
+			h.Forwarding(fmt.Sprintf("x%d@example.net", i), nil)
 		}
 		time.Sleep(time.Hour)
 		sent, at := c.calls()
@@ -386,38 +356,40 @@ func TestMessagesOfTwoProcesses(t *testing.T) {
 func TestMessagesAreDropped(t *testing.T) {
 	later := errors.New("451 later")
 	for name, tt := range map[string]struct {
-		do   func(t *testing.T, h *harness, rule string, first apiserver.Message)
+		do   func(t *testing.T, h *apitest.Server, rule string, first apiserver.Message)
 		want string // further recipients
 	}{
-		"deleted": {do: func(t *testing.T, h *harness, rule string, _ apiserver.Message) {
-			h.delete("/forwarding/" + rule).want(204)
+		"deleted": {do: func(t *testing.T, h *apitest.Server, rule string, _ apiserver.Message) {
+			h.Delete("/forwarding/" + rule).Want(204)
 		}},
-		"domain deleted": {do: func(t *testing.T, h *harness, rule string, _ apiserver.Message) {
-			h.delete("/domains/example.com").want(204)
+		"domain deleted": {do: func(t *testing.T, h *apitest.Server, rule string, _ apiserver.Message) {
+			h.Delete("/domains/example.com").Want(204)
 		}},
-		"verified": {do: func(t *testing.T, h *harness, rule string, first apiserver.Message) {
-			h.shows(t, "POST", first.Link, 200, "Confirmed")
+		"verified": {do: func(t *testing.T, h *apitest.Server, rule string, first apiserver.Message) {
+			shows(t, h, "POST", first.Link, 200, "Confirmed")
 		}},
-		"retargeted": {want: "y@example.net", do: func(t *testing.T, h *harness, rule string, _ apiserver.Message) {
-			h.patch("/forwarding/"+rule, obj{"target_email": "y@example.net"}).want(200)
+		"retargeted": {want: "y@example.net", do: func(t *testing.T, h *apitest.Server, rule string, _ apiserver.Message) {
+			h.Patch("/forwarding/"+rule, obj{"target_email": "y@example.net"}).Want(200)
 		}},
-		"internal": {do: func(t *testing.T, h *harness, rule string, _ apiserver.Message) {
-			h.domain("example.net")
-			h.mailbox("example.net", "jane")
-			h.patch("/forwarding/"+rule, obj{"target_email": "jane@example.net"}).want(200)
+		"internal": {do: func(t *testing.T, h *apitest.Server, rule string, _ apiserver.Message) {
+			h.Domain("example.net")
+			h.Mailbox("example.net", "jane")
+			h.Patch("/forwarding/"+rule, obj{"target_email": "jane@example.net"}).Want(200)
 		}},
-		"internal, then released": {do: func(t *testing.T, h *harness, rule string, _ apiserver.Message) {
-			h.domain("example.net")
-			h.mailbox("example.net", "jane")
-			h.patch("/forwarding/"+rule, obj{"target_email": "jane@example.net"}).want(200)
-			h.delete("/mailboxes/jane@example.net").want(204)
+		"internal, then released": {do: func(t *testing.T, h *apitest.Server, rule string, _ apiserver.Message) {
+			h.Domain("example.net")
+			h.Mailbox("example.net", "jane")
+			h.Patch("/forwarding/"+rule, obj{"target_email": "jane@example.net"}).Want(200)
+			h.Delete("/mailboxes/jane@example.net").Want(204)
 		}},
-		"expired": {do: func(t *testing.T, h *harness, rule string, _ apiserver.Message) { h.clock.Advance(73 * time.Hour) }},
-		"cancelled": {do: func(t *testing.T, h *harness, rule string, _ apiserver.Message) {
-			h.post("/billing/cancel-plan", obj{"cancel_immediately": true}).want(200)
+		"expired": {do: func(t *testing.T, h *apitest.Server, rule string, _ apiserver.Message) {
+			h.Clock.Advance(73 * time.Hour)
 		}},
-		"reset": {do: func(t *testing.T, h *harness, rule string, _ apiserver.Message) {
-			if err := h.svc.Reset(t.Context(), nil); err != nil {
+		"cancelled": {do: func(t *testing.T, h *apitest.Server, rule string, _ apiserver.Message) {
+			h.Post("/billing/cancel-plan", obj{"cancel_immediately": true}).Want(200)
+		}},
+		"reset": {do: func(t *testing.T, h *apitest.Server, rule string, _ apiserver.Message) {
+			if err := h.Service.Reset(t.Context(), nil); err != nil {
 				t.Fatal(err)
 			}
 		}},
@@ -429,9 +401,9 @@ func TestMessagesAreDropped(t *testing.T) {
 				}
 				return nil
 			}}
-			mailed(t, c, func(t *testing.T, h *harness, _ *logged) {
-				h.domain("example.com")
-				rule := h.forwarding("x@example.net", obj{"domain": "example.com"})
+			mailed(t, c, func(t *testing.T, h *apitest.Server, _ *apitest.Log) {
+				h.Domain("example.com")
+				rule := h.Forwarding("x@example.net", obj{"domain": "example.com"})
 				sent, _ := c.calls()
 				tt.do(t, h, rule, sent[0])
 				time.Sleep(time.Hour)
@@ -452,10 +424,10 @@ func TestMessagesAreDropped(t *testing.T) {
 // the size of the queue.
 func TestManyMessages(t *testing.T) {
 	c := &sender{send: func(context.Context, apiserver.Message, int) error { time.Sleep(time.Second); return nil }}
-	mailed(t, c, func(t *testing.T, h *harness, _ *logged) {
+	mailed(t, c, func(t *testing.T, h *apitest.Server, _ *apitest.Log) {
 		for i := range 60 {
-			account := h.owner(t, fmt.Sprintf("11111111-2222-4333-8444-%012d", i/20))
-			account.forwarding(fmt.Sprintf("x%d@example.net", i), nil)
+			account := h.Owner(t, fmt.Sprintf("11111111-2222-4333-8444-%012d", i/20))
+			account.Forwarding(fmt.Sprintf("x%d@example.net", i), nil)
 		}
 		time.Sleep(time.Minute)
 		sent, _ := c.calls()
@@ -474,23 +446,23 @@ func TestCloseSendsWhatIsDue(t *testing.T) {
 	release := make(chan struct{})
 	c := &sender{}
 	c.send = func(context.Context, apiserver.Message, int) error { <-release; return nil }
-	mailed(t, c, func(t *testing.T, h *harness, log *logged) {
+	mailed(t, c, func(t *testing.T, h *apitest.Server, log *apitest.Log) {
 		release = make(chan struct{}) // of this bubble
 		for i := range 10 {
-			h.forwarding(fmt.Sprintf("x%d@example.net", i), nil)
+			h.Forwarding(fmt.Sprintf("x%d@example.net", i), nil)
 		}
 		if n := c.count(); n != 4 {
 			t.Fatalf("%d in flight", n)
 		}
 		time.AfterFunc(time.Second, func() { close(release) })
 		begun := time.Now()
-		if err := h.svc.Close(); err != nil {
+		if err := h.Service.Close(); err != nil {
 			t.Error(err)
 		}
 		if took := time.Since(begun); took != time.Second {
 			t.Errorf("closing takes %s", took)
 		}
-		if n := len(log.lines(t, "verification message sent")); n != 10 || c.count() != 10 || len(log.lines(t, "verification messages are still")) != 0 {
+		if n := len(log.Entries("verification message sent")); n != 10 || c.count() != 10 || len(log.Entries("verification messages are still")) != 0 {
 			t.Errorf("log:\n%s", log)
 		}
 	})
@@ -511,19 +483,19 @@ func TestCloseIsBounded(t *testing.T) {
 				time.Sleep(time.Hour)
 				return errors.New("451 later")
 			}}
-			mailed(t, c, func(t *testing.T, h *harness, log *logged) {
+			mailed(t, c, func(t *testing.T, h *apitest.Server, log *apitest.Log) {
 				for i := range 10 {
-					h.forwarding(fmt.Sprintf("x%d@example.net", i), nil)
+					h.Forwarding(fmt.Sprintf("x%d@example.net", i), nil)
 				}
 				time.Sleep(5 * time.Second)
 				begun := time.Now()
-				if err := h.svc.Close(); err != nil {
+				if err := h.Service.Close(); err != nil {
 					t.Error(err)
 				}
 				if took := time.Since(begun); took != tt.took {
 					t.Errorf("closing takes %s; want %s", took, tt.took)
 				}
-				if len(log.lines(t, "verification message not sent")) != 0 || len(log.lines(t, "verification messages are still queued")) != 1 {
+				if len(log.Entries("verification message not sent")) != 0 || len(log.Entries("verification messages are still queued")) != 1 {
 					t.Errorf("log:\n%s", log)
 				}
 				time.Sleep(2 * time.Hour)

@@ -4,35 +4,37 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
 
 func TestMasterPassword(t *testing.T) {
-	h := newHarness(t)
-	a := h.post("/credentials", obj{"name": "Main", "value": "s3cret-value"}).want(201).is(
+	h := apitest.New(t)
+	a := h.Post("/credentials", obj{"name": "Main", "value": "s3cret-value"}).Want(201).Is(
 		"name", "Main", "scope_type", "account", "scope_id", accountID, "created_at", "2026-03-14T15:09:26.535897Z", "updated_at", "2026-03-14T15:09:26.535897Z")
-	generated := h.post("/credentials", obj{"name": "Other", "generate": true}).want(201)
-	secret := generated.str("generated_secret")
+	generated := h.Post("/credentials", obj{"name": "Other", "generate": true}).Want(201)
+	secret := generated.Str("generated_secret")
 	if len(secret) < 20 {
 		t.Errorf("the generated secret is %q", secret)
 	}
-	if _, has := a.json.(map[string]any)["generated_secret"]; has {
+	if _, has := a.JSON.(map[string]any)["generated_secret"]; has {
 		t.Errorf("a secret is generated unasked: %s", a)
 	}
-	for _, got := range []*answer{
-		a, h.get("/credentials"), h.get("/credentials/" + a.str("id")), h.get("/credentials/" + generated.str("id")), h.patch("/credentials/"+generated.str("id"), obj{"name": "x"}),
+	for _, got := range []*apitest.Response{
+		a, h.Get("/credentials"), h.Get("/credentials/" + a.Str("id")), h.Get("/credentials/" + generated.Str("id")), h.Patch("/credentials/"+generated.Str("id"), obj{"name": "x"}),
 	} {
-		if s := string(got.raw); strings.Contains(s, "s3cret-value") || strings.Contains(s, secret) || strings.Contains(s, "generated_secret") || strings.Contains(s, "argon2") {
+		if s := string(got.Raw); strings.Contains(s, "s3cret-value") || strings.Contains(s, secret) || strings.Contains(s, "generated_secret") || strings.Contains(s, "argon2") {
 			t.Errorf("a secret is told: %s", got)
 		}
 	}
-	second := h.post("/credentials", obj{"name": "Third", "generate": true}).want(201).str("generated_secret")
+	second := h.Post("/credentials", obj{"name": "Third", "generate": true}).Want(201).Str("generated_secret")
 	if second == secret {
 		t.Error("two secrets are the same")
 	}
 }
 
 func TestMasterPasswordSecretRules(t *testing.T) {
-	h := newHarness(t)
+	h := apitest.New(t)
 	for _, tt := range []struct {
 		body obj
 		want string
@@ -44,16 +46,16 @@ func TestMasterPasswordSecretRules(t *testing.T) {
 		{obj{"value": strings.Repeat("x", 257)}, "body.value string_too_long"},
 		{obj{"value": 1234}, "body.value string_type"},
 	} {
-		h.post("/credentials", with(obj{"name": "n"}, flat(tt.body)...)).refused(422, tt.want)
+		h.Post("/credentials", with(obj{"name": "n"}, flat(tt.body)...)).Refused(422, tt.want)
 	}
 	for i, value := range []string{"abcd", strings.Repeat("x", 256), "pässwörd", "    "} {
-		h.post("/credentials", obj{"name": itoa(i), "value": value}).want(201)
+		h.Post("/credentials", obj{"name": itoa(i), "value": value}).Want(201)
 	}
 }
 
 func TestMasterPasswordScopes(t *testing.T) {
-	h := newHarness(t)
-	domain, workspace := h.domain("example.com"), h.workspace("Sales")
+	h := apitest.New(t)
+	domain, workspace := h.Domain("example.com"), h.Workspace("Sales")
 	ids := map[string]string{}
 	for _, tt := range []struct {
 		scope   obj
@@ -64,10 +66,10 @@ func TestMasterPasswordScopes(t *testing.T) {
 		{obj{"domain": "EXAMPLE.com"}, "domain", domain},
 	} {
 		body := with(tt.scope, "name", "Same", "generate", true)
-		ids[tt.typ] = h.post("/credentials", body).want(201).is("scope_type", tt.typ, "scope_id", tt.id).str("id")
-		h.post("/credentials", body).refused(409, "body conflict").says(ids[tt.typ])
-		h.post("/credentials", with(body, "name", "Another")).want(201)
-		h.patch("/credentials/"+ids[tt.typ], obj{"name": "Another"}).refused(409, "body conflict")
+		ids[tt.typ] = h.Post("/credentials", body).Want(201).Is("scope_type", tt.typ, "scope_id", tt.id).Str("id")
+		h.Post("/credentials", body).Refused(409, "body conflict").Says(ids[tt.typ])
+		h.Post("/credentials", with(body, "name", "Another")).Want(201)
+		h.Patch("/credentials/"+ids[tt.typ], obj{"name": "Another"}).Refused(409, "body conflict")
 	}
 	for query, want := range map[string]string{
 		"search=SAME": "account workspace domain", "search=same&scope_type=account": "account", "search=same&domain=example.com": "domain", "search=same&domain=" + domain: "domain",
@@ -76,25 +78,25 @@ func TestMasterPasswordScopes(t *testing.T) {
 		checkList(h, "/credentials", query, "scope_type", want)
 	}
 	body := obj{"name": "n", "generate": true}
-	h.post("/credentials", with(body, "domain", "example.com", "workspace_id", workspace)).refused(422, "body.workspace_id value_error")
-	h.post("/credentials", with(body, "domain", "nowhere.com")).refused(422, "body.domain value_error")
-	h.post("/credentials", with(body, "workspace_id", nobody)).refused(422, "body.workspace_id value_error")
+	h.Post("/credentials", with(body, "domain", "example.com", "workspace_id", workspace)).Refused(422, "body.workspace_id value_error")
+	h.Post("/credentials", with(body, "domain", "nowhere.com")).Refused(422, "body.domain value_error")
+	h.Post("/credentials", with(body, "workspace_id", nobody)).Refused(422, "body.workspace_id value_error")
 }
 
 func TestRenameMasterPassword(t *testing.T) {
-	h := newHarness(t)
-	id := h.password("Old", nil)
-	h.clock.Advance(time.Second)
-	h.patch("/credentials/"+id, obj{"name": "Ünique"}).want(200).is("id", id, "name", "Ünique", "created_at", "2026-03-14T15:09:26.535897Z", "updated_at", "2026-03-14T15:09:27.535897Z")
-	h.patch("/credentials/"+id, obj{"name": "Ünique"}).want(200)
-	h.get("/credentials?search=ünIQUE").is("total", 1)
-	h.get("/credentials?search=old").is("total", 0)
-	h.password("Old", nil) // the name is free again
+	h := apitest.New(t)
+	id := h.Password("Old", nil)
+	h.Clock.Advance(time.Second)
+	h.Patch("/credentials/"+id, obj{"name": "Ünique"}).Want(200).Is("id", id, "name", "Ünique", "created_at", "2026-03-14T15:09:26.535897Z", "updated_at", "2026-03-14T15:09:27.535897Z")
+	h.Patch("/credentials/"+id, obj{"name": "Ünique"}).Want(200)
+	h.Get("/credentials?search=ünIQUE").Is("total", 1)
+	h.Get("/credentials?search=old").Is("total", 0)
+	h.Password("Old", nil) // the name is free again
 	for body, problem := range map[string]string{`{}`: "missing", `{"name":""}`: "string_too_short", `{"name":"` + strings.Repeat("ü", 101) + `"}`: "string_too_long", `{"name":null}`: "string_type"} {
-		h.patch("/credentials/"+id, body).refused(422, "body.name "+problem)
+		h.Patch("/credentials/"+id, body).Refused(422, "body.name "+problem)
 	}
-	h.delete("/credentials/" + id).want(204)
-	for _, a := range []*answer{h.get("/credentials/" + id), h.patch("/credentials/"+id, obj{"name": "x"}), h.delete("/credentials/" + id)} {
-		a.refused(404, "path.credential_id not_found")
+	h.Delete("/credentials/" + id).Want(204)
+	for _, a := range []*apitest.Response{h.Get("/credentials/" + id), h.Patch("/credentials/"+id, obj{"name": "x"}), h.Delete("/credentials/" + id)} {
+		a.Refused(404, "path.credential_id not_found")
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
@@ -40,31 +41,15 @@ func (i *issuer) VerifyToken(_ context.Context, token string) (apiserver.User, e
 }
 
 // newIssued starts a service that asks an issuer; configure names its tokens.
-func newIssued(t *testing.T, tokens map[string]any) (*harness, *issuer) {
+func newIssued(t *testing.T, tokens map[string]any) (*apitest.Server, *issuer) {
 	t.Helper()
 	i := &issuer{tokens: tokens}
-	return newHarness(t, func(o *apiserver.Options) { o.Tokens = i }), i
+	return apitest.New(t, func(o *apiserver.Options) { o.Tokens = i }), i
 }
 
 // jane is a user with two groups.
 func jane() apiserver.User {
 	return apiserver.User{ID: "auth0|jane", Groups: []string{"ops", "Staff"}, Email: "jane@example.net", Name: "Jane Doe"}
-}
-
-// grantTo gives a user or a group a grant and returns its id.
-func (c *client) grantTo(subjectType, subjectID string, g grant) string {
-	c.t.Helper()
-	body := obj{"grant_kind": "capability", "subject_type": subjectType, "subject_id": subjectID, "capability_key": g.capability}
-	if g.resourceType != "" {
-		body = with(body, "resource_type", g.resourceType, "resource_id", g.resourceID)
-	}
-	return c.post("/auth/authorizations", body).want(201).str("id")
-}
-
-// own makes a user or a group an owner of the account.
-func (c *client) own(subjectType, subjectID string) string {
-	c.t.Helper()
-	return c.post("/auth/authorizations", obj{"grant_kind": "account_owner", "subject_type": subjectType, "subject_id": subjectID}).want(201).str("id")
 }
 
 func TestGrantsOfUsersAndGroups(t *testing.T) {
@@ -84,16 +69,16 @@ func TestGrantsOfUsersAndGroups(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h, _ := newIssued(t, map[string]any{"t": jane()})
-			h.domain("example.com")
-			h.grantTo(tt.subjectType, tt.subjectID, grant{capability: vocab.CapDomainView})
-			c := h.as("t")
+			h.Domain("example.com")
+			h.GrantTo(tt.subjectType, tt.subjectID, apitest.Grant{Capability: vocab.CapDomainView})
+			c := h.As("t")
 			if !tt.has {
-				c.get("/domains").refused(403, "header.Authorization permission_denied")
+				c.Get("/domains").Refused(403, "header.Authorization permission_denied")
 				return
 			}
-			c.get("/domains").want(200).is("total", 1)
-			c.get("/mailboxes").refused(403, "header.Authorization permission_denied").says("mailbox.view")
-			c.do("DELETE", "/domains/example.com", nil).refused(403, "header.Authorization permission_denied").says("domain.delete")
+			c.Get("/domains").Want(200).Is("total", 1)
+			c.Get("/mailboxes").Refused(403, "header.Authorization permission_denied").Says("mailbox.view")
+			c.Do("DELETE", "/domains/example.com", nil).Refused(403, "header.Authorization permission_denied").Says("domain.delete")
 		})
 	}
 }
@@ -102,27 +87,27 @@ func TestGrantsOfUsersAndGroups(t *testing.T) {
 func TestGrantsOfUsersAddUp(t *testing.T) {
 	h, _ := newIssued(t, map[string]any{"t": jane()})
 	e := newEstate(h)
-	h.grantTo("user", "auth0|jane", grant{vocab.CapMailboxView, "domain", e.domain[0]})
-	c := h.as("t")
-	c.get("/mailboxes").want(200).is("total", 1, "items.0.primary_email", "jane@seen.com")
-	c.get("/mailboxes/jane@hidden.com").refused(404, "path.mailbox not_found")
-	group := h.grantTo("group", "ops", grant{vocab.CapMailboxView, "workspace", e.workspace[1]})
-	c.get("/mailboxes").want(200).is("total", 2)
-	h.delete("/auth/authorizations/" + group).want(204)
-	c.get("/mailboxes").want(200).is("total", 1)
+	h.GrantTo("user", "auth0|jane", apitest.GrantOn(vocab.CapMailboxView, "domain", e.domain[0]))
+	c := h.As("t")
+	c.Get("/mailboxes").Want(200).Is("total", 1, "items.0.primary_email", "jane@seen.com")
+	c.Get("/mailboxes/jane@hidden.com").Refused(404, "path.mailbox not_found")
+	group := h.GrantTo("group", "ops", apitest.GrantOn(vocab.CapMailboxView, "workspace", e.workspace[1]))
+	c.Get("/mailboxes").Want(200).Is("total", 2)
+	h.Delete("/auth/authorizations/" + group).Want(204)
+	c.Get("/mailboxes").Want(200).Is("total", 1)
 }
 
 func TestUserWithEveryCapabilityNarrowed(t *testing.T) {
 	h, _ := newIssued(t, map[string]any{"t": jane()})
 	e := newEstate(h)
 	for _, capability := range api.Capabilities() {
-		h.grantTo("group", "ops", grant{capability, "domain", e.domain[0]})
+		h.GrantTo("group", "ops", apitest.GrantOn(capability, "domain", e.domain[0]))
 	}
-	c := h.as("t")
-	t.Run("lists", func(t *testing.T) { e.checkLists(c.in(t)) })
-	t.Run("objects", func(t *testing.T) { e.checkObjects(c.in(t)) })
-	t.Run("creates", func(t *testing.T) { e.checkCreates(c.in(t)) })
-	t.Run("export", func(t *testing.T) { e.checkExport(c.in(t)) })
+	c := h.As("t")
+	t.Run("lists", func(t *testing.T) { e.checkLists(c.In(t)) })
+	t.Run("objects", func(t *testing.T) { e.checkObjects(c.In(t)) })
+	t.Run("creates", func(t *testing.T) { e.checkCreates(c.In(t)) })
+	t.Run("export", func(t *testing.T) { e.checkExport(c.In(t)) })
 }
 
 // Whether an account exists shows to nobody whom it grants nothing: all answers
@@ -130,32 +115,32 @@ func TestUserWithEveryCapabilityNarrowed(t *testing.T) {
 func TestAccountsThatGrantAUserNothing(t *testing.T) {
 	const mine = "22222222-2222-4333-8444-555555555555"
 	h, _ := newIssued(t, map[string]any{"t": jane(), "stranger": apiserver.User{ID: "stranger"}})
-	other := h.owner(t, mine)
-	other.own("group", "ops")
-	h.grantTo("user", "auth0|john", grant{capability: vocab.CapMailboxView})
-	h.delete("/auth/authorizations/" + h.own("user", "auth0|jane")).want(204)
-	foreign := h.as(other.post("/auth/service-accounts", obj{"name": "x"}).want(201).str("token"))
+	other := h.Owner(t, mine)
+	other.GrantOwner("group", "ops")
+	h.GrantTo("user", "auth0|john", apitest.Grant{Capability: vocab.CapMailboxView})
+	h.Delete("/auth/authorizations/" + h.GrantOwner("user", "auth0|jane")).Want(204)
+	foreign := h.As(other.Post("/auth/service-accounts", obj{"name": "x"}).Want(201).Str("token"))
 	for _, spec := range api.Specs() {
-		want := newRequest(t, spec).send(foreign).refused(403, "header.Authorization permission_denied")
-		for _, c := range []*client{h.as("t"), h.as("stranger")} {
+		want := newRequest(t, spec).send(foreign).Refused(403, "header.Authorization permission_denied")
+		for _, c := range []*apitest.Client{h.As("t"), h.As("stranger")} {
 			for _, account := range []string{accountID, strings.ToUpper(accountID), nobody, "not-a-uuid", "00000000-0000-0000-0000-000000000000"} {
 				r := newRequest(t, spec)
 				r.path["account_id"] = account
-				got := r.send(c).want(403)
-				for _, a := range []*answer{got, want} {
-					a.header.Del("X-Request-Id")
+				got := r.send(c).Want(403)
+				for _, a := range []*apitest.Response{got, want} {
+					a.Header.Del("X-Request-Id")
 				}
-				if string(got.raw) != string(want.raw) || !reflect.DeepEqual(got.header, want.header) {
-					t.Errorf("%s in %s: %s %v\nwant %s %v", spec.ID, account, got, got.header, want, want.header)
+				if string(got.Raw) != string(want.Raw) || !reflect.DeepEqual(got.Header, want.Header) {
+					t.Errorf("%s in %s: %s %v\nwant %s %v", spec.ID, account, got, got.Header, want, want.Header)
 				}
 			}
 		}
 	}
-	c := h.as("t")
-	c.account = mine
-	c.get("").want(200).is("id", mine)
-	c.account = strings.ToUpper(mine)
-	c.get("").want(200).is("id", mine)
+	c := h.As("t")
+	c.Account = mine
+	c.Get("").Want(200).Is("id", mine)
+	c.Account = strings.ToUpper(mine)
+	c.Get("").Want(200).Is("id", mine)
 }
 
 func TestFeedbackOfAUser(t *testing.T) {
@@ -164,16 +149,16 @@ func TestFeedbackOfAUser(t *testing.T) {
 		"t": jane(), "bare": apiserver.User{ID: "x", Groups: []string{"ops"}},
 		"odd": apiserver.User{ID: "x", Groups: []string{"ops"}, Email: strings.Repeat("x", 256), Name: "a\x00b"},
 	})
-	h.as("t").post("/feedback", body).refused(403, "header.Authorization permission_denied")
+	h.As("t").Post("/feedback", body).Refused(403, "header.Authorization permission_denied")
 	// A grant is enough, whatever it is.
-	id := h.grantTo("group", "ops", grant{vocab.CapDomainView, "domain", h.domain("example.com")})
-	h.as("t").post("/feedback", body).want(201).is("submitter_email", "jane@example.net", "submitter_name", "Jane Doe",
+	id := h.GrantTo("group", "ops", apitest.GrantOn(vocab.CapDomainView, "domain", h.Domain("example.com")))
+	h.As("t").Post("/feedback", body).Want(201).Is("submitter_email", "jane@example.net", "submitter_name", "Jane Doe",
 		"created_by_user_id", api.DerivedID(accountID, "oauth-user:auth0|jane"))
 	for _, token := range []string{"bare", "odd"} {
-		h.as(token).post("/feedback", body).want(201).is("submitter_email", nil, "submitter_name", nil)
+		h.As(token).Post("/feedback", body).Want(201).Is("submitter_email", nil, "submitter_name", nil)
 	}
-	h.delete("/auth/authorizations/" + id).want(204)
-	h.as("t").post("/feedback", body).refused(403, "header.Authorization permission_denied")
+	h.Delete("/auth/authorizations/" + id).Want(204)
+	h.As("t").Post("/feedback", body).Refused(403, "header.Authorization permission_denied")
 }
 
 // The API names a user by UUID, whatever the issuer does.
@@ -184,16 +169,16 @@ func TestIDsOfUsers(t *testing.T) {
 	})
 	made := map[string]string{}
 	for token, subject := range map[string]string{"uuid": id, "upper": strings.ToUpper(id), "owner": "owner", "text": "auth0|jane"} {
-		h.own("user", subject)
-		a := h.as(token).post("/auth/service-accounts", obj{"name": token}).want(201)
-		made[token] = a.str("created_by_user_id")
-		h.as(token).delete("/auth/service-accounts/" + a.str("id")).want(204)
-		h.get("/auth/service-accounts/"+a.str("id")).want(200).is("revoked_by_user_id", made[token])
+		h.GrantOwner("user", subject)
+		a := h.As(token).Post("/auth/service-accounts", obj{"name": token}).Want(201)
+		made[token] = a.Str("created_by_user_id")
+		h.As(token).Delete("/auth/service-accounts/" + a.Str("id")).Want(204)
+		h.Get("/auth/service-accounts/"+a.Str("id")).Want(200).Is("revoked_by_user_id", made[token])
 	}
 	if made["uuid"] != id || made["upper"] != id {
 		t.Errorf("a UUID is not kept: %v", made)
 	}
-	owner := h.post("/auth/service-accounts", obj{"name": "x"}).want(201).str("created_by_user_id")
+	owner := h.Post("/auth/service-accounts", obj{"name": "x"}).Want(201).Str("created_by_user_id")
 	if made["owner"] == owner || made["owner"] == made["text"] || uuid.MustParse(made["text"]).Version() != 5 {
 		t.Errorf("the owner is %s, and others are %v", owner, made)
 	}
@@ -203,10 +188,10 @@ func TestIDsOfUsers(t *testing.T) {
 func TestNobodyIsTheBuiltInOwner(t *testing.T) {
 	owner := api.DerivedID(accountID, "user:owner")
 	h, _ := newIssued(t, map[string]any{"t": apiserver.User{ID: owner}, "upper": apiserver.User{ID: strings.ToUpper(owner), Groups: []string{"ops"}}})
-	h.own("group", "ops")
+	h.GrantOwner("group", "ops")
 	for _, token := range []string{"t", "upper"} {
-		h.as(token).get("/workspaces").refused(403, "header.Authorization permission_denied")
-		h.as(token).post("/workspaces", obj{"name": "x"}).refused(403, "header.Authorization permission_denied")
+		h.As(token).Get("/workspaces").Refused(403, "header.Authorization permission_denied")
+		h.As(token).Post("/workspaces", obj{"name": "x"}).Refused(403, "header.Authorization permission_denied")
 	}
 }
 
@@ -214,34 +199,34 @@ func TestNobodyIsTheBuiltInOwner(t *testing.T) {
 // too.
 func TestServiceAccountOfAUser(t *testing.T) {
 	h, _ := newIssued(t, map[string]any{"t": jane()})
-	h.domain("example.com")
+	h.Domain("example.com")
 	for _, g := range []vocab.Capability{vocab.CapServiceAccountCreate, vocab.CapMailboxView} {
-		h.grantTo("group", "ops", grant{capability: g})
-		h.grantTo("user", "auth0|jane", grant{capability: g})
+		h.GrantTo("group", "ops", apitest.Grant{Capability: g})
+		h.GrantTo("user", "auth0|jane", apitest.Grant{Capability: g})
 	}
-	made := h.as("t").post("/auth/service-accounts", obj{"name": "ci"}).want(201)
-	if inherited := h.get("/auth/authorizations?subject_id=" + made.str("id")).want(200).json.([]any); len(inherited) != 2 {
+	made := h.As("t").Post("/auth/service-accounts", obj{"name": "ci"}).Want(201)
+	if inherited := h.Get("/auth/authorizations?subject_id=" + made.Str("id")).Want(200).JSON.([]any); len(inherited) != 2 {
 		t.Errorf("it inherits %v; want each grant once", inherited)
 	}
-	c := h.as(made.str("token"))
-	c.get("/mailboxes").want(200)
-	c.get("/domains").refused(403, "header.Authorization permission_denied")
+	c := h.As(made.Str("token"))
+	c.Get("/mailboxes").Want(200)
+	c.Get("/domains").Refused(403, "header.Authorization permission_denied")
 }
 
 // An Idempotency-Key is one user's.
 func TestKeysOfUsers(t *testing.T) {
 	h, _ := newIssued(t, map[string]any{"jane": jane(), "john": apiserver.User{ID: "john", Groups: []string{"ops"}}})
-	h.own("group", "ops")
+	h.GrantOwner("group", "ops")
 	const key = "5f0c9c52-5d0c-4c7e-9a53-3f1c2d8e7a10"
-	create := func(token, name string) *answer {
-		return h.as(token).do("POST", "/workspaces", obj{"name": name}, "Idempotency-Key", key)
+	create := func(token, name string) *apitest.Response {
+		return h.As(token).Do("POST", "/workspaces", obj{"name": name}, "Idempotency-Key", key)
 	}
-	first := create("jane", "a").want(201)
-	if again := create("jane", "a").want(201); again.header.Get("Idempotency-Replayed") != "true" || again.str("id") != first.str("id") {
-		t.Errorf("not replayed: %s %v", again, again.header)
+	first := create("jane", "a").Want(201)
+	if again := create("jane", "a").Want(201); again.Header.Get("Idempotency-Replayed") != "true" || again.Str("id") != first.Str("id") {
+		t.Errorf("not replayed: %s %v", again, again.Header)
 	}
-	create("jane", "b").refused(422, "header.Idempotency-Key value_error")
-	create("john", "b").want(201)
+	create("jane", "b").Refused(422, "header.Idempotency-Key value_error")
+	create("john", "b").Want(201)
 }
 
 func TestRefusedAccessTokens(t *testing.T) {
@@ -276,9 +261,9 @@ func TestRefusedAccessTokens(t *testing.T) {
 			if tt.challenge == "" {
 				tt.challenge = `Bearer error="invalid_token", error_description="the access token`
 			}
-			everywhere(t, h.as("").in(t), "Bearer "+token, tt.problem, tt.challenge)
-			a := h.as("").in(t).do("GET", "/mailboxes", nil, "Authorization", "Bearer "+token).says(tt.msg)
-			if got := a.header.Get("WWW-Authenticate"); strings.Count(got, `"`) != 4 {
+			everywhere(t, h.As("").In(t), "Bearer "+token, tt.problem, tt.challenge)
+			a := h.As("").In(t).Do("GET", "/mailboxes", nil, "Authorization", "Bearer "+token).Says(tt.msg)
+			if got := a.Header.Get("WWW-Authenticate"); strings.Count(got, `"`) != 4 {
 				t.Errorf("WWW-Authenticate is %q", got)
 			}
 		})
@@ -291,9 +276,9 @@ func TestBoundsOfAUser(t *testing.T) {
 	groups := make([]string, 256)
 	groups[255] = longest
 	h, _ := newIssued(t, map[string]any{"t": apiserver.User{ID: longest, Groups: groups}})
-	h.as("t").get("").refused(403, "header.Authorization permission_denied")
-	h.own("group", longest)
-	h.as("t").get("").want(200)
+	h.As("t").Get("").Refused(403, "header.Authorization permission_denied")
+	h.GrantOwner("group", longest)
+	h.As("t").Get("").Want(200)
 }
 
 func TestIssuerUnavailable(t *testing.T) {
@@ -304,17 +289,17 @@ func TestIssuerUnavailable(t *testing.T) {
 	})
 	for token, after := range map[string]string{"soon": "1", "later": "2"} {
 		for _, spec := range api.Specs() {
-			a := newRequest(t, spec).send(h.as(token)).want(503).says("the OAuth issuer can't be reached")
-			if a.header.Get("Retry-After") != after || a.header.Get("WWW-Authenticate") != "" {
-				t.Fatalf("%s: %v", token, a.header)
+			a := newRequest(t, spec).send(h.As(token)).Want(503).Says("the OAuth issuer can't be reached")
+			if a.Header.Get("Retry-After") != after || a.Header.Get("WWW-Authenticate") != "" {
+				t.Fatalf("%s: %v", token, a.Header)
 			}
 		}
 	}
-	if a := h.as("broken").get("/mailboxes").refused(500, "header internal_error"); strings.Contains(string(a.raw), "internal detail") {
+	if a := h.As("broken").Get("/mailboxes").Refused(500, "header internal_error"); strings.Contains(string(a.Raw), "internal detail") {
 		t.Errorf("it tells what is inside: %s", a)
 	}
 	// Service accounts need no issuer.
-	h.as(h.post("/auth/service-accounts", obj{"name": "x"}).want(201).str("token")).get("/mailboxes").want(200)
+	h.As(h.Post("/auth/service-accounts", obj{"name": "x"}).Want(201).Str("token")).Get("/mailboxes").Want(200)
 }
 
 // waiting is a TokenVerifier that waits for its issuer until the caller has gone.
@@ -328,14 +313,14 @@ func (w waiting) VerifyToken(ctx context.Context, _ string) (apiserver.User, err
 
 func TestCancelledWhileTheIssuerIsAsked(t *testing.T) {
 	w := waiting{begun: make(chan struct{})}
-	h := newHarness(t, func(o *apiserver.Options) { o.Tokens = w })
+	h := apitest.New(t, func(o *apiserver.Options) { o.Tokens = w })
 	ctx, cancel := context.WithCancel(t.Context())
 	answered := make(chan int, 1)
 	go func() {
 		r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/v1/public/accounts/"+accountID+"/mailboxes", nil)
 		r.Header.Set("Authorization", "Bearer t")
 		rec := httptest.NewRecorder()
-		h.svc.Handler().ServeHTTP(rec, r)
+		h.Service.Handler().ServeHTTP(rec, r)
 		answered <- rec.Code
 	}()
 	<-w.begun
@@ -348,15 +333,15 @@ func TestCancelledWhileTheIssuerIsAsked(t *testing.T) {
 // A service account's token goes to no issuer, whatever is wrong with it.
 func TestWhatTheIssuerIsAsked(t *testing.T) {
 	h, i := newIssued(t, map[string]any{})
-	token := h.post("/auth/service-accounts", obj{"name": "x"}).want(201).str("token")
-	h.as(token).get("/mailboxes").want(200)
+	token := h.Post("/auth/service-accounts", obj{"name": "x"}).Want(201).Str("token")
+	h.As(token).Get("/mailboxes").Want(200)
 	for _, broken := range []string{token[:len(token)-1], token + "x", "mhsa_x"} {
-		h.as(broken).get("/mailboxes").refused(401, "header.Authorization invalid_token").says("malformed")
+		h.As(broken).Get("/mailboxes").Refused(401, "header.Authorization invalid_token").Says("malformed")
 	}
-	h.as("").get("/mailboxes").want(401)
+	h.As("").Get("/mailboxes").Want(401)
 	if len(i.asked) != 0 {
 		t.Errorf("the issuer was asked about %q", i.asked)
 	}
-	h.as("ey.J.x").get("/mailboxes").want(401)
+	h.As("ey.J.x").Get("/mailboxes").Want(401)
 	same(t, "asked", i.asked, []string{"ey.J.x"})
 }

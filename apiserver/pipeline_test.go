@@ -11,25 +11,26 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
 // withBody calls fn for each operation that takes a body.
-func withBody(t *testing.T, h *harness, fn func(c *client, r *request)) {
+func withBody(t *testing.T, h *apitest.Server, fn func(c *apitest.Client, r *request)) {
 	t.Helper()
 	for _, spec := range api.Specs() {
 		if _, ok := spec.Request.FieldByName("Body"); ok {
 			t.Run(spec.ID, func(t *testing.T) {
-				fn(h.in(t), newRequest(t, spec))
+				fn(h.In(t), newRequest(t, spec))
 			})
 		}
 	}
 }
 
 func TestBrokenBodies(t *testing.T) {
-	h := newHarness(t)
-	withBody(t, h, func(c *client, r *request) {
+	h := apitest.New(t)
+	withBody(t, h, func(c *apitest.Client, r *request) {
 		for body, want := range map[string]string{
 			"":           "body missing",
 			`{"a":1`:     "body json_invalid",
@@ -41,22 +42,22 @@ func TestBrokenBodies(t *testing.T) {
 			strings.Repeat(`{"a":`, 65) + "1" + strings.Repeat(`}`, 65): "body json_invalid",
 		} {
 			r.body = body
-			r.send(c).refused(422, want)
+			r.send(c).Refused(422, want)
 		}
 	})
 }
 
 func TestContentType(t *testing.T) {
-	h := newHarness(t)
-	withBody(t, h, func(c *client, r *request) {
+	h := apitest.New(t)
+	withBody(t, h, func(c *apitest.Client, r *request) {
 		for _, contentType := range []string{"", "text/plain", "application/x-www-form-urlencoded", "application/jsonp", "application", "application/json,text/plain", "application/merge-patch+json"} {
-			a := r.send(c, "Content-Type", contentType).refused(415, "header.Content-Type unsupported_media_type")
-			if len(a.header["Content-Type"]) != 1 {
-				t.Errorf("%q: %v", contentType, a.header)
+			a := r.send(c, "Content-Type", contentType).Refused(415, "header.Content-Type unsupported_media_type")
+			if len(a.Header["Content-Type"]) != 1 {
+				t.Errorf("%q: %v", contentType, a.Header)
 			}
 		}
 		for _, contentType := range []string{"application/json", "application/json; charset=utf-8", "Application/JSON", "application/json ; charset=utf-8", `application/json; profile="a+b"`} {
-			if a := r.send(c, "Content-Type", contentType); a.status == 415 || a.status == 422 && a.problems()[0] == "body json_invalid" {
+			if a := r.send(c, "Content-Type", contentType); a.Status == 415 || a.Status == 422 && a.Problems()[0] == "body json_invalid" {
 				t.Errorf("%q is refused: %s", contentType, a)
 			}
 		}
@@ -64,21 +65,21 @@ func TestContentType(t *testing.T) {
 }
 
 func TestPayloadTooLarge(t *testing.T) {
-	h := newHarness(t)
+	h := apitest.New(t)
 	body := func(size int) string {
 		const rest = `{"name":"n","x":""}`
 		return `{"name":"n","x":"` + strings.Repeat("x", size-len(rest)) + `"}`
 	}
-	h.post("/workspaces", body(api.MaxBodyBytes)).want(201)
-	h.post("/workspaces", body(api.MaxBodyBytes+1)).refused(413, "body payload_too_large")
-	withBody(t, h, func(c *client, r *request) {
+	h.Post("/workspaces", body(api.MaxBodyBytes)).Want(201)
+	h.Post("/workspaces", body(api.MaxBodyBytes+1)).Refused(413, "body payload_too_large")
+	withBody(t, h, func(c *apitest.Client, r *request) {
 		r.body = strings.Repeat(" ", 2<<20)
-		r.send(c).refused(413, "body payload_too_large")
+		r.send(c).Refused(413, "body payload_too_large")
 	})
 }
 
 func TestUnknownRoutes(t *testing.T) {
-	h := newHarness(t)
+	h := apitest.New(t)
 	const prefix = "/v1/public/accounts/" + accountID
 	for _, path := range []string{
 		"/v1/", "/v1/public/accounts", "/v1/public/accounts/", prefix + "/", prefix + "/nothing", prefix + "/mailboxes/", prefix + "//mailboxes", "//" + prefix[1:] + "/mailboxes",
@@ -86,13 +87,13 @@ func TestUnknownRoutes(t *testing.T) {
 		prefix + "/feedback/" + nobody, "/v1/public/mailboxes", "/v2/public/accounts/" + accountID + "/mailboxes",
 	} {
 		for _, method := range []string{"GET", "POST", "DELETE"} {
-			h.do(method, path, nil).refused(404, "path not_found")
+			h.Do(method, path, nil).Refused(404, "path not_found")
 		}
 	}
 }
 
 func TestOtherMethods(t *testing.T) {
-	h := newHarness(t)
+	h := apitest.New(t)
 	for _, tt := range []struct{ path, refused, allow string }{
 		{"", "POST PUT PATCH DELETE OPTIONS", "GET, HEAD"},
 		{"/mailboxes", "PUT PATCH DELETE OPTIONS", "GET, HEAD, POST"},
@@ -110,8 +111,8 @@ func TestOtherMethods(t *testing.T) {
 		{"/workspaces/" + nobody, "DELETE PATCH", "GET, HEAD"},
 	} {
 		for method := range strings.SplitSeq(tt.refused, " ") {
-			a := h.do(method, tt.path, nil).refused(405, "path method_not_allowed")
-			if allow := a.header.Get("Allow"); allow != tt.allow {
+			a := h.Do(method, tt.path, nil).Refused(405, "path method_not_allowed")
+			if allow := a.Header.Get("Allow"); allow != tt.allow {
 				t.Errorf("%s %s allows %q; want %q", method, tt.path, allow, tt.allow)
 			}
 		}
@@ -119,11 +120,11 @@ func TestOtherMethods(t *testing.T) {
 }
 
 func TestPublishedOnly(t *testing.T) {
-	h := newHarness(t, func(o *apiserver.Options) { o.PublishedOnly = true })
+	h := apitest.New(t, func(o *apiserver.Options) { o.PublishedOnly = true })
 	for _, spec := range api.Specs() {
 		r := newRequest(t, spec)
-		a := r.send(h.client)
-		served := a.status != 405 && (a.status != 404 || a.str("detail.0.loc.1") != "")
+		a := r.send(h.Client)
+		served := a.Status != 405 && (a.Status != 404 || a.Str("detail.0.loc.1") != "")
 		if served == spec.Lifecycle() {
 			t.Errorf("%s: %s", spec.ID, a)
 		}
@@ -131,24 +132,24 @@ func TestPublishedOnly(t *testing.T) {
 }
 
 func TestHead(t *testing.T) {
-	h := newHarness(t)
-	if a := h.do("HEAD", "/mailboxes", nil).want(200); len(a.raw) > 0 {
+	h := apitest.New(t)
+	if a := h.Do("HEAD", "/mailboxes", nil).Want(200); len(a.Raw) > 0 {
 		t.Errorf("it has a body: %s", a)
 	}
 }
 
 func TestRequestID(t *testing.T) {
-	h := newHarness(t)
+	h := apitest.New(t)
 	for _, sane := range []string{"abc", "A.b_c:d-1", strings.Repeat("x", 128), nobody} {
 		for _, path := range []string{"/mailboxes", "/nothing", "/mailboxes/" + nobody, "/mailboxes?page=0"} {
-			if got := h.do("GET", path, nil, "X-Request-Id", sane).header.Get("X-Request-Id"); got != sane {
+			if got := h.Do("GET", path, nil, "X-Request-Id", sane).Header.Get("X-Request-Id"); got != sane {
 				t.Errorf("%q comes back as %q", sane, got)
 			}
 		}
 	}
 	seen := map[string]bool{}
 	for _, insane := range []string{"", "a b", "ü", strings.Repeat("x", 129), `"><script>`, "a,b", "mhsa_x_y", "id-mhsa_x", "eyJhbGciOiJub25lIn0.e30.x"} {
-		got := h.do("GET", "/mailboxes", nil, "X-Request-Id", insane).header.Get("X-Request-Id")
+		got := h.Do("GET", "/mailboxes", nil, "X-Request-Id", insane).Header.Get("X-Request-Id")
 		if len(got) != 36 || seen[got] {
 			t.Errorf("%q becomes %q; want a new UUID", insane, got)
 		}
@@ -157,10 +158,10 @@ func TestRequestID(t *testing.T) {
 }
 
 func TestAcceptDoesNotMatter(t *testing.T) {
-	h := newHarness(t)
+	h := apitest.New(t)
 	for _, accept := range []string{"text/html", "*/*", "application/xml;q=0.9", "application/problem+json"} {
 		for _, path := range []string{"/mailboxes", "/mailboxes?page=0", "/mailboxes/" + nobody} {
-			if got := h.do("GET", path, nil, "Accept", accept).header.Get("Content-Type"); got != "application/json" {
+			if got := h.Do("GET", path, nil, "Accept", accept).Header.Get("Content-Type"); got != "application/json" {
 				t.Errorf("%s with Accept %s is %q", path, accept, got)
 			}
 		}
@@ -208,15 +209,15 @@ func newStore(t *testing.T) store.Store {
 func TestInternalErrors(t *testing.T) {
 	broken := &brokenStore{Store: newStore(t)}
 	var log bytes.Buffer
-	h := newHarness(t, func(o *apiserver.Options) {
+	h := apitest.New(t, func(o *apiserver.Options) {
 		o.Store, o.Logger = broken, slog.New(slog.NewTextHandler(&log, nil))
 	})
 	broken.broken = true
 	for _, spec := range api.Specs() {
 		log.Reset()
-		a := newRequest(t, spec).send(h.client, "X-Request-Id", "id-"+spec.ID)
-		a.refused(500, "header internal_error")
-		if strings.Contains(string(a.raw), "10.1.2.3") {
+		a := newRequest(t, spec).send(h.Client, "X-Request-Id", "id-"+spec.ID)
+		a.Refused(500, "header internal_error")
+		if strings.Contains(string(a.Raw), "10.1.2.3") {
 			t.Errorf("the answer tells what failed: %s", a)
 		}
 		if !strings.Contains(log.String(), "10.1.2.3") || !strings.Contains(log.String(), "id-"+spec.ID) {
@@ -227,9 +228,9 @@ func TestInternalErrors(t *testing.T) {
 
 func TestHealth(t *testing.T) {
 	broken := &brokenStore{Store: newStore(t)}
-	h := newHarness(t, func(o *apiserver.Options) { o.Store = broken })
+	h := apitest.New(t, func(o *apiserver.Options) { o.Store = broken })
 	health := func(path string) int {
-		resp, err := h.svc.Client().Get("http://mailhost.test" + path)
+		resp, err := h.Service.Client().Get("http://mailhost.test" + path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -246,13 +247,13 @@ func TestHealth(t *testing.T) {
 	broken.broken = true
 	check(http.StatusOK, http.StatusServiceUnavailable)
 	broken.broken = false
-	h.svc.Retire()
+	h.Service.Retire()
 	check(http.StatusOK, http.StatusServiceUnavailable)
-	h.get("/mailboxes").want(http.StatusOK)
-	h.svc.Drain()
+	h.Get("/mailboxes").Want(http.StatusOK)
+	h.Service.Drain()
 	check(http.StatusOK, http.StatusServiceUnavailable)
-	a := h.get("/mailboxes").refused(503, "header unavailable")
-	if a.header.Get("Retry-After") != "1" {
-		t.Errorf("no Retry-After: %v", a.header)
+	a := h.Get("/mailboxes").Refused(503, "header unavailable")
+	if a.Header.Get("Retry-After") != "1" {
+		t.Errorf("no Retry-After: %v", a.Header)
 	}
 }

@@ -8,65 +8,56 @@ import (
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
 // limitedHarness is a service that takes 3 requests a minute, and two clients
 // with credentials of their own.
-func limitedHarness(t *testing.T) (h *harness, first, second *client) {
+func limitedHarness(t *testing.T) (h *apitest.Server, first, second *apitest.Client) {
 	t.Helper()
-	h = newHarness(t, func(o *apiserver.Options) {
+	h = apitest.New(t, func(o *apiserver.Options) {
 		o.RateLimit = apiserver.RateLimit{Requests: 3, Per: time.Minute}
 	})
-	clients := make([]*client, 2)
+	clients := make([]*apitest.Client, 2)
 	for i := range clients {
-		token, err := h.svc.IssueOwnerToken(t.Context(), accountID, fmt.Sprint("client ", i))
+		token, err := h.Service.IssueOwnerToken(t.Context(), accountID, fmt.Sprint("client ", i))
 		if err != nil {
 			t.Fatal(err)
 		}
-		clients[i] = h.as(token)
+		clients[i] = h.As(token)
 	}
 	return h, clients[0], clients[1]
-}
-
-// standing checks the headers of a limit.
-func (a *answer) standing(remaining, reset int) *answer {
-	a.t.Helper()
-	got := [3]string{a.header.Get("RateLimit-Limit"), a.header.Get("RateLimit-Remaining"), a.header.Get("RateLimit-Reset")}
-	if want := [3]string{"3", itoa(remaining), itoa(reset)}; got != want {
-		a.t.Errorf("limit, remaining, reset are %q; want %q: %s", got, want, a)
-	}
-	return a
 }
 
 func TestRateLimit(t *testing.T) {
 	t.Parallel()
 	h, c, other := limitedHarness(t)
-	c.get("/mailboxes").want(200).standing(2, 20)
-	c.get("/nothing").want(404).standing(1, 40)
-	c.post("/mailboxes", obj{}).want(422).standing(0, 60)
-	refused := c.get("/mailboxes").refused(429, "header rate_limited").standing(0, 60)
-	if got := refused.header.Get("Retry-After"); got != "20" {
+	c.Get("/mailboxes").Want(200).HasLimit(2, 20)
+	c.Get("/nothing").Want(404).HasLimit(1, 40)
+	c.Post("/mailboxes", obj{}).Want(422).HasLimit(0, 60)
+	refused := c.Get("/mailboxes").Refused(429, "header rate_limited").HasLimit(0, 60)
+	if got := refused.Header.Get("Retry-After"); got != "20" {
 		t.Errorf("Retry-After is %q", got)
 	}
-	other.get("/mailboxes").want(200).standing(2, 20)
+	other.Get("/mailboxes").Want(200).HasLimit(2, 20)
 
-	h.clock.Advance(20 * time.Second)
-	c.get("/mailboxes").want(200).standing(0, 60)
-	c.get("/mailboxes").want(429)
-	h.clock.Advance(time.Hour)
-	c.get("/mailboxes").want(200).standing(2, 20)
+	h.Clock.Advance(20 * time.Second)
+	c.Get("/mailboxes").Want(200).HasLimit(0, 60)
+	c.Get("/mailboxes").Want(429)
+	h.Clock.Advance(time.Hour)
+	c.Get("/mailboxes").Want(200).HasLimit(2, 20)
 }
 
 func TestRateLimitRefusesBeforeAnythingIsDone(t *testing.T) {
 	t.Parallel()
 	h, c, _ := limitedHarness(t)
 	for range 3 {
-		c.get("/workspaces").want(200)
+		c.Get("/workspaces").Want(200)
 	}
-	c.post("/workspaces", obj{"name": "one too many"}).want(429)
-	h.clock.Advance(time.Hour)
-	c.get("/workspaces").want(200).is("total", 1)
+	c.Post("/workspaces", obj{"name": "one too many"}).Want(429)
+	h.Clock.Advance(time.Hour)
+	c.Get("/workspaces").Want(200).Is("total", 1)
 }
 
 func TestRateLimitOfWhoHasNoCredential(t *testing.T) {
@@ -79,7 +70,7 @@ func TestRateLimitOfWhoHasNoCredential(t *testing.T) {
 			r.Header.Set("Authorization", "Bearer "+token)
 		}
 		w := httptest.NewRecorder()
-		h.svc.Handler().ServeHTTP(w, r)
+		h.Service.Handler().ServeHTTP(w, r)
 		return w.Code
 	}
 	for i, step := range []struct {
@@ -90,7 +81,7 @@ func TestRateLimitOfWhoHasNoCredential(t *testing.T) {
 		{"192.0.2.1:2", "mhsa_guess_1", 401}, // guesses share what the address has
 		{"[::ffff:192.0.2.1]:3", "mhsa_guess_2", 401},
 		{"192.0.2.1:4", "mhsa_guess_3", 429},
-		{"192.0.2.1:5", c.token, 200}, // whoever has a credential does not suffer from it
+		{"192.0.2.1:5", c.Token, 200}, // whoever has a credential does not suffer from it
 		{"192.0.2.2:1", "", 401},
 		{"[2001:db8::1]:1", "", 401},
 		{"[2001:db8::2]:1", "", 401},
@@ -109,7 +100,7 @@ func TestRateLimitSparesHealthChecks(t *testing.T) {
 	h, _, _ := limitedHarness(t)
 	for range 5 {
 		w := httptest.NewRecorder()
-		h.svc.Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/healthz/ready", nil))
+		h.Service.Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/healthz/ready", nil))
 		if w.Code != http.StatusOK || w.Header().Get("RateLimit-Limit") != "" {
 			t.Errorf("%d %v", w.Code, w.Header())
 		}
@@ -118,9 +109,9 @@ func TestRateLimitSparesHealthChecks(t *testing.T) {
 
 func TestNoRateLimitByDefault(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t)
-	if a := h.get("/mailboxes").want(200); a.header.Get("RateLimit-Limit") != "" {
-		t.Errorf("headers of a limit: %v", a.header)
+	h := apitest.New(t)
+	if a := h.Get("/mailboxes").Want(200); a.Header.Get("RateLimit-Limit") != "" {
+		t.Errorf("headers of a limit: %v", a.Header)
 	}
 }
 

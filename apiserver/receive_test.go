@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
 
 // stalledBody is an upload that stalls after its first part until resume is closed.
@@ -34,21 +35,21 @@ func (b *stalledBody) Read(p []byte) (int, error) {
 // small requests go on, and so do large ones of other credentials.
 func TestUnfinishedUploads(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, func(o *apiserver.Options) { o.BodyMemory = 4 << 20 })
-	greedy := h.as(h.post("/auth/service-accounts", obj{"name": "greedy"}).want(201).str("token"))
-	other := h.as(h.post("/auth/service-accounts", obj{"name": "other"}).want(201).str("token"))
+	h := apitest.New(t, func(o *apiserver.Options) { o.BodyMemory = 4 << 20 })
+	greedy := h.As(h.Post("/auth/service-accounts", obj{"name": "greedy"}).Want(201).Str("token"))
+	other := h.As(h.Post("/auth/service-accounts", obj{"name": "other"}).Want(201).Str("token"))
 	large := func(name string, size int) string {
 		return `{"name":"` + name + `","unknown":"` + strings.Repeat("x", size) + `"}`
 	}
 	const uploads, size = 40, 200 << 10
 	resume, settled := make(chan struct{}), make(chan struct{}, 2*uploads)
-	answers := make([]*answer, uploads)
+	answers := make([]*apitest.Response, uploads)
 	var all sync.WaitGroup
 	for i := range uploads {
 		body := large("w"+itoa(i), size)
 		all.Go(func() {
 			stalled := false
-			a, err := greedy.try(context.WithoutCancel(t.Context()), "POST", "/workspaces", &stalledBody{
+			a, err := greedy.Try(context.WithoutCancel(t.Context()), "POST", "/workspaces", &stalledBody{
 				first: strings.NewReader(body[:len(body)/2]), last: strings.NewReader(body[len(body)/2:]), resume: resume,
 				stalled: func() {
 					if !stalled {
@@ -72,64 +73,64 @@ func TestUnfinishedUploads(t *testing.T) {
 	}
 	refused := 0
 	// The first half of an upload has a buffer of 128 KiB, and half of 4 MiB holds 16.
-	greedy.post("/workspaces", large("more", size)).refused(429, "body rate_limited")
-	greedy.post("/workspaces", obj{"name": "small"}).want(201)
-	other.post("/workspaces", large("large", 60<<10)).want(201)
-	other.post("/workspaces", obj{"name": "small too"}).want(201)
+	greedy.Post("/workspaces", large("more", size)).Refused(429, "body rate_limited")
+	greedy.Post("/workspaces", obj{"name": "small"}).Want(201)
+	other.Post("/workspaces", large("large", 60<<10)).Want(201)
+	other.Post("/workspaces", obj{"name": "small too"}).Want(201)
 	close(resume)
 	all.Wait()
 	for _, a := range answers {
 		switch {
 		case a == nil:
-		case a.status == http.StatusTooManyRequests:
-			if refused++; a.header.Get("Retry-After") != "1" {
-				t.Errorf("no Retry-After: %v", a.header)
+		case a.Status == http.StatusTooManyRequests:
+			if refused++; a.Header.Get("Retry-After") != "1" {
+				t.Errorf("no Retry-After: %v", a.Header)
 			}
-		case a.status != http.StatusCreated:
+		case a.Status != http.StatusCreated:
 			t.Errorf("%s", a)
 		}
 	}
 	if refused < uploads-17 {
 		t.Errorf("%d of %d uploads were refused", refused, uploads)
 	}
-	greedy.post("/workspaces", large("again", size)).want(201) // nothing stays taken
+	greedy.Post("/workspaces", large("again", size)).Want(201) // nothing stays taken
 }
 
 // Other credentials' uploads are a 503.
 func TestBodyMemoryIsUsedUp(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, func(o *apiserver.Options) { o.BodyMemory = 64 << 10 })
-	a := h.post("/workspaces", `{"name":"w","x":"`+strings.Repeat("x", 100<<10)+`"}`).refused(503, "body unavailable")
-	if a.header.Get("Retry-After") != "1" {
-		t.Errorf("no Retry-After: %v", a.header)
+	h := apitest.New(t, func(o *apiserver.Options) { o.BodyMemory = 64 << 10 })
+	a := h.Post("/workspaces", `{"name":"w","x":"`+strings.Repeat("x", 100<<10)+`"}`).Refused(503, "body unavailable")
+	if a.Header.Get("Retry-After") != "1" {
+		t.Errorf("no Retry-After: %v", a.Header)
 	}
-	h.post("/workspaces", obj{"name": "w"}).want(201)
+	h.Post("/workspaces", obj{"name": "w"}).Want(201)
 }
 
 func TestFeedbackIsBounded(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t)
+	h := apitest.New(t)
 	body := func(attributes string) string {
 		return `{"title":"t","description":"d","attributes":{"a": "` + attributes + `"}}`
 	}
 	const most = 16384 - len(`{"a":""}`)
-	h.post("/feedback", body(strings.Repeat("x", most))).want(201)
-	h.post("/feedback", body(strings.Repeat("x", most+1))).refused(422, "body.attributes value_error").says("16384")
-	c := h.as(h.post("/auth/service-accounts", obj{"name": "x"}).want(201).str("token"))
+	h.Post("/feedback", body(strings.Repeat("x", most))).Want(201)
+	h.Post("/feedback", body(strings.Repeat("x", most+1))).Refused(422, "body.attributes value_error").Says("16384")
+	c := h.As(h.Post("/auth/service-accounts", obj{"name": "x"}).Want(201).Str("token"))
 	feedback := obj{"title": "t", "description": "d"}
-	first := c.keyed(key, "/feedback", feedback).want(201)
+	first := c.PostKeyed(key, "/feedback", feedback).Want(201)
 	for range 19 {
-		c.post("/feedback", feedback).want(201)
+		c.Post("/feedback", feedback).Want(201)
 	}
-	a := c.post("/feedback", feedback).refused(429, "header.Authorization rate_limited")
-	if a.header.Get("Retry-After") != "60" {
-		t.Errorf("Retry-After is %q", a.header.Get("Retry-After"))
+	a := c.Post("/feedback", feedback).Refused(429, "header.Authorization rate_limited")
+	if a.Header.Get("Retry-After") != "60" {
+		t.Errorf("Retry-After is %q", a.Header.Get("Retry-After"))
 	}
-	if again := c.keyed(key, "/feedback", feedback).want(201); again.str("id") != first.str("id") {
+	if again := c.PostKeyed(key, "/feedback", feedback).Want(201); again.Str("id") != first.Str("id") {
 		t.Errorf("a replay is limited: %s", again)
 	}
-	h.post("/feedback", feedback).want(201) // another credential
-	h.clock.Advance(time.Minute)
-	c.post("/feedback", feedback).want(201)
-	c.post("/feedback", feedback).want(429)
+	h.Post("/feedback", feedback).Want(201) // another credential
+	h.Clock.Advance(time.Minute)
+	c.Post("/feedback", feedback).Want(201)
+	c.Post("/feedback", feedback).Want(429)
 }

@@ -9,12 +9,13 @@ import (
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
 
 // Whether an object exists is told in the same answer as the rest.
 func TestUnknownReferencesAreToldWithTheOtherProblems(t *testing.T) {
-	h := newHarness(t)
-	h.domain("example.com")
+	h := apitest.New(t)
+	h.Domain("example.com")
 	const unknown = "body.domain value_error"
 	for _, tt := range []struct {
 		method, path string
@@ -39,26 +40,26 @@ func TestUnknownReferencesAreToldWithTheOtherProblems(t *testing.T) {
 		{"POST", "/forwarding", obj{"target_email": "bad", "domain": "EXAMPLE.com"}, []string{"body.target_email value_error"}},
 		{"POST", "/forwarding", obj{"target_email": "bad", "domain": 5}, []string{"body.target_email value_error", "body.domain string_type"}},
 	} {
-		a := h.do(tt.method, tt.path, tt.body).want(422)
-		got := a.problems()
+		a := h.Do(tt.method, tt.path, tt.body).Want(422)
+		got := a.Problems()
 		slices.Sort(got)
 		slices.Sort(tt.want)
 		same(t, tt.method+" "+tt.path, got, tt.want)
 	}
-	h.post("/mailboxes", `{"domain":"nope.com"`).refused(422, "body json_invalid")
+	h.Post("/mailboxes", `{"domain":"nope.com"`).Refused(422, "body json_invalid")
 	// In an account that can be none nothing is looked for.
-	h.post("/v1/public/accounts/x/mailboxes", obj{"domain": "nope.com", "first_name": "", "last_name": "L", "local_part": "a"}).
-		refused(422, "path.account_id uuid_parsing", "body.first_name string_too_short")
+	h.Post("/v1/public/accounts/x/mailboxes", obj{"domain": "nope.com", "first_name": "", "last_name": "L", "local_part": "a"}).
+		Refused(422, "path.account_id uuid_parsing", "body.first_name string_too_short")
 }
 
 // The message is that of the operation itself, under an Idempotency-Key too.
 func TestUnknownReferenceIsToldInTheSameWords(t *testing.T) {
-	h := newHarness(t)
+	h := apitest.New(t)
 	body := obj{"domain": "nope.com", "first_name": "F", "last_name": "L", "local_part": "a"}
-	alone := h.post("/mailboxes", body).refused(422, "body.domain value_error").str("detail.0.msg")
+	alone := h.Post("/mailboxes", body).Refused(422, "body.domain value_error").Str("detail.0.msg")
 	for _, headers := range [][]string{nil, {"Idempotency-Key", nobody}} {
-		both := h.do("POST", "/mailboxes", with(body, "first_name", ""), headers...).want(422)
-		if got := both.str("detail.1.msg"); got != alone {
+		both := h.Do("POST", "/mailboxes", with(body, "first_name", ""), headers...).Want(422)
+		if got := both.Str("detail.1.msg"); got != alone {
 			t.Errorf("%q; want %q", got, alone)
 		}
 	}
@@ -66,29 +67,29 @@ func TestUnknownReferenceIsToldInTheSameWords(t *testing.T) {
 
 // Whoever may not see a domain learns nothing of it in this way either.
 func TestUnknownReferencesOfNarrowedCallers(t *testing.T) {
-	h := newHarness(t)
+	h := apitest.New(t)
 	e := newEstate(h)
-	c := h.narrowed(t, "domain", e.domain[0])
+	c := h.Narrowed(t, "domain", e.domain[0])
 	for domain, want := range map[string][]string{
 		"seen.com":   {"body.first_name string_too_short"},
 		"hidden.com": {"body.first_name string_too_short", "body.domain value_error"},
 	} {
-		c.post("/mailboxes", obj{"domain": domain, "first_name": "", "last_name": "L", "local_part": "a"}).refused(422, want...)
+		c.Post("/mailboxes", obj{"domain": domain, "first_name": "", "last_name": "L", "local_part": "a"}).Refused(422, want...)
 	}
 }
 
 func TestQueryThatCannotBeDecoded(t *testing.T) {
-	h := newHarness(t)
-	token, err := h.svc.IssueOwnerToken(t.Context(), accountID, "t")
+	h := apitest.New(t)
+	token, err := h.Service.IssueOwnerToken(t.Context(), accountID, "t")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for query, want := range map[string]int{"domain=none.com%": 422, "status=%zz": 422, "page=%zz": 422, "a;b": 422, "search=%25": 200, "search=%3B": 200} {
-		if w := raw(t, h.svc, token, "/mailboxes?"+query); w.Code != want || want == 422 && !strings.Contains(w.Body.String(), `{"loc":["query"],`) {
+		if w := raw(t, h.Service, token, "/mailboxes?"+query); w.Code != want || want == 422 && !strings.Contains(w.Body.String(), `{"loc":["query"],`) {
 			t.Errorf("%s: %d %s", query, w.Code, w.Body)
 		}
 	}
-	if w := raw(t, h.svc, "", "/mailboxes?page=%zz"); w.Code != 401 {
+	if w := raw(t, h.Service, "", "/mailboxes?page=%zz"); w.Code != 401 {
 		t.Errorf("without a credential: %d %s", w.Code, w.Body)
 	}
 }
@@ -106,11 +107,11 @@ func raw(t *testing.T, svc *apiserver.Service, token, path string) *httptest.Res
 }
 
 func TestCompressedBody(t *testing.T) {
-	h := newHarness(t)
+	h := apitest.New(t)
 	for coding, want := range map[string]int{"gzip": 415, "br, gzip": 415, "identity": 201, "Identity": 201} {
-		a := h.do("POST", "/workspaces", obj{"name": fmt.Sprintf("%x", coding)}, "Content-Encoding", coding).want(want)
+		a := h.Do("POST", "/workspaces", obj{"name": fmt.Sprintf("%x", coding)}, "Content-Encoding", coding).Want(want)
 		if want == 415 {
-			a.refused(415, "header.Content-Encoding unsupported_media_type")
+			a.Refused(415, "header.Content-Encoding unsupported_media_type")
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
@@ -16,44 +17,44 @@ import (
 
 func TestReset(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, func(o *apiserver.Options) { o.RateLimit = apiserver.RateLimit{Requests: 60, Per: time.Hour} })
-	token := h.post("/auth/service-accounts", obj{"name": "ci"}).want(201).str("token")
-	h.domain("example.com")
-	h.forwarding("a@example.org", obj{})
-	created := h.keyed(key, "/workspaces", obj{"name": "Sales"}).want(201)
+	h := apitest.New(t, func(o *apiserver.Options) { o.RateLimit = apiserver.RateLimit{Requests: 60, Per: time.Hour} })
+	token := h.Post("/auth/service-accounts", obj{"name": "ci"}).Want(201).Str("token")
+	h.Domain("example.com")
+	h.Forwarding("a@example.org", obj{})
+	created := h.PostKeyed(key, "/workspaces", obj{"name": "Sales"}).Want(201)
 	for range 40 { // the bucket is not empty yet
-		h.get("/domains")
+		h.Get("/domains")
 	}
-	if err := h.svc.Reset(t.Context(), nil); err != nil {
+	if err := h.Service.Reset(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
-	if ids, err := h.svc.Accounts(t.Context()); err != nil || len(ids) > 0 {
+	if ids, err := h.Service.Accounts(t.Context()); err != nil || len(ids) > 0 {
 		t.Errorf("accounts %v, %v; want none", ids, err)
 	}
-	h.as(token).get("/domains").refused(401, "header.Authorization invalid_token")
-	if n := len(h.svc.Outbox()); n > 0 {
+	h.As(token).Get("/domains").Refused(401, "header.Authorization invalid_token")
+	if n := len(h.Service.Outbox()); n > 0 {
 		t.Errorf("%d messages are left", n)
 	}
-	h.owner(t, accountID)
-	h.get("/domains").want(200).is("total", 0)
-	if left := h.get("/domains").header.Get("RateLimit-Remaining"); left != "58" {
+	h.Owner(t, accountID)
+	h.Get("/domains").Want(200).Is("total", 0)
+	if left := h.Get("/domains").Header.Get("RateLimit-Remaining"); left != "58" {
 		t.Errorf("%s requests are left in the bucket, want 58", left)
 	}
 	// The key is as good as new, and nobody has had its answer.
-	again := h.keyed(key, "/workspaces", obj{"name": "Other"}).want(201)
-	if again.str("id") == created.str("id") || again.header.Get("Idempotency-Replayed") != "" {
+	again := h.PostKeyed(key, "/workspaces", obj{"name": "Other"}).Want(201)
+	if again.Str("id") == created.Str("id") || again.Header.Get("Idempotency-Replayed") != "" {
 		t.Errorf("an answer from before the reset: %s", again)
 	}
-	h.domain("example.com")
+	h.Domain("example.com")
 }
 
 // A message that waits to be sent is one of a rule that is gone.
 func TestResetForgetsMessagesThatWait(t *testing.T) {
 	c := &sender{send: func(context.Context, apiserver.Message, int) error { return errors.New("try again") }}
-	mailed(t, c, func(t *testing.T, h *harness, _ *logged) {
-		h.forwarding("x@example.net", nil)
+	mailed(t, c, func(t *testing.T, h *apitest.Server, _ *apitest.Log) {
+		h.Forwarding("x@example.net", nil)
 		before := c.count()
-		if err := h.svc.Reset(t.Context(), nil); err != nil {
+		if err := h.Service.Reset(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(24 * time.Hour)
@@ -66,15 +67,15 @@ func TestResetForgetsMessagesThatWait(t *testing.T) {
 // The clock may go back with a reset.
 func TestResetForgetsTheFuture(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t)
-	h.clock.Advance(1000 * time.Hour)
-	h.keyed(key, "/workspaces", obj{"name": "Sales"}).want(201)
-	h.clock.Advance(-1000 * time.Hour)
-	if err := h.svc.Reset(t.Context(), exampleFixture(t)); err != nil {
+	h := apitest.New(t)
+	h.Clock.Advance(1000 * time.Hour)
+	h.PostKeyed(key, "/workspaces", obj{"name": "Sales"}).Want(201)
+	h.Clock.Advance(-1000 * time.Hour)
+	if err := h.Service.Reset(t.Context(), exampleFixture(t)); err != nil {
 		t.Fatal(err)
 	}
-	c := h.owner(t, fixtureAccount)
-	if at := c.get("/domains/example.com").str("created_at"); !strings.HasPrefix(at, start.Format("2006-01-02T15:04")) {
+	c := h.Owner(t, fixtureAccount)
+	if at := c.Get("/domains/example.com").Str("created_at"); !strings.HasPrefix(at, start.Format("2006-01-02T15:04")) {
 		t.Errorf("created at %s, want %s", at, start)
 	}
 }
@@ -82,19 +83,19 @@ func TestResetForgetsTheFuture(t *testing.T) {
 // A fixture that can't be loaded leaves everything as it is.
 func TestResetIsAtomic(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t)
-	h.domain("example.com")
+	h := apitest.New(t)
+	h.Domain("example.com")
 	bad := &fixture.Fixture{Accounts: []fixture.Account{{ID: fixtureAccount, Domains: []fixture.Domain{{
 		Name: "example.net", DNSRecords: []fixture.DNSRecord{{Name: "_dmarc", Type: "CNAME", Value: "elsewhere.example.net"}},
 	}}}}}
-	if err := h.svc.Reset(t.Context(), bad); err == nil || !strings.Contains(err.Error(), "_dmarc") {
+	if err := h.Service.Reset(t.Context(), bad); err == nil || !strings.Contains(err.Error(), "_dmarc") {
 		t.Errorf("error: %v", err)
 	}
-	h.get("/domains/example.com").want(200)
-	if err := h.svc.Reset(t.Context(), &fixture.Fixture{Accounts: []fixture.Account{{ID: "x"}}}); err == nil {
+	h.Get("/domains/example.com").Want(200)
+	if err := h.Service.Reset(t.Context(), &fixture.Fixture{Accounts: []fixture.Account{{ID: "x"}}}); err == nil {
 		t.Error("an invalid fixture is taken")
 	}
-	h.get("/domains/example.com").want(200)
+	h.Get("/domains/example.com").Want(200)
 }
 
 // Of what a reset deletes the database keeps nothing, and the audit log says who
@@ -105,9 +106,9 @@ func TestResetInTheAuditLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := newHarness(t, func(o *apiserver.Options) { o.Store = db })
-	h.domain("example.com")
-	if err := h.svc.Reset(t.Context(), nil); err != nil {
+	h := apitest.New(t, func(o *apiserver.Options) { o.Store = db })
+	h.Domain("example.com")
+	if err := h.Service.Reset(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	var operations []string
@@ -124,25 +125,25 @@ func TestResetInTheAuditLog(t *testing.T) {
 
 func TestSettlePayment(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, func(o *apiserver.Options) {
+	h := apitest.New(t, func(o *apiserver.Options) {
 		o.Registrar = apiserver.Registrar{PaymentNeeded: true, ProvisioningDelay: apiserver.Duration(time.Hour)}
 	})
-	batch := h.purchase(h.defaultWorkspace(), "a.com", "b.com").want(200).str("purchase_batch_id")
-	h.purchase(h.defaultWorkspace(), "other.com").want(200)
-	h.clock.Advance(24 * time.Hour)
+	batch := h.Purchase(h.DefaultWorkspace(), "a.com", "b.com").Want(200).Str("purchase_batch_id")
+	h.Purchase(h.DefaultWorkspace(), "other.com").Want(200)
+	h.Clock.Advance(24 * time.Hour)
 	for range 2 { // again changes nothing
-		settled, err := h.svc.SettlePayment(t.Context(), strings.ToUpper(batch))
+		settled, err := h.Service.SettlePayment(t.Context(), strings.ToUpper(batch))
 		if err != nil || len(settled) != 2 || settled[0].Name != "a.com" || settled[1].Status != vocab.DomainPending || settled[0].AccountID != accountID {
 			t.Fatalf("settled %+v, %v", settled, err)
 		}
-		h.get("/domains/a.com").is("status", "pending", "outbound_routing_ready", false, "updated_at", "2026-03-15T15:09:26.535897Z")
-		h.clock.Advance(time.Minute)
+		h.Get("/domains/a.com").Is("status", "pending", "outbound_routing_ready", false, "updated_at", "2026-03-15T15:09:26.535897Z")
+		h.Clock.Advance(time.Minute)
 	}
-	h.clock.Advance(time.Hour)
-	h.get("/domains/b.com").is("status", "active", "outbound_routing_ready", true)
-	h.get("/domains/other.com").is("status", "pending_payment")
-	for _, id := range []string{h.defaultWorkspace(), "", "x"} {
-		if settled, err := h.svc.SettlePayment(t.Context(), id); err != apiserver.ErrNoPurchase || settled != nil {
+	h.Clock.Advance(time.Hour)
+	h.Get("/domains/b.com").Is("status", "active", "outbound_routing_ready", true)
+	h.Get("/domains/other.com").Is("status", "pending_payment")
+	for _, id := range []string{h.DefaultWorkspace(), "", "x"} {
+		if settled, err := h.Service.SettlePayment(t.Context(), id); err != apiserver.ErrNoPurchase || settled != nil {
 			t.Errorf("%q: %v, %v", id, settled, err)
 		}
 	}
@@ -151,26 +152,26 @@ func TestSettlePayment(t *testing.T) {
 // A fixture's domain that waits for its payment gets it.
 func TestSettlePaymentOfAFixture(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t)
+	h := apitest.New(t)
 	const batch = "7c9e6679-7425-40de-944b-e07fc1f90ae7"
-	if err := h.svc.LoadFixture(t.Context(), parseFixture(t, `{"accounts":[{"id":"`+fixtureAccount+`","domains":[
+	if err := h.Service.LoadFixture(t.Context(), parseFixture(t, `{"accounts":[{"id":"`+fixtureAccount+`","domains":[
 		{"name":"example.com","status":"pending_payment","purchase_batch_id":"`+batch+`"}]}]}`)); err != nil {
 		t.Fatal(err)
 	}
-	if settled, err := h.svc.SettlePayment(t.Context(), batch); err != nil || len(settled) != 1 || settled[0].Status != vocab.DomainActive {
+	if settled, err := h.Service.SettlePayment(t.Context(), batch); err != nil || len(settled) != 1 || settled[0].Status != vocab.DomainActive {
 		t.Errorf("settled %+v, %v", settled, err)
 	}
 }
 
 func TestDrainingIsToldOnce(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t)
+	h := apitest.New(t)
 	select {
-	case <-h.svc.Draining():
+	case <-h.Service.Draining():
 		t.Fatal("it drains already")
 	default:
 	}
-	h.svc.Drain()
-	h.svc.Drain()
-	<-h.svc.Draining()
+	h.Service.Drain()
+	h.Service.Drain()
+	<-h.Service.Draining()
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
 
 func TestNewNeedsAStore(t *testing.T) {
@@ -24,10 +25,10 @@ func TestNewNeedsAStore(t *testing.T) {
 func TestRandomIsInjected(t *testing.T) {
 	var seen [2]string
 	for i := range seen {
-		h := newHarness(t, func(o *apiserver.Options) { o.Random = rand.NewChaCha8([32]byte{1}) })
-		h.domain("example.com")
-		h.mailbox("example.com", "jane")
-		seen[i] = string(h.get("/mailboxes").raw) + h.post("/auth/service-accounts", obj{"name": "x"}).str("token") + string(h.get("/dns-records").raw)
+		h := apitest.New(t, func(o *apiserver.Options) { o.Random = rand.NewChaCha8([32]byte{1}) })
+		h.Domain("example.com")
+		h.Mailbox("example.com", "jane")
+		seen[i] = string(h.Get("/mailboxes").Raw) + h.Post("/auth/service-accounts", obj{"name": "x"}).Str("token") + string(h.Get("/dns-records").Raw)
 	}
 	if seen[0] != seen[1] {
 		t.Errorf("%s\nand\n%s", seen[0], seen[1])
@@ -36,11 +37,11 @@ func TestRandomIsInjected(t *testing.T) {
 
 // Over a socket the answers are those of the in-process client.
 func TestOverASocket(t *testing.T) {
-	h := newHarness(t)
-	token := h.post("/auth/service-accounts", obj{"name": "x"}).want(201).str("token")
-	h.domain("example.com")
-	h.mailbox("example.com", "jane")
-	server := httptest.NewServer(h.svc.Handler())
+	h := apitest.New(t)
+	token := h.Post("/auth/service-accounts", obj{"name": "x"}).Want(201).Str("token")
+	h.Domain("example.com")
+	h.Mailbox("example.com", "jane")
+	server := httptest.NewServer(h.Service.Handler())
 	defer server.Close()
 	do := func(method, path, contentType string, body io.Reader) (int, http.Header, string) {
 		t.Helper()
@@ -98,12 +99,12 @@ func TestOverASocket(t *testing.T) {
 // The log has no secrets, and a line for each request.
 func TestLog(t *testing.T) {
 	var log bytes.Buffer
-	h := newHarness(t, func(o *apiserver.Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
-	token := h.post("/auth/service-accounts", obj{"name": "x"}).want(201).str("token")
-	generated := h.as(token).post("/credentials", obj{"name": "a", "generate": true}).want(201).str("generated_secret")
-	h.as(token).keyed(key, "/credentials", obj{"name": "b", "value": "a-secret-value"}).want(201)
-	h.as(token).get("/mailboxes?search=a-secret-term")
-	h.as(token + "x").get("/mailboxes").want(401)
+	h := apitest.New(t, func(o *apiserver.Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+	token := h.Post("/auth/service-accounts", obj{"name": "x"}).Want(201).Str("token")
+	generated := h.As(token).Post("/credentials", obj{"name": "a", "generate": true}).Want(201).Str("generated_secret")
+	h.As(token).PostKeyed(key, "/credentials", obj{"name": "b", "value": "a-secret-value"}).Want(201)
+	h.As(token).Get("/mailboxes?search=a-secret-term")
+	h.As(token + "x").Get("/mailboxes").Want(401)
 	for _, secret := range []string{token, strings.Split(token, "_")[2], generated, "a-secret-value", "a-secret-term", key} {
 		if strings.Contains(log.String(), secret) {
 			t.Errorf("the log holds %q: %s", secret, &log)

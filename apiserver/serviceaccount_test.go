@@ -10,111 +10,112 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
 func TestServiceAccount(t *testing.T) {
-	h := newHarness(t)
-	a := h.post("/auth/service-accounts", obj{"name": "ci", "expires_at": "2027-01-01T01:00:00+01:00"}).want(201).is(
+	h := apitest.New(t)
+	a := h.Post("/auth/service-accounts", obj{"name": "ci", "expires_at": "2027-01-01T01:00:00+01:00"}).Want(201).Is(
 		"account_id", accountID, "name", "ci", "token_prefix", "mhsa", "expires_at", "2027-01-01T00:00:00.000000Z", "last_used_at", nil,
 		"revoked_at", nil, "revoked_by_user_id", nil, "created_at", "2026-03-14T15:09:26.535897Z",
 	)
-	token := a.str("token")
+	token := a.Str("token")
 	parts := regexp.MustCompile(`^mhsa_([a-z2-7]+)_([a-z2-7]{52})([a-z2-7]{7})$`).FindStringSubmatch(token)
 	if parts == nil {
 		t.Fatalf("the token is %q", token)
 	}
-	a.is("token_public_id", parts[1], "token_last4", token[len(token)-4:])
+	a.Is("token_public_id", parts[1], "token_last4", token[len(token)-4:])
 	if got := tokenChecksum(strings.TrimSuffix(token, parts[3])); got != parts[3] {
 		t.Errorf("the checksum is %s; want %s", parts[3], got)
 	}
-	for _, got := range []*answer{h.get("/auth/service-accounts"), h.get("/auth/service-accounts/" + a.str("id")), h.get("/auth/authorizations")} {
-		if s := string(got.raw); strings.Contains(s, parts[2]) || strings.Contains(s, `"token"`) {
+	for _, got := range []*apitest.Response{h.Get("/auth/service-accounts"), h.Get("/auth/service-accounts/" + a.Str("id")), h.Get("/auth/authorizations")} {
+		if s := string(got.Raw); strings.Contains(s, parts[2]) || strings.Contains(s, `"token"`) {
 			t.Errorf("the token is told again: %s", got)
 		}
 	}
-	if again := h.post("/auth/service-accounts", obj{"name": "ci"}).want(201); again.str("token") == token || again.str("token_public_id") == parts[1] {
+	if again := h.Post("/auth/service-accounts", obj{"name": "ci"}).Want(201); again.Str("token") == token || again.Str("token_public_id") == parts[1] {
 		t.Error("two tokens are the same")
 	}
 }
 
 func TestServiceAccountInput(t *testing.T) {
-	h := newHarness(t)
-	h.post("/auth/service-accounts", obj{"name": strings.Repeat("ü", 120)}).want(201)
-	h.post("/auth/service-accounts", obj{"name": strings.Repeat("x", 121), "expires_at": "tomorrow"}).
-		refused(422, "body.expires_at datetime_from_date_parsing", "body.name string_too_long")
+	h := apitest.New(t)
+	h.Post("/auth/service-accounts", obj{"name": strings.Repeat("ü", 120)}).Want(201)
+	h.Post("/auth/service-accounts", obj{"name": strings.Repeat("x", 121), "expires_at": "tomorrow"}).
+		Refused(422, "body.expires_at datetime_from_date_parsing", "body.name string_too_long")
 	for _, past := range []string{"2026-03-14T15:09:26.535897Z", "2026-03-14T15:09:26Z", "1970-01-01T00:00:00Z", "0001-01-01T00:00:00Z"} {
-		h.post("/auth/service-accounts", obj{"name": "x", "expires_at": past}).refused(422, "body.expires_at value_error")
+		h.Post("/auth/service-accounts", obj{"name": "x", "expires_at": past}).Refused(422, "body.expires_at value_error")
 	}
-	h.post("/auth/service-accounts", obj{"name": "x", "expires_at": "2026-03-14T15:09:26.535898Z"}).want(201)
-	h.post("/auth/service-accounts", obj{"name": "x", "expires_at": nil}).want(201).is("expires_at", nil)
-	h.post("/auth/service-accounts", obj{"name": "x", "expires_at": "9999-12-31T23:59:59Z"}).want(201).is("expires_at", "9999-12-31T23:59:59.000000Z")
-	h.post("/auth/service-accounts", obj{"name": "x", "expires_at": "9999-12-31T23:59:59-05:00"}).refused(422, "body.expires_at value_error")
+	h.Post("/auth/service-accounts", obj{"name": "x", "expires_at": "2026-03-14T15:09:26.535898Z"}).Want(201)
+	h.Post("/auth/service-accounts", obj{"name": "x", "expires_at": nil}).Want(201).Is("expires_at", nil)
+	h.Post("/auth/service-accounts", obj{"name": "x", "expires_at": "9999-12-31T23:59:59Z"}).Want(201).Is("expires_at", "9999-12-31T23:59:59.000000Z")
+	h.Post("/auth/service-accounts", obj{"name": "x", "expires_at": "9999-12-31T23:59:59-05:00"}).Refused(422, "body.expires_at value_error")
 }
 
 func TestServiceAccountInheritsGrants(t *testing.T) {
-	h := newHarness(t)
-	domain := h.domain("example.com")
-	creator := h.limited(t, grant{capability: "service_account.create"}, grant{"mailbox.view", "domain", domain})
-	child := creator.post("/auth/service-accounts", obj{"name": "child"}).want(201)
-	c := h.as(child.str("token"))
-	c.get("/mailboxes").want(200)
-	c.get("/domains").refused(403, "header.Authorization permission_denied")
-	c.post("/auth/service-accounts", obj{"name": "grandchild"}).want(201)
-	grants := h.get("/auth/authorizations?subject_id="+child.str("id")).want(200).is("2", nil)
+	h := apitest.New(t)
+	domain := h.Domain("example.com")
+	creator := h.Limited(t, apitest.Grant{Capability: "service_account.create"}, apitest.GrantOn("mailbox.view", "domain", domain))
+	child := creator.Post("/auth/service-accounts", obj{"name": "child"}).Want(201)
+	c := h.As(child.Str("token"))
+	c.Get("/mailboxes").Want(200)
+	c.Get("/domains").Refused(403, "header.Authorization permission_denied")
+	c.Post("/auth/service-accounts", obj{"name": "grandchild"}).Want(201)
+	grants := h.Get("/auth/authorizations?subject_id="+child.Str("id")).Want(200).Is("2", nil)
 	for i := range 2 {
-		grants.is(itoa(i)+".subject_type", "service_account", itoa(i)+".grant_kind", "capability")
+		grants.Is(itoa(i)+".subject_type", "service_account", itoa(i)+".grant_kind", "capability")
 	}
 	// What the creator gets later, the child does not.
-	creatorID := h.get("/auth/service-accounts").want(200).str("items.0.id")
-	h.post("/auth/authorizations", obj{"grant_kind": "capability", "subject_type": "service_account", "subject_id": creatorID, "capability_key": "domain.view"}).want(201)
-	creator.get("/domains").want(200)
-	c.get("/domains").want(403)
+	creatorID := h.Get("/auth/service-accounts").Want(200).Str("items.0.id")
+	h.Post("/auth/authorizations", obj{"grant_kind": "capability", "subject_type": "service_account", "subject_id": creatorID, "capability_key": "domain.view"}).Want(201)
+	creator.Get("/domains").Want(200)
+	c.Get("/domains").Want(403)
 }
 
 func TestRevokeServiceAccount(t *testing.T) {
-	h := newHarness(t)
-	a := h.post("/auth/service-accounts", obj{"name": "x"}).want(201)
-	path := "/auth/service-accounts/" + a.str("id")
-	c := h.as(a.str("token"))
-	c.get("/mailboxes").want(200)
-	h.clock.Advance(time.Minute)
-	h.delete(path).want(204)
-	c.get("/mailboxes").refused(401, "header.Authorization token_revoked")
-	revoked := h.get(path).want(200).is("revoked_at", "2026-03-14T15:10:26.535897Z")
-	if revoked.str("revoked_by_user_id") == "" || revoked.str("revoked_by_user_id") != a.str("created_by_user_id") {
+	h := apitest.New(t)
+	a := h.Post("/auth/service-accounts", obj{"name": "x"}).Want(201)
+	path := "/auth/service-accounts/" + a.Str("id")
+	c := h.As(a.Str("token"))
+	c.Get("/mailboxes").Want(200)
+	h.Clock.Advance(time.Minute)
+	h.Delete(path).Want(204)
+	c.Get("/mailboxes").Refused(401, "header.Authorization token_revoked")
+	revoked := h.Get(path).Want(200).Is("revoked_at", "2026-03-14T15:10:26.535897Z")
+	if revoked.Str("revoked_by_user_id") == "" || revoked.Str("revoked_by_user_id") != a.Str("created_by_user_id") {
 		t.Errorf("revoked by nobody: %s", revoked)
 	}
-	h.clock.Advance(time.Minute)
-	h.delete(path).want(204)
-	h.get(path).want(200).is("revoked_at", "2026-03-14T15:10:26.535897Z")
-	h.delete("/auth/service-accounts/"+nobody).refused(404, "path.service_account_id not_found")
-	h.get("/auth/service-accounts/"+nobody).refused(404, "path.service_account_id not_found")
-	h.get("/auth/service-accounts").is("total", 1)
+	h.Clock.Advance(time.Minute)
+	h.Delete(path).Want(204)
+	h.Get(path).Want(200).Is("revoked_at", "2026-03-14T15:10:26.535897Z")
+	h.Delete("/auth/service-accounts/"+nobody).Refused(404, "path.service_account_id not_found")
+	h.Get("/auth/service-accounts/"+nobody).Refused(404, "path.service_account_id not_found")
+	h.Get("/auth/service-accounts").Is("total", 1)
 }
 
 func TestLastUsed(t *testing.T) {
-	h := newHarness(t)
-	a := h.post("/auth/service-accounts", obj{"name": "x"}).want(201)
-	path, c := "/auth/service-accounts/"+a.str("id"), h.as(a.str("token"))
+	h := apitest.New(t)
+	a := h.Post("/auth/service-accounts", obj{"name": "x"}).Want(201)
+	path, c := "/auth/service-accounts/"+a.Str("id"), h.As(a.Str("token"))
 	used := func(want any) {
 		t.Helper()
-		h.get(path).is("last_used_at", want)
+		h.Get(path).Is("last_used_at", want)
 	}
 	used(nil)
-	c.get("/mailboxes")
+	c.Get("/mailboxes")
 	used("2026-03-14T15:09:00.000000Z")
-	h.clock.Advance(30 * time.Second) // 15:09:56
-	c.get("/mailboxes?page=0")
+	h.Clock.Advance(30 * time.Second) // 15:09:56
+	c.Get("/mailboxes?page=0")
 	used("2026-03-14T15:09:00.000000Z")
-	h.clock.Advance(4 * time.Second) // 15:10:00
+	h.Clock.Advance(4 * time.Second) // 15:10:00
 	used("2026-03-14T15:09:00.000000Z")
-	c.get("/nothing")
+	c.Get("/nothing")
 	used("2026-03-14T15:09:00.000000Z")
-	c.delete("/mailboxes/" + nobody)
+	c.Delete("/mailboxes/" + nobody)
 	used("2026-03-14T15:10:00.000000Z")
-	if got := h.get(path).str("updated_at"); got != a.str("updated_at") {
+	if got := h.Get(path).Str("updated_at"); got != a.Str("updated_at") {
 		t.Errorf("a use is an update: %s", got)
 	}
 }
@@ -141,13 +142,13 @@ func TestLastUsedIsWrittenLater(t *testing.T) {
 		return &countingStore{Store: s}
 	}
 	s := open()
-	h := newHarness(t, func(o *apiserver.Options) { o.Store = s })
-	a := h.post("/auth/service-accounts", obj{"name": "x"}).want(201)
-	c, id := h.as(a.str("token")), a.str("id")
+	h := apitest.New(t, func(o *apiserver.Options) { o.Store = s })
+	a := h.Post("/auth/service-accounts", obj{"name": "x"}).Want(201)
+	c, id := h.As(a.Str("token")), a.Str("id")
 	s.updates = 0
 	for range 5 {
-		c.get("/mailboxes").want(200)
-		h.clock.Advance(10 * time.Second)
+		c.Get("/mailboxes").Want(200)
+		h.Clock.Advance(10 * time.Second)
 	}
 	if s.updates != 0 {
 		t.Errorf("five reads cost %d writes", s.updates)
@@ -165,15 +166,15 @@ func TestLastUsedIsWrittenLater(t *testing.T) {
 		}
 		return used
 	}
-	h.post("/workspaces", obj{"name": "w"}).want(201)
+	h.Post("/workspaces", obj{"name": "w"}).Want(201)
 	if got := stored(); s.updates != 1 || got < first {
 		t.Errorf("after a change %s is stored, with %d writes", got, s.updates)
 	}
-	h.clock.Advance(time.Minute)
-	c.get("/mailboxes").want(200)
-	h.get("/auth/service-accounts/"+id).is("last_used_at", second)
-	h.get("/auth/service-accounts").is("items.0.last_used_at", second)
-	if err := h.svc.Close(); err != nil {
+	h.Clock.Advance(time.Minute)
+	c.Get("/mailboxes").Want(200)
+	h.Get("/auth/service-accounts/"+id).Is("last_used_at", second)
+	h.Get("/auth/service-accounts").Is("items.0.last_used_at", second)
+	if err := h.Service.Close(); err != nil {
 		t.Fatal(err)
 	}
 	s = open()
@@ -186,8 +187,8 @@ func TestLastUsedIsWrittenLater(t *testing.T) {
 // A read does not wait for the write lock, not even the first one of a token.
 func TestReadsDontWaitForWrites(t *testing.T) {
 	s := newStore(t)
-	h := newHarness(t, func(o *apiserver.Options) { o.Store = s })
-	c := h.as(h.post("/auth/service-accounts", obj{"name": "x"}).want(201).str("token"))
+	h := apitest.New(t, func(o *apiserver.Options) { o.Store = s })
+	c := h.As(h.Post("/auth/service-accounts", obj{"name": "x"}).Want(201).Str("token"))
 	begun, end, ended := make(chan struct{}), make(chan struct{}), make(chan error)
 	go func() {
 		ended <- s.Update(context.WithoutCancel(t.Context()), func(store.Tx) error {
@@ -199,7 +200,7 @@ func TestReadsDontWaitForWrites(t *testing.T) {
 	<-begun
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // the write lock is held until the test ends
 	defer cancel()
-	a, err := c.try(ctx, "GET", "/mailboxes", nil)
+	a, err := c.Try(ctx, "GET", "/mailboxes", nil)
 	close(end)
 	if err := <-ended; err != nil {
 		t.Error(err)
@@ -207,16 +208,16 @@ func TestReadsDontWaitForWrites(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.want(200)
+	a.Want(200)
 }
 
 // The uses of a service account that is gone don't keep others from being written.
 func TestLastUsedOfWhatIsGone(t *testing.T) {
-	h := newHarness(t)
-	c := h.as(h.post("/auth/service-accounts", obj{"name": "x"}).want(201).str("token"))
-	c.get("/mailboxes").want(200)
-	if err := h.svc.Reset(t.Context(), nil); err != nil {
+	h := apitest.New(t)
+	c := h.As(h.Post("/auth/service-accounts", obj{"name": "x"}).Want(201).Str("token"))
+	c.Get("/mailboxes").Want(200)
+	if err := h.Service.Reset(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
-	h.owner(t, accountID).post("/workspaces", obj{"name": "w"}).want(201)
+	h.Owner(t, accountID).Post("/workspaces", obj{"name": "w"}).Want(201)
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
@@ -26,35 +27,27 @@ const (
 	otherKey = "0a1b2c3d-0000-4000-8000-00000000abce"
 )
 
-// keyed sends a POST under an Idempotency-Key.
-func (c *client) keyed(key, path string, body any) *answer {
-	c.t.Helper()
-	return c.do("POST", path, body, "Idempotency-Key", key)
-}
-
-func (a *answer) replayed() bool { return a.header.Get("Idempotency-Replayed") == "true" }
-
 // ready makes the account ready for the valid body of an operation, and returns
 // the request with the ids of what is there: sent once, it succeeds and changes
 // something. It is the one place where an operation's set-up is; a new operation
 // adds its own here.
-func ready(h *harness, r *request) *request {
-	h.domain("empty.com")
-	h.domain("example.com")
-	h.mailbox("example.com", "jane")
+func ready(h *apitest.Server, r *request) *request {
+	h.Domain("empty.com")
+	h.Domain("example.com")
+	h.Mailbox("example.com", "jane")
 	for name, id := range map[string]func() string{
-		"credential_id": func() string { return h.password("old", obj{}) },
-		"forwarding_id": func() string { return h.forwarding("old@example.net", obj{}) },
+		"credential_id": func() string { return h.Password("old", obj{}) },
+		"forwarding_id": func() string { return h.Forwarding("old@example.net", obj{}) },
 		"dns_record_id": func() string {
-			a := h.post("/dns-records", obj{"domain": "example.com", "name": "@", "type": "MX", "value": "old.example.net", "prio": 5}).want(201)
+			a := h.Post("/dns-records", obj{"domain": "example.com", "name": "@", "type": "MX", "value": "old.example.net", "prio": 5}).Want(201)
 			return idOf(a, "id")
 		},
 		"dedicated_ip_id": func() string {
-			return h.post("/dedicated-ips/claim", obj{"option_id": h.option("eu")}).want(201).str("id")
+			return h.Post("/dedicated-ips/claim", obj{"option_id": h.Option("eu")}).Want(201).Str("id")
 		},
-		"service_account_id": func() string { return h.post("/auth/service-accounts", obj{"name": "old"}).want(201).str("id") },
-		"authorization_id":   func() string { return h.grantTo("group", "old", grant{capability: vocab.CapMailboxView}) },
-		"workspace_id":       h.defaultWorkspace,
+		"service_account_id": func() string { return h.Post("/auth/service-accounts", obj{"name": "old"}).Want(201).Str("id") },
+		"authorization_id":   func() string { return h.GrantTo("group", "old", apitest.Grant{Capability: vocab.CapMailboxView}) },
+		"workspace_id":       h.DefaultWorkspace,
 	} {
 		if _, ok := r.path[name]; ok {
 			r = r.broken([]string{"path", name}, id())
@@ -66,11 +59,11 @@ func ready(h *harness, r *request) *request {
 	case "set-forwarding-active":
 		r = r.broken([]string{"body", "active"}, false)
 	case "purchase-domains":
-		r = r.broken([]string{"body", "workspace_id"}, h.defaultWorkspace()).broken([]string{"body", "domains"}, []any{"new.com"})
+		r = r.broken([]string{"body", "workspace_id"}, h.DefaultWorkspace()).broken([]string{"body", "domains"}, []any{"new.com"})
 	case "claim-dedicated-ip":
-		r = r.broken([]string{"body", "option_id"}, h.option("eu"))
+		r = r.broken([]string{"body", "option_id"}, h.Option("eu"))
 	case "grant-authorization":
-		r = r.broken([]string{"body", "resource_id"}, h.get("/domains/example.com").str("id"))
+		r = r.broken([]string{"body", "resource_id"}, h.Get("/domains/example.com").Str("id"))
 	}
 	return r
 }
@@ -81,24 +74,24 @@ func TestReplay(t *testing.T) {
 			continue
 		}
 		t.Run(spec.ID, func(t *testing.T) {
-			h := newHarness(t)
+			h := apitest.New(t)
 			r := ready(h, newRequest(t, spec))
-			first := r.send(h.client, "Idempotency-Key", key).want(spec.Status)
-			if first.replayed() {
-				t.Errorf("the first answer is a replay: %v", first.header)
+			first := r.send(h.Client, "Idempotency-Key", key).Want(spec.Status)
+			if first.Replayed() {
+				t.Errorf("the first answer is a replay: %v", first.Header)
 			}
-			h.clock.Advance(24*time.Hour - time.Microsecond)
+			h.Clock.Advance(24*time.Hour - time.Microsecond)
 			for _, k := range []string{key, strings.ToUpper(key), "{" + key + "}"} {
-				again := r.send(h.client, "Idempotency-Key", k).want(spec.Status)
-				if !again.replayed() || string(again.raw) != string(first.raw) {
-					t.Errorf("%s replayed %t; want %s", again, again.replayed(), first)
+				again := r.send(h.Client, "Idempotency-Key", k).Want(spec.Status)
+				if !again.Replayed() || string(again.Raw) != string(first.Raw) {
+					t.Errorf("%s replayed %t; want %s", again, again.Replayed(), first)
 				}
 			}
-			other := r.broken([]string{"body", "unknown"}, "x").send(h.client, "Idempotency-Key", key)
-			if !other.replayed() {
+			other := r.broken([]string{"body", "unknown"}, "x").send(h.Client, "Idempotency-Key", key)
+			if !other.Replayed() {
 				t.Errorf("an unknown field makes another request: %s", other)
 			}
-			if without := r.send(h.client); without.replayed() {
+			if without := r.send(h.Client); without.Replayed() {
 				t.Errorf("a request without a key is a replay: %s", without)
 			}
 		})
@@ -106,114 +99,114 @@ func TestReplay(t *testing.T) {
 }
 
 func TestReplayExpires(t *testing.T) {
-	h := newHarness(t)
-	first := h.keyed(key, "/workspaces", obj{"name": "a"}).want(201)
-	h.clock.Advance(24 * time.Hour)
-	h.keyed(key, "/workspaces", obj{"name": "a"}).refused(409, "body conflict").says(first.str("id"))
-	if second := h.keyed(key, "/workspaces", obj{"name": "b"}).want(201); second.replayed() || second.str("id") == first.str("id") {
+	h := apitest.New(t)
+	first := h.PostKeyed(key, "/workspaces", obj{"name": "a"}).Want(201)
+	h.Clock.Advance(24 * time.Hour)
+	h.PostKeyed(key, "/workspaces", obj{"name": "a"}).Refused(409, "body conflict").Says(first.Str("id"))
+	if second := h.PostKeyed(key, "/workspaces", obj{"name": "b"}).Want(201); second.Replayed() || second.Str("id") == first.Str("id") {
 		t.Errorf("the key has not expired: %s", second)
 	}
 }
 
 // The kept answer stays the answer when the time in the request has passed.
 func TestReplayOfWhatIsInThePastByNow(t *testing.T) {
-	h := newHarness(t)
-	body := obj{"name": "ci", "expires_at": h.clock.Now().Add(time.Hour).Format(time.RFC3339)}
-	h.keyed(key, "/auth/service-accounts", body).want(http.StatusCreated)
-	h.clock.Advance(2 * time.Hour)
-	if a := h.keyed(key, "/auth/service-accounts", body).want(http.StatusCreated); !a.replayed() {
+	h := apitest.New(t)
+	body := obj{"name": "ci", "expires_at": h.Clock.Now().Add(time.Hour).Format(time.RFC3339)}
+	h.PostKeyed(key, "/auth/service-accounts", body).Want(http.StatusCreated)
+	h.Clock.Advance(2 * time.Hour)
+	if a := h.PostKeyed(key, "/auth/service-accounts", body).Want(http.StatusCreated); !a.Replayed() {
 		t.Errorf("%s is no replay", a)
 	}
-	h.keyed(otherKey, "/auth/service-accounts", body).refused(422, "body.expires_at value_error")
-	h.post("/auth/service-accounts", obj{"name": "", "expires_at": body["expires_at"]}).
-		refused(422, "body.name string_too_short", "body.expires_at value_error")
+	h.PostKeyed(otherKey, "/auth/service-accounts", body).Refused(422, "body.expires_at value_error")
+	h.Post("/auth/service-accounts", obj{"name": "", "expires_at": body["expires_at"]}).
+		Refused(422, "body.name string_too_short", "body.expires_at value_error")
 }
 
 func TestKeyOfAnotherRequest(t *testing.T) {
-	h := newHarness(t)
-	h.keyed(key, "/workspaces", obj{"name": "a"}).want(201)
+	h := apitest.New(t)
+	h.PostKeyed(key, "/workspaces", obj{"name": "a"}).Want(201)
 	const problem = "header.Idempotency-Key value_error"
 	for range 2 {
-		if a := h.keyed(key, "/workspaces", obj{"name": "b"}).refused(422, problem); a.replayed() {
+		if a := h.PostKeyed(key, "/workspaces", obj{"name": "b"}).Refused(422, problem); a.Replayed() {
 			t.Error("it is a replay")
 		}
 	}
-	h.keyed(key, "/feedback", obj{"title": "a", "description": "b"}).refused(422, problem)
-	h.get("/workspaces").is("total", 2)
-	h.keyed(key, "/workspaces", obj{"name": "a"}).want(201)
+	h.PostKeyed(key, "/feedback", obj{"title": "a", "description": "b"}).Refused(422, problem)
+	h.Get("/workspaces").Is("total", 2)
+	h.PostKeyed(key, "/workspaces", obj{"name": "a"}).Want(201)
 }
 
 func TestKeysThatAreNone(t *testing.T) {
-	h := newHarness(t)
+	h := apitest.New(t)
 	for _, k := range []string{"x", "123", key + "0", "null"} {
-		h.keyed(k, "/workspaces", obj{"name": "a"}).refused(422, "header.Idempotency-Key uuid_parsing")
+		h.PostKeyed(k, "/workspaces", obj{"name": "a"}).Refused(422, "header.Idempotency-Key uuid_parsing")
 	}
-	h.keyed("x", "/workspaces", obj{}).refused(422, "header.Idempotency-Key uuid_parsing", "body.name missing")
+	h.PostKeyed("x", "/workspaces", obj{}).Refused(422, "header.Idempotency-Key uuid_parsing", "body.name missing")
 	// Where nothing is created the header means nothing.
-	h.do("GET", "/workspaces", nil, "Idempotency-Key", "x").want(200)
-	h.do("POST", "/mailboxes/export", obj{}, "Idempotency-Key", "x").want(200)
+	h.Do("GET", "/workspaces", nil, "Idempotency-Key", "x").Want(200)
+	h.Do("POST", "/mailboxes/export", obj{}, "Idempotency-Key", "x").Want(200)
 }
 
 // Input that is refused for its form leaves the key free.
 func TestKeyOfInvalidInput(t *testing.T) {
-	h := newHarness(t)
-	h.keyed(key, "/workspaces", obj{"name": ""}).refused(422, "body.name string_too_short")
-	h.keyed(key, "/workspaces", obj{"name": "a"}).want(201)
+	h := apitest.New(t)
+	h.PostKeyed(key, "/workspaces", obj{"name": ""}).Refused(422, "body.name string_too_short")
+	h.PostKeyed(key, "/workspaces", obj{"name": "a"}).Want(201)
 }
 
 // What changed nothing is evaluated again under the same key.
 func TestRefusalsAreEvaluatedAgain(t *testing.T) {
-	h := newHarness(t)
-	h.domain("example.com")
-	id := h.mailbox("example.com", "jane")
+	h := apitest.New(t)
+	h.Domain("example.com")
+	id := h.Mailbox("example.com", "jane")
 	body := obj{"domain": "example.com", "local_part": "jane", "first_name": "x", "last_name": "y"}
-	h.keyed(key, "/mailboxes", body).refused(409, "body conflict").says(id)
-	h.delete("/mailboxes/" + id).want(204)
-	if a := h.keyed(key, "/mailboxes", body).want(201); a.replayed() {
+	h.PostKeyed(key, "/mailboxes", body).Refused(409, "body conflict").Says(id)
+	h.Delete("/mailboxes/" + id).Want(204)
+	if a := h.PostKeyed(key, "/mailboxes", body).Want(201); a.Replayed() {
 		t.Error("it is a replay")
 	}
-	if a := h.keyed(key, "/mailboxes", body).want(201); !a.replayed() {
+	if a := h.PostKeyed(key, "/mailboxes", body).Want(201); !a.Replayed() {
 		t.Error("it is no replay")
 	}
-	h.keyed(key, "/mailboxes", obj{"domain": "example.com", "local_part": "joe", "first_name": "x", "last_name": "y"}).
-		refused(422, "header.Idempotency-Key value_error")
+	h.PostKeyed(key, "/mailboxes", obj{"domain": "example.com", "local_part": "joe", "first_name": "x", "last_name": "y"}).
+		Refused(422, "header.Idempotency-Key value_error")
 }
 
 // A success of which every item failed changed nothing either.
 func TestSuccessesWithoutEffectAreEvaluatedAgain(t *testing.T) {
-	h := newHarness(t)
-	h.domain("example.com")
-	id := h.mailbox("example.com", "jane")
+	h := apitest.New(t)
+	h.Domain("example.com")
+	id := h.Mailbox("example.com", "jane")
 	bulk := obj{"domain": "example.com", "items": []any{obj{"local_part": "jane", "first_name": "x", "last_name": "y"}}}
-	h.keyed(key, "/mailboxes/bulk", bulk).want(200).is("failed.0.code", "already_exists")
-	h.delete("/mailboxes/" + id).want(204)
-	h.keyed(key, "/mailboxes/bulk", bulk).want(200).is("created.0.index", 0)
-	if a := h.keyed(key, "/mailboxes/bulk", bulk).want(200); !a.replayed() {
+	h.PostKeyed(key, "/mailboxes/bulk", bulk).Want(200).Is("failed.0.code", "already_exists")
+	h.Delete("/mailboxes/" + id).Want(204)
+	h.PostKeyed(key, "/mailboxes/bulk", bulk).Want(200).Is("created.0.index", 0)
+	if a := h.PostKeyed(key, "/mailboxes/bulk", bulk).Want(200); !a.Replayed() {
 		t.Error("the bulk create is no replay")
 	}
 
-	other := h.owner(t, nobody)
-	domain := other.domain("rival.com")
-	buy := obj{"domains": []string{"rival.com"}, "workspace_id": h.defaultWorkspace(), "contact_info": contact()}
-	h.keyed(otherKey, "/domains/purchase", buy).want(200).is("successful_count", 0)
-	other.delete("/domains/" + domain).want(204)
-	h.keyed(otherKey, "/domains/purchase", buy).want(200).is("successful_count", 1)
+	other := h.Owner(t, nobody)
+	domain := other.Domain("rival.com")
+	buy := obj{"domains": []string{"rival.com"}, "workspace_id": h.DefaultWorkspace(), "contact_info": contact()}
+	h.PostKeyed(otherKey, "/domains/purchase", buy).Want(200).Is("successful_count", 0)
+	other.Delete("/domains/" + domain).Want(204)
+	h.PostKeyed(otherKey, "/domains/purchase", buy).Want(200).Is("successful_count", 1)
 
 	plan := uuid.NewString()
-	current := h.post("/billing/change-plan", obj{}).want(200).str("target_plan_id")
-	h.keyed(plan, "/billing/change-plan", obj{"plan_id": current}).want(200).is("eligible", false)
-	h.post("/billing/change-plan", obj{}).want(200).is("eligible", true)
-	h.keyed(plan, "/billing/change-plan", obj{"plan_id": current}).want(200).is("eligible", true)
+	current := h.Post("/billing/change-plan", obj{}).Want(200).Str("target_plan_id")
+	h.PostKeyed(plan, "/billing/change-plan", obj{"plan_id": current}).Want(200).Is("eligible", false)
+	h.Post("/billing/change-plan", obj{}).Want(200).Is("eligible", true)
+	h.PostKeyed(plan, "/billing/change-plan", obj{"plan_id": current}).Want(200).Is("eligible", true)
 }
 
 func TestKeysOfOtherCallers(t *testing.T) {
-	h := newHarness(t)
-	a, b := h.limited(t, grant{capability: vocab.CapWorkspaceManage}), h.limited(t, grant{capability: vocab.CapWorkspaceManage})
-	other := h.owner(t, nobody)
+	h := apitest.New(t)
+	a, b := h.Limited(t, apitest.Grant{Capability: vocab.CapWorkspaceManage}), h.Limited(t, apitest.Grant{Capability: vocab.CapWorkspaceManage})
+	other := h.Owner(t, nobody)
 	ids := map[string]bool{}
-	for i, c := range []*client{h.client, a, b, other} {
-		answer := c.keyed(key, "/workspaces", obj{"name": itoa(i)}).want(201)
-		ids[answer.str("id")] = true
+	for i, c := range []*apitest.Client{h.Client, a, b, other} {
+		answer := c.PostKeyed(key, "/workspaces", obj{"name": itoa(i)}).Want(201)
+		ids[answer.Str("id")] = true
 	}
 	if len(ids) != 4 {
 		t.Errorf("the answers are %v", ids)
@@ -222,11 +215,11 @@ func TestKeysOfOtherCallers(t *testing.T) {
 
 // Who may do it no longer is not told what was answered.
 func TestReplayNeedsTheCapability(t *testing.T) {
-	h := newHarness(t)
-	c := h.limited(t, grant{capability: vocab.CapWorkspaceManage})
-	c.keyed(key, "/workspaces", obj{"name": "a"}).want(201)
-	h.delete("/auth/authorizations/" + h.get("/auth/authorizations?capability_key=workspace.manage").str("0.id")).want(204)
-	c.keyed(key, "/workspaces", obj{"name": "a"}).want(403)
+	h := apitest.New(t)
+	c := h.Limited(t, apitest.Grant{Capability: vocab.CapWorkspaceManage})
+	c.PostKeyed(key, "/workspaces", obj{"name": "a"}).Want(201)
+	h.Delete("/auth/authorizations/" + h.Get("/auth/authorizations?capability_key=workspace.manage").Str("0.id")).Want(204)
+	c.PostKeyed(key, "/workspaces", obj{"name": "a"}).Want(403)
 }
 
 // holdingStore holds its next update back until the test lets it go.
@@ -247,11 +240,11 @@ func (s *holdingStore) Update(ctx context.Context, fn func(store.Tx) error) erro
 
 func TestKeyUnderWay(t *testing.T) {
 	s := &holdingStore{Store: newStore(t), held: make(chan struct{}), release: make(chan struct{})}
-	h := newHarness(t, func(o *apiserver.Options) { o.Store = s })
+	h := apitest.New(t, func(o *apiserver.Options) { o.Store = s })
 	s.hold = true
-	first := make(chan *answer)
+	first := make(chan *apitest.Response)
 	go func() {
-		a, err := h.try(t.Context(), "POST", "/workspaces", obj{"name": "a"}, "Idempotency-Key", key)
+		a, err := h.Try(t.Context(), "POST", "/workspaces", obj{"name": "a"}, "Idempotency-Key", key)
 		if err != nil {
 			t.Error(err)
 		}
@@ -259,15 +252,15 @@ func TestKeyUnderWay(t *testing.T) {
 	}()
 	<-s.held
 	for _, name := range []string{"a", "b"} {
-		a := h.keyed(key, "/workspaces", obj{"name": name}).refused(409, "header.Idempotency-Key conflict")
-		if a.header.Get("Retry-After") != "1" {
-			t.Errorf("no Retry-After: %v", a.header)
+		a := h.PostKeyed(key, "/workspaces", obj{"name": name}).Refused(409, "header.Idempotency-Key conflict")
+		if a.Header.Get("Retry-After") != "1" {
+			t.Errorf("no Retry-After: %v", a.Header)
 		}
 	}
-	h.keyed(otherKey, "/workspaces", obj{"name": "b"}).want(201)
+	h.PostKeyed(otherKey, "/workspaces", obj{"name": "b"}).Want(201)
 	close(s.release)
-	created := (<-first).want(201)
-	if again := h.keyed(key, "/workspaces", obj{"name": "a"}).want(201); !again.replayed() || again.str("id") != created.str("id") {
+	created := (<-first).Want(201)
+	if again := h.PostKeyed(key, "/workspaces", obj{"name": "a"}).Want(201); !again.Replayed() || again.Str("id") != created.Str("id") {
 		t.Errorf("%s; want a replay of %s", again, created)
 	}
 }
@@ -275,11 +268,11 @@ func TestKeyUnderWay(t *testing.T) {
 // A failure inside is no answer: the key is free for the retry.
 func TestKeyAfterAFailure(t *testing.T) {
 	broken := &brokenStore{Store: newStore(t)}
-	h := newHarness(t, func(o *apiserver.Options) { o.Store = broken })
+	h := apitest.New(t, func(o *apiserver.Options) { o.Store = broken })
 	broken.failUpdates = true
-	h.keyed(key, "/workspaces", obj{"name": "a"}).want(500)
+	h.PostKeyed(key, "/workspaces", obj{"name": "a"}).Want(500)
 	broken.failUpdates = false
-	if a := h.keyed(key, "/workspaces", obj{"name": "a"}).want(201); a.replayed() {
+	if a := h.PostKeyed(key, "/workspaces", obj{"name": "a"}).Want(201); a.Replayed() {
 		t.Error("it is a replay")
 	}
 }
@@ -287,20 +280,20 @@ func TestKeyAfterAFailure(t *testing.T) {
 // TestSecretsAtRest looks for secrets in the bytes of the database.
 func TestSecretsAtRest(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mailhost.db")
-	var h *harness
+	var h *apitest.Server
 	secrets := map[string]string{"the key": key, "the value": "a-value-that-nobody-may-see"}
 	t.Run("use", func(t *testing.T) {
 		s, err := sqlite.Open(t.Context(), path, sqlite.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		h = newHarness(t, func(o *apiserver.Options) { o.Store, o.PasswordCost = s, apiserver.PasswordCost{} })
-		_, owner, err := h.svc.InitAccount(t.Context(), accountID, "owner")
+		h = apitest.New(t, func(o *apiserver.Options) { o.Store, o.PasswordCost = s, apiserver.PasswordCost{} })
+		_, owner, err := h.Service.InitAccount(t.Context(), accountID, "owner")
 		if err != nil {
 			t.Fatal(err)
 		}
 		secrets["the owner's secret"] = secretOf(owner)
-		h.client = h.as(owner)
+		h.Client = h.As(owner)
 		for i, path := range []string{"/auth/service-accounts", "/credentials", "/credentials"} {
 			k := uuid.NewString()
 			body := obj{"name": "n" + itoa(i)}
@@ -310,23 +303,23 @@ func TestSecretsAtRest(t *testing.T) {
 			case i == 2:
 				k, body["value"] = key, secrets["the value"]
 			}
-			first := h.keyed(k, path, body).want(201)
-			again := h.keyed(k, path, body).want(201)
-			if !again.replayed() || string(first.raw) != string(again.raw) {
+			first := h.PostKeyed(k, path, body).Want(201)
+			again := h.PostKeyed(k, path, body).Want(201)
+			if !again.Replayed() || string(first.Raw) != string(again.Raw) {
 				t.Errorf("%s; want a replay of %s", again, first)
 			}
-			if token := first.str("token"); token != "" {
-				h.as(token).get("/mailboxes").want(200)
+			if token := first.Str("token"); token != "" {
+				h.As(token).Get("/mailboxes").Want(200)
 				secrets["the token's secret"] = secretOf(token)
 			}
-			if generated := first.str("generated_secret"); generated != "" {
+			if generated := first.Str("generated_secret"); generated != "" {
 				secrets["the generated secret"] = generated
 			}
 		}
-		h.keyed(uuid.NewString(), "/forwarding", obj{"target_email": "x@example.net"}).want(201)
-		h.patch("/forwarding/"+h.get("/forwarding").str("items.0.id"), obj{"target_email": "y@example.net"}).want(200)
-		(&audited{harness: h}).click(t)
-		link := h.svc.Outbox()[1].Link
+		h.PostKeyed(uuid.NewString(), "/forwarding", obj{"target_email": "x@example.net"}).Want(201)
+		h.Patch("/forwarding/"+h.Get("/forwarding").Str("items.0.id"), obj{"target_email": "y@example.net"}).Want(200)
+		(&audited{Server: h}).click(t)
+		link := h.Service.Outbox()[1].Link
 		secrets["the link's secret"] = link[strings.LastIndex(link, "/")+1:]
 		checkSecrets(t, path, secrets)
 	})
@@ -396,18 +389,18 @@ func checkSecrets(t *testing.T, path string, secrets map[string]string) {
 // An answer is the same over a restart.
 func TestReplayAfterRestart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mailhost.db")
-	var first *answer
+	var first *apitest.Response
 	for i := range 2 {
 		t.Run(itoa(i), func(t *testing.T) {
 			s, err := sqlite.Open(t.Context(), path, sqlite.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			h := newHarness(t, func(o *apiserver.Options) { o.Store = s })
-			a := h.keyed(key, "/auth/service-accounts", obj{"name": "x"}).want(http.StatusCreated)
+			h := apitest.New(t, func(o *apiserver.Options) { o.Store = s })
+			a := h.PostKeyed(key, "/auth/service-accounts", obj{"name": "x"}).Want(http.StatusCreated)
 			if first == nil {
 				first = a
-			} else if !a.replayed() || string(a.raw) != string(first.raw) {
+			} else if !a.Replayed() || string(a.Raw) != string(first.Raw) {
 				t.Errorf("%s; want a replay of %s", a, first)
 			}
 		})

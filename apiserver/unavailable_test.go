@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
@@ -30,21 +31,21 @@ func (u *unwritableStore) Update(ctx context.Context, fn func(store.Tx) error) e
 func TestUnavailableStore(t *testing.T) {
 	unwritable := &unwritableStore{Store: newStore(t)}
 	var log bytes.Buffer
-	h := newHarness(t, func(o *apiserver.Options) {
+	h := apitest.New(t, func(o *apiserver.Options) {
 		o.Store, o.Logger = unwritable, slog.New(slog.NewTextHandler(&log, nil))
 	})
 	for round := range 2 {
 		log.Reset()
 		unwritable.unwritable = true
 		for range 3 {
-			a := h.do("POST", "/workspaces", map[string]any{"name": "A"}, "Idempotency-Key", "7b0f3a52-3f4e-4c55-9d43-0d0f5a0c8a11").refused(503, "header unavailable")
-			if a.header.Get("Retry-After") != "1" || strings.Contains(string(a.raw), "secret") {
-				t.Errorf("the answer is %s, its header %v", a, a.header)
+			a := h.Do("POST", "/workspaces", map[string]any{"name": "A"}, "Idempotency-Key", "7b0f3a52-3f4e-4c55-9d43-0d0f5a0c8a11").Refused(503, "header unavailable")
+			if a.Header.Get("Retry-After") != "1" || strings.Contains(string(a.Raw), "secret") {
+				t.Errorf("the answer is %s, its header %v", a, a.Header)
 			}
 		}
 		unwritable.unwritable = false
-		h.do("POST", "/workspaces", map[string]any{"name": fmt.Sprint("B", round)}).want(201)
-		h.do("POST", "/workspaces", map[string]any{"name": fmt.Sprint("C", round)}).want(201)
+		h.Do("POST", "/workspaces", map[string]any{"name": fmt.Sprint("B", round)}).Want(201)
+		h.Do("POST", "/workspaces", map[string]any{"name": fmt.Sprint("C", round)}).Want(201)
 		if strings.Count(log.String(), "is full") != 1 || strings.Count(log.String(), "available again") != 1 {
 			t.Errorf("the log is\n%s", &log)
 		}

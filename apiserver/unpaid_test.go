@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
@@ -16,50 +17,50 @@ const week = 7 * 24 * time.Hour
 // A purchase that is not paid for within 7 days frees the name, and all that was
 // made in the domain is gone as after a delete.
 func TestUnpaidPurchaseExpires(t *testing.T) {
-	h := newHarness(t, func(o *apiserver.Options) { o.Registrar.PaymentNeeded = true })
-	other := h.owner(t, nobody)
-	settled := h.purchase(h.defaultWorkspace(), "paid.com").want(200)
-	paid := settled.str("results.0.id")
-	if _, err := h.svc.SettlePayment(t.Context(), settled.str("purchase_batch_id")); err != nil {
+	h := apitest.New(t, func(o *apiserver.Options) { o.Registrar.PaymentNeeded = true })
+	other := h.Owner(t, nobody)
+	settled := h.Purchase(h.DefaultWorkspace(), "paid.com").Want(200)
+	paid := settled.Str("results.0.id")
+	if _, err := h.Service.SettlePayment(t.Context(), settled.Str("purchase_batch_id")); err != nil {
 		t.Fatal(err)
 	}
-	bought := h.purchase(h.defaultWorkspace(), "example.com").want(200)
-	id, url := bought.str("results.0.id"), bought.str("payment_url")
-	rule := h.forwarding("x@example.net", obj{"domain": "example.com"})
-	password := h.password("p", obj{"domain": "example.com"})
-	record := idOf(h.get("/dns-records?domain=example.com"), "items.0.id")
+	bought := h.Purchase(h.DefaultWorkspace(), "example.com").Want(200)
+	id, url := bought.Str("results.0.id"), bought.Str("payment_url")
+	rule := h.Forwarding("x@example.net", obj{"domain": "example.com"})
+	password := h.Password("p", obj{"domain": "example.com"})
+	record := idOf(h.Get("/dns-records?domain=example.com"), "items.0.id")
 
-	h.clock.Advance(week - time.Second)
-	h.get("/domains/example.com").want(200).is("status", "pending_payment")
-	other.purchase(other.defaultWorkspace(), "example.com").want(200).is("results.0.error_code", "unavailable")
-	h.shows(t, "GET", url, 200, "Payment needed")
+	h.Clock.Advance(week - time.Second)
+	h.Get("/domains/example.com").Want(200).Is("status", "pending_payment")
+	other.Purchase(other.DefaultWorkspace(), "example.com").Want(200).Is("results.0.error_code", "unavailable")
+	shows(t, h, "GET", url, 200, "Payment needed")
 
-	h.clock.Advance(2 * time.Second)
+	h.Clock.Advance(2 * time.Second)
 	for path, problem := range map[string]string{
 		"/domains/example.com": "path.domain not_found", "/domains/" + id: "path.domain not_found", "/forwarding/" + rule: "path.forwarding_id not_found",
 		"/credentials/" + password: "path.credential_id not_found", "/dns-records/" + record: "path.dns_record_id not_found",
 	} {
-		h.get(path).refused(404, problem)
+		h.Get(path).Refused(404, problem)
 	}
 	for path, total := range map[string]int{
 		"/domains": 1, "/domains?search=example": 0, "/domains?status=pending_payment": 0, "/forwarding": 0, "/credentials": 0, "/dns-records": 5, "/dns-records?domain=" + id: 0,
 	} {
-		h.get(path).want(200).is("total", total)
+		h.Get(path).Want(200).Is("total", total)
 	}
-	h.shows(t, "GET", url, 404, "There is no such purchase")
-	if _, err := h.svc.SettlePayment(t.Context(), bought.str("purchase_batch_id")); !errors.Is(err, apiserver.ErrNoPurchase) {
+	shows(t, h, "GET", url, 404, "There is no such purchase")
+	if _, err := h.Service.SettlePayment(t.Context(), bought.Str("purchase_batch_id")); !errors.Is(err, apiserver.ErrNoPurchase) {
 		t.Errorf("settling it: %v", err)
 	}
-	h.get("/domains/"+paid).want(200).is("status", "active")
+	h.Get("/domains/"+paid).Want(200).Is("status", "active")
 
 	// Others can buy the name, and the first account learns nothing of them.
-	other.purchase(other.defaultWorkspace(), "example.com").want(200).is("results.0.status", "pending_payment")
-	other.get("/domains").is("total", 1)
-	h.get("/domains").is("total", 1)
-	h.purchase(h.defaultWorkspace(), "example.com").want(200).is("results.0.error_code", "unavailable")
-	h.clock.Advance(week)
-	again := h.purchase(h.defaultWorkspace(), "example.com").want(200).is("results.0.status", "pending_payment")
-	if again.str("results.0.id") == id {
+	other.Purchase(other.DefaultWorkspace(), "example.com").Want(200).Is("results.0.status", "pending_payment")
+	other.Get("/domains").Is("total", 1)
+	h.Get("/domains").Is("total", 1)
+	h.Purchase(h.DefaultWorkspace(), "example.com").Want(200).Is("results.0.error_code", "unavailable")
+	h.Clock.Advance(week)
+	again := h.Purchase(h.DefaultWorkspace(), "example.com").Want(200).Is("results.0.status", "pending_payment")
+	if again.Str("results.0.id") == id {
 		t.Error("the domain has the id of the old one")
 	}
 }
@@ -73,11 +74,11 @@ func TestUnpaidPurchaseIsDeleted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.svc.LoadFixture(t.Context(), fixture); err != nil {
+	if err := a.Service.LoadFixture(t.Context(), fixture); err != nil {
 		t.Fatal(err)
 	}
-	a.purchase(a.defaultWorkspace(), "example.com").want(200).is("results.0.status", "pending_payment")
-	a.clock.Advance(week)
+	a.Purchase(a.DefaultWorkspace(), "example.com").Want(200).Is("results.0.status", "pending_payment")
+	a.Clock.Advance(week)
 	log := func() (told []string) {
 		for _, e := range a.entries(store.AuditFilter{Operation: "expire-purchase"}) {
 			text := e.Subject.Type + e.Subject.ID + e.RequestID + ":"
@@ -91,12 +92,12 @@ func TestUnpaidPurchaseIsDeleted(t *testing.T) {
 	if got := log(); len(got) != 0 {
 		t.Errorf("a read has deleted: %q", got)
 	}
-	a.get("/mailboxes").is("total", 0)
-	a.workspace("w")
+	a.Get("/mailboxes").Is("total", 0)
+	a.Workspace("w")
 	if got := log(); len(got) != 1 || !strings.HasPrefix(got[0], "system: deleted domain example.com") {
 		t.Errorf("a change in the account: %q", got)
 	}
-	a.purchase(a.defaultWorkspace(), "late.com").want(200).is("results.0.status", "pending_payment")
+	a.Purchase(a.DefaultWorkspace(), "late.com").Want(200).Is("results.0.status", "pending_payment")
 	if got := log(); len(got) != 2 || !strings.Contains(strings.Join(got, "\n"), "system: deleted mailbox jane@late.com deleted domain late.com") {
 		t.Errorf("a purchase of the name: %q", got)
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
 
 // validBodies are, by operation, bodies that the contract takes in an account
@@ -87,8 +88,8 @@ func newRequest(t *testing.T, spec api.Spec) *request {
 	return r
 }
 
-func (r *request) send(c *client, headers ...string) *answer {
-	c.t.Helper()
+func (r *request) send(c *apitest.Client, headers ...string) *apitest.Response {
+	c.T.Helper()
 	path := r.spec.Path
 	for name, value := range r.path {
 		path = strings.ReplaceAll(path, "{"+name+"}", url.PathEscape(value))
@@ -96,7 +97,7 @@ func (r *request) send(c *client, headers ...string) *answer {
 	if len(r.query) > 0 {
 		path += "?" + r.query.Encode()
 	}
-	return c.do(r.spec.Method, path, r.body, headers...)
+	return c.Do(r.spec.Method, path, r.body, headers...)
 }
 
 // broken is r with another value at a place.
@@ -222,11 +223,11 @@ func (f input) kind() string {
 // TestValidation breaks each input of each operation in each way that its type
 // and its limits allow, one at a time.
 func TestValidation(t *testing.T) {
-	h := newHarness(t)
-	h.domain("example.com")
+	h := apitest.New(t)
+	h.Domain("example.com")
 	for _, spec := range api.Specs() {
 		t.Run(spec.ID, func(t *testing.T) {
-			c := h.in(t)
+			c := h.In(t)
 			r := newRequest(t, spec)
 			inputs := append(params(spec.Request, "path"), params(spec.Request, "query")...)
 			if body, ok := spec.Request.FieldByName("Body"); ok {
@@ -235,13 +236,13 @@ func TestValidation(t *testing.T) {
 			for _, in := range inputs {
 				for _, b := range in.breakages() {
 					a := r.broken(in.loc, b.value).send(c)
-					if a.refused(422, strings.Join(in.loc, ".")+" "+b.typ); a.str("detail.0.msg") != b.msg {
-						t.Errorf("%v at %v: %q; want %q", b.value, in.loc, a.str("detail.0.msg"), b.msg)
+					if a.Refused(422, strings.Join(in.loc, ".")+" "+b.typ); a.Str("detail.0.msg") != b.msg {
+						t.Errorf("%v at %v: %q; want %q", b.value, in.loc, a.Str("detail.0.msg"), b.msg)
 					}
 				}
 				for _, value := range in.accepted() {
 					a := r.broken(in.loc, value).send(c)
-					if a.status == 422 && slices.ContainsFunc(a.problems(), func(p string) bool { return strings.HasPrefix(p, strings.Join(in.loc, ".")+" ") }) {
+					if a.Status == 422 && slices.ContainsFunc(a.Problems(), func(p string) bool { return strings.HasPrefix(p, strings.Join(in.loc, ".")+" ") }) {
 						t.Errorf("%v at %v is refused: %s", value, in.loc, a)
 					}
 				}
@@ -252,11 +253,11 @@ func TestValidation(t *testing.T) {
 
 // TestValidationTellsAll breaks every input of an operation at once.
 func TestValidationTellsAll(t *testing.T) {
-	h := newHarness(t)
-	h.domain("example.com")
+	h := apitest.New(t)
+	h.Domain("example.com")
 	for _, spec := range api.Specs() {
 		t.Run(spec.ID, func(t *testing.T) {
-			c := h.in(t)
+			c := h.In(t)
 			r := newRequest(t, spec)
 			var want []string
 			breakAll := func(inputs []input) {
@@ -282,7 +283,7 @@ func TestValidationTellsAll(t *testing.T) {
 				breakAll(bodyFields(body.Type, []string{"body"}))
 			}
 			a := r.send(c, headers...)
-			got := a.problems()
+			got := a.Problems()
 			if len(got) != len(want) || !slices.Equal(got[:first], want[:first]) {
 				t.Fatalf("%s; want %q", a, want)
 			}
@@ -297,9 +298,9 @@ func TestValidationTellsAll(t *testing.T) {
 func TestValidationIgnoresUnknownInput(t *testing.T) {
 	for _, spec := range api.Specs() {
 		t.Run(spec.ID, func(t *testing.T) {
-			var answers []*answer
+			var answers []*apitest.Response
 			for _, extra := range []bool{false, true} {
-				h := newHarness(t)
+				h := apitest.New(t)
 				r := newRequest(t, spec)
 				if extra {
 					r = r.broken([]string{"query", "colour"}, "red")
@@ -307,9 +308,9 @@ func TestValidationIgnoresUnknownInput(t *testing.T) {
 						r = r.broken([]string{"body", "colour"}, "red")
 					}
 				}
-				answers = append(answers, r.send(h.client))
+				answers = append(answers, r.send(h.Client))
 			}
-			if answers[0].status != answers[1].status {
+			if answers[0].Status != answers[1].Status {
 				t.Errorf("%s without, but %s with unknown input", answers[0], answers[1])
 			}
 		})

@@ -9,11 +9,12 @@ import (
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
 
 // visit opens a page as a recipient does, without a credential. The headers are
 // names and values in turn.
-func (h *harness) visit(t *testing.T, method, link string, headers ...string) (status int, header http.Header, page string) {
+func visit(t *testing.T, h *apitest.Server, method, link string, headers ...string) (status int, header http.Header, page string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, link, nil)
 	if err != nil {
@@ -22,7 +23,7 @@ func (h *harness) visit(t *testing.T, method, link string, headers ...string) (s
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
-	resp, err := h.svc.Client().Do(r)
+	resp, err := h.Service.Client().Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,9 +36,9 @@ func (h *harness) visit(t *testing.T, method, link string, headers ...string) (s
 }
 
 // shows checks that a page has a status, that title and heading, and words.
-func (h *harness) shows(t *testing.T, method, link string, status int, title string, words ...string) {
+func shows(t *testing.T, h *apitest.Server, method, link string, status int, title string, words ...string) {
 	t.Helper()
-	got, header, page := h.visit(t, method, link)
+	got, header, page := visit(t, h, method, link)
 	if got != status {
 		t.Errorf("%s answers %d; want %d", method, got, status)
 	}
@@ -58,48 +59,48 @@ func (h *harness) shows(t *testing.T, method, link string, status int, title str
 	if !strings.HasPrefix(csp, "default-src 'none'; style-src 'sha256-") || !strings.Contains(csp, "frame-ancestors 'none'") || strings.Contains(csp, "unsafe") {
 		t.Errorf("the policy is %s", csp)
 	}
-	status, of, body := h.visit(t, http.MethodHead, link)
+	status, of, body := visit(t, h, http.MethodHead, link)
 	if method == http.MethodGet && (status != got || body != "" || of.Get("Content-Type") != header.Get("Content-Type")) {
 		t.Errorf("HEAD answers %d %v %s", status, of, body)
 	}
 }
 
 // confirm opens the link of a sent message and confirms.
-func (h *harness) confirm(t *testing.T, message int) {
+func confirm(t *testing.T, h *apitest.Server, message int) {
 	t.Helper()
-	if status, _, page := h.visit(t, "POST", h.svc.Outbox()[message].Link); status != 200 || !strings.Contains(page, "<h1>Confirmed</h1>") {
+	if status, _, page := visit(t, h, "POST", h.Service.Outbox()[message].Link); status != 200 || !strings.Contains(page, "<h1>Confirmed</h1>") {
 		t.Fatalf("confirming answers %d %s", status, page)
 	}
 }
 
 func TestVerification(t *testing.T) {
-	h := newHarness(t, func(o *apiserver.Options) { o.PublicURL = "https://mail.example" })
-	id := h.forwarding("x@example.net", nil)
-	link := h.svc.Outbox()[0].Link
+	h := apitest.New(t, func(o *apiserver.Options) { o.PublicURL = "https://mail.example" })
+	id := h.Forwarding("x@example.net", nil)
+	link := h.Service.Outbox()[0].Link
 	if !strings.HasPrefix(link, "https://mail.example/verify-forwarding/") {
 		t.Errorf("the link is %s", link)
 	}
 
 	// Mail scanners open links: that alone confirms nothing.
 	for range 2 {
-		h.shows(t, "GET", link, 200, "Forward mail to you?", "x@example.net", `<form method="post"><button type="submit">Confirm</button></form>`, "until 17 March 2026 at 15:09 UTC")
+		shows(t, h, "GET", link, 200, "Forward mail to you?", "x@example.net", `<form method="post"><button type="submit">Confirm</button></form>`, "until 17 March 2026 at 15:09 UTC")
 	}
-	h.get("/forwarding/"+id).is("verification_state", "pending")
+	h.Get("/forwarding/"+id).Is("verification_state", "pending")
 
-	h.clock.Advance(time.Hour)
-	h.shows(t, "POST", link, 200, "Confirmed", "x@example.net", "Mail is forwarded to this address from now on")
-	h.get("/forwarding/"+id).is("verification_state", "verified", "active", true, "verification_verified_at", "2026-03-14T16:09:26.535897Z", "verification_required", true)
+	h.Clock.Advance(time.Hour)
+	shows(t, h, "POST", link, 200, "Confirmed", "x@example.net", "Mail is forwarded to this address from now on")
+	h.Get("/forwarding/"+id).Is("verification_state", "verified", "active", true, "verification_verified_at", "2026-03-14T16:09:26.535897Z", "verification_required", true)
 
 	// Again, and later, it says so and changes nothing.
-	h.clock.Advance(100 * time.Hour)
+	h.Clock.Advance(100 * time.Hour)
 	for _, method := range []string{"GET", "POST"} {
-		h.shows(t, method, link, 200, "Confirmed already", "x@example.net", "used on 14 March 2026 at 16:09 UTC")
-		if _, _, page := h.visit(t, method, link); strings.Contains(page, "<form") || strings.Contains(page, "is forwarded") {
+		shows(t, h, method, link, 200, "Confirmed already", "x@example.net", "used on 14 March 2026 at 16:09 UTC")
+		if _, _, page := visit(t, h, method, link); strings.Contains(page, "<form") || strings.Contains(page, "is forwarded") {
 			t.Errorf("%s of a used link: %s", method, page)
 		}
 	}
-	h.get("/forwarding/"+id).is("verification_state", "verified", "verification_verified_at", "2026-03-14T16:09:26.535897Z")
-	if status, header, _ := h.visit(t, "PUT", link); status != 405 || header.Get("Allow") != "GET, HEAD, POST" {
+	h.Get("/forwarding/"+id).Is("verification_state", "verified", "verification_verified_at", "2026-03-14T16:09:26.535897Z")
+	if status, header, _ := visit(t, h, "PUT", link); status != 405 || header.Get("Allow") != "GET, HEAD, POST" {
 		t.Errorf("PUT answers %d, Allow %q", status, header.Get("Allow"))
 	}
 }
@@ -107,113 +108,113 @@ func TestVerification(t *testing.T) {
 // A rule that its owner has switched off forwards nothing, and the page does not
 // claim it.
 func TestVerificationOfADisabledRule(t *testing.T) {
-	h := newHarness(t)
-	id := h.forwarding("x@example.net", nil)
-	h.patch("/forwarding/"+id+"/active", obj{"active": false}).want(200)
-	h.shows(t, "POST", h.svc.Outbox()[0].Link, 200, "Confirmed", "You have confirmed this address:", "x@example.net", "switched off at present")
-	h.get("/forwarding/"+id).is("verification_state", "verified", "active", false)
+	h := apitest.New(t)
+	id := h.Forwarding("x@example.net", nil)
+	h.Patch("/forwarding/"+id+"/active", obj{"active": false}).Want(200)
+	shows(t, h, "POST", h.Service.Outbox()[0].Link, 200, "Confirmed", "You have confirmed this address:", "x@example.net", "switched off at present")
+	h.Get("/forwarding/"+id).Is("verification_state", "verified", "active", false)
 }
 
 // Whoever can send the click from another site knows the link, and could ask for
 // the page as well: the click is taken, and nothing else comes of it.
 func TestVerificationFromAnotherOrigin(t *testing.T) {
-	h := newHarness(t)
-	id := h.forwarding("x@example.net", nil)
-	status, header, page := h.visit(t, "POST", h.svc.Outbox()[0].Link, "Origin", "https://evil.example", "Sec-Fetch-Site", "cross-site")
+	h := apitest.New(t)
+	id := h.Forwarding("x@example.net", nil)
+	status, header, page := visit(t, h, "POST", h.Service.Outbox()[0].Link, "Origin", "https://evil.example", "Sec-Fetch-Site", "cross-site")
 	if status != 200 || !strings.Contains(page, "<h1>Confirmed</h1>") || header.Get("Access-Control-Allow-Origin") != "" || header.Get("Set-Cookie") != "" {
 		t.Errorf("%d %v %s", status, header, page)
 	}
-	h.get("/forwarding/"+id).is("verification_state", "verified")
+	h.Get("/forwarding/"+id).Is("verification_state", "verified")
 }
 
 // A cancelled account can't be changed, not by a recipient either, and its links
 // ask for nothing.
 func TestVerificationInACancelledAccount(t *testing.T) {
-	h := newHarness(t)
-	open, used := h.forwarding("x@example.net", nil), h.forwarding("y@example.net", nil)
-	h.confirm(t, 1)
-	h.post("/billing/cancel-plan", obj{}).want(200)
-	h.shows(t, "GET", h.svc.Outbox()[0].Link, 200, "Forward mail to you?") // not cancelled yet
+	h := apitest.New(t)
+	open, used := h.Forwarding("x@example.net", nil), h.Forwarding("y@example.net", nil)
+	confirm(t, h, 1)
+	h.Post("/billing/cancel-plan", obj{}).Want(200)
+	shows(t, h, "GET", h.Service.Outbox()[0].Link, 200, "Forward mail to you?") // not cancelled yet
 
-	h.post("/billing/cancel-plan", obj{"cancel_immediately": true}).want(200)
-	before := h.get("/forwarding/"+open).want(200).is("verification_state", "pending", "active", false)
+	h.Post("/billing/cancel-plan", obj{"cancel_immediately": true}).Want(200)
+	before := h.Get("/forwarding/"+open).Want(200).Is("verification_state", "pending", "active", false)
 	for range 2 { // an expired link says the same
 		for _, method := range []string{"GET", "POST"} {
-			h.shows(t, method, h.svc.Outbox()[0].Link, 410, "This link can no longer be used", "was cancelled", "Nothing is forwarded")
-			if _, _, page := h.visit(t, method, h.svc.Outbox()[0].Link); strings.Contains(page, "<form") || strings.Contains(page, "@example.net") {
+			shows(t, h, method, h.Service.Outbox()[0].Link, 410, "This link can no longer be used", "was cancelled", "Nothing is forwarded")
+			if _, _, page := visit(t, h, method, h.Service.Outbox()[0].Link); strings.Contains(page, "<form") || strings.Contains(page, "@example.net") {
 				t.Errorf("%s: %s", method, page)
 			}
-			h.shows(t, method, h.svc.Outbox()[1].Link, 200, "Confirmed already", "y@example.net")
+			shows(t, h, method, h.Service.Outbox()[1].Link, 200, "Confirmed already", "y@example.net")
 		}
-		if after := h.get("/forwarding/" + open); after.str("updated_at") != before.str("updated_at") || after.str("verification_verified_at") != "" {
+		if after := h.Get("/forwarding/" + open); after.Str("updated_at") != before.Str("updated_at") || after.Str("verification_verified_at") != "" {
 			t.Errorf("%s; it was %s", after, before)
 		}
-		h.clock.Advance(100 * time.Hour)
+		h.Clock.Advance(100 * time.Hour)
 	}
-	h.get("/forwarding/"+used).is("verification_state", "verified")
+	h.Get("/forwarding/"+used).Is("verification_state", "verified")
 }
 
 // A pending cancellation closes the links when it takes effect.
 func TestVerificationAtThePeriodsEnd(t *testing.T) {
-	h := newHarness(t)
-	h.clock.Advance(time.Date(2026, 3, 31, 12, 0, 0, 0, time.UTC).Sub(start))
-	id := h.forwarding("x@example.net", nil)
-	h.post("/billing/cancel-plan", obj{}).want(200)
-	h.clock.Advance(12 * time.Hour)
-	h.shows(t, "POST", h.svc.Outbox()[0].Link, 410, "This link can no longer be used", "was cancelled")
-	h.get("/forwarding/"+id).is("verification_state", "pending")
+	h := apitest.New(t)
+	h.Clock.Advance(time.Date(2026, 3, 31, 12, 0, 0, 0, time.UTC).Sub(start))
+	id := h.Forwarding("x@example.net", nil)
+	h.Post("/billing/cancel-plan", obj{}).Want(200)
+	h.Clock.Advance(12 * time.Hour)
+	shows(t, h, "POST", h.Service.Outbox()[0].Link, 410, "This link can no longer be used", "was cancelled")
+	h.Get("/forwarding/"+id).Is("verification_state", "pending")
 }
 
 func TestVerificationLinkStates(t *testing.T) {
-	h := newHarness(t)
-	id := h.forwarding("x@example.net", nil)
+	h := apitest.New(t)
+	id := h.Forwarding("x@example.net", nil)
 	check := func(link string, want int, title string) {
 		t.Helper()
 		for _, method := range []string{"GET", "POST"} {
-			h.shows(t, method, link, want, title)
-			if _, _, page := h.visit(t, method, link); strings.Contains(page, "<form") || strings.Contains(page, "@example.net") {
+			shows(t, h, method, link, want, title)
+			if _, _, page := visit(t, h, method, link); strings.Contains(page, "<form") || strings.Contains(page, "@example.net") {
 				t.Errorf("%s of %s: %s", method, link, page)
 			}
 		}
 	}
 	const expired, unknown = "This link has expired", "This link is not valid"
-	link := h.svc.Outbox()[0].Link
-	h.clock.Advance(72 * time.Hour)
+	link := h.Service.Outbox()[0].Link
+	h.Clock.Advance(72 * time.Hour)
 	check(link, 410, expired)
-	h.get("/forwarding/"+id).is("verification_state", "expired")
+	h.Get("/forwarding/"+id).Is("verification_state", "expired")
 
-	h.patch("/forwarding/"+id, obj{"target_email": "x@example.net"}).want(200)
+	h.Patch("/forwarding/"+id, obj{"target_email": "x@example.net"}).Want(200)
 	check(link, 404, unknown) // a newer one has replaced it
 	check(link+"x", 404, unknown)
 	check(link[:len(link)-1], 404, unknown)
 	check("http://localhost:8080/verify-forwarding/x", 404, unknown)
-	h.confirm(t, 1)
+	confirm(t, h, 1)
 
-	h.patch("/forwarding/"+id, obj{"target_email": "y@example.net"}).want(200)
-	check(h.svc.Outbox()[1].Link, 404, unknown)
-	h.delete("/forwarding/" + id).want(204)
-	check(h.svc.Outbox()[2].Link, 404, unknown)
+	h.Patch("/forwarding/"+id, obj{"target_email": "y@example.net"}).Want(200)
+	check(h.Service.Outbox()[1].Link, 404, unknown)
+	h.Delete("/forwarding/" + id).Want(204)
+	check(h.Service.Outbox()[2].Link, 404, unknown)
 }
 
 // What a page can't tell for a fault inside it says as a page, without internals.
 func TestPagesOfABrokenStore(t *testing.T) {
-	broken, log := &brokenStore{Store: newStore(t)}, new(logged)
-	h := newHarness(t, func(o *apiserver.Options) { o.Store, o.Logger = broken, slog.New(slog.NewJSONHandler(log, nil)) })
-	id := h.forwarding("x@example.net", nil)
-	link := h.svc.Outbox()[0].Link
+	broken, log := &brokenStore{Store: newStore(t)}, apitest.NewLog()
+	h := apitest.New(t, func(o *apiserver.Options) { o.Store, o.Logger = broken, slog.New(slog.NewJSONHandler(log, nil)) })
+	id := h.Forwarding("x@example.net", nil)
+	link := h.Service.Outbox()[0].Link
 	broken.failUpdates = true
-	h.shows(t, "POST", link, 500, "Something went wrong")
+	shows(t, h, "POST", link, 500, "Something went wrong")
 	broken.failUpdates = false
-	h.get("/forwarding/"+id).is("verification_state", "pending")
+	h.Get("/forwarding/"+id).Is("verification_state", "pending")
 	broken.broken = true
 	for _, page := range []string{link, "http://localhost:8080/pay/" + nobody} {
-		h.shows(t, "GET", page, 500, "Something went wrong")
-		if _, _, text := h.visit(t, "GET", page); strings.Contains(text, "SELECT") {
+		shows(t, h, "GET", page, 500, "Something went wrong")
+		if _, _, text := visit(t, h, "GET", page); strings.Contains(text, "SELECT") {
 			t.Errorf("%s", text)
 		}
 	}
 	broken.broken = false
-	lines := log.lines(t, "page failed")
+	lines := log.Entries("page failed")
 	if len(lines) == 0 || lines[0]["error"] != errSecret.Error() || lines[0]["request_id"] == "" || strings.Contains(log.String(), link[strings.LastIndex(link, "/")+1:]) {
 		t.Errorf("log:\n%s", log)
 	}

@@ -35,11 +35,11 @@ func (freeForm) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 }
 
-// completeSchemas is a huma.AddOpFunc that sets what tags can't say in the schemas so
-// far.
-func completeSchemas(doc *huma.OpenAPI, _ *huma.Operation) {
+// completeSchemas is a huma.AddOpFunc that sets what tags can't say in the schemas of an
+// operation.
+func completeSchemas(doc *huma.OpenAPI, op *huma.Operation) {
+	setUpdateLimits(doc.Components.Schemas, op.Metadata[specKey].(api.Spec))
 	setNamePatterns(doc)
-	setUpdateLimits(doc)
 }
 
 // setNamePatterns sets the pattern of every name: a tag at each field could not hold a
@@ -58,27 +58,24 @@ func setNamePatterns(doc *huma.OpenAPI) {
 // setUpdateLimits gives the fields of a PATCH body the limits that the body of the
 // object's creation sets for the fields of the same name, so that each limit is written
 // once.
-func setUpdateLimits(doc *huma.OpenAPI) {
-	r := doc.Components.Schemas
-	for _, spec := range api.Specs() {
-		body, ok := spec.Request.FieldByName("Body")
-		if !ok || r.Map()[body.Type.Name()] == nil {
-			continue
-		}
-		update, ok := reflect.TypeAssert[interface{ LimitsFrom() any }](reflect.Zero(body.Type))
-		if !ok {
-			continue
-		}
-		created := r.Schema(reflect.TypeOf(update.LimitsFrom()), false, "")
-		for name, field := range r.Map()[body.Type.Name()].Properties {
-			if as := created.Properties[name]; as != nil {
-				field.MinLength, field.MaxLength, field.Minimum, field.Maximum = as.MinLength, as.MaxLength, as.Minimum, as.Maximum
-				field.Pattern = as.Pattern
-				if as.Format == api.FormatName {
-					field.Format = as.Format
-				}
-				field.PrecomputeMessages()
+func setUpdateLimits(r huma.Registry, spec api.Spec) {
+	body, ok := spec.Request.FieldByName("Body")
+	if !ok {
+		return
+	}
+	update, ok := reflect.TypeAssert[interface{ LimitsFrom() any }](reflect.Zero(body.Type))
+	if !ok {
+		return
+	}
+	created := r.Schema(reflect.TypeOf(update.LimitsFrom()), false, "")
+	for name, field := range r.Map()[body.Type.Name()].Properties {
+		if as := created.Properties[name]; as != nil {
+			field.MinLength, field.MaxLength, field.Minimum, field.Maximum = as.MinLength, as.MaxLength, as.Minimum, as.Maximum
+			field.Pattern = as.Pattern
+			if as.Format == api.FormatName {
+				field.Format = as.Format
 			}
+			field.PrecomputeMessages()
 		}
 	}
 }

@@ -92,13 +92,20 @@ func open(ctx context.Context, path string, opts Options) (*engine, error) {
 }
 
 func openMemory(ctx context.Context, opts Options) (*engine, error) {
+	var content []byte
+	if opts.migrations == nil {
+		var err error
+		if content, err = emptyStore(); err != nil {
+			return nil, fmt.Errorf("open a store in memory: %w", err)
+		}
+	}
 	dir, err := os.MkdirTemp("", "mailhost-")
 	if err != nil {
 		return nil, fmt.Errorf("open a store in memory: %w", err)
 	}
 	remove := func() error { return os.RemoveAll(dir) }
-	path, err := prepareFile(filepath.Join(dir, "mailhost.db"))
-	if err != nil {
+	path := filepath.Join(dir, "mailhost.db")
+	if err := os.WriteFile(path, content, 0o600); err != nil {
 		return nil, errors.Join(err, remove())
 	}
 	e, err := openFile(ctx, file{path: path, volatile: true}, opts)
@@ -108,6 +115,29 @@ func openMemory(ctx context.Context, opts Options) (*engine, error) {
 	e.remove = remove
 	return e, nil
 }
+
+// emptyStore returns the content of a new store's file. It is made once in a process,
+// because the migrations take much longer than the rest of Open.
+var emptyStore = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "mailhost-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "mailhost.db")
+	if err := createFile(path); err != nil {
+		return nil, err
+	}
+	s, err := connect(context.Background(), path, file{path: path, volatile: true}.writable())
+	if err != nil {
+		return nil, err
+	}
+	// The last connection that closes copies the log into the file.
+	if err := errors.Join(migrate(context.Background(), s, Options{}.dialect()), s.close()); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+})
 
 // prepareFile creates a missing file, which only its owner can read, and returns the
 // absolute path. SQLite gives the files beside it the same permissions.

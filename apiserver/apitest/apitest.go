@@ -1,0 +1,151 @@
+// Package apitest is the kit for tests of the server: a service with a clock and a log of
+// its own, and a client that checks every exchange against the OpenAPI document.
+//
+//	s := apitest.New(t)
+//	s.Domain("example.com")
+//	s.CreateMailbox("example.com", "ada").Want(201).Is("status", "active")
+//
+// Requests are made in process; [Server.Listen] serves them on loopback too. A test
+// injects faults with package control, whose Plane it passes as the options' Middleware.
+package apitest
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
+)
+
+const (
+	// AccountID is the account of every server.
+	AccountID = "11111111-2222-4333-8444-555555555555"
+	// UnknownID is the id of nothing.
+	UnknownID = "99999999-9999-4999-8999-999999999999"
+)
+
+// Start is the time of a new [Clock].
+var Start = time.Date(2026, 3, 14, 15, 9, 26, 535897000, time.UTC)
+
+// Cheap makes the hash of a master password cost next to nothing.
+var Cheap = apiserver.PasswordCost{MemoryKiB: 8, Passes: 1}
+
+// TB is what the kit needs of a *testing.T, a *testing.B or a *rapid.T.
+type TB interface {
+	Helper()
+	Context() context.Context
+	Cleanup(fn func())
+	Error(args ...any)
+	Errorf(format string, args ...any)
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+	FailNow()
+}
+
+// Object is a JSON object.
+type Object = map[string]any
+
+// Clock stands still until a test advances it. It is safe for concurrent use.
+type Clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+// NewClock returns a clock that shows [Start].
+func NewClock() *Clock { return &Clock{now: Start} }
+
+// Now returns the time that the clock shows.
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// Advance moves the clock forward.
+func (c *Clock) Advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// Set makes the clock show t.
+func (c *Clock) Set(t time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = t
+}
+
+// Server is a service with one account. Its own Client acts as the account's owner, in
+// process.
+type Server struct {
+	*Client
+	Service *apiserver.Service
+	Clock   *Clock // unless the options have another
+}
+
+// New starts a service with a store in memory, and stops it at the end of the test.
+// configure changes its options first.
+func New(t TB, configure ...func(*apiserver.Options)) *Server {
+	t.Helper()
+	c := NewClock()
+	o := apiserver.Options{Clock: c.Now, PasswordCost: Cheap}
+	for _, fn := range configure {
+		fn(&o)
+	}
+	if o.Store == nil {
+		o.Store = OpenStore(t)
+	}
+	service, err := apiserver.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := service.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	s := &Server{Service: service, Clock: c}
+	s.Client = s.Owner(t, AccountID)
+	return s
+}
+
+// OpenStore opens a store in memory. The service that it is for closes it.
+func OpenStore(t TB) *sqlite.Store {
+	t.Helper()
+	db, err := sqlite.Open(t.Context(), sqlite.Memory, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// Owner creates an account, unless it exists, and returns its owner's client.
+func (s *Server) Owner(t TB, accountID string) *Client {
+	t.Helper()
+	if _, err := s.Service.EnsureAccount(t.Context(), accountID); err != nil {
+		t.Fatal(err)
+	}
+	return &Client{T: t, HTTP: s.Service.OwnerClient(accountID), Account: accountID}
+}
+
+// As returns a client of the account with a token.
+func (s *Server) As(token string) *Client {
+	return &Client{T: s.T, HTTP: s.Service.Client(), Account: AccountID, Token: token}
+}
+
+// Listen serves the API on loopback, and returns the client of an owner with a token.
+func (s *Server) Listen() *Client {
+	s.T.Helper()
+	token, err := s.Service.IssueOwnerToken(s.T.Context(), AccountID, "owner")
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	server := httptest.NewServer(s.Service.Handler())
+	s.T.Cleanup(server.Close)
+	// net/http retries a GET whose reused connection was dropped.
+	transport := &http.Transport{DisableKeepAlives: true}
+	return &Client{T: s.T, HTTP: &http.Client{Transport: transport}, URL: server.URL, Account: AccountID, Token: token}
+}

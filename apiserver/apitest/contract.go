@@ -1,0 +1,151 @@
+package apitest
+
+import (
+	"bytes"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/httpapi"
+)
+
+// contract is the OpenAPI document, the routes of its operations, and the schemas of
+// responses as a library reads them that has no part in writing the document.
+type contract struct {
+	mux      *http.ServeMux
+	paths    Object
+	mu       sync.Mutex
+	compiler *jsonschema.Compiler
+	compiled map[string]*jsonschema.Schema // by JSON pointer
+}
+
+const documentURL = "openapi.json"
+
+var theContract = sync.OnceValue(func() *contract {
+	data, err := httpapi.Document(true)
+	if err != nil {
+		panic(err)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
+	if err != nil {
+		panic(err)
+	}
+	c := &contract{
+		mux: http.NewServeMux(), paths: doc.(Object)["paths"].(Object),
+		compiler: jsonschema.NewCompiler(), compiled: map[string]*jsonschema.Schema{},
+	}
+	c.compiler.AssertFormat()
+	if err := c.compiler.AddResource(documentURL, doc); err != nil {
+		panic(err)
+	}
+	for _, s := range api.Specs() {
+		c.mux.HandleFunc(s.Method+" "+s.Path, func(http.ResponseWriter, *http.Request) {})
+	}
+	return c
+})
+
+// schema returns the schema at a path of the document.
+func (c *contract) schema(steps ...string) *jsonschema.Schema {
+	escape := strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D")
+	pointer := "#"
+	for _, step := range steps {
+		pointer += "/" + escape.Replace(step)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.compiled[pointer] == nil {
+		s, err := c.compiler.Compile(documentURL + pointer)
+		if err != nil {
+			panic(err)
+		}
+		c.compiled[pointer] = s
+	}
+	return c.compiled[pointer]
+}
+
+var microseconds = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$`)
+
+// Conforms checks the response against the document: the operation documents the status
+// code, and the body matches its schema. [Client.Do] calls it.
+func (r *Response) Conforms() {
+	r.T.Helper()
+	if r.Header.Get("X-Request-Id") == "" {
+		r.T.Errorf("no X-Request-Id: %s", r)
+	}
+	c := theContract()
+	schema := []string{"components", "schemas", "Error"}
+	if _, pattern := c.mux.Handler(r.Request); pattern != "" && r.Status != http.StatusMethodNotAllowed {
+		method, path, _ := strings.Cut(pattern, " ")
+		method = strings.ToLower(method)
+		status := strconv.Itoa(r.Status)
+		documented, ok := c.paths[path].(Object)[method].(Object)["responses"].(Object)[status].(Object)
+		switch {
+		case !ok && r.Status != http.StatusNotFound:
+			r.T.Errorf("the operation documents no such status: %s", r)
+			return
+		case ok && documented["content"] == nil:
+			if len(r.Raw) > 0 {
+				r.T.Errorf("the response has a body: %s", r)
+			}
+			return
+		case ok:
+			mediaType, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
+			if documented["content"].(Object)[mediaType] == nil {
+				r.T.Errorf("the operation documents no %q: %s", mediaType, r)
+				return
+			}
+			schema = []string{"paths", path, method, "responses", status, "content", mediaType, "schema"}
+		}
+	}
+	if r.JSON == nil || r.Request.Method == http.MethodHead {
+		return
+	}
+	if err := c.schema(schema...).Validate(r.JSON); err != nil {
+		r.T.Errorf("%s: %v", r, err)
+	}
+	r.checkTimes(r.JSON)
+	if r.Status >= 400 {
+		r.checkError()
+	}
+}
+
+// checkTimes checks that every time is in UTC, with microseconds.
+func (r *Response) checkTimes(v any) {
+	r.T.Helper()
+	switch v := v.(type) {
+	case map[string]any:
+		for key, member := range v {
+			if s, ok := member.(string); ok && strings.HasSuffix(key, "_at") && !microseconds.MatchString(s) {
+				r.T.Errorf("%s is %q, in %s", key, s, r)
+			}
+			r.checkTimes(member)
+		}
+	case []any:
+		for _, item := range v {
+			r.checkTimes(item)
+		}
+	}
+}
+
+// checkError checks what the schema of an error can't say.
+func (r *Response) checkError() {
+	r.T.Helper()
+	if len(r.JSON.(map[string]any)) != 1 || len(r.Problems()) == 0 {
+		r.T.Errorf("an error has more than a detail, or an empty one: %s", r)
+	}
+	for _, p := range r.Problems() {
+		place, typ, _ := strings.Cut(p, " ")
+		first, _, _ := strings.Cut(place, ".")
+		if typ == "" || first != "path" && first != "query" && first != "header" && first != "body" {
+			r.T.Errorf("a problem is at %q: %s", place, r)
+		}
+	}
+	if got := r.Header.Get("Content-Type"); got != "application/json" {
+		r.T.Errorf("an error is %q: %s", got, r)
+	}
+}

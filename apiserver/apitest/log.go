@@ -1,0 +1,110 @@
+package apitest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+)
+
+// logTimeout is how long a test waits for a line of a log. It is generous, because the
+// machine may be busy.
+const logTimeout = time.Minute
+
+// Log collects a log in JSON, one line for each entry. It is safe for concurrent use.
+type Log struct {
+	mu    sync.Mutex
+	more  sync.Cond
+	text  bytes.Buffer
+	ended bool
+}
+
+var _ io.Writer = (*Log)(nil)
+
+// NewLog returns an empty log.
+func NewLog() *Log {
+	l := new(Log)
+	l.more.L = &l.mu
+	return l
+}
+
+// Logger returns a logger that writes to the log.
+func (l *Log) Logger() *slog.Logger { return slog.New(slog.NewJSONHandler(l, nil)) }
+
+// Write implements io.Writer.
+func (l *Log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.more.Broadcast()
+	return l.text.Write(p)
+}
+
+// End ends every wait: no more lines will come.
+func (l *Log) End() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ended = true
+	l.more.Broadcast()
+}
+
+// String returns the whole log.
+func (l *Log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// Entries returns the entries whose message begins with prefix. Lines that are not JSON
+// are skipped.
+func (l *Log) Entries(prefix string) (entries []Object) {
+	for line := range strings.Lines(l.String()) {
+		var entry Object
+		if json.Unmarshal([]byte(line), &entry) != nil {
+			continue
+		}
+		if msg, _ := entry["msg"].(string); strings.HasPrefix(msg, prefix) {
+			entries = append(entries, entry)
+		}
+	}
+	return entries
+}
+
+// Wait waits for an entry with a message and returns it. It ends the test if the log ends
+// first, or after a minute.
+func (l *Log) Wait(t TB, msg string) Object { t.Helper(); return l.WaitFor(t, msg, 1) }
+
+// WaitFor is [Log.Wait] for the n-th entry with the message.
+func (l *Log) WaitFor(t TB, msg string, n int) Object {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), logTimeout)
+	defer cancel()
+	defer context.AfterFunc(ctx, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.more.Broadcast()
+	})()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for {
+		found := 0
+		for line := range strings.Lines(l.text.String()) {
+			var entry Object
+			if json.Unmarshal([]byte(line), &entry) == nil && entry["msg"] == msg {
+				if found++; found == n {
+					return entry
+				}
+			}
+		}
+		if l.ended {
+			t.Fatalf("the log ended with %d of %d entries %q:\n%s", found, n, msg, l.text.String())
+		}
+		if err := ctx.Err(); err != nil {
+			t.Fatalf("%d of %d entries %q after %s, %v:\n%s", found, n, msg, logTimeout, err, l.text.String())
+		}
+		l.more.Wait()
+	}
+}

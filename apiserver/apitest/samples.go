@@ -1,0 +1,153 @@
+package apitest
+
+import (
+	"maps"
+	"strconv"
+
+	"github.com/google/uuid"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
+)
+
+// With returns a copy of an object with more members; pairs alternates names and values.
+func With(o Object, pairs ...any) Object {
+	out := Object{}
+	maps.Copy(out, o)
+	for i := 0; i < len(pairs); i += 2 {
+		out[pairs[i].(string)] = pairs[i+1]
+	}
+	return out
+}
+
+// Contact returns a valid contact for domain purchases.
+func Contact() Object {
+	return Object{
+		"address_1": "Hauptstr. 1", "city": "Köln", "country": "DE", "email": "jane@example.net", "first_name": "Jane", "last_name": "Doe",
+		"organization": "Example", "phone": "+4922112345", "state": "NRW", "zip": "50667",
+	}
+}
+
+// Workspace creates a workspace and returns its id.
+func (c *Client) Workspace(name string) string {
+	c.T.Helper()
+	return c.Post("/workspaces", Object{"name": name}).Want(201).Str("id")
+}
+
+// DefaultWorkspace returns the id of the workspace that every account has.
+func (c *Client) DefaultWorkspace() string { return api.DefaultWorkspaceID(c.Account) }
+
+// Purchase buys domains.
+func (c *Client) Purchase(workspaceID string, domains ...string) *Response {
+	c.T.Helper()
+	return c.Post("/domains/purchase", Object{"domains": domains, "workspace_id": workspaceID, "contact_info": Contact()})
+}
+
+// Domain buys a domain, in the default workspace unless one is given, and returns its id.
+func (c *Client) Domain(name string, workspaceID ...string) string {
+	c.T.Helper()
+	workspace := append(workspaceID, c.DefaultWorkspace())[0]
+	return c.Purchase(workspace, name).Want(200).Is("results.0.status", "purchased").Str("results.0.id")
+}
+
+// Mailbox creates a mailbox and returns its id.
+func (c *Client) Mailbox(domain, localPart string) string {
+	c.T.Helper()
+	return c.CreateMailbox(domain, localPart).Want(201).Str("id")
+}
+
+// NewMailbox returns the body that creates a mailbox.
+func NewMailbox(domain, localPart string) Object {
+	return Object{"domain": domain, "local_part": localPart, "first_name": "First", "last_name": "Last"}
+}
+
+// CreateMailbox creates a mailbox.
+func (c *Client) CreateMailbox(domain, localPart string) *Response {
+	c.T.Helper()
+	return c.Post("/mailboxes", NewMailbox(domain, localPart))
+}
+
+// Forwarding creates a forwarding rule and returns its id.
+func (c *Client) Forwarding(target string, scope Object) string {
+	c.T.Helper()
+	return c.Post("/forwarding", With(scope, "target_email", target)).Want(201).Str("id")
+}
+
+// Password creates a master password and returns its id.
+func (c *Client) Password(name string, scope Object) string {
+	c.T.Helper()
+	return c.Post("/credentials", With(scope, "name", name, "generate", true)).Want(201).Str("id")
+}
+
+// CreateRecord creates a DNS record.
+func (c *Client) CreateRecord(domain, name, typ, value string) *Response {
+	c.T.Helper()
+	return c.Post("/dns-records", Object{"domain": domain, "name": name, "type": typ, "value": value})
+}
+
+// Option returns the id of one of the account's two options for dedicated IPs, "eu" or
+// "us".
+func (c *Client) Option(key string) string {
+	return uuid.NewSHA1(uuid.MustParse(c.Account), []byte("dedicated-ip-option:"+key)).String()
+}
+
+// ServiceAccount creates a service account, which inherits the grants of its creator, and
+// returns its id and its client.
+func (s *Server) ServiceAccount(creator *Client, body Object) (string, *Client) {
+	s.T.Helper()
+	r := creator.Post("/auth/service-accounts", body).Want(201)
+	return r.Str("id"), s.As(r.Str("token"))
+}
+
+// Grant is a capability, restricted to a resource unless that is empty.
+type Grant struct {
+	Capability   vocab.Capability
+	ResourceType string
+	ResourceID   string
+}
+
+// GrantOn returns a capability restricted to a domain or a workspace.
+func GrantOn(c vocab.Capability, resourceType, resourceID string) Grant {
+	return Grant{c, resourceType, resourceID}
+}
+
+// GrantTo grants a capability and returns the grant's id.
+func (c *Client) GrantTo(subjectType, subjectID string, g Grant) string {
+	c.T.Helper()
+	body := Object{"grant_kind": "capability", "subject_type": subjectType, "subject_id": subjectID, "capability_key": g.Capability}
+	if g.ResourceType != "" {
+		body = With(body, "resource_type", g.ResourceType, "resource_id", g.ResourceID)
+	}
+	return c.Post("/auth/authorizations", body).Want(201).Str("id")
+}
+
+// GrantOwner makes a subject an owner of the account and returns the grant's id.
+func (c *Client) GrantOwner(subjectType, subjectID string) string {
+	c.T.Helper()
+	body := Object{"grant_kind": "account_owner", "subject_type": subjectType, "subject_id": subjectID}
+	return c.Post("/auth/authorizations", body).Want(201).Str("id")
+}
+
+// Limited returns the client of a service account that has only those grants.
+func (s *Server) Limited(t TB, grants ...Grant) *Client {
+	t.Helper()
+	id, c := s.ServiceAccount(s.Client, Object{"name": "limited"})
+	inherited := s.Get("/auth/authorizations?subject_id=" + id).Want(200)
+	for i := range inherited.JSON.([]any) {
+		s.Delete("/auth/authorizations/" + inherited.Str(strconv.Itoa(i)+".id")).Want(204)
+	}
+	for _, g := range grants {
+		s.GrantTo("service_account", id, g)
+	}
+	return c.In(t)
+}
+
+// Narrowed returns a client that has every capability, restricted to one resource.
+func (s *Server) Narrowed(t TB, resourceType, resourceID string) *Client {
+	t.Helper()
+	var grants []Grant
+	for _, c := range api.Capabilities() {
+		grants = append(grants, Grant{c, resourceType, resourceID})
+	}
+	return s.Limited(t, grants...)
+}
