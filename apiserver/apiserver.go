@@ -64,8 +64,8 @@ type (
 	Duration = registrar.Duration
 	// Request describes a request before it is handled.
 	Request = httpapi.Request
-	// SettledDomain is a domain of a purchase that was paid.
-	SettledDomain = account.SettledDomain
+	// PurchasedDomain is a domain of a purchase.
+	PurchasedDomain = account.PurchasedDomain
 	// AccountInUseError reports that InitAccount found a service account that works.
 	AccountInUseError = account.AccountInUseError
 )
@@ -266,7 +266,7 @@ func (s *Service) IssueOwnerToken(ctx context.Context, accountID, name string) (
 // SettlePayment marks a purchase as paid: its domains in pending_payment become pending
 // or active. It returns all domains of the purchase; paying again changes nothing. The
 // error is ErrNoPurchase if there is none.
-func (s *Service) SettlePayment(ctx context.Context, purchaseBatchID string) ([]SettledDomain, error) {
+func (s *Service) SettlePayment(ctx context.Context, purchaseBatchID string) ([]PurchasedDomain, error) {
 	return s.rules.SettlePayment(ctx, purchaseBatchID)
 }
 

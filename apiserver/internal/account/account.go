@@ -1,7 +1,8 @@
 package account
 
 import (
-	"errors"
+	"slices"
+	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -9,48 +10,74 @@ import (
 )
 
 // GetAccount implements api.GetAccount.
-func GetAccount(c *Call, _ *api.GetAccountRequest) (*api.Account, error) {
-	return view(c, func(r store.Reader) (*api.Account, error) {
-		a, err := r.Account(c.caller.AccountID)
-		return &api.Account{
-			ID: a.ID, Status: a.StatusAt(c.at), PlanID: a.PlanAt(c.at), DefaultWorkspaceID: api.DefaultWorkspaceID(c.caller.AccountID),
-			CancelsAt: optionalTimestamp(a.CancelsAt), CreatedAt: timestamp(a.CreatedAt), UpdatedAt: timestamp(a.UpdatedAt),
-		}, err
-	})
+var GetAccount = read(func(c *Call, r store.Reader, _ *api.GetAccountRequest) (*api.Account, error) {
+	a, err := r.Account(c.Caller.AccountID)
+	return &api.Account{
+		ID: a.ID, Status: a.StatusAt(c.Arrival), PlanID: a.PlanAt(c.Arrival), DefaultWorkspaceID: api.DefaultWorkspaceID(c.Caller.AccountID),
+		CancelsAt: optionalTimestamp(a.CancelsAt), CreatedAt: timestamp(a.CreatedAt), UpdatedAt: timestamp(a.UpdatedAt),
+	}, err
+})
+
+// The outcomes of a billing operation.
+const (
+	billingScheduled = "scheduled"
+	billingDone      = "completed"
+	billingUnchanged = "unchanged"
+)
+
+// PeriodEnd returns the end of the billing period of a time: periods are
+// calendar months.
+func PeriodEnd(now time.Time) time.Time {
+	return time.Date(now.Year(), now.Month()+1, 1, 0, 0, 0, 0, time.UTC)
 }
 
-// CreateWorkspace implements api.CreateWorkspace.
-func CreateWorkspace(c *Call, in *api.CreateWorkspaceRequest) (*api.Workspace, error) {
-	id := c.rules.random.ID()
-	return transact(c, func(tx store.Tx) (*api.Workspace, error) {
-		w := store.Workspace{ID: id, AccountID: c.caller.AccountID, Name: in.Body.Name, CreatedAt: c.at}
-		err := tx.CreateWorkspace(&w)
-		if exists, ok := errors.AsType[*store.ExistsError](err); ok {
-			return nil, api.Conflict("the account has a workspace named %q already%s", w.Name,
-				c.naming(tx, vocab.CapWorkspaceView, store.Scope{Type: vocab.ScopeWorkspace, ID: exists.ID}, ", with the id ", exists.ID))
+// CancelPlan implements api.CancelPlan.
+var CancelPlan = change(func(c *Call, tx store.Tx, in *api.CancelPlanRequest) (*api.BillingResult, error) {
+	status, previous := billingScheduled, ""
+	a, err := tx.UpdateAccount(c.Caller.AccountID, func(a *store.Account) error {
+		if previous = a.PlanAt(c.Arrival); previous != a.PlanID { // the change that has taken effect stays, whenever that was
+			a.PlanID, a.NextPlanID, a.PlanChangesAt = previous, "", time.Time{}
 		}
-		return new(workspace(w)), err
-	})
-}
-
-// ListWorkspaces implements api.ListWorkspaces.
-func ListWorkspaces(c *Call, in *api.ListWorkspacesRequest) (*api.Page[api.Workspace], error) {
-	return listPage(c, in.Paged, func(r store.Reader, s store.Slice) ([]store.Workspace, int, error) {
-		return r.Workspaces(c.caller.AccountID, c.caller.Within(c.spec.Capability), s)
-	}, workspace)
-}
-
-// GetWorkspace implements api.GetWorkspace.
-func GetWorkspace(c *Call, in *api.WorkspaceRequest) (*api.Workspace, error) {
-	return view(c, func(r store.Reader) (*api.Workspace, error) {
-		w, err := r.Workspace(c.caller.AccountID, in.WorkspaceID)
-		if err == nil && !sees(c.caller.Within(c.spec.Capability), w.ID, "") {
-			err = store.ErrNotFound
+		if in.Body.Immediately() {
+			status, a.Status, a.CancelsAt = billingDone, vocab.AccountCancelled, c.Arrival
+		} else if a.Status == vocab.AccountActive {
+			a.Status, a.CancelsAt = vocab.AccountPendingCancellation, PeriodEnd(c.Arrival)
 		}
-		return new(workspace(w)), statusOf(err, "workspace_id", "workspace")
+		a.UpdatedAt = c.Arrival
+		return nil
 	})
-}
+	return &api.BillingResult{
+		Status: status, AccountStatus: &a.Status, EffectiveAt: optionalTimestamp(a.CancelsAt),
+		Eligible: new(true), PreviousPlanID: &previous,
+	}, err
+})
 
-func workspace(w store.Workspace) api.Workspace {
-	return api.Workspace{ID: w.ID, Name: w.Name, CreatedAt: timestamp(w.CreatedAt), UpdatedAt: timestamp(w.UpdatedAt)}
-}
+// ChangePlan implements api.ChangePlan.
+var ChangePlan = change(func(c *Call, tx store.Tx, in *api.ChangePlanRequest) (*api.BillingResult, error) {
+	effective, err := timeInBody(in.Body.EffectiveDate, c.Arrival, in.Timely(c.Arrival))
+	if err != nil {
+		return nil, err
+	}
+	var out *api.BillingResult
+	_, err = tx.UpdateAccount(c.Caller.AccountID, func(a *store.Account) error {
+		current, target := a.PlanAt(c.Arrival), value(in.Body.PlanID)
+		if target == "" {
+			plans := vocab.Plans()
+			target = plans[(slices.Index(plans, current)+1)%len(plans)]
+		}
+		out = &api.BillingResult{
+			Status: billingUnchanged, AccountStatus: new(a.StatusAt(c.Arrival)), Eligible: new(target != current),
+			PreviousPlanID: &current, TargetPlanID: &target,
+		}
+		if c.unchanged = target == current; c.unchanged {
+			return nil
+		}
+		out.Status, out.EffectiveAt = billingScheduled, new(timestamp(effective))
+		a.PlanID, a.NextPlanID, a.PlanChangesAt, a.UpdatedAt = current, target, effective, c.Arrival
+		if !effective.After(c.Arrival) {
+			out.Status, a.PlanID, a.NextPlanID, a.PlanChangesAt = billingDone, target, "", time.Time{}
+		}
+		return nil
+	})
+	return out, err
+})

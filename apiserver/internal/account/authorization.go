@@ -5,58 +5,49 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // ListAuthorizations implements api.ListAuthorizations.
-func ListAuthorizations(c *Call, in *api.ListAuthorizationsRequest) (*[]api.Authorization, error) {
-	return view(c, func(r store.Reader) (*[]api.Authorization, error) {
-		grants, err := r.Authorizations(c.caller.AccountID, store.AuthorizationFilter{
-			SubjectType: in.SubjectType, SubjectID: in.SubjectID, GrantKind: in.GrantKind, CapabilityKey: in.CapabilityKey,
-			IncludeRevoked: in.IncludeRevoked,
-		})
-		out := make([]api.Authorization, len(grants))
-		for i, g := range grants {
-			out[i] = authorization(g)
-		}
-		return &out, err
+var ListAuthorizations = read(func(c *Call, r store.Reader, in *api.ListAuthorizationsRequest) (*[]api.Authorization, error) {
+	grants, err := r.Authorizations(c.Caller.AccountID, store.AuthorizationFilter{
+		SubjectType: in.SubjectType, SubjectID: in.SubjectID, GrantKind: in.GrantKind, CapabilityKey: in.CapabilityKey,
+		IncludeRevoked: in.IncludeRevoked,
 	})
-}
+	return new(objects(grants, authorization)), err
+})
 
-// GrantAuthorization implements api.GrantAuthorization.
-func GrantAuthorization(c *Call, in *api.GrantAuthorizationRequest) (*api.Authorization, error) {
+// GrantAuthorization implements api.GrantAuthorization. Nobody grants more than they have.
+var GrantAuthorization = change(func(c *Call, tx store.Tx, in *api.GrantAuthorizationRequest) (*api.Authorization, error) {
 	b := in.Body
 	if b.SubjectType == vocab.SubjectServiceAccount {
 		b.SubjectID = api.CanonicalID(b.SubjectID)
 	}
 	g := store.Authorization{
-		ID: c.rules.random.ID(), AccountID: c.caller.AccountID, GrantKind: b.GrantKind, SubjectType: b.SubjectType, SubjectID: b.SubjectID,
-		CapabilityKey: value(b.CapabilityKey), ResourceType: value(b.ResourceType), ResourceID: value(b.ResourceID), CreatedAt: c.at,
+		ID: c.Rules.Random.ID(), AccountID: c.Caller.AccountID, GrantKind: b.GrantKind, SubjectType: b.SubjectType, SubjectID: b.SubjectID,
+		CapabilityKey: value(b.CapabilityKey), ResourceType: value(b.ResourceType), ResourceID: value(b.ResourceID), CreatedAt: c.Arrival,
 	}
-	return transact(c, func(tx store.Tx) (*api.Authorization, error) {
-		if !c.caller.MayGrant(g) {
-			return nil, api.NewError(http.StatusForbidden, api.TypePermissionDenied, "the credential can't grant %s, which it does not have itself to that extent",
-				cmp.Or(g.CapabilityKey, g.GrantKind)).At("header", "Authorization")
-		}
-		if err := c.checkGrant(tx, g); err != nil {
-			return nil, err
-		}
-		if err := c.refuseSameGrant(tx, g); err != nil {
-			return nil, err
-		}
-		created := g
-		if err := tx.CreateAuthorization(&created); err != nil {
-			return nil, err
-		}
-		return new(authorization(created)), nil
-	})
-}
+	if !c.Caller.MayGrant(g) {
+		return nil, api.NewError(http.StatusForbidden, api.TypePermissionDenied, "the credential can't grant %s, which it does not have itself to that extent",
+			cmp.Or(g.CapabilityKey, g.GrantKind)).At("header", "Authorization")
+	}
+	if err := checkGrant(tx, g); err != nil {
+		return nil, err
+	}
+	if err := c.refuseSameGrant(tx, g); err != nil {
+		return nil, err
+	}
+	err := tx.CreateAuthorization(&g)
+	return new(authorization(g)), err
+})
 
 // checkGrant checks that the service account and the resource of a grant exist.
-func (c *Call) checkGrant(r store.Reader, g store.Authorization) error {
+func checkGrant(r store.Reader, g store.Authorization) error {
 	var problems []*api.Problem
 	if g.SubjectType == vocab.SubjectServiceAccount {
 		switch _, err := r.ServiceAccount(g.AccountID, g.SubjectID); {
@@ -91,37 +82,85 @@ func (c *Call) refuseSameGrant(r store.Reader, g store.Authorization) error {
 	for _, have := range granted {
 		if have.ResourceType == g.ResourceType && have.ResourceID == g.ResourceID {
 			return api.Conflict("the %s %s has this grant already%s", g.SubjectType, g.SubjectID,
-				c.naming(r, vocab.CapAuthorizationView, store.Scope{Type: vocab.ScopeAccount, ID: g.AccountID}, ": ", have.ID))
+				c.existingID(r, vocab.CapAuthorizationView, store.Scope{Type: vocab.ScopeAccount, ID: g.AccountID}, ": ", have.ID))
 		}
 	}
 	return err
 }
 
-// RevokeAuthorization implements api.RevokeAuthorization.
-func RevokeAuthorization(c *Call, in *api.AuthorizationRequest) (*api.NoContent, error) {
-	return transact(c, func(tx store.Tx) (*api.NoContent, error) {
-		g, err := tx.Authorization(c.caller.AccountID, in.AuthorizationID)
-		if err != nil {
-			return nil, statusOf(err, "authorization_id", "authorization")
+// RevokeAuthorization implements api.RevokeAuthorization. A caller that can't create an
+// owner can't remove one.
+var RevokeAuthorization = remove(func(c *Call, tx store.Tx, in *api.AuthorizationRequest) error {
+	g, err := tx.Authorization(c.Caller.AccountID, in.AuthorizationID)
+	if err != nil {
+		return err
+	}
+	owner := g.GrantKind != vocab.GrantCapability
+	if owner && !c.Caller.MayGrant(g) {
+		return api.NewError(http.StatusForbidden, api.TypePermissionDenied, "the credential can't revoke %s, which it does not have itself", g.GrantKind).At("header", "Authorization")
+	}
+	if !g.RevokedAt.IsZero() {
+		return nil
+	}
+	if _, err := tx.UpdateAuthorization(g.AccountID, g.ID, func(g *store.Authorization) error {
+		g.RevokedAt = c.Arrival
+		return nil
+	}); err != nil || !owner {
+		return err
+	}
+	return c.requireOwner(tx, fmt.Sprintf("%s of the %s %s (%s)", g.GrantKind, g.SubjectType, g.SubjectID, g.ID))
+})
+
+// requireOwner returns a conflict if a revocation has left the account without an owner
+// who can act, see canAct. what names the revoked object.
+func (c *Call) requireOwner(r store.Reader, what string) error {
+	// Usually the caller is still an owner, and the account may have thousands of
+	// revoked ones.
+	own, err := r.GrantsOf(c.Caller.AccountID, c.Caller.Subjects)
+	if err != nil {
+		return err
+	}
+	own = slices.DeleteFunc(own, func(g store.Authorization) bool { return g.GrantKind != vocab.GrantAccountOwner })
+	if found, err := c.anyCanAct(r, own); found || err != nil {
+		return err
+	}
+	owners, err := r.Authorizations(c.Caller.AccountID, store.AuthorizationFilter{GrantKind: vocab.GrantAccountOwner})
+	if err != nil {
+		return err
+	}
+	if found, err := c.anyCanAct(r, owners); found || err != nil {
+		return err
+	}
+	return api.Conflict("revoking %s would leave the account without an owner who can act; grant account_owner to another service account first", what)
+}
+
+func (c *Call) anyCanAct(r store.Reader, grants []store.Authorization) (bool, error) {
+	for _, g := range grants {
+		if can, err := c.canAct(r, g); can || err != nil {
+			return can, err
 		}
-		// A caller that can't create an owner can't remove one.
-		if g.GrantKind != vocab.GrantCapability && !c.caller.MayGrant(g) {
-			return nil, api.NewError(http.StatusForbidden, api.TypePermissionDenied, "the credential can't revoke %s, which it does not have itself", g.GrantKind).At("header", "Authorization")
-		}
-		if !g.RevokedAt.IsZero() {
-			return &api.NoContent{}, nil
-		}
-		if _, err := tx.UpdateAuthorization(g.AccountID, g.ID, func(g *store.Authorization) error {
-			g.RevokedAt = c.at
-			return nil
-		}); err != nil {
-			return nil, err
-		}
-		if g.GrantKind == vocab.GrantCapability {
-			return &api.NoContent{}, nil
-		}
-		return &api.NoContent{}, c.requireOwner(tx, fmt.Sprintf("%s of the %s %s (%s)", g.GrantKind, g.SubjectType, g.SubjectID, g.ID))
-	})
+	}
+	return false, nil
+}
+
+// canAct reports whether the subject of a grant has a way in: a service account
+// with a working token, or a user or group where access tokens are accepted. The
+// built-in owner has no credential, so it counts only for the OwnerClient that acts
+// for it.
+func (c *Call) canAct(r store.Reader, g store.Authorization) (bool, error) {
+	switch {
+	case g.SubjectType == vocab.SubjectServiceAccount:
+		return c.Rules.works(r, g)
+	case g.SubjectType == vocab.SubjectUser && g.SubjectID == auth.OwnerSubject(g.AccountID).ID:
+		return c.Caller.IsBuiltInOwner(), nil
+	}
+	return c.Rules.Auth.AcceptsAccessTokens(), nil
+}
+
+// works reports whether the token of the service account works that a grant is for.
+func (rules *Rules) works(r store.Reader, g store.Authorization) (bool, error) {
+	a, err := r.ServiceAccount(g.AccountID, g.SubjectID)
+	return err == nil && auth.CheckServiceAccount(a, rules.Now()) == nil, err
 }
 
 func authorization(g store.Authorization) api.Authorization {

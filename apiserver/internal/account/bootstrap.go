@@ -1,10 +1,10 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -13,6 +13,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
+
+// Accounts are created outside of the API: by its embedder, an operator or a fixture.
 
 // OwnerGrantID returns the id of the grant that every account comes with.
 func OwnerGrantID(accountID string) string { return api.DerivedID(accountID, "authorization:owner") }
@@ -40,52 +42,81 @@ func DefaultOptions(accountID string) []store.DedicatedIPOption {
 	return options
 }
 
-// EnsureAccount makes sure that an account exists and returns its id. With an
-// empty id it takes the account that the store has, creates one if there is none,
-// and fails if there are several, naming them.
-func (rules *Rules) EnsureAccount(ctx context.Context, id string) (string, error) {
-	if id != "" && !api.IsID(id) {
-		return "", notAnID(id)
-	}
-	id = api.CanonicalID(id)
-	var found string
-	look := func(r store.Reader) (err error) {
-		found, err = chooseAccount(r, id)
+// NewAccount returns an active account with the first plan.
+func NewAccount(id string, at time.Time) store.Account {
+	return store.Account{ID: id, Status: vocab.AccountActive, PlanID: vocab.PlanSMTPPerMailbox, CreatedAt: at}
+}
+
+// CreateAccount creates an account with everything that it comes with, and the dedicated
+// IP options that it can claim.
+func CreateAccount(tx store.Tx, a store.Account, options []store.DedicatedIPOption) error {
+	if err := tx.CreateAccount(&a); err != nil {
 		return err
 	}
-	if err := rules.store.View(ctx, look); err != nil || found != "" {
-		return found, err
+	if err := tx.CreateWorkspace(&store.Workspace{ID: api.DefaultWorkspaceID(a.ID), AccountID: a.ID, Name: DefaultWorkspace, CreatedAt: a.CreatedAt}); err != nil {
+		return err
 	}
-	if id == "" {
-		id = rules.random.ID()
+	if err := grantOwner(tx, OwnerGrantID(a.ID), a.ID, auth.OwnerSubject(a.ID), a.CreatedAt); err != nil {
+		return err
 	}
-	at := rules.now()
-	err := rules.store.Update(ctx, func(tx store.Tx) error {
-		if err := look(tx); err != nil || found != "" {
-			return err // another process has created it
+	for _, o := range options {
+		o.CreatedAt = a.CreatedAt
+		if err := tx.CreateDedicatedIPOption(&o); err != nil {
+			return err
 		}
-		audit.Attribute(tx, audit.Operator, audit.EnsureAccount)
-		found = id
-		return CreateAccount(tx, NewAccount(id, at), DefaultOptions(id))
+	}
+	return nil
+}
+
+func grantOwner(tx store.Tx, id, accountID string, s store.Subject, at time.Time) error {
+	return tx.CreateAuthorization(&store.Authorization{
+		ID: id, AccountID: accountID, GrantKind: vocab.GrantAccountOwner, SubjectType: s.Type, SubjectID: s.ID, CreatedAt: at,
 	})
-	return found, err
 }
 
 // Accounts returns the ids of all accounts, by creation time.
-func (rules *Rules) Accounts(ctx context.Context) ([]string, error) {
-	var ids []string
-	err := rules.store.View(ctx, func(r store.Reader) error {
-		accounts, err := r.Accounts()
-		ids = make([]string, len(accounts))
-		for i, a := range accounts {
-			ids[i] = a.ID
-		}
+func (rules *Rules) Accounts(ctx context.Context) (ids []string, err error) {
+	err = rules.Store.View(ctx, func(r store.Reader) error {
+		ids, err = accountIDs(r)
 		return err
 	})
 	return ids, err
 }
 
-func chooseAccount(r store.Reader, id string) (string, error) {
+func accountIDs(r store.Reader) ([]string, error) {
+	accounts, err := r.Accounts()
+	return objects(accounts, func(a store.Account) string { return a.ID }), err
+}
+
+// EnsureAccount makes sure that an account exists and returns its id. With an
+// empty id it takes the account that the store has, creates one if there is none,
+// and fails if there are several, naming them.
+func (rules *Rules) EnsureAccount(ctx context.Context, id string) (found string, err error) {
+	if id != "" && !api.IsID(id) {
+		return "", notAnID(id)
+	}
+	id = api.CanonicalID(id)
+	find := func(r store.Reader) error {
+		found, err = findAccount(r, id)
+		return err
+	}
+	if err := rules.Store.View(ctx, find); err != nil || found != "" {
+		return found, err
+	}
+	err = rules.Store.Update(ctx, func(tx store.Tx) error {
+		if err := find(tx); err != nil || found != "" {
+			return err // another process has created it
+		}
+		audit.Attribute(tx, audit.Operator, audit.EnsureAccount)
+		found = cmp.Or(id, rules.Random.ID())
+		return CreateAccount(tx, NewAccount(found, rules.Now()), DefaultOptions(found))
+	})
+	return found, err
+}
+
+// findAccount returns the id of the account with an id, or of the only one for an empty
+// id, and "" if there is none.
+func findAccount(r store.Reader, id string) (string, error) {
 	if id != "" {
 		a, err := r.Account(id)
 		if errors.Is(err, store.ErrNotFound) {
@@ -93,19 +124,17 @@ func chooseAccount(r store.Reader, id string) (string, error) {
 		}
 		return a.ID, err
 	}
-	accounts, err := r.Accounts()
-	if err != nil || len(accounts) == 0 {
+	ids, err := accountIDs(r)
+	if err != nil || len(ids) == 0 {
 		return "", err
 	}
-	if len(accounts) > 1 {
-		ids := make([]string, len(accounts))
-		for i, a := range accounts {
-			ids[i] = a.ID
-		}
+	if len(ids) > 1 {
 		return "", fmt.Errorf("the database holds several accounts; say by account_id which one is meant: %v", ids)
 	}
-	return accounts[0].ID, nil
+	return ids[0], nil
 }
+
+func notAnID(id string) error { return fmt.Errorf("the account id %.64q is not a UUID", id) }
 
 // AccountInUseError reports that the account of InitAccount exists and has a service
 // account that works.
@@ -123,118 +152,61 @@ func (e *AccountInUseError) Error() string {
 // none that works, as in an account of a fixture; otherwise it changes nothing and
 // returns an *AccountInUseError.
 func (rules *Rules) InitAccount(ctx context.Context, id, tokenName string) (accountID, token string, err error) {
-	switch {
-	case id == "":
-		id = rules.random.ID()
-	case !api.IsID(id):
+	if id = cmp.Or(id, rules.Random.ID()); !api.IsID(id) {
 		return "", "", notAnID(id)
 	}
 	id = api.CanonicalID(id)
-	at, issued := rules.now(), rules.newOwnerToken(tokenName)
-	err = rules.store.Update(ctx, func(tx store.Tx) error {
+	err = rules.Store.Update(ctx, func(tx store.Tx) error {
 		audit.Attribute(tx, audit.Operator, audit.InitAccount)
 		_, err := tx.Account(id)
-		switch {
-		case errors.Is(err, store.ErrNotFound):
-			err = CreateAccount(tx, NewAccount(id, at), DefaultOptions(id))
-		case err == nil:
-			err = refuseInUse(tx, id, at)
+		if errors.Is(err, store.ErrNotFound) {
+			err = CreateAccount(tx, NewAccount(id, rules.Now()), DefaultOptions(id))
+		} else if err == nil {
+			err = rules.refuseInUse(tx, id)
 		}
-		if err != nil {
-			return err
+		if err == nil {
+			token, err = rules.issueOwnerToken(tx, id, tokenName)
 		}
-		return issued.create(tx, id, at)
+		return err
 	})
-	return id, issued.token.String(), err
+	return id, token, err
 }
 
-// refuseInUse returns an *AccountInUseError where the account has a service
-// account that works and may do everything: without one nobody could make another.
-func refuseInUse(r store.Reader, accountID string, now time.Time) error {
-	for offset := 0; ; offset += api.MaxPageSize {
-		accounts, _, err := r.ServiceAccounts(accountID, store.Slice{Offset: offset, Limit: api.MaxPageSize})
+// refuseInUse returns an *AccountInUseError if the account has a service account that
+// works and may do everything: without one nobody could make another.
+func (rules *Rules) refuseInUse(r store.Reader, accountID string) error {
+	for _, kind := range []string{vocab.GrantAccountOwner, vocab.GrantSuperAdmin} {
+		grants, err := r.Authorizations(accountID, store.AuthorizationFilter{SubjectType: vocab.SubjectServiceAccount, GrantKind: kind})
 		if err != nil {
 			return err
 		}
-		for _, a := range accounts {
-			if !a.RevokedAt.IsZero() || !a.ExpiresAt.IsZero() && !now.Before(a.ExpiresAt) {
-				continue
-			}
-			grants, err := r.GrantsOf(accountID, []store.Subject{{Type: vocab.SubjectServiceAccount, ID: a.ID}})
-			if err != nil {
+		for _, g := range grants {
+			if works, err := rules.works(r, g); err != nil {
 				return err
-			}
-			if slices.ContainsFunc(grants, func(g store.Authorization) bool { return g.GrantKind != vocab.GrantCapability }) {
+			} else if works {
 				return &AccountInUseError{AccountID: accountID}
 			}
-		}
-		if len(accounts) < api.MaxPageSize {
-			return nil
-		}
-	}
-}
-
-func notAnID(id string) error { return fmt.Errorf("the account id %.64q is not a UUID", id) }
-
-// NewAccount returns an active account with the first plan.
-func NewAccount(id string, at time.Time) store.Account {
-	return store.Account{ID: id, Status: vocab.AccountActive, PlanID: vocab.PlanSMTPPerMailbox, CreatedAt: at}
-}
-
-// CreateAccount creates an account with everything that it comes with, and the dedicated
-// IP options that it can claim.
-func CreateAccount(tx store.Tx, a store.Account, options []store.DedicatedIPOption) error {
-	if err := tx.CreateAccount(&a); err != nil {
-		return err
-	}
-	if err := tx.CreateWorkspace(&store.Workspace{ID: api.DefaultWorkspaceID(a.ID), AccountID: a.ID, Name: DefaultWorkspace, CreatedAt: a.CreatedAt}); err != nil {
-		return err
-	}
-	owner := auth.OwnerSubject(a.ID)
-	if err := tx.CreateAuthorization(&store.Authorization{
-		ID: OwnerGrantID(a.ID), AccountID: a.ID, GrantKind: vocab.GrantAccountOwner,
-		SubjectType: owner.Type, SubjectID: owner.ID, CreatedAt: a.CreatedAt,
-	}); err != nil {
-		return err
-	}
-	for _, o := range options {
-		o.CreatedAt = a.CreatedAt
-		if err := tx.CreateDedicatedIPOption(&o); err != nil {
-			return err
 		}
 	}
 	return nil
 }
 
-// ownerToken is a new service account with all grants of the account's owner.
-type ownerToken struct {
-	id, grantID, name string
-	token             auth.Token
-}
-
-func (rules *Rules) newOwnerToken(name string) ownerToken {
-	return ownerToken{id: rules.random.ID(), grantID: rules.random.ID(), name: name, token: auth.NewToken(rules.random)}
-}
-
-func (o ownerToken) create(tx store.Tx, accountID string, at time.Time) error {
-	account := newServiceAccount(o.id, accountID, o.name, o.token, at)
-	account.CreatedByUserID = auth.OwnerSubject(accountID).ID
-	if err := tx.CreateServiceAccount(&account); err != nil {
-		return err
-	}
-	return tx.CreateAuthorization(&store.Authorization{
-		ID: o.grantID, AccountID: accountID, GrantKind: vocab.GrantAccountOwner,
-		SubjectType: vocab.SubjectServiceAccount, SubjectID: o.id, CreatedAt: at,
-	})
-}
-
 // IssueOwnerToken creates a service account with all grants of the account's owner and
 // returns its token, which can't be read again.
-func (rules *Rules) IssueOwnerToken(ctx context.Context, accountID, name string) (string, error) {
-	at, issued := rules.now(), rules.newOwnerToken(name)
-	err := rules.store.Update(ctx, func(tx store.Tx) error {
+func (rules *Rules) IssueOwnerToken(ctx context.Context, accountID, name string) (token string, err error) {
+	err = rules.Store.Update(ctx, func(tx store.Tx) error {
 		audit.Attribute(tx, audit.Operator, audit.IssueOwnerToken)
-		return issued.create(tx, accountID, at)
+		token, err = rules.issueOwnerToken(tx, accountID, name)
+		return err
 	})
-	return issued.token.String(), err
+	return token, err
+}
+
+func (rules *Rules) issueOwnerToken(tx store.Tx, accountID, name string) (string, error) {
+	a, token := rules.newServiceAccount(accountID, name, rules.Now())
+	a.CreatedByUserID = auth.OwnerSubject(accountID).ID
+	if err := tx.CreateServiceAccount(&a); err != nil {
+		return "", err
+	}
+	return token, grantOwner(tx, rules.Random.ID(), accountID, store.Subject{Type: vocab.SubjectServiceAccount, ID: a.ID}, rules.Now())
 }

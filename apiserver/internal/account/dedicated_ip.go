@@ -10,36 +10,27 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// ClaimDedicatedIP implements api.ClaimDedicatedIP.
-func ClaimDedicatedIP(c *Call, in *api.ClaimDedicatedIPRequest) (*api.DedicatedIP, error) {
-	id := c.rules.random.ID()
-	return transact(c, func(tx store.Tx) (*api.DedicatedIP, error) {
-		option, err := tx.DedicatedIPOption(c.caller.AccountID, in.Body.OptionID)
-		if errors.Is(err, store.ErrNotFound) {
-			return nil, api.Unprocessable(api.Invalid("there is no dedicated IP option %s for this account", in.Body.OptionID).InBody("option_id"))
+// ClaimDedicatedIP implements api.ClaimDedicatedIP: it takes the first free address of an
+// option.
+var ClaimDedicatedIP = change(func(c *Call, tx store.Tx, in *api.ClaimDedicatedIPRequest) (*api.DedicatedIP, error) {
+	option, err := tx.DedicatedIPOption(c.Caller.AccountID, in.Body.OptionID)
+	if err != nil {
+		return nil, ifUnknown(err, api.Invalid("there is no dedicated IP option %s for this account", in.Body.OptionID).InBody("option_id"))
+	}
+	for _, address := range free(option) {
+		d := store.DedicatedIP{
+			ID: c.Rules.Random.ID(), AccountID: c.Caller.AccountID, OptionID: option.ID, Name: option.Name + " " + address,
+			Type: vocab.DedicatedIPType, State: store.Provisioning{Status: vocab.DedicatedIPActive},
+			ASN: option.ASN, CountryCode: option.CountryCode, CreatedAt: c.Arrival,
+			Addresses: []store.IPAddress{{IP: address, Healthy: new(true)}},
 		}
-		if err != nil {
-			return nil, err
+		err := tx.CreateDedicatedIP(&d)
+		if _, ok := errors.AsType[*store.ExistsError](err); !ok { // otherwise another account was faster
+			return new(c.dedicatedIP(d)), err
 		}
-		for _, address := range free(option) {
-			d := store.DedicatedIP{
-				ID: id, AccountID: c.caller.AccountID, OptionID: option.ID, Name: option.Name + " " + address,
-				Type: vocab.DedicatedIPType, State: store.Provisioning{Status: vocab.DedicatedIPActive},
-				ASN: option.ASN, CountryCode: option.CountryCode, CreatedAt: c.at,
-				Addresses: []store.IPAddress{{IP: address, Healthy: new(true)}},
-			}
-			err := tx.CreateDedicatedIP(&d)
-			if _, ok := errors.AsType[*store.ExistsError](err); ok {
-				continue // another account was faster
-			}
-			if err != nil {
-				return nil, err
-			}
-			return new(c.dedicatedIP(d)), nil
-		}
-		return nil, api.Conflict("the option %s (%s) is exhausted", option.Name, option.ID)
-	})
-}
+	}
+	return nil, api.Conflict("the option %s (%s) is exhausted", option.Name, option.ID)
+})
 
 // free returns the addresses of an option that no account has claimed.
 func free(option store.DedicatedIPOption) []string {
@@ -47,52 +38,48 @@ func free(option store.DedicatedIPOption) []string {
 }
 
 // ListDedicatedIPs implements api.ListDedicatedIPs.
-func ListDedicatedIPs(c *Call, in *api.ListDedicatedIPsRequest) (*api.Page[api.DedicatedIP], error) {
-	return listPage(c, in.Paged, func(r store.Reader, s store.Slice) ([]store.DedicatedIP, int, error) {
-		return r.DedicatedIPs(c.caller.AccountID, store.DedicatedIPFilter{
-			Status: in.Status, Now: c.at, CountryCode: strings.ToUpper(in.CountryCode),
+var ListDedicatedIPs = read(func(c *Call, r store.Reader, in *api.ListDedicatedIPsRequest) (*api.Page[api.DedicatedIP], error) {
+	return page(in.Paged, c.dedicatedIP, func(s store.Slice) ([]store.DedicatedIP, int, error) {
+		return r.DedicatedIPs(c.Caller.AccountID, store.DedicatedIPFilter{
+			Status: in.Status, Now: c.Arrival, CountryCode: strings.ToUpper(in.CountryCode),
 		}, s)
-	}, c.dedicatedIP)
-}
+	})
+})
 
 // ListDedicatedIPOptions implements api.ListDedicatedIPOptions.
-func ListDedicatedIPOptions(c *Call, in *api.ListDedicatedIPOptionsRequest) (*api.Page[api.DedicatedIPOption], error) {
-	return listPage(c, in.Paged, func(r store.Reader, s store.Slice) ([]store.DedicatedIPOption, int, error) {
-		return r.DedicatedIPOptions(c.caller.AccountID, s)
-	}, func(o store.DedicatedIPOption) api.DedicatedIPOption {
+var ListDedicatedIPOptions = read(func(c *Call, r store.Reader, in *api.ListDedicatedIPOptionsRequest) (*api.Page[api.DedicatedIPOption], error) {
+	option := func(o store.DedicatedIPOption) api.DedicatedIPOption {
 		return api.DedicatedIPOption{ID: o.ID, Name: o.Name, Type: o.Type, CountryCode: o.CountryCode, Available: len(free(o))}
+	}
+	return page(in.Paged, option, func(s store.Slice) ([]store.DedicatedIPOption, int, error) {
+		return r.DedicatedIPOptions(c.Caller.AccountID, s)
 	})
-}
+})
 
 // GetDedicatedIP implements api.GetDedicatedIP.
-func GetDedicatedIP(c *Call, in *api.DedicatedIPRequest) (*api.DedicatedIP, error) {
-	return view(c, func(r store.Reader) (*api.DedicatedIP, error) {
-		d, err := r.DedicatedIP(c.caller.AccountID, in.DedicatedIPID)
-		return new(c.dedicatedIP(d)), statusOf(err, "dedicated_ip_id", "dedicated IP")
-	})
-}
+var GetDedicatedIP = read(func(c *Call, r store.Reader, in *api.DedicatedIPRequest) (*api.DedicatedIP, error) {
+	d, err := r.DedicatedIP(c.Caller.AccountID, in.DedicatedIPID)
+	return new(c.dedicatedIP(d)), err
+})
 
 // ReleaseDedicatedIP implements api.ReleaseDedicatedIP.
-func ReleaseDedicatedIP(c *Call, in *api.DedicatedIPRequest) (*api.NoContent, error) {
-	return transact(c, func(tx store.Tx) (*api.NoContent, error) {
-		domains, err := tx.DomainsOfDedicatedIP(c.caller.AccountID, in.DedicatedIPID)
-		if err != nil {
-			return nil, err
-		}
-		if len(domains) > 0 {
-			return nil, api.Conflict("the dedicated IP %s is assigned to the domains %s", in.DedicatedIPID, strings.Join(domains, ", "))
-		}
-		return &api.NoContent{}, statusOf(tx.DeleteDedicatedIP(c.caller.AccountID, in.DedicatedIPID), "dedicated_ip_id", "dedicated IP")
-	})
-}
+var ReleaseDedicatedIP = remove(func(c *Call, tx store.Tx, in *api.DedicatedIPRequest) error {
+	domains, err := tx.DomainsOfDedicatedIP(c.Caller.AccountID, in.DedicatedIPID)
+	if err != nil {
+		return err
+	}
+	if len(domains) > 0 {
+		return api.Conflict("the dedicated IP %s is assigned to the domains %s", in.DedicatedIPID, strings.Join(domains, ", "))
+	}
+	return tx.DeleteDedicatedIP(c.Caller.AccountID, in.DedicatedIPID)
+})
 
 func (c *Call) dedicatedIP(d store.DedicatedIP) api.DedicatedIP {
-	addresses := make([]api.IPAddress, len(d.Addresses))
-	for i, a := range d.Addresses {
-		addresses[i] = api.IPAddress{IP: a.IP, FCrDNSConfirmed: a.FCrDNSConfirmed, Healthy: a.Healthy, RDNS: optional(a.RDNS)}
+	address := func(a store.IPAddress) api.IPAddress {
+		return api.IPAddress{IP: a.IP, FCrDNSConfirmed: a.FCrDNSConfirmed, Healthy: a.Healthy, RDNS: optional(a.RDNS)}
 	}
 	return api.DedicatedIP{
-		ID: d.ID, Name: d.Name, Status: d.State.At(c.at), Type: d.Type, ASN: optional(d.ASN), CountryCode: optional(d.CountryCode),
-		IPAddresses: addresses, CreatedAt: optionalTimestamp(d.CreatedAt), UpdatedAt: optionalTimestamp(d.UpdatedAt),
+		ID: d.ID, Name: d.Name, Status: d.State.At(c.Arrival), Type: d.Type, ASN: optional(d.ASN), CountryCode: optional(d.CountryCode),
+		IPAddresses: objects(d.Addresses, address), CreatedAt: optionalTimestamp(d.CreatedAt), UpdatedAt: optionalTimestamp(d.UpdatedAt),
 	}
 }

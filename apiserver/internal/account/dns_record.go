@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"strconv"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -17,54 +18,50 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// typeCNAME is the record type that excludes others at its name (RFC 1034,
-// section 3.6.2).
-const typeCNAME = "CNAME"
-
 // CreateDNSRecord implements api.CreateDNSRecord.
-func CreateDNSRecord(c *Call, in *api.CreateDNSRecordRequest) (*api.DNSRecord, error) {
-	return transact(c, func(tx store.Tx) (*api.DNSRecord, error) {
-		d, err := c.usableDomain(tx, in.Body.Domain)
+var CreateDNSRecord = change(func(c *Call, tx store.Tx, in *api.CreateDNSRecordRequest) (*api.DNSRecord, error) {
+	d, err := c.usableDomain(tx, in.Body.Domain)
+	if err != nil {
+		return nil, err
+	}
+	name, err := dnsdata.NormalizeName(in.Body.Name, d.Name)
+	if err != nil {
+		return nil, api.Unprocessable(api.Invalid("%s", err).InBody("name"))
+	}
+	record := store.DNSRecord{
+		AccountID: d.AccountID, DomainID: d.ID, Name: name, Type: in.Body.Type, Value: in.Body.Value,
+		TTL: *in.Body.TTL, Priority: in.Body.Prio, CreatedAt: c.Arrival,
+	}
+	if p := CheckTarget(record, d.Name); p != nil {
+		return nil, api.Unprocessable(p)
+	}
+	existing := func(id string) (*api.DNSRecord, error) {
+		n, err := strconv.ParseInt(id, 10, 64)
 		if err != nil {
 			return nil, err
 		}
-		name, err := dnsdata.NormalizeName(in.Body.Name, d.Name)
-		if err != nil {
-			return nil, api.Unprocessable(api.Invalid("%s", err).InBody("name"))
+		found, err := tx.DNSRecord(d.AccountID, n)
+		if err == nil && (!isIdentical(found, record) || found.DomainID != d.ID || found.Name != name || found.TTL != record.TTL) {
+			err = store.ErrNotFound
 		}
-		record := store.DNSRecord{
-			AccountID: d.AccountID, DomainID: d.ID, Name: name, Type: in.Body.Type, Value: in.Body.Value,
-			TTL: *in.Body.TTL, Priority: in.Body.Prio, CreatedAt: c.at,
+		return new(dnsRecord(found)), err
+	}
+	create := func() (*api.DNSRecord, error) {
+		if err := c.checkBeside(tx, record, d.Name); err != nil {
+			return nil, err
 		}
-		if p := CheckTarget(record, d.Name); p != nil {
-			return nil, api.Unprocessable(p)
-		}
-		existing := func(id string) (*api.DNSRecord, error) {
-			n, err := strconv.ParseInt(id, 10, 64)
-			if err != nil {
-				return nil, err
-			}
-			found, err := tx.DNSRecord(d.AccountID, n)
-			if err == nil && (!isIdentical(found, record) || found.DomainID != d.ID || found.Name != name || found.TTL != record.TTL) {
-				err = store.ErrNotFound
-			}
-			return new(dnsRecord(found)), err
-		}
-		create := func() (*api.DNSRecord, error) {
-			if err := c.checkBeside(tx, record, d.Name); err != nil {
-				return nil, err
-			}
-			if err := AddRecord(c.rules.random, tx, &record); err != nil {
-				return nil, c.recordConflict(tx, err, record)
-			}
-			return new(dnsRecord(record)), nil
-		}
-		return idempotency.Create[api.DNSRecord]{
-			Body: &in.Body, Existing: existing, New: create,
-			ID: func(r *api.DNSRecord) string { return strconv.FormatInt(r.ID, 10) },
-		}.Run(c.idempotency, tx, c.at)
-	})
-}
+		err := AddRecord(c.Rules.Random, tx, &record)
+		return new(dnsRecord(record)), c.recordConflict(tx, err, record)
+	}
+	return idempotency.Create[api.DNSRecord]{
+		Body: &in.Body, Existing: existing, New: create,
+		ID: func(r *api.DNSRecord) string { return strconv.FormatInt(r.ID, 10) },
+	}.Run(c.Idempotency, tx, c.Arrival)
+})
+
+// typeCNAME is the record type that excludes others at its name (RFC 1034,
+// section 3.6.2).
+const typeCNAME = "CNAME"
 
 // CheckTarget refuses a CNAME that points to itself.
 func CheckTarget(record store.DNSRecord, zone string) *api.Problem {
@@ -82,7 +79,7 @@ func (c *Call) checkBeside(r store.Reader, record store.DNSRecord, zone string) 
 		return err
 	}
 	return api.Conflict("the name %s of %s has the %s record%s; %s", record.Name, zone, other.Type,
-		c.naming(r, vocab.CapDNSRecordView, domainScope(record.DomainID), " ", strconv.FormatInt(other.ID, 10)), rule)
+		c.existingID(r, vocab.CapDNSRecordView, domainScope(record.DomainID), " ", strconv.FormatInt(other.ID, 10)), rule)
 }
 
 // Excluding returns a record with the same name that excludes a record, and the rule that
@@ -90,15 +87,12 @@ func (c *Call) checkBeside(r store.Reader, record store.DNSRecord, zone string) 
 // the store.
 func Excluding(r store.Reader, record store.DNSRecord) (other *store.DNSRecord, rule string, err error) {
 	others, _, err := r.DNSRecords(record.AccountID, store.DNSRecordFilter{DomainID: record.DomainID, Name: record.Name}, store.Slice{Limit: math.MaxInt32})
-	if err != nil {
-		return nil, "", err
-	}
 	for _, other := range others {
 		if rule := exclusion(record, other); rule != "" && other.ID != record.ID {
 			return &other, rule, nil
 		}
 	}
-	return nil, "", nil
+	return nil, "", err
 }
 
 // exclusion returns the rule that forbids two different records at one name, or "".
@@ -122,106 +116,71 @@ func exclusion(a, b store.DNSRecord) string {
 }
 
 func isIdentical(a, b store.DNSRecord) bool {
-	return a.Type == b.Type && a.Value == b.Value && (a.Priority == b.Priority || a.Priority != nil && b.Priority != nil && *a.Priority == *b.Priority)
+	return a.Type == b.Type && a.Value == b.Value && reflect.DeepEqual(a.Priority, b.Priority)
 }
 
-// AddRecord creates a record under a new random id.
-func AddRecord(source *random.Source, tx store.Tx, record *store.DNSRecord) error {
-	for range maxIDDraws {
-		record.ID = newRecordID(source)
-		err := tx.CreateDNSRecord(record)
-		if exists, ok := errors.AsType[*store.ExistsError](err); !ok || exists.ID != strconv.FormatInt(record.ID, 10) {
-			return err
-		}
-	}
-	return fmt.Errorf("no id is free for a DNS record after %d draws", maxIDDraws)
-}
-
-// maxIDDraws bounds the search for a free id. With working randomness a second draw
-// is rare already.
-const maxIDDraws = 100
-
-// newRecordID returns a random positive integer below 2^53, so that JSON readers
-// that know only floating-point numbers keep it (RFC 8259, section 6).
-func newRecordID(source *random.Source) int64 {
-	for {
-		if id := int64(binary.BigEndian.Uint64(source.Bytes(8)) >> 11); id > 0 {
-			return id
-		}
-	}
-}
-
+// recordConflict returns a conflict if err is that an identical record exists.
 func (c *Call) recordConflict(r store.Reader, err error, record store.DNSRecord) error {
-	if exists, ok := errors.AsType[*store.ExistsError](err); ok {
-		return api.Conflict("an identical %s record at %s exists already%s", record.Type, record.Name,
-			c.naming(r, vocab.CapDNSRecordView, domainScope(record.DomainID), " with the id ", exists.ID))
-	}
-	return statusOf(err, "dns_record_id", "DNS record")
+	return c.ifExists(r, err, vocab.CapDNSRecordView, domainScope(record.DomainID), " with the id ",
+		"an identical %s record at %s exists already", record.Type, record.Name)
 }
 
 // ListDNSRecords implements api.ListDNSRecords.
-func ListDNSRecords(c *Call, in *api.ListDNSRecordsRequest) (*api.Page[api.DNSRecord], error) {
-	return listPage(c, in.Paged, func(r store.Reader, s store.Slice) ([]store.DNSRecord, int, error) {
-		filter := store.DNSRecordFilter{Type: in.Type, Name: in.Name, Within: c.caller.Within(c.spec.Capability)}
-		zone := ""
-		if in.Domain != "" {
-			d, err := c.findDomain(r, in.Domain)
-			if errors.Is(err, store.ErrNotFound) {
-				return nil, 0, nil
-			}
-			if err != nil {
-				return nil, 0, err
-			}
-			filter.DomainID, zone = d.ID, d.Name
+var ListDNSRecords = read(func(c *Call, r store.Reader, in *api.ListDNSRecordsRequest) (*api.Page[api.DNSRecord], error) {
+	filter := store.DNSRecordFilter{Type: in.Type, Name: in.Name, Within: c.within()}
+	zone := ""
+	if in.Domain != "" {
+		d, err := c.findDomain(r, in.Domain)
+		if errors.Is(err, store.ErrNotFound) {
+			d.ID = noDomain
+		} else if err != nil {
+			return nil, err
 		}
-		if in.Name != "" {
-			var err error
-			if filter.Name, err = dnsdata.NormalizeName(in.Name, zone); err != nil {
-				return nil, 0, nil //nolint:nilerr // no record has such a name
-			}
+		filter.DomainID, zone = d.ID, d.Name
+	}
+	if in.Name != "" {
+		var err error
+		if filter.Name, err = dnsdata.NormalizeName(in.Name, zone); err != nil {
+			filter.DomainID = noDomain // no record has such a name
 		}
-		return r.DNSRecords(c.caller.AccountID, filter, s)
-	}, dnsRecord)
-}
+	}
+	return page(in.Paged, dnsRecord, func(s store.Slice) ([]store.DNSRecord, int, error) {
+		return r.DNSRecords(c.Caller.AccountID, filter, s)
+	})
+})
 
 // GetDNSRecord implements api.GetDNSRecord.
-func GetDNSRecord(c *Call, in *api.DNSRecordRequest) (*api.DNSRecord, error) {
-	return view(c, func(r store.Reader) (*api.DNSRecord, error) {
-		record, _, err := c.findDNSRecord(r, in.DNSRecordID)
-		return new(dnsRecord(record)), err
-	})
-}
+var GetDNSRecord = read(func(c *Call, r store.Reader, in *api.DNSRecordRequest) (*api.DNSRecord, error) {
+	record, _, err := c.findDNSRecord(r, in.DNSRecordID)
+	return new(dnsRecord(record)), err
+})
 
 // UpdateDNSRecord implements api.UpdateDNSRecord.
-func UpdateDNSRecord(c *Call, in *api.UpdateDNSRecordRequest) (*api.DNSRecord, error) {
-	return transact(c, func(tx store.Tx) (*api.DNSRecord, error) {
-		record, err := tx.UpdateDNSRecord(c.caller.AccountID, in.DNSRecordID, func(record *store.DNSRecord) error {
-			d, err := c.findDomain(tx, record.DomainID)
-			if err != nil {
-				return err
-			}
-			if record.SystemManaged {
-				return systemManaged(*record, d)
-			}
-			before := record.Value
-			if err := change(record, in.Body, d.Name); err != nil {
-				return err
-			}
-			record.UpdatedAt = c.at
-			if record.Value == before {
-				return nil
-			}
-			return c.checkBeside(tx, *record, d.Name)
-		})
+var UpdateDNSRecord = change(func(c *Call, tx store.Tx, in *api.UpdateDNSRecordRequest) (*api.DNSRecord, error) {
+	record, err := tx.UpdateDNSRecord(c.Caller.AccountID, in.DNSRecordID, func(record *store.DNSRecord) error {
+		d, err := c.findDomain(tx, record.DomainID)
 		if err != nil {
-			return nil, c.recordConflict(tx, err, record)
+			return err
 		}
-		return new(dnsRecord(record)), nil
+		if record.SystemManaged {
+			return systemManaged(*record, d)
+		}
+		before := record.Value
+		if err := setRecord(record, in.Body, d.Name); err != nil {
+			return err
+		}
+		record.UpdatedAt = c.Arrival
+		if record.Value == before {
+			return nil
+		}
+		return c.checkBeside(tx, *record, d.Name)
 	})
-}
+	return new(dnsRecord(record)), c.recordConflict(tx, err, record)
+})
 
-// change applies the changes of a request, if the record's type allows them in its zone.
-func change(record *store.DNSRecord, body api.UpdateDNSRecordBody, zone string) error {
+// setRecord applies the changes of a request, if the record's type allows them in its
+// zone.
+func setRecord(record *store.DNSRecord, body api.UpdateDNSRecordBody, zone string) error {
 	var problems []*api.Problem
 	if body.Value != nil {
 		canonical, err := dnsdata.NormalizeValue(record.Type, *body.Value)
@@ -249,54 +208,66 @@ func change(record *store.DNSRecord, body api.UpdateDNSRecordBody, zone string) 
 }
 
 // DeleteDNSRecord implements api.DeleteDNSRecord.
-func DeleteDNSRecord(c *Call, in *api.DNSRecordRequest) (*api.NoContent, error) {
-	return transact(c, func(tx store.Tx) (*api.NoContent, error) {
-		record, d, err := c.findDNSRecord(tx, in.DNSRecordID)
-		if err != nil {
-			return nil, err
-		}
-		if record.SystemManaged {
-			return nil, systemManaged(record, d)
-		}
-		return &api.NoContent{}, tx.DeleteDNSRecord(record.AccountID, record.ID)
-	})
-}
+var DeleteDNSRecord = remove(func(c *Call, tx store.Tx, in *api.DNSRecordRequest) error {
+	record, d, err := c.findDNSRecord(tx, in.DNSRecordID)
+	if err != nil {
+		return err
+	}
+	if record.SystemManaged {
+		return systemManaged(record, d)
+	}
+	return tx.DeleteDNSRecord(record.AccountID, record.ID)
+})
 
-func systemManaged(record store.DNSRecord, d store.Domain) *api.Error {
+func systemManaged(record store.DNSRecord, d store.Domain) error {
 	return api.Conflict("the %s record %d at %s of %s is system-managed; it lives as long as its domain", record.Type, record.ID, record.Name, d.Name)
 }
 
-// findDNSRecord returns a record that the caller may see, with its domain.
+// findDNSRecord returns a record with its domain.
 func (c *Call) findDNSRecord(r store.Reader, id int64) (record store.DNSRecord, d store.Domain, err error) {
-	if record, err = r.DNSRecord(c.caller.AccountID, id); err == nil {
+	if record, err = r.DNSRecord(c.Caller.AccountID, id); err == nil {
 		d, err = c.findDomain(r, record.DomainID)
 	}
-	return record, d, statusOf(err, "dns_record_id", "DNS record")
+	return record, d, err
 }
 
-// newDKIMKey returns a new Ed25519 public key as a DKIM record holds it (RFC
-// 8463). The service has no mail to sign, so the private key is not kept.
-func newDKIMKey(source *random.Source) string {
-	key := ed25519.NewKeyFromSeed(source.Bytes(ed25519.SeedSize)).Public().(ed25519.PublicKey)
-	return base64.StdEncoding.EncodeToString(key)
-}
-
-// AddMailRecords creates the records that mail needs in a new domain.
+// AddMailRecords creates the system-managed records that mail needs in a new domain. The
+// service has no mail to sign, so the private key of DKIM (RFC 8463) is not kept.
 func AddMailRecords(source *random.Source, tx store.Tx, d store.Domain) error {
-	ttl := api.DefaultDNSTTL
+	key := ed25519.NewKeyFromSeed(source.Bytes(ed25519.SeedSize)).Public().(ed25519.PublicKey)
 	for _, record := range []store.DNSRecord{
 		{Name: "@", Type: "MX", Value: "mx1.mailhost.example", Priority: new(int64(10))},
 		{Name: "@", Type: "MX", Value: "mx2.mailhost.example", Priority: new(int64(20))},
 		{Name: "@", Type: "TXT", Value: "v=spf1 include:_spf.mailhost.example ~all"},
-		{Name: "mailhost._domainkey", Type: "TXT", Value: "v=DKIM1; k=ed25519; p=" + newDKIMKey(source)},
+		{Name: "mailhost._domainkey", Type: "TXT", Value: "v=DKIM1; k=ed25519; p=" + base64.StdEncoding.EncodeToString(key)},
 		{Name: "_dmarc", Type: "TXT", Value: "v=DMARC1; p=none"},
 	} {
-		record.AccountID, record.DomainID, record.TTL, record.SystemManaged, record.CreatedAt = d.AccountID, d.ID, ttl, true, d.CreatedAt
+		record.AccountID, record.DomainID, record.CreatedAt = d.AccountID, d.ID, d.CreatedAt
+		record.TTL, record.SystemManaged = api.DefaultDNSTTL, true
 		if err := AddRecord(source, tx, &record); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// maxIDDraws bounds the search for a free id. With working randomness a second draw
+// is rare already.
+const maxIDDraws = 100
+
+// AddRecord creates a record under a new random id: a positive integer below 2^53, so
+// that JSON readers that know only floating-point numbers keep it (RFC 8259, section 6).
+func AddRecord(source *random.Source, tx store.Tx, record *store.DNSRecord) error {
+	for range maxIDDraws {
+		if record.ID = int64(binary.BigEndian.Uint64(source.Bytes(8)) >> 11); record.ID == 0 {
+			continue
+		}
+		err := tx.CreateDNSRecord(record)
+		if exists, ok := errors.AsType[*store.ExistsError](err); !ok || exists.ID != strconv.FormatInt(record.ID, 10) {
+			return err
+		}
+	}
+	return fmt.Errorf("no id is free for a DNS record after %d draws", maxIDDraws)
 }
 
 func dnsRecord(r store.DNSRecord) api.DNSRecord {

@@ -2,6 +2,7 @@ package account
 
 import (
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -15,26 +16,25 @@ var feedbackLimit = ratelimit.Limit{Requests: 20, Per: 20 * time.Minute}
 
 // SubmitFeedback implements api.SubmitFeedback.
 func SubmitFeedback(c *Call, in *api.SubmitFeedbackRequest) (*api.Feedback, error) {
-	if u := c.rules.feedback.Take(c.caller.Credential(), c.at); !u.Allowed {
-		return nil, api.NewError(http.StatusTooManyRequests, api.TypeRateLimited,
-			"this credential has submitted much feedback already; try again in %d s", u.Wait).At("header", "Authorization").RetryAfter(u.Wait)
-	}
-	id := c.rules.random.ID()
+	// Once, even if the transaction runs again; a replayed response takes none.
+	take := sync.OnceValue(func() ratelimit.Usage { return c.Rules.feedback.Take(c.Caller.Credential(), c.Arrival) })
 	return transact(c, func(tx store.Tx) (*api.Feedback, error) {
+		if u := take(); !u.Allowed {
+			return nil, api.NewError(http.StatusTooManyRequests, api.TypeRateLimited,
+				"this credential has submitted much feedback already; try again in %d s", u.Wait).At("header", "Authorization").RetryAfter(u.Wait)
+		}
 		f := store.Feedback{
-			ID: id, AccountID: c.caller.AccountID, Title: in.Body.Title, Description: in.Body.Description,
+			ID: c.Rules.Random.ID(), AccountID: c.Caller.AccountID, Title: in.Body.Title, Description: in.Body.Description,
 			Category: in.Body.Category, Status: api.FeedbackNew, Attributes: in.Body.Attributes,
-			PaidProductFeature: in.Body.PaidProductFeature, SubmitterEmail: c.caller.Email, SubmitterName: c.caller.Name,
-			CreatedByUserID: c.caller.UserID, CreatedAt: c.at,
+			PaidProductFeature: in.Body.PaidProductFeature, SubmitterEmail: c.Caller.Email, SubmitterName: c.Caller.Name,
+			CreatedByUserID: c.Caller.UserID, CreatedAt: c.Arrival,
 		}
-		if err := tx.CreateFeedback(&f); err != nil {
-			return nil, err
-		}
+		err := tx.CreateFeedback(&f)
 		return &api.Feedback{
 			ID: f.ID, AccountID: f.AccountID, Title: f.Title, Description: f.Description, Category: f.Category, Status: f.Status,
 			Attributes: f.Attributes, PaidProductFeature: f.PaidProductFeature, SubmitterEmail: optional(f.SubmitterEmail),
 			SubmitterName: optional(f.SubmitterName), CreatedByUserID: optional(f.CreatedByUserID), AdminNotes: optional(f.AdminNotes),
 			CreatedAt: timestamp(f.CreatedAt), UpdatedAt: timestamp(f.UpdatedAt),
-		}, nil
+		}, err
 	})
 }

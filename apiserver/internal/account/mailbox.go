@@ -18,252 +18,203 @@ import (
 const MailboxQuota = 10 << 30
 
 // CreateMailbox implements api.CreateMailbox.
-func CreateMailbox(c *Call, in *api.CreateMailboxRequest) (*api.Mailbox, error) {
-	id := c.rules.random.ID()
-	return transact(c, func(tx store.Tx) (*api.Mailbox, error) {
-		d, err := c.usableDomain(tx, in.Body.Domain)
-		if err != nil {
-			return nil, err
-		}
-		existing := func(id string) (*api.Mailbox, error) {
-			m, err := tx.Mailbox(c.caller.AccountID, id)
-			if err == nil && (m.DomainID != d.ID || m.LocalPart != in.Body.LocalPart || m.FirstName != in.Body.FirstName || m.LastName != in.Body.LastName) {
-				err = store.ErrNotFound
-			}
-			return new(c.mailbox(m)), err
-		}
-		create := func() (*api.Mailbox, error) {
-			return c.createMailboxIn(tx, d, id, in.Body)
-		}
-		return idempotency.Create[api.Mailbox]{
-			Body: &in.Body, Existing: existing, New: create,
-			ID: func(m *api.Mailbox) string { return m.ID },
-		}.Run(c.idempotency, tx, c.at)
-	})
-}
-
-// createMailboxIn creates a mailbox in a domain.
-func (c *Call) createMailboxIn(tx store.Tx, d store.Domain, id string, body api.CreateMailboxBody) (*api.Mailbox, error) {
-	left, err := c.mailboxesLeft(tx)
+var CreateMailbox = change(func(c *Call, tx store.Tx, in *api.CreateMailboxRequest) (*api.Mailbox, error) {
+	d, err := c.usableDomain(tx, in.Body.Domain)
 	if err != nil {
 		return nil, err
 	}
-	m, err := c.addMailbox(tx, d, left, store.Mailbox{ID: id, LocalPart: body.LocalPart, FirstName: body.FirstName, LastName: body.LastName})
-	if exists, ok := errors.AsType[*store.ExistsError](err); ok {
-		msg, err := c.addressTaken(tx, d, body.LocalPart, exists.ID)
-		if err != nil {
-			return nil, err
+	mailbox := store.Mailbox{LocalPart: in.Body.LocalPart, FirstName: in.Body.FirstName, LastName: in.Body.LastName}
+	existing := func(id string) (*api.Mailbox, error) {
+		m, err := tx.Mailbox(c.Caller.AccountID, id)
+		if err == nil && (m.DomainID != d.ID || m.LocalPart != mailbox.LocalPart || m.FirstName != mailbox.FirstName || m.LastName != mailbox.LastName) {
+			err = store.ErrNotFound
 		}
-		return nil, api.Conflict("%s", msg)
+		return new(c.mailbox(m)), err
 	}
-	if errors.Is(err, errMailboxLimit) {
-		return nil, api.Conflict("%s (%d)", err, c.rules.settings.Get().MaxMailboxes)
-	}
-	return m, err
-}
-
-// addressTaken returns the message of a conflict with the mailbox that has an
-// address already, as its primary one or as an alias. It names the mailbox if the
-// caller may see it.
-func (c *Call) addressTaken(r store.Reader, d store.Domain, localPart, mailboxID string) (string, error) {
-	address := localPart + "@" + d.Name
-	owner, err := r.Mailbox(c.caller.AccountID, mailboxID)
-	if err != nil {
-		return "", err
-	}
-	if owner.Address() == address {
-		return "the mailbox " + address + " exists already" + c.naming(r, vocab.CapMailboxView, domainScope(d.ID), " with the id ", mailboxID), nil
-	}
-	of := c.naming(r, vocab.CapMailboxView, domainScope(owner.DomainID), " of the mailbox "+owner.Address()+" with the id ", mailboxID)
-	return address + " is an alias" + of + "; use another local part", nil
-}
-
-var errMailboxLimit = errors.New("the account has as many mailboxes as it may have")
-
-// addMailbox creates m, whose id, address and names are valid, in d if the account may
-// have at least one more mailbox: left is how many. A taken address is an
-// *store.ExistsError even if the account is at its limit.
-func (c *Call) addMailbox(tx store.Tx, d store.Domain, left int, m store.Mailbox) (*api.Mailbox, error) {
-	if left < 1 {
-		switch other, err := tx.MailboxByAddress(c.caller.AccountID, m.LocalPart, d.Name); {
-		case err == nil:
-			return nil, &store.ExistsError{ID: other.ID}
-		case !errors.Is(err, store.ErrNotFound):
-			return nil, err
-		}
-		return nil, errMailboxLimit
-	}
-	m.AccountID, m.DomainID, m.QuotaAllowed, m.CreatedAt = c.caller.AccountID, d.ID, MailboxQuota, c.at
-	m.State = store.Provisioning{Status: vocab.MailboxActive}
-	if d.State.At(c.at) == vocab.DomainPending {
-		m.State.Until, m.State.ReadyAt = vocab.MailboxProvisioning, d.State.ReadyAt
-	}
-	if err := tx.CreateMailbox(&m); err != nil {
-		return nil, err
-	}
-	return new(c.mailbox(m)), nil
-}
-
-// mailboxesLeft returns how many more mailboxes the account may have.
-func (c *Call) mailboxesLeft(r store.Reader) (int, error) {
-	bound := c.rules.settings.Get().MaxMailboxes
-	if bound == 0 {
-		return api.MaxBulkItems, nil
-	}
-	_, total, err := r.Mailboxes(c.caller.AccountID, store.MailboxFilter{Now: c.at}, store.Slice{Limit: 1})
-	return bound - total, err
-}
-
-// CreateMailboxes implements api.CreateMailboxes.
-func CreateMailboxes(c *Call, in *api.CreateMailboxesRequest) (*api.CreatedMailboxes, error) {
-	ids := make([]string, len(in.Body.Items))
-	for i := range ids {
-		ids[i] = c.rules.random.ID()
-	}
-	return transact(c, func(tx store.Tx) (*api.CreatedMailboxes, error) {
-		d, err := c.usableDomain(tx, in.Body.Domain)
-		if err != nil {
-			return nil, err
-		}
+	create := func() (*api.Mailbox, error) {
 		left, err := c.mailboxesLeft(tx)
 		if err != nil {
 			return nil, err
 		}
-		out := &api.CreatedMailboxes{Created: []api.CreatedMailboxItem{}, Failed: []api.FailedMailboxItem{}}
-		asked := map[string]bool{}
-		for i, item := range in.Body.Items {
-			localPart, failed := checkItem(item, asked)
-			if failed == nil {
-				m, err := c.addMailbox(tx, d, left-len(out.Created), store.Mailbox{ID: ids[i], LocalPart: localPart, FirstName: item.FirstName, LastName: item.LastName})
-				var exists *store.ExistsError
-				switch {
-				case errors.As(err, &exists):
-					msg, err := c.addressTaken(tx, d, localPart, exists.ID)
-					if err != nil {
-						return nil, err
-					}
-					failed = &api.FailedMailboxItem{Code: api.BulkAlreadyExists, Message: msg}
-				case errors.Is(err, errMailboxLimit):
-					failed = &api.FailedMailboxItem{Code: api.BulkQuotaExceeded, Message: err.Error()}
-				case err != nil:
-					return nil, err
-				default:
-					out.Created = append(out.Created, api.CreatedMailboxItem{Index: i, Mailbox: *m})
-					continue
-				}
+		m, err := c.addMailbox(tx, d, left, mailbox)
+		if refused, ok := errors.AsType[*mailboxError](err); ok {
+			if refused.code == api.BulkQuotaExceeded {
+				return nil, api.Conflict("%s (%d)", refused.message, c.Rules.Settings.Get().MaxMailboxes)
 			}
-			failed.Index = i
-			out.Failed = append(out.Failed, *failed)
+			return nil, api.Conflict("%s", refused.message)
 		}
-		c.unchanged = len(out.Created) == 0
-		return out, nil
-	})
-}
+		return m, err
+	}
+	return idempotency.Create[api.Mailbox]{
+		Body: &in.Body, Existing: existing, New: create,
+		ID: func(m *api.Mailbox) string { return m.ID },
+	}.Run(c.Idempotency, tx, c.Arrival)
+})
 
-// checkItem applies the rules of a single create to one item of a bulk request.
-func checkItem(item api.NewMailboxItem, asked map[string]bool) (localPart string, failed *api.FailedMailboxItem) {
-	localPart, err := emailaddr.ParseLocalPart(item.LocalPart)
+// CreateMailboxes implements api.CreateMailboxes: a failed item does not stop the others.
+var CreateMailboxes = change(func(c *Call, tx store.Tx, in *api.CreateMailboxesRequest) (*api.CreatedMailboxes, error) {
+	d, err := c.usableDomain(tx, in.Body.Domain)
 	if err != nil {
-		return "", &api.FailedMailboxItem{Code: api.BulkInvalidLocalPart, Message: "local_part: " + err.Error()}
+		return nil, err
+	}
+	left, err := c.mailboxesLeft(tx)
+	if err != nil {
+		return nil, err
+	}
+	out := &api.CreatedMailboxes{Created: []api.CreatedMailboxItem{}, Failed: []api.FailedMailboxItem{}}
+	earlier := map[string]bool{} // local parts
+	for i, item := range in.Body.Items {
+		var created *api.Mailbox
+		mailbox, err := checkItem(item, earlier)
+		if err == nil {
+			created, err = c.addMailbox(tx, d, left-len(out.Created), mailbox)
+		}
+		if refused, ok := errors.AsType[*mailboxError](err); ok {
+			out.Failed = append(out.Failed, api.FailedMailboxItem{Index: i, Code: refused.code, Message: refused.message})
+		} else if err != nil {
+			return nil, err
+		} else {
+			out.Created = append(out.Created, api.CreatedMailboxItem{Index: i, Mailbox: *created})
+		}
+	}
+	c.unchanged = len(out.Created) == 0
+	return out, nil
+})
+
+// mailboxError is why one mailbox can't be created: a conflict of a single create, or a
+// failed item of a bulk request.
+type mailboxError struct{ code, message string }
+
+func (e *mailboxError) Error() string { return e.message }
+
+// checkItem applies the rules of a single create's body to one item of a bulk request.
+func checkItem(item api.NewMailboxItem, earlier map[string]bool) (m store.Mailbox, err error) {
+	m.FirstName, m.LastName = item.FirstName, item.LastName
+	if m.LocalPart, err = emailaddr.ParseLocalPart(item.LocalPart); err != nil {
+		return m, &mailboxError{api.BulkInvalidLocalPart, "local_part: " + err.Error()}
 	}
 	for _, field := range []struct{ name, value string }{{"first_name", item.FirstName}, {"last_name", item.LastName}} {
 		limits := api.LimitsOf[api.CreateMailboxBody](field.name)
 		if n := utf8.RuneCountInString(field.value); n < *limits.MinLength || n > *limits.MaxLength {
-			return "", &api.FailedMailboxItem{Code: api.BulkInvalidName, Message: field.name + ": " + limits.LengthRule()}
+			return m, &mailboxError{api.BulkInvalidName, field.name + ": " + limits.LengthRule()}
 		}
 		if err := text.CheckName(field.value); err != nil {
-			return "", &api.FailedMailboxItem{Code: api.BulkInvalidName, Message: field.name + ": " + err.Error()}
+			return m, &mailboxError{api.BulkInvalidName, field.name + ": " + err.Error()}
 		}
 	}
-	if asked[localPart] {
-		return "", &api.FailedMailboxItem{Code: api.BulkDuplicateInRequest, Message: "an earlier item of this request has the same local_part"}
+	if earlier[m.LocalPart] {
+		return m, &mailboxError{api.BulkDuplicateInRequest, "an earlier item of this request has the same local_part"}
 	}
-	asked[localPart] = true
-	return localPart, nil
+	earlier[m.LocalPart] = true
+	return m, nil
+}
+
+// mailboxesLeft returns how many more mailboxes the account may have.
+func (c *Call) mailboxesLeft(r store.Reader) (int, error) {
+	limit := c.Rules.Settings.Get().MaxMailboxes
+	if limit == 0 {
+		return api.MaxBulkItems, nil
+	}
+	_, total, err := r.Mailboxes(c.Caller.AccountID, store.MailboxFilter{Now: c.Arrival}, store.Slice{Limit: 1})
+	return limit - total, err
+}
+
+// addMailbox creates m, whose local part and names are valid, in d if the account may
+// have at least one more mailbox: left is how many.
+func (c *Call) addMailbox(tx store.Tx, d store.Domain, left int, m store.Mailbox) (*api.Mailbox, error) {
+	m.ID, m.AccountID, m.DomainID, m.QuotaAllowed, m.CreatedAt = c.Rules.Random.ID(), c.Caller.AccountID, d.ID, MailboxQuota, c.Arrival
+	m.State = store.Provisioning{Status: vocab.MailboxActive}
+	if d.State.At(c.Arrival) == vocab.DomainPending {
+		m.State.Until, m.State.ReadyAt = vocab.MailboxProvisioning, d.State.ReadyAt
+	}
+	if left > 0 {
+		err := tx.CreateMailbox(&m)
+		if _, exists := errors.AsType[*store.ExistsError](err); !exists {
+			return new(c.mailbox(m)), err
+		}
+	}
+	owner, err := tx.MailboxByAddress(m.AccountID, m.LocalPart, d.Name)
+	if errors.Is(err, store.ErrNotFound) { // a taken address is reported first
+		err = &mailboxError{api.BulkQuotaExceeded, "the account has as many mailboxes as it may have"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return nil, &mailboxError{api.BulkAlreadyExists, c.addressTaken(tx, d, m.LocalPart, owner)}
+}
+
+// addressTaken returns the message of a conflict with the mailbox that has an address
+// already, as its primary one or as an alias: mail to an address has one destination. It
+// names the mailbox if the caller may see it.
+func (c *Call) addressTaken(r store.Reader, d store.Domain, localPart string, owner store.Mailbox) string {
+	address := localPart + "@" + d.Name
+	if owner.Address() == address {
+		return "the mailbox " + address + " exists already" + c.existingID(r, vocab.CapMailboxView, domainScope(d.ID), " with the id ", owner.ID)
+	}
+	of := c.existingID(r, vocab.CapMailboxView, domainScope(owner.DomainID), " of the mailbox "+owner.Address()+" with the id ", owner.ID)
+	return address + " is an alias" + of + "; use another local part"
 }
 
 // ListMailboxes implements api.ListMailboxes.
-func ListMailboxes(c *Call, in *api.ListMailboxesRequest) (*api.Page[api.Mailbox], error) {
-	return listPage(c, in.Paged, func(r store.Reader, s store.Slice) ([]store.Mailbox, int, error) {
-		domainID, ok, err := c.domainFilter(r, in.Domain)
-		if err != nil || !ok {
-			return nil, 0, err
-		}
-		return r.Mailboxes(c.caller.AccountID, store.MailboxFilter{
-			DomainID: domainID, WorkspaceID: in.WorkspaceID, Status: in.Status, Now: c.at, Search: in.Search,
-			Within: c.caller.Within(c.spec.Capability),
+var ListMailboxes = read(func(c *Call, r store.Reader, in *api.ListMailboxesRequest) (*api.Page[api.Mailbox], error) {
+	domainID, err := c.domainFilter(r, in.Domain)
+	if err != nil {
+		return nil, err
+	}
+	return page(in.Paged, c.mailbox, func(s store.Slice) ([]store.Mailbox, int, error) {
+		return r.Mailboxes(c.Caller.AccountID, store.MailboxFilter{
+			DomainID: domainID, WorkspaceID: in.WorkspaceID, Status: in.Status, Now: c.Arrival, Search: in.Search, Within: c.within(),
 		}, s)
-	}, c.mailbox)
-}
+	})
+})
 
 // GetMailbox implements api.GetMailbox.
-func GetMailbox(c *Call, in *api.MailboxRequest) (*api.Mailbox, error) {
-	return view(c, func(r store.Reader) (*api.Mailbox, error) {
-		m, err := c.findMailbox(r, in.Mailbox)
-		if err != nil {
-			return nil, statusOf(err, "mailbox", "mailbox")
-		}
-		return new(c.mailbox(m)), nil
-	})
-}
+var GetMailbox = read(func(c *Call, r store.Reader, in *api.MailboxRequest) (*api.Mailbox, error) {
+	m, err := c.findMailbox(r, in.Mailbox)
+	return new(c.mailbox(m)), err
+})
 
 // UpdateMailbox implements api.UpdateMailbox.
-func UpdateMailbox(c *Call, in *api.UpdateMailboxRequest) (*api.Mailbox, error) {
-	return transact(c, func(tx store.Tx) (*api.Mailbox, error) {
-		id, err := c.mailboxID(tx, in.Mailbox)
+var UpdateMailbox = change(func(c *Call, tx store.Tx, in *api.UpdateMailboxRequest) (*api.Mailbox, error) {
+	id := api.CanonicalID(in.Mailbox)
+	if !api.IsID(in.Mailbox) {
+		m, err := c.mailboxByAddress(tx, in.Mailbox)
 		if err != nil {
-			return nil, statusOf(err, "mailbox", "mailbox")
+			return nil, err
 		}
-		m, err := tx.UpdateMailbox(c.caller.AccountID, id, func(m *store.Mailbox) error {
-			if !c.seesMailbox(m) {
-				return store.ErrNotFound
-			}
-			if in.Body.FirstName != nil {
-				m.FirstName = *in.Body.FirstName
-			}
-			if in.Body.LastName != nil {
-				m.LastName = *in.Body.LastName
-			}
-			m.UpdatedAt = c.at
-			return nil
-		})
-		return new(c.mailbox(m)), statusOf(err, "mailbox", "mailbox")
-	})
-}
-
-// DeleteMailbox implements api.DeleteMailbox.
-func DeleteMailbox(c *Call, in *api.MailboxRequest) (*api.NoContent, error) {
-	return transact(c, func(tx store.Tx) (*api.NoContent, error) {
-		m, err := c.findMailbox(tx, in.Mailbox)
-		if err != nil {
-			return nil, statusOf(err, "mailbox", "mailbox")
+		id = m.ID
+	}
+	m, err := tx.UpdateMailbox(c.Caller.AccountID, id, func(m *store.Mailbox) error {
+		if in.Body.FirstName != nil {
+			m.FirstName = *in.Body.FirstName
 		}
-		return &api.NoContent{}, tx.DeleteMailbox(m.AccountID, m.ID, c.at)
+		if in.Body.LastName != nil {
+			m.LastName = *in.Body.LastName
+		}
+		m.UpdatedAt = c.Arrival
+		return c.ifVisible(nil, m.WorkspaceID, m.DomainID)
 	})
-}
+	return new(c.mailbox(m)), err
+})
 
-// findMailbox returns the mailbox with a UUID or a primary address if the caller
-// may see it, and store.ErrNotFound otherwise.
+// DeleteMailbox implements api.DeleteMailbox. The internal forwarding rules to its
+// addresses become pending.
+var DeleteMailbox = remove(func(c *Call, tx store.Tx, in *api.MailboxRequest) error {
+	m, err := c.findMailbox(tx, in.Mailbox)
+	if err != nil {
+		return err
+	}
+	return tx.DeleteMailbox(m.AccountID, m.ID, c.Arrival)
+})
+
+// findMailbox returns the mailbox with a UUID or a primary address.
 func (c *Call) findMailbox(r store.Reader, ref string) (m store.Mailbox, err error) {
 	if api.IsID(ref) {
-		m, err = r.Mailbox(c.caller.AccountID, api.CanonicalID(ref))
+		m, err = r.Mailbox(c.Caller.AccountID, api.CanonicalID(ref))
 	} else {
 		m, err = c.mailboxByAddress(r, ref)
 	}
-	if err == nil && !c.seesMailbox(&m) {
-		err = store.ErrNotFound
-	}
-	return m, err
-}
-
-// mailboxID returns the id of the mailbox with a UUID or a primary address. It
-// does not check whether a mailbox with the UUID exists.
-func (c *Call) mailboxID(r store.Reader, ref string) (string, error) {
-	if api.IsID(ref) {
-		return api.CanonicalID(ref), nil
-	}
-	m, err := c.mailboxByAddress(r, ref)
-	return m.ID, err
+	return m, c.ifVisible(err, m.WorkspaceID, m.DomainID)
 }
 
 // mailboxByAddress returns the mailbox with a primary address. An invalid address
@@ -275,26 +226,19 @@ func (c *Call) mailboxByAddress(r store.Reader, address string) (store.Mailbox, 
 		return store.Mailbox{}, store.ErrNotFound
 	}
 	localPart := strings.ToLower(address[:at])
-	m, err := r.MailboxByAddress(c.caller.AccountID, localPart, name)
+	m, err := r.MailboxByAddress(c.Caller.AccountID, localPart, name)
 	if err == nil && (m.LocalPart != localPart || m.DomainName != name) {
 		err = store.ErrNotFound // an alias
 	}
 	return m, err
 }
 
-func (c *Call) seesMailbox(m *store.Mailbox) bool {
-	return sees(c.caller.Within(c.spec.Capability), m.WorkspaceID, m.DomainID)
-}
-
 func (c *Call) mailbox(m store.Mailbox) api.Mailbox {
-	aliases := make([]api.MailboxAlias, len(m.Aliases))
-	for i, a := range m.Aliases {
-		aliases[i] = api.MailboxAlias(a)
-	}
 	return api.Mailbox{
 		ID: m.ID, DomainID: m.DomainID, DomainName: m.DomainName, LocalPart: m.LocalPart, PrimaryEmail: m.Address(),
-		FirstName: m.FirstName, LastName: m.LastName, Status: m.State.At(c.at),
-		Quota: api.Quota{Allowed: m.QuotaAllowed, Used: m.QuotaUsed}, Aliases: aliases,
+		FirstName: m.FirstName, LastName: m.LastName, Status: m.State.At(c.Arrival),
+		Quota:       api.Quota{Allowed: m.QuotaAllowed, Used: m.QuotaUsed},
+		Aliases:     objects(m.Aliases, func(a store.MailboxAlias) api.MailboxAlias { return api.MailboxAlias(a) }),
 		WorkspaceID: optional(m.WorkspaceID), WorkspaceName: optional(m.WorkspaceName),
 		CreatedAt: timestamp(m.CreatedAt), UpdatedAt: timestamp(m.UpdatedAt),
 	}

@@ -3,7 +3,6 @@ package account
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
 
 	"golang.org/x/crypto/argon2"
@@ -38,36 +37,38 @@ const generatedSecretBytes = 20
 
 // CreateMasterPassword implements api.CreateMasterPassword.
 func CreateMasterPassword(c *Call, in *api.CreateMasterPasswordRequest) (*api.CreatedMasterPassword, error) {
+	// The hash takes long: nobody else's write waits for it, and neither a replayed
+	// response nor an unknown scope costs one.
+	replayed, err := view(c, func(r store.Reader) (*api.CreatedMasterPassword, error) {
+		out, err := replay[api.CreatedMasterPassword](c, r)
+		if err == nil && out == nil {
+			_, err = c.scopeInBody(r, in.Body.Domain, in.Body.WorkspaceID)
+		}
+		return out, err
+	})
+	if err != nil || replayed != nil {
+		return replayed, err
+	}
 	var generated *string
 	secret := in.Body.Value
 	if in.Body.Generate {
-		generated = new(auth.SecretEncoding.EncodeToString(c.rules.random.Bytes(generatedSecretBytes)))
+		generated = new(auth.SecretEncoding.EncodeToString(c.Rules.Random.Bytes(generatedSecretBytes)))
 		secret = generated
 	}
-	// The hash takes long: nobody else's write waits for it, and an unknown scope
-	// costs none.
-	if _, err := view(c, func(r store.Reader) (store.Scope, error) {
-		return c.scopeInBody(r, in.Body.Domain, in.Body.WorkspaceID)
-	}); err != nil {
-		return nil, err
-	}
-	hash, err := c.rules.passwords.hash(c.ctx, *secret)
+	hash, err := c.Rules.passwords.hash(c.Context, *secret)
 	if err != nil {
 		return nil, err
 	}
-	id := c.rules.random.ID()
 	return transact(c, func(tx store.Tx) (*api.CreatedMasterPassword, error) {
 		scope, err := c.scopeInBody(tx, in.Body.Domain, in.Body.WorkspaceID)
 		if err != nil {
 			return nil, err
 		}
 		p := store.MasterPassword{
-			ID: id, AccountID: c.caller.AccountID, Name: in.Body.Name, Scope: scope, SecretHash: hash, CreatedAt: c.at,
+			ID: c.Rules.Random.ID(), AccountID: c.Caller.AccountID, Name: in.Body.Name, Scope: scope, SecretHash: hash, CreatedAt: c.Arrival,
 		}
-		if err := tx.CreateMasterPassword(&p); err != nil {
-			return nil, c.masterPasswordConflict(tx, err, p)
-		}
-		return &api.CreatedMasterPassword{MasterPassword: masterPassword(p), GeneratedSecret: generated}, nil
+		err = tx.CreateMasterPassword(&p)
+		return &api.CreatedMasterPassword{MasterPassword: masterPassword(p), GeneratedSecret: generated}, c.masterPasswordConflict(tx, err, p)
 	})
 }
 
@@ -96,65 +97,51 @@ func (h passwordHasher) hash(ctx context.Context, password string) (string, erro
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, h.cost.MemoryKiB, h.cost.Passes, argon2Threads, b64(salt), b64(key)), nil
 }
 
+// masterPasswordConflict returns a conflict if err is that the scope has another master
+// password of that name.
 func (c *Call) masterPasswordConflict(r store.Reader, err error, p store.MasterPassword) error {
-	if exists, ok := errors.AsType[*store.ExistsError](err); ok {
-		return api.Conflict("this %s has a master password named %q already%s", p.Scope.Type, p.Name,
-			c.naming(r, vocab.CapCredentialView, p.Scope, ", with the id ", exists.ID))
-	}
-	return statusOf(err, "credential_id", "master password")
+	return c.ifExists(r, err, vocab.CapCredentialView, p.Scope, ", with the id ",
+		"this %s has a master password named %q already", p.Scope.Type, p.Name)
 }
 
 // ListMasterPasswords implements api.ListMasterPasswords.
-func ListMasterPasswords(c *Call, in *api.ListMasterPasswordsRequest) (*api.Page[api.MasterPassword], error) {
-	return listPage(c, in.Paged, func(r store.Reader, s store.Slice) ([]store.MasterPassword, int, error) {
-		filter, ok, err := c.scopedFilter(r, in.Domain, in.WorkspaceID, in.ScopeType, in.Search)
-		if err != nil || !ok {
-			return nil, 0, err
-		}
-		return r.MasterPasswords(c.caller.AccountID, filter, s)
-	}, masterPassword)
-}
+var ListMasterPasswords = read(func(c *Call, r store.Reader, in *api.ListMasterPasswordsRequest) (*api.Page[api.MasterPassword], error) {
+	filter, err := c.scopedFilter(r, in.Domain, in.WorkspaceID, in.ScopeType, in.Search)
+	if err != nil {
+		return nil, err
+	}
+	return page(in.Paged, masterPassword, func(s store.Slice) ([]store.MasterPassword, int, error) {
+		return r.MasterPasswords(c.Caller.AccountID, filter, s)
+	})
+})
 
 // GetMasterPassword implements api.GetMasterPassword.
-func GetMasterPassword(c *Call, in *api.MasterPasswordRequest) (*api.MasterPassword, error) {
-	return view(c, func(r store.Reader) (*api.MasterPassword, error) {
-		p, err := c.findMasterPassword(r, in.CredentialID)
-		return new(masterPassword(p)), err
-	})
-}
+var GetMasterPassword = read(func(c *Call, r store.Reader, in *api.MasterPasswordRequest) (*api.MasterPassword, error) {
+	p, err := c.findMasterPassword(r, in.CredentialID)
+	return new(masterPassword(p)), err
+})
 
 // RenameMasterPassword implements api.RenameMasterPassword.
-func RenameMasterPassword(c *Call, in *api.RenameMasterPasswordRequest) (*api.MasterPassword, error) {
-	return transact(c, func(tx store.Tx) (*api.MasterPassword, error) {
-		p, err := tx.UpdateMasterPassword(c.caller.AccountID, in.CredentialID, func(p *store.MasterPassword) error {
-			p.Name, p.UpdatedAt = in.Body.Name, c.at
-			return c.mustSeeScope(tx, p.Scope)
-		})
-		if err != nil {
-			return nil, c.masterPasswordConflict(tx, err, p)
-		}
-		return new(masterPassword(p)), nil
+var RenameMasterPassword = change(func(c *Call, tx store.Tx, in *api.RenameMasterPasswordRequest) (*api.MasterPassword, error) {
+	p, err := tx.UpdateMasterPassword(c.Caller.AccountID, in.CredentialID, func(p *store.MasterPassword) error {
+		p.Name, p.UpdatedAt = in.Body.Name, c.Arrival
+		return c.ifScopeVisible(tx, nil, p.Scope)
 	})
-}
+	return new(masterPassword(p)), c.masterPasswordConflict(tx, err, p)
+})
 
 // DeleteMasterPassword implements api.DeleteMasterPassword.
-func DeleteMasterPassword(c *Call, in *api.MasterPasswordRequest) (*api.NoContent, error) {
-	return transact(c, func(tx store.Tx) (*api.NoContent, error) {
-		p, err := c.findMasterPassword(tx, in.CredentialID)
-		if err != nil {
-			return nil, err
-		}
-		return &api.NoContent{}, tx.DeleteMasterPassword(p.AccountID, p.ID)
-	})
-}
-
-// findMasterPassword returns a master password that the caller may see.
-func (c *Call) findMasterPassword(r store.Reader, id string) (store.MasterPassword, error) {
-	p, err := r.MasterPassword(c.caller.AccountID, id)
-	if err == nil {
-		err = c.mustSeeScope(r, p.Scope)
+var DeleteMasterPassword = remove(func(c *Call, tx store.Tx, in *api.MasterPasswordRequest) error {
+	p, err := c.findMasterPassword(tx, in.CredentialID)
+	if err != nil {
+		return err
 	}
-	return p, statusOf(err, "credential_id", "master password")
+	return tx.DeleteMasterPassword(p.AccountID, p.ID)
+})
+
+func (c *Call) findMasterPassword(r store.Reader, id string) (store.MasterPassword, error) {
+	p, err := r.MasterPassword(c.Caller.AccountID, id)
+	return p, c.ifScopeVisible(r, err, p.Scope)
 }
 
 func masterPassword(p store.MasterPassword) api.MasterPassword {

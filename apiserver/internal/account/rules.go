@@ -1,24 +1,30 @@
-// Package account implements the operations of the API on a store: the rules of each
-// kind of object are in the file of its name.
+// Package account implements the operations of the API on a store. The rules of each
+// kind of object are in the file of its name, in the order in which a reader asks for
+// them: create, list, read, update, delete.
 //
-// An operation is a function of a Call and its request. It reads in a view or changes in
-// a transact (transaction.go), where the caller is authorized once more; scope.go and
-// references.go resolve the objects that a request names. The package knows nothing of
-// HTTP but the status codes of api.Error.
+// An operation is a function of a Call and its request. Most are made by read, change or
+// remove (call.go), which run a rule in one snapshot or transaction:
+//
+//   - The caller is authorized again in it, so that nothing happens after a revocation.
+//   - A request under an Idempotency-Key that has a record gets the replayed response.
+//   - store.ErrNotFound becomes the 404 of the object in the operation's path.
+//
+// scope.go decides which objects a caller may see and resolves those that a request
+// names. Package audit observes the changes: no rule has code for the log. The package
+// knows nothing of HTTP but the status codes of api.Error.
 package account
 
 import (
 	"cmp"
-	"context"
 	"log/slog"
+	"sync"
 	"time"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/idempotency"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/mail"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/random"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/ratelimit"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/registrar"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
@@ -43,16 +49,8 @@ type Dependencies struct {
 
 // Rules implements the operations. It is safe for concurrent use.
 type Rules struct {
-	store     store.Store
-	now       func() time.Time
-	random    *random.Source
-	log       *slog.Logger
-	auth      *auth.Authenticator
-	lastUses  *auth.LastUses
-	settings  *Settings
-	outbox    *mail.Outbox
+	Dependencies
 	mail      *mail.Queue // nil: messages are not sent
-	publicURL string
 	passwords passwordHasher
 	feedback  *ratelimit.Limiter
 }
@@ -61,10 +59,9 @@ type Rules struct {
 // Sender.
 func New(d Dependencies) *Rules {
 	rules := &Rules{
-		store: d.Store, now: d.Now, random: d.Random, log: d.Log, auth: d.Auth, lastUses: d.LastUses,
-		settings: d.Settings, outbox: d.Outbox, publicURL: d.PublicURL,
-		passwords: newPasswordHasher(d.Random, cmp.Or(d.PasswordCost, defaultPasswordCost)),
-		feedback:  ratelimit.New(feedbackLimit),
+		Dependencies: d,
+		passwords:    newPasswordHasher(d.Random, cmp.Or(d.PasswordCost, defaultPasswordCost)),
+		feedback:     ratelimit.New(feedbackLimit),
 	}
 	if d.Sender != nil {
 		rules.mail = mail.NewQueue(d.Store, d.Sender, rules.composeVerification, d.Outbox, d.Log)
@@ -78,44 +75,40 @@ func (rules *Rules) Close() { rules.mail.Close() }
 // Reset forgets how often feedback was submitted.
 func (rules *Rules) Reset() { rules.feedback.Reset() }
 
-// Call is one request to one operation.
-type Call struct {
-	rules *Rules
-	ctx   context.Context
-	spec  api.Spec
-	// caller has the grants of the snapshot or transaction that runs, see authorize.
-	caller auth.Caller
-	// at is when the request arrived; everything it does happens then.
-	at          time.Time
-	requestID   string
-	idempotency *idempotency.Request
-	// unchanged is set by an operation whose response is a success although it
-	// changed nothing; such a response is not replayed.
-	unchanged bool
+// Limits are the settings that a fixture may change while the service runs.
+type Limits struct {
+	Registrar registrar.Registrar
+	// MaxMailboxes is the most mailboxes of an account; 0: no limit.
+	MaxMailboxes int
 }
 
-// Request describes a request that has been authenticated.
-type Request struct {
-	ID     string
-	Spec   api.Spec
-	Caller auth.Caller
-	// Arrival is when the request arrived.
-	Arrival time.Time
-	// Idempotency is required for an operation that changes something.
-	Idempotency *idempotency.Request
+// Settings holds the Limits in force. It is safe for concurrent use.
+type Settings struct {
+	mu               sync.Mutex
+	initial, current Limits
 }
 
-// NewCall returns the call of a request.
-func (rules *Rules) NewCall(ctx context.Context, r Request) *Call {
-	return &Call{rules: rules, ctx: ctx, spec: r.Spec, caller: r.Caller, at: r.Arrival, requestID: r.ID, idempotency: r.Idempotency}
+// NewSettings returns Settings with the limits that hold until Change.
+func NewSettings(initial Limits) *Settings { return &Settings{initial: initial, current: initial} }
+
+// Get returns the limits in force.
+func (s *Settings) Get() Limits {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.current
 }
 
-// authorize evaluates the caller again in r, the snapshot or transaction that the
-// operation runs in. From then on c.caller has the grants of r.
-func (c *Call) authorize(r store.Reader) error {
-	who, err := c.rules.auth.Authorize(r, c.caller, c.spec)
-	if err == nil {
-		c.caller = who
+// Reset restores the initial limits.
+func (s *Settings) Reset() { s.Change(&s.initial.Registrar, &s.initial.MaxMailboxes) }
+
+// Change replaces the limits that are not nil.
+func (s *Settings) Change(r *registrar.Registrar, maxMailboxes *int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r != nil {
+		s.current.Registrar = *r
 	}
-	return err
+	if maxMailboxes != nil {
+		s.current.MaxMailboxes = *maxMailboxes
+	}
 }

@@ -1,8 +1,12 @@
 package account
 
 import (
+	"encoding/json"
 	"errors"
+	"maps"
+	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
@@ -10,39 +14,142 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// findDomain returns the domain with a UUID or a name if the caller may see it, and
-// store.ErrNotFound otherwise.
-func (c *Call) findDomain(r store.Reader, ref string) (store.Domain, error) {
-	d, err := domainByRef(r, c.caller.AccountID, ref)
-	if err == nil && !sees(c.caller.Within(c.spec.Capability), d.WorkspaceID, d.ID) {
+// A grant may be restricted to a workspace or a domain. What lies outside does not exist
+// for the caller: it is store.ErrNotFound, so that nobody can probe for objects.
+
+// within returns the part of the account that the caller may see with the operation's
+// capability.
+func (c *Call) within() store.Within { return c.Caller.Within(c.Spec.Capability) }
+
+// ifVisible returns store.ErrNotFound for an object that was read but lies in no
+// workspace or domain that the caller may see. One of the two may be empty.
+func (c *Call) ifVisible(err error, workspaceID, domainID string) error {
+	if err == nil && !sees(c.within(), workspaceID, domainID) {
+		return store.ErrNotFound
+	}
+	return err
+}
+
+// ifScopeVisible is ifVisible for an object that has a scope.
+func (c *Call) ifScopeVisible(r store.Reader, err error, scope store.Scope) error {
+	if err != nil {
+		return err
+	}
+	visible, err := c.seesScope(r, c.Spec.Capability, scope)
+	if err == nil && !visible {
+		return store.ErrNotFound
+	}
+	return err
+}
+
+// sees reports whether w contains an object of a workspace and a domain.
+func sees(w store.Within, workspaceID, domainID string) bool {
+	return !w.Restricted ||
+		workspaceID != "" && slices.Contains(w.Workspaces, workspaceID) ||
+		domainID != "" && slices.Contains(w.Domains, domainID)
+}
+
+// seesScope reports whether a capability lets the caller see the objects of a scope.
+func (c *Call) seesScope(r store.Reader, capability vocab.Capability, scope store.Scope) (bool, error) {
+	w := c.Caller.Within(capability)
+	switch {
+	case !w.Restricted:
+		return true, nil
+	case scope.Type == vocab.ScopeWorkspace:
+		return sees(w, scope.ID, ""), nil
+	case scope.Type == vocab.ScopeDomain:
+		d, err := r.Domain(c.Caller.AccountID, scope.ID)
+		return sees(w, d.WorkspaceID, d.ID), err
+	}
+	return false, nil
+}
+
+func domainScope(domainID string) store.Scope {
+	return store.Scope{Type: vocab.ScopeDomain, ID: domainID}
+}
+
+// existingID returns words and the id of an existing object for a conflict message, or ""
+// if the caller lacks the capability view for the object's scope.
+func (c *Call) existingID(r store.Reader, view vocab.Capability, scope store.Scope, words, id string) string {
+	if visible, err := c.seesScope(r, view, scope); err != nil || !visible {
+		return ""
+	}
+	return words + id
+}
+
+// ifExists returns a conflict for an *store.ExistsError, and any other error unchanged.
+// The message ends with words and the id of the existing object, see existingID.
+func (c *Call) ifExists(r store.Reader, err error, view vocab.Capability, scope store.Scope, words, format string, args ...any) error {
+	if exists, ok := errors.AsType[*store.ExistsError](err); ok {
+		return api.Conflict(format+"%s", append(args, c.existingID(r, view, scope, words, exists.ID))...)
+	}
+	return err
+}
+
+// findDomain returns the domain with a UUID or a name.
+func (c *Call) findDomain(r store.Reader, ref string) (d store.Domain, err error) {
+	if api.IsID(ref) {
+		d, err = r.Domain(c.Caller.AccountID, api.CanonicalID(ref))
+	} else if name, invalid := domainname.Normalize(ref); invalid == nil {
+		d, err = r.DomainByName(c.Caller.AccountID, name)
+	} else {
 		err = store.ErrNotFound
 	}
-	return d, err
+	return d, c.ifVisible(err, d.WorkspaceID, d.ID)
 }
 
-func domainByRef(r store.Reader, accountID, ref string) (store.Domain, error) {
-	if api.IsID(ref) {
-		return r.Domain(accountID, api.CanonicalID(ref))
-	}
-	name, err := domainname.Normalize(ref)
-	if err != nil {
-		return store.Domain{}, store.ErrNotFound
-	}
-	return r.DomainByName(accountID, name)
+// findWorkspace returns a workspace.
+func (c *Call) findWorkspace(r store.Reader, id string) (store.Workspace, error) {
+	w, err := r.Workspace(c.Caller.AccountID, id)
+	return w, c.ifVisible(err, w.ID, "")
 }
 
-// domainInBody is findDomain for a reference in the request's body: an unknown
-// one is invalid input.
-func (c *Call) domainInBody(r store.Reader, ref string) (store.Domain, error) {
+// noDomain is a filter that no domain matches.
+const noDomain = "none"
+
+// domainFilter returns the id of the domain that a list is filtered by, "" for all, and
+// noDomain for an unknown one.
+func (c *Call) domainFilter(r store.Reader, ref string) (string, error) {
+	if ref == "" {
+		return "", nil
+	}
 	d, err := c.findDomain(r, ref)
 	if errors.Is(err, store.ErrNotFound) {
-		return d, api.Unprocessable(unknownDomain(ref))
+		return noDomain, nil
 	}
-	return d, err
+	return d.ID, err
+}
+
+// scopedFilter builds the filter that master passwords and forwarding rules share.
+func (c *Call) scopedFilter(r store.Reader, domain, workspaceID, scopeType, search string) (store.ScopedFilter, error) {
+	domainID, err := c.domainFilter(r, domain)
+	return store.ScopedFilter{DomainID: domainID, WorkspaceID: workspaceID, ScopeType: scopeType, Search: search, Within: c.within()}, err
+}
+
+// An object that a request body names must exist: an unknown one is a 422, and not a 404.
+
+// ifUnknown returns a 422 for store.ErrNotFound, and any other error unchanged.
+func ifUnknown(err error, problem *api.Problem) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return api.Unprocessable(problem)
+	}
+	return err
+}
+
+// domainInBody returns a domain that the request's body names.
+func (c *Call) domainInBody(r store.Reader, ref string) (store.Domain, error) {
+	d, err := c.findDomain(r, ref)
+	return d, ifUnknown(err, unknownDomain(ref))
 }
 
 func unknownDomain(ref string) *api.Problem {
 	return api.Invalid("the account has no domain %.255q", ref).InBody("domain")
+}
+
+// workspaceInBody checks a workspace that the request's body names.
+func (c *Call) workspaceInBody(r store.Reader, id string) error {
+	_, err := c.findWorkspace(r, id)
+	return ifUnknown(err, api.Invalid("the account has no workspace %s", id).InBody("workspace_id"))
 }
 
 // usableDomain is domainInBody for an object that is created in the domain, which must
@@ -52,35 +159,11 @@ func (c *Call) usableDomain(r store.Reader, ref string) (store.Domain, error) {
 	if err != nil {
 		return d, err
 	}
-	switch status := d.State.At(c.at); status {
+	switch status := d.State.At(c.Arrival); status {
 	case vocab.DomainPendingPayment, vocab.DomainFailed:
 		return d, api.Conflict("the domain %s (%s) is %s; nothing can be added to it", d.Name, d.ID, status)
 	}
 	return d, nil
-}
-
-// domainFilter is findDomain for a list's filter; ok is false if nothing can match.
-func (c *Call) domainFilter(r store.Reader, ref string) (id string, ok bool, err error) {
-	if ref == "" {
-		return "", true, nil
-	}
-	d, err := c.findDomain(r, ref)
-	if errors.Is(err, store.ErrNotFound) {
-		return "", false, nil
-	}
-	return d.ID, err == nil, err
-}
-
-// workspaceInBody checks a workspace that the request's body names.
-func (c *Call) workspaceInBody(r store.Reader, id string) error {
-	_, err := r.Workspace(c.caller.AccountID, id)
-	if err == nil && !sees(c.caller.Within(c.spec.Capability), id, "") {
-		err = store.ErrNotFound
-	}
-	if errors.Is(err, store.ErrNotFound) {
-		return api.Unprocessable(api.Invalid("the account has no workspace %s", id).InBody("workspace_id"))
-	}
-	return err
 }
 
 // scopeInBody returns the scope that a create request names: a domain, a
@@ -89,58 +172,57 @@ func (c *Call) scopeInBody(r store.Reader, domain, workspaceID *string) (store.S
 	switch {
 	case domain != nil:
 		d, err := c.domainInBody(r, *domain)
-		return store.Scope{Type: vocab.ScopeDomain, ID: d.ID}, err
+		return domainScope(d.ID), err
 	case workspaceID != nil:
 		return store.Scope{Type: vocab.ScopeWorkspace, ID: *workspaceID}, c.workspaceInBody(r, *workspaceID)
-	case c.caller.Within(c.spec.Capability).Restricted:
-		return store.Scope{}, api.PermissionDenied(c.spec.Capability)
+	case c.within().Restricted:
+		return store.Scope{}, api.PermissionDenied(c.Spec.Capability)
 	}
-	return store.Scope{Type: vocab.ScopeAccount, ID: c.caller.AccountID}, nil
+	return store.Scope{Type: vocab.ScopeAccount, ID: c.Caller.AccountID}, nil
 }
 
-// naming returns words and the id of an existing object for a conflict message, or "" if
-// the caller lacks the capability view for the object's scope.
-func (c *Call) naming(r store.Reader, view vocab.Capability, scope store.Scope, words, id string) string {
-	if ok, err := c.seesScope(r, view, scope); err != nil || !ok {
-		return ""
-	}
-	return words + id
+// references are the fields that name an object in the body of any operation, each with
+// the check that the object exists.
+var references = map[string]func(*Call, store.Reader, string) error{
+	"domain": func(c *Call, r store.Reader, ref string) error {
+		_, err := c.domainInBody(r, ref)
+		return err
+	},
+	"workspace_id": func(c *Call, r store.Reader, ref string) error {
+		return c.workspaceInBody(r, api.CanonicalID(ref))
+	},
 }
 
-func domainScope(domainID string) store.Scope {
-	return store.Scope{Type: vocab.ScopeDomain, ID: domainID}
+// HasReferences reports whether an operation's body has a field that names an object.
+func HasReferences(spec api.Spec) bool {
+	body, ok := spec.Request.FieldByName("Body")
+	return ok && slices.ContainsFunc(reflect.VisibleFields(body.Type), func(f reflect.StructField) bool {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		return references[name] != nil
+	})
 }
 
-// seesScope reports whether a capability lets the caller see the objects of a scope.
-func (c *Call) seesScope(r store.Reader, capability vocab.Capability, scope store.Scope) (bool, error) {
-	w := c.caller.Within(capability)
-	if !w.Restricted {
-		return true, nil
+// ReferenceErrors returns the errors of each domain or workspace in a request body that
+// does not exist, for a request that is invalid for another reason. For a valid body the
+// operation reports them itself.
+func ReferenceErrors(c *Call, body []byte) ([]*api.Problem, error) {
+	var fields map[string]any
+	if err := json.Unmarshal(body, &fields); err != nil {
+		return nil, nil //nolint:nilerr // the decoding reports it
 	}
-	switch scope.Type {
-	case vocab.ScopeWorkspace:
-		return sees(w, scope.ID, ""), nil
-	case vocab.ScopeDomain:
-		d, err := r.Domain(c.caller.AccountID, scope.ID)
-		return sees(w, d.WorkspaceID, d.ID), err
-	}
-	return false, nil
-}
-
-// sees reports whether w contains an object of a workspace and a domain; one of the
-// two may be empty.
-func sees(w store.Within, workspaceID, domainID string) bool {
-	return !w.Restricted ||
-		workspaceID != "" && slices.Contains(w.Workspaces, workspaceID) ||
-		domainID != "" && slices.Contains(w.Domains, domainID)
-}
-
-// mustSeeScope returns store.ErrNotFound if the caller may not see objects of a
-// scope with the operation's capability.
-func (c *Call) mustSeeScope(r store.Reader, scope store.Scope) error {
-	ok, err := c.seesScope(r, c.spec.Capability, scope)
-	if err == nil && !ok {
-		err = store.ErrNotFound
-	}
-	return err
+	return view(c, func(r store.Reader) (found []*api.Problem, err error) {
+		for _, name := range slices.Sorted(maps.Keys(references)) {
+			ref, _ := fields[name].(string)
+			if ref == "" {
+				continue
+			}
+			var unknown *api.Error
+			if err := references[name](c, r, ref); errors.As(err, &unknown) {
+				found = append(found, unknown.Detail...)
+			} else if err != nil {
+				return nil, err
+			}
+		}
+		return found, nil
+	})
 }

@@ -59,7 +59,7 @@ func run[Req, Resp any](ctx context.Context, h *Handler, op api.Operation[Req, R
 		return nil, nil, h.responseTo(ctx, err, "operation failed", "operation", op.ID)
 	}
 	defer request.Ran()
-	out, err := account.Run(h.newCall(ctx, op.Spec, request), in, fn)
+	out, err := fn(h.newCall(ctx, op.Spec, request), in)
 	if err != nil {
 		return nil, nil, h.responseTo(ctx, err, "operation failed", "operation", op.ID)
 	}
@@ -101,7 +101,8 @@ func (h *Handler) beginIdempotency(ctx context.Context, spec api.Spec, in any) (
 }
 
 func (h *Handler) newCall(ctx context.Context, spec api.Spec, request *idempotency.Request) *account.Call {
-	return h.rules.NewCall(ctx, account.Request{
-		ID: requestID(ctx), Spec: spec, Caller: auth.CallerFrom(ctx), Arrival: api.Arrival(ctx), Idempotency: request,
-	})
+	return &account.Call{
+		Rules: h.rules, Context: ctx, Spec: spec, Caller: auth.CallerFrom(ctx), Arrival: api.Arrival(ctx),
+		RequestID: requestID(ctx), Idempotency: request,
+	}
 }

@@ -1,9 +1,46 @@
-package account
+// Package csvfile writes CSV files that are safe to open in a spreadsheet.
+package csvfile
 
 import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"io"
 	"strings"
 	"unicode"
 )
+
+// Writer writes rows that end in CRLF (RFC 4180). The csv package would do so too, but it
+// then changes the line breaks within a cell and drops a single CR.
+type Writer struct {
+	out *bufio.Writer
+	row bytes.Buffer
+	csv *csv.Writer
+}
+
+// NewWriter returns a Writer to out.
+func NewWriter(out io.Writer) *Writer {
+	w := &Writer{out: bufio.NewWriter(out)}
+	w.csv = csv.NewWriter(&w.row)
+	return w
+}
+
+// Write writes a row. It changes the cells so that a spreadsheet runs none as a formula.
+func (w *Writer) Write(cells ...string) error {
+	for i, cell := range cells {
+		cells[i] = neutral(cell)
+	}
+	w.row.Reset()
+	_ = w.csv.Write(cells) // into memory
+	w.csv.Flush()
+	w.row.Truncate(w.row.Len() - len("\n"))
+	w.row.WriteString("\r\n")
+	_, err := w.row.WriteTo(w.out)
+	return err
+}
+
+// Flush writes the rows that are buffered.
+func (w *Writer) Flush() error { return w.out.Flush() }
 
 // formulaSigns begin a formula in a spreadsheet; some take the full-width signs
 // for the plain ones.

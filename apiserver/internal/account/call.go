@@ -1,0 +1,212 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/idempotency"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+// Call is one authenticated request to one operation.
+type Call struct {
+	Rules   *Rules
+	Context context.Context
+	Spec    api.Spec
+	// Caller has the grants of the snapshot or transaction that runs.
+	Caller auth.Caller
+	// Arrival is when the request arrived; everything it does happens then.
+	Arrival   time.Time
+	RequestID string
+	// Idempotency is required for an operation that changes something.
+	Idempotency *idempotency.Request
+
+	// unchanged is set by an operation whose response is a success although it changed
+	// nothing; such a response is not replayed.
+	unchanged bool
+	// committed is called after the commit of the transaction that sets it.
+	committed func()
+}
+
+// read returns an operation whose rule reads one snapshot.
+func read[Req, Resp any](rule func(*Call, store.Reader, *Req) (*Resp, error)) func(*Call, *Req) (*Resp, error) {
+	return func(c *Call, in *Req) (*Resp, error) {
+		return view(c, func(r store.Reader) (*Resp, error) { return rule(c, r, in) })
+	}
+}
+
+// change returns an operation whose rule runs in one transaction, see transact.
+func change[Req, Resp any](rule func(*Call, store.Tx, *Req) (*Resp, error)) func(*Call, *Req) (*Resp, error) {
+	return func(c *Call, in *Req) (*Resp, error) {
+		return transact(c, func(tx store.Tx) (*Resp, error) { return rule(c, tx, in) })
+	}
+}
+
+// remove is change for an operation without a response body.
+func remove[Req any](rule func(*Call, store.Tx, *Req) error) func(*Call, *Req) (*api.NoContent, error) {
+	return change(func(c *Call, tx store.Tx, in *Req) (*api.NoContent, error) { return &api.NoContent{}, rule(c, tx, in) })
+}
+
+// view reads one snapshot, in which the caller is authorized.
+func view[T any](c *Call, fn func(store.Reader) (T, error)) (out T, err error) {
+	err = c.snapshot(func(r store.Reader) error {
+		if err := c.authorize(r); err != nil {
+			return err
+		}
+		out, err = fn(r)
+		return err
+	})
+	return out, c.notFound(err)
+}
+
+// snapshot reads one snapshot, without the domains whose payment is overdue.
+func (c *Call) snapshot(fn func(store.Reader) error) error {
+	return c.Rules.Store.View(c.Context, func(r store.Reader) error {
+		r.HideUnpaid(LastUnpaid(c.Arrival))
+		return fn(r)
+	})
+}
+
+// transact makes the changes of a request and stores its idempotency record, in
+// one transaction: either both are durable or none. An error, and a response that
+// changed nothing, leave no record: the same request is evaluated again. Package
+// audit has logged the changes by then. fn may run more than once.
+func transact[Resp any](c *Call, fn func(store.Tx) (*Resp, error)) (*Resp, error) {
+	var out *Resp
+	uses := c.Rules.LastUses.Pending()
+	err := c.updatePaid(func(tx store.Tx) (err error) {
+		out, c.unchanged, c.committed = nil, false, func() {}
+		c.Idempotency.Restart()
+		if err := c.authorize(tx); err != nil {
+			return err
+		}
+		if out, err = replay[Resp](c, tx); err != nil || out != nil {
+			return err
+		}
+		if err := c.checkOverdue(tx, c.Caller.AccountID, ""); err != nil {
+			return err
+		}
+		if out, err = fn(tx); err != nil {
+			return err
+		}
+		// Last uses cost no transaction of their own.
+		if err := uses.Write(tx); err != nil || c.unchanged {
+			return err
+		}
+		return c.Idempotency.Save(c.Context, tx, c.Arrival, out)
+	})
+	if err != nil {
+		return nil, c.notFound(err)
+	}
+	c.Idempotency.Committed()
+	if !c.Idempotency.Replayed {
+		c.Rules.LastUses.Written(uses)
+		c.committed()
+	}
+	return out, nil
+}
+
+// authorize evaluates the caller again in r. From then on c.Caller has the grants of r.
+func (c *Call) authorize(r store.Reader) error {
+	who, err := c.Rules.Auth.Authorize(r, c.Caller, c.Spec)
+	if err == nil {
+		c.Caller = who
+	}
+	return err
+}
+
+// replay returns the response that is stored under the request's Idempotency-Key. If
+// there is none, the account must allow changes.
+func replay[Resp any](c *Call, r store.Reader) (*Resp, error) {
+	out, err := idempotency.Replay[Resp](c.Idempotency, r, c.Arrival)
+	if err == nil && out == nil {
+		err = c.Caller.MayChange(c.Spec)
+	}
+	return out, err
+}
+
+// notFound returns the 404 of the object that the operation's path names for
+// store.ErrNotFound, and any other error unchanged.
+func (c *Call) notFound(err error) error {
+	path := strings.TrimPrefix(c.Spec.Path, api.Prefix)
+	if _, after, ok := strings.Cut(path, "{"); ok && errors.Is(err, store.ErrNotFound) {
+		param, _, _ := strings.Cut(after, "}")
+		return api.NotFound(param, kindNames[param])
+	}
+	return err
+}
+
+// kindNames are the words for the object that a path parameter names.
+var kindNames = map[string]string{
+	"authorization_id":   "authorization",
+	"credential_id":      "master password",
+	"dedicated_ip_id":    "dedicated IP",
+	"dns_record_id":      "DNS record",
+	"domain":             "domain",
+	"forwarding_id":      "forwarding rule",
+	"mailbox":            "mailbox",
+	"service_account_id": "service account",
+	"workspace_id":       "workspace",
+}
+
+// page returns the page of a list that a request asks for.
+func page[Entity, Object any](p api.Paged, object func(Entity) Object, list func(store.Slice) ([]Entity, int, error)) (*api.Page[Object], error) {
+	s := store.Slice{Offset: math.MaxInt, Limit: p.PageSize}
+	if before := p.Page - 1; before <= math.MaxInt/p.PageSize { // a page number may be as large as an integer can be
+		s.Offset = before * p.PageSize
+	}
+	entities, total, err := list(s)
+	return &api.Page[Object]{Items: objects(entities, object), Page: p.Page, PageSize: p.PageSize, Total: total}, err
+}
+
+// objects converts stored objects to those of a response.
+func objects[Entity, Object any](entities []Entity, object func(Entity) Object) []Object {
+	out := make([]Object, len(entities))
+	for i, e := range entities {
+		out[i] = object(e)
+	}
+	return out
+}
+
+func timestamp(t time.Time) string { return t.UTC().Format(api.TimestampLayout) }
+
+// optionalTimestamp returns null for the zero time.
+func optionalTimestamp(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	return new(timestamp(t))
+}
+
+// optional returns null for the zero value.
+func optional[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}
+
+// value returns the zero value for null.
+func value[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
+// timeInBody returns a time of the request's body. untimely reports that it is too early.
+func timeInBody(s *string, byDefault time.Time, untimely *api.Problem) (time.Time, error) {
+	switch {
+	case untimely != nil:
+		return time.Time{}, api.Unprocessable(untimely)
+	case s == nil:
+		return byDefault, nil
+	}
+	return api.ParseTime(*s)
+}

@@ -1,0 +1,255 @@
+package account
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/registrar"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
+)
+
+// offer returns the registrar's offer for a name, and the domain if the account owns it
+// already, which is a reason not to sell it.
+func (c *Call) offer(r store.Reader, requested string) (o registrar.Offer, owned store.Domain, err error) {
+	if o = c.Rules.Settings.Get().Registrar.Offer(requested); o.Name == "" {
+		return o, owned, nil
+	}
+	owned, err = c.findDomain(r, o.Name)
+	if errors.Is(err, store.ErrNotFound) {
+		return o, store.Domain{}, nil
+	}
+	o.Code, o.Reason = api.PurchaseAlreadyOwned, "the account owns this domain already"
+	return o, owned, err
+}
+
+// domainTaken is the reason that a domain of another account is unavailable.
+const domainTaken = "the domain is registered already"
+
+// CheckDomainAvailability reports what a purchase of one domain would report, and
+// its price, without buying it.
+var CheckDomainAvailability = read(func(c *Call, r store.Reader, in *api.DomainAvailabilityRequest) (*api.DomainAvailability, error) {
+	offer, _, err := c.offer(r, in.Name)
+	if err != nil {
+		return nil, err
+	}
+	if taken, err := r.DomainTaken(offer.Name); err != nil {
+		return nil, err
+	} else if taken && offer.Code == "" {
+		offer.Code, offer.Reason = api.PurchaseUnavailable, domainTaken
+	}
+	out := &api.DomainAvailability{DomainName: cmp.Or(offer.Name, in.Name)}
+	if offer.Code != "" {
+		out.ErrorCode, out.Error = &offer.Code, &offer.Reason
+	} else {
+		out.Available, out.Price, out.Currency = true, &offer.Price, &offer.Currency
+	}
+	return out, nil
+})
+
+// PurchaseDomains implements api.PurchaseDomains: a failed domain does not stop the
+// others.
+var PurchaseDomains = change(func(c *Call, tx store.Tx, in *api.PurchaseDomainsRequest) (*api.Purchase, error) {
+	if err := c.workspaceInBody(tx, in.Body.WorkspaceID); err != nil {
+		return nil, err
+	}
+	registrant, err := json.Marshal(in.Body.ContactInfo)
+	if err != nil {
+		return nil, err
+	}
+	batch := c.Rules.Random.ID()
+	out := &api.Purchase{Results: make([]api.PurchaseResult, len(in.Body.Domains)), PurchaseBatchID: &batch}
+	var bill registrar.Bill
+	for i, requested := range in.Body.Domains {
+		d := store.Domain{WorkspaceID: in.Body.WorkspaceID, Registrant: registrant, PurchaseBatchID: batch}
+		result, offer, err := c.purchaseOne(tx, requested, d)
+		if err != nil {
+			return nil, err
+		}
+		out.Results[i] = result
+		if result.Status == api.PurchaseFailed {
+			out.FailedCount++
+			continue
+		}
+		out.SuccessfulCount++
+		bill.Add(offer)
+	}
+	c.unchanged = out.SuccessfulCount == 0
+	if bill.Currency != "" {
+		out.Currency, out.EstimatedTotal = &bill.Currency, new(bill.Total())
+	}
+	if bill.PaymentNeeded {
+		out.PaymentURL = new(c.Rules.PublicURL + PaymentPath + batch)
+	}
+	return out, nil
+})
+
+// purchaseOne buys d under the name that was requested, or reports why it can't be bought.
+func (c *Call) purchaseOne(tx store.Tx, requested string, d store.Domain) (api.PurchaseResult, registrar.Offer, error) {
+	offer, owned, err := c.offer(tx, requested)
+	if err != nil {
+		return api.PurchaseResult{}, offer, err
+	}
+	result := api.PurchaseResult{DomainName: cmp.Or(offer.Name, requested), Status: api.PurchaseFailed, ErrorCode: &offer.Code, Error: &offer.Reason}
+	if owned.ID != "" && sees(c.Caller.Within(vocab.CapDomainView), owned.WorkspaceID, owned.ID) {
+		result.ID = &owned.ID
+	}
+	if offer.Code != "" {
+		return result, offer, nil
+	}
+	d.ID, d.AccountID, d.Name = c.Rules.Random.ID(), c.Caller.AccountID, offer.Name
+	d.State, d.OutboundRoutingReady, d.CreatedAt = offer.State(c.Arrival), true, c.Arrival
+	err = tx.CreateDomain(&d)
+	if _, exists := errors.AsType[*store.ExistsError](err); exists {
+		offer.Code, offer.Reason = api.PurchaseUnavailable, domainTaken
+		return result, offer, c.checkOverdue(tx, "", d.Name)
+	}
+	if err == nil {
+		err = AddMailRecords(c.Rules.Random, tx, d)
+	}
+	result = api.PurchaseResult{DomainName: d.Name, ID: &d.ID, Status: api.PurchasePurchased}
+	if offer.PaymentNeeded {
+		result.Status = api.PurchasePendingPayment
+	}
+	return result, offer, err
+}
+
+// PaymentPath is the path before a purchase's batch id. The id is random, and is all
+// that is needed to see the names that were bought with it.
+const PaymentPath = "/pay/"
+
+// PurchasedDomain is a domain of a purchase.
+type PurchasedDomain struct {
+	AccountID string `json:"account_id"`
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Status    string `json:"status"`
+}
+
+// Purchase returns the domains of a purchase. There are none if its payment is overdue.
+func (rules *Rules) Purchase(ctx context.Context, purchaseBatchID string) (bought []PurchasedDomain, err error) {
+	now := rules.Now()
+	err = rules.Store.View(ctx, func(r store.Reader) error {
+		r.HideUnpaid(LastUnpaid(now))
+		domains, err := r.DomainsOfPurchase(purchaseBatchID)
+		bought = purchased(domains, now)
+		return err
+	})
+	return bought, err
+}
+
+func purchased(domains []store.Domain, now time.Time) []PurchasedDomain {
+	return objects(domains, func(d store.Domain) PurchasedDomain {
+		return PurchasedDomain{AccountID: d.AccountID, ID: d.ID, Name: d.Name, Status: d.State.At(now)}
+	})
+}
+
+// ErrNoPurchase is returned for the id of a purchase that has no domains, or that was
+// not paid for within 7 days.
+var ErrNoPurchase = errors.New("there is no domain of such a purchase")
+
+// SettlePayment marks a purchase as paid: its domains in pending_payment become pending
+// or active. It returns all domains of the purchase; paying again changes nothing. The
+// error is ErrNoPurchase if there is none.
+func (rules *Rules) SettlePayment(ctx context.Context, purchaseBatchID string) (settled []PurchasedDomain, err error) {
+	now, prices := rules.Now(), rules.Settings.Get().Registrar
+	err = rules.Store.Update(ctx, func(tx store.Tx) error {
+		audit.Attribute(tx, audit.Operator, audit.SettlePayment, "status")
+		tx.HideUnpaid(LastUnpaid(now))
+		domains, err := tx.DomainsOfPurchase(api.CanonicalID(purchaseBatchID))
+		if err == nil && len(domains) == 0 {
+			err = ErrNoPurchase
+		}
+		if err != nil {
+			return err
+		}
+		for i, d := range domains {
+			if d.State.At(now) == vocab.DomainPendingPayment {
+				if domains[i], err = tx.UpdateDomain(d.AccountID, d.ID, func(d *store.Domain) error {
+					d.State, d.UpdatedAt = prices.PaidState(now), now
+					return nil
+				}); err != nil {
+					return err
+				}
+			}
+		}
+		settled = purchased(domains, now)
+		return nil
+	})
+	return settled, err
+}
+
+// payableFor is how long a purchase can be paid for. A domain that still waits for
+// its payment then is gone, and others can buy its name. It is hidden from every
+// read from that time on, and deleted with the next change in its account or the
+// next purchase of its name.
+const payableFor = 7 * 24 * time.Hour
+
+// LastUnpaid returns the latest creation time of a domain whose payment is overdue
+// at a time.
+func LastUnpaid(now time.Time) time.Time { return now.Add(-payableFor) }
+
+// overdueError undoes a transaction that found domains whose payment is overdue:
+// those of an account, or the one of a name.
+type overdueError struct{ accountID, name string }
+
+func (*overdueError) Error() string { return "a purchase was not paid for in time" }
+
+// checkOverdue returns an *overdueError if there is such a domain.
+func (c *Call) checkOverdue(tx store.Tx, accountID, name string) error {
+	overdue, err := tx.UnpaidDomains(accountID, name, LastUnpaid(c.Arrival))
+	if err == nil && len(overdue) > 0 {
+		err = &overdueError{accountID, name}
+	}
+	return err
+}
+
+// updatePaid runs a transaction of the call, and again after each *overdueError,
+// for which it deletes the overdue domains. That is a transaction of its own, because it
+// is no change by the request's caller, who may be of another account.
+func (c *Call) updatePaid(fn func(store.Tx) error) error {
+	for {
+		err := c.Rules.Store.Update(c.Context, fn)
+		overdue, ok := errors.AsType[*overdueError](err)
+		if !ok {
+			return err
+		}
+		err = c.Rules.Store.Update(context.Background(), func(tx store.Tx) error { //nolint:contextcheck // the request's values would attribute it to the caller
+			audit.Attribute(tx, audit.System, audit.ExpirePurchase)
+			return DeleteOverdue(tx, overdue.accountID, overdue.name, c.Arrival)
+		})
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// DeleteOverdue deletes the domains of an account or of a name whose payment is
+// overdue, with all that is in them. Only a fixture can have given one mailboxes.
+func DeleteOverdue(tx store.Tx, accountID, name string, now time.Time) error {
+	overdue, err := tx.UnpaidDomains(accountID, name, LastUnpaid(now))
+	if err != nil {
+		return err
+	}
+	for _, d := range overdue {
+		mailboxes, _, err := tx.Mailboxes(d.AccountID, store.MailboxFilter{DomainID: d.ID}, store.Slice{Limit: math.MaxInt32})
+		if err != nil {
+			return err
+		}
+		for _, m := range mailboxes {
+			if err := tx.DeleteMailbox(m.AccountID, m.ID, now); err != nil {
+				return err
+			}
+		}
+		if err := tx.DeleteDomain(d.AccountID, d.ID, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,171 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/emailaddr"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/mail"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
+)
+
+// VerificationPeriod is how long a recipient has to open the link.
+const VerificationPeriod = 72 * time.Hour
+
+func (rules *Rules) newLink() mail.Token { return mail.NewToken(rules.Random) }
+
+// beginVerification starts a rule's verification over. If a message is queued for
+// it, its link is created when it is sent; otherwise the given link is the rule's.
+func (c *Call) beginVerification(r store.Reader, rule *store.Forwarding, link mail.Token) error {
+	target, err := emailaddr.Parse(rule.TargetEmail)
+	if err != nil {
+		return err
+	}
+	rule.LinkHash, rule.SentAt, rule.ExpiresAt, rule.VerifiedAt = nil, time.Time{}, time.Time{}, time.Time{}
+	m, err := r.MailboxByAddress(rule.AccountID, target.Local, target.Domain)
+	err = c.ifVisible(err, m.WorkspaceID, m.DomainID) // the state must not reveal the mailbox
+	if rule.Internal = err == nil; rule.Internal || !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	rule.SentAt, rule.ExpiresAt = c.Arrival, c.Arrival.Add(VerificationPeriod)
+	if c.Rules.mail == nil {
+		rule.LinkHash = link.Hash()
+	}
+	return nil
+}
+
+// requestMessage queues the message of a rule whose verification was started, if it needs
+// one and the limits allow it. Without a mail queue the message goes to the outbox.
+func (c *Call) requestMessage(tx store.Tx, rule store.Forwarding, link mail.Token) error {
+	if rule.Internal {
+		return nil
+	}
+	if err := c.takeMessage(tx, rule); err != nil {
+		return err
+	}
+	if c.Rules.mail == nil {
+		c.committed = func() { c.Rules.Outbox.Add(mail.Verification(c.Rules.PublicURL, rule, link, c.Arrival)) }
+		return nil
+	}
+	c.committed = c.Rules.mail.Notify
+	return tx.QueueMessage(store.QueuedMessage{AccountID: rule.AccountID, ForwardingID: rule.ID, RequestID: c.RequestID, DueAt: time.Now()})
+}
+
+// A caller that can change forwarding rules must not be able to flood anybody with
+// verification messages. Each account and each recipient has a token bucket:
+// messageBurst at once, and one more per messageInterval. They are in the store,
+// written in the transaction that causes the message, so that neither a restart nor
+// another replica nor deleting the rule refills them. Rules that need no message
+// are not limited.
+const (
+	messageBurst    = 20
+	messageInterval = time.Minute
+)
+
+// takeMessage takes a token for a message of a rule out of both buckets, or returns
+// a 429 with the time until there is one.
+func (c *Call) takeMessage(tx store.Tx, rule store.Forwarding) error {
+	if err := tx.ForgetMessageLimits(c.Arrival); err != nil {
+		return err
+	}
+	for _, limit := range []struct{ bucket, who string }{
+		{"account " + rule.AccountID, "the account"}, {"recipient " + rule.TargetEmail, rule.TargetEmail},
+	} {
+		full := messageBurst * messageInterval // how long an empty bucket takes
+		fullAt, err := tx.MessageLimit(limit.bucket)
+		if err != nil {
+			return err
+		}
+		// How long the bucket is not full: at most as if it were empty, even if the
+		// clock went back.
+		filling := min(max(fullAt.Sub(c.Arrival), 0), full)
+		if wait := filling + messageInterval - full; wait > 0 {
+			seconds := int((wait + time.Second - 1) / time.Second)
+			return api.NewError(http.StatusTooManyRequests, api.TypeRateLimited,
+				"too many verification messages for %s: %d at once are allowed, and one in %.0f s after that; nothing was changed, try again in %d s",
+				limit.who, messageBurst, messageInterval.Seconds(), seconds).At("body", "target_email").RetryAfter(seconds)
+		}
+		if err := tx.SetMessageLimit(limit.bucket, c.Arrival.Add(filling+messageInterval)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// composeVerification writes the verification message of a queued rule, with a new link.
+// Nobody waits for it any more if the rule was verified, became internal or has expired
+// meanwhile, or if its account is cancelled.
+func (rules *Rules) composeVerification(tx store.Tx, queued store.QueuedMessage) (*mail.Message, error) {
+	rule, err := tx.Forwarding(queued.AccountID, queued.ForwardingID)
+	if err != nil {
+		return nil, err
+	}
+	link, err := rules.link(tx, rule)
+	if err != nil || !link.isOpen() || rule.SentAt.IsZero() {
+		return nil, err
+	}
+	token := rules.newLink()
+	if err := tx.SetForwardingLink(rule.AccountID, rule.ID, token.Hash()); err != nil {
+		return nil, err
+	}
+	return new(mail.Verification(rules.PublicURL, rule, token, rules.Now())), nil
+}
+
+// Link is what a verification link stands for.
+type Link struct {
+	Rule store.Forwarding
+	// State is the rule's verification state.
+	State string
+	// Confirmed reports that the link was used just now.
+	Confirmed bool
+	// Cancelled reports that the rule can't be changed because its account is cancelled.
+	Cancelled bool
+}
+
+func (l Link) isOpen() bool { return l.State == vocab.VerificationPending && !l.Cancelled }
+
+func (rules *Rules) link(r store.Reader, rule store.Forwarding) (Link, error) {
+	now := rules.Now()
+	a, err := r.Account(rule.AccountID)
+	return Link{Rule: rule, State: rule.VerificationState(now), Cancelled: a.StatusAt(now) == vocab.AccountCancelled}, err
+}
+
+// OpenLink returns the verification link with a token. The error is store.ErrNotFound if
+// there is none.
+func (rules *Rules) OpenLink(ctx context.Context, token mail.Token) (link Link, err error) {
+	err = rules.Store.View(ctx, func(r store.Reader) error {
+		rule, err := r.ForwardingByLink(token.Hash())
+		if err == nil {
+			link, err = rules.link(r, rule)
+		}
+		return err
+	})
+	return link, err
+}
+
+// ConfirmLink is like OpenLink, and verifies the rule if the link is open.
+func (rules *Rules) ConfirmLink(ctx context.Context, token mail.Token) (link Link, err error) {
+	err = rules.Store.Update(ctx, func(tx store.Tx) error {
+		rule, err := tx.ForwardingByLink(token.Hash())
+		if err != nil {
+			return err
+		}
+		if link, err = rules.link(tx, rule); err != nil || !link.isOpen() {
+			return err
+		}
+		audit.Attribute(tx, audit.Recipient(rule.TargetEmail), audit.ConfirmForwarding, "verification_state")
+		link.Confirmed = true
+		link.Rule, err = tx.UpdateForwarding(rule.AccountID, rule.ID, func(f *store.Forwarding) error {
+			f.VerifiedAt = rules.Now()
+			f.UpdatedAt = f.VerifiedAt
+			return nil
+		})
+		return err
+	})
+	return link, err
+}
