@@ -55,8 +55,6 @@ type createOutcome[Resp any] struct {
 	object *Resp
 	// resumed: an interrupted create of an earlier run created the object.
 	resumed bool
-	// replayed: the response is that of an earlier attempt.
-	replayed bool
 	// requestID is that of the response.
 	requestID string
 	// leftovers are the ids of duplicates that an earlier attempt has probably
@@ -121,7 +119,7 @@ func (spec *createSpec[Resp]) decide(ctx context.Context, c *core, call *transpo
 // outcome returns the outcome of a create whose response has the object.
 func (spec *createSpec[Resp]) outcome(c *core, call *transport.Call, resp *Resp, before []Resp) *createOutcome[Resp] {
 	last := call.Last
-	out := &createOutcome[Resp]{object: resp, resumed: last.Resumed, replayed: last.Replayed, requestID: call.RequestID}
+	out := &createOutcome[Resp]{object: resp, resumed: last.Resumed, requestID: call.RequestID}
 	if spec.hasSecret && !last.Replayed {
 		out.leftovers = spec.leftovers(c, call, resp, before)
 	}

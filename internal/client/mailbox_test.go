@@ -1,7 +1,6 @@
 package client
 
 import (
-	"fmt"
 	"io"
 	"reflect"
 	"testing"
@@ -9,64 +8,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
 )
-
-func bulk(locals ...string) api.CreateMailboxesBody {
-	body := api.CreateMailboxesBody{Domain: "example.com"}
-	for _, local := range locals {
-		body.Items = append(body.Items, api.NewMailboxItem{LocalPart: local, FirstName: "Jane", LastName: "Doe"})
-	}
-	return body
-}
-
-func TestBulkWithLostResponses(t *testing.T) {
-	for _, tc := range []struct {
-		name    string
-		honours bool
-		before  []string // there before the call, from a part of the lost one
-		body    api.CreateMailboxesBody
-		fault   fakeapi.Fault
-		posts   int
-		created string // indexes
-		failed  string // index and code
-	}{
-		{"no loss", false, nil, bulk("a", "b"), fakeapi.Fault{}, 1, "[0 1]", "[]"},
-		{"lost after commit", false, nil, bulk("a", "b"), fakeapi.Fault{DropAfter: true}, 1, "[0 1]", "[]"},
-		{"lost before commit", false, nil, bulk("a", "b"), fakeapi.Fault{DropBefore: true}, 2, "[0 1]", "[]"},
-		{"empty response", false, nil, bulk("a", "b"), fakeapi.Fault{Text: "{}"}, 1, "[0 1]", "[]"},
-		{"half done", false, []string{"b"}, bulk("a", "b", "c"), fakeapi.Fault{DropBefore: true}, 2, "[0 1 2]", "[]"},
-		{"one can't be done, keys ignored", false, nil, bulk("a", "", "c"), fakeapi.Fault{DropAfter: true}, 2, "[0 2]", "[1 invalid_local_part]"},
-		{"one can't be done, keys honoured", true, nil, bulk("a", "", "c"), fakeapi.Fault{DropAfter: true}, 2, "[0 2]", "[1 invalid_local_part]"},
-		{"one there before, keys honoured", true, []string{"b"}, bulk("a", "b", ""), fakeapi.Fault{DropAfter: true}, 2, "[0]", "[1 already_exists 2 invalid_local_part]"},
-		{"twice in the request", false, nil, bulk("a", "A"), fakeapi.Fault{DropAfter: true}, 1, "[0]", "[1 duplicate_in_request]"},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			f := fakeapi.New()
-			f.HonoursKeys = tc.honours
-			for _, local := range tc.before {
-				f.Add("mailboxes", fakeapi.Mailbox(local, "example.com"))
-			}
-			tc.fault.Op = "create-mailboxes"
-			f.Fail(tc.fault)
-			r, err := newClient(t, f).CreateMailboxes(t.Context(), tc.body)
-			if err != nil {
-				t.Fatal(err)
-			}
-			created, failed := []int{}, []any{}
-			for _, item := range r.Created {
-				created = append(created, item.Index)
-				if want := normalizeID(tc.body.Items[item.Index].LocalPart); item.Mailbox.LocalPart != want || item.Mailbox.ID == "" {
-					t.Errorf("item %d is %+v", item.Index, item.Mailbox)
-				}
-			}
-			for _, item := range r.Failed {
-				failed = append(failed, item.Index, item.Code)
-			}
-			if fmt.Sprint(created) != tc.created || fmt.Sprint(failed) != tc.failed || f.Count("create-mailboxes") != tc.posts {
-				t.Errorf("created %v, want %s; failed %v, want %s; %v", created, tc.created, failed, tc.failed, f.Sent())
-			}
-		})
-	}
-}
 
 func TestUpdateSendsOnlyWhatChanged(t *testing.T) {
 	f := fakeapi.New()

@@ -19,9 +19,8 @@ func BenchmarkLookup(b *testing.B) {
 		for i := range items {
 			items[i] = api.NewMailboxItem{FirstName: "Jane", LastName: "Doe", LocalPart: fmt.Sprintf("m%d", from+i)}
 		}
-		if _, err := s.Client.CreateMailboxes(b.Context(), api.CreateMailboxesBody{Domain: "example.com", Items: items}); err != nil {
-			b.Fatal(err)
-		}
+		body := api.CreateMailboxesBody{Domain: "example.com", Items: items}
+		acctest.Call(b, s, api.CreateMailboxes, &api.CreateMailboxesRequest{Body: body})
 	}
 	p := s.Protocol(b, "")
 	b.Run("plural", func(b *testing.B) {
