@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"iter"
-	"net/http"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/transport"
@@ -14,39 +13,27 @@ const checkPlan = "Check the account's plan before trying again."
 // GetAccount reads the account itself. Without lifecycle operations it is
 // ErrReadUnsupported.
 func (c *Client) GetAccount(ctx context.Context) (*api.Account, error) {
-	op, id := api.GetAccount, c.AccountID()
-	if c.operations.isAbsent(op.Spec) {
-		return nil, unsupported(ErrReadUnsupported, op.Spec, id)
+	a, err := call(ctx, c.core, api.GetAccount, &api.GetAccountRequest{}, c.AccountID())
+	if err == nil {
+		err = requireID(api.GetAccount.Spec, c.AccountID(), a.ID)
 	}
-	a, err := transport.Do(ctx, c.transport, op, &api.GetAccountRequest{}, transport.About(id))
-	switch {
-	case err == nil:
-		c.operations.setPresent(op.Spec)
-		if err := requireID(op.Spec, id, a.ID); err != nil {
-			return nil, err
-		}
-		return a, nil
-	case IsUnsupported(err), StatusOf(err) == http.StatusNotFound && !c.operations.isPresent(op.Spec):
-		// An account whose credential is accepted exists, so the operation is missing.
-		if err := c.confirmAbsent(ctx, op.Spec, err); err != nil {
-			return nil, err
-		}
-		return nil, unsupported(ErrReadUnsupported, op.Spec, id)
+	if err != nil {
+		return nil, err
 	}
-	return nil, err
+	return a, nil
 }
 
 // CancelPlan cancels the account's plan.
 func (c *Client) CancelPlan(ctx context.Context, body api.CancelPlanBody) (*api.BillingResult, error) {
 	return created(create(ctx, c.core, api.CancelPlan, &api.CancelPlanRequest{Body: body}, createSpec[api.BillingResult]{
-		paid: true, effect: "the plan may have been cancelled", check: checkPlan,
+		facts: paid, effect: "the plan may have been cancelled", check: checkPlan,
 	}))
 }
 
 // ChangePlan changes the account's plan.
 func (c *Client) ChangePlan(ctx context.Context, body api.ChangePlanBody) (*api.BillingResult, error) {
 	return created(create(ctx, c.core, api.ChangePlan, &api.ChangePlanRequest{Body: body}, createSpec[api.BillingResult]{
-		paid: true, effect: "the plan may have been changed", check: checkPlan,
+		facts: paid, effect: "the plan may have been changed", check: checkPlan,
 	}))
 }
 

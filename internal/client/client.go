@@ -2,14 +2,20 @@ package client
 
 import (
 	"context"
+	"fmt"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/emailaddr"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client/listcache"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/transport"
 )
 
-// Options configure a Client, Hooks replace its clock and randomness in tests.
+// Options configure a Client, Hooks replace its clock, randomness and limits in tests.
 type (
 	Options = transport.Options
 	Hooks   = transport.Hooks
@@ -20,20 +26,69 @@ type (
 type Client struct {
 	*core
 
-	dedicatedIPs    collection[api.DedicatedIP]
-	dnsRecords      collection[api.DNSRecord]
-	domains         collection[api.Domain]
-	forwarding      collection[api.Forwarding]
-	mailboxes       collection[api.Mailbox]
-	masterPasswords collection[api.MasterPassword]
-	serviceAccounts collection[api.ServiceAccount]
+	dedicatedIPs    *kind[api.DedicatedIP]
+	dnsRecords      *kind[api.DNSRecord]
+	domains         *kind[api.Domain]
+	forwarding      *kind[api.Forwarding]
+	mailboxes       *kind[api.Mailbox]
+	masterPasswords *kind[api.MasterPassword]
+	serviceAccounts *kind[api.ServiceAccount]
 
-	// claims (of size 1) serializes the claims of dedicated IPs, see
-	// ClaimDedicatedIP.
-	claims        chan struct{}
-	recordDomains *recordDomains
+	token  string // Options.Token, if it is used
+	claims mutex  // see ClaimDedicatedIP
 	// refreshedRecords are the ids of the DNS records that NoteRefreshedDNSRecord got.
 	refreshedRecords sync.Map
+
+	// recordDomains maps a DNS record to its domain, see DomainOfDNSRecord.
+	recordDomains struct {
+		mutex
+
+		started  bool
+		unread   []api.Domain // whose records were not listed yet
+		byRecord map[int64]*api.Domain
+	}
+}
+
+// How the objects of each kind are identified.
+var (
+	dedicatedIPKeys    = byID(func(d *api.DedicatedIP) string { return d.ID })
+	dnsRecordKeys      = byID(func(r *api.DNSRecord) string { return strconv.FormatInt(r.ID, 10) })
+	forwardingKeys     = byID(func(f *api.Forwarding) string { return f.ID })
+	masterPasswordKeys = byID(func(p *api.MasterPassword) string { return p.ID })
+	serviceAccountKeys = byID(func(a *api.ServiceAccount) string { return a.ID })
+
+	domainKeys = listcache.Keys[api.Domain]{
+		ID:        func(d *api.Domain) string { return d.ID },
+		Name:      func(d *api.Domain) string { return d.Name },
+		Normalize: normalizeDomain,
+	}
+	mailboxKeys = listcache.Keys[api.Mailbox]{
+		ID:        func(m *api.Mailbox) string { return m.ID },
+		Name:      func(m *api.Mailbox) string { return m.PrimaryEmail },
+		Normalize: normalizeAddress,
+	}
+)
+
+func byID[T any](id func(*T) string) listcache.Keys[T] {
+	return listcache.Keys[T]{ID: id, Normalize: normalizeID}
+}
+
+func normalizeID(id string) string { return strings.ToLower(id) }
+
+// normalizeDomain returns the canonical form of a domain's name, or of its id.
+func normalizeDomain(s string) string {
+	if canonical, err := domainname.Normalize(s); err == nil {
+		return canonical
+	}
+	return normalizeID(s)
+}
+
+// normalizeAddress returns the canonical form of an address, or of an id.
+func normalizeAddress(s string) string {
+	if canonical, err := emailaddr.Normalize(s); err == nil {
+		return canonical
+	}
+	return normalizeID(s)
 }
 
 // New returns a client. It sends nothing yet.
@@ -42,29 +97,48 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &core{transport: t}
-	return &Client{
-		core:            c,
-		dedicatedIPs:    newCollection(c, "dedicated IP", api.ListDedicatedIPs, dedicatedIPKeys),
-		dnsRecords:      newCollection(c, "DNS record", api.ListDNSRecords, dnsRecordKeys),
-		domains:         newCollection(c, "domain", api.ListDomains, domainKeys),
-		forwarding:      newCollection(c, "forwarding rule", api.ListForwarding, forwardingKeys),
-		mailboxes:       newCollection(c, "mailbox", api.ListMailboxes, mailboxKeys),
-		masterPasswords: newCollection(c, "master password", api.ListMasterPasswords, masterPasswordKeys),
-		serviceAccounts: newCollection(c, "service account", api.ListServiceAccounts, serviceAccountKeys),
-		claims:          make(chan struct{}, 1),
-		recordDomains:   newRecordDomains(),
-	}, nil
+	c := &core{transport: t, readers: map[string]reader{}}
+	client := &Client{
+		core: c,
+		dedicatedIPs: newKind(c, "dedicated IP", dedicatedIPKeys, api.ListDedicatedIPs, api.GetDedicatedIP, api.ReleaseDedicatedIP,
+			func(id string) *api.DedicatedIPRequest { return &api.DedicatedIPRequest{DedicatedIPID: id} }),
+		dnsRecords: newKind(c, "DNS record", dnsRecordKeys, api.ListDNSRecords, api.GetDNSRecord, api.DeleteDNSRecord,
+			func(id string) *api.DNSRecordRequest { return &api.DNSRecordRequest{DNSRecordID: dnsRecordID(id)} }),
+		domains: newKind(c, "domain", domainKeys, api.ListDomains, api.GetDomain, api.DeleteDomain,
+			func(idOrName string) *api.DomainRequest { return &api.DomainRequest{Domain: idOrName} }),
+		forwarding: newKind(c, "forwarding rule", forwardingKeys, api.ListForwarding, api.GetForwarding, api.DeleteForwarding,
+			func(id string) *api.ForwardingRequest { return &api.ForwardingRequest{ForwardingID: id} }),
+		mailboxes: newKind(c, "mailbox", mailboxKeys, api.ListMailboxes, api.GetMailbox, api.DeleteMailbox,
+			func(idOrAddress string) *api.MailboxRequest { return &api.MailboxRequest{Mailbox: idOrAddress} }),
+		masterPasswords: newKind(c, "master password", masterPasswordKeys, api.ListMasterPasswords, api.GetMasterPassword, api.DeleteMasterPassword,
+			func(id string) *api.MasterPasswordRequest { return &api.MasterPasswordRequest{CredentialID: id} }),
+		serviceAccounts: newKind(c, "service account", serviceAccountKeys, api.ListServiceAccounts, api.GetServiceAccount, api.RevokeServiceAccount,
+			func(id string) *api.ServiceAccountRequest { return &api.ServiceAccountRequest{ServiceAccountID: id} }),
+		claims: newMutex(),
+	}
+	if o.TokenSource == nil {
+		client.token = o.Token
+	}
+	client.recordDomains.mutex = newMutex()
+	client.recordDomains.byRecord = map[int64]*api.Domain{}
+	return client, nil
+}
+
+// dnsRecordID returns the id of a DNS record from its decimal form, or 0, which is no
+// id.
+func dnsRecordID(s string) int64 {
+	id, _ := strconv.ParseInt(s, 10, 64)
+	return id
 }
 
 // AccountID returns the account that the client works on.
-func (c *Client) AccountID() string { return c.transport.AccountID() }
+func (c *Client) AccountID() string { return c.transport.AccountID }
 
 // UsesServiceAccount reports whether the client authenticates with the token of the
 // service account that has this prefix and public id. It can't know for a
 // TokenSource.
 func (c *Client) UsesServiceAccount(tokenPrefix, publicID string) bool {
-	return publicID != "" && c.transport.HasToken(tokenPrefix+"_"+publicID+"_")
+	return publicID != "" && strings.HasPrefix(c.token, tokenPrefix+"_"+publicID+"_")
 }
 
 // ClockOffset returns how far the API's clock is ahead of this machine's, to about
@@ -73,7 +147,7 @@ func (c *Client) UsesServiceAccount(tokenPrefix, publicID string) bool {
 // is assumed to have this machine's clock.
 func (c *Client) ClockOffset(ctx context.Context) time.Duration {
 	offset, known := c.transport.ClockOffset()
-	if !known && !c.transport.Reached() {
+	if !known && !c.transport.Reached.Load() {
 		_ = c.ping(ctx) // a refusal has a Date too
 		offset, _ = c.transport.ClockOffset()
 	}
@@ -81,4 +155,33 @@ func (c *Client) ClockOffset(ctx context.Context) time.Duration {
 		return 0
 	}
 	return offset
+}
+
+// Limits of the time between two reads of WaitFor.
+const (
+	pollMin = 500 * time.Millisecond
+	pollMax = 15 * time.Second
+)
+
+// WaitFor reads an object at growing intervals until done returns true, or ctx
+// ends. Its reads never come from a cached list. An error of get or done ends the
+// wait. With an error it returns the object as it was last read, or nil.
+func WaitFor[T any](ctx context.Context, c *Client, get func(context.Context) (*T, error), done func(*T) (bool, error)) (*T, error) {
+	ctx = context.WithValue(ctx, uncachedKey{}, true)
+	hooks := c.transport.Hooks
+	var last *T
+	for interval := pollMin; ; interval = min(interval*3/2, pollMax) {
+		v, err := get(ctx)
+		if err != nil {
+			return last, err
+		}
+		last = v
+		if ok, err := done(v); ok || err != nil {
+			return last, err
+		}
+		// Half of it is random, so that many waits do not poll in step.
+		if err := hooks.Sleep(ctx, interval/2+hooks.Jitter(interval/2)); err != nil {
+			return last, fmt.Errorf("waiting ended before it was ready: %w", err)
+		}
+	}
 }

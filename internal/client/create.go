@@ -23,8 +23,7 @@ const (
 
 var errNoList = errors.New("this API has no list of such objects")
 
-// createSpec describes a create beyond its contract. See the package comment for
-// what it is used for.
+// createSpec describes a create beyond its contract.
 type createSpec[Resp any] struct {
 	// object names what is created, in messages.
 	object string
@@ -38,11 +37,8 @@ type createSpec[Resp any] struct {
 	// createdAt, if set, returns the time at which an object was created, so that a
 	// lookup ignores objects that are older than the request.
 	createdAt func(*Resp) string
-	// hasSecret: the response has a secret that find does not return. It needs
-	// createdAt.
-	hasSecret bool
-	// paid: the request spends money.
-	paid bool
+	// facts are those of secret and paid that apply. A secret needs createdAt.
+	facts facts
 	// invalidate is called if something may have been created that is not known.
 	invalidate func()
 	// effect says what may have happened if the outcome stays unknown, check where
@@ -62,25 +58,30 @@ type createOutcome[Resp any] struct {
 	leftovers []string
 }
 
-// create sends a keyed request until its outcome is known.
+// create sends a keyed request until its outcome is known. The package comment
+// describes how, and decisionTable decides.
 func create[Req, Resp any](ctx context.Context, c *core, op api.Operation[Req, Resp], req *Req, spec createSpec[Resp]) (*createOutcome[Resp], error) {
-	call, err := c.transport.NewCall(op.Spec, req, transport.About(spec.object), transport.Redacting(spec.redact...))
+	call, err := c.transport.NewCall(op.Spec, req, spec.redact...)
 	if err != nil {
 		return nil, err
 	}
+	call.Object = cmp.Or(spec.object, call.Object)
 	var before []Resp // what was found before the latest attempt
 	for {
 		resp, cause := transport.Send[Resp](ctx, call)
+		if call.Last.Header.Get(api.IdempotencyReplayedHeader) != "" {
+			c.honoursKeys.Store(true)
+		}
 		if cause == nil && spec.isComplete(resp) {
 			return spec.outcome(c, call, resp, before), nil
 		}
 		if cause != nil && !call.MayBeProcessed() {
 			return nil, cause
 		}
-		next, found, lookupErr := spec.decide(ctx, c, call, before)
-		switch next {
+		decision, found, lookupErr := spec.next(ctx, c, call, before)
+		switch decision {
 		case resend:
-			if spec.hasSecret && len(found) > 0 {
+			if spec.facts&secret != 0 && len(found) > 0 {
 				before = found
 			}
 			continue
@@ -89,7 +90,11 @@ func create[Req, Resp any](ctx context.Context, c *core, op api.Operation[Req, R
 		case reportSecretLost:
 			cause = &SecretLostError{Operation: op.ID, Object: call.Object, IDs: idsOf(found, spec.id), Cause: cause}
 		case reportUnknown:
-			cause = spec.unknownOutcome(op.Spec, call, cause, lookupErr)
+			cause = &UnknownOutcomeError{
+				Operation: op.ID, Object: call.Object,
+				Effect: cmp.Or(spec.effect, "it may have been created"), Check: spec.check,
+				Attempts: call.Attempts, RequestID: call.RequestID, Cause: cause, Lookup: lookupErr,
+			}
 		}
 		if spec.invalidate != nil {
 			spec.invalidate()
@@ -98,67 +103,117 @@ func create[Req, Resp any](ctx context.Context, c *core, op api.Operation[Req, R
 	}
 }
 
-// decide looks up what a call has created, if the decision table says so, and
-// returns what to do next. before is what was found before the latest attempt.
-func (spec *createSpec[Resp]) decide(ctx context.Context, c *core, call *transport.Call, before []Resp) (next decision, found []Resp, err error) {
-	s := situation{
-		secret: spec.hasSecret, paid: spec.paid, keys: c.transport.HonoursKeys(),
-		retry: call.AwaitRetry(ctx), response: responseOf(call.Last), lookup: notMade,
+// createIn is create for an operation that returns an object of a kind.
+func createIn[Req, T any](ctx context.Context, k *kind[T], op api.Operation[Req, T], req *Req, spec createSpec[T]) (_ *T, resumed bool, err error) {
+	spec.id, spec.invalidate = k.ID, k.InvalidateAll
+	out, err := create(ctx, k.core, op, req, spec)
+	if err != nil {
+		return nil, false, err
 	}
-	if next = decide(s); next != lookUp {
-		return next, nil, nil
+	k.Put(*out.object)
+	return out.object, out.resumed, nil
+}
+
+// decision is what a create does after an attempt that has not returned the object
+// and may have created it.
+type decision int
+
+const (
+	lookUp           decision = iota + 1 // search the lists for what was requested
+	resend                               // with the same Idempotency-Key
+	takeFound                            // the object that the lookup found is what was created
+	reportSecretLost                     // fail with a SecretLostError
+	reportUnknown                        // fail with an UnknownOutcomeError
+	reportFailure                        // fail with the error of the latest attempt
+)
+
+// facts is a set of what is known beside the outcome of the latest attempt and of
+// the lookup.
+type facts uint
+
+const (
+	secret facts = 1 << iota // the response has a secret that no lookup returns
+	paid                     // the request spends money
+	keys                     // the API has proved that it honours Idempotency-Keys
+	retry                    // the latest attempt's outcome is unknown, and another attempt is allowed
+)
+
+// lookup is the result of the latest lookup. The values can be combined to sets.
+type lookup uint
+
+const (
+	notMade lookup = 1 << iota
+	foundNone
+	foundOne
+	foundSeveral
+	foundMore    // for a secret: more objects than before the latest attempt
+	lookupFailed // or there is no list
+)
+
+// rule is one row of the decision table. It applies to some results of the lookup,
+// if all facts of given and none of unless hold, and after some outcomes (0: all).
+type rule struct {
+	lookup        lookup
+	given, unless facts
+	after         transport.Outcome
+	then          decision
+}
+
+// decisionTable is the table of the package comment; the first rule that applies
+// decides.
+var decisionTable = []rule{
+	{lookup: notMade, given: secret | keys | retry, then: resend},
+	{lookup: notMade, then: lookUp},
+
+	{lookup: foundOne, unless: secret, then: takeFound},
+	{lookup: foundOne | foundSeveral, given: secret | retry, then: resend},
+	{lookup: foundOne | foundSeveral | foundMore, given: secret, then: reportSecretLost},
+
+	{lookup: foundNone, given: retry, then: resend},
+	{lookup: foundNone, after: transport.NoResponse | transport.NotSent | transport.Succeeded, then: reportUnknown},
+	{lookup: foundNone, after: transport.Failed | transport.Busy, given: paid, then: reportUnknown},
+	{lookup: foundNone, then: reportFailure},
+
+	{lookup: foundSeveral | lookupFailed, given: keys | retry, unless: paid, then: resend},
+	{lookup: foundSeveral | lookupFailed, then: reportUnknown},
+}
+
+// decide returns what the decision table says.
+func decide(l lookup, holds facts, after transport.Outcome) decision {
+	for _, r := range decisionTable {
+		if r.lookup&l != 0 && holds&r.given == r.given && holds&r.unless == 0 && (r.after == 0 || after.In(r.after)) {
+			return r.then
+		}
+	}
+	panic("client: the decision table has no rule for a situation")
+}
+
+// next looks up what a call has created, if the decision table says so, and returns
+// what to do. before is what was found before the latest attempt.
+func (spec *createSpec[Resp]) next(ctx context.Context, c *core, call *transport.Call, before []Resp) (_ decision, found []Resp, err error) {
+	holds, after := spec.facts, call.Last.Outcome
+	if c.honoursKeys.Load() {
+		holds |= keys
+	}
+	if call.AwaitRetry(ctx) {
+		holds |= retry
+	}
+	if d := decide(notMade, holds, after); d != lookUp {
+		return d, nil, nil
 	}
 	found, err = spec.lookUp(ctx, c, call)
-	s.lookup = lookupResult(found, before, err)
-	if s.lookup == foundSeveral {
-		err = &AmbiguousError{Object: spec.object, IDs: idsOf(found, spec.id)}
-	}
-	return decide(s), found, err
-}
-
-// outcome returns the outcome of a create whose response has the object.
-func (spec *createSpec[Resp]) outcome(c *core, call *transport.Call, resp *Resp, before []Resp) *createOutcome[Resp] {
-	last := call.Last
-	out := &createOutcome[Resp]{object: resp, resumed: last.Resumed, requestID: call.RequestID}
-	if spec.hasSecret && !last.Replayed {
-		out.leftovers = spec.leftovers(c, call, resp, before)
-	}
-	return out
-}
-
-// isComplete reports whether a response has what was created.
-func (spec *createSpec[Resp]) isComplete(resp *Resp) bool {
-	if spec.id == nil {
-		return true
-	}
-	id := spec.id(resp)
-	return id != "" && id != "0"
-}
-
-func responseOf(a transport.Attempt) response {
-	switch {
-	case a.Accepted:
-		return unreadableResponse
-	case a.Outcome == transport.Final:
-		return refusal
-	case a.Status == 0:
-		return noResponse
-	}
-	return errorStatus
-}
-
-func lookupResult[Resp any](found, before []Resp, err error) lookup {
+	result := foundOne
 	switch {
 	case err != nil:
-		return lookupFailed
+		result = lookupFailed
 	case len(found) == 0:
-		return foundNone
+		result = foundNone
 	case len(before) > 0 && len(found) > len(before):
-		return foundDuplicate
-	case len(found) == 1:
-		return foundOne
+		result = foundMore
+	case len(found) > 1:
+		result, err = foundSeveral, &AmbiguousError{Object: spec.object, IDs: idsOf(found, spec.id)}
 	}
-	return foundSeveral
+	return decide(result, holds, after), found, err
 }
 
 // lookUp returns the objects that the request may have created. It searches even
@@ -174,7 +229,7 @@ func (spec *createSpec[Resp]) lookUp(ctx context.Context, c *core, call *transpo
 	}
 	ctx = transport.ForLookup(ctx, call.Key)
 	lookups := 1
-	if spec.paid {
+	if spec.facts&paid != 0 {
 		lookups = paidLookups
 	}
 	for {
@@ -197,40 +252,42 @@ func (spec *createSpec[Resp]) withoutOlder(c *core, call *transport.Call, found 
 		return found
 	}
 	earliest := call.Started.Add(offset - clockSlack)
-	return slices.DeleteFunc(found, func(r Resp) bool {
-		created, err := time.Parse(time.RFC3339, spec.createdAt(&r))
-		return err == nil && created.Before(earliest)
-	})
+	return slices.DeleteFunc(found, func(r Resp) bool { return spec.isOlder(&r, earliest) })
 }
 
-// leftovers returns the ids of the objects that were found before the attempt
-// that created an object, and that are not older than the request. It compares
-// times of the API, so that the clocks need not agree.
-func (spec *createSpec[Resp]) leftovers(c *core, call *transport.Call, created *Resp, before []Resp) []string {
-	latest, err := time.Parse(time.RFC3339, spec.createdAt(created))
-	earliest := latest.Add(call.Started.Sub(c.transport.Hooks().Now()) - clockSlack)
-	var ids []string
+// isOlder reports whether an object was created before a time of the API's clock. One
+// whose time can't be read was not.
+func (spec *createSpec[Resp]) isOlder(r *Resp, t time.Time) bool {
+	created, err := time.Parse(time.RFC3339, spec.createdAt(r))
+	return err == nil && created.Before(t)
+}
+
+// isComplete reports whether a response has what was created.
+func (spec *createSpec[Resp]) isComplete(resp *Resp) bool {
+	if spec.id == nil {
+		return true
+	}
+	id := spec.id(resp)
+	return id != "" && id != "0"
+}
+
+// outcome returns the outcome of a create whose response has the object.
+func (spec *createSpec[Resp]) outcome(c *core, call *transport.Call, resp *Resp, before []Resp) *createOutcome[Resp] {
+	header := call.Last.Header
+	out := &createOutcome[Resp]{object: resp, resumed: header.Get(api.IdempotencyResumedHeader) == "true", requestID: call.RequestID}
+	if spec.facts&secret == 0 || header.Get(api.IdempotencyReplayedHeader) == "true" {
+		return out
+	}
+	// What was found before the latest attempt, and is not older than the request, is a
+	// duplicate. The times are the API's, so that the clocks need not agree.
+	latest, _ := time.Parse(time.RFC3339, spec.createdAt(resp))
+	earliest := latest.Add(call.Started.Sub(c.transport.Hooks.Now()) - clockSlack)
 	for i := range before {
-		at, err2 := time.Parse(time.RFC3339, spec.createdAt(&before[i]))
-		older := err == nil && err2 == nil && at.Before(earliest)
-		if id := spec.id(&before[i]); id != spec.id(created) && !older {
-			ids = append(ids, id)
+		if id := spec.id(&before[i]); id != spec.id(resp) && !spec.isOlder(&before[i], earliest) {
+			out.leftovers = append(out.leftovers, id)
 		}
 	}
-	return ids
-}
-
-func (spec *createSpec[Resp]) unknownOutcome(s api.Spec, call *transport.Call, cause, lookupErr error) error {
-	return &UnknownOutcomeError{
-		Operation: s.ID,
-		Object:    call.Object,
-		Effect:    cmp.Or(spec.effect, "it may have been created"),
-		Check:     spec.check,
-		Attempts:  call.Attempts,
-		RequestID: call.RequestID,
-		Cause:     cause,
-		Lookup:    lookupErr,
-	}
+	return out
 }
 
 // created returns the object of an outcome.

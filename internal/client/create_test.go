@@ -168,7 +168,7 @@ func prove(t *testing.T, f *fakeapi.API, c *Client) {
 	if _, err := c.CreateServiceAccount(t.Context(), api.CreateServiceAccountBody{Name: "proof"}); err != nil {
 		t.Fatal(err)
 	}
-	if !c.transport.HonoursKeys() {
+	if !c.honoursKeys.Load() {
 		t.Fatal("no proof")
 	}
 	f.Stored["auth/service-accounts"] = nil
@@ -296,7 +296,7 @@ func TestClaimListsFirst(t *testing.T) {
 // The last attempt counts: its loss is unknown even if a 429 came before.
 func TestLostAfterAResponse(t *testing.T) {
 	f := fakeapi.New().Fail(fakeapi.Fault{Op: "create-mailbox", Status: 429}, fakeapi.Fault{Op: "create-mailbox", DropBefore: true})
-	_, err := creators["mailbox"].do(t.Context(), newClient(t, f, func(o *Options) { o.RetryMax = 1 }))
+	_, err := creators["mailbox"].do(t.Context(), newClient(t, f, func(o *Options) { o.Hooks.RetryMax = 1 }))
 	if unknown, _ := errors.AsType[*UnknownOutcomeError](err); unknown == nil || unknown.Attempts != 2 || unknown.Lookup != nil {
 		t.Errorf("%v after %v", err, f.Sent())
 	}

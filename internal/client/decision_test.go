@@ -1,24 +1,28 @@
 package client
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/client/transport"
+)
 
 // TestDecisionTableIsComplete expects a rule for every situation, every rule to be
 // needed, and none to resend without leave of the retry policy.
 func TestDecisionTableIsComplete(t *testing.T) {
-	lookups := []lookup{notMade, foundNone, foundOne, foundSeveral, foundDuplicate, lookupFailed}
-	responses := []response{noResponse, errorStatus, refusal, unreadableResponse}
+	lookups := []lookup{notMade, foundNone, foundOne, foundSeveral, foundMore, lookupFailed}
+	outcomes := []transport.Outcome{transport.Succeeded, transport.Refused, transport.Busy, transport.NotSent, transport.Failed, transport.NoResponse}
 	seen := map[decision]bool{}
 	for bits := range 1 << 4 {
 		for _, l := range lookups {
-			for _, r := range responses {
-				s := situation{secret: bits&1 != 0, paid: bits&2 != 0, keys: bits&4 != 0, retry: bits&8 != 0, response: r, lookup: l}
-				if l == foundDuplicate && !s.secret { // see lookupResult
+			for _, after := range outcomes {
+				holds := facts(bits)
+				if l == foundMore && holds&secret == 0 { // see next
 					continue
 				}
-				d := decide(s)
+				d := decide(l, holds, after)
 				seen[d] = true
-				if d == resend && !s.retry || d == lookUp && l != notMade || d == resend && s.paid && l != foundNone && !s.secret {
-					t.Errorf("%+v: %v", s, d)
+				if d == resend && holds&retry == 0 || d == lookUp && l != notMade || d == resend && holds&(paid|secret) == paid && l != foundNone {
+					t.Errorf("%v %b %v: %v", l, holds, after, d)
 				}
 			}
 		}

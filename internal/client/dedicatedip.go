@@ -21,7 +21,7 @@ func (c *Client) ListDedicatedIPOptions(ctx context.Context) iter.Seq2[api.Dedic
 
 // GetDedicatedIP reads a dedicated IP.
 func (c *Client) GetDedicatedIP(ctx context.Context, id string) (*api.DedicatedIP, error) {
-	return read(ctx, c.core, api.GetDedicatedIP, &api.DedicatedIPRequest{DedicatedIPID: id}, c.dedicatedIPs, id)
+	return c.dedicatedIPs.get(ctx, id)
 }
 
 // FindDedicatedIP looks a dedicated IP up by its name or by one of its addresses.
@@ -42,40 +42,33 @@ func sameIP(a, b string) bool {
 // after the other, because a lookup recognises the new address as the one that
 // was not in the list before.
 func (c *Client) ClaimDedicatedIP(ctx context.Context, optionID string) (*api.DedicatedIP, error) {
-	select {
-	case c.claims <- struct{}{}:
-		defer func() { <-c.claims }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	unlock, err := c.claims.lock(ctx)
+	if err != nil {
+		return nil, err
 	}
+	defer unlock()
 	before := map[string]bool{}
 	_, listErr := filter(c.ListDedicatedIPs(ctx, api.ListDedicatedIPsRequest{}), func(d *api.DedicatedIP) bool {
 		before[d.ID] = true
 		return false
 	})
 	req := &api.ClaimDedicatedIPRequest{Body: api.ClaimDedicatedIPBody{OptionID: optionID}}
-	d, err := created(create(ctx, c.core, api.ClaimDedicatedIP, req, createSpec[api.DedicatedIP]{
+	d, _, err := createIn(ctx, c.dedicatedIPs, api.ClaimDedicatedIP, req, createSpec[api.DedicatedIP]{
 		object: "out of option " + optionID,
-		id:     dedicatedIPKeys.ID,
 		find: func(ctx context.Context) ([]api.DedicatedIP, error) {
 			if listErr != nil { // the list from before is needed to recognise the address
 				return nil, listErr
 			}
 			return filter(c.ListDedicatedIPs(ctx, api.ListDedicatedIPsRequest{}), func(d *api.DedicatedIP) bool { return !before[d.ID] })
 		},
-		invalidate: c.dedicatedIPs.InvalidateAll,
-		paid:       true,
-		effect:     "an address may have been claimed",
-		check:      "Check the account's dedicated IPs before trying again; one that is new can be imported.",
-	}))
-	if err != nil {
-		return nil, err
-	}
-	c.dedicatedIPs.Put(*d)
-	return d, nil
+		facts:  paid,
+		effect: "an address may have been claimed",
+		check:  "Check the account's dedicated IPs before trying again; one that is new can be imported.",
+	})
+	return d, err
 }
 
 // ReleaseDedicatedIP gives a dedicated IP back.
 func (c *Client) ReleaseDedicatedIP(ctx context.Context, id string) error {
-	return remove(ctx, c.core, api.ReleaseDedicatedIP, &api.DedicatedIPRequest{DedicatedIPID: id}, c.dedicatedIPs, id)
+	return c.dedicatedIPs.delete(ctx, id)
 }

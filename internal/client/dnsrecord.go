@@ -18,7 +18,7 @@ func (c *Client) ListDNSRecords(ctx context.Context, req api.ListDNSRecordsReque
 // GetDNSRecord reads a record. Without lifecycle operations it is
 // ErrReadUnsupported.
 func (c *Client) GetDNSRecord(ctx context.Context, id int64) (*api.DNSRecord, error) {
-	return read(ctx, c.core, api.GetDNSRecord, &api.DNSRecordRequest{DNSRecordID: id}, c.dnsRecords, dnsRecordKey(id))
+	return c.dnsRecords.get(ctx, dnsRecordKey(id))
 }
 
 // FindDNSRecords returns the records of a domain (id or name) with a type, name
@@ -45,9 +45,8 @@ func (c *Client) findDNSRecords(ctx context.Context, want api.CreateDNSRecordBod
 // CreateDNSRecord creates a record. resumed reports that an interrupted create of
 // an earlier run created it.
 func (c *Client) CreateDNSRecord(ctx context.Context, body api.CreateDNSRecordBody) (r *api.DNSRecord, resumed bool, err error) {
-	out, err := create(ctx, c.core, api.CreateDNSRecord, &api.CreateDNSRecordRequest{Body: body}, createSpec[api.DNSRecord]{
+	return createIn(ctx, c.dnsRecords, api.CreateDNSRecord, &api.CreateDNSRecordRequest{Body: body}, createSpec[api.DNSRecord]{
 		object: body.Type + " " + body.Name + " of " + body.Domain,
-		id:     dnsRecordKeys.ID,
 		find: func(ctx context.Context) ([]api.DNSRecord, error) {
 			found, err := c.findDNSRecords(ctx, body)
 			// A system-managed record that yields to the new one is not the new one, and
@@ -56,26 +55,20 @@ func (c *Client) CreateDNSRecord(ctx context.Context, body api.CreateDNSRecordBo
 				return r.IsSystemManaged && dnsdata.PurposeOf(r.Type, r.Value) != "" || body.TTL != nil && r.TTL != *body.TTL
 			}), err
 		},
-		invalidate: c.dnsRecords.InvalidateAll,
-		effect:     "the record may have been created",
-		check:      "Check the domain's DNS records before trying again.",
+		effect: "the record may have been created",
+		check:  "Check the domain's DNS records before trying again.",
 	})
-	if err != nil {
-		return nil, false, err
-	}
-	c.dnsRecords.Put(*out.object)
-	return out.object, out.resumed, nil
 }
 
 // UpdateDNSRecord changes the fields of a record that body has.
 func (c *Client) UpdateDNSRecord(ctx context.Context, id int64, body api.UpdateDNSRecordBody) (*api.DNSRecord, error) {
 	req := &api.UpdateDNSRecordRequest{DNSRecordID: id, Body: body}
-	return update(ctx, c.core, api.UpdateDNSRecord, req, c.dnsRecords, dnsRecordKey(id), c.getDNSRecord)
+	return update(ctx, c.dnsRecords, api.UpdateDNSRecord, req, dnsRecordKey(id))
 }
 
 // DeleteDNSRecord deletes a record.
 func (c *Client) DeleteDNSRecord(ctx context.Context, id int64) error {
-	return remove(ctx, c.core, api.DeleteDNSRecord, &api.DNSRecordRequest{DNSRecordID: id}, c.dnsRecords, dnsRecordKey(id))
+	return c.dnsRecords.delete(ctx, dnsRecordKey(id))
 }
 
 // NoteRefreshedDNSRecord notes that Terraform has refreshed a record of its state.
@@ -96,30 +89,17 @@ func dnsRecordKey(id int64) string {
 	return strconv.FormatInt(id, 10)
 }
 
-// recordDomains maps a DNS record to its domain; API responses do not have it. It
-// lists the records of one domain after the other, only as far as needed and each
-// domain once: an import of all records of N domains costs N lists.
-type recordDomains struct {
-	lock     chan struct{} // of size 1, guards the rest
-	started  bool
-	unread   []api.Domain // whose records were not listed yet
-	byRecord map[int64]*api.Domain
-}
-
-func newRecordDomains() *recordDomains {
-	return &recordDomains{lock: make(chan struct{}, 1), byRecord: map[int64]*api.Domain{}}
-}
-
-// DomainOfDNSRecord returns the domain that a record is in. For a record that was
-// created after its domain was listed, it is ErrNotFound.
+// DomainOfDNSRecord returns the domain that a record is in; API responses do not have
+// it. It lists the records of one domain after the other, only as far as needed and
+// each domain once: an import of all records of N domains costs N lists. For a record
+// that was created after its domain was listed, it is ErrNotFound.
 func (c *Client) DomainOfDNSRecord(ctx context.Context, id int64) (*api.Domain, error) {
-	in := c.recordDomains
-	select {
-	case in.lock <- struct{}{}:
-		defer func() { <-in.lock }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	in := &c.recordDomains
+	unlock, err := in.lock(ctx)
+	if err != nil {
+		return nil, err
 	}
+	defer unlock()
 	if !in.started {
 		domains, err := filter(c.ListDomains(ctx, api.ListDomainsRequest{}), func(*api.Domain) bool { return true })
 		if err != nil {
@@ -128,24 +108,17 @@ func (c *Client) DomainOfDNSRecord(ctx context.Context, id int64) (*api.Domain, 
 		in.started, in.unread = true, domains
 	}
 	for in.byRecord[id] == nil && len(in.unread) > 0 {
-		if err := c.readNextDomain(ctx, in); err != nil {
-			return nil, err
+		d := in.unread[0]
+		for r, err := range c.ListDNSRecords(ctx, api.ListDNSRecordsRequest{Domain: d.ID}) {
+			if err != nil {
+				return nil, err
+			}
+			in.byRecord[r.ID] = &d
 		}
+		in.unread = in.unread[1:]
 	}
 	if d := in.byRecord[id]; d != nil {
 		return d, nil
 	}
 	return nil, notFound("domain of the DNS record " + strconv.FormatInt(id, 10))
-}
-
-func (c *Client) readNextDomain(ctx context.Context, in *recordDomains) error {
-	d := in.unread[0]
-	for r, err := range c.ListDNSRecords(ctx, api.ListDNSRecordsRequest{Domain: d.ID}) {
-		if err != nil {
-			return err
-		}
-		in.byRecord[r.ID] = &d
-	}
-	in.unread = in.unread[1:]
-	return nil
 }

@@ -2,20 +2,53 @@
 // Terraform provider. It has a method for each operation that the provider needs.
 // Package transport sends the requests, package listcache reads and caches lists.
 // The three may import the contract and the syntax packages of apiserver, never
-// the service or its store.
+// the service or its store. A file uses only files that are further down:
+//
+//	mailbox.go, domain.go, …  the methods for each kind of object
+//	client.go                 Client, and the declaration of each kind
+//	create.go                 creates: everything that is described below
+//	kind.go                   read, update and delete one object
+//	list.go                   lists
+//	operation.go              a call; which operations this API has
+//	errors.go
 //
 // # Creates
 //
 // Every request that creates something or spends money carries an Idempotency-Key,
-// the same on all attempts. An API may ignore it. The table below says what happens
-// if no response has the created object. The function decide evaluates it row by
-// row; the first row that applies decides. These are its terms:
+// the same on all attempts. An API may ignore it. If an attempt does not return the
+// created object, there are three cases:
 //
-//	lookup  a search of the lists for what was requested, after the usual wait. It
-//	        ignores objects that are known to be older than the request. For a paid
-//	        create it is made up to three times while it finds nothing.
+//   - The API has not processed the request (429, no connection): package transport
+//     resends it.
+//   - The API has refused the request (such as 422), and no earlier attempt may have
+//     been processed: the error is returned.
+//   - All else enters the table: no response, 408, 5xx, a success without the object,
+//     and a refusal after an attempt of these. A 409, for instance, may come from the
+//     object that the first attempt has created.
+//
+// The first row that applies decides. The same rows are decisionTable in create.go.
+//
+//	lookup found            and                        then
+//	------------            ---                        ----
+//	(not made)              secret, keys, retry        resend: the replay has the secret
+//	(not made)                                         look up
+//	one                     no secret                  take it
+//	one, several            secret, retry              resend, for the secret
+//	one, several, more      secret                     SecretLostError
+//	none                    retry                      resend
+//	none                    no response, or a success  UnknownOutcomeError
+//	                        without the object
+//	none                    408, 429 or 5xx, paid      UnknownOutcomeError
+//	none                                               the error of the latest attempt
+//	several (or it failed)  keys, retry, not paid      resend
+//	several (or it failed)                             UnknownOutcomeError
+//
+//	lookup  a search of the lists for what was requested. It ignores objects that are
+//	        known to be older than the request. A paid create is searched for up to
+//	        three times while nothing is found.
 //	retry   the outcome of the latest attempt is unknown (no response, 408, 5xx), and
-//	        the retry policy and the caller allow another attempt
+//	        the retry policy and the caller allow another attempt, for whose time the
+//	        client has waited
 //	keys    some response had an Idempotency-Replayed header, which proves that the
 //	        API honours keys
 //	secret  the response has a secret that the lists do not have: the token of a
@@ -23,36 +56,34 @@
 //	paid    a purchase, a claim, a change of plan
 //	more    the lookup found more objects than the one before the latest attempt
 //
-//	lookup found        and                        then
-//	------------        ---                        ----
-//	(not made)          secret, keys, retry        resend: the replay has the secret
-//	(not made)                                     look up
-//	one                 no secret                  take it
-//	one, several        secret, retry              resend, for the secret
-//	one, several, more  secret                     SecretLostError
-//	none                retry                      resend
-//	none                no response, or a success  UnknownOutcomeError
-//	                    without the object
-//	none                408 or 5xx, paid           UnknownOutcomeError
-//	none                                           the error of the latest attempt
-//	several (or failed) keys, retry, not paid      resend
-//	several (or failed)                            UnknownOutcomeError
+// If several objects are found, only a key that is certainly honoured prevents a
+// duplicate, and even that is not relied on if it costs money. A secret is requested
+// once more: a replay has it, and a 409 of an API that keeps names unique leads to a
+// SecretLostError. An API that does neither makes a duplicate, which is returned with
+// the id of the first object as a leftover; after that nothing is resent.
 //
-// The table is entered after a success that has no object, and after a failure if
-// the outcome of any attempt is unknown. A 409 that follows a lost response is
-// therefore looked up too: it may come from the first attempt. All other failures,
-// such as 422, are returned at once, and requests that were not processed (429, no
-// connection) are resent by package transport.
+// For example, the response to the first attempt is lost, and then:
 //
-// If the secret is requested once more, a replay has it, and a 409 of an API that
-// keeps names unique leads to a SecretLostError. An API that does neither makes a
-// duplicate, which is returned with the id of the first object as a leftover.
+//   - A mailbox: the client waits as before a retry, and lists the domain's mailboxes.
+//     The one with the address and names of the request is taken. If there is none, the
+//     request is resent under the same key, at most 8 times and for 5 minutes; a 409 is
+//     then looked up as well. In the end the error is an UnknownOutcomeError if there
+//     was no response, and otherwise the API's. If the list can't be read, the request
+//     is resent only to an API that has proved that it honours keys.
+//   - A domain: the client waits, and lists all domains, three times. One with the name
+//     counts as bought. If there is none, the purchase is resent under the same key. In
+//     the end, and if the list can't be read, the error is an UnknownOutcomeError.
+//   - After Ctrl-C or at the end of a timeout, the lookup is made within 10 seconds, and
+//     nothing is resent.
+//   - If the provider is killed, nobody looks anything up. The next run sends the same
+//     request under another key. An API that noticed that its response did not arrive
+//     resumes the create: it returns the object with an Idempotency-Resumed header. One
+//     that did not notice (an embedded one was killed too) responds with a 409, whose
+//     advice is to import the object.
 //
-// The API resumes a create whose response did not reach the client, for instance
-// because the run was killed: it returns the object to a later run that sends the
-// same request, with an Idempotency-Resumed header. A lookup carries the key of the
-// create in Idempotency-Lookup, because the API must not do so for an object that
-// this run knows of.
+// Only the API can know of an interrupted create. A lookup therefore carries the key of
+// its create in Idempotency-Lookup: the API must not resume a create whose object this
+// run has found. The API's side is apiserver/internal/idempotency.
 //
 // # Lifecycle operations
 //

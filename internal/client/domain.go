@@ -22,19 +22,19 @@ func (c *Client) ListDomains(ctx context.Context, req api.ListDomainsRequest) it
 
 // GetDomain reads a domain by id or name.
 func (c *Client) GetDomain(ctx context.Context, domain string) (*api.Domain, error) {
-	return read(ctx, c.core, api.GetDomain, &api.DomainRequest{Domain: domain}, c.domains, domain)
+	return c.domains.get(ctx, domain)
 }
 
 // DomainAvailability reports whether a domain can be bought, and at what price.
 // Without that operation it is ErrReadUnsupported.
 func (c *Client) DomainAvailability(ctx context.Context, name string) (*api.DomainAvailability, error) {
 	op := api.CheckDomainAvailability
-	if c.operations.isAbsent(op.Spec) {
+	if c.operation(op.Spec).isAbsent() {
 		return nil, unsupported(ErrReadUnsupported, op.Spec, name)
 	}
 	a, err := transport.Do(ctx, c.transport, op, &api.DomainAvailabilityRequest{Name: name})
 	if IsUnsupported(err) || StatusOf(err) == http.StatusNotFound || err == nil && a.DomainName == "" {
-		c.operations.setAbsent(op.Spec) // 404 too: the API may read the path as a domain of this name
+		c.operation(op.Spec).setAbsent() // 404 too: the API may read the path as a domain of this name
 		return nil, unsupported(ErrReadUnsupported, op.Spec, name)
 	}
 	return a, err
@@ -51,7 +51,7 @@ func (c *Client) FindDomain(ctx context.Context, name string) (*api.Domain, erro
 // UpdateDomain changes the settings of a domain that body has, and returns all
 // settings.
 func (c *Client) UpdateDomain(ctx context.Context, domain string, body api.UpdateDomainBody) (*api.DomainSettings, error) {
-	s, err := change(ctx, c.core, api.UpdateDomain, &api.UpdateDomainRequest{Domain: domain, Body: body}, c.domains, domain)
+	s, _, err := write(ctx, c.domains, api.UpdateDomain, &api.UpdateDomainRequest{Domain: domain, Body: body}, domain, ErrUpdateUnsupported)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (c *Client) UpdateDomain(ctx context.Context, domain string, body api.Updat
 
 // DeleteDomain deletes a domain.
 func (c *Client) DeleteDomain(ctx context.Context, domain string) error {
-	return remove(ctx, c.core, api.DeleteDomain, &api.DomainRequest{Domain: domain}, c.domains, domain)
+	return c.domains.delete(ctx, domain)
 }
 
 // domainID returns the id of a domain, by id or name.
@@ -137,7 +137,7 @@ func (c *Client) PurchaseDomain(ctx context.Context, name, workspaceID string, c
 		},
 		find:       func(ctx context.Context) ([]api.Purchase, error) { return c.findPurchase(ctx, name) },
 		invalidate: c.domains.InvalidateAll,
-		paid:       true,
+		facts:      paid,
 		effect:     "the domain may have been bought",
 		check:      "Check the account's domains and its payments before trying again.",
 	})

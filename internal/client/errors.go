@@ -112,9 +112,7 @@ func (e *AmbiguousError) Error() string {
 }
 
 // notFound is the error of a search without a result.
-func notFound(object string) error {
-	return fmt.Errorf("%s: %w", object, ErrNotFound)
-}
+func notFound(object string) error { return fmt.Errorf("%s: %w", object, ErrNotFound) }
 
 // undecided wraps a 404 that does not prove that the object is gone. It hides the
 // 404 from IsNotFound, so that nobody drops the object from a state.

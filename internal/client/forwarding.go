@@ -14,7 +14,7 @@ func (c *Client) ListForwarding(ctx context.Context, req api.ListForwardingReque
 
 // GetForwarding reads a rule.
 func (c *Client) GetForwarding(ctx context.Context, id string) (*api.Forwarding, error) {
-	return read(ctx, c.core, api.GetForwarding, &api.ForwardingRequest{ForwardingID: id}, c.forwarding, id)
+	return c.forwarding.get(ctx, id)
 }
 
 // FindForwarding looks a rule up by its target address and scope.
@@ -41,37 +41,30 @@ func (c *Client) findForwarding(ctx context.Context, target string, scope Scope)
 // an earlier run created it.
 func (c *Client) CreateForwarding(ctx context.Context, body api.CreateForwardingBody) (f *api.Forwarding, resumed bool, err error) {
 	scope := newScope(body.Domain, body.WorkspaceID)
-	out, err := create(ctx, c.core, api.CreateForwarding, &api.CreateForwardingRequest{Body: body}, createSpec[api.Forwarding]{
+	return createIn(ctx, c.forwarding, api.CreateForwarding, &api.CreateForwardingRequest{Body: body}, createSpec[api.Forwarding]{
 		object:    "to " + body.TargetEmail + " of " + scope.String(),
-		id:        forwardingKeys.ID,
 		createdAt: func(f *api.Forwarding) string { return f.CreatedAt },
 		find: func(ctx context.Context) ([]api.Forwarding, error) {
 			return c.findForwarding(ctx, body.TargetEmail, scope)
 		},
-		invalidate: c.forwarding.InvalidateAll,
 	})
-	if err != nil {
-		return nil, false, err
-	}
-	c.forwarding.Put(*out.object)
-	return out.object, out.resumed, nil
 }
 
 // UpdateForwarding changes a rule's target. The same target again sends a new
 // verification message.
 func (c *Client) UpdateForwarding(ctx context.Context, id string, body api.UpdateForwardingBody) (*api.Forwarding, error) {
 	req := &api.UpdateForwardingRequest{ForwardingID: id, Body: body}
-	return update(ctx, c.core, api.UpdateForwarding, req, c.forwarding, id, c.GetForwarding)
+	return update(ctx, c.forwarding, api.UpdateForwarding, req, id)
 }
 
 // SetForwardingActive switches a rule on or off. Without that operation it is
 // ErrUpdateUnsupported.
 func (c *Client) SetForwardingActive(ctx context.Context, id string, active bool) (*api.Forwarding, error) {
 	req := &api.SetForwardingActiveRequest{ForwardingID: id, Body: api.SetForwardingActiveBody{Active: active}}
-	return update(ctx, c.core, api.SetForwardingActive, req, c.forwarding, id, c.GetForwarding)
+	return update(ctx, c.forwarding, api.SetForwardingActive, req, id)
 }
 
 // DeleteForwarding deletes a rule.
 func (c *Client) DeleteForwarding(ctx context.Context, id string) error {
-	return remove(ctx, c.core, api.DeleteForwarding, &api.ForwardingRequest{ForwardingID: id}, c.forwarding, id)
+	return c.forwarding.delete(ctx, id)
 }

@@ -17,7 +17,7 @@ func (c *Client) ListMailboxes(ctx context.Context, req api.ListMailboxesRequest
 
 // GetMailbox reads a mailbox by id or address.
 func (c *Client) GetMailbox(ctx context.Context, mailbox string) (*api.Mailbox, error) {
-	return read(ctx, c.core, api.GetMailbox, &api.MailboxRequest{Mailbox: mailbox}, c.mailboxes, mailbox)
+	return c.mailboxes.get(ctx, mailbox)
 }
 
 // FindMailbox looks a mailbox up by its address.
@@ -31,51 +31,36 @@ func (c *Client) FindMailbox(ctx context.Context, address string) (*api.Mailbox,
 // CreateMailbox creates a mailbox. resumed reports that an interrupted create of
 // an earlier run created it.
 func (c *Client) CreateMailbox(ctx context.Context, body api.CreateMailboxBody) (m *api.Mailbox, resumed bool, err error) {
-	out, err := create(ctx, c.core, api.CreateMailbox, &api.CreateMailboxRequest{Body: body}, createSpec[api.Mailbox]{
+	return createIn(ctx, c.mailboxes, api.CreateMailbox, &api.CreateMailboxRequest{Body: body}, createSpec[api.Mailbox]{
 		object:    body.LocalPart + "@" + body.Domain,
-		id:        mailboxKeys.ID,
 		createdAt: func(m *api.Mailbox) string { return m.CreatedAt },
 		find: func(ctx context.Context) ([]api.Mailbox, error) {
 			mailboxes := c.ListMailboxes(ctx, api.ListMailboxesRequest{Domain: body.Domain, Search: body.LocalPart})
+			// A mailbox with the same address and other names existed before.
 			return filter(mailboxes, func(m *api.Mailbox) bool {
-				return inDomain(m, body.Domain) && strings.EqualFold(m.LocalPart, body.LocalPart) && hasNames(m, body)
+				domain := normalizeDomain(body.Domain)
+				return (normalizeID(m.DomainID) == domain || normalizeDomain(m.DomainName) == domain) &&
+					strings.EqualFold(m.LocalPart, body.LocalPart) &&
+					strings.TrimSpace(m.FirstName) == strings.TrimSpace(body.FirstName) &&
+					strings.TrimSpace(m.LastName) == strings.TrimSpace(body.LastName)
 			})
 		},
-		invalidate: c.mailboxes.InvalidateAll,
 	})
-	if err != nil {
-		return nil, false, err
-	}
-	c.mailboxes.Put(*out.object)
-	return out.object, out.resumed, nil
 }
 
 // UpdateMailbox changes the fields of a mailbox that body has.
 func (c *Client) UpdateMailbox(ctx context.Context, mailbox string, body api.UpdateMailboxBody) (*api.Mailbox, error) {
 	req := &api.UpdateMailboxRequest{Mailbox: mailbox, Body: body}
-	return update(ctx, c.core, api.UpdateMailbox, req, c.mailboxes, mailbox, c.GetMailbox)
+	return update(ctx, c.mailboxes, api.UpdateMailbox, req, mailbox)
 }
 
 // DeleteMailbox deletes a mailbox.
 func (c *Client) DeleteMailbox(ctx context.Context, mailbox string) error {
-	return remove(ctx, c.core, api.DeleteMailbox, &api.MailboxRequest{Mailbox: mailbox}, c.mailboxes, mailbox)
+	return c.mailboxes.delete(ctx, mailbox)
 }
 
 // ExportMailboxes returns mailboxes as CSV. The caller closes it, and keeps ctx
 // alive while reading.
 func (c *Client) ExportMailboxes(ctx context.Context, body api.ExportMailboxesBody) (io.ReadCloser, error) {
 	return transport.Stream(ctx, c.transport, api.ExportMailboxes, &api.ExportMailboxesRequest{Body: body})
-}
-
-// inDomain reports whether a mailbox is in a domain, by id or name.
-func inDomain(m *api.Mailbox, domain string) bool {
-	domain = normalizeDomain(domain)
-	return normalizeID(m.DomainID) == domain || normalizeDomain(m.DomainName) == domain
-}
-
-// hasNames reports whether a mailbox has the names of a request. One with the same
-// address and other names existed before.
-func hasNames(m *api.Mailbox, body api.CreateMailboxBody) bool {
-	return strings.TrimSpace(m.FirstName) == strings.TrimSpace(body.FirstName) &&
-		strings.TrimSpace(m.LastName) == strings.TrimSpace(body.LastName)
 }

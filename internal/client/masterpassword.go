@@ -23,7 +23,7 @@ func (c *Client) ListMasterPasswords(ctx context.Context, req api.ListMasterPass
 
 // GetMasterPassword reads a master password.
 func (c *Client) GetMasterPassword(ctx context.Context, id string) (*api.MasterPassword, error) {
-	return read(ctx, c.core, api.GetMasterPassword, &api.MasterPasswordRequest{CredentialID: id}, c.masterPasswords, id)
+	return c.masterPasswords.get(ctx, id)
 }
 
 // FindMasterPassword looks a master password up by its name and scope.
@@ -47,12 +47,16 @@ func (c *Client) findMasterPasswords(ctx context.Context, name string, scope Sco
 // the response with the secret was lost, the error is a *SecretLostError.
 func (c *Client) CreateMasterPassword(ctx context.Context, body api.CreateMasterPasswordBody) (*CreatedMasterPassword, error) {
 	scope := newScope(body.Domain, body.WorkspaceID)
+	var has facts
+	if body.Generate {
+		has = secret
+	}
 	out, err := create(ctx, c.core, api.CreateMasterPassword, &api.CreateMasterPasswordRequest{Body: body}, createSpec[api.CreatedMasterPassword]{
 		object:    body.Name + " of " + scope.String(),
 		redact:    []string{value(body.Value)},
 		id:        func(p *api.CreatedMasterPassword) string { return p.ID },
 		createdAt: func(p *api.CreatedMasterPassword) string { return p.CreatedAt },
-		hasSecret: body.Generate,
+		facts:     has,
 		find: func(ctx context.Context) ([]api.CreatedMasterPassword, error) {
 			found, err := c.findMasterPasswords(ctx, body.Name, scope)
 			withoutSecret := make([]api.CreatedMasterPassword, len(found))
@@ -74,10 +78,10 @@ func (c *Client) CreateMasterPassword(ctx context.Context, body api.CreateMaster
 // RenameMasterPassword changes the name of a master password.
 func (c *Client) RenameMasterPassword(ctx context.Context, id, name string) (*api.MasterPassword, error) {
 	req := &api.RenameMasterPasswordRequest{CredentialID: id, Body: api.RenameMasterPasswordBody{Name: name}}
-	return update(ctx, c.core, api.RenameMasterPassword, req, c.masterPasswords, id, c.GetMasterPassword)
+	return update(ctx, c.masterPasswords, api.RenameMasterPassword, req, id)
 }
 
 // DeleteMasterPassword deletes a master password.
 func (c *Client) DeleteMasterPassword(ctx context.Context, id string) error {
-	return remove(ctx, c.core, api.DeleteMasterPassword, &api.MasterPasswordRequest{CredentialID: id}, c.masterPasswords, id)
+	return c.masterPasswords.delete(ctx, id)
 }

@@ -23,7 +23,7 @@ func (c *Client) ListServiceAccounts(ctx context.Context) iter.Seq2[api.ServiceA
 // GetServiceAccount reads a service account. Without lifecycle operations it is
 // ErrReadUnsupported.
 func (c *Client) GetServiceAccount(ctx context.Context, id string) (*api.ServiceAccount, error) {
-	return read(ctx, c.core, api.GetServiceAccount, &api.ServiceAccountRequest{ServiceAccountID: id}, c.serviceAccounts, id)
+	return c.serviceAccounts.get(ctx, id)
 }
 
 // FindServiceAccount looks a service account up by its name. It ignores revoked
@@ -47,7 +47,7 @@ func (c *Client) CreateServiceAccount(ctx context.Context, body api.CreateServic
 		object:    body.Name,
 		id:        func(a *api.CreatedServiceAccount) string { return a.ID },
 		createdAt: func(a *api.CreatedServiceAccount) string { return a.CreatedAt },
-		hasSecret: true,
+		facts:     secret,
 		find: func(ctx context.Context) ([]api.CreatedServiceAccount, error) {
 			found, err := c.findServiceAccounts(ctx, body.Name)
 			withoutToken := make([]api.CreatedServiceAccount, len(found))
@@ -69,7 +69,7 @@ func (c *Client) CreateServiceAccount(ctx context.Context, body api.CreateServic
 
 // RevokeServiceAccount makes a service account's token stop working.
 func (c *Client) RevokeServiceAccount(ctx context.Context, id string) error {
-	err := remove(ctx, c.core, api.RevokeServiceAccount, &api.ServiceAccountRequest{ServiceAccountID: id}, c.serviceAccounts, id)
+	err := c.serviceAccounts.delete(ctx, id)
 	if err == nil {
 		c.serviceAccounts.Invalidate(id) // it still exists, as a revoked one
 	}

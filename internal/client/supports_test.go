@@ -243,7 +243,7 @@ func TestStaleListIsNoProof(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Stored["mailboxes"] = nil
-	if _, err := c.GetMailbox(t.Context(), id); !IsNotFound(err) || c.operations.isAbsent(api.GetMailbox.Spec) {
+	if _, err := c.GetMailbox(t.Context(), id); !IsNotFound(err) || c.operation(api.GetMailbox.Spec).isAbsent() {
 		t.Errorf("%v", err)
 	}
 }
@@ -274,7 +274,7 @@ func TestNotFoundOfAProxy(t *testing.T) {
 	if m, err := c.GetMailbox(t.Context(), id); err != nil || m.ID != id {
 		t.Errorf("%+v, %v", m, err)
 	}
-	c.operations.setPresent(api.DeleteMailbox.Spec)
+	c.operation(api.DeleteMailbox.Spec).setPresent()
 	f.Fail(fakeapi.Fault{Op: "delete-mailbox", Status: 404, Text: "<html>no such page"})
 	if err := c.DeleteMailbox(t.Context(), id); err == nil || IsNotFound(err) || IsUnsupported(err) || !strings.Contains(err.Error(), "still there") {
 		t.Errorf("%v", err)

@@ -168,9 +168,7 @@ func (c *Cache[T]) write(change func(*snapshot[T])) {
 }
 
 // Put stores an object that a create or an update has returned.
-func (c *Cache[T]) Put(v T) {
-	c.write(func(s *snapshot[T]) { s.put(&c.Keys, v) })
-}
+func (c *Cache[T]) Put(v T) { c.write(func(s *snapshot[T]) { s.put(&c.Keys, v) }) }
 
 // Delete removes an object, by id or natural key, that was deleted.
 func (c *Cache[T]) Delete(key string) {

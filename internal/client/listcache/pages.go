@@ -23,6 +23,8 @@ const maxPasses = 5
 // met later. A deletion moves the rest forward, past the page that is read next:
 // if the total shrinks, Pages therefore reads the list again from its first page.
 type Pages[T any] struct {
+	// Name is that of the list, in the errors that are not from Fetch.
+	Name string
 	// Fetch reads one page.
 	Fetch func(page, size int) (*api.Page[T], error)
 	// ID returns an object's id.
@@ -68,7 +70,7 @@ func (r *reader[T]) run() error {
 			return nil
 		}
 	}
-	return fmt.Errorf("the list changed under each of %d attempts to read it to its end; try again when less is deleted", maxPasses)
+	return r.errorf("the list changed under each of %d attempts to read it to its end; try again when less is deleted", maxPasses)
 }
 
 // pass reads the list from its first page and reports whether it came to the end.
@@ -86,7 +88,7 @@ func (r *reader[T]) pass(number int) (done bool, err error) {
 			continue
 		}
 		if err == nil {
-			err = check(p, page)
+			err = r.check(p, page)
 		}
 		if err != nil {
 			return false, err
@@ -124,12 +126,12 @@ func (r *reader[T]) shrink(err error) bool {
 
 // check refuses a response that is no page, or another one than was requested: in
 // a list that is cut short, objects would look deleted.
-func check[T any](p *api.Page[T], page int) error {
+func (r *reader[T]) check(p *api.Page[T], page int) error {
 	if p.Items == nil && p.Page == 0 && p.PageSize == 0 && p.Total == 0 {
-		return errors.New("the response to the list is no page: it has no items")
+		return r.errorf("the response to the list is no page: it has no items")
 	}
 	if p.Page != 0 && p.Page != page {
-		return fmt.Errorf("page %d of the list was requested and page %d returned; it can't be read to its end", page, p.Page)
+		return r.errorf("page %d of the list was requested and page %d returned; it can't be read to its end", page, p.Page)
 	}
 	return nil
 }
@@ -140,7 +142,7 @@ func (r *reader[T]) take(p *api.Page[T], pass, page int) (done bool, err error) 
 	for i := range p.Items {
 		id := r.ID(&p.Items[i])
 		if id == "" {
-			return false, errors.New("the list holds an object without an id")
+			return false, r.errorf("the list holds an object without an id")
 		}
 		lastPass, seen := r.passOf[id]
 		if lastPass == pass {
@@ -154,15 +156,19 @@ func (r *reader[T]) take(p *api.Page[T], pass, page int) (done bool, err error) 
 	}
 	switch {
 	case len(p.Items) == 0 && r.met < p.Total:
-		return false, fmt.Errorf("the list ends after %d of %d objects; it can't be read to its end", r.met, p.Total)
+		return false, r.errorf("the list ends after %d of %d objects; it can't be read to its end", r.met, p.Total)
 	case len(p.Items) == 0:
 		return true, nil
 	case r.met == before:
-		return false, fmt.Errorf("page %d of the list repeats what came before: this API ignores the parameter page, and the list can't be read to its end", page)
+		return false, r.errorf("page %d of the list repeats what came before: this API ignores the parameter page, and the list can't be read to its end", page)
 	case p.Total > 0:
 		return r.met >= p.Total, nil
 	}
 	// Without a total, a page that is not full is the last one, if the API returns
 	// the page size.
 	return p.PageSize > 0 && len(p.Items) < p.PageSize, nil
+}
+
+func (r *reader[T]) errorf(format string, args ...any) error {
+	return fmt.Errorf(r.Name+": "+format, args...)
 }

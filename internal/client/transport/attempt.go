@@ -3,6 +3,7 @@ package transport
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -19,58 +20,46 @@ const (
 	maxErrorResponse = 64 << 10
 )
 
-// sendTrace records how far the sending of a request came.
-type sendTrace struct {
-	traced  atomic.Bool // the RoundTripper reports what it does
-	written atomic.Bool // the request's header was written
-}
-
-func (s *sendTrace) hooks() *httptrace.ClientTrace {
-	return &httptrace.ClientTrace{
-		GetConn:      func(string) { s.traced.Store(true) },
-		WroteHeaders: func() { s.written.Store(true) },
-	}
-}
-
-// notSent reports whether the request certainly did not reach the API. A
-// RoundTripper that reports nothing is assumed to have sent it.
-func (s *sendTrace) notSent() bool { return s.traced.Load() && !s.written.Load() }
-
 // attempt sends the request once and records the result in c.Last. It reads the
 // response to its end, so that one that breaks off is a failed attempt.
 func (c *Call) attempt(r *http.Request) (*http.Response, error) {
 	t, ctx := c.t, r.Context()
 	c.Attempts++
-	c.RequestID = t.hooks.NewID()
+	c.RequestID = t.Hooks.NewID()
 	c.Last = Attempt{notSent: true}
-	timer := newStallTimer(ctx, t.timeout)
-	var trace sendTrace
-	req := r.Clone(httptrace.WithClientTrace(timer.ctx, trace.hooks()))
-	err := c.complete(req)
-	if err != nil {
+	timer := newStallTimer(ctx, t.Hooks.ReadTimeout)
+	// How far the sending came. A RoundTripper that is not traced is assumed to have
+	// sent the request.
+	var traced, written atomic.Bool
+	req := r.Clone(httptrace.WithClientTrace(timer.ctx, &httptrace.ClientTrace{
+		GetConn:      func(string) { traced.Store(true) },
+		WroteHeaders: func() { written.Store(true) },
+	}))
+	if err := c.complete(req); err != nil {
 		timer.end()
 		c.Last.cause = c.secrets.redactError(err)
 		return nil, err
 	}
-	started := t.hooks.Now()
+	started := t.Hooks.Now()
 	if req.Method == http.MethodGet {
 		timer.start()
 	}
 	resp, err := t.next.RoundTrip(req)
 	if err == nil {
 		timer.stop()
-		resp.Body = timer.body(resp.Body)
+		resp.Body = &timedBody{resp.Body, timer}
 		err = buffer(resp, c.spec)
 	} else {
 		timer.end()
 	}
-	c.Last.notSent = trace.notSent()
-	if err = timer.explain(err); err != nil {
+	c.Last.notSent = traced.Load() && !written.Load()
+	if err != nil {
+		err = timer.explain(err)
 		resp, c.Last.cause = nil, c.secrets.redactError(err)
 	} else {
-		c.Last.Status = resp.StatusCode
+		c.Last.Status, c.Last.Header = resp.StatusCode, resp.Header
 	}
-	c.log(ctx, req, t.hooks.Now().Sub(started))
+	c.log(ctx, req, t.Hooks.Now().Sub(started))
 	return resp, err
 }
 
@@ -150,4 +139,65 @@ func (c *Call) log(ctx context.Context, req *http.Request, took time.Duration) {
 		fields["error"] = c.Last.cause.Error()
 	}
 	c.t.log(ctx, "API request", fields)
+}
+
+// stallTimer cancels an attempt that makes no progress for some time: no response,
+// or no further part of its body. It limits neither the size of a body nor the
+// time of a whole download.
+type stallTimer struct {
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	limit  time.Duration
+	timer  *time.Timer
+}
+
+// newStallTimer returns a timer that is not started. The caller calls end, or
+// closes the body.
+func newStallTimer(ctx context.Context, limit time.Duration) *stallTimer {
+	t := &stallTimer{limit: limit}
+	t.ctx, t.cancel = context.WithCancelCause(ctx)
+	t.timer = time.AfterFunc(limit, func() { t.cancel(&timeoutError{limit}) })
+	t.timer.Stop()
+	return t
+}
+
+func (t *stallTimer) start() { t.timer.Reset(t.limit) }
+func (t *stallTimer) stop()  { t.timer.Stop() }
+
+func (t *stallTimer) end() {
+	t.stop()
+	t.cancel(nil)
+}
+
+// explain replaces the error of an attempt that the timer has cancelled.
+func (t *stallTimer) explain(err error) error {
+	if expired, ok := errors.AsType[*timeoutError](context.Cause(t.ctx)); ok {
+		return expired
+	}
+	return explainFailure(err)
+}
+
+// timedBody is a body whose reads are timed.
+type timedBody struct {
+	io.ReadCloser
+
+	timer *stallTimer
+}
+
+// Read implements io.Reader.
+func (b *timedBody) Read(p []byte) (int, error) {
+	b.timer.start()
+	n, err := b.ReadCloser.Read(p)
+	b.timer.stop()
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = b.timer.explain(err)
+	}
+	return n, err
+}
+
+// Close implements io.Closer.
+func (b *timedBody) Close() error {
+	err := b.ReadCloser.Close()
+	b.timer.end()
+	return err
 }

@@ -27,7 +27,7 @@ import (
 func over(t *testing.T, url string, change ...func(*client.Options)) (*client.Client, *fakeapi.Clock) {
 	t.Helper()
 	clock := &fakeapi.Clock{Time: time.Now()}
-	o := client.Options{BaseURL: url, AccountID: fakeapi.AccountID, Token: "secret-token", RetryMax: 3, Hooks: client.Hooks{Now: clock.Now, Sleep: clock.Sleep}}
+	o := client.Options{BaseURL: url, AccountID: fakeapi.AccountID, Token: "secret-token", Hooks: client.Hooks{RetryMax: 3, Now: clock.Now, Sleep: clock.Sleep}}
 	for _, c := range change {
 		c(&o)
 	}

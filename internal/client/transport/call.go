@@ -2,44 +2,50 @@ package transport
 
 import (
 	"context"
-	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
-// Outcome is what is known of an attempt.
-type Outcome int
+// Outcome is what is known of an attempt. The values can be combined to sets.
+type Outcome uint
 
+// The outcomes; the package comment says which responses have them.
 const (
-	// Final: the API has processed or refused the request, or another attempt
-	// would fail in the same way.
-	Final Outcome = iota
-	// NotProcessed: the API has not processed the request, so that resending it is
-	// safe.
-	NotProcessed
-	// Unknown: the API may have processed the request.
-	Unknown
+	// Succeeded: the API has accepted the request, whatever its response holds.
+	Succeeded Outcome = 1 << iota
+	// Refused: this attempt had no effect, and another one would fail in the same way.
+	Refused
+	// Busy: the API has responded that it has not processed the request.
+	Busy
+	// NotSent: the request did not reach the API.
+	NotSent
+	// Failed: the API has responded, and may have processed the request.
+	Failed
+	// NoResponse: the API may have processed the request, or still do so.
+	NoResponse
+
+	// Unknown are the outcomes after which the request may have taken effect.
+	Unknown = Failed | NoResponse
 )
+
+// In reports whether an outcome is one of a set.
+func (o Outcome) In(set Outcome) bool { return o&set != 0 }
 
 // Attempt is the result of one attempt.
 type Attempt struct {
 	Outcome Outcome
-	// Status is the HTTP status code; 0 without a response.
+	// Status and Header are those of the response; 0 and nil without one.
 	Status int
-	// Accepted reports a success, readable or not.
-	Accepted bool
-	// Replayed reports that the response is that of an earlier attempt, Resumed
-	// that its object was created by an interrupted create of an earlier run.
-	Replayed, Resumed bool
+	Header http.Header
 
 	cause   error // why there was no response
-	notSent bool
+	notSent bool  // the request certainly did not reach the API
 }
 
-// Call is one request with all its attempts. It is for one goroutine. Its fields
-// are for reading only.
+// Call is one request with all its attempts. It is for one goroutine.
 type Call struct {
 	// Object is what the call is about, in messages.
 	Object string
@@ -60,29 +66,15 @@ type Call struct {
 	anyUnknown bool          // the outcome of some attempt was Unknown
 }
 
-// Option configures a call.
-type Option func(*Call)
-
-// About sets what the call is about, for messages.
-func About(object string) Option {
-	return func(c *Call) { c.Object = object }
-}
-
-// Redacting keeps secret values of the body out of messages.
-func Redacting(values ...string) Option {
-	return func(c *Call) { c.secrets.add(values...) }
-}
-
 // NewCall prepares a call. req is a pointer to the request struct; NewCall sets
-// the account in it and, if the operation takes one, a new Idempotency-Key.
-func (t *Transport) NewCall(s api.Spec, req any, opts ...Option) (*Call, error) {
-	c := &Call{t: t, spec: s, Started: t.hooks.Now()}
-	for _, opt := range opts {
-		opt(c)
-	}
-	setField(req, "AccountID", t.accountID)
+// the account in it and, if the operation takes one, a new Idempotency-Key. No
+// message of the call quotes the secrets, which are values of the body.
+func (t *Transport) NewCall(s api.Spec, req any, secrets ...string) (*Call, error) {
+	c := &Call{t: t, spec: s, Started: t.Hooks.Now()}
+	c.secrets.add(secrets...)
+	setField(req, "AccountID", t.AccountID)
 	if s.Keyed() {
-		c.Key = t.hooks.NewID()
+		c.Key = t.Hooks.NewID()
 		setField(req, "IdempotencyKey", c.Key)
 		c.secrets.add(c.Key)
 	}
@@ -90,7 +82,7 @@ func (t *Transport) NewCall(s api.Spec, req any, opts ...Option) (*Call, error) 
 	if c.request, err = encode(t.baseURL, s, req); err != nil {
 		return nil, err
 	}
-	if c.Object == "" && c.request.object != t.accountID {
+	if c.request.object != t.AccountID {
 		c.Object = c.request.object
 	}
 	return c, nil
@@ -98,13 +90,13 @@ func (t *Transport) NewCall(s api.Spec, req any, opts ...Option) (*Call, error) 
 
 // MayBeProcessed reports whether the API may have processed the request: it has
 // accepted it, or the outcome of an attempt is unknown.
-func (c *Call) MayBeProcessed() bool { return c.Last.Accepted || c.anyUnknown }
+func (c *Call) MayBeProcessed() bool { return c.Last.Outcome == Succeeded || c.anyUnknown }
 
 type lookupKeyType struct{}
 
 // ForLookup returns a context for the GET requests that look up what the create
-// with an Idempotency-Key has done. They carry the key, by which the API learns
-// that the caller knows of the object, and they are sent during an outage too.
+// with an Idempotency-Key has done. They carry the key in Idempotency-Lookup, and
+// they are sent during an outage too.
 func ForLookup(ctx context.Context, key string) context.Context {
 	return context.WithValue(ctx, lookupKeyType{}, key)
 }
@@ -114,65 +106,14 @@ func lookupKey(ctx context.Context) (key string, ok bool) {
 	return key, ok
 }
 
-// failed returns the error of a call without a response.
-func (c *Call) failed(cause error) *Error {
-	return &Error{
-		Operation: c.spec.ID, Object: c.Object, RequestID: c.RequestID,
-		Err:     asInterrupted(c.secrets.redactError(cause), c.Last.Status),
-		notSent: c.Last.notSent, incident: c.t.incidentOf(cause),
-	}
-}
+// secrets are the values that no message of a call may have: the token, the
+// Idempotency-Key and secret values of the body.
+type secrets []string
 
-// incidentOf classifies the cause of a call without a response. A caller that
-// gave up says nothing about the connection.
-func (t *Transport) incidentOf(cause error) *Incident {
-	if errors.Is(cause, context.Canceled) || errors.Is(cause, context.DeadlineExceeded) {
-		return nil
+func (s *secrets) add(values ...string) {
+	for _, v := range values {
+		if v != "" && !slices.Contains(*s, v) {
+			*s = append(*s, v)
+		}
 	}
-	if _, ok := errors.AsType[*tokenError](cause); ok {
-		return &t.incidents.credential
-	}
-	return &t.incidents.unreachable
-}
-
-// refused returns the error of a response that is not a success.
-func (c *Call) refused(resp *http.Response) *Error {
-	e := c.errorFrom(resp)
-	body, _ := readAll(resp)
-	e.Problems = problemParser{c.secrets}.parse(body)
-	if len(e.Problems) == 0 && !isEmptyJSON(body) {
-		e.Raw = clean(c.secrets.redact(string(body)), maxExcerpt)
-	}
-	switch {
-	case e.Status == http.StatusUnauthorized:
-		e.incident = &c.t.incidents.credential
-	case (e.Status == http.StatusNotFound || e.Unsupported()) && c.request.listsAll(c.spec):
-		e.incident = &c.t.incidents.noAPI
-	case len(e.Problems) == 0 && isTLSOnly(e.Status, e.Raw):
-		e.Err, e.incident = ErrTLSOnly, &c.t.incidents.unreachable
-	}
-	return e
-}
-
-// errorFrom returns the error of a response, without its reason.
-func (c *Call) errorFrom(resp *http.Response) *Error {
-	id := resp.Header.Get("X-Request-Id")
-	if id == "" {
-		id = c.RequestID
-	}
-	return &Error{
-		Status:     resp.StatusCode,
-		RequestID:  clean(c.secrets.redact(id), 128),
-		Operation:  c.spec.ID,
-		Object:     c.Object,
-		collection: !namesObject(c.spec),
-	}
-}
-
-// unreadable returns the error of a success that is not what the contract says.
-// The response may have a secret, so none of it is quoted.
-func (c *Call) unreadable(resp *http.Response, reason string) *Error {
-	e := c.errorFrom(resp)
-	e.Err = errors.New(reason)
-	return e
 }

@@ -1,18 +1,24 @@
 // Package transport sends requests to one account of the API. A [Call] is one
 // request with all its attempts; [Do] makes a whole call. The package knows the
-// contract's operations, and nothing of the objects behind them.
+// contract's operations, and nothing of the objects behind them. A file uses only files
+// that are further down: send.go (a whole call), retry.go (its attempts), attempt.go
+// (one of them), call.go, transport.go, and then outage.go, error.go, problem.go,
+// failure.go and request.go.
 //
 // # Attempts
 //
 // Each attempt has an [Outcome], which decides whether the request is resent:
 //
-//	response                                  outcome       resent
-//	2xx, 4xx, 501, 505, 3xx                   Final         no
-//	429, 503 with Retry-After, not sent       NotProcessed  yes
-//	409 with Retry-After, to a keyed request  NotProcessed  yes
-//	408, other 5xx, no response, broken off   Unknown       a GET, PATCH, DELETE or an export: yes
-//	                                                        a keyed request: no, the caller decides
-//	wrong certificate, host or scheme         Final         no
+//	response                                   outcome     resent
+//	2xx                                        Succeeded   no
+//	3xx, 4xx, 501, 505                         Refused     no
+//	wrong certificate, host or scheme          Refused     no
+//	429, 503 with Retry-After                  Busy        yes
+//	409 with Retry-After, to a keyed request   Busy        yes
+//	none: the request was not sent             NotSent     yes
+//	408, other 5xx                             Failed      a GET, PATCH, DELETE or an export: yes
+//	                                                       a keyed request: no, the caller decides
+//	none, or it broke off                      NoResponse  like Failed
 //
 // The number of attempts, the time budget and the caller's deadline limit a call.
 // Between two attempts it waits a random time below a ceiling that doubles, or as

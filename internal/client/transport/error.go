@@ -1,13 +1,11 @@
 package transport
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
-	"sync/atomic"
 )
 
 // ErrNotFound is matched by the 404 of an operation on an object.
@@ -114,72 +112,4 @@ func Subject(operation, object string) string {
 		return operation
 	}
 	return operation + " for " + object
-}
-
-// interruptedError says that the caller gave up: the run was interrupted, or the
-// time for the operation is over.
-type interruptedError struct {
-	cause error
-	// status is that of the latest response, if the call was waiting to retry.
-	status int
-}
-
-// asInterrupted returns the end of a context as an interruptedError, and any other
-// cause unchanged.
-func asInterrupted(cause error, status int) error {
-	if errors.Is(cause, context.Canceled) || errors.Is(cause, context.DeadlineExceeded) {
-		return &interruptedError{cause, status}
-	}
-	return cause
-}
-
-// Error implements error.
-func (e *interruptedError) Error() string {
-	text := "the run was interrupted"
-	if errors.Is(e.cause, context.DeadlineExceeded) {
-		text = "the time for it is over"
-	}
-	if e.status != 0 {
-		return fmt.Sprintf("%s, while it waited to retry after HTTP %d", text, e.status)
-	}
-	return text + " before the API responded"
-}
-
-// Unwrap returns the cause.
-func (e *interruptedError) Unwrap() error { return e.cause }
-
-// Incident is a failure of the connection as a whole: an outage, a refused
-// credential, the wrong account. All errors of one Transport with the same cause
-// share one Incident, so that a program can report it in full once and refer to
-// that report afterwards. The zero value is ready, and safe for concurrent use.
-type Incident struct {
-	explained, failed atomic.Bool
-}
-
-// Explain returns true to its first caller, who reports the incident in full.
-func (i *Incident) Explain() (first bool) { return !i.explained.Swap(true) }
-
-// Fail returns true to its first caller, whose error fails the program's run.
-func (i *Incident) Fail() (first bool) { return !i.failed.Swap(true) }
-
-// incidents are those that the errors of one Transport share.
-type incidents struct {
-	unreachable, credential, noAPI Incident
-}
-
-// IncidentOf returns the incident that an error comes from, or nil.
-func IncidentOf(err error) *Incident {
-	switch e := err.(type) {
-	case interface{ Incident() *Incident }:
-		return e.Incident()
-	case interface{ Unwrap() error }:
-		return IncidentOf(e.Unwrap())
-	case interface{ Unwrap() []error }:
-		for _, each := range e.Unwrap() {
-			if i := IncidentOf(each); i != nil {
-				return i
-			}
-		}
-	}
-	return nil
 }

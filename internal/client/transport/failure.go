@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -22,10 +23,6 @@ var (
 )
 
 var errResponseTooLarge = errors.New("the response is larger than any that the API sends")
-
-// writeTimeout limits the time from the end of a request that may change something
-// to the header of its response. A purchase or a bulk create is slow on some APIs.
-const writeTimeout = 90 * time.Second
 
 // timeoutError says that an attempt ended without a response.
 type timeoutError struct{ after time.Duration }
@@ -97,3 +94,35 @@ func newTokenError(err error) *tokenError {
 
 // Error implements error.
 func (e *tokenError) Error() string { return e.msg }
+
+// interruptedError says that the caller gave up: the run was interrupted, or the
+// time for the operation is over.
+type interruptedError struct {
+	cause error
+	// status is that of the latest response, if the call was waiting to retry.
+	status int
+}
+
+// asInterrupted returns the end of a context as an interruptedError, and any other
+// cause unchanged.
+func asInterrupted(cause error, status int) error {
+	if errors.Is(cause, context.Canceled) || errors.Is(cause, context.DeadlineExceeded) {
+		return &interruptedError{cause, status}
+	}
+	return cause
+}
+
+// Error implements error.
+func (e *interruptedError) Error() string {
+	text := "the run was interrupted"
+	if errors.Is(e.cause, context.DeadlineExceeded) {
+		text = "the time for it is over"
+	}
+	if e.status != 0 {
+		return fmt.Sprintf("%s, while it waited to retry after HTTP %d", text, e.status)
+	}
+	return text + " before the API responded"
+}
+
+// Unwrap returns the cause.
+func (e *interruptedError) Unwrap() error { return e.cause }

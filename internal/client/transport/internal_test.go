@@ -2,13 +2,12 @@ package transport
 
 import (
 	"errors"
-	"net/http"
 	"testing"
 	"time"
 )
 
 func TestDefaultRoundTripper(t *testing.T) {
-	pool := roundTripper(Options{}).(*http.Transport)
+	pool := overNetwork()
 	if pool.MaxIdleConnsPerHost < 16 || pool.DisableKeepAlives || pool.ResponseHeaderTimeout == 0 {
 		t.Errorf("%+v", pool)
 	}

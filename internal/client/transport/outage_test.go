@@ -201,7 +201,7 @@ func hanging(t *testing.T, header string) *httptest.Server {
 func TestHangingServer(t *testing.T) {
 	for name, begins := range map[string]string{"no response": "", "half a response": `{"id":"`} {
 		server := hanging(t, begins)
-		c, _ := over(t, server.URL, func(o *client.Options) { o.ReadTimeout, o.RetryMax = 50*time.Millisecond, -1 })
+		c, _ := over(t, server.URL, func(o *client.Options) { o.Hooks.ReadTimeout, o.Hooks.RetryMax = 50*time.Millisecond, -1 })
 		_, err := c.GetMailbox(t.Context(), "m")
 		if err == nil || !strings.Contains(err.Error(), "no response within 50ms") || client.IncidentOf(err) == nil {
 			t.Errorf("%s: %v", name, err)
@@ -224,7 +224,7 @@ func TestSlowDownload(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	c, _ := over(t, server.URL, func(o *client.Options) { o.ReadTimeout = limit })
+	c, _ := over(t, server.URL, func(o *client.Options) { o.Hooks.ReadTimeout = limit })
 	body, err := c.ExportMailboxes(t.Context(), api.ExportMailboxesBody{})
 	if err != nil {
 		t.Fatal(err)

@@ -22,36 +22,6 @@ const (
 	readPatience = time.Minute
 )
 
-// classify returns the outcome of an attempt.
-func (c *Call) classify(resp *http.Response, err error) Outcome {
-	switch {
-	case err == nil:
-		return c.classifyResponse(resp)
-	case c.Last.notSent && isPermanent(err):
-		return Final
-	case c.Last.notSent:
-		return NotProcessed
-	case errors.Is(err, errResponseTooLarge) && !c.spec.Keyed(), errors.Is(err, ErrTLSOnly):
-		return Final
-	}
-	return Unknown
-}
-
-func (c *Call) classifyResponse(resp *http.Response) Outcome {
-	_, hasRetryAfter := retryAfter(resp, c.t.hooks.Now())
-	switch code := resp.StatusCode; {
-	case code == http.StatusTooManyRequests,
-		code == http.StatusServiceUnavailable && hasRetryAfter,
-		code == http.StatusConflict && hasRetryAfter && c.spec.Keyed(): // a request with the same key is in flight
-		return NotProcessed
-	case code == http.StatusNotImplemented, code == http.StatusHTTPVersionNotSupported:
-		return Final
-	case code >= 500, code == http.StatusRequestTimeout:
-		return Unknown
-	}
-	return Final
-}
-
 // sendUntilDone makes attempts until evaluate wants no further one. The loop is
 // go-retryablehttp's, and every decision is the call's: the library's own policy would
 // resend a create whose outcome is unknown.
@@ -77,7 +47,7 @@ func (c *Call) sendUntilDone(ctx context.Context) (*http.Response, error) {
 		},
 		// The wait is in PrepareRetry, where a test can replace it.
 		Backoff:      func(time.Duration, time.Duration, int, *http.Response) time.Duration { return 0 },
-		PrepareRetry: func(*http.Request) error { return c.t.hooks.Sleep(ctx, c.wait) },
+		PrepareRetry: func(*http.Request) error { return c.t.Hooks.Sleep(ctx, c.wait) },
 		ErrorHandler: retryablehttp.PassthroughErrorHandler,
 	}
 	resp, err := loop.Do(req)
@@ -101,76 +71,113 @@ func withoutURL(err error) error {
 // is to be resent. A keyed request whose outcome is unknown is not: the caller
 // looks up first what it has done.
 func (c *Call) evaluate(ctx context.Context, resp *http.Response, err error) (resend bool) {
-	now := c.t.hooks.Now()
+	now := c.t.Hooks.Now()
 	switch {
 	case resp != nil:
-		c.t.serverClock.update(resp, now)
-		c.t.reached.Store(true)
+		if date, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
+			c.t.clockOffset.Store(new(date.Sub(now)))
+		}
+		c.t.Reached.Store(true)
 		c.t.outage.end()
 	case ctx.Err() != nil:
 		c.t.outage.cancelProbe()
 	case c.t.outage.isOngoing():
 		c.t.outage.begin(now, c.Last.cause)
 	}
-	c.Last.Outcome = c.classify(resp, err)
-	switch {
-	case c.Last.Outcome == Final:
+	wait, hasWait := retryAfter(resp, now)
+	c.Last.Outcome = c.outcome(resp, err, hasWait)
+	unknown := c.Last.Outcome.In(Unknown)
+	c.anyUnknown = c.anyUnknown || unknown
+	if c.Last.Outcome.In(Succeeded|Refused) || unknown && c.spec.Keyed() {
 		return false
-	case c.Last.Outcome == Unknown:
-		c.anyUnknown = true
-		if c.spec.Keyed() {
-			return false
-		}
 	}
-	wait, _ := retryAfter(resp, now)
 	return c.mayRetry(ctx, wait)
 }
 
+// outcome returns what is known of the latest attempt, as in the table of the
+// package comment.
+func (c *Call) outcome(resp *http.Response, err error, hasRetryAfter bool) Outcome {
+	switch {
+	case err == nil:
+		return outcomeOf(resp, hasRetryAfter, c.spec.Keyed())
+	case c.Last.notSent && isPermanent(err):
+		return Refused
+	case c.Last.notSent:
+		return NotSent
+	case errors.Is(err, errResponseTooLarge) && !c.spec.Keyed(), errors.Is(err, ErrTLSOnly):
+		return Refused
+	}
+	return NoResponse
+}
+
+func outcomeOf(resp *http.Response, hasRetryAfter, keyed bool) Outcome {
+	switch code := resp.StatusCode; {
+	case isSuccess(resp):
+		return Succeeded
+	case code == http.StatusTooManyRequests,
+		code == http.StatusServiceUnavailable && hasRetryAfter,
+		code == http.StatusConflict && hasRetryAfter && keyed: // a request with the same key is in flight
+		return Busy
+	case code == http.StatusNotImplemented, code == http.StatusHTTPVersionNotSupported:
+		return Refused
+	case code >= 500, code == http.StatusRequestTimeout:
+		return Failed
+	}
+	return Refused
+}
+
 // mayRetry reports whether another attempt is allowed, and sets the wait before
-// it: retryAfter, or if that is 0 a random time that grows.
+// it: retryAfter, or if that is 0 a random time that grows. If there was no response
+// and none is allowed, an outage begins.
 func (c *Call) mayRetry(ctx context.Context, retryAfter time.Duration) bool {
-	p, hooks := c.t.retry, c.t.hooks
-	noResponse := c.Last.Status == 0
+	hooks, noResponse := c.t.Hooks, c.Last.Status == 0
 	if ctx.Err() != nil || noResponse && c.t.outage.isOngoing() {
 		return false
 	}
-	if c.Attempts > p.max {
-		return c.endPatience(noResponse)
+	if c.Attempts <= hooks.RetryMax {
+		if retryAfter > 0 {
+			// Clients that got the same time should not come back at the same moment.
+			c.wait = retryAfter + hooks.Jitter(hooks.RetryWaitMin)
+		} else {
+			c.wait = hooks.Jitter(c.ceiling())
+		}
+		next := hooks.Now().Add(c.wait)
+		if deadline, ok := ctx.Deadline(); ok && next.After(deadline) {
+			return false
+		}
+		if !next.After(c.Started.Add(c.patience())) {
+			return true
+		}
 	}
-	if retryAfter > 0 {
-		// Clients that got the same time should not come back at the same moment.
-		c.wait = retryAfter + hooks.Jitter(p.waitMin)
-	} else {
-		c.wait = hooks.Jitter(p.ceiling(c.Attempts))
+	if noResponse {
+		c.t.outage.begin(hooks.Now(), c.Last.cause)
 	}
-	next := hooks.Now().Add(c.wait)
-	if deadline, ok := ctx.Deadline(); ok && next.After(deadline) {
-		return false
+	return false
+}
+
+// ceiling returns the longest wait before the next attempt: it doubles up to
+// RetryWaitMax.
+func (c *Call) ceiling() time.Duration {
+	d := c.t.Hooks.RetryWaitMin
+	for i := 1; i < c.Attempts && d < c.t.Hooks.RetryWaitMax; i++ {
+		d *= 2
 	}
-	return !next.After(c.Started.Add(c.patience())) || c.endPatience(noResponse)
+	return min(d, c.t.Hooks.RetryWaitMax)
 }
 
 // patience returns the time from the start of a call in which it begins new
 // attempts.
 func (c *Call) patience() time.Duration {
-	budget := c.t.retry.budget
+	budget := c.t.Hooks.RetryBudget
 	switch {
 	case c.Last.Status != 0:
 		return budget
-	case c.Last.notSent && !c.t.reached.Load():
+	case c.Last.notSent && !c.t.Reached.Load():
 		return min(budget, firstContact)
 	case !c.Last.notSent && c.spec.Method == http.MethodGet:
 		return min(budget, readPatience)
 	}
 	return budget
-}
-
-// endPatience begins an outage if the call got no response. It returns false.
-func (c *Call) endPatience(noResponse bool) bool {
-	if noResponse {
-		c.t.outage.begin(c.t.hooks.Now(), c.Last.cause)
-	}
-	return false
 }
 
 // maxRetryAfter keeps calculations with a server's Retry-After from overflowing.
@@ -195,10 +202,10 @@ func retryAfter(resp *http.Response, now time.Time) (wait time.Duration, ok bool
 // allowed: the outcome of the latest one is unknown, and neither the retry policy
 // nor the caller has ended the call.
 func (c *Call) AwaitRetry(ctx context.Context) bool {
-	return c.Last.Outcome == Unknown && c.mayRetry(ctx, 0) && c.t.hooks.Sleep(ctx, c.wait) == nil
+	return c.Last.Outcome.In(Unknown) && c.mayRetry(ctx, 0) && c.t.Hooks.Sleep(ctx, c.wait) == nil
 }
 
 // Pause waits as long as before another attempt.
 func (c *Call) Pause(ctx context.Context) error {
-	return c.t.hooks.Sleep(ctx, c.t.hooks.Jitter(c.t.retry.ceiling(c.Attempts)))
+	return c.t.Hooks.Sleep(ctx, c.t.Hooks.Jitter(c.ceiling()))
 }

@@ -100,7 +100,7 @@ func TestKeyIsTheSameOnEachAttempt(t *testing.T) {
 }
 
 func TestWaits(t *testing.T) {
-	exact := func(o *client.Options) { o.RetryWaitMin, o.RetryWaitMax = time.Second, 5*time.Second }
+	exact := func(o *client.Options) { o.Hooks.RetryWaitMin, o.Hooks.RetryWaitMax = time.Second, 5*time.Second }
 	date := fakeapi.New().Clock.Time.Add(20 * time.Second).Format(http.TimeFormat)
 	for _, tc := range []struct {
 		name   string
@@ -115,9 +115,9 @@ func TestWaits(t *testing.T) {
 		{"Retry-After that is none", fakeapi.Fault{Status: 429, Header: after("soon")}, exact, seconds(1)},
 		{"Retry-After beyond the budget", fakeapi.Fault{Status: 429, Header: after("3600"), Times: 9}, exact, nil},
 		{"Retry-After beyond any time", fakeapi.Fault{Status: 429, Header: after("1e300"), Times: 9}, exact, nil},
-		{"budget", fakeapi.Fault{Status: 500, Times: 9}, func(o *client.Options) { exact(o); o.RetryBudget = 8 * time.Second }, seconds(1, 2, 4)},
-		{"number", fakeapi.Fault{Status: 500, Times: 9}, func(o *client.Options) { exact(o); o.RetryMax = 2 }, seconds(1, 2)},
-		{"none", fakeapi.Fault{Status: 500, Times: 9}, func(o *client.Options) { o.RetryMax = -1 }, nil},
+		{"budget", fakeapi.Fault{Status: 500, Times: 9}, func(o *client.Options) { exact(o); o.Hooks.RetryBudget = 8 * time.Second }, seconds(1, 2, 4)},
+		{"number", fakeapi.Fault{Status: 500, Times: 9}, func(o *client.Options) { exact(o); o.Hooks.RetryMax = 2 }, seconds(1, 2)},
+		{"none", fakeapi.Fault{Status: 500, Times: 9}, func(o *client.Options) { o.Hooks.RetryMax = -1 }, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			f := fakeapi.New()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/url"
@@ -12,101 +13,117 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/hashicorp/go-cleanhttp"
 	"golang.org/x/oauth2"
 )
 
-// Defaults of Options.
 const (
 	defaultUserAgent = "terraform-provider-mailhost"
-	defaultRetryMax  = 8
-	defaultWaitMin   = 500 * time.Millisecond
-	defaultWaitMax   = 20 * time.Second
-	defaultBudget    = 5 * time.Minute
 	idlePerHost      = 32
-	// dialTimeout limits the time until a connection is made.
-	dialTimeout = 10 * time.Second
-	// defaultReadTimeout limits the time from the start of a GET to the header of
-	// its response, and the time between two parts of any response's body.
-	defaultReadTimeout = 30 * time.Second
+	dialTimeout      = 10 * time.Second
+	// writeTimeout limits the time from the end of a request to the header of its
+	// response. A purchase or a bulk create is slow on some APIs.
+	writeTimeout = 90 * time.Second
 )
-
-// LogFunc writes one log line. It has the type of tflog.Debug.
-type LogFunc func(ctx context.Context, msg string, fields ...map[string]any)
 
 // Options configure a Transport.
 type Options struct {
-	// BaseURL is the address of the API, without the part that the contract sets.
-	// With a RoundTripper that needs no network it is a placeholder.
+	// BaseURL is the address of the API, without the path that the contract sets. If
+	// Transport needs no network, it is a placeholder.
 	BaseURL string
 	// AccountID is the account that every operation works on.
 	AccountID string
 	// Token is a bearer token; TokenSource, if set, has precedence. With neither,
-	// no credential is sent: the RoundTripper is trusted.
+	// no credential is sent: Transport is trusted.
 	Token       string
 	TokenSource oauth2.TokenSource
-	// Transport sends single requests; nil: over the network, with a pool of
-	// connections.
+	// Transport sends single requests; nil: over the network.
 	Transport http.RoundTripper
 	UserAgent string
-
-	// RetryMax is the number of attempts after the first; 0: 8, negative: none.
-	RetryMax int
-	// RetryWaitMin and RetryWaitMax limit the ceiling of the random wait between
-	// two attempts; 0: 500 ms and 20 s.
-	RetryWaitMin, RetryWaitMax time.Duration
-	// RetryBudget limits the time in which one call begins new attempts; 0: 5
-	// minutes. A Retry-After that exceeds it ends the call at once.
-	RetryBudget time.Duration
-	// ReadTimeout limits the wait for the response to a GET, and for the next part
-	// of any response's body; 0: 30 seconds.
-	ReadTimeout time.Duration
-
 	// Log, if set, gets a line for each attempt.
-	Log   LogFunc
+	Log   func(ctx context.Context, msg string, fields ...map[string]any)
 	Hooks Hooks
 }
 
-// retryPolicy limits the attempts of a call.
-type retryPolicy struct {
-	max              int // attempts after the first
-	waitMin, waitMax time.Duration
-	budget           time.Duration
+// Hooks replace time, randomness and limits in tests. Zero fields have defaults.
+type Hooks struct {
+	Now func() time.Time
+	// Sleep waits for d, or returns ctx's error if ctx ends first.
+	Sleep func(ctx context.Context, d time.Duration) error
+	// Jitter returns a random duration between 0 and ceiling.
+	Jitter func(ceiling time.Duration) time.Duration
+	// NewID returns a new UUID, for an Idempotency-Key or a request id.
+	NewID func() string
+
+	// RetryMax is the number of attempts after the first; negative: none.
+	RetryMax int
+	// RetryWaitMin and RetryWaitMax limit the ceiling of the random wait between
+	// two attempts.
+	RetryWaitMin, RetryWaitMax time.Duration
+	// RetryBudget limits the time in which one call begins new attempts.
+	RetryBudget time.Duration
+	// ReadTimeout limits the time from the start of a GET to the header of its
+	// response, and the time between two parts of any response's body.
+	ReadTimeout time.Duration
 }
 
-// ceiling returns the longest wait after a number of attempts: it doubles up to
-// waitMax.
-func (p retryPolicy) ceiling(attempts int) time.Duration {
-	d := p.waitMin
-	for range attempts - 1 {
-		if d >= p.waitMax {
-			break
-		}
-		d *= 2
+func (h Hooks) withDefaults() Hooks {
+	if h.Now == nil {
+		h.Now = time.Now
 	}
-	return min(d, p.waitMax)
+	if h.Sleep == nil {
+		h.Sleep = sleep
+	}
+	if h.Jitter == nil {
+		h.Jitter = func(ceiling time.Duration) time.Duration { return rand.N(ceiling + 1) }
+	}
+	if h.NewID == nil {
+		h.NewID = uuid.NewString
+	}
+	h.RetryMax = cmp.Or(h.RetryMax, 8)
+	h.RetryWaitMin = cmp.Or(h.RetryWaitMin, 500*time.Millisecond)
+	h.RetryWaitMax = cmp.Or(h.RetryWaitMax, 20*time.Second)
+	h.RetryBudget = cmp.Or(h.RetryBudget, 5*time.Minute)
+	h.ReadTimeout = cmp.Or(h.ReadTimeout, 30*time.Second)
+	return h
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // Transport sends requests to one account of the API. It is safe for concurrent
 // use.
 type Transport struct {
+	// AccountID is the account that the requests are sent for.
+	AccountID string
+	// Hooks are those of the Options, with defaults.
+	Hooks Hooks
+	// Reached: there was a response, from whatever server.
+	Reached atomic.Bool
+	// Confirmed: the API has sent a response of the contract, so that the base URL is
+	// right.
+	Confirmed atomic.Bool
+
 	baseURL   string
-	accountID string
-	token     string // Options.Token
 	userAgent string
 	next      http.RoundTripper
-	tokens    oauth2.TokenSource
-	timeout   time.Duration // Options.ReadTimeout
-	log       LogFunc
-	hooks     Hooks
-
-	retry       retryPolicy
-	outage      outage
-	incidents   incidents
-	serverClock serverClock
-	reached     atomic.Bool // some server has responded
-	confirmed   atomic.Bool // the API has sent a response of the contract
-	honoursKeys atomic.Bool
+	tokens    oauth2.TokenSource // nil: no credential
+	log       func(ctx context.Context, msg string, fields ...map[string]any)
+	outage    outage
+	incidents incidents
+	// clockOffset is how far the API's clock is ahead of this machine's, from the Date
+	// header of the newest response. Date has whole seconds, so it is up to a second
+	// early.
+	clockOffset atomic.Pointer[time.Duration]
 }
 
 // New returns a Transport. It sends nothing yet.
@@ -119,53 +136,29 @@ func New(o Options) (*Transport, error) {
 		return nil, errors.New("the account id is missing")
 	}
 	t := &Transport{
+		AccountID: o.AccountID,
+		Hooks:     o.Hooks.withDefaults(),
 		baseURL:   base,
-		accountID: o.AccountID,
-		token:     o.Token,
 		userAgent: cmp.Or(o.UserAgent, defaultUserAgent),
-		next:      roundTripper(o),
-		tokens:    tokenSource(o),
-		timeout:   cmp.Or(o.ReadTimeout, defaultReadTimeout),
+		next:      o.Transport,
 		log:       o.Log,
-		hooks:     o.Hooks.withDefaults(),
-		retry: retryPolicy{
-			max:     max(cmp.Or(o.RetryMax, defaultRetryMax), 0),
-			waitMin: cmp.Or(o.RetryWaitMin, defaultWaitMin),
-			waitMax: cmp.Or(o.RetryWaitMax, defaultWaitMax),
-			budget:  cmp.Or(o.RetryBudget, defaultBudget),
-		},
 	}
-	if o.TokenSource != nil {
-		t.token = ""
+	if t.next == nil {
+		t.next = overNetwork()
+	}
+	switch {
+	case o.TokenSource != nil:
+		t.tokens = oauth2.ReuseTokenSource(nil, o.TokenSource)
+	case o.Token != "":
+		t.tokens = oauth2.StaticTokenSource(&oauth2.Token{AccessToken: o.Token})
 	}
 	return t, nil
 }
 
-// AccountID returns the account that the requests are sent for.
-func (t *Transport) AccountID() string { return t.accountID }
-
-// HasToken reports whether the requests carry a token that begins with prefix. It
-// is false for a TokenSource.
-func (t *Transport) HasToken(prefix string) bool { return strings.HasPrefix(t.token, prefix) }
-
-// Hooks returns the clock and the randomness, with defaults.
-func (t *Transport) Hooks() Hooks { return t.hooks }
-
-// Reached reports whether there was a response, from whatever server.
-func (t *Transport) Reached() bool { return t.reached.Load() }
-
-// Confirmed reports whether the API has sent a response of the contract, so that
-// the base URL is right.
-func (t *Transport) Confirmed() bool { return t.confirmed.Load() }
-
-// HonoursKeys reports whether the API has proved that it honours Idempotency-Keys,
-// by an Idempotency-Replayed header in some response.
-func (t *Transport) HonoursKeys() bool { return t.honoursKeys.Load() }
-
 // ClockOffset returns how far the API's clock is ahead of this machine's, and
 // false if no response had a Date.
 func (t *Transport) ClockOffset() (offset time.Duration, known bool) {
-	if d := t.serverClock.offset.Load(); d != nil {
+	if d := t.clockOffset.Load(); d != nil {
 		return *d, true
 	}
 	return 0, false
@@ -187,23 +180,10 @@ func checkBaseURL(s string) (string, error) {
 	return strings.TrimRight(u.String(), "/"), nil
 }
 
-func roundTripper(o Options) http.RoundTripper {
-	if o.Transport != nil {
-		return o.Transport
-	}
+func overNetwork() *http.Transport {
 	t := cleanhttp.DefaultPooledTransport()
 	t.MaxIdleConnsPerHost = idlePerHost
 	t.ResponseHeaderTimeout = writeTimeout
 	t.DialContext = (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext
 	return t
-}
-
-func tokenSource(o Options) oauth2.TokenSource {
-	switch {
-	case o.TokenSource != nil:
-		return oauth2.ReuseTokenSource(nil, o.TokenSource)
-	case o.Token != "":
-		return oauth2.StaticTokenSource(&oauth2.Token{AccessToken: o.Token})
-	}
-	return nil
 }

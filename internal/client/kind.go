@@ -1,0 +1,203 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client/listcache"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client/transport"
+)
+
+// kind is one kind of object of the account: the operations that read and delete
+// one, by id or natural key, and the cache of the whole list.
+type kind[T any] struct {
+	*listcache.Cache[T]
+	core   *core
+	noun   string // names an object in messages
+	get    func(ctx context.Context, key string) (*T, error)
+	delete func(ctx context.Context, key string) error
+}
+
+// newKind returns a kind of object. request returns the request that names one of
+// them.
+func newKind[T, List any, P pagedRequest[List], Req any](
+	c *core, noun string, keys listcache.Keys[T], listOp api.Operation[List, api.Page[T]],
+	getOp api.Operation[Req, T], deleteOp api.Operation[Req, api.NoContent], request func(key string) *Req,
+) *kind[T] {
+	k := &kind[T]{core: c, noun: noun}
+	k.Cache = listcache.New(keys, func(ctx context.Context) iter.Seq2[T, error] {
+		var all List
+		return list[List, T, P](ctx, c, listOp, all, keys.ID)
+	})
+	k.get = func(ctx context.Context, key string) (*T, error) { return read(ctx, k, getOp, request(key), key) }
+	k.delete = func(ctx context.Context, key string) error { return remove(ctx, k, deleteOp, request(key), key) }
+	c.readers[getOp.Tag] = reader{getOp.Spec, func(ctx context.Context, id string) error {
+		_, err := k.get(ctx, id)
+		return err
+	}}
+	return k
+}
+
+// one returns the only object that was found for a description.
+func (k *kind[T]) one(description string, found []T, err error) (*T, error) {
+	switch {
+	case err != nil:
+		return nil, err
+	case len(found) == 0:
+		return nil, notFound(k.noun + " " + description)
+	case len(found) == 1:
+		return &found[0], nil
+	}
+	return nil, &AmbiguousError{Object: k.noun + " " + description, IDs: idsOf(found, k.ID)}
+}
+
+// uncachedKey marks a context whose reads must not come from a cached list.
+type uncachedKey struct{}
+
+// read returns one object: from the operation that reads one or, if this API lacks
+// that, from the list.
+func read[Req, T any](ctx context.Context, k *kind[T], op api.Operation[Req, T], req *Req, key string) (*T, error) {
+	if key == "" {
+		return nil, fmt.Errorf("%s: the %s has no id", op.ID, k.noun)
+	}
+	var after uint64
+	if ctx.Value(uncachedKey{}) != nil {
+		after = k.Version()
+	}
+	if o := k.core.operation(op.Spec); !o.isAbsent() {
+		before := k.Version()
+		v, err := transport.Do(ctx, k.core.transport, op, req)
+		if err == nil {
+			o.setPresent()
+			if err := requireID(op.Spec, key, k.ID(v)); err != nil {
+				return nil, err
+			}
+			return v, nil
+		}
+		listed, err := k.diagnose(ctx, op.Spec, err, key, before)
+		if listed != nil || err != nil {
+			return listed, err
+		}
+	}
+	v, err := k.Get(ctx, key, after)
+	switch {
+	case errors.Is(err, ErrReadUnsupported):
+		return nil, unsupported(ErrReadUnsupported, op.Spec, key)
+	case err == nil && v == nil:
+		return nil, notFound(k.noun + " " + key)
+	}
+	return v, err
+}
+
+// requireID refuses a response without an object, for instance an empty one.
+func requireID(s api.Spec, key, id string) error {
+	if id == "" || id == "0" {
+		return fmt.Errorf("the response to %s holds no object", transport.Subject(s.ID, key))
+	}
+	return nil
+}
+
+// diagnose decides what the failure of a lifecycle operation on an object means.
+// It returns nil, nil if this API lacks the operation; the object, if the list
+// that proved this has it; or an error, which is failure if the API has the
+// operation.
+//
+// A 404 is ambiguous until the operation has responded for some object: only the
+// list proves whether the object or the operation is missing. An object that is not
+// in the cached list is gone. One that is there is looked up again in a list that
+// was read after version before.
+func (k *kind[T]) diagnose(ctx context.Context, s api.Spec, failure error, key string, before uint64) (*T, error) {
+	o := k.core.operation(s)
+	e, ok := errors.AsType[*Error](failure)
+	switch {
+	case !ok:
+		return nil, failure
+	case e.Unsupported():
+		return nil, k.core.confirmAbsent(ctx, s, failure)
+	case !IsNotFound(failure), o.isPresent() && len(e.Problems) > 0:
+		// A 404 without a problem may come from a proxy.
+		return nil, failure
+	}
+	unlock, err := o.finding.lock(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", undecided{failure}, err)
+	}
+	defer unlock()
+	if o.isAbsent() {
+		return nil, nil
+	}
+	listed, err := k.Get(ctx, key, 0)
+	if err == nil && listed != nil {
+		listed, err = k.Get(ctx, key, before)
+	}
+	switch {
+	case errors.Is(err, ErrReadUnsupported): // an API without that list has no lifecycle operations
+		return nil, k.core.confirmAbsent(ctx, s, failure)
+	case err != nil:
+		return nil, fmt.Errorf("%w; the list that tells whether it is gone failed too: %w", undecided{failure}, err)
+	case listed == nil:
+		return nil, failure
+	}
+	o.setAbsent()
+	return listed, nil
+}
+
+// update changes one object and returns it.
+func update[Req, T any](ctx context.Context, k *kind[T], op api.Operation[Req, T], req *Req, key string) (*T, error) {
+	v, _, err := write(ctx, k, op, req, key, ErrUpdateUnsupported)
+	if err != nil {
+		return nil, err
+	}
+	if requireID(op.Spec, key, k.ID(v)) != nil { // the API has responded without content
+		k.Invalidate(key)
+		return k.get(ctx, key)
+	}
+	k.Put(*v)
+	return v, nil
+}
+
+// remove deletes one object. If the outcome of an attempt is unknown, it is a
+// success that the next one finds no object.
+func remove[Req, T any](ctx context.Context, k *kind[T], op api.Operation[Req, api.NoContent], req *Req, key string) error {
+	_, maybe, err := write(ctx, k, op, req, key, ErrDeleteUnsupported)
+	if err == nil || maybe && IsNotFound(err) {
+		k.Delete(key)
+		return nil
+	}
+	return err
+}
+
+// write sends a change of one object. If the API lacks the operation, the error is
+// missing. maybe reports that the API may have processed a request that failed.
+func write[Req, T, Resp any](ctx context.Context, k *kind[T], op api.Operation[Req, Resp], req *Req, key string, missing error) (resp *Resp, maybe bool, err error) {
+	o := k.core.operation(op.Spec)
+	if o.isAbsent() {
+		return nil, false, unsupported(missing, op.Spec, key)
+	}
+	before := k.Version()
+	call, err := k.core.transport.NewCall(op.Spec, req)
+	if err != nil {
+		return nil, false, err
+	}
+	resp, err = transport.Send[Resp](ctx, call)
+	if err == nil {
+		o.setPresent()
+		return resp, false, nil
+	}
+	if maybe = call.MayBeProcessed(); maybe {
+		k.Invalidate(key)
+	}
+	if !op.Lifecycle() {
+		return nil, maybe, err
+	}
+	if _, diagnosis := k.diagnose(ctx, op.Spec, err, key, before); diagnosis != nil {
+		return nil, maybe, diagnosis
+	}
+	if o.isPresent() { // so somebody else has sent this response
+		return nil, maybe, fmt.Errorf("%w; but the object is still there", undecided{err})
+	}
+	return nil, maybe, unsupported(missing, op.Spec, key)
+}

@@ -1,0 +1,152 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client/transport"
+)
+
+// core is what the calls of all kinds of objects share.
+type core struct {
+	transport *transport.Transport
+	// honoursKeys: the API has proved that it honours Idempotency-Keys, by an
+	// Idempotency-Replayed header in some response.
+	honoursKeys atomic.Bool
+	operations  sync.Map // *operation, by id
+	// readers are the operations that read one object, by tag: an API has all
+	// lifecycle operations on one kind of object, or none.
+	readers map[string]reader
+}
+
+type reader struct {
+	op   api.Spec
+	read func(ctx context.Context, id string) error
+}
+
+// operation is what the client has learned of one operation of this API.
+type operation struct {
+	finding  mutex // held by a call that finds out whether the API has the operation
+	presence atomic.Int32
+	failed   atomic.Bool  // a read that Supports has made for it failed
+	pageSize atomic.Int64 // of a list: the largest that the API accepts; 0: not known
+}
+
+// The values of operation.presence.
+const (
+	unknownPresence int32 = iota
+	present
+	absent
+)
+
+func (c *core) operation(s api.Spec) *operation {
+	o, _ := c.operations.LoadOrStore(s.ID, &operation{finding: newMutex()})
+	return o.(*operation)
+}
+
+func (o *operation) isKnown() bool   { return o.presence.Load() != unknownPresence }
+func (o *operation) isPresent() bool { return o.presence.Load() == present }
+func (o *operation) isAbsent() bool  { return o.presence.Load() == absent }
+func (o *operation) setPresent()     { o.presence.Store(present) }
+
+// setAbsent records that this API lacks the operation, unless that has responded
+// before.
+func (o *operation) setAbsent() { o.presence.CompareAndSwap(unknownPresence, absent) }
+
+// mutex is a lock (a channel of size 1) whose waiters can give up.
+type mutex chan struct{}
+
+func newMutex() mutex { return make(mutex, 1) }
+
+func (m mutex) lock(ctx context.Context) (unlock func(), err error) {
+	select {
+	case m <- struct{}{}:
+		return func() { <-m }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// call sends a request of an operation whose path names nothing but the account. A
+// 404 of a lifecycle operation therefore says that this API lacks the operation. about
+// is what the request is about, in messages.
+func call[Req, Resp any](ctx context.Context, c *core, op api.Operation[Req, Resp], req *Req, about string) (*Resp, error) {
+	o := c.operation(op.Spec)
+	if o.isAbsent() {
+		return nil, unsupported(ErrReadUnsupported, op.Spec, about)
+	}
+	call, err := c.transport.NewCall(op.Spec, req)
+	if err != nil {
+		return nil, err
+	}
+	call.Object = about
+	v, err := transport.Send[Resp](ctx, call)
+	switch {
+	case err == nil:
+		o.setPresent()
+		return v, nil
+	case op.Lifecycle() && !o.isPresent() && (IsUnsupported(err) || StatusOf(err) == http.StatusNotFound):
+		if err := c.confirmAbsent(ctx, op.Spec, err); err != nil {
+			return nil, err
+		}
+		return nil, unsupported(ErrReadUnsupported, op.Spec, about)
+	}
+	return nil, err
+}
+
+// confirmAbsent records that this API lacks an operation, because a call failed
+// with failure. At a wrong base URL every operation is missing, and a destroy
+// would drop every object from the state: so the API must have sent some response
+// of the contract, or it must have the list of domains.
+func (c *core) confirmAbsent(ctx context.Context, s api.Spec, failure error) error {
+	if !c.transport.Confirmed.Load() {
+		err := c.ping(ctx)
+		if e, ok := errors.AsType[*Error](err); ok && (e.Unsupported() || e.Status == http.StatusNotFound) {
+			return fmt.Errorf("%w, not even the list of domains, which every API has: %w", ErrNoAPI, undecided{err})
+		}
+		if err != nil && !isAPIRefusal(err) {
+			return fmt.Errorf("%w; nor could the list of domains be had, which every API has: %w", undecided{failure}, undecided{err})
+		}
+	}
+	c.operation(s).setAbsent()
+	return nil
+}
+
+// ping requests a list that every API has.
+func (c *core) ping(ctx context.Context) error {
+	_, err := transport.Do(ctx, c.transport, api.ListDomains, &api.ListDomainsRequest{Paged: api.Paged{Page: 1, PageSize: 1}})
+	return err
+}
+
+// isAPIRefusal reports whether the API itself, and no proxy, refuses the
+// credential.
+func isAPIRefusal(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && len(e.Problems) > 0 && (e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden)
+}
+
+// Supports reports whether this API is assumed to have a lifecycle operation. It
+// is, unless the API has turned out to lack that operation or the one that reads
+// the same kind of object. If neither is known yet, Supports reads the object with
+// the id.
+func (c *core) Supports(ctx context.Context, op api.Spec, id string) bool {
+	r := c.readers[op.Tag]
+	o, get := c.operation(op), c.operation(r.op)
+	if !o.isKnown() && !get.isKnown() {
+		if unlock, err := o.finding.lock(ctx); err == nil {
+			defer unlock()
+			// After a read that failed, a read of any other object would fail too, after all
+			// attempts. An object that is gone is no failure, because the next one may exist.
+			if !o.failed.Load() && !o.isKnown() && !get.isKnown() {
+				err := r.read(ctx, id)
+				o.failed.Store(err != nil && !IsNotFound(err) && ctx.Err() == nil)
+			}
+		}
+	}
+	return !o.isAbsent() && !get.isAbsent()
+}
