@@ -29,12 +29,11 @@ func (h *harness) full(domainName string) tenant {
 	rule.LinkHash = []byte(domainName)
 	mailbox := h.newMailbox(t, "ada")
 	record := h.newDNSRecord(t, "@", "TXT", "x")
+	h.create(&ip, &bought, &service, &password, &rule, &mailbox, &record,
+		&store.Authorization{ID: h.id(), AccountID: t.account, GrantKind: "super_admin", SubjectType: "user", SubjectID: "u", CreatedAt: epoch},
+		&store.Feedback{ID: h.id(), AccountID: t.account, Title: "t", CreatedAt: epoch})
 	h.update(func(tx store.Tx) error {
 		return errors.Join(
-			tx.CreateDedicatedIP(&ip), tx.CreateDomain(&bought), tx.CreateServiceAccount(&service),
-			tx.CreateAuthorization(&store.Authorization{ID: h.id(), AccountID: t.account, GrantKind: "super_admin", SubjectType: "user", SubjectID: "u", CreatedAt: epoch}),
-			tx.CreateMasterPassword(&password), tx.CreateForwarding(&rule), tx.CreateMailbox(&mailbox), tx.CreateDNSRecord(&record),
-			tx.CreateFeedback(&store.Feedback{ID: h.id(), AccountID: t.account, Title: "t", Attributes: []byte(`{}`), CreatedAt: epoch}),
 			tx.PutIdempotencyRecord(store.IdempotencyRecord{KeyHash: []byte(domainName), Fingerprint: []byte{1}, Response: []byte{2}, ExpiresAt: at(60)}),
 			tx.QueueMessage(store.QueuedMessage{AccountID: t.account, ForwardingID: rule.ID, DueAt: at(1)}), tx.SetMessageLimit("account "+t.account, at(1)),
 			tx.AddAuditEntry(&store.AuditEntry{AccountID: t.account, CreatedAt: epoch, Operation: "create"}),
@@ -89,7 +88,7 @@ func testClearWithin(h *harness) {
 		account.CreatedAt, mailbox.CreatedAt, mailbox.ID = epoch, epoch, h.id()
 		d := h.newDomain(t.account, workspace.ID, "b.example")
 		d.ID = t.domain
-		return errors.Join(tx.CreateAccount(&account), tx.CreateWorkspace(&workspace), tx.CreateDomain(&d), tx.CreateMailbox(&mailbox))
+		return errors.Join(create(tx, &account), create(tx, &workspace), create(tx, &d), create(tx, &mailbox))
 	})
 	equal(h, "the first account's time", account.CreatedAt, epoch)
 	equal(h, "the first mailbox's time", mailbox.CreatedAt, epoch)

@@ -3,12 +3,9 @@ package storetest
 import (
 	"errors"
 	"slices"
-	"strconv"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
-
-func dnsRecordID(r store.DNSRecord) string { return strconv.FormatInt(r.ID, 10) }
 
 func dnsRecords(account string, f store.DNSRecordFilter) lister[store.DNSRecord] {
 	return func(r store.Reader, s store.Slice) ([]store.DNSRecord, int, error) {
@@ -18,51 +15,6 @@ func dnsRecords(account string, f store.DNSRecordFilter) lister[store.DNSRecord]
 
 func getDNSRecord(account string, id int64) func(store.Reader) (store.DNSRecord, error) {
 	return func(r store.Reader) (store.DNSRecord, error) { return r.DNSRecord(account, id) }
-}
-
-// dnsRecords creates records in one update.
-func (h *harness) dnsRecords(records ...*store.DNSRecord) {
-	h.Helper()
-	h.update(func(tx store.Tx) error {
-		for _, r := range records {
-			if err := tx.CreateDNSRecord(r); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-func testDNSRecord(h *harness) {
-	t, other := h.tenant("a.example"), h.tenant("b.example")
-	mx := h.newDNSRecord(t, "@", "MX", "mx.a.example.")
-	mx.Priority, mx.SystemManaged = new(int64(0)), true // a priority of 0 is one
-	txt := h.newDNSRecord(t, "_dmarc", "TXT", `"v=DMARC1; p=none" "é"`)
-	h.dnsRecords(&mx, &txt)
-	equal(h, "MX record", read(h, getDNSRecord(t.account, mx.ID)), mx)
-	equal(h, "TXT record", read(h, getDNSRecord(t.account, txt.ID)), txt)
-	absent(h, getDNSRecord(other.account, mx.ID))
-	absent(h, getDNSRecord(t.account, txt.ID-1))
-
-	mx.Value, mx.TTL, mx.Priority, mx.UpdatedAt = "mx2.a.example.", 60, new(int64(20)), at(1)
-	h.update(updateDNSRecord(mx))
-	equal(h, "updated", read(h, getDNSRecord(t.account, mx.ID)), mx)
-
-	foreign := mx
-	foreign.AccountID = other.account
-	h.missing(updateDNSRecord(foreign))
-	for _, change := range []func(*store.DNSRecord){
-		func(r *store.DNSRecord) { r.Name = "x" }, func(r *store.DNSRecord) { r.Type = "A" },
-		func(r *store.DNSRecord) { r.SystemManaged = false }, func(r *store.DNSRecord) { r.CreatedAt = at(99) },
-	} {
-		changed := mx
-		change(&changed)
-		h.fixed(updateDNSRecord(changed))
-	}
-	h.missing(func(tx store.Tx) error { return tx.DeleteDNSRecord(other.account, mx.ID) })
-	h.update(func(tx store.Tx) error { return tx.DeleteDNSRecord(t.account, mx.ID) })
-	absent(h, getDNSRecord(t.account, mx.ID))
-	h.missing(func(tx store.Tx) error { return tx.DeleteDNSRecord(t.account, mx.ID) })
 }
 
 func updateDNSRecord(to store.DNSRecord) func(store.Tx) error {
@@ -80,29 +32,20 @@ func testDNSRecordUnique(h *harness) {
 	near := tenant{t.account, t.workspace, h.domain(t.account, t.workspace, "near.example")}
 	a := h.newDNSRecord(t, "www", "A", "192.0.2.1")
 	mx := h.newDNSRecord(t, "@", "MX", "mx.a.example.")
-	mx.Priority = new(int64(10))
+	mx.Priority = new(int64(0)) // which is one
 	mx20 := h.newDNSRecord(t, "@", "MX", mx.Value)
 	mx20.Priority = new(int64(20))
 	elsewhere := h.newDNSRecord(near, "www", "A", "192.0.2.1")
-	h.dnsRecords(&a, &mx, &mx20, &elsewhere)
+	h.create(&a, &mx, &mx20, &elsewhere)
 
 	for _, r := range []store.DNSRecord{a, mx} { // with and without a priority
-		h.exists(dnsRecordID(r), func(tx store.Tx) error {
-			again := r
-			again.TTL = 60
-			return tx.CreateDNSRecord(&again)
-		})
+		again := r
+		again.TTL = 60
+		h.taken(idOf(r), &again)
 	}
 	changed := mx20
 	changed.Priority = mx.Priority
-	h.exists(dnsRecordID(mx), updateDNSRecord(changed))
-	mx20.TTL = 60
-	h.update(updateDNSRecord(mx20)) // keeps its own
-	b := h.newDNSRecord(t, "www", "A", "192.0.2.2")
-	h.dnsRecords(&b)
-	changed = b
-	changed.Value = a.Value
-	h.exists(dnsRecordID(a), updateDNSRecord(changed))
+	h.exists(idOf(mx), updateDNSRecord(changed))
 }
 
 func testDNSRecordFilter(h *harness) {
@@ -113,9 +56,9 @@ func testDNSRecordFilter(h *harness) {
 	aaaa := h.newDNSRecord(t, "www", "AAAA", "2001:db8::1")
 	apex := h.newDNSRecord(t, "@", "A", "192.0.2.1")
 	remote := h.newDNSRecord(far, "www", "A", "192.0.2.1")
-	h.dnsRecords(&a, &aaaa, &apex, &remote)
+	h.create(&a, &aaaa, &apex, &remote)
 	other := h.newDNSRecord(h.tenant("b.example"), "www", "A", "192.0.2.1")
-	h.dnsRecords(&other)
+	h.create(&other)
 
 	for _, c := range []struct {
 		name   string
@@ -133,21 +76,8 @@ func testDNSRecordFilter(h *harness) {
 			DomainID: t.domain, Type: "A", Name: "www", Within: withinWorkspaces(t.workspace, elsewhere),
 		}, []store.DNSRecord{a}},
 	} {
-		lists(h, c.name, dnsRecordID, dnsRecords(t.account, c.filter), idsOf(c.want, dnsRecordID)...)
+		lists(h, c.name, dnsRecords(t.account, c.filter), idsOf(c.want)...)
 	}
-}
-
-// testDNSRecordIDs checks that an id is unique in the whole store.
-func testDNSRecordIDs(h *harness) {
-	t, other := h.tenant("a.example"), h.tenant("b.example")
-	r := h.newDNSRecord(t, "@", "TXT", "value")
-	h.dnsRecords(&r)
-	for _, second := range []store.DNSRecord{h.newDNSRecord(t, "@", "TXT", "another value"), h.newDNSRecord(other, "@", "TXT", "value")} {
-		second.ID = r.ID
-		h.exists(dnsRecordID(r), func(tx store.Tx) error { return tx.CreateDNSRecord(&second) })
-	}
-	h.update(func(tx store.Tx) error { return tx.DeleteDNSRecord(t.account, r.ID) })
-	absent(h, getDNSRecord(t.account, r.ID))
 }
 
 // testDNSRecordReplaced checks when the customer's records hide the system-managed
@@ -164,11 +94,11 @@ func testDNSRecordReplaced(h *harness) {
 	mx.Priority, mx2.Priority = new(int64(10)), new(int64(20))
 	spf, dmarc, dkim := system(t, "@", "TXT", "v=spf1 -all"), system(t, "_dmarc", "TXT", "v=DMARC1; p=none"), system(t, "x._domainkey", "TXT", "v=DKIM1; p=x")
 	untouched := system(near, "@", "TXT", "v=spf1 -all")
-	h.dnsRecords(&mx, &mx2, &spf, &dmarc, &dkim, &untouched)
+	h.create(&mx, &mx2, &spf, &dmarc, &dkim, &untouched)
 
 	shown := func(what string, want ...store.DNSRecord) {
 		h.Helper()
-		lists(h, what, dnsRecordID, dnsRecords(t.account, store.DNSRecordFilter{DomainID: t.domain}), idsOf(want, dnsRecordID)...)
+		lists(h, what, dnsRecords(t.account, store.DNSRecordFilter{DomainID: t.domain}), idsOf(want)...)
 		for _, r := range []store.DNSRecord{mx, mx2, spf, dmarc, dkim} {
 			get := getDNSRecord(t.account, r.ID)
 			if slices.ContainsFunc(want, func(w store.DNSRecord) bool { return w.ID == r.ID }) {
@@ -178,7 +108,7 @@ func testDNSRecordReplaced(h *harness) {
 			absent(h, get)
 			h.missing(func(tx store.Tx) error { return tx.DeleteDNSRecord(t.account, r.ID) })
 		}
-		lists(h, what+", elsewhere", dnsRecordID, dnsRecords(t.account, store.DNSRecordFilter{DomainID: near.domain}), dnsRecordID(untouched))
+		lists(h, what+", elsewhere", dnsRecords(t.account, store.DNSRecordFilter{DomainID: near.domain}), idOf(untouched))
 	}
 	remove := func(r store.DNSRecord) {
 		h.Helper()
@@ -194,7 +124,7 @@ func testDNSRecordReplaced(h *harness) {
 		h.newDNSRecord(t, "x._domainkey", "TXT", "v=DKIM1; p=y"), h.newDNSRecord(t, "_dmarc", "A", "192.0.2.1"),
 	}
 	for i := range others {
-		h.dnsRecords(&others[i])
+		h.create(&others[i])
 	}
 	shown("beside others", append([]store.DNSRecord{mx, mx2, spf, dmarc, dkim}, others...)...)
 	for _, r := range others {
@@ -203,20 +133,15 @@ func testDNSRecordReplaced(h *harness) {
 
 	own := h.newDNSRecord(t, "@", "MX", mx.Value)
 	own.Priority = mx.Priority // identical to one that it replaces
-	h.dnsRecords(&own)
+	h.create(&own)
 	shown("MX replaced", spf, dmarc, dkim, own)
-	h.exists(dnsRecordID(own), func(tx store.Tx) error {
-		again := own
-		again.ID = 1
-		return tx.CreateDNSRecord(&again)
-	})
-	h.exists(dnsRecordID(dkim), func(tx store.Tx) error {
-		same := h.newDNSRecord(t, dkim.Name, dkim.Type, dkim.Value)
-		return tx.CreateDNSRecord(&same)
-	})
+	again := own
+	again.ID = 1
+	h.taken(idOf(own), &again)
+	h.taken(idOf(dkim), new(h.newDNSRecord(t, dkim.Name, dkim.Type, dkim.Value)))
 	second := h.newDNSRecord(t, "@", "MX", "mx.example.net")
 	second.Priority = new(int64(5))
-	h.dnsRecords(&second)
+	h.create(&second)
 	remove(own)
 	shown("MX replaced by one that is left", spf, dmarc, dkim, second)
 	remove(second)
@@ -224,7 +149,7 @@ func testDNSRecordReplaced(h *harness) {
 
 	text := h.newDNSRecord(t, "@", "TXT", "V=SPF1 mx -all")
 	policy := h.newDNSRecord(t, "_dmarc", "TXT", "v=DMARC1;p=reject")
-	h.dnsRecords(&text, &policy)
+	h.create(&text, &policy)
 	shown("policies replaced", mx, mx2, dkim, text, policy)
 	change := func(r *store.DNSRecord, value string) {
 		h.Helper()

@@ -8,8 +8,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-func domainID(d store.Domain) string { return d.ID }
-
 func domains(account string, f store.DomainFilter) lister[store.Domain] {
 	return func(r store.Reader, s store.Slice) ([]store.Domain, int, error) {
 		return r.Domains(account, f, s)
@@ -20,18 +18,11 @@ func getDomain(account, id string) func(store.Reader) (store.Domain, error) {
 	return func(r store.Reader) (store.Domain, error) { return r.Domain(account, id) }
 }
 
-func testDomain(h *harness) {
+func testDomainReads(h *harness) {
 	t, other := h.tenant("a.example"), h.tenant("b.example")
 	d := h.newDomain(t.account, t.workspace, "full.example")
-	d.State = store.Provisioning{Status: "active", Until: "pending", ReadyAt: at(1)}
-	d.OutboundRoutingReady, d.AutoRenew = true, true
-	d.RedirectMode, d.RedirectURL = "301", "https://a.example/"
-	d.InboundTenant = store.InboundTenant{ID: h.id(), Name: "tenant"}
-	d.Tags = []store.Tag{{ID: h.id(), Name: "prod"}, {ID: h.id(), Name: "éu"}}
-	d.Registrant, d.PurchaseBatchID = []byte(`{"city":"Köln"}`), h.id()
-	h.update(func(tx store.Tx) error { return tx.CreateDomain(&d) })
-	equal(h, "domain", read(h, getDomain(t.account, d.ID)), d)
-	absent(h, getDomain(other.account, d.ID))
+	d.Tags, d.PurchaseBatchID = []store.Tag{{ID: h.id(), Name: "prod"}}, h.id()
+	h.create(&d)
 	byName := func(account, name string) func(store.Reader) (store.Domain, error) {
 		return func(r store.Reader) (store.Domain, error) { return r.DomainByName(account, name) }
 	}
@@ -51,21 +42,13 @@ func testDomain(h *harness) {
 	}
 
 	ip := h.newDedicatedIP(t.account, h.dedicatedIPOption(t.account, "198.51.100.1"), "198.51.100.1")
-	h.update(func(tx store.Tx) error { return tx.CreateDedicatedIP(&ip) })
+	h.create(&ip)
 	second := h.workspace(t.account, "Second")
-	changed := store.Domain{
-		ID: d.ID, AccountID: t.account, WorkspaceID: second, DedicatedIPID: ip.ID,
-		State: store.Provisioning{Status: "failed"}, Tags: []store.Tag{{ID: h.id(), Name: "test"}}, UpdatedAt: at(8),
-	}
-	h.fixed(updateDomain(changed))
-	changed.Name, changed.CreatedAt = d.Name, d.CreatedAt
-	h.update(updateDomain(changed))
-	equal(h, "updated", read(h, getDomain(t.account, d.ID)), changed)
-	lists(h, "old tag", domainID, domains(t.account, store.DomainFilter{Tag: "prod"}))
-	lists(h, "new tag", domainID, domains(t.account, store.DomainFilter{Tag: "test"}), d.ID)
-
-	changed.AccountID = other.account
-	h.missing(updateDomain(changed))
+	d.WorkspaceID, d.DedicatedIPID, d.Tags = second, ip.ID, []store.Tag{{ID: h.id(), Name: "test"}}
+	h.update(updateDomain(d))
+	equal(h, "updated", read(h, getDomain(t.account, d.ID)), d)
+	lists(h, "old tag", domains(t.account, store.DomainFilter{Tag: "prod"}))
+	lists(h, "new tag", domains(t.account, store.DomainFilter{Tag: "test"}), d.ID)
 }
 
 func updateDomain(to store.Domain) func(store.Tx) error {
@@ -75,10 +58,7 @@ func updateDomain(to store.Domain) func(store.Tx) error {
 func testDomainUnique(h *harness) {
 	t, other := h.tenant("a.example"), h.tenant("b.example")
 	for _, owner := range []tenant{t, other} { // one owner in the whole store
-		h.exists(t.domain, func(tx store.Tx) error {
-			d := h.newDomain(owner.account, owner.workspace, "a.example")
-			return tx.CreateDomain(&d)
-		})
+		h.taken(t.domain, new(h.newDomain(owner.account, owner.workspace, "a.example")))
 	}
 	h.update(deleteDomain(t.account, t.domain))
 	h.domain(other.account, other.workspace, "a.example")
@@ -91,7 +71,7 @@ func testDomainFilter(h *harness) {
 	tagged := h.newDomain(t.account, t.workspace, "x_y.example")
 	tagged.State = store.Provisioning{Status: "active", Until: "pending", ReadyAt: at(10)}
 	tagged.Tags = []store.Tag{{ID: h.id(), Name: "Prod"}, {ID: h.id(), Name: "50%"}}
-	h.update(func(tx store.Tx) error { return tx.CreateDomain(&tagged) })
+	h.create(&tagged)
 	h.tenant("b.example")
 
 	for _, c := range []struct {
@@ -121,7 +101,7 @@ func testDomainFilter(h *harness) {
 			Within: withinWorkspaces(t.workspace),
 		}, []string{tagged.ID}},
 	} {
-		lists(h, c.name, domainID, domains(t.account, c.filter), c.want...)
+		lists(h, c.name, domains(t.account, c.filter), c.want...)
 	}
 }
 
@@ -142,10 +122,8 @@ func testDomainUnpaid(h *harness) {
 	rule := h.newForwarding(t.account, "a@example.net", domainScope(late.domain))
 	password := h.newMasterPassword(t.account, "late", domainScope(late.domain))
 	mailbox := h.newMailbox(late, "ada")
-	h.update(func(tx store.Tx) error {
-		return errors.Join(updateDomain(overdue)(tx), tx.CreateDNSRecord(&record), tx.CreateForwarding(&rule),
-			tx.CreateMasterPassword(&password), tx.CreateMailbox(&mailbox))
-	})
+	h.update(updateDomain(overdue))
+	h.create(&record, &rule, &password, &mailbox)
 	for _, c := range []struct {
 		name   string
 		before time.Time
@@ -203,30 +181,20 @@ func testDomainDelete(h *harness) {
 	password := h.newMasterPassword(t.account, "gone", domainScope(d.ID))
 	rule := h.newForwarding(t.account, "gone@c.example", domainScope(d.ID))
 	record := h.newDNSRecord(gone, "@", "TXT", "gone")
-	h.update(func(tx store.Tx) error {
-		for _, err := range []error{
-			tx.CreateDomain(&d), tx.CreateMasterPassword(&password),
-			tx.CreateForwarding(&rule), tx.CreateDNSRecord(&record),
-		} {
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	h.create(&d, &password, &rule, &record)
 	keptPassword := h.masterPassword(t.account, "kept", workspaceScope(t.workspace))
 	keptRule := h.forwarding(t.account, "kept@c.example", domainScope(t.domain))
 	kept := h.newDNSRecord(t, "@", "TXT", "kept")
-	h.update(func(tx store.Tx) error { return tx.CreateDNSRecord(&kept) })
+	h.create(&kept)
 
 	remove := func(account string) func(store.Tx) error { return deleteDomain(account, d.ID) }
 	h.missing(remove(other.account))
 	h.update(remove(t.account))
 	absent(h, getDomain(t.account, d.ID))
 	absent(h, func(r store.Reader) (store.DNSRecord, error) { return r.DNSRecord(t.account, record.ID) })
-	lists(h, "passwords", masterPasswordID, masterPasswords(t.account, store.ScopedFilter{}), keptPassword)
-	lists(h, "rules", forwardingID, forwardingRules(t.account, store.ForwardingFilter{}), keptRule)
-	lists(h, "records", dnsRecordID, dnsRecords(t.account, store.DNSRecordFilter{}), dnsRecordID(kept))
-	lists(h, "tagged", domainID, domains(t.account, store.DomainFilter{Tag: "tag"}))
+	lists(h, "passwords", masterPasswords(t.account, store.ScopedFilter{}), keptPassword)
+	lists(h, "rules", forwardingRules(t.account, store.ForwardingFilter{}), keptRule)
+	lists(h, "records", dnsRecords(t.account, store.DNSRecordFilter{}), idOf(kept))
+	lists(h, "tagged", domains(t.account, store.DomainFilter{Tag: "tag"}))
 	h.missing(remove(t.account))
 }

@@ -8,12 +8,12 @@ func testFeedback(h *harness) {
 		ID: h.id(), AccountID: h.account(), Title: "Title", Description: "Ünïcode", Category: "other", Status: "new",
 		Attributes: []byte(`{"a":1}`), PaidProductFeature: true, CreatedAt: epoch,
 	}
-	h.update(func(tx store.Tx) error { return tx.CreateFeedback(&f) })
+	h.create(&f)
 	equal(h, "CreatedAt", f.CreatedAt, epoch)
 	equal(h, "UpdatedAt", f.UpdatedAt, epoch)
-	h.exists(f.ID, func(tx store.Tx) error { again := f; return tx.CreateFeedback(&again) })
+	h.taken(f.ID, new(f))
 	second := store.Feedback{ID: h.id(), AccountID: f.AccountID, CreatedAt: epoch}
-	h.update(func(tx store.Tx) error { return tx.CreateFeedback(&second) })
+	h.create(&second)
 	if !second.CreatedAt.After(f.CreatedAt) {
 		h.Errorf("created at %v after %v", second.CreatedAt, f.CreatedAt)
 	}

@@ -14,6 +14,55 @@ func (h *harness) id() string {
 	return fmt.Sprintf("%08d-0000-4000-8000-000000000000", 99_999_999-h.ids)
 }
 
+// create creates objects, given as pointers, in one update.
+func (h *harness) create(objects ...any) {
+	h.Helper()
+	h.update(func(tx store.Tx) error {
+		for _, o := range objects {
+			if err := create(tx, o); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func create(tx store.Tx, object any) error {
+	switch o := object.(type) {
+	case *store.Account:
+		return tx.CreateAccount(o)
+	case *store.Workspace:
+		return tx.CreateWorkspace(o)
+	case *store.ServiceAccount:
+		return tx.CreateServiceAccount(o)
+	case *store.Authorization:
+		return tx.CreateAuthorization(o)
+	case *store.MasterPassword:
+		return tx.CreateMasterPassword(o)
+	case *store.Forwarding:
+		return tx.CreateForwarding(o)
+	case *store.Mailbox:
+		return tx.CreateMailbox(o)
+	case *store.Domain:
+		return tx.CreateDomain(o)
+	case *store.DNSRecord:
+		return tx.CreateDNSRecord(o)
+	case *store.DedicatedIP:
+		return tx.CreateDedicatedIP(o)
+	case *store.DedicatedIPOption:
+		return tx.CreateDedicatedIPOption(o)
+	case *store.Feedback:
+		return tx.CreateFeedback(o)
+	}
+	panic(fmt.Sprintf("no create of %T", object))
+}
+
+// taken checks that creating an object fails because one with an id exists.
+func (h *harness) taken(id string, object any) {
+	h.Helper()
+	h.exists(id, func(tx store.Tx) error { return create(tx, object) })
+}
+
 // tenant is an account with a workspace and a domain.
 type tenant struct {
 	account, workspace, domain string
@@ -31,21 +80,21 @@ func (h *harness) tenant(domainName string) tenant {
 func (h *harness) account() string {
 	h.Helper()
 	a := store.Account{ID: h.id(), Status: "active", PlanID: "smtp_per_mailbox", CreatedAt: epoch}
-	h.update(func(tx store.Tx) error { return tx.CreateAccount(&a) })
+	h.create(&a)
 	return a.ID
 }
 
 func (h *harness) workspace(account, name string) string {
 	h.Helper()
 	w := store.Workspace{ID: h.id(), AccountID: account, Name: name, CreatedAt: epoch}
-	h.update(func(tx store.Tx) error { return tx.CreateWorkspace(&w) })
+	h.create(&w)
 	return w.ID
 }
 
 func (h *harness) domain(account, workspace, name string) string {
 	h.Helper()
 	d := h.newDomain(account, workspace, name)
-	h.update(func(tx store.Tx) error { return tx.CreateDomain(&d) })
+	h.create(&d)
 	return d.ID
 }
 
@@ -59,7 +108,7 @@ func (h *harness) newDomain(account, workspace, name string) store.Domain {
 func (h *harness) mailbox(t tenant, localPart string) string {
 	h.Helper()
 	m := h.newMailbox(t, localPart)
-	h.update(func(tx store.Tx) error { return tx.CreateMailbox(&m) })
+	h.create(&m)
 	return m.ID
 }
 
@@ -104,7 +153,7 @@ func (h *harness) dedicatedIPOption(account string, addresses ...string) string 
 		ID: h.id(), AccountID: account, Name: "Europe", Type: "dedicated", CountryCode: "DE",
 		ASN: 64500, Addresses: addresses, CreatedAt: epoch,
 	}
-	h.update(func(tx store.Tx) error { return tx.CreateDedicatedIPOption(&o) })
+	h.create(&o)
 	return o.ID
 }
 

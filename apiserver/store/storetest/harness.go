@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"testing"
@@ -141,16 +142,16 @@ func listed[T any](h *harness, list lister[T]) []T {
 
 // lists checks the objects of a list and their order, and that its pages have the same
 // objects and the right total.
-func lists[T any](h *harness, what string, id func(T) string, list lister[T], want ...string) {
+func lists[T any](h *harness, what string, list lister[T], want ...string) {
 	h.Helper()
-	if got := idsOf(listed(h, list), id); !slices.Equal(got, want) {
+	if got := idsOf(listed(h, list)); !slices.Equal(got, want) {
 		h.Errorf("%s: got %q, want %q", what, got, want)
 		return
 	}
 	for size := range 3 {
 		h.pages(what, size, len(want), func(r store.Reader, s store.Slice) ([]string, int, error) {
 			items, total, err := list(r, s)
-			return idsOf(items, id), total, err
+			return idsOf(items), total, err
 		}, want)
 	}
 }
@@ -169,10 +170,13 @@ func (h *harness) pages(what string, size, count int, list lister[string], want 
 	}
 }
 
-func idsOf[T any](items []T, id func(T) string) []string {
+// idOf returns the id of an object as a text.
+func idOf[T any](v T) string { return fmt.Sprint(field(&v, "ID").Interface()) }
+
+func idsOf[T any](items []T) []string {
 	ids := make([]string, len(items))
 	for i, item := range items {
-		ids[i] = id(item)
+		ids[i] = idOf(item)
 	}
 	return ids
 }

@@ -1,64 +1,15 @@
 package storetest
 
 import (
-	"errors"
-
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-func masterPasswordID(p store.MasterPassword) string { return p.ID }
-
 func (h *harness) masterPassword(account, name string, scope store.Scope) string {
 	h.Helper()
 	p := h.newMasterPassword(account, name, scope)
-	h.update(func(tx store.Tx) error { return tx.CreateMasterPassword(&p) })
+	h.create(&p)
 	return p.ID
-}
-
-func testMasterPassword(h *harness) {
-	t, other := h.tenant("a.example"), h.tenant("b.example")
-	p := h.newMasterPassword(t.account, "first", accountScope(t))
-	h.update(func(tx store.Tx) error { return tx.CreateMasterPassword(&p) })
-	second := h.masterPassword(t.account, "second", accountScope(t))
-	h.masterPassword(t.account, "first", domainScope(t.domain)) // another scope
-	get := func(account string) func(store.Reader) (store.MasterPassword, error) {
-		return func(r store.Reader) (store.MasterPassword, error) { return r.MasterPassword(account, p.ID) }
-	}
-	equal(h, "master password", read(h, get(t.account)), p)
-	absent(h, get(other.account))
-
-	rename := func(account, id, name string) func(store.Tx) error {
-		return func(tx store.Tx) error {
-			got, err := tx.UpdateMasterPassword(account, id, func(p *store.MasterPassword) error {
-				p.Name, p.UpdatedAt = name, at(1)
-				return nil
-			})
-			if !errors.Is(err, store.ErrNotFound) {
-				equal(h, "name returned", got.Name, name) // with an ExistsError too
-			}
-			return err
-		}
-	}
-	h.exists(p.ID, func(tx store.Tx) error {
-		again := h.newMasterPassword(t.account, "first", accountScope(t))
-		return tx.CreateMasterPassword(&again)
-	})
-	h.exists(second, rename(t.account, p.ID, "second"))
-	h.missing(rename(other.account, p.ID, "third"))
-	h.update(rename(t.account, p.ID, "first")) // its own name is free for it
-	h.update(rename(t.account, p.ID, "Ünique"))
-	p.Name, p.UpdatedAt = "Ünique", at(1)
-	equal(h, "renamed", read(h, get(t.account)), p)
-	lists(h, "by the new name", masterPasswordID, masterPasswords(t.account, store.ScopedFilter{Search: "üNI"}), p.ID)
-
-	remove := func(account string) func(store.Tx) error {
-		return func(tx store.Tx) error { return tx.DeleteMasterPassword(account, p.ID) }
-	}
-	h.missing(remove(other.account))
-	h.update(remove(t.account))
-	absent(h, get(t.account))
-	h.missing(remove(t.account))
 }
 
 func masterPasswords(account string, f store.ScopedFilter) lister[store.MasterPassword] {
@@ -79,13 +30,14 @@ func testMasterPasswordFilter(h *harness) {
 	h.masterPassword(other.account, "other", accountScope(other))
 
 	for _, c := range scopedCases(t, elsewhere, far, account, workspace, domain, remote) {
-		lists(h, c.name, masterPasswordID, masterPasswords(t.account, c.filter), c.want...)
+		lists(h, c.name, masterPasswords(t.account, c.filter), c.want...)
 	}
+	h.taken(workspace, new(h.newMasterPassword(t.account, "WORKSPACE 100%", workspaceScope(t.workspace)))) // names are compared without regard to case
 	for term, want := range map[string][]string{
 		"domäne": {domain, remote}, "_": {account}, "%": {workspace}, `\`: {}, "w": {account, workspace},
 	} {
 		f := store.ScopedFilter{Search: term}
-		lists(h, "search "+term, masterPasswordID, masterPasswords(t.account, f), want...)
+		lists(h, "search "+term, masterPasswords(t.account, f), want...)
 	}
 }
 

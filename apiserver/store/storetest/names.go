@@ -16,10 +16,10 @@ func testNameSearch(h *harness) {
 	h.forwarding(t.account, "one@else.test", accountScope(t))
 	name := []string{t.domain}
 	check := func(term string, name, address, target []string) {
-		lists(h, "domains by "+term, domainID, domains(t.account, store.DomainFilter{Search: term}), name...)
-		lists(h, "mailboxes by "+term, mailboxID, mailboxes(t.account, store.MailboxFilter{Search: term}), address...)
+		lists(h, "domains by "+term, domains(t.account, store.DomainFilter{Search: term}), name...)
+		lists(h, "mailboxes by "+term, mailboxes(t.account, store.MailboxFilter{Search: term}), address...)
 		f := store.ForwardingFilter{ScopedFilter: store.ScopedFilter{Search: term}}
-		lists(h, "rules by "+term, forwardingID, forwardingRules(t.account, f), target...)
+		lists(h, "rules by "+term, forwardingRules(t.account, f), target...)
 	}
 	for _, term := range []string{"bücher.example", "BÜCHER", "ücher", "bu\u0308cher", "r.exam", "xn--bcher", "XN--BCHER-KVA.example"} {
 		check(term, name, address, target)

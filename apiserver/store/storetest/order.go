@@ -51,7 +51,7 @@ func testCreationTimes(h *harness) {
 	create := func(owner tenant, local string, given time.Time) time.Time {
 		m := h.newMailbox(owner, local)
 		m.CreatedAt = given
-		h.update(func(tx store.Tx) error { return tx.CreateMailbox(&m) })
+		h.create(&m)
 		equal(h, "UpdatedAt", m.UpdatedAt, m.CreatedAt)
 		return m.CreatedAt
 	}
@@ -64,7 +64,7 @@ func testCreationTimes(h *harness) {
 	equal(h, "another account", create(other, "a", at(-60)), at(-60))
 
 	r := h.newDNSRecord(t, "@", "TXT", "another kind")
-	h.dnsRecords(&r)
+	h.create(&r)
 	equal(h, "another kind", r.CreatedAt, epoch)
 
 	var times []time.Time
@@ -160,7 +160,7 @@ func testPagesDuringCreates(h *harness) {
 		if len(page) == 0 {
 			break
 		}
-		swept = append(swept, idsOf(page, mailboxID)...)
+		swept = append(swept, idsOf(page)...)
 	}
 	wg.Wait()
 	equal(h, "what existed before", swept[:min(len(before), len(swept))], before)
