@@ -5,6 +5,7 @@ package mail
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -63,16 +64,14 @@ func (o *Outbox) Add(messages ...Message) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.messages = append(o.messages, messages...)
-	if extra := len(o.messages) - outboxSize; extra > 0 {
-		o.messages = append([]Message(nil), o.messages[extra:]...)
-	}
+	o.messages = slices.Delete(o.messages, 0, max(0, len(o.messages)-outboxSize))
 }
 
 // Messages returns the messages, oldest first.
 func (o *Outbox) Messages() []Message {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return append([]Message(nil), o.messages...)
+	return slices.Clone(o.messages)
 }
 
 // Clear empties the outbox.

@@ -47,17 +47,14 @@ type Queue struct {
 	compose Composer
 	outbox  *Outbox
 	log     *slog.Logger
-	// wake is signalled when a message was queued or an attempt has ended.
-	wake chan struct{}
-	// slots holds an element for each attempt in flight.
-	slots   chan struct{}
-	sending sync.WaitGroup
-	// closing is closed to end run, which then closes stopped. ctx is cancelled
-	// when the attempts in flight must end.
-	closing, stopped chan struct{}
-	closeOnce        sync.Once
-	ctx              context.Context
-	cancel           context.CancelFunc
+	workers sync.WaitGroup
+	// turn holds an element while a worker is in next, and wake ends its wait, because a
+	// message may be due.
+	turn, wake chan struct{}
+	// closing ends when the workers must stop as soon as no message is due, and ctx when
+	// the attempts in flight must end.
+	closing, ctx  context.Context
+	close, cancel context.CancelFunc
 
 	// mu is held for reading while the store is used, so that attempts that end at the
 	// same time share a commit.
@@ -70,11 +67,13 @@ type Queue struct {
 func NewQueue(s store.Store, sender Sender, compose Composer, outbox *Outbox, log *slog.Logger) *Queue {
 	q := &Queue{
 		store: s, sender: sender, compose: compose, outbox: outbox, log: log,
-		wake: make(chan struct{}, 1), slots: make(chan struct{}, concurrency),
-		closing: make(chan struct{}), stopped: make(chan struct{}),
+		turn: make(chan struct{}, 1), wake: make(chan struct{}, 1),
 	}
 	q.ctx, q.cancel = context.WithCancel(context.Background())
-	go q.run()
+	q.closing, q.close = context.WithCancel(q.ctx)
+	for range concurrency {
+		q.workers.Go(q.work)
+	}
 	return q
 }
 
@@ -89,126 +88,95 @@ func (q *Queue) Notify() {
 	}
 }
 
-// run sends due messages until the queue is closed, and then those that are due at that
-// time, as long as ctx allows.
-func (q *Queue) run() {
-	defer close(q.stopped)
-	for !q.isClosing() {
-		timer := time.NewTimer(q.sendDue())
-		select {
-		case <-timer.C:
-		case <-q.wake:
-		case <-q.closing:
+// work sends messages until the queue is closed and none is due.
+func (q *Queue) work() {
+	for {
+		message, claim := q.next()
+		if message == nil {
+			return
 		}
-		timer.Stop()
-	}
-	q.sending.Wait()
-	for q.ctx.Err() == nil && q.sendDue() == 0 {
-		q.sending.Wait()
+		q.outbox.Add(*message)
+		q.send(*message, claim)
+		q.Notify() // it may be due again earlier than what next waits for
 	}
 }
 
-func (q *Queue) isClosing() bool {
-	select {
-	case <-q.closing:
-		return true
-	default:
-		return false
+// next waits for a message that is due and claims it, one worker at a time. It returns nil
+// if the queue is closed.
+func (q *Queue) next() (message *Message, claim store.QueuedMessage) {
+	q.turn <- struct{}{}
+	defer func() { <-q.turn }()
+	for q.ctx.Err() == nil {
+		message, claim, wait := q.claim()
+		switch {
+		case message != nil:
+			return message, claim
+		case wait == 0: // another process was faster, or nobody waits for it any more
+		case q.closing.Err() != nil:
+			return nil, claim
+		default:
+			select {
+			case <-time.After(wait):
+			case <-q.wake:
+			case <-q.closing.Done():
+			}
+		}
 	}
+	return nil, claim
 }
 
-func (q *Queue) nextDue() (due time.Time, err error) {
-	err = q.store.View(q.ctx, func(r store.Reader) (err error) {
+// claim claims the first message that is due and writes it. It removes one that nobody
+// waits for any more; messages of deleted rules are gone already. If no message is due, it
+// returns how long to wait for one.
+func (q *Queue) claim() (message *Message, claim store.QueuedMessage, wait time.Duration) {
+	var due time.Time
+	err := q.store.View(q.ctx, func(r store.Reader) (err error) {
 		due, err = r.NextMessageDue()
 		return err
 	})
-	return due, err
-}
-
-// claimedMessage is a message with the claim under which it is sent.
-type claimedMessage struct {
-	Message
-	claim store.QueuedMessage
-}
-
-// sendDue starts an attempt for each message that is due, as far as there are free
-// slots. It returns how long run may wait before the next call; 0 if more may be due.
-func (q *Queue) sendDue() time.Duration {
-	free := cap(q.slots) - len(q.slots) // only this goroutine takes one
-	if free == 0 {
-		return pollInterval // the end of an attempt wakes run earlier
-	}
-	due, err := q.nextDue()
-	if errors.Is(err, store.ErrNotFound) {
-		return pollInterval
-	}
-	var claimed []claimedMessage
-	if err == nil {
-		if wait := time.Until(due); wait > 0 {
-			return min(wait, pollInterval)
-		}
-		claimed, err = q.claim(free)
+	now := time.Now()
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return nil, claim, pollInterval
+	case err == nil && due.After(now):
+		return nil, claim, min(due.Sub(now), pollInterval)
+	case err == nil:
+		err = q.store.Update(q.ctx, func(tx store.Tx) error {
+			message = nil
+			claims, err := tx.ClaimMessages(now, now.Add(lease), 1)
+			if err != nil || len(claims) == 0 {
+				return err
+			}
+			claim = claims[0]
+			if message, err = q.compose(tx, claim); err == nil && message == nil {
+				err = tx.RemoveMessage(claim)
+			}
+			return err
+		})
 	}
 	if err != nil {
 		if q.ctx.Err() == nil {
 			q.log.Warn("can't read the mail queue; trying again", "again_in", pollInterval, "error", err)
 		}
-		return pollInterval
+		return nil, claim, pollInterval
 	}
-	for _, m := range claimed {
-		q.outbox.Add(m.Message)
-		q.slots <- struct{}{}
-		q.sending.Go(func() {
-			defer q.Notify()
-			defer func() { <-q.slots }()
-			q.send(m)
-		})
-	}
-	return 0
-}
-
-// claim claims up to n due messages and writes them. It removes those that nobody waits
-// for any more; messages of deleted rules are gone already.
-func (q *Queue) claim(n int) (claimed []claimedMessage, err error) {
-	now := time.Now()
-	err = q.store.Update(q.ctx, func(tx store.Tx) error {
-		claimed = nil
-		queued, err := tx.ClaimMessages(now, now.Add(lease), n)
-		if err != nil {
-			return err
-		}
-		for _, claim := range queued {
-			message, err := q.compose(tx, claim)
-			switch {
-			case err != nil:
-				return err
-			case message != nil:
-				claimed = append(claimed, claimedMessage{*message, claim})
-				continue
-			}
-			if err := tx.RemoveMessage(claim); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return claimed, err
+	return message, claim, 0
 }
 
 // send makes one attempt to send a message, and writes the outcome to the store.
-func (q *Queue) send(m claimedMessage) {
-	err := q.attempt(m.Message)
-	claim := m.claim
+func (q *Queue) send(m Message, claim store.QueuedMessage) {
+	err := q.attempt(m)
 	log := q.log.With("request_id", claim.RequestID, "forwarding_id", claim.ForwardingID, "attempts", claim.Attempts+1)
+	remove := func(tx store.Tx) error { return tx.RemoveMessage(claim) }
 	switch {
 	case err == nil:
 		log.Info("verification message sent")
-		q.settle(log, func(tx store.Tx) error { return tx.RemoveMessage(claim) })
+		q.settle(log, remove)
 	case q.ctx.Err() != nil: // the service stops: not a failed attempt
 		q.settle(log, func(tx store.Tx) error { return tx.RetryMessage(claim, time.Now()) })
 	case errors.Is(err, ErrUndeliverable) || claim.Attempts >= len(sendPauses):
 		log.Error("verification message not sent; set the rule's target_email again to send a new one", "error", m.redacted(err))
-		q.settle(log, func(tx store.Tx) error { return tx.RemoveMessage(claim) })
+		q.settle(log, remove)
 	default:
 		pause := sendPauses[claim.Attempts]
 		claim.Attempts++
@@ -251,10 +219,20 @@ func (q *Queue) Close() {
 	if q == nil {
 		return
 	}
-	q.closeOnce.Do(func() { close(q.closing) })
-	if !waitFor(drainTimeout, q.stopped) {
+	q.close()
+	stopped := make(chan struct{})
+	go func() {
+		q.workers.Wait()
+		close(stopped)
+	}()
+	select {
+	case <-stopped:
+	case <-time.After(drainTimeout):
 		q.cancel()
-		waitFor(cancelTimeout, q.stopped)
+		select {
+		case <-stopped:
+		case <-time.After(cancelTimeout):
+		}
 	}
 	q.cancel()
 	q.mu.Lock()
@@ -266,17 +244,5 @@ func (q *Queue) Close() {
 	})
 	if err == nil {
 		q.log.Info("verification messages are still queued; the next start sends them")
-	}
-}
-
-// waitFor reports whether a channel is closed within a time limit.
-func waitFor(limit time.Duration, ended <-chan struct{}) bool {
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
-	select {
-	case <-ended:
-		return true
-	case <-timer.C:
-		return false
 	}
 }
