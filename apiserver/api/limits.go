@@ -3,8 +3,12 @@ package api
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/text"
 )
 
 // Limits are the limits in the tags of one body field. A bound that the
@@ -17,8 +21,41 @@ type Limits struct {
 	Name bool
 }
 
-// LengthRule returns the length bounds as a sentence; both must be set.
+// Check checks a string or an integer. A nil pointer to one, and a value of another type,
+// has no limits.
+func (l Limits) Check(value any) error {
+	switch v := reflect.Indirect(reflect.ValueOf(value)); {
+	case v.Kind() == reflect.String:
+		return l.checkText(v.String())
+	case v.CanInt() && l.Minimum != nil && (v.Int() < *l.Minimum || v.Int() > *l.Maximum): // the contract sets both or none
+		return errInvalid(fmt.Sprintf("must be %d to %d", *l.Minimum, *l.Maximum))
+	}
+	return nil
+}
+
+func (l Limits) checkText(s string) error {
+	n := utf8.RuneCountInString(s)
+	switch {
+	case l.MinLength != nil && n < *l.MinLength, l.MaxLength != nil && n > *l.MaxLength:
+		return errInvalid(l.LengthRule())
+	case l.Enum != nil && !slices.Contains(l.Enum, s):
+		return errInvalid("must be one of " + strings.Join(l.Enum, ", "))
+	case l.Name:
+		return text.CheckName(s)
+	}
+	return nil
+}
+
+// LengthRule returns the length bounds, of which one must be set, as a sentence.
 func (l Limits) LengthRule() string {
+	switch {
+	case l.MinLength == nil:
+		return fmt.Sprintf("must have at most %d characters", *l.MaxLength)
+	case l.MaxLength == nil && *l.MinLength == 1:
+		return "must not be empty"
+	case l.MaxLength == nil:
+		return fmt.Sprintf("must have at least %d characters", *l.MinLength)
+	}
 	return fmt.Sprintf("must have %d to %d characters", *l.MinLength, *l.MaxLength)
 }
 
@@ -30,19 +67,24 @@ func LimitsOf[T any](name string) Limits {
 		if tag, _, _ := strings.Cut(f.Tag.Get("json"), ","); tag != name && f.Tag.Get("query") != name {
 			continue
 		}
-		l := Limits{
-			MinLength: bound(f.Tag, "minLength", strconv.Atoi),
-			MaxLength: bound(f.Tag, "maxLength", strconv.Atoi),
-			Minimum:   bound(f.Tag, "minimum", parseInt64),
-			Maximum:   bound(f.Tag, "maximum", parseInt64),
-		}
-		l.Name = f.Tag.Get("format") == FormatName
-		if enum := f.Tag.Get("enum"); enum != "" {
-			l.Enum = strings.Split(enum, ",")
-		}
-		return l
+		return LimitsOfTag(f.Tag)
 	}
 	panic("api: " + reflect.TypeFor[T]().Name() + " has no field " + name)
+}
+
+// LimitsOfTag returns the limits in the tag of a body's field.
+func LimitsOfTag(tag reflect.StructTag) Limits {
+	l := Limits{
+		MinLength: bound(tag, "minLength", strconv.Atoi),
+		MaxLength: bound(tag, "maxLength", strconv.Atoi),
+		Minimum:   bound(tag, "minimum", parseInt64),
+		Maximum:   bound(tag, "maximum", parseInt64),
+		Name:      tag.Get("format") == FormatName,
+	}
+	if enum := tag.Get("enum"); enum != "" {
+		l.Enum = strings.Split(enum, ",")
+	}
+	return l
 }
 
 func bound[N any](tag reflect.StructTag, key string, parse func(string) (N, error)) *N {

@@ -63,11 +63,7 @@ func (d *decoder) lineAt(offset int64) int {
 
 // fail adds a problem with the value that was read last.
 func (d *decoder) fail(path, format string, args ...any) {
-	if len(d.wrong.Problems) == maxProblems {
-		d.wrong.More++
-		return
-	}
-	d.wrong.Problems = append(d.wrong.Problems, Problem{d.lineAt(d.dec.InputOffset()), path, fmt.Sprintf(format, args...)})
+	d.wrong.Add(Problem{d.lineAt(d.dec.InputOffset()), path, fmt.Sprintf(format, args...)})
 }
 
 func (d *decoder) value(v reflect.Value, path string) error {

@@ -3,14 +3,12 @@ package account
 import (
 	"errors"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/emailaddr"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/idempotency"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/text"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
@@ -94,11 +92,7 @@ func checkItem(item api.NewMailboxItem, earlier map[string]bool) (m store.Mailbo
 		return m, &mailboxError{api.BulkInvalidLocalPart, "local_part: " + err.Error()}
 	}
 	for _, field := range []struct{ name, value string }{{"first_name", item.FirstName}, {"last_name", item.LastName}} {
-		limits := api.LimitsOf[api.CreateMailboxBody](field.name)
-		if n := utf8.RuneCountInString(field.value); n < *limits.MinLength || n > *limits.MaxLength {
-			return m, &mailboxError{api.BulkInvalidName, field.name + ": " + limits.LengthRule()}
-		}
-		if err := text.CheckName(field.value); err != nil {
+		if err := api.LimitsOf[api.CreateMailboxBody](field.name).Check(field.value); err != nil {
 			return m, &mailboxError{api.BulkInvalidName, field.name + ": " + err.Error()}
 		}
 	}
