@@ -16,10 +16,11 @@
 //
 // In doubt there is no mark: a second resource for an object that another one manages
 // would be worse than a conflict, which explains how to import the object.
+//
+// All of this is in interrupted.go. The client's side is internal/client/create.go.
 package idempotency
 
 import (
-	"context"
 	"crypto/sha256"
 	"fmt"
 	"log/slog"
@@ -88,12 +89,6 @@ type Request struct {
 	committed bool
 }
 
-// created identifies a create that can be resumed, and its object.
-type created struct {
-	requestHash []byte
-	id          string
-}
-
 // Begin registers a request under its Idempotency-Key, or under that of a create which it
 // looks up; both may be empty. input is everything that distinguishes it from other
 // requests to the operation. The error is a conflict if a request with the key is still
@@ -154,54 +149,12 @@ func (q *Request) Ran() {
 	q.flight.running = false
 }
 
-// End ends a request. delivered reports that the whole of a successful response was
-// written and the client was still connected afterwards. In process, the client has read
-// the whole body by then; over a socket, it may still die before the last bytes reach it.
-// End marks the record if the client does not have the response of its create, and
-// removes the mark if it does now.
-func (q *Request) End(ctx context.Context, delivered bool) error {
-	f := q.flight
-	if f == nil {
-		return nil
-	}
-	defer q.records.leave(f)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	ctx = context.WithoutCancel(ctx)
-	switch {
-	case delivered:
-		f.delivered = true
-		marked := f.marked || q.interrupted || q.lookup && q.records.isInterrupted(ctx, f.key)
-		f.marked = false
-		if marked {
-			return q.records.mark(ctx, f.key, created{})
-		}
-	case q.created != nil && q.committed && !f.delivered:
-		f.marked = true
-		return q.records.mark(ctx, f.key, *q.created)
-	}
-	return nil
-}
-
 func (r *Records) leave(f *flight) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if f.requests--; f.requests == 0 {
 		delete(r.inFlight, string(f.key))
 	}
-}
-
-func (r *Records) mark(ctx context.Context, key []byte, what created) error {
-	return r.store.Update(ctx, func(tx store.Tx) error { return tx.MarkInterrupted(key, what.requestHash, what.id) })
-}
-
-func (r *Records) isInterrupted(ctx context.Context, key []byte) (is bool) {
-	_ = r.store.View(ctx, func(reader store.Reader) error {
-		record, err := reader.IdempotencyRecord(key, r.now())
-		is = err == nil && record.InterruptedRequest != nil
-		return nil
-	})
-	return is
 }
 
 // HasKey reports whether the request has an Idempotency-Key.

@@ -116,51 +116,6 @@ func (q *Request) Save(ctx context.Context, tx store.Tx, at time.Time, response 
 		KeyHash: q.key.hash, Fingerprint: q.key.fingerprint, ExpiresAt: at.Add(recordTTL),
 		Response: q.key.seal(plain, q.records.random.Bytes(q.key.cipher.NonceSize())),
 	}
-	if q.created != nil && ctx.Err() != nil {
-		record.InterruptedRequest, record.InterruptedID = q.created.requestHash, q.created.id
-	}
+	q.markIfGone(ctx, &record)
 	return tx.PutIdempotencyRecord(record)
-}
-
-// Committed reports to End that the transaction of the request is durable.
-func (q *Request) Committed() { q.committed = !q.Replayed }
-
-// Create is a create that can be resumed.
-type Create[Resp any] struct {
-	// Body is the request's body: the create of the same body is resumed.
-	Body any
-	// Existing returns the object with an id if it still is as the request wants it, and
-	// otherwise an error that is store.ErrNotFound.
-	Existing func(id string) (*Resp, error)
-	New      func() (*Resp, error)
-	// ID returns the id of the object in a response.
-	ID func(*Resp) string
-}
-
-// Run returns the object of the same create if that was interrupted, and a new one
-// otherwise.
-func (c Create[Resp]) Run(q *Request, tx store.Tx, at time.Time) (*Resp, error) {
-	// The caller and the body identify the create, whatever its Idempotency-Key.
-	content, err := json.Marshal(c.Body)
-	if err != nil {
-		return nil, err
-	}
-	hash := q.hash(q.operationID, string(content))
-	var out *Resp
-	record, err := tx.InterruptedCreate(hash, at)
-	if err == nil {
-		if err := tx.MarkInterrupted(record.KeyHash, nil, ""); err != nil {
-			return nil, err
-		}
-		out, err = c.Existing(record.InterruptedID)
-		q.Resumed = err == nil
-	}
-	if errors.Is(err, store.ErrNotFound) {
-		out, err = c.New()
-	}
-	if err != nil {
-		return nil, err
-	}
-	q.created = &created{hash, c.ID(out)}
-	return out, nil
 }

@@ -1,9 +1,9 @@
 package listcache
 
 import (
-	"errors"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
@@ -41,10 +41,18 @@ type Pages[T any] struct {
 func (p Pages[T]) All() iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		r := &reader[T]{Pages: p, passOf: map[string]int{}, yield: yield}
-		if err := r.run(); err != nil {
-			var none T
-			yield(none, err)
+		for r.pass = 1; r.pass <= maxPasses; r.pass++ {
+			done, err := r.read()
+			if err != nil {
+				var none T
+				yield(none, err)
+			}
+			if done || err != nil {
+				return
+			}
 		}
+		var none T
+		yield(none, r.errorf("the list changed under each of %d attempts to read it to its end; try again when less is deleted", maxPasses))
 	}
 }
 
@@ -52,30 +60,14 @@ func (p Pages[T]) All() iter.Seq2[T, error] {
 type reader[T any] struct {
 	Pages[T]
 	yield  func(T, error) bool
+	pass   int            // over the list, from 1
 	passOf map[string]int // the pass in which an id was last met
 	met    int            // ids met in this pass
 }
 
-// errStopped ends an iteration whose consumer wants no more.
-var errStopped = errors.New("stopped")
-
-func (r *reader[T]) run() error {
-	for pass := 1; pass <= maxPasses; pass++ {
-		switch done, err := r.pass(pass); {
-		case errors.Is(err, errStopped):
-			return nil
-		case err != nil:
-			return err
-		case done:
-			return nil
-		}
-	}
-	return r.errorf("the list changed under each of %d attempts to read it to its end; try again when less is deleted", maxPasses)
-}
-
-// pass reads the list from its first page and reports whether it came to the end.
-// If not, the list or the size of its pages changed, and another pass is needed.
-func (r *reader[T]) pass(number int) (done bool, err error) {
+// read reads the list from its first page and reports whether it came to the end. If
+// not, the list or the size of its pages changed, and another pass is needed.
+func (r *reader[T]) read() (done bool, err error) {
 	r.met = 0
 	total := 0
 	for page := 1; ; page++ {
@@ -103,7 +95,7 @@ func (r *reader[T]) pass(number int) (done bool, err error) {
 			return false, nil
 		}
 		total = p.Total
-		if done, err := r.take(p, number, page); done || err != nil {
+		if done, err := r.take(p, page); done || err != nil {
 			return done, err
 		}
 	}
@@ -111,17 +103,13 @@ func (r *reader[T]) pass(number int) (done bool, err error) {
 
 // shrink sets a smaller page size if err refuses the current one.
 func (r *reader[T]) shrink(err error) bool {
-	if !r.IsSizeRefused(err) {
+	i := slices.IndexFunc(smallerPageSizes, func(size int) bool { return size < r.Size })
+	if i < 0 || !r.IsSizeRefused(err) {
 		return false
 	}
-	for _, size := range smallerPageSizes {
-		if size < r.Size {
-			r.Size = size
-			r.Accept(size)
-			return true
-		}
-	}
-	return false
+	r.Size = smallerPageSizes[i]
+	r.Accept(r.Size)
+	return true
 }
 
 // check refuses a response that is no page, or another one than was requested: in
@@ -136,8 +124,9 @@ func (r *reader[T]) check(p *api.Page[T], page int) error {
 	return nil
 }
 
-// take yields the objects of a page and reports whether it is the last one.
-func (r *reader[T]) take(p *api.Page[T], pass, page int) (done bool, err error) {
+// take yields the objects of a page and reports whether it is the last one, or the
+// consumer wants no more.
+func (r *reader[T]) take(p *api.Page[T], page int) (done bool, err error) {
 	before := r.met
 	for i := range p.Items {
 		id := r.ID(&p.Items[i])
@@ -145,13 +134,13 @@ func (r *reader[T]) take(p *api.Page[T], pass, page int) (done bool, err error) 
 			return false, r.errorf("the list holds an object without an id")
 		}
 		lastPass, seen := r.passOf[id]
-		if lastPass == pass {
+		if lastPass == r.pass {
 			continue
 		}
-		r.passOf[id] = pass
+		r.passOf[id] = r.pass
 		r.met++
 		if !seen && !r.yield(p.Items[i], nil) {
-			return false, errStopped
+			return true, nil
 		}
 	}
 	switch {
