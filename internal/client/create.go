@@ -25,37 +25,30 @@ var errNoList = errors.New("this API has no list of such objects")
 
 // createSpec describes a create beyond its contract.
 type createSpec[Resp any] struct {
-	// object names what is created, in messages.
-	object string
-	// redact are secret values of the request's body.
-	redact []string
+	object string   // names what is created, in messages
+	redact []string // secret values of the request's body
+	facts  facts    // those of secret and paid that apply
 	// id returns the id in a response, or "" if it has none. Nil: every response is
 	// complete.
 	id func(*Resp) string
 	// find searches the lists for what was requested. Nil: there is no list.
 	find func(context.Context) ([]Resp, error)
-	// createdAt, if set, returns the time at which an object was created, so that a
-	// lookup ignores objects that are older than the request.
+	// createdAt returns when an object was created, so that a lookup ignores objects
+	// that are older than the request. Nil: it ignores none; a secret needs it.
 	createdAt func(*Resp) string
-	// facts are those of secret and paid that apply. A secret needs createdAt.
-	facts facts
 	// invalidate is called if something may have been created that is not known.
 	invalidate func()
-	// effect says what may have happened if the outcome stays unknown, check where
-	// to see it.
+	// effect is what may have happened if the outcome stays unknown, check where to
+	// see it.
 	effect, check string
 }
 
 // createOutcome is the result of a successful create.
 type createOutcome[Resp any] struct {
-	object *Resp
-	// resumed: an interrupted create of an earlier run created the object.
-	resumed bool
-	// requestID is that of the response.
-	requestID string
-	// leftovers are the ids of duplicates that an earlier attempt has probably
-	// created.
-	leftovers []string
+	object    *Resp
+	resumed   bool     // an interrupted create of an earlier run created the object
+	requestID string   // of the response
+	leftovers []string // ids of duplicates that an earlier attempt has probably created
 }
 
 // create sends a keyed request until its outcome is known. The package comment

@@ -13,22 +13,17 @@ import (
 
 // The errors of single calls are those of package transport.
 type (
-	// Error is a call that failed.
-	Error = transport.Error
-	// Problem is one thing that is wrong with a request.
-	Problem = transport.Problem
-	// Incident is a failure of the connection that several errors come from.
-	Incident = transport.Incident
+	Error    = transport.Error    // a call that failed
+	Problem  = transport.Problem  // one thing that is wrong with a request
+	Incident = transport.Incident // a failure of the connection that several errors come from
 )
 
 // Errors to compare with errors.Is.
 var (
-	// ErrNotFound: there is no such object.
-	ErrNotFound = transport.ErrNotFound
-	// ErrNotTLS: base_url has https, and the server speaks HTTP.
-	ErrNotTLS = transport.ErrNotTLS
-	// ErrTLSOnly: base_url has http, and the server speaks HTTPS.
-	ErrTLSOnly = transport.ErrTLSOnly
+	ErrNotFound = transport.ErrNotFound // there is no such object
+	ErrNotTLS   = transport.ErrNotTLS   // base_url has https, and the server speaks HTTP
+	ErrTLSOnly  = transport.ErrTLSOnly  // base_url has http, and the server speaks HTTPS
+
 	// ErrNoAPI: there is no API at base_url.
 	ErrNoAPI = errors.New("there is nothing of the API at this base_url")
 	// ErrReadUnsupported: this API has neither an operation that reads such an
@@ -36,13 +31,11 @@ var (
 	ErrReadUnsupported = errors.New("this API can't read such an object")
 	// ErrUpdateUnsupported: this API has no such operation.
 	ErrUpdateUnsupported = errors.New("this API can't change such an object in this way")
-	// ErrDeleteUnsupported: this API has no such operation; the object still
-	// exists.
+	// ErrDeleteUnsupported: this API has no such operation; the object still exists.
 	ErrDeleteUnsupported = errors.New("this API can't delete such an object")
 )
 
-// IncidentOf returns the failure of the connection that an error comes from, or
-// nil.
+// IncidentOf returns the failure of the connection that an error comes from, or nil.
 func IncidentOf(err error) *Incident { return transport.IncidentOf(err) }
 
 // IsNotFound reports whether err says that there is no such object.
@@ -57,11 +50,9 @@ func IsConflict(err error) bool {
 
 // IsUnsupported reports whether err says that this API has no such operation.
 func IsUnsupported(err error) bool {
-	if e, ok := errors.AsType[*Error](err); ok && e.Unsupported() {
-		return true
-	}
-	_, ok := errors.AsType[*UnsupportedError](err)
-	return ok
+	e, ok := errors.AsType[*Error](err)
+	_, lacks := errors.AsType[*UnsupportedError](err)
+	return ok && e.Unsupported() || lacks
 }
 
 // StatusOf returns the status code of the response behind err, or 0.
@@ -87,12 +78,10 @@ type UnsupportedError struct {
 	Kind              error
 }
 
-// Error implements error.
 func (e *UnsupportedError) Error() string {
 	return fmt.Sprintf("%s (operation %s)", e.Kind, transport.Subject(e.Operation, e.Object))
 }
 
-// Unwrap returns the kind.
 func (e *UnsupportedError) Unwrap() error { return e.Kind }
 
 func unsupported(kind error, s api.Spec, object string) error {
@@ -101,12 +90,10 @@ func unsupported(kind error, s api.Spec, object string) error {
 
 // AmbiguousError says that several objects match one description.
 type AmbiguousError struct {
-	// Object is the description, IDs are the objects.
-	Object string
-	IDs    []string
+	Object string   // the description
+	IDs    []string // the objects
 }
 
-// Error implements error.
 func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("%s: several match, with the ids %s", e.Object, strings.Join(e.IDs, ", "))
 }
@@ -125,18 +112,13 @@ func (e undecided) Incident() *Incident { return IncidentOf(e.error) }
 // it was not resent because a lookup could not find out.
 type UnknownOutcomeError struct {
 	Operation, Object string
-	// Effect is what may have happened, Check is where to see it.
-	Effect, Check string
-	// Attempts is how often the request was sent.
-	Attempts  int
-	RequestID string
-	// Cause is why there was no response; nil after an empty one.
-	Cause error
-	// Lookup is why the lookup failed; nil if it found nothing.
-	Lookup error
+	Effect, Check     string // what may have happened, and where to see it
+	Attempts          int    // how often the request was sent
+	RequestID         string
+	Cause             error // why there was no response; nil after an empty one
+	Lookup            error // why the lookup failed; nil if it found nothing
 }
 
-// Error implements error.
 func (e *UnknownOutcomeError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "the outcome is unknown: %s. ", e.Effect)
@@ -155,19 +137,16 @@ func (e *UnknownOutcomeError) Error() string {
 	return b.String()
 }
 
-// Unwrap returns the cause.
 func (e *UnknownOutcomeError) Unwrap() error { return e.Cause }
 
 // SecretLostError says that something was created, and that its secret was in a
 // lost response.
 type SecretLostError struct {
 	Operation, Object string
-	// IDs are the objects with the requested name: one, as a rule.
-	IDs   []string
-	Cause error
+	IDs               []string // the objects with the requested name: one, as a rule
+	Cause             error
 }
 
-// Error implements error.
 func (e *SecretLostError) Error() string {
 	s := fmt.Sprintf("the response to %s was lost, and with it the secret, which the API returns only once; what exists now has the id %s",
 		transport.Subject(e.Operation, e.Object), strings.Join(e.IDs, " or "))
@@ -177,7 +156,6 @@ func (e *SecretLostError) Error() string {
 	return s + ". Delete it, or choose another name, and try again."
 }
 
-// Unwrap returns the cause.
 func (e *SecretLostError) Unwrap() error { return e.Cause }
 
 // detail is the reason of an error, for a text that names the request already.

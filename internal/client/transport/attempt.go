@@ -184,7 +184,6 @@ type timedBody struct {
 	timer *stallTimer
 }
 
-// Read implements io.Reader.
 func (b *timedBody) Read(p []byte) (int, error) {
 	b.timer.start()
 	n, err := b.ReadCloser.Read(p)
@@ -195,7 +194,6 @@ func (b *timedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close implements io.Closer.
 func (b *timedBody) Close() error {
 	err := b.ReadCloser.Close()
 	b.timer.end()

@@ -37,9 +37,8 @@ func (o Outcome) In(set Outcome) bool { return o&set != 0 }
 // Attempt is the result of one attempt.
 type Attempt struct {
 	Outcome Outcome
-	// Status and Header are those of the response; 0 and nil without one.
-	Status int
-	Header http.Header
+	Status  int         // of the response; 0 without one
+	Header  http.Header // likewise; nil
 
 	cause   error // why there was no response
 	notSent bool  // the request certainly did not reach the API
@@ -47,16 +46,12 @@ type Attempt struct {
 
 // Call is one request with all its attempts. It is for one goroutine.
 type Call struct {
-	// Object is what the call is about, in messages.
-	Object string
-	// Key is the Idempotency-Key of a keyed operation.
-	Key     string
-	Started time.Time
-	// Attempts is how often the request was sent, RequestID the id of the latest
-	// attempt, Last its result.
-	Attempts  int
-	RequestID string
-	Last      Attempt
+	Object    string // what the call is about, in messages
+	Key       string // the Idempotency-Key of a keyed operation
+	Started   time.Time
+	Attempts  int     // how often the request was sent
+	RequestID string  // of the latest attempt
+	Last      Attempt // its result
 
 	t          *Transport
 	spec       api.Spec

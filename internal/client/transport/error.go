@@ -13,26 +13,18 @@ var ErrNotFound = errors.New("not found")
 
 // Error is a call that failed: the API refused it, or did not respond.
 type Error struct {
-	// Status is the HTTP status code; 0 without a response.
-	Status int
-	// RequestID is the id of the request in the API's log.
-	RequestID string
-	// Operation is the id of the operation, Object what the call was about.
-	Operation, Object string
-	// Problems is what the API says is wrong.
-	Problems []Problem
-	// Raw is the beginning of a response that is not the API's own, such as a
-	// proxy's page.
-	Raw string
-	// Err is the cause if there was no response, or an unreadable one.
-	Err error
+	Status            int       // the HTTP status code; 0 without a response
+	RequestID         string    // in the API's log
+	Operation, Object string    // the operation's id, and what the call was about
+	Problems          []Problem // what the API says is wrong
+	Raw               string    // the beginning of a response that is not the API's own, such as a proxy's page
+	Err               error     // the cause if there was no response, or an unreadable one
 
 	collection bool // the path names no object, so a 404 is not about one
 	notSent    bool // the request certainly did not reach the API
 	incident   *Incident
 }
 
-// Error implements error.
 func (e *Error) Error() string {
 	return fmt.Sprintf("the request %s failed: %s", Subject(e.Operation, e.Object), e.Detail())
 }
@@ -78,7 +70,6 @@ func (e *Error) Reason() string {
 	return "the API gave no reason"
 }
 
-// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
 // Is reports a 404 of an operation on an object as ErrNotFound.

@@ -27,7 +27,6 @@ var errResponseTooLarge = errors.New("the response is larger than any that the A
 // timeoutError says that an attempt ended without a response.
 type timeoutError struct{ after time.Duration }
 
-// Error implements error.
 func (e *timeoutError) Error() string { return fmt.Sprintf("no response within %s", e.after) }
 
 // explainFailure replaces errors of net/http by clearer ones.
@@ -92,7 +91,6 @@ func newTokenError(err error) *tokenError {
 	return e
 }
 
-// Error implements error.
 func (e *tokenError) Error() string { return e.msg }
 
 // interruptedError says that the caller gave up: the run was interrupted, or the
@@ -112,7 +110,6 @@ func asInterrupted(cause error, status int) error {
 	return cause
 }
 
-// Error implements error.
 func (e *interruptedError) Error() string {
 	text := "the run was interrupted"
 	if errors.Is(e.cause, context.DeadlineExceeded) {
@@ -124,5 +121,4 @@ func (e *interruptedError) Error() string {
 	return text + " before the API responded"
 }
 
-// Unwrap returns the cause.
 func (e *interruptedError) Unwrap() error { return e.cause }

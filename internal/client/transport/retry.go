@@ -56,7 +56,6 @@ func (c *Call) sendUntilDone(ctx context.Context) (*http.Response, error) {
 
 type roundTripperFunc func(*http.Request) (*http.Response, error)
 
-// RoundTrip implements http.RoundTripper.
 func (f roundTripperFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // withoutURL returns the cause of an error of http.Client.

@@ -31,20 +31,20 @@ const (
 type Options struct {
 	// BaseURL is the address of the API, without the path that the contract sets. If
 	// Transport needs no network, it is a placeholder.
-	BaseURL string
-	// AccountID is the account that every operation works on.
-	AccountID string
+	BaseURL   string
+	AccountID string // every operation works on this account
 	// Token is a bearer token; TokenSource, if set, has precedence. With neither,
 	// no credential is sent: Transport is trusted.
 	Token       string
 	TokenSource oauth2.TokenSource
-	// Transport sends single requests; nil: over the network.
-	Transport http.RoundTripper
-	UserAgent string
-	// Log, if set, gets a line for each attempt.
-	Log   func(ctx context.Context, msg string, fields ...map[string]any)
-	Hooks Hooks
+	Transport   http.RoundTripper // sends single requests; nil: over the network
+	UserAgent   string
+	Log         LogFunc // nil: no log
+	Hooks       Hooks
 }
+
+// LogFunc writes a line on one attempt. It has the type of tflog.Debug.
+type LogFunc func(ctx context.Context, msg string, fields ...map[string]any)
 
 // Hooks replace time, randomness and limits in tests. Zero fields have defaults.
 type Hooks struct {
@@ -56,13 +56,9 @@ type Hooks struct {
 	// NewID returns a new UUID, for an Idempotency-Key or a request id.
 	NewID func() string
 
-	// RetryMax is the number of attempts after the first; negative: none.
-	RetryMax int
-	// RetryWaitMin and RetryWaitMax limit the ceiling of the random wait between
-	// two attempts.
-	RetryWaitMin, RetryWaitMax time.Duration
-	// RetryBudget limits the time in which one call begins new attempts.
-	RetryBudget time.Duration
+	RetryMax                   int           // attempts after the first; negative: none
+	RetryWaitMin, RetryWaitMax time.Duration // ceiling of the random wait before a retry: it doubles from min to max
+	RetryBudget                time.Duration // in which one call begins new attempts
 	// ReadTimeout limits the time from the start of a GET to the header of its
 	// response, and the time between two parts of any response's body.
 	ReadTimeout time.Duration
@@ -103,21 +99,16 @@ func sleep(ctx context.Context, d time.Duration) error {
 // Transport sends requests to one account of the API. It is safe for concurrent
 // use.
 type Transport struct {
-	// AccountID is the account that the requests are sent for.
 	AccountID string
-	// Hooks are those of the Options, with defaults.
-	Hooks Hooks
-	// Reached: there was a response, from whatever server.
-	Reached atomic.Bool
-	// Confirmed: the API has sent a response of the contract, so that the base URL is
-	// right.
-	Confirmed atomic.Bool
+	Hooks     Hooks       // with defaults
+	Reached   atomic.Bool // there was a response, from whatever server
+	Confirmed atomic.Bool // there was a response of the contract, so that the base URL is right
 
 	baseURL   string
 	userAgent string
 	next      http.RoundTripper
 	tokens    oauth2.TokenSource // nil: no credential
-	log       func(ctx context.Context, msg string, fields ...map[string]any)
+	log       LogFunc
 	outage    outage
 	incidents incidents
 	// clockOffset is how far the API's clock is ahead of this machine's, from the Date
