@@ -87,7 +87,7 @@ func TestMigration(t *testing.T) {
 func TestUnpaidIndex(t *testing.T) {
 	s := openStore(t, newPath(t), Options{})
 	if err := s.engine.View(t.Context(), func(ctx context.Context, q sqlstore.Querier) error {
-		rows, err := q.QueryContext(ctx, `SELECT COUNT(*) FROM domains INDEXED BY domains_unpaid WHERE status = '`+vocab.DomainPendingPayment+`'`)
+		rows, err := q.QueryContext(ctx, `SELECT COUNT(*) FROM domains INDEXED BY domains_unpaid WHERE state_status = '`+vocab.DomainPendingPayment+`'`)
 		if err != nil {
 			return err
 		}

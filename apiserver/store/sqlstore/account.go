@@ -2,25 +2,10 @@ package sqlstore
 
 import "github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 
-var accounts = newTable(table[store.Account]{
-	name: "accounts",
-	columns: func(a *store.Account) []any {
-		return []any{
-			"id", &a.ID, "status", &a.Status, "plan_id", &a.PlanID, "cancels_at", &a.CancelsAt,
-			"next_plan_id", &a.NextPlanID, "plan_changes_at", &a.PlanChangesAt, "created_at", &a.CreatedAt,
-			"updated_at", &a.UpdatedAt,
-		}
-	},
-})
+var accounts = newTable(table[store.Account]{name: "accounts"})
 
 var workspaces = newTable(table[store.Workspace]{
-	name: "workspaces",
-	columns: func(w *store.Workspace) []any {
-		return []any{
-			"id", &w.ID, "account_id", &w.AccountID, "name", &w.Name, "created_at", &w.CreatedAt,
-			"updated_at", &w.UpdatedAt,
-		}
-	},
+	name:    "workspaces",
 	derived: func(w *store.Workspace) []any { return []any{"folded_name", searchText(w.Name)} },
 	unique: func(w *where, v *store.Workspace) *where {
 		return w.and(`t.account_id = ?`, v.AccountID).and(`t.folded_name = ?`, searchText(v.Name))

@@ -7,17 +7,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-var auditEntries = newTable(table[store.AuditEntry]{
-	name: "audit_entries",
-	columns: func(e *store.AuditEntry) []any {
-		return []any{
-			"id", &e.ID, "account_id", &e.AccountID, "operation", &e.Operation, "subject_type", &e.Subject.Type,
-			"subject_id", &e.Subject.ID, "subject_name", &e.Subject.Name, "request_id", &e.RequestID,
-			"remote_address", &e.RemoteAddress, "changes", asJSON{&e.Changes},
-			"created_at", &e.CreatedAt,
-		}
-	},
-})
+var auditEntries = newTable(table[store.AuditEntry]{name: "audit_entries"})
 
 // auditChunk is how many entries EachAuditEntry holds in memory. One may list
 // thousands of changes.

@@ -8,16 +8,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-var authorizations = newTable(table[store.Authorization]{
-	name: "authorizations",
-	columns: func(a *store.Authorization) []any {
-		return []any{
-			"id", &a.ID, "account_id", &a.AccountID, "grant_kind", &a.GrantKind, "subject_type", &a.SubjectType,
-			"subject_id", &a.SubjectID, "capability_key", &a.CapabilityKey, "resource_type", &a.ResourceType,
-			"resource_id", &a.ResourceID, "created_at", &a.CreatedAt, "revoked_at", &a.RevokedAt,
-		}
-	},
-})
+var authorizations = newTable(table[store.Authorization]{name: "authorizations"})
 
 func (r *reader) Authorization(accountID, id string) (store.Authorization, error) {
 	return get(r, authorizations, accountID, id)

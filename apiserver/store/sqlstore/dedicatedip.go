@@ -6,28 +6,9 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-var dedicatedIPs = newTable(table[store.DedicatedIP]{
-	name: "dedicated_ips",
-	columns: func(d *store.DedicatedIP) []any {
-		return []any{
-			"id", &d.ID, "account_id", &d.AccountID, "option_id", &d.OptionID, "name", &d.Name, "type", &d.Type,
-			"status", &d.State.Status, "status_until", &d.State.Until, "ready_at", &d.State.ReadyAt, "asn", &d.ASN,
-			"country_code", &d.CountryCode, "addresses", asJSON{&d.Addresses},
-			"created_at", &d.CreatedAt, "updated_at", &d.UpdatedAt,
-		}
-	},
-})
+var dedicatedIPs = newTable(table[store.DedicatedIP]{name: "dedicated_ips"})
 
-var dedicatedIPOptions = newTable(table[store.DedicatedIPOption]{
-	name: "dedicated_ip_options",
-	columns: func(o *store.DedicatedIPOption) []any {
-		return []any{
-			"id", &o.ID, "account_id", &o.AccountID, "name", &o.Name, "type", &o.Type,
-			"country_code", &o.CountryCode, "asn", &o.ASN, "addresses", asJSON{&o.Addresses},
-			"created_at", &o.CreatedAt, "updated_at", &o.UpdatedAt,
-		}
-	},
-})
+var dedicatedIPOptions = newTable(table[store.DedicatedIPOption]{name: "dedicated_ip_options", skipped: []string{"Claimed"}})
 
 func (r *reader) DedicatedIP(accountID, id string) (store.DedicatedIP, error) {
 	return get(r, dedicatedIPs, accountID, id)

@@ -8,14 +8,7 @@ import (
 )
 
 var dnsRecords = newTable(table[store.DNSRecord]{
-	name: "dns_records",
-	columns: func(r *store.DNSRecord) []any {
-		return []any{
-			"id", &r.ID, "account_id", &r.AccountID, "domain_id", &r.DomainID, "name", &r.Name, "type", &r.Type,
-			"value", &r.Value, "ttl", &r.TTL, "priority", &r.Priority, "system_managed", &r.SystemManaged,
-			"created_at", &r.CreatedAt, "updated_at", &r.UpdatedAt,
-		}
-	},
+	name:    "dns_records",
 	derived: func(r *store.DNSRecord) []any { return []any{"purpose", purposeOf(r)} },
 	fixed:   []string{"domain_id", "name", "type", "system_managed"},
 	unique:  sameDNSRecord,

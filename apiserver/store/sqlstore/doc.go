@@ -5,9 +5,10 @@
 // What differs between engines is in their packages: how transactions run (Engine),
 // and the schema with a few words of SQL (Dialect).
 //
-// A table value (see table) describes the rows of a type. The generic functions in
-// table.go build the statements of reads, creates, updates and deletions from it, and
-// report changes to the transaction's observer. The methods of reader and tx are
+// A table value (see table) maps a type of package store to a table: its columns have
+// the names of the fields. The generic functions in table.go build the statements of
+// reads, creates, updates and deletions from it, and report changes to the
+// transaction's observer. The methods of reader and tx are
 // documented in package store, in the file of the same name.
 //
 // The package imports the standard library, packages store and vocab, and the

@@ -9,22 +9,12 @@ import (
 )
 
 var domains = newTable(table[store.Domain]{
-	name: "domains",
-	columns: func(d *store.Domain) []any {
-		return []any{
-			"id", &d.ID, "account_id", &d.AccountID, "workspace_id", &d.WorkspaceID, "name", &d.Name,
-			"status", &d.State.Status, "status_until", &d.State.Until, "ready_at", &d.State.ReadyAt,
-			"outbound_routing_ready", &d.OutboundRoutingReady, "auto_renew", &d.AutoRenew,
-			"dedicated_ip_id", optional{&d.DedicatedIPID}, "redirect_mode", &d.RedirectMode,
-			"redirect_url", &d.RedirectURL, "inbound_tenant", asJSON{&d.InboundTenant},
-			"tags", asJSON{&d.Tags}, "registrant", &d.Registrant,
-			"purchase_batch_id", &d.PurchaseBatchID, "created_at", &d.CreatedAt, "updated_at", &d.UpdatedAt,
-		}
-	},
-	derived: func(d *store.Domain) []any { return []any{"search_text", namesText(d.Name)} },
-	fixed:   []string{"name"},
-	unique:  func(w *where, d *store.Domain) *where { return w.and(`t.name = ?`, d.Name) },
-	visible: (*where).withoutUnpaid,
+	name:     "domains",
+	derived:  func(d *store.Domain) []any { return []any{"search_text", namesText(d.Name)} },
+	optional: "dedicated_ip_id",
+	fixed:    []string{"name"},
+	unique:   func(w *where, d *store.Domain) *where { return w.and(`t.name = ?`, d.Name) },
+	visible:  (*where).withoutUnpaid,
 })
 
 func (r *reader) Domain(accountID, id string) (store.Domain, error) {

@@ -10,15 +10,7 @@ import (
 )
 
 var forwardingRules = newTable(table[store.Forwarding]{
-	name: "forwarding_rules",
-	columns: func(f *store.Forwarding) []any {
-		return []any{
-			"id", &f.ID, "account_id", &f.AccountID, "scope_type", &f.Scope.Type, "scope_id", &f.Scope.ID,
-			"target_email", &f.TargetEmail, "enabled", &f.Enabled, "internal", &f.Internal, "link_hash", &f.LinkHash,
-			"sent_at", &f.SentAt, "expires_at", &f.ExpiresAt, "verified_at", &f.VerifiedAt,
-			"created_at", &f.CreatedAt, "updated_at", &f.UpdatedAt,
-		}
-	},
+	name:    "forwarding_rules",
 	derived: func(f *store.Forwarding) []any { return []any{"search_text", namesText(f.TargetEmail)} },
 	fixed:   []string{"scope_type", "scope_id"},
 	unique: func(w *where, f *store.Forwarding) *where {

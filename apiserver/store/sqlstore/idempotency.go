@@ -7,16 +7,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-var idempotencyRecords = newTable(table[store.IdempotencyRecord]{
-	name: "idempotency_records",
-	columns: func(r *store.IdempotencyRecord) []any {
-		return []any{
-			"key_hash", &r.KeyHash, "fingerprint", &r.Fingerprint, "response", &r.Response,
-			"expires_at", &r.ExpiresAt, "interrupted_request", &r.InterruptedRequest,
-			"interrupted_id", &r.InterruptedID,
-		}
-	},
-})
+var idempotencyRecords = newTable(table[store.IdempotencyRecord]{name: "idempotency_records", key: "key_hash"})
 
 func (r *reader) IdempotencyRecord(keyHash []byte, now time.Time) (store.IdempotencyRecord, error) {
 	return one(r, idempotencyRecords, r.inAllAccounts().

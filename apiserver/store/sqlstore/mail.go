@@ -8,26 +8,15 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-var mailQueue = newTable(table[store.QueuedMessage]{
-	name: "mail_queue",
-	columns: func(m *store.QueuedMessage) []any {
-		return []any{
-			"forwarding_id", &m.ForwardingID, "account_id", &m.AccountID, "request_id", &m.RequestID,
-			"attempts", &m.Attempts, "due_at", &m.DueAt,
-		}
-	},
-})
+var mailQueue = newTable(table[store.QueuedMessage]{name: "mail_queue", key: "forwarding_id"})
 
 // messageLimit is a token bucket.
 type messageLimit struct {
-	bucket string
-	fullAt time.Time
+	Bucket string
+	FullAt time.Time
 }
 
-var messageLimits = newTable(table[messageLimit]{
-	name:    "message_limits",
-	columns: func(l *messageLimit) []any { return []any{"bucket", &l.bucket, "full_at", &l.fullAt} },
-})
+var messageLimits = newTable(table[messageLimit]{name: "message_limits", key: "bucket"})
 
 func (r *reader) NextMessageDue() (time.Time, error) {
 	return only(column[time.Time](r, `SELECT due_at FROM mail_queue ORDER BY due_at LIMIT 1`))
@@ -74,7 +63,7 @@ func (r *reader) MessageLimit(bucket string) (fullAt time.Time, err error) {
 	if errors.Is(err, store.ErrNotFound) {
 		err = nil
 	}
-	return l.fullAt, err
+	return l.FullAt, err
 }
 
 func (t *tx) SetMessageLimit(bucket string, fullAt time.Time) error {

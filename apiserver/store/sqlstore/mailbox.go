@@ -7,23 +7,12 @@ import (
 )
 
 var mailboxes = newTable(table[store.Mailbox]{
-	name: "mailboxes",
-	columns: func(m *store.Mailbox) []any {
-		return []any{
-			"id", &m.ID, "account_id", &m.AccountID, "domain_id", &m.DomainID, "local_part", &m.LocalPart,
-			"first_name", &m.FirstName, "last_name", &m.LastName, "status", &m.State.Status,
-			"status_until", &m.State.Until, "ready_at", &m.State.ReadyAt, "quota_allowed", &m.QuotaAllowed,
-			"quota_used", &m.QuotaUsed, "aliases", asJSON{&m.Aliases},
-			"created_at", &m.CreatedAt, "updated_at", &m.UpdatedAt,
-		}
-	},
+	name:    "mailboxes",
 	derived: func(m *store.Mailbox) []any { return []any{"search_text", mailboxSearchText(m)} },
 	fixed:   []string{"domain_id", "local_part", "aliases"},
 	visible: func(w *where) *where { return w.outsideUnpaid(`t.domain_id`) },
-	joined: func(m *store.Mailbox) []any {
-		return []any{"d.name", &m.DomainName, "d.workspace_id", &m.WorkspaceID, "w.name", &m.WorkspaceName}
-	},
-	joins: ` JOIN domains d ON d.id = t.domain_id JOIN workspaces w ON w.id = d.workspace_id`,
+	joined:  map[string]string{"DomainName": "d.name", "WorkspaceID": "d.workspace_id", "WorkspaceName": "w.name"},
+	joins:   ` JOIN domains d ON d.id = t.domain_id JOIN workspaces w ON w.id = d.workspace_id`,
 })
 
 func (r *reader) Mailbox(accountID, id string) (store.Mailbox, error) {

@@ -3,14 +3,7 @@ package sqlstore
 import "github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 
 var masterPasswords = newTable(table[store.MasterPassword]{
-	name: "master_passwords",
-	columns: func(p *store.MasterPassword) []any {
-		return []any{
-			"id", &p.ID, "account_id", &p.AccountID, "name", &p.Name, "scope_type", &p.Scope.Type,
-			"scope_id", &p.Scope.ID, "secret_hash", &p.SecretHash, "created_at", &p.CreatedAt,
-			"updated_at", &p.UpdatedAt,
-		}
-	},
+	name:    "master_passwords",
 	derived: func(p *store.MasterPassword) []any { return []any{"folded_name", searchText(p.Name)} },
 	fixed:   []string{"scope_type", "scope_id"},
 	unique: func(w *where, p *store.MasterPassword) *where {

@@ -8,15 +8,7 @@ import (
 )
 
 var serviceAccounts = newTable(table[store.ServiceAccount]{
-	name: "service_accounts",
-	columns: func(a *store.ServiceAccount) []any {
-		return []any{
-			"id", &a.ID, "account_id", &a.AccountID, "name", &a.Name, "public_id", &a.PublicID,
-			"secret_hash", &a.SecretHash, "last4", &a.Last4, "created_by_user_id", &a.CreatedByUserID,
-			"expires_at", &a.ExpiresAt, "last_used_at", &a.LastUsedAt, "revoked_at", &a.RevokedAt,
-			"revoked_by_user_id", &a.RevokedByUserID, "created_at", &a.CreatedAt, "updated_at", &a.UpdatedAt,
-		}
-	},
+	name:   "service_accounts",
 	unique: func(w *where, a *store.ServiceAccount) *where { return w.and(`t.public_id = ?`, a.PublicID) },
 })
 

@@ -4,36 +4,44 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// table maps the objects of a type to the rows of a table.
+// table maps the objects of a type to the rows of a table. Each field of the type has a
+// column, as columnsOf describes.
 type table[T any] struct {
 	name string
-	// columns returns the name of each column and a pointer to its value in an object,
-	// in turn.
-	columns func(*T) []any
+	// joined are the fields that come from columns of other tables. They are read and
+	// never written.
+	joined map[string]string
+	joins  string
+	// skipped are fields without a column.
+	skipped []string
+	// optional is a column that is NULL if its field is empty, so that a foreign key
+	// refers to nothing.
+	optional string
 	// derived returns the names and values of columns that are computed from an object.
 	// They are written and never read.
 	derived func(*T) []any
-	// joined returns columns of other tables like columns. They are read and never
-	// written.
-	joined func(*T) []any
-	joins  string
 	// fixed are columns that an update must not change, beside id, account_id and
 	// created_at.
 	fixed []string
+	// key is the primary key of rows that put replaces.
+	key string
 	// unique selects the row that has the same unique values as an object; nil if
 	// only ids are unique, or a table of its own makes sure.
 	unique func(*where, *T) *where
 	// visible leaves out the rows that HideUnpaid hides; nil if there are none.
 	visible func(*where) *where
 
-	names []string // of columns
+	columns []tableColumn // first those of the table, then those that are joined
+	names   []string      // of the table's
 	// The parts of the statements.
 	selection, insertion, replacing, updating string
 	// Indexes in columns: of those that an update writes, of the others, and of some
@@ -44,21 +52,25 @@ type table[T any] struct {
 
 // newTable completes a table with its statements.
 func newTable[T any](t table[T]) *table[T] {
-	none := func(*T) []any { return nil }
-	if t.derived == nil {
-		t.derived = none
+	own, joined := columnsOf(reflect.TypeFor[T](), "", t.skipped, t.joined)
+	t.columns = append(own, joined...)
+	var read []string
+	for _, c := range own {
+		t.names = append(t.names, c.name)
+		read = append(read, "t."+c.name)
 	}
-	if t.joined == nil {
-		t.joined = none
-	}
-	t.names = namesOf(t.columns(new(T)))
-	read := namesOf(t.joined(new(T)))
-	for i, c := range t.names {
-		read = slices.Insert(read, i, "t."+c)
+	for _, c := range joined {
+		read = append(read, c.name)
 	}
 	t.selection = `SELECT ` + strings.Join(read, ", ")
 
-	written := append(slices.Clip(t.names), namesOf(t.derived(new(T)))...)
+	written := slices.Clip(t.names)
+	if t.derived != nil {
+		derived := t.derived(new(T))
+		for i := 0; i < len(derived); i += 2 {
+			written = append(written, derived[i].(string))
+		}
+	}
 	t.insertion = insertion(t.name, written) + ` ON CONFLICT DO NOTHING`
 	fixed := append(slices.Clip(t.fixed), "id", "account_id", "created_at")
 	var set, excluded []string
@@ -74,7 +86,7 @@ func newTable[T any](t table[T]) *table[T] {
 		set = append(set, c+" = $"+strconv.Itoa(len(set)+1))
 	}
 	t.updating = `UPDATE ` + t.name + ` SET ` + strings.Join(set, ", ") + ` WHERE id = $` + strconv.Itoa(len(set)+1)
-	t.replacing = insertion(t.name, written) + ` ON CONFLICT (` + written[0] + `) DO UPDATE SET ` + strings.Join(excluded, ", ")
+	t.replacing = insertion(t.name, written) + ` ON CONFLICT (` + t.key + `) DO UPDATE SET ` + strings.Join(excluded, ", ")
 
 	t.id, t.account = slices.Index(t.names, "id"), slices.Index(t.names, "account_id")
 	t.createdAt, t.updatedAt = slices.Index(t.names, "created_at"), slices.Index(t.names, "updated_at")
@@ -89,28 +101,70 @@ func insertion(table string, columns []string) string {
 	return `INSERT INTO ` + table + ` (` + strings.Join(columns, ", ") + `) VALUES (` + strings.Join(placeholders, ", ") + `)`
 }
 
-// namesOf returns the names of pairs of names and values.
-func namesOf(pairs []any) (names []string) {
-	for i := 0; i < len(pairs); i += 2 {
-		names = append(names, pairs[i].(string))
-	}
-	return names
+// tableColumn is a column with the index of its field.
+type tableColumn struct {
+	name  string
+	index []int
 }
 
-// valuesOf returns the values of pairs of names and values, in the form in which they
-// are stored.
-func valuesOf(pairs ...[]any) []any {
-	var values []any
-	for _, p := range pairs {
-		for i := 1; i < len(p); i += 2 {
-			values = append(values, stored(p[i]))
+// columnsOf returns the columns of a type's fields. A column has the name of its field
+// in snake case: CreatedAt is created_at. A time and a struct with JSON tags have one
+// column. Any other struct has one for each of its fields, after its own name: State
+// has state_status and so on.
+func columnsOf(t reflect.Type, prefix string, skipped []string, elsewhere map[string]string) (own, joined []tableColumn) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name := prefix + snakeCase(f.Name)
+		switch {
+		case slices.Contains(skipped, f.Name):
+		case elsewhere[f.Name] != "":
+			joined = append(joined, tableColumn{elsewhere[f.Name], f.Index})
+		case f.Type.Kind() == reflect.Struct && f.Type != reflect.TypeFor[time.Time]() && f.Type.Field(0).Tag == "":
+			parts, _ := columnsOf(f.Type, name+"_", nil, nil)
+			for _, c := range parts {
+				own = append(own, tableColumn{c.name, append(f.Index, c.index...)})
+			}
+		default:
+			own = append(own, tableColumn{name, f.Index})
+		}
+	}
+	return own, joined
+}
+
+// wordStart matches the beginning of each word in a name but the first.
+var wordStart = regexp.MustCompile(`([a-z0-9])([A-Z])|([A-Z])([A-Z][a-z])`)
+
+func snakeCase(name string) string {
+	if owner, ok := strings.CutSuffix(name, "ID"); ok && owner != "" {
+		return snakeCase(owner) + "_id" // also of DedicatedIPID
+	}
+	return strings.ToLower(wordStart.ReplaceAllString(name, "${1}${3}_${2}${4}"))
+}
+
+// fields returns pointers to an object's values, in the form in which they are stored.
+func (tbl *table[T]) fields(v *T) []any {
+	object := reflect.ValueOf(v).Elem()
+	fields := make([]any, len(tbl.columns))
+	for i, c := range tbl.columns {
+		fields[i] = stored(object.FieldByIndex(c.index).Addr().Interface())
+		if c.name == tbl.optional {
+			fields[i] = optional{fields[i].(*string)}
+		}
+	}
+	return fields
+}
+
+// written returns the values of an object's own columns and derived columns.
+func (tbl *table[T]) written(v *T) []any {
+	values := tbl.fields(v)[:len(tbl.names)]
+	if tbl.derived != nil {
+		derived := tbl.derived(v)
+		for i := 1; i < len(derived); i += 2 {
+			values = append(values, derived[i])
 		}
 	}
 	return values
 }
-
-// written returns the values of an object's columns and derived columns.
-func (tbl *table[T]) written(v *T) []any { return valuesOf(tbl.columns(v), tbl.derived(v)) }
 
 // byID selects the row of an object in its account.
 func (tbl *table[T]) byID(r *reader, accountID string, id any) *where {
@@ -194,7 +248,7 @@ func each[T any](r *reader, tbl *table[T], w *where, chunk int, fn func(T) error
 		if len(items) < chunk {
 			return nil
 		}
-		last := valuesOf(tbl.columns(&items[chunk-1]))
+		last := tbl.fields(&items[chunk-1])
 		rest = w.clone().after(last[tbl.createdAt], last[tbl.id])
 	}
 }
@@ -206,7 +260,7 @@ func collect[T any](r *reader, tbl *table[T], w *where, end string) ([]T, error)
 }
 
 func query[T any](r *reader, tbl *table[T], from string, args []any) ([]T, error) {
-	items, err := scan(r, tbl.selection+` FROM `+from, args, func(v *T) []any { return valuesOf(tbl.columns(v), tbl.joined(v)) })
+	items, err := scan(r, tbl.selection+` FROM `+from, args, tbl.fields)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", tbl.name, err)
 	}
@@ -276,8 +330,7 @@ func insert[T any](t *tx, tbl *table[T], v *T) error {
 	return &store.ExistsError{ID: fmt.Sprint(reflect.ValueOf(values[tbl.id]).Elem())}
 }
 
-// put inserts a row, or replaces the one with the same value in the first column. It
-// reports nothing.
+// put inserts a row, or replaces the one with the same key. It reports nothing.
 func put[T any](t *tx, tbl *table[T], v *T) error {
 	if _, err := t.exec(tbl.replacing, tbl.written(v)...); err != nil {
 		return fmt.Errorf("write %s: %w", tbl.name, err)
@@ -291,7 +344,7 @@ func (tbl *table[T]) checkUnique(t *tx, v *T) error {
 	if tbl.unique == nil {
 		return nil
 	}
-	w := tbl.unique(t.inAllAccounts(), v).and(`t.id <> ?`, valuesOf(tbl.columns(v))[tbl.id])
+	w := tbl.unique(t.inAllAccounts(), v).and(`t.id <> ?`, tbl.fields(v)[tbl.id])
 	return t.taken(`SELECT t.id FROM `+tbl.name+` t`+w.text, w.args...)
 }
 

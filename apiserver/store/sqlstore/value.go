@@ -11,13 +11,18 @@ import (
 // A value that is stored in another form is wrapped in one of the types below, which
 // convert in both directions.
 
-// stored wraps a time, or a pointer to one.
+// stored wraps a time, and a pointer to a time, a struct or a slice.
 func stored(v any) any {
 	switch v := v.(type) {
 	case time.Time:
 		return micros{&v}
 	case *time.Time:
 		return micros{v}
+	case *[]byte:
+		return v
+	}
+	if t := reflect.TypeOf(v); t != nil && t.Kind() == reflect.Pointer && (t.Elem().Kind() == reflect.Slice || t.Elem().Kind() == reflect.Struct) {
+		return asJSON{v}
 	}
 	return v
 }

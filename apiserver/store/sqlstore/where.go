@@ -162,7 +162,7 @@ func (w *where) state(status string, now time.Time) *where {
 	if status == "" {
 		return w
 	}
-	return w.and(`CASE WHEN t.ready_at > ? THEN t.status_until ELSE t.status END = ?`, now, status)
+	return w.and(`CASE WHEN t.state_ready_at > ? THEN t.state_until ELSE t.state_status END = ?`, now, status)
 }
 
 // withoutUnpaid leaves out the domains that are hidden by HideUnpaid.
@@ -184,7 +184,7 @@ func (w *where) outsideUnpaid(column string) *where {
 }
 
 // unpaid is the condition of the index of domains that wait for a payment.
-const unpaid = `status = '` + vocab.DomainPendingPayment + `'`
+const unpaid = `state_status = '` + vocab.DomainPendingPayment + `'`
 
 // withinDomains selects the objects in the workspaces and domains. The column holds a
 // domain's id.

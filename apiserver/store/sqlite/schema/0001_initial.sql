@@ -130,19 +130,19 @@ CREATE TABLE dedicated_ip_options (
 CREATE INDEX dedicated_ip_options_in_order ON dedicated_ip_options (account_id, created_at, id);
 
 CREATE TABLE dedicated_ips (
-	id           TEXT    NOT NULL PRIMARY KEY,
-	account_id   TEXT    NOT NULL REFERENCES accounts (id),
-	option_id    TEXT    NOT NULL,
-	name         TEXT    NOT NULL,
-	type         TEXT    NOT NULL,
-	status       TEXT    NOT NULL,
-	status_until TEXT    NOT NULL,
-	ready_at     INTEGER NOT NULL,
-	asn          INTEGER NOT NULL,
-	country_code TEXT    NOT NULL,
-	addresses    TEXT    NOT NULL, -- JSON
-	created_at   INTEGER NOT NULL,
-	updated_at   INTEGER NOT NULL,
+	id             TEXT    NOT NULL PRIMARY KEY,
+	account_id     TEXT    NOT NULL REFERENCES accounts (id),
+	option_id      TEXT    NOT NULL,
+	name           TEXT    NOT NULL,
+	type           TEXT    NOT NULL,
+	state_status   TEXT    NOT NULL,
+	state_until    TEXT    NOT NULL,
+	state_ready_at INTEGER NOT NULL,
+	asn            INTEGER NOT NULL,
+	country_code   TEXT    NOT NULL,
+	addresses      TEXT    NOT NULL, -- JSON
+	created_at     INTEGER NOT NULL,
+	updated_at     INTEGER NOT NULL,
 	UNIQUE (account_id, id),
 	FOREIGN KEY (account_id, option_id) REFERENCES dedicated_ip_options (account_id, id)
 ) STRICT;
@@ -160,9 +160,9 @@ CREATE TABLE domains (
 	account_id             TEXT    NOT NULL REFERENCES accounts (id),
 	workspace_id           TEXT    NOT NULL,
 	name                   TEXT    NOT NULL UNIQUE,
-	status                 TEXT    NOT NULL,
-	status_until           TEXT    NOT NULL,
-	ready_at               INTEGER NOT NULL,
+	state_status           TEXT    NOT NULL,
+	state_until            TEXT    NOT NULL,
+	state_ready_at         INTEGER NOT NULL,
 	outbound_routing_ready INTEGER NOT NULL,
 	auto_renew             INTEGER NOT NULL,
 	dedicated_ip_id        TEXT,
@@ -185,7 +185,7 @@ CREATE INDEX domains_of_dedicated_ip ON domains (account_id, dedicated_ip_id) WH
 -- The payment page finds the domains of a purchase.
 CREATE INDEX domains_of_purchase ON domains (purchase_batch_id) WHERE purchase_batch_id <> '';
 -- A domain that is not paid for in time is left out of everything that is read.
-CREATE INDEX domains_unpaid ON domains (account_id, created_at) WHERE status = 'pending_payment';
+CREATE INDEX domains_unpaid ON domains (account_id, created_at) WHERE state_status = 'pending_payment';
 
 -- The ids and the names of a domain's tags, for filters.
 CREATE TABLE domain_tags (
@@ -196,21 +196,21 @@ CREATE TABLE domain_tags (
 CREATE INDEX domain_tags_by_tag ON domain_tags (tag, domain_id);
 
 CREATE TABLE mailboxes (
-	id            TEXT    NOT NULL PRIMARY KEY,
-	account_id    TEXT    NOT NULL,
-	domain_id     TEXT    NOT NULL,
-	local_part    TEXT    NOT NULL,
-	first_name    TEXT    NOT NULL,
-	last_name     TEXT    NOT NULL,
-	status        TEXT    NOT NULL,
-	status_until  TEXT    NOT NULL,
-	ready_at      INTEGER NOT NULL,
-	quota_allowed INTEGER NOT NULL,
-	quota_used    INTEGER NOT NULL,
-	aliases       TEXT    NOT NULL, -- JSON
-	search_text   TEXT    NOT NULL,
-	created_at    INTEGER NOT NULL,
-	updated_at    INTEGER NOT NULL,
+	id             TEXT    NOT NULL PRIMARY KEY,
+	account_id     TEXT    NOT NULL,
+	domain_id      TEXT    NOT NULL,
+	local_part     TEXT    NOT NULL,
+	first_name     TEXT    NOT NULL,
+	last_name      TEXT    NOT NULL,
+	state_status   TEXT    NOT NULL,
+	state_until    TEXT    NOT NULL,
+	state_ready_at INTEGER NOT NULL,
+	quota_allowed  INTEGER NOT NULL,
+	quota_used     INTEGER NOT NULL,
+	aliases        TEXT    NOT NULL, -- JSON
+	search_text    TEXT    NOT NULL,
+	created_at     INTEGER NOT NULL,
+	updated_at     INTEGER NOT NULL,
 	FOREIGN KEY (account_id, domain_id) REFERENCES domains (account_id, id)
 ) STRICT;
 CREATE INDEX mailboxes_in_order ON mailboxes (account_id, created_at, id);
