@@ -38,3 +38,12 @@ func Recipient(address string) store.AuditSubject {
 func Attribute(tx store.Tx, who store.AuditSubject, operation Operation, fields ...string) {
 	tx.(*auditedTx).attributed = Origin{Subject: who, Operation: operation.String(), Fields: fields}
 }
+
+// AsSystem runs fn, whose changes are the service's own and not those of the
+// transaction's origin. It panics if the transaction is not one of NewStore's.
+func AsSystem(tx store.Tx, operation Operation, fn func() error) error {
+	t := tx.(*auditedTx)
+	t.own = &Origin{Subject: System, Operation: operation.String()}
+	defer func() { t.own = nil }()
+	return fn()
+}

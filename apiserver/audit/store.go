@@ -56,13 +56,20 @@ func (s auditedStore) at(ctx context.Context) time.Time {
 // auditedTx collects the changes of a transaction.
 type auditedTx struct {
 	store.Tx
-	attributed Origin              // by Attribute
-	entries    []*store.AuditEntry // one for each account
+	attributed Origin   // by Attribute
+	own        *Origin  // while AsSystem runs
+	entries    []*entry // one for each account and origin
 	// domainNames caches names by the domains' ids: a transaction often changes
 	// several DNS records of a domain.
 	domainNames map[string]string
 	// err is the first error of an observed change.
 	err error
+}
+
+// entry is an entry of the log. Its origin is nil if it is the transaction's.
+type entry struct {
+	store.AuditEntry
+	origin *Origin
 }
 
 // observe adds a change to the entry of its account. A change of update time
@@ -86,12 +93,12 @@ func (t *auditedTx) observe(c store.Change) {
 	}
 	change := store.AuditChange{Action: action, Type: o.typ, ID: o.id, Name: o.name, Fields: c.Fields}
 	for _, e := range slices.Backward(t.entries) { // a fixture changes one account after another
-		if e.AccountID == o.accountID {
+		if e.AccountID == o.accountID && e.origin == t.own {
 			e.Changes = append(e.Changes, change)
 			return
 		}
 	}
-	t.entries = append(t.entries, &store.AuditEntry{AccountID: o.accountID, Changes: []store.AuditChange{change}})
+	t.entries = append(t.entries, &entry{store.AuditEntry{AccountID: o.accountID, Changes: []store.AuditChange{change}}, t.own})
 }
 
 // sameButForUpdatedAt compares two objects, given as pointers.
@@ -114,11 +121,15 @@ func (t *auditedTx) origin(o Origin) Origin {
 }
 
 // log writes the entries.
-func (t *auditedTx) log(at time.Time, from Origin) error {
-	if from.Operation == "" {
-		return ErrUnattributed
-	}
+func (t *auditedTx) log(at time.Time, transaction Origin) error {
 	for _, e := range t.entries {
+		from := transaction
+		if e.origin != nil {
+			from = *e.origin
+		}
+		if from.Operation == "" {
+			return ErrUnattributed
+		}
 		for i := range e.Changes {
 			if e.Changes[i].Action == store.AuditUpdated && e.Changes[i].Fields == nil {
 				e.Changes[i].Fields = from.Fields
@@ -126,7 +137,7 @@ func (t *auditedTx) log(at time.Time, from Origin) error {
 		}
 		e.CreatedAt, e.Operation, e.Subject = at, from.Operation, from.Subject
 		e.RequestID, e.RemoteAddress = from.RequestID, from.RemoteAddress
-		if err := t.AddAuditEntry(e); err != nil {
+		if err := t.AddAuditEntry(&e.AuditEntry); err != nil {
 			return err
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
@@ -49,11 +48,15 @@ var GrantAuthorization = change(func(c *Call, tx store.Tx, in *api.GrantAuthoriz
 // checkGrant checks that the service account and the resource of a grant exist.
 func checkGrant(r store.Reader, g store.Authorization) error {
 	var problems []*api.Problem
+	exists := func(err error, problem *api.Problem) error {
+		if errors.Is(err, store.ErrNotFound) {
+			problems, err = append(problems, problem), nil
+		}
+		return err
+	}
 	if g.SubjectType == vocab.SubjectServiceAccount {
-		switch _, err := r.ServiceAccount(g.AccountID, g.SubjectID); {
-		case errors.Is(err, store.ErrNotFound):
-			problems = append(problems, api.Invalid("the account has no service account %.255q", g.SubjectID).InBody("subject_id"))
-		case err != nil:
+		_, err := r.ServiceAccount(g.AccountID, g.SubjectID)
+		if err := exists(err, api.Invalid("the account has no service account %.255q", g.SubjectID).InBody("subject_id")); err != nil {
 			return err
 		}
 	}
@@ -64,9 +67,7 @@ func checkGrant(r store.Reader, g store.Authorization) error {
 	case vocab.ResourceDomain:
 		_, err = r.Domain(g.AccountID, g.ResourceID)
 	}
-	if errors.Is(err, store.ErrNotFound) {
-		problems, err = append(problems, api.Invalid("the account has no %s %s", g.ResourceType, g.ResourceID).InBody("resource_id")), nil
-	}
+	err = exists(err, api.Invalid("the account has no %s %s", g.ResourceType, g.ResourceID).InBody("resource_id"))
 	if err == nil && problems != nil {
 		return api.Unprocessable(problems...)
 	}
@@ -115,32 +116,24 @@ var RevokeAuthorization = remove(func(c *Call, tx store.Tx, in *api.Authorizatio
 // who can act, see canAct. what names the revoked object.
 func (c *Call) requireOwner(r store.Reader, what string) error {
 	// Usually the caller is still an owner, and the account may have thousands of
-	// revoked ones.
+	// revoked ones: the caller's grants come first.
 	own, err := r.GrantsOf(c.Caller.AccountID, c.Caller.Subjects)
 	if err != nil {
-		return err
-	}
-	own = slices.DeleteFunc(own, func(g store.Authorization) bool { return g.GrantKind != vocab.GrantAccountOwner })
-	if found, err := c.anyCanAct(r, own); found || err != nil {
 		return err
 	}
 	owners, err := r.Authorizations(c.Caller.AccountID, store.AuthorizationFilter{GrantKind: vocab.GrantAccountOwner})
 	if err != nil {
 		return err
 	}
-	if found, err := c.anyCanAct(r, owners); found || err != nil {
-		return err
-	}
-	return api.Conflict("revoking %s would leave the account without an owner who can act; grant account_owner to another service account first", what)
-}
-
-func (c *Call) anyCanAct(r store.Reader, grants []store.Authorization) (bool, error) {
-	for _, g := range grants {
+	for _, g := range append(own, owners...) {
+		if g.GrantKind != vocab.GrantAccountOwner {
+			continue
+		}
 		if can, err := c.canAct(r, g); can || err != nil {
-			return can, err
+			return err
 		}
 	}
-	return false, nil
+	return api.Conflict("revoking %s would leave the account without an owner who can act; grant account_owner to another service account first", what)
 }
 
 // canAct reports whether the subject of a grant has a way in: a service account

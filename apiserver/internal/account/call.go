@@ -79,7 +79,7 @@ func (c *Call) snapshot(fn func(store.Reader) error) error {
 func transact[Resp any](c *Call, fn func(store.Tx) (*Resp, error)) (*Resp, error) {
 	var out *Resp
 	uses := c.Rules.LastUses.Pending()
-	err := c.updatePaid(func(tx store.Tx) (err error) {
+	err := c.Rules.Store.Update(c.Context, func(tx store.Tx) (err error) {
 		out, c.unchanged, c.committed = nil, false, func() {}
 		c.Idempotency.Restart()
 		if err := c.authorize(tx); err != nil {
@@ -88,7 +88,7 @@ func transact[Resp any](c *Call, fn func(store.Tx) (*Resp, error)) (*Resp, error
 		if out, err = replay[Resp](c, tx); err != nil || out != nil {
 			return err
 		}
-		if err := c.checkOverdue(tx, c.Caller.AccountID, ""); err != nil {
+		if err := c.expire(tx, c.Caller.AccountID, ""); err != nil {
 			return err
 		}
 		if out, err = fn(tx); err != nil {

@@ -105,10 +105,13 @@ func (c *Call) purchaseOne(tx store.Tx, requested string, d store.Domain) (api.P
 	}
 	d.ID, d.AccountID, d.Name = c.Rules.Random.ID(), c.Caller.AccountID, offer.Name
 	d.State, d.OutboundRoutingReady, d.CreatedAt = offer.State(c.Arrival), true, c.Arrival
+	if err := c.expire(tx, "", d.Name); err != nil {
+		return result, offer, err
+	}
 	err = tx.CreateDomain(&d)
 	if _, exists := errors.AsType[*store.ExistsError](err); exists {
 		offer.Code, offer.Reason = api.PurchaseUnavailable, domainTaken
-		return result, offer, c.checkOverdue(tx, "", d.Name)
+		return result, offer, nil
 	}
 	if err == nil {
 		err = AddMailRecords(c.Rules.Random, tx, d)
@@ -195,39 +198,10 @@ const payableFor = 7 * 24 * time.Hour
 // at a time.
 func LastUnpaid(now time.Time) time.Time { return now.Add(-payableFor) }
 
-// overdueError undoes a transaction that found domains whose payment is overdue:
-// those of an account, or the one of a name.
-type overdueError struct{ accountID, name string }
-
-func (*overdueError) Error() string { return "a purchase was not paid for in time" }
-
-// checkOverdue returns an *overdueError if there is such a domain.
-func (c *Call) checkOverdue(tx store.Tx, accountID, name string) error {
-	overdue, err := tx.UnpaidDomains(accountID, name, LastUnpaid(c.Arrival))
-	if err == nil && len(overdue) > 0 {
-		err = &overdueError{accountID, name}
-	}
-	return err
-}
-
-// updatePaid runs a transaction of the call, and again after each *overdueError,
-// for which it deletes the overdue domains. That is a transaction of its own, because it
-// is no change by the request's caller, who may be of another account.
-func (c *Call) updatePaid(fn func(store.Tx) error) error {
-	for {
-		err := c.Rules.Store.Update(c.Context, fn)
-		overdue, ok := errors.AsType[*overdueError](err)
-		if !ok {
-			return err
-		}
-		err = c.Rules.Store.Update(context.Background(), func(tx store.Tx) error { //nolint:contextcheck // the request's values would attribute it to the caller
-			audit.Attribute(tx, audit.System, audit.ExpirePurchase)
-			return DeleteOverdue(tx, overdue.accountID, overdue.name, c.Arrival)
-		})
-		if err != nil {
-			return err
-		}
-	}
+// expire deletes the overdue domains of an account or of a name, which may be another
+// account's: it is no change by the request's caller.
+func (c *Call) expire(tx store.Tx, accountID, name string) error {
+	return audit.AsSystem(tx, audit.ExpirePurchase, func() error { return DeleteOverdue(tx, accountID, name, c.Arrival) })
 }
 
 // DeleteOverdue deletes the domains of an account or of a name whose payment is
