@@ -30,6 +30,10 @@ const (
 // Start is the time of a new [Clock].
 var Start = time.Date(2026, 3, 14, 15, 9, 26, 535897000, time.UTC)
 
+// patience is how long a test waits for what should happen at once. It is generous,
+// because the machine may be busy.
+const patience = time.Minute
+
 // Cheap makes the hash of a master password cost next to nothing.
 var Cheap = apiserver.PasswordCost{MemoryKiB: 8, Passes: 1}
 
@@ -148,4 +152,16 @@ func (s *Server) Listen() *Client {
 	// net/http retries a GET whose reused connection was dropped.
 	transport := &http.Transport{DisableKeepAlives: true}
 	return &Client{T: s.T, HTTP: &http.Client{Transport: transport}, URL: server.URL, Account: AccountID, Token: token}
+}
+
+// Receive receives from a channel. It ends the test after a minute.
+func Receive[V any](t TB, from <-chan V) V {
+	t.Helper()
+	select {
+	case v := <-from:
+		return v
+	case <-time.After(patience):
+		t.Fatalf("nothing was received within %s", patience)
+		panic("unreachable")
+	}
 }

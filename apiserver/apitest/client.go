@@ -9,13 +9,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
-
-// requestTimeout ends a request that is never answered, so that the test says which.
-const requestTimeout = time.Minute
 
 // Client sends requests for an account.
 type Client struct {
@@ -44,7 +40,7 @@ func (c *Client) Path(rest string) string {
 // removes a header.
 func (c *Client) Do(method, path string, body any, headers ...string) *Response {
 	c.T.Helper()
-	ctx, cancel := context.WithTimeout(c.T.Context(), requestTimeout)
+	ctx, cancel := context.WithTimeout(c.T.Context(), patience)
 	defer cancel()
 	r, err := c.Try(ctx, method, path, body, headers...)
 	if err != nil {

@@ -8,12 +8,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
-	"time"
 )
-
-// logTimeout is how long a test waits for a line of a log. It is generous, because the
-// machine may be busy.
-const logTimeout = time.Minute
 
 // Log collects a log in JSON, one line for each entry. It is safe for concurrent use.
 type Log struct {
@@ -80,7 +75,7 @@ func (l *Log) Wait(t TB, msg string) Object { t.Helper(); return l.WaitFor(t, ms
 // WaitFor is [Log.Wait] for the n-th entry with the message.
 func (l *Log) WaitFor(t TB, msg string, n int) Object {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), logTimeout)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	defer context.AfterFunc(ctx, func() {
 		l.mu.Lock()
@@ -103,7 +98,7 @@ func (l *Log) WaitFor(t TB, msg string, n int) Object {
 			t.Fatalf("the log ended with %d of %d entries %q:\n%s", found, n, msg, l.text.String())
 		}
 		if err := ctx.Err(); err != nil {
-			t.Fatalf("%d of %d entries %q after %s, %v:\n%s", found, n, msg, logTimeout, err, l.text.String())
+			t.Fatalf("%d of %d entries %q after %s, %v:\n%s", found, n, msg, patience, err, l.text.String())
 		}
 		l.more.Wait()
 	}

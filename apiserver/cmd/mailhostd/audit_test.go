@@ -58,12 +58,10 @@ func TestAudit(t *testing.T) {
 	other := initializeIn(t, database)
 	s := serve(t, database)
 	as := s.as(t, owner)
-	as.buy(t, "example.com")
-	if status, err := as.do(http.MethodPost, "/mailboxes", mailbox("example.com", "jane"), nil, "X-Request-Id", "req-1"); status != http.StatusCreated {
-		t.Fatal(status, err)
-	}
-	as.must(t, http.StatusOK, http.MethodPatch, "/mailboxes/jane@example.com", `{"last_name":"a surname"}`, nil)
-	as.must(t, http.StatusCreated, http.MethodPost, "/workspaces", "{\"name\":\"evil \\u20282026 line\"}", nil)
+	as.Domain("example.com")
+	as.Do(http.MethodPost, "/mailboxes", mailbox("example.com", "jane"), "X-Request-Id", "req-1").Want(http.StatusCreated)
+	as.Do(http.MethodPatch, "/mailboxes/jane@example.com", `{"last_name":"a surname"}`).Want(http.StatusOK)
+	as.Do(http.MethodPost, "/workspaces", "{\"name\":\"evil \\u20282026 line\"}").Want(http.StatusCreated)
 
 	for _, tt := range []struct {
 		args string
@@ -106,7 +104,7 @@ func TestAudit(t *testing.T) {
 	if strings.Contains(stdout, "null") || strings.Contains(stdout, "surname") || strings.Contains(stdout, owner.Token) {
 		t.Errorf("a value is printed, or a null:\n%s", stdout)
 	}
-	if code := s.end(); code != exitOK {
+	if code := s.end(t); code != exitOK {
 		t.Errorf("exit code %d", code)
 	}
 }
@@ -115,12 +113,12 @@ func TestAuditText(t *testing.T) {
 	t.Parallel()
 	database, owner := initialize(t)
 	as := serve(t, database).as(t, owner)
-	as.buy(t, "example.com")
-	as.must(t, http.StatusCreated, http.MethodPost, "/workspaces", "{\"name\":\"evil \\u2028line\"}", nil)
-	as.must(t, http.StatusOK, http.MethodPost, "/mailboxes/bulk", `{"domain":"example.com","items":[
+	as.Domain("example.com")
+	as.Do(http.MethodPost, "/workspaces", "{\"name\":\"evil \\u2028line\"}").Want(http.StatusCreated)
+	as.Do(http.MethodPost, "/mailboxes/bulk", `{"domain":"example.com","items":[
 		{"local_part":"a","first_name":"A","last_name":"B"},{"local_part":"b","first_name":"A","last_name":"B"},
-		{"local_part":"c","first_name":"A","last_name":"B"},{"local_part":"d","first_name":"A","last_name":"B"}]}`, nil)
-	as.must(t, http.StatusOK, http.MethodPatch, "/mailboxes/a@example.com", `{"last_name":"C"}`, nil)
+		{"local_part":"c","first_name":"A","last_name":"B"},{"local_part":"d","first_name":"A","last_name":"B"}]}`).Want(http.StatusOK)
+	as.Do(http.MethodPatch, "/mailboxes/a@example.com", `{"last_name":"C"}`).Want(http.StatusOK)
 	code, stdout, stderr := run(t, "audit", "--database", database)
 	if code != exitOK || stderr != "" {
 		t.Fatalf("exit code %d, %s", code, stderr)

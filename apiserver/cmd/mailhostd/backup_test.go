@@ -16,7 +16,7 @@ import (
 
 	_ "modernc.org/sqlite" // another reader of the copy than the program itself
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
 
 // TestBackupWhileServing creates backups while clients write. Each has to contain every
@@ -25,7 +25,7 @@ func TestBackupWhileServing(t *testing.T) {
 	t.Parallel()
 	database, owner := initialize(t)
 	as := serve(t, database).as(t, owner)
-	as.buy(t, "example.com")
+	as.Domain("example.com")
 
 	var mu sync.Mutex
 	var acknowledged []string
@@ -44,13 +44,13 @@ func TestBackupWhileServing(t *testing.T) {
 					return
 				default:
 				}
-				var made api.Mailbox
-				if status, err := as.do(http.MethodPost, "/mailboxes", mailbox("example.com", fmt.Sprintf("w%d-%d", w, i)), &made); status != http.StatusCreated {
-					t.Errorf("status %d, error %v", status, err)
+				made, err := as.Try(t.Context(), http.MethodPost, "/mailboxes", mailbox("example.com", fmt.Sprintf("w%d-%d", w, i)))
+				if err != nil || made.Status != http.StatusCreated {
+					t.Errorf("%v, error %v", made, err)
 					return
 				}
 				mu.Lock()
-				acknowledged = append(acknowledged, made.ID)
+				acknowledged = append(acknowledged, made.Str("id"))
 				mu.Unlock()
 				progress <- struct{}{}
 			}
@@ -59,7 +59,7 @@ func TestBackupWhileServing(t *testing.T) {
 	copies := map[string][]string{} // what each holds at least
 	for n := range 3 {
 		for range 25 {
-			<-progress
+			apitest.Receive(t, progress)
 		}
 		output := filepath.Join(t.TempDir(), fmt.Sprintf("copy %d.db", n))
 		copies[output] = known()
@@ -92,15 +92,12 @@ func checkCopy(t *testing.T, path string, owner newAccount, ids []string) {
 	s := serve(t, path)
 	as := s.as(t, owner)
 	for _, id := range ids {
-		var found api.Mailbox
-		if status, err := as.do(http.MethodGet, "/mailboxes/"+id, "", &found); status != http.StatusOK || found.ID != id {
-			t.Errorf("%s was acknowledged before the backup and is not in it: status %d, error %v", id, status, err)
-		}
+		as.Get("/mailboxes/"+id).Want(http.StatusOK).Is("id", id) // it was acknowledged before the backup
 	}
 	if len(ids) == 0 {
 		t.Error("nothing was acknowledged")
 	}
-	s.end()
+	s.end(t)
 }
 
 func TestBackupErrors(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
@@ -33,10 +34,10 @@ func (b *browser) isAccessible(t *testing.T, title string) {
 	b.do(t, chromedp.ResetViewport())
 }
 
-// rule creates a forwarding rule and returns it with the link of its message.
-func (c caller) rule(t *testing.T, m *mailInbox, target string) (rule api.Forwarding, link string) {
+// newRule creates a forwarding rule and returns it with the link of its message.
+func newRule(t *testing.T, c *apitest.Client, m *mailInbox, target string) (rule api.Forwarding, link string) {
 	t.Helper()
-	c.must(t, http.StatusCreated, http.MethodPost, "/forwarding", `{"target_email":"`+target+`"}`, &rule)
+	c.Do(http.MethodPost, "/forwarding", `{"target_email":"`+target+`"}`).Want(http.StatusCreated).Into(&rule)
 	return rule, m.link(t, target)
 }
 
@@ -45,9 +46,9 @@ func TestVerificationInABrowser(t *testing.T) {
 	m := newMailbag(t)
 	database, owner := initialize(t)
 	s := serve(t, database, append(m.flags(), "--control-listen", "0")...)
-	plane, _ := s.log.wait(t, "serving the control plane")["url"].(string)
+	plane, _ := s.log.Wait(t, "serving the control plane")["url"].(string)
 	c := s.as(t, owner)
-	rule, link := c.rule(t, m, "a-rather-long-address-that-must-break@some-department.of-the.example.org")
+	rule, link := newRule(t, c, m, "a-rather-long-address-that-must-break@some-department.of-the.example.org")
 	b := newBrowser(t, s.url)
 
 	if status := b.leads(t, chromedp.Navigate(link)); status != http.StatusOK {
@@ -62,7 +63,7 @@ func TestVerificationInABrowser(t *testing.T) {
 	b.screenshot(t, "verification-confirmed")
 	b.isAccessible(t, "Confirmed")
 	b.has(t, "StaticText Mail is forwarded to this address from now on:", "StaticText "+rule.TargetEmail)
-	c.must(t, http.StatusOK, http.MethodGet, "/forwarding/"+rule.ID, "", &rule)
+	c.Do(http.MethodGet, "/forwarding/"+rule.ID, nil).Want(http.StatusOK).Into(&rule)
 	if !rule.Active || rule.VerificationState != vocab.VerificationVerified {
 		t.Errorf("after the click the rule is %+v", rule)
 	}
@@ -70,7 +71,7 @@ func TestVerificationInABrowser(t *testing.T) {
 	b.screenshot(t, "verification-used")
 	b.isAccessible(t, "Confirmed already")
 
-	_, expired := c.rule(t, m, "b@example.org")
+	_, expired := newRule(t, c, m, "b@example.org")
 	callURL(t, http.MethodPost, plane+"/clock", `{"advance":"72h"}`, nil)
 	for title, page := range map[string]struct {
 		url    string
@@ -92,7 +93,7 @@ func TestVerificationByKeyboardWithoutJavaScript(t *testing.T) {
 	database, owner := initialize(t)
 	s := serve(t, database, m.flags()...)
 	c := s.as(t, owner)
-	rule, link := c.rule(t, m, "a@example.org")
+	rule, link := newRule(t, c, m, "a@example.org")
 	b := newBrowser(t, s.url)
 	b.withoutJavaScript(t)
 	b.leads(t, chromedp.Navigate(link))
@@ -103,7 +104,7 @@ func TestVerificationByKeyboardWithoutJavaScript(t *testing.T) {
 	}
 	b.has(t, "heading Confirmed")
 	b.clean(t)
-	c.must(t, http.StatusOK, http.MethodGet, "/forwarding/"+rule.ID, "", &rule)
+	c.Do(http.MethodGet, "/forwarding/"+rule.ID, nil).Want(http.StatusOK).Into(&rule)
 	if rule.VerificationState != vocab.VerificationVerified {
 		t.Errorf("the rule is %s", rule.VerificationState)
 	}
@@ -115,9 +116,9 @@ func TestPaymentPageInABrowser(t *testing.T) {
 	fixture := t.TempDir() + "/fixture.json"
 	writeFile(t, fixture, `{"registrar":{"payment_needed":true}}`)
 	s := serve(t, database, "--fixture", fixture)
-	bought := s.as(t, owner).buy(t, "example.com")
+	bought := s.as(t, owner).Purchase(owner.WorkspaceID, "example.com").Want(http.StatusOK)
 	b := newBrowser(t, s.url)
-	if status := b.leads(t, chromedp.Navigate(*bought.PaymentURL)); status != http.StatusOK {
+	if status := b.leads(t, chromedp.Navigate(bought.Str("payment_url"))); status != http.StatusOK {
 		t.Fatalf("the payment leads to %d", status)
 	}
 	b.screenshot(t, "payment")

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
@@ -15,13 +16,13 @@ func TestControlPlane(t *testing.T) {
 	t.Parallel()
 	database, owner := initialize(t)
 	s := serve(t, database, "--control-listen", "0", "--public-url", "https://mail.example.org/")
-	plane, _ := s.log.wait(t, "serving the control plane")["url"].(string)
+	plane, _ := s.log.Wait(t, "serving the control plane")["url"].(string)
 	if !strings.HasPrefix(plane, "http://127.0.0.1:") {
 		t.Fatalf("the control plane is at %s", plane)
 	}
 	c := s.as(t, owner)
 	var rule api.Forwarding
-	c.must(t, http.StatusCreated, http.MethodPost, "/forwarding", `{"target_email":"a@example.org"}`, &rule)
+	c.Do(http.MethodPost, "/forwarding", `{"target_email":"a@example.org"}`).Want(http.StatusCreated).Into(&rule)
 	var outbox struct {
 		Items []struct{ To, Link string }
 	}
@@ -31,7 +32,7 @@ func TestControlPlane(t *testing.T) {
 	}
 
 	callURL(t, http.MethodPost, plane+"/clock", `{"advance":"72h"}`, nil)
-	c.must(t, http.StatusOK, http.MethodGet, "/forwarding/"+rule.ID, "", &rule)
+	c.Do(http.MethodGet, "/forwarding/"+rule.ID, nil).Want(http.StatusOK).Into(&rule)
 	if rule.VerificationState != vocab.VerificationExpired {
 		t.Errorf("after 72 hours the verification is %s", rule.VerificationState)
 	}
@@ -61,7 +62,7 @@ func TestControlPlane(t *testing.T) {
 func serveWithControl(t *testing.T) (s *testServer, plane string, owner newAccount) {
 	t.Helper()
 	s = serve(t, t.TempDir()+"/mailhost.db", "--control-listen", "0", "--fixture", "../../testdata/fixture.json")
-	plane, _ = s.log.wait(t, "serving the control plane")["url"].(string)
+	plane, _ = s.log.Wait(t, "serving the control plane")["url"].(string)
 	callURL(t, http.MethodPost, plane+"/accounts", exampleAccount, &owner)
 	return s, plane, owner
 }
@@ -74,12 +75,10 @@ func TestFaultAndReset(t *testing.T) {
 	c := s.as(t, owner)
 	callURL(t, http.MethodPost, plane+"/faults", `{"operation":"create-workspace","drop":"after","nth":1}`, nil)
 	const key = "5f0c9c52-5d0c-4c7e-9a53-3f1c2d8e7a10"
-	if status, err := c.do(http.MethodPost, "/workspaces", `{"name":"Lost"}`, nil, "Idempotency-Key", key); err == nil {
-		t.Errorf("the dropped request has status %d", status)
+	if response, err := c.Try(t.Context(), http.MethodPost, "/workspaces", `{"name":"Lost"}`, "Idempotency-Key", key); err == nil {
+		t.Errorf("the dropped request has a response: %s", response)
 	}
-	if status, err := c.do(http.MethodPost, "/workspaces", `{"name":"Lost"}`, nil, "Idempotency-Key", key); err != nil || status != http.StatusCreated {
-		t.Errorf("its retry: %d, %v", status, err)
-	}
+	c.PostKeyed(key, "/workspaces", `{"name":"Lost"}`).Want(http.StatusCreated)
 	var journal struct{ Items []struct{ Status int } }
 	callURL(t, http.MethodGet, plane+"/journal?operation=create-workspace", "", &journal)
 	if len(journal.Items) != 2 || journal.Items[0].Status != 0 || journal.Items[1].Status != http.StatusCreated {
@@ -90,11 +89,11 @@ func TestFaultAndReset(t *testing.T) {
 	callURL(t, http.MethodPost, plane+"/accounts", exampleAccount, &owner)
 	c = s.as(t, owner)
 	var page api.Page[api.Workspace]
-	c.must(t, http.StatusOK, http.MethodGet, "/workspaces", "", &page)
+	c.Do(http.MethodGet, "/workspaces", nil).Want(http.StatusOK).Into(&page)
 	if page.Total != 2 {
 		t.Errorf("%d workspaces after the reset, want the fixture's 2", page.Total)
 	}
-	c.must(t, http.StatusOK, http.MethodGet, "/mailboxes/jane@example.com", "", nil)
+	c.Do(http.MethodGet, "/mailboxes/jane@example.com", nil).Want(http.StatusOK)
 }
 
 // A held request does not block the shutdown.
@@ -106,14 +105,17 @@ func TestHeldRequestsEndWithTheServer(t *testing.T) {
 	callURL(t, http.MethodPost, plane+"/faults", `{"operation":"create-workspace","hold":"before"}`, &rule)
 	statuses := make(chan int, 1)
 	go func() {
-		status, _ := c.do(http.MethodPost, "/workspaces", `{"name":"Late"}`, nil)
-		statuses <- status
+		response, err := c.Try(t.Context(), http.MethodPost, "/workspaces", `{"name":"Late"}`)
+		if err != nil {
+			response = new(apitest.Response)
+		}
+		statuses <- response.Status
 	}()
 	callURL(t, http.MethodGet, plane+"/faults/"+rule.ID+"?held=1", "", nil)
-	if code := s.end(); code != exitOK {
+	if code := s.end(t); code != exitOK {
 		t.Errorf("exit code %d:\n%s", code, s.log)
 	}
-	if status := <-statuses; status != http.StatusServiceUnavailable {
+	if status := apitest.Receive(t, statuses); status != http.StatusServiceUnavailable {
 		t.Errorf("the held request has status %d", status)
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
@@ -40,10 +41,8 @@ func BenchmarkExport(b *testing.B) {
 			owner := populate(b, database, rows)
 			ctx, stop := context.WithCancel(b.Context())
 			server := exec.CommandContext(ctx, program, "serve", "--database", database, "--listen", "127.0.0.1:0", "--log-format", "json")
-			log, err := server.StderrPipe()
-			if err != nil {
-				b.Fatal(err)
-			}
+			log := apitest.NewLog()
+			server.Stderr = log
 			if err := server.Start(); err != nil {
 				b.Fatal(err)
 			}
@@ -51,10 +50,10 @@ func BenchmarkExport(b *testing.B) {
 				stop()
 				_ = server.Wait()
 			}()
-			as := caller{client: http.DefaultClient, url: servingURL(b, log), owner: owner}
-			go func() { _, _ = io.Copy(io.Discard, log) }()
+			url, _ := log.Wait(b, "serving")["url"].(string)
+			as := (&testServer{url: url}).as(b, owner)
 			for b.Loop() {
-				if got := as.export(b); got != rows+1 {
+				if got := export(b, as); got != rows+1 {
 					b.Fatalf("%d lines; want %d", got, rows+1)
 				}
 			}
@@ -112,32 +111,16 @@ func populate(b *testing.B, database string, rows int) (owner newAccount) {
 	return owner
 }
 
-// servingURL reads a log up to the URL of the server.
-func servingURL(b *testing.B, log io.Reader) string {
-	b.Helper()
-	line := bufio.NewReader(log)
-	for {
-		text, err := line.ReadString('\n')
-		if err != nil {
-			b.Fatalf("the server did not start: %v", err)
-		}
-		if _, rest, ok := strings.Cut(text, `"msg":"testServer","url":"`); ok {
-			url, _, _ := strings.Cut(rest, `"`)
-			return url
-		}
-	}
-}
-
 // export reads a whole export and returns its number of lines.
-func (c caller) export(b *testing.B) (lines int) {
+func export(b *testing.B, c *apitest.Client) (lines int) {
 	b.Helper()
-	req, err := http.NewRequestWithContext(b.Context(), http.MethodPost, c.path("/mailboxes/export"), strings.NewReader("{}"))
+	req, err := http.NewRequestWithContext(b.Context(), http.MethodPost, c.URL+c.Path("/mailboxes/export"), strings.NewReader("{}"))
 	if err != nil {
 		b.Fatal(err)
 	}
-	req.Header.Set("Authorization", "Bearer "+c.owner.Token)
+	req.Header.Set("Authorization", "Bearer "+c.Token)
 	req.Header.Set("Content-Type", "application/json")
-	resp, err := c.client.Do(req)
+	resp, err := c.HTTP.Do(req)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -12,19 +12,19 @@ func TestRateLimit(t *testing.T) {
 	t.Parallel()
 	database, owner := initialize(t)
 	c := serve(t, database, "--rate-limit", "2/1h").as(t, owner)
-	c.must(t, http.StatusOK, http.MethodGet, "/mailboxes", "", nil)
-	c.must(t, http.StatusOK, http.MethodGet, "/mailboxes", "", nil)
-	c.must(t, http.StatusTooManyRequests, http.MethodGet, "/mailboxes", "", nil)
+	c.Do(http.MethodGet, "/mailboxes", nil).Want(http.StatusOK)
+	c.Do(http.MethodGet, "/mailboxes", nil).Want(http.StatusOK)
+	c.Do(http.MethodGet, "/mailboxes", nil).Want(http.StatusTooManyRequests)
 }
 
 func TestMaxMailboxes(t *testing.T) {
 	t.Parallel()
 	database, owner := initialize(t)
 	c := serve(t, database, "--max-mailboxes", "1").as(t, owner)
-	c.buy(t, "example.com")
-	c.must(t, http.StatusCreated, http.MethodPost, "/mailboxes", mailbox("example.com", "jane"), nil)
+	c.Domain("example.com")
+	c.Do(http.MethodPost, "/mailboxes", mailbox("example.com", "jane")).Want(http.StatusCreated)
 	var bulk api.CreatedMailboxes
-	c.must(t, http.StatusOK, http.MethodPost, "/mailboxes/bulk", `{"domain":"example.com","items":[{"first_name":"A","last_name":"B","local_part":"john"}]}`, &bulk)
+	c.Do(http.MethodPost, "/mailboxes/bulk", `{"domain":"example.com","items":[{"first_name":"A","last_name":"B","local_part":"john"}]}`).Want(http.StatusOK).Into(&bulk)
 	if len(bulk.Failed) != 1 || bulk.Failed[0].Code != api.BulkQuotaExceeded {
 		t.Errorf("%+v", bulk)
 	}

@@ -10,12 +10,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
 
 // asProgram names the variable with which the test binary runs the program.
@@ -66,7 +64,7 @@ func initializeIn(t *testing.T, database string, args ...string) (owner newAccou
 // testServer is a running server, in this process or another.
 type testServer struct {
 	url  string
-	log  *logBuffer
+	log  *apitest.Log
 	stop func()
 	// ended is closed when the server has ended; then code is its exit code.
 	ended chan struct{}
@@ -83,15 +81,15 @@ func serveArgs(database string, more ...string) []string {
 func serve(t *testing.T, database string, more ...string) *testServer {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
-	s := &testServer{log: newLogBuffer(), stop: stop, ended: make(chan struct{})}
+	s := &testServer{log: apitest.NewLog(), stop: stop, ended: make(chan struct{})}
 	m := Main{Args: serveArgs(database, more...), Stdout: io.Discard, Stderr: s.log, Openers: openers()}
 	go func() {
 		s.code = m.Run(ctx)
-		s.log.end()
+		s.log.End()
 		close(s.ended)
 	}()
-	t.Cleanup(func() { stop(); <-s.ended })
-	s.url, _ = s.log.wait(t, "serving")["url"].(string)
+	t.Cleanup(func() { s.end(t) })
+	s.url, _ = s.log.Wait(t, "serving")["url"].(string)
 	return s
 }
 
@@ -102,7 +100,7 @@ func spawn(t *testing.T, database string, more ...string) *testServer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &testServer{log: newLogBuffer(), ended: make(chan struct{}), cmd: exec.Command(self, serveArgs(database, more...)...)}
+	s := &testServer{log: apitest.NewLog(), ended: make(chan struct{}), cmd: exec.Command(self, serveArgs(database, more...)...)}
 	s.cmd.Env = append(os.Environ(), asProgram+"=1")
 	s.cmd.Stderr = s.log
 	if err := s.cmd.Start(); err != nil {
@@ -111,138 +109,34 @@ func spawn(t *testing.T, database string, more ...string) *testServer {
 	go func() {
 		_ = s.cmd.Wait() // see the exit code
 		s.code = s.cmd.ProcessState.ExitCode()
-		s.log.end()
+		s.log.End()
 		close(s.ended)
 	}()
 	s.stop = func() { _ = s.cmd.Process.Signal(os.Interrupt) }
-	t.Cleanup(func() { _ = s.cmd.Process.Kill(); <-s.ended })
-	s.url, _ = s.log.wait(t, "serving")["url"].(string)
+	t.Cleanup(func() { _ = s.cmd.Process.Kill(); s.exitCode(t) })
+	s.url, _ = s.log.Wait(t, "serving")["url"].(string)
 	return s
 }
 
 // end stops the server and returns its exit code.
-func (s *testServer) end() int {
+func (s *testServer) end(t *testing.T) int {
+	t.Helper()
 	s.stop()
-	<-s.ended
+	return s.exitCode(t)
+}
+
+// exitCode waits for the end of the server.
+func (s *testServer) exitCode(t *testing.T) int {
+	t.Helper()
+	apitest.Receive(t, s.ended)
 	return s.code
 }
 
-// logBuffer collects a JSON log, and lets a test wait for its lines.
-type logBuffer struct {
-	mu    sync.Mutex
-	more  *sync.Cond
-	text  bytes.Buffer
-	ended bool
-}
-
-func newLogBuffer() *logBuffer {
-	b := new(logBuffer)
-	b.more = sync.NewCond(&b.mu)
-	return b
-}
-
-// Write implements io.Writer.
-func (b *logBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.more.Broadcast()
-	return b.text.Write(p)
-}
-
-func (b *logBuffer) end() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.ended = true
-	b.more.Broadcast()
-}
-
-func (b *logBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
-}
-
-// wait waits for a line with a message and returns it.
-func (b *logBuffer) wait(t *testing.T, msg string) map[string]any {
-	t.Helper()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for {
-		for line := range strings.Lines(b.text.String()) {
-			var entry map[string]any
-			if json.Unmarshal([]byte(line), &entry) == nil && entry["msg"] == msg {
-				return entry
-			}
-		}
-		if b.ended {
-			t.Fatalf("the server ended without logging %q:\n%s", msg, b.text.String())
-		}
-		b.more.Wait()
-	}
-}
-
-// caller sends requests with an owner's token.
-type caller struct {
-	client *http.Client
-	url    string
-	owner  newAccount
-}
-
-func (s *testServer) as(t *testing.T, owner newAccount) caller {
+// as returns a client with an owner's token.
+func (s *testServer) as(t testing.TB, owner newAccount) *apitest.Client {
 	transport := &http.Transport{MaxIdleConnsPerHost: 16}
 	t.Cleanup(transport.CloseIdleConnections)
-	return caller{client: &http.Client{Transport: transport}, url: s.url, owner: owner}
-}
-
-func (c caller) path(rest string) string {
-	return c.url + strings.Replace(api.Prefix, "{account_id}", c.owner.AccountID, 1) + rest
-}
-
-// do sends a request with a JSON body, unless it is empty, and decodes a successful
-// response into out, unless it is nil.
-func (c caller) do(method, path, body string, out any, headers ...string) (status int, err error) {
-	req, err := http.NewRequest(method, c.path(path), strings.NewReader(body))
-	if err != nil {
-		return 0, err
-	}
-	req.Header.Set("Authorization", "Bearer "+c.owner.Token)
-	if body != "" {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	for i := 0; i < len(headers); i += 2 {
-		req.Header.Set(headers[i], headers[i+1])
-	}
-	resp, err := c.client.Do(req)
-	if err != nil {
-		return 0, err
-	}
-	defer resp.Body.Close()
-	response, err := io.ReadAll(resp.Body)
-	if err != nil || out == nil || resp.StatusCode > 299 {
-		return resp.StatusCode, err
-	}
-	return resp.StatusCode, json.Unmarshal(response, out)
-}
-
-// must is do with a check of the status code.
-func (c caller) must(t *testing.T, want int, method, path, body string, out any) {
-	t.Helper()
-	status, err := c.do(method, path, body, out)
-	if err != nil || status != want {
-		t.Fatalf("%s %s: %d, %v; want %d", method, path, status, err, want)
-	}
-}
-
-// buy buys a domain.
-func (c caller) buy(t *testing.T, domain string) (out api.Purchase) {
-	t.Helper()
-	c.must(t, http.StatusOK, http.MethodPost, "/domains/purchase", fmt.Sprintf(`{"domains":[%q],"workspace_id":%q,
-		"contact_info":{"address_1":"1 Way","city":"X","country":"DE","email":"a@example.com","first_name":"A","last_name":"B",
-		"organization":"O","phone":"+4930123456","state":"S","zip":"1"}}`, domain, c.owner.WorkspaceID), &out)
-	if out.SuccessfulCount != 1 {
-		t.Fatalf("%s was not bought: %+v", domain, out)
-	}
-	return out
+	return &apitest.Client{T: t, HTTP: &http.Client{Transport: transport}, URL: s.url, Account: owner.AccountID, Token: owner.Token}
 }
 
 func mailbox(domain, localPart string) string {

@@ -29,16 +29,16 @@ func TestMetrics(t *testing.T) {
 	t.Parallel()
 	database, owner := initialize(t)
 	s := serve(t, database, "--metrics-listen", "0")
-	at, _ := s.log.wait(t, "serving metrics")["url"].(string)
+	at, _ := s.log.Wait(t, "serving metrics")["url"].(string)
 	if !strings.HasPrefix(at, "http://127.0.0.1:") || !strings.HasSuffix(at, "/metrics") {
 		t.Fatalf("metrics are at %q", at)
 	}
 	c := s.as(t, owner)
-	c.must(t, http.StatusOK, http.MethodGet, "/mailboxes?search=private", "", nil)
-	c.must(t, http.StatusOK, http.MethodGet, "/mailboxes", "", nil)
-	c.must(t, http.StatusUnprocessableEntity, http.MethodPost, "/mailboxes", "{}", nil)
-	c.must(t, http.StatusNotFound, http.MethodGet, "/private", "", nil)
-	c.must(t, http.StatusMethodNotAllowed, "BREW", "/mailboxes", "", nil)
+	c.Do(http.MethodGet, "/mailboxes?search=private", nil).Want(http.StatusOK)
+	c.Do(http.MethodGet, "/mailboxes", nil).Want(http.StatusOK)
+	c.Do(http.MethodPost, "/mailboxes", "{}").Want(http.StatusUnprocessableEntity)
+	c.Do(http.MethodGet, "/private", nil).Want(http.StatusNotFound)
+	c.Do("BREW", "/mailboxes", nil).Want(http.StatusMethodNotAllowed)
 	for path, want := range map[string]int{"/healthz/live": 200, "/verify-forwarding/private": 404, "/metrics": 404} {
 		if status, _ := fetch(t, http.MethodGet, s.url+path); status != want {
 			t.Errorf("%s: status %d, want %d", path, status, want)
@@ -71,7 +71,7 @@ func TestMetrics(t *testing.T) {
 	if status, _ := fetch(t, http.MethodGet, strings.TrimSuffix(at, "/metrics")+"/healthz/live"); status != http.StatusNotFound {
 		t.Errorf("there is more than metrics on their listener: %d", status)
 	}
-	if code := s.end(); code != exitOK {
+	if code := s.end(t); code != exitOK {
 		t.Errorf("exit code %d", code)
 	}
 }

@@ -13,6 +13,9 @@ import (
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"github.com/coreos/go-oidc/v3/oidc/oidctest"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 func TestOAuthAccessTokens(t *testing.T) {
@@ -42,20 +45,19 @@ func TestOAuthAccessTokens(t *testing.T) {
 	// The server starts although the issuer is down.
 	database, owner := initialize(t)
 	s := serve(t, database, "--oauth-issuer", web.URL, "--oauth-audience", "mailhost", "--oauth-groups-claim", "roles")
-	as := func(token string) caller {
+	as := func(token string) *apitest.Client {
 		c := s.as(t, owner)
-		c.owner.Token = token
+		c.Token = token
 		return c
 	}
-	as(good).must(t, http.StatusServiceUnavailable, http.MethodGet, "/mailboxes", "", nil)
+	as(good).Do(http.MethodGet, "/mailboxes", nil).Want(http.StatusServiceUnavailable)
 	down.Store(false)
-	as(good).must(t, http.StatusForbidden, http.MethodGet, "/mailboxes", "", nil)
-	as(owner.Token).must(t, http.StatusCreated, http.MethodPost, "/auth/authorizations",
-		`{"grant_kind":"capability","subject_type":"group","subject_id":"ops","capability_key":"mailbox.view"}`, nil)
-	as(good).must(t, http.StatusOK, http.MethodGet, "/mailboxes", "", nil)
-	as(good).must(t, http.StatusForbidden, http.MethodGet, "/domains", "", nil)
-	as(token("other", later)).must(t, http.StatusUnauthorized, http.MethodGet, "/mailboxes", "", nil)
-	as(token("mailhost", time.Now().Add(-time.Minute))).must(t, http.StatusUnauthorized, http.MethodGet, "/mailboxes", "", nil)
+	as(good).Do(http.MethodGet, "/mailboxes", nil).Want(http.StatusForbidden)
+	as(owner.Token).GrantTo("group", "ops", apitest.Grant{Capability: vocab.CapMailboxView})
+	as(good).Do(http.MethodGet, "/mailboxes", nil).Want(http.StatusOK)
+	as(good).Do(http.MethodGet, "/domains", nil).Want(http.StatusForbidden)
+	as(token("other", later)).Do(http.MethodGet, "/mailboxes", nil).Want(http.StatusUnauthorized)
+	as(token("mailhost", time.Now().Add(-time.Minute))).Do(http.MethodGet, "/mailboxes", nil).Want(http.StatusUnauthorized)
 	if log := s.log.String(); strings.Contains(log, good) || !strings.Contains(log, "the OAuth issuer's keys can't be fetched") {
 		t.Errorf("log:\n%s", log)
 	}

@@ -13,27 +13,29 @@ import (
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
 
 // creation is the creation of one mailbox.
 type creation struct {
 	localPart string
 	key       string // Idempotency-Key, which half of the clients send
-	// made is the response, if there was one.
-	made api.Mailbox
+	id        string // if there was a response
 	// err is set if there was none.
 	err error
 }
 
-func (c *creation) send(as caller) {
+func (c *creation) send(as *apitest.Client) {
 	var headers []string
 	if c.key != "" {
 		headers = []string{"Idempotency-Key", c.key}
 	}
-	var status int
-	status, c.err = as.do(http.MethodPost, "/mailboxes", mailbox("example.com", c.localPart), &c.made, headers...)
-	if c.err == nil && status != http.StatusCreated {
-		c.err = fmt.Errorf("status %d", status)
+	response, err := as.Try(as.T.Context(), http.MethodPost, "/mailboxes", mailbox("example.com", c.localPart), headers...)
+	if c.err = err; err == nil && response.Status != http.StatusCreated {
+		c.err = fmt.Errorf("status %d", response.Status)
+	}
+	if c.err == nil {
+		c.id = response.Str("id")
 	}
 }
 
@@ -71,7 +73,7 @@ func createUntilKilled(t *testing.T, s *testServer, owner newAccount, round, eno
 	if err := s.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	<-s.ended
+	s.exitCode(t)
 	writing.Wait()
 	return slices.Concat(perWriter...)
 }
@@ -85,7 +87,7 @@ func TestKilledServerKeepsAcknowledged(t *testing.T) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	database, owner := initialize(t)
 	s := spawn(t, database)
-	s.as(t, owner).buy(t, "example.com")
+	s.as(t, owner).Domain("example.com")
 
 	var tried []*creation
 	for round := range 3 {
@@ -99,16 +101,16 @@ func TestKilledServerKeepsAcknowledged(t *testing.T) {
 		if c.key == "" || c.err == nil && i%5 != 0 {
 			continue
 		}
-		before := c.made.ID
-		if c.send(as); c.err != nil || before != "" && c.made.ID != before {
-			t.Errorf("%s, sent again: %s, %v; want %s", c.localPart, c.made.ID, c.err, before)
+		before := c.id
+		if c.send(as); c.err != nil || before != "" && c.id != before {
+			t.Errorf("%s, sent again: %s, %v; want %s", c.localPart, c.id, c.err, before)
 		}
 	}
-	found := as.mailboxes(t)
+	found := mailboxes(t, as)
 	for _, c := range tried {
 		address := c.localPart + "@example.com"
-		if c.err == nil && found[address] != c.made.ID {
-			t.Errorf("%s was acknowledged as %s and is %q", address, c.made.ID, found[address])
+		if c.err == nil && found[address] != c.id {
+			t.Errorf("%s was acknowledged as %s and is %q", address, c.id, found[address])
 		}
 	}
 	checkLogged(t, database, found)
@@ -116,12 +118,12 @@ func TestKilledServerKeepsAcknowledged(t *testing.T) {
 }
 
 // mailboxes returns the ids of all mailboxes by address.
-func (c caller) mailboxes(t *testing.T) map[string]string {
+func mailboxes(t *testing.T, c *apitest.Client) map[string]string {
 	t.Helper()
 	found := map[string]string{}
 	for page := 1; ; page++ {
 		var got api.Page[api.Mailbox]
-		c.must(t, http.StatusOK, http.MethodGet, fmt.Sprintf("/mailboxes?page_size=1000&page=%d", page), "", &got)
+		c.Do(http.MethodGet, fmt.Sprintf("/mailboxes?page_size=1000&page=%d", page), nil).Want(http.StatusOK).Into(&got)
 		for _, m := range got.Items {
 			if found[m.PrimaryEmail] != "" {
 				t.Errorf("%s is there twice", m.PrimaryEmail)
@@ -162,10 +164,10 @@ func TestSignalEndsTheServer(t *testing.T) {
 			if err := s.cmd.Process.Signal(signal); err != nil {
 				t.Fatal(err)
 			}
-			if <-s.ended; s.code != exitOK {
-				t.Errorf("exit code %d", s.code)
+			if code := s.exitCode(t); code != exitOK {
+				t.Errorf("exit code %d", code)
 			}
-			s.log.wait(t, "shut down")
+			s.log.Wait(t, "shut down")
 		})
 	}
 }
@@ -178,24 +180,24 @@ func TestHangupWithoutACertificate(t *testing.T) {
 	if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
-	s.log.wait(t, "there is nothing to reload")
-	s.as(t, owner).must(t, http.StatusOK, http.MethodGet, "/mailboxes", "", nil)
+	s.log.Wait(t, "there is nothing to reload")
+	s.as(t, owner).Do(http.MethodGet, "/mailboxes", nil).Want(http.StatusOK)
 }
 
 func TestSecondSignalEndsTheServerAtOnce(t *testing.T) {
 	t.Parallel()
 	database, owner := initialize(t)
 	s := spawn(t, database, "--shutdown-timeout", "1h")
-	s.as(t, owner).buy(t, "example.com")
+	s.as(t, owner).Domain("example.com")
 	begin(t, s, owner, mailbox("example.com", "never"))
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	s.log.wait(t, "shutting down")
+	s.log.Wait(t, "shutting down")
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	<-s.ended
+	s.exitCode(t)
 	if status, ok := s.cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGTERM {
 		t.Errorf("%v; want the end by a signal", s.cmd.ProcessState)
 	}

@@ -21,10 +21,10 @@ func TestRestart(t *testing.T) {
 	database, owner := initialize(t)
 	first := serve(t, database)
 	c := first.as(t, owner)
-	c.buy(t, "example.com")
+	c.Domain("example.com")
 	var made api.Mailbox
-	c.must(t, http.StatusCreated, http.MethodPost, "/mailboxes", mailbox("example.com", "Jane"), &made)
-	if code := first.end(); code != exitOK {
+	c.Do(http.MethodPost, "/mailboxes", mailbox("example.com", "Jane")).Want(http.StatusCreated).Into(&made)
+	if code := first.end(t); code != exitOK {
 		t.Errorf("exit code %d", code)
 	}
 	if log := first.log.String(); strings.Contains(log, owner.Token) || !strings.Contains(log, `"msg":"shut down"`) {
@@ -33,7 +33,7 @@ func TestRestart(t *testing.T) {
 
 	second := serve(t, database)
 	var found api.Mailbox
-	second.as(t, owner).must(t, http.StatusOK, http.MethodGet, "/mailboxes/jane@example.com", "", &found)
+	second.as(t, owner).Do(http.MethodGet, "/mailboxes/jane@example.com", nil).Want(http.StatusOK).Into(&found)
 	if found.ID != made.ID || found.CreatedAt != made.CreatedAt {
 		t.Errorf("made %+v\nfound %+v", made, found)
 	}
@@ -43,28 +43,28 @@ func TestPublishedOnly(t *testing.T) {
 	t.Parallel()
 	database, owner := initialize(t)
 	c := serve(t, database, "--published-only").as(t, owner)
-	c.buy(t, "example.com")
-	c.must(t, http.StatusCreated, http.MethodPost, "/mailboxes", mailbox("example.com", "jane"), nil)
-	c.must(t, http.StatusOK, http.MethodGet, "/mailboxes", "", nil)
-	c.must(t, http.StatusMethodNotAllowed, http.MethodGet, "/mailboxes/jane@example.com", "", nil)
-	c.must(t, http.StatusMethodNotAllowed, http.MethodDelete, "/mailboxes/jane@example.com", "", nil)
-	c.must(t, http.StatusMethodNotAllowed, http.MethodGet, "/dns-records", "", nil)
-	c.must(t, http.StatusNotFound, http.MethodGet, "/workspaces", "", nil)
-	c.must(t, http.StatusNotFound, http.MethodGet, "", "", nil)
+	c.Domain("example.com")
+	c.Do(http.MethodPost, "/mailboxes", mailbox("example.com", "jane")).Want(http.StatusCreated)
+	c.Do(http.MethodGet, "/mailboxes", nil).Want(http.StatusOK)
+	c.Do(http.MethodGet, "/mailboxes/jane@example.com", nil).Want(http.StatusMethodNotAllowed)
+	c.Do(http.MethodDelete, "/mailboxes/jane@example.com", nil).Want(http.StatusMethodNotAllowed)
+	c.Do(http.MethodGet, "/dns-records", nil).Want(http.StatusMethodNotAllowed)
+	c.Do(http.MethodGet, "/workspaces", nil).Want(http.StatusNotFound)
+	c.Do(http.MethodGet, "", nil).Want(http.StatusNotFound)
 }
 
 func TestServeWithoutAnAccount(t *testing.T) {
 	t.Parallel()
 	database := t.TempDir() + "/new.db"
 	s := serve(t, database)
-	if made := s.log.wait(t, "database created"); made["database"] != database {
+	if made := s.log.Wait(t, "database created"); made["database"] != database {
 		t.Errorf("log line: %v", made)
 	}
-	s.log.wait(t, "there is no account yet; create one with: mailhostd init --database "+database)
+	s.log.Wait(t, "there is no account yet; create one with: mailhostd init --database "+database)
 
 	// init works while the server runs.
 	owner := initializeIn(t, database)
-	s.as(t, owner).must(t, http.StatusOK, http.MethodGet, "", "", nil)
+	s.as(t, owner).Do(http.MethodGet, "", nil).Want(http.StatusOK)
 	ready, err := http.Get(s.url + "/healthz/ready")
 	if err != nil {
 		t.Fatal(err)
@@ -78,7 +78,7 @@ func TestServeWithoutAnAccount(t *testing.T) {
 func TestServeInMemoryWithoutAnAccount(t *testing.T) {
 	t.Parallel()
 	s := serve(t, sqlite.Memory)
-	s.end()
+	s.end(t)
 	if log := s.log.String(); strings.Contains(log, "mailhostd init") || !strings.Contains(log, "use --fixture") {
 		t.Errorf("the advice can't be followed:\n%s", log)
 	}
@@ -102,12 +102,12 @@ func TestDatabaseRemovedWhileServing(t *testing.T) {
 		defer resp.Body.Close()
 		return resp.StatusCode
 	}
-	as.must(t, http.StatusCreated, http.MethodPost, "/workspaces", `{"name":"before"}`, nil)
+	as.Do(http.MethodPost, "/workspaces", `{"name":"before"}`).Want(http.StatusCreated)
 	if err := os.Rename(database, database+".away"); err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
-		as.must(t, http.StatusServiceUnavailable, http.MethodPost, "/workspaces", `{"name":"meanwhile"}`, nil)
+		as.Do(http.MethodPost, "/workspaces", `{"name":"meanwhile"}`).Want(http.StatusServiceUnavailable)
 	}
 	if got := ready(); got != http.StatusServiceUnavailable {
 		t.Errorf("ready: %d", got)
@@ -115,11 +115,11 @@ func TestDatabaseRemovedWhileServing(t *testing.T) {
 	if err := os.Rename(database+".away", database); err != nil {
 		t.Fatal(err)
 	}
-	as.must(t, http.StatusCreated, http.MethodPost, "/workspaces", `{"name":"after"}`, nil)
+	as.Do(http.MethodPost, "/workspaces", `{"name":"after"}`).Want(http.StatusCreated)
 	if got := ready(); got != http.StatusOK {
 		t.Errorf("ready: %d", got)
 	}
-	s.end()
+	s.end(t)
 	log := s.log.String()
 	if strings.Count(log, "was removed or moved") != 1 || strings.Count(log, "the database is available again") != 1 || strings.Contains(log, "operation failed") {
 		t.Errorf("the log is\n%s", log)
@@ -134,16 +134,16 @@ func TestServeWithAFixture(t *testing.T) {
 	s := serve(t, database, fixture...)
 	owner := initializeIn(t, database, "--account-id", account)
 	var page api.Page[api.Mailbox]
-	s.as(t, owner).must(t, http.StatusOK, http.MethodGet, "/mailboxes", "", &page)
+	s.as(t, owner).Do(http.MethodGet, "/mailboxes", nil).Want(http.StatusOK).Into(&page)
 	if page.Total != 2 {
 		t.Errorf("%d mailboxes, want 2", page.Total)
 	}
-	s.as(t, owner).must(t, http.StatusNoContent, http.MethodDelete, "/mailboxes/john@example.com", "", nil)
-	s.end()
+	s.as(t, owner).Do(http.MethodDelete, "/mailboxes/john@example.com", nil).Want(http.StatusNoContent)
+	s.end(t)
 	// A deleted mailbox is not created again, although the fixture has it.
 	c := serve(t, database, fixture...).as(t, owner)
-	c.must(t, http.StatusOK, http.MethodGet, "/mailboxes/jane@example.com", "", nil)
-	c.must(t, http.StatusNotFound, http.MethodGet, "/mailboxes/john@example.com", "", nil)
+	c.Do(http.MethodGet, "/mailboxes/jane@example.com", nil).Want(http.StatusOK)
+	c.Do(http.MethodGet, "/mailboxes/john@example.com", nil).Want(http.StatusNotFound)
 }
 
 // begin sends a request that creates a mailbox up to its body, and returns when the
@@ -158,7 +158,7 @@ func begin(t *testing.T, s *testServer, owner newAccount, body string) (net.Conn
 	t.Cleanup(func() { _ = conn.Close() })
 	if _, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
 		"Content-Length: %d\r\nExpect: 100-continue\r\n\r\n",
-		strings.TrimPrefix(s.as(t, owner).path("/mailboxes"), s.url), owner.Token, len(body)); err != nil {
+		strings.TrimPrefix(s.url+s.as(t, owner).Path("/mailboxes"), s.url), owner.Token, len(body)); err != nil {
 		t.Fatal(err)
 	}
 	response := bufio.NewReader(conn)
@@ -176,12 +176,12 @@ func TestShutdownCompletesRequests(t *testing.T) {
 	t.Parallel()
 	database, owner := initialize(t)
 	s := serve(t, database)
-	s.as(t, owner).buy(t, "example.com")
+	s.as(t, owner).Domain("example.com")
 	body := mailbox("example.com", "late")
 	conn, response := begin(t, s, owner, body)
 
 	s.stop()
-	s.log.wait(t, "shutting down")
+	s.log.Wait(t, "shutting down")
 	if _, err := fmt.Fprint(conn, body); err != nil {
 		t.Fatal(err)
 	}
@@ -193,20 +193,20 @@ func TestShutdownCompletesRequests(t *testing.T) {
 	if resp.StatusCode != http.StatusCreated {
 		t.Errorf("the request in flight: %s", resp.Status)
 	}
-	if code := s.end(); code != exitOK {
+	if code := s.end(t); code != exitOK {
 		t.Errorf("exit code %d", code)
 	}
 	c := serve(t, database).as(t, owner)
-	c.must(t, http.StatusOK, http.MethodGet, "/mailboxes/late@example.com", "", nil)
+	c.Do(http.MethodGet, "/mailboxes/late@example.com", nil).Want(http.StatusOK)
 }
 
 func TestShutdownTimeout(t *testing.T) {
 	t.Parallel()
 	database, owner := initialize(t)
 	s := serve(t, database, "--shutdown-timeout", "1ms")
-	s.as(t, owner).buy(t, "example.com")
+	s.as(t, owner).Domain("example.com")
 	begin(t, s, owner, mailbox("example.com", "never"))
-	if code := s.end(); code != exitFailure {
+	if code := s.end(t); code != exitFailure {
 		t.Errorf("exit code %d", code)
 	}
 	if want := "mailhostd: requests in flight did not end within 1ms and were aborted\n"; !strings.HasSuffix(s.log.String(), want) {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate/certificatetest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/minrate"
@@ -48,7 +49,7 @@ func serveWithLimits(t *testing.T, database string, l connectionLimits, configur
 	go func() { ended <- s.serve(ctx, service, &control.Plane{}) }()
 	t.Cleanup(func() {
 		stop()
-		if err := errors.Join(<-ended, service.Close()); err != nil {
+		if err := errors.Join(apitest.Receive(t, ended), service.Close()); err != nil {
 			t.Error(err)
 		}
 	})
@@ -123,13 +124,13 @@ func TestSlowBodyOverHTTP2(t *testing.T) {
 	c := trusting(t, (&testServer{url: s.url()}).as(t, owner), pair)
 	body, rest := io.Pipe()
 	defer rest.Close()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.path("/workspaces"), body)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.URL+c.Path("/workspaces"), body)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Header.Set("Authorization", "Bearer "+owner.Token)
 	r.Header.Set("Content-Type", "application/json")
-	resp, err := c.client.Do(r)
+	resp, err := c.HTTP.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +210,7 @@ func TestSlowReader(t *testing.T) {
 	}
 	defer conn.Close()
 	fmt.Fprint(conn, "GET / HTTP/1.1\r\nHost: test\r\n\r\n")
-	if err := <-ended; !errors.Is(err, os.ErrDeadlineExceeded) {
+	if err := apitest.Receive(t, ended); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("writing ended with %v", err)
 	}
 }
@@ -286,16 +287,16 @@ func TestDrainDelay(t *testing.T) {
 		t.Fatalf("ready: %d", status)
 	}
 	c := s.as(t, owner)
-	c.must(t, http.StatusOK, http.MethodGet, "/mailboxes", "", nil)
+	c.Do(http.MethodGet, "/mailboxes", nil).Want(http.StatusOK)
 	s.stop()
-	s.log.wait(t, "shutting down")
+	s.log.Wait(t, "shutting down")
 	if status, body := fetch(t, http.MethodGet, s.url+"/healthz/ready"); status != http.StatusServiceUnavailable || !strings.Contains(body, "draining") {
 		t.Errorf("ready: %d, %s", status, body)
 	}
 	if status, _ := fetch(t, http.MethodGet, s.url+"/healthz/live"); status != http.StatusOK {
 		t.Errorf("live: %d", status)
 	}
-	resp, err := c.client.Get(s.url + "/healthz/live")
+	resp, err := c.HTTP.Get(s.url + "/healthz/live")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -303,19 +304,18 @@ func TestDrainDelay(t *testing.T) {
 	if !resp.Close {
 		t.Error("a kept-alive connection is not closed")
 	}
-	c.must(t, http.StatusCreated, http.MethodPost, "/workspaces", `{"name":"late"}`, nil)
-	s.stop() // at once
-	<-s.ended
+	c.Do(http.MethodPost, "/workspaces", `{"name":"late"}`).Want(http.StatusCreated)
+	s.end(t) // at once
 }
 
 func TestDrainDelayEnds(t *testing.T) {
 	t.Parallel()
 	database, _ := initialize(t)
 	s := serve(t, database, "--drain-delay", "1ms")
-	if code := s.end(); code != exitOK {
+	if code := s.end(t); code != exitOK {
 		t.Errorf("exit code %d:\n%s", code, s.log)
 	}
-	s.log.wait(t, "shut down")
+	s.log.Wait(t, "shut down")
 }
 
 func TestNegativeConnectionFlags(t *testing.T) {

@@ -80,18 +80,18 @@ func TestForwardingIsVerifiedByMail(t *testing.T) {
 	m := newMailbag(t)
 	database, owner := initialize(t)
 	s := serve(t, database, m.flags()...)
-	if line := s.log.wait(t, "sending messages"); line["server"] != "smtp://"+m.Addr || line["from"] != "no-reply@mail.example" {
+	if line := s.log.Wait(t, "sending messages"); line["server"] != "smtp://"+m.Addr || line["from"] != "no-reply@mail.example" {
 		t.Errorf("log line: %v", line)
 	}
 	c := s.as(t, owner)
 	var rule api.Forwarding
-	c.must(t, http.StatusCreated, http.MethodPost, "/forwarding", `{"target_email":"Jane@Example.ORG"}`, &rule)
+	c.Do(http.MethodPost, "/forwarding", `{"target_email":"Jane@Example.ORG"}`).Want(http.StatusCreated).Into(&rule)
 	link := m.link(t, "jane@example.org")
 	if !strings.HasPrefix(link, s.url+"/verify-forwarding/") {
 		t.Fatalf("the link is %q", link)
 	}
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
-		c.must(t, http.StatusOK, http.MethodGet, "/forwarding/"+rule.ID, "", &rule)
+		c.Do(http.MethodGet, "/forwarding/"+rule.ID, nil).Want(http.StatusOK).Into(&rule)
 		if rule.VerificationState != vocab.VerificationPending {
 			t.Errorf("before %s of the link the rule is %s", method, rule.VerificationState)
 		}
@@ -99,7 +99,7 @@ func TestForwardingIsVerifiedByMail(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		resp, err := c.client.Do(req)
+		resp, err := c.HTTP.Do(req)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,11 +108,11 @@ func TestForwardingIsVerifiedByMail(t *testing.T) {
 			t.Fatalf("%s of the link: %s", method, resp.Status)
 		}
 	}
-	c.must(t, http.StatusOK, http.MethodGet, "/forwarding/"+rule.ID, "", &rule)
+	c.Do(http.MethodGet, "/forwarding/"+rule.ID, nil).Want(http.StatusOK).Into(&rule)
 	if !rule.Active || rule.VerificationState != vocab.VerificationVerified {
 		t.Errorf("the rule is %+v", rule)
 	}
-	line := s.log.wait(t, "verification message sent")
+	line := s.log.Wait(t, "verification message sent")
 	if line["forwarding_id"] != rule.ID || line["attempts"] != 1.0 || line["request_id"] == "" {
 		t.Errorf("log line: %v", line)
 	}
@@ -131,13 +131,13 @@ func TestRejectedMailIsLogged(t *testing.T) {
 	s := serve(t, database, "--smtp-url", "smtp://"+refusing.Addr, "--smtp-from", "no-reply@mail.example")
 	c := s.as(t, owner)
 	var rule api.Forwarding
-	c.must(t, http.StatusCreated, http.MethodPost, "/forwarding", `{"target_email":"nobody@example.org"}`, &rule)
-	line := s.log.wait(t, "verification message not sent; set the rule's target_email again to send a new one")
+	c.Do(http.MethodPost, "/forwarding", `{"target_email":"nobody@example.org"}`).Want(http.StatusCreated).Into(&rule)
+	line := s.log.Wait(t, "verification message not sent; set the rule's target_email again to send a new one")
 	if line["forwarding_id"] != rule.ID || line["attempts"] != 1.0 || !strings.Contains(line["error"].(string), "No such user") {
 		t.Errorf("log line: %v", line)
 	}
 	// A PATCH with the same address sends a new link.
-	c.must(t, http.StatusOK, http.MethodPatch, "/forwarding/"+rule.ID, `{"target_email":"nobody@example.org"}`, nil)
+	c.Do(http.MethodPatch, "/forwarding/"+rule.ID, `{"target_email":"nobody@example.org"}`).Want(http.StatusOK)
 	(&mailInbox{refusing}).link(t, "nobody@example.org")
 }
 

@@ -16,15 +16,15 @@ func TestTraces(t *testing.T) {
 	database, owner := initialize(t)
 	collector := tracingtest.NewCollector(t)
 	s := serve(t, database, "--otlp-endpoint", collector.URL)
-	s.as(t, owner).must(t, http.StatusOK, http.MethodGet, "/mailboxes?search=private", "", nil)
-	if code := s.end(); code != exitOK { // what is left is sent at the end
+	s.as(t, owner).Do(http.MethodGet, "/mailboxes?search=private", nil).Want(http.StatusOK)
+	if code := s.end(t); code != exitOK { // what is left is sent at the end
 		t.Errorf("exit code %d", code)
 	}
 	span, ok := collector.Spans(t)["list-mailboxes"]
 	if !ok {
 		t.Fatalf("there is no span:\n%s", s.log)
 	}
-	if got, want := s.log.wait(t, "request")["trace_id"], hex.EncodeToString(span.GetTraceId()); got != want {
+	if got, want := s.log.Wait(t, "request")["trace_id"], hex.EncodeToString(span.GetTraceId()); got != want {
 		t.Errorf("the log line is of trace %v, want %s", got, want)
 	}
 	for _, secret := range []string{owner.Token, "private"} {
@@ -42,8 +42,8 @@ func TestTracesFromTheEnvironment(t *testing.T) {
 	t.Setenv("OTEL_EXPORTER_OTLP_HEADERS", "authorization Bearer%secret")
 	t.Setenv("OTEL_SERVICE_NAME", "mail-of-the-team")
 	s := spawn(t, database)
-	s.as(t, owner).must(t, http.StatusOK, http.MethodGet, "/mailboxes", "", nil)
-	s.end()
+	s.as(t, owner).Do(http.MethodGet, "/mailboxes", nil).Want(http.StatusOK)
+	s.end(t)
 	if span := collector.Spans(t)["list-mailboxes"]; span.Resource["service.name"] != "mail-of-the-team" {
 		t.Errorf("resource: %v\n%s", span.Resource, s.log)
 	}
@@ -53,8 +53,8 @@ func TestTracesFromTheEnvironment(t *testing.T) {
 
 	t.Setenv("OTEL_TRACES_SAMPLER", "always_off")
 	quiet := spawn(t, database)
-	quiet.as(t, owner).must(t, http.StatusOK, http.MethodGet, "/workspaces", "", nil)
-	quiet.end()
+	quiet.as(t, owner).Do(http.MethodGet, "/workspaces", nil).Want(http.StatusOK)
+	quiet.end(t)
 	if _, ok := collector.Spans(t)["list-workspaces"]; ok {
 		t.Error("OTEL_TRACES_SAMPLER is not honoured")
 	}

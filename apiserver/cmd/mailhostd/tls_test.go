@@ -2,7 +2,6 @@ package main
 
 import (
 	"crypto/tls"
-	"encoding/json"
 	"io"
 	"net/http"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate/certificatetest"
 )
 
@@ -22,35 +22,12 @@ func tlsArgs(p certificatetest.Pair, more ...string) []string {
 }
 
 // trusting returns a caller that trusts the pair's current certificate.
-func trusting(t *testing.T, c caller, p certificatetest.Pair) caller {
+func trusting(t *testing.T, c *apitest.Client, p certificatetest.Pair) *apitest.Client {
 	t.Helper()
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: p.Pool(t)}, ForceAttemptHTTP2: true}
 	t.Cleanup(transport.CloseIdleConnections)
-	c.client = &http.Client{Transport: transport}
+	c.HTTP = &http.Client{Transport: transport}
 	return c
-}
-
-// waitFor waits until a message has been logged n times.
-func (b *logBuffer) waitFor(t *testing.T, msg string, times int) {
-	t.Helper()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for {
-		found := 0
-		for line := range strings.Lines(b.text.String()) {
-			var entry struct{ Msg string }
-			if json.Unmarshal([]byte(line), &entry) == nil && entry.Msg == msg {
-				found++
-			}
-		}
-		if found >= times {
-			return
-		}
-		if b.ended {
-			t.Fatalf("the server ended without logging %q %d times:\n%s", msg, times, b.text.String())
-		}
-		b.more.Wait()
-	}
 }
 
 func TestTLS(t *testing.T) {
@@ -65,9 +42,9 @@ func TestTLS(t *testing.T) {
 		t.Errorf("it warns of plain HTTP:\n%s", s.log)
 	}
 	c := trusting(t, s.as(t, owner), pair)
-	c.must(t, http.StatusCreated, http.MethodPost, "/forwarding", `{"target_email":"a@example.org"}`, nil)
+	c.Do(http.MethodPost, "/forwarding", `{"target_email":"a@example.org"}`).Want(http.StatusCreated)
 
-	response, err := c.client.Get(s.url + "/healthz/ready")
+	response, err := c.HTTP.Get(s.url + "/healthz/ready")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +54,7 @@ func TestTLS(t *testing.T) {
 	}
 
 	// Links in messages have the server's URL.
-	plane, _ := s.log.wait(t, "serving the control plane")["url"].(string)
+	plane, _ := s.log.Wait(t, "serving the control plane")["url"].(string)
 	var outbox struct{ Items []struct{ Link string } }
 	callURL(t, http.MethodGet, plane+"/outbox", "", &outbox)
 	if len(outbox.Items) != 1 || !strings.HasPrefix(outbox.Items[0].Link, s.url+"/") {
@@ -100,7 +77,7 @@ func TestTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Header.Set("Expect", "foo")
-	unmet, err := c.client.Do(r)
+	unmet, err := c.HTTP.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +85,7 @@ func TestTLS(t *testing.T) {
 	if text, err := io.ReadAll(unmet.Body); err != nil || unmet.StatusCode != http.StatusExpectationFailed || !strings.Contains(string(text), `"type":"expectation_failed"`) {
 		t.Errorf("Expect: foo: %s %s, %v", unmet.Status, text, err)
 	}
-	if code := s.end(); code != exitOK {
+	if code := s.end(t); code != exitOK {
 		t.Errorf("exit code %d", code)
 	}
 }
@@ -117,7 +94,7 @@ func TestWarningAboutPlainHTTP(t *testing.T) {
 	t.Parallel()
 	database, _ := initialize(t)
 	s := serve(t, database, "--listen", "0.0.0.0:0")
-	s.log.wait(t, "tokens are sent over plain HTTP; make this address reachable only for a TLS proxy")
+	s.log.Wait(t, "tokens are sent over plain HTTP; make this address reachable only for a TLS proxy")
 }
 
 func TestHangupReloadsTheCertificate(t *testing.T) {
@@ -126,22 +103,22 @@ func TestHangupReloadsTheCertificate(t *testing.T) {
 	pair := certificatetest.NewPair(t, 1)
 	s := spawn(t, database, tlsArgs(pair)...)
 	first := trusting(t, s.as(t, owner), pair)
-	first.must(t, http.StatusOK, http.MethodGet, "", "", nil)
+	first.Do(http.MethodGet, "", nil).Want(http.StatusOK)
 
 	if err := os.WriteFile(pair.Key, []byte("no key"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	hangUp(t, s)
-	s.log.waitFor(t, "the new TLS certificate can't be used; the old one is kept", 1)
-	first.client.CloseIdleConnections()
-	first.must(t, http.StatusOK, http.MethodGet, "", "", nil)
+	s.log.WaitFor(t, "the new TLS certificate can't be used; the old one is kept", 1)
+	first.HTTP.CloseIdleConnections()
+	first.Do(http.MethodGet, "", nil).Want(http.StatusOK)
 
 	pair.Write(t, 2, time.Now().Add(time.Hour))
 	hangUp(t, s)
-	s.log.waitFor(t, "TLS certificate loaded", 2)
-	trusting(t, s.as(t, owner), pair).must(t, http.StatusOK, http.MethodGet, "", "", nil)
-	first.must(t, http.StatusOK, http.MethodGet, "", "", nil) // its connection stays open
-	if code := s.end(); code != exitOK {
+	s.log.WaitFor(t, "TLS certificate loaded", 2)
+	trusting(t, s.as(t, owner), pair).Do(http.MethodGet, "", nil).Want(http.StatusOK)
+	first.Do(http.MethodGet, "", nil).Want(http.StatusOK) // its connection stays open
+	if code := s.end(t); code != exitOK {
 		t.Errorf("exit code %d", code)
 	}
 }
@@ -185,12 +162,12 @@ func TestHTTP2WithBodies(t *testing.T) {
 	database, owner := initialize(t)
 	pair := certificatetest.NewPair(t, 1)
 	c := trusting(t, serve(t, database, tlsArgs(pair)...).as(t, owner), pair)
-	c.buy(t, "example.com")
+	c.Domain("example.com")
 	for _, name := range []string{"a", "b", "c"} {
-		c.must(t, http.StatusCreated, http.MethodPost, "/mailboxes", mailbox("example.com", name), nil)
+		c.Do(http.MethodPost, "/mailboxes", mailbox("example.com", name)).Want(http.StatusCreated)
 	}
 	var page api.Page[api.Mailbox]
-	c.must(t, http.StatusOK, http.MethodGet, "/mailboxes", "", &page)
+	c.Do(http.MethodGet, "/mailboxes", nil).Want(http.StatusOK).Into(&page)
 	if page.Total != 3 {
 		t.Errorf("%d mailboxes", page.Total)
 	}
