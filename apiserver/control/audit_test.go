@@ -6,30 +6,26 @@ import (
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
 // Changes through the plane are attributed to it in the audit log.
 func TestAudit(t *testing.T) {
-	db, err := sqlite.Open(t.Context(), sqlite.Memory, sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := apitest.OpenStore(t)
 	h := newHarness(t, func(o *apiserver.Options) {
 		o.Store, o.Registrar = db, apiserver.Registrar{PaymentNeeded: true}
 	})
 	var bought struct {
 		ID string `json:"purchase_batch_id"`
 	}
-	h.network.must(http.MethodPost, "/domains/purchase",
-		`{"domains":["example.com"],"workspace_id":"`+workspaceID+`","contact_info":`+contact+`}`).json(t, &bought)
+	h.network.Purchase(workspaceID, "example.com").Want(http.StatusOK).Into(&bought)
 	for _, tt := range []struct {
 		what string
 		do   func()
 		want []string // the newest entries
 	}{
-		{"before", func() {}, []string{"operator init-account", "service_account purchase-domains"}},
+		{"before", func() {}, []string{"operator issue-owner-token", "service_account purchase-domains"}},
 		{"POST /accounts", func() { h.want(201, "POST", "/accounts", `{}`) }, []string{"control_plane init-account"}},
 		{"POST /fixture", func() {
 			h.want(200, "POST", "/fixture", `{"accounts":[{"id":"22222222-2222-4333-8444-555555555555"}]}`)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 )
 
@@ -29,7 +30,7 @@ func TestFaultsOverHTTP(t *testing.T) {
 	if released := h.want(200, "POST", path+"/release", ""); released["released"] != 1.0 {
 		t.Errorf("%v", released)
 	}
-	if a := <-responses; a.status != 200 {
+	if a := apitest.Receive(t, responses); a.status != 200 {
 		t.Errorf("%+v", a)
 	}
 	if list := h.want(200, "GET", "/faults", ""); len(list["items"].([]any)) != 1 {

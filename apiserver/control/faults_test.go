@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 )
 
@@ -130,7 +131,7 @@ func TestDelayFault(t *testing.T) {
 		if err := h.plane.Faults.Remove(id); err != nil {
 			t.Fatal(err)
 		}
-		if a := <-responses; a.status != 502 {
+		if a := apitest.Receive(t, responses); a.status != 502 {
 			t.Errorf("%+v", a)
 		}
 	})
@@ -140,7 +141,7 @@ func TestDelayFault(t *testing.T) {
 func TestHoldFaultForcesAnInterleaving(t *testing.T) {
 	t.Parallel()
 	both(t, func(h *harness, c caller) {
-		c.domain("example.com")
+		c.Domain("example.com")
 		first := h.add(fault.Rule{Operation: "create-mailbox", Hold: fault.Before, Nth: 1})
 		slow := c.later("POST", "/mailboxes", mailbox("jane"))
 		h.held(first, 1)
@@ -148,7 +149,7 @@ func TestHoldFaultForcesAnInterleaving(t *testing.T) {
 			t.Errorf("the one that was sent later: %+v", a)
 		}
 		h.release(first, 1)
-		if a := <-slow; a.status != 409 || !strings.Contains(a.body, "conflict") {
+		if a := apitest.Receive(t, slow); a.status != 409 || !strings.Contains(a.body, "conflict") {
 			t.Errorf("the one that was sent first: %+v", a)
 		}
 		if n := c.total("/mailboxes"); n != 1 {
@@ -161,7 +162,7 @@ func TestHoldFaultForcesAnInterleaving(t *testing.T) {
 func TestHoldFaultUnderOneKey(t *testing.T) {
 	t.Parallel()
 	both(t, func(h *harness, c caller) {
-		c.domain("example.com")
+		c.Domain("example.com")
 		id := h.add(fault.Rule{Operation: "create-mailbox", Hold: fault.After, Nth: 1})
 		slow := c.later("POST", "/mailboxes", mailbox("jane"), "Idempotency-Key", key)
 		h.held(id, 1)
@@ -170,7 +171,7 @@ func TestHoldFaultUnderOneKey(t *testing.T) {
 			t.Errorf("the retry: %+v", quick)
 		}
 		h.release(id, 1)
-		if a := <-slow; a.status != 201 || a.body != quick.body {
+		if a := apitest.Receive(t, slow); a.status != 201 || a.body != quick.body {
 			t.Errorf("the first: %+v, the retry: %+v", a, quick)
 		}
 		if n := c.total("/mailboxes"); n != 1 {
@@ -204,7 +205,7 @@ func TestHoldEnds(t *testing.T) {
 					responses := make(chan response)
 					for range 2 {
 						go func() {
-							r, err := http.NewRequestWithContext(ctx, "POST", c.url+"/v1/public/accounts/"+accountID+"/workspaces", strings.NewReader(`{"name":"Sales"}`))
+							r, err := http.NewRequestWithContext(ctx, "POST", c.URL+"/v1/public/accounts/"+accountID+"/workspaces", strings.NewReader(`{"name":"Sales"}`))
 							if err != nil {
 								responses <- response{err: err}
 								return
@@ -214,8 +215,8 @@ func TestHoldEnds(t *testing.T) {
 					}
 					h.held(id, 2)
 					end(h, id, hangUp)
-					<-responses
-					<-responses
+					apitest.Receive(t, responses)
+					apitest.Receive(t, responses)
 				})
 			})
 		}
@@ -241,7 +242,7 @@ func TestTruncateFault(t *testing.T) {
 			}
 		}
 		// A response without a body is not sent; the operation is executed.
-		c.domain("example.com")
+		c.Domain("example.com")
 		h.add(fault.Rule{Operation: "delete-domain", Truncate: new(5)})
 		if a := c.do("DELETE", "/domains/example.com", ""); a.err == nil {
 			t.Errorf("%+v", a)
@@ -255,7 +256,7 @@ func TestTruncateFault(t *testing.T) {
 func TestTruncatedExport(t *testing.T) {
 	t.Parallel()
 	both(t, func(h *harness, c caller) {
-		c.domain("example.com")
+		c.Domain("example.com")
 		for _, name := range []string{"a", "b", "c"} {
 			c.must("POST", "/mailboxes", mailbox(name))
 		}
@@ -272,7 +273,7 @@ func TestFaultSelection(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
 	c := h.inProcess
-	c.domain("example.com")
+	c.Domain("example.com")
 	c.must("POST", "/mailboxes", mailbox("jane"))
 	c.must("POST", "/mailboxes", mailbox("john"))
 	for _, tt := range []struct {
@@ -299,7 +300,7 @@ func TestFaultSelection(t *testing.T) {
 	// Requests that are not operations are not selected.
 	h.add(fault.Rule{Operation: fault.Any, Status: 500})
 	for path, status := range map[string]int{"/healthz/ready": 200, "/verify-forwarding/x": 404, "/nowhere": 404} {
-		resp, err := c.http.Get("http://in.process" + path)
+		resp, err := c.HTTP.Get("http://in.process" + path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -407,7 +408,7 @@ func TestAwaitHeld(t *testing.T) {
 		waited <- err
 	}()
 	h.plane.Faults.Clear()
-	if err := <-waited; !errors.Is(err, fault.ErrNotFound) {
+	if err := apitest.Receive(t, waited); !errors.Is(err, fault.ErrNotFound) {
 		t.Errorf("of a rule that is removed: %v", err)
 	}
 }

@@ -65,15 +65,15 @@ func TestFixture(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := strings.ReplaceAll(string(fixture), accountID, "7c9e6679-7425-40de-944b-e07fc1f90ae7")
+	text := strings.ReplaceAll(string(fixture), "0b9f4d5e-6d0c-4b7e-9a53-3f1c2d8e7a10", "7c9e6679-7425-40de-944b-e07fc1f90ae7")
 	if result := h.want(http.StatusOK, http.MethodPost, "/fixture", text); len(result["accounts"].([]any)) != 1 {
 		t.Errorf("fixture: %v", result)
 	}
 	if result := h.want(http.StatusOK, http.MethodGet, "/outbox", ""); len(result["items"].([]any)) != 1 {
 		t.Errorf("outbox: %v", result)
 	}
-	if a := h.inProcess.must(http.MethodPost, "/domains/purchase", `{"domains":["taken.com"],"workspace_id":"`+workspaceID+`","contact_info":`+contact+`}`); !strings.Contains(a.body, "unavailable") {
-		t.Errorf("the fixture's registrar does not hold: %s", a.body)
+	if a := h.inProcess.Purchase(workspaceID, "taken.com").Want(http.StatusOK); !strings.Contains(string(a.Raw), "unavailable") {
+		t.Errorf("the fixture's registrar does not hold: %s", a)
 	}
 	if result := h.want(http.StatusUnprocessableEntity, http.MethodPost, "/fixture", `{"accounts":[{}]}`); result["error"] == "" {
 		t.Errorf("bad fixture: %v", result)
@@ -105,7 +105,7 @@ func TestAccounts(t *testing.T) {
 	if a := c.do(http.MethodGet, "/workspaces", ""); a.status != http.StatusUnauthorized {
 		t.Errorf("the old token: %+v", a)
 	}
-	c.token = made["token"].(string)
+	c.Token = made["token"].(string)
 	if a := c.must(http.MethodGet, "/workspaces", ""); !strings.Contains(a.body, made["workspace_id"].(string)) {
 		t.Errorf("%+v", a)
 	}
@@ -118,7 +118,7 @@ func TestPayments(t *testing.T) {
 	var bought struct {
 		Batch string `json:"purchase_batch_id"`
 	}
-	h.network.must(http.MethodPost, "/domains/purchase", `{"domains":["a.com"],"workspace_id":"`+workspaceID+`","contact_info":`+contact+`}`).json(t, &bought)
+	h.network.Purchase(workspaceID, "a.com").Want(http.StatusOK).Into(&bought)
 	result := h.want(http.StatusOK, http.MethodPost, "/payments/"+bought.Batch, "")
 	if d := result["domains"].([]any)[0].(map[string]any); d["name"] != "a.com" || d["status"] != "active" || d["account_id"] != accountID {
 		t.Errorf("%v", result)

@@ -1,9 +1,7 @@
 package control_test
 
 import (
-	"bytes"
 	"encoding/json"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -12,15 +10,15 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
-const accountID = "0b9f4d5e-6d0c-4b7e-9a53-3f1c2d8e7a10"
+const accountID = apitest.AccountID
 
 var workspaceID = api.DefaultWorkspaceID(accountID)
 
-// harness is a service with its plane, one account and two clients.
+// harness is a service with its plane, and two clients of the account's owner.
 type harness struct {
 	*testing.T
 	plane   *control.Plane
@@ -30,46 +28,20 @@ type harness struct {
 	network, inProcess caller
 }
 
-// caller sends requests to a service as the account's owner.
-type caller struct {
-	*testing.T
-	http       *http.Client
-	url, token string
-}
+// caller is a client whose responses may be faulty, so that they are not checked.
+type caller struct{ *apitest.Client }
 
 func newHarness(t *testing.T, configure ...func(*apiserver.Options)) *harness {
 	t.Helper()
-	db, err := sqlite.Open(t.Context(), sqlite.Memory, sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	h := &harness{T: t, plane: new(control.Plane)}
-	o := apiserver.Options{Store: db, Clock: h.plane.Clock.Now, Middleware: h.plane.Middleware}
-	for _, fn := range configure {
-		fn(&o)
-	}
-	if h.service, err = apiserver.New(o); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := h.service.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	h.handler = h.plane.Handler(h.service)
-	_, token, err := h.service.InitAccount(t.Context(), accountID, "owner")
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewUnstartedServer(h.service.Handler())
-	server.Config.ErrorLog = nil
-	server.Start()
-	t.Cleanup(server.Close)
+	s := apitest.New(t, append([]func(*apiserver.Options){func(o *apiserver.Options) {
+		o.Clock, o.Middleware = h.plane.Clock.Now, h.plane.Middleware
+	}}, configure...)...)
+	h.service, h.handler = s.Service, h.plane.Handler(s.Service)
+	h.network = caller{s.Listen()}
 	t.Cleanup(h.plane.Faults.Clear) // before the server waits for its requests
-	// net/http retries a GET whose reused connection was dropped.
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	h.network = caller{t, client, server.URL, token}
-	h.inProcess = caller{t, h.service.Client(), "http://in.process", token}
+	h.inProcess = caller{s.As(h.network.Token)}
+	h.inProcess.URL = "http://in.process"
 	return h
 }
 
@@ -105,38 +77,33 @@ func (a response) json(t *testing.T, v any) {
 }
 
 // do sends a request; headers alternates names and values.
-func (c caller) do(method, path, body string, headers ...string) (a response) {
-	r, err := http.NewRequestWithContext(c.Context(), method, c.url+strings.Replace(api.Prefix, "{account_id}", accountID, 1)+path, strings.NewReader(body))
-	if err != nil {
-		return response{err: err}
+func (c caller) do(method, path, body string, headers ...string) response {
+	var sent any
+	if body != "" {
+		sent = body
 	}
-	return c.send(r, headers...)
+	return received(c.Try(c.T.Context(), method, path, sent, headers...))
 }
 
-func (c caller) send(r *http.Request, headers ...string) (a response) {
-	r.Header.Set("Authorization", "Bearer "+c.token)
-	if r.Method != http.MethodGet {
-		r.Header.Set("Content-Type", "application/json")
-	}
-	for i := 0; i < len(headers); i += 2 {
-		r.Header.Set(headers[i], headers[i+1])
-	}
-	resp, err := c.http.Do(r)
-	if err != nil {
+func (c caller) send(r *http.Request) response {
+	r.Header.Set("Authorization", "Bearer "+c.Token)
+	r.Header.Set("Content-Type", "application/json")
+	return received(c.Send(r))
+}
+
+func received(r *apitest.Response, err error) response {
+	if r == nil {
 		return response{err: err}
 	}
-	defer resp.Body.Close()
-	var text bytes.Buffer
-	_, err = io.Copy(&text, resp.Body)
-	return response{resp.StatusCode, resp.Header, text.String(), err}
+	return response{r.Status, r.Header, string(r.Raw), err}
 }
 
 // must is do for a request that has to succeed.
 func (c caller) must(method, path, body string, headers ...string) response {
-	c.Helper()
+	c.T.Helper()
 	a := c.do(method, path, body, headers...)
 	if a.err != nil || a.status >= 300 {
-		c.Fatalf("%s %s: %+v", method, path, a)
+		c.T.Fatalf("%s %s: %+v", method, path, a)
 	}
 	return a
 }
@@ -149,20 +116,10 @@ func (c caller) later(method, path, body string, headers ...string) <-chan respo
 }
 
 func (c caller) total(path string) int {
-	c.Helper()
-	var page struct{ Total int }
-	c.must(http.MethodGet, path, "").json(c.T, &page)
-	return page.Total
+	c.T.Helper()
+	total, _ := c.Get(path).Want(http.StatusOK).At("total").(float64)
+	return int(total)
 }
-
-// domain buys a domain.
-func (c caller) domain(name string) {
-	c.Helper()
-	c.must(http.MethodPost, "/domains/purchase", `{"domains":["`+name+`"],"workspace_id":"`+workspaceID+`","contact_info":`+contact+`}`)
-}
-
-const contact = `{"address_1":"1 Way","city":"X","country":"DE","email":"registrant@example.com","first_name":"A","last_name":"B",
-	"organization":"O","phone":"+4930123456","state":"S","zip":"1"}`
 
 func mailbox(localPart string) string {
 	return `{"domain":"example.com","local_part":"` + localPart + `","first_name":"F","last_name":"L"}`

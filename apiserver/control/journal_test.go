@@ -68,12 +68,12 @@ func TestJournalHoldsNoSecret(t *testing.T) {
 			`{"name":"own","value":"` + hunter + `"}`, `{"name":"other case","VALUE":"` + hunter + `"}`, `{"name":"wrong type","value":["` + hunter + `"]}`,
 			`{"name":7,"value":{"a":"` + hunter + `"}}`, `{"name":"cut off","value":"` + hunter + `"`, `"` + hunter + `"`, `{"Token":"` + hunter + `"}`,
 			`{"name":"large","value":"` + hunter + `","more":"` + strings.Repeat("x", 70<<10) + `"}`,
-			`{"name":"` + c.token + `"}`,
+			`{"name":"` + c.Token + `"}`,
 		} {
 			secret("POST", "/credentials", body, "")
 		}
 		secret("POST", "/credentials", "value="+hunter, "", "Content-Type", "application/x-www-form-urlencoded")
-		secret("GET", "/credentials?access_token="+hunter+"&search=x&token="+hunter+"&to%6ben="+hunter+"&search="+c.token, "", "")
+		secret("GET", "/credentials?access_token="+hunter+"&search=x&token="+hunter+"&to%6ben="+hunter+"&search="+c.Token, "", "")
 		for _, begin := range []string{"mhsa%5F", "%6dhsa_", "mhsa%255F", "a%20mhsa%5F", "%mhsa%5F"} {
 			secret("GET", "/workspaces?search="+begin+hunter, "", "")
 			secret("GET", "/workspaces?"+begin+hunter+"=x", "", "")
@@ -81,18 +81,18 @@ func TestJournalHoldsNoSecret(t *testing.T) {
 		secret("GET", "/workspaces?search=%25", "", "")
 		secret("GET", "/workspaces?search=%65yJhbGciOiJub25lIn0%2Ee30%2E"+hunter, "", "")
 		secret("POST", "/forwarding", `{"target_email":"a@example.org"}`, "")
-		c.domain("example.com")
+		c.Domain("example.com")
 		link := h.service.Outbox()[0].Link
 		code := link[strings.LastIndexByte(link, '/')+1:]
 		for _, path := range []string{"/verify-forwarding/" + code, "/verify-forwarding/" + code + "/", "//verify-forwarding/" + code, "/Verify-Forwarding/" + code} {
-			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.url+path, nil)
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.URL+path, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			c.send(r)
 		}
 		text := h.raw("GET", "/journal", "").Body.String()
-		for _, s := range append(secrets, hunter, code, c.token, key, "registrant@example.com", "+4930123456") {
+		for _, s := range append(secrets, hunter, code, c.Token, key, "jane@example.net", "+4922112345") {
 			if strings.Contains(text, s) {
 				t.Errorf("the journal holds %q", s)
 			}
@@ -109,7 +109,7 @@ func TestJournalHoldsNoSecret(t *testing.T) {
 func TestJournalKeepsValuesOfDNSRecords(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
-	h.inProcess.domain("example.com")
+	h.inProcess.Domain("example.com")
 	h.inProcess.must("POST", "/dns-records", `{"domain":"example.com","name":"www","type":"A","value":"192.0.2.1"}`)
 	if e := h.recorded("create-dns-record")[0]; !strings.Contains(string(e.Request), "192.0.2.1") || !strings.Contains(string(e.Response), "192.0.2.1") {
 		t.Errorf("%+v", e)
@@ -200,7 +200,7 @@ func TestJournalOverHTTP(t *testing.T) {
 	c.must("GET", "/workspaces", "")
 	c.do("GET", "/workspaces/x", "")
 	c.must("GET", "/domains", "")
-	if resp, err := c.http.Get("http://in.process/healthz/live"); err != nil || resp.Body.Close() != nil {
+	if resp, err := c.HTTP.Get("http://in.process/healthz/live"); err != nil || resp.Body.Close() != nil {
 		t.Fatal(err)
 	}
 	for query, want := range map[string]string{

@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/journal"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
 func startFixture() *fixture.Fixture {
@@ -33,7 +33,7 @@ func TestResetRestoresTheStart(t *testing.T) {
 	h := newHarness(t)
 	h.plane.Fixture = startFixture()
 	h.advance(1000 * time.Hour)
-	h.inProcess.domain("bought.com")
+	h.inProcess.Domain("bought.com")
 	h.inProcess.must("POST", "/forwarding", `{"target_email":"b@example.org"}`)
 	h.add(fault.Rule{Operation: fault.Any, Status: 500})
 	if result := h.want(200, "POST", "/reset", ""); len(result["accounts"].([]any)) != 1 {
@@ -48,7 +48,7 @@ func TestResetRestoresTheStart(t *testing.T) {
 	if outbox := h.service.Outbox(); len(outbox) != 1 || outbox[0].To != "a@example.org" {
 		t.Errorf("outbox: %+v", outbox)
 	}
-	h.inProcess.http = h.service.OwnerClient(accountID)
+	h.inProcess.HTTP = h.service.OwnerClient(accountID)
 	if a := h.inProcess.must("GET", "/domains", ""); !strings.Contains(a.body, `"example.com"`) || strings.Contains(a.body, "bought.com") {
 		t.Errorf("%s", a.body)
 	}
@@ -64,7 +64,7 @@ func TestResetUnderLoad(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	var clients sync.WaitGroup
-	owner := caller{t, h.service.OwnerClient(accountID), "http://in.process", ""}
+	owner := caller{&apitest.Client{T: t, HTTP: h.service.OwnerClient(accountID), Account: accountID}}
 	for n := range 4 {
 		clients.Go(func() {
 			for i := 0; ctx.Err() == nil; i++ {
@@ -99,15 +99,15 @@ func TestResetWaitsForRequests(t *testing.T) {
 			t.Fatal(err)
 		}
 		token := h.want(201, "POST", "/accounts", `{"account_id":"`+accountID+`"}`)["token"].(string)
-		c.token = token
+		c.Token = token
 		id := h.add(fault.Rule{Operation: "create-mailbox", Hold: fault.Before})
 		responses := c.later("POST", "/mailboxes", mailbox("jane"))
 		h.held(id, 1)
 		h.want(200, "POST", "/reset", "") // releases it
-		if a := <-responses; a.status != 201 {
+		if a := apitest.Receive(t, responses); a.status != 201 {
 			t.Errorf("the request from before the reset: %+v", a)
 		}
-		c.token = h.want(201, "POST", "/accounts", `{"account_id":"`+accountID+`"}`)["token"].(string)
+		c.Token = h.want(201, "POST", "/accounts", `{"account_id":"`+accountID+`"}`)["token"].(string)
 		if n := c.total("/mailboxes"); n != 0 {
 			t.Errorf("%d mailboxes", n)
 		}
@@ -123,7 +123,7 @@ func TestResetOfABusyService(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Header.Set("Authorization", "Bearer "+h.inProcess.token)
+	r.Header.Set("Authorization", "Bearer "+h.inProcess.Token)
 	r.Header.Set("X-Request-Id", "unread")
 	resp, err := h.service.Client().Do(r)
 	if err != nil {
@@ -150,31 +150,25 @@ func TestResetOfABusyService(t *testing.T) {
 // A request that arrives during a reset waits for its end.
 func TestRequestsWaitForAReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		db, err := sqlite.Open(t.Context(), sqlite.Memory, sqlite.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
 		plane := &control.Plane{Fixture: startFixture()}
-		service, err := apiserver.New(apiserver.Options{Store: db, Clock: plane.Clock.Now, Middleware: plane.Middleware})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer service.Close()
+		server := apitest.New(t, func(o *apiserver.Options) { o.Clock, o.Middleware = plane.Clock.Now, plane.Middleware })
+		service := server.Service
 		_, token, err := service.InitAccount(t.Context(), accountID, "owner")
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := caller{t, service.Client(), "http://in.process", token}
+		c := caller{server.As(token)}
+		c.URL = "http://in.process"
 		id, err := plane.Faults.Add(fault.Rule{Operation: "list-domains", Status: 500})
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := http.NewRequestWithContext(t.Context(), "GET", c.url+"/v1/public/accounts/"+accountID+"/workspaces", nil)
+		r, err := http.NewRequestWithContext(t.Context(), "GET", c.URL+"/v1/public/accounts/"+accountID+"/workspaces", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		r.Header.Set("Authorization", "Bearer "+token)
-		unread, err := c.http.Do(r)
+		unread, err := c.HTTP.Do(r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,21 +190,21 @@ func TestRequestsWaitForAReset(t *testing.T) {
 		for _, path := range []string{"/healthz/live", "/healthz/ready"} { // the service is still alive
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.url+path, nil)
+			r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.URL+path, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			resp, err := c.http.Do(r)
+			resp, err := c.HTTP.Do(r)
 			if err != nil || resp.StatusCode != http.StatusOK {
 				t.Fatalf("%s during the reset: %v, %v", path, resp, err)
 			}
 			_ = resp.Body.Close()
 		}
 		_ = unread.Body.Close()
-		if err := <-reset; err != nil {
+		if err := apitest.Receive(t, reset); err != nil {
 			t.Error(err)
 		}
-		if a := <-late; a.status != http.StatusUnauthorized {
+		if a := apitest.Receive(t, late); a.status != http.StatusUnauthorized {
 			t.Errorf("with a token from before the reset: %+v", a)
 		}
 	})

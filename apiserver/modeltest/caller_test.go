@@ -1,8 +1,6 @@
 package modeltest
 
 import (
-	"encoding/json"
-	"net/http"
 	"net/netip"
 	"slices"
 	"strings"
@@ -209,36 +207,13 @@ func (m *machine) scopeOf(who *caller, capability string, body obj) (s scope, re
 
 // beginRival creates objects in another account, which must never be visible.
 func (m *machine) beginRival() {
-	rival := m.svc.OwnerClient(rivalID)
-	for _, request := range [][2]string{
-		{"/domains/purchase", string(encode(obj{"domains": []string{rivalDomain}, "workspace_id": derived(rivalID, "workspace:default"), "contact_info": contact()}))},
-		{"/mailboxes", `{"domain":"` + rivalDomain + `","local_part":"ann","first_name":"Ann","last_name":"Rival"}`},
-		{"/dedicated-ips/claim", `{"option_id":"` + derived(rivalID, "dedicated-ip-option:eu") + `"}`},
-	} {
-		r, err := http.NewRequestWithContext(m.t.Context(), "POST", "http://mailhost.test/v1/public/accounts/"+rivalID+request[0], strings.NewReader(request[1]))
-		if err != nil {
-			m.fail("%s", err)
-		}
-		r.Header.Set("Content-Type", "application/json")
-		resp, err := rival.Do(r)
-		if err != nil {
-			m.fail("%s", err)
-		}
-		var made struct {
-			Batch     string                `json:"purchase_batch_id"`
-			Addresses []struct{ IP string } `json:"ip_addresses"`
-		}
-		if err := json.NewDecoder(resp.Body).Decode(&made); err != nil {
-			m.fail("%s", err)
-		}
-		resp.Body.Close()
-		if made.Batch != "" { // an unpaid domain would not stay the rival's
-			if _, err := m.svc.SettlePayment(m.t.Context(), made.Batch); err != nil {
-				m.fail("%s", err)
-			}
-		}
-		for _, a := range made.Addresses {
-			m.rivalIP = netip.MustParseAddr(a.IP)
-		}
+	rival := m.server.Owner(m.t, rivalID)
+	batch := rival.Purchase(rival.DefaultWorkspace(), rivalDomain).Want(200).Str("purchase_batch_id")
+	rival.Mailbox(rivalDomain, "ann")
+	claimed := rival.Post("/dedicated-ips/claim", obj{"option_id": rival.Option("eu")}).Want(201)
+	m.rivalIP = netip.MustParseAddr(claimed.Str("ip_addresses.0.ip"))
+	// An unpaid domain would not stay the rival's.
+	if _, err := m.server.Service.SettlePayment(m.t.Context(), batch); err != nil {
+		m.fail("%s", err)
 	}
 }

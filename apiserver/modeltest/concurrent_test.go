@@ -3,9 +3,7 @@ package modeltest
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -13,7 +11,7 @@ import (
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
 
 const (
@@ -26,7 +24,7 @@ const (
 // crowd is the clients of one service, with their responses for the checks at the end.
 type crowd struct {
 	t      *testing.T
-	client *http.Client
+	client *apitest.Client
 
 	mu      sync.Mutex
 	created map[string]thing  // by kind and id
@@ -62,52 +60,18 @@ func TestConcurrentModel(t *testing.T) {
 }
 
 func newCrowd(t *testing.T) *crowd {
-	database, err := sqlite.Open(t.Context(), sqlite.Memory, sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	svc, err := apiserver.New(apiserver.Options{Store: database, Clock: func() time.Time { return start }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := svc.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	if _, err := svc.EnsureAccount(t.Context(), accountID); err != nil {
-		t.Fatal(err)
-	}
-	return &crowd{t: t, client: svc.OwnerClient(accountID), created: map[string]thing{}, deleted: map[string]int{}, bodies: map[string][]byte{}}
+	s := apitest.New(t, func(o *apiserver.Options) { o.Clock = func() time.Time { return start } })
+	return &crowd{t: t, client: s.Client, created: map[string]thing{}, deleted: map[string]int{}, bodies: map[string][]byte{}}
 }
 
 // send sends a request. Any response except a server error is accepted.
 func (c *crowd) send(method, path string, body any, key string) (status int, raw []byte) {
-	var reader io.Reader
-	if body != nil {
-		reader = strings.NewReader(string(encode(body)))
-	}
-	r, err := http.NewRequestWithContext(c.t.Context(), method, "http://mailhost.test"+prefix+path, reader)
-	if err != nil {
-		c.t.Error(err)
+	r, err := c.client.Try(c.t.Context(), method, path, body, "Idempotency-Key", key)
+	if err != nil || r.Status >= 500 {
+		c.t.Errorf("%s %s: %v %v", method, path, r, err)
 		return 0, nil
 	}
-	if body != nil {
-		r.Header.Set("Content-Type", "application/json")
-	}
-	if key != "" {
-		r.Header.Set("Idempotency-Key", key)
-	}
-	resp, err := c.client.Do(r)
-	if err != nil {
-		c.t.Errorf("%s %s: %s", method, path, err)
-		return 0, nil
-	}
-	defer resp.Body.Close()
-	if raw, err = io.ReadAll(resp.Body); err != nil || resp.StatusCode >= 500 {
-		c.t.Errorf("%s %s: %d %s %v", method, path, resp.StatusCode, raw, err)
-	}
-	return resp.StatusCode, raw
+	return r.Status, r.Raw
 }
 
 // make records a created object. The same object may only be returned twice for one

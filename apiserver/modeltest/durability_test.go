@@ -20,6 +20,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
@@ -128,27 +129,12 @@ func (h *history) send(c *http.Client, method, path string, body io.Reader, key,
 }
 
 func (h *history) sendIn(ctx context.Context, c *http.Client, method, path string, body io.Reader, key, token string) (status int, raw []byte) {
-	r, err := http.NewRequestWithContext(ctx, method, "http://mailhost.test"+prefix+path, body)
-	if err != nil {
-		h.fail("%s", err)
-	}
-	r.Header.Set("Content-Type", "application/json")
-	if key != "" {
-		r.Header.Set("Idempotency-Key", key)
-	}
-	if token != "" {
-		r.Header.Set("Authorization", "Bearer "+token)
-	}
-	resp, err := c.Do(r)
+	client := apitest.Client{T: h.t, HTTP: c, Account: accountID, Token: token}
+	r, err := client.Try(ctx, method, path, body, "Idempotency-Key", key)
 	if err != nil {
 		return 0, nil
 	}
-	defer resp.Body.Close()
-	raw, err = io.ReadAll(resp.Body)
-	if err != nil {
-		return 0, nil
-	}
-	return resp.StatusCode, raw
+	return r.Status, r.Raw
 }
 
 func (h *history) name() string {

@@ -136,7 +136,7 @@ func (m *machine) release(address string) {
 
 // checkOutbox compares the number of messages, and reads the newest link.
 func (m *machine) checkOutbox() {
-	box := m.svc.Outbox()
+	box := m.server.Service.Outbox()
 	if len(box) != m.messages {
 		m.fail("%d messages are sent; want %d", len(box), m.messages)
 	}

@@ -16,11 +16,11 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
 
 const (
-	accountID = "11111111-2222-4333-8444-555555555555"
+	accountID = apitest.AccountID
 	// rivalID is another account, which owns rivalDomain and one mailbox in it.
 	rivalID     = "66666666-7777-4888-8999-000000000000"
 	rivalDomain = "rival.com"
@@ -33,11 +33,10 @@ var start = time.Date(2026, 3, 30, 22, 9, 26, 535897000, time.UTC)
 // machine sends requests to a service and applies them to the model.
 type machine struct {
 	model
-	t             *rapid.T
-	svc           *apiserver.Service
-	clock         atomic.Pointer[time.Time] // a request's log line reads it after the response
-	owner, public *http.Client
-	config        config
+	t      *rapid.T
+	server *apitest.Server
+	clock  atomic.Pointer[time.Time] // a request's log line reads it after the response
+	config config
 	// ids are the ids of all objects that have existed.
 	ids map[string]bool
 	// routes are the routes of the operations that were sent, in any sequence.
@@ -154,32 +153,14 @@ func newMachine(t *rapid.T) *machine {
 		maxMailboxes: draw(m, "largest number of mailboxes", 0, 0, 4),
 		mayCancel:    m.rarely(4, "may cancel"),
 	}
-	database, err := sqlite.Open(t.Context(), sqlite.Memory, sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m.svc, err = apiserver.New(apiserver.Options{
-		Store: database, Clock: m.now, Random: rand.NewChaCha8([32]byte{}), MaxMailboxes: m.config.maxMailboxes,
-		Registrar: apiserver.Registrar{
+	m.server = apitest.New(t, func(o *apiserver.Options) {
+		o.Clock, o.Random, o.MaxMailboxes = m.now, rand.NewChaCha8([32]byte{}), m.config.maxMailboxes
+		o.Registrar = apiserver.Registrar{
 			Taken: []string{"taken.com"}, Premium: []string{"gold.com"}, UnsupportedTLDs: []string{"zip"},
 			Prices: map[string]string{"com": "10.00", "de": "7.5"}, Currency: "EUR",
 			PaymentNeeded: m.config.payment, ProvisioningDelay: apiserver.Duration(m.config.delay),
-		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := m.svc.Close(); err != nil {
-			t.Error(err)
 		}
 	})
-	for _, id := range []string{accountID, rivalID} {
-		if _, err := m.svc.EnsureAccount(t.Context(), id); err != nil {
-			t.Fatal(err)
-		}
-	}
-	m.owner, m.public = m.svc.OwnerClient(accountID), m.svc.Client()
 	m.beginRival()
 	m.beginAccount()
 	m.transcript = nil

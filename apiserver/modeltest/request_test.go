@@ -281,24 +281,20 @@ func (m *machine) exchange(who *caller, r *http.Request, body []byte) *response 
 	if key := r.Header.Get("Idempotency-Key"); key != "" {
 		line += " key …" + key[max(0, len(key)-4):]
 	}
-	client := m.public
+	client := m.server.As("")
 	if who.owner {
-		client = m.owner
+		client = m.server.Client
 	} else if who.authorization != "" {
 		r.Header.Set("Authorization", who.authorization)
 	}
-	resp, err := client.Do(r)
+	received, err := client.Send(r)
 	if err != nil {
 		m.note(line)
 		m.fail("%s", err)
 	}
-	defer resp.Body.Close()
-	a := &response{status: resp.StatusCode, header: resp.Header}
-	if a.raw, err = io.ReadAll(resp.Body); err != nil {
-		m.fail("the response breaks off: %s", err)
-	}
+	a := &response{status: received.Status, header: received.Header, raw: received.Raw}
 	m.note(fmt.Sprintf("%s\n          → %d %s", line, a.status, shorten(bytes.TrimSpace(a.raw))))
-	if resp.Header.Get("Content-Type") == "application/json" {
+	if a.header.Get("Content-Type") == "application/json" {
 		d := json.NewDecoder(bytes.NewReader(a.raw))
 		d.UseNumber()
 		if err := d.Decode(&a.json); err != nil {

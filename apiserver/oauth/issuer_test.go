@@ -8,7 +8,6 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"encoding/json"
-	"log/slog"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -17,10 +16,11 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
 
-// start is the start time of every test.
-var start = time.Date(2026, 3, 14, 15, 9, 26, 535897000, time.UTC)
+var start = apitest.Start
 
 const audience = "https://api.mailhost.test"
 
@@ -58,49 +58,13 @@ func with(o obj, pairs ...any) obj {
 	return out
 }
 
-// clock is a time that a test advances.
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) Advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-}
-
-// logBuffer is a log that a test can read while it is written.
-type logBuffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *logBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *logBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
-}
-
 // issuer is an authorization server for tests, with a verifier of its tokens.
 type issuer struct {
 	*Verifier
 	t     *testing.T
 	url   string
-	clock clock
-	log   logBuffer
+	clock *apitest.Clock
+	log   *apitest.Log
 
 	mu sync.Mutex
 	// keys is the response of /keys, and metadata that of discovery.
@@ -114,7 +78,7 @@ type issuer struct {
 // newIssuer starts an issuer with the keys "rsa" and "p256".
 func newIssuer(t *testing.T) *issuer {
 	t.Helper()
-	i := &issuer{t: t, requests: map[string]int{}, clock: clock{now: start}}
+	i := &issuer{t: t, requests: map[string]int{}, clock: apitest.NewClock(), log: apitest.NewLog()}
 	i.publish(jwk("rsa", rsaKey.Public()), jwk("p256", p256Key.Public()))
 	server := httptest.NewServer(i)
 	t.Cleanup(server.Close)
@@ -129,7 +93,7 @@ func (i *issuer) verifier(o Options) *Verifier {
 	if o.Issuer == "" {
 		o.Issuer = i.url
 	}
-	o.Audience, o.Clock, o.Logger = audience, i.clock.Now, slog.New(slog.NewTextHandler(&i.log, nil))
+	o.Audience, o.Clock, o.Logger = audience, i.clock.Now, i.log.Logger()
 	v, err := New(o)
 	if err != nil {
 		i.t.Fatal(err)

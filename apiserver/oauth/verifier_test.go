@@ -229,7 +229,7 @@ func TestTimeOfAToken(t *testing.T) {
 	i.rejects(token, errNotYet)
 	i.clock.Advance(10 * time.Minute)
 	i.accepts(token)
-	i.clock.now = start.Add(time.Hour).Truncate(time.Second).Add(-1)
+	i.clock.Set(start.Add(time.Hour).Truncate(time.Second).Add(-1))
 	i.accepts(token)
 	i.clock.Advance(1)
 	i.rejects(token, apiserver.ErrTokenExpired)
