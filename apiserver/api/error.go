@@ -1,7 +1,6 @@
 package api
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -64,24 +63,31 @@ func (p *Problem) Error() string {
 	return strings.Join(p.Loc, ".") + ": " + p.Msg
 }
 
-// ValuePrefix begins the message of every value_error, as in Pydantic v2. Use
-// Problem.Reason to leave it out.
-const ValuePrefix = "Value error, "
+// valuePrefix begins the message of every value_error on the wire, as in Pydantic v2.
+const valuePrefix = "Value error, "
+
+// MarshalJSON implements json.Marshaler.
+func (p Problem) MarshalJSON() ([]byte, error) {
+	type plain Problem
+	if p.Type == TypeValue {
+		p.Msg = valuePrefix + p.Msg
+	}
+	return EncodeJSON(plain(p))
+}
+
+// PlainMessage returns the message of a problem without what only its wire format has.
+func PlainMessage(onWire string) string { return strings.TrimPrefix(onWire, valuePrefix) }
 
 // Invalid is a value_error at a place of the request, for a Validate method or
 // for Unprocessable.
 func Invalid(format string, args ...any) *Problem {
-	return &Problem{Msg: ValuePrefix + fmt.Sprintf(format, args...), Type: TypeValue}
+	return &Problem{Msg: fmt.Sprintf(format, args...), Type: TypeValue}
 }
 
 // Missing is the problem of a field that is required only in this request.
 func Missing() *Problem {
 	return &Problem{Msg: "Field required", Type: TypeMissing}
 }
-
-// Reason returns the message without the prefix of a value_error, for a place that is
-// described in other words.
-func (p *Problem) Reason() string { return strings.TrimPrefix(p.Msg, ValuePrefix) }
 
 // At sets the place of p and returns it.
 func (p *Problem) At(loc ...string) *Problem {
@@ -194,9 +200,8 @@ func (e *Error) Write(w http.ResponseWriter) {
 	maps.Copy(w.Header(), e.header)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(e.status)
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(e)
+	body, _ := EncodeJSON(e) // it has only strings
+	_, _ = w.Write(body)
 }
 
 // MaxProblems bounds the problems in a response. Only an export of very many mailboxes can

@@ -15,3 +15,7 @@ const (
 // NamePattern is the rule of a name as a pattern of JSON Schema: no control character,
 // and something visible.
 const NamePattern = `^[^\p{Cc}` + bidiControls + `]*[^\p{Cc}` + bidiControls + invisible + `][^\p{Cc}` + bidiControls + `]*$`
+
+// TextPattern is the rule of text in several lines. PostgreSQL keeps no NUL, and no text
+// has one. A field's tag can't name the constant, and repeats it.
+const TextPattern = `^[^\x00]*$`

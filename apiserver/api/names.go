@@ -1,5 +1,19 @@
 package api
 
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// EncodeJSON returns the body of a response: JSON in one line.
+func EncodeJSON(v any) ([]byte, error) {
+	var body bytes.Buffer
+	enc := json.NewEncoder(&body)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return body.Bytes(), err
+}
+
 // What the wire has beside bodies and parameters, for those who write or read it.
 const (
 	// IdempotencyKeyHeader names a logical request.

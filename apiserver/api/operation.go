@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"net/http"
 	"reflect"
 	"slices"
@@ -67,8 +68,11 @@ func (s Spec) Changes() bool {
 // NoContent is the response type of an operation with the status code 204.
 type NoContent struct{}
 
-// CSV is the response type of an operation that streams text/csv.
-type CSV struct{}
+// CSV is the response of an operation that streams text/csv.
+type CSV struct {
+	Filename string
+	Write    func(io.Writer) error
+}
 
 var specs []Spec
 

@@ -256,7 +256,6 @@ func paragraphs(parts ...string) string {
 
 // sentence makes a message begin with a capital and end with a full stop.
 func sentence(s string) string {
-	s = strings.TrimPrefix(s, api.ValuePrefix)
 	if s == "" {
 		return s
 	}

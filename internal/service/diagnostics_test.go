@@ -42,7 +42,7 @@ func TestAddErrorFindsTheAttribute(t *testing.T) {
 		problems []client.Problem
 		want     []string // attribute and how the detail begins
 	}{
-		"own name":  {[]client.Problem{problem("body.name", "Value error, bad name")}, []string{"name| Bad name."}},
+		"own name":  {[]client.Problem{problem("body.name", "bad name")}, []string{"name| Bad name."}},
 		"renamed":   {[]client.Problem{problem("body.prio", "Field required")}, []string{"priority| Field required."}},
 		"path":      {[]client.Problem{problem("body.domains.0", "is taken!")}, []string{"name| Is taken!"}},
 		"nested":    {[]client.Problem{problem("body.contact_info.phone", "wrong")}, []string{"contact_info.phone| contact_info.phone: Wrong."}},
@@ -187,7 +187,7 @@ func TestWarnings(t *testing.T) {
 func TestSentence(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		"": "", "a": "A.", "Value error, must be 1": "Must be 1.", "done.": "Done.", "really?": "Really?", "it (HTTP 1)": "It (HTTP 1)", "über": "Über.",
+		"": "", "a": "A.", "must be 1": "Must be 1.", "done.": "Done.", "really?": "Really?", "it (HTTP 1)": "It (HTTP 1)", "über": "Über.",
 	} {
 		if got := sentence(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)

@@ -9,8 +9,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// GetAccount implements api.GetAccount.
-var GetAccount = read(func(c *Call, r store.Reader, _ *api.GetAccountRequest) (*api.Account, error) {
+var _ = read(api.GetAccount, func(c *Call, r store.Reader, _ *api.GetAccountRequest) (*api.Account, error) {
 	a, err := r.Account(c.Caller.AccountID)
 	return &api.Account{
 		ID: a.ID, Status: a.StatusAt(c.Arrival), PlanID: a.PlanAt(c.Arrival), DefaultWorkspaceID: api.DefaultWorkspaceID(c.Caller.AccountID),
@@ -31,8 +30,7 @@ func PeriodEnd(now time.Time) time.Time {
 	return time.Date(now.Year(), now.Month()+1, 1, 0, 0, 0, 0, time.UTC)
 }
 
-// CancelPlan implements api.CancelPlan.
-var CancelPlan = change(func(c *Call, tx store.Tx, in *api.CancelPlanRequest) (*api.BillingResult, error) {
+var _ = change(api.CancelPlan, func(c *Call, tx store.Tx, in *api.CancelPlanRequest) (*api.BillingResult, error) {
 	status, previous := billingScheduled, ""
 	a, err := tx.UpdateAccount(c.Caller.AccountID, func(a *store.Account) error {
 		if previous = a.PlanAt(c.Arrival); previous != a.PlanID { // the change that has taken effect stays, whenever that was
@@ -52,8 +50,7 @@ var CancelPlan = change(func(c *Call, tx store.Tx, in *api.CancelPlanRequest) (*
 	}, err
 })
 
-// ChangePlan implements api.ChangePlan.
-var ChangePlan = change(func(c *Call, tx store.Tx, in *api.ChangePlanRequest) (*api.BillingResult, error) {
+var _ = change(api.ChangePlan, func(c *Call, tx store.Tx, in *api.ChangePlanRequest) (*api.BillingResult, error) {
 	effective, err := timeInBody(in.Body.EffectiveDate, c.Arrival, in.Timely(c.Arrival))
 	if err != nil {
 		return nil, err

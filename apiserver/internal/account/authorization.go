@@ -12,8 +12,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// ListAuthorizations implements api.ListAuthorizations.
-var ListAuthorizations = read(func(c *Call, r store.Reader, in *api.ListAuthorizationsRequest) (*[]api.Authorization, error) {
+var _ = read(api.ListAuthorizations, func(c *Call, r store.Reader, in *api.ListAuthorizationsRequest) (*[]api.Authorization, error) {
 	grants, err := r.Authorizations(c.Caller.AccountID, store.AuthorizationFilter{
 		SubjectType: in.SubjectType, SubjectID: in.SubjectID, GrantKind: in.GrantKind, CapabilityKey: in.CapabilityKey,
 		IncludeRevoked: in.IncludeRevoked,
@@ -21,8 +20,8 @@ var ListAuthorizations = read(func(c *Call, r store.Reader, in *api.ListAuthoriz
 	return new(objects(grants, authorization)), err
 })
 
-// GrantAuthorization implements api.GrantAuthorization. Nobody grants more than they have.
-var GrantAuthorization = change(func(c *Call, tx store.Tx, in *api.GrantAuthorizationRequest) (*api.Authorization, error) {
+// Nobody grants more than they have.
+var _ = change(api.GrantAuthorization, func(c *Call, tx store.Tx, in *api.GrantAuthorizationRequest) (*api.Authorization, error) {
 	b := in.Body
 	if b.SubjectType == vocab.SubjectServiceAccount {
 		b.SubjectID = api.CanonicalID(b.SubjectID)
@@ -89,9 +88,9 @@ func (c *Call) refuseSameGrant(r store.Reader, g store.Authorization) error {
 	return err
 }
 
-// RevokeAuthorization implements api.RevokeAuthorization. A caller that can't create an
+// A caller that can't create an
 // owner can't remove one.
-var RevokeAuthorization = remove(func(c *Call, tx store.Tx, in *api.AuthorizationRequest) error {
+var _ = remove(api.RevokeAuthorization, func(c *Call, tx store.Tx, in *api.AuthorizationRequest) error {
 	g, err := tx.Authorization(c.Caller.AccountID, in.AuthorizationID)
 	if err != nil {
 		return err

@@ -33,23 +33,54 @@ type Call struct {
 	committed func()
 }
 
-// read returns an operation whose rule reads one snapshot.
-func read[Req, Resp any](rule func(*Call, store.Reader, *Req) (*Resp, error)) func(*Call, *Req) (*Resp, error) {
-	return func(c *Call, in *Req) (*Resp, error) {
-		return view(c, func(r store.Reader) (*Resp, error) { return rule(c, r, in) })
-	}
+// Operation is an operation of the contract with the function that implements it.
+type Operation struct {
+	api.Spec
+	// Run gets a pointer to a value of the request type, and returns one to a value of the
+	// response type. It returns nil if the response is replayed.
+	Run func(c *Call, request any) (response any, err error)
 }
 
-// change returns an operation whose rule runs in one transaction, see transact.
-func change[Req, Resp any](rule func(*Call, store.Tx, *Req) (*Resp, error)) func(*Call, *Req) (*Resp, error) {
-	return func(c *Call, in *Req) (*Resp, error) {
-		return transact(c, func(tx store.Tx) (*Resp, error) { return rule(c, tx, in) })
+// operations are those that implement has bound, by id.
+var operations = map[string]Operation{}
+
+// Operations returns every operation of the contract. It panics if a rule is missing.
+func Operations() []Operation {
+	var all []Operation
+	for _, spec := range api.Specs() {
+		if operations[spec.ID].Run == nil {
+			panic("account: nothing implements " + spec.ID)
+		}
+		all = append(all, operations[spec.ID])
 	}
+	return all
+}
+
+// implement binds an operation to a function, when the package is initialized. It returns
+// the operation, so that a declaration can call it.
+func implement[Req, Resp any](op api.Operation[Req, Resp], fn func(*Call, *Req) (*Resp, error)) Operation {
+	o := Operation{op.Spec, func(c *Call, request any) (any, error) { return fn(c, request.(*Req)) }}
+	operations[op.ID] = o
+	return o
+}
+
+// read binds an operation to a rule that reads one snapshot.
+func read[Req, Resp any](op api.Operation[Req, Resp], rule func(*Call, store.Reader, *Req) (*Resp, error)) Operation {
+	return implement(op, func(c *Call, in *Req) (*Resp, error) {
+		return view(c, func(r store.Reader) (*Resp, error) { return rule(c, r, in) })
+	})
+}
+
+// change binds an operation to a rule that runs in one transaction, see transact.
+func change[Req, Resp any](op api.Operation[Req, Resp], rule func(*Call, store.Tx, *Req) (*Resp, error)) Operation {
+	return implement(op, func(c *Call, in *Req) (*Resp, error) {
+		return transact(c, func(tx store.Tx) (*Resp, error) { return rule(c, tx, in) })
+	})
 }
 
 // remove is change for an operation without a response body.
-func remove[Req any](rule func(*Call, store.Tx, *Req) error) func(*Call, *Req) (*api.NoContent, error) {
-	return change(func(c *Call, tx store.Tx, in *Req) (*api.NoContent, error) { return &api.NoContent{}, rule(c, tx, in) })
+func remove[Req any](op api.Operation[Req, api.NoContent], rule func(*Call, store.Tx, *Req) error) Operation {
+	return change(op, func(c *Call, tx store.Tx, in *Req) (*api.NoContent, error) { return &api.NoContent{}, rule(c, tx, in) })
 }
 
 // view reads one snapshot, in which the caller is authorized.
@@ -75,7 +106,8 @@ func (c *Call) snapshot(fn func(store.Reader) error) error {
 // transact makes the changes of a request and stores its idempotency record, in
 // one transaction: either both are durable or none. An error, and a response that
 // changed nothing, leave no record: the same request is evaluated again. Package
-// audit has logged the changes by then. fn may run more than once.
+// audit has logged the changes by then. fn may run more than once. The response is nil
+// if one is replayed.
 func transact[Resp any](c *Call, fn func(store.Tx) (*Resp, error)) (*Resp, error) {
 	var out *Resp
 	uses := c.Rules.LastUses.Pending()
@@ -85,7 +117,7 @@ func transact[Resp any](c *Call, fn func(store.Tx) (*Resp, error)) (*Resp, error
 		if err := c.authorize(tx); err != nil {
 			return err
 		}
-		if out, err = replay[Resp](c, tx); err != nil || out != nil {
+		if replayed, err := c.replay(tx); err != nil || replayed {
 			return err
 		}
 		if err := c.expire(tx, c.Caller.AccountID, ""); err != nil {
@@ -120,14 +152,14 @@ func (c *Call) authorize(r store.Reader) error {
 	return err
 }
 
-// replay returns the response that is stored under the request's Idempotency-Key. If
-// there is none, the account must allow changes.
-func replay[Resp any](c *Call, r store.Reader) (*Resp, error) {
-	out, err := idempotency.Replay[Resp](c.Idempotency, r, c.Arrival)
-	if err == nil && out == nil {
+// replay reports whether the response under the request's Idempotency-Key is replayed. If
+// not, the account must allow changes.
+func (c *Call) replay(r store.Reader) (bool, error) {
+	replayed, err := c.Idempotency.Replay(r, c.Arrival)
+	if err == nil && !replayed {
 		err = c.Caller.MayChange(c.Spec)
 	}
-	return out, err
+	return replayed, err
 }
 
 // notFound returns the 404 of the object that the operation's path names for

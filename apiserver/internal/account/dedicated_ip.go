@@ -10,9 +10,9 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// ClaimDedicatedIP implements api.ClaimDedicatedIP: it takes the first free address of an
+// It takes the first free address of an
 // option.
-var ClaimDedicatedIP = change(func(c *Call, tx store.Tx, in *api.ClaimDedicatedIPRequest) (*api.DedicatedIP, error) {
+var _ = change(api.ClaimDedicatedIP, func(c *Call, tx store.Tx, in *api.ClaimDedicatedIPRequest) (*api.DedicatedIP, error) {
 	option, err := tx.DedicatedIPOption(c.Caller.AccountID, in.Body.OptionID)
 	if err != nil {
 		return nil, ifUnknown(err, api.Invalid("there is no dedicated IP option %s for this account", in.Body.OptionID).InBody("option_id"))
@@ -37,8 +37,7 @@ func free(option store.DedicatedIPOption) []string {
 	return slices.DeleteFunc(slices.Clone(option.Addresses), func(ip string) bool { return slices.Contains(option.Claimed, ip) })
 }
 
-// ListDedicatedIPs implements api.ListDedicatedIPs.
-var ListDedicatedIPs = read(func(c *Call, r store.Reader, in *api.ListDedicatedIPsRequest) (*api.Page[api.DedicatedIP], error) {
+var _ = read(api.ListDedicatedIPs, func(c *Call, r store.Reader, in *api.ListDedicatedIPsRequest) (*api.Page[api.DedicatedIP], error) {
 	return page(in.Paged, c.dedicatedIP, func(s store.Slice) ([]store.DedicatedIP, int, error) {
 		return r.DedicatedIPs(c.Caller.AccountID, store.DedicatedIPFilter{
 			Status: in.Status, Now: c.Arrival, CountryCode: strings.ToUpper(in.CountryCode),
@@ -46,8 +45,7 @@ var ListDedicatedIPs = read(func(c *Call, r store.Reader, in *api.ListDedicatedI
 	})
 })
 
-// ListDedicatedIPOptions implements api.ListDedicatedIPOptions.
-var ListDedicatedIPOptions = read(func(c *Call, r store.Reader, in *api.ListDedicatedIPOptionsRequest) (*api.Page[api.DedicatedIPOption], error) {
+var _ = read(api.ListDedicatedIPOptions, func(c *Call, r store.Reader, in *api.ListDedicatedIPOptionsRequest) (*api.Page[api.DedicatedIPOption], error) {
 	option := func(o store.DedicatedIPOption) api.DedicatedIPOption {
 		return api.DedicatedIPOption{ID: o.ID, Name: o.Name, Type: o.Type, CountryCode: o.CountryCode, Available: len(free(o))}
 	}
@@ -56,14 +54,12 @@ var ListDedicatedIPOptions = read(func(c *Call, r store.Reader, in *api.ListDedi
 	})
 })
 
-// GetDedicatedIP implements api.GetDedicatedIP.
-var GetDedicatedIP = read(func(c *Call, r store.Reader, in *api.DedicatedIPRequest) (*api.DedicatedIP, error) {
+var _ = read(api.GetDedicatedIP, func(c *Call, r store.Reader, in *api.DedicatedIPRequest) (*api.DedicatedIP, error) {
 	d, err := r.DedicatedIP(c.Caller.AccountID, in.DedicatedIPID)
 	return new(c.dedicatedIP(d)), err
 })
 
-// ReleaseDedicatedIP implements api.ReleaseDedicatedIP.
-var ReleaseDedicatedIP = remove(func(c *Call, tx store.Tx, in *api.DedicatedIPRequest) error {
+var _ = remove(api.ReleaseDedicatedIP, func(c *Call, tx store.Tx, in *api.DedicatedIPRequest) error {
 	domains, err := tx.DomainsOfDedicatedIP(c.Caller.AccountID, in.DedicatedIPID)
 	if err != nil {
 		return err

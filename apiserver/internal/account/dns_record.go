@@ -18,8 +18,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// CreateDNSRecord implements api.CreateDNSRecord.
-var CreateDNSRecord = change(func(c *Call, tx store.Tx, in *api.CreateDNSRecordRequest) (*api.DNSRecord, error) {
+var _ = change(api.CreateDNSRecord, func(c *Call, tx store.Tx, in *api.CreateDNSRecordRequest) (*api.DNSRecord, error) {
 	d, err := c.usableDomain(tx, in.Body.Domain)
 	if err != nil {
 		return nil, err
@@ -125,8 +124,7 @@ func (c *Call) recordConflict(r store.Reader, err error, record store.DNSRecord)
 		"an identical %s record at %s exists already", record.Type, record.Name)
 }
 
-// ListDNSRecords implements api.ListDNSRecords.
-var ListDNSRecords = read(func(c *Call, r store.Reader, in *api.ListDNSRecordsRequest) (*api.Page[api.DNSRecord], error) {
+var _ = read(api.ListDNSRecords, func(c *Call, r store.Reader, in *api.ListDNSRecordsRequest) (*api.Page[api.DNSRecord], error) {
 	filter := store.DNSRecordFilter{Type: in.Type, Name: in.Name, Within: c.within()}
 	zone := ""
 	if in.Domain != "" {
@@ -149,14 +147,12 @@ var ListDNSRecords = read(func(c *Call, r store.Reader, in *api.ListDNSRecordsRe
 	})
 })
 
-// GetDNSRecord implements api.GetDNSRecord.
-var GetDNSRecord = read(func(c *Call, r store.Reader, in *api.DNSRecordRequest) (*api.DNSRecord, error) {
+var _ = read(api.GetDNSRecord, func(c *Call, r store.Reader, in *api.DNSRecordRequest) (*api.DNSRecord, error) {
 	record, _, err := c.findDNSRecord(r, in.DNSRecordID)
 	return new(dnsRecord(record)), err
 })
 
-// UpdateDNSRecord implements api.UpdateDNSRecord.
-var UpdateDNSRecord = change(func(c *Call, tx store.Tx, in *api.UpdateDNSRecordRequest) (*api.DNSRecord, error) {
+var _ = change(api.UpdateDNSRecord, func(c *Call, tx store.Tx, in *api.UpdateDNSRecordRequest) (*api.DNSRecord, error) {
 	record, err := tx.UpdateDNSRecord(c.Caller.AccountID, in.DNSRecordID, func(record *store.DNSRecord) error {
 		d, err := c.findDomain(tx, record.DomainID)
 		if err != nil {
@@ -207,8 +203,7 @@ func setRecord(record *store.DNSRecord, body api.UpdateDNSRecordBody, zone strin
 	return nil
 }
 
-// DeleteDNSRecord implements api.DeleteDNSRecord.
-var DeleteDNSRecord = remove(func(c *Call, tx store.Tx, in *api.DNSRecordRequest) error {
+var _ = remove(api.DeleteDNSRecord, func(c *Call, tx store.Tx, in *api.DNSRecordRequest) error {
 	record, d, err := c.findDNSRecord(tx, in.DNSRecordID)
 	if err != nil {
 		return err

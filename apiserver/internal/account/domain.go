@@ -10,8 +10,7 @@ import (
 
 // A domain begins with its purchase, see domain_purchase.go.
 
-// ListDomains implements api.ListDomains.
-var ListDomains = read(func(c *Call, r store.Reader, in *api.ListDomainsRequest) (*api.Page[api.Domain], error) {
+var _ = read(api.ListDomains, func(c *Call, r store.Reader, in *api.ListDomainsRequest) (*api.Page[api.Domain], error) {
 	return page(in.Paged, c.domain, func(s store.Slice) ([]store.Domain, int, error) {
 		return r.Domains(c.Caller.AccountID, store.DomainFilter{
 			WorkspaceID: in.WorkspaceID, Status: in.Status, Now: c.Arrival, Tag: in.Tag, Search: in.Search, Within: c.within(),
@@ -19,15 +18,14 @@ var ListDomains = read(func(c *Call, r store.Reader, in *api.ListDomainsRequest)
 	})
 })
 
-// GetDomain implements api.GetDomain.
-var GetDomain = read(func(c *Call, r store.Reader, in *api.DomainRequest) (*api.Domain, error) {
+var _ = read(api.GetDomain, func(c *Call, r store.Reader, in *api.DomainRequest) (*api.Domain, error) {
 	d, err := c.findDomain(r, in.Domain)
 	return new(c.domain(d)), err
 })
 
-// UpdateDomain implements api.UpdateDomain. A redirect_url of null ends the redirect; one
+// A redirect_url of null ends the redirect; one
 // without an earlier mode redirects with 301.
-var UpdateDomain = change(func(c *Call, tx store.Tx, in *api.UpdateDomainRequest) (*api.DomainSettings, error) {
+var _ = change(api.UpdateDomain, func(c *Call, tx store.Tx, in *api.UpdateDomainRequest) (*api.DomainSettings, error) {
 	d, err := c.findDomain(tx, in.Domain)
 	if err != nil {
 		return nil, err
@@ -51,10 +49,10 @@ var UpdateDomain = change(func(c *Call, tx store.Tx, in *api.UpdateDomainRequest
 	return &api.DomainSettings{ID: d.ID, AutoRenew: d.AutoRenew, WorkspaceID: d.WorkspaceID, RedirectURL: optional(d.RedirectURL)}, err
 })
 
-// DeleteDomain implements api.DeleteDomain. The domain's DNS records, and the master
+// The domain's DNS records, and the master
 // passwords and forwarding rules of its scope, are deleted with it; its mailboxes must be
 // deleted first.
-var DeleteDomain = remove(func(c *Call, tx store.Tx, in *api.DomainRequest) error {
+var _ = remove(api.DeleteDomain, func(c *Call, tx store.Tx, in *api.DomainRequest) error {
 	d, err := c.findDomain(tx, in.Domain)
 	if err != nil {
 		return err

@@ -34,7 +34,7 @@ const domainTaken = "the domain is registered already"
 
 // CheckDomainAvailability reports what a purchase of one domain would report, and
 // its price, without buying it.
-var CheckDomainAvailability = read(func(c *Call, r store.Reader, in *api.DomainAvailabilityRequest) (*api.DomainAvailability, error) {
+var _ = read(api.CheckDomainAvailability, func(c *Call, r store.Reader, in *api.DomainAvailabilityRequest) (*api.DomainAvailability, error) {
 	offer, _, err := c.offer(r, in.Name)
 	if err != nil {
 		return nil, err
@@ -53,9 +53,9 @@ var CheckDomainAvailability = read(func(c *Call, r store.Reader, in *api.DomainA
 	return out, nil
 })
 
-// PurchaseDomains implements api.PurchaseDomains: a failed domain does not stop the
+// A failed domain does not stop the
 // others.
-var PurchaseDomains = change(func(c *Call, tx store.Tx, in *api.PurchaseDomainsRequest) (*api.Purchase, error) {
+var _ = change(api.PurchaseDomains, func(c *Call, tx store.Tx, in *api.PurchaseDomainsRequest) (*api.Purchase, error) {
 	if err := c.workspaceInBody(tx, in.Body.WorkspaceID); err != nil {
 		return nil, err
 	}

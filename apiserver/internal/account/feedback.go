@@ -14,8 +14,7 @@ import (
 // and every submission is kept.
 var feedbackLimit = ratelimit.Limit{Requests: 20, Per: 20 * time.Minute}
 
-// SubmitFeedback implements api.SubmitFeedback.
-func SubmitFeedback(c *Call, in *api.SubmitFeedbackRequest) (*api.Feedback, error) {
+var _ = implement(api.SubmitFeedback, func(c *Call, in *api.SubmitFeedbackRequest) (*api.Feedback, error) {
 	// Once, even if the transaction runs again; a replayed response takes none.
 	take := sync.OnceValue(func() ratelimit.Usage { return c.Rules.feedback.Take(c.Caller.Credential(), c.Arrival) })
 	return transact(c, func(tx store.Tx) (*api.Feedback, error) {
@@ -37,4 +36,4 @@ func SubmitFeedback(c *Call, in *api.SubmitFeedbackRequest) (*api.Feedback, erro
 			CreatedAt: timestamp(f.CreatedAt), UpdatedAt: timestamp(f.UpdatedAt),
 		}, err
 	})
-}
+})

@@ -9,8 +9,7 @@ import (
 
 // The verification of a rule's recipient is in forwarding_verification.go.
 
-// CreateForwarding implements api.CreateForwarding.
-var CreateForwarding = change(func(c *Call, tx store.Tx, in *api.CreateForwardingRequest) (*api.Forwarding, error) {
+var _ = change(api.CreateForwarding, func(c *Call, tx store.Tx, in *api.CreateForwardingRequest) (*api.Forwarding, error) {
 	scope, err := c.scopeInBody(tx, in.Body.Domain, in.Body.WorkspaceID)
 	if err != nil {
 		return nil, err
@@ -48,8 +47,7 @@ func (c *Call) forwardingConflict(r store.Reader, err error, rule store.Forwardi
 		"mail of this %s is forwarded to %s already", rule.Scope.Type, rule.TargetEmail)
 }
 
-// ListForwarding implements api.ListForwarding.
-var ListForwarding = read(func(c *Call, r store.Reader, in *api.ListForwardingRequest) (*api.Page[api.Forwarding], error) {
+var _ = read(api.ListForwarding, func(c *Call, r store.Reader, in *api.ListForwardingRequest) (*api.Page[api.Forwarding], error) {
 	filter, err := c.scopedFilter(r, in.Domain, in.WorkspaceID, in.ScopeType, in.Search)
 	if err != nil {
 		return nil, err
@@ -59,15 +57,14 @@ var ListForwarding = read(func(c *Call, r store.Reader, in *api.ListForwardingRe
 	})
 })
 
-// GetForwarding implements api.GetForwarding.
-var GetForwarding = read(func(c *Call, r store.Reader, in *api.ForwardingRequest) (*api.Forwarding, error) {
+var _ = read(api.GetForwarding, func(c *Call, r store.Reader, in *api.ForwardingRequest) (*api.Forwarding, error) {
 	rule, err := c.findForwarding(r, in.ForwardingID)
 	return new(c.forwarding(rule)), err
 })
 
-// UpdateForwarding implements api.UpdateForwarding. Another target starts the verification
+// Another target starts the verification
 // over; the same one of a pending or expired rule gets a new link.
-var UpdateForwarding = change(func(c *Call, tx store.Tx, in *api.UpdateForwardingRequest) (*api.Forwarding, error) {
+var _ = change(api.UpdateForwarding, func(c *Call, tx store.Tx, in *api.UpdateForwardingRequest) (*api.Forwarding, error) {
 	link, started := c.Rules.newLink(), false
 	rule, err := tx.UpdateForwarding(c.Caller.AccountID, in.ForwardingID, func(rule *store.Forwarding) error {
 		if err := c.ifScopeVisible(tx, nil, rule.Scope); err != nil {
@@ -85,9 +82,9 @@ var UpdateForwarding = change(func(c *Call, tx store.Tx, in *api.UpdateForwardin
 	return new(c.forwarding(rule)), c.forwardingConflict(tx, err, rule)
 })
 
-// SetForwardingActive implements api.SetForwardingActive. A rule becomes active only after
+// A rule becomes active only after
 // its verification.
-var SetForwardingActive = change(func(c *Call, tx store.Tx, in *api.SetForwardingActiveRequest) (*api.Forwarding, error) {
+var _ = change(api.SetForwardingActive, func(c *Call, tx store.Tx, in *api.SetForwardingActiveRequest) (*api.Forwarding, error) {
 	rule, err := tx.UpdateForwarding(c.Caller.AccountID, in.ForwardingID, func(rule *store.Forwarding) error {
 		if err := c.ifScopeVisible(tx, nil, rule.Scope); err != nil {
 			return err
@@ -104,8 +101,7 @@ var SetForwardingActive = change(func(c *Call, tx store.Tx, in *api.SetForwardin
 	return new(c.forwarding(rule)), err
 })
 
-// DeleteForwarding implements api.DeleteForwarding.
-var DeleteForwarding = remove(func(c *Call, tx store.Tx, in *api.ForwardingRequest) error {
+var _ = remove(api.DeleteForwarding, func(c *Call, tx store.Tx, in *api.ForwardingRequest) error {
 	rule, err := c.findForwarding(tx, in.ForwardingID)
 	if err != nil {
 		return err

@@ -15,8 +15,7 @@ import (
 // MailboxQuota is the storage of a new mailbox, in bytes.
 const MailboxQuota = 10 << 30
 
-// CreateMailbox implements api.CreateMailbox.
-var CreateMailbox = change(func(c *Call, tx store.Tx, in *api.CreateMailboxRequest) (*api.Mailbox, error) {
+var _ = change(api.CreateMailbox, func(c *Call, tx store.Tx, in *api.CreateMailboxRequest) (*api.Mailbox, error) {
 	d, err := c.usableDomain(tx, in.Body.Domain)
 	if err != nil {
 		return nil, err
@@ -49,8 +48,8 @@ var CreateMailbox = change(func(c *Call, tx store.Tx, in *api.CreateMailboxReque
 	}.Run(c.Idempotency, tx, c.Arrival)
 })
 
-// CreateMailboxes implements api.CreateMailboxes: a failed item does not stop the others.
-var CreateMailboxes = change(func(c *Call, tx store.Tx, in *api.CreateMailboxesRequest) (*api.CreatedMailboxes, error) {
+// A failed item does not stop the others.
+var _ = change(api.CreateMailboxes, func(c *Call, tx store.Tx, in *api.CreateMailboxesRequest) (*api.CreatedMailboxes, error) {
 	d, err := c.usableDomain(tx, in.Body.Domain)
 	if err != nil {
 		return nil, err
@@ -149,8 +148,7 @@ func (c *Call) addressTaken(r store.Reader, d store.Domain, localPart string, ow
 	return address + " is an alias" + of + "; use another local part"
 }
 
-// ListMailboxes implements api.ListMailboxes.
-var ListMailboxes = read(func(c *Call, r store.Reader, in *api.ListMailboxesRequest) (*api.Page[api.Mailbox], error) {
+var _ = read(api.ListMailboxes, func(c *Call, r store.Reader, in *api.ListMailboxesRequest) (*api.Page[api.Mailbox], error) {
 	domainID, err := c.domainFilter(r, in.Domain)
 	if err != nil {
 		return nil, err
@@ -162,14 +160,12 @@ var ListMailboxes = read(func(c *Call, r store.Reader, in *api.ListMailboxesRequ
 	})
 })
 
-// GetMailbox implements api.GetMailbox.
-var GetMailbox = read(func(c *Call, r store.Reader, in *api.MailboxRequest) (*api.Mailbox, error) {
+var _ = read(api.GetMailbox, func(c *Call, r store.Reader, in *api.MailboxRequest) (*api.Mailbox, error) {
 	m, err := c.findMailbox(r, in.Mailbox)
 	return new(c.mailbox(m)), err
 })
 
-// UpdateMailbox implements api.UpdateMailbox.
-var UpdateMailbox = change(func(c *Call, tx store.Tx, in *api.UpdateMailboxRequest) (*api.Mailbox, error) {
+var _ = change(api.UpdateMailbox, func(c *Call, tx store.Tx, in *api.UpdateMailboxRequest) (*api.Mailbox, error) {
 	id := api.CanonicalID(in.Mailbox)
 	if !api.IsID(in.Mailbox) {
 		m, err := c.mailboxByAddress(tx, in.Mailbox)
@@ -191,9 +187,9 @@ var UpdateMailbox = change(func(c *Call, tx store.Tx, in *api.UpdateMailboxReque
 	return new(c.mailbox(m)), err
 })
 
-// DeleteMailbox implements api.DeleteMailbox. The internal forwarding rules to its
+// The internal forwarding rules to its
 // addresses become pending.
-var DeleteMailbox = remove(func(c *Call, tx store.Tx, in *api.MailboxRequest) error {
+var _ = remove(api.DeleteMailbox, func(c *Call, tx store.Tx, in *api.MailboxRequest) error {
 	m, err := c.findMailbox(tx, in.Mailbox)
 	if err != nil {
 		return err

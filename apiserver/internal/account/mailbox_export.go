@@ -2,25 +2,18 @@ package account
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"strconv"
+	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/csvfile"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// Export is a file that is written as it is read.
-type Export struct {
-	ContentType, ContentDisposition string
-	// Write writes the file.
-	Write func(io.Writer) error
-}
-
-// ExportMailboxes implements api.ExportMailboxes: the mailboxes of a request as CSV. Each
+// The mailboxes of a request as CSV. Each
 // mailbox that the request names must exist, and lie in the domain that it names.
-var ExportMailboxes = read(func(c *Call, r store.Reader, in *api.ExportMailboxesRequest) (*Export, error) {
+var _ = read(api.ExportMailboxes, func(c *Call, r store.Reader, in *api.ExportMailboxesRequest) (*api.CSV, error) {
 	filter := store.MailboxFilter{Now: c.Arrival, Within: c.within()}
 	var problems []*api.Problem
 	if in.Body.Domain != nil {
@@ -55,10 +48,9 @@ var ExportMailboxes = read(func(c *Call, r store.Reader, in *api.ExportMailboxes
 	if problems != nil {
 		return nil, api.Unprocessable(problems...)
 	}
-	return &Export{
-		ContentType:        "text/csv; charset=utf-8",
-		ContentDisposition: fmt.Sprintf(`attachment; filename="mailboxes-%s.csv"`, c.Arrival.Format("2006-01-02")),
-		Write:              func(w io.Writer) error { return c.writeExport(w, filter) },
+	return &api.CSV{
+		Filename: "mailboxes-" + c.Arrival.Format(time.DateOnly) + ".csv",
+		Write:    func(w io.Writer) error { return c.writeExport(w, filter) },
 	}, nil
 })
 

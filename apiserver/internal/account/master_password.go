@@ -35,19 +35,18 @@ const (
 // generatedSecretBytes are 160 bits, 32 characters.
 const generatedSecretBytes = 20
 
-// CreateMasterPassword implements api.CreateMasterPassword.
-func CreateMasterPassword(c *Call, in *api.CreateMasterPasswordRequest) (*api.CreatedMasterPassword, error) {
+var _ = implement(api.CreateMasterPassword, func(c *Call, in *api.CreateMasterPasswordRequest) (*api.CreatedMasterPassword, error) {
 	// The hash takes long: nobody else's write waits for it, and neither a replayed
 	// response nor an unknown scope costs one.
-	replayed, err := view(c, func(r store.Reader) (*api.CreatedMasterPassword, error) {
-		out, err := replay[api.CreatedMasterPassword](c, r)
-		if err == nil && out == nil {
+	replayed, err := view(c, func(r store.Reader) (bool, error) {
+		replayed, err := c.replay(r)
+		if err == nil && !replayed {
 			_, err = c.scopeInBody(r, in.Body.Domain, in.Body.WorkspaceID)
 		}
-		return out, err
-	})
-	if err != nil || replayed != nil {
 		return replayed, err
+	})
+	if err != nil || replayed {
+		return nil, err
 	}
 	var generated *string
 	secret := in.Body.Value
@@ -70,7 +69,7 @@ func CreateMasterPassword(c *Call, in *api.CreateMasterPasswordRequest) (*api.Cr
 		err = tx.CreateMasterPassword(&p)
 		return &api.CreatedMasterPassword{MasterPassword: masterPassword(p), GeneratedSecret: generated}, c.masterPasswordConflict(tx, err, p)
 	})
-}
+})
 
 // passwordHasher hashes passwords, a few at a time.
 type passwordHasher struct {
@@ -104,8 +103,7 @@ func (c *Call) masterPasswordConflict(r store.Reader, err error, p store.MasterP
 		"this %s has a master password named %q already", p.Scope.Type, p.Name)
 }
 
-// ListMasterPasswords implements api.ListMasterPasswords.
-var ListMasterPasswords = read(func(c *Call, r store.Reader, in *api.ListMasterPasswordsRequest) (*api.Page[api.MasterPassword], error) {
+var _ = read(api.ListMasterPasswords, func(c *Call, r store.Reader, in *api.ListMasterPasswordsRequest) (*api.Page[api.MasterPassword], error) {
 	filter, err := c.scopedFilter(r, in.Domain, in.WorkspaceID, in.ScopeType, in.Search)
 	if err != nil {
 		return nil, err
@@ -115,14 +113,12 @@ var ListMasterPasswords = read(func(c *Call, r store.Reader, in *api.ListMasterP
 	})
 })
 
-// GetMasterPassword implements api.GetMasterPassword.
-var GetMasterPassword = read(func(c *Call, r store.Reader, in *api.MasterPasswordRequest) (*api.MasterPassword, error) {
+var _ = read(api.GetMasterPassword, func(c *Call, r store.Reader, in *api.MasterPasswordRequest) (*api.MasterPassword, error) {
 	p, err := c.findMasterPassword(r, in.CredentialID)
 	return new(masterPassword(p)), err
 })
 
-// RenameMasterPassword implements api.RenameMasterPassword.
-var RenameMasterPassword = change(func(c *Call, tx store.Tx, in *api.RenameMasterPasswordRequest) (*api.MasterPassword, error) {
+var _ = change(api.RenameMasterPassword, func(c *Call, tx store.Tx, in *api.RenameMasterPasswordRequest) (*api.MasterPassword, error) {
 	p, err := tx.UpdateMasterPassword(c.Caller.AccountID, in.CredentialID, func(p *store.MasterPassword) error {
 		p.Name, p.UpdatedAt = in.Body.Name, c.Arrival
 		return c.ifScopeVisible(tx, nil, p.Scope)
@@ -130,8 +126,7 @@ var RenameMasterPassword = change(func(c *Call, tx store.Tx, in *api.RenameMaste
 	return new(masterPassword(p)), c.masterPasswordConflict(tx, err, p)
 })
 
-// DeleteMasterPassword implements api.DeleteMasterPassword.
-var DeleteMasterPassword = remove(func(c *Call, tx store.Tx, in *api.MasterPasswordRequest) error {
+var _ = remove(api.DeleteMasterPassword, func(c *Call, tx store.Tx, in *api.MasterPasswordRequest) error {
 	p, err := c.findMasterPassword(tx, in.CredentialID)
 	if err != nil {
 		return err

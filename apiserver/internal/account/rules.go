@@ -2,8 +2,8 @@
 // kind of object are in the file of its name, in the order in which a reader asks for
 // them: create, list, read, update, delete.
 //
-// An operation is a function of a Call and its request. Most are made by read, change or
-// remove (call.go), which run a rule in one snapshot or transaction:
+// A rule is bound to its operation where it is declared, by read, change or remove
+// (call.go), which run it in one snapshot or transaction:
 //
 //   - The caller is authorized again in it, so that nothing happens after a revocation.
 //   - A request under an Idempotency-Key that has a record gets the replayed response.

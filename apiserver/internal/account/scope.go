@@ -1,9 +1,7 @@
 package account
 
 import (
-	"encoding/json"
 	"errors"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -193,31 +191,18 @@ var references = map[string]func(*Call, store.Reader, string) error{
 	},
 }
 
-// HasReferences reports whether an operation's body has a field that names an object.
-func HasReferences(spec api.Spec) bool {
-	body, ok := spec.Request.FieldByName("Body")
-	return ok && slices.ContainsFunc(reflect.VisibleFields(body.Type), func(f reflect.StructField) bool {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		return references[name] != nil
-	})
-}
-
 // ReferenceErrors returns the errors of each domain or workspace in a request body that
 // does not exist, for a request that is invalid for another reason. For a valid body the
 // operation reports them itself.
-func ReferenceErrors(c *Call, body []byte) ([]*api.Problem, error) {
-	var fields map[string]any
-	if err := json.Unmarshal(body, &fields); err != nil {
-		return nil, nil //nolint:nilerr // the decoding reports it
+func ReferenceErrors(c *Call, body map[string]any) ([]*api.Problem, error) {
+	named := referencesIn(c.Spec, body)
+	if len(named) == 0 {
+		return nil, nil
 	}
 	return view(c, func(r store.Reader) (found []*api.Problem, err error) {
-		for _, name := range slices.Sorted(maps.Keys(references)) {
-			ref, _ := fields[name].(string)
-			if ref == "" {
-				continue
-			}
+		for _, name := range named {
 			var unknown *api.Error
-			if err := references[name](c, r, ref); errors.As(err, &unknown) {
+			if err := references[name](c, r, body[name].(string)); errors.As(err, &unknown) {
 				found = append(found, unknown.Detail...)
 			} else if err != nil {
 				return nil, err
@@ -225,4 +210,20 @@ func ReferenceErrors(c *Call, body []byte) ([]*api.Problem, error) {
 		}
 		return found, nil
 	})
+}
+
+// referencesIn returns the fields of an operation's body that name an object.
+func referencesIn(spec api.Spec, body map[string]any) (names []string) {
+	field, ok := spec.Request.FieldByName("Body")
+	if !ok {
+		return nil
+	}
+	for _, f := range reflect.VisibleFields(field.Type) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if ref, _ := body[name].(string); ref != "" && references[name] != nil {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// CreateServiceAccount implements api.CreateServiceAccount. The service account inherits
+// The service account inherits
 // its creator's grants, never more.
-var CreateServiceAccount = change(func(c *Call, tx store.Tx, in *api.CreateServiceAccountRequest) (*api.CreatedServiceAccount, error) {
+var _ = change(api.CreateServiceAccount, func(c *Call, tx store.Tx, in *api.CreateServiceAccountRequest) (*api.CreatedServiceAccount, error) {
 	a, token := c.Rules.newServiceAccount(c.Caller.AccountID, in.Body.Name, c.Arrival)
 	a.CreatedByUserID = c.Caller.UserID
 	var err error
@@ -64,22 +64,20 @@ func (rules *Rules) newServiceAccount(accountID, name string, at time.Time) (sto
 	}, text
 }
 
-// ListServiceAccounts implements api.ListServiceAccounts.
-var ListServiceAccounts = read(func(c *Call, r store.Reader, in *api.ListServiceAccountsRequest) (*api.Page[api.ServiceAccount], error) {
+var _ = read(api.ListServiceAccounts, func(c *Call, r store.Reader, in *api.ListServiceAccountsRequest) (*api.Page[api.ServiceAccount], error) {
 	return page(in.Paged, c.Rules.serviceAccount, func(s store.Slice) ([]store.ServiceAccount, int, error) {
 		return r.ServiceAccounts(c.Caller.AccountID, s)
 	})
 })
 
-// GetServiceAccount implements api.GetServiceAccount.
-var GetServiceAccount = read(func(c *Call, r store.Reader, in *api.ServiceAccountRequest) (*api.ServiceAccount, error) {
+var _ = read(api.GetServiceAccount, func(c *Call, r store.Reader, in *api.ServiceAccountRequest) (*api.ServiceAccount, error) {
 	a, err := r.ServiceAccount(c.Caller.AccountID, in.ServiceAccountID)
 	return new(c.Rules.serviceAccount(a)), err
 })
 
-// RevokeServiceAccount implements api.RevokeServiceAccount. A caller that can't grant what
+// A caller that can't grant what
 // the service account has can't revoke it.
-var RevokeServiceAccount = remove(func(c *Call, tx store.Tx, in *api.ServiceAccountRequest) error {
+var _ = remove(api.RevokeServiceAccount, func(c *Call, tx store.Tx, in *api.ServiceAccountRequest) error {
 	a, err := tx.ServiceAccount(c.Caller.AccountID, in.ServiceAccountID)
 	if err != nil {
 		return err

@@ -8,8 +8,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// CreateWorkspace implements api.CreateWorkspace.
-var CreateWorkspace = change(func(c *Call, tx store.Tx, in *api.CreateWorkspaceRequest) (*api.Workspace, error) {
+var _ = change(api.CreateWorkspace, func(c *Call, tx store.Tx, in *api.CreateWorkspaceRequest) (*api.Workspace, error) {
 	w := store.Workspace{ID: c.Rules.Random.ID(), AccountID: c.Caller.AccountID, Name: in.Body.Name, CreatedAt: c.Arrival}
 	err := tx.CreateWorkspace(&w)
 	if exists, ok := errors.AsType[*store.ExistsError](err); ok {
@@ -19,15 +18,13 @@ var CreateWorkspace = change(func(c *Call, tx store.Tx, in *api.CreateWorkspaceR
 	return new(workspace(w)), err
 })
 
-// ListWorkspaces implements api.ListWorkspaces.
-var ListWorkspaces = read(func(c *Call, r store.Reader, in *api.ListWorkspacesRequest) (*api.Page[api.Workspace], error) {
+var _ = read(api.ListWorkspaces, func(c *Call, r store.Reader, in *api.ListWorkspacesRequest) (*api.Page[api.Workspace], error) {
 	return page(in.Paged, workspace, func(s store.Slice) ([]store.Workspace, int, error) {
 		return r.Workspaces(c.Caller.AccountID, c.within(), s)
 	})
 })
 
-// GetWorkspace implements api.GetWorkspace.
-var GetWorkspace = read(func(c *Call, r store.Reader, in *api.WorkspaceRequest) (*api.Workspace, error) {
+var _ = read(api.GetWorkspace, func(c *Call, r store.Reader, in *api.WorkspaceRequest) (*api.Workspace, error) {
 	w, err := c.findWorkspace(r, in.WorkspaceID)
 	return new(workspace(w)), err
 })

@@ -2,9 +2,7 @@ package httpapi
 
 import (
 	"context"
-
-	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"net/http"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
@@ -13,19 +11,14 @@ import (
 
 // authenticate identifies the caller and checks that they may use the operation,
 // before anything else of the request is read. The objects that a restricted grant
-// covers are up to the operation.
-func (h *Handler) authenticate(ctx huma.Context, next func(huma.Context)) {
-	r, w := humago.Unwrap(ctx)
-	spec := specOf(ctx)
-	who, err := h.authorized(ctx.Context(), r.Header.Values("Authorization"), api.CanonicalID(ctx.Param("account_id")), spec)
-	if keyed := spec.Keyed() && ctx.Header(api.IdempotencyKeyHeader) != ""; err == nil && !keyed {
+// covers are up to the operation. It returns the request's context with the caller.
+func (h *Handler) authenticate(r *http.Request, spec api.Spec) (context.Context, error) {
+	ctx := r.Context()
+	who, err := h.authorized(ctx, r.Header.Values("Authorization"), api.CanonicalID(r.PathValue("account_id")), spec)
+	if keyed := spec.Keyed() && r.Header.Get(api.IdempotencyKeyHeader) != ""; err == nil && !keyed {
 		err = who.MayChange(spec) // the response to a keyed request may be a replay
 	}
-	if err != nil {
-		h.responseTo(ctx.Context(), err, "authentication failed").Write(w)
-		return
-	}
-	next(huma.WithContext(ctx, api.WithArrival(auth.WithCaller(ctx.Context(), who), h.now())))
+	return api.WithArrival(auth.WithCaller(ctx, who), h.now()), err
 }
 
 // authorized returns the caller of a request with their grants in the account of its

@@ -1,16 +1,11 @@
 package httpapi
 
 import (
-	"bytes"
 	"errors"
 	"io"
-	"net/http"
-
-	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"sync"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
 )
 
 const (
@@ -21,44 +16,6 @@ const (
 	// and validated.
 	decodeFactor = 4
 )
-
-// receive reads the request body within the budget of its credential, and passes it
-// on in memory. The memory counts from the first byte that has arrived until the
-// response is written.
-func (h *Handler) receive(ctx huma.Context, next func(huma.Context)) {
-	r, w := humago.Unwrap(ctx)
-	if _, takesBody := specOf(ctx).Request.FieldByName("Body"); !takesBody {
-		next(ctx)
-		return
-	}
-	b := &receivedBody{budget: h.bodies, credential: auth.CallerFrom(ctx.Context()).Credential()}
-	defer b.release()
-	err := b.read(r.Body)
-	switch {
-	case errors.Is(err, errShareSpent):
-		api.NewError(http.StatusTooManyRequests, api.TypeRateLimited,
-			"this credential has too many large requests under way; wait for some of them to end, or try again").At("body").RetryAfter(1).Write(w)
-		return
-	case errors.Is(err, errBudgetSpent):
-		api.Unavailable("too many large requests are under way; try again").At("body").Write(w)
-		return
-	}
-	progressOf(ctx.Context()).body = b.data
-	var body io.Reader = bytes.NewReader(b.data)
-	if err != nil {
-		body = io.MultiReader(body, failedReader{err})
-	}
-	r.Body = struct {
-		io.Reader
-		io.Closer
-	}{body, r.Body}
-	next(ctx)
-}
-
-// failedReader fails as the reading of the body has failed.
-type failedReader struct{ err error }
-
-func (f failedReader) Read([]byte) (int, error) { return 0, f.err }
 
 // receivedBody is a request body as far as it has arrived.
 type receivedBody struct {
@@ -116,3 +73,51 @@ func (b *receivedBody) take(n int) error {
 }
 
 func (b *receivedBody) release() { b.budget.release(b.credential, b.taken) }
+
+// bodyBudget bounds the memory of all request bodies together. A credential may hold
+// as much as is left free (a dynamic threshold): alone it gets half of the budget,
+// together with n others a share of 1/(n+2), and as much always stays free for the
+// next one. It is safe for concurrent use.
+type bodyBudget struct {
+	mu    sync.Mutex
+	limit int
+	used  int
+	held  map[string]int // by credential, in bytes; none is zero
+}
+
+func newBodyBudget(limit int) *bodyBudget {
+	return &bodyBudget{limit: limit, held: map[string]int{}}
+}
+
+var (
+	// errBudgetSpent reports that other credentials hold the memory.
+	errBudgetSpent = errors.New("the memory for request bodies is used up")
+	// errShareSpent reports that the credential itself holds its share.
+	errShareSpent = errors.New("the credential's share of the memory for request bodies is used up")
+)
+
+// take reserves n bytes for a credential.
+func (b *bodyBudget) take(credential string, n int) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	free := b.limit - b.used
+	switch {
+	case n > free:
+		return errBudgetSpent
+	case b.held[credential]+n > free:
+		return errShareSpent
+	}
+	b.used += n
+	b.held[credential] += n
+	return nil
+}
+
+// release returns n bytes that a credential has taken.
+func (b *bodyBudget) release(credential string, n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.used -= n
+	if b.held[credential] -= n; b.held[credential] == 0 {
+		delete(b.held, credential)
+	}
+}

@@ -5,19 +5,41 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
 const securityScheme = "bearer"
 
-func openAPI() *huma.OpenAPI {
-	return &huma.OpenAPI{
-		OnAddOperation: []huma.AddOpFunc{completeSchemas},
+// Document returns the OpenAPI 3.1 document of the contract, as indented JSON.
+// Without lifecycle it describes the published operations alone.
+func Document(lifecycle bool) ([]byte, error) {
+	specs := slices.DeleteFunc(api.Specs(), func(s api.Spec) bool { return s.Lifecycle() && !lifecycle })
+	doc, _ := newDocument(specs)
+	listNull(doc)
+	text, err := json.MarshalIndent(doc, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	return append(escapeInvisible(text), '\n'), nil
+}
 
+// newDocument returns the document of some operations, and the input of each, which its
+// schemas describe. The schemas come from the contract's types and their tags.
+func newDocument(specs []api.Spec) (*huma.OpenAPI, []input) {
+	schemas := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
+	schemas.RegisterTypeAlias(reflect.TypeFor[api.FreeForm](), reflect.TypeFor[freeForm]())
+	schemas.RegisterTypeAlias(reflect.TypeFor[api.Nullable[string]](), reflect.TypeFor[nullable[string]]())
+	doc := &huma.OpenAPI{
 		OpenAPI: "3.1.0",
 		Info: &huma.Info{
 			Title:       "Account Management Public API",
@@ -25,25 +47,161 @@ func openAPI() *huma.OpenAPI {
 			Description: "Manages an email-hosting account: domains, mailboxes, DNS records, forwarding, master passwords, service accounts, dedicated IPs and the plan. Operations marked x-lifecycle-extension are beyond the published ones and can be switched off as a whole.",
 		},
 		Components: &huma.Components{
-			Schemas: newRegistry(),
+			Schemas: schemas,
 			SecuritySchemes: map[string]*huma.SecurityScheme{
 				securityScheme: {Type: "http", Scheme: "bearer", Description: "A service account token, or an OAuth access token"},
 			},
 		},
 	}
+	inputs := make([]input, len(specs))
+	for i, spec := range specs {
+		inputs[i] = inputOf(spec.Request, schemas)
+		doc.AddOperation(describe(spec, inputs[i]))
+		setUpdateLimits(schemas, spec.Request)
+	}
+	for _, schema := range schemas.Map() {
+		complete(schema)
+	}
+	return doc, inputs
 }
 
-// Document returns the OpenAPI 3.1 document of the contract, as indented JSON.
-// Without lifecycle it describes the published operations alone.
-func Document(lifecycle bool) ([]byte, error) {
-	b := binder{api: newAPI(http.NewServeMux()), publishedOnly: !lifecycle}
-	b.operations()
-	listNull(b.api.OpenAPI())
-	doc, err := json.MarshalIndent(b.api.OpenAPI(), "", "  ")
-	if err != nil {
-		return nil, err
+// describe returns an operation's entry in the document.
+func describe(s api.Spec, in input) *huma.Operation {
+	op := &huma.Operation{
+		OperationID: s.ID, Method: s.Method, Path: s.Path, Summary: s.Summary, Tags: []string{s.Tag},
+		Security: []map[string][]string{{securityScheme: {}}}, Extensions: map[string]any{},
+		Responses: map[string]*huma.Response{strconv.Itoa(s.Status): describeResponse(s, in.schemas)},
 	}
-	return append(escapeInvisible(doc), '\n'), nil
+	if s.Capability != "" {
+		op.Description = "Needs the capability `" + string(s.Capability) + "`."
+		op.Extensions["x-capability"] = string(s.Capability)
+	}
+	if s.Lifecycle() {
+		op.Extensions["x-lifecycle-extension"] = true
+	}
+	for _, p := range in.parameters {
+		param := &huma.Param{Name: p.name, Description: p.schema.Description, In: p.in, Required: p.in == "path", Schema: p.schema}
+		if p.in == "query" {
+			param.Explode = new(bool)
+		}
+		op.Parameters = append(op.Parameters, param)
+	}
+	failures := []int{
+		http.StatusUnauthorized, http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusTooManyRequests,
+		http.StatusInternalServerError, http.StatusServiceUnavailable,
+	}
+	if strings.Count(s.Path, "{") > 1 {
+		failures = append(failures, http.StatusNotFound)
+	}
+	if s.Method != http.MethodGet {
+		failures = append(failures, http.StatusConflict)
+	}
+	if in.body != nil {
+		op.RequestBody = &huma.RequestBody{Required: true, Content: content("application/json", in.body)}
+		failures = append(failures, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+	}
+	for _, status := range failures {
+		op.Responses[strconv.Itoa(status)] = &huma.Response{
+			Description: http.StatusText(status),
+			Content:     content("application/json", in.schemas.Schema(reflect.TypeFor[api.Error](), true, "")),
+		}
+	}
+	return op
+}
+
+func describeResponse(s api.Spec, schemas huma.Registry) *huma.Response {
+	text := &huma.Schema{Type: huma.TypeString}
+	headers := func(names ...string) map[string]*huma.Header {
+		all := map[string]*huma.Header{}
+		for _, name := range names {
+			all[name] = &huma.Header{Schema: text}
+		}
+		return all
+	}
+	switch s.Response {
+	case reflect.TypeFor[api.NoContent]():
+		return &huma.Response{Description: http.StatusText(s.Status)}
+	case reflect.TypeFor[api.CSV]():
+		return &huma.Response{
+			Description: "CSV with a header line", Headers: headers("Content-Type", "Content-Disposition"), Content: content("text/csv", text),
+		}
+	}
+	return &huma.Response{
+		Description: http.StatusText(s.Status), Headers: headers(api.IdempotencyReplayedHeader, api.IdempotencyResumedHeader),
+		Content: content("application/json", schemas.Schema(s.Response, true, "")),
+	}
+}
+
+func content(mediaType string, s *huma.Schema) map[string]*huma.MediaType {
+	return map[string]*huma.MediaType{mediaType: {Schema: s}}
+}
+
+// nullable is the schema of api.Nullable.
+type nullable[T any] struct{}
+
+// Schema implements huma.SchemaProvider: T's schema, nullable.
+func (nullable[T]) Schema(r huma.Registry) *huma.Schema {
+	s := *r.Schema(reflect.TypeFor[T](), true, "")
+	s.Nullable = true
+	return &s
+}
+
+// freeForm is the schema of api.FreeForm.
+type freeForm struct{}
+
+// Schema implements huma.SchemaProvider.
+func (freeForm) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
+}
+
+// setUpdateLimits gives the fields of a PATCH body the limits that the body of the
+// object's creation sets for the fields of the same name, so that each limit is written
+// once.
+func setUpdateLimits(schemas huma.Registry, request reflect.Type) {
+	body, ok := request.FieldByName("Body")
+	if !ok {
+		return
+	}
+	update, ok := reflect.TypeAssert[interface{ LimitsFrom() any }](reflect.Zero(body.Type))
+	if !ok {
+		return
+	}
+	created := schemas.Schema(reflect.TypeOf(update.LimitsFrom()), false, "")
+	for name, field := range schemas.Map()[body.Type.Name()].Properties {
+		if as := created.Properties[name]; as != nil {
+			field.MinLength, field.MaxLength, field.Minimum, field.Maximum = as.MinLength, as.MaxLength, as.Minimum, as.Maximum
+			field.Pattern = as.Pattern
+			if as.Format == api.FormatName {
+				field.Format = as.Format
+			}
+		}
+	}
+}
+
+// complete sets what tags can't say in the schema of an object: unknown fields are
+// ignored, and a name has a pattern that is too long for a tag.
+func complete(object *huma.Schema) {
+	object.AdditionalProperties = true
+	for name, p := range object.Properties {
+		if p.Format == api.FormatName {
+			p.Format, p.Pattern = "", api.NamePattern
+		}
+		if p.Pattern != "" && p.Pattern != api.NamePattern && p.Pattern != api.TextPattern {
+			panic("httpapi: the validator does not know the pattern of " + name)
+		}
+	}
+}
+
+// listNull adds null to the nullable enumerations: the validator lets it pass without,
+// but in JSON Schema the list holds every value.
+func listNull(doc *huma.OpenAPI) {
+	for _, schema := range doc.Components.Schemas.Map() {
+		for _, p := range schema.Properties {
+			if p.Nullable && len(p.Enum) > 0 {
+				p.Enum = append(p.Enum, nil)
+			}
+		}
+	}
 }
 
 // escapeInvisible writes the characters of patterns that nobody can see as JSON
@@ -62,16 +220,4 @@ func escapeInvisible(doc []byte) []byte {
 		}
 	}
 	return out.Bytes()
-}
-
-// listNull adds null to the nullable enumerations: huma lets it pass without,
-// but in JSON Schema the list holds every value.
-func listNull(doc *huma.OpenAPI) {
-	for _, schema := range doc.Components.Schemas.Map() {
-		for _, p := range schema.Properties {
-			if p.Nullable && len(p.Enum) > 0 {
-				p.Enum = append(p.Enum, nil)
-			}
-		}
-	}
 }

@@ -1,21 +1,23 @@
 // Package httpapi serves the operations of package account over HTTP and in process.
 //
-// A request passes handler.go (request id, log line), middleware of the options,
-// rate_limit.go, the router, and for an operation the middleware that bind.go lists:
-// authenticate.go, the media type, body.go (the body within its memory budget) and
-// references.go. routes.go names the function of each operation. pages.go serves the
-// pages that links in messages and responses lead to.
+// A request passes pipeline.go (request id, log line, middleware of the options, rate
+// limit) and the router. operation.go has the steps of a request to an operation:
+// authenticate.go, input.go, which reads the body (body.go, json.go) and validates it
+// (validate.go) against the schemas of document.go, and the function of package account.
+// pages.go serves the pages that links in messages and responses lead to.
 package httpapi
 
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"net/http"
 	"sync/atomic"
 	"time"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/account"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/idempotency"
@@ -76,8 +78,14 @@ func New(o Options) *Handler {
 		limiter: o.Limiter, bodies: newBodyBudget(cmp.Or(o.BodyMemory, defaultBodyMemory)), exposeFaults: o.ExposeFaults,
 		router: newRouter(), drained: make(chan struct{}),
 	}
-	h.routes(h.router.ServeMux, o.PublishedOnly)
-	h.pages(h.router.ServeMux)
+	_, inputs := newDocument(api.Specs())
+	for i, op := range account.Operations() {
+		if !o.PublishedOnly || !op.Lifecycle() {
+			h.router.Handle(op.Method+" "+op.Path, &operation{h, op, inputs[i]})
+		}
+	}
+	h.verificationPages(h.router.ServeMux)
+	h.paymentPages(h.router.ServeMux)
 	h.health(h.router.ServeMux)
 	h.Handler = h.pipeline(o.Middleware)
 	return h
@@ -113,3 +121,25 @@ func (h *Handler) Drain() {
 
 // Draining returns a channel that Drain closes.
 func (h *Handler) Draining() <-chan struct{} { return h.drained }
+
+// HealthPath is where the health checks are.
+const HealthPath = "/healthz/"
+
+// health serves the health checks.
+func (h *Handler) health(mux *http.ServeMux) {
+	mux.HandleFunc("GET "+HealthPath+"live", func(w http.ResponseWriter, _ *http.Request) { writeHealth(w, http.StatusOK, "live") })
+	mux.HandleFunc("GET "+HealthPath+"ready", func(w http.ResponseWriter, r *http.Request) {
+		if err := h.Ready(r.Context()); err != nil {
+			w.Header().Set("Retry-After", "1")
+			writeHealth(w, http.StatusServiceUnavailable, err.Error())
+			return
+		}
+		writeHealth(w, http.StatusOK, "ready")
+	})
+}
+
+func writeHealth(w http.ResponseWriter, status int, state string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]string{"status": state})
+}

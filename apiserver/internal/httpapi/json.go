@@ -12,145 +12,187 @@ import (
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
-
-	"github.com/danielgtaylor/huma/v2"
 )
 
-// The bounds of a request body: the nesting of its arrays and objects, and how
-// many values they hold in all. A problem can be found with each.
+// The bounds of a request body: the nesting of its arrays and objects, and how many
+// values they hold in all, names of members included. A problem can be found with each.
 const (
 	maxDepth  = 64
 	maxValues = 50_000
 )
 
-var (
-	errTooDeep  = errors.New("nested too deeply")
-	errTooMany  = errors.New("more values than any request needs")
-	errNoText   = errors.New("text that is no Unicode")
-	errTrailing = errors.New("more than one value")
-)
+var errNotJSON = errors.New("not JSON in Unicode within the bounds")
 
-// jsonFormat is how bodies are read and written.
-var jsonFormat = huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: decodeJSON}
-
-// decodeJSON decodes into the generic value that huma validates, and then into
-// the request type. encoding/json matches names without regard to case, so that
-// {"ttl":60,"TTL":1} would be validated as 60 and decoded as 1: the second
-// decoding is given only the names that the first one saw.
-func decodeJSON(data []byte, v any) error {
-	if err := checkSize(data); err != nil {
-		return err
+// decodeJSON reads a request body. Numbers are json.Number, because free-form attributes
+// keep large ones.
+func decodeJSON(data []byte) (any, error) {
+	if !isUnicode(data) {
+		return nil, errNotJSON
 	}
-	if err := checkText(data); err != nil {
-		return err
-	}
-	var parsed any
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber() // free-form attributes keep large numbers
-	if err := dec.Decode(&parsed); err != nil {
-		return err
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return errTrailing
-	}
-	if generic, ok := v.(*any); ok {
-		*generic = floats(parsed)
-		return nil
-	}
-	known, err := json.Marshal(onlyKnown(parsed, reflect.TypeOf(v).Elem()))
+	d := jsonDecoder{Decoder: json.NewDecoder(bytes.NewReader(data))}
+	d.UseNumber()
+	value, err := d.value()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return json.Unmarshal(known, v)
+	if _, err := d.Token(); !errors.Is(err, io.EOF) { // more than one value
+		return nil, errNotJSON
+	}
+	return value, nil
 }
 
-// floats turns numbers into what the validation knows. One that is too large for
-// that stays as it is: in free-form attributes it is welcome, elsewhere no number.
-func floats(value any) any {
-	switch value := value.(type) {
-	case json.Number:
-		if f, err := value.Float64(); err == nil {
-			return f
-		}
-	case []any:
-		for i := range value {
-			value[i] = floats(value[i])
-		}
-	case map[string]any:
-		for name := range value {
-			value[name] = floats(value[name])
-		}
-	}
-	return value
+// jsonDecoder decodes values within the bounds.
+type jsonDecoder struct {
+	*json.Decoder
+	depth, values int
 }
 
-// onlyKnown returns value without the object members that t has no field for.
-func onlyKnown(value any, t reflect.Type) any {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
+func (d *jsonDecoder) token() (json.Token, error) {
+	if d.values++; d.values > maxValues {
+		return nil, errNotJSON
 	}
-	switch value := value.(type) {
-	case json.Number:
-		// 60.0 and 6e1 are integers to the validation, but not to encoding/json.
-		if f, err := value.Float64(); err == nil && t.Kind() == reflect.Int64 && f == math.Trunc(f) && math.Abs(f) < 1<<53 {
-			return int64(f)
-		}
-	case []any:
-		if t.Kind() == reflect.Slice {
-			for i := range value {
-				value[i] = onlyKnown(value[i], t.Elem())
+	return d.Token()
+}
+
+func (d *jsonDecoder) value() (any, error) {
+	token, err := d.token()
+	start, nested := token.(json.Delim)
+	if err != nil || !nested {
+		return token, err
+	}
+	if d.depth++; d.depth > maxDepth {
+		return nil, errNotJSON
+	}
+	list, object := []any{}, map[string]any{}
+	for d.More() {
+		var name json.Token
+		if start == '{' {
+			if name, err = d.token(); err != nil {
+				return nil, err
 			}
 		}
-	case map[string]any:
-		if t.Kind() != reflect.Struct {
-			return value
-		}
-		known := map[string]any{}
-		for _, f := range reflect.VisibleFields(t) {
-			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-			if member, ok := value[name]; ok && name != "" {
-				known[name] = onlyKnown(member, f.Type)
-			}
-		}
-		return known
-	}
-	return value
-}
-
-// checkSize refuses what would cost much to decode and means nothing.
-func checkSize(data []byte) error {
-	depth, values := 0, 0
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
-	for {
-		token, err := dec.Token()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
+		member, err := d.value()
 		if err != nil {
-			return err
+			return nil, err
 		}
-		switch token {
-		case json.Delim('}'), json.Delim(']'):
-			depth--
-			continue
-		case json.Delim('{'), json.Delim('['):
-			if depth++; depth > maxDepth {
-				return errTooDeep
-			}
-		}
-		if values++; values > maxValues { // names of members count too
-			return errTooMany
+		if start == '{' {
+			object[name.(string)] = member
+		} else {
+			list = append(list, member)
 		}
 	}
+	d.depth--
+	if _, err = d.Token(); start == '{' {
+		return object, err
+	}
+	return list, err
 }
 
-// checkText refuses what encoding/json would replace by U+FFFD: bytes that are no
-// UTF-8, and halves of surrogate pairs (RFC 8259, sections 8.1 and 8.2). Two
-// different secrets would become the same.
-func checkText(data []byte) error {
+// assign sets v, a part of a request, to a value that decodeJSON has read, and reports
+// whether it fits. It continues after what does not fit, so that the other fields can be
+// checked. Unlike encoding/json, it compares names exactly, takes 60.0 and 6e1 for
+// integers, as JSON Schema does, and sets absent fields to the default of their tag.
+func assign(v reflect.Value, value any) bool {
+	if custom, ok := v.Addr().Interface().(json.Unmarshaler); ok {
+		text, err := json.Marshal(value)
+		return err == nil && custom.UnmarshalJSON(text) == nil
+	}
+	if value == nil {
+		return true
+	}
+	switch value := value.(type) {
+	case string:
+		if v.Kind() == reflect.String {
+			v.SetString(value)
+			return true
+		}
+	case bool:
+		if v.Kind() == reflect.Bool {
+			v.SetBool(value)
+			return true
+		}
+	case json.Number:
+		if n, ok := wholeNumber(value); ok && v.CanInt() {
+			v.SetInt(n)
+			return true
+		}
+	case []any:
+		if v.Kind() == reflect.Slice {
+			return assignItems(v, value)
+		}
+	case map[string]any:
+		if v.Kind() == reflect.Struct {
+			return assignFields(v, value)
+		}
+	}
+	if v.Kind() == reflect.Pointer {
+		v.Set(reflect.New(v.Type().Elem())) // a value that does not fit is present nevertheless
+		return assign(v.Elem(), value)
+	}
+	return false
+}
+
+func assignItems(v reflect.Value, list []any) bool {
+	v.Set(reflect.MakeSlice(v.Type(), len(list), len(list)))
+	fits := true
+	for i, item := range list {
+		fits = assign(v.Index(i), item) && fits
+	}
+	return fits
+}
+
+func assignFields(v reflect.Value, object map[string]any) bool {
+	fits := true
+	for _, f := range reflect.VisibleFields(v.Type()) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "" {
+			continue
+		}
+		field := v.FieldByIndex(f.Index)
+		if member, sent := object[name]; sent {
+			fits = assign(field, member) && fits
+		}
+		if byDefault := f.Tag.Get("default"); byDefault != "" && field.IsZero() {
+			parse(field, byDefault)
+		}
+	}
+	return fits
+}
+
+// parse sets v to the value that text represents in a parameter or a default, and returns
+// it as decodeJSON would. It returns false if it represents none.
+func parse(v reflect.Value, text string) (value any, ok bool) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		return parse(v.Elem(), text)
+	case reflect.Bool:
+		b, err := strconv.ParseBool(text)
+		v.SetBool(b)
+		return b, err == nil
+	case reflect.Int, reflect.Int64:
+		n, err := strconv.ParseInt(text, 10, 64)
+		v.SetInt(n)
+		return json.Number(strconv.FormatInt(n, 10)), err == nil
+	}
+	v.SetString(text)
+	return text, true
+}
+
+func wholeNumber(number json.Number) (int64, bool) {
+	if n, err := number.Int64(); err == nil {
+		return n, true
+	}
+	f, err := number.Float64()
+	return int64(f), err == nil && f == math.Trunc(f) && math.Abs(f) < 1<<53
+}
+
+// isUnicode reports whether JSON has nothing that encoding/json would replace by U+FFFD:
+// bytes that are no UTF-8, and halves of surrogate pairs (RFC 8259, sections 8.1 and 8.2).
+// Two different secrets would become the same.
+func isUnicode(data []byte) bool {
 	if !utf8.Valid(data) {
-		return errNoText
+		return false
 	}
 	for i := 0; i < len(data); i++ {
 		if data[i] != '\\' {
@@ -162,11 +204,11 @@ func checkText(data []byte) error {
 			continue
 		}
 		if utf16.DecodeRune(first, escaped(data[i+len(`\u0000`):])) == unicode.ReplacementChar {
-			return errNoText
+			return false
 		}
 		i += 2*len(`\u0000`) - 1
 	}
-	return nil
+	return true
 }
 
 // escaped returns the character of the escape \uXXXX that data begins with, or -1.

@@ -1,11 +1,20 @@
 package httpapi
 
 import (
+	"context"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
+	"errors"
 	"html/template"
 	"net/http"
+	"regexp"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/account"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/mail"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // templates are the pages and messages for people.
@@ -41,12 +50,6 @@ func newPage(content string) *template.Template {
 		ParseFS(templates, "template/page.html", "template/"+content))
 }
 
-// pages serves the pages for people. They need no credential but the link itself.
-func (h *Handler) pages(mux *http.ServeMux) {
-	h.verificationPages(mux)
-	h.paymentPages(mux)
-}
-
 // writePage writes a page, which no cache may keep and no other site may frame.
 func (h *Handler) writePage(w http.ResponseWriter, r *http.Request, status int, page *template.Template, data any) {
 	header := w.Header()
@@ -65,4 +68,138 @@ func (h *Handler) pageFailed(r *http.Request, err error) {
 	if r.Context().Err() == nil { // nobody waits for it any more
 		h.log.Error("page failed", "request_id", requestID(r.Context()), "error", err)
 	}
+}
+
+var oneTimeLink = regexp.MustCompile(`(?is)` + regexp.QuoteMeta(mail.VerificationPath) + `.+`)
+
+// RedactPath returns the path of a request without the token of a verification link, so
+// that it can be logged.
+func RedactPath(path string) string {
+	return oneTimeLink.ReplaceAllLiteralString(path, mail.VerificationPath+"[redacted]")
+}
+
+// verificationPages serves the page of a verification link. A GET changes nothing,
+// because mail scanners open links by themselves; the button on the page sends a POST.
+// The POST needs no proof that it came from the page: a site that can send one knows the
+// link, and could read the page too.
+func (h *Handler) verificationPages(mux *http.ServeMux) {
+	for method, use := range map[string]func(context.Context, mail.Token) (account.Link, error){
+		http.MethodGet: h.rules.OpenLink, http.MethodPost: h.rules.ConfirmLink,
+	} {
+		mux.HandleFunc(method+" "+mail.VerificationPath+"{link}", func(w http.ResponseWriter, r *http.Request) {
+			link, err := use(r.Context(), mail.Token(r.PathValue("link")))
+			if err != nil && !errors.Is(err, store.ErrNotFound) {
+				h.pageFailed(r, err)
+			}
+			status, page := describeLink(link, err)
+			h.writePage(w, r, status, verificationTemplate, page)
+		})
+	}
+}
+
+// verificationPage is the content of the page: the address is between the message and
+// the note.
+type verificationPage struct {
+	Title, Message, Address, Note string
+	// Ask reports that there is something to confirm.
+	Ask bool
+}
+
+var verificationTemplate = newPage("verification.html")
+
+// describeLink returns the status code and the page for the result of OpenLink or
+// ConfirmLink.
+func describeLink(link account.Link, err error) (status int, page verificationPage) {
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return http.StatusNotFound, verificationPage{
+			Title: "This link is not valid", Message: "It may have been replaced by a newer one, or cut off on its way.",
+			Note: "Open the link in the newest message.",
+		}
+	case err != nil:
+		return http.StatusInternalServerError, verificationPage{Title: "Something went wrong", Message: "Please open the link again in a moment."}
+	}
+	rule := link.Rule
+	switch {
+	case link.Confirmed:
+		page := verificationPage{Title: "Confirmed", Message: "Mail is forwarded to this address from now on:", Address: rule.TargetEmail}
+		if !rule.Enabled {
+			page.Message = "You have confirmed this address:"
+			page.Note = "The forwarding is switched off at present. Mail is forwarded to you once it is switched on."
+		}
+		return http.StatusOK, page
+	case link.State == vocab.VerificationVerified:
+		return http.StatusOK, verificationPage{
+			Title: "Confirmed already", Message: "This link was used on " + mail.FormatTime(rule.VerifiedAt) + " to confirm this address:", Address: rule.TargetEmail,
+			Note: "There is nothing more to do.",
+		}
+	case link.Cancelled:
+		return http.StatusGone, verificationPage{
+			Title: "This link can no longer be used", Message: "The account that wanted to forward mail to you was cancelled.",
+			Note: "Nothing is forwarded, and there is nothing more to do.",
+		}
+	case link.State == vocab.VerificationPending:
+		return http.StatusOK, verificationPage{
+			Title: "Forward mail to you?", Message: "Confirm that mail may be forwarded to this address:", Address: rule.TargetEmail,
+			Note: "You can confirm it until " + mail.FormatTime(rule.ExpiresAt) + ".", Ask: true,
+		}
+	}
+	return http.StatusGone, verificationPage{
+		Title: "This link has expired", Message: "It could be used until " + mail.FormatTime(rule.ExpiresAt) + ".",
+		Note: "Nothing is forwarded. Ask whoever wants to forward mail to you to start the verification again.",
+	}
+}
+
+// paymentPage is the content of the payment page: the domains are between the message
+// and the note.
+type paymentPage struct {
+	Title, Message, Note string
+	Domains              []paymentRow
+}
+
+type paymentRow struct{ Name, State string }
+
+var paymentTemplate = newPage("payment.html")
+
+// paymentPages serves the page of a purchase. It is only informative, because the
+// service takes no money.
+func (h *Handler) paymentPages(mux *http.ServeMux) {
+	mux.HandleFunc("GET "+account.PaymentPath+"{batch}", func(w http.ResponseWriter, r *http.Request) {
+		status, page := h.paymentPage(r)
+		h.writePage(w, r, status, paymentTemplate, page)
+	})
+}
+
+func (h *Handler) paymentPage(r *http.Request) (status int, page paymentPage) {
+	var bought []account.PurchasedDomain
+	var err error
+	if batch := r.PathValue("batch"); api.IsID(batch) { // anything else is no purchase
+		bought, err = h.rules.Purchase(r.Context(), api.CanonicalID(batch))
+	}
+	switch {
+	case err != nil:
+		h.pageFailed(r, err)
+		return http.StatusInternalServerError, paymentPage{Title: "Something went wrong", Message: "Please open this page again in a moment."}
+	case len(bought) == 0:
+		return http.StatusNotFound, paymentPage{
+			Title: "There is no such purchase", Message: "The address of this page may have been cut off on its way, or the domains were deleted since: a purchase that is not paid for within 7 days ends.",
+		}
+	}
+	page = paymentPage{Title: "Nothing to pay", Message: "No domain of this purchase waits for a payment."}
+	for _, d := range bought {
+		page.Domains = append(page.Domains, paymentRow{d.Name, paymentWords[d.Status]})
+		if d.Status == vocab.DomainPendingPayment {
+			page.Title, page.Message = "Payment needed", "What waits for a payment becomes yours to use once it is paid."
+			page.Note = "This server takes no money itself. Whoever runs it tells you how to pay."
+		}
+	}
+	return http.StatusOK, page
+}
+
+// paymentWords describes a domain's status to the buyer.
+var paymentWords = map[string]string{
+	vocab.DomainPendingPayment: "waits for payment",
+	vocab.DomainPending:        "is being set up",
+	vocab.DomainActive:         "is active",
+	vocab.DomainFailed:         "failed",
 }

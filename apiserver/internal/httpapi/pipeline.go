@@ -3,16 +3,16 @@ package httpapi
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
-	"mime"
 	"net/http"
+	"net/netip"
 	"runtime/debug"
+	"strconv"
 	"strings"
 
-	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humago"
-
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
 // pipeline returns the handler of every request: request id and log line, the
@@ -105,23 +105,76 @@ func expectsContinue(h http.Header) bool {
 	return true
 }
 
-// requireJSON refuses a body whose media type is not JSON. huma searches the text of the
-// header and does not parse it, so it gets the media type alone.
-func (h *Handler) requireJSON(ctx huma.Context, next func(huma.Context)) {
-	r, w := humago.Unwrap(ctx)
-	if _, takesBody := specOf(ctx).Request.FieldByName("Body"); takesBody && r.ContentLength != 0 {
-		mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-		if err != nil || mediaType != "application/json" {
-			api.UnsupportedMediaType().Write(w)
-			return
-		}
-		if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-			api.UnsupportedContentCoding().Write(w)
-			return
-		}
-		r.Header.Set("Content-Type", mediaType)
+// responseTo returns the response to an error of an operation. The cause of an internal
+// error is logged under msg and not exposed.
+func (h *Handler) responseTo(ctx context.Context, err error, msg string, attrs ...any) *api.Error {
+	if response, ok := errors.AsType[*api.Error](err); ok {
+		return response
 	}
-	next(ctx)
+	if ctx.Err() != nil { // nobody waits for the response
+		return api.Cancelled()
+	}
+	if !errors.Is(err, store.ErrUnavailable) { // an outage is logged once, by the store
+		h.log.Error(msg, append([]any{"request_id", requestID(ctx), "error", err}, attrs...)...)
+	}
+	switch {
+	case h.exposeFaults:
+		return api.NewError(http.StatusInternalServerError, api.TypeInternal, "the embedded account failed: %s", err)
+	case errors.Is(err, store.ErrUnavailable):
+		return api.Unavailable("the service can't keep changes at the moment; try again")
+	}
+	return internalError()
+}
+
+func internalError() *api.Error {
+	return api.NewError(http.StatusInternalServerError, api.TypeInternal, "something failed inside the service; try again, and quote the request id if it happens again")
+}
+
+// The headers of every response if there is a limit: the bucket's size, what is
+// left in it, and in how many seconds it is full again.
+const (
+	rateLimitHeader          = "RateLimit-Limit"
+	rateLimitRemainingHeader = "RateLimit-Remaining"
+	rateLimitResetHeader     = "RateLimit-Reset"
+)
+
+// limit takes a request out of the bucket of its credential, and returns a 429 if it is
+// empty. A request without a valid credential counts for its remote address. Health
+// checks and pages are not limited: behind a proxy everybody has the same address.
+func (h *Handler) limit(w http.ResponseWriter, r *http.Request) *api.Error {
+	if p := progressOf(r.Context()); h.limiter == nil || p.Operation.ID == "" && p.Route != "" {
+		return nil
+	}
+	key := "address " + network(r.RemoteAddr)
+	if who, err := h.identify(r.Context(), r.Header.Values("Authorization")); err == nil {
+		key = who.Credential()
+	}
+	u := h.limiter.Take(key, h.now())
+	header := w.Header()
+	header.Set(rateLimitHeader, strconv.Itoa(h.limiter.Requests))
+	header.Set(rateLimitRemainingHeader, strconv.Itoa(u.Remaining))
+	header.Set(rateLimitResetHeader, strconv.Itoa(u.Reset))
+	if u.Allowed {
+		return nil
+	}
+	return api.NewError(http.StatusTooManyRequests, api.TypeRateLimited,
+		"more than %d requests in %s; try again in %d s", h.limiter.Requests, h.limiter.Per, u.Wait).RetryAfter(u.Wait)
+}
+
+// network returns the part of an address that one customer has: all of an IPv4
+// address, and the first half of an IPv6 address (RFC 6177).
+func network(remoteAddr string) string {
+	a, err := netip.ParseAddrPort(remoteAddr)
+	if err != nil {
+		return remoteAddr
+	}
+	address := a.Addr().Unmap()
+	if address.Is6() {
+		if p, err := address.WithZone("").Prefix(64); err == nil {
+			return p.String()
+		}
+	}
+	return address.String()
 }
 
 // statusRecorder records a response's status, and the first error of writing its

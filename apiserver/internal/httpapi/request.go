@@ -1,17 +1,23 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/netip"
+	"path"
+	"reflect"
 	"regexp"
 	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/account"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/idempotency"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/mail"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/route"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
 // requestIDHeader identifies a request in the response, in the log and in error messages.
@@ -72,8 +78,6 @@ type progress struct {
 	lookup string
 	// credential is the caller that the request's credential names, once identified.
 	credential *credential
-	// body is the request body once it has been received.
-	body []byte
 	// input is the decoded request, and remoteAddress the host that it came from.
 	input         any
 	remoteAddress string
@@ -114,4 +118,70 @@ func remoteHost(remoteAddr string) string {
 		return ""
 	}
 	return peer.Addr().Unmap().String()
+}
+
+// router is a ServeMux that can return a request's route. By itself a ServeMux responds
+// in text if it has no route, and redirects if a path is not clean.
+type router struct {
+	*http.ServeMux
+	// operations are the contract's by the patterns of their routes.
+	operations map[string]api.Spec
+}
+
+func newRouter() *router {
+	r := &router{ServeMux: http.NewServeMux(), operations: map[string]api.Spec{}}
+	for _, spec := range api.Specs() {
+		r.operations[spec.Method+" "+spec.Path] = spec
+	}
+	return r
+}
+
+// match returns the pattern of a request's route; without one, allow lists the
+// methods that the path has, if any.
+func (m *router) match(r *http.Request) (pattern, allow string) {
+	p := r.URL.EscapedPath() // an escaped slash does not end a segment
+	if p == "" || path.Clean(p) != p {
+		return "", ""
+	}
+	return route.Of(m.ServeMux, r)
+}
+
+type subjectKey struct{}
+
+// AsControlPlane returns a context in which the audit log attributes the changes of the
+// service's methods to the control plane. Without it they are the operator's.
+func AsControlPlane(ctx context.Context) context.Context {
+	return context.WithValue(ctx, subjectKey{}, audit.ControlPlane)
+}
+
+// Origin returns the origin of a context's changes for the audit log.
+func Origin(ctx context.Context) audit.Origin {
+	p, who := progressOf(ctx), auth.CallerFrom(ctx)
+	o := audit.Origin{RequestID: p.ID, RemoteAddress: p.remoteAddress, Fields: fieldsSet(p.input)}
+	if len(who.Subjects) > 0 {
+		o.Operation = p.Operation.ID
+		o.Subject = store.AuditSubject{Type: who.Subjects[0].Type, ID: who.Subjects[0].ID, Name: cmp.Or(who.Email, who.Name)}
+	} else {
+		o.Subject, _ = ctx.Value(subjectKey{}).(store.AuditSubject)
+	}
+	return o
+}
+
+// fieldsSet returns the names of the fields that a request's body sets.
+func fieldsSet(request any) (names []string) {
+	if request == nil {
+		return nil
+	}
+	body := reflect.Indirect(reflect.ValueOf(request)).FieldByName("Body")
+	if !body.IsValid() {
+		return nil
+	}
+	for _, field := range reflect.VisibleFields(body.Type()) {
+		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+		unset := strings.Contains(options, "omit") && body.FieldByIndex(field.Index).IsZero()
+		if name != "" && !unset {
+			names = append(names, name)
+		}
+	}
+	return names
 }

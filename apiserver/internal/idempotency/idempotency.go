@@ -84,6 +84,7 @@ type Request struct {
 	lookup      bool    // a GET request that looks up the outcome of a create
 	// interrupted reports that the replayed record is marked as interrupted.
 	interrupted bool
+	response    []byte // as it is stored
 	// created is the object that a transaction creates if it is committed.
 	created   *created
 	committed bool

@@ -68,33 +68,37 @@ func (k *key) open(sealed []byte) ([]byte, error) {
 	return plain, nil
 }
 
-// Replay returns the response that is stored under the request's key, or nil. The error
-// is a 422 if the key was used for another request.
-func Replay[Resp any](q *Request, r store.Reader, at time.Time) (*Resp, error) {
+// Replay reads the response that is stored under the request's key, and reports whether
+// there is one. The error is a 422 if the key was used for another request.
+func (q *Request) Replay(r store.Reader, at time.Time) (bool, error) {
 	if q.key == nil {
-		return nil, nil
+		return false, nil
 	}
 	record, err := r.IdempotencyRecord(q.key.hash, at)
 	if errors.Is(err, store.ErrNotFound) {
-		return nil, nil
+		return false, nil
 	}
 	if err != nil {
-		return nil, err
+		return false, err
 	}
 	if !hmac.Equal(record.Fingerprint, q.key.fingerprint) {
-		return nil, api.Unprocessable(api.Invalid("this Idempotency-Key was used for another request; use a new one").At("header", api.IdempotencyKeyHeader))
+		return false, api.Unprocessable(api.Invalid("this Idempotency-Key was used for another request; use a new one").At("header", api.IdempotencyKeyHeader))
 	}
-	response, err := q.key.open(record.Response)
-	if err != nil {
-		return nil, err
+	if q.response, err = q.key.open(record.Response); err != nil {
+		return false, err
 	}
 	q.Replayed, q.interrupted = true, record.InterruptedRequest != nil
-	out := new(Resp)
-	return out, json.Unmarshal(response, out)
+	return true, nil
 }
 
+// Response returns the body of the response that is stored or replayed under the
+// request's key, or nil.
+func (q *Request) Response() []byte { return q.response }
+
 // Restart clears the outcome of an earlier attempt at the operation's transaction.
-func (q *Request) Restart() { q.Replayed, q.Resumed, q.created = false, false, nil }
+func (q *Request) Restart() {
+	q.Replayed, q.Resumed, q.created, q.response = false, false, nil, nil
+}
 
 // Save stores the response under the request's key, if it has one, and deletes expired
 // records about once an hour.
@@ -102,8 +106,8 @@ func (q *Request) Save(ctx context.Context, tx store.Tx, at time.Time, response 
 	if q.key == nil {
 		return nil
 	}
-	plain, err := json.Marshal(response)
-	if err != nil {
+	var err error
+	if q.response, err = api.EncodeJSON(response); err != nil {
 		return err
 	}
 	cleanedAt := &q.records.cleanedAt
@@ -114,7 +118,7 @@ func (q *Request) Save(ctx context.Context, tx store.Tx, at time.Time, response 
 	}
 	record := store.IdempotencyRecord{
 		KeyHash: q.key.hash, Fingerprint: q.key.fingerprint, ExpiresAt: at.Add(recordTTL),
-		Response: q.key.seal(plain, q.records.random.Bytes(q.key.cipher.NonceSize())),
+		Response: q.key.seal(q.response, q.records.random.Bytes(q.key.cipher.NonceSize())),
 	}
 	q.markIfGone(ctx, &record)
 	return tx.PutIdempotencyRecord(record)

@@ -22,6 +22,8 @@ func TestErrorBodies(t *testing.T) {
 		{"ours", `{"detail":[{"loc":["body","first_name"],"msg":"too long","type":"string_too_long"},{"loc":["body","items",3],"msg":"bad","type":"x"}]}`,
 			[]client.Problem{{Loc: []string{"body", "first_name"}, Msg: "too long", Type: "string_too_long"}, {Loc: []string{"body", "items", "3"}, Msg: "bad", Type: "x"}},
 			"the request update-mailbox for m failed: first_name: too long; items.3: bad (HTTP 418 I'm a teapot, request id r-1)"},
+		{"a value error", `{"detail":[{"loc":["body","ttl"],"msg":"Value error, too far","type":"value_error"}]}`,
+			[]client.Problem{{Loc: []string{"body", "ttl"}, Msg: "too far", Type: "value_error"}}, ": ttl: too far (HTTP"},
 		{"a string", `{"detail":"Not like this"}`, []client.Problem{{Msg: "Not like this"}}, "the request update-mailbox for m failed: Not like this (HTTP"},
 		{"an object", `{"detail":{"msg":"no","type":"t"}}`, []client.Problem{{Msg: "no", Type: "t"}}, ": no (HTTP"},
 		{"an object of other names", `{"detail":{"code":7,"message":"no"}}`, []client.Problem{{Msg: "no"}}, ": no (HTTP"},

@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"strings"
 	"unicode"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
 // maxProblems limits the problems of one error.
@@ -84,7 +86,7 @@ func (p problemParser) object(v map[string]any) []Problem {
 		}
 		if msg := p.text(inner); msg != "" {
 			typ, _ := v["type"].(string)
-			return []Problem{{Loc: p.loc(v["loc"]), Msg: msg, Type: p.text(typ)}}
+			return []Problem{{Loc: p.loc(v["loc"]), Msg: api.PlainMessage(msg), Type: p.text(typ)}}
 		}
 	}
 	return nil

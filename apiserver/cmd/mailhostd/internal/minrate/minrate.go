@@ -30,8 +30,7 @@ type Limits struct {
 // the read deadline, the server's ReadTimeout, once the whole body has been received.
 // The server's WriteTimeout applies to responses that net/http writes by itself.
 //
-// The handlers inside can't change the deadlines: huma, for one, would remove them
-// before it reads a body.
+// The handlers inside can't change the deadlines.
 func Handler(next http.Handler, l Limits) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		out := &writer{ResponseWriter: w, control: http.NewResponseController(w), limits: l, credit: l.Grace}
@@ -87,8 +86,7 @@ func (w *writer) FlushError() error {
 // disconnect, and a deadline would cancel the request.
 func (w *writer) bodyReceived() { _ = w.control.SetReadDeadline(time.Time{}) }
 
-// SetReadDeadline does nothing. http.ResponseController and huma find it before the
-// connection's.
+// SetReadDeadline does nothing. http.ResponseController finds it before the connection's.
 func (*writer) SetReadDeadline(time.Time) error { return nil }
 
 // SetWriteDeadline does nothing, as SetReadDeadline.

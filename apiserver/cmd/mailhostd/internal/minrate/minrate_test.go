@@ -15,8 +15,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/minrate"
 )
 
@@ -153,7 +151,7 @@ func TestDeadlineOfTheBody(t *testing.T) {
 			r := httptest.NewRequest(http.MethodPost, "/", body)
 			own := r.Body
 			minrate.Handler(http.HandlerFunc(func(w http.ResponseWriter, in *http.Request) {
-				if err := huma.SetReadDeadline(w, time.Time{}); err != nil { // as huma does before it reads
+				if err := http.NewResponseController(w).SetReadDeadline(time.Time{}); err != nil {
 					t.Error(err)
 				}
 				if tt.read {

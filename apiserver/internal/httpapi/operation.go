@@ -1,0 +1,108 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/account"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/idempotency"
+)
+
+// operation serves one operation of the contract.
+type operation struct {
+	*Handler
+	account.Operation
+	input input
+}
+
+// ServeHTTP takes the steps of a request after it is routed: it authenticates the caller
+// (authenticate.go), reads and validates the request (input.go), runs the operation and
+// writes the response.
+func (o *operation) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	ctx, err := o.authenticate(r, o.Spec)
+	if err != nil {
+		o.responseTo(r.Context(), err, "authentication failed").Write(w)
+		return
+	}
+	body := &receivedBody{budget: o.bodies, credential: auth.CallerFrom(ctx).Credential()}
+	defer body.release()
+	request, err := o.read(r.WithContext(ctx), body)
+	if err == nil {
+		err = o.respond(ctx, w, request)
+	}
+	if err != nil {
+		o.responseTo(ctx, err, "operation failed", "operation", o.ID).Write(w)
+	}
+}
+
+// respond runs the operation under the request's Idempotency-Key, and writes the response
+// unless there is an error.
+func (o *operation) respond(ctx context.Context, w http.ResponseWriter, request any) (err error) {
+	p := progressOf(ctx)
+	p.input = request
+	if p.idempotency, err = o.idempotency.Begin(auth.CallerFrom(ctx), o.ID, keyOf(request), p.lookup, request); err != nil {
+		return err
+	}
+	response, err := o.run(ctx, request, p.idempotency)
+	if err != nil {
+		return err
+	}
+	if file, ok := response.(*api.CSV); ok {
+		o.writeCSV(ctx, w, file)
+		return nil
+	}
+	body := p.idempotency.Response() // encoded once, for the record and for the client
+	if body == nil && o.Response != reflect.TypeFor[api.NoContent]() {
+		if body, err = api.EncodeJSON(response); err != nil {
+			return err
+		}
+	}
+	if p.idempotency.Replayed {
+		w.Header().Set(api.IdempotencyReplayedHeader, "true")
+	}
+	if p.idempotency.Resumed {
+		w.Header().Set(api.IdempotencyResumedHeader, "true")
+	}
+	if body != nil {
+		w.Header().Set("Content-Type", "application/json")
+	}
+	w.WriteHeader(o.Status)
+	_, _ = w.Write(body) // the statusRecorder keeps the error
+	return nil
+}
+
+// run runs the operation. It returns nil if the response is replayed.
+func (o *operation) run(ctx context.Context, request any, q *idempotency.Request) (any, error) {
+	defer q.Ran()
+	return o.Run(o.newCall(ctx, o.Spec, q), request)
+}
+
+func (h *Handler) newCall(ctx context.Context, spec api.Spec, q *idempotency.Request) *account.Call {
+	return &account.Call{
+		Rules: h.rules, Context: ctx, Spec: spec, Caller: auth.CallerFrom(ctx), Arrival: api.Arrival(ctx),
+		RequestID: requestID(ctx), Idempotency: q,
+	}
+}
+
+// writeCSV streams a file. After an error in the middle, the status is sent already: the
+// response is cut off.
+func (o *operation) writeCSV(ctx context.Context, w http.ResponseWriter, file *api.CSV) {
+	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
+	w.Header().Set("Content-Disposition", `attachment; filename="`+file.Filename+`"`)
+	w.WriteHeader(o.Status)
+	if err := file.Write(w); err != nil {
+		o.log.Warn("export cut off", "request_id", requestID(ctx), "error", err)
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// keyOf returns the Idempotency-Key of a request, or "".
+func keyOf(request any) string {
+	if keyed, ok := request.(interface{ Key() string }); ok {
+		return keyed.Key()
+	}
+	return ""
+}

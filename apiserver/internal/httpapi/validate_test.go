@@ -1,0 +1,75 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/httpapi"
+)
+
+// The problems are in the order of the parts of a request, and there is one for each
+// place.
+func TestOrderOfProblems(t *testing.T) {
+	handler := httpapi.Bind(api.CreateMasterPassword, func(*api.CreateMasterPasswordRequest) { t.Error("the request was handled") })
+	body := `{"workspace_id":"x","value":"abc","generate":true,"domain":"example.com"}`
+	r := httptest.NewRequest(http.MethodPost, "/v1/public/accounts/x/credentials", strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Idempotency-Key", "x")
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, r)
+	var response struct{ Detail []api.Problem }
+	if err := json.Unmarshal(w.Body.Bytes(), &response); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, p := range response.Detail {
+		got = append(got, strings.Join(p.Loc, ".")+" "+p.Type)
+	}
+	want := []string{
+		"path.account_id uuid_parsing", "header.Idempotency-Key uuid_parsing", "body.name missing",
+		"body.value string_too_short", "body.workspace_id uuid_parsing",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the problems are\n%q; want\n%q", got, want)
+	}
+}
+
+// The validator knows the keywords that the contract uses; this fails when it
+// begins to use another.
+func TestContractKeywords(t *testing.T) {
+	for name, ref := range document(t, true).Components.Schemas {
+		for field, property := range ref.Value.Properties {
+			s := property.Value
+			if items := s.Items; items != nil {
+				s = items.Value
+			}
+			formats, patterns := []string{"", "uuid", "date-time", "int64"}, []string{"", `^[^\x00]*$`, api.NamePattern}
+			if !slices.Contains(patterns, s.Pattern) || s.UniqueItems || s.MultipleOf != nil || s.MinProps > 0 || s.MaxProps != nil ||
+				len(s.OneOf)+len(s.AnyOf)+len(s.AllOf) > 0 || s.Not != nil || !slices.Contains(formats, s.Format) {
+				t.Errorf("%s.%s uses a keyword that the validator does not know", name, field)
+			}
+		}
+	}
+}
+
+// A body that ends early or whose chunks are malformed is the caller's fault,
+// and so is the answer.
+func TestUnreadableBody(t *testing.T) {
+	handler := httpapi.Bind(api.CreateWorkspace, func(*api.CreateWorkspaceRequest) { t.Error("the request was handled") })
+	r := httptest.NewRequest(http.MethodPost, account+"/workspaces", iotest.ErrReader(errors.New("malformed chunked encoding")))
+	r.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, r)
+	var answer struct{ Detail []api.Problem }
+	if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil || w.Code != http.StatusUnprocessableEntity {
+		t.Fatalf("status %d: %s", w.Code, w.Body)
+	}
+	checkProblems(t, answer.Detail, problem("json_invalid", "JSON decode error", "body"))
+}
