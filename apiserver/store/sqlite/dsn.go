@@ -18,13 +18,15 @@ type file struct {
 	path string
 	// volatile means that its content need not outlive the process.
 	volatile bool
+	// unsynced means that no commit waits for the disk.
+	unsynced bool
 }
 
 // writable returns the data source name for connections that write. The driver
 // sets the busy timeout before all else, since what follows may need a lock.
 func (f file) writable() string {
 	synchronous := "synchronous(full)"
-	if f.volatile {
+	if f.volatile || f.unsynced {
 		synchronous = "synchronous(off)"
 	}
 	return f.dsn(pollTimeout, url.Values{

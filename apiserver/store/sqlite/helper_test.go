@@ -15,6 +15,7 @@ import (
 // openStore opens a store that is closed when the test ends.
 func openStore(t testing.TB, path string, opts Options) *Store {
 	t.Helper()
+	_, opts.unsynced = t.(*testing.T)
 	s, err := Open(t.Context(), path, opts)
 	if err != nil {
 		t.Fatal(err)
@@ -27,7 +28,6 @@ func openStore(t testing.TB, path string, opts Options) *Store {
 	return s
 }
 
-// newPath returns the path of a file that does not exist.
 // idle waits until the writer has ended what follows its last commit, so that a test
 // may use its connection: an update that changes nothing comes after that, and
 // nothing follows it.
@@ -38,6 +38,7 @@ func idle(t *testing.T, s *Store) {
 	}
 }
 
+// newPath returns the path of a file that does not exist.
 func newPath(t testing.TB) string { return filepath.Join(t.TempDir(), "mailhost.db") }
 
 // The objects that mailboxes of tests lie in.

@@ -140,7 +140,7 @@ func TestReplacedContent(t *testing.T) {
 					t.Run(fmt.Sprintf("%s/%s/%s/killed %t", r.name, state, kind, killed), func(t *testing.T) {
 						t.Parallel()
 						path, backups := withBackup(t)
-						opts := Options{Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}
+						opts := Options{unsynced: true, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}
 						s, err := Open(t.Context(), path, opts)
 						if err != nil {
 							t.Fatal(err)
@@ -221,7 +221,7 @@ func TestTruncatedLog(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			path, _ := withBackup(t)
-			s, err := Open(t.Context(), path, Options{})
+			s, err := Open(t.Context(), path, Options{unsynced: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -289,8 +289,8 @@ func TestLongLog(t *testing.T) {
 // foreign content, and a copy over it is still noticed.
 func TestPartialCheckpoints(t *testing.T) {
 	path, backups := withBackup(t)
-	one, err := Open(t.Context(), path, Options{})
-	two, errTwo := Open(t.Context(), path, Options{})
+	one, err := Open(t.Context(), path, Options{unsynced: true})
+	two, errTwo := Open(t.Context(), path, Options{unsynced: true})
 	if err := errors.Join(err, errTwo); err != nil {
 		t.Fatal(err)
 	}

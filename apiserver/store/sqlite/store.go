@@ -34,8 +34,10 @@ type Options struct {
 	// belongs to other content; nil: slog.Default().
 	Logger *slog.Logger
 
-	// Tests set small numbers, and the migrations of another version.
+	// Tests set small numbers, the migrations of another version, and that no commit
+	// waits for the disk, because only a power cut shows the difference.
 	maxGroup, checkpointFrames int
+	unsynced                   bool
 	migrations                 fs.FS
 }
 
@@ -88,7 +90,7 @@ func open(ctx context.Context, path string, opts Options) (*engine, error) {
 	if moved != "" {
 		opts.Logger.Warn("the database's content was replaced, and the log of the content before was moved out of its way; remove it if nobody needs it", "database", path, "log", moved)
 	}
-	return openFile(ctx, file{path: path}, opts)
+	return openFile(ctx, file{path: path, unsynced: opts.unsynced}, opts)
 }
 
 func openMemory(ctx context.Context, opts Options) (*engine, error) {

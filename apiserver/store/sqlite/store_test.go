@@ -146,7 +146,11 @@ func alter(t *testing.T, path, statement string) {
 
 // TestPragmas checks what durability and isolation rest on.
 func TestPragmas(t *testing.T) {
-	s := openStore(t, newPath(t), Options{})
+	s, err := Open(t.Context(), newPath(t), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
 	mustPopulate(t, s)
 	pragma := func(s *session, name string) string {
 		var value string
