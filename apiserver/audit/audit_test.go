@@ -121,7 +121,7 @@ func TestOperations(t *testing.T) {
 			t.Errorf("the name %q is none, or that of two: %q", name, names)
 		}
 	}
-	for _, want := range []string{"create-mailbox", audit.EnsureAccount.String(), audit.Reset.String()} {
+	for _, want := range []string{"create-mailbox", string(audit.EnsureAccount), string(audit.Reset)} {
 		if !slices.Contains(names, want) {
 			t.Errorf("%q is not among %q", want, names)
 		}

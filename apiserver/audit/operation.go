@@ -2,36 +2,21 @@ package audit
 
 import "github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 
-// Operation is an operation that changes an account and is not part of the API.
-type Operation int
+// Operation is the name in the log of an operation that changes an account and is not
+// part of the API.
+type Operation string
 
 // The operations that are not part of the API.
 const (
-	EnsureAccount Operation = iota
-	InitAccount
-	IssueOwnerToken
-	LoadFixture
-	ConfirmForwarding
-	SettlePayment
-	ExpirePurchase
-	Reset
-
-	operationCount
+	EnsureAccount     Operation = "ensure-account"
+	InitAccount       Operation = "init-account"
+	IssueOwnerToken   Operation = "issue-owner-token"
+	LoadFixture       Operation = "load-fixture"
+	ConfirmForwarding Operation = "confirm-forwarding"
+	SettlePayment     Operation = "settle-payment"
+	ExpirePurchase    Operation = "expire-purchase"
+	Reset             Operation = "reset"
 )
-
-var operationNames = [operationCount]string{
-	EnsureAccount:     "ensure-account",
-	InitAccount:       "init-account",
-	IssueOwnerToken:   "issue-owner-token",
-	LoadFixture:       "load-fixture",
-	ConfirmForwarding: "confirm-forwarding",
-	SettlePayment:     "settle-payment",
-	ExpirePurchase:    "expire-purchase",
-	Reset:             "reset",
-}
-
-// String returns the operation's name in the log.
-func (o Operation) String() string { return operationNames[o] }
 
 // Operations returns every operation that an entry can have, those of the API first.
 func Operations() []string {
@@ -41,5 +26,10 @@ func Operations() []string {
 			names = append(names, spec.ID)
 		}
 	}
-	return append(names, operationNames[:]...)
+	for _, o := range []Operation{
+		EnsureAccount, InitAccount, IssueOwnerToken, LoadFixture, ConfirmForwarding, SettlePayment, ExpirePurchase, Reset,
+	} {
+		names = append(names, string(o))
+	}
+	return names
 }

@@ -36,7 +36,7 @@ func Recipient(address string) store.AuditSubject {
 // used if the origin of the transaction's context has none. Attribute panics if the
 // transaction is not one of NewStore's.
 func Attribute(tx store.Tx, who store.AuditSubject, operation Operation, fields ...string) {
-	tx.(*auditedTx).attributed = Origin{Subject: who, Operation: operation.String(), Fields: fields}
+	tx.(*auditedTx).attributed = Origin{Subject: who, Operation: string(operation), Fields: fields}
 }
 
 // AsSystem runs fn, whose changes are the service's own and not those of the

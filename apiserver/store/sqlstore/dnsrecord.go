@@ -25,7 +25,7 @@ func (r *reader) DNSRecords(accountID string, f store.DNSRecordFilter, s store.S
 		equal(`t.type`, f.Type).
 		equal(`t.name`, f.Name).
 		withinDomains(`t.domain_id`, f.Within)
-	return page(r, dnsRecords, dnsRecords.visible(w), s)
+	return page(r, dnsRecords, w, s)
 }
 
 // sameDNSRecord selects the identical record of a domain. A customer's record is

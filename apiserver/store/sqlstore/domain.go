@@ -39,7 +39,7 @@ func (r *reader) Domains(accountID string, f store.DomainFilter, s store.Slice) 
 	if f.Within.Restricted {
 		w.and(`(` + w.in(`t.id`, f.Within.Domains) + ` OR ` + w.in(`t.workspace_id`, f.Within.Workspaces) + `)`)
 	}
-	return page(r, domains, domains.visible(w), s)
+	return page(r, domains, w, s)
 }
 
 func (r *reader) DomainsOfPurchase(batchID string) ([]store.Domain, error) {

@@ -46,7 +46,7 @@ func (r *reader) mailboxesWhere(accountID string, f store.MailboxFilter) *where 
 	if f.After.ID != "" {
 		w.after(f.After.CreatedAt, f.After.ID)
 	}
-	return w.state(f.Status, f.Now).searchNames(`t.search_text`, f.Search).withinDomains(`t.domain_id`, f.Within).outsideUnpaid(`t.domain_id`)
+	return w.state(f.Status, f.Now).searchNames(`t.search_text`, f.Search).withinDomains(`t.domain_id`, f.Within)
 }
 
 func (t *tx) CreateMailbox(m *store.Mailbox) error {

@@ -17,7 +17,7 @@ func (r *reader) MasterPassword(accountID, id string) (store.MasterPassword, err
 }
 
 func (r *reader) MasterPasswords(accountID string, f store.ScopedFilter, s store.Slice) ([]store.MasterPassword, int, error) {
-	return page(r, masterPasswords, r.inAccount(accountID).scoped(f).search(`t.folded_name`, f.Search).outsideUnpaid(`t.scope_id`), s)
+	return page(r, masterPasswords, r.inAccount(accountID).scoped(f).search(`t.folded_name`, f.Search), s)
 }
 
 func (t *tx) CreateMasterPassword(p *store.MasterPassword) error {

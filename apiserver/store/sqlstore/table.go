@@ -37,7 +37,8 @@ type table[T any] struct {
 	// unique selects the row that has the same unique values as an object; nil if
 	// only ids are unique, or a table of its own makes sure.
 	unique func(*where, *T) *where
-	// visible leaves out the rows that HideUnpaid hides; nil if there are none.
+	// visible leaves out the rows that readers don't see, such as those that HideUnpaid
+	// hides. get, page and each apply it.
 	visible func(*where) *where
 
 	columns []tableColumn // first those of the table, then those that are joined
@@ -52,6 +53,9 @@ type table[T any] struct {
 
 // newTable completes a table with its statements.
 func newTable[T any](t table[T]) *table[T] {
+	if t.visible == nil {
+		t.visible = func(w *where) *where { return w }
+	}
 	own, joined := columnsOf(reflect.TypeFor[T](), "", t.skipped, t.joined)
 	t.columns = append(own, joined...)
 	var read []string
@@ -172,10 +176,7 @@ func (tbl *table[T]) byID(r *reader, accountID string, id any) *where {
 	if tbl.account >= 0 {
 		w = r.inAccount(accountID)
 	}
-	if w.and(`t.id = ?`, id); tbl.visible != nil {
-		tbl.visible(w)
-	}
-	return w
+	return tbl.visible(w.and(`t.id = ?`, id))
 }
 
 // inOrder is the order of every list.
@@ -209,6 +210,7 @@ func all[T any](r *reader, tbl *table[T], w *where) ([]T, error) {
 
 // page returns a slice of the objects that w selects, and how many it selects.
 func page[T any](r *reader, tbl *table[T], w *where, s store.Slice) ([]T, int, error) {
+	w = tbl.visible(w)
 	items, err := first(r, tbl, w, s)
 	if err != nil {
 		return nil, 0, err
@@ -235,6 +237,7 @@ func first[T any](r *reader, tbl *table[T], w *where, s store.Slice) ([]T, error
 // each calls fn for every object that w selects, in order, until it returns an error.
 // It reads chunks of a length, so that it holds few objects and fn may read too.
 func each[T any](r *reader, tbl *table[T], w *where, chunk int, fn func(T) error) error {
+	w = tbl.visible(w)
 	for rest := w; ; {
 		items, err := first(r, tbl, rest, store.Slice{Limit: chunk})
 		if err != nil {
