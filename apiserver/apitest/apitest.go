@@ -10,6 +10,7 @@
 package apitest
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/http/httptest"
@@ -33,9 +34,6 @@ var Start = time.Date(2026, 3, 14, 15, 9, 26, 535897000, time.UTC)
 // patience is how long a test waits for what should happen at once. It is generous,
 // because the machine may be busy.
 const patience = time.Minute
-
-// Cheap makes the hash of a master password cost next to nothing.
-var Cheap = apiserver.PasswordCost{MemoryKiB: 8, Passes: 1}
 
 // TB is what the kit needs of a *testing.T, a *testing.B or a *rapid.T.
 type TB interface {
@@ -90,18 +88,28 @@ type Server struct {
 	Clock   *Clock // unless the options have another
 }
 
-// New starts a service with a store in memory, and stops it at the end of the test.
-// configure changes its options first.
+// New starts a service with an account, and stops it at the end of the test. configure
+// changes its options first.
 func New(t TB, configure ...func(*apiserver.Options)) *Server {
 	t.Helper()
 	c := NewClock()
-	o := apiserver.Options{Clock: c.Now, PasswordCost: Cheap}
+	o := apiserver.Options{Clock: c.Now}
 	for _, fn := range configure {
 		fn(&o)
 	}
+	s := &Server{Service: NewService(t, o), Clock: c}
+	s.Client = s.Owner(t, AccountID)
+	return s
+}
+
+// NewService starts a service without an account, by default with a store in memory and
+// with cheap hashes of passwords, and stops it at the end of the test.
+func NewService(t TB, o apiserver.Options) *apiserver.Service {
+	t.Helper()
 	if o.Store == nil {
 		o.Store = OpenStore(t)
 	}
+	o.PasswordCost = cmp.Or(o.PasswordCost, apiserver.PasswordCost{MemoryKiB: 8, Passes: 1})
 	service, err := apiserver.New(o)
 	if err != nil {
 		t.Fatal(err)
@@ -111,9 +119,7 @@ func New(t TB, configure ...func(*apiserver.Options)) *Server {
 			t.Error(err)
 		}
 	})
-	s := &Server{Service: service, Clock: c}
-	s.Client = s.Owner(t, AccountID)
-	return s
+	return service
 }
 
 // OpenStore opens a store in memory. The service that it is for closes it.

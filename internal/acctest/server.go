@@ -1,7 +1,6 @@
 package acctest
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -14,10 +13,10 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/journal"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/transport"
@@ -50,23 +49,18 @@ type Server struct {
 // NewServer starts a server and stops it at the end of the test.
 func NewServer(t testing.TB, o Options) *Server {
 	t.Helper()
-	db, err := sqlite.Open(t.Context(), ":memory:", sqlite.Options{})
-	must(t, err)
 	s := &Server{PublishedOnly: o.PublishedOnly}
-	s.Service, err = apiserver.New(apiserver.Options{
+	db := apitest.OpenStore(t)
+	s.Service = apitest.NewService(t, apiserver.Options{
 		Store: db, Clock: s.Control.Clock.Now, Middleware: s.Control.Middleware, PublishedOnly: o.PublishedOnly, Registrar: o.Registrar,
-		PasswordCost: apiserver.PasswordCost{MemoryKiB: 8, Passes: 1},
 	})
-	must(t, err)
-	t.Cleanup(func() { _ = s.Service.Close() })
 	s.Server = httptest.NewServer(s.Service.Handler())
 	t.Cleanup(s.Server.Close)
-
-	ctx := context.Background()
-	s.AccountID, err = s.Service.EnsureAccount(ctx, "")
+	var err error
+	s.AccountID, err = s.Service.EnsureAccount(t.Context(), "")
 	must(t, err)
 	s.WorkspaceID = api.DefaultWorkspaceID(s.AccountID)
-	s.Token, err = s.Service.IssueOwnerToken(ctx, s.AccountID, "acceptance test")
+	s.Token, err = s.Service.IssueOwnerToken(t.Context(), s.AccountID, "acceptance test")
 	must(t, err)
 
 	full, err := apiserver.New(apiserver.Options{Store: db, Clock: s.Control.Clock.Now})

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -303,8 +302,7 @@ func TestLostAfterAResponse(t *testing.T) {
 }
 
 // plainCreations are the keyed operations without an object of their own, which no
-// list shows; creators and secretCreators have all others. The master password is
-// in both: its secret may be the caller's or the API's.
+// list shows.
 var plainCreations = map[string]func(context.Context, *Client) error{
 	"cancel-plan": func(ctx context.Context, c *Client) error {
 		_, err := c.CancelPlan(ctx, api.CancelPlanBody{})
@@ -318,43 +316,6 @@ var plainCreations = map[string]func(context.Context, *Client) error{
 		_, err := c.SubmitFeedback(ctx, api.SubmitFeedbackBody{})
 		return err
 	},
-}
-
-// Every keyed operation is sent by create, and is in the tables of the tests on lost
-// responses.
-func TestEveryKeyedOperationIsCreated(t *testing.T) {
-	known, secret := map[string]bool{}, map[string]bool{}
-	for _, c := range creators {
-		known[c.op] = true
-	}
-	for _, c := range secretCreators {
-		known[c.op], secret[c.op] = true, true
-	}
-	for _, s := range api.Specs() {
-		_, plain := plainCreations[s.ID]
-		switch secretInResponse := hasSecret(s); {
-		case !s.Keyed() && (known[s.ID] || plain):
-			t.Errorf("%s takes no key", s.ID)
-		case notNeeded[s.ID]:
-		case s.Keyed() && known[s.ID] == plain:
-			t.Errorf("%s must be in creators, in secretCreators (its response has a secret), or in plainCreations", s.ID)
-		case s.Keyed() && secretInResponse != secret[s.ID]:
-			t.Errorf("%s has a secret in its response: %t; it is in secretCreators: %t", s.ID, secretInResponse, secret[s.ID])
-		}
-	}
-}
-
-// hasSecret reports whether an operation's response has a secret.
-func hasSecret(s api.Spec) bool {
-	if s.Response.Kind() != reflect.Struct {
-		return false
-	}
-	for _, f := range reflect.VisibleFields(s.Response) {
-		if name := strings.ToLower(f.Name); strings.Contains(name, "secret") || strings.Contains(name, "token") {
-			return true
-		}
-	}
-	return false
 }
 
 // A create without a response ends with an UnknownOutcomeError, and not with a bare

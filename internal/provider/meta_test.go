@@ -1,19 +1,15 @@
 package provider_test
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
-	"reflect"
-	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-framework/action"
-	"github.com/hashicorp/terraform-plugin-framework/datasource"
-	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
-	"github.com/hashicorp/terraform-plugin-framework/function"
-	fwprovider "github.com/hashicorp/terraform-plugin-framework/provider"
-	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/providerserver"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/provider"
 )
@@ -23,8 +19,6 @@ type registered struct {
 	// kind is the name of the folder of its pages and of its examples.
 	kind string
 	name string
-	// dir is the folder of the package that makes it.
-	dir string
 }
 
 func (r registered) String() string { return r.kind + " " + r.name }
@@ -43,62 +37,33 @@ func missing(file string) bool {
 	return err != nil
 }
 
-// everything returns all that the provider offers.
+// everything returns all types that the provider offers.
 func everything(t *testing.T) (all []registered) {
 	t.Helper()
-	p := provider.New("test")()
-	for _, construct := range p.Resources(t.Context()) {
-		var meta resource.MetadataResponse
-		construct().Metadata(t.Context(), resource.MetadataRequest{ProviderTypeName: "mailhost"}, &meta)
-		all = append(all, registered{"resources", meta.TypeName, dirOf(t, construct)})
+	server, err := providerserver.NewProtocol6WithError(provider.New("test")())()
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, construct := range p.DataSources(t.Context()) {
-		var meta datasource.MetadataResponse
-		construct().Metadata(t.Context(), datasource.MetadataRequest{ProviderTypeName: "mailhost"}, &meta)
-		all = append(all, registered{"data-sources", meta.TypeName, dirOf(t, construct)})
+	s, err := server.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if p, ok := p.(fwprovider.ProviderWithListResources); ok {
-		for _, construct := range p.ListResources(t.Context()) {
-			var meta resource.MetadataResponse
-			construct().Metadata(t.Context(), resource.MetadataRequest{ProviderTypeName: "mailhost"}, &meta)
-			all = append(all, registered{"list-resources", meta.TypeName, dirOf(t, construct)})
+	for kind, names := range map[string][]string{
+		"resources":           slices.Collect(maps.Keys(s.ResourceSchemas)),
+		"data-sources":        slices.Collect(maps.Keys(s.DataSourceSchemas)),
+		"list-resources":      slices.Collect(maps.Keys(s.ListResourceSchemas)),
+		"ephemeral-resources": slices.Collect(maps.Keys(s.EphemeralResourceSchemas)),
+		"actions":             slices.Collect(maps.Keys(s.ActionSchemas)),
+		"functions":           slices.Collect(maps.Keys(s.Functions)),
+	} {
+		if len(names) == 0 {
+			t.Errorf("the provider offers no %s", kind)
 		}
-	}
-	if p, ok := p.(fwprovider.ProviderWithEphemeralResources); ok {
-		for _, construct := range p.EphemeralResources(t.Context()) {
-			var meta ephemeral.MetadataResponse
-			construct().Metadata(t.Context(), ephemeral.MetadataRequest{ProviderTypeName: "mailhost"}, &meta)
-			all = append(all, registered{"ephemeral-resources", meta.TypeName, dirOf(t, construct)})
-		}
-	}
-	if p, ok := p.(fwprovider.ProviderWithActions); ok {
-		for _, construct := range p.Actions(t.Context()) {
-			var meta action.MetadataResponse
-			construct().Metadata(t.Context(), action.MetadataRequest{ProviderTypeName: "mailhost"}, &meta)
-			all = append(all, registered{"actions", meta.TypeName, dirOf(t, construct)})
-		}
-	}
-	if p, ok := p.(fwprovider.ProviderWithFunctions); ok {
-		for _, construct := range p.Functions(t.Context()) {
-			var meta function.MetadataResponse
-			construct().Metadata(t.Context(), function.MetadataRequest{}, &meta)
-			all = append(all, registered{"functions", meta.Name, dirOf(t, construct)})
+		for _, name := range names {
+			all = append(all, registered{kind, name})
 		}
 	}
 	return all
-}
-
-// dirOf returns the folder of the package that a function is of.
-func dirOf(t *testing.T, f any) string {
-	t.Helper()
-	name := runtime.FuncForPC(reflect.ValueOf(f).Pointer()).Name()
-	_, inside, ok := strings.Cut(name, "/internal/")
-	slash := strings.LastIndex(inside, "/")
-	dot := strings.Index(inside[slash+1:], ".")
-	if !ok || dot < 0 {
-		t.Fatalf("what package is %s of?", name)
-	}
-	return filepath.Join("..", inside[:slash+1+dot])
 }
 
 // mainFiles are the examples that the pages show, by kind.
@@ -122,21 +87,6 @@ func TestEverythingHasItsPages(t *testing.T) {
 		}
 		if missing(r.page()) {
 			t.Errorf("%s has no page: run make generate, and commit %s", r, r.page())
-		}
-	}
-}
-
-// TestEverythingIsTested fails for a type without an acceptance test, as far as
-// the source of its package's tests can tell.
-func TestEverythingIsTested(t *testing.T) {
-	t.Parallel()
-	packages := map[string]*testSource{}
-	for _, r := range everything(t) {
-		if packages[r.dir] == nil {
-			packages[r.dir] = parseTests(t, r.dir)
-		}
-		for _, missing := range packages[r.dir].lacks(r) {
-			t.Errorf("%s: the tests in %s lack %s", r, r.dir, missing)
 		}
 	}
 }
