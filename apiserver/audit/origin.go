@@ -43,7 +43,7 @@ func Attribute(tx store.Tx, who store.AuditSubject, operation Operation, fields 
 // transaction's origin. It panics if the transaction is not one of NewStore's.
 func AsSystem(tx store.Tx, operation Operation, fn func() error) error {
 	t := tx.(*auditedTx)
-	t.own = &Origin{Subject: System, Operation: operation.String()}
+	t.own = &Origin{Subject: System, Operation: string(operation)}
 	defer func() { t.own = nil }()
 	return fn()
 }
