@@ -8,6 +8,7 @@
 //	fixture               reads, loads and dumps accounts as JSON
 //	internal/httpapi      the pipeline of a request; the pages that links lead to
 //	internal/account      the rules of each kind of object
+//	internal/bootstrap    accounts and the first credentials in them
 //	internal/idempotency  replayed responses, resumed creates
 //	internal/auth         tokens, callers, grants
 //	internal/registrar    which domains can be bought, and their prices
@@ -32,9 +33,11 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/account"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/bootstrap"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/httpapi"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/idempotency"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/mail"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/password"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/random"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/ratelimit"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/registrar"
@@ -57,7 +60,7 @@ type (
 	// RateLimit bounds how often one credential calls. The zero value is no limit.
 	RateLimit = ratelimit.Limit
 	// PasswordCost is the cost of a master password's argon2id hash (RFC 9106).
-	PasswordCost = account.PasswordCost
+	PasswordCost = password.Cost
 	// Registrar decides which domains can be bought and at what price.
 	Registrar = registrar.Registrar
 	// Duration is a time.Duration that JSON writes as "90s".
@@ -67,7 +70,7 @@ type (
 	// PurchasedDomain is a domain of a purchase.
 	PurchasedDomain = account.PurchasedDomain
 	// AccountInUseError reports that InitAccount found a service account that works.
-	AccountInUseError = account.AccountInUseError
+	AccountInUseError = bootstrap.AccountInUseError
 )
 
 var (
@@ -146,6 +149,7 @@ type Options struct {
 type Service struct {
 	store       store.Store
 	http        *httpapi.Handler
+	accounts    bootstrap.Accounts
 	rules       *account.Rules
 	idempotency *idempotency.Records
 	lastUses    *auth.LastUses
@@ -178,6 +182,7 @@ func New(o Options) (*Service, error) {
 
 	s := &Service{outbox: new(mail.Outbox)}
 	s.store = audit.NewStore(&outageLog{Store: o.Store, log: log}, now, httpapi.Origin)
+	s.accounts = bootstrap.Accounts{Store: s.store, Now: now, Random: source}
 	s.lastUses = auth.NewLastUses(s.store, log)
 	authenticator := auth.NewAuthenticator(s.store, now, o.Tokens, s.lastUses)
 	s.idempotency = idempotency.New(s.store, now, source, log)
@@ -242,11 +247,11 @@ func (s *Service) Outbox() []Message { return s.outbox.Messages() }
 // empty id it takes the account that the store has, creates one if there is none,
 // and fails if there are several, naming them.
 func (s *Service) EnsureAccount(ctx context.Context, id string) (string, error) {
-	return s.rules.EnsureAccount(ctx, id)
+	return s.accounts.Ensure(ctx, id)
 }
 
 // Accounts returns the ids of all accounts, by creation time.
-func (s *Service) Accounts(ctx context.Context) ([]string, error) { return s.rules.Accounts(ctx) }
+func (s *Service) Accounts(ctx context.Context) ([]string, error) { return s.accounts.IDs(ctx) }
 
 // InitAccount creates an account with its owner's service account and returns its
 // id and the token, which can't be read again. With an empty id it creates one more
@@ -254,13 +259,13 @@ func (s *Service) Accounts(ctx context.Context) ([]string, error) { return s.rul
 // none that works, as in an account of a fixture; otherwise it changes nothing and
 // returns an *AccountInUseError.
 func (s *Service) InitAccount(ctx context.Context, id, tokenName string) (accountID, token string, err error) {
-	return s.rules.InitAccount(ctx, id, tokenName)
+	return s.accounts.Init(ctx, id, tokenName)
 }
 
 // IssueOwnerToken creates a service account with all grants of the account's owner and
 // returns its token, which can't be read again.
 func (s *Service) IssueOwnerToken(ctx context.Context, accountID, name string) (string, error) {
-	return s.rules.IssueOwnerToken(ctx, accountID, name)
+	return s.accounts.IssueOwnerToken(ctx, accountID, name)
 }
 
 // SettlePayment marks a purchase as paid: its domains in pending_payment become pending

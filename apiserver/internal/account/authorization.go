@@ -142,17 +142,12 @@ func (c *Call) requireOwner(r store.Reader, what string) error {
 func (c *Call) canAct(r store.Reader, g store.Authorization) (bool, error) {
 	switch {
 	case g.SubjectType == vocab.SubjectServiceAccount:
-		return c.Rules.works(r, g)
+		a, err := r.ServiceAccount(g.AccountID, g.SubjectID)
+		return err == nil && auth.CheckServiceAccount(a, c.Rules.Now()) == nil, err
 	case g.SubjectType == vocab.SubjectUser && g.SubjectID == auth.OwnerSubject(g.AccountID).ID:
 		return c.Caller.IsBuiltInOwner(), nil
 	}
 	return c.Rules.Auth.AcceptsAccessTokens(), nil
-}
-
-// works reports whether the token of the service account works that a grant is for.
-func (rules *Rules) works(r store.Reader, g store.Authorization) (bool, error) {
-	a, err := r.ServiceAccount(g.AccountID, g.SubjectID)
-	return err == nil && auth.CheckServiceAccount(a, rules.Now()) == nil, err
 }
 
 func authorization(g store.Authorization) api.Authorization {

@@ -1,35 +1,10 @@
 package account
 
 import (
-	"context"
-	"encoding/base64"
-	"fmt"
-
-	"golang.org/x/crypto/argon2"
-
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/random"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
-)
-
-// PasswordCost is the cost of a master password's argon2id hash (RFC 9106). It
-// is stored with each hash.
-type PasswordCost struct {
-	MemoryKiB, Passes uint32
-}
-
-// defaultPasswordCost is the recommendation of OWASP.
-var defaultPasswordCost = PasswordCost{MemoryKiB: 19 * 1024, Passes: 2}
-
-const (
-	argon2Threads   = 1
-	argon2KeyBytes  = 32
-	argon2SaltBytes = 16
-	// argon2Concurrency is how many hashes are computed at once, each in the memory of
-	// its cost.
-	argon2Concurrency = 4
 )
 
 // generatedSecretBytes are 160 bits, 32 characters.
@@ -54,7 +29,7 @@ var _ = implement(api.CreateMasterPassword, func(c *Call, in *api.CreateMasterPa
 		generated = new(auth.SecretEncoding.EncodeToString(c.Rules.Random.Bytes(generatedSecretBytes)))
 		secret = generated
 	}
-	hash, err := c.Rules.passwords.hash(c.Context, *secret)
+	hash, err := c.Rules.passwords.Hash(c.Context, *secret)
 	if err != nil {
 		return nil, err
 	}
@@ -70,31 +45,6 @@ var _ = implement(api.CreateMasterPassword, func(c *Call, in *api.CreateMasterPa
 		return &api.CreatedMasterPassword{MasterPassword: masterPassword(p), GeneratedSecret: generated}, c.masterPasswordConflict(tx, err, p)
 	})
 })
-
-// passwordHasher hashes passwords, a few at a time.
-type passwordHasher struct {
-	random *random.Source
-	cost   PasswordCost
-	slots  chan struct{}
-}
-
-func newPasswordHasher(source *random.Source, cost PasswordCost) passwordHasher {
-	return passwordHasher{random: source, cost: cost, slots: make(chan struct{}, argon2Concurrency)}
-}
-
-// hash returns the argon2id hash of a password in PHC string format.
-func (h passwordHasher) hash(ctx context.Context, password string) (string, error) {
-	select {
-	case h.slots <- struct{}{}:
-		defer func() { <-h.slots }()
-	case <-ctx.Done():
-		return "", ctx.Err()
-	}
-	salt := h.random.Bytes(argon2SaltBytes)
-	key := argon2.IDKey([]byte(password), salt, h.cost.Passes, h.cost.MemoryKiB, argon2Threads, argon2KeyBytes)
-	b64 := base64.RawStdEncoding.EncodeToString
-	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, h.cost.MemoryKiB, h.cost.Passes, argon2Threads, b64(salt), b64(key)), nil
-}
 
 // masterPasswordConflict returns a conflict if err is that the scope has another master
 // password of that name.

@@ -15,13 +15,13 @@
 package account
 
 import (
-	"cmp"
 	"log/slog"
 	"sync"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/mail"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/password"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/random"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/ratelimit"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/registrar"
@@ -44,14 +44,14 @@ type Dependencies struct {
 	// PublicURL is the beginning of the links in messages and responses, without a
 	// trailing slash.
 	PublicURL    string
-	PasswordCost PasswordCost
+	PasswordCost password.Cost
 }
 
 // Rules implements the operations. It is safe for concurrent use.
 type Rules struct {
 	Dependencies
 	mail      *mail.Queue // nil: messages are not sent
-	passwords passwordHasher
+	passwords *password.Hasher
 	feedback  *ratelimit.Limiter
 }
 
@@ -60,7 +60,7 @@ type Rules struct {
 func New(d Dependencies) *Rules {
 	rules := &Rules{
 		Dependencies: d,
-		passwords:    newPasswordHasher(d.Random, cmp.Or(d.PasswordCost, defaultPasswordCost)),
+		passwords:    password.NewHasher(d.Random, d.PasswordCost),
 		feedback:     ratelimit.New(feedbackLimit),
 	}
 	if d.Sender != nil {

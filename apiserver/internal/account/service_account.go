@@ -15,7 +15,7 @@ import (
 // The service account inherits
 // its creator's grants, never more.
 var _ = change(api.CreateServiceAccount, func(c *Call, tx store.Tx, in *api.CreateServiceAccountRequest) (*api.CreatedServiceAccount, error) {
-	a, token := c.Rules.newServiceAccount(c.Caller.AccountID, in.Body.Name, c.Arrival)
+	a, token := auth.NewServiceAccount(c.Rules.Random, c.Caller.AccountID, in.Body.Name, c.Arrival)
 	a.CreatedByUserID = c.Caller.UserID
 	var err error
 	if a.ExpiresAt, err = timeInBody(in.Body.ExpiresAt, time.Time{}, in.Timely(c.Arrival)); err != nil {
@@ -51,17 +51,6 @@ func (c *Call) limitExpiry(a *store.ServiceAccount) error {
 		return api.Unprocessable(api.Invalid("must not be later than %s, when the service account that creates this one expires", timestamp(latest)).InBody("expires_at"))
 	}
 	return nil
-}
-
-// newServiceAccount returns a service account with its token. Only a hash of the token is
-// stored.
-func (rules *Rules) newServiceAccount(accountID, name string, at time.Time) (store.ServiceAccount, string) {
-	token := auth.NewToken(rules.Random)
-	text := token.String()
-	return store.ServiceAccount{
-		ID: rules.Random.ID(), AccountID: accountID, Name: name, PublicID: token.PublicID, SecretHash: token.Hash(),
-		Last4: text[len(text)-4:], CreatedAt: at,
-	}, text
 }
 
 var _ = read(api.ListServiceAccounts, func(c *Call, r store.Reader, in *api.ListServiceAccountsRequest) (*api.Page[api.ServiceAccount], error) {

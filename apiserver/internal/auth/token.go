@@ -5,9 +5,11 @@ import (
 	"encoding/base32"
 	"hash/crc32"
 	"strings"
+	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/random"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
 const (
@@ -27,8 +29,7 @@ type Token struct {
 	secret   string
 }
 
-// NewToken returns a new token.
-func NewToken(source *random.Source) Token {
+func newToken(source *random.Source) Token {
 	return Token{
 		PublicID: SecretEncoding.EncodeToString(source.Bytes(publicIDBytes)),
 		secret:   SecretEncoding.EncodeToString(source.Bytes(tokenSecretBytes)),
@@ -61,4 +62,15 @@ func parseToken(s string) (Token, bool) {
 	}
 	t := Token{PublicID: parts[1], secret: parts[2][:len(parts[2])-checksumChars]}
 	return t, t.String() == s
+}
+
+// NewServiceAccount returns a service account with its token. Only a hash of the token is
+// stored.
+func NewServiceAccount(source *random.Source, accountID, name string, at time.Time) (store.ServiceAccount, string) {
+	token := newToken(source)
+	text := token.String()
+	return store.ServiceAccount{
+		ID: source.ID(), AccountID: accountID, Name: name, PublicID: token.PublicID, SecretHash: token.Hash(),
+		Last4: text[len(text)-4:], CreatedAt: at,
+	}, text
 }

@@ -1,4 +1,6 @@
-package account
+// Package bootstrap creates accounts and the first credentials in them. The API has no
+// operation for that: the embedder of a service, an operator or a fixture does it.
+package bootstrap
 
 import (
 	"cmp"
@@ -10,11 +12,18 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/random"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// Accounts are created outside of the API: by its embedder, an operator or a fixture.
+// Accounts creates accounts in a store. Its methods are those of apiserver.Service, which
+// describes them.
+type Accounts struct {
+	Store  store.Store
+	Now    func() time.Time
+	Random *random.Source
+}
 
 // OwnerGrantID returns the id of the grant that every account comes with.
 func OwnerGrantID(accountID string) string { return api.DerivedID(accountID, "authorization:owner") }
@@ -74,24 +83,25 @@ func grantOwner(tx store.Tx, id, accountID string, s store.Subject, at time.Time
 	})
 }
 
-// Accounts returns the ids of all accounts, by creation time.
-func (rules *Rules) Accounts(ctx context.Context) (ids []string, err error) {
-	err = rules.Store.View(ctx, func(r store.Reader) error {
+// IDs returns the ids of all accounts, by creation time.
+func (a Accounts) IDs(ctx context.Context) (ids []string, err error) {
+	err = a.Store.View(ctx, func(r store.Reader) error {
 		ids, err = accountIDs(r)
 		return err
 	})
 	return ids, err
 }
 
-func accountIDs(r store.Reader) ([]string, error) {
+func accountIDs(r store.Reader) (ids []string, err error) {
 	accounts, err := r.Accounts()
-	return objects(accounts, func(a store.Account) string { return a.ID }), err
+	for _, a := range accounts {
+		ids = append(ids, a.ID)
+	}
+	return ids, err
 }
 
-// EnsureAccount makes sure that an account exists and returns its id. With an
-// empty id it takes the account that the store has, creates one if there is none,
-// and fails if there are several, naming them.
-func (rules *Rules) EnsureAccount(ctx context.Context, id string) (found string, err error) {
+// Ensure is apiserver.Service.EnsureAccount.
+func (a Accounts) Ensure(ctx context.Context, id string) (found string, err error) {
 	if id != "" && !api.IsID(id) {
 		return "", notAnID(id)
 	}
@@ -100,16 +110,16 @@ func (rules *Rules) EnsureAccount(ctx context.Context, id string) (found string,
 		found, err = findAccount(r, id)
 		return err
 	}
-	if err := rules.Store.View(ctx, find); err != nil || found != "" {
+	if err := a.Store.View(ctx, find); err != nil || found != "" {
 		return found, err
 	}
-	err = rules.Store.Update(ctx, func(tx store.Tx) error {
+	err = a.Store.Update(ctx, func(tx store.Tx) error {
 		if err := find(tx); err != nil || found != "" {
 			return err // another process has created it
 		}
 		audit.Attribute(tx, audit.Operator, audit.EnsureAccount)
-		found = cmp.Or(id, rules.Random.ID())
-		return CreateAccount(tx, NewAccount(found, rules.Now()), DefaultOptions(found))
+		found = cmp.Or(id, a.Random.ID())
+		return CreateAccount(tx, NewAccount(found, a.Now()), DefaultOptions(found))
 	})
 	return found, err
 }
@@ -146,26 +156,22 @@ func (e *AccountInUseError) Error() string {
 	return "the account " + e.AccountID + " exists already and has a service account that works"
 }
 
-// InitAccount creates an account with its owner's service account and returns its
-// id and the token, which can't be read again. With an empty id it creates one more
-// account. For an account that exists it creates the service account if there is
-// none that works, as in an account of a fixture; otherwise it changes nothing and
-// returns an *AccountInUseError.
-func (rules *Rules) InitAccount(ctx context.Context, id, tokenName string) (accountID, token string, err error) {
-	if id = cmp.Or(id, rules.Random.ID()); !api.IsID(id) {
+// Init is apiserver.Service.InitAccount.
+func (a Accounts) Init(ctx context.Context, id, tokenName string) (accountID, token string, err error) {
+	if id = cmp.Or(id, a.Random.ID()); !api.IsID(id) {
 		return "", "", notAnID(id)
 	}
 	id = api.CanonicalID(id)
-	err = rules.Store.Update(ctx, func(tx store.Tx) error {
+	err = a.Store.Update(ctx, func(tx store.Tx) error {
 		audit.Attribute(tx, audit.Operator, audit.InitAccount)
 		_, err := tx.Account(id)
 		if errors.Is(err, store.ErrNotFound) {
-			err = CreateAccount(tx, NewAccount(id, rules.Now()), DefaultOptions(id))
+			err = CreateAccount(tx, NewAccount(id, a.Now()), DefaultOptions(id))
 		} else if err == nil {
-			err = rules.refuseInUse(tx, id)
+			err = refuseInUse(tx, id, a.Now())
 		}
 		if err == nil {
-			token, err = rules.issueOwnerToken(tx, id, tokenName)
+			token, err = a.issueOwnerToken(tx, id, tokenName)
 		}
 		return err
 	})
@@ -174,16 +180,18 @@ func (rules *Rules) InitAccount(ctx context.Context, id, tokenName string) (acco
 
 // refuseInUse returns an *AccountInUseError if the account has a service account that
 // works and may do everything: without one nobody could make another.
-func (rules *Rules) refuseInUse(r store.Reader, accountID string) error {
+func refuseInUse(r store.Reader, accountID string, now time.Time) error {
 	for _, kind := range []string{vocab.GrantAccountOwner, vocab.GrantSuperAdmin} {
 		grants, err := r.Authorizations(accountID, store.AuthorizationFilter{SubjectType: vocab.SubjectServiceAccount, GrantKind: kind})
 		if err != nil {
 			return err
 		}
 		for _, g := range grants {
-			if works, err := rules.works(r, g); err != nil {
+			subject, err := r.ServiceAccount(accountID, g.SubjectID)
+			if err != nil {
 				return err
-			} else if works {
+			}
+			if auth.CheckServiceAccount(subject, now) == nil {
 				return &AccountInUseError{AccountID: accountID}
 			}
 		}
@@ -191,22 +199,21 @@ func (rules *Rules) refuseInUse(r store.Reader, accountID string) error {
 	return nil
 }
 
-// IssueOwnerToken creates a service account with all grants of the account's owner and
-// returns its token, which can't be read again.
-func (rules *Rules) IssueOwnerToken(ctx context.Context, accountID, name string) (token string, err error) {
-	err = rules.Store.Update(ctx, func(tx store.Tx) error {
+// IssueOwnerToken is apiserver.Service.IssueOwnerToken.
+func (a Accounts) IssueOwnerToken(ctx context.Context, accountID, name string) (token string, err error) {
+	err = a.Store.Update(ctx, func(tx store.Tx) error {
 		audit.Attribute(tx, audit.Operator, audit.IssueOwnerToken)
-		token, err = rules.issueOwnerToken(tx, accountID, name)
+		token, err = a.issueOwnerToken(tx, accountID, name)
 		return err
 	})
 	return token, err
 }
 
-func (rules *Rules) issueOwnerToken(tx store.Tx, accountID, name string) (string, error) {
-	a, token := rules.newServiceAccount(accountID, name, rules.Now())
-	a.CreatedByUserID = auth.OwnerSubject(accountID).ID
-	if err := tx.CreateServiceAccount(&a); err != nil {
+func (a Accounts) issueOwnerToken(tx store.Tx, accountID, name string) (string, error) {
+	s, token := auth.NewServiceAccount(a.Random, accountID, name, a.Now())
+	s.CreatedByUserID = auth.OwnerSubject(accountID).ID
+	if err := tx.CreateServiceAccount(&s); err != nil {
 		return "", err
 	}
-	return token, grantOwner(tx, rules.Random.ID(), accountID, store.Subject{Type: vocab.SubjectServiceAccount, ID: a.ID}, rules.Now())
+	return token, grantOwner(tx, a.Random.ID(), accountID, store.Subject{Type: vocab.SubjectServiceAccount, ID: s.ID}, a.Now())
 }
