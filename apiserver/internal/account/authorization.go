@@ -20,7 +20,7 @@ var _ = read(api.ListAuthorizations, func(c *Call, r store.Reader, in *api.ListA
 	return new(objects(grants, authorization)), err
 })
 
-// Nobody grants more than they have.
+// Nobody grants more than they have. A second equal grant is a conflict.
 var _ = change(api.GrantAuthorization, func(c *Call, tx store.Tx, in *api.GrantAuthorizationRequest) (*api.Authorization, error) {
 	b := in.Body
 	if b.SubjectType == vocab.SubjectServiceAccount {
@@ -88,8 +88,8 @@ func (c *Call) refuseSameGrant(r store.Reader, g store.Authorization) error {
 	return err
 }
 
-// A caller that can't create an
-// owner can't remove one.
+// A caller that can't create an owner can't remove one, and nobody the last one who can
+// act.
 var _ = remove(api.RevokeAuthorization, func(c *Call, tx store.Tx, in *api.AuthorizationRequest) error {
 	g, err := tx.Authorization(c.Caller.AccountID, in.AuthorizationID)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// It takes the first free address of an
-// option.
+// A claim takes the first free address of an option. An address belongs to one account of
+// the whole store.
 var _ = change(api.ClaimDedicatedIP, func(c *Call, tx store.Tx, in *api.ClaimDedicatedIPRequest) (*api.DedicatedIP, error) {
 	option, err := tx.DedicatedIPOption(c.Caller.AccountID, in.Body.OptionID)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// A domain begins with its purchase, see domain_purchase.go.
+// A domain is created by its purchase, see domain_purchase.go.
 
 var _ = read(api.ListDomains, func(c *Call, r store.Reader, in *api.ListDomainsRequest) (*api.Page[api.Domain], error) {
 	return page(in.Paged, c.domain, func(s store.Slice) ([]store.Domain, int, error) {
@@ -23,8 +23,7 @@ var _ = read(api.GetDomain, func(c *Call, r store.Reader, in *api.DomainRequest)
 	return new(c.domain(d)), err
 })
 
-// A redirect_url of null ends the redirect; one
-// without an earlier mode redirects with 301.
+// A redirect_url of null ends the redirect. The first URL redirects with 301.
 var _ = change(api.UpdateDomain, func(c *Call, tx store.Tx, in *api.UpdateDomainRequest) (*api.DomainSettings, error) {
 	d, err := c.findDomain(tx, in.Domain)
 	if err != nil {
@@ -49,9 +48,8 @@ var _ = change(api.UpdateDomain, func(c *Call, tx store.Tx, in *api.UpdateDomain
 	return &api.DomainSettings{ID: d.ID, AutoRenew: d.AutoRenew, WorkspaceID: d.WorkspaceID, RedirectURL: optional(d.RedirectURL)}, err
 })
 
-// The domain's DNS records, and the master
-// passwords and forwarding rules of its scope, are deleted with it; its mailboxes must be
-// deleted first.
+// A domain is deleted with its DNS records, and the master passwords and forwarding rules
+// of its scope. Its mailboxes must be deleted first.
 var _ = remove(api.DeleteDomain, func(c *Call, tx store.Tx, in *api.DomainRequest) error {
 	d, err := c.findDomain(tx, in.Domain)
 	if err != nil {

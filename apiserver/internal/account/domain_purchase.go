@@ -32,8 +32,7 @@ func (c *Call) offer(r store.Reader, requested string) (o registrar.Offer, owned
 // domainTaken is the reason that a domain of another account is unavailable.
 const domainTaken = "the domain is registered already"
 
-// CheckDomainAvailability reports what a purchase of one domain would report, and
-// its price, without buying it.
+// The availability of a domain is what its purchase would report, with the price.
 var _ = read(api.CheckDomainAvailability, func(c *Call, r store.Reader, in *api.DomainAvailabilityRequest) (*api.DomainAvailability, error) {
 	offer, _, err := c.offer(r, in.Name)
 	if err != nil {
@@ -53,8 +52,7 @@ var _ = read(api.CheckDomainAvailability, func(c *Call, r store.Reader, in *api.
 	return out, nil
 })
 
-// A failed domain does not stop the
-// others.
+// A domain that can't be bought does not stop the others.
 var _ = change(api.PurchaseDomains, func(c *Call, tx store.Tx, in *api.PurchaseDomainsRequest) (*api.Purchase, error) {
 	if err := c.workspaceInBody(tx, in.Body.WorkspaceID); err != nil {
 		return nil, err

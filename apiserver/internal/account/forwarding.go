@@ -62,8 +62,8 @@ var _ = read(api.GetForwarding, func(c *Call, r store.Reader, in *api.Forwarding
 	return new(c.forwarding(rule)), err
 })
 
-// Another target starts the verification
-// over; the same one of a pending or expired rule gets a new link.
+// Another target starts the verification over; the same one of a pending or expired rule
+// gets a new link.
 var _ = change(api.UpdateForwarding, func(c *Call, tx store.Tx, in *api.UpdateForwardingRequest) (*api.Forwarding, error) {
 	link, started := c.Rules.newLink(), false
 	rule, err := tx.UpdateForwarding(c.Caller.AccountID, in.ForwardingID, func(rule *store.Forwarding) error {
@@ -82,8 +82,7 @@ var _ = change(api.UpdateForwarding, func(c *Call, tx store.Tx, in *api.UpdateFo
 	return new(c.forwarding(rule)), c.forwardingConflict(tx, err, rule)
 })
 
-// A rule becomes active only after
-// its verification.
+// A rule becomes active only after its verification.
 var _ = change(api.SetForwardingActive, func(c *Call, tx store.Tx, in *api.SetForwardingActiveRequest) (*api.Forwarding, error) {
 	rule, err := tx.UpdateForwarding(c.Caller.AccountID, in.ForwardingID, func(rule *store.Forwarding) error {
 		if err := c.ifScopeVisible(tx, nil, rule.Scope); err != nil {

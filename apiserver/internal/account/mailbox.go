@@ -48,7 +48,7 @@ var _ = change(api.CreateMailbox, func(c *Call, tx store.Tx, in *api.CreateMailb
 	}.Run(c.Idempotency, tx, c.Arrival)
 })
 
-// A failed item does not stop the others.
+// An item that fails does not stop the others.
 var _ = change(api.CreateMailboxes, func(c *Call, tx store.Tx, in *api.CreateMailboxesRequest) (*api.CreatedMailboxes, error) {
 	d, err := c.usableDomain(tx, in.Body.Domain)
 	if err != nil {
@@ -187,8 +187,7 @@ var _ = change(api.UpdateMailbox, func(c *Call, tx store.Tx, in *api.UpdateMailb
 	return new(c.mailbox(m)), err
 })
 
-// The internal forwarding rules to its
-// addresses become pending.
+// The internal forwarding rules to a deleted mailbox become pending.
 var _ = remove(api.DeleteMailbox, func(c *Call, tx store.Tx, in *api.MailboxRequest) error {
 	m, err := c.findMailbox(tx, in.Mailbox)
 	if err != nil {

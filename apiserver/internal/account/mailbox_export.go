@@ -11,8 +11,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// The mailboxes of a request as CSV. Each
-// mailbox that the request names must exist, and lie in the domain that it names.
+// Each mailbox that an export names must exist, and lie in the domain that it names. An
+// export that names no domain or mailbox has all.
 var _ = read(api.ExportMailboxes, func(c *Call, r store.Reader, in *api.ExportMailboxesRequest) (*api.CSV, error) {
 	filter := store.MailboxFilter{Now: c.Arrival, Within: c.within()}
 	var problems []*api.Problem

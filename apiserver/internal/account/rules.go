@@ -12,6 +12,9 @@
 // scope.go decides which objects a caller may see and resolves those that a request
 // names. Package audit observes the changes: no rule has code for the log. The package
 // knows nothing of HTTP but the status codes of api.Error.
+//
+// Package api has each operation's number in the specification and its limits; what the
+// specification leaves open is decided in the table "Decisions" of ARCHITECTURE.md.
 package account
 
 import (

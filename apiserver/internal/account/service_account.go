@@ -12,8 +12,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// The service account inherits
-// its creator's grants, never more.
+// A service account inherits its creator's grants, never more.
 var _ = change(api.CreateServiceAccount, func(c *Call, tx store.Tx, in *api.CreateServiceAccountRequest) (*api.CreatedServiceAccount, error) {
 	a, token := auth.NewServiceAccount(c.Rules.Random, c.Caller.AccountID, in.Body.Name, c.Arrival)
 	a.CreatedByUserID = c.Caller.UserID
@@ -64,8 +63,7 @@ var _ = read(api.GetServiceAccount, func(c *Call, r store.Reader, in *api.Servic
 	return new(c.Rules.serviceAccount(a)), err
 })
 
-// A caller that can't grant what
-// the service account has can't revoke it.
+// A caller that can't grant what a service account has can't revoke it.
 var _ = remove(api.RevokeServiceAccount, func(c *Call, tx store.Tx, in *api.ServiceAccountRequest) error {
 	a, err := tx.ServiceAccount(c.Caller.AccountID, in.ServiceAccountID)
 	if err != nil {
