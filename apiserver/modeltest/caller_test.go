@@ -209,11 +209,11 @@ func (m *machine) scopeOf(who *caller, capability string, body obj) (s scope, re
 func (m *machine) beginRival() {
 	rival := m.server.Owner(m.t, rivalID)
 	batch := rival.Purchase(rival.DefaultWorkspace(), rivalDomain).Want(200).Str("purchase_batch_id")
-	rival.Mailbox(rivalDomain, "ann")
-	claimed := rival.Post("/dedicated-ips/claim", obj{"option_id": rival.Option("eu")}).Want(201)
-	m.rivalIP = netip.MustParseAddr(claimed.Str("ip_addresses.0.ip"))
-	// An unpaid domain would not stay the rival's.
+	// An unpaid domain has no mailboxes, and would not stay the rival's.
 	if _, err := m.server.Service.SettlePayment(m.t.Context(), batch); err != nil {
 		m.fail("%s", err)
 	}
+	rival.Mailbox(rivalDomain, "ann")
+	claimed := rival.Post("/dedicated-ips/claim", obj{"option_id": rival.Option("eu")}).Want(201)
+	m.rivalIP = netip.MustParseAddr(claimed.Str("ip_addresses.0.ip"))
 }
