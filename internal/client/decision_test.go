@@ -31,3 +31,20 @@ func TestDecisionTableIsComplete(t *testing.T) {
 		t.Errorf("decisions %v", seen)
 	}
 }
+
+// TestNothingFound expects a create of which nothing is found to fail with the API's error
+// only if the API has sent one, and if no money may have been spent.
+func TestNothingFound(t *testing.T) {
+	for after, want := range map[transport.Outcome]struct{ free, paid decision }{
+		transport.NoResponse: {reportUnknown, reportUnknown},
+		transport.NotSent:    {reportUnknown, reportUnknown},
+		transport.Succeeded:  {reportUnknown, reportUnknown},
+		transport.Failed:     {reportFailure, reportUnknown},
+		transport.Busy:       {reportFailure, reportUnknown},
+		transport.Refused:    {reportFailure, reportFailure},
+	} {
+		if free, costs := decide(foundNone, 0, after), decide(foundNone, paid, after); free != want.free || costs != want.paid {
+			t.Errorf("after %d: %v, and %v if paid", after, free, costs)
+		}
+	}
+}
