@@ -10,7 +10,6 @@
 package apitest
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"net/http/httptest"
@@ -34,6 +33,9 @@ var Start = time.Date(2026, 3, 14, 15, 9, 26, 535897000, time.UTC)
 // patience is how long a test waits for what should happen at once. It is generous,
 // because the machine may be busy.
 const patience = time.Minute
+
+// Cheap makes the hash of a master password cost next to nothing.
+var Cheap = apiserver.PasswordCost{MemoryKiB: 8, Passes: 1}
 
 // TB is what the kit needs of a *testing.T, a *testing.B or a *rapid.T.
 type TB interface {
@@ -93,7 +95,7 @@ type Server struct {
 func New(t TB, configure ...func(*apiserver.Options)) *Server {
 	t.Helper()
 	c := NewClock()
-	o := apiserver.Options{Clock: c.Now}
+	o := apiserver.Options{Clock: c.Now, PasswordCost: Cheap}
 	for _, fn := range configure {
 		fn(&o)
 	}
@@ -102,14 +104,13 @@ func New(t TB, configure ...func(*apiserver.Options)) *Server {
 	return s
 }
 
-// NewService starts a service without an account, by default with a store in memory and
-// with cheap hashes of passwords, and stops it at the end of the test.
+// NewService starts a service without an account, by default with a store in memory, and
+// stops it at the end of the test.
 func NewService(t TB, o apiserver.Options) *apiserver.Service {
 	t.Helper()
 	if o.Store == nil {
 		o.Store = OpenStore(t)
 	}
-	o.PasswordCost = cmp.Or(o.PasswordCost, apiserver.PasswordCost{MemoryKiB: 8, Passes: 1})
 	service, err := apiserver.New(o)
 	if err != nil {
 		t.Fatal(err)

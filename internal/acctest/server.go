@@ -53,6 +53,7 @@ func NewServer(t testing.TB, o Options) *Server {
 	db := apitest.OpenStore(t)
 	s.Service = apitest.NewService(t, apiserver.Options{
 		Store: db, Clock: s.Control.Clock.Now, Middleware: s.Control.Middleware, PublishedOnly: o.PublishedOnly, Registrar: o.Registrar,
+		PasswordCost: apitest.Cheap,
 	})
 	s.Server = httptest.NewServer(s.Service.Handler())
 	t.Cleanup(s.Server.Close)
