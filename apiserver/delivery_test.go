@@ -114,7 +114,7 @@ var lostResponses = map[string]func(*apitest.Server, *leavingStore, *http.Reques
 		if err := r.Write(conn); err != nil {
 			h.T.Fatal(err)
 		}
-		<-done
+		apitest.Receive(h.T, done)
 	},
 }
 

@@ -317,7 +317,7 @@ func TestConcurrentLoads(t *testing.T) {
 		}()
 	}
 	for range n {
-		if err := <-done; err != nil {
+		if err := apitest.Receive(t, done); err != nil {
 			t.Error(err)
 		}
 	}

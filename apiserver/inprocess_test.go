@@ -87,7 +87,7 @@ func TestInProcessStreams(t *testing.T) {
 	if err := resp.Body.Close(); err != nil {
 		t.Fatal(err)
 	}
-	<-s.done // closing the body ends the handler
+	apitest.Receive(t, s.done) // closing the body ends the handler
 }
 
 func TestInProcessCancelsAStream(t *testing.T) {
@@ -102,7 +102,7 @@ func TestInProcessCancelsAStream(t *testing.T) {
 	if _, err := io.Copy(io.Discard, resp.Body); !errors.Is(err, context.Canceled) {
 		t.Errorf("reading on ends with %v; want that it was cancelled", err)
 	}
-	<-s.done
+	apitest.Receive(t, s.done)
 }
 
 // An answer that is cut off must not look complete.
@@ -113,7 +113,7 @@ func TestInProcessCutOff(t *testing.T) {
 	if n, err := io.Copy(io.Discard, resp.Body); err == nil || strings.Contains(err.Error(), "disk") {
 		t.Errorf("%d bytes, and then %v", n, err)
 	}
-	<-s.done
+	apitest.Receive(t, s.done)
 }
 
 // Clients that read nothing of their exports keep nobody else from reading.
@@ -171,7 +171,7 @@ func TestInProcessCancelsARequest(t *testing.T) {
 	if _, err := h.Try(ctx, "GET", "/mailboxes", nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("the request ends with %v; want that it was cancelled", err)
 	}
-	<-s.left
+	apitest.Receive(t, s.left)
 }
 
 func TestPanics(t *testing.T) {
@@ -213,7 +213,7 @@ func TestInProcessClosesTheRequest(t *testing.T) {
 		if err := resp.Body.Close(); err != nil {
 			t.Error(err)
 		}
-		<-b.closed
+		apitest.Receive(t, b.closed)
 	}
 	h.Get("/workspaces").Is("total", 2) // of unknown length, it arrived all the same
 }

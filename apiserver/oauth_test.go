@@ -323,9 +323,9 @@ func TestCancelledWhileTheIssuerIsAsked(t *testing.T) {
 		h.Service.Handler().ServeHTTP(rec, r)
 		answered <- rec.Code
 	}()
-	<-w.begun
+	apitest.Receive(t, w.begun)
 	cancel()
-	if status := <-answered; status != 503 {
+	if status := apitest.Receive(t, answered); status != 503 {
 		t.Errorf("the answer is %d; want 503", status)
 	}
 }

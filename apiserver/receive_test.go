@@ -69,7 +69,7 @@ func TestUnfinishedUploads(t *testing.T) {
 		})
 	}
 	for range uploads {
-		<-settled
+		apitest.Receive(t, settled)
 	}
 	refused := 0
 	// The first half of an upload has a buffer of 128 KiB, and half of 4 MiB holds 16.

@@ -173,5 +173,5 @@ func TestDrainingIsToldOnce(t *testing.T) {
 	}
 	h.Service.Drain()
 	h.Service.Drain()
-	<-h.Service.Draining()
+	apitest.Receive(t, h.Service.Draining())
 }

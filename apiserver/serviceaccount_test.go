@@ -197,12 +197,12 @@ func TestReadsDontWaitForWrites(t *testing.T) {
 			return nil
 		})
 	}()
-	<-begun
+	apitest.Receive(t, begun)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // the write lock is held until the test ends
 	defer cancel()
 	a, err := c.Try(ctx, "GET", "/mailboxes", nil)
 	close(end)
-	if err := <-ended; err != nil {
+	if err := apitest.Receive(t, ended); err != nil {
 		t.Error(err)
 	}
 	if err != nil {

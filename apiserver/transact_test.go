@@ -250,7 +250,7 @@ func TestKeyUnderWay(t *testing.T) {
 		}
 		first <- a
 	}()
-	<-s.held
+	apitest.Receive(t, s.held)
 	for _, name := range []string{"a", "b"} {
 		a := h.PostKeyed(key, "/workspaces", obj{"name": name}).Refused(409, "header.Idempotency-Key conflict")
 		if a.Header.Get("Retry-After") != "1" {
@@ -259,7 +259,7 @@ func TestKeyUnderWay(t *testing.T) {
 	}
 	h.PostKeyed(otherKey, "/workspaces", obj{"name": "b"}).Want(201)
 	close(s.release)
-	created := (<-first).Want(201)
+	created := apitest.Receive(t, first).Want(201)
 	if again := h.PostKeyed(key, "/workspaces", obj{"name": "a"}).Want(201); !again.Replayed() || again.Str("id") != created.Str("id") {
 		t.Errorf("%s; want a replay of %s", again, created)
 	}

@@ -200,7 +200,7 @@ func TestClientThatReadsNothing(t *testing.T) {
 	}
 	defer conn.Close()
 	fmt.Fprint(conn, "GET / HTTP/1.1\r\nHost: test\r\n\r\n")
-	if err := <-ended; !errors.Is(err, os.ErrDeadlineExceeded) {
+	if err := awaitEnd(t, ended); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("writing ended with %v", err)
 	}
 	if _, err := io.Copy(io.Discard, conn); err != nil && strings.Contains(err.Error(), "timeout") {
@@ -221,7 +221,7 @@ func TestUnreadStream(t *testing.T) {
 	if response.ProtoMajor != 2 {
 		t.Fatalf("the protocol is %s", response.Proto)
 	}
-	if err := <-ended; err == nil {
+	if err := awaitEnd(t, ended); err == nil {
 		t.Error("writing did not end")
 	}
 }
@@ -249,7 +249,7 @@ func TestUnreadHTTP2Connection(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := <-ended; err == nil {
+	if err := awaitEnd(t, ended); err == nil {
 		t.Error("writing did not end")
 	}
 }
@@ -266,4 +266,16 @@ func TestHandlerThatPanics(t *testing.T) {
 		}
 	}()
 	serve(c, minrate.Limits{Grace: time.Second, Rate: 1, MaxCredit: time.Second}, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+}
+
+// awaitEnd returns the error with which the handler's writing ended.
+func awaitEnd(t *testing.T, ended <-chan error) error {
+	t.Helper()
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(time.Minute):
+		t.Fatal("the handler is still writing after a minute")
+		return nil
+	}
 }
