@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/internal/monitor"
 )
 
 // BusyError reports requests that were still in flight when Reset gave up.
@@ -27,12 +27,9 @@ func (e *BusyError) Error() string {
 
 // inFlight tracks the requests in flight, and can pause new ones.
 type inFlight struct {
-	mu       sync.Mutex
+	monitor  monitor.Monitor
 	requests map[*apiserver.Request]bool
-	// resumed is closed at the end of a pause; nil if there is none.
-	resumed chan struct{}
-	// idle is closed when the last request ends during a pause.
-	idle chan struct{}
+	paused   bool
 }
 
 func (f *inFlight) middleware(next http.Handler) http.Handler {
@@ -42,85 +39,49 @@ func (f *inFlight) middleware(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		err := f.whenNotPaused(r.Context(), func() {
+		if f.whenNotPaused(r.Context(), func() {
 			if f.requests == nil {
 				f.requests = map[*apiserver.Request]bool{}
 			}
 			f.requests[&request] = true
-		})
-		if err != nil {
+		}) != nil {
 			panic(http.ErrAbortHandler) // the client has disconnected
 		}
-		defer f.remove(&request)
+		defer f.monitor.Do(func() { delete(f.requests, &request) })
 		next.ServeHTTP(w, r)
 	})
 }
 
-// whenNotPaused waits until there is no pause, and calls fn with f locked. The error
-// is the context's.
+// whenNotPaused waits until there is no pause, and calls fn with the lock. The error is
+// the context's.
 func (f *inFlight) whenNotPaused(ctx context.Context, fn func()) error {
-	for {
-		f.mu.Lock()
-		resumed := f.resumed
-		if resumed == nil {
-			defer f.mu.Unlock()
+	return f.monitor.Wait(ctx, func() bool {
+		if !f.paused {
 			fn()
-			return nil
+			return true
 		}
-		f.mu.Unlock()
-		select {
-		case <-resumed:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-}
-
-func (f *inFlight) remove(r *apiserver.Request) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	delete(f.requests, r)
-	f.checkIdle()
-}
-
-func (f *inFlight) checkIdle() {
-	if len(f.requests) == 0 && f.idle != nil {
-		close(f.idle)
-		f.idle = nil
-	}
+		return false
+	})
 }
 
 // pause lets new requests wait, calls release so that held requests end, and waits
 // until none is in flight. Call resume unless there is an error, which is a
 // *BusyError or the context's.
 func (f *inFlight) pause(ctx context.Context, release func()) (resume func(), err error) {
-	idle := make(chan struct{})
-	err = f.whenNotPaused(ctx, func() {
-		f.resumed, f.idle = make(chan struct{}), idle
-		f.checkIdle()
-	})
-	if err != nil {
+	if err := f.whenNotPaused(ctx, func() { f.paused = true }); err != nil {
 		return nil, err
 	}
+	resume = func() { f.monitor.Do(func() { f.paused = false }) }
 	release()
-	select {
-	case <-idle:
-		return f.resume, nil
-	case <-ctx.Done():
+	if f.monitor.Wait(ctx, func() bool { return len(f.requests) == 0 }) == nil {
+		return resume, nil
 	}
-	defer f.resume()
-	f.mu.Lock()
-	defer f.mu.Unlock()
 	busy := &BusyError{}
-	for r := range f.requests {
-		busy.Requests = append(busy.Requests, *r)
-	}
+	f.monitor.Do(func() {
+		for r := range f.requests {
+			busy.Requests = append(busy.Requests, *r)
+		}
+	})
+	resume()
 	return nil, busy
-}
-
-func (f *inFlight) resume() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	close(f.resumed)
-	f.resumed, f.idle = nil, nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/internal/monitor"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/journal"
 )
 
@@ -63,13 +64,8 @@ func (h server) showFault(w http.ResponseWriter, r *http.Request) error {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), timeout)
 	defer cancel()
-	go func() { // a drain ends the wait
-		select {
-		case <-h.service.Draining():
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
+	ctx, cancel = monitor.Until(ctx, h.service.Draining())
+	defer cancel()
 	state, err := h.Faults.AwaitHeld(ctx, r.PathValue("id"), held)
 	switch {
 	case errors.Is(err, fault.ErrNotFound):

@@ -18,7 +18,7 @@
 // fires is the only one for that request; later rules don't count it. Rules are in
 // memory only.
 //
-// The package imports apiserver, the contract (api) and strictjson.
+// The package imports apiserver, the contract (api), strictjson and monitor.
 package fault
 
 import (
@@ -29,9 +29,9 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"sync"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/internal/monitor"
 )
 
 // ErrNotFound is returned for the id of a rule that does not exist.
@@ -40,11 +40,9 @@ var ErrNotFound = errors.New("there is no such fault")
 // Injector applies rules to requests. The zero value has no rules. It is safe for
 // concurrent use and must not be copied.
 type Injector struct {
-	mu    sync.Mutex
-	rules []*activeRule
-	added int
-	// changed is closed at the next change of any rule; nil if nobody waits for one.
-	changed chan struct{}
+	monitor monitor.Monitor
+	rules   []*activeRule
+	added   int
 }
 
 // State is a rule with its counters.
@@ -61,117 +59,91 @@ type State struct {
 type activeRule struct {
 	State
 	random  *rand.Rand
-	removed chan struct{}
-	// holding has a channel for each held request; closing it releases the request.
-	holding map[chan struct{}]bool
+	removed bool
+	// releases counts the calls of Release: a request is held until the next one.
+	releases int
 }
 
-// Add appends a rule and returns its id. The error is an *InvalidError.
+// Add appends a rule and returns its id. The error lists everything that is wrong with
+// the rule.
 func (i *Injector) Add(r Rule) (id string, err error) {
-	if err := r.Validate(); err != nil {
+	if err := invalid(r.problems()); err != nil {
 		return "", err
 	}
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.added++
 	r.Path = maps.Clone(r.Path)
-	a := &activeRule{
-		State:   State{ID: "f" + strconv.Itoa(i.added), Rule: r},
-		random:  rand.New(rand.NewPCG(r.Seed, 0)), //nolint:gosec // it has to be reproducible
-		removed: make(chan struct{}), holding: map[chan struct{}]bool{},
-	}
-	i.rules = append(i.rules, a)
-	return a.ID, nil
+	random := rand.New(rand.NewPCG(r.Seed, 0)) //nolint:gosec // it has to be reproducible
+	i.monitor.Do(func() {
+		i.added++
+		id = "f" + strconv.Itoa(i.added)
+		i.rules = append(i.rules, &activeRule{State: State{ID: id, Rule: r}, random: random})
+	})
+	return id, nil
 }
 
 // Rules returns all rules in order.
 func (i *Injector) Rules() []State {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	states := make([]State, len(i.rules))
-	for n, a := range i.rules {
-		states[n] = a.State
-	}
+	states := []State{}
+	i.monitor.Do(func() {
+		for _, a := range i.rules {
+			states = append(states, a.State)
+		}
+	})
 	return states
 }
 
 // Rule returns one rule, or ErrNotFound.
-func (i *Injector) Rule(id string) (State, error) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	a, err := i.find(id)
-	if err != nil {
-		return State{}, err
-	}
-	return a.State, nil
+func (i *Injector) Rule(id string) (state State, err error) {
+	err = i.with(id, func(a *activeRule) { state = a.State })
+	return state, err
 }
 
-func (i *Injector) find(id string) (*activeRule, error) {
+// with calls fn for a rule, or returns ErrNotFound.
+func (i *Injector) with(id string, fn func(*activeRule)) (err error) {
+	i.monitor.Do(func() {
+		if a := i.find(id); a != nil {
+			fn(a)
+		} else {
+			err = ErrNotFound
+		}
+	})
+	return err
+}
+
+func (i *Injector) find(id string) *activeRule {
 	for _, a := range i.rules {
 		if a.ID == id {
-			return a, nil
+			return a
 		}
 	}
-	return nil, ErrNotFound
+	return nil
 }
 
 // Remove removes a rule, and releases the requests that it holds or delays.
 func (i *Injector) Remove(id string) error {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	a, err := i.find(id)
-	if err != nil {
-		return err
-	}
-	i.rules = slices.DeleteFunc(i.rules, func(other *activeRule) bool { return other == a })
-	i.end(a)
-	return nil
+	return i.with(id, func(a *activeRule) {
+		a.removed = true
+		i.rules = slices.DeleteFunc(i.rules, func(other *activeRule) bool { return other == a })
+	})
 }
 
 // Clear removes every rule.
 func (i *Injector) Clear() {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	for _, a := range i.rules {
-		i.end(a)
-	}
-	i.rules = nil
-}
-
-func (i *Injector) end(a *activeRule) {
-	close(a.removed)
-	i.release(a)
+	i.monitor.Do(func() {
+		for _, a := range i.rules {
+			a.removed = true
+		}
+		i.rules = nil
+	})
 }
 
 // Release releases the requests that a rule holds now, and returns their number. The
 // rule still holds later requests.
-func (i *Injector) Release(id string) (int, error) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	a, err := i.find(id)
-	if err != nil {
-		return 0, err
-	}
-	return i.release(a), nil
-}
-
-func (i *Injector) release(a *activeRule) (released int) {
-	released = a.Held
-	for request := range a.holding {
-		close(request)
-	}
-	clear(a.holding)
-	a.Held = 0
-	i.notify()
-	return released
-}
-
-// notify wakes the callers of Await.
-func (i *Injector) notify() {
-	if i.changed != nil {
-		close(i.changed)
-		i.changed = nil
-	}
+func (i *Injector) Release(id string) (released int, err error) {
+	err = i.with(id, func(a *activeRule) {
+		released, a.Held = a.Held, 0
+		a.releases++
+	})
+	return released, err
 }
 
 // AwaitHeld waits until a rule holds at least n requests; see Await.
@@ -182,49 +154,34 @@ func (i *Injector) AwaitHeld(ctx context.Context, id string, n int) (State, erro
 // Await waits until a rule meets a condition. It returns ErrNotFound if the rule
 // does not exist or is removed, and the context's error with the rule's last state
 // if ctx ends.
-func (i *Injector) Await(ctx context.Context, id string, condition func(State) bool) (State, error) {
-	for {
-		state, changed, err := i.watch(id)
-		if err != nil || condition(state) {
-			return state, err
+func (i *Injector) Await(ctx context.Context, id string, condition func(State) bool) (state State, err error) {
+	found := true
+	err = i.monitor.Wait(ctx, func() bool {
+		a := i.find(id)
+		if found = a != nil; !found {
+			return true
 		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return state, context.Cause(ctx)
-		}
+		state = a.State
+		return condition(state)
+	})
+	if !found {
+		return State{}, ErrNotFound
 	}
-}
-
-// watch returns a rule and a channel that is closed at the next change of any rule.
-func (i *Injector) watch(id string) (State, <-chan struct{}, error) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	a, err := i.find(id)
-	if err != nil {
-		return State{}, nil, err
-	}
-	if i.changed == nil {
-		i.changed = make(chan struct{})
-	}
-	return a.State, i.changed, nil
+	return state, err
 }
 
 // pick returns the rule that fires for a request, or nil.
-func (i *Injector) pick(r *http.Request) *activeRule {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if len(i.rules) == 0 {
-		return nil
-	}
-	defer i.notify()
+func (i *Injector) pick(r *http.Request) (picked *activeRule) {
 	operation := apiserver.RequestOf(r.Context()).Operation
-	for _, a := range i.rules {
-		if a.selects(operation, r) && a.fires() {
-			return a
+	i.monitor.Do(func() {
+		for _, a := range i.rules {
+			if a.selects(operation, r) && a.fires() {
+				picked = a
+				return
+			}
 		}
-	}
-	return nil
+	})
+	return picked
 }
 
 // fires counts a selected request and reports whether the rule acts on it.
@@ -241,30 +198,17 @@ func (a *activeRule) fires() bool {
 	return true
 }
 
-// beginHold returns a channel that is closed when the request is released, or nil
-// if the rule was removed.
-func (i *Injector) beginHold(a *activeRule) chan struct{} {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	select {
-	case <-a.removed:
-		return nil
-	default:
-	}
-	released := make(chan struct{})
-	a.holding[released] = true
-	a.Held++
-	i.notify()
-	return released
-}
-
-// endHold stops counting a request that ended without a release.
-func (i *Injector) endHold(a *activeRule, released chan struct{}) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if a.holding[released] {
-		delete(a.holding, released)
-		a.Held--
-		i.notify()
-	}
+// hold waits until the request is released, the rule is removed or ctx ends.
+func (i *Injector) hold(ctx context.Context, a *activeRule) {
+	var held int
+	i.monitor.Do(func() {
+		a.Held++
+		held = a.releases
+	})
+	_ = i.monitor.Wait(ctx, func() bool { return a.removed || a.releases != held })
+	i.monitor.Do(func() {
+		if a.releases == held {
+			a.Held--
+		}
+	})
 }

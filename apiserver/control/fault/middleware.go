@@ -2,8 +2,8 @@ package fault
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"encoding/json"
 	"io"
 	"maps"
 	"net/http"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/internal/monitor"
 )
 
 // Middleware applies the rules to requests. It is for apiserver.Options.Middleware,
@@ -26,10 +27,6 @@ func (i *Injector) Middleware(next http.Handler) http.Handler {
 		if applied, ok := r.Context().Value(trackKey{}).(*string); ok {
 			*applied = a.ID
 		}
-		if a.Delay > 0 || a.Hold == Before {
-			r = withBodyRead(r)
-		}
-		a.delay(r.Context())
 		i.apply(a, w, r, next)
 	})
 }
@@ -43,33 +40,47 @@ func Track(ctx context.Context) (context.Context, func() string) {
 	return context.WithValue(ctx, trackKey{}, applied), func() string { return *applied }
 }
 
-// apply performs the rule's action on a request.
+// apply performs the rule's action on a request. A request that waits is released when
+// the rule is removed, the client disconnects or the service drains.
 func (i *Injector) apply(a *activeRule, w http.ResponseWriter, r *http.Request, next http.Handler) {
+	if a.Delay > 0 || a.Hold == Before {
+		r = withBodyRead(r)
+	}
+	waiting, cancel := monitor.Until(r.Context(), apiserver.RequestOf(r.Context()).Draining)
+	defer cancel()
+	if a.Delay > 0 {
+		delay, end := context.WithTimeout(waiting, time.Duration(a.Delay))
+		_ = i.monitor.Wait(delay, func() bool { return a.removed })
+		end()
+	}
+	if a.Hold == Before {
+		i.hold(waiting, a)
+	}
+	done := &response{header: w.Header().Clone()}
+	switch {
+	case a.After, a.Drop == After, a.Hold == After, a.Truncate != nil:
+		next.ServeHTTP(done, r)
+	case a.Status == 0 && a.Drop == "":
+		next.ServeHTTP(w, r)
+		return
+	}
 	switch {
 	case a.Status != 0:
-		if a.After {
-			next.ServeHTTP(discardedResponse{http.Header{}}, r)
-		}
 		a.writeError(w)
-	case a.Drop != "":
-		if a.Drop == After {
-			next.ServeHTTP(discardedResponse{http.Header{}}, r)
-		}
-		panic(http.ErrAbortHandler)
-	case a.Hold == Before:
-		i.hold(r.Context(), a)
-		next.ServeHTTP(w, r)
+		return
 	case a.Hold == After:
-		held := &heldResponse{ResponseWriter: w, hold: func() { i.hold(r.Context(), a) }}
-		next.ServeHTTP(held, r)
-		held.begin()
-	case a.Truncate != nil:
-		truncated := &truncatedResponse{header: w.Header().Clone(), limit: *a.Truncate}
-		next.ServeHTTP(truncated, r)
-		truncated.send(w)
-	default:
-		next.ServeHTTP(w, r)
+		i.hold(waiting, a)
+		done.send(w)
+		return
+	case a.Truncate != nil && done.body.Len() > 0:
+		// The Content-Length is that of the whole, and more than is sent.
+		whole := done.body.Len()
+		done.body.Truncate(min(*a.Truncate, whole))
+		done.header.Set("Content-Length", strconv.Itoa(max(whole, done.body.Len()+1)))
+		done.send(w)
+		_ = http.NewResponseController(w).Flush()
 	}
+	panic(http.ErrAbortHandler)
 }
 
 // withBodyRead reads the body of a request in advance. Only then does net/http
@@ -78,52 +89,13 @@ func withBodyRead(r *http.Request) *http.Request {
 	if r.Body == nil || r.Body == http.NoBody {
 		return r
 	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, api.MaxBodyBytes+1))
-	rest := io.Reader(r.Body)
-	if err != nil {
-		rest = errorReader{err}
-	}
+	body, _ := io.ReadAll(io.LimitReader(r.Body, api.MaxBodyBytes+1)) // the next read has the error again
 	read := *r
 	read.Body = struct {
 		io.Reader
 		io.Closer
-	}{io.MultiReader(bytes.NewReader(body), rest), r.Body}
+	}{io.MultiReader(bytes.NewReader(body), r.Body), r.Body}
 	return &read
-}
-
-type errorReader struct{ error }
-
-func (r errorReader) Read([]byte) (int, error) { return 0, r.error }
-
-// delay waits for the rule's delay, until the rule is removed, the client
-// disconnects or the service drains.
-func (a *activeRule) delay(ctx context.Context) {
-	if a.Delay <= 0 {
-		return
-	}
-	timer := time.NewTimer(time.Duration(a.Delay))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-a.removed:
-	case <-ctx.Done():
-	case <-apiserver.RequestOf(ctx).Draining:
-	}
-}
-
-// hold waits until the request is released, the client disconnects or the service
-// drains.
-func (i *Injector) hold(ctx context.Context, a *activeRule) {
-	released := i.beginHold(a)
-	if released == nil {
-		return
-	}
-	defer i.endHold(a, released)
-	select {
-	case <-released:
-	case <-ctx.Done():
-	case <-apiserver.RequestOf(ctx).Draining:
-	}
 }
 
 // errorTypes are the types of the API's own errors by status code.
@@ -142,104 +114,41 @@ var errorTypes = map[int]string{
 
 // writeError responds with the rule's error.
 func (a *activeRule) writeError(w http.ResponseWriter) {
-	typ, known := errorTypes[a.Status]
-	if !known {
-		if typ = api.TypeValue; a.Status >= http.StatusInternalServerError {
-			typ = api.TypeInternal
-		}
+	other := api.TypeValue
+	if a.Status >= http.StatusInternalServerError {
+		other = api.TypeInternal
 	}
-	e := api.NewError(a.Status, typ, "injected by fault %s of the control plane", a.ID)
+	e := api.NewError(a.Status, cmp.Or(errorTypes[a.Status], other), "injected by fault %s of the control plane", a.ID)
 	if a.RetryAfter > 0 {
 		e = e.RetryAfter(a.RetryAfter)
 	}
 	if a.Status == http.StatusUnauthorized {
 		e = e.With("WWW-Authenticate", "Bearer")
 	}
-	maps.Copy(w.Header(), e.GetHeaders())
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(a.Status)
-	_ = json.NewEncoder(w).Encode(e)
+	e.Write(w)
 }
 
-// discardedResponse is a response that is never sent.
-type discardedResponse struct{ header http.Header }
-
-func (d discardedResponse) Header() http.Header       { return d.header }
-func (discardedResponse) Write(b []byte) (int, error) { return len(b), nil }
-func (discardedResponse) WriteHeader(int)             {}
-
-// heldResponse calls hold before the first byte is sent. By then the operation is
-// done and durable.
-type heldResponse struct {
-	http.ResponseWriter
-	hold  func()
-	begun bool
-}
-
-func (h *heldResponse) begin() {
-	if !h.begun {
-		h.begun = true
-		h.hold()
-	}
-}
-
-// WriteHeader implements http.ResponseWriter.
-func (h *heldResponse) WriteHeader(status int) {
-	h.begin()
-	h.ResponseWriter.WriteHeader(status)
-}
-
-// Write implements http.ResponseWriter.
-func (h *heldResponse) Write(b []byte) (int, error) {
-	h.begin()
-	return h.ResponseWriter.Write(b)
-}
-
-// FlushError is called by http.ResponseController.
-func (h *heldResponse) FlushError() error {
-	h.begin()
-	return http.NewResponseController(h.ResponseWriter).Flush()
-}
-
-// Unwrap is for http.ResponseController.
-func (h *heldResponse) Unwrap() http.ResponseWriter { return h.ResponseWriter }
-
-// truncatedResponse buffers the beginning of a response and counts the rest.
-type truncatedResponse struct {
+// response is a response in memory.
+type response struct {
 	header http.Header
 	status int
 	body   bytes.Buffer
-	limit  int // bytes of body to send
-	total  int
 }
 
 // Header implements http.ResponseWriter.
-func (t *truncatedResponse) Header() http.Header { return t.header }
+func (r *response) Header() http.Header { return r.header }
 
 // WriteHeader implements http.ResponseWriter.
-func (t *truncatedResponse) WriteHeader(status int) {
-	if t.status == 0 {
-		t.status = status
-	}
-}
+func (r *response) WriteHeader(status int) { r.status = cmp.Or(r.status, status) }
 
 // Write implements http.ResponseWriter.
-func (t *truncatedResponse) Write(b []byte) (int, error) {
-	t.WriteHeader(http.StatusOK)
-	t.total += len(b)
-	t.body.Write(b[:min(t.limit-t.body.Len(), len(b))])
-	return len(b), nil
+func (r *response) Write(b []byte) (int, error) {
+	r.WriteHeader(http.StatusOK)
+	return r.body.Write(b)
 }
 
-// send sends the beginning with the Content-Length of the whole body, and closes
-// the connection.
-func (t *truncatedResponse) send(w http.ResponseWriter) {
-	if t.total > 0 {
-		maps.Copy(w.Header(), t.header)
-		w.Header().Set("Content-Length", strconv.Itoa(max(t.total, t.body.Len()+1)))
-		w.WriteHeader(t.status)
-		_, _ = w.Write(t.body.Bytes())
-		_ = http.NewResponseController(w).Flush()
-	}
-	panic(http.ErrAbortHandler)
+func (r *response) send(w http.ResponseWriter) {
+	maps.Copy(w.Header(), r.header)
+	w.WriteHeader(cmp.Or(r.status, http.StatusOK))
+	_, _ = w.Write(r.body.Bytes())
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -78,89 +77,71 @@ const (
 	maxRetryAfter = 24 * 60 * 60
 )
 
-// InvalidError lists everything that is wrong with a rule.
-type InvalidError struct {
-	Problems []string
-}
-
-func (e *InvalidError) Error() string { return strings.Join(e.Problems, "; ") }
-
 // ParseRule decodes a rule from a JSON object, strictly as package strictjson does.
-// It rejects a 0 that would mean the same as a missing member. Its *InvalidError
-// includes the problems that Validate finds.
+// It rejects a 0 that would mean the same as a missing member. The error lists everything
+// that is wrong.
 func ParseRule(data []byte) (Rule, error) {
-	var members map[string]json.RawMessage
+	var members map[string]any
 	if err := json.Unmarshal(data, &members); err != nil {
-		return Rule{}, &InvalidError{[]string{`a fault must be a JSON object, such as {"operation": "create-mailbox", "status": 503}`}}
+		return Rule{}, errors.New(`a fault must be a JSON object, such as {"operation": "create-mailbox", "status": 503}`)
 	}
 	var r Rule
 	var problems []string
 	if wrong, ok := errors.AsType[*strictjson.Error](strictjson.Unmarshal(data, &r)); ok {
 		for _, p := range wrong.Problems {
 			problems = append(problems, p.String())
-			delete(members, p.Path)
 		}
 		if wrong.More > 0 {
 			problems = append(problems, fmt.Sprintf("and %d more problems", wrong.More))
 		}
 	}
-	problems = append(problems, explicitZeros(r, members)...)
-	if invalid, ok := errors.AsType[*InvalidError](r.Validate()); ok {
-		problems = append(problems, invalid.Problems...)
+	for _, name := range []string{"nth", "every", "percent", "times", "status", "retry_after"} {
+		if members[name] == 0.0 {
+			problems = append(problems, name+": must not be 0; leave it out")
+		}
 	}
-	if problems != nil {
-		return Rule{}, &InvalidError{problems}
-	}
-	return r, nil
+	return r, invalid(append(problems, r.problems()...))
 }
 
-// explicitZeros returns a problem for each member that is the number 0.
-func explicitZeros(r Rule, members map[string]json.RawMessage) (problems []string) {
-	v := reflect.ValueOf(r)
-	for i := range v.NumField() {
-		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
-		_, present := members[name]
-		field := v.Field(i)
-		number := field.CanInt() || field.CanUint() || field.CanFloat()
-		if present && name != "seed" && number && field.IsZero() {
-			problems = append(problems, name+": must not be 0; leave it out")
+// invalid returns the error for the problems of a rule, if any.
+func invalid(problems []string) error {
+	if problems == nil {
+		return nil
+	}
+	return errors.New(strings.Join(problems, "; "))
+}
+
+// problems returns everything that is wrong with the rule.
+func (r Rule) problems() []string {
+	problems := r.selectorProblems()
+	for _, rule := range []struct {
+		broken  bool
+		problem string
+	}{
+		{r.Nth < 0 || r.Every < 0 || r.Times < 0, "nth, every, times: must be 1 or more"},
+		{r.Percent < 0 || r.Percent > 100, "percent: must be above 0 and at most 100"},
+		{count(r.Nth != 0, r.Every != 0, r.Percent != 0) > 1, "nth, every, percent: set at most one"},
+		{r.Seed != 0 && r.Percent == 0, "seed: requires percent"},
+		{r.Delay < 0, "delay: must not be negative"},
+		{r.Status != 0 && (r.Status < 400 || r.Status > 599), "status: must be 400 to 599"},
+		{r.RetryAfter < 0 || r.RetryAfter > maxRetryAfter, "retry_after: must be 1 to 86400 seconds"},
+		{r.Status == 0 && (r.RetryAfter != 0 || r.After), "retry_after, after: require status"},
+		{r.Drop != "" && r.Drop != Before && r.Drop != After, "drop: must be before or after"},
+		{r.Hold != "" && r.Hold != Before && r.Hold != After, "hold: must be before or after"},
+		{r.Truncate != nil && (*r.Truncate < 0 || *r.Truncate > maxTruncate), "truncate: must be 0 to 16777216 bytes"},
+		{r.actions() > 1, "status, drop, hold, truncate: set exactly one"},
+		{r.actions() == 0 && r.Delay <= 0, "status, drop, hold, truncate, delay: set one"},
+	} {
+		if rule.broken {
+			problems = append(problems, rule.problem)
 		}
 	}
 	return problems
 }
 
-// Validate returns an *InvalidError if the rule is invalid.
-func (r Rule) Validate() error {
-	problems := r.selectorProblems()
-	check := func(ok bool, problem string) {
-		if !ok {
-			problems = append(problems, problem)
-		}
-	}
-	check(r.Nth >= 0 && r.Every >= 0 && r.Times >= 0, "nth, every, times: must be 1 or more")
-	check(r.Percent >= 0 && r.Percent <= 100, "percent: must be above 0 and at most 100")
-	check(count(r.Nth != 0, r.Every != 0, r.Percent != 0) <= 1, "nth, every, percent: set at most one")
-	check(r.Seed == 0 || r.Percent != 0, "seed: requires percent")
-	check(r.Delay >= 0, "delay: must not be negative")
-	check(r.Status == 0 || r.Status >= 400 && r.Status <= 599, "status: must be 400 to 599")
-	check(r.RetryAfter >= 0 && r.RetryAfter <= maxRetryAfter, "retry_after: must be 1 to 86400 seconds")
-	check(r.Status != 0 || r.RetryAfter == 0 && !r.After, "retry_after, after: require status")
-	check(r.Drop.valid(), "drop: must be before or after")
-	check(r.Hold.valid(), "hold: must be before or after")
-	check(r.Truncate == nil || *r.Truncate >= 0 && *r.Truncate <= maxTruncate, "truncate: must be 0 to 16777216 bytes")
-	switch actions := count(r.Status != 0, r.Drop != "", r.Hold != "", r.Truncate != nil); {
-	case actions > 1:
-		check(false, "status, drop, hold, truncate: set exactly one")
-	case actions == 0:
-		check(r.Delay > 0, "status, drop, hold, truncate, delay: set one")
-	}
-	if problems != nil {
-		return &InvalidError{problems}
-	}
-	return nil
+func (r Rule) actions() int {
+	return count(r.Status != 0, r.Drop != "", r.Hold != "", r.Truncate != nil)
 }
-
-func (p Point) valid() bool { return p == "" || p == Before || p == After }
 
 // count returns how many conditions are true.
 func count(conditions ...bool) (n int) {

@@ -74,7 +74,7 @@ type Filter struct {
 	Since int64
 }
 
-func (f Filter) matches(e *Entry) bool {
+func (f Filter) matches(e Entry) bool {
 	return e.Seq > f.Since && (f.Operation == "" || e.Operation == f.Operation) && (f.Status == 0 || e.Status == f.Status)
 }
 
@@ -83,8 +83,7 @@ func (f Filter) matches(e *Entry) bool {
 // concurrent use and must not be copied.
 type Journal struct {
 	mu      sync.Mutex
-	entries []*Entry // a ring buffer once it is full, with the oldest entry at next
-	next    int
+	entries []Entry // in order
 	last    int64
 }
 
@@ -93,9 +92,9 @@ func (j *Journal) Entries(f Filter) []Entry {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	entries := []Entry{}
-	for i := range j.entries {
-		if e := j.entries[(j.next+i)%len(j.entries)]; f.matches(e) {
-			entries = append(entries, *e)
+	for _, e := range j.entries {
+		if f.matches(e) {
+			entries = append(entries, e)
 		}
 	}
 	return entries
@@ -113,18 +112,16 @@ func (j *Journal) Last() int64 {
 func (j *Journal) Clear() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.entries, j.next = nil, 0
+	j.entries = nil
 }
 
-func (j *Journal) add(e *Entry) {
+func (j *Journal) add(e Entry) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.last++
 	e.Seq = j.last
-	if len(j.entries) < Size {
-		j.entries = append(j.entries, e)
-		return
+	if len(j.entries) == Size {
+		j.entries = j.entries[1:]
 	}
-	j.entries[j.next] = e
-	j.next = (j.next + 1) % Size
+	j.entries = append(j.entries, e)
 }

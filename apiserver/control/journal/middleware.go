@@ -26,7 +26,11 @@ func (j *Journal) Middleware(next http.Handler, clock func() time.Time) http.Han
 		}
 		ctx, appliedFault := fault.Track(r.Context())
 		e := newEntry(r, clock())
-		in, out := newRequestRecorder(r), &responseRecorder{ResponseWriter: w}
+		in := &requestRecorder{ReadCloser: r.Body, recordedBody: recordedBody{contentType: r.Header.Get("Content-Type")}}
+		if in.ReadCloser == nil {
+			in.ReadCloser = http.NoBody
+		}
+		out := &responseRecorder{ResponseWriter: w}
 		start := time.Now()
 		defer func() { // also if the handler panics to drop the connection
 			e.Milliseconds = float64(time.Since(start).Microseconds()) / 1000
@@ -42,9 +46,9 @@ func (j *Journal) Middleware(next http.Handler, clock func() time.Time) http.Han
 	})
 }
 
-func newEntry(r *http.Request, now time.Time) *Entry {
+func newEntry(r *http.Request, now time.Time) Entry {
 	request := apiserver.RequestOf(r.Context())
-	e := &Entry{
+	e := Entry{
 		Time: now.UTC(), RequestID: redactTokens(request.ID), Method: r.Method, Operation: request.Operation.ID,
 		Path: redactTokens(apiserver.RedactPath(r.URL.Path)), Query: redactQuery(r.URL.RawQuery), Credential: credentialOf(r, request),
 	}
@@ -113,14 +117,6 @@ func (b *recordedBody) redacted(s secrets) (body json.RawMessage, omitted string
 type requestRecorder struct {
 	io.ReadCloser
 	recordedBody
-}
-
-func newRequestRecorder(r *http.Request) *requestRecorder {
-	recorder := &requestRecorder{ReadCloser: r.Body, recordedBody: recordedBody{contentType: r.Header.Get("Content-Type")}}
-	if recorder.ReadCloser == nil {
-		recorder.ReadCloser = http.NoBody
-	}
-	return recorder
 }
 
 // Read implements io.Reader.
