@@ -3,7 +3,6 @@ package transport
 import (
 	"context"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -99,16 +98,4 @@ func ForLookup(ctx context.Context, key string) context.Context {
 func lookupKey(ctx context.Context) (key string, ok bool) {
 	key, ok = ctx.Value(lookupKeyType{}).(string)
 	return key, ok
-}
-
-// secrets are the values that no message of a call may have: the token, the
-// Idempotency-Key and secret values of the body.
-type secrets []string
-
-func (s *secrets) add(values ...string) {
-	for _, v := range values {
-		if v != "" && !slices.Contains(*s, v) {
-			*s = append(*s, v)
-		}
-	}
 }

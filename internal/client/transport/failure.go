@@ -24,6 +24,10 @@ var (
 
 var errResponseTooLarge = errors.New("the response is larger than any that the API sends")
 
+// writeTimeout limits the time from the end of a request to the header of its
+// response. A purchase or a bulk create is slow on some APIs.
+const writeTimeout = 90 * time.Second
+
 // timeoutError says that an attempt ended without a response.
 type timeoutError struct{ after time.Duration }
 

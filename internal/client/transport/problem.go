@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -114,6 +115,18 @@ const (
 )
 
 const redacted = "[redacted]"
+
+// secrets are the values that no message of a call may have: the token, the
+// Idempotency-Key and secret values of the body.
+type secrets []string
+
+func (s *secrets) add(values ...string) {
+	for _, v := range values {
+		if v != "" && !slices.Contains(*s, v) {
+			*s = append(*s, v)
+		}
+	}
+}
 
 // redact removes the secrets from a text, in each encoding that a quote of the
 // request may have.

@@ -22,9 +22,6 @@ const (
 	defaultUserAgent = "terraform-provider-mailhost"
 	idlePerHost      = 32
 	dialTimeout      = 10 * time.Second
-	// writeTimeout limits the time from the end of a request to the header of its
-	// response. A purchase or a bulk create is slow on some APIs.
-	writeTimeout = 90 * time.Second
 )
 
 // Options configure a Transport.
