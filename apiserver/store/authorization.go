@@ -33,6 +33,10 @@ type AuthorizationReader interface {
 	Authorizations(accountID string, f AuthorizationFilter) ([]Authorization, error)
 	// GrantsOf returns the grants of any of the subjects that are not revoked.
 	GrantsOf(accountID string, subjects []Subject) ([]Authorization, error)
+	// AuthorizationVersion returns a number that identifies the state of all accounts,
+	// service accounts but for their last uses, and grants. No two states have the same
+	// number, not even one that was rolled back. Reading it costs at most one query.
+	AuthorizationVersion() (int64, error)
 }
 
 // AuthorizationWriter writes grants.

@@ -103,6 +103,17 @@ func addresses(t testing.TB, s store.Store) []string {
 	return found
 }
 
+func authorizationVersion(t testing.TB, s *Store) (version int64) {
+	t.Helper()
+	if err := s.View(t.Context(), func(r store.Reader) (err error) {
+		version, err = r.AuthorizationVersion()
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return version
+}
+
 // check runs SQLite's own check of a file.
 func check(t testing.TB, s *Store) {
 	t.Helper()

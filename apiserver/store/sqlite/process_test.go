@@ -20,7 +20,7 @@ import (
 const roleVariable = "MAILHOST_SQLITE_TEST_ROLE"
 
 func TestMain(m *testing.M) {
-	roles := map[string]func(path string) error{"": nil, "race": race, "write": writeForever}
+	roles := map[string]func(path string) error{"": nil, "race": race, "write": writeForever, "cancel": cancelOften}
 	role := roles[os.Getenv(roleVariable)]
 	if role == nil {
 		os.Exit(m.Run())
@@ -195,6 +195,57 @@ func verifyContest(t *testing.T, s *Store, winners []string) {
 		t.Error(err)
 	}
 	check(t, s)
+}
+
+// cancelOften changes the account's status for each line of its input, and then prints one.
+func cancelOften(path string) error {
+	ctx := context.Background()
+	s, err := Open(ctx, path, Options{})
+	if err != nil {
+		return err
+	}
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		if err := s.Update(ctx, func(tx store.Tx) error {
+			_, err := tx.UpdateAccount(accountID, func(a *store.Account) error { a.Status += "x"; return nil })
+			return err
+		}); err != nil {
+			return errors.Join(err, s.Close())
+		}
+		fmt.Println("done")
+	}
+	return s.Close()
+}
+
+// TestAuthorizationVersionOfOtherProcesses checks that a store sees the version of a
+// change as soon as another process, or another store of this one, has made it.
+func TestAuthorizationVersionOfOtherProcesses(t *testing.T) {
+	path := newPath(t)
+	stores := []*Store{openStore(t, path, Options{}), openStore(t, path, Options{})}
+	mustPopulate(t, stores[0])
+	stores = append(stores, openStore(t, path, Options{ReadOnly: true}))
+	p := start(t, "cancel", path)
+	seen := map[int64]bool{}
+	for n := range 50 {
+		version := authorizationVersion(t, stores[0])
+		for _, s := range append(stores, stores...) { // from memory the second time
+			if got := authorizationVersion(t, s); got != version || seen[got] {
+				t.Fatalf("after %d changes of another process the version is %d and %d", n, version, got)
+			}
+		}
+		seen[version] = true
+		if _, err := create(t.Context(), stores[n%2], fmt.Sprint("m", n)); err != nil {
+			t.Fatal(err)
+		}
+		if got := authorizationVersion(t, stores[0]); got != version {
+			t.Fatal("a mailbox changes the version")
+		}
+		if _, err := fmt.Fprintln(p.in); err != nil || !p.out.Scan() {
+			t.Fatal(err, p.out.Err())
+		}
+	}
+	if err := errors.Join(p.in.Close(), p.Wait()); err != nil {
+		t.Error(err)
+	}
 }
 
 // writeForever creates mailboxes with several clients and prints the id of each

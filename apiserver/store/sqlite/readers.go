@@ -96,7 +96,11 @@ func (r *readers) connect(ctx context.Context) (*session, error) {
 	if err := r.health.check(); err != nil {
 		return nil, err
 	}
-	return connect(ctx, r.path, r.dsn)
+	s, err := connect(ctx, r.path, r.dsn)
+	if err == nil {
+		s.remembered = new(remembered)
+	}
+	return s, err
 }
 
 func (r *readers) release(s *session) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/storetest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
@@ -94,6 +95,47 @@ func TestUnpaidIndex(t *testing.T) {
 		return rows.Close()
 	}); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestAuthorizationVersionOfEachColumn keeps a new column from being forgotten by the
+// triggers, also if only a statement of its own changes it.
+func TestAuthorizationVersionOfEachColumn(t *testing.T) {
+	s := openStore(t, newPath(t), Options{})
+	storetest.Fill(t, s)
+	var columns [][2]string
+	if err := s.engine.View(t.Context(), func(ctx context.Context, q sqlstore.Querier) error {
+		rows, err := q.QueryContext(ctx, `SELECT m.name, c.name FROM sqlite_master m JOIN pragma_table_info(m.name) c
+			WHERE m.type = 'table' AND m.name IN ('accounts', 'service_accounts', 'authorizations')`)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var c [2]string
+			if err := rows.Scan(&c[0], &c[1]); err != nil {
+				return err
+			}
+			columns = append(columns, c)
+		}
+		return rows.Err()
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range columns {
+		before := authorizationVersion(t, s)
+		if err := s.engine.Update(t.Context(), func(ctx context.Context, q sqlstore.Querier) error {
+			_, err := q.ExecContext(ctx, `UPDATE `+c[0]+` SET `+c[1]+` = `+c[1])
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if changed := authorizationVersion(t, s) != before; changed != (c[1] != "last_used_at") {
+			t.Errorf("an update of %s.%s changes the version: %t", c[0], c[1], changed)
+		}
+	}
+	if len(columns) < 30 {
+		t.Errorf("only the columns %v are found", columns)
 	}
 }
 

@@ -18,6 +18,9 @@ type session struct {
 	conn       *sql.Conn
 	file       *sharedFile // nil if the file can't be read
 	statements map[string]*sql.Stmt
+	// remembered is the authorization version that a reader last read; nil for a writer,
+	// whose own changes have no data version before they are committed.
+	remembered *remembered
 }
 
 // connect opens a connection of its own to the file at a path.

@@ -35,4 +35,8 @@ type Dialect interface {
 	// the value of a placeholder. A list is one parameter whatever its length, so that
 	// there are few different statements to prepare.
 	Elements(placeholder string) string
+	// AuthorizationVersion returns what read returns, which runs one query. An engine
+	// that notices in another way that nothing was committed since an earlier transaction
+	// returns the version that it read then.
+	AuthorizationVersion(q Querier, read func() (int64, error)) (int64, error)
 }

@@ -104,7 +104,7 @@ func (t *tx) newestOf(l list) (int64, error) {
 	return newest[0], nil
 }
 
-// Tables returns the tables of the schema, each before those to which it refers.
+// Tables returns the tables that Clear empties, each before those to which it refers.
 func Tables() []string {
 	return []string{
 		dnsRecords.name, "addresses", mailboxes.name, "domain_tags", domains.name,

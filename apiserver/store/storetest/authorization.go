@@ -1,7 +1,10 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
+	"reflect"
+	"slices"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
@@ -86,4 +89,76 @@ func testGrantsOf(h *harness) {
 		many = append(many, store.Subject{Type: "group", ID: fmt.Sprint("group", i)})
 	}
 	equal(h, "a user in many groups", of(many...), []string{ada, admins})
+}
+
+// versions are those that a store has had, with what led to each.
+type versions struct {
+	*harness
+	known map[int64]string
+}
+
+func (v versions) now() int64 {
+	v.Helper()
+	return read(v.harness, store.Reader.AuthorizationVersion)
+}
+
+// new checks that a version is one that the store never had.
+func (v versions) new(version int64, what string) {
+	v.Helper()
+	if before, known := v.known[version]; known {
+		v.Errorf("%s: the version is that after %s", what, before)
+	}
+	v.known[version] = what
+}
+
+// testAuthorizationVersion changes everything that an authorization depends on, each
+// field by itself, and then other things.
+func testAuthorizationVersion(h *harness) {
+	t := h.tenant("a.example")
+	v := versions{h, map[int64]string{}}
+	v.new(v.now(), "no change")
+	changeFields(v, accountKind, t)
+	changeFields(v, authorizationKind, t)
+	s := changeFields(v, serviceAccountKind, t)
+
+	committed := v.now()
+	undo := errors.New("undo")
+	for range 2 { // a version that was rolled back is not used again
+		var undone int64
+		if err := h.refused(func(tx store.Tx) (err error) {
+			if err := tx.CreateAuthorization(&store.Authorization{ID: h.id(), AccountID: t.account, CreatedAt: epoch}); err != nil {
+				return err
+			}
+			undone, err = tx.AuthorizationVersion()
+			return errors.Join(err, undo)
+		}); !errors.Is(err, undo) {
+			h.Fatal(err)
+		}
+		v.new(undone, "a change that is rolled back")
+	}
+	h.mailbox(t, "ada")
+	h.update(func(tx store.Tx) error { return tx.TouchServiceAccount(s.ID, at(1)) })
+	equal(h, "version after other changes", v.now(), committed)
+	h.update(store.Tx.Clear)
+	v.new(v.now(), "clearing")
+}
+
+// changeFields creates an object, and changes each of its fields.
+func changeFields[T any](v versions, k kind[T, string], t tenant) T {
+	v.Helper()
+	object := k.new(v.harness, t)
+	v.create(&object)
+	v.new(v.now(), fmt.Sprintf("a new %T", object))
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[T]()) {
+		if slices.Contains([]string{"ID", "AccountID", "CreatedAt", "LastUsedAt"}, f.Name) {
+			continue
+		}
+		fill(&object, 4, func(name string, _ reflect.Value) bool { return name == f.Name })
+		v.update(func(tx store.Tx) error {
+			_, err := k.update(tx, t.account, k.id(object), becomes(object))
+			return err
+		})
+		v.new(v.now(), fmt.Sprintf("%T.%s", object, f.Name))
+	}
+	return object
 }

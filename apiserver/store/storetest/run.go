@@ -21,6 +21,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"Authorization", testKind(authorizationKind)},
 		{"AuthorizationFilter", testAuthorizationFilter},
 		{"GrantsOf", testGrantsOf},
+		{"AuthorizationVersion", testAuthorizationVersion},
 		{"MasterPassword", testKind(masterPasswordKind)},
 		{"MasterPasswordFilter", testMasterPasswordFilter},
 		{"Forwarding", testKind(forwardingKind)},

@@ -59,6 +59,26 @@ CREATE TABLE authorizations (
 CREATE INDEX authorizations_in_order ON authorizations (account_id, created_at, id);
 CREATE INDEX authorizations_of_subject ON authorizations (account_id, subject_type, subject_id);
 
+-- One row: store.Reader.AuthorizationVersion. It is random, so that a version which was
+-- rolled back never comes again. The last use of a service account is the only column
+-- below that no authorization depends on.
+CREATE TABLE authorization_version (
+	id      INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+	version INTEGER NOT NULL
+) STRICT;
+INSERT INTO authorization_version (id, version) VALUES (1, random());
+CREATE TRIGGER accounts_inserted AFTER INSERT ON accounts BEGIN UPDATE authorization_version SET version = random(); END;
+CREATE TRIGGER accounts_updated AFTER UPDATE ON accounts BEGIN UPDATE authorization_version SET version = random(); END;
+CREATE TRIGGER accounts_deleted AFTER DELETE ON accounts BEGIN UPDATE authorization_version SET version = random(); END;
+CREATE TRIGGER service_accounts_inserted AFTER INSERT ON service_accounts BEGIN UPDATE authorization_version SET version = random(); END;
+CREATE TRIGGER service_accounts_updated AFTER UPDATE OF id, account_id, name, public_id, secret_hash, last4, created_by_user_id,
+	expires_at, revoked_at, revoked_by_user_id, created_at, updated_at
+	ON service_accounts BEGIN UPDATE authorization_version SET version = random(); END;
+CREATE TRIGGER service_accounts_deleted AFTER DELETE ON service_accounts BEGIN UPDATE authorization_version SET version = random(); END;
+CREATE TRIGGER authorizations_inserted AFTER INSERT ON authorizations BEGIN UPDATE authorization_version SET version = random(); END;
+CREATE TRIGGER authorizations_updated AFTER UPDATE ON authorizations BEGIN UPDATE authorization_version SET version = random(); END;
+CREATE TRIGGER authorizations_deleted AFTER DELETE ON authorizations BEGIN UPDATE authorization_version SET version = random(); END;
+
 CREATE TABLE master_passwords (
 	id          TEXT    NOT NULL PRIMARY KEY,
 	account_id  TEXT    NOT NULL REFERENCES accounts (id),
