@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
@@ -105,17 +107,69 @@ func TestAuthorizationHoldsUntilTheChange(t *testing.T) {
 	}
 }
 
-// loseBeforeRead calls lose before the third View of the next request: the first two
-// authenticate it.
+// loseBeforeRead calls lose before the second View of the next request: the first
+// authenticates it.
 func (s *interruptedStore) loseBeforeRead(lose func()) {
 	views := 0
 	before := func() {
-		if views++; views == 3 {
+		if views++; views == 2 {
 			s.beforeView.Store(nil)
 			lose()
 		}
 	}
 	s.beforeView.Store(&before)
+}
+
+// twoProcesses starts two services as two processes do, on one file with a store each.
+// Both know the access token "user".
+func twoProcesses(t *testing.T) (h, other *apitest.Server) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "mailhost.db")
+	open := func(o *apiserver.Options) {
+		s, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Store, o.Tokens = s, &issuer{tokens: map[string]any{"user": jane()}}
+	}
+	h, other = apitest.New(t, open), apitest.New(t, open)
+	other.Clock = h.Clock
+	return h, other
+}
+
+// A request sees at once what another process has taken from its credential, which this
+// process has cached.
+func TestAuthorizationOfOtherProcesses(t *testing.T) {
+	t.Parallel()
+	for _, loss := range losses {
+		t.Run(loss.name, func(t *testing.T) {
+			t.Parallel()
+			h, other := twoProcesses(t)
+			id, c := h.ServiceAccount(h.Client, obj{"name": "x", "expires_at": h.Clock.Now().Add(time.Minute)})
+			for range 2 {
+				c.Get("/auth/service-accounts/" + id).Want(200)
+				c.Post("/workspaces", obj{"name": uuid.NewString()}).Want(201)
+			}
+			loss.lose(other, id)
+			if loss.name != "account cancelled" {
+				c.Get("/auth/service-accounts/"+id).Refused(loss.status, loss.problem)
+			}
+			c.Post("/workspaces", obj{"name": "new"}).Refused(loss.status, loss.problem)
+		})
+	}
+}
+
+// The same holds for a user's grant, and one that the user gets.
+func TestGrantsOfUsersInOtherProcesses(t *testing.T) {
+	t.Parallel()
+	h, other := twoProcesses(t)
+	for range 3 {
+		h.As("user").Get("/mailboxes").Refused(403, "header.Authorization permission_denied")
+		id := other.GrantTo("group", "ops", apitest.Grant{Capability: vocab.CapMailboxView})
+		h.As("user").Get("/mailboxes").Want(200)
+		h.As("user").Get("/domains").Refused(403, "header.Authorization permission_denied")
+		other.Delete("/auth/authorizations/" + id).Want(204)
+	}
 }
 
 // The built-in owner, who has no credential, loses its grant in the same way.

@@ -1,6 +1,13 @@
 // Package auth identifies the callers of requests by their credentials and decides what
 // they may do: service account tokens, access tokens of an OAuth issuer, grants and the
 // part of an account that a restricted grant covers.
+//
+// A request is authorized twice: when it arrives (Enter), and in the snapshot or
+// transaction of its operation (Authorize). Both take what the store has about the caller
+// from a cache, if it was read at the same store.Reader.AuthorizationVersion. Each change
+// of an account, a service account or a grant by any process has a new version, so that a
+// revocation takes effect at once. What depends on the time, such as an expiry, is
+// evaluated each time.
 package auth
 
 import (
@@ -12,6 +19,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -25,6 +33,7 @@ type Authenticator struct {
 	now      func() time.Time
 	verifier TokenVerifier
 	lastUses *LastUses
+	cache    cache
 }
 
 // NewAuthenticator returns an Authenticator for the service accounts in s and the access
@@ -36,8 +45,8 @@ func NewAuthenticator(s store.Store, now func() time.Time, verifier TokenVerifie
 // AcceptsAccessTokens reports whether users and groups of an OAuth issuer can be callers.
 func (a *Authenticator) AcceptsAccessTokens() bool { return a.verifier != nil }
 
-// Identify returns the caller that a request's Authorization headers name, without any
-// grants, or a 401.
+// Identify returns the caller that a request's Authorization headers name, or a 401. Only
+// a service account has its grants; Enter reads those of a user.
 func (a *Authenticator) Identify(ctx context.Context, authorization []string) (Caller, error) {
 	if who, trusted := Trusted(ctx); trusted {
 		return who, nil
@@ -54,38 +63,11 @@ func (a *Authenticator) Identify(ctx context.Context, authorization []string) (C
 	token, ok := parseToken(presented)
 	switch {
 	case ok:
-		return a.serviceAccount(ctx, token)
+		return a.view(ctx, Caller{publicID: token.PublicID, secretHash: token.Hash()})
 	case a.verifier != nil && !strings.HasPrefix(presented, api.TokenPrefix+"_"):
 		return a.user(ctx, presented)
 	}
 	return Caller{}, invalidToken(api.TypeInvalidToken, "the bearer token is malformed; was it copied whole?")
-}
-
-// serviceAccount returns the caller of a service account's token.
-func (a *Authenticator) serviceAccount(ctx context.Context, token Token) (Caller, error) {
-	var account store.ServiceAccount
-	err := a.store.View(ctx, func(r store.Reader) (err error) {
-		account, err = r.ServiceAccountByPublicID(token.PublicID)
-		return err
-	})
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return Caller{}, err
-	}
-	// The time that this takes reveals nothing of the secret. It may reveal that the
-	// public id exists, which is no secret.
-	if subtle.ConstantTimeCompare(account.SecretHash, token.Hash()) != 1 {
-		return Caller{}, unknownToken()
-	}
-	now := a.now()
-	if err := CheckServiceAccount(account, now); err != nil {
-		return Caller{}, err
-	}
-	a.lastUses.note(account, now)
-	return Caller{
-		AccountID: account.AccountID,
-		Subjects:  []store.Subject{{Type: vocab.SubjectServiceAccount, ID: account.ID}},
-		Name:      account.Name,
-	}, nil
 }
 
 // user returns the caller of an access token of the OAuth issuer.
@@ -113,54 +95,109 @@ func (a *Authenticator) user(ctx context.Context, token string) (Caller, error) 
 	return Caller{}, fmt.Errorf("validating an access token: %w", err)
 }
 
-// Authorize returns the caller with the grants and the account status that r holds now,
-// or a 401 or 403 if the credential no longer works or lacks the operation's capability.
-// It runs before the body is read, and again in the snapshot or transaction of the
-// operation: meanwhile the credential may have expired or been revoked, and the grants
-// and the account may have changed.
-func (a *Authenticator) Authorize(r store.Reader, who Caller, spec api.Spec) (Caller, error) {
-	now := a.now()
-	if who.IsServiceAccount() {
-		account, err := r.ServiceAccount(who.AccountID, who.Subjects[0].ID)
-		if errors.Is(err, store.ErrNotFound) {
-			err = unknownToken()
-		}
-		if err == nil {
-			err = CheckServiceAccount(account, now)
-		}
-		if err != nil {
-			return Caller{}, err
-		}
-		who.ExpiresAt = account.ExpiresAt
-	} else if expired(who.ExpiresAt, now) {
-		return Caller{}, invalidToken(api.TypeTokenExpired, ErrTokenExpired.Error())
+// Enter returns an identified caller as one of an account that may use an operation, or a
+// 401 or 403.
+func (a *Authenticator) Enter(ctx context.Context, who Caller, accountID string, spec api.Spec) (Caller, error) {
+	who, err := who.enter(accountID, spec)
+	if err == nil && !who.IsServiceAccount() {
+		who, err = a.view(ctx, who)
 	}
-	grants, err := r.GrantsOf(who.AccountID, who.Subjects)
 	if err != nil {
 		return Caller{}, err
 	}
-	// For users of the OAuth issuer, only the accounts exist that grant them something.
-	if len(grants) == 0 && !who.IsServiceAccount() && !who.IsBuiltInOwner() {
-		return Caller{}, api.PermissionDenied(spec.Capability)
-	}
-	who.Grants = distinct(grants)
-	account, err := r.Account(who.AccountID)
-	if err != nil {
-		return Caller{}, fmt.Errorf("account of an accepted credential: %w", err)
-	}
-	who.cancelled = account.StatusAt(now) == vocab.AccountCancelled
 	return who, who.mayUse(spec)
+}
+
+// Authorize returns the caller as it is in r, or a 401 or 403 if the credential no longer
+// works or lacks the operation's capability. It runs in the snapshot or transaction of an
+// operation: since Enter the credential may have expired or been revoked, and the grants
+// and the account may have changed.
+func (a *Authenticator) Authorize(r store.Reader, who Caller, spec api.Spec) (Caller, error) {
+	who, err := a.current(r, who)
+	if err != nil {
+		return Caller{}, err
+	}
+	return who, who.mayUse(spec)
+}
+
+// view is current in a snapshot of its own.
+func (a *Authenticator) view(ctx context.Context, who Caller) (current Caller, err error) {
+	err = a.store.View(ctx, func(r store.Reader) (err error) {
+		current, err = a.current(r, who)
+		return err
+	})
+	return current, err
+}
+
+// current returns the caller as it is in r at this time, or a 401. The time that this
+// takes reveals nothing of a token's secret. It may reveal that the public id exists,
+// which is no secret.
+func (a *Authenticator) current(r store.Reader, who Caller) (Caller, error) {
+	e, err := a.read(r, who)
+	if err != nil {
+		return Caller{}, err
+	}
+	now := a.now()
+	if who.IsServiceAccount() {
+		if subtle.ConstantTimeCompare(e.serviceAccount.SecretHash, who.secretHash) != 1 {
+			return Caller{}, unknownToken()
+		}
+		if err := CheckServiceAccount(e.serviceAccount, now); err != nil {
+			return Caller{}, err
+		}
+		if minute := now.Unix() / 60; e.lastUse.Swap(minute) != minute {
+			a.lastUses.note(e.serviceAccount, now)
+		}
+		who = who.as(e.serviceAccount)
+	} else if expired(who.ExpiresAt, now) {
+		return Caller{}, invalidToken(api.TypeTokenExpired, ErrTokenExpired.Error())
+	}
+	who.Grants = e.grants
+	who.cancelled = e.account.StatusAt(now) == vocab.AccountCancelled
+	return who, nil
+}
+
+// read returns what r has about a caller, from the cache if that holds for r. It is the
+// only function that reads who may do what.
+func (a *Authenticator) read(r store.Reader, who Caller) (e entry, err error) {
+	if e.version, err = r.AuthorizationVersion(); err != nil {
+		return entry{}, err
+	}
+	key := who.key()
+	if cached, ok := a.cache.get(key, e.version); ok {
+		return cached, nil
+	}
+	if who.IsServiceAccount() {
+		e.lastUse = new(atomic.Int64)
+		e.serviceAccount, err = r.ServiceAccountByPublicID(who.publicID)
+		if errors.Is(err, store.ErrNotFound) {
+			err = unknownToken()
+		}
+		if err != nil {
+			return entry{}, err
+		}
+		who = who.as(e.serviceAccount)
+	}
+	grants, err := r.GrantsOf(who.AccountID, who.Subjects)
+	if err != nil || len(grants) == 0 && who.isUser() {
+		return e, err // for a user, only the accounts exist that grant something
+	}
+	e.grants = distinct(grants)
+	if e.account, err = r.Account(who.AccountID); err != nil {
+		return entry{}, fmt.Errorf("account of an accepted credential: %w", err)
+	}
+	a.cache.put(key, e)
+	return e, nil
 }
 
 // distinct removes the grants that permit the same as another: a user's service account
 // inherits each once, even if both the user and a group have it.
 func distinct(grants []store.Authorization) []store.Authorization {
-	type permission struct{ kind, capability, resourceType, resourceID string }
-	seen := map[permission]bool{}
+	seen := map[store.Authorization]bool{}
 	return slices.DeleteFunc(grants, func(g store.Authorization) bool {
-		p := permission{g.GrantKind, g.CapabilityKey, g.ResourceType, g.ResourceID}
-		duplicate := seen[p]
-		seen[p] = true
+		g.ID, g.SubjectType, g.SubjectID, g.CreatedAt = "", "", "", time.Time{}
+		duplicate := seen[g]
+		seen[g] = true
 		return duplicate
 	})
 }

@@ -2,7 +2,10 @@ package auth
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -10,10 +13,11 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// Caller is the sender of a request. Authorize fills the grants and the account's
-// status; the rest follows from the credential.
+// Caller is the sender of a request: the built-in owner, a service account or a user of
+// the OAuth issuer. The grants and the account's status are those of one snapshot or
+// transaction; the rest follows from the credential.
 type Caller struct {
-	// AccountID is empty for a user of the OAuth issuer until Enter sets it.
+	// AccountID is empty for a user until Authenticator.Enter sets it.
 	AccountID string
 	// Subjects are those that a grant may name: the service account, or the user
 	// and the user's groups.
@@ -22,8 +26,12 @@ type Caller struct {
 	UserID, Email, Name string
 	// ExpiresAt is when the credential expires; zero: never.
 	ExpiresAt time.Time
+	// Grants are shared between requests.
 	Grants    []store.Authorization
 	cancelled bool
+	// publicID and secretHash are those of a service account's token.
+	publicID   string
+	secretHash []byte
 }
 
 // Owner returns the owner that every account comes with. It has no credential: only
@@ -66,7 +74,7 @@ func Trusted(ctx context.Context) (Caller, bool) {
 }
 
 // IsServiceAccount reports whether the credential is a service account's token.
-func (c Caller) IsServiceAccount() bool { return c.Subjects[0].Type == vocab.SubjectServiceAccount }
+func (c Caller) IsServiceAccount() bool { return c.publicID != "" }
 
 // Credential identifies the caller's credential for limits.
 func (c Caller) Credential() string { return c.Subjects[0].Type + " " + c.Subjects[0].ID }
@@ -76,31 +84,46 @@ func (c Caller) IsBuiltInOwner() bool {
 	return c.UserID != "" && c.UserID == OwnerSubject(c.AccountID).ID
 }
 
-// Enter returns the caller as one of an account, or a 403 for a credential of another
-// account. A user of the OAuth issuer may enter any, see Authenticator.Authorize.
-func (c Caller) Enter(accountID string, spec api.Spec) (Caller, error) {
-	if c.AccountID == "" && api.IsID(accountID) {
-		c = c.in(accountID)
-		// The built-in owner's id follows from the account's; an issuer that lets
-		// people choose their sub would let anybody choose that one.
-		if c.IsBuiltInOwner() {
-			return Caller{}, api.PermissionDenied(spec.Capability)
+// isUser reports whether the caller is a user of the OAuth issuer.
+func (c Caller) isUser() bool { return !c.IsServiceAccount() && !c.IsBuiltInOwner() }
+
+// key identifies the caller in the cache: its credential for a service account, otherwise
+// the account and the subjects. It is short whatever an access token contains.
+func (c Caller) key() string {
+	if c.IsServiceAccount() {
+		return "token " + c.publicID
+	}
+	return fmt.Sprintf("subjects %x", sha256.Sum256(fmt.Appendf(nil, "%q %q", c.AccountID, c.Subjects)))
+}
+
+// as returns the caller as a service account, whose token it has.
+func (c Caller) as(a store.ServiceAccount) Caller {
+	c.AccountID, c.Name, c.ExpiresAt = a.AccountID, a.Name, a.ExpiresAt
+	c.Subjects = []store.Subject{{Type: vocab.SubjectServiceAccount, ID: a.ID}}
+	return c
+}
+
+// enter returns the caller as one of an account, or a 403 for a credential of another
+// account. A user of the OAuth issuer may enter any: mayUse refuses one without a grant.
+// An accountID that is not an id is left to the validation of the request.
+func (c Caller) enter(accountID string, spec api.Spec) (Caller, error) {
+	if !api.IsID(accountID) {
+		return c, nil
+	}
+	entering := c.AccountID == ""
+	if entering {
+		c.AccountID = accountID
+		// The API names users by UUID; the issuer need not.
+		if c.UserID = api.CanonicalID(c.Subjects[0].ID); !api.IsID(c.UserID) {
+			c.UserID = api.DerivedID(accountID, "oauth-user:"+c.Subjects[0].ID)
 		}
 	}
-	if c.AccountID != accountID && api.IsID(accountID) {
+	// The built-in owner's id follows from the account's; an issuer that lets people
+	// choose their sub would let anybody choose that one.
+	if c.AccountID != accountID || entering && c.IsBuiltInOwner() {
 		return Caller{}, api.PermissionDenied(spec.Capability)
 	}
 	return c, nil
-}
-
-// in returns a user of the OAuth issuer as a caller of an account. The API names users
-// by UUID; the issuer need not.
-func (c Caller) in(accountID string) Caller {
-	c.AccountID = accountID
-	if c.UserID = api.CanonicalID(c.Subjects[0].ID); !api.IsID(c.UserID) {
-		c.UserID = api.DerivedID(accountID, "oauth-user:"+c.Subjects[0].ID)
-	}
-	return c
 }
 
 // MayChange returns a 403 if the operation would change a cancelled account.
@@ -114,30 +137,23 @@ func (c Caller) MayChange(spec api.Spec) error {
 // MayGrant reports whether the caller may create a grant, and revoke it from others:
 // nobody grants more than they have.
 func (c Caller) MayGrant(g store.Authorization) bool {
-	for _, own := range c.Grants {
-		if own.GrantKind == vocab.GrantSuperAdmin || own.GrantKind == vocab.GrantAccountOwner && g.GrantKind != vocab.GrantSuperAdmin {
-			return true
+	return slices.ContainsFunc(c.Grants, func(own store.Authorization) bool {
+		if own.GrantKind != vocab.GrantCapability {
+			return own.GrantKind == vocab.GrantSuperAdmin || g.GrantKind != vocab.GrantSuperAdmin
 		}
-		if own.GrantKind != vocab.GrantCapability || g.GrantKind != vocab.GrantCapability || own.CapabilityKey != g.CapabilityKey {
-			continue
-		}
-		if own.ResourceType == "" || own.ResourceType == g.ResourceType && own.ResourceID == g.ResourceID {
-			return true
-		}
-	}
-	return false
+		return g.GrantKind == vocab.GrantCapability && g.CapabilityKey == own.CapabilityKey &&
+			(own.ResourceType == "" || own.ResourceType == g.ResourceType && own.ResourceID == g.ResourceID)
+	})
 }
 
-// mayUse returns a 403 if the caller lacks the operation's capability.
+// mayUse returns a 403 if the caller lacks the operation's capability, or is a user to
+// whom the account grants nothing.
 func (c Caller) mayUse(spec api.Spec) error {
-	if spec.Capability == "" {
+	if spec.Capability == "" && !c.isUser() || slices.ContainsFunc(c.Grants, func(g store.Authorization) bool {
+		return spec.Capability == "" || g.GrantKind != vocab.GrantCapability ||
+			g.CapabilityKey == string(spec.Capability) && (spec.Narrowable || g.ResourceType == "")
+	}) {
 		return nil
-	}
-	for _, g := range c.Grants {
-		if g.GrantKind != vocab.GrantCapability ||
-			g.CapabilityKey == string(spec.Capability) && (spec.Narrowable || g.ResourceType == "") {
-			return nil
-		}
 	}
 	return api.PermissionDenied(spec.Capability)
 }

@@ -64,29 +64,24 @@ const (
 
 // check returns an *InvalidTokenError if the user can't be a caller.
 func (u User) check() error {
-	if u.ID == "" {
-		return &InvalidTokenError{Reason: "the access token names no user: its sub claim is missing or empty"}
+	invalid := func(format string, args ...any) error {
+		return &InvalidTokenError{Reason: "the access token" + fmt.Sprintf(format, args...)}
 	}
-	if err := checkSubject("sub claim", u.ID); err != nil {
-		return err
+	switch {
+	case u.ID == "":
+		return invalid(" names no user: its sub claim is missing or empty")
+	case len(u.Groups) > maxGroups:
+		return invalid(" names %d groups; at most %d are accepted", len(u.Groups), maxGroups)
 	}
-	if len(u.Groups) > maxGroups {
-		return &InvalidTokenError{Reason: fmt.Sprintf("the access token names %d groups; at most %d are accepted", len(u.Groups), maxGroups)}
-	}
-	for _, g := range u.Groups {
-		if err := checkSubject("groups claim", g); err != nil {
-			return err
+	claim := "sub"
+	for _, name := range append([]string{u.ID}, u.Groups...) {
+		if !isShort(name) {
+			return invalid("'s %s claim holds a name of more than %d characters", claim, maxSubjectLength)
 		}
-	}
-	return nil
-}
-
-func checkSubject(claim, name string) error {
-	if !isShort(name) {
-		return &InvalidTokenError{Reason: fmt.Sprintf("the access token's %s holds a name of more than %d characters", claim, maxSubjectLength)}
-	}
-	if !isPlain(name) {
-		return &InvalidTokenError{Reason: fmt.Sprintf("the access token's %s holds a control character", claim)}
+		if !isPlain(name) {
+			return invalid("'s %s claim holds a control character", claim)
+		}
+		claim = "groups"
 	}
 	return nil
 }

@@ -146,7 +146,7 @@ func (h *Handler) limit(w http.ResponseWriter, r *http.Request) *api.Error {
 		return nil
 	}
 	key := "address " + network(r.RemoteAddr)
-	if who, err := h.identify(r.Context(), r.Header.Values("Authorization")); err == nil {
+	if who, err := h.identify(r); err == nil {
 		key = who.Credential()
 	}
 	u := h.limiter.Take(key, h.now())

@@ -76,8 +76,9 @@ type progress struct {
 	idempotency *idempotency.Request
 	// lookup is the Idempotency-Key of a create whose outcome a GET request looks up.
 	lookup string
-	// credential is the caller that the request's credential names, once identified.
-	credential *credential
+	// identified returns the caller that the request's credential names, or why it names
+	// none. It is nil until the credential has been evaluated.
+	identified func() (auth.Caller, error)
 	// input is the decoded request, and remoteAddress the host that it came from.
 	input         any
 	remoteAddress string

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -15,15 +16,15 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
-// newBenchmark returns what posts to a service in process, on a file, whose
-// account has the domain example.com. It fails unless a request succeeds.
-func newBenchmark(b *testing.B) (post func(path, body string)) {
+// newBenchmark returns a service on a file, whose account has the domain example.com, and
+// what posts to it in process. It fails unless a request succeeds.
+func newBenchmark(b *testing.B) (svc *apiserver.Service, post func(path, body string)) {
 	b.Helper()
 	db, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "mailhost.db"), sqlite.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
-	svc, err := apiserver.New(apiserver.Options{Store: db})
+	svc, err = apiserver.New(apiserver.Options{Store: db})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -45,14 +46,14 @@ func newBenchmark(b *testing.B) (post func(path, body string)) {
 	}
 	post("/domains/purchase", `{"domains":["example.com"],"workspace_id":"`+api.DefaultWorkspaceID(accountID)+`","contact_info":{"address_1":"1 Way",
 		"city":"X","country":"DE","email":"a@example.com","first_name":"A","last_name":"B","organization":"O","phone":"+4930123456","state":"S","zip":"1"}}`)
-	return post
+	return svc, post
 }
 
 // BenchmarkCreateMailbox creates one mailbox with each request, durably.
 func BenchmarkCreateMailbox(b *testing.B) {
 	for _, clients := range []int{1, 32} {
 		b.Run(fmt.Sprintf("clients=%d", clients), func(b *testing.B) {
-			post := newBenchmark(b)
+			_, post := newBenchmark(b)
 			b.ResetTimer()
 			var next atomic.Int64
 			var all sync.WaitGroup
@@ -69,9 +70,28 @@ func BenchmarkCreateMailbox(b *testing.B) {
 	}
 }
 
+// BenchmarkGetMailbox reads one mailbox with a service account's token.
+func BenchmarkGetMailbox(b *testing.B) {
+	svc, post := newBenchmark(b)
+	post("/mailboxes", `{"domain":"example.com","local_part":"jane","first_name":"A","last_name":"B"}`)
+	token, err := svc.IssueOwnerToken(b.Context(), accountID, "benchmark")
+	if err != nil {
+		b.Fatal(err)
+	}
+	r := httptest.NewRequest("GET", "/v1/public/accounts/"+accountID+"/mailboxes/jane@example.com", nil)
+	r.Header.Set("Authorization", "Bearer "+token)
+	b.ReportAllocs()
+	for b.Loop() {
+		w := httptest.NewRecorder()
+		if svc.Handler().ServeHTTP(w, r.Clone(b.Context())); w.Code != 200 {
+			b.Fatal(w.Code, w.Body)
+		}
+	}
+}
+
 // BenchmarkCreateMailboxes creates as many mailboxes as one request may.
 func BenchmarkCreateMailboxes(b *testing.B) {
-	post := newBenchmark(b)
+	_, post := newBenchmark(b)
 	n := 0
 	for b.Loop() {
 		items := make([]string, api.MaxBulkItems)

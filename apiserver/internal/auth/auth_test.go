@@ -1,0 +1,254 @@
+package auth
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/random"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
+)
+
+const accountID = "11111111-2222-4333-8444-555555555555"
+
+// watchedStore counts what is read about callers. If uncached, each snapshot has another
+// version.
+type watchedStore struct {
+	store.Store
+	reads    int
+	uncached bool
+}
+
+type watchedReader struct {
+	store.Reader
+	s *watchedStore
+}
+
+func (s *watchedStore) View(ctx context.Context, fn func(store.Reader) error) error {
+	return s.Store.View(ctx, func(r store.Reader) error { return fn(watchedReader{r, s}) })
+}
+
+func (r watchedReader) AuthorizationVersion() (int64, error) {
+	version, err := r.Reader.AuthorizationVersion()
+	if r.s.uncached {
+		version = int64(r.s.reads)
+	}
+	return version, err
+}
+
+func (r watchedReader) ServiceAccountByPublicID(id string) (store.ServiceAccount, error) {
+	r.s.reads++
+	return r.Reader.ServiceAccountByPublicID(id)
+}
+
+func (r watchedReader) GrantsOf(accountID string, subjects []store.Subject) ([]store.Authorization, error) {
+	r.s.reads++
+	return r.Reader.GrantsOf(accountID, subjects)
+}
+
+func (r watchedReader) Account(id string) (store.Account, error) {
+	r.s.reads++
+	return r.Reader.Account(id)
+}
+
+// world is an account with a service account that is its owner.
+type world struct {
+	*Authenticator
+	watched *watchedStore
+	now     time.Time
+	token   Token
+}
+
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "mailhost.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{watched: &watchedStore{Store: s}, now: time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC), token: newToken(random.New(nil))}
+	lastUses := NewLastUses(s, slog.New(slog.DiscardHandler))
+	t.Cleanup(func() {
+		if err := lastUses.Close(); err != nil {
+			t.Error(err)
+		}
+		_ = s.Close()
+	})
+	w.Authenticator = NewAuthenticator(w.watched, func() time.Time { return w.now }, nil, lastUses)
+	w.update(t, func(tx store.Tx) error {
+		if err := tx.CreateAccount(&store.Account{ID: accountID, Status: vocab.AccountActive, CreatedAt: w.now}); err != nil {
+			return err
+		}
+		return tx.CreateServiceAccount(&store.ServiceAccount{
+			ID: "ci", AccountID: accountID, PublicID: w.token.PublicID, SecretHash: w.token.Hash(), CreatedAt: w.now,
+		})
+	})
+	w.grant(t, store.Subject{Type: vocab.SubjectServiceAccount, ID: "ci"})
+	w.grant(t, OwnerSubject(accountID))
+	return w
+}
+
+func (w *world) update(t testing.TB, fn func(store.Tx) error) {
+	t.Helper()
+	if err := w.watched.Update(t.Context(), fn); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (w *world) grant(t testing.TB, to store.Subject) {
+	t.Helper()
+	w.update(t, func(tx store.Tx) error {
+		return tx.CreateAuthorization(&store.Authorization{
+			ID: to.ID, AccountID: accountID, GrantKind: vocab.GrantAccountOwner, SubjectType: to.Type, SubjectID: to.ID, CreatedAt: w.now,
+		})
+	})
+}
+
+// enter authenticates a request.
+func (w *world) enter(ctx context.Context, token string) (Caller, error) {
+	who, err := w.Identify(ctx, []string{"Bearer " + token})
+	if err != nil {
+		return who, err
+	}
+	return w.Enter(ctx, who, accountID, api.GetMailbox.Spec)
+}
+
+// TestCache checks that a caller is read once for each version, in snapshots and
+// transactions, and that the cache accepts no wrong secret.
+func TestCache(t *testing.T) {
+	w := newWorld(t)
+	owner := WithTrusted(t.Context(), Owner(accountID))
+	check := func(what string, reads int) {
+		t.Helper()
+		for range 2 {
+			who, err := w.enter(t.Context(), w.token.String())
+			if err != nil || !who.IsServiceAccount() || len(who.Grants) == 0 {
+				t.Fatalf("%s: %+v, %v", what, who, err)
+			}
+			w.update(t, func(tx store.Tx) error {
+				_, err := w.Authorize(watchedReader{tx, w.watched}, who, api.CreateMailbox.Spec)
+				return err
+			})
+			if who, err := w.enter(owner, ""); err != nil || len(who.Grants) != 1 {
+				t.Fatalf("%s: %+v, %v", what, who, err)
+			}
+		}
+		if w.watched.reads != reads {
+			t.Errorf("%s: %d reads, want %d", what, w.watched.reads, reads)
+		}
+	}
+	check("first", 5)
+	w.update(t, func(tx store.Tx) error {
+		return tx.CreateWorkspace(&store.Workspace{ID: "w", AccountID: accountID, CreatedAt: w.now})
+	})
+	check("after another change", 5)
+	w.grant(t, store.Subject{Type: vocab.SubjectServiceAccount, ID: "other"})
+	check("after a grant", 10)
+
+	wrong := newToken(random.New(nil))
+	wrong.PublicID = w.token.PublicID
+	if _, err := w.enter(t.Context(), wrong.String()); err == nil {
+		t.Error("another secret is accepted")
+	}
+	if unknown := newToken(random.New(nil)); w.watched.reads != 10 {
+		t.Error("another secret is looked up")
+	} else if _, err := w.enter(t.Context(), unknown.String()); err == nil {
+		t.Error("an unknown token is accepted")
+	}
+	if len(w.cache.entries) != 2 {
+		t.Errorf("the cache has %d entries, want 2", len(w.cache.entries))
+	}
+}
+
+// TestLastUseOfACachedCaller checks that a use which has been written is not noted again
+// within its minute.
+func TestLastUseOfACachedCaller(t *testing.T) {
+	w := newWorld(t)
+	for minute := range 3 {
+		for range 3 {
+			if _, err := w.enter(t.Context(), w.token.String()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if at := w.lastUses.Pending()["ci"]; !at.Equal(w.now.Truncate(time.Minute)) {
+			t.Errorf("minute %d: a use at %s is pending", minute, at)
+		}
+		if err := w.lastUses.flush(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.enter(t.Context(), w.token.String()); err != nil || len(w.lastUses.Pending()) != 0 {
+			t.Errorf("minute %d: %v is pending after it was written, %v", minute, w.lastUses.Pending(), err)
+		}
+		w.now = w.now.Add(time.Minute)
+	}
+}
+
+func TestCacheIsBounded(t *testing.T) {
+	var c cache
+	const grants = 99
+	for n := range 3 * cacheSize / (grants + 1) {
+		c.put(fmt.Sprint(n), entry{version: 1, grants: make([]store.Authorization, grants)})
+		c.put(fmt.Sprint(n), entry{version: 2, grants: make([]store.Authorization, grants)})
+		if _, ok := c.get(fmt.Sprint(n), 1); ok {
+			t.Fatal("an entry holds for another version")
+		}
+		if _, ok := c.get(fmt.Sprint(n), 2); !ok || c.size != len(c.entries)*(grants+1) || c.size > cacheSize {
+			t.Fatalf("%d entries count as %d; the last one is there: %t", len(c.entries), c.size, ok)
+		}
+	}
+	c.put("huge", entry{grants: make([]store.Authorization, cacheSize)})
+	if _, ok := c.get("huge", 0); ok || len(c.entries) == 0 {
+		t.Error("an entry that is larger than the cache is cached, or empties it")
+	}
+}
+
+// TestKeys checks that no two callers share a cache entry.
+func TestKeys(t *testing.T) {
+	user := func(subjects ...string) Caller {
+		c := Caller{AccountID: accountID}
+		for _, s := range subjects {
+			kind, id, _ := strings.Cut(s, " ")
+			c.Subjects = append(c.Subjects, store.Subject{Type: kind, ID: id})
+		}
+		return c
+	}
+	other := user("user a")
+	other.AccountID = "other"
+	seen := map[string]bool{}
+	for _, c := range []Caller{
+		user("user a"), other, user("group a"), user("user a", "group b"), user(`user a" "group" "b`), user("user a} {group b"), {publicID: "a"},
+	} {
+		if key := c.key(); seen[key] || len(key) > 100 {
+			t.Errorf("%+v has the key %q", c, key)
+		} else {
+			seen[key] = true
+		}
+	}
+}
+
+func BenchmarkAuthenticate(b *testing.B) {
+	for _, mode := range []string{"cached", "uncached"} {
+		b.Run(mode, func(b *testing.B) {
+			w := newWorld(b)
+			w.watched.uncached = mode == "uncached"
+			authorization := http.Header{"Authorization": {"Bearer " + w.token.String()}}.Values("Authorization")
+			b.ReportAllocs()
+			for b.Loop() {
+				who, err := w.Identify(b.Context(), authorization)
+				if err == nil {
+					_, err = w.Enter(b.Context(), who, accountID, api.GetMailbox.Spec)
+				}
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
