@@ -64,7 +64,7 @@ func NewServer(t testing.TB, o Options) *Server {
 	s.Token, err = s.Service.IssueOwnerToken(t.Context(), s.AccountID, "acceptance test")
 	must(t, err)
 
-	full, err := apiserver.New(apiserver.Options{Store: db, Clock: s.Control.Clock.Now})
+	full, err := apiserver.New(apiserver.Options{Store: db, Clock: s.Control.Clock.Now, PasswordCost: apitest.Cheap})
 	must(t, err)
 	owner := client.Options{BaseURL: "http://in-process", AccountID: s.AccountID, Transport: full.OwnerClient(s.AccountID).Transport}
 	s.Client, err = client.New(owner)
