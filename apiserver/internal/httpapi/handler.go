@@ -14,6 +14,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -71,6 +72,13 @@ type Handler struct {
 	drained            chan struct{} // closed with draining
 }
 
+// inputs returns the input of each operation of the contract. It is made once in a
+// process, because tests start many services.
+var inputs = sync.OnceValue(func() []input {
+	_, all := newDocument(api.Specs())
+	return all
+})
+
 // New returns a Handler.
 func New(o Options) *Handler {
 	h := &Handler{
@@ -78,10 +86,9 @@ func New(o Options) *Handler {
 		limiter: o.Limiter, bodies: newBodyBudget(cmp.Or(o.BodyMemory, defaultBodyMemory)), exposeFaults: o.ExposeFaults,
 		router: newRouter(), drained: make(chan struct{}),
 	}
-	_, inputs := newDocument(api.Specs())
 	for i, op := range account.Operations() {
 		if !o.PublishedOnly || !op.Lifecycle() {
-			h.router.Handle(op.Method+" "+op.Path, &operation{h, op, inputs[i]})
+			h.router.Handle(op.Method+" "+op.Path, &operation{h, op, inputs()[i]})
 		}
 	}
 	h.verificationPages(h.router.ServeMux)
