@@ -47,9 +47,9 @@ func TestDumpIsWhatWasLoaded(t *testing.T) {
 	}
 	// A field that was never drawn may be lost.
 	for typ, fields := range seen {
-		for i := range typ.NumField() {
-			if name := typ.Field(i).Name; !fields[name] {
-				t.Errorf("%s.%s was never drawn: drawFixture needs a line for it", typ, name)
+		for field := range typ.Fields() {
+			if !fields[field.Name] {
+				t.Errorf("%s.%s was never drawn: drawFixture needs a line for it", typ, field.Name)
 			}
 		}
 	}
