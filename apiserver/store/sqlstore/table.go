@@ -116,8 +116,7 @@ type tableColumn struct {
 // column. Any other struct has one for each of its fields, after its own name: State
 // has state_status and so on.
 func columnsOf(t reflect.Type, prefix string, skipped []string, elsewhere map[string]string) (own, joined []tableColumn) {
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for f := range t.Fields() {
 		name := prefix + snakeCase(f.Name)
 		switch {
 		case slices.Contains(skipped, f.Name):
@@ -126,7 +125,7 @@ func columnsOf(t reflect.Type, prefix string, skipped []string, elsewhere map[st
 		case f.Type.Kind() == reflect.Struct && f.Type != reflect.TypeFor[time.Time]() && f.Type.Field(0).Tag == "":
 			parts, _ := columnsOf(f.Type, name+"_", nil, nil)
 			for _, c := range parts {
-				own = append(own, tableColumn{c.name, append(f.Index, c.index...)})
+				own = append(own, tableColumn{c.name, slices.Concat(f.Index, c.index)})
 			}
 		default:
 			own = append(own, tableColumn{name, f.Index})
