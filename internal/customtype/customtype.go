@@ -3,15 +3,15 @@
 // equal, so that the framework keeps the configuration's spelling when the API returns
 // another.
 //
-// Each type has a [Type] for the schema and a [Value] for the model:
+// The schema of an attribute has the type, and every model has a [String]:
 //
 //	schema.StringAttribute{
-//		CustomType: customtype.EmailAddressType{},
-//		Validators: []validator.String{customtype.EmailAddressType{}.Validator()},
+//		CustomType: customtype.EmailAddress,
+//		Validators: []validator.String{customtype.EmailAddress.Validator()},
 //	}
 //
 //	type model struct {
-//		TargetEmail customtype.EmailAddress `tfsdk:"target_email"`
+//		TargetEmail customtype.String `tfsdk:"target_email"`
 //	}
 //
 // # Validation
@@ -28,7 +28,7 @@
 // and [KeepValue].
 //
 // The framework does not apply semantic equality to the configuration and the prior
-// state when it plans. A plan modifier does that with [Equal].
+// state when it plans. A plan modifier does that with [Type.Same].
 //
 // The package may import the plugin framework and, of this module, internal/validate,
 // apiserver/api and the syntax packages beside it.
@@ -47,38 +47,74 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
-// format distinguishes the custom types. It is an empty struct that serves only as a
-// type argument.
-type format interface{ definition() definition }
+// Type is a custom type of a schema. Two types are equal only if they are the same
+// variable of this package.
+type Type struct {
+	basetypes.StringType
+	*format
+}
 
-// definition describes the valid values of a format.
-type definition struct {
-	// name is the name of the value's type.
-	name string
-	// noun describes a value, with its article.
-	noun string
+// format describes the values of a type.
+type format struct {
+	// name is the name of the type's variable, and noun describes a value, with its
+	// article.
+	name, noun string
 	// normalize returns the canonical form of a value, or an error for the author of
 	// the configuration.
 	normalize func(string) (string, error)
-	// equal reports whether two different strings mean the same. If it is nil,
-	// strings with the same canonical form do.
-	equal func(a, b string) bool
+	// same reports whether two different strings mean the same. If it is nil, strings
+	// with the same canonical form do.
+	same func(a, b string) bool
 }
 
-func definitionOf[F format]() definition {
-	var f F
-	return f.definition()
+// Equal implements attr.Type.
+func (t Type) Equal(other attr.Type) bool {
+	o, ok := other.(Type)
+	return ok && o.format == t.format
 }
 
-// same reports whether two strings mean the same.
-func (d definition) same(a, b string) bool {
+// String implements attr.Type.
+func (t Type) String() string {
+	if t.format == nil { // of a value that a model has set
+		return "customtype.String"
+	}
+	return "customtype." + t.name
+}
+
+// ValueType implements attr.Type.
+func (t Type) ValueType(context.Context) attr.Value { return String{format: t.format} }
+
+// ValueFromString implements basetypes.StringTypable.
+func (t Type) ValueFromString(_ context.Context, in basetypes.StringValue) (basetypes.StringValuable, diag.Diagnostics) {
+	return String{StringValue: in, format: t.format}, nil
+}
+
+// ValueFromTerraform implements attr.Type.
+func (t Type) ValueFromTerraform(ctx context.Context, in tftypes.Value) (attr.Value, error) {
+	v, err := t.StringType.ValueFromTerraform(ctx, in)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", t, err)
+	}
+	return String{StringValue: v.(basetypes.StringValue), format: t.format}, nil
+}
+
+// Validator returns a validator of configured values.
+func (t Type) Validator() validator.String { return validate.Rule(t.noun, t.normalize) }
+
+// Normalize returns the canonical form of a string, or an error for the author of the
+// configuration.
+func (t Type) Normalize(s string) (string, error) { return t.normalize(s) }
+
+// Same reports whether two strings mean the same. Invalid strings do only if they are
+// identical.
+func (t Type) Same(a, b string) bool {
 	switch {
 	case a == b:
 		return true
-	case d.equal != nil:
-		return d.equal(a, b)
+	case t.same != nil:
+		return t.same(a, b)
 	}
-	return sameForm(d.normalize, a, b)
+	return sameForm(t.normalize, a, b)
 }
 
 // sameForm reports whether a and b are both valid and have the same canonical form.
@@ -91,96 +127,43 @@ func sameForm(normalize func(string) (string, error), a, b string) bool {
 	return err == nil && a == b
 }
 
-// Type is a custom type of a schema. Use it by the name of its format, as in
-// EmailAddressType.
-type Type[F format] struct{ basetypes.StringType }
+// String is a value of any custom type. Its type comes from the schema, so that a
+// model sets one without naming its type. The zero value is null.
+type String struct {
+	basetypes.StringValue
 
-// Equal implements attr.Type.
-func (Type[F]) Equal(other attr.Type) bool {
-	_, ok := other.(Type[F])
-	return ok
+	format *format
 }
 
-// String implements attr.Type.
-func (Type[F]) String() string { return "customtype." + definitionOf[F]().name + "Type" }
-
-// ValueType implements attr.Type.
-func (Type[F]) ValueType(context.Context) attr.Value { return Value[F]{} }
-
-// ValueFromString implements basetypes.StringTypable.
-func (Type[F]) ValueFromString(_ context.Context, in basetypes.StringValue) (basetypes.StringValuable, diag.Diagnostics) {
-	return Value[F]{in}, nil
-}
-
-// ValueFromTerraform implements attr.Type.
-func (t Type[F]) ValueFromTerraform(ctx context.Context, in tftypes.Value) (attr.Value, error) {
-	v, err := t.StringType.ValueFromTerraform(ctx, in)
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", t, err)
-	}
-	s, ok := v.(basetypes.StringValue)
-	if !ok {
-		return nil, fmt.Errorf("reading %s: unexpected value type %T", t, v)
-	}
-	return Value[F]{s}, nil
-}
-
-// Validator returns a validator of configured values.
-func (Type[F]) Validator() validator.String {
-	d := definitionOf[F]()
-	return validate.Rule(d.noun, d.normalize)
-}
-
-// Value is a value of a custom type. Use it by the name of its format, as in
-// EmailAddress. The zero value is null.
-type Value[F format] struct{ basetypes.StringValue }
-
-// New returns a known value, as in New[EmailAddress]("jane@example.com"), without
-// validating it.
-func New[V interface{ Value[F] }, F format](s string) V {
-	return V(Value[F]{basetypes.NewStringValue(s)})
-}
+// New returns a known value, without validating it.
+func New(s string) String { return String{StringValue: basetypes.NewStringValue(s)} }
 
 // NewPointer returns a known value, or null for a nil pointer.
-func NewPointer[V interface{ Value[F] }, F format](s *string) V {
-	return V(Value[F]{basetypes.NewStringPointerValue(s)})
-}
+func NewPointer(s *string) String { return String{StringValue: basetypes.NewStringPointerValue(s)} }
 
 // NewUnknown returns an unknown value.
-func NewUnknown[V interface{ Value[F] }, F format]() V {
-	return V(Value[F]{basetypes.NewStringUnknown()})
-}
-
-// Equal reports whether two strings mean the same as values of a type, as in
-// Equal[DomainName](a, b). Invalid strings are equal only if they are identical.
-func Equal[V interface{ Value[F] }, F format](a, b string) bool {
-	return definitionOf[F]().same(a, b)
-}
-
-// Normalize returns the canonical form of a string as a value of a type, or an error
-// for the author of the configuration.
-func Normalize[V interface{ Value[F] }, F format](s string) (string, error) {
-	return definitionOf[F]().normalize(s)
-}
+func NewUnknown() String { return String{StringValue: basetypes.NewStringUnknown()} }
 
 // Type implements attr.Value.
-func (Value[F]) Type(context.Context) attr.Type { return Type[F]{} }
+func (v String) Type(context.Context) attr.Type { return Type{format: v.format} }
 
 // Equal implements attr.Value. It compares the spelling.
-func (v Value[F]) Equal(other attr.Value) bool {
-	o, ok := other.(Value[F])
+func (v String) Equal(other attr.Value) bool {
+	o, ok := other.(String)
 	return ok && v.StringValue.Equal(o.StringValue)
 }
 
 // StringSemanticEquals implements basetypes.StringValuableWithSemanticEquals. It
-// compares the meaning.
-func (v Value[F]) StringSemanticEquals(ctx context.Context, other basetypes.StringValuable) (bool, diag.Diagnostics) {
+// compares the meaning, by the type of v.
+func (v String) StringSemanticEquals(ctx context.Context, other basetypes.StringValuable) (bool, diag.Diagnostics) {
 	o, diags := other.ToStringValue(ctx)
 	if diags.HasError() {
 		return false, diags
 	}
-	if v.IsNull() || v.IsUnknown() || o.IsNull() || o.IsUnknown() {
+	if !isKnown(v.StringValue) || !isKnown(o) || v.format == nil {
 		return v.StringValue.Equal(o), diags
 	}
-	return definitionOf[F]().same(v.ValueString(), o.ValueString()), diags
+	return Type{format: v.format}.Same(v.ValueString(), o.ValueString()), diags
 }
+
+func isKnown(v basetypes.StringValue) bool { return !v.IsNull() && !v.IsUnknown() }

@@ -15,10 +15,10 @@ import (
 func TestInterfaces(t *testing.T) {
 	t.Parallel()
 	for name, tt := range testTypes {
-		if tt.typ.ValueType(t.Context()) != tt.zero {
+		if tt.typ.ValueType(t.Context()) != attr.Value(String{format: tt.typ.format}) {
 			t.Errorf("%s: ValueType is %#v", name, tt.typ.ValueType(t.Context()))
 		}
-		if got, want := tt.typ.String(), "customtype."+name+"Type"; got != want {
+		if got, want := tt.typ.String(), "customtype."+name; got != want {
 			t.Errorf("String() = %s, want %s", got, want)
 		}
 		if !tt.typ.TerraformType(t.Context()).Equal(tftypes.String) {
@@ -36,13 +36,13 @@ func TestInterfaces(t *testing.T) {
 }
 
 // read converts a value of the configuration or the state, as the framework does.
-func read(t *testing.T, typ basetypes.StringTypable, in any) value {
+func read(t *testing.T, typ basetypes.StringTypable, in any) String {
 	t.Helper()
 	v, err := typ.ValueFromTerraform(t.Context(), tftypes.NewValue(tftypes.String, in))
 	if err != nil {
 		t.Fatalf("ValueFromTerraform: %v", err)
 	}
-	return v.(value)
+	return v.(String)
 }
 
 // validationError returns the validator's error for a value of the attribute thing.
@@ -72,7 +72,7 @@ func TestValidation(t *testing.T) {
 				if got := validationError(t, tt, in); got != "" {
 					t.Errorf("%q: %s", in, got)
 				}
-				if _, err := tt.normalize(in); err != nil {
+				if _, err := tt.typ.Normalize(in); err != nil {
 					t.Errorf("Normalize(%q): %v", in, err)
 				}
 			}
@@ -80,7 +80,7 @@ func TestValidation(t *testing.T) {
 				if got := validationError(t, tt, in); !strings.HasPrefix(got, "Invalid thing|thing must be ") || !strings.HasSuffix(got, ".") {
 					t.Errorf("%q: %q", in, got)
 				}
-				if _, err := tt.normalize(in); err == nil {
+				if _, err := tt.typ.Normalize(in); err == nil {
 					t.Errorf("Normalize(%q) has no error", in)
 				}
 			}
@@ -96,14 +96,14 @@ func TestSemanticEquality(t *testing.T) {
 			check := func(a, b string, want bool) {
 				t.Helper()
 				va, vb := read(t, tt.typ, a), tt.known(b)
-				for _, pair := range [][2]value{{va, vb}, {vb, va}} {
+				for _, pair := range [][2]String{{va, vb}, {vb, va}} {
 					got, diags := pair[0].StringSemanticEquals(t.Context(), pair[1])
 					if got != want || diags.HasError() {
 						t.Errorf("%s ~ %s: %v %v, want %v", pair[0], pair[1], got, diags, want)
 					}
 				}
-				if tt.equal(a, b) != want || tt.equal(b, a) != want {
-					t.Errorf("Equal(%q, %q) is not %v", a, b, want)
+				if tt.typ.Same(a, b) != want || tt.typ.Same(b, a) != want {
+					t.Errorf("Same(%q, %q) is not %v", a, b, want)
 				}
 				if va.Equal(vb) != (a == b) {
 					t.Errorf("(%s).Equal(%s) is not about the spelling", va, vb)
@@ -129,7 +129,7 @@ func TestSemanticEquality(t *testing.T) {
 func TestSemanticEqualityOfNullAndUnknown(t *testing.T) {
 	t.Parallel()
 	for name, tt := range testTypes {
-		values := []value{tt.zero, tt.unknown(), tt.known(""), tt.known(tt.valid[0])}
+		values := []String{read(t, tt.typ, nil), read(t, tt.typ, tftypes.UnknownValue), tt.known(""), tt.known(tt.valid[0])}
 		for i, a := range values {
 			for j, b := range values {
 				if got, diags := a.StringSemanticEquals(t.Context(), b); got != (i == j) || diags.HasError() {
@@ -140,7 +140,7 @@ func TestSemanticEqualityOfNullAndUnknown(t *testing.T) {
 				}
 			}
 		}
-		if tt.zero.Equal(types.StringNull()) || tt.known("x").Equal(types.StringValue("x")) {
+		if (String{}).Equal(types.StringNull()) || tt.known("x").Equal(types.StringValue("x")) {
 			t.Errorf("%s equals a plain string", name)
 		}
 	}
@@ -150,15 +150,15 @@ func TestNormalizeIsIdempotent(t *testing.T) {
 	t.Parallel()
 	for name, tt := range testTypes {
 		for _, in := range tt.valid {
-			once, err := tt.normalize(in)
+			once, err := tt.typ.Normalize(in)
 			if err != nil {
 				t.Errorf("%s: Normalize(%q): %v", name, in, err)
 				continue
 			}
-			if twice, err := tt.normalize(once); err != nil || twice != once {
+			if twice, err := tt.typ.Normalize(once); err != nil || twice != once {
 				t.Errorf("%s: Normalize(%q) = %q, and of that %q, %v", name, in, once, twice, err)
 			}
-			if !tt.equal(in, once) {
+			if !tt.typ.Same(in, once) {
 				t.Errorf("%s: %q is not equal to its canonical form %q", name, in, once)
 			}
 		}
@@ -199,18 +199,19 @@ func TestRoundTrip(t *testing.T) {
 
 func TestConstructors(t *testing.T) {
 	t.Parallel()
-	for name, tt := range testTypes {
-		s := "as it is"
-		for v, want := range map[value]string{
-			tt.known(s): `"as it is"`, tt.pointer(&s): `"as it is"`,
-			tt.zero: "<null>", tt.pointer(nil): "<null>", tt.unknown(): "<unknown>",
-		} {
-			if v.String() != want {
-				t.Errorf("%s: %s, want %s", name, v, want)
-			}
+	s := "as it is"
+	for v, want := range map[String]string{
+		New(s): `"as it is"`, NewPointer(&s): `"as it is"`,
+		{}: "<null>", NewPointer(nil): "<null>", NewUnknown(): "<unknown>",
+	} {
+		if v.String() != want {
+			t.Errorf("%s, want %s", v, want)
 		}
-		if got := tt.known(s).ValueString(); got != s {
-			t.Errorf("%s: ValueString() = %q", name, got)
-		}
+	}
+	if got := New(s).ValueString(); got != s {
+		t.Errorf("ValueString() = %q", got)
+	}
+	if got := New(s).Type(t.Context()).String(); got != "customtype.String" {
+		t.Errorf("the type is %s", got)
 	}
 }

@@ -13,21 +13,7 @@ import (
 // is in Unicode or in ASCII. Whether www.example.com and www, or example.com and @, are
 // the same depends on the zone, so a resource compares with [EqualInZone] and writes
 // its state with [KeepName].
-type DNSName = Value[dnsName]
-
-// DNSNameType is the type of [DNSName].
-type DNSNameType = Type[dnsName]
-
-type dnsName struct{}
-
-func (dnsName) definition() definition {
-	return definition{
-		name:      "DNSName",
-		noun:      "a record name such as www, or @ for the domain itself",
-		normalize: normalizeDNSName,
-		equal:     equalInAnyZone,
-	}
-}
+var DNSName = Type{format: &format{name: "DNSName", noun: "a record name such as www, or @ for the domain itself", normalize: normalizeDNSName, same: equalInAnyZone}}
 
 func normalizeDNSName(s string) (string, error) { return dnsdata.NormalizeName(s, "") }
 
@@ -44,18 +30,18 @@ func equalInAnyZone(a, b string) bool {
 // is unknown.
 func EqualInZone(zone, a, b string) bool {
 	if zone == "" {
-		return Equal[DNSName](a, b)
+		return DNSName.Same(a, b)
 	}
 	return dnsdata.EqualNames(a, b, zone)
 }
 
 // KeepName returns prior if it means the same in the zone as the name that the API
 // returned, and otherwise the returned name.
-func KeepName(prior DNSName, zone, returned string) DNSName {
-	if isKnown(prior) && EqualInZone(zone, prior.ValueString(), returned) {
+func KeepName(prior String, zone, returned string) String {
+	if isKnown(prior.StringValue) && EqualInZone(zone, prior.ValueString(), returned) {
 		return prior
 	}
-	return New[DNSName](returned)
+	return New(returned)
 }
 
 // DNSValue is the value of a DNS record without its priority. Which values are equal
@@ -66,21 +52,7 @@ func KeepName(prior DNSName, zone, returned string) DNSName {
 //
 // A DNSValue is valid if any type accepts it. A resource has to validate it for its own
 // type with dnsdata.NormalizeValue.
-type DNSValue = Value[dnsValue]
-
-// DNSValueType is the type of [DNSValue].
-type DNSValueType = Type[dnsValue]
-
-type dnsValue struct{}
-
-func (dnsValue) definition() definition {
-	return definition{
-		name:      "DNSValue",
-		noun:      "the value of a DNS record",
-		normalize: checkDNSValue,
-		equal:     equalForAnyType,
-	}
-}
+var DNSValue = Type{format: &format{name: "DNSValue", noun: "the value of a DNS record", normalize: checkDNSValue, same: equalForAnyType}}
 
 // checkDNSValue returns a valid value unchanged, because no canonical form fits every
 // type.
@@ -120,18 +92,16 @@ func equalForAnyType(a, b string) bool {
 // unknown type it compares them as [DNSValue].
 func EqualFor(recordType, a, b string) bool {
 	if _, err := dnsdata.NormalizeType(recordType); err != nil {
-		return Equal[DNSValue](a, b)
+		return DNSValue.Same(a, b)
 	}
 	return dnsdata.EqualValues(recordType, a, b)
 }
 
 // KeepValue returns prior if it is the same value for the record's type as the one
 // that the API returned, and otherwise the returned value.
-func KeepValue(prior DNSValue, recordType, returned string) DNSValue {
-	if isKnown(prior) && EqualFor(recordType, prior.ValueString(), returned) {
+func KeepValue(prior String, recordType, returned string) String {
+	if isKnown(prior.StringValue) && EqualFor(recordType, prior.ValueString(), returned) {
 		return prior
 	}
-	return New[DNSValue](returned)
+	return New(returned)
 }
-
-func isKnown[F format](v Value[F]) bool { return !v.IsNull() && !v.IsUnknown() }

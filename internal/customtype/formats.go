@@ -17,72 +17,20 @@ import (
 
 // EmailAddress is a mailbox address. It ignores case and the form of its domain, as
 // [DomainName] does.
-type EmailAddress = Value[emailAddress]
-
-// EmailAddressType is the type of [EmailAddress].
-type EmailAddressType = Type[emailAddress]
-
-type emailAddress struct{}
-
-func (emailAddress) definition() definition {
-	return definition{
-		name:      "EmailAddress",
-		noun:      "an e-mail address such as jane@example.com",
-		normalize: emailaddr.Normalize,
-	}
-}
+var EmailAddress = Type{format: &format{name: "EmailAddress", noun: "an e-mail address such as jane@example.com", normalize: emailaddr.Normalize}}
 
 // LocalPart is the part of a mailbox address before the at sign. It ignores case.
-type LocalPart = Value[localPart]
-
-// LocalPartType is the type of [LocalPart].
-type LocalPartType = Type[localPart]
-
-type localPart struct{}
-
-func (localPart) definition() definition {
-	return definition{
-		name:      "LocalPart",
-		noun:      "the part of an address before the @, such as jane.doe",
-		normalize: emailaddr.ParseLocalPart,
-	}
-}
+var LocalPart = Type{format: &format{name: "LocalPart", noun: "the part of an address before the @, such as jane.doe", normalize: emailaddr.ParseLocalPart}}
 
 // DomainName is the name of a domain. It ignores case, a trailing dot, and whether the
 // name is in Unicode or in ASCII (IDNA).
-type DomainName = Value[domainName]
-
-// DomainNameType is the type of [DomainName].
-type DomainNameType = Type[domainName]
-
-type domainName struct{}
-
-func (domainName) definition() definition {
-	return definition{
-		name:      "DomainName",
-		noun:      "a domain name such as example.com",
-		normalize: domainname.Normalize,
-	}
-}
+var DomainName = Type{format: &format{name: "DomainName", noun: "a domain name such as example.com", normalize: domainname.Normalize}}
 
 // DomainRef refers to a domain of the account by its UUID or by its name. Two UUIDs
 // are equal as [UUID], two names as [DomainName]. Only the account knows whether a UUID
 // and a name are the same domain, so a resource compares with [RefersTo] and writes its
 // state with [KeepDomainRef].
-type DomainRef = Value[domainRef]
-
-// DomainRefType is the type of [DomainRef].
-type DomainRefType = Type[domainRef]
-
-type domainRef struct{}
-
-func (domainRef) definition() definition {
-	return definition{
-		name:      "DomainRef",
-		noun:      "a domain's UUID or a domain name such as example.com",
-		normalize: normalizeDomainRef,
-	}
-}
+var DomainRef = Type{format: &format{name: "DomainRef", noun: "a domain's UUID or a domain name such as example.com", normalize: normalizeDomainRef}}
 
 // normalizeDomainRef relies on the dot that a domain's name has and a UUID has not.
 func normalizeDomainRef(s string) (string, error) {
@@ -98,34 +46,25 @@ func normalizeDomainRef(s string) (string, error) {
 
 // RefersTo reports whether a reference means the domain with this id and name.
 func RefersTo(ref, id, name string) bool {
-	return ref != "" && (Equal[DomainRef](ref, id) || Equal[DomainRef](ref, name))
+	return ref != "" && (DomainRef.Same(ref, id) || DomainRef.Same(ref, name))
 }
 
 // KeepDomainRef returns prior if it refers to the domain with this id and name, and
 // otherwise the name, or the id if the name is empty.
-func KeepDomainRef(prior DomainRef, id, name string) DomainRef {
+func KeepDomainRef(prior String, id, name string) String {
 	if RefersTo(prior.ValueString(), id, name) {
 		return prior
 	}
 	if name == "" {
 		name = id
 	}
-	return New[DomainRef](name)
+	return New(name)
 }
-
-// UUID is the id of an object, as five groups of hexadecimal digits. It ignores case.
-type UUID = Value[uuidFormat]
-
-// UUIDType is the type of [UUID].
-type UUIDType = Type[uuidFormat]
-
-type uuidFormat struct{}
 
 const sampleUUID = "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e"
 
-func (uuidFormat) definition() definition {
-	return definition{name: "UUID", noun: "a UUID such as " + sampleUUID, normalize: normalizeUUID}
-}
+// UUID is the id of an object, as five groups of hexadecimal digits. It ignores case.
+var UUID = Type{format: &format{name: "UUID", noun: "a UUID such as " + sampleUUID, normalize: normalizeUUID}}
 
 func normalizeUUID(s string) (string, error) {
 	// uuid.Parse also accepts forms of other lengths: a URN, braces, no hyphens.
@@ -138,20 +77,7 @@ func normalizeUUID(s string) (string, error) {
 
 // Timestamp is a point in time in RFC 3339. Timestamps are equal if they mean the same
 // microsecond, in whatever time zone, because the API stores microseconds.
-type Timestamp = Value[timestamp]
-
-// TimestampType is the type of [Timestamp].
-type TimestampType = Type[timestamp]
-
-type timestamp struct{}
-
-func (timestamp) definition() definition {
-	return definition{
-		name:      "Timestamp",
-		noun:      "a date and time of RFC 3339 such as 2027-01-01T00:00:00Z",
-		normalize: normalizeTimestamp,
-	}
-}
+var Timestamp = Type{format: &format{name: "Timestamp", noun: "a date and time of RFC 3339 such as 2027-01-01T00:00:00Z", normalize: normalizeTimestamp}}
 
 // normalizeTimestamp returns the form of the API's responses.
 func normalizeTimestamp(s string) (string, error) {
@@ -166,20 +92,7 @@ func normalizeTimestamp(s string) (string, error) {
 // RedirectURL is the http or https URL to which a domain redirects web traffic. It
 // ignores the case and form of the scheme and host, the default port, and whether an
 // empty path is written as a slash (RFC 3986, section 6.2).
-type RedirectURL = Value[redirectURL]
-
-// RedirectURLType is the type of [RedirectURL].
-type RedirectURLType = Type[redirectURL]
-
-type redirectURL struct{}
-
-func (redirectURL) definition() definition {
-	return definition{
-		name:      "RedirectURL",
-		noun:      "an absolute http or https URL such as https://www.example.com/",
-		normalize: normalizeRedirectURL,
-	}
-}
+var RedirectURL = Type{format: &format{name: "RedirectURL", noun: "an absolute http or https URL such as https://www.example.com/", normalize: normalizeRedirectURL}}
 
 func normalizeRedirectURL(s string) (string, error) {
 	if _, err := api.CheckRedirectURL(s); err != nil {

@@ -35,9 +35,9 @@ func (testProvider) Resources(context.Context) []func() resource.Resource {
 type thing struct{}
 
 type thingModel struct {
-	Domain  DomainName `tfsdk:"domain"`
+	Domain  String     `tfsdk:"domain"`
 	Aliases types.List `tfsdk:"aliases"`
-	Created Timestamp  `tfsdk:"created"`
+	Created String     `tfsdk:"created"`
 }
 
 func (thing) Metadata(_ context.Context, _ resource.MetadataRequest, resp *resource.MetadataResponse) {
@@ -46,20 +46,20 @@ func (thing) Metadata(_ context.Context, _ resource.MetadataRequest, resp *resou
 
 func (thing) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{Attributes: map[string]schema.Attribute{
-		"domain":  schema.StringAttribute{Required: true, CustomType: DomainNameType{}, Validators: []validator.String{DomainNameType{}.Validator()}},
-		"aliases": schema.ListAttribute{Optional: true, ElementType: EmailAddressType{}},
-		"created": schema.StringAttribute{Computed: true, CustomType: TimestampType{}},
+		"domain":  schema.StringAttribute{Required: true, CustomType: DomainName, Validators: []validator.String{DomainName.Validator()}},
+		"aliases": schema.ListAttribute{Optional: true, ElementType: EmailAddress},
+		"created": schema.StringAttribute{Computed: true, CustomType: Timestamp},
 	}}
 }
 
 func (thing) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var m thingModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
-	m.Domain = New[DomainName]("xn--bcher-kva.example")
-	m.Created = New[Timestamp]("the day before yesterday")
+	m.Domain = New("xn--bcher-kva.example")
+	m.Created = New("the day before yesterday")
 	if !m.Aliases.IsNull() {
-		list, diags := types.ListValueFrom(ctx, m.Aliases.ElementType(ctx), []EmailAddress{
-			New[EmailAddress]("jane@example.com"),
+		list, diags := types.ListValueFrom(ctx, m.Aliases.ElementType(ctx), []String{
+			New("jane@example.com"),
 		})
 		resp.Diagnostics.Append(diags...)
 		m.Aliases = list

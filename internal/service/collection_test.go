@@ -14,7 +14,7 @@ func TestComputedAttributes(t *testing.T) {
 	t.Parallel()
 	nested := map[string]schema.Attribute{"used": schema.Int64Attribute{Computed: true, MarkdownDescription: "Bytes."}}
 	got := ComputedAttributes(map[string]schema.Attribute{
-		"domain":  schema.StringAttribute{Required: true, CustomType: customtype.DomainRefType{}, MarkdownDescription: "Changing it replaces."},
+		"domain":  schema.StringAttribute{Required: true, CustomType: customtype.DomainRef, MarkdownDescription: "Changing it replaces."},
 		"secret":  schema.StringAttribute{Computed: true, Sensitive: true, MarkdownDescription: "Secret."},
 		"active":  schema.BoolAttribute{Optional: true, MarkdownDescription: "Active."},
 		"quota":   schema.SingleNestedAttribute{Computed: true, Attributes: nested, MarkdownDescription: "Quota."},
@@ -30,7 +30,7 @@ func TestComputedAttributes(t *testing.T) {
 	if len(got) != len(want) {
 		t.Errorf("there are %d attributes", len(got))
 	}
-	if _, ok := got["domain"].GetType().(customtype.DomainRefType); !ok {
+	if !got["domain"].GetType().Equal(customtype.DomainRef) {
 		t.Errorf("domain has the type %s", got["domain"].GetType())
 	}
 	for _, inner := range []data.Attribute{

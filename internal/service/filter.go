@@ -40,7 +40,7 @@ func (v FilterValues) Scope() client.Scope {
 // "`name` or `ip`".
 func IDKey(noun, others string) Filter {
 	return Filter{
-		Name: "id", Validators: []validator.String{customtype.UUIDType{}.Validator()},
+		Name: "id", Validators: []validator.String{customtype.UUID.Validator()},
 		MarkdownDescription: "UUID of the " + noun + ". Set it or " + others + ".",
 	}
 }
@@ -48,7 +48,7 @@ func IDKey(noun, others string) Filter {
 // DomainFilter selects the objects of a domain.
 func DomainFilter(nouns string) Filter {
 	return Filter{
-		Name: "domain", Validators: []validator.String{customtype.DomainRefType{}.Validator()},
+		Name: "domain", Validators: []validator.String{customtype.DomainRef.Validator()},
 		MarkdownDescription: "Only the " + nouns + " of this domain, by name or UUID.",
 	}
 }
@@ -56,7 +56,7 @@ func DomainFilter(nouns string) Filter {
 // WorkspaceFilter selects the objects of a workspace.
 func WorkspaceFilter(nouns string) Filter {
 	return Filter{
-		Name: "workspace_id", Validators: []validator.String{customtype.UUIDType{}.Validator()},
+		Name: "workspace_id", Validators: []validator.String{customtype.UUID.Validator()},
 		MarkdownDescription: "Only the " + nouns + " of the workspace with this UUID.",
 	}
 }
@@ -88,11 +88,11 @@ func ScopeQualifiers(noun, key string) []Filter {
 	withKey := stringvalidator.AlsoRequires(path.MatchRoot(key))
 	return []Filter{
 		{
-			Name: "domain", Validators: []validator.String{customtype.DomainRefType{}.Validator(), withKey},
+			Name: "domain", Validators: []validator.String{customtype.DomainRef.Validator(), withKey},
 			MarkdownDescription: "Domain that it applies to. With `" + key + "`, set its name or UUID to look in that domain; without `domain` and `workspace_id`, the lookup is among those of the whole account.",
 		},
 		{
-			Name: "workspace_id", Validators: []validator.String{customtype.UUIDType{}.Validator(), oneScope(noun), withKey},
+			Name: "workspace_id", Validators: []validator.String{customtype.UUID.Validator(), oneScope(noun), withKey},
 			MarkdownDescription: "UUID of the workspace that it applies to. With `" + key + "`, set it in place of `domain` to look in that workspace.",
 		},
 	}

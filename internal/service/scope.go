@@ -21,10 +21,10 @@ import (
 // Scope is what an object applies to: a domain, a workspace or, without either, the
 // account. Models embed it, with [ScopeAttributes] in the schema.
 type Scope struct {
-	Domain      customtype.DomainRef `tfsdk:"domain"`
-	WorkspaceID customtype.UUID      `tfsdk:"workspace_id"`
-	ScopeType   types.String         `tfsdk:"scope_type"`
-	ScopeID     types.String         `tfsdk:"scope_id"`
+	Domain      customtype.String `tfsdk:"domain"`
+	WorkspaceID customtype.String `tfsdk:"workspace_id"`
+	ScopeType   types.String      `tfsdk:"scope_type"`
+	ScopeID     types.String      `tfsdk:"scope_id"`
 }
 
 // ScopeAttributes returns the attributes of [Scope]. noun is the object's noun with
@@ -33,14 +33,14 @@ func ScopeAttributes(noun string) map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"domain": schema.StringAttribute{
 			Optional:            true,
-			CustomType:          customtype.DomainRefType{},
-			Validators:          []validator.String{customtype.DomainRefType{}.Validator()},
+			CustomType:          customtype.DomainRef,
+			Validators:          []validator.String{customtype.DomainRef.Validator()},
 			MarkdownDescription: "Domain that it applies to, by name or UUID, for instance `mailhost_domain.main.name`. Without `domain` and `workspace_id` it applies to the whole account. Another domain replaces it.",
 		},
 		"workspace_id": schema.StringAttribute{
 			Optional:            true,
-			CustomType:          customtype.UUIDType{},
-			Validators:          []validator.String{customtype.UUIDType{}.Validator(), oneScope(noun)},
+			CustomType:          customtype.UUID,
+			Validators:          []validator.String{customtype.UUID.Validator(), oneScope(noun)},
 			MarkdownDescription: "UUID of the workspace that it applies to, in place of `domain`. Another workspace replaces it.",
 		},
 		"scope_type": StableString("What it applies to: account, workspace or domain."),
@@ -76,18 +76,18 @@ func (s *Scope) Flatten(ctx context.Context, c DomainReader, scopeType, scopeID 
 	s.ScopeType, s.ScopeID = types.StringValue(scopeType), types.StringValue(scopeID)
 	switch scopeType {
 	case vocab.ScopeDomain:
-		s.WorkspaceID = customtype.UUID{}
+		s.WorkspaceID = customtype.String{}
 		// A name may be another domain's by now, which only a lookup could find out.
-		if s.Domain.IsNull() || isUUID(s.Domain.ValueString()) && !customtype.Equal[customtype.UUID](s.Domain.ValueString(), scopeID) {
-			s.Domain = customtype.New[customtype.DomainRef](domainName(ctx, c, scopeID))
+		if s.Domain.IsNull() || isUUID(s.Domain.ValueString()) && !customtype.UUID.Same(s.Domain.ValueString(), scopeID) {
+			s.Domain = customtype.New(domainName(ctx, c, scopeID))
 		}
 	case vocab.ScopeWorkspace:
-		s.Domain = customtype.DomainRef{}
-		if !customtype.Equal[customtype.UUID](s.WorkspaceID.ValueString(), scopeID) {
-			s.WorkspaceID = customtype.New[customtype.UUID](scopeID)
+		s.Domain = customtype.String{}
+		if !customtype.UUID.Same(s.WorkspaceID.ValueString(), scopeID) {
+			s.WorkspaceID = customtype.New(scopeID)
 		}
 	case vocab.ScopeAccount:
-		s.Domain, s.WorkspaceID = customtype.DomainRef{}, customtype.UUID{}
+		s.Domain, s.WorkspaceID = customtype.String{}, customtype.String{}
 	}
 }
 
@@ -157,7 +157,7 @@ func (s Scope) covers(config Scope, idOf func(name string) (string, error)) (boo
 	case vocab.ScopeAccount:
 		return config.Domain.IsNull() && config.WorkspaceID.IsNull(), nil
 	case vocab.ScopeWorkspace:
-		return config.Domain.IsNull() && customtype.Equal[customtype.UUID](workspace, id), nil
+		return config.Domain.IsNull() && customtype.UUID.Same(workspace, id), nil
 	case vocab.ScopeDomain:
 		switch {
 		case config.Domain.IsNull() || !config.WorkspaceID.IsNull():
@@ -168,7 +168,7 @@ func (s Scope) covers(config Scope, idOf func(name string) (string, error)) (boo
 			return false, nil
 		}
 		found, err := idOf(domain)
-		return found != "" && customtype.Equal[customtype.UUID](found, id), err
+		return found != "" && customtype.UUID.Same(found, id), err
 	}
 	// The provider does not know this type of scope.
 	return config.Domain.Equal(s.Domain) && config.WorkspaceID.Equal(s.WorkspaceID), nil
@@ -224,7 +224,7 @@ func (s Scope) ImportKey(name string) string {
 
 // scopesNamed returns the scopes that the first part of a key may refer to.
 func scopesNamed(scope, name string) []client.Scope {
-	_, notDomain := customtype.Normalize[customtype.DomainRef](scope)
+	_, notDomain := customtype.DomainRef.Normalize(scope)
 	switch {
 	case notDomain != nil || name == "":
 		return nil
@@ -235,14 +235,14 @@ func scopesNamed(scope, name string) []client.Scope {
 }
 
 func isUUID(s string) bool {
-	_, err := customtype.Normalize[customtype.UUID](s)
+	_, err := customtype.UUID.Normalize(s)
 	return err == nil
 }
 
 // KeepDomain sets the domain as the configuration of a lookup refers to it.
 func (s *Scope) KeepDomain(by FilterValues) {
 	if domain := by["domain"]; domain != "" {
-		s.Domain = customtype.New[customtype.DomainRef](domain)
+		s.Domain = customtype.New(domain)
 	}
 }
 

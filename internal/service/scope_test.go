@@ -22,9 +22,9 @@ const (
 	otherUUID  = "8f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e"
 )
 
-func ref(s string) customtype.DomainRef { return customtype.New[customtype.DomainRef](s) }
+func ref(s string) customtype.String { return customtype.New(s) }
 
-func id(s string) customtype.UUID { return customtype.New[customtype.UUID](s) }
+func id(s string) customtype.String { return customtype.New(s) }
 
 // oneDomain is an account that has bücher.com.
 type oneDomain struct{ err error }
@@ -94,11 +94,11 @@ func TestScopeCovers(t *testing.T) {
 		"domain, none":         {state: byName, config: Scope{}},
 		"domain, workspace":    {state: byName, config: Scope{WorkspaceID: id(domainUUID)}},
 		"domain, both":         {state: byName, config: Scope{Domain: ref("bücher.com"), WorkspaceID: id(otherUUID)}},
-		"domain, unknown":      {state: byName, config: Scope{Domain: customtype.NewUnknown[customtype.DomainRef]()}},
+		"domain, unknown":      {state: byName, config: Scope{Domain: customtype.NewUnknown()}},
 		"workspace":            {state: space, config: Scope{WorkspaceID: id(strings.ToUpper(otherUUID))}, want: true},
 		"workspace, other":     {state: space, config: Scope{WorkspaceID: id(domainUUID)}},
 		"workspace, none":      {state: space, config: Scope{}},
-		"workspace, unknown":   {state: space, config: Scope{WorkspaceID: customtype.NewUnknown[customtype.UUID]()}},
+		"workspace, unknown":   {state: space, config: Scope{WorkspaceID: customtype.NewUnknown()}},
 		"account":              {state: account, config: Scope{}, want: true},
 		"account, workspace":   {state: account, config: Scope{WorkspaceID: id(otherUUID)}},
 		"account, domain":      {state: account, config: Scope{Domain: ref("a.com")}},

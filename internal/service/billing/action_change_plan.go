@@ -60,7 +60,7 @@ func (*ChangePlan) Schema(_ context.Context, _ action.SchemaRequest, resp *actio
 			},
 			"effective_date": schema.StringAttribute{
 				Optional:            true,
-				Validators:          []validator.String{customtype.TimestampType{}.Validator()},
+				Validators:          []validator.String{customtype.Timestamp.Validator()},
 				MarkdownDescription: "When the plan changes (RFC 3339), such as `2027-01-01T00:00:00Z`. It must not be in the past. Default: now.",
 			},
 		},

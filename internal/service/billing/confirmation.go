@@ -24,7 +24,7 @@ const confirmation = "confirm_account_id"
 func confirmationAttribute() schema.Attribute {
 	return schema.StringAttribute{
 		Required:   true,
-		Validators: []validator.String{customtype.UUIDType{}.Validator()},
+		Validators: []validator.String{customtype.UUID.Validator()},
 		MarkdownDescription: "UUID of the account to change. If the provider manages another account, the plan fails, so that a wrong provider alias or `account_id` changes nothing. " +
 			"Write it as a literal or pass it as a variable; `data.mailhost_account` would confirm any account of the provider.",
 	}
@@ -33,7 +33,7 @@ func confirmationAttribute() schema.Attribute {
 // confirmed reports whether the client manages the confirmed account, and adds an error if
 // not.
 func confirmed(diags *diag.Diagnostics, c *client.Client, expected types.String) bool {
-	if customtype.Equal[customtype.UUID](expected.ValueString(), c.AccountID()) {
+	if customtype.UUID.Same(expected.ValueString(), c.AccountID()) {
 		return true
 	}
 	diags.AddAttributeError(path.Root(confirmation), "Not the account that this provider manages",

@@ -16,8 +16,8 @@ import (
 type resourceModel struct {
 	model
 
-	OptionID customtype.UUID `tfsdk:"option_id"`
-	Timeouts timeouts.Value  `tfsdk:"timeouts"`
+	OptionID customtype.String `tfsdk:"option_id"`
+	Timeouts timeouts.Value    `tfsdk:"timeouts"`
 }
 
 // model has the attributes of a dedicated IP in the API, which the data sources return.

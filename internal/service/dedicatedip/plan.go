@@ -26,7 +26,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 // requireOption adds an error to the plan of a create without an option. Create checks
 // an option that is unknown in the plan.
 func (r *Resource) requireOption(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	var optionID customtype.UUID
+	var optionID customtype.String
 	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("option_id"), &optionID)...)
 	if !optionID.IsNull() || resp.Diagnostics.HasError() {
 		return

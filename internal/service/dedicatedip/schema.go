@@ -60,10 +60,10 @@ func modelAttributes() map[string]schema.Attribute {
 func optionAttribute() schema.Attribute {
 	return schema.StringAttribute{
 		Optional: true, Computed: true,
-		CustomType: customtype.UUIDType{},
-		Validators: []validator.String{customtype.UUIDType{}.Validator()},
+		CustomType: customtype.UUID,
+		Validators: []validator.String{customtype.UUID.Validator()},
 		PlanModifiers: []planmodifier.String{
-			service.KeepEqual(customtype.Equal[customtype.UUID]),
+			service.KeepEqual(customtype.UUID.Same),
 			stringplanmodifier.UseStateForUnknown(),
 			stringplanmodifier.RequiresReplaceIf(replaceKnown, replaceDescription, replaceDescription),
 		},

@@ -27,14 +27,14 @@ func NewDataSource() datasource.DataSource {
 			{
 				Name: "name",
 				Validators: []validator.String{
-					customtype.DNSNameType{}.Validator(), stringvalidator.AlsoRequires(path.MatchRoot("domain"), path.MatchRoot("type")),
+					customtype.DNSName.Validator(), stringvalidator.AlsoRequires(path.MatchRoot("domain"), path.MatchRoot("type")),
 				},
 				MarkdownDescription: "Name of the record: relative to the domain, such as `www`, or in full, such as `www.example.com`, which ends in the domain; `@` is the domain itself. Set it with `domain` and `type`, or set `id`.",
 			},
 		},
 		Qualifiers: []service.Filter{
 			{
-				Name: "domain", Validators: []validator.String{customtype.DomainRefType{}.Validator(), withoutID},
+				Name: "domain", Validators: []validator.String{customtype.DomainRef.Validator(), withoutID},
 				MarkdownDescription: "Domain of the record, by name or UUID. Set it with `name`.",
 			},
 			{

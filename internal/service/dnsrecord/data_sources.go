@@ -31,7 +31,7 @@ var collection = service.Collection[located, model]{
 			MarkdownDescription: "Only the DNS records of this type: " + recordType.MarkdownDescription(context.Background()) + ".",
 		},
 		{
-			Name: "name", Validators: []validator.String{customtype.DNSNameType{}.Validator()},
+			Name: "name", Validators: []validator.String{customtype.DNSName.Validator()},
 			MarkdownDescription: "Only the DNS records of this name: relative to its domain, such as `www`, or absolute, such as `www.example.com.`; `@` is the domain itself.",
 		},
 	},

@@ -47,7 +47,7 @@ func zoneNamed(ref string) string {
 	if uuid.Validate(ref) == nil {
 		return ""
 	}
-	name, err := customtype.Normalize[customtype.DomainName](ref)
+	name, err := customtype.DomainName.Normalize(ref)
 	if err != nil {
 		return ""
 	}

@@ -14,17 +14,17 @@ import (
 
 // model has the attributes of a DNS record, in the resource and in the data sources.
 type model struct {
-	ID              types.String         `tfsdk:"id"`
-	Domain          customtype.DomainRef `tfsdk:"domain"`
-	Name            customtype.DNSName   `tfsdk:"name"`
-	Type            types.String         `tfsdk:"type"`
-	Value           customtype.DNSValue  `tfsdk:"value"`
-	TTL             types.Int64          `tfsdk:"ttl"`
-	Priority        types.Int64          `tfsdk:"priority"`
-	IsSystemManaged types.Bool           `tfsdk:"is_system_managed"`
-	DomainID        types.String         `tfsdk:"domain_id"`
-	DomainName      types.String         `tfsdk:"domain_name"`
-	FQDN            types.String         `tfsdk:"fqdn"`
+	ID              types.String      `tfsdk:"id"`
+	Domain          customtype.String `tfsdk:"domain"`
+	Name            customtype.String `tfsdk:"name"`
+	Type            types.String      `tfsdk:"type"`
+	Value           customtype.String `tfsdk:"value"`
+	TTL             types.Int64       `tfsdk:"ttl"`
+	Priority        types.Int64       `tfsdk:"priority"`
+	IsSystemManaged types.Bool        `tfsdk:"is_system_managed"`
+	DomainID        types.String      `tfsdk:"domain_id"`
+	DomainName      types.String      `tfsdk:"domain_name"`
+	FQDN            types.String      `tfsdk:"fqdn"`
 }
 
 // String names the record in messages.

@@ -14,8 +14,8 @@ import (
 func TestFill(t *testing.T) {
 	t.Parallel()
 	var m model
-	m.Name = customtype.New[customtype.DNSName]("WWW.Example.com.")
-	m.Value = customtype.New[customtype.DNSValue]("Mail.Example.net.")
+	m.Name = customtype.New("WWW.Example.com.")
+	m.Value = customtype.New("Mail.Example.net.")
 	m.setZone(zone{id: "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e", name: "example.com"})
 	m.flatten(&api.DNSRecord{ID: 42, Name: "www", Type: "MX", Value: "mail.example.net", TTL: 300, Priority: new(int64(10))})
 	for name, check := range map[string][2]string{
@@ -60,7 +60,7 @@ func TestFQDN(t *testing.T) {
 func TestChanges(t *testing.T) {
 	t.Parallel()
 	state := model{
-		Value: customtype.New[customtype.DNSValue]("mx.example.net"), TTL: types.Int64Value(300), Priority: types.Int64Value(10),
+		Value: customtype.New("mx.example.net"), TTL: types.Int64Value(300), Priority: types.Int64Value(10),
 	}
 	if got := expandUpdate(state, state); got != (api.UpdateDNSRecordBody{}) {
 		t.Errorf("nothing changed, but %+v is sent", got)
@@ -71,7 +71,7 @@ func TestChanges(t *testing.T) {
 		t.Error(diff)
 	}
 	plan = state
-	plan.Value, plan.Priority = customtype.New[customtype.DNSValue]("mx2.example.net"), types.Int64Value(20)
+	plan.Value, plan.Priority = customtype.New("mx2.example.net"), types.Int64Value(20)
 	if diff := cmp.Diff(api.UpdateDNSRecordBody{Value: new("mx2.example.net"), Prio: new(int64(20))}, expandUpdate(plan, state)); diff != "" {
 		t.Error(diff)
 	}

@@ -41,15 +41,15 @@ func modelAttributes(ctx context.Context) map[string]schema.Attribute {
 		"id": service.StableString("Id of the record: a number, in decimal."),
 		"domain": schema.StringAttribute{
 			Required:            true,
-			CustomType:          customtype.DomainRefType{},
-			Validators:          []validator.String{customtype.DomainRefType{}.Validator()},
+			CustomType:          customtype.DomainRef,
+			Validators:          []validator.String{customtype.DomainRef.Validator()},
 			PlanModifiers:       []planmodifier.String{service.KeepDomainRef(), stringplanmodifier.RequiresReplace()},
 			MarkdownDescription: "Domain of the record, by name or UUID, for instance `mailhost_domain.main.name`. Changing it replaces the record.",
 		},
 		"name": schema.StringAttribute{
 			Required:            true,
-			CustomType:          customtype.DNSNameType{},
-			Validators:          []validator.String{customtype.DNSNameType{}.Validator()},
+			CustomType:          customtype.DNSName,
+			Validators:          []validator.String{customtype.DNSName.Validator()},
 			PlanModifiers:       []planmodifier.String{keepEqual(model.sameName), stringplanmodifier.RequiresReplace()},
 			MarkdownDescription: "Name of the record: relative to the domain, such as `www`, or in full, such as `www.example.com`, which ends in the domain; `@` is the domain itself. Changing it replaces the record.",
 		},
@@ -61,7 +61,7 @@ func modelAttributes(ctx context.Context) map[string]schema.Attribute {
 		},
 		"value": schema.StringAttribute{
 			Required:      true,
-			CustomType:    customtype.DNSValueType{},
+			CustomType:    customtype.DNSValue,
 			PlanModifiers: []planmodifier.String{keepEqual(model.sameValue)},
 			MarkdownDescription: "Value of the record, in the form of its type, without the priority: for instance `192.0.2.1` (A), `mail.example.com` (MX), `5 443 sip.example.com` (SRV: weight, port, target), `0 issue \"ca.example.net\"` (CAA). " +
 				"A TXT value is the text itself, of any length, or quoted strings as in a zone file, which are joined.",

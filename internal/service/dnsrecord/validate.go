@@ -46,7 +46,7 @@ func (m model) checkValue(diags *diag.Diagnostics) {
 	}
 	value := m.Value.ValueString()
 	if m.Type.IsUnknown() {
-		if _, err := customtype.Normalize[customtype.DNSValue](value); err != nil {
+		if _, err := customtype.DNSValue.Normalize(value); err != nil {
 			service.AddInvalidValue(diags, "value", err)
 		}
 		return

@@ -72,7 +72,7 @@ func contactAttribute() schema.Attribute {
 			"first_name":   text("first_name", "First name."),
 			"last_name":    text("last_name", "Last name."),
 			"organization": text("organization", "Company or other organization."),
-			"email":        private(text("email", "E-mail address. The registry may write to it."), customtype.EmailAddressType{}.Validator()),
+			"email":        private(text("email", "E-mail address. The registry may write to it."), customtype.EmailAddress.Validator()),
 			"phone":        private(text("phone", "Phone number with its country code (E.164), such as `+4930123456`."), validate.Phone()),
 			"address_1":    private(text("address_1", "Street and number."), nil),
 			"zip":          text("zip", "Postal code."),

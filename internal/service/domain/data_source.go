@@ -18,7 +18,7 @@ func NewDataSource() datasource.DataSource {
 		Keys: []service.Filter{
 			service.IDKey("domain", "`name`"),
 			{
-				Name: "name", Validators: []validator.String{customtype.DomainNameType{}.Validator()},
+				Name: "name", Validators: []validator.String{customtype.DomainName.Validator()},
 				MarkdownDescription: "Name of the domain, such as `example.com`, in any spelling. Give it or `id`.",
 			},
 		},

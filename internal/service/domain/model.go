@@ -22,22 +22,22 @@ type resourceModel struct {
 
 // model has the attributes of a domain in the API, which the data sources return.
 type model struct {
-	ID                      types.String           `tfsdk:"id"`
-	Name                    customtype.DomainName  `tfsdk:"name"`
-	WorkspaceID             customtype.UUID        `tfsdk:"workspace_id"`
-	AutoRenew               types.Bool             `tfsdk:"auto_renew"`
-	RedirectURL             customtype.RedirectURL `tfsdk:"redirect_url"`
-	Status                  types.String           `tfsdk:"status"`
-	OutboundRoutingReady    types.Bool             `tfsdk:"outbound_routing_ready"`
-	DedicatedIPID           types.String           `tfsdk:"dedicated_ip_id"`
-	InboundTenantID         types.String           `tfsdk:"inbound_tenant_id"`
-	InboundTenantExternalID types.String           `tfsdk:"inbound_tenant_external_id"`
-	InboundTenantName       types.String           `tfsdk:"inbound_tenant_name"`
-	InboundTenantType       types.String           `tfsdk:"inbound_tenant_type"`
-	RedirectMode            types.String           `tfsdk:"redirect_mode"`
-	Tags                    types.List             `tfsdk:"tags"`
-	CreatedAt               types.String           `tfsdk:"created_at"`
-	UpdatedAt               types.String           `tfsdk:"updated_at"`
+	ID                      types.String      `tfsdk:"id"`
+	Name                    customtype.String `tfsdk:"name"`
+	WorkspaceID             customtype.String `tfsdk:"workspace_id"`
+	AutoRenew               types.Bool        `tfsdk:"auto_renew"`
+	RedirectURL             customtype.String `tfsdk:"redirect_url"`
+	Status                  types.String      `tfsdk:"status"`
+	OutboundRoutingReady    types.Bool        `tfsdk:"outbound_routing_ready"`
+	DedicatedIPID           types.String      `tfsdk:"dedicated_ip_id"`
+	InboundTenantID         types.String      `tfsdk:"inbound_tenant_id"`
+	InboundTenantExternalID types.String      `tfsdk:"inbound_tenant_external_id"`
+	InboundTenantName       types.String      `tfsdk:"inbound_tenant_name"`
+	InboundTenantType       types.String      `tfsdk:"inbound_tenant_type"`
+	RedirectMode            types.String      `tfsdk:"redirect_mode"`
+	Tags                    types.List        `tfsdk:"tags"`
+	CreatedAt               types.String      `tfsdk:"created_at"`
+	UpdatedAt               types.String      `tfsdk:"updated_at"`
 }
 
 var tagType = types.ObjectType{AttrTypes: map[string]attr.Type{"id": types.StringType, "name": types.StringType}}
@@ -47,7 +47,7 @@ func (m model) canonicalName() string { return canonical(m.Name.ValueString()) }
 
 // canonical returns a domain's name in the API's spelling.
 func canonical(name string) string {
-	normal, err := customtype.Normalize[customtype.DomainName](name)
+	normal, err := customtype.DomainName.Normalize(name)
 	if err != nil {
 		return name // the API reports what is wrong with it
 	}
@@ -57,10 +57,10 @@ func canonical(name string) string {
 // flatten sets the model from the domain.
 func (m *model) flatten(d *api.Domain) {
 	m.ID = types.StringValue(d.ID)
-	m.Name = customtype.New[customtype.DomainName](d.Name)
-	m.WorkspaceID = customtype.NewPointer[customtype.UUID](nonEmpty(&d.WorkspaceID))
+	m.Name = customtype.New(d.Name)
+	m.WorkspaceID = customtype.NewPointer(nonEmpty(&d.WorkspaceID))
 	m.AutoRenew = types.BoolValue(d.AutoRenew)
-	m.RedirectURL = customtype.NewPointer[customtype.RedirectURL](nonEmpty(d.RedirectURL))
+	m.RedirectURL = customtype.NewPointer(nonEmpty(d.RedirectURL))
 	m.Status = types.StringValue(d.Status)
 	m.OutboundRoutingReady = types.BoolValue(d.OutboundRoutingReady)
 	m.DedicatedIPID = types.StringPointerValue(d.DedicatedIPID)
@@ -101,23 +101,23 @@ func (m *resourceModel) keepPlanned(plan resourceModel) {
 // flattenSettings sets the model from the response to an update.
 func (m *model) flattenSettings(s *api.DomainSettings) {
 	if s.WorkspaceID != "" {
-		m.WorkspaceID = customtype.New[customtype.UUID](s.WorkspaceID)
+		m.WorkspaceID = customtype.New(s.WorkspaceID)
 	}
 	m.AutoRenew = types.BoolValue(s.AutoRenew)
-	m.RedirectURL = customtype.NewPointer[customtype.RedirectURL](nonEmpty(s.RedirectURL))
+	m.RedirectURL = customtype.NewPointer(nonEmpty(s.RedirectURL))
 }
 
 // changes returns the update that changes other to m. It omits equal values and those
 // that are unknown in m.
 func (m model) changes(other model) api.UpdateDomainBody {
 	var body api.UpdateDomainBody
-	if id := m.WorkspaceID; !id.IsUnknown() && !customtype.Equal[customtype.UUID](id.ValueString(), other.WorkspaceID.ValueString()) {
+	if id := m.WorkspaceID; !id.IsUnknown() && !customtype.UUID.Same(id.ValueString(), other.WorkspaceID.ValueString()) {
 		body.WorkspaceID = id.ValueStringPointer()
 	}
 	if !m.AutoRenew.Equal(other.AutoRenew) {
 		body.AutoRenew = m.AutoRenew.ValueBoolPointer()
 	}
-	if url := m.RedirectURL; !customtype.Equal[customtype.RedirectURL](url.ValueString(), other.RedirectURL.ValueString()) {
+	if url := m.RedirectURL; !customtype.RedirectURL.Same(url.ValueString(), other.RedirectURL.ValueString()) {
 		body.RedirectURL = api.NullableFrom(url.ValueStringPointer())
 	}
 	return body

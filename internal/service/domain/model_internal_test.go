@@ -39,16 +39,16 @@ func TestFill(t *testing.T) {
 
 func TestChanges(t *testing.T) {
 	settings := func(workspace, redirect string, renew bool) model {
-		m := model{WorkspaceID: customtype.New[customtype.UUID](workspace), AutoRenew: types.BoolValue(renew)}
+		m := model{WorkspaceID: customtype.New(workspace), AutoRenew: types.BoolValue(renew)}
 		if redirect != "" {
-			m.RedirectURL = customtype.New[customtype.RedirectURL](redirect)
+			m.RedirectURL = customtype.New(redirect)
 		}
 		return m
 	}
 	const a, b = "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e", "8f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e"
 	base := settings(a, "https://example.com/", true)
 	unknown := settings(a, "https://example.com/", true)
-	unknown.WorkspaceID = customtype.NewUnknown[customtype.UUID]()
+	unknown.WorkspaceID = customtype.NewUnknown()
 	for name, test := range map[string]struct {
 		want model
 		body api.UpdateDomainBody

@@ -49,17 +49,17 @@ func modelAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"name": schema.StringAttribute{
 			Required:      true,
-			CustomType:    customtype.DomainNameType{},
-			Validators:    []validator.String{customtype.DomainNameType{}.Validator()},
-			PlanModifiers: []planmodifier.String{service.KeepEqual(customtype.Equal[customtype.DomainName]), stringplanmodifier.RequiresReplace()},
+			CustomType:    customtype.DomainName,
+			Validators:    []validator.String{customtype.DomainName.Validator()},
+			PlanModifiers: []planmodifier.String{service.KeepEqual(customtype.DomainName.Same), stringplanmodifier.RequiresReplace()},
 			MarkdownDescription: "Name of the domain, such as `example.com`. Upper and lower case, a trailing dot, and Unicode or ASCII (IDNA) are the same. " +
 				"Changing it replaces the domain: another domain is bought and this one is deleted.",
 		},
 		"workspace_id": schema.StringAttribute{
 			Optional: true, Computed: true,
-			CustomType:    customtype.UUIDType{},
-			Validators:    []validator.String{customtype.UUIDType{}.Validator()},
-			PlanModifiers: []planmodifier.String{service.KeepEqual(customtype.Equal[customtype.UUID]), stringplanmodifier.UseStateForUnknown()},
+			CustomType:    customtype.UUID,
+			Validators:    []validator.String{customtype.UUID.Validator()},
+			PlanModifiers: []planmodifier.String{service.KeepEqual(customtype.UUID.Same), stringplanmodifier.UseStateForUnknown()},
 			MarkdownDescription: "UUID of the workspace that the domain is in. Default: the account's default workspace for a purchase, and the current workspace for an adoption. " +
 				"Changing it moves the domain; removing it leaves the domain where it is.",
 		},
@@ -69,9 +69,9 @@ func modelAttributes() map[string]schema.Attribute {
 		},
 		"redirect_url": schema.StringAttribute{
 			Optional:            true,
-			CustomType:          customtype.RedirectURLType{},
-			Validators:          []validator.String{customtype.RedirectURLType{}.Validator(), validate.Length[api.UpdateDomainBody]("redirect_url")},
-			PlanModifiers:       []planmodifier.String{service.KeepEqual(customtype.Equal[customtype.RedirectURL])},
+			CustomType:          customtype.RedirectURL,
+			Validators:          []validator.String{customtype.RedirectURL.Validator(), validate.Length[api.UpdateDomainBody]("redirect_url")},
+			PlanModifiers:       []planmodifier.String{service.KeepEqual(customtype.RedirectURL.Same)},
 			MarkdownDescription: "Where the domain's web traffic is redirected to, an absolute http or https URL. Removing it ends the redirect.",
 		},
 		"id":     service.StableString("UUID of the domain."),

@@ -42,7 +42,7 @@ func (a *Resend) Schema(_ context.Context, _ action.SchemaRequest, resp *action.
 		Attributes: map[string]schema.Attribute{
 			"forwarding_id": schema.StringAttribute{
 				Required:            true,
-				Validators:          []validator.String{customtype.UUIDType{}.Validator()},
+				Validators:          []validator.String{customtype.UUID.Validator()},
 				MarkdownDescription: "UUID of the forwarding rule, for instance `mailhost_forwarding.archive.id`.",
 			},
 		},

@@ -18,7 +18,7 @@ func NewDataSource() datasource.DataSource {
 		Keys: []service.Filter{
 			service.IDKey("rule", "`target_email`"),
 			{
-				Name: "target_email", Validators: []validator.String{customtype.EmailAddressType{}.Validator()},
+				Name: "target_email", Validators: []validator.String{customtype.EmailAddress.Validator()},
 				MarkdownDescription: "Address that mail is forwarded to. Upper and lower case are the same. Set it or `id`.",
 			},
 		},

@@ -16,16 +16,16 @@ import (
 type model struct {
 	service.Scope
 
-	ID                     types.String            `tfsdk:"id"`
-	TargetEmail            customtype.EmailAddress `tfsdk:"target_email"`
-	Active                 types.Bool              `tfsdk:"active"`
-	VerificationRequired   types.Bool              `tfsdk:"verification_required"`
-	VerificationState      types.String            `tfsdk:"verification_state"`
-	VerificationSentAt     types.String            `tfsdk:"verification_sent_at"`
-	VerificationExpiresAt  types.String            `tfsdk:"verification_expires_at"`
-	VerificationVerifiedAt types.String            `tfsdk:"verification_verified_at"`
-	CreatedAt              types.String            `tfsdk:"created_at"`
-	UpdatedAt              types.String            `tfsdk:"updated_at"`
+	ID                     types.String      `tfsdk:"id"`
+	TargetEmail            customtype.String `tfsdk:"target_email"`
+	Active                 types.Bool        `tfsdk:"active"`
+	VerificationRequired   types.Bool        `tfsdk:"verification_required"`
+	VerificationState      types.String      `tfsdk:"verification_state"`
+	VerificationSentAt     types.String      `tfsdk:"verification_sent_at"`
+	VerificationExpiresAt  types.String      `tfsdk:"verification_expires_at"`
+	VerificationVerifiedAt types.String      `tfsdk:"verification_verified_at"`
+	CreatedAt              types.String      `tfsdk:"created_at"`
+	UpdatedAt              types.String      `tfsdk:"updated_at"`
 }
 
 // String names the rule in messages.
@@ -63,7 +63,7 @@ func confirmed(verificationState string) bool {
 func (m *model) flatten(ctx context.Context, c service.DomainReader, f *api.Forwarding) {
 	m.Flatten(ctx, c, f.ScopeType, f.ScopeID)
 	m.ID = types.StringValue(f.ID)
-	m.TargetEmail = customtype.New[customtype.EmailAddress](f.TargetEmail)
+	m.TargetEmail = customtype.New(f.TargetEmail)
 	m.Active = types.BoolValue(f.Active)
 	m.VerificationRequired = types.BoolValue(f.VerificationRequired)
 	m.VerificationState = types.StringValue(f.VerificationState)

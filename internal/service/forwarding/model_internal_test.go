@@ -27,11 +27,11 @@ func TestFill(t *testing.T) {
 
 func TestMessages(t *testing.T) {
 	t.Parallel()
-	target := customtype.New[customtype.EmailAddress]("jane@example.org")
+	target := customtype.New("jane@example.org")
 	account := model{TargetEmail: target}
 	domain, workspace := account, account
-	domain.Domain = customtype.New[customtype.DomainRef]("example.com")
-	workspace.WorkspaceID = customtype.New[customtype.UUID]("w")
+	domain.Domain = customtype.New("example.com")
+	workspace.WorkspaceID = customtype.New("w")
 	for want, got := range map[string]string{
 		"forwarding rule 1": model{ID: types.StringValue("1")}.String(),
 		"forwarding rule to jane@example.org of the account":        account.String(),

@@ -32,9 +32,9 @@ func modelAttributes() map[string]schema.Attribute {
 		"id": service.StableString("UUID of the rule."),
 		"target_email": schema.StringAttribute{
 			Required:            true,
-			CustomType:          customtype.EmailAddressType{},
-			Validators:          []validator.String{customtype.EmailAddressType{}.Validator()},
-			PlanModifiers:       []planmodifier.String{service.KeepEqual(customtype.Equal[customtype.EmailAddress])},
+			CustomType:          customtype.EmailAddress,
+			Validators:          []validator.String{customtype.EmailAddress.Validator()},
+			PlanModifiers:       []planmodifier.String{service.KeepEqual(customtype.EmailAddress.Same)},
 			MarkdownDescription: "Address that mail is forwarded to. Upper and lower case are the same. Changing it updates the rule in place and restarts its verification.",
 		},
 		"active": schema.BoolAttribute{

@@ -18,7 +18,7 @@ func NewDataSource() datasource.DataSource {
 		Keys: []service.Filter{
 			service.IDKey("mailbox", "`primary_email`"),
 			{
-				Name: "primary_email", Validators: []validator.String{customtype.EmailAddressType{}.Validator()},
+				Name: "primary_email", Validators: []validator.String{customtype.EmailAddress.Validator()},
 				MarkdownDescription: "Address of the mailbox, such as `jane@example.com`. Set it or `id`.",
 			},
 		},

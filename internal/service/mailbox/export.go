@@ -34,7 +34,7 @@ const (
 )
 
 func selectedDomain() []validator.String {
-	return []validator.String{customtype.DomainRefType{}.Validator()}
+	return []validator.String{customtype.DomainRef.Validator()}
 }
 
 func selectedMailboxes() []validator.List {
@@ -46,10 +46,10 @@ func selectedMailboxes() []validator.List {
 
 // normalizeRef returns the canonical form of a UUID or an address.
 func normalizeRef(s string) (string, error) {
-	if id, err := customtype.Normalize[customtype.UUID](s); err == nil {
+	if id, err := customtype.UUID.Normalize(s); err == nil {
 		return id, nil
 	}
-	address, err := customtype.Normalize[customtype.EmailAddress](s)
+	address, err := customtype.EmailAddress.Normalize(s)
 	if err != nil {
 		return "", fmt.Errorf("it is no UUID, and as an address: %w", err)
 	}

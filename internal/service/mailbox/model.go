@@ -19,21 +19,21 @@ type resourceModel struct {
 // model has the attributes of a mailbox in the API, which the data sources return. Its
 // domain keeps the configured form.
 type model struct {
-	ID            types.String         `tfsdk:"id"`
-	Domain        customtype.DomainRef `tfsdk:"domain"`
-	LocalPart     customtype.LocalPart `tfsdk:"local_part"`
-	FirstName     types.String         `tfsdk:"first_name"`
-	LastName      types.String         `tfsdk:"last_name"`
-	DomainID      types.String         `tfsdk:"domain_id"`
-	DomainName    types.String         `tfsdk:"domain_name"`
-	PrimaryEmail  types.String         `tfsdk:"primary_email"`
-	Status        types.String         `tfsdk:"status"`
-	Quota         types.Object         `tfsdk:"quota"`
-	Aliases       types.List           `tfsdk:"aliases"`
-	WorkspaceID   types.String         `tfsdk:"workspace_id"`
-	WorkspaceName types.String         `tfsdk:"workspace_name"`
-	CreatedAt     types.String         `tfsdk:"created_at"`
-	UpdatedAt     types.String         `tfsdk:"updated_at"`
+	ID            types.String      `tfsdk:"id"`
+	Domain        customtype.String `tfsdk:"domain"`
+	LocalPart     customtype.String `tfsdk:"local_part"`
+	FirstName     types.String      `tfsdk:"first_name"`
+	LastName      types.String      `tfsdk:"last_name"`
+	DomainID      types.String      `tfsdk:"domain_id"`
+	DomainName    types.String      `tfsdk:"domain_name"`
+	PrimaryEmail  types.String      `tfsdk:"primary_email"`
+	Status        types.String      `tfsdk:"status"`
+	Quota         types.Object      `tfsdk:"quota"`
+	Aliases       types.List        `tfsdk:"aliases"`
+	WorkspaceID   types.String      `tfsdk:"workspace_id"`
+	WorkspaceName types.String      `tfsdk:"workspace_name"`
+	CreatedAt     types.String      `tfsdk:"created_at"`
+	UpdatedAt     types.String      `tfsdk:"updated_at"`
 }
 
 var (
@@ -53,7 +53,7 @@ func (m model) address() string {
 func (m *model) flatten(b *api.Mailbox) {
 	m.ID = types.StringValue(b.ID)
 	m.Domain = customtype.KeepDomainRef(m.Domain, b.DomainID, b.DomainName)
-	m.LocalPart = customtype.New[customtype.LocalPart](b.LocalPart)
+	m.LocalPart = customtype.New(b.LocalPart)
 	m.FirstName = types.StringValue(b.FirstName)
 	m.LastName = types.StringValue(b.LastName)
 	m.DomainID = types.StringValue(b.DomainID)

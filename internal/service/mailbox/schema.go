@@ -33,16 +33,16 @@ func modelAttributes() map[string]schema.Attribute {
 		"id": service.StableString("UUID of the mailbox."),
 		"domain": schema.StringAttribute{
 			Required:            true,
-			CustomType:          customtype.DomainRefType{},
-			Validators:          []validator.String{customtype.DomainRefType{}.Validator()},
+			CustomType:          customtype.DomainRef,
+			Validators:          []validator.String{customtype.DomainRef.Validator()},
 			PlanModifiers:       []planmodifier.String{service.KeepDomainRef(), stringplanmodifier.RequiresReplace()},
 			MarkdownDescription: "Domain of the mailbox, by name or UUID, for instance `mailhost_domain.main.name`. Changing it replaces the mailbox.",
 		},
 		"local_part": schema.StringAttribute{
 			Required:            true,
-			CustomType:          customtype.LocalPartType{},
-			Validators:          []validator.String{customtype.LocalPartType{}.Validator()},
-			PlanModifiers:       []planmodifier.String{service.KeepEqual(customtype.Equal[customtype.LocalPart]), stringplanmodifier.RequiresReplace()},
+			CustomType:          customtype.LocalPart,
+			Validators:          []validator.String{customtype.LocalPart.Validator()},
+			PlanModifiers:       []planmodifier.String{service.KeepEqual(customtype.LocalPart.Same), stringplanmodifier.RequiresReplace()},
 			MarkdownDescription: "Part of the address before the @, an RFC 5321 dot-atom. It is case-insensitive. Changing it replaces the mailbox.",
 		},
 		"first_name": schema.StringAttribute{

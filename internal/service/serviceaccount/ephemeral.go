@@ -188,7 +188,7 @@ func (o opened) revokeLost(ctx context.Context, c *client.Client, ids []string) 
 	defer cancel()
 	for _, id := range ids {
 		a, err := c.GetServiceAccount(ctx, id)
-		if err == nil && (a.RevokedAt != nil || a.ExpiresAt == nil || !customtype.Equal[customtype.Timestamp](*a.ExpiresAt, o.ExpiresAt)) {
+		if err == nil && (a.RevokedAt != nil || a.ExpiresAt == nil || !customtype.Timestamp.Same(*a.ExpiresAt, o.ExpiresAt)) {
 			continue
 		}
 		if err == nil {
@@ -222,7 +222,7 @@ func (t *Token) Close(ctx context.Context, req ephemeral.CloseRequest, resp *eph
 	err := revoke(ctx, c, o.ID)
 	ends := fmt.Sprintf("Its token expires at %s. Its id is %s.", o.ExpiresAt, o.ID)
 	switch {
-	case err == nil, client.IsNotFound(err), past(customtype.New[customtype.Timestamp](o.ExpiresAt), t.now()):
+	case err == nil, client.IsNotFound(err), past(customtype.New(o.ExpiresAt), t.now()):
 	case errors.Is(err, client.ErrDeleteUnsupported):
 		resp.Diagnostics.AddWarning(fmt.Sprintf("The %s is not revoked", o), "This API has no operation that revokes a service account. "+ends)
 	default:

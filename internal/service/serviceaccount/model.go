@@ -24,19 +24,19 @@ type resourceModel struct {
 // model has the attributes of a service account in the API, without its token. The data
 // sources return it.
 type model struct {
-	ID              types.String         `tfsdk:"id"`
-	AccountID       types.String         `tfsdk:"account_id"`
-	Name            types.String         `tfsdk:"name"`
-	ExpiresAt       customtype.Timestamp `tfsdk:"expires_at"`
-	TokenLast4      types.String         `tfsdk:"token_last4"`
-	TokenPrefix     types.String         `tfsdk:"token_prefix"`
-	TokenPublicID   types.String         `tfsdk:"token_public_id"`
-	CreatedAt       types.String         `tfsdk:"created_at"`
-	UpdatedAt       types.String         `tfsdk:"updated_at"`
-	CreatedByUserID types.String         `tfsdk:"created_by_user_id"`
-	LastUsedAt      types.String         `tfsdk:"last_used_at"`
-	RevokedAt       types.String         `tfsdk:"revoked_at"`
-	RevokedByUserID types.String         `tfsdk:"revoked_by_user_id"`
+	ID              types.String      `tfsdk:"id"`
+	AccountID       types.String      `tfsdk:"account_id"`
+	Name            types.String      `tfsdk:"name"`
+	ExpiresAt       customtype.String `tfsdk:"expires_at"`
+	TokenLast4      types.String      `tfsdk:"token_last4"`
+	TokenPrefix     types.String      `tfsdk:"token_prefix"`
+	TokenPublicID   types.String      `tfsdk:"token_public_id"`
+	CreatedAt       types.String      `tfsdk:"created_at"`
+	UpdatedAt       types.String      `tfsdk:"updated_at"`
+	CreatedByUserID types.String      `tfsdk:"created_by_user_id"`
+	LastUsedAt      types.String      `tfsdk:"last_used_at"`
+	RevokedAt       types.String      `tfsdk:"revoked_at"`
+	RevokedByUserID types.String      `tfsdk:"revoked_by_user_id"`
 }
 
 // label names the service account in messages.
@@ -52,7 +52,7 @@ func (m *model) flatten(a *api.ServiceAccount) {
 	m.ID = types.StringValue(a.ID)
 	m.AccountID = types.StringValue(a.AccountID)
 	m.Name = types.StringValue(a.Name)
-	m.ExpiresAt = customtype.NewPointer[customtype.Timestamp](a.ExpiresAt)
+	m.ExpiresAt = customtype.NewPointer(a.ExpiresAt)
 	m.TokenLast4 = types.StringValue(a.TokenLast4)
 	m.TokenPrefix = types.StringValue(a.TokenPrefix)
 	m.TokenPublicID = types.StringValue(a.TokenPublicID)
@@ -69,7 +69,7 @@ func (m *model) flatten(a *api.ServiceAccount) {
 func (m resourceModel) imported() bool { return m.Token.IsNull() }
 
 // past reports whether a time is set, known and not after now.
-func past(t customtype.Timestamp, now time.Time) bool {
+func past(t customtype.String, now time.Time) bool {
 	at, err := time.Parse(time.RFC3339, t.ValueString())
 	return err == nil && !at.After(now)
 }

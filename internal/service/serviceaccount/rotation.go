@@ -134,7 +134,7 @@ func planExpiry(ctx context.Context, req resource.ModifyPlanRequest, resp *resou
 	planned, replace := state.ExpiresAt, false
 	switch {
 	case req.State.Raw.IsNull():
-		planned = customtype.NewUnknown[customtype.Timestamp]()
+		planned = customtype.NewUnknown()
 	case plan.ValidFor.IsNull():
 		// Removing a configured expires_at takes a replacement.
 		replace = !state.ExpiresAt.IsNull() && inherited == nil
@@ -145,7 +145,7 @@ func planExpiry(ctx context.Context, req resource.ModifyPlanRequest, resp *resou
 			"It was imported, and was created without an expiry, which can't be changed: valid_for takes effect at its next replacement. For one that expires, replace it now with terraform apply -replace.")
 	}
 	if replace {
-		planned = customtype.NewUnknown[customtype.Timestamp]()
+		planned = customtype.NewUnknown()
 		resp.RequiresReplace.Append(at)
 	}
 	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, at, planned)...)

@@ -75,11 +75,11 @@ func modelAttributes() map[string]schema.Attribute {
 		},
 		"expires_at": schema.StringAttribute{
 			Optional: true, Computed: true,
-			CustomType: customtype.TimestampType{},
-			Validators: []validator.String{customtype.TimestampType{}.Validator()},
+			CustomType: customtype.Timestamp,
+			Validators: []validator.String{customtype.Timestamp.Validator()},
 			// ModifyPlan plans it if it is not configured.
 			PlanModifiers: []planmodifier.String{
-				service.KeepEqual(customtype.Equal[customtype.Timestamp]), stringplanmodifier.RequiresReplaceIfConfigured(),
+				service.KeepEqual(customtype.Timestamp.Same), stringplanmodifier.RequiresReplaceIfConfigured(),
 			},
 			MarkdownDescription: "When the token expires (RFC 3339), for instance `2027-01-01T00:00:00Z`; it must be in the future when the service account is created, and not after the provider's own credential expires. " +
 				"Without it and `valid_for` the token expires with that credential, or never if that never does. Changing it replaces the service account.",
