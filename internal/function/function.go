@@ -42,6 +42,17 @@ type providerFunction struct {
 // getArguments reads all arguments into targets, as the framework does.
 type getArguments func(targets ...any) error
 
+// ofString returns the run of a function whose only parameter is a string.
+func ofString[R any](run func(string) (R, error)) func(getArguments) (any, error) {
+	return func(get getArguments) (any, error) {
+		var s string
+		if err := get(&s); err != nil {
+			return nil, err
+		}
+		return run(s)
+	}
+}
+
 func (f providerFunction) function() function.Function { return f }
 
 // Metadata implements function.Function.

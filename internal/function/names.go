@@ -20,13 +20,7 @@ var normalizeDomain = providerFunction{
 		},
 		Return: function.StringReturn{},
 	},
-	run: func(get getArguments) (any, error) {
-		var name string
-		if err := get(&name); err != nil {
-			return nil, err
-		}
-		return domainname.Normalize(name)
-	},
+	run: ofString(domainname.Normalize),
 }
 
 var domainToUnicode = providerFunction{
@@ -40,14 +34,10 @@ var domainToUnicode = providerFunction{
 		},
 		Return: function.StringReturn{},
 	},
-	run: func(get getArguments) (any, error) {
-		var name string
-		if err := get(&name); err != nil {
-			return nil, err
-		}
+	run: ofString(func(name string) (string, error) {
 		ascii, err := domainname.NormalizeHost(name)
 		return domainname.Unicode(ascii), err
-	},
+	}),
 }
 
 // addressParts is the result of parse_address.
@@ -75,14 +65,10 @@ var parseAddress = providerFunction{
 			"local_part": types.StringType, "domain": types.StringType, "domain_unicode": types.StringType, "address": types.StringType,
 		}},
 	},
-	run: func(get getArguments) (any, error) {
-		var address string
-		if err := get(&address); err != nil {
-			return nil, err
-		}
+	run: ofString(func(address string) (addressParts, error) {
 		a, err := emailaddr.Parse(address)
 		return addressParts{
 			LocalPart: a.Local, Domain: a.Domain, DomainUnicode: domainname.Unicode(a.Domain), Address: a.String(),
 		}, err
-	},
+	}),
 }

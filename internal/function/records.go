@@ -136,13 +136,7 @@ var mtastsRecord = providerFunction{
 		},
 		Return: function.StringReturn{},
 	},
-	run: func(get getArguments) (any, error) {
-		var record maildns.MTASTS
-		if err := get(&record.ID); err != nil {
-			return nil, err
-		}
-		return record.Record()
-	},
+	run: ofString(func(id string) (string, error) { return maildns.MTASTS{ID: id}.Record() }),
 }
 
 var mtastsPolicy = providerFunction{
@@ -194,13 +188,7 @@ var mtastsID = providerFunction{
 		},
 		Return: function.StringReturn{},
 	},
-	run: func(get getArguments) (any, error) {
-		var policy string
-		if err := get(&policy); err != nil {
-			return nil, err
-		}
-		return maildns.MTASTSID(policy)
-	},
+	run: ofString(maildns.MTASTSID),
 }
 
 var tlsrptRecord = providerFunction{
@@ -246,17 +234,13 @@ var txtChunks = providerFunction{
 		Parameters: []function.Parameter{textParameter},
 		Return:     function.ListReturn{ElementType: types.StringType},
 	},
-	run: func(get getArguments) (any, error) {
-		var text string
-		if err := get(&text); err != nil {
-			return nil, err
-		}
+	run: ofString(func(text string) ([]string, error) {
 		text, err := dnsdata.Text(text)
 		if err != nil {
 			return nil, err
 		}
 		return dnsdata.Chunks(text), nil
-	},
+	}),
 }
 
 var txtValue = providerFunction{
@@ -268,15 +252,11 @@ var txtValue = providerFunction{
 		Parameters: []function.Parameter{textParameter},
 		Return:     function.StringReturn{},
 	},
-	run: func(get getArguments) (any, error) {
-		var text string
-		if err := get(&text); err != nil {
-			return nil, err
-		}
+	run: ofString(func(text string) (string, error) {
 		text, err := dnsdata.Text(text)
 		if err != nil {
-			return nil, err
+			return "", err
 		}
 		return dnsdata.Quote(text), nil
-	},
+	}),
 }
