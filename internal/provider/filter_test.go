@@ -34,7 +34,7 @@ func TestEveryFilterIsSent(t *testing.T) {
 		p.NoErrors(f.use())
 		sent := asked.take(f.path, f.name)
 		if byID := f.name == "domain" && len(sent) > 0; !byID && !slices.Contains(sent, fmt.Sprint(f.value)) {
-			t.Errorf("%s does not send %s = %v with %s: pass it on in the package's data_sources.go", f.of, f.name, f.value, f.path)
+			t.Errorf("%s does not send %s = %v with %s: pass it on in List of the package's definition", f.of, f.name, f.value, f.path)
 		}
 	})
 }

@@ -220,54 +220,51 @@ func provide(resp *provider.ConfigureResponse, s *session.Session) {
 	resp.StateStoreData = s
 }
 
-// Resources implements provider.Provider.
-func (p *mailhost) Resources(context.Context) []func() resource.Resource {
-	return []func() resource.Resource{
-		dedicatedip.NewResource,
-		dnsrecord.NewResource,
-		domain.NewResource,
-		forwarding.NewResource,
-		mailbox.NewResource,
-		masterpassword.NewResource,
-		serviceaccount.NewResource,
+// object is a kind of object with a resource, two data sources and a list resource.
+type object struct {
+	resource   func() resource.Resource
+	definition interface {
+		DataSource() datasource.DataSource
+		DataSources() datasource.DataSource
+		ListResource() list.ListResource
 	}
+}
+
+var objects = []object{
+	{dedicatedip.NewResource, dedicatedip.Definition},
+	{dnsrecord.NewResource, dnsrecord.Definition},
+	{domain.NewResource, domain.Definition},
+	{forwarding.NewResource, forwarding.Definition},
+	{mailbox.NewResource, mailbox.Definition},
+	{masterpassword.NewResource, masterpassword.Definition},
+	{serviceaccount.NewResource, serviceaccount.Definition},
+}
+
+// Resources implements provider.Provider.
+func (p *mailhost) Resources(context.Context) (all []func() resource.Resource) {
+	for _, o := range objects {
+		all = append(all, o.resource)
+	}
+	return all
 }
 
 // DataSources implements provider.Provider.
 func (p *mailhost) DataSources(context.Context) []func() datasource.DataSource {
-	return []func() datasource.DataSource{
-		account.NewDataSource,
-		authorization.NewDataSources,
-		dedicatedip.NewDataSource,
-		dedicatedip.NewDataSources,
-		dedicatedip.NewOptionsDataSource,
-		dnsrecord.NewDataSource,
-		dnsrecord.NewDataSources,
-		domain.NewDataSource,
-		domain.NewDataSources,
-		forwarding.NewDataSource,
-		forwarding.NewDataSources,
-		mailbox.NewDataSource,
-		mailbox.NewDataSources,
-		mailbox.NewExport,
-		masterpassword.NewDataSource,
-		masterpassword.NewDataSources,
-		serviceaccount.NewDataSource,
-		serviceaccount.NewDataSources,
+	all := []func() datasource.DataSource{
+		account.NewDataSource, authorization.NewDataSources, dedicatedip.NewOptionsDataSource, mailbox.NewExport,
 	}
+	for _, o := range objects {
+		all = append(all, o.definition.DataSource, o.definition.DataSources)
+	}
+	return all
 }
 
 // ListResources implements provider.ProviderWithListResources.
-func (p *mailhost) ListResources(context.Context) []func() list.ListResource {
-	return []func() list.ListResource{
-		dedicatedip.NewListResource,
-		dnsrecord.NewListResource,
-		domain.NewListResource,
-		forwarding.NewListResource,
-		mailbox.NewListResource,
-		masterpassword.NewListResource,
-		serviceaccount.NewListResource,
+func (p *mailhost) ListResources(context.Context) (all []func() list.ListResource) {
+	for _, o := range objects {
+		all = append(all, o.definition.ListResource)
 	}
+	return all
 }
 
 // EphemeralResources implements provider.ProviderWithEphemeralResources.

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/hashicorp/terraform-plugin-framework/action"
-	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
 
@@ -73,14 +71,6 @@ type (
 	Object = session.Object
 )
 
-// DataSource is the base of every data source: it has the account's client.
-type DataSource struct{ connection }
-
-// Configure implements datasource.DataSourceWithConfigure.
-func (d *DataSource) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
-	d.connect(req.ProviderData, &resp.Diagnostics)
-}
-
 // Ephemeral is the base of every ephemeral resource: it has the account's client.
 type Ephemeral struct{ connection }
 
@@ -98,16 +88,3 @@ func (e *Ephemeral) AddCleanup(id string, cleanup func(context.Context) error) {
 
 // RemoveCleanup removes what AddCleanup registered with the id.
 func (e *Ephemeral) RemoveCleanup(id string) { e.session.RemoveCleanup(id) }
-
-// Action is the base of every action: it has the account's client.
-type Action struct{ connection }
-
-// Configure implements action.ActionWithConfigure.
-func (a *Action) Configure(_ context.Context, req action.ConfigureRequest, resp *action.ConfigureResponse) {
-	a.connect(req.ProviderData, &resp.Diagnostics)
-}
-
-// Progress reports the progress of an action, in whole sentences.
-func Progress(resp *action.InvokeResponse, format string, args ...any) {
-	resp.SendProgress(action.InvokeProgressEvent{Message: fmt.Sprintf(format, args...)})
-}

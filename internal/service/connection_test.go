@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
@@ -30,24 +31,30 @@ func TestConfigure(t *testing.T) {
 			return client.New(client.Options{BaseURL: "https://api.example.com", AccountID: "a"})
 		}), "", ""},
 	} {
-		var r service.Resource[struct{}]
+		var r service.Resource[struct{}, thing]
 		var rc resource.ConfigureResponse
 		r.Configure(t.Context(), resource.ConfigureRequest{ProviderData: c.data}, &rc)
 		check(t, name+", configured", rc.Diagnostics, c.configured)
-		var d service.DataSource
+		d := service.NewDataSource("thing", schema.Schema{}, func(context.Context, *client.Client, datasource.ReadRequest, *datasource.ReadResponse) {}).(datasource.DataSourceWithConfigure)
 		var dc datasource.ConfigureResponse
 		d.Configure(t.Context(), datasource.ConfigureRequest{ProviderData: c.data}, &dc)
 		check(t, name+", configured", dc.Diagnostics, c.configured)
 
-		for _, open := range []func(context.Context, *diag.Diagnostics) *client.Client{r.Client, d.Client} {
-			var diags diag.Diagnostics
-			if got := open(t.Context(), &diags); (got == nil) != (c.opened != "") {
-				t.Errorf("%s: the client is %p", name, got)
-			}
-			check(t, name+", opened", diags, c.opened)
+		var diags diag.Diagnostics
+		if got := r.Client(t.Context(), &diags); (got == nil) != (c.opened != "") {
+			t.Errorf("%s: the client is %p", name, got)
 		}
+		check(t, name+", opened", diags, c.opened)
+		var read datasource.ReadResponse
+		d.Read(t.Context(), datasource.ReadRequest{}, &read)
+		check(t, name+", read", read.Diagnostics, c.opened)
 	}
 }
+
+// thing is the model of a resource.
+type thing struct{}
+
+func (thing) String() string { return "thing" }
 
 func check(t *testing.T, when string, diags diag.Diagnostics, want string) {
 	t.Helper()

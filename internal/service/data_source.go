@@ -7,160 +7,195 @@ import (
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/datasourcevalidator"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 )
 
-// Lookup describes how a data source finds one object.
-type Lookup[T, M any] struct {
-	// Keys are the attributes of which exactly one identifies the object: its id, or
-	// its natural key.
-	Keys []Filter
-	// Qualifiers are attributes that narrow a natural key, such as its scope.
-	Qualifiers []Filter
-	// Get reads the object with an id, and Find finds it by another key. Without such
-	// an object they return an error for which client.IsNotFound is true.
-	Get  func(c *client.Client, ctx context.Context, id string) (*T, error)
-	Find func(ctx context.Context, c *client.Client, by FilterValues) (*T, error)
-	// Model, if set, returns the data source's model if that is not M.
-	Model func(m M, by FilterValues) any
+// NewDataSource returns a data source with a name (without the provider's) and a schema.
+// read is called with the account's client.
+func NewDataSource(name string, s schema.Schema, read func(ctx context.Context, c *client.Client, req datasource.ReadRequest, resp *datasource.ReadResponse)) datasource.DataSource {
+	return &dataSource{name: name, schema: s, read: read}
 }
 
-// dataSource is a data source of one object.
-type dataSource[T, M any] struct {
-	DataSource
-	Collection[T, M]
-	Lookup[T, M]
-	description string
-}
+type dataSource struct {
+	connection
 
-// NewDataSource returns the data source of one object, with a Markdown description.
-func NewDataSource[T, M any](c Collection[T, M], l Lookup[T, M], description string) datasource.DataSource {
-	return &dataSource[T, M]{Collection: c, Lookup: l, description: description}
+	name   string
+	schema schema.Schema
+	// keys are the arguments of which exactly one must be set, if there are any.
+	keys []path.Expression
+	read func(ctx context.Context, c *client.Client, req datasource.ReadRequest, resp *datasource.ReadResponse)
 }
 
 // Metadata implements datasource.DataSource.
-func (s *dataSource[T, M]) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_" + s.Name
+func (s *dataSource) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_" + s.name
 }
 
-// Schema implements datasource.DataSource. A key is usually an attribute of the
+// Schema implements datasource.DataSource.
+func (s *dataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	resp.Schema = s.schema
+}
+
+// Configure implements datasource.DataSourceWithConfigure.
+func (s *dataSource) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
+	s.connect(req.ProviderData, &resp.Diagnostics)
+}
+
+// ConfigValidators implements datasource.DataSourceWithConfigValidators.
+func (s *dataSource) ConfigValidators(context.Context) []datasource.ConfigValidator {
+	if s.keys == nil {
+		return nil
+	}
+	return []datasource.ConfigValidator{datasourcevalidator.ExactlyOneOf(s.keys...)}
+}
+
+// Read implements datasource.DataSource.
+func (s *dataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+	defer reportDataSource(resp)
+	if c := s.Client(ctx, &resp.Diagnostics); c != nil {
+		s.read(ctx, c, req, resp)
+	}
+}
+
+// DataSource returns the data source of one object. A key is usually an attribute of the
 // object, which the API returns if the configuration does not set it.
-func (s *dataSource[T, M]) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
-	attributes := s.Attributes()
-	for _, f := range s.arguments() {
+func (d *Definition[T, M]) DataSource() datasource.DataSource {
+	arguments := slices.Concat(d.Keys, d.Qualifiers)
+	if d.FindIn != nil {
+		arguments = append(arguments, scopeQualifiers("a "+d.Noun, d.Keys[1].Name)...)
+	}
+	attributes := d.collection().attributes()
+	for _, f := range arguments {
 		a, _ := attributes[f.Name].(schema.StringAttribute)
 		a.Optional, a.Computed, a.Validators, a.MarkdownDescription = true, true, f.Validators, f.MarkdownDescription
 		attributes[f.Name] = a
 	}
-	resp.Schema = schema.Schema{MarkdownDescription: s.description, Attributes: attributes}
+	s := &dataSource{name: d.Name, schema: schema.Schema{MarkdownDescription: d.DataSourceDescription, Attributes: attributes}}
+	for _, k := range d.Keys {
+		s.keys = append(s.keys, path.MatchRoot(k.Name))
+	}
+	s.read = func(ctx context.Context, c *client.Client, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+		by, diags := filterValues(ctx, req.Config, arguments)
+		if resp.Diagnostics.Append(diags...); diags.HasError() {
+			return
+		}
+		v, err := d.find(ctx, c, by)
+		if err != nil {
+			addLookupError(&resp.Diagnostics, err, "Can't find the "+d.Noun+" with "+describe(arguments, by), nil)
+			return
+		}
+		resp.Diagnostics.Append(resp.State.Set(ctx, object(ctx, typesOf(attributes), d.model(ctx, c, v)))...)
+		if domain := by["domain"]; d.FindIn != nil && domain != "" { // as the configuration refers to it
+			resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("domain"), domain)...)
+		}
+		if d.Argument != nil {
+			name, value := d.Argument(v)
+			if configured, ok := by[name]; ok {
+				value = &configured
+			}
+			resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root(name), value)...)
+		}
+	}
+	return s
 }
 
-func (s *dataSource[T, M]) arguments() []Filter { return slices.Concat(s.Keys, s.Qualifiers) }
-
-// ConfigValidators implements datasource.DataSourceWithConfigValidators.
-func (s *dataSource[T, M]) ConfigValidators(context.Context) []datasource.ConfigValidator {
-	var keys []path.Expression
-	for _, k := range s.Keys {
-		keys = append(keys, path.MatchRoot(k.Name))
-	}
-	return []datasource.ConfigValidator{datasourcevalidator.ExactlyOneOf(keys...)}
-}
-
-// Read implements datasource.DataSource.
-func (s *dataSource[T, M]) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	defer ReportOnce(resp)
-	by, diags := filterValues(ctx, req.Config, s.arguments())
-	resp.Diagnostics.Append(diags...)
-	c := s.Client(ctx, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	v, err := s.find(ctx, c, by)
-	if err != nil {
-		addLookupError(&resp.Diagnostics, err, "Can't find the "+s.label(by), nil)
-		return
-	}
-	m := s.Flatten(ctx, c, v)
-	if s.Model != nil {
-		resp.Diagnostics.Append(resp.State.Set(ctx, s.Model(m, by))...)
-		return
-	}
-	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
-}
-
-func (l Lookup[T, M]) find(ctx context.Context, c *client.Client, by FilterValues) (*T, error) {
-	if id := by["id"]; id != "" {
-		return l.Get(c, ctx, id)
-	}
-	return l.Find(ctx, c, by)
-}
-
-// label names the object by the configuration's arguments.
-func (s *dataSource[T, M]) label(by FilterValues) string {
+// describe describes the configured arguments of a lookup.
+func describe(arguments []Filter, by FilterValues) string {
 	var parts []string
-	for _, f := range s.arguments() {
+	for _, f := range arguments {
 		if v := by[f.Name]; v != "" {
 			parts = append(parts, fmt.Sprintf("%s = %q", f.Name, v))
 		}
 	}
-	return s.Noun + " with " + strings.Join(parts, ", ")
+	return strings.Join(parts, ", ")
 }
 
-// dataSources is a data source of all objects that match its filters.
-type dataSources[T, M any] struct {
-	DataSource
-	Collection[T, M]
-	description string
+// DataSources returns the data source of all objects that match the filters.
+func (d *Definition[T, M]) DataSources() datasource.DataSource {
+	return d.collection().dataSources(func(ctx context.Context, domains DomainReader, v *T) any { return d.model(ctx, domains, v) })
 }
 
-// NewDataSources returns the data source of all objects that match the filters, with
-// a Markdown description.
-func NewDataSources[T, M any](c Collection[T, M], description string) datasource.DataSource {
-	return &dataSources[T, M]{Collection: c, description: description}
+// DataSources returns the data source of all objects that match the filters, with the
+// attributes of the API's responses.
+func (l Collection[T]) DataSources() datasource.DataSource {
+	return l.dataSources(func(_ context.Context, _ DomainReader, v *T) any { return v })
 }
 
-// Metadata implements datasource.DataSource.
-func (s *dataSources[T, M]) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_" + s.Names
-}
-
-// Schema implements datasource.DataSource.
-func (s *dataSources[T, M]) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
-	attributes := map[string]schema.Attribute{s.Names: s.results()}
-	for _, f := range s.Filters {
+func (l Collection[T]) dataSources(flatten func(ctx context.Context, domains DomainReader, v *T) any) datasource.DataSource {
+	element := l.attributes()
+	attributes := map[string]schema.Attribute{l.Names: schema.ListNestedAttribute{
+		Computed:            true,
+		MarkdownDescription: "The " + l.Nouns + ", the oldest first.",
+		NestedObject:        schema.NestedAttributeObject{Attributes: element},
+	}}
+	for _, f := range l.Filters {
 		attributes[f.Name] = f.dataSourceAttribute()
 	}
-	resp.Schema = schema.Schema{MarkdownDescription: s.description, Attributes: attributes}
+	elementTypes := typesOf(element)
+	return NewDataSource(l.Names, schema.Schema{MarkdownDescription: l.Description, Attributes: attributes},
+		func(ctx context.Context, c *client.Client, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+			by, diags := filterValues(ctx, req.Config, l.Filters)
+			if resp.Diagnostics.Append(diags...); diags.HasError() {
+				return
+			}
+			domains, found := newDomainCache(c), []attr.Value{}
+			for v, err := range l.List(ctx, c, by) {
+				if err != nil {
+					l.addListError(&resp.Diagnostics, err)
+					return
+				}
+				found = append(found, object(ctx, elementTypes, flatten(ctx, domains, &v)))
+			}
+			if len(found) == 0 {
+				warnMissingDomain(ctx, c, by["domain"], &resp.Diagnostics)
+			}
+			// The framework has put the filters into the state.
+			resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root(l.Names), types.ListValueMust(types.ObjectType{AttrTypes: elementTypes}, found))...)
+		})
 }
 
-// Read implements datasource.DataSource.
-func (s *dataSources[T, M]) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	defer ReportOnce(resp)
-	by, diags := filterValues(ctx, req.Config, s.Filters)
-	resp.Diagnostics.Append(diags...)
-	c := s.Client(ctx, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
-		return
+// attributes returns the attributes of one object in a data source.
+func (l Collection[T]) attributes() map[string]schema.Attribute {
+	return readOnly(l.Attributes(), l.Described)
+}
+
+func typesOf(attributes map[string]schema.Attribute) map[string]attr.Type {
+	all := make(map[string]attr.Type, len(attributes))
+	for name, a := range attributes {
+		all[name] = a.GetType()
 	}
-	domains := newDomainCache(c)
-	found := []M{}
-	for v, err := range s.List(ctx, c, by) {
-		if err != nil {
-			s.addListError(&resp.Diagnostics, err)
-			return
-		}
-		found = append(found, s.Flatten(ctx, domains, &v))
+	return all
+}
+
+// addListError reports why objects could not be listed.
+func (l Collection[T]) addListError(diags *diag.Diagnostics, err error) {
+	fields := Fields{}
+	for _, f := range l.Filters {
+		fields["query."+f.Name] = f.Name
 	}
-	if len(found) == 0 {
-		warnMissingDomain(ctx, c, by["domain"], &resp.Diagnostics)
+	addLookupError(diags, err, "Can't list the "+l.Nouns, fields)
+}
+
+// addLookupError reports why objects could not be looked up. It distinguishes an API
+// without the operation from one that failed.
+func addLookupError(diags *diag.Diagnostics, err error, summary string, fields Fields) {
+	switch {
+	case client.IsUnsupported(err):
+		diags.AddError(summary, paragraphs(
+			fmt.Sprintf("This API has no operation for it (%s).", err),
+			"It has the published operations only. Instead of a lookup, set the value in the configuration, for instance as a variable."))
+	case client.IsNotFound(err):
+		AddErrorWithAdvice(diags, err, summary, fields, "Check the spelling, that account_id is the account that has it, and that the credential may see it.")
+	default:
+		AddError(diags, err, summary, fields)
 	}
-	// The framework has put the filters into the state.
-	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root(s.Names), found)...)
 }
 
 // warnMissingDomain warns if nothing was found because the account has no such

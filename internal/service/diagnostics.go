@@ -310,11 +310,10 @@ func reportOnce(diags *diag.Diagnostics, silent bool) {
 	*diags = kept
 }
 
-// ReportOnce shortens the connection errors of a data source that are reported
+// reportDataSource shortens the connection errors of a data source that are reported
 // already. It drops none, and the next resource still fails by itself, because
-// Terraform turns a data source's error in a check block into a warning. Every
-// data source defers it in Read.
-func ReportOnce(resp *datasource.ReadResponse) {
+// Terraform turns a data source's error in a check block into a warning.
+func reportDataSource(resp *datasource.ReadResponse) {
 	for i, d := range resp.Diagnostics {
 		if e, ok := d.(connectionError); ok {
 			resp.Diagnostics[i] = e.report()

@@ -2,20 +2,20 @@
 // connection, identity, import, diagnostics at the attribute that caused them, and
 // plans that are empty if nothing changes.
 //
-// A resource embeds [Resource] with its model and a [Definition], and [Manage]
-// surrounds it with the checks that hold for every resource. Data sources and list
-// resources are built from a [Collection].
+// A [Definition] describes a kind of object once, for its resource, its data sources
+// and its list resource. The resource embeds [Resource] with the definition, and
+// [Manage] surrounds it with the checks that hold for every resource. An attribute's
+// description, its plan modifiers and its value in a model follow from the schema
+// (planned, readOnly) and from the names of fields ([Flatten]).
 //
-// Each resource has a package below, with its name in the API (mailbox, domain, ...)
-// and the same files:
+// Each kind has a package below, with its name in the API (mailbox, domain, ...) and
+// the same files:
 //
-//	resource.go       the resource: Create, Read, Update, Delete, ImportState
-//	schema.go         its attributes
-//	model.go          the model, flattened from the API's response
+//	definition.go     the Definition
+//	schema.go         the attributes
+//	model.go          the model, and the bodies of requests that are made from it
+//	resource.go       Create, and what the kind adds to Read, Update, Delete and ImportState
 //	plan.go           ModifyPlan: warnings, and what the API changes by itself
-//	data_source.go    the data source of one object
-//	data_sources.go   the data source of all objects, and the Collection
-//	list_resource.go  the list resource
 //	action_<name>.go  an action
 //
 // Objects without a resource (account, billing, ...) have packages too. This package

@@ -6,6 +6,8 @@ import (
 	"iter"
 	"strings"
 
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
@@ -73,10 +75,10 @@ func (m *domainCache) list(ctx context.Context) {
 	}
 }
 
-// InactiveDomainAdvice returns what to do next if nothing can be created in a domain
+// inactiveDomainAdvice returns what to do next if nothing can be created in a domain
 // because it is not paid for or its registration failed. It is "" for any other
 // domain, and if the domain can't be read.
-func InactiveDomainAdvice(ctx context.Context, c DomainReader, ref string) string {
+func inactiveDomainAdvice(ctx context.Context, c DomainReader, ref string) string {
 	d, err := c.GetDomain(ctx, ref)
 	switch {
 	case err != nil:
@@ -87,4 +89,22 @@ func InactiveDomainAdvice(ctx context.Context, c DomainReader, ref string) strin
 		return fmt.Sprintf("The domain %s was not registered. Find out why in the service's own control panel; nothing can be created in the domain before it is active.", d.Name)
 	}
 	return ""
+}
+
+// AddCreateError reports why an object could not be created. conflict returns what to do
+// about a conflict. domain, if set, refers to a domain that must be active.
+func AddCreateError(ctx context.Context, c DomainReader, diags *diag.Diagnostics, err error, object fmt.Stringer, domain string, fields Fields, conflict func() string) {
+	summary := "Can't create the " + object.String()
+	if !client.IsConflict(err) {
+		AddError(diags, CreateError(ctx, err), summary, fields)
+		return
+	}
+	next := ""
+	if domain != "" {
+		next = inactiveDomainAdvice(ctx, c, domain)
+	}
+	if next == "" {
+		next = conflict()
+	}
+	AddErrorWithAdvice(diags, err, summary, fields, next)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
@@ -66,9 +67,8 @@ func SearchFilter(nouns, in string) Filter {
 	return Filter{Name: "search", MarkdownDescription: "Only the " + nouns + " with this text in " + in + ", in upper or lower case."}
 }
 
-// ScopeFilters select objects by their [Scope]. Req is the list's request, noun the
-// singular with its article.
-func ScopeFilters[Req any](noun, nouns string) []Filter {
+// scopeFilters select objects by their [Scope]. noun is the singular with its article.
+func scopeFilters(noun, nouns string) []Filter {
 	domain, workspace := DomainFilter(nouns), WorkspaceFilter(nouns)
 	domain.MarkdownDescription = "Only the " + nouns + " that apply to this domain, by name or UUID."
 	workspace.MarkdownDescription = "Only the " + nouns + " that apply to the workspace with this UUID, without those of its domains. Set it or `domain`."
@@ -76,15 +76,15 @@ func ScopeFilters[Req any](noun, nouns string) []Filter {
 	return []Filter{
 		domain, workspace,
 		{
-			Name: "scope_type", Validators: []validator.String{validate.OneOf[Req]("scope_type")},
+			Name: "scope_type", Validators: []validator.String{validate.OneOf[api.ListForwardingRequest]("scope_type")},
 			MarkdownDescription: "Only the " + nouns + " that apply to the `account` as a whole, or to any `workspace`, or to any `domain`.",
 		},
 	}
 }
 
-// ScopeQualifiers are the attributes that say in which [Scope] to find the object
+// scopeQualifiers are the attributes that say in which [Scope] to find the object
 // with a natural key. noun is the singular with its article.
-func ScopeQualifiers(noun, key string) []Filter {
+func scopeQualifiers(noun, key string) []Filter {
 	withKey := stringvalidator.AlsoRequires(path.MatchRoot(key))
 	return []Filter{
 		{

@@ -16,12 +16,12 @@ import (
 
 // ImportState implements resource.ResourceWithImportState: by id, by natural key, or
 // by identity.
-func (r *Resource[M]) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	r.ImportFound(ctx, req, resp, r.Find)
+func (r *Resource[T, M]) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	r.ImportFound(ctx, req, resp, r.findID)
 }
 
 // ImportFound is ImportState with a find of its own.
-func (r *Resource[M]) ImportFound(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse,
+func (r *Resource[T, M]) ImportFound(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse,
 	find func(ctx context.Context, c *client.Client, key string) (id string, err error),
 ) {
 	c := r.Client(ctx, &resp.Diagnostics)

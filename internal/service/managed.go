@@ -34,9 +34,8 @@ type embedsResource interface {
 	typeName() string
 	label(ctx context.Context, get func(ctx context.Context, target any) diag.Diagnostics) string
 	naturalKey(object tftypes.Value) string
+	withTimeout(ctx context.Context, plan tfsdk.Plan, diags *diag.Diagnostics) (context.Context, context.CancelFunc)
 }
-
-var _ embedsResource = (*Resource[struct{}])(nil)
 
 // Manage returns the resource with three checks around its calls:
 //
@@ -78,7 +77,9 @@ func (m *managed) recordPlan(ctx context.Context, req resource.ModifyPlanRequest
 		conflict = walk.PlanDestroy(o)
 	case !req.State.Raw.IsNull():
 		config := fingerprint(req.Config.Raw)
-		resp.Diagnostics.Append(firstPlan{ID: o.ID, Config: config}.store(ctx, resp)...)
+		if resp.Private != nil {
+			resp.Diagnostics.Append(SetPrivate(ctx, resp.Private, firstPlanKey, firstPlan{ID: o.ID, Config: config})...)
+		}
 		conflict = walk.PlanUpdate(o, config)
 		if conflict == session.Kept {
 			warnShared(&resp.Diagnostics, m.label(ctx, get), o.ID)
@@ -115,6 +116,8 @@ func (m *managed) create(ctx context.Context, req resource.CreateRequest, resp *
 		addManaged(&resp.Diagnostics, m.label(ctx, req.Plan.Get), "")
 		return
 	}
+	ctx, cancel := m.withTimeout(ctx, req.Plan, &resp.Diagnostics)
+	defer cancel()
 	m.Managed.Create(ctx, req, resp)
 	o.ID = attribute(resp.State.Raw, "id")
 	if o.ID == "" {
@@ -229,14 +232,6 @@ type firstPlan struct {
 	Config uint64 `json:"config,string"`
 }
 
-func (p firstPlan) store(ctx context.Context, resp *resource.ModifyPlanResponse) diag.Diagnostics {
-	if resp.Private == nil {
-		return nil
-	}
-	data, _ := json.Marshal(p)
-	return resp.Private.SetKey(ctx, firstPlanKey, data)
-}
-
 // firstPlanOf returns the first plan of a replacement, in its second plan.
 func firstPlanOf(ctx context.Context, req resource.ModifyPlanRequest) (p firstPlan, ok bool) {
 	if !req.State.Raw.IsNull() || req.Private == nil {
@@ -246,10 +241,20 @@ func firstPlanOf(ctx context.Context, req resource.ModifyPlanRequest) (p firstPl
 	return p, data != nil && json.Unmarshal(data, &p) == nil && p.ID != ""
 }
 
-// privateState is the provider's part of a resource's private state.
-type privateState interface {
+// PrivateState is the provider's part of a resource's private state.
+type PrivateState interface {
 	GetKey(ctx context.Context, key string) ([]byte, diag.Diagnostics)
 	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
+}
+
+// SetPrivate stores a value in the private state. It panics if the value can't be
+// encoded as JSON.
+func SetPrivate(ctx context.Context, p PrivateState, key string, value any) diag.Diagnostics {
+	data, err := json.Marshal(value)
+	if err != nil {
+		panic("service: " + err.Error())
+	}
+	return p.SetKey(ctx, key, data)
 }
 
 // accountKey is the key of [account] in the private state.
@@ -265,7 +270,7 @@ type account struct {
 // checkAccount adds an error and returns false if an object of the state is in
 // another account than the connection's. It returns true if either is unknown: a
 // connection that can't be opened has an error of its own.
-func (m *managed) checkAccount(ctx context.Context, identity *tfsdk.ResourceIdentity, private privateState, diags *diag.Diagnostics) bool {
+func (m *managed) checkAccount(ctx context.Context, identity *tfsdk.ResourceIdentity, private PrivateState, diags *diag.Diagnostics) bool {
 	s, expected := m.base().session, accountOf(ctx, identity, private, diags)
 	if expected.ID == "" || s == nil {
 		return true
@@ -291,7 +296,7 @@ func (m *managed) checkAccount(ctx context.Context, identity *tfsdk.ResourceIden
 
 // accountOf returns the account of an object in the state. Its id is "" if it is
 // unknown.
-func accountOf(ctx context.Context, identity *tfsdk.ResourceIdentity, private privateState, diags *diag.Diagnostics) (a account) {
+func accountOf(ctx context.Context, identity *tfsdk.ResourceIdentity, private PrivateState, diags *diag.Diagnostics) (a account) {
 	value, problems := private.GetKey(ctx, accountKey)
 	diags.Append(problems...)
 	if json.Unmarshal(value, &a) != nil {
@@ -308,7 +313,7 @@ func accountOf(ctx context.Context, identity *tfsdk.ResourceIdentity, private pr
 }
 
 // keepAccount stores the connection's account in the private state.
-func (m *managed) keepAccount(ctx context.Context, private privateState, diags *diag.Diagnostics) {
+func (m *managed) keepAccount(ctx context.Context, private PrivateState, diags *diag.Diagnostics) {
 	s := m.base().session
 	if s == nil {
 		return
@@ -317,9 +322,5 @@ func (m *managed) keepAccount(ctx context.Context, private privateState, diags *
 	if err != nil {
 		return
 	}
-	value, err := json.Marshal(account{ID: c.AccountID(), CreatedAt: s.AccountCreatedAt(ctx)})
-	if err != nil {
-		panic("service: " + err.Error()) // two strings can be encoded
-	}
-	diags.Append(private.SetKey(ctx, accountKey, value)...)
+	diags.Append(SetPrivate(ctx, private, accountKey, account{ID: c.AccountID(), CreatedAt: s.AccountCreatedAt(ctx)})...)
 }

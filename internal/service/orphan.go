@@ -20,8 +20,8 @@ type orphan struct {
 // orphan.
 const orphanAnnouncedKey = "remains_announced"
 
-func (r *Resource[M]) orphan(ctx context.Context, raw tftypes.Value, state M) orphan {
-	return orphan{r.Label(state), attribute(raw, "id"), r.Orphaned(ctx, state), r.Unreadable}
+func (r *Resource[T, M]) orphan(ctx context.Context, raw tftypes.Value, state M) orphan {
+	return orphan{state.String(), attribute(raw, "id"), r.Orphaned(ctx, state), r.Unreadable}
 }
 
 // WarnOrphaned warns in a plan that destroys or replaces the object, if the API
@@ -31,7 +31,7 @@ func (r *Resource[M]) orphan(ctx context.Context, raw tftypes.Value, state M) or
 //
 // It can't warn about a replacement by -replace: Terraform shows no warnings of the
 // second plan, and the first plan does not know about it.
-func (r *Resource[M]) WarnOrphaned(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse, replacing ...string) bool {
+func (r *Resource[T, M]) WarnOrphaned(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse, replacing ...string) bool {
 	var state M
 	if resp.Diagnostics.HasError() || !DestroysOrReplaces(req, resp, replacing...) {
 		return false

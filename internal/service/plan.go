@@ -9,22 +9,12 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 )
-
-// StableString is a computed attribute that an update does not change.
-func StableString(description string) schema.Attribute {
-	return schema.StringAttribute{
-		Computed: true, PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
-		MarkdownDescription: description,
-	}
-}
 
 // KeepEqual returns a plan modifier that keeps the prior spelling of an equal value,
 // such as one in another case. Put it before RequiresReplace. Semantic equality of a
@@ -49,30 +39,24 @@ func KeepDomainRef() planmodifier.String {
 	})
 }
 
-// KeepPrior returns a plan modifier that keeps the prior value if it means the same
-// as the configured one.
-func KeepPrior(same func(ctx context.Context, req planmodifier.StringRequest, prior, config string) (bool, diag.Diagnostics)) planmodifier.String {
-	return keepPrior{same}
-}
-
-type keepPrior struct {
-	same func(ctx context.Context, req planmodifier.StringRequest, prior, config string) (bool, diag.Diagnostics)
-}
+// KeepPrior is a plan modifier that keeps the prior value if it means the same as the
+// configured one.
+type KeepPrior func(ctx context.Context, req planmodifier.StringRequest, prior, config string) (same bool, diags diag.Diagnostics)
 
 // Description implements planmodifier.Describer.
-func (keepPrior) Description(context.Context) string {
+func (KeepPrior) Description(context.Context) string {
 	return "keeps the prior spelling of an equal value"
 }
 
 // MarkdownDescription implements planmodifier.Describer.
-func (k keepPrior) MarkdownDescription(ctx context.Context) string { return k.Description(ctx) }
+func (k KeepPrior) MarkdownDescription(ctx context.Context) string { return k.Description(ctx) }
 
 // PlanModifyString implements planmodifier.String.
-func (k keepPrior) PlanModifyString(ctx context.Context, req planmodifier.StringRequest, resp *planmodifier.StringResponse) {
+func (k KeepPrior) PlanModifyString(ctx context.Context, req planmodifier.StringRequest, resp *planmodifier.StringResponse) {
 	if req.StateValue.IsNull() || req.ConfigValue.IsNull() || req.ConfigValue.IsUnknown() {
 		return
 	}
-	same, diags := k.same(ctx, req, req.StateValue.ValueString(), req.ConfigValue.ValueString())
+	same, diags := k(ctx, req, req.StateValue.ValueString(), req.ConfigValue.ValueString())
 	resp.Diagnostics.Append(diags...)
 	if same {
 		resp.PlanValue = req.StateValue

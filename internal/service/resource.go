@@ -4,69 +4,46 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 )
 
-// Resource is the base of a resource with the model M. It implements Metadata,
-// Configure, IdentitySchema and ImportState, and has the common part of Create, Read,
-// Update and Delete. Pass the resource that embeds it to [Manage].
-type Resource[M any] struct {
+// Resource is the base of a resource. It implements everything but Create and
+// ModifyPlan. A kind of object that needs more in a Read, an Update, a Delete or an
+// import has a method of its own with the common part of ReadObject, Changed,
+// DeleteObject or ImportFound. Pass the resource that embeds it to [Manage].
+type Resource[T any, M fmt.Stringer] struct {
 	connection
-	Definition[M]
-}
-
-// Definition describes a resource with the model M.
-type Definition[M any] struct {
-	// Name is the resource type without the provider's name, such as "mailbox".
-	Name string
-	// Label names an object in messages, such as "mailbox jane@example.com".
-	Label func(M) string
-	// Key, if set, is the attribute by which a create finds and adopts an existing
-	// object, and Canonical returns its value in the API's spelling.
-	Key       string
-	Canonical func(string) string
-
-	// Find returns the id of the object with a natural key, for an import. ImportBy
-	// lists the import ids for an import that finds nothing.
-	Find     func(ctx context.Context, c *client.Client, key string) (id string, err error)
-	ImportBy string
-	// CanonicalID returns an id in the API's spelling, and false for anything else.
-	// The default accepts UUIDs.
-	CanonicalID func(string) (id string, ok bool)
-
-	// DeleteVerb is the verb for a delete in messages; the default is "delete".
-	DeleteVerb string
-	// DeleteOperation is the API's operation that deletes an object.
-	DeleteOperation api.Spec
-	// Orphaned describes the consequence of an object that the API can't delete.
-	Orphaned func(context.Context, M) string
-	// Unreadable means that an API which can't delete an object can't read it either,
-	// so that it can't be imported again.
-	Unreadable bool
+	*Definition[T, M]
 }
 
 // Metadata implements resource.Resource.
-func (r *Resource[M]) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
+func (r *Resource[T, M]) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
 	resp.TypeName = req.ProviderTypeName + "_" + r.Name
 }
 
+// Schema implements resource.Resource.
+func (r *Resource[T, M]) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	resp.Schema = schema.Schema{MarkdownDescription: r.ResourceDescription, Attributes: r.resourceAttributes(ctx)}
+}
+
 // Configure implements resource.ResourceWithConfigure.
-func (r *Resource[M]) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
+func (r *Resource[T, M]) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
 	r.connect(req.ProviderData, &resp.Diagnostics)
 }
 
 // Planned returns the plan of a create and the account's client, which is nil after
 // an error.
-func (r *Resource[M]) Planned(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) (plan M, c *client.Client) {
+func (r *Resource[T, M]) Planned(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) (plan M, c *client.Client) {
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	if c = r.Client(ctx, &resp.Diagnostics); resp.Diagnostics.HasError() {
 		return plan, nil
@@ -75,14 +52,25 @@ func (r *Resource[M]) Planned(ctx context.Context, req resource.CreateRequest, r
 }
 
 // SetCreated puts a created object with its identity into the state.
-func (r *Resource[M]) SetCreated(ctx context.Context, resp *resource.CreateResponse, c *client.Client, created *M) {
+func (r *Resource[T, M]) SetCreated(ctx context.Context, resp *resource.CreateResponse, c *client.Client, created *M) {
 	resp.Diagnostics.Append(resp.State.Set(ctx, created)...)
 	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, c.AccountID(), attribute(resp.State.Raw, "id"))...)
 }
 
+// Read implements resource.Resource.
+func (r *Resource[T, M]) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	r.ReadObject(ctx, req, resp, func(c *client.Client, state *M) error {
+		v, err := r.Get(c, ctx, attribute(req.State.Raw, "id"))
+		if err == nil {
+			r.SetModel(ctx, c, state, v)
+		}
+		return err
+	})
+}
+
 // ReadObject implements Read with get, which updates the state from the API. An
 // object that get does not find is dropped from the state.
-func (r *Resource[M]) ReadObject(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse, get func(c *client.Client, state *M) error) {
+func (r *Resource[T, M]) ReadObject(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse, get func(c *client.Client, state *M) error) {
 	var state M
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	c := r.Client(ctx, &resp.Diagnostics)
@@ -96,13 +84,21 @@ func (r *Resource[M]) ReadObject(ctx context.Context, req resource.ReadRequest, 
 	case client.IsNotFound(err):
 		resp.State.RemoveResource(ctx)
 	default:
-		AddError(&resp.Diagnostics, err, "Can't read the "+r.Label(state), nil)
+		AddError(&resp.Diagnostics, err, "Can't read the "+state.String(), nil)
+	}
+}
+
+// Update implements resource.Resource for objects that the API can't change: it stores
+// the attributes that the API does not have.
+func (r *Resource[T, M]) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	if plan, _, c := r.Changed(ctx, req, resp); c != nil {
+		resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 	}
 }
 
 // Changed returns the plan and the state of an update, and the account's client,
 // which is nil after an error. It has set the identity.
-func (r *Resource[M]) Changed(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) (plan, state M, c *client.Client) {
+func (r *Resource[T, M]) Changed(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) (plan, state M, c *client.Client) {
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	if c = r.Client(ctx, &resp.Diagnostics); resp.Diagnostics.HasError() {
@@ -112,10 +108,21 @@ func (r *Resource[M]) Changed(ctx context.Context, req resource.UpdateRequest, r
 	return plan, state, c
 }
 
+// Delete implements resource.Resource.
+func (r *Resource[T, M]) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	r.DeleteObject(ctx, req, resp, func(c *client.Client, _ M) error {
+		err := r.Definition.Delete(c, ctx, attribute(req.State.Raw, "id"))
+		if r.DeleteConflict != "" && client.IsConflict(err) {
+			return WithAdvice(err, r.DeleteConflict)
+		}
+		return err
+	})
+}
+
 // DeleteObject implements Delete with remove. An object that no longer exists is a
 // success. An object that the API can't delete is a warning, which is short if the
 // plan has announced it.
-func (r *Resource[M]) DeleteObject(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse, remove func(c *client.Client, state M) error) {
+func (r *Resource[T, M]) DeleteObject(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse, remove func(c *client.Client, state M) error) {
 	var state M
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	c := r.Client(ctx, &resp.Diagnostics)
@@ -129,25 +136,25 @@ func (r *Resource[M]) DeleteObject(ctx context.Context, req resource.DeleteReque
 		resp.Diagnostics.Append(diags...)
 		r.orphan(ctx, req.State.Raw, state).warnDestroyed(&resp.Diagnostics, len(announced) > 0)
 	default:
-		AddError(&resp.Diagnostics, err, "Can't "+cmp.Or(r.DeleteVerb, "delete")+" the "+r.Label(state), nil)
+		AddError(&resp.Diagnostics, err, "Can't "+cmp.Or(r.DeleteVerb, "delete")+" the "+state.String(), nil)
 	}
 }
 
-func (r *Resource[M]) base() *connection { return &r.connection }
+func (r *Resource[T, M]) base() *connection { return &r.connection }
 
-func (r *Resource[M]) typeName() string { return "mailhost_" + r.Name }
+func (r *Resource[T, M]) typeName() string { return "mailhost_" + r.Name }
 
 // label names the object of a plan or a state. A value that can't be decoded is
 // reported elsewhere.
-func (r *Resource[M]) label(ctx context.Context, get func(ctx context.Context, target any) diag.Diagnostics) string {
+func (r *Resource[T, M]) label(ctx context.Context, get func(ctx context.Context, target any) diag.Diagnostics) string {
 	var m M
 	get(ctx, &m)
-	return r.Label(m)
+	return m.String()
 }
 
 // naturalKey returns the natural key of an object in the API's spelling, or "" if it
 // has none or it is unknown.
-func (r *Resource[M]) naturalKey(object tftypes.Value) string {
+func (r *Resource[T, M]) naturalKey(object tftypes.Value) string {
 	if r.Key == "" {
 		return ""
 	}
@@ -178,7 +185,7 @@ type Identity struct {
 }
 
 // IdentitySchema implements resource.ResourceWithIdentity.
-func (r *Resource[M]) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
+func (r *Resource[T, M]) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
 	resp.IdentitySchema = identityschema.Schema{
 		Attributes: map[string]identityschema.Attribute{
 			"account_id": identityschema.StringAttribute{OptionalForImport: true, Description: "UUID of the account; default: the provider's."},

@@ -19,7 +19,7 @@ import (
 )
 
 // Scope is what an object applies to: a domain, a workspace or, without either, the
-// account. Models embed it, with [ScopeAttributes] in the schema.
+// account. The model of a kind whose [Definition] has FindIn embeds it.
 type Scope struct {
 	Domain      customtype.String `tfsdk:"domain"`
 	WorkspaceID customtype.String `tfsdk:"workspace_id"`
@@ -27,25 +27,30 @@ type Scope struct {
 	ScopeID     types.String      `tfsdk:"scope_id"`
 }
 
-// ScopeAttributes returns the attributes of [Scope]. noun is the object's noun with
+// scopeAttributes returns the attributes of [Scope]. noun is the object's noun with
 // its article. The resource's ModifyPlan calls [Resource.PlanScope].
-func ScopeAttributes(noun string) map[string]schema.Attribute {
+func scopeAttributes(noun string) map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"domain": schema.StringAttribute{
 			Optional:            true,
 			CustomType:          customtype.DomainRef,
-			Validators:          []validator.String{customtype.DomainRef.Validator()},
 			MarkdownDescription: "Domain that it applies to, by name or UUID, for instance `mailhost_domain.main.name`. Without `domain` and `workspace_id` it applies to the whole account. Another domain replaces it.",
 		},
 		"workspace_id": schema.StringAttribute{
 			Optional:            true,
 			CustomType:          customtype.UUID,
-			Validators:          []validator.String{customtype.UUID.Validator(), oneScope(noun)},
+			Validators:          []validator.String{oneScope(noun)},
 			MarkdownDescription: "UUID of the workspace that it applies to, in place of `domain`. Another workspace replaces it.",
 		},
-		"scope_type": StableString("What it applies to: account, workspace or domain."),
-		"scope_id":   StableString("UUID of the account, workspace or domain that it applies to."),
+		"scope_type": ComputedString("What it applies to: account, workspace or domain."),
+		"scope_id":   ComputedString("UUID of the account, workspace or domain that it applies to."),
 	}
+}
+
+// scopeDescriptions describe the attributes of [Scope] in data sources.
+var scopeDescriptions = map[string]string{
+	"domain":       "Name of the domain that it applies to; null for another scope.",
+	"workspace_id": "UUID of the workspace that it applies to; null for another scope.",
 }
 
 // oneScope is a validator of workspace_id that refuses a domain beside it.
@@ -70,11 +75,11 @@ func (s Scope) Expand() client.Scope {
 	return client.Scope{Domain: s.Domain.ValueString(), WorkspaceID: s.WorkspaceID.ValueString()}
 }
 
-// Flatten sets the scope from a response. It keeps the configured spelling of a
-// reference. After an import there is none, and it sets the domain's name.
-func (s *Scope) Flatten(ctx context.Context, c DomainReader, scopeType, scopeID string) {
-	s.ScopeType, s.ScopeID = types.StringValue(scopeType), types.StringValue(scopeID)
-	switch scopeType {
+// setReferences sets the references to the scope that a response has returned. It keeps
+// the configured spelling of a reference. After an import there is none, and it sets the
+// domain's name.
+func (s *Scope) setReferences(ctx context.Context, c DomainReader) {
+	switch scopeID := s.ScopeID.ValueString(); s.ScopeType.ValueString() {
 	case vocab.ScopeDomain:
 		s.WorkspaceID = customtype.String{}
 		// A name may be another domain's by now, which only a lookup could find out.
@@ -101,7 +106,7 @@ func domainName(ctx context.Context, c DomainReader, id string) string {
 
 // PlanScope plans a replacement if the scope changes, and none if the configuration
 // refers to the same scope in another form. Call it in ModifyPlan.
-func (r *Resource[M]) PlanScope(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+func (r *Resource[T, M]) PlanScope(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if req.State.Raw.IsNull() || req.Plan.Raw.IsNull() {
 		return
 	}
@@ -187,11 +192,11 @@ func domainIDOf(ctx context.Context, c DomainReader, name string) (string, error
 	return d.ID, nil
 }
 
-// FindScoped finds the object with an import key: <domain>/<name> with the domain's
+// findScoped finds the object with an import key: <domain>/<name> with the domain's
 // name or UUID, <workspace UUID>/<name>, or <name> for an object of the account. find
 // looks in one scope. A name may contain slashes, so that a key can be read in more
 // than one way; the first object that is found counts.
-func FindScoped[T any](key string, find func(scope client.Scope, name string) (*T, error)) (*T, error) {
+func findScoped[T any](key string, find func(scope client.Scope, name string) (*T, error)) (*T, error) {
 	scope, name, _ := strings.Cut(key, "/")
 	var first error
 	for _, s := range scopesNamed(scope, name) {
@@ -211,7 +216,7 @@ func FindScoped[T any](key string, find func(scope client.Scope, name string) (*
 }
 
 // ImportKey returns the import key of the object with a name in the scope, for
-// [FindScoped].
+// [findScoped].
 func (s Scope) ImportKey(name string) string {
 	switch in := s.Expand(); {
 	case in.Domain != "":
@@ -237,13 +242,6 @@ func scopesNamed(scope, name string) []client.Scope {
 func isUUID(s string) bool {
 	_, err := customtype.UUID.Normalize(s)
 	return err == nil
-}
-
-// KeepDomain sets the domain as the configuration of a lookup refers to it.
-func (s *Scope) KeepDomain(by FilterValues) {
-	if domain := by["domain"]; domain != "" {
-		s.Domain = customtype.New(domain)
-	}
 }
 
 // ScopedName returns the display name of an object with a scope, because objects in

@@ -58,7 +58,8 @@ func TestScopeFill(t *testing.T) {
 		"of a later API":        {Scope{Domain: ref("a.com")}, "team", otherUUID, "a.com", ""},
 	} {
 		got := c.prior
-		got.Flatten(t.Context(), oneDomain{}, c.scopeType, c.id)
+		got.ScopeType, got.ScopeID = types.StringValue(c.scopeType), types.StringValue(c.id)
+		got.setReferences(t.Context(), oneDomain{})
 		if got.ScopeType.ValueString() != c.scopeType || got.ScopeID.ValueString() != c.id || got.Domain.ValueString() != c.domain || got.WorkspaceID.ValueString() != c.inSpace ||
 			got.Domain.IsNull() != (c.domain == "") || got.WorkspaceID.IsNull() != (c.inSpace == "") {
 			t.Errorf("%s: %+v", name, got)
@@ -115,7 +116,7 @@ func TestScopeCovers(t *testing.T) {
 // TestScopeAttributes checks that the attributes and the model fit together.
 func TestScopeAttributes(t *testing.T) {
 	t.Parallel()
-	s := schema.Schema{Attributes: ScopeAttributes("a thing")}
+	s := schema.Schema{Attributes: scopeAttributes("a thing")}
 	if diags := s.ValidateImplementation(t.Context()); diags.HasError() {
 		t.Error(diags)
 	}
@@ -146,19 +147,19 @@ func TestFindScoped(t *testing.T) {
 				return nil, fmt.Errorf("%d: %w", len(asked), client.ErrNotFound)
 			}
 		}
-		_, err := FindScoped(key, find(0))
+		_, err := findScoped(key, find(0))
 		if !slices.Equal(asked, want) || !client.IsNotFound(err) || err.Error() != "1: not found" {
 			t.Errorf("%s: asked for %q, %v; want %q, and the first error", key, asked, err, want)
 		}
 		for n := range want {
-			if found, err := FindScoped(key, find(n+1)); err != nil || found == nil || len(asked) != n+1 {
+			if found, err := findScoped(key, find(n+1)); err != nil || found == nil || len(asked) != n+1 {
 				t.Errorf("%s, found in scope %d: %v, %v after %q", key, n, found, err, asked)
 			}
 		}
 	}
 	broken := errors.New("broken")
 	calls := 0
-	if _, err := FindScoped("example.com/x", func(client.Scope, string) (*string, error) { calls++; return nil, broken }); !errors.Is(err, broken) || calls != 1 {
+	if _, err := findScoped("example.com/x", func(client.Scope, string) (*string, error) { calls++; return nil, broken }); !errors.Is(err, broken) || calls != 1 {
 		t.Errorf("a failure is %v after %d calls", err, calls)
 	}
 }

@@ -7,14 +7,16 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 )
 
-// CreateTimeout returns the attribute timeouts, with the default for a create.
-func CreateTimeout(ctx context.Context, standard time.Duration) schema.Attribute {
+// createTimeout returns the attribute timeouts, with the default for a create.
+func createTimeout(ctx context.Context, standard time.Duration) schema.Attribute {
 	a := timeouts.Attributes(ctx, timeouts.Opts{
 		Create: true,
 		CreateDescription: fmt.Sprintf("How long a create may take, including the wait until the object is ready, such as `90s` or `1h`. Default: `%dm`. "+
@@ -24,9 +26,30 @@ func CreateTimeout(ctx context.Context, standard time.Duration) schema.Attribute
 	return a
 }
 
-// NullTimeouts is the attribute timeouts of a model without a configuration.
-func NullTimeouts() timeouts.Value {
-	return timeouts.Value{Object: types.ObjectNull(map[string]attr.Type{"create": types.StringType})}
+// withTimeout returns a context for a create, with the deadline of the attribute
+// timeouts.
+func (d *Definition[T, M]) withTimeout(ctx context.Context, plan tfsdk.Plan, diags *diag.Diagnostics) (context.Context, context.CancelFunc) {
+	if d.CreateTimeout == 0 {
+		return ctx, func() {}
+	}
+	var configured timeouts.Value
+	diags.Append(plan.GetAttribute(ctx, path.Root("timeouts"), &configured)...)
+	limit, problems := configured.Create(ctx, d.CreateTimeout)
+	diags.Append(problems...)
+	return context.WithTimeout(ctx, limit)
+}
+
+// AwaitReady waits until a new object is ready, and returns the object as last read, also
+// with an error.
+func AwaitReady[T any](ctx context.Context, c *client.Client, created *T, isReady func(*T) bool, read func(context.Context) (*T, error)) (*T, error) {
+	if isReady(created) {
+		return created, nil
+	}
+	last, err := client.WaitFor(ctx, c, read, func(v *T) (bool, error) { return isReady(v), nil })
+	if last == nil {
+		last = created
+	}
+	return last, err
 }
 
 // CreateError adds the advice to raise the timeout to an error of a create, if ctx,

@@ -1,3 +1,4 @@
+// Package account has the data source mailhost_account.
 package account
 
 import (
@@ -11,14 +12,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
-
-// DataSource is data.mailhost_account.
-type DataSource struct{ service.DataSource }
-
-var _ datasource.DataSourceWithConfigure = (*DataSource)(nil)
-
-// NewDataSource returns the data source.
-func NewDataSource() datasource.DataSource { return &DataSource{} }
 
 type model struct {
 	ID                 types.String     `tfsdk:"id"`
@@ -36,14 +29,9 @@ type workspaceModel struct {
 	Name types.String `tfsdk:"name"`
 }
 
-// Metadata implements datasource.DataSource.
-func (d *DataSource) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_account"
-}
-
-// Schema implements datasource.DataSource.
-func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
-	resp.Schema = schema.Schema{
+// NewDataSource returns data.mailhost_account.
+func NewDataSource() datasource.DataSource {
+	return service.NewDataSource("account", schema.Schema{
 		MarkdownDescription: "The account that the provider manages, with its workspaces. An API with the published operations only can't read the account: " +
 			"then only the ids are set, the other attributes are null, and there is a warning.",
 		Attributes: map[string]schema.Attribute{
@@ -63,16 +51,10 @@ func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 				}},
 			},
 		},
-	}
+	}, read)
 }
 
-// Read implements datasource.DataSource.
-func (d *DataSource) Read(ctx context.Context, _ datasource.ReadRequest, resp *datasource.ReadResponse) {
-	defer service.ReportOnce(resp)
-	c := d.Client(ctx, &resp.Diagnostics)
-	if c == nil {
-		return
-	}
+func read(ctx context.Context, c *client.Client, _ datasource.ReadRequest, resp *datasource.ReadResponse) {
 	m := model{ID: types.StringValue(c.AccountID()), DefaultWorkspaceID: types.StringValue(api.DefaultWorkspaceID(c.AccountID()))}
 	account, err := c.GetAccount(ctx)
 	switch {
@@ -83,7 +65,7 @@ func (d *DataSource) Read(ctx context.Context, _ datasource.ReadRequest, resp *d
 		service.AddError(&resp.Diagnostics, err, "Can't read the account "+c.AccountID(), nil)
 		return
 	default:
-		m.flatten(account)
+		service.Flatten(&m, account)
 		if err := m.readWorkspaces(ctx, c); err != nil {
 			service.AddError(&resp.Diagnostics, err, "Can't list the workspaces of the account "+c.AccountID(), nil)
 			return
@@ -102,13 +84,4 @@ func (m *model) readWorkspaces(ctx context.Context, c *client.Client) error {
 		m.Workspaces = append(m.Workspaces, workspaceModel{ID: types.StringValue(w.ID), Name: types.StringValue(w.Name)})
 	}
 	return nil
-}
-
-func (m *model) flatten(a *api.Account) {
-	m.Status = types.StringValue(a.Status)
-	m.PlanID = types.StringValue(a.PlanID)
-	m.DefaultWorkspaceID = types.StringValue(a.DefaultWorkspaceID)
-	m.CancelsAt = types.StringPointerValue(a.CancelsAt)
-	m.CreatedAt = types.StringValue(a.CreatedAt)
-	m.UpdatedAt = types.StringValue(a.UpdatedAt)
 }

@@ -1,3 +1,4 @@
+// Package authorization has the data source mailhost_authorizations.
 package authorization
 
 import (
@@ -5,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -13,41 +15,51 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
-var collection = service.Collection[api.Authorization, model]{
-	Name: "authorization", Names: "authorizations", Noun: "authorization", Nouns: "authorizations",
-	Attributes: modelAttributes,
-	Filters: []service.Filter{
-		{
-			Name: "subject_type", Validators: []validator.String{validate.OneOf[api.ListAuthorizationsRequest]("subject_type")},
-			MarkdownDescription: "Only the authorizations of this type of subject: `user`, `group` or `service_account`.",
-		},
-		{
-			Name:                "subject_id",
-			MarkdownDescription: "Only the authorizations of the subject with this id, for instance `mailhost_service_account.ci.id`.",
-		},
-		{
-			Name: "grant_kind", Validators: []validator.String{validate.OneOf[api.ListAuthorizationsRequest]("grant_kind")},
-			MarkdownDescription: "Only the authorizations of this kind: `capability`, `account_owner` or `super_admin`.",
-		},
-		{
-			Name:                "capability_key",
-			MarkdownDescription: "Only the authorizations of this permission, such as `mailbox.create`. It does not find owners and administrators, who have every permission without a key.",
-		},
-		{
-			Name: "include_revoked", Bool: true,
-			MarkdownDescription: "Whether to include revoked authorizations. Default: `false`.",
-		},
-	},
-	List: func(ctx context.Context, c *client.Client, by service.FilterValues) iter.Seq2[api.Authorization, error] {
-		return c.ListAuthorizations(ctx, api.ListAuthorizationsRequest{
-			SubjectType: by["subject_type"], SubjectID: by["subject_id"], GrantKind: by["grant_kind"],
-			CapabilityKey: by["capability_key"], IncludeRevoked: by["include_revoked"] == "true",
-		})
-	},
-	Flatten: func(_ context.Context, _ service.DomainReader, a *api.Authorization) model { return flatten(a) },
-}
-
 // NewDataSources returns data.mailhost_authorizations.
 func NewDataSources() datasource.DataSource {
-	return service.NewDataSources(collection, "The authorizations of the account, which grant permissions to users, groups and service accounts, or those that match every filter.")
+	return service.Collection[api.Authorization]{
+		Names: "authorizations", Nouns: "authorizations",
+		Description: "The authorizations of the account, which grant permissions to users, groups and service accounts, or those that match every filter.",
+		Attributes: func() map[string]schema.Attribute {
+			return map[string]schema.Attribute{
+				"id":             service.ComputedString("UUID of the authorization."),
+				"grant_kind":     service.ComputedString("What is granted: `account_owner` and `super_admin` have every permission in the account, `capability` is one permission."),
+				"subject_type":   service.ComputedString("Type of the subject that has the grant: `user`, `group` or `service_account`."),
+				"subject_id":     service.ComputedString("Id of the subject: a service account's UUID, or the id of the user or group at the OAuth issuer."),
+				"capability_key": service.ComputedString("The permission of a `capability` grant, such as `mailbox.create`; null for the other kinds."),
+				"resource_type":  service.ComputedString("Type of the resource that a `capability` grant is restricted to: `workspace` or `domain`; null for the whole account."),
+				"resource_id":    service.ComputedString("UUID of the workspace or domain that a `capability` grant is restricted to; null for the whole account."),
+				"created_at":     service.ComputedString("When it was granted (RFC 3339)."),
+				"revoked_at":     service.ComputedString("When it was revoked (RFC 3339); null if it is not revoked."),
+			}
+		},
+		Filters: []service.Filter{
+			{
+				Name: "subject_type", Validators: []validator.String{validate.OneOf[api.ListAuthorizationsRequest]("subject_type")},
+				MarkdownDescription: "Only the authorizations of this type of subject: `user`, `group` or `service_account`.",
+			},
+			{
+				Name:                "subject_id",
+				MarkdownDescription: "Only the authorizations of the subject with this id, for instance `mailhost_service_account.ci.id`.",
+			},
+			{
+				Name: "grant_kind", Validators: []validator.String{validate.OneOf[api.ListAuthorizationsRequest]("grant_kind")},
+				MarkdownDescription: "Only the authorizations of this kind: `capability`, `account_owner` or `super_admin`.",
+			},
+			{
+				Name:                "capability_key",
+				MarkdownDescription: "Only the authorizations of this permission, such as `mailbox.create`. It does not find owners and administrators, who have every permission without a key.",
+			},
+			{
+				Name: "include_revoked", Bool: true,
+				MarkdownDescription: "Whether to include revoked authorizations. Default: `false`.",
+			},
+		},
+		List: func(ctx context.Context, c *client.Client, by service.FilterValues) iter.Seq2[api.Authorization, error] {
+			return c.ListAuthorizations(ctx, api.ListAuthorizationsRequest{
+				SubjectType: by["subject_type"], SubjectID: by["subject_id"], GrantKind: by["grant_kind"],
+				CapabilityKey: by["capability_key"], IncludeRevoked: by["include_revoked"] == "true",
+			})
+		},
+	}.DataSources()
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -15,32 +16,15 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
-// CancelPlan is the action mailhost_cancel_plan.
-type CancelPlan struct{ service.Action }
-
-var (
-	_ action.ActionWithConfigure      = (*CancelPlan)(nil)
-	_ action.ActionWithValidateConfig = (*CancelPlan)(nil)
-	_ action.ActionWithModifyPlan     = (*CancelPlan)(nil)
-)
-
-// NewCancelPlan returns the action.
-func NewCancelPlan() action.Action { return &CancelPlan{} }
-
 type cancellation struct {
 	ConfirmAccountID  types.String `tfsdk:"confirm_account_id"`
 	CancelAtPeriodEnd types.Bool   `tfsdk:"cancel_at_period_end"`
 	CancelImmediately types.Bool   `tfsdk:"cancel_immediately"`
 }
 
-// Metadata implements action.Action.
-func (*CancelPlan) Metadata(_ context.Context, req action.MetadataRequest, resp *action.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_cancel_plan"
-}
-
-// Schema implements action.Action.
-func (*CancelPlan) Schema(_ context.Context, _ action.SchemaRequest, resp *action.SchemaResponse) {
-	resp.Schema = schema.Schema{
+// NewCancelPlan returns the action mailhost_cancel_plan.
+func NewCancelPlan() action.Action {
+	return newAction("cancel_plan", schema.Schema{
 		MarkdownDescription: "Cancels the plan of the account, at the end of the billing period or at once. " +
 			"The plan warns about it, and an account that is cancelled already does not change. You can't undo the action: only the service itself can reverse a cancellation.",
 		Attributes: map[string]schema.Attribute{
@@ -55,44 +39,17 @@ func (*CancelPlan) Schema(_ context.Context, _ action.SchemaRequest, resp *actio
 				MarkdownDescription: "Whether the account ends at once: it can then be read but not changed. Default: `false`.",
 			},
 		},
-	}
+	}, cancellation.check, nil)
 }
 
-// ValidateConfig implements action.ActionWithValidateConfig.
-func (*CancelPlan) ValidateConfig(ctx context.Context, req action.ValidateConfigRequest, resp *action.ValidateConfigResponse) {
-	var config cancellation
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
-	if resp.Diagnostics.HasError() || config.CancelAtPeriodEnd.IsUnknown() || config.CancelImmediately.IsUnknown() {
+// check checks the combination of the flags.
+func (c cancellation) check(diags *diag.Diagnostics) {
+	if c.CancelAtPeriodEnd.IsUnknown() || c.CancelImmediately.IsUnknown() {
 		return
 	}
-	if p := config.expand().CheckFlags(); p != nil {
-		service.AddInvalidValue(&resp.Diagnostics, "cancel_at_period_end", errors.New(p.Msg))
+	if p := c.expand().CheckFlags(); p != nil {
+		service.AddInvalidValue(diags, "cancel_at_period_end", errors.New(p.Msg))
 	}
-}
-
-// ModifyPlan implements action.ActionWithModifyPlan.
-func (a *CancelPlan) ModifyPlan(ctx context.Context, req action.ModifyPlanRequest, resp *action.ModifyPlanResponse) {
-	var config cancellation
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
-	c := a.Client(ctx, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() || !maybeConfirmed(&resp.Diagnostics, c, config.ConfirmAccountID) {
-		return
-	}
-	account, ok := readAccount(ctx, c, &resp.Diagnostics)
-	if o := config.order(); ok && o.reached(account) == "" {
-		o.announce(&resp.Diagnostics, c, account)
-	}
-}
-
-// Invoke implements action.Action.
-func (a *CancelPlan) Invoke(ctx context.Context, req action.InvokeRequest, resp *action.InvokeResponse) {
-	var config cancellation
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
-	c := a.Client(ctx, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() || !confirmed(&resp.Diagnostics, c, config.ConfirmAccountID) {
-		return
-	}
-	config.order().run(ctx, c, resp)
 }
 
 func (c cancellation) expand() api.CancelPlanBody {
@@ -100,6 +57,8 @@ func (c cancellation) expand() api.CancelPlanBody {
 		CancelAtPeriodEnd: c.CancelAtPeriodEnd.ValueBoolPointer(), CancelImmediately: c.CancelImmediately.ValueBoolPointer(),
 	}
 }
+
+func (c cancellation) account() types.String { return c.ConfirmAccountID }
 
 func (c cancellation) order() order {
 	return order{

@@ -15,24 +15,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
-	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
-
-// ChangePlan is the action mailhost_change_plan.
-type ChangePlan struct {
-	service.Action
-
-	now func() time.Time
-}
-
-var (
-	_ action.ActionWithConfigure  = (*ChangePlan)(nil)
-	_ action.ActionWithModifyPlan = (*ChangePlan)(nil)
-)
-
-// NewChangePlan returns the action.
-func NewChangePlan() action.Action { return &ChangePlan{now: time.Now} }
 
 type change struct {
 	ConfirmAccountID types.String `tfsdk:"confirm_account_id"`
@@ -40,15 +24,12 @@ type change struct {
 	EffectiveDate    types.String `tfsdk:"effective_date"`
 }
 
-// Metadata implements action.Action.
-func (*ChangePlan) Metadata(_ context.Context, req action.MetadataRequest, resp *action.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_change_plan"
-}
+// NewChangePlan returns the action mailhost_change_plan.
+func NewChangePlan() action.Action { return newChangePlan(time.Now) }
 
-// Schema implements action.Action.
-func (*ChangePlan) Schema(_ context.Context, _ action.SchemaRequest, resp *action.SchemaResponse) {
+func newChangePlan(now func() time.Time) action.Action {
 	plan := validate.OneOf[api.ChangePlanBody]("plan_id")
-	resp.Schema = schema.Schema{
+	return newAction("change_plan", schema.Schema{
 		MarkdownDescription: "Changes the plan of the account, now or at a date. The plan warns about it, and an account that is on that plan already does not change.",
 		Attributes: map[string]schema.Attribute{
 			confirmation: confirmationAttribute(),
@@ -64,26 +45,7 @@ func (*ChangePlan) Schema(_ context.Context, _ action.SchemaRequest, resp *actio
 				MarkdownDescription: "When the plan changes (RFC 3339), such as `2027-01-01T00:00:00Z`. It must not be in the past. Default: now.",
 			},
 		},
-	}
-}
-
-// ModifyPlan implements action.ActionWithModifyPlan.
-func (a *ChangePlan) ModifyPlan(ctx context.Context, req action.ModifyPlanRequest, resp *action.ModifyPlanResponse) {
-	var config change
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
-	c := a.Client(ctx, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() || !maybeConfirmed(&resp.Diagnostics, c, config.ConfirmAccountID) {
-		return
-	}
-	account, ok := readAccount(ctx, c, &resp.Diagnostics)
-	o := config.order()
-	if !ok || o.reached(account) != "" {
-		return
-	}
-	// The date is in the past if the change is in effect already.
-	if config.checkDate(&resp.Diagnostics, a.now()); !resp.Diagnostics.HasError() {
-		o.announce(&resp.Diagnostics, c, account)
-	}
+	}, nil, func(c change, diags *diag.Diagnostics) { c.checkDate(diags, now()) })
 }
 
 // checkDate refuses a date in the past.
@@ -94,17 +56,6 @@ func (c change) checkDate(diags *diag.Diagnostics, now time.Time) {
 	}
 }
 
-// Invoke implements action.Action.
-func (a *ChangePlan) Invoke(ctx context.Context, req action.InvokeRequest, resp *action.InvokeResponse) {
-	var config change
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
-	c := a.Client(ctx, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() || !confirmed(&resp.Diagnostics, c, config.ConfirmAccountID) {
-		return
-	}
-	config.order().run(ctx, c, resp)
-}
-
 func (c change) expand() api.ChangePlanBody {
 	body := api.ChangePlanBody{PlanID: c.PlanID.ValueStringPointer()}
 	if !c.EffectiveDate.IsUnknown() {
@@ -112,6 +63,8 @@ func (c change) expand() api.ChangePlanBody {
 	}
 	return body
 }
+
+func (c change) account() types.String { return c.ConfirmAccountID }
 
 func (c change) order() order {
 	return order{

@@ -42,11 +42,6 @@ func confirmed(diags *diag.Diagnostics, c *client.Client, expected types.String)
 	return false
 }
 
-// maybeConfirmed is confirmed for a plan, in which the account may be unknown.
-func maybeConfirmed(diags *diag.Diagnostics, c *client.Client, expected types.String) bool {
-	return expected.IsUnknown() || confirmed(diags, c, expected)
-}
-
 // readAccount reads the account before a change. It returns nil if the API or the
 // credential can't read it, and false after an error.
 func readAccount(ctx context.Context, c *client.Client, diags *diag.Diagnostics) (*api.Account, bool) {

@@ -1,3 +1,7 @@
+// Package billing has the actions mailhost_cancel_plan and mailhost_change_plan.
+//
+// They cost or save money, so each requires the id of its account, shows its effect in
+// the plan, reads the account before the request, and never retries the request.
 package billing
 
 import (
@@ -8,13 +12,48 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/action"
+	"github.com/hashicorp/terraform-plugin-framework/action/schema"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
+
+// newAction returns an action that changes the account's plan. validate and check, if set,
+// check a configuration: validate before each plan, check before its effect is announced.
+func newAction[C interface {
+	account() types.String
+	order() order
+}](name string, definition schema.Schema, validate, check func(C, *diag.Diagnostics)) action.Action {
+	a := &service.Action[C]{Name: name, Definition: definition, Validate: validate}
+	a.Plan = func(ctx context.Context, config C, diags *diag.Diagnostics) {
+		c := a.Client(ctx, diags)
+		if c == nil || !config.account().IsUnknown() && !confirmed(diags, c, config.account()) {
+			return
+		}
+		before, ok := readAccount(ctx, c, diags)
+		o := config.order()
+		if !ok || o.reached(before) != "" {
+			return
+		}
+		// A date is in the past if the change is in effect already.
+		if check != nil {
+			check(config, diags)
+		}
+		if !diags.HasError() {
+			o.announce(diags, c, before)
+		}
+	}
+	a.Run = func(ctx context.Context, c *client.Client, config C, resp *action.InvokeResponse) {
+		if confirmed(&resp.Diagnostics, c, config.account()) {
+			config.order().run(ctx, c, resp)
+		}
+	}
+	return a
+}
 
 // order is a change of the account's plan.
 type order struct {

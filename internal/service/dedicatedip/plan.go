@@ -39,18 +39,17 @@ func (r *Resource) requireOption(ctx context.Context, req resource.ModifyPlanReq
 // warnRelease warns in a plan that destroys or replaces the address. A change of an
 // option_id that is null in the state, after an import, replaces nothing.
 func (r *Resource) warnRelease(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	var plan, state resourceModel
+	var plan, state model
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	object := "dedicated IP " + state.display()
 	if req.Plan.Raw.IsNull() {
 		if !r.WarnOrphaned(ctx, req, resp) {
-			service.WarnDestroy(&resp.Diagnostics, object, releaseConsequence)
+			service.WarnDestroy(&resp.Diagnostics, state.String(), releaseConsequence)
 		}
 		return
 	}
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	if !state.OptionID.IsNull() && !plan.OptionID.Equal(state.OptionID) {
-		service.WarnReplace(&resp.Diagnostics, object, "Another option_id claims another address and releases this one.", releaseConsequence,
+		service.WarnReplace(&resp.Diagnostics, state.String(), "Another option_id claims another address and releases this one.", releaseConsequence,
 			service.UnknownChanges(resp.Plan.Raw, req.State.Raw, "option_id")...)
 		r.WarnOrphaned(ctx, req, resp, "option_id")
 	}

@@ -19,26 +19,8 @@ var errSystemManaged = errors.New("the record is system-managed: it was created 
 
 const systemManagedAdvice = "It needs no resource and can't have one. Remove the resource from the configuration."
 
-// addCreateError reports why a record could not be created, with advice for a
-// conflict.
-func addCreateError(ctx context.Context, c *client.Client, diags *diag.Diagnostics, err error, plan model, in zone) {
-	summary := "Can't create the " + plan.String()
-	switch {
-	case errors.Is(err, errSystemManaged):
-		service.AddErrorWithAdvice(diags, err, summary, fields, systemManagedAdvice)
-	case client.IsConflict(err):
-		service.AddErrorWithAdvice(diags, err, summary, fields, conflictAdvice(ctx, c, plan, in))
-	default:
-		service.AddError(diags, err, summary, fields)
-	}
-}
-
-// conflictAdvice returns what to do about the record or the domain that causes a
-// conflict.
+// conflictAdvice returns what to do about the record that causes a conflict.
 func conflictAdvice(ctx context.Context, c *client.Client, plan model, in zone) string {
-	if next := service.InactiveDomainAdvice(ctx, c, plan.Domain.ValueString()); next != "" {
-		return next
-	}
 	found, err := plan.naturalKey().recordsIn(ctx, c, in)
 	if err != nil {
 		return "This API can neither list nor import DNS records. If the record is a DKIM record that was created with the domain, remove this resource from the configuration. " +

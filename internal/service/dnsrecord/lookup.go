@@ -61,6 +61,15 @@ type located struct {
 	zone zone
 }
 
+// String returns the record as a line of a zone file.
+func (r *located) String() string {
+	value := r.Value
+	if r.Priority != nil {
+		value = fmt.Sprintf("%d %s", *r.Priority, value)
+	}
+	return fmt.Sprintf("%s %s %.80s", fqdn(r.Name, r.zone.name), r.Type, value)
+}
+
 // listRecords iterates over the records that match the filters domain, type and name: those of
 // one domain, or of each domain of the account in turn.
 func listRecords(ctx context.Context, c *client.Client, by service.FilterValues) iter.Seq2[located, error] {
@@ -123,6 +132,30 @@ func readByID(ctx context.Context, c *client.Client, id string) (*api.DNSRecord,
 		return nil, err
 	}
 	return c.GetDNSRecord(ctx, number)
+}
+
+// getLocated reads a record with its domain.
+func getLocated(c *client.Client, ctx context.Context, id string) (*located, error) {
+	record, err := readByID(ctx, c, id)
+	if err != nil {
+		return nil, err
+	}
+	in, err := searchZone(ctx, c, record)
+	return &located{*record, in}, err
+}
+
+// find finds the record of a data source that is not looked up by its id.
+func find(ctx context.Context, c *client.Client, by service.FilterValues) (*located, error) {
+	key := recordKey{domain: by["domain"], recordType: by["type"], name: by["name"], value: by["value"]}
+	found, in, err := key.records(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	record, err := key.one(found)
+	if err != nil {
+		return nil, err
+	}
+	return &located{*record, in}, nil
 }
 
 // recordKey is the natural key of a record. Without a value, several records may match.

@@ -12,7 +12,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 )
 
-// model has the attributes of a DNS record, in the resource and in the data sources.
 type model struct {
 	ID              types.String      `tfsdk:"id"`
 	Domain          customtype.String `tfsdk:"domain"`

@@ -14,7 +14,9 @@ import (
 )
 
 // Resource is mailhost_dns_record.
-type Resource struct{ service.Resource[model] }
+type Resource struct {
+	service.Resource[located, model]
+}
 
 var _ resource.ResourceWithValidateConfig = (*Resource)(nil)
 
@@ -23,16 +25,7 @@ var fields = service.Fields{"prio": "priority"}
 
 // NewResource returns the resource.
 func NewResource() resource.Resource {
-	return service.Manage(&Resource{service.Resource[model]{Definition: service.Definition[model]{
-		Name:            "dns_record",
-		Label:           (model).String, // goimports takes model.String for a package
-		CanonicalID:     canonicalID,
-		DeleteOperation: api.DeleteDNSRecord.Spec,
-		Orphaned: func(_ context.Context, m model) string {
-			return "It is still served, with the value " + shortened(m.Value.ValueString()) + "."
-		},
-		Unreadable: true,
-	}}})
+	return service.Manage(&Resource{service.Resource[located, model]{Definition: Definition}})
 }
 
 // Create implements resource.Resource.
@@ -57,8 +50,13 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 		created, err = existing, nil
 		warnAdopted(&resp.Diagnostics, plan, existing.ID)
 	}
-	if err != nil {
-		addCreateError(ctx, c, &resp.Diagnostics, err, plan, in)
+	switch {
+	case errors.Is(err, errSystemManaged):
+		service.AddErrorWithAdvice(&resp.Diagnostics, err, "Can't create the "+plan.String(), fields, systemManagedAdvice)
+		return
+	case err != nil:
+		service.AddCreateError(ctx, c, &resp.Diagnostics, err, plan, plan.Domain.ValueString(), fields,
+			func() string { return conflictAdvice(ctx, c, plan, in) })
 		return
 	}
 	if resumed {
@@ -129,15 +127,4 @@ func expandUpdate(plan, state model) api.UpdateDNSRecordBody {
 		TTL:   number(plan.TTL, state.TTL),
 		Prio:  number(plan.Priority, state.Priority),
 	}
-}
-
-// Delete implements resource.Resource.
-func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	r.DeleteObject(ctx, req, resp, func(c *client.Client, state model) error {
-		id, err := parseID(state.ID.ValueString())
-		if err != nil {
-			return err
-		}
-		return c.DeleteDNSRecord(ctx, id)
-	})
 }

@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/boolplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/int64default"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
@@ -28,28 +26,21 @@ const description = "A DNS record of a domain.\n\n" +
 // recordType validates a type, here and in data sources.
 var recordType = validate.OneOf[api.CreateDNSRecordBody]("type")
 
-// Schema implements resource.Resource.
-func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
-	resp.Schema = schema.Schema{MarkdownDescription: description, Attributes: modelAttributes(ctx)}
-}
-
-// modelAttributes returns the attributes of model.
-func modelAttributes(ctx context.Context) map[string]schema.Attribute {
+func attributes() map[string]schema.Attribute {
+	ctx := context.Background()
 	ttl := validate.Range[api.CreateDNSRecordBody]("ttl")
 	priority := validate.Range[api.CreateDNSRecordBody]("prio")
 	return map[string]schema.Attribute{
-		"id": service.StableString("Id of the record: a number, in decimal."),
+		"id": service.ComputedString("Id of the record: a number, in decimal."),
 		"domain": schema.StringAttribute{
 			Required:            true,
 			CustomType:          customtype.DomainRef,
-			Validators:          []validator.String{customtype.DomainRef.Validator()},
 			PlanModifiers:       []planmodifier.String{service.KeepDomainRef(), stringplanmodifier.RequiresReplace()},
 			MarkdownDescription: "Domain of the record, by name or UUID, for instance `mailhost_domain.main.name`. Changing it replaces the record.",
 		},
 		"name": schema.StringAttribute{
 			Required:            true,
 			CustomType:          customtype.DNSName,
-			Validators:          []validator.String{customtype.DNSName.Validator()},
 			PlanModifiers:       []planmodifier.String{keepEqual(model.sameName), stringplanmodifier.RequiresReplace()},
 			MarkdownDescription: "Name of the record: relative to the domain, such as `www`, or in full, such as `www.example.com`, which ends in the domain; `@` is the domain itself. Changing it replaces the record.",
 		},
@@ -78,11 +69,11 @@ func modelAttributes(ctx context.Context) map[string]schema.Attribute {
 			MarkdownDescription: fmt.Sprintf("Priority of an MX or SRV record, the lowest first: %s. Required for these types; other types have none.", priority.MarkdownDescription(ctx)),
 		},
 		"is_system_managed": schema.BoolAttribute{
-			Computed: true, PlanModifiers: []planmodifier.Bool{boolplanmodifier.UseStateForUnknown()},
+			Computed:            true,
 			MarkdownDescription: "Whether the record was created with its domain. Always false, because such records can't be managed.",
 		},
-		"domain_id":   service.StableString("UUID of the domain; null if the credential may not see the domain."),
-		"domain_name": service.StableString("Name of the domain, in ASCII."),
-		"fqdn":        service.StableString("Full name of the record in ASCII, without a trailing dot."),
+		"domain_id":   service.ComputedString("UUID of the domain; null if the credential may not see the domain."),
+		"domain_name": service.ComputedString("Name of the domain, in ASCII."),
+		"fqdn":        service.ComputedString("Full name of the record in ASCII, without a trailing dot."),
 	}
 }

@@ -22,7 +22,7 @@ import (
 type acquisition struct {
 	client *client.Client
 	walk   *service.Walk
-	plan   resourceModel
+	plan   model
 
 	// domain goes into the state; nil if there is none.
 	domain     *api.Domain

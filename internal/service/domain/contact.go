@@ -38,11 +38,6 @@ func expandContact(ctx context.Context, o types.Object, diags *diag.Diagnostics)
 	return api.ContactInfo(c)
 }
 
-// nullContact is contact_info of a model without a configuration.
-func nullContact() types.Object {
-	return types.ObjectNull(contactAttribute().GetType().(types.ObjectType).AttrTypes)
-}
-
 // contactAttribute returns the schema of contact_info.
 //
 // The street, the e-mail address and the phone number are sensitive, so that they are

@@ -24,8 +24,8 @@ func (m model) display() string {
 }
 
 // addContactMissing adds the error of a purchase without a registrant.
-func addContactMissing(diags *diag.Diagnostics, plan resourceModel) {
-	diags.AddAttributeError(path.Root("contact_info"), "contact_info is missing to buy the domain "+plan.display(),
+func addContactMissing(diags *diag.Diagnostics, plan model) {
+	diags.AddAttributeError(path.Root("contact_info"), "contact_info is missing to buy the "+plan.String(),
 		fmt.Sprintf("The account does not own %s, so this resource has to buy it, and a purchase needs the registrant.\n\n"+
 			"Add contact_info = { first_name, last_name, organization, email, phone, address_1, zip, city, state, country }. "+
 			"If the account should own the domain already, check the spelling of the name and the provider's account_id.", plan.display()))
@@ -35,8 +35,8 @@ func addContactMissing(diags *diag.Diagnostics, plan resourceModel) {
 const nameAdvice = "Write the name as it is registered, such as example.com: one label before the top-level domain, without www or another host in front."
 
 // addNotRegistrable adds the error of a plan to buy a name that nobody sells.
-func addNotRegistrable(diags *diag.Diagnostics, plan resourceModel, err error) {
-	diags.AddAttributeError(path.Root("name"), "Can't buy the domain "+plan.display(),
+func addNotRegistrable(diags *diag.Diagnostics, plan model, err error) {
+	diags.AddAttributeError(path.Root("name"), "Can't buy the "+plan.String(),
 		fmt.Sprintf("The account does not own %s, so this resource has to buy it, but it is %s.\n\n%s "+
 			"A host below a domain of the account needs no purchase: create its DNS records with mailhost_dns_record. "+
 			"If the account should own the domain already, check the spelling of the name and the provider's account_id.", plan.display(), err, nameAdvice))
@@ -44,14 +44,14 @@ func addNotRegistrable(diags *diag.Diagnostics, plan resourceModel, err error) {
 
 // addProbablyNotSold warns in the plan about a name that no known registry sells. It
 // is no error, because the built-in list of registries may be outdated.
-func addProbablyNotSold(diags *diag.Diagnostics, plan resourceModel, err error) {
-	diags.AddAttributeWarning(path.Root("name"), "The domain "+plan.display()+" can probably not be bought",
+func addProbablyNotSold(diags *diag.Diagnostics, plan model, err error) {
+	diags.AddAttributeWarning(path.Root("name"), "The "+plan.String()+" can probably not be bought",
 		fmt.Sprintf("The account does not own %s, so this resource has to buy it, but according to the provider's built-in list it is under an %s.\n\n"+
 			"Check the spelling. If the registry is new, apply: the API decides, and a refused purchase costs nothing.", plan.display(), err))
 }
 
 // addPurchaseError reports why a domain was not bought, or that the outcome is unknown.
-func addPurchaseError(diags *diag.Diagnostics, err error, plan resourceModel) {
+func addPurchaseError(diags *diag.Diagnostics, err error, plan model) {
 	summary := "Can't buy the domain " + plan.display()
 	_, unknown := errors.AsType[*client.UnknownOutcomeError](err)
 	refusals := client.ProblemsAt(err, "body", "domains", "0")
@@ -105,38 +105,38 @@ func purchaseAdvice(code string) string {
 }
 
 // addNotListed adds the error of a bought domain whose id is unknown.
-func addNotListed(diags *diag.Diagnostics, plan resourceModel, err error) {
-	service.AddErrorWithAdvice(diags, err, "The domain "+plan.display()+" was bought, but can't be found yet", nil,
+func addNotListed(diags *diag.Diagnostics, plan model, err error) {
+	service.AddErrorWithAdvice(diags, err, "The "+plan.String()+" was bought, but can't be found yet", nil,
 		"The API accepted the purchase without returning the domain's id. Run apply again later: the domain is adopted, and not bought a second time.")
 }
 
 // warnUnset warns that a bought domain lacks its settings.
-func warnUnset(diags *diag.Diagnostics, plan resourceModel, err error) {
-	diags.AddWarning("The domain "+plan.display()+" was bought, but its settings are not set",
+func warnUnset(diags *diag.Diagnostics, plan model, err error) {
+	diags.AddWarning("The "+plan.String()+" was bought, but its settings are not set",
 		fmt.Sprintf("auto_renew and redirect_url are set after a purchase, and that failed: %s\n\n"+
 			"The domain is in the state. Run apply again to set them.", err))
 }
 
 // warnPayment warns that a domain is not paid for.
-func warnPayment(diags *diag.Diagnostics, plan resourceModel, url string) {
+func warnPayment(diags *diag.Diagnostics, plan model, url string) {
 	where := "in the service's own control panel"
 	if url != "" {
 		where = "at " + url
 	}
-	diags.AddWarning("The domain "+plan.display()+" waits for its payment",
+	diags.AddWarning("The "+plan.String()+" waits for its payment",
 		fmt.Sprintf("Its status is %s. Pay %s.\n\nThe domain is in the state; the next plan or apply after the payment shows it as active. It is not bought a second time.",
 			vocab.DomainPendingPayment, where))
 }
 
 // addFailed adds the error of a domain that the registry refused. kept means that it is
 // in the state.
-func addFailed(diags *diag.Diagnostics, plan resourceModel, kept bool) {
+func addFailed(diags *diag.Diagnostics, plan model, kept bool) {
 	next := "Find out why in the service's own control panel, and remove the failed domain there; then run apply again to buy it."
 	if kept {
 		next = "Find out why in the service's own control panel. The domain is in the state and marked as tainted: the next apply deletes it and buys it again. " +
 			"If it has become active by then, keep it with terraform untaint."
 	}
-	diags.AddAttributeError(path.Root("name"), "The registration of the domain "+plan.display()+" failed",
+	diags.AddAttributeError(path.Root("name"), "The registration of the "+plan.String()+" failed",
 		fmt.Sprintf("The account has the domain, but its status is %s: the registry did not register it.\n\n%s", vocab.DomainFailed, next))
 }
 
@@ -145,35 +145,35 @@ const changedSince = "If that has changed when the plan is applied, the apply st
 
 // warnAdopted warns after an apply whose plan did not know the name that the domain was
 // adopted, and lists the changes.
-func warnAdopted(diags *diag.Diagnostics, plan resourceModel, before api.Domain, body api.UpdateDomainBody) {
+func warnAdopted(diags *diag.Diagnostics, plan model, before api.Domain, body api.UpdateDomainBody) {
 	detail := "The account owned it already, so nothing was bought. Terraform manages it from now on: a destroy deletes it."
 	if !plan.ContactInfo.IsNull() {
 		detail += " contact_info was not sent; the registrant stays the same."
 	}
-	if changed := settings(plan, before, body); len(changed) > 0 {
+	if changed := changedSettings(plan, before, body); len(changed) > 0 {
 		detail += "\n\nThe adoption changed " + strings.Join(changed, ", ") + "."
 	}
-	diags.AddWarning("The domain "+plan.display()+" was adopted", detail)
+	diags.AddWarning("The "+plan.String()+" was adopted", detail)
 }
 
 // warnAdoption warns in the plan that a domain will be adopted. The summary is the same
 // for all domains, so that Terraform shows them as one warning.
-func warnAdoption(diags *diag.Diagnostics, plan resourceModel, before api.Domain) {
+func warnAdoption(diags *diag.Diagnostics, plan model, before api.Domain) {
 	detail := "The account owns " + plan.display() + " already, so nothing is bought. Terraform manages it after the apply: a destroy deletes it."
 	if !plan.ContactInfo.IsNull() {
 		detail += " contact_info is not sent; the registrant stays the same."
 	}
 	var now model
 	now.flatten(&before)
-	if changed := settings(plan, before, plan.changes(now)); len(changed) > 0 {
+	if changed := changedSettings(plan, before, plan.changes(now)); len(changed) > 0 {
 		detail += "\n\nThe adoption changes " + strings.Join(changed, ", ") + ". To keep a setting, set its current value in the configuration."
 	}
 	detail += "\n\n" + changedSince + " To make an adoption an error, set on_existing = \"error\"."
 	diags.AddAttributeWarning(path.Root("name"), "The plan adopts a domain that the account owns", detail)
 }
 
-// settings describes the changes of an update.
-func settings(plan resourceModel, before api.Domain, body api.UpdateDomainBody) []string {
+// changedSettings describes the changes of an update.
+func changedSettings(plan model, before api.Domain, body api.UpdateDomainBody) []string {
 	var changed []string
 	add := func(attribute string, unknown bool, from, to any) {
 		if unknown {
@@ -203,7 +203,7 @@ func orNull(p *string) string {
 // warnPurchase warns in the plan that a domain will be bought, with its price. offer is
 // nil if that is unknown. The summary is the same for all domains, so that Terraform
 // shows them as one warning.
-func warnPurchase(diags *diag.Diagnostics, plan resourceModel, because string, offer *api.DomainAvailability) {
+func warnPurchase(diags *diag.Diagnostics, plan model, because string, offer *api.DomainAvailability) {
 	price := "This API returns the price only with the purchase."
 	if offer != nil && offer.Price != nil {
 		price = fmt.Sprintf("The price is %s %s.", *offer.Price, orNull(offer.Currency))
@@ -218,23 +218,23 @@ func warnPurchase(diags *diag.Diagnostics, plan resourceModel, because string, o
 }
 
 // addNotForSale adds the error of a plan whose purchase the API would refuse.
-func addNotForSale(diags *diag.Diagnostics, plan resourceModel, offer *api.DomainAvailability) {
+func addNotForSale(diags *diag.Diagnostics, plan model, offer *api.DomainAvailability) {
 	code := value(offer.ErrorCode)
-	diags.AddAttributeError(path.Root("name"), "Can't buy the domain "+plan.display(),
+	diags.AddAttributeError(path.Root("name"), "Can't buy the "+plan.String(),
 		fmt.Sprintf("The account does not own %s, so this resource has to buy it, but the API would refuse the purchase: %s.\n\n%s",
 			plan.display(), cmp.Or(value(offer.Error), code, "it returns no reason"), purchaseAdvice(code)))
 }
 
 // addExists adds the error of on_existing = "error".
-func addExists(diags *diag.Diagnostics, plan resourceModel, id string) {
-	diags.AddAttributeError(path.Root("on_existing"), "The account owns the domain "+plan.display()+" already",
+func addExists(diags *diag.Diagnostics, plan model, id string) {
+	diags.AddAttributeError(path.Root("on_existing"), "The account owns the "+plan.String()+" already",
 		fmt.Sprintf("on_existing is \"error\", so it is not adopted. Nothing was bought or changed. Its id is %s.\n\n"+
 			"To manage it with this resource, import it, or set on_existing = \"adopt\". Otherwise choose another name.", id))
 }
 
 // addInState adds the error of a create of a domain that is in the state.
-func addInState(diags *diag.Diagnostics, plan resourceModel, id string) {
-	diags.AddAttributeError(path.Root("name"), "The domain "+plan.display()+" is in the state already",
+func addInState(diags *diag.Diagnostics, plan model, id string) {
+	diags.AddAttributeError(path.Root("name"), "The "+plan.String()+" is in the state already",
 		fmt.Sprintf("The account owns it, and it is in Terraform's state with the id %s. This plan creates it again, which would replace the domain by itself: delete it and buy the same name again or, with create_before_destroy, adopt the domain and delete it afterwards. "+
 			"%s Nothing was bought or deleted.\n\n"+
 			"- If -replace or replace_triggered_by replaces it, remove that. If it is tainted, run terraform untaint with its address. To buy it again anyway, remove the resource, apply, and add it again.\n"+
@@ -244,8 +244,8 @@ func addInState(diags *diag.Diagnostics, plan resourceModel, id string) {
 
 // addOwnedMeanwhile adds the error of a planned purchase of a domain that the account
 // owns by now.
-func addOwnedMeanwhile(diags *diag.Diagnostics, plan resourceModel, id string) {
-	diags.AddAttributeError(path.Root("name"), "The account owns the domain "+plan.display()+" by now",
+func addOwnedMeanwhile(diags *diag.Diagnostics, plan model, id string) {
+	diags.AddAttributeError(path.Root("name"), "The account owns the "+plan.String()+" by now",
 		fmt.Sprintf("The plan was to buy it, but the account owns it, id %s. Nothing was bought, changed or deleted.\n\n"+
 			"- If it was added to the account after the plan, plan again: the new plan adopts it.\n"+
 			"- If this resource replaces itself with create_before_destroy, set here or on a resource that depends on it, it would adopt the domain that is deleted afterwards: leave the name as it is, and run terraform untaint if the resource is tainted.\n"+
@@ -255,8 +255,8 @@ func addOwnedMeanwhile(diags *diag.Diagnostics, plan resourceModel, id string) {
 
 // addNoLongerOwned adds the error of a planned adoption of a domain that the account no
 // longer owns.
-func addNoLongerOwned(diags *diag.Diagnostics, plan resourceModel) {
-	diags.AddAttributeError(path.Root("name"), "The account does not own the domain "+plan.display()+" any more",
+func addNoLongerOwned(diags *diag.Diagnostics, plan model) {
+	diags.AddAttributeError(path.Root("name"), "The account does not own the "+plan.String()+" any more",
 		"The plan was to adopt it, but the account no longer has it. Nothing was bought. Plan again: if the domain is still in the configuration, the new plan buys it and shows the price.")
 }
 

@@ -2,25 +2,13 @@ package domain
 
 import (
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
-// resourceModel is the model of the resource: model, and what only the configuration
-// and the state have.
-type resourceModel struct {
-	model
-
-	ContactInfo types.Object   `tfsdk:"contact_info"`
-	OnExisting  types.String   `tfsdk:"on_existing"`
-	Acquisition types.String   `tfsdk:"acquisition"`
-	Timeouts    timeouts.Value `tfsdk:"timeouts"`
-}
-
-// model has the attributes of a domain in the API, which the data sources return.
 type model struct {
 	ID                      types.String      `tfsdk:"id"`
 	Name                    customtype.String `tfsdk:"name"`
@@ -38,9 +26,15 @@ type model struct {
 	Tags                    types.List        `tfsdk:"tags"`
 	CreatedAt               types.String      `tfsdk:"created_at"`
 	UpdatedAt               types.String      `tfsdk:"updated_at"`
+	// The rest is only in the configuration and in the state.
+	ContactInfo types.Object   `tfsdk:"contact_info"`
+	OnExisting  types.String   `tfsdk:"on_existing"`
+	Acquisition types.String   `tfsdk:"acquisition"`
+	Timeouts    timeouts.Value `tfsdk:"timeouts"`
 }
 
-var tagType = types.ObjectType{AttrTypes: map[string]attr.Type{"id": types.StringType, "name": types.StringType}}
+// String names the domain in messages.
+func (m model) String() string { return "domain " + m.display() }
 
 // canonicalName returns the name in the API's spelling.
 func (m model) canonicalName() string { return canonical(m.Name.ValueString()) }
@@ -54,28 +48,13 @@ func canonical(name string) string {
 	return normal
 }
 
-// flatten sets the model from the domain.
+// flatten sets the model from a response. The response to a purchase has only a few
+// fields; the others become null.
 func (m *model) flatten(d *api.Domain) {
-	m.ID = types.StringValue(d.ID)
-	m.Name = customtype.New(d.Name)
+	service.Flatten(m, d)
 	m.WorkspaceID = customtype.NewPointer(nonEmpty(&d.WorkspaceID))
-	m.AutoRenew = types.BoolValue(d.AutoRenew)
 	m.RedirectURL = customtype.NewPointer(nonEmpty(d.RedirectURL))
-	m.Status = types.StringValue(d.Status)
-	m.OutboundRoutingReady = types.BoolValue(d.OutboundRoutingReady)
-	m.DedicatedIPID = types.StringPointerValue(d.DedicatedIPID)
-	m.InboundTenantID = types.StringPointerValue(d.InboundTenantID)
-	m.InboundTenantExternalID = types.StringPointerValue(d.InboundTenantExternalID)
-	m.InboundTenantName = types.StringPointerValue(d.InboundTenantName)
-	m.InboundTenantType = types.StringPointerValue(d.InboundTenantType)
 	m.RedirectMode = types.StringPointerValue(nonEmpty(d.RedirectMode))
-	tags := make([]attr.Value, len(d.Tags))
-	for i, t := range d.Tags {
-		tags[i] = types.ObjectValueMust(tagType.AttrTypes, map[string]attr.Value{
-			"id": types.StringValue(t.ID), "name": types.StringValue(t.Name),
-		})
-	}
-	m.Tags = types.ListValueMust(tagType, tags)
 	m.CreatedAt = types.StringPointerValue(nonEmpty(&d.CreatedAt))
 	m.UpdatedAt = types.StringPointerValue(nonEmpty(&d.UpdatedAt))
 }
@@ -91,7 +70,7 @@ func nonEmpty(p *string) *string {
 // keepPlanned restores the planned values. The next refresh shows a difference to the
 // API: an error here would make Terraform replace a domain that has just been paid
 // for, or blame the provider for what somebody else changed during the apply.
-func (m *resourceModel) keepPlanned(plan resourceModel) {
+func (m *model) keepPlanned(plan model) {
 	m.Name, m.AutoRenew, m.RedirectURL = plan.Name, plan.AutoRenew, plan.RedirectURL
 	if !plan.WorkspaceID.IsUnknown() {
 		m.WorkspaceID = plan.WorkspaceID

@@ -21,7 +21,7 @@ const deleteConsequence = "The domain is deleted with its DNS records, its mail 
 
 // ModifyPlan implements resource.ResourceWithModifyPlan.
 func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	var plan, state resourceModel
+	var plan, state model
 	if !req.Plan.Raw.IsNull() {
 		resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	}
@@ -32,12 +32,12 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	case resp.Diagnostics.HasError():
 	case req.Plan.Raw.IsNull():
 		if !r.WarnOrphaned(ctx, req, resp, "name") {
-			service.WarnDestroy(&resp.Diagnostics, "domain "+state.display(), deleteConsequence)
+			service.WarnDestroy(&resp.Diagnostics, state.String(), deleteConsequence)
 		}
 	case req.State.Raw.IsNull():
 		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("acquisition"), r.planCreate(ctx, req, plan, &resp.Diagnostics))...)
 	case !plan.Name.Equal(state.Name):
-		service.WarnReplace(&resp.Diagnostics, "domain "+state.display(),
+		service.WarnReplace(&resp.Diagnostics, state.String(),
 			"A domain can't be renamed: another name buys or adopts another domain, and deletes this one.", deleteConsequence,
 			service.UnknownChanges(resp.Plan.Raw, req.State.Raw, "name")...)
 		r.WarnOrphaned(ctx, req, resp, "name")
@@ -57,7 +57,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 // on the domains of the account: if another run buys or deletes the domain between
 // the plans, nothing is bought. A domain of the state that would be replaced by itself
 // is an error, because its own replacement changes the acquisition.
-func (r *Resource) planCreate(ctx context.Context, req resource.ModifyPlanRequest, plan resourceModel, diags *diag.Diagnostics) types.String {
+func (r *Resource) planCreate(ctx context.Context, req resource.ModifyPlanRequest, plan model, diags *diag.Diagnostics) types.String {
 	c := r.ClientForWarning(ctx)
 	if plan.Name.IsUnknown() || c == nil {
 		return types.StringUnknown()
@@ -86,7 +86,7 @@ func (r *Resource) planCreate(ctx context.Context, req resource.ModifyPlanReques
 		addExists(diags, plan, owned.ID)
 	default:
 		if conflict := r.Walk().PlanAdoption(object); conflict != 0 {
-			service.AddConflict(diags, "domain "+plan.display(), owned.ID, conflict)
+			service.AddConflict(diags, plan.String(), owned.ID, conflict)
 			break
 		}
 		warnAdoption(diags, plan, *owned)
@@ -97,14 +97,14 @@ func (r *Resource) planCreate(ctx context.Context, req resource.ModifyPlanReques
 // deletedUnseen reports whether this apply deleted the domain because it was tainted,
 // although its plan was to adopt it: with -refresh=false a plan does not see the domain
 // in the state. A plan that sees it allows only the replacement of a failed domain.
-func (r *Resource) deletedUnseen(plan resourceModel) bool {
+func (r *Resource) deletedUnseen(plan model) bool {
 	status, deleted := r.Walk().WasDeleted(service.Object{Type: typeName, Key: plan.canonicalName()})
 	return deleted && status != vocab.DomainFailed
 }
 
 // planPurchase adds an error to the plan if the domain can't be bought, and
 // otherwise a warning with the price.
-func (r *Resource) planPurchase(ctx context.Context, c *client.Client, plan resourceModel, diags *diag.Diagnostics) {
+func (r *Resource) planPurchase(ctx context.Context, c *client.Client, plan model, diags *diag.Diagnostics) {
 	unsold := domainname.Registrable(plan.canonicalName())
 	if errors.Is(unsold, domainname.ErrNotRegistrable) {
 		addNotRegistrable(diags, plan, unsold)
@@ -131,7 +131,7 @@ func (r *Resource) planPurchase(ctx context.Context, c *client.Client, plan reso
 
 // offer returns whether the domain can be bought, and its price. It returns nil if the
 // API has no operation for that or does not permit the credential to use it.
-func (r *Resource) offer(ctx context.Context, c *client.Client, plan resourceModel) *api.DomainAvailability {
+func (r *Resource) offer(ctx context.Context, c *client.Client, plan model) *api.DomainAvailability {
 	offer, err := c.DomainAvailability(ctx, plan.canonicalName())
 	if err != nil || offer.ErrorCode != nil && *offer.ErrorCode == api.PurchaseAlreadyOwned {
 		return nil
@@ -140,8 +140,8 @@ func (r *Resource) offer(ctx context.Context, c *client.Client, plan resourceMod
 }
 
 // planUpdate plans the attributes that the API changes in an update.
-func planUpdate(ctx context.Context, plan, state resourceModel, resp *resource.ModifyPlanResponse) {
-	if !plan.sameSettings(state.model) {
+func planUpdate(ctx context.Context, plan, state model, resp *resource.ModifyPlanResponse) {
+	if !plan.sameSettings(state) {
 		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("updated_at"), types.StringUnknown())...)
 	}
 	switch before, redirect := state.RedirectURL, plan.RedirectURL; {

@@ -2,7 +2,6 @@ package domain
 
 import (
 	"context"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -12,10 +11,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
-
-// createTimeout is the default limit of a create, including the wait for the
-// registry.
-const createTimeout = 30 * time.Minute
 
 // The values of acquisition and on_existing.
 const (
@@ -30,30 +25,12 @@ const typeName = "mailhost_domain"
 
 // Resource is mailhost_domain.
 type Resource struct {
-	service.Resource[resourceModel]
+	service.Resource[api.Domain, model]
 }
 
 // NewResource returns the resource.
 func NewResource() resource.Resource {
-	return service.Manage(&Resource{service.Resource[resourceModel]{Definition: service.Definition[resourceModel]{
-		Name:  "domain",
-		Label: func(m resourceModel) string { return "domain " + m.display() },
-		Key:   "name", Canonical: canonical,
-		Find: func(ctx context.Context, c *client.Client, name string) (string, error) {
-			d, err := c.FindDomain(ctx, name)
-			if err != nil {
-				return "", err
-			}
-			return d.ID, nil
-		},
-		DeleteOperation: api.DeleteDomain.Spec,
-		Orphaned: func(_ context.Context, m resourceModel) string {
-			if m.AutoRenew.ValueBool() {
-				return "It keeps receiving mail and answering DNS queries. Because auto_renew is on, its registration will be renewed and charged again."
-			}
-			return "It keeps receiving mail and answering DNS queries until its registration ends."
-		},
-	}}})
+	return service.Manage(&Resource{service.Resource[api.Domain, model]{Definition: Definition}})
 }
 
 // Create implements resource.Resource: it buys the domain or adopts it.
@@ -62,12 +39,6 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	if c == nil {
 		return
 	}
-	timeout, diags := plan.Timeouts.Create(ctx, createTimeout)
-	if resp.Diagnostics.Append(diags...); diags.HasError() {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
 	a := &acquisition{client: c, walk: r.Walk(), plan: plan}
 	a.run(ctx, &resp.Diagnostics)
 	if a.domain == nil {
@@ -82,17 +53,6 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	r.SetCreated(ctx, resp, c, &created)
 }
 
-// Read implements resource.Resource.
-func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	r.ReadObject(ctx, req, resp, func(c *client.Client, state *resourceModel) error {
-		d, err := c.GetDomain(ctx, state.ID.ValueString())
-		if err == nil {
-			state.flatten(d)
-		}
-		return err
-	})
-}
-
 // Update implements resource.Resource.
 func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	plan, state, c := r.Changed(ctx, req, resp)
@@ -100,14 +60,14 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 		return
 	}
 	updated := plan
-	if body := plan.changes(state.model); body != (api.UpdateDomainBody{}) {
+	if body := plan.changes(state); body != (api.UpdateDomainBody{}) {
 		settings, err := c.UpdateDomain(ctx, state.ID.ValueString(), body)
 		if err != nil {
-			service.AddError(&resp.Diagnostics, err, "Can't update the domain "+state.display(), service.Fields{})
+			service.AddError(&resp.Diagnostics, err, "Can't update the "+state.String(), service.Fields{})
 			return
 		}
 		updated.flattenSettings(settings)
-		updated.readSideEffects(ctx, c, state.model)
+		updated.readSideEffects(ctx, c, state)
 		updated.keepPlanned(plan) // somebody else may have changed them since the plan
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, &updated)...)
@@ -125,20 +85,6 @@ func (m *model) readSideEffects(ctx context.Context, c *client.Client, before mo
 	if m.RedirectMode.IsUnknown() {
 		m.RedirectMode = now.RedirectMode
 	}
-}
-
-// Delete implements resource.Resource.
-func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	r.DeleteObject(ctx, req, resp, func(c *client.Client, state resourceModel) error {
-		err := c.DeleteDomain(ctx, state.ID.ValueString())
-		if client.IsConflict(err) {
-			return service.WithAdvice(err, "Nothing was deleted. "+
-				"Run destroy again if mailboxes of this configuration were being destroyed at the same time. To make Terraform destroy them first, let each mailbox refer to the domain, for instance with domain = mailhost_domain.main.name, or give it depends_on. "+
-				"Delete or import mailboxes that the configuration does not have. "+
-				"To keep the domain, remove it from the state with `terraform state rm` or a removed block.")
-		}
-		return err
-	})
 }
 
 // ImportState implements resource.ResourceWithImportState: by UUID, by name, or

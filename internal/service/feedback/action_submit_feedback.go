@@ -1,3 +1,4 @@
+// Package feedback has the action mailhost_submit_feedback.
 package feedback
 
 import (
@@ -12,17 +13,10 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
-
-// SubmitFeedback is the action mailhost_submit_feedback.
-type SubmitFeedback struct{ service.Action }
-
-var _ action.ActionWithConfigure = (*SubmitFeedback)(nil)
-
-// NewSubmitFeedback returns the action.
-func NewSubmitFeedback() action.Action { return &SubmitFeedback{} }
 
 type feedback struct {
 	Title              types.String `tfsdk:"title"`
@@ -32,17 +26,13 @@ type feedback struct {
 	PaidProductFeature types.Bool   `tfsdk:"paid_product_feature"`
 }
 
-// Metadata implements action.Action.
-func (*SubmitFeedback) Metadata(_ context.Context, req action.MetadataRequest, resp *action.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_submit_feedback"
-}
-
-// Schema implements action.Action.
-func (*SubmitFeedback) Schema(ctx context.Context, _ action.SchemaRequest, resp *action.SchemaResponse) {
+// NewSubmitFeedback returns the action mailhost_submit_feedback.
+func NewSubmitFeedback() action.Action {
+	ctx := context.Background()
 	title := validate.Length[api.SubmitFeedbackBody]("title")
 	description := validate.Length[api.SubmitFeedbackBody]("description")
 	category := validate.OneOf[api.SubmitFeedbackBody]("category")
-	resp.Schema = schema.Schema{
+	return &service.Action[feedback]{Name: "submit_feedback", Run: submit, Definition: schema.Schema{
 		MarkdownDescription: "Sends feedback about the product to its vendor. Each run of the action sends it again.",
 		Attributes: map[string]schema.Attribute{
 			"title": schema.StringAttribute{
@@ -66,7 +56,7 @@ func (*SubmitFeedback) Schema(ctx context.Context, _ action.SchemaRequest, resp 
 				MarkdownDescription: "Whether it is about a paid feature. Default: `false`.",
 			},
 		},
-	}
+	}}
 }
 
 // checkObject checks that a text is a JSON object.
@@ -83,14 +73,7 @@ func checkObject(s string) (string, error) {
 	return s, nil
 }
 
-// Invoke implements action.Action.
-func (a *SubmitFeedback) Invoke(ctx context.Context, req action.InvokeRequest, resp *action.InvokeResponse) {
-	var config feedback
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
-	c := a.Client(ctx, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
-		return
-	}
+func submit(ctx context.Context, c *client.Client, config feedback, resp *action.InvokeResponse) {
 	f, err := c.SubmitFeedback(ctx, config.body())
 	if err != nil {
 		service.AddError(&resp.Diagnostics, err, fmt.Sprintf("Can't submit the feedback %q", config.Title.ValueString()), service.Fields{})

@@ -17,50 +17,39 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
-// Resend is the action mailhost_resend_forwarding_verification.
-type Resend struct{ service.Action }
-
-var _ action.ActionWithConfigure = (*Resend)(nil)
-
-// NewResend returns the action.
-func NewResend() action.Action { return &Resend{} }
-
 const resendDescription = "Sends the recipient of a forwarding rule a new message with a verification link, which is valid for 72 hours. The link of the previous message stops working.\n\n" +
 	"Use it for a rule whose `verification_state` is `pending` or `expired`, for instance after its target, an address of the account, was deleted. If there is nothing to confirm, the action does nothing and reports that. It is no error, so that a trigger can invoke it at any time. " +
 	"Creating a rule and changing its `target_email` send a message too.\n\n" +
 	"The API limits messages for each recipient and for each account: mailhostd allows 20 at once, and one a minute after that. When the limit is reached, the action retries for a few minutes, and then fails with the time after which to try again."
 
-// Metadata implements action.Action.
-func (a *Resend) Metadata(_ context.Context, req action.MetadataRequest, resp *action.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_resend_forwarding_verification"
+type resendConfig struct {
+	ForwardingID types.String `tfsdk:"forwarding_id"`
 }
 
-// Schema implements action.Action.
-func (a *Resend) Schema(_ context.Context, _ action.SchemaRequest, resp *action.SchemaResponse) {
-	resp.Schema = schema.Schema{
-		MarkdownDescription: resendDescription,
-		Attributes: map[string]schema.Attribute{
-			"forwarding_id": schema.StringAttribute{
-				Required:            true,
-				Validators:          []validator.String{customtype.UUID.Validator()},
-				MarkdownDescription: "UUID of the forwarding rule, for instance `mailhost_forwarding.archive.id`.",
+// NewResend returns the action mailhost_resend_forwarding_verification.
+func NewResend() action.Action {
+	return &service.Action[resendConfig]{
+		Name: "resend_forwarding_verification",
+		Definition: schema.Schema{
+			MarkdownDescription: resendDescription,
+			Attributes: map[string]schema.Attribute{
+				"forwarding_id": schema.StringAttribute{
+					Required:            true,
+					Validators:          []validator.String{customtype.UUID.Validator()},
+					MarkdownDescription: "UUID of the forwarding rule, for instance `mailhost_forwarding.archive.id`.",
+				},
 			},
 		},
+		Run: resend,
 	}
 }
 
-// Invoke implements action.Action. The API sends a new message when a rule is updated
-// with its current target.
-func (a *Resend) Invoke(ctx context.Context, req action.InvokeRequest, resp *action.InvokeResponse) {
-	var id types.String
-	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("forwarding_id"), &id)...)
-	c := a.Client(ctx, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	f, err := c.GetForwarding(ctx, id.ValueString())
+// resend updates a rule with its current target, which makes the API send a new message.
+func resend(ctx context.Context, c *client.Client, config resendConfig, resp *action.InvokeResponse) {
+	id := config.ForwardingID.ValueString()
+	f, err := c.GetForwarding(ctx, id)
 	if err != nil {
-		addResendError(resp, err, id.ValueString())
+		addResendError(resp, err, id)
 		return
 	}
 	if confirmed(f.VerificationState) {
@@ -70,7 +59,7 @@ func (a *Resend) Invoke(ctx context.Context, req action.InvokeRequest, resp *act
 	service.Progress(resp, "Sending a new verification message to %s; the state is %s.", f.TargetEmail, f.VerificationState)
 	f, err = c.UpdateForwarding(ctx, f.ID, api.UpdateForwardingBody{TargetEmail: f.TargetEmail})
 	if err != nil {
-		addResendError(resp, err, id.ValueString())
+		addResendError(resp, err, id)
 		return
 	}
 	service.Progress(resp, "Done: %s.", verificationStatus(f))

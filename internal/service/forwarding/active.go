@@ -6,6 +6,8 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
 // The API's field active reports whether mail is forwarded: the rule is switched on and
@@ -39,13 +41,7 @@ type switchState struct {
 	Imported bool `json:"imported,omitempty"`
 }
 
-// private is a resource's private state.
-type private interface {
-	GetKey(ctx context.Context, key string) ([]byte, diag.Diagnostics)
-	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
-}
-
-func readSwitchState(ctx context.Context, p private, diags *diag.Diagnostics) (s switchState) {
+func readSwitchState(ctx context.Context, p service.PrivateState, diags *diag.Diagnostics) (s switchState) {
 	value, d := p.GetKey(ctx, switchKey)
 	diags.Append(d...)
 	if len(value) == 0 {
@@ -58,12 +54,8 @@ func readSwitchState(ctx context.Context, p private, diags *diag.Diagnostics) (s
 	return s
 }
 
-func (s switchState) store(ctx context.Context, p private) diag.Diagnostics {
-	value, err := json.Marshal(s)
-	if err != nil {
-		panic("forwarding: " + err.Error()) // booleans can be encoded
-	}
-	return p.SetKey(ctx, switchKey, value)
+func (s switchState) store(ctx context.Context, p service.PrivateState) diag.Diagnostics {
+	return service.SetPrivate(ctx, p, switchKey, s)
 }
 
 // mustSwitchOff reports whether a rule that should be off may be on.

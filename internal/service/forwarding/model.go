@@ -1,18 +1,13 @@
 package forwarding
 
 import (
-	"context"
-
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
-// model has the attributes of a forwarding rule, in the resource and in the data
-// sources.
 type model struct {
 	service.Scope
 
@@ -57,21 +52,6 @@ func (m model) released() bool {
 
 func confirmed(verificationState string) bool {
 	return verificationState == vocab.VerificationInternal || verificationState == vocab.VerificationVerified
-}
-
-// flatten sets the model from the rule.
-func (m *model) flatten(ctx context.Context, c service.DomainReader, f *api.Forwarding) {
-	m.Flatten(ctx, c, f.ScopeType, f.ScopeID)
-	m.ID = types.StringValue(f.ID)
-	m.TargetEmail = customtype.New(f.TargetEmail)
-	m.Active = types.BoolValue(f.Active)
-	m.VerificationRequired = types.BoolValue(f.VerificationRequired)
-	m.VerificationState = types.StringValue(f.VerificationState)
-	m.VerificationSentAt = types.StringPointerValue(f.VerificationSentAt)
-	m.VerificationExpiresAt = types.StringPointerValue(f.VerificationExpiresAt)
-	m.VerificationVerifiedAt = types.StringPointerValue(f.VerificationVerifiedAt)
-	m.CreatedAt = types.StringValue(f.CreatedAt)
-	m.UpdatedAt = types.StringValue(f.UpdatedAt)
 }
 
 // keepVerification restores the attributes that change without Terraform. The next

@@ -15,7 +15,7 @@ import (
 func TestFill(t *testing.T) {
 	t.Parallel()
 	var m model
-	m.flatten(t.Context(), nil, &api.Forwarding{
+	Definition.SetModel(t.Context(), nil, &m, &api.Forwarding{
 		ID: "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e", ScopeType: vocab.ScopeAccount, ScopeID: "account", TargetEmail: "jane@example.org",
 		VerificationRequired: true, VerificationState: vocab.VerificationPending, VerificationSentAt: new("sent"), CreatedAt: "created", UpdatedAt: "updated",
 	})

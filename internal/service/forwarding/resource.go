@@ -16,26 +16,13 @@ import (
 )
 
 // Resource is mailhost_forwarding.
-type Resource struct{ service.Resource[model] }
+type Resource struct {
+	service.Resource[api.Forwarding, model]
+}
 
 // NewResource returns the resource.
 func NewResource() resource.Resource {
-	return service.Manage(&Resource{service.Resource[model]{Definition: service.Definition[model]{
-		Name:  "forwarding",
-		Label: (model).String, // goimports takes model.String for a package
-		Find: func(ctx context.Context, c *client.Client, key string) (string, error) {
-			f, err := service.FindScoped(key, func(scope client.Scope, target string) (*api.Forwarding, error) {
-				return c.FindForwarding(ctx, target, scope)
-			})
-			if err != nil {
-				return "", err
-			}
-			return f.ID, nil
-		},
-		ImportBy:        "<domain>/<target>, <workspace UUID>/<target>, <target> alone for a rule of the account, or the rule's UUID",
-		DeleteOperation: api.DeleteForwarding.Spec,
-		Orphaned:        func(_ context.Context, m model) string { return m.stillForwards() },
-	}}})
+	return service.Manage(&Resource{service.Resource[api.Forwarding, model]{Definition: Definition}})
 }
 
 // Create implements resource.Resource.
@@ -47,8 +34,12 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	created, resumed, err := c.CreateForwarding(ctx, api.CreateForwardingBody{
 		TargetEmail: plan.TargetEmail.ValueString(), Domain: plan.Domain.ValueStringPointer(), WorkspaceID: plan.WorkspaceID.ValueStringPointer(),
 	})
-	if err != nil {
-		addCreateError(&resp.Diagnostics, err, plan)
+	switch {
+	case tooManyMessages(err):
+		addError(&resp.Diagnostics, err, "Can't create the "+plan.String())
+		return
+	case err != nil:
+		service.AddCreateError(ctx, c, &resp.Diagnostics, err, plan, "", service.Fields{}, plan.conflictAdvice)
 		return
 	}
 	if resumed {
@@ -56,7 +47,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	}
 	// The rule exists from here on: its id goes into the state in any case.
 	active := plan.Active
-	plan.flatten(ctx, c, created)
+	r.SetModel(ctx, c, &plan, created)
 	if active.ValueBool() && !plan.confirmed() {
 		plan.Active = active
 		resp.Diagnostics.Append(switchState{On: true}.store(ctx, resp.Private)...)
@@ -67,16 +58,10 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	}
 }
 
-// addCreateError reports why a rule could not be created, with advice for a conflict.
-func addCreateError(diags *diag.Diagnostics, err error, plan model) {
-	summary := "Can't create the " + plan.String()
-	if !client.IsConflict(err) {
-		addError(diags, err, summary)
-		return
-	}
-	service.AddErrorWithAdvice(diags, err, summary, service.Fields{},
-		"A scope has one rule for a target. "+service.ImportAdvice("mailhost_forwarding", plan.ImportKey(plan.TargetEmail.ValueString()))+
-			"\n\nIf another resource manages it, remove one of the two. For another rule, change target_email, domain or workspace_id.")
+// conflictAdvice returns what to do about the rule that exists.
+func (m model) conflictAdvice() string {
+	return "A scope has one rule for a target. " + service.ImportAdvice("mailhost_forwarding", m.ImportKey(m.TargetEmail.ValueString())) +
+		"\n\nIf another resource manages it, remove one of the two. For another rule, change target_email, domain or workspace_id."
 }
 
 // addError reports an error of a request that may send a verification message.
@@ -102,7 +87,7 @@ func switchOffNew(ctx context.Context, c *client.Client, created model, resp *re
 	f, err := c.SetForwardingActive(ctx, created.ID.ValueString(), false)
 	switch {
 	case err == nil:
-		created.flatten(ctx, c, f)
+		Definition.SetModel(ctx, c, &created, f)
 	case errors.Is(err, client.ErrUpdateUnsupported):
 		// An error would make Terraform create the rule again, which can't be switched off
 		// either.
@@ -125,18 +110,11 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 		if err != nil {
 			return err
 		}
-		state.flatten(ctx, c, f)
+		r.SetModel(ctx, c, state, f)
 		if known.On && !state.confirmed() {
 			state.Active = types.BoolValue(true)
 		}
 		return nil
-	})
-}
-
-// Delete implements resource.Resource.
-func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	r.DeleteObject(ctx, req, resp, func(c *client.Client, state model) error {
-		return c.DeleteForwarding(ctx, state.ID.ValueString())
 	})
 }
 

@@ -1,13 +1,7 @@
 package forwarding
 
 import (
-	"context"
-	"maps"
-
-	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
@@ -21,20 +15,12 @@ const description = "A rule that forwards the mail of the account, of a workspac
 	"The API limits verification messages for each recipient and for each account: mailhostd allows 20 at once, and one a minute after that. An apply that creates more such rules retries for up to five minutes for each rule, and then fails; run it again to continue. Rules to addresses of the account are not limited.\n\n" +
 	"A rule of a domain is deleted together with the domain."
 
-// Schema implements resource.Resource.
-func (r *Resource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
-	resp.Schema = schema.Schema{MarkdownDescription: description, Attributes: modelAttributes()}
-}
-
-// modelAttributes returns the attributes of model.
-func modelAttributes() map[string]schema.Attribute {
-	attributes := map[string]schema.Attribute{
-		"id": service.StableString("UUID of the rule."),
+func attributes() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"id": service.ComputedString("UUID of the rule."),
 		"target_email": schema.StringAttribute{
 			Required:            true,
 			CustomType:          customtype.EmailAddress,
-			Validators:          []validator.String{customtype.EmailAddress.Validator()},
-			PlanModifiers:       []planmodifier.String{service.KeepEqual(customtype.EmailAddress.Same)},
 			MarkdownDescription: "Address that mail is forwarded to. Upper and lower case are the same. Changing it updates the rule in place and restarts its verification.",
 		},
 		"active": schema.BoolAttribute{
@@ -50,28 +36,11 @@ func modelAttributes() map[string]schema.Attribute {
 			Computed:            true,
 			MarkdownDescription: "Whether the recipient must confirm: false for an address of the account.",
 		},
-		"verification_state": schema.StringAttribute{
-			Computed:            true,
-			MarkdownDescription: "State of the recipient's confirmation at the last refresh: internal (none required), pending, verified or expired.",
-		},
-		"verification_sent_at": schema.StringAttribute{
-			Computed:            true,
-			MarkdownDescription: "When the message with the verification link was last sent (RFC 3339); null if none is required.",
-		},
-		"verification_expires_at": schema.StringAttribute{
-			Computed:            true,
-			MarkdownDescription: "When the verification link expires (RFC 3339); null if none was sent.",
-		},
-		"verification_verified_at": schema.StringAttribute{
-			Computed:            true,
-			MarkdownDescription: "When the recipient confirmed (RFC 3339); null before.",
-		},
-		"created_at": service.StableString("When the rule was created (RFC 3339)."),
-		"updated_at": schema.StringAttribute{
-			Computed:            true,
-			MarkdownDescription: "When the rule was last changed (RFC 3339).",
-		},
+		"verification_state":       service.ComputedString("State of the recipient's confirmation at the last refresh: internal (none required), pending, verified or expired."),
+		"verification_sent_at":     service.ComputedString("When the message with the verification link was last sent (RFC 3339); null if none is required."),
+		"verification_expires_at":  service.ComputedString("When the verification link expires (RFC 3339); null if none was sent."),
+		"verification_verified_at": service.ComputedString("When the recipient confirmed (RFC 3339); null before."),
+		"created_at":               service.ComputedString("When the rule was created (RFC 3339)."),
+		"updated_at":               service.ComputedString("When the rule was last changed (RFC 3339)."),
 	}
-	maps.Copy(attributes, service.ScopeAttributes(noun))
-	return attributes
 }

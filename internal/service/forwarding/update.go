@@ -88,7 +88,7 @@ func (u *update) redirect(ctx context.Context, target string) bool {
 }
 
 func (u *update) done(ctx context.Context, f *api.Forwarding) {
-	u.now.flatten(ctx, u.client, f)
+	Definition.SetModel(ctx, u.client, &u.now, f)
 	u.resp.Diagnostics.Append(u.resp.State.Set(ctx, &u.now)...)
 }
 

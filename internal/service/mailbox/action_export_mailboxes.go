@@ -20,17 +20,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
-// ExportAction is the action mailhost_export_mailboxes.
-type ExportAction struct{ service.Action }
-
-var (
-	_ action.ActionWithConfigure  = (*ExportAction)(nil)
-	_ action.ActionWithModifyPlan = (*ExportAction)(nil)
-)
-
-// NewExportAction returns the action mailhost_export_mailboxes.
-func NewExportAction() action.Action { return &ExportAction{} }
-
 type exportConfig struct {
 	selection
 
@@ -38,66 +27,53 @@ type exportConfig struct {
 	Overwrite types.Bool   `tfsdk:"overwrite"`
 }
 
-// Metadata implements action.Action.
-func (*ExportAction) Metadata(_ context.Context, req action.MetadataRequest, resp *action.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_export_mailboxes"
-}
-
-// Schema implements action.Action.
-func (*ExportAction) Schema(_ context.Context, _ action.SchemaRequest, resp *action.SchemaResponse) {
-	resp.Schema = schema.Schema{
-		MarkdownDescription: "Writes mailboxes to a CSV file, as the API exports them. Unlike `data.mailhost_mailbox_export` it does not hold them in memory or in the state, so that it works for an account of any size. " +
-			"The file is replaced when the export is complete: if it fails, an existing file does not change.",
-		Attributes: map[string]schema.Attribute{
-			"domain": schema.StringAttribute{
-				Optional: true, Validators: selectedDomain(),
-				MarkdownDescription: selectedDomainDescription,
-			},
-			"mailboxes": schema.ListAttribute{
-				Optional: true, ElementType: types.StringType, Validators: selectedMailboxes(),
-				MarkdownDescription: selectedMailboxesDescription,
-			},
-			"path": schema.StringAttribute{
-				Required: true, Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
-				MarkdownDescription: "The file to write, for instance `\"${path.root}/mailboxes.csv\"`; a relative path begins at the working directory. Its directory must exist when the action runs; the plan warns if it does not. " +
-					"The file contains names and addresses: only the user who runs Terraform can read it (mode 0600). Do not commit it to version control.",
-			},
-			"overwrite": schema.BoolAttribute{
-				Optional:            true,
-				MarkdownDescription: "Whether an existing file is replaced. Default: `true`. With `false` the action fails if the file exists; if it exists at plan time, the plan fails.",
+// NewExportAction returns the action mailhost_export_mailboxes.
+func NewExportAction() action.Action {
+	return &service.Action[exportConfig]{
+		Name: "export_mailboxes",
+		Definition: schema.Schema{
+			MarkdownDescription: "Writes mailboxes to a CSV file, as the API exports them. Unlike `data.mailhost_mailbox_export` it does not hold them in memory or in the state, so that it works for an account of any size. " +
+				"The file is replaced when the export is complete: if it fails, an existing file does not change.",
+			Attributes: map[string]schema.Attribute{
+				"domain":    schema.StringAttribute{Optional: true, Validators: selectedDomain, MarkdownDescription: selectedDomainDescription},
+				"mailboxes": schema.ListAttribute{Optional: true, ElementType: types.StringType, Validators: selectedMailboxes, MarkdownDescription: selectedMailboxesDescription},
+				"path": schema.StringAttribute{
+					Required: true, Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
+					MarkdownDescription: "The file to write, for instance `\"${path.root}/mailboxes.csv\"`; a relative path begins at the working directory. Its directory must exist when the action runs; the plan warns if it does not. " +
+						"The file contains names and addresses: only the user who runs Terraform can read it (mode 0600). Do not commit it to version control.",
+				},
+				"overwrite": schema.BoolAttribute{
+					Optional:            true,
+					MarkdownDescription: "Whether an existing file is replaced. Default: `true`. With `false` the action fails if the file exists; if it exists at plan time, the plan fails.",
+				},
 			},
 		},
+		Plan: planExport,
+		Run:  runExport,
 	}
 }
 
-// ModifyPlan implements action.ActionWithModifyPlan.
-func (*ExportAction) ModifyPlan(ctx context.Context, req action.ModifyPlanRequest, resp *action.ModifyPlanResponse) {
-	var config exportConfig
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
-	if resp.Diagnostics.HasError() || config.Path.IsUnknown() || config.Overwrite.IsUnknown() {
+// planExport checks, as far as possible before the apply, that the file can be written.
+func planExport(_ context.Context, config exportConfig, diags *diag.Diagnostics) {
+	if config.Path.IsUnknown() || config.Overwrite.IsUnknown() {
 		return
 	}
 	if err := checkTarget(config.Path.ValueString(), config.overwrites()); err != nil {
-		addFileError(&resp.Diagnostics, err)
+		addFileError(diags, err)
 		return
 	}
 	switch missing, err := checkDirectory(config.Path.ValueString()); {
 	case err != nil:
-		addFileError(&resp.Diagnostics, err)
+		addFileError(diags, err)
 	case missing != "":
-		resp.Diagnostics.AddAttributeWarning(path.Root("path"), "The directory of the export does not exist",
+		diags.AddAttributeWarning(path.Root("path"), "The directory of the export does not exist",
 			fmt.Sprintf("The directory %s is missing, and the export does not create it: the action will fail unless the apply creates the directory before. Create the directory, or choose another path.", missing))
 	}
 }
 
-// Invoke implements action.Action.
-func (a *ExportAction) Invoke(ctx context.Context, req action.InvokeRequest, resp *action.InvokeResponse) {
-	var config exportConfig
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
-	c := a.Client(ctx, &resp.Diagnostics)
+func runExport(ctx context.Context, c *client.Client, config exportConfig, resp *action.InvokeResponse) {
 	body, diags := config.expand(ctx)
-	resp.Diagnostics.Append(diags...)
-	if resp.Diagnostics.HasError() {
+	if resp.Diagnostics.Append(diags...); diags.HasError() {
 		return
 	}
 	file, err := newFile(config.Path.ValueString(), config.overwrites())

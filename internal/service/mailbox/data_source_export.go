@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
@@ -16,55 +17,33 @@ import (
 // 50,000 mailboxes.
 const maxExport = 8 << 20
 
-// Export is data.mailhost_mailbox_export.
-type Export struct{ service.DataSource }
-
-var _ datasource.DataSourceWithConfigure = (*Export)(nil)
-
-// NewExport returns data.mailhost_mailbox_export.
-func NewExport() datasource.DataSource { return &Export{} }
-
 type exportModel struct {
 	selection
 
 	CSV types.String `tfsdk:"csv"`
 }
 
-// Metadata implements datasource.DataSource.
-func (*Export) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_mailbox_export"
-}
-
-// Schema implements datasource.DataSource.
-func (*Export) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
-	resp.Schema = schema.Schema{
+// NewExport returns data.mailhost_mailbox_export.
+func NewExport() datasource.DataSource {
+	return service.NewDataSource("mailbox_export", schema.Schema{
 		MarkdownDescription: "Mailboxes as CSV text, as the API exports them: for `csvdecode`, or for a file that is part of the configuration. " +
 			"The whole text is in memory and in the state, with names and addresses, and is limited to " + maxExportText() + ", which is about 50,000 mailboxes. " +
 			"To export more, or to keep them out of the state, write them to a file with the action `mailhost_export_mailboxes`.",
 		Attributes: map[string]schema.Attribute{
-			"domain": schema.StringAttribute{
-				Optional: true, Validators: selectedDomain(),
-				MarkdownDescription: selectedDomainDescription,
-			},
-			"mailboxes": schema.ListAttribute{
-				Optional: true, ElementType: types.StringType, Validators: selectedMailboxes(),
-				MarkdownDescription: selectedMailboxesDescription,
-			},
+			"domain":    schema.StringAttribute{Optional: true, Validators: selectedDomain, MarkdownDescription: selectedDomainDescription},
+			"mailboxes": schema.ListAttribute{Optional: true, ElementType: types.StringType, Validators: selectedMailboxes, MarkdownDescription: selectedMailboxesDescription},
 			"csv": schema.StringAttribute{
 				Computed: true,
 				MarkdownDescription: "The CSV text (RFC 4180), with a header. The bundled server's columns are id, primary_email, first_name, last_name, domain_name, status, quota_allowed, quota_used, workspace_name and created_at; " +
 					"text that a spreadsheet would run as a formula, at the start of a cell or after a separator such as `;` in it, is prefixed with an apostrophe.",
 			},
 		},
-	}
+	}, readExport)
 }
 
-// Read implements datasource.DataSource.
-func (e *Export) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	defer service.ReportOnce(resp)
+func readExport(ctx context.Context, c *client.Client, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	var m exportModel
 	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
-	c := e.Client(ctx, &resp.Diagnostics)
 	body, diags := m.expand(ctx)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {

@@ -33,16 +33,13 @@ const (
 		"Without `domain` and `mailboxes`, all mailboxes of the account are exported."
 )
 
-func selectedDomain() []validator.String {
-	return []validator.String{customtype.DomainRef.Validator()}
-}
-
-func selectedMailboxes() []validator.List {
-	return []validator.List{
+var (
+	selectedDomain    = []validator.String{customtype.DomainRef.Validator()}
+	selectedMailboxes = []validator.List{
 		listvalidator.NoNullValues(),
 		listvalidator.ValueStringsAre(validate.Rule("a mailbox's UUID or its address such as jane@example.com", normalizeRef)),
 	}
-}
+)
 
 // normalizeRef returns the canonical form of a UUID or an address.
 func normalizeRef(s string) (string, error) {

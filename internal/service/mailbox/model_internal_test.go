@@ -43,7 +43,7 @@ func TestFill(t *testing.T) {
 		}
 	}
 	answer.Aliases = nil
-	var m resourceModel
+	var m model
 	if m.flatten(answer); m.Aliases.IsNull() || len(m.Aliases.Elements()) != 0 {
 		t.Errorf("without aliases: %s, want an empty list", m.Aliases)
 	}

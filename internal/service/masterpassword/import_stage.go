@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
 // importStage is the progress of an import, for a state that records no secret. It is in
@@ -29,15 +31,9 @@ const (
 // importStageKey is the key of the stage in the private state.
 const importStageKey = "import_stage"
 
-// private is a resource's private state.
-type private interface {
-	GetKey(ctx context.Context, key string) ([]byte, diag.Diagnostics)
-	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
-}
-
 // readImportStage returns the stage in the private state, or notImported if it is
 // missing or unknown to this version of the provider.
-func readImportStage(ctx context.Context, p private, diags *diag.Diagnostics) importStage {
+func readImportStage(ctx context.Context, p service.PrivateState, diags *diag.Diagnostics) importStage {
 	value, d := p.GetKey(ctx, importStageKey)
 	diags.Append(d...)
 	var stage importStage
@@ -52,10 +48,6 @@ func readImportStage(ctx context.Context, p private, diags *diag.Diagnostics) im
 }
 
 // store writes the stage to the private state.
-func (s importStage) store(ctx context.Context, p private) diag.Diagnostics {
-	value, err := json.Marshal(s)
-	if err != nil {
-		panic("masterpassword: " + err.Error()) // a string can be encoded
-	}
-	return p.SetKey(ctx, importStageKey, value)
+func (s importStage) store(ctx context.Context, p service.PrivateState) diag.Diagnostics {
+	return service.SetPrivate(ctx, p, importStageKey, s)
 }

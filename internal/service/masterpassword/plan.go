@@ -14,7 +14,7 @@ import (
 
 // ValidateConfig implements resource.ResourceWithValidateConfig.
 func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
-	var config resourceModel
+	var config model
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
 	if !resp.Diagnostics.HasError() {
 		resp.Diagnostics.Append(config.check()...)
@@ -42,7 +42,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 // planCreate requires a secret, and plans generated_secret. Terraform also plans a
 // replacement with it, after planSecret.
 func planCreate(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	var config, plan resourceModel
+	var config, plan model
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
 	resp.Diagnostics.Append(resp.Plan.Get(ctx, &plan)...)
 	if resp.Diagnostics.HasError() {
@@ -58,7 +58,7 @@ func planCreate(ctx context.Context, req resource.ModifyPlanRequest, resp *resou
 // that changes it. Otherwise the state records the configuration of the secret. The
 // package comment has the table.
 func planSecret(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	var config, plan, state resourceModel
+	var config, plan, state model
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
 	resp.Diagnostics.Append(resp.Plan.Get(ctx, &plan)...)
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
@@ -93,22 +93,22 @@ func planSecret(ctx context.Context, req resource.ModifyPlanRequest, resp *resou
 }
 
 // addForgotten warns that the configuration no longer sets the secret.
-func warnForgotten(diags *diag.Diagnostics, state resourceModel) {
+func warnForgotten(diags *diag.Diagnostics, state model) {
 	last := "Only value_wo_version is removed from the state."
 	if !state.GeneratedSecret.IsNull() {
 		last = "The state has the only copy of the generated secret that Terraform knows, and the apply removes it: store it elsewhere if you still need it."
 	} else if !state.Value.IsNull() {
 		last = "The apply removes it from the state too."
 	}
-	diags.AddWarning("The secret of the "+state.label()+" is no longer managed",
+	diags.AddWarning("The secret of the "+state.String()+" is no longer managed",
 		"The configuration no longer sets the secret, so it stays in use unchanged. "+last+
 			"\n\nA secret that you set later replaces the master password, even if it is the same secret.")
 }
 
 // addReplaced warns that a secret was added to a master password whose secret is not
 // known.
-func warnReplaced(diags *diag.Diagnostics, state resourceModel, at path.Path) {
-	service.WarnReplace(diags, state.label(),
+func warnReplaced(diags *diag.Diagnostics, state model, at path.Path) {
+	service.WarnReplace(diags, state.String(),
 		fmt.Sprintf("Terraform does not know its secret, so the value of %s counts as a new one, and the API can't change a secret.", at),
 		"The old secret stops working.")
 }
@@ -116,8 +116,8 @@ func warnReplaced(diags *diag.Diagnostics, state resourceModel, at path.Path) {
 // addUncertain adds the error of a secret that may be the one in use or a new one. Its
 // advice does not include -replace, because Terraform plans the change before the
 // replacement, and would stop at this error.
-func addUncertain(diags *diag.Diagnostics, state resourceModel, at path.Path) {
-	diags.AddAttributeError(at, "The secret of the "+state.label()+" is not known",
+func addUncertain(diags *diag.Diagnostics, state model, at path.Path) {
+	diags.AddAttributeError(at, "The secret of the "+state.String()+" is not known",
 		fmt.Sprintf("The master password was imported, so Terraform can't know whether %s is the secret in use or a new one, and the API can't change a secret.\n\n"+
 			"For a new secret, run terraform taint with the address of this resource: the next apply replaces the master password, and the old secret stops working. "+
 			"If it is the one in use, remove the master password from the state with terraform state rm, and import it again with an import block: that plan records the secret without sending it. "+
@@ -127,11 +127,11 @@ func addUncertain(diags *diag.Diagnostics, state resourceModel, at path.Path) {
 // checkOrphanedName adds an error to a replacement with the same name and scope, if the
 // API can't delete the master password: its name stays taken.
 func checkOrphanedName(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	var plan, state resourceModel
+	var plan, state model
 	resp.Diagnostics.Append(resp.Plan.Get(ctx, &plan)...)
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	if plan.Name.Equal(state.Name) && plan.Domain.Equal(state.Domain) && plan.WorkspaceID.Equal(state.WorkspaceID) {
 		resp.Diagnostics.AddAttributeError(path.Root("name"), "Another secret needs another name here",
-			fmt.Sprintf("The %s can't be deleted, and keeps its name; one with the new secret can't have the same name in the same scope. Set another name together with the new secret, and remove the old master password in the service's own control panel.", state.label()))
+			fmt.Sprintf("The %s can't be deleted, and keeps its name; one with the new secret can't have the same name in the same scope. Set another name together with the new secret, and remove the old master password in the service's own control panel.", state.String()))
 	}
 }

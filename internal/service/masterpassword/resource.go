@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -16,36 +15,19 @@ import (
 
 // Resource is mailhost_master_password.
 type Resource struct {
-	service.Resource[resourceModel]
+	service.Resource[api.MasterPassword, model]
 }
 
 var _ resource.ResourceWithValidateConfig = (*Resource)(nil)
 
 // NewResource returns the resource.
 func NewResource() resource.Resource {
-	return service.Manage(&Resource{service.Resource[resourceModel]{Definition: service.Definition[resourceModel]{
-		Name:  "master_password",
-		Label: func(m resourceModel) string { return m.label() },
-		Find: func(ctx context.Context, c *client.Client, key string) (string, error) {
-			p, err := service.FindScoped(key, func(scope client.Scope, name string) (*api.MasterPassword, error) {
-				return c.FindMasterPassword(ctx, name, scope)
-			})
-			if err != nil {
-				return "", err
-			}
-			return p.ID, nil
-		},
-		ImportBy:        "<domain>/<name>, <workspace UUID>/<name>, <name> alone for a master password of the account, or by UUID",
-		DeleteOperation: api.DeleteMasterPassword.Spec,
-		Orphaned: func(_ context.Context, m resourceModel) string {
-			return fmt.Sprintf("THE PASSWORD STILL WORKS: whoever knows it can use every mailbox of %s. Its name stays taken there; to create another one, choose another name.", m.Expand())
-		},
-	}}})
+	return service.Manage(&Resource{service.Resource[api.MasterPassword, model]{Definition: Definition}})
 }
 
 // Create implements resource.Resource.
 func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	var config resourceModel
+	var config model
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
 	plan, c := r.Planned(ctx, req, resp)
 	if c == nil {
@@ -64,32 +46,25 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 		Value:       config.expand(), // only the configuration has a write-only value
 	})
 	if err != nil {
-		addCreateError(&resp.Diagnostics, err, plan, config)
+		service.AddCreateError(ctx, c, &resp.Diagnostics, err, plan, "", service.Fields{"value": config.attribute()}, plan.conflictAdvice)
 		return
 	}
-	plan.flatten(ctx, c, &created.MasterPassword)
+	r.SetModel(ctx, c, &plan, &created.MasterPassword)
 	plan.GeneratedSecret = types.StringPointerValue(created.GeneratedSecret)
 	r.SetCreated(ctx, resp, c, &plan)
-	service.WarnDuplicates(&resp.Diagnostics, plan.label(), created.Leftovers, "Its secret works, although nobody knows it: delete it.")
+	service.WarnDuplicates(&resp.Diagnostics, plan.String(), created.Leftovers, "Its secret works, although nobody knows it: delete it.")
 }
 
-// addCreateError reports why a master password could not be created, with advice for a
-// conflict.
-func addCreateError(diags *diag.Diagnostics, err error, plan, config resourceModel) {
-	summary, fields := "Can't create the "+plan.label(), service.Fields{"value": config.attribute()}
-	if !client.IsConflict(err) {
-		service.AddError(diags, err, summary, fields)
-		return
-	}
-	service.AddErrorWithAdvice(diags, err, summary, fields,
-		"To use this secret, choose another name. If the existing master password is the one you want, import it: that does not change its secret. "+
-			service.ImportAdvice("mailhost_master_password", plan.ImportKey(plan.Name.ValueString()))+
-			"\n\nBefore the command terraform import, remove the secret from the configuration. The import block records it as the one in use.")
+// conflictAdvice returns what to do about the master password that has the name.
+func (m model) conflictAdvice() string {
+	return "To use this secret, choose another name. If the existing master password is the one you want, import it: that does not change its secret. " +
+		service.ImportAdvice("mailhost_master_password", m.ImportKey(m.Name.ValueString())) +
+		"\n\nBefore the command terraform import, remove the secret from the configuration. The import block records it as the one in use."
 }
 
 // Read implements resource.Resource.
 func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	r.ReadObject(ctx, req, resp, func(c *client.Client, state *resourceModel) error {
+	r.ReadObject(ctx, req, resp, func(c *client.Client, state *model) error {
 		p, err := c.GetMasterPassword(ctx, state.ID.ValueString())
 		if err != nil {
 			return err
@@ -98,7 +73,7 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 		if stage := readImportStage(ctx, req.Private, &resp.Diagnostics); stage == importing && !state.Name.IsNull() {
 			resp.Diagnostics.Append(imported.store(ctx, resp.Private)...)
 		}
-		state.flatten(ctx, c, p)
+		r.SetModel(ctx, c, state, p)
 		return nil
 	})
 }
@@ -112,20 +87,13 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	if name := service.Changed(plan.Name, state.Name); name != nil {
 		p, err := c.RenameMasterPassword(ctx, state.ID.ValueString(), *name)
 		if err != nil {
-			service.AddError(&resp.Diagnostics, err, fmt.Sprintf("Can't rename the %s to %q", state.label(), *name), service.Fields{})
+			service.AddError(&resp.Diagnostics, err, fmt.Sprintf("Can't rename the %s to %q", state.String(), *name), service.Fields{})
 			return
 		}
-		plan.flatten(ctx, c, p)
+		r.SetModel(ctx, c, &plan, p)
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 	resp.Diagnostics.Append(notImported.store(ctx, resp.Private)...)
-}
-
-// Delete implements resource.Resource.
-func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	r.DeleteObject(ctx, req, resp, func(c *client.Client, state resourceModel) error {
-		return c.DeleteMasterPassword(ctx, state.ID.ValueString())
-	})
 }
 
 // ImportState implements resource.ResourceWithImportState: by UUID, by scope and

@@ -2,9 +2,7 @@ package masterpassword
 
 import (
 	"context"
-	"maps"
 
-	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
@@ -31,11 +29,17 @@ An import does not change the secret, which the API does not return. The configu
 
 If you remove the secret from the configuration, it stays in use and is removed from the state; the plan warns about that. A secret that you set later replaces the master password, even if it is the same secret.`
 
-// Schema implements resource.Resource.
-func (r *Resource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
-	attributes := modelAttributes()
-	maps.Copy(attributes, secretAttributes())
-	resp.Schema = schema.Schema{MarkdownDescription: description, Attributes: attributes}
+func attributes() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"id": service.ComputedString("UUID of the master password."),
+		"name": schema.StringAttribute{
+			Required:            true,
+			Validators:          []validator.String{validate.Length[api.CreateMasterPasswordBody]("name")},
+			MarkdownDescription: "Name of the master password, unique within its scope. It can be changed.",
+		},
+		"created_at": service.ComputedString("When the master password was created (RFC 3339)."),
+		"updated_at": service.ComputedString("When the master password was last changed (RFC 3339)."),
+	}
 }
 
 // secretAttributes returns the attributes of secret, and generated_secret.
@@ -65,23 +69,4 @@ func secretAttributes() map[string]schema.Attribute {
 			MarkdownDescription: "The generated secret, with `generate = true`; null otherwise, and after an import.",
 		},
 	}
-}
-
-// modelAttributes returns the attributes of model.
-func modelAttributes() map[string]schema.Attribute {
-	attributes := map[string]schema.Attribute{
-		"id": service.StableString("UUID of the master password."),
-		"name": schema.StringAttribute{
-			Required:            true,
-			Validators:          []validator.String{validate.Length[api.CreateMasterPasswordBody]("name")},
-			MarkdownDescription: "Name of the master password, unique within its scope. It can be changed.",
-		},
-		"created_at": service.StableString("When the master password was created (RFC 3339)."),
-		"updated_at": schema.StringAttribute{
-			Computed:            true,
-			MarkdownDescription: "When the master password was last changed (RFC 3339).",
-		},
-	}
-	maps.Copy(attributes, service.ScopeAttributes(noun))
-	return attributes
 }

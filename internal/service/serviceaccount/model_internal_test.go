@@ -9,6 +9,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
 func timestamp(s string) customtype.String { return customtype.New(s) }
@@ -36,8 +37,8 @@ func TestPast(t *testing.T) {
 func TestFillKeeps(t *testing.T) {
 	t.Parallel()
 	triggers := types.MapValueMust(types.StringType, nil)
-	m := resourceModel{Token: types.StringValue("s3cret"), RotationTriggers: triggers}
-	m.flatten(&api.ServiceAccount{ID: "id", Name: "CI"})
+	m := model{Token: types.StringValue("s3cret"), RotationTriggers: triggers}
+	service.Flatten(&m, &api.ServiceAccount{ID: "id", Name: "CI"})
 	if m.Token.ValueString() != "s3cret" || !m.RotationTriggers.Equal(triggers) || m.imported() {
 		t.Errorf("filled %+v", m)
 	}
@@ -51,10 +52,10 @@ func TestStillWorks(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)
 	last4 := types.StringValue("enty")
-	for want, m := range map[string]resourceModel{
-		"STILL WORKS, and it never expires":          {model: model{TokenLast4: last4}},
-		"STILL WORKS until 2028-01-01T00:00:00Z":     {model: model{TokenLast4: last4, ExpiresAt: timestamp("2028-01-01T00:00:00Z")}},
-		"Its token has expired and no longer works.": {model: model{TokenLast4: last4, ExpiresAt: timestamp("2026-01-01T00:00:00Z")}},
+	for want, m := range map[string]model{
+		"STILL WORKS, and it never expires":          {TokenLast4: last4},
+		"STILL WORKS until 2028-01-01T00:00:00Z":     {TokenLast4: last4, ExpiresAt: timestamp("2028-01-01T00:00:00Z")},
+		"Its token has expired and no longer works.": {TokenLast4: last4, ExpiresAt: timestamp("2026-01-01T00:00:00Z")},
 	} {
 		got := stillWorks(m, now)
 		if !strings.Contains(got, want) || strings.Contains(got, "STILL") != strings.Contains(got, "enty") {

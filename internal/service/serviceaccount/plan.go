@@ -17,7 +17,7 @@ import (
 func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	planExpiry(ctx, req, resp, func() time.Time { return r.serverNow(ctx) })
 	service.DropEmptyUpdate(req, resp)
-	var plan, state resourceModel
+	var plan, state model
 	if !req.State.Raw.IsNull() {
 		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	}
@@ -38,7 +38,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 }
 
 // stillWorks describes the consequence of a token that can't be revoked.
-func stillWorks(state resourceModel, now time.Time) string {
+func stillWorks(state model, now time.Time) string {
 	switch {
 	case past(state.ExpiresAt, now):
 		return "Its token has expired and no longer works."
@@ -52,7 +52,7 @@ func stillWorks(state resourceModel, now time.Time) string {
 // provider authenticates, because neither this run nor a later one could continue. A
 // plan does not see a replacement by -replace or of a tainted object, so Delete checks
 // again.
-func (r *Resource) refuseOwn(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse, state resourceModel, replacing []string) {
+func (r *Resource) refuseOwn(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse, state model, replacing []string) {
 	if resp.Diagnostics.HasError() || !service.DestroysOrReplaces(req, resp, replacing...) {
 		return
 	}
@@ -66,8 +66,8 @@ func (m model) authenticates(c *client.Client) bool {
 	return c.UsesServiceAccount(m.TokenPrefix.ValueString(), m.TokenPublicID.ValueString())
 }
 
-func addOwn(diags *diag.Diagnostics, state resourceModel) {
-	diags.AddError(fmt.Sprintf("The %s is the provider's own credential", state.label()),
+func addOwn(diags *diag.Diagnostics, state model) {
+	diags.AddError(fmt.Sprintf("The %s is the provider's own credential", state.String()),
 		fmt.Sprintf("The provider authenticates with the token of this service account, which ends in %s. Revoking it, to destroy or to replace it, would lock out this run and every later one. Nothing was revoked.\n\n"+
 			"Set another credential for the provider (MAILHOST_TOKEN, or token in the provider block), and run again. "+
 			"To keep the service account and only remove it from the state, use a removed block with destroy = false, or terraform state rm.", state.TokenLast4.ValueString()))

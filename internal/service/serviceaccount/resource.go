@@ -9,7 +9,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
@@ -18,7 +17,7 @@ import (
 
 // Resource is mailhost_service_account.
 type Resource struct {
-	service.Resource[resourceModel]
+	service.Resource[api.ServiceAccount, model]
 
 	now func() time.Time
 }
@@ -29,26 +28,9 @@ var _ resource.ResourceWithValidateConfig = (*Resource)(nil)
 func NewResource() resource.Resource { return newResource(time.Now) }
 
 func newResource(now func() time.Time) resource.Resource {
-	r := &Resource{now: now}
-	r.Definition = service.Definition[resourceModel]{
-		Name:  "service_account",
-		Label: func(m resourceModel) string { return m.label() },
-		Find: func(ctx context.Context, c *client.Client, name string) (string, error) {
-			a, err := c.FindServiceAccount(ctx, name)
-			if client.IsNotFound(err) {
-				err = fmt.Errorf("%w among those that are not revoked", err)
-			}
-			if err != nil {
-				return "", err
-			}
-			return a.ID, nil
-		},
-		ImportBy:        "name or by UUID",
-		DeleteVerb:      "revoke",
-		DeleteOperation: api.RevokeServiceAccount.Spec,
-		Orphaned:        func(ctx context.Context, m resourceModel) string { return stillWorks(m, r.serverNow(ctx)) },
-		Unreadable:      true,
-	}
+	r, definition := &Resource{now: now}, *Definition
+	definition.Orphaned = func(ctx context.Context, m model) string { return stillWorks(m, r.serverNow(ctx)) }
+	r.Definition = &definition
 	return service.Manage(r)
 }
 
@@ -72,24 +54,23 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 		Name: plan.Name.ValueString(), ExpiresAt: expiresAt,
 	})
 	if err != nil {
-		addCreateError(&resp.Diagnostics, err, "Can't create the "+plan.label(), plan.fields())
+		addCreateError(&resp.Diagnostics, err, "Can't create the "+plan.String(), plan.fields())
 		return
 	}
 	if expiresAt == nil && created.ExpiresAt != nil {
 		resp.Diagnostics.Append(resp.Private.SetKey(ctx, inheritedKey, []byte("true"))...)
-		resp.Diagnostics.AddAttributeWarning(path.Root("expires_at"), fmt.Sprintf("The %s expires with the provider's credential", plan.label()),
+		resp.Diagnostics.AddAttributeWarning(path.Root("expires_at"), fmt.Sprintf("The %s expires with the provider's credential", plan.String()),
 			fmt.Sprintf("Its token stops working at %s, like the credential that created it. For a longer validity, create it with a credential that expires later.", *created.ExpiresAt))
 	}
-	plan.flatten(&created.ServiceAccount)
-	plan.Token = types.StringValue(created.Token)
+	service.Flatten(&plan, created)
 	r.SetCreated(ctx, resp, c, &plan)
-	service.WarnDuplicates(&resp.Diagnostics, plan.label(), created.Leftovers, "Nobody knows their tokens, but they are valid: revoke them.")
+	service.WarnDuplicates(&resp.Diagnostics, plan.String(), created.Leftovers, "Nobody knows their tokens, but they are valid: revoke them.")
 }
 
 // Read implements resource.Resource. An API that can't read service accounts leaves the
 // state as it is.
 func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	r.ReadObject(ctx, req, resp, func(c *client.Client, state *resourceModel) error {
+	r.ReadObject(ctx, req, resp, func(c *client.Client, state *model) error {
 		a, err := c.GetServiceAccount(ctx, state.ID.ValueString())
 		switch {
 		case errors.Is(err, client.ErrReadUnsupported) && state.Name.IsNull():
@@ -103,14 +84,14 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 				fmt.Sprintf("It was revoked at %s, outside Terraform, so its token no longer works. It is dropped from Terraform's state; the next apply creates a new one with a new token. Its id was %s.", *a.RevokedAt, a.ID))
 			return client.ErrNotFound
 		default:
-			state.flatten(a)
+			r.SetModel(ctx, c, state, a)
 		}
 		warnExpired(&resp.Diagnostics, *state, r.serverNow(ctx))
 		return nil
 	})
 }
 
-func warnExpired(diags *diag.Diagnostics, state resourceModel, now time.Time) {
+func warnExpired(diags *diag.Diagnostics, state model, now time.Time) {
 	if !past(state.ExpiresAt, now) {
 		return
 	}
@@ -118,21 +99,13 @@ func warnExpired(diags *diag.Diagnostics, state resourceModel, now time.Time) {
 	if !state.ValidFor.IsNull() {
 		next = "The next apply replaces it"
 	}
-	diags.AddAttributeWarning(path.Root("expires_at"), fmt.Sprintf("The %s has expired", state.label()),
+	diags.AddAttributeWarning(path.Root("expires_at"), fmt.Sprintf("The %s has expired", state.String()),
 		fmt.Sprintf("Its token stopped working at %s. %s; if you no longer need it, remove the resource.", state.ExpiresAt.ValueString(), next))
-}
-
-// Update implements resource.Resource. The API can't change a service account; an update
-// only stores attributes that the API does not have.
-func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	if plan, _, c := r.Changed(ctx, req, resp); c != nil {
-		resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
-	}
 }
 
 // Delete implements resource.Resource: it revokes the service account.
 func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	r.DeleteObject(ctx, req, resp, func(c *client.Client, state resourceModel) error {
+	r.DeleteObject(ctx, req, resp, func(c *client.Client, state model) error {
 		if state.authenticates(c) {
 			addOwn(&resp.Diagnostics, state)
 			return nil
@@ -146,9 +119,14 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	unsupported := false
 	r.ImportFound(ctx, req, resp, func(ctx context.Context, c *client.Client, name string) (string, error) {
-		id, err := r.Find(ctx, c, name)
-		unsupported = errors.Is(err, client.ErrReadUnsupported)
-		return id, err
+		a, err := c.FindServiceAccount(ctx, name)
+		switch unsupported = errors.Is(err, client.ErrReadUnsupported); {
+		case client.IsNotFound(err):
+			return "", fmt.Errorf("%w among those that are not revoked", err)
+		case err != nil:
+			return "", err
+		}
+		return a.ID, nil
 	})
 	switch {
 	case unsupported:

@@ -29,7 +29,7 @@ const (
 // ValidateConfig implements resource.ResourceWithValidateConfig: it checks
 // the attributes that limit a token's lifetime, if they are known.
 func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
-	var config resourceModel
+	var config model
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
 	if resp.Diagnostics.HasError() {
 		return
@@ -42,7 +42,7 @@ func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConf
 	config.checkRotateBefore(&resp.Diagnostics)
 }
 
-func (m resourceModel) checkRotateBefore(diags *diag.Diagnostics) {
+func (m model) checkRotateBefore(diags *diag.Diagnostics) {
 	at := path.Root("rotate_before")
 	before, set := duration(m.RotateBefore)
 	validFor, bounded := duration(m.ValidFor)
@@ -73,31 +73,31 @@ func sameDuration(a, b string) bool {
 
 // triggered decides whether a change of the triggers replaces the service account.
 func triggered(ctx context.Context, req planmodifier.MapRequest, resp *mapplanmodifier.RequiresReplaceIfFuncResponse) {
-	var state resourceModel
+	var state model
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	resp.RequiresReplace = !state.isKept(req.PlanValue)
 }
 
 // revalued decides whether a change of valid_for replaces the service account.
 func revalued(ctx context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse) {
-	var state resourceModel
+	var state model
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	resp.RequiresReplace = !state.isFirst(req.StateValue)
 }
 
 // isFirst reports whether the value after prior is the first one after an import, which
 // is no change.
-func (m resourceModel) isFirst(prior attr.Value) bool { return m.imported() && prior.IsNull() }
+func (m model) isFirst(prior attr.Value) bool { return m.imported() && prior.IsNull() }
 
 // isKept reports whether the triggers do not replace the service account: no triggers can
 // be null or an empty map.
-func (m resourceModel) isKept(triggers types.Map) bool {
+func (m model) isKept(triggers types.Map) bool {
 	none := !triggers.IsUnknown() && len(triggers.Elements())+len(m.RotationTriggers.Elements()) == 0
 	return none || m.isFirst(m.RotationTriggers)
 }
 
 // replacedBy returns the attributes whose change in a plan replaces the service account.
-func (m resourceModel) replacedBy(plan resourceModel) []string {
+func (m model) replacedBy(plan model) []string {
 	all := []string{"name", "expires_at"}
 	if !m.isFirst(m.ValidFor) {
 		all = append(all, "valid_for")
@@ -119,7 +119,7 @@ func planExpiry(ctx context.Context, req resource.ModifyPlanRequest, resp *resou
 	if resp.Plan.Raw.IsNull() {
 		return
 	}
-	var config, plan, state resourceModel
+	var config, plan, state model
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
 	resp.Diagnostics.Append(resp.Plan.Get(ctx, &plan)...)
 	if !req.State.Raw.IsNull() {
@@ -141,7 +141,7 @@ func planExpiry(ctx context.Context, req resource.ModifyPlanRequest, resp *resou
 	case state.due(plan.RotateBefore, now()):
 		replace = true
 	case state.imported() && state.ExpiresAt.IsNull():
-		resp.Diagnostics.AddAttributeWarning(path.Root("valid_for"), fmt.Sprintf("The %s never expires", state.label()),
+		resp.Diagnostics.AddAttributeWarning(path.Root("valid_for"), fmt.Sprintf("The %s never expires", state.String()),
 			"It was imported, and was created without an expiry, which can't be changed: valid_for takes effect at its next replacement. For one that expires, replace it now with terraform apply -replace.")
 	}
 	if replace {
@@ -152,13 +152,13 @@ func planExpiry(ctx context.Context, req resource.ModifyPlanRequest, resp *resou
 }
 
 // due reports whether the token has expired, or expires within a time.
-func (m resourceModel) due(before types.String, now time.Time) bool {
+func (m model) due(before types.String, now time.Time) bool {
 	early, _ := duration(before)
 	return past(m.ExpiresAt, now.Add(early))
 }
 
 // expiry returns the time to create the service account with; nil leaves it to the API.
-func (m resourceModel) expiry(now func() time.Time) *string {
+func (m model) expiry(now func() time.Time) *string {
 	if isSet(m.ExpiresAt.StringValue) {
 		return m.ExpiresAt.ValueStringPointer()
 	}
@@ -170,7 +170,7 @@ func (m resourceModel) expiry(now func() time.Time) *string {
 }
 
 // fields maps expires_at of the request to its attribute.
-func (m resourceModel) fields() service.Fields {
+func (m model) fields() service.Fields {
 	if m.ValidFor.IsNull() {
 		return service.Fields{}
 	}

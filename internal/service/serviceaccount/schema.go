@@ -3,7 +3,6 @@ package serviceaccount
 import (
 	"context"
 
-	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/mapplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
@@ -31,42 +30,10 @@ The API can't change a service account: changing ` + "`name`, `expires_at`, `val
 
 For a token that is valid for one run and not stored in the state, use the ephemeral resource ` + "`mailhost_service_account_token`" + `.`
 
-// Schema implements resource.Resource.
-func (r *Resource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
-	attributes := modelAttributes()
-	attributes["valid_for"] = schema.StringAttribute{
-		Optional:   true,
-		Validators: []validator.String{validate.Duration(minValidity, 0)},
-		PlanModifiers: []planmodifier.String{
-			service.KeepEqual(sameDuration), stringplanmodifier.RequiresReplaceIf(revalued, replaces, replaces),
-		},
-		MarkdownDescription: "How long the token is valid after the creation of the service account, such as `2160h` for 90 days, at least `1m`, in place of a fixed `expires_at`. " +
-			"An expired service account is replaced; set `rotate_before` to replace it in time. Changing the duration replaces the service account.",
-	}
-	attributes["rotate_before"] = schema.StringAttribute{
-		Optional:   true,
-		Validators: []validator.String{validate.Duration(minValidity, 0)},
-		MarkdownDescription: "How long before its expiry the service account is replaced, such as `168h` for a week, at least `1m`: the first plan within that time replaces it with its token. " +
-			"Run Terraform more often than that. It requires `valid_for`, and must be shorter. Changing it changes nothing else.",
-	}
-	attributes["rotation_triggers"] = schema.MapAttribute{
-		Optional:            true,
-		ElementType:         types.StringType,
-		PlanModifiers:       []planmodifier.Map{mapplanmodifier.RequiresReplaceIf(triggered, replaces, replaces)},
-		MarkdownDescription: "Any values; changing one replaces the service account with its token, for instance `{ quarter = \"2027-Q1\" }` or the output of a `time_rotating`.",
-	}
-	attributes["token"] = schema.StringAttribute{
-		Computed: true, Sensitive: true, PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
-		MarkdownDescription: "The bearer token; null after an import.",
-	}
-	resp.Schema = schema.Schema{MarkdownDescription: description, Attributes: attributes}
-}
-
-// modelAttributes returns the attributes of model.
-func modelAttributes() map[string]schema.Attribute {
+func attributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"id":         service.StableString("UUID of the service account."),
-		"account_id": service.StableString("UUID of the account."),
+		"id":         service.ComputedString("UUID of the service account."),
+		"account_id": service.ComputedString("UUID of the account."),
 		"name": schema.StringAttribute{
 			Required:            true,
 			Validators:          []validator.String{validate.Length[api.CreateServiceAccountBody]("name")},
@@ -76,23 +43,51 @@ func modelAttributes() map[string]schema.Attribute {
 		"expires_at": schema.StringAttribute{
 			Optional: true, Computed: true,
 			CustomType: customtype.Timestamp,
-			Validators: []validator.String{customtype.Timestamp.Validator()},
 			// ModifyPlan plans it if it is not configured.
-			PlanModifiers: []planmodifier.String{
-				service.KeepEqual(customtype.Timestamp.Same), stringplanmodifier.RequiresReplaceIfConfigured(),
-			},
+			PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplaceIfConfigured()},
 			MarkdownDescription: "When the token expires (RFC 3339), for instance `2027-01-01T00:00:00Z`; it must be in the future when the service account is created, and not after the provider's own credential expires. " +
 				"Without it and `valid_for` the token expires with that credential, or never if that never does. Changing it replaces the service account.",
 		},
-		"token_last4":        service.StableString("Last four characters of the token."),
-		"token_prefix":       service.StableString("Fixed beginning of the token."),
-		"token_public_id":    service.StableString("Part of the token that identifies it and is not secret."),
-		"created_at":         service.StableString("When the service account was created (RFC 3339)."),
-		"updated_at":         service.StableString("When the service account was last changed (RFC 3339)."),
-		"created_by_user_id": service.StableString("UUID of the user who created it; null if a service account did."),
-		"last_used_at":       service.StableString("When the token was last used at the last refresh, to the minute (RFC 3339)."),
-		"revoked_at":         service.StableString("When the service account was revoked (RFC 3339). Always null, because a revoked one is dropped from the state."),
-		"revoked_by_user_id": service.StableString("UUID of the user who revoked it."),
+		"token_last4":        service.ComputedString("Last four characters of the token."),
+		"token_prefix":       service.ComputedString("Fixed beginning of the token."),
+		"token_public_id":    service.ComputedString("Part of the token that identifies it and is not secret."),
+		"created_at":         service.ComputedString("When the service account was created (RFC 3339)."),
+		"updated_at":         service.ComputedString("When the service account was last changed (RFC 3339)."),
+		"created_by_user_id": service.ComputedString("UUID of the user who created it; null if a service account did."),
+		"last_used_at":       service.ComputedString("When the token was last used at the last refresh, to the minute (RFC 3339)."),
+		"revoked_at":         service.ComputedString("When the service account was revoked (RFC 3339). Always null, because a revoked one is dropped from the state."),
+		"revoked_by_user_id": service.ComputedString("UUID of the user who revoked it."),
+	}
+}
+
+// settings returns the attributes that the API does not return with a service account.
+func settings() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"valid_for": schema.StringAttribute{
+			Optional:   true,
+			Validators: []validator.String{validate.Duration(minValidity, 0)},
+			PlanModifiers: []planmodifier.String{
+				service.KeepEqual(sameDuration), stringplanmodifier.RequiresReplaceIf(revalued, replaces, replaces),
+			},
+			MarkdownDescription: "How long the token is valid after the creation of the service account, such as `2160h` for 90 days, at least `1m`, in place of a fixed `expires_at`. " +
+				"An expired service account is replaced; set `rotate_before` to replace it in time. Changing the duration replaces the service account.",
+		},
+		"rotate_before": schema.StringAttribute{
+			Optional:   true,
+			Validators: []validator.String{validate.Duration(minValidity, 0)},
+			MarkdownDescription: "How long before its expiry the service account is replaced, such as `168h` for a week, at least `1m`: the first plan within that time replaces it with its token. " +
+				"Run Terraform more often than that. It requires `valid_for`, and must be shorter. Changing it changes nothing else.",
+		},
+		"rotation_triggers": schema.MapAttribute{
+			Optional:            true,
+			ElementType:         types.StringType,
+			PlanModifiers:       []planmodifier.Map{mapplanmodifier.RequiresReplaceIf(triggered, replaces, replaces)},
+			MarkdownDescription: "Any values; changing one replaces the service account with its token, for instance `{ quarter = \"2027-Q1\" }` or the output of a `time_rotating`.",
+		},
+		"token": schema.StringAttribute{
+			Computed: true, Sensitive: true,
+			MarkdownDescription: "The bearer token; null after an import.",
+		},
 	}
 }
 

@@ -10,10 +10,10 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 )
 
-func TestComputedAttributes(t *testing.T) {
+func TestReadOnly(t *testing.T) {
 	t.Parallel()
 	nested := map[string]schema.Attribute{"used": schema.Int64Attribute{Computed: true, MarkdownDescription: "Bytes."}}
-	got := ComputedAttributes(map[string]schema.Attribute{
+	got := readOnly(map[string]schema.Attribute{
 		"domain":  schema.StringAttribute{Required: true, CustomType: customtype.DomainRef, MarkdownDescription: "Changing it replaces."},
 		"secret":  schema.StringAttribute{Computed: true, Sensitive: true, MarkdownDescription: "Secret."},
 		"active":  schema.BoolAttribute{Optional: true, MarkdownDescription: "Active."},
@@ -43,14 +43,18 @@ func TestComputedAttributes(t *testing.T) {
 	}
 }
 
-// What can't be answered is found when the provider is first asked for its
-// schema, which every test does.
-func TestComputedAttributesPanics(t *testing.T) {
+// TestSchemaPanics has mistakes that any test finds, because the provider builds its
+// schemas first.
+func TestSchemaPanics(t *testing.T) {
 	t.Parallel()
 	for name, call := range map[string]func(){
-		"a description of nothing": func() { ComputedAttributes(nil, map[string]string{"x": "X."}) },
+		"a description of nothing": func() { readOnly(nil, map[string]string{"x": "X."}) },
+		"nothing volatile":         func() { planned(nil, []string{"x"}) },
+		"an unforeseen computed type": func() {
+			planned(map[string]schema.Attribute{"x": schema.SetAttribute{Computed: true, ElementType: types.StringType}}, nil)
+		},
 		"an unforeseen type": func() {
-			ComputedAttributes(map[string]schema.Attribute{"x": schema.SetAttribute{ElementType: types.StringType}}, nil)
+			readOnly(map[string]schema.Attribute{"x": schema.SetAttribute{ElementType: types.StringType}}, nil)
 		},
 	} {
 		func() {
@@ -61,5 +65,28 @@ func TestComputedAttributesPanics(t *testing.T) {
 			}()
 			call()
 		}()
+	}
+}
+
+func TestPlanned(t *testing.T) {
+	t.Parallel()
+	got := planned(map[string]schema.Attribute{
+		"id":         ComputedString("Id."),
+		"ready":      schema.BoolAttribute{Computed: true},
+		"updated_at": ComputedString("Time."),
+		"name":       schema.StringAttribute{Required: true},
+		"owner":      schema.StringAttribute{Optional: true, Computed: true, CustomType: customtype.UUID},
+		"value":      schema.StringAttribute{Required: true, CustomType: customtype.DNSValue},
+	}, []string{"updated_at"})
+	for name, want := range map[string]struct{ modifiers, validators int }{
+		"id": {1, 0}, "updated_at": {0, 0}, "name": {0, 0}, "owner": {1, 1}, "value": {1, 0},
+	} {
+		a := got[name].(schema.StringAttribute)
+		if len(a.PlanModifiers) != want.modifiers || len(a.Validators) != want.validators {
+			t.Errorf("%s has %d plan modifiers and %d validators", name, len(a.PlanModifiers), len(a.Validators))
+		}
+	}
+	if n := len(got["ready"].(schema.BoolAttribute).PlanModifiers); n != 1 {
+		t.Errorf("ready has %d plan modifiers", n)
 	}
 }

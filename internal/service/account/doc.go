@@ -1,2 +1,0 @@
-// Package account has the data source mailhost_account.
-package account

@@ -1,2 +1,0 @@
-// Package authorization has the data source mailhost_authorizations.
-package authorization

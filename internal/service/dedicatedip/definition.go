@@ -1,0 +1,88 @@
+// Package dedicatedip has the resource mailhost_dedicated_ip, its data sources and
+// its list resource, and the data source of the options that it is claimed from.
+package dedicatedip
+
+import (
+	"context"
+	"iter"
+	"net/netip"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
+)
+
+// Definition describes dedicated IPs.
+var Definition = &service.Definition[api.DedicatedIP, model]{
+	Name: "dedicated_ip",
+	Collection: service.Collection[api.DedicatedIP]{
+		Names: "dedicated_ips", Noun: "dedicated IP", Nouns: "dedicated IPs",
+		Description: "The dedicated IP addresses of the account, or those that match every filter.",
+		Attributes:  attributes,
+		Filters: []service.Filter{
+			{
+				Name: "status", Validators: []validator.String{validate.OneOf[api.ListDedicatedIPsRequest]("status")},
+				MarkdownDescription: "Only the dedicated IPs in this state: `provisioning`, `active` or `releasing`.",
+			},
+			{
+				Name: "country_code", Validators: []validator.String{validate.Country()},
+				MarkdownDescription: "Only the dedicated IPs in this country, by its two-letter code (ISO 3166), such as `DE`.",
+			},
+		},
+		List: func(ctx context.Context, c *client.Client, by service.FilterValues) iter.Seq2[api.DedicatedIP, error] {
+			country := by["country_code"]
+			if code, err := api.CheckCountry(country); err == nil {
+				country = code
+			}
+			return c.ListDedicatedIPs(ctx, api.ListDedicatedIPsRequest{Status: by["status"], CountryCode: country})
+		},
+	},
+	ResourceDescription: "A dedicated IP address for the account's outgoing mail. Creating it **claims** an address from an option, which costs money; destroying it releases the address together with the reputation that it has earned. " +
+		"Use `lifecycle { prevent_destroy = true }` for an address that is in use.",
+	DataSourceDescription: "A dedicated IP address of the account, by its UUID, its name or the address itself. Nothing is claimed.",
+	ListDescription:       "Lists the dedicated IP addresses of the account, or those that match every filter.",
+	Settings:              settings,
+	CreateTimeout:         30 * time.Minute,
+
+	ID:          func(d *api.DedicatedIP) string { return d.ID },
+	DisplayName: func(d *api.DedicatedIP) string { return d.Name },
+	Get:         (*client.Client).GetDedicatedIP,
+	Find:        (*client.Client).FindDedicatedIP,
+	Keys: []service.Filter{
+		service.IDKey("dedicated IP", "`name` or `ip`"),
+		{
+			Name: "name", Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
+			MarkdownDescription: "Name of the dedicated IP. Set it, `id` or `ip`.",
+		},
+		{
+			Name: "ip", Validators: []validator.String{validate.Rule("an IP address such as 198.51.100.1", checkIP)},
+			MarkdownDescription: "Public address, one of `ip_addresses`; the first of them if `id` or `name` is set. Set it, `id` or `name`.",
+		},
+	},
+	Argument: func(d *api.DedicatedIP) (name string, value *string) {
+		if len(d.IPAddresses) > 0 {
+			value = &d.IPAddresses[0].IP
+		}
+		return "ip", value
+	},
+
+	Delete:          (*client.Client).ReleaseDedicatedIP,
+	DeleteVerb:      "release",
+	DeleteConflict:  "Nothing was released. Unassign the address from those domains in the service's own control panel, and run destroy again.",
+	DeleteOperation: api.ReleaseDedicatedIP.Spec,
+	Orphaned:        func(context.Context, model) string { return "It stays claimed, and it is still paid for." },
+}
+
+// checkIP returns an IP address in its canonical form.
+func checkIP(s string) (string, error) {
+	a, err := netip.ParseAddr(s)
+	if err != nil {
+		return "", err
+	}
+	return a.String(), nil
+}

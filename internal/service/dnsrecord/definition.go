@@ -1,0 +1,114 @@
+// Package dnsrecord has the resource mailhost_dns_record with its data sources and
+// list resource.
+package dnsrecord
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
+)
+
+var withoutID = stringvalidator.ConflictsWith(path.MatchRoot("id"))
+
+// Definition describes DNS records.
+var Definition = &service.Definition[located, model]{
+	Name: "dns_record",
+	Collection: service.Collection[located]{
+		Names: "dns_records", Noun: "DNS record", Nouns: "DNS records",
+		Description: "The DNS records of the account, or those that match every filter; without `domain`, ordered by domain. They include the records that every domain comes with.",
+		Attributes:  attributes,
+		Described: map[string]string{
+			"domain":            "Name of the domain, as `domain_name`.",
+			"name":              "Name of the record, relative to the domain; `@` is the domain itself.",
+			"type":              "Type of the record.",
+			"value":             "Value of the record in the form of its type, without the priority. A TXT value is the text itself, its strings joined.",
+			"ttl":               "How long resolvers may cache the record, in seconds.",
+			"priority":          "Priority of an MX or SRV record, the lowest first; null for other types.",
+			"is_system_managed": "Whether the record was created with its domain, and exists as long as the domain.",
+		},
+		Filters: []service.Filter{
+			service.DomainFilter("DNS records"),
+			{
+				Name: "type", Validators: []validator.String{recordType},
+				MarkdownDescription: "Only the DNS records of this type: " + recordType.MarkdownDescription(context.Background()) + ".",
+			},
+			{
+				Name: "name", Validators: []validator.String{customtype.DNSName.Validator()},
+				MarkdownDescription: "Only the DNS records of this name: relative to its domain, such as `www`, or absolute, such as `www.example.com.`; `@` is the domain itself.",
+			},
+		},
+		List: listRecords,
+	},
+	ResourceDescription: description,
+	DataSourceDescription: "A DNS record that exists, by its id, or by its domain, type and name, and its value where there are several. " +
+		"It also finds the records that every domain comes with, such as the DKIM record.",
+	ListDescription: "Lists the DNS records of the account, or those that match every filter; without `domain`, ordered by domain. The records that every domain comes with can't be managed and are left out.",
+
+	ID:          func(r *located) string { return strconv.FormatInt(r.ID, 10) },
+	CanonicalID: canonicalID,
+	DisplayName: (*located).String,
+	Skip:        func(r *located) bool { return r.IsSystemManaged },
+	Get:         getLocated,
+	Flatten: func(m *model, r *located) {
+		m.setZone(r.zone)
+		m.flatten(&r.DNSRecord)
+	},
+	FindBy: find,
+	Keys: []service.Filter{
+		{
+			Name: "id", Validators: []validator.String{validate.Rule("a number such as 1042", checkID)},
+			MarkdownDescription: "Id of the record: a number, in decimal. Set it, or `name` with `domain` and `type`.",
+		},
+		{
+			Name: "name",
+			Validators: []validator.String{
+				customtype.DNSName.Validator(), stringvalidator.AlsoRequires(path.MatchRoot("domain"), path.MatchRoot("type")),
+			},
+			MarkdownDescription: "Name of the record: relative to the domain, such as `www`, or in full, such as `www.example.com`, which ends in the domain; `@` is the domain itself. Set it with `domain` and `type`, or set `id`.",
+		},
+	},
+	Qualifiers: []service.Filter{
+		{
+			Name: "domain", Validators: []validator.String{customtype.DomainRef.Validator(), withoutID},
+			MarkdownDescription: "Domain of the record, by name or UUID. Set it with `name`.",
+		},
+		{
+			Name: "type", Validators: []validator.String{recordType, withoutID},
+			MarkdownDescription: "Type of the record: " + recordType.MarkdownDescription(context.Background()) + ". Set it with `name`.",
+		},
+		{
+			Name: "value", Validators: []validator.String{withoutID},
+			MarkdownDescription: "Value of the record, in the form of its type and without the priority. Set it if there are several records of the type at the name.",
+		},
+	},
+
+	Delete: func(c *client.Client, ctx context.Context, id string) error {
+		number, err := parseID(id)
+		if err != nil {
+			return err
+		}
+		return c.DeleteDNSRecord(ctx, number)
+	},
+	DeleteOperation: api.DeleteDNSRecord.Spec,
+	Orphaned: func(_ context.Context, m model) string {
+		return "It is still served, with the value " + shortened(m.Value.ValueString()) + "."
+	},
+	Unreadable: true,
+}
+
+func checkID(s string) (string, error) {
+	if _, ok := canonicalID(s); !ok {
+		return "", fmt.Errorf("must be a number such as 1042, not %.40q", s)
+	}
+	return s, nil
+}

@@ -1,0 +1,81 @@
+// Package domain has the resource mailhost_domain, its data sources and its list
+// resource.
+package domain
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
+)
+
+// Definition describes domains.
+var Definition = &service.Definition[api.Domain, model]{
+	Name: "domain",
+	Collection: service.Collection[api.Domain]{
+		Names: "domains", Noun: "domain", Nouns: "domains",
+		Description: "The domains of the account, or those that match every filter.",
+		Attributes:  attributes,
+		Described: map[string]string{
+			"name":         "Name of the domain, in ASCII and lower case.",
+			"workspace_id": "UUID of the workspace that the domain is in.",
+			"auto_renew":   "Whether the registration is renewed automatically.",
+			"redirect_url": "Where the domain's web traffic is redirected to; null without a redirect.",
+		},
+		Filters: []service.Filter{
+			service.WorkspaceFilter("domains"),
+			{
+				Name: "status", Validators: []validator.String{validate.OneOf[api.ListDomainsRequest]("status")},
+				MarkdownDescription: "Only the domains in this state: `pending_payment`, `pending`, `active` or `failed`.",
+			},
+			{Name: "tag", MarkdownDescription: "Only the domains with this label, by its name or UUID."},
+			service.SearchFilter("domains", "their name, an internationalized one in either form"),
+		},
+		List: func(ctx context.Context, c *client.Client, by service.FilterValues) iter.Seq2[api.Domain, error] {
+			return c.ListDomains(ctx, api.ListDomainsRequest{
+				WorkspaceID: by["workspace_id"], Status: by["status"], Tag: by["tag"], Search: by["search"],
+			})
+		},
+	},
+	ResourceDescription:   description,
+	DataSourceDescription: "A domain of the account, by its UUID or its name. Nothing is bought: a domain that the account does not own is an error.",
+	ListDescription:       "Lists the domains of the account, or those of them that every filter lets through.",
+	Settings:              settings,
+	CreateTimeout:         30 * time.Minute,
+
+	ID:          func(d *api.Domain) string { return d.ID },
+	DisplayName: func(d *api.Domain) string { return d.Name },
+	Get:         (*client.Client).GetDomain,
+	Flatten:     (*model).flatten,
+	Imported:    func(m *model) { m.Acquisition = types.StringValue(acquisitionAdopt) },
+	Find:        (*client.Client).FindDomain,
+	Key:         "name", Canonical: canonical,
+	Keys: []service.Filter{
+		service.IDKey("domain", "`name`"),
+		{
+			Name: "name", Validators: []validator.String{customtype.DomainName.Validator()},
+			MarkdownDescription: "Name of the domain, such as `example.com`, in any spelling. Give it or `id`.",
+		},
+	},
+
+	Delete: (*client.Client).DeleteDomain,
+	DeleteConflict: "Nothing was deleted. " +
+		"Run destroy again if mailboxes of this configuration were being destroyed at the same time. To make Terraform destroy them first, let each mailbox refer to the domain, for instance with domain = mailhost_domain.main.name, or give it depends_on. " +
+		"Delete or import mailboxes that the configuration does not have. " +
+		"To keep the domain, remove it from the state with `terraform state rm` or a removed block.",
+	DeleteOperation: api.DeleteDomain.Spec,
+	Orphaned: func(_ context.Context, m model) string {
+		if m.AutoRenew.ValueBool() {
+			return "It keeps receiving mail and answering DNS queries. Because auto_renew is on, its registration will be renewed and charged again."
+		}
+		return "It keeps receiving mail and answering DNS queries until its registration ends."
+	},
+}

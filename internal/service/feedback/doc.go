@@ -1,2 +1,0 @@
-// Package feedback has the action mailhost_submit_feedback.
-package feedback

@@ -1,0 +1,112 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
+)
+
+// Flatten sets the fields of a model from an API response. A field with the tag
+// tfsdk:"first_name" gets the response's field with the tag json:"first_name"; one
+// that the response does not have stays as it is. A nil pointer becomes null. It
+// panics if the types differ.
+func Flatten(model, response any) {
+	values := valuesOf(response)
+	eachField(reflect.ValueOf(model).Elem(), func(name string, field reflect.Value) {
+		value, ok := values[name]
+		if !ok {
+			return
+		}
+		if s, isString := value.(types.String); isString && field.Type() == reflect.TypeFor[customtype.String]() {
+			value = customtype.String{StringValue: s}
+		}
+		field.Set(reflect.ValueOf(value))
+	})
+}
+
+// object returns an object with the values of a model or of an API response. Attributes
+// that it does not have are null.
+func object(ctx context.Context, attributes map[string]attr.Type, source any) types.Object {
+	values, all := valuesOf(source), make(map[string]attr.Value, len(attributes))
+	for name, typ := range attributes {
+		raw := tftypes.NewValue(typ.TerraformType(ctx), nil)
+		var err error
+		if v, ok := values[name]; ok && !v.IsNull() {
+			raw, err = v.ToTerraformValue(ctx)
+		}
+		if err == nil {
+			all[name], err = typ.ValueFromTerraform(ctx, raw)
+		}
+		if err != nil {
+			panic(fmt.Sprintf("service: the attribute %s of a %T: %v", name, source, err))
+		}
+	}
+	return types.ObjectValueMust(attributes, all)
+}
+
+// valuesOf returns the fields of a model or of an API response as attribute values.
+func valuesOf(source any) map[string]attr.Value {
+	all := map[string]attr.Value{}
+	eachField(reflect.Indirect(reflect.ValueOf(source)), func(name string, field reflect.Value) {
+		all[name] = valueOf(field)
+	})
+	return all
+}
+
+// eachField calls visit for each named field of a struct and of its embedded structs.
+func eachField(s reflect.Value, visit func(name string, field reflect.Value)) {
+	for i := range s.NumField() {
+		f := s.Type().Field(i)
+		name, _, _ := strings.Cut(cmp.Or(f.Tag.Get("tfsdk"), f.Tag.Get("json")), ",")
+		switch {
+		case name != "":
+			visit(name, s.Field(i))
+		case f.Anonymous:
+			eachField(s.Field(i), visit)
+		}
+	}
+}
+
+func valueOf(field reflect.Value) attr.Value {
+	switch v := field.Interface().(type) {
+	case attr.Value:
+		return v
+	case string:
+		return types.StringValue(v)
+	case *string:
+		return types.StringPointerValue(v)
+	case bool:
+		return types.BoolValue(v)
+	case *bool:
+		return types.BoolPointerValue(v)
+	case int:
+		return types.Int64Value(int64(v))
+	case int64:
+		return types.Int64Value(v)
+	case *int64:
+		return types.Int64PointerValue(v)
+	}
+	switch field.Kind() {
+	case reflect.Struct:
+		values, attributes := valuesOf(field.Interface()), map[string]attr.Type{}
+		for name, v := range values {
+			attributes[name] = v.Type(context.Background())
+		}
+		return types.ObjectValueMust(attributes, values)
+	case reflect.Slice:
+		elements := make([]attr.Value, field.Len())
+		for i := range elements {
+			elements[i] = valueOf(field.Index(i))
+		}
+		return types.ListValueMust(valueOf(reflect.Zero(field.Type().Elem())).Type(context.Background()), elements)
+	}
+	panic(fmt.Sprintf("service: no attribute has the type %s", field.Type()))
+}

@@ -1,0 +1,69 @@
+// Package mailbox has the resource mailhost_mailbox, its data sources and its list
+// resource, and the export of mailboxes: as a data source, and as an action that
+// writes a file.
+package mailbox
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
+)
+
+// Definition describes mailboxes.
+var Definition = &service.Definition[api.Mailbox, model]{
+	Name: "mailbox",
+	Collection: service.Collection[api.Mailbox]{
+		Names: "mailboxes", Noun: "mailbox", Nouns: "mailboxes",
+		Description: "The mailboxes of the account, or those that match every filter.",
+		Attributes:  attributes,
+		Described: map[string]string{
+			"domain":     "Name of the domain, as `domain_name`.",
+			"local_part": "Part of the address before the @, in lower case.",
+		},
+		Filters: []service.Filter{
+			service.DomainFilter("mailboxes"),
+			service.WorkspaceFilter("mailboxes"),
+			{
+				Name: "status", Validators: []validator.String{validate.OneOf[api.ListMailboxesRequest]("status")},
+				MarkdownDescription: "Only the mailboxes in this state: `provisioning`, `active`, `paused` or `deleting`.",
+			},
+			service.SearchFilter("mailboxes", "their address or the person's name"),
+		},
+		List: func(ctx context.Context, c *client.Client, by service.FilterValues) iter.Seq2[api.Mailbox, error] {
+			return c.ListMailboxes(ctx, api.ListMailboxesRequest{
+				Domain: by["domain"], WorkspaceID: by["workspace_id"], Status: by["status"], Search: by["search"],
+			})
+		},
+	},
+	ResourceDescription:   "A mailbox of a domain. Its address can't be changed: changing `domain` or `local_part` replaces the mailbox, and its mail is lost.",
+	DataSourceDescription: "A mailbox that exists, by its UUID or its address.",
+	ListDescription:       "Lists the mailboxes of the account, or those that match every filter.",
+	Volatile:              []string{"updated_at"},
+	CreateTimeout:         20 * time.Minute,
+
+	ID:          func(m *api.Mailbox) string { return m.ID },
+	DisplayName: func(m *api.Mailbox) string { return m.PrimaryEmail },
+	Get:         (*client.Client).GetMailbox,
+	Flatten:     (*model).flatten,
+	Find:        (*client.Client).FindMailbox,
+	ImportBy:    "address, such as jane@example.com, or by UUID",
+	Keys: []service.Filter{
+		service.IDKey("mailbox", "`primary_email`"),
+		{
+			Name: "primary_email", Validators: []validator.String{customtype.EmailAddress.Validator()},
+			MarkdownDescription: "Address of the mailbox, such as `jane@example.com`. Set it or `id`.",
+		},
+	},
+
+	Delete:          (*client.Client).DeleteMailbox,
+	DeleteOperation: api.DeleteMailbox.Spec,
+	Orphaned:        func(context.Context, model) string { return "It keeps receiving mail, and it is still paid for." },
+}

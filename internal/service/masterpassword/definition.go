@@ -1,0 +1,78 @@
+// Package masterpassword has the resource mailhost_master_password, its data sources
+// and its list resource. The API's paths call master passwords credentials.
+//
+// # The secret
+//
+// The API accepts a secret in a create, returns a generated one once, and can neither
+// read nor change it. A change of the secret is therefore a replacement. A plan compares
+// the configuration with the state:
+//
+//	state records    configuration: the same   another                     none
+//	value            no change                 replaces                    removed from state, with a warning
+//	value_wo_version no change                 replaces                    removed from state, with a warning
+//	generate         no change                 replaces                    removed from state, with a warning
+//	none, importing  -                         recorded, nothing is sent   no change
+//	none, imported   -                         error with the ways out     no change
+//	none, other      -                         replaces, with a warning    no change
+//
+// A secret that moves to another attribute is the same if the state has its text:
+// value or generated_secret to value_wo, or generated_secret to value. value_wo is
+// compared by its version alone.
+//
+// A state that records no secret has an importStage: the plan of an import may record
+// the configured secret as the one in use, a later plan may not.
+package masterpassword
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
+)
+
+// Definition describes master passwords.
+var Definition = &service.Definition[api.MasterPassword, model]{
+	Name: "master_password",
+	Collection: service.Collection[api.MasterPassword]{
+		Names: "master_passwords", Noun: "master password", Nouns: "master passwords",
+		Description: "The master passwords of the account, or those that match every filter. Their secrets are not included.",
+		Attributes:  attributes,
+		Described:   map[string]string{"name": "Name of the master password, unique within its scope."},
+		Filters:     []service.Filter{service.SearchFilter("master passwords", "their name")},
+		List: func(ctx context.Context, c *client.Client, by service.FilterValues) iter.Seq2[api.MasterPassword, error] {
+			return c.ListMasterPasswords(ctx, api.ListMasterPasswordsRequest{
+				Domain: by["domain"], WorkspaceID: by["workspace_id"], ScopeType: by["scope_type"], Search: by["search"],
+			})
+		},
+	},
+	ResourceDescription:   description,
+	DataSourceDescription: "A master password that exists, by its UUID, or by its name within its scope. Its secret is not included: the API returns only a generated one, and only once.",
+	ListDescription:       "Lists the master passwords of the account, or those that match every filter. A configuration generated from it has no secret, so that the one in use does not change.",
+	Settings:              secretAttributes,
+	Volatile:              []string{"generated_secret", "updated_at"},
+
+	ID:          func(p *api.MasterPassword) string { return p.ID },
+	DisplayName: func(p *api.MasterPassword) string { return service.ScopedName(p.Name, p.ScopeType) },
+	Get:         (*client.Client).GetMasterPassword,
+	FindIn:      (*client.Client).FindMasterPassword,
+	ImportBy:    "<domain>/<name>, <workspace UUID>/<name>, <name> alone for a master password of the account, or by UUID",
+	Keys: []service.Filter{
+		service.IDKey("master password", "`name`"),
+		{
+			Name: "name", Validators: []validator.String{validate.Length[api.CreateMasterPasswordBody]("name")},
+			MarkdownDescription: "Name of the master password, which is case-sensitive. Set it or `id`.",
+		},
+	},
+
+	Delete:          (*client.Client).DeleteMasterPassword,
+	DeleteOperation: api.DeleteMasterPassword.Spec,
+	Orphaned: func(_ context.Context, m model) string {
+		return fmt.Sprintf("THE PASSWORD STILL WORKS: whoever knows it can use every mailbox of %s. Its name stays taken there; to create another one, choose another name.", m.Expand())
+	},
+}

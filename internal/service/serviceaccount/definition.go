@@ -1,0 +1,58 @@
+// Package serviceaccount has the resource mailhost_service_account with its data
+// sources and list resource, and the ephemeral resource
+// mailhost_service_account_token.
+package serviceaccount
+
+import (
+	"context"
+	"iter"
+
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
+)
+
+// Definition describes service accounts.
+var Definition = &service.Definition[api.ServiceAccount, model]{
+	Name: "service_account",
+	Collection: service.Collection[api.ServiceAccount]{
+		Names: "service_accounts", Noun: "service account", Nouns: "service accounts",
+		Description: "The service accounts of the account, without their tokens. They include revoked ones, which have a `revoked_at`.",
+		Attributes:  attributes,
+		Described: map[string]string{
+			"name":         "Name of the service account. Several may have the same name.",
+			"expires_at":   "When the token expires (RFC 3339); null if it never does.",
+			"last_used_at": "When the token was last used, to the minute (RFC 3339); null if it was never used.",
+			"revoked_at":   "When the service account was revoked, and its token stopped working (RFC 3339); null if it is not revoked.",
+		},
+		List: func(ctx context.Context, c *client.Client, _ service.FilterValues) iter.Seq2[api.ServiceAccount, error] {
+			return c.ListServiceAccounts(ctx)
+		},
+	},
+	ResourceDescription:   description,
+	DataSourceDescription: "A service account that exists, by its UUID, or by its name among those that are not revoked. The token is not included: the API returns it only when the service account is created.",
+	ListDescription:       "Lists the service accounts of the account, without revoked ones, which can't be managed. The token of an imported service account is unknown.",
+	Settings:              settings,
+
+	ID:          func(a *api.ServiceAccount) string { return a.ID },
+	DisplayName: func(a *api.ServiceAccount) string { return a.Name },
+	Skip:        func(a *api.ServiceAccount) bool { return a.RevokedAt != nil },
+	Get:         (*client.Client).GetServiceAccount,
+	Find:        (*client.Client).FindServiceAccount,
+	ImportBy:    "name or by UUID",
+	Keys: []service.Filter{
+		service.IDKey("service account", "`name`"),
+		{
+			Name: "name", Validators: []validator.String{validate.Length[api.CreateServiceAccountBody]("name")},
+			MarkdownDescription: "Exact name of the service account. Exactly one that is not revoked must have it. Set it or `id`.",
+		},
+	},
+
+	Delete:          (*client.Client).RevokeServiceAccount,
+	DeleteVerb:      "revoke",
+	DeleteOperation: api.RevokeServiceAccount.Spec,
+	Unreadable:      true,
+}
