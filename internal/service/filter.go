@@ -28,6 +28,11 @@ type Filter struct {
 	Bool bool
 }
 
+// NewFilter returns a string attribute that selects objects.
+func NewFilter(name, markdown string, validators ...validator.String) Filter {
+	return Filter{Name: name, MarkdownDescription: markdown, Validators: validators}
+}
+
 // FilterValues are the configured values of filters by name: "" if not set, "true" or
 // "false" for a boolean.
 type FilterValues map[string]string
@@ -40,31 +45,25 @@ func (v FilterValues) Scope() client.Scope {
 // IDKey is the key of an object by its UUID. others are the keys beside it, as in
 // "`name` or `ip`".
 func IDKey(noun, others string) Filter {
-	return Filter{
-		Name: "id", Validators: []validator.String{customtype.UUID.Validator()},
-		MarkdownDescription: "UUID of the " + noun + ". Set it or " + others + ".",
-	}
+	return NewFilter("id", "UUID of the "+noun+". Set it or "+others+".",
+		customtype.UUID.Validator())
 }
 
 // DomainFilter selects the objects of a domain.
 func DomainFilter(nouns string) Filter {
-	return Filter{
-		Name: "domain", Validators: []validator.String{customtype.DomainRef.Validator()},
-		MarkdownDescription: "Only the " + nouns + " of this domain, by name or UUID.",
-	}
+	return NewFilter("domain", "Only the "+nouns+" of this domain, by name or UUID.",
+		customtype.DomainRef.Validator())
 }
 
 // WorkspaceFilter selects the objects of a workspace.
 func WorkspaceFilter(nouns string) Filter {
-	return Filter{
-		Name: "workspace_id", Validators: []validator.String{customtype.UUID.Validator()},
-		MarkdownDescription: "Only the " + nouns + " of the workspace with this UUID.",
-	}
+	return NewFilter("workspace_id", "Only the "+nouns+" of the workspace with this UUID.",
+		customtype.UUID.Validator())
 }
 
 // SearchFilter selects objects by a part of the text that in describes.
 func SearchFilter(nouns, in string) Filter {
-	return Filter{Name: "search", MarkdownDescription: "Only the " + nouns + " with this text in " + in + ", in upper or lower case."}
+	return NewFilter("search", "Only the "+nouns+" with this text in "+in+", in upper or lower case.")
 }
 
 // scopeFilters select objects by their [Scope]. noun is the singular with its article.
@@ -75,10 +74,8 @@ func scopeFilters(noun, nouns string) []Filter {
 	workspace.Validators = append(workspace.Validators, oneScope(noun))
 	return []Filter{
 		domain, workspace,
-		{
-			Name: "scope_type", Validators: []validator.String{validate.OneOf[api.ListForwardingRequest]("scope_type")},
-			MarkdownDescription: "Only the " + nouns + " that apply to the `account` as a whole, or to any `workspace`, or to any `domain`.",
-		},
+		NewFilter("scope_type", "Only the "+nouns+" that apply to the `account` as a whole, or to any `workspace`, or to any `domain`.",
+			validate.OneOf[api.ListForwardingRequest]("scope_type")),
 	}
 }
 
@@ -87,14 +84,10 @@ func scopeFilters(noun, nouns string) []Filter {
 func scopeQualifiers(noun, key string) []Filter {
 	withKey := stringvalidator.AlsoRequires(path.MatchRoot(key))
 	return []Filter{
-		{
-			Name: "domain", Validators: []validator.String{customtype.DomainRef.Validator(), withKey},
-			MarkdownDescription: "Domain that it applies to. With `" + key + "`, set its name or UUID to look in that domain; without `domain` and `workspace_id`, the lookup is among those of the whole account.",
-		},
-		{
-			Name: "workspace_id", Validators: []validator.String{customtype.UUID.Validator(), oneScope(noun), withKey},
-			MarkdownDescription: "UUID of the workspace that it applies to. With `" + key + "`, set it in place of `domain` to look in that workspace.",
-		},
+		NewFilter("domain", "Domain that it applies to. With `"+key+"`, set its name or UUID to look in that domain; without `domain` and `workspace_id`, the lookup is among those of the whole account.",
+			customtype.DomainRef.Validator(), withKey),
+		NewFilter("workspace_id", "UUID of the workspace that it applies to. With `"+key+"`, set it in place of `domain` to look in that workspace.",
+			customtype.UUID.Validator(), oneScope(noun), withKey),
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
@@ -34,22 +33,12 @@ func NewDataSources() datasource.DataSource {
 			}
 		},
 		Filters: []service.Filter{
-			{
-				Name: "subject_type", Validators: []validator.String{validate.OneOf[api.ListAuthorizationsRequest]("subject_type")},
-				MarkdownDescription: "Only the authorizations of this type of subject: `user`, `group` or `service_account`.",
-			},
-			{
-				Name:                "subject_id",
-				MarkdownDescription: "Only the authorizations of the subject with this id, for instance `mailhost_service_account.ci.id`.",
-			},
-			{
-				Name: "grant_kind", Validators: []validator.String{validate.OneOf[api.ListAuthorizationsRequest]("grant_kind")},
-				MarkdownDescription: "Only the authorizations of this kind: `capability`, `account_owner` or `super_admin`.",
-			},
-			{
-				Name:                "capability_key",
-				MarkdownDescription: "Only the authorizations of this permission, such as `mailbox.create`. It does not find owners and administrators, who have every permission without a key.",
-			},
+			service.NewFilter("subject_type", "Only the authorizations of this type of subject: `user`, `group` or `service_account`.",
+				validate.OneOf[api.ListAuthorizationsRequest]("subject_type")),
+			service.NewFilter("subject_id", "Only the authorizations of the subject with this id, for instance `mailhost_service_account.ci.id`."),
+			service.NewFilter("grant_kind", "Only the authorizations of this kind: `capability`, `account_owner` or `super_admin`.",
+				validate.OneOf[api.ListAuthorizationsRequest]("grant_kind")),
+			service.NewFilter("capability_key", "Only the authorizations of this permission, such as `mailbox.create`. It does not find owners and administrators, who have every permission without a key."),
 			{
 				Name: "include_revoked", Bool: true,
 				MarkdownDescription: "Whether to include revoked authorizations. Default: `false`.",

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
@@ -25,14 +24,10 @@ var Definition = &service.Definition[api.DedicatedIP, model]{
 		Description: "The dedicated IP addresses of the account, or those that match every filter.",
 		Attributes:  attributes,
 		Filters: []service.Filter{
-			{
-				Name: "status", Validators: []validator.String{validate.OneOf[api.ListDedicatedIPsRequest]("status")},
-				MarkdownDescription: "Only the dedicated IPs in this state: `provisioning`, `active` or `releasing`.",
-			},
-			{
-				Name: "country_code", Validators: []validator.String{validate.Country()},
-				MarkdownDescription: "Only the dedicated IPs in this country, by its two-letter code (ISO 3166), such as `DE`.",
-			},
+			service.NewFilter("status", "Only the dedicated IPs in this state: `provisioning`, `active` or `releasing`.",
+				validate.OneOf[api.ListDedicatedIPsRequest]("status")),
+			service.NewFilter("country_code", "Only the dedicated IPs in this country, by its two-letter code (ISO 3166), such as `DE`.",
+				validate.Country()),
 		},
 		List: func(ctx context.Context, c *client.Client, by service.FilterValues) iter.Seq2[api.DedicatedIP, error] {
 			country := by["country_code"]
@@ -55,14 +50,10 @@ var Definition = &service.Definition[api.DedicatedIP, model]{
 	Find:        (*client.Client).FindDedicatedIP,
 	Keys: []service.Filter{
 		service.IDKey("dedicated IP", "`name` or `ip`"),
-		{
-			Name: "name", Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
-			MarkdownDescription: "Name of the dedicated IP. Set it, `id` or `ip`.",
-		},
-		{
-			Name: "ip", Validators: []validator.String{validate.Rule("an IP address such as 198.51.100.1", checkIP)},
-			MarkdownDescription: "Public address, one of `ip_addresses`; the first of them if `id` or `name` is set. Set it, `id` or `name`.",
-		},
+		service.NewFilter("name", "Name of the dedicated IP. Set it, `id` or `ip`.",
+			stringvalidator.LengthAtLeast(1)),
+		service.NewFilter("ip", "Public address, one of `ip_addresses`; the first of them if `id` or `name` is set. Set it, `id` or `name`.",
+			validate.Rule("an IP address such as 198.51.100.1", checkIP)),
 	},
 	Argument: func(d *api.DedicatedIP) (name string, value *string) {
 		if len(d.IPAddresses) > 0 {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
@@ -38,14 +37,10 @@ var Definition = &service.Definition[located, model]{
 		},
 		Filters: []service.Filter{
 			service.DomainFilter("DNS records"),
-			{
-				Name: "type", Validators: []validator.String{recordType},
-				MarkdownDescription: "Only the DNS records of this type: " + recordType.MarkdownDescription(context.Background()) + ".",
-			},
-			{
-				Name: "name", Validators: []validator.String{customtype.DNSName.Validator()},
-				MarkdownDescription: "Only the DNS records of this name: relative to its domain, such as `www`, or absolute, such as `www.example.com.`; `@` is the domain itself.",
-			},
+			service.NewFilter("type", "Only the DNS records of this type: "+recordType.MarkdownDescription(context.Background())+".",
+				recordType),
+			service.NewFilter("name", "Only the DNS records of this name: relative to its domain, such as `www`, or absolute, such as `www.example.com.`; `@` is the domain itself.",
+				customtype.DNSName.Validator()),
 		},
 		List: listRecords,
 	},
@@ -58,38 +53,26 @@ var Definition = &service.Definition[located, model]{
 	CanonicalID: canonicalID,
 	DisplayName: (*located).String,
 	Skip:        func(r *located) bool { return r.IsSystemManaged },
-	Get:         getLocated,
+	Get: func(c *client.Client, ctx context.Context, id string) (*located, error) {
+		return getLocated(ctx, c, id)
+	},
 	Flatten: func(m *model, r *located) {
 		m.setZone(r.zone)
 		m.flatten(&r.DNSRecord)
 	},
 	FindBy: find,
 	Keys: []service.Filter{
-		{
-			Name: "id", Validators: []validator.String{validate.Rule("a number such as 1042", checkID)},
-			MarkdownDescription: "Id of the record: a number, in decimal. Set it, or `name` with `domain` and `type`.",
-		},
-		{
-			Name: "name",
-			Validators: []validator.String{
-				customtype.DNSName.Validator(), stringvalidator.AlsoRequires(path.MatchRoot("domain"), path.MatchRoot("type")),
-			},
-			MarkdownDescription: "Name of the record: relative to the domain, such as `www`, or in full, such as `www.example.com`, which ends in the domain; `@` is the domain itself. Set it with `domain` and `type`, or set `id`.",
-		},
+		service.NewFilter("id", "Id of the record: a number, in decimal. Set it, or `name` with `domain` and `type`.",
+			validate.Rule("a number such as 1042", checkID)),
+		service.NewFilter("name", "Name of the record: relative to the domain, such as `www`, or in full, such as `www.example.com`, which ends in the domain; `@` is the domain itself. Set it with `domain` and `type`, or set `id`.",
+			customtype.DNSName.Validator(), stringvalidator.AlsoRequires(path.MatchRoot("domain"), path.MatchRoot("type"))),
 	},
 	Qualifiers: []service.Filter{
-		{
-			Name: "domain", Validators: []validator.String{customtype.DomainRef.Validator(), withoutID},
-			MarkdownDescription: "Domain of the record, by name or UUID. Set it with `name`.",
-		},
-		{
-			Name: "type", Validators: []validator.String{recordType, withoutID},
-			MarkdownDescription: "Type of the record: " + recordType.MarkdownDescription(context.Background()) + ". Set it with `name`.",
-		},
-		{
-			Name: "value", Validators: []validator.String{withoutID},
-			MarkdownDescription: "Value of the record, in the form of its type and without the priority. Set it if there are several records of the type at the name.",
-		},
+		service.NewFilter("domain", "Domain of the record, by name or UUID. Set it with `name`.",
+			customtype.DomainRef.Validator(), withoutID),
+		service.NewFilter("type", "Type of the record: "+recordType.MarkdownDescription(context.Background())+". Set it with `name`.",
+			recordType, withoutID),
+		service.NewFilter("value", "Value of the record, in the form of its type and without the priority. Set it if there are several records of the type at the name.", withoutID),
 	},
 
 	Delete: func(c *client.Client, ctx context.Context, id string) error {

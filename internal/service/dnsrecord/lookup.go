@@ -135,7 +135,7 @@ func readByID(ctx context.Context, c *client.Client, id string) (*api.DNSRecord,
 }
 
 // getLocated reads a record with its domain.
-func getLocated(c *client.Client, ctx context.Context, id string) (*located, error) {
+func getLocated(ctx context.Context, c *client.Client, id string) (*located, error) {
 	record, err := readByID(ctx, c, id)
 	if err != nil {
 		return nil, err

@@ -7,7 +7,6 @@ import (
 	"iter"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -32,11 +31,9 @@ var Definition = &service.Definition[api.Domain, model]{
 		},
 		Filters: []service.Filter{
 			service.WorkspaceFilter("domains"),
-			{
-				Name: "status", Validators: []validator.String{validate.OneOf[api.ListDomainsRequest]("status")},
-				MarkdownDescription: "Only the domains in this state: `pending_payment`, `pending`, `active` or `failed`.",
-			},
-			{Name: "tag", MarkdownDescription: "Only the domains with this label, by its name or UUID."},
+			service.NewFilter("status", "Only the domains in this state: `pending_payment`, `pending`, `active` or `failed`.",
+				validate.OneOf[api.ListDomainsRequest]("status")),
+			service.NewFilter("tag", "Only the domains with this label, by its name or UUID."),
 			service.SearchFilter("domains", "their name, an internationalized one in either form"),
 		},
 		List: func(ctx context.Context, c *client.Client, by service.FilterValues) iter.Seq2[api.Domain, error] {
@@ -60,10 +57,8 @@ var Definition = &service.Definition[api.Domain, model]{
 	Key:         "name", Canonical: canonical,
 	Keys: []service.Filter{
 		service.IDKey("domain", "`name`"),
-		{
-			Name: "name", Validators: []validator.String{customtype.DomainName.Validator()},
-			MarkdownDescription: "Name of the domain, such as `example.com`, in any spelling. Give it or `id`.",
-		},
+		service.NewFilter("name", "Name of the domain, such as `example.com`, in any spelling. Give it or `id`.",
+			customtype.DomainName.Validator()),
 	},
 
 	Delete: (*client.Client).DeleteDomain,

@@ -6,7 +6,6 @@ import (
 	"context"
 	"iter"
 
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -28,10 +27,8 @@ var Definition = &service.Definition[api.Forwarding, model]{
 			"active":       "Whether mail is forwarded: the rule is on, and its target is a mailbox of the account or has been confirmed.",
 		},
 		Filters: []service.Filter{
-			{
-				Name: "verification_state", Validators: []validator.String{validate.OneOf[api.ListForwardingRequest]("verification_state")},
-				MarkdownDescription: "Only the forwarding rules whose recipient's confirmation is in this state: `internal` (none required), `pending`, `verified` or `expired`.",
-			},
+			service.NewFilter("verification_state", "Only the forwarding rules whose recipient's confirmation is in this state: `internal` (none required), `pending`, `verified` or `expired`.",
+				validate.OneOf[api.ListForwardingRequest]("verification_state")),
 			service.SearchFilter("forwarding rules", "their target's address"),
 		},
 		List: func(ctx context.Context, c *client.Client, by service.FilterValues) iter.Seq2[api.Forwarding, error] {
@@ -60,10 +57,8 @@ var Definition = &service.Definition[api.Forwarding, model]{
 	ImportBy: "<domain>/<target>, <workspace UUID>/<target>, <target> alone for a rule of the account, or the rule's UUID",
 	Keys: []service.Filter{
 		service.IDKey("rule", "`target_email`"),
-		{
-			Name: "target_email", Validators: []validator.String{customtype.EmailAddress.Validator()},
-			MarkdownDescription: "Address that mail is forwarded to. Upper and lower case are the same. Set it or `id`.",
-		},
+		service.NewFilter("target_email", "Address that mail is forwarded to. Upper and lower case are the same. Set it or `id`.",
+			customtype.EmailAddress.Validator()),
 	},
 
 	Delete:          (*client.Client).DeleteForwarding,

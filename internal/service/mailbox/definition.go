@@ -8,8 +8,6 @@ import (
 	"iter"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
-
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
@@ -31,10 +29,8 @@ var Definition = &service.Definition[api.Mailbox, model]{
 		Filters: []service.Filter{
 			service.DomainFilter("mailboxes"),
 			service.WorkspaceFilter("mailboxes"),
-			{
-				Name: "status", Validators: []validator.String{validate.OneOf[api.ListMailboxesRequest]("status")},
-				MarkdownDescription: "Only the mailboxes in this state: `provisioning`, `active`, `paused` or `deleting`.",
-			},
+			service.NewFilter("status", "Only the mailboxes in this state: `provisioning`, `active`, `paused` or `deleting`.",
+				validate.OneOf[api.ListMailboxesRequest]("status")),
 			service.SearchFilter("mailboxes", "their address or the person's name"),
 		},
 		List: func(ctx context.Context, c *client.Client, by service.FilterValues) iter.Seq2[api.Mailbox, error] {
@@ -57,10 +53,8 @@ var Definition = &service.Definition[api.Mailbox, model]{
 	ImportBy:    "address, such as jane@example.com, or by UUID",
 	Keys: []service.Filter{
 		service.IDKey("mailbox", "`primary_email`"),
-		{
-			Name: "primary_email", Validators: []validator.String{customtype.EmailAddress.Validator()},
-			MarkdownDescription: "Address of the mailbox, such as `jane@example.com`. Set it or `id`.",
-		},
+		service.NewFilter("primary_email", "Address of the mailbox, such as `jane@example.com`. Set it or `id`.",
+			customtype.EmailAddress.Validator()),
 	},
 
 	Delete:          (*client.Client).DeleteMailbox,

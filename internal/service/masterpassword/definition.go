@@ -28,8 +28,6 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
-
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
@@ -64,10 +62,8 @@ var Definition = &service.Definition[api.MasterPassword, model]{
 	ImportBy:    "<domain>/<name>, <workspace UUID>/<name>, <name> alone for a master password of the account, or by UUID",
 	Keys: []service.Filter{
 		service.IDKey("master password", "`name`"),
-		{
-			Name: "name", Validators: []validator.String{validate.Length[api.CreateMasterPasswordBody]("name")},
-			MarkdownDescription: "Name of the master password, which is case-sensitive. Set it or `id`.",
-		},
+		service.NewFilter("name", "Name of the master password, which is case-sensitive. Set it or `id`.",
+			validate.Length[api.CreateMasterPasswordBody]("name")),
 	},
 
 	Delete:          (*client.Client).DeleteMasterPassword,

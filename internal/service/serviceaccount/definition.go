@@ -7,8 +7,6 @@ import (
 	"context"
 	"iter"
 
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
-
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
@@ -45,10 +43,8 @@ var Definition = &service.Definition[api.ServiceAccount, model]{
 	ImportBy:    "name or by UUID",
 	Keys: []service.Filter{
 		service.IDKey("service account", "`name`"),
-		{
-			Name: "name", Validators: []validator.String{validate.Length[api.CreateServiceAccountBody]("name")},
-			MarkdownDescription: "Exact name of the service account. Exactly one that is not revoked must have it. Set it or `id`.",
-		},
+		service.NewFilter("name", "Exact name of the service account. Exactly one that is not revoked must have it. Set it or `id`.",
+			validate.Length[api.CreateServiceAccountBody]("name")),
 	},
 
 	Delete:          (*client.Client).RevokeServiceAccount,
