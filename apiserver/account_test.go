@@ -53,3 +53,16 @@ func TestWorkspaces(t *testing.T) {
 	other.Get("/workspaces/"+id).Refused(404, "path.workspace_id not_found")
 	other.Post("/workspaces", obj{"name": "Sales"}).Want(201)
 }
+
+// A 404 names the kind of object that the path is of.
+func TestNotFoundNamesTheKind(t *testing.T) {
+	h := apitest.New(t)
+	for path, kind := range map[string]string{
+		"/credentials/": "master password", "/dedicated-ips/": "dedicated IP", "/domains/": "domain", "/forwarding/": "forwarding rule",
+		"/mailboxes/": "mailbox", "/auth/service-accounts/": "service account", "/workspaces/": "workspace",
+	} {
+		h.Get(path+nobody).Want(404).Is("detail.0.msg", "no such "+kind+" in this account")
+	}
+	h.Get("/dns-records/1").Want(404).Is("detail.0.msg", "no such DNS record in this account")
+	h.Delete("/auth/authorizations/"+nobody).Want(404).Is("detail.0.msg", "no such authorization in this account")
+}

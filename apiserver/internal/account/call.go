@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -168,22 +169,15 @@ func (c *Call) notFound(err error) error {
 	path := strings.TrimPrefix(c.Spec.Path, api.Prefix)
 	if _, after, ok := strings.Cut(path, "{"); ok && errors.Is(err, store.ErrNotFound) {
 		param, _, _ := strings.Cut(after, "}")
-		return api.NotFound(param, kindNames[param])
+		kind := strings.ReplaceAll(strings.TrimSuffix(param, "_id"), "_", " ")
+		return api.NotFound(param, cmp.Or(kindNames[kind], kind))
 	}
 	return err
 }
 
-// kindNames are the words for the object that a path parameter names.
+// kindNames are the kinds of object that messages call otherwise than path parameters do.
 var kindNames = map[string]string{
-	"authorization_id":   "authorization",
-	"credential_id":      "master password",
-	"dedicated_ip_id":    "dedicated IP",
-	"dns_record_id":      "DNS record",
-	"domain":             "domain",
-	"forwarding_id":      "forwarding rule",
-	"mailbox":            "mailbox",
-	"service_account_id": "service account",
-	"workspace_id":       "workspace",
+	"credential": "master password", "dedicated ip": "dedicated IP", "dns record": "DNS record", "forwarding": "forwarding rule",
 }
 
 // page returns the page of a list that a request asks for.
