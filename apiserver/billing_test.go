@@ -53,7 +53,14 @@ func TestCancelPlanFlags(t *testing.T) {
 	for _, body := range []obj{{"cancel_at_period_end": true, "cancel_immediately": true}, {"cancel_at_period_end": false, "cancel_immediately": false}, {"cancel_at_period_end": false}} {
 		h.Post("/billing/cancel-plan", body).Refused(422, "body.cancel_at_period_end value_error")
 	}
+	h.Post("/billing/cancel-plan", obj{"cancel_at_period_end": "yes"}).Refused(422, "body.cancel_at_period_end bool_type")
 	h.Get("").Is("status", "active")
+	for _, body := range []obj{
+		{}, {"cancel_immediately": false}, {"cancel_at_period_end": true, "cancel_immediately": false},
+		{"cancel_at_period_end": nil, "cancel_immediately": nil}, {"cancel_at_period_end": false, "cancel_immediately": true},
+	} {
+		apitest.New(t).Post("/billing/cancel-plan", body).Want(200)
+	}
 }
 
 func TestCancelledAccountIsReadOnly(t *testing.T) {

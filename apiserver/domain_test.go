@@ -84,6 +84,8 @@ func TestPurchaseInput(t *testing.T) {
 	h.Post("/domains/purchase", with(body, "domains", []any{"example.com", 1, nil})).Refused(422, "body.domains.1 string_type", "body.domains.2 string_type")
 	h.Post("/domains/purchase", with(body, "domains", []any{"example.com"}, "contact_info", with(contact(), "country", "XX", "phone", "0221 12345", "email", "jane", "zip", ""))).
 		Refused(422, "body.contact_info.zip string_too_short", "body.contact_info.country value_error", "body.contact_info.email value_error", "body.contact_info.phone value_error")
+	h.Post("/domains/purchase", with(body, "domains", []any{"example.com"}, "contact_info", with(contact(), "country", "DEU", "email", "Jane <jane@example.com>"))).
+		Refused(422, "body.contact_info.country string_too_long", "body.contact_info.email value_error")
 	h.Post("/domains/purchase", with(body, "domains", []any{"example.com"}, "contact_info", with(contact(), "country", "us"))).Want(200).Is("successful_count", 1)
 }
 

@@ -40,7 +40,7 @@ func TestMasterPasswordSecretRules(t *testing.T) {
 		want string
 	}{
 		{obj{}, "body.value value_error"},
-		{obj{"generate": false}, "body.value value_error"},
+		{obj{"generate": false, "value": nil}, "body.value value_error"},
 		{obj{"generate": true, "value": "abcd"}, "body.value value_error"},
 		{obj{"value": "abc"}, "body.value string_too_short"},
 		{obj{"value": strings.Repeat("x", 257)}, "body.value string_too_long"},
@@ -48,9 +48,10 @@ func TestMasterPasswordSecretRules(t *testing.T) {
 	} {
 		h.Post("/credentials", with(obj{"name": "n"}, flat(tt.body)...)).Refused(422, tt.want)
 	}
-	for i, value := range []string{"abcd", strings.Repeat("x", 256), "pässwörd", "    "} {
-		h.Post("/credentials", obj{"name": itoa(i), "value": value}).Want(201)
+	for i, value := range []string{"abcd", strings.Repeat("ü", 256), "pässwörd", "    "} {
+		h.Post("/credentials", obj{"name": itoa(i), "value": value, "generate": false}).Want(201)
 	}
+	h.Post("/credentials", obj{"name": "n", "generate": true, "value": nil}).Want(201)
 }
 
 func TestMasterPasswordScopes(t *testing.T) {
