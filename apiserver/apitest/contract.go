@@ -21,7 +21,7 @@ type contract struct {
 	paths    Object
 	mu       sync.Mutex
 	compiler *jsonschema.Compiler
-	compiled map[string]*jsonschema.Schema // by JSON pointer
+	compiled map[string]*jsonschema.Schema // by URL with a JSON pointer
 }
 
 const documentURL = "openapi.json"
@@ -52,14 +52,15 @@ var theContract = sync.OnceValue(func() *contract {
 // schema returns the schema at a path of the document.
 func (c *contract) schema(steps ...string) *jsonschema.Schema {
 	escape := strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D")
-	pointer := "#"
+	escaped := []string{documentURL + "#"}
 	for _, step := range steps {
-		pointer += "/" + escape.Replace(step)
+		escaped = append(escaped, escape.Replace(step))
 	}
+	pointer := strings.Join(escaped, "/")
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.compiled[pointer] == nil {
-		s, err := c.compiler.Compile(documentURL + pointer)
+		s, err := c.compiler.Compile(pointer)
 		if err != nil {
 			panic(err)
 		}
