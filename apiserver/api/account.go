@@ -42,12 +42,6 @@ type CreateWorkspaceBody struct {
 	Name string `json:"name" minLength:"1" maxLength:"100" format:"name" doc:"Unique within the account"`
 }
 
-// ListWorkspacesRequest is the request for a page of workspaces.
-type ListWorkspacesRequest struct {
-	InAccount
-	Paged
-}
-
 // WorkspaceRequest names one workspace.
 type WorkspaceRequest struct {
 	InAccount
@@ -56,20 +50,16 @@ type WorkspaceRequest struct {
 
 // Operations on the account and its workspaces.
 var (
-	GetAccount = define[GetAccountRequest, Account]("GET ", Spec{
+	GetAccount = define[GetAccountRequest, Account]("GET ", "Read the account", Spec{
 		ID: "get-account", Tag: "Account", Capability: vocab.CapAccountView,
-		Summary: "Read the account",
 	})
-	ListWorkspaces = define[ListWorkspacesRequest, Page[Workspace]]("GET /workspaces", Spec{
+	ListWorkspaces = define[ListRequest, Page[Workspace]]("GET /workspaces", "List workspaces", Spec{
 		ID: "list-workspaces", Tag: "Workspaces", Capability: vocab.CapWorkspaceView, Narrowable: true,
-		Summary: "List workspaces",
 	})
-	CreateWorkspace = define[CreateWorkspaceRequest, Workspace]("POST /workspaces", Spec{
+	CreateWorkspace = define[CreateWorkspaceRequest, Workspace]("POST /workspaces", "Create a workspace", Spec{
 		ID: "create-workspace", Tag: "Workspaces", Capability: vocab.CapWorkspaceManage, Status: http.StatusCreated,
-		Summary: "Create a workspace",
 	})
-	GetWorkspace = define[WorkspaceRequest, Workspace]("GET /workspaces/{workspace_id}", Spec{
+	GetWorkspace = define[WorkspaceRequest, Workspace]("GET /workspaces/{workspace_id}", "Read a workspace", Spec{
 		ID: "get-workspace", Tag: "Workspaces", Capability: vocab.CapWorkspaceView, Narrowable: true,
-		Summary: "Read a workspace",
 	})
 )

@@ -54,16 +54,13 @@ type AuthorizationRequest struct {
 
 // Operations on authorizations.
 var (
-	ListAuthorizations = define[ListAuthorizationsRequest, []Authorization]("GET /auth/authorizations", Spec{
+	ListAuthorizations = define[ListAuthorizationsRequest, []Authorization]("GET /auth/authorizations", "List the account's authorizations", Spec{
 		Number: 2, ID: "list-authorizations", Tag: "Authorizations", Capability: vocab.CapAuthorizationView,
-		Summary: "List the account's authorizations",
 	})
-	GrantAuthorization = define[GrantAuthorizationRequest, Authorization]("POST /auth/authorizations", Spec{
+	GrantAuthorization = define[GrantAuthorizationRequest, Authorization]("POST /auth/authorizations", "Grant an authorization, never more than the caller has", Spec{
 		ID: "grant-authorization", Tag: "Authorizations", Capability: vocab.CapAuthorizationManage, Status: http.StatusCreated,
-		Summary: "Grant an authorization, never more than the caller has",
 	})
-	RevokeAuthorization = defineEmpty[AuthorizationRequest]("DELETE /auth/authorizations/{authorization_id}", Spec{
+	RevokeAuthorization = defineEmpty[AuthorizationRequest]("DELETE /auth/authorizations/{authorization_id}", "Revoke an authorization, except for the last account_owner", Spec{
 		ID: "revoke-authorization", Tag: "Authorizations", Capability: vocab.CapAuthorizationManage, WhenCancelled: true,
-		Summary: "Revoke an authorization, except for the last account_owner",
 	})
 )

@@ -40,12 +40,10 @@ type ChangePlanBody struct {
 
 // Operations on the account's plan.
 var (
-	CancelPlan = define[CancelPlanRequest, BillingResult]("POST /billing/cancel-plan", Spec{
+	CancelPlan = define[CancelPlanRequest, BillingResult]("POST /billing/cancel-plan", "Cancel the account's plan", Spec{
 		Number: 20, ID: "cancel-plan", Tag: "Billing", Capability: vocab.CapBillingManage,
-		Summary: "Cancel the account's plan",
 	})
-	ChangePlan = define[ChangePlanRequest, BillingResult]("POST /billing/change-plan", Spec{
+	ChangePlan = define[ChangePlanRequest, BillingResult]("POST /billing/change-plan", "Change the account's plan", Spec{
 		Number: 21, ID: "change-plan", Tag: "Billing", Capability: vocab.CapBillingManage,
-		Summary: "Change the account's plan",
 	})
 )

@@ -56,12 +56,6 @@ type ListDedicatedIPsRequest struct {
 	CountryCode string `query:"country_code" minLength:"2" maxLength:"2"`
 }
 
-// ListDedicatedIPOptionsRequest is the request for a page of options.
-type ListDedicatedIPOptionsRequest struct {
-	InAccount
-	Paged
-}
-
 // DedicatedIPRequest names one dedicated IP.
 type DedicatedIPRequest struct {
 	InAccount
@@ -70,24 +64,19 @@ type DedicatedIPRequest struct {
 
 // Operations on dedicated IPs.
 var (
-	ClaimDedicatedIP = define[ClaimDedicatedIPRequest, DedicatedIP]("POST /dedicated-ips/claim", Spec{
+	ClaimDedicatedIP = define[ClaimDedicatedIPRequest, DedicatedIP]("POST /dedicated-ips/claim", "Claim a dedicated IP", Spec{
 		Number: 18, ID: "claim-dedicated-ip", Tag: "Dedicated IPs", Capability: vocab.CapDedicatedIPClaim, Status: http.StatusCreated,
-		Summary: "Claim a dedicated IP",
 	})
-	ListDedicatedIPs = define[ListDedicatedIPsRequest, Page[DedicatedIP]]("GET /dedicated-ips", Spec{
+	ListDedicatedIPs = define[ListDedicatedIPsRequest, Page[DedicatedIP]]("GET /dedicated-ips", "List dedicated IPs", Spec{
 		Number: 19, ID: "list-dedicated-ips", Tag: "Dedicated IPs", Capability: vocab.CapDedicatedIPView,
-		Summary: "List dedicated IPs",
 	})
-	ListDedicatedIPOptions = define[ListDedicatedIPOptionsRequest, Page[DedicatedIPOption]]("GET /dedicated-ips/options", Spec{
+	ListDedicatedIPOptions = define[ListRequest, Page[DedicatedIPOption]]("GET /dedicated-ips/options", "List what can be claimed", Spec{
 		ID: "list-dedicated-ip-options", Tag: "Dedicated IPs", Capability: vocab.CapDedicatedIPView,
-		Summary: "List what can be claimed",
 	})
-	GetDedicatedIP = define[DedicatedIPRequest, DedicatedIP]("GET /dedicated-ips/{dedicated_ip_id}", Spec{
+	GetDedicatedIP = define[DedicatedIPRequest, DedicatedIP]("GET /dedicated-ips/{dedicated_ip_id}", "Read a dedicated IP", Spec{
 		ID: "get-dedicated-ip", Tag: "Dedicated IPs", Capability: vocab.CapDedicatedIPView,
-		Summary: "Read a dedicated IP",
 	})
-	ReleaseDedicatedIP = defineEmpty[DedicatedIPRequest]("DELETE /dedicated-ips/{dedicated_ip_id}", Spec{
+	ReleaseDedicatedIP = defineEmpty[DedicatedIPRequest]("DELETE /dedicated-ips/{dedicated_ip_id}", "Give a dedicated IP back", Spec{
 		ID: "release-dedicated-ip", Tag: "Dedicated IPs", Capability: vocab.CapDedicatedIPRelease,
-		Summary: "Give a dedicated IP back",
 	})
 )

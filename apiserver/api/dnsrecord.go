@@ -70,25 +70,20 @@ func (UpdateDNSRecordBody) LimitsFrom() any { return CreateDNSRecordBody{} }
 
 // Operations on DNS records.
 var (
-	CreateDNSRecord = define[CreateDNSRecordRequest, DNSRecord]("POST /dns-records", Spec{
+	CreateDNSRecord = define[CreateDNSRecordRequest, DNSRecord]("POST /dns-records", "Create a DNS record", Spec{
 		Number: 17, ID: "create-dns-record", Tag: "DNS records", Capability: vocab.CapDNSRecordCreate, Narrowable: true, Status: http.StatusCreated,
-		Summary: "Create a DNS record",
 	})
-	ListDNSRecords = define[ListDNSRecordsRequest, Page[DNSRecord]]("GET /dns-records", Spec{
+	ListDNSRecords = define[ListDNSRecordsRequest, Page[DNSRecord]]("GET /dns-records", "List DNS records", Spec{
 		ID: "list-dns-records", Tag: "DNS records", Capability: vocab.CapDNSRecordView, Narrowable: true,
-		Summary: "List DNS records",
 	})
-	GetDNSRecord = define[DNSRecordRequest, DNSRecord]("GET /dns-records/{dns_record_id}", Spec{
+	GetDNSRecord = define[DNSRecordRequest, DNSRecord]("GET /dns-records/{dns_record_id}", "Read a DNS record", Spec{
 		ID: "get-dns-record", Tag: "DNS records", Capability: vocab.CapDNSRecordView, Narrowable: true,
-		Summary: "Read a DNS record",
 	})
-	UpdateDNSRecord = define[UpdateDNSRecordRequest, DNSRecord]("PATCH /dns-records/{dns_record_id}", Spec{
+	UpdateDNSRecord = define[UpdateDNSRecordRequest, DNSRecord]("PATCH /dns-records/{dns_record_id}", "Change a DNS record's value, TTL or priority", Spec{
 		ID: "update-dns-record", Tag: "DNS records", Capability: vocab.CapDNSRecordUpdate, Narrowable: true,
-		Summary: "Change a DNS record's value, TTL or priority",
 	})
-	DeleteDNSRecord = defineEmpty[DNSRecordRequest]("DELETE /dns-records/{dns_record_id}", Spec{
+	DeleteDNSRecord = defineEmpty[DNSRecordRequest]("DELETE /dns-records/{dns_record_id}", "Delete a DNS record that is not system-managed", Spec{
 		ID: "delete-dns-record", Tag: "DNS records", Capability: vocab.CapDNSRecordDelete, Narrowable: true,
-		Summary: "Delete a DNS record that is not system-managed",
 	})
 )
 

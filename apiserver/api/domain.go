@@ -151,28 +151,22 @@ type DomainAvailability struct {
 
 // Operations on domains.
 var (
-	PurchaseDomains = define[PurchaseDomainsRequest, Purchase]("POST /domains/purchase", Spec{
+	PurchaseDomains = define[PurchaseDomainsRequest, Purchase]("POST /domains/purchase", "Buy domains, each reported on its own", Spec{
 		Number: 14, ID: "purchase-domains", Tag: "Domains", Capability: vocab.CapDomainPurchase, Narrowable: true,
-		Summary: "Buy domains, each reported on its own",
 	})
-	ListDomains = define[ListDomainsRequest, Page[Domain]]("GET /domains", Spec{
+	ListDomains = define[ListDomainsRequest, Page[Domain]]("GET /domains", "List domains", Spec{
 		Number: 15, ID: "list-domains", Tag: "Domains", Capability: vocab.CapDomainView, Narrowable: true,
-		Summary: "List domains",
 	})
-	UpdateDomain = define[UpdateDomainRequest, DomainSettings]("PATCH /domains/{domain}", Spec{
+	UpdateDomain = define[UpdateDomainRequest, DomainSettings]("PATCH /domains/{domain}", "Change a domain's customer-facing settings", Spec{
 		Number: 16, ID: "update-domain", Tag: "Domains", Capability: vocab.CapDomainUpdate, Narrowable: true,
-		Summary: "Change a domain's customer-facing settings",
 	})
-	GetDomain = define[DomainRequest, Domain]("GET /domains/{domain}", Spec{
+	GetDomain = define[DomainRequest, Domain]("GET /domains/{domain}", "Read a domain", Spec{
 		ID: "get-domain", Tag: "Domains", Capability: vocab.CapDomainView, Narrowable: true,
-		Summary: "Read a domain",
 	})
-	CheckDomainAvailability = define[DomainAvailabilityRequest, DomainAvailability]("GET /domains/availability", Spec{
+	CheckDomainAvailability = define[DomainAvailabilityRequest, DomainAvailability]("GET /domains/availability", "Report whether a domain can be bought, and at what price", Spec{
 		ID: "check-domain-availability", Tag: "Domains", Capability: vocab.CapDomainView,
-		Summary: "Report whether a domain can be bought, and at what price",
 	})
-	DeleteDomain = defineEmpty[DomainRequest]("DELETE /domains/{domain}", Spec{
+	DeleteDomain = defineEmpty[DomainRequest]("DELETE /domains/{domain}", "Delete a domain without mailboxes, with its DNS records", Spec{
 		ID: "delete-domain", Tag: "Domains", Capability: vocab.CapDomainDelete, Narrowable: true,
-		Summary: "Delete a domain without mailboxes, with its DNS records",
 	})
 )

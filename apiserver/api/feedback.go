@@ -56,9 +56,8 @@ func (r *SubmitFeedbackRequest) Validate() []*Problem {
 }
 
 // SubmitFeedback is the operation on feedback.
-var SubmitFeedback = define[SubmitFeedbackRequest, Feedback]("POST /feedback", Spec{
+var SubmitFeedback = define[SubmitFeedbackRequest, Feedback]("POST /feedback", "Submit product feedback", Spec{
 	Number: 22, ID: "submit-feedback", Tag: "Feedback", Status: http.StatusCreated,
-	Summary: "Submit product feedback",
 })
 
 // FreeForm is a JSON object that is stored unchanged, large numbers included.

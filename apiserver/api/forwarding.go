@@ -84,28 +84,22 @@ type ForwardingRequest struct {
 
 // Operations on forwarding rules.
 var (
-	CreateForwarding = define[CreateForwardingRequest, Forwarding]("POST /forwarding", Spec{
+	CreateForwarding = define[CreateForwardingRequest, Forwarding]("POST /forwarding", "Create a forwarding rule", Spec{
 		Number: 6, ID: "create-forwarding", Tag: "Forwarding", Capability: vocab.CapForwardingManage, Narrowable: true, Status: http.StatusCreated,
-		Summary: "Create a forwarding rule",
 	})
-	ListForwarding = define[ListForwardingRequest, Page[Forwarding]]("GET /forwarding", Spec{
+	ListForwarding = define[ListForwardingRequest, Page[Forwarding]]("GET /forwarding", "List forwarding rules", Spec{
 		Number: 7, ID: "list-forwarding", Tag: "Forwarding", Capability: vocab.CapForwardingView, Narrowable: true,
-		Summary: "List forwarding rules",
 	})
-	UpdateForwarding = define[UpdateForwardingRequest, Forwarding]("PATCH /forwarding/{forwarding_id}", Spec{
+	UpdateForwarding = define[UpdateForwardingRequest, Forwarding]("PATCH /forwarding/{forwarding_id}", "Change a forwarding rule's target, or send the verification again", Spec{
 		Number: 8, ID: "update-forwarding", Tag: "Forwarding", Capability: vocab.CapForwardingManage, Narrowable: true,
-		Summary: "Change a forwarding rule's target, or send the verification again",
 	})
-	GetForwarding = define[ForwardingRequest, Forwarding]("GET /forwarding/{forwarding_id}", Spec{
+	GetForwarding = define[ForwardingRequest, Forwarding]("GET /forwarding/{forwarding_id}", "Read a forwarding rule", Spec{
 		ID: "get-forwarding", Tag: "Forwarding", Capability: vocab.CapForwardingView, Narrowable: true,
-		Summary: "Read a forwarding rule",
 	})
-	DeleteForwarding = defineEmpty[ForwardingRequest]("DELETE /forwarding/{forwarding_id}", Spec{
+	DeleteForwarding = defineEmpty[ForwardingRequest]("DELETE /forwarding/{forwarding_id}", "Delete a forwarding rule", Spec{
 		ID: "delete-forwarding", Tag: "Forwarding", Capability: vocab.CapForwardingManage, Narrowable: true,
-		Summary: "Delete a forwarding rule",
 	})
-	SetForwardingActive = define[SetForwardingActiveRequest, Forwarding]("PATCH /forwarding/{forwarding_id}/active", Spec{
+	SetForwardingActive = define[SetForwardingActiveRequest, Forwarding]("PATCH /forwarding/{forwarding_id}/active", "Switch a forwarding rule on or off", Spec{
 		ID: "set-forwarding-active", Tag: "Forwarding", Capability: vocab.CapForwardingManage, Narrowable: true,
-		Summary: "Switch a forwarding rule on or off",
 	})
 )

@@ -151,32 +151,25 @@ type MailboxRequest struct {
 
 // Operations on mailboxes.
 var (
-	CreateMailbox = define[CreateMailboxRequest, Mailbox]("POST /mailboxes", Spec{
+	CreateMailbox = define[CreateMailboxRequest, Mailbox]("POST /mailboxes", "Create a mailbox", Spec{
 		Number: 9, ID: "create-mailbox", Tag: "Mailboxes", Capability: vocab.CapMailboxCreate, Narrowable: true, Status: http.StatusCreated,
-		Summary: "Create a mailbox",
 	})
-	ListMailboxes = define[ListMailboxesRequest, Page[Mailbox]]("GET /mailboxes", Spec{
+	ListMailboxes = define[ListMailboxesRequest, Page[Mailbox]]("GET /mailboxes", "List mailboxes", Spec{
 		Number: 10, ID: "list-mailboxes", Tag: "Mailboxes", Capability: vocab.CapMailboxView, Narrowable: true,
-		Summary: "List mailboxes",
 	})
-	UpdateMailbox = define[UpdateMailboxRequest, Mailbox]("PATCH /mailboxes/{mailbox}", Spec{
+	UpdateMailbox = define[UpdateMailboxRequest, Mailbox]("PATCH /mailboxes/{mailbox}", "Change a mailbox's names", Spec{
 		Number: 11, ID: "update-mailbox", Tag: "Mailboxes", Capability: vocab.CapMailboxUpdate, Narrowable: true,
-		Summary: "Change a mailbox's names",
 	})
-	CreateMailboxes = define[CreateMailboxesRequest, CreatedMailboxes]("POST /mailboxes/bulk", Spec{
+	CreateMailboxes = define[CreateMailboxesRequest, CreatedMailboxes]("POST /mailboxes/bulk", "Create many mailboxes, each reported on its own", Spec{
 		Number: 12, ID: "create-mailboxes", Tag: "Mailboxes", Capability: vocab.CapMailboxCreate, Narrowable: true,
-		Summary: "Create many mailboxes, each reported on its own",
 	})
-	ExportMailboxes = define[ExportMailboxesRequest, CSV]("POST /mailboxes/export", Spec{
+	ExportMailboxes = define[ExportMailboxesRequest, CSV]("POST /mailboxes/export", "Export mailboxes as CSV (RFC 4180)", Spec{
 		Number: 13, ID: "export-mailboxes", Tag: "Mailboxes", Capability: vocab.CapMailboxExport, Narrowable: true,
-		Summary: "Export mailboxes as CSV (RFC 4180)",
 	})
-	GetMailbox = define[MailboxRequest, Mailbox]("GET /mailboxes/{mailbox}", Spec{
+	GetMailbox = define[MailboxRequest, Mailbox]("GET /mailboxes/{mailbox}", "Read a mailbox", Spec{
 		ID: "get-mailbox", Tag: "Mailboxes", Capability: vocab.CapMailboxView, Narrowable: true,
-		Summary: "Read a mailbox",
 	})
-	DeleteMailbox = defineEmpty[MailboxRequest]("DELETE /mailboxes/{mailbox}", Spec{
+	DeleteMailbox = defineEmpty[MailboxRequest]("DELETE /mailboxes/{mailbox}", "Delete a mailbox", Spec{
 		ID: "delete-mailbox", Tag: "Mailboxes", Capability: vocab.CapMailboxDelete, Narrowable: true,
-		Summary: "Delete a mailbox",
 	})
 )

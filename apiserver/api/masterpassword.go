@@ -73,24 +73,19 @@ type MasterPasswordRequest struct {
 
 // Operations on master passwords.
 var (
-	CreateMasterPassword = define[CreateMasterPasswordRequest, CreatedMasterPassword]("POST /credentials", Spec{
+	CreateMasterPassword = define[CreateMasterPasswordRequest, CreatedMasterPassword]("POST /credentials", "Create a master password", Spec{
 		Number: 3, ID: "create-master-password", Tag: "Master passwords", Capability: vocab.CapCredentialManage, Narrowable: true, Status: http.StatusCreated,
-		Summary: "Create a master password",
 	})
-	ListMasterPasswords = define[ListMasterPasswordsRequest, Page[MasterPassword]]("GET /credentials", Spec{
+	ListMasterPasswords = define[ListMasterPasswordsRequest, Page[MasterPassword]]("GET /credentials", "List master passwords", Spec{
 		Number: 4, ID: "list-master-passwords", Tag: "Master passwords", Capability: vocab.CapCredentialView, Narrowable: true,
-		Summary: "List master passwords",
 	})
-	RenameMasterPassword = define[RenameMasterPasswordRequest, MasterPassword]("PATCH /credentials/{credential_id}", Spec{
+	RenameMasterPassword = define[RenameMasterPasswordRequest, MasterPassword]("PATCH /credentials/{credential_id}", "Rename a master password", Spec{
 		Number: 5, ID: "rename-master-password", Tag: "Master passwords", Capability: vocab.CapCredentialManage, Narrowable: true,
-		Summary: "Rename a master password",
 	})
-	GetMasterPassword = define[MasterPasswordRequest, MasterPassword]("GET /credentials/{credential_id}", Spec{
+	GetMasterPassword = define[MasterPasswordRequest, MasterPassword]("GET /credentials/{credential_id}", "Read a master password", Spec{
 		ID: "get-master-password", Tag: "Master passwords", Capability: vocab.CapCredentialView, Narrowable: true,
-		Summary: "Read a master password",
 	})
-	DeleteMasterPassword = defineEmpty[MasterPasswordRequest]("DELETE /credentials/{credential_id}", Spec{
+	DeleteMasterPassword = defineEmpty[MasterPasswordRequest]("DELETE /credentials/{credential_id}", "Delete a master password", Spec{
 		ID: "delete-master-password", Tag: "Master passwords", Capability: vocab.CapCredentialManage, Narrowable: true,
-		Summary: "Delete a master password",
 	})
 )

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"reflect"
 	"slices"
 	"strings"
@@ -89,24 +90,71 @@ func Specs() []Spec {
 
 // define returns an operation with a JSON response for "METHOD /path/after/prefix", and
 // adds it to Specs.
-func define[Req, Resp any](route string, s Spec) Operation[Req, Resp] {
-	s = s.complete(route, http.StatusOK, reflect.TypeFor[Req](), reflect.TypeFor[Resp]())
+func define[Req, Resp any](route, summary string, s Spec) Operation[Req, Resp] {
+	method, path, ok := strings.Cut(route, " ")
+	if !ok || s.ID == "" || s.Tag == "" {
+		panic(fmt.Sprintf("api: incomplete operation %q", route))
+	}
+	s.Method, s.Path, s.Summary, s.Status = method, Prefix+path, summary, cmp.Or(s.Status, http.StatusOK)
+	s.Request, s.Response = reflect.TypeFor[Req](), reflect.TypeFor[Resp]()
 	specs = append(specs, s)
 	return Operation[Req, Resp]{s}
 }
 
 // defineEmpty is define for an operation without a response body.
-func defineEmpty[Req any](route string, s Spec) Operation[Req, NoContent] {
+func defineEmpty[Req any](route, summary string, s Spec) Operation[Req, NoContent] {
 	s.Status = http.StatusNoContent
-	return define[Req, NoContent](route, s)
+	return define[Req, NoContent](route, summary, s)
 }
 
-func (s Spec) complete(route string, status int, request, response reflect.Type) Spec {
-	method, path, ok := strings.Cut(route, " ")
-	if !ok || s.ID == "" || s.Tag == "" || s.Summary == "" {
-		panic(fmt.Sprintf("api: incomplete operation %q", route))
+// Capabilities returns every capability that some operation asks for, in the
+// order of the operations.
+func Capabilities() []vocab.Capability {
+	var caps []vocab.Capability
+	seen := map[vocab.Capability]bool{"": true}
+	for _, s := range Specs() {
+		if !seen[s.Capability] {
+			seen[s.Capability] = true
+			caps = append(caps, s.Capability)
+		}
 	}
-	s.Method, s.Path, s.Request, s.Response = method, Prefix+path, request, response
-	s.Status = cmp.Or(s.Status, status)
-	return s
+	return caps
+}
+
+// PathParameters returns the names of the parameters in the operation's path, in
+// order.
+func (s Spec) PathParameters() (names []string) {
+	for segment := range strings.SplitSeq(s.Path, "/") {
+		if name, ok := parameterOf(segment); ok {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// PathValues returns the path parameters of a URL that leads to the operation.
+func (s Spec) PathValues(u *url.URL) map[string]string {
+	values := map[string]string{}
+	segments := strings.Split(u.EscapedPath(), "/") // an escaped slash does not end a segment
+	for i, segment := range strings.Split(s.Path, "/") {
+		name, ok := parameterOf(segment)
+		if !ok || i >= len(segments) {
+			continue
+		}
+		value, err := url.PathUnescape(segments[i])
+		if err != nil {
+			value = segments[i]
+		}
+		values[name] = value
+	}
+	return values
+}
+
+// parameterOf returns the name of the parameter that a segment of an operation's
+// path stands for.
+func parameterOf(segment string) (name string, ok bool) {
+	if name, ok = strings.CutPrefix(segment, "{"); !ok {
+		return "", false
+	}
+	return strings.CutSuffix(name, "}")
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
@@ -29,6 +30,29 @@ func CheckPhone(s string) (string, error) {
 		return "", errInvalid("must be an E.164 number with its country code, for instance +4930123456")
 	}
 	return s, nil
+}
+
+// countries are the codes that ISO 3166-1 assigns. x/text/language also knows
+// withdrawn and reserved ones, such as YU and UK.
+const countries = " AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ" +
+	" BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ" +
+	" CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ" +
+	" DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR" +
+	" GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU" +
+	" ID IE IL IM IN IO IQ IR IS IT JE JM JO JP KE KG KH KI KM KN KP KR KW KY KZ" +
+	" LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT MU MV MW MX MY MZ" +
+	" NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW" +
+	" SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ" +
+	" UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW "
+
+// CheckCountry checks a two-letter country code of ISO 3166-1 and returns it in
+// upper case.
+func CheckCountry(s string) (string, error) {
+	code := strings.ToUpper(s)
+	if len(code) != 2 || !strings.Contains(countries, " "+code+" ") {
+		return "", errInvalid("must be a two-letter country code of ISO 3166, for instance DE")
+	}
+	return code, nil
 }
 
 // CheckRedirectURL checks the target of a domain's web traffic: an absolute http or
@@ -214,4 +238,52 @@ func (b CancelPlanBody) CheckFlags() *Problem {
 // period.
 func (b CancelPlanBody) Immediately() bool {
 	return b.CancelImmediately != nil && *b.CancelImmediately
+}
+
+// maxYear is the last year that a timestamp of RFC 3339 can be in; a time whose
+// offset takes it past that can't be formatted.
+const maxYear = 9999
+
+// ParseTime reads a timestamp of a request as it is stored: UTC, to the
+// microsecond.
+func ParseTime(s string) (time.Time, error) {
+	t, err := time.Parse(time.RFC3339, s)
+	if err == nil && t.UTC().Year() > maxYear {
+		err = errInvalid("must not be after the year 9999 in UTC")
+	}
+	return t.UTC().Truncate(time.Microsecond), err
+}
+
+// Timely returns the problem of a service account that would expire before it is
+// created. A request under an Idempotency-Key is checked only if it is not replayed: the
+// time may have passed meanwhile.
+func (r *CreateServiceAccountRequest) Timely(arrival time.Time) *Problem {
+	return timely(r.Body.ExpiresAt, arrival, true, "expires_at")
+}
+
+// Timely returns the problem of a plan change in the past.
+func (r *ChangePlanRequest) Timely(arrival time.Time) *Problem {
+	return timely(r.Body.EffectiveDate, arrival, false, "effective_date")
+}
+
+// timely checks a time that must not lie before a request's arrival, or where
+// after is set must lie after it. What is no timestamp is left to the contract's
+// tags.
+func timely(s *string, arrival time.Time, after bool, field string) *Problem {
+	if s == nil {
+		return nil
+	}
+	t, err := time.Parse(time.RFC3339, *s)
+	switch {
+	case err != nil:
+		return nil //nolint:nilerr // the tag reports it
+	case after && !t.After(arrival):
+		return Invalid("must be in the future").InBody(field)
+	case t.Before(arrival):
+		return Invalid("must not be in the past").InBody(field)
+	}
+	if _, err = ParseTime(*s); err != nil {
+		return Invalid("%s", err).InBody(field)
+	}
+	return nil
 }

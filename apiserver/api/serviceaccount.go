@@ -43,12 +43,6 @@ type CreateServiceAccountBody struct {
 	ExpiresAt *string `json:"expires_at,omitempty" format:"date-time" nullable:"true" doc:"When the token stops working; in the future, and no later than that of the service account that creates it, which is the default; without either: never"`
 }
 
-// ListServiceAccountsRequest is the request for a page of service accounts.
-type ListServiceAccountsRequest struct {
-	InAccount
-	Paged
-}
-
 // ServiceAccountRequest names one service account.
 type ServiceAccountRequest struct {
 	InAccount
@@ -57,20 +51,16 @@ type ServiceAccountRequest struct {
 
 // Operations on service accounts.
 var (
-	CreateServiceAccount = define[CreateServiceAccountRequest, CreatedServiceAccount]("POST /auth/service-accounts", Spec{
+	CreateServiceAccount = define[CreateServiceAccountRequest, CreatedServiceAccount]("POST /auth/service-accounts", "Create a service account; its token is in this answer only", Spec{
 		Number: 1, ID: "create-service-account", Tag: "Service accounts", Capability: vocab.CapServiceAccountCreate, Status: http.StatusCreated,
-		Summary: "Create a service account; its token is in this answer only",
 	})
-	ListServiceAccounts = define[ListServiceAccountsRequest, Page[ServiceAccount]]("GET /auth/service-accounts", Spec{
+	ListServiceAccounts = define[ListRequest, Page[ServiceAccount]]("GET /auth/service-accounts", "List service accounts", Spec{
 		ID: "list-service-accounts", Tag: "Service accounts", Capability: vocab.CapServiceAccountView,
-		Summary: "List service accounts",
 	})
-	GetServiceAccount = define[ServiceAccountRequest, ServiceAccount]("GET /auth/service-accounts/{service_account_id}", Spec{
+	GetServiceAccount = define[ServiceAccountRequest, ServiceAccount]("GET /auth/service-accounts/{service_account_id}", "Read a service account", Spec{
 		ID: "get-service-account", Tag: "Service accounts", Capability: vocab.CapServiceAccountView,
-		Summary: "Read a service account",
 	})
-	RevokeServiceAccount = defineEmpty[ServiceAccountRequest]("DELETE /auth/service-accounts/{service_account_id}", Spec{
+	RevokeServiceAccount = defineEmpty[ServiceAccountRequest]("DELETE /auth/service-accounts/{service_account_id}", "Revoke a service account that has no more grants than the caller: its token stops working", Spec{
 		ID: "revoke-service-account", Tag: "Service accounts", Capability: vocab.CapServiceAccountRevoke, WhenCancelled: true,
-		Summary: "Revoke a service account that has no more grants than the caller: its token stops working",
 	})
 )

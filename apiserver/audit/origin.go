@@ -1,6 +1,10 @@
 package audit
 
-import "github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+import (
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
 
 // Origin describes where the changes of a transaction come from.
 type Origin struct {
@@ -11,6 +15,8 @@ type Origin struct {
 	// RequestID and RemoteAddress are empty if there is no request or it did not come
 	// over a network.
 	RequestID, RemoteAddress string
+	// Arrival is when the request arrived; the zero time if there is none.
+	Arrival time.Time
 	// Fields are the names of the fields that the request sets in an object that it
 	// updates.
 	Fields []string

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
@@ -41,16 +40,12 @@ func (s auditedStore) Update(ctx context.Context, fn func(store.Tx) error) error
 		if t.err != nil || len(t.entries) == 0 {
 			return t.err
 		}
-		return t.log(s.at(ctx), t.origin(s.originOf(ctx)))
+		origin := t.origin(s.originOf(ctx))
+		if origin.Arrival.IsZero() {
+			origin.Arrival = s.now()
+		}
+		return t.log(origin.Arrival, origin)
 	})
-}
-
-// at returns the time of a change.
-func (s auditedStore) at(ctx context.Context) time.Time {
-	if arrival := api.Arrival(ctx); !arrival.IsZero() {
-		return arrival
-	}
-	return s.now()
 }
 
 // auditedTx collects the changes of a transaction.

@@ -47,7 +47,7 @@ func (c *Client) SubmitFeedback(ctx context.Context, body api.SubmitFeedbackBody
 // ListWorkspaces returns all workspaces. Without lifecycle operations it is
 // ErrReadUnsupported.
 func (c *Client) ListWorkspaces(ctx context.Context) iter.Seq2[api.Workspace, error] {
-	return list(ctx, c.core, api.ListWorkspaces, api.ListWorkspacesRequest{}, func(w *api.Workspace) string { return w.ID })
+	return list(ctx, c.core, api.ListWorkspaces, api.ListRequest{}, func(w *api.Workspace) string { return w.ID })
 }
 
 // ListAuthorizations returns the grants that match the request's filters. The API

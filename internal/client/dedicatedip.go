@@ -16,7 +16,7 @@ func (c *Client) ListDedicatedIPs(ctx context.Context, req api.ListDedicatedIPsR
 
 // ListDedicatedIPOptions returns what can be claimed.
 func (c *Client) ListDedicatedIPOptions(ctx context.Context) iter.Seq2[api.DedicatedIPOption, error] {
-	return list(ctx, c.core, api.ListDedicatedIPOptions, api.ListDedicatedIPOptionsRequest{}, func(o *api.DedicatedIPOption) string { return o.ID })
+	return list(ctx, c.core, api.ListDedicatedIPOptions, api.ListRequest{}, func(o *api.DedicatedIPOption) string { return o.ID })
 }
 
 // GetDedicatedIP reads a dedicated IP.

@@ -17,7 +17,7 @@ type CreatedServiceAccount struct {
 
 // ListServiceAccounts returns all service accounts, including revoked ones.
 func (c *Client) ListServiceAccounts(ctx context.Context) iter.Seq2[api.ServiceAccount, error] {
-	return list(ctx, c.core, api.ListServiceAccounts, api.ListServiceAccountsRequest{}, serviceAccountKeys.ID)
+	return list(ctx, c.core, api.ListServiceAccounts, api.ListRequest{}, serviceAccountKeys.ID)
 }
 
 // GetServiceAccount reads a service account. Without lifecycle operations it is

@@ -45,7 +45,7 @@ var _ = read(api.ListDedicatedIPs, func(c *Call, r store.Reader, in *api.ListDed
 	})
 })
 
-var _ = read(api.ListDedicatedIPOptions, func(c *Call, r store.Reader, in *api.ListDedicatedIPOptionsRequest) (*api.Page[api.DedicatedIPOption], error) {
+var _ = read(api.ListDedicatedIPOptions, func(c *Call, r store.Reader, in *api.ListRequest) (*api.Page[api.DedicatedIPOption], error) {
 	option := func(o store.DedicatedIPOption) api.DedicatedIPOption {
 		return api.DedicatedIPOption{ID: o.ID, Name: o.Name, Type: o.Type, CountryCode: o.CountryCode, Available: len(free(o))}
 	}

@@ -52,7 +52,7 @@ func (c *Call) limitExpiry(a *store.ServiceAccount) error {
 	return nil
 }
 
-var _ = read(api.ListServiceAccounts, func(c *Call, r store.Reader, in *api.ListServiceAccountsRequest) (*api.Page[api.ServiceAccount], error) {
+var _ = read(api.ListServiceAccounts, func(c *Call, r store.Reader, in *api.ListRequest) (*api.Page[api.ServiceAccount], error) {
 	return page(in.Paged, c.Rules.serviceAccount, func(s store.Slice) ([]store.ServiceAccount, int, error) {
 		return r.ServiceAccounts(c.Caller.AccountID, s)
 	})

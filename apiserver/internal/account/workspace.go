@@ -18,7 +18,7 @@ var _ = change(api.CreateWorkspace, func(c *Call, tx store.Tx, in *api.CreateWor
 	return new(workspace(w)), err
 })
 
-var _ = read(api.ListWorkspaces, func(c *Call, r store.Reader, in *api.ListWorkspacesRequest) (*api.Page[api.Workspace], error) {
+var _ = read(api.ListWorkspaces, func(c *Call, r store.Reader, in *api.ListRequest) (*api.Page[api.Workspace], error) {
 	return page(in.Paged, workspace, func(s store.Slice) ([]store.Workspace, int, error) {
 		return r.Workspaces(c.Caller.AccountID, c.within(), s)
 	})

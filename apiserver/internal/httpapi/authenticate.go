@@ -15,12 +15,13 @@ func (h *Handler) authenticate(r *http.Request, spec api.Spec) (context.Context,
 	ctx := r.Context()
 	who, err := h.identify(r)
 	if err == nil {
-		who, err = h.auth.Enter(ctx, who, api.CanonicalID(r.PathValue("account_id")), spec)
+		who, err = h.Auth.Enter(ctx, who, api.CanonicalID(r.PathValue("account_id")), spec)
 	}
 	if keyed := spec.Keyed() && r.Header.Get(api.IdempotencyKeyHeader) != ""; err == nil && !keyed {
 		err = who.MayChange(spec) // the response to a keyed request may be a replay
 	}
-	return api.WithArrival(auth.WithCaller(ctx, who), h.now()), err
+	progressOf(ctx).arrival = h.Now()
+	return auth.WithCaller(ctx, who), err
 }
 
 // identify returns the caller that a request's credential names. It evaluates the
@@ -28,7 +29,7 @@ func (h *Handler) authenticate(r *http.Request, spec api.Spec) (context.Context,
 func (h *Handler) identify(r *http.Request) (auth.Caller, error) {
 	p := progressOf(r.Context())
 	if p.identified == nil {
-		who, err := h.auth.Identify(r.Context(), r.Header.Values("Authorization"))
+		who, err := h.Auth.Identify(r.Context(), r.Header.Values("Authorization"))
 		p.identified = func() (auth.Caller, error) { return who, err }
 	}
 	return p.identified()

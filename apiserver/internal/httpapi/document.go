@@ -25,7 +25,6 @@ const securityScheme = "bearer"
 func Document(lifecycle bool) ([]byte, error) {
 	specs := slices.DeleteFunc(api.Specs(), func(s api.Spec) bool { return s.Lifecycle() && !lifecycle })
 	doc, _ := newDocument(specs)
-	listNull(doc)
 	text, err := json.MarshalIndent(doc, "", "  ")
 	if err != nil {
 		return nil, err
@@ -179,27 +178,19 @@ func setUpdateLimits(schemas huma.Registry, request reflect.Type) {
 }
 
 // complete sets what tags can't say in the schema of an object: unknown fields are
-// ignored, and a name has a pattern that is too long for a tag.
+// ignored, a name has a pattern that is too long for a tag, and null is one of the values
+// of a nullable enumeration.
 func complete(object *huma.Schema) {
 	object.AdditionalProperties = true
 	for name, p := range object.Properties {
 		if p.Format == api.FormatName {
 			p.Format, p.Pattern = "", api.NamePattern
 		}
+		if p.Nullable && len(p.Enum) > 0 {
+			p.Enum = append(p.Enum, nil)
+		}
 		if p.Pattern != "" && p.Pattern != api.NamePattern && p.Pattern != api.TextPattern {
 			panic("httpapi: the validator does not know the pattern of " + name)
-		}
-	}
-}
-
-// listNull adds null to the nullable enumerations: the validator lets it pass without,
-// but in JSON Schema the list holds every value.
-func listNull(doc *huma.OpenAPI) {
-	for _, schema := range doc.Components.Schemas.Map() {
-		for _, p := range schema.Properties {
-			if p.Nullable && len(p.Enum) > 0 {
-				p.Enum = append(p.Enum, nil)
-			}
 		}
 	}
 }

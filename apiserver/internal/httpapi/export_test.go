@@ -13,7 +13,7 @@ import (
 // calls fn with the valid ones. It does not authenticate, and looks nothing up.
 func Bind[Req, Resp any](op api.Operation[Req, Resp], fn func(*Req)) http.Handler {
 	_, inputs := newDocument([]api.Spec{op.Spec})
-	h := &Handler{rules: account.New(account.Dependencies{Store: nothing{}})}
+	h := &Handler{Options: Options{Rules: account.New(account.Dependencies{Store: nothing{}})}}
 	o := &operation{h, account.Operation{Spec: op.Spec}, inputs[0]}
 	mux := http.NewServeMux()
 	mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {

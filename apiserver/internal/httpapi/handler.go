@@ -56,18 +56,10 @@ type Options struct {
 // Handler serves the API, the pages and the health checks. It is safe for concurrent
 // use.
 type Handler struct {
-	store        store.Store
-	clock, now   func() time.Time
-	random       *random.Source
-	log          *slog.Logger
-	auth         *auth.Authenticator
-	idempotency  *idempotency.Records
-	rules        *account.Rules
-	limiter      *ratelimit.Limiter // nil: no limit
-	bodies       *bodyBudget
-	exposeFaults bool
-	router       *router
+	Options
 	http.Handler
+	bodies             *bodyBudget
+	router             *router
 	retiring, draining atomic.Bool
 	drained            chan struct{} // closed with draining
 }
@@ -82,9 +74,7 @@ var inputs = sync.OnceValue(func() []input {
 // New returns a Handler.
 func New(o Options) *Handler {
 	h := &Handler{
-		store: o.Store, clock: o.Clock, now: o.Now, random: o.Random, log: o.Log, auth: o.Auth, idempotency: o.Idempotency, rules: o.Rules,
-		limiter: o.Limiter, bodies: newBodyBudget(cmp.Or(o.BodyMemory, defaultBodyMemory)), exposeFaults: o.ExposeFaults,
-		router: newRouter(), drained: make(chan struct{}),
+		Options: o, bodies: newBodyBudget(cmp.Or(o.BodyMemory, defaultBodyMemory)), router: newRouter(), drained: make(chan struct{}),
 	}
 	for i, op := range account.Operations() {
 		if !o.PublishedOnly || !op.Lifecycle() {
@@ -94,7 +84,7 @@ func New(o Options) *Handler {
 	h.verificationPages(h.router.ServeMux)
 	h.paymentPages(h.router.ServeMux)
 	h.health(h.router.ServeMux)
-	h.Handler = h.pipeline(o.Middleware)
+	h.Handler = h.pipeline()
 	return h
 }
 
@@ -104,7 +94,7 @@ func (h *Handler) Ready(ctx context.Context) error {
 	if h.retiring.Load() || h.draining.Load() {
 		return errors.New("draining")
 	}
-	err := h.store.Ping(ctx)
+	err := h.Store.Ping(ctx)
 	if err == nil {
 		return nil
 	}

@@ -161,7 +161,7 @@ func (o *operation) invalid(r *http.Request, request, sent any, broken []*api.Pr
 	if len(broken) > api.MaxProblems {
 		return api.Unprocessable(broken...)
 	}
-	rules := brokenRules(request, api.Arrival(r.Context()))
+	rules := brokenRules(request, progressOf(r.Context()).arrival)
 	if len(broken)+len(rules) == 0 {
 		return nil
 	}
@@ -170,7 +170,7 @@ func (o *operation) invalid(r *http.Request, request, sent any, broken []*api.Pr
 		var err error
 		unknown, err = account.ReferenceErrors(o.newCall(r.Context(), o.Spec, nil), body)
 		if _, refused := errors.AsType[*api.Error](err); err != nil && !refused && r.Context().Err() == nil {
-			o.log.Error("references not checked", "request_id", requestID(r.Context()), "error", err)
+			o.Log.Error("references not checked", "request_id", requestID(r.Context()), "error", err)
 		}
 	}
 	return api.Unprocessable(inOrder(slices.Concat(broken, rules, unknown))...)

@@ -43,7 +43,7 @@ func (o *operation) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (o *operation) respond(ctx context.Context, w http.ResponseWriter, request any) (err error) {
 	p := progressOf(ctx)
 	p.input = request
-	if p.idempotency, err = o.idempotency.Begin(auth.CallerFrom(ctx), o.ID, keyOf(request), p.lookup, request); err != nil {
+	if p.idempotency, err = o.Idempotency.Begin(auth.CallerFrom(ctx), o.ID, keyOf(request), p.lookup, request); err != nil {
 		return err
 	}
 	response, err := o.run(ctx, request, p.idempotency)
@@ -82,7 +82,7 @@ func (o *operation) run(ctx context.Context, request any, q *idempotency.Request
 
 func (h *Handler) newCall(ctx context.Context, spec api.Spec, q *idempotency.Request) *account.Call {
 	return &account.Call{
-		Rules: h.rules, Context: ctx, Spec: spec, Caller: auth.CallerFrom(ctx), Arrival: api.Arrival(ctx),
+		Rules: h.Rules, Context: ctx, Spec: spec, Caller: auth.CallerFrom(ctx), Arrival: progressOf(ctx).arrival,
 		RequestID: requestID(ctx), Idempotency: q,
 	}
 }
@@ -94,7 +94,7 @@ func (o *operation) writeCSV(ctx context.Context, w http.ResponseWriter, file *a
 	w.Header().Set("Content-Disposition", `attachment; filename="`+file.Filename+`"`)
 	w.WriteHeader(o.Status)
 	if err := file.Write(w); err != nil {
-		o.log.Warn("export cut off", "request_id", requestID(ctx), "error", err)
+		o.Log.Warn("export cut off", "request_id", requestID(ctx), "error", err)
 		panic(http.ErrAbortHandler)
 	}
 }

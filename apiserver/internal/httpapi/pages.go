@@ -59,14 +59,14 @@ func (h *Handler) writePage(w http.ResponseWriter, r *http.Request, status int, 
 	header.Set("Referrer-Policy", "no-referrer")
 	w.WriteHeader(status)
 	if err := page.Execute(w, data); err != nil && r.Context().Err() == nil {
-		h.log.Error("page not written", "request_id", requestID(r.Context()), "page", page.Name(), "error", err)
+		h.Log.Error("page not written", "request_id", requestID(r.Context()), "page", page.Name(), "error", err)
 	}
 }
 
 // pageFailed logs why a page could not be read.
 func (h *Handler) pageFailed(r *http.Request, err error) {
 	if r.Context().Err() == nil { // nobody waits for it any more
-		h.log.Error("page failed", "request_id", requestID(r.Context()), "error", err)
+		h.Log.Error("page failed", "request_id", requestID(r.Context()), "error", err)
 	}
 }
 
@@ -84,7 +84,7 @@ func RedactPath(path string) string {
 // link, and could read the page too.
 func (h *Handler) verificationPages(mux *http.ServeMux) {
 	for method, use := range map[string]func(context.Context, mail.Token) (account.Link, error){
-		http.MethodGet: h.rules.OpenLink, http.MethodPost: h.rules.ConfirmLink,
+		http.MethodGet: h.Rules.OpenLink, http.MethodPost: h.Rules.ConfirmLink,
 	} {
 		mux.HandleFunc(method+" "+mail.VerificationPath+"{link}", func(w http.ResponseWriter, r *http.Request) {
 			link, err := use(r.Context(), mail.Token(r.PathValue("link")))
@@ -174,7 +174,7 @@ func (h *Handler) paymentPage(r *http.Request) (status int, page paymentPage) {
 	var bought []account.PurchasedDomain
 	var err error
 	if batch := r.PathValue("batch"); api.IsID(batch) { // anything else is no purchase
-		bought, err = h.rules.Purchase(r.Context(), api.CanonicalID(batch))
+		bought, err = h.Rules.Purchase(r.Context(), api.CanonicalID(batch))
 	}
 	switch {
 	case err != nil:

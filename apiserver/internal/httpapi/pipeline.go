@@ -17,10 +17,10 @@ import (
 
 // pipeline returns the handler of every request: request id and log line, the
 // middleware of the options, then the routes.
-func (h *Handler) pipeline(middleware func(http.Handler) http.Handler) http.Handler {
+func (h *Handler) pipeline() http.Handler {
 	var next http.Handler = http.HandlerFunc(h.route)
-	if middleware != nil {
-		next = middleware(next)
+	if h.Middleware != nil {
+		next = h.Middleware(next)
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p := h.begin(r)
@@ -28,11 +28,11 @@ func (h *Handler) pipeline(middleware func(http.Handler) http.Handler) http.Hand
 		w.Header().Set("Cache-Control", "no-store") // a response may hold a secret, and is for one caller
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		rec := &statusRecorder{ResponseWriter: w}
-		begun := h.clock()
+		begun := h.Clock()
 		defer func() {
-			h.log.LogAttrs(r.Context(), slog.LevelInfo, "request",
+			h.Log.LogAttrs(r.Context(), slog.LevelInfo, "request",
 				slog.String("request_id", p.ID), slog.String("method", r.Method),
-				slog.String("route", p.Route), slog.Int("status", rec.status), slog.Duration("duration", h.clock().Sub(begun)))
+				slog.String("route", p.Route), slog.Int("status", rec.status), slog.Duration("duration", h.Clock().Sub(begun)))
 		}()
 		returned := false
 		defer func() { h.endRequest(r.Context(), p, rec, returned) }() // also if the handler is aborted
@@ -48,7 +48,7 @@ func (h *Handler) endRequest(ctx context.Context, p *progress, rec *statusRecord
 	}
 	succeeded := rec.status >= http.StatusOK && rec.status < http.StatusMultipleChoices
 	if err := p.idempotency.End(ctx, returned && succeeded && rec.failed == nil && ctx.Err() == nil); err != nil {
-		h.log.Error("can't record whether a response was delivered", "request_id", p.ID, "error", err)
+		h.Log.Error("can't record whether a response was delivered", "request_id", p.ID, "error", err)
 	}
 }
 
@@ -63,7 +63,7 @@ func (h *Handler) route(w http.ResponseWriter, r *http.Request) {
 		if cause == http.ErrAbortHandler { //nolint:errorlint // the sentinel is compared as net/http does
 			panic(cause)
 		}
-		h.log.Error("panic", "request_id", requestID(r.Context()), "cause", cause, "stack", string(debug.Stack()))
+		h.Log.Error("panic", "request_id", requestID(r.Context()), "cause", cause, "stack", string(debug.Stack()))
 		if rec.status == 0 {
 			internalError().Write(rec)
 		}
@@ -115,10 +115,10 @@ func (h *Handler) responseTo(ctx context.Context, err error, msg string, attrs .
 		return api.Cancelled()
 	}
 	if !errors.Is(err, store.ErrUnavailable) { // an outage is logged once, by the store
-		h.log.Error(msg, append([]any{"request_id", requestID(ctx), "error", err}, attrs...)...)
+		h.Log.Error(msg, append([]any{"request_id", requestID(ctx), "error", err}, attrs...)...)
 	}
 	switch {
-	case h.exposeFaults:
+	case h.ExposeFaults:
 		return api.NewError(http.StatusInternalServerError, api.TypeInternal, "the embedded account failed: %s", err)
 	case errors.Is(err, store.ErrUnavailable):
 		return api.Unavailable("the service can't keep changes at the moment; try again")
@@ -142,23 +142,23 @@ const (
 // empty. A request without a valid credential counts for its remote address. Health
 // checks and pages are not limited: behind a proxy everybody has the same address.
 func (h *Handler) limit(w http.ResponseWriter, r *http.Request) *api.Error {
-	if p := progressOf(r.Context()); h.limiter == nil || p.Operation.ID == "" && p.Route != "" {
+	if p := progressOf(r.Context()); h.Limiter == nil || p.Operation.ID == "" && p.Route != "" {
 		return nil
 	}
 	key := "address " + network(r.RemoteAddr)
 	if who, err := h.identify(r); err == nil {
 		key = who.Credential()
 	}
-	u := h.limiter.Take(key, h.now())
+	u := h.Limiter.Take(key, h.Now())
 	header := w.Header()
-	header.Set(rateLimitHeader, strconv.Itoa(h.limiter.Requests))
+	header.Set(rateLimitHeader, strconv.Itoa(h.Limiter.Requests))
 	header.Set(rateLimitRemainingHeader, strconv.Itoa(u.Remaining))
 	header.Set(rateLimitResetHeader, strconv.Itoa(u.Reset))
 	if u.Allowed {
 		return nil
 	}
 	return api.NewError(http.StatusTooManyRequests, api.TypeRateLimited,
-		"more than %d requests in %s; try again in %d s", h.limiter.Requests, h.limiter.Per, u.Wait).RetryAfter(u.Wait)
+		"more than %d requests in %s; try again in %d s", h.Limiter.Requests, h.Limiter.Per, u.Wait).RetryAfter(u.Wait)
 }
 
 // network returns the part of an address that one customer has: all of an IPv4

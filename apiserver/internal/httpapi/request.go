@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
@@ -82,6 +83,8 @@ type progress struct {
 	// input is the decoded request, and remoteAddress the host that it came from.
 	input         any
 	remoteAddress string
+	// arrival is the time of everything that an operation does.
+	arrival time.Time
 }
 
 type progressKey struct{}
@@ -99,7 +102,7 @@ func requestID(ctx context.Context) string { return progressOf(ctx).ID }
 func (h *Handler) begin(r *http.Request) *progress {
 	p := &progress{Request: Request{ID: r.Header.Get(requestIDHeader)}, remoteAddress: remoteHost(r.RemoteAddr)}
 	if !saneRequestID.MatchString(p.ID) || looksLikeToken(p.ID) {
-		p.ID = h.random.ID()
+		p.ID = h.Random.ID()
 	}
 	p.Route, p.allow = h.router.match(r)
 	p.Operation = h.router.operations[p.Route]
@@ -158,7 +161,7 @@ func AsControlPlane(ctx context.Context) context.Context {
 // Origin returns the origin of a context's changes for the audit log.
 func Origin(ctx context.Context) audit.Origin {
 	p, who := progressOf(ctx), auth.CallerFrom(ctx)
-	o := audit.Origin{RequestID: p.ID, RemoteAddress: p.remoteAddress, Fields: fieldsSet(p.input)}
+	o := audit.Origin{RequestID: p.ID, RemoteAddress: p.remoteAddress, Arrival: p.arrival, Fields: fieldsSet(p.input)}
 	if len(who.Subjects) > 0 {
 		o.Operation = p.Operation.ID
 		o.Subject = store.AuditSubject{Type: who.Subjects[0].Type, ID: who.Subjects[0].ID, Name: cmp.Or(who.Email, who.Name)}

@@ -145,18 +145,17 @@ func plural(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-// alternatives renders 'a', 'b' or 'c'.
+// alternatives renders 'a', 'b' or 'c'. Null is not listed.
 func alternatives(values []any) string {
-	var list strings.Builder
-	for i, v := range values {
-		switch i {
-		case 0:
-		case len(values) - 1:
-			list.WriteString(" or ")
-		default:
-			list.WriteString(", ")
+	var list []string
+	for _, v := range values {
+		if v != nil {
+			list = append(list, fmt.Sprintf("'%v'", v))
 		}
-		fmt.Fprintf(&list, "'%v'", v)
 	}
-	return list.String()
+	last := len(list) - 1
+	if last == 0 {
+		return list[0]
+	}
+	return strings.Join(list[:last], ", ") + " or " + list[last]
 }

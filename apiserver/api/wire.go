@@ -1,0 +1,141 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/google/uuid"
+)
+
+// MaxBodyBytes is the largest request body, in bytes: a bulk request of 1000
+// mailboxes with long names fits.
+const MaxBodyBytes = 1 << 20
+
+// InAccount is the path parameter of every operation.
+type InAccount struct {
+	AccountID string `path:"account_id" format:"uuid" doc:"Account that the operation is scoped to"`
+}
+
+// Keyed is the header of every operation that creates something or moves money.
+type Keyed struct {
+	IdempotencyKey string `header:"Idempotency-Key" format:"uuid" doc:"The same request under the same key gets the same answer for 24 hours; another request under it is refused"`
+}
+
+// Key returns the Idempotency-Key of a request, or "".
+func (k Keyed) Key() string { return k.IdempotencyKey }
+
+// Paged is the query of a list operation whose response is a Page.
+type Paged struct {
+	Page     int `query:"page" default:"1" minimum:"1" doc:"One-based page number"`
+	PageSize int `query:"page_size" default:"25" minimum:"1" maximum:"1000" doc:"Maximum number of items on a page"`
+}
+
+// SetPaging sets the page and the page size to ask for.
+func (p *Paged) SetPaging(page, pageSize int) { p.Page, p.PageSize = page, pageSize }
+
+// ListRequest is the request for a page of a list without filters.
+type ListRequest struct {
+	InAccount
+	Paged
+}
+
+// Page is one page of a list, ordered by creation time and then by id.
+type Page[T any] struct {
+	Items    []T `json:"items" nullable:"false" doc:"The objects of this page"`
+	Page     int `json:"page" doc:"Current one-based page number"`
+	PageSize int `json:"page_size" doc:"Maximum number of items on a page"`
+	Total    int `json:"total" doc:"Total number of matching items"`
+}
+
+// MaxPageSize is the largest page_size.
+const MaxPageSize = 1000
+
+// What the wire has beside bodies and parameters, for those who write or read it.
+const (
+	// IdempotencyKeyHeader names a logical request.
+	IdempotencyKeyHeader = "Idempotency-Key"
+	// IdempotencyReplayedHeader marks the response of an earlier request under the
+	// same key.
+	IdempotencyReplayedHeader = "Idempotency-Replayed"
+	// IdempotencyLookupHeader names, in a GET request, the Idempotency-Key of a create
+	// whose outcome it looks up: the client is there, and will know of the object.
+	IdempotencyLookupHeader = "Idempotency-Lookup"
+	// IdempotencyResumedHeader marks a response whose object was created by an
+	// earlier request under another key, whose response was not delivered.
+	IdempotencyResumedHeader = "Idempotency-Resumed"
+
+	// TimestampLayout is the layout of every time, in UTC: RFC 3339 with
+	// microseconds.
+	TimestampLayout = "2006-01-02T15:04:05.000000Z"
+
+	// TokenPrefix begins every service account token, before an underscore, so
+	// that scanners for leaked secrets can find one.
+	TokenPrefix = "mhsa"
+)
+
+// DefaultWorkspaceID returns the id of the workspace that every account comes with. It
+// can be computed without a request. accountID must be a UUID.
+func DefaultWorkspaceID(accountID string) string { return DerivedID(accountID, "workspace:default") }
+
+// DerivedID returns the UUIDv5 (RFC 9562) of a name within an account. accountID must be
+// a UUID.
+func DerivedID(accountID, name string) string {
+	return uuid.NewSHA1(uuid.MustParse(accountID), []byte(name)).String()
+}
+
+// IsID reports whether s is a UUID.
+func IsID(s string) bool {
+	_, err := uuid.Parse(s)
+	return err == nil
+}
+
+// CanonicalID returns the canonical form of a UUID, and any other text unchanged: RFC
+// 9562 allows upper case on input, and ids are compared as strings.
+func CanonicalID(s string) string {
+	if id, err := uuid.Parse(s); err == nil {
+		return id.String()
+	}
+	return s
+}
+
+// Nullable is a field of a PATCH body that distinguishes absent (unchanged), null
+// (cleared) and a value. Use it with omitzero.
+type Nullable[T any] struct {
+	Sent  bool
+	Null  bool
+	Value T
+}
+
+// NullableFrom sends *v, or null where v is nil.
+func NullableFrom[T any](v *T) Nullable[T] {
+	if v == nil {
+		return Nullable[T]{Sent: true, Null: true}
+	}
+	return Nullable[T]{Sent: true, Value: *v}
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (n *Nullable[T]) UnmarshalJSON(b []byte) error {
+	n.Sent = true
+	if n.Null = bytes.Equal(b, []byte("null")); n.Null {
+		return nil
+	}
+	return json.Unmarshal(b, &n.Value)
+}
+
+// MarshalJSON implements json.Marshaler.
+func (n Nullable[T]) MarshalJSON() ([]byte, error) {
+	if n.Null || !n.Sent {
+		return []byte("null"), nil
+	}
+	return json.Marshal(n.Value)
+}
+
+// EncodeJSON returns the body of a response: JSON in one line.
+func EncodeJSON(v any) ([]byte, error) {
+	var body bytes.Buffer
+	enc := json.NewEncoder(&body)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return body.Bytes(), err
+}
