@@ -216,15 +216,3 @@ func bounded(problems []*Problem) []*Problem {
 	}
 	return append(slices.Clip(problems[:MaxProblems]), Invalid("%d more problems", more).At("body"))
 }
-
-// UnsupportedMediaType is the 415 for a body whose media type is not JSON.
-func UnsupportedMediaType() *Error {
-	return NewError(http.StatusUnsupportedMediaType, TypeUnsupportedMedia, "the request body must be sent as Content-Type: application/json").At("header", "Content-Type")
-}
-
-// UnsupportedContentCoding is the 415 for a compressed body (RFC 9110,
-// section 15.5.16).
-func UnsupportedContentCoding() *Error {
-	return NewError(http.StatusUnsupportedMediaType, TypeUnsupportedMedia, "the request body must be sent as it is, without a Content-Encoding").
-		At("header", "Content-Encoding").With("Accept-Encoding", "identity")
-}

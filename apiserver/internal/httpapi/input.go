@@ -105,10 +105,10 @@ func (o *operation) readParameters(v *validator, request reflect.Value, r *http.
 func receive(r *http.Request, body *receivedBody) error {
 	if r.ContentLength != 0 {
 		if mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || mediaType != "application/json" {
-			return api.UnsupportedMediaType()
+			return unsupported("Content-Type", "the request body must be sent as Content-Type: application/json")
 		}
 		if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-			return api.UnsupportedContentCoding()
+			return unsupported("Content-Encoding", "the request body must be sent as it is, without a Content-Encoding").With("Accept-Encoding", "identity")
 		}
 	}
 	err := body.read(r.Body)
@@ -127,6 +127,11 @@ func receive(r *http.Request, body *receivedBody) error {
 		return api.Unprocessable(notJSON())
 	}
 	return nil
+}
+
+// unsupported is the 415 for a header of the body (RFC 9110, section 15.5.16).
+func unsupported(header, msg string) *api.Error {
+	return api.NewError(http.StatusUnsupportedMediaType, api.TypeUnsupportedMedia, "%s", msg).At("header", header)
 }
 
 func notJSON() *api.Problem {

@@ -93,7 +93,7 @@ func (d *jsonDecoder) value() (any, error) {
 // checked. Unlike encoding/json, it compares names exactly, takes 60.0 and 6e1 for
 // integers, as JSON Schema does, and sets absent fields to the default of their tag.
 func assign(v reflect.Value, value any) bool {
-	if custom, ok := v.Addr().Interface().(json.Unmarshaler); ok {
+	if custom, ok := reflect.TypeAssert[json.Unmarshaler](v.Addr()); ok {
 		text, err := json.Marshal(value)
 		return err == nil && custom.UnmarshalJSON(text) == nil
 	}

@@ -42,7 +42,7 @@ func (o *operation) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // unless there is an error.
 func (o *operation) respond(ctx context.Context, w http.ResponseWriter, request any) (err error) {
 	p := progressOf(ctx)
-	p.input = request
+	p.decoded = request
 	if p.idempotency, err = o.Idempotency.Begin(auth.CallerFrom(ctx), o.ID, keyOf(request), p.lookup, request); err != nil {
 		return err
 	}

@@ -80,8 +80,8 @@ type progress struct {
 	// identified returns the caller that the request's credential names, or why it names
 	// none. It is nil until the credential has been evaluated.
 	identified func() (auth.Caller, error)
-	// input is the decoded request, and remoteAddress the host that it came from.
-	input         any
+	// decoded is the request to the operation, and remoteAddress the host that it came from.
+	decoded       any
 	remoteAddress string
 	// arrival is the time of everything that an operation does.
 	arrival time.Time
@@ -161,7 +161,7 @@ func AsControlPlane(ctx context.Context) context.Context {
 // Origin returns the origin of a context's changes for the audit log.
 func Origin(ctx context.Context) audit.Origin {
 	p, who := progressOf(ctx), auth.CallerFrom(ctx)
-	o := audit.Origin{RequestID: p.ID, RemoteAddress: p.remoteAddress, Arrival: p.arrival, Fields: fieldsSet(p.input)}
+	o := audit.Origin{RequestID: p.ID, RemoteAddress: p.remoteAddress, Arrival: p.arrival, Fields: fieldsSet(p.decoded)}
 	if len(who.Subjects) > 0 {
 		o.Operation = p.Operation.ID
 		o.Subject = store.AuditSubject{Type: who.Subjects[0].Type, ID: who.Subjects[0].ID, Name: cmp.Or(who.Email, who.Name)}
