@@ -54,12 +54,14 @@ type usage struct{ keeps, replaces int }
 
 // keyState is what the walk knows of a natural key.
 type keyState struct {
-	planned bool   // a create of it is planned
-	claimed bool   // a create of it is running or done
-	gone    bool   // a refresh found that its object no longer exists
-	deleted bool   // the walk deleted its object
-	status  string // of the deleted object, as in the state
+	planned bool      // a create of it is planned
+	claimed bool      // a create of it is running or done
+	gone    bool      // a refresh found that its object no longer exists
+	deleted *Deletion // of its object by the walk
 }
+
+// Deletion describes an object that the walk deleted.
+type Deletion struct{ ID, Status string }
 
 // Conflict is the use of an object by another resource of the walk.
 type Conflict int
@@ -298,16 +300,15 @@ func (w *Walk) Deleted(o Object, status string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.objects, byID(o))
-	*w.key(o) = keyState{deleted: true, status: status}
+	*w.key(o) = keyState{deleted: &Deletion{ID: o.ID, Status: status}}
 }
 
-// WasDeleted reports whether the walk deleted the object with o's natural key, and
-// returns the object's status in the state. Only an apply deletes.
-func (w *Walk) WasDeleted(o Object) (status string, deleted bool) {
+// WasDeleted returns the deletion of the object with o's natural key by this walk, or
+// nil. Only an apply deletes.
+func (w *Walk) WasDeleted(o Object) *Deletion {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	k := w.key(o)
-	return k.status, k.deleted
+	return w.key(o).deleted
 }
 
 func (s *objectState) use(config uint64, change usage) {

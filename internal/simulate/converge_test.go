@@ -97,6 +97,7 @@ var acceptableErrors = []struct{ text, reason string }{
 	{"The state belongs to another account", "the state is another account's"},
 	{"Invalid target", "the configuration changed a record's type, and its value does not fit"},
 	{errCycle.Error(), "changing create_before_destroy and references in one step can cause a cycle"},
+	{"or delete one of the two rules", "two forwarding rules exchange their targets"},
 	{"excludes other records at its name", "the configuration wants a CNAME beside other records"},
 }
 

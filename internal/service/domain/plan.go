@@ -98,8 +98,8 @@ func (r *Resource) planCreate(ctx context.Context, req resource.ModifyPlanReques
 // although its plan was to adopt it: with -refresh=false a plan does not see the domain
 // in the state. A plan that sees it allows only the replacement of a failed domain.
 func (r *Resource) deletedUnseen(plan model) bool {
-	status, deleted := r.Walk().WasDeleted(service.Object{Type: typeName, Key: plan.canonicalName()})
-	return deleted && status != vocab.DomainFailed
+	d := r.Walk().WasDeleted(service.Object{Type: typeName, Key: plan.canonicalName()})
+	return d != nil && d.Status != vocab.DomainFailed
 }
 
 // planPurchase adds an error to the plan if the domain can't be bought, and
