@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// A tag can't name a constant, so that what Go code needs of one stands twice.
-func TestConstantsAreWhatTheTagsSay(t *testing.T) {
+// TestConstantsMatchTags checks the constants that repeat a limit of a struct tag,
+// because a tag can't refer to a constant.
+func TestConstantsMatchTags(t *testing.T) {
 	for _, tt := range []struct {
 		of         reflect.Type
 		field, tag string
@@ -19,7 +20,7 @@ func TestConstantsAreWhatTheTagsSay(t *testing.T) {
 	} {
 		f, ok := tt.of.FieldByName(tt.field)
 		if got, want := f.Tag.Get(tt.tag), strconv.FormatInt(tt.want, 10); !ok || got != want {
-			t.Errorf("%s.%s has the tag %s:%q; the constant says %s", tt.of.Name(), tt.field, tt.tag, got, want)
+			t.Errorf("%s.%s has the tag %s:%q; the constant is %s", tt.of.Name(), tt.field, tt.tag, got, want)
 		}
 	}
 }

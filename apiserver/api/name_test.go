@@ -8,8 +8,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/text"
 )
 
-// The pattern of the contract and the function that clients check with are the same
-// rule.
+// TestNamePattern checks that the contract's pattern and CheckName, which clients use,
+// accept the same names.
 func TestNamePattern(t *testing.T) {
 	t.Parallel()
 	pattern := regexp.MustCompile(NamePattern)
@@ -19,7 +19,7 @@ func TestNamePattern(t *testing.T) {
 		}
 		for _, s := range []string{string(r), "a" + string(r), string(r) + "\u200b", string(r) + "b"} {
 			if matches, valid := pattern.MatchString(s), text.CheckName(s) == nil; matches != valid {
-				t.Errorf("%+q: the pattern says %t, CheckName %t", s, matches, valid)
+				t.Errorf("%+q: the pattern accepts: %t, CheckName accepts: %t", s, matches, valid)
 			}
 		}
 	}

@@ -16,7 +16,7 @@ const account = "11111111-2222-4333-8444-555555555555"
 
 var epoch = time.Date(2026, 3, 14, 15, 9, 26, 535897000, time.UTC)
 
-// newStore returns a store whose changes come from an origin.
+// newStore returns a store that attributes its changes to an origin.
 func newStore(t *testing.T, from audit.Origin) store.Store {
 	t.Helper()
 	db, err := sqlite.Open(t.Context(), sqlite.Memory, sqlite.Options{})
@@ -27,7 +27,7 @@ func newStore(t *testing.T, from audit.Origin) store.Store {
 	return audit.NewStore(db, func() time.Time { return epoch }, func(context.Context) audit.Origin { return from })
 }
 
-// log returns the entries, without their ids.
+// log returns the audit entries without their ids.
 func log(t *testing.T, s store.Store) (entries []store.AuditEntry) {
 	t.Helper()
 	if err := s.View(t.Context(), func(r store.Reader) error {
@@ -46,7 +46,7 @@ func makeAccount(tx store.Tx) error {
 	return tx.CreateAccount(&store.Account{ID: account, Status: "active", PlanID: "a", CreatedAt: epoch})
 }
 
-// A transaction without an origin is rolled back.
+// TestUnattributedChange checks that a transaction without an origin is rolled back.
 func TestUnattributedChange(t *testing.T) {
 	s := newStore(t, audit.Origin{Subject: audit.ControlPlane, RequestID: "r"})
 	if err := s.Update(t.Context(), makeAccount); !errors.Is(err, audit.ErrUnattributed) {
@@ -113,12 +113,12 @@ func TestOrigin(t *testing.T) {
 	}
 }
 
-// Every operation has a name of its own.
+// TestOperations checks that every operation has a unique name.
 func TestOperations(t *testing.T) {
 	names := audit.Operations()
 	for i, name := range names {
 		if name == "" || slices.Contains(names[:i], name) {
-			t.Errorf("the name %q is none, or that of two: %q", name, names)
+			t.Errorf("the name %q is empty or not unique: %q", name, names)
 		}
 	}
 	for _, want := range []string{"create-mailbox", string(audit.EnsureAccount), string(audit.Reset)} {
@@ -127,6 +127,6 @@ func TestOperations(t *testing.T) {
 		}
 	}
 	if slices.Contains(names, "list-mailboxes") {
-		t.Errorf("what only reads is among %q", names)
+		t.Errorf("a read operation is among %q", names)
 	}
 }

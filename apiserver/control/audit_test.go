@@ -10,7 +10,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// Changes through the plane are attributed to it in the audit log.
+// TestAudit checks that changes through the control plane are attributed to it in the
+// audit log.
 func TestAudit(t *testing.T) {
 	db := apitest.OpenStore(t)
 	h := newHarness(t, func(o *apiserver.Options) {
@@ -32,7 +33,7 @@ func TestAudit(t *testing.T) {
 		}, []string{"control_plane load-fixture"}},
 		{"POST /payments", func() { h.want(200, "POST", "/payments/"+bought.ID, "") }, []string{"control_plane settle-payment"}},
 		{"POST /reset", func() { h.want(200, "POST", "/reset", "") },
-			[]string{"control_plane reset", "control_plane reset", "control_plane reset"}}, // of three accounts
+			[]string{"control_plane reset", "control_plane reset", "control_plane reset"}}, // one per account
 		{"EnsureAccount", func() {
 			if _, err := h.service.EnsureAccount(t.Context(), accountID); err != nil {
 				t.Fatal(err)

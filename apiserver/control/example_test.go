@@ -14,7 +14,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
-// A service in process, whose first response is lost.
+// The example runs a service in process and drops its first response.
 func Example() {
 	ctx := context.Background()
 	db, err := sqlite.Open(ctx, sqlite.Memory, sqlite.Options{})

@@ -50,7 +50,8 @@ func TestFaultsOverHTTP(t *testing.T) {
 	}
 }
 
-// A client that waits for a held request does not block the end of the service.
+// TestAwaitHeldEndsWithADrain checks that a client that waits for a held request does not
+// block the shutdown of the service.
 func TestAwaitHeldEndsWithADrain(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
@@ -107,7 +108,7 @@ func TestInvalidFaults(t *testing.T) {
 
 func big(n int) string { return strings.Repeat("x", n) }
 
-// A Go program can decode a state.
+// TestStateOverJSON checks that a Go program can decode the JSON of a rule's state.
 func TestStateOverJSON(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)

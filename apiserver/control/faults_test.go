@@ -16,7 +16,7 @@ import (
 
 const key = "5f0c9c52-5d0c-4c7e-9a53-3f1c2d8e7a10"
 
-// add adds a rule to the plane.
+// add adds a fault rule to the control plane.
 func (h *harness) add(r fault.Rule) string {
 	h.Helper()
 	id, err := h.plane.Faults.Add(r)
@@ -58,7 +58,7 @@ func TestStatusFault(t *testing.T) {
 			t.Errorf("%+v", a)
 		}
 		if n := c.total("/workspaces"); n != 1 {
-			t.Errorf("%d workspaces: it was done", n)
+			t.Errorf("%d workspaces: the request was executed", n)
 		}
 		c.must("POST", "/workspaces", `{"name":"Sales"}`)
 	})
@@ -72,7 +72,7 @@ func TestStatusAfterFault(t *testing.T) {
 			t.Errorf("%+v", a)
 		}
 		if n := c.total("/workspaces"); n != 2 {
-			t.Errorf("%d workspaces: it was not done", n)
+			t.Errorf("%d workspaces: the request was not executed", n)
 		}
 		a := c.must("POST", "/workspaces", `{"name":"Sales"}`, "Idempotency-Key", key)
 		if a.header.Get("Idempotency-Replayed") != "true" {
@@ -90,12 +90,12 @@ func TestDropFaults(t *testing.T) {
 				id := h.add(fault.Rule{Operation: "create-workspace", Drop: point, Nth: 1})
 				a := c.do("POST", "/workspaces", `{"name":"Sales"}`, "Idempotency-Key", key)
 				if a.err == nil {
-					t.Errorf("there is a response: %+v", a)
+					t.Errorf("received a response: %+v", a)
 				}
 				if n := c.total("/workspaces") - 1; n != done {
-					t.Errorf("%d were made, want %d", n, done)
+					t.Errorf("%d workspaces were created, want %d", n, done)
 				}
-				// A retry of an executed request gets its response replayed.
+				// A retry of an executed request gets the replayed response.
 				a = c.must("POST", "/workspaces", `{"name":"Sales"}`, "Idempotency-Key", key)
 				if replayed := a.header.Get("Idempotency-Replayed"); (replayed == "true") != (done == 1) {
 					t.Errorf("replayed %q", replayed)
@@ -120,9 +120,9 @@ func TestDelayFault(t *testing.T) {
 		begun := time.Now()
 		c.must("GET", "", "")
 		if took := time.Since(begun); took < delay {
-			t.Errorf("it took %s", took)
+			t.Errorf("the request took %s", took)
 		}
-		// A delay goes with an action, and ends with its rule.
+		// A rule can have both a delay and an action, and the delay ends with its rule.
 		id := h.add(fault.Rule{Operation: "get-account", Delay: apiserver.Duration(time.Hour), Status: 502})
 		responses := c.later("GET", "", "")
 		if _, err := h.plane.Faults.Await(t.Context(), id, func(s fault.State) bool { return s.Fired == 1 }); err != nil {
@@ -137,7 +137,8 @@ func TestDelayFault(t *testing.T) {
 	})
 }
 
-// Two creates of one address, forced to overlap.
+// TestHoldFaultForcesAnInterleaving checks that a hold can make two creates of one
+// address overlap.
 func TestHoldFaultForcesAnInterleaving(t *testing.T) {
 	t.Parallel()
 	both(t, func(h *harness, c caller) {
@@ -146,11 +147,11 @@ func TestHoldFaultForcesAnInterleaving(t *testing.T) {
 		slow := c.later("POST", "/mailboxes", mailbox("jane"))
 		h.held(first, 1)
 		if a := c.do("POST", "/mailboxes", mailbox("jane")); a.status != 201 {
-			t.Errorf("the one that was sent later: %+v", a)
+			t.Errorf("the second request: %+v", a)
 		}
 		h.release(first, 1)
 		if a := apitest.Receive(t, slow); a.status != 409 || !strings.Contains(a.body, "conflict") {
-			t.Errorf("the one that was sent first: %+v", a)
+			t.Errorf("the first request: %+v", a)
 		}
 		if n := c.total("/mailboxes"); n != 1 {
 			t.Errorf("%d mailboxes", n)
@@ -158,7 +159,8 @@ func TestHoldFaultForcesAnInterleaving(t *testing.T) {
 	})
 }
 
-// Two creates with one key: the second arrives when the first is executed but has no response yet.
+// TestHoldFaultUnderOneKey checks two creates with one key. The second arrives after the
+// first was executed and before its response was sent.
 func TestHoldFaultUnderOneKey(t *testing.T) {
 	t.Parallel()
 	both(t, func(h *harness, c caller) {
@@ -241,7 +243,7 @@ func TestTruncateFault(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		// A response without a body is not sent; the operation is executed.
+		// A response without a body is dropped; the operation is executed.
 		c.Domain("example.com")
 		h.add(fault.Rule{Operation: "delete-domain", Truncate: new(5)})
 		if a := c.do("DELETE", "/domains/example.com", ""); a.err == nil {
@@ -297,7 +299,7 @@ func TestFaultSelection(t *testing.T) {
 		}
 		h.want(204, "DELETE", "/faults/"+added["id"].(string), "")
 	}
-	// Requests that are not operations are not selected.
+	// A fault never selects a request that is not an operation.
 	h.add(fault.Rule{Operation: fault.Any, Status: 500})
 	for path, status := range map[string]int{"/healthz/ready": 200, "/verify-forwarding/x": 404, "/nowhere": 404} {
 		resp, err := c.HTTP.Get("http://in.process" + path)
@@ -310,7 +312,8 @@ func TestFaultSelection(t *testing.T) {
 	}
 }
 
-// pattern marks with an x on which of n requests a rule fires.
+// pattern returns one character per request, an x for each of n requests on which the
+// rule fires.
 func pattern(t *testing.T, r fault.Rule, n int) string {
 	t.Helper()
 	h := newHarness(t)
@@ -327,7 +330,7 @@ func pattern(t *testing.T, r fault.Rule, n int) string {
 	return b.String()
 }
 
-// Changing the map after Add does not change the rule.
+// TestAddedRuleIsACopy checks that changing the map after Add does not change the rule.
 func TestAddedRuleIsACopy(t *testing.T) {
 	t.Parallel()
 	var faults fault.Injector
@@ -361,10 +364,10 @@ func TestPercentIsReproducible(t *testing.T) {
 	t.Parallel()
 	first := pattern(t, fault.Rule{Percent: 30, Seed: 42}, 200)
 	if again := pattern(t, fault.Rule{Percent: 30, Seed: 42}, 200); again != first {
-		t.Errorf("the same seed:\n%s\n%s", first, again)
+		t.Errorf("two sequences with the same seed:\n%s\n%s", first, again)
 	}
 	if other := pattern(t, fault.Rule{Percent: 30, Seed: 43}, 200); other == first {
-		t.Error("another seed makes the same sequence")
+		t.Error("another seed produces the same sequence")
 	}
 	if n := strings.Count(first, "x"); n < 40 || n > 80 {
 		t.Errorf("%d of 200 at 30 percent", n)
@@ -374,7 +377,7 @@ func TestPercentIsReproducible(t *testing.T) {
 	}
 }
 
-// Only the first rule that fires counts the request.
+// TestFaultOrder checks that only the first rule that fires counts the request.
 func TestFaultOrder(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
@@ -409,6 +412,6 @@ func TestAwaitHeld(t *testing.T) {
 	}()
 	h.plane.Faults.Clear()
 	if err := apitest.Receive(t, waited); !errors.Is(err, fault.ErrNotFound) {
-		t.Errorf("of a rule that is removed: %v", err)
+		t.Errorf("for a removed rule: %v", err)
 	}
 }

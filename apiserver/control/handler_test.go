@@ -32,7 +32,8 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// The clock rejects times out of its range and keeps its time.
+// TestClockBounds checks that the clock rejects times out of range and then keeps its
+// time.
 func TestClockBounds(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
@@ -45,7 +46,7 @@ func TestClockBounds(t *testing.T) {
 			t.Errorf("%s: %v", body, result)
 		}
 		if now := h.plane.Clock.Now().UTC().Format(time.DateOnly); now != "2199-12-31" {
-			t.Fatalf("%s: it is %s", body, now)
+			t.Fatalf("%s: the clock shows %s", body, now)
 		}
 	}
 	h.want(http.StatusOK, http.MethodPost, "/clock", `{"set":"1970-01-01T00:00:00Z"}`)
@@ -53,7 +54,7 @@ func TestClockBounds(t *testing.T) {
 	h.want(http.StatusOK, http.MethodPost, "/clock", `{"advance":"72h"}`)
 	for _, step := range []time.Duration{math.MaxInt64, math.MinInt64} {
 		if err := h.plane.Clock.Advance(step); err == nil {
-			t.Errorf("%s is in range", step)
+			t.Errorf("%s is accepted", step)
 		}
 	}
 }
@@ -73,7 +74,7 @@ func TestFixture(t *testing.T) {
 		t.Errorf("outbox: %v", result)
 	}
 	if a := h.inProcess.Purchase(workspaceID, "taken.com").Want(http.StatusOK); !strings.Contains(string(a.Raw), "unavailable") {
-		t.Errorf("the fixture's registrar does not hold: %s", a)
+		t.Errorf("the fixture's registrar has no effect: %s", a)
 	}
 	if result := h.want(http.StatusUnprocessableEntity, http.MethodPost, "/fixture", `{"accounts":[{}]}`); result["error"] == "" {
 		t.Errorf("bad fixture: %v", result)
@@ -82,7 +83,7 @@ func TestFixture(t *testing.T) {
 	h.want(http.StatusOK, http.MethodPost, "/reset", "")
 	h.want(http.StatusOK, http.MethodPost, "/fixture", dumped)
 	if again := h.raw(http.MethodGet, "/fixture", "").Body.String(); again != dumped {
-		t.Errorf("dumped again:\n%s\nbefore:\n%s", again, dumped)
+		t.Errorf("second dump:\n%s\nbefore:\n%s", again, dumped)
 	}
 }
 
@@ -152,14 +153,14 @@ func TestWebPagesAreRejected(t *testing.T) {
 	h := newHarness(t)
 	for _, path := range []string{"/clock", "/reset", "/faults", "/accounts"} {
 		if status, result := h.call(http.MethodPost, path, `{}`, "Origin", "https://evil.example"); status != http.StatusForbidden || result["error"] == "" {
-			t.Errorf("a page's request: %d %v", status, result)
+			t.Errorf("a request from a page: %d %v", status, result)
 		}
 	}
 	h.want(http.StatusOK, http.MethodGet, "/healthz", "")
 }
 
-// DNS rebinding: to its browser, a page is of the same origin as this machine if its
-// host name resolves to it.
+// TestDNSRebinding checks the Host header of requests. A page whose host name resolves to
+// this machine is of the same origin to its browser.
 func TestDNSRebinding(t *testing.T) {
 	t.Parallel()
 	var plane control.Plane

@@ -18,17 +18,18 @@ const accountID = apitest.AccountID
 
 var workspaceID = api.DefaultWorkspaceID(accountID)
 
-// harness is a service with its plane, and two clients of the account's owner.
+// harness is a service with its control plane, and two clients of the account's owner.
 type harness struct {
 	*testing.T
 	plane   *control.Plane
 	service *apiserver.Service
-	handler http.Handler // of the plane
-	// network uses a socket, inProcess the service's own client.
+	handler http.Handler // of the control plane
+	// network uses a socket; inProcess uses the service's own client.
 	network, inProcess caller
 }
 
-// caller is a client whose responses may be faulty, so that they are not checked.
+// caller is a client that does not check its responses against the contract, because
+// faults change them.
 type caller struct{ *apitest.Client }
 
 func newHarness(t *testing.T, configure ...func(*apiserver.Options)) *harness {
@@ -39,13 +40,13 @@ func newHarness(t *testing.T, configure ...func(*apiserver.Options)) *harness {
 	}}, configure...)...)
 	h.service, h.handler = s.Service, h.plane.Handler(s.Service)
 	h.network = caller{s.Listen()}
-	t.Cleanup(h.plane.Faults.Clear) // before the server waits for its requests
+	t.Cleanup(h.plane.Faults.Clear) // runs before the server waits for held requests
 	h.inProcess = caller{s.As(h.network.Token)}
 	h.inProcess.URL = "http://in.process"
 	return h
 }
 
-// both runs a test over the network and in process, each with its own harness.
+// both runs a test over the network and in process, each with a new harness.
 func both(t *testing.T, test func(h *harness, c caller)) {
 	t.Helper()
 	for name, way := range map[string]func(*harness) caller{
@@ -60,12 +61,12 @@ func both(t *testing.T, test func(h *harness, c caller)) {
 	}
 }
 
-// response is a response as a caller received it.
+// response is a response as received by a caller.
 type response struct {
 	status int
 	header http.Header
 	body   string
-	// err is set if the response was not received, or not completely.
+	// err is set if the response was not received completely.
 	err error
 }
 
@@ -76,7 +77,7 @@ func (a response) json(t *testing.T, v any) {
 	}
 }
 
-// do sends a request; headers alternates names and values.
+// do sends a request; headers are alternating names and values.
 func (c caller) do(method, path, body string, headers ...string) response {
 	var sent any
 	if body != "" {
@@ -98,7 +99,7 @@ func received(r *apitest.Response, err error) response {
 	return response{r.Status, r.Header, string(r.Raw), err}
 }
 
-// must is do for a request that has to succeed.
+// must is like do, and fails the test unless the request succeeds.
 func (c caller) must(method, path, body string, headers ...string) response {
 	c.T.Helper()
 	a := c.do(method, path, body, headers...)
@@ -108,7 +109,7 @@ func (c caller) must(method, path, body string, headers ...string) response {
 	return a
 }
 
-// later is do in the background.
+// later is like do, in a new goroutine.
 func (c caller) later(method, path, body string, headers ...string) <-chan response {
 	responses := make(chan response, 1)
 	go func() { responses <- c.do(method, path, body, headers...) }()
@@ -154,7 +155,7 @@ func (h *harness) raw(method, path, body string, headers ...string) *httptest.Re
 	return w
 }
 
-// want is call with a check of the status code.
+// want is like call, and checks the status code.
 func (h *harness) want(status int, method, path, body string) map[string]any {
 	h.Helper()
 	got, result := h.call(method, path, body)

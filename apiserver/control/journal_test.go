@@ -13,7 +13,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/journal"
 )
 
-// recorded returns the journal's entries for an operation.
+// recorded returns the journal's entries of an operation.
 func (h *harness) recorded(operation string) []journal.Entry {
 	return h.plane.Journal.Entries(journal.Filter{Operation: operation})
 }
@@ -33,7 +33,7 @@ func TestJournal(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 		if until := time.Until(e.Time); until < 59*time.Minute || until > time.Hour {
-			t.Errorf("recorded at %s", e.Time)
+			t.Errorf("recorded time %s", e.Time)
 		}
 		if string(e.Request) != `{"n":1e3,"name":"Sales"}` || e.RequestOmitted != "" {
 			t.Errorf("request %s %s", e.Request, e.RequestOmitted)
@@ -41,7 +41,7 @@ func TestJournal(t *testing.T) {
 		var sent, kept map[string]any
 		a.json(t, &sent)
 		if err := json.Unmarshal(e.Response, &kept); err != nil || fmt.Sprint(sent) != fmt.Sprint(kept) {
-			t.Errorf("result %s, want %s", e.Response, a.body)
+			t.Errorf("response %s, want %s", e.Response, a.body)
 		}
 	})
 }
@@ -105,7 +105,8 @@ func TestJournalHoldsNoSecret(t *testing.T) {
 	})
 }
 
-// A DNS record's value is public.
+// TestJournalKeepsValuesOfDNSRecords checks that the journal has the values of DNS
+// records, because they are public.
 func TestJournalKeepsValuesOfDNSRecords(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
@@ -149,7 +150,7 @@ func TestJournalNamesFaults(t *testing.T) {
 		var got []string
 		for _, e := range h.recorded("create-workspace") {
 			got = append(got, fmt.Sprintf("%s %d %s", e.Fault, e.Status, e.ResponseOmitted))
-			if strings.HasPrefix(e.Fault, "f2") || e.Fault == "f1" { // nobody read the body
+			if strings.HasPrefix(e.Fault, "f2") || e.Fault == "f1" { // the body was not read
 				continue
 			}
 			if string(e.Request) != `{"name":"Sales"}` {

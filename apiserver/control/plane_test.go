@@ -43,7 +43,7 @@ func TestResetRestoresTheStart(t *testing.T) {
 		t.Errorf("the clock is %s ahead", ahead)
 	}
 	if n := len(h.plane.Journal.Entries(journal.Filter{})) + len(h.plane.Faults.Rules()); n > 0 {
-		t.Errorf("%d faults and requests are left", n)
+		t.Errorf("%d faults and requests remain", n)
 	}
 	if outbox := h.service.Outbox(); len(outbox) != 1 || outbox[0].To != "a@example.org" {
 		t.Errorf("outbox: %+v", outbox)
@@ -54,7 +54,8 @@ func TestResetRestoresTheStart(t *testing.T) {
 	}
 }
 
-// Requests from before a reset have no effect after it, here under constant load.
+// TestResetUnderLoad checks that requests from before a reset have no effect after it,
+// under constant load.
 func TestResetUnderLoad(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
@@ -69,7 +70,7 @@ func TestResetUnderLoad(t *testing.T) {
 		clients.Go(func() {
 			for i := 0; ctx.Err() == nil; i++ {
 				a := owner.do("POST", "/mailboxes", mailbox("m"+strconv.Itoa(n)+"-"+strconv.Itoa(i)), "Idempotency-Key", key[:35]+strconv.Itoa(n))
-				if a.err != nil || a.status != 201 && a.status != 422 { // the key may have been used in the same era
+				if a.err != nil || a.status != 201 && a.status != 422 { // the key may have been used since the last reset
 					t.Errorf("%+v", a)
 				}
 			}
@@ -90,7 +91,8 @@ func TestResetUnderLoad(t *testing.T) {
 	}
 }
 
-// A request that is in flight when a reset begins ends before the reset.
+// TestResetWaitsForRequests checks that a request that is in flight when a reset begins
+// ends before the reset.
 func TestResetWaitsForRequests(t *testing.T) {
 	t.Parallel()
 	both(t, func(h *harness, c caller) {
@@ -103,7 +105,7 @@ func TestResetWaitsForRequests(t *testing.T) {
 		id := h.add(fault.Rule{Operation: "create-mailbox", Hold: fault.Before})
 		responses := c.later("POST", "/mailboxes", mailbox("jane"))
 		h.held(id, 1)
-		h.want(200, "POST", "/reset", "") // releases it
+		h.want(200, "POST", "/reset", "") // releases the held request
 		if a := apitest.Receive(t, responses); a.status != 201 {
 			t.Errorf("the request from before the reset: %+v", a)
 		}
@@ -114,7 +116,8 @@ func TestResetWaitsForRequests(t *testing.T) {
 	})
 }
 
-// A client that does not read its response blocks a reset, which reports it.
+// TestResetOfABusyService checks that a client that does not read its response blocks a
+// reset, which reports it.
 func TestResetOfABusyService(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
@@ -140,14 +143,15 @@ func TestResetOfABusyService(t *testing.T) {
 	if ahead := time.Until(h.plane.Clock.Now()); ahead < 59*time.Minute {
 		t.Errorf("the clock was reset: it is %s ahead", ahead)
 	}
-	h.inProcess.must("GET", "/domains", "") // the service goes on
+	h.inProcess.must("GET", "/domains", "") // the service keeps working
 	_ = resp.Body.Close()
 	if err := h.plane.Reset(t.Context(), h.service); err != nil {
 		t.Error(err)
 	}
 }
 
-// A request that arrives during a reset waits for its end.
+// TestRequestsWaitForAReset checks that a request that arrives during a reset waits for
+// its end.
 func TestRequestsWaitForAReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		plane := &control.Plane{Fixture: startFixture()}
@@ -184,10 +188,10 @@ func TestRequestsWaitForAReset(t *testing.T) {
 		case a := <-late:
 			t.Errorf("a request ended during the reset: %+v", a)
 		case err := <-reset:
-			t.Errorf("the reset did not wait: %v", err)
+			t.Errorf("the reset did not wait for the request: %v", err)
 		default:
 		}
-		for _, path := range []string{"/healthz/live", "/healthz/ready"} { // the service is still alive
+		for _, path := range []string{"/healthz/live", "/healthz/ready"} { // health checks don't wait
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.URL+path, nil)
@@ -210,7 +214,7 @@ func TestRequestsWaitForAReset(t *testing.T) {
 	})
 }
 
-// A reset that fails changes nothing.
+// TestFailedReset checks that a reset that fails changes nothing.
 func TestFailedReset(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
@@ -247,10 +251,11 @@ func TestConcurrentResets(t *testing.T) {
 	}
 }
 
-// noStore is for requests that fail before they need a store.
+// noStore is a store for requests that fail before they use it.
 type noStore struct{ store.Store }
 
-// Delays are exact, and concurrent ones do not add up.
+// TestDelayIsExact checks that a delay has the configured length and that concurrent
+// delays do not add up.
 func TestDelayIsExact(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var faults fault.Injector
@@ -276,7 +281,7 @@ func TestDelayIsExact(t *testing.T) {
 		}
 		all.Wait()
 		if took := time.Since(begun); took != time.Hour {
-			t.Errorf("it took %s", took)
+			t.Errorf("the request took %s", took)
 		}
 		if s, err := faults.Rule(id); err != nil || s.Fired != 3 {
 			t.Errorf("%+v, %v", s, err)

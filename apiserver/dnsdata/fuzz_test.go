@@ -51,7 +51,7 @@ func FuzzNormalizeName(f *testing.F) {
 		}
 		// A name that is valid in a zone is also valid without one, and equal.
 		if fromLoose, err := NormalizeName(loose, zone); looseErr != nil || err != nil || fromLoose != got {
-			t.Errorf("%q in %q is %q; by way of %q (%v) it is %q, %v", name, zone, got, loose, looseErr, fromLoose, err)
+			t.Errorf("%q in %q is %q; via %q (%v) it is %q, %v", name, zone, got, loose, looseErr, fromLoose, err)
 		}
 		if !EqualNames(name, got, zone) {
 			t.Errorf("EqualNames(%q, %q, %q) = false", name, got, zone)
@@ -134,7 +134,7 @@ func FuzzChunks(f *testing.F) {
 		}
 		parts, err := parseStrings(Quote(s))
 		if err != nil || strings.Join(parts, "") != s || len(parts) != len(chunks) {
-			t.Errorf("Quote(%q) = %q, which reads as %q, %v", s, Quote(s), parts, err)
+			t.Errorf("Quote(%q) = %q, which parses as %q, %v", s, Quote(s), parts, err)
 		}
 	})
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/miekg/dns"
 )
 
-// checkOracle checks that the DNS library accepts a canonical value, and that it sends
-// our chunks of TXT.
+// checkOracle checks that the DNS library accepts a canonical value, and that it packs a
+// TXT record into the same chunks as this package.
 func checkOracle(t *testing.T, rrType, canonical string) {
 	t.Helper()
 	rrType, err := NormalizeType(rrType)
@@ -36,9 +36,9 @@ func checkOracle(t *testing.T, rrType, canonical string) {
 	}
 	rr, err := dns.NewRR("x.example. 3600 IN " + rrType + " " + canonical)
 	if err != nil || rr == nil {
-		t.Fatalf("the DNS library refuses %s %.200q: %v", rrType, canonical, err)
+		t.Fatalf("the DNS library rejects %s %.200q: %v", rrType, canonical, err)
 	}
-	const maxMessage = 1 << 17 // room for what does not fit a real message
+	const maxMessage = 1 << 17 // large enough for records that exceed a real message
 	buf := make([]byte, maxMessage)
 	end, err := dns.PackRR(rr, buf, 0, nil, false)
 	if err != nil {
@@ -74,7 +74,7 @@ func checkNameOracle(t *testing.T, canonical, zone string) {
 	zp := dns.NewZoneParser(strings.NewReader(canonical+" 3600 IN A 192.0.2.1"), dns.Fqdn(zone), "")
 	rr, ok := zp.Next()
 	if !ok {
-		t.Fatalf("the DNS library refuses %q in %q: %v", canonical, zone, zp.Err())
+		t.Fatalf("the DNS library rejects %q in %q: %v", canonical, zone, zp.Err())
 	}
 	if _, err := dns.PackRR(rr, make([]byte, dns.MaxMsgSize), 0, nil, false); err != nil {
 		t.Fatalf("the DNS library does not pack %q in %q: %v", canonical, zone, err)
@@ -84,6 +84,6 @@ func checkNameOracle(t *testing.T, canonical, zone string) {
 		want = dns.Fqdn(zone)
 	}
 	if got := rr.Header().Name; got != want {
-		t.Errorf("%q in %q is %q to the DNS library; want %q", canonical, zone, got, want)
+		t.Errorf("the DNS library parses %q in %q as %q; want %q", canonical, zone, got, want)
 	}
 }

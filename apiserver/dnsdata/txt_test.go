@@ -9,7 +9,7 @@ var (
 	// longestASCII fills the RDATA: 255 strings of 255 octets and one of 254, each with
 	// a length octet, are 65535 octets.
 	longestASCII = strings.Repeat("a", 255*255+254)
-	// longestUmlauts does too: 257 strings of 254 octets.
+	// longestUmlauts fills it too: 257 strings of 254 octets.
 	longestUmlauts = strings.Repeat("ü", 257*127)
 )
 
@@ -104,7 +104,7 @@ func TestChunks(t *testing.T) {
 	a255 := strings.Repeat("a", 255)
 	tests := map[string]struct {
 		in   string
-		want []int // lengths
+		want []int // lengths of the chunks
 	}{
 		"empty":               {"", []int{0}},
 		"short":               {"a", []int{1}},

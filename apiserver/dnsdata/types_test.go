@@ -17,7 +17,7 @@ func TestTypes(t *testing.T) {
 	}
 	got[0] = "B"
 	if Types()[0] != "A" {
-		t.Error("a caller can change the types of others")
+		t.Error("a caller can change the returned slice for other callers")
 	}
 }
 

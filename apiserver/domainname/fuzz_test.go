@@ -48,7 +48,7 @@ func fuzz(f *testing.F, normalize func(string) (string, error)) {
 			t.Errorf("%q became %q, which has other characters", s, got)
 		}
 		if n, ok := dns.IsDomainName(got); !ok || n != strings.Count(got, ".")+1 {
-			t.Errorf("%q became %q, which the DNS library does not take", s, got)
+			t.Errorf("%q became %q, which the DNS library rejects", s, got)
 		}
 	})
 }
@@ -60,7 +60,7 @@ func FuzzRegistrable(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		name, err := Normalize(s)
 		if got := Registrable(s); err != nil && got == nil {
-			t.Errorf("Registrable(%q) = nil for what Normalize refuses", s)
+			t.Errorf("Registrable(%q) = nil although Normalize rejects it", s)
 		} else if err == nil && (got == nil) != (Registrable(name) == nil) {
 			t.Errorf("Registrable differs for %q and %q", s, name)
 		}

@@ -35,7 +35,7 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%q became %d octets", s, len(canonical))
 		}
 		if !addrSpec.MatchString(canonical) {
-			t.Errorf("%q became %q, which is no address by the grammar", s, canonical)
+			t.Errorf("%q became %q, which does not match the grammar", s, canonical)
 		}
 	})
 }

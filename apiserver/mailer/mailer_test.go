@@ -27,7 +27,8 @@ var message = apiserver.Message{
 	Text: "Open https://mail.example/verify-forwarding/" + strings.Repeat("x", 43) + "\n.\nand confirm.\n", HTML: "<p>Öffnen</p>\n",
 }
 
-// send sends a message through a server; HOST in the URL stands for its address.
+// send sends a message through a server. HOST in the URL is replaced with the server's
+// address.
 func send(t *testing.T, s *smtptest.Server, url string, m apiserver.Message) error {
 	t.Helper()
 	sender, err := mailer.New(mailer.Options{
@@ -39,8 +40,8 @@ func send(t *testing.T, s *smtptest.Server, url string, m apiserver.Message) err
 	return sender.Send(t.Context(), m)
 }
 
-// read parses a message as a mail client does: the header, and the decoded parts by
-// media type.
+// read parses a message as a mail client does, and returns its header and the decoded
+// parts by media type.
 func read(t *testing.T, data string) (header netmail.Header, parts map[string]string) {
 	t.Helper()
 	m, err := netmail.ReadMessage(strings.NewReader(data))
@@ -82,7 +83,7 @@ func TestMessage(t *testing.T) {
 		t.Errorf("the envelope is %+v", got)
 	}
 	if slices.ContainsFunc(s.Commands(), func(c string) bool { return strings.Contains(c, "SMTPUTF8") }) {
-		t.Errorf("a server further on may not know SMTPUTF8: %q", s.Commands())
+		t.Errorf("the next server may not support SMTPUTF8: %q", s.Commands())
 	}
 	header, parts := read(t, got.Data)
 	for name, want := range map[string]string{
@@ -139,7 +140,7 @@ func TestEncryption(t *testing.T) {
 		encrypted bool
 		fails     string
 	}{
-		{"smtp://HOST", plain, false, ""}, // this machine
+		{"smtp://HOST", plain, false, ""}, // plain text is allowed on the loopback
 		{"smtp://HOST", starttls, true, ""},
 		{"smtp://HOST?tls=none", starttls, false, ""},
 		{"smtp://HOST?tls=starttls", starttls, true, ""},
@@ -167,7 +168,7 @@ func TestEncryption(t *testing.T) {
 func TestUnknownCertificate(t *testing.T) {
 	t.Parallel()
 	s := smtptest.NewServer(t, smtptest.Options{STARTTLS: true})
-	sender, err := mailer.New(mailer.Options{URL: "smtp://" + s.Addr, From: "a@example.com"}) // the system's authorities
+	sender, err := mailer.New(mailer.Options{URL: "smtp://" + s.Addr, From: "a@example.com"}) // trusts the system's certificate authorities only
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +176,7 @@ func TestUnknownCertificate(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if got := s.Commands(); len(got) != 2 {
-		t.Errorf("after a certificate of an unknown authority the server hears %q", got)
+		t.Errorf("with a certificate of an unknown authority the client sent %q", got)
 	}
 }
 
@@ -201,7 +202,8 @@ func TestLogin(t *testing.T) {
 	}
 }
 
-// An error never contains the password, even if the server quotes it.
+// TestServerQuotesThePassword checks that an error never contains the password, even if
+// the server quotes it.
 func TestServerQuotesThePassword(t *testing.T) {
 	t.Parallel()
 	const user, password = "mail@host", "s3cret-s3cret"
@@ -264,7 +266,7 @@ func TestFailures(t *testing.T) {
 			if err == nil || errors.Is(err, apiserver.ErrUndeliverable) != tt.permanent {
 				t.Fatalf("%v; want an error that is permanent: %t", err, tt.permanent)
 			}
-			s.WaitIdle() // the connection is closed, also after an error
+			s.WaitIdle() // the client closes the connection even after an error
 			code, text, _ := strings.Cut(tt.reply, " ")
 			for _, want := range []string{s.Addr, code, text} {
 				if !strings.Contains(err.Error(), want) {
@@ -275,7 +277,7 @@ func TestFailures(t *testing.T) {
 				t.Errorf("%v contains the recipient", err)
 			}
 			if err := send(t, s, "smtp://HOST", message); err != nil || len(s.Wait(1)) != 1 {
-				t.Errorf("later: %v, %+v", err, s.Mails())
+				t.Errorf("next message: %v, %+v", err, s.Mails())
 			}
 		})
 	}
@@ -283,10 +285,10 @@ func TestFailures(t *testing.T) {
 		t.Parallel()
 		s := smtptest.NewServer(t, smtptest.Options{Replies: map[string][]string{"QUIT": {"421 4.3.0 Oops"}}})
 		if err := send(t, s, "smtp://HOST", message); err != nil {
-			t.Errorf("the message was accepted, and sending it is reported as failed: %v", err)
+			t.Errorf("Send returned an error for an accepted message: %v", err)
 		}
 	})
-	t.Run("nobody listens", func(t *testing.T) {
+	t.Run("connection refused", func(t *testing.T) {
 		t.Parallel()
 		s := smtptest.NewServer(t, smtptest.Options{})
 		s.Close()
@@ -296,7 +298,8 @@ func TestFailures(t *testing.T) {
 	})
 }
 
-// Send waits for a silent server until its context ends.
+// TestSilentServer checks that Send waits for a silent server only until its context
+// ends.
 func TestSilentServer(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -323,7 +326,7 @@ func TestSilentServer(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	case <-time.After(20 * time.Second):
-		t.Fatal("a cancelled context does not end it")
+		t.Fatal("a cancelled context does not end Send")
 	}
 	if n, err := conn.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {
 		t.Errorf("the connection is still open: %d, %v", n, err)

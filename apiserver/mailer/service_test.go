@@ -14,12 +14,12 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
-// A message is retried until a greylisting mail server accepts it, each time with a new
-// link, and delivered once.
+// TestServiceRetries checks that a message is retried, each time with a new link, until a
+// greylisting mail server accepts it, and is delivered once.
 func TestServiceRetries(t *testing.T) {
 	const account = "0b9f4d5e-6d0c-4b7e-9a53-3f1c2d8e7a10"
-	// The server is outside the synctest bubble, so that its waits don't block the fake
-	// time.
+	// The server runs outside the synctest bubble, because its network waits would block
+	// the fake clock.
 	s := smtptest.NewServer(t, smtptest.Options{Replies: map[string][]string{
 		"RCPT": {"451 4.7.1 Greylisted", "451 4.7.1 Greylisted"}, ".": {"452 4.3.1 Disk full"},
 	}})
@@ -50,7 +50,7 @@ func TestServiceRetries(t *testing.T) {
 		if resp.StatusCode != http.StatusCreated {
 			t.Fatalf("the rule: %s", resp.Status)
 		}
-		time.Sleep(7 * time.Minute) // three pauses between attempts
+		time.Sleep(7 * time.Minute) // three retry delays
 		messages = service.Outbox()
 	})
 	mails := s.Mails()

@@ -18,10 +18,9 @@ import (
 
 const fuzzedIssuer = "https://issuer.test"
 
-// published responds as an issuer with one key, without a network.
+// published is a RoundTripper that responds like an issuer with one key.
 type published struct{}
 
-// RoundTrip implements http.RoundTripper.
 func (published) RoundTrip(r *http.Request) (*http.Response, error) {
 	var response any = obj{"keys": []any{jwk("ed", edKey.Public())}}
 	if strings.HasPrefix(r.URL.Path, "/.well-known/") {
@@ -31,9 +30,9 @@ func (published) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(body)), Request: r}, err
 }
 
-// FuzzAccessToken signs any header and any claims with the issuer's own key. An
-// accepted token has to be a valid access token of the issuer for this API, and an
-// error has to have a reason.
+// FuzzAccessToken signs arbitrary headers and claims with the issuer's key. It checks
+// that an accepted token is a valid access token of the issuer for this API, and that
+// every error is one of the package's.
 func FuzzAccessToken(f *testing.F) {
 	v, err := New(Options{Issuer: fuzzedIssuer, Audience: audience, Transport: published{}, Clock: func() time.Time { return start }})
 	if err != nil {
@@ -64,12 +63,12 @@ func FuzzAccessToken(f *testing.F) {
 			}
 			return
 		}
-		var h, c map[string]any // names in one case only
+		var h, c map[string]any // member names are case-sensitive
 		if json.Unmarshal(header, &h) != nil || json.Unmarshal(claims, &c) != nil {
 			t.Fatalf("%q %q is accepted", header, claims)
 		}
 		if notBefore, _ := c["nbf"].(float64); notBefore > float64(start.Add(notBeforeLeeway).Unix()) {
-			t.Errorf("%q is accepted before its time", claims)
+			t.Errorf("%q is accepted before its nbf", claims)
 		}
 		if _, has := h["crit"]; has {
 			t.Errorf("%q is accepted", header)

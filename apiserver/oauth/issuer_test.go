@@ -24,7 +24,7 @@ var start = apitest.Start
 
 const audience = "https://api.mailhost.test"
 
-// Keys are generated once, because an RSA key takes long.
+// Keys are generated once, because generating an RSA key is slow.
 var (
 	rsaKey     = must(rsa.GenerateKey(rand.Reader, 2048))
 	otherRSA   = must(rsa.GenerateKey(rand.Reader, 2048))
@@ -44,7 +44,7 @@ func must[T any](v T, err error) T {
 
 type obj = map[string]any
 
-// with returns a copy of an object with more members; a nil value removes a member.
+// with returns a copy of an object with changed members; a nil value removes a member.
 func with(o obj, pairs ...any) obj {
 	out := obj{}
 	maps.Copy(out, o)
@@ -58,7 +58,7 @@ func with(o obj, pairs ...any) obj {
 	return out
 }
 
-// issuer is an authorization server for tests, with a verifier of its tokens.
+// issuer is an authorization server for tests, with a verifier for its tokens.
 type issuer struct {
 	*Verifier
 	t     *testing.T
@@ -67,10 +67,10 @@ type issuer struct {
 	log   *apitest.Log
 
 	mu sync.Mutex
-	// keys is the response of /keys, and metadata that of discovery.
+	// keys is the response of /keys, metadata the response of discovery.
 	keys     any
 	metadata obj
-	// override, if not nil, handles every request.
+	// override handles every request if it is not nil.
 	override http.HandlerFunc
 	requests map[string]int
 }
@@ -101,7 +101,6 @@ func (i *issuer) verifier(o Options) *Verifier {
 	return v
 }
 
-// ServeHTTP implements http.Handler.
 func (i *issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	i.mu.Lock()
 	i.requests[r.URL.Path]++
@@ -116,7 +115,7 @@ func (i *issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(responses[r.URL.Path])
 }
 
-// set changes the issuer while it serves.
+// set changes the issuer while it serves requests.
 func (i *issuer) set(change func()) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -125,7 +124,7 @@ func (i *issuer) set(change func()) {
 
 func (i *issuer) publish(keys ...any) { i.set(func() { i.keys = obj{"keys": keys} }) }
 
-// fetches returns the number of requests for discovery.
+// fetches returns the number of discovery requests.
 func (i *issuer) fetches() int {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -149,7 +148,7 @@ func (i *issuer) token(pairs ...any) string {
 	return sign(i.t, jose.RS256, rsaKey, obj{"kid": "rsa", "typ": "at+jwt"}, i.claims(pairs...))
 }
 
-// sign returns a signed token. Claims that are a string are signed as they are.
+// sign returns a signed token. Claims of type string are signed as is.
 func sign(t *testing.T, alg jose.SignatureAlgorithm, key any, header obj, claims any) string {
 	t.Helper()
 	o := (&jose.SignerOptions{ExtraHeaders: map[jose.HeaderKey]any{}})

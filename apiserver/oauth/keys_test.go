@@ -18,7 +18,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 )
 
-// unavailable fails the test unless the error is that the issuer is unavailable.
+// unavailable fails the test unless verification fails because the issuer is unavailable.
 func (i *issuer) unavailable(token string) {
 	i.t.Helper()
 	_, err := i.VerifyToken(i.t.Context(), token)
@@ -60,7 +60,7 @@ func TestRotation(t *testing.T) {
 	i.accepts(old)
 	i.wantFetches(3)
 
-	// The old key is withdrawn without notice.
+	// The issuer withdraws the old key without notice.
 	i.publish(jwk("next", p384Key.Public()))
 	i.clock.Advance(freshFor - time.Nanosecond)
 	i.accepts(old)
@@ -69,7 +69,8 @@ func TestRotation(t *testing.T) {
 	i.accepts(next)
 }
 
-// A token without a kid may be signed by a new key, too.
+// TestRotationWithoutAKeyID checks that a token without a kid may also be signed by a new
+// key.
 func TestRotationWithoutAKeyID(t *testing.T) {
 	i := newIssuer(t)
 	token := sign(t, jose.RS256, otherRSA, obj{}, i.claims())
@@ -82,7 +83,7 @@ func TestFloods(t *testing.T) {
 	i := newIssuer(t)
 	i.accepts(i.token())
 	i.wantFetches(1)
-	for range 100 { // the key is known: no fetch is needed
+	for range 100 { // the key is cached: no fetch is needed
 		i.rejects(sign(t, jose.ES256, otherP256, obj{"kid": "p256"}, i.claims()), errSignature)
 	}
 	i.wantFetches(1)
@@ -98,7 +99,8 @@ func TestFloods(t *testing.T) {
 	i.wantFetches(fetchBurst + 1)
 }
 
-// A new key is found even while many invalid tokens arrive.
+// TestRotationInAFlood checks that a new key is found even while many invalid tokens
+// arrive.
 func TestRotationInAFlood(t *testing.T) {
 	i := newIssuer(t)
 	i.accepts(i.token())
@@ -109,7 +111,7 @@ func TestRotationInAFlood(t *testing.T) {
 	i.publish(jwk("rsa", rsaKey.Public()), jwk("next", p384Key.Public()))
 	i.rejects(next, errSignature)
 	i.clock.Advance(fetchEvery)
-	i.rejects(sign(t, jose.RS256, otherRSA, obj{"kid": "forged"}, i.claims()), errSignature) // takes the request, and brings the key
+	i.rejects(sign(t, jose.RS256, otherRSA, obj{"kid": "forged"}, i.claims()), errSignature) // uses the next fetch, which loads the new key
 	i.accepts(next)
 }
 
@@ -131,7 +133,7 @@ func TestIssuerDown(t *testing.T) {
 	}
 }
 
-// The known keys are used while the issuer is unavailable.
+// TestIssuerDownLater checks that cached keys are used while the issuer is unavailable.
 func TestIssuerDownLater(t *testing.T) {
 	i := newIssuer(t)
 	token := i.token("exp", start.Add(5*time.Hour).Unix())
@@ -176,7 +178,7 @@ func TestSharedFetch(t *testing.T) {
 			}
 		})
 	}
-	// A cancelled request does not cancel the fetch of the others.
+	// A cancelled request does not cancel the fetch that other requests wait for.
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := i.VerifyToken(ctx, token); !errors.Is(err, context.Canceled) {
@@ -224,7 +226,7 @@ func TestResponsesOfTheIssuer(t *testing.T) {
 	good := jwk("rsa", rsaKey.Public())
 	for name, tt := range map[string]struct {
 		change func(*issuer)
-		want   string // in the log
+		want   string // part of the log
 	}{
 		"another issuer":     {func(i *issuer) { i.metadata["issuer"] = i.url + "/" }, "did not match the issuer URL"},
 		"keys in plain":      {func(i *issuer) { i.metadata["jwks_uri"] = "http://login.example.com/keys" }, "login.example.com is another"},
@@ -264,7 +266,7 @@ func TestResponsesOfTheIssuer(t *testing.T) {
 	}
 }
 
-// Unusable keys do not prevent the use of others.
+// TestKeysOfOtherUses checks that unusable keys do not prevent the use of others.
 func TestKeysOfOtherUses(t *testing.T) {
 	i := newIssuer(t)
 	i.publish(obj{"kty": "oct", "kid": "rsa", "k": "c2VjcmV0"}, obj{"kty": "AKP", "kid": "new"}, obj{"kty": "RSA", "kid": "rsa"}, "text",
@@ -273,6 +275,6 @@ func TestKeysOfOtherUses(t *testing.T) {
 		jose.JSONWebKey{Key: rsaKey.Public(), KeyID: "rsa"})
 	i.accepts(i.token())
 	i.accepts(sign(t, jose.PS256, otherRSA, obj{"kid": "ps"}, i.claims()))
-	i.rejects(sign(t, jose.RS256, otherRSA, obj{"kid": "ps"}, i.claims()), errSignature) // a key of another algorithm
+	i.rejects(sign(t, jose.RS256, otherRSA, obj{"kid": "ps"}, i.claims()), errSignature) // a key for another algorithm
 	i.rejects(sign(t, jose.RS256, otherRSA, obj{"kid": "enc"}, i.claims()), errSignature)
 }

@@ -25,12 +25,12 @@ func (i *issuer) accepts(token string) apiserver.User {
 	i.t.Helper()
 	user, err := i.VerifyToken(i.t.Context(), token)
 	if err != nil {
-		i.t.Fatalf("refused: %v", err)
+		i.t.Fatalf("rejected: %v", err)
 	}
 	return user
 }
 
-// rejects fails the test unless a token is rejected for that reason.
+// rejects fails the test unless a token is rejected with the error want.
 func (i *issuer) rejects(token string, want error) {
 	i.t.Helper()
 	if user, err := i.VerifyToken(i.t.Context(), token); !errors.Is(err, want) || !reflect.DeepEqual(user, apiserver.User{}) {
@@ -103,7 +103,7 @@ func TestAlgorithmsAndTypes(t *testing.T) {
 	}
 }
 
-// unsigned returns a token with any header and signature.
+// unsigned returns a token with the header, claims and signature unchecked.
 func unsigned(header, claims obj, signature string) string {
 	encode := func(v any) string { return base64.RawURLEncoding.EncodeToString(must(json.Marshal(v))) }
 	return encode(header) + "." + encode(claims) + "." + signature
@@ -214,7 +214,8 @@ func TestRejectedTokens(t *testing.T) {
 	}
 }
 
-// A token without a user is accepted here and rejected by the service.
+// TestTokenWithoutAUser checks that a token without a user is valid here; the service
+// rejects it.
 func TestTokenWithoutAUser(t *testing.T) {
 	i := newIssuer(t)
 	if user := i.accepts(i.token("sub", nil)); user.ID != "" {

@@ -97,7 +97,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Valid members are decoded despite problems in others.
+// TestValidMembersOfInvalidJSON checks that valid members are decoded despite problems in
+// others.
 func TestValidMembersOfInvalidJSON(t *testing.T) {
 	var got outer
 	err := strictjson.Unmarshal([]byte(`{"on":1,"share":2,"x":{"seed":1},"seed":3}`), &got)

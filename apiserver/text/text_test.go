@@ -18,7 +18,7 @@ func TestFold(t *testing.T) {
 	}
 	for _, different := range [][2]string{{"a", "á"}, {"a", "b"}, {"1", "١"}, {"i", "ı"}} {
 		if Fold(different[0]) == Fold(different[1]) {
-			t.Errorf("%q and %q are the same", different[0], different[1])
+			t.Errorf("%q and %q fold to the same text", different[0], different[1])
 		}
 	}
 }
@@ -50,12 +50,12 @@ func TestCheckName(t *testing.T) {
 		"\u200b", "\u200b\u200d\ufeff", "\u00ad", "\ufe0f", "\u0301", "\u3164", "\u2060", "\U000e0061", "\u034f",
 	} {
 		if CheckName(s) == nil {
-			t.Errorf("%q is taken", s)
+			t.Errorf("%q is accepted", s)
 		}
 	}
 	for r := rune(0); r <= unicode.MaxRune; r++ {
 		if c := r < 0x20 || 0x7f <= r && r <= 0x9f || unicode.Is(unicode.Bidi_Control, r); c && CheckName("a"+string(r)+"b") == nil {
-			t.Errorf("%U is taken", r)
+			t.Errorf("%U is accepted", r)
 		}
 	}
 }
@@ -64,7 +64,7 @@ func FuzzFold(f *testing.F) {
 	f.Add("ΟΔΟΣ e\u0301 ß")
 	f.Fuzz(func(t *testing.T, s string) {
 		if got := Fold(s); Fold(got) != got {
-			t.Errorf("%q folds to %q, and that to %q", s, got, Fold(got))
+			t.Errorf("%q folds to %q, and then to %q", s, got, Fold(got))
 		}
 	})
 }

@@ -16,7 +16,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// logged is a line of mailhostd audit --format json. Scripts rely on its member names.
+// logged is an output line of mailhostd audit --format json. Scripts depend on its member
+// names.
 type logged struct {
 	ID            int64  `json:"id"`
 	At            string `json:"at"`
@@ -164,7 +165,7 @@ func TestReadingCreatesNothing(t *testing.T) {
 	}
 }
 
-// Audit does not change a database that no server uses.
+// TestAuditAtRest checks that audit does not change a database that no server uses.
 func TestAuditAtRest(t *testing.T) {
 	t.Parallel()
 	database, owner := initialize(t)
@@ -176,10 +177,10 @@ func TestAuditAtRest(t *testing.T) {
 		t.Errorf("the log is %+v", got)
 	}
 	if after, err := os.ReadFile(database); err != nil || string(after) != string(before) {
-		t.Errorf("the file is another, error %v", err)
+		t.Errorf("the file has changed, error %v", err)
 	}
 	if _, err := os.Stat(database + "-wal"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a log is left beside it: %v", err)
+		t.Errorf("a write-ahead log was left behind: %v", err)
 	}
 }
 

@@ -14,13 +14,13 @@ import (
 	"sync"
 	"testing"
 
-	_ "modernc.org/sqlite" // another reader of the copy than the program itself
+	_ "modernc.org/sqlite" // opens the copy independently of the program
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
 
-// TestBackupWhileServing creates backups while clients write. Each has to contain every
-// change that was acknowledged before it started, and has to be servable.
+// TestBackupWhileServing checks that a backup created while clients write contains every
+// change that was acknowledged before it started, and that a server can use it.
 func TestBackupWhileServing(t *testing.T) {
 	t.Parallel()
 	database, owner := initialize(t)
@@ -56,7 +56,7 @@ func TestBackupWhileServing(t *testing.T) {
 			}
 		})
 	}
-	copies := map[string][]string{} // what each holds at least
+	copies := map[string][]string{} // the mailboxes that each must have
 	for n := range 3 {
 		for range 25 {
 			apitest.Receive(t, progress)
@@ -92,7 +92,7 @@ func checkCopy(t *testing.T, path string, owner newAccount, ids []string) {
 	s := serve(t, path)
 	as := s.as(t, owner)
 	for _, id := range ids {
-		as.Get("/mailboxes/"+id).Want(http.StatusOK).Is("id", id) // it was acknowledged before the backup
+		as.Get("/mailboxes/"+id).Want(http.StatusOK).Is("id", id) // acknowledged before the backup
 	}
 	if len(ids) == 0 {
 		t.Error("nothing was acknowledged")
@@ -136,6 +136,6 @@ func TestBackupErrors(t *testing.T) {
 		t.Errorf("the existing file is %q, error %v", kept, err)
 	}
 	if _, err := os.Stat(output); !errors.Is(err, fs.ErrNotExist) {
-		t.Error("a failed backup leaves a file behind")
+		t.Error("a failed backup left a file behind")
 	}
 }

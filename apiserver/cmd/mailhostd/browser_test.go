@@ -20,10 +20,11 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// browserVariable names the variable that requires a browser.
+// browserVariable is the environment variable with which a missing browser fails the
+// test.
 const browserVariable = "MAILHOSTD_TEST_BROWSER"
 
-// findBrowser skips the test if there is no browser.
+// findBrowser returns the path of a browser. It skips the test if there is none.
 func findBrowser(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
@@ -43,13 +44,13 @@ func findBrowser(t *testing.T) string {
 	return ""
 }
 
-// browser is a tab of a new browser that shows the pages of one server.
+// browser is a tab of a new browser for the pages of one server.
 type browser struct {
 	ctx    context.Context
 	server string
 
 	mu sync.Mutex
-	// foreign are requests to other hosts, and complaints errors on the console.
+	// foreign are requests to other hosts; complaints are errors on the console.
 	foreign, complaints []string
 }
 
@@ -59,7 +60,7 @@ func newBrowser(t *testing.T, server string) *browser {
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(findBrowser(t)), chromedp.DisableGPU, chromedp.WindowSize(1000, 900),
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
-		chromedp.WSURLReadTimeout(time.Minute), // on a machine with much to do
+		chromedp.WSURLReadTimeout(time.Minute), // for a machine under load
 	)
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox)
@@ -77,7 +78,7 @@ func newBrowser(t *testing.T, server string) *browser {
 	return b
 }
 
-// note records foreign requests and complaints.
+// note records foreign requests and console errors.
 func (b *browser) note(event any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -104,17 +105,17 @@ func (b *browser) note(event any) {
 	}
 }
 
-// clean checks that there are no foreign requests and complaints.
+// clean checks that there were no foreign requests and no console errors.
 func (b *browser) clean(t *testing.T) {
 	t.Helper()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.foreign) > 0 || len(b.complaints) > 0 {
-		t.Errorf("requests to others: %q\nthe console: %q", b.foreign, b.complaints)
+		t.Errorf("requests to other hosts: %q\nerrors on the console: %q", b.foreign, b.complaints)
 	}
 }
 
-// do runs actions.
+// do runs browser actions.
 func (b *browser) do(t *testing.T, actions ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
 	if err := chromedp.Do(b.ctx, actions...); err != nil {
@@ -122,7 +123,7 @@ func (b *browser) do(t *testing.T, actions ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// evaluate returns the value of an expression of JavaScript.
+// evaluate returns the value of a JavaScript expression.
 func evaluate[T any](t *testing.T, b *browser, expression string) T {
 	t.Helper()
 	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression))
@@ -132,7 +133,7 @@ func evaluate[T any](t *testing.T, b *browser, expression string) T {
 	return v
 }
 
-// leads runs actions that load a page, and returns its status code.
+// leads runs actions that load a page, and returns the status code of the page.
 func (b *browser) leads(t *testing.T, actions ...chromedp.Action[chromedp.Void]) (status int) {
 	t.Helper()
 	response, err := chromedp.RunResponse(b.ctx, actions...)
@@ -150,7 +151,7 @@ func (b *browser) withoutJavaScript(t *testing.T) {
 	}
 }
 
-// accessible returns the elements of the accessibility tree as "role name".
+// accessible returns the elements of the accessibility tree by "role name".
 func (b *browser) accessible(t *testing.T) map[string]*accessibility.Node {
 	t.Helper()
 	tree, err := chromedp.Call(b.ctx, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
@@ -166,7 +167,7 @@ func (b *browser) accessible(t *testing.T) map[string]*accessibility.Node {
 	return all
 }
 
-// text returns a value of the accessibility tree.
+// text returns a value of the accessibility tree as text.
 func text(v *accessibility.Value) string {
 	if v == nil {
 		return ""
@@ -174,13 +175,13 @@ func text(v *accessibility.Value) string {
 	return strings.Trim(string(v.Value), `"`)
 }
 
-// has checks that the page has elements, each as "role name".
+// has checks that the page has elements, each identified as "role name".
 func (b *browser) has(t *testing.T, elements ...string) {
 	t.Helper()
 	all := b.accessible(t)
 	for _, want := range elements {
 		if all[want] == nil {
-			t.Errorf("the page has no %s, but %q", want, keys(all))
+			t.Errorf("the page has no %s; it has %q", want, keys(all))
 		}
 	}
 }
@@ -214,8 +215,7 @@ func (b *browser) click(t *testing.T, element string) chromedp.Action[chromedp.V
 	})
 }
 
-// screenshotsVariable names the variable for a directory in which the tests save
-// screenshots for people.
+// screenshotsVariable is the environment variable with a directory for screenshots.
 const screenshotsVariable = "MAILHOSTD_TEST_SCREENSHOTS"
 
 func (b *browser) screenshot(t *testing.T, name string) {

@@ -12,8 +12,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// Every page has a language, one heading that is also its title, and a main landmark,
-// and fits on a small screen (as when a user zooms in).
+// isAccessible checks that the page has a language, one heading equal to its title, and a
+// main landmark, and that it fits a small screen, such as a zoomed window.
 func (b *browser) isAccessible(t *testing.T, title string) {
 	t.Helper()
 	b.has(t, "RootWebArea "+title, "main", "heading "+title)
@@ -29,7 +29,7 @@ func (b *browser) isAccessible(t *testing.T, title string) {
 	}
 	b.do(t, chromedp.EmulateViewport(320, 480))
 	if width := evaluate[int](t, b, "document.documentElement.scrollWidth"); width > 320 {
-		t.Errorf("the page %s is %d pixels wide on a screen of 320", title, width)
+		t.Errorf("the page %s is %d pixels wide on a 320 pixel screen", title, width)
 	}
 	b.do(t, chromedp.ResetViewport())
 }
@@ -52,13 +52,13 @@ func TestVerificationInABrowser(t *testing.T) {
 	b := newBrowser(t, s.url)
 
 	if status := b.leads(t, chromedp.Navigate(link)); status != http.StatusOK {
-		t.Fatalf("the link leads to %d", status)
+		t.Fatalf("the link returned status %d", status)
 	}
 	b.screenshot(t, "verification-confirm")
 	b.isAccessible(t, "Forward mail to you?")
 	b.has(t, "button Confirm", "StaticText "+rule.TargetEmail)
 	if status := b.leads(t, b.click(t, "button Confirm")); status != http.StatusOK {
-		t.Errorf("the click leads to %d", status)
+		t.Errorf("the click returned status %d", status)
 	}
 	b.screenshot(t, "verification-confirmed")
 	b.isAccessible(t, "Confirmed")
@@ -86,7 +86,8 @@ func TestVerificationInABrowser(t *testing.T) {
 	b.clean(t)
 }
 
-// The page needs no script, and no mouse.
+// TestVerificationByKeyboardWithoutJavaScript checks that the page works with the
+// keyboard only and without scripts.
 func TestVerificationByKeyboardWithoutJavaScript(t *testing.T) {
 	t.Parallel()
 	m := newMailbag(t)
@@ -100,7 +101,7 @@ func TestVerificationByKeyboardWithoutJavaScript(t *testing.T) {
 	b.do(t, chromedp.KeyEvent("\t"))
 	b.screenshot(t, "verification-focus")
 	if status := b.leads(t, chromedp.KeyEvent("\r")); status != http.StatusOK {
-		t.Errorf("the key leads to %d", status)
+		t.Errorf("the key press returned status %d", status)
 	}
 	b.has(t, "heading Confirmed")
 	b.clean(t)
@@ -119,7 +120,7 @@ func TestPaymentPageInABrowser(t *testing.T) {
 	bought := s.as(t, owner).Purchase(owner.WorkspaceID, "example.com").Want(http.StatusOK)
 	b := newBrowser(t, s.url)
 	if status := b.leads(t, chromedp.Navigate(bought.Str("payment_url"))); status != http.StatusOK {
-		t.Fatalf("the payment leads to %d", status)
+		t.Fatalf("the payment returned status %d", status)
 	}
 	b.screenshot(t, "payment")
 	b.isAccessible(t, "Payment needed")

@@ -18,7 +18,7 @@ func TestInit(t *testing.T) {
 		t.Errorf("init printed %+v", first)
 	}
 	if second := initializeIn(t, database); second.AccountID == first.AccountID {
-		t.Error("init without an id makes no other account")
+		t.Error("init without an id does not create another account")
 	}
 	const chosen = "3B9F4D5E-6D0C-4B7E-9A53-3F1C2D8E7A10"
 	third := initializeIn(t, database, "--account-id", chosen)
@@ -89,9 +89,9 @@ func TestEnvironment(t *testing.T) {
 		t.Errorf("exit code %d, %s", code, stderr)
 	}
 	if code, stdout, _ := runWith(t, []string{"MAILHOSTD_PUBLISHED_ONLY=true"}, "openapi"); code != exitOK || strings.Contains(stdout, `"x-lifecycle-extension": true`) {
-		t.Errorf("exit code %d, and lifecycle operations in the document", code)
+		t.Errorf("exit code %d, and the document has lifecycle operations", code)
 	}
-	// A flag has precedence over its variable.
+	// A flag takes precedence over its environment variable.
 	flag := filepath.Join(t.TempDir(), "flag.db")
 	if code, _, stderr := runWith(t, environ, "init", "--database", flag); code != exitOK {
 		t.Fatalf("exit code %d, %s", code, stderr)
@@ -174,7 +174,7 @@ func TestErrorLines(t *testing.T) {
 	}
 	t.Cleanup(func() {
 		if _, err := os.Stat(database); err == nil {
-			t.Error("an address in use leaves a new database behind")
+			t.Error("an address in use left a new database behind")
 		}
 	})
 }

@@ -18,7 +18,7 @@ func TestControlPlane(t *testing.T) {
 	s := serve(t, database, "--control-listen", "0", "--public-url", "https://mail.example.org/")
 	plane, _ := s.log.Wait(t, "serving the control plane")["url"].(string)
 	if !strings.HasPrefix(plane, "http://127.0.0.1:") {
-		t.Fatalf("the control plane is at %s", plane)
+		t.Fatalf("the control plane's URL is %s", plane)
 	}
 	c := s.as(t, owner)
 	var rule api.Forwarding
@@ -76,7 +76,7 @@ func TestFaultAndReset(t *testing.T) {
 	callURL(t, http.MethodPost, plane+"/faults", `{"operation":"create-workspace","drop":"after","nth":1}`, nil)
 	const key = "5f0c9c52-5d0c-4c7e-9a53-3f1c2d8e7a10"
 	if response, err := c.Try(t.Context(), http.MethodPost, "/workspaces", `{"name":"Lost"}`, "Idempotency-Key", key); err == nil {
-		t.Errorf("the dropped request has a response: %s", response)
+		t.Errorf("the dropped request received a response: %s", response)
 	}
 	c.PostKeyed(key, "/workspaces", `{"name":"Lost"}`).Want(http.StatusCreated)
 	var journal struct{ Items []struct{ Status int } }
@@ -96,7 +96,8 @@ func TestFaultAndReset(t *testing.T) {
 	c.Do(http.MethodGet, "/mailboxes/jane@example.com", nil).Want(http.StatusOK)
 }
 
-// A held request does not block the shutdown.
+// TestHeldRequestsEndWithTheServer checks that a held request does not block the
+// shutdown.
 func TestHeldRequestsEndWithTheServer(t *testing.T) {
 	t.Parallel()
 	s, plane, owner := serveWithControl(t)

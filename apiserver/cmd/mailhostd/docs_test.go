@@ -12,7 +12,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/httpapi"
 )
 
-// fetch requests a path as a browser does.
+// fetch requests a path as a browser would.
 func (s *testServer) fetch(t *testing.T, method, path string, headers ...string) (*http.Response, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, s.url+path, nil)
@@ -103,7 +103,7 @@ func TestDocsInABrowser(t *testing.T) {
 	s := serve(t, database)
 	b := newBrowser(t, s.url)
 	if status := b.leads(t, chromedp.Navigate(s.url+"/docs")); status != http.StatusOK {
-		t.Fatalf("the page is %d", status)
+		t.Fatalf("the page has status %d", status)
 	}
 	b.do(t, chromedp.WaitVisible(chromedp.CSS(".opblock")))
 	b.screenshot(t, "docs")
@@ -146,7 +146,7 @@ func TestDocsInABrowser(t *testing.T) {
 	b.do(t, b.click(t, "button Execute"), chromedp.WaitVisible(chromedp.CSS(".is-open .live-responses-table")))
 	b.screenshot(t, "docs-tried")
 	if got := evaluate[string](t, b, "document.querySelector('.live-responses-table').innerText"); !strings.Contains(got, "not_authenticated") {
-		t.Errorf("the response is shown as %q", got)
+		t.Errorf("the page shows the response as %q", got)
 	}
 	b.clean(t)
 }

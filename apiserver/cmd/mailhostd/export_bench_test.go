@@ -22,14 +22,14 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// maxResidentMiB limits the memory for the export of an account of any size.
+// maxResidentMiB is the memory limit for an export, independent of the account's size.
 const maxResidentMiB = 64
 
-// BenchmarkExport exports accounts of several sizes from a spawned server, and reports
-// its peak memory.
+// BenchmarkExport exports accounts of several sizes from a server in another process, and
+// reports its peak memory.
 func BenchmarkExport(b *testing.B) {
 	if _, err := os.Stat("/proc/self/status"); err != nil {
-		b.Skip("how much memory a process needs is read from /proc, which this system does not have")
+		b.Skip("peak memory is read from /proc, which this system does not have")
 	}
 	program := filepath.Join(b.TempDir(), "mailhostd")
 	if out, err := exec.CommandContext(b.Context(), "go", "build", "-o", program, ".").CombinedOutput(); err != nil {
@@ -61,13 +61,13 @@ func BenchmarkExport(b *testing.B) {
 			b.ReportMetric(resident, "MiB-resident")
 			b.ReportMetric(float64(b.N*rows)/b.Elapsed().Seconds(), "rows/s")
 			if resident > maxResidentMiB {
-				b.Errorf("the server needed %.1f MiB; want at most %d", resident, maxResidentMiB)
+				b.Errorf("the server's peak memory is %.1f MiB; want at most %d", resident, maxResidentMiB)
 			}
 		})
 	}
 }
 
-// populate creates a database with an account and mailboxes directly in the store.
+// populate creates a database with an account and mailboxes without a server.
 func populate(b *testing.B, database string, rows int) (owner newAccount) {
 	b.Helper()
 	db, err := sqlite.Open(b.Context(), database, sqlite.Options{})

@@ -16,7 +16,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
 
-// asProgram names the variable with which the test binary runs the program.
+// asProgram is the environment variable that makes the test binary run the program.
 const asProgram = "TEST_AS_MAILHOSTD"
 
 func TestMain(m *testing.M) {
@@ -34,7 +34,7 @@ func run(t *testing.T, args ...string) (code int, stdout, stderr string) {
 
 func runWith(t *testing.T, environ []string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // one that serves by mistake ends too
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // ends a server that was started by mistake
 	defer cancel()
 	var out, errors bytes.Buffer
 	m := Main{Args: args, Environ: environ, Stdout: &out, Stderr: &errors, Openers: openers()}
@@ -66,13 +66,13 @@ type testServer struct {
 	url  string
 	log  *apitest.Log
 	stop func()
-	// ended is closed when the server has ended; then code is its exit code.
+	// ended is closed when the server has ended; code is then its exit code.
 	ended chan struct{}
 	code  int
-	cmd   *exec.Cmd // of a server in another process
+	cmd   *exec.Cmd // nil if the server runs in this process
 }
 
-// serveArgs are the arguments for a server on a free port.
+// serveArgs returns the arguments for a server on a free port.
 func serveArgs(database string, more ...string) []string {
 	return append([]string{"serve", "--listen", "127.0.0.1:0", "--log-format", "json", "--database", database}, more...)
 }
@@ -107,7 +107,7 @@ func spawn(t *testing.T, database string, more ...string) *testServer {
 		t.Fatal(err)
 	}
 	go func() {
-		_ = s.cmd.Wait() // see the exit code
+		_ = s.cmd.Wait() // exitCode reads the exit code
 		s.code = s.cmd.ProcessState.ExitCode()
 		s.log.End()
 		close(s.ended)
@@ -125,7 +125,7 @@ func (s *testServer) end(t *testing.T) int {
 	return s.exitCode(t)
 }
 
-// exitCode waits for the end of the server.
+// exitCode waits for the end of the server and returns its exit code.
 func (s *testServer) exitCode(t *testing.T) int {
 	t.Helper()
 	apitest.Receive(t, s.ended)

@@ -31,7 +31,7 @@ func TestMetrics(t *testing.T) {
 	s := serve(t, database, "--metrics-listen", "0")
 	at, _ := s.log.Wait(t, "serving metrics")["url"].(string)
 	if !strings.HasPrefix(at, "http://127.0.0.1:") || !strings.HasSuffix(at, "/metrics") {
-		t.Fatalf("metrics are at %q", at)
+		t.Fatalf("the metrics URL is %q", at)
 	}
 	c := s.as(t, owner)
 	c.Do(http.MethodGet, "/mailboxes?search=private", nil).Want(http.StatusOK)
@@ -65,11 +65,11 @@ func TestMetrics(t *testing.T) {
 	}
 	for _, not := range []string{"private", owner.AccountID, owner.Token, "BREW"} {
 		if strings.Contains(text, not) {
-			t.Errorf("%q of a request is in a label", not)
+			t.Errorf("a label contains %q from a request", not)
 		}
 	}
 	if status, _ := fetch(t, http.MethodGet, strings.TrimSuffix(at, "/metrics")+"/healthz/live"); status != http.StatusNotFound {
-		t.Errorf("there is more than metrics on their listener: %d", status)
+		t.Errorf("the metrics listener serves another path: %d", status)
 	}
 	if code := s.end(t); code != exitOK {
 		t.Errorf("exit code %d", code)

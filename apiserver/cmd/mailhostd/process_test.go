@@ -16,12 +16,12 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
 
-// creation is the creation of one mailbox.
+// creation is a request that creates one mailbox.
 type creation struct {
 	localPart string
-	key       string // Idempotency-Key, which half of the clients send
-	id        string // if there was a response
-	// err is set if there was none.
+	key       string // Idempotency-Key, sent by half of the clients
+	id        string // set if there was a response
+	// err is set if there was no response.
 	err error
 }
 
@@ -39,8 +39,8 @@ func (c *creation) send(as *apitest.Client) {
 	}
 }
 
-// createUntilKilled creates mailboxes on several connections, kills the server after a
-// number of responses, and returns all creations that were tried.
+// createUntilKilled creates mailboxes on several connections, kills the server after
+// enough responses, and returns all attempted creations.
 func createUntilKilled(t *testing.T, s *testServer, owner newAccount, round, enough int) []*creation {
 	t.Helper()
 	const writers = 8
@@ -67,7 +67,7 @@ func createUntilKilled(t *testing.T, s *testServer, owner newAccount, round, eno
 		select {
 		case <-acknowledged:
 		case <-s.ended:
-			t.Fatalf("the server ended by itself:\n%s", s.log)
+			t.Fatalf("the server exited by itself:\n%s", s.log)
 		}
 	}
 	if err := s.cmd.Process.Kill(); err != nil {
@@ -78,8 +78,8 @@ func createUntilKilled(t *testing.T, s *testServer, owner newAccount, round, eno
 	return slices.Concat(perWriter...)
 }
 
-// TestKilledServerKeepsAcknowledged kills a server under load several times, at random
-// moments.
+// TestKilledServerKeepsAcknowledged checks that a server killed under load several times,
+// at random moments, keeps every acknowledged mailbox.
 func TestKilledServerKeepsAcknowledged(t *testing.T) {
 	t.Parallel()
 	seed := uint64(time.Now().UnixNano())
@@ -95,7 +95,7 @@ func TestKilledServerKeepsAcknowledged(t *testing.T) {
 		s = spawn(t, database)
 	}
 	as := s.as(t, owner)
-	// A client retries what got no response with the same key, and sometimes what got
+	// Retry every request without a response with the same key, and some requests with
 	// one.
 	for i, c := range tried {
 		if c.key == "" || c.err == nil && i%5 != 0 {
@@ -103,7 +103,7 @@ func TestKilledServerKeepsAcknowledged(t *testing.T) {
 		}
 		before := c.id
 		if c.send(as); c.err != nil || before != "" && c.id != before {
-			t.Errorf("%s, sent again: %s, %v; want %s", c.localPart, c.id, c.err, before)
+			t.Errorf("retry for %s: %s, %v; want %s", c.localPart, c.id, c.err, before)
 		}
 	}
 	found := mailboxes(t, as)
@@ -126,7 +126,7 @@ func mailboxes(t *testing.T, c *apitest.Client) map[string]string {
 		c.Do(http.MethodGet, fmt.Sprintf("/mailboxes?page_size=1000&page=%d", page), nil).Want(http.StatusOK).Into(&got)
 		for _, m := range got.Items {
 			if found[m.PrimaryEmail] != "" {
-				t.Errorf("%s is there twice", m.PrimaryEmail)
+				t.Errorf("%s exists twice", m.PrimaryEmail)
 			}
 			found[m.PrimaryEmail] = m.ID
 		}
@@ -136,8 +136,7 @@ func mailboxes(t *testing.T, c *apitest.Client) map[string]string {
 	}
 }
 
-// checkLogged checks that the audit log has one creation for each mailbox and no
-// others.
+// checkLogged checks that the audit log has exactly one creation per mailbox.
 func checkLogged(t *testing.T, database string, mailboxes map[string]string) {
 	t.Helper()
 	created := map[string]string{}
@@ -150,7 +149,7 @@ func checkLogged(t *testing.T, database string, mailboxes map[string]string) {
 		}
 	}
 	if !maps.Equal(created, mailboxes) {
-		t.Errorf("the log has %d mailboxes and the account %d, or other ones", len(created), len(mailboxes))
+		t.Errorf("the log has %d mailboxes and the account %d, or different ones", len(created), len(mailboxes))
 	}
 }
 
@@ -172,7 +171,8 @@ func TestSignalEndsTheServer(t *testing.T) {
 	}
 }
 
-// SIGHUP, which reloads other servers, does not end one without a certificate.
+// TestHangupWithoutACertificate checks that SIGHUP ends a server without a certificate,
+// because it has nothing to reload.
 func TestHangupWithoutACertificate(t *testing.T) {
 	t.Parallel()
 	database, owner := initialize(t)
@@ -199,7 +199,7 @@ func TestSecondSignalEndsTheServerAtOnce(t *testing.T) {
 	}
 	s.exitCode(t)
 	if status, ok := s.cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGTERM {
-		t.Errorf("%v; want the end by a signal", s.cmd.ProcessState)
+		t.Errorf("%v; want an end by signal", s.cmd.ProcessState)
 	}
 	if strings.Contains(s.log.String(), "goroutine ") {
 		t.Errorf("log:\n%s", s.log)

@@ -62,7 +62,7 @@ func TestServeWithoutAnAccount(t *testing.T) {
 	}
 	s.log.Wait(t, "there is no account yet; create one with: mailhostd init --database "+database)
 
-	// init works while the server runs.
+	// init works while a server runs.
 	owner := initializeIn(t, database)
 	s.as(t, owner).Do(http.MethodGet, "", nil).Want(http.StatusOK)
 	ready, err := http.Get(s.url + "/healthz/ready")
@@ -80,7 +80,7 @@ func TestServeInMemoryWithoutAnAccount(t *testing.T) {
 	s := serve(t, sqlite.Memory)
 	s.end(t)
 	if log := s.log.String(); strings.Contains(log, "mailhostd init") || !strings.Contains(log, "use --fixture") {
-		t.Errorf("the advice can't be followed:\n%s", log)
+		t.Errorf("the printed advice does not work:\n%s", log)
 	}
 }
 
@@ -146,7 +146,7 @@ func TestServeWithAFixture(t *testing.T) {
 	c.Do(http.MethodGet, "/mailboxes/john@example.com", nil).Want(http.StatusNotFound)
 }
 
-// begin sends a request that creates a mailbox up to its body, and returns when the
+// begin sends a request that creates a mailbox without its body, and returns when the
 // handler waits for the body.
 func begin(t *testing.T, s *testServer, owner newAccount, body string) (net.Conn, *bufio.Reader) {
 	t.Helper()
@@ -234,7 +234,7 @@ func TestLoopbackByDefault(t *testing.T) {
 	}
 }
 
-// TestAnotherOpener adds a database engine.
+// TestAnotherOpener checks that the program can open databases of an additional engine.
 func TestAnotherOpener(t *testing.T) {
 	t.Parallel()
 	all := openers()
@@ -253,7 +253,8 @@ func TestAnotherOpener(t *testing.T) {
 	}
 }
 
-// By default net/http responds to OPTIONS * by itself, without a request id.
+// TestOptionsOfTheServer checks OPTIONS *, which net/http would handle by itself without
+// a request id.
 func TestOptionsOfTheServer(t *testing.T) {
 	t.Parallel()
 	database, _ := initialize(t)

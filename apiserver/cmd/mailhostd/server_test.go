@@ -25,7 +25,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control"
 )
 
-// serveWithLimits starts a server with other timeouts. configure may be nil.
+// serveWithLimits starts a server with custom timeouts. configure may be nil.
 func serveWithLimits(t *testing.T, database string, l connectionLimits, configure func(*server)) *server {
 	t.Helper()
 	listener, err := listen(t.Context(), "--listen", "127.0.0.1:0")
@@ -56,14 +56,15 @@ func serveWithLimits(t *testing.T, database string, l connectionLimits, configur
 	return s
 }
 
-// shortBodyTimeout returns the default limits with a short time for a body.
+// shortBodyTimeout returns the default limits with a short body timeout.
 func shortBodyTimeout() connectionLimits {
 	l := defaultConnectionLimits
 	l.body = 500 * time.Millisecond
 	return l
 }
 
-// A client that does not send its body gets a 408, and its connection is closed.
+// TestSlowBody checks that a client that does not send its body gets a 408, and its
+// connection is closed.
 func TestSlowBody(t *testing.T) {
 	t.Parallel()
 	database, owner := initialize(t)
@@ -140,8 +141,9 @@ func TestSlowBodyOverHTTP2(t *testing.T) {
 	isTooSlow(t, resp)
 }
 
-// After a request with both Content-Length and Transfer-Encoding the connection is
-// closed, because a proxy may take another request for the rest of the body.
+// TestLengthWithChunks checks that after a request with both Content-Length and
+// Transfer-Encoding the connection is closed, because a proxy may take another request
+// for the rest of the body.
 func TestLengthWithChunks(t *testing.T) {
 	t.Parallel()
 	database, owner := initialize(t)
@@ -185,7 +187,8 @@ func TestLengthWithChunks(t *testing.T) {
 	}
 }
 
-// The server disconnects a client that does not read its response.
+// TestSlowReader checks that the server disconnects a client that does not read its
+// response.
 func TestSlowReader(t *testing.T) {
 	t.Parallel()
 	l := defaultConnectionLimits
@@ -215,7 +218,7 @@ func TestSlowReader(t *testing.T) {
 	}
 }
 
-// net/http itself responds to a header that is too large.
+// TestHeaderTooLarge checks the response of net/http to a header that is too large.
 func TestHeaderTooLarge(t *testing.T) {
 	t.Parallel()
 	database, _ := initialize(t)
@@ -235,7 +238,7 @@ func TestHeaderTooLarge(t *testing.T) {
 	}
 }
 
-// Connections above the maximum wait for another to end.
+// TestMaxConnections checks that connections above the maximum wait for another to end.
 func TestMaxConnections(t *testing.T) {
 	t.Parallel()
 	database, _ := initialize(t)
@@ -254,7 +257,7 @@ func TestMaxConnections(t *testing.T) {
 		isLive(t, conns[0])
 		request(conns[0])
 	}
-	for range 50 { // the other one would have had the time
+	for range 50 { // enough time for the second connection
 		isLive(t, conns[0])
 		request(conns[0])
 	}
@@ -278,7 +281,8 @@ func isLive(t *testing.T, conn net.Conn) {
 	}
 }
 
-// During the drain delay the server is not ready and still serves requests.
+// TestDrainDelay checks that during the drain delay the server is not ready and still
+// serves requests.
 func TestDrainDelay(t *testing.T) {
 	t.Parallel()
 	database, owner := initialize(t)
@@ -302,10 +306,10 @@ func TestDrainDelay(t *testing.T) {
 	}
 	defer resp.Body.Close()
 	if !resp.Close {
-		t.Error("a kept-alive connection is not closed")
+		t.Error("a keep-alive connection is not closed")
 	}
 	c.Do(http.MethodPost, "/workspaces", `{"name":"late"}`).Want(http.StatusCreated)
-	s.end(t) // at once
+	s.end(t) // returns immediately
 }
 
 func TestDrainDelayEnds(t *testing.T) {
@@ -327,7 +331,7 @@ func TestNegativeConnectionFlags(t *testing.T) {
 	}
 }
 
-// A database with a newer schema is not changed.
+// TestNewerSchema checks that a database with a newer schema is not changed.
 func TestNewerSchema(t *testing.T) {
 	t.Parallel()
 	database, _ := initialize(t)

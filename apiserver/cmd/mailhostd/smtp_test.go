@@ -18,7 +18,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// mailInbox is a mail server with the messages that it received.
+// mailInbox is a mail server that keeps the messages that it received.
 type mailInbox struct{ *smtptest.Server }
 
 func newMailbag(t *testing.T) *mailInbox {
@@ -26,7 +26,7 @@ func newMailbag(t *testing.T) *mailInbox {
 	return &mailInbox{smtptest.NewServer(t, smtptest.Options{User: "mailhostd", Password: "p@ss"})}
 }
 
-// flags returns the flags for sending messages to this server.
+// flags returns the flags for sending messages through this server.
 func (m *mailInbox) flags() []string {
 	return []string{"--smtp-url", "smtp://mailhostd:p%40ss@" + m.Addr, "--smtp-from", "Mailhost <no-reply@mail.example>"}
 }
@@ -88,12 +88,12 @@ func TestForwardingIsVerifiedByMail(t *testing.T) {
 	c.Do(http.MethodPost, "/forwarding", `{"target_email":"Jane@Example.ORG"}`).Want(http.StatusCreated).Into(&rule)
 	link := m.link(t, "jane@example.org")
 	if !strings.HasPrefix(link, s.url+"/verify-forwarding/") {
-		t.Fatalf("the link is %q", link)
+		t.Fatalf("the message has the link %q", link)
 	}
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		c.Do(http.MethodGet, "/forwarding/"+rule.ID, nil).Want(http.StatusOK).Into(&rule)
 		if rule.VerificationState != vocab.VerificationPending {
-			t.Errorf("before %s of the link the rule is %s", method, rule.VerificationState)
+			t.Errorf("before a %s request to the link the rule is %s", method, rule.VerificationState)
 		}
 		req, err := http.NewRequestWithContext(t.Context(), method, link, nil)
 		if err != nil {

@@ -17,7 +17,7 @@ func TestTraces(t *testing.T) {
 	collector := tracingtest.NewCollector(t)
 	s := serve(t, database, "--otlp-endpoint", collector.URL)
 	s.as(t, owner).Do(http.MethodGet, "/mailboxes?search=private", nil).Want(http.StatusOK)
-	if code := s.end(t); code != exitOK { // what is left is sent at the end
+	if code := s.end(t); code != exitOK { // exports the remaining spans
 		t.Errorf("exit code %d", code)
 	}
 	span, ok := collector.Spans(t)["list-mailboxes"]
@@ -25,7 +25,7 @@ func TestTraces(t *testing.T) {
 		t.Fatalf("there is no span:\n%s", s.log)
 	}
 	if got, want := s.log.Wait(t, "request")["trace_id"], hex.EncodeToString(span.GetTraceId()); got != want {
-		t.Errorf("the log line is of trace %v, want %s", got, want)
+		t.Errorf("the log line has trace %v, want %s", got, want)
 	}
 	for _, secret := range []string{owner.Token, "private"} {
 		if strings.Contains(collector.Received(), secret) {
@@ -34,7 +34,8 @@ func TestTraces(t *testing.T) {
 	}
 }
 
-// The variables are global, so this test does not run in parallel.
+// TestTracesFromTheEnvironment does not run in parallel, because environment variables
+// are global.
 func TestTracesFromTheEnvironment(t *testing.T) {
 	database, owner := initialize(t)
 	collector := tracingtest.NewCollector(t)

@@ -16,12 +16,12 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate/certificatetest"
 )
 
-// tlsArgs returns the flags for a pair.
+// tlsArgs returns the flags for a certificate and its key.
 func tlsArgs(p certificatetest.Pair, more ...string) []string {
 	return append([]string{"--tls-cert", p.Cert, "--tls-key", p.Key}, more...)
 }
 
-// trusting returns a caller that trusts the pair's current certificate.
+// trusting returns a client that trusts the pair's current certificate.
 func trusting(t *testing.T, c *apitest.Client, p certificatetest.Pair) *apitest.Client {
 	t.Helper()
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: p.Pool(t)}, ForceAttemptHTTP2: true}
@@ -36,10 +36,10 @@ func TestTLS(t *testing.T) {
 	pair := certificatetest.NewPair(t, 1)
 	s := serve(t, database, tlsArgs(pair, "--listen", "0.0.0.0:0", "--control-listen", "0")...)
 	if !strings.HasPrefix(s.url, "https://localhost:") {
-		t.Fatalf("it serves %s", s.url)
+		t.Fatalf("the server's URL is %s", s.url)
 	}
 	if strings.Contains(s.log.String(), "plain HTTP") {
-		t.Errorf("it warns of plain HTTP:\n%s", s.log)
+		t.Errorf("the log warns about plain HTTP:\n%s", s.log)
 	}
 	c := trusting(t, s.as(t, owner), pair)
 	c.Do(http.MethodPost, "/forwarding", `{"target_email":"a@example.org"}`).Want(http.StatusCreated)
@@ -61,7 +61,7 @@ func TestTLS(t *testing.T) {
 		t.Errorf("outbox: %+v", outbox)
 	}
 
-	// A request over plain HTTP gets an error with the cause.
+	// A request over plain HTTP gets an error that names the cause.
 	plain, err := http.Get("http" + strings.TrimPrefix(s.url, "https") + "/healthz/live")
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +71,7 @@ func TestTLS(t *testing.T) {
 		t.Errorf("plain HTTP: %s, %v", plain.Status, plain.Header)
 	}
 
-	// HTTP/2 has the same error for an unknown expectation as HTTP/1.1.
+	// HTTP/2 returns the same error for an unknown expectation as HTTP/1.1.
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/healthz/live", http.NoBody)
 	if err != nil {
 		t.Fatal(err)
@@ -150,13 +150,14 @@ func TestWrongCertificates(t *testing.T) {
 				t.Errorf("exit code %d, stderr %q; want %d and %q", code, stderr, tt.code, tt.want)
 			}
 			if _, err := os.Stat(database); err == nil {
-				t.Error("a new database stays behind")
+				t.Error("a new database was left behind")
 			}
 		})
 	}
 }
 
-// Many requests share one HTTP/2 connection.
+// TestHTTP2WithBodies checks that many requests with bodies can share one HTTP/2
+// connection.
 func TestHTTP2WithBodies(t *testing.T) {
 	t.Parallel()
 	database, owner := initialize(t)

@@ -19,7 +19,7 @@ import (
 
 const accountID = "11111111-2222-4333-8444-555555555555"
 
-// watchedStore counts what is read about callers. If uncached, each snapshot has another
+// watchedStore counts the reads of callers. If uncached is set, each snapshot has a new
 // version.
 type watchedStore struct {
 	store.Store
@@ -59,7 +59,7 @@ func (r watchedReader) Account(id string) (store.Account, error) {
 	return r.Reader.Account(id)
 }
 
-// world is an account with a service account that is its owner.
+// world is an account with a service account that owns it.
 type world struct {
 	*Authenticator
 	watched *watchedStore
@@ -120,8 +120,8 @@ func (w *world) enter(ctx context.Context, token string) (Caller, error) {
 	return w.Enter(ctx, who, accountID, api.GetMailbox.Spec)
 }
 
-// TestCache checks that a caller is read once for each version, in snapshots and
-// transactions, and that the cache accepts no wrong secret.
+// TestCache checks that a caller is read once per version, in snapshots and transactions,
+// and that the cache accepts no wrong secret.
 func TestCache(t *testing.T) {
 	w := newWorld(t)
 	owner := WithTrusted(t.Context(), Owner(accountID))
@@ -158,7 +158,7 @@ func TestCache(t *testing.T) {
 		t.Error("another secret is accepted")
 	}
 	if unknown := newToken(random.New(nil)); w.watched.reads != 10 {
-		t.Error("another secret is looked up")
+		t.Error("a wrong secret causes a read")
 	} else if _, err := w.enter(t.Context(), unknown.String()); err == nil {
 		t.Error("an unknown token is accepted")
 	}
@@ -167,8 +167,8 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// TestLastUseOfACachedCaller checks that a use which has been written is not noted again
-// within its minute.
+// TestLastUseOfACachedCaller checks that a use that has been written is not recorded
+// again within its minute.
 func TestLastUseOfACachedCaller(t *testing.T) {
 	w := newWorld(t)
 	for minute := range 3 {
@@ -197,10 +197,10 @@ func TestCacheIsBounded(t *testing.T) {
 		c.put(fmt.Sprint(n), entry{version: 1, grants: make([]store.Authorization, grants)})
 		c.put(fmt.Sprint(n), entry{version: 2, grants: make([]store.Authorization, grants)})
 		if _, ok := c.get(fmt.Sprint(n), 1); ok {
-			t.Fatal("an entry holds for another version")
+			t.Fatal("an entry is used for another version")
 		}
 		if _, ok := c.get(fmt.Sprint(n), 2); !ok || c.size != len(c.entries)*(grants+1) || c.size > cacheSize {
-			t.Fatalf("%d entries count as %d; the last one is there: %t", len(c.entries), c.size, ok)
+			t.Fatalf("%d entries count as %d; the last one exists: %t", len(c.entries), c.size, ok)
 		}
 	}
 	c.put("huge", entry{grants: make([]store.Authorization, cacheSize)})

@@ -12,10 +12,10 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// touchedStore records the uses that are written; its updates fail with err.
+// touchedStore records the last uses that are written; its updates fail with err.
 type touchedStore struct {
 	store.Store
-	mu      sync.Mutex // held by the test unless it waits
+	mu      sync.Mutex // held by the test except while it waits
 	err     error
 	updates int
 	touched Uses
@@ -41,8 +41,8 @@ func (s *touchedStore) Update(_ context.Context, fn func(store.Tx) error) error 
 	return fn(touchedTx{touched: s.touched})
 }
 
-// Without a change to be written with, uses are written a minute after the first
-// one, and again later if that fails.
+// TestLastUsesAreFlushed checks that uses are written a minute after the first one if no
+// other change writes them, and again later if that fails.
 func TestLastUsesAreFlushed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -61,7 +61,7 @@ func TestLastUsesAreFlushed(t *testing.T) {
 		wait(lastUsesFlushed / 2)
 		l.note(b, time.Now())
 		if wait(lastUsesFlushed/2 - 1); s.updates != 0 {
-			t.Errorf("%d updates before the time", s.updates)
+			t.Errorf("%d updates before the minute has passed", s.updates)
 		}
 		if wait(1); s.updates != 1 || !s.touched["a"].Equal(first) || !s.touched["b"].Equal(first) {
 			t.Errorf("%d updates wrote %v", s.updates, s.touched)
@@ -75,10 +75,10 @@ func TestLastUsesAreFlushed(t *testing.T) {
 		wait(2 * lastUsesFlushed)
 		s.err = nil
 		if got := l.Of(a); !got.Equal(later) || s.updates != 3 {
-			t.Errorf("after %d updates, of which 2 failed, it was used at %s", s.updates, got)
+			t.Errorf("after %d updates, of which 2 failed, the last use is %s", s.updates, got)
 		}
 		if wait(lastUsesFlushed); !s.touched["a"].Equal(later) {
-			t.Errorf("%v is written", s.touched)
+			t.Errorf("%v was written", s.touched)
 		}
 		l.note(b, time.Now())
 		s.mu.Unlock()
@@ -86,7 +86,7 @@ func TestLastUsesAreFlushed(t *testing.T) {
 			t.Errorf("Close wrote %v, %v", s.touched, err)
 		}
 		if l.note(a, time.Now()); len(l.Pending()) != 0 {
-			t.Error("a use is noted after Close")
+			t.Error("a use is recorded after Close")
 		}
 	})
 }

@@ -19,18 +19,18 @@ func TestNeutralCells(t *testing.T) {
 	}
 }
 
-// Whichever separator a spreadsheet splits a cell at, no part begins with a formula
-// sign, and the cell without the apostrophes is what it was.
+// FuzzNeutral checks that a cell split at any separator has no part that begins with a
+// formula sign, and that the cell without the apostrophes is the original.
 func FuzzNeutral(f *testing.F) {
 	f.Add("a;=1\t+2|-3,@4\r\n＝5")
 	f.Add(`"";" =x`)
 	f.Fuzz(func(t *testing.T, cell string) {
 		got := neutral(cell)
 		if strings.ReplaceAll(got, "'", "") != strings.ReplaceAll(cell, "'", "") {
-			t.Errorf("%q becomes %q, which is another text", cell, got)
+			t.Errorf("%q becomes %q, which has another text", cell, got)
 		}
 		if again := neutral(got); again != got && !strings.ContainsAny(cell[:1], "\t\r\n\v\f") {
-			t.Errorf("%q becomes %q, and that %q", cell, got, again)
+			t.Errorf("%q becomes %q, and then %q", cell, got, again)
 		}
 		for _, separator := range cellSeparators {
 			for part := range strings.SplitSeq(got, string(separator)) {

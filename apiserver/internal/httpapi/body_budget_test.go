@@ -10,8 +10,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
-// Whatever is taken and released in whatever order, the credentials together stay
-// within the limit, each within its share, and there is room for one more.
+// TestBodyBudget checks that any sequence of take and release keeps the total within the
+// limit and each credential within its share, and leaves room for one more credential.
 func TestBodyBudget(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -52,11 +52,11 @@ func TestBodyBudget(t *testing.T) {
 				if sum != b.used || sum > limit {
 					t.Fatalf("%d are used, want %d", b.used, sum)
 				}
-				// Three that hold all they can leave a fifth part.
+				// Three credentials with full shares leave a fifth of the budget.
 				if b.take("new", limit/5-400/5) == nil {
 					b.release("new", limit/5-400/5)
 				} else if sum < limit*4/5 {
-					t.Fatalf("there is no room with %d used", sum)
+					t.Fatalf("a new credential gets nothing with %d used", sum)
 				}
 			},
 		})
@@ -66,12 +66,12 @@ func TestBodyBudget(t *testing.T) {
 			}
 		}
 		if b.used != 0 || len(b.held) != 0 {
-			t.Fatalf("%d stay used by %v", b.used, b.held)
+			t.Fatalf("%d remain in use by %v", b.used, b.held)
 		}
 	})
 }
 
-// drip is a body that arrives one byte at a time; check sees each state before.
+// drip is a body that arrives one byte at a time and calls check before each byte.
 type drip struct {
 	left, sent int
 	check      func(sent int)
@@ -87,8 +87,8 @@ func (d *drip) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// A body that has not arrived holds about what was sent, and what is too large is
-// not read to its end.
+// TestReceivedBodyHoldsWhatWasSent checks that an incomplete body uses about as much
+// memory as was received, and that a body over the limit is not read to its end.
 func TestReceivedBodyHoldsWhatWasSent(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{0, 1, freeBody, freeBody + 1, 100_000, api.MaxBodyBytes, api.MaxBodyBytes + 1, 3 * api.MaxBodyBytes} {
@@ -104,7 +104,7 @@ func TestReceivedBodyHoldsWhatWasSent(t *testing.T) {
 		}
 		b.release()
 		if budget.used != 0 {
-			t.Errorf("%d stay used", budget.used)
+			t.Errorf("%d remain in use", budget.used)
 		}
 	}
 }

@@ -34,16 +34,16 @@ func TestDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Errorf("the document differs from %s; if that is meant: go test ./apiserver/internal/httpapi -run TestDocument -update", goldenDocument)
+		t.Errorf("the document differs from %s; if this is intended, run go test ./apiserver/internal/httpapi -run TestDocument -update", goldenDocument)
 	}
 	again, err := httpapi.Document(true)
 	if err != nil || !bytes.Equal(got, again) {
-		t.Errorf("the document is not the same twice: %v", err)
+		t.Errorf("two builds of the document differ: %v", err)
 	}
 }
 
-// document loads the contract's document with a library that has no part in
-// making it.
+// document loads the contract's document with a library independent of the code that
+// generated it.
 func document(t *testing.T, withLifecycle bool) *openapi3.T {
 	t.Helper()
 	data, err := httpapi.Document(withLifecycle)
@@ -102,11 +102,11 @@ func checkDocumented(t *testing.T, doc *openapi3.T, o api.Spec) {
 	if capability, _ := op.Extensions["x-capability"].(string); capability != string(o.Capability) {
 		t.Errorf("%s %s: x-capability %q", o.Method, o.Path, capability)
 	}
-	for status, answer := range op.Responses.Map() {
+	for status, response := range op.Responses.Map() {
 		if status < "400" {
 			continue
 		}
-		media := answer.Value.Content.Get("application/json")
+		media := response.Value.Content.Get("application/json")
 		if media == nil || media.Schema.Ref != "#/components/schemas/Error" {
 			t.Errorf("%s %s documents another error body for %s", o.Method, o.Path, status)
 		}
@@ -117,7 +117,8 @@ func checkDocumented(t *testing.T, doc *openapi3.T, o api.Spec) {
 	}
 }
 
-// Null is a value of its own to JSON Schema: a nullable enumeration must list it.
+// TestDocumentNullableEnums checks that nullable enumerations list null, because JSON
+// Schema treats it as a value.
 func TestDocumentNullableEnums(t *testing.T) {
 	for name, schema := range document(t, true).Components.Schemas {
 		for field, property := range schema.Value.Properties {

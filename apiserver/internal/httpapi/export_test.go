@@ -9,8 +9,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// Bind returns a handler that decodes and validates the requests of one operation, and
-// calls fn with the valid ones. It does not authenticate, and looks nothing up.
+// Bind returns a handler that decodes and validates the requests of one operation and
+// calls fn with the valid ones, without authentication or a store.
 func Bind[Req, Resp any](op api.Operation[Req, Resp], fn func(*Req)) http.Handler {
 	_, inputs := newDocument([]api.Spec{op.Spec})
 	h := &Handler{Options: Options{Rules: account.New(account.Dependencies{Store: nothing{}})}}
@@ -28,7 +28,7 @@ func Bind[Req, Resp any](op api.Operation[Req, Resp], fn func(*Req)) http.Handle
 	return mux
 }
 
-// nothing is a store that can't be read.
+// nothing is a store whose reads fail.
 type nothing struct{ store.Store }
 
 func (nothing) View(context.Context, func(store.Reader) error) error { return api.Cancelled() }

@@ -15,8 +15,8 @@ import (
 
 const account = "/v1/public/accounts/11111111-2222-4333-8444-555555555555"
 
-// send posts a body to an operation and returns what its handler was given, or
-// the problems that kept the request from it.
+// send posts a body to an operation and returns the request that the handler received, or
+// the problems of the 422 response.
 func send[Req, Resp any](t *testing.T, op api.Operation[Req, Resp], path, body string) (*Req, []api.Problem) {
 	t.Helper()
 	var got *Req
@@ -31,11 +31,11 @@ func send[Req, Resp any](t *testing.T, op api.Operation[Req, Resp], path, body s
 	if w.Code != http.StatusUnprocessableEntity || got != nil {
 		t.Fatalf("status %d, handled %t: %s", w.Code, got != nil, w.Body)
 	}
-	var answer struct{ Detail []api.Problem }
-	if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil {
+	var response struct{ Detail []api.Problem }
+	if err := json.Unmarshal(w.Body.Bytes(), &response); err != nil {
 		t.Fatal(err)
 	}
-	return nil, answer.Detail
+	return nil, response.Detail
 }
 
 func problem(typ, msg string, loc ...string) api.Problem {
@@ -128,7 +128,7 @@ func TestDecodeBrokenJSON(t *testing.T) {
 		})
 	}
 	if in, problems := send(t, api.CreateWorkspace, "/workspaces", `{"name":"x","a":`+strings.Repeat("[", 63)+strings.Repeat("]", 63)+`}`); in == nil {
-		t.Errorf("64 levels are refused: %v", problems)
+		t.Errorf("64 levels are rejected: %v", problems)
 	}
 }
 
@@ -159,7 +159,7 @@ func TestDecodeFreeForm(t *testing.T) {
 	checkProblems(t, problems, problem("dict_type", "Input should be a valid dictionary", "body", "attributes"))
 }
 
-// sameJSON compares two documents with numbers as they are written.
+// sameJSON compares two documents without converting their numbers.
 func sameJSON(t *testing.T, a, b []byte) bool {
 	t.Helper()
 	var values [2]any
@@ -193,8 +193,8 @@ func TestDecodeNullable(t *testing.T) {
 	}
 }
 
-// A null redirect_url is sent, an absent one is not: that is what a client
-// relies on.
+// TestEncodeNullable checks that a null redirect_url is encoded and an absent one is not,
+// because clients rely on that.
 func TestEncodeNullable(t *testing.T) {
 	for want, value := range map[string]api.Nullable[string]{
 		`{}`:                          {},
@@ -237,8 +237,8 @@ func TestDecodeText(t *testing.T) {
 	}
 }
 
-// A body of a megabyte can hold so many values that telling what is wrong with
-// each would cost more than any request is worth.
+// TestDecodeBoundsValues checks that the number of reported problems is limited, because
+// a body of a megabyte can hold very many invalid values.
 func TestDecodeBoundsValues(t *testing.T) {
 	body := func(n int, item string) string {
 		return `{"domain":"a.com","items":[` + strings.TrimSuffix(strings.Repeat(item+",", n), ",") + `]}`
@@ -251,13 +251,13 @@ func TestDecodeBoundsValues(t *testing.T) {
 		t.Errorf("%d problems, the last is %v", len(got), last)
 	}
 
-	// All of a request that keeps to the bounds are told.
+	// All problems of a request within the limits are reported.
 	if _, got = send(t, api.CreateMailboxes, "/mailboxes/bulk", body(api.MaxBulkItems, `{}`)); len(got) != 3*api.MaxBulkItems {
 		t.Errorf("%d problems", len(got))
 	}
 	ids := strings.TrimSuffix(strings.Repeat(`"11111111-2222-4333-8444-555555555555",`, 26_000), ",")
 	if _, got = send(t, api.CreateWorkspace, "/workspaces", `{"name":"n","ignored":[`+ids+`]}`); len(got) > 0 {
-		t.Errorf("as many ids as a body can hold: %v", got)
+		t.Errorf("the maximum number of ids: %v", got)
 	}
 }
 
@@ -266,7 +266,7 @@ func TestDecodeOneValue(t *testing.T) {
 		_, got := send(t, api.CreateWorkspace, "/workspaces", body)
 		checkProblems(t, got, problem("json_invalid", "JSON decode error", "body"))
 		if len(got) == 0 {
-			t.Errorf("%s is taken", body)
+			t.Errorf("%s is accepted", body)
 		}
 	}
 }

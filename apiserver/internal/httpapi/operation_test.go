@@ -8,18 +8,18 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
-// operation is a line of the specification's endpoint table with what the
-// decisions add to it.
+// operation is a row of the specification's endpoint table, with the additions of the
+// decisions.
 type operation struct {
 	number     int
 	method     string
-	path       string // after the prefix
+	path       string // without the prefix
 	status     int
 	capability string
 }
 
-// The table is written from the specification, not from the code. Lifecycle operations
-// are in the golden document only.
+// published is written from the specification, not from the code. The lifecycle
+// operations are only in the golden document.
 var published = []operation{
 	{1, "POST", "/auth/service-accounts", 201, "service_account.create"},
 	{2, "GET", "/auth/authorizations", 200, "authorization.view"},
@@ -82,7 +82,8 @@ func TestSpecsOrder(t *testing.T) {
 	}
 }
 
-// Every request that creates something or moves money takes an Idempotency-Key.
+// TestSpecKeyed checks that every request that creates an object or moves money accepts
+// an Idempotency-Key.
 func TestSpecKeyed(t *testing.T) {
 	for _, s := range api.Specs() {
 		want := s.Method == "POST" && s.Response != reflect.TypeFor[api.CSV]()
@@ -109,7 +110,7 @@ func TestCapabilities(t *testing.T) {
 	}
 	for _, c := range api.Capabilities() {
 		if !want[string(c)] {
-			t.Errorf("%q is asked for by no operation, or listed twice", c)
+			t.Errorf("%q is required by no operation, or listed twice", c)
 		}
 		delete(want, string(c))
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// resources are the tables of the specification with what the decisions add: a
-// field's JSON type, with a question mark where it may be null.
+// resources are the tables of the specification with the additions of the decisions: the
+// JSON type of each field, with a question mark if it is nullable.
 var resources = map[string]string{
 	"ServiceAccount": `id uuid; account_id uuid; name string; token_last4 string; token_prefix string; token_public_id string;
 		created_at datetime; updated_at datetime; created_by_user_id uuid?; expires_at datetime?; last_used_at datetime?;
@@ -59,7 +59,7 @@ var resources = map[string]string{
 	"PageDNSRecord": `items array; page integer; page_size integer; total integer`,
 }
 
-// fields that an answer may leave out; all others are always there.
+// optionalFields are the fields that a response may omit.
 var optionalFields = map[string]bool{"CreatedMasterPassword.generated_secret": true}
 
 func TestResourceFields(t *testing.T) {
@@ -99,7 +99,7 @@ func TestResourceFields(t *testing.T) {
 	}
 }
 
-// jsonType renders a schema's type as the table does.
+// jsonType returns a schema's type in the notation of resources.
 func jsonType(s *openapi3.Schema) string {
 	name, null := "", ""
 	for _, typ := range s.Type.Slice() {
@@ -120,8 +120,8 @@ func jsonType(s *openapi3.Schema) string {
 	return name + null
 }
 
-// requests are the request fields of the specification and the decisions, with
-// an exclamation mark where one is required.
+// requests are the request fields of the specification and the decisions, with an
+// exclamation mark if required.
 var requests = map[string]string{
 	"CreateServiceAccountBody": `name string!; expires_at datetime?`,
 	"CreateMasterPasswordBody": `name string!; domain string?; generate boolean; value string?; workspace_id uuid?`,

@@ -67,7 +67,7 @@ func TestCheckPriority(t *testing.T) {
 	}
 }
 
-// checkTypes compares problems by place and type: "place type, place type".
+// checkTypes compares problems with want, which has the form "place type, place type".
 func checkTypes(t *testing.T, problems []api.Problem, want string) {
 	t.Helper()
 	var got []string

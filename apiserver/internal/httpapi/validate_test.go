@@ -14,8 +14,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/httpapi"
 )
 
-// The problems are in the order of the parts of a request, and there is one for each
-// place.
+// TestOrderOfProblems checks that problems are in the order of the parts of a request,
+// with one for each place.
 func TestOrderOfProblems(t *testing.T) {
 	handler := httpapi.Bind(api.CreateMasterPassword, func(*api.CreateMasterPasswordRequest) { t.Error("the request was handled") })
 	body := `{"workspace_id":"x","value":"abc","generate":true,"domain":"example.com"}`
@@ -41,8 +41,8 @@ func TestOrderOfProblems(t *testing.T) {
 	}
 }
 
-// The validator knows the keywords that the contract uses; this fails when it
-// begins to use another.
+// TestContractKeywords checks that the contract uses no schema keyword that the validator
+// does not support.
 func TestContractKeywords(t *testing.T) {
 	for name, ref := range document(t, true).Components.Schemas {
 		for field, property := range ref.Value.Properties {
@@ -53,23 +53,23 @@ func TestContractKeywords(t *testing.T) {
 			formats, patterns := []string{"", "uuid", "date-time", "int64"}, []string{"", `^[^\x00]*$`, api.NamePattern}
 			if !slices.Contains(patterns, s.Pattern) || s.UniqueItems || s.MultipleOf != nil || s.MinProps > 0 || s.MaxProps != nil ||
 				len(s.OneOf)+len(s.AnyOf)+len(s.AllOf) > 0 || s.Not != nil || !slices.Contains(formats, s.Format) {
-				t.Errorf("%s.%s uses a keyword that the validator does not know", name, field)
+				t.Errorf("%s.%s uses a keyword that the validator does not support", name, field)
 			}
 		}
 	}
 }
 
-// A body that ends early or whose chunks are malformed is the caller's fault,
-// and so is the answer.
+// TestUnreadableBody checks that a body that ends early or has malformed chunks causes a
+// client error.
 func TestUnreadableBody(t *testing.T) {
 	handler := httpapi.Bind(api.CreateWorkspace, func(*api.CreateWorkspaceRequest) { t.Error("the request was handled") })
 	r := httptest.NewRequest(http.MethodPost, account+"/workspaces", iotest.ErrReader(errors.New("malformed chunked encoding")))
 	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()
 	handler.ServeHTTP(w, r)
-	var answer struct{ Detail []api.Problem }
-	if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil || w.Code != http.StatusUnprocessableEntity {
+	var response struct{ Detail []api.Problem }
+	if err := json.Unmarshal(w.Body.Bytes(), &response); err != nil || w.Code != http.StatusUnprocessableEntity {
 		t.Fatalf("status %d: %s", w.Code, w.Body)
 	}
-	checkProblems(t, answer.Detail, problem("json_invalid", "JSON decode error", "body"))
+	checkProblems(t, response.Detail, problem("json_invalid", "JSON decode error", "body"))
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// BenchmarkCreate creates one mailbox for each update, durably.
+// BenchmarkCreate creates one mailbox per update, with synced commits.
 func BenchmarkCreate(b *testing.B) {
 	for _, mode := range []struct {
 		name     string
@@ -123,7 +123,7 @@ func fill(b testing.TB, s *Store, n int) {
 	}
 }
 
-// BenchmarkOpen opens and closes a store, with one small reading between.
+// BenchmarkOpen opens and closes a store and reads once in between.
 func BenchmarkOpen(b *testing.B) {
 	open := func(b *testing.B, path string) {
 		s, err := Open(b.Context(), path, Options{})

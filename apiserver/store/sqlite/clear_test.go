@@ -10,8 +10,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/storetest"
 )
 
-// TestClearKnowsEveryTable keeps a new table from being forgotten.
-func TestClearKnowsEveryTable(t *testing.T) {
+// TestTablesMatchSchema checks that sqlstore.Tables lists every table of the schema.
+func TestTablesMatchSchema(t *testing.T) {
 	s := openStore(t, newPath(t), Options{})
 	var tables []string
 	err := s.engine.View(t.Context(), func(ctx context.Context, q sqlstore.Querier) error {
@@ -39,20 +39,20 @@ func TestClearKnowsEveryTable(t *testing.T) {
 	}
 }
 
-// A table that is cleared after one that it refers to would keep that from being
-// cleared, in a store that has rows of both.
-func TestClearIsInOrder(t *testing.T) {
+// TestTablesInForeignKeyOrder checks that sqlstore.Tables lists a table before the tables
+// that it references, so that Clear violates no foreign key.
+func TestTablesInForeignKeyOrder(t *testing.T) {
 	tables := sqlstore.Tables()
 	for _, key := range foreignKeys(t, openStore(t, newPath(t), Options{})) {
 		if key.onDelete != "CASCADE" && slices.Index(tables, key.table) >= slices.Index(tables, key.refersTo) {
-			t.Errorf("%s refers to %s, and comes after it in sqlstore.Tables()", key.table, key.refersTo)
+			t.Errorf("%s references %s and comes after it in sqlstore.Tables()", key.table, key.refersTo)
 		}
 	}
 }
 
-// TestFilledStoreHasEverything keeps the tests of clearing, and of whatever else
-// fills a store, from passing by a table without a row.
-func TestFilledStoreHasEverything(t *testing.T) {
+// TestFillCoversEveryTable checks that storetest.Fill adds a row to every table, because
+// other tests rely on a store without empty tables.
+func TestFillCoversEveryTable(t *testing.T) {
 	s := openStore(t, newPath(t), Options{})
 	storetest.Fill(t, s)
 	err := s.engine.View(t.Context(), func(ctx context.Context, q sqlstore.Querier) error {
@@ -62,7 +62,7 @@ func TestFilledStoreHasEverything(t *testing.T) {
 				return err
 			}
 			if !rows.Next() {
-				t.Errorf("%s is empty; add a row of it to what full makes in storetest", table)
+				t.Errorf("%s is empty; add a row for it to full in package storetest", table)
 			}
 			if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 				return err

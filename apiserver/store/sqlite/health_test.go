@@ -13,7 +13,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// fails checks that a store neither keeps anything nor says that it is ready.
+// fails checks that updates and Ping fail with ErrUnavailable and want.
 func fails(t *testing.T, s *Store, want string) {
 	t.Helper()
 	_, err := create(t.Context(), s, "lost")
@@ -28,15 +28,15 @@ func works(t *testing.T, s *Store, localPart string) {
 	t.Helper()
 	_, err := create(t.Context(), s, localPart)
 	if err := errors.Join(err, s.Ping(t.Context())); err != nil {
-		t.Errorf("the store does not work: %v", err)
+		t.Errorf("the store is not usable: %v", err)
 	}
 }
 
-// TestDisplacedFile takes the file away from under an open store, where the
-// system allows that.
+// TestDisplacedFile checks that a store whose open file is moved, removed, replaced or
+// truncated becomes unavailable.
 func TestDisplacedFile(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("an open file can't be moved there")
+		t.Skip("an open file can't be moved on Windows")
 	}
 	for _, tt := range []struct {
 		name, want string
@@ -54,7 +54,7 @@ func TestDisplacedFile(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer s.Close() // whose error tells of the file
+			defer s.Close() // its error is expected
 			mustPopulate(t, s)
 			works(t, s, "ada")
 			if err := tt.displace(path); err != nil {
@@ -69,10 +69,10 @@ func TestDisplacedFile(t *testing.T) {
 	}
 }
 
-// TestFileMovedBack checks that the store goes on with what it had.
+// TestFileMovedBack checks that the store recovers when its file returns.
 func TestFileMovedBack(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("an open file can't be moved there")
+		t.Skip("an open file can't be moved on Windows")
 	}
 	path := newPath(t)
 	s := openStore(t, path, Options{})
@@ -84,19 +84,19 @@ func TestFileMovedBack(t *testing.T) {
 	if err := os.Rename(path+".away", path); err != nil {
 		t.Fatal(err)
 	}
-	believeNoMore(s)
+	expireProbe(s)
 	works(t, s, "ada")
 	check(t, s)
 }
 
-// believeNoMore makes the next Ping try an update.
-func believeNoMore(s *Store) { s.engine.health.probed.Store(0) }
+// expireProbe makes the next Ping attempt an update.
+func expireProbe(s *Store) { s.engine.health.probed.Store(0) }
 
-// TestFileMovedWithinGroup checks that a group is not acknowledged where its file
-// goes while it runs.
+// TestFileMovedWithinGroup checks that a group commit fails if the file is moved during
+// the group.
 func TestFileMovedWithinGroup(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("an open file can't be moved there")
+		t.Skip("an open file can't be moved on Windows")
 	}
 	path := newPath(t)
 	s := openStore(t, path, Options{})
@@ -117,11 +117,11 @@ func TestFileMovedWithinGroup(t *testing.T) {
 	}
 }
 
-// TestLostLog removes the write-ahead log. What was acknowledged is in it alone
-// until the store is closed.
-func TestLostLog(t *testing.T) {
+// TestRemovedLog checks that commits survive when the write-ahead log is removed, because
+// until the store is closed they exist only in the log.
+func TestRemovedLog(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("an open file can't be removed there")
+		t.Skip("an open file can't be removed on Windows")
 	}
 	path := newPath(t)
 	s := openStore(t, path, Options{})
@@ -131,7 +131,7 @@ func TestLostLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.engine.health.pathsChecked.Store(0)
-	for range 3 { // a new connection would have a new log, and know nothing of the old one
+	for range 3 { // a new connection would create a new log and ignore the old one
 		fails(t, s, "-wal file")
 	}
 	if err := s.Close(); err != nil {
@@ -144,8 +144,8 @@ func TestLostLog(t *testing.T) {
 	check(t, again)
 }
 
-// TestFailedWrites checks that the store is not ready from an update that the
-// file refuses until one succeeds, or Ping finds that one would.
+// TestFailedWrites checks that Ping fails after an update that the file rejects, until an
+// update or Ping's own probe succeeds.
 func TestFailedWrites(t *testing.T) {
 	exec := func(pragma string) func(*writer) error {
 		return func(w *writer) error { return w.session.exec(pragma) }
@@ -153,10 +153,10 @@ func TestFailedWrites(t *testing.T) {
 	for _, tt := range []struct {
 		name        string
 		spoil, mend func(*writer) error
-		lasting     bool // small updates fail too
+		lasting     bool // Ping's own probe fails too
 	}{
 		{"full", exec(`PRAGMA max_page_count = 1`), exec(`PRAGMA max_page_count = 1000000`), false},
-		{"read-only", exec(`PRAGMA query_only = on`), func(*writer) error { return nil }, false}, // until it connects again
+		{"read-only", exec(`PRAGMA query_only = on`), func(*writer) error { return nil }, false}, // until the writer reconnects
 		{
 			"unopenable",
 			func(w *writer) error { w.abandon(); w.file.path += ".away"; return nil },
@@ -178,18 +178,18 @@ func TestFailedWrites(t *testing.T) {
 				}
 				_ = s.Update(t.Context(), func(store.Tx) error { return nil })
 				if err := s.Ping(t.Context()); !errors.Is(err, store.ErrUnavailable) {
-					t.Errorf("Ping = %v, although nothing has been written since", err)
+					t.Errorf("Ping = %v, want ErrUnavailable because no update succeeded since", err)
 				}
-				time.Sleep(checkInterval) // takes no time in the bubble
+				time.Sleep(checkInterval) // fake time
 				if err := s.Ping(t.Context()); tt.lasting && !errors.Is(err, store.ErrUnavailable) {
-					t.Errorf("Ping = %v, although nothing can be written", err)
+					t.Errorf("Ping = %v, want ErrUnavailable because updates still fail", err)
 				}
 				if err := tt.mend(s.engine.writer); err != nil {
 					t.Fatal(err)
 				}
 				time.Sleep(checkInterval)
 				if err := s.Ping(t.Context()); err != nil {
-					t.Errorf("Ping = %v, although the cause is gone", err)
+					t.Errorf("Ping = %v, want nil because updates succeed again", err)
 				}
 				works(t, s, "ada")
 			})
@@ -220,8 +220,8 @@ func TestUnwritableFile(t *testing.T) {
 	}
 }
 
-// TestOpenErrorNamesTheCause covers what the system says of a file, also for a
-// user who may write to any.
+// TestOpenErrorNamesTheCause checks the system's reason in an error, also for a user whom
+// no file mode restricts.
 func TestOpenErrorNamesTheCause(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "none")
 	if err := cause(path, os.O_WRONLY, ErrReadOnly); !errors.Is(err, fs.ErrNotExist) || !errors.Is(err, ErrReadOnly) {
@@ -235,7 +235,7 @@ func TestOpenErrorNamesTheCause(t *testing.T) {
 	}
 }
 
-// TestReadOnlySession checks that opening finds out what writing would.
+// TestReadOnlySession checks that tryToWrite detects a connection that can't write.
 func TestReadOnlySession(t *testing.T) {
 	s := openStore(t, newPath(t), Options{})
 	session := s.engine.writer.session
@@ -244,14 +244,14 @@ func TestReadOnlySession(t *testing.T) {
 	}
 	release := lock(t, s)
 	if err := session.tryToWrite(); err != nil {
-		t.Errorf("tryToWrite = %v, while another process writes", err)
+		t.Errorf("tryToWrite = %v, want nil while another process writes", err)
 	}
 	release()
 }
 
 func TestEmptyFileIsClosedToOthers(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("there are no such modes there")
+		t.Skip("Windows has no such file modes")
 	}
 	path := newPath(t)
 	if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Chmod(path, 0o644)); err != nil {
@@ -267,7 +267,7 @@ func TestEmptyFileIsClosedToOthers(t *testing.T) {
 	if err := openStore(t, path, Options{}).Close(); err != nil || mode() != 0o600 {
 		t.Errorf("mode %v, error %v", mode(), err)
 	}
-	// Later it is the owner's matter.
+	// Open keeps a mode that the owner set later.
 	if err := os.Chmod(path, 0o640); err != nil {
 		t.Fatal(err)
 	}
@@ -289,7 +289,7 @@ func TestPathsThatAreNoFiles(t *testing.T) {
 	}
 }
 
-// TestWriteNew checks that a copy has its name only when it is complete.
+// TestWriteNew checks that a copy gets its final name only when it is complete.
 func TestWriteNew(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "copy")
@@ -309,13 +309,13 @@ func TestWriteNew(t *testing.T) {
 	}
 	if err := writeNew(path, func(to string) error {
 		if got := names(); len(got) != 1 || !strings.HasPrefix(got[0], ".backup-") || !strings.HasSuffix(got[0], ".tmp") {
-			t.Errorf("while it is written there is %q", got)
+			t.Errorf("during the write the directory has %q", got)
 		}
 		return os.WriteFile(to, []byte("all"), 0o600)
 	}); err != nil {
 		t.Fatal(err)
 	}
-	// Another one comes first meanwhile.
+	// Another process creates the file first.
 	late := filepath.Join(dir, "late")
 	if err := writeNew(late, func(string) error { return os.WriteFile(late, []byte("dear"), 0o600) }); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("error %v, want fs.ErrExist", err)

@@ -28,9 +28,9 @@ func openStore(t testing.TB, path string, opts Options) *Store {
 	return s
 }
 
-// idle waits until the writer has ended what follows its last commit, so that a test
-// may use its connection: an update that changes nothing comes after that, and
-// nothing follows it.
+// idle waits until the writer has finished the work after its last commit, so that a test
+// may use its connection. An empty update runs after that work and causes none of its
+// own.
 func idle(t *testing.T, s *Store) {
 	t.Helper()
 	if err := s.Update(t.Context(), func(store.Tx) error { return nil }); err != nil {
@@ -41,14 +41,14 @@ func idle(t *testing.T, s *Store) {
 // newPath returns the path of a file that does not exist.
 func newPath(t testing.TB) string { return filepath.Join(t.TempDir(), "mailhost.db") }
 
-// The objects that mailboxes of tests lie in.
+// The account, workspace and domain of the test mailboxes.
 const (
 	accountID   = "account"
 	workspaceID = "workspace"
 	domainID    = "domain"
 )
 
-// populate creates an account with a workspace and a domain, unless it is there.
+// populate creates an account with a workspace and a domain if they do not exist.
 func populate(ctx context.Context, s store.Store) error {
 	return s.Update(ctx, func(tx store.Tx) error {
 		if _, err := tx.Account(accountID); err == nil {
@@ -114,7 +114,7 @@ func authorizationVersion(t testing.TB, s *Store) (version int64) {
 	return version
 }
 
-// check runs SQLite's own check of a file.
+// check runs SQLite's integrity check on a file.
 func check(t testing.TB, s *Store) {
 	t.Helper()
 	session, err := connect(t.Context(), s.engine.writer.file.path, s.engine.writer.file.readOnly(time.Second))
@@ -139,7 +139,7 @@ func check(t testing.TB, s *Store) {
 	}
 }
 
-// localParts returns n of them.
+// localParts returns n distinct local parts.
 func localParts(n int) []string {
 	parts := make([]string, n)
 	for i := range parts {

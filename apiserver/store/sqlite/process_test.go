@@ -15,8 +15,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// The tests below run this test binary again as other processes. The variable
-// says what such a process does with the file whose path is its only argument.
+// The tests below start this test binary again as other processes. The variable selects
+// what such a process does with the file whose path is its only argument.
 const roleVariable = "MAILHOST_SQLITE_TEST_ROLE"
 
 func TestMain(m *testing.M) {
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// process is another process.
+// process is a child process that runs this test binary.
 type process struct {
 	*exec.Cmd
 	in  io.WriteCloser
@@ -58,11 +58,11 @@ func start(t *testing.T, role, path string) *process {
 	return p
 }
 
-// contested is how many addresses the processes of a race want to create.
+// contested is the number of addresses that all processes of a race try to create.
 const contested = 150
 
-// race opens a store when its input ends, creates the contested addresses, and
-// prints those that nobody else has created.
+// race opens a store when its input ends, creates the contested addresses, and prints the
+// addresses that this process created.
 func race(path string) error {
 	fmt.Println("ready")
 	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
@@ -79,8 +79,8 @@ func race(path string) error {
 	return s.Close()
 }
 
-// contest creates the contested addresses, several at a time, and counts them in
-// the account.
+// contest creates the contested addresses concurrently and counts in the account how many
+// it created.
 func contest(ctx context.Context, s store.Store, won io.Writer) error {
 	var mu sync.Mutex
 	var errs []error
@@ -108,8 +108,8 @@ func contest(ctx context.Context, s store.Store, won io.Writer) error {
 	return errors.Join(errs...)
 }
 
-// contestOne creates a contested address while a reader keeps checkpoints from the end of
-// the log.
+// contestOne creates a contested address while an open reader keeps checkpoints from
+// completing.
 func contestOne(ctx context.Context, s store.Store, localPart string) error {
 	return s.View(ctx, func(r store.Reader) error {
 		if _, err := r.Accounts(); err != nil {
@@ -130,13 +130,14 @@ func createContested(ctx context.Context, s store.Store, localPart string) error
 	})
 }
 
-// TestProcesses lets several processes open a new file at one moment and write
-// to it; this process is one of them, with two stores.
+// TestProcesses checks that several processes that open a new file at the same time and
+// create the same addresses create each address once. The test process is one of them,
+// with two stores.
 func TestProcesses(t *testing.T) {
 	path := newPath(t)
 	others := []*process{start(t, "race", path), start(t, "race", path)}
 	for _, p := range others {
-		p.out.Scan() // it is ready
+		p.out.Scan() // the process is ready
 	}
 	for _, p := range others {
 		if err := p.in.Close(); err != nil {
@@ -188,7 +189,7 @@ func verifyContest(t *testing.T, s *Store, winners []string) {
 		}
 		a, err2 := r.Account(accountID)
 		if want := "0" + strings.Repeat("+", contested); a.PlanID != want || len(boxes) != contested {
-			t.Errorf("%d mailboxes, counted as %s", len(boxes), a.PlanID)
+			t.Errorf("%d mailboxes; the counter is %s", len(boxes), a.PlanID)
 		}
 		return errors.Join(err, err2)
 	}); err != nil {
@@ -197,7 +198,8 @@ func verifyContest(t *testing.T, s *Store, winners []string) {
 	check(t, s)
 }
 
-// cancelOften changes the account's status for each line of its input, and then prints one.
+// cancelOften changes the account's status once for each line of its input, and then
+// prints a line.
 func cancelOften(path string) error {
 	ctx := context.Background()
 	s, err := Open(ctx, path, Options{})
@@ -216,8 +218,8 @@ func cancelOften(path string) error {
 	return s.Close()
 }
 
-// TestAuthorizationVersionOfOtherProcesses checks that a store sees the version of a
-// change as soon as another process, or another store of this one, has made it.
+// TestAuthorizationVersionOfOtherProcesses checks that a store returns the new version as
+// soon as another process, or another store of this process, has committed a change.
 func TestAuthorizationVersionOfOtherProcesses(t *testing.T) {
 	path := newPath(t)
 	stores := []*Store{openStore(t, path, Options{}), openStore(t, path, Options{})}
@@ -227,9 +229,9 @@ func TestAuthorizationVersionOfOtherProcesses(t *testing.T) {
 	seen := map[int64]bool{}
 	for n := range 50 {
 		version := authorizationVersion(t, stores[0])
-		for _, s := range append(stores, stores...) { // from memory the second time
+		for _, s := range append(stores, stores...) { // the second time from the cache
 			if got := authorizationVersion(t, s); got != version || seen[got] {
-				t.Fatalf("after %d changes of another process the version is %d and %d", n, version, got)
+				t.Fatalf("after %d changes by another process the versions are %d and %d", n, version, got)
 			}
 		}
 		seen[version] = true
@@ -248,8 +250,8 @@ func TestAuthorizationVersionOfOtherProcesses(t *testing.T) {
 	}
 }
 
-// writeForever creates mailboxes with several clients and prints the id of each
-// when it was acknowledged.
+// writeForever creates mailboxes with several clients and prints the id of each mailbox
+// after its commit.
 func writeForever(path string) error {
 	ctx := context.Background()
 	s, err := Open(ctx, path, Options{})
@@ -274,11 +276,10 @@ func writeForever(path string) error {
 	return <-failed
 }
 
-// TestKill kills a process that writes, and checks that all it acknowledged is
-// there.
+// TestKill checks that every acknowledged mailbox exists after its process was killed.
 func TestKill(t *testing.T) {
 	path := newPath(t)
-	reader := openStore(t, path, Options{}) // has the file open meanwhile
+	reader := openStore(t, path, Options{}) // keeps the file open
 	for range 3 {
 		p := start(t, "write", path)
 		var acknowledged []string
@@ -300,12 +301,12 @@ func TestKill(t *testing.T) {
 				clear(found)
 				err := tx.EachMailbox(accountID, store.MailboxFilter{}, func(m store.Mailbox) error {
 					found[m.ID] = true
-					err := tx.DeleteMailbox(accountID, m.ID, m.CreatedAt) // for the next one
+					err := tx.DeleteMailbox(accountID, m.ID, m.CreatedAt) // so that the next process can create it
 					return err
 				})
 				for _, id := range acknowledged {
 					if !found[id] {
-						t.Errorf("%s was acknowledged and is lost", id)
+						t.Errorf("%s was acknowledged but does not exist", id)
 					}
 				}
 				if err == nil && s == reader {

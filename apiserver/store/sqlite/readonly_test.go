@@ -16,13 +16,13 @@ func TestReadOnly(t *testing.T) {
 	s := openStore(t, path, Options{})
 	mustPopulate(t, s)
 	r := openStore(t, path, Options{ReadOnly: true})
-	for _, name := range []string{"ada", "eve"} { // while another writes
+	for _, name := range []string{"ada", "eve"} { // while another store writes
 		if _, err := create(t.Context(), s, name); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if got := addresses(t, r); len(got) != 2 {
-		t.Errorf("it reads %q", got)
+		t.Errorf("the read-only store has %q", got)
 	}
 	if err := r.Update(t.Context(), func(store.Tx) error { return nil }); !errors.Is(err, ErrReadOnly) {
 		t.Errorf("Update = %v, want ErrReadOnly", err)
@@ -32,8 +32,8 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// TestReadOnlyChangesNothing checks that a file that can't be read is neither
-// made nor migrated.
+// TestReadOnlyChangesNothing checks that a read-only open neither creates nor migrates a
+// file.
 func TestReadOnlyChangesNothing(t *testing.T) {
 	dir := t.TempDir()
 	newer := filepath.Join(dir, "newer")
@@ -57,7 +57,7 @@ func TestReadOnlyChangesNothing(t *testing.T) {
 		}
 	}
 	if after := readAll(t, newer, text, empty); after != before {
-		t.Error("a file is not what it was")
+		t.Error("a read-only open changed a file")
 	}
 	older := newPath(t)
 	if err := openStore(t, older, Options{}).Close(); err != nil {
@@ -69,7 +69,7 @@ func TestReadOnlyChangesNothing(t *testing.T) {
 		t.Errorf("a file of an older version: %v", err)
 	}
 	if _, err := os.Stat(missing); !errors.Is(err, fs.ErrNotExist) {
-		t.Error("a file is made")
+		t.Error("a read-only open created a file")
 	}
 }
 
@@ -106,8 +106,8 @@ func TestBackupFile(t *testing.T) {
 	check(t, restored)
 }
 
-// TestBackupFileIsNotMigrated checks that the copy has the schema that the original
-// has, whatever this program's is.
+// TestBackupFileIsNotMigrated checks that the copy keeps the schema version of the
+// original, even one that this program does not support.
 func TestBackupFileIsNotMigrated(t *testing.T) {
 	from, to := newPath(t), newPath(t)
 	makeLater(t, from)
@@ -147,10 +147,10 @@ func TestBackupFileErrors(t *testing.T) {
 			t.Errorf("BackupFile(%q) = %v, want %q", from, err, want)
 		}
 		if _, err := os.Stat(to); !errors.Is(err, fs.ErrNotExist) {
-			t.Fatalf("%s leaves a file behind", from)
+			t.Fatalf("%s left a file behind", from)
 		}
 	}
 	if err := BackupFile(t.Context(), good, filepath.Join(dir, "nowhere", "to")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("into no directory: %v", err)
+		t.Errorf("into a missing directory: %v", err)
 	}
 }

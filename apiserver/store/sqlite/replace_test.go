@@ -15,7 +15,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// overwrite does what cp does: it writes into the file that is there.
+// overwrite copies a file into an existing file without replacing it, as cp does.
 func overwrite(t testing.TB, path, with string) {
 	t.Helper()
 	data, err := os.ReadFile(with)
@@ -27,9 +27,9 @@ func overwrite(t testing.TB, path, with string) {
 	}
 }
 
-// replacements put other content into an open file, which had the mailbox "old" when
-// backup was made, and later "late" too; they return what the file holds then, nil if
-// nothing can be opened.
+// replacements overwrite an open file. The file had the mailbox "old" when backup was
+// created, and later also "late". want lists the mailboxes in the file afterwards; nil if
+// it can't be opened.
 var replacements = []struct {
 	name    string
 	replace func(t *testing.T, path, backup string)
@@ -75,8 +75,8 @@ var replacements = []struct {
 	}, nil},
 }
 
-// withBackup returns the path of a store that was closed with the mailbox "old", and
-// of two backups: one by Backup, and a copy of the closed file.
+// withBackup returns the path of a store that was closed with the mailbox "old", and two
+// backups: one by Backup, and a copy of the closed file.
 func withBackup(t *testing.T) (path string, backups map[string]string) {
 	t.Helper()
 	path = newPath(t)
@@ -97,7 +97,7 @@ func withBackup(t *testing.T) (path string, backups map[string]string) {
 	return path, backups
 }
 
-// prepare brings an open store to a state in which its content may be replaced.
+// prepare writes to an open store, so that its changes are in the log, the file, or both.
 var prepare = map[string]func(t *testing.T, s *Store){
 	"in the log": func(t *testing.T, s *Store) { works(t, s, "late") },
 	"in the file": func(t *testing.T, s *Store) {
@@ -123,18 +123,17 @@ func checkpoint(t *testing.T, s *Store) {
 	})
 }
 
-// TestReplacedContent replaces the content of an open file, as cp does. The store
-// keeps nothing from then on, and what it was replaced with is still there when the
-// store is closed, or its process is killed.
+// TestReplacedContent checks that a store whose open file is overwritten accepts no more
+// writes, and that the new content survives the store's Close or the end of its process.
 func TestReplacedContent(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("an open file can't be overwritten there")
+		t.Skip("an open file can't be overwritten on Windows")
 	}
 	for _, r := range replacements {
 		for state, prepare := range prepare {
 			for _, kind := range []string{"backup", "copy"} {
 				if kind == "copy" && r.name == "the same backup later on" {
-					continue // two later states of one file can't be distinguished
+					continue // two later states of the same file can't be distinguished
 				}
 				for _, killed := range []bool{false, true} {
 					t.Run(fmt.Sprintf("%s/%s/%s/killed %t", r.name, state, kind, killed), func(t *testing.T) {
@@ -146,7 +145,8 @@ func TestReplacedContent(t *testing.T) {
 							t.Fatal(err)
 						}
 						prepare(t, s)
-						// What has changed since the copy is all in the log, which fits it.
+						// All changes since the copy are in the log, which matches the
+						// copy.
 						fits := r.name == "a backup" && kind == "copy" && state != "in both"
 						r.replace(t, path, backups[kind])
 						fails(t, s, path)
@@ -162,7 +162,7 @@ func TestReplacedContent(t *testing.T) {
 						again, err := Open(t.Context(), path, opts)
 						if r.want == nil {
 							if err == nil {
-								t.Errorf("it can be opened, with %q", addresses(t, again))
+								t.Errorf("the replaced file can be opened and has %q", addresses(t, again))
 								_ = again.Close()
 							}
 							return
@@ -180,7 +180,7 @@ func TestReplacedContent(t *testing.T) {
 						works(t, again, "new")
 						check(t, again)
 						if logs, err := filepath.Glob(path + "-wal.replaced-*"); err != nil || len(logs) != 1 {
-							t.Errorf("the logs that were moved are %q, %v", logs, err)
+							t.Errorf("the logs that were moved away are %q, %v", logs, err)
 						}
 					})
 				}
@@ -189,8 +189,8 @@ func TestReplacedContent(t *testing.T) {
 	}
 }
 
-// killedAt returns the path of the file that would be there if the process that has it
-// open were killed now. What the kernel has of the index is lost with its last process.
+// killedAt returns a copy of the files as they would be if the process were killed now.
+// The shared-memory index ends with its last process.
 func killedAt(t *testing.T, path string) string {
 	t.Helper()
 	to := newPath(t)
@@ -206,11 +206,11 @@ func killedAt(t *testing.T, path string) string {
 	return to
 }
 
-// TestTruncatedLog truncates or overwrites the log. What is in it is lost, and nothing
-// of it is written into the file.
+// TestTruncatedLog checks that a truncated or overwritten log is not written into the
+// file.
 func TestTruncatedLog(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("an open file can't be truncated there")
+		t.Skip("an open file can't be truncated on Windows")
 	}
 	for name, spoil := range map[string]func(path string) error{
 		"to nothing": func(path string) error { return os.Truncate(path, 0) },
@@ -242,8 +242,8 @@ func TestTruncatedLog(t *testing.T) {
 	}
 }
 
-// TestCheckpointsOfOthers lets two stores write in turn, with checkpoints and new logs
-// between: none of them takes the other's for foreign content.
+// TestCheckpointsOfOthers checks that two stores that write in turn, with checkpoints and
+// new logs between, accept each other's content.
 func TestCheckpointsOfOthers(t *testing.T) {
 	path := newPath(t)
 	one, two := openStore(t, path, Options{}), openStore(t, path, Options{})
@@ -258,14 +258,14 @@ func TestCheckpointsOfOthers(t *testing.T) {
 				}
 			}
 		}
-		if n%10 == 9 { // comes and goes, with the log in some state
+		if n%10 == 9 { // open and close a third store
 			works(t, openStore(t, path, Options{}), fmt.Sprint(n, "-3"))
 		}
 	}
 	check(t, one)
 }
 
-// TestLongLog checks that the log is moved into the file while the store is open.
+// TestLongLog checks that the log is checkpointed into the file while the store is open.
 func TestLongLog(t *testing.T) {
 	path := newPath(t)
 	s := openStore(t, path, Options{})
@@ -284,9 +284,9 @@ func TestLongLog(t *testing.T) {
 	works(t, s, "last")
 }
 
-// TestPartialCheckpoints lets a reader keep checkpoints from the end of the log, so that
-// they move pages into the file without a new header. No store on the file takes that for
-// foreign content, and a copy over it is still noticed.
+// TestPartialCheckpoints checks partial checkpoints, which move pages into the file
+// without a new header because a reader keeps them from completing. No store mistakes
+// them for foreign content, and a copy over the file is still detected.
 func TestPartialCheckpoints(t *testing.T) {
 	path, backups := withBackup(t)
 	one, err := Open(t.Context(), path, Options{unsynced: true})
@@ -311,7 +311,7 @@ func TestPartialCheckpoints(t *testing.T) {
 	}
 	before := seen()
 	for n := range 3 {
-		fill(fmt.Sprint("short", n), 20) // which later updates leave alone
+		fill(fmt.Sprint("short", n), 20) // later updates don't change it
 		if err := two.View(t.Context(), func(r store.Reader) error {
 			_, err := r.Accounts()
 			fill(fmt.Sprint("long", n), 2*checkpointFrames)

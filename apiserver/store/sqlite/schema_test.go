@@ -16,8 +16,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// later are the options of a later version of this program, which has one more
-// migration.
+// later returns the options of a later program version with one more migration.
 func later(t *testing.T, migration string) Options {
 	t.Helper()
 	names, err := fs.Glob(dialect{}.Migrations(), "*.sql")
@@ -35,7 +34,7 @@ func later(t *testing.T, migration string) Options {
 	return Options{migrations: files}
 }
 
-// makeLater makes a database that a later version has written.
+// makeLater creates a database with the schema of a later program version.
 func makeLater(t *testing.T, path string) {
 	t.Helper()
 	if err := openStore(t, path, later(t, `CREATE TABLE later (id TEXT) STRICT`)).Close(); err != nil {
@@ -43,8 +42,8 @@ func makeLater(t *testing.T, path string) {
 	}
 }
 
-// TestMigration opens a store with a later version, which migrates it once and keeps
-// what is in it. This version refuses it then.
+// TestMigration checks that a later program version migrates a store once and keeps its
+// content, and that this version then rejects it.
 func TestMigration(t *testing.T) {
 	path := newPath(t)
 	s := openStore(t, path, Options{})
@@ -59,7 +58,7 @@ func TestMigration(t *testing.T) {
 	if _, err := Open(t.Context(), path, later(t, migration+`; no SQL`)); err == nil || !strings.Contains(err.Error(), "_later.sql") {
 		t.Errorf("a migration that fails: %v", err)
 	}
-	if err := openStore(t, path, Options{}).Close(); err != nil { // as it was
+	if err := openStore(t, path, Options{}).Close(); err != nil { // unchanged
 		t.Error(err)
 	}
 	for range 2 {
@@ -83,8 +82,8 @@ func TestMigration(t *testing.T) {
 	}
 }
 
-// TestUnpaidIndex checks that the word in the schema's index is the one in package
-// vocab: the query does not use the index of another one.
+// TestUnpaidIndex checks that the literal in the schema's partial index equals the
+// constant of package vocab, because a query with another literal does not use the index.
 func TestUnpaidIndex(t *testing.T) {
 	s := openStore(t, newPath(t), Options{})
 	if err := s.engine.View(t.Context(), func(ctx context.Context, q sqlstore.Querier) error {
@@ -98,8 +97,8 @@ func TestUnpaidIndex(t *testing.T) {
 	}
 }
 
-// TestAuthorizationVersionOfEachColumn keeps a new column from being forgotten by the
-// triggers, also if only a statement of its own changes it.
+// TestAuthorizationVersionOfEachColumn checks that the triggers cover every column, even
+// if a statement updates only that column.
 func TestAuthorizationVersionOfEachColumn(t *testing.T) {
 	s := openStore(t, newPath(t), Options{})
 	storetest.Fill(t, s)
@@ -135,19 +134,19 @@ func TestAuthorizationVersionOfEachColumn(t *testing.T) {
 		}
 	}
 	if len(columns) < 30 {
-		t.Errorf("only the columns %v are found", columns)
+		t.Errorf("only the columns %v were found", columns)
 	}
 }
 
-// cascades are the foreign keys whose rows are deleted with what they refer to. They
-// are not reported to an observer, and so not in the audit log: what is an object of
-// its own must be deleted in Go before.
+// cascades are the foreign keys that delete their rows with the referenced row. Observers
+// and the audit log don't see such deletions, so objects with an audit entry must be
+// deleted in Go first.
 var cascades = []string{
-	"addresses of mailboxes",               // a part of the mailbox
-	"dedicated_ip_claims of dedicated_ips", // a part of the dedicated IP
-	"dns_records of domains",               // DeleteDomain has deleted them
-	"domain_tags of domains",               // a part of the domain
-	"mail_queue of forwarding_rules",       // a message of the rule, which nobody sees
+	"addresses of mailboxes",               // part of the mailbox
+	"dedicated_ip_claims of dedicated_ips", // part of the dedicated IP
+	"dns_records of domains",               // DeleteDomain deletes them first
+	"domain_tags of domains",               // part of the domain
+	"mail_queue of forwarding_rules",       // internal to the rule
 }
 
 func TestCascadesAreMeant(t *testing.T) {
@@ -158,22 +157,22 @@ func TestCascadesAreMeant(t *testing.T) {
 			found = append(found, key.table+" of "+key.refersTo)
 		case "NO ACTION":
 		default:
-			t.Errorf("deleting from %s changes %s (%s), which the audit log does not see; do it in Go", key.refersTo, key.table, key.onDelete)
+			t.Errorf("deleting from %s changes %s (%s), which the audit log does not record; delete the rows in Go", key.refersTo, key.table, key.onDelete)
 		}
 	}
 	slices.Sort(found)
 	if !slices.Equal(found, cascades) {
-		t.Errorf("the schema cascades %q, want %q; if the new ones are objects, delete them in Go; then add them here", found, cascades)
+		t.Errorf("the schema cascades %q, want %q; if the new ones are objects, delete them in Go and add them here", found, cascades)
 	}
 }
 
-// foreignKey is one of the schema.
+// foreignKey is a foreign key of the schema.
 type foreignKey struct{ table, refersTo, onDelete string }
 
 func foreignKeys(t *testing.T, s *Store) (keys []foreignKey) {
 	t.Helper()
 	err := s.engine.View(t.Context(), func(ctx context.Context, q sqlstore.Querier) error {
-		// A key of several columns has a row for each.
+		// A composite key has one row per column.
 		rows, err := q.QueryContext(ctx, `SELECT m.name, k."table", k.on_delete FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) k
 			WHERE m.type = 'table' AND k.seq = 0 ORDER BY m.name, k.id`)
 		if err != nil {
@@ -193,7 +192,7 @@ func foreignKeys(t *testing.T, s *Store) (keys []foreignKey) {
 		t.Fatal(err)
 	}
 	if len(keys) < 10 {
-		t.Fatalf("only %d foreign keys are found: %v", len(keys), keys)
+		t.Fatalf("only %d foreign keys were found: %v", len(keys), keys)
 	}
 	return keys
 }

@@ -19,7 +19,7 @@ func TestConformance(t *testing.T) {
 	})
 	t.Run("file with many checkpoints", func(t *testing.T) {
 		if testing.Short() {
-			t.Skip("-short: as slow as the file, and seldom another result")
+			t.Skip("-short: slow, and similar to the file test")
 		}
 		storetest.Run(t, func(t *testing.T) store.Store { return openStore(t, newPath(t), Options{checkpointFrames: 10}) })
 	})
@@ -28,8 +28,8 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// TestOpenAgain checks that a store keeps what it has, at paths that a URI would
-// read otherwise.
+// TestOpenAgain checks that a reopened store has the same content, also at paths with
+// characters that are special in a URI.
 func TestOpenAgain(t *testing.T) {
 	for _, name := range []string{"mailhost.db", "a b?c=d#e%41&f.db", "ü;'\".db", "file:x.db"} {
 		path := filepath.Join(t.TempDir(), name)
@@ -56,7 +56,7 @@ func TestOpenAgain(t *testing.T) {
 
 func TestFilePermissions(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("Windows has other permissions")
+		t.Skip("Windows has no file modes")
 	}
 	path := newPath(t)
 	s := openStore(t, path, Options{})
@@ -78,7 +78,7 @@ func TestMemory(t *testing.T) {
 	if err := other.View(t.Context(), func(r store.Reader) error {
 		accounts, err := r.Accounts()
 		if len(accounts) > 0 {
-			t.Error("a store in memory sees another's account")
+			t.Error("a store in memory has the account of another store")
 		}
 		return err
 	}); err != nil {
@@ -125,11 +125,11 @@ func TestOpenErrors(t *testing.T) {
 		}
 	}
 	if _, err := os.Stat(filepath.Join(dir, "nowhere")); err == nil {
-		t.Error("Open made a directory")
+		t.Error("Open created a directory")
 	}
 }
 
-// alter runs a statement on a file.
+// alter executes a statement on a database file.
 func alter(t *testing.T, path, statement string) {
 	t.Helper()
 	if _, err := prepareFile(path); err != nil {
@@ -144,7 +144,7 @@ func alter(t *testing.T, path, statement string) {
 	}
 }
 
-// TestPragmas checks what durability and isolation rest on.
+// TestPragmas checks the settings on which durability and isolation depend.
 func TestPragmas(t *testing.T) {
 	s, err := Open(t.Context(), newPath(t), Options{})
 	if err != nil {
@@ -177,8 +177,8 @@ func TestPragmas(t *testing.T) {
 	}
 }
 
-// TestConcurrentFirstOpen opens a file that does not exist in many places at
-// once.
+// TestConcurrentFirstOpen checks that several goroutines can open a new file at the same
+// time.
 func TestConcurrentFirstOpen(t *testing.T) {
 	path := newPath(t)
 	stores := make([]*Store, 8)

@@ -13,11 +13,10 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
 
-// In a bubble of synctest, Wait returns when all updates wait for their turn, so
-// that it is known which share a commit. The writer's waiting takes no time there
-// but SQLite's does, so the times are short.
-
-// bubble runs a test in a bubble, with a store that has a domain.
+// bubble runs a test with a store that has a domain, in a synctest bubble: synctest.Wait
+// returns when all updates are queued, so that a test controls which updates share a
+// commit. The writer's waits use fake time but SQLite's use real time, so the times are
+// short.
 func bubble(t *testing.T, opts Options, run func(t *testing.T, s *Store)) {
 	path := newPath(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -28,7 +27,7 @@ func bubble(t *testing.T, opts Options, run func(t *testing.T, s *Store)) {
 	})
 }
 
-// grouped starts updates that share a commit, and returns their errors.
+// grouped runs updates that share a commit, and returns their errors.
 func grouped(t *testing.T, s *Store, updates ...func(context.Context, sqlstore.Querier) error) []error {
 	t.Helper()
 	release := make(chan struct{})
@@ -44,7 +43,7 @@ func grouped(t *testing.T, s *Store, updates ...func(context.Context, sqlstore.Q
 	for i, fn := range updates {
 		results[i] = make(chan error, 1)
 		go func() { results[i] <- s.engine.Update(context.Background(), fn) }()
-		synctest.Wait() // for the order of their begin
+		synctest.Wait() // so that they start in order
 	}
 	close(release)
 	errs := []error{<-held}
@@ -54,7 +53,8 @@ func grouped(t *testing.T, s *Store, updates ...func(context.Context, sqlstore.Q
 	return errs
 }
 
-// creating returns an update that creates a mailbox, and then does more.
+// creating returns an update that creates a mailbox, and then calls more if it is not
+// nil.
 func creating(
 	localPart string, more func(context.Context, sqlstore.Querier) error,
 ) func(context.Context, sqlstore.Querier) error {
@@ -67,7 +67,7 @@ func creating(
 	}
 }
 
-// within is an engine that goes on in a transaction.
+// within is an engine that runs everything in an existing transaction.
 type within struct{ q sqlstore.Querier }
 
 func (w within) View(ctx context.Context, fn func(context.Context, sqlstore.Querier) error) error {
@@ -87,13 +87,13 @@ func TestGroupWithFailingMember(t *testing.T) {
 			creating("one", nil),
 			creating("two", func(context.Context, sqlstore.Querier) error { return failure }),
 			creating("three", nil),
-			creating("one", nil), // sees what the group has written
+			creating("one", nil), // conflicts with the group's first update
 		)
 		if errs[0] != nil || errs[1] != nil || errs[2] != failure || errs[3] != nil {
 			t.Errorf("errors = %v", errs)
 		}
 		if _, ok := errors.AsType[*store.ExistsError](errs[4]); !ok {
-			t.Errorf("second of a name: %v", errs[4])
+			t.Errorf("second create of one address: %v", errs[4])
 		}
 		if got := addresses(t, s); !slices.Equal(got, []string{"one", "three"}) {
 			t.Errorf("mailboxes %q", got)
@@ -101,8 +101,8 @@ func TestGroupWithFailingMember(t *testing.T) {
 	})
 }
 
-// TestGroupIsOneCommit checks that a failing commit fails all who share it, and
-// none who does not.
+// TestGroupIsOneCommit checks that a failed commit fails every update of the group, and
+// no other update.
 func TestGroupIsOneCommit(t *testing.T) {
 	bubble(t, Options{maxGroup: 3}, func(t *testing.T, s *Store) {
 		breaking := func(ctx context.Context, q sqlstore.Querier) error {
@@ -128,8 +128,8 @@ func TestGroupIsOneCommit(t *testing.T) {
 	})
 }
 
-// TestLostTransaction ends the transaction under a group, as SQLite does after
-// some errors. Nobody may be told that it was kept.
+// TestLostTransaction checks that no update of a group succeeds after its transaction has
+// ended, as SQLite does after some errors.
 func TestLostTransaction(t *testing.T) {
 	bubble(t, Options{}, func(t *testing.T, s *Store) {
 		ending := func(ctx context.Context, q sqlstore.Querier) error {
@@ -151,8 +151,8 @@ func TestLostTransaction(t *testing.T) {
 	})
 }
 
-// TestFailedStatement checks that nothing follows a statement that failed, even
-// where the function overlooks the error.
+// TestFailedStatement checks that no statement runs after a failed one, even if the
+// function ignores the error.
 func TestFailedStatement(t *testing.T) {
 	s := openStore(t, newPath(t), Options{})
 	mustPopulate(t, s)
@@ -171,8 +171,8 @@ func TestFailedStatement(t *testing.T) {
 	}
 }
 
-// lock takes the write lock as another process would, and returns how to release
-// it.
+// lock takes the write lock as another process would, and returns a function that
+// releases it.
 func lock(t *testing.T, s *Store) (release func()) {
 	t.Helper()
 	other, err := connect(t.Context(), s.engine.writer.file.path, s.engine.writer.file.writable())
@@ -202,7 +202,7 @@ func TestLockTimeout(t *testing.T) {
 				t.Errorf("Update = %v", err)
 			}
 		}
-		// They wait at the same time, not one after another.
+		// The updates wait concurrently.
 		if waited := time.Since(start); waited < 50*time.Millisecond || waited > 200*time.Millisecond {
 			t.Errorf("waited for %v", waited)
 		}
@@ -213,17 +213,17 @@ func TestLockTimeout(t *testing.T) {
 	})
 }
 
-// TestContextEndsWhileWaiting checks that an update whose turn has not come is
-// given up at once, and never run.
+// TestContextEndsWhileWaiting checks that a queued update returns when its context ends,
+// and never runs.
 func TestContextEndsWhileWaiting(t *testing.T) {
 	bubble(t, Options{LockTimeout: time.Hour}, func(t *testing.T, s *Store) {
 		release := lock(t, s)
 		ctx, cancel := context.WithCancel(t.Context())
 		results := make(chan error)
-		for range 3 { // one with the writer, two before it
+		for range 3 { // one runs, two are queued
 			go func() {
 				results <- s.Update(ctx, func(store.Tx) error {
-					t.Error("an update ran although its context had ended")
+					t.Error("an update ran after its context had ended")
 					return nil
 				})
 			}()

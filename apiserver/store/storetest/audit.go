@@ -8,7 +8,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// logged returns the ids of the entries that a filter selects, in order.
+// logged returns the ids of the entries that match a filter, in order.
 func (h *harness) logged(f store.AuditFilter) (ids []int64) {
 	h.Helper()
 	h.view(func(r store.Reader) error {
@@ -29,7 +29,7 @@ func (h *harness) enter(e store.AuditEntry) int64 {
 }
 
 func testAudit(h *harness) {
-	account := h.id() // which the log does not ask for
+	account := h.id() // the log does not require it to exist
 	full := store.AuditEntry{
 		AccountID: account, CreatedAt: epoch, Operation: "update-mailbox", RequestID: "r-1", RemoteAddress: "192.0.2.1",
 		Subject: store.AuditSubject{Type: "user", ID: "u", Name: "Ünïcode <a@b>"},
@@ -64,7 +64,7 @@ func testAudit(h *harness) {
 		return r.EachAuditEntry(store.AuditFilter{}, func(store.AuditEntry) error { return failure })
 	})
 	if err != failure {
-		h.Errorf("View = %v, want fn's error as it is", err)
+		h.Errorf("View = %v, want fn's error unchanged", err)
 	}
 }
 
@@ -107,8 +107,8 @@ func testAuditFilter(h *harness) {
 	}
 }
 
-// testAuditMany reads more entries than an implementation may hold in memory, several
-// of them with the same time.
+// testAuditMany reads more entries than an implementation may hold in memory, some with
+// equal times.
 func testAuditMany(h *harness) {
 	const accounts, each = 3, 100
 	var want []int64
@@ -129,7 +129,7 @@ func testAuditMany(h *harness) {
 	equal(h, "of an account", len(h.logged(store.AuditFilter{AccountID: "1"})), each)
 }
 
-// testAuditOutlives checks that entries stay when their objects are deleted.
+// testAuditOutlives checks that entries remain when their objects are deleted.
 func testAuditOutlives(h *harness) {
 	t := h.tenant("a.example")
 	id := h.mailbox(t, "ada")

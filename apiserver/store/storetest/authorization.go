@@ -72,7 +72,7 @@ func testGrantsOf(h *harness) {
 	one, other := h.account(), h.account()
 	ada := h.grant(one, "account_owner", "user", "ada", "")
 	admins := h.grant(one, "capability", "group", "admins", "mailbox.view")
-	h.grant(one, "capability", "group", "ada", "mailbox.view") // a group of that name
+	h.grant(one, "capability", "group", "ada", "mailbox.view") // a group with the same name as the user
 	h.grant(other, "account_owner", "user", "ada", "")
 	h.revoke(one, h.grant(one, "super_admin", "user", "ada", ""))
 
@@ -91,7 +91,7 @@ func testGrantsOf(h *harness) {
 	equal(h, "a user in many groups", of(many...), []string{ada, admins})
 }
 
-// versions are those that a store has had, with what led to each.
+// versions maps each version that a store has had to the change that led to it.
 type versions struct {
 	*harness
 	known map[int64]string
@@ -102,17 +102,17 @@ func (v versions) now() int64 {
 	return read(v.harness, store.Reader.AuthorizationVersion)
 }
 
-// new checks that a version is one that the store never had.
+// new checks that the store has not had a version before.
 func (v versions) new(version int64, what string) {
 	v.Helper()
 	if before, known := v.known[version]; known {
-		v.Errorf("%s: the version is that after %s", what, before)
+		v.Errorf("%s: the version is the same as after %s", what, before)
 	}
 	v.known[version] = what
 }
 
-// testAuthorizationVersion changes everything that an authorization depends on, each
-// field by itself, and then other things.
+// testAuthorizationVersion checks that the version changes with every field that
+// authorization depends on, and with no other field.
 func testAuthorizationVersion(h *harness) {
 	t := h.tenant("a.example")
 	v := versions{h, map[int64]string{}}
@@ -123,7 +123,7 @@ func testAuthorizationVersion(h *harness) {
 
 	committed := v.now()
 	undo := errors.New("undo")
-	for range 2 { // a version that was rolled back is not used again
+	for range 2 { // a rolled-back version is not reused
 		var undone int64
 		if err := h.refused(func(tx store.Tx) (err error) {
 			if err := tx.CreateAuthorization(&store.Authorization{ID: h.id(), AccountID: t.account, CreatedAt: epoch}); err != nil {

@@ -18,7 +18,7 @@ func Fill(t *testing.T, s store.Store) {
 func (h *harness) full(domainName string) tenant {
 	h.Helper()
 	t := h.tenant(domainName)
-	address := fmt.Sprintf("2001:db8::%x", h.ids) // of this account alone
+	address := fmt.Sprintf("2001:db8::%x", h.ids) // unique per account
 	option := h.dedicatedIPOption(t.account, address)
 	ip := h.newDedicatedIP(t.account, option, address)
 	bought := h.newDomain(t.account, t.workspace, "bought."+domainName)
@@ -57,17 +57,17 @@ func testClear(h *harness) {
 	})
 	h.view(func(r store.Reader) error {
 		return r.EachAuditEntry(store.AuditFilter{}, func(e store.AuditEntry) error {
-			h.Errorf("an audit entry is left: %+v", e)
+			h.Errorf("an audit entry remains: %+v", e)
 			return nil
 		})
 	})
-	h.full("a.example") // nothing is in its way
+	h.full("a.example") // the same unique values are free again
 	h.update(store.Tx.Clear)
-	h.update(store.Tx.Clear) // of an empty store
+	h.update(store.Tx.Clear) // an empty store can be cleared
 }
 
-// testClearWithin checks that a transaction can fill the store after it has cleared
-// it, and that clearing is rolled back with the transaction.
+// testClearWithin checks that a transaction can refill the store after it has cleared it,
+// and that a rollback undoes Clear.
 func testClearWithin(h *harness) {
 	t := h.full("a.example")
 	fail := errors.New("undo")
@@ -75,13 +75,13 @@ func testClearWithin(h *harness) {
 		h.Errorf("error = %v", err)
 	}
 	if got := read(h, store.Reader.Accounts); len(got) != 1 {
-		h.Fatalf("accounts after an undone clear: %+v", got)
+		h.Fatalf("accounts after a rolled-back Clear: %+v", got)
 	}
 	account := store.Account{ID: t.account, Status: "active", PlanID: "p", CreatedAt: epoch}
 	workspace := store.Workspace{ID: h.id(), AccountID: t.account, Name: "Other", CreatedAt: epoch}
 	mailbox := h.newMailbox(t, "ada")
 	h.update(func(tx store.Tx) error {
-		before := h.newMailbox(t, "before") // the transaction knows the domain now
+		before := h.newMailbox(t, "before") // the transaction has read the domain
 		if err := errors.Join(tx.CreateMailbox(&before), tx.Clear()); err != nil {
 			return err
 		}

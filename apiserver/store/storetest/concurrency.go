@@ -35,7 +35,7 @@ func testOneWins(h *harness) {
 	}
 }
 
-// testCounter checks that no update comes between another's read and its write.
+// testCounter checks that updates don't interleave between a read and a write.
 func testCounter(h *harness) {
 	account := h.account()
 	const clients, each = 8, 25
@@ -57,8 +57,8 @@ func testCounter(h *harness) {
 	equal(h, "counter", got.PlanID, strconv.Itoa(clients*each))
 }
 
-// testMixedUpdates checks that only the writes of successful updates are kept if
-// others fail and panic at the same time.
+// testMixedUpdates checks that only successful updates are kept while other updates fail
+// and panic concurrently.
 func testMixedUpdates(h *harness) {
 	t := h.tenant("a.example")
 	const clients, each = 12, 20
@@ -112,7 +112,7 @@ func testMixedUpdates(h *harness) {
 	equal(h, "lost", kept.Load(), 0)
 }
 
-// testBulk creates many mailboxes in one update, some of which exist already.
+// testBulk checks one update that creates many mailboxes, some of which exist already.
 func testBulk(h *harness) {
 	t := h.tenant("a.example")
 	ids := h.bulk(t, "m", 10)

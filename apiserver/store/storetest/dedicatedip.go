@@ -89,7 +89,7 @@ func testDedicatedIPClaims(h *harness) {
 	d := h.newDedicatedIP(one, option, "203.0.113.1")
 	h.create(&d)
 	equal(h, "claimed", get(option).Claimed, []string{"203.0.113.1"})
-	// Neither another option nor another account can claim it.
+	// No other option and no other account can claim the address.
 	for _, again := range []store.DedicatedIP{
 		h.newDedicatedIP(one, option, "203.0.113.2", "203.0.113.1"), h.newDedicatedIP(one, second, "203.0.113.1"), h.newDedicatedIP(other, foreign, "203.0.113.1"),
 	} {

@@ -32,7 +32,7 @@ func testDNSRecordUnique(h *harness) {
 	near := tenant{t.account, t.workspace, h.domain(t.account, t.workspace, "near.example")}
 	a := h.newDNSRecord(t, "www", "A", "192.0.2.1")
 	mx := h.newDNSRecord(t, "@", "MX", "mx.a.example.")
-	mx.Priority = new(int64(0)) // which is one
+	mx.Priority = new(int64(0)) // zero is a valid priority
 	mx20 := h.newDNSRecord(t, "@", "MX", mx.Value)
 	mx20.Priority = new(int64(20))
 	elsewhere := h.newDNSRecord(near, "www", "A", "192.0.2.1")
@@ -80,8 +80,8 @@ func testDNSRecordFilter(h *harness) {
 	}
 }
 
-// testDNSRecordReplaced checks when the customer's records hide the system-managed
-// ones.
+// testDNSRecordReplaced checks which of the customer's records hide a system-managed
+// record.
 func testDNSRecordReplaced(h *harness) {
 	t := h.tenant("a.example")
 	near := tenant{t.account, t.workspace, h.domain(t.account, t.workspace, "near.example")}
@@ -116,7 +116,7 @@ func testDNSRecordReplaced(h *harness) {
 	}
 	shown("at first", mx, mx2, spf, dmarc, dkim)
 
-	// What has another name or another purpose replaces nothing.
+	// A record with another name or purpose hides nothing.
 	others := []store.DNSRecord{
 		h.newDNSRecord(t, "www", "TXT", "v=spf1 -all"), h.newDNSRecord(t, "www", "MX", "mx.example.net"),
 		h.newDNSRecord(t, "_dmarc", "TXT", "v=spf1 -all"), h.newDNSRecord(t, "@", "TXT", "v=DMARC1; p=none"),
@@ -132,7 +132,7 @@ func testDNSRecordReplaced(h *harness) {
 	}
 
 	own := h.newDNSRecord(t, "@", "MX", mx.Value)
-	own.Priority = mx.Priority // identical to one that it replaces
+	own.Priority = mx.Priority // identical to the hidden record
 	h.create(&own)
 	shown("MX replaced", spf, dmarc, dkim, own)
 	again := own

@@ -31,14 +31,14 @@ func testDomainReads(h *harness) {
 	taken := func(name string) func(store.Reader) (bool, error) {
 		return func(r store.Reader) (bool, error) { return r.DomainTaken(name) }
 	}
-	equal(h, "taken", read(h, taken("full.example")), true) // by whichever account
+	equal(h, "taken", read(h, taken("full.example")), true) // by any account
 	equal(h, "free", read(h, taken("free.example")), false)
 	ofPurchase := func(batch string) func(store.Reader) ([]store.Domain, error) {
 		return func(r store.Reader) ([]store.Domain, error) { return r.DomainsOfPurchase(batch) }
 	}
 	equal(h, "of a purchase", read(h, ofPurchase(d.PurchaseBatchID)), []store.Domain{d})
-	for _, nobodys := range []string{"", h.id()} { // the tenants' own domains were never bought
-		equal(h, "of no purchase", read(h, ofPurchase(nobodys)), nil)
+	for _, batch := range []string{"", h.id()} { // no order created the tenants' domains
+		equal(h, "of no purchase", read(h, ofPurchase(batch)), nil)
 	}
 
 	ip := h.newDedicatedIP(t.account, h.dedicatedIPOption(t.account, "198.51.100.1"), "198.51.100.1")
@@ -57,7 +57,7 @@ func updateDomain(to store.Domain) func(store.Tx) error {
 
 func testDomainUnique(h *harness) {
 	t, other := h.tenant("a.example"), h.tenant("b.example")
-	for _, owner := range []tenant{t, other} { // one owner in the whole store
+	for _, owner := range []tenant{t, other} { // unique in the whole store
 		h.taken(t.domain, new(h.newDomain(owner.account, owner.workspace, "a.example")))
 	}
 	h.update(deleteDomain(t.account, t.domain))
@@ -111,8 +111,8 @@ func deleteDomain(account, id string) func(store.Tx) error {
 	}
 }
 
-// testDomainUnpaid checks that a domain whose payment is overdue is hidden with all
-// that belongs to it.
+// testDomainUnpaid checks that a domain with an overdue payment and all objects in it are
+// hidden.
 func testDomainUnpaid(h *harness) {
 	t := h.tenant("paid.example")
 	late := tenant{t.account, t.workspace, h.domain(t.account, t.workspace, "late.example")}

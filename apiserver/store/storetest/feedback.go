@@ -2,7 +2,7 @@ package storetest
 
 import "github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 
-// testFeedback checks creating alone: nothing reads feedback.
+// testFeedback checks only creation, because no operation reads feedback.
 func testFeedback(h *harness) {
 	f := store.Feedback{
 		ID: h.id(), AccountID: h.account(), Title: "Title", Description: "Ünïcode", Category: "other", Status: "new",

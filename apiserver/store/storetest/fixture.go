@@ -7,8 +7,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// id returns a new id. They descend, so that an order by id alone is not
-// mistaken for the order by creation.
+// id returns a new id. Ids descend, so that a test can tell an order by id from the order
+// by creation.
 func (h *harness) id() string {
 	h.ids++
 	return fmt.Sprintf("%08d-0000-4000-8000-000000000000", 99_999_999-h.ids)
@@ -68,7 +68,7 @@ type tenant struct {
 	account, workspace, domain string
 }
 
-// tenant creates an account with a workspace and a domain of a name.
+// tenant creates an account with a workspace and a domain.
 func (h *harness) tenant(domainName string) tenant {
 	h.Helper()
 	t := tenant{account: h.account()}
@@ -180,7 +180,7 @@ func domainScope(id string) store.Scope {
 	return store.Scope{Type: vocab.ScopeDomain, ID: id}
 }
 
-// nothing is a restriction to no workspace and no domain.
+// nothing restricts a filter to no workspace and no domain.
 var nothing = store.Within{Restricted: true}
 
 func withinDomains(ids ...string) store.Within {

@@ -47,8 +47,8 @@ func updateForwarding(to store.Forwarding) func(store.Tx) error {
 	}
 }
 
-// testForwardingReleased checks that the internal rules to a deleted address
-// become pending, whatever their scope, and no others.
+// testForwardingReleased checks that deleting an address makes exactly the internal rules
+// that forward to it pending, in every scope.
 func testForwardingReleased(h *harness) {
 	t, other := h.tenant("a.example"), h.tenant("b.example")
 	gone := tenant{t.account, t.workspace, h.domain(t.account, t.workspace, "gone.example")}
@@ -100,7 +100,7 @@ func testForwardingReleased(h *harness) {
 			equal(h, "state", f.VerificationState(at(10_000_000)), vocab.VerificationPending)
 		}
 	}
-	// A rule that is deleted with its domain is not released, others are.
+	// A rule in the deleted domain is deleted instead of released.
 	inGone := internal(t.account, "ada@a.example", domainScope(gone.domain))
 	changes := h.observed(func(tx store.Tx) error { return tx.DeleteDomain(t.account, gone.domain, at(20)) })
 	absent(h, func(r store.Reader) (store.Forwarding, error) { return r.Forwarding(t.account, inGone.ID) })
@@ -136,8 +136,8 @@ func testForwardingFilter(h *harness) {
 	}
 }
 
-// testForwardingState checks that the filter and the rule itself agree about the
-// state, at any time.
+// testForwardingState checks that the filter and the rule return the same state at any
+// time.
 func testForwardingState(h *harness) {
 	t := h.tenant("a.example")
 	var rules []store.Forwarding

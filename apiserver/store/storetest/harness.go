@@ -34,7 +34,7 @@ func (h *harness) view(fn func(store.Reader) error) {
 	}
 }
 
-// refused runs fn in an update and returns its error.
+// refused runs fn in an update that must fail, and returns its error.
 func (h *harness) refused(fn func(store.Tx) error) error {
 	h.Helper()
 	err := h.store.Update(h.Context(), fn)
@@ -63,7 +63,7 @@ func (h *harness) missing(fn func(store.Tx) error) {
 	}
 }
 
-// becomes returns a change of an object into another one.
+// becomes returns a change that replaces an object with v.
 func becomes[T any](v T) func(*T) error {
 	return func(have *T) error {
 		*have = v
@@ -71,7 +71,7 @@ func becomes[T any](v T) func(*T) error {
 	}
 }
 
-// fixed checks that a change is refused because it changes what can't be changed.
+// fixed checks that an update of an immutable field fails.
 func (h *harness) fixed(fn func(store.Tx) error) {
 	h.Helper()
 	var exists *store.ExistsError
@@ -122,7 +122,7 @@ func equal[T any](h *harness, what string, got, want T) {
 	}
 }
 
-// everything is a slice that holds all objects of a test.
+// everything is a slice that covers all objects of a test.
 var everything = store.Slice{Limit: 10_000}
 
 // lister reads a slice of a list.
@@ -170,7 +170,7 @@ func (h *harness) pages(what string, size, count int, list lister[string], want 
 	}
 }
 
-// idOf returns the id of an object as a text.
+// idOf returns the id of an object as text.
 func idOf[T any](v T) string { return fmt.Sprint(field(&v, "ID").Interface()) }
 
 func idsOf[T any](items []T) []string {
@@ -181,7 +181,8 @@ func idsOf[T any](items []T) []string {
 	return ids
 }
 
-// epoch is the time of the tests. Stores keep microseconds.
+// epoch is the start time of the tests, with microseconds because stores keep no finer
+// time.
 var epoch = time.Date(2031, time.May, 4, 12, 30, 15, 123_456_000, time.UTC)
 
 // at returns a time in minutes after epoch.

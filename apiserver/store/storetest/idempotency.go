@@ -46,7 +46,7 @@ func testIdempotency(h *harness) {
 	equal(h, "record that was put with a mark", read(h, interrupted(at(0))), marked)
 
 	b := store.IdempotencyRecord{KeyHash: key, Fingerprint: []byte{5}, Response: []byte{6}, ExpiresAt: at(30)}
-	put(b) // in place of the expired one
+	put(b) // replaces the expired record
 	equal(h, "new record", read(h, record(key, at(11))), b)
 
 	c := store.IdempotencyRecord{KeyHash: other, Fingerprint: []byte{7}, Response: []byte{8}, ExpiresAt: at(40)}

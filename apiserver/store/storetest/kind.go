@@ -10,8 +10,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// kind has the methods of a type of object, and what testKind must know of it. list,
-// update and delete are nil if there is no such method.
+// kind describes a type of object to testKind. list, update and delete are nil if the
+// store has no such method.
 type kind[T any, K comparable] struct {
 	// new returns an object with unique values of its own.
 	new    func(*harness, tenant) T
@@ -19,20 +19,19 @@ type kind[T any, K comparable] struct {
 	list   func(account string) lister[T]
 	update func(store.Tx, string, K, func(*T) error) (T, error)
 	delete func(store.Tx, string, K) error
-	// unique are the fields that are unique together, and elsewhere moves an object to
-	// another scope, in which they are free.
+	// unique are the fields that are unique together. elsewhere moves an object to
+	// another scope, in which the same values are free.
 	unique    []string
 	elsewhere func(tenant, *T)
-	// fixed are the fields that an update must leave alone, beside ID, AccountID and
-	// CreatedAt.
+	// fixed are the immutable fields besides ID, AccountID and CreatedAt.
 	fixed []string
-	// kept are fields that refer to other objects or belong to them. They are not
-	// changed.
+	// kept are fields that refer to other objects or belong to them; the test does not
+	// change them.
 	kept []string
 }
 
 // testKind checks that an object is created, read, listed, updated and deleted with all
-// its fields, in its account alone, and that ids and unique values are unique.
+// its fields and only in its account, and that ids and unique values are unique.
 func testKind[T any, K comparable](k kind[T, K]) func(*harness) {
 	return func(h *harness) {
 		t, other := h.tenant("a.example"), h.tenant("b.example")
@@ -60,7 +59,7 @@ func testKind[T any, K comparable](k kind[T, K]) func(*harness) {
 			lists(h, "all", k.list(t.account), append(before, idOf(v), idOf(second))...)
 		}
 
-		for _, owner := range []tenant{t, other} { // an id is unique in the whole store
+		for _, owner := range []tenant{t, other} { // ids are unique in the whole store
 			h.taken(idOf(v), new(with(k.new(h, owner), v, "ID")))
 		}
 		if k.unique != nil {
@@ -90,7 +89,7 @@ func testKind[T any, K comparable](k kind[T, K]) func(*harness) {
 
 func (kind[T, K]) id(v T) K { return field(&v, "ID").Interface().(K) }
 
-// with returns v with some fields of another object.
+// with returns v with some fields copied from another object.
 func with[T any](v, other T, fields ...string) T {
 	for _, name := range fields {
 		field(&v, name).Set(field(&other, name))
@@ -98,7 +97,7 @@ func with[T any](v, other T, fields ...string) T {
 	return v
 }
 
-// testUpdate updates an object and returns it.
+// testUpdate checks updates of an object and returns its last state.
 func (k kind[T, K]) testUpdate(h *harness, t, other tenant, v, second T) T {
 	update := func(account string, v T) func(store.Tx) error {
 		return func(tx store.Tx) error {
@@ -113,7 +112,7 @@ func (k kind[T, K]) testUpdate(h *harness, t, other tenant, v, second T) T {
 	change := func(v *T, seed int) {
 		fill(v, seed, func(name string, _ reflect.Value) bool { return !slices.Contains(kept, name) })
 	}
-	if field(&v, "UpdatedAt").IsValid() { // keeps its unique values
+	if field(&v, "UpdatedAt").IsValid() { // its unique values stay the same
 		field(&v, "UpdatedAt").Set(reflect.ValueOf(at(1)))
 		h.update(update(t.account, v))
 	}
@@ -144,8 +143,8 @@ func field[T any](v *T, name string) reflect.Value {
 	return reflect.ValueOf(v).Elem().FieldByName(name)
 }
 
-// fill sets the fields of a struct that which selects to values that differ by seed and
-// by field; a seed of 0 sets the zero values.
+// fill sets the fields that which selects to values that differ by seed and by field; a
+// seed of 0 sets zero values.
 func fill[T any](v *T, seed int, which func(name string, value reflect.Value) bool) {
 	s := reflect.ValueOf(v).Elem()
 	for i := range s.NumField() {

@@ -39,7 +39,7 @@ var serviceAccountKind = kind[store.ServiceAccount, string]{
 	},
 	update: store.Tx.UpdateServiceAccount,
 	unique: []string{"PublicID"},
-	kept:   []string{"SecretHash"}, // which is never empty
+	kept:   []string{"SecretHash"}, // must not be empty
 }
 
 var authorizationKind = kind[store.Authorization, string]{

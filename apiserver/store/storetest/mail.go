@@ -9,7 +9,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// queue queues a message of a new rule, and returns it.
+// queue queues a message of a new rule and returns the message.
 func (h *harness) queue(t tenant, target string, due time.Time) store.QueuedMessage {
 	h.Helper()
 	m := store.QueuedMessage{
@@ -34,8 +34,7 @@ func (h *harness) claims(now, until time.Time, n int, want ...store.QueuedMessag
 	return got
 }
 
-// dueNext checks when the first message is due; the zero time stands for an empty
-// queue.
+// dueNext checks when the next message is due; the zero time stands for an empty queue.
 func (h *harness) dueNext(want time.Time) {
 	h.Helper()
 	if want.IsZero() {
@@ -56,9 +55,10 @@ func testMailQueue(h *harness) {
 	h.claims(at(1).Add(-time.Microsecond), at(5), 9)
 	h.claims(at(10), at(15), 1, first)
 	claimed := h.claims(at(10), at(15), 9, second)
-	h.claims(at(10), at(15), 9) // all that is due is claimed
+	h.claims(at(10), at(15), 9) // every due message is claimed already
 
-	// A sent message is gone, a failed one is due again with its attempts.
+	// A delivered message is removed; a failed one is due again with its number of
+	// attempts.
 	h.update(func(tx store.Tx) error { return tx.RemoveMessage(claimed[0]) })
 	h.missing(func(tx store.Tx) error { return tx.RemoveMessage(claimed[0]) })
 	h.dueNext(at(15))
@@ -67,7 +67,8 @@ func testMailQueue(h *harness) {
 	h.dueNext(at(12))
 	h.claims(at(12), at(30), 9, first)
 
-	// Deleting a rule deletes its message; deleting a domain does both.
+	// Deleting a rule deletes its message; deleting a domain deletes the rules and
+	// messages in it.
 	h.update(func(tx store.Tx) error { return tx.DeleteForwarding(t.account, first.ForwardingID) })
 	h.dueNext(at(20))
 	gone := tenant{t.account, t.workspace, h.domain(t.account, t.workspace, "gone.example")}
@@ -94,7 +95,7 @@ func testMailQueueClaims(h *harness) {
 	h.missing(func(tx store.Tx) error { return tx.RetryMessage(lost, at(11)) })
 	h.claims(at(11), at(30), 9)
 
-	// A message that is queued again ends the claim.
+	// Queueing a message again ends its claim.
 	again := m
 	again.DueAt, again.RequestID = at(12), "another"
 	h.update(func(tx store.Tx) error { return tx.QueueMessage(again) })
@@ -103,7 +104,7 @@ func testMailQueueClaims(h *harness) {
 	h.update(func(tx store.Tx) error { return tx.RemoveMessage(held) })
 	h.dueNext(time.Time{})
 
-	// A claim is rolled back with its transaction.
+	// A rollback undoes a claim.
 	h.update(func(tx store.Tx) error { return tx.QueueMessage(m) })
 	fail := errors.New("undo")
 	if err := h.refused(func(tx store.Tx) error {
@@ -115,8 +116,7 @@ func testMailQueueClaims(h *harness) {
 	h.dueNext(at(0))
 }
 
-// testMailQueueConcurrentClaims checks that concurrent claims return different
-// messages, and all of them.
+// testMailQueueConcurrentClaims checks that concurrent claims return each message once.
 func testMailQueueConcurrentClaims(h *harness) {
 	t := h.tenant("a.example")
 	var want []string

@@ -19,7 +19,8 @@ func deleteMailbox(account, id string) func(store.Tx) error {
 	}
 }
 
-// testMailboxNames checks what creating sets, and what finds a mailbox after an update.
+// testMailboxNames checks the names that create sets, and the names that find a mailbox
+// after an update.
 func testMailboxNames(h *harness) {
 	t, other := h.tenant("a.example"), h.tenant("b.example")
 	m := h.withAliases(t, "ada", "a@a.example", "*@a.example")
@@ -45,7 +46,7 @@ func testMailboxNames(h *harness) {
 	lists(h, "by the old name", mailboxes(t.account, store.MailboxFilter{Search: "lovelace"}))
 }
 
-// withAliases returns a new mailbox that has aliases too.
+// withAliases returns a new mailbox with aliases.
 func (h *harness) withAliases(t tenant, localPart string, aliases ...string) store.Mailbox {
 	m := h.newMailbox(t, localPart)
 	for _, a := range aliases {
@@ -54,8 +55,8 @@ func (h *harness) withAliases(t tenant, localPart string, aliases ...string) sto
 	return m
 }
 
-// testAddresses checks that primary addresses and aliases are unique together,
-// and that a refused create leaves nothing in its transaction.
+// testAddresses checks that primary addresses and aliases are unique together, and that a
+// failed create leaves nothing in its transaction.
 func testAddresses(h *harness) {
 	t, other := h.tenant("a.example"), h.tenant("b.example")
 	second := tenant{t.account, t.workspace, h.domain(t.account, t.workspace, "c.example")}
@@ -82,22 +83,22 @@ func testAddresses(h *harness) {
 		})
 	}
 	h.missing(func(tx store.Tx) error { return create(tx, new(h.withAliases(t, "new", "new@nowhere.example"))) })
-	h.missing(func(tx store.Tx) error { return create(tx, new(h.withAliases(t, "new", "new@b.example"))) }) // another account's
+	h.missing(func(tx store.Tx) error { return create(tx, new(h.withAliases(t, "new", "new@b.example"))) }) // a domain of another account
 	own := h.withAliases(second, "new", "new@a.example", "new@a.example")
-	h.taken(own.ID, &own) // twice its own
+	h.taken(own.ID, &own) // its own address again
 	lists(h, "mailboxes", mailboxes(t.account, store.MailboxFilter{}), ada.ID)
 
-	h.create(new(h.newMailbox(t, "bob"))) // a catch-all takes one address only
+	h.create(new(h.newMailbox(t, "bob"))) // a catch-all reserves only its own address
 	h.create(new(h.newMailbox(second, "ada")))
 	h.create(new(h.withAliases(second, "new", "new@a.example")))
 	h.create(new(h.newMailbox(other, "info")))
 
-	h.update(deleteMailbox(t.account, ada.ID)) // and its aliases
+	h.update(deleteMailbox(t.account, ada.ID)) // deletes its aliases too
 	h.create(new(h.withAliases(t, "info", "ada@a.example", "*@a.example", "info@c.example")))
 }
 
-// testAddressesOfADeletedDomain checks that the aliases in a deleted domain are
-// deleted with it, and no others.
+// testAddressesOfADeletedDomain checks that deleting a domain deletes exactly the aliases
+// in it.
 func testAddressesOfADeletedDomain(h *harness) {
 	t := h.tenant("a.example")
 	gone := tenant{t.account, t.workspace, h.domain(t.account, t.workspace, "gone.example")}
@@ -239,7 +240,7 @@ func (h *harness) bulk(t tenant, prefix string, n int) []string {
 
 func testEachMailbox(h *harness) {
 	t := h.tenant("a.example")
-	want := h.bulk(t, "m", 1100) // more than a store reads at once
+	want := h.bulk(t, "m", 1100) // more than one batch
 	var got []string
 	h.view(func(r store.Reader) error {
 		return r.EachMailbox(t.account, store.MailboxFilter{}, func(m store.Mailbox) error {
@@ -266,7 +267,7 @@ func testEachMailbox(h *harness) {
 }
 
 // testEachMailboxReads checks that the callback may use the reader, and does not see
-// mailboxes that are created meanwhile.
+// mailboxes created during the call.
 func testEachMailboxReads(h *harness) {
 	t := h.tenant("a.example")
 	want := h.bulk(t, "m", 600)

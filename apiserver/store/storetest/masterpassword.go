@@ -32,7 +32,7 @@ func testMasterPasswordFilter(h *harness) {
 	for _, c := range scopedCases(t, elsewhere, far, account, workspace, domain, remote) {
 		lists(h, c.name, masterPasswords(t.account, c.filter), c.want...)
 	}
-	h.taken(workspace, new(h.newMasterPassword(t.account, "WORKSPACE 100%", workspaceScope(t.workspace)))) // names are compared without regard to case
+	h.taken(workspace, new(h.newMasterPassword(t.account, "WORKSPACE 100%", workspaceScope(t.workspace)))) // names are compared case-insensitively
 	for term, want := range map[string][]string{
 		"domäne": {domain, remote}, "_": {account}, "%": {workspace}, `\`: {}, "w": {account, workspace},
 	} {
@@ -41,15 +41,15 @@ func testMasterPasswordFilter(h *harness) {
 	}
 }
 
-// scopedCase is a filter and what it selects.
+// scopedCase is a filter and the ids that it selects.
 type scopedCase struct {
 	name   string
 	filter store.ScopedFilter
 	want   []string
 }
 
-// scopedCases select among objects with the scopes of the account, its
-// workspace, its domain, and a domain that lies elsewhere.
+// scopedCases select among objects scoped to the account, its workspace, its domain, and
+// a domain in another workspace.
 func scopedCases(t tenant, elsewhere, far, account, workspace, domain, remote string) []scopedCase {
 	return []scopedCase{
 		{"none", store.ScopedFilter{}, []string{account, workspace, domain, remote}},

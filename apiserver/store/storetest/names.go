@@ -6,8 +6,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// testNameSearch finds an internationalised name in the three lists that have
-// names, by any part of it, in Unicode and ASCII.
+// testNameSearch checks that the three lists with names find an internationalised name by
+// any part of it, in Unicode and ASCII.
 func testNameSearch(h *harness) {
 	t := h.tenant("xn--bcher-kva.example")
 	h.domain(t.account, t.workspace, "else.test")

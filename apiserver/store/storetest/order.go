@@ -9,8 +9,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// testForeign checks that nothing is created in an object that the account does not
-// have.
+// testForeign checks that no object is created in a parent of another account.
 func testForeign(h *harness) {
 	t, other := h.tenant("a.example"), h.tenant("b.example")
 	h.missing(func(tx store.Tx) error {
@@ -44,8 +43,8 @@ func testForeign(h *harness) {
 	}
 }
 
-// testCreationTimes checks that creation times ascend in each account and type, even
-// if the clock goes back.
+// testCreationTimes checks that creation times ascend per account and type, even if the
+// clock goes back.
 func testCreationTimes(h *harness) {
 	t, other := h.tenant("a.example"), h.tenant("b.example")
 	create := func(owner tenant, local string, given time.Time) time.Time {
@@ -68,7 +67,7 @@ func testCreationTimes(h *harness) {
 	equal(h, "another kind", r.CreatedAt, epoch)
 
 	var times []time.Time
-	h.update(func(tx store.Tx) error { // several in one update, one of them in vain
+	h.update(func(tx store.Tx) error { // several in one update, one of which fails
 		times = nil
 		for _, local := range []string{"x", "a", "y", "z"} {
 			m := h.newMailbox(t, local)
@@ -91,7 +90,7 @@ func (h *harness) ascend(times []time.Time) {
 	}
 }
 
-// parallel runs fn n times at once.
+// parallel runs fn n times concurrently.
 func parallel(n int, fn func(i int)) {
 	var wg sync.WaitGroup
 	for i := range n {
@@ -116,7 +115,7 @@ func testCreationTimesConcurrent(h *harness) {
 				h.Error(err)
 			}
 		}
-		var times []time.Time // a client sees its own in order
+		var times []time.Time // each client's own times
 		for _, m := range boxes[i] {
 			times = append(times, m.CreatedAt)
 		}
@@ -130,16 +129,15 @@ func testCreationTimesConcurrent(h *harness) {
 	h.ascend(times)
 }
 
-// testPagesDuringCreates checks that reading page after page, each in its own view,
-// returns every object that existed at the beginning once, while others are created
-// with any times.
+// testPagesDuringCreates checks that page reads in separate views return every object
+// that existed at the start exactly once while others are created with arbitrary times.
 func testPagesDuringCreates(h *harness) {
 	t := h.tenant("a.example")
 	before := h.bulk(t, "before", 300)
 	meanwhile := make([]store.Mailbox, 300)
 	for i := range meanwhile {
 		meanwhile[i] = h.newMailbox(t, fmt.Sprint("meanwhile", i))
-		meanwhile[i].CreatedAt = at(-i) // the clock runs backwards
+		meanwhile[i].CreatedAt = at(-i) // the clock goes back
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() {

@@ -6,8 +6,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// Run checks an implementation. Its tests run in parallel, each on an empty store
-// that open returns and closes when the test ends.
+// Run checks an implementation. Its tests run in parallel, each on an empty store that
+// open returns and closes at the end of the test.
 func Run(t *testing.T, open func(t *testing.T) store.Store) {
 	for _, test := range []struct {
 		name string

@@ -23,7 +23,7 @@ func testServiceAccountUse(h *harness) {
 	touch(at(5))
 	a.LastUsedAt = at(5)
 	check("used")
-	touch(at(4)) // a later use is known
+	touch(at(4)) // a later use is recorded already
 	check("used earlier")
 	touch(at(6))
 	a.LastUsedAt = at(6)
@@ -34,6 +34,6 @@ func testServiceAccountUse(h *harness) {
 	}
 	equal(h, "by public id", read(h, byPublicID("public-1")), a)
 	absent(h, byPublicID("public-2"))
-	h.taken(a.ID, new(h.newServiceAccount(other, "public-1"))) // in any account
+	h.taken(a.ID, new(h.newServiceAccount(other, "public-1"))) // unique in the whole store
 	h.missing(func(tx store.Tx) error { return tx.TouchServiceAccount(h.id(), epoch) })
 }

@@ -25,7 +25,7 @@ func testAtomicity(h *harness) {
 		return failure
 	})
 	if err != failure {
-		h.Errorf("Update = %v, want fn's error as it is", err)
+		h.Errorf("Update = %v, want fn's error unchanged", err)
 	}
 	lists(h, "mailboxes", mailboxes(t.account, store.MailboxFilter{}))
 	lists(h, "records", dnsRecords(t.account, store.DNSRecordFilter{}))
@@ -47,7 +47,7 @@ func testAtomicity(h *harness) {
 
 	view := h.store.View(h.Context(), func(store.Reader) error { return failure })
 	if view != failure {
-		h.Errorf("View = %v, want fn's error as it is", view)
+		h.Errorf("View = %v, want fn's error unchanged", view)
 	}
 }
 
@@ -74,7 +74,7 @@ func testOwnWrites(h *harness) {
 	})
 }
 
-// testObserve checks which changes a transaction reports, and in which order.
+// testObserve checks the changes that a transaction reports, and their order.
 func testObserve(h *harness) {
 	t := h.tenant("a.example")
 	d, m := h.newDomain(t.account, t.workspace, "b.example"), h.newMailbox(t, "ada")
@@ -102,8 +102,8 @@ func testObserve(h *harness) {
 	equal(h, "cleared", h.observed(store.Tx.Clear), []store.Change{{Before: &accounts[0]}})
 }
 
-// testSnapshot checks that a view does not see what is committed while it runs,
-// and does not keep it from being committed.
+// testSnapshot checks that a view does not see commits made while it runs, and does not
+// block them.
 func testSnapshot(h *harness) {
 	t := h.tenant("a.example")
 	count := func(r store.Reader) int {
@@ -122,7 +122,7 @@ func testSnapshot(h *harness) {
 		if !errors.Is(err, store.ErrNotFound) {
 			h.Errorf("error = %v, want ErrNotFound", err)
 		}
-		h.view(func(r store.Reader) error { // another one
+		h.view(func(r store.Reader) error { // a new view
 			equal(h, "in a new view", count(r), 1)
 			return nil
 		})
@@ -149,7 +149,7 @@ func testPanic(h *harness) {
 		})
 	})
 	equal(h, "panic of Update", got, any(value{7}))
-	for range 100 { // nothing leaks
+	for range 100 { // so that a leaked connection would block
 		got = thrown(func() {
 			_ = h.store.View(h.Context(), func(store.Reader) error { panic(value{8}) })
 		})
@@ -159,8 +159,8 @@ func testPanic(h *harness) {
 	h.mailbox(t, "ada")
 }
 
-// testGoexit checks that the store survives a function that ends its goroutine,
-// as t.FailNow does.
+// testGoexit checks that the store survives a function that ends its goroutine, as
+// t.FailNow does.
 func testGoexit(h *harness) {
 	t := h.tenant("a.example")
 	var wg sync.WaitGroup
@@ -186,12 +186,12 @@ func testContext(h *harness) {
 	ctx, cancel := context.WithCancel(h.Context())
 	t := h.tenant("a.example")
 	m := h.newMailbox(t, "ada")
-	// An update that has begun is not cancelled.
+	// A running update is not cancelled.
 	if err := h.store.Update(ctx, func(tx store.Tx) error {
 		cancel()
 		return tx.CreateMailbox(&m)
 	}); err != nil {
-		h.Errorf("Update = %v, although it had begun", err)
+		h.Errorf("Update = %v, want nil because it had begun", err)
 	}
 	lists(h, "mailboxes", mailboxes(t.account, store.MailboxFilter{}), m.ID)
 
@@ -203,7 +203,7 @@ func testContext(h *harness) {
 		h.Errorf("View = %v, want context.Canceled", err)
 	}
 	if called {
-		h.Error("a function was called although its context had ended")
+		h.Error("a function was called after its context had ended")
 	}
 	ctx, cancel = context.WithCancel(h.Context())
 	err := h.store.View(ctx, func(r store.Reader) error {
@@ -212,7 +212,7 @@ func testContext(h *harness) {
 		return err
 	})
 	if !errors.Is(err, context.Canceled) {
-		h.Errorf("reading on = %v, want context.Canceled", err)
+		h.Errorf("a read after the end of the context = %v, want context.Canceled", err)
 	}
 }
 
@@ -232,7 +232,7 @@ func testClose(h *harness) {
 			})
 		}()
 	}
-	<-begun // one is under way, and Close waits for it
+	<-begun // Close waits for the running update
 	if err := h.store.Close(); err != nil {
 		h.Errorf("Close = %v", err)
 	}
@@ -243,6 +243,6 @@ func testClose(h *harness) {
 		}
 	}
 	if kept == 0 {
-		h.Error("no update was kept")
+		h.Error("no update was committed")
 	}
 }

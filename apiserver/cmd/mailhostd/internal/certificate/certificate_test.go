@@ -16,7 +16,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate/certificatetest"
 )
 
-// testReloader is a Reloader with its files, clock and log.
+// testReloader is a Reloader with its certificate files, clock and log.
 type testReloader struct {
 	*certificate.Reloader
 	certificatetest.Pair
@@ -35,7 +35,7 @@ func open(t *testing.T) *testReloader {
 	return k
 }
 
-// serial returns the serial number of the certificate in a handshake.
+// serial returns the serial number of the certificate that a handshake presents.
 func (k *testReloader) serial(t *testing.T) int64 {
 	t.Helper()
 	client, server := net.Pipe()
@@ -58,11 +58,11 @@ func (k *testReloader) serial(t *testing.T) int64 {
 func (k *testReloader) shows(t *testing.T, want int64) {
 	t.Helper()
 	if got := k.serial(t); got != want {
-		t.Errorf("the certificate is number %d, want %d", got, want)
+		t.Errorf("the certificate has serial number %d, want %d", got, want)
 	}
 }
 
-// logged checks how many log lines contain a text.
+// logged checks the number of log lines that contain a text.
 func (k *testReloader) logged(t *testing.T, text string, want int) {
 	t.Helper()
 	if got := strings.Count(k.log.String(), text); got != want {
@@ -79,7 +79,7 @@ func TestRotation(t *testing.T) {
 	k.now = k.now.Add(time.Second)
 	k.shows(t, 2)
 	if want := k.now.Add(2 * time.Hour); want.Sub(k.NotAfter()).Abs() > time.Minute {
-		t.Errorf("it expires at %s, want about %s", k.NotAfter(), want)
+		t.Errorf("the certificate expires at %s, want about %s", k.NotAfter(), want)
 	}
 	k.Write(t, 3, k.now.Add(time.Hour))
 	k.Reload()
@@ -149,11 +149,11 @@ func TestOpenErrors(t *testing.T) {
 			t.Parallel()
 			_, err := certificate.Open(tt.Cert, tt.Key, nil, slog.New(slog.DiscardHandler))
 			if err == nil {
-				t.Fatal("it is taken")
+				t.Fatal("the invalid pair was accepted")
 			}
 			for _, want := range tt.want {
 				if !strings.Contains(err.Error(), want) {
-					t.Errorf("%q does not say %q", err, want)
+					t.Errorf("%q lacks %q", err, want)
 				}
 			}
 		})
@@ -182,6 +182,6 @@ func TestOldVersionsAreRejected(t *testing.T) {
 	}()
 	conn := tls.Client(client, &tls.Config{InsecureSkipVerify: true, MaxVersion: tls.VersionTLS11, MinVersion: tls.VersionTLS10})
 	if err := conn.HandshakeContext(t.Context()); err == nil {
-		t.Error("TLS 1.1 is spoken")
+		t.Error("TLS 1.1 is accepted")
 	}
 }

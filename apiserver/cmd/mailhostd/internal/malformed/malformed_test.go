@@ -18,13 +18,13 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/malformed"
 )
 
-// testServer is a server for tests that open their own connections.
+// testServer is a server for tests that open connections themselves.
 type testServer struct {
 	*httptest.Server
 	certificates *tls.Config // nil without TLS
 }
 
-// eachServer runs a test without and with TLS.
+// eachServer runs a test with and without TLS.
 func eachServer(t *testing.T, h http.HandlerFunc, test func(t *testing.T, s *testServer)) {
 	for name, secure := range map[string]bool{"plain": false, "TLS": true} {
 		t.Run(name, func(t *testing.T) { test(t, serve(t, h, secure)) })
@@ -82,8 +82,8 @@ func send(t *testing.T, c net.Conn, request string) (*http.Response, string) {
 	return resp, string(body)
 }
 
-// isError checks that the response is an API error with one problem, after which the
-// connection is closed.
+// isError checks that the response is an API error with one problem, and that the server
+// then closes the connection.
 func isError(t *testing.T, resp *http.Response, body string, status int, typ string) {
 	t.Helper()
 	var decoded struct {
@@ -146,7 +146,8 @@ func TestPlainHTTPOnTheTLSPort(t *testing.T) {
 	}
 }
 
-// HTTP/2 is negotiated, and requests have their TLS state.
+// TestProtocolsOverTLS checks that HTTP/2 is negotiated and that requests have their TLS
+// state.
 func TestProtocolsOverTLS(t *testing.T) {
 	t.Parallel()
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -170,8 +171,8 @@ func TestProtocolsOverTLS(t *testing.T) {
 	}
 }
 
-// A client that does not complete its handshake blocks neither other clients nor the
-// shutdown.
+// TestHandshakesAreIndependent checks that a client that does not complete its handshake
+// blocks neither other clients nor the shutdown.
 func TestHandshakesAreIndependent(t *testing.T) {
 	t.Parallel()
 	s := serve(t, func(http.ResponseWriter, *http.Request) {}, true)
@@ -189,7 +190,8 @@ func TestHandshakesAreIndependent(t *testing.T) {
 	}
 }
 
-// A handler's response is not changed, even if it looks alike.
+// TestHandlersResponses checks that a handler's own response passes unchanged, even if it
+// looks like an error of net/http.
 func TestHandlersResponses(t *testing.T) {
 	t.Parallel()
 	const text = "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n400 Bad Request"
@@ -211,7 +213,7 @@ func TestHandlersResponses(t *testing.T) {
 	})
 }
 
-// A handler may respond with its own 417.
+// TestHandlersExpectationFailed checks that a handler may respond with its own 417.
 func TestHandlersExpectationFailed(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(w http.ResponseWriter, _ *http.Request) {

@@ -32,7 +32,8 @@ func contains(t *testing.T, text string, lines ...string) {
 	}
 }
 
-// Every request is counted, and no label contains anything from it.
+// TestMiddleware checks that every request is counted, and that no label contains text
+// from a request.
 func TestMiddleware(t *testing.T) {
 	t.Parallel()
 	m := metrics.New("v1")
@@ -67,7 +68,7 @@ func TestMiddleware(t *testing.T) {
 		`mailhostd_http_response_size_bytes_count{operation="other"} 6`, `mailhostd_http_response_size_bytes_sum{operation="other"} 2`)
 	for _, not := range []string{"secret", "BREW", "brew"} {
 		if strings.Contains(text, not) {
-			t.Errorf("a label has %q of the request", not)
+			t.Errorf("a label contains %q from the request", not)
 		}
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/minrate"
 )
 
-// connection is a response to a client that takes a fixed time for each write.
+// connection is a ResponseWriter for a client that takes a fixed time per write.
 type connection struct {
 	http.ResponseWriter
 	takes         time.Duration
@@ -37,15 +37,15 @@ func (c *connection) Flush()                             {}
 func (c *connection) SetReadDeadline(t time.Time) error  { c.read = t; return nil }
 func (c *connection) SetWriteDeadline(t time.Time) error { c.written = t; return nil }
 
-// synctest advances the time when all goroutines wait.
+// TestMinimumRate checks how many writes clients of different speeds complete.
 func TestMinimumRate(t *testing.T) {
 	t.Parallel()
 	limits := minrate.Limits{Grace: 30 * time.Second, Rate: 1 << 10, MaxCredit: 2 * time.Minute}
 	for name, tt := range map[string]struct {
-		// takes is the client's time for each KiB.
+		// takes is the client's time per KiB.
 		takes  time.Duration
 		writes int
-		want   int // writes that succeed
+		want   int // successful writes
 	}{
 		"quick":                        {0, 1000, 1000},
 		"at the minimum":               {time.Second, 10_000, 10_000},
@@ -78,7 +78,7 @@ func serve(w http.ResponseWriter, b minrate.Limits, h http.HandlerFunc) {
 	minrate.Handler(h, b).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
 }
 
-// The credit of a fast client is limited.
+// TestMaxCredit checks that a fast client collects limited credit.
 func TestMaxCredit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -101,7 +101,8 @@ func TestMaxCredit(t *testing.T) {
 	})
 }
 
-// The time that a handler takes does not count.
+// TestTimeOfTheHandlerDoesNotCount checks that the time that a handler takes does not
+// count.
 func TestTimeOfTheHandlerDoesNotCount(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -109,7 +110,7 @@ func TestTimeOfTheHandlerDoesNotCount(t *testing.T) {
 		limits := minrate.Limits{Grace: time.Second, Rate: 1 << 10, MaxCredit: time.Minute}
 		serve(c, limits, func(w http.ResponseWriter, _ *http.Request) {
 			if !c.written.IsZero() {
-				t.Error("there is a deadline before anything is written")
+				t.Error("the deadline is set before the first write")
 			}
 			for range 3 {
 				time.Sleep(time.Hour)
@@ -124,7 +125,7 @@ func TestTimeOfTheHandlerDoesNotCount(t *testing.T) {
 			time.Sleep(time.Hour)
 		})
 		if !time.Now().Before(c.written) || time.Until(c.written) > time.Minute {
-			t.Errorf("what is left in buffers must be written before %s", c.written)
+			t.Errorf("buffered data must be written before %s", c.written)
 		}
 	})
 }
@@ -162,13 +163,14 @@ func TestDeadlineOfTheBody(t *testing.T) {
 				t.Errorf("the deadline is %v, want %v", c.read, tt.want)
 			}
 			if r.Body != own {
-				t.Error("net/http does not find its own body")
+				t.Error("net/http does not receive its own body type")
 			}
 		})
 	}
 }
 
-// listen serves an endless response, and sends the error that ended it on ended.
+// listen starts a server with an endless response, and sends the error that ended it on
+// ended.
 func listen(t *testing.T, tlsToo bool) (s *httptest.Server, ended <-chan error) {
 	t.Helper()
 	done := make(chan error, 8)
@@ -190,7 +192,8 @@ func listen(t *testing.T, tlsToo bool) (s *httptest.Server, ended <-chan error) 
 	return s, done
 }
 
-// A client that reads nothing is disconnected, which ends the handler.
+// TestClientThatReadsNothing checks that a client that reads nothing is disconnected, and
+// that this ends the handler.
 func TestClientThatReadsNothing(t *testing.T) {
 	t.Parallel()
 	s, ended := listen(t, false)
@@ -208,12 +211,13 @@ func TestClientThatReadsNothing(t *testing.T) {
 	}
 }
 
-// In HTTP/2 a client can leave one stream unread and read others.
+// TestUnreadStream checks that in HTTP/2 a client can leave one stream unread and read
+// others.
 func TestUnreadStream(t *testing.T) {
 	t.Parallel()
 	s, ended := listen(t, true)
 	client := s.Client()
-	response, err := client.Get(s.URL) // its body is not read: the window stays closed
+	response, err := client.Get(s.URL) // the unread body keeps the flow-control window closed
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +230,8 @@ func TestUnreadStream(t *testing.T) {
 	}
 }
 
-// This client reads nothing at all, not even the reset of a stream.
+// TestUnreadHTTP2Connection checks a client that reads nothing at all, not even a stream
+// reset.
 func TestUnreadHTTP2Connection(t *testing.T) {
 	t.Parallel()
 	s, ended := listen(t, true)
@@ -259,16 +264,16 @@ func TestHandlerThatPanics(t *testing.T) {
 	c := &connection{ResponseWriter: httptest.NewRecorder()}
 	defer func() {
 		if recover() != http.ErrAbortHandler {
-			t.Error("the panic does not get through")
+			t.Error("the panic is swallowed")
 		}
 		if c.written.IsZero() {
-			t.Error("what is left in buffers may take for ever")
+			t.Error("buffered data has no deadline")
 		}
 	}()
 	serve(c, minrate.Limits{Grace: time.Second, Rate: 1, MaxCredit: time.Second}, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 }
 
-// awaitEnd returns the error with which the handler's writing ended.
+// awaitEnd returns the error that ended the handler's writes.
 func awaitEnd(t *testing.T, ended <-chan error) error {
 	t.Helper()
 	select {

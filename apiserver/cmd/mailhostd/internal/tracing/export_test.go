@@ -12,7 +12,7 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// collector is an exporter with a programmable error.
+// collector is an exporter that returns err.
 type collector struct{ err error }
 
 func (c *collector) ExportSpans(context.Context, []sdktrace.ReadOnlySpan) error { return c.err }
@@ -37,7 +37,7 @@ func TestLostSpansAreLoggedNowAndThen(t *testing.T) {
 		}
 		for _, text := range texts {
 			if !strings.Contains(log.String(), text) {
-				t.Errorf("the log does not tell %q:\n%s", text, &log)
+				t.Errorf("the log lacks %q:\n%s", text, &log)
 			}
 		}
 		log.Reset()
@@ -59,7 +59,8 @@ func TestLostSpansAreLoggedNowAndThen(t *testing.T) {
 	lines(1, "lost_spans=10", "again")
 }
 
-// OpenTelemetry logs a malformed OTEL_EXPORTER_OTLP_HEADERS with its value.
+// TestOpenTelemetrysLogHasNoValues checks that values are removed, because OpenTelemetry
+// logs a malformed OTEL_EXPORTER_OTLP_HEADERS with its content.
 func TestOpenTelemetrysLogHasNoValues(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer

@@ -23,7 +23,7 @@ const (
 	parent  = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 )
 
-// traced is a service with a collector.
+// traced is a service that exports its spans to a collector.
 type traced struct {
 	http.Handler
 	*tracing.Tracing
@@ -103,7 +103,7 @@ func TestSpanOfAnOperation(t *testing.T) {
 	if id := hex.EncodeToString(span.GetTraceId()); !strings.Contains(parent, id) || !strings.Contains(parent, hex.EncodeToString(span.GetParentSpanId())) {
 		t.Errorf("trace %s does not continue %s", id, parent)
 	} else if !strings.Contains(h.log.String(), "trace_id="+id) || !strings.Contains(h.log.String(), "span_id="+hex.EncodeToString(span.GetSpanId())) {
-		t.Errorf("the request's log line does not name trace %s:\n%s", id, &h.log)
+		t.Errorf("the request's log line lacks trace %s:\n%s", id, &h.log)
 	}
 	for _, secret := range []string{"private", "mhsa_secret"} {
 		if strings.Contains(h.Received(), secret) {
@@ -125,7 +125,7 @@ func TestLinkedParent(t *testing.T) {
 	}
 }
 
-// A token in the User-Agent header is redacted.
+// TestTokensInHeaders checks that a token in the User-Agent header is redacted.
 func TestTokensInHeaders(t *testing.T) {
 	t.Parallel()
 	h := newTraced(t, false)
@@ -143,7 +143,8 @@ func TestTokensInHeaders(t *testing.T) {
 	}
 }
 
-// The link of a verification is a secret, even if it is malformed.
+// TestSpansOfPages checks that no verification link appears in a trace, even a malformed
+// one, because links are secrets.
 func TestSpansOfPages(t *testing.T) {
 	t.Parallel()
 	h := newTraced(t, false)
@@ -151,18 +152,18 @@ func TestSpansOfPages(t *testing.T) {
 	h.send("PUT", "/verify-forwarding/"+link)
 	h.send("POST", "/verify-forwarding/"+link+"/")
 	h.send("OPTIONS", "//verify-forwarding/"+link)
-	h.send("GET", "/healthz/ready") // of a load balancer, every few seconds
+	h.send("GET", "/healthz/ready") // health checks are not traced
 	spans := h.end(t)
 	if strings.Contains(h.Received(), link[:20]) {
 		t.Errorf("the link is in the trace: %v", spans)
 	}
 	page := spans["GET /verify-forwarding/{link}"]
 	if !strings.Contains(page.Attributes["url.path"], `"/verify-forwarding/{link}"`) {
-		t.Errorf("the page: %v", page.Attributes)
+		t.Errorf("the page's attributes: %v", page.Attributes)
 	}
 	for _, name := range []string{"PUT", "POST", "OPTIONS"} {
 		if got := spans[name].Attributes["url.path"]; !strings.Contains(got, `"REDACTED"`) {
-			t.Errorf("%s: the path is %s", name, got)
+			t.Errorf("%s: the span's path is %s", name, got)
 		}
 	}
 	if len(spans) != 4 {
@@ -170,7 +171,8 @@ func TestSpansOfPages(t *testing.T) {
 	}
 }
 
-// A dropped connection ends its span with an error.
+// TestSpanOfADroppedConnection checks that a dropped connection ends its span with an
+// error.
 func TestSpanOfADroppedConnection(t *testing.T) {
 	t.Parallel()
 	h := newTraced(t, false, func(http.Handler) http.Handler {
@@ -183,7 +185,7 @@ func TestSpanOfADroppedConnection(t *testing.T) {
 	}
 }
 
-// Requests don't wait for an unavailable collector.
+// TestUnreachableCollector checks that requests don't wait for an unavailable collector.
 func TestUnreachableCollector(t *testing.T) {
 	t.Parallel()
 	h := newTraced(t, false)
