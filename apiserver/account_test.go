@@ -31,13 +31,13 @@ func TestEnsureAccount(t *testing.T) {
 		}
 	}
 	if _, err := h.Service.EnsureAccount(t.Context(), "x"); err == nil {
-		t.Error("x is an account id")
+		t.Error("EnsureAccount accepts x")
 	}
 	if _, err := h.Service.EnsureAccount(t.Context(), nobody); err != nil {
 		t.Error(err)
 	}
 	if got, err := h.Service.EnsureAccount(t.Context(), ""); err == nil {
-		t.Errorf("one of two accounts is taken: %s", got)
+		t.Errorf("one of two accounts was chosen: %s", got)
 	}
 }
 
@@ -54,7 +54,7 @@ func TestWorkspaces(t *testing.T) {
 	other.Post("/workspaces", obj{"name": "Sales"}).Want(201)
 }
 
-// A 404 names the kind of object that the path is of.
+// TestNotFoundNamesTheKind checks that a 404 names the kind of object in the path.
 func TestNotFoundNamesTheKind(t *testing.T) {
 	h := apitest.New(t)
 	for path, kind := range map[string]string{

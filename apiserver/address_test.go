@@ -9,7 +9,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
 
-// aliased makes an account whose mailboxes have aliases, and returns its owner's
+// aliased creates an account whose mailboxes have aliases, and returns its owner's
 // client.
 func aliased(t *testing.T, h *apitest.Server) *apitest.Client {
 	t.Helper()
@@ -36,7 +36,7 @@ func TestAnAliasIsAnAddress(t *testing.T) {
 				c.CreateMailbox(domain, local).Refused(409, "body conflict").Says(strings.ToLower(taken)+" is an alias of the mailbox jane@example.com", jane)
 				c.Post("/mailboxes/bulk", obj{"domain": domain, "items": []obj{{"local_part": local, "first_name": "A", "last_name": "B"}}}).Want(200).
 					Is("created.0", nil, "failed.0.code", "already_exists")
-				// The path takes primary addresses only.
+				// The path accepts primary addresses only.
 				c.Get("/mailboxes/"+taken).Refused(404, "path.mailbox not_found")
 				c.Delete("/mailboxes/"+taken).Refused(404, "path.mailbox not_found")
 			}
@@ -44,7 +44,7 @@ func TestAnAliasIsAnAddress(t *testing.T) {
 		})
 	}
 	c := aliased(t, apitest.New(t))
-	c.Mailbox("example.com", "bob") // a catch-all takes its own address only
+	c.Mailbox("example.com", "bob") // the address of a catch-all mailbox does not reserve any other address
 	c.Mailbox("example.net", "info")
 	c.Delete("/mailboxes/jane@example.com").Want(204)
 	for _, free := range []string{"info", "*", "jane"} {
@@ -52,8 +52,9 @@ func TestAnAliasIsAnAddress(t *testing.T) {
 	}
 }
 
-// A conflict with an alias does not reveal a mailbox that the caller may not see.
-func TestAnAliasOfAnUnseenMailbox(t *testing.T) {
+// TestAliasOfHiddenMailbox checks that a conflict with an alias does not reveal a mailbox
+// that the caller may not see.
+func TestAliasOfHiddenMailbox(t *testing.T) {
 	h := apitest.New(t)
 	aliased(t, h)
 	owner := h.Owner(t, fixtureAccount)
@@ -71,15 +72,15 @@ func TestForwardingToAnAlias(t *testing.T) {
 	c := aliased(t, h)
 	id := c.Post("/forwarding", obj{"target_email": "INFO@example.com"}).Want(201).Is("verification_state", "internal", "active", true).Str("id")
 	c.Post("/forwarding", obj{"target_email": "jane@example.net"}).Want(201).Is("verification_state", "internal")
-	// Other addresses of a catch-all's domain are none of the account's.
+	// A catch-all does not make every address of its domain internal.
 	c.Post("/forwarding", obj{"target_email": "other@example.net"}).Want(201).Is("verification_state", "pending")
 	c.Delete("/mailboxes/jane@example.com").Want(204)
 	c.Get("/forwarding/"+id).Is("verification_state", "pending", "active", false)
 	c.Get("/forwarding?verification_state=internal").Is("total", 0)
 }
 
-// The aliases in a deleted domain go with it: nobody else's mailbox at such an
-// address is an internal target.
+// TestAliasesOfADeletedDomain checks that deleting a domain deletes its aliases, so that
+// another account's mailbox at such an address is not an internal target.
 func TestAliasesOfADeletedDomain(t *testing.T) {
 	h := apitest.New(t)
 	c := aliased(t, h)
@@ -92,8 +93,9 @@ func TestAliasesOfADeletedDomain(t *testing.T) {
 	c.Get("/forwarding/"+id).Is("verification_state", "pending", "active", false)
 }
 
-// A rule stops forwarding when its target is deleted, whoever gets the address
-// afterwards, and starts its verification only when that is requested.
+// TestForwardingFollowsItsTarget checks that a rule stops forwarding when its target is
+// deleted, even if another mailbox gets the address later, and that its verification
+// starts only when a request sets the target again.
 func TestForwardingFollowsItsTarget(t *testing.T) {
 	h := apitest.New(t)
 	h.Domain("example.com")
@@ -120,25 +122,25 @@ func TestForwardingFollowsItsTarget(t *testing.T) {
 		h.Patch("/forwarding/"+id+"/active", obj{"active": true}).Refused(409, "body conflict").Says("set target_email again")
 	}
 	h.Clock.Advance(1000 * time.Hour)
-	h.Get("/forwarding?verification_state=pending").Is("total", len(rules)) // without a link, none expires
+	h.Get("/forwarding?verification_state=pending").Is("total", len(rules)) // a rule without a link never expires
 	if n := len(h.Service.Outbox()); n != messages {
-		t.Errorf("%d messages are sent for the deleted mailbox", n-messages)
+		t.Errorf("%d messages were sent for the deleted mailbox", n-messages)
 	}
 
-	// Another account that creates the address gets no mail of the rules.
+	// Another account's mailbox at the address does not activate the rules.
 	h.Delete("/domains/example.com").Want(204)
 	other.Domain("example.com")
 	other.Mailbox("example.com", "jane")
 	for _, id := range rules {
 		h.Get("/forwarding/"+id).Is("verification_state", "pending", "active", false)
 	}
-	// Its own rule does not become internal by itself, and does when it is set again.
+	// The other account's own rule becomes internal only when its target is set again.
 	other.Get("/forwarding/"+foreign).Is("verification_state", "expired")
 	other.Patch("/forwarding/"+foreign, obj{"target_email": "jane@example.com"}).Want(200).Is("verification_state", "internal", "active", true)
 
 	h.Patch("/forwarding/"+rules[0], obj{"target_email": "Jane@example.com"}).Want(200).Is("verification_state", "pending", "verification_sent_at", "2026-04-25T07:09:26.535898Z")
 	if n := len(h.Service.Outbox()); n != messages+1 {
-		t.Fatalf("%d messages are sent", n-messages)
+		t.Fatalf("%d messages were sent", n-messages)
 	}
 	confirm(t, h, messages)
 	h.Get("/forwarding/"+rules[0]).Is("verification_state", "verified", "active", true)
@@ -147,7 +149,8 @@ func TestForwardingFollowsItsTarget(t *testing.T) {
 	h.Get("/forwarding/"+off).Is("verification_state", "verified", "active", false) // the switch stays off
 }
 
-// A mailbox that is created anew does not turn a rule on; a PATCH does.
+// TestForwardingToARecreatedMailbox checks that recreating the target does not activate a
+// rule, but a PATCH does.
 func TestForwardingToARecreatedMailbox(t *testing.T) {
 	h := apitest.New(t)
 	h.Domain("example.com")

@@ -17,7 +17,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// audited is a Server whose audit log can be read.
 type audited struct {
 	*apitest.Server
 	store store.Store
@@ -30,7 +29,7 @@ func newAudited(t *testing.T, configure ...func(*apiserver.Options)) *audited {
 	return a
 }
 
-// entries returns what the log tells.
+// entries returns the matching entries of the audit log.
 func (a *audited) entries(f store.AuditFilter) (all []store.AuditEntry) {
 	a.T.Helper()
 	err := a.store.View(a.T.Context(), func(r store.Reader) error {
@@ -46,9 +45,9 @@ func (a *audited) entries(f store.AuditFilter) (all []store.AuditEntry) {
 	return all
 }
 
-// during returns what is logged while fn runs, each entry as "operation by
+// during returns the entries that are logged while fn runs, each as "operation by
 // subject: action type name (fields), …".
-func (a *audited) during(fn func()) (told []string) {
+func (a *audited) during(fn func()) (logged []string) {
 	a.T.Helper()
 	before := len(a.entries(store.AuditFilter{}))
 	fn()
@@ -56,7 +55,7 @@ func (a *audited) during(fn func()) (told []string) {
 		var changes []string
 		for _, c := range e.Changes {
 			if c.ID == "" {
-				a.T.Errorf("a change of nothing: %+v", e)
+				a.T.Errorf("a change has no id: %+v", e)
 			}
 			text := strings.TrimSpace(c.Action + " " + c.Type + " " + c.Name)
 			if c.Fields != nil {
@@ -64,13 +63,13 @@ func (a *audited) during(fn func()) (told []string) {
 			}
 			changes = append(changes, text)
 		}
-		told = append(told, fmt.Sprintf("%s by %s %s: %s", e.Operation, e.Subject.Type, e.Subject.Name, strings.Join(changes, ", ")))
+		logged = append(logged, fmt.Sprintf("%s by %s %s: %s", e.Operation, e.Subject.Type, e.Subject.Name, strings.Join(changes, ", ")))
 	}
-	return told
+	return logged
 }
 
-// TestEveryOperationIsLogged checks that whatever an operation changes is in the
-// log once, and that the log tells nothing else.
+// TestEveryOperationIsLogged checks that each operation that changes something writes one
+// audit entry, and that all others write none.
 func TestEveryOperationIsLogged(t *testing.T) {
 	names := map[string]bool{}
 	for _, name := range audit.Operations() {
@@ -87,7 +86,7 @@ func TestEveryOperationIsLogged(t *testing.T) {
 			got := a.entries(store.AuditFilter{RequestID: "the-request"})
 			if !spec.Changes() {
 				if len(got) > 0 {
-					t.Errorf("nothing is changed, and this is logged: %+v", got)
+					t.Errorf("logged although nothing changed: %+v", got)
 				}
 				return
 			}
@@ -106,7 +105,7 @@ func TestEveryOperationIsLogged(t *testing.T) {
 				}
 			}
 			if spec.Keyed() && (!send().Replayed() || len(a.entries(store.AuditFilter{RequestID: "the-request"})) != 1) {
-				t.Error("it is no replay, or is logged")
+				t.Error("the response is not replayed, or the replay is logged")
 			}
 		})
 	}
@@ -122,7 +121,7 @@ func TestAuditEntries(t *testing.T) {
 	for _, tt := range []struct {
 		what string
 		do   func()
-		want string // none: nothing is logged
+		want string // empty if nothing is logged
 	}{
 		{"purchase", func() { owned = c.Domain("example.com") }, "purchase-domains by service_account ci: created domain example.com" + records},
 		{"no purchase", func() { c.Purchase(c.DefaultWorkspace(), "example.com").Want(200) }, ""},
@@ -163,7 +162,7 @@ func TestAuditEntries(t *testing.T) {
 			c.Post("/auth/authorizations", obj{"grant_kind": "capability", "subject_type": "user", "subject_id": "u", "capability_key": "mailbox.view", "resource_type": "domain", "resource_id": owned}).Want(201)
 		}, "grant-authorization by service_account ci: created authorization mailbox.view in domain " + "ID" + " for user u"},
 		{"a domain with mailboxes", func() { c.Delete("/domains/example.com").Want(409) }, ""},
-		{"a domain with all that is in it", func() {
+		{"a domain with its objects", func() {
 			for _, name := range []string{"a", "b", "jane"} {
 				a.Delete("/mailboxes/" + name + "@example.com").Want(204)
 			}
@@ -173,7 +172,7 @@ func TestAuditEntries(t *testing.T) {
 			strings.ReplaceAll(records, "created", "deleted") + ", deleted dns_record www.example.com TXT, deleted master_password dev, deleted forwarding joe@example.net"},
 		{"revocation", func() {
 			a.Delete("/auth/service-accounts/" + ci.Str("id")).Want(204)
-			a.Delete("/auth/service-accounts/" + ci.Str("id")).Want(204) // again
+			a.Delete("/auth/service-accounts/" + ci.Str("id")).Want(204) // a second delete changes nothing
 		}, "revoke-service-account by user : revoked service_account ci"},
 		{"plan", func() {
 			a.Post("/billing/change-plan", obj{"plan_id": "smtp_per_proxy"}).Want(200)
@@ -190,19 +189,20 @@ func TestAuditEntries(t *testing.T) {
 // click confirms the newest verification message.
 func (a *audited) click(t *testing.T) {
 	t.Helper()
-	letters := a.Service.Outbox()
-	resp, err := a.Service.Client().Post(letters[len(letters)-1].Link, "", nil)
+	messages := a.Service.Outbox()
+	resp, err := a.Service.Client().Post(messages[len(messages)-1].Link, "", nil)
 	if err != nil || resp.StatusCode != http.StatusOK {
 		t.Fatalf("%v, %v", resp, err)
 	}
 	_ = resp.Body.Close()
 }
 
-// TestAuditWithoutRequests checks what changes accounts from within the process.
+// TestAuditWithoutRequests checks the audit entries of changes that are made through Go
+// methods.
 func TestAuditWithoutRequests(t *testing.T) {
 	a := newAudited(t)
 	seed := &fixture.Fixture{Accounts: []fixture.Account{{ID: otherKey}, {ID: nobody}}}
-	born := func(id string) string {
+	created := func(id string) string {
 		return "created account, created workspace Default, created authorization account_owner for user " + api.DerivedID(id, "user:owner") +
 			", created dedicated_ip_option Europe, created dedicated_ip_option United States"
 	}
@@ -211,11 +211,11 @@ func TestAuditWithoutRequests(t *testing.T) {
 		do   func() error
 		want []string
 	}{
-		{"the account that is there", func() error { _, err := a.Service.EnsureAccount(t.Context(), ""); return err }, nil},
+		{"existing account", func() error { _, err := a.Service.EnsureAccount(t.Context(), ""); return err }, nil},
 		{"an account", func() error { _, err := a.Service.EnsureAccount(t.Context(), key); return err },
-			[]string{"ensure-account by operator : " + born(key)}},
+			[]string{"ensure-account by operator : " + created(key)}},
 		{"a fixture", func() error { return a.Service.LoadFixture(t.Context(), seed) },
-			[]string{"load-fixture by operator : " + born(otherKey), "load-fixture by operator : " + born(nobody)}},
+			[]string{"load-fixture by operator : " + created(otherKey), "load-fixture by operator : " + created(nobody)}},
 		{"a fixture again", func() error { return a.Service.LoadFixture(t.Context(), seed) }, nil},
 	} {
 		var err error
@@ -236,14 +236,15 @@ func TestAuditWithoutRequests(t *testing.T) {
 		}
 	}
 	if _, _, err := a.Service.InitAccount(t.Context(), nobody, "again"); err == nil {
-		t.Error("it has two")
+		t.Error("InitAccount created a second account")
 	}
 	if got := a.entries(store.AuditFilter{Object: "again"}); len(got) > 0 {
-		t.Errorf("what was refused is logged: %+v", got)
+		t.Errorf("a rejected call is logged: %+v", got)
 	}
 }
 
-// A reset begins a new log, whose first entries tell of it.
+// TestAuditOfReset checks that a reset empties the log and begins it with an entry for
+// each deleted account.
 func TestAuditOfReset(t *testing.T) {
 	a := newAudited(t)
 	a.Owner(t, nobody)
@@ -251,11 +252,11 @@ func TestAuditOfReset(t *testing.T) {
 	if err := a.Service.Reset(apiserver.AsControlPlane(t.Context()), nil); err != nil {
 		t.Fatal(err)
 	}
-	var told []string
+	var logged []string
 	for _, e := range a.entries(store.AuditFilter{}) {
-		told = append(told, e.AccountID+" "+e.Operation+" by "+e.Subject.Type+": "+e.Changes[0].Action+" "+e.Changes[0].Type+" "+e.Changes[0].ID)
+		logged = append(logged, e.AccountID+" "+e.Operation+" by "+e.Subject.Type+": "+e.Changes[0].Action+" "+e.Changes[0].Type+" "+e.Changes[0].ID)
 	}
-	same(t, "the log", told, []string{
+	same(t, "the log", logged, []string{
 		accountID + " reset by control_plane: deleted account " + accountID,
 		nobody + " reset by control_plane: deleted account " + nobody,
 	})
@@ -277,7 +278,7 @@ func TestAuditedFrom(t *testing.T) {
 		r.RemoteAddr = remote
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Authorization", "Bearer "+token)
-		resp, err := a.Service.Client().Do(r) // in process the request arrives as it is
+		resp, err := a.Service.Client().Do(r) // the in-process client does not change RemoteAddr
 		if err != nil || resp.StatusCode != http.StatusCreated {
 			t.Fatalf("%v, %v", resp, err)
 		}
@@ -289,36 +290,37 @@ func TestAuditedFrom(t *testing.T) {
 	}
 }
 
-// mutedStore can't write the audit log.
-type mutedStore struct {
+// failingAuditStore is a store that can fail to write audit entries.
+type failingAuditStore struct {
 	store.Store
-	muted bool
+	failing bool
 }
 
-type mutedTx struct{ store.Tx }
+type failingAuditTx struct{ store.Tx }
 
-var errMuted = errors.New("the log can't be written")
+var errAuditFailed = errors.New("the log can't be written")
 
-func (mutedTx) AddAuditEntry(*store.AuditEntry) error { return errMuted }
+func (failingAuditTx) AddAuditEntry(*store.AuditEntry) error { return errAuditFailed }
 
-func (s *mutedStore) Update(ctx context.Context, fn func(store.Tx) error) error {
+func (s *failingAuditStore) Update(ctx context.Context, fn func(store.Tx) error) error {
 	return s.Store.Update(ctx, func(tx store.Tx) error {
-		if s.muted {
-			tx = mutedTx{tx}
+		if s.failing {
+			tx = failingAuditTx{tx}
 		}
 		return fn(tx)
 	})
 }
 
-// There is no change without its entry.
+// TestNoChangeWithoutItsEntry checks that a request changes nothing if its audit entry
+// can't be written.
 func TestNoChangeWithoutItsEntry(t *testing.T) {
-	s := &mutedStore{Store: newStore(t)}
+	s := &failingAuditStore{Store: newStore(t)}
 	h := apitest.New(t, func(o *apiserver.Options) { o.Store = s })
-	s.muted = true
+	s.failing = true
 	h.PostKeyed(key, "/workspaces", obj{"name": "a"}).Want(500)
-	s.muted = false
+	s.failing = false
 	h.Get("/workspaces").Is("total", 1)
 	if a := h.PostKeyed(key, "/workspaces", obj{"name": "a"}).Want(201); a.Replayed() {
-		t.Error("an answer was kept for what was not done")
+		t.Error("the failed request left an idempotency record")
 	}
 }

@@ -25,7 +25,7 @@ func TestAuthorizations(t *testing.T) {
 	h.Get("/auth/authorizations").Want(200).Is("1", nil)
 	h.Get("/auth/authorizations?include_revoked=true").Want(200).Is("1.id", granted.Str("id"), "1.revoked_at", "2026-03-14T15:10:26.535897Z")
 	h.Clock.Advance(time.Minute)
-	h.Delete("/auth/authorizations/" + granted.Str("id")).Want(204) // again changes nothing
+	h.Delete("/auth/authorizations/" + granted.Str("id")).Want(204) // a second delete changes nothing
 	h.Get("/auth/authorizations?include_revoked=true").Want(200).Is("1.revoked_at", "2026-03-14T15:10:26.535897Z")
 	h.Delete("/auth/authorizations/"+nobody).Refused(404, "path.authorization_id not_found")
 }
@@ -59,7 +59,7 @@ func TestGrantsNameWhatExists(t *testing.T) {
 	h.Post("/auth/authorizations", with(base, "subject_id", id, "resource_type", "workspace", "resource_id", h.DefaultWorkspace())).Want(201)
 }
 
-// Whoever may not make an owner may not unmake one.
+// TestRevokingAnOwner checks that a caller can't revoke a grant that it could not create.
 func TestRevokingAnOwner(t *testing.T) {
 	h := apitest.New(t)
 	c := h.Limited(t, apitest.Grant{Capability: vocab.CapAuthorizationManage})
@@ -86,7 +86,8 @@ func TestGrantIsMadeOnce(t *testing.T) {
 	}
 }
 
-// A service account's id is an id, in whatever form it is written.
+// TestGrantToServiceAccountInAnotherForm checks that a grant accepts the id of a service
+// account in upper case.
 func TestGrantToServiceAccountInAnotherForm(t *testing.T) {
 	h := apitest.New(t)
 	c := h.Limited(t)
@@ -97,7 +98,7 @@ func TestGrantToServiceAccountInAnotherForm(t *testing.T) {
 	c.Get("/mailboxes").Want(200)
 }
 
-// Nobody grants more than they have.
+// TestGrantsAreBounded checks that a caller can't grant more than it has.
 func TestGrantsAreBounded(t *testing.T) {
 	h := apitest.New(t)
 	domain, other := h.Domain("example.com"), h.Domain("example.net")

@@ -21,8 +21,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// interruptedStore calls a function between a request's authentication and its
-// snapshot or transaction.
+// interruptedStore calls a function between a request's authentication and its snapshot
+// or transaction.
 type interruptedStore struct {
 	store.Store
 	beforeUpdate atomic.Pointer[func()]
@@ -43,8 +43,8 @@ func (s *interruptedStore) Update(ctx context.Context, fn func(store.Tx) error) 
 	return s.Store.Update(ctx, fn)
 }
 
-// losses are the ways in which a credential loses what it may do while its request
-// is under way, with the refusal that must follow.
+// losses are the ways in which a credential loses its permissions while a request is in
+// flight, with the expected error.
 var losses = []struct {
 	name    string
 	lose    func(h *apitest.Server, serviceAccountID string)
@@ -63,8 +63,8 @@ var losses = []struct {
 	}, 403, "path.account_id account_cancelled"},
 }
 
-// An operation that reads or changes something does so with the authorization that
-// holds in its own snapshot or transaction, whatever it was when the request arrived.
+// TestAuthorizationHoldsUntilTheChange checks that an operation uses the authorization in
+// its own snapshot or transaction, not the one from when the request arrived.
 func TestAuthorizationHoldsUntilTheChange(t *testing.T) {
 	t.Parallel()
 	for _, spec := range api.Specs() {
@@ -96,7 +96,7 @@ func TestAuthorizationHoldsUntilTheChange(t *testing.T) {
 				a.Refused(loss.status, loss.problem)
 				if err := s.View(t.Context(), func(r store.Reader) error {
 					return r.EachAuditEntry(store.AuditFilter{RequestID: requestID}, func(e store.AuditEntry) error {
-						t.Errorf("%s: the refused request changed something: %+v", loss.name, e)
+						t.Errorf("%s: the rejected request changed something: %+v", loss.name, e)
 						return nil
 					})
 				}); err != nil {
@@ -107,8 +107,8 @@ func TestAuthorizationHoldsUntilTheChange(t *testing.T) {
 	}
 }
 
-// loseBeforeRead calls lose before the second View of the next request: the first
-// authenticates it.
+// loseBeforeRead calls lose before the second View of the next request. The first View
+// authenticates the request.
 func (s *interruptedStore) loseBeforeRead(lose func()) {
 	views := 0
 	before := func() {
@@ -120,8 +120,8 @@ func (s *interruptedStore) loseBeforeRead(lose func()) {
 	s.beforeView.Store(&before)
 }
 
-// twoProcesses starts two services as two processes do, on one file with a store each.
-// Both know the access token "user".
+// twoProcesses starts two services that share a database file, each with its own store.
+// Both accept the access token "user".
 func twoProcesses(t *testing.T) (h, other *apitest.Server) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "mailhost.db")
@@ -137,8 +137,8 @@ func twoProcesses(t *testing.T) (h, other *apitest.Server) {
 	return h, other
 }
 
-// A request sees at once what another process has taken from its credential, which this
-// process has cached.
+// TestAuthorizationOfOtherProcesses checks that a change by another process to a
+// credential takes effect at once, although this process has cached the credential.
 func TestAuthorizationOfOtherProcesses(t *testing.T) {
 	t.Parallel()
 	for _, loss := range losses {
@@ -159,7 +159,8 @@ func TestAuthorizationOfOtherProcesses(t *testing.T) {
 	}
 }
 
-// The same holds for a user's grant, and one that the user gets.
+// TestGrantsOfUsersInOtherProcesses checks that a grant to a user takes effect at once in
+// another process, and so does its revocation.
 func TestGrantsOfUsersInOtherProcesses(t *testing.T) {
 	t.Parallel()
 	h, other := twoProcesses(t)
@@ -172,7 +173,8 @@ func TestGrantsOfUsersInOtherProcesses(t *testing.T) {
 	}
 }
 
-// The built-in owner, who has no credential, loses its grant in the same way.
+// TestOwnerClientIsAuthorizedInTheTransaction checks that the built-in owner, which has
+// no credential, loses its permissions with its grant.
 func TestOwnerClientIsAuthorizedInTheTransaction(t *testing.T) {
 	t.Parallel()
 	s := &interruptedStore{Store: newStore(t)}
@@ -202,7 +204,7 @@ func (b *slowBody) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// sendSlowly sends a POST request whose body pauses in its middle.
+// sendSlowly sends a POST request and calls pause in the middle of its body.
 func sendSlowly(c *apitest.Client, path string, body any, pause func()) *apitest.Response {
 	c.T.Helper()
 	text, err := json.Marshal(body)
@@ -213,8 +215,9 @@ func sendSlowly(c *apitest.Client, path string, body any, pause func()) *apitest
 	return c.Do("POST", path, &slowBody{parts: [][]byte{bytes.Clone(text[:half]), bytes.Clone(text[half:])}, pause: pause})
 }
 
-// A credential that is revoked while its body travels can't leave a new one behind.
-func TestRevokedWhileTheBodyTravels(t *testing.T) {
+// TestRevokedDuringUpload checks that a credential that is revoked during the upload of
+// the body can't create another credential.
+func TestRevokedDuringUpload(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
 	a := h.Post("/auth/service-accounts", obj{"name": "x"}).Want(201)
@@ -225,9 +228,9 @@ func TestRevokedWhileTheBodyTravels(t *testing.T) {
 	h.Get("/auth/service-accounts").Is("total", 1)
 }
 
-// A restricted grant that replaces a whole one while the body travels holds for the
-// operation: what the handler decided from the old grants does not.
-func TestGrantNarrowedWhileTheBodyTravels(t *testing.T) {
+// TestGrantRestrictedDuringUpload checks that a restricted grant that replaces an
+// unrestricted one during the upload applies to the operation.
+func TestGrantRestrictedDuringUpload(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
 	e := newEstate(h)
@@ -260,17 +263,18 @@ func TestGrantNarrowedWhileTheBodyTravels(t *testing.T) {
 	}
 }
 
-// A service account inherits the grants that its creator has when it is created.
-func TestHeirOfFewerGrants(t *testing.T) {
+// TestInheritedGrantsAfterRevocation checks that a service account inherits the grants
+// that its creator has at the time of creation.
+func TestInheritedGrantsAfterRevocation(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
 	c := h.Limited(t, apitest.Grant{Capability: vocab.CapServiceAccountCreate}, apitest.Grant{Capability: vocab.CapMailboxView})
 	view := h.Get("/auth/authorizations?capability_key=mailbox.view").Want(200).Str("0.id")
-	heir := sendSlowly(c, "/auth/service-accounts", obj{"name": "heir"}, func() { h.Delete("/auth/authorizations/" + view).Want(204) }).Want(201)
-	h.Get("/auth/authorizations?subject_id="+heir.Str("id")).Want(200).Is("0.capability_key", "service_account.create", "1", nil)
+	child := sendSlowly(c, "/auth/service-accounts", obj{"name": "heir"}, func() { h.Delete("/auth/authorizations/" + view).Want(204) }).Want(201)
+	h.Get("/auth/authorizations?subject_id="+child.Str("id")).Want(200).Is("0.capability_key", "service_account.create", "1", nil)
 }
 
-func TestAccessTokenExpiresWhileTheBodyTravels(t *testing.T) {
+func TestAccessTokenExpiresDuringUpload(t *testing.T) {
 	t.Parallel()
 	user := jane()
 	user.ExpiresAt = start.Add(time.Minute)
@@ -282,7 +286,8 @@ func TestAccessTokenExpiresWhileTheBodyTravels(t *testing.T) {
 	h.Get("/workspaces").Is("total", 2)
 }
 
-// Two owners that revoke each other at once leave one of them.
+// TestOwnersRevokeEachOther checks that one owner remains when two owners revoke each
+// other at the same time.
 func TestOwnersRevokeEachOther(t *testing.T) {
 	t.Parallel()
 	for range 10 {
@@ -304,7 +309,7 @@ func TestOwnersRevokeEachOther(t *testing.T) {
 		}
 		both.Wait()
 		if statuses != [2]int{204, 401} && statuses != [2]int{401, 204} {
-			t.Fatalf("the owners got %v", statuses)
+			t.Fatalf("the owners got statuses %v", statuses)
 		}
 		last := 0
 		if statuses[1] == 204 {

@@ -35,7 +35,7 @@ func TestCancelPlanImmediately(t *testing.T) {
 	}
 }
 
-// Whoever did not get the answer to a cancellation gets it on the retry.
+// TestCancelPlanReplay checks that a retry of a cancellation gets the original response.
 func TestCancelPlanReplay(t *testing.T) {
 	h := apitest.New(t)
 	first := h.PostKeyed(key, "/billing/cancel-plan", obj{"cancel_immediately": true}).Want(200)
@@ -86,7 +86,7 @@ func TestChangePlan(t *testing.T) {
 	const mailbox, proxy = "smtp_per_mailbox", "smtp_per_proxy"
 	h.Post("/billing/change-plan", obj{}).Want(200).Is("account_status", "active", "effective_at", "2026-03-14T15:09:26.535897Z", "eligible", true, "previous_plan_id", mailbox, "target_plan_id", proxy)
 	h.Get("").Is("plan_id", proxy)
-	h.Post("/billing/change-plan", obj{"plan_id": nil, "effective_date": nil}).Want(200).Is("previous_plan_id", proxy, "target_plan_id", mailbox) // it wraps round
+	h.Post("/billing/change-plan", obj{"plan_id": nil, "effective_date": nil}).Want(200).Is("previous_plan_id", proxy, "target_plan_id", mailbox) // the change from the last plan leads to the first
 	h.Post("/billing/change-plan", obj{"plan_id": mailbox}).Want(200).Is("eligible", false, "effective_at", nil, "previous_plan_id", mailbox, "target_plan_id", mailbox, "account_status", "active")
 	h.Get("").Is("plan_id", mailbox, "updated_at", "2026-03-14T15:09:26.535897Z")
 
@@ -107,8 +107,8 @@ func TestCancelPlanInDecember(t *testing.T) {
 	h.Post("/billing/cancel-plan", obj{}).Want(200).Is("effective_at", "2027-01-01T00:00:00.000000Z")
 }
 
-// What was scheduled does not change a cancelled account, and what had taken
-// effect before stays.
+// TestScheduledChangeOfACancelledPlan checks that a scheduled plan change has no effect
+// after a cancellation, and that one that took effect before remains.
 func TestScheduledChangeOfACancelledPlan(t *testing.T) {
 	const mailbox, proxy = "smtp_per_mailbox", "smtp_per_proxy"
 	const early, atEnd, late = "2026-03-20T00:00:00Z", "2026-04-01T00:00:00Z", "2026-04-02T00:00:00Z"
@@ -148,8 +148,8 @@ func TestScheduledChangeOfACancelledPlan(t *testing.T) {
 	}
 }
 
-// Whoever cancels at the very moment of a change cancels the plan that has just
-// begun.
+// TestCancelAtTheMomentOfAChange checks that a cancellation at the time of a scheduled
+// plan change cancels the new plan.
 func TestCancelAtTheMomentOfAChange(t *testing.T) {
 	for _, body := range []obj{{}, {"cancel_immediately": true}} {
 		h := apitest.New(t)

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// breakage is a value that an input does not take, and what is said of it.
+// breakage is an invalid value of an input, with the type and message of the expected
+// error.
 type breakage struct {
 	value    any
 	typ, msg string
 }
 
-// breakages returns the values that an input does not take by its type and its
-// tags, in the words of the decisions.
+// breakages returns values that violate an input's type or tags.
 func (f input) breakages() []breakage {
 	if f.loc[0] != "body" {
 		return f.brokenParam()
@@ -58,7 +58,7 @@ func (f input) brokenParam() []breakage {
 		const msg = "Input should be a valid integer, unable to parse string as an integer"
 		all := []breakage{{"x", "int_parsing", msg}, {"1.5", "int_parsing", msg}, {"99999999999999999999", "int_parsing", msg}}
 		if f.loc[0] == "query" {
-			all = append(all, breakage{"", "int_parsing", msg}) // in a path it is another path
+			all = append(all, breakage{"", "int_parsing", msg}) // an empty path parameter would be another path
 		}
 		if f.tag.Get("minimum") != "" {
 			all = append(all, breakage{"0", "greater_than_equal", "Input should be greater than or equal to 1"})
@@ -73,7 +73,7 @@ func (f input) brokenParam() []breakage {
 	}
 	var all []breakage
 	for _, b := range f.outOfBounds() {
-		if b.value != "" { // an empty parameter is an absent one
+		if b.value != "" { // an empty parameter counts as absent
 			all = append(all, b)
 		}
 	}
@@ -122,7 +122,7 @@ func (f input) outOfBounds() (all []breakage) {
 	return all
 }
 
-// brokenText returns strings that a format or an enumeration does not take.
+// brokenText returns strings that violate a format or an enumeration.
 func (f input) brokenText(datetime string) (all []breakage) {
 	if enum := f.tag.Get("enum"); enum != "" {
 		values := strings.Split(enum, ",")
@@ -143,8 +143,7 @@ func (f input) brokenText(datetime string) (all []breakage) {
 	return all
 }
 
-// conditional are the fields of which another field says whether they are
-// required.
+// conditional are the fields that are required depending on another field.
 var conditional = map[string]bool{"prio": true, "value": true, "capability_key": true, "resource_type": true, "resource_id": true}
 
 // accepted returns the values at the bounds, and null where it is allowed.
@@ -166,7 +165,7 @@ func (f input) accepted() (values []any) {
 			values = append(values, n)
 		}
 	}
-	// Rules beyond the tags judge the text of the others.
+	// The text of these fields has further rules.
 	ruled := map[string]bool{
 		"country": true, "email": true, "phone": true, "target_email": true, "local_part": true, "redirect_url": true,
 		"name": f.tag.Get("maxLength") == "255", "domain": true, "value": f.tag.Get("maxLength") == "",

@@ -27,10 +27,10 @@ func TestCapabilitiesAreAskedFor(t *testing.T) {
 			}
 			without, only := h.Limited(t, others...), h.Limited(t, apitest.Grant{Capability: spec.Capability})
 			newRequest(t, spec).send(without).Refused(403, "header.Authorization permission_denied").Says(string(spec.Capability))
-			// It comes before anything that the request says is looked at.
+			// The capability is checked before the input is validated.
 			newRequest(t, spec).broken([]string{"query", "page"}, "x").send(without).Want(403)
 			r := newRequest(t, spec)
-			if spec.ID == "grant-authorization" { // no more than the caller has
+			if spec.ID == "grant-authorization" { // a caller can't grant more than it has
 				r.body = obj{"grant_kind": "capability", "subject_type": "user", "subject_id": "u", "capability_key": spec.Capability}
 			}
 			if a := r.send(only); a.Status == 401 || a.Status == 403 {
@@ -51,8 +51,8 @@ func TestCapabilityNarrowedElsewhere(t *testing.T) {
 	}
 }
 
-// estate is two of each kind of object, one that a narrowed caller may see and
-// one in another domain and workspace.
+// estate contains two objects of each kind: index 0 is visible to a restricted caller,
+// and index 1 is in another domain and workspace.
 type estate struct {
 	workspace, domain, mailbox, forwarding, password, record [2]string
 }
@@ -146,13 +146,13 @@ func (e estate) checkCreates(c *apitest.Client) {
 	}
 	c.Purchase(e.workspace[1], "new.com").Refused(422, "body.workspace_id value_error")
 
-	// What they may see they are told of.
+	// Conflicts name the objects that the caller may see.
 	c.CreateMailbox("seen.com", "jane").Refused(409, "body conflict").Says(e.mailbox[0])
 	c.CreateRecord("seen.com", "www", "A", "192.0.2.1").Refused(409, "body conflict").Says(e.record[0])
 	c.Post("/forwarding", obj{"target_email": "jane@example.net", "domain": "seen.com"}).Refused(409, "body conflict").Says(e.forwarding[0])
 	c.Post("/credentials", obj{"name": "p", "domain": "seen.com", "generate": true}).Refused(409, "body conflict").Says(e.password[0])
 	if c.Get("/workspaces/"+e.workspace[0]).Status != 200 {
-		return // narrowed to a domain
+		return // restricted to a domain
 	}
 	c.Purchase(e.workspace[0], "seen.com", "hidden.com").Want(200).Is("results.0.error_code", "already_owned", "results.0.id", e.domain[0], "results.1.error_code", "unavailable", "results.1.id", nil)
 }
@@ -169,20 +169,20 @@ func (e estate) checkExport(c *apitest.Client) {
 		Refused(422, "body.mailboxes.1 value_error", "body.mailboxes.2 value_error")
 }
 
-// One grant widens another.
+// TestGrantsAddUp checks that a caller has the permissions of all its grants together.
 func TestGrantsAddUp(t *testing.T) {
 	h := apitest.New(t)
 	e := newEstate(h)
 	const view = vocab.CapMailboxView
 	h.Limited(t, apitest.GrantOn(view, "domain", e.domain[0]), apitest.GrantOn(view, "workspace", e.workspace[1])).Get("/mailboxes").Want(200).Is("total", 2)
 	h.Limited(t, apitest.GrantOn(view, "domain", e.domain[0]), apitest.Grant{Capability: view}).Get("/mailboxes").Want(200).Is("total", 2)
-	// One of another capability does not.
+	// A grant of another capability does not extend the list.
 	c := h.Limited(t, apitest.GrantOn(view, "domain", e.domain[0]), apitest.Grant{Capability: vocab.CapMailboxDelete})
 	c.Get("/mailboxes").Want(200).Is("total", 1)
 	c.Delete("/mailboxes/" + e.mailbox[1]).Want(204)
 }
 
-// A grant is followed as it is, not as it was.
+// TestRevokedGrant checks that the revocation of a grant takes effect at once.
 func TestRevokedGrant(t *testing.T) {
 	h := apitest.New(t)
 	c := h.Limited(t, apitest.Grant{Capability: vocab.CapMailboxView})
@@ -192,8 +192,9 @@ func TestRevokedGrant(t *testing.T) {
 	c.Get("/mailboxes").Refused(403, "header.Authorization permission_denied")
 }
 
-// Whoever may create a thing and not see it is not told which one exists.
-func TestConflictsNameWhatTheCallerMaySee(t *testing.T) {
+// TestConflictsNameVisibleObjects checks that a conflict names the existing object only
+// if the caller may see it.
+func TestConflictsNameVisibleObjects(t *testing.T) {
 	h := apitest.New(t)
 	domain := h.Domain("example.com")
 	www := idOf(h.CreateRecord("example.com", "www", "A", "192.0.2.1").Want(201), "id")
@@ -212,13 +213,14 @@ func TestConflictsNameWhatTheCallerMaySee(t *testing.T) {
 		create := apitest.Grant{Capability: tt.create}
 		blind := h.Limited(t, create).Post(tt.path, tt.body).Refused(409, "body conflict")
 		if msg := strings.ReplaceAll(blind.Str("detail.0.msg"), "example", ""); strings.Contains(msg, tt.id) {
-			t.Errorf("%s tells %s without %s: %s", tt.path, tt.id, tt.view, blind)
+			t.Errorf("%s reveals %s without %s: %s", tt.path, tt.id, tt.view, blind)
 		}
 		h.Limited(t, create, apitest.Grant{Capability: tt.view}).Post(tt.path, tt.body).Refused(409, "body conflict").Says(tt.id)
 	}
 }
 
-// A mailbox that the caller may not see is as any other address.
+// TestForwardingToAHiddenMailbox checks that a mailbox that the caller may not see is
+// treated like an external address.
 func TestForwardingToAHiddenMailbox(t *testing.T) {
 	h := apitest.New(t)
 	e := newEstate(h)

@@ -11,8 +11,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
 
-// everywhere sends a request with a credential to every operation, and ends the
-// test unless each is refused in the same way.
+// everywhere sends a request with a credential to every operation, and fails the test
+// unless each response is the same 401.
 func everywhere(t *testing.T, c *apitest.Client, authorization string, problem, challenge string) {
 	t.Helper()
 	for _, spec := range api.Specs() {
@@ -64,8 +64,9 @@ func TestCredentials(t *testing.T) {
 	everywhere(t, anonymous, "Bearer "+token, "token_revoked", invalid)
 }
 
-// A public id alone, or one with another secret, opens nothing.
-func TestCredentialSecretCounts(t *testing.T) {
+// TestCredentialNeedsItsSecret checks that a public id with the secret of another service
+// account is rejected.
+func TestCredentialNeedsItsSecret(t *testing.T) {
 	h := apitest.New(t)
 	a := h.Post("/auth/service-accounts", obj{"name": "a"}).Want(201)
 	b := h.Post("/auth/service-accounts", obj{"name": "b"}).Want(201)
@@ -75,8 +76,8 @@ func TestCredentialSecretCounts(t *testing.T) {
 	h.As(forged+tokenChecksum(forged)).Get("/mailboxes").Refused(401, "header.Authorization invalid_token")
 }
 
-// Another account's credential is refused before anything of the account is
-// told, whether or not the account exists.
+// TestCredentialOfAnotherAccount checks that a credential gets the same 403 for every
+// other account, whether or not the account exists.
 func TestCredentialOfAnotherAccount(t *testing.T) {
 	h := apitest.New(t)
 	h.Owner(t, nobody)
@@ -91,7 +92,7 @@ func TestCredentialOfAnotherAccount(t *testing.T) {
 			}
 		}
 	}
-	// In its own account nothing of the first one can be reached.
+	// In its own account the credential can't reach objects of the first account.
 	domain := h.Domain("example.com")
 	mailbox := h.Mailbox(domain, "jane")
 	other.Account = nobody
@@ -117,7 +118,8 @@ func TestCredentialOfAnotherAccount(t *testing.T) {
 	}
 }
 
-// An upper-case account id is the same account.
+// TestAccountIDIsAnyUUID checks that the account id is accepted in upper case and without
+// hyphens.
 func TestAccountIDIsAnyUUID(t *testing.T) {
 	h := apitest.New(t)
 	c := h.As(h.Post("/auth/service-accounts", obj{"name": "x"}).Want(201).Str("token"))
@@ -127,7 +129,8 @@ func TestAccountIDIsAnyUUID(t *testing.T) {
 	}
 }
 
-// An intermediary that looks at the last of two would see another credential.
+// TestTwoCredentials checks that two Authorization headers are rejected, because a proxy
+// and the service might use different ones.
 func TestTwoCredentials(t *testing.T) {
 	h := apitest.New(t)
 	token, err := h.Service.IssueOwnerToken(t.Context(), accountID, "t")

@@ -29,7 +29,7 @@ func TestClaimDedicatedIP(t *testing.T) {
 		"status", "active", "type", "dedicated", "country_code", "DE", "ip_addresses.0.fcrdns_confirmed", false, "ip_addresses.1", nil,
 		"created_at", "2026-03-14T15:09:26.535897Z")
 	if got := h.Get("/dedicated-ips/" + a.Str("id")).Want(200); string(got.Raw) != string(a.Raw) {
-		t.Errorf("%s; want what was claimed: %s", got, a)
+		t.Errorf("%s; want the claimed address: %s", got, a)
 	}
 	h.Get("/dedicated-ips/options").Is("items.0.available", 15, "items.1.available", 16)
 	seen := map[string]bool{a.Str("ip_addresses.0.ip"): true}
@@ -63,7 +63,8 @@ func TestDedicatedIPFilters(t *testing.T) {
 	}
 }
 
-// An address that one account has claimed is not there for another.
+// TestDedicatedIPsOfTwoAccounts checks that an address that one account has claimed is
+// not available to another.
 func TestDedicatedIPsOfTwoAccounts(t *testing.T) {
 	h := apitest.New(t)
 	other := h.Owner(t, nobody)
@@ -92,7 +93,8 @@ func TestDedicatedIPsOfTwoAccounts(t *testing.T) {
 	claim(h.Client).Want(201).Is("ip_addresses.0.ip", free.Str("items.3.ip_addresses.0.ip"))
 }
 
-// Accounts that claim at the same time get different addresses.
+// TestConcurrentClaims checks that accounts that claim at the same time get different
+// addresses.
 func TestConcurrentClaims(t *testing.T) {
 	h := apitest.New(t)
 	clients := []*apitest.Client{h.Client, h.Owner(t, nobody)}
@@ -115,7 +117,8 @@ func TestConcurrentClaims(t *testing.T) {
 	}
 }
 
-// A fixture gives an address to one account, and the next free one to another.
+// TestFixtureOfSharedAddresses checks that a fixture assigns an address to one account
+// only, and the next free one to another.
 func TestFixtureOfSharedAddresses(t *testing.T) {
 	h := apitest.New(t)
 	document := func(first, second string) string {

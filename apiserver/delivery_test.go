@@ -19,15 +19,16 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// leavingStore lets a client leave around the commit of a request's change.
-type leavingStore struct {
+// disconnectStore calls functions around the commit of the next update, so that a client
+// can disconnect there.
+type disconnectStore struct {
 	store.Store
 	before  func()
 	after   func(ctx context.Context)
 	updates atomic.Int64
 }
 
-func (s *leavingStore) Update(ctx context.Context, fn func(store.Tx) error) error {
+func (s *disconnectStore) Update(ctx context.Context, fn func(store.Tx) error) error {
 	defer s.updates.Add(1)
 	if s.before == nil && s.after == nil {
 		return s.Store.Update(ctx, fn)
@@ -46,7 +47,7 @@ func (s *leavingStore) Update(ctx context.Context, fn func(store.Tx) error) erro
 	return err
 }
 
-// cutOff is a connection that breaks with the response.
+// cutOff is a response writer that fails when the body is written.
 type cutOff struct {
 	http.ResponseWriter
 	panics bool
@@ -59,7 +60,7 @@ func (c cutOff) Write([]byte) (int, error) {
 	return 0, io.ErrClosedPipe
 }
 
-// creates are the requests that can be resumed, with a change of the object.
+// creates are the requests that can be resumed, each with a change of the created object.
 var creates = []struct {
 	path, body, change string
 }{
@@ -68,37 +69,37 @@ var creates = []struct {
 	{"/dns-records", `{"domain":"example.com","name":"www","type":"A","value":"192.0.2.1","ttl":300}`, `{"ttl":600}`},
 }
 
-// lostResponses are ways in which a client does not get a response.
-var lostResponses = map[string]func(*apitest.Server, *leavingStore, *http.Request){
-	"the handler is aborted": func(h *apitest.Server, _ *leavingStore, r *http.Request) {
+// lostResponses are the ways in which a client does not receive a response.
+var lostResponses = map[string]func(*apitest.Server, *disconnectStore, *http.Request){
+	"the handler is aborted": func(h *apitest.Server, _ *disconnectStore, r *http.Request) {
 		defer func() { _ = recover() }()
 		h.Service.Handler().ServeHTTP(cutOff{httptest.NewRecorder(), true}, r)
 	},
-	"writing fails": func(h *apitest.Server, _ *leavingStore, r *http.Request) {
+	"writing fails": func(h *apitest.Server, _ *disconnectStore, r *http.Request) {
 		h.Service.Handler().ServeHTTP(cutOff{httptest.NewRecorder(), false}, r)
 	},
-	"the request is cancelled": func(h *apitest.Server, s *leavingStore, r *http.Request) {
+	"the request is cancelled": func(h *apitest.Server, s *disconnectStore, r *http.Request) {
 		ctx, cancel := context.WithCancel(r.Context())
 		s.after = func(context.Context) { cancel() }
 		h.Service.Handler().ServeHTTP(httptest.NewRecorder(), r.WithContext(ctx))
 	},
-	"the request is cancelled before the commit": func(h *apitest.Server, s *leavingStore, r *http.Request) {
+	"the request is cancelled before the commit": func(h *apitest.Server, s *disconnectStore, r *http.Request) {
 		ctx, cancel := context.WithCancel(r.Context())
 		s.before = cancel
 		h.Service.Handler().ServeHTTP(httptest.NewRecorder(), r.WithContext(ctx))
 	},
-	"the body is not read": func(h *apitest.Server, s *leavingStore, r *http.Request) {
+	"the body is not read": func(h *apitest.Server, s *disconnectStore, r *http.Request) {
 		before := s.updates.Load()
 		resp, err := h.Service.Client().Do(r)
 		if err != nil {
 			h.T.Fatal(err)
 		}
 		resp.Body.Close()
-		for s.updates.Load() < before+2 { // the create and its mark
+		for s.updates.Load() < before+2 { // the create and its delivery mark
 			runtime.Gosched()
 		}
 	},
-	"the socket is closed": func(h *apitest.Server, s *leavingStore, r *http.Request) {
+	"the socket is closed": func(h *apitest.Server, s *disconnectStore, r *http.Request) {
 		server := httptest.NewServer(h.Service.Handler())
 		defer server.Close() // waits for the handler
 		conn, err := net.Dial("tcp", server.Listener.Addr().String())
@@ -118,10 +119,10 @@ var lostResponses = map[string]func(*apitest.Server, *leavingStore, *http.Reques
 	},
 }
 
-// interrupted returns a client whose create lost its response.
-func interrupted(t *testing.T, path, body string, lose func(*apitest.Server, *leavingStore, *http.Request)) (*apitest.Server, *apitest.Client) {
+// interrupted returns a client whose create request has lost its response.
+func interrupted(t *testing.T, path, body string, lose func(*apitest.Server, *disconnectStore, *http.Request)) (*apitest.Server, *apitest.Client) {
 	t.Helper()
-	s := &leavingStore{Store: newStore(t)}
+	s := &disconnectStore{Store: newStore(t)}
 	h := apitest.New(t, func(o *apiserver.Options) { o.Store = s })
 	h.Domain("example.com")
 	token, err := h.Service.IssueOwnerToken(t.Context(), h.Account, "test")
@@ -129,7 +130,7 @@ func interrupted(t *testing.T, path, body string, lose func(*apitest.Server, *le
 		t.Fatal(err)
 	}
 	c := h.As(token)
-	c.Get("").Want(200) // what authentication stores is stored by now
+	c.Get("").Want(200) // stores whatever authentication stores, before the interrupted request
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://mailhost.test/v1/public/accounts/"+h.Account+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
@@ -140,12 +141,12 @@ func interrupted(t *testing.T, path, body string, lose func(*apitest.Server, *le
 	return h, c
 }
 
-func aborted(h *apitest.Server, s *leavingStore, r *http.Request) {
+func aborted(h *apitest.Server, s *disconnectStore, r *http.Request) {
 	lostResponses["the handler is aborted"](h, s, r)
 }
 
-// TestInterruptedCreate checks that a create goes on, once, where one ended whose
-// response was lost.
+// TestInterruptedCreate checks that a new create request resumes one whose response was
+// lost, and does so only once.
 func TestInterruptedCreate(t *testing.T) {
 	for _, create := range creates {
 		for name, lose := range lostResponses {
@@ -162,7 +163,8 @@ func TestInterruptedCreate(t *testing.T) {
 	}
 }
 
-// TestUninterruptedCreate checks what ends an interruption, and what is none.
+// TestUninterruptedCreate checks that a create is not resumed after its response was
+// delivered, its outcome was looked up, or its object was changed.
 func TestUninterruptedCreate(t *testing.T) {
 	for _, create := range creates {
 		for name, tt := range map[string]struct {
@@ -216,7 +218,7 @@ func TestUninterruptedCreate(t *testing.T) {
 	}
 }
 
-// newest returns the id of the one object that the account was not created with.
+// newest returns the id of the only object that does not come with the account.
 func newest(h *apitest.Server, path string) string {
 	for _, item := range h.Get(path).Want(200).At("items").([]any) {
 		if o := item.(obj); o["is_system_managed"] != true {

@@ -32,7 +32,7 @@ func TestSystemManagedRecords(t *testing.T) {
 	h.Get("/dns-records?domain=example.com&type=MX").Is("total", 2, "items.0.priority", 10, "items.1.priority", 20)
 }
 
-// idOf renders the number at a place as an id.
+// idOf returns the number at a place of the body as a string.
 func idOf(a *apitest.Response, place string) string {
 	n, ok := a.At(place).(float64)
 	if !ok {
@@ -65,7 +65,7 @@ func TestDNSRecord(t *testing.T) {
 		a := h.Post("/dns-records", obj{"domain": "bücher.de", "name": tt.name, "type": tt.typ, "value": tt.value, "prio": tt.prio, "ttl": 60}).
 			Want(201).Is("name", tt.wantName, "type", tt.typ, "value", tt.want, "priority", tt.prio, "ttl", 60, "is_system_managed", false)
 		if got := h.Get("/dns-records/" + idOf(a, "id")).Want(200); string(got.Raw) != string(a.Raw) {
-			t.Errorf("%s; want what was created: %s", got, a)
+			t.Errorf("%s; want the created record: %s", got, a)
 		}
 	}
 	h.CreateRecord("bücher.de", "ttl", "A", "192.0.2.1").Want(201).Is("ttl", 3600)
@@ -102,7 +102,7 @@ func TestDNSRecordRefusals(t *testing.T) {
 	h.Get("/dns-records").Is("total", 5)
 }
 
-// flat is an object's members as names and values in turn.
+// flat returns an object's members as alternating names and values.
 func flat(o obj) (pairs []any) {
 	for key, value := range o {
 		pairs = append(pairs, key, value)
@@ -126,7 +126,7 @@ func TestCNAMEExcludesOthers(t *testing.T) {
 	h.CreateRecord("example.com", "alias", "A", "192.0.2.1").Want(201)
 }
 
-// A CNAME that leads to itself leads nowhere.
+// TestCNAMEOfItsOwnName checks that a CNAME can't point to its own name.
 func TestCNAMEOfItsOwnName(t *testing.T) {
 	h := apitest.New(t)
 	h.Domain("bücher.de")
@@ -138,7 +138,7 @@ func TestCNAMEOfItsOwnName(t *testing.T) {
 		{"example.com", "alias.example.com", "alias.example.com"},
 		{"bücher.de", "käse", "käse.bücher.de"},
 		{"bücher.de", "xn--kse-qla", "KÄSE.xn--bcher-kva.de."},
-		{"example.com", "@", "example.com"}, // rather than that it excludes others
+		{"example.com", "@", "example.com"}, // this error takes precedence over the conflict with other records
 		{"example.com", "example.com.", "EXAMPLE.com"},
 	} {
 		h.CreateRecord(tt.domain, tt.name, "CNAME", tt.value).Refused(422, "body.value value_error").Says("its own name")
@@ -194,7 +194,7 @@ func TestUpdateDNSRecord(t *testing.T) {
 	}
 	next := idOf(h.CreateRecord("example.com", "www", "A", "192.0.2.1").Want(201), "id")
 	if next == a {
-		t.Error("an id is used again")
+		t.Error("an id was reused")
 	}
 }
 
@@ -216,8 +216,8 @@ func TestDNSRecordFilters(t *testing.T) {
 	h.Get("/dns-records?type=x").Refused(422, "query.type enum")
 }
 
-// listedRecords returns what a list of a domain's records shows, in a form that is
-// easy to compare, and checks that its pages and its total agree with it.
+// listedRecords returns a domain's records in listed order as text, and checks that the
+// pages and the total agree.
 func listedRecords(h *apitest.Server, domain string) (shown []string) {
 	h.T.Helper()
 	whole := h.Get("/dns-records?page_size=1000&domain=" + domain).Want(200)
@@ -232,8 +232,8 @@ func listedRecords(h *apitest.Server, domain string) (shown []string) {
 	return shown
 }
 
-// The customer's mail records replace the system-managed ones of their kind, as long
-// as they exist.
+// TestSystemManagedRecordsYield checks that a customer's mail records replace the
+// system-managed ones of the same kind until they are deleted.
 func TestSystemManagedRecordsYield(t *testing.T) {
 	const mx1, mx2, spf, dkim, dmarc = "@ MX mx1.mailhost.example", "@ MX mx2.mailhost.example", "@ TXT v=spf1 include:_spf.mailhost.example ~all", "mailhost._domainkey TXT", "_dmarc TXT v=DMARC1; p=none"
 	add := func(h *apitest.Server, name, typ, value string) *apitest.Response {
@@ -276,12 +276,12 @@ func TestSystemManagedRecordsYield(t *testing.T) {
 			shown := listedRecords(h, "example.com")
 			for _, value := range tt.replaced {
 				if slices.Contains(shown, value) {
-					t.Errorf("%s is still there: %q", value, shown)
+					t.Errorf("%s was not replaced: %q", value, shown)
 				}
 			}
 			for _, value := range append(tt.stayed, dkim) {
 				if !slices.ContainsFunc(shown, func(s string) bool { return strings.HasPrefix(s, value) }) {
-					t.Errorf("%s is gone: %q", value, shown)
+					t.Errorf("%s is missing: %q", value, shown)
 				}
 			}
 			for i := range before.Each("type") {
@@ -298,14 +298,14 @@ func TestSystemManagedRecordsYield(t *testing.T) {
 				h.Delete("/dns-records/" + id).Want(204)
 			}
 			if after := h.Get("/dns-records?domain=example.com"); string(after.Raw) != string(before.Raw) {
-				t.Errorf("in the end %s; want what was there at first: %s", after, before)
+				t.Errorf("after the deletion %s; want %s", after, before)
 			}
 			h.Delete("/domains/example.com").Want(204)
 		})
 	}
 }
 
-// A name has one SPF and one DMARC record.
+// TestSecondPolicyRecord checks that a name can have only one SPF and one DMARC record.
 func TestSecondPolicyRecord(t *testing.T) {
 	h := apitest.New(t)
 	h.Domain("example.com")
@@ -319,16 +319,17 @@ func TestSecondPolicyRecord(t *testing.T) {
 		other := idOf(h.CreateRecord("example.com", tt.name, "TXT", "some text").Want(201), "id")
 		h.Patch("/dns-records/"+other, obj{"value": tt.second}).Refused(409, "body conflict").Says(first)
 		h.Patch("/dns-records/"+other, obj{"value": "another text"}).Want(200)
-		h.Patch("/dns-records/"+first, obj{"value": tt.second}).Want(200) // itself
+		h.Patch("/dns-records/"+first, obj{"value": tt.second}).Want(200) // an update does not conflict with the record itself
 		h.Patch("/dns-records/"+first, obj{"value": "no policy any more"}).Want(200)
 		h.Patch("/dns-records/"+other, obj{"value": tt.first}).Want(200)
 		h.Delete("/dns-records/" + first).Want(204)
 	}
 	h.CreateRecord("example.com", "sub", "TXT", "v=spf1 -all").Want(201)
-	h.CreateRecord("example.com", "sub", "TXT", "v=DMARC1; p=none").Want(201) // two kinds
+	h.CreateRecord("example.com", "sub", "TXT", "v=DMARC1; p=none").Want(201) // SPF and DMARC don't conflict with each other
 }
 
-// A PATCH makes a text a policy, and a policy a text.
+// TestPatchedPolicyRecord checks that a PATCH can turn a TXT record into a policy record
+// and back.
 func TestPatchedPolicyRecord(t *testing.T) {
 	h := apitest.New(t)
 	h.Domain("example.com")
@@ -342,7 +343,7 @@ func TestPatchedPolicyRecord(t *testing.T) {
 	same(t, "with a text again", listedRecords(h, "example.com"), append(slices.Clone(before), "@ TXT y"))
 }
 
-// A null MX (RFC 7505) is the only MX record at its name.
+// TestNullMX checks that a null MX (RFC 7505) is the only MX record at its name.
 func TestNullMX(t *testing.T) {
 	h := apitest.New(t)
 	h.Domain("example.com")
@@ -363,7 +364,8 @@ func TestNullMX(t *testing.T) {
 	}
 }
 
-// The targets of MX, NS and SRV records are hosts (RFC 1123).
+// TestHostTargets checks that the targets of MX, NS and SRV records are host names (RFC
+// 1123).
 func TestHostTargets(t *testing.T) {
 	h := apitest.New(t)
 	h.Domain("example.com")
@@ -377,8 +379,8 @@ func TestHostTargets(t *testing.T) {
 	h.CreateRecord("example.com", "x", "CNAME", "a_b.example.net").Want(201)
 }
 
-// The ids of records are random, and stay exact in a JSON reader's floating-point
-// numbers.
+// TestDNSRecordIDs checks that record ids are random, and small enough for a JSON reader
+// that uses floating-point numbers.
 func TestDNSRecordIDs(t *testing.T) {
 	h := apitest.New(t)
 	h.Domain("example.com")
@@ -388,7 +390,7 @@ func TestDNSRecordIDs(t *testing.T) {
 	for i := range all.Each("type") {
 		id := int(all.At("items." + itoa(i) + ".id").(float64))
 		if id < 1 || id >= 1<<53 || slices.Contains(ids, id) {
-			t.Errorf("the id %d beside %d", id, ids)
+			t.Errorf("invalid id %d in %d", id, ids)
 		}
 		ids = append(ids, id)
 	}

@@ -18,7 +18,7 @@ func TestPurchase(t *testing.T) {
 		"currency", "USD", "estimated_total", "24.00", "successful_count", 2, "failed_count", 0, "payment_url", nil,
 	)
 	if a.Str("purchase_batch_id") == "" {
-		t.Errorf("no batch: %s", a)
+		t.Errorf("no purchase_batch_id: %s", a)
 	}
 	h.Get("/domains/"+a.Str("results.0.id")).Want(200).Is(
 		"name", "example.com", "status", "active", "outbound_routing_ready", true, "workspace_id", h.DefaultWorkspace(), "auto_renew", false,
@@ -55,7 +55,7 @@ func TestPurchaseRefusals(t *testing.T) {
 		}
 	}
 	a.Is("successful_count", 3, "failed_count", len(want)-3, "currency", "EUR", "estimated_total", "19.60")
-	// The availability of a name is what its purchase would report.
+	// The availability of a name matches the result of its purchase.
 	for _, name := range []string{"free.com", "taken.com", "GOLD.com", "x.zip", "mine.com", "theirs.com", "not a name", "www.new.com", "x.invalidtld", "free.co.uk", "-x.com", ""} {
 		offer := h.Get("/domains/availability?name=" + url.QueryEscape(name)).Want(200)
 		bought := h.Purchase(h.DefaultWorkspace(), name).Want(200)
@@ -65,7 +65,7 @@ func TestPurchaseRefusals(t *testing.T) {
 			t.Errorf("%s costs %q, and was bought for %q", name, offer.Str("price"), total)
 		}
 	}
-	// What is owned already is named by its id.
+	// A domain that the account owns is reported with its id.
 	a.Is("results.4.id", mine, "results.6.id", a.Str("results.0.id"))
 	h.Get("/domains").Is("total", 6)
 
@@ -146,7 +146,7 @@ func TestUpdateDomain(t *testing.T) {
 		h.Clock.Advance(time.Second)
 		a := h.Patch("/domains/example.com", tt.body).Want(200).Is("id", id, "auto_renew", tt.autoRenew, "redirect_url", tt.redirect, "workspace_id", tt.workspace)
 		if n := len(a.JSON.(map[string]any)); n != 4 {
-			t.Errorf("the answer has %d fields: %s", n, a)
+			t.Errorf("the response has %d fields: %s", n, a)
 		}
 		h.Get("/domains/"+id).Is("auto_renew", tt.autoRenew, "redirect_url", tt.redirect, "redirect_mode", tt.mode, "workspace_id", tt.workspace)
 	}
@@ -170,8 +170,8 @@ func TestDeleteDomain(t *testing.T) {
 	h.Delete("/mailboxes/" + mailbox).Want(204)
 	h.Delete("/domains/EXAMPLE.com").Want(204)
 	h.Get("/domains/example.com").Want(404)
-	h.Get("/dns-records").Is("total", 5) // the other domain's
+	h.Get("/dns-records").Is("total", 5) // the records of the other domain
 	h.Get("/forwarding/" + forwarding).Want(404)
 	h.Get("/credentials/" + password).Want(404)
-	h.Domain("example.com") // it can be bought again
+	h.Domain("example.com") // the name is for sale again
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
-// Three lines are a service with a fresh account, in memory and without a socket.
+// Three lines create a service with a new account, in memory and without a socket.
 func Example() {
 	ctx := context.Background()
 

@@ -27,7 +27,8 @@ func TestFeedback(t *testing.T) {
 		"body.attributes dict_type", "body.category enum", "body.description missing", "body.paid_product_feature bool_type", "body.title missing")
 }
 
-// Any credential of the account may submit feedback.
+// TestFeedbackNeedsNoCapability checks that any credential of the account may submit
+// feedback.
 func TestFeedbackNeedsNoCapability(t *testing.T) {
 	h := apitest.New(t)
 	h.Limited(t).Post("/feedback", obj{"title": "T", "description": "D"}).Want(201).Is("created_by_user_id", nil, "submitter_name", "limited", "submitter_email", nil)

@@ -36,9 +36,9 @@ func parseFixture(t *testing.T, text string) *fixture.Fixture {
 	return f
 }
 
-// inhabited is a service with all that a fixture can hold, some of it in states
-// that end by themselves.
-func inhabited(t *testing.T) *apitest.Server {
+// populated returns a service with everything that a fixture can contain, partly in
+// states that end by themselves.
+func populated(t *testing.T) *apitest.Server {
 	h := apitest.New(t, func(o *apiserver.Options) {
 		o.Registrar.ProvisioningDelay, o.Registrar.Prices = apiserver.Duration(time.Hour), map[string]string{"com": "1.00"}
 		o.MaxMailboxes = 50
@@ -60,11 +60,11 @@ func inhabited(t *testing.T) *apitest.Server {
 	h.Post("/dedicated-ips/claim", obj{"option_id": h.Option("eu")}).Want(201)
 
 	h.Forwarding("jane@old.com", obj{})
-	h.Forwarding("late@old.com", obj{"domain": "old.com"}) // pending, and then a mailbox
+	h.Forwarding("late@old.com", obj{"domain": "old.com"}) // pending until the mailbox exists
 	h.Mailbox("old.com", "late")
 	h.Forwarding("gone@old.com", obj{"workspace_id": sales})
 	leaves := h.Mailbox("old.com", "leaves")
-	h.Forwarding("leaves@old.com", obj{}) // internal, and then no mailbox
+	h.Forwarding("leaves@old.com", obj{}) // internal until the mailbox is deleted
 	h.Delete("/mailboxes/" + leaves).Want(204)
 	h.Post("/forwarding", obj{"target_email": "pending@example.org", "domain": "new.com"}).Want(201)
 
@@ -83,7 +83,7 @@ func inhabited(t *testing.T) *apitest.Server {
 	return h
 }
 
-// exampleFixtureWithoutRules is the example, but for the rules in it.
+// exampleFixtureWithoutRules is the example fixture without its registrar rules.
 func exampleFixtureWithoutRules(t *testing.T) *fixture.Fixture {
 	f := exampleFixture(t)
 	f.Registrar = nil
@@ -92,19 +92,19 @@ func exampleFixtureWithoutRules(t *testing.T) *fixture.Fixture {
 
 func TestDumpFixtureRoundTrip(t *testing.T) {
 	t.Parallel()
-	h := inhabited(t)
-	before, shown := dump(t, h.Service), looks(h)
+	h := populated(t)
+	before, shown := dump(t, h.Service), apiView(h)
 	if err := h.Service.Reset(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(dump(t, h.Service), "old.com") {
-		t.Fatal("the reset left something")
+		t.Fatal("the reset did not delete everything")
 	}
 	if err := h.Service.LoadFixture(t.Context(), parseFixture(t, before)); err != nil {
 		t.Fatalf("%v in:\n%s", err, before)
 	}
 	sameText(t, "the dump after a reset", dump(t, h.Service), before)
-	same(t, "what the API shows", looks(h), shown)
+	same(t, "what the API shows", apiView(h), shown)
 
 	other := apitest.New(t, func(o *apiserver.Options) { o.Registrar.Taken = []string{"taken.org"} })
 	other.Clock.Advance(2 * time.Hour)
@@ -131,8 +131,9 @@ func sameText(t *testing.T, what, got, want string) {
 	t.Fatalf("%s has %d lines, want %d", what, len(gotLines), len(wantLines))
 }
 
-// looks is what the API shows that a fixture holds, without times.
-func looks(h *apitest.Server) (pages []string) {
+// apiView returns what the API shows of everything that a fixture contains, without
+// times.
+func apiView(h *apitest.Server) (pages []string) {
 	h.T.Helper()
 	for _, path := range []string{"", "/domains", "/mailboxes?search=jane", "/workspaces", "/dedicated-ips", "/dedicated-ips/options"} {
 		var v any
@@ -166,19 +167,20 @@ func undated(v any) any {
 
 func TestDumpFixtureHoldsNoSecret(t *testing.T) {
 	t.Parallel()
-	h := inhabited(t)
+	h := populated(t)
 	text := dump(t, h.Service)
 	for _, secret := range []string{"mhsa", "argon2", "ops", "verify-forwarding", "hostmaster", "+49"} {
 		if strings.Contains(text, secret) {
-			t.Errorf("the dump holds %q", secret)
+			t.Errorf("the dump contains %q", secret)
 		}
 	}
 }
 
-// A pending rule of a dump can be confirmed by its new link.
+// TestDumpFixtureOfAPendingRule checks that loading a dump sends new links for its
+// pending rules.
 func TestDumpFixtureOfAPendingRule(t *testing.T) {
 	t.Parallel()
-	h := inhabited(t)
+	h := populated(t)
 	text := dump(t, h.Service)
 	if err := h.Service.Reset(t.Context(), parseFixture(t, text)); err != nil {
 		t.Fatal(err)
@@ -191,12 +193,13 @@ func TestDumpFixtureOfAPendingRule(t *testing.T) {
 	same(t, "messages", to, []string{"archive@example.org", "gone@old.com", "leaves@old.com", "pending@example.org"})
 }
 
-// What was scheduled for a cancelled account never happens, and is no part of it.
+// TestDumpFixtureOfACancelledAccount checks that the dump of a cancelled account does not
+// contain scheduled changes.
 func TestDumpFixtureOfACancelledAccount(t *testing.T) {
 	h := apitest.New(t)
 	h.Post("/billing/change-plan", obj{"plan_id": "smtp_per_proxy", "effective_date": "2026-04-02T00:00:00Z"}).Want(200)
 	if text := dump(t, h.Service); !strings.Contains(text, "next_plan_id") {
-		t.Errorf("the change is not told: %s", text)
+		t.Errorf("the dump does not contain the plan change: %s", text)
 	}
 	h.Post("/billing/cancel-plan", obj{"cancel_immediately": true}).Want(200)
 	text := dump(t, h.Service)
@@ -204,7 +207,7 @@ func TestDumpFixtureOfACancelledAccount(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 	if err := h.Service.Reset(t.Context(), parseFixture(t, text)); err != nil {
-		t.Errorf("the dump is no fixture: %v", err)
+		t.Errorf("the dump can't be loaded: %v", err)
 	}
 }
 
@@ -216,7 +219,7 @@ func TestFixtureAuthorizations(t *testing.T) {
 		{"subject_type":"group","subject_id":"g1","capability_key":"mailbox.view","resource_type":"domain","resource":"EXAMPLE.com."},
 		{"subject_type":"group","subject_id":"g1","capability_key":"mailbox.view","resource_type":"workspace","resource":"Sales"},
 		{"subject_id":"u1","grant_kind":"super_admin"}]}]}`)
-	for range 2 { // the ids are the same each time
+	for range 2 { // ids don't change when the fixture is loaded again
 		if err := h.Service.Reset(t.Context(), f); err != nil {
 			t.Fatal(err)
 		}
@@ -241,7 +244,7 @@ func TestFixtureRules(t *testing.T) {
 		}
 	}
 	if price("taken.com") != "" || price("a.com") != "12.00" {
-		t.Error("the rules of the options do not hold")
+		t.Error("the registrar rules of the options are not applied")
 	}
 	load(`{"accounts":[]}`)
 	load(`{"max_mailboxes":1,"accounts":[]}`)
@@ -252,13 +255,13 @@ func TestFixtureRules(t *testing.T) {
 	h.CreateMailbox("example.com", "b").Refused(409, "body conflict")
 	load(`{"registrar":{"taken":["Bücher.com"],"prices":{"COM":"3.00"}},"accounts":[]}`)
 	if price("xn--bcher-kva.com") != "" || price("taken.com") != "3.00" {
-		t.Error("the rules of the fixture do not hold")
+		t.Error("the registrar rules of the fixture are not applied")
 	}
 	h.CreateMailbox("example.com", "b").Refused(409, "body conflict")
 	load(`{"max_mailboxes":0,"registrar":{},"accounts":[]}`)
 	h.Mailbox("example.com", "b")
 	if price("b.com") != "12.00" {
-		t.Error("an empty registrar is not the usual one")
+		t.Error("an empty registrar does not have the default prices")
 	}
 	load(`{"max_mailboxes":1,"accounts":[]}`)
 	if err := h.Service.Reset(t.Context(), nil); err != nil {
@@ -266,7 +269,7 @@ func TestFixtureRules(t *testing.T) {
 	}
 	h.Owner(t, accountID)
 	if price("taken.com") != "" {
-		t.Error("a reset does not bring the rules of the options back")
+		t.Error("a reset does not restore the registrar rules of the options")
 	}
 	h.Domain("example.com")
 	h.Mailbox("example.com", "a")

@@ -157,6 +157,6 @@ func FuzzReadFixture(f *testing.F) {
 	f.Add(`{"accounts":[{"id":"` + fixtureAccount + `","domains":[{"name":"a.com"}]}]}`)
 	f.Add(`{"registrar":{"prices":{"com":"1"},"provisioning_delay":"1s"}}`)
 	f.Fuzz(func(_ *testing.T, s string) {
-		_, _ = fixture.Read(strings.NewReader(s)) // it must not panic
+		_, _ = fixture.Read(strings.NewReader(s)) // Read must not panic
 	})
 }

@@ -17,9 +17,9 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// A dump is the fixture that was loaded, whatever that is, and so is the dump after it was
-// loaded: the fixtures that are drawn have every id, and no default value.
-func TestDumpIsWhatWasLoaded(t *testing.T) {
+// TestDumpEqualsLoadedFixture checks that the dump of a loaded fixture equals the
+// fixture. The generated fixtures contain every id and no default value.
+func TestDumpEqualsLoadedFixture(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
 	seen := map[reflect.Type]map[string]bool{}
@@ -43,9 +43,9 @@ func TestDumpIsWhatWasLoaded(t *testing.T) {
 		noteFields(seen, reflect.ValueOf(drawn))
 	})
 	if testing.Short() {
-		return // too few are drawn
+		return // too few fixtures are generated
 	}
-	// A field that was never drawn may be lost.
+	// The test does not cover a field that was never drawn.
 	for typ, fields := range seen {
 		for field := range typ.Fields() {
 			if !fields[field.Name] {
@@ -63,7 +63,7 @@ func fixtureText(f fixture.Fixture) string {
 	return string(text)
 }
 
-// noteFields notes the fields of structs that are not left out.
+// noteFields adds the non-zero fields of all structs in v to seen.
 func noteFields(seen map[reflect.Type]map[string]bool, v reflect.Value) {
 	switch {
 	case v.Kind() == reflect.Pointer && !v.IsNil():
@@ -85,10 +85,10 @@ func noteFields(seen map[reflect.Type]map[string]bool, v reflect.Value) {
 	}
 }
 
-// fixtureDraw draws what a fixture can hold.
+// fixtureDraw generates a random fixture.
 type fixtureDraw struct {
 	*rapid.T
-	n int // makes names unique
+	n int // number of names so far
 }
 
 func drawFixture(t *rapid.T) fixture.Fixture {
@@ -117,7 +117,7 @@ func (d *fixtureDraw) choose(values ...string) string {
 	return rapid.SampledFrom(values).Draw(d.T, "value")
 }
 
-// unique returns a text that is drawn once.
+// unique returns a text that no earlier call has returned.
 func (d *fixtureDraw) unique(format string) string {
 	d.n++
 	return fmt.Sprintf(format, d.n)
@@ -142,7 +142,7 @@ func perhaps[T any](d *fixtureDraw, value T) *T {
 	return &value
 }
 
-// later is a time to the microsecond after that of loading.
+// later returns a time after that of loading, to the microsecond.
 func (d *fixtureDraw) later() time.Time {
 	return apitest.Start.Add(time.Duration(d.number(1, 1000)) * time.Hour).Truncate(time.Microsecond)
 }
@@ -178,7 +178,7 @@ func (d *fixtureDraw) account() fixture.Account {
 	return a
 }
 
-// option adds an option, and perhaps an IP that was claimed from it.
+// option adds an option, and sometimes an IP that was claimed from it.
 func (d *fixtureDraw) option(a *fixture.Account) {
 	o := fixture.DedicatedIPOption{
 		ID: d.id(), Name: d.unique("Option %d"), CountryCode: d.choose("DE", "FR"), ASN: int64(d.number(0, 1<<32-1)), Addresses: d.texts("192.0.2.%d"),
@@ -226,7 +226,7 @@ func (d *fixtureDraw) domain(a *fixture.Account) fixture.Domain {
 		f.DNSRecords = append(f.DNSRecords, record)
 	}
 	f.Forwarding = d.rules()
-	if len(f.Mailboxes) > 0 { // an internal rule
+	if len(f.Mailboxes) > 0 { // internal rules need a mailbox
 		f.Forwarding = append(f.Forwarding, fixture.Forwarding{ID: d.id(), TargetEmail: f.Mailboxes[0].LocalPart + "@" + f.Name})
 	}
 	return f

@@ -56,7 +56,7 @@ func newFixtureService(t *testing.T) (*apiserver.Service, store.Store) {
 	return s, db
 }
 
-// get reads a path of an account as its owner does.
+// get reads a path of an account as its owner.
 func get[T any](t *testing.T, s *apiserver.Service, path string) (out T) {
 	t.Helper()
 	url := "http://in.process" + strings.Replace(api.Prefix, "{account_id}", fixtureAccount, 1) + path
@@ -92,7 +92,7 @@ func TestLoadFixture(t *testing.T) {
 		t.Errorf("domain: %+v", d)
 	}
 	if d := get[api.Domain](t, s, "/domains/xn--bcher-kva.example"); d.Status != vocab.DomainPendingPayment || d.OutboundRoutingReady {
-		t.Errorf("domain that waits: %+v", d)
+		t.Errorf("pending domain: %+v", d)
 	}
 	m := get[api.Mailbox](t, s, "/mailboxes/jane@example.com")
 	if m.ID != api.DerivedID(fixtureAccount, "mailbox:jane@example.com") || m.Quota.Used != 1<<20 || m.Quota.Allowed != 10<<30 ||
@@ -103,7 +103,7 @@ func TestLoadFixture(t *testing.T) {
 		t.Errorf("paused mailbox: %+v", m)
 	}
 	if page := get[api.Page[api.DNSRecord]](t, s, "/dns-records?domain=example.com"); page.Total != 5-2+3 {
-		t.Errorf("%d DNS records, want those of every domain but the MX, which it has of its own, and 3", page.Total)
+		t.Errorf("%d DNS records, want the system-managed ones without the replaced MX, and 3 others", page.Total)
 	}
 	if page := get[api.Page[api.DedicatedIPOption]](t, s, "/dedicated-ips/options"); page.Total != 1 || page.Items[0].Available != 1 {
 		t.Errorf("options: %+v", page)
@@ -229,7 +229,7 @@ func TestFixtureWorksWithTheRestOfTheAPI(t *testing.T) {
 	}
 	id, token, err := s.InitAccount(t.Context(), fixtureAccount, "ci")
 	if err != nil || id != fixtureAccount {
-		t.Fatalf("the first token of a fixture's account: %s, %v", id, err)
+		t.Fatalf("InitAccount for a fixture's account: %s, %v", id, err)
 	}
 	body := `{"domains":["taken.com","gold.com","new.zip","fresh.co.uk"],"workspace_id":"` + api.DefaultWorkspaceID(id) + `",
 		"contact_info":{"address_1":"1 Way","city":"X","country":"DE","email":"a@example.com","first_name":"A","last_name":"B",
@@ -273,13 +273,13 @@ func TestInitAccount(t *testing.T) {
 		t.Errorf("again: %v", err)
 	}
 	if _, _, err = s.InitAccount(t.Context(), "x", "owner"); err == nil {
-		t.Error("an id that is no UUID is taken")
+		t.Error("InitAccount accepts an id that is not a UUID")
 	}
 	other, _, err := s.InitAccount(t.Context(), "", "owner")
 	if err != nil || other == id {
 		t.Errorf("another account: %s, %v", other, err)
 	}
-	// Without a token that works there is no other way back in.
+	// If no token is valid, InitAccount creates a new one.
 	var accounts []store.ServiceAccount
 	if err := db.Update(t.Context(), func(tx store.Tx) (err error) {
 		if accounts, _, err = tx.ServiceAccounts(id, store.Slice{Limit: 10}); err != nil {
@@ -326,7 +326,8 @@ func TestConcurrentLoads(t *testing.T) {
 	}
 }
 
-// A fixture that is not loaded because its account exists is logged, by the account.
+// TestFixtureOfAnExistingAccountIsLogged checks that an account in a fixture that is
+// skipped because it exists is logged with its id.
 func TestFixtureOfAnExistingAccountIsLogged(t *testing.T) {
 	var log bytes.Buffer
 	h := apitest.New(t, func(o *apiserver.Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })

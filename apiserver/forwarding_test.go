@@ -16,14 +16,14 @@ func TestForwardingToAnotherAccount(t *testing.T) {
 		"verification_verified_at", nil,
 	)
 	if got := h.Get("/forwarding/" + a.Str("id")).Want(200); string(got.Raw) != string(a.Raw) {
-		t.Errorf("%s; want what was created: %s", got, a)
+		t.Errorf("%s; want the created rule: %s", got, a)
 	}
 	outbox := h.Service.Outbox()
 	if len(outbox) != 1 || outbox[0].To != "jane@example.net" || !strings.Contains(outbox[0].Text, outbox[0].Link) {
 		t.Fatalf("the outbox is %+v", outbox)
 	}
 	if strings.Contains(string(a.Raw), outbox[0].Link[strings.LastIndex(outbox[0].Link, "/")+1:]) {
-		t.Error("the answer has the link's secret")
+		t.Error("the response contains the link's secret")
 	}
 }
 
@@ -38,10 +38,10 @@ func TestForwardingToAMailbox(t *testing.T) {
 	h.Patch("/forwarding/"+a.Str("id"), obj{"target_email": "jane@bücher.de"}).Want(200).Is("verification_state", "internal", "active", true)
 	h.Clock.Advance(1000 * time.Hour)
 	h.Get("/forwarding/"+a.Str("id")).Is("verification_state", "internal", "active", true)
-	// Another account's mailbox is not internal.
+	// A mailbox of another account is not internal.
 	h.Owner(t, nobody).Post("/forwarding", obj{"target_email": "jane@bücher.de"}).Want(201).Is("verification_state", "pending")
 	if n := len(h.Service.Outbox()); n != 1 {
-		t.Errorf("%d messages are sent; want the other account's alone", n)
+		t.Errorf("%d messages were sent; want only that of the other account", n)
 	}
 }
 
@@ -95,7 +95,7 @@ func TestForwardingExpires(t *testing.T) {
 	h.Get("/forwarding?verification_state=pending").Is("total", 0)
 	h.Get("/forwarding?verification_state=expired").Is("total", 1)
 
-	// The same address again sends a new link.
+	// The same target again sends a new link.
 	h.Patch("/forwarding/"+id, obj{"target_email": "X@example.net"}).Want(200).
 		Is("id", id, "verification_state", "pending", "verification_sent_at", "2026-03-17T15:09:26.535897Z", "verification_expires_at", "2026-03-20T15:09:26.535897Z")
 	outbox := h.Service.Outbox()
@@ -112,12 +112,12 @@ func TestForwardingStartsOver(t *testing.T) {
 	confirm(t, h, 0)
 	h.Get("/forwarding/"+id).Is("verification_state", "verified", "active", true)
 
-	// A verified address again changes nothing.
+	// A verified target again changes nothing.
 	h.Patch("/forwarding/"+id, obj{"target_email": "X@example.net"}).Want(200).Is("verification_state", "verified", "active", true)
 	if n := len(h.Service.Outbox()); n != 1 {
-		t.Errorf("%d messages are sent; want 1", n)
+		t.Errorf("%d messages were sent; want 1", n)
 	}
-	// Another one starts over.
+	// Another target restarts the verification.
 	h.Patch("/forwarding/"+id, obj{"target_email": "y@example.net"}).Want(200).
 		Is("target_email", "y@example.net", "verification_state", "pending", "active", false, "verification_verified_at", nil)
 	h.Patch("/forwarding/"+id, obj{"target_email": "jane@example.com"}).Want(200).
@@ -127,7 +127,7 @@ func TestForwardingStartsOver(t *testing.T) {
 	other := h.Forwarding("z@example.net", nil)
 	h.Patch("/forwarding/"+other, obj{"target_email": "x@example.net"}).Refused(409, "body conflict").Says(id)
 	if n := len(h.Service.Outbox()); n != 4 {
-		t.Errorf("%d messages are sent; want 4", n)
+		t.Errorf("%d messages were sent; want 4", n)
 	}
 }
 

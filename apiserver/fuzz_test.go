@@ -15,8 +15,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
-// fuzzed returns a service for all inputs of a fuzz target; its account has
-// something of each kind.
+// fuzzed returns a service for all inputs of a fuzz target. Its account has one object of
+// each kind.
 func fuzzed(f *testing.F) *apiserver.Service {
 	f.Helper()
 	s, err := sqlite.Open(f.Context(), sqlite.Memory, sqlite.Options{})
@@ -43,7 +43,7 @@ func fuzzed(f *testing.F) *apiserver.Service {
 	return svc
 }
 
-// operationPath fills the parameters of an operation's path.
+// operationPath returns an operation's path with a parameter filled in.
 func operationPath(spec api.Spec, parameter string) string {
 	path := strings.TrimPrefix(spec.Path, api.Prefix)
 	for strings.Contains(path, "{") {
@@ -54,17 +54,17 @@ func operationPath(spec api.Spec, parameter string) string {
 	return path
 }
 
-// FuzzBody sends any body to any operation: the answer is one that the contract
-// documents, and never a fault.
+// FuzzBody sends any body to any operation. The response must conform to the contract and
+// must not be a server error.
 func FuzzBody(f *testing.F) {
 	svc := fuzzed(f)
-	var takers []api.Spec
+	var specs []api.Spec
 	for _, spec := range api.Specs() {
 		if _, ok := spec.Request.FieldByName("Body"); ok {
-			takers = append(takers, spec)
+			specs = append(specs, spec)
 		}
 	}
-	for i := range takers {
+	for i := range specs {
 		for _, body := range []string{
 			`{}`, `[]`, `null`, `{"name":1,"domain":"example.com","local_part":"a","first_name":"\u0000","last_name":"ﬀ"}`, `{"domain":`,
 			`{"domain":"EXAMPLE.com","type":"TXT","name":"@","value":"\"a\" \"b\"","ttl":6e1}`, `{"target_email":"ü@exa mple","workspace_id":"x"}`,
@@ -74,10 +74,10 @@ func FuzzBody(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, operation int, parameter string, body []byte) {
-		if operation < 0 || operation >= len(takers) || len(body) == 0 {
+		if operation < 0 || operation >= len(specs) || len(body) == 0 {
 			t.Skip()
 		}
-		spec := takers[operation]
+		spec := specs[operation]
 		c := &apitest.Client{T: t, HTTP: svc.OwnerClient(accountID), Account: accountID}
 		if a := c.Do(spec.Method, operationPath(spec, url.PathEscape(parameter)), string(body)); a.Status >= 500 {
 			t.Errorf("%s", a)
@@ -85,8 +85,8 @@ func FuzzBody(f *testing.F) {
 	})
 }
 
-// FuzzQuery sends any query to any list: a page that is answered is the page
-// that was asked for.
+// FuzzQuery sends any query to any list. A successful response must contain the requested
+// page.
 func FuzzQuery(f *testing.F) {
 	svc := fuzzed(f)
 	var lists []api.Spec
@@ -109,7 +109,7 @@ func FuzzQuery(f *testing.F) {
 		}
 		path := operationPath(lists[operation], "example.com") + "?" + query
 		if _, err := url.ParseRequestURI("http://mailhost.test" + path); err != nil {
-			t.Skip() // it never reaches the service
+			t.Skip() // such a request can't be sent
 		}
 		c := &apitest.Client{T: t, HTTP: svc.OwnerClient(accountID), Account: accountID}
 		a := c.Do(http.MethodGet, path, nil)
@@ -122,9 +122,9 @@ func FuzzQuery(f *testing.F) {
 		}
 		for name, byDefault := range map[string]int{"page": 1, "page_size": 25} {
 			want := byDefault
-			if given := values.Get(name); given != "" {
-				if want, err = strconv.Atoi(given); err != nil {
-					t.Errorf("%s is taken for a number: %s", given, a)
+			if text := values.Get(name); text != "" {
+				if want, err = strconv.Atoi(text); err != nil {
+					t.Errorf("%s is accepted as a number: %s", text, a)
 				}
 			}
 			a.Is(name, want)
@@ -132,8 +132,8 @@ func FuzzQuery(f *testing.F) {
 	})
 }
 
-// FuzzToken presents any credential: it is refused, in the documented way, and
-// nothing of it comes back.
+// FuzzToken sends any credential. The response must be a 401 that does not contain the
+// credential.
 func FuzzToken(f *testing.F) {
 	svc := fuzzed(f)
 	unknown := "mhsa_abcdefghijklmnop_" + strings.Repeat("b", 52)
@@ -146,7 +146,7 @@ func FuzzToken(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, authorization string) {
 		if strings.ContainsAny(authorization, "\r\n\x00") || !utf8.ValidString(authorization) {
-			t.Skip() // net/http does not let it through
+			t.Skip() // net/http rejects such a header
 		}
 		c := &apitest.Client{T: t, HTTP: svc.Client(), Account: accountID}
 		a := c.Do(http.MethodGet, "/mailboxes", nil, "Authorization", authorization)
@@ -155,7 +155,7 @@ func FuzzToken(f *testing.F) {
 		}
 		_, token, _ := strings.Cut(authorization, " ")
 		if token = strings.TrimSpace(token); len(token) > 12 && strings.Contains(string(a.Raw), token) {
-			t.Errorf("the answer shows the credential: %s", a)
+			t.Errorf("the response contains the credential: %s", a)
 		}
 	})
 }

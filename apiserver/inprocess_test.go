@@ -19,8 +19,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// endlessStore has mailboxes without end, or as many as there are before an
-// error; done says that the handler of an export has returned.
+// endlessStore returns mailboxes without end, or returns err after some. done is closed
+// when the handler of an export has returned.
 type endlessStore struct {
 	store.Store
 	before int64
@@ -87,7 +87,7 @@ func TestInProcessStreams(t *testing.T) {
 	if err := resp.Body.Close(); err != nil {
 		t.Fatal(err)
 	}
-	apitest.Receive(t, s.done) // closing the body ends the handler
+	apitest.Receive(t, s.done) // the handler returns when the body is closed
 }
 
 func TestInProcessCancelsAStream(t *testing.T) {
@@ -100,26 +100,28 @@ func TestInProcessCancelsAStream(t *testing.T) {
 	}
 	cancel()
 	if _, err := io.Copy(io.Discard, resp.Body); !errors.Is(err, context.Canceled) {
-		t.Errorf("reading on ends with %v; want that it was cancelled", err)
+		t.Errorf("reading the rest returns %v; want context.Canceled", err)
 	}
 	apitest.Receive(t, s.done)
 }
 
-// An answer that is cut off must not look complete.
+// TestInProcessCutOff checks that a response that breaks off ends with an error, so that
+// it does not look complete.
 func TestInProcessCutOff(t *testing.T) {
 	s := &endlessStore{before: 5000, err: errors.New("the disk is gone")}
 	resp := exportOf(t.Context(), t, s)
 	defer resp.Body.Close()
 	if n, err := io.Copy(io.Discard, resp.Body); err == nil || strings.Contains(err.Error(), "disk") {
-		t.Errorf("%d bytes, and then %v", n, err)
+		t.Errorf("%d bytes, then %v; want an error without details", n, err)
 	}
 	apitest.Receive(t, s.done)
 }
 
-// Clients that read nothing of their exports keep nobody else from reading.
+// TestStalledExports checks that clients that don't read their exports don't block other
+// readers.
 func TestStalledExports(t *testing.T) {
 	h := apitest.New(t, func(o *apiserver.Options) { o.Store = &endlessStore{Store: newStore(t)} })
-	for range 100 { // more than may read at once
+	for range 100 { // more than the number of concurrent readers
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://mailhost.test/v1/public/accounts/"+accountID+"/mailboxes/export", strings.NewReader(`{}`))
 		if err != nil {
 			t.Fatal(err)
@@ -138,15 +140,15 @@ func TestStalledExports(t *testing.T) {
 	}
 }
 
-// waitingStore answers nothing before the request is over.
-type waitingStore struct {
+// blockingStore can block reads until the request is cancelled, or panic.
+type blockingStore struct {
 	store.Store
 	wait, panics atomic.Bool
 	entered      chan struct{}
 	left         chan struct{}
 }
 
-func (s *waitingStore) View(ctx context.Context, fn func(store.Reader) error) error {
+func (s *blockingStore) View(ctx context.Context, fn func(store.Reader) error) error {
 	if s.panics.Load() {
 		panic("secret: 10.1.2.3")
 	}
@@ -160,7 +162,7 @@ func (s *waitingStore) View(ctx context.Context, fn func(store.Reader) error) er
 }
 
 func TestInProcessCancelsARequest(t *testing.T) {
-	s := &waitingStore{Store: newStore(t), entered: make(chan struct{}), left: make(chan struct{})}
+	s := &blockingStore{Store: newStore(t), entered: make(chan struct{}), left: make(chan struct{})}
 	h := apitest.New(t, func(o *apiserver.Options) { o.Store = s })
 	s.wait.Store(true)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -169,30 +171,30 @@ func TestInProcessCancelsARequest(t *testing.T) {
 		cancel()
 	}()
 	if _, err := h.Try(ctx, "GET", "/mailboxes", nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("the request ends with %v; want that it was cancelled", err)
+		t.Errorf("the request returns %v; want context.Canceled", err)
 	}
 	apitest.Receive(t, s.left)
 }
 
 func TestPanics(t *testing.T) {
-	s := &waitingStore{Store: newStore(t)}
+	s := &blockingStore{Store: newStore(t)}
 	h := apitest.New(t, func(o *apiserver.Options) { o.Store = s })
 	s.panics.Store(true)
 	if a := h.Get("/mailboxes").Refused(500, "header internal_error"); strings.Contains(string(a.Raw), "10.1.2.3") {
-		t.Errorf("the answer tells what failed: %s", a)
+		t.Errorf("the response contains the internal error: %s", a)
 	}
 	s.panics.Store(false)
 	h.Get("/mailboxes").Want(200)
 }
 
-// tellingBody tells when it was closed.
-type tellingBody struct {
+// closeNotifier is a body that reports when it is closed.
+type closeNotifier struct {
 	io.Reader
 	once   sync.Once
 	closed chan struct{}
 }
 
-func (b *tellingBody) Close() error {
+func (b *closeNotifier) Close() error {
 	b.once.Do(func() { close(b.closed) })
 	return nil
 }
@@ -200,7 +202,7 @@ func (b *tellingBody) Close() error {
 func TestInProcessClosesTheRequest(t *testing.T) {
 	h := apitest.New(t)
 	for _, path := range []string{"/workspaces", "/nothing"} {
-		b := &tellingBody{Reader: strings.NewReader(`{"name":"x"}`), closed: make(chan struct{})}
+		b := &closeNotifier{Reader: strings.NewReader(`{"name":"x"}`), closed: make(chan struct{})}
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://mailhost.test/v1/public/accounts/"+accountID+path, b)
 		if err != nil {
 			t.Fatal(err)
@@ -215,10 +217,11 @@ func TestInProcessClosesTheRequest(t *testing.T) {
 		}
 		apitest.Receive(t, b.closed)
 	}
-	h.Get("/workspaces").Is("total", 2) // of unknown length, it arrived all the same
+	h.Get("/workspaces").Is("total", 2) // the body of unknown length was read
 }
 
-// The owner's client ignores a credential, and acts in its account alone.
+// TestOwnerClient checks that the owner's client ignores an Authorization header and has
+// access to its own account only.
 func TestOwnerClient(t *testing.T) {
 	h := apitest.New(t)
 	h.Do("GET", "/mailboxes", nil, "Authorization", "Bearer x").Want(200)

@@ -13,17 +13,17 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
 
-// references are the inputs that name an object, with what names one that the
-// caller may not see and what names nothing.
+// references map the name of an input to pairs: a reference to an object that the caller
+// may not see, and one to no object.
 type references map[string][][2]string
 
 const (
 	nothing        = "88888888-8888-4888-8888-888888888888"
-	nothingCom     = "nothng.com" // as long as hidden.com
+	nothingCom     = "nothng.com" // same length as hidden.com
 	anotherAccount = "22222222-3333-4444-8555-666666666666"
 )
 
-// hidden are the references to the hidden half of an estate.
+// hidden returns the references to the hidden half of an estate.
 func (e estate) hidden() references {
 	return references{
 		"domain":        {{"hidden.com", nothingCom}, {e.domain[1], nothing}},
@@ -36,7 +36,7 @@ func (e estate) hidden() references {
 	}
 }
 
-// foreign are the references to another account's objects.
+// foreign returns references to another account's objects.
 func foreign(t *testing.T, h *apitest.Server) references {
 	t.Helper()
 	other := h.Owner(t, anotherAccount)
@@ -59,10 +59,10 @@ func foreign(t *testing.T, h *apitest.Server) references {
 	return refs
 }
 
-// TestWhatIsHiddenDoesNotExist names, in each input of each operation, an object
-// that the caller may not see: the answer is, byte for byte, the one to a name
-// of nothing.
-func TestWhatIsHiddenDoesNotExist(t *testing.T) {
+// TestHiddenObjectsLookNonexistent sends a reference to a hidden object in each input of
+// each operation. It checks that the response is the same as for an object that does not
+// exist.
+func TestHiddenObjectsLookNonexistent(t *testing.T) {
 	h := apitest.New(t)
 	others := foreign(t, h)
 	t.Run("another account", func(t *testing.T) { others.check(t, h.In(t)) })
@@ -89,41 +89,41 @@ func (refs references) check(t *testing.T, c *apitest.Client) {
 				if in.typ.Kind() == reflect.String && in.tag.Get("format") == "uuid" && !strings.Contains(ref[0], "-") {
 					continue
 				}
-				var told [2]string
+				var responses [2]string
 				for i, named := range ref {
 					a := newRequest(t, spec).broken(in.loc, named).send(c)
-					told[i] = fmt.Sprint(a.Status, " ", strings.ReplaceAll(string(a.Raw), named, "it"))
+					responses[i] = fmt.Sprint(a.Status, " ", strings.ReplaceAll(string(a.Raw), named, "it"))
 				}
-				if compared++; told[0] != told[1] {
-					t.Errorf("%s, %v: %s is told from nothing:\n%s\n%s", spec.ID, in.loc, ref[0], told[0], told[1])
+				if compared++; responses[0] != responses[1] {
+					t.Errorf("%s, %v: the response reveals that %s exists:\n%s\n%s", spec.ID, in.loc, ref[0], responses[0], responses[1])
 				}
 			}
 		}
 	}
 	if compared < 40 {
-		t.Errorf("only %d answers were compared", compared)
+		t.Errorf("only %d pairs of responses were compared", compared)
 	}
 }
 
-// namesPlaces tells the inputs that name a domain, a mailbox or a workspace.
-var namesPlaces = regexp.MustCompile("^(domains?|mailbox(es)?|workspaces?|resource)(_ids?)?$")
+// placeInputs matches the inputs that name a domain, a mailbox or a workspace.
+var placeInputs = regexp.MustCompile("^(domains?|mailbox(es)?|workspaces?|resource)(_ids?)?$")
 
-// notNarrowable are the operations that name a domain, a mailbox or a workspace
-// and that a narrowed grant does not permit, each with why.
+// notNarrowable maps an operation that names a domain, a mailbox or a workspace but
+// requires an unrestricted grant to the reason.
 var notNarrowable = map[string]string{
-	"grant-authorization": "a narrowed caller must not hand on what it may do",
+	"grant-authorization": "a restricted caller must not grant its permissions to others",
 }
 
-// TestWhatNamesAPlaceIsNarrowable keeps a new operation in a domain from being
-// forgotten: one that is not Narrowable serves no narrowed caller at all.
-func TestWhatNamesAPlaceIsNarrowable(t *testing.T) {
+// TestOperationsInADomainAreNarrowable checks that each operation that names a domain, a
+// mailbox or a workspace is Narrowable. A restricted caller could not use it otherwise.
+func TestOperationsInADomainAreNarrowable(t *testing.T) {
 	found := map[string]bool{}
 	for _, spec := range api.Specs() {
 		inputs := append(params(spec.Request, "path"), params(spec.Request, "query")...)
 		if body, ok := spec.Request.FieldByName("Body"); ok {
 			inputs = append(inputs, bodyFields(body.Type, []string{"body"})...)
 		}
-		i := slices.IndexFunc(inputs, func(in input) bool { return namesPlaces.MatchString(in.name()) })
+		i := slices.IndexFunc(inputs, func(in input) bool { return placeInputs.MatchString(in.name()) })
 		if i < 0 {
 			continue
 		}
@@ -138,42 +138,41 @@ func TestWhatNamesAPlaceIsNarrowable(t *testing.T) {
 		}
 	}
 	if len(found) < 15 {
-		t.Errorf("only %d operations name one", len(found))
+		t.Errorf("only %d operations name a domain, a mailbox or a workspace", len(found))
 	}
 }
 
-// TestNoListHasWhatIsHidden asks for every list that a narrowed caller may ask
-// for. A list of a new kind needs two of that kind in the estate.
-func TestNoListHasWhatIsHidden(t *testing.T) {
+// TestListsOmitHiddenObjects checks every list that a restricted caller may read. A new
+// kind of list needs two objects in the estate.
+func TestListsOmitHiddenObjects(t *testing.T) {
 	h := apitest.New(t)
 	e := newEstate(h)
 	narrowed := map[string]*apitest.Client{"domain": h.Narrowed(t, "domain", e.domain[0]), "workspace": h.Narrowed(t, "workspace", e.workspace[0])}
 	lists := 0
 	for _, spec := range api.Specs() {
-		if !spec.Narrowable || spec.Method != http.MethodGet || len(params(spec.Request, "path")) != 1 { // that of the account
+		if !spec.Narrowable || spec.Method != http.MethodGet || len(params(spec.Request, "path")) != 1 { // the account's id is the only path parameter
 			continue
 		}
 		t.Run(spec.ID, func(t *testing.T) {
 			r := newRequest(t, spec).broken([]string{"query", "page_size"}, "1000")
 			if all := r.send(h.In(t)).Want(http.StatusOK); len(e.hiddenIDs(all.At("items"))) == 0 {
-				t.Fatalf("nothing here can be hidden; add one of this kind to each half of the estate: %s", all)
+				t.Fatalf("the list has no hidden object; add one of this kind to each half of the estate: %s", all)
 			}
 			for to, c := range narrowed {
 				a := r.send(c.In(t)).Want(http.StatusOK)
 				if ids := e.hiddenIDs(a.At("items")); len(ids) > 0 || strings.Contains(string(a.Raw), "hidden.com") {
-					t.Errorf("narrowed to a %s, with %q that is hidden: %s", to, ids, a)
+					t.Errorf("restricted to a %s, the list contains the hidden %q: %s", to, ids, a)
 				}
 			}
 		})
 		lists++
 	}
 	if lists < 6 {
-		t.Errorf("only %d lists were asked for", lists)
+		t.Errorf("only %d lists were read", lists)
 	}
 }
 
-// hiddenIDs returns the ids of the hidden half that a value of an answer has,
-// under whatever name.
+// hiddenIDs returns the ids of hidden objects in a response, under any name.
 func (e estate) hiddenIDs(v any) (found []string) {
 	switch in := v.(type) {
 	case []any:
@@ -195,7 +194,7 @@ func (e estate) hiddenIDs(v any) (found []string) {
 	return found
 }
 
-// hides looks at every kind in the estate.
+// hides reports whether the id is that of a hidden object of any kind.
 func (e estate) hides(id string) bool {
 	for _, kind := range reflect.ValueOf(e).Fields() {
 		if kind.Index(1).String() == id {

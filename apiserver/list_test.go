@@ -51,7 +51,7 @@ func TestPaging(t *testing.T) {
 	}
 }
 
-// Every list pages in the same way, and is in the order of creation.
+// TestEveryListPages checks that every list has pages and is in the order of creation.
 func TestEveryListPages(t *testing.T) {
 	h := apitest.New(t)
 	for i := range 3 {
@@ -68,12 +68,12 @@ func TestEveryListPages(t *testing.T) {
 		"/domains": 3, "/mailboxes": 3, "/forwarding": 3, "/credentials": 3, "/workspaces": 4, "/auth/service-accounts": 3, "/dedicated-ips": 3, "/dedicated-ips/options": 2, "/dns-records": 15,
 	} {
 		all := h.Get(path+"?page_size=1000").Is("total", total)
-		var ids, swept []string
+		var ids, paged []string
 		for i := range total {
 			ids = append(ids, fmt.Sprint(all.At("items."+itoa(i)+".id")))
-			swept = append(swept, fmt.Sprint(h.Get(fmt.Sprintf("%s?page_size=1&page=%d", path, i+1)).Is("total", total, "page", i+1).At("items.0.id")))
+			paged = append(paged, fmt.Sprint(h.Get(fmt.Sprintf("%s?page_size=1&page=%d", path, i+1)).Is("total", total, "page", i+1).At("items.0.id")))
 		}
-		same(t, path, swept, ids)
+		same(t, path, paged, ids)
 		if slices.Contains(ids, "<nil>") || len(slices.Compact(slices.Sorted(slices.Values(ids)))) != total {
 			t.Errorf("%s lists %q", path, ids)
 		}
@@ -81,9 +81,9 @@ func TestEveryListPages(t *testing.T) {
 	}
 }
 
-// What existed when a sweep began is neither missed nor repeated, whatever is
-// created meanwhile, at the same time too.
-func TestSweepWhileCreating(t *testing.T) {
+// TestPagingWhileCreating checks that objects that exist before paging starts are neither
+// missed nor repeated when others are created meanwhile.
+func TestPagingWhileCreating(t *testing.T) {
 	h := apitest.New(t)
 	h.Domain("example.com")
 	var want []string
@@ -171,7 +171,7 @@ func TestMailboxFilters(t *testing.T) {
 	}
 }
 
-// checkList compares the items that a query lists, by one of their fields.
+// checkList compares one field of the items that a query lists.
 func checkList(h *apitest.Server, path, query, field, want string) {
 	h.T.Helper()
 	values := url.Values{}
@@ -216,8 +216,8 @@ func TestDomainFilters(t *testing.T) {
 	}
 }
 
-// The three lists with names in them find an internationalised name by any part
-// of it, in Unicode and in ASCII.
+// TestSearchForInternationalisedNames checks that the three lists with names find an
+// internationalised name by any part of it, in Unicode and in ASCII.
 func TestSearchForInternationalisedNames(t *testing.T) {
 	h := apitest.New(t)
 	h.Domain("xn--bcher-kva.com")
@@ -255,12 +255,12 @@ func TestSearchForInternationalisedNames(t *testing.T) {
 			checkList(h, path, "search="+term, field, found)
 		}
 	}
-	// A person's name next to it is found as before.
+	// A person's name that is not ASCII is still found.
 	h.Patch("/mailboxes/"+url.PathEscape("x@bücher.com"), obj{"first_name": "Jürgen", "last_name": "Groß"}).Want(200)
 	for _, term := range []string{"jürgen groß", "ROSS", "GROß", "ju\u0308rgen", "ücher", "x@bücher.com"} {
 		checkList(h, "/mailboxes", "search="+term, "primary_email", address)
 	}
-	// What is no name of a host is not looked for in another form.
+	// A text that is not a host name is not converted.
 	h.Password("xn--bcher-kva", nil)
 	checkList(h, "/credentials", "search=bücher", "name", "")
 	rule := h.Get("/forwarding?search=ücher").Str("items.0.id")
@@ -269,7 +269,8 @@ func TestSearchForInternationalisedNames(t *testing.T) {
 	checkList(h, "/forwarding", "search=äse.c", "target_email", "x@xn--kse-qla.com")
 }
 
-// A filter's value that can't be is refused, and one that is not there is empty.
+// TestFilterInput checks that a filter rejects an impossible value, and that an unknown
+// value results in an empty list.
 func TestFilterInput(t *testing.T) {
 	h := apitest.New(t)
 	for path, problems := range map[string][]string{

@@ -10,13 +10,13 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
 
-// rows parses an export without its header line, and checks the header.
+// rows checks the header line of an export and returns the parsed rows after it.
 func rows(t *testing.T, a *apitest.Response) [][]string {
 	t.Helper()
 	a.Want(200)
 	const header = "id,primary_email,first_name,last_name,domain_name,status,quota_allowed,quota_used,workspace_name,created_at\r\n"
 	if !strings.HasPrefix(string(a.Raw), header) {
-		t.Fatalf("the export begins otherwise: %s", a)
+		t.Fatalf("the export has another header line: %s", a)
 	}
 	all, err := csv.NewReader(strings.NewReader(string(a.Raw))).ReadAll()
 	if err != nil {
@@ -99,7 +99,7 @@ func TestExportNeutralisesFormulas(t *testing.T) {
 	for _, row := range rows(t, h.Post("/mailboxes/export", obj{})) {
 		got = append(got, row[2])
 		if row[1] == "=cmd@example.com" {
-			t.Error("an address runs as a formula")
+			t.Error("an address would be executed as a formula")
 		}
 		if row[2] != "First" && row[3] != "'-x" {
 			t.Errorf("last name is %q", row[3])

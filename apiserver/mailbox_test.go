@@ -24,7 +24,7 @@ func TestMailbox(t *testing.T) {
 		t.Errorf("aliases are %v; want []", created.At("aliases"))
 	}
 	if got := h.Get("/mailboxes/" + id).Want(200); string(got.Raw) != string(created.Raw) {
-		t.Errorf("%s; want what was created: %s", got, created)
+		t.Errorf("%s; want the created mailbox: %s", got, created)
 	}
 	h.Delete("/mailboxes/" + id).Want(204)
 	h.Get("/mailboxes/"+id).Refused(404, "path.mailbox not_found")
@@ -136,7 +136,7 @@ func TestBulkMailboxes(t *testing.T) {
 		t.Errorf("the message does not name %s: %s", taken, a)
 	}
 	if strings.Contains(strings.ToLower(string(a.Raw)), "password") {
-		t.Errorf("the answer has passwords: %s", a)
+		t.Errorf("the response contains passwords: %s", a)
 	}
 	h.Get("/mailboxes").Want(200).Is("total", 3)
 	h.Get("/mailboxes/"+a.Str("created.0.mailbox.id")).Want(200).Is("primary_email", "new@example.com")
@@ -160,7 +160,7 @@ func TestBulkMailboxLimits(t *testing.T) {
 	h.Get("/mailboxes").Is("total", 0)
 	a := h.Post("/mailboxes/bulk", obj{"domain": "example.com", "items": items[:1000]}).Want(200)
 	if created := a.At("created").([]any); len(created) != 1000 {
-		t.Errorf("%d are created", len(created))
+		t.Errorf("%d mailboxes were created", len(created))
 	}
 	h.Get("/mailboxes?page_size=1").Is("total", 1000)
 }
@@ -177,9 +177,9 @@ func TestMailboxQuota(t *testing.T) {
 	h.CreateMailbox("example.com", "e").Want(201)
 }
 
-// What exists is told as such in a full account too, and so is whatever else is
-// wrong with an item.
-func TestFullQuotaHidesNothing(t *testing.T) {
+// TestFullQuotaReportsOtherErrors checks that conflicts and invalid items are reported as
+// such even if the account has as many mailboxes as it may.
+func TestFullQuotaReportsOtherErrors(t *testing.T) {
 	h := apitest.New(t, func(o *apiserver.Options) { o.MaxMailboxes = 2 })
 	h.Domain("example.com")
 	a, b := h.Mailbox("example.com", "a"), h.Mailbox("example.com", "b")
@@ -207,7 +207,8 @@ func TestMailboxProvisioning(t *testing.T) {
 	h.CreateMailbox("example.com", "b").Want(201).Is("status", "active")
 }
 
-// A mailbox follows its domain into another workspace.
+// TestMailboxWorkspace checks that moving a domain to another workspace moves its
+// mailboxes.
 func TestMailboxWorkspace(t *testing.T) {
 	h := apitest.New(t)
 	h.Domain("example.com")

@@ -22,7 +22,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
-// sender is an apiserver.Sender that does what a test says.
+// sender is an apiserver.Sender that records each message and then calls send.
 type sender struct {
 	send func(ctx context.Context, m apiserver.Message, attempt int) error
 
@@ -47,7 +47,8 @@ func (c *sender) Send(ctx context.Context, m apiserver.Message) error {
 	return c.send(ctx, m, attempt)
 }
 
-// calls returns what was sent and when, once nothing happens any more.
+// calls waits until all goroutines are blocked, and returns the messages and the times of
+// all attempts.
 func (c *sender) calls() ([]apiserver.Message, []time.Time) {
 	synctest.Wait()
 	c.mu.Lock()
@@ -55,13 +56,13 @@ func (c *sender) calls() ([]apiserver.Message, []time.Time) {
 	return slices.Clone(c.sent), slices.Clone(c.at)
 }
 
-// count returns how many attempts there were, once nothing happens any more.
+// count is the number of attempts in calls.
 func (c *sender) count() int {
 	sent, _ := c.calls()
 	return len(sent)
 }
 
-// mailed runs a test in a bubble, with a service that sends with a sender.
+// mailed runs a test in a synctest bubble, with a service that uses the sender.
 func mailed(t *testing.T, c *sender, test func(t *testing.T, h *apitest.Server, log *apitest.Log)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -94,19 +95,20 @@ func TestSender(t *testing.T) {
 			}
 		}
 		if sent[0].ID == sent[1].ID {
-			t.Error("two links of a rule are one message")
+			t.Error("two messages of a rule have the same id")
 		}
 		time.Sleep(time.Hour)
 		if n := c.count(); n != 3 {
-			t.Errorf("%d messages in the end", n)
+			t.Errorf("%d messages after an hour; want 3", n)
 		}
 		shows(t, h, "GET", sent[0].Link, 404, "This link is not valid")
 		shows(t, h, "POST", sent[1].Link, 200, "Confirmed", "x@example.net")
 	})
 }
 
-// A slow mail server does not slow the API down.
-func TestSenderIsNotAwaited(t *testing.T) {
+// TestSlowSenderDoesNotBlockRequests checks that a slow mail server does not delay API
+// requests.
+func TestSlowSenderDoesNotBlockRequests(t *testing.T) {
 	c := &sender{send: func(context.Context, apiserver.Message, int) error { time.Sleep(29 * time.Second); return nil }}
 	mailed(t, c, func(t *testing.T, h *apitest.Server, _ *apitest.Log) {
 		begun := time.Now()
@@ -114,14 +116,14 @@ func TestSenderIsNotAwaited(t *testing.T) {
 			h.Forwarding(fmt.Sprintf("x%d@example.net", i), nil)
 		}
 		if took := time.Since(begun); took != 0 {
-			t.Errorf("twenty rules take %s", took)
+			t.Errorf("creating twenty rules takes %s", took)
 		}
 		if n := c.count(); n != 4 {
-			t.Errorf("%d messages are sent at once; want 4", n)
+			t.Errorf("%d messages are sent concurrently; want 4", n)
 		}
 		time.Sleep(5 * 29 * time.Second)
 		if n := c.count(); n != 20 {
-			t.Errorf("%d messages are sent; want 20", n)
+			t.Errorf("%d messages were sent; want 20", n)
 		}
 	})
 }
@@ -152,7 +154,7 @@ func TestSenderRetries(t *testing.T) {
 			to, _, _ := strings.Cut(m.To, "@")
 			attempts[to] = append(attempts[to], at[i].Sub(at[0]))
 			if slices.ContainsFunc(sent[:i], func(before apiserver.Message) bool { return before.ID == m.ID || before.Link == m.Link }) {
-				t.Errorf("to %s: attempt %d has the link of another one", to, len(attempts[to]))
+				t.Errorf("to %s: attempt %d has the link of another attempt", to, len(attempts[to]))
 			}
 		}
 		want := "map[first:[0s] never:[0s 10s 1m10s 6m10s 21m10s] panic:[0s] third:[0s 10s 1m10s] unknown:[0s]]"
@@ -171,7 +173,7 @@ func TestSenderRetries(t *testing.T) {
 		}
 		for _, m := range sent {
 			if strings.Contains(log.String(), m.Link[strings.LastIndex(m.Link, "/")+1:]) {
-				t.Fatalf("the log tells a link:\n%s", log)
+				t.Fatalf("the log contains a link:\n%s", log)
 			}
 		}
 	})
@@ -187,7 +189,7 @@ func TestSenderThatHangs(t *testing.T) {
 	}}
 	mailed(t, c, func(t *testing.T, h *apitest.Server, _ *apitest.Log) {
 		h.Forwarding("x@example.net", nil)
-		time.Sleep(30 * time.Second) // an attempt ends
+		time.Sleep(30 * time.Second) // one attempt ends
 		if n := c.count(); n != 1 {
 			t.Fatalf("%d attempts", n)
 		}
@@ -198,8 +200,8 @@ func TestSenderThatHangs(t *testing.T) {
 	})
 }
 
-// restarts opens services on one database file, one after another or at once, each
-// with a Sender of its own.
+// restarts opens services on one database file, one after another or at the same time,
+// each with its own Sender.
 type restarts struct {
 	t    *testing.T
 	path string
@@ -225,8 +227,8 @@ func (r restarts) start(c *sender, configure ...func(*apiserver.Options)) (*apit
 	return apitest.New(r.t, append([]func(*apiserver.Options){first}, configure...)...), log
 }
 
-// A message that its process has not sent is sent by the next one, and in the
-// meantime its link is not in the database.
+// TestMessagesSurviveTheProcess checks that the next process sends the messages that the
+// last one has not, and that the database never contains their links.
 func TestMessagesSurviveTheProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRestarts(t)
@@ -260,7 +262,7 @@ func TestMessagesSurviveTheProcess(t *testing.T) {
 			}
 			for _, m := range append(failed, sent...) {
 				if bytes.Contains(data, []byte(m.Link[strings.LastIndexByte(m.Link, '/')+1:])) {
-					t.Errorf("%s holds a link's secret", file)
+					t.Errorf("%s contains a link's secret", file)
 				}
 			}
 		}
@@ -270,40 +272,40 @@ func TestMessagesSurviveTheProcess(t *testing.T) {
 // sendPause is the pause after the first failed attempt.
 const sendPause = 10 * time.Second
 
-// mortal is a store that fails once its process is killed.
-type mortal struct {
+// killableStore is a store that fails once its process is killed.
+type killableStore struct {
 	store.Store
 	dead atomic.Bool
 }
 
 var errKilled = errors.New("the process was killed")
 
-func (s *mortal) View(ctx context.Context, fn func(store.Reader) error) error {
+func (s *killableStore) View(ctx context.Context, fn func(store.Reader) error) error {
 	if s.dead.Load() {
 		return errKilled
 	}
 	return s.Store.View(ctx, fn)
 }
 
-func (s *mortal) Update(ctx context.Context, fn func(store.Tx) error) error {
+func (s *killableStore) Update(ctx context.Context, fn func(store.Tx) error) error {
 	if s.dead.Load() {
 		return errKilled
 	}
 	return s.Store.Update(ctx, fn)
 }
 
-// A message of a process that was killed while it sent is sent by another one,
-// after the lease and not before.
+// TestMessagesOfAKilledProcess checks that another process sends the message of a process
+// that was killed while it sent, but only after the lease.
 func TestMessagesOfAKilledProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRestarts(t)
-		var db *mortal
+		var db *killableStore
 		interrupted := &sender{send: func(context.Context, apiserver.Message, int) error {
 			db.dead.Store(true)
 			return nil
 		}}
 		killed, _ := r.start(interrupted, func(o *apiserver.Options) {
-			db = &mortal{Store: o.Store}
+			db = &killableStore{Store: o.Store}
 			o.Store = db
 		})
 		killed.Forwarding("x@example.net", nil)
@@ -313,9 +315,9 @@ func TestMessagesOfAKilledProcess(t *testing.T) {
 		h, _ := r.start(other)
 		time.Sleep(time.Minute - time.Second)
 		if n := other.count(); n != 0 {
-			t.Errorf("%d messages are sent within the lease", n)
+			t.Errorf("%d messages were sent within the lease", n)
 		}
-		time.Sleep(16 * time.Second) // to the next look
+		time.Sleep(16 * time.Second) // until the queue is read next
 		sent, at := other.calls()
 		if len(sent) != 1 || at[0].Sub(begun) < time.Minute {
 			t.Fatalf("sent %+v at %v", sent, at)
@@ -324,13 +326,14 @@ func TestMessagesOfAKilledProcess(t *testing.T) {
 		shows(t, h, "GET", sent[0].Link, 200, "Forward mail to you?")
 		time.Sleep(time.Hour)
 		if n, lost := other.count(), interrupted.count(); n != 1 || lost != 1 {
-			t.Errorf("%d and %d messages in the end", n, lost)
+			t.Errorf("%d and %d messages after an hour; want 1 each", n, lost)
 		}
 		db.dead.Store(false) // so that the first service can be closed
 	})
 }
 
-// Two processes with one database share its messages.
+// TestMessagesOfTwoProcesses checks that two processes with one database send each
+// message once, and share the work.
 func TestMessagesOfTwoProcesses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRestarts(t)
@@ -352,12 +355,13 @@ func TestMessagesOfTwoProcesses(t *testing.T) {
 	})
 }
 
-// A message that nobody waits for any more is not sent.
+// TestMessagesAreDropped checks that a queued message is not sent after its link has
+// become invalid.
 func TestMessagesAreDropped(t *testing.T) {
 	later := errors.New("451 later")
 	for name, tt := range map[string]struct {
 		do   func(t *testing.T, h *apitest.Server, rule string, first apiserver.Message)
-		want string // further recipients
+		want string // recipients of further messages
 	}{
 		"deleted": {do: func(t *testing.T, h *apitest.Server, rule string, _ apiserver.Message) {
 			h.Delete("/forwarding/" + rule).Want(204)
@@ -413,15 +417,14 @@ func TestMessagesAreDropped(t *testing.T) {
 					to = append(to, m.To)
 				}
 				if got := strings.Join(to, " "); got != tt.want {
-					t.Errorf("afterwards messages are sent to %q, want %q", got, tt.want)
+					t.Errorf("further messages were sent to %q; want %q", got, tt.want)
 				}
 			})
 		})
 	}
 }
 
-// An account can lose a message neither to a store that fails for a while nor to
-// the size of the queue.
+// TestManyMessages checks that a long queue of several accounts loses no message.
 func TestManyMessages(t *testing.T) {
 	c := &sender{send: func(context.Context, apiserver.Message, int) error { time.Sleep(time.Second); return nil }}
 	mailed(t, c, func(t *testing.T, h *apitest.Server, _ *apitest.Log) {
@@ -441,13 +444,13 @@ func TestManyMessages(t *testing.T) {
 	})
 }
 
-// Close sends what is due.
-func TestCloseSendsWhatIsDue(t *testing.T) {
+// TestCloseSendsDueMessages checks that Close sends the messages that are due.
+func TestCloseSendsDueMessages(t *testing.T) {
 	release := make(chan struct{})
 	c := &sender{}
 	c.send = func(context.Context, apiserver.Message, int) error { <-release; return nil }
 	mailed(t, c, func(t *testing.T, h *apitest.Server, log *apitest.Log) {
-		release = make(chan struct{}) // of this bubble
+		release = make(chan struct{}) // a channel must belong to the bubble that uses it
 		for i := range 10 {
 			h.Forwarding(fmt.Sprintf("x%d@example.net", i), nil)
 		}
@@ -468,15 +471,16 @@ func TestCloseSendsWhatIsDue(t *testing.T) {
 	})
 }
 
-// Close does not wait for ever, whether or not a sender obeys its context.
+// TestCloseIsBounded checks that Close waits for a limited time, whether or not the
+// sender obeys its context.
 func TestCloseIsBounded(t *testing.T) {
 	for name, tt := range map[string]struct {
-		minds bool
+		obeys bool
 		took  time.Duration
 	}{"minds its context": {true, 10 * time.Second}, "does not": {false, 11 * time.Second}} {
 		t.Run(name, func(t *testing.T) {
 			c := &sender{send: func(ctx context.Context, _ apiserver.Message, _ int) error {
-				if tt.minds {
+				if tt.obeys {
 					<-ctx.Done()
 					return ctx.Err()
 				}

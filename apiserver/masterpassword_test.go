@@ -18,13 +18,13 @@ func TestMasterPassword(t *testing.T) {
 		t.Errorf("the generated secret is %q", secret)
 	}
 	if _, has := a.JSON.(map[string]any)["generated_secret"]; has {
-		t.Errorf("a secret is generated unasked: %s", a)
+		t.Errorf("a secret was generated without a request: %s", a)
 	}
 	for _, got := range []*apitest.Response{
 		a, h.Get("/credentials"), h.Get("/credentials/" + a.Str("id")), h.Get("/credentials/" + generated.Str("id")), h.Patch("/credentials/"+generated.Str("id"), obj{"name": "x"}),
 	} {
 		if s := string(got.Raw); strings.Contains(s, "s3cret-value") || strings.Contains(s, secret) || strings.Contains(s, "generated_secret") || strings.Contains(s, "argon2") {
-			t.Errorf("a secret is told: %s", got)
+			t.Errorf("the response contains a secret: %s", got)
 		}
 	}
 	second := h.Post("/credentials", obj{"name": "Third", "generate": true}).Want(201).Str("generated_secret")

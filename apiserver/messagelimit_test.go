@@ -11,8 +11,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
-// Nobody can flood a recipient, whatever operations they combine, from however many
-// accounts, and over a restart.
+// TestMessagesToARecipientAreLimited checks that the limit for a recipient covers all
+// operations and accounts, and survives a restart.
 func TestMessagesToARecipientAreLimited(t *testing.T) {
 	c := apitest.NewClock()
 	path := t.TempDir() + "/mailhost.db"
@@ -24,7 +24,7 @@ func TestMessagesToARecipientAreLimited(t *testing.T) {
 		return apitest.New(t, func(o *apiserver.Options) { o.Store, o.Clock = db, c.Now })
 	}
 	h := open()
-	loop := func(c *apitest.Client) string { // creates a rule, deletes it
+	loop := func(c *apitest.Client) string { // creates a rule and deletes it
 		id := c.Forwarding("X@example.net", obj{})
 		c.Delete("/forwarding/" + id).Want(204)
 		return id
@@ -50,7 +50,7 @@ func TestMessagesToARecipientAreLimited(t *testing.T) {
 	other := h.Owner(t, nobody)
 	other.Post("/forwarding", obj{"target_email": "x@example.net"}).RateLimited(60, "x@example.net")
 
-	// Whoever is refused for one recipient can write to another.
+	// The limit for one recipient does not affect others.
 	moved := other.Forwarding("y@example.net", obj{})
 	if err := h.Service.Close(); err != nil {
 		t.Fatal(err)
@@ -70,7 +70,8 @@ func TestMessagesToARecipientAreLimited(t *testing.T) {
 	h.Patch("/forwarding/"+id, obj{"target_email": "x@example.net"}).RateLimited(60)
 }
 
-// An account sends so many messages, whoever they are for.
+// TestMessagesOfAnAccountAreLimited checks that the messages of an account are limited
+// across all recipients.
 func TestMessagesOfAnAccountAreLimited(t *testing.T) {
 	h := apitest.New(t)
 	h.Domain("example.com")
@@ -79,7 +80,7 @@ func TestMessagesOfAnAccountAreLimited(t *testing.T) {
 		h.Forwarding(fmt.Sprintf("x%d@example.net", i), obj{})
 	}
 	h.Post("/forwarding", obj{"target_email": "another@example.net"}).RateLimited(60, "for the account", "one in 60 s after that")
-	// A request that needs no message is not limited, a refused one takes no token.
+	// Only a request that sends a message takes a token from the bucket.
 	h.Forwarding("jane@example.com", obj{})
 	h.Post("/forwarding", obj{"target_email": "x1@example.net"}).Refused(409, "body conflict")
 	h.Owner(t, nobody).Forwarding("another@example.net", obj{})
@@ -87,17 +88,17 @@ func TestMessagesOfAnAccountAreLimited(t *testing.T) {
 	h.Forwarding("another@example.net", obj{})
 	h.Post("/forwarding", obj{"target_email": "third@example.net"}).RateLimited(30)
 
-	// The same request under its key is evaluated again, and its replay takes no token.
+	// A rejected request is evaluated again under its key, and a replay takes no token.
 	body := obj{"target_email": "keyed@example.net"}
 	h.PostKeyed(key, "/forwarding", body).RateLimited(30)
 	h.Clock.Advance(30 * time.Second)
 	h.PostKeyed(key, "/forwarding", body).Want(201)
 	h.PostKeyed(key, "/forwarding", body).Want(201)
-	h.Clock.Advance(-100 * time.Hour) // even if the clock goes back, nobody waits for long
+	h.Clock.Advance(-100 * time.Hour) // a clock that is set back does not extend the wait
 	h.Post("/forwarding", obj{"target_email": "third@example.net"}).RateLimited(60)
 }
 
-// The limits of the past are forgotten.
+// TestOldMessageLimitsAreForgotten checks that a full bucket is deleted from the store.
 func TestOldMessageLimitsAreForgotten(t *testing.T) {
 	db, err := sqlite.Open(t.Context(), sqlite.Memory, sqlite.Options{})
 	if err != nil {
@@ -122,7 +123,7 @@ func TestOldMessageLimitsAreForgotten(t *testing.T) {
 	h.Clock.Advance(time.Minute)
 	h.Forwarding("y@example.net", obj{})
 	if got := limit("recipient x1@example.net"); !got.IsZero() {
-		t.Errorf("a full bucket is still there: %s", got)
+		t.Errorf("a full bucket was not deleted: %s", got)
 	}
 	if got := limit("account " + accountID); !got.Equal(start.Add(6 * time.Minute)) {
 		t.Errorf("the account's bucket is full at %s", got)

@@ -20,17 +20,18 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// issuer is a TokenVerifier that knows some tokens: each has a User or an error.
+// issuer is a TokenVerifier with a fixed set of tokens. Each token has a User or an
+// error.
 type issuer struct {
-	mu     sync.Mutex
-	tokens map[string]any
-	asked  []string
+	mu       sync.Mutex
+	tokens   map[string]any
+	received []string
 }
 
 func (i *issuer) VerifyToken(_ context.Context, token string) (apiserver.User, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.asked = append(i.asked, token)
+	i.received = append(i.received, token)
 	switch known := i.tokens[token].(type) {
 	case apiserver.User:
 		return known, nil
@@ -40,14 +41,14 @@ func (i *issuer) VerifyToken(_ context.Context, token string) (apiserver.User, e
 	return apiserver.User{}, &apiserver.InvalidTokenError{Reason: "the access token is not known"}
 }
 
-// newIssued starts a service that asks an issuer; configure names its tokens.
+// newIssued starts a service that accepts the tokens of an issuer.
 func newIssued(t *testing.T, tokens map[string]any) (*apitest.Server, *issuer) {
 	t.Helper()
 	i := &issuer{tokens: tokens}
 	return apitest.New(t, func(o *apiserver.Options) { o.Tokens = i }), i
 }
 
-// jane is a user with two groups.
+// jane returns a user with two groups.
 func jane() apiserver.User {
 	return apiserver.User{ID: "auth0|jane", Groups: []string{"ops", "Staff"}, Email: "jane@example.net", Name: "Jane Doe"}
 }
@@ -83,7 +84,8 @@ func TestGrantsOfUsersAndGroups(t *testing.T) {
 	}
 }
 
-// A user may do what the user's own grants and those of the groups say together.
+// TestGrantsOfUsersAddUp checks that a user has the permissions of the user's own grants
+// and of the groups' grants together.
 func TestGrantsOfUsersAddUp(t *testing.T) {
 	h, _ := newIssued(t, map[string]any{"t": jane()})
 	e := newEstate(h)
@@ -110,8 +112,9 @@ func TestUserWithEveryCapabilityNarrowed(t *testing.T) {
 	t.Run("export", func(t *testing.T) { e.checkExport(c.In(t)) })
 }
 
-// Whether an account exists shows to nobody whom it grants nothing: all answers
-// are the same, to the byte, and those that a foreign service account gets too.
+// TestAccountsThatGrantAUserNothing checks that a user without grants gets the same
+// response for every account, existing or not. It is also the response to a service
+// account of another account.
 func TestAccountsThatGrantAUserNothing(t *testing.T) {
 	const mine = "22222222-2222-4333-8444-555555555555"
 	h, _ := newIssued(t, map[string]any{"t": jane(), "stranger": apiserver.User{ID: "stranger"}})
@@ -150,7 +153,7 @@ func TestFeedbackOfAUser(t *testing.T) {
 		"odd": apiserver.User{ID: "x", Groups: []string{"ops"}, Email: strings.Repeat("x", 256), Name: "a\x00b"},
 	})
 	h.As("t").Post("/feedback", body).Refused(403, "header.Authorization permission_denied")
-	// A grant is enough, whatever it is.
+	// A single grant of any capability is sufficient.
 	id := h.GrantTo("group", "ops", apitest.GrantOn(vocab.CapDomainView, "domain", h.Domain("example.com")))
 	h.As("t").Post("/feedback", body).Want(201).Is("submitter_email", "jane@example.net", "submitter_name", "Jane Doe",
 		"created_by_user_id", api.DerivedID(accountID, "oauth-user:auth0|jane"))
@@ -161,7 +164,8 @@ func TestFeedbackOfAUser(t *testing.T) {
 	h.As("t").Post("/feedback", body).Refused(403, "header.Authorization permission_denied")
 }
 
-// The API names a user by UUID, whatever the issuer does.
+// TestIDsOfUsers checks that responses identify a user by UUID: the subject itself, or a
+// UUIDv5 if the subject is not a UUID.
 func TestIDsOfUsers(t *testing.T) {
 	const id = "3b9f4d5e-6d0c-4b7e-9a53-3f1c2d8e7a10"
 	h, _ := newIssued(t, map[string]any{
@@ -176,16 +180,17 @@ func TestIDsOfUsers(t *testing.T) {
 		h.Get("/auth/service-accounts/"+a.Str("id")).Want(200).Is("revoked_by_user_id", made[token])
 	}
 	if made["uuid"] != id || made["upper"] != id {
-		t.Errorf("a UUID is not kept: %v", made)
+		t.Errorf("a UUID subject was changed: %v", made)
 	}
 	owner := h.Post("/auth/service-accounts", obj{"name": "x"}).Want(201).Str("created_by_user_id")
 	if made["owner"] == owner || made["owner"] == made["text"] || uuid.MustParse(made["text"]).Version() != 5 {
-		t.Errorf("the owner is %s, and others are %v", owner, made)
+		t.Errorf("the built-in owner is %s, and the users are %v", owner, made)
 	}
 }
 
-// The owner's id can be computed by anybody, and is nobody's sub.
-func TestNobodyIsTheBuiltInOwner(t *testing.T) {
+// TestUserCannotBeTheBuiltInOwner checks that a subject equal to the built-in owner's id,
+// which is predictable, has no permissions.
+func TestUserCannotBeTheBuiltInOwner(t *testing.T) {
 	owner := api.DerivedID(accountID, "user:owner")
 	h, _ := newIssued(t, map[string]any{"t": apiserver.User{ID: owner}, "upper": apiserver.User{ID: strings.ToUpper(owner), Groups: []string{"ops"}}})
 	h.GrantOwner("group", "ops")
@@ -195,8 +200,8 @@ func TestNobodyIsTheBuiltInOwner(t *testing.T) {
 	}
 }
 
-// What a user's service account may do is what the user may, through the groups
-// too.
+// TestServiceAccountOfAUser checks that a service account inherits the grants of the user
+// that creates it, including those of the groups.
 func TestServiceAccountOfAUser(t *testing.T) {
 	h, _ := newIssued(t, map[string]any{"t": jane()})
 	h.Domain("example.com")
@@ -206,14 +211,14 @@ func TestServiceAccountOfAUser(t *testing.T) {
 	}
 	made := h.As("t").Post("/auth/service-accounts", obj{"name": "ci"}).Want(201)
 	if inherited := h.Get("/auth/authorizations?subject_id=" + made.Str("id")).Want(200).JSON.([]any); len(inherited) != 2 {
-		t.Errorf("it inherits %v; want each grant once", inherited)
+		t.Errorf("the service account inherits %v; want each grant once", inherited)
 	}
 	c := h.As(made.Str("token"))
 	c.Get("/mailboxes").Want(200)
 	c.Get("/domains").Refused(403, "header.Authorization permission_denied")
 }
 
-// An Idempotency-Key is one user's.
+// TestKeysOfUsers checks that Idempotency-Keys of different users don't conflict.
 func TestKeysOfUsers(t *testing.T) {
 	h, _ := newIssued(t, map[string]any{"jane": jane(), "john": apiserver.User{ID: "john", Groups: []string{"ops"}}})
 	h.GrantOwner("group", "ops")
@@ -270,7 +275,8 @@ func TestRefusedAccessTokens(t *testing.T) {
 	}
 }
 
-// As many and as long names as are accepted are.
+// TestBoundsOfAUser checks that a subject and groups of the maximum length and number are
+// accepted.
 func TestBoundsOfAUser(t *testing.T) {
 	longest := strings.Repeat("ü", 255)
 	groups := make([]string, 256)
@@ -296,42 +302,43 @@ func TestIssuerUnavailable(t *testing.T) {
 		}
 	}
 	if a := h.As("broken").Get("/mailboxes").Refused(500, "header internal_error"); strings.Contains(string(a.Raw), "internal detail") {
-		t.Errorf("it tells what is inside: %s", a)
+		t.Errorf("the response contains the internal error: %s", a)
 	}
 	// Service accounts need no issuer.
 	h.As(h.Post("/auth/service-accounts", obj{"name": "x"}).Want(201).Str("token")).Get("/mailboxes").Want(200)
 }
 
-// waiting is a TokenVerifier that waits for its issuer until the caller has gone.
-type waiting struct{ begun chan struct{} }
+// blockingVerifier is a TokenVerifier that blocks until the request is cancelled.
+type blockingVerifier struct{ begun chan struct{} }
 
-func (w waiting) VerifyToken(ctx context.Context, _ string) (apiserver.User, error) {
+func (w blockingVerifier) VerifyToken(ctx context.Context, _ string) (apiserver.User, error) {
 	close(w.begun)
 	<-ctx.Done()
 	return apiserver.User{}, ctx.Err()
 }
 
-func TestCancelledWhileTheIssuerIsAsked(t *testing.T) {
-	w := waiting{begun: make(chan struct{})}
+func TestCancelledDuringTokenVerification(t *testing.T) {
+	w := blockingVerifier{begun: make(chan struct{})}
 	h := apitest.New(t, func(o *apiserver.Options) { o.Tokens = w })
 	ctx, cancel := context.WithCancel(t.Context())
-	answered := make(chan int, 1)
+	statuses := make(chan int, 1)
 	go func() {
 		r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/v1/public/accounts/"+accountID+"/mailboxes", nil)
 		r.Header.Set("Authorization", "Bearer t")
 		rec := httptest.NewRecorder()
 		h.Service.Handler().ServeHTTP(rec, r)
-		answered <- rec.Code
+		statuses <- rec.Code
 	}()
 	apitest.Receive(t, w.begun)
 	cancel()
-	if status := apitest.Receive(t, answered); status != 503 {
-		t.Errorf("the answer is %d; want 503", status)
+	if status := apitest.Receive(t, statuses); status != 503 {
+		t.Errorf("the status is %d; want 503", status)
 	}
 }
 
-// A service account's token goes to no issuer, whatever is wrong with it.
-func TestWhatTheIssuerIsAsked(t *testing.T) {
+// TestTokensSentToTheIssuer checks that a service account's token is never sent to the
+// issuer, even if it is malformed.
+func TestTokensSentToTheIssuer(t *testing.T) {
 	h, i := newIssued(t, map[string]any{})
 	token := h.Post("/auth/service-accounts", obj{"name": "x"}).Want(201).Str("token")
 	h.As(token).Get("/mailboxes").Want(200)
@@ -339,9 +346,9 @@ func TestWhatTheIssuerIsAsked(t *testing.T) {
 		h.As(broken).Get("/mailboxes").Refused(401, "header.Authorization invalid_token").Says("malformed")
 	}
 	h.As("").Get("/mailboxes").Want(401)
-	if len(i.asked) != 0 {
-		t.Errorf("the issuer was asked about %q", i.asked)
+	if len(i.received) != 0 {
+		t.Errorf("the issuer received %q", i.received)
 	}
 	h.As("ey.J.x").Get("/mailboxes").Want(401)
-	same(t, "asked", i.asked, []string{"ey.J.x"})
+	same(t, "tokens sent to the issuer", i.received, []string{"ey.J.x"})
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// Over the network the built-in owner does not count: it has no credential.
+// TestLastOwnerStays checks that the last owner can't be revoked over the network, where
+// the built-in owner does not count because it has no credential.
 func TestLastOwnerStays(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -23,7 +24,8 @@ func TestLastOwnerStays(t *testing.T) {
 	}
 	c.Get("/mailboxes").Want(200)
 
-	// Neither a revoked nor an expired owner can act, nor one of a token that is not accepted.
+	// A revoked or expired owner does not count, nor does a user if no access tokens are
+	// accepted.
 	revoked, _ := h.ServiceAccount(c, obj{"name": "revoked"})
 	c.Delete("/auth/service-accounts/" + revoked).Want(204)
 	h.ServiceAccount(c, obj{"name": "expired", "expires_at": h.Clock.Now().Add(time.Second)})
@@ -32,16 +34,16 @@ func TestLastOwnerStays(t *testing.T) {
 	c.Delete("/auth/service-accounts/" + id).Want(409)
 
 	second, d := h.ServiceAccount(c, obj{"name": "second"})
-	c.Delete(builtIn).Want(204) // it is not the last one
+	c.Delete(builtIn).Want(204) // another owner remains
 	d.Delete("/auth/service-accounts/" + id).Want(204)
-	d.Delete("/auth/service-accounts/" + id).Want(204) // again changes nothing
+	d.Delete("/auth/service-accounts/" + id).Want(204) // a second delete changes nothing
 	d.Delete(builtIn).Want(204)
-	d.Delete(own).Want(204) // of a service account that is revoked
+	d.Delete(own).Want(204) // the grant of a revoked service account
 	d.Delete("/auth/service-accounts/" + second).Want(409)
 }
 
-// In process the built-in owner can act, so that every service account can go, and
-// its own grant is the last one then.
+// TestBuiltInOwnerStays checks that in process every service account can be revoked,
+// because the built-in owner can act, but not the built-in owner's grant.
 func TestBuiltInOwnerStays(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -52,7 +54,8 @@ func TestBuiltInOwnerStays(t *testing.T) {
 	h.Delete(builtIn).Want(409)
 }
 
-// Where access tokens are accepted, a user or a group that is an owner can act.
+// TestOwnersOfTheIssuerStay checks that a user or a group that is an owner counts if
+// access tokens are accepted.
 func TestOwnersOfTheIssuerStay(t *testing.T) {
 	t.Parallel()
 	h, _ := newIssued(t, map[string]any{"t": jane()})
@@ -65,7 +68,8 @@ func TestOwnersOfTheIssuerStay(t *testing.T) {
 	h.As("t").Delete("/auth/authorizations/" + group).Want(204)
 }
 
-// A credential revokes only what it could have made.
+// TestRevokingAServiceAccountWithMoreGrants checks that a caller can only revoke service
+// accounts whose grants it could create.
 func TestRevokingAServiceAccountWithMoreGrants(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -106,8 +110,9 @@ func TestRevokingInACancelledAccount(t *testing.T) {
 	h.Post("/auth/service-accounts", obj{"name": "z"}).Refused(403, "path.account_id account_cancelled")
 }
 
-// A service account does not outlive the one that created it.
-func TestHeirsExpireWithTheirCreator(t *testing.T) {
+// TestServiceAccountExpiresWithItsCreator checks that a service account expires no later
+// than the one that created it.
+func TestServiceAccountExpiresWithItsCreator(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
 	const limit = "2026-03-14T16:09:26.535897Z"
@@ -116,16 +121,17 @@ func TestHeirsExpireWithTheirCreator(t *testing.T) {
 		c.Post("/auth/service-accounts", body).Want(201).Is("expires_at", limit)
 	}
 	earlier := "2026-03-14T16:09:26.535896Z"
-	heir := c.Post("/auth/service-accounts", obj{"name": "y", "expires_at": earlier}).Want(201).Is("expires_at", earlier)
+	child := c.Post("/auth/service-accounts", obj{"name": "y", "expires_at": earlier}).Want(201).Is("expires_at", earlier)
 	c.Post("/auth/service-accounts", obj{"name": "y", "expires_at": "2026-03-14T16:09:26.535898Z"}).Refused(422, "body.expires_at value_error").Says(limit)
-	grandchild := h.As(heir.Str("token")).Post("/auth/service-accounts", obj{"name": "z"}).Want(201).Is("expires_at", earlier)
+	grandchild := h.As(child.Str("token")).Post("/auth/service-accounts", obj{"name": "z"}).Want(201).Is("expires_at", earlier)
 	h.Clock.Advance(time.Hour)
 	h.As(grandchild.Str("token")).Get("/mailboxes").Refused(401, "header.Authorization token_expired")
 	h.Get("/auth/service-accounts").Is("total", 6)
 }
 
-// The access token of a user expires and the user does not, so that it sets no limit.
-func TestHeirsOfAUser(t *testing.T) {
+// TestServiceAccountOfAUserHasNoExpiry checks that the expiry of a user's access token
+// does not limit the service accounts that the user creates.
+func TestServiceAccountOfAUserHasNoExpiry(t *testing.T) {
 	t.Parallel()
 	user := jane()
 	user.ExpiresAt = start.Add(time.Minute)

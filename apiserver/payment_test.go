@@ -26,7 +26,7 @@ func TestPaymentPage(t *testing.T) {
 		shows(t, h, "GET", address, 200, "Payment needed", "<li><strong>example.com</strong> waits for payment</li>",
 			"<li><strong>xn--bcher-kva.de</strong> waits for payment</li>", "This server takes no money itself")
 	}
-	// Nothing else of the account, and nothing of another, is on it.
+	// The page shows nothing else of this account, and nothing of another one.
 	_, _, page := visit(t, h, "GET", url)
 	for _, foreign := range []string{"other.com", "taken.com", accountID, "Jane", "<form"} {
 		if strings.Contains(page, foreign) {
@@ -35,7 +35,7 @@ func TestPaymentPage(t *testing.T) {
 	}
 	shows(t, h, "GET", other, 200, "Payment needed", "<li><strong>other.com</strong> waits for payment</li>")
 	if status, header, _ := visit(t, h, "POST", url); status != 405 || header.Get("Allow") != "GET, HEAD" {
-		t.Errorf("POST answers %d, Allow %q", status, header.Get("Allow"))
+		t.Errorf("POST returns %d, Allow %q", status, header.Get("Allow"))
 	}
 	h.Delete("/domains/example.com").Want(204)
 	h.Delete("/domains/bücher.de").Want(204)
@@ -49,7 +49,7 @@ func TestPaymentPageOfAPaidPurchase(t *testing.T) {
 	h.Domain("first.com")
 	bought := h.Purchase(h.DefaultWorkspace(), "example.com").Want(200)
 	if bought.At("payment_url") != nil {
-		t.Error("there is something to pay")
+		t.Error("the page asks for a payment")
 	}
 	url := "http://localhost:8080/pay/" + bought.Str("purchase_batch_id")
 	shows(t, h, "GET", url, 200, "Nothing to pay", "<li><strong>example.com</strong> is being set up</li>")

@@ -58,7 +58,7 @@ func TestContentType(t *testing.T) {
 		}
 		for _, contentType := range []string{"application/json", "application/json; charset=utf-8", "Application/JSON", "application/json ; charset=utf-8", `application/json; profile="a+b"`} {
 			if a := r.send(c, "Content-Type", contentType); a.Status == 415 || a.Status == 422 && a.Problems()[0] == "body json_invalid" {
-				t.Errorf("%q is refused: %s", contentType, a)
+				t.Errorf("%q is rejected: %s", contentType, a)
 			}
 		}
 	})
@@ -134,7 +134,7 @@ func TestPublishedOnly(t *testing.T) {
 func TestHead(t *testing.T) {
 	h := apitest.New(t)
 	if a := h.Do("HEAD", "/mailboxes", nil).Want(200); len(a.Raw) > 0 {
-		t.Errorf("it has a body: %s", a)
+		t.Errorf("the response has a body: %s", a)
 	}
 }
 
@@ -143,7 +143,7 @@ func TestRequestID(t *testing.T) {
 	for _, sane := range []string{"abc", "A.b_c:d-1", strings.Repeat("x", 128), nobody} {
 		for _, path := range []string{"/mailboxes", "/nothing", "/mailboxes/" + nobody, "/mailboxes?page=0"} {
 			if got := h.Do("GET", path, nil, "X-Request-Id", sane).Header.Get("X-Request-Id"); got != sane {
-				t.Errorf("%q comes back as %q", sane, got)
+				t.Errorf("X-Request-Id %q is returned as %q", sane, got)
 			}
 		}
 	}
@@ -168,7 +168,7 @@ func TestAcceptDoesNotMatter(t *testing.T) {
 	}
 }
 
-// brokenStore fails after a while, as a full disk or a lost connection would.
+// brokenStore can fail reads and updates, as a lost connection or a full disk would.
 type brokenStore struct {
 	store.Store
 	broken, failUpdates bool
@@ -218,10 +218,10 @@ func TestInternalErrors(t *testing.T) {
 		a := newRequest(t, spec).send(h.Client, "X-Request-Id", "id-"+spec.ID)
 		a.Refused(500, "header internal_error")
 		if strings.Contains(string(a.Raw), "10.1.2.3") {
-			t.Errorf("the answer tells what failed: %s", a)
+			t.Errorf("the response contains the internal error: %s", a)
 		}
 		if !strings.Contains(log.String(), "10.1.2.3") || !strings.Contains(log.String(), "id-"+spec.ID) {
-			t.Errorf("the log does not tell what failed in %s: %s", spec.ID, &log)
+			t.Errorf("the log does not contain the error of %s: %s", spec.ID, &log)
 		}
 	}
 }

@@ -7,20 +7,20 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
 
-// split returns the one answer with a 201 and all others.
-func split(t *testing.T, answers []*apitest.Response) (created *apitest.Response, others []*apitest.Response) {
+// split returns the only response with status 201, and all others.
+func split(t *testing.T, responses []*apitest.Response) (created *apitest.Response, others []*apitest.Response) {
 	t.Helper()
-	for _, a := range answers {
+	for _, a := range responses {
 		if a.Status != 201 {
 			others = append(others, a)
 		} else if created != nil {
-			t.Fatalf("two are created: %s and %s", created, a)
+			t.Fatalf("two were created: %s and %s", created, a)
 		} else {
 			created = a
 		}
 	}
 	if created == nil {
-		t.Fatalf("none is created: %s", others[0])
+		t.Fatalf("none was created: %s", others[0])
 	}
 	return created, others
 }
@@ -74,7 +74,7 @@ func TestConcurrentRequestsUnderOneKey(t *testing.T) {
 		a.Refused(409, "header.Idempotency-Key conflict")
 	}
 	if len(ids) != 1 {
-		t.Errorf("%d tokens are told", len(ids))
+		t.Errorf("%d tokens were returned", len(ids))
 	}
 	h.Get("/auth/service-accounts").Is("total", 1)
 }
@@ -92,7 +92,7 @@ func TestConcurrentPurchases(t *testing.T) {
 		}
 	}
 	if bought != 1 {
-		t.Errorf("it is bought %d times", bought)
+		t.Errorf("the domain was bought %d times", bought)
 	}
 	h.Get("/dns-records").Is("total", 5)
 }
@@ -108,7 +108,8 @@ func TestConcurrentCNAMEs(t *testing.T) {
 	}
 }
 
-// Bulk requests that overlap share the addresses between them.
+// TestConcurrentBulkRequests checks that overlapping bulk requests create each address
+// once.
 func TestConcurrentBulkRequests(t *testing.T) {
 	h := apitest.New(t)
 	h.Domain("example.com")
@@ -124,7 +125,7 @@ func TestConcurrentBulkRequests(t *testing.T) {
 		}
 	}
 	if created != 50 {
-		t.Errorf("%d are created", created)
+		t.Errorf("%d mailboxes were created", created)
 	}
 	h.Get("/mailboxes").Is("total", 50)
 }

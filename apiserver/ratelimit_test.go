@@ -12,8 +12,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
-// limitedHarness is a service that takes 3 requests a minute, and two clients
-// with credentials of their own.
+// limitedHarness returns a service that allows 3 requests a minute, and two clients with
+// different credentials.
 func limitedHarness(t *testing.T) (h *apitest.Server, first, second *apitest.Client) {
 	t.Helper()
 	h = apitest.New(t, func(o *apiserver.Options) {
@@ -78,15 +78,15 @@ func TestRateLimitOfWhoHasNoCredential(t *testing.T) {
 		want           int
 	}{
 		{"192.0.2.1:1", "", 401},
-		{"192.0.2.1:2", "mhsa_guess_1", 401}, // guesses share what the address has
+		{"192.0.2.1:2", "mhsa_guess_1", 401}, // guessed tokens share the bucket of their address
 		{"[::ffff:192.0.2.1]:3", "mhsa_guess_2", 401},
 		{"192.0.2.1:4", "mhsa_guess_3", 429},
-		{"192.0.2.1:5", c.Token, 200}, // whoever has a credential does not suffer from it
+		{"192.0.2.1:5", c.Token, 200}, // a valid credential has its own bucket
 		{"192.0.2.2:1", "", 401},
 		{"[2001:db8::1]:1", "", 401},
 		{"[2001:db8::2]:1", "", 401},
 		{"[2001:db8::3]:1", "", 401},
-		{"[2001:db8::4]:1", "", 429}, // one network has one bucket
+		{"[2001:db8::4]:1", "", 429}, // a network has one bucket
 		{"[2001:db8:0:1::4]:1", "", 401},
 	} {
 		if got := ask(step.address, step.token); got != step.want {
@@ -111,7 +111,7 @@ func TestNoRateLimitByDefault(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
 	if a := h.Get("/mailboxes").Want(200); a.Header.Get("RateLimit-Limit") != "" {
-		t.Errorf("headers of a limit: %v", a.Header)
+		t.Errorf("the response has RateLimit headers: %v", a.Header)
 	}
 }
 
@@ -124,7 +124,7 @@ func TestRateLimitMustMakeSense(t *testing.T) {
 	t.Cleanup(func() { _ = db.Close() })
 	for _, l := range []apiserver.RateLimit{{Requests: 1}, {Per: time.Second}, {Requests: -1, Per: time.Second}} {
 		if _, err := apiserver.New(apiserver.Options{Store: db, RateLimit: l}); err == nil {
-			t.Errorf("%+v is taken", l)
+			t.Errorf("%+v is accepted", l)
 		}
 	}
 }

@@ -31,8 +31,8 @@ func (b *stalledBody) Read(p []byte) (int, error) {
 	return b.last.Read(p)
 }
 
-// Unfinished uploads of one credential hold its share of the memory and no more:
-// small requests go on, and so do large ones of other credentials.
+// TestUnfinishedUploads checks that the unfinished uploads of one credential use a
+// limited share of the memory. Small requests and other credentials are not affected.
 func TestUnfinishedUploads(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, func(o *apiserver.Options) { o.BodyMemory = 4 << 20 })
@@ -72,7 +72,8 @@ func TestUnfinishedUploads(t *testing.T) {
 		apitest.Receive(t, settled)
 	}
 	refused := 0
-	// The first half of an upload has a buffer of 128 KiB, and half of 4 MiB holds 16.
+	// The first half of an upload has a buffer of 128 KiB, so half of 4 MiB is enough for
+	// 16 uploads.
 	greedy.Post("/workspaces", large("more", size)).Refused(429, "body rate_limited")
 	greedy.Post("/workspaces", obj{"name": "small"}).Want(201)
 	other.Post("/workspaces", large("large", 60<<10)).Want(201)
@@ -91,12 +92,13 @@ func TestUnfinishedUploads(t *testing.T) {
 		}
 	}
 	if refused < uploads-17 {
-		t.Errorf("%d of %d uploads were refused", refused, uploads)
+		t.Errorf("%d of %d uploads were rejected", refused, uploads)
 	}
-	greedy.Post("/workspaces", large("again", size)).Want(201) // nothing stays taken
+	greedy.Post("/workspaces", large("again", size)).Want(201) // the memory is free again
 }
 
-// Other credentials' uploads are a 503.
+// TestBodyMemoryIsUsedUp checks that a request gets a 503 if uploads of other credentials
+// use all the memory.
 func TestBodyMemoryIsUsedUp(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, func(o *apiserver.Options) { o.BodyMemory = 64 << 10 })
@@ -127,7 +129,7 @@ func TestFeedbackIsBounded(t *testing.T) {
 		t.Errorf("Retry-After is %q", a.Header.Get("Retry-After"))
 	}
 	if again := c.PostKeyed(key, "/feedback", feedback).Want(201); again.Str("id") != first.Str("id") {
-		t.Errorf("a replay is limited: %s", again)
+		t.Errorf("a replay was rejected: %s", again)
 	}
 	h.Post("/feedback", feedback).Want(201) // another credential
 	h.Clock.Advance(time.Minute)

@@ -12,8 +12,9 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
 
-// Whether an object exists is told in the same answer as the rest.
-func TestUnknownReferencesAreToldWithTheOtherProblems(t *testing.T) {
+// TestUnknownReferencesAreReportedWithOtherProblems checks that a 422 lists the unknown
+// objects in a body together with all other problems.
+func TestUnknownReferencesAreReportedWithOtherProblems(t *testing.T) {
 	h := apitest.New(t)
 	h.Domain("example.com")
 	const unknown = "body.domain value_error"
@@ -35,7 +36,7 @@ func TestUnknownReferencesAreToldWithTheOtherProblems(t *testing.T) {
 			[]string{"body.redirect_url value_error", "body.workspace_id value_error"}},
 		{"POST", "/domains/purchase", obj{"domains": []string{"a.com"}, "workspace_id": nobody, "contact_info": with(contact(), "country", "ZZ")},
 			[]string{"body.contact_info.country value_error", "body.workspace_id value_error"}},
-		// One problem for each place, and what exists is no problem.
+		// Each place has at most one problem, and an existing object is not a problem.
 		{"POST", "/forwarding", obj{"target_email": "bad", "workspace_id": "x"}, []string{"body.target_email value_error", "body.workspace_id uuid_parsing"}},
 		{"POST", "/forwarding", obj{"target_email": "bad", "domain": "EXAMPLE.com"}, []string{"body.target_email value_error"}},
 		{"POST", "/forwarding", obj{"target_email": "bad", "domain": 5}, []string{"body.target_email value_error", "body.domain string_type"}},
@@ -47,13 +48,14 @@ func TestUnknownReferencesAreToldWithTheOtherProblems(t *testing.T) {
 		same(t, tt.method+" "+tt.path, got, tt.want)
 	}
 	h.Post("/mailboxes", `{"domain":"nope.com"`).Refused(422, "body json_invalid")
-	// In an account that can be none nothing is looked for.
+	// An invalid account id means that no object is looked up.
 	h.Post("/v1/public/accounts/x/mailboxes", obj{"domain": "nope.com", "first_name": "", "last_name": "L", "local_part": "a"}).
 		Refused(422, "path.account_id uuid_parsing", "body.first_name string_too_short")
 }
 
-// The message is that of the operation itself, under an Idempotency-Key too.
-func TestUnknownReferenceIsToldInTheSameWords(t *testing.T) {
+// TestUnknownReferenceHasTheSameMessage checks that the message is the same with and
+// without other problems, also with an Idempotency-Key.
+func TestUnknownReferenceHasTheSameMessage(t *testing.T) {
 	h := apitest.New(t)
 	body := obj{"domain": "nope.com", "first_name": "F", "last_name": "L", "local_part": "a"}
 	alone := h.Post("/mailboxes", body).Refused(422, "body.domain value_error").Str("detail.0.msg")
@@ -65,7 +67,8 @@ func TestUnknownReferenceIsToldInTheSameWords(t *testing.T) {
 	}
 }
 
-// Whoever may not see a domain learns nothing of it in this way either.
+// TestUnknownReferencesOfNarrowedCallers checks that an existing domain that the caller
+// may not see is reported as unknown.
 func TestUnknownReferencesOfNarrowedCallers(t *testing.T) {
 	h := apitest.New(t)
 	e := newEstate(h)
@@ -94,7 +97,7 @@ func TestQueryThatCannotBeDecoded(t *testing.T) {
 	}
 }
 
-// raw sends a request that net/url would not let through on the client's side.
+// raw sends a request with a path that net/url would reject in a client.
 func raw(t *testing.T, svc *apiserver.Service, token, path string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/public/accounts/"+accountID+path, nil)

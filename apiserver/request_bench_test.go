@@ -16,8 +16,9 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
-// newBenchmark returns a service on a file, whose account has the domain example.com, and
-// what posts to it in process. It fails unless a request succeeds.
+// newBenchmark returns a service on a file with the domain example.com, and a function
+// that sends a POST in process. The function fails the benchmark unless the request
+// succeeds.
 func newBenchmark(b *testing.B) (svc *apiserver.Service, post func(path, body string)) {
 	b.Helper()
 	db, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "mailhost.db"), sqlite.Options{})
@@ -89,7 +90,7 @@ func BenchmarkGetMailbox(b *testing.B) {
 	}
 }
 
-// BenchmarkCreateMailboxes creates as many mailboxes as one request may.
+// BenchmarkCreateMailboxes creates the maximum number of mailboxes with each request.
 func BenchmarkCreateMailboxes(b *testing.B) {
 	_, post := newBenchmark(b)
 	n := 0

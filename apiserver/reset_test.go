@@ -22,7 +22,7 @@ func TestReset(t *testing.T) {
 	h.Domain("example.com")
 	h.Forwarding("a@example.org", obj{})
 	created := h.PostKeyed(key, "/workspaces", obj{"name": "Sales"}).Want(201)
-	for range 40 { // the bucket is not empty yet
+	for range 40 { // some tokens remain in the bucket
 		h.Get("/domains")
 	}
 	if err := h.Service.Reset(t.Context(), nil); err != nil {
@@ -33,23 +33,24 @@ func TestReset(t *testing.T) {
 	}
 	h.As(token).Get("/domains").Refused(401, "header.Authorization invalid_token")
 	if n := len(h.Service.Outbox()); n > 0 {
-		t.Errorf("%d messages are left", n)
+		t.Errorf("%d messages remain", n)
 	}
 	h.Owner(t, accountID)
 	h.Get("/domains").Want(200).Is("total", 0)
 	if left := h.Get("/domains").Header.Get("RateLimit-Remaining"); left != "58" {
-		t.Errorf("%s requests are left in the bucket, want 58", left)
+		t.Errorf("%s requests remain in the bucket; want 58", left)
 	}
-	// The key is as good as new, and nobody has had its answer.
+	// The key is new after the reset.
 	again := h.PostKeyed(key, "/workspaces", obj{"name": "Other"}).Want(201)
 	if again.Str("id") == created.Str("id") || again.Header.Get("Idempotency-Replayed") != "" {
-		t.Errorf("an answer from before the reset: %s", again)
+		t.Errorf("a response from before the reset was replayed: %s", again)
 	}
 	h.Domain("example.com")
 }
 
-// A message that waits to be sent is one of a rule that is gone.
-func TestResetForgetsMessagesThatWait(t *testing.T) {
+// TestResetDropsQueuedMessages checks that a reset drops the queued messages, because
+// their rules no longer exist.
+func TestResetDropsQueuedMessages(t *testing.T) {
 	c := &sender{send: func(context.Context, apiserver.Message, int) error { return errors.New("try again") }}
 	mailed(t, c, func(t *testing.T, h *apitest.Server, _ *apitest.Log) {
 		h.Forwarding("x@example.net", nil)
@@ -59,13 +60,14 @@ func TestResetForgetsMessagesThatWait(t *testing.T) {
 		}
 		time.Sleep(24 * time.Hour)
 		if after := c.count(); before != 1 || after != before {
-			t.Errorf("%d attempts before the reset, %d by the day after", before, after)
+			t.Errorf("%d attempts before the reset, %d a day later", before, after)
 		}
 	})
 }
 
-// The clock may go back with a reset.
-func TestResetForgetsTheFuture(t *testing.T) {
+// TestResetWithClockSetBack checks that creation times after a reset follow a clock that
+// was set back.
+func TestResetWithClockSetBack(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
 	h.Clock.Advance(1000 * time.Hour)
@@ -80,7 +82,8 @@ func TestResetForgetsTheFuture(t *testing.T) {
 	}
 }
 
-// A fixture that can't be loaded leaves everything as it is.
+// TestResetIsAtomic checks that a reset with a fixture that can't be loaded changes
+// nothing.
 func TestResetIsAtomic(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -93,13 +96,13 @@ func TestResetIsAtomic(t *testing.T) {
 	}
 	h.Get("/domains/example.com").Want(200)
 	if err := h.Service.Reset(t.Context(), &fixture.Fixture{Accounts: []fixture.Account{{ID: "x"}}}); err == nil {
-		t.Error("an invalid fixture is taken")
+		t.Error("an invalid fixture was accepted")
 	}
 	h.Get("/domains/example.com").Want(200)
 }
 
-// Of what a reset deletes the database keeps nothing, and the audit log says who
-// did it.
+// TestResetInTheAuditLog checks that the reset and its subject are the only entry of the
+// audit log after it.
 func TestResetInTheAuditLog(t *testing.T) {
 	t.Parallel()
 	db, err := sqlite.Open(t.Context(), sqlite.Memory, sqlite.Options{})
@@ -131,7 +134,7 @@ func TestSettlePayment(t *testing.T) {
 	batch := h.Purchase(h.DefaultWorkspace(), "a.com", "b.com").Want(200).Str("purchase_batch_id")
 	h.Purchase(h.DefaultWorkspace(), "other.com").Want(200)
 	h.Clock.Advance(24 * time.Hour)
-	for range 2 { // again changes nothing
+	for range 2 { // a second call changes nothing
 		settled, err := h.Service.SettlePayment(t.Context(), strings.ToUpper(batch))
 		if err != nil || len(settled) != 2 || settled[0].Name != "a.com" || settled[1].Status != vocab.DomainPending || settled[0].AccountID != accountID {
 			t.Fatalf("settled %+v, %v", settled, err)
@@ -149,7 +152,8 @@ func TestSettlePayment(t *testing.T) {
 	}
 }
 
-// A fixture's domain that waits for its payment gets it.
+// TestSettlePaymentOfAFixture checks that a fixture's domain that waits for its payment
+// can be paid.
 func TestSettlePaymentOfAFixture(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -168,7 +172,7 @@ func TestDrainingIsToldOnce(t *testing.T) {
 	h := apitest.New(t)
 	select {
 	case <-h.Service.Draining():
-		t.Fatal("it drains already")
+		t.Fatal("the service is already draining")
 	default:
 	}
 	h.Service.Drain()

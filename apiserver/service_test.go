@@ -17,11 +17,12 @@ import (
 
 func TestNewNeedsAStore(t *testing.T) {
 	if _, err := apiserver.New(apiserver.Options{}); err == nil {
-		t.Error("a service runs without a store")
+		t.Error("New accepts options without a store")
 	}
 }
 
-// With the same randomness and the same clock, everything is the same.
+// TestRandomIsInjected checks that two services with the same random source and clock
+// return the same responses.
 func TestRandomIsInjected(t *testing.T) {
 	var seen [2]string
 	for i := range seen {
@@ -35,7 +36,8 @@ func TestRandomIsInjected(t *testing.T) {
 	}
 }
 
-// Over a socket the answers are those of the in-process client.
+// TestOverASocket checks that responses over a socket equal those of the in-process
+// client.
 func TestOverASocket(t *testing.T) {
 	h := apitest.New(t)
 	token := h.Post("/auth/service-accounts", obj{"name": "x"}).Want(201).Str("token")
@@ -96,7 +98,7 @@ func TestOverASocket(t *testing.T) {
 	}
 }
 
-// The log has no secrets, and a line for each request.
+// TestLog checks that the log contains a line for each request and no secrets.
 func TestLog(t *testing.T) {
 	var log bytes.Buffer
 	h := apitest.New(t, func(o *apiserver.Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
@@ -107,7 +109,7 @@ func TestLog(t *testing.T) {
 	h.As(token + "x").Get("/mailboxes").Want(401)
 	for _, secret := range []string{token, strings.Split(token, "_")[2], generated, "a-secret-value", "a-secret-term", key} {
 		if strings.Contains(log.String(), secret) {
-			t.Errorf("the log holds %q: %s", secret, &log)
+			t.Errorf("the log contains %q: %s", secret, &log)
 		}
 	}
 	if n := strings.Count(log.String(), "msg=request"); n != 5 {

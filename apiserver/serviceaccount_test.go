@@ -32,7 +32,7 @@ func TestServiceAccount(t *testing.T) {
 	}
 	for _, got := range []*apitest.Response{h.Get("/auth/service-accounts"), h.Get("/auth/service-accounts/" + a.Str("id")), h.Get("/auth/authorizations")} {
 		if s := string(got.Raw); strings.Contains(s, parts[2]) || strings.Contains(s, `"token"`) {
-			t.Errorf("the token is told again: %s", got)
+			t.Errorf("the response contains the token again: %s", got)
 		}
 	}
 	if again := h.Post("/auth/service-accounts", obj{"name": "ci"}).Want(201); again.Str("token") == token || again.Str("token_public_id") == parts[1] {
@@ -67,7 +67,7 @@ func TestServiceAccountInheritsGrants(t *testing.T) {
 	for i := range 2 {
 		grants.Is(itoa(i)+".subject_type", "service_account", itoa(i)+".grant_kind", "capability")
 	}
-	// What the creator gets later, the child does not.
+	// Later grants to the creator are not inherited.
 	creatorID := h.Get("/auth/service-accounts").Want(200).Str("items.0.id")
 	h.Post("/auth/authorizations", obj{"grant_kind": "capability", "subject_type": "service_account", "subject_id": creatorID, "capability_key": "domain.view"}).Want(201)
 	creator.Get("/domains").Want(200)
@@ -85,7 +85,7 @@ func TestRevokeServiceAccount(t *testing.T) {
 	c.Get("/mailboxes").Refused(401, "header.Authorization token_revoked")
 	revoked := h.Get(path).Want(200).Is("revoked_at", "2026-03-14T15:10:26.535897Z")
 	if revoked.Str("revoked_by_user_id") == "" || revoked.Str("revoked_by_user_id") != a.Str("created_by_user_id") {
-		t.Errorf("revoked by nobody: %s", revoked)
+		t.Errorf("no revoked_by_user_id: %s", revoked)
 	}
 	h.Clock.Advance(time.Minute)
 	h.Delete(path).Want(204)
@@ -116,7 +116,7 @@ func TestLastUsed(t *testing.T) {
 	c.Delete("/mailboxes/" + nobody)
 	used("2026-03-14T15:10:00.000000Z")
 	if got := h.Get(path).Str("updated_at"); got != a.Str("updated_at") {
-		t.Errorf("a use is an update: %s", got)
+		t.Errorf("a use changed updated_at: %s", got)
 	}
 }
 
@@ -131,7 +131,8 @@ func (s *countingStore) Update(ctx context.Context, fn func(store.Tx) error) err
 	return s.Store.Update(ctx, fn)
 }
 
-// Uses cost no write of their own: the next change writes them, or Close.
+// TestLastUsedIsWrittenLater checks that the use of a token costs no write of its own:
+// the next change or Close persists it.
 func TestLastUsedIsWrittenLater(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mailhost.db")
 	open := func() *countingStore {
@@ -151,7 +152,7 @@ func TestLastUsedIsWrittenLater(t *testing.T) {
 		h.Clock.Advance(10 * time.Second)
 	}
 	if s.updates != 0 {
-		t.Errorf("five reads cost %d writes", s.updates)
+		t.Errorf("five reads caused %d writes", s.updates)
 	}
 	const first, second = "2026-03-14T15:09:00.000000Z", "2026-03-14T15:11:00.000000Z"
 	stored := func() string {
@@ -184,7 +185,8 @@ func TestLastUsedIsWrittenLater(t *testing.T) {
 	}
 }
 
-// A read does not wait for the write lock, not even the first one of a token.
+// TestReadsDontWaitForWrites checks that a read does not wait for the write lock, not
+// even the first one with a token.
 func TestReadsDontWaitForWrites(t *testing.T) {
 	s := newStore(t)
 	h := apitest.New(t, func(o *apiserver.Options) { o.Store = s })
@@ -198,7 +200,7 @@ func TestReadsDontWaitForWrites(t *testing.T) {
 		})
 	}()
 	apitest.Receive(t, begun)
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // the write lock is held until the test ends
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // a read that waits for the lock times out
 	defer cancel()
 	a, err := c.Try(ctx, "GET", "/mailboxes", nil)
 	close(end)
@@ -211,8 +213,9 @@ func TestReadsDontWaitForWrites(t *testing.T) {
 	a.Want(200)
 }
 
-// The uses of a service account that is gone don't keep others from being written.
-func TestLastUsedOfWhatIsGone(t *testing.T) {
+// TestLastUsedOfDeletedServiceAccount checks that the use of a service account that no
+// longer exists does not prevent others from being persisted.
+func TestLastUsedOfDeletedServiceAccount(t *testing.T) {
 	h := apitest.New(t)
 	c := h.As(h.Post("/auth/service-accounts", obj{"name": "x"}).Want(201).Str("token"))
 	c.Get("/mailboxes").Want(200)

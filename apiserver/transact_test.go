@@ -27,10 +27,9 @@ const (
 	otherKey = "0a1b2c3d-0000-4000-8000-00000000abce"
 )
 
-// ready makes the account ready for the valid body of an operation, and returns
-// the request with the ids of what is there: sent once, it succeeds and changes
-// something. It is the one place where an operation's set-up is; a new operation
-// adds its own here.
+// ready creates the objects that the valid body of an operation needs, and returns the
+// request with their ids. If it is sent once, it succeeds and changes something. A new
+// operation adds its set-up here.
 func ready(h *apitest.Server, r *request) *request {
 	h.Domain("empty.com")
 	h.Domain("example.com")
@@ -78,7 +77,7 @@ func TestReplay(t *testing.T) {
 			r := ready(h, newRequest(t, spec))
 			first := r.send(h.Client, "Idempotency-Key", key).Want(spec.Status)
 			if first.Replayed() {
-				t.Errorf("the first answer is a replay: %v", first.Header)
+				t.Errorf("the first response is a replay: %v", first.Header)
 			}
 			h.Clock.Advance(24*time.Hour - time.Microsecond)
 			for _, k := range []string{key, strings.ToUpper(key), "{" + key + "}"} {
@@ -89,7 +88,7 @@ func TestReplay(t *testing.T) {
 			}
 			other := r.broken([]string{"body", "unknown"}, "x").send(h.Client, "Idempotency-Key", key)
 			if !other.Replayed() {
-				t.Errorf("an unknown field makes another request: %s", other)
+				t.Errorf("an unknown field prevents the replay: %s", other)
 			}
 			if without := r.send(h.Client); without.Replayed() {
 				t.Errorf("a request without a key is a replay: %s", without)
@@ -108,14 +107,15 @@ func TestReplayExpires(t *testing.T) {
 	}
 }
 
-// The kept answer stays the answer when the time in the request has passed.
-func TestReplayOfWhatIsInThePastByNow(t *testing.T) {
+// TestReplayAfterExpiresAt checks that a response is still replayed after expires_at in
+// the request has passed.
+func TestReplayAfterExpiresAt(t *testing.T) {
 	h := apitest.New(t)
 	body := obj{"name": "ci", "expires_at": h.Clock.Now().Add(time.Hour).Format(time.RFC3339)}
 	h.PostKeyed(key, "/auth/service-accounts", body).Want(http.StatusCreated)
 	h.Clock.Advance(2 * time.Hour)
 	if a := h.PostKeyed(key, "/auth/service-accounts", body).Want(http.StatusCreated); !a.Replayed() {
-		t.Errorf("%s is no replay", a)
+		t.Errorf("%s is not a replay", a)
 	}
 	h.PostKeyed(otherKey, "/auth/service-accounts", body).Refused(422, "body.expires_at value_error")
 	h.Post("/auth/service-accounts", obj{"name": "", "expires_at": body["expires_at"]}).
@@ -128,7 +128,7 @@ func TestKeyOfAnotherRequest(t *testing.T) {
 	const problem = "header.Idempotency-Key value_error"
 	for range 2 {
 		if a := h.PostKeyed(key, "/workspaces", obj{"name": "b"}).Refused(422, problem); a.Replayed() {
-			t.Error("it is a replay")
+			t.Error("the response is a replay")
 		}
 	}
 	h.PostKeyed(key, "/feedback", obj{"title": "a", "description": "b"}).Refused(422, problem)
@@ -136,25 +136,26 @@ func TestKeyOfAnotherRequest(t *testing.T) {
 	h.PostKeyed(key, "/workspaces", obj{"name": "a"}).Want(201)
 }
 
-func TestKeysThatAreNone(t *testing.T) {
+func TestInvalidKeys(t *testing.T) {
 	h := apitest.New(t)
 	for _, k := range []string{"x", "123", key + "0", "null"} {
 		h.PostKeyed(k, "/workspaces", obj{"name": "a"}).Refused(422, "header.Idempotency-Key uuid_parsing")
 	}
 	h.PostKeyed("x", "/workspaces", obj{}).Refused(422, "header.Idempotency-Key uuid_parsing", "body.name missing")
-	// Where nothing is created the header means nothing.
+	// Requests that create nothing ignore the header.
 	h.Do("GET", "/workspaces", nil, "Idempotency-Key", "x").Want(200)
 	h.Do("POST", "/mailboxes/export", obj{}, "Idempotency-Key", "x").Want(200)
 }
 
-// Input that is refused for its form leaves the key free.
+// TestKeyOfInvalidInput checks that a key can be used again after a 422.
 func TestKeyOfInvalidInput(t *testing.T) {
 	h := apitest.New(t)
 	h.PostKeyed(key, "/workspaces", obj{"name": ""}).Refused(422, "body.name string_too_short")
 	h.PostKeyed(key, "/workspaces", obj{"name": "a"}).Want(201)
 }
 
-// What changed nothing is evaluated again under the same key.
+// TestRefusalsAreEvaluatedAgain checks that a rejected request is evaluated again under
+// the same key.
 func TestRefusalsAreEvaluatedAgain(t *testing.T) {
 	h := apitest.New(t)
 	h.Domain("example.com")
@@ -163,16 +164,17 @@ func TestRefusalsAreEvaluatedAgain(t *testing.T) {
 	h.PostKeyed(key, "/mailboxes", body).Refused(409, "body conflict").Says(id)
 	h.Delete("/mailboxes/" + id).Want(204)
 	if a := h.PostKeyed(key, "/mailboxes", body).Want(201); a.Replayed() {
-		t.Error("it is a replay")
+		t.Error("the response is a replay")
 	}
 	if a := h.PostKeyed(key, "/mailboxes", body).Want(201); !a.Replayed() {
-		t.Error("it is no replay")
+		t.Error("the response is not a replay")
 	}
 	h.PostKeyed(key, "/mailboxes", obj{"domain": "example.com", "local_part": "joe", "first_name": "x", "last_name": "y"}).
 		Refused(422, "header.Idempotency-Key value_error")
 }
 
-// A success of which every item failed changed nothing either.
+// TestSuccessesWithoutEffectAreEvaluatedAgain checks that a success that changed nothing,
+// for example because every item failed, is evaluated again under the same key.
 func TestSuccessesWithoutEffectAreEvaluatedAgain(t *testing.T) {
 	h := apitest.New(t)
 	h.Domain("example.com")
@@ -182,7 +184,7 @@ func TestSuccessesWithoutEffectAreEvaluatedAgain(t *testing.T) {
 	h.Delete("/mailboxes/" + id).Want(204)
 	h.PostKeyed(key, "/mailboxes/bulk", bulk).Want(200).Is("created.0.index", 0)
 	if a := h.PostKeyed(key, "/mailboxes/bulk", bulk).Want(200); !a.Replayed() {
-		t.Error("the bulk create is no replay")
+		t.Error("the bulk create is not a replay")
 	}
 
 	other := h.Owner(t, nobody)
@@ -205,15 +207,16 @@ func TestKeysOfOtherCallers(t *testing.T) {
 	other := h.Owner(t, nobody)
 	ids := map[string]bool{}
 	for i, c := range []*apitest.Client{h.Client, a, b, other} {
-		answer := c.PostKeyed(key, "/workspaces", obj{"name": itoa(i)}).Want(201)
-		ids[answer.Str("id")] = true
+		response := c.PostKeyed(key, "/workspaces", obj{"name": itoa(i)}).Want(201)
+		ids[response.Str("id")] = true
 	}
 	if len(ids) != 4 {
-		t.Errorf("the answers are %v", ids)
+		t.Errorf("callers share responses: %v", ids)
 	}
 }
 
-// Who may do it no longer is not told what was answered.
+// TestReplayNeedsTheCapability checks that a response is not replayed to a caller who has
+// lost the capability.
 func TestReplayNeedsTheCapability(t *testing.T) {
 	h := apitest.New(t)
 	c := h.Limited(t, apitest.Grant{Capability: vocab.CapWorkspaceManage})
@@ -222,7 +225,7 @@ func TestReplayNeedsTheCapability(t *testing.T) {
 	c.PostKeyed(key, "/workspaces", obj{"name": "a"}).Want(403)
 }
 
-// holdingStore holds its next update back until the test lets it go.
+// holdingStore blocks its next update until the test releases it.
 type holdingStore struct {
 	store.Store
 	hold          bool
@@ -238,7 +241,7 @@ func (s *holdingStore) Update(ctx context.Context, fn func(store.Tx) error) erro
 	return s.Store.Update(ctx, fn)
 }
 
-func TestKeyUnderWay(t *testing.T) {
+func TestKeyInFlight(t *testing.T) {
 	s := &holdingStore{Store: newStore(t), held: make(chan struct{}), release: make(chan struct{})}
 	h := apitest.New(t, func(o *apiserver.Options) { o.Store = s })
 	s.hold = true
@@ -265,7 +268,7 @@ func TestKeyUnderWay(t *testing.T) {
 	}
 }
 
-// A failure inside is no answer: the key is free for the retry.
+// TestKeyAfterAFailure checks that a key can be used again after a 500.
 func TestKeyAfterAFailure(t *testing.T) {
 	broken := &brokenStore{Store: newStore(t)}
 	h := apitest.New(t, func(o *apiserver.Options) { o.Store = broken })
@@ -273,11 +276,11 @@ func TestKeyAfterAFailure(t *testing.T) {
 	h.PostKeyed(key, "/workspaces", obj{"name": "a"}).Want(500)
 	broken.failUpdates = false
 	if a := h.PostKeyed(key, "/workspaces", obj{"name": "a"}).Want(201); a.Replayed() {
-		t.Error("it is a replay")
+		t.Error("the response is a replay")
 	}
 }
 
-// TestSecretsAtRest looks for secrets in the bytes of the database.
+// TestSecretsAtRest checks that the files of the database contain no secrets.
 func TestSecretsAtRest(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mailhost.db")
 	var h *apitest.Server
@@ -325,17 +328,16 @@ func TestSecretsAtRest(t *testing.T) {
 	})
 	checkSecrets(t, path, secrets)
 	if data, err := os.ReadFile(path); err != nil || strings.Count(string(data), "$argon2id$v=19$m=19456,t=2,p=1$") != 2 {
-		t.Errorf("the master passwords are not kept as argon2id: %v", err)
+		t.Errorf("the master passwords are not stored as argon2id: %v", err)
 	} else if !strings.Contains(string(data), api.CreateMasterPassword.ID) {
-		t.Error("the audit log does not tell of them")
+		t.Error("the audit log does not contain the requests")
 	}
 }
 
-// secretOf returns the part of a service account's token that nobody may see.
+// secretOf returns the secret part of a service account's token.
 func secretOf(token string) string { return strings.Split(token, "_")[2] }
 
-// formsOf returns a secret as it might be written down: as it is, encoded, and
-// decoded.
+// formsOf returns a secret as it is, and in encoded and decoded forms.
 func formsOf(secret string) map[string]string {
 	encoded := []byte(secret)
 	forms := map[string]string{
@@ -346,7 +348,8 @@ func formsOf(secret string) map[string]string {
 		forms["bytes"] = string(id[:])
 		forms["hex of the bytes"] = hex.EncodeToString(id[:])
 	}
-	// A token's secret ends in a checksum; 52 digits of base 32 are its 32 bytes.
+	// A token's secret ends in a checksum. Its first 52 digits of base 32 are its 32
+	// bytes.
 	if raw, err := tokenEncoding.DecodeString(secret[:min(len(secret), 52)]); err == nil && len(raw) >= 20 {
 		forms["bytes"] = string(raw)
 		forms["hex of the bytes"] = hex.EncodeToString(raw)
@@ -376,7 +379,7 @@ func checkSecrets(t *testing.T, path string, secrets map[string]string) {
 		for name, secret := range secrets {
 			for form, text := range formsOf(secret) {
 				if strings.Contains(string(data), text) {
-					t.Errorf("%s holds %s as %s", filepath.Base(file), name, form)
+					t.Errorf("%s contains %s as %s", filepath.Base(file), name, form)
 				}
 			}
 		}
@@ -386,7 +389,7 @@ func checkSecrets(t *testing.T, path string, secrets map[string]string) {
 	}
 }
 
-// An answer is the same over a restart.
+// TestReplayAfterRestart checks that a response is replayed after a restart.
 func TestReplayAfterRestart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mailhost.db")
 	var first *apitest.Response

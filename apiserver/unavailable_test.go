@@ -13,7 +13,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// unwritableStore refuses updates, as one on a full disk does.
+// unwritableStore can reject updates, as one on a full disk does.
 type unwritableStore struct {
 	store.Store
 	unwritable bool
@@ -26,8 +26,8 @@ func (u *unwritableStore) Update(ctx context.Context, fn func(store.Tx) error) e
 	return u.Store.Update(ctx, fn)
 }
 
-// TestUnavailableStore checks that a client is told to try again, and that the
-// log tells of it when it begins and ends.
+// TestUnavailableStore checks that the response to a client has a Retry-After header, and
+// that the log reports when the outage begins and ends.
 func TestUnavailableStore(t *testing.T) {
 	unwritable := &unwritableStore{Store: newStore(t)}
 	var log bytes.Buffer
@@ -40,7 +40,7 @@ func TestUnavailableStore(t *testing.T) {
 		for range 3 {
 			a := h.Do("POST", "/workspaces", map[string]any{"name": "A"}, "Idempotency-Key", "7b0f3a52-3f4e-4c55-9d43-0d0f5a0c8a11").Refused(503, "header unavailable")
 			if a.Header.Get("Retry-After") != "1" || strings.Contains(string(a.Raw), "secret") {
-				t.Errorf("the answer is %s, its header %v", a, a.Header)
+				t.Errorf("the response is %s, its header %v", a, a.Header)
 			}
 		}
 		unwritable.unwritable = false

@@ -14,8 +14,8 @@ import (
 
 const week = 7 * 24 * time.Hour
 
-// A purchase that is not paid for within 7 days frees the name, and all that was
-// made in the domain is gone as after a delete.
+// TestUnpaidPurchaseExpires checks that a purchase that is not paid within 7 days frees
+// the name, and that all objects of the domain are gone.
 func TestUnpaidPurchaseExpires(t *testing.T) {
 	h := apitest.New(t, func(o *apiserver.Options) { o.Registrar.PaymentNeeded = true })
 	other := h.Owner(t, nobody)
@@ -49,11 +49,11 @@ func TestUnpaidPurchaseExpires(t *testing.T) {
 	}
 	shows(t, h, "GET", url, 404, "There is no such purchase")
 	if _, err := h.Service.SettlePayment(t.Context(), bought.Str("purchase_batch_id")); !errors.Is(err, apiserver.ErrNoPurchase) {
-		t.Errorf("settling it: %v", err)
+		t.Errorf("settling the expired purchase: %v", err)
 	}
 	h.Get("/domains/"+paid).Want(200).Is("status", "active")
 
-	// Others can buy the name, and the first account learns nothing of them.
+	// Other accounts can buy the name, and the first account can't see that.
 	other.Purchase(other.DefaultWorkspace(), "example.com").Want(200).Is("results.0.status", "pending_payment")
 	other.Get("/domains").Is("total", 1)
 	h.Get("/domains").Is("total", 1)
@@ -65,8 +65,9 @@ func TestUnpaidPurchaseExpires(t *testing.T) {
 	}
 }
 
-// Whatever an account changes deletes its own overdue domains, and what a fixture
-// loads those of its names. The audit log says that the service did that itself.
+// TestUnpaidPurchaseIsDeleted checks that any change in an account deletes its own
+// overdue domains, and that a purchase deletes an overdue domain of the same name. The
+// audit log names the system as the subject.
 func TestUnpaidPurchaseIsDeleted(t *testing.T) {
 	a := newAudited(t)
 	fixture, err := fixture.Read(strings.NewReader(`{"registrar":{"payment_needed":true},"accounts":[{"id":"33333333-2222-4333-8444-555555555555","domains":[{
@@ -79,18 +80,18 @@ func TestUnpaidPurchaseIsDeleted(t *testing.T) {
 	}
 	a.Purchase(a.DefaultWorkspace(), "example.com").Want(200).Is("results.0.status", "pending_payment")
 	a.Clock.Advance(week)
-	log := func() (told []string) {
+	log := func() (logged []string) {
 		for _, e := range a.entries(store.AuditFilter{Operation: "expire-purchase"}) {
 			text := e.Subject.Type + e.Subject.ID + e.RequestID + ":"
 			for _, c := range e.Changes {
 				text += " " + c.Action + " " + c.Type + " " + c.Name
 			}
-			told = append(told, text)
+			logged = append(logged, text)
 		}
-		return told
+		return logged
 	}
 	if got := log(); len(got) != 0 {
-		t.Errorf("a read has deleted: %q", got)
+		t.Errorf("a read deleted: %q", got)
 	}
 	a.Get("/mailboxes").Is("total", 0)
 	a.Workspace("w")

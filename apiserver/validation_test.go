@@ -15,8 +15,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
 
-// validBodies are, by operation, bodies that the contract takes in an account
-// with example.com.
+// validBodies are valid request bodies by operation, in an account with the domain
+// example.com.
 var validBodies = map[string]string{
 	"create-service-account": `{"name":"ci","expires_at":"2027-01-01T00:00:00Z"}`,
 	"grant-authorization":    `{"grant_kind":"capability","subject_type":"user","subject_id":"u","capability_key":"mailbox.view","resource_type":"domain","resource_id":"` + nobody + `"}`,
@@ -41,18 +41,18 @@ var validBodies = map[string]string{
 	"create-workspace":   `{"name":"n"}`,
 }
 
-// pathValues are values of path parameters that the contract takes.
+// pathValues are valid values of path parameters.
 var pathValues = map[string]string{"account_id": accountID, "mailbox": "jane@example.com", "domain": "example.com", "dns_record_id": "1"}
 
-// bodiesMissing are the operations without a body that a test has told of.
+// bodiesMissing are the operations without a valid body for which a test has failed.
 var bodiesMissing sync.Map
 
-// validBody is an operation's body. The first test that finds none fails; those
-// after it are skipped, so that it is told once.
+// validBody returns an operation's valid body. The first test that finds none fails, and
+// later ones are skipped, so that it is reported once.
 func validBody(t *testing.T, spec api.Spec) string {
 	t.Helper()
 	body, ok := validBodies[spec.ID]
-	if _, told := bodiesMissing.Load(spec.ID); !ok && told {
+	if _, reported := bodiesMissing.Load(spec.ID); !ok && reported {
 		t.Skipf("%s has no body in validBodies; another test has failed for it", spec.ID)
 	}
 	if !ok {
@@ -62,7 +62,7 @@ func validBody(t *testing.T, spec api.Spec) string {
 	return body
 }
 
-// request is a request to one operation, ready to be broken in places.
+// request is a request to one operation. broken changes it in places.
 type request struct {
 	spec  api.Spec
 	path  map[string]string
@@ -100,7 +100,7 @@ func (r *request) send(c *apitest.Client, headers ...string) *apitest.Response {
 	return c.Do(r.spec.Method, path, r.body, headers...)
 }
 
-// broken is r with another value at a place.
+// broken returns a copy of r with another value at a place.
 func (r *request) broken(loc []string, value any) *request {
 	b := *r
 	switch loc[0] {
@@ -118,7 +118,7 @@ func (r *request) broken(loc []string, value any) *request {
 
 type absent struct{}
 
-// replaced is a copy of a JSON value with another value at a place.
+// replaced returns a copy of a JSON value with another value at a place.
 func replaced(v any, loc []string, value any) any {
 	if len(loc) == 0 {
 		return value
@@ -138,7 +138,7 @@ func replaced(v any, loc []string, value any) any {
 	}
 }
 
-// input is a parameter or a field of the body, as its type and its tags say.
+// input is a parameter or a field of the body, with its type and its tags.
 type input struct {
 	loc                         []string
 	typ                         reflect.Type
@@ -148,7 +148,7 @@ type input struct {
 
 func (f input) name() string { return f.loc[len(f.loc)-1] }
 
-// params returns the parameters of a request that lie in path, query or header.
+// params returns the parameters of a request in path, query or header.
 func params(request reflect.Type, place string) (found []input) {
 	for _, f := range reflect.VisibleFields(request) {
 		if name := f.Tag.Get(place); name != "" {
@@ -158,7 +158,7 @@ func params(request reflect.Type, place string) (found []input) {
 	return found
 }
 
-// limitedAs are the bodies whose limits are those of another body.
+// limitedAs maps a body to another body that has the same limits.
 var limitedAs = map[reflect.Type]reflect.Type{
 	reflect.TypeFor[api.UpdateMailboxBody]():        reflect.TypeFor[api.CreateMailboxBody](),
 	reflect.TypeFor[api.UpdateForwardingBody]():     reflect.TypeFor[api.CreateForwardingBody](),
@@ -166,7 +166,8 @@ var limitedAs = map[reflect.Type]reflect.Type{
 	reflect.TypeFor[api.RenameMasterPasswordBody](): reflect.TypeFor[api.CreateMasterPasswordBody](),
 }
 
-// bodyFields returns the fields of a body, and the fields and elements in them.
+// bodyFields returns the fields of a body, with the fields and elements of objects and
+// lists in it.
 func bodyFields(t reflect.Type, loc []string) (found []input) {
 	for f := range fields(t) {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -202,7 +203,7 @@ func fields(t reflect.Type) func(func(reflect.StructField) bool) {
 	return slices.Values(reflect.VisibleFields(t))
 }
 
-// kind is the JSON type that an input takes.
+// kind returns the JSON type of an input.
 func (f input) kind() string {
 	switch f.typ.Kind() {
 	case reflect.String:
@@ -220,8 +221,8 @@ func (f input) kind() string {
 	return "dict"
 }
 
-// TestValidation breaks each input of each operation in each way that its type
-// and its limits allow, one at a time.
+// TestValidation checks that each value of each input that violates its type or limits is
+// reported, and that values at the limits are accepted.
 func TestValidation(t *testing.T) {
 	h := apitest.New(t)
 	h.Domain("example.com")
@@ -243,7 +244,7 @@ func TestValidation(t *testing.T) {
 				for _, value := range in.accepted() {
 					a := r.broken(in.loc, value).send(c)
 					if a.Status == 422 && slices.ContainsFunc(a.Problems(), func(p string) bool { return strings.HasPrefix(p, strings.Join(in.loc, ".")+" ") }) {
-						t.Errorf("%v at %v is refused: %s", value, in.loc, a)
+						t.Errorf("%v at %v is rejected: %s", value, in.loc, a)
 					}
 				}
 			}
@@ -251,8 +252,9 @@ func TestValidation(t *testing.T) {
 	}
 }
 
-// TestValidationTellsAll breaks every input of an operation at once.
-func TestValidationTellsAll(t *testing.T) {
+// TestValidationReportsAll checks that all invalid inputs of a request are reported
+// together.
+func TestValidationReportsAll(t *testing.T) {
 	h := apitest.New(t)
 	h.Domain("example.com")
 	for _, spec := range api.Specs() {
@@ -287,18 +289,19 @@ func TestValidationTellsAll(t *testing.T) {
 			if len(got) != len(want) || !slices.Equal(got[:first], want[:first]) {
 				t.Fatalf("%s; want %q", a, want)
 			}
-			slices.Sort(got[first:]) // the order of fields does not matter
+			slices.Sort(got[first:]) // the order of fields is free
 			slices.Sort(want[first:])
 			same(t, "problems", got, want)
 		})
 	}
 }
 
-// TestValidationIgnoresUnknownInput adds what the contract does not know.
+// TestValidationIgnoresUnknownInput checks that unknown parameters and fields don't
+// change the response.
 func TestValidationIgnoresUnknownInput(t *testing.T) {
 	for _, spec := range api.Specs() {
 		t.Run(spec.ID, func(t *testing.T) {
-			var answers []*apitest.Response
+			var responses []*apitest.Response
 			for _, extra := range []bool{false, true} {
 				h := apitest.New(t)
 				r := newRequest(t, spec)
@@ -308,10 +311,10 @@ func TestValidationIgnoresUnknownInput(t *testing.T) {
 						r = r.broken([]string{"body", "colour"}, "red")
 					}
 				}
-				answers = append(answers, r.send(h.Client))
+				responses = append(responses, r.send(h.Client))
 			}
-			if answers[0].Status != answers[1].Status {
-				t.Errorf("%s without, but %s with unknown input", answers[0], answers[1])
+			if responses[0].Status != responses[1].Status {
+				t.Errorf("%s without and %s with unknown input", responses[0], responses[1])
 			}
 		})
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
 
-// visit opens a page as a recipient does, without a credential. The headers are
-// names and values in turn.
+// visit requests a page without a credential, as a recipient does. headers alternates
+// names and values.
 func visit(t *testing.T, h *apitest.Server, method, link string, headers ...string) (status int, header http.Header, page string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, link, nil)
@@ -35,17 +35,17 @@ func visit(t *testing.T, h *apitest.Server, method, link string, headers ...stri
 	return resp.StatusCode, resp.Header, string(body)
 }
 
-// shows checks that a page has a status, that title and heading, and words.
+// shows checks a page's status, title, heading and words.
 func shows(t *testing.T, h *apitest.Server, method, link string, status int, title string, words ...string) {
 	t.Helper()
 	got, header, page := visit(t, h, method, link)
 	if got != status {
-		t.Errorf("%s answers %d; want %d", method, got, status)
+		t.Errorf("%s returns %d; want %d", method, got, status)
 	}
 	words = append(words, `<html lang="en">`, `<meta name="viewport" content="width=device-width, initial-scale=1">`, "<title>"+title+"</title>", "<main>\n<h1>"+title+"</h1>")
 	for _, w := range words {
 		if strings.Count(page, w) != 1 {
-			t.Errorf("%s shows not %q once:\n%s", method, w, page)
+			t.Errorf("%s does not show %q exactly once:\n%s", method, w, page)
 		}
 	}
 	for name, want := range map[string]string{
@@ -61,7 +61,7 @@ func shows(t *testing.T, h *apitest.Server, method, link string, status int, tit
 	}
 	status, of, body := visit(t, h, http.MethodHead, link)
 	if method == http.MethodGet && (status != got || body != "" || of.Get("Content-Type") != header.Get("Content-Type")) {
-		t.Errorf("HEAD answers %d %v %s", status, of, body)
+		t.Errorf("HEAD returns %d %v %s", status, of, body)
 	}
 }
 
@@ -69,7 +69,7 @@ func shows(t *testing.T, h *apitest.Server, method, link string, status int, tit
 func confirm(t *testing.T, h *apitest.Server, message int) {
 	t.Helper()
 	if status, _, page := visit(t, h, "POST", h.Service.Outbox()[message].Link); status != 200 || !strings.Contains(page, "<h1>Confirmed</h1>") {
-		t.Fatalf("confirming answers %d %s", status, page)
+		t.Fatalf("confirming returns %d %s", status, page)
 	}
 }
 
@@ -81,7 +81,7 @@ func TestVerification(t *testing.T) {
 		t.Errorf("the link is %s", link)
 	}
 
-	// Mail scanners open links: that alone confirms nothing.
+	// Opening the link, as mail scanners do, confirms nothing.
 	for range 2 {
 		shows(t, h, "GET", link, 200, "Forward mail to you?", "x@example.net", `<form method="post"><button type="submit">Confirm</button></form>`, "until 17 March 2026 at 15:09 UTC")
 	}
@@ -91,7 +91,7 @@ func TestVerification(t *testing.T) {
 	shows(t, h, "POST", link, 200, "Confirmed", "x@example.net", "Mail is forwarded to this address from now on")
 	h.Get("/forwarding/"+id).Is("verification_state", "verified", "active", true, "verification_verified_at", "2026-03-14T16:09:26.535897Z", "verification_required", true)
 
-	// Again, and later, it says so and changes nothing.
+	// A used link shows that it was used, and changes nothing.
 	h.Clock.Advance(100 * time.Hour)
 	for _, method := range []string{"GET", "POST"} {
 		shows(t, h, method, link, 200, "Confirmed already", "x@example.net", "used on 14 March 2026 at 16:09 UTC")
@@ -101,12 +101,12 @@ func TestVerification(t *testing.T) {
 	}
 	h.Get("/forwarding/"+id).Is("verification_state", "verified", "verification_verified_at", "2026-03-14T16:09:26.535897Z")
 	if status, header, _ := visit(t, h, "PUT", link); status != 405 || header.Get("Allow") != "GET, HEAD, POST" {
-		t.Errorf("PUT answers %d, Allow %q", status, header.Get("Allow"))
+		t.Errorf("PUT returns %d, Allow %q", status, header.Get("Allow"))
 	}
 }
 
-// A rule that its owner has switched off forwards nothing, and the page does not
-// claim it.
+// TestVerificationOfADisabledRule checks that the page of a rule that its owner has
+// switched off does not claim that mail is forwarded.
 func TestVerificationOfADisabledRule(t *testing.T) {
 	h := apitest.New(t)
 	id := h.Forwarding("x@example.net", nil)
@@ -115,8 +115,8 @@ func TestVerificationOfADisabledRule(t *testing.T) {
 	h.Get("/forwarding/"+id).Is("verification_state", "verified", "active", false)
 }
 
-// Whoever can send the click from another site knows the link, and could ask for
-// the page as well: the click is taken, and nothing else comes of it.
+// TestVerificationFromAnotherOrigin checks that a cross-site POST confirms, because its
+// sender knows the link, and that the response allows nothing else.
 func TestVerificationFromAnotherOrigin(t *testing.T) {
 	h := apitest.New(t)
 	id := h.Forwarding("x@example.net", nil)
@@ -127,18 +127,18 @@ func TestVerificationFromAnotherOrigin(t *testing.T) {
 	h.Get("/forwarding/"+id).Is("verification_state", "verified")
 }
 
-// A cancelled account can't be changed, not by a recipient either, and its links
-// ask for nothing.
+// TestVerificationInACancelledAccount checks that the links of a cancelled account change
+// nothing and show no form.
 func TestVerificationInACancelledAccount(t *testing.T) {
 	h := apitest.New(t)
 	open, used := h.Forwarding("x@example.net", nil), h.Forwarding("y@example.net", nil)
 	confirm(t, h, 1)
 	h.Post("/billing/cancel-plan", obj{}).Want(200)
-	shows(t, h, "GET", h.Service.Outbox()[0].Link, 200, "Forward mail to you?") // not cancelled yet
+	shows(t, h, "GET", h.Service.Outbox()[0].Link, 200, "Forward mail to you?") // the cancellation is pending
 
 	h.Post("/billing/cancel-plan", obj{"cancel_immediately": true}).Want(200)
 	before := h.Get("/forwarding/"+open).Want(200).Is("verification_state", "pending", "active", false)
-	for range 2 { // an expired link says the same
+	for range 2 { // the second time, the link has expired
 		for _, method := range []string{"GET", "POST"} {
 			shows(t, h, method, h.Service.Outbox()[0].Link, 410, "This link can no longer be used", "was cancelled", "Nothing is forwarded")
 			if _, _, page := visit(t, h, method, h.Service.Outbox()[0].Link); strings.Contains(page, "<form") || strings.Contains(page, "@example.net") {
@@ -154,7 +154,8 @@ func TestVerificationInACancelledAccount(t *testing.T) {
 	h.Get("/forwarding/"+used).Is("verification_state", "verified")
 }
 
-// A pending cancellation closes the links when it takes effect.
+// TestVerificationAtThePeriodsEnd checks that a pending cancellation invalidates the
+// links when it takes effect.
 func TestVerificationAtThePeriodsEnd(t *testing.T) {
 	h := apitest.New(t)
 	h.Clock.Advance(time.Date(2026, 3, 31, 12, 0, 0, 0, time.UTC).Sub(start))
@@ -184,7 +185,7 @@ func TestVerificationLinkStates(t *testing.T) {
 	h.Get("/forwarding/"+id).Is("verification_state", "expired")
 
 	h.Patch("/forwarding/"+id, obj{"target_email": "x@example.net"}).Want(200)
-	check(link, 404, unknown) // a newer one has replaced it
+	check(link, 404, unknown) // a newer link has replaced it
 	check(link+"x", 404, unknown)
 	check(link[:len(link)-1], 404, unknown)
 	check("http://localhost:8080/verify-forwarding/x", 404, unknown)
@@ -196,7 +197,8 @@ func TestVerificationLinkStates(t *testing.T) {
 	check(h.Service.Outbox()[2].Link, 404, unknown)
 }
 
-// What a page can't tell for a fault inside it says as a page, without internals.
+// TestPagesOfABrokenStore checks that an internal error is shown as a page without
+// details.
 func TestPagesOfABrokenStore(t *testing.T) {
 	broken, log := &brokenStore{Store: newStore(t)}, apitest.NewLog()
 	h := apitest.New(t, func(o *apiserver.Options) { o.Store, o.Logger = broken, slog.New(slog.NewJSONHandler(log, nil)) })

@@ -23,21 +23,21 @@ import (
 const (
 	// AccountID is the account of every server.
 	AccountID = "11111111-2222-4333-8444-555555555555"
-	// UnknownID is the id of nothing.
+	// UnknownID is an id that no object has.
 	UnknownID = "99999999-9999-4999-8999-999999999999"
 )
 
 // Start is the time of a new [Clock].
 var Start = time.Date(2026, 3, 14, 15, 9, 26, 535897000, time.UTC)
 
-// patience is how long a test waits for what should happen at once. It is generous,
-// because the machine may be busy.
+// patience is how long a test waits for an event that normally happens at once. It is
+// long, because the machine may be busy.
 const patience = time.Minute
 
-// Cheap makes the hash of a master password cost next to nothing.
+// Cheap minimises the cost of hashing a master password.
 var Cheap = apiserver.PasswordCost{MemoryKiB: 8, Passes: 1}
 
-// TB is what the kit needs of a *testing.T, a *testing.B or a *rapid.T.
+// TB contains the methods that the kit needs of a *testing.T, a *testing.B or a *rapid.T.
 type TB interface {
 	Helper()
 	Context() context.Context
@@ -123,7 +123,7 @@ func NewService(t TB, o apiserver.Options) *apiserver.Service {
 	return service
 }
 
-// OpenStore opens a store in memory. The service that it is for closes it.
+// OpenStore opens a store in memory. The service that uses it closes it.
 func OpenStore(t TB) *sqlite.Store {
 	t.Helper()
 	db, err := sqlite.Open(t.Context(), sqlite.Memory, sqlite.Options{})

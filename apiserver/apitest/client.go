@@ -92,7 +92,7 @@ func (c *Client) Try(ctx context.Context, method, path string, body any, headers
 	return c.Send(r)
 }
 
-// Send sends a request as it is. If the response breaks off, it returns what it has of it
+// Send sends a request as it is. If the response breaks off, it returns the received part
 // with the error.
 func (c *Client) Send(r *http.Request) (*Response, error) {
 	resp, err := c.HTTP.Do(r)
@@ -106,7 +106,7 @@ func (c *Client) Send(r *http.Request) (*Response, error) {
 	}
 	if len(out.Raw) > 0 && strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") {
 		if err = json.Unmarshal(out.Raw, &out.JSON); json.Valid(out.Raw) {
-			err = nil // a number of free-form attributes is beyond a float
+			err = nil // free-form attributes may contain a number that a float can't hold
 		}
 	}
 	return out, err

@@ -14,8 +14,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/httpapi"
 )
 
-// contract is the OpenAPI document, the routes of its operations, and the schemas of
-// responses as a library reads them that has no part in writing the document.
+// contract contains the OpenAPI document, the routes of its operations, and the schemas
+// of responses. An independent library compiles the schemas.
 type contract struct {
 	mux      *http.ServeMux
 	paths    Object
@@ -87,7 +87,7 @@ func (r *Response) Conforms() {
 		documented, ok := c.paths[path].(Object)[method].(Object)["responses"].(Object)[status].(Object)
 		switch {
 		case !ok && r.Status != http.StatusNotFound:
-			r.T.Errorf("the operation documents no such status: %s", r)
+			r.T.Errorf("the operation does not document the status: %s", r)
 			return
 		case ok && documented["content"] == nil:
 			if len(r.Raw) > 0 {
@@ -97,7 +97,7 @@ func (r *Response) Conforms() {
 		case ok:
 			mediaType, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
 			if documented["content"].(Object)[mediaType] == nil {
-				r.T.Errorf("the operation documents no %q: %s", mediaType, r)
+				r.T.Errorf("the operation does not document %q: %s", mediaType, r)
 				return
 			}
 			schema = []string{"paths", path, method, "responses", status, "content", mediaType, "schema"}
@@ -133,7 +133,7 @@ func (r *Response) checkTimes(v any) {
 	}
 }
 
-// checkError checks what the schema of an error can't say.
+// checkError checks the rules for errors that a schema can't express.
 func (r *Response) checkError() {
 	r.T.Helper()
 	if len(r.JSON.(map[string]any)) != 1 || len(r.Problems()) == 0 {
@@ -143,10 +143,10 @@ func (r *Response) checkError() {
 		place, typ, _ := strings.Cut(p, " ")
 		first, _, _ := strings.Cut(place, ".")
 		if typ == "" || first != "path" && first != "query" && first != "header" && first != "body" {
-			r.T.Errorf("a problem is at %q: %s", place, r)
+			r.T.Errorf("a problem has the location %q: %s", place, r)
 		}
 	}
 	if got := r.Header.Get("Content-Type"); got != "application/json" {
-		r.T.Errorf("an error is %q: %s", got, r)
+		r.T.Errorf("an error has the media type %q: %s", got, r)
 	}
 }

@@ -156,7 +156,7 @@ func (c *crowd) listed(path, filter string) []map[string]any {
 
 // checkTogether compares the lists at the end with all responses.
 func (c *crowd) checkTogether() {
-	left := map[string]bool{} // what is listed, by kind and id
+	left := map[string]bool{} // the listed objects, by kind and id
 	domains := map[string]bool{}
 	for _, d := range c.listed("/domains", "") {
 		domains[d["name"].(string)] = true
@@ -191,13 +191,13 @@ func (c *crowd) checkTogether() {
 			c.t.Errorf("%s was deleted %d times", name, n)
 		case n == 1 && left[name]:
 			c.t.Errorf("%s was deleted and is listed", name)
-		case n == 0 && !left[name] && made.kind != "record": // those go with their domain
+		case n == 0 && !left[name] && made.kind != "record": // records are deleted with their domain
 			c.t.Errorf("%s was created, not deleted, and is not listed", name)
 		}
 	}
 	for name := range left {
 		if _, known := c.created[name]; !known {
-			c.t.Errorf("%s is listed and nobody created it", name)
+			c.t.Errorf("%s is listed but was never created", name)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 type crowdClient struct {
 	*crowd
 	random *rand.Rand
-	own    string // a name that nobody else uses
+	own    string // a name that no other client uses
 }
 
 func pick[T any](r *crowdClient, values ...T) T { return values[r.random.IntN(len(values))] }

@@ -11,7 +11,7 @@ import (
 type option struct {
 	id, country string
 	network     netip.Prefix
-	name, typ   any // learnt
+	name, typ   any // learned
 }
 
 const addressesOfOption = 16
@@ -21,7 +21,7 @@ type dedicatedIP struct {
 	id        string
 	option    *option
 	ip        string
-	name, asn any // learnt
+	name, asn any // learned
 	created   time.Time
 }
 

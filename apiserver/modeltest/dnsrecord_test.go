@@ -44,8 +44,8 @@ func learnNumber(id *int64) learn {
 	}
 }
 
-// learnMailRecords reads the new domains, of which a purchase's response has only a
-// part, and their built-in records: MX, SPF, DKIM and DMARC.
+// learnMailRecords reads the new domains, because a purchase's response contains only a
+// part of them, and their built-in records: MX, SPF, DKIM and DMARC.
 func (m *machine) learnMailRecords() {
 	for _, d := range m.domains {
 		if slices.ContainsFunc(m.records, func(r *record) bool { return r.domain == d }) {
@@ -223,7 +223,7 @@ func (m *machine) recordConflict(who *caller, r *record) *want {
 		}
 		kind, alike := kindOf(r), kindOf(r) != "" && kindOf(r) == kindOf(other)
 		if alike && other.system {
-			continue // it yields
+			continue // a customer's records replace it
 		}
 		same := other.typ == r.typ && other.value == r.value && sameNumber(other.priority, r.priority)
 		null := alike && kind == "MX" && (r.value == "." || other.value == ".")
@@ -249,7 +249,7 @@ func kindOf(r *record) string {
 	return ""
 }
 
-// yields reports whether a system-managed record is hidden by a customer's records.
+// yields reports whether a customer's records replace a system-managed record.
 func (m *machine) yields(r *record) bool {
 	return r.system && kindOf(r) != "" && slices.ContainsFunc(m.records, func(own *record) bool {
 		return !own.system && own.domain == r.domain && own.name == r.name && kindOf(own) == kindOf(r)

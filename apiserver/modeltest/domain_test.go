@@ -15,7 +15,7 @@ type domain struct {
 	workspace        *workspace
 	autoRenew        bool
 	redirect         string  // empty: none
-	batch            *string // of the purchase; learnt
+	batch            *string // of the purchase; learned
 	unpaid           bool
 	readyAt          time.Time
 	created, updated time.Time
@@ -56,8 +56,8 @@ func (m *machine) update(created *time.Time, updated time.Time) any {
 // offer is the registrar's offer for a name.
 type offer struct {
 	spelled string
-	name    string // canonical; empty where it is none
-	refusal string // the error_code; empty where the name is for sale
+	name    string // canonical form; empty for an invalid name
+	refusal string // the error_code; empty if the name is for sale
 }
 
 var offers = []offer{
@@ -138,7 +138,7 @@ func (m *machine) purchase(who *caller, workspaceID string, chosen []offer) want
 		switch {
 		case owned != nil && r.domain(owned):
 			code = "already_owned"
-		case owned != nil: // nobody learns who owns what they can't see
+		case owned != nil: // callers can't see who owns a domain that they may not see
 			code = "unavailable"
 		}
 		result := obj{"domain_name": o.name, "status": "purchased", "error": nil, "error_code": nil}
@@ -148,7 +148,7 @@ func (m *machine) purchase(who *caller, workspaceID string, chosen []offer) want
 		if results = append(results, result); code != "" {
 			var message any
 			result["status"], result["error"], result["error_code"], result["id"] = "failed", learnAny(&message), code, nil
-			if code == "already_owned" && m.reach(who, "domain.view").domain(owned) { // it can be found by its id
+			if code == "already_owned" && m.reach(who, "domain.view").domain(owned) { // a caller who may see the domain can look it up by its id
 				result["id"] = m.learnID(&owned.id)
 			}
 			continue

@@ -39,7 +39,7 @@ type field struct {
 	name     string
 	kind     int
 	required bool
-	min, max int // characters; max 0: no bound that the specification names
+	min, max int // characters; max 0: the specification has no maximum
 }
 
 func required(name string, bounds ...int) field {
@@ -57,7 +57,7 @@ func bounded(f field, bounds []int) field {
 // spoil sometimes makes one or two fields of a body invalid, and returns the expected
 // problems. at is the location of the object in the body.
 func (m *machine) spoil(at string, body obj, fields ...field) (found []problem) {
-	if m.rarely(10, "unknown field") { // it is ignored, and so is a known one in another case
+	if m.rarely(10, "unknown field") { // the service ignores it, and a known field in another case
 		body[strings.ToUpper(fields[0].name)] = []string{"ignored"}
 	}
 	if !m.rarely(12, "spoil") {

@@ -31,7 +31,7 @@ import (
 // content from when it was made.
 func TestDurability(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("an open file can't be replaced there")
+		t.Skip("an open file can't be replaced on this system")
 	}
 	t.Parallel()
 	dir := t.TempDir()
@@ -48,7 +48,7 @@ func TestDurability(t *testing.T) {
 		h.open()
 		defer func() { _ = h.svc.Close() }()
 		steps := map[string]func(){
-			"create": h.create, "create again": h.createAgain, "cut off": h.cutOff, "revoked under way": h.revokedUnderWay,
+			"create": h.create, "create again": h.createAgain, "cut off": h.cutOff, "revoked during upload": h.revokedDuringUpload,
 			"crash": h.crash, "restart": h.restart, "clock": h.jump, "backup": h.backUp, "replace": h.replace, "truncate": h.truncate,
 		}
 		names := slices.Sorted(maps.Keys(steps))
@@ -72,7 +72,7 @@ type history struct {
 	db        *sqlite.Store
 	must      map[string]string // ids of what was acknowledged
 	may       map[string]bool   // what was sent without a response
-	saved     string            // the backup, if there is one
+	saved     string            // the path of the backup, or empty
 	savedMust map[string]string
 	log       []string
 }
@@ -175,7 +175,7 @@ func (h *history) createAgain() {
 	}
 }
 
-// interrupted calls a function when it is first read.
+// interrupted is a body that calls a function when it is first read.
 type interrupted struct {
 	io.Reader
 	do func()
@@ -211,8 +211,8 @@ func (h *history) cutOff() {
 	}
 }
 
-// revokedUnderWay revokes the authorization of a request while its body is sent.
-func (h *history) revokedUnderWay() {
+// revokedDuringUpload revokes the authorization of a request while its body is sent.
+func (h *history) revokedDuringUpload() {
 	owner := h.svc.OwnerClient(accountID)
 	status, raw := h.send(owner, "POST", "/auth/service-accounts", strings.NewReader(`{"name":"ci"}`), "", "")
 	var account struct{ ID, Token string }
@@ -247,7 +247,7 @@ func (h *history) crash() {
 	for _, suffix := range []string{"", "-wal"} {
 		h.copy(h.path+suffix, to+suffix)
 	}
-	_ = h.svc.Close() // of the files that are left behind
+	_ = h.svc.Close() // of the crashed process
 	h.path = to
 	h.open()
 }

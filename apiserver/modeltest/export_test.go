@@ -87,7 +87,7 @@ func rowDifferences(rows [][]string, raw []byte) (found []string) {
 	}
 	got, err := csv.NewReader(strings.NewReader(string(raw))).ReadAll()
 	if err != nil {
-		return append(found, "the response is no CSV: "+err.Error())
+		return append(found, "the response is not CSV: "+err.Error())
 	}
 	for i := range max(len(got), len(rows)) {
 		switch {

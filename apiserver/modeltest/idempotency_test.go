@@ -42,8 +42,8 @@ func (m *machine) keep(key string, who *caller, o operation, a *response) {
 	m.kept[who.name+key] = &idempotencyRecord{fingerprint: o.fingerprint(), status: a.status, raw: a.raw, until: m.now().Add(keptFor)}
 }
 
-// changedNothing reports a success without effect: a bulk request or a purchase of
-// which every item failed, or a change to the current plan.
+// changedNothing reports a success without effect: a bulk request or a purchase in which
+// every item failed, or a change to the current plan.
 func changedNothing(a *response) bool {
 	body, _ := a.json.(map[string]any)
 	created, bulk := body["created"].([]any)

@@ -91,16 +91,16 @@ func (m *machine) learnID(id *string) learn {
 		case *id != "":
 			return unless(s == *id, "is %s; it was %s before", show(got), *id)
 		case !uuidForm.MatchString(s):
-			return fmt.Errorf("is no UUID in lower case: %s", show(got))
+			return fmt.Errorf("is not a UUID in lower case: %s", show(got))
 		case m.ids[s]:
-			return fmt.Errorf("is the id of something else: %s", s)
+			return fmt.Errorf("is the id of another object: %s", s)
 		}
 		*id, m.ids[s] = s, true
 		return nil
 	}
 }
 
-// learnText accepts a text of which the model knows at most the form.
+// learnText accepts a text. The model knows at most its form.
 func learnText(text *string, form *regexp.Regexp) learn {
 	return func(got any) error {
 		s, ok := got.(string)
@@ -150,7 +150,7 @@ func (m *machine) creation(at *time.Time) learn {
 		t, err := time.Parse(stampForm, s)
 		switch {
 		case err != nil:
-			return fmt.Errorf("is no timestamp in UTC with microseconds: %s", show(got))
+			return fmt.Errorf("is not a timestamp in UTC with microseconds: %s", show(got))
 		case !at.IsZero():
 			return unless(t.Equal(*at), "is %s; it was %s before", s, stamp(*at))
 		case t.Before(now) || t.After(now.Add(time.Millisecond)):

@@ -122,7 +122,7 @@ func (m *machine) addServiceAccount(who *caller, lasts time.Duration, expires bo
 	return m.serviceAccounts[n]
 }
 
-// expiryOf returns when a caller's credential expires. A service account that it
+// expiryOf returns when a caller's credential expires. A service account that the caller
 // creates expires then at the latest.
 func (m *machine) expiryOf(who *caller) time.Time {
 	if who.account == nil {
