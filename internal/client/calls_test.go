@@ -7,8 +7,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
 )
 
-// notNeeded are the operations that the provider does not need, so that the client
-// has no call of them.
+// notNeeded are the operations that the client does not implement, because the provider
+// does not need them.
 var notNeeded = map[string]bool{
 	api.CreateMailboxes.ID:     true,
 	api.CreateWorkspace.ID:     true,
@@ -56,7 +56,7 @@ func calls(t *testing.T, c *Client) {
 	_, _ = c.ChangePlan(ctx, api.ChangePlanBody{})
 	_, _ = c.SubmitFeedback(ctx, api.SubmitFeedbackBody{})
 	_, _ = c.GetAccount(ctx)
-	for range c.ListWorkspaces(ctx) { //nolint:errcheck // only the request counts
+	for range c.ListWorkspaces(ctx) { //nolint:errcheck // only the request matters
 	}
 	_, _ = c.DomainAvailability(ctx, "n")
 	_, _ = c.FindMailbox(ctx, "a@b.example")
@@ -64,8 +64,8 @@ func calls(t *testing.T, c *Client) {
 	_, _ = c.FindMasterPassword(ctx, "n", Scope{})
 	_, _ = c.FindServiceAccount(ctx, "n")
 	_, _ = c.FindDNSRecords(ctx, "b.example", "A", "@", "")
-	for range c.ListDedicatedIPOptions(ctx) { //nolint:errcheck // only the request counts
+	for range c.ListDedicatedIPOptions(ctx) { //nolint:errcheck // only the request matters
 	}
-	for range c.ListAuthorizations(ctx, api.ListAuthorizationsRequest{}) { //nolint:errcheck // only the request counts
+	for range c.ListAuthorizations(ctx, api.ListAuthorizationsRequest{}) { //nolint:errcheck // only the request matters
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
 )
 
-// newClient returns a client of a fake API that does not really wait.
+// newClient returns a client of a fake API that waits with a fake clock.
 func newClient(t *testing.T, f *fakeapi.API, change ...func(*Options)) *Client {
 	t.Helper()
 	o := Options{

@@ -11,7 +11,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
 )
 
-// secretCreator creates something whose response has a secret.
+// secretCreator creates an object whose response contains a secret.
 type secretCreator struct {
 	op, list, stored string
 	do               func(context.Context, *Client) (id, secret string, leftovers []string, err error)
@@ -62,7 +62,8 @@ func TestSecretIsReplayed(t *testing.T) {
 	}
 }
 
-// Once the API has proved that it honours keys, the same key goes first.
+// TestSecretIsReplayedWithoutALookupAfterProof checks that the same key is resent if the
+// API has proved that it supports keys.
 func TestSecretIsReplayedWithoutALookupAfterProof(t *testing.T) {
 	for name, create := range secretCreators {
 		t.Run(name, func(t *testing.T) {
@@ -79,8 +80,8 @@ func TestSecretIsReplayedWithoutALookupAfterProof(t *testing.T) {
 	}
 }
 
-// An API that ignores keys but keeps names unique refuses the duplicate: the
-// error names what exists.
+// TestSecretIsLostWhereNamesAreUnique checks that the error names the existing object if
+// the API ignores keys and refuses the duplicate name.
 func TestSecretIsLostWhereNamesAreUnique(t *testing.T) {
 	for name, create := range secretCreators {
 		t.Run(name, func(t *testing.T) {
@@ -97,8 +98,8 @@ func TestSecretIsLostWhereNamesAreUnique(t *testing.T) {
 	}
 }
 
-// An API that ignores keys and allows equal names creates a duplicate. It is a
-// leftover, and the only one, however many responses are lost.
+// TestSecretDuplicateIsALeftover checks that an API that ignores keys and allows equal
+// names leaves exactly one leftover, after any number of lost responses.
 func TestSecretDuplicateIsALeftover(t *testing.T) {
 	for name, create := range secretCreators {
 		t.Run(name, func(t *testing.T) {
@@ -119,7 +120,8 @@ func TestSecretDuplicateIsALeftover(t *testing.T) {
 	}
 }
 
-// A service account of the same name that was there before is no leftover.
+// TestOlderNamesakeIsNoLeftover checks that an older service account with the same name is
+// not reported as a leftover.
 func TestOlderNamesakeIsNoLeftover(t *testing.T) {
 	f := fakeapi.New()
 	f.HonoursKeys = true
@@ -131,8 +133,8 @@ func TestOlderNamesakeIsNoLeftover(t *testing.T) {
 	}
 }
 
-// Nor is one that another program has created meanwhile, if the response is a
-// replay.
+// TestNamesakeOfAReplayIsNoLeftover checks that, if the response is a replay, a service
+// account that another program created meanwhile is not reported as a leftover.
 func TestNamesakeOfAReplayIsNoLeftover(t *testing.T) {
 	f := fakeapi.New()
 	f.HonoursKeys = true
@@ -144,8 +146,8 @@ func TestNamesakeOfAReplayIsNoLeftover(t *testing.T) {
 	}
 }
 
-// Without a list nobody would notice a duplicate, so nothing is resent unless the API
-// has proved that it honours keys.
+// TestSecretWithoutAList checks that without a list, which would show a duplicate, nothing
+// is resent unless the API has proved that it supports keys.
 func TestSecretWithoutAList(t *testing.T) {
 	for _, proven := range []bool{false, true} {
 		f := fakeapi.New()
@@ -168,7 +170,8 @@ func TestSecretWithoutAList(t *testing.T) {
 	}
 }
 
-// An unreadable success has lost its secret; the request is not resent.
+// TestSecretInAnUnreadableResponse checks that a request is not resent after an unreadable
+// success, whose secret is lost.
 func TestSecretInAnUnreadableResponse(t *testing.T) {
 	for name, create := range secretCreators {
 		for _, text := range []string{"{}", "<html>"} {
@@ -182,7 +185,8 @@ func TestSecretInAnUnreadableResponse(t *testing.T) {
 	}
 }
 
-// A password that the caller has chosen is not lost with the response.
+// TestOwnPasswordIsTaken checks that a password that the caller has chosen is not lost
+// with the response.
 func TestOwnPasswordIsTaken(t *testing.T) {
 	f := fakeapi.New().Fail(fakeapi.Fault{Op: "create-master-password", DropAfter: true})
 	if _, err := creators["master password"].do(t.Context(), newClient(t, f)); err != nil || f.Count("create-master-password") != 1 {

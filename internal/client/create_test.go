@@ -57,8 +57,8 @@ func idOr[T any](v *T, err error, id func(*T) string) (string, error) {
 	return id(v), nil
 }
 
-// Whatever happens to the response, and whether or not keys are honoured, there is
-// exactly one object in the end, and the caller gets it.
+// TestCreateWithLostResponses checks that there is exactly one object, and the caller gets
+// it, for every fault, with and without support for keys.
 func TestCreateWithLostResponses(t *testing.T) {
 	for name, create := range creators {
 		for _, honours := range []bool{false, true} {
@@ -108,12 +108,13 @@ func idText(o fakeapi.Object) string {
 	return o["id"].(string)
 }
 
-// If the lookup fails, nothing is resent and the error says so.
+// TestCreateWithoutALookup checks that nothing is resent after a failed lookup, and that
+// the error describes it.
 func TestCreateWithoutALookup(t *testing.T) {
 	for name, create := range creators {
 		t.Run(name, func(t *testing.T) {
 			f := fakeapi.New().Fail(fakeapi.Fault{Op: create.op, DropAfter: true, Times: 3}, fakeapi.Fault{Op: create.list, Status: 403, Times: 9})
-			if create.op == "purchase-domains" { // the list before it has to succeed
+			if create.op == "purchase-domains" { // the list before the purchase has to succeed
 				f.Faults[1].Times = 0
 				f.OnList = func() {
 					if f.Count(create.op) > 0 {
@@ -136,12 +137,12 @@ func TestCreateWithoutALookup(t *testing.T) {
 	}
 }
 
-// If the lookup fails, the request is resent to an API that has proved that it
-// honours keys, unless it spends money.
+// TestCreateWithoutALookupAfterProof checks that the request is resent after a failed
+// lookup if the API has proved that it supports keys, unless it spends money.
 func TestCreateWithoutALookupAfterProof(t *testing.T) {
 	for name, create := range creators {
 		if create.list == "list-domains" {
-			continue // it lists the domains before
+			continue // it lists the domains first
 		}
 		t.Run(name, func(t *testing.T) {
 			f := fakeapi.New()
@@ -174,7 +175,8 @@ func prove(t *testing.T, f *fakeapi.API, c *Client) {
 	f.Requests = nil
 }
 
-// A 409 that follows a lost attempt comes from that attempt.
+// TestConflictAfterLostAttempt checks that a 409 after a lost attempt is taken for the
+// success of this attempt.
 func TestConflictAfterLostAttempt(t *testing.T) {
 	f := fakeapi.New()
 	f.Unique = true
@@ -182,7 +184,7 @@ func TestConflictAfterLostAttempt(t *testing.T) {
 	c := newClient(t, f)
 	f.Fail(fakeapi.Fault{Op: "create-mailbox", Status: 409})
 	lookups := 0
-	f.OnList = func() { // the lost request is processed just after the first lookup
+	f.OnList = func() { // the API processes the lost request just after the first lookup
 		if lookups++; lookups == 2 {
 			f.Add("mailboxes", withNames(fakeapi.Mailbox("jane", "example.com"), "Jane", "Doe"))
 		}
@@ -198,8 +200,8 @@ func withNames(m fakeapi.Object, first, last string) fakeapi.Object {
 	return m
 }
 
-// A mailbox with the same address and other names existed before: the
-// conflict is real.
+// TestConflictWithAnOlderMailbox checks that an older mailbox with the same address and
+// another name is a conflict.
 func TestConflictWithAnOlderMailbox(t *testing.T) {
 	f := fakeapi.New()
 	f.Unique = true
@@ -211,7 +213,8 @@ func TestConflictWithAnOlderMailbox(t *testing.T) {
 	}
 }
 
-// A cancelled create is still looked up, so that its object is not orphaned.
+// TestCancelledCreateIsLookedUp checks that a cancelled create looks for its object, so
+// that it is not orphaned.
 func TestCancelledCreateIsLookedUp(t *testing.T) {
 	for _, committed := range []bool{true, false} {
 		f := fakeapi.New()
@@ -226,8 +229,8 @@ func TestCancelledCreateIsLookedUp(t *testing.T) {
 	}
 }
 
-// A create that always fails and is never found returns the error of the API; a
-// paid one says that the outcome is unknown.
+// TestCreateFailsForGood checks that a create that always fails, and is not found, returns
+// the API's error, and that a paid one has an unknown outcome.
 func TestCreateFailsForGood(t *testing.T) {
 	for name, create := range creators {
 		t.Run(name, func(t *testing.T) {
@@ -249,7 +252,7 @@ func TestPaidCreateIsLookedUpThreeTimes(t *testing.T) {
 	f := fakeapi.New().Fail(fakeapi.Fault{Op: "claim-dedicated-ip", DropBefore: true})
 	c := newClient(t, f)
 	lists := 0
-	f.OnList = func() { // the claim is processed just before the third lookup
+	f.OnList = func() { // the API processes the claim just before the third lookup
 		if lists++; lists == 4 {
 			f.Add("dedicated-ips", fakeapi.Object{"name": "ip"})
 		}
@@ -271,7 +274,8 @@ func TestClaimWithTwoNewAddresses(t *testing.T) {
 	}
 }
 
-// Without the list from before the claim, the new address can't be recognised.
+// TestClaimWithoutTheListBefore checks that without the list from before the claim, the
+// new address can't be identified.
 func TestClaimWithoutTheListBefore(t *testing.T) {
 	f := fakeapi.New().Fail(fakeapi.Fault{Op: "list-dedicated-ips", Status: 403}, fakeapi.Fault{Op: "claim-dedicated-ip", DropBefore: true})
 	f.Add("dedicated-ips", fakeapi.Object{"name": "old"})
@@ -281,7 +285,8 @@ func TestClaimWithoutTheListBefore(t *testing.T) {
 	}
 }
 
-// The list before a claim is taken before the claim is sent.
+// TestClaimListsFirst checks that the list before a claim is read before the claim is
+// sent.
 func TestClaimListsFirst(t *testing.T) {
 	f := fakeapi.New()
 	if _, err := newClient(t, f).ClaimDedicatedIP(t.Context(), "option"); err != nil {
@@ -292,7 +297,8 @@ func TestClaimListsFirst(t *testing.T) {
 	}
 }
 
-// The last attempt counts: its loss is unknown even if a 429 came before.
+// TestLostAfterAResponse checks that the loss of the last attempt is an unknown outcome,
+// even after a 429.
 func TestLostAfterAResponse(t *testing.T) {
 	f := fakeapi.New().Fail(fakeapi.Fault{Op: "create-mailbox", Status: 429}, fakeapi.Fault{Op: "create-mailbox", DropBefore: true})
 	_, err := creators["mailbox"].do(t.Context(), newClient(t, f, func(o *Options) { o.Hooks.RetryMax = 1 }))
@@ -301,8 +307,7 @@ func TestLostAfterAResponse(t *testing.T) {
 	}
 }
 
-// plainCreations are the keyed operations without an object of their own, which no
-// list shows.
+// plainCreations are the operations with a key whose result is in no list.
 var plainCreations = map[string]func(context.Context, *Client) error{
 	"cancel-plan": func(ctx context.Context, c *Client) error {
 		_, err := c.CancelPlan(ctx, api.CancelPlanBody{})
@@ -318,8 +323,8 @@ var plainCreations = map[string]func(context.Context, *Client) error{
 	},
 }
 
-// A create without a response ends with an UnknownOutcomeError, and not with a bare
-// failure of the network.
+// TestPlainCreationWithoutAResponse checks that a create without a response ends with an
+// UnknownOutcomeError, and not with the network's error only.
 func TestPlainCreationWithoutAResponse(t *testing.T) {
 	for op, do := range plainCreations {
 		t.Run(op, func(t *testing.T) {
@@ -332,8 +337,8 @@ func TestPlainCreationWithoutAResponse(t *testing.T) {
 	}
 }
 
-// After a lost response, an object that was there before the request is not taken
-// for what the request created, whatever the client's clock shows.
+// TestCreateTakesNothingOlder checks that, after a lost response, an older object is not
+// taken for the result of the request, whatever the client's clock.
 func TestCreateTakesNothingOlder(t *testing.T) {
 	for name, old := range map[string]fakeapi.Object{
 		"mailbox":    fakeapi.Mailbox("jane", "example.com"),
@@ -362,7 +367,7 @@ func TestCreateTakesNothingOlder(t *testing.T) {
 
 var jane = api.CreateMailboxBody{Domain: "example.com", LocalPart: "jane", FirstName: "Jane", LastName: "Doe"}
 
-// TestResumed checks that a create reports that the API went on with an interrupted one.
+// TestResumed checks that a create reports that the API resumed an interrupted one.
 func TestResumed(t *testing.T) {
 	for _, resumes := range []bool{false, true} {
 		f := fakeapi.New()
@@ -376,8 +381,8 @@ func TestResumed(t *testing.T) {
 }
 
 // TestLookupNamesItsCreate checks that a lookup after a lost response carries the create's
-// Idempotency-Key, also when the run was interrupted: otherwise a later run could take the
-// object over.
+// Idempotency-Key, also if the run was interrupted: otherwise a later run could adopt the
+// object.
 func TestLookupNamesItsCreate(t *testing.T) {
 	for _, interrupted := range []bool{false, true} {
 		f := fakeapi.New()
@@ -396,8 +401,8 @@ func TestLookupNamesItsCreate(t *testing.T) {
 	}
 }
 
-// After a lost refusal the same key is sent, and nothing under another key:
-// neither what costs money nor what does not.
+// TestLostRefusalIsRetriedUnderOneKey checks that after a lost refusal only the same key
+// is sent, for paid and free operations.
 func TestLostRefusalIsRetriedUnderOneKey(t *testing.T) {
 	for op, create := range map[string]func(*Client) error{
 		"create-mailbox": func(c *Client) error { _, _, err := c.CreateMailbox(t.Context(), jane); return err },

@@ -6,8 +6,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/transport"
 )
 
-// TestDecisionTableIsComplete expects a rule for every situation, every rule to be
-// needed, and none to resend without leave of the retry policy.
+// TestDecisionTableIsComplete checks that every situation has a rule, every rule is
+// needed, and none resends against the retry policy.
 func TestDecisionTableIsComplete(t *testing.T) {
 	lookups := []lookup{notMade, foundNone, foundOne, foundSeveral, foundMore, lookupFailed}
 	outcomes := []transport.Outcome{transport.Succeeded, transport.Refused, transport.Busy, transport.NotSent, transport.Failed, transport.NoResponse}
@@ -32,8 +32,8 @@ func TestDecisionTableIsComplete(t *testing.T) {
 	}
 }
 
-// TestNothingFound expects a create of which nothing is found to fail with the API's error
-// only if the API has sent one, and if no money may have been spent.
+// TestNothingFound checks that a create without a found object returns the API's error
+// only if the API has sent one and no money may have been spent.
 func TestNothingFound(t *testing.T) {
 	for after, want := range map[transport.Outcome]struct{ free, paid decision }{
 		transport.NoResponse: {reportUnknown, reportUnknown},

@@ -19,7 +19,7 @@ func TestPurchaseAdoptsWhatIsOwned(t *testing.T) {
 	}
 }
 
-// Bought by somebody else after the list was read.
+// TestPurchaseAdoptsAlreadyOwned loses a domain to another buyer after the list was read.
 func TestPurchaseAdoptsAlreadyOwned(t *testing.T) {
 	f := fakeapi.New()
 	c := newClient(t, f)
@@ -45,7 +45,7 @@ func TestPurchaseReportsFailure(t *testing.T) {
 	}
 }
 
-// Many purchases read the list of domains once.
+// TestPurchasesShareTheList checks that parallel purchases share one list of domains.
 func TestPurchasesShareTheList(t *testing.T) {
 	f := fakeapi.New()
 	c := newClient(t, f)
@@ -63,7 +63,8 @@ func TestPurchasesShareTheList(t *testing.T) {
 	}
 }
 
-// A purchased domain is read from a list that is younger than the purchase.
+// TestPurchasedDomainIsReadFromAFreshList checks that a purchased domain is read from a
+// list that was requested after the purchase.
 func TestPurchasedDomainIsReadFromAFreshList(t *testing.T) {
 	for _, byName := range []bool{false, true} {
 		f := fakeapi.New().PublishedOnly(405)

@@ -83,7 +83,7 @@ func TestFind(t *testing.T) {
 				f.Add("domains", fakeapi.Object{"id": domainUUID, "name": "xn--bcher-kva.example"})
 			}
 			ids := f.Add(tc.stored, tc.objects...)
-			f.Without["get-domain"] = tc.stored == "forwarding" // names are then resolved by the list
+			f.Without["get-domain"] = tc.stored == "forwarding" // names are then resolved with the list
 			c := newClient(t, f)
 			if id, err := tc.find(t.Context(), c); err != nil || id != ids[0] {
 				t.Errorf("found %s, %v", id, err)
@@ -119,7 +119,7 @@ func TestFindWhereThereIsNoList(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	}
-	if n := len(f.Sent()); n != 3 { // one of them to find out that the API is there at all
+	if n := len(f.Sent()); n != 3 { // one of them is the probe of the API
 		t.Errorf("%d requests", n)
 	}
 }

@@ -113,7 +113,8 @@ func TestListStopsEarly(t *testing.T) {
 	}
 }
 
-// Neither a creation nor a deletion during the iteration hides an object.
+// TestListThatChanges checks that a create or delete during the iteration hides no other
+// object.
 func TestListThatChanges(t *testing.T) {
 	for name, change := range map[string]func(f *fakeapi.API){
 		"created": func(f *fakeapi.API) { f.Add("domains", fakeapi.Object{"name": "new.example"}) },
@@ -151,7 +152,7 @@ func TestListThatNeverRests(t *testing.T) {
 	}
 }
 
-// A page size that was refused is not requested again.
+// TestPageSizeIsRemembered checks that a refused page size is not requested again.
 func TestPageSizeIsRemembered(t *testing.T) {
 	f := withDomains(1)
 	f.RejectsSize = 500
@@ -168,7 +169,7 @@ func TestPageSizeIsRemembered(t *testing.T) {
 
 func TestFiltersPassThrough(t *testing.T) {
 	f := fakeapi.New()
-	for range newClient(t, f).ListMailboxes(t.Context(), api.ListMailboxesRequest{Domain: "a b.example", Status: "active"}) { //nolint:errcheck // only the request counts
+	for range newClient(t, f).ListMailboxes(t.Context(), api.ListMailboxesRequest{Domain: "a b.example", Status: "active"}) { //nolint:errcheck // only the request matters
 	}
 	if got := f.Requests[0].Query.Encode(); got != "domain=a+b.example&page=1&page_size=1000&status=active" {
 		t.Error(got)
@@ -199,7 +200,7 @@ func TestAuthorizations(t *testing.T) {
 	}
 }
 
-// TestPageSize counts what a caller that wants few objects makes the API read.
+// TestPageSize counts the objects that the API reads for a caller that needs few.
 func TestPageSize(t *testing.T) {
 	for wanted, sizes := range map[int64]string{0: "1000", -1: "1000", 2: "2 2 2", 5: "5", 100: "100", 1000: "1000", 5000: "1000"} {
 		f := withDomains(5)

@@ -22,7 +22,8 @@ func TestUpdateSendsOnlyWhatChanged(t *testing.T) {
 	}
 }
 
-// If an API responds to a change without content, the object is read.
+// TestUpdateWithoutContent checks that the object is read if the response to a change has
+// no body.
 func TestUpdateWithoutContent(t *testing.T) {
 	for _, text := range []string{" ", "null", "{}"} {
 		f := fakeapi.New().Fail(fakeapi.Fault{Op: "update-mailbox", Text: text})

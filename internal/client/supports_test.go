@@ -14,11 +14,11 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
 )
 
-// lifecycle is how one kind of object is read and deleted.
+// lifecycle has the operations that read and delete one type of object.
 type lifecycle struct {
 	stored, list string
 	get, remove  string // operation ids
-	published    bool   // the list is
+	published    bool   // the list is a published operation
 	doGet        func(context.Context, *Client, string) (string, error)
 	doDelete     func(context.Context, *Client, string) error
 }
@@ -84,7 +84,7 @@ func TestReadsAndDeletes(t *testing.T) {
 			if id, err := l.doGet(t.Context(), c, ids[0]); err != nil || id != ids[0] {
 				t.Errorf("get: %s, %v", id, err)
 			}
-			// The operation has responded, so a 404 needs no list.
+			// The operation is known to exist, so that a 404 needs no list.
 			if _, err := l.doGet(t.Context(), c, goneID); !IsNotFound(err) {
 				t.Errorf("get of nothing: %v", err)
 			}
@@ -101,8 +101,8 @@ func TestReadsAndDeletes(t *testing.T) {
 	}
 }
 
-// Without the lifecycle operations reads come from the list, read once for all,
-// and a delete says that it can't.
+// TestPublishedOperationsOnly checks that without lifecycle operations all reads share one
+// list, and a delete returns ErrDeleteUnsupported.
 func TestPublishedOperationsOnly(t *testing.T) {
 	for name, l := range lifecycles {
 		for _, status := range []int{404, 405, 501} {
@@ -136,7 +136,7 @@ func TestPublishedOperationsOnly(t *testing.T) {
 				if _, err := l.doGet(t.Context(), c, goneID); l.published != IsNotFound(err) {
 					t.Errorf("get of nothing: %v", err)
 				}
-				if n := f.Count(l.list); n > 2 { // a 404 of a delete is checked in a list of its own
+				if n := f.Count(l.list); n > 2 { // the 404 of a delete is checked in a new list
 					t.Errorf("%d lists for %d reads", n, len(ids))
 				}
 			})
@@ -144,8 +144,8 @@ func TestPublishedOperationsOnly(t *testing.T) {
 	}
 }
 
-// While an operation has not responded yet, a 404 is checked in the list, once
-// for many.
+// TestGenuine404BeforeAnySuccess checks that the 404s of an operation that has never
+// succeeded are checked in one shared list.
 func TestGenuine404BeforeAnySuccess(t *testing.T) {
 	for name, l := range lifecycles {
 		t.Run(name, func(t *testing.T) {
@@ -170,7 +170,7 @@ func TestGenuine404BeforeAnySuccess(t *testing.T) {
 	}
 }
 
-// TestSupports expects one read at most, whatever the number of objects.
+// TestSupports checks that at most one read is needed, for any number of objects.
 func TestSupports(t *testing.T) {
 	for name, op := range map[string]api.Spec{
 		"mailbox":         api.DeleteMailbox.Spec,
@@ -183,7 +183,7 @@ func TestSupports(t *testing.T) {
 		"forwarding/":     api.SetForwardingActive.Spec,
 		"dns record/":     api.UpdateDNSRecord.Spec,
 	} {
-		l := lifecycles[strings.TrimSuffix(name, "/")] // another operation of the kind
+		l := lifecycles[strings.TrimSuffix(name, "/")] // another operation of the type
 		for status, want := range map[int]bool{0: true, 404: false, 405: false, 501: false} {
 			t.Run(fmt.Sprint(name, "/", status), func(t *testing.T) {
 				f := fakeapi.New()
@@ -205,8 +205,8 @@ func TestSupports(t *testing.T) {
 	}
 }
 
-// TestSupportsReadsOnce expects a read that fails not to be made again, neither for
-// other objects nor by callers that wait for it. An object that is gone is no failure.
+// TestSupportsReadsOnce checks that a failed read is not repeated, neither for other
+// objects nor for callers that wait for it. A deleted object is not a failure.
 func TestSupportsReadsOnce(t *testing.T) {
 	for status, reads := range map[int]int{http.StatusForbidden: 1, http.StatusOK: 1, http.StatusNotFound: 20} {
 		f := fakeapi.New()
@@ -233,8 +233,8 @@ func TestSupportsReadsOnce(t *testing.T) {
 	}
 }
 
-// A list that was read before an object was deleted elsewhere is no proof that
-// the operation is missing.
+// TestStaleListIsNoProof checks that a list from before the deletion of an object does not
+// prove that the operation is missing.
 func TestStaleListIsNoProof(t *testing.T) {
 	f := fakeapi.New()
 	id := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"))[0]
@@ -248,7 +248,8 @@ func TestStaleListIsNoProof(t *testing.T) {
 	}
 }
 
-// A list that fails must not make an object look deleted.
+// TestListFailsDuringTheCheck checks that a failing list does not make an object look
+// deleted.
 func TestListFailsDuringTheCheck(t *testing.T) {
 	for _, status := range []int{404, 403} {
 		f := fakeapi.New().PublishedOnly(404).Fail(fakeapi.Fault{Op: "list-mailboxes", Status: status, Times: 9})
@@ -262,7 +263,8 @@ func TestListFailsDuringTheCheck(t *testing.T) {
 	}
 }
 
-// A page of a proxy is not the API's 404, also if the operation is known.
+// TestNotFoundOfAProxy checks that the 404 page of a proxy is not taken for the API's,
+// even if the operation exists.
 func TestNotFoundOfAProxy(t *testing.T) {
 	f := fakeapi.New()
 	id := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"))[0]
@@ -300,7 +302,8 @@ func TestAbsentChanges(t *testing.T) {
 	}
 }
 
-// After a create the cache is updated, and the list not read again.
+// TestCreateUpdatesTheCache checks that a create updates the cache, so that the list is
+// not read again.
 func TestCreateUpdatesTheCache(t *testing.T) {
 	f := fakeapi.New().PublishedOnly(405)
 	f.Add("mailboxes", fakeapi.Mailbox("old", "example.com"))
@@ -349,8 +352,8 @@ func TestNoID(t *testing.T) {
 	}
 }
 
-// At a wrong base URL every request gets a 404. That proves nothing, and no object
-// may be dropped from the state.
+// TestWrongBaseURL checks that 404s for every request, as at a wrong base URL, prove
+// nothing: no object may be removed from the state.
 func TestWrongBaseURL(t *testing.T) {
 	for name, status := range map[string]int{"404": 404, "405": 405, "501": 501} {
 		t.Run(name, func(t *testing.T) {

@@ -45,7 +45,7 @@ func read(t *testing.T, typ basetypes.StringTypable, in any) String {
 	return v.(String)
 }
 
-// validationError returns the validator's error for a value of the attribute thing.
+// validationError returns the validator's error about the attribute thing.
 func validationError(t *testing.T, tt testType, in any) string {
 	t.Helper()
 	s, _ := read(t, tt.typ, in).ToStringValue(t.Context())

@@ -14,7 +14,7 @@ var (
 
 var dnsValueExamples = examples{
 	valid: []string{"192.0.2.1", "2001:db8::1", `0 issue "ca.example.net"`, "Host.Example.", "5 443 sip.example.com", ".", "v=spf1 -all", `"v=spf1 -all"`, " text", longText, dnsdata.Quote(longText)},
-	// No type accepts these, not even TXT.
+	// Invalid for every type, even for TXT.
 	invalid: []string{"", `""`, `"unbalanced`, `"a" b`, "line\nbreak", "a\x00b", "\xff", strings.Repeat("a", 65536)},
 	equal: [][2]string{
 		{`"v=spf1 -all"`, "v=spf1 -all"},
@@ -25,7 +25,7 @@ var dnsValueExamples = examples{
 		{`"gr\195\188n\; \"a\" \\"`, `grün; "a" \`},
 		{`"Grün"`, "Grün"},
 		{`"example.com"`, "example.com"},
-		// A text must not end in a line break, which a heredoc leaves.
+		// A text must not end in a line break, as a heredoc does.
 		{"192.0.2.1\n", "192.0.2.1"},
 		{"Host.Example.com.\n", "host.example.com"},
 		{"2001:DB8:0::1\n", "2001:db8::1"},
@@ -54,7 +54,7 @@ var dnsValueExamples = examples{
 	},
 }
 
-// spellings are values of every type in different forms.
+// spellings has values of every type in different spellings.
 var spellings = []string{
 	"192.0.2.1", "192.0.2.1 ", "192.0.2.1\n", "192.0.2.2", `"192.0.2.1"`, "2001:db8::1", "2001:DB8:0:0::1", " 2001:db8::1\n", "::ffff:192.0.2.1",
 	"host.example.com", "Host.Example.COM", "host.example.com.", " host.example.com", `"host.example.com"`, `"Host.Example.com"`, "bücher.example", "xn--bcher-kva.example", "BÜCHER.example.", `"bücher.example"`,
@@ -132,7 +132,7 @@ func TestEqualFor(t *testing.T) {
 		{"MX", "Bücher.example.", "xn--bcher-kva.example", true},
 		{"MX", "no host", "no host", true},
 		{"MX", "no host", "No host", false},
-		// An unknown type: equal if equal for every known type.
+		// For an unknown type, values are equal if they are equal for every known type.
 		{"TLSA", "ABCD", "abcd", false},
 		{"", `"a"`, "a", true},
 	} {

@@ -14,7 +14,7 @@ func TestFindCLI(t *testing.T) {
 	inPath := func(name string) string { return filepath.Join(dir, "path", name) }
 	for name, tc := range map[string]struct {
 		env   string
-		there []string // names that can be run
+		there []string // names of executables
 		want  string
 		err   string
 	}{

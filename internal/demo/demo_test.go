@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// report is what the demo and the CLI's error stream write at the same time.
+// report receives the output of the demo and the CLI's error stream, which are written
+// concurrently.
 type report struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -29,8 +30,8 @@ func (r *report) String() string {
 	return r.text.String()
 }
 
-// newTestDemo returns a demo of a small repository that uses the fake CLI, and
-// what it writes. The home folder is an empty one.
+// newTestDemo returns a demo of a small repository that uses the fake CLI and an empty
+// home folder, and its output.
 func newTestDemo(t *testing.T) (*demo, *report) {
 	t.Helper()
 	dir := t.TempDir()
@@ -44,7 +45,7 @@ func newTestDemo(t *testing.T) (*demo, *report) {
 	t.Setenv("TF_CLI_ARGS_plan", "-destroy")
 	t.Setenv("MAILHOST_BASE_URL", "https://api.example.com")
 	t.Setenv(fakeEnv, filepath.Join(dir, "calls"))
-	t.Setenv("GORACE", "atexit_sleep_ms=0") // else the fake ends a second late under the race detector
+	t.Setenv("GORACE", "atexit_sleep_ms=0") // otherwise the fake ends a second late under the race detector
 
 	source := filepath.Join(root, "examples", "quickstart")
 	for _, d := range []string{source, home} {

@@ -10,9 +10,8 @@ import (
 	"testing"
 )
 
-// The test binary is also a CLI that pretends: with fakeEnv set it acts as one
-// that keeps the number of mailboxes in a state file, and appends each of its
-// calls to the file that the variable names.
+// With fakeEnv set, the test binary acts as a CLI that keeps the number of mailboxes in a
+// state file, and appends each of its calls to the file that the variable names.
 const (
 	fakeEnv      = "DEMO_FAKE_CALLS"
 	fakeFaultEnv = "DEMO_FAKE_FAULT"
@@ -51,7 +50,7 @@ func fakeCLI(calls string, args []string) int {
 		fmt.Fprintln(os.Stderr, "Error: "+fault+" is broken")
 		return 1
 	}
-	// Like a CLI that makes its folder wherever it runs.
+	// A CLI creates its folder in any working directory.
 	if home := os.Getenv("HOME"); home != "" {
 		_ = os.WriteFile(filepath.Join(home, ".terraformrc.d"), nil, 0o600)
 	}
@@ -90,7 +89,7 @@ func fakeCLI(calls string, args []string) int {
 	return 0
 }
 
-// calls returns the calls of the fake since the last time, without version.
+// calls returns the calls of the fake since the last time, except version.
 func calls(t *testing.T) []call {
 	t.Helper()
 	path := os.Getenv(fakeEnv)

@@ -39,7 +39,7 @@ func write(t *testing.T, name, text string) {
 	}
 }
 
-// TestRun generates pages twice. It expects features that an old CLI would omit.
+// TestRun generates pages twice, including features that an old CLI would omit.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -74,7 +74,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestRunRefuses checks that run validates the pages and reports what is wrong.
+// TestRunRefuses checks that run validates the pages and reports errors.
 func TestRunRefuses(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ file, text, want string }{

@@ -13,7 +13,7 @@ import (
 
 const (
 	edKey = "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=" // RFC 8463, appendix A.2
-	// A key of 1024 bits: RFC 6376, appendix C.
+	// an RSA key of 1024 bits: RFC 6376, appendix C
 	rsaKey = "MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQDwIRP/UC3SBsEmGqZ9ZJW3/DkMoGeLnQg1fWn7/zYtIxN2SnFCjxOCKG9v3b4jYfcTNh5ijSsq631uBItLa7od+v/RtdC2UzJ1lWT947qR+Rcac2gbto/NMqJ0fzfVjH4OuKhitdY9tf6mcwGjaNBcWToIMmPSPDdQPNUYckcQ2QIDAQAB"
 	policy = "version: STSv1\r\nmode: enforce\r\nmx: mail.example.com\r\nmx: *.example.net\r\nmax_age: 1209600\r\n"
 )
@@ -23,7 +23,7 @@ type (
 	list   = []any
 )
 
-// text returns a result as a string, with each element of a list on its own line.
+// text formats a result, with each element of a list on its own line.
 func text(t *testing.T, v tftypes.Value) string {
 	t.Helper()
 	var s string
@@ -114,7 +114,7 @@ func TestParseAddress(t *testing.T) {
 // TestErrors checks that an error names the argument and its mistakes.
 func TestErrors(t *testing.T) {
 	t.Parallel()
-	const call = -1 // an error that concerns more than one argument
+	const call = -1 // an error about more than one argument
 	p := acctest.Unconfigured(t)
 	tests := map[string]struct {
 		function  string
@@ -196,8 +196,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestArgumentsAreKnown checks that no parameter allows null or unknown values:
-// Terraform then refuses a null and delays a call with an unknown argument.
+// TestArgumentsAreKnown checks that no parameter allows null or unknown values. Terraform
+// then refuses a null argument and delays a call with an unknown one.
 func TestArgumentsAreKnown(t *testing.T) {
 	t.Parallel()
 	for name, f := range acctest.Unconfigured(t).Functions() {

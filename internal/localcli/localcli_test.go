@@ -104,7 +104,7 @@ func TestCopyConfig(t *testing.T) {
 	if err := localcli.CopyConfig(to, from); err != nil {
 		t.Fatal(err)
 	}
-	got := map[string]bool{} // whether each file that is there can be run
+	got := map[string]bool{} // maps an existing file to whether it is executable
 	err := filepath.WalkDir(to, func(path string, e os.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err

@@ -80,7 +80,7 @@ func TestDMARCProblems(t *testing.T) {
 
 func TestTLSRPTRecord(t *testing.T) {
 	t.Parallel()
-	for want, rua := range map[string][]string{ // the first two are of RFC 8460, section 3.1
+	for want, rua := range map[string][]string{ // the first two are from RFC 8460, section 3.1
 		"v=TLSRPTv1; rua=mailto:reports@example.com":                             {"mailto:reports@example.com"},
 		"v=TLSRPTv1; rua=https://reporting.example.com/v1/tlsrpt":                {"https://reporting.example.com/v1/tlsrpt"},
 		"v=TLSRPTv1; rua=mailto:a%21b@example.com,https://xn--bcher-kva.example": {"a!b@Example.com", "https://Bücher.example"},

@@ -8,7 +8,7 @@ import (
 
 func TestMTASTSRecord(t *testing.T) {
 	t.Parallel()
-	for id, want := range map[string]string{ // the first is of RFC 8461, section 3.1
+	for id, want := range map[string]string{ // the first one is from RFC 8461, section 3.1
 		"20160831085700Z": "v=STSv1; id=20160831085700Z;", "a": "v=STSv1; id=a;", strings.Repeat("Z", 32): "v=STSv1; id=" + strings.Repeat("Z", 32) + ";",
 	} {
 		if got, err := (MTASTS{ID: id}).Record(); err != nil || got != want {

@@ -22,7 +22,7 @@ func spfOf(record string) SPF {
 // TestSPFRecord begins with the examples of RFC 7208 that don't use deprecated terms.
 func TestSPFRecord(t *testing.T) {
 	t.Parallel()
-	tests := map[string]string{ // an empty want is the input itself
+	tests := map[string]string{ // an empty want means the input
 		"+mx a:colo.example.com/28 -all": "mx a:colo.example.com/28 -all",
 		"a mx -all":                      "",
 		"mx -all":                        "",

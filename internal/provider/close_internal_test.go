@@ -13,8 +13,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
-// What a process has opened it closes, so that the database is whole in its
-// file and nothing waits in the log beside it.
+// TestClose checks that the provider closes its database, so that the file is complete and
+// the write-ahead log is empty.
 func TestClose(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -31,7 +31,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// Cleanups run while the account is still open.
+// The cleanups run before the account is closed.
 func TestCloseEndsSessions(t *testing.T) {
 	t.Parallel()
 	p := &process{}

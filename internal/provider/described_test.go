@@ -10,8 +10,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/provider"
 )
 
-// TestEverythingIsDescribed fails for what the pages of docs could say nothing
-// of.
+// TestEverythingIsDescribed checks that every type and attribute has a description for the
+// documentation.
 func TestEverythingIsDescribed(t *testing.T) {
 	t.Parallel()
 	all := schemas(t)
@@ -67,7 +67,7 @@ func checkFunction(t *testing.T, name string, f *tfprotov6.Function) {
 	}
 }
 
-// checkIdentities looks at the attributes of identities, which are plain text.
+// checkIdentities checks the descriptions of identity attributes, which are plain text.
 func checkIdentities(t *testing.T) {
 	t.Helper()
 	server, err := providerserver.NewProtocol6WithError(provider.New("test")())()
@@ -85,7 +85,7 @@ func checkIdentities(t *testing.T) {
 	}
 }
 
-// checkText expects sentences, in Markdown.
+// checkText checks that a description consists of sentences in Markdown.
 func checkText(t *testing.T, name, text string, kind tfprotov6.StringKind) {
 	t.Helper()
 	switch {

@@ -10,12 +10,11 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
-// importBlock is what an error says of an object that exists already.
+// importBlock matches the import block in an error about an existing object.
 var importBlock = regexp.MustCompile(`import \{\n    to = (\w+)\.<name>\n    id = (".*")\n  \}`)
 
-// TestExistingIsImportable creates objects twice, on an API with lifecycle operations
-// and on one without. The error of the second create has an import block, and what it
-// imports is planned without a change.
+// TestExistingIsImportable creates objects twice, with and without lifecycle operations.
+// The error of the second create contains an import block whose import plans no change.
 func TestExistingIsImportable(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
@@ -39,7 +38,7 @@ func TestExistingIsImportable(t *testing.T) {
 			config := maps.Clone(resources[c.resource].config)
 			maps.Copy(config, c.also)
 			if c.resource == "mailhost_dns_record" && s.PublishedOnly {
-				continue // such an API can't read it: see that resource's tests
+				continue // the API can't read it: see the resource's tests
 			}
 			first, diags := p.Apply(t.Context(), c.resource, config, nil)
 			p.NoErrors(diags)

@@ -19,8 +19,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
-// TestEveryFilterIsSent gives each filter that the contract has for a list to the
-// plural data source and to the list resource, and looks for it in the request.
+// TestEveryFilterIsSent sets each filter of the contract in the plural data source and in
+// the list resource, and looks for it in the request.
 func TestEveryFilterIsSent(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -39,7 +39,8 @@ func TestEveryFilterIsSent(t *testing.T) {
 	})
 }
 
-// TestRefusedFilterIsNamed has an API that refuses each filter.
+// TestRefusedFilterIsNamed checks that the error about a filter that the API refuses names
+// it.
 func TestRefusedFilterIsNamed(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -62,19 +63,18 @@ func TestRefusedFilterIsNamed(t *testing.T) {
 type filter struct {
 	of, path, name string
 	value          any
-	// use lists by it.
-	use func() []*tfprotov6.Diagnostic
+	use            func() []*tfprotov6.Diagnostic
 }
 
-// eachFilter goes through the filters that the contract has for its lists. It
-// fails where they are not those of the schemas.
+// eachFilter calls a function for each filter in the contract. It fails if the schemas
+// have other filters.
 func eachFilter(t *testing.T, s *acctest.Server, p *acctest.Protocol, do func(filter)) {
 	t.Helper()
 	all := schemas(t)
 	lists := 0
 	for _, spec := range api.Specs() {
 		values := filtersOf(s, spec.Request)
-		if spec.Method != http.MethodGet || len(values) == 0 || spec.ID == api.CheckDomainAvailability.ID { // which lists nothing
+		if spec.Method != http.MethodGet || len(values) == 0 || spec.ID == api.CheckDomainAvailability.ID { // it lists nothing
 			continue
 		}
 		lists++
@@ -92,7 +92,7 @@ func eachFilter(t *testing.T, s *acctest.Server, p *acctest.Protocol, do func(fi
 	}
 }
 
-// requests are what a server was asked for.
+// requests records the requests to a server.
 type requests struct {
 	mu  sync.Mutex
 	all []*url.URL
@@ -104,7 +104,7 @@ func (r *requests) add(u *url.URL) {
 	r.all = append(r.all, u)
 }
 
-// take returns what was sent to a path as a query parameter since the last take.
+// take returns the values of a query parameter on a path since the last call.
 func (r *requests) take(path, parameter string) (sent []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -123,8 +123,7 @@ type lister struct {
 	by     func(config map[string]any) []*tfprotov6.Diagnostic
 }
 
-// listers returns a plural data source, and the list resource beside it if there
-// is one.
+// listers returns a plural data source and its list resource, if there is one.
 func listers(t *testing.T, p *acctest.Protocol, all *tfprotov6.GetProviderSchemaResponse, plural string) map[string]lister {
 	t.Helper()
 	found := map[string]lister{"data." + plural: {all.DataSourceSchemas[plural], func(config map[string]any) []*tfprotov6.Diagnostic {
@@ -186,15 +185,15 @@ func filtersOf(s *acctest.Server, request reflect.Type) map[string]any {
 	return filters
 }
 
-// pluralOf names the data source of what an operation lists.
+// pluralOf returns the name of the data source for an operation that lists.
 func pluralOf(operation string) string {
 	if operation == api.ListForwarding.ID {
-		return "forwardings" // the API has no plural of it
+		return "forwardings" // the operation has no plural
 	}
 	return strings.ReplaceAll(strings.TrimPrefix(operation, "list-"), "-", "_")
 }
 
-// expectFilters fails unless a schema's configuration is the contract's filters.
+// expectFilters fails unless a schema has exactly the contract's filters.
 func expectFilters(t *testing.T, name string, s *tfprotov6.Schema, filters map[string]any) {
 	t.Helper()
 	if s == nil {

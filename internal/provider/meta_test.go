@@ -16,22 +16,22 @@ import (
 
 // registered is a type that the provider offers.
 type registered struct {
-	// kind is the name of the folder of its pages and of its examples.
+	// kind is the name of the folder of its pages and examples.
 	kind string
 	name string
 }
 
 func (r registered) String() string { return r.kind + " " + r.name }
 
-// page is the type's page in docs.
+// page returns the path of the type's page in docs.
 func (r registered) page() string {
 	return filepath.Join("docs", r.kind, strings.TrimPrefix(r.name, "mailhost_")+".md")
 }
 
-// examples is the folder of the type's examples.
+// examples returns the folder of the type's examples.
 func (r registered) examples() string { return filepath.Join("examples", r.kind, r.name) }
 
-// missing reports whether there is no such file in the repository.
+// missing reports whether the repository has no such file.
 func missing(file string) bool {
 	_, err := os.Stat(filepath.Join("../..", file))
 	return err != nil
@@ -66,7 +66,7 @@ func everything(t *testing.T) (all []registered) {
 	return all
 }
 
-// mainFiles are the examples that the pages show, by kind.
+// mainFiles maps a kind to the example that its pages show.
 var mainFiles = map[string][]string{
 	"resources":           {"resource.tf", "import.sh", "import-by-string-id.tf", "import-by-identity.tf"},
 	"data-sources":        {"data-source.tf"},
@@ -76,7 +76,7 @@ var mainFiles = map[string][]string{
 	"functions":           {"function.tf"},
 }
 
-// TestEverythingHasItsPages fails for a type without a page or an example.
+// TestEverythingHasItsPages checks that every type has a page and an example.
 func TestEverythingHasItsPages(t *testing.T) {
 	t.Parallel()
 	for _, r := range everything(t) {

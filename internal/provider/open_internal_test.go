@@ -28,8 +28,8 @@ func accountOf(t *testing.T, s settings) string {
 	return a.ID
 }
 
-// TestOpenEmbedded opens one data directory several times, as the processes of
-// one terraform apply do.
+// TestOpenEmbedded opens one data directory several times, like the processes of one
+// terraform apply.
 func TestOpenEmbedded(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "new", "data")
@@ -77,10 +77,10 @@ func TestOpenEmbeddedFails(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	accountOf(t, settings{dataDir: dir}) // a failure spoils nothing
+	accountOf(t, settings{dataDir: dir}) // a failed open has no effect
 }
 
-// TestOpenRemote looks at what reaches a remote API and an issuer.
+// TestOpenRemote checks the requests to a remote API and an OAuth issuer.
 func TestOpenRemote(t *testing.T) {
 	t.Parallel()
 	var seen []string
@@ -119,8 +119,8 @@ func TestOpenRemote(t *testing.T) {
 	}
 }
 
-// TestSourceOutlivesCaller gets a token although the call that opened the client
-// is over.
+// TestSourceOutlivesCaller gets a token after the call that opened the client has
+// returned.
 func TestSourceOutlivesCaller(t *testing.T) {
 	t.Parallel()
 	issuer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -16,8 +16,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
-// TestConfigureReachesEverything fails when the framework gets another field of
-// data that is not set: what it is for would have no client.
+// TestConfigureReachesEverything fails if the framework adds a field for provider data
+// that Configure does not set.
 func TestConfigureReachesEverything(t *testing.T) {
 	t.Setenv("MAILHOST_DATA_DIR", t.TempDir())
 	p := provider.New("test")()
@@ -54,7 +54,7 @@ func TestConfigureReachesEverything(t *testing.T) {
 	}
 }
 
-// nothing is an object in which nothing is set.
+// nothing is an object without values.
 func nothing(t *testing.T, typ tftypes.Type) tftypes.Value {
 	t.Helper()
 	fields := map[string]tftypes.Value{}
@@ -70,7 +70,7 @@ func schemas(t *testing.T) *tfprotov6.GetProviderSchemaResponse {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The framework validates each schema before it tells it.
+	// The framework validates each schema first.
 	resp, err := server.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{})
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +81,7 @@ func schemas(t *testing.T) *tfprotov6.GetProviderSchemaResponse {
 	return resp
 }
 
-// TestSecretsAreSensitive names every attribute that holds a secret.
+// TestSecretsAreSensitive lists every attribute that contains a secret.
 func TestSecretsAreSensitive(t *testing.T) {
 	t.Parallel()
 	all := schemas(t)
@@ -117,7 +117,7 @@ func TestSecretsAreSensitive(t *testing.T) {
 	}
 }
 
-// TestResources names the seven and what each must offer.
+// TestResources lists the resources and the interfaces that each must implement.
 func TestResources(t *testing.T) {
 	t.Parallel()
 	var names []string

@@ -9,7 +9,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
-// given is what a resource is made of, and a change that replaces it.
+// given has a resource's configuration and one that replaces it.
 type given struct{ config, replacing map[string]any }
 
 func everyResource(t *testing.T, s *acctest.Server) map[string]given {
@@ -34,8 +34,8 @@ func everyResource(t *testing.T, s *acctest.Server) map[string]given {
 	}
 }
 
-// TestRemainsAreAnnounced plans the destroy and the replacement of each resource:
-// where the API can't delete it, the plan says that it will still exist.
+// TestRemainsAreAnnounced plans the destroy and the replacement of each resource: if the
+// API can't delete it, the plan warns that it will still exist.
 func TestRemainsAreAnnounced(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
@@ -50,7 +50,7 @@ func TestRemainsAreAnnounced(t *testing.T) {
 			another := maps.Clone(r.config)
 			maps.Copy(another, r.replacing)
 			for what, config := range map[string]map[string]any{"destroy": nil, "replacement": another, "nothing": r.config} {
-				plan, diags := s.Protocol(t, "").Plan(name, config, o) // by a provider that has asked for nothing yet
+				plan, diags := s.Protocol(t, "").Plan(name, config, o) // a provider that has sent no request yet
 				p.NoErrors(diags)
 				if replaced := len(plan.Replace) > 0; replaced != (what == "replacement") {
 					t.Errorf("%s of %s replaces at %s", what, name, plan.Replace)
@@ -64,9 +64,9 @@ func TestRemainsAreAnnounced(t *testing.T) {
 	})
 }
 
-// TestRemainsAreSaidOnce destroys each resource where the API can't: what the plan has
-// said in full, the apply says in one warning for all of them. What no plan could say,
-// as a replacement on request, the apply says in full.
+// TestRemainsAreSaidOnce destroys each resource with an API that can't delete: the apply
+// has one short warning for all that the plan has announced, and the full warning for
+// those that no plan can announce, like a replacement on request.
 func TestRemainsAreSaidOnce(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
@@ -75,13 +75,13 @@ func TestRemainsAreSaidOnce(t *testing.T) {
 	for name, r := range everyResource(t, s) {
 		o, diags := p.Apply(t.Context(), name, r.config, nil)
 		p.NoErrors(diags)
-		if name != "mailhost_domain" { // which no plan may adopt for its own replacement
+		if name != "mailhost_domain" { // no plan may adopt a domain for its own replacement
 			plan, diags := p.Walk().PlanReplacement(name, r.config, o)
 			p.NoErrors(diags)
 			_, diags = p.Walk().ApplyPlan(t.Context(), name, nil, o, &acctest.Object{State: p.Null(name), Private: plan.Private, Identity: o.Identity})
 			acctest.Expect(t, diags, "still exists", o.Text("id"), "control panel")
 		}
-		_, diags = p.Walk().Plan(name, r.config, o) // as in each run before the destroy
+		_, diags = p.Walk().Plan(name, r.config, o) // each run plans before the destroy
 		p.NoErrors(diags)
 		plan, diags := p.Walk().Plan(name, nil, o)
 		acctest.Expect(t, diags, "will still exist", o.Text("id"), "control panel")

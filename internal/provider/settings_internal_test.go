@@ -22,7 +22,7 @@ var (
 	embeddedAttrs = map[string]attr.Type{"data_dir": types.StringType, "fixture": types.StringType}
 )
 
-// block is a provider block in which nothing is set.
+// block is a provider block without arguments.
 func block(edit func(*config)) config {
 	c := config{OAuth2: types.ObjectNull(oauth2Attrs), Embedded: types.ObjectNull(embeddedAttrs)}
 	if edit != nil {
@@ -49,7 +49,7 @@ func embeddedBlock(dataDir, fixture types.String) types.Object {
 	return types.ObjectValueMust(embeddedAttrs, map[string]attr.Value{"data_dir": dataDir, "fixture": fixture})
 }
 
-// brief is a diagnostic as "severity attribute: summary".
+// brief formats a diagnostic as "severity attribute: summary".
 func brief(diags diag.Diagnostics) []string {
 	var all []string
 	for _, d := range diags {
@@ -118,7 +118,7 @@ func TestEmbeddedSettings(t *testing.T) {
 		"home": {
 			config: block(func(c *config) { c.Embedded = embeddedBlock(types.StringValue("~/mail"), none) }), diags: []string{"error embedded.data_dir: Invalid data_dir"},
 		},
-		// The block rules over what the environment says of a remote API.
+		// The block overrides the environment's settings of a remote API.
 		"remote environment": {
 			config: block(func(c *config) { c.Embedded = embeddedBlock(none, none) }),
 			env:    map[string]string{envBaseURL: remoteURL, envToken: "s3cret", envAccountID: accountID},
@@ -196,7 +196,7 @@ func TestRemoteSettings(t *testing.T) {
 	}
 }
 
-// TestUnknownSettings expects the names in the order of the schema.
+// TestUnknownSettings checks that the names are in the order of the schema.
 func TestUnknownSettings(t *testing.T) {
 	t.Parallel()
 	unknown := types.StringUnknown()
@@ -217,7 +217,7 @@ func TestUnknownSettings(t *testing.T) {
 	}
 }
 
-// TestSettingsAreDeterministic repeats what has several problems.
+// TestSettingsAreDeterministic checks that several errors are always in the same order.
 func TestSettingsAreDeterministic(t *testing.T) {
 	t.Parallel()
 	c := block(func(c *config) {

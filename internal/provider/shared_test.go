@@ -11,8 +11,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
-// kinds are configurations of every resource: one that creates, and another for
-// the same object at a second address.
+// kinds has two configurations of every resource: one that creates, and one for the same
+// object at a second address.
 func kinds(accountID string) map[string][2]map[string]any {
 	contact := map[string]any{
 		"first_name": "Zoë", "last_name": "Doe", "organization": "Example", "email": "zoe@example.org", "phone": "+4930123456",
@@ -35,8 +35,8 @@ func kinds(accountID string) map[string][2]map[string]any {
 	}
 }
 
-// TestTerraformTest goes through the runs of a test file, which share one configured
-// provider: a plan, an apply, another plan and the destroy.
+// TestTerraformTest runs the steps of a test file with one configured provider: a plan, an
+// apply, another plan and the destroy.
 func TestTerraformTest(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -67,10 +67,10 @@ func TestTerraformTest(t *testing.T) {
 	}
 }
 
-// A plan in which one resource has an object that another one gives up is an
-// error, in whichever order Terraform plans the two, and for each kind of object.
-// This is what a rename without a moved block of an imported object, a duplicate in
-// the state and a deposed duplicate have in common.
+// TestTwoResourcesWithOneObject checks that a plan in which one resource releases an
+// object that another one uses is an error, in both orders and for each resource. Such
+// plans come from a rename of an imported object without a moved block, a duplicate in the
+// state, and a deposed duplicate.
 func TestTwoResourcesWithOneObject(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -97,7 +97,7 @@ func TestTwoResourcesWithOneObject(t *testing.T) {
 		}
 		p.Together()
 		p.NoErrors(keepToo())
-		for _, d := range keepToo() { // core may plan one resource twice
+		for _, d := range keepToo() { // Terraform may plan a resource twice
 			t.Errorf("%s: the same plan again: %s: %s", typeName, d.Summary, d.Detail)
 		}
 		acctest.Expect(t, keep(), "WARNING: Two resources manage the ", o.Text("id"))
@@ -107,8 +107,8 @@ func TestTwoResourcesWithOneObject(t *testing.T) {
 	}
 }
 
-// What a run acquired it does not delete: a deposed object after a create that
-// adopted it.
+// TestDeleteOfAcquired checks that a run does not delete an object that it acquired: a
+// deposed object after a create that adopted it.
 func TestDeleteOfAcquired(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -129,7 +129,7 @@ func TestDeleteOfAcquired(t *testing.T) {
 		if read, _ := p.Walk().Read(typeName, o); read.Gone() {
 			t.Errorf("%s was deleted", typeName)
 		}
-		_, diags = p.Apply(t.Context(), typeName, nil, o) // another run may
+		_, diags = p.Apply(t.Context(), typeName, nil, o) // another run may delete it
 		p.NoErrors(diags)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
-// TestUnknownTokenIsDeferred leaves everything for a later apply on a CLI that can
-// defer.
+// TestUnknownTokenIsDeferred checks that everything is deferred if the CLI supports
+// deferral.
 func TestUnknownTokenIsDeferred(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -31,8 +31,8 @@ func TestUnknownTokenIsDeferred(t *testing.T) {
 	}
 }
 
-// TestUnknownTokenWithoutDeferral plans creates, which need no API, and says once
-// which two steps to run for what exists already.
+// TestUnknownTokenWithoutDeferral checks that creates, which need no API, are planned, and
+// that existing objects cause one error with the two steps to run.
 func TestUnknownTokenWithoutDeferral(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -44,7 +44,7 @@ func TestUnknownTokenWithoutDeferral(t *testing.T) {
 		}
 		o, diags := s.Protocol(t, "").Apply(t.Context(), name, r.config, nil)
 		p.NoErrors(diags)
-		o.Identity = nil // as for a CLI that has no identities
+		o.Identity = nil // like a CLI without identities
 		plan, diags := p.Plan(name, r.config, nil)
 		if acctest.Errors(diags) > 0 || plan.Deferred != nil {
 			t.Errorf("the create of %s: %s", name, acctest.Render(diags))

@@ -10,10 +10,9 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
-// TestWrongAccount takes objects of each kind from one account to a provider that
-// is connected to another one, where they would all seem to be gone. The state
-// knows its account by the identity, or by the private state on a CLI that has no
-// identities.
+// TestWrongAccount uses objects of one account with a provider for another account, where
+// they seem to be deleted. The account is in the identity, or in the private state for a
+// CLI without identities.
 func TestWrongAccount(t *testing.T) {
 	t.Parallel()
 	own, other := acctest.NewServer(t, acctest.Options{}), acctest.NewServer(t, acctest.Options{})
@@ -36,7 +35,7 @@ func TestWrongAccount(t *testing.T) {
 
 func expectRefusal(t *testing.T, own, other *acctest.Server, name string, r given, o *acctest.Object) {
 	t.Helper()
-	// In full, with both accounts, where the connection comes from, and what to do.
+	// The first error has both accounts, the source of the connection and the next step.
 	full := []string{"ERROR: The state belongs to another account\n", own.AccountID, other.AccountID, "account_id", "terraform state rm"}
 	changed := maps.Clone(r.config)
 	maps.Copy(changed, r.replacing)
@@ -56,14 +55,14 @@ func expectRefusal(t *testing.T, own, other *acctest.Server, name string, r give
 	if _, diags := p.Plan(name, changed, o); len(diags) > 0 {
 		t.Errorf("said again in the plan: %s", acctest.Render(diags))
 	}
-	// Without a refresh the plan finds out.
+	// Without a refresh, the plan is the error.
 	for what, config := range map[string]map[string]any{"destroy": nil, "change": changed, "nothing": r.config} {
 		_, diags := other.Protocol(t, "").Plan(name, config, o)
 		if acctest.Expect(t, diags, full...); acctest.Errors(diags) != 1 {
 			t.Errorf("%s: %s", what, acctest.Render(diags))
 		}
 	}
-	// And if the plan was made elsewhere, the apply: each object has an error.
+	// If the plan was made with the right account, the apply is an error for each object.
 	p = other.Protocol(t, "")
 	for i, plan := range []*acctest.Object{{State: p.Null(name), Private: o.Private, Identity: o.Identity}, o} {
 		config := r.config
@@ -82,8 +81,8 @@ func expectRefusal(t *testing.T, own, other *acctest.Server, name string, r give
 	}
 }
 
-// TestAccountIsKept expects what writes a state to note the account, so that the
-// next run knows it without an identity.
+// TestAccountIsKept checks that everything that writes a state stores the account, so that
+// the next run can compare it without an identity.
 func TestAccountIsKept(t *testing.T) {
 	t.Parallel()
 	own, other := acctest.NewServer(t, acctest.Options{}), acctest.NewServer(t, acctest.Options{})
@@ -104,7 +103,7 @@ func TestAccountIsKept(t *testing.T) {
 				t.Errorf("after the %s of %s: %s", how, name, acctest.Render(diags))
 			}
 		}
-		// A state that knows no account is believed.
+		// A state without an account is accepted.
 		unmarked.Identity, unmarked.Private = nil, nil
 		if gone, diags := other.Protocol(t, "").Read(name, &unmarked); !gone.Gone() || len(diags) > 0 {
 			t.Errorf("%s without an account: %s", name, acctest.Render(diags))
@@ -112,8 +111,8 @@ func TestAccountIsKept(t *testing.T) {
 	}
 }
 
-// TestRecreatedAccount loses an embedded account whose id the configuration sets:
-// the new one has the same id.
+// TestRecreatedAccount checks that a lost embedded account is detected although the
+// configuration sets its id.
 func TestRecreatedAccount(t *testing.T) {
 	t.Parallel()
 	const accountID = "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e"
@@ -121,7 +120,7 @@ func TestRecreatedAccount(t *testing.T) {
 	p := acctest.Embedded(t, accountID, dir)
 	o, diags := p.Apply(t.Context(), "mailhost_forwarding", config, nil)
 	p.NoErrors(diags)
-	again := acctest.Embedded(t, accountID, dir) // as the next command does
+	again := acctest.Embedded(t, accountID, dir) // like the next command
 	read, diags := again.Read("mailhost_forwarding", o)
 	if again.NoErrors(diags); read.Gone() {
 		t.Error("it is gone")
@@ -141,8 +140,8 @@ func isRefused(diags []*tfprotov6.Diagnostic) bool {
 	return strings.Contains(acctest.Render(diags), "belongs to another account")
 }
 
-// TestOneErrorForTheConnection reads several objects through a connection that
-// fails: one read reports it, and the others return what they have.
+// TestOneErrorForTheConnection checks that only the first read reports a failed
+// connection, and that the other reads return their state.
 func TestOneErrorForTheConnection(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -176,23 +175,23 @@ func TestOneErrorForTheConnection(t *testing.T) {
 			}
 			acctest.Expect(t, all, c.want...)
 			if what == "wrong base_url" {
-				return // only reads know that nothing is there
+				return // only a read can find this out
 			}
-			// A change fails by itself, briefly.
+			// Each change has its own short error.
 			config := map[string]any{"target_email": "joe@example.net"}
 			plan, _ := p.Plan("mailhost_forwarding", config, nil)
 			_, diags := p.ApplyPlan(t.Context(), "mailhost_forwarding", config, nil, plan)
 			if text := acctest.Render(diags); acctest.Errors(diags) != 1 || strings.Contains(text, c.want[1]) || !strings.Contains(text, "See the full error") {
 				t.Errorf("the create says %s", text)
 			}
-			// So does each lookup, because it may be inside a check block.
+			// So does each lookup, because it may be in a check block.
 			for i := range 2 {
 				_, diags := p.ReadData("mailhost_domain", map[string]any{"name": "example.com"})
 				if text := acctest.Render(diags); acctest.Errors(diags) != 1 || !strings.Contains(text, "See the full error") {
 					t.Errorf("lookup %d says %s", i, text)
 				}
 			}
-			// One that comes first is no reason for all reads to be silent.
+			// If a lookup fails first, a read still reports the error.
 			p.Together()
 			_, diags = p.ReadData("mailhost_domain", map[string]any{"name": "example.com"})
 			acctest.Expect(t, diags, c.want...)

@@ -14,7 +14,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 )
 
-// told is what diagnostics say, each as "attribute| summary| detail".
+// told returns each diagnostic as "attribute| summary| detail".
 func told(diags diag.Diagnostics) []string {
 	var all []string
 	for _, d := range diags {
@@ -40,7 +40,7 @@ func TestAddErrorFindsTheAttribute(t *testing.T) {
 	fields := Fields{"prio": "priority", "hidden": "", "domains.0": "name"}
 	for name, c := range map[string]struct {
 		problems []client.Problem
-		want     []string // attribute and how the detail begins
+		want     []string // attribute and beginning of the detail
 	}{
 		"own name":  {[]client.Problem{problem("body.name", "bad name")}, []string{"name| Bad name."}},
 		"renamed":   {[]client.Problem{problem("body.prio", "Field required")}, []string{"priority| Field required."}},
@@ -54,7 +54,7 @@ func TestAddErrorFindsTheAttribute(t *testing.T) {
 		"elsewhere":    {[]client.Problem{problem("path.account_id", "wrong")}, []string{"| Wrong."}},
 		"nowhere":      {[]client.Problem{problem("", "wrong")}, []string{"| Wrong."}},
 		"whole body":   {[]client.Problem{problem("body", "wrong")}, []string{"| Wrong."}},
-		// None may be lost because another one has found its attribute.
+		// A problem with an attribute must not hide the others.
 		"some": {
 			[]client.Problem{problem("query.page", "wrong"), problem("body.name", "bad"), problem("body.hidden", "worse")},
 			[]string{"name| Bad.", "| Wrong. Hidden: worse."},
@@ -87,7 +87,7 @@ func TestAddErrorWithoutFields(t *testing.T) {
 	}
 }
 
-// TestAdvice checks that each failure says what to do next.
+// TestAdvice checks that each error ends with the next step for the user.
 func TestAdvice(t *testing.T) {
 	t.Parallel()
 	expired, cancel := context.WithTimeout(t.Context(), 0)

@@ -12,7 +12,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 )
 
-// someDomains is an account that counts what it is asked.
+// someDomains is an account that counts its requests.
 type someDomains struct {
 	domains     []api.Domain
 	err         error

@@ -16,7 +16,7 @@ type flatResponse struct {
 	Count int       `json:"count"`
 	Size  flatSize  `json:"size"`
 	Tags  []flatTag `json:"tags"`
-	Cause error     // has no name
+	Cause error     // without a tag
 }
 
 type flatSize struct {

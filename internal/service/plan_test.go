@@ -24,8 +24,7 @@ var thing = schema.Schema{Attributes: map[string]schema.Attribute{
 	"updated_at":  schema.StringAttribute{Computed: true},
 }}
 
-// thingOf makes a value of the schema: what is not named is null, "?" is
-// unknown.
+// thingOf returns a value of the schema: omitted attributes are null, "?" is unknown.
 func thingOf(t *testing.T, fields map[string]string) tftypes.Value {
 	t.Helper()
 	values := map[string]tftypes.Value{}
@@ -74,7 +73,7 @@ func TestSettlePlan(t *testing.T) {
 		"nothing but unknown": {thingOf(t, map[string]string{"name": "A"}), state, thingOf(t, map[string]string{"name": "a", "updated_at": "?"}), false, true},
 		"a change":            {thingOf(t, map[string]string{"name": "b"}), state, thingOf(t, map[string]string{"name": "b", "updated_at": "?"}), false, false},
 		"a removal":           {thingOf(t, nil), state, thingOf(t, map[string]string{"updated_at": "?"}), false, false},
-		// It may turn out to differ: a plan without the update would lose it.
+		// The value may differ in the apply, so that the plan needs the update.
 		"unknown in the configuration": {thingOf(t, map[string]string{"name": "?"}), state, thingOf(t, map[string]string{"name": "?", "updated_at": "?"}), false, false},
 		"a replacement":                {thingOf(t, map[string]string{"name": "A"}), state, thingOf(t, map[string]string{"name": "a", "updated_at": "?"}), true, false},
 		"a create":                     {thingOf(t, map[string]string{"name": "a"}), null, thingOf(t, map[string]string{"name": "a", "updated_at": "?"}), false, false},

@@ -43,8 +43,8 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// TestSchemaPanics has mistakes that any test finds, because the provider builds its
-// schemas first.
+// TestSchemaPanics checks the panics for mistakes in a schema. The provider builds its
+// schemas first, so that every test finds them.
 func TestSchemaPanics(t *testing.T) {
 	t.Parallel()
 	for name, call := range map[string]func(){

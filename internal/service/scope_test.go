@@ -26,7 +26,7 @@ func ref(s string) customtype.String { return customtype.New(s) }
 
 func id(s string) customtype.String { return customtype.New(s) }
 
-// oneDomain is an account that has bücher.com.
+// oneDomain is an account with the domain bücher.com.
 type oneDomain struct{ err error }
 
 func (d oneDomain) GetDomain(_ context.Context, key string) (*api.Domain, error) {

@@ -20,7 +20,7 @@ func newClient(t *testing.T) *client.Client {
 	return c
 }
 
-// TestOpensOnce asks from many sides at once.
+// TestOpensOnce calls the session from several goroutines at once.
 func TestOpensOnce(t *testing.T) {
 	t.Parallel()
 	want := newClient(t)
@@ -67,7 +67,8 @@ func TestFailureIsNotKept(t *testing.T) {
 	}
 }
 
-// TestOutlivesCaller opens in a call that is over at once, with its values.
+// TestOutlivesCaller checks that the client works after the context of the call that
+// opened it has ended, and has its values.
 func TestOutlivesCaller(t *testing.T) {
 	t.Parallel()
 	type key struct{}

@@ -17,7 +17,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
-// limits has each bound on its own, which no body of the contract has.
+// limits has each bound separately, unlike the bodies of the contract.
 type limits struct {
 	Least   string `json:"least" minLength:"1"`
 	Most    string `json:"most" maxLength:"2"`

@@ -15,8 +15,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
-// slowList is a list whose reads take a second of the bubble's time and return what
-// was there when they began.
+// slowList is a list whose reads take a second of the bubble's time and return the objects
+// at their start.
 type slowList struct {
 	mu      sync.Mutex
 	current []api.Mailbox
@@ -142,7 +142,7 @@ func TestCacheEndsASweepThatNobodyWaitsFor(t *testing.T) {
 			t.Error("the read goes on")
 		}
 		expect(t, c, "id-1", "old")
-		time.Sleep(2 * time.Minute) // until the first read is done
+		time.Sleep(2 * time.Minute) // until the first read has ended
 	})
 }
 
@@ -177,7 +177,8 @@ func TestCacheTakesWrites(t *testing.T) {
 	})
 }
 
-// Writes that end during a read are newer than what it returns.
+// TestCacheTakesWritesDuringASweep checks that writes that end during a read override its
+// result.
 func TestCacheTakesWritesDuringASweep(t *testing.T) {
 	bubble(t, func(t *testing.T, l *slowList, c *Cache[api.Mailbox]) {
 		var wg sync.WaitGroup
@@ -194,12 +195,12 @@ func TestCacheTakesWritesDuringASweep(t *testing.T) {
 	})
 }
 
-// A write whose result is not known makes what was seen before it unusable: for
-// its key, or, where that is not known either, for all.
+// TestCacheForgets checks that a write with an unknown outcome invalidates the entry of
+// its key, or all entries if the key is unknown.
 func TestCacheForgets(t *testing.T) {
 	for name, tc := range map[string]struct {
 		forget func(*Cache[api.Mailbox])
-		other  int32 // reads of the list after a Get of another key
+		other  int32 // reads after a Get of another key
 	}{
 		"touch":      {func(c *Cache[api.Mailbox]) { c.Invalidate("ID-1") }, 1},
 		"invalidate": {func(c *Cache[api.Mailbox]) { c.InvalidateAll() }, 2},
@@ -229,7 +230,8 @@ func TestCacheForgets(t *testing.T) {
 	}
 }
 
-// A Get after a version does not join a read that began before it.
+// TestCacheReadsFresh checks that a Get after a version does not join a read that began
+// before it.
 func TestCacheReadsFresh(t *testing.T) {
 	bubble(t, func(t *testing.T, l *slowList, c *Cache[api.Mailbox]) {
 		l.first = time.Minute
@@ -246,7 +248,7 @@ func TestCacheReadsFresh(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		expect(t, c, "id-1", "new") // the older read has not replaced the newer
+		expect(t, c, "id-1", "new") // the older read must not replace the newer one
 		if n := l.reads.Load(); n != 2 {
 			t.Errorf("%d reads", n)
 		}

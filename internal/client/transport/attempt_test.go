@@ -23,7 +23,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
 )
 
-// over returns a client that talks to a test server over the network.
+// over returns a client that connects to a test server over the network.
 func over(t *testing.T, url string, change ...func(*client.Options)) (*client.Client, *fakeapi.Clock) {
 	t.Helper()
 	clock := &fakeapi.Clock{Time: time.Now()}
@@ -57,8 +57,9 @@ func serve(t *testing.T, f *fakeapi.API, before func(http.ResponseWriter, *http.
 	return server
 }
 
-// net/http repeats a request with an Idempotency-Key by itself when a reused
-// connection breaks. Nothing may repeat a create but create.
+// TestTransportDoesNotRepeatACreate checks that only the create logic repeats a create. By
+// default, net/http repeats a request with an Idempotency-Key if a reused connection
+// breaks.
 func TestTransportDoesNotRepeatACreate(t *testing.T) {
 	f := fakeapi.New().Fail(fakeapi.Fault{Op: "create-mailbox", DropAfter: true})
 	server := serve(t, f, nil)
@@ -73,7 +74,8 @@ func TestTransportDoesNotRepeatACreate(t *testing.T) {
 	}
 }
 
-// A create that never reached the API needs no lookup.
+// TestUnsentCreateIsResentWithoutALookup checks that a create that never reached the API
+// needs no lookup.
 func TestUnsentCreateIsResentWithoutALookup(t *testing.T) {
 	f := fakeapi.New()
 	server := serve(t, f, nil)
@@ -145,7 +147,8 @@ func tracing(next http.RoundTripper) http.RoundTripper {
 	})
 }
 
-// A redirect is an error: following it would carry the token elsewhere.
+// TestRedirectIsNotFollowed checks that a redirect is an error: following it would send
+// the token elsewhere.
 func TestRedirectIsNotFollowed(t *testing.T) {
 	var elsewhere atomic.Int32
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere.Add(1) }))
@@ -202,7 +205,7 @@ func TestTokenSource(t *testing.T) {
 	})
 	f := fakeapi.New()
 	c := newClient(t, f, func(o *client.Options) { o.TokenSource = source })
-	// A create, which is not repeated unless it certainly was not sent.
+	// A create is repeated only if it was certainly not sent.
 	for range 2 {
 		if _, err := c.SubmitFeedback(t.Context(), api.SubmitFeedbackBody{Title: "t"}); err != nil {
 			t.Fatal(err)
@@ -223,7 +226,7 @@ func TestTokenSource(t *testing.T) {
 	}
 }
 
-// endless is a body that never ends.
+// endless is a body without an end.
 type endless struct{ read atomic.Int64 }
 
 func (e *endless) Read(p []byte) (int, error) {
@@ -249,7 +252,7 @@ func TestResponsesAreLimited(t *testing.T) {
 	}
 }
 
-// Parallel calls keep their connections.
+// TestConnectionsAreReused checks that parallel calls reuse their connections.
 func TestConnectionsAreReused(t *testing.T) {
 	f := fakeapi.New()
 	id := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"))[0]

@@ -113,7 +113,8 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// A success that can't be read is not quoted: it may hold a secret.
+// TestUnreadableResponses checks that the error about an unreadable success does not quote
+// it, because it may contain a secret.
 func TestUnreadableResponses(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"id":"generated`:              "no valid JSON",
@@ -132,7 +133,7 @@ func TestUnreadableResponses(t *testing.T) {
 	}
 }
 
-// Whatever an API adds or leaves out that is not needed is tolerated.
+// TestTolerantReading checks that unneeded fields may be added or missing.
 func TestTolerantReading(t *testing.T) {
 	f := fakeapi.New().Fail(fakeapi.Fault{Op: "get-mailbox", Status: 206, Text: `{"id":"m","status":"sleeping","new":{"a":1},"aliases":null,"workspace_id":null}`})
 	m, err := newClient(t, f).GetMailbox(t.Context(), "m")

@@ -28,7 +28,8 @@ func TestJitterIsBounded(t *testing.T) {
 	}
 }
 
-// Only the 404 of an operation whose path names an object is about an object.
+// TestNotFound checks that only the 404 of an operation with an object in its path means
+// that an object is missing.
 func TestNotFound(t *testing.T) {
 	for _, collection := range []bool{false, true} {
 		if errors.Is(&Error{Status: 404, collection: collection}, ErrNotFound) == collection {

@@ -17,11 +17,11 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
 )
 
-// down is a transport in front of a fake API that gives no response while fail is
-// set. Each attempt takes the time that it would take.
+// down is a transport in front of a fake API that sends no response while fail is set.
+// Each attempt takes its usual time.
 type down struct {
 	api   *fakeapi.API
-	fail  error // of each attempt; nil: the API responds
+	fail  error // error of each attempt; nil if the API responds
 	sent  bool  // the request reaches the API
 	takes time.Duration
 	tries int
@@ -52,7 +52,7 @@ func newDown(t *testing.T) (*down, *client.Client, string) {
 	return d, newClient(t, f, func(o *client.Options) { o.Transport = d }), id
 }
 
-// get reads the mailbox, and returns how many attempts that took and how long.
+// get reads the mailbox and returns the number of attempts and the duration.
 func (d *down) get(t *testing.T, c *client.Client, id string) (tries int, took time.Duration, err error) {
 	t.Helper()
 	before, begun := d.tries, d.api.Clock.Now()
@@ -71,7 +71,7 @@ const (
 	probeInterval = 15 * time.Second
 )
 
-// TestPatience measures how long a call tries that gets no response.
+// TestPatience measures the duration of a call without a response.
 func TestPatience(t *testing.T) {
 	for _, tc := range []struct {
 		name          string
@@ -109,8 +109,8 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// TestOutage expects calls after the first to fail without a request, but for one
-// attempt now and then, until the API is back.
+// TestOutage checks that later calls fail without a request, except for a probe now and
+// then, until the API is back.
 func TestOutage(t *testing.T) {
 	d, c, id := newDown(t)
 	d.fail, d.sent, d.takes = errTimeout, true, readTimeout
@@ -144,8 +144,8 @@ func TestOutage(t *testing.T) {
 	}
 }
 
-// TestInterruptedProbe expects a call whose caller gives up not to keep the others
-// from finding out that the API is back.
+// TestInterruptedProbe checks that a probe that its caller cancels does not prevent the
+// others from noticing that the API is back.
 func TestInterruptedProbe(t *testing.T) {
 	d, c, id := newDown(t)
 	d.fail = errRefused
@@ -162,8 +162,8 @@ func TestInterruptedProbe(t *testing.T) {
 	}
 }
 
-// TestLookupDuringOutage loses the response to a create during an outage, and expects
-// a lookup.
+// TestLookupDuringOutage loses the response to a create during an outage, and checks that
+// a lookup follows.
 func TestLookupDuringOutage(t *testing.T) {
 	d, c, _ := newDown(t)
 	d.fail = errRefused
@@ -177,8 +177,7 @@ func TestLookupDuringOutage(t *testing.T) {
 	}
 }
 
-// hanging is a server that accepts a request and sends what is given, and then
-// nothing more.
+// hanging is a server that accepts a request, sends this text, and then nothing more.
 func hanging(t *testing.T, header string) *httptest.Server {
 	t.Helper()
 	done := make(chan struct{})
@@ -209,8 +208,8 @@ func TestHangingServer(t *testing.T) {
 	}
 }
 
-// TestSlowDownload reads a body for longer than the timeout: what makes progress is
-// not cancelled.
+// TestSlowDownload reads a body for longer than the timeout: a download that makes
+// progress is not cancelled.
 func TestSlowDownload(t *testing.T) {
 	const parts, limit, pause = 60, time.Second, 20 * time.Millisecond // a busy machine stalls for less than the limit
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -269,8 +268,8 @@ func TestWrongScheme(t *testing.T) {
 	}
 }
 
-// TestCredentialIncident expects all refusals of the credential to share an
-// incident, and nothing else to be one.
+// TestCredentialIncident checks that all refusals of the credential share an incident, and
+// that other errors do not.
 func TestCredentialIncident(t *testing.T) {
 	f := fakeapi.New().Fail(fakeapi.Fault{Op: "get-mailbox", Status: 401}, fakeapi.Fault{Op: "get-mailbox", Status: 401}, fakeapi.Fault{Op: "get-mailbox", Status: 403})
 	c := newClient(t, f)

@@ -46,8 +46,8 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-// Every operation of the contract can be encoded: no kind of parameter and no
-// {name} of a path is left over.
+// TestEveryOperationCanBeEncoded checks that every operation of the contract can be
+// encoded, with each kind of parameter and each {name} of a path.
 func TestEveryOperationCanBeEncoded(t *testing.T) {
 	for _, s := range api.Specs() {
 		req := reflect.New(s.Request)

@@ -38,7 +38,7 @@ func TestRetriesByMethod(t *testing.T) {
 		do       func(context.Context, *client.Client, string) error
 		fault    fakeapi.Fault
 		want     int // requests of op
-		status   int // of the error; 0: success
+		status   int // status of the error; 0 for success
 	}{
 		{"get lost", "get-mailbox", get, fakeapi.Fault{DropAfter: true}, 2, 0},
 		{"get 500", "get-mailbox", get, fakeapi.Fault{Status: 500}, 2, 0},
@@ -140,7 +140,8 @@ func seconds(n ...int) []time.Duration {
 	return d
 }
 
-// The error of a call that may not wait is the API's, not the deadline's.
+// TestDeadlineBeforeRetryAfter checks that a call that must not wait returns the API's
+// error, and not the deadline's.
 func TestDeadlineBeforeRetryAfter(t *testing.T) {
 	f := fakeapi.New().Fail(fakeapi.Fault{Op: "get-mailbox", Status: 429, Header: after("60"), Times: 9})
 	ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(time.Hour))

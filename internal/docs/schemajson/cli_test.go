@@ -16,8 +16,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/provider"
 )
 
-// TestAccLikeTheCLI compares the document with that of the real CLI, as far as the CLI
-// supports the features.
+// TestAccLikeTheCLI compares the document with the CLI's, for the features that the CLI
+// supports.
 func TestAccLikeTheCLI(t *testing.T) {
 	if os.Getenv("TF_ACC") == "" {
 		t.Skip("TF_ACC is not set")
@@ -61,7 +61,7 @@ func sections(t *testing.T, text []byte) map[string]any {
 		t.Fatalf("format %s with %d providers", document.FormatVersion, len(document.Schemas))
 	}
 	for name, found := range document.Schemas {
-		// OpenTofu has a registry of its own.
+		// OpenTofu has another registry.
 		if !strings.HasSuffix(name, "/mailhost/mailhost") {
 			t.Errorf("the provider is %s", name)
 		}

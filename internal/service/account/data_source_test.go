@@ -49,7 +49,7 @@ func TestDataSource(t *testing.T) {
 	})
 }
 
-// TestPublishedOnly sees the warning, which a CLI only prints.
+// TestPublishedOnly checks the warning in the diagnostics, because a CLI only prints it.
 func TestPublishedOnly(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
@@ -60,7 +60,7 @@ func TestPublishedOnly(t *testing.T) {
 	}
 }
 
-// TestPendingCancellation reads an account that will end.
+// TestPendingCancellation checks that an account with a pending cancellation is readable.
 func TestPendingCancellation(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -74,8 +74,8 @@ func TestPendingCancellation(t *testing.T) {
 	}
 }
 
-// TestWorkspacesOnce lists workspaces over several pages, the second of which
-// tells one of the first again: another one came up in front of it meanwhile.
+// TestWorkspacesOnce checks that each workspace is listed once, even if a new workspace
+// shifts one from the first page to the second during the iteration.
 func TestWorkspacesOnce(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})

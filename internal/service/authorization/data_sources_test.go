@@ -19,7 +19,7 @@ import (
 
 const typeName = "mailhost_authorizations"
 
-// grant grants a capability on a domain outside of Terraform.
+// grant grants a capability on a domain, outside Terraform.
 func grant(t *testing.T, s *acctest.Server, subjectID string, key vocab.Capability, domainID string) *api.Authorization {
 	t.Helper()
 	capability, on := string(key), vocab.ResourceDomain
@@ -101,7 +101,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestRefusedByAPI has what the API says of a filter land there.
+// TestRefusedByAPI checks that the API's error about a filter is reported at the filter's
+// attribute.
 func TestRefusedByAPI(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})

@@ -12,7 +12,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
-// TestTriggered has a resource trigger the actions through the CLI, twice.
+// TestTriggered checks that the CLI invokes both actions when a trigger fires, also the
+// second time.
 func TestTriggered(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {

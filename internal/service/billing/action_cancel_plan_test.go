@@ -97,8 +97,8 @@ func TestCancelRefusedBefore(t *testing.T) {
 	l.expect(vocab.AccountActive, vocab.PlanSMTPPerMailbox, 0)
 }
 
-// TestCancelUnknown has a plan in which nothing is known: it announces what it can,
-// and all that it would have refused is refused then.
+// TestCancelUnknown checks that a plan with unknown values announces the cancellation, and
+// that the apply makes the checks that the plan could not make.
 func TestCancelUnknown(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -117,8 +117,8 @@ func TestCancelUnknown(t *testing.T) {
 	l.expect(vocab.AccountActive, vocab.PlanSMTPPerMailbox, 1)
 }
 
-// TestCancelLost loses the answer to a cancellation that was done. Where the
-// account can be read, that tells; it is never sent twice.
+// TestCancelLost loses the response to a successful cancellation, and checks that it is
+// confirmed by reading the account, if possible, and never resent.
 func TestCancelLost(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
@@ -135,7 +135,7 @@ func TestCancelLost(t *testing.T) {
 	})
 }
 
-// TestCancelNotDone loses a cancellation before it is done.
+// TestCancelNotDone loses a cancellation before the API has processed it.
 func TestCancelNotDone(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
@@ -151,7 +151,7 @@ func TestCancelNotDone(t *testing.T) {
 	})
 }
 
-// TestCancelNotEligible has an API that answers with a success that is none.
+// TestCancelNotEligible checks that a success response without a cancellation is an error.
 func TestCancelNotEligible(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
@@ -166,8 +166,8 @@ func TestCancelNotEligible(t *testing.T) {
 	acctest.ExpectText(t, strings.Join(progress, "\n"), "Response of the API: unchanged, the account was not eligible, so that nothing was changed")
 }
 
-// TestLook reads the account before it changes anything: where it may not, it
-// goes on, and where the API fails, it does not.
+// TestLook checks that the action first reads the account: it continues if it lacks the
+// permission, and stops if the API fails.
 func TestLook(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})

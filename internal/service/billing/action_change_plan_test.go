@@ -18,8 +18,7 @@ const (
 	over    = "2001-01-01T00:00:00Z"
 )
 
-// to is the configuration of a change to the plan that an account is not born
-// with.
+// to is the configuration of a change to another plan than the default.
 func to(s *acctest.Server, more map[string]any) map[string]any {
 	config := map[string]any{"confirm_account_id": s.AccountID, "plan_id": vocab.PlanSMTPPerProxy}
 	maps.Copy(config, more)
@@ -58,7 +57,7 @@ func TestChangeLater(t *testing.T) {
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
 		l := newTill(t, s, nil)
 		soon := time.Now().Add(24 * time.Hour).UTC().Format(time.RFC3339)
-		for orders := range int32(2) { // the second time asks for the same
+		for orders := range int32(2) { // the second change is a repetition
 			progress, diags := l.Invoke(changePlan, to(s, map[string]any{"effective_date": soon}))
 			l.NoErrors(diags)
 			l.expect(vocab.AccountActive, vocab.PlanSMTPPerMailbox, orders+1)
@@ -70,8 +69,8 @@ func TestChangeLater(t *testing.T) {
 	})
 }
 
-// TestChangeOver has a date that has passed: an error, unless the account is on
-// the plan by then.
+// TestChangeOver checks that a date in the past is an error, unless the account already
+// has the plan.
 func TestChangeOver(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -140,8 +139,8 @@ func TestChangeLost(t *testing.T) {
 	})
 }
 
-// TestChangeLostLater loses the answer to a change that will be: the account
-// does not tell of it, so that nobody knows.
+// TestChangeLostLater loses the response to a change with a future date. The outcome is
+// unknown, because the account does not show a scheduled change.
 func TestChangeLostLater(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -152,7 +151,7 @@ func TestChangeLostLater(t *testing.T) {
 	l.expect(vocab.AccountActive, vocab.PlanSMTPPerMailbox, 1)
 }
 
-// TestChangeUnmet has APIs that answer with a success that is none.
+// TestChangeUnmet checks that a success response without the requested change is an error.
 func TestChangeUnmet(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -184,7 +183,7 @@ func TestChangeRefusedByAPI(t *testing.T) {
 	acctest.Expect(t, diags, `ERROR at AttributeName("effective_date"): Can't change the plan of the account `+s.AccountID, "Must be the first of a month.", "HTTP 422, request id refused-by-test")
 }
 
-// TestChangeCancelled has an account that is cancelled.
+// TestChangeCancelled changes the plan of a cancelled account.
 func TestChangeCancelled(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {

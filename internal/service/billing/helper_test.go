@@ -20,8 +20,7 @@ const (
 	otherAccount = "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e"
 )
 
-// till is what stands between the provider and the server: it counts what moves
-// money.
+// till is a proxy in front of the server that counts the requests that cost money.
 type till struct {
 	*acctest.Protocol
 	t      *testing.T
@@ -29,7 +28,7 @@ type till struct {
 	orders *atomic.Int32
 }
 
-// newTill serves the server; answer, if set, may answer an order in its place.
+// newTill serves the server. If respond is set, it handles the billing requests.
 func newTill(t *testing.T, s *acctest.Server, answer func(w http.ResponseWriter, r *http.Request, next http.Handler)) *till {
 	t.Helper()
 	orders := &atomic.Int32{}
@@ -48,7 +47,7 @@ func newTill(t *testing.T, s *acctest.Server, answer func(w http.ResponseWriter,
 	return &till{Protocol: s.Protocol(t, url), t: t, server: s, orders: orders}
 }
 
-// account returns what the provider's account is by now.
+// account reads the provider's account.
 func (l *till) account() *api.Account {
 	l.t.Helper()
 	a, err := l.server.Client.GetAccount(l.t.Context())
@@ -58,8 +57,8 @@ func (l *till) account() *api.Account {
 	return a
 }
 
-// expect fails the test unless the account has a status and a plan, after a
-// number of orders in all.
+// expect fails the test unless the account has this status and plan after this number of
+// billing requests.
 func (l *till) expect(status, plan string, orders int32) {
 	l.t.Helper()
 	if a := l.account(); a.Status != status || a.PlanID != plan || l.orders.Load() != orders {
@@ -67,8 +66,7 @@ func (l *till) expect(status, plan string, orders int32) {
 	}
 }
 
-// none fails the test where there is any diagnostic, or an error if the plan has
-// announced something.
+// none fails the test if there is any diagnostic.
 func none(t *testing.T, diags []*tfprotov6.Diagnostic) {
 	t.Helper()
 	if len(diags) > 0 {
@@ -76,7 +74,7 @@ func none(t *testing.T, diags []*tfprotov6.Diagnostic) {
 	}
 }
 
-// answering answers every order with a text.
+// answering responds to every billing request with this body.
 func answering(body string) func(http.ResponseWriter, *http.Request, http.Handler) {
 	return func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 		w.Header().Set("Content-Type", "application/json")

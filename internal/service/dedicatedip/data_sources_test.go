@@ -17,11 +17,9 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
-// stockedAccount is the account of stock.
 const stockedAccount = "0a7d6d0e-3f3b-4c57-9d0c-4b0f8a1f5d10"
 
-// stock turns the server to another account, in which there is what no claim
-// leads to.
+// stock switches the server to another account, with addresses that a claim can't create.
 func stock(t *testing.T, s *acctest.Server) {
 	t.Helper()
 	err := s.Service.LoadFixture(t.Context(), &fixture.Fixture{Accounts: []fixture.Account{{
@@ -45,7 +43,7 @@ func stock(t *testing.T, s *acctest.Server) {
 	}
 }
 
-// filters is which filters let which of the stocked addresses through.
+// filters maps each filter to the addresses that match it.
 var filters = map[string]struct {
 	filters map[string]any
 	want    []string

@@ -41,7 +41,7 @@ func TestIdentity(t *testing.T) {
 	if err := s.Client.ReleaseDedicatedIP(t.Context(), id["id"]); err != nil {
 		t.Fatal(err)
 	}
-	created.Identity = nil // as a state has it that an older Terraform wrote
+	created.Identity = nil // like in a state of an older Terraform
 	gone, diags := p.Read(ipType, created)
 	p.NoErrors(diags)
 	if !gone.Gone() || p.IdentityOf(ipType, gone)["id"] != id["id"] {
@@ -49,7 +49,8 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// An exhausted or an unknown option is told with those that can be had.
+// TestRefused checks that the error about an exhausted or unknown option lists the
+// available ones.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	for _, publishedOnly := range []bool{false, true} {
@@ -74,7 +75,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// A claim needs an option; the plan says which there are.
+// TestOptionMissing checks that the plan of a claim without an option lists the available
+// ones.
 func TestOptionMissing(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
@@ -100,7 +102,8 @@ func TestOptionMissing(t *testing.T) {
 	})
 }
 
-// What the state knows, or does not know, of the option replaces nothing.
+// TestOptionLeftOut checks that neither a known nor an unknown option in the state causes
+// a replacement.
 func TestOptionLeftOut(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -129,11 +132,12 @@ func TestOptionLeftOut(t *testing.T) {
 	}
 }
 
-// The claim waits while the address is provisioned; what takes too long is kept.
+// TestProvisioning checks that a claim waits while the address is provisioned, and keeps
+// the address after a timeout.
 func TestProvisioning(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		reads   int32 // that show it in provisioning
+		reads   int32 // reads that return the address as provisioning
 		status  string
 		warning []string
 	}{
@@ -172,7 +176,7 @@ func TestProvisioning(t *testing.T) {
 	}
 }
 
-// Health changes by itself and makes no plan.
+// TestHealth checks that a change of the health, which the service makes, causes no plan.
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -198,7 +202,7 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-// A claim that may have been done is not repeated.
+// TestOutcomeUnknown checks that a claim with an unknown outcome is not repeated.
 func TestOutcomeUnknown(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -247,7 +251,7 @@ func TestDelete(t *testing.T) {
 	_, diags = p.Apply(t.Context(), ipType, nil, o)
 	acctest.Expect(t, diags, "ERROR: Can't release the dedicated IP Europe", "assigned to the domains example.com", "Unassign the address from those domains")
 	assigned.Store(false)
-	for range 2 { // the second time it is gone already
+	for range 2 { // the second time it is already deleted
 		_, diags = p.Apply(t.Context(), ipType, nil, o)
 		p.NoErrors(diags)
 	}

@@ -100,7 +100,7 @@ func TestLifecycle(t *testing.T) {
 					ConfigPlanChecks: before(plancheck.ExpectEmptyPlan()),
 				},
 				{
-					// The API knows no change; that of timeouts is only stored.
+					// The API can't change an address; timeouts are only in the state.
 					Config: config(s, option(s, "eu"), `timeouts = { create = "1h" }`),
 					ConfigPlanChecks: before(action(plancheck.ResourceActionUpdate),
 						plancheck.ExpectKnownValue(address, tfjsonpath.New("updated_at"), knownvalue.NotNull()),
@@ -108,7 +108,8 @@ func TestLifecycle(t *testing.T) {
 					Check: keep,
 				},
 				{
-					// Left out, it is what the state knows; beside an update, too.
+					// If the option is omitted, it keeps the value of the state, also in
+					// an update.
 					Config:            s.ProviderConfig() + "resource \"mailhost_dedicated_ip\" \"test\" {\n  timeouts = { create = \"1h\" }\n}\n",
 					ConfigPlanChecks:  before(plancheck.ExpectEmptyPlan()),
 					ConfigStateChecks: []statecheck.StateCheck{value("option_id", knownvalue.StringExact(option(s, "eu")))},
@@ -134,7 +135,8 @@ func TestLifecycle(t *testing.T) {
 	})
 }
 
-// An address that is given back outside is claimed anew.
+// TestDisappears checks that an address that was released outside Terraform is claimed
+// again.
 func TestDisappears(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
@@ -167,7 +169,7 @@ func TestDisappears(t *testing.T) {
 	})
 }
 
-// An option that is only known in the apply is fine in the plan.
+// TestOptionKnownLater checks that the plan accepts an unknown option.
 func TestOptionKnownLater(t *testing.T) {
 	s := acctest.NewServer(t, acctest.Options{})
 	later := func(value string) string {
@@ -179,8 +181,8 @@ func TestOptionKnownLater(t *testing.T) {
 	}})
 }
 
-// An import can't know the option: what the configuration says is stored, and
-// from then on another one replaces the address.
+// TestImportIntoEmptyState checks that the configured option is stored after an import,
+// which can't read it, and that a later change replaces the address.
 func TestImportIntoEmptyState(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
@@ -188,7 +190,7 @@ func TestImportIntoEmptyState(t *testing.T) {
 		block := fmt.Sprintf("import {\n  to = %s\n  id = %q\n}\n", address, d.IPAddresses[0].IP)
 		acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
 			{
-				// It needs none either.
+				// The import needs no option.
 				Config: s.ProviderConfig() + "resource \"mailhost_dedicated_ip\" \"test\" {}\n" + block,
 				ConfigPlanChecks: resource.ConfigPlanChecks{
 					PreApply:             []plancheck.PlanCheck{action(plancheck.ResourceActionNoop)},

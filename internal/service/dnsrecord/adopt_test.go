@@ -8,9 +8,9 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
-// TestIdenticalRecordIsAdopted creates a record that exists, as after a destroy that
-// could not delete it: without lifecycle operations the resource takes it over, with
-// them it can be imported.
+// TestIdenticalRecordIsAdopted creates a record that exists, as after a destroy without
+// lifecycle operations. An API without them makes the resource adopt the record; otherwise
+// the error suggests an import.
 func TestIdenticalRecordIsAdopted(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
@@ -40,8 +40,8 @@ func TestIdenticalRecordIsAdopted(t *testing.T) {
 	})
 }
 
-// TestOtherConflictsAreNoAdoption meets refusals that name no identical record, or
-// not its id.
+// TestOtherConflictsAreNoAdoption checks that a conflict without an identical record, or
+// without its id, adopts nothing.
 func TestOtherConflictsAreNoAdoption(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
@@ -77,7 +77,8 @@ func TestOtherConflictsAreNoAdoption(t *testing.T) {
 	}
 }
 
-// TestNoAdoptionFromAnotherResource applies one record written twice.
+// TestNoAdoptionFromAnotherResource checks that a record that is configured twice is
+// adopted only once.
 func TestNoAdoptionFromAnotherResource(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})

@@ -18,7 +18,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
-// create makes a record outside of Terraform.
+// create creates a record outside Terraform.
 func create(t *testing.T, s *acctest.Server, domain, name, recordType, value, priority string) *api.DNSRecord {
 	t.Helper()
 	r, _, err := s.Client.CreateDNSRecord(t.Context(), api.CreateDNSRecordBody{Domain: domain, Name: name, Type: recordType, Value: value, Prio: number(priority)})
@@ -86,7 +86,7 @@ data "mailhost_dns_records" "none" {
 		"domain_name": knownvalue.StringExact("xn--bcher-kva.com"), "fqdn": knownvalue.StringExact("sub.xn--bcher-kva.com"),
 	} {
 		checks = append(checks, has(first+"by_id", name, value))
-		if !slices.Contains([]string{"domain", "name", "value"}, name) { // these may be as they are written
+		if !slices.Contains([]string{"domain", "name", "value"}, name) { // these may keep their spelling
 			checks = append(checks, has(first+"by_key", name, value))
 		}
 	}
@@ -130,8 +130,8 @@ func TestDataSourceRefused(t *testing.T) {
 	}
 }
 
-// TestList plans what Terraform generates from the records that are hardest to
-// write down again.
+// TestList plans the configuration that Terraform generates for records with special
+// characters.
 func TestList(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -169,7 +169,7 @@ func TestList(t *testing.T) {
 	acctest.Expect(t, diags, `at AttributeName("type")`, "must be one of")
 }
 
-// TestListStopsAtTheLimit counts what is asked of the API for it.
+// TestListStopsAtTheLimit counts the API's requests for a limited list.
 func TestListStopsAtTheLimit(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -191,7 +191,7 @@ func TestListStopsAtTheLimit(t *testing.T) {
 	}
 }
 
-// TestListTellsItsFailure fails at the second domain.
+// TestListTellsItsFailure checks that a failure at the second domain is reported.
 func TestListTellsItsFailure(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})

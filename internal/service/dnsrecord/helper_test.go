@@ -17,12 +17,12 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// words is a pattern whose spaces may be line breaks of the CLI.
+// words returns a pattern in which a space also matches the CLI's line breaks.
 func words(pattern string) *regexp.Regexp {
 	return regexp.MustCompile(strings.ReplaceAll(pattern, " ", `\s+`))
 }
 
-// number reads an optional number.
+// number parses an optional number.
 func number(s string) *int64 {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil {

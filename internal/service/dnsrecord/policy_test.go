@@ -52,8 +52,8 @@ func TestSecondPolicy(t *testing.T) {
 	}
 }
 
-// TestSecondPolicyLater changes a record: into a second policy, and a policy into
-// another. The record that has the policy may be about to go if it was refreshed.
+// TestSecondPolicyLater changes a record into a second policy, and a policy into another
+// one. After a refresh, the record with the existing policy may be about to be deleted.
 func TestSecondPolicyLater(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -70,15 +70,15 @@ func TestSecondPolicyLater(t *testing.T) {
 			t.Error(acctest.Render(diags))
 		}
 	}
-	p.Together() // one walk refreshes and plans
+	p.Together() // one provider process refreshes and plans
 	_, diags = p.Read(typeName, own)
 	p.NoErrors(diags)
 	_, diags = p.Plan(typeName, txt("news", "v=spf1 -all"), text)
 	acctest.Expect(t, diags, `WARNING at AttributeName("value")`, "A second SPF record", "moved block")
 }
 
-// TestOwnMailRecords applies, changes and removes records that replace the
-// system-managed ones: each plan after an apply is empty.
+// TestOwnMailRecords checks that a second plan is empty after records that replace the
+// system-managed ones are applied, changed or removed.
 func TestOwnMailRecords(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -99,7 +99,8 @@ func TestOwnMailRecords(t *testing.T) {
 	}
 }
 
-// TestSecondPolicyUntold can't look: by the API, or for now.
+// TestSecondPolicyUntold checks that the plan has no error if the API has no list of
+// records or refuses it.
 func TestSecondPolicyUntold(t *testing.T) {
 	t.Parallel()
 	published := acctest.NewServer(t, acctest.Options{PublishedOnly: true})

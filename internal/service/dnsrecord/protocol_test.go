@@ -45,7 +45,7 @@ func TestIdentity(t *testing.T) {
 	_, diags = p.Import(typeName, "", map[string]any{"id": "www"})
 	acctest.Expect(t, diags, "is not the id of an object in the API")
 
-	changed.Identity = nil // as a provider without identities left it
+	changed.Identity = nil // like in a state of a provider without identities
 	kept, diags := p.Read(typeName, changed)
 	p.NoErrors(diags)
 	if got := p.IdentityOf(typeName, kept); got["id"] != id["id"] {
@@ -60,7 +60,7 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// What is not known yet is no reason for an empty plan, nor for an error.
+// TestUnknown checks that unknown values cause neither an empty plan nor an error.
 func TestUnknown(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -81,8 +81,8 @@ func TestUnknown(t *testing.T) {
 	acctest.Expect(t, p.Validate(typeName, map[string]any{"domain": acctest.Unknown, "name": "www", "type": acctest.Unknown, "value": "a\nb"}), "No record type accepts it")
 }
 
-// A plan says that a change will fail where the API can't change a record, and
-// leaves the way out open: to replace it.
+// TestChangeIsAnnounced checks that the plan of a change that the API can't make warns and
+// suggests a replacement.
 func TestChangeIsAnnounced(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
@@ -121,7 +121,8 @@ func TestDestroyWarnsOfWhatRemains(t *testing.T) {
 	}
 }
 
-// A field of the request that has another name than the attribute.
+// TestAPIErrorLandsOnTheAttribute checks that an error about a request field is reported
+// at the attribute with another name.
 func TestAPIErrorLandsOnTheAttribute(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -140,7 +141,8 @@ func TestAPIErrorLandsOnTheAttribute(t *testing.T) {
 	}
 }
 
-// A look after a lost answer must not take a record of the domain for ours.
+// TestLostAnswerTakesNoSystemManagedRecord checks that a lookup after a lost response does
+// not match a record that the domain came with.
 func TestLostAnswerTakesNoSystemManagedRecord(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -152,7 +154,7 @@ func TestLostAnswerTakesNoSystemManagedRecord(t *testing.T) {
 	if made.Gone() || made.Text("id") == "" {
 		t.Fatalf("the state holds %s", made.State)
 	}
-	// The customer's own replaces the identical one that came with the domain.
+	// The customer's record replaces the identical system-managed one.
 	made, diags = p.Read(typeName, made)
 	p.NoErrors(diags)
 	if text := made.State.String(); !strings.Contains(text, `"is_system_managed":tftypes.Bool<"false">`) {
@@ -160,7 +162,7 @@ func TestLostAnswerTakesNoSystemManagedRecord(t *testing.T) {
 	}
 }
 
-// A credential that may manage records but not see domains.
+// TestDomainOutOfSight uses a credential that may manage records but not view domains.
 func TestDomainOutOfSight(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -188,7 +190,8 @@ func TestDomainOutOfSight(t *testing.T) {
 	acctest.Expect(t, diags, "Can't look up the domain", "domain.view")
 }
 
-// A domain that is not paid for is no record in the way.
+// TestUnusableDomain checks that the error about an unpaid domain does not mention another
+// record.
 func TestUnusableDomain(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{Registrar: apiserver.Registrar{PaymentNeeded: true}})
@@ -200,7 +203,8 @@ func TestUnusableDomain(t *testing.T) {
 	}
 }
 
-// The domains of records that are imported by id are searched for together.
+// TestImportSearchesEachDomainOnce checks that the domains of several records that are
+// imported by id share one search.
 func TestImportSearchesEachDomainOnce(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})

@@ -21,7 +21,7 @@ import (
 // long is a text of more than one character-string.
 var long = "v=DKIM1; k=rsa; p=" + strings.Repeat("MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A", 20)
 
-// spellings are two ways to write the same records.
+// spellings are two spellings of the same records.
 var spellings = [2]map[string][5]string{
 	{
 		"txt":   {"Bücher.Com", "K1._domainkey", "TXT", long, ""},
@@ -45,7 +45,7 @@ var spellings = [2]map[string][5]string{
 	},
 }
 
-// configOf is a configuration of records; more are lines for each of them.
+// configOf returns a configuration of records; more has additional lines for each of them.
 func configOf(s *acctest.Server, records map[string][5]string, more ...string) string {
 	var b strings.Builder
 	b.WriteString(s.ProviderConfig())
@@ -59,7 +59,7 @@ func configOf(s *acctest.Server, records map[string][5]string, more ...string) s
 	return b.String()
 }
 
-// record is a configuration of one record.
+// record returns a configuration of one record.
 func record(s *acctest.Server, attributes ...string) string {
 	return s.ProviderConfig() + "resource \"mailhost_dns_record\" \"this\" {\n  " + strings.Join(attributes, "\n  ") + "\n}\n"
 }
@@ -74,8 +74,8 @@ func plans(action plancheck.ResourceActionType, more ...plancheck.PlanCheck) res
 	return resource.ConfigPlanChecks{PreApply: append([]plancheck.PlanCheck{plancheck.ExpectResourceAction(address, action)}, more...)}
 }
 
-// Whatever spelling a record is written in, the second plan is empty, also where
-// the API can't be asked.
+// TestSpellings checks that the second plan is empty for any spelling, also if the API
+// can't read records.
 func TestSpellings(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
@@ -123,7 +123,7 @@ func TestLifecycle(t *testing.T) {
 			Config:           record(s, `domain = "example.com"`, `name = "sub"`, `type = "MX"`, `value = "mx1.example.net"`, `priority = 10`, `ttl = 300`),
 			ConfigPlanChecks: plans(plancheck.ResourceActionCreate, known("ttl", knownvalue.Int64Exact(300))),
 		},
-		{ // the spelling of what stays is no change
+		{ // a different spelling is no change
 			Config: record(s, `domain = "example.com"`, `name = "SUB.example.com"`, `type = "MX"`, `value = "MX1.example.net."`, `priority = 20`),
 			ConfigPlanChecks: plans(plancheck.ResourceActionUpdate,
 				known("ttl", knownvalue.Int64Exact(api.DefaultDNSTTL)), known("id", knownvalue.NotNull()), known("fqdn", knownvalue.StringExact("sub.example.com")),
@@ -150,7 +150,7 @@ func TestLifecycle(t *testing.T) {
 	}})
 }
 
-// After an import into an empty state, the plan is empty in any spelling.
+// TestImportIsEmptyPlan checks that the plan after an import is empty for any spelling.
 func TestImportIsEmptyPlan(t *testing.T) {
 	s := acctest.NewServer(t, acctest.Options{})
 	s.Domain(t, "example.net")
@@ -195,14 +195,14 @@ func TestDisappears(t *testing.T) {
 		Steps: []resource.TestStep{
 			{Config: config},
 			{PreConfig: remove, Config: config, ConfigPlanChecks: plans(plancheck.ResourceActionCreate)},
-			{ // with its domain
+			{ // deleted with its domain
 				PreConfig: func() {
 					must(t, s.Client.DeleteDomain(t.Context(), d.ID))
 					d = s.Domain(t, "example.com")
 				},
 				Config: config, ConfigPlanChecks: plans(plancheck.ResourceActionCreate),
 			},
-			{ // changed outside
+			{ // changed outside Terraform
 				PreConfig: func() {
 					for _, r := range records(t, s, "A") {
 						_, err := s.Client.UpdateDNSRecord(t.Context(), r.ID, api.UpdateDNSRecordBody{Value: new("192.0.2.9"), TTL: new(int64(60))})
@@ -276,8 +276,8 @@ func TestAmbiguousImport(t *testing.T) {
 	}}})
 }
 
-// An API that can only create: what the state says is believed, a change says
-// how to replace the record, and nothing else fails.
+// TestPublishedOnly uses an API that can only create: reads keep the state, a change
+// explains how to replace the record, and everything else succeeds.
 func TestPublishedOnly(t *testing.T) {
 	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
 	s.Domain(t, "example.com")

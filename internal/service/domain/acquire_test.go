@@ -32,7 +32,7 @@ func TestPurchaseRefused(t *testing.T) {
 	}
 }
 
-// withoutAvailability serves an API that does not report what a domain costs.
+// withoutAvailability serves an API that does not report the price of a domain.
 func withoutAvailability(t *testing.T, s *acctest.Server) (url string) {
 	return s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		if strings.HasSuffix(r.URL.Path, "/domains/availability") {
@@ -43,8 +43,8 @@ func withoutAvailability(t *testing.T, s *acctest.Server) (url string) {
 	})
 }
 
-// What an API answers that the provider did not foresee lands where it was
-// written, too.
+// TestPurchaseProblems checks that the API's errors are reported at the attributes, also
+// if the provider does not expect them.
 func TestPurchaseProblems(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -66,7 +66,7 @@ func TestPurchaseProblems(t *testing.T) {
 	}
 }
 
-// Every problem of one answer lands on its own attribute.
+// TestContactRefused checks that each error of a response is reported at its attribute.
 func TestContactRefused(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -81,7 +81,8 @@ func TestContactRefused(t *testing.T) {
 	}
 }
 
-// refuseContact serves an API that refuses what the provider finds right.
+// refuseContact serves an API that refuses a contact_info that the provider considers
+// valid.
 func refuseContact(t *testing.T, s *acctest.Server) (url string) {
 	return s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		if !isPurchase(r) {
@@ -105,7 +106,7 @@ func TestContactMissing(t *testing.T) {
 	_, diags := p.Plan(domainType, config, nil)
 	acctest.Expect(t, diags, `ERROR at AttributeName("contact_info"): contact_info is missing to buy the domain Example.com`, "Add contact_info = {")
 
-	// Known only in the apply.
+	// An unknown value is checked in the apply.
 	config["name"] = acctest.Unknown
 	_, diags = p.Plan(domainType, config, nil)
 	p.NoErrors(diags)
@@ -123,8 +124,8 @@ func TestContactMissing(t *testing.T) {
 	}
 }
 
-// A purchase that waits for a payment, or for the registry, is no error: an
-// error would have it replaced.
+// TestNotReady checks that a purchase that waits for a payment or for the registry
+// succeeds: an error would taint the domain.
 func TestNotReady(t *testing.T) {
 	t.Parallel()
 	hour := apiserver.Duration(time.Hour)
@@ -164,8 +165,8 @@ func TestNotReady(t *testing.T) {
 	}
 }
 
-// The registry refuses a domain that was bought: an error that keeps it; one
-// that was there before is not taken into the state.
+// TestFailed checks that a purchase that the registry refuses is an error that keeps the
+// domain in the state, and that an existing refused domain is not added to the state.
 func TestFailed(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -177,13 +178,13 @@ func TestFailed(t *testing.T) {
 	if o.Text("status") != "failed" || o.Text("id") == "" {
 		t.Errorf("state %v", o.State)
 	}
-	_, diags = p.Plan(domainType, attributes("example.com", nil), nil) // of a create_before_destroy, or in an empty state
+	_, diags = p.Plan(domainType, attributes("example.com", nil), nil) // for create_before_destroy, or with an empty state
 	acctest.Expect(t, diags, "ERROR", "The registration of the domain example.com failed", "run apply again to buy it")
 
 	p.Together()
 	_, diags = p.Read(domainType, o)
 	p.NoErrors(diags)
-	again, diags := p.Plan(domainType, attributes("example.com", nil), nil) // it is tainted
+	again, diags := p.Plan(domainType, attributes("example.com", nil), nil) // the domain is tainted
 	p.NoErrors(diags)
 	acctest.Expect(t, diags, "WARNING", "The plan buys a domain again", "refused it the first time")
 	if again.Text("acquisition") != "purchase" {
@@ -191,7 +192,8 @@ func TestFailed(t *testing.T) {
 	}
 }
 
-// What the lists can't tell is told, and nothing is bought twice.
+// TestOutcomeUnknown checks that an incomplete list is reported and nothing is bought
+// twice.
 func TestOutcomeUnknown(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -212,7 +214,8 @@ func TestOutcomeUnknown(t *testing.T) {
 	}
 }
 
-// Settings that fail after the purchase leave the domain in the state.
+// TestSettingsRefused checks that the domain stays in the state if a setting fails after
+// the purchase.
 func TestSettingsRefused(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -290,7 +293,7 @@ func TestAdopted(t *testing.T) {
 	_, diags = p.Plan(domainType, attributes("example.com", map[string]any{"auto_renew": acctest.Unknown, "redirect_url": acctest.Unknown}), nil)
 	acctest.Expect(t, diags, "auto_renew from false to a value that is known after the apply")
 
-	// Where the plan did not know the name, the apply warns.
+	// The apply warns if the plan had an unknown name.
 	plan, diags = p.Plan(domainType, attributes("example.com", map[string]any{"name": acctest.Unknown, "auto_renew": true}), nil)
 	p.NoErrors(diags)
 	if plan.Text("acquisition") != "(unknown)" {
@@ -306,7 +309,8 @@ func TestAdopted(t *testing.T) {
 	}
 }
 
-// The list that is looked at before a purchase may be older than the domain.
+// TestOwnedAfterAll checks that a list that was cached before the domain existed causes no
+// purchase.
 func TestOwnedAfterAll(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -323,7 +327,7 @@ func TestOwnedAfterAll(t *testing.T) {
 	}
 }
 
-// An interrupted create keeps what was bought.
+// TestInterrupted checks that an interrupted create keeps the purchased domain.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{Registrar: apiserver.Registrar{ProvisioningDelay: apiserver.Duration(time.Hour)}})

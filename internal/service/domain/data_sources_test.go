@@ -17,14 +17,13 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
-// Ids of what stock makes.
+// Ids of the objects of stock.
 const (
 	stockedAccount   = "0a7d6d0e-3f3b-4c57-9d0c-4b0f8a1f5d10"
 	stockedWorkspace = "1b8e7e1f-4f4c-4d68-8e1d-5c1f9b2f6e21"
 )
 
-// stock turns the server to another account, in which there is what no purchase
-// leads to.
+// stock switches the server to another account, with domains that a purchase can't create.
 func stock(t *testing.T, s *acctest.Server) {
 	t.Helper()
 	err := s.Service.LoadFixture(t.Context(), &fixture.Fixture{Accounts: []fixture.Account{{
@@ -49,7 +48,7 @@ func stock(t *testing.T, s *acctest.Server) {
 	}
 }
 
-// filters is which filters let which of the stocked domains through.
+// filters maps each filter to the domains that match it.
 var filters = map[string]struct {
 	filters map[string]any
 	want    []string

@@ -30,7 +30,7 @@ func TestFill(t *testing.T) {
 		t.Errorf("got %v, %v, %s", m.OutboundRoutingReady, m.AutoRenew, m.Tags)
 	}
 
-	// Nothing is null, whether the API says null, "" or nothing at all.
+	// No attribute is null, whether the API returns null, "" or omits the field.
 	m.flatten(&api.Domain{ID: "id", RedirectURL: new(""), RedirectMode: new("")})
 	if !m.WorkspaceID.IsNull() || !m.RedirectURL.IsNull() || !m.RedirectMode.IsNull() || !m.DedicatedIPID.IsNull() || !m.UpdatedAt.IsNull() || m.Tags.IsNull() || len(m.Tags.Elements()) != 0 {
 		t.Errorf("got %+v", m)
@@ -68,7 +68,7 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// text compares what pointers point to.
+// text formats a value with its pointers dereferenced.
 func text[T any](p *T) any {
 	if p == nil {
 		return nil

@@ -75,7 +75,8 @@ func TestValidation(t *testing.T) {
 	}
 }
 
-// All that is wrong is told at once; what is not known is left alone.
+// TestEveryProblemAtOnce checks that all errors are reported at once and unknown values
+// are ignored.
 func TestEveryProblemAtOnce(t *testing.T) {
 	t.Parallel()
 	p := acctest.NewServer(t, acctest.Options{}).Protocol(t, "")
@@ -101,7 +102,8 @@ func TestEveryProblemAtOnce(t *testing.T) {
 	}
 }
 
-// A name that is never sold is refused in the plan, unless the account has it.
+// TestNotRegistrable checks that the plan refuses a name that can't be bought, unless the
+// account owns it.
 func TestNotRegistrable(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
@@ -123,15 +125,15 @@ func TestNotRegistrable(t *testing.T) {
 			p.NoErrors(diags)
 		}
 		_, diags := p.Plan(domainType, attributes("mail.stocked.com", map[string]any{"contact_info": nil}), nil)
-		p.NoErrors(diags) // an adoption needs none
+		p.NoErrors(diags) // an adoption needs no contact_info
 		if _, diags := p.Plan(domainType, map[string]any{"name": acctest.Unknown}, nil); len(diags) > 0 {
 			t.Errorf("an unknown name: %s", acctest.Render(diags))
 		}
 	})
 }
 
-// Another name is a purchase as well. Terraform asks for its plan as for that of
-// a create.
+// TestReplacedByNotRegistrable checks that another name is planned as a purchase.
+// Terraform plans it like a create.
 func TestReplacedByNotRegistrable(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -150,8 +152,8 @@ func TestReplacedByNotRegistrable(t *testing.T) {
 	}
 }
 
-// The list of registries that is built in ages: what it does not know is no
-// error, and the API decides.
+// TestProbablyNotSold checks that a name that is not in the built-in list of registries is
+// no error, because the list may be outdated. The API decides.
 func TestProbablyNotSold(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -170,8 +172,8 @@ func TestProbablyNotSold(t *testing.T) {
 	acctest.Expect(t, diags, `ERROR at AttributeName("name"): Can't buy the domain example.newtld`, "Error code unsupported_tld")
 }
 
-// A plan looks up each new domain and its price once; what it can't look up is left
-// to the create.
+// TestPlanLooksSparingly checks that a plan looks up each new domain and its price once,
+// and that a failed lookup is left to the create.
 func TestPlanLooksSparingly(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -210,7 +212,7 @@ func TestPlanLooksSparingly(t *testing.T) {
 	}
 }
 
-// What changes by itself, or in the service's own control panel, makes no plan.
+// TestVolatile checks that changes by the service, or in its control panel, cause no plan.
 func TestVolatile(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
@@ -237,7 +239,7 @@ func TestVolatile(t *testing.T) {
 		created, diags := p.Apply(t.Context(), domainType, config, nil)
 		p.NoErrors(diags)
 		moved.Store(true)
-		p = s.Protocol(t, url) // another process, which remembers no list
+		p = s.Protocol(t, url) // a new process has an empty cache
 		seen, diags := p.Read(domainType, created)
 		p.NoErrors(diags)
 		for name, want := range map[string]string{

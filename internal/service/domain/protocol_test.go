@@ -13,8 +13,8 @@ import (
 
 const domainType = "mailhost_domain"
 
-// attributes is a configuration that buys a domain, with changes; nil takes an
-// attribute out.
+// attributes returns a configuration that buys a domain, with changes; nil removes an
+// attribute.
 func attributes(name string, changes map[string]any) map[string]any {
 	all := map[string]any{"name": name, "contact_info": contactAttributes(nil)}
 	maps.Copy(all, changes)
@@ -36,8 +36,8 @@ func isPurchase(r *http.Request) bool {
 
 func isUpdate(r *http.Request) bool { return r.Method == http.MethodPatch }
 
-// The identity survives a read that finds the domain gone, and an import in any
-// spelling leads to the same identity.
+// TestIdentity checks that the identity is kept by a read that finds the domain deleted,
+// and is the same after an import in any spelling.
 func TestIdentity(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -68,7 +68,7 @@ func TestIdentity(t *testing.T) {
 	if err := s.Client.DeleteDomain(t.Context(), "example.com"); err != nil {
 		t.Fatal(err)
 	}
-	created.Identity = nil // as a state has it that an older Terraform wrote
+	created.Identity = nil // like in a state of an older Terraform
 	gone, diags := p.Read(domainType, created)
 	p.NoErrors(diags)
 	if !gone.Gone() || p.IdentityOf(domainType, gone)["id"] != id["id"] {
@@ -76,14 +76,15 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// A domain that goes between the plan and the apply is told, and kept in the
-// state until the next refresh finds it gone and the next plan buys it again.
+// TestGoneBeforeTheUpdate checks that a domain that is deleted between the plan and the
+// apply is an error and stays in the state. The next refresh removes it, and the next plan
+// buys it again.
 func TestGoneBeforeTheUpdate(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
 		created, diags := s.Protocol(t, "").Apply(t.Context(), domainType, attributes("example.com", nil), nil)
 		config := attributes("example.com", map[string]any{"auto_renew": true})
-		p := s.Protocol(t, "") // another process, which remembers nothing
+		p := s.Protocol(t, "") // a new process has an empty cache
 		p.NoErrors(diags)
 		plan, diags := p.Plan(domainType, config, created)
 		p.NoErrors(diags)
@@ -108,7 +109,7 @@ func TestGoneBeforeTheUpdate(t *testing.T) {
 	})
 }
 
-// An update whose consequences can't be read has been done all the same.
+// TestUpdateNotReadBack checks that an update is stored even if the read after it fails.
 func TestUpdateNotReadBack(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -153,7 +154,7 @@ func TestDelete(t *testing.T) {
 	if err := s.Client.DeleteMailbox(t.Context(), m.ID); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // the second time it is gone already
+	for range 2 { // the second time it is already deleted
 		gone, diags := p.Apply(t.Context(), domainType, nil, o)
 		p.NoErrors(diags)
 		if !gone.Gone() {

@@ -27,14 +27,14 @@ const registrant = `
     address_1 = "Weg 1", zip = "10115", city = "Berlin", state = "BE", country = "de"
   }`
 
-// config is a provider block and one domain.
+// config returns a provider block and one domain.
 func config(s *acctest.Server, name string, attributes ...string) string {
 	return s.ProviderConfig() + fmt.Sprintf("resource \"mailhost_domain\" \"test\" {\n  name = %q\n%s\n}\n", name, strings.Join(attributes, "\n"))
 }
 
 func contactInfo(phone string) string { return fmt.Sprintf(registrant, phone) }
 
-// get returns a domain as the account has it.
+// get reads a domain of the account.
 func get(t *testing.T, s *acctest.Server, name string) *api.Domain {
 	t.Helper()
 	d, err := s.Client.GetDomain(t.Context(), name)
@@ -128,7 +128,8 @@ func TestLifecycle(t *testing.T) {
 
 func quote(s string) string { return fmt.Sprintf("%q", s) }
 
-// A contact_info that changes after the purchase is stored, and nothing else.
+// TestContactInfoIsStored checks that a change of contact_info after the purchase only
+// changes the state.
 func TestContactInfoIsStored(t *testing.T) {
 	s := acctest.NewServer(t, acctest.Options{})
 	stored := resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
@@ -159,8 +160,8 @@ func TestContactInfoIsStored(t *testing.T) {
 	}})
 }
 
-// An import leaves contact_info null: what the configuration says is stored, the
-// domain is not replaced, and nothing is bought.
+// TestImportIntoEmptyState checks that the configured contact_info is stored after an
+// import, without a replacement or a purchase.
 func TestImportIntoEmptyState(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
@@ -188,7 +189,8 @@ func TestImportIntoEmptyState(t *testing.T) {
 	})
 }
 
-// A domain that the account owns is adopted and made as configured.
+// TestAdopt checks that a domain that the account owns is adopted and changed to the
+// configuration.
 func TestAdopt(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
@@ -210,8 +212,8 @@ func TestAdopt(t *testing.T) {
 	})
 }
 
-// A domain that is deleted outside is bought again; one that came back meanwhile
-// is adopted.
+// TestDisappears checks that a domain that is deleted outside Terraform is bought again,
+// or adopted if it exists again.
 func TestDisappears(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
@@ -249,8 +251,8 @@ func TestDisappears(t *testing.T) {
 	})
 }
 
-// What is changed outside is seen and repaired; what the API changes by itself
-// makes no plan.
+// TestDrift checks that the next apply reverts changes outside Terraform, and that changes
+// by the API cause no plan.
 func TestDrift(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
@@ -266,7 +268,7 @@ func TestDrift(t *testing.T) {
 		no, yes := false, true
 		acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
 			{Config: configured},
-			{PreConfig: change(api.UpdateDomainBody{AutoRenew: &no}), Config: configured, ConfigPlanChecks: emptyPlan}, // only updated_at moves
+			{PreConfig: change(api.UpdateDomainBody{AutoRenew: &no}), Config: configured, ConfigPlanChecks: emptyPlan}, // only updated_at changes
 			{
 				PreConfig: change(api.UpdateDomainBody{
 					AutoRenew: &yes, WorkspaceID: &w.ID, RedirectURL: api.NullableFrom(new("https://elsewhere.example.com/")),
@@ -284,8 +286,8 @@ func TestDrift(t *testing.T) {
 	})
 }
 
-// What the API refuses in contact_info is named to the user, wherever the CLI
-// points.
+// TestContactRefusedOnTheCLI checks that the API's error about contact_info names the
+// field, wherever the CLI shows it.
 func TestContactRefusedOnTheCLI(t *testing.T) {
 	s := acctest.NewServer(t, acctest.Options{})
 	acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{{
@@ -294,7 +296,8 @@ func TestContactRefusedOnTheCLI(t *testing.T) {
 	}}})
 }
 
-// A name that is never sold fails in the plan, at its line.
+// TestNotRegistrableOnTheCLI checks that a name that can't be bought fails in the plan, at
+// its line.
 func TestNotRegistrableOnTheCLI(t *testing.T) {
 	s := acctest.NewServer(t, acctest.Options{})
 	acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{{
@@ -303,8 +306,8 @@ func TestNotRegistrableOnTheCLI(t *testing.T) {
 	}}})
 }
 
-// Another name is another domain, also where it is not known yet; a workspace is
-// moved to in place.
+// TestReplaceAndMove checks that another name, even an unknown one, replaces the domain,
+// and that another workspace changes it in place.
 func TestReplaceAndMove(t *testing.T) {
 	s := acctest.NewServer(t, acctest.Options{})
 	w := s.Workspace(t, "Sales")
@@ -314,7 +317,7 @@ func TestReplaceAndMove(t *testing.T) {
 			ConfigStateChecks: []statecheck.StateCheck{value("workspace_id", text(strings.ToUpper(w.ID)))},
 		},
 		{
-			// Not configured any more: it stays where it is.
+			// Without the attribute the domain stays in its workspace.
 			Config:           config(s, "example.com", contactInfo("+4930123456")),
 			ConfigPlanChecks: emptyPlan,
 		},

@@ -8,9 +8,9 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
-// A domain of the state is not created again: core's calls for -replace and
-// replace_triggered_by, for a tainted domain, and for a block that was renamed or
-// written twice, with and without a refresh.
+// TestNotReplacedByItself checks that a domain in the state is not created again: with
+// Terraform's calls for -replace and replace_triggered_by, for a tainted domain, and for a
+// block that is renamed or repeated, with and without a refresh.
 func TestNotReplacedByItself(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
@@ -32,26 +32,26 @@ func TestNotReplacedByItself(t *testing.T) {
 			_, diags = p.PlanReplacement(domainType, config, o)
 			acctest.Expect(t, diags, expect...)
 
-			if refresh { // otherwise core shows nothing of the tainted object
+			if refresh { // otherwise Terraform does not pass the tainted object
 				read()
 				_, diags = p.Plan(domainType, config, nil)
 				acctest.Expect(t, diags, expect...)
 			}
 
-			read() // a rename without moved: the orphan comes first
+			read() // renamed without a moved block: the orphan comes first
 			_, diags = p.Plan(domainType, nil, o)
 			p.NoErrors(diags)
 			_, diags = p.Plan(domainType, config, nil)
 			acctest.Expect(t, diags, "ERROR", "acme.com", "moved block")
 
-			read() // or last
+			read() // or the orphan comes last
 			_, before := p.Plan(domainType, config, nil)
 			_, after := p.Plan(domainType, nil, o)
 			if acctest.Errors(before)+acctest.Errors(after) == 0 {
 				t.Errorf("a rename without moved: %s%s", acctest.Render(before), acctest.Render(after))
 			}
 
-			read() // written twice, and one of them is new
+			read() // two blocks, one of them new
 			_, diags = p.Plan(domainType, config, o)
 			p.NoErrors(diags)
 			_, diags = p.Plan(domainType, other, nil)
@@ -69,9 +69,9 @@ func TestNotReplacedByItself(t *testing.T) {
 	})
 }
 
-// With -refresh=false a plan sees nothing of a tainted domain, and takes its create
-// for an adoption. With create_before_destroy the destroy follows, and deletes
-// nothing; the plan after it says what to do.
+// TestTaintedUnseen checks a plan with -refresh=false, which can't see a tainted domain
+// and plans its create as an adoption. With create_before_destroy the destroy that follows
+// deletes nothing, and the next plan explains the next step.
 func TestTaintedUnseen(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -99,8 +99,8 @@ func TestTaintedUnseen(t *testing.T) {
 	acctest.Expect(t, diags, "ERROR: Two resources have the domain acme.com", "deposed", "import the object again")
 }
 
-// Without create_before_destroy the destroy comes first: nothing is bought then that
-// the plan did not announce. The plan of a domain that the registry refused did.
+// TestDeletedUnseen checks that, if the destroy comes first, nothing is bought that the
+// plan did not announce. The plan of a refused domain announces a purchase.
 func TestDeletedUnseen(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -129,8 +129,8 @@ func TestDeletedUnseen(t *testing.T) {
 	}
 }
 
-// A domain that is written twice is bought once: the plan refuses the second, and
-// so does the apply where the plan did not know the names.
+// TestWrittenTwice checks that a domain in two blocks is bought once: the plan refuses the
+// second, and so does the apply if the names were unknown in the plan.
 func TestWrittenTwice(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -157,12 +157,12 @@ func TestWrittenTwice(t *testing.T) {
 	if a.Gone() || !b.Gone() || purchases.Load() != 1 || a.Text("acquisition") != "purchase" {
 		t.Errorf("%d purchases: %s, %s", purchases.Load(), a.State, b.State)
 	}
-	// Core plans it as well in the apply, and stops there.
+	// Terraform plans it again in the apply, and stops there.
 	_, diags = p.Plan(domainType, second, nil)
 	acctest.Expect(t, diags, "ERROR: Two resources have the domain acme.com.")
 }
 
-// A saved plan does what it said, or nothing.
+// TestSavedPlan checks that a saved plan does what it announced, or nothing.
 func TestSavedPlan(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -205,7 +205,7 @@ func TestOnExisting(t *testing.T) {
 		}
 		bought, diags := p.Apply(t.Context(), domainType, attributes("acme.net", map[string]any{"on_existing": "error"}), nil)
 		p.NoErrors(diags)
-		plan, diags := p.Plan(domainType, attributes("acme.net", nil), bought) // a change of on_existing alone
+		plan, diags := p.Plan(domainType, attributes("acme.net", nil), bought) // only on_existing changes
 		if len(diags) > 0 || plan.Text("acquisition") != "purchase" || !plan.State.IsFullyKnown() {
 			t.Errorf("%s: %s", plan.State, acctest.Render(diags))
 		}
@@ -213,7 +213,8 @@ func TestOnExisting(t *testing.T) {
 	})
 }
 
-// The plan of a purchase says what it costs, and that it is one again.
+// TestPurchaseIsAnnounced checks that the plan of a purchase shows the price, and
+// announces a repeated purchase.
 func TestPurchaseIsAnnounced(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
@@ -247,8 +248,8 @@ func TestPurchaseIsAnnounced(t *testing.T) {
 	})
 }
 
-// A state of an earlier version has no acquisition, and that is no change; an
-// import adopts.
+// TestAcquisitionOfOldStates checks that a state of an earlier version, which has no
+// acquisition, is no change, and that an import sets it to adopted.
 func TestAcquisitionOfOldStates(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})

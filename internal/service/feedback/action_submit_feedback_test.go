@@ -88,8 +88,8 @@ func TestRefusedByAPI(t *testing.T) {
 	acctest.Expect(t, diags, `ERROR at AttributeName("description"): Can't submit the feedback "T"`, "Must be polite.", "HTTP 422, request id refused-by-test")
 }
 
-// TestAnswerLost has an API that ignores Idempotency-Keys: nobody can tell
-// whether it has the feedback, and it is not sent twice.
+// TestAnswerLost uses an API that ignores idempotency keys: after a lost response the
+// outcome is unknown, and the feedback is not resent.
 func TestAnswerLost(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})

@@ -20,7 +20,7 @@ import (
 
 const resend = "mailhost_resend_forwarding_verification"
 
-// expectProgress fails the test unless there is one message for each part, with it.
+// expectProgress fails the test unless each text is part of exactly one progress message.
 func expectProgress(t *testing.T, progress []string, parts ...string) {
 	t.Helper()
 	if !slices.EqualFunc(progress, parts, strings.Contains) {
@@ -46,7 +46,7 @@ func TestResend(t *testing.T) {
 		s.Advance(100 * hour)
 		invoke("the state is expired", "was sent a new message")
 		if sent := s.Service.Outbox(); len(sent) != 2 || sent[1].To != "jane@example.org" {
-			t.Errorf("the messages are %v, want two", sent) // the create's is another server's
+			t.Errorf("the messages are %v, want two", sent) // the create's message was sent by another server
 		}
 		confirm(t, s)
 		invoke("Nothing to send: jane@example.org has confirmed already")
@@ -61,7 +61,7 @@ func TestResend(t *testing.T) {
 	})
 }
 
-// TestResendByTrigger lets Terraform invoke the action when something else changes.
+// TestResendByTrigger checks that a trigger of another resource invokes the action.
 func TestResendByTrigger(t *testing.T) {
 	s := acctest.NewServer(t, acctest.Options{})
 	config := func(reminder int) string {
@@ -120,7 +120,7 @@ func TestResendRefused(t *testing.T) {
 	})
 }
 
-// TestResendTooOften lets the API count the messages of one recipient.
+// TestResendTooOften checks the error at the API's limit of messages for one recipient.
 func TestResendTooOften(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})

@@ -13,8 +13,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
-// A rule that waits for its recipient and is switched off stays off when the
-// recipient confirms, and can be switched on again.
+// TestSwitchOff checks that a pending rule that is switched off stays off after the
+// verification, and can be switched on again.
 func TestSwitchOff(t *testing.T) {
 	s := acctest.NewServer(t, acctest.Options{})
 	const target, off = `target_email = "jane@example.org"`, `active = false`
@@ -31,18 +31,18 @@ func TestSwitchOff(t *testing.T) {
 		{PreConfig: func() { confirm(t, s) }, Config: rule(s, target, off), ConfigPlanChecks: plans(plancheck.ResourceActionNoop), ConfigStateChecks: active(false)},
 		{Config: rule(s, target), ConfigPlanChecks: updates(true), ConfigStateChecks: active(true)},
 		{Config: rule(s, target, off), ConfigPlanChecks: updates(false), ConfigStateChecks: active(false)},
-		{ // switched on outside
+		{ // switched on outside Terraform
 			PreConfig: func() { turn(t, s, true) }, Config: rule(s, target, off), ConfigPlanChecks: updates(false), ConfigStateChecks: active(false),
 		},
 		{Config: rule(s, target), ConfigPlanChecks: updates(true), ConfigStateChecks: active(true)},
-		{ // switched off outside: nobody asked for anything else
+		{ // switched off outside Terraform, and not configured
 			PreConfig: func() { turn(t, s, false) }, Config: rule(s, target), ConfigPlanChecks: plans(plancheck.ResourceActionNoop), ConfigStateChecks: active(false),
 		},
 	}})
 }
 
-// A rule that is to be on is kept on: it waits without a plan, is switched on again
-// and created again, and leaves the attribute to the API when it is left out.
+// TestSwitchOn checks a rule with active = true: pending it causes no plan, it is switched
+// on or created again if necessary, and without the attribute the API decides.
 func TestSwitchOn(t *testing.T) {
 	s := acctest.NewServer(t, acctest.Options{})
 	const target, on = `target_email = "jane@example.org"`, `active = true`
@@ -77,8 +77,9 @@ func TestSwitchOn(t *testing.T) {
 	}})
 }
 
-// A rule that waits is switched off although nothing shows that it is on; until
-// its recipient confirms, it can't be switched on, and that makes no plan.
+// TestSwitchWhilePending checks that a pending rule is switched off although the API
+// reports it as inactive, and that it can't be switched on before the verification, which
+// causes no plan.
 func TestSwitchWhilePending(t *testing.T) {
 	s := acctest.NewServer(t, acctest.Options{})
 	const target, off = `target_email = "jane@example.org"`, `active = false`
@@ -97,7 +98,7 @@ func TestSwitchWhilePending(t *testing.T) {
 	}})
 }
 
-// With another target the switch stays as it is.
+// TestSwitchAndTarget checks that another target does not change the switch.
 func TestSwitchAndTarget(t *testing.T) {
 	s := acctest.NewServer(t, acctest.Options{})
 	d := s.Domain(t, "example.com")
@@ -120,8 +121,8 @@ func TestSwitchAndTarget(t *testing.T) {
 	}})
 }
 
-// An API that can't switch a rule off creates it with a warning, and does not
-// plan for ever what it can't do.
+// TestSwitchUnsupported checks that an API that can't switch a rule off creates it with a
+// warning, and that later plans are empty.
 func TestSwitchUnsupported(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
@@ -136,14 +137,14 @@ func TestSwitchUnsupported(t *testing.T) {
 		t.Errorf("the second plan is %s", plan.State)
 	}
 	confirm(t, s)
-	p = s.Protocol(t, "") // the next command, which reads the list again
+	p = s.Protocol(t, "") // a new process has an empty cache
 	read, diags = p.Read(typeName, read)
 	p.NoErrors(diags)
 	_, diags = p.Apply(t.Context(), typeName, config, read)
 	acctest.Expect(t, diags, `ERROR at AttributeName("active")`, "Can't switch the forwarding rule to jane@example.org of the account off", "still forwards mail")
 }
 
-// turn switches the only rule outside of Terraform.
+// turn switches the only rule outside Terraform.
 func turn(t *testing.T, s *acctest.Server, on bool) {
 	t.Helper()
 	_, err := s.Client.SetForwardingActive(t.Context(), rules(t, s)[0].ID, on)

@@ -19,8 +19,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
-// three makes a rule in each kind of scope: of the domain to a mailbox, of the
-// workspace switched off, of the account waiting.
+// three creates a rule in each kind of scope: an active one for the domain, an inactive
+// one for the workspace, and a pending one for the account.
 func three(t *testing.T, s *acctest.Server) (domain *api.Domain, ofDomain, ofWorkspace, ofAccount *api.Forwarding) {
 	t.Helper()
 	domain = s.Domain(t, "bücher.com")
@@ -93,7 +93,7 @@ data "mailhost_forwardings" "none" {
 			checks = append(checks, one(name, "id", knownvalue.StringExact(ofDomain.ID)), one(name, "scope_id", knownvalue.StringExact(d.ID)),
 				one(name, "active", knownvalue.Bool(true)), one(name, "workspace_id", knownvalue.Null()))
 		}
-		for name, domain := range map[string]string{"by_id": d.Name, "by_name": "Bücher.COM", "by_domain_id": d.ID} { // as written, where it is
+		for name, domain := range map[string]string{"by_id": d.Name, "by_name": "Bücher.COM", "by_domain_id": d.ID} { // the configured spelling is kept where the data source has a domain
 			checks = append(checks, one(name, "domain", knownvalue.StringExact(domain)))
 		}
 		acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
@@ -166,7 +166,7 @@ func TestList(t *testing.T) {
 	})
 }
 
-// TestListAsksOncePerDomain counts what the names of the rules' domains cost.
+// TestListAsksOncePerDomain counts the requests for the names of the rules' domains.
 func TestListAsksOncePerDomain(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -196,8 +196,8 @@ func TestListAsksOncePerDomain(t *testing.T) {
 	}
 }
 
-// TestGeneratedConfiguration plans the configuration that an import makes of a
-// rule, which has active as the API says it.
+// TestGeneratedConfiguration plans the configuration that Terraform generates for an
+// imported rule, which contains active.
 func TestGeneratedConfiguration(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {

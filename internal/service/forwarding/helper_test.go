@@ -19,7 +19,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// create makes a rule outside of Terraform.
+// create creates a rule outside Terraform.
 func create(t *testing.T, s *acctest.Server, body api.CreateForwardingBody) *api.Forwarding {
 	t.Helper()
 	f, _, err := s.Client.CreateForwarding(t.Context(), body)
@@ -27,7 +27,7 @@ func create(t *testing.T, s *acctest.Server, body api.CreateForwardingBody) *api
 	return f
 }
 
-// confirm does what the recipient of the newest message does.
+// confirm opens the verification link of the newest message.
 func confirm(t *testing.T, s *acctest.Server) {
 	t.Helper()
 	messages := s.Service.Outbox()
@@ -44,7 +44,7 @@ func confirm(t *testing.T, s *acctest.Server) {
 	}
 }
 
-// rules returns the rules of the account.
+// rules lists the rules of the account.
 func rules(t *testing.T, s *acctest.Server) []api.Forwarding {
 	t.Helper()
 	var all []api.Forwarding

@@ -47,7 +47,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// kept is a private state.
+// kept is the private state of a resource.
 type kept map[string]string
 
 func (k kept) GetKey(_ context.Context, key string) ([]byte, diag.Diagnostics) {

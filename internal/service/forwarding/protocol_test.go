@@ -46,7 +46,7 @@ func TestIdentity(t *testing.T) {
 		t.Errorf("imported %s with the identity %v", read.State, p.IdentityOf(typeName, read))
 	}
 
-	changed.Identity = nil // as a provider without identities left it
+	changed.Identity = nil // like in a state of a provider without identities
 	kept, diags := p.Read(typeName, changed)
 	p.NoErrors(diags)
 	if got := p.IdentityOf(typeName, kept); got["id"] != id["id"] {
@@ -60,11 +60,11 @@ func TestIdentity(t *testing.T) {
 		t.Errorf("a rule that is gone reads as %s with the identity %v", gone.State, p.IdentityOf(typeName, gone))
 	}
 	_, diags = p.Apply(t.Context(), typeName, nil, changed)
-	p.NoErrors(diags) // deleted already
+	p.NoErrors(diags) // already deleted
 }
 
-// Neither a command with an empty argument nor an identity without an id says
-// what to import.
+// TestImportNothing checks the errors for an import with an empty id and with an identity
+// without an id.
 func TestImportNothing(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -77,15 +77,15 @@ func TestImportNothing(t *testing.T) {
 	}
 }
 
-// A create that the API refuses because of its message waits for its turn, and
-// otherwise says how to go on. So does a change of the target.
+// TestTooManyMessages checks that a create or a change of the target waits if the API
+// limits its messages, and that the error explains the next step otherwise.
 func TestTooManyMessages(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	for i := range 20 {
 		create(t, s, api.CreateForwardingBody{TargetEmail: fmt.Sprintf("x%d@example.org", i)})
 	}
-	retryAfter := "900" // beyond the client's patience
+	retryAfter := "900" // longer than the client waits
 	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		answer := httptest.NewRecorder()
 		next.ServeHTTP(answer, r)
@@ -117,13 +117,13 @@ func TestTooManyMessages(t *testing.T) {
 	acctest.Expect(t, diags, `ERROR at AttributeName("target_email"): Can't change the forwarding rule to jane@example.org`, "HTTP 429", "Run apply again after that time")
 }
 
-// isActive reports the attribute active of a state.
+// isActive returns the attribute active of a state.
 func isActive(o *acctest.Object) bool {
 	return strings.Contains(o.State.String(), `"active":tftypes.Bool<"true">`)
 }
 
-// A rule whose target was deleted outside Terraform makes no plan, whatever the
-// configuration says of its switch, but a warning that says how to go on.
+// TestTargetDeleted checks that a rule whose target was deleted outside Terraform causes a
+// warning with the next step and no plan, whatever the configured switch.
 func TestTargetDeleted(t *testing.T) {
 	t.Parallel()
 	for name, active := range map[string]any{"unset": nil, "on": true, "off": false} {
@@ -166,7 +166,8 @@ func TestTargetDeleted(t *testing.T) {
 	}
 }
 
-// A scope that is not known yet is planned as another one; a target is not.
+// TestUnknown checks that an unknown scope is planned as a replacement, and an unknown
+// target is not.
 func TestUnknown(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -187,8 +188,8 @@ func TestUnknown(t *testing.T) {
 	p.NoErrors(p.Validate(typeName, attributes{"target_email": acctest.Unknown, "domain": acctest.Unknown, "workspace_id": acctest.Unknown, "active": acctest.Unknown}))
 }
 
-// The API is asked for the domain only where a name stands against a UUID, and a
-// plan that can't tell says so.
+// TestDomainOutOfSight checks that the domain is read only to compare a name with a UUID,
+// and that the plan reports a failure of this read.
 func TestDomainOutOfSight(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -224,7 +225,8 @@ func TestDomainOutOfSight(t *testing.T) {
 	acctest.Expect(t, diags, "ERROR", "example.com", "domain.view")
 }
 
-// What was done before an update failed is in the state.
+// TestFailureKeepsWhatIsDone checks that the state has the changes that an update made
+// before it failed.
 func TestFailureKeepsWhatIsDone(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -266,7 +268,7 @@ func TestDestroyWarnsOfWhatRemains(t *testing.T) {
 	}
 }
 
-// A plan says that a rule can't be switched off where the API can't.
+// TestSwitchIsAnnounced checks that the plan warns if the API can't switch a rule off.
 func TestSwitchIsAnnounced(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
@@ -287,7 +289,8 @@ func TestSwitchIsAnnounced(t *testing.T) {
 	})
 }
 
-// A target in another scope is another rule, a target in the same scope is not.
+// TestUpdateConflict checks that a target in another scope replaces the rule, and a target
+// in the same scope does not.
 func TestUpdateConflict(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -302,8 +305,8 @@ func TestUpdateConflict(t *testing.T) {
 	}
 }
 
-// TestDuplicateInUnpaidDomain checks that an existing rule gets the advice to import it,
-// although its domain waits for payment: a rule needs no paid domain.
+// TestDuplicateInUnpaidDomain checks that the error about an existing rule suggests to
+// import it although its domain is unpaid: a rule needs no paid domain.
 func TestDuplicateInUnpaidDomain(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{Registrar: apiserver.Registrar{PaymentNeeded: true}})

@@ -20,7 +20,7 @@ import (
 
 const address = "mailhost_forwarding.this"
 
-// rule is a configuration with one rule.
+// rule returns a configuration of one rule.
 func rule(s *acctest.Server, attributes ...string) string {
 	return s.ProviderConfig() + "resource \"mailhost_forwarding\" \"this\" {\n  " + strings.Join(attributes, "\n  ") + "\n}\n"
 }
@@ -100,8 +100,8 @@ func TestLifecycle(t *testing.T) {
 	})
 }
 
-// After an import into an empty state, the plan is empty whatever the
-// configuration calls the domain.
+// TestImportIntoEmptyState checks that the plan after an import is empty for any spelling
+// of the domain.
 func TestImportIntoEmptyState(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
@@ -136,7 +136,7 @@ resource "mailhost_forwarding" "other" {
 	})
 }
 
-// A confirmation, and that it never came, are no reason for a plan.
+// TestVolatile checks that a verification and its expiry cause no plan.
 func TestVolatile(t *testing.T) {
 	s := acctest.NewServer(t, acctest.Options{})
 	config := rule(s, `target_email = "jane@example.org"`)
@@ -146,7 +146,7 @@ func TestVolatile(t *testing.T) {
 			PreConfig: func() { s.Advance(100 * hour) }, Config: config, ConfigPlanChecks: plans(plancheck.ResourceActionNoop),
 			ConfigStateChecks: []statecheck.StateCheck{has("verification_state", knownvalue.StringExact(vocab.VerificationExpired))},
 		},
-		{ // what the documentation says to do then
+		{ // as the documentation recommends
 			Taint: []string{address}, Config: config, ConfigPlanChecks: plans(plancheck.ResourceActionReplace),
 			ConfigStateChecks: []statecheck.StateCheck{has("verification_state", knownvalue.StringExact(vocab.VerificationPending))},
 		},
@@ -160,8 +160,8 @@ func TestVolatile(t *testing.T) {
 	}})
 }
 
-// TestDrift changes a rule outside, which is seen and repaired, and sends its
-// message again, which is no reason for a plan.
+// TestDrift checks that a change outside Terraform is reverted, and that a resent message
+// causes no plan.
 func TestDrift(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
@@ -213,7 +213,7 @@ func TestDisappears(t *testing.T) {
 					PreConfig: func() { must(t, s.Client.DeleteForwarding(t.Context(), id)) },
 					Config:    config, ConfigPlanChecks: plans(plancheck.ResourceActionCreate),
 				},
-				{ // with its domain
+				{ // deleted with its domain
 					PreConfig: func() {
 						must(t, s.Client.DeleteDomain(t.Context(), d.ID))
 						s.Domain(t, "example.com")

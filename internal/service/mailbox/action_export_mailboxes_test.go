@@ -14,7 +14,7 @@ import (
 
 const exportAction = "mailhost_export_mailboxes"
 
-// only fails the test unless a directory has nothing but one file with a text.
+// only fails the test unless the directory contains exactly one file, with this text.
 func only(t *testing.T, path, want string) {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Dir(path))
@@ -78,7 +78,8 @@ func TestExportAction(t *testing.T) {
 	})
 }
 
-// TestExportProgress counts rows, not lines: names have line breaks here.
+// TestExportProgress checks that progress counts rows and not lines, because names contain
+// line breaks here.
 func TestExportProgress(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -97,7 +98,7 @@ func TestExportProgress(t *testing.T) {
 	}
 }
 
-// TestExportActionFails leaves everything as it was.
+// TestExportActionFails checks that a failed export changes no file.
 func TestExportActionFails(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -133,8 +134,8 @@ func TestExportActionFails(t *testing.T) {
 	}
 }
 
-// TestExportKeepsWhatCame has a file that comes into being after the plan, and
-// after the export has begun.
+// TestExportKeepsWhatCame checks that a file that is created after the plan, or during the
+// export, is not overwritten.
 func TestExportKeepsWhatCame(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})

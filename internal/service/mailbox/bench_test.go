@@ -8,8 +8,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
-// BenchmarkLookup reads 5,000 mailboxes in the three ways there are: all by the
-// plural data source, all by the list resource, and one of them.
+// BenchmarkLookup reads 5,000 mailboxes with the plural data source and with the list
+// resource, and a single one.
 func BenchmarkLookup(b *testing.B) {
 	const mailboxes = 5000
 	s := acctest.NewServer(b, acctest.Options{})

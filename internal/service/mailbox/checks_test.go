@@ -6,8 +6,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 )
 
-// checks are plan checks that are made when the plan is: what they expect is not
-// known before.
+// checks returns plan checks. It is called after the plan, when the expected values are
+// known.
 type checks func() []plancheck.PlanCheck
 
 func (c checks) CheckPlan(ctx context.Context, req plancheck.CheckPlanRequest, resp *plancheck.CheckPlanResponse) {

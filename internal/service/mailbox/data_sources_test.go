@@ -70,8 +70,8 @@ data "mailhost_mailboxes" "none" {
 	})
 }
 
-// TestDataSourceOfNothing warns of a domain that is none of the account's, and of
-// an empty domain not.
+// TestDataSourceOfNothing checks the warning about a domain that is not in the account. A
+// domain without mailboxes causes none.
 func TestDataSourceOfNothing(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
@@ -128,7 +128,7 @@ func TestList(t *testing.T) {
 	})
 }
 
-// TestListStopsAtTheLimit counts what is asked of the API for it.
+// TestListStopsAtTheLimit counts the API's requests for a limited list.
 func TestListStopsAtTheLimit(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -161,7 +161,7 @@ func TestListStopsAtTheLimit(t *testing.T) {
 	}
 }
 
-// TestListTellsItsFailure fails in the middle of a stream.
+// TestListTellsItsFailure checks that a failure in the middle of a stream is reported.
 func TestListTellsItsFailure(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})

@@ -36,7 +36,7 @@ func addressesOf(text string) ([]string, error) {
 	return addresses, nil
 }
 
-// exported checks the addresses in an export, and that it is RFC 4180.
+// exported checks the addresses in an export, and that it conforms to RFC 4180.
 func exported(want ...string) knownvalue.Check {
 	return knownvalue.StringFunc(func(text string) error {
 		got, err := addressesOf(text)
@@ -111,7 +111,7 @@ func TestExportRefused(t *testing.T) {
 	}
 }
 
-// exporters are what the data source and the action have in common.
+// exporters are the data source and the action, which share the export.
 var exporters = map[string]func(p *acctest.Protocol, t *testing.T, config map[string]any) string{
 	"data source": func(p *acctest.Protocol, _ *testing.T, config map[string]any) string {
 		_, diags := p.ReadData(exportType, config)
@@ -124,8 +124,8 @@ var exporters = map[string]func(p *acctest.Protocol, t *testing.T, config map[st
 	},
 }
 
-// TestExportUnknown asks for what the account does not have: each lands at its
-// place, all at once.
+// TestExportUnknown checks that each unknown domain or workspace is reported at its
+// attribute, all at once.
 func TestExportUnknown(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
@@ -151,7 +151,7 @@ func TestExportUnknown(t *testing.T) {
 	})
 }
 
-// TestExportBreaksOff has an answer that ends in the middle.
+// TestExportBreaksOff checks the error about an incomplete response.
 func TestExportBreaksOff(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -170,7 +170,7 @@ func TestExportBreaksOff(t *testing.T) {
 	}
 }
 
-// rows serves an export of a number of mailboxes that nobody has to create.
+// rows serves an export with this number of generated mailboxes.
 func rows(t *testing.T, s *acctest.Server, n int) string {
 	t.Helper()
 	return s.Front(t, func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {

@@ -18,7 +18,7 @@ import (
 
 const typeName = "mailhost_mailbox"
 
-// attributes is a configuration of a mailbox, with changes.
+// attributes returns a configuration of a mailbox, with changes.
 func attributes(changes map[string]any) map[string]any {
 	all := map[string]any{"domain": "example.com", "local_part": "jane", "first_name": "Jane", "last_name": "Doe"}
 	maps.Copy(all, changes)
@@ -68,11 +68,11 @@ func TestIdentity(t *testing.T) {
 		t.Errorf("import by the identity of an address: %s", got)
 	}
 
-	// A read that removes the object must have set its identity.
+	// A read that removes the object must keep its identity.
 	if err := s.Client.DeleteMailbox(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
-	o.Identity = nil // as in a state that an older Terraform has written
+	o.Identity = nil // like in a state of an older Terraform
 	o, diags = p.Read(typeName, o)
 	p.NoErrors(diags)
 	check(o, "gone")
@@ -81,8 +81,8 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// An API may answer in another case than Terraform asked in: the object stays the
-// same one.
+// TestIdentityInAnyCase checks that a response with an address in another case does not
+// replace the mailbox.
 func TestIdentityInAnyCase(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -102,7 +102,7 @@ func TestIdentityInAnyCase(t *testing.T) {
 	}
 }
 
-// TestUpdateSendsOnlyWhatChanged also covers an update that has nothing to send.
+// TestUpdateSendsOnlyWhatChanged also covers an update without changes for the API.
 func TestUpdateSendsOnlyWhatChanged(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -137,8 +137,8 @@ func TestUpdateSendsOnlyWhatChanged(t *testing.T) {
 	}
 }
 
-// TestWaitEndsEarly interrupts an apply while the mailbox is being provisioned:
-// it is kept, and is not tainted.
+// TestWaitEndsEarly checks that an apply that is interrupted during the provisioning keeps
+// the mailbox and does not taint it.
 func TestWaitEndsEarly(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -162,8 +162,7 @@ func TestWaitEndsEarly(t *testing.T) {
 	}
 }
 
-// TestVolatile lets change by itself what must not make a plan, before an update
-// and after it.
+// TestVolatile checks that volatile attributes cause no plan before and after an update.
 func TestVolatile(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -197,7 +196,7 @@ func TestVolatile(t *testing.T) {
 	}
 }
 
-// TestRemains destroys against an API that can't delete.
+// TestRemains destroys a mailbox with an API that can't delete.
 func TestRemains(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
@@ -213,14 +212,14 @@ func TestRemains(t *testing.T) {
 	}
 }
 
-// What an earlier apply was refused for may be mended before the next, and the
-// answer that the API kept for the request is not the last word then.
+// TestApplyAfterARefusal checks that a create succeeds after the reason for a refusal is
+// removed, although the API replays the refusal.
 func TestApplyAfterARefusal(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	apply := func() (*acctest.Object, []*tfprotov6.Diagnostic) {
 		t.Helper()
-		return s.Protocol(t, "").Apply(t.Context(), typeName, attributes(nil), nil) // a process of its own
+		return s.Protocol(t, "").Apply(t.Context(), typeName, attributes(nil), nil) // a new process
 	}
 	refused := func(why string) {
 		t.Helper()
@@ -245,8 +244,8 @@ func TestApplyAfterARefusal(t *testing.T) {
 	}
 }
 
-// TestRemainsIsAnnounced plans a destroy and a replacement against an API that
-// can't delete, in a process that has asked it nothing yet.
+// TestRemainsIsAnnounced plans a destroy and a replacement in a process that has sent no
+// request yet, with an API that can't delete.
 func TestRemainsIsAnnounced(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
@@ -275,8 +274,8 @@ func TestRemainsIsAnnounced(t *testing.T) {
 	})
 }
 
-// What the plan does not know of an address may turn out to be what it is, and the
-// mailbox is replaced nevertheless.
+// TestUnknownAddressIsAnnounced checks that an address with unknown parts is planned as a
+// replacement, also if it does not change in the end.
 func TestUnknownAddressIsAnnounced(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -303,7 +302,8 @@ func TestUnknownAddressIsAnnounced(t *testing.T) {
 	}
 }
 
-// A domain that is not paid for is no mailbox in the way.
+// TestUnusableDomain checks that the error about an unpaid domain does not suggest to
+// import a mailbox.
 func TestUnusableDomain(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{Registrar: apiserver.Registrar{PaymentNeeded: true}})

@@ -17,7 +17,7 @@ import (
 
 const address = "mailhost_mailbox.jane"
 
-// mailbox is a configuration of one mailbox.
+// mailbox returns a configuration of one mailbox.
 func mailbox(s *acctest.Server, domain, localPart, firstName string) string {
 	return s.ProviderConfig() + fmt.Sprintf(`
 resource "mailhost_mailbox" "jane" {
@@ -29,7 +29,7 @@ resource "mailhost_mailbox" "jane" {
 `, domain, localPart, firstName)
 }
 
-// same says what a plan must not change when a mailbox gets another name.
+// same expects attributes that a changed name must not change.
 func same(before *api.Mailbox) []plancheck.PlanCheck {
 	var checks []plancheck.PlanCheck
 	for name, value := range map[string]string{
@@ -91,8 +91,8 @@ func TestLifecycle(t *testing.T) {
 	})
 }
 
-// TestImportIntoEmptyState imports by an import block, in other spellings than
-// the API's, and expects nothing to change.
+// TestImportIntoEmptyState checks that the plan after an import with an import block is
+// empty for another spelling than the API's.
 func TestImportIntoEmptyState(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
@@ -106,7 +106,7 @@ func TestImportIntoEmptyState(t *testing.T) {
 						plancheck.ExpectResourceAction(address, plancheck.ResourceActionNoop),
 					}},
 				}, {
-					// What was imported here is another test's too.
+					// Another test checks this.
 					Config: s.ProviderConfig() + fmt.Sprintf("removed {\n  from = %s\n  lifecycle {\n    destroy = false\n  }\n}\n", address),
 				}}})
 			})

@@ -17,7 +17,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
-// create makes a master password outside of Terraform.
+// create creates a master password outside Terraform.
 func create(t *testing.T, s *acctest.Server, body api.CreateMasterPasswordBody) *api.MasterPassword {
 	t.Helper()
 	body.Generate = true
@@ -26,7 +26,7 @@ func create(t *testing.T, s *acctest.Server, body api.CreateMasterPasswordBody) 
 	return &p.MasterPassword
 }
 
-// three makes a master password of one name in each kind of scope.
+// three creates a master password with the same name in each kind of scope.
 func three(t *testing.T, s *acctest.Server) (domain *api.Domain, ofDomain, ofWorkspace, ofAccount *api.MasterPassword) {
 	t.Helper()
 	domain = s.Domain(t, "bücher.com")
@@ -159,7 +159,7 @@ func TestList(t *testing.T) {
 	})
 }
 
-// TestListAsksOncePerDomain counts what the names of the domains cost.
+// TestListAsksOncePerDomain counts the requests for the names of the domains.
 func TestListAsksOncePerDomain(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -183,8 +183,8 @@ func TestListAsksOncePerDomain(t *testing.T) {
 	}
 }
 
-// TestGeneratedConfiguration changes what a generated configuration, which has no
-// secret, says: what needs no secret is done, and a replacement is refused.
+// TestGeneratedConfiguration checks a generated configuration, which has no secret:
+// changes without a secret are applied, and a replacement is refused.
 func TestGeneratedConfiguration(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -208,6 +208,6 @@ func TestGeneratedConfiguration(t *testing.T) {
 	if len(plan.Replace) != 1 {
 		t.Errorf("another scope replaces because of %v", plan.Replace)
 	}
-	_, diags = p.Plan(typeName, config, nil) // what Terraform asks then
+	_, diags = p.Plan(typeName, config, nil) // Terraform then plans the create
 	expect(t, diags, "A master password without a secret", "Set value, value_wo with value_wo_version, or generate = true")
 }

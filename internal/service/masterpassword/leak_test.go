@@ -58,9 +58,9 @@ resource "mailhost_master_password" "generated" {
 }
 `
 
-// TestSecretsDoNotLeak runs the CLI as a user who looks for a mistake does, with all
-// logs there are. No secret is in them, and that of value_wo is in no file either:
-// not in the plan, not in the state, not in the account's own database.
+// TestSecretsDoNotLeak runs the CLI with all logs. No secret may be in them, and the
+// secret of value_wo must not be in any file: the plan, the state or the account's
+// database.
 func TestSecretsDoNotLeak(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
@@ -91,12 +91,12 @@ func TestSecretsDoNotLeak(t *testing.T) {
 			t.Errorf("%s has the secret of value_wo", name)
 		}
 	}
-	if len(seen) < 2 { // the plan, and the state
+	if len(seen) < 2 { // plan and state
 		t.Errorf("the secret of value is in %v alone: the files are not what they should be", seen)
 	}
 }
 
-// cli runs a CLI with a provider that was built for it.
+// cli runs a CLI with a provider that is built for the test.
 type cli struct {
 	path, dir string
 	env       []string
@@ -122,7 +122,7 @@ func newCLI(t *testing.T) *cli {
 	return c
 }
 
-// run runs a command that has to succeed, and returns all that it says.
+// run runs a command that has to succeed, and returns its output.
 func (c *cli) run(t *testing.T, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), c.path, args...)
@@ -134,7 +134,7 @@ func (c *cli) run(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// files returns what is in the working directory, and in the archives there.
+// files returns the files of the working directory, including those in archives.
 func (c *cli) files(t *testing.T) map[string][]byte {
 	t.Helper()
 	all := map[string][]byte{}

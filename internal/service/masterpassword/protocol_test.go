@@ -25,8 +25,8 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// expect fails the test unless the diagnostics have all parts. Whatever they say,
-// they must not tell the secret.
+// expect fails the test unless the diagnostics contain all parts and do not contain the
+// secret.
 func expect(t *testing.T, diags []*tfprotov6.Diagnostic, parts ...string) {
 	t.Helper()
 	text := acctest.Render(diags)
@@ -73,7 +73,7 @@ func TestIdentity(t *testing.T) {
 	}
 
 	must(t, s.Client.DeleteMasterPassword(t.Context(), id))
-	o.Identity = nil // as in a state that an older Terraform has written
+	o.Identity = nil // like in a state of an older Terraform
 	o, diags = p.Read(typeName, o)
 	p.NoErrors(diags)
 	check(o, "gone")
@@ -82,7 +82,7 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// TestUnknown plans with values that are known only later.
+// TestUnknown plans with unknown values.
 func TestUnknown(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -120,7 +120,7 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// TestWriteOnlyIsKeptNowhere looks for the secret in all that Terraform keeps.
+// TestWriteOnlyIsKeptNowhere looks for the secret in everything that Terraform stores.
 func TestWriteOnlyIsKeptNowhere(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -137,8 +137,8 @@ func TestWriteOnlyIsKeptNowhere(t *testing.T) {
 	}
 }
 
-// TestNameStaysTaken gives another secret where the API can't delete: another name
-// has to come with it, and the plan says so.
+// TestNameStaysTaken changes the secret with an API that can't delete: the plan requires
+// another name.
 func TestNameStaysTaken(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
@@ -156,7 +156,8 @@ func TestNameStaysTaken(t *testing.T) {
 	})
 }
 
-// TestNameTaken is told that an import brings no secret.
+// TestNameTaken checks that the error about an existing name says that an import has no
+// secret.
 func TestNameTaken(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -168,8 +169,8 @@ func TestNameTaken(t *testing.T) {
 	acctest.Expect(t, diags, "ERROR", `Can't create the master password "ops"`, "choose another name", "import it: that does not change its secret")
 }
 
-// TestWriteOnlyLeftOut plans without the secret, as a pipeline does that only
-// plans: it needs the secret for a new version alone, or for another object.
+// TestWriteOnlyLeftOut checks that a plan without the secret, as in a pipeline that only
+// plans, is an error only for a new version or a replacement.
 func TestWriteOnlyLeftOut(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -198,7 +199,7 @@ func TestWriteOnlyLeftOut(t *testing.T) {
 	}
 }
 
-// TestAPIErrors makes the API refuse a secret in words that quote it.
+// TestAPIErrors checks that an error of the API that quotes the secret is redacted.
 func TestAPIErrors(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -230,8 +231,8 @@ func TestAPIErrors(t *testing.T) {
 	}
 }
 
-// TestSecretLost loses the only answer that tells a generated secret, before an
-// API that ignores idempotency keys.
+// TestSecretLost loses the response with a generated secret, with an API that ignores
+// idempotency keys.
 func TestSecretLost(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -246,7 +247,7 @@ func TestSecretLost(t *testing.T) {
 	}
 }
 
-// TestRemains destroys and replaces against an API that can't delete.
+// TestRemains destroys and replaces a master password with an API that can't delete.
 func TestRemains(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})

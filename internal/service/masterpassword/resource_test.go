@@ -19,12 +19,12 @@ import (
 
 const address = "mailhost_master_password.this"
 
-// password is a configuration of one master password with further arguments.
+// password returns a configuration of one master password with more arguments.
 func password(s *acctest.Server, name, arguments string) string {
 	return s.ProviderConfig() + fmt.Sprintf("resource \"mailhost_master_password\" \"this\" {\n  name = %q\n%s\n}\n", name, arguments)
 }
 
-// plans expects of a plan that it does action, and more.
+// plans expects a plan with this action, and more.
 func plans(action plancheck.ResourceActionType, more ...plancheck.PlanCheck) resource.ConfigPlanChecks {
 	return resource.ConfigPlanChecks{PreApply: append([]plancheck.PlanCheck{plancheck.ExpectResourceAction(address, action)}, more...)}
 }
@@ -91,7 +91,8 @@ func TestScopeChanges(t *testing.T) {
 			Config: in(fmt.Sprintf("domain = %q", first.ID)), ConfigPlanChecks: replaced,
 			ConfigStateChecks: []statecheck.StateCheck{has("scope_id", knownvalue.StringExact(first.ID))},
 		},
-		// By id in the state, by name in the configuration: only the API can tell.
+		// With an id in the state and a name in the configuration, the domain has to be
+		// read.
 		{Config: in(`domain = "EXAMPLE.com"`), ConfigPlanChecks: empty},
 		{
 			Config: in(`domain = "example.org"`), ConfigPlanChecks: replaced,
@@ -134,7 +135,7 @@ func TestGenerate(t *testing.T) {
 	}})
 }
 
-// TestWriteOnly moves a secret out of the state and changes it there.
+// TestWriteOnly checks that a secret can be moved out of the state and changed.
 func TestWriteOnly(t *testing.T) {
 	s := acctest.NewServer(t, acctest.Options{})
 	id := statecheck.CompareValue(sameString{})
@@ -154,7 +155,7 @@ func TestWriteOnly(t *testing.T) {
 				has("value", knownvalue.Null()), has("value_wo", knownvalue.Null()), has("value_wo_version", knownvalue.Int64Exact(1)),
 			},
 		},
-		{Config: writeOnly("hunter23", 1), ConfigPlanChecks: empty}, // Terraform can't see it
+		{Config: writeOnly("hunter23", 1), ConfigPlanChecks: empty}, // a change without a new version is invisible
 		{
 			Config: writeOnly("hunter23", 2), ConfigPlanChecks: plans(plancheck.ResourceActionReplace),
 			ConfigStateChecks: []statecheck.StateCheck{has("value_wo", knownvalue.Null()), has("value", knownvalue.Null())},
@@ -163,7 +164,7 @@ func TestWriteOnly(t *testing.T) {
 	}})
 }
 
-// TestDrift renames a master password outside, which is seen and repaired.
+// TestDrift checks that a new name from outside Terraform is reverted.
 func TestDrift(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
@@ -188,8 +189,8 @@ func TestDrift(t *testing.T) {
 	})
 }
 
-// TestSecretLeftOut takes each way of saying the secret out of the configuration:
-// the state forgets it, and nothing else happens.
+// TestSecretLeftOut checks that removing the secret from the configuration only removes it
+// from the state, for each kind of secret.
 func TestSecretLeftOut(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -216,8 +217,8 @@ func TestSecretLeftOut(t *testing.T) {
 	}
 }
 
-// TestImportIntoEmptyState imports what has a secret that nobody knows, and does
-// not replace it, whatever the configuration says of the secret.
+// TestImportIntoEmptyState checks that an import, which has no secret, is not replaced for
+// any configured secret.
 func TestImportIntoEmptyState(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
@@ -227,7 +228,7 @@ func TestImportIntoEmptyState(t *testing.T) {
 			{fmt.Sprintf("domain = %q", d.ID), "Example.com/%s", "generate = true"},
 			{fmt.Sprintf("workspace_id = upper(%q)", s.WorkspaceID), s.WorkspaceID + "/%s", "value_wo = \"hunter22\"\nvalue_wo_version = 7"},
 		} {
-			name := fmt.Sprintf("no/%d", i) // a name may hold a slash
+			name := fmt.Sprintf("no/%d", i) // a name may contain a slash
 			body := api.CreateMasterPasswordBody{Name: name, Generate: true}
 			switch i {
 			case 1:
@@ -261,8 +262,8 @@ func TestImportIntoEmptyState(t *testing.T) {
 	})
 }
 
-// TestSecretAddedAfterImport adds a secret to a master password that was imported
-// without one: Terraform has recorded nothing of the plan of the import.
+// TestSecretAddedAfterImport adds a secret to a master password that was imported without
+// one. The import's plan was empty, so that Terraform has not stored it.
 func TestSecretAddedAfterImport(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -340,7 +341,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// sameString compares two values of an attribute over the steps of a test.
+// sameString compares the values of an attribute in different steps of a test.
 type sameString struct{}
 
 func (sameString) CompareValues(values ...any) error {

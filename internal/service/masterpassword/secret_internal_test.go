@@ -48,7 +48,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestCheckCreate asks for a secret where nothing can say it any more.
+// TestCheckCreate checks that a create without a secret is refused.
 func TestCheckCreate(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -9,17 +9,17 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
-// outcome is what a change of the configured secret does.
+// outcome is the effect of a change of the configured secret.
 type outcome string
 
 const (
 	unchanged outcome = "unchanged" // the plan is empty
-	recorded  outcome = "recorded"  // the state changes, and nothing is sent
-	replaced  outcome = "replaced"  // a new master password, and the old one is deleted
+	recorded  outcome = "recorded"  // only the state changes
+	replaced  outcome = "replaced"  // the old master password is deleted
 	refused   outcome = "refused"   // the plan is an error
 )
 
-// configured are the ways to configure a secret, by name.
+// configured maps a name to a way of configuring the secret.
 var configured = map[string]map[string]any{
 	"value":       {"value": "hunter22"},
 	"other value": {"value": "hunter23"},
@@ -30,8 +30,8 @@ var configured = map[string]map[string]any{
 	"none":        {},
 }
 
-// transitions is the table of the package comment: what each configured secret does
-// to a master password of each origin.
+// transitions is the table of the package comment: the effect of each configured secret on
+// a master password of each origin.
 var transitions = map[string]map[string]outcome{
 	"created with value": {
 		"value": unchanged, "other value": replaced, "wo": recorded, "other wo": replaced, "unseen wo": replaced, "generate": replaced, "none": recorded,
@@ -96,8 +96,8 @@ func (s secretTest) read(o *acctest.Object) *acctest.Object {
 	return o
 }
 
-// imported imports a master password, which has another name than the configured one
-// if renamed is set.
+// imported imports a master password. If renamed is set, its name differs from the
+// configured one.
 func (s secretTest) imported(renamed bool) *acctest.Object {
 	s.t.Helper()
 	name := s.name
@@ -129,7 +129,7 @@ func (s secretTest) origin(name string) *acctest.Object {
 	case "imported with value":
 		return s.read(s.apply("value", s.imported(false)))
 	case "imported with value_wo":
-		return s.apply("wo", s.imported(false)) // and planned next with -refresh=false
+		return s.apply("wo", s.imported(false)) // the next plan uses -refresh=false
 	case "imported with generate":
 		return s.read(s.read(s.apply("generate", s.imported(false))))
 	case "renamed after an import":
@@ -141,8 +141,8 @@ func (s secretTest) origin(name string) *acctest.Object {
 	return nil
 }
 
-// TestSecretTransitions goes through the whole table. A change that says that the
-// secret is another one is never applied without a request that makes it so.
+// TestSecretTransitions checks the whole table. A changed secret is never applied without
+// a request to the API.
 func TestSecretTransitions(t *testing.T) {
 	t.Parallel()
 	server := acctest.NewServer(t, acctest.Options{})
@@ -163,8 +163,8 @@ func TestSecretTransitions(t *testing.T) {
 	}
 }
 
-// change plans a configuration and returns what the plan does. It applies it unless
-// that is a replacement, and checks that nothing is sent.
+// change plans a configuration and returns the plan's effect. It applies the plan unless
+// it is a replacement, and checks that no request is sent.
 func (s secretTest) change(prior *acctest.Object, way string) outcome {
 	s.t.Helper()
 	config := s.config(way)

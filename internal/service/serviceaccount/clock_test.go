@@ -16,10 +16,10 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
-// clock is the provider's, which a test moves.
+// clock is the provider's clock, which a test can set.
 type clock struct{ unix atomic.Int64 }
 
-// newClock returns a clock that shows the present, in whole seconds.
+// newClock returns a clock with the current time in whole seconds.
 func newClock() *clock {
 	c := new(clock)
 	c.set(time.Now())
@@ -30,22 +30,22 @@ func (c *clock) now() time.Time          { return time.Unix(c.unix.Load(), 0).UT
 func (c *clock) set(t time.Time)         { c.unix.Store(t.Unix()) }
 func (c *clock) advance(d time.Duration) { c.set(c.now().Add(d)) }
 
-// protocol returns the provider with the clock; "" is the server's own URL.
+// protocol returns a provider process with the clock. An empty url is the server's own.
 func (c *clock) protocol(t *testing.T, s *acctest.Server, url string) *acctest.Protocol {
 	t.Helper()
 	return s.ProtocolOf(t, url, c.provider())
 }
 
-// provider returns the provider with the clock.
+// provider returns a provider with the clock.
 func (c *clock) provider() provider.Provider { return clocked{mailhost.New("test")(), c} }
 
-// clocked is the provider with what has a clock here.
+// clocked is a provider whose service account resources use the clock.
 type clocked struct {
 	provider.Provider
 	*clock
 }
 
-// ending is a provider whose end a test brings about.
+// ending is a provider that a test can close.
 type ending struct {
 	clocked
 	session *session.Session

@@ -39,7 +39,7 @@ data "mailhost_service_accounts" "all" {}
 	}
 	checks := []statecheck.StateCheck{
 		statecheck.ExpectKnownValue(of+"revoked", tfjsonpath.New("revoked_at"), knownvalue.NotNull()),
-		// The first is the one of the test's own credential.
+		// The first one belongs to the credential of the test.
 		statecheck.ExpectKnownValue("data.mailhost_service_accounts.all", tfjsonpath.New("service_accounts"), knownvalue.ListPartial(map[int]knownvalue.Check{
 			1: one(old.ID, knownvalue.NotNull()), 2: one(a.ID, knownvalue.Null()),
 		})),
@@ -91,7 +91,7 @@ func TestList(t *testing.T) {
 	s := acctest.NewServer(t, acctest.Options{})
 	create(t, s, "gone")
 	revoke(t, s, "gone")
-	// One that has expired by the time that the provider sees it.
+	// A service account that has expired by the provider's clock.
 	s.Advance(-2 * time.Hour)
 	over := time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)
 	if _, err := s.Client.CreateServiceAccount(t.Context(), api.CreateServiceAccountBody{Name: "over", ExpiresAt: &over}); err != nil {

@@ -23,8 +23,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
-// journal serves the server and keeps the tokens that it tells, and those that it
-// is called with.
+// journal is a proxy that records the tokens in the server's responses, and those in the
+// requests.
 type journal struct {
 	mu         sync.Mutex
 	told, used []string
@@ -45,7 +45,7 @@ func (j *journal) serve(t *testing.T, s *acctest.Server) (url string) {
 	})
 }
 
-// without fails for a text that holds a token.
+// without returns an error if the text contains a token.
 func (j *journal) without(what, text string) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -75,9 +75,9 @@ func (j *journal) CheckState(_ context.Context, req statecheck.CheckStateRequest
 	resp.Error = err
 }
 
-// TestTokenForAnotherProvider is what the token is for: a second configuration of
-// the provider. Here it is a second provider, because plugin-testing serves all
-// configurations of one provider from one process, where the last one wins.
+// TestTokenForAnotherProvider uses the token in a second provider configuration. It is a
+// separate provider here, because plugin-testing serves all configurations of a provider
+// from one process, in which the last one wins.
 func TestTokenForAnotherProvider(t *testing.T) {
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
 		d := s.Domain(t, "example.com")
@@ -110,7 +110,7 @@ resource "mailhost_mailbox" "jane" {
 				if left := living(t, s); len(left) > 0 && !s.PublishedOnly {
 					return fmt.Errorf("of %d service accounts, %v are not revoked", len(j.told), left)
 				}
-				// Each plan and each apply opens one of its own.
+				// Each plan and each apply opens its own token.
 				if len(j.told) < 3 {
 					return fmt.Errorf("%d tokens were opened, want one for each plan and apply", len(j.told))
 				}

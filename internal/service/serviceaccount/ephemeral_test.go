@@ -20,8 +20,8 @@ import (
 
 const tokenType = "mailhost_service_account_token"
 
-// living returns the ids of the service accounts that are not revoked, but for
-// those that a test has begun with.
+// living returns the ids of the service accounts that are not revoked, except those that
+// existed before.
 func living(t *testing.T, s *acctest.Server, but ...string) (ids []string) {
 	t.Helper()
 	for a, err := range s.Client.ListServiceAccounts(t.Context()) {
@@ -67,7 +67,7 @@ func TestToken(t *testing.T) {
 			} else if len(diags) > 0 || len(living(t, s)) > 0 {
 				t.Errorf("closed; there are %v\n%s", living(t, s), acctest.Render(diags))
 			}
-			// What is over needs no revocation.
+			// An expired token needs no revocation.
 			c.advance(want.lifetime)
 			if diags := p.Close(tokenType, o); len(diags) > 0 {
 				t.Errorf("closed when it is over: %s", acctest.Render(diags))
@@ -77,8 +77,8 @@ func TestToken(t *testing.T) {
 	})
 }
 
-// TestTokenLeftOpen ends the provider without a close, as Terraform does after a run
-// that failed or was interrupted.
+// TestTokenLeftOpen stops the provider without a close, as Terraform does after a failed
+// or interrupted run.
 func TestTokenLeftOpen(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
@@ -100,7 +100,7 @@ func TestTokenLeftOpen(t *testing.T) {
 		if err := served.session.Close(t.Context()); err != nil {
 			t.Errorf("the end says %v", err)
 		}
-		if n := revocations.Load(); !s.PublishedOnly && n != 3 { // what is closed is not revoked again
+		if n := revocations.Load(); !s.PublishedOnly && n != 3 { // a closed token is not revoked again
 			t.Errorf("%d revocations of 3 tokens", n)
 		}
 		for _, o := range open {
@@ -111,7 +111,8 @@ func TestTokenLeftOpen(t *testing.T) {
 	})
 }
 
-// A revocation at the end that fails tells of which service account.
+// TestTokenLeftOpenFails checks that a failed revocation at the end names the service
+// account.
 func TestTokenLeftOpenFails(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -126,7 +127,7 @@ func TestTokenLeftOpenFails(t *testing.T) {
 	}
 }
 
-// TestTokenGone closes what is revoked or unknown already.
+// TestTokenGone closes tokens that are already revoked or deleted.
 func TestTokenGone(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -144,7 +145,7 @@ func TestTokenGone(t *testing.T) {
 	}
 }
 
-// TestTokenNotRevoked fails to close.
+// TestTokenNotRevoked checks the error if the revocation fails.
 func TestTokenNotRevoked(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -166,8 +167,8 @@ func TestTokenNotRevoked(t *testing.T) {
 	acctest.Expect(t, p.Close(tokenType, o), "ERROR: Can't revoke the service account of an ephemeral token", "when its lifetime is over")
 }
 
-// TestTokenLost loses answers, before an API that ignores idempotency keys and
-// where another run has a token of the same name.
+// TestTokenLost loses responses of an API that ignores idempotency keys while another run
+// has a token with the same name.
 func TestTokenLost(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -204,7 +205,7 @@ func TestTokenLost(t *testing.T) {
 	}
 }
 
-// TestTokenInterrupted interrupts the run while the token is being made.
+// TestTokenInterrupted interrupts the run during the create.
 func TestTokenInterrupted(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -225,7 +226,7 @@ func TestTokenInterrupted(t *testing.T) {
 	}
 }
 
-// TestTokenLostForGood can't revoke what it has lost.
+// TestTokenLostForGood checks the error if a lost token can't be revoked.
 func TestTokenLostForGood(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})

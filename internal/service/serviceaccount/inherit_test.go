@@ -9,7 +9,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
-// as makes the provider use another service account, which expires at that time.
+// as makes the provider use another service account, which expires at this time.
 func as(t *testing.T, s *acctest.Server, expiresAt *string) (id string) {
 	t.Helper()
 	created, err := s.Client.CreateServiceAccount(t.Context(), api.CreateServiceAccountBody{Name: "provider", ExpiresAt: expiresAt})
@@ -58,8 +58,8 @@ func TestInheritedExpiry(t *testing.T) {
 	})
 }
 
-// TestConfiguredExpiryIsRemoved replaces a service account that was configured to
-// expire, as opposed to one that inherits its expiry.
+// TestConfiguredExpiryIsRemoved replaces a service account with a configured expiry, as
+// opposed to an inherited one.
 func TestConfiguredExpiryIsRemoved(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -74,7 +74,8 @@ func TestConfiguredExpiryIsRemoved(t *testing.T) {
 	}
 }
 
-// TestRefusedRevocations destroys what the provider's credential may not revoke.
+// TestRefusedRevocations destroys service accounts that the provider's credential may not
+// revoke.
 func TestRefusedRevocations(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -82,8 +83,8 @@ func TestRefusedRevocations(t *testing.T) {
 	o, diags := owner.Apply(t.Context(), typeName, map[string]any{"name": "CI"}, nil)
 	owner.NoErrors(diags)
 	own := as(t, s, nil)
-	// Behind a gateway that adds the credential, the provider does not recognize its
-	// own service account.
+	// If a gateway adds the credential, the provider can't recognize its own service
+	// account.
 	gateway := s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		r.Header.Set("Authorization", "Bearer "+s.Token)
 		next.ServeHTTP(w, r)

@@ -33,7 +33,7 @@ func TestPast(t *testing.T) {
 	}
 }
 
-// TestFillKeeps what the API never says again.
+// TestFillKeeps checks that flatten keeps the values that the API returns only once.
 func TestFillKeeps(t *testing.T) {
 	t.Parallel()
 	triggers := types.MapValueMust(types.StringType, nil)
@@ -47,7 +47,7 @@ func TestFillKeeps(t *testing.T) {
 	}
 }
 
-// TestStillWorks must say plainly what can happen.
+// TestStillWorks checks that the warning describes the possible consequences.
 func TestStillWorks(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)

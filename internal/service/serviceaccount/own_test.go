@@ -8,8 +8,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
-// TestOwnCredential refuses whatever revokes the service account that the provider
-// authenticates with, and nothing else.
+// TestOwnCredential checks that only changes that revoke the provider's own service
+// account are refused.
 func TestOwnCredential(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -17,7 +17,7 @@ func TestOwnCredential(t *testing.T) {
 	config := map[string]any{"name": "terraform", "rotation_triggers": map[string]any{"a": "1"}}
 	own, diags := p.Apply(t.Context(), typeName, config, nil)
 	p.NoErrors(diags)
-	other, diags := p.Apply(t.Context(), typeName, config, nil) // of the same name
+	other, diags := p.Apply(t.Context(), typeName, config, nil) // with the same name
 	p.NoErrors(diags)
 	unmanaged := &acctest.Server{Server: s.Server, AccountID: s.AccountID, Token: own.Text("token")}
 	p = unmanaged.Protocol(t, "")
@@ -48,7 +48,7 @@ func TestOwnCredential(t *testing.T) {
 	_, diags = p.Plan(typeName, config, own)
 	p.NoErrors(diags)
 
-	// The plan of -replace and of a tainted object is one of a create.
+	// Terraform plans -replace and a tainted object as a create.
 	destroy := &acctest.Object{State: tftypes.NewValue(own.State.Type(), nil)}
 	kept, diags := p.ApplyPlan(t.Context(), typeName, nil, own, destroy)
 	acctest.Expect(t, diags, refusal...)
@@ -61,7 +61,7 @@ func TestOwnCredential(t *testing.T) {
 	if p.NoErrors(diags); !gone.Gone() {
 		t.Error("the other one is still in the state")
 	}
-	// With another credential it can be revoked.
+	// Another credential can revoke it.
 	p = s.Protocol(t, "")
 	if gone, diags := p.Apply(t.Context(), typeName, nil, own); !gone.Gone() {
 		t.Error(acctest.Render(diags))

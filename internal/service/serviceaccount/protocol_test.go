@@ -15,7 +15,7 @@ import (
 
 const typeName = "mailhost_service_account"
 
-// expect fails the test unless the diagnostics have all parts.
+// expect fails the test unless the diagnostics contain all parts.
 func expect(t *testing.T, diags []*tfprotov6.Diagnostic, parts ...string) {
 	t.Helper()
 	text := acctest.Render(diags)
@@ -51,7 +51,7 @@ func TestIdentity(t *testing.T) {
 	check(imported, "update")
 
 	revoke(t, s, "CI")
-	o.Identity = nil // as in a state that an older Terraform has written
+	o.Identity = nil // like in a state of an older Terraform
 	o, diags = p.Read(typeName, o)
 	p.NoErrors(diags)
 	expect(t, diags, `service account "CI" was revoked`, "the next apply creates a new one", id)
@@ -61,8 +61,8 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// TestExpired keeps one that has expired, with a warning, and plans nothing until
-// the configuration gives another time.
+// TestExpired checks that an expired service account is kept with a warning, and that
+// nothing is planned until the configuration has another time.
 func TestExpired(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -75,7 +75,7 @@ func TestExpired(t *testing.T) {
 	soon := time.Now().Add(time.Hour).Format(time.RFC3339)
 	o, diags := p.Apply(t.Context(), typeName, map[string]any{"name": "CI", "expires_at": soon}, nil)
 	p.NoErrors(diags)
-	// The time in the answer moves, not the clock.
+	// The time in the response changes, and not the clock.
 	expired := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		acctest.Rewrite(w, r, next, func(body string) string {
 			at, _ := time.Parse(time.RFC3339, soon)
@@ -92,8 +92,7 @@ func TestExpired(t *testing.T) {
 	}
 }
 
-// TestLeftovers loses the first answer, before an API that ignores idempotency
-// keys.
+// TestLeftovers loses the first response of an API that ignores idempotency keys.
 func TestLeftovers(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -117,7 +116,7 @@ func TestLeftovers(t *testing.T) {
 	expect(t, diags, others[0])
 }
 
-// TestOutcomeUnknown loses the answer of an API that has no list to look at.
+// TestOutcomeUnknown loses the response of an API without a list.
 func TestOutcomeUnknown(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
@@ -127,7 +126,7 @@ func TestOutcomeUnknown(t *testing.T) {
 	expect(t, diags, `Can't create the service account "CI"`, "may have been created", "revoke what is too much")
 }
 
-// TestPublished reads what can't be read, and destroys what can't be revoked.
+// TestPublished uses an API that can neither read nor revoke.
 func TestPublished(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
@@ -153,7 +152,7 @@ func TestPublished(t *testing.T) {
 	}
 }
 
-// TestUnknown plans with values that are known only later.
+// TestUnknown plans with unknown values.
 func TestUnknown(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})

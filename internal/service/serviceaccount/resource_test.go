@@ -20,12 +20,12 @@ import (
 
 const address = "mailhost_service_account.ci"
 
-// account is a configuration of one service account with further arguments.
+// account returns a configuration of one service account with more arguments.
 func account(s *acctest.Server, name, arguments string) string {
 	return s.ProviderConfig() + fmt.Sprintf("resource \"mailhost_service_account\" \"ci\" {\n  name = %q\n%s\n}\n", name, arguments)
 }
 
-// plans expects of a plan that it does action, and more.
+// plans expects a plan with this action, and more.
 func plans(action plancheck.ResourceActionType, more ...plancheck.PlanCheck) resource.ConfigPlanChecks {
 	return resource.ConfigPlanChecks{PreApply: append([]plancheck.PlanCheck{plancheck.ExpectResourceAction(address, action)}, more...)}
 }
@@ -36,7 +36,7 @@ func has(attribute string, want knownvalue.Check) statecheck.StateCheck {
 	return statecheck.ExpectKnownValue(address, tfjsonpath.New(attribute), want)
 }
 
-// create makes a service account outside of Terraform.
+// create creates a service account outside Terraform.
 func create(t *testing.T, s *acctest.Server, name string) *api.ServiceAccount {
 	t.Helper()
 	a, err := s.Client.CreateServiceAccount(t.Context(), api.CreateServiceAccountBody{Name: name})
@@ -57,7 +57,7 @@ func revoke(t *testing.T, s *acctest.Server, name string) {
 	}
 }
 
-// works reports whether the API takes a token.
+// works reports whether the API accepts a token.
 func works(s *acctest.Server, token string) bool {
 	r, _ := http.NewRequest(http.MethodGet, s.URL+"/v1/public/accounts/"+s.AccountID+"/domains", nil)
 	r.Header.Set("Authorization", "Bearer "+token)
@@ -69,8 +69,8 @@ func works(s *acctest.Server, token string) bool {
 	return resp.StatusCode == http.StatusOK
 }
 
-// TestLifecycle uses the token that is in the state, and sees it die with the
-// service account where the API can revoke.
+// TestLifecycle uses the token in the state, and checks that the destroy revokes it if the
+// API can revoke.
 func TestLifecycle(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
@@ -109,7 +109,7 @@ func TestLifecycle(t *testing.T) {
 					},
 					Check: keep,
 				},
-				// Its use has changed last_used_at by now.
+				// The use of the token has changed last_used_at.
 				{Config: account(s, "CI", ""), ConfigPlanChecks: empty},
 				{
 					Config:           account(s, "CI", fmt.Sprintf("expires_at = %q", expires.Format(time.RFC3339))),
@@ -133,7 +133,7 @@ func TestLifecycle(t *testing.T) {
 					ConfigStateChecks: []statecheck.StateCheck{has("expires_at", knownvalue.NotNull())}, Check: keep,
 				},
 				{Config: account(s, "CI", `valid_for = "43200m"`), ConfigPlanChecks: empty},
-				{ // that changes nothing of the service account
+				{ // no change of the service account
 					Config: account(s, "CI", "valid_for = \"720h\"\nrotate_before = \"168h\""),
 					ConfigPlanChecks: plans(plancheck.ResourceActionUpdate,
 						plancheck.ExpectKnownValue(address, tfjsonpath.New("expires_at"), knownvalue.NotNull()),
@@ -142,7 +142,7 @@ func TestLifecycle(t *testing.T) {
 					Check: keep,
 				},
 				{
-					SkipFunc:     func() (bool, error) { return s.PublishedOnly, nil }, // which reads none
+					SkipFunc:     func() (bool, error) { return s.PublishedOnly, nil }, // it can't read service accounts
 					ResourceName: address, ImportState: true, ImportStateVerify: true, ImportStateVerifyIgnore: []string{"token", "valid_for", "rotate_before", "last_used_at"},
 				},
 			},
@@ -169,7 +169,7 @@ func TestImport(t *testing.T) {
 						has("id", knownvalue.StringExact(a.ID)), has("token", knownvalue.Null()), has("token_last4", knownvalue.StringExact(a.TokenLast4)),
 					},
 				},
-				// The first triggers after an import are only taken down.
+				// The first triggers after an import are only stored.
 				{
 					Config: config,
 					ConfigPlanChecks: plans(plancheck.ResourceActionUpdate,

@@ -17,12 +17,12 @@ import (
 
 const day = 24 * time.Hour
 
-// lasting is a configuration of a service account that expires.
+// lasting returns a configuration of a service account that expires.
 func lasting(validFor, rotateBefore any) map[string]any {
 	return map[string]any{"name": "CI", "valid_for": validFor, "rotate_before": rotateBefore}
 }
 
-// expiring expects of an object that its token works for a time from at on.
+// expiring expects an object whose token is valid for a duration that starts at a time.
 func expiring(t *testing.T, o *acctest.Object, at time.Time, lasts time.Duration) {
 	t.Helper()
 	if got, want := o.Text("expires_at"), at.Add(lasts).Format(api.TimestampLayout); got != want {
@@ -30,7 +30,7 @@ func expiring(t *testing.T, o *acctest.Object, at time.Time, lasts time.Duration
 	}
 }
 
-// replacing expects of a plan that it replaces because of an attribute.
+// replacing expects a plan that replaces because of an attribute.
 func replacing(t *testing.T, when string, plan *acctest.Object, attribute string) {
 	t.Helper()
 	if len(plan.Replace) != 1 || plan.Replace[0].String() != fmt.Sprintf("AttributeName(%q)", attribute) {
@@ -38,7 +38,7 @@ func replacing(t *testing.T, when string, plan *acctest.Object, attribute string
 	}
 }
 
-// TestRotation lets the time go by.
+// TestRotation checks what is planned as time passes.
 func TestRotation(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
@@ -103,7 +103,7 @@ func TestRotation(t *testing.T) {
 	})
 }
 
-// TestRotationPlanned sees what Terraform makes of it.
+// TestRotationPlanned checks the rotation in Terraform's plan.
 func TestRotationPlanned(t *testing.T) {
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
 		c := newClock()
@@ -167,8 +167,8 @@ func TestValidity(t *testing.T) {
 	acctest.Expect(t, diags, `service account "CI" has expired`, "The next apply replaces it")
 }
 
-// TestClocksDiffer has an API whose clock is ahead by more than a service account
-// is to last.
+// TestClocksDiffer uses an API whose clock is ahead by more than the validity of a service
+// account.
 func TestClocksDiffer(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -180,7 +180,8 @@ func TestClocksDiffer(t *testing.T) {
 	acctest.Expect(t, diags, `ERROR at AttributeName("lifetime")`, "future", "the API's clock", "another lifetime")
 }
 
-// TestExpiredUnread warns of what has expired where the API can't be asked.
+// TestExpiredUnread checks the warning about an expired service account if the API can't
+// read it.
 func TestExpiredUnread(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
@@ -196,7 +197,7 @@ func TestExpiredUnread(t *testing.T) {
 	}
 }
 
-// TestNoTriggers writes that there are none in two ways.
+// TestNoTriggers checks that null and empty triggers are equal.
 func TestNoTriggers(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
@@ -234,7 +235,8 @@ func TestNoTriggers(t *testing.T) {
 	})
 }
 
-// TestImportedValidity replaces nothing that was imported until it is due.
+// TestImportedValidity checks that an imported service account is not replaced before it
+// is due.
 func TestImportedValidity(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})

@@ -9,13 +9,12 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
-// TestRotationByTheServersClock runs the provider on a machine whose clock is wrong:
-// the API's Date decides what is due and when a token expires, in plans without a
-// refresh too.
+// TestRotationByTheServersClock runs the provider with a wrong clock: the API's Date
+// header decides about rotation and expiry, also in plans without a refresh.
 func TestRotationByTheServersClock(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
-		ahead := 0 * day // of the API's clock
+		ahead := 0 * day // difference to the API's clock
 		url := s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 			w.Header().Set("Date", time.Now().Add(ahead).UTC().Format(http.TimeFormat))
 			next.ServeHTTP(w, r)
@@ -28,7 +27,7 @@ func TestRotationByTheServersClock(t *testing.T) {
 			due   bool
 		}{{0, false}, {22 * day, false}, {24 * day, true}, {40 * day, true}, {-400 * day, false}} {
 			ahead = c.ahead
-			p := s.Protocol(t, url) // each run has to find out
+			p := s.Protocol(t, url) // a new process
 			plan, diags := p.Plan(typeName, config, o)
 			p.NoErrors(diags)
 			if due := len(plan.Replace) > 0; due != c.due {
