@@ -87,9 +87,9 @@ func (d *drip) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestReceivedBodyHoldsWhatWasSent checks that an incomplete body uses about as much
+// TestReceivedBodyMemory checks that an incomplete body uses about as much
 // memory as was received, and that a body over the limit is not read to its end.
-func TestReceivedBodyHoldsWhatWasSent(t *testing.T) {
+func TestReceivedBodyMemory(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{0, 1, freeBody, freeBody + 1, 100_000, api.MaxBodyBytes, api.MaxBodyBytes + 1, 3 * api.MaxBodyBytes} {
 		budget := newBodyBudget(64 << 20)

@@ -22,8 +22,8 @@ type Options struct {
 	STARTTLS, ImplicitTLS bool
 	// User and Password are the required login, unless empty.
 	User, Password string
-	// Replies are replies by command that replace the default ones, in order, until
-	// none is left. CONNECT is the greeting and "." the end of a message. An empty
+	// Replies are replies by command that replace the default ones, in order,
+	// each once. CONNECT is the greeting and "." the end of a message. An empty
 	// reply closes the connection.
 	Replies map[string][]string
 }
@@ -34,7 +34,7 @@ type Mail struct {
 	To   []string
 	// Data is the message as received, with CRLF line ends.
 	Data string
-	// Encrypted reports whether it was sent over TLS. User is the login.
+	// Encrypted reports whether the message was sent over TLS. User is the login.
 	Encrypted bool
 	User      string
 }
@@ -72,7 +72,7 @@ func NewServer(t testing.TB, o Options) *Server {
 	for command, replies := range maps.All(o.Replies) {
 		s.replies[command] = slices.Clone(replies)
 	}
-	web := httptest.NewTLSServer(nil)                       // for its certificate
+	web := httptest.NewTLSServer(nil)                       // only its certificate is used
 	s.tls = &tls.Config{Certificates: web.TLS.Certificates} //nolint:gosec // the default version is recent enough
 	s.RootCAs.AddCert(web.Certificate())
 	web.Close()

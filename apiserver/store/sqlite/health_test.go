@@ -249,7 +249,9 @@ func TestReadOnlySession(t *testing.T) {
 	release()
 }
 
-func TestEmptyFileIsClosedToOthers(t *testing.T) {
+// TestEmptyFileBecomesPrivate checks that Open makes an empty file readable only for its
+// owner.
+func TestEmptyFileBecomesPrivate(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows has no such file modes")
 	}
@@ -276,7 +278,7 @@ func TestEmptyFileIsClosedToOthers(t *testing.T) {
 	}
 }
 
-func TestPathsThatAreNoFiles(t *testing.T) {
+func TestOpenRejectsNonFiles(t *testing.T) {
 	for path, want := range map[string]string{"": "the path is empty", os.DevNull: "is not a regular file"} {
 		if path == os.DevNull && runtime.GOOS == "windows" {
 			continue

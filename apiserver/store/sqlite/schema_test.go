@@ -149,7 +149,8 @@ var cascades = []string{
 	"mail_queue of forwarding_rules",       // internal to the rule
 }
 
-func TestCascadesAreMeant(t *testing.T) {
+// TestForeignKeyCascades checks that the schema cascades only the foreign keys in cascades.
+func TestForeignKeyCascades(t *testing.T) {
 	var found []string
 	for _, key := range foreignKeys(t, openStore(t, newPath(t), Options{})) {
 		switch key.onDelete {

@@ -155,7 +155,7 @@ func changeFields[T any](v versions, k kind[T, string], t tenant) T {
 		}
 		fill(&object, 4, func(name string, _ reflect.Value) bool { return name == f.Name })
 		v.update(func(tx store.Tx) error {
-			_, err := k.update(tx, t.account, k.id(object), becomes(object))
+			_, err := k.update(tx, t.account, k.id(object), replaceWith(object))
 			return err
 		})
 		v.new(v.now(), fmt.Sprintf("%T.%s", object, f.Name))

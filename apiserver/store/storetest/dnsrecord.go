@@ -19,7 +19,7 @@ func getDNSRecord(account string, id int64) func(store.Reader) (store.DNSRecord,
 
 func updateDNSRecord(to store.DNSRecord) func(store.Tx) error {
 	return func(tx store.Tx) error {
-		got, err := tx.UpdateDNSRecord(to.AccountID, to.ID, becomes(to))
+		got, err := tx.UpdateDNSRecord(to.AccountID, to.ID, replaceWith(to))
 		if err == nil && got.Value != to.Value {
 			err = errors.New("it returned another value")
 		}

@@ -52,7 +52,7 @@ func testDomainReads(h *harness) {
 }
 
 func updateDomain(to store.Domain) func(store.Tx) error {
-	return func(tx store.Tx) error { _, err := tx.UpdateDomain(to.AccountID, to.ID, becomes(to)); return err }
+	return func(tx store.Tx) error { _, err := tx.UpdateDomain(to.AccountID, to.ID, replaceWith(to)); return err }
 }
 
 func testDomainUnique(h *harness) {

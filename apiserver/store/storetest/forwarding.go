@@ -42,7 +42,7 @@ func testForwardingLink(h *harness) {
 
 func updateForwarding(to store.Forwarding) func(store.Tx) error {
 	return func(tx store.Tx) error {
-		_, err := tx.UpdateForwarding(to.AccountID, to.ID, becomes(to))
+		_, err := tx.UpdateForwarding(to.AccountID, to.ID, replaceWith(to))
 		return err
 	}
 }

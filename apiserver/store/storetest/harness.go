@@ -63,8 +63,8 @@ func (h *harness) missing(fn func(store.Tx) error) {
 	}
 }
 
-// becomes returns a change that replaces an object with v.
-func becomes[T any](v T) func(*T) error {
+// replaceWith returns a change that replaces an object with v.
+func replaceWith[T any](v T) func(*T) error {
 	return func(have *T) error {
 		*have = v
 		return nil

@@ -101,7 +101,7 @@ func with[T any](v, other T, fields ...string) T {
 func (k kind[T, K]) testUpdate(h *harness, t, other tenant, v, second T) T {
 	update := func(account string, v T) func(store.Tx) error {
 		return func(tx store.Tx) error {
-			got, err := k.update(tx, account, k.id(v), becomes(v))
+			got, err := k.update(tx, account, k.id(v), replaceWith(v))
 			if _, exists := errors.AsType[*store.ExistsError](err); err == nil || exists {
 				equal(h, "returned", got, v)
 			}

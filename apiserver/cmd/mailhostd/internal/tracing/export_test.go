@@ -18,7 +18,9 @@ type collector struct{ err error }
 func (c *collector) ExportSpans(context.Context, []sdktrace.ReadOnlySpan) error { return c.err }
 func (*collector) Shutdown(context.Context) error                               { return nil }
 
-func TestLostSpansAreLoggedNowAndThen(t *testing.T) {
+// TestExportErrorsAreLoggedSparsely checks that repeated export errors are logged once per
+// interval, with the number of lost spans.
+func TestExportErrorsAreLoggedSparsely(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	var log bytes.Buffer

@@ -55,7 +55,7 @@ type Span struct {
 	Resource   map[string]string
 }
 
-// Spans returns the spans by name. Two with the same name fail the test.
+// Spans returns the spans by name. Two spans with the same name fail the test.
 func (c *Collector) Spans(t *testing.T) map[string]Span {
 	t.Helper()
 	c.mu.Lock()
