@@ -23,7 +23,7 @@ func aliased(t *testing.T, h *apitest.Server) *apitest.Client {
 	return h.Owner(t, fixtureAccount)
 }
 
-func TestAnAliasIsAnAddress(t *testing.T) {
+func TestAliasIsAnAddress(t *testing.T) {
 	for name, configure := range map[string]func(*apiserver.Options){
 		"":         func(*apiserver.Options) {},
 		"at quota": func(o *apiserver.Options) { o.MaxMailboxes = 1 },
@@ -59,9 +59,9 @@ func TestAliasOfHiddenMailbox(t *testing.T) {
 	aliased(t, h)
 	owner := h.Owner(t, fixtureAccount)
 	h.Client = owner
-	narrowed := h.Narrowed(t, "domain", owner.Get("/domains/example.net").Want(200).Str("id"))
-	narrowed.Account = fixtureAccount
-	a := narrowed.CreateMailbox("example.net", "jane").Refused(409, "body conflict").Says("jane@example.net is an alias; use another local part")
+	restricted := h.Restricted(t, "domain", owner.Get("/domains/example.net").Want(200).Str("id"))
+	restricted.Account = fixtureAccount
+	a := restricted.CreateMailbox("example.net", "jane").Refused(409, "body conflict").Says("jane@example.net is an alias; use another local part")
 	if strings.Contains(string(a.Raw), "example.com") {
 		t.Errorf("%s", a)
 	}

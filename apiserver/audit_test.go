@@ -140,8 +140,8 @@ func TestAuditEntries(t *testing.T) {
 		}, "create-mailboxes by service_account ci: created mailbox a@example.com, created mailbox b@example.com"},
 		{"update", func() { c.Patch("/mailboxes/jane@example.com", obj{"first_name": "Jane", "last_name": nil}).Want(200) },
 			"update-mailbox by service_account ci: updated mailbox jane@example.com (first_name)"},
-		{"update of nothing", func() { c.Patch("/mailboxes/jane@example.com", obj{}).Want(200) }, ""},
-		{"update to the same", func() { c.Patch("/mailboxes/jane@example.com", obj{"first_name": "Jane"}).Want(200) }, ""},
+		{"empty update", func() { c.Patch("/mailboxes/jane@example.com", obj{}).Want(200) }, ""},
+		{"unchanged value", func() { c.Patch("/mailboxes/jane@example.com", obj{"first_name": "Jane"}).Want(200) }, ""},
 		{"null that clears", func() {
 			c.Patch("/domains/example.com", obj{"redirect_url": "https://example.net", "auto_renew": nil}).Want(200)
 			c.Patch("/domains/example.com", obj{"redirect_url": nil}).Want(200)

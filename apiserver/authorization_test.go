@@ -50,7 +50,7 @@ func TestAuthorizationFilters(t *testing.T) {
 		Refused(422, "query.subject_type enum", "query.grant_kind enum", "query.include_revoked bool_type")
 }
 
-func TestGrantsNameWhatExists(t *testing.T) {
+func TestGrantsNeedExistingObjects(t *testing.T) {
 	h := apitest.New(t)
 	base := obj{"grant_kind": "capability", "subject_type": "service_account", "subject_id": nobody, "capability_key": "mailbox.view", "resource_id": nobody}
 	h.Post("/auth/authorizations", with(base, "resource_type", "domain")).Refused(422, "body.subject_id value_error", "body.resource_id value_error")
@@ -71,7 +71,7 @@ func TestRevokingAnOwner(t *testing.T) {
 	h.Delete("/auth/authorizations/" + owner).Want(204)
 }
 
-func TestGrantIsMadeOnce(t *testing.T) {
+func TestDuplicateGrant(t *testing.T) {
 	h := apitest.New(t)
 	domain, other := h.Domain("example.com"), h.Domain("example.net")
 	whole := obj{"grant_kind": "capability", "subject_type": "group", "subject_id": "g", "capability_key": "mailbox.view"}
@@ -104,7 +104,7 @@ func TestGrantsAreBounded(t *testing.T) {
 	domain, other := h.Domain("example.com"), h.Domain("example.net")
 	manage := apitest.Grant{Capability: vocab.CapAuthorizationManage}
 	full := h.Limited(t, manage, apitest.Grant{Capability: vocab.CapMailboxView})
-	narrow := h.Limited(t, manage, apitest.GrantOn(vocab.CapMailboxView, "domain", domain))
+	restricted := h.Limited(t, manage, apitest.GrantOn(vocab.CapMailboxView, "domain", domain))
 	body := obj{"grant_kind": "capability", "subject_type": "user", "subject_id": "u", "capability_key": "mailbox.view"}
 	here, there := with(body, "resource_type", "domain", "resource_id", domain), with(body, "resource_type", "domain", "resource_id", other)
 	owner, admin := obj{"grant_kind": "account_owner", "subject_type": "user", "subject_id": "u"}, obj{"grant_kind": "super_admin", "subject_type": "user", "subject_id": "u"}
@@ -112,9 +112,9 @@ func TestGrantsAreBounded(t *testing.T) {
 	for _, b := range []obj{body, here, there} {
 		full.Post("/auth/authorizations", b).Want(201)
 	}
-	narrow.Post("/auth/authorizations", with(here, "subject_id", "v")).Want(201)
+	restricted.Post("/auth/authorizations", with(here, "subject_id", "v")).Want(201)
 	for c, bodies := range map[*apitest.Client][]obj{
-		full: {with(body, "capability_key", "mailbox.create"), owner, admin}, narrow: {body, there, owner, admin}, h.Client: {admin},
+		full: {with(body, "capability_key", "mailbox.create"), owner, admin}, restricted: {body, there, owner, admin}, h.Client: {admin},
 	} {
 		for _, b := range bodies {
 			c.Post("/auth/authorizations", b).Refused(403, "header.Authorization permission_denied")

@@ -86,7 +86,7 @@ func TestChangePlan(t *testing.T) {
 	const mailbox, proxy = "smtp_per_mailbox", "smtp_per_proxy"
 	h.Post("/billing/change-plan", obj{}).Want(200).Is("account_status", "active", "effective_at", "2026-03-14T15:09:26.535897Z", "eligible", true, "previous_plan_id", mailbox, "target_plan_id", proxy)
 	h.Get("").Is("plan_id", proxy)
-	h.Post("/billing/change-plan", obj{"plan_id": nil, "effective_date": nil}).Want(200).Is("previous_plan_id", proxy, "target_plan_id", mailbox) // the change from the last plan leads to the first
+	h.Post("/billing/change-plan", obj{"plan_id": nil, "effective_date": nil}).Want(200).Is("previous_plan_id", proxy, "target_plan_id", mailbox) // the first plan follows the last
 	h.Post("/billing/change-plan", obj{"plan_id": mailbox}).Want(200).Is("eligible", false, "effective_at", nil, "previous_plan_id", mailbox, "target_plan_id", mailbox, "account_status", "active")
 	h.Get("").Is("plan_id", mailbox, "updated_at", "2026-03-14T15:09:26.535897Z")
 

@@ -11,7 +11,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-func TestCapabilitiesAreAskedFor(t *testing.T) {
+func TestRequiredCapabilities(t *testing.T) {
 	h := apitest.New(t)
 	for _, spec := range api.Specs() {
 		t.Run(spec.ID, func(t *testing.T) {
@@ -40,9 +40,9 @@ func TestCapabilitiesAreAskedFor(t *testing.T) {
 	}
 }
 
-func TestCapabilityNarrowedElsewhere(t *testing.T) {
+func TestRestrictedGrantIsNotSufficient(t *testing.T) {
 	h := apitest.New(t)
-	c := h.Narrowed(t, "domain", h.Domain("example.com"))
+	c := h.Restricted(t, "domain", h.Domain("example.com"))
 	for _, spec := range api.Specs() {
 		if spec.Narrowable || spec.Capability == "" {
 			continue
@@ -73,12 +73,12 @@ func newEstate(h *apitest.Server) (e estate) {
 	return e
 }
 
-func TestNarrowedCallers(t *testing.T) {
+func TestRestrictedCallers(t *testing.T) {
 	h := apitest.New(t)
 	e := newEstate(h)
 	for _, tt := range []struct{ resourceType, id string }{{"domain", e.domain[0]}, {"workspace", e.workspace[0]}} {
 		t.Run(tt.resourceType, func(t *testing.T) {
-			c := h.Narrowed(t, tt.resourceType, tt.id)
+			c := h.Restricted(t, tt.resourceType, tt.id)
 			t.Run("lists", func(t *testing.T) { e.checkLists(c.In(t)) })
 			t.Run("objects", func(t *testing.T) { e.checkObjects(c.In(t)) })
 			t.Run("creates", func(t *testing.T) { e.checkCreates(c.In(t)) })
@@ -224,7 +224,7 @@ func TestConflictsNameVisibleObjects(t *testing.T) {
 func TestForwardingToAHiddenMailbox(t *testing.T) {
 	h := apitest.New(t)
 	e := newEstate(h)
-	c := h.Narrowed(t, "domain", e.domain[0])
+	c := h.Restricted(t, "domain", e.domain[0])
 	for target, state := range map[string]string{"jane@seen.com": "internal", "jane@hidden.com": "pending", "nobody@hidden.com": "pending"} {
 		c.Post("/forwarding", obj{"domain": "seen.com", "target_email": target}).Want(201).Is("verification_state", state)
 	}

@@ -130,7 +130,7 @@ func interrupted(t *testing.T, path, body string, lose func(*apitest.Server, *di
 		t.Fatal(err)
 	}
 	c := h.As(token)
-	c.Get("").Want(200) // stores whatever authentication stores, before the interrupted request
+	c.Get("").Want(200) // authentication writes its state before the interrupted request
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://mailhost.test/v1/public/accounts/"+h.Account+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
@@ -163,8 +163,9 @@ func TestInterruptedCreate(t *testing.T) {
 	}
 }
 
-// TestUninterruptedCreate checks that a create is not resumed after its response was
-// delivered, its outcome was looked up, or its object was changed.
+// TestUninterruptedCreate checks when a create is not resumed: after its response was
+// delivered or its outcome was looked up, after its object was changed, after its record
+// has expired, and for another caller.
 func TestUninterruptedCreate(t *testing.T) {
 	for _, create := range creates {
 		for name, tt := range map[string]struct {

@@ -165,7 +165,7 @@ func undated(v any) any {
 	return v
 }
 
-func TestDumpFixtureHoldsNoSecret(t *testing.T) {
+func TestDumpFixtureContainsNoSecrets(t *testing.T) {
 	t.Parallel()
 	h := populated(t)
 	text := dump(t, h.Service)

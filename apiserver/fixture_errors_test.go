@@ -128,7 +128,7 @@ func TestReadFixtureErrorsInAnAccount(t *testing.T) {
 	}
 }
 
-func TestReadFixtureTellsAllProblemsUpToALimit(t *testing.T) {
+func TestReadFixtureReportsAllProblemsUpToALimit(t *testing.T) {
 	t.Parallel()
 	var mailboxes []string
 	for i := range 30 {

@@ -134,7 +134,7 @@ func (d *fixtureDraw) id() string {
 	return uuid.NewSHA1(uuid.NameSpaceOID, []byte(d.unique("%d"))).String()
 }
 
-// perhaps returns a pointer to a value, or nil.
+// perhaps returns a pointer to a value, or sometimes nil.
 func perhaps[T any](d *fixtureDraw, value T) *T {
 	if d.chance() {
 		return nil

@@ -147,7 +147,7 @@ func TestLoadFixtureForwarding(t *testing.T) {
 	}
 }
 
-func TestLoadFixtureLeavesAccountsAsTheyAre(t *testing.T) {
+func TestLoadFixtureKeepsExistingAccounts(t *testing.T) {
 	t.Parallel()
 	s, db := newFixtureService(t)
 	f := exampleFixture(t)

@@ -69,8 +69,8 @@ func TestHiddenObjectsLookNonexistent(t *testing.T) {
 
 	h = apitest.New(t)
 	e := newEstate(h)
-	t.Run("another domain", func(t *testing.T) { e.hidden().check(t, h.Narrowed(t, "domain", e.domain[0]).In(t)) })
-	t.Run("another workspace", func(t *testing.T) { e.hidden().check(t, h.Narrowed(t, "workspace", e.workspace[0]).In(t)) })
+	t.Run("another domain", func(t *testing.T) { e.hidden().check(t, h.Restricted(t, "domain", e.domain[0]).In(t)) })
+	t.Run("another workspace", func(t *testing.T) { e.hidden().check(t, h.Restricted(t, "workspace", e.workspace[0]).In(t)) })
 }
 
 func (refs references) check(t *testing.T, c *apitest.Client) {
@@ -147,7 +147,7 @@ func TestOperationsInADomainAreNarrowable(t *testing.T) {
 func TestListsOmitHiddenObjects(t *testing.T) {
 	h := apitest.New(t)
 	e := newEstate(h)
-	narrowed := map[string]*apitest.Client{"domain": h.Narrowed(t, "domain", e.domain[0]), "workspace": h.Narrowed(t, "workspace", e.workspace[0])}
+	restricted := map[string]*apitest.Client{"domain": h.Restricted(t, "domain", e.domain[0]), "workspace": h.Restricted(t, "workspace", e.workspace[0])}
 	lists := 0
 	for _, spec := range api.Specs() {
 		if !spec.Narrowable || spec.Method != http.MethodGet || len(params(spec.Request, "path")) != 1 { // the account's id is the only path parameter
@@ -158,7 +158,7 @@ func TestListsOmitHiddenObjects(t *testing.T) {
 			if all := r.send(h.In(t)).Want(http.StatusOK); len(e.hiddenIDs(all.At("items"))) == 0 {
 				t.Fatalf("the list has no hidden object; add one of this kind to each half of the estate: %s", all)
 			}
-			for to, c := range narrowed {
+			for to, c := range restricted {
 				a := r.send(c.In(t)).Want(http.StatusOK)
 				if ids := e.hiddenIDs(a.At("items")); len(ids) > 0 || strings.Contains(string(a.Raw), "hidden.com") {
 					t.Errorf("restricted to a %s, the list contains the hidden %q: %s", to, ids, a)

@@ -102,7 +102,7 @@ func TestPagingWhileCreating(t *testing.T) {
 			h.Mailbox("example.com", fmt.Sprintf("0%02d", page))
 		}
 	}
-	same(t, "the sweep", got[:len(want)], want)
+	same(t, "all pages", got[:len(want)], want)
 	if all := slices.Compact(slices.Sorted(slices.Values(got))); len(all) != len(got) {
 		t.Error("an object is listed twice")
 	}

@@ -477,7 +477,7 @@ func TestCloseIsBounded(t *testing.T) {
 	for name, tt := range map[string]struct {
 		obeys bool
 		took  time.Duration
-	}{"minds its context": {true, 10 * time.Second}, "does not": {false, 11 * time.Second}} {
+	}{"obeys its context": {true, 10 * time.Second}, "ignores its context": {false, 11 * time.Second}} {
 		t.Run(name, func(t *testing.T) {
 			c := &sender{send: func(ctx context.Context, _ apiserver.Message, _ int) error {
 				if tt.obeys {

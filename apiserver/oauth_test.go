@@ -99,7 +99,7 @@ func TestGrantsOfUsersAddUp(t *testing.T) {
 	c.Get("/mailboxes").Want(200).Is("total", 1)
 }
 
-func TestUserWithEveryCapabilityNarrowed(t *testing.T) {
+func TestUserWithRestrictedGrants(t *testing.T) {
 	h, _ := newIssued(t, map[string]any{"t": jane()})
 	e := newEstate(h)
 	for _, capability := range api.Capabilities() {

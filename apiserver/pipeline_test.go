@@ -157,7 +157,7 @@ func TestRequestID(t *testing.T) {
 	}
 }
 
-func TestAcceptDoesNotMatter(t *testing.T) {
+func TestAcceptIsIgnored(t *testing.T) {
 	h := apitest.New(t)
 	for _, accept := range []string{"text/html", "*/*", "application/xml;q=0.9", "application/problem+json"} {
 		for _, path := range []string{"/mailboxes", "/mailboxes?page=0", "/mailboxes/" + nobody} {

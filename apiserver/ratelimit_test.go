@@ -49,7 +49,7 @@ func TestRateLimit(t *testing.T) {
 	c.Get("/mailboxes").Want(200).HasLimit(2, 20)
 }
 
-func TestRateLimitRefusesBeforeAnythingIsDone(t *testing.T) {
+func TestRateLimitedRequestChangesNothing(t *testing.T) {
 	t.Parallel()
 	h, c, _ := limitedHarness(t)
 	for range 3 {
@@ -60,7 +60,7 @@ func TestRateLimitRefusesBeforeAnythingIsDone(t *testing.T) {
 	c.Get("/workspaces").Want(200).Is("total", 1)
 }
 
-func TestRateLimitOfWhoHasNoCredential(t *testing.T) {
+func TestRateLimitWithoutCredential(t *testing.T) {
 	t.Parallel()
 	h, c, _ := limitedHarness(t)
 	ask := func(address, token string) int {
@@ -115,7 +115,7 @@ func TestNoRateLimitByDefault(t *testing.T) {
 	}
 }
 
-func TestRateLimitMustMakeSense(t *testing.T) {
+func TestInvalidRateLimits(t *testing.T) {
 	t.Parallel()
 	db, err := sqlite.Open(t.Context(), sqlite.Memory, sqlite.Options{})
 	if err != nil {

@@ -43,7 +43,7 @@ func TestUnfinishedUploads(t *testing.T) {
 	}
 	const uploads, size = 40, 200 << 10
 	resume, settled := make(chan struct{}), make(chan struct{}, 2*uploads)
-	answers := make([]*apitest.Response, uploads)
+	responses := make([]*apitest.Response, uploads)
 	var all sync.WaitGroup
 	for i := range uploads {
 		body := large("w"+itoa(i), size)
@@ -62,7 +62,7 @@ func TestUnfinishedUploads(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			answers[i] = a
+			responses[i] = a
 			if !stalled {
 				settled <- struct{}{}
 			}
@@ -80,7 +80,7 @@ func TestUnfinishedUploads(t *testing.T) {
 	other.Post("/workspaces", obj{"name": "small too"}).Want(201)
 	close(resume)
 	all.Wait()
-	for _, a := range answers {
+	for _, a := range responses {
 		switch {
 		case a == nil:
 		case a.Status == http.StatusTooManyRequests:

@@ -67,12 +67,12 @@ func TestUnknownReferenceHasTheSameMessage(t *testing.T) {
 	}
 }
 
-// TestUnknownReferencesOfNarrowedCallers checks that an existing domain that the caller
+// TestUnknownReferencesOfRestrictedCallers checks that an existing domain that the caller
 // may not see is reported as unknown.
-func TestUnknownReferencesOfNarrowedCallers(t *testing.T) {
+func TestUnknownReferencesOfRestrictedCallers(t *testing.T) {
 	h := apitest.New(t)
 	e := newEstate(h)
-	c := h.Narrowed(t, "domain", e.domain[0])
+	c := h.Restricted(t, "domain", e.domain[0])
 	for domain, want := range map[string][]string{
 		"seen.com":   {"body.first_name string_too_short"},
 		"hidden.com": {"body.first_name string_too_short", "body.domain value_error"},

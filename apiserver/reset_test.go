@@ -101,8 +101,8 @@ func TestResetIsAtomic(t *testing.T) {
 	h.Get("/domains/example.com").Want(200)
 }
 
-// TestResetInTheAuditLog checks that the reset and its subject are the only entry of the
-// audit log after it.
+// TestResetInTheAuditLog checks that the audit log contains a single entry after a reset,
+// with the operator as the subject.
 func TestResetInTheAuditLog(t *testing.T) {
 	t.Parallel()
 	db, err := sqlite.Open(t.Context(), sqlite.Memory, sqlite.Options{})
@@ -167,7 +167,7 @@ func TestSettlePaymentOfAFixture(t *testing.T) {
 	}
 }
 
-func TestDrainingIsToldOnce(t *testing.T) {
+func TestDrainTwice(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
 	select {

@@ -43,7 +43,7 @@ func (c *Client) Purchase(workspaceID string, domains ...string) *Response {
 	return c.Post("/domains/purchase", Object{"domains": domains, "workspace_id": workspaceID, "contact_info": Contact()})
 }
 
-// Domain buys a domain, in the default workspace unless one is given, and returns its id.
+// Domain buys a domain in the default or another workspace, and returns its id.
 func (c *Client) Domain(name string, workspaceID ...string) string {
 	c.T.Helper()
 	workspace := append(workspaceID, c.DefaultWorkspace())[0]
@@ -142,8 +142,8 @@ func (s *Server) Limited(t TB, grants ...Grant) *Client {
 	return c.In(t)
 }
 
-// Narrowed returns a client that has every capability, restricted to one resource.
-func (s *Server) Narrowed(t TB, resourceType, resourceID string) *Client {
+// Restricted returns a client that has every capability, restricted to one resource.
+func (s *Server) Restricted(t TB, resourceType, resourceID string) *Client {
 	t.Helper()
 	var grants []Grant
 	for _, c := range api.Capabilities() {

@@ -45,9 +45,9 @@ var (
 	}
 )
 
-// narrowCaller creates a service account with some capabilities, most of them
+// restrictCaller creates a service account with some capabilities, most of them
 // restricted to one workspace or domain.
-func (m *machine) narrowCaller() {
+func (m *machine) restrictCaller() {
 	if len(m.serviceAccounts) >= 6 || m.cancelled() || len(m.domains) == 0 {
 		return
 	}
@@ -59,13 +59,13 @@ func (m *machine) narrowCaller() {
 		m.do(m.theOwner(), m.revoke(g.id, nil))
 	}
 	resourceType, resourceID := "domain", m.domains[m.which("domain", len(m.domains))].id
-	if draw(m, "narrowed to", "domain", "workspace") == "workspace" {
+	if draw(m, "restricted to", "domain", "workspace") == "workspace" {
 		resourceType, resourceID = "workspace", m.workspaces[m.which("workspace", len(m.workspaces))].id
 	}
 	first := m.which("first capability", len(narrowable))
 	for i := range draw(m, "capabilities", 10, 4, 18) {
 		body := obj{"grant_kind": "capability", "subject_type": "service_account", "subject_id": a.id, "capability_key": narrowable[(first+i)%len(narrowable)]}
-		if !m.rarely(6, "not narrowed") {
+		if !m.rarely(6, "not restricted") {
 			body["resource_type"], body["resource_id"] = resourceType, resourceID
 		}
 		m.do(m.theOwner(), m.grant(body, nil))
@@ -82,7 +82,7 @@ func (m *machine) grantAuthorization() {
 	}
 	if body["grant_kind"] == "capability" {
 		body["capability_key"] = draw(m, "capability_key", append(slices.Clone(whole), narrowable...)...)
-		switch draw(m, "narrowed to", "nothing", "domain", "workspace") {
+		switch draw(m, "restricted to", "nothing", "domain", "workspace") {
 		case "domain":
 			body["resource_type"] = "domain"
 			body["resource_id"], _ = m.anID("resource_id", idsOf(m.domains, func(d *domain) string { return d.id }))
@@ -102,12 +102,12 @@ func (m *machine) badGrant(body obj) (faults []problem) {
 	if !m.rarely(6, "bad grant") {
 		return faults
 	}
-	_, narrowed := body["resource_type"]
+	_, restricted := body["resource_type"]
 	switch capability := body["grant_kind"] == "capability"; {
 	case !capability:
 		body["capability_key"] = "mailbox.view"
 		faults = append(faults, wrong("body.capability_key"))
-	case narrowed:
+	case restricted:
 		delete(body, "resource_type")
 		faults = append(faults, problem{loc: "body.resource_type", typ: "missing"})
 	case draw(m, "no key", true, false):

@@ -71,7 +71,7 @@ func (r *crowdClient) create(kind, path string, body any, key string, allowed ..
 	r.expect(kind, status, raw, append(allowed, 201)...)
 	t := r.decode(raw)
 	if status != 201 {
-		return // a refused request is evaluated again
+		return // a rejected request is evaluated again
 	}
 	r.make(kind, fmt.Sprint(t.ID), key)
 	if key != "" {

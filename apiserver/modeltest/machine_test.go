@@ -110,7 +110,7 @@ var routes = func() *http.ServeMux {
 func (m *machine) actions() []action {
 	return []action{
 		{4, m.purchaseDomains}, {6, m.createMailbox}, {5, m.createRule}, {6, m.createRecord},
-		{5, m.wait}, {3, m.createServiceAccount}, {3, m.narrowCaller}, {4, m.retry},
+		{5, m.wait}, {3, m.createServiceAccount}, {3, m.restrictCaller}, {4, m.retry},
 		{3, m.createMailboxes}, {4, m.updateMailbox}, {2, m.deleteMailbox}, {6, m.readMailboxes}, {3, m.exportMailboxes},
 		{4, m.updateRule}, {1, m.flood}, {3, m.switchRule}, {4, m.openLink}, {2, m.deleteRule}, {3, m.readRules},
 		{4, m.updateRecord}, {3, m.deleteRecord}, {3, m.readRecords},
