@@ -189,8 +189,8 @@ func (h *Handler) paymentPage(r *http.Request) (status int, page paymentPage) {
 	for _, d := range bought {
 		page.Domains = append(page.Domains, paymentRow{d.Name, paymentWords[d.Status]})
 		if d.Status == vocab.DomainPendingPayment {
-			page.Title, page.Message = "Payment needed", "What waits for a payment becomes yours to use once it is paid."
-			page.Note = "This server takes no money itself. Whoever runs it tells you how to pay."
+			page.Title, page.Message = "Payment needed", "You can use a domain after you have paid for it."
+			page.Note = "This server takes no money itself. Ask its operator how to pay."
 		}
 	}
 	return http.StatusOK, page
