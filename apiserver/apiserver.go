@@ -13,6 +13,9 @@
 //	internal/auth         tokens, callers, grants
 //	internal/registrar    which domains can be bought, and their prices
 //	internal/mail         verification messages and the queue that sends them
+//	internal/password     hashes of master passwords
+//	internal/random       ids and secrets
+//	internal/ratelimit    limits of requests
 //	audit                 the log of every change
 //
 // They import the contract (api), the syntax packages and the store's interface; none

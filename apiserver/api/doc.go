@@ -8,7 +8,7 @@
 // record's TTL bounds are in dnsrecord.go); a rule that a tag can't express is in
 // the Validate method of the request (rules.go).
 //
-// The package imports the syntax packages beside it (emailaddr, dnsdata) and vocab. It
-// knows no HTTP framework, which is bound to it in internal/httpapi, and neither the
-// service nor the store.
+// The package imports the syntax packages beside it (emailaddr, dnsdata, text) and
+// vocab. It knows no HTTP framework, which is bound to it in internal/httpapi, and
+// neither the service nor the store.
 package api

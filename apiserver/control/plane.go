@@ -8,7 +8,8 @@
 // pages of another origin, and on a loopback listener those for another host name.
 //
 // Package fault has the fault injector, and package journal the journal. The package
-// imports apiserver, the contract (api), route, strictjson and those two.
+// imports those two, internal/monitor, apiserver, the contract (api), fixture, route and
+// strictjson.
 package control
 
 import (

@@ -7,7 +7,6 @@
 //
 //	schema.StringAttribute{
 //		CustomType: customtype.EmailAddress,
-//		Validators: []validator.String{customtype.EmailAddress.Validator()},
 //	}
 //
 //	type model struct {
@@ -18,7 +17,8 @@
 //
 // The types themselves accept every string. The framework would validate them in the
 // state too, so that an unexpected value from the API would make the object
-// unreadable, even for a destroy. Validator checks only the configuration.
+// unreadable, even for a destroy. Validator checks only the configuration. Package
+// service adds it to the attributes of resources.
 //
 // # Limits of semantic equality
 //
@@ -28,7 +28,7 @@
 // and [KeepValue].
 //
 // The framework does not apply semantic equality to the configuration and the prior
-// state when it plans. A plan modifier does that with [Type.Same].
+// state when it plans. A plan modifier of package service does that with [Type.Same].
 //
 // The package may import the plugin framework and, of this module, internal/validate,
 // apiserver/api and the syntax packages beside it.

@@ -55,12 +55,12 @@ func (c *cli) typed() string {
 	return c.path
 }
 
-// run runs a command of the CLI, tells each line of its output and returns its
+// run runs a command of the CLI, passes each line of its output to emit and returns its
 // exit code. The error reports only that it could not be run at all.
-func (c *cli) run(ctx context.Context, tell func(line string), args ...string) (int, error) {
+func (c *cli) run(ctx context.Context, emit func(line string), args ...string) (int, error) {
 	// Without cancel: that would kill an apply in the middle of a write.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), c.path, args...)
-	stdout, stderr := &lineWriter{tell: tell}, &lineWriter{tell: c.stderr}
+	stdout, stderr := &lineWriter{emit: emit}, &lineWriter{emit: c.stderr}
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = c.dir, c.env, stdout, stderr
 	err := cmd.Run()
 	stdout.flush()
@@ -75,8 +75,8 @@ func (c *cli) run(ctx context.Context, tell func(line string), args ...string) (
 }
 
 // must is run for a command that has to succeed.
-func (c *cli) must(ctx context.Context, tell func(line string), args ...string) error {
-	code, err := c.run(ctx, tell, args...)
+func (c *cli) must(ctx context.Context, emit func(line string), args ...string) error {
+	code, err := c.run(ctx, emit, args...)
 	return c.outcome(code, err, args[0])
 }
 

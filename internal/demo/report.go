@@ -52,7 +52,7 @@ func summarize(plan []byte) ([]change, error) {
 	return out, nil
 }
 
-// countTypes counts the managed resources in the answer to state list, by type.
+// countTypes counts the managed resources in the output of state list, by type.
 func countTypes(list string) []string {
 	counts := map[string]int{}
 	for address := range strings.Lines(list) {
@@ -86,11 +86,10 @@ func isOutcome(line string) bool {
 		strings.Contains(line, " complete after ") && !isProgress(line)
 }
 
-// lineWriter tells each line that is written to it, without colours. The CLI is
-// not asked to leave them out: it would leave out the frames of its warnings and
-// errors too.
+// lineWriter passes each line that is written to it to emit, without colours. The CLI's
+// flag -no-color is not used, because it removes the frames of warnings and errors too.
 type lineWriter struct {
-	tell func(line string)
+	emit func(line string)
 	rest []byte
 }
 
@@ -105,11 +104,11 @@ func (w *lineWriter) Write(p []byte) (int, error) {
 			return len(p), nil
 		}
 		w.rest = rest
-		w.tell(string(colours.ReplaceAll(line, nil)))
+		w.emit(string(colours.ReplaceAll(line, nil)))
 	}
 }
 
-// flush tells a last line that has no end.
+// flush passes on a last line without a line break.
 func (w *lineWriter) flush() {
 	if len(w.rest) > 0 {
 		_, _ = w.Write([]byte("\n"))

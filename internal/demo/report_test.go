@@ -32,7 +32,7 @@ func TestCountTypes(t *testing.T) {
 
 func TestLineWriter(t *testing.T) {
 	var got []string
-	w := &lineWriter{tell: func(line string) { got = append(got, line) }}
+	w := &lineWriter{emit: func(line string) { got = append(got, line) }}
 	for _, part := range []string{"\x1b[1ma: Crea", "ting...\x1b[0m\n\x1b[3", "3m╷\x1b[0m\nlast"} {
 		if n, err := w.Write([]byte(part)); n != len(part) || err != nil {
 			t.Fatalf("Write = %d, %v", n, err)

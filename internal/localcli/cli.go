@@ -17,7 +17,7 @@ var Oldest = map[string]*version.Version{
 
 var versionLine = regexp.MustCompile(`(?m)^(Terraform|OpenTofu) v(\S+)`)
 
-// ParseVersion reads the answer to a CLI's version command. It returns an error
+// ParseVersion parses the output of a CLI's version command. It returns an error
 // for one that is too old.
 func ParseVersion(out string) (product, number string, err error) {
 	m := versionLine.FindStringSubmatch(out)

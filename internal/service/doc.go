@@ -20,6 +20,6 @@
 //
 // Objects without a resource (account, billing, ...) have packages too. This package
 // imports none of them, and they don't import each other. All may import the typed
-// client, customtype, validate, the contract and the syntax packages of apiserver, and
-// not its service or store. Only this package imports session.
+// client, customtype, validate, and of apiserver the contract, vocab and the syntax
+// packages, but not the service or the store. The packages below don't import session.
 package service

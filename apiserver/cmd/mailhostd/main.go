@@ -11,8 +11,7 @@
 // 1 on failure and 2 for an invalid command line.
 //
 // The program has the flags, listeners and signals, and none of the API's rules. It
-// may import everything below apiserver, and is the only package that chooses a
-// database engine.
+// may import everything below apiserver, and chooses the database engine.
 package main
 
 import (

@@ -1,6 +1,6 @@
 // Package storetest checks that an implementation keeps the guarantees of package store.
 //
 // A test of an implementation calls Run with a function that opens an empty
-// store. The package imports the standard library and package store; only tests
-// import it.
+// store. The package imports the standard library, packages store and vocab; only
+// tests import it.
 package storetest

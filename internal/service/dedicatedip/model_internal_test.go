@@ -7,7 +7,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
-func TestFill(t *testing.T) {
+func TestFlatten(t *testing.T) {
 	var m model
 	service.Flatten(&m, &api.DedicatedIP{
 		ID: "id", Name: "n", Status: "active", Type: "dedicated", ASN: new(int64(64496)), CountryCode: new("DE"), CreatedAt: new("c"), UpdatedAt: new("u"),

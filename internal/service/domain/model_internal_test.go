@@ -9,7 +9,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 )
 
-func TestFill(t *testing.T) {
+func TestFlatten(t *testing.T) {
 	full := api.Domain{
 		ID: "id", Name: "example.com", Status: "active", OutboundRoutingReady: true, WorkspaceID: "w", AutoRenew: true,
 		DedicatedIPID: new("ip"), InboundTenantID: new("t"), InboundTenantExternalID: new("x"), InboundTenantName: new("n"), InboundTenantType: new("y"),

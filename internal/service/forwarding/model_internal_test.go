@@ -12,7 +12,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 )
 
-func TestFill(t *testing.T) {
+func TestFlatten(t *testing.T) {
 	t.Parallel()
 	var m model
 	Definition.SetModel(t.Context(), nil, &m, &api.Forwarding{

@@ -15,10 +15,10 @@ const (
 	workspaceID = "8f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e"
 )
 
-func TestFill(t *testing.T) {
+func TestFlatten(t *testing.T) {
 	t.Parallel()
 	workspace := workspaceID
-	answer := &api.Mailbox{
+	response := &api.Mailbox{
 		ID: "id", DomainID: domainID, DomainName: "xn--bcher-kva.com", LocalPart: "jane", PrimaryEmail: "jane@xn--bcher-kva.com",
 		FirstName: "Jane", LastName: "Doe", Status: vocab.MailboxActive, Quota: api.Quota{Allowed: 10, Used: 3},
 		Aliases: []api.MailboxAlias{{Alias: "info@xn--bcher-kva.com", IsCatchAll: true}}, WorkspaceID: &workspace, CreatedAt: "c", UpdatedAt: "u",
@@ -28,7 +28,7 @@ func TestFill(t *testing.T) {
 		if written == "" {
 			m.Domain = customtype.String{}
 		}
-		m.flatten(answer)
+		m.flatten(response)
 		if got := m.Domain.ValueString(); got != want {
 			t.Errorf("domain %q becomes %q, want %q", written, got, want)
 		}
@@ -42,9 +42,9 @@ func TestFill(t *testing.T) {
 			t.Errorf("quota %s", got)
 		}
 	}
-	answer.Aliases = nil
+	response.Aliases = nil
 	var m model
-	if m.flatten(answer); m.Aliases.IsNull() || len(m.Aliases.Elements()) != 0 {
+	if m.flatten(response); m.Aliases.IsNull() || len(m.Aliases.Elements()) != 0 {
 		t.Errorf("without aliases: %s, want an empty list", m.Aliases)
 	}
 }
