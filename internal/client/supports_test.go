@@ -86,13 +86,13 @@ func TestReadsAndDeletes(t *testing.T) {
 			}
 			// The operation is known to exist, so that a 404 needs no list.
 			if _, err := l.doGet(t.Context(), c, goneID); !IsNotFound(err) {
-				t.Errorf("get of nothing: %v", err)
+				t.Errorf("get of a missing object: %v", err)
 			}
 			if err := l.doDelete(t.Context(), c, ids[0]); err != nil || len(f.Stored[l.stored]) != 1 {
 				t.Errorf("delete: %v", err)
 			}
 			if err := l.doDelete(t.Context(), c, ids[0]); !IsNotFound(err) || IsUnsupported(err) {
-				t.Errorf("delete of nothing: %v", err)
+				t.Errorf("delete of a missing object: %v", err)
 			}
 			if n := f.Count(l.list); n != 0 {
 				t.Errorf("%d lists", n)
@@ -134,7 +134,7 @@ func TestPublishedOperationsOnly(t *testing.T) {
 				}
 				wg.Wait()
 				if _, err := l.doGet(t.Context(), c, goneID); l.published != IsNotFound(err) {
-					t.Errorf("get of nothing: %v", err)
+					t.Errorf("get of a missing object: %v", err)
 				}
 				if n := f.Count(l.list); n > 2 { // the 404 of a delete is checked in a new list
 					t.Errorf("%d lists for %d reads", n, len(ids))
@@ -164,7 +164,7 @@ func TestGenuine404BeforeAnySuccess(t *testing.T) {
 				t.Errorf("%d lists", n)
 			}
 			if err := l.doDelete(t.Context(), c, id); err != nil {
-				t.Errorf("the operation was given up: %v", err)
+				t.Errorf("the operation counts as missing: %v", err)
 			}
 		})
 	}
@@ -222,7 +222,7 @@ func TestSupportsReadsOnce(t *testing.T) {
 		for range 20 {
 			wg.Go(func() {
 				if !c.Supports(t.Context(), api.DeleteMailbox.Spec, id) {
-					t.Errorf("%d: the API is taken to delete nothing", status)
+					t.Errorf("%d: the operation counts as missing", status)
 				}
 			})
 		}

@@ -60,6 +60,6 @@ func TestWaitForEnds(t *testing.T) {
 	f.Stored["mailboxes"] = nil
 	f.Clock.OnSleep = nil
 	if got, err := WaitFor(t.Context(), c, get, isActive); !IsNotFound(err) || got != nil {
-		t.Errorf("gone: %+v, %v", got, err)
+		t.Errorf("deleted: %+v, %v", got, err)
 	}
 }

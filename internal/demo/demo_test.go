@@ -141,7 +141,7 @@ func TestUpAgainChangesNothing(t *testing.T) {
 		t.Errorf("commands are %v, want %v", got, want)
 	}
 	if !strings.Contains(out.String(), "Nothing to apply.") {
-		t.Errorf("the report does not say that nothing was applied:\n%s", out)
+		t.Errorf("the report lacks the line that nothing was applied:\n%s", out)
 	}
 }
 

@@ -77,7 +77,7 @@ var required = regexp.MustCompile(`(?ms)^variable "(\w+)" \{\n(.*?)^\}`)
 // variables returns values for an example's variables that have no default.
 func variables(t *testing.T, text string) config.Variables {
 	t.Helper()
-	given := config.Variables{}
+	vars := config.Variables{}
 	for _, v := range required.FindAllStringSubmatch(text, -1) {
 		if regexp.MustCompile(`(?m)^  default +=`).MatchString(v[2]) {
 			continue
@@ -86,7 +86,7 @@ func variables(t *testing.T, text string) config.Variables {
 		if !ok {
 			t.Fatalf("the variable %s has no default; give it one, or a value in this package's test", v[1])
 		}
-		given[v[1]] = value
+		vars[v[1]] = value
 	}
-	return given
+	return vars
 }

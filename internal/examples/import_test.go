@@ -61,12 +61,12 @@ func TestAccImport(t *testing.T) {
 // importByIdentity imports through the plugin protocol, because a CLI before 1.12 can't.
 func importByIdentity(t *testing.T, s *acctest.Server, typeName, id string, identity map[string]string) {
 	t.Helper()
-	given := map[string]any{}
+	attributes := map[string]any{}
 	for name := range identity {
-		given[name] = map[string]string{"id": id, "account_id": s.AccountID}[name]
+		attributes[name] = map[string]string{"id": id, "account_id": s.AccountID}[name]
 	}
 	p := s.Protocol(t, "")
-	o, diags := p.Import(typeName, "", given)
+	o, diags := p.Import(typeName, "", attributes)
 	p.NoErrors(diags)
 	o, diags = p.Read(typeName, o)
 	p.NoErrors(diags)

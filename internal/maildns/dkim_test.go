@@ -66,7 +66,7 @@ func TestDKIMRecord(t *testing.T) {
 		"RSA, spaces for lines": {DKIM{PublicKey: strings.ReplaceAll(rsaPEM, "\n", " ")}, rsaRecord},
 		"RSA by PKCS 1":         {DKIM{PublicKey: encodePEM("RSA PUBLIC KEY", pkcs1)}, rsaRecord},
 		"PKCS 1 in base64":      {DKIM{PublicKey: base64.StdEncoding.EncodeToString(pkcs1)}, rsaRecord},
-		"type told":             {DKIM{PublicKey: rsaPEM, K: "rsa"}, rsaRecord},
+		"type set":              {DKIM{PublicKey: rsaPEM, K: "rsa"}, rsaRecord},
 		"Ed25519":               {DKIM{PublicKey: encodePEM("PUBLIC KEY", spki)}, edRecord},
 		"Ed25519 in base64":     {DKIM{PublicKey: base64.StdEncoding.EncodeToString(spki)}, edRecord},
 		"Ed25519, bare":         {DKIM{PublicKey: ed25519Base64}, edRecord},

@@ -25,14 +25,14 @@ func TestEveryFilterIsSent(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	s.Domain(t, "example.com")
-	var asked requests
+	var log requests
 	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		asked.add(r.URL)
+		log.add(r.URL)
 		next.ServeHTTP(w, r)
 	}))
 	eachFilter(t, s, p, func(f filter) {
 		p.NoErrors(f.use())
-		sent := asked.take(f.path, f.name)
+		sent := log.take(f.path, f.name)
 		if byID := f.name == "domain" && len(sent) > 0; !byID && !slices.Contains(sent, fmt.Sprint(f.value)) {
 			t.Errorf("%s does not send %s = %v with %s: pass it on in List of the package's definition", f.of, f.name, f.value, f.path)
 		}

@@ -35,10 +35,10 @@ func TestOpenEmbedded(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "data")
 	first := accountOf(t, settings{dataDir: dir})
 	if again := accountOf(t, settings{dataDir: dir}); again != first {
-		t.Errorf("opened again it is the account %s, before %s", again, first)
+		t.Errorf("the second open returns the account %s, want %s", again, first)
 	}
 	if other := accountOf(t, settings{dataDir: dir, accountID: accountID}); other != accountID {
-		t.Errorf("asked for %s, got %s", accountID, other)
+		t.Errorf("want the account %s, got %s", accountID, other)
 	}
 	ignore, err := os.ReadFile(filepath.Join(dir, ".gitignore"))
 	if err != nil || string(ignore) != "*\n" {

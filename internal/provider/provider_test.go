@@ -37,16 +37,16 @@ func TestConfigureReachesEverything(t *testing.T) {
 			continue
 		}
 		fields++
-		given, ok := reflect.TypeAssert[*session.Session](v)
-		if !ok || given == nil {
+		got, ok := reflect.TypeAssert[*session.Session](v)
+		if !ok || got == nil {
 			t.Errorf("%s is %v", f.Name, v)
 			continue
 		}
 		if first == nil {
-			first = given
+			first = got
 		}
-		if given != first {
-			t.Errorf("%s is a session of its own", f.Name)
+		if got != first {
+			t.Errorf("%s is another session", f.Name)
 		}
 	}
 	if fields != 6 {

@@ -9,10 +9,10 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
-// given has a resource's configuration and one that replaces it.
-type given struct{ config, replacing map[string]any }
+// resourceConfig has a resource's configuration and one that replaces it.
+type resourceConfig struct{ config, replacing map[string]any }
 
-func everyResource(t *testing.T, s *acctest.Server) map[string]given {
+func everyResource(t *testing.T, s *acctest.Server) map[string]resourceConfig {
 	t.Helper()
 	s.Domain(t, "example.com")
 	s.Domain(t, "example.org")
@@ -23,7 +23,7 @@ func everyResource(t *testing.T, s *acctest.Server) map[string]given {
 		}
 		options = append(options, o.ID)
 	}
-	return map[string]given{
+	return map[string]resourceConfig{
 		"mailhost_dedicated_ip":    {map[string]any{"option_id": options[0]}, map[string]any{"option_id": options[1]}},
 		"mailhost_dns_record":      {map[string]any{"domain": "example.com", "type": "A", "name": "www", "value": "192.0.2.1"}, map[string]any{"name": "web"}},
 		"mailhost_domain":          {map[string]any{"name": "example.com"}, map[string]any{"name": "example.org"}},
@@ -57,7 +57,7 @@ func TestRemainsAreAnnounced(t *testing.T) {
 				}
 				text := acctest.Render(diags)
 				if told := strings.Contains(text, "will still exist") && strings.Contains(text, o.Text("id")); told != (s.PublishedOnly && what != "nothing") {
-					t.Errorf("the plan of %s of %s says %q", what, name, text)
+					t.Errorf("the plan of %s of %s has the diagnostics %q", what, name, text)
 				}
 			}
 		}
@@ -88,7 +88,7 @@ func TestRemainsAreSaidOnce(t *testing.T) {
 		_, diags = p.Walk().ApplyPlan(t.Context(), name, nil, o, plan)
 		acctest.Expect(t, diags, brief, o.Text("id"))
 		if text := acctest.Render(diags); len(diags) != 1 || strings.Contains(text, "control panel") {
-			t.Errorf("%s: the apply says all again:\n%s", name, text)
+			t.Errorf("%s: the apply repeats the plan's warning:\n%s", name, text)
 		}
 	}
 }

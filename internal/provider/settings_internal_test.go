@@ -77,7 +77,7 @@ func (c settingsCase) run(t *testing.T) {
 	}
 	for _, d := range diags {
 		if strings.Contains(d.Detail(), "s3cret") {
-			t.Errorf("the secret is told: %s", d.Detail())
+			t.Errorf("the diagnostics contain the secret: %s", d.Detail())
 		}
 	}
 	if !diags.HasError() && !reflect.DeepEqual(got, c.want) {

@@ -33,7 +33,7 @@ func TestWrongAccount(t *testing.T) {
 	}
 }
 
-func expectRefusal(t *testing.T, own, other *acctest.Server, name string, r given, o *acctest.Object) {
+func expectRefusal(t *testing.T, own, other *acctest.Server, name string, r resourceConfig, o *acctest.Object) {
 	t.Helper()
 	// The first error has both accounts, the source of the connection and the next step.
 	full := []string{"ERROR: The state belongs to another account\n", own.AccountID, other.AccountID, "account_id", "terraform state rm"}
@@ -49,11 +49,11 @@ func expectRefusal(t *testing.T, own, other *acctest.Server, name string, r give
 		if i == 0 {
 			acctest.Expect(t, diags, full...)
 		} else if len(diags) > 0 {
-			t.Errorf("said again: %s", acctest.Render(diags))
+			t.Errorf("repeated: %s", acctest.Render(diags))
 		}
 	}
 	if _, diags := p.Plan(name, changed, o); len(diags) > 0 {
-		t.Errorf("said again in the plan: %s", acctest.Render(diags))
+		t.Errorf("repeated in the plan: %s", acctest.Render(diags))
 	}
 	// Without a refresh, the plan is the error.
 	for what, config := range map[string]map[string]any{"destroy": nil, "change": changed, "nothing": r.config} {
@@ -123,13 +123,13 @@ func TestRecreatedAccount(t *testing.T) {
 	again := acctest.Embedded(t, accountID, dir) // like the next command
 	read, diags := again.Read("mailhost_forwarding", o)
 	if again.NoErrors(diags); read.Gone() {
-		t.Error("it is gone")
+		t.Error("it was removed from the state")
 	}
 	lost := acctest.Embedded(t, accountID, t.TempDir())
 	kept, diags := lost.Read("mailhost_forwarding", read)
 	acctest.Expect(t, diags, "ERROR: The state belongs to another account", accountID, "created at", "same id", "MAILHOST_DATA_DIR")
 	if kept.Gone() {
-		t.Error("it was dropped from the state")
+		t.Error("it was removed from the state")
 	}
 	if _, diags := acctest.Embedded(t, accountID, t.TempDir()).Plan("mailhost_forwarding", nil, read); !isRefused(diags) {
 		t.Errorf("the destroy plans %s", acctest.Render(diags))
@@ -182,13 +182,13 @@ func TestOneErrorForTheConnection(t *testing.T) {
 			plan, _ := p.Plan("mailhost_forwarding", config, nil)
 			_, diags := p.ApplyPlan(t.Context(), "mailhost_forwarding", config, nil, plan)
 			if text := acctest.Render(diags); acctest.Errors(diags) != 1 || strings.Contains(text, c.want[1]) || !strings.Contains(text, "See the full error") {
-				t.Errorf("the create says %s", text)
+				t.Errorf("the create: %s", text)
 			}
 			// So does each lookup, because it may be in a check block.
 			for i := range 2 {
 				_, diags := p.ReadData("mailhost_domain", map[string]any{"name": "example.com"})
 				if text := acctest.Render(diags); acctest.Errors(diags) != 1 || !strings.Contains(text, "See the full error") {
-					t.Errorf("lookup %d says %s", i, text)
+					t.Errorf("lookup %d: %s", i, text)
 				}
 			}
 			// If a lookup fails first, a read still reports the error.

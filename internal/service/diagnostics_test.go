@@ -14,8 +14,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 )
 
-// told returns each diagnostic as "attribute| summary| detail".
-func told(diags diag.Diagnostics) []string {
+// render returns each diagnostic as "attribute| summary| detail".
+func render(diags diag.Diagnostics) []string {
 	var all []string
 	for _, d := range diags {
 		at := ""
@@ -64,7 +64,7 @@ func TestAddErrorFindsTheAttribute(t *testing.T) {
 		var diags diag.Diagnostics
 		err := &client.Error{Status: 422, RequestID: "r-1", Operation: "create-thing", Problems: c.problems}
 		AddError(&diags, err, "Can't create", fields)
-		got := told(diags)
+		got := render(diags)
 		if len(got) != len(c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 			continue
@@ -82,7 +82,7 @@ func TestAddErrorWithoutFields(t *testing.T) {
 	t.Parallel()
 	var diags diag.Diagnostics
 	AddError(&diags, &client.Error{Status: 422, Operation: "get-thing", Problems: []client.Problem{problem("body.name", "bad")}}, "Can't read", nil)
-	if got, want := told(diags), []string{"| Can't read| Name: bad.\n\n(The API responded to get-thing with HTTP 422.)\n\nCorrect the value in the configuration."}; !slices.Equal(got, want) {
+	if got, want := render(diags), []string{"| Can't read| Name: bad.\n\n(The API responded to get-thing with HTTP 422.)\n\nCorrect the value in the configuration."}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -113,7 +113,7 @@ func TestAdvice(t *testing.T) {
 		for _, err := range errs {
 			var diags diag.Diagnostics
 			AddError(&diags, err, "Can't", Fields{})
-			got := told(diags)
+			got := render(diags)
 			if len(got) != 1 || !strings.Contains(got[0], want) || !strings.HasPrefix(got[0], "| ") {
 				t.Errorf("%v: %q, want %q", err, got, want)
 			}
@@ -124,19 +124,19 @@ func TestAdvice(t *testing.T) {
 	}
 	var diags diag.Diagnostics
 	AddError(&diags, fmt.Errorf("wait: %w", context.DeadlineExceeded), "Can't", nil)
-	if got := told(diags)[0]; strings.Contains(got, "timeouts") {
+	if got := render(diags)[0]; strings.Contains(got, "timeouts") {
 		t.Errorf("a resource without timeouts advises %q", got)
 	}
 	for _, loc := range []string{"body.domain", "query.domain"} {
 		diags = nil
 		AddError(&diags, &client.Error{Status: 422, Operation: "op", Problems: []client.Problem{problem(loc, `the account has no domain "a.com"`)}}, "Can't", Fields{})
-		if got := told(diags)[0]; !strings.Contains(got, "refer to its resource, for instance with domain = mailhost_domain.main.name") {
+		if got := render(diags)[0]; !strings.Contains(got, "refer to its resource, for instance with domain = mailhost_domain.main.name") {
 			t.Errorf("%s: advised %q", loc, got)
 		}
 	}
 	diags = nil
 	AddErrorWithAdvice(&diags, status(409), "Can't", nil, "Choose another name.")
-	if got := told(diags)[0]; !strings.HasSuffix(got, "Choose another name.") || strings.Contains(got, "import it") {
+	if got := render(diags)[0]; !strings.HasSuffix(got, "Choose another name.") || strings.Contains(got, "import it") {
 		t.Errorf("advised %q", got)
 	}
 }
@@ -161,10 +161,10 @@ func TestWarnings(t *testing.T) {
 		"duplicates":    {func(d *diag.Diagnostics) { WarnDuplicates(d, "mailbox jane", []string{"id-1", "id-2"}, "Delete them.") }, []string{"mailbox jane", "id-1 and id-2", "Delete them."}},
 		"no duplicates": {func(d *diag.Diagnostics) { WarnDuplicates(d, "mailbox jane", nil, "Delete them.") }, nil},
 		"not ready": {func(d *diag.Diagnostics) {
-			WarnNotReady(t.Context(), d, "mailbox jane", "provisioning", errors.New("no answer"))
-		}, []string{"mailbox jane is not ready yet", "provisioning. No answer.", "Run apply again"}},
+			WarnNotReady(t.Context(), d, "mailbox jane", "provisioning", errors.New("no response"))
+		}, []string{"mailbox jane is not ready yet", "provisioning. No response.", "Run apply again"}},
 		"time over": {func(d *diag.Diagnostics) {
-			WarnNotReady(ended, d, "mailbox jane", "provisioning", errors.New("no answer"))
+			WarnNotReady(ended, d, "mailbox jane", "provisioning", errors.New("no response"))
 		}, []string{"The time for waiting is over."}},
 		"resumed":  {func(d *diag.Diagnostics) { WarnResumed(d, "mailbox jane", "id-1") }, []string{"mailbox jane was created by an earlier run", "id-1"}},
 		"loss":     {func(d *diag.Diagnostics) { WarnDestroy(d, "domain a.com", "It costs.") }, []string{"destroys the domain a.com", "It costs.", "removed block"}},
@@ -172,7 +172,7 @@ func TestWarnings(t *testing.T) {
 	} {
 		var diags diag.Diagnostics
 		c.add(&diags)
-		got := strings.Join(told(diags), "")
+		got := strings.Join(render(diags), "")
 		if len(diags) != min(len(c.want), 1) || diags.HasError() {
 			t.Errorf("%s: %q", name, got)
 		}

@@ -193,6 +193,6 @@ func TestWarnReplaceUnknown(t *testing.T) {
 		"It costs.\n\n" +
 		"To keep the object, set domain and name to a value that the plan knows. The attributes of a data source are unknown while a change is planned to anything in its depends_on."
 	if len(diags) != 1 || diags[0].Summary() != "The plan replaces the mailbox jane" || diags[0].Detail() != want {
-		t.Errorf("%q", told(diags))
+		t.Errorf("%q", render(diags))
 	}
 }

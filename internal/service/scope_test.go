@@ -69,7 +69,7 @@ func TestScopeFill(t *testing.T) {
 
 func TestScopeCovers(t *testing.T) {
 	t.Parallel()
-	failure := errors.New("no answer")
+	failure := errors.New("no response")
 	state := func(scopeType, scopeID, domain string) Scope {
 		s := Scope{ScopeType: types.StringValue(scopeType), ScopeID: types.StringValue(scopeID)}
 		if domain != "" {
@@ -91,7 +91,7 @@ func TestScopeCovers(t *testing.T) {
 		"name, other id":       {state: byName, config: Scope{Domain: ref(otherUUID)}, api: oneDomain{failure}},
 		"id, its name":         {state: byID, config: Scope{Domain: ref("Bücher.com")}, want: true},
 		"id, another name":     {state: byID, config: Scope{Domain: ref("a.com")}},
-		"id, no answer":        {state: byID, config: Scope{Domain: ref("bücher.com")}, api: oneDomain{failure}, err: failure},
+		"id, no response":      {state: byID, config: Scope{Domain: ref("bücher.com")}, api: oneDomain{failure}, err: failure},
 		"domain, none":         {state: byName, config: Scope{}},
 		"domain, workspace":    {state: byName, config: Scope{WorkspaceID: id(domainUUID)}},
 		"domain, both":         {state: byName, config: Scope{Domain: ref("bücher.com"), WorkspaceID: id(otherUUID)}},
@@ -136,24 +136,24 @@ func TestFindScoped(t *testing.T) {
 		"example.com/":                 {"the account: example.com/"},
 		id + "/x":                      {"workspace " + id + ": x", "domain " + id + ": x", "the account: " + id + "/x"},
 	} {
-		var asked []string
+		var requested []string
 		find := func(foundAt int) func(client.Scope, string) (*string, error) {
-			asked = nil
+			requested = nil
 			return func(scope client.Scope, name string) (*string, error) {
-				asked = append(asked, scope.String()+": "+name)
-				if len(asked) == foundAt {
+				requested = append(requested, scope.String()+": "+name)
+				if len(requested) == foundAt {
 					return &name, nil
 				}
-				return nil, fmt.Errorf("%d: %w", len(asked), client.ErrNotFound)
+				return nil, fmt.Errorf("%d: %w", len(requested), client.ErrNotFound)
 			}
 		}
 		_, err := findScoped(key, find(0))
-		if !slices.Equal(asked, want) || !client.IsNotFound(err) || err.Error() != "1: not found" {
-			t.Errorf("%s: asked for %q, %v; want %q, and the first error", key, asked, err, want)
+		if !slices.Equal(requested, want) || !client.IsNotFound(err) || err.Error() != "1: not found" {
+			t.Errorf("%s: requested %q, %v; want %q, and the first error", key, requested, err, want)
 		}
 		for n := range want {
-			if found, err := findScoped(key, find(n+1)); err != nil || found == nil || len(asked) != n+1 {
-				t.Errorf("%s, found in scope %d: %v, %v after %q", key, n, found, err, asked)
+			if found, err := findScoped(key, find(n+1)); err != nil || found == nil || len(requested) != n+1 {
+				t.Errorf("%s, found in scope %d: %v, %v after %q", key, n, found, err, requested)
 			}
 		}
 	}

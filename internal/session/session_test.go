@@ -30,7 +30,7 @@ func TestOpensOnce(t *testing.T) {
 		return want, nil
 	})
 	if opened.Load() != 0 {
-		t.Error("it is opened before it is needed")
+		t.Error("it is opened before the first use")
 	}
 	var wg sync.WaitGroup
 	for range 20 {

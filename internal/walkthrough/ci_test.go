@@ -144,7 +144,7 @@ func (p *pipeline) run(t *testing.T, name string, want int, wants ...string) {
 	}
 	for _, text := range wants {
 		if !strings.Contains(unwrapped(out), text) {
-			t.Errorf("%s does not say %q:\n%s", name, text, out)
+			t.Errorf("%s does not print %q:\n%s", name, text, out)
 		}
 	}
 	for secret, value := range p.secrets {

@@ -41,7 +41,7 @@ func (w *workspace) oneError(t *testing.T, args []string, wants ...string) {
 	}
 	for _, want := range append(wants, "") {
 		if !strings.Contains(text, want) {
-			t.Errorf("%s does not say %q:\n%s", strings.Join(args, " "), want, out)
+			t.Errorf("%s does not print %q:\n%s", strings.Join(args, " "), want, out)
 		}
 	}
 	if strings.Contains(text, "developer") {

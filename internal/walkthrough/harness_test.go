@@ -170,7 +170,7 @@ func (w *workspace) refused(t *testing.T, args []string, wants ...string) {
 	text := unwrapped(out)
 	for _, want := range wants {
 		if !strings.Contains(text, want) {
-			t.Errorf("%s does not say %q:\n%s", strings.Join(args, " "), want, out)
+			t.Errorf("%s does not print %q:\n%s", strings.Join(args, " "), want, out)
 		}
 	}
 }

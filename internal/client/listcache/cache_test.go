@@ -96,7 +96,7 @@ func expect(t *testing.T, c *Cache[api.Mailbox], key, first string) {
 	}
 }
 
-func TestCacheSweepsOnce(t *testing.T) {
+func TestCacheReadsOnce(t *testing.T) {
 	bubble(t, func(t *testing.T, l *slowList, c *Cache[api.Mailbox]) {
 		var wg sync.WaitGroup
 		for range 50 {
@@ -131,7 +131,7 @@ func TestCacheSurvivesItsFirstCaller(t *testing.T) {
 	})
 }
 
-func TestCacheEndsASweepThatNobodyWaitsFor(t *testing.T) {
+func TestCacheCancelsReadWithoutCallers(t *testing.T) {
 	bubble(t, func(t *testing.T, l *slowList, c *Cache[api.Mailbox]) {
 		l.lingers = true
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
@@ -177,9 +177,9 @@ func TestCacheTakesWrites(t *testing.T) {
 	})
 }
 
-// TestCacheTakesWritesDuringASweep checks that writes that end during a read override its
+// TestCacheTakesWritesDuringARead checks that writes that end during a read override its
 // result.
-func TestCacheTakesWritesDuringASweep(t *testing.T) {
+func TestCacheTakesWritesDuringARead(t *testing.T) {
 	bubble(t, func(t *testing.T, l *slowList, c *Cache[api.Mailbox]) {
 		var wg sync.WaitGroup
 		wg.Go(func() { expect(t, c, "id-1", "new") })

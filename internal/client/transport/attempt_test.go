@@ -183,7 +183,7 @@ func TestHeaders(t *testing.T) {
 	trusted := newClient(t, f, func(o *client.Options) { o.Token = "" })
 	_, _ = trusted.GetMailbox(t.Context(), "m")
 	if _, ok := f.Requests[len(f.Requests)-1].Header["Authorization"]; ok {
-		t.Error("a credential out of nothing")
+		t.Error("a credential without a token")
 	}
 }
 

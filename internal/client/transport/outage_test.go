@@ -103,7 +103,7 @@ func TestPatience(t *testing.T) {
 				t.Errorf("%d attempts in %v, want between %v and %v", tries, took, tc.atLeast, tc.upTo)
 			}
 			if client.IncidentOf(err) == nil {
-				t.Error("it is not known as a failure of the connection")
+				t.Error("it is not a connection error")
 			}
 		})
 	}

@@ -14,7 +14,7 @@ import (
 func TestCancelAtPeriodEnd(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
-		l := newTill(t, s, nil)
+		l := newBillingProxy(t, s, nil)
 		config := map[string]any{"confirm_account_id": strings.ToUpper(s.AccountID)}
 		progress, diags := l.Invoke(cancelPlan, config)
 		l.NoErrors(diags)
@@ -30,7 +30,7 @@ func TestCancelAtPeriodEnd(t *testing.T) {
 		progress, diags = l.Invoke(cancelPlan, config)
 		acctest.ExpectText(t, strings.Join(progress, "\n"), again)
 		if !s.PublishedOnly {
-			none(t, diags)
+			noDiagnostics(t, diags)
 			acctest.ExpectText(t, strings.Join(progress, "\n"), "Nothing was changed.")
 			l.expect(vocab.AccountPendingCancellation, vocab.PlanSMTPPerMailbox, 1)
 		}
@@ -41,7 +41,7 @@ func TestCancelAtPeriodEnd(t *testing.T) {
 func TestCancelImmediately(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
-		l := newTill(t, s, nil)
+		l := newBillingProxy(t, s, nil)
 		if _, err := s.Client.CancelPlan(t.Context(), api.CancelPlanBody{}); err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +64,7 @@ func TestCancelImmediately(t *testing.T) {
 func TestCancelRefusedBefore(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
-	l := newTill(t, s, nil)
+	l := newBillingProxy(t, s, nil)
 	for name, c := range map[string]struct {
 		config map[string]any
 		want   []string
@@ -90,7 +90,7 @@ func TestCancelRefusedBefore(t *testing.T) {
 			_, diags := l.Invoke(cancelPlan, c.config)
 			acctest.Expect(t, diags, c.want...)
 			if len(diags) != 1 {
-				t.Errorf("it came further than the plan, or announced what it refuses:\n%s", acctest.Render(diags))
+				t.Errorf("the plan was not the only refusal, or it announced a refused change:\n%s", acctest.Render(diags))
 			}
 		})
 	}
@@ -102,7 +102,7 @@ func TestCancelRefusedBefore(t *testing.T) {
 func TestCancelUnknown(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
-	l := newTill(t, s, nil)
+	l := newBillingProxy(t, s, nil)
 	unknown := map[string]any{"confirm_account_id": acctest.Unknown, "cancel_at_period_end": acctest.Unknown, "cancel_immediately": acctest.Unknown}
 	progress, diags := l.InvokePlanned(cancelPlan, unknown, map[string]any{"confirm_account_id": otherAccount})
 	acctest.Expect(t, diags, "WARNING: The action will cancel the plan of the account "+s.AccountID, "which is not known yet",
@@ -122,7 +122,7 @@ func TestCancelUnknown(t *testing.T) {
 func TestCancelLost(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
-		l := newTill(t, s, nil)
+		l := newBillingProxy(t, s, nil)
 		s.Fault(t, fault.Rule{Operation: "cancel-plan", Drop: fault.After})
 		progress, diags := l.Invoke(cancelPlan, map[string]any{"confirm_account_id": s.AccountID})
 		l.expect(vocab.AccountPendingCancellation, vocab.PlanSMTPPerMailbox, 1)
@@ -139,7 +139,7 @@ func TestCancelLost(t *testing.T) {
 func TestCancelNotDone(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
-		l := newTill(t, s, nil)
+		l := newBillingProxy(t, s, nil)
 		s.Fault(t, fault.Rule{Operation: "cancel-plan", Status: http.StatusBadGateway})
 		_, diags := l.Invoke(cancelPlan, map[string]any{"confirm_account_id": s.AccountID, "cancel_immediately": true})
 		l.expect(vocab.AccountActive, vocab.PlanSMTPPerMailbox, 1)
@@ -155,12 +155,12 @@ func TestCancelNotDone(t *testing.T) {
 func TestCancelNotEligible(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
-	l := newTill(t, s, answering(`{"status":"rejected","account_status":"active","eligible":false}`))
+	l := newBillingProxy(t, s, respondWith(`{"status":"rejected","account_status":"active","eligible":false}`))
 	_, diags := l.Invoke(cancelPlan, map[string]any{"confirm_account_id": s.AccountID})
 	acctest.Expect(t, diags, "ERROR: Can't cancel the plan of the account "+s.AccountID,
 		"The plan was not cancelled. The API responded: rejected, the account was not eligible, so that nothing was changed, the account's status is active.")
 
-	l = newTill(t, s, answering(`{"status":"unchanged","account_status":"pending_cancellation","eligible":false}`))
+	l = newBillingProxy(t, s, respondWith(`{"status":"unchanged","account_status":"pending_cancellation","eligible":false}`))
 	progress, diags := l.Invoke(cancelPlan, map[string]any{"confirm_account_id": s.AccountID})
 	l.NoErrors(diags)
 	acctest.ExpectText(t, strings.Join(progress, "\n"), "Response of the API: unchanged, the account was not eligible, so that nothing was changed")

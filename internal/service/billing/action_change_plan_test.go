@@ -28,7 +28,7 @@ func to(s *acctest.Server, more map[string]any) map[string]any {
 func TestChangeNow(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
-		l := newTill(t, s, nil)
+		l := newBillingProxy(t, s, nil)
 		progress, diags := l.Invoke(changePlan, to(s, nil))
 		l.NoErrors(diags)
 		l.expect(vocab.AccountActive, vocab.PlanSMTPPerProxy, 1)
@@ -46,7 +46,7 @@ func TestChangeNow(t *testing.T) {
 			acctest.ExpectText(t, strings.Join(progress, "\n"), "Response of the API: unchanged, that is the plan already, so that nothing was changed")
 			return
 		}
-		none(t, diags)
+		noDiagnostics(t, diags)
 		acctest.ExpectText(t, strings.Join(progress, "\n"), "The account "+s.AccountID+" is on the plan smtp_per_proxy. Nothing was changed.")
 		l.expect(vocab.AccountActive, vocab.PlanSMTPPerProxy, 1)
 	})
@@ -55,7 +55,7 @@ func TestChangeNow(t *testing.T) {
 func TestChangeLater(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
-		l := newTill(t, s, nil)
+		l := newBillingProxy(t, s, nil)
 		soon := time.Now().Add(24 * time.Hour).UTC().Format(time.RFC3339)
 		for orders := range int32(2) { // the second change is a repetition
 			progress, diags := l.Invoke(changePlan, to(s, map[string]any{"effective_date": soon}))
@@ -74,7 +74,7 @@ func TestChangeLater(t *testing.T) {
 func TestChangeOver(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
-	l := newTill(t, s, nil)
+	l := newBillingProxy(t, s, nil)
 	config := to(s, map[string]any{"effective_date": over})
 	_, diags := l.Invoke(changePlan, config)
 	acctest.Expect(t, diags, `ERROR at AttributeName("effective_date"): Invalid effective_date`, "must not be in the past, got "+over)
@@ -89,14 +89,14 @@ func TestChangeOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	progress, diags := l.Invoke(changePlan, config)
-	none(t, diags)
+	noDiagnostics(t, diags)
 	acctest.ExpectText(t, strings.Join(progress, "\n"), "is on the plan smtp_per_proxy. Nothing was changed.")
 }
 
 func TestChangeRefusedBefore(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
-	l := newTill(t, s, nil)
+	l := newBillingProxy(t, s, nil)
 	for name, c := range map[string]struct {
 		more map[string]any
 		want []string
@@ -110,7 +110,7 @@ func TestChangeRefusedBefore(t *testing.T) {
 			_, diags := l.Invoke(changePlan, to(s, c.more))
 			acctest.Expect(t, diags, c.want...)
 			if len(diags) != 1 {
-				t.Errorf("it came further than the plan, or announced what it refuses:\n%s", acctest.Render(diags))
+				t.Errorf("the plan was not the only refusal, or it announced a refused change:\n%s", acctest.Render(diags))
 			}
 		})
 	}
@@ -126,7 +126,7 @@ func TestChangeRefusedBefore(t *testing.T) {
 func TestChangeLost(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
-		l := newTill(t, s, nil)
+		l := newBillingProxy(t, s, nil)
 		s.Fault(t, fault.Rule{Operation: "change-plan", Drop: fault.After})
 		progress, diags := l.Invoke(changePlan, to(s, nil))
 		l.expect(vocab.AccountActive, vocab.PlanSMTPPerProxy, 1)
@@ -144,7 +144,7 @@ func TestChangeLost(t *testing.T) {
 func TestChangeLostLater(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
-	l := newTill(t, s, nil)
+	l := newBillingProxy(t, s, nil)
 	s.Fault(t, fault.Rule{Operation: "change-plan", Drop: fault.After})
 	_, diags := l.Invoke(changePlan, to(s, map[string]any{"effective_date": farAway}))
 	acctest.Expect(t, diags, "ERROR: Can't change the plan", "the plan may have been changed", "It was not sent again.", "The account was read again: It is on the plan smtp_per_mailbox.")
@@ -155,18 +155,18 @@ func TestChangeLostLater(t *testing.T) {
 func TestChangeUnmet(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
-	for name, c := range map[string]struct{ answer, want string }{
-		"not eligible":      {`{"status":"rejected","eligible":false,"previous_plan_id":"smtp_per_mailbox","target_plan_id":"smtp_per_proxy"}`, "The plan was not changed. The API responded: rejected, the account was not eligible"},
-		"says nothing more": {`{"status":"rejected","eligible":false}`, "The plan was not changed."},
-		"plan ignored":      {`{"status":"completed","eligible":true,"previous_plan_id":"smtp_per_mailbox","target_plan_id":"smtp_premium"}`, "The plan changes to smtp_premium instead of smtp_per_proxy"},
+	for name, c := range map[string]struct{ response, want string }{
+		"not eligible":    {`{"status":"rejected","eligible":false,"previous_plan_id":"smtp_per_mailbox","target_plan_id":"smtp_per_proxy"}`, "The plan was not changed. The API responded: rejected, the account was not eligible"},
+		"without details": {`{"status":"rejected","eligible":false}`, "The plan was not changed."},
+		"plan ignored":    {`{"status":"completed","eligible":true,"previous_plan_id":"smtp_per_mailbox","target_plan_id":"smtp_premium"}`, "The plan changes to smtp_premium instead of smtp_per_proxy"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			progress, diags := newTill(t, s, answering(c.answer)).Invoke(changePlan, to(s, nil))
+			progress, diags := newBillingProxy(t, s, respondWith(c.response)).Invoke(changePlan, to(s, nil))
 			acctest.Expect(t, diags, "ERROR: Can't change the plan of the account "+s.AccountID, c.want)
 			acctest.ExpectText(t, strings.Join(progress, "\n"), "Response of the API:")
 		})
 	}
-	progress, diags := newTill(t, s, answering(`{"status":"ok"}`)).Invoke(changePlan, to(s, nil))
+	progress, diags := newBillingProxy(t, s, respondWith(`{"status":"ok"}`)).Invoke(changePlan, to(s, nil))
 	if acctest.Errors(diags) > 0 {
 		t.Error(acctest.Render(diags))
 	}
@@ -176,7 +176,7 @@ func TestChangeUnmet(t *testing.T) {
 func TestChangeRefusedByAPI(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
-	l := newTill(t, s, func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+	l := newBillingProxy(t, s, func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 		acctest.Refuse(w, http.StatusUnprocessableEntity, "body.effective_date", "must be the first of a month")
 	})
 	_, diags := l.Invoke(changePlan, to(s, map[string]any{"effective_date": farAway}))
@@ -191,7 +191,7 @@ func TestChangeCancelled(t *testing.T) {
 		if _, err := s.Client.CancelPlan(t.Context(), api.CancelPlanBody{CancelImmediately: &now}); err != nil {
 			t.Fatal(err)
 		}
-		_, diags := newTill(t, s, nil).Invoke(changePlan, to(s, nil))
+		_, diags := newBillingProxy(t, s, nil).Invoke(changePlan, to(s, nil))
 		acctest.Expect(t, diags, "ERROR: Can't change the plan of the account "+s.AccountID, "The account is cancelled: it can be read but not changed", "HTTP 403, request id", "Ask the service to reactivate")
 	})
 }

@@ -20,16 +20,16 @@ const (
 	otherAccount = "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e"
 )
 
-// till is a proxy in front of the server that counts the requests that cost money.
-type till struct {
+// billingProxy is a proxy in front of the server that counts the requests that cost money.
+type billingProxy struct {
 	*acctest.Protocol
 	t      *testing.T
 	server *acctest.Server
 	orders *atomic.Int32
 }
 
-// newTill serves the server. If respond is set, it handles the billing requests.
-func newTill(t *testing.T, s *acctest.Server, answer func(w http.ResponseWriter, r *http.Request, next http.Handler)) *till {
+// newBillingProxy serves the server. If respond is set, it handles the billing requests.
+func newBillingProxy(t *testing.T, s *acctest.Server, respond func(w http.ResponseWriter, r *http.Request, next http.Handler)) *billingProxy {
 	t.Helper()
 	orders := &atomic.Int32{}
 	url := s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
@@ -38,17 +38,17 @@ func newTill(t *testing.T, s *acctest.Server, answer func(w http.ResponseWriter,
 			return
 		}
 		orders.Add(1)
-		if answer != nil {
-			answer(w, r, next)
+		if respond != nil {
+			respond(w, r, next)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
-	return &till{Protocol: s.Protocol(t, url), t: t, server: s, orders: orders}
+	return &billingProxy{Protocol: s.Protocol(t, url), t: t, server: s, orders: orders}
 }
 
 // account reads the provider's account.
-func (l *till) account() *api.Account {
+func (l *billingProxy) account() *api.Account {
 	l.t.Helper()
 	a, err := l.server.Client.GetAccount(l.t.Context())
 	if err != nil {
@@ -59,23 +59,23 @@ func (l *till) account() *api.Account {
 
 // expect fails the test unless the account has this status and plan after this number of
 // billing requests.
-func (l *till) expect(status, plan string, orders int32) {
+func (l *billingProxy) expect(status, plan string, orders int32) {
 	l.t.Helper()
 	if a := l.account(); a.Status != status || a.PlanID != plan || l.orders.Load() != orders {
-		l.t.Errorf("the account is %s on %s after %d orders, want %s on %s after %d", a.Status, a.PlanID, l.orders.Load(), status, plan, orders)
+		l.t.Errorf("the account is %s on %s after %d billing requests, want %s on %s after %d", a.Status, a.PlanID, l.orders.Load(), status, plan, orders)
 	}
 }
 
-// none fails the test if there is any diagnostic.
-func none(t *testing.T, diags []*tfprotov6.Diagnostic) {
+// noDiagnostics fails the test if there is any diagnostic.
+func noDiagnostics(t *testing.T, diags []*tfprotov6.Diagnostic) {
 	t.Helper()
 	if len(diags) > 0 {
 		t.Error(acctest.Render(diags))
 	}
 }
 
-// answering responds to every billing request with this body.
-func answering(body string) func(http.ResponseWriter, *http.Request, http.Handler) {
+// respondWith responds to every billing request with this body.
+func respondWith(body string) func(http.ResponseWriter, *http.Request, http.Handler) {
 	return func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprint(w, body)

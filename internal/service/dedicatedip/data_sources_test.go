@@ -129,8 +129,8 @@ func TestDataSourceRefused(t *testing.T) {
 	}{
 		"missing":       {ipType, map[string]any{"ip": "192.0.2.1"}, []string{`ERROR: Can't find the dedicated IP with ip = "192.0.2.1"`, "Check the spelling"}},
 		"missing name":  {ipType, map[string]any{"name": "Moon"}, []string{`ERROR: Can't find the dedicated IP with name = "Moon"`}},
-		"nothing given": {ipType, nil, []string{"id", "name", "ip"}},
-		"two given":     {ipType, map[string]any{"name": "Moon", "ip": "192.0.2.1"}, []string{"id", "name", "ip"}},
+		"no argument":   {ipType, nil, []string{"id", "name", "ip"}},
+		"two arguments": {ipType, map[string]any{"name": "Moon", "ip": "192.0.2.1"}, []string{"id", "name", "ip"}},
 		"no id":         {ipType, map[string]any{"id": "Moon"}, []string{`ERROR at AttributeName("id")`, "id must be"}},
 		"no name":       {ipType, map[string]any{"name": ""}, []string{`ERROR at AttributeName("name")`}},
 		"no ip":         {ipType, map[string]any{"ip": "192.0.2"}, []string{`ERROR at AttributeName("ip")`, "ip must be an IP address such as 198.51.100.1"}},

@@ -110,7 +110,7 @@ func TestDataSourceRefused(t *testing.T) {
 		s            *acctest.Server
 		config, want string
 	}{
-		"nothing given":  {s, `data "mailhost_dns_record" "r" {}`, `Exactly one of these attributes must be configured: \[id,name\]`},
+		"no argument":    {s, `data "mailhost_dns_record" "r" {}`, `Exactly one of these attributes must be configured: \[id,name\]`},
 		"id and key":     {s, "data \"mailhost_dns_record\" \"r\" {\n  id = \"7\"\n" + key + "}", `"id" cannot be specified when "domain"`},
 		"no domain":      {s, `data "mailhost_dns_record" "r" { name = "www" }`, `"domain" must be specified when "name"`},
 		"no type":        {s, "data \"mailhost_dns_record\" \"r\" {\n  name = \"www\"\n  domain = \"example.com\"\n}", `"type" must be specified when "name"`},
@@ -191,8 +191,8 @@ func TestListStopsAtTheLimit(t *testing.T) {
 	}
 }
 
-// TestListTellsItsFailure checks that a failure at the second domain is reported.
-func TestListTellsItsFailure(t *testing.T) {
+// TestListReportsFailure checks that a failure at the second domain is reported.
+func TestListReportsFailure(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	s.Domain(t, "example.com")

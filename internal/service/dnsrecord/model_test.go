@@ -11,7 +11,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 )
 
-func TestFill(t *testing.T) {
+func TestFlatten(t *testing.T) {
 	t.Parallel()
 	var m model
 	m.Name = customtype.New("WWW.Example.com.")
@@ -33,11 +33,11 @@ func TestFill(t *testing.T) {
 		}
 	}
 	if m.TTL.ValueInt64() != 300 || m.Priority.ValueInt64() != 10 || m.IsSystemManaged.ValueBool() {
-		t.Errorf("filled %+v", m)
+		t.Errorf("flattened %+v", m)
 	}
 	m.flatten(&api.DNSRecord{ID: 42, Name: "web", Type: "A", Value: "192.0.2.1", TTL: 300})
 	if m.Name.ValueString() != "web" || m.Value.ValueString() != "192.0.2.1" || !m.Priority.IsNull() {
-		t.Errorf("what differs is not taken over: %+v", m)
+		t.Errorf("another value is not flattened: %+v", m)
 	}
 	m.setZone(zone{name: "example.net"})
 	if m.Domain.ValueString() != "example.net" || !m.DomainID.IsNull() {
@@ -126,7 +126,7 @@ func TestCanonicalID(t *testing.T) {
 	}
 	for _, in := range []string{"", "0", "-1", "www", "1.5", "9223372036854775808", "example.com/A/www"} {
 		if _, ok := canonicalID(in); ok {
-			t.Errorf("canonicalID(%q) takes it", in)
+			t.Errorf("canonicalID(%q) accepts it", in)
 		}
 	}
 }

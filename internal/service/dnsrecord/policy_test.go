@@ -99,9 +99,9 @@ func TestOwnMailRecords(t *testing.T) {
 	}
 }
 
-// TestSecondPolicyUntold checks that the plan has no error if the API has no list of
+// TestSecondPolicyNotListed checks that the plan has no error if the API has no list of
 // records or refuses it.
-func TestSecondPolicyUntold(t *testing.T) {
+func TestSecondPolicyNotListed(t *testing.T) {
 	t.Parallel()
 	published := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
 	published.Domain(t, "example.com")

@@ -56,7 +56,7 @@ func TestIdentity(t *testing.T) {
 	gone, diags := p.Read(typeName, changed)
 	p.NoErrors(diags)
 	if !gone.Gone() || p.IdentityOf(typeName, gone)["id"] != id["id"] {
-		t.Errorf("a record that is gone reads as %s with the identity %v", gone.State, p.IdentityOf(typeName, gone))
+		t.Errorf("a deleted record reads as %s with the identity %v", gone.State, p.IdentityOf(typeName, gone))
 	}
 }
 
@@ -141,9 +141,9 @@ func TestAPIErrorLandsOnTheAttribute(t *testing.T) {
 	}
 }
 
-// TestLostAnswerTakesNoSystemManagedRecord checks that a lookup after a lost response does
+// TestLostResponseAdoptsNoSystemManagedRecord checks that a lookup after a lost response does
 // not match a record that the domain came with.
-func TestLostAnswerTakesNoSystemManagedRecord(t *testing.T) {
+func TestLostResponseAdoptsNoSystemManagedRecord(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	s.Domain(t, "example.com")

@@ -107,13 +107,13 @@ func TestDataSourceRefused(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	for name, c := range map[string]struct{ config, want string }{
-		"missing":       {`data "mailhost_domain" "d" { name = "example.com" }`, `(?s)Can't find the domain with name\s+=\s+"example.com".*Check the`},
-		"missing id":    {`data "mailhost_domain" "d" { id = "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e" }`, `(?s)Can't find the domain with id`},
-		"nothing given": {`data "mailhost_domain" "d" {}`, `(?s)id.*name`},
-		"no name":       {`data "mailhost_domain" "d" { name = "example" }`, `name must be`},
-		"no id":         {`data "mailhost_domain" "d" { id = "example.com" }`, `id must be`},
-		"no status":     {`data "mailhost_domains" "d" { status = "asleep" }`, `status must be one of pending_payment`},
-		"no workspace":  {`data "mailhost_domains" "d" { workspace_id = "default" }`, `workspace_id must be`},
+		"missing":      {`data "mailhost_domain" "d" { name = "example.com" }`, `(?s)Can't find the domain with name\s+=\s+"example.com".*Check the`},
+		"missing id":   {`data "mailhost_domain" "d" { id = "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e" }`, `(?s)Can't find the domain with id`},
+		"no argument":  {`data "mailhost_domain" "d" {}`, `(?s)id.*name`},
+		"no name":      {`data "mailhost_domain" "d" { name = "example" }`, `name must be`},
+		"no id":        {`data "mailhost_domain" "d" { id = "example.com" }`, `id must be`},
+		"no status":    {`data "mailhost_domains" "d" { status = "asleep" }`, `status must be one of pending_payment`},
+		"no workspace": {`data "mailhost_domains" "d" { workspace_id = "default" }`, `workspace_id must be`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{{Config: s.ProviderConfig() + c.config, ExpectError: regexp.MustCompile(c.want)}}})

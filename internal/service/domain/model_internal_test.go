@@ -55,7 +55,7 @@ func TestChanges(t *testing.T) {
 	}{
 		"nothing":   {base, api.UpdateDomainBody{}},
 		"spelling":  {settings("7F0C1C1E-6f0e-4d8e-9a3c-1f2a3b4c5d6e", "HTTPS://Example.com", true), api.UpdateDomainBody{}},
-		"unasked":   {unknown, api.UpdateDomainBody{}},
+		"unknown":   {unknown, api.UpdateDomainBody{}},
 		"redirect":  {settings(a, "https://example.com/x", true), api.UpdateDomainBody{RedirectURL: api.NullableFrom(new("https://example.com/x"))}},
 		"none":      {settings(a, "", true), api.UpdateDomainBody{RedirectURL: api.NullableFrom[string](nil)}},
 		"renewal":   {settings(a, "https://example.com/", false), api.UpdateDomainBody{AutoRenew: new(false)}},
@@ -77,12 +77,12 @@ func text[T any](p *T) any {
 }
 
 func TestRemedyOfEachCode(t *testing.T) {
-	told := map[string]string{}
+	codes := map[string]string{}
 	for _, code := range append(api.LimitsOf[api.PurchaseResult]("error_code").Enum, "", "something_new") {
 		advice := purchaseAdvice(code)
-		if other, twice := told[advice]; twice {
+		if other, twice := codes[advice]; twice {
 			t.Errorf("%q and %q have the same remedy", code, other)
 		}
-		told[advice] = code
+		codes[advice] = code
 	}
 }

@@ -152,7 +152,7 @@ func TestContactInfoIsStored(t *testing.T) {
 			ConfigStateChecks: []statecheck.StateCheck{value("contact_info", knownvalue.Null())},
 			Check: func(*terraform.State) error {
 				if after := get(t, s, "example.com").UpdatedAt; after != before {
-					return fmt.Errorf("the API was asked to change the domain: %s, %s", before, after)
+					return fmt.Errorf("a change of the domain was sent to the API: %s, %s", before, after)
 				}
 				return nil
 			},
@@ -277,7 +277,7 @@ func TestDrift(t *testing.T) {
 				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{action(plancheck.ResourceActionUpdate)}},
 				Check: func(*terraform.State) error {
 					if d := get(t, s, "example.com"); d.AutoRenew || d.WorkspaceID != s.WorkspaceID || *d.RedirectURL != "https://www.example.com/" {
-						return fmt.Errorf("not repaired: %+v", d)
+						return fmt.Errorf("not reverted: %+v", d)
 					}
 					return nil
 				},

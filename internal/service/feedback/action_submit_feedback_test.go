@@ -17,19 +17,19 @@ const typeName = "mailhost_submit_feedback"
 func TestSubmit(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
-		var sent, answered map[string]any
+		var sent, received map[string]any
 		p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-			sent, answered = nil, nil
+			sent, received = nil, nil
 			body, err := io.ReadAll(r.Body)
 			if err != nil || json.Unmarshal(body, &sent) != nil {
 				t.Errorf("sent %s, %v", body, err)
 			}
 			r.Body = io.NopCloser(strings.NewReader(string(body)))
-			acctest.Rewrite(w, r, next, func(answer string) string {
-				if err := json.Unmarshal([]byte(answer), &answered); err != nil {
-					t.Errorf("answered %s", answer)
+			acctest.Rewrite(w, r, next, func(text string) string {
+				if err := json.Unmarshal([]byte(text), &received); err != nil {
+					t.Errorf("received %s", text)
 				}
-				return answer
+				return text
 			})
 		}))
 		progress, diags := p.Invoke(typeName, map[string]any{
@@ -37,7 +37,7 @@ func TestSubmit(t *testing.T) {
 			"attributes": `{"seats": 12345678901234567890, "area": {"page": "mailboxes"}}`, "paid_product_feature": true,
 		})
 		p.NoErrors(diags)
-		id, _ := answered["id"].(string)
+		id, _ := received["id"].(string)
 		want := `The feedback "Aliases" was submitted. Its id is ` + id + ", its category feature_request and its status new."
 		if len(progress) != 1 || progress[0] != want || id == "" {
 			t.Errorf("progress %q, want %q", progress, want)
@@ -50,8 +50,8 @@ func TestSubmit(t *testing.T) {
 		if _, diags = p.Invoke(typeName, map[string]any{"title": "T", "description": "D"}); len(diags) > 0 {
 			t.Error(acctest.Render(diags))
 		}
-		if len(sent) != 2 || answered["category"] != "other" || answered["paid_product_feature"] != false {
-			t.Errorf("sent %v, answered %v", sent, answered)
+		if len(sent) != 2 || received["category"] != "other" || received["paid_product_feature"] != false {
+			t.Errorf("sent %v, received %v", sent, received)
 		}
 	})
 }
@@ -88,9 +88,9 @@ func TestRefusedByAPI(t *testing.T) {
 	acctest.Expect(t, diags, `ERROR at AttributeName("description"): Can't submit the feedback "T"`, "Must be polite.", "HTTP 422, request id refused-by-test")
 }
 
-// TestAnswerLost uses an API that ignores idempotency keys: after a lost response the
+// TestResponseLost uses an API that ignores idempotency keys: after a lost response the
 // outcome is unknown, and the feedback is not resent.
-func TestAnswerLost(t *testing.T) {
+func TestResponseLost(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	s.Fault(t, fault.Rule{Operation: "submit-feedback", Drop: fault.After})

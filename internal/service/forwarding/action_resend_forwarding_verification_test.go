@@ -36,7 +36,7 @@ func TestResend(t *testing.T) {
 			t.Helper()
 			progress, diags := s.Protocol(t, "").Invoke(resend, attributes{"forwarding_id": strings.ToUpper(f.ID)})
 			if len(diags) > 0 {
-				t.Errorf("it says %s", acctest.Render(diags))
+				t.Errorf("the diagnostics are %s", acctest.Render(diags))
 			}
 			expectProgress(t, progress, parts...)
 		}

@@ -116,7 +116,7 @@ func TestDataSourceRefused(t *testing.T) {
 		"missing":                {false, attributes{"target_email": "jane@example.org"}, `ERROR: Can't find the forwarding rule with target_email = "jane@example.org"(?s).*Check the spelling`},
 		"missing id":             {false, attributes{"id": id}, `Can't find the forwarding rule with id = "` + id},
 		"no such domain":         {false, attributes{"target_email": "jane@example.org", "domain": "example.net"}, `Can't find .*domain = "example.net"`},
-		"nothing given":          {false, nil, `(?s)id.*target_email`},
+		"no argument":            {false, nil, `(?s)id.*target_email`},
 		"both keys":              {false, attributes{"id": id, "target_email": "jane@example.org"}, `(?s)id.*target_email`},
 		"scope alone":            {false, attributes{"domain": "example.com"}, `(?s)id.*target_email`},
 		"scope of an id":         {false, attributes{"id": id, "domain": "example.com"}, `AttributeName\("domain"\)(?s).*"target_email" must be specified`},
@@ -166,8 +166,8 @@ func TestList(t *testing.T) {
 	})
 }
 
-// TestListAsksOncePerDomain counts the requests for the names of the rules' domains.
-func TestListAsksOncePerDomain(t *testing.T) {
+// TestListReadsDomainsOnce counts the requests for the names of the rules' domains.
+func TestListReadsDomainsOnce(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	for i := range 3 {
@@ -176,23 +176,23 @@ func TestListAsksOncePerDomain(t *testing.T) {
 			create(t, s, api.CreateForwardingBody{TargetEmail: fmt.Sprintf("jane%d@example.org", j), Domain: &d.ID})
 		}
 	}
-	var asked atomic.Int32
+	var requests atomic.Int32
 	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		if strings.Contains(r.URL.Path, "/domains") {
-			asked.Add(1)
+			requests.Add(1)
 		}
 		next.ServeHTTP(w, r)
 	}))
 	listed, diags := p.List(typeName, nil, 100)
 	p.NoErrors(diags)
-	if len(listed) != 12 || listed[11].Text("domain") != "example2.com" || asked.Load() != 2 {
-		t.Errorf("listed %d, the last of %s, asking for domains %d times; want 12 with 2", len(listed), listed[len(listed)-1].Text("domain"), asked.Load())
+	if len(listed) != 12 || listed[11].Text("domain") != "example2.com" || requests.Load() != 2 {
+		t.Errorf("listed %d, the last of %s, with %d requests for domains; want 12 with 2", len(listed), listed[len(listed)-1].Text("domain"), requests.Load())
 	}
-	asked.Store(0)
+	requests.Store(0)
 	listed, diags = p.ListIdentities(typeName, nil, 100)
 	p.NoErrors(diags)
-	if len(listed) != 12 || listed[11].DisplayName != "jane3@example.org (domain)" || !listed[11].State.IsNull() || asked.Load() != 0 {
-		t.Errorf("without the objects, listed %d, the last of them %v, asking for domains %d times", len(listed), listed[len(listed)-1], asked.Load())
+	if len(listed) != 12 || listed[11].DisplayName != "jane3@example.org (domain)" || !listed[11].State.IsNull() || requests.Load() != 0 {
+		t.Errorf("without the objects, listed %d, the last of them %v, with %d requests for domains", len(listed), listed[len(listed)-1], requests.Load())
 	}
 }
 
@@ -215,7 +215,7 @@ func TestGeneratedConfiguration(t *testing.T) {
 				t.Errorf("%v plans %s\nwhile there is %s", config, plan.State, o.State)
 			}
 			if waits := f.VerificationState == vocab.VerificationPending; waits != (len(diags) == 1) {
-				t.Errorf("of a rule that is %s, the plan says %s", f.VerificationState, acctest.Render(diags))
+				t.Errorf("the plan of a rule with the state %s: %s", f.VerificationState, acctest.Render(diags))
 			} else if waits {
 				acctest.Expect(t, diags, `WARNING at AttributeName("active")`, "not switched off yet", "generated configuration, remove it")
 			}

@@ -40,7 +40,7 @@ func confirm(t *testing.T, s *acctest.Server) {
 	must(t, err)
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		t.Fatalf("the link answered %s", resp.Status)
+		t.Fatalf("the verification link returns %s", resp.Status)
 	}
 }
 

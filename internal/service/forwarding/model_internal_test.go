@@ -21,7 +21,7 @@ func TestFlatten(t *testing.T) {
 	})
 	if m.ID.ValueString() != "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e" || m.ScopeID.ValueString() != "account" || !m.Domain.IsNull() || !m.WorkspaceID.IsNull() ||
 		m.Active.ValueBool() || m.VerificationSentAt.ValueString() != "sent" || !m.VerificationVerifiedAt.IsNull() || m.CreatedAt.ValueString() != "created" {
-		t.Errorf("filled %+v", m)
+		t.Errorf("flattened %+v", m)
 	}
 }
 

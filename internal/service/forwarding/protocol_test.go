@@ -57,7 +57,7 @@ func TestIdentity(t *testing.T) {
 	gone, diags := p.Read(typeName, changed)
 	p.NoErrors(diags)
 	if !gone.Gone() || p.IdentityOf(typeName, gone)["id"] != id["id"] {
-		t.Errorf("a rule that is gone reads as %s with the identity %v", gone.State, p.IdentityOf(typeName, gone))
+		t.Errorf("a deleted rule reads as %s with the identity %v", gone.State, p.IdentityOf(typeName, gone))
 	}
 	_, diags = p.Apply(t.Context(), typeName, nil, changed)
 	p.NoErrors(diags) // already deleted
@@ -72,7 +72,7 @@ func TestImportNothing(t *testing.T) {
 	for name, identity := range map[string]attributes{"command": nil, "identity": {"id": ""}} {
 		_, diags := p.Import(typeName, "", identity)
 		if len(diags) != 1 || diags[0].Summary != "Import without an id" {
-			t.Errorf("the import by %s said %v", name, diags)
+			t.Errorf("the import by %s returns %v", name, diags)
 		}
 	}
 }
@@ -87,20 +87,20 @@ func TestTooManyMessages(t *testing.T) {
 	}
 	retryAfter := "900" // longer than the client waits
 	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		answer := httptest.NewRecorder()
-		next.ServeHTTP(answer, r)
-		if answer.Code == http.StatusTooManyRequests {
-			if wait := answer.Header().Get("Retry-After"); wait != "60" {
+		recorder := httptest.NewRecorder()
+		next.ServeHTTP(recorder, r)
+		if recorder.Code == http.StatusTooManyRequests {
+			if wait := recorder.Header().Get("Retry-After"); wait != "60" {
 				t.Errorf("Retry-After is %q", wait)
 			}
-			answer.Header().Set("Retry-After", retryAfter)
+			recorder.Header().Set("Retry-After", retryAfter)
 			if retryAfter == "0" {
 				s.Advance(time.Minute)
 			}
 		}
-		maps.Copy(w.Header(), answer.Header())
-		w.WriteHeader(answer.Code)
-		_, _ = answer.Body.WriteTo(w)
+		maps.Copy(w.Header(), recorder.Header())
+		w.WriteHeader(recorder.Code)
+		_, _ = recorder.Body.WriteTo(w)
 	}))
 	config := attributes{"target_email": "jane@example.org"}
 	none, diags := p.Apply(t.Context(), typeName, config, nil)

@@ -112,22 +112,22 @@ func TestExportActionFails(t *testing.T) {
 		w.Header().Set("Content-Length", "1000")
 		_, _ = w.Write([]byte("id,primary_email\r\n1,jane@exam"))
 	}
-	asked := func(http.ResponseWriter, *http.Request, http.Handler) { t.Error("the API was asked") }
+	noRequest := func(http.ResponseWriter, *http.Request, http.Handler) { t.Error("a request was sent") }
 	for name, c := range map[string]struct {
-		answer func(http.ResponseWriter, *http.Request, http.Handler)
-		config map[string]any
-		want   []string
+		handler func(http.ResponseWriter, *http.Request, http.Handler)
+		config  map[string]any
+		want    []string
 	}{
 		"refused":       {refused, map[string]any{"path": path}, []string{"ERROR: Can't export the mailboxes", "lacks mailbox.export", "request id refused-by-test"}},
 		"broken off":    {cut, map[string]any{"path": path}, []string{"ERROR: Can't export the mailboxes", "The API's response is incomplete: unexpected EOF."}},
-		"there already": {asked, map[string]any{"path": path, "overwrite": false}, []string{`ERROR at AttributeName("path"): Can't write the file`, path + " can't be written: file already exists. Remove it"}},
-		"a directory":   {asked, map[string]any{"path": filepath.Dir(path)}, []string{`ERROR at AttributeName("path")`, "it is a directory. Choose a file in it."}},
-		"below a file":  {asked, map[string]any{"path": filepath.Join(path, "deep", "a.csv")}, []string{`ERROR at AttributeName("path")`, "a part of the path is a file and no directory. Choose another path."}},
-		"no directory":  {asked, map[string]any{"path": missing}, []string{`WARNING at AttributeName("path"): The directory of the export does not exist`, filepath.Dir(missing) + " is missing", `ERROR at AttributeName("path")`, missing + " can't be written: no such file or directory. Check that its directory exists"}},
-		"no name":       {asked, map[string]any{"path": ""}, []string{`ERROR at AttributeName("path")`, "at least 1"}},
+		"there already": {noRequest, map[string]any{"path": path, "overwrite": false}, []string{`ERROR at AttributeName("path"): Can't write the file`, path + " can't be written: file already exists. Remove it"}},
+		"a directory":   {noRequest, map[string]any{"path": filepath.Dir(path)}, []string{`ERROR at AttributeName("path")`, "it is a directory. Choose a file in it."}},
+		"below a file":  {noRequest, map[string]any{"path": filepath.Join(path, "deep", "a.csv")}, []string{`ERROR at AttributeName("path")`, "a part of the path is a file and no directory. Choose another path."}},
+		"no directory":  {noRequest, map[string]any{"path": missing}, []string{`WARNING at AttributeName("path"): The directory of the export does not exist`, filepath.Dir(missing) + " is missing", `ERROR at AttributeName("path")`, missing + " can't be written: no such file or directory. Check that its directory exists"}},
+		"no name":       {noRequest, map[string]any{"path": ""}, []string{`ERROR at AttributeName("path")`, "at least 1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, diags := s.Protocol(t, s.Front(t, c.answer)).Invoke(exportAction, c.config)
+			_, diags := s.Protocol(t, s.Front(t, c.handler)).Invoke(exportAction, c.config)
 			acctest.Expect(t, diags, c.want...)
 			only(t, path, "yesterday's")
 		})

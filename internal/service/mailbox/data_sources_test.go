@@ -92,12 +92,12 @@ func TestDataSourceRefused(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	for name, c := range map[string]struct{ config, want string }{
-		"missing":       {`data "mailhost_mailbox" "m" { primary_email = "nobody@example.com" }`, `(?s)Can't find the mailbox with primary_email\s+=\s+"nobody@example.com".*Check the`},
-		"nothing given": {`data "mailhost_mailbox" "m" {}`, `(?s)id.*primary_email`},
-		"both given":    {"data \"mailhost_mailbox\" \"m\" {\n  id = \"7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e\"\n  primary_email = \"a@example.com\"\n}", `(?s)primary_email`},
-		"no address":    {`data "mailhost_mailbox" "m" { primary_email = "jane" }`, `primary_email must be`},
-		"no status":     {`data "mailhost_mailboxes" "m" { status = "asleep" }`, `status must be one of provisioning`},
-		"no workspace":  {`data "mailhost_mailboxes" "m" { workspace_id = "default" }`, `workspace_id must be`},
+		"missing":        {`data "mailhost_mailbox" "m" { primary_email = "nobody@example.com" }`, `(?s)Can't find the mailbox with primary_email\s+=\s+"nobody@example.com".*Check the`},
+		"no argument":    {`data "mailhost_mailbox" "m" {}`, `(?s)id.*primary_email`},
+		"both arguments": {"data \"mailhost_mailbox\" \"m\" {\n  id = \"7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e\"\n  primary_email = \"a@example.com\"\n}", `(?s)primary_email`},
+		"no address":     {`data "mailhost_mailbox" "m" { primary_email = "jane" }`, `primary_email must be`},
+		"no status":      {`data "mailhost_mailboxes" "m" { status = "asleep" }`, `status must be one of provisioning`},
+		"no workspace":   {`data "mailhost_mailboxes" "m" { workspace_id = "default" }`, `workspace_id must be`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{{Config: s.ProviderConfig() + c.config, ExpectError: regexp.MustCompile(c.want)}}})
@@ -161,8 +161,8 @@ func TestListStopsAtTheLimit(t *testing.T) {
 	}
 }
 
-// TestListTellsItsFailure checks that a failure in the middle of a stream is reported.
-func TestListTellsItsFailure(t *testing.T) {
+// TestListReportsFailure checks that a failure in the middle of a stream is reported.
+func TestListReportsFailure(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	s.Domain(t, "example.com")

@@ -57,6 +57,6 @@ func TestAddress(t *testing.T) {
 	}
 	m.PrimaryEmail = types.StringValue("jane@a.com")
 	if got := m.address(); got != "jane@a.com" {
-		t.Errorf("after it it is %q", got)
+		t.Errorf("after the create it is %q", got)
 	}
 }

@@ -182,7 +182,7 @@ func TestVolatile(t *testing.T) {
 	o, diags = p.Apply(t.Context(), typeName, config, o)
 	p.NoErrors(diags)
 	if o.Text("first_name") != "Janet" || o.Text("status") != "active" || strings.Contains(o.State.String(), "4711") {
-		t.Errorf("the update is not what was planned: %s", o.State)
+		t.Errorf("the update differs from the plan: %s", o.State)
 	}
 	o, diags = p.Read(typeName, o)
 	p.NoErrors(diags)
@@ -233,14 +233,14 @@ func TestApplyAfterARefusal(t *testing.T) {
 	s.Domain(t, "example.com")
 	o, diags := apply()
 	if acctest.Errors(diags) != 0 {
-		t.Fatalf("the domain is there now: %s", acctest.Render(diags))
+		t.Fatalf("the domain exists: %s", acctest.Render(diags))
 	}
 	refused("exists already")
 	if err := s.Client.DeleteMailbox(t.Context(), o.Text("id")); err != nil {
 		t.Fatal(err)
 	}
 	if _, diags = apply(); acctest.Errors(diags) != 0 {
-		t.Errorf("the other mailbox is gone now: %s", acctest.Render(diags))
+		t.Errorf("the other mailbox is deleted: %s", acctest.Render(diags))
 	}
 }
 

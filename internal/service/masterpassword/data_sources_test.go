@@ -114,7 +114,7 @@ func TestDataSourceRefused(t *testing.T) {
 		"missing":                {false, map[string]any{"name": "ops"}, `ERROR: Can't find the master password with name = "ops"(?s).*Check the spelling`},
 		"missing id":             {false, map[string]any{"id": id}, `Can't find the master password with id = "` + id},
 		"in another scope":       {false, map[string]any{"name": "Ops", "workspace_id": s.WorkspaceID}, `Can't find .*workspace_id = "`},
-		"nothing given":          {false, nil, `(?s)id.*name`},
+		"no argument":            {false, nil, `(?s)id.*name`},
 		"both keys":              {false, map[string]any{"id": id, "name": "Ops"}, `(?s)id.*name`},
 		"scope of an id":         {false, map[string]any{"id": id, "workspace_id": id}, `AttributeName\("workspace_id"\)(?s).*"name" must be specified`},
 		"two scopes":             {false, map[string]any{"name": "Ops", "domain": "example.com", "workspace_id": id}, `AttributeName\("workspace_id"\): Both domain and workspace_id(?s).*Remove domain or`},
@@ -159,8 +159,8 @@ func TestList(t *testing.T) {
 	})
 }
 
-// TestListAsksOncePerDomain counts the requests for the names of the domains.
-func TestListAsksOncePerDomain(t *testing.T) {
+// TestListReadsDomainsOnce counts the requests for the names of the domains.
+func TestListReadsDomainsOnce(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	for i := range 3 {
@@ -169,17 +169,17 @@ func TestListAsksOncePerDomain(t *testing.T) {
 			create(t, s, api.CreateMasterPasswordBody{Name: fmt.Sprint(j), Domain: &d.ID})
 		}
 	}
-	var asked atomic.Int32
+	var requests atomic.Int32
 	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		if strings.Contains(r.URL.Path, "/domains") {
-			asked.Add(1)
+			requests.Add(1)
 		}
 		next.ServeHTTP(w, r)
 	}))
 	listed, diags := p.List(typeName, nil, 100)
 	p.NoErrors(diags)
-	if len(listed) != 12 || listed[11].Text("domain") != "example2.com" || asked.Load() != 2 {
-		t.Errorf("listed %d, asking for domains %d times; want 12 with 2", len(listed), asked.Load())
+	if len(listed) != 12 || listed[11].Text("domain") != "example2.com" || requests.Load() != 2 {
+		t.Errorf("listed %d, with %d requests for domains; want 12 with 2", len(listed), requests.Load())
 	}
 }
 

@@ -80,7 +80,7 @@ func TestSecretsDoNotLeak(t *testing.T) {
 		}
 	}
 	if !strings.Contains(logs, "[TRACE]") || !strings.Contains(logs, "create-master-password") {
-		t.Error("the logs are not what they should be")
+		t.Error("the logs lack the expected lines")
 	}
 	var seen []string
 	for name, content := range files {
@@ -92,7 +92,7 @@ func TestSecretsDoNotLeak(t *testing.T) {
 		}
 	}
 	if len(seen) < 2 { // plan and state
-		t.Errorf("the secret of value is in %v alone: the files are not what they should be", seen)
+		t.Errorf("the secret of value is in %v only: want the plan and the state", seen)
 	}
 }
 

@@ -36,7 +36,7 @@ func expect(t *testing.T, diags []*tfprotov6.Diagnostic, parts ...string) {
 		}
 	}
 	if strings.Contains(text, "hunter22") {
-		t.Errorf("the secret is told:\n%s", text)
+		t.Errorf("the diagnostics contain the secret:\n%s", text)
 	}
 }
 
@@ -227,7 +227,7 @@ func TestAPIErrors(t *testing.T) {
 	o, diags = p.Apply(t.Context(), typeName, map[string]any{"name": "ops 2", "value": hunter}, o)
 	expect(t, diags, `AttributeName("name")`, `Can't rename the master password "ops" to "ops 2"`, "1234")
 	if o.Text("name") != "ops" {
-		t.Errorf("after the failure the state says %q", o.Text("name"))
+		t.Errorf("after the failure the state has %q", o.Text("name"))
 	}
 }
 

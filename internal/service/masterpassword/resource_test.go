@@ -40,10 +40,10 @@ func TestLifecycle(t *testing.T) {
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
 		d := s.Domain(t, "bücher.com")
 		id := statecheck.CompareValue(sameString{})
-		given := func(domain string) string { return fmt.Sprintf("domain = %q\nvalue = \"hunter22\"", domain) }
+		withValue := func(domain string) string { return fmt.Sprintf("domain = %q\nvalue = \"hunter22\"", domain) }
 		acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
 			{
-				Config: password(s, "ops team", given("Bücher.COM.")),
+				Config: password(s, "ops team", withValue("Bücher.COM.")),
 				ConfigPlanChecks: plans(plancheck.ResourceActionCreate,
 					plancheck.ExpectSensitiveValue(address, tfjsonpath.New("value")),
 					plancheck.ExpectKnownValue(address, tfjsonpath.New("generated_secret"), knownvalue.Null()),
@@ -57,10 +57,10 @@ func TestLifecycle(t *testing.T) {
 					id.AddStateValue(address, tfjsonpath.New("id")),
 				},
 			},
-			{Config: password(s, "ops team", given("xn--bcher-kva.com")), ConfigPlanChecks: empty},
-			{Config: password(s, "ops team", given(d.ID)+"\ngenerate = null"), ConfigPlanChecks: empty},
+			{Config: password(s, "ops team", withValue("xn--bcher-kva.com")), ConfigPlanChecks: empty},
+			{Config: password(s, "ops team", withValue(d.ID)+"\ngenerate = null"), ConfigPlanChecks: empty},
 			{
-				Config: password(s, "ops", given("bücher.com")),
+				Config: password(s, "ops", withValue("bücher.com")),
 				ConfigPlanChecks: plans(plancheck.ResourceActionUpdate,
 					plancheck.ExpectKnownValue(address, tfjsonpath.New("id"), knownvalue.NotNull()),
 					plancheck.ExpectKnownValue(address, tfjsonpath.New("scope_id"), knownvalue.StringExact(d.ID)),

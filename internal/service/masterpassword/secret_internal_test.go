@@ -97,18 +97,18 @@ func TestChanges(t *testing.T) {
 
 func TestSameSecret(t *testing.T) {
 	t.Parallel()
-	given, generated := model{secret: secret{Value: text}}, model{secret: secret{Generate: yes}, GeneratedSecret: text}
+	explicit, generated := model{secret: secret{Value: text}}, model{secret: secret{Generate: yes}, GeneratedSecret: text}
 	for name, c := range map[string]struct {
 		state, config model
 		want          bool
 	}{
-		"moved out":            {given, model{secret: secret{ValueWO: text}}, true},
+		"moved out":            {explicit, model{secret: secret{ValueWO: text}}, true},
 		"generated, moved out": {generated, model{secret: secret{ValueWO: text}}, true},
-		"generated, taken up":  {generated, given, true},
-		"another":              {given, model{secret: secret{ValueWO: types.StringValue("hunter23")}}, false},
-		"unknown":              {given, model{secret: secret{ValueWO: unknown}}, false},
-		"generate":             {given, model{secret: secret{Generate: yes}}, false},
-		"nothing known":        {model{}, given, false},
+		"generated, taken up":  {generated, explicit, true},
+		"another":              {explicit, model{secret: secret{ValueWO: types.StringValue("hunter23")}}, false},
+		"unknown":              {explicit, model{secret: secret{ValueWO: unknown}}, false},
+		"generate":             {explicit, model{secret: secret{Generate: yes}}, false},
+		"nothing known":        {model{}, explicit, false},
 	} {
 		if got := c.state.sameSecretAs(c.config); got != c.want {
 			t.Errorf("%s: %t", name, got)

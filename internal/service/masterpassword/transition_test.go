@@ -63,7 +63,7 @@ var transitions = map[string]map[string]outcome{
 	"renamed after an import": {
 		"value": replaced, "other value": replaced, "wo": replaced, "other wo": replaced, "unseen wo": replaced, "generate": replaced, "none": unchanged,
 	},
-	"no longer given": {
+	"no longer configured": {
 		"value": replaced, "other value": replaced, "wo": replaced, "other wo": replaced, "unseen wo": replaced, "generate": replaced, "none": unchanged,
 	},
 }
@@ -134,7 +134,7 @@ func (s secretTest) origin(name string) *acctest.Object {
 		return s.read(s.read(s.apply("generate", s.imported(false))))
 	case "renamed after an import":
 		return s.apply("none", s.imported(true))
-	case "no longer given":
+	case "no longer configured":
 		return s.apply("none", s.apply("value", nil))
 	}
 	s.t.Fatalf("there is no origin %q", name)

@@ -70,12 +70,12 @@ func TestDataSourceRefused(t *testing.T) {
 		s            *acctest.Server
 		config, want string
 	}{
-		"missing":       {s, `data "mailhost_service_account" "a" { name = "ci" }`, `(?s)Can't find the service account with name = "ci".*Check the`},
-		"revoked":       {s, `data "mailhost_service_account" "a" { name = "gone" }`, `(?s)Can't find the service account with name = "gone"`},
-		"two of them":   {s, `data "mailhost_service_account" "a" { name = "twin" }`, fmt.Sprintf(`(?s)%s,\s+%s.*Refer to it by its id`, twins...)},
-		"nothing given": {s, `data "mailhost_service_account" "a" {}`, `(?s)id.*name`},
-		"no id":         {s, `data "mailhost_service_account" "a" { id = "ci" }`, `id must be`},
-		"published":     {published, `data "mailhost_service_account" "a" { name = "CI" }`, `(?s)Can't find the service account.*This API has no operation for it.*published\s+operations\s+only`},
+		"missing":     {s, `data "mailhost_service_account" "a" { name = "ci" }`, `(?s)Can't find the service account with name = "ci".*Check the`},
+		"revoked":     {s, `data "mailhost_service_account" "a" { name = "gone" }`, `(?s)Can't find the service account with name = "gone"`},
+		"two of them": {s, `data "mailhost_service_account" "a" { name = "twin" }`, fmt.Sprintf(`(?s)%s,\s+%s.*Refer to it by its id`, twins...)},
+		"no argument": {s, `data "mailhost_service_account" "a" {}`, `(?s)id.*name`},
+		"no id":       {s, `data "mailhost_service_account" "a" { id = "ci" }`, `id must be`},
+		"published":   {published, `data "mailhost_service_account" "a" { name = "CI" }`, `(?s)Can't find the service account.*This API has no operation for it.*published\s+operations\s+only`},
 		"published, all": {
 			published, `data "mailhost_service_accounts" "a" {}`, `(?s)Can't list the service accounts.*This API has no operation for it.*published\s+operations\s+only`,
 		},

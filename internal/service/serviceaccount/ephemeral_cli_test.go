@@ -23,14 +23,14 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
-// journal is a proxy that records the tokens in the server's responses, and those in the
+// tokenProxy is a proxy that records the tokens in the server's responses, and those in the
 // requests.
-type journal struct {
-	mu         sync.Mutex
-	told, used []string
+type tokenProxy struct {
+	mu           sync.Mutex
+	issued, used []string
 }
 
-func (j *journal) serve(t *testing.T, s *acctest.Server) (url string) {
+func (j *tokenProxy) serve(t *testing.T, s *acctest.Server) (url string) {
 	return s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		j.mu.Lock()
 		defer j.mu.Unlock()
@@ -38,7 +38,7 @@ func (j *journal) serve(t *testing.T, s *acctest.Server) (url string) {
 		acctest.Rewrite(w, r, next, func(body string) string {
 			var created api.CreatedServiceAccount
 			if json.Unmarshal([]byte(body), &created) == nil && created.Token != "" {
-				j.told = append(j.told, created.Token)
+				j.issued = append(j.issued, created.Token)
 			}
 			return body
 		})
@@ -46,19 +46,19 @@ func (j *journal) serve(t *testing.T, s *acctest.Server) (url string) {
 }
 
 // without returns an error if the text contains a token.
-func (j *journal) without(what, text string) error {
+func (j *tokenProxy) without(what, text string) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for i, token := range j.told {
+	for i, token := range j.issued {
 		if strings.Contains(text, token) {
-			return fmt.Errorf("token %d of %d is in the %s", i+1, len(j.told), what)
+			return fmt.Errorf("token %d of %d is in the %s", i+1, len(j.issued), what)
 		}
 	}
 	return nil
 }
 
 // CheckPlan implements plancheck.PlanCheck: no token is in the plan.
-func (j *journal) CheckPlan(_ context.Context, req plancheck.CheckPlanRequest, resp *plancheck.CheckPlanResponse) {
+func (j *tokenProxy) CheckPlan(_ context.Context, req plancheck.CheckPlanRequest, resp *plancheck.CheckPlanResponse) {
 	plan, err := json.Marshal(req.Plan)
 	if err == nil {
 		err = j.without("plan", string(plan))
@@ -67,7 +67,7 @@ func (j *journal) CheckPlan(_ context.Context, req plancheck.CheckPlanRequest, r
 }
 
 // CheckState implements statecheck.StateCheck: no token is in the state.
-func (j *journal) CheckState(_ context.Context, req statecheck.CheckStateRequest, resp *statecheck.CheckStateResponse) {
+func (j *tokenProxy) CheckState(_ context.Context, req statecheck.CheckStateRequest, resp *statecheck.CheckStateResponse) {
 	state, err := json.Marshal(req.State)
 	if err == nil {
 		err = j.without("state", string(state))
@@ -81,7 +81,7 @@ func (j *journal) CheckState(_ context.Context, req statecheck.CheckStateRequest
 func TestTokenForAnotherProvider(t *testing.T) {
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
 		d := s.Domain(t, "example.com")
-		var j journal
+		var j tokenProxy
 		url := j.serve(t, s)
 		config := strings.ReplaceAll(s.ProviderConfig(), s.URL, url) + fmt.Sprintf(`
 ephemeral "mailhost_service_account_token" "run" {
@@ -108,18 +108,18 @@ resource "mailhost_mailbox" "jane" {
 				j.mu.Lock()
 				defer j.mu.Unlock()
 				if left := living(t, s); len(left) > 0 && !s.PublishedOnly {
-					return fmt.Errorf("of %d service accounts, %v are not revoked", len(j.told), left)
+					return fmt.Errorf("of %d service accounts, %v are not revoked", len(j.issued), left)
 				}
 				// Each plan and each apply opens its own token.
-				if len(j.told) < 3 {
-					return fmt.Errorf("%d tokens were opened, want one for each plan and apply", len(j.told))
+				if len(j.issued) < 3 {
+					return fmt.Errorf("%d tokens were opened, want one for each plan and apply", len(j.issued))
 				}
-				for i, token := range j.told {
+				for i, token := range j.issued {
 					if works(s, token) != s.PublishedOnly {
 						return fmt.Errorf("token %d works: %t", i+1, !s.PublishedOnly)
 					}
 				}
-				if !slices.ContainsFunc(j.told, func(token string) bool { return slices.Contains(j.used, token) }) {
+				if !slices.ContainsFunc(j.issued, func(token string) bool { return slices.Contains(j.used, token) }) {
 					return fmt.Errorf("none of the tokens was used")
 				}
 				return nil

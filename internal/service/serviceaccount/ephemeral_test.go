@@ -70,7 +70,7 @@ func TestToken(t *testing.T) {
 			// An expired token needs no revocation.
 			c.advance(want.lifetime)
 			if diags := p.Close(tokenType, o); len(diags) > 0 {
-				t.Errorf("closed when it is over: %s", acctest.Render(diags))
+				t.Errorf("closed after the expiry: %s", acctest.Render(diags))
 			}
 			c.advance(-want.lifetime)
 		}
@@ -98,7 +98,7 @@ func TestTokenLeftOpen(t *testing.T) {
 		}
 		p.NoErrors(p.Close(tokenType, open[0]))
 		if err := served.session.Close(t.Context()); err != nil {
-			t.Errorf("the end says %v", err)
+			t.Errorf("the end of the session returns %v", err)
 		}
 		if n := revocations.Load(); !s.PublishedOnly && n != 3 { // a closed token is not revoked again
 			t.Errorf("%d revocations of 3 tokens", n)
@@ -123,7 +123,7 @@ func TestTokenLeftOpenFails(t *testing.T) {
 	s.Fault(t, fault.Rule{Operation: api.RevokeServiceAccount.ID, Status: http.StatusForbidden})
 	err := served.session.Close(t.Context())
 	if err == nil || !strings.Contains(err.Error(), o.Text("id")) || strings.Contains(err.Error(), o.Text("token")) {
-		t.Errorf("the end says %v", err)
+		t.Errorf("the end of the session returns %v", err)
 	}
 }
 
@@ -161,7 +161,7 @@ func TestTokenNotRevoked(t *testing.T) {
 	diags = p.Close(tokenType, o)
 	acctest.Expect(t, diags, `ERROR: Can't revoke the service account "terraform-ephemeral"`, "service_account.revoke", "expires at "+o.Text("expires_at"), o.Text("id"), "control panel")
 	if strings.Contains(acctest.Render(diags), o.Text("token")) {
-		t.Error("the token is told")
+		t.Error("the diagnostics contain the token")
 	}
 	o.Private = nil
 	acctest.Expect(t, p.Close(tokenType, o), "ERROR: Can't revoke the service account of an ephemeral token", "when its lifetime is over")
@@ -175,8 +175,8 @@ func TestTokenLost(t *testing.T) {
 		fault fault.Rule
 		opens bool
 	}{
-		"the first answer": {fault.Rule{Operation: api.CreateServiceAccount.ID, Drop: fault.After, Nth: 1}, true},
-		"every answer":     {fault.Rule{Operation: api.CreateServiceAccount.ID, Drop: fault.After}, false},
+		"the first response": {fault.Rule{Operation: api.CreateServiceAccount.ID, Drop: fault.After, Nth: 1}, true},
+		"every response":     {fault.Rule{Operation: api.CreateServiceAccount.ID, Drop: fault.After}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

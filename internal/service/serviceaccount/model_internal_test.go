@@ -33,17 +33,17 @@ func TestPast(t *testing.T) {
 	}
 }
 
-// TestFillKeeps checks that flatten keeps the values that the API returns only once.
-func TestFillKeeps(t *testing.T) {
+// TestFlattenKeeps checks that flatten keeps the values that the API returns only once.
+func TestFlattenKeeps(t *testing.T) {
 	t.Parallel()
 	triggers := types.MapValueMust(types.StringType, nil)
 	m := model{Token: types.StringValue("s3cret"), RotationTriggers: triggers}
 	service.Flatten(&m, &api.ServiceAccount{ID: "id", Name: "CI"})
 	if m.Token.ValueString() != "s3cret" || !m.RotationTriggers.Equal(triggers) || m.imported() {
-		t.Errorf("filled %+v", m)
+		t.Errorf("flattened %+v", m)
 	}
 	if !m.ExpiresAt.IsNull() || !m.LastUsedAt.IsNull() || !m.RevokedAt.IsNull() || !m.CreatedByUserID.IsNull() {
-		t.Errorf("what is null is %+v", m)
+		t.Errorf("with null fields: %+v", m)
 	}
 }
 

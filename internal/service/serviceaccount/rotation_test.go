@@ -69,7 +69,7 @@ func TestRotation(t *testing.T) {
 		replacing(t, "an earlier rotation", plan, "expires_at")
 		plan, diags = p.Plan(typeName, lasting("720h", acctest.Unknown), o)
 		if p.NoErrors(diags); len(plan.Replace) > 0 {
-			t.Errorf("a rotation that is not known replaces %v", plan.Replace)
+			t.Errorf("an unknown rotation replaces %v", plan.Replace)
 		}
 
 		_, diags = p.Plan(typeName, lasting("721h", "168h"), o)
@@ -160,7 +160,7 @@ func TestValidity(t *testing.T) {
 	p.NoErrors(diags)
 	plan, diags = p.Plan(typeName, lasting(nil, nil), never)
 	if p.NoErrors(diags); never.Text("expires_at") != "" || !plan.State.Equal(never.State) {
-		t.Errorf("one that never expires plans %s", plan.State)
+		t.Errorf("without expiry: planned %s", plan.State)
 	}
 	c.advance(31 * day)
 	_, diags = p.Read(typeName, o)
@@ -193,7 +193,7 @@ func TestExpiredUnread(t *testing.T) {
 	o, diags = p.Read(typeName, o)
 	acctest.Expect(t, diags, `service account "CI" has expired`, "set another expires_at")
 	if o.Gone() {
-		t.Error("it was dropped from the state")
+		t.Error("it was removed from the state")
 	}
 }
 
@@ -274,7 +274,7 @@ func TestImportedValidity(t *testing.T) {
 		if name == "soon" {
 			replacing(t, "due", plan, "expires_at")
 		} else if len(plan.Replace) > 0 {
-			t.Errorf("one that never expires replaces %v", plan.Replace)
+			t.Errorf("without expiry: replacing %v", plan.Replace)
 		}
 		c.advance(-3 * day)
 	}

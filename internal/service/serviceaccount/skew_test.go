@@ -43,7 +43,7 @@ func TestRotationByTheServersClock(t *testing.T) {
 			t.Fatal(err)
 		}
 		if off := time.Until(expires) - 80*day; off.Abs() > time.Minute {
-			t.Errorf("it expires at %s, %s from what is right", expires, off)
+			t.Errorf("it expires at %s, %s off", expires, off)
 		}
 	})
 }
