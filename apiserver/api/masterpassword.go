@@ -20,7 +20,7 @@ type MasterPassword struct {
 // CreatedMasterPassword is the response to a create.
 type CreatedMasterPassword struct {
 	MasterPassword
-	GeneratedSecret *string `json:"generated_secret,omitempty" doc:"The generated secret, shown only in the answer to a request with generate"`
+	GeneratedSecret *string `json:"generated_secret,omitempty" doc:"The generated secret, shown only in the response to a request with generate"`
 }
 
 // CreateMasterPasswordRequest is the request for a new master password.

@@ -207,7 +207,7 @@ func (r *GrantAuthorizationRequest) Validate() []*Problem {
 		f.add(Invalid("no operation asks for the capability %.64q", *b.CapabilityKey), "capability_key")
 	}
 	if whole && b.ResourceType != nil {
-		f.add(Invalid("only a capability grant can be narrowed"), "resource_type")
+		f.add(Invalid("only a capability grant can be restricted"), "resource_type")
 	}
 	switch {
 	case b.ResourceType != nil && b.ResourceID == nil:

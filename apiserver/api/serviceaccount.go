@@ -27,7 +27,7 @@ type ServiceAccount struct {
 // CreatedServiceAccount is the response to a create: the only one with the token.
 type CreatedServiceAccount struct {
 	ServiceAccount
-	Token string `json:"token" doc:"Plaintext bearer token, shown only in this answer"`
+	Token string `json:"token" doc:"Plaintext bearer token, shown only in this response"`
 }
 
 // CreateServiceAccountRequest is the request for a new service account.
@@ -51,7 +51,7 @@ type ServiceAccountRequest struct {
 
 // Operations on service accounts.
 var (
-	CreateServiceAccount = define[CreateServiceAccountRequest, CreatedServiceAccount]("POST /auth/service-accounts", "Create a service account; its token is in this answer only", Spec{
+	CreateServiceAccount = define[CreateServiceAccountRequest, CreatedServiceAccount]("POST /auth/service-accounts", "Create a service account; its token is in this response only", Spec{
 		Number: 1, ID: "create-service-account", Tag: "Service accounts", Capability: vocab.CapServiceAccountCreate, Status: http.StatusCreated,
 	})
 	ListServiceAccounts = define[ListRequest, Page[ServiceAccount]]("GET /auth/service-accounts", "List service accounts", Spec{

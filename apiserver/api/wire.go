@@ -18,7 +18,7 @@ type InAccount struct {
 
 // Keyed is the header of every operation that creates something or moves money.
 type Keyed struct {
-	IdempotencyKey string `header:"Idempotency-Key" format:"uuid" doc:"The same request under the same key gets the same answer for 24 hours; another request under it is refused"`
+	IdempotencyKey string `header:"Idempotency-Key" format:"uuid" doc:"The same request under the same key gets the same response for 24 hours; another request under it is refused"`
 }
 
 // Key returns the Idempotency-Key of a request, or "".

@@ -79,8 +79,8 @@ func isProgress(line string) bool {
 	return strings.Contains(line, ": Refreshing state...") || strings.Contains(line, ": Reading...") || strings.Contains(line, ": Read complete after ")
 }
 
-// isOutcome reports whether a line of an apply or a destroy says what was done,
-// and not what is under way.
+// isOutcome reports whether a line of an apply or a destroy says what was done. It
+// excludes progress.
 func isOutcome(line string) bool {
 	return isNotice(line) || strings.Contains(line, "complete! Resources:") ||
 		strings.Contains(line, " complete after ") && !isProgress(line)

@@ -101,7 +101,7 @@ func (h *Handler) Ready(ctx context.Context) error {
 	if lost, ok := errors.AsType[*store.LostError](err); ok {
 		return errors.New("the database file " + lost.Reason)
 	}
-	return errors.New("the database does not answer")
+	return errors.New("the database does not respond")
 }
 
 // Retire makes Ready report an error while every request is still served: load balancers

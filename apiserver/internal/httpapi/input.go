@@ -116,9 +116,9 @@ func receive(r *http.Request, body *receivedBody) error {
 	switch {
 	case errors.Is(err, errShareSpent):
 		return api.NewError(http.StatusTooManyRequests, api.TypeRateLimited,
-			"this credential has too many large requests under way; wait for some of them to end, or try again").At("body").RetryAfter(1)
+			"this credential has too many large requests in flight; wait for some of them to end, or try again").At("body").RetryAfter(1)
 	case errors.Is(err, errBudgetSpent):
-		return api.Unavailable("too many large requests are under way; try again").At("body")
+		return api.Unavailable("too many large requests are in flight; try again").At("body")
 	case len(body.data) > api.MaxBodyBytes:
 		return api.NewError(http.StatusRequestEntityTooLarge, api.TypePayloadTooLarge, "the request body is larger than this operation accepts").At("body")
 	case timeout != nil && timeout.Timeout():

@@ -197,7 +197,7 @@ func (o opened) revokeLost(ctx context.Context, c *client.Client, ids []string) 
 		if err == nil {
 			revoked = append(revoked, id)
 		} else {
-			failures = append(failures, fmt.Sprintf("The service account %s was probably created by an attempt whose response was lost, and can't be revoked: %s. Nobody knows its token, which expires at %s.", id, err, o.ExpiresAt))
+			failures = append(failures, fmt.Sprintf("The service account %s was probably created by an attempt whose response was lost, and can't be revoked: %s. Its token was lost, and expires at %s.", id, err, o.ExpiresAt))
 		}
 	}
 	return revoked, failures

@@ -240,7 +240,7 @@ func TestTokenLostForGood(t *testing.T) {
 		next.ServeHTTP(w, r)
 	}))
 	_, diags := p.Open(tokenType, nil)
-	acctest.Expect(t, diags, "The API's response was lost", living(t, s)[0], "can't be revoked", "service_account.revoke", "Nobody knows its token, which expires at")
+	acctest.Expect(t, diags, "The API's response was lost", living(t, s)[0], "can't be revoked", "service_account.revoke", "Its token was lost, and expires at")
 }
 
 func TestTokenOutcomeUnknown(t *testing.T) {
