@@ -269,7 +269,11 @@ func (p *plugin) applyChange(s *schema, c *change, b *block, now state) (*object
 		final.action = c.action
 	}
 	if final.action != c.action && !(c.action == update && final.action == noOp) {
-		p.report.fail("inconsistent final plan", "%s: planned action changed from %s to %s", c.addr, c.action, final.action)
+		when := ""
+		if p.report.changedOutside {
+			when = ", after an external change"
+		}
+		p.report.fail("inconsistent final plan", "%s: planned action changed from %s to %s%s", c.addr, c.action, final.action, when)
 	}
 	if problems := incompatibilities(c.after, final.after, c.addr); len(problems) > 0 {
 		p.report.fail("inconsistent final plan", "%s", joined(problems))

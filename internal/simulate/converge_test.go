@@ -36,7 +36,8 @@ func (h *history) converge() (unconverged string) {
 				break
 			}
 			if applies == 5 {
-				if s.config.contradiction() == "" && len(h.stacks) == 1 {
+				// Two addresses of one object change it to and fro; each plan warns.
+				if s.config.contradiction() == "" && len(h.stacks) == 1 && !p.changesDuplicate() {
 					h.report.fail("does not converge", "after %d applies: %s", applies, p.explain())
 				}
 				unconverged = "contradiction"

@@ -119,7 +119,9 @@ func (h *history) apply(r *rand.Rand, s *stack) {
 	}
 	second := h.newRun(r, s)
 	second.account = run.account
+	h.report.changedOutside = touched
 	after, err := h.applyRun(second, p)
+	h.report.changedOutside = false
 	h.recordApply(s, outcome{p, after, err, errors.Is(err, errKilled)})
 	// Objects that the service deletes with their domain are missing until the next apply.
 	touched = touched || len(h.cascaded) > 0

@@ -140,6 +140,14 @@ func (s state) hasDuplicate(object string) bool {
 	return n > 1
 }
 
+// changesDuplicate reports whether a plan changes an object that the state has at two
+// addresses.
+func (p *plan) changesDuplicate() bool {
+	return slices.ContainsFunc(p.effective(), func(c *change) bool {
+		return c.before != nil && p.prior.hasDuplicate(auditTypes[typeOf(c.addr)]+" "+c.before.id())
+	})
+}
+
 // checkPurchases checks that every purchase was planned.
 func (w *environment) checkPurchases(e effects, outcomes []outcome) {
 	wanted, bought := map[string]int{}, map[string]int{}

@@ -16,8 +16,11 @@ func (f finding) Error() string { return f.kind + ": " + f.text }
 
 // report collects the log of a history, and the secrets that no diagnostic may contain.
 type report struct {
-	lines   []string
-	secrets map[string]string // description by value
+	lines []string
+	// changedOutside reports whether an external change came between the current plan
+	// and its apply.
+	changedOutside bool
+	secrets        map[string]string // description by value
 }
 
 func (r *report) logf(format string, args ...any) {
@@ -62,6 +65,7 @@ func (r *report) checkDiagnostic(addr string, d *tfprotov6.Diagnostic) {
 var knownDefects = []struct{ finding, reason string }{
 	{"one object at two addresses: dns_record", "published operations only: the provider adopts an identical record that another resource manages"},
 	{".acquisition: was tftypes.String<", "Terraform compares the plan with an account that another run or an external change has modified since"},
+	{"destroy and create, after an external change", "the same, for the domain that a rule or a master password refers to by name"},
 	{"one object at two addresses: domain", "a plan with -target adopts a domain that the state has at an address outside the target, because the provider does not see that address"},
 	{"as a tainted object too", "Terraform's plan of a tainted object does not name it, so that the plan can't see that it deletes the object for another address of the state"},
 	{"and which -target left out", "the same, for an object that a targeted import block names and replaces"},
