@@ -108,7 +108,9 @@ func (h *history) apply(r *rand.Rand, s *stack) {
 		return
 	}
 	h.report.logf("plan: %s", p.describe())
-	if run.account != s.account && len(s.state) > 0 && !opts.noRefresh && len(opts.targets) == 0 {
+	// Terraform forgets an object without a call of the provider.
+	onlyForgets := !slices.ContainsFunc(p.changes, func(c *change) bool { return c.action != forget })
+	if run.account != s.account && len(s.state) > 0 && !onlyForgets && !opts.noRefresh && len(opts.targets) == 0 {
 		h.report.fail("a plan with another account's state", "%s", p.describe())
 	}
 	touched := chance(r, 15) // by an external change between plan and apply
