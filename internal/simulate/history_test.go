@@ -109,7 +109,7 @@ func (h *history) apply(r *rand.Rand, s *stack) {
 	}
 	h.report.logf("plan: %s", p.describe())
 	// Terraform forgets an object without a call of the provider.
-	onlyForgets := !slices.ContainsFunc(p.changes, func(c *change) bool { return c.action != forget })
+	onlyForgets := len(p.changes) > 0 && !slices.ContainsFunc(p.changes, func(c *change) bool { return c.action != forget })
 	if run.account != s.account && len(s.state) > 0 && !onlyForgets && !opts.noRefresh && len(opts.targets) == 0 {
 		h.report.fail("a plan with another account's state", "%s", p.describe())
 	}
