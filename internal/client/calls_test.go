@@ -10,7 +10,6 @@ import (
 // notNeeded are the operations that the client does not implement, because the provider
 // does not need them.
 var notNeeded = map[string]bool{
-	api.CreateMailboxes.ID:     true,
 	api.CreateWorkspace.ID:     true,
 	api.GetWorkspace.ID:        true,
 	api.GrantAuthorization.ID:  true,
@@ -45,6 +44,7 @@ func calls(t *testing.T, c *Client) {
 		_, _ = l.doGet(ctx, c, "1")
 		_ = l.doDelete(ctx, c, "1")
 	}
+	_ = c.CreateMailboxes(ctx, "b.example", bulk("x"))
 	_, _ = c.UpdateMailbox(ctx, "m", api.UpdateMailboxBody{})
 	_, _ = c.ExportMailboxes(ctx, api.ExportMailboxesBody{})
 	_, _ = c.UpdateDomain(ctx, "d", api.UpdateDomainBody{})

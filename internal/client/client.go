@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -33,6 +34,8 @@ type Client struct {
 	mailboxes       *kind[api.Mailbox]
 	masterPasswords *kind[api.MasterPassword]
 	serviceAccounts *kind[api.ServiceAccount]
+
+	bulkLimit atomic.Int64 // of the items in a bulk request; 0: api.MaxBulkItems
 
 	token  string // Options.Token, if it is used
 	claims mutex  // see ClaimDedicatedIP

@@ -47,6 +47,7 @@ type createSpec[Resp any] struct {
 type createOutcome[Resp any] struct {
 	object    *Resp
 	resumed   bool     // an interrupted create of an earlier run created the object
+	replayed  bool     // the response is that of an earlier attempt
 	requestID string   // of the response
 	leftovers []string // ids of duplicates that an earlier attempt has probably created
 }
@@ -267,8 +268,11 @@ func (spec *createSpec[Resp]) isComplete(resp *Resp) bool {
 // outcome returns the outcome of a create whose response has the object.
 func (spec *createSpec[Resp]) outcome(c *core, call *transport.Call, resp *Resp, before []Resp) *createOutcome[Resp] {
 	header := call.Last.Header
-	out := &createOutcome[Resp]{object: resp, resumed: header.Get(api.IdempotencyResumedHeader) == "true", requestID: call.RequestID}
-	if spec.facts&secret == 0 || header.Get(api.IdempotencyReplayedHeader) == "true" {
+	out := &createOutcome[Resp]{
+		object: resp, resumed: header.Get(api.IdempotencyResumedHeader) == "true",
+		replayed: header.Get(api.IdempotencyReplayedHeader) == "true", requestID: call.RequestID,
+	}
+	if spec.facts&secret == 0 || out.replayed {
 		return out
 	}
 	// What was found before the latest attempt, and is not older than the request, is a

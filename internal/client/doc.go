@@ -7,6 +7,7 @@
 //	mailbox.go, domain.go, …  the methods for each kind of object
 //	scope.go                  the scope of a forwarding rule or a master password
 //	client.go                 Client, and the declaration of each kind
+//	mailbox_bulk.go           many mailboxes with one request
 //	create.go                 creates: everything that is described below
 //	kind.go                   read, update and delete one object
 //	list.go                   lists
@@ -81,6 +82,15 @@
 //     resumes the create: it returns the object with an Idempotency-Resumed header. One
 //     that did not notice (an embedded one was killed too) responds with a 409, whose
 //     advice is to import the object.
+//
+// CreateMailboxes creates up to 1,000 mailboxes with one request, and more with several.
+// Each mailbox has its own outcome, and the table decides for each of them, with one
+// lookup for all: the domain's list. What the lookup finds is taken. For the rest, the
+// same request is resent under the same key. A replay has the outcome of every mailbox.
+// An API that ignores keys reports those of the first attempt as existing, and they are
+// taken from the lookup. A mailbox that exists but is older than the request, or has other
+// names, is a conflict. The second of two mailboxes with one address in a call fails, so
+// that no object ever has two owners.
 //
 // Only the API can know of an interrupted create. A lookup therefore carries the key of
 // its create in Idempotency-Lookup: the API must not resume a create whose object this

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -42,9 +43,12 @@ func IncidentOf(err error) *Incident { return transport.IncidentOf(err) }
 func IsNotFound(err error) bool { return errors.Is(err, ErrNotFound) }
 
 // IsConflict reports whether err says that something exists already, or that a
-// state forbids the request. A 409 because the same request is still being
-// processed is no conflict.
+// state forbids the request, also of one item of a bulk request. A 409 because the same
+// request is still being processed is no conflict.
 func IsConflict(err error) bool {
+	if e, ok := errors.AsType[*Error](err); ok && e.Operation == api.CreateMailboxes.ID && e.Status == api.CreateMailboxes.Status {
+		return slices.ContainsFunc(e.Problems, func(p Problem) bool { return p.Type == api.BulkAlreadyExists || p.Type == api.BulkQuotaExceeded })
+	}
 	return StatusOf(err) == http.StatusConflict && len(ProblemsAt(err, "header", api.IdempotencyKeyHeader)) == 0
 }
 

@@ -36,13 +36,8 @@ func (c *Client) CreateMailbox(ctx context.Context, body api.CreateMailboxBody) 
 		createdAt: func(m *api.Mailbox) string { return m.CreatedAt },
 		find: func(ctx context.Context) ([]api.Mailbox, error) {
 			mailboxes := c.ListMailboxes(ctx, api.ListMailboxesRequest{Domain: body.Domain, Search: body.LocalPart})
-			// A mailbox with the same address and other names existed before.
 			return filter(mailboxes, func(m *api.Mailbox) bool {
-				domain := normalizeDomain(body.Domain)
-				return (normalizeID(m.DomainID) == domain || normalizeDomain(m.DomainName) == domain) &&
-					strings.EqualFold(m.LocalPart, body.LocalPart) &&
-					strings.TrimSpace(m.FirstName) == strings.TrimSpace(body.FirstName) &&
-					strings.TrimSpace(m.LastName) == strings.TrimSpace(body.LastName)
+				return inDomain(m, body.Domain) && strings.EqualFold(m.LocalPart, body.LocalPart) && hasNames(m, body.FirstName, body.LastName)
 			})
 		},
 	})
@@ -63,4 +58,16 @@ func (c *Client) DeleteMailbox(ctx context.Context, mailbox string) error {
 // alive while reading.
 func (c *Client) ExportMailboxes(ctx context.Context, body api.ExportMailboxesBody) (io.ReadCloser, error) {
 	return transport.Stream(ctx, c.transport, api.ExportMailboxes, &api.ExportMailboxesRequest{Body: body})
+}
+
+// inDomain reports whether a mailbox is in a domain, by id or name.
+func inDomain(m *api.Mailbox, domain string) bool {
+	domain = normalizeDomain(domain)
+	return normalizeID(m.DomainID) == domain || normalizeDomain(m.DomainName) == domain
+}
+
+// hasNames reports whether a mailbox has the names of a request. One with the same
+// address and other names existed before.
+func hasNames(m *api.Mailbox, first, last string) bool {
+	return strings.TrimSpace(m.FirstName) == strings.TrimSpace(first) && strings.TrimSpace(m.LastName) == strings.TrimSpace(last)
 }

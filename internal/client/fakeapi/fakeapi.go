@@ -35,14 +35,16 @@ type API struct {
 	Faults   []*Fault
 	Stored   map[string][]Object // by collection
 
-	HonoursKeys bool                // it replays responses by Idempotency-Key
-	Unique      bool                // 409 for a create whose natural key exists
-	Without     map[string]bool     // the ids of operations that it lacks
-	LackStatus  int                 // its status code for them: 404, 405 or 501
-	MaxPageSize int                 // it reduces page_size to this
-	RejectsSize int                 // 422 for a larger page_size
-	IgnoresPage bool                // each page is the first one
-	Refuses     map[string]Response // by operation id
+	HonoursKeys bool            // it replays responses by Idempotency-Key
+	Unique      bool            // 409 for a create whose natural key exists
+	Without     map[string]bool // the ids of operations that it lacks
+	LackStatus  int             // its status code for them: 404, 405 or 501
+	MaxPageSize int             // it reduces page_size to this
+	RejectsSize int             // 422 for a larger page_size
+	IgnoresPage bool            // each page is the first one
+	// MaxBulkItems is how many items a bulk request may have, 422 for more; 0: any.
+	MaxBulkItems int
+	Refuses      map[string]Response // by operation id
 
 	Header http.Header // of every response
 	OnDrop func()      // runs when a response is lost

@@ -135,7 +135,13 @@ func Mailbox(local, domain string) Object {
 
 func (f *API) bulk(in Object) Response {
 	created, failed := []Object{}, []Object{}
-	for i, each := range in["items"].([]any) {
+	items := in["items"].([]any)
+	if f.MaxBulkItems > 0 && len(items) > f.MaxBulkItems {
+		return Response{422, Object{"detail": []Object{{
+			"loc": []string{"body", "items"}, "msg": "List should have at most " + strconv.Itoa(f.MaxBulkItems) + " items", "type": "too_long",
+		}}}}
+	}
+	for i, each := range items {
 		item := each.(Object)
 		o := Mailbox(fmt.Sprint(item["local_part"]), fmt.Sprint(in["domain"]))
 		o["first_name"], o["last_name"] = item["first_name"], item["last_name"]

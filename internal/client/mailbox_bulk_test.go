@@ -1,0 +1,201 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
+)
+
+func bulk(locals ...string) []api.NewMailboxItem {
+	var items []api.NewMailboxItem
+	for _, local := range locals {
+		items = append(items, api.NewMailboxItem{LocalPart: local, FirstName: "Jane", LastName: "Doe"})
+	}
+	return items
+}
+
+// outcomesOf returns a word for each outcome: created, resumed, unknown, or the type or
+// status of an error.
+func outcomesOf(outcomes []MailboxOutcome) string {
+	var words []string
+	for _, o := range outcomes {
+		failed, _ := errors.AsType[*Error](o.Err)
+		_, unknown := errors.AsType[*UnknownOutcomeError](o.Err)
+		switch {
+		case unknown:
+			words = append(words, "unknown")
+		case failed != nil && len(failed.Problems) > 0:
+			words = append(words, failed.Problems[0].Type)
+		case failed != nil:
+			words = append(words, fmt.Sprint(failed.Status))
+		case o.Mailbox != nil && o.Resumed:
+			words = append(words, "resumed")
+		case o.Mailbox != nil && o.Err == nil:
+			words = append(words, "created")
+		default:
+			words = append(words, "nothing")
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// TestBulkWithLostResponses checks that each item has the outcome that it would have
+// without the fault, with and without support for keys.
+func TestBulkWithLostResponses(t *testing.T) {
+	older := func(o fakeapi.Object) fakeapi.Object {
+		o["created_at"] = "2026-03-01T11:00:00Z"
+		return o
+	}
+	for _, tc := range []struct {
+		name   string
+		items  []api.NewMailboxItem
+		before []fakeapi.Object
+		faults []fakeapi.Fault
+		posts  int // with support for keys
+		want   string
+	}{
+		{"no loss", bulk("a", "B"), nil, nil, 1, "created created"},
+		{"lost after commit", bulk("a", "B"), nil, []fakeapi.Fault{{DropAfter: true}}, 1, "created created"},
+		{"lost before commit", bulk("a", "b"), nil, []fakeapi.Fault{{DropBefore: true}}, 2, "created created"},
+		{"500", bulk("a", "b"), nil, []fakeapi.Fault{{Status: 500}}, 2, "created created"},
+		{"lost before and after", bulk("a", "b"), nil, []fakeapi.Fault{{DropBefore: true}, {DropAfter: true}}, 2, "created created"},
+		{"empty response", bulk("a", "b"), nil, []fakeapi.Fault{{Text: "{}"}}, 1, "created created"},
+		{"an item missing in the response", bulk("a", "b"), nil, []fakeapi.Fault{{Text: `{"created":[],"failed":[{"index":1,"code":"invalid_name","message":"m"}]}`}}, 1, "created created"},
+		{"an index that is none", bulk("a"), nil, []fakeapi.Fault{{Text: `{"created":[],"failed":[{"index":1,"code":"invalid_name","message":"m"}]}`}}, 1, "created"},
+		{"other mailboxes in the response", bulk("a"), nil, []fakeapi.Fault{{Text: `{"created":[{"index":0,"mailbox":{"id":"1","local_part":"b"}}],"failed":[]}`}}, 1, "created"},
+		{"one can't be created", bulk("a", "", "c"), nil, []fakeapi.Fault{{DropAfter: true}}, 2, "created invalid_local_part created"},
+		{"one existed before", bulk("a", "b", "c"), []fakeapi.Object{older(fakeapi.Mailbox("b", "example.com"))}, []fakeapi.Fault{{DropAfter: true}}, 2, "created already_exists created"},
+		{"one is in another domain", bulk("a"), []fakeapi.Object{fakeapi.Mailbox("a", "example.org")}, []fakeapi.Fault{{DropBefore: true}}, 2, "created"},
+		{"half created", bulk("a", "b", "c"), []fakeapi.Object{fakeapi.Mailbox("b", "example.com")}, []fakeapi.Fault{{DropBefore: true}}, 2, "created created created"},
+		{"twice in the call", bulk("a", "A", "b"), nil, []fakeapi.Fault{{DropAfter: true}}, 1, "created duplicate_in_request created"},
+		{"refused", bulk("a", "b"), nil, []fakeapi.Fault{{Status: 403}}, 1, "403 403"},
+		{"never a response", bulk("a", "b"), nil, []fakeapi.Fault{{DropBefore: true, Times: 99}}, 9, "unknown unknown"},
+		{"half created, then never a response", bulk("a", "b"), []fakeapi.Object{fakeapi.Mailbox("b", "example.com")}, []fakeapi.Fault{{DropBefore: true, Times: 99}}, 9, "unknown created"},
+	} {
+		for _, honours := range []bool{false, true} {
+			t.Run(fmt.Sprint(tc.name, "/keys ", honours), func(t *testing.T) {
+				f := fakeapi.New()
+				f.HonoursKeys = honours
+				f.Add("mailboxes", tc.before...)
+				for _, fault := range tc.faults {
+					fault.Op = api.CreateMailboxes.ID
+					f.Fail(fault)
+				}
+				outcomes := newClient(t, f).CreateMailboxes(t.Context(), "example.com", tc.items)
+				if got := outcomesOf(outcomes); got != tc.want {
+					t.Errorf("%s, want %s; sent %v; %v", got, tc.want, f.Sent(), outcomes[0].Err)
+				}
+				if n := f.Count(api.CreateMailboxes.ID); n != tc.posts {
+					t.Errorf("%d requests, want %d: %v", n, tc.posts, f.Sent())
+				}
+				for i, o := range outcomes {
+					if o.Mailbox != nil && (o.Mailbox.LocalPart != localPartKey(tc.items[i].LocalPart) || o.Mailbox.DomainName != "example.com") {
+						t.Errorf("item %d is %+v", i, o.Mailbox)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestBulkReplayed checks that a replayed response has precedence over the lookup: a
+// mailbox that somebody else has just created is a conflict.
+func TestBulkReplayed(t *testing.T) {
+	f := fakeapi.New().Fail(fakeapi.Fault{Op: api.CreateMailboxes.ID, DropAfter: true})
+	f.HonoursKeys = true
+	f.Add("mailboxes", fakeapi.Mailbox("a", "example.com"))
+	if got := outcomesOf(newClient(t, f).CreateMailboxes(t.Context(), "example.com", bulk("a", ""))); got != "already_exists invalid_local_part" {
+		t.Errorf("%s after %v", got, f.Sent())
+	}
+}
+
+// TestBulkThatIsProcessedLate checks that mailboxes are taken that the first attempt
+// creates only after the lookup, in an API that ignores keys.
+func TestBulkThatIsProcessedLate(t *testing.T) {
+	for _, canList := range []bool{true, false} {
+		f := fakeapi.New().Fail(fakeapi.Fault{Op: api.CreateMailboxes.ID, DropBefore: true})
+		ids := 0
+		c := newClient(t, f, func(o *Options) {
+			o.Hooks.NewID = func() string {
+				if ids++; ids == 4 { // the key, the first attempt, the lookup, the second attempt
+					f.Add("mailboxes", fakeapi.Mailbox("a", "example.com"))
+					if !canList {
+						f.Fail(fakeapi.Fault{Op: api.ListMailboxes.ID, Status: 403})
+					}
+				}
+				return fmt.Sprint("id", ids)
+			}
+		})
+		want := "created created"
+		if !canList {
+			want = "unknown created"
+		}
+		if got := outcomesOf(c.CreateMailboxes(t.Context(), "example.com", bulk("a", "b"))); got != want {
+			t.Errorf("%s, want %s, after %v", got, want, f.Sent())
+		}
+	}
+}
+
+// TestBulkSplits checks that calls of more items than a request may have are split, also
+// if the API accepts fewer than the contract.
+func TestBulkSplits(t *testing.T) {
+	var locals []string
+	for i := range 2500 {
+		locals = append(locals, fmt.Sprint("m", i))
+	}
+	f := fakeapi.New()
+	if got := outcomesOf(newClient(t, f).CreateMailboxes(t.Context(), "example.com", bulk(locals...))); strings.Count(got, "created") != 2500 || len(f.Requests) != 3 {
+		t.Errorf("%d requests: %.200s", len(f.Requests), got)
+	}
+	for _, change := range []func(*fakeapi.API){
+		func(f *fakeapi.API) { f.MaxBulkItems = 100 },
+		func(f *fakeapi.API) { f.Fail(fakeapi.Fault{Op: api.CreateMailboxes.ID, Status: 413, Times: 3}) },
+	} {
+		f := fakeapi.New()
+		change(f)
+		c := newClient(t, f)
+		if got := outcomesOf(c.CreateMailboxes(t.Context(), "example.com", bulk(locals...))); strings.Count(got, "created") != 2500 {
+			t.Errorf("%.200s", got)
+		}
+		before := len(f.Requests)
+		if outcomes := c.CreateMailboxes(t.Context(), "example.org", bulk(locals[:50]...)); outcomes[0].Err != nil || len(f.Requests) != before+1 {
+			t.Errorf("50 more mailboxes took %d requests: %v", len(f.Requests)-before, outcomes[0].Err)
+		}
+	}
+}
+
+// TestBulkInterrupted checks that mailboxes are found that were created when the run was
+// interrupted, and that an API which resumes them is heard.
+func TestBulkInterrupted(t *testing.T) {
+	f := fakeapi.New().Fail(fakeapi.Fault{Op: api.CreateMailboxes.ID, DropAfter: true})
+	ctx, cancel := context.WithCancel(t.Context())
+	f.OnDrop = cancel
+	if got := outcomesOf(newClient(t, f).CreateMailboxes(ctx, "example.com", bulk("a", "b"))); got != "created created" {
+		t.Errorf("%s after %v", got, f.Sent())
+	}
+	if f.Requests[1].Header.Get(api.IdempotencyLookupHeader) != f.Requests[0].Key {
+		t.Error("the lookup does not name its create")
+	}
+	f = fakeapi.New()
+	f.Header = map[string][]string{api.IdempotencyResumedHeader: {"true"}}
+	if got := outcomesOf(newClient(t, f).CreateMailboxes(t.Context(), "example.com", bulk("a", ""))); got != "resumed invalid_local_part" {
+		t.Error(got)
+	}
+}
+
+// TestBulkItemErrors checks that the error of an item is like that of a single create.
+func TestBulkItemErrors(t *testing.T) {
+	item := bulk("a")[0]
+	invalid := itemError("example.com", item, api.FailedMailboxItem{Code: api.BulkInvalidName, Message: "first_name: too long"}, "r1")
+	if p := ProblemsAt(invalid, "body", "first_name"); len(p) != 1 || p[0].Msg != "too long" || IsConflict(invalid) || !strings.Contains(invalid.Error(), "r1") {
+		t.Error(invalid)
+	}
+	if exists := itemError("example.com", item, api.FailedMailboxItem{Code: api.BulkAlreadyExists, Message: "it exists"}, "r1"); !IsConflict(exists) || !strings.Contains(exists.Error(), "a@example.com") {
+		t.Error(exists)
+	}
+}
