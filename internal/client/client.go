@@ -16,9 +16,11 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/transport"
 )
 
-// Options configure a Client, Hooks replace its clock, randomness and limits in tests.
+// Options configure a Client, with Limits of its requests; Hooks replace its clock,
+// randomness and limits in tests.
 type (
 	Options = transport.Options
+	Limits  = transport.Limits
 	Hooks   = transport.Hooks
 )
 

@@ -27,7 +27,7 @@ const databaseName = "mailhost.db"
 
 // open returns the client for the settings.
 func (s settings) open(ctx context.Context, p *process, userAgent string) (*client.Client, error) {
-	o := client.Options{AccountID: s.accountID, UserAgent: userAgent, Log: logAttempt, Transport: p.replaced.Transport, Hooks: p.replaced.Hooks}
+	o := client.Options{AccountID: s.accountID, UserAgent: userAgent, Limits: s.limits, Log: logAttempt, Transport: p.replaced.Transport, Hooks: p.replaced.Hooks}
 	if s.embedded() {
 		return s.openEmbedded(ctx, p, o)
 	}

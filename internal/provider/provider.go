@@ -151,6 +151,14 @@ func (p *mailhost) Schema(_ context.Context, _ provider.SchemaRequest, resp *pro
 					"fixture":  schema.StringAttribute{Optional: true, MarkdownDescription: "JSON file with the initial accounts and the registrar's rules. It does not change an account that exists already."},
 				},
 			},
+			"max_requests_per_minute": schema.Int64Attribute{
+				Optional:            true,
+				MarkdownDescription: "How many requests the provider sends in any minute, also to an embedded account. Also `" + envMaxRequestsPerMinute + "`. By default there is no limit but the service's own, which the provider learns from its responses and stays below.",
+			},
+			"max_concurrency": schema.Int64Attribute{
+				Optional:            true,
+				MarkdownDescription: "How many requests the provider has in flight at once, also to an embedded account. Also `" + envMaxConcurrency + "`. By default as many as Terraform works on resources at once (`-parallelism`).",
+			},
 		},
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
@@ -14,6 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
@@ -23,6 +25,9 @@ const (
 	envAccountID = "MAILHOST_ACCOUNT_ID"
 	envToken     = "MAILHOST_TOKEN"
 	envDataDir   = "MAILHOST_DATA_DIR"
+
+	envMaxRequestsPerMinute = "MAILHOST_MAX_REQUESTS_PER_MINUTE"
+	envMaxConcurrency       = "MAILHOST_MAX_CONCURRENCY"
 )
 
 // defaultDataDir is the default data directory of an embedded account, below the working
@@ -36,6 +41,9 @@ type config struct {
 	Token     types.String `tfsdk:"token"`
 	OAuth2    types.Object `tfsdk:"oauth2"`
 	Embedded  types.Object `tfsdk:"embedded"`
+
+	MaxRequestsPerMinute types.Int64 `tfsdk:"max_requests_per_minute"`
+	MaxConcurrency       types.Int64 `tfsdk:"max_concurrency"`
 }
 
 type oauth2Config struct {
@@ -63,6 +71,8 @@ type settings struct {
 
 	dataDir string
 	fixture string
+
+	limits client.Limits
 }
 
 type oauth2Settings struct {
@@ -94,6 +104,11 @@ func (c config) resolve(ctx context.Context, lookup environment) (s settings, di
 			return s, diags
 		}
 		s.accountID = id.String()
+	}
+	s.limits.RequestsPerMinute = limit("max_requests_per_minute", c.MaxRequestsPerMinute, envMaxRequestsPerMinute, getenv, &diags)
+	s.limits.Concurrency = limit("max_concurrency", c.MaxConcurrency, envMaxConcurrency, getenv, &diags)
+	if diags.HasError() {
+		return s, diags
 	}
 	if !c.Embedded.IsNull() {
 		diags.Append(c.resolveEmbedded(ctx, &s, getenv)...)
@@ -186,7 +201,7 @@ func (c config) unknown(ctx context.Context) (names []string) {
 	for _, setting := range []struct {
 		name  string
 		value attr.Value
-	}{{"base_url", c.BaseURL}, {"account_id", c.AccountID}, {"token", c.Token}, {"oauth2", c.OAuth2}, {"embedded", c.Embedded}} {
+	}{{"base_url", c.BaseURL}, {"account_id", c.AccountID}, {"token", c.Token}, {"oauth2", c.OAuth2}, {"embedded", c.Embedded}, {"max_requests_per_minute", c.MaxRequestsPerMinute}, {"max_concurrency", c.MaxConcurrency}} {
 		if raw, err := setting.value.ToTerraformValue(ctx); err == nil && !raw.IsFullyKnown() {
 			names = append(names, setting.name)
 		}
@@ -228,6 +243,24 @@ func (c config) origin(s settings) session.Origin {
 			"or point embedded.data_dir or " + envDataDir + " at it; all workspaces of a working directory share one. " +
 			"If the state is of a remote account, set base_url, account_id and a credential.",
 	}
+}
+
+// limit returns a limit of the provider block, or of the environment if it is null there; 0
+// if it is set in neither.
+func limit(name string, v types.Int64, env string, getenv func(string) string, diags *diag.Diagnostics) int {
+	text := strings.TrimSpace(getenv(env))
+	if !v.IsNull() {
+		text = strconv.FormatInt(v.ValueInt64(), 10)
+	}
+	if text == "" {
+		return 0
+	}
+	n, err := strconv.ParseInt(text, 10, 32)
+	if err != nil || n < 1 {
+		diags.AddAttributeError(path.Root(name), "Invalid "+name,
+			fmt.Sprintf("%s must be a whole number of at least 1, and is %q. Correct it in the provider block or in %s. For no limit, remove it from both.", name, text, env))
+	}
+	return int(n)
 }
 
 // setting returns a value of the provider block, or env if it is null.

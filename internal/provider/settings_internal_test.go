@@ -10,6 +10,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 )
 
 const (
@@ -138,7 +140,18 @@ func TestEmbeddedSettings(t *testing.T) {
 		"token of environment": {config: block(nil), env: map[string]string{envToken: "s3cret"}, diags: []string{"error token: A token without a base_url"}},
 		"token and data_dir":   {config: block(nil), env: map[string]string{envToken: "s3cret", envDataDir: "b"}, diags: []string{"error token: A token without a base_url"}},
 		"oauth2":               {config: block(func(c *config) { c.OAuth2 = oauth2Block("https://a.example/t", "id", "s3cret") }), diags: []string{"error oauth2: oauth2 without a base_url"}},
-		"no account id":        {config: block(func(c *config) { c.AccountID = types.StringValue("main") }), diags: []string{"error account_id: Invalid account_id"}},
+		"limits": {
+			config: block(func(c *config) {
+				c.Embedded, c.MaxRequestsPerMinute = embeddedBlock(none, none), types.Int64Value(600)
+			}),
+			env:  map[string]string{envMaxRequestsPerMinute: "1", envMaxConcurrency: " 4 "},
+			want: settings{dataDir: ".mailhost", limits: client.Limits{RequestsPerMinute: 600, Concurrency: 4}},
+		},
+		"invalid limits": {
+			config: block(func(c *config) { c.MaxRequestsPerMinute = types.Int64Value(0) }), env: map[string]string{envMaxConcurrency: "many"},
+			diags: []string{"error max_requests_per_minute: Invalid max_requests_per_minute", "error max_concurrency: Invalid max_concurrency"},
+		},
+		"no account id": {config: block(func(c *config) { c.AccountID = types.StringValue("main") }), diags: []string{"error account_id: Invalid account_id"}},
 	} {
 		t.Run(name, c.run)
 	}
@@ -205,8 +218,11 @@ func TestUnknownSettings(t *testing.T) {
 		want   []string
 	}{
 		"all": {
-			config{BaseURL: unknown, AccountID: unknown, Token: unknown, OAuth2: types.ObjectUnknown(oauth2Attrs), Embedded: types.ObjectUnknown(embeddedAttrs)},
-			[]string{"base_url", "account_id", "token", "oauth2", "embedded"},
+			config{
+				BaseURL: unknown, AccountID: unknown, Token: unknown, OAuth2: types.ObjectUnknown(oauth2Attrs), Embedded: types.ObjectUnknown(embeddedAttrs),
+				MaxRequestsPerMinute: types.Int64Unknown(), MaxConcurrency: types.Int64Unknown(),
+			},
+			[]string{"base_url", "account_id", "token", "oauth2", "embedded", "max_requests_per_minute", "max_concurrency"},
 		},
 		"within embedded": {block(func(c *config) { c.Embedded = embeddedBlock(unknown, types.StringNull()) }), []string{"embedded"}},
 		"none":            {block(nil), nil},

@@ -20,10 +20,15 @@ const (
 	maxErrorResponse = 64 << 10
 )
 
-// attempt sends the request once and records the result in c.Last. It reads the
-// response to its end, so that one that breaks off is a failed attempt.
+// attempt waits for a permit, sends the request once and records the result in c.Last. It
+// reads the response to its end, so that one that breaks off is a failed attempt.
 func (c *Call) attempt(r *http.Request) (*http.Response, error) {
 	t, ctx := c.t, r.Context()
+	permit, err := c.permit(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { permit.end(c.spec.ID, c.Last.Status, c.Last.Header) }()
 	c.Attempts++
 	c.RequestID = t.Hooks.NewID()
 	c.Last = Attempt{notSent: true}

@@ -45,18 +45,20 @@ type Attempt struct {
 
 // Call is one request with all its attempts. It is for one goroutine.
 type Call struct {
-	Object    string // what the call is about, in messages
-	Key       string // the Idempotency-Key of a keyed operation
-	Started   time.Time
-	Attempts  int     // how often the request was sent
-	RequestID string  // of the latest attempt
-	Last      Attempt // its result
+	Object    string    // what the call is about, in messages
+	Key       string    // the Idempotency-Key of a keyed operation
+	Started   time.Time // of the first attempt
+	Attempts  int       // how often the request was sent
+	RequestID string    // of the latest attempt
+	Last      Attempt   // its result
 
 	t          *Transport
 	spec       api.Spec
 	request    *request
 	secrets    secrets
 	wait       time.Duration // before the next attempt
+	queued     time.Duration // for which attempts waited for a permit since Started
+	limited    int           // attempts that a rate limit refused until a time
 	anyUnknown bool          // the outcome of some attempt was Unknown
 }
 

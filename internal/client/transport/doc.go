@@ -24,6 +24,27 @@
 // Between two attempts it waits a random time below a ceiling that doubles, or as
 // long as Retry-After says.
 //
+// # Limits
+//
+// Each attempt needs a permit. Who waits for one is served in order, and can be cancelled.
+// The time until the first permit is no part of a call: it takes nothing of RetryBudget.
+// There is no wait while the limits are far away.
+//
+//	Limits.Concurrency        a permit when an attempt in flight has ended
+//	Limits.RequestsPerMinute  at once up to a second's requests, and then at equal intervals
+//	the API's own limit       from the RateLimit headers of its responses: at once until few
+//	                          requests are left, and then the more slowly the fewer they are
+//	429 with Retry-After      none until then, also for the attempts of other calls
+//
+// Other processes use the API's limit too. The number that is left is therefore always the
+// API's, less the attempts that it may not have counted; and a 429 in spite of this reduces
+// the share of it that this process takes. A 429 that does not have the headers of a used-up
+// limit stops only the operation that it responds to, which may have a limit of its own.
+//
+// If nothing is left, the next attempt follows when a token bucket has its next token. In a
+// fixed window that is too early; the 429 shows it, and from then on the attempt waits for
+// the next window.
+//
 // # Outages
 //
 // A call that gets no response ends earlier:

@@ -103,13 +103,16 @@ type interruptedError struct {
 	cause error
 	// status is that of the latest response, if the call was waiting to retry.
 	status int
+	// unsent: the call was waiting for its first permit.
+	unsent bool
 }
 
 // asInterrupted returns the end of a context as an interruptedError, and any other
 // cause unchanged.
 func asInterrupted(cause error, status int) error {
 	if errors.Is(cause, context.Canceled) || errors.Is(cause, context.DeadlineExceeded) {
-		return &interruptedError{cause, status}
+		_, unpermitted := errors.AsType[*unpermittedError](cause)
+		return &interruptedError{cause, status, unpermitted && status == 0}
 	}
 	return cause
 }
@@ -119,8 +122,11 @@ func (e *interruptedError) Error() string {
 	if errors.Is(e.cause, context.DeadlineExceeded) {
 		text = "the time for it is over"
 	}
-	if e.status != 0 {
+	switch {
+	case e.status != 0:
 		return fmt.Sprintf("%s, while it waited to retry after HTTP %d", text, e.status)
+	case e.unsent:
+		return text + ", while it waited to be sent: the API's rate limit, max_requests_per_minute or max_concurrency allowed no request"
 	}
 	return text + " before the API responded"
 }

@@ -71,6 +71,15 @@ func withoutURL(err error) error {
 // looks up first what it has done.
 func (c *Call) evaluate(ctx context.Context, resp *http.Response, err error) (resend bool) {
 	now := c.t.Hooks.Now()
+	if _, ok := errors.AsType[*unpermittedError](err); ok {
+		if ctx.Err() != nil {
+			c.t.outage.cancelProbe()
+		}
+		if c.Attempts == 0 {
+			c.Last = Attempt{Outcome: NotSent, notSent: true}
+		}
+		return false
+	}
 	switch {
 	case resp != nil:
 		if date, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
@@ -133,7 +142,10 @@ func (c *Call) mayRetry(ctx context.Context, retryAfter time.Duration) bool {
 	if ctx.Err() != nil || noResponse && c.t.outage.isOngoing() {
 		return false
 	}
-	if c.Attempts <= hooks.RetryMax {
+	if c.Last.Status == http.StatusTooManyRequests && retryAfter > 0 {
+		c.limited++ // the API has not processed it, and has said when it will
+	}
+	if c.Attempts-c.limited <= hooks.RetryMax {
 		if retryAfter > 0 {
 			// Clients that got the same time should not come back at the same moment.
 			c.wait = retryAfter + hooks.Jitter(hooks.RetryWaitMin)
@@ -144,7 +156,7 @@ func (c *Call) mayRetry(ctx context.Context, retryAfter time.Duration) bool {
 		if deadline, ok := ctx.Deadline(); ok && next.After(deadline) {
 			return false
 		}
-		if !next.After(c.Started.Add(c.patience())) {
+		if !next.After(c.Started.Add(c.queued + c.patience())) {
 			return true
 		}
 	}

@@ -36,6 +36,7 @@ type Options struct {
 	TokenSource oauth2.TokenSource
 	Transport   http.RoundTripper // sends single requests; nil: over the network
 	UserAgent   string
+	Limits      Limits
 	Log         LogFunc // nil: no log
 	Hooks       Hooks
 }
@@ -106,6 +107,7 @@ type Transport struct {
 	next      http.RoundTripper
 	tokens    oauth2.TokenSource // nil: no credential
 	log       LogFunc
+	limiter   *limiter
 	outage    outage
 	incidents incidents
 	// clockOffset is how far the API's clock is ahead of this machine's, from the Date
@@ -134,6 +136,7 @@ func New(o Options) (*Transport, error) {
 	if t.next == nil {
 		t.next = overNetwork()
 	}
+	t.limiter = newLimiter(o.Limits, &t.Hooks, o.Log)
 	switch {
 	case o.TokenSource != nil:
 		t.tokens = oauth2.ReuseTokenSource(nil, o.TokenSource)

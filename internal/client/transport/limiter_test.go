@@ -1,0 +1,335 @@
+package transport_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client/transport"
+)
+
+// limitedAPI is an API with a rate limit and a latency: a token bucket, or a fixed window
+// of the same size. Use it in a synctest bubble.
+type limitedAPI struct {
+	limit   int
+	per     time.Duration
+	window  bool
+	headers func(limit, remaining, reset int) http.Header
+	latency time.Duration
+
+	mu       sync.Mutex
+	tokens   float64
+	at       time.Time // of tokens, or when the window began
+	inFlight int
+
+	times   []time.Time // of the requests
+	refused int
+	most    int // requests in flight
+}
+
+func rateLimitHeaders(limit, remaining, reset int) http.Header {
+	return http.Header{"Ratelimit-Limit": {strconv.Itoa(limit)}, "Ratelimit-Remaining": {strconv.Itoa(remaining)}, "Ratelimit-Reset": {strconv.Itoa(reset)}}
+}
+
+func (a *limitedAPI) RoundTrip(r *http.Request) (*http.Response, error) {
+	a.mu.Lock()
+	a.inFlight++
+	a.most = max(a.most, a.inFlight)
+	a.mu.Unlock()
+	time.Sleep(a.latency / 2)
+	a.mu.Lock()
+	now := time.Now()
+	a.times = append(a.times, now)
+	status, header := http.StatusOK, http.Header{}
+	if a.limit > 0 {
+		rate := float64(a.limit) / a.per.Seconds()
+		switch {
+		case a.at.IsZero(), a.window && now.Sub(a.at) >= a.per:
+			a.tokens, a.at = float64(a.limit), now
+		case !a.window:
+			a.tokens, a.at = min(float64(a.limit), a.tokens+now.Sub(a.at).Seconds()*rate), now
+		}
+		wait := (1 - a.tokens) / rate
+		if a.window {
+			wait = a.at.Add(a.per).Sub(now).Seconds()
+		}
+		if a.tokens >= 1-1e-9 {
+			a.tokens--
+		} else {
+			status = http.StatusTooManyRequests
+			header.Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(wait)))))
+			a.refused++
+		}
+		reset := (float64(a.limit) - a.tokens) / rate
+		if a.window {
+			reset = wait
+		}
+		if a.headers != nil {
+			for k, v := range a.headers(a.limit, int(a.tokens+1e-9), int(math.Ceil(reset-1e-9))) {
+				header[k] = v
+			}
+		}
+	}
+	a.mu.Unlock()
+	time.Sleep(a.latency / 2)
+	a.mu.Lock()
+	a.inFlight--
+	a.mu.Unlock()
+	return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(strings.NewReader(`{"id":"x"}`)), Request: r}, nil
+}
+
+func (a *limitedAPI) transport(t *testing.T, limits transport.Limits) *transport.Transport {
+	t.Helper()
+	tr, err := transport.New(transport.Options{BaseURL: "http://embedded", AccountID: fakeapi.AccountID, Transport: a, Limits: limits})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tr
+}
+
+// send sends requests from ten callers at once with each transport, as Terraform does.
+func send(t *testing.T, requests int, transports ...*transport.Transport) {
+	t.Helper()
+	var wg sync.WaitGroup
+	for _, tr := range transports {
+		work := make(chan int, requests)
+		for i := range requests {
+			work <- i
+		}
+		close(work)
+		for range 10 {
+			wg.Go(func() {
+				for range work {
+					if _, err := transport.Do(t.Context(), tr, api.UpdateMailbox, &api.UpdateMailboxRequest{Mailbox: "m"}); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+	}
+	wg.Wait()
+}
+
+// TestStaysBelowTheAPIsLimit checks, for limits of many sizes and kinds, that a run takes
+// hardly longer than the limit allows, and that the API refuses hardly any request: at most
+// those of the first moment, in which nothing is known of the limit.
+func TestStaysBelowTheAPIsLimit(t *testing.T) {
+	for _, limit := range []struct {
+		n   int
+		per time.Duration
+	}{{10, time.Second}, {5, time.Second}, {2, time.Second}, {50, time.Second}, {100, 10 * time.Second}, {600, time.Minute}, {60, time.Minute}, {3000, 5 * time.Minute}} {
+		for _, latency := range []time.Duration{2 * time.Millisecond, 50 * time.Millisecond} {
+			for _, tc := range []struct {
+				name      string
+				window    bool
+				processes int
+				slower    float64 // than the limit allows, at most
+				refused   int     // requests, at most
+			}{
+				{"token bucket", false, 1, 1.25, max(0, 10-limit.n) + 2},
+				{"fixed window", true, 1, 1.8, max(0, 10-limit.n) + 10},
+				{"token bucket of three processes", false, 3, 1.25, 100},
+			} {
+				t.Run(fmt.Sprintf("%s/%d in %s/%s away", tc.name, limit.n, limit.per, latency), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						a := &limitedAPI{limit: limit.n, per: limit.per, window: tc.window, headers: rateLimitHeaders, latency: latency}
+						var all []*transport.Transport
+						for range tc.processes {
+							all = append(all, a.transport(t, transport.Limits{}))
+						}
+						started, total := time.Now(), 5*limit.n
+						send(t, total/tc.processes, all...)
+						bound := limit.per * time.Duration(total-limit.n) / time.Duration(limit.n)
+						if took := time.Since(started); took.Seconds() > tc.slower*bound.Seconds()+4 {
+							t.Errorf("%d requests took %s; the limit allows them in %s", total, took, bound)
+						}
+						if a.refused > tc.refused {
+							t.Errorf("%d of %d requests were refused", a.refused, total)
+						}
+					})
+				})
+			}
+		}
+	}
+}
+
+// TestFormsOfTheHeaders checks that a limit is learned from every form of its headers.
+func TestFormsOfTheHeaders(t *testing.T) {
+	reset := func(reset int) string { return strconv.Itoa(int(time.Now().Unix()) + reset) }
+	for name, headers := range map[string]func(limit, remaining, reset int) map[string]string{
+		"RateLimit-": func(l, r, t int) map[string]string {
+			return map[string]string{"RateLimit-Limit": fmt.Sprintf("%d, %d;w=10", l, l), "RateLimit-Remaining": strconv.Itoa(r), "RateLimit-Reset": strconv.Itoa(t)}
+		},
+		"X-RateLimit- with a Unix time": func(l, r, t int) map[string]string {
+			return map[string]string{"X-RateLimit-Limit": strconv.Itoa(l), "X-RateLimit-Remaining": strconv.Itoa(r), "X-RateLimit-Reset": reset(t)}
+		},
+		"RateLimit of draft 7": func(l, r, t int) map[string]string {
+			return map[string]string{"RateLimit": fmt.Sprintf("limit=%d, remaining=%d, reset=%d", l, r, t)}
+		},
+		"RateLimit and RateLimit-Policy": func(l, r, t int) map[string]string {
+			return map[string]string{"RateLimit": fmt.Sprintf(`"day";r=9000;t=80000, "burst";r=%d;t=%d`, r, t), "RateLimit-Policy": fmt.Sprintf(`"day";q=10000;w=86400, "burst";q=%d;w=10`, l)}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a := &limitedAPI{limit: 20, per: 10 * time.Second, latency: time.Millisecond, headers: func(limit, remaining, reset int) http.Header {
+					h := http.Header{}
+					for k, v := range headers(limit, remaining, reset) {
+						h.Set(k, v)
+					}
+					return h
+				}}
+				send(t, 60, a.transport(t, transport.Limits{}))
+				if a.refused > 0 {
+					t.Errorf("%d requests were refused", a.refused)
+				}
+			})
+		})
+	}
+}
+
+// TestARefusalStopsAllCallers checks that one 429 stops every caller until its time, and
+// that one without RateLimit headers stops those of the same operation.
+func TestARefusalStopsAllCallers(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		header http.Header
+		want   map[string]int // requests of each operation within 29 seconds
+	}{
+		{"of the account", http.Header{"Retry-After": {"30"}, "Ratelimit-Limit": {"10"}, "Ratelimit-Remaining": {"0"}, "Ratelimit-Reset": {"60"}}, map[string]int{"update-mailbox": 1, "get-mailbox": 0}},
+		{"of the operation", http.Header{"Retry-After": {"30"}}, map[string]int{"update-mailbox": 1, "get-mailbox": 5}},
+		{"beyond the time of a call", http.Header{"Retry-After": {"3600"}}, map[string]int{"update-mailbox": 5, "get-mailbox": 5}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := fakeapi.New().Fail(fakeapi.Fault{Op: "update-mailbox", Status: 429, Header: tc.header, Times: 9})
+				id := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"))[0]
+				c := realTimeClient(t, f, client.Limits{})
+				update := func(ctx context.Context) { _, _ = c.UpdateMailbox(ctx, id, api.UpdateMailboxBody{}) }
+				ctx, cancel := context.WithCancel(t.Context())
+				go update(ctx)
+				synctest.Wait()
+				for range 4 {
+					go update(ctx)
+				}
+				for range 5 {
+					go func() { _, _ = c.GetMailbox(ctx, id) }()
+				}
+				time.Sleep(29 * time.Second)
+				for op, n := range tc.want {
+					if f.Count(op) != n {
+						t.Errorf("%d requests of %s, want %d", f.Count(op), op, n)
+					}
+				}
+				cancel()
+				synctest.Wait()
+			})
+		})
+	}
+}
+
+// realTimeClient returns a client with the clock of a synctest bubble.
+func realTimeClient(t *testing.T, rt http.RoundTripper, limits client.Limits) *client.Client {
+	t.Helper()
+	c, err := client.New(client.Options{BaseURL: "http://embedded", AccountID: fakeapi.AccountID, Transport: rt, Limits: limits})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestOwnLimits checks the limits of the provider block.
+func TestOwnLimits(t *testing.T) {
+	for _, perMinute := range []int{1, 2, 7, 60, 600, 100_000} {
+		t.Run(fmt.Sprint(perMinute, " per minute"), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a := &limitedAPI{latency: time.Millisecond}
+				send(t, min(3*perMinute, 1500), a.transport(t, transport.Limits{RequestsPerMinute: perMinute}))
+				most := 0
+				for i, from := range a.times {
+					n, _ := slices.BinarySearchFunc(a.times[i:], from.Add(time.Minute), time.Time.Compare)
+					most = max(most, n)
+				}
+				if took := a.times[len(a.times)-1].Sub(a.times[0]); most > perMinute || perMinute <= 600 && took > 200*time.Second {
+					t.Errorf("%d requests in a minute, want at most %d; all took %s", most, perMinute, took)
+				}
+			})
+		})
+	}
+	t.Run("concurrency", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			a := &limitedAPI{latency: time.Second}
+			started := time.Now()
+			send(t, 30, a.transport(t, transport.Limits{Concurrency: 3}))
+			if took := time.Since(started); a.most != 3 || took != 10*time.Second {
+				t.Errorf("%d requests at once, want 3; they took %s, want 10s", a.most, took)
+			}
+		})
+	})
+}
+
+// TestWaitingForAPermit checks that a call that waits for its first permit keeps its whole
+// time for retries, can be cancelled, says why it waited, and hands its turn on.
+func TestWaitingForAPermit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := fakeapi.New()
+		id := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"))[0]
+		var logged []string
+		c, err := client.New(client.Options{
+			BaseURL: "http://embedded", AccountID: fakeapi.AccountID, Transport: f, Limits: client.Limits{RequestsPerMinute: 1},
+			Hooks: client.Hooks{RetryBudget: 70 * time.Second, Jitter: func(d time.Duration) time.Duration { return d }},
+			Log: func(_ context.Context, msg string, _ ...map[string]any) {
+				if strings.Contains(msg, "rate limit") {
+					logged = append(logged, msg)
+				}
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.GetMailbox(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+		cancelled := make(chan error)
+		for range 2 {
+			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+			defer cancel()
+			go func() {
+				_, err := c.GetMailbox(ctx, id)
+				cancelled <- err
+			}()
+		}
+		synctest.Wait()
+		f.Fail(fakeapi.Fault{Op: "get-mailbox", Status: 500})
+		done := make(chan error)
+		started := time.Now()
+		go func() {
+			_, err := c.GetMailbox(t.Context(), id)
+			done <- err
+		}()
+		for range 2 {
+			if err := <-cancelled; !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "max_requests_per_minute") {
+				t.Errorf("cancelled: %v", err)
+			}
+		}
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(started); took < 115*time.Second || f.Count("get-mailbox") != 3 || len(logged) != 1 {
+			t.Errorf("%d requests in %s; logged %q", f.Count("get-mailbox"), took, logged)
+		}
+	})
+}
