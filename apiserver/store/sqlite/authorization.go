@@ -3,8 +3,6 @@ package sqlite
 import (
 	"context"
 
-	driver "modernc.org/sqlite"
-
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
 
@@ -36,14 +34,10 @@ func (dialect) AuthorizationVersion(q sqlstore.Querier, read func() (int64, erro
 }
 
 // dataVersion returns the data version of a snapshot, which the pragma begins if nothing
-// was read yet. Reading the pragma's row would take longer.
+// was read yet.
 func (t *transaction) dataVersion() (version uint32, err error) {
 	if _, err := t.ExecContext(context.Background(), `PRAGMA data_version`); err != nil {
 		return 0, err
 	}
-	err = t.session.conn.Raw(func(conn any) (err error) {
-		version, err = conn.(driver.FileControl).FileControlDataVersion("main")
-		return err
-	})
-	return version, err
+	return t.session.conn.DataVersion()
 }

@@ -6,8 +6,9 @@ import (
 	"io/fs"
 	"os"
 
-	driver "modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite/internal/capi"
 )
 
 // ErrClosed is returned by the methods of a store after Close.
@@ -26,8 +27,8 @@ var errOlderSchema = errors.New("an older version of this program wrote it; open
 
 // code returns the primary result code of SQLite's error, 0 for another error.
 func code(err error) int {
-	if e, ok := errors.AsType[*driver.Error](err); ok {
-		return e.Code() & 0xff
+	if e, ok := errors.AsType[*capi.Error](err); ok {
+		return e.Code & 0xff
 	}
 	return 0
 }

@@ -186,8 +186,7 @@ func (s *session) advance() error {
 	}
 	next := userVersion(nextGeneration(current>>8), int(current&0xff))
 	// Not by s.ExecContext, which keeps each statement.
-	_, err = s.conn.ExecContext(ctx, fmt.Sprintf(`PRAGMA user_version = %d`, next))
-	return err
+	return s.conn.Run(fmt.Sprintf(`PRAGMA user_version = %d`, next))
 }
 
 // renewIdentity gives the file of a backup, which nobody has open, a new instance

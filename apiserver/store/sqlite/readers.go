@@ -19,7 +19,7 @@ const (
 // readers runs read transactions, each on a connection that can't write.
 type readers struct {
 	path   string
-	dsn    string
+	with   settings
 	health *health
 	slots  chan struct{}
 	idle   chan *session
@@ -29,7 +29,7 @@ type readers struct {
 func newReaders(f file, h *health, lockTimeout time.Duration) *readers {
 	return &readers{
 		path:   f.path,
-		dsn:    f.readOnly(lockTimeout),
+		with:   f.readOnly(lockTimeout),
 		health: h,
 		slots:  make(chan struct{}, maxReaders),
 		idle:   make(chan *session, idleReaders),
@@ -96,7 +96,7 @@ func (r *readers) connect(ctx context.Context) (*session, error) {
 	if err := r.health.check(); err != nil {
 		return nil, err
 	}
-	s, err := connect(ctx, r.path, r.dsn)
+	s, err := connect(ctx, r.path, r.with)
 	if err == nil {
 		s.remembered = new(remembered)
 	}

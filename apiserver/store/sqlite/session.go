@@ -2,31 +2,28 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"strings"
 
-	driver "modernc.org/sqlite"
-
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite/internal/capi"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
 
 // session is a connection with its prepared statements. It is for one goroutine at a
 // time.
 type session struct {
-	db         *sql.DB
-	conn       *sql.Conn
+	conn       *capi.Conn
 	file       *sharedFile // nil if the file can't be read
-	statements map[string]*sql.Stmt
+	statements map[string]*capi.Stmt
+	rows       rows // of the query that runs
 	// remembered is the authorization version that a reader last read; nil for a writer,
 	// whose own changes have no data version before they are committed.
 	remembered *remembered
 }
 
-// connect opens a connection of its own to the file at a path.
-func connect(ctx context.Context, path, dsn string) (*session, error) {
-	connector, err := driver.NewConnector(dsn)
-	if err != nil {
+// connect opens a connection to the file at a path.
+func connect(ctx context.Context, path string, with settings) (*session, error) {
+	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	// Each session has the shared descriptor, so that it is not closed while another
@@ -35,12 +32,17 @@ func connect(ctx context.Context, path, dsn string) (*session, error) {
 	if err != nil {
 		f = nil
 	}
-	db := sql.OpenDB(connector)
-	conn, err := db.Conn(ctx)
+	conn, err := capi.Open(path, with.wait)
 	if err != nil {
-		return nil, errors.Join(err, db.Close(), f.release())
+		return nil, errors.Join(err, f.release())
 	}
-	return &session{db: db, conn: conn, file: f, statements: make(map[string]*sql.Stmt)}, nil
+	s := &session{conn: conn, file: f, statements: make(map[string]*capi.Stmt)}
+	for _, pragma := range with.pragmas {
+		if err := conn.Run("PRAGMA " + pragma); err != nil {
+			return nil, errors.Join(err, s.close())
+		}
+	}
+	return s, nil
 }
 
 // close closes the connection, which rolls back an open transaction. It closes the
@@ -48,9 +50,9 @@ func connect(ctx context.Context, path, dsn string) (*session, error) {
 // locks.
 func (s *session) close() error {
 	for _, stmt := range s.statements {
-		_ = stmt.Close() // repeats the error of its last run
+		stmt.Close()
 	}
-	return errors.Join(s.conn.Close(), s.db.Close(), s.file.release())
+	return errors.Join(s.conn.Close(), s.file.release())
 }
 
 // exec runs a statement and ignores its rows.
@@ -60,30 +62,56 @@ func (s *session) exec(query string) error {
 }
 
 // ExecContext implements sqlstore.Querier.
-func (s *session) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	stmt, err := s.prepare(ctx, query)
+func (s *session) ExecContext(_ context.Context, query string, args ...any) (int64, error) {
+	stmt, err := s.prepare(query)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	return stmt.ExecContext(ctx, args...)
+	if stmt == nil {
+		return 0, s.conn.Run(query)
+	}
+	defer stmt.Reset()
+	if err := stmt.Bind(args); err != nil {
+		return 0, err
+	}
+	for {
+		if row, err := stmt.Step(); err != nil {
+			return 0, err
+		} else if !row {
+			return s.conn.Changes(), nil
+		}
+	}
 }
 
 // QueryContext implements sqlstore.Querier.
-func (s *session) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	stmt, err := s.prepare(ctx, query)
+func (s *session) QueryContext(_ context.Context, query string, args ...any) (sqlstore.Rows, error) {
+	stmt, err := s.prepare(query)
 	if err != nil {
 		return nil, err
 	}
-	return stmt.QueryContext(ctx, args...)
+	if stmt == nil {
+		return nil, errors.New("a query is one statement")
+	}
+	if err := stmt.Bind(args); err != nil {
+		stmt.Reset()
+		return nil, err
+	}
+	s.rows = rows{stmt: stmt}
+	// The first row now, so that a statement which fails is one that did not run.
+	if s.rows.ahead = s.rows.step(); s.rows.failed != nil {
+		return nil, errors.Join(s.rows.failed, s.rows.Close())
+	}
+	return &s.rows, nil
 }
 
-// prepare caches every statement. Package sqlstore has a few hundred at most.
-func (s *session) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
+// prepare caches every statement. Package sqlstore has a few hundred at most. It returns
+// nil for a script of several statements.
+func (s *session) prepare(query string) (*capi.Stmt, error) {
 	if stmt, known := s.statements[query]; known {
 		return stmt, nil
 	}
-	stmt, err := s.conn.PrepareContext(ctx, query)
-	if err != nil {
+	stmt, err := s.conn.Prepare(query)
+	if stmt == nil || err != nil {
 		return nil, err
 	}
 	s.statements[query] = stmt
@@ -104,21 +132,21 @@ type transaction struct {
 var _ sqlstore.Querier = (*transaction)(nil)
 
 // ExecContext implements sqlstore.Querier.
-func (t *transaction) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+func (t *transaction) ExecContext(ctx context.Context, query string, args ...any) (int64, error) {
 	if err := t.ready(ctx); err != nil {
-		return nil, err
+		return 0, err
 	}
-	result, err := t.session.ExecContext(context.Background(), query, args...)
+	n, err := t.session.ExecContext(ctx, query, args...)
 	t.failed, t.wrote = err, true
-	return result, err
+	return n, err
 }
 
 // QueryContext implements sqlstore.Querier.
-func (t *transaction) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+func (t *transaction) QueryContext(ctx context.Context, query string, args ...any) (sqlstore.Rows, error) {
 	if err := t.ready(ctx); err != nil {
 		return nil, err
 	}
-	rows, err := t.session.QueryContext(context.Background(), query, args...)
+	rows, err := t.session.QueryContext(ctx, query, args...)
 	t.failed, t.wrote = err, t.wrote || strings.Contains(query, "RETURNING")
 	return rows, err
 }

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -153,11 +154,15 @@ func TestPragmas(t *testing.T) {
 	defer s.Close()
 	mustPopulate(t, s)
 	pragma := func(s *session, name string) string {
-		var value string
-		if err := s.conn.QueryRowContext(t.Context(), "PRAGMA "+name).Scan(&value); err != nil {
+		var value any
+		rows, err := s.QueryContext(t.Context(), "PRAGMA "+name)
+		if err == nil && rows.Next() {
+			err = errors.Join(rows.Scan(&value), rows.Close())
+		}
+		if err != nil {
 			t.Error(err)
 		}
-		return value
+		return fmt.Sprint(value)
 	}
 	for name, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1"} {
 		if got := pragma(s.engine.writer.session, name); got != want {

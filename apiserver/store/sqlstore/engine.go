@@ -2,15 +2,25 @@ package sqlstore
 
 import (
 	"context"
-	"database/sql"
 	"io/fs"
 )
 
-// Querier runs statements in one transaction, as *sql.Tx does. The caller reads rows
-// to their end before it runs the next statement.
+// Querier runs statements in one transaction. The caller reads rows to their end, or
+// closes them, before it runs the next statement. An argument is nil, an int, an int64, a
+// bool, a string or a []byte, a pointer to one, or a driver.Valuer.
 type Querier interface {
-	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	// ExecContext returns how many rows an INSERT, UPDATE or DELETE has changed.
+	ExecContext(ctx context.Context, query string, args ...any) (int64, error)
+	QueryContext(ctx context.Context, query string, args ...any) (Rows, error)
+}
+
+// Rows are the rows of a query, as *sql.Rows are. Scan takes pointers to the types of
+// arguments and sql.Scanner.
+type Rows interface {
+	Next() bool
+	Scan(dest ...any) error
+	Err() error
+	Close() error
 }
 
 // Engine runs transactions in a database, with the guarantees of the methods of

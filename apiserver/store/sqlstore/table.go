@@ -429,11 +429,7 @@ func (t *tx) exec(query string, args ...any) (int64, error) {
 	for i, arg := range args {
 		values[i] = stored(arg)
 	}
-	result, err := t.q.ExecContext(t.ctx, query, values...)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
+	return t.q.ExecContext(t.ctx, query, values...)
 }
 
 // change runs a statement that changes one row, and returns store.ErrNotFound if
