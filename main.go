@@ -4,7 +4,6 @@
 package main
 
 import (
-	"context"
 	"flag"
 	"log"
 	"os"
@@ -25,7 +24,7 @@ func main() {
 	// A provider process lives for one command: trading memory for less
 	// collection makes large plans faster.
 	debug.SetGCPercent(400)
-	if err := provider.Serve(context.Background(), version, *debugger); err != nil {
+	if err := provider.Serve(version, *debugger); err != nil {
 		log.Fatal(err)
 	}
 }

@@ -17,7 +17,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 
@@ -27,7 +26,7 @@ import (
 // Providers returns the factory of the provider, in the test's process.
 func Providers() map[string]func() (tfprotov6.ProviderServer, error) {
 	return map[string]func() (tfprotov6.ProviderServer, error){
-		"mailhost": providerserver.NewProtocol6WithError(provider.New("test")()),
+		"mailhost": provider.Factory(provider.New("test")()),
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"math/big"
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
@@ -89,9 +88,9 @@ func (p *Protocol) InvokePlanned(typeName string, planned, config map[string]any
 // functions.
 func Unconfigured(t testing.TB) *Protocol {
 	t.Helper()
-	server, err := providerserver.NewProtocol6WithError(provider.New("test")())()
-	must(t, err)
+	server := provider.NewServer(provider.New("test")())
 	p := &Protocol{t: t, server: server}
+	var err error
 	p.schema, err = server.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{})
 	must(t, err)
 	return p

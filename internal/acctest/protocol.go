@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	framework "github.com/hashicorp/terraform-plugin-framework/provider"
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
@@ -75,9 +74,9 @@ func Embedded(t testing.TB, accountID, dataDir string) *Protocol {
 
 func (s *Server) configured(t testing.TB, served framework.Provider, settings map[string]any, defers bool) *Protocol {
 	t.Helper()
-	server, err := providerserver.NewProtocol6WithError(served)()
-	must(t, err)
+	server := provider.NewServer(served)
 	p := &Protocol{t: t, server: server}
+	var err error
 	p.schema, err = server.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{})
 	must(t, err)
 	ids, err := server.GetResourceIdentitySchemas(t.Context(), &tfprotov6.GetResourceIdentitySchemasRequest{})

@@ -16,9 +16,10 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	mailhostfunction "github.com/mailhost/terraform-provider-mailhost/internal/function"
@@ -57,12 +58,15 @@ func NewReplaced(version string, r Replacements) func() provider.Provider {
 
 // Serve serves the provider to Terraform until it disconnects, and then closes the
 // provider's connections.
-func Serve(ctx context.Context, version string, debug bool) error {
+func Serve(version string, debug bool) error {
+	var options []tf6server.ServeOpt
+	if debug {
+		options = append(options, tf6server.WithManagedDebug())
+	}
 	p := &process{}
-	err := providerserver.Serve(ctx, newIn(p, version), providerserver.ServeOpts{
-		Address: "registry.terraform.io/mailhost/mailhost",
-		Debug:   debug,
-	})
+	err := tf6server.Serve("registry.terraform.io/mailhost/mailhost", func() tfprotov6.ProviderServer {
+		return NewServer(newIn(p, version)())
+	}, options...)
 	return errors.Join(err, p.close())
 }
 

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
@@ -36,10 +35,7 @@ type schemas struct {
 }
 
 var loadSchemas = sync.OnceValue(func() *schemas {
-	server, err := providerserver.NewProtocol6WithError(provider.New("simulation")())()
-	if err != nil {
-		panic(err)
-	}
+	server := provider.NewServer(provider.New("simulation")())
 	all, err := server.GetProviderSchema(context.Background(), &tfprotov6.GetProviderSchemaRequest{})
 	if err != nil {
 		panic(err)
@@ -65,10 +61,7 @@ var loadSchemas = sync.OnceValue(func() *schemas {
 func (w *environment) start(run *run) (*plugin, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	replaced := provider.Replacements{Transport: &network{environment: w, run: run, kill: cancel}, Hooks: w.hooks(run)}
-	server, err := providerserver.NewProtocol6WithError(provider.NewReplaced("simulation", replaced)())()
-	if err != nil {
-		panic(err)
-	}
+	server := provider.NewServer(provider.NewReplaced("simulation", replaced)())
 	p := &plugin{server: server, schemas: loadSchemas(), report: &w.report, run: run, ctx: ctx, kill: cancel}
 	a := w.accounts[run.account]
 	config := newValue(p.schemas.provider, map[string]any{"base_url": "https://api.example.com", "account_id": a.id, "token": a.token})

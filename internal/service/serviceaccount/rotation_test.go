@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+	mailhost "github.com/mailhost/terraform-provider-mailhost/internal/provider"
 )
 
 const day = 24 * time.Hour
@@ -109,7 +109,7 @@ func TestRotationPlanned(t *testing.T) {
 		c := newClock()
 		config := account(s, "CI", "valid_for = \"720h\"\nrotate_before = \"168h\"\nlifecycle {\n  create_before_destroy = true\n}")
 		acctest.Test(t, resource.TestCase{
-			ProtoV6ProviderFactories: map[string]func() (tfprotov6.ProviderServer, error){"mailhost": providerserver.NewProtocol6WithError(c.provider())},
+			ProtoV6ProviderFactories: map[string]func() (tfprotov6.ProviderServer, error){"mailhost": mailhost.Factory(c.provider())},
 			Steps: []resource.TestStep{
 				{Config: config},
 				{PreConfig: func() { c.advance(23*day - time.Minute) }, Config: config, ConfigPlanChecks: empty},
