@@ -43,7 +43,7 @@ func capabilities(text string) (named []vocab.Capability) {
 func TestPermissionsAreEnough(t *testing.T) {
 	t.Parallel()
 	rows := regexp.MustCompile("(?m)^\\| `(mailhost_[a-z_]+)` \\|(.*)\\|(.*)\\|(.*)\\|(.*)\\|$").FindAllStringSubmatch(read(t, permissions), -1)
-	if len(rows) != 7 {
+	if len(rows) != 8 {
 		t.Fatalf("the table has %d resources", len(rows))
 	}
 	for _, row := range rows {
@@ -87,6 +87,7 @@ func sample(s *acctest.Server, typeName string) [3]map[string]any {
 		"mailhost_domain":          {{"name": "example.net", "auto_renew": true, "contact_info": contact}, {"name": "example.net", "contact_info": contact}},
 		"mailhost_mailbox":         {{"domain": "example.com", "local_part": "jane", "first_name": "Jane", "last_name": "Doe"}, {"domain": "example.com", "local_part": "jane", "first_name": "Janet", "last_name": "Doe"}},
 		"mailhost_dns_record":      {{"domain": "example.com", "name": "www", "type": "TXT", "value": "v=spf1 -all"}, {"domain": "example.com", "name": "www", "type": "TXT", "value": "v=spf1 mx -all"}},
+		"mailhost_dns_zone":        {{"domain": "example.com", "records": map[string]any{"www A": map[string]any{"values": []string{"192.0.2.1"}}}}, {"domain": "example.com", "records": map[string]any{"www A": map[string]any{"values": []string{"192.0.2.2"}}, "web A": map[string]any{"values": []string{"192.0.2.2"}}}}},
 		"mailhost_forwarding":      {{"domain": "example.com", "target_email": "a@example.net", "active": false}, {"domain": "example.com", "target_email": "b@example.net"}},
 		"mailhost_master_password": {{"domain": "example.com", "name": "ops", "value": "hunter22"}, {"domain": "example.com", "name": "dev", "value": "hunter22"}},
 		"mailhost_service_account": {{"name": "ci"}, {"name": "cd"}},
@@ -104,7 +105,7 @@ func TestViewsAreEnoughToPlan(t *testing.T) {
 	s.Token = s.LimitedToken(t, acctest.ViewCapabilities()...)
 	planner := s.Protocol(t, "")
 	for _, typeName := range []string{
-		"mailhost_domain", "mailhost_mailbox", "mailhost_dns_record", "mailhost_forwarding", "mailhost_master_password",
+		"mailhost_domain", "mailhost_mailbox", "mailhost_dns_record", "mailhost_dns_zone", "mailhost_forwarding", "mailhost_master_password",
 		"mailhost_service_account", "mailhost_dedicated_ip",
 	} {
 		configs := sample(s, typeName)
@@ -112,7 +113,7 @@ func TestViewsAreEnoughToPlan(t *testing.T) {
 		planner.NoErrors(diags)
 		o, diags := owner.Apply(t.Context(), typeName, configs[0], nil)
 		owner.NoErrors(diags)
-		o, diags = planner.Read(typeName, o)
+		o, diags = planner.Walk().Read(typeName, o)
 		planner.NoErrors(diags)
 		for _, config := range configs {
 			_, diags = planner.Plan(typeName, config, o)

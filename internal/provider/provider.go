@@ -28,6 +28,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/billing"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/dedicatedip"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/dnsrecord"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/dnszone"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/domain"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/feedback"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/forwarding"
@@ -257,7 +258,7 @@ func (p *mailhost) Resources(context.Context) (all []func() resource.Resource) {
 	for _, o := range objects {
 		all = append(all, o.resource)
 	}
-	return all
+	return append(all, dnszone.NewResource)
 }
 
 // DataSources implements provider.Provider.

@@ -63,7 +63,7 @@ func AddErrorWithAdvice(diags *diag.Diagnostics, err error, summary string, fiel
 	var elsewhere []string
 	for _, p := range refused.Problems {
 		if at, ok := fields.attribute(p.Loc); ok {
-			diags.AddAttributeError(at, summary, paragraphs(reasonAt(at, p.Msg), source(refused), next))
+			diags.AddAttributeError(at, summary, paragraphs(ReasonAt(at, p.Msg), source(refused), next))
 		} else {
 			elsewhere = append(elsewhere, reason(p))
 		}
@@ -90,10 +90,10 @@ func addConnectionError(diags *diag.Diagnostics, incident *client.Incident, err 
 	diags.Append(newConnectionError(incident, summary, sentence(refused.Reason()), source(refused), advice(err)))
 }
 
-// reasonAt returns the API's message about an attribute. It begins with the path of a
+// ReasonAt returns the API's message about an attribute. It begins with the path of a
 // nested attribute, because OpenTofu and Terraform 1.11 show the first line of the
 // resource instead of the attribute's line.
-func reasonAt(at path.Path, msg string) string {
+func ReasonAt(at path.Path, msg string) string {
 	if len(at.Steps()) < 2 {
 		return sentence(msg)
 	}

@@ -150,10 +150,10 @@ func TestWarnings(t *testing.T) {
 		want []string
 	}{
 		"unreadable": {func(d *diag.Diagnostics) {
-			orphan{"mailbox jane", "id-1", "It costs.", true}.warnDestroyed(d, false)
+			orphan{"mailbox jane", "id-1", "It costs.", true}.warnDestroyed(d)
 		}, []string{"The mailbox jane still exists", "id-1", "It costs.", "can't be imported"}},
 		"orphan": {func(d *diag.Diagnostics) {
-			orphan{"mailbox jane", "id-1", "It costs.", false}.warnDestroyed(d, false)
+			orphan{"mailbox jane", "id-1", "It costs.", false}.warnDestroyed(d)
 		}, []string{"The mailbox jane still exists", "id-1", "It costs.", "control panel"}},
 		"announced": {func(d *diag.Diagnostics) {
 			orphan{"mailbox jane", "id-1", "It costs.", false}.warnPlanned(d)

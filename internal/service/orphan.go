@@ -41,7 +41,27 @@ func (r *Resource[T, M]) WarnOrphaned(ctx context.Context, req resource.ModifyPl
 		return false
 	}
 	r.orphan(ctx, req.State.Raw, state).warnPlanned(&resp.Diagnostics)
-	resp.Diagnostics.Append(resp.Private.SetKey(ctx, orphanAnnouncedKey, []byte("true"))...)
+	resp.Diagnostics.Append(KeepOrphansAnnounced(ctx, resp.Private)...)
+	return true
+}
+
+// KeepOrphansAnnounced records in the private state that the plan has announced what
+// remains.
+func KeepOrphansAnnounced(ctx context.Context, private PrivateState) diag.Diagnostics {
+	return private.SetKey(ctx, orphanAnnouncedKey, []byte("true"))
+}
+
+// WarnOrphansAnnounced warns after a destroy, in short, if the plan has announced what
+// remains, and reports whether it has. The summary is the same for all objects, so that the
+// CLI shows one warning.
+func WarnOrphansAnnounced(ctx context.Context, private PrivateState, label, id string, diags *diag.Diagnostics) bool {
+	announced, problems := private.GetKey(ctx, orphanAnnouncedKey)
+	diags.Append(problems...)
+	if len(announced) == 0 {
+		return false
+	}
+	diags.AddWarning("Objects that this API can't delete still exist",
+		fmt.Sprintf("The %s was only dropped from Terraform's state, as the plan announced. Its id is %s.", label, id))
 	return true
 }
 
@@ -51,14 +71,8 @@ func (o orphan) warnPlanned(diags *diag.Diagnostics) {
 		paragraphs(fmt.Sprintf("According to its responses, this API has no operation that deletes it: the apply will only drop it from Terraform's state. Its id is %s.", o.id), o.consequence, o.advice()))
 }
 
-// warnDestroyed warns after a destroy. If the plan has announced the orphan, the
-// summary is the same for all objects, so that the CLI shows one warning.
-func (o orphan) warnDestroyed(diags *diag.Diagnostics, announced bool) {
-	if announced {
-		diags.AddWarning("Objects that this API can't delete still exist",
-			fmt.Sprintf("The %s was only dropped from Terraform's state, as the plan announced. Its id is %s.", o.label, o.id))
-		return
-	}
+// warnDestroyed warns after a destroy that the plan could not announce.
+func (o orphan) warnDestroyed(diags *diag.Diagnostics) {
 	diags.AddWarning(fmt.Sprintf("The %s still exists", o.label),
 		paragraphs(fmt.Sprintf("This API has no operation that deletes it, so it was only dropped from Terraform's state. Its id is %s.", o.id), o.consequence, o.advice()))
 }

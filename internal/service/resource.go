@@ -132,9 +132,10 @@ func (r *Resource[T, M]) DeleteObject(ctx context.Context, req resource.DeleteRe
 	switch err := remove(c, state); {
 	case err == nil || client.IsNotFound(err):
 	case errors.Is(err, client.ErrDeleteUnsupported):
-		announced, diags := req.Private.GetKey(ctx, orphanAnnouncedKey)
-		resp.Diagnostics.Append(diags...)
-		r.orphan(ctx, req.State.Raw, state).warnDestroyed(&resp.Diagnostics, len(announced) > 0)
+		o := r.orphan(ctx, req.State.Raw, state)
+		if !WarnOrphansAnnounced(ctx, req.Private, o.label, o.id, &resp.Diagnostics) {
+			o.warnDestroyed(&resp.Diagnostics)
+		}
 	default:
 		AddError(&resp.Diagnostics, err, "Can't "+cmp.Or(r.DeleteVerb, "delete")+" the "+state.String(), nil)
 	}

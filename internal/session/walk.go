@@ -32,6 +32,7 @@ type Walk struct {
 	mu       sync.Mutex
 	objects  map[Object]*objectState
 	keys     map[Object]*keyState
+	zones    zones
 	disabled bool
 }
 

@@ -28,7 +28,7 @@ var (
 // the id of an existing object; its message contains the id if the credential may see
 // the record.
 func adopt(ctx context.Context, c *client.Client, refusal error, plan model) *api.DNSRecord {
-	id := existingID(refusal)
+	id := ExistingID(refusal)
 	if id == 0 || c.Supports(ctx, api.DeleteDNSRecord.Spec, strconv.FormatInt(id, 10)) {
 		return nil
 	}
@@ -38,8 +38,8 @@ func adopt(ctx context.Context, c *client.Client, refusal error, plan model) *ap
 	}
 }
 
-// existingID returns the id of the identical record that a conflict names, or 0.
-func existingID(err error) int64 {
+// ExistingID returns the id of the identical record that a conflict names, or 0.
+func ExistingID(err error) int64 {
 	refused, ok := errors.AsType[*client.Error](err)
 	if !ok || !client.IsConflict(err) || len(refused.Problems) != 1 {
 		return 0

@@ -31,19 +31,19 @@ type zone struct {
 // API refuses in the create.
 func zoneOf(ctx context.Context, c *client.Client, ref string) (zone, error) {
 	d, err := c.GetDomain(ctx, ref)
-	name := zoneNamed(ref)
+	name := ZoneName(ref)
 	switch {
 	case err == nil:
-		return zone{id: d.ID, name: zoneNamed(d.Name)}, nil
+		return zone{id: d.ID, name: ZoneName(d.Name)}, nil
 	case client.IsNotFound(err), client.StatusOf(err) == http.StatusForbidden && name != "":
 		return zone{name: name}, nil
 	}
 	return zone{}, err
 }
 
-// zoneNamed returns the canonical name of a domain for a reference by name, and "" for a
+// ZoneName returns the canonical name of a domain for a reference by name, and "" for a
 // UUID or an invalid reference.
-func zoneNamed(ref string) string {
+func ZoneName(ref string) string {
 	if uuid.Validate(ref) == nil {
 		return ""
 	}
@@ -97,7 +97,7 @@ func zones(ctx context.Context, c *client.Client, domain string) iter.Seq2[zone,
 			return
 		}
 		for d, err := range c.ListDomains(ctx, api.ListDomainsRequest{}) {
-			if !yield(zone{id: d.ID, name: zoneNamed(d.Name)}, err) || err != nil {
+			if !yield(zone{id: d.ID, name: ZoneName(d.Name)}, err) || err != nil {
 				return
 			}
 		}
@@ -109,7 +109,7 @@ func searchZone(ctx context.Context, c *client.Client, record *api.DNSRecord) (z
 	d, err := c.DomainOfDNSRecord(ctx, record.ID)
 	switch {
 	case err == nil:
-		return zone{id: d.ID, name: zoneNamed(d.Name)}, nil
+		return zone{id: d.ID, name: ZoneName(d.Name)}, nil
 	case !client.IsNotFound(err):
 		return zone{}, fmt.Errorf("can't find its domain: %w", err)
 	}

@@ -31,7 +31,7 @@ func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConf
 // checkName checks the name in its zone. The attribute's own validator reports
 // everything else.
 func (m model) checkName(diags *diag.Diagnostics) {
-	name, zone := m.Name.ValueString(), zoneNamed(m.Domain.ValueString())
+	name, zone := m.Name.ValueString(), ZoneName(m.Domain.ValueString())
 	if zone == "" || dnsdata.ValidateName(name) != nil {
 		return
 	}

@@ -1,0 +1,4 @@
+import {
+  to = mailhost_dns_zone.main
+  id = "example.com"
+}

@@ -1,0 +1,294 @@
+package dnszone
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/dnsrecord"
+)
+
+// parallelism is how many requests of one zone are in flight at once.
+const parallelism = 8
+
+// goal is what an apply leads to.
+type goal struct {
+	want    []entry
+	ignored patterns
+	// isRemovable reports whether the plan has named a record as one that it removes.
+	isRemovable func(record) bool
+	// prior are the records of the state, for an API that can't list them.
+	prior map[record]int64
+}
+
+// run is one apply of changes.
+type run struct {
+	zone
+	at map[record]path.Path
+
+	mu     sync.Mutex
+	diags  diag.Diagnostics
+	actual map[record]int64
+	// isStopped means that an error concerns all further steps too. skipped counts them.
+	isStopped bool
+	skipped   int
+}
+
+// apply changes the domain's records to the goal. It returns the records that the zone has
+// afterwards. Every failure is an error at its own value; the other changes are made,
+// except deletes, which need the success of everything else.
+func (z zone) apply(ctx context.Context, g goal, diags *diag.Diagnostics) (actual map[record]int64) {
+	has, err := z.read(ctx)
+	if err != nil {
+		service.AddError(diags, err, "Can't read the DNS records of "+z.name, nil)
+		return g.prior
+	}
+	want := contents(g.want)
+	if has.isUnreadable {
+		return z.applyBlindly(ctx, g, want, diags)
+	}
+	if addSystemManaged(diags, g.want, has.system); diags.HasError() {
+		return has.ttls(g.ignored)
+	}
+	r := z.newRun(g, has.ttls(g.ignored))
+	c := changesOf(has.records, want, func(r record) bool { return !g.ignored.match(r.recordKey) && g.isRemovable(r) })
+	r.all(ctx, c)
+	diags.Append(r.diags...)
+
+	var appeared []record
+	for _, found := range sorted(has.ttls(g.ignored)) {
+		if _, ok := want[found]; !ok && !g.isRemovable(found) {
+			appeared = append(appeared, found)
+			delete(r.actual, found)
+		}
+	}
+	warnAppeared(diags, z.name, appeared)
+	return r.actual
+}
+
+func (z zone) newRun(g goal, actual map[record]int64) *run {
+	r := &run{zone: z, at: map[record]path.Path{}, actual: actual}
+	for _, e := range g.want {
+		for i, v := range e.values {
+			if v.isValid() {
+				r.at[v.record] = e.at(i)
+			}
+		}
+	}
+	return r
+}
+
+// all makes the changes.
+func (r *run) all(ctx context.Context, c changes) {
+	parallel(c.byName, func(steps []step) {
+		isBlocked := false
+		for _, s := range steps {
+			if isBlocked && !s.isDelete {
+				continue // a record that excludes this one could not be deleted
+			}
+			if !r.do(ctx, s) && s.isDelete {
+				isBlocked = true
+			}
+		}
+	})
+	if r.diags.HasError() {
+		if len(c.deletes) > 0 {
+			r.diags.AddWarning("Nothing else was removed from "+r.name,
+				fmt.Sprintf("The plan also removes these records. They stay until everything else has succeeded, so that no record is missing in between:%s", lines(recordsOf(c.deletes))))
+		}
+	} else {
+		parallel(c.deletes, func(s step) { r.do(ctx, s) })
+	}
+	if r.skipped > 0 {
+		r.diags.AddError("The changes of the DNS records of "+r.name+" were stopped",
+			fmt.Sprintf("%d more changes were not attempted, because they would have failed for the same reason. Run apply again: it continues from here.", r.skipped))
+	}
+}
+
+func recordsOf(steps []step) []record {
+	all := make([]record, len(steps))
+	for i, s := range steps {
+		all[i] = s.record
+	}
+	return all
+}
+
+// parallel calls do for each item, several at once.
+func parallel[T any](items []T, do func(T)) {
+	next := make(chan T)
+	var workers sync.WaitGroup
+	for range min(parallelism, len(items)) {
+		workers.Go(func() {
+			for item := range next {
+				do(item)
+			}
+		})
+	}
+	for _, item := range items {
+		next <- item
+	}
+	close(next)
+	workers.Wait()
+}
+
+// do makes one change, and reports whether it succeeded.
+func (r *run) do(ctx context.Context, s step) bool {
+	if r.skip() {
+		return false
+	}
+	var err error
+	summary := fmt.Sprintf("Can't create the record %s of %s", shortened(s.String()), r.name)
+	switch {
+	case s.isDelete:
+		summary = fmt.Sprintf("Can't delete the record %s of %s", shortened(s.String()), r.name)
+		if err = r.client.DeleteDNSRecord(ctx, s.id); client.IsNotFound(err) {
+			err = nil
+		}
+	case s.before != nil:
+		summary = fmt.Sprintf("Can't change the record %s of %s to %s", shortened(s.before.String()), r.name, shortened(s.value()))
+		_, err = r.client.UpdateDNSRecord(ctx, s.id, s.update())
+		if client.IsNotFound(err) { // deleted since the list was read
+			err = r.create(ctx, s)
+		}
+	default:
+		err = r.create(ctx, s)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err != nil {
+		r.fail(ctx, err, summary, s)
+		return false
+	}
+	if s.before != nil {
+		delete(r.actual, *s.before)
+	}
+	if r.actual[s.record] = s.ttl; s.isDelete {
+		delete(r.actual, s.record)
+	}
+	return true
+}
+
+// skip reports whether the run has stopped.
+func (r *run) skip() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.isStopped {
+		r.skipped++
+	}
+	return r.isStopped
+}
+
+// fail adds the error of a step; r.mu must be held.
+func (r *run) fail(ctx context.Context, err error, summary string, s step) {
+	r.isStopped = r.isStopped || ctx.Err() != nil || client.IncidentOf(err) != nil
+	at, ok := r.at[s.record]
+	if !ok || client.IncidentOf(err) != nil { // an error of the connection is reported once for all objects
+		service.AddError(&r.diags, err, summary, nil)
+		return
+	}
+	var found diag.Diagnostics
+	service.AddError(&found, err, summary, nil)
+	for _, d := range found {
+		r.diags.Append(diag.WithPath(at, d))
+	}
+}
+
+// update returns the request that changes the record before to the step's.
+func (s step) update() (body api.UpdateDNSRecordBody) {
+	body.TTL = &s.ttl
+	if s.rdata != s.before.rdata {
+		body.Value = &s.rdata
+	}
+	if s.priority != s.before.priority {
+		body.Prio = s.prio()
+	}
+	return body
+}
+
+// create creates the record of a step. An identical record that somebody else has created
+// since the list was read is the record.
+func (r *run) create(ctx context.Context, s step) error {
+	_, _, err := r.client.CreateDNSRecord(ctx, r.body(s))
+	if !client.IsConflict(err) {
+		return err
+	}
+	found, lookup := r.client.FindDNSRecords(ctx, r.id, s.recordType, s.name, s.rdata)
+	if lookup != nil {
+		return err
+	}
+	for _, other := range found {
+		if other.IsSystemManaged || recordOf(&other, r.name) != s.record {
+			continue
+		}
+		if other.TTL != s.ttl {
+			_, err = r.client.UpdateDNSRecord(ctx, other.ID, api.UpdateDNSRecordBody{TTL: &s.ttl})
+			return err
+		}
+		return nil
+	}
+	return err
+}
+
+func (r *run) body(s step) api.CreateDNSRecordBody {
+	return api.CreateDNSRecordBody{Domain: r.id, Name: s.name, Type: s.recordType, Value: s.rdata, TTL: &s.ttl, Prio: s.prio()}
+}
+
+// applyBlindly is apply for an API that can only create records: it trusts the state. A
+// record of another TTL is an error, and one that is no longer wanted remains.
+func (z zone) applyBlindly(ctx context.Context, g goal, want map[record]int64, diags *diag.Diagnostics) (actual map[record]int64) {
+	actual = map[record]int64{}
+	var c changes
+	var remaining []record
+	for r, ttl := range g.prior {
+		if _, ok := want[r]; ok {
+			actual[r] = ttl
+		} else if g.isRemovable(r) && !g.ignored.match(r.recordKey) {
+			remaining = append(remaining, r)
+		}
+	}
+	run := z.newRun(g, actual)
+	for _, r := range sorted(want) {
+		ttl, exists := actual[r]
+		switch {
+		case !exists:
+			c.byName = append(c.byName, []step{{record: r, ttl: want[r]}})
+		case ttl != want[r]:
+			addCantChange(diags, run.at[r], r, z.name)
+		}
+	}
+	var mu sync.Mutex
+	var adopted []record
+	parallel(c.byName, func(steps []step) {
+		s := steps[0]
+		if run.skip() {
+			return
+		}
+		_, _, err := z.client.CreateDNSRecord(ctx, run.body(s))
+		exists := dnsrecord.ExistingID(err) != 0
+		mu.Lock()
+		if exists {
+			adopted = append(adopted, s.record)
+		}
+		mu.Unlock()
+		run.mu.Lock()
+		defer run.mu.Unlock()
+		if err != nil && !exists {
+			run.fail(ctx, err, fmt.Sprintf("Can't create the record %s of %s", shortened(s.String()), z.name), s)
+			return
+		}
+		run.actual[s.record] = s.ttl
+	})
+	diags.Append(run.diags...)
+	warnBlindlyAdopted(diags, z.name, adopted)
+	warnRemaining(diags, z, remaining)
+	return actual
+}
+
+var errUnreadable = errors.New("this API has no operation that lists DNS records")

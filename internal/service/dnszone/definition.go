@@ -1,0 +1,46 @@
+// Package dnszone has the resource mailhost_dns_zone: all DNS records of a domain.
+//
+// The state's records are those that the domain has, except the system-managed ones and
+// those that ignore matches, so that a record which others have added is a difference in
+// the plan. An apply removes only what its plan has named:
+//
+//	update  the records of the prior state, which the plan shows
+//	create  the records in purged, a computed attribute: core plans a create once more in
+//	        the apply, and refuses a plan that has become another one
+//
+// Everything else that the domain has by then is left alone. The private state lists the
+// records that others have added since the last apply: a destroy leaves them too.
+//
+// A create that fails returns no state, because Terraform would replace a zone that is
+// tainted: it would delete all records and create them again. The next create keeps what
+// the failed one has done.
+package dnszone
+
+import (
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+)
+
+const typeName = "mailhost_dns_zone"
+
+// definition describes the resource. It has no data sources: those of DNS records list
+// the records of a domain.
+var definition = &service.Definition[api.Domain, model]{
+	Name: "dns_zone",
+	Collection: service.Collection[api.Domain]{
+		Noun: "DNS zone", Nouns: "DNS zones",
+		Attributes: attributes,
+	},
+	ResourceDescription: description,
+	Settings:            settings,
+	Volatile:            []string{"purged"},
+	Key:                 "domain",
+	Canonical: func(ref string) string {
+		if canonical, err := customtype.DomainRef.Normalize(ref); err == nil {
+			return canonical
+		}
+		return ref
+	},
+	ImportBy: "the domain's name, such as example.com, or its UUID",
+}

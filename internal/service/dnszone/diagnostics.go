@@ -1,0 +1,145 @@
+package dnszone
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/dnsrecord"
+	"github.com/mailhost/terraform-provider-mailhost/internal/session"
+)
+
+// count returns a number of records in words.
+func count(n int) string {
+	if n == 1 {
+		return "1 DNS record"
+	}
+	return fmt.Sprintf("%d DNS records", n)
+}
+
+// warnRemoval warns in a plan about records that the configuration does not have and has
+// never had.
+func warnRemoval(diags *diag.Diagnostics, domain string, removed []record) {
+	if len(removed) == 0 {
+		return
+	}
+	diags.AddAttributeWarning(recordsPath, fmt.Sprintf("The plan removes %s of %s", count(len(removed)), domain),
+		fmt.Sprintf("Others have created them, and records does not have them:%s\n\nTo keep one, add it to records. To leave it to others, add its name and type to ignore.%s", lines(removed), mailNote(removed)))
+}
+
+// mailNote describes the effect of removed MX records on mail, or is "".
+func mailNote(removed []record) string {
+	if slices.ContainsFunc(removed, func(r record) bool { return r.recordType == dnsdata.TypeMX }) {
+		return "\n\nMX records are among them: mail for these names is no longer delivered to their hosts. Without MX records of your own, mail for the domain itself is delivered to the service's own hosts again."
+	}
+	return ""
+}
+
+// warnReleased warns in a plan about records that ignore has begun to match.
+func warnReleased(diags *diag.Diagnostics, domain string, released []record) {
+	if len(released) > 0 {
+		diags.AddAttributeWarning(path.Root("ignore"), fmt.Sprintf("The plan leaves %s of %s to others", count(len(released)), domain),
+			"They stay in the domain, because ignore matches them now, and are only dropped from the state:"+lines(released))
+	}
+}
+
+// warnAppeared warns in an apply about records that the plan did not know.
+func warnAppeared(diags *diag.Diagnostics, domain string, appeared []record) {
+	if len(appeared) > 0 {
+		diags.AddWarning(fmt.Sprintf("%s of %s appeared after the plan", count(len(appeared)), domain),
+			"They were left alone, because the plan did not name them. The next plan removes them unless you add them to records, or their names to ignore:"+lines(appeared))
+	}
+}
+
+// addUnsure adds the error of a plan that can't name what it would remove.
+func addUnsure(diags *diag.Diagnostics, domain string, e entry, existing []record) {
+	diags.AddAttributeError(recordsPath.AtMapKey(e.spelled), "The plan can't name the records that it would remove",
+		fmt.Sprintf("Some values of %q are known only after the apply, and %s has records at this key already:%s\n\nTo take the domain over, import it first, so that the plan can compare: add an import block with the domain's name as id. Or create what the values come from in an apply of its own, with -target.", e.spelled, domain, lines(existing)))
+}
+
+// addSystemManaged adds an error for each wanted record that exists as a system-managed one
+// and does not yield to a record of the same content.
+func addSystemManaged(diags *diag.Diagnostics, want []entry, system map[record]bool) {
+	for _, e := range want {
+		for i, v := range e.values {
+			if e.keyErr == nil && v.isValid() && system[v.record] && v.record.purpose() == "" {
+				addInvalid(diags, e.at(i), "value", errors.New("the record is system-managed: it was created with its domain, and exists as long as the domain. Remove it from records"))
+			}
+		}
+	}
+}
+
+// addAtOdds adds the error of a plan that has resources for single records of the zone.
+func addAtOdds(diags *diag.Diagnostics, domain string, records []session.PlannedRecord) {
+	if len(records) == 0 {
+		return
+	}
+	var names []string
+	for _, r := range records {
+		names = append(names, fmt.Sprintf("\n  - %s %s", r.Name, r.Type))
+	}
+	slices.Sort(names)
+	diags.AddError(fmt.Sprintf("Resources of their own manage DNS records of %s", domain),
+		fmt.Sprintf("The zone has, or removes, records that a mailhost_dns_record of the same configuration creates, keeps or destroys. If this were applied, one of the two would change or delete what the other one manages. Nothing was changed.%s\n\n%s",
+			strings.Join(slices.Compact(names), ""), dnsrecord.ZoneAdvice))
+}
+
+// addSecondZone adds the error of a create for a domain whose zone is in the state.
+func addSecondZone(diags *diag.Diagnostics, domain string) {
+	diags.AddError(fmt.Sprintf("The zone of %s is in the state already", domain),
+		"A second resource for the same domain would remove what the first one has created. A zone is not replaced by itself either, because the domain would be without records in between. Nothing was changed.\n\n"+
+			"- If the plan has -replace or replace_triggered_by for the zone, remove it: an apply corrects all records in place. If the zone is tainted, run terraform untaint.\n"+
+			"- If the resource was renamed or moved, add a moved block with its old and its new address.\n"+
+			"- If two resources have the domain, put all records into one of them, and remove the other one with a removed block with lifecycle { destroy = false }.")
+}
+
+// warnDestroy warns in a plan that destroys a zone.
+func warnDestroy(diags *diag.Diagnostics, domain string, deleted, staying []record) {
+	if len(deleted) > 0 {
+		diags.AddWarning(fmt.Sprintf("The plan deletes %s of %s", count(len(deleted)), domain),
+			fmt.Sprintf("Names that have no other record can't be resolved any more:%s%s\n\nTo keep the records and only stop managing them, use a removed block with lifecycle { destroy = false } (or terraform state rm).", lines(deleted), mailNote(deleted)))
+	}
+	if len(staying) > 0 {
+		diags.AddWarning(fmt.Sprintf("%s of %s stay", count(len(staying)), domain), "Others have created them since the last apply, so the destroy leaves them:"+lines(staying))
+	}
+}
+
+// The warnings for an API that can only create records.
+
+func warnUnseen(diags *diag.Diagnostics, domain string) {
+	diags.AddWarning("The zone of "+domain+" can't see the records of others",
+		"According to its responses, this API has no operation that lists DNS records. The zone creates the records that the configuration has and trusts the state afterwards. Records of others stay, and a change from outside is never noticed.")
+}
+
+func warnWillRemain(diags *diag.Diagnostics, z zone, remaining []record) {
+	if len(remaining) > 0 {
+		diags.AddWarning(fmt.Sprintf("%s of %s will still exist", count(len(remaining)), z.name),
+			fmt.Sprintf("According to its responses, this API has no operation that deletes a DNS record: the apply will only drop them from Terraform's state. The domain's id is %s. Remove them in the service's own control panel:%s", z.id, lines(remaining)))
+	}
+}
+
+func warnRemaining(diags *diag.Diagnostics, z zone, remaining []record) {
+	if len(remaining) > 0 {
+		slices.SortFunc(remaining, record.compare)
+		diags.AddWarning(fmt.Sprintf("%s of %s still exist", count(len(remaining)), z.name),
+			fmt.Sprintf("This API has no operation that deletes a DNS record, so they were only dropped from Terraform's state. The domain's id is %s. Remove them in the service's own control panel:%s", z.id, lines(remaining)))
+	}
+}
+
+func warnBlindlyAdopted(diags *diag.Diagnostics, domain string, adopted []record) {
+	if len(adopted) > 0 {
+		slices.SortFunc(adopted, record.compare)
+		diags.AddWarning(fmt.Sprintf("%s of %s existed already", count(len(adopted)), domain),
+			"Nothing was created for them, and the zone manages them from now on. Their ttl is unknown and may differ from the configured one:"+lines(adopted))
+	}
+}
+
+func addCantChange(diags *diag.Diagnostics, at path.Path, r record, domain string) {
+	diags.AddAttributeError(at, fmt.Sprintf("Can't change the ttl of the record %s of %s", shortened(r.String()), domain),
+		"This API has no operation that changes a DNS record. Restore the ttl in the configuration. Or remove the key and run apply, remove the record in the service's own control panel, and add the key again.")
+}

@@ -1,0 +1,151 @@
+package dnszone
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
+)
+
+// pattern is an element of ignore: it matches records that others manage.
+type pattern struct {
+	name *regexp.Regexp
+	// types is nil if every type matches.
+	types map[string]bool
+}
+
+func (p pattern) matches(k recordKey) bool {
+	return (p.types == nil || p.types[k.recordType]) && p.name.MatchString(k.name)
+}
+
+// patterns are the elements of ignore.
+type patterns []pattern
+
+func (all patterns) match(k recordKey) bool { return all.index(k) >= 0 }
+
+// index returns the index of the first pattern that matches, or -1.
+func (all patterns) index(k recordKey) int {
+	for i, p := range all {
+		if p.matches(k) {
+			return i
+		}
+	}
+	return -1
+}
+
+const patternForm = `a name relative to the domain, in which * stands for any characters of one label, ** for any characters and ? for one, and optionally types: "_acme-challenge.**", "dev TXT" or "*.dyn A,AAAA"`
+
+// parsePattern parses an element of ignore. domain is "" if it is unknown.
+func parsePattern(s, domain string) (pattern, error) {
+	fields := strings.Fields(s)
+	if len(fields) == 0 || len(fields) > 2 {
+		return pattern{}, errors.New("expected " + patternForm)
+	}
+	var p pattern
+	if len(fields) == 2 {
+		p.types = map[string]bool{}
+		for _, s := range strings.Split(fields[1], ",") {
+			recordType, err := dnsdata.NormalizeType(s)
+			if err != nil {
+				return pattern{}, err
+			}
+			p.types[recordType] = true
+		}
+	}
+	name, err := patternName(fields[0], domain)
+	if err != nil {
+		return pattern{}, err
+	}
+	if p.name, err = regexp.Compile(patternExpression(name)); err != nil {
+		return pattern{}, fmt.Errorf("%w; expected %s", err, patternForm)
+	}
+	return p, nil
+}
+
+// patternName returns the name of a pattern relative to the domain, in ASCII and lower
+// case.
+func patternName(s, domain string) (string, error) {
+	if s == "@" {
+		return s, nil
+	}
+	if strings.ContainsAny(s, `@[]{}!\`) {
+		return "", errors.New("a pattern has no other special characters than * and ?; expected " + patternForm)
+	}
+	labels := strings.Split(strings.TrimSuffix(s, "."), ".")
+	for i, label := range labels {
+		if strings.ContainsAny(label, "*?") {
+			if strings.ContainsFunc(label, func(c rune) bool { return c > unicode.MaxASCII }) {
+				return "", errors.New("a label with * or ? must be in ASCII; write an internationalized label as xn--…")
+			}
+			labels[i] = strings.ToLower(label)
+			continue
+		}
+		ascii, err := domainname.NormalizeLabels(label)
+		if err != nil {
+			return "", err
+		}
+		labels[i] = ascii
+	}
+	name := strings.Join(labels, ".")
+	switch relative, isInside := strings.CutSuffix(name, "."+domain); {
+	case domain == "":
+		return name, nil
+	case name == domain:
+		return "@", nil
+	case isInside:
+		return relative, nil
+	case strings.HasSuffix(s, "."):
+		return "", fmt.Errorf("the pattern ends in a dot but is outside the domain %s", domain)
+	}
+	return name, nil
+}
+
+// patternExpression returns the regular expression of a pattern's name. Only @ and **
+// match the domain itself.
+func patternExpression(name string) string {
+	if name == "**" {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("^")
+	for rest := name; rest != ""; {
+		switch {
+		case strings.HasPrefix(rest, "**"):
+			b.WriteString("[^@]*")
+			rest = rest[2:]
+		case rest[0] == '*':
+			b.WriteString("[^.@]*")
+			rest = rest[1:]
+		case rest[0] == '?':
+			b.WriteString("[^.@]")
+			rest = rest[1:]
+		default:
+			b.WriteString(regexp.QuoteMeta(rest[:1]))
+			rest = rest[1:]
+		}
+	}
+	return b.String() + "$"
+}
+
+// patternsOf reads the list ignore. It leaves out invalid and unknown elements, which the
+// validation reports or which only the apply knows; isKnown is false for the latter.
+func patternsOf(list types.List, domain string) (all patterns, isKnown bool) {
+	isKnown = !list.IsUnknown()
+	for _, element := range list.Elements() {
+		s, _ := element.(types.String)
+		if s.IsUnknown() {
+			isKnown = false
+			continue
+		}
+		if p, err := parsePattern(s.ValueString(), domain); err == nil {
+			all = append(all, p)
+		}
+	}
+	return all, isKnown
+}

@@ -1,0 +1,261 @@
+package dnszone
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/dnsrecord"
+	"github.com/mailhost/terraform-provider-mailhost/internal/session"
+)
+
+// ModifyPlan implements resource.ResourceWithModifyPlan.
+func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	var config, plan, state model
+	if !req.State.Raw.IsNull() {
+		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	}
+	if req.Plan.Raw.IsNull() {
+		if !resp.Diagnostics.HasError() {
+			r.planDestroy(ctx, req, resp, state)
+		}
+		return
+	}
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	switch {
+	case resp.Diagnostics.HasError():
+		return
+	case req.State.Raw.IsNull():
+		r.planCreate(ctx, config, &plan, r.isFirst, &resp.Diagnostics)
+	case !plan.Domain.Equal(state.Domain):
+		// Core plans the create once more, but shows no warnings of that plan.
+		r.planDestroy(ctx, req, resp, state)
+		r.planCreate(ctx, config, &plan, func(zone, *diag.Diagnostics) bool { return true }, &resp.Diagnostics)
+	default:
+		r.planUpdate(ctx, req, config, &plan, state, &resp.Diagnostics)
+	}
+	if !resp.Diagnostics.HasError() {
+		resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
+		service.DropEmptyUpdate(req, resp)
+	}
+}
+
+// planCreate completes the plan that takes a domain over. isFirst reports whether no other
+// resource has the zone.
+func (r *Resource) planCreate(ctx context.Context, config model, plan *model, isFirst func(zone, *diag.Diagnostics) bool, diags *diag.Diagnostics) {
+	plan.Records = keepSpelling(config.Records, entriesOf(config.Records, ""), types.MapNull(entryType), nil)
+	plan.Purged = types.ListNull(types.StringType)
+	c := r.ClientForWarning(ctx)
+	if c == nil || plan.Domain.IsUnknown() {
+		return // without a list nothing is named, so nothing is removed
+	}
+	ref := plan.Domain.ValueString()
+	z, err := lookUp(ctx, c, ref)
+	if client.IsNotFound(err) { // the apply may create it
+		z = zone{client: c, name: dnsrecord.ZoneName(ref)}
+	} else if err != nil {
+		service.AddError(diags, err, "Can't look up the domain of the "+plan.String(), nil)
+		return
+	}
+	entries := entriesOf(config.Records, z.name)
+	check(entries, config.Ignore, z.name, diags)
+	r.checkResources(z, config.Ignore, diags)
+	if z.id == "" || diags.HasError() || !isFirst(z, diags) {
+		return
+	}
+	has, err := z.read(ctx)
+	switch {
+	case err != nil:
+		service.AddError(diags, err, "Can't read the DNS records of "+ref, nil)
+	case has.isUnreadable:
+		warnUnseen(diags, z.name)
+	default:
+		addSystemManaged(diags, entries, has.system)
+		plan.Purged = planPurge(z, has, config, entries, nil, diags)
+	}
+}
+
+// isFirst reports whether no other resource of the walk has the zone, and adds an error if
+// one has.
+func (r *Resource) isFirst(z zone, diags *diag.Diagnostics) bool {
+	o := service.Object{Type: typeName, ID: z.id}
+	// The natural key is the domain as configured, by name or UUID; this one is the UUID.
+	isSecond := r.Walk().PlanAdoption(o) != session.NoConflict || r.Walk().PlanCreate(service.Object{Type: typeName + " by id", Key: z.id}) != session.NoConflict
+	if isSecond {
+		addSecondZone(diags, z.name)
+	}
+	return !isSecond
+}
+
+// checkResources adds an error if the walk has resources for records of the zone.
+func (r *Resource) checkResources(z zone, ignore types.List, diags *diag.Diagnostics) {
+	ignored, isKnown := patternsOf(ignore, z.name)
+	if !isKnown {
+		return // any record may be ignored
+	}
+	has := func(name, recordType string) bool {
+		name, err := dnsdata.NormalizeName(name, z.name)
+		return err == nil && !ignored.match(recordKey{name, recordType})
+	}
+	addAtOdds(diags, z.name, r.Walk().PlanZone(session.PlannedZone{Domain: z.domain(), Has: has}))
+}
+
+// planPurge returns the attribute purged: the records that the domain has, and neither the
+// configuration nor the state. It warns of them, and adds an error if unknown values decide
+// what they are.
+func planPurge(z zone, has content, config model, entries []entry, prior map[record]int64, diags *diag.Diagnostics) types.List {
+	ignored, isKnown := patternsOf(config.Ignore, z.name)
+	if !isKnown || config.Records.IsUnknown() {
+		return types.ListNull(types.StringType)
+	}
+	want, undecided := contents(entries), map[recordKey]entry{}
+	for _, e := range entries {
+		if !e.isKnown {
+			undecided[e.key] = e
+		}
+	}
+	var removed []record
+	unsure := map[recordKey][]record{}
+	for _, r := range sorted(has.ttls(ignored)) {
+		_, isWanted := want[r]
+		_, isInState := prior[r]
+		_, isUndecided := undecided[r.recordKey]
+		switch {
+		case isWanted || isInState:
+		case isUndecided:
+			unsure[r.recordKey] = append(unsure[r.recordKey], r)
+		default:
+			removed = append(removed, r)
+		}
+	}
+	for key, existing := range unsure {
+		addUnsure(diags, z.name, undecided[key], existing)
+	}
+	warnRemoval(diags, z.name, removed)
+	return purgedList(removed)
+}
+
+// purgedList returns the attribute purged, which is null without records, so that it is
+// the same for a domain that has none and for one that can't be read yet.
+func purgedList(removed []record) types.List {
+	if len(removed) == 0 {
+		return types.ListNull(types.StringType)
+	}
+	values := make([]attr.Value, len(removed))
+	for i, r := range removed {
+		values[i] = types.StringValue(r.String())
+	}
+	return types.ListValueMust(types.StringType, values)
+}
+
+// planUpdate completes the plan of an existing zone.
+func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanRequest, config model, plan *model, state model, diags *diag.Diagnostics) {
+	name := state.DomainName.ValueString()
+	z := zone{client: r.ClientForWarning(ctx), id: state.ID.ValueString(), name: name}
+	entries, prior := entriesOf(config.Records, name), state.entries()
+	check(entries, config.Ignore, name, diags)
+	r.checkResources(z, config.Ignore, diags)
+	plan.Records, plan.Purged = keepSpelling(config.Records, entries, state.Records, prior), state.Purged
+	if diags.HasError() || config.Records.IsUnknown() {
+		return
+	}
+	before := contents(prior)
+	if !config.Ignore.Equal(state.Ignore) && z.client != nil {
+		has, err := z.read(ctx)
+		if err != nil {
+			service.AddError(diags, err, "Can't read the DNS records of "+name, nil)
+			return
+		}
+		if !has.isUnreadable {
+			plan.Purged = planPurge(z, has, config, entries, before, diags)
+		}
+	}
+	removed, released := leaving(before, entries, config.Ignore, name)
+	warnReleased(diags, name, released)
+	if len(removed) > 0 && z.client != nil && !z.canList(ctx) {
+		warnWillRemain(diags, z, removed)
+		return
+	}
+	// The plan shows what else is removed as a change of what an apply has written.
+	if o := originOf(ctx, req.Private, diags); !o.IsImported {
+		isForeign := o.isForeign()
+		removed = slices.DeleteFunc(removed, func(r record) bool { return !isForeign(r) })
+	}
+	warnRemoval(diags, name, removed)
+}
+
+// leaving returns the records of the state that the configuration does not have: those
+// that an apply removes, and those that it leaves to others. A record of a key with unknown
+// values may be one of the first.
+func leaving(before map[record]int64, entries []entry, ignore types.List, domain string) (removed, released []record) {
+	want := contents(entries)
+	ignored, _ := patternsOf(ignore, domain)
+	for _, r := range sorted(before) {
+		switch _, isWanted := want[r]; {
+		case isWanted:
+		case ignored.match(r.recordKey):
+			released = append(released, r)
+		default:
+			removed = append(removed, r)
+		}
+	}
+	return removed, released
+}
+
+// planDestroy warns of what a destroy deletes, and of what it leaves.
+func (r *Resource) planDestroy(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse, state model) {
+	deleted, staying := destroyed(state, originOf(ctx, req.Private, &resp.Diagnostics))
+	z := zone{client: r.ClientForWarning(ctx), id: state.ID.ValueString(), name: state.DomainName.ValueString()}
+	keys := map[recordKey]bool{}
+	for _, d := range deleted {
+		keys[d.recordKey] = true
+	}
+	has := func(name, recordType string) bool {
+		name, err := dnsdata.NormalizeName(name, z.name)
+		return err == nil && keys[recordKey{name, recordType}]
+	}
+	addAtOdds(&resp.Diagnostics, z.name, r.Walk().PlanZone(session.PlannedZone{Domain: z.domain(), Has: has, IsDestroyed: true}))
+	switch {
+	case resp.Diagnostics.HasError():
+	case len(deleted) > 0 && z.client != nil && !z.canList(ctx):
+		warnWillRemain(&resp.Diagnostics, z, deleted)
+		resp.Diagnostics.Append(service.KeepOrphansAnnounced(ctx, resp.Private)...)
+	default:
+		warnDestroy(&resp.Diagnostics, z.name, deleted, staying)
+	}
+}
+
+// destroyed returns the records of the state that a destroy deletes, and those of others
+// that it leaves.
+func destroyed(state model, o origin) (deleted, staying []record) {
+	isForeign, ignored := o.isForeign(), state.ignored()
+	for _, r := range sorted(contents(state.entries())) {
+		switch {
+		case ignored.match(r.recordKey):
+		case isForeign(r):
+			staying = append(staying, r)
+		default:
+			deleted = append(deleted, r)
+		}
+	}
+	return deleted, staying
+}
+
+// canList reports whether this API lists DNS records. It has all lifecycle operations on
+// them or none.
+func (z zone) canList(ctx context.Context) bool {
+	for _, err := range z.client.ListDNSRecords(client.WithPageSize(ctx, 1), api.ListDNSRecordsRequest{Domain: z.id}) {
+		return !errors.Is(err, client.ErrReadUnsupported)
+	}
+	return true
+}

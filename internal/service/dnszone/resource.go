@@ -1,0 +1,186 @@
+package dnszone
+
+import (
+	"context"
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+)
+
+// Resource is mailhost_dns_zone.
+type Resource struct {
+	service.Resource[api.Domain, model]
+}
+
+var _ resource.ResourceWithValidateConfig = (*Resource)(nil)
+
+// NewResource returns the resource.
+func NewResource() resource.Resource {
+	return service.Manage(&Resource{service.Resource[api.Domain, model]{Definition: definition}})
+}
+
+// Create implements resource.Resource. After an error it returns no state, see the package
+// comment.
+func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	plan, c := r.Planned(ctx, req, resp)
+	if c == nil {
+		return
+	}
+	limit, diags := plan.Timeouts.Create(ctx, defaultTimeout)
+	resp.Diagnostics.Append(diags...)
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	z, err := lookUp(ctx, c, plan.Domain.ValueString())
+	if err != nil {
+		service.AddError(&resp.Diagnostics, err, "Can't look up the domain of the "+plan.String(), nil)
+		return
+	}
+	plan.setDomain(z.id, z.name)
+	if check(plan.entries(), plan.Ignore, z.name, &resp.Diagnostics); resp.Diagnostics.HasError() {
+		return
+	}
+	z.apply(ctx, goal{want: plan.entries(), ignored: plan.ignored(), isRemovable: isPurged(plan)}, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		resp.Diagnostics.AddWarning("The zone of "+z.name+" is not in the state yet",
+			"Not everything succeeded. What was done stays in the domain. Run apply again: it keeps that and does the rest.")
+		return
+	}
+	r.SetCreated(ctx, resp, c, &plan)
+}
+
+// isPurged reports whether a record is in the attribute purged.
+func isPurged(plan model) func(record) bool {
+	purged := map[string]bool{}
+	for _, v := range plan.Purged.Elements() {
+		if s, ok := v.(types.String); ok {
+			purged[s.ValueString()] = true
+		}
+	}
+	return func(r record) bool { return purged[r.String()] }
+}
+
+// Read implements resource.Resource. An API that can't list records leaves the state as it
+// is.
+func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	r.ReadObject(ctx, req, resp, func(c *client.Client, state *model) error {
+		z, err := lookUp(ctx, c, state.ID.ValueString())
+		if err != nil {
+			return err
+		}
+		has, err := z.read(ctx)
+		if err != nil {
+			return err
+		}
+		isImport := state.Records.IsNull()
+		state.setDomain(z.id, z.name)
+		if has.isUnreadable {
+			if isImport {
+				return service.WithAdvice(errUnreadable, "Create the zone with Terraform, without an import: a create keeps identical records.")
+			}
+			return nil
+		}
+		prior, actual := state.entries(), has.ttls(state.ignored())
+		if !isImport {
+			o := originOf(ctx, req.Private, &resp.Diagnostics)
+			before, isForeign := contents(prior), o.isForeign()
+			var foreign []string
+			for _, found := range sorted(actual) {
+				if _, known := before[found]; !known || isForeign(found) {
+					foreign = append(foreign, found.String())
+				}
+			}
+			if !slices.Equal(foreign, o.Foreign) {
+				o.Foreign = foreign
+				resp.Diagnostics.Append(o.store(ctx, resp.Private)...)
+			}
+		}
+		state.Records = flatten(actual, prior...)
+		return nil
+	})
+}
+
+// Update implements resource.Resource.
+func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	plan, state, c := r.Changed(ctx, req, resp)
+	if c == nil {
+		return
+	}
+	limit, diags := plan.Timeouts.Update(ctx, defaultTimeout)
+	resp.Diagnostics.Append(diags...)
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	z := zone{client: c, id: state.ID.ValueString(), name: state.DomainName.ValueString()}
+	entries, prior := plan.entries(), contents(state.entries())
+	if check(entries, plan.Ignore, z.name, &resp.Diagnostics); resp.Diagnostics.HasError() {
+		return
+	}
+	g := goal{want: entries, ignored: plan.ignored(), prior: prior, isRemovable: func(r record) bool { _, ok := prior[r]; return ok }}
+	if !plan.Ignore.Equal(state.Ignore) {
+		inState, purged := g.isRemovable, isPurged(plan)
+		g.isRemovable = func(r record) bool { return inState(r) || purged(r) }
+	}
+	actual := z.apply(ctx, g, &resp.Diagnostics)
+	if !resp.Diagnostics.HasError() {
+		resp.Diagnostics.Append(origin{}.store(ctx, resp.Private)...)
+		resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+		return
+	}
+	// The next plan is the rest. What ignore matches is as before.
+	state.Records = flatten(actual, slices.Concat(entries, state.entries())...)
+	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+}
+
+// Delete implements resource.Resource.
+func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	var state model
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	c := r.Client(ctx, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	limit, diags := state.Timeouts.Delete(ctx, defaultTimeout)
+	resp.Diagnostics.Append(diags...)
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	z := zone{client: c, id: state.ID.ValueString(), name: state.DomainName.ValueString()}
+	deleted, _ := destroyed(state, originOf(ctx, req.Private, &resp.Diagnostics))
+	named := map[record]int64{}
+	for _, d := range deleted {
+		named[d] = 0
+	}
+	has, err := z.read(ctx)
+	switch {
+	case err != nil:
+		service.AddError(&resp.Diagnostics, err, "Can't read the "+state.String(), nil)
+		return
+	case has.isUnreadable:
+		if !service.WarnOrphansAnnounced(ctx, req.Private, "zone of "+z.name, z.id, &resp.Diagnostics) {
+			warnRemaining(&resp.Diagnostics, z, deleted)
+		}
+		return
+	}
+	run := z.newRun(goal{}, has.ttls(state.ignored()))
+	run.all(ctx, changesOf(has.records, nil, func(r record) bool { _, ok := named[r]; return ok }))
+	resp.Diagnostics.Append(run.diags...)
+	if resp.Diagnostics.HasError() {
+		state.Records = flatten(run.actual, state.entries()...)
+		resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+	}
+}
+
+// ImportState implements resource.ResourceWithImportState: by the domain's name, its UUID,
+// or identity. The read that follows sets the records.
+func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	r.ImportFound(ctx, req, resp, func(ctx context.Context, c *client.Client, key string) (string, error) {
+		z, err := lookUp(ctx, c, key)
+		return z.id, err
+	})
+	if !resp.Diagnostics.HasError() {
+		resp.Diagnostics.Append(origin{IsImported: true}.store(ctx, resp.Private)...)
+	}
+}

@@ -1,0 +1,162 @@
+package dnszone_test
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+)
+
+const address = typeName + ".this"
+
+// zone returns a configuration of a zone with the records, in HCL, and further attributes.
+func zone(s *acctest.Server, records string, more ...string) string {
+	return s.ProviderConfig() + fmt.Sprintf("resource %q \"this\" {\n  domain = \"example.com\"\n  records = {\n%s\n  }\n  %s\n}\n", typeName, records, strings.Join(more, "\n  "))
+}
+
+const forget = "removed {\n  from = %s\n  lifecycle {\n    destroy = false\n  }\n}\n"
+
+// words returns a pattern in which a space also matches the CLI's line breaks.
+func words(pattern string) *regexp.Regexp {
+	return regexp.MustCompile(strings.ReplaceAll(pattern, " ", `[\s│]+`))
+}
+
+func plans(action plancheck.ResourceActionType) resource.ConfigPlanChecks {
+	return resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectResourceAction(address, action)}}
+}
+
+// served checks the domain's records.
+func served(t *testing.T, s *acctest.Server, want contents) resource.TestCheckFunc {
+	return func(*terraform.State) error {
+		if got := existing(t, s); !maps.Equal(got, want) {
+			return fmt.Errorf("the domain has %v, want %v", got, want)
+		}
+		return nil
+	}
+}
+
+// TestLifecycle takes a domain over, changes its zone, corrects what others do, imports
+// the zone and destroys it.
+func TestLifecycle(t *testing.T) {
+	s := acctest.NewServer(t, acctest.Options{})
+	d := s.Domain(t, "example.com")
+	exist(t, s, contents{"www A 192.0.2.1": 3600, "old A 192.0.2.9": 300, "box.dyn A 192.0.2.8": 300})
+	const ignore = `ignore = ["*.dyn A"]`
+	first := zone(s, `"www A" = { values = ["192.0.2.1", "192.0.2.2"], ttl = 600 }
+    "Example.com. mx" = { values = ["10 MX.example.net."] }
+    "_dmarc TXT" = { values = ["\"v=DMARC1; \" \"p=reject\""] }`, ignore)
+	second := zone(s, `"www CNAME" = { values = ["host.example.net"] }
+    "@ MX" = { values = ["20 mx.example.net"] }`, ignore)
+	acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
+		{
+			Config:           first,
+			ConfigPlanChecks: plans(plancheck.ResourceActionCreate),
+			Check: served(t, s, contents{
+				"www A 192.0.2.1": 600, "www A 192.0.2.2": 600, "@ MX 10 mx.example.net": 3600, "_dmarc TXT v=DMARC1; p=reject": 3600, "box.dyn A 192.0.2.8": 300,
+			}),
+			ConfigStateChecks: []statecheck.StateCheck{
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("id"), knownvalue.StringExact(d.ID)),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("purged"), knownvalue.ListExact([]knownvalue.Check{knownvalue.StringExact("old A 192.0.2.9")})),
+			},
+		},
+		{Config: second, ConfigPlanChecks: plans(plancheck.ResourceActionUpdate), Check: served(t, s, contents{"www CNAME host.example.net": 3600, "@ MX 20 mx.example.net": 3600, "box.dyn A 192.0.2.8": 300})},
+		{
+			PreConfig:        func() { exist(t, s, contents{"new A 192.0.2.7": 300}) },
+			Config:           second,
+			ConfigPlanChecks: plans(plancheck.ResourceActionUpdate),
+			Check:            served(t, s, contents{"www CNAME host.example.net": 3600, "@ MX 20 mx.example.net": 3600, "box.dyn A 192.0.2.8": 300}),
+		},
+		{
+			Config: zone(s, `"www CNAME" = { values = ["host.example.net"] }
+    "@ MX" = { values = ["20 mx.example.net"] }`),
+			Check: served(t, s, contents{"www CNAME host.example.net": 3600, "@ MX 20 mx.example.net": 3600}),
+		},
+		{
+			ResourceName: address, ImportState: true, ImportStateId: "Example.COM", ImportStateVerify: true,
+			ImportStateVerifyIgnore: []string{"purged"},
+		},
+		{Config: s.ProviderConfig(), Check: served(t, s, contents{})},
+	}})
+}
+
+// TestMoves moves single records into a zone and out of it again, as the guide describes:
+// no request changes a record.
+func TestMoves(t *testing.T) {
+	s := acctest.NewServer(t, acctest.Options{})
+	s.Domain(t, "example.com")
+	single := s.ProviderConfig() + "resource \"mailhost_dns_record\" \"www\" {\n  domain = \"example.com\"\n  name = \"www\"\n  type = \"A\"\n  value = \"192.0.2.1\"\n}\n"
+	whole := zone(s, `"www A" = { values = ["192.0.2.1"] }`)
+	record := contents{"www A 192.0.2.1": 3600}
+	acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
+		{Config: single},
+		{Config: whole, ExpectError: words("Resources of their own manage DNS records|A DNS zone has the A record www")},
+		{
+			PreConfig: func() { exist(t, s, contents{"stranger A 192.0.2.9": 300}) },
+			Config:    whole + fmt.Sprintf(forget, "mailhost_dns_record.www") + "import {\n  to = " + address + "\n  id = \"example.com\"\n}\n",
+			Check:     served(t, s, record), ConfigPlanChecks: plans(plancheck.ResourceActionUpdate),
+		},
+		{Config: whole, ConfigPlanChecks: plans(plancheck.ResourceActionNoop)},
+		{
+			Config: single + fmt.Sprintf(forget, address) + "import {\n  to = mailhost_dns_record.www\n  id = \"example.com/A/www\"\n}\n",
+			Check:  served(t, s, record),
+		},
+		{Config: single, Check: func(*terraform.State) error {
+			for _, op := range s.Sent() {
+				if op != "create-dns-record" && op != "delete-dns-record" {
+					return fmt.Errorf("the journal has %v", s.Sent())
+				}
+			}
+			if len(s.Sent()) != 2 { // the single record, and the stranger's removal
+				return fmt.Errorf("the journal has %v", s.Sent())
+			}
+			return nil
+		}},
+	}})
+}
+
+// TestFailedCreateIsNotTainted refuses one record of a create: the apply fails, and the
+// next one does the rest without deleting anything.
+func TestFailedCreateIsNotTainted(t *testing.T) {
+	s := acctest.NewServer(t, acctest.Options{})
+	s.Domain(t, "example.com")
+	exist(t, s, contents{"old A 192.0.2.9": 300})
+	isDown := true
+	url := s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if body := bodyOf(t, r); isDown && r.Method == http.MethodPost && strings.Contains(body, "192.0.2.2") {
+			acctest.Refuse(w, http.StatusUnprocessableEntity, "body.value", "Value error, not today")
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+	config := strings.ReplaceAll(zone(s, `"www A" = { values = ["192.0.2.1", "192.0.2.2"] }`), s.URL, url)
+	acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
+		{Config: config, ExpectError: words(`Can't create the record www A 192.0.2.2 of example.com(?s:.*)not today`)},
+		{
+			PreConfig: func() {
+				if got, want := existing(t, s), (contents{"www A 192.0.2.1": 3600, "old A 192.0.2.9": 300}); !maps.Equal(got, want) {
+					t.Errorf("after the failure the domain has %v, want %v", got, want)
+				}
+				isDown = false
+			},
+			Config: config, ConfigPlanChecks: plans(plancheck.ResourceActionCreate),
+			Check: served(t, s, contents{"www A 192.0.2.1": 3600, "www A 192.0.2.2": 3600}),
+		},
+		{Config: config, Check: func(*terraform.State) error {
+			if sent := strings.Join(s.Sent(), " "); strings.Count(sent, "delete") != 1 {
+				return fmt.Errorf("the journal has %s", sent)
+			}
+			return nil
+		}},
+	}})
+}
