@@ -53,7 +53,7 @@ func TestTablesInForeignKeyOrder(t *testing.T) {
 // TestFillCoversEveryTable checks that storetest.Fill adds a row to every table, because
 // other tests rely on a store without empty tables.
 func TestFillCoversEveryTable(t *testing.T) {
-	s := openStore(t, newPath(t), Options{})
+	s := openStore(t, newPath(t), Options{blockRows: 1})
 	storetest.Fill(t, s)
 	err := s.engine.View(t.Context(), func(ctx context.Context, q sqlstore.Querier) error {
 		for _, table := range sqlstore.Tables() {

@@ -24,9 +24,27 @@ func TestConformance(t *testing.T) {
 		}
 		storetest.Run(t, func(t *testing.T) store.Store { return openStore(t, newPath(t), Options{checkpointFrames: 10}) })
 	})
+	t.Run("memory with blocks of few rows", func(t *testing.T) {
+		storetest.Run(t, func(t *testing.T) store.Store { return openStore(t, Memory, Options{blockRows: 3}) })
+	})
 	t.Run("memory", func(t *testing.T) {
 		storetest.Run(t, func(t *testing.T) store.Store { return openStore(t, Memory, Options{}) })
 	})
+}
+
+// TestLongHistory checks lists with several blocks of the usual size.
+func TestLongHistory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: slow, and similar to the history with small blocks")
+	}
+	storetest.History(t, openStore(t, Memory, Options{}), 5000)
+}
+
+// TestHistories checks lists with small blocks, which are merged often.
+func TestHistories(t *testing.T) {
+	for _, rows := range []int{1, 2, 5, 40} {
+		storetest.History(t, openStore(t, Memory, Options{blockRows: rows}), 300+rows)
+	}
 }
 
 // TestOpenAgain checks that a reopened store has the same content, also at paths with

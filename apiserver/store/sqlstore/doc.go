@@ -11,6 +11,10 @@
 // transaction's observer. The methods of reader and tx are
 // documented in package store, in the file of the same name.
 //
+// The list of a table with facets has blocks, which count, filter and search rows
+// without reading them. blocks.go explains and keeps them, select.go reads pages with
+// them.
+//
 // The package imports the standard library, packages store and vocab, and the
 // packages for the forms in which names are searched (text, domainname) and records
 // compared (dnsdata). It imports no driver.

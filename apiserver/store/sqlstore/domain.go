@@ -50,7 +50,7 @@ func (r *reader) DomainsOfPurchase(batchID string) ([]store.Domain, error) {
 func (r *reader) HideUnpaid(before time.Time) { r.unpaidBefore = before }
 
 func (r *reader) UnpaidDomains(accountID, name string, before time.Time) ([]store.Domain, error) {
-	return all(r, domains, (&where{dialect: r.dialect}).and(`t.`+unpaid).and(`t.created_at <= ?`, before).
+	return all(r, domains, (&where{r: r}).and(`t.`+unpaid).and(`t.created_at <= ?`, before).
 		equal(`t.account_id`, accountID).equal(`t.name`, name))
 }
 

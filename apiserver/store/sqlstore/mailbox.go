@@ -11,6 +11,7 @@ var mailboxes = newTable(table[store.Mailbox]{
 	derived: func(m *store.Mailbox) []any { return []any{"search_text", mailboxSearchText(m)} },
 	fixed:   []string{"domain_id", "local_part", "aliases"},
 	visible: func(w *where) *where { return w.outsideUnpaid(`t.domain_id`) },
+	facets:  mailboxFacets,
 	joined:  map[string]string{"DomainName": "d.name", "WorkspaceID": "d.workspace_id", "WorkspaceName": "w.name"},
 	joins:   ` JOIN domains d ON d.id = t.domain_id JOIN workspaces w ON w.id = d.workspace_id`,
 })
@@ -36,9 +37,12 @@ func (r *reader) EachMailbox(accountID string, f store.MailboxFilter, fn func(st
 }
 
 func (r *reader) mailboxesWhere(accountID string, f store.MailboxFilter) *where {
-	w := r.inAccount(accountID).equal(`t.domain_id`, f.DomainID)
+	w := r.inAccount(accountID)
+	if f.DomainID != "" {
+		w.andFacet(facetDomain, oneOf(f.DomainID), `t.domain_id = ?`, f.DomainID)
+	}
 	if f.WorkspaceID != "" {
-		w.and(`t.domain_id IN (SELECT id FROM domains WHERE workspace_id = ?)`, f.WorkspaceID)
+		w.andFacet(facetDomain, r.domainsOf(accountID, f.WorkspaceID), `t.domain_id IN (SELECT id FROM domains WHERE workspace_id = ?)`, f.WorkspaceID)
 	}
 	if f.IDs != nil {
 		w.and(w.in(`t.id`, f.IDs))
@@ -68,7 +72,7 @@ func (t *tx) CreateMailbox(m *store.Mailbox) error {
 		}
 	}
 	report(t, nil, m)
-	return nil
+	return extendBlocks(t, mailboxes, m)
 }
 
 func (t *tx) UpdateMailbox(accountID, id string, change func(*store.Mailbox) error) (store.Mailbox, error) {
@@ -86,6 +90,10 @@ func (t *tx) DeleteMailbox(accountID, id string, at time.Time) error {
 		addresses = append(addresses, a.Alias)
 	}
 	return t.releaseForwarding(accountID, addresses, at)
+}
+
+func mailboxFacets(m *store.Mailbox) ([]facet, string) {
+	return []facet{{facetDomain, m.DomainID}, statusFacet(m.State)}, mailboxSearchText(m)
 }
 
 // mailboxSearchText returns the text that a search matches. A domain's name never

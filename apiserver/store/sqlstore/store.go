@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -10,14 +11,18 @@ import (
 
 // Store is a store.Store in an engine's database, which has the current schema.
 type Store struct {
-	engine  Engine
-	dialect Dialect
+	engine    Engine
+	dialect   Dialect
+	blockRows int
 }
 
 var _ store.Store = (*Store)(nil)
 
-// New returns the store in an engine's database.
-func New(e Engine, d Dialect) *Store { return &Store{engine: e, dialect: d} }
+// New returns the store in an engine's database. blockRows is the number of rows of a new
+// block of a list; 0: maxBlockRows. Tests set a small one.
+func New(e Engine, d Dialect, blockRows int) *Store {
+	return &Store{engine: e, dialect: d, blockRows: cmp.Or(blockRows, maxBlockRows)}
+}
 
 // View implements store.Store.
 func (s *Store) View(ctx context.Context, fn func(store.Reader) error) error {
@@ -30,9 +35,10 @@ func (s *Store) View(ctx context.Context, fn func(store.Reader) error) error {
 func (s *Store) Update(ctx context.Context, fn func(store.Tx) error) error {
 	return s.engine.Update(ctx, func(ctx context.Context, q Querier) error {
 		return fn(&tx{
-			reader:  reader{ctx: ctx, q: q, dialect: s.dialect},
-			newest:  make(map[list]int64),
-			domains: make(map[string]mailboxDomain),
+			reader:    reader{ctx: ctx, q: q, dialect: s.dialect},
+			newest:    make(map[list]int64),
+			domains:   make(map[string]mailboxDomain),
+			blockRows: s.blockRows,
 		})
 	})
 }
@@ -69,6 +75,8 @@ type tx struct {
 	observer func(store.Change)
 	// domains caches the domains in which mailboxes were created.
 	domains map[string]mailboxDomain
+	// blockRows is the number of rows of a new block.
+	blockRows int
 }
 
 func (t *tx) Observe(fn func(store.Change)) { t.observer = fn }
@@ -112,6 +120,7 @@ func Tables() []string {
 		mailQueue.name, messageLimits.name, forwardingRules.name, masterPasswords.name, authorizations.name, serviceAccounts.name,
 		workspaces.name, feedback.name, accounts.name,
 		auditEntries.name, idempotencyRecords.name,
+		"list_facets", "list_blocks",
 	}
 }
 

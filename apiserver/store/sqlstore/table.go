@@ -40,6 +40,9 @@ type table[T any] struct {
 	// visible leaves out the rows that readers don't see, such as those that HideUnpaid
 	// hides. get, page and each apply it.
 	visible func(*where) *where
+	// facets returns what filters select an object by, and the text that is searched. Its
+	// list has blocks, unless it is nil.
+	facets func(*T) ([]facet, string)
 
 	columns []tableColumn // first those of the table, then those that are joined
 	names   []string      // of the table's
@@ -209,7 +212,17 @@ func all[T any](r *reader, tbl *table[T], w *where) ([]T, error) {
 
 // page returns a slice of the objects that w selects, and how many it selects.
 func page[T any](r *reader, tbl *table[T], w *where, s store.Slice) ([]T, int, error) {
-	w = tbl.visible(w)
+	if tbl.facets == nil {
+		return pageOfRows(r, tbl, tbl.visible(w), s)
+	}
+	if err := w.resolveUnpaid(); err != nil {
+		return nil, 0, err
+	}
+	return pageOfBlocks(r, tbl, tbl.visible(w), s)
+}
+
+// pageOfRows is page for a short list: it reads every row.
+func pageOfRows[T any](r *reader, tbl *table[T], w *where, s store.Slice) ([]T, int, error) {
 	items, err := first(r, tbl, w, s)
 	if err != nil {
 		return nil, 0, err
@@ -217,8 +230,13 @@ func page[T any](r *reader, tbl *table[T], w *where, s store.Slice) ([]T, int, e
 	if n := len(items); n > 0 && n < s.Limit {
 		return items, s.Offset + n, nil // the last page: its end is the total
 	}
-	total, err := only(column[int](r, `SELECT COUNT(*) FROM `+tbl.name+` t`+w.text, w.args...))
+	total, err := count(r, tbl, w)
 	return items, total, err
+}
+
+// count returns how many rows w selects. It reads each of them.
+func count[T any](r *reader, tbl *table[T], w *where) (int, error) {
+	return only(column[int](r, `SELECT COUNT(*) FROM `+tbl.name+` t`+w.text, w.args...))
 }
 
 // first returns a slice of the objects that w selects. It is cut before the joins,
@@ -300,7 +318,7 @@ func create[T any](t *tx, tbl *table[T], v *T) error {
 		return err
 	}
 	report(t, nil, v)
-	return nil
+	return extendBlocks(t, tbl, v)
 }
 
 // insert inserts an object after it has set its creation time. It returns an
@@ -384,7 +402,7 @@ func write[T any](t *tx, tbl *table[T], before, after *T, fields ...string) erro
 		return err
 	}
 	report(t, before, after, fields...)
-	return nil
+	return changeFacets(t, tbl, before, after)
 }
 
 // remove deletes the rows that w selects, reports the objects and returns them.
@@ -398,6 +416,9 @@ func remove[T any](t *tx, tbl *table[T], w *where) ([]T, error) {
 	}
 	for i := range items {
 		report(t, &items[i], nil)
+		if err := leaveBlock(t, tbl, &items[i]); err != nil {
+			return nil, err
+		}
 	}
 	return items, nil
 }
@@ -443,6 +464,14 @@ func (t *tx) change(query string, args ...any) error {
 		return store.ErrNotFound
 	}
 	return nil
+}
+
+// ignoreNotFound returns nil for store.ErrNotFound, and any other error unchanged.
+func ignoreNotFound(err error) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	return err
 }
 
 // taken returns an *store.ExistsError with the id that a query returns, and nil

@@ -101,14 +101,14 @@ func textOf(src any) (string, error) {
 	return "", fmt.Errorf("a text is a %T", src)
 }
 
-// jsonStrings returns strings as a JSON array.
-func jsonStrings(values []string) string {
+// jsonArray returns strings or numbers as a JSON array.
+func jsonArray[T string | int64](values []T) string {
 	if len(values) == 0 {
 		return "[]"
 	}
 	encoded, err := json.Marshal(values)
 	if err != nil {
-		panic(err) // strings can always be encoded
+		panic(err) // they can always be encoded
 	}
 	return string(encoded)
 }

@@ -14,24 +14,30 @@ import (
 
 // where builds the conditions of a query. They name the table t.
 type where struct {
-	dialect Dialect
-	// accountID is empty for all accounts. unpaidBefore is the reader's.
-	accountID    string
-	unpaidBefore time.Time
-	text         string
-	args         []any
+	r *reader
+	// accountID is empty for all accounts.
+	accountID string
+	text      string
+	args      []any
+	// criteria are the conditions that blocks know of. If there are others, partial is
+	// set: blocks then don't suffice to tell whether a row is selected.
+	criteria []criterion
+	partial  bool
+	// unpaid are the domains that unpaidBefore hides, if resolved is set.
+	unpaid   []string
+	resolved bool
 }
 
 // inAccount starts the conditions of a query in an account.
 func (r *reader) inAccount(accountID string) *where {
-	w := r.inAllAccounts().and(`t.account_id = ?`, accountID)
+	w := r.inAllAccounts().add(`t.account_id = ?`, accountID)
 	w.accountID = accountID
 	return w
 }
 
 // inAllAccounts starts the conditions of a query in all accounts.
 func (r *reader) inAllAccounts() *where {
-	return &where{dialect: r.dialect, unpaidBefore: r.unpaidBefore}
+	return &where{r: r}
 }
 
 // bind adds a value and returns its placeholder.
@@ -42,6 +48,24 @@ func (w *where) bind(value any) string {
 
 // and adds a condition in which question marks are placeholders of the values.
 func (w *where) and(condition string, values ...any) *where {
+	w.partial = true
+	return w.add(condition, values...)
+}
+
+// andFacet is and for a condition that selects the objects with a matching facet.
+func (w *where) andFacet(kind facetKind, m matcher, condition string, values ...any) *where {
+	w.criteria = append(w.criteria, criterion{kind: kind, matcher: m})
+	return w.add(condition, values...)
+}
+
+// andText is and for a condition that selects the objects whose text contains one of
+// some terms.
+func (w *where) andText(terms []string, condition string, values ...any) *where {
+	w.criteria = append(w.criteria, criterion{kind: facetGram, terms: terms})
+	return w.add(condition, values...)
+}
+
+func (w *where) add(condition string, values ...any) *where {
 	if w.text == "" {
 		w.text = " WHERE "
 	} else {
@@ -59,7 +83,7 @@ func (w *where) and(condition string, values ...any) *where {
 // clone returns a copy, to which conditions can be added.
 func (w *where) clone() *where {
 	c := *w
-	c.args = slices.Clip(c.args)
+	c.args, c.criteria = slices.Clip(c.args), slices.Clip(c.criteria)
 	return &c
 }
 
@@ -78,7 +102,7 @@ func (w *where) equal(column, value string) *where {
 
 // in returns the condition that a column has one of the values.
 func (w *where) in(column string, values []string) string {
-	return column + ` IN (` + w.dialect.Elements(w.bind(jsonStrings(values))) + `)`
+	return column + ` IN (` + w.r.dialect.Elements(w.bind(jsonArray(values))) + `)`
 }
 
 // maxSearch is longer than any searched text. Engines limit the length of a pattern
@@ -94,7 +118,7 @@ func (w *where) search(column, term string) *where {
 	case !searchable(term):
 		return w.and(`1 = 0`)
 	}
-	return w.and(column+like, pattern(term))
+	return w.andText([]string{searchText(term)}, column+like, pattern(term))
 }
 
 // searchNames is search in a column that holds a namesText. It also matches the ASCII
@@ -102,7 +126,7 @@ func (w *where) search(column, term string) *where {
 func (w *where) searchNames(column, term string) *where {
 	if searchable(term) {
 		if ascii, ok := asciiName(term); ok {
-			return w.and(`(`+column+like+` OR `+column+like+`)`, pattern(term), pattern(ascii))
+			return w.andText([]string{searchText(term), searchText(ascii)}, `(`+column+like+` OR `+column+like+`)`, pattern(term), pattern(ascii))
 		}
 	}
 	return w.search(column, term)
@@ -162,25 +186,28 @@ func (w *where) state(status string, now time.Time) *where {
 	if status == "" {
 		return w
 	}
-	return w.and(`CASE WHEN t.state_ready_at > ? THEN t.state_until ELSE t.state_status END = ?`, now, status)
+	return w.andFacet(facetStatus, statusIs(status, now), `CASE WHEN t.state_ready_at > ? THEN t.state_until ELSE t.state_status END = ?`, now, status)
 }
 
 // withoutUnpaid leaves out the domains that are hidden by HideUnpaid.
 func (w *where) withoutUnpaid() *where {
-	if w.unpaidBefore.IsZero() {
+	if w.r.unpaidBefore.IsZero() {
 		return w
 	}
-	return w.and(`NOT (t.`+unpaid+` AND t.created_at <= ?)`, w.unpaidBefore)
+	return w.and(`NOT (t.`+unpaid+` AND t.created_at <= ?)`, w.r.unpaidBefore)
 }
 
 // outsideUnpaid leaves out the objects in domains of the account that HideUnpaid
 // hides. The column holds a domain's id.
 func (w *where) outsideUnpaid(column string) *where {
-	if w.unpaidBefore.IsZero() {
+	switch {
+	case w.r.unpaidBefore.IsZero(), w.resolved && len(w.unpaid) == 0:
 		return w
+	case w.resolved:
+		return w.andFacet(facetDomain, noneOf(w.unpaid), column+` NOT IN (`+w.r.dialect.Elements(w.bind(jsonArray(w.unpaid)))+`)`)
 	}
 	return w.and(column+` NOT IN (SELECT id FROM domains WHERE `+unpaid+` AND account_id = ? AND created_at <= ?)`,
-		w.accountID, w.unpaidBefore)
+		w.accountID, w.r.unpaidBefore)
 }
 
 // unpaid is the condition of the index of domains that wait for a payment.
@@ -192,7 +219,7 @@ func (w *where) withinDomains(column string, within store.Within) *where {
 	if !within.Restricted {
 		return w
 	}
-	return w.and(`(` + w.inDomains(column, within) + `)`)
+	return w.andFacet(facetDomain, w.r.domainsWithin(w.accountID, within), `(`+w.inDomains(column, within)+`)`)
 }
 
 func (w *where) inDomains(column string, within store.Within) string {

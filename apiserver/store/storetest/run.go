@@ -69,6 +69,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"CreationTimes", testCreationTimes},
 		{"CreationTimesOfConcurrentCreates", testCreationTimesConcurrent},
 		{"PagesDuringCreates", testPagesDuringCreates},
+		{"History", testHistory},
 		{"Atomicity", testAtomicity},
 		{"OwnWrites", testOwnWrites},
 		{"Observe", testObserve},

@@ -288,6 +288,23 @@ CREATE TABLE feedback (
 ) STRICT;
 CREATE INDEX feedback_in_order ON feedback (account_id, created_at, id);
 
+-- Blocks of long lists, see blocks.go in package sqlstore.
+CREATE TABLE list_blocks (
+	id         INTEGER NOT NULL PRIMARY KEY,
+	list       TEXT    NOT NULL,
+	account_id TEXT    NOT NULL,
+	first_at   INTEGER NOT NULL,
+	last_at    INTEGER NOT NULL,
+	row_count  INTEGER NOT NULL,
+	size       INTEGER NOT NULL
+) STRICT;
+CREATE INDEX list_blocks_in_order ON list_blocks (list, account_id, first_at, last_at, row_count, size);
+-- An id is that of the block times 256, plus the number of the bucket.
+CREATE TABLE list_facets (
+	id      INTEGER NOT NULL PRIMARY KEY,
+	content BLOB    NOT NULL
+) STRICT;
+
 -- Who changed what, and when. It refers to nothing, because it outlives accounts and
 -- objects.
 CREATE TABLE audit_entries (

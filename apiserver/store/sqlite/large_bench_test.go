@@ -1,0 +1,121 @@
+package sqlite
+
+import (
+	"flag"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+var largest = flag.Int("largest", 1_000_000, "the number of mailboxes of BenchmarkLarge")
+
+// The names of the mailboxes of BenchmarkLarge.
+var (
+	firstNames = strings.Fields("Ada Alan Barbara Claude Dennis Donald Edsger Frances Grace Jürgen Katherine Kurt Margaret Niklaus Ольга Radia Tim Yukihiro")
+	lastNames  = strings.Fields("Allen Dijkstra Hamilton Hopper Johnson Knuth Kovalevskaya Liskov Lovelace Öztürk Perlman Ritchie Shannon Turing Wirth")
+)
+
+// BenchmarkLarge reads lists of an account with 1,000 mailboxes and of one with many, and
+// reports how many times as long the second takes.
+func BenchmarkLarge(b *testing.B) {
+	small, large := openLarge(b, 1000), openLarge(b, *largest)
+	for _, c := range []struct {
+		name   string
+		filter store.MailboxFilter
+		limit  int
+	}{
+		{"page of 1", store.MailboxFilter{}, 1},
+		{"page of 100", store.MailboxFilter{}, 100},
+		{"of a domain", store.MailboxFilter{DomainID: "domain3"}, 100},
+		{"of a workspace", store.MailboxFilter{WorkspaceID: workspaceID}, 100},
+		{"within domains", store.MailboxFilter{Within: store.Within{Restricted: true, Domains: []string{"domain1", "domain2"}}}, 100},
+		{"by status", store.MailboxFilter{Status: "active", Now: time.Now()}, 100},
+		{"search a", store.MailboxFilter{Search: "a"}, 100},
+		{"search @e", store.MailboxFilter{Search: "@e"}, 100},
+		{"search all", store.MailboxFilter{Search: "exa"}, 100},
+		{"search ada", store.MailboxFilter{Search: "ADA"}, 100},
+		{"search qqq", store.MailboxFilter{Search: "qqq"}, 100},
+		{"search Grace Hopper", store.MailboxFilter{Search: "Grace Hopper"}, 100},
+		{"search m999", store.MailboxFilter{Search: "m999"}, 100},
+		{"search example", store.MailboxFilter{Search: "example"}, 100},
+	} {
+		// read returns the shortest of a few times that a page takes, the first or the last one.
+		read := func(s *Store, last bool) (best time.Duration) {
+			for range 5 {
+				var took time.Duration
+				if err := s.View(b.Context(), func(r store.Reader) error {
+					r.HideUnpaid(time.Now())
+					page := store.Slice{Limit: c.limit}
+					if last {
+						_, total, err := r.Mailboxes(accountID, c.filter, page)
+						if err != nil {
+							return err
+						}
+						page.Offset = max(total-c.limit, 0)
+					}
+					start := time.Now()
+					_, _, err := r.Mailboxes(accountID, c.filter, page)
+					took = time.Since(start)
+					return err
+				}); err != nil {
+					b.Fatal(err)
+				}
+				if best == 0 || took < best {
+					best = took
+				}
+			}
+			return best
+		}
+		b.Run(c.name, func(b *testing.B) {
+			var first, last, few time.Duration
+			for b.Loop() {
+				first, last, few = read(large, false), read(large, true), read(small, false)
+			}
+			b.ReportMetric(first.Seconds()*1e3, "first-ms")
+			b.ReportMetric(float64(first)/float64(few), "first/of-1000")
+			b.ReportMetric(float64(last)/float64(first), "last/first")
+		})
+	}
+}
+
+// openLarge opens a store with n mailboxes in ten domains.
+func openLarge(b *testing.B, n int) *Store {
+	b.Helper()
+	s := openStore(b, newPath(b), Options{})
+	mustPopulate(b, s)
+	start := time.Now()
+	if err := s.Update(b.Context(), func(tx store.Tx) error {
+		for i := range 10 {
+			d := store.Domain{ID: fmt.Sprint("domain", i), AccountID: accountID, WorkspaceID: workspaceID, Name: fmt.Sprintf("d%d.example", i), CreatedAt: time.Now()}
+			if err := tx.CreateDomain(&d); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		b.Fatal(err)
+	}
+	for done := 0; done < n; done += 1000 {
+		if err := s.Update(b.Context(), func(tx store.Tx) error {
+			for i := done; i < min(done+1000, n); i++ {
+				if err := tx.CreateMailbox(&store.Mailbox{
+					ID: uuid.NewString(), AccountID: accountID, DomainID: fmt.Sprint("domain", i%10), LocalPart: fmt.Sprint("m", i),
+					FirstName: firstNames[i%len(firstNames)], LastName: lastNames[i/7%len(lastNames)],
+					State: store.Provisioning{Status: "active"}, CreatedAt: time.Now(),
+				}); err != nil {
+					return err
+				}
+			}
+			return nil
+		}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.Logf("%d mailboxes were created in %s", n, time.Since(start))
+	return s
+}

@@ -1,0 +1,354 @@
+package sqlstore
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+// criterion is a condition of a query in the terms of blocks: an object has a matching
+// facet of a kind, or its text contains one of some terms.
+type criterion struct {
+	kind    facetKind
+	matcher matcher
+	terms   []string
+}
+
+// matcher returns a function that reports whether a facet's value matches. It may read
+// from the database, so that only a list with blocks pays for that.
+type matcher func() (func(value string) bool, error)
+
+func oneOf(values ...string) matcher {
+	return func() (func(string) bool, error) {
+		return func(v string) bool { return slices.Contains(values, v) }, nil
+	}
+}
+
+func noneOf(values []string) matcher {
+	return func() (func(string) bool, error) {
+		return func(v string) bool { return !slices.Contains(values, v) }, nil
+	}
+}
+
+// domainsOf matches the domains of a workspace.
+func (r *reader) domainsOf(accountID, workspaceID string) matcher {
+	return r.domainsWithin(accountID, store.Within{Workspaces: []string{workspaceID}})
+}
+
+// domainsWithin matches some domains and those of some workspaces.
+func (r *reader) domainsWithin(accountID string, within store.Within) matcher {
+	return func() (func(string) bool, error) {
+		w := r.inAccount(accountID)
+		ids, err := column[string](r, `SELECT t.id FROM domains t`+w.and(w.in(`t.workspace_id`, within.Workspaces)).text, w.args...)
+		known := make(map[string]bool)
+		for _, id := range append(ids, within.Domains...) {
+			known[id] = true
+		}
+		return func(v string) bool { return known[v] }, err
+	}
+}
+
+// statusFacet has all fields of a status, because the time of a request decides which of
+// them holds.
+func statusFacet(p store.Provisioning) facet {
+	var readyAt int64
+	if !p.ReadyAt.IsZero() {
+		readyAt = p.ReadyAt.UnixMicro()
+	}
+	return facet{facetStatus, strings.Join([]string{strconv.FormatInt(readyAt, 10), p.Until, p.Status}, "\n")}
+}
+
+// statusIs matches the facets of a status at a time.
+func statusIs(status string, now time.Time) matcher {
+	return func() (func(string) bool, error) {
+		return func(v string) bool {
+			parts := strings.SplitN(v, "\n", 3)
+			readyAt, _ := strconv.ParseInt(parts[0], 10, 64)
+			if readyAt > now.UnixMicro() {
+				return parts[1] == status
+			}
+			return parts[2] == status
+		}, nil
+	}
+}
+
+// resolveUnpaid reads which domains of the account HideUnpaid hides. There are mostly
+// none, and then a query of objects in domains has no condition for them.
+func (w *where) resolveUnpaid() (err error) {
+	if w.r.unpaidBefore.IsZero() || w.accountID == "" {
+		return nil
+	}
+	hidden := w.r.inAccount(w.accountID).and(`t.`+unpaid).and(`t.created_at <= ?`, w.r.unpaidBefore)
+	w.unpaid, err = column[string](w.r, `SELECT t.id FROM domains t`+hidden.text, hidden.args...)
+	w.resolved = err == nil
+	return err
+}
+
+// pageOfBlocks is page for a list with blocks.
+func pageOfBlocks[T any](r *reader, tbl *table[T], w *where, s store.Slice) ([]T, int, error) {
+	l := list{tbl.name, w.accountID}
+	all, err := only(scan(r, `SELECT 0, 0, COALESCE(MAX(b.last_at), 0), COALESCE(SUM(b.row_count), 0), 0 FROM list_blocks b
+		WHERE b.list = $1 AND b.account_id = $2`, []any{l.table, l.accountID}, (*block).fields))
+	if err != nil {
+		return nil, 0, err
+	}
+	if all.Rows == 0 {
+		return pageOfRows(r, tbl, w, s)
+	}
+	tail := w.clone().and(`t.created_at > ?`, all.Last)
+	read := pageWithinBlocks[T]
+	if len(w.criteria) == 0 && !w.partial {
+		read = pageOfAll[T]
+	}
+	items, inBlocks, err := read(r, tbl, l, w, all.Rows, s)
+	if err != nil {
+		return nil, 0, err
+	}
+	if len(items) < s.Limit {
+		s.Offset, s.Limit = max(s.Offset-inBlocks, 0), s.Limit-len(items)
+		more, err := first(r, tbl, tail, s)
+		if err != nil {
+			return nil, 0, err
+		}
+		items = append(items, more...)
+	}
+	inTail, err := count(r, tbl, tail)
+	return items, inBlocks + inTail, err
+}
+
+// pageOfAll returns the part of a page that is in blocks, if w selects all rows of the
+// list, and how many rows are in blocks.
+func pageOfAll[T any](r *reader, tbl *table[T], l list, w *where, total int, s store.Slice) ([]T, int, error) {
+	if s.Offset >= total {
+		return nil, total, nil
+	}
+	b, skip, err := r.blockOfRow(l, total, s.Offset)
+	if err != nil {
+		return nil, 0, err
+	}
+	rows, err := r.rowsOf(b)
+	if err != nil {
+		return nil, 0, err
+	}
+	times, err := r.timesOf(b)
+	if err != nil {
+		return nil, 0, err
+	}
+	s = store.Slice{Limit: min(s.Limit, total-s.Offset)}
+	items, err := first(r, tbl, w.clone().and(`t.created_at >= ?`, times[rows.positions()[skip]]), s)
+	return items, total, err
+}
+
+// blockOfRow returns the block that has a row of a list, by the row's number, and its
+// number in the block. It looks from the nearer end of the list.
+func (r *reader) blockOfRow(l list, total, number int) (b block, inBlock int, err error) {
+	order, before := ` ORDER BY b.first_at`, number
+	backwards := number > total/2
+	if backwards {
+		order, before = ` ORDER BY b.first_at DESC`, total-1-number
+	}
+	rows, err := r.q.QueryContext(r.ctx, selectBlocks+order, l.table, l.accountID)
+	if err != nil {
+		return b, 0, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		if err := rows.Scan(b.fields()...); err != nil {
+			return b, 0, err
+		}
+		if before < b.Rows {
+			if backwards {
+				before = b.Rows - 1 - before
+			}
+			return b, before, nil
+		}
+		before -= b.Rows
+	}
+	return b, 0, cmp.Or(rows.Err(), store.ErrNotFound)
+}
+
+// pageWithinBlocks returns the part of a page that is in blocks, and how many rows in
+// blocks w selects.
+func pageWithinBlocks[T any](r *reader, tbl *table[T], l list, w *where, _ int, s store.Slice) ([]T, int, error) {
+	blocks, err := r.blocks(l, ` ORDER BY b.first_at`)
+	if err != nil {
+		return nil, 0, err
+	}
+	selected, err := r.selectRows(l, w, blocks)
+	if err != nil {
+		return nil, 0, err
+	}
+	total := 0
+	var page []int64 // creation times
+	for i, b := range blocks {
+		rows, err := confirm(r, tbl, w, b, &selected[i])
+		if err != nil {
+			return nil, 0, err
+		}
+		n := rows.count()
+		if skip := max(s.Offset-total, 0); skip < n && len(page) < s.Limit {
+			times, err := r.timesOf(b)
+			if err != nil {
+				return nil, 0, err
+			}
+			for _, position := range rows.positions()[skip:min(n, skip+s.Limit-len(page))] {
+				page = append(page, times[position])
+			}
+		}
+		total += n
+	}
+	if len(page) == 0 {
+		return nil, total, nil
+	}
+	items, err := collect(r, tbl, r.inAccount(l.accountID).createdAt(page), "")
+	slices.SortFunc(items, func(a, b T) int {
+		_, aAt := tbl.listOf(&a)
+		_, bAt := tbl.listOf(&b)
+		return cmp.Compare(aAt, bAt)
+	})
+	return items, total, err
+}
+
+// createdAt selects the rows that were created at some times.
+func (w *where) createdAt(times []int64) *where {
+	return w.and(`t.created_at IN (SELECT CAST(e.value AS BIGINT) FROM (` + w.r.dialect.Elements(w.bind(jsonArray(times))) + `) e)`)
+}
+
+// selection are rows of a block. Those in maybe, which has all in sure, are selected as far
+// as the criteria tell; those in sure are selected by the criteria alone.
+type selection struct{ sure, maybe rowSet }
+
+// selectRows applies the criteria of a query to blocks.
+func (r *reader) selectRows(l list, w *where, blocks []block) ([]selection, error) {
+	index := make(map[int64]int, len(blocks))
+	for i, b := range blocks {
+		index[b.ID] = i
+	}
+	// eachBucket calls fn with a bucket of each block that has it.
+	eachBucket := func(number int, fn func(i int, content []byte)) error {
+		type found struct {
+			block   int64
+			content []byte
+		}
+		buckets, err := scan(r, `SELECT b.id, f.content FROM list_blocks b JOIN list_facets f ON f.id = b.id * $1 + $2
+			WHERE b.list = $3 AND b.account_id = $4`, []any{bucketsOfBlock, number, l.table, l.accountID}, func(f *found) []any { return []any{&f.block, &f.content} })
+		for _, f := range buckets {
+			fn(index[f.block], f.content)
+		}
+		return err
+	}
+	selected := make([]selection, len(blocks))
+	for i, b := range blocks {
+		rows, err := r.rowsOf(b)
+		if err != nil {
+			return nil, err
+		}
+		selected[i].maybe = rows
+		if !w.partial {
+			selected[i].sure = rows
+		}
+	}
+	for _, c := range w.criteria {
+		matching := make([]selection, len(blocks))
+		if c.kind == facetGram {
+			for _, term := range c.terms {
+				if err := addContaining(matching, term, eachBucket); err != nil {
+					return nil, err
+				}
+			}
+		} else {
+			match, err := c.matcher()
+			if err != nil {
+				return nil, err
+			}
+			if err := eachBucket(int(c.kind), func(i int, content []byte) {
+				eachFacet(content, func(value, rows []byte) {
+					if match(string(value)) {
+						found := decodeRowSet(rows)
+						matching[i].sure.unite(&found)
+					}
+				})
+				matching[i].maybe = matching[i].sure
+			}); err != nil {
+				return nil, err
+			}
+		}
+		for i := range selected {
+			selected[i].sure.intersect(&matching[i].sure)
+			selected[i].maybe.intersect(&matching[i].maybe)
+		}
+	}
+	return selected, nil
+}
+
+// maxGrams bounds how many parts of a long term are looked up.
+const maxGrams = 8
+
+// addContaining adds the rows whose text contains a term.
+func addContaining(matching []selection, term string, eachBucket func(int, func(int, []byte)) error) error {
+	grams, sufficient := gramsOf(term)
+	var found []rowSet // that have all grams so far
+	for n, gram := range grams[:min(len(grams), maxGrams)] {
+		with := make([]rowSet, len(matching))
+		if err := eachBucket(facet{facetGram, gram}.bucket(), func(i int, content []byte) {
+			eachFacet(content, func(value, rows []byte) {
+				if string(value) == gram {
+					with[i] = decodeRowSet(rows)
+				}
+			})
+		}); err != nil {
+			return err
+		}
+		if n == 0 {
+			found = with
+			continue
+		}
+		for i := range found {
+			found[i].intersect(&with[i])
+		}
+	}
+	for i := range found {
+		matching[i].maybe.unite(&found[i])
+		if sufficient {
+			matching[i].sure.unite(&found[i])
+		}
+	}
+	return nil
+}
+
+// confirm returns the rows of a block that w selects. It reads those of which the
+// criteria don't tell.
+func confirm[T any](r *reader, tbl *table[T], w *where, b block, s *selection) (*rowSet, error) {
+	doubtful := s.maybe
+	doubtful.subtract(&s.sure)
+	positions := doubtful.positions()
+	if len(positions) == 0 {
+		return &s.sure, nil
+	}
+	times, err := r.timesOf(b)
+	if err != nil {
+		return nil, err
+	}
+	w = w.clone()
+	if len(positions) > b.Rows/4 { // cheaper than so many searches in the index
+		w.and(`t.created_at >= ? AND t.created_at <= ?`, b.First, b.Last)
+	} else {
+		candidates := make([]int64, len(positions))
+		for i, p := range positions {
+			candidates[i] = times[p]
+		}
+		w.createdAt(candidates)
+	}
+	confirmed, err := column[int64](r, `SELECT t.created_at FROM `+tbl.name+` t`+w.text, w.args...)
+	for _, at := range confirmed {
+		if p, found := slices.BinarySearch(times, at); found {
+			s.sure.add(p)
+		}
+	}
+	return &s.sure, err
+}
