@@ -8,6 +8,9 @@
 // of an account, a service account or a grant by any process has a new version, so that a
 // revocation takes effect at once. What depends on the time, such as an expiry, is
 // evaluated each time.
+//
+// Most requests need no snapshot on arrival: Presume takes the caller from the cache
+// whatever its version. Until Authorize has confirmed that, no response may depend on it.
 package auth
 
 import (
@@ -54,9 +57,8 @@ func (a *Authenticator) Identify(ctx context.Context, authorization []string) (C
 	if len(authorization) > 1 {
 		return Caller{}, invalidToken(api.TypeInvalidToken, "send one Authorization header; there are several")
 	}
-	scheme, presented, _ := strings.Cut(strings.Join(authorization, ""), " ")
-	presented = strings.TrimSpace(presented)
-	if !strings.EqualFold(scheme, "Bearer") || presented == "" {
+	presented := bearer(authorization)
+	if presented == "" {
 		return Caller{}, api.NewError(http.StatusUnauthorized, api.TypeNotAuthenticated, "send the header Authorization: Bearer <token>").
 			At("header", "Authorization").With("WWW-Authenticate", "Bearer")
 	}
@@ -68,6 +70,15 @@ func (a *Authenticator) Identify(ctx context.Context, authorization []string) (C
 		return a.user(ctx, presented)
 	}
 	return Caller{}, invalidToken(api.TypeInvalidToken, "the bearer token is malformed; was it copied whole?")
+}
+
+// bearer returns the bearer token of Authorization headers, or "".
+func bearer(authorization []string) string {
+	scheme, presented, _ := strings.Cut(strings.Join(authorization, ""), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(presented)
 }
 
 // user returns the caller of an access token of the OAuth issuer.
@@ -108,6 +119,37 @@ func (a *Authenticator) Enter(ctx context.Context, who Caller, accountID string,
 	return who, who.mayUse(spec)
 }
 
+// Presume returns the caller of a request as Identify and Enter returned it at some time,
+// if they would have let it use the operation and it has a service account's token or
+// needs no credential. The operation must call Authorize before it does anything, and an
+// error that comes from elsewhere may be returned only after Identify and Enter succeed.
+func (a *Authenticator) Presume(ctx context.Context, authorization []string, accountID string, spec api.Spec) (Caller, bool) {
+	who, known := Trusted(ctx)
+	if !known && len(authorization) == 1 {
+		if token, ok := parseToken(bearer(authorization)); ok {
+			who, known = a.presumed(Caller{publicID: token.PublicID, secretHash: token.Hash()})
+		}
+	}
+	if !known {
+		return Caller{}, false
+	}
+	who, err := who.enter(accountID, spec)
+	if err == nil && !who.IsServiceAccount() {
+		who, known = a.presumed(who)
+	}
+	return who, known && err == nil && who.mayUse(spec) == nil
+}
+
+// presumed returns the caller as it is in the cache.
+func (a *Authenticator) presumed(who Caller) (Caller, bool) {
+	e, cached := a.cache.latest(who.key())
+	if !cached {
+		return Caller{}, false
+	}
+	who, err := who.evaluate(e, a.now())
+	return who, err == nil
+}
+
 // Authorize returns the caller as it is in r, or a 401 or 403 if the credential no longer
 // works or lacks the operation's capability. It runs in the snapshot or transaction of an
 // operation: since Enter the credential may have expired or been revoked, and the grants
@@ -138,23 +180,33 @@ func (a *Authenticator) current(r store.Reader, who Caller) (Caller, error) {
 		return Caller{}, err
 	}
 	now := a.now()
+	if who, err = who.evaluate(e, now); err != nil {
+		return Caller{}, err
+	}
 	if who.IsServiceAccount() {
-		if subtle.ConstantTimeCompare(e.serviceAccount.SecretHash, who.secretHash) != 1 {
+		if minute := now.Unix() / 60; e.lastUse.Load() != minute && e.lastUse.Swap(minute) != minute {
+			a.lastUses.note(e.serviceAccount, now)
+		}
+	}
+	return who, nil
+}
+
+// evaluate returns the caller with what the store has about it, or a 401.
+func (c Caller) evaluate(e entry, now time.Time) (Caller, error) {
+	if c.IsServiceAccount() {
+		if subtle.ConstantTimeCompare(e.serviceAccount.SecretHash, c.secretHash) != 1 {
 			return Caller{}, unknownToken()
 		}
 		if err := CheckServiceAccount(e.serviceAccount, now); err != nil {
 			return Caller{}, err
 		}
-		if minute := now.Unix() / 60; e.lastUse.Swap(minute) != minute {
-			a.lastUses.note(e.serviceAccount, now)
-		}
-		who = who.as(e.serviceAccount)
-	} else if expired(who.ExpiresAt, now) {
+		c = c.as(e.serviceAccount)
+	} else if expired(c.ExpiresAt, now) {
 		return Caller{}, invalidToken(api.TypeTokenExpired, ErrTokenExpired.Error())
 	}
-	who.Grants = e.grants
-	who.cancelled = e.account.StatusAt(now) == vocab.AccountCancelled
-	return who, nil
+	c.Grants = e.grants
+	c.cancelled = e.account.StatusAt(now) == vocab.AccountCancelled
+	return c, nil
 }
 
 // read returns what r has about a caller, from the cache if that holds for r. It is the

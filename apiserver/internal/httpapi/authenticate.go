@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"context"
 	"net/http"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -10,18 +9,53 @@ import (
 
 // authenticate identifies the caller and checks that they may use the operation,
 // before anything else of the request is read. The objects that a restricted grant
-// covers are up to the operation. It returns the request's context with the caller.
-func (h *Handler) authenticate(r *http.Request, spec api.Spec) (context.Context, error) {
-	ctx := r.Context()
+// covers are up to the operation.
+//
+// The caller may only be presumed (auth.Presume): the operation confirms it, and confirm
+// does before an error is returned.
+func (h *Handler) authenticate(r *http.Request, spec api.Spec) (auth.Caller, error) {
+	p := progressOf(r.Context())
+	defer func() { p.arrival = h.Now() }()
+	// Nobody may send a large body on a presumption.
+	if p.identified == nil && r.ContentLength >= 0 && r.ContentLength <= freeBody {
+		who, ok := h.Auth.Presume(r.Context(), r.Header.Values("Authorization"), accountOf(r), spec)
+		if ok && mayChange(r, who, spec) == nil {
+			p.presumed = true
+			return who, nil
+		}
+	}
+	return h.enter(r, spec)
+}
+
+// confirm returns the 401 or 403 of a request whose caller was wrongly presumed.
+func (h *Handler) confirm(r *http.Request, spec api.Spec) error {
+	if !progressOf(r.Context()).presumed {
+		return nil
+	}
+	_, err := h.enter(r, spec)
+	return err
+}
+
+// enter is authenticate without presuming anything.
+func (h *Handler) enter(r *http.Request, spec api.Spec) (auth.Caller, error) {
 	who, err := h.identify(r)
 	if err == nil {
-		who, err = h.Auth.Enter(ctx, who, api.CanonicalID(r.PathValue("account_id")), spec)
+		who, err = h.Auth.Enter(r.Context(), who, accountOf(r), spec)
 	}
-	if keyed := spec.Keyed() && r.Header.Get(api.IdempotencyKeyHeader) != ""; err == nil && !keyed {
-		err = who.MayChange(spec) // the response to a keyed request may be a replay
+	if err == nil {
+		err = mayChange(r, who, spec)
 	}
-	progressOf(ctx).arrival = h.Now()
-	return auth.WithCaller(ctx, who), err
+	return who, err
+}
+
+func accountOf(r *http.Request) string { return api.CanonicalID(r.PathValue("account_id")) }
+
+// mayChange returns a 403 if the operation would change a cancelled account.
+func mayChange(r *http.Request, who auth.Caller, spec api.Spec) error {
+	if spec.Keyed() && r.Header.Get(api.IdempotencyKeyHeader) != "" {
+		return nil // the response may be a replay
+	}
+	return who.MayChange(spec)
 }
 
 // identify returns the caller that a request's credential names. It evaluates the

@@ -22,20 +22,25 @@ type operation struct {
 // (authenticate.go), reads and validates the request (input.go), runs the operation and
 // writes the response.
 func (o *operation) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	ctx, err := o.authenticate(r, o.Spec)
+	who, err := o.authenticate(r, o.Spec)
 	if err != nil {
 		o.responseTo(r.Context(), err, "authentication failed").Write(w)
 		return
 	}
-	body := &receivedBody{budget: o.bodies, credential: auth.CallerFrom(ctx).Credential()}
+	ctx := auth.WithCaller(r.Context(), who)
+	body := &receivedBody{budget: o.bodies, credential: who.Credential()}
 	defer body.release()
 	request, err := o.read(r.WithContext(ctx), body)
 	if err == nil {
 		err = o.respond(ctx, w, request)
 	}
-	if err != nil {
-		o.responseTo(ctx, err, "operation failed", "operation", o.ID).Write(w)
+	if err == nil {
+		return
 	}
+	if refused := o.confirm(r, o.Spec); refused != nil {
+		err = refused
+	}
+	o.responseTo(ctx, err, "operation failed", "operation", o.ID).Write(w)
 }
 
 // respond runs the operation under the request's Idempotency-Key, and writes the response
