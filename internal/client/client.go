@@ -105,19 +105,25 @@ func New(o Options) (*Client, error) {
 	c := &core{transport: t, readers: map[string]reader{}}
 	client := &Client{
 		core: c,
-		dedicatedIPs: newKind(c, "dedicated IP", dedicatedIPKeys, api.ListDedicatedIPs, api.GetDedicatedIP, api.ReleaseDedicatedIP,
+		dedicatedIPs: newKind(c, "dedicated IP", dedicatedIPKeys, api.ListDedicatedIPs, nil, api.GetDedicatedIP, api.ReleaseDedicatedIP,
 			func(id string) *api.DedicatedIPRequest { return &api.DedicatedIPRequest{DedicatedIPID: id} }),
-		dnsRecords: newKind(c, "DNS record", dnsRecordKeys, api.ListDNSRecords, api.GetDNSRecord, api.DeleteDNSRecord,
+		dnsRecords: newKind(c, "DNS record", dnsRecordKeys, api.ListDNSRecords,
+			func(domain string) api.ListDNSRecordsRequest { return api.ListDNSRecordsRequest{Domain: domain} }, api.GetDNSRecord, api.DeleteDNSRecord,
 			func(id string) *api.DNSRecordRequest { return &api.DNSRecordRequest{DNSRecordID: dnsRecordID(id)} }),
-		domains: newKind(c, "domain", domainKeys, api.ListDomains, api.GetDomain, api.DeleteDomain,
+		domains: newKind(c, "domain", domainKeys, api.ListDomains, nil, api.GetDomain, api.DeleteDomain,
 			func(idOrName string) *api.DomainRequest { return &api.DomainRequest{Domain: idOrName} }),
-		forwarding: newKind(c, "forwarding rule", forwardingKeys, api.ListForwarding, api.GetForwarding, api.DeleteForwarding,
+		forwarding: newKind(c, "forwarding rule", forwardingKeys, api.ListForwarding,
+			func(domain string) api.ListForwardingRequest { return api.ListForwardingRequest{Domain: domain} }, api.GetForwarding, api.DeleteForwarding,
 			func(id string) *api.ForwardingRequest { return &api.ForwardingRequest{ForwardingID: id} }),
-		mailboxes: newKind(c, "mailbox", mailboxKeys, api.ListMailboxes, api.GetMailbox, api.DeleteMailbox,
+		mailboxes: newKind(c, "mailbox", mailboxKeys, api.ListMailboxes,
+			func(domain string) api.ListMailboxesRequest { return api.ListMailboxesRequest{Domain: domain} }, api.GetMailbox, api.DeleteMailbox,
 			func(idOrAddress string) *api.MailboxRequest { return &api.MailboxRequest{Mailbox: idOrAddress} }),
-		masterPasswords: newKind(c, "master password", masterPasswordKeys, api.ListMasterPasswords, api.GetMasterPassword, api.DeleteMasterPassword,
+		masterPasswords: newKind(c, "master password", masterPasswordKeys, api.ListMasterPasswords,
+			func(domain string) api.ListMasterPasswordsRequest {
+				return api.ListMasterPasswordsRequest{Domain: domain}
+			}, api.GetMasterPassword, api.DeleteMasterPassword,
 			func(id string) *api.MasterPasswordRequest { return &api.MasterPasswordRequest{CredentialID: id} }),
-		serviceAccounts: newKind(c, "service account", serviceAccountKeys, api.ListServiceAccounts, api.GetServiceAccount, api.RevokeServiceAccount,
+		serviceAccounts: newKind(c, "service account", serviceAccountKeys, api.ListServiceAccounts, nil, api.GetServiceAccount, api.RevokeServiceAccount,
 			func(id string) *api.ServiceAccountRequest { return &api.ServiceAccountRequest{ServiceAccountID: id} }),
 		claims: newMutex(),
 	}
@@ -172,7 +178,7 @@ const (
 // ends. Its reads never come from a cached list. An error of get or done ends the
 // wait. With an error it returns the object as it was last read, or nil.
 func WaitFor[T any](ctx context.Context, c *Client, get func(context.Context) (*T, error), done func(*T) (bool, error)) (*T, error) {
-	ctx = context.WithValue(ctx, uncachedKey{}, true)
+	ctx = WithUncachedReads(ctx)
 	hooks := c.transport.Hooks
 	var last *T
 	for interval := pollMin; ; interval = min(interval*3/2, pollMax) {

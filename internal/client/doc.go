@@ -96,6 +96,13 @@
 // its create in Idempotency-Lookup: the API must not resume a create whose object this
 // run has found. The API's side is apiserver/internal/idempotency.
 //
+// # Reads
+//
+// A read of one object is one request. The refresh of a plan reads thousands, ten at a
+// time: in a context of [WithSharedReads] they share a list instead, as soon as that is
+// cheaper. [listcache.Shared] has the rule for what such a read may return. Everything
+// else, such as the reads of an apply, is requested anew.
+//
 // # Lifecycle operations
 //
 // The client needs no more than the published operations. It learns from responses

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"net/http"
+	"sync/atomic"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/listcache"
@@ -12,19 +14,22 @@ import (
 )
 
 // kind is one kind of object of the account: the operations that read and delete
-// one, by id or natural key, and the cache of the whole list.
+// one, by id or natural key, the cache of the whole list, and the reads that share a
+// list.
 type kind[T any] struct {
 	*listcache.Cache[T]
+	shared *listcache.Shared[T]
 	core   *core
 	noun   string // names an object in messages
 	get    func(ctx context.Context, key string) (*T, error)
 	delete func(ctx context.Context, key string) error
 }
 
-// newKind returns a kind of object. request returns the request that names one of
-// them.
+// newKind returns a kind of object. inDomain returns the request for the list of a
+// domain's objects; nil if there is none. request returns the request that names one
+// object.
 func newKind[T, List any, P pagedRequest[List], Req any](
-	c *core, noun string, keys listcache.Keys[T], listOp api.Operation[List, api.Page[T]],
+	c *core, noun string, keys listcache.Keys[T], listOp api.Operation[List, api.Page[T]], inDomain func(domain string) List,
 	getOp api.Operation[Req, T], deleteOp api.Operation[Req, api.NoContent], request func(key string) *Req,
 ) *kind[T] {
 	k := &kind[T]{core: c, noun: noun}
@@ -32,7 +37,32 @@ func newKind[T, List any, P pagedRequest[List], Req any](
 		var all List
 		return list[List, T, P](ctx, c, listOp, all, keys.ID)
 	})
-	k.get = func(ctx context.Context, key string) (*T, error) { return read(ctx, k, getOp, request(key), key) }
+	k.shared = listcache.NewShared(keys, listcache.Source[T]{
+		List: func(ctx context.Context, domain string, proceed func(pages int) bool) iter.Seq2[T, error] {
+			var req List
+			if domain != "" {
+				req = inDomain(domain)
+			}
+			return listWhile[List, T, P](transport.Optional(ctx), c, listOp, req, keys.ID, proceed)
+		},
+		IsRefusal: isRefusal,
+		Changes:   c.transport.Changes,
+		Now:       c.transport.Hooks.Now,
+	})
+	get := c.operation(getOp.Spec)
+	k.get = func(ctx context.Context, key string) (*T, error) {
+		one := func(ctx context.Context) (*T, error) { return read(ctx, k, getOp, request(key), key) }
+		if key == "" || get.isAbsent() {
+			return one(ctx)
+		}
+		domain := ""
+		if inDomain != nil {
+			if s, ok := ctx.Value(sharedKey{}).(*sharing); ok {
+				domain = s.domain
+			}
+		}
+		return k.share(ctx, domain, key, one)
+	}
 	k.delete = func(ctx context.Context, key string) error { return remove(ctx, k, deleteOp, request(key), key) }
 	c.readers[getOp.Tag] = reader{getOp.Spec, func(ctx context.Context, id string) error {
 		_, err := k.get(ctx, id)
@@ -54,8 +84,51 @@ func (k *kind[T]) one(description string, found []T, err error) (*T, error) {
 	return nil, &AmbiguousError{Object: k.noun + " " + description, IDs: idsOf(found, k.ID)}
 }
 
+type sharedKey struct{}
+
+// sharing is the value of sharedKey.
+type sharing struct {
+	reader, domain string
+	hasRead        atomic.Bool // the object that the context is for
+}
+
+// WithSharedReads returns a context for the refresh of one object of a domain ("" if that
+// is not known). Its reads of single objects may come from a list that others have
+// requested, see [listcache.Shared]. reader is what refreshes each object once, such as
+// the resources of a configuration.
+func WithSharedReads(ctx context.Context, reader, domain string) context.Context {
+	return context.WithValue(ctx, sharedKey{}, &sharing{reader: reader, domain: domain})
+}
+
+// share reads an object with get, or takes it from a list that it shares with other
+// reads, if the context allows that. The first read is that of the object that the
+// context is for, and others are of what it refers to.
+func (k *kind[T]) share(ctx context.Context, domain, key string, get func(context.Context) (*T, error)) (*T, error) {
+	s, ok := ctx.Value(sharedKey{}).(*sharing)
+	if !ok || ctx.Value(uncachedKey{}) != nil {
+		return get(ctx)
+	}
+	reader := s.reader
+	if s.hasRead.Swap(true) {
+		reader = ""
+	}
+	return k.shared.Get(ctx, reader, key, normalizeDomain(domain), get)
+}
+
+// isRefusal reports whether an API refuses a list, so that it would do so again.
+func isRefusal(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return !ok || e.Status >= 400 && e.Status < 500 && e.Status != http.StatusRequestTimeout && e.Status != http.StatusTooManyRequests || e.Unsupported()
+}
+
 // uncachedKey marks a context whose reads must not come from a cached list.
 type uncachedKey struct{}
+
+// WithUncachedReads returns a context whose reads never come from a list that was
+// requested before them.
+func WithUncachedReads(ctx context.Context) context.Context {
+	return context.WithValue(ctx, uncachedKey{}, true)
+}
 
 // read returns one object: from the operation that reads one or, if this API lacks
 // that, from the list.

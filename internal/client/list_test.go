@@ -53,15 +53,17 @@ func TestPages(t *testing.T) {
 		{"a smaller page is followed", 5, func(f *fakeapi.API) { f.MaxPageSize = 2 }, "1000 2 2", ""},
 		{"422 twice", 250, func(f *fakeapi.API) { f.RejectsSize = 100 }, "1000 500 100 100 100", ""},
 		{"422 for all", 3, func(f *fakeapi.API) { f.RejectsSize = 1 }, "1000 500 100 25", "page_size"},
-		{"page ignored", 5, func(f *fakeapi.API) { f.MaxPageSize, f.IgnoresPage = 2, true }, "1000 2", "repeats"},
+		{"page ignored", 4, func(f *fakeapi.API) { f.MaxPageSize, f.IgnoresPage = 2, true }, "1000 2", "repeats"},
 		{"page ignored, all on it", 5, func(f *fakeapi.API) { f.IgnoresPage = true }, "1000", ""},
 		{"another page than requested", 3, func(f *fakeapi.API) {
 			f.Fail(fakeapi.Fault{Op: "list-domains", Text: `{"items":[{"id":"x"}],"page":7,"page_size":1,"total":9}`})
 		}, "1000", "page 7 returned"},
 		{"a total that is never reached", 0, func(f *fakeapi.API) {
-			f.Fail(fakeapi.Fault{Op: "list-domains", Text: `{"items":[{"id":"x"}],"page_size":1,"total":9}`},
-				fakeapi.Fault{Op: "list-domains", Text: `{"items":[],"page_size":1,"total":9}`})
-		}, "1000 1", "after 1 of 9"},
+			f.Fail(fakeapi.Fault{Op: "list-domains", Text: `{"items":[{"id":"x"}],"page_size":2,"total":3}`},
+				fakeapi.Fault{Op: "list-domains", Text: `{"items":[],"page_size":2,"total":3}`},
+				fakeapi.Fault{Op: "list-domains", Text: `{"items":[{"id":"x"}],"page_size":2,"total":3}`},
+				fakeapi.Fault{Op: "list-domains", Text: `{"items":[],"page_size":2,"total":3}`})
+		}, "1000 2 2 2", "after 1 of 3"},
 		{"an object without id", 0, func(f *fakeapi.API) { f.Fail(fakeapi.Fault{Op: "list-domains", Text: `{"items":[{}],"total":1}`}) }, "1000", "without an id"},
 		{"no page at all", 3, func(f *fakeapi.API) { f.Fail(fakeapi.Fault{Op: "list-domains", Text: `{}`}) }, "1000", "no page"},
 		{"no content", 3, func(f *fakeapi.API) { f.Fail(fakeapi.Fault{Op: "list-domains", Text: ` `}) }, "1000", "no page"},
@@ -103,7 +105,7 @@ func TestListStopsEarly(t *testing.T) {
 	f := withDomains(10)
 	f.MaxPageSize = 2
 	n := 0
-	for _, err := range newClient(t, f).ListDomains(t.Context(), api.ListDomainsRequest{}) {
+	for _, err := range newClient(t, f).ListDomains(WithPageSize(t.Context(), 2), api.ListDomainsRequest{}) {
 		if n++; err != nil || n == 3 {
 			break
 		}
@@ -118,7 +120,7 @@ func TestListStopsEarly(t *testing.T) {
 func TestListThatChanges(t *testing.T) {
 	for name, change := range map[string]func(f *fakeapi.API){
 		"created": func(f *fakeapi.API) { f.Add("domains", fakeapi.Object{"name": "new.example"}) },
-		"deleted": func(f *fakeapi.API) { f.Stored["domains"] = slices.Delete(f.Stored["domains"], 0, 1) },
+		"deleted": func(f *fakeapi.API) { f.Remove("domains", 0) },
 	} {
 		f := withDomains(6)
 		f.MaxPageSize = 2
@@ -146,7 +148,7 @@ func TestListThatChanges(t *testing.T) {
 func TestListThatNeverRests(t *testing.T) {
 	f := withDomains(60)
 	f.MaxPageSize = 2
-	f.OnList = func() { f.Stored["domains"] = f.Stored["domains"][1:] }
+	f.OnList = func() { f.Remove("domains", 0) }
 	if _, err := domainNames(newClient(t, f), t); err == nil || !strings.Contains(err.Error(), "changed under") {
 		t.Errorf("%v after %d requests", err, len(f.Sent()))
 	}

@@ -1,12 +1,14 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
@@ -54,6 +56,22 @@ func (c *connection) Client(ctx context.Context, diags *diag.Diagnostics) *clien
 func (c *connection) ClientForWarning(ctx context.Context) *client.Client {
 	var ignored diag.Diagnostics
 	return c.Client(ctx, &ignored)
+}
+
+// forRefresh returns the context for the refresh of an object of the state.
+func (c *connection) forRefresh(ctx context.Context, state tftypes.Value) context.Context {
+	if c.session == nil {
+		return ctx
+	}
+	return c.session.ForRefresh(ctx, cmp.Or(attribute(state, "domain_id"), attribute(state, "domain")))
+}
+
+// forImport returns the context for the lookup of an object to import.
+func (c *connection) forImport(ctx context.Context) context.Context {
+	if c.session == nil {
+		return ctx
+	}
+	return c.session.ForImport(ctx)
 }
 
 // Walk returns the record of this walk of Terraform's core. [Manage] fills it. A

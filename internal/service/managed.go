@@ -136,7 +136,7 @@ func (m *managed) create(ctx context.Context, req resource.CreateRequest, resp *
 // Read implements resource.Resource.
 func (m *managed) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	if m.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) {
-		m.Managed.Read(ctx, req, resp)
+		m.Managed.Read(m.base().forRefresh(ctx, req.State.Raw), req, resp)
 		switch walk, o := m.base().Walk(), m.object(req.State.Raw); {
 		case resp.Diagnostics.HasError():
 		case resp.State.Raw.IsNull():
@@ -204,7 +204,7 @@ func (m *managed) delete(ctx context.Context, req resource.DeleteRequest, resp *
 
 // ImportState implements resource.ResourceWithImportState.
 func (m *managed) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	m.Managed.ImportState(ctx, req, resp)
+	m.Managed.ImportState(m.base().forImport(ctx), req, resp)
 	if !resp.Diagnostics.HasError() {
 		m.keepAccount(ctx, resp.Private, &resp.Diagnostics)
 	}

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 )
@@ -22,8 +23,9 @@ type Session struct {
 	mu     sync.Mutex
 	client *client.Client
 
-	cleanups cleanups
-	walk     Walk
+	cleanups  cleanups
+	walk      Walk
+	refreshes atomic.Bool // a resource was refreshed, which only a plan does
 
 	createdOnce sync.Once
 	createdAt   string
@@ -52,6 +54,35 @@ func (s *Session) Client(ctx context.Context) (*client.Client, error) {
 
 // Walk returns the record of the walk that the session serves.
 func (s *Session) Walk() *Walk { return &s.walk }
+
+// ForRefresh returns a context for the refresh of a resource. Its reads of
+// single objects may share lists with others of the same walk. If the session serves
+// several walks, no read returns what was requested before it, because the account may
+// have been changed between two of them. domain is the domain of the object, or "".
+func (s *Session) ForRefresh(ctx context.Context, domain string) context.Context {
+	s.refreshes.Store(true)
+	return s.shared(ctx, "resource", domain)
+}
+
+// ForImport is ForRefresh for the lookup of an object to import.
+func (s *Session) ForImport(ctx context.Context) context.Context { return s.shared(ctx, "import", "") }
+
+// ForDataSource returns a context for the read of a data source. It is that of a refresh
+// if the walk is a plan. In an apply, the data source may depend on a resource that was
+// changed just now, in whatever way.
+func (s *Session) ForDataSource(ctx context.Context) context.Context {
+	if s.walk.disabled || s.refreshes.Load() {
+		return s.shared(ctx, "data source", "")
+	}
+	return ctx
+}
+
+func (s *Session) shared(ctx context.Context, reader, domain string) context.Context {
+	if s.walk.disabled {
+		return client.WithUncachedReads(ctx)
+	}
+	return client.WithSharedReads(ctx, reader, domain)
+}
 
 // AccountCreatedAt returns when an embedded account was created (RFC 3339). It
 // distinguishes the account from one that was created later with the same id. It is

@@ -144,6 +144,13 @@ func (f *API) Add(collection string, objects ...Object) []string {
 	return ids
 }
 
+// Remove removes the stored object at an index.
+func (f *API) Remove(collection string, i int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.Stored[collection] = slices.Delete(slices.Clone(f.Stored[collection]), i, i+1)
+}
+
 func (f *API) put(collection string, o Object) string {
 	f.nextID++
 	id := fmt.Sprintf("00000000-0000-4000-8000-%012d", f.nextID)

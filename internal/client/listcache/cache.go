@@ -1,6 +1,6 @@
-// Package listcache reads whole lists of the API: [Pages] iterates over all pages
-// of one, and [Cache] shares one copy of a list between many readers. It sends no
-// requests itself.
+// Package listcache reads lists of the API: [Pages] iterates over all pages of one,
+// [Cache] has a copy of a whole list for an API that can't read single objects, and
+// [Shared] lets many reads of single objects share a list. It sends no requests itself.
 package listcache
 
 import (
@@ -133,7 +133,8 @@ func (c *Cache[T]) leave(r *pendingRead[T]) {
 
 func (c *Cache[T]) read(ctx context.Context, r *pendingRead[T]) {
 	defer r.cancel()
-	s := &snapshot[T]{version: r.version, byID: map[string]T{}, ids: map[string]string{}}
+	s := newSnapshot[T]()
+	s.version = r.version
 	for v, err := range c.list(ctx) {
 		if err != nil {
 			r.err = err
@@ -195,6 +196,10 @@ func (c *Cache[T]) InvalidateAll() {
 	c.version++
 	c.validFrom, c.current = c.version, nil
 	clear(c.invalidated)
+}
+
+func newSnapshot[T any]() *snapshot[T] {
+	return &snapshot[T]{byID: map[string]T{}, ids: map[string]string{}}
 }
 
 // get returns a copy of an object, by normalized id or natural key.

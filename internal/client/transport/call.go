@@ -88,6 +88,14 @@ func (t *Transport) NewCall(s api.Spec, req any, secrets ...string) (*Call, erro
 // accepted it, or the outcome of an attempt is unknown.
 func (c *Call) MayBeProcessed() bool { return c.Last.Outcome == Succeeded || c.anyUnknown }
 
+type optionalKey struct{}
+
+// Optional returns a context for GET requests that the caller can do without. They are
+// resent only if the API has not processed them.
+func Optional(ctx context.Context) context.Context {
+	return context.WithValue(ctx, optionalKey{}, true)
+}
+
 type lookupKeyType struct{}
 
 // ForLookup returns a context for the GET requests that look up what the create

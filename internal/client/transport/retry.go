@@ -96,7 +96,7 @@ func (c *Call) evaluate(ctx context.Context, resp *http.Response, err error) (re
 	c.Last.Outcome = c.outcome(resp, err, hasWait)
 	unknown := c.Last.Outcome.In(Unknown)
 	c.anyUnknown = c.anyUnknown || unknown
-	if c.Last.Outcome.In(Succeeded|Refused) || unknown && c.spec.Keyed() {
+	if c.Last.Outcome.In(Succeeded|Refused) || unknown && (c.spec.Keyed() || ctx.Value(optionalKey{}) != nil) {
 		return false
 	}
 	return c.mayRetry(ctx, wait)

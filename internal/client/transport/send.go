@@ -69,6 +69,10 @@ func Stream[Req any](ctx context.Context, t *Transport, op api.Operation[Req, ap
 // send sends the request, as often as is safe, and returns a successful response.
 // Its error is an *Error.
 func (c *Call) send(ctx context.Context) (*http.Response, error) {
+	if c.spec.Method != http.MethodGet {
+		c.t.changes.begin()
+		defer func() { c.t.changes.end(c.anyUnknown) }()
+	}
 	if _, lookup := lookupKey(ctx); !lookup {
 		if err := c.t.outage.allow(c.t.Hooks.Now()); err != nil {
 			c.Last = Attempt{Outcome: NotSent, notSent: true}

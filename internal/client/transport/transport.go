@@ -110,6 +110,7 @@ type Transport struct {
 	limiter   *limiter
 	outage    outage
 	incidents incidents
+	changes   changes
 	// clockOffset is how far the API's clock is ahead of this machine's, from the Date
 	// header of the newest response. Date has whole seconds, so it is up to a second
 	// early.

@@ -210,7 +210,7 @@ func TestImportSearchesEachDomainOnce(t *testing.T) {
 	s := acctest.NewServer(t, acctest.Options{})
 	var lists atomic.Int32
 	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/dns-records") {
+		if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/dns-records") && r.FormValue("domain") != "" {
 			lists.Add(1)
 		}
 		next.ServeHTTP(w, r)
