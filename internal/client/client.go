@@ -37,6 +37,7 @@ type Client struct {
 	masterPasswords *kind[api.MasterPassword]
 	serviceAccounts *kind[api.ServiceAccount]
 
+	waiting   *waitingMailboxes
 	bulkLimit atomic.Int64 // of the items in a bulk request; 0: api.MaxBulkItems
 
 	token  string // Options.Token, if it is used
@@ -127,6 +128,7 @@ func New(o Options) (*Client, error) {
 			func(id string) *api.ServiceAccountRequest { return &api.ServiceAccountRequest{ServiceAccountID: id} }),
 		claims: newMutex(),
 	}
+	client.waiting = newWaitingMailboxes(client)
 	if o.TokenSource == nil {
 		client.token = o.Token
 	}

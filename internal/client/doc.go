@@ -6,7 +6,9 @@
 //
 //	mailbox.go, domain.go, …  the methods for each kind of object
 //	scope.go                  the scope of a forwarding rule or a master password
+//	mailbox_wait.go           creates of single mailboxes that wait for a limit
 //	client.go                 Client, and the declaration of each kind
+//	batch.go                  calls that are joined into one request
 //	mailbox_bulk.go           many mailboxes with one request
 //	create.go                 creates: everything that is described below
 //	kind.go                   read, update and delete one object
@@ -91,6 +93,16 @@
 // taken from the lookup. A mailbox that exists but is older than the request, or has other
 // names, is a conflict. The second of two mailboxes with one address in a call fails, so
 // that no object ever has two owners.
+//
+// CreateMailbox sends a request for its mailbox alone if it has a permit at once (package
+// transport). If it has to wait, it joins the creates of the same domain that wait too, and
+// whatever has joined when the permit comes is sent as one bulk request. There is no time in
+// which a create waits only for others, with one exception: right after a bulk request its
+// callers are expected back, for twice the time that the limit needs for a request. Each
+// create has the outcome and the errors that it would have alone; an interrupted one is not
+// resumed by a later run, because the API resumes single creates only. One that is cancelled
+// while it waits leaves the others. After the request was sent it waits for its outcome, and
+// the request ends early only if all of its creates are cancelled.
 //
 // Only the API can know of an interrupted create. A lookup therefore carries the key of
 // its create in Idempotency-Lookup: the API must not resume a create whose object this

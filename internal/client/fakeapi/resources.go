@@ -149,7 +149,7 @@ func (f *API) bulk(in Object) Response {
 		case o["local_part"] == "":
 			failed = append(failed, Object{"index": i, "code": api.BulkInvalidLocalPart, "message": "empty"})
 		case slices.ContainsFunc(f.Stored["mailboxes"], func(other Object) bool { return naturalKey(other) == naturalKey(o) }):
-			failed = append(failed, Object{"index": i, "code": api.BulkAlreadyExists, "message": "exists"})
+			failed = append(failed, Object{"index": i, "code": api.BulkAlreadyExists, "message": "it exists already"})
 		default:
 			f.put("mailboxes", o)
 			created = append(created, Object{"index": i, "mailbox": o})

@@ -28,7 +28,7 @@ func (c *Call) attempt(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { permit.end(c.spec.ID, c.Last.Status, c.Last.Header) }()
+	defer func() { permit.end(c.spec, c.Last.Status, c.Last.Header) }()
 	c.Attempts++
 	c.RequestID = t.Hooks.NewID()
 	c.Last = Attempt{notSent: true}

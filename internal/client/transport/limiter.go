@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
 // Limits are limits of the requests of one Transport; 0 is none.
@@ -34,7 +36,7 @@ type limiter struct {
 	latest   time.Time // when the latest permit was granted
 	own      pace
 	server   budget
-	blocked  map[string]time.Time // until when, by operation; "" for all
+	blocked  map[string]time.Time // until when, by blockKey; "" for all
 	wake     func()               // ends the sleep of the caller that holds turn
 	logged   bool
 }
@@ -58,9 +60,13 @@ type Permit struct {
 	used    atomic.Bool
 }
 
+// blockKey names the operations that a 429 stops if it is not about all: those with the same
+// method on the same kind of object, such as a single create and a bulk create.
+func blockKey(s api.Spec) string { return s.Method + " " + s.Tag }
+
 // await waits for a permit for an attempt at an operation. Its only error is ctx's.
-func (l *limiter) await(ctx context.Context, operation string) (*Permit, error) {
-	for wait := l.untilUnblocked(operation); wait > 0; wait = l.untilUnblocked(operation) {
+func (l *limiter) await(ctx context.Context, s api.Spec) (*Permit, error) {
+	for wait := l.untilUnblocked(s); wait > 0; wait = l.untilUnblocked(s) {
 		if err := l.hooks.Sleep(ctx, wait); err != nil {
 			return nil, err
 		}
@@ -92,8 +98,8 @@ func (l *limiter) await(ctx context.Context, operation string) (*Permit, error) 
 }
 
 // try returns a permit if there is one without waiting, and otherwise nil.
-func (l *limiter) try(operation string) *Permit {
-	if l.untilUnblocked(operation) > 0 || !tryEnter(l.slots) {
+func (l *limiter) try(s api.Spec) *Permit {
+	if l.untilUnblocked(s) > 0 || !tryEnter(l.slots) {
 		return nil
 	}
 	if tryEnter(l.turn) {
@@ -139,10 +145,10 @@ func (l *limiter) announce(ctx context.Context, wait time.Duration) {
 	}
 }
 
-func (l *limiter) untilUnblocked(operation string) time.Duration {
+func (l *limiter) untilUnblocked(s api.Spec) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.blocked[operation].Sub(l.hooks.Now())
+	return l.blocked[blockKey(s)].Sub(l.hooks.Now())
 }
 
 // interval returns about how long the API, or the Limits, need for one more request.
@@ -155,13 +161,13 @@ func (l *limiter) interval() time.Duration {
 // Release ends a permit that no attempt has used.
 func (p *Permit) Release() {
 	if !p.used.Swap(true) {
-		p.end("", 0, nil)
+		p.end(api.Spec{}, 0, nil)
 	}
 }
 
 // end ends the attempt of a permit, and learns from its response; status is 0 without
 // one.
-func (p *Permit) end(operation string, status int, header http.Header) {
+func (p *Permit) end(s api.Spec, status int, header http.Header) {
 	l := p.limiter
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -178,8 +184,9 @@ func (p *Permit) end(operation string, status int, header http.Header) {
 	}
 	if status == http.StatusTooManyRequests {
 		wait, ok := retryAfter(&http.Response{Header: header}, now)
+		key := blockKey(s)
 		if isForAll := known && q.remaining == 0; isForAll {
-			if operation = ""; !ok {
+			if key = ""; !ok {
 				wait = q.reset
 			}
 			if p.number > l.refused {
@@ -187,16 +194,16 @@ func (p *Permit) end(operation string, status int, header http.Header) {
 				l.server.refused(wait)
 			}
 		}
-		l.block(operation, now, wait)
+		l.block(key, now, wait)
 	}
 	l.wake()
 }
 
-// block stops attempts at an operation, or all, after a 429 until its time. If that is
-// longer than a call may last, the API's error is of more use than a wait.
-func (l *limiter) block(operation string, now time.Time, wait time.Duration) {
-	if until := now.Add(wait); wait <= l.hooks.RetryBudget && until.After(l.blocked[operation]) {
-		l.blocked[operation] = until
+// block stops the attempts of a blockKey after a 429 until its time. If that is longer than
+// a call may last, the API's error is of more use than a wait.
+func (l *limiter) block(key string, now time.Time, wait time.Duration) {
+	if until := now.Add(wait); wait <= l.hooks.RetryBudget && until.After(l.blocked[key]) {
+		l.blocked[key] = until
 	}
 }
 
@@ -333,13 +340,18 @@ func leave(c chan struct{}) {
 // AwaitPermit waits for a permit for the first attempt at an operation, for a caller that
 // decides only then what to send. Pass it to the call with [WithPermit], and release it in
 // any case.
-func (t *Transport) AwaitPermit(ctx context.Context, operation string) (*Permit, error) {
-	return t.limiter.await(ctx, operation)
+func (t *Transport) AwaitPermit(ctx context.Context, s api.Spec) (*Permit, error) {
+	return t.limiter.await(ctx, s)
 }
 
 // TryPermit is AwaitPermit for a caller that does not wait. It returns nil if it would
 // have to.
-func (t *Transport) TryPermit(operation string) *Permit { return t.limiter.try(operation) }
+func (t *Transport) TryPermit(s api.Spec) *Permit { return t.limiter.try(s) }
+
+// Unsent returns the error of a call whose caller gave up before it was sent.
+func Unsent(s api.Spec, object string, cause error) *Error {
+	return &Error{Operation: s.ID, Object: object, Err: asInterrupted(&unpermittedError{cause}, 0), notSent: true}
+}
 
 // RequestInterval returns about how long one more request takes under the limits that are
 // known; 0 if there is none.
@@ -360,7 +372,7 @@ func (c *Call) permit(ctx context.Context) (*Permit, error) {
 	if p == nil || p.used.Swap(true) {
 		wasOngoing := t.outage.isOngoing()
 		var err error
-		if p, err = t.limiter.await(ctx, c.spec.ID); err != nil {
+		if p, err = t.limiter.await(ctx, c.spec); err != nil {
 			return nil, &unpermittedError{err}
 		}
 		if _, lookup := lookupKey(ctx); !lookup && !wasOngoing {

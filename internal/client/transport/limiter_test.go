@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -21,77 +19,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/transport"
 )
 
-// limitedAPI is an API with a rate limit and a latency: a token bucket, or a fixed window
-// of the same size. Use it in a synctest bubble.
-type limitedAPI struct {
-	limit   int
-	per     time.Duration
-	window  bool
-	headers func(limit, remaining, reset int) http.Header
-	latency time.Duration
-
-	mu       sync.Mutex
-	tokens   float64
-	at       time.Time // of tokens, or when the window began
-	inFlight int
-
-	times   []time.Time // of the requests
-	refused int
-	most    int // requests in flight
-}
-
-func rateLimitHeaders(limit, remaining, reset int) http.Header {
-	return http.Header{"Ratelimit-Limit": {strconv.Itoa(limit)}, "Ratelimit-Remaining": {strconv.Itoa(remaining)}, "Ratelimit-Reset": {strconv.Itoa(reset)}}
-}
-
-func (a *limitedAPI) RoundTrip(r *http.Request) (*http.Response, error) {
-	a.mu.Lock()
-	a.inFlight++
-	a.most = max(a.most, a.inFlight)
-	a.mu.Unlock()
-	time.Sleep(a.latency / 2)
-	a.mu.Lock()
-	now := time.Now()
-	a.times = append(a.times, now)
-	status, header := http.StatusOK, http.Header{}
-	if a.limit > 0 {
-		rate := float64(a.limit) / a.per.Seconds()
-		switch {
-		case a.at.IsZero(), a.window && now.Sub(a.at) >= a.per:
-			a.tokens, a.at = float64(a.limit), now
-		case !a.window:
-			a.tokens, a.at = min(float64(a.limit), a.tokens+now.Sub(a.at).Seconds()*rate), now
-		}
-		wait := (1 - a.tokens) / rate
-		if a.window {
-			wait = a.at.Add(a.per).Sub(now).Seconds()
-		}
-		if a.tokens >= 1-1e-9 {
-			a.tokens--
-		} else {
-			status = http.StatusTooManyRequests
-			header.Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(wait)))))
-			a.refused++
-		}
-		reset := (float64(a.limit) - a.tokens) / rate
-		if a.window {
-			reset = wait
-		}
-		if a.headers != nil {
-			for k, v := range a.headers(a.limit, int(a.tokens+1e-9), int(math.Ceil(reset-1e-9))) {
-				header[k] = v
-			}
-		}
-	}
-	a.mu.Unlock()
-	time.Sleep(a.latency / 2)
-	a.mu.Lock()
-	a.inFlight--
-	a.mu.Unlock()
-	return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(strings.NewReader(`{"id":"x"}`)), Request: r}, nil
-}
-
-func (a *limitedAPI) transport(t *testing.T, limits transport.Limits) *transport.Transport {
+func newTransport(t *testing.T, a *fakeapi.Limited, limits transport.Limits) *transport.Transport {
 	t.Helper()
 	tr, err := transport.New(transport.Options{BaseURL: "http://embedded", AccountID: fakeapi.AccountID, Transport: a, Limits: limits})
 	if err != nil {
@@ -145,10 +73,10 @@ func TestStaysBelowTheAPIsLimit(t *testing.T) {
 			} {
 				t.Run(fmt.Sprintf("%s/%d in %s/%s away", tc.name, limit.n, limit.per, latency), func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
-						a := &limitedAPI{limit: limit.n, per: limit.per, window: tc.window, headers: rateLimitHeaders, latency: latency}
+						a := &fakeapi.Limited{Limit: limit.n, Per: limit.per, IsWindow: tc.window, Latency: latency}
 						var all []*transport.Transport
 						for range tc.processes {
-							all = append(all, a.transport(t, transport.Limits{}))
+							all = append(all, newTransport(t, a, transport.Limits{}))
 						}
 						started, total := time.Now(), 5*limit.n
 						send(t, total/tc.processes, all...)
@@ -156,8 +84,8 @@ func TestStaysBelowTheAPIsLimit(t *testing.T) {
 						if took := time.Since(started); took.Seconds() > tc.slower*bound.Seconds()+4 {
 							t.Errorf("%d requests took %s; the limit allows them in %s", total, took, bound)
 						}
-						if a.refused > tc.refused {
-							t.Errorf("%d of %d requests were refused", a.refused, total)
+						if a.Refused > tc.refused {
+							t.Errorf("%d of %d requests were refused", a.Refused, total)
 						}
 					})
 				})
@@ -185,16 +113,16 @@ func TestFormsOfTheHeaders(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				a := &limitedAPI{limit: 20, per: 10 * time.Second, latency: time.Millisecond, headers: func(limit, remaining, reset int) http.Header {
+				a := &fakeapi.Limited{Limit: 20, Per: 10 * time.Second, Latency: time.Millisecond, Headers: func(limit, remaining, reset int) http.Header {
 					h := http.Header{}
 					for k, v := range headers(limit, remaining, reset) {
 						h.Set(k, v)
 					}
 					return h
 				}}
-				send(t, 60, a.transport(t, transport.Limits{}))
-				if a.refused > 0 {
-					t.Errorf("%d requests were refused", a.refused)
+				send(t, 60, newTransport(t, a, transport.Limits{}))
+				if a.Refused > 0 {
+					t.Errorf("%d requests were refused", a.Refused)
 				}
 			})
 		})
@@ -256,14 +184,14 @@ func TestOwnLimits(t *testing.T) {
 	for _, perMinute := range []int{1, 2, 7, 60, 600, 100_000} {
 		t.Run(fmt.Sprint(perMinute, " per minute"), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				a := &limitedAPI{latency: time.Millisecond}
-				send(t, min(3*perMinute, 1500), a.transport(t, transport.Limits{RequestsPerMinute: perMinute}))
+				a := &fakeapi.Limited{Latency: time.Millisecond}
+				send(t, min(3*perMinute, 1500), newTransport(t, a, transport.Limits{RequestsPerMinute: perMinute}))
 				most := 0
-				for i, from := range a.times {
-					n, _ := slices.BinarySearchFunc(a.times[i:], from.Add(time.Minute), time.Time.Compare)
+				for i, from := range a.Times {
+					n, _ := slices.BinarySearchFunc(a.Times[i:], from.Add(time.Minute), time.Time.Compare)
 					most = max(most, n)
 				}
-				if took := a.times[len(a.times)-1].Sub(a.times[0]); most > perMinute || perMinute <= 600 && took > 200*time.Second {
+				if took := a.Times[len(a.Times)-1].Sub(a.Times[0]); most > perMinute || perMinute <= 600 && took > 200*time.Second {
 					t.Errorf("%d requests in a minute, want at most %d; all took %s", most, perMinute, took)
 				}
 			})
@@ -271,11 +199,11 @@ func TestOwnLimits(t *testing.T) {
 	}
 	t.Run("concurrency", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			a := &limitedAPI{latency: time.Second}
+			a := &fakeapi.Limited{Latency: time.Second}
 			started := time.Now()
-			send(t, 30, a.transport(t, transport.Limits{Concurrency: 3}))
-			if took := time.Since(started); a.most != 3 || took != 10*time.Second {
-				t.Errorf("%d requests at once, want 3; they took %s, want 10s", a.most, took)
+			send(t, 30, newTransport(t, a, transport.Limits{Concurrency: 3}))
+			if took := time.Since(started); a.Most != 3 || took != 10*time.Second {
+				t.Errorf("%d requests at once, want 3; they took %s, want 10s", a.Most, took)
 			}
 		})
 	})
