@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -32,7 +33,9 @@ func (h *Handler) confirm(r *http.Request, spec api.Spec) error {
 	if !progressOf(r.Context()).presumed {
 		return nil
 	}
-	_, err := h.enter(r, spec)
+	// The context may have ended, because net/http takes a late body for a disconnect. The
+	// response to that is the operation's.
+	_, err := h.enter(r.WithContext(context.WithoutCancel(r.Context())), spec)
 	return err
 }
 
