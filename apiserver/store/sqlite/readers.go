@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
@@ -13,7 +14,7 @@ const (
 	// the processors busy, because a reader may wait for a slow client.
 	maxReaders = 64
 	// idleReaders is how many idle connections are kept.
-	idleReaders = 8
+	idleReaders = 16
 )
 
 // readers runs read transactions, each on a connection that can't write.
@@ -22,8 +23,12 @@ type readers struct {
 	with   settings
 	health *health
 	slots  chan struct{}
-	idle   chan *session
 	closed chan struct{}
+
+	mu sync.Mutex
+	// idle are connections without a view. The last one is used next: its cache has what
+	// was read before, and the others stay small.
+	idle []*session
 }
 
 func newReaders(f file, h *health, lockTimeout time.Duration) *readers {
@@ -32,7 +37,6 @@ func newReaders(f file, h *health, lockTimeout time.Duration) *readers {
 		with:   f.readOnly(lockTimeout),
 		health: h,
 		slots:  make(chan struct{}, maxReaders),
-		idle:   make(chan *session, idleReaders),
 		closed: make(chan struct{}),
 	}
 }
@@ -78,11 +82,14 @@ func (r *readers) acquire(ctx context.Context) (*session, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	select {
-	case s := <-r.idle:
+	r.mu.Lock()
+	if last := len(r.idle) - 1; last >= 0 {
+		s := r.idle[last]
+		r.idle = r.idle[:last]
+		r.mu.Unlock()
 		return s, nil
-	default:
 	}
+	r.mu.Unlock()
 	s, err := r.connect(ctx)
 	if err != nil {
 		<-r.slots
@@ -104,12 +111,17 @@ func (r *readers) connect(ctx context.Context) (*session, error) {
 }
 
 func (r *readers) release(s *session) {
-	select {
-	case r.idle <- s:
-		<-r.slots
-	default:
-		r.discard(s)
+	r.mu.Lock()
+	kept := len(r.idle) < idleReaders
+	if kept {
+		r.idle = append(r.idle, s)
 	}
+	r.mu.Unlock()
+	if !kept {
+		r.discard(s)
+		return
+	}
+	<-r.slots
 }
 
 // discard closes a connection. An error has no meaning for what was read.
@@ -124,9 +136,8 @@ func (r *readers) close() error {
 	for range maxReaders {
 		r.slots <- struct{}{}
 	}
-	close(r.idle)
 	var errs []error
-	for s := range r.idle {
+	for _, s := range r.idle {
 		errs = append(errs, s.close())
 	}
 	return errors.Join(errs...)
