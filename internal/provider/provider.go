@@ -33,6 +33,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/feedback"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/forwarding"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/mailbox"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/mailboxset"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/masterpassword"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/serviceaccount"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
@@ -258,7 +259,7 @@ func (p *mailhost) Resources(context.Context) (all []func() resource.Resource) {
 	for _, o := range objects {
 		all = append(all, o.resource)
 	}
-	return append(all, dnszone.NewResource)
+	return append(all, dnszone.NewResource, mailboxset.NewResource)
 }
 
 // DataSources implements provider.Provider.

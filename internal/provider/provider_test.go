@@ -135,7 +135,8 @@ func TestResources(t *testing.T) {
 	}
 	slices.Sort(names)
 	want := []string{
-		"mailhost_dedicated_ip", "mailhost_dns_record", "mailhost_dns_zone", "mailhost_domain", "mailhost_forwarding", "mailhost_mailbox", "mailhost_master_password", "mailhost_service_account",
+		"mailhost_dedicated_ip", "mailhost_dns_record", "mailhost_dns_zone", "mailhost_domain", "mailhost_forwarding", "mailhost_mailbox", "mailhost_mailbox_set",
+		"mailhost_master_password", "mailhost_service_account",
 	}
 	if !slices.Equal(names, want) {
 		t.Errorf("the resources are %q, want %q", names, want)

@@ -41,7 +41,9 @@ func TestRemainsAreAnnounced(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
 		resources := everyResource(t, s)
-		if got, want := slices.Sorted(maps.Keys(resources)), slices.Sorted(maps.Keys(schemas(t).ResourceSchemas)); !slices.Equal(got, want) {
+		// A set has several mailboxes; its own tests have their warnings.
+		want := slices.DeleteFunc(slices.Sorted(maps.Keys(schemas(t).ResourceSchemas)), func(name string) bool { return name == "mailhost_mailbox_set" })
+		if got := slices.Sorted(maps.Keys(resources)); !slices.Equal(got, want) {
 			t.Errorf("this test has %q, the provider %q", got, want)
 		}
 		for name, r := range resources {

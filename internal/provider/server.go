@@ -8,12 +8,14 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/compact"
 )
 
 // NewServer returns the server of the plugin protocol for a provider: the framework's,
 // with less work for the calls that Terraform makes for each resource of a plan.
 func NewServer(p provider.Provider) tfprotov6.ProviderServer {
-	return &server{framework: providerserver.NewProtocol6(p)().(framework)}
+	return compact.NewServer(p, &server{framework: providerserver.NewProtocol6(p)().(framework)})
 }
 
 // Factory returns NewServer as a factory for the plugin-testing framework.
@@ -22,11 +24,7 @@ func Factory(p provider.Provider) func() (tfprotov6.ProviderServer, error) {
 }
 
 // framework has the methods of the framework's server.
-type framework interface {
-	tfprotov6.ProviderServerWithListResource
-	tfprotov6.ProviderServerWithActions
-	tfprotov6.ProviderServerWithStateStores
-}
+type framework = compact.Framework
 
 // server implements [NewServer].
 type server struct{ framework }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
@@ -83,11 +84,23 @@ func (c *connection) Walk() *session.Walk {
 	return c.session.Walk()
 }
 
-// Walk and Object are those of package session.
+// Notes returns what calls of this walk keep for later ones, see [session.Session.Notes].
+func (c *connection) Notes() *sync.Map {
+	if c.session == nil {
+		return &sync.Map{}
+	}
+	return c.session.Notes()
+}
+
+// Walk, Object and Conflict are those of package session.
 type (
-	Walk   = session.Walk
-	Object = session.Object
+	Walk     = session.Walk
+	Object   = session.Object
+	Conflict = session.Conflict
 )
+
+// KeptByOther is the conflict of a plan that keeps an object which another one keeps too.
+const KeptByOther = session.Kept
 
 // Ephemeral is the base of every ephemeral resource: it has the account's client.
 type Ephemeral struct{ connection }

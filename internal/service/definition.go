@@ -54,6 +54,9 @@ type Definition[T any, M fmt.Stringer] struct {
 	// value if the configuration does not set it.
 	Argument func(v *T) (name string, value *string)
 
+	// Shared means that several resources may have the same object, such as two sets of
+	// mailboxes in one domain. Such a resource records what it manages in the walk itself.
+	Shared bool
 	// Key, if set, is the attribute by which a create finds and adopts an existing
 	// object, and Canonical returns its value in the API's spelling.
 	Key       string

@@ -35,6 +35,7 @@ type embedsResource interface {
 	label(ctx context.Context, get func(ctx context.Context, target any) diag.Diagnostics) string
 	naturalKey(object tftypes.Value) string
 	withTimeout(ctx context.Context, plan tfsdk.Plan, diags *diag.Diagnostics) (context.Context, context.CancelFunc)
+	shared() bool
 }
 
 // Manage returns the resource with three checks around its calls:
@@ -51,6 +52,15 @@ type embedsResource interface {
 func Manage(r Managed) resource.Resource { return &managed{r} }
 
 type managed struct{ Managed }
+
+// walk returns the record of the walk. Objects that several resources may have are in
+// none.
+func (m *managed) walk() *session.Walk {
+	if m.shared() {
+		return &session.Walk{}
+	}
+	return m.base().Walk()
+}
 
 // ValidateConfig implements resource.ResourceWithValidateConfig.
 func (m *managed) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
@@ -70,7 +80,7 @@ func (m *managed) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest
 // recordPlan records a plan in the walk, and adds an error and returns false if
 // another resource has the object.
 func (m *managed) recordPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) bool {
-	walk, o, get := m.base().Walk(), m.object(req.State.Raw), req.State.Get
+	walk, o, get := m.walk(), m.object(req.State.Raw), req.State.Get
 	var conflict session.Conflict
 	switch {
 	case req.Plan.Raw.IsNull():
@@ -111,7 +121,7 @@ func (m *managed) Create(ctx context.Context, req resource.CreateRequest, resp *
 }
 
 func (m *managed) create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	walk, o := m.base().Walk(), m.object(req.Plan.Raw)
+	walk, o := m.walk(), m.object(req.Plan.Raw)
 	if walk.Create(o) != session.NoConflict {
 		addManaged(&resp.Diagnostics, m.label(ctx, req.Plan.Get), "")
 		return
@@ -137,7 +147,7 @@ func (m *managed) create(ctx context.Context, req resource.CreateRequest, resp *
 func (m *managed) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	if m.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) {
 		m.Managed.Read(m.base().forRefresh(ctx, req.State.Raw), req, resp)
-		switch walk, o := m.base().Walk(), m.object(req.State.Raw); {
+		switch walk, o := m.walk(), m.object(req.State.Raw); {
 		case resp.Diagnostics.HasError():
 		case resp.State.Raw.IsNull():
 			walk.Gone(o)
@@ -174,7 +184,7 @@ func (m *managed) Update(ctx context.Context, req resource.UpdateRequest, resp *
 		if resp.Private != nil {
 			resp.Diagnostics.Append(resp.Private.SetKey(ctx, firstPlanKey, nil)...)
 		}
-		m.base().Walk().Updated(m.object(req.State.Raw))
+		m.walk().Updated(m.object(req.State.Raw))
 		if !resp.Diagnostics.HasError() {
 			m.keepAccount(ctx, resp.Private, &resp.Diagnostics)
 		}
@@ -191,7 +201,7 @@ func (m *managed) Delete(ctx context.Context, req resource.DeleteRequest, resp *
 }
 
 func (m *managed) delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	walk, o := m.base().Walk(), m.object(req.State.Raw)
+	walk, o := m.walk(), m.object(req.State.Raw)
 	if walk.Delete(o) != session.NoConflict {
 		addNotDeleted(&resp.Diagnostics, m.label(ctx, req.State.Get), o.ID)
 		return

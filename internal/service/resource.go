@@ -143,6 +143,8 @@ func (r *Resource[T, M]) DeleteObject(ctx context.Context, req resource.DeleteRe
 
 func (r *Resource[T, M]) base() *connection { return &r.connection }
 
+func (r *Resource[T, M]) shared() bool { return r.Shared }
+
 func (r *Resource[T, M]) typeName() string { return "mailhost_" + r.Name }
 
 // label names the object of a plan or a state. A value that can't be decoded is

@@ -26,6 +26,7 @@ type Session struct {
 	cleanups  cleanups
 	walk      Walk
 	refreshes atomic.Bool // a resource was refreshed, which only a plan does
+	notes     sync.Map
 
 	createdOnce sync.Once
 	createdAt   string
@@ -54,6 +55,10 @@ func (s *Session) Client(ctx context.Context) (*client.Client, error) {
 
 // Walk returns the record of the walk that the session serves.
 func (s *Session) Walk() *Walk { return &s.walk }
+
+// Notes returns what the resources of a kind keep for each other's calls, or for their own
+// later calls in this walk. Its keys have types of the kind's package.
+func (s *Session) Notes() *sync.Map { return &s.notes }
 
 // ForRefresh returns a context for the refresh of a resource. Its reads of
 // single objects may share lists with others of the same walk. If the session serves

@@ -1,0 +1,4 @@
+import {
+  to = mailhost_mailbox_set.staff
+  id = "example.com"
+}

@@ -1,0 +1,112 @@
+// Package compact carries large values through the plugin framework as one string each.
+//
+// The framework visits every leaf of a resource's values several times in each call, and
+// converts it between three representations. For a map of 10,000 objects that takes about
+// a second per call, ten times as long as the rest of the call. A resource with such an
+// attribute declares a string with the type [Type]. [Server] stands between Terraform and
+// the framework: Terraform sees the attribute's type Wire, and the framework sees a string
+// that contains the same value as JSON.
+//
+//	Terraform  <- map(object) ->  Server  <- string ->  framework  <- Decode, Encode ->  resource
+//
+// The resource reads and writes the string with [Decode] and [Encode]. A [Text] in the Go
+// type can be null or unknown, as a value that only the apply will know.
+//
+// A diagnostic may name a place inside the value, for instance
+// path.Root("mailboxes").AtMapKey("jane"): Terraform knows the attribute by its wire type.
+// Validators and plan modifiers of the attribute get the string.
+//
+// The package may import the plugin framework and terraform-plugin-go, and nothing else of
+// this module.
+package compact
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+)
+
+// Type is the custom type of a string attribute that Terraform sees with another type.
+type Type struct {
+	basetypes.StringType
+
+	// Wire is the type that Terraform sees. It may consist of strings, numbers, bools,
+	// lists, maps and objects.
+	Wire tftypes.Type
+	// Partial means that a create without an error may leave out entries of the plan.
+	// Terraform would refuse that as an inconsistent result.
+	Partial bool
+}
+
+// Equal implements attr.Type. The values are plain strings, which have the string type.
+func (t Type) Equal(o attr.Type) bool {
+	if other, ok := o.(Type); ok {
+		return t.Wire.Equal(other.Wire)
+	}
+	return t.StringType.Equal(o)
+}
+
+// String implements attr.Type.
+func (t Type) String() string { return "compact.Type[" + t.Wire.String() + "]" }
+
+// Text is a string inside a compact value.
+type Text struct {
+	Value         string
+	Null, Unknown bool
+}
+
+// unknown is the JSON of a value that is not known yet. No attribute has an empty name.
+const unknown = `{"":0}`
+
+// IsUnknown reports whether the JSON of an element is that of an unknown value.
+func IsUnknown(data []byte) bool { return string(data) == unknown }
+
+// MarshalJSON implements json.Marshaler.
+func (t Text) MarshalJSON() ([]byte, error) {
+	switch {
+	case t.Unknown:
+		return []byte(unknown), nil
+	case t.Null:
+		return []byte("null"), nil
+	}
+	return json.Marshal(t.Value)
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *Text) UnmarshalJSON(data []byte) error {
+	switch {
+	case IsUnknown(data):
+		*t = Text{Unknown: true}
+		return nil
+	case string(data) == "null":
+		*t = Text{Null: true}
+		return nil
+	}
+	*t = Text{}
+	return json.Unmarshal(data, &t.Value)
+}
+
+// Decode returns the value in a string that is neither null nor unknown. For one that is,
+// it returns the zero value.
+func Decode[T any](s types.String) (v T, err error) {
+	if s.IsNull() || s.IsUnknown() {
+		return v, nil
+	}
+	if err := json.Unmarshal([]byte(s.ValueString()), &v); err != nil {
+		return v, fmt.Errorf("a compact value can't be decoded: %w", err)
+	}
+	return v, nil
+}
+
+// Encode returns a value as a string. It panics if the value can't be JSON.
+func Encode(v any) types.String {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic("compact: " + err.Error())
+	}
+	return types.StringValue(string(data))
+}

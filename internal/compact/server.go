@@ -1,0 +1,202 @@
+package compact
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"sync"
+
+	"github.com/hashicorp/terraform-plugin-framework/provider"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+)
+
+// Framework has the methods of the framework's server.
+type Framework interface {
+	tfprotov6.ProviderServerWithListResource
+	tfprotov6.ProviderServerWithActions
+	tfprotov6.ProviderServerWithStateStores
+}
+
+// Server serves a provider of the framework whose resources may have attributes of a
+// compact [Type].
+type Server struct {
+	Framework
+
+	objects func() map[string]*objectType // by resource type
+}
+
+// NewServer returns a server in front of the framework's server of a provider.
+func NewServer(p provider.Provider, framework Framework) *Server {
+	return &Server{framework, sync.OnceValue(func() map[string]*objectType { return objectTypes(p) })}
+}
+
+// objectTypes returns the resources with compact attributes.
+func objectTypes(p provider.Provider) map[string]*objectType {
+	ctx := context.Background()
+	var own provider.MetadataResponse
+	p.Metadata(ctx, provider.MetadataRequest{}, &own)
+	all := map[string]*objectType{}
+	for _, create := range p.Resources(ctx) {
+		r := create()
+		var named resource.MetadataResponse
+		r.Metadata(ctx, resource.MetadataRequest{ProviderTypeName: own.TypeName}, &named)
+		var described resource.SchemaResponse
+		r.Schema(ctx, resource.SchemaRequest{}, &described)
+		narrow, ok := described.Schema.Type().TerraformType(ctx).(tftypes.Object)
+		if !ok {
+			panic("compact: a resource is no object")
+		}
+		t := &objectType{narrow: narrow, wire: tftypes.Object{AttributeTypes: maps.Clone(narrow.AttributeTypes)}, attributes: map[string]tftypes.Type{}}
+		for name, a := range described.Schema.Attributes {
+			if compacted, ok := a.GetType().(Type); ok {
+				t.attributes[name], t.wire.AttributeTypes[name] = compacted.Wire, compacted.Wire
+				t.partial = t.partial || compacted.Partial
+			}
+		}
+		if len(t.attributes) > 0 {
+			all[named.TypeName] = t
+		}
+	}
+	return all
+}
+
+// GetProviderSchema implements tfprotov6.ProviderServer.
+func (s *Server) GetProviderSchema(ctx context.Context, req *tfprotov6.GetProviderSchemaRequest) (*tfprotov6.GetProviderSchemaResponse, error) {
+	resp, err := s.Framework.GetProviderSchema(ctx, req)
+	if err != nil {
+		return resp, err
+	}
+	for name, t := range s.objects() {
+		for _, a := range resp.ResourceSchemas[name].Block.Attributes {
+			if wire, ok := t.attributes[a.Name]; ok {
+				a.Type = wire
+			}
+		}
+	}
+	return resp, nil
+}
+
+// values are the values of one request or response.
+type values []**tfprotov6.DynamicValue
+
+// call calls the framework's server with the converted values of a request, and converts
+// those of its response.
+func call[Req, Resp any](ctx context.Context, t *objectType, req *Req, in func(*Req) values, next func(context.Context, *Req) (*Resp, error), out func(*Resp) values) (*Resp, error) {
+	if t == nil {
+		return next(ctx, req)
+	}
+	own := *req // Terraform's request stays as it is
+	for _, d := range in(&own) {
+		if err := t.toFramework(d); err != nil {
+			return nil, fmt.Errorf("decoding a value of Terraform: %w", err)
+		}
+	}
+	resp, err := next(ctx, &own)
+	if err != nil || resp == nil {
+		return resp, err
+	}
+	for _, d := range out(resp) {
+		if err := t.toTerraform(d); err != nil {
+			return nil, fmt.Errorf("encoding a value for Terraform: %w", err)
+		}
+	}
+	return resp, nil
+}
+
+// ValidateResourceConfig implements tfprotov6.ResourceServer.
+func (s *Server) ValidateResourceConfig(ctx context.Context, req *tfprotov6.ValidateResourceConfigRequest) (*tfprotov6.ValidateResourceConfigResponse, error) {
+	return call(ctx, s.objects()[req.TypeName], req,
+		func(r *tfprotov6.ValidateResourceConfigRequest) values { return values{&r.Config} },
+		s.Framework.ValidateResourceConfig,
+		func(*tfprotov6.ValidateResourceConfigResponse) values { return nil })
+}
+
+// UpgradeResourceState implements tfprotov6.ResourceServer.
+func (s *Server) UpgradeResourceState(ctx context.Context, req *tfprotov6.UpgradeResourceStateRequest) (*tfprotov6.UpgradeResourceStateResponse, error) {
+	t := s.objects()[req.TypeName]
+	if t != nil {
+		state, err := t.stateToFramework(req.RawState)
+		if err != nil {
+			return nil, fmt.Errorf("decoding the state: %w", err)
+		}
+		own := *req
+		own.RawState = state
+		req = &own
+	}
+	return call(ctx, t, req,
+		func(*tfprotov6.UpgradeResourceStateRequest) values { return nil },
+		s.Framework.UpgradeResourceState,
+		func(r *tfprotov6.UpgradeResourceStateResponse) values { return values{&r.UpgradedState} })
+}
+
+// ReadResource implements tfprotov6.ResourceServer.
+func (s *Server) ReadResource(ctx context.Context, req *tfprotov6.ReadResourceRequest) (*tfprotov6.ReadResourceResponse, error) {
+	return call(ctx, s.objects()[req.TypeName], req,
+		func(r *tfprotov6.ReadResourceRequest) values { return values{&r.CurrentState} },
+		s.Framework.ReadResource,
+		func(r *tfprotov6.ReadResourceResponse) values { return values{&r.NewState} })
+}
+
+// PlanResourceChange implements tfprotov6.ResourceServer.
+func (s *Server) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {
+	return call(ctx, s.objects()[req.TypeName], req,
+		func(r *tfprotov6.PlanResourceChangeRequest) values {
+			return values{&r.PriorState, &r.ProposedNewState, &r.Config}
+		},
+		s.Framework.PlanResourceChange,
+		func(r *tfprotov6.PlanResourceChangeResponse) values { return values{&r.PlannedState} })
+}
+
+// ApplyResourceChange implements tfprotov6.ResourceServer.
+func (s *Server) ApplyResourceChange(ctx context.Context, req *tfprotov6.ApplyResourceChangeRequest) (*tfprotov6.ApplyResourceChangeResponse, error) {
+	t, creates := s.objects()[req.TypeName], false
+	resp, err := call(ctx, t, req,
+		func(r *tfprotov6.ApplyResourceChangeRequest) values {
+			return values{&r.PriorState, &r.PlannedState, &r.Config}
+		},
+		func(ctx context.Context, r *tfprotov6.ApplyResourceChangeRequest) (*tfprotov6.ApplyResourceChangeResponse, error) {
+			if t != nil {
+				creates, _ = r.PriorState.IsNull()
+			}
+			return s.Framework.ApplyResourceChange(ctx, r)
+		},
+		func(r *tfprotov6.ApplyResourceChangeResponse) values { return values{&r.NewState} })
+	if t != nil && t.partial && creates && err == nil {
+		// An object of a create that failed is tainted, and the next plan would replace it,
+		// which deletes what was created. A create that is not complete is therefore a
+		// success, and this is how Terraform accepts a result with less than the plan.
+		resp.UnsafeToUseLegacyTypeSystem = true //nolint:staticcheck // see above
+	}
+	return resp, err
+}
+
+// ImportResourceState implements tfprotov6.ResourceServer.
+func (s *Server) ImportResourceState(ctx context.Context, req *tfprotov6.ImportResourceStateRequest) (*tfprotov6.ImportResourceStateResponse, error) {
+	return call(ctx, s.objects()[req.TypeName], req,
+		func(*tfprotov6.ImportResourceStateRequest) values { return nil },
+		s.Framework.ImportResourceState,
+		func(r *tfprotov6.ImportResourceStateResponse) (all values) {
+			for _, imported := range r.ImportedResources {
+				all = append(all, &imported.State)
+			}
+			return all
+		})
+}
+
+// MoveResourceState implements tfprotov6.ResourceServer.
+func (s *Server) MoveResourceState(ctx context.Context, req *tfprotov6.MoveResourceStateRequest) (*tfprotov6.MoveResourceStateResponse, error) {
+	return call(ctx, s.objects()[req.TargetTypeName], req,
+		func(*tfprotov6.MoveResourceStateRequest) values { return nil },
+		s.Framework.MoveResourceState,
+		func(r *tfprotov6.MoveResourceStateResponse) values { return values{&r.TargetState} })
+}
+
+// GenerateResourceConfig implements tfprotov6.ResourceServer.
+func (s *Server) GenerateResourceConfig(ctx context.Context, req *tfprotov6.GenerateResourceConfigRequest) (*tfprotov6.GenerateResourceConfigResponse, error) {
+	return call(ctx, s.objects()[req.TypeName], req,
+		func(r *tfprotov6.GenerateResourceConfigRequest) values { return values{&r.State} },
+		s.Framework.GenerateResourceConfig,
+		func(r *tfprotov6.GenerateResourceConfigResponse) values { return values{&r.Config} })
+}

@@ -1,0 +1,214 @@
+package mailboxset
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/compact"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+)
+
+var mailboxesPath = path.Root("mailboxes")
+
+// mailboxes returns a number of mailboxes in words.
+func mailboxes(n int) string {
+	if n == 1 {
+		return "1 mailbox"
+	}
+	return fmt.Sprintf("%d mailboxes", n)
+}
+
+// warnDeletions warns in a plan that deletes mailboxes. others means that the plan also
+// creates some.
+func warnDeletions(diags *diag.Diagnostics, addresses []string, others bool) {
+	detail := "The mail in these mailboxes is lost, and somebody else in the account can use their addresses:" + bullets(addresses)
+	if others {
+		detail += "\n\nThe plan also creates mailboxes. A changed key is a new address: it deletes the mailbox with the old one, and does not rename it."
+	}
+	diags.AddAttributeWarning(mailboxesPath, "The plan deletes "+mailboxes(len(addresses))+" with their mail", detail+
+		"\n\nTo keep one, add its entry again.")
+}
+
+// Why a plan may not delete mailboxes, and the two ways on.
+const (
+	updateRefused = "To delete them, set max_deletions to at least their number. To keep a mailbox, add its entry again; " +
+		"to keep all of them and only end their management, remove the set with a removed block with lifecycle { destroy = false } and import what is left."
+	destroyRefused = "To delete them, set max_deletions in the configuration to at least their number and apply, and then destroy the set: for a destroy the value in the state counts. " +
+		"To keep them, remove the set from the state with a removed block with lifecycle { destroy = false }, or with terraform state rm."
+	replacementRefused = "The plan replaces the set, because its domain changes, or because of -replace, replace_triggered_by or a tainted state (terraform untaint). " +
+		"To delete the mailboxes, set max_deletions to at least their number. To keep them, undo the change, or remove the set from the state with a removed block with lifecycle { destroy = false } and add another set."
+	unknownDomainRefused = "Only the apply will know the domain, and until then that counts as a change, which replaces the set. " +
+		"Set domain to a value that the plan knows. To delete the mailboxes anyway, set max_deletions to at least their number."
+)
+
+// addTooMany refuses a plan that deletes more mailboxes than allowed.
+func addTooMany(diags *diag.Diagnostics, set model, addresses []string, allowed int64, next string) {
+	summary := fmt.Sprintf("The plan would delete %s, and max_deletions is %d", mailboxes(len(addresses)), allowed)
+	if len(addresses) == 0 { // their names are not known any more
+		summary = fmt.Sprintf("The plan would delete more mailboxes than max_deletions, which is %d", allowed)
+	}
+	diags.AddAttributeError(path.Root("max_deletions"), summary,
+		fmt.Sprintf("The plan for the %s would delete these mailboxes with their mail:%s\n\nNothing was changed. %s", set, bullets(addresses), next))
+}
+
+// addUnknownMap refuses a plan that can't name the mailboxes that it may delete.
+func addUnknownMap(diags *diag.Diagnostics) {
+	diags.AddAttributeError(mailboxesPath, "The plan can't name the mailboxes that it would delete",
+		"Only the apply will know the keys of mailboxes, and max_deletions allows it to delete mailboxes that this plan does not name.\n\n"+
+			"Set mailboxes to a map whose keys the plan knows, or set max_deletions to 0 (or remove it) for this apply.")
+}
+
+// warnReleased warns in the first plan after an import.
+func warnReleased(diags *diag.Diagnostics, addresses []string) {
+	diags.AddAttributeWarning(mailboxesPath, "The set releases "+mailboxes(len(addresses)),
+		"They were imported with the domain, and the configuration does not have them:"+bullets(addresses)+
+			"\n\nThey stay as they are, in unmanaged. To manage one with this set, add its entry to mailboxes before the apply.")
+}
+
+// warnRemaining warns in a plan that removes mailboxes from the set that the API can't delete.
+func warnRemaining(diags *diag.Diagnostics, addresses []string) {
+	diags.AddAttributeWarning(mailboxesPath, mailboxes(len(addresses))+" will still exist",
+		"According to its responses, this API has no operation that deletes a mailbox: the apply will only drop these from Terraform's state."+bullets(addresses)+
+			"\n\nThey keep receiving mail, and they are still paid for. If you no longer need one, remove it in the service's own control panel.")
+}
+
+// addExisting refuses a plan whose new entries exist.
+func addExisting(diags *diag.Diagnostics, existing map[string]*api.Mailbox) {
+	var lines []string
+	for _, key := range sortedKeys(existing) {
+		lines = append(lines, fmt.Sprintf("%s is %s, id %s", at(key), existing[key].PrimaryEmail, existing[key].ID))
+	}
+	diags.AddAttributeError(mailboxesPath, mailboxes(len(existing))+" to be created exist already",
+		"The domain has these mailboxes, and this set does not manage them:"+bullets(lines)+
+			"\n\nNothing was created. To manage them with this set, set on_existing = \"adopt\". Otherwise remove their entries, or choose other keys.")
+}
+
+// addManaged refuses a plan that would adopt mailboxes of other resources.
+func addManaged(diags *diag.Diagnostics, keys []string, existing map[string]*api.Mailbox) {
+	var lines []string
+	for _, key := range keys {
+		lines = append(lines, fmt.Sprintf("%s is %s, id %s", at(key), existing[key].PrimaryEmail, existing[key].ID))
+	}
+	diags.AddAttributeError(mailboxesPath, "Other resources have "+mailboxes(len(keys))+" that the set would adopt",
+		"They are in the state of other resources, or this plan creates, adopts or destroys them there:"+bullets(lines)+
+			"\n\nNothing was changed. To move them to this set, import the domain into the set, and remove the other resources with removed blocks with lifecycle { destroy = false } in the same plan. "+
+			"Otherwise remove their entries here.")
+}
+
+// addConflicts refuses a plan in which another resource would lose mailboxes.
+func addConflicts(diags *diag.Diagnostics, c *contents, conflicts map[string]service.Conflict) {
+	keys := sortedKeys(conflicts)
+	const most = 20 // errors; the first ones explain the rest
+	for _, key := range keys[:min(len(keys), most)] {
+		service.AddConflict(diags, "mailbox "+c.addresses[key].Value, c.ids[key].Value, conflicts[key])
+	}
+	if len(keys) > most {
+		diags.AddError(fmt.Sprintf("%d further mailboxes have two resources", len(keys)-most), "They are:"+bullets(c.addressList(keys[most:])))
+	}
+}
+
+// warnShared warns about mailboxes that the set and another resource keep.
+func warnShared(diags *diag.Diagnostics, addresses []string) {
+	diags.AddAttributeWarning(mailboxesPath, "Two resources manage "+mailboxes(len(addresses)),
+		"The state has them in this set and in another resource: each apply changes them to one of the two, and a destroy of either deletes them for both."+bullets(addresses)+
+			"\n\nRemove the other resource with a removed block with lifecycle { destroy = false } (or terraform state rm).")
+}
+
+// warnAdoption warns in a plan that adopts mailboxes.
+func warnAdoption(diags *diag.Diagnostics, plan model, existing map[string]*api.Mailbox) {
+	var ignored diag.Diagnostics
+	entries := plan.contents(&ignored).entries
+	var lines []string
+	for _, key := range sortedKeys(existing) {
+		line, m := existing[key].PrimaryEmail, existing[key]
+		if e := entries[key]; !e.same(entryOf(m)) {
+			line += fmt.Sprintf(", whose name changes from %q %q to %s %s", m.FirstName, m.LastName, quoted(e.FirstName), quoted(e.LastName))
+		}
+		lines = append(lines, line)
+	}
+	diags.AddAttributeWarning(mailboxesPath, "The plan adopts "+mailboxes(len(existing)),
+		"The domain has these mailboxes already. The set manages them after the apply: removing an entry then deletes its mailbox."+bullets(lines)+
+			"\n\nTo make that an error, set on_existing = \"error\".")
+}
+
+// quoted returns a name for a message.
+func quoted(t compact.Text) string {
+	if t.Unknown {
+		return "(known after apply)"
+	}
+	return strconv.Quote(t.Value)
+}
+
+// failure is why one entry of the map was not applied.
+type failure struct {
+	key, summary string
+	err          error
+	next         string // what to do; "" for the usual advice
+}
+
+// maxFailures limits the diagnostics of one apply. What is left is one more.
+const maxFailures = 100
+
+// addFailures reports why entries were not applied, each at its own key. Entries with the
+// same cause share a diagnostic. asWarnings is for a create that has succeeded in part.
+func addFailures(diags *diag.Diagnostics, failures []failure, asWarnings bool) {
+	add := func(at path.Path, summary, detail string) {
+		if asWarnings {
+			diags.AddAttributeWarning(at, summary, detail)
+		} else {
+			diags.AddAttributeError(at, summary, detail)
+		}
+	}
+	slices.SortFunc(failures, func(a, b failure) int { return strings.Compare(a.key, b.key) })
+	shared := map[error][]string{} // a request that failed as a whole is one error
+	for _, f := range failures {
+		shared[f.err] = append(shared[f.err], at(f.key).String())
+	}
+	var rest []string
+	n := 0
+	for _, f := range failures {
+		keys := shared[f.err]
+		if keys == nil {
+			continue // reported
+		}
+		if n++; n > maxFailures {
+			rest = append(rest, f.summary)
+			continue
+		}
+		shared[f.err] = nil
+		var own diag.Diagnostics
+		if f.next != "" {
+			service.AddErrorWithAdvice(&own, f.err, f.summary, nil, f.next)
+		} else {
+			service.AddError(&own, f.err, f.summary, nil)
+		}
+		if client.IncidentOf(f.err) != nil && !asWarnings {
+			diags.Append(own...) // reported in full once per walk
+			continue
+		}
+		for _, d := range own {
+			if len(keys) > 1 {
+				add(mailboxesPath, d.Summary()+fmt.Sprintf(", and %d others", len(keys)-1), d.Detail()+"\n\nIt concerns:"+bullets(keys))
+			} else {
+				add(at(f.key), d.Summary(), at(f.key).String()+": "+d.Detail())
+			}
+		}
+	}
+	if len(rest) > 0 {
+		add(mailboxesPath, fmt.Sprintf("%d further entries were not applied", len(rest)), "They are:"+bullets(rest))
+	}
+}
+
+// warnIncomplete warns that a create has left entries out.
+func warnIncomplete(diags *diag.Diagnostics, failed, all int) {
+	diags.AddAttributeWarning(mailboxesPath, fmt.Sprintf("%d of %s were not created", failed, mailboxes(all)),
+		"The others were created and are in the state. Run apply again for the rest, after you have corrected what the following warnings say.\n\n"+
+			"This is no error, because Terraform replaces a resource whose create has failed, which would delete the mailboxes that were created.")
+}

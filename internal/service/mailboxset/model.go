@@ -1,0 +1,177 @@
+package mailboxset
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/emailaddr"
+	"github.com/mailhost/terraform-provider-mailhost/internal/compact"
+	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
+)
+
+type model struct {
+	ID           types.String      `tfsdk:"id"`
+	Domain       customtype.String `tfsdk:"domain"`
+	DomainName   types.String      `tfsdk:"domain_name"`
+	Mailboxes    types.String      `tfsdk:"mailboxes"`
+	Addresses    types.String      `tfsdk:"addresses"`
+	IDs          types.String      `tfsdk:"ids"`
+	Unmanaged    types.String      `tfsdk:"unmanaged"`
+	MaxDeletions types.Int64       `tfsdk:"max_deletions"`
+	OnExisting   types.String      `tfsdk:"on_existing"`
+	Timeouts     timeouts.Value    `tfsdk:"timeouts"`
+}
+
+// String names the set in messages.
+func (m model) String() string {
+	return "mailbox set of " + cmp.Or(m.DomainName.ValueString(), m.Domain.ValueString(), m.ID.ValueString())
+}
+
+func (m model) adopts() bool { return m.OnExisting.ValueString() == onExistingAdopt }
+
+// entry is an element of mailboxes.
+type entry struct {
+	FirstName compact.Text `json:"first_name"`
+	LastName  compact.Text `json:"last_name"`
+}
+
+// UnmarshalJSON implements json.Unmarshaler. The names of an unknown entry are unknown.
+func (e *entry) UnmarshalJSON(data []byte) error {
+	if compact.IsUnknown(data) {
+		*e = entry{compact.Text{Unknown: true}, compact.Text{Unknown: true}}
+		return nil
+	}
+	type plain entry
+	return json.Unmarshal(data, (*plain)(e))
+}
+
+// same reports whether two entries have the same names. The API may trim them.
+func (e entry) same(o entry) bool {
+	return !e.FirstName.Unknown && !e.LastName.Unknown && !o.FirstName.Unknown && !o.LastName.Unknown &&
+		strings.TrimSpace(e.FirstName.Value) == strings.TrimSpace(o.FirstName.Value) &&
+		strings.TrimSpace(e.LastName.Value) == strings.TrimSpace(o.LastName.Value)
+}
+
+func entryOf(m *api.Mailbox) entry {
+	return entry{compact.Text{Value: m.FirstName}, compact.Text{Value: m.LastName}}
+}
+
+// contents are the decoded values of a model, by the keys of the configuration.
+type contents struct {
+	entries    map[string]entry
+	addresses  map[string]compact.Text
+	ids        map[string]compact.Text
+	unmanaged  []string
+	byIdentity map[string]string // the key of each entry, by its localPart
+}
+
+// localPart returns the form of a key in which keys are compared.
+func localPart(key string) string {
+	if canonical, err := emailaddr.ParseLocalPart(key); err == nil {
+		return canonical
+	}
+	return strings.ToLower(key)
+}
+
+func newContents() *contents {
+	return &contents{entries: map[string]entry{}, addresses: map[string]compact.Text{}, ids: map[string]compact.Text{}, byIdentity: map[string]string{}}
+}
+
+// contents decodes the model's values. Those that are null or unknown are empty.
+func (m model) contents(diags *diag.Diagnostics) *contents {
+	c := newContents()
+	decode(m.Mailboxes, &c.entries, diags)
+	decode(m.Addresses, &c.addresses, diags)
+	decode(m.IDs, &c.ids, diags)
+	decode(m.Unmanaged, &c.unmanaged, diags)
+	for key := range c.entries {
+		c.byIdentity[localPart(key)] = key
+	}
+	return c
+}
+
+func decode[T any](from types.String, to *T, diags *diag.Diagnostics) {
+	if from.IsNull() || from.IsUnknown() {
+		return
+	}
+	v, err := compact.Decode[T](from)
+	if err != nil {
+		diags.AddError("Unreadable value", err.Error()+". This is a bug in the provider.")
+		return
+	}
+	*to = v
+}
+
+// put adds an entry with its mailbox.
+func (c *contents) put(key string, e entry, address, id string) {
+	c.entries[key], c.byIdentity[localPart(key)] = e, key
+	c.addresses[key], c.ids[key] = compact.Text{Value: address}, compact.Text{Value: id}
+}
+
+// keep adds an entry of other, under a key of its own.
+func (c *contents) keep(key string, e entry, other *contents, otherKey string) {
+	c.put(key, e, other.addresses[otherKey].Value, other.ids[otherKey].Value)
+}
+
+// set sets the model's values.
+func (m *model) set(c *contents) {
+	m.Mailboxes, m.Addresses, m.IDs = compact.Encode(c.entries), compact.Encode(c.addresses), compact.Encode(c.ids)
+	m.setUnmanaged(c.unmanaged)
+}
+
+func (m *model) setUnmanaged(addresses []string) {
+	if addresses == nil {
+		addresses = []string{}
+	}
+	m.Unmanaged = compact.Encode(addresses)
+}
+
+// keys returns the keys of the entries in alphabetical order.
+func (c *contents) keys() []string { return slices.Sorted(maps.Keys(c.entries)) }
+
+// addressList returns the addresses of keys, for a message.
+func (c *contents) addressList(keys []string) []string {
+	list := make([]string, len(keys))
+	for i, key := range keys {
+		list[i] = cmp.Or(c.addresses[key].Value, key)
+	}
+	return list
+}
+
+// changes are the differences between a plan and the state before it. Each list has keys
+// in alphabetical order.
+type changes struct {
+	added   []string          // keys of the plan
+	removed []string          // keys of the state
+	renamed []string          // keys of the plan, with other names than in the state
+	kept    map[string]string // the key in the state, by the key in the plan
+}
+
+func changesOf(prior, plan *contents) changes {
+	c := changes{kept: make(map[string]string, len(plan.entries))}
+	for _, key := range plan.keys() {
+		before, ok := prior.byIdentity[localPart(key)]
+		if !ok {
+			c.added = append(c.added, key)
+			continue
+		}
+		c.kept[key] = before
+		if !plan.entries[key].same(prior.entries[before]) {
+			c.renamed = append(c.renamed, key)
+		}
+	}
+	for _, key := range prior.keys() {
+		if _, ok := plan.byIdentity[localPart(key)]; !ok {
+			c.removed = append(c.removed, key)
+		}
+	}
+	return c
+}

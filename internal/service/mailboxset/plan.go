@@ -1,0 +1,362 @@
+package mailboxset
+
+import (
+	"context"
+	"encoding/json"
+	"hash/maphash"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
+	"github.com/mailhost/terraform-provider-mailhost/internal/compact"
+	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+)
+
+// keepDomain keeps the prior reference to a domain if the configuration refers to the same
+// one in another way.
+var keepDomain = service.KeepPrior(func(ctx context.Context, req planmodifier.StringRequest, _, config string) (bool, diag.Diagnostics) {
+	var id, name types.String
+	diags := req.State.GetAttribute(ctx, path.Root("id"), &id)
+	diags.Append(req.State.GetAttribute(ctx, path.Root("domain_name"), &name)...)
+	return customtype.RefersTo(config, id.ValueString(), name.ValueString()), diags
+})
+
+// Keys of the private state.
+const (
+	// importedKey is set from an import until the first update. Entries of the state that
+	// the configuration lacks were never this configuration's until then.
+	importedKey = "imported"
+	// deletionsKey has the [deletions] of a plan that destroys or replaces the set.
+	deletionsKey = "deletions"
+)
+
+// deletions is what the first plan of an existing set keeps for the second plan of its
+// replacement, and the plan of a destroy for the delete. The addresses are in the walk's
+// notes, because the private state would store them in every plan.
+type deletions struct {
+	ID    string `json:"id"`
+	Count int    `json:"count"`
+	// Allowed means that the plan has named the mailboxes and found them allowed.
+	Allowed bool `json:"allowed"`
+}
+
+// replaced is the key of the addresses of a set in the walk's notes.
+type replaced struct{ domainID string }
+
+// ModifyPlan implements resource.ResourceWithModifyPlan.
+func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	var plan, state model
+	if !req.Plan.Raw.IsNull() {
+		resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	}
+	if !req.State.Raw.IsNull() {
+		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	}
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	switch {
+	case req.Plan.Raw.IsNull():
+		r.planDestroy(ctx, state, resp)
+		return
+	case req.State.Raw.IsNull():
+		r.planSecond(ctx, req, resp, plan)
+		r.planCreate(ctx, &plan, &resp.Diagnostics)
+	case !plan.Domain.Equal(state.Domain):
+		r.planReplacement(ctx, plan, state, resp)
+		plan.Addresses, plan.IDs, plan.Unmanaged = types.StringUnknown(), types.StringUnknown(), types.StringUnknown()
+	default:
+		r.planUpdate(ctx, req, &plan, state, resp)
+	}
+	if !resp.Diagnostics.HasError() {
+		resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
+		service.DropEmptyUpdate(req, resp)
+	}
+}
+
+// planCreate plans a new set.
+func (r *Resource) planCreate(ctx context.Context, plan *model, diags *diag.Diagnostics) {
+	plan.Addresses, plan.IDs, plan.Unmanaged = types.StringUnknown(), types.StringUnknown(), types.StringUnknown()
+	if plan.Mailboxes.IsUnknown() {
+		return
+	}
+	c := plan.contents(diags)
+	domain := plan.Domain.ValueString()
+	if uuid.Validate(domain) != nil && domain != "" {
+		if name, err := domainname.Normalize(domain); err == nil {
+			plan.DomainName = types.StringValue(name)
+		}
+	}
+	plan.Addresses = plannedAddresses(c, plan.DomainName.ValueString())
+	plan.IDs = plannedIDs(c)
+	client := r.ClientForWarning(ctx)
+	if domain == "" || client == nil || diags.HasError() {
+		return
+	}
+	l, err := list(ctx, client, domain)
+	if err != nil {
+		return // the create lists again, and reports why it can't
+	}
+	r.Notes().Store(planned{canonicalDomain(domain)}, l)
+	r.checkExisting(*plan, l.existing(c.keys()), diags)
+}
+
+// plannedAddresses returns the addresses of a new set, which are unknown if the domain's
+// name is.
+func plannedAddresses(c *contents, domainName string) types.String {
+	for key := range c.entries {
+		c.addresses[key] = address(key, domainName)
+	}
+	return compact.Encode(c.addresses)
+}
+
+func plannedIDs(c *contents) types.String {
+	for key := range c.entries {
+		c.ids[key] = compact.Text{Unknown: true}
+	}
+	return compact.Encode(c.ids)
+}
+
+func address(key, domainName string) compact.Text {
+	if domainName == "" {
+		return compact.Text{Unknown: true}
+	}
+	return compact.Text{Value: localPart(key) + "@" + domainName}
+}
+
+// checkExisting adds an error to a plan whose new keys have mailboxes already, or a
+// warning if the set adopts them.
+func (r *Resource) checkExisting(plan model, existing map[string]*api.Mailbox, diags *diag.Diagnostics) {
+	if len(existing) == 0 {
+		return
+	}
+	if !plan.adopts() {
+		addExisting(diags, existing)
+		return
+	}
+	managed := map[string]service.Conflict{}
+	for key, m := range existing {
+		if conflict := r.Walk().PlanAdoption(object(m.ID)); conflict != 0 {
+			managed[key] = conflict
+		}
+	}
+	if len(managed) > 0 {
+		addManaged(diags, sortedKeys(managed), existing)
+		return
+	}
+	warnAdoption(diags, plan, existing)
+}
+
+// planUpdate plans changes of the set.
+func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanRequest, plan *model, state model, resp *resource.ModifyPlanResponse) {
+	diags := &resp.Diagnostics
+	prior := state.contents(diags)
+	r.keepDeletions(ctx, state, prior, false, resp)
+	imported := isImported(ctx, req.Private)
+	if plan.Mailboxes.IsUnknown() {
+		plan.Addresses, plan.IDs, plan.Unmanaged = types.StringUnknown(), types.StringUnknown(), types.StringUnknown()
+		if len(prior.entries) > 0 && plan.MaxDeletions.ValueInt64() > 0 && !imported {
+			addUnknownMap(diags)
+		}
+		return
+	}
+	c := plan.contents(diags)
+	c.addresses, c.ids = map[string]compact.Text{}, map[string]compact.Text{}
+	ch := changesOf(prior, c)
+	for key, before := range ch.kept {
+		c.addresses[key], c.ids[key] = prior.addresses[before], prior.ids[before]
+	}
+	for _, key := range ch.added {
+		c.addresses[key], c.ids[key] = address(key, state.DomainName.ValueString()), compact.Text{Unknown: true}
+	}
+	plan.Addresses, plan.IDs = compact.Encode(c.addresses), compact.Encode(c.ids)
+	plan.setUnmanaged(plannedUnmanaged(prior, c, ch, imported))
+	if diags.HasError() || !r.recordUpdate(prior, ch, imported, req.Config.Raw.String(), diags) {
+		return
+	}
+	if l, ok := r.Notes().Load(refreshed{state.ID.ValueString()}); ok && len(ch.added) > 0 {
+		r.checkExisting(*plan, l.(*listing).existing(ch.added), diags)
+	}
+	switch {
+	case len(ch.removed) == 0:
+	case imported:
+		warnReleased(diags, prior.addressList(ch.removed))
+	default:
+		r.checkDeletions(ctx, state, prior, ch, plan.MaxDeletions.ValueInt64(), diags)
+	}
+}
+
+// plannedUnmanaged returns the mailboxes that the map does not have after an update: the
+// next refresh finds those that somebody else creates.
+func plannedUnmanaged(prior, plan *contents, ch changes, imported bool) []string {
+	added := make(map[string]bool, len(ch.added))
+	for _, key := range ch.added {
+		added[plan.addresses[key].Value] = true
+	}
+	all := slices.DeleteFunc(slices.Clone(prior.unmanaged), func(a string) bool { return added[a] })
+	if imported {
+		all = append(all, prior.addressList(ch.removed)...)
+		slices.Sort(all)
+	}
+	return all
+}
+
+var seed = maphash.MakeSeed()
+
+// recordUpdate records in the walk what a plan does with each mailbox of the state. It adds
+// an error and returns false if another resource would lose one.
+func (r *Resource) recordUpdate(prior *contents, ch changes, imported bool, config string, diags *diag.Diagnostics) bool {
+	walk, fingerprint := r.Walk(), maphash.String(seed, config)
+	conflicts, kept := map[string]service.Conflict{}, []string{}
+	for _, before := range ch.kept {
+		switch conflict := walk.PlanUpdate(object(prior.ids[before].Value), fingerprint); conflict {
+		case 0:
+		case service.KeptByOther:
+			kept = append(kept, before)
+		default:
+			conflicts[before] = conflict
+		}
+	}
+	for _, key := range ch.removed {
+		if imported {
+			continue
+		}
+		if conflict := walk.PlanDestroy(object(prior.ids[key].Value)); conflict != 0 {
+			conflicts[key] = conflict
+		}
+	}
+	if len(kept) > 0 {
+		slices.Sort(kept)
+		warnShared(diags, prior.addressList(kept))
+	}
+	if len(conflicts) > 0 {
+		addConflicts(diags, prior, conflicts)
+	}
+	return len(conflicts) == 0
+}
+
+// checkDeletions adds an error to a plan that deletes more mailboxes than allowed, and
+// otherwise a warning that names them.
+func (r *Resource) checkDeletions(ctx context.Context, state model, prior *contents, ch changes, allowed int64, diags *diag.Diagnostics) {
+	addresses := prior.addressList(ch.removed)
+	switch {
+	case !r.deletes(ctx, prior, ch.removed):
+		warnRemaining(diags, addresses)
+	case int64(len(addresses)) > allowed:
+		addTooMany(diags, state, addresses, allowed, updateRefused)
+	default:
+		warnDeletions(diags, addresses, len(ch.added) > 0)
+	}
+}
+
+// deletes reports whether the API can delete mailboxes, as far as is known.
+func (r *Resource) deletes(ctx context.Context, c *contents, keys []string) bool {
+	api := r.ClientForWarning(ctx)
+	return api == nil || len(keys) == 0 || api.Supports(ctx, deleteMailbox, c.ids[keys[0]].Value)
+}
+
+// planDestroy plans the destruction of the set.
+func (r *Resource) planDestroy(ctx context.Context, state model, resp *resource.ModifyPlanResponse) {
+	c := state.contents(&resp.Diagnostics)
+	conflicts := map[string]service.Conflict{}
+	for key, id := range c.ids {
+		if conflict := r.Walk().PlanDestroy(object(id.Value)); conflict != 0 {
+			conflicts[key] = conflict
+		}
+	}
+	if len(conflicts) > 0 {
+		addConflicts(&resp.Diagnostics, c, conflicts)
+		return
+	}
+	addresses, allowed := c.addressList(c.keys()), state.MaxDeletions.ValueInt64()
+	switch {
+	case len(addresses) == 0:
+	case !r.deletes(ctx, c, c.keys()):
+		warnRemaining(&resp.Diagnostics, addresses)
+	case int64(len(addresses)) > allowed:
+		addTooMany(&resp.Diagnostics, state, addresses, allowed, destroyRefused)
+	default:
+		warnDeletions(&resp.Diagnostics, addresses, false)
+	}
+	r.keepDeletions(ctx, state, c, true, resp)
+}
+
+// planReplacement is the first plan of a replacement that a change of the domain causes.
+// The second one is [Resource.planSecond].
+func (r *Resource) planReplacement(ctx context.Context, plan, state model, resp *resource.ModifyPlanResponse) {
+	c := state.contents(&resp.Diagnostics)
+	addresses, allowed := c.addressList(c.keys()), plan.MaxDeletions.ValueInt64()
+	r.keepDeletions(ctx, state, c, false, resp)
+	switch {
+	case len(addresses) == 0:
+	case !r.deletes(ctx, c, c.keys()):
+		warnRemaining(&resp.Diagnostics, addresses)
+	case int64(len(addresses)) > allowed:
+		reason := replacementRefused
+		if plan.Domain.IsUnknown() {
+			reason = unknownDomainRefused
+		}
+		addTooMany(&resp.Diagnostics, state, addresses, allowed, reason)
+	default:
+		warnDeletions(&resp.Diagnostics, addresses, true)
+	}
+}
+
+// planSecond checks the deletions of a replacement in its second plan, which is the only
+// one that knows of -replace and replace_triggered_by. Core passes it the private state of
+// the first plan.
+func (r *Resource) planSecond(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse, plan model) {
+	first, ok := deletionsOf(ctx, req.Private)
+	if !ok {
+		return
+	}
+	prior := newContents()
+	if c, ok := r.Notes().Load(replaced{first.ID}); ok {
+		prior = c.(*contents)
+	}
+	addresses, allowed := prior.addressList(prior.keys()), plan.MaxDeletions.ValueInt64()
+	if int64(first.Count) > allowed && r.deletes(ctx, prior, prior.keys()) {
+		addTooMany(&resp.Diagnostics, plan, addresses, allowed, replacementRefused)
+		return
+	}
+	first.Allowed = true
+	resp.Diagnostics.Append(service.SetPrivate(ctx, resp.Private, deletionsKey, first)...)
+}
+
+// keepDeletions stores the deletions of a set in the private state of a plan.
+func (r *Resource) keepDeletions(ctx context.Context, state model, c *contents, allowed bool, resp *resource.ModifyPlanResponse) {
+	r.Notes().Store(replaced{state.ID.ValueString()}, c)
+	if resp.Private != nil {
+		resp.Diagnostics.Append(service.SetPrivate(ctx, resp.Private, deletionsKey, deletions{state.ID.ValueString(), len(c.entries), allowed})...)
+	}
+}
+
+func deletionsOf(ctx context.Context, private service.PrivateState) (d deletions, ok bool) {
+	data, _ := private.GetKey(ctx, deletionsKey)
+	return d, data != nil && json.Unmarshal(data, &d) == nil
+}
+
+func isImported(ctx context.Context, private service.PrivateState) bool {
+	data, _ := private.GetKey(ctx, importedKey)
+	return len(data) > 0
+}
+
+// bullets formats addresses as a list.
+func bullets(addresses []string) string {
+	var b strings.Builder
+	for _, a := range addresses {
+		b.WriteString("\n  - " + a)
+	}
+	return b.String()
+}
+
+var deleteMailbox = api.DeleteMailbox.Spec

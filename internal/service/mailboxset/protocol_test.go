@@ -1,0 +1,507 @@
+package mailboxset_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+)
+
+const typeName = "mailhost_mailbox_set"
+
+// set returns a configuration: each key is a local part, or "key=First Last".
+func set(changes map[string]any, keys ...string) map[string]any {
+	entries := map[string]any{}
+	for _, key := range keys {
+		key, name, ok := strings.Cut(key, "=")
+		if !ok {
+			name = "Jane Doe"
+		}
+		first, last, _ := strings.Cut(name, " ")
+		entries[key] = map[string]any{"first_name": first, "last_name": last}
+	}
+	all := map[string]any{"domain": "example.com", "mailboxes": entries}
+	for name, v := range changes {
+		all[name] = v
+	}
+	return all
+}
+
+type changes = map[string]any
+
+// texts returns a map or a list of strings of an object's state, sorted, as "key=value".
+func texts(t *testing.T, o *acctest.Object, name string) []string {
+	t.Helper()
+	var fields map[string]tftypes.Value
+	if err := o.State.As(&fields); err != nil {
+		t.Fatal(err)
+	}
+	text := func(v tftypes.Value) string {
+		if !v.IsKnown() {
+			return "(unknown)"
+		}
+		var s string
+		_ = v.As(&s)
+		return s
+	}
+	if !fields[name].IsKnown() {
+		return []string{"(unknown)"}
+	}
+	all := []string{}
+	var entries map[string]tftypes.Value
+	if fields[name].As(&entries) != nil {
+		var items []tftypes.Value
+		_ = fields[name].As(&items)
+		for _, item := range items {
+			all = append(all, text(item))
+		}
+		return all
+	}
+	for key, v := range entries {
+		var names map[string]tftypes.Value
+		if v.IsKnown() && v.As(&names) == nil {
+			all = append(all, key+"="+text(names["first_name"])+" "+text(names["last_name"]))
+		} else {
+			all = append(all, key+"="+text(v))
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+func expect(t *testing.T, o *acctest.Object, name string, want ...string) {
+	t.Helper()
+	if got := texts(t, o, name); !slices.Equal(got, want) {
+		t.Errorf("%s is %q, want %q", name, got, want)
+	}
+}
+
+func addressesOf(t *testing.T, s *acctest.Server) []string {
+	t.Helper()
+	all := []string{}
+	for m, err := range s.Client.ListMailboxes(t.Context(), api.ListMailboxesRequest{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, m.LocalPart+"="+m.FirstName+" "+m.LastName)
+	}
+	slices.Sort(all)
+	return all
+}
+
+func server(t *testing.T, o acctest.Options) *acctest.Server {
+	t.Helper()
+	s := acctest.NewServer(t, o)
+	s.Domain(t, "example.com")
+	return s
+}
+
+// isEmpty reports whether a plan changes nothing.
+func isEmpty(plan, prior *acctest.Object) bool {
+	return plan.State.Equal(prior.State) && len(plan.Replace) == 0
+}
+
+func TestLifecycle(t *testing.T) {
+	t.Parallel()
+	s := server(t, acctest.Options{})
+	s.Mailbox(t, "example.com", "other")
+	p := s.Protocol(t, "")
+
+	plan, diags := p.Plan(typeName, set(nil, "Ann", "bob"), nil)
+	p.NoErrors(diags)
+	expect(t, plan, "addresses", "Ann=ann@example.com", "bob=bob@example.com")
+	expect(t, plan, "ids", "Ann=(unknown)", "bob=(unknown)")
+
+	o, diags := p.Apply(t.Context(), typeName, set(nil, "Ann", "bob"), nil)
+	p.NoErrors(diags)
+	expect(t, o, "mailboxes", "Ann=Jane Doe", "bob=Jane Doe")
+	expect(t, o, "addresses", "Ann=ann@example.com", "bob=bob@example.com")
+	expect(t, o, "unmanaged", "other@example.com")
+
+	// Refreshed, the plan is empty, also with keys in another case than the API's.
+	o, diags = p.Walk().Read(typeName, o)
+	p.NoErrors(diags)
+	plan, diags = p.Plan(typeName, set(nil, "Ann", "bob"), o)
+	p.NoErrors(diags)
+	if !isEmpty(plan, o) || len(diags) > 0 {
+		t.Errorf("the plan is not empty: %v\n%s", plan.State, acctest.Render(diags))
+	}
+
+	// One entry in, one renamed: the ids of the others stay known.
+	changed := set(nil, "Ann=Joan Doe", "bob", "cid")
+	plan, diags = p.Plan(typeName, changed, o)
+	p.NoErrors(diags)
+	if got := texts(t, plan, "ids"); strings.Contains(got[0]+got[1], "unknown") || got[2] != "cid=(unknown)" {
+		t.Errorf("ids are planned as %q", got)
+	}
+	expect(t, plan, "unmanaged", "other@example.com")
+	o, diags = p.Apply(t.Context(), typeName, changed, o)
+	p.NoErrors(diags)
+	if got := addressesOf(t, s); !slices.Equal(got, []string{"ann=Joan Doe", "bob=Jane Doe", "cid=Jane Doe", "other=Jane Doe"}) {
+		t.Errorf("the domain has %q", got)
+	}
+
+	// A removal is refused, and then allowed.
+	_, diags = p.Plan(typeName, set(nil, "Ann=Joan Doe", "cid"), o)
+	acctest.Expect(t, diags, "ERROR at AttributeName(\"max_deletions\")", "would delete 1 mailbox, and max_deletions is 0", "bob@example.com", "max_deletions", "removed block")
+	plan, diags = p.Plan(typeName, set(changes{"max_deletions": 1}, "Ann=Joan Doe", "cid"), o)
+	p.NoErrors(diags)
+	acctest.Expect(t, diags, "WARNING", "deletes 1 mailbox with their mail", "bob@example.com")
+	o, diags = p.ApplyPlan(t.Context(), typeName, set(changes{"max_deletions": 1}, "Ann=Joan Doe", "cid"), o, plan)
+	p.NoErrors(diags)
+	if got := addressesOf(t, s); !slices.Equal(got, []string{"ann=Joan Doe", "cid=Jane Doe", "other=Jane Doe"}) {
+		t.Errorf("the domain has %q", got)
+	}
+
+	// A destroy counts with the value in the state.
+	_, diags = p.Walk().Plan(typeName, nil, o)
+	acctest.Expect(t, diags, "ERROR", "would delete 2 mailboxes, and max_deletions is 1", "ann@example.com", "cid@example.com", "removed block")
+	o, diags = p.Apply(t.Context(), typeName, set(changes{"max_deletions": 2}, "Ann=Joan Doe", "cid"), o)
+	p.NoErrors(diags)
+	_, diags = p.Destroy(t.Context(), typeName, o)
+	p.NoErrors(diags)
+	acctest.Expect(t, diags, "WARNING", "ann@example.com", "cid@example.com")
+	if got := addressesOf(t, s); !slices.Equal(got, []string{"other=Jane Doe"}) {
+		t.Errorf("the domain has %q", got)
+	}
+}
+
+func TestInvalidEntriesAreReportedTogether(t *testing.T) {
+	t.Parallel()
+	p := acctest.NewServer(t, acctest.Options{}).Protocol(t, "")
+	diags := p.Validate(typeName, set(nil, "ann", "ANN", "a b", "bob=X", "cid="+strings.Repeat("x", 101)+" Doe"))
+	if n := acctest.Errors(diags); n != 4 {
+		t.Errorf("%d errors:\n%s", n, acctest.Render(diags))
+	}
+	acctest.Expect(t, diags, "Invalid key", "a b", "same address", `"ANN" and "ann"`, "last_name", "must have 1 to 100", "first_name")
+	for name, mailboxes := range map[string]any{"map": acctest.Unknown, "entry": map[string]any{"ann": acctest.Unknown}} {
+		if diags := p.Validate(typeName, changes{"domain": "example.com", "mailboxes": mailboxes}); len(diags) > 0 {
+			t.Errorf("unknown %s: %s", name, acctest.Render(diags))
+		}
+	}
+}
+
+func TestExistingMailboxes(t *testing.T) {
+	t.Parallel()
+	s := server(t, acctest.Options{})
+	id := s.Mailbox(t, "example.com", "ann").ID
+	p := s.Protocol(t, "")
+	_, diags := p.Plan(typeName, set(nil, "ann", "bob"), nil)
+	acctest.Expect(t, diags, "ERROR", "1 mailbox to be created exist already", `mailboxes["ann"]`, id, "on_existing")
+	adopt := set(changes{"on_existing": "adopt"}, "ann=Anna Roe", "bob")
+	_, diags = p.Plan(typeName, adopt, nil)
+	p.NoErrors(diags)
+	acctest.Expect(t, diags, "WARNING", "adopts 1 mailbox", "ann@example.com", `"Anna" "Roe"`)
+	o, diags := p.Apply(t.Context(), typeName, adopt, nil)
+	p.NoErrors(diags)
+	if got := texts(t, o, "ids"); got[0] != "ann="+id {
+		t.Errorf("ids are %q, want %s", got, id)
+	}
+	expect(t, o, "unmanaged")
+	if got := addressesOf(t, s); !slices.Equal(got, []string{"ann=Anna Roe", "bob=Jane Doe"}) {
+		t.Errorf("the domain has %q", got)
+	}
+
+	// The same in an update: refused, then adopted.
+	s.Mailbox(t, "example.com", "cid")
+	o, _ = p.Walk().Read(typeName, o)
+	expect(t, o, "unmanaged", "cid@example.com")
+	_, diags = p.Plan(typeName, set(nil, "ann=Anna Roe", "bob", "cid"), o)
+	acctest.Expect(t, diags, "ERROR", "exist already", `mailboxes["cid"]`)
+	o, diags = p.Apply(t.Context(), typeName, set(changes{"on_existing": "adopt"}, "ann=Anna Roe", "bob", "cid"), o)
+	p.NoErrors(diags)
+	expect(t, o, "unmanaged")
+
+	// Without a refresh only the apply knows, and reports it at the key.
+	s.Mailbox(t, "example.com", "dee")
+	o, diags = p.Apply(t.Context(), typeName, set(nil, "ann=Anna Roe", "bob", "cid", "dee", "eve"), o)
+	acctest.Expect(t, diags, `ERROR at AttributeName("mailboxes").ElementKeyString("dee")`, "dee@example.com", "on_existing")
+	expect(t, o, "mailboxes", "ann=Anna Roe", "bob=Jane Doe", "cid=Jane Doe", "eve=Jane Doe")
+}
+
+// TestPartialCreate checks that what was created is in the state without an error, so that
+// Terraform does not taint the set, and that the next plan has the rest.
+func TestPartialCreate(t *testing.T) {
+	t.Parallel()
+	s := server(t, acctest.Options{})
+	p := s.Protocol(t, "")
+	plan, diags := p.Plan(typeName, set(nil, "ann", "bob"), nil)
+	p.NoErrors(diags)
+	s.Mailbox(t, "example.com", "bob") // somebody else, after the plan
+	o, diags := p.ApplyPlan(t.Context(), typeName, set(nil, "ann", "bob"), nil, plan)
+	p.NoErrors(diags)
+	acctest.Expect(t, diags, "WARNING", "1 of 2 mailboxes were not created", `WARNING at AttributeName("mailboxes").ElementKeyString("bob")`, "bob@example.com", "on_existing")
+	expect(t, o, "mailboxes", "ann=Jane Doe")
+	o, _ = p.Walk().Read(typeName, o)
+	expect(t, o, "unmanaged", "bob@example.com")
+	plan, diags = p.Plan(typeName, set(changes{"on_existing": "adopt"}, "ann", "bob"), o)
+	p.NoErrors(diags)
+	expect(t, plan, "addresses", "ann=ann@example.com", "bob=bob@example.com")
+}
+
+func TestFailuresOfAnUpdate(t *testing.T) {
+	t.Parallel()
+	s := server(t, acctest.Options{})
+	p := s.Protocol(t, "")
+	o, diags := p.Apply(t.Context(), typeName, set(changes{"max_deletions": 9}, "ann", "bob", "cid"), nil)
+	p.NoErrors(diags)
+	for _, op := range []string{"update-mailbox", "delete-mailbox", "create-mailboxes"} {
+		s.Fault(t, fault.Rule{Operation: op, Status: 403, Times: 1})
+	}
+	next := set(changes{"max_deletions": 9}, "ann=Joan Doe", "bob", "dee")
+	o, diags = p.Apply(t.Context(), typeName, next, o)
+	acctest.Expect(t, diags, "ERROR", `"ann"`, "Can't update", "403", `"cid"`, "Can't delete", `"dee"`, "Can't create")
+	expect(t, o, "mailboxes", "ann=Jane Doe", "bob=Jane Doe", "cid=Jane Doe")
+	o, _ = p.Walk().Read(typeName, o)
+	o, diags = p.Apply(t.Context(), typeName, next, o)
+	p.NoErrors(diags)
+	if got := addressesOf(t, s); !slices.Equal(got, []string{"ann=Joan Doe", "bob=Jane Doe", "dee=Jane Doe"}) {
+		t.Errorf("the domain has %q", got)
+	}
+	expect(t, o, "mailboxes", "ann=Joan Doe", "bob=Jane Doe", "dee=Jane Doe")
+}
+
+func TestDrift(t *testing.T) {
+	t.Parallel()
+	s := server(t, acctest.Options{})
+	p := s.Protocol(t, "")
+	config := set(changes{"max_deletions": 3}, "ann", "bob", "cid")
+	o, diags := p.Apply(t.Context(), typeName, config, nil)
+	p.NoErrors(diags)
+	joan := "Joan"
+	if _, err := s.Client.UpdateMailbox(t.Context(), "ann@example.com", api.UpdateMailboxBody{FirstName: &joan}); err != nil {
+		t.Fatal(err)
+	}
+	// bob is deleted and created again: another mailbox, which is not the set's.
+	for _, address := range []string{"bob@example.com", "cid@example.com"} {
+		if err := s.Client.DeleteMailbox(t.Context(), address); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.Mailbox(t, "example.com", "bob")
+	before := o
+	o, diags = p.Walk().Read(typeName, o)
+	p.NoErrors(diags)
+	expect(t, o, "mailboxes", "ann=Joan Doe")
+	expect(t, o, "unmanaged", "bob@example.com")
+	plan, diags := p.Plan(typeName, set(changes{"max_deletions": 3, "on_existing": "adopt"}, "ann", "bob", "cid"), o)
+	p.NoErrors(diags)
+	expect(t, plan, "mailboxes", "ann=Jane Doe", "bob=Jane Doe", "cid=Jane Doe")
+
+	// With the state from before, nothing is deleted that has another id.
+	_, diags = p.Apply(t.Context(), typeName, set(changes{"max_deletions": 3}, "ann"), before)
+	p.NoErrors(diags)
+	if got := addressesOf(t, s); !slices.Equal(got, []string{"ann=Joan Doe", "bob=Jane Doe"}) {
+		t.Errorf("the domain has %q", got)
+	}
+}
+
+func TestImport(t *testing.T) {
+	t.Parallel()
+	s := server(t, acctest.Options{})
+	for _, local := range []string{"ann", "bob", "cid"} {
+		s.Mailbox(t, "example.com", local)
+	}
+	d, err := s.Client.GetDomain(t.Context(), "example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := s.Protocol(t, "")
+	for _, by := range []struct {
+		id       string
+		identity map[string]any
+	}{{"example.com", nil}, {d.ID, nil}, {"", map[string]any{"id": d.ID}}} {
+		o, diags := p.Walk().Import(typeName, by.id, by.identity)
+		p.NoErrors(diags)
+		o, diags = p.Read(typeName, o)
+		p.NoErrors(diags)
+		if got := p.IdentityOf(typeName, o); got["id"] != d.ID {
+			t.Errorf("the identity is %v", got)
+		}
+		plan, diags := p.Plan(typeName, set(nil, "ann", "bob", "cid"), o)
+		p.NoErrors(diags)
+		if !isEmpty(plan, o) || len(diags) > 0 {
+			t.Errorf("the plan after an import is not empty: %s", acctest.Render(diags))
+		}
+		// What the configuration lacks is released.
+		released, diags := p.Apply(t.Context(), typeName, set(nil, "bob"), o)
+		p.NoErrors(diags)
+		expect(t, released, "mailboxes", "bob=Jane Doe")
+		expect(t, released, "unmanaged", "ann@example.com", "cid@example.com")
+		// After that, a removal is a deletion.
+		_, diags = p.Walk().Plan(typeName, set(nil), released)
+		acctest.Expect(t, diags, "ERROR", "would delete 1 mailbox")
+	}
+	_, diags := p.Import(typeName, "example.org", nil)
+	acctest.Expect(t, diags, "ERROR", "example.org")
+	if got := addressesOf(t, s); len(got) != 3 {
+		t.Errorf("the domain has %q", got)
+	}
+}
+
+func TestReplacement(t *testing.T) {
+	t.Parallel()
+	s := server(t, acctest.Options{})
+	s.Domain(t, "example.org")
+	p := s.Protocol(t, "")
+	o, diags := p.Apply(t.Context(), typeName, set(nil, "ann"), nil)
+	p.NoErrors(diags)
+	_, diags = p.Walk().PlanReplacement(typeName, set(changes{"domain": "example.org"}, "ann"), o)
+	acctest.Expect(t, diags, "ERROR", "would delete 1 mailbox", "ann@example.com")
+	_, diags = p.Walk().PlanReplacement(typeName, set(nil, "ann"), o) // -replace
+	acctest.Expect(t, diags, "ERROR", "would delete 1 mailbox", "ann@example.com")
+	// A reference by id to the same domain is none.
+	plan, diags := p.Walk().Plan(typeName, set(changes{"domain": o.Text("id")}, "ann"), o)
+	p.NoErrors(diags)
+	if !isEmpty(plan, o) {
+		t.Errorf("a reference by id is a change: %v", plan.Replace)
+	}
+	o, diags = p.ApplyReplacement(t.Context(), typeName, set(changes{"domain": "example.org", "max_deletions": 1}, "ann"), o)
+	p.NoErrors(diags)
+	expect(t, o, "addresses", "ann=ann@example.org")
+	if got := addressesOf(t, s); !slices.Equal(got, []string{"ann=Jane Doe"}) {
+		t.Errorf("the account has %q", got)
+	}
+	// A delete that no plan has named is refused.
+	_, diags = p.ApplyPlan(t.Context(), typeName, nil, p.With(typeName, o, "max_deletions", 0), &acctest.Object{State: p.Null(typeName), Identity: o.Identity})
+	acctest.Expect(t, diags, "ERROR", "would delete 1 mailbox")
+}
+
+func TestUnknownValues(t *testing.T) {
+	t.Parallel()
+	s := server(t, acctest.Options{})
+	p := s.Protocol(t, "")
+	unknownName := set(nil, "ann")
+	unknownName["mailboxes"].(map[string]any)["ann"].(map[string]any)["first_name"] = acctest.Unknown
+	for name, config := range map[string]map[string]any{
+		"name":   unknownName,
+		"entry":  {"domain": "example.com", "mailboxes": map[string]any{"ann": acctest.Unknown}},
+		"map":    {"domain": "example.com", "mailboxes": acctest.Unknown},
+		"domain": set(changes{"domain": acctest.Unknown}, "ann"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			plan, diags := p.Walk().Plan(typeName, config, nil)
+			p.NoErrors(diags)
+			if !plan.State.IsNull() && plan.State.IsFullyKnown() {
+				t.Errorf("nothing is unknown in %v", plan.State)
+			}
+		})
+	}
+	o, diags := p.Apply(t.Context(), typeName, set(changes{"max_deletions": 1}, "ann"), nil)
+	p.NoErrors(diags)
+	plan, diags := p.Walk().Plan(typeName, unknownName, o)
+	p.NoErrors(diags)
+	if got := texts(t, plan, "ids"); strings.Contains(got[0], "unknown") {
+		t.Errorf("ids are %q", got)
+	}
+	// Deletions that a plan can't name are refused.
+	unknown := map[string]any{"domain": "example.com", "mailboxes": acctest.Unknown}
+	_, diags = p.Walk().Plan(typeName, unknown, o)
+	p.NoErrors(diags)
+	unknown["max_deletions"] = 1
+	_, diags = p.Walk().Plan(typeName, unknown, o)
+	acctest.Expect(t, diags, "ERROR", "can't name")
+}
+
+func TestGone(t *testing.T) {
+	t.Parallel()
+	s := server(t, acctest.Options{})
+	p := s.Protocol(t, "")
+	o, diags := p.Apply(t.Context(), typeName, set(nil, "ann"), nil)
+	p.NoErrors(diags)
+	if err := s.Client.DeleteMailbox(t.Context(), "ann@example.com"); err != nil {
+		t.Fatal(err)
+	}
+	still, diags := p.Walk().Read(typeName, o)
+	p.NoErrors(diags)
+	expect(t, still, "mailboxes")
+	if err := s.Client.DeleteDomain(t.Context(), "example.com"); err != nil {
+		t.Fatal(err)
+	}
+	gone, diags := p.Walk().Read(typeName, o)
+	p.NoErrors(diags)
+	if !gone.Gone() {
+		t.Errorf("the set is still there: %v", gone.State)
+	}
+}
+
+// TestPublishedOnly checks that an API without lifecycle operations is enough, and that
+// removed mailboxes are named.
+func TestPublishedOnly(t *testing.T) {
+	t.Parallel()
+	s := server(t, acctest.Options{PublishedOnly: true})
+	p := s.Protocol(t, "")
+	o, diags := p.Apply(t.Context(), typeName, set(nil, "ann", "bob"), nil)
+	p.NoErrors(diags)
+	o, diags = p.Walk().Read(typeName, o)
+	p.NoErrors(diags)
+	plan, diags := p.Plan(typeName, set(nil, "ann=Joan Doe"), o)
+	p.NoErrors(diags)
+	acctest.Expect(t, diags, "WARNING", "1 mailbox will still exist", "bob@example.com")
+	o, diags = p.ApplyPlan(t.Context(), typeName, set(nil, "ann=Joan Doe"), o, plan)
+	p.NoErrors(diags)
+	acctest.Expect(t, diags, "WARNING", "still exist", "bob@example.com")
+	o, _ = p.Walk().Read(typeName, o)
+	expect(t, o, "mailboxes", "ann=Joan Doe")
+	expect(t, o, "unmanaged", "bob@example.com")
+	_, diags = p.Destroy(t.Context(), typeName, o)
+	p.NoErrors(diags)
+	acctest.Expect(t, diags, "will still exist", "ann@example.com")
+}
+
+// TestOtherResources checks that a mailbox has one owner.
+func TestOtherResources(t *testing.T) {
+	t.Parallel()
+	s := server(t, acctest.Options{})
+	p := s.Protocol(t, "")
+	const single = "mailhost_mailbox"
+	ann := map[string]any{"domain": "example.com", "local_part": "ann", "first_name": "Jane", "last_name": "Doe"}
+	owned, diags := p.Apply(t.Context(), single, ann, nil)
+	p.NoErrors(diags)
+
+	// It is not adopted while the single resource has it.
+	p.Together()
+	owned, diags = p.Read(single, owned)
+	p.NoErrors(diags)
+	_, diags = p.Plan(single, ann, owned)
+	p.NoErrors(diags)
+	_, diags = p.Plan(typeName, set(changes{"on_existing": "adopt"}, "ann"), nil)
+	acctest.Expect(t, diags, "ERROR", "Other resources have 1 mailbox", "ann@example.com")
+
+	// After an import, a plan that destroys the single resource is refused.
+	p.Together()
+	owned, _ = p.Read(single, owned)
+	o, diags := p.Import(typeName, "example.com", nil)
+	p.NoErrors(diags)
+	o, diags = p.Read(typeName, o)
+	p.NoErrors(diags)
+	_, diags = p.Plan(typeName, set(nil, "ann"), o)
+	p.NoErrors(diags)
+	_, diags = p.Plan(single, nil, owned)
+	acctest.Expect(t, diags, "ERROR", "Two resources have the mailbox ann@example.com")
+}
+
+func TestMany(t *testing.T) {
+	t.Parallel()
+	s := server(t, acctest.Options{})
+	p := s.Protocol(t, "")
+	var keys []string
+	for i := range 2500 {
+		keys = append(keys, fmt.Sprint("m", i))
+	}
+	s.Control.Journal.Clear()
+	o, diags := p.Apply(t.Context(), typeName, set(nil, keys...), nil)
+	p.NoErrors(diags)
+	if sent := s.Sent(); len(sent) != 3 {
+		t.Errorf("sent %q", sent)
+	}
+	if got := texts(t, o, "ids"); len(got) != 2500 {
+		t.Errorf("%d ids", len(got))
+	}
+}

@@ -1,0 +1,454 @@
+package mailboxset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+)
+
+// Resource is mailhost_mailbox_set.
+type Resource struct {
+	service.Resource[api.Domain, model]
+}
+
+// NewResource returns the resource.
+func NewResource() resource.Resource {
+	return service.Manage(&Resource{service.Resource[api.Domain, model]{Definition: definition}})
+}
+
+// ImportState implements resource.ResourceWithImportState: by the domain's name or id.
+func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	r.Resource.ImportState(ctx, req, resp)
+	if !resp.Diagnostics.HasError() {
+		resp.Diagnostics.Append(service.SetPrivate(ctx, resp.Private, importedKey, true)...)
+	}
+}
+
+// Read implements resource.Resource. It reads the domain's list, and the domain only if
+// that is empty.
+func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	r.ReadObject(ctx, req, resp, func(c *client.Client, state *model) error {
+		id := state.ID.ValueString()
+		l, err := list(ctx, c, id)
+		if err != nil {
+			return err
+		}
+		name := ""
+		if m := l.any(); m != nil {
+			name = m.DomainName
+		} else {
+			d, err := c.GetDomain(ctx, id)
+			if err != nil {
+				return err
+			}
+			name = d.Name
+		}
+		r.Notes().Store(refreshed{id}, l)
+		now := r.refresh(state, l, &resp.Diagnostics)
+		state.set(now)
+		state.DomainName = types.StringValue(name)
+		state.Domain = customtype.KeepDomainRef(state.Domain, id, name)
+		return nil
+	})
+}
+
+// refresh returns what a state is now. A state without mailboxes was just imported: it
+// has all of the domain's.
+func (r *Resource) refresh(state *model, l *listing, diags *diag.Diagnostics) *contents {
+	prior, now := state.contents(diags), newContents()
+	if state.Mailboxes.IsNull() {
+		for _, m := range l.byID {
+			now.put(m.LocalPart, entryOf(m), m.PrimaryEmail, m.ID)
+		}
+	}
+	for key, before := range prior.entries {
+		if m := l.of(prior, key); m != nil {
+			e := entryOf(m)
+			if e.same(before) {
+				e = before // the API may have trimmed the names
+			}
+			now.put(key, e, m.PrimaryEmail, m.ID)
+		}
+	}
+	now.unmanaged = l.without(now)
+	conflicts := map[string]service.Conflict{}
+	for key, id := range now.ids {
+		if conflict := r.Walk().Refreshed(object(id.Value)); conflict != 0 {
+			conflicts[key] = conflict
+		}
+	}
+	if len(conflicts) > 0 {
+		addConflicts(diags, now, conflicts)
+	}
+	return now
+}
+
+// Create implements resource.Resource. A create that fails in part is no error, see
+// [compact.Type].
+func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	plan, c := r.Planned(ctx, req, resp)
+	if c == nil {
+		return
+	}
+	want := plan.contents(&resp.Diagnostics)
+	l, err := r.listed(ctx, c, plan.Domain.ValueString())
+	if err != nil {
+		service.AddError(&resp.Diagnostics, err, "Can't create the "+plan.String(), nil)
+		return
+	}
+	existing := l.existing(want.keys())
+	if len(existing) > 0 && !plan.adopts() {
+		addExisting(&resp.Diagnostics, existing)
+		return
+	}
+	a := &apply{client: c, walk: r.Walk(), domain: plan.Domain.ValueString(), result: newContents()}
+	a.adopt(ctx, want, existing)
+	a.create(ctx, want, without(want.keys(), existing))
+	if len(a.failures) > 0 && len(a.result.entries) == 0 {
+		addFailures(&resp.Diagnostics, a.failures, false)
+		return
+	}
+	created := plan
+	d, err := a.domainOf(ctx)
+	if err != nil {
+		service.AddError(&resp.Diagnostics, err, "Can't create the "+plan.String(), nil)
+		return
+	}
+	created.ID, created.DomainName = types.StringValue(d.ID), types.StringValue(d.Name)
+	a.result.unmanaged = l.without(a.result)
+	created.set(a.result)
+	r.SetCreated(ctx, resp, c, &created)
+	if len(a.failures) > 0 {
+		warnIncomplete(&resp.Diagnostics, len(a.failures), len(want.entries))
+		addFailures(&resp.Diagnostics, a.failures, true)
+	}
+	a.report(&resp.Diagnostics)
+}
+
+// listed returns the listing that the plan of this call has just read, or reads it.
+func (r *Resource) listed(ctx context.Context, c *client.Client, domain string) (*listing, error) {
+	if l, ok := r.Notes().LoadAndDelete(planned{canonicalDomain(domain)}); ok {
+		return l.(*listing), nil
+	}
+	return list(ctx, c, domain)
+}
+
+func without[T any](keys []string, m map[string]T) []string {
+	var left []string
+	for _, key := range keys {
+		if _, ok := m[key]; !ok {
+			left = append(left, key)
+		}
+	}
+	return left
+}
+
+// Update implements resource.Resource. It deletes only what the state has and the plan
+// lacks. What fails stays in the state as it was, so that the next plan has it again.
+func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	plan, state, c := r.Changed(ctx, req, resp)
+	if c == nil {
+		return
+	}
+	diags := &resp.Diagnostics
+	prior, want := state.contents(diags), plan.contents(diags)
+	imported := isImported(ctx, req.Private)
+	ch := changesOf(prior, want)
+	var l *listing
+	if len(ch.added)+len(ch.removed) > 0 {
+		var err error
+		if l, err = list(ctx, c, state.ID.ValueString()); err != nil {
+			service.AddError(diags, err, "Can't update the "+state.String(), nil)
+			return
+		}
+	}
+	a := &apply{client: c, walk: r.Walk(), domain: state.ID.ValueString(), result: newContents()}
+	if !imported {
+		a.delete(ctx, prior, ch.removed, l)
+	}
+	for key, before := range ch.kept {
+		a.result.keep(key, want.entries[key], prior, before)
+	}
+	a.rename(ctx, prior, want, ch)
+	if len(ch.added) > 0 {
+		existing := l.existing(ch.added)
+		if plan.adopts() {
+			a.adopt(ctx, want, existing)
+		} else {
+			for key, m := range existing {
+				a.fail(key, "Can't create the mailbox "+m.PrimaryEmail, fmt.Errorf("it exists with the id %s, and this set does not manage it", m.ID), adoptAdvice)
+			}
+		}
+		a.create(ctx, want, without(ch.added, existing))
+	}
+	updated := plan
+	a.result.unmanaged = want.unmanaged
+	updated.set(a.result)
+	if len(a.failures) == 0 {
+		updated.Unmanaged = plan.Unmanaged
+	}
+	diags.Append(resp.State.Set(ctx, &updated)...)
+	addFailures(diags, a.failures, false)
+	a.report(diags)
+	for _, key := range []string{importedKey, deletionsKey} {
+		if resp.Private != nil {
+			diags.Append(resp.Private.SetKey(ctx, key, nil)...)
+		}
+	}
+}
+
+// Delete implements resource.Resource.
+func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	var partial *model
+	r.DeleteObject(ctx, req, resp, func(c *client.Client, state model) error {
+		prior := state.contents(&resp.Diagnostics)
+		if len(prior.entries) == 0 {
+			return nil
+		}
+		planned, _ := deletionsOf(ctx, req.Private)
+		if !planned.Allowed && int64(len(prior.entries)) > state.MaxDeletions.ValueInt64() {
+			addTooMany(&resp.Diagnostics, state, prior.addressList(prior.keys()), state.MaxDeletions.ValueInt64(), destroyRefused)
+			return nil
+		}
+		l, err := list(ctx, c, state.ID.ValueString())
+		if err != nil {
+			return err
+		}
+		a := &apply{client: c, walk: r.Walk(), domain: state.ID.ValueString(), result: newContents()}
+		a.delete(ctx, prior, prior.keys(), l)
+		addFailures(&resp.Diagnostics, a.failures, false)
+		a.report(&resp.Diagnostics)
+		if len(a.failures) > 0 {
+			a.result.unmanaged = prior.unmanaged
+			state.set(a.result)
+			partial = &state
+		}
+		return nil
+	})
+	if partial != nil {
+		resp.Diagnostics.Append(resp.State.Set(ctx, partial)...)
+	}
+}
+
+// adoptAdvice is what to do about a mailbox that exists.
+const adoptAdvice = `To manage it with this set, set on_existing = "adopt". Otherwise remove its entry, or choose another key.`
+
+// apply is one create, update or delete of a set.
+type apply struct {
+	client *client.Client
+	walk   *service.Walk
+	domain string
+
+	mu        sync.Mutex // guards what follows
+	result    *contents
+	failures  []failure
+	remaining []string // addresses of mailboxes that the API can't delete
+	reused    []string // addresses whose ids belong to other mailboxes by now
+	resumed   []string // addresses of mailboxes that an earlier run created
+	known     *api.Mailbox
+}
+
+func (a *apply) fail(key, summary string, err error, next string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.failures = append(a.failures, failure{key, summary, err, next})
+}
+
+func (a *apply) put(key string, e entry, m *api.Mailbox) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.known = m
+	a.result.put(key, e, m.PrimaryEmail, m.ID)
+}
+
+// create creates mailboxes in bulk.
+func (a *apply) create(ctx context.Context, want *contents, keys []string) {
+	if len(keys) == 0 {
+		return
+	}
+	items := make([]api.NewMailboxItem, len(keys))
+	for i, key := range keys {
+		e := want.entries[key]
+		items[i] = api.NewMailboxItem{LocalPart: key, FirstName: e.FirstName.Value, LastName: e.LastName.Value}
+	}
+	for i, outcome := range a.client.CreateMailboxes(ctx, a.domain, items) {
+		key := keys[i]
+		summary := "Can't create the mailbox " + key + "@" + a.domain
+		if address := want.addresses[key].Value; address != "" {
+			summary = "Can't create the mailbox " + address
+		}
+		switch {
+		case client.IsConflict(outcome.Err) && isExisting(outcome.Err):
+			a.fail(key, summary, outcome.Err, adoptAdvice)
+		case outcome.Err != nil:
+			a.fail(key, summary, service.CreateError(ctx, outcome.Err), "")
+		case a.walk.Acquire(object(outcome.Mailbox.ID)) != 0:
+			a.fail(key, summary, errors.New("another resource of this run manages it, id "+outcome.Mailbox.ID), "Remove one of the two.")
+		default:
+			if outcome.Resumed {
+				a.resumed = append(a.resumed, outcome.Mailbox.PrimaryEmail)
+			}
+			a.put(key, want.entries[key], outcome.Mailbox)
+		}
+	}
+}
+
+func isExisting(err error) bool {
+	refused, ok := errors.AsType[*client.Error](err)
+	return ok && len(refused.Problems) > 0 && refused.Problems[0].Type == api.BulkAlreadyExists
+}
+
+// adopt takes existing mailboxes over and gives them their names.
+func (a *apply) adopt(ctx context.Context, want *contents, existing map[string]*api.Mailbox) {
+	a.parallel(sortedKeys(existing), func(key string) {
+		m, e := existing[key], want.entries[key]
+		if a.walk.Acquire(object(m.ID)) != 0 {
+			a.fail(key, "Can't adopt the mailbox "+m.PrimaryEmail, errors.New("another resource of this run manages it, id "+m.ID), "Remove one of the two.")
+			return
+		}
+		renamed, err := a.setNames(ctx, m.ID, e, entryOf(m))
+		if err != nil {
+			// It is the set's from now on, and the next plan has its names.
+			a.fail(key, "Can't set the names of the mailbox "+m.PrimaryEmail, err, "")
+			e = entryOf(m)
+		}
+		if renamed != nil {
+			m = renamed
+		}
+		a.put(key, e, m)
+	})
+}
+
+// setNames changes the names of a mailbox if they differ.
+func (a *apply) setNames(ctx context.Context, id string, to, from entry) (*api.Mailbox, error) {
+	if to.same(from) {
+		return nil, nil
+	}
+	var body api.UpdateMailboxBody
+	if to.FirstName != from.FirstName {
+		body.FirstName = &to.FirstName.Value
+	}
+	if to.LastName != from.LastName {
+		body.LastName = &to.LastName.Value
+	}
+	return a.client.UpdateMailbox(ctx, id, body)
+}
+
+// rename changes the names of mailboxes of the set. One that fails keeps the names of the
+// state.
+func (a *apply) rename(ctx context.Context, prior, want *contents, ch changes) {
+	a.parallel(ch.renamed, func(key string) {
+		before := ch.kept[key]
+		if _, err := a.setNames(ctx, prior.ids[before].Value, want.entries[key], prior.entries[before]); err != nil {
+			a.fail(key, "Can't update the mailbox "+prior.addresses[before].Value, err, "")
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			a.result.keep(key, prior.entries[before], prior, before)
+		}
+	})
+	for _, before := range ch.kept {
+		a.walk.Updated(object(prior.ids[before].Value))
+	}
+}
+
+// delete deletes mailboxes of the state that still have the address of their key. One that
+// fails stays in the result.
+func (a *apply) delete(ctx context.Context, prior *contents, keys []string, l *listing) {
+	a.parallel(keys, func(key string) {
+		id, address := prior.ids[key].Value, prior.addresses[key].Value
+		switch m := l.of(prior, key); {
+		case m == nil && l.byID[strings.ToLower(id)] != nil:
+			a.mu.Lock()
+			a.reused = append(a.reused, address)
+			a.mu.Unlock()
+			return
+		case m == nil:
+			return // it is gone
+		}
+		err := error(nil)
+		if a.walk.Delete(object(id)) != 0 {
+			err = errors.New("this run has just adopted it for another resource")
+		} else {
+			err = a.client.DeleteMailbox(ctx, id)
+		}
+		switch {
+		case err == nil || client.IsNotFound(err):
+			a.walk.Deleted(object(id), "")
+		case errors.Is(err, client.ErrDeleteUnsupported):
+			a.mu.Lock()
+			a.remaining = append(a.remaining, address)
+			a.mu.Unlock()
+		default:
+			a.fail(key, "Can't delete the mailbox "+address, err, "")
+			a.mu.Lock()
+			a.result.keep(key, prior.entries[key], prior, key)
+			a.mu.Unlock()
+		}
+	})
+}
+
+// parallelRequests is how many requests for single mailboxes are in flight at once.
+const parallelRequests = 8
+
+// parallel calls do for each key, several at once.
+func (a *apply) parallel(keys []string, do func(key string)) {
+	queue := make(chan string)
+	var wg sync.WaitGroup
+	for range min(parallelRequests, len(keys)) {
+		wg.Go(func() {
+			for key := range queue {
+				do(key)
+			}
+		})
+	}
+	for _, key := range keys {
+		queue <- key
+	}
+	close(queue)
+	wg.Wait()
+}
+
+// domainOf returns the id and the name of the domain.
+func (a *apply) domainOf(ctx context.Context) (*api.Domain, error) {
+	if m := a.known; m != nil && m.DomainID != "" && m.DomainName != "" {
+		return &api.Domain{ID: m.DomainID, Name: m.DomainName}, nil
+	}
+	return a.client.GetDomain(ctx, a.domain)
+}
+
+// report warns about what an apply has found that its plan could not know.
+func (a *apply) report(diags *diag.Diagnostics) {
+	if len(a.remaining) > 0 {
+		diags.AddAttributeWarning(path.Root("mailboxes"), mailboxes(len(a.remaining))+" still exist",
+			"This API has no operation that deletes a mailbox, so they were only dropped from Terraform's state:"+bullets(sorted(a.remaining))+
+				"\n\nThey keep receiving mail, and they are still paid for. If you no longer need one, remove it in the service's own control panel.")
+	}
+	if len(a.reused) > 0 {
+		diags.AddAttributeWarning(path.Root("mailboxes"), mailboxes(len(a.reused))+" not deleted",
+			"The mailboxes with the ids of the state have other addresses by now, so they were not deleted. They were removed from the set; these are the addresses of the state:"+bullets(sorted(a.reused)))
+	}
+	if len(a.resumed) > 0 {
+		diags.AddAttributeWarning(path.Root("mailboxes"), mailboxes(len(a.resumed))+" created by an earlier run",
+			"An earlier run with the same request was interrupted before Terraform could store their ids. This run continues with them:"+bullets(sorted(a.resumed)))
+	}
+}
+
+func sorted(list []string) []string {
+	set := map[string]bool{}
+	for _, each := range list {
+		set[each] = true
+	}
+	return sortedKeys(set)
+}

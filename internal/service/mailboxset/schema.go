@@ -1,0 +1,76 @@
+package mailboxset
+
+import (
+	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/compact"
+	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+)
+
+// The values of on_existing.
+const (
+	onExistingAdopt = "adopt"
+	onExistingError = "error"
+)
+
+var (
+	entriesType = tftypes.Map{ElementType: tftypes.Object{AttributeTypes: map[string]tftypes.Type{
+		"first_name": tftypes.String, "last_name": tftypes.String,
+	}}}
+	textsType     = tftypes.Map{ElementType: tftypes.String}
+	addressesType = tftypes.List{ElementType: tftypes.String}
+)
+
+func attributes() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"id": service.ComputedString("UUID of the domain."),
+		"domain": schema.StringAttribute{
+			Required:            true,
+			CustomType:          customtype.DomainRef,
+			PlanModifiers:       []planmodifier.String{keepDomain, stringplanmodifier.RequiresReplace()},
+			MarkdownDescription: "Domain of the mailboxes, by name or UUID, for instance `mailhost_domain.main.name`. Changing it replaces the set: it deletes every mailbox of the set, as far as `max_deletions` allows, and creates them in the other domain.",
+		},
+		"domain_name": service.ComputedString("Name of the domain, in ASCII."),
+		"mailboxes": schema.StringAttribute{
+			Required:   true,
+			CustomType: compact.Type{Wire: entriesType, Partial: true},
+			MarkdownDescription: "The mailboxes, as a map from the part of the address before the @ (an RFC 5321 dot-atom, case-insensitive) to `{ first_name, last_name }`, the names of the person, each 1 to 100 characters long. " +
+				"Adding an entry creates a mailbox, changed names are changed in place, and removing an entry deletes the mailbox. A changed key is a removed and an added entry.",
+		},
+		"addresses": schema.StringAttribute{
+			Computed: true, CustomType: compact.Type{Wire: textsType},
+			MarkdownDescription: "Address of each mailbox, by the key in `mailboxes`.",
+		},
+		"ids": schema.StringAttribute{
+			Computed: true, CustomType: compact.Type{Wire: textsType},
+			MarkdownDescription: "UUID of each mailbox, by the key in `mailboxes`.",
+		},
+		"unmanaged": schema.StringAttribute{
+			Computed: true, CustomType: compact.Type{Wire: addressesType},
+			MarkdownDescription: "Addresses of the mailboxes in the domain that are not in `mailboxes`, in alphabetical order, as of the last refresh. The set does not change or delete them.",
+		},
+	}
+}
+
+// settings returns the attributes that the API does not have.
+func settings() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"max_deletions": schema.Int64Attribute{
+			Optional:            true,
+			Validators:          []validator.Int64{int64validator.AtLeast(0)},
+			MarkdownDescription: "How many mailboxes a plan may delete. A plan that deletes more is an error that names them. For a destroy of the set, the value of the last apply counts. Default: `0`.",
+		},
+		"on_existing": schema.StringAttribute{
+			Optional:            true,
+			Validators:          []validator.String{stringvalidator.OneOf(onExistingAdopt, onExistingError)},
+			MarkdownDescription: "What happens if a mailbox to be created exists already: `adopt` manages it from now on and sets its names, with a warning in the plan that names it; `error` makes the plan fail, or the apply if the plan could not know it. Default: `error`.",
+		},
+	}
+}
