@@ -17,8 +17,6 @@ import (
 	"os/signal"
 	"path/filepath"
 
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
-
 	"github.com/mailhost/terraform-provider-mailhost/internal/docs/schemajson"
 	"github.com/mailhost/terraform-provider-mailhost/internal/provider"
 )
@@ -67,10 +65,7 @@ func run(ctx context.Context, dir string) error {
 
 // writeSchema writes the provider's schemas for tfplugindocs.
 func writeSchema(ctx context.Context, name string) error {
-	server, err := providerserver.NewProtocol6WithError(provider.New("docs")())()
-	if err != nil {
-		return err
-	}
+	server := provider.NewServer(provider.New("docs")())
 	p, err := schemajson.Of(ctx, server)
 	if err != nil {
 		return fmt.Errorf("the provider's schemas: %w", err)

@@ -10,7 +10,6 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	tfjson "github.com/hashicorp/terraform-json"
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
@@ -26,10 +25,7 @@ type checker struct {
 
 func schemas(t *testing.T) *checker {
 	t.Helper()
-	server, err := providerserver.NewProtocol6WithError(provider.New("test")())()
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := provider.NewServer(provider.New("test")())
 	schema, err := schemajson.Of(t.Context(), server)
 	if err != nil {
 		t.Fatal(err)

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/provider"
@@ -70,10 +69,7 @@ func checkFunction(t *testing.T, name string, f *tfprotov6.Function) {
 // checkIdentities checks the descriptions of identity attributes, which are plain text.
 func checkIdentities(t *testing.T) {
 	t.Helper()
-	server, err := providerserver.NewProtocol6WithError(provider.New("test")())()
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := provider.NewServer(provider.New("test")())
 	resp, err := server.GetResourceIdentitySchemas(t.Context(), &tfprotov6.GetResourceIdentitySchemasRequest{})
 	if err != nil {
 		t.Fatal(err)

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/provider"
@@ -40,10 +39,7 @@ func missing(file string) bool {
 // everything returns all types that the provider offers.
 func everything(t *testing.T) (all []registered) {
 	t.Helper()
-	server, err := providerserver.NewProtocol6WithError(provider.New("test")())()
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := provider.NewServer(provider.New("test")())
 	s, err := server.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{})
 	if err != nil {
 		t.Fatal(err)

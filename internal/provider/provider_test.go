@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	fwprovider "github.com/hashicorp/terraform-plugin-framework/provider"
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
@@ -66,10 +65,7 @@ func nothing(t *testing.T, typ tftypes.Type) tftypes.Value {
 
 func schemas(t *testing.T) *tfprotov6.GetProviderSchemaResponse {
 	t.Helper()
-	server, err := providerserver.NewProtocol6WithError(provider.New("test")())()
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := provider.NewServer(provider.New("test")())
 	// The framework validates each schema first.
 	resp, err := server.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{})
 	if err != nil {

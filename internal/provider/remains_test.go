@@ -26,7 +26,7 @@ func everyResource(t *testing.T, s *acctest.Server) map[string]resourceConfig {
 	return map[string]resourceConfig{
 		"mailhost_dedicated_ip":    {map[string]any{"option_id": options[0]}, map[string]any{"option_id": options[1]}},
 		"mailhost_dns_record":      {map[string]any{"domain": "example.com", "type": "A", "name": "www", "value": "192.0.2.1"}, map[string]any{"name": "web"}},
-		"mailhost_dns_zone":        {map[string]any{"domain": "example.com", "records": map[string]any{"www A": map[string]any{"values": []string{"192.0.2.1"}}}}, map[string]any{"domain": "example.org"}},
+		"mailhost_dns_zone":        {map[string]any{"domain": "example.com", "records": map[string]any{"web A": map[string]any{"values": []string{"192.0.2.1"}}}, "ignore": []string{"www"}}, map[string]any{"domain": "example.org"}},
 		"mailhost_domain":          {map[string]any{"name": "example.com"}, map[string]any{"name": "example.org"}},
 		"mailhost_forwarding":      {map[string]any{"target_email": "jane@example.net"}, map[string]any{"domain": "example.com"}},
 		"mailhost_mailbox":         {map[string]any{"domain": "example.com", "local_part": "jane", "first_name": "Jane", "last_name": "Doe"}, map[string]any{"local_part": "john"}},

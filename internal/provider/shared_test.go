@@ -28,7 +28,7 @@ func kinds(accountID string) map[string][2]map[string]any {
 		"mailhost_domain":          with(map[string]any{"name": "acme.com", "contact_info": contact}, "name", "ACME.com."),
 		"mailhost_mailbox":         with(map[string]any{"domain": "example.com", "local_part": "jane", "first_name": "Jane", "last_name": "Doe"}, "first_name", "Joan"),
 		"mailhost_dns_record":      with(map[string]any{"domain": "example.com", "name": "www", "type": "A", "value": "192.0.2.1"}, "ttl", 600),
-		"mailhost_dns_zone":        with(map[string]any{"domain": "example.com", "records": map[string]any{"www A": map[string]any{"values": []string{"192.0.2.1"}}}}, "domain", "EXAMPLE.com."),
+		"mailhost_dns_zone":        with(map[string]any{"domain": "example.com", "records": map[string]any{"web A": map[string]any{"values": []string{"192.0.2.1"}}}, "ignore": []string{"www"}}, "domain", "EXAMPLE.com."),
 		"mailhost_forwarding":      with(map[string]any{"target_email": "jane@example.org"}, "target_email", "joan@example.org"),
 		"mailhost_master_password": with(map[string]any{"name": "Backup", "generate": true}, "name", "Migration"),
 		"mailhost_service_account": with(map[string]any{"name": "ci"}, "name", "cd"),

@@ -35,5 +35,5 @@ resource "mailhost_dns_zone" "main" {
   }
 
   # The certificate client and the office's router manage these themselves.
-  ignore = ["_acme-challenge.** TXT", "_acme-challenge TXT", "*.dyn A,AAAA"]
+  ignore = ["_acme-challenge** TXT", "*.dyn A,AAAA"]
 }

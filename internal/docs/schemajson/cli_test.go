@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/docs/schemajson"
 	"github.com/mailhost/terraform-provider-mailhost/internal/provider"
@@ -23,10 +22,7 @@ func TestAccLikeTheCLI(t *testing.T) {
 		t.Skip("TF_ACC is not set")
 	}
 	t.Parallel()
-	server, err := providerserver.NewProtocol6WithError(provider.New("test")())()
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := provider.NewServer(provider.New("test")())
 	p, err := schemajson.Of(t.Context(), server)
 	if err != nil {
 		t.Fatal(err)

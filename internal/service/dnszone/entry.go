@@ -21,8 +21,8 @@ type entry struct {
 	ttl    types.Int64
 	// values is nil if the list is null or unknown.
 	values []entryValue
-	// isKnown reports whether every value is known.
-	isKnown bool
+	// isKnown reports whether every value is known, isMissing whether there is no list.
+	isKnown, isMissing bool
 }
 
 // entryValue is a value of an entry. record is set if the value is valid.
@@ -51,12 +51,14 @@ func entryOf(spelled string, element attr.Value, domain string) entry {
 	e.key, e.keyErr = parseKey(spelled, domain)
 	object, ok := element.(types.Object)
 	if !ok || object.IsNull() || object.IsUnknown() {
+		e.isMissing = object.IsNull()
 		return e
 	}
 	fields := object.Attributes()
 	e.ttl, _ = fields["ttl"].(types.Int64)
 	list, ok := fields["values"].(types.List)
 	if !ok || list.IsNull() || list.IsUnknown() {
+		e.isMissing = list.IsNull()
 		return e
 	}
 	e.isKnown = true

@@ -39,7 +39,7 @@ func (all patterns) index(k recordKey) int {
 	return -1
 }
 
-const patternForm = `a name relative to the domain, in which * stands for any characters of one label, ** for any characters and ? for one, and optionally types: "_acme-challenge.**", "dev TXT" or "*.dyn A,AAAA"`
+const patternForm = `a name relative to the domain, in which * stands for any characters of one label, ** for any characters and ? for one, and optionally types: "_acme-challenge**", "dev TXT" or "*.dyn A,AAAA"`
 
 // parsePattern parses an element of ignore. domain is "" if it is unknown.
 func parsePattern(s, domain string) (pattern, error) {

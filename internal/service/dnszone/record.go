@@ -108,7 +108,9 @@ func parseValue(k recordKey, s string) (record, error) {
 		r.priority, rdata = int64(n), rest
 	}
 	var err error
-	r.rdata, err = dnsdata.NormalizeValue(k.recordType, rdata)
+	if r.rdata, err = dnsdata.NormalizeValue(k.recordType, rdata); err != nil && r.priority >= 0 {
+		err = fmt.Errorf("after the priority %d: %w", r.priority, err)
+	}
 	return r, err
 }
 

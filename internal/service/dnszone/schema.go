@@ -9,13 +9,11 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
-	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
 const description = "All DNS records of a domain. The resource owns the domain's records: what is in `records` exists, and **every other record is removed**, except those that `ignore` matches and the system-managed records that every domain comes with. " +
@@ -32,8 +30,6 @@ const description = "All DNS records of a domain. The resource owns the domain's
 const defaultTimeout = 20 * time.Minute
 
 func attributes() map[string]schema.Attribute {
-	ctx := context.Background()
-	ttl := validate.Range[api.CreateDNSRecordBody]("ttl")
 	return map[string]schema.Attribute{
 		"id": service.ComputedString("UUID of the domain."),
 		"domain": schema.StringAttribute{
@@ -42,29 +38,17 @@ func attributes() map[string]schema.Attribute {
 			PlanModifiers:       []planmodifier.String{service.KeepDomainRef(), stringplanmodifier.RequiresReplace()},
 			MarkdownDescription: "Domain whose records these are, by name or UUID, for instance `mailhost_domain.main.name`. Changing it deletes the records from the old domain and takes the new one over.",
 		},
-		"records": schema.MapNestedAttribute{
-			Required: true,
+		"records": schema.MapAttribute{
+			Required:    true,
+			ElementType: entryType,
 			MarkdownDescription: "The records, by name and type, such as `\"@ MX\"`, `\"www CNAME\"` or `\"_imaps._tcp SRV\"`. A name is relative to the domain, or in full; `@` is the domain itself. " +
 				"The types are those of `mailhost_dns_record`. Two keys that mean the same are an error.",
-			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-				"ttl": schema.Int64Attribute{
-					Optional: true, Computed: true,
-					Validators:          []validator.Int64{ttl},
-					MarkdownDescription: fmt.Sprintf("How long resolvers may cache the records, in seconds: %s. Default: `%d`.", ttl.MarkdownDescription(ctx), api.DefaultDNSTTL),
-				},
-				"values": schema.ListAttribute{
-					Required:    true,
-					ElementType: types.StringType,
-					MarkdownDescription: "The values, each as in a zone file: for instance `192.0.2.1` (A), `10 mail.example.com.` (MX: priority, host), `0 5 443 sip.example.com.` (SRV: priority, weight, port, target), `0 issue \"ca.example.net\"` (CAA). " +
-						"A host name is complete, with or without the trailing dot. A TXT value is the text itself, of any length, or quoted strings. The order has no meaning.",
-				},
-			}},
 		},
 		"ignore": schema.ListAttribute{
 			Optional:    true,
 			ElementType: types.StringType,
 			MarkdownDescription: "Patterns for records that others manage; they are neither changed nor shown. A pattern is a name relative to the domain, in which `*` stands for any characters of one label, `**` for any characters and `?` for one character; " +
-				"types may follow, separated by commas: `\"_acme-challenge.**\"`, `\"dev TXT\"`, `\"*.dyn A,AAAA\"`. Only `@` and `**` match the domain itself. A key of `records` that a pattern matches is an error. " +
+				"types may follow, separated by commas: `\"_acme-challenge**\"`, `\"dev TXT\"`, `\"*.dyn A,AAAA\"`. Only `@` and `**` match the domain itself. A key of `records` that a pattern matches is an error. " +
 				"A record that a new pattern matches stays in the domain and is no longer managed.",
 		},
 		"purged": schema.ListAttribute{
@@ -75,6 +59,25 @@ func attributes() map[string]schema.Attribute {
 		},
 		"domain_id":   service.ComputedString("UUID of the domain."),
 		"domain_name": service.ComputedString("Name of the domain, in ASCII."),
+	}
+}
+
+// ttlLimits are those of the contract.
+var ttlLimits = api.LimitsOf[api.CreateDNSRecordBody]("ttl")
+
+// RecordFields returns the fields of an entry of records as Terraform sees them.
+func RecordFields() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"ttl": schema.Int64Attribute{
+			Optional: true, Computed: true,
+			MarkdownDescription: fmt.Sprintf("How long resolvers may cache the records, in seconds: between %d and %d. Default: `%d`.", *ttlLimits.Minimum, *ttlLimits.Maximum, api.DefaultDNSTTL),
+		},
+		"values": schema.ListAttribute{
+			Required:    true,
+			ElementType: types.StringType,
+			MarkdownDescription: "The values, at least one, each as in a zone file: for instance `192.0.2.1` (A), `10 mail.example.com.` (MX: priority, host), `0 5 443 sip.example.com.` (SRV: priority, weight, port, target), `0 issue \"ca.example.net\"` (CAA). " +
+				"A host name is complete, with or without the trailing dot. A TXT value is the text itself, of any length, or quoted strings. The order has no meaning.",
+		},
 	}
 }
 

@@ -51,6 +51,9 @@ func check(entries []entry, ignore types.List, domain string, diags *diag.Diagno
 		if i := ignored.index(e.key); i >= 0 {
 			addInvalid(diags, at, "key", fmt.Errorf("ignore leaves these records to others: the pattern number %d matches the key. Remove the key or the pattern", i+1))
 		}
+		if ttl := e.ttl.ValueInt64(); !e.ttl.IsNull() && !e.ttl.IsUnknown() && (ttl < *ttlLimits.Minimum || ttl > *ttlLimits.Maximum) {
+			addInvalid(diags, at.AtName("ttl"), "ttl", fmt.Errorf("must be between %d and %d, got %d", *ttlLimits.Minimum, *ttlLimits.Maximum, ttl))
+		}
 		e.checkValues(domain, diags)
 	}
 	checkBeside(entries, first, diags)
@@ -73,7 +76,7 @@ func checkPatterns(ignore types.List, domain string, diags *diag.Diagnostics) pa
 // checkValues reports the problems of the entry's values, each by itself and with the
 // others.
 func (e entry) checkValues(domain string, diags *diag.Diagnostics) {
-	if e.isKnown && len(e.values) == 0 {
+	if e.isMissing || e.isKnown && len(e.values) == 0 {
 		addInvalid(diags, recordsPath.AtMapKey(e.spelled).AtName("values"), "list", errors.New("it must have at least one value; to have no such records, remove the key"))
 	}
 	first, ofPurpose := map[record]int{}, map[dnsdata.Purpose]int{}

@@ -269,6 +269,8 @@ CREATE UNIQUE INDEX dns_records_once ON dns_records (domain_id, name, type, valu
 	CASE WHEN purpose = '' THEN 0 ELSE system_managed END);
 CREATE INDEX dns_records_in_order ON dns_records (account_id, created_at, id);
 CREATE INDEX dns_records_of_domain ON dns_records (account_id, domain_id, created_at, id);
+-- A create reads the other records at its name.
+CREATE INDEX dns_records_at_name ON dns_records (account_id, domain_id, name, created_at, id);
 
 CREATE TABLE feedback (
 	id                   TEXT    NOT NULL PRIMARY KEY,

@@ -1,0 +1,50 @@
+package provider
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/dnszone"
+)
+
+// nested has the fields of each map attribute that Terraform sees as a nested attribute,
+// by resource and attribute: there its fields can be optional and have descriptions. To
+// the framework it is a plain map of objects, because the framework's time for nested
+// attributes grows with the square of the map's size. The values are the same for both.
+var nested = map[string]map[string]map[string]schema.Attribute{
+	"mailhost_dns_zone": {"records": dnszone.RecordFields()},
+}
+
+// GetProviderSchema implements tfprotov6.ProviderServer.
+func (s *server) GetProviderSchema(ctx context.Context, req *tfprotov6.GetProviderSchemaRequest) (*tfprotov6.GetProviderSchemaResponse, error) {
+	resp, err := s.framework.GetProviderSchema(ctx, req)
+	if err != nil {
+		return resp, err
+	}
+	for typeName, attributes := range nested {
+		for _, a := range resp.ResourceSchemas[typeName].Block.Attributes {
+			if fields, ok := attributes[a.Name]; ok {
+				a.Type, a.NestedType = nil, objectOf(ctx, fields)
+			}
+		}
+	}
+	return resp, nil
+}
+
+// objectOf returns the type of a nested map with these fields.
+func objectOf(ctx context.Context, fields map[string]schema.Attribute) *tfprotov6.SchemaObject {
+	o := &tfprotov6.SchemaObject{Nesting: tfprotov6.SchemaObjectNestingModeMap}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		f := fields[name]
+		o.Attributes = append(o.Attributes, &tfprotov6.SchemaAttribute{
+			Name: name, Type: f.GetType().TerraformType(ctx),
+			Required: f.IsRequired(), Optional: f.IsOptional(), Computed: f.IsComputed(),
+			Description: f.GetMarkdownDescription(), DescriptionKind: tfprotov6.StringKindMarkdown,
+		})
+	}
+	return o
+}

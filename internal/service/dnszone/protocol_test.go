@@ -1,0 +1,447 @@
+package dnszone_test
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+)
+
+// entry returns an entry of records with the default TTL.
+func entry(values ...any) map[string]any { return map[string]any{"values": values} }
+
+// zoneOf returns the configuration of a zone.
+func zoneOf(records map[string]any, more ...any) map[string]any {
+	config := map[string]any{"domain": "example.com", "records": records}
+	for i := 0; i < len(more); i += 2 {
+		config[more[i].(string)] = more[i+1]
+	}
+	return config
+}
+
+// expectExisting fails the test unless the domain has exactly these records.
+func expectExisting(t *testing.T, s *acctest.Server, want contents) {
+	t.Helper()
+	if got := existing(t, s); !maps.Equal(got, want) {
+		t.Fatalf("the domain has %v, want %v", got, want)
+	}
+}
+
+// TestEveryProblemAtOnce checks that the validation reports each problem at its own path.
+func TestEveryProblemAtOnce(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	diags := s.Protocol(t, "").Validate(typeName, zoneOf(map[string]any{
+		"www":             entry("192.0.2.1"),
+		"www LOC":         entry("x"),
+		"web A":           entry("192.0.2.1", "nonsense", "192.0.2.1"),
+		"@ MX":            entry("mail.example.com.", "70000 mail.example.com", "10 a_b.example.com"),
+		"sub MX":          entry("0 .", "10 mail.example.net"),
+		"_sip._tcp SRV":   entry("0 5 sip.example.net."),
+		"@ TXT":           entry("v=spf1 -all", "v=spf1 mx -all", `"open`),
+		"example.com TXT": entry("other"),
+		"blog CNAME":      entry("a.example.net", "b.example.net"),
+		"blog A":          entry("192.0.2.1"),
+		"self CNAME":      entry("self.example.com."),
+		"@ CNAME":         entry("a.example.net"),
+		"none A":          entry(),
+		"null A":          map[string]any{"ttl": 300},
+		"ttl A":           map[string]any{"ttl": 5, "values": []string{"192.0.2.1"}},
+		"dyn A":           entry("192.0.2.1"),
+	}, "ignore", []string{"d?n", "[a]", "x y z", "a.example.org."}))
+	text := acctest.Render(diags)
+	for at, problem := range map[string]string{
+		`records["www"]`:                     "Expected a name and a type",
+		`records["www LOC"]`:                 "Unsupported record type",
+		`records["web A"].values[1]`:         "IPv4 address",
+		`records["web A"].values[2]`:         "the same as values[0]",
+		`records["@ MX"].values[0]`:          "must begin with a priority",
+		`records["@ MX"].values[1]`:          "must begin with a priority",
+		`records["@ MX"].values[2]`:          "nvalid target",
+		`records["sub MX"].values[0]`:        "null MX",
+		`records["_sip._tcp SRV"].values[0]`: "of three fields",
+		`records["@ TXT"].values[1]`:         "at most one SPF record",
+		`records["@ TXT"].values[2]`:         "quotes",
+		`records["example.com TXT"]`:         `the same as the key "@ TXT"`,
+		`records["blog CNAME"].values[1]`:    "at most one CNAME",
+		`records["blog A"]`:                  "a CNAME excludes",
+		`records["self CNAME"].values[0]`:    "its own name",
+		`records["@ CNAME"]`:                 "The domain itself can't be a CNAME",
+		`records["none A"].values`:           "at least one value",
+		`records["null A"].values`:           "at least one value",
+		`records["ttl A"].ttl`:               "between 60 and 86400",
+		`records["dyn A"]`:                   "the pattern number 1 matches",
+		`ignore[1]`:                          "no other special characters",
+		`ignore[2]`:                          "Expected a name relative",
+		`ignore[3]`:                          "outside the domain",
+	} {
+		i := strings.Index(text, "\n"+at)
+		if i < 0 {
+			t.Errorf("no error at %s in\n%s", at, text)
+			continue
+		}
+		if line, _, _ := strings.Cut(text[i+1:], "\n"); !strings.Contains(line, problem) {
+			t.Errorf("%q does not mention %q", line, problem)
+		}
+	}
+	// @ MX, @ TXT and example.com TXT are at the name of a CNAME too.
+	if got := acctest.Errors(diags); got != 26 {
+		t.Errorf("%d errors:\n%s", got, text)
+	}
+}
+
+// TestUnknown checks plans with unknown values, which an apply knows.
+func TestUnknown(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	s.Domain(t, "example.com")
+	p := s.Protocol(t, "")
+	for name, config := range map[string]map[string]any{
+		"everything": {"domain": acctest.Unknown, "records": acctest.Unknown, "ignore": acctest.Unknown},
+		"values":     zoneOf(map[string]any{"www A": map[string]any{"values": acctest.Unknown}, "web A": entry("192.0.2.1", acctest.Unknown)}, "ignore", []any{acctest.Unknown}),
+		"entry":      zoneOf(map[string]any{"www A": acctest.Unknown, "web A": map[string]any{"ttl": acctest.Unknown, "values": []string{"192.0.2.1"}}}),
+	} {
+		t.Log(name)
+		p.NoErrors(p.Validate(typeName, config))
+		_, diags := p.Plan(typeName, config, nil)
+		p.NoErrors(diags)
+	}
+
+	// A plan can't name what an unknown value replaces.
+	exist(t, s, contents{"www A 192.0.2.9": 300})
+	unknown := zoneOf(map[string]any{"www A": entry(acctest.Unknown)})
+	_, diags := p.Plan(typeName, unknown, nil)
+	acctest.Expect(t, diags, `ERROR at AttributeName("records").ElementKeyString("www A")`, "can't name the records", "www A 192.0.2.9", "import it first")
+	o, diags := p.Import(typeName, "example.com", nil)
+	p.NoErrors(diags)
+	o = refreshed(p, o)
+	plan, diags := p.Plan(typeName, unknown, o)
+	acctest.Expect(t, diags, "WARNING", "removes 1 DNS record", "www A 192.0.2.9")
+	// The apply knows the value.
+	known := zoneOf(map[string]any{"www A": entry("192.0.2.1")})
+	plan, _ = p.Walk().Plan(typeName, known, o)
+	_, diags = p.ApplyPlan(t.Context(), typeName, known, o, plan)
+	p.NoErrors(diags)
+	expectExisting(t, s, contents{"www A 192.0.2.1": 3600})
+}
+
+// TestOneResourceForEachRecord plans a zone beside a resource for a single record, in both
+// orders.
+func TestOneResourceForEachRecord(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	d := s.Domain(t, "example.com")
+	const single = "mailhost_dns_record"
+	p := s.Protocol(t, "")
+	record := func(name string) map[string]any {
+		return map[string]any{"domain": d.ID, "name": name, "type": "A", "value": "192.0.2.1"}
+	}
+	www, diags := p.Apply(t.Context(), single, record("WWW.example.com."), nil)
+	p.NoErrors(diags)
+	whole, ignoring := zoneOf(map[string]any{"www A": entry("192.0.2.1")}), zoneOf(map[string]any{"web A": entry("192.0.2.1")}, "ignore", []string{"w?w A", "dev"})
+	owner, diags := p.Apply(t.Context(), typeName, whole, nil)
+	p.NoErrors(diags)
+	type call func() []string
+	plan := func(typeName string, config map[string]any, prior *acctest.Object) call {
+		return func() (problems []string) {
+			_, diags := p.Plan(typeName, config, prior)
+			for _, d := range diags {
+				if strings.Contains(d.Detail, "If this were applied, one of the two would change or delete") {
+					problems = append(problems, d.Summary)
+				}
+			}
+			return problems
+		}
+	}
+	for name, c := range map[string]struct {
+		zone, record call
+		atOdds       bool
+	}{
+		"both create":                 {plan(typeName, whole, nil), plan(single, record("new"), nil), true},
+		"both keep":                   {plan(typeName, whole, owner), plan(single, record("www"), www), true},
+		"the zone keeps, destroys":    {plan(typeName, whole, owner), plan(single, nil, www), true},
+		"the zone removes the record": {plan(typeName, zoneOf(map[string]any{}), owner), plan(single, record("www"), www), true},
+		"the zone is destroyed":       {plan(typeName, nil, owner), plan(single, record("www"), www), true},
+		"both are destroyed":          {plan(typeName, nil, owner), plan(single, nil, www), false},
+		"an ignored record":           {plan(typeName, ignoring, nil), plan(single, record("www"), www), false},
+		"another type of that name":   {plan(typeName, ignoring, nil), plan(single, map[string]any{"domain": "example.com", "name": "www", "type": "TXT", "value": "x"}, nil), true},
+	} {
+		for _, order := range [][2]call{{c.zone, c.record}, {c.record, c.zone}} {
+			p.Together()
+			if first := order[0](); len(first) > 0 {
+				t.Errorf("%s: the first plan has %q", name, first)
+			}
+			if second := order[1](); len(second) > 0 != c.atOdds {
+				t.Errorf("%s: the second plan has %q", name, second)
+			}
+		}
+	}
+}
+
+// TestOneZoneForEachDomain checks that two zones of one domain, and the replacement of a
+// zone by itself, are errors in the plan.
+func TestOneZoneForEachDomain(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	d := s.Domain(t, "example.com")
+	s.Domain(t, "example.org")
+	p := s.Protocol(t, "")
+	byName := zoneOf(map[string]any{"www A": entry("192.0.2.1")})
+	byID := maps.Clone(byName)
+	byID["domain"] = strings.ToUpper(d.ID)
+	p.Together()
+	_, diags := p.Plan(typeName, byName, nil)
+	p.NoErrors(diags)
+	_, diags = p.Plan(typeName, byID, nil)
+	acctest.Expect(t, diags, "ERROR: The zone of example.com is in the state already")
+
+	o, diags := p.Apply(t.Context(), typeName, byID, nil)
+	p.NoErrors(diags)
+	_, diags = p.Walk().PlanReplacement(typeName, byID, o)
+	acctest.Expect(t, diags, "ERROR: The zone of example.com is in the state already", "terraform untaint")
+	if plan, diags := p.Walk().Plan(typeName, byName, o); len(diags) > 0 || !plan.State.Equal(o.State) {
+		t.Errorf("by name in place of the UUID: %s\n%s", plan.State, acctest.Render(diags))
+	}
+
+	// Another domain is taken over, and the old one loses the records.
+	other := maps.Clone(byName)
+	other["domain"] = "example.org"
+	_, _, err := s.Client.CreateDNSRecord(t.Context(), api.CreateDNSRecordBody{Domain: "example.org", Name: "old", Type: "A", Value: "192.0.2.9"})
+	must(t, err)
+	_, diags = p.Walk().PlanReplacement(typeName, other, o)
+	acctest.Expect(t, diags, "The plan deletes 1 DNS record of example.com", "www A 192.0.2.1", "The plan removes 1 DNS record of example.org", "old A 192.0.2.9")
+	if plan, _ := p.Walk().Plan(typeName, other, o); len(plan.Replace) == 0 {
+		t.Error("another domain does not replace the zone")
+	}
+}
+
+// TestPartialUpdate refuses some requests of an update: each failure is at its own value,
+// nothing is removed, and the next plan is the rest.
+func TestPartialUpdate(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	s.Domain(t, "example.com")
+	var isDown atomic.Bool
+	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if body := bodyOf(t, r); isDown.Load() && r.Method != http.MethodGet && strings.Contains(body, "bad") {
+			acctest.Refuse(w, http.StatusUnprocessableEntity, "body.value", "Value error, not today")
+			return
+		}
+		next.ServeHTTP(w, r)
+	}))
+	o, diags := p.Apply(t.Context(), typeName, zoneOf(map[string]any{"WWW TXT": entry("one"), "old A": entry("192.0.2.1"), "@ MX": entry("10 a.example.net")}), nil)
+	p.NoErrors(diags)
+	want := zoneOf(map[string]any{"WWW TXT": entry("One more", "bad", "third"), "@ MX": entry("5 bad.example.net"), "new A": entry("192.0.2.2")})
+	isDown.Store(true)
+	o, diags = p.Apply(t.Context(), typeName, want, o)
+	text := acctest.Render(diags)
+	for _, part := range []string{
+		`ERROR at AttributeName("records").ElementKeyString("WWW TXT").AttributeName("values").ElementKeyInt(1): Can't create the record www TXT bad`,
+		`ERROR at AttributeName("records").ElementKeyString("@ MX").AttributeName("values").ElementKeyInt(0): Can't change the record @ MX 10 a.example.net of example.com to 5 bad.example.net`,
+		"Nothing else was removed from example.com", "old A 192.0.2.1",
+	} {
+		acctest.ExpectText(t, text, part)
+	}
+	if acctest.Errors(diags) != 2 {
+		t.Error(text)
+	}
+	after := contents{"www TXT One more": 3600, "www TXT third": 3600, "@ MX 10 a.example.net": 3600, "new A 192.0.2.2": 3600, "old A 192.0.2.1": 3600}
+	expectExisting(t, s, after)
+	if read := refreshed(p, o); !read.State.Equal(o.State) {
+		t.Errorf("the state after the failure is %s, a refresh finds %s", o.State, read.State)
+	}
+	isDown.Store(false)
+	before := len(s.Sent())
+	o, diags = p.Apply(t.Context(), typeName, want, o)
+	p.NoErrors(diags)
+	expectExisting(t, s, contents{"www TXT One more": 3600, "www TXT bad": 3600, "www TXT third": 3600, "@ MX 5 bad.example.net": 3600, "new A 192.0.2.2": 3600})
+	sent := slices.Sorted(slices.Values(s.Sent()[before:]))
+	if !slices.Equal(sent, []string{"create-dns-record", "delete-dns-record", "update-dns-record"}) {
+		t.Errorf("the rest were %q", sent)
+	}
+	if plan, _ := p.Walk().Plan(typeName, want, o); !plan.State.Equal(o.State) {
+		t.Errorf("the next plan is %s", plan.State)
+	}
+}
+
+// TestIgnore checks that records which begin to match stay, and that a plan names those
+// which no longer do.
+func TestIgnore(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	s.Domain(t, "example.com")
+	p := s.Protocol(t, "")
+	records := map[string]any{"www A": entry("192.0.2.1")}
+	o, diags := p.Apply(t.Context(), typeName, zoneOf(map[string]any{"www A": entry("192.0.2.1"), "a.dev A": entry("192.0.2.2")}), nil)
+	p.NoErrors(diags)
+	exist(t, s, contents{"b.dev A 192.0.2.3": 300})
+	o = refreshed(p, o)
+	all := contents{"www A 192.0.2.1": 3600, "a.dev A 192.0.2.2": 3600, "b.dev A 192.0.2.3": 300}
+
+	ignoring := zoneOf(records, "ignore", []string{"**.Dev a"})
+	plan, diags := p.Walk().Plan(typeName, ignoring, o)
+	acctest.Expect(t, diags, "leaves 2 DNS records of example.com to others", "a.dev A 192.0.2.2", "b.dev A 192.0.2.3")
+	o, diags = p.Walk().ApplyPlan(t.Context(), typeName, ignoring, o, plan)
+	p.NoErrors(diags)
+	expectExisting(t, s, all)
+	o = refreshed(p, o)
+	if plan, diags := p.Walk().Plan(typeName, ignoring, o); len(diags) > 0 || !plan.State.Equal(o.State) {
+		t.Fatalf("the second plan is %s\n%s", plan.State, acctest.Render(diags))
+	}
+
+	owning := zoneOf(records)
+	plan, diags = p.Walk().Plan(typeName, owning, o)
+	acctest.Expect(t, diags, "removes 2 DNS records of example.com", "a.dev A 192.0.2.2", "b.dev A 192.0.2.3")
+	exist(t, s, contents{"c.dev A 192.0.2.4": 300})
+	o, diags = p.Walk().ApplyPlan(t.Context(), typeName, owning, o, plan)
+	acctest.Expect(t, diags, "1 DNS record of example.com appeared after the plan", "c.dev A 192.0.2.4")
+	expectExisting(t, s, contents{"www A 192.0.2.1": 3600, "c.dev A 192.0.2.4": 300})
+	o = refreshed(p, o)
+	_, diags = p.Walk().Plan(typeName, owning, o)
+	acctest.Expect(t, diags, "removes 1 DNS record of example.com", "c.dev A 192.0.2.4")
+}
+
+// TestDestroyLeavesTheRecordsOfOthers checks what a destroy deletes after a change by
+// others, and after an import.
+func TestDestroyLeavesTheRecordsOfOthers(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	s.Domain(t, "example.com")
+	p := s.Protocol(t, "")
+	o, diags := p.Apply(t.Context(), typeName, zoneOf(map[string]any{"www A": entry("192.0.2.1"), "@ MX": entry("10 mx.example.net")}), nil)
+	p.NoErrors(diags)
+	exist(t, s, contents{"other A 192.0.2.3": 300, "www A 192.0.2.4": 300})
+	o = refreshed(p, refreshed(p, o))
+	_, diags = p.Destroy(t.Context(), typeName, o)
+	p.NoErrors(diags)
+	acctest.Expect(t, diags, "The plan deletes 2 DNS records", "@ MX 10 mx.example.net", "www A 192.0.2.1", "mail for the domain itself", "2 DNS records of example.com stay", "other A 192.0.2.3", "www A 192.0.2.4")
+	expectExisting(t, s, contents{"other A 192.0.2.3": 300, "www A 192.0.2.4": 300})
+
+	d := s.Domain(t, "example.org")
+	o, diags = p.Import(typeName, "", map[string]any{"id": strings.ToUpper(d.ID)})
+	p.NoErrors(diags)
+	p.NoErrors(diags)
+	if o = refreshed(p, o); o.Text("domain") != "example.org" || p.IdentityOf(typeName, o)["id"] != d.ID {
+		t.Errorf("imported %s", o.State)
+	}
+	o, diags = p.Import(typeName, "EXAMPLE.com.", nil)
+	p.NoErrors(diags)
+	o = refreshed(p, o)
+	want := zoneOf(map[string]any{"other.example.com a": map[string]any{"ttl": 300, "values": []string{"192.0.2.3"}}, "WWW A": map[string]any{"ttl": 300, "values": []string{"192.0.2.4"}}})
+	if plan, diags := p.Walk().Plan(typeName, want, o); len(diags) > 0 || !plan.State.Equal(o.State) {
+		t.Errorf("the plan after an import is %s\n%s", plan.State, acctest.Render(diags))
+	}
+	if _, diags = p.Destroy(t.Context(), typeName, o); len(existing(t, s)) > 0 {
+		t.Errorf("the domain has %v\n%s", existing(t, s), acctest.Render(diags))
+	}
+}
+
+// TestPublishedOperations uses an API that can only create records.
+func TestPublishedOperations(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
+	d := s.Domain(t, "example.com")
+	exist(t, s, contents{"www A 192.0.2.1": 3600, "old A 192.0.2.9": 300})
+	p := s.Protocol(t, "")
+	first := zoneOf(map[string]any{"www A": entry("192.0.2.1", "192.0.2.2")})
+	plan, diags := p.Plan(typeName, first, nil)
+	p.NoErrors(diags)
+	acctest.Expect(t, diags, "WARNING", "can't see the records of others")
+	o, diags := p.Walk().ApplyPlan(t.Context(), typeName, first, nil, plan)
+	p.NoErrors(diags)
+	acctest.Expect(t, diags, "1 DNS record of example.com existed already", "www A 192.0.2.1")
+	expectExisting(t, s, contents{"www A 192.0.2.1": 3600, "www A 192.0.2.2": 3600, "old A 192.0.2.9": 300})
+	o = refreshed(p, o)
+	if plan, diags := p.Walk().Plan(typeName, first, o); len(diags) > 0 || !plan.State.Equal(o.State) {
+		t.Errorf("the second plan is %s\n%s", plan.State, acctest.Render(diags))
+	}
+	second := zoneOf(map[string]any{"www A": entry("192.0.2.3"), "web A": entry("192.0.2.4")})
+	plan, diags = p.Walk().Plan(typeName, second, o)
+	acctest.Expect(t, diags, "2 DNS records of example.com will still exist", "www A 192.0.2.1", "www A 192.0.2.2")
+	o, diags = p.Walk().ApplyPlan(t.Context(), typeName, second, o, plan)
+	p.NoErrors(diags)
+	acctest.Expect(t, diags, "2 DNS records of example.com still exist")
+	_, diags = p.Apply(t.Context(), typeName, zoneOf(map[string]any{"www A": map[string]any{"ttl": 300, "values": []string{"192.0.2.3"}}, "web A": entry("192.0.2.4")}), o)
+	acctest.Expect(t, diags, `ERROR at AttributeName("records").ElementKeyString("www A")`, "Can't change the ttl", "no operation that changes")
+	imported, diags := p.Import(typeName, "example.com", nil)
+	p.NoErrors(diags)
+	_, diags = p.Walk().Read(typeName, imported)
+	acctest.Expect(t, diags, "ERROR", "no operation that lists DNS records")
+	_, diags = p.Destroy(t.Context(), typeName, o)
+	acctest.Expect(t, diags, "2 DNS records of example.com will still exist", d.ID, "web A 192.0.2.4", "Objects that this API can't delete still exist", d.ID)
+}
+
+// TestSystemManagedRecords checks that a zone neither lists nor changes them, and that it
+// can't have one of them.
+func TestSystemManagedRecords(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	s.Domain(t, "example.com")
+	p := s.Protocol(t, "")
+	system := func() (all []string) {
+		for r, err := range s.Client.ListDNSRecords(t.Context(), api.ListDNSRecordsRequest{Domain: "example.com"}) {
+			must(t, err)
+			if r.IsSystemManaged {
+				all = append(all, fmt.Sprintf("%d %s %s %s", r.ID, r.Name, r.Type, r.Value))
+			}
+		}
+		slices.Sort(all)
+		return all
+	}
+	before := system()
+	empty := zoneOf(map[string]any{})
+	o, diags := p.Apply(t.Context(), typeName, empty, nil)
+	p.NoErrors(diags)
+	if plan, diags := p.Walk().Plan(typeName, empty, refreshed(p, o)); len(diags) > 0 || !plan.State.Equal(o.State) {
+		t.Errorf("the second plan is %s\n%s", plan.State, acctest.Render(diags))
+	}
+	var dkim string
+	for _, line := range before {
+		if fields := strings.SplitN(line, " ", 4); fields[1] == "mailhost._domainkey" {
+			dkim = fields[3]
+		}
+	}
+	_, diags = p.Apply(t.Context(), typeName, zoneOf(map[string]any{"mailhost._domainkey TXT": entry(dkim)}), o)
+	acctest.Expect(t, diags, `ElementKeyString("mailhost._domainkey TXT").AttributeName("values").ElementKeyInt(0)`, "system-managed", "Remove it from records")
+	own := zoneOf(map[string]any{"@ MX": entry("10 mx.example.net"), "_dmarc TXT": entry("v=DMARC1; p=none")})
+	o, diags = p.Apply(t.Context(), typeName, own, o)
+	p.NoErrors(diags)
+	expectExisting(t, s, contents{"@ MX 10 mx.example.net": 3600, "_dmarc TXT v=DMARC1; p=none": 3600})
+	_, diags = p.Destroy(t.Context(), typeName, o)
+	p.NoErrors(diags)
+	if after := system(); !slices.Equal(after, before) {
+		t.Errorf("the system-managed records are %q, and were %q", after, before)
+	}
+}
+
+// TestDomainIsGone checks that a zone disappears with its domain, and that an unreadable
+// list drops nothing.
+func TestDomainIsGone(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	d := s.Domain(t, "example.com")
+	var isDown atomic.Bool
+	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if isDown.Load() && strings.HasSuffix(r.URL.Path, "/dns-records") {
+			acctest.Refuse(w, http.StatusForbidden, "header.Authorization", "the credential lacks the capability dns_record.view")
+			return
+		}
+		next.ServeHTTP(w, r)
+	}))
+	o, diags := p.Apply(t.Context(), typeName, zoneOf(map[string]any{"www A": entry("192.0.2.1")}), nil)
+	p.NoErrors(diags)
+	isDown.Store(true)
+	_, diags = p.Walk().Read(typeName, o)
+	acctest.Expect(t, diags, "ERROR: Can't read the DNS records of example.com", "dns_record.view")
+	isDown.Store(false)
+	must(t, s.Client.DeleteDomain(t.Context(), d.ID))
+	if gone := refreshed(p, o); !gone.Gone() {
+		t.Errorf("the state holds %s", gone.State)
+	}
+}
