@@ -38,6 +38,7 @@ type Client struct {
 	serviceAccounts *kind[api.ServiceAccount]
 
 	waiting   *waitingMailboxes
+	purchases *purchases
 	bulkLimit atomic.Int64 // of the items in a bulk request; 0: api.MaxBulkItems
 
 	token  string // Options.Token, if it is used
@@ -128,7 +129,7 @@ func New(o Options) (*Client, error) {
 			func(id string) *api.ServiceAccountRequest { return &api.ServiceAccountRequest{ServiceAccountID: id} }),
 		claims: newMutex(),
 	}
-	client.waiting = newWaitingMailboxes(client)
+	client.waiting, client.purchases = newWaitingMailboxes(client), newPurchases(client)
 	if o.TokenSource == nil {
 		client.token = o.Token
 	}

@@ -6,6 +6,7 @@
 //
 //	mailbox.go, domain.go, …  the methods for each kind of object
 //	scope.go                  the scope of a forwarding rule or a master password
+//	purchase.go               purchases of domains
 //	mailbox_wait.go           creates of single mailboxes that wait for a limit
 //	client.go                 Client, and the declaration of each kind
 //	batch.go                  calls that are joined into one request
@@ -98,11 +99,25 @@
 // transport). If it has to wait, it joins the creates of the same domain that wait too, and
 // whatever has joined when the permit comes is sent as one bulk request. There is no time in
 // which a create waits only for others, with one exception: right after a bulk request its
-// callers are expected back, for twice the time that the limit needs for a request. Each
+// callers are expected back, for three times as long as the limit needs for a request. Each
 // create has the outcome and the errors that it would have alone; an interrupted one is not
 // resumed by a later run, because the API resumes single creates only. One that is cancelled
 // while it waits leaves the others. After the request was sent it waits for its outcome, and
 // the request ends early only if all of its creates are cancelled.
+//
+// PurchaseDomain sends the purchases with one contact and workspace together. It waits until
+// no further one has come for 200 milliseconds; a purchase takes seconds anyway. A purchase
+// has a key of its own, and each domain in it its own outcome:
+//
+//   - A domain that the API refuses does not concern the others. If the API refuses the
+//     request as a whole (400, 409, 413, 422), it has bought nothing, and each domain is
+//     requested alone.
+//   - After a lost response, each domain is looked up. If the account owns none of them, the
+//     same request is resent under its key, as for one domain. If it owns some, those count as
+//     bought, and the request is resent only to an API that has proved that it honours keys:
+//     the replay has the outcome of the others. Without the proof, their outcome is unknown.
+//   - Ctrl-C ends the request when all of its callers have given up. Each gets the domain
+//     that the lookup finds for it.
 //
 // Only the API can know of an interrupted create. A lookup therefore carries the key of
 // its create in Idempotency-Lookup: the API must not resume a create whose object this

@@ -23,7 +23,7 @@ type waitingMailboxes struct {
 	latest map[string]batchSize // by domain
 }
 
-// batchSize is how many creates were in a batch, and when it was sent.
+// batchSize is how many creates are expected in a batch, and when the latest was sent.
 type batchSize struct {
 	creates int
 	at      time.Time
@@ -45,7 +45,7 @@ func newWaitingMailboxes(c *Client) *waitingMailboxes {
 			// The creates of the latest batch have ended about now, and their callers probably
 			// come back. To wait for them takes no longer than they would wait for the next
 			// permit.
-			w.gather(ctx, b, w.expected(b.key), min(2*c.transport.RequestInterval(), maxQuiet), maxGather)
+			w.gather(ctx, b, w.expected(b.key), min(3*c.transport.RequestInterval(), maxQuiet), maxGather)
 			permit, err := c.transport.AwaitPermit(ctx, api.CreateMailboxes.Spec)
 			w.note(b)
 			return permit, err
@@ -71,6 +71,9 @@ func (w *waitingMailboxes) note(b *batch[api.CreateMailboxBody, MailboxOutcome])
 	w.batcher.mu.Lock()
 	n := len(b.callers)
 	w.batcher.mu.Unlock()
+	// A smaller batch may be a part of the callers, whose other part comes a little later: so
+	// the number that is expected falls by one only.
+	n = max(n, w.expected(b.key)-1)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.latest[b.key] = batchSize{n, w.hooks.Now()}
