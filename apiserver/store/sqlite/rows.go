@@ -69,7 +69,8 @@ func (r *rows) scan(i int, dest any) error {
 		*d, want = r.value(i, kind), kind
 	case *string:
 		if want = lib.SQLITE_TEXT; kind != lib.SQLITE_NULL {
-			*d, want = r.stmt.Text(i), kind
+			r.stmt.SetText(d, i)
+			want = kind
 		}
 	case *[]byte:
 		if want = lib.SQLITE_BLOB; kind == want || kind == lib.SQLITE_NULL {

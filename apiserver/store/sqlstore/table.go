@@ -303,11 +303,13 @@ func scan[T any](r *reader, query string, args []any, fields func(*T) []any) (it
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
+	var row T // of which every row overwrites the same fields
+	dest := fields(&row)
 	for rows.Next() {
-		items = append(items, *new(T))
-		if err := rows.Scan(fields(&items[len(items)-1])...); err != nil {
+		if err := rows.Scan(dest...); err != nil {
 			return nil, err
 		}
+		items = append(items, row)
 	}
 	return items, rows.Err()
 }

@@ -152,6 +152,14 @@ func (s *Stmt) Text(column int) string {
 	return string(s.bytes(lib.Xsqlite3_column_text(s.conn.tls, s.stmt, int32(column)), column))
 }
 
+// SetText sets *text to a text of the row. It copies nothing if that is the same already, as
+// in the rows of a list that have a column in common.
+func (s *Stmt) SetText(text *string, column int) {
+	if b := s.bytes(lib.Xsqlite3_column_text(s.conn.tls, s.stmt, int32(column)), column); string(b) != *text {
+		*text = string(b)
+	}
+}
+
 // Blob returns a blob of the row, and nil for an empty one.
 func (s *Stmt) Blob(column int) []byte {
 	return append([]byte(nil), s.bytes(lib.Xsqlite3_column_blob(s.conn.tls, s.stmt, int32(column)), column)...)
