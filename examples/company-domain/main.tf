@@ -12,8 +12,9 @@ module "company" {
   contact_info = var.registrant
   redirect_url = "https://www.example.net/"
 
-  mailboxes  = csvdecode(file("${path.module}/mailboxes.csv"))
-  forwarding = var.forwarding
+  mailboxes             = csvdecode(file("${path.module}/mailboxes.csv"))
+  max_mailbox_deletions = var.max_mailbox_deletions
+  forwarding            = var.forwarding
 
   mta_sts = {
     mode        = "testing"

@@ -33,6 +33,13 @@ variable "registrant" {
   }
 }
 
+variable "max_mailbox_deletions" {
+  description = "How many mailboxes an apply may delete. Set it for the one apply that does."
+  type        = number
+  default     = 0
+  nullable    = false
+}
+
 variable "forwarding" {
   description = "Addresses that receive a copy of the domain's mail, by purpose."
   type        = map(string)

@@ -29,14 +29,18 @@ func TestAccCompanyDomain(t *testing.T) {
 	head, rows, _ := strings.Cut(csv, "\n")
 	w.write(t, "mailboxes.csv", head+"\n"+strings.ToUpper("new.hire")+",New,Hire\n"+strings.Replace(rows, "jane.doe,Jane,Doe", "Jane.Doe,Jane,Roe", 1))
 	out := w.must(t, "apply", "-auto-approve")
-	if !strings.Contains(out, "1 added, 1 changed, 0 destroyed") {
-		t.Errorf("a new line and a new name are not one mailbox each:\n%s", out)
+	if !strings.Contains(out, "0 added, 1 changed, 0 destroyed") || !strings.Contains(out, "new.hire") || !strings.Contains(out, `"Roe"`) {
+		t.Errorf("a new line and a new name do not change the set:\n%s", out)
 	}
 	w.planIsEmpty(t)
 
 	t.Run("what is refused", func(t *testing.T) { refusedMailboxes(t, w, head, rows) })
 	t.Run("master password", func(t *testing.T) { masterPassword(t, w) })
-	w.destroy(t)
+
+	w.refused(t, []string{"destroy", "-auto-approve"}, "max_deletions")
+	all := "-var=max_mailbox_deletions=8"
+	w.must(t, "apply", "-auto-approve", all)
+	w.destroy(t, all)
 }
 
 // refusedMailboxes checks that the module refuses invalid input.
@@ -47,14 +51,17 @@ func refusedMailboxes(t *testing.T, w *workspace, head, rows string) {
 	w.write(t, "mailboxes.csv", "local_part,first_name\noffice,Front\n")
 	w.refused(t, []string{"plan"}, `"last_name" is required`)
 	w.write(t, "mailboxes.csv", head+"\n"+rows)
-	w.refused(t, []string{"plan", `-var=forwarding={"typo":"ofice@example.com"}`}, "ofice@example.com is none of the mailboxes")
-	w.refused(t, []string{"plan", `-var=forwarding={"typo":"office"}`}, "office")
-	w.refused(t, []string{"plan", "-var=master_password_version=1"}, "A master password without a secret")
+	deletes := "-var=max_mailbox_deletions=1" // new.hire
+	w.refused(t, []string{"plan", deletes, `-var=forwarding={"typo":"ofice@example.com"}`}, "ofice@example.com is none of the mailboxes")
+	w.refused(t, []string{"plan", deletes, `-var=forwarding={"typo":"office"}`}, "office")
+	w.refused(t, []string{"plan", deletes, "-var=master_password_version=1"}, "A master password without a secret")
 }
 
 // masterPassword creates a master password and replaces it.
 func masterPassword(t *testing.T, w *workspace) {
-	w.must(t, "apply", "-auto-approve") // the original rows
+	w.refused(t, []string{"apply", "-auto-approve"}, "new.hire@example.com", "max_deletions")
+	w.must(t, "apply", "-auto-approve", "-var=max_mailbox_deletions=1") // the original rows
+	w.must(t, "apply", "-auto-approve")
 	for i, secret := range []string{"correct-horse-battery-staple", "another-horse-battery-staple"} {
 		version := strconv.Itoa(i + 1)
 		args := []string{"-var=master_password=" + secret, "-var=master_password_version=" + version}

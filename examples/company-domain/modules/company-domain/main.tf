@@ -2,8 +2,8 @@ locals {
   # example.com for Example.COM
   domain = provider::mailhost::normalize_domain(var.name)
 
-  # One mailbox for each line, with its address as the key: the order does not matter.
-  mailboxes = { for m in var.mailboxes : "${lower(m.local_part)}@${local.domain}" => m }
+  # One mailbox for each line, with its local part as the key: the order does not matter.
+  mailboxes = { for m in var.mailboxes : lower(m.local_part) => { first_name = m.first_name, last_name = m.last_name } }
 }
 
 resource "mailhost_domain" "this" {
@@ -13,13 +13,10 @@ resource "mailhost_domain" "this" {
   redirect_url = var.redirect_url
 }
 
-resource "mailhost_mailbox" "this" {
-  for_each = local.mailboxes
-
-  domain     = mailhost_domain.this.name
-  local_part = each.value.local_part
-  first_name = each.value.first_name
-  last_name  = each.value.last_name
+resource "mailhost_mailbox_set" "this" {
+  domain        = mailhost_domain.this.name
+  mailboxes     = local.mailboxes
+  max_deletions = var.max_mailbox_deletions
 }
 
 resource "mailhost_forwarding" "this" {
@@ -29,13 +26,13 @@ resource "mailhost_forwarding" "this" {
   target_email = each.value
 
   # A mailbox of the account needs no confirmation, but it has to exist first.
-  depends_on = [mailhost_mailbox.this]
+  depends_on = [mailhost_mailbox_set.this]
 
   lifecycle {
     precondition {
       condition = (
         provider::mailhost::parse_address(each.value).domain != local.domain ||
-        contains(keys(local.mailboxes), provider::mailhost::parse_address(each.value).address)
+        contains(keys(local.mailboxes), provider::mailhost::parse_address(each.value).local_part)
       )
       error_message = "${each.value} is none of the mailboxes. Add it to them, or forward to an address of another domain."
     }

@@ -10,7 +10,7 @@ output "status" {
 
 output "mailboxes" {
   description = "UUID of each mailbox by address."
-  value       = { for address, mailbox in mailhost_mailbox.this : address => mailbox.id }
+  value       = { for local_part, id in mailhost_mailbox_set.this.ids : mailhost_mailbox_set.this.addresses[local_part] => id }
 }
 
 output "unconfirmed_forwarding" {

@@ -52,6 +52,13 @@ variable "mailboxes" {
   }
 }
 
+variable "max_mailbox_deletions" {
+  description = "How many mailboxes one apply may delete with their mail. A plan that deletes more is refused."
+  type        = number
+  default     = 0
+  nullable    = false
+}
+
 variable "forwarding" {
   description = "Addresses that receive a copy of the domain's mail. Choose the keys: they identify the rules in plans, and a changed key replaces the rule."
   type        = map(string)
