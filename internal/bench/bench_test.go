@@ -30,7 +30,7 @@ func TestAccBench(t *testing.T) {
 	}
 	for _, r := range b.rows {
 		switch {
-		case r.missing != "" && !strings.HasSuffix(r.missing, "-offline is set") && !strings.Contains(r.missing, "Invalid resource type"):
+		case r.missing != "" && !strings.HasSuffix(r.missing, "-offline is set"):
 			t.Errorf("%s: %s", r.measure, r.missing)
 		case r.missing == "" && (len(r.ours) == 0 || len(r.ours) != len(r.against) || medianOf(r.ours) <= 0 || medianOf(r.against) <= 0):
 			t.Errorf("%s has the samples %v and %v", r.measure, r.ours, r.against)
