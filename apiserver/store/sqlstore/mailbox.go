@@ -42,7 +42,8 @@ func (r *reader) mailboxesWhere(accountID string, f store.MailboxFilter) *where 
 		w.andFacet(facetDomain, oneOf(f.DomainID), `t.domain_id = ?`, f.DomainID)
 	}
 	if f.WorkspaceID != "" {
-		w.andFacet(facetDomain, r.domainsOf(accountID, f.WorkspaceID), `t.domain_id IN (SELECT id FROM domains WHERE workspace_id = ?)`, f.WorkspaceID)
+		w.andFacet(facetDomain, r.domainsOf(accountID, f.WorkspaceID), `t.domain_id IN (SELECT id FROM domains WHERE account_id = ? AND workspace_id = ?)`,
+			accountID, f.WorkspaceID)
 	}
 	if f.IDs != nil {
 		w.and(w.in(`t.id`, f.IDs))

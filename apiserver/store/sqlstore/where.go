@@ -224,7 +224,8 @@ func (w *where) withinDomains(column string, within store.Within) *where {
 
 func (w *where) inDomains(column string, within store.Within) string {
 	return w.in(column, within.Domains) +
-		` OR ` + column + ` IN (SELECT id FROM domains WHERE ` + w.in(`workspace_id`, within.Workspaces) + `)`
+		` OR ` + column + ` IN (SELECT id FROM domains WHERE account_id = ` + w.bind(w.accountID) +
+		` AND ` + w.in(`workspace_id`, within.Workspaces) + `)`
 }
 
 // scope selects by a scope.

@@ -1,0 +1,114 @@
+package sqlite
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/storetest"
+)
+
+// exceptions are parts of the statements that may read a whole table or sort rows.
+var exceptions = []string{
+	`DELETE FROM accounts`, `DELETE FROM authorizations`, `DELETE FROM service_accounts`, // by Clear
+	`FROM authorization_version`, `FROM sqlite_schema`, `FROM pragma_`, // few rows
+	`FROM (SELECT * FROM`,             // the rows of a page
+	`t.purchase_batch_id = $`,         // sorts the domains of one purchase
+	`FROM accounts t ORDER BY`,        // all of them, or the newest
+	`FROM mail_queue ORDER BY due_at`, // in the order of an index, the first
+	`FROM audit_entries t ORDER BY`,   // in the order of an index, as many as are printed
+}
+
+// TestPlans checks that no other statement of package sqlstore does, of those that the
+// conformance tests run.
+func TestPlans(t *testing.T) {
+	var mu sync.Mutex
+	statements := map[string]bool{}
+	for _, rows := range []int{0, 3} {
+		t.Run("conformance", func(t *testing.T) {
+			storetest.Run(t, func(t *testing.T) store.Store {
+				s := openStore(t, Memory, Options{blockRows: rows})
+				t.Cleanup(func() { // before the store is closed
+					mu.Lock()
+					defer mu.Unlock()
+					collectStatements(t, s, statements)
+				})
+				return s
+			})
+		})
+	}
+	if len(statements) < 150 {
+		t.Errorf("only %d statements were found", len(statements))
+	}
+	s := openStore(t, Memory, Options{})
+	reported := map[string]bool{}
+	for _, statement := range slices.Sorted(maps.Keys(statements)) {
+		for _, step := range plan(t, s, statement) {
+			excepted := slices.ContainsFunc(exceptions, func(part string) bool { return strings.Contains(statement, part) })
+			if isSlow(step) && !excepted && !reported[step] {
+				reported[step] = true
+				t.Errorf("%s: %s", step, statement)
+			}
+		}
+	}
+}
+
+func isSlow(step string) bool {
+	table, scan := strings.CutPrefix(step, "SCAN ")
+	table, _, _ = strings.Cut(table, " ")
+	return strings.Contains(step, "TEMP B-TREE") || strings.Contains(step, "AUTOMATIC") ||
+		scan && !slices.Contains([]string{"CONSTANT", "json_each", "e"}, table)
+}
+
+// collectStatements adds the statements that a store has run.
+func collectStatements(t *testing.T, s *Store, statements map[string]bool) {
+	t.Helper()
+	add := func(session *session) {
+		for statement := range session.statements {
+			statements[statement] = true
+		}
+	}
+	if err := s.Update(context.Background(), func(store.Tx) error { return nil }); err != nil {
+		return // the test has closed it
+	}
+	add(s.engine.writer.session)
+	for range len(s.engine.readers.idle) {
+		session := <-s.engine.readers.idle
+		add(session)
+		s.engine.readers.idle <- session
+	}
+}
+
+// plan returns the steps of a statement's query plan.
+func plan(t *testing.T, s *Store, statement string) (steps []string) {
+	t.Helper()
+	if err := s.engine.View(t.Context(), func(ctx context.Context, q sqlstore.Querier) error {
+		var args []any
+		for strings.Contains(statement, "$"+strconv.Itoa(len(args)+1)) {
+			args = append(args, nil)
+		}
+		rows, err := q.QueryContext(ctx, `EXPLAIN QUERY PLAN `+statement, args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var id, parent, unused int64
+			var step string
+			if err := rows.Scan(&id, &parent, &unused, &step); err != nil {
+				return err
+			}
+			steps = append(steps, step)
+		}
+		return rows.Err()
+	}); err != nil {
+		t.Errorf("%v: %s", err, statement)
+	}
+	return steps
+}
