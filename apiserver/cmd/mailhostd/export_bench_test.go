@@ -22,11 +22,11 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// maxResidentMiB is the memory limit for an export, independent of the account's size.
+// maxResidentMiB is the memory limit, independent of the account's size.
 const maxResidentMiB = 64
 
-// BenchmarkExport exports accounts of several sizes from a server in another process, and
-// reports its peak memory.
+// BenchmarkExport exports accounts of several sizes from a server in another process, reads
+// pages of their lists, and reports the server's peak memory.
 func BenchmarkExport(b *testing.B) {
 	if _, err := os.Stat("/proc/self/status"); err != nil {
 		b.Skip("peak memory is read from /proc, which this system does not have")
@@ -55,6 +55,9 @@ func BenchmarkExport(b *testing.B) {
 			for b.Loop() {
 				if got := export(b, as); got != rows+1 {
 					b.Fatalf("%d lines; want %d", got, rows+1)
+				}
+				for _, query := range []string{"page=1", "page=" + strconv.Itoa(rows/1000), "page=1&search=mai", "page=1&status=active&search=box-12"} {
+					as.Get("/mailboxes?page_size=1000&" + query).Want(http.StatusOK)
 				}
 			}
 			resident := peakResidentMiB(b, server.Process.Pid)
