@@ -78,10 +78,8 @@ func collectStatements(t *testing.T, s *Store, statements map[string]bool) {
 		return // the test has closed it
 	}
 	add(s.engine.writer.session)
-	for range len(s.engine.readers.idle) {
-		session := <-s.engine.readers.idle
+	for _, session := range s.engine.readers.idle {
 		add(session)
-		s.engine.readers.idle <- session
 	}
 }
 
