@@ -71,22 +71,31 @@ func BenchmarkCreateMailbox(b *testing.B) {
 	}
 }
 
-// BenchmarkGetMailbox reads one mailbox with a service account's token.
-func BenchmarkGetMailbox(b *testing.B) {
+// BenchmarkRead sends requests with a service account's token: one mailbox, and a page of
+// a hundred.
+func BenchmarkRead(b *testing.B) {
 	svc, post := newBenchmark(b)
-	post("/mailboxes", `{"domain":"example.com","local_part":"jane","first_name":"A","last_name":"B"}`)
+	items := make([]string, 200)
+	for i := range items {
+		items[i] = fmt.Sprintf(`{"local_part":"m%d","first_name":"A","last_name":"B"}`, i)
+	}
+	post("/mailboxes/bulk", `{"domain":"example.com","items":[`+strings.Join(items, ",")+`]}`)
 	token, err := svc.IssueOwnerToken(b.Context(), accountID, "benchmark")
 	if err != nil {
 		b.Fatal(err)
 	}
-	r := httptest.NewRequest("GET", "/v1/public/accounts/"+accountID+"/mailboxes/jane@example.com", nil)
-	r.Header.Set("Authorization", "Bearer "+token)
-	b.ReportAllocs()
-	for b.Loop() {
-		w := httptest.NewRecorder()
-		if svc.Handler().ServeHTTP(w, r.Clone(b.Context())); w.Code != 200 {
-			b.Fatal(w.Code, w.Body)
-		}
+	for name, path := range map[string]string{"mailbox": "/m7@example.com", "page": "?page_size=100"} {
+		b.Run(name, func(b *testing.B) {
+			r := httptest.NewRequest("GET", "/v1/public/accounts/"+accountID+"/mailboxes"+path, nil)
+			r.Header.Set("Authorization", "Bearer "+token)
+			b.ReportAllocs()
+			for b.Loop() {
+				w := httptest.NewRecorder()
+				if svc.Handler().ServeHTTP(w, r.Clone(b.Context())); w.Code != 200 {
+					b.Fatal(w.Code, w.Body)
+				}
+			}
+		})
 	}
 }
 

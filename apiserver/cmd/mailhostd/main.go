@@ -24,11 +24,11 @@ import (
 
 func main() { os.Exit(execute()) }
 
-// The garbage collector lets the heap grow to four times what is in use, and does more
-// from 96 MiB on: the memory of all request bodies and half as much.
+// The garbage collector lets the heap grow to four times what is in use, because that is
+// a few megabytes, and works harder from 64 MiB on: SQLite's caches need as much again.
 const (
 	gcPercent   = 300
-	memoryLimit = 96 << 20
+	memoryLimit = 64 << 20
 )
 
 // tuneGC sets the garbage collector, except for what GOGC and GOMEMLIMIT set.
