@@ -45,6 +45,7 @@ const (
 
 	facetDomain facetKind = 2
 	facetStatus facetKind = 3
+	facetScope  facetKind = 4
 	// facetGram is a part of a text. There are many, in buckets of their own.
 	facetGram facetKind = 100
 

@@ -10,7 +10,7 @@ var mailboxes = newTable(table[store.Mailbox]{
 	name:    "mailboxes",
 	derived: func(m *store.Mailbox) []any { return []any{"search_text", mailboxSearchText(m)} },
 	fixed:   []string{"domain_id", "local_part", "aliases"},
-	visible: func(w *where) *where { return w.outsideUnpaid(`t.domain_id`) },
+	visible: func(w *where) *where { return w.outsideUnpaid(facetDomain, `t.domain_id`) },
 	facets:  mailboxFacets,
 	joined:  map[string]string{"DomainName": "d.name", "WorkspaceID": "d.workspace_id", "WorkspaceName": "w.name"},
 	joins:   ` JOIN domains d ON d.id = t.domain_id JOIN workspaces w ON w.id = d.workspace_id`,
@@ -22,7 +22,7 @@ func (r *reader) Mailbox(accountID, id string) (store.Mailbox, error) {
 
 func (r *reader) MailboxByAddress(accountID, localPart, domainName string) (store.Mailbox, error) {
 	return one(r, mailboxes, r.inAccount(accountID).and(`t.id = (SELECT a.mailbox_id FROM addresses a JOIN domains ad ON ad.id = a.domain_id
-		WHERE ad.name = ? AND a.local_part = ?)`, domainName, localPart).outsideUnpaid(`t.domain_id`))
+		WHERE ad.name = ? AND a.local_part = ?)`, domainName, localPart).outsideUnpaid(facetDomain, `t.domain_id`))
 }
 
 func (r *reader) Mailboxes(accountID string, f store.MailboxFilter, s store.Slice) ([]store.Mailbox, int, error) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // criterion is a condition of a query in the terms of blocks: an object has a matching
@@ -29,9 +30,31 @@ func oneOf(values ...string) matcher {
 	}
 }
 
-func noneOf(values []string) matcher {
+// noneOf matches no facet of some domains, or of their scopes.
+func noneOf(domains []string) matcher {
 	return func() (func(string) bool, error) {
-		return func(v string) bool { return !slices.Contains(values, v) }, nil
+		return func(v string) bool { return !slices.Contains(domains, v[strings.IndexByte(v, '\n')+1:]) }, nil
+	}
+}
+
+func scopeFacet(s store.Scope) facet { return facet{facetScope, s.Type + "\n" + s.ID} }
+
+// scopeTypeIs matches the scopes of a type.
+func scopeTypeIs(scopeType string) matcher {
+	return func() (func(string) bool, error) {
+		return func(v string) bool { return strings.HasPrefix(v, scopeType+"\n") }, nil
+	}
+}
+
+// scopesWithin matches the scopes of some domains and workspaces, and of the domains of
+// these workspaces.
+func (r *reader) scopesWithin(accountID string, within store.Within) matcher {
+	return func() (func(string) bool, error) {
+		domainWithin, err := r.domainsWithin(accountID, within)()
+		return func(v string) bool {
+			scopeType, id, _ := strings.Cut(v, "\n")
+			return scopeType == vocab.ScopeDomain && domainWithin(id) || scopeType == vocab.ScopeWorkspace && slices.Contains(within.Workspaces, id)
+		}, err
 	}
 }
 

@@ -212,11 +212,11 @@ func all[T any](r *reader, tbl *table[T], w *where) ([]T, error) {
 
 // page returns a slice of the objects that w selects, and how many it selects.
 func page[T any](r *reader, tbl *table[T], w *where, s store.Slice) ([]T, int, error) {
-	if tbl.facets == nil {
-		return pageOfRows(r, tbl, tbl.visible(w), s)
-	}
 	if err := w.resolveUnpaid(); err != nil {
 		return nil, 0, err
+	}
+	if tbl.facets == nil {
+		return pageOfRows(r, tbl, tbl.visible(w), s)
 	}
 	return pageOfBlocks(r, tbl, tbl.visible(w), s)
 }

@@ -198,13 +198,13 @@ func (w *where) withoutUnpaid() *where {
 }
 
 // outsideUnpaid leaves out the objects in domains of the account that HideUnpaid
-// hides. The column holds a domain's id.
-func (w *where) outsideUnpaid(column string) *where {
+// hides. The column holds a domain's id, and so do the facets of a kind.
+func (w *where) outsideUnpaid(kind facetKind, column string) *where {
 	switch {
 	case w.r.unpaidBefore.IsZero(), w.resolved && len(w.unpaid) == 0:
 		return w
 	case w.resolved:
-		return w.andFacet(facetDomain, noneOf(w.unpaid), column+` NOT IN (`+w.r.dialect.Elements(w.bind(jsonArray(w.unpaid)))+`)`)
+		return w.andFacet(kind, noneOf(w.unpaid), column+` NOT IN (`+w.r.dialect.Elements(w.bind(jsonArray(w.unpaid)))+`)`)
 	}
 	return w.and(column+` NOT IN (SELECT id FROM domains WHERE `+unpaid+` AND account_id = ? AND created_at <= ?)`,
 		w.accountID, w.r.unpaidBefore)
@@ -230,7 +230,7 @@ func (w *where) inDomains(column string, within store.Within) string {
 
 // scope selects by a scope.
 func (w *where) scope(s store.Scope) *where {
-	return w.and(`t.scope_type = ? AND t.scope_id = ?`, s.Type, s.ID)
+	return w.andFacet(facetScope, oneOf(scopeFacet(s).value), `t.scope_type = ? AND t.scope_id = ?`, s.Type, s.ID)
 }
 
 // scoped selects by the fields of a store.ScopedFilter except Search.
@@ -241,10 +241,12 @@ func (w *where) scoped(f store.ScopedFilter) *where {
 	if f.WorkspaceID != "" {
 		w.scope(store.Scope{Type: vocab.ScopeWorkspace, ID: f.WorkspaceID})
 	}
-	w.equal(`t.scope_type`, f.ScopeType)
+	if f.ScopeType != "" {
+		w.andFacet(facetScope, scopeTypeIs(f.ScopeType), `t.scope_type = ?`, f.ScopeType)
+	}
 	if !f.Within.Restricted {
 		return w
 	}
-	return w.and(`(t.scope_type = '` + vocab.ScopeDomain + `' AND (` + w.inDomains(`t.scope_id`, f.Within) + `)` +
-		` OR t.scope_type = '` + vocab.ScopeWorkspace + `' AND ` + w.in(`t.scope_id`, f.Within.Workspaces) + `)`)
+	return w.andFacet(facetScope, w.r.scopesWithin(w.accountID, f.Within), `(t.scope_type = '`+vocab.ScopeDomain+`' AND (`+w.inDomains(`t.scope_id`, f.Within)+`)`+
+		` OR t.scope_type = '`+vocab.ScopeWorkspace+`' AND `+w.in(`t.scope_id`, f.Within.Workspaces)+`)`)
 }

@@ -267,8 +267,9 @@ CREATE TABLE dns_records (
 -- A customer's record may be identical to a system-managed one that it replaces.
 CREATE UNIQUE INDEX dns_records_once ON dns_records (domain_id, name, type, value, COALESCE(priority, -1),
 	CASE WHEN purpose = '' THEN 0 ELSE system_managed END);
-CREATE INDEX dns_records_in_order ON dns_records (account_id, created_at, id);
-CREATE INDEX dns_records_of_domain ON dns_records (account_id, domain_id, created_at, id);
+-- With replaced, so that records are counted in an index alone.
+CREATE INDEX dns_records_in_order ON dns_records (account_id, created_at, id, replaced);
+CREATE INDEX dns_records_of_domain ON dns_records (account_id, domain_id, created_at, id, replaced);
 -- A create reads the other records at its name.
 CREATE INDEX dns_records_at_name ON dns_records (account_id, domain_id, name, created_at, id);
 
