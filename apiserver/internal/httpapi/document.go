@@ -24,20 +24,36 @@ const securityScheme = "bearer"
 // Without lifecycle it describes the published operations alone.
 func Document(lifecycle bool) ([]byte, error) {
 	specs := slices.DeleteFunc(api.Specs(), func(s api.Spec) bool { return s.Lifecycle() && !lifecycle })
-	doc, _ := newDocument(specs)
-	text, err := json.MarshalIndent(doc, "", "  ")
+	text, err := json.MarshalIndent(newDocument(specs), "", "  ")
 	if err != nil {
 		return nil, err
 	}
 	return append(escapeInvisible(text), '\n'), nil
 }
 
-// newDocument returns the document of some operations, and the input of each, which its
-// schemas describe. The schemas come from the contract's types and their tags.
-func newDocument(specs []api.Spec) (*huma.OpenAPI, []input) {
+// newSchemas returns an empty registry of schemas, which come from the contract's types
+// and their tags.
+func newSchemas() huma.Registry {
 	schemas := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
 	schemas.RegisterTypeAlias(reflect.TypeFor[api.FreeForm](), reflect.TypeFor[freeForm]())
 	schemas.RegisterTypeAlias(reflect.TypeFor[api.Nullable[string]](), reflect.TypeFor[nullable[string]]())
+	return schemas
+}
+
+// newInput returns the input of one operation.
+func newInput(s api.Spec) input {
+	schemas := newSchemas()
+	in := inputOf(s.Request, schemas)
+	setUpdateLimits(schemas, s.Request)
+	for _, schema := range schemas.Map() {
+		complete(schema)
+	}
+	return in
+}
+
+// newDocument returns the document of some operations.
+func newDocument(specs []api.Spec) *huma.OpenAPI {
+	schemas := newSchemas()
 	doc := &huma.OpenAPI{
 		OpenAPI: "3.1.0",
 		Info: &huma.Info{
@@ -52,16 +68,14 @@ func newDocument(specs []api.Spec) (*huma.OpenAPI, []input) {
 			},
 		},
 	}
-	inputs := make([]input, len(specs))
-	for i, spec := range specs {
-		inputs[i] = inputOf(spec.Request, schemas)
-		doc.AddOperation(describe(spec, inputs[i]))
+	for _, spec := range specs {
+		doc.AddOperation(describe(spec, inputOf(spec.Request, schemas)))
 		setUpdateLimits(schemas, spec.Request)
 	}
 	for _, schema := range schemas.Map() {
 		complete(schema)
 	}
-	return doc, inputs
+	return doc
 }
 
 // describe returns an operation's entry in the document.

@@ -12,9 +12,8 @@ import (
 // Bind returns a handler that decodes and validates the requests of one operation and
 // calls fn with the valid ones, without authentication or a store.
 func Bind[Req, Resp any](op api.Operation[Req, Resp], fn func(*Req)) http.Handler {
-	_, inputs := newDocument([]api.Spec{op.Spec})
 	h := &Handler{Options: Options{Rules: account.New(account.Dependencies{Store: nothing{}})}}
-	o := &operation{h, account.Operation{Spec: op.Spec}, inputs[0]}
+	o := &operation{h, account.Operation{Spec: op.Spec}, func() input { return newInput(op.Spec) }}
 	mux := http.NewServeMux()
 	mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
 		request, err := o.read(r, &receivedBody{budget: newBodyBudget(defaultBodyMemory)})

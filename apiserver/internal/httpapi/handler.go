@@ -64,21 +64,25 @@ type Handler struct {
 	drained            chan struct{} // closed with draining
 }
 
-// inputs returns the input of each operation of the contract. It is made once in a
-// process, because tests start many services.
-var inputs = sync.OnceValue(func() []input {
-	_, all := newDocument(api.Specs())
+// inputs has the input of each operation, by id. It is made when the operation is first
+// called, because an embedded account has to start quickly, and once in a process, because
+// tests start many services.
+var inputs = func() map[string]func() input {
+	all := map[string]func() input{}
+	for _, s := range api.Specs() {
+		all[s.ID] = sync.OnceValue(func() input { return newInput(s) })
+	}
 	return all
-})
+}()
 
 // New returns a Handler.
 func New(o Options) *Handler {
 	h := &Handler{
 		Options: o, bodies: newBodyBudget(cmp.Or(o.BodyMemory, defaultBodyMemory)), router: newRouter(), drained: make(chan struct{}),
 	}
-	for i, op := range account.Operations() {
+	for _, op := range account.Operations() {
 		if !o.PublishedOnly || !op.Lifecycle() {
-			h.router.Handle(op.Method+" "+op.Path, &operation{h, op, inputs()[i]})
+			h.router.Handle(op.Method+" "+op.Path, &operation{h, op, inputs[op.ID]})
 		}
 	}
 	h.verificationPages(h.router.ServeMux)

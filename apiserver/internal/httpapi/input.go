@@ -56,10 +56,10 @@ func (o *operation) read(r *http.Request, body *receivedBody) (any, error) {
 		return nil, api.Unprocessable(api.Invalid("the query can't be decoded; write %% as %%25 and ; as %%3B").At("query"))
 	}
 	request := reflect.New(o.Request)
-	v := validator{schemas: o.input.schemas}
+	v := validator{schemas: o.input().schemas}
 	o.readParameters(&v, request.Elem(), r, query)
 	var sent any
-	if o.input.body != nil {
+	if o.input().body != nil {
 		if err := receive(r, body); err != nil {
 			return nil, err
 		}
@@ -72,7 +72,7 @@ func (o *operation) read(r *http.Request, body *receivedBody) (any, error) {
 // readParameters sets the fields of a request that are not in its body. An empty text
 // is the same as an absent one.
 func (o *operation) readParameters(v *validator, request reflect.Value, r *http.Request, query url.Values) {
-	for _, p := range o.input.parameters {
+	for _, p := range o.input().parameters {
 		var sent string
 		empty := false // although it is a number or a boolean
 		switch p.in {
@@ -151,7 +151,7 @@ func (o *operation) readBody(v *validator, field reflect.Value, data []byte) any
 	}
 	before := len(v.found)
 	v.loc = []string{"body"}
-	v.check(o.input.body, sent)
+	v.check(o.input().body, sent)
 	if fits := assign(field, sent); !fits && len(v.found) == before {
 		v.found = append(v.found, notJSON())
 	}

@@ -15,7 +15,7 @@ import (
 type operation struct {
 	*Handler
 	account.Operation
-	input input
+	input func() input
 }
 
 // ServeHTTP takes the steps of a request after it is routed: it authenticates the caller
