@@ -55,7 +55,7 @@ func accountOf(r *http.Request) string { return api.CanonicalID(r.PathValue("acc
 
 // mayChange returns a 403 if the operation would change a cancelled account.
 func mayChange(r *http.Request, who auth.Caller, spec api.Spec) error {
-	if spec.Keyed() && r.Header.Get(api.IdempotencyKeyHeader) != "" {
+	if r.Header.Get(api.IdempotencyKeyHeader) != "" && spec.Keyed() {
 		return nil // the response may be a replay
 	}
 	return who.MayChange(spec)

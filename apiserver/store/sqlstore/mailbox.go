@@ -114,15 +114,12 @@ func (t *tx) mailboxDomain(accountID, id string) (mailboxDomain, error) {
 	if d, known := t.domains[id]; known && d.accountID == accountID {
 		return d, nil
 	}
-	domain, err := t.Domain(accountID, id)
+	in := domains.byID(&t.reader, accountID, id)
+	d, err := only(scan(&t.reader, `SELECT t.account_id, t.name, w.id, w.name FROM domains t JOIN workspaces w ON w.id = t.workspace_id`+in.text, in.args,
+		func(d *mailboxDomain) []any { return []any{&d.accountID, &d.name, &d.workspaceID, &d.workspaceName} }))
 	if err != nil {
 		return mailboxDomain{}, err
 	}
-	w, err := t.Workspace(accountID, domain.WorkspaceID)
-	if err != nil {
-		return mailboxDomain{}, err
-	}
-	d := mailboxDomain{accountID, domain.Name, w.ID, w.Name}
 	t.domains[id] = d
 	return d, nil
 }
