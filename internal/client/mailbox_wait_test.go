@@ -104,6 +104,7 @@ func TestWaitingCreatesAreLikeSingleOnes(t *testing.T) {
 		"lost before commit": {body: newBody("jane"), fault: fakeapi.Fault{DropBefore: true}},
 		"503":                {body: newBody("jane"), fault: fakeapi.Fault{Status: 503, Header: http.Header{"Retry-After": {"1"}}}},
 		"500":                {body: newBody("jane"), fault: fakeapi.Fault{Status: 500}},
+		"lost for ever":      {body: newBody("jane"), fault: fakeapi.Fault{DropBefore: true, Times: 99}},
 		"500 for ever":       {body: newBody("jane"), fault: fakeapi.Fault{Status: 500, Times: 99}},
 		"no domain": {body: newBody("jane"), fault: fakeapi.Fault{
 			Status: 422, Times: 99, Text: `{"detail":[{"loc":["body","domain"],"msg":"there is no such domain","type":"value_error"}]}`,
@@ -163,7 +164,7 @@ func outcome(m *api.Mailbox, err error) string {
 	var unknown *UnknownOutcomeError
 	switch {
 	case errors.As(err, &unknown):
-		return fmt.Sprintf("unknown %s %s %s", unknown.Operation, unknown.Object, unknown.Effect)
+		return fmt.Sprintf("unknown %s %s %s because of %s", unknown.Operation, unknown.Object, unknown.Effect, outcome(m, unknown.Cause))
 	case errors.As(err, &failed):
 		return fmt.Sprintf("%d %s %s %v %q", failed.Status, failed.Operation, failed.Object, IsConflict(err), failed.Problems)
 	case err != nil:
@@ -208,6 +209,45 @@ func TestCancelledWaitingCreate(t *testing.T) {
 		}
 	})
 }
+
+// TestAllCancelled checks that a request ends when all of its callers have given up, so that
+// an interrupted run does not wait for it.
+func TestAllCancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, sent := fakeapi.New(), make(chan bool, 1)
+		hanging := roundTripper(func(r *http.Request) (*http.Response, error) {
+			if !strings.HasSuffix(r.URL.Path, "/bulk") {
+				return f.RoundTrip(r)
+			}
+			sent <- true
+			<-r.Context().Done()
+			return nil, r.Context().Err()
+		})
+		c := realTimeClient(t, Options{Transport: hanging, Limits: Limits{RequestsPerMinute: 6}})
+		c.transport.TryPermit(api.CreateMailbox.Spec).Release()
+		ctx, cancel := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		for _, local := range []string{"jane", "joe"} {
+			wg.Go(func() {
+				_, _, err := c.CreateMailbox(ctx, newBody(local))
+				if unknown, ok := errors.AsType[*UnknownOutcomeError](err); !ok || unknown.Object != local+"@example.com" {
+					t.Errorf("%s: %v", local, err)
+				}
+			})
+		}
+		<-sent
+		started := time.Now()
+		cancel()
+		wg.Wait()
+		if took := time.Since(started); took > 15*time.Second {
+			t.Errorf("it took %s", took)
+		}
+	})
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // TestWaitingCreatesWithOneAddress checks that two creates of one address never share a
 // request, and that an API without a bulk create gets single ones.

@@ -17,6 +17,7 @@ type Limited struct {
 	Limit    int               // requests in Per; 0: any number
 	Per      time.Duration
 	IsWindow bool // a fixed window, and otherwise a token bucket
+	IsUsedUp bool // at the first request, by others
 	Latency  time.Duration
 	// Headers returns the headers of every response. Nil: the three RateLimit headers.
 	Headers func(limit, remaining, reset int) http.Header
@@ -73,6 +74,9 @@ func (a *Limited) take(now time.Time) (refused bool, header http.Header) {
 	switch {
 	case a.at.IsZero(), a.IsWindow && now.Sub(a.at) >= a.Per:
 		a.tokens, a.at = float64(a.Limit), now
+		if a.IsUsedUp {
+			a.tokens, a.IsUsedUp = 0, false
+		}
 	case !a.IsWindow:
 		a.tokens, a.at = min(float64(a.Limit), a.tokens+now.Sub(a.at).Seconds()*perSecond), now
 	}

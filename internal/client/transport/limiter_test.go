@@ -94,6 +94,24 @@ func TestStaysBelowTheAPIsLimit(t *testing.T) {
 	}
 }
 
+// TestUsedUpLimit checks that a client that begins when others have used the limit up goes on
+// as soon as the API accepts a request: at the rate of a token bucket, or in the next window.
+func TestUsedUpLimit(t *testing.T) {
+	for _, isWindow := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			a := &fakeapi.Limited{Limit: 600, Per: time.Minute, IsWindow: isWindow, IsUsedUp: true, Latency: 2 * time.Millisecond}
+			started, most := time.Now(), 15*time.Second
+			if isWindow {
+				most = 62 * time.Second
+			}
+			send(t, 100, newTransport(t, a, transport.Limits{}))
+			if took := time.Since(started); took > most || a.Refused > 12 {
+				t.Errorf("window %t: 100 requests took %s, want at most %s; %d were refused", isWindow, took, most, a.Refused)
+			}
+		})
+	}
+}
+
 // TestFormsOfTheHeaders checks that a limit is learned from every form of its headers.
 func TestFormsOfTheHeaders(t *testing.T) {
 	reset := func(reset int) string { return strconv.Itoa(int(time.Now().Unix()) + reset) }
@@ -218,7 +236,7 @@ func TestWaitingForAPermit(t *testing.T) {
 		var logged []string
 		c, err := client.New(client.Options{
 			BaseURL: "http://embedded", AccountID: fakeapi.AccountID, Transport: f, Limits: client.Limits{RequestsPerMinute: 1},
-			Hooks: client.Hooks{RetryBudget: 70 * time.Second, Jitter: func(d time.Duration) time.Duration { return d }},
+			Hooks: client.Hooks{RetryBudget: 30 * time.Second, Jitter: func(d time.Duration) time.Duration { return d }},
 			Log: func(_ context.Context, msg string, _ ...map[string]any) {
 				if strings.Contains(msg, "rate limit") {
 					logged = append(logged, msg)
@@ -241,7 +259,7 @@ func TestWaitingForAPermit(t *testing.T) {
 			}()
 		}
 		synctest.Wait()
-		f.Fail(fakeapi.Fault{Op: "get-mailbox", Status: 500})
+		f.Fail(fakeapi.Fault{Op: "get-mailbox", Status: 500, Times: 2})
 		done := make(chan error)
 		started := time.Now()
 		go func() {
@@ -256,7 +274,7 @@ func TestWaitingForAPermit(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-		if took := time.Since(started); took < 115*time.Second || f.Count("get-mailbox") != 3 || len(logged) != 1 {
+		if took := time.Since(started); took < 175*time.Second || f.Count("get-mailbox") != 4 || len(logged) != 1 {
 			t.Errorf("%d requests in %s; logged %q", f.Count("get-mailbox"), took, logged)
 		}
 	})
