@@ -86,6 +86,27 @@ func TestCreatesUnderALimit(t *testing.T) {
 	}
 }
 
+// TestCreatesWithoutALimit checks that many creates at once are never sent together if there
+// is no limit, however they meet.
+func TestCreatesWithoutALimit(t *testing.T) {
+	f := fakeapi.New()
+	c := newClient(t, f)
+	var wg sync.WaitGroup
+	for i := range 16 {
+		wg.Go(func() {
+			for n := range 100 {
+				if _, _, err := c.CreateMailbox(t.Context(), newBody(fmt.Sprintf("u%d-%d", i, n))); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if n := f.Count("create-mailbox"); n != 1600 || len(f.Sent()) != n {
+		t.Errorf("%d single creates of %d requests", n, len(f.Sent()))
+	}
+}
+
 // TestWaitingCreatesAreLikeSingleOnes runs the same cases with a request for each mailbox,
 // and with one for the mailboxes that wait, and compares the outcomes of the one that the
 // case is about, and of the other that goes with it.

@@ -30,6 +30,7 @@ type limiter struct {
 	turn chan struct{}
 
 	mu       sync.Mutex
+	waiting  int // callers of await that did not get a permit at once
 	inFlight map[*Permit]bool
 	granted  int       // permits
 	refused  int       // the latest permit when a 429 was last learned from
@@ -71,6 +72,11 @@ func (l *limiter) await(ctx context.Context, s api.Spec) (*Permit, error) {
 			return nil, err
 		}
 	}
+	if p := l.try(s); p != nil {
+		return p, nil
+	}
+	l.queue(1)
+	defer l.queue(-1)
 	if err := enter(ctx, l.slots); err != nil {
 		return nil, err
 	}
@@ -102,9 +108,10 @@ func (l *limiter) try(s api.Spec) *Permit {
 	if l.untilUnblocked(s) > 0 || !tryEnter(l.slots) {
 		return nil
 	}
-	if tryEnter(l.turn) {
-		defer leave(l.turn)
-		if p, _ := l.next(func() {}); p != nil {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.waiting == 0 {
+		if p, _ := l.grant(); p != nil {
 			return p
 		}
 	}
@@ -112,15 +119,25 @@ func (l *limiter) try(s api.Spec) *Permit {
 	return nil
 }
 
-// next grants a permit, or returns how long to wait before the next call; wake is called
-// if there is news before. The caller holds a slot and the turn.
-func (l *limiter) next(wake func()) (_ *Permit, wait time.Duration) {
+func (l *limiter) queue(n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.waiting += n
+}
+
+// next grants a permit, or returns how long to wait before the next call; wake is called
+// if there is news before. The caller holds a slot and the turn.
+func (l *limiter) next(wake func()) (*Permit, time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.wake = wake
+	return l.grant()
+}
+
+// grant returns a permit, or how long to wait for one. The caller holds a slot and mu.
+func (l *limiter) grant() (*Permit, time.Duration) {
 	now := l.hooks.Now()
-	at := later(l.own.next(), l.blocked[""], l.server.next(now, l.latest))
-	if at.After(now) {
-		l.wake = wake
+	if at := later(l.own.next(), l.blocked[""], l.server.next(now, l.latest)); at.After(now) {
 		return nil, at.Sub(now)
 	}
 	l.own.take(now)
