@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -192,6 +193,27 @@ func outcome(m *api.Mailbox, err error) string {
 		return err.Error()
 	}
 	return m.PrimaryEmail
+}
+
+// TestWaitingCreatesSendEveryField checks that a bulk request has every field of a single
+// create: otherwise a create would lose one if it had to wait.
+func TestWaitingCreatesSendEveryField(t *testing.T) {
+	var body api.CreateMailboxBody
+	for field, v := range reflect.ValueOf(&body).Elem().Fields() {
+		if v.Kind() == reflect.Pointer {
+			v.Set(reflect.New(v.Type().Elem()))
+			v = v.Elem()
+		}
+		v.SetString("value-of-" + field.Name)
+	}
+	f := fakeapi.New()
+	newClient(t, f).sendWaitingMailboxes(t.Context(), []api.CreateMailboxBody{body})
+	for field := range reflect.TypeFor[api.CreateMailboxBody]().Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if !strings.Contains(f.Requests[0].Body, fmt.Sprintf("%q:%q", name, "value-of-"+field.Name)) {
+			t.Errorf("%s is not in %s", field.Name, f.Requests[0].Body)
+		}
+	}
 }
 
 // TestCancelledWaitingCreate checks that a create that is cancelled while it waits leaves its
