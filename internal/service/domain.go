@@ -75,10 +75,10 @@ func (m *domainCache) list(ctx context.Context) {
 	}
 }
 
-// inactiveDomainAdvice returns what to do next if nothing can be created in a domain
+// InactiveDomainAdvice returns what to do next if nothing can be created in a domain
 // because it is not paid for or its registration failed. It is "" for any other
 // domain, and if the domain can't be read.
-func inactiveDomainAdvice(ctx context.Context, c DomainReader, ref string) string {
+func InactiveDomainAdvice(ctx context.Context, c DomainReader, ref string) string {
 	d, err := c.GetDomain(ctx, ref)
 	switch {
 	case err != nil:
@@ -101,7 +101,7 @@ func AddCreateError(ctx context.Context, c DomainReader, diags *diag.Diagnostics
 	}
 	next := ""
 	if domain != "" {
-		next = inactiveDomainAdvice(ctx, c, domain)
+		next = InactiveDomainAdvice(ctx, c, domain)
 	}
 	if next == "" {
 		next = conflict()

@@ -17,7 +17,7 @@ import (
 )
 
 const description = "A DNS record of a domain.\n\n" +
-	"Every domain comes with the records that its mail needs: MX, SPF, DKIM and DMARC. They are system-managed and exist as long as the domain; they need no resource and can't have one.\n\n" +
+	"Every domain comes with the records that its mail needs: MX, SPF, DKIM and DMARC. They are system-managed and exist as long as the domain; they need no resource and can't have one. To own all records of a domain, use `mailhost_dns_zone`; a plan that has both for one record is an error.\n\n" +
 	"To set your own policy, create the record: a TXT record at `@` that begins with `v=spf1`, one at `_dmarc` that begins with `v=DMARC1`, and MX records at `@` replace the system-managed ones of that kind. Those return when you delete the last of yours. " +
 	"A name has one SPF and one DMARC record; a second one is an error. DKIM records are not replaced.\n\n" +
 	"An API with the published operations only can create a record, but not read, change or delete it. There a refresh keeps the state as it is; a change of `value`, `ttl` or `priority` is an error that explains " +

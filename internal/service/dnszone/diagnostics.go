@@ -22,15 +22,19 @@ func count(n int) string {
 	return fmt.Sprintf("%d DNS records", n)
 }
 
-// warnRemoval warns in a plan about records that the configuration does not have and has
-// never had.
-func warnRemoval(diags *diag.Diagnostics, domain string, removed []record) {
+// warnRemoval warns in a plan about records that no apply of the zone has written, and that
+// the configuration does not have. further is added at the end.
+func warnRemoval(diags *diag.Diagnostics, domain string, removed []record, further string) {
 	if len(removed) == 0 {
 		return
 	}
 	diags.AddAttributeWarning(recordsPath, fmt.Sprintf("The plan removes %s of %s", count(len(removed)), domain),
-		fmt.Sprintf("Others have created them, and records does not have them:%s\n\nTo keep one, add it to records. To leave it to others, add its name and type to ignore.%s", lines(removed), mailNote(removed)))
+		fmt.Sprintf("The domain has them, and records does not:%s\n\nTo keep one, add it to records. To leave it to others, add its name and type to ignore.%s%s", lines(removed), mailNote(removed), further))
 }
+
+// ifInconsistent explains the error by which core refuses an apply whose plan would have
+// named other records in purged.
+const ifInconsistent = "\n\nIf the apply fails because of an inconsistent final plan for purged, the domain's records have changed since the plan. Nothing was changed then: plan again."
 
 // mailNote describes the effect of removed MX records on mail, or is "".
 func mailNote(removed []record) string {

@@ -141,7 +141,7 @@ func planPurge(z zone, has content, config model, entries []entry, prior map[rec
 	for key, existing := range unsure {
 		addUnsure(diags, z.name, undecided[key], existing)
 	}
-	warnRemoval(diags, z.name, removed)
+	warnRemoval(diags, z.name, removed, ifInconsistent)
 	return purgedList(removed)
 }
 
@@ -191,7 +191,7 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 		isForeign := o.isForeign()
 		removed = slices.DeleteFunc(removed, func(r record) bool { return !isForeign(r) })
 	}
-	warnRemoval(diags, name, removed)
+	warnRemoval(diags, name, removed, "")
 }
 
 // leaving returns the records of the state that the configuration does not have: those

@@ -43,10 +43,13 @@ func draw(rnd *rand.Rand) map[string]map[string]any {
 		values := slices.Clone(pool[key])
 		rnd.Shuffle(len(values), func(i, j int) { values[i], values[j] = values[j], values[i] })
 		values = values[:1+rnd.IntN(len(values))]
-		isNull := func(v string) bool { return v == "0 ." }
 		switch {
-		case key == "www CNAME", key == "_dmarc TXT", slices.ContainsFunc(values, isNull):
+		case key == "www CNAME", key == "_dmarc TXT":
 			values = values[:1]
+		case key == "@ MX" && values[0] == "0 .":
+			values = values[:1]
+		case key == "@ MX":
+			values = slices.DeleteFunc(values, func(v string) bool { return v == "0 ." })
 		case strings.HasSuffix(key, "TXT") && slices.Contains(values, "v=spf1 -all"):
 			values = slices.DeleteFunc(values, func(v string) bool { return v == "v=spf1 mx -all" })
 		}

@@ -40,6 +40,10 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 		service.AddError(&resp.Diagnostics, err, "Can't look up the domain of the "+plan.String(), nil)
 		return
 	}
+	if advice := service.InactiveDomainAdvice(ctx, c, z.id); advice != "" {
+		resp.Diagnostics.AddError("Can't create the "+plan.String(), advice)
+		return
+	}
 	plan.setDomain(z.id, z.name)
 	if check(plan.entries(), plan.Ignore, z.name, &resp.Diagnostics); resp.Diagnostics.HasError() {
 		return
