@@ -226,8 +226,11 @@ func readEntries(data []byte, t tftypes.Type, typeOf func(name string) (tftypes.
 // stateToFramework converts the JSON of a stored state.
 func (t *objectType) stateToFramework(raw *tfprotov6.RawState) (*tfprotov6.RawState, error) {
 	var fields map[string]json.RawMessage
-	if raw == nil || json.Unmarshal(raw.JSON, &fields) != nil || fields == nil {
+	if raw == nil || !json.Valid(raw.JSON) {
 		return raw, nil // the framework reports what is wrong with it
+	}
+	if err := json.Unmarshal(raw.JSON, &fields); err != nil {
+		return nil, err
 	}
 	for name := range t.attributes {
 		value, ok := fields[name]

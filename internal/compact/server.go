@@ -14,9 +14,10 @@ import (
 
 // Framework has the methods of the framework's server.
 type Framework interface {
-	tfprotov6.ProviderServerWithListResource
-	tfprotov6.ProviderServerWithActions
-	tfprotov6.ProviderServerWithStateStores
+	tfprotov6.ProviderServer
+	tfprotov6.ListResourceServer
+	tfprotov6.ActionServer
+	tfprotov6.StateStoreServer
 }
 
 // Server serves a provider of the framework whose resources may have attributes of a

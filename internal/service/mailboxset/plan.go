@@ -96,8 +96,6 @@ func (r *Resource) planCreate(ctx context.Context, plan *model, diags *diag.Diag
 			plan.DomainName = types.StringValue(name)
 		}
 	}
-	plan.Addresses = plannedAddresses(c, plan.DomainName.ValueString())
-	plan.IDs = plannedIDs(c)
 	client := r.ClientForWarning(ctx)
 	if domain == "" || client == nil || diags.HasError() {
 		return
@@ -108,22 +106,6 @@ func (r *Resource) planCreate(ctx context.Context, plan *model, diags *diag.Diag
 	}
 	r.Notes().Store(planned{canonicalDomain(domain)}, l)
 	r.checkExisting(*plan, l.existing(c.keys()), diags)
-}
-
-// plannedAddresses returns the addresses of a new set, which are unknown if the domain's
-// name is.
-func plannedAddresses(c *contents, domainName string) types.String {
-	for key := range c.entries {
-		c.addresses[key] = address(key, domainName)
-	}
-	return compact.Encode(c.addresses)
-}
-
-func plannedIDs(c *contents) types.String {
-	for key := range c.entries {
-		c.ids[key] = compact.Text{Unknown: true}
-	}
-	return compact.Encode(c.ids)
 }
 
 func address(key, domainName string) compact.Text {

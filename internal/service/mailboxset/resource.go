@@ -45,7 +45,7 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 		if err != nil {
 			return err
 		}
-		name := ""
+		var name string
 		if m := l.any(); m != nil {
 			name = m.DomainName
 		} else {
@@ -377,7 +377,7 @@ func (a *apply) delete(ctx context.Context, prior *contents, keys []string, l *l
 		case m == nil:
 			return // it is gone
 		}
-		err := error(nil)
+		var err error
 		if a.walk.Delete(object(id)) != 0 {
 			err = errors.New("this run has just adopted it for another resource")
 		} else {

@@ -1,0 +1,140 @@
+package mailboxset_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+)
+
+const resourceAddress = "mailhost_mailbox_set.staff"
+
+func block(settings string, keys ...string) string {
+	var entries strings.Builder
+	for _, key := range keys {
+		fmt.Fprintf(&entries, "    %q = { first_name = \"Jane\", last_name = \"Doe\" }\n", key)
+	}
+	return fmt.Sprintf("resource \"mailhost_mailbox_set\" \"staff\" {\n  domain = \"example.com\"\n  mailboxes = {\n%s  }\n  %s\n}\n", entries.String(), settings)
+}
+
+func action(a plancheck.ResourceActionType) resource.ConfigPlanChecks {
+	return resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectResourceAction(resourceAddress, a)}}
+}
+
+func count(attribute string, n int) statecheck.StateCheck {
+	at, check := tfjsonpath.New(attribute), knownvalue.Check(knownvalue.MapSizeExact(n))
+	if attribute == "unmanaged" {
+		check = knownvalue.ListSizeExact(n)
+	}
+	return statecheck.ExpectKnownValue(resourceAddress, at, check)
+}
+
+func TestAccSet(t *testing.T) {
+	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+		s.Domain(t, "example.com")
+		s.Mailbox(t, "example.com", "other")
+		acctest.Test(t, resource.TestCase{
+			Steps: []resource.TestStep{
+				{
+					Config:            s.ProviderConfig() + block("", "Ann", "bob"),
+					ConfigStateChecks: []statecheck.StateCheck{count("addresses", 2), count("ids", 2), count("unmanaged", 1)},
+				},
+				{
+					Config: s.ProviderConfig() + block("max_deletions = 9", "Ann", "cid", "dee"), ConfigPlanChecks: action(plancheck.ResourceActionUpdate),
+					ConfigStateChecks: []statecheck.StateCheck{count("ids", 3)},
+				},
+			},
+		})
+	})
+}
+
+// TestAccPartialCreate checks that a create which leaves an entry out is accepted by the
+// CLI, is not tainted, and is completed by the next apply.
+func TestAccPartialCreate(t *testing.T) {
+	s := server(t, acctest.Options{})
+	var refused atomic.Bool
+	url := s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if !strings.HasSuffix(r.URL.Path, "/bulk") || refused.Swap(true) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		var body api.CreateMailboxesBody
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+			t.Error(err)
+		}
+		last := len(body.Items) - 1
+		body.Items = body.Items[:last]
+		data, _ := json.Marshal(body)
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(data)), int64(len(data))
+		acctest.Rewrite(w, r, next, func(response string) string {
+			return strings.Replace(response, `"failed":[]`, fmt.Sprintf(`"failed":[{"code":"quota_exceeded","index":%d,"message":"no more mailboxes"}]`, last), 1)
+		})
+	})
+	config := strings.Replace(s.ProviderConfig(), s.URL, url, 1) + block("max_deletions = 9", "ann", "bob", "zed")
+	acctest.Test(t, resource.TestCase{
+		Steps: []resource.TestStep{
+			{
+				Config: config, ExpectNonEmptyPlan: true,
+				ConfigStateChecks: []statecheck.StateCheck{count("mailboxes", 2), count("ids", 2)},
+			},
+			{
+				Config: config, ConfigPlanChecks: action(plancheck.ResourceActionUpdate),
+				ConfigStateChecks: []statecheck.StateCheck{count("mailboxes", 3), count("ids", 3)},
+			},
+		},
+	})
+}
+
+// TestAccMoves checks that mailboxes move between single resources and a set, and back,
+// without a change in the account.
+func TestAccMoves(t *testing.T) {
+	s := server(t, acctest.Options{})
+	single := func(key string) string {
+		return fmt.Sprintf("resource \"mailhost_mailbox\" %q {\n  domain = \"example.com\"\n  local_part = %[1]q\n  first_name = \"Jane\"\n  last_name = \"Doe\"\n}\n", key)
+	}
+	forget := func(address string) string {
+		return fmt.Sprintf("removed {\n  from = %s\n  lifecycle {\n    destroy = false\n  }\n}\n", address)
+	}
+	imports := func(address, id string) string {
+		return fmt.Sprintf("import {\n  to = %s\n  id = %q\n}\n", address, id)
+	}
+	both := single("ann") + single("bob")
+	none := func() {
+		for _, op := range s.Sent() {
+			if strings.HasPrefix(op, "create-mailbox") || op == "delete-mailbox" || op == "update-mailbox" {
+				t.Errorf("the move sent %s", op)
+			}
+		}
+		s.Control.Journal.Clear()
+	}
+	acctest.Test(t, resource.TestCase{
+		Steps: []resource.TestStep{
+			{Config: s.ProviderConfig() + both},
+			{
+				PreConfig: s.Control.Journal.Clear,
+				Config: s.ProviderConfig() + forget("mailhost_mailbox.ann") + forget("mailhost_mailbox.bob") +
+					imports(resourceAddress, "example.com") + block("", "ann", "bob"),
+				ConfigStateChecks: []statecheck.StateCheck{count("ids", 2)},
+			},
+			{PreConfig: none, Config: s.ProviderConfig() + block("", "ann", "bob"), PlanOnly: true},
+			{
+				Config: s.ProviderConfig() + forget(resourceAddress) + imports("mailhost_mailbox.ann", "ann@example.com") +
+					imports("mailhost_mailbox.bob", "bob@example.com") + both,
+			},
+			{PreConfig: none, Config: s.ProviderConfig() + both, PlanOnly: true},
+		},
+	})
+}
