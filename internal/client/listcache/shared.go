@@ -167,7 +167,9 @@ func (s *Shared[T]) window(reader, key string) *window[T] {
 		}
 		s.current = w
 	}
-	w.read[by] = reader != ""
+	if reader != "" {
+		w.read[by] = true
+	}
 	return w
 }
 
