@@ -100,9 +100,10 @@ func openLarge(b *testing.B, n int) *Store {
 	}); err != nil {
 		b.Fatal(err)
 	}
-	for done := 0; done < n; done += 1000 {
+	const atOnce = 10_000
+	for done := 0; done < n; done += atOnce {
 		if err := s.Update(b.Context(), func(tx store.Tx) error {
-			for i := done; i < min(done+1000, n); i++ {
+			for i := done; i < min(done+atOnce, n); i++ {
 				if err := tx.CreateMailbox(&store.Mailbox{
 					ID: uuid.NewString(), AccountID: accountID, DomainID: fmt.Sprint("domain", i%10), LocalPart: fmt.Sprint("m", i),
 					FirstName: firstNames[i%len(firstNames)], LastName: lastNames[i/7%len(lastNames)],

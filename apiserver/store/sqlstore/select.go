@@ -284,6 +284,9 @@ func (r *reader) selectRows(l list, w *where, blocks []block) ([]selection, erro
 					return nil, err
 				}
 			}
+			if err := r.addDomainsContaining(l, matching, c.terms, eachBucket); err != nil {
+				return nil, err
+			}
 		} else {
 			match, err := c.matcher()
 			if err != nil {
@@ -342,6 +345,40 @@ func addContaining(matching []selection, term string, eachBucket func(int, func(
 		}
 	}
 	return nil
+}
+
+// addDomainsContaining adds the mailboxes in domains whose name contains a term, if most
+// mailboxes may contain it: reading them all would take long.
+func (r *reader) addDomainsContaining(l list, matching []selection, terms []string, eachBucket func(int, func(int, []byte)) error) error {
+	doubtful := 0
+	for i := range matching {
+		doubtful += matching[i].maybe.count() - matching[i].sure.count()
+	}
+	if l.table != mailboxes.name || doubtful < maxBlockRows/8 {
+		return nil
+	}
+	type domain struct{ id, name string }
+	known, err := scan(r, `SELECT t.id, t.name FROM domains t WHERE t.account_id = $1`, []any{l.accountID},
+		func(d *domain) []any { return []any{&d.id, &d.name} })
+	if err != nil {
+		return err
+	}
+	contained := make(map[string]bool) // by id
+	for _, d := range known {
+		// Each mailbox has an address that ends with each form.
+		for form := range strings.SplitSeq(namesText("@"+d.name), "\n") {
+			contained[d.id] = contained[d.id] || slices.ContainsFunc(terms, func(term string) bool { return strings.Contains(form, term) })
+		}
+	}
+	return eachBucket(int(facetDomain), func(i int, content []byte) {
+		eachFacet(content, func(value, rows []byte) {
+			if contained[string(value)] {
+				found := decodeRowSet(rows)
+				matching[i].sure.unite(&found)
+				matching[i].maybe.unite(&found)
+			}
+		})
+	})
 }
 
 // confirm returns the rows of a block that w selects. It reads those of which the
