@@ -2,6 +2,7 @@ package fakeapi
 
 import (
 	"io"
+	"maps"
 	"math"
 	"net/http"
 	"strconv"
@@ -47,9 +48,7 @@ func (a *Limited) RoundTrip(r *http.Request) (*http.Response, error) {
 		if err != nil {
 			return nil, err
 		}
-		for name, values := range header {
-			resp.Header[name] = values
-		}
+		maps.Copy(resp.Header, header)
 		return resp, nil
 	}
 	return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
