@@ -8,51 +8,110 @@ import (
 	"testing"
 )
 
-// TestAccStableKeys follows the guide for large accounts: mailboxes with the department
-// as a key move to stable keys without a change, and a person who then changes department
-// keeps the mailbox.
-func TestAccStableKeys(t *testing.T) {
-	w := newWorkspace(t)
-	blocks := regexp.MustCompile("(?ms)^```terraform\n(.*?)^```$").FindAllStringSubmatch(read(t, filepath.Join(root, "docs", "guides", "large-accounts.md")), -1)
-	if len(blocks) != 3 {
-		t.Fatalf("the guide has %d configurations, want the root module, the module and a moved block", len(blocks))
-	}
-	stable, module, moved := blocks[0][1], blocks[1][1], blocks[2][1]
-	departments := regexp.MustCompile(`module "mailboxes"|substr.*, 2\)`).ReplaceAllStringFunc(stable, func(found string) string {
-		if strings.HasPrefix(found, "module") {
-			return `module "department"`
+// guideBlocks returns the configurations in a guide, and its CSV files.
+func guideBlocks(t *testing.T, guide string, configurations int) (terraform, csv []string) {
+	t.Helper()
+	text := read(t, filepath.Join(root, "docs", "guides", guide))
+	for _, block := range regexp.MustCompile("(?ms)^```(terraform|csv)\n(.*?)^```$").FindAllStringSubmatch(text, -1) {
+		if block[1] == "csv" {
+			csv = append(csv, block[2])
+		} else {
+			terraform = append(terraform, block[2])
 		}
-		return "p.department"
-	})
-	if strings.Contains(departments, "md5") || !strings.Contains(departments, "p.department =>") {
-		t.Fatalf("the test no longer fits the guide:\n%s", departments)
+	}
+	if len(terraform) != configurations {
+		t.Fatalf("%s has %d configurations, and the test knows %d", guide, len(terraform), configurations)
+	}
+	return terraform, csv
+}
+
+// TestAccLargeAccount follows the guide for large accounts. Mailboxes with the department
+// as a key move to stable keys and into a set, without a change to the account. A person
+// changes department, another one's mailbox is deleted, and one moves out of the set.
+func TestAccLargeAccount(t *testing.T) {
+	w := newWorkspace(t)
+	blocks, files := guideBlocks(t, "large-accounts.md", 6)
+	people, set, _ := strings.Cut(blocks[0], "\nresource ")
+	set = "resource " + set
+	deleting, single, moved, intoSet, outOfSet := blocks[1], blocks[2], blocks[3], blocks[4], blocks[5]
+	csv := files[0]
+
+	step := func(config, want string) {
+		t.Helper()
+		w.write(t, "people.tf", people+config)
+		w.must(t, "init")
+		if out := w.must(t, "apply", "-auto-approve"); !strings.Contains(out, "Resources: "+want) {
+			t.Errorf("the apply is not %q:\n%s", want, out)
+		}
 	}
 	if err := os.MkdirAll(filepath.Join(w.dir, "modules", "mailboxes"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	w.write(t, "modules/mailboxes/main.tf", module)
+	w.write(t, "modules/mailboxes/main.tf", departmentModule)
 	w.write(t, "main.tf", accountWithDomain)
-	w.write(t, "mailboxes.csv", "local_part,first_name,last_name,department\njane.doe,Jane,Doe,Sales\n")
+	w.write(t, "mailboxes.csv", csv)
 	w.must(t, "init")
 	w.must(t, "apply", "-auto-approve")
 
-	w.write(t, "people.tf", departments)
-	w.must(t, "init")
-	w.must(t, "apply", "-auto-approve")
-
-	w.write(t, "people.tf", stable+moved)
-	w.must(t, "init")
-	if out := w.must(t, "apply", "-auto-approve"); !strings.Contains(out, "Resources: 0 added, 0 changed, 0 destroyed") {
-		t.Errorf("the move changes the account:\n%s", out)
-	}
+	step(departments, "2 added, 0 changed, 0 destroyed")
+	step(single+moved+strings.NewReplacer("Sales", "Support", "jane.doe", "john.roe").Replace(moved), "0 added, 0 changed, 0 destroyed")
+	step(set+intoSet, "1 imported, 0 added, 0 changed, 0 destroyed")
+	step(set, "0 added, 0 changed, 0 destroyed")
 	w.planIsEmpty(t)
 
-	w.write(t, "mailboxes.csv", "local_part,first_name,last_name,department\njane.doe,Jane,Doe,Support\n")
+	w.write(t, "mailboxes.csv", strings.Replace(csv, "Doe,Sales", "Doe,Support", 1))
 	w.planIsEmpty(t)
+
+	// The first change after an import; before it, a removed line is released.
+	csv = strings.Replace(csv, "Jane,Doe", "Jane,Roe", 1)
+	w.write(t, "mailboxes.csv", csv)
+	step(set, "0 added, 1 changed, 0 destroyed")
+
+	jane, john := "jane.doe,Jane,Roe,Sales\n", "john.roe,John,Roe,Support\n"
+	w.write(t, "mailboxes.csv", strings.Replace(csv, john, "", 1))
+	w.refused(t, []string{"plan"}, "john.roe@example.com", "max_deletions")
+	step(deleting, "0 added, 1 changed, 0 destroyed")
+	w.planIsEmpty(t)
+
+	w.must(t, "state", "rm", "mailhost_mailbox_set.main")
+	w.write(t, "mailboxes.csv", strings.NewReplacer(jane, "", john, "new.hire,New,Hire,Sales\n").Replace(csv))
+	outOfSet = strings.Replace(outOfSet, `"Doe"`, `"Roe"`, 1)
+	step(set+outOfSet, "2 imported, 0 added, 1 changed, 0 destroyed") // the change adds new.hire
+	w.planIsEmpty(t)
+	step(deleting+outOfSet, "0 added, 1 changed, 0 destroyed") // for the destroy
 	w.destroy(t)
 }
 
-const accountWithDomain = `
+// TestAccImportDomain follows the import guide: the mailboxes of a domain become a set.
+func TestAccImportDomain(t *testing.T) {
+	w := newWorkspace(t)
+	var export, set string
+	for _, block := range regexp.MustCompile("(?ms)^```terraform\n(.*?)^```$").FindAllStringSubmatch(read(t, filepath.Join(root, "docs", "guides", "import.md")), -1) {
+		switch text := block[1]; {
+		case strings.Contains(text, `output "mailboxes"`):
+			export = text
+		case strings.Contains(text, "mailhost_mailbox_set"):
+			set = text
+		}
+	}
+	w.write(t, "main.tf", accountWithDomain)
+	w.write(t, "people.tf", twoMailboxes)
+	w.must(t, "init")
+	w.must(t, "apply", "-auto-approve")
+	w.must(t, "state", "rm", "mailhost_mailbox.jane", "mailhost_mailbox.zoe")
+
+	w.write(t, "people.tf", export)
+	w.must(t, "apply", "-auto-approve")
+	w.write(t, "mailboxes.json", w.must(t, "output", "-json", "mailboxes"))
+	w.write(t, "people.tf", set)
+	if out := w.must(t, "apply", "-auto-approve"); !strings.Contains(out, "Resources: 1 imported, 0 added, 0 changed, 0 destroyed") {
+		t.Errorf("the import is not without changes:\n%s", out)
+	}
+	w.planIsEmpty(t)
+}
+
+const (
+	accountWithDomain = `
 terraform {
   required_providers {
     mailhost = { source = "mailhost/mailhost" }
@@ -71,3 +130,53 @@ resource "mailhost_domain" "main" {
   }
 }
 `
+	// departments has keys that change.
+	departments = `
+module "department" {
+  source   = "./modules/mailboxes"
+  for_each = { for p in local.people : p.department => p... }
+
+  domain = mailhost_domain.main.name
+  people = each.value
+}
+`
+	departmentModule = `
+terraform {
+  required_providers {
+    mailhost = { source = "mailhost/mailhost" }
+  }
+}
+
+variable "domain" {
+  type = string
+}
+
+variable "people" {
+  type = list(object({ local_part = string, first_name = string, last_name = string }))
+}
+
+resource "mailhost_mailbox" "this" {
+  for_each = { for p in var.people : p.local_part => p }
+
+  domain     = var.domain
+  local_part = each.key
+  first_name = each.value.first_name
+  last_name  = each.value.last_name
+}
+`
+	twoMailboxes = `
+resource "mailhost_mailbox" "jane" {
+  domain     = mailhost_domain.main.name
+  local_part = "jane.doe"
+  first_name = "Jane"
+  last_name  = "Doe"
+}
+
+resource "mailhost_mailbox" "zoe" {
+  domain     = mailhost_domain.main.name
+  local_part = "zoe"
+  first_name = "Zoë"
+  last_name  = "O'Neill \"Jr.\""
+}
+`
+)
