@@ -50,7 +50,7 @@ func parsePattern(s, domain string) (pattern, error) {
 	var p pattern
 	if len(fields) == 2 {
 		p.types = map[string]bool{}
-		for _, s := range strings.Split(fields[1], ",") {
+		for s := range strings.SplitSeq(fields[1], ",") {
 			recordType, err := dnsdata.NormalizeType(s)
 			if err != nil {
 				return pattern{}, err

@@ -122,11 +122,11 @@ func TestUnknown(t *testing.T) {
 	o, diags := p.Import(typeName, "example.com", nil)
 	p.NoErrors(diags)
 	o = refreshed(p, o)
-	plan, diags := p.Plan(typeName, unknown, o)
+	_, diags = p.Plan(typeName, unknown, o)
 	acctest.Expect(t, diags, "WARNING", "removes 1 DNS record", "www A 192.0.2.9")
 	// The apply knows the value.
 	known := zoneOf(map[string]any{"www A": entry("192.0.2.1")})
-	plan, _ = p.Walk().Plan(typeName, known, o)
+	plan, _ := p.Walk().Plan(typeName, known, o)
 	_, diags = p.ApplyPlan(t.Context(), typeName, known, o, plan)
 	p.NoErrors(diags)
 	expectExisting(t, s, contents{"www A 192.0.2.1": 3600})
