@@ -105,6 +105,9 @@ type mailhost struct {
 	process *process
 	// validated counts the validated configurations that Configure has not seen yet.
 	validated atomic.Int64
+	// configured is the session of the latest Configure that deferred nothing, for the
+	// server's shortcuts.
+	configured atomic.Pointer[session.Session]
 }
 
 var (
@@ -218,6 +221,7 @@ func (p *mailhost) Configure(ctx context.Context, req provider.ConfigureRequest,
 		return opened.Close(ctx)
 	})
 	provide(resp, opened)
+	p.configured.Store(opened)
 }
 
 // endTimeout limits the cleanups at the end: the CLI kills a process two seconds after it

@@ -10,12 +10,15 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/compact"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
 // NewServer returns the server of the plugin protocol for a provider: the framework's,
-// with less work for the calls that Terraform makes for each resource of a plan.
+// with a [service.Shortcut] for the calls that Terraform makes for each resource of a plan.
 func NewServer(p provider.Provider) tfprotov6.ProviderServer {
-	return compact.NewServer(p, &server{framework: providerserver.NewProtocol6(p)().(framework)})
+	s := &server{framework: providerserver.NewProtocol6(p)().(framework)}
+	s.provider, _ = p.(*mailhost)
+	return compact.NewServer(p, s)
 }
 
 // Factory returns NewServer as a factory for the plugin-testing framework.
@@ -27,7 +30,41 @@ func Factory(p provider.Provider) func() (tfprotov6.ProviderServer, error) {
 type framework = compact.Framework
 
 // server implements [NewServer].
-type server struct{ framework }
+type server struct {
+	framework
+	// provider is nil if a test has wrapped it; then there are no shortcuts.
+	provider *mailhost
+	// shortcuts are those of the latest configuration, by resource type.
+	shortcuts atomic.Pointer[map[string]*service.Shortcut]
+}
+
+// ConfigureProvider implements tfprotov6.ProviderServer. Without an error it provides
+// the shortcuts, unless the framework is to defer every call.
+func (s *server) ConfigureProvider(ctx context.Context, req *tfprotov6.ConfigureProviderRequest) (*tfprotov6.ConfigureProviderResponse, error) {
+	s.shortcuts.Store(nil)
+	resp, err := s.framework.ConfigureProvider(ctx, req)
+	if err != nil || s.provider == nil {
+		return resp, err
+	}
+	if opened := s.provider.configured.Swap(nil); opened != nil {
+		all := map[string]*service.Shortcut{}
+		for _, newResource := range s.provider.Resources(ctx) {
+			if name, shortcut := service.NewShortcut(ctx, newResource(), opened); shortcut != nil {
+				all[name] = shortcut
+			}
+		}
+		s.shortcuts.Store(&all)
+	}
+	return resp, nil
+}
+
+// shortcut returns the shortcut of a resource type, or nil.
+func (s *server) shortcut(typeName string) *service.Shortcut {
+	if all := s.shortcuts.Load(); all != nil {
+		return (*all)[typeName]
+	}
+	return nil
+}
 
 // ValidateResourceConfig implements tfprotov6.ResourceServer.
 func (s *server) ValidateResourceConfig(ctx context.Context, req *tfprotov6.ValidateResourceConfigRequest) (*tfprotov6.ValidateResourceConfigResponse, error) {
@@ -54,14 +91,27 @@ func (s *server) UpgradeResourceIdentity(ctx context.Context, req *tfprotov6.Upg
 func (s *server) ReadResource(ctx context.Context, req *tfprotov6.ReadResourceRequest) (*tfprotov6.ReadResourceResponse, error) {
 	c := newCall(ctx)
 	defer c.end()
-	return s.framework.ReadResource(c, req)
+	ctx = c
+	if shortcut := s.shortcut(req.TypeName); shortcut != nil {
+		var resp *tfprotov6.ReadResourceResponse
+		if resp, ctx = shortcut.Read(c, req); resp != nil {
+			return resp, nil
+		}
+	}
+	return s.framework.ReadResource(ctx, req)
 }
 
 // PlanResourceChange implements tfprotov6.ResourceServer.
 func (s *server) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {
 	c := newCall(ctx)
 	defer c.end()
-	return s.framework.PlanResourceChange(c, req)
+	ctx = service.WithFingerprint(c, req.Config)
+	if shortcut := s.shortcut(req.TypeName); shortcut != nil {
+		if resp := shortcut.Plan(ctx, req); resp != nil {
+			return resp, nil
+		}
+	}
+	return s.framework.PlanResourceChange(ctx, req)
 }
 
 // ApplyResourceChange implements tfprotov6.ResourceServer.

@@ -86,7 +86,7 @@ func (m *managed) recordPlan(ctx context.Context, req resource.ModifyPlanRequest
 	case req.Plan.Raw.IsNull():
 		conflict = walk.PlanDestroy(o)
 	case !req.State.Raw.IsNull():
-		config := fingerprint(req.Config.Raw)
+		config := fingerprintOf(ctx, &req.Config.Raw)
 		if resp.Private != nil {
 			resp.Diagnostics.Append(SetPrivate(ctx, resp.Private, firstPlanKey, firstPlan{ID: o.ID, Config: config})...)
 		}
@@ -228,8 +228,14 @@ func (m *managed) object(raw tftypes.Value) session.Object {
 
 var seed = maphash.MakeSeed()
 
-// fingerprint distinguishes configurations within this process.
-func fingerprint(config tftypes.Value) uint64 { return maphash.String(seed, config.String()) }
+// fingerprintOf distinguishes configurations within this process. It returns the
+// fingerprint in the context, see [WithFingerprint], or else that of the value.
+func fingerprintOf(ctx context.Context, config *tftypes.Value) uint64 {
+	if f, ok := ctx.Value(fingerprintKey{}).(uint64); ok || config == nil {
+		return f
+	}
+	return maphash.String(seed, config.String())
+}
 
 // firstPlanKey is the key of [firstPlan] in a plan's private state.
 const firstPlanKey = "replaces"

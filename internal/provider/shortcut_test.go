@@ -1,0 +1,165 @@
+package provider_test
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	framework "github.com/hashicorp/terraform-plugin-framework/provider"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"pgregory.net/rapid"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+	"github.com/mailhost/terraform-provider-mailhost/internal/provider"
+)
+
+// wrapped is a provider to which the server gives no shortcuts.
+type wrapped struct{ validating }
+
+type validating interface {
+	framework.ProviderWithValidateConfig
+}
+
+// TestShortcuts makes random calls in random walks to a provider with shortcuts and to one
+// without: every response is the same.
+func TestShortcuts(t *testing.T) {
+	t.Parallel()
+	taken := 0
+	rapid.Check(t, func(r *rapid.T) {
+		s := acctest.NewServer(t, acctest.Options{})
+		s.Domain(t, "example.com")
+		fast := s.Protocol(t, "").Together()
+		slow := s.ProtocolOf(t, "", wrapped{provider.New("test")().(validating)}).Together()
+		kinds := kinds(s.AccountID)
+		names := slices.Sorted(maps.Keys(kinds))
+		objects := map[string]*acctest.Object{}
+		pick := func() (typeName string, config map[string]any) {
+			// Most calls are for a kind with shortcuts.
+			typeName = rapid.SampledFrom(append(names, "mailhost_mailbox", "mailhost_mailbox", "mailhost_mailbox", "mailhost_mailbox")).Draw(r, "type")
+			config = maps.Clone(kinds[typeName][rapid.IntRange(0, 1).Draw(r, "config")])
+			if objects[typeName] == nil {
+				o, diags := slow.Apply(t.Context(), typeName, kinds[typeName][0], nil)
+				slow.NoErrors(diags)
+				o, diags = slow.Read(typeName, o)
+				slow.NoErrors(diags)
+				objects[typeName] = o
+				slow.Together()
+				fast.Together()
+			}
+			return typeName, config
+		}
+		r.Repeat(map[string]func(*rapid.T){
+			"walk": func(*rapid.T) { fast.Together(); slow.Together() },
+			"plan": func(r *rapid.T) {
+				typeName, config := pick()
+				vary(r, config)
+				var prior *acctest.Object
+				if rapid.IntRange(0, 3).Draw(r, "prior") > 0 {
+					prior = varied(r, fast, typeName, objects[typeName])
+				}
+				got, diags := fast.Plan(typeName, config, prior)
+				want, expected := slow.Plan(typeName, config, prior)
+				compare(r, fmt.Sprintf("plan of %s with %v", typeName, config), got, want, diags, expected)
+				if prior != nil && typeName == "mailhost_mailbox" && got.State.Equal(prior.State) {
+					taken++
+				}
+			},
+			"read": func(r *rapid.T) {
+				typeName, _ := pick()
+				o := varied(r, fast, typeName, objects[typeName])
+				got, diags := fast.Read(typeName, o)
+				want, expected := slow.Read(typeName, o)
+				compare(r, "read of "+typeName, got, want, diags, expected)
+				if acctest.Errors(diags) == 0 && !got.Gone() && rapid.Bool().Draw(r, "refresh") {
+					objects[typeName] = got
+				}
+			},
+			"change": func(r *rapid.T) {
+				if o := objects["mailhost_mailbox"]; o != nil {
+					name := rapid.SampledFrom([]string{"Jane", "Joan", "Zoë"}).Draw(r, "first name")
+					acctest.Call(t, s, api.UpdateMailbox, &api.UpdateMailboxRequest{Mailbox: o.Text("id"), Body: api.UpdateMailboxBody{FirstName: &name}})
+				}
+			},
+		})
+	})
+	if taken == 0 {
+		t.Error("no plan kept an object as it is")
+	}
+}
+
+// vary changes a configuration, mostly of a mailbox.
+func vary(r *rapid.T, config map[string]any) {
+	spellings := map[string][]any{
+		"domain":     {"EXAMPLE.com", "example.org", "example.com.", acctest.Unknown},
+		"local_part": {"JANE", "joan", acctest.Unknown},
+		"first_name": {"Zoë", acctest.Unknown},
+		"timeouts":   {map[string]any{"create": "5m"}, nil},
+	}
+	name := rapid.SampledFrom([]string{"", "", "domain", "local_part", "first_name", "timeouts"}).Draw(r, "vary")
+	if _, ok := config[name]; ok || name == "timeouts" && config["local_part"] != nil {
+		config[name] = rapid.SampledFrom(spellings[name]).Draw(r, name)
+	}
+}
+
+// varied returns an object as another state, identity or private state has it.
+func varied(r *rapid.T, p *acctest.Protocol, typeName string, o *acctest.Object) *acctest.Object {
+	changed := *o
+	other := acctest.Object{Private: []byte(`{"account":"eyJpZCI6ImJiIn0="}`)}
+	switch rapid.SampledFrom([]string{"", "", "", "name", "spelling", "null", "identity", "private", "imported", "account", "more"}).Draw(r, "varied") {
+	case "name":
+		if typeName == "mailhost_mailbox" {
+			changed = *p.With(typeName, o, "first_name", "Joan")
+		}
+	case "spelling":
+		if typeName == "mailhost_mailbox" {
+			changed = *p.With(typeName, o, "domain", rapid.SampledFrom([]any{"EXAMPLE.com", o.Text("domain_id"), "example.org"}).Draw(r, "domain"))
+		}
+	case "null":
+		if typeName == "mailhost_mailbox" {
+			changed = *p.With(typeName, o, rapid.SampledFrom([]string{"quota", "aliases", "status", "domain"}).Draw(r, "null"), nil)
+		}
+	case "identity":
+		changed.Identity = nil
+	case "private":
+		changed.Private = nil
+	case "imported":
+		changed.Private = []byte(`{".import_before_read":"dHJ1ZQ==",` + string(o.Private[1:]))
+	case "account":
+		changed.Private, changed.Identity = other.Private, nil
+	case "more":
+		if !bytes.Contains(o.Private, []byte("more")) {
+			changed.Private = append(o.Private[:len(o.Private)-1:len(o.Private)-1], `,"more":"MQ=="}`...)
+		}
+	}
+	return &changed
+}
+
+// compare fails the test unless two responses are the same.
+func compare(r *rapid.T, call string, got, want *acctest.Object, diags, expected []*tfprotov6.Diagnostic) {
+	r.Helper()
+	if d := cmp.Diff(acctest.Render(expected), acctest.Render(diags)); d != "" {
+		r.Fatalf("%s: diagnostics (-framework +shortcut):\n%s", call, d)
+	}
+	if (got == nil) != (want == nil) {
+		r.Fatalf("%s: the framework returns %v, the shortcut %v", call, want, got)
+	}
+	if got == nil {
+		return
+	}
+	if !got.State.Equal(want.State) {
+		r.Fatalf("%s: the framework returns\n%s, the shortcut\n%s", call, want.State, got.State)
+	}
+	if d := cmp.Diff(string(want.Private), string(got.Private)); d != "" {
+		r.Fatalf("%s: private state (-framework +shortcut):\n%s", call, d)
+	}
+	if d := cmp.Diff(want.Identity, got.Identity, cmp.AllowUnexported(tfprotov6.DynamicValue{})); d != "" {
+		r.Fatalf("%s: identity (-framework +shortcut):\n%s", call, d)
+	}
+	if len(got.Replace) != len(want.Replace) {
+		r.Fatalf("%s: the framework replaces because of %v, the shortcut of %v", call, want.Replace, got.Replace)
+	}
+}
