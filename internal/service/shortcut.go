@@ -77,7 +77,8 @@ func (s *Shortcut) Read(ctx context.Context, req *tfprotov6.ReadResourceRequest)
 	if private, ok := privateOf(req.Private); !ok || !own.has(private) || !isIdentity(req.CurrentIdentity, identity) {
 		return nil, ctx
 	}
-	object, fetched := s.kind.fetch(ctx, own.client, id)
+	domain, _ := state["domain_id"].(string)
+	object, fetched := s.kind.fetch(s.resource.base().session.ForRefresh(ctx, domain), own.client, id)
 	if object == nil || !s.kind.isUnchanged(state, object) {
 		return nil, fetched
 	}
