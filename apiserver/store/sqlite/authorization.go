@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
@@ -9,7 +10,7 @@ import (
 // remembered is the authorization version of a data version. SQLite changes that of a
 // connection when a snapshot begins after a commit of any connection or process.
 type remembered struct {
-	dataVersion          uint32
+	dataVersion          int64
 	authorizationVersion int64
 	valid                bool
 }
@@ -35,9 +36,13 @@ func (dialect) AuthorizationVersion(q sqlstore.Querier, read func() (int64, erro
 
 // dataVersion returns the data version of a snapshot, which the pragma begins if nothing
 // was read yet.
-func (t *transaction) dataVersion() (version uint32, err error) {
-	if _, err := t.ExecContext(context.Background(), `PRAGMA data_version`); err != nil {
+func (t *transaction) dataVersion() (version int64, err error) {
+	rows, err := t.QueryContext(context.Background(), `PRAGMA data_version`)
+	if err != nil {
 		return 0, err
 	}
-	return t.session.conn.DataVersion()
+	for rows.Next() {
+		err = rows.Scan(&version)
+	}
+	return version, errors.Join(err, rows.Close(), rows.Err())
 }

@@ -11,7 +11,7 @@ import (
 	"runtime"
 	"time"
 
-	lib "modernc.org/sqlite/lib"
+	zombiezen "zombiezen.com/go/sqlite"
 )
 
 // Backup writes a snapshot of the store to a file that must not exist. The store can
@@ -74,7 +74,7 @@ func (e *OutputError) Unwrap() error { return e.Err }
 // isSourceError reports whether a copy failed because of the source.
 func isSourceError(err error) bool {
 	switch code(err) {
-	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB, lib.SQLITE_BUSY:
+	case zombiezen.ResultCorrupt, zombiezen.ResultNotADB, zombiezen.ResultBusy:
 		return true
 	}
 	return false

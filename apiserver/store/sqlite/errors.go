@@ -6,9 +6,7 @@ import (
 	"io/fs"
 	"os"
 
-	lib "modernc.org/sqlite/lib"
-
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite/internal/capi"
+	zombiezen "zombiezen.com/go/sqlite"
 )
 
 // ErrClosed is returned by the methods of a store after Close.
@@ -25,27 +23,23 @@ var errNoStore = errors.New("it is empty: nothing has been stored there yet")
 
 var errOlderSchema = errors.New("an older version of this program wrote it; open it for writing once, and it is brought up to date")
 
-// code returns the primary result code of SQLite's error, 0 for another error.
-func code(err error) int {
-	if e, ok := errors.AsType[*capi.Error](err); ok {
-		return e.Code & 0xff
-	}
-	return 0
-}
+// code returns the primary result code of SQLite's error, and zombiezen.ResultError for
+// another error.
+func code(err error) zombiezen.ResultCode { return zombiezen.ErrCode(err).ToPrimary() }
 
 // isBusy reports whether another connection holds the lock that was needed.
-func isBusy(err error) bool { return code(err) == lib.SQLITE_BUSY }
+func isBusy(err error) bool { return code(err) == zombiezen.ResultBusy }
 
 // openError explains why a file can't be opened.
 func openError(path string, err error) error {
 	switch code(err) {
-	case lib.SQLITE_NOTADB:
+	case zombiezen.ResultNotADB:
 		return fmt.Errorf("open %s: it is not an SQLite database; choose another path: %w", path, err)
-	case lib.SQLITE_CORRUPT:
+	case zombiezen.ResultCorrupt:
 		return fmt.Errorf("open %s: it is damaged; restore a backup: %w", path, err)
-	case lib.SQLITE_CANTOPEN:
+	case zombiezen.ResultCantOpen:
 		return fmt.Errorf("the database file %s can't be opened: %w", path, cause(path, os.O_RDONLY, err))
-	case lib.SQLITE_READONLY:
+	case zombiezen.ResultReadOnly:
 		return fmt.Errorf("the database file %s can't be written: %w", path, cause(path, os.O_WRONLY, err))
 	}
 	return fmt.Errorf("open %s: %w", path, err)

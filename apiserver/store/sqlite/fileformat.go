@@ -186,7 +186,7 @@ func (s *session) advance() error {
 	}
 	next := userVersion(nextGeneration(current>>8), int(current&0xff))
 	// Not by s.ExecContext, which keeps each statement.
-	return s.conn.Run(fmt.Sprintf(`PRAGMA user_version = %d`, next))
+	return s.run(fmt.Sprintf(`PRAGMA user_version = %d`, next))
 }
 
 // renewIdentity gives the file of a backup, which nobody has open, a new instance

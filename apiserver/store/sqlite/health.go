@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	lib "modernc.org/sqlite/lib"
+	zombiezen "zombiezen.com/go/sqlite"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
@@ -43,13 +43,11 @@ func (h *health) note(err error, wrote bool) error {
 // the next attempt may succeed.
 func (h *health) explain(err error) error {
 	switch code(err) {
-	case 0:
-		return err
-	case lib.SQLITE_NOTADB, lib.SQLITE_CORRUPT:
+	case zombiezen.ResultNotADB, zombiezen.ResultCorrupt:
 		if lost := h.check(); lost != nil {
 			return fmt.Errorf("%w: %w", lost, err)
 		}
-	case lib.SQLITE_FULL, lib.SQLITE_READONLY, lib.SQLITE_IOERR, lib.SQLITE_CANTOPEN:
+	case zombiezen.ResultFull, zombiezen.ResultReadOnly, zombiezen.ResultIOErr, zombiezen.ResultCantOpen:
 		if !errors.Is(err, store.ErrUnavailable) {
 			return fmt.Errorf("%w: %w", store.ErrUnavailable, err)
 		}

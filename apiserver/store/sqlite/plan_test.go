@@ -2,12 +2,15 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+
+	zombiezen "zombiezen.com/go/sqlite"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
@@ -26,7 +29,7 @@ var exceptions = []string{
 }
 
 // TestPlans checks that no other statement of package sqlstore does, of those that the
-// conformance tests run.
+// conformance tests run, and that SQLite keeps the plan of each.
 func TestPlans(t *testing.T) {
 	var mu sync.Mutex
 	statements := map[string]bool{}
@@ -56,6 +59,9 @@ func TestPlans(t *testing.T) {
 				t.Errorf("%s: %s", step, statement)
 			}
 		}
+		if !strings.Contains(statement, `FROM pragma_`) && preparedAnew(t, s, statement) { // a pragma is prepared whenever it is read
+			t.Errorf("prepared anew for each execution: %s", statement)
+		}
 	}
 }
 
@@ -81,6 +87,34 @@ func collectStatements(t *testing.T, s *Store, statements map[string]bool) {
 	for _, session := range s.engine.readers.idle {
 		add(session)
 	}
+}
+
+// preparedAnew reports whether SQLite prepares a statement anew when it has other arguments,
+// which might lead to another plan.
+func preparedAnew(t *testing.T, s *Store, statement string) bool {
+	t.Helper()
+	prepared := 0
+	if err := s.engine.View(t.Context(), func(_ context.Context, q sqlstore.Querier) error {
+		session := q.(*transaction).session
+		// It is asked about each table and column whenever a statement is prepared.
+		authorizer := zombiezen.AuthorizeFunc(func(zombiezen.Action) zombiezen.AuthResult { prepared++; return 0 })
+		if err := session.conn.SetAuthorizer(authorizer); err != nil {
+			return err
+		}
+		stmt, rest, err := session.conn.PrepareTransient(statement)
+		if err != nil || rest > 0 || prepared == 0 {
+			return errors.Join(err, session.conn.SetAuthorizer(nil))
+		}
+		prepared = 0
+		for i := range stmt.BindParamCount() {
+			stmt.BindNull(i + 1)
+		}
+		_, _ = stmt.Step() // fails where it writes, or where an argument can't be null
+		return errors.Join(stmt.Reset(), stmt.Finalize(), session.conn.SetAuthorizer(nil))
+	}); err != nil {
+		t.Errorf("%v: %s", err, statement)
+	}
+	return prepared > 0
 }
 
 // plan returns the steps of a statement's query plan.

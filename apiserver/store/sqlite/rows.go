@@ -3,14 +3,12 @@ package sqlite
 import (
 	"fmt"
 
-	lib "modernc.org/sqlite/lib"
-
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite/internal/capi"
+	zombiezen "zombiezen.com/go/sqlite"
 )
 
 // rows are the sqlstore.Rows of a query. They are valid until the session's next query.
 type rows struct {
-	stmt *capi.Stmt // nil when they are closed
+	stmt *zombiezen.Stmt // nil when they are closed
 	// ahead means that the statement is at a row that Next has not returned yet.
 	ahead  bool
 	failed error
@@ -40,7 +38,7 @@ func (r *rows) Err() error { return r.failed }
 // Close implements sqlstore.Rows.
 func (r *rows) Close() error {
 	if r.stmt != nil {
-		r.stmt.Reset()
+		reset(r.stmt)
 		r.stmt, r.ahead = nil, false
 	}
 	return nil
@@ -48,7 +46,7 @@ func (r *rows) Close() error {
 
 // Scan implements sqlstore.Rows.
 func (r *rows) Scan(dest ...any) error {
-	if n := r.stmt.Columns(); n != len(dest) {
+	if n := r.stmt.ColumnCount(); n != len(dest) {
 		return fmt.Errorf("a row has %d columns, not %d", n, len(dest))
 	}
 	for i, d := range dest {
@@ -60,35 +58,35 @@ func (r *rows) Scan(dest ...any) error {
 }
 
 func (r *rows) scan(i int, dest any) error {
-	kind := r.stmt.Type(i)
-	want := int32(lib.SQLITE_INTEGER)
+	kind := r.stmt.ColumnType(i)
+	want := zombiezen.TypeInteger
 	switch d := dest.(type) {
 	case interface{ Scan(src any) error }: // sql.Scanner
 		return d.Scan(r.value(i, kind))
 	case *any:
 		*d, want = r.value(i, kind), kind
 	case *string:
-		if want = lib.SQLITE_TEXT; kind != lib.SQLITE_NULL {
-			r.stmt.SetText(d, i)
+		if want = zombiezen.TypeText; kind != zombiezen.TypeNull {
+			*d = r.stmt.ColumnText(i)
 			want = kind
 		}
 	case *[]byte:
-		if want = lib.SQLITE_BLOB; kind == want || kind == lib.SQLITE_NULL {
-			*d, want = r.stmt.Blob(i), kind
+		if want = zombiezen.TypeBlob; kind == want || kind == zombiezen.TypeNull {
+			*d, want = r.blob(i), kind
 		}
 	case *int64:
-		*d = r.stmt.Int64(i)
+		*d = r.stmt.ColumnInt64(i)
 	case *int:
-		*d = int(r.stmt.Int64(i))
+		*d = int(r.stmt.ColumnInt64(i))
 	case *uint32:
-		*d = uint32(r.stmt.Int64(i))
+		*d = uint32(r.stmt.ColumnInt64(i))
 	case *bool:
-		*d = r.stmt.Int64(i) != 0
+		*d = r.stmt.ColumnInt64(i) != 0
 	case **int64:
-		if *d = nil; kind == lib.SQLITE_NULL {
+		if *d = nil; kind == zombiezen.TypeNull {
 			return nil
 		}
-		*d = new(r.stmt.Int64(i))
+		*d = new(r.stmt.ColumnInt64(i))
 	default:
 		return fmt.Errorf("can't be scanned into a %T", dest)
 	}
@@ -98,15 +96,26 @@ func (r *rows) scan(i int, dest any) error {
 	return nil
 }
 
+// blob returns nil for an empty one.
+func (r *rows) blob(i int) []byte {
+	n := r.stmt.ColumnLen(i)
+	if n == 0 {
+		return nil
+	}
+	b := make([]byte, n)
+	r.stmt.ColumnBytes(i, b)
+	return b
+}
+
 // value returns a column as database/sql does.
-func (r *rows) value(i int, kind int32) any {
+func (r *rows) value(i int, kind zombiezen.ColumnType) any {
 	switch kind {
-	case lib.SQLITE_INTEGER:
-		return r.stmt.Int64(i)
-	case lib.SQLITE_TEXT:
-		return r.stmt.Text(i)
-	case lib.SQLITE_BLOB:
-		return r.stmt.Blob(i)
+	case zombiezen.TypeInteger:
+		return r.stmt.ColumnInt64(i)
+	case zombiezen.TypeText:
+		return r.stmt.ColumnText(i)
+	case zombiezen.TypeBlob:
+		return r.blob(i)
 	}
 	return nil
 }

@@ -5,16 +5,20 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite/internal/capi"
+	lib "modernc.org/sqlite/lib"
+	zombiezen "zombiezen.com/go/sqlite"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
+
+func init() { lib.PatchIssue199() } // the page size on linux/arm64, which zombiezen leaves out
 
 // session is a connection with its prepared statements. It is for one goroutine at a
 // time.
 type session struct {
-	conn       *capi.Conn
+	conn       *zombiezen.Conn
 	file       *sharedFile // nil if the file can't be read
-	statements map[string]*capi.Stmt
+	statements map[string]*zombiezen.Stmt
 	rows       rows // of the query that runs
 	// remembered is the authorization version that a reader last read; nil for a writer,
 	// whose own changes have no data version before they are committed.
@@ -32,13 +36,14 @@ func connect(ctx context.Context, path string, with settings) (*session, error) 
 	if err != nil {
 		f = nil
 	}
-	conn, err := capi.Open(path, with.wait)
+	conn, err := zombiezen.OpenConn(path, zombiezen.OpenReadWrite)
 	if err != nil {
 		return nil, errors.Join(err, f.release())
 	}
-	s := &session{conn: conn, file: f, statements: make(map[string]*capi.Stmt)}
+	conn.SetBusyTimeout(with.wait)
+	s := &session{conn: conn, file: f, statements: make(map[string]*zombiezen.Stmt)}
 	for _, pragma := range with.pragmas {
-		if err := conn.Run("PRAGMA " + pragma); err != nil {
+		if err := s.run("PRAGMA " + pragma); err != nil {
 			return nil, errors.Join(err, s.close())
 		}
 	}
@@ -46,13 +51,30 @@ func connect(ctx context.Context, path string, with settings) (*session, error) 
 }
 
 // close closes the connection, which rolls back an open transaction. It closes the
-// statements first: with one of them open, SQLite would keep the connection and its
-// locks.
+// statements first: with one of them open, SQLite would not close the connection.
 func (s *session) close() error {
 	for _, stmt := range s.statements {
-		stmt.Close()
+		_ = stmt.Finalize() // repeats the error of its last run
 	}
 	return errors.Join(s.conn.Close(), s.file.release())
+}
+
+// run runs the statements of a script, without parameters, and keeps none of them.
+func (s *session) run(script string) error {
+	for script = strings.TrimSpace(script); script != ""; {
+		stmt, rest, err := s.conn.PrepareTransient(script)
+		if err != nil {
+			return err
+		}
+		for row := true; row && err == nil; {
+			row, err = stmt.Step()
+		}
+		if err := errors.Join(err, stmt.Finalize()); err != nil {
+			return err
+		}
+		script = strings.TrimSpace(script[len(script)-rest:])
+	}
+	return nil
 }
 
 // exec runs a statement and ignores its rows.
@@ -68,17 +90,17 @@ func (s *session) ExecContext(_ context.Context, query string, args ...any) (int
 		return 0, err
 	}
 	if stmt == nil {
-		return 0, s.conn.Run(query)
+		return 0, s.run(query)
 	}
-	defer stmt.Reset()
-	if err := stmt.Bind(args); err != nil {
+	defer reset(stmt)
+	if err := bind(stmt, args); err != nil {
 		return 0, err
 	}
 	for {
 		if row, err := stmt.Step(); err != nil {
 			return 0, err
 		} else if !row {
-			return s.conn.Changes(), nil
+			return int64(s.conn.Changes()), nil
 		}
 	}
 }
@@ -92,8 +114,8 @@ func (s *session) QueryContext(_ context.Context, query string, args ...any) (sq
 	if stmt == nil {
 		return nil, errors.New("a query is one statement")
 	}
-	if err := stmt.Bind(args); err != nil {
-		stmt.Reset()
+	if err := bind(stmt, args); err != nil {
+		reset(stmt)
 		return nil, err
 	}
 	s.rows = rows{stmt: stmt}
@@ -106,13 +128,16 @@ func (s *session) QueryContext(_ context.Context, query string, args ...any) (sq
 
 // prepare caches every statement. Package sqlstore has a few hundred at most. It returns
 // nil for a script of several statements.
-func (s *session) prepare(query string) (*capi.Stmt, error) {
+func (s *session) prepare(query string) (*zombiezen.Stmt, error) {
 	if stmt, known := s.statements[query]; known {
 		return stmt, nil
 	}
-	stmt, err := s.conn.Prepare(query)
-	if stmt == nil || err != nil {
+	stmt, rest, err := s.conn.PrepareTransient(query)
+	if err != nil {
 		return nil, err
+	}
+	if strings.TrimSpace(query[len(query)-rest:]) != "" {
+		return nil, stmt.Finalize()
 	}
 	s.statements[query] = stmt
 	return stmt, nil

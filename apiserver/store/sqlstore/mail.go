@@ -26,7 +26,7 @@ func (t *tx) QueueMessage(m store.QueuedMessage) error { return put(t, mailQueue
 
 func (t *tx) ClaimMessages(now, until time.Time, n int) ([]store.QueuedMessage, error) {
 	w := t.inAllAccounts().and(`t.due_at <= ?`, now)
-	claimed, err := collect(&t.reader, mailQueue, w, ` ORDER BY t.due_at, t.forwarding_id LIMIT `+w.bind(n))
+	claimed, err := collect(&t.reader, mailQueue, w, ` ORDER BY t.due_at, t.forwarding_id LIMIT +`+w.bind(n))
 	if err != nil {
 		return nil, err
 	}

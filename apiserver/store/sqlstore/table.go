@@ -240,10 +240,11 @@ func count[T any](r *reader, tbl *table[T], w *where) (int, error) {
 }
 
 // first returns a slice of the objects that w selects. It is cut before the joins,
-// so that a row skipped by the offset costs one step in the index.
+// so that a row skipped by the offset costs one step in the index. The plus hides the
+// parameter from SQLite's planner, which would prepare the statement anew for each limit.
 func first[T any](r *reader, tbl *table[T], w *where, s store.Slice) ([]T, error) {
 	w = w.clone()
-	text := w.text + inOrder + ` LIMIT ` + w.bind(s.Limit) + ` OFFSET ` + w.bind(s.Offset)
+	text := w.text + inOrder + ` LIMIT +` + w.bind(s.Limit) + ` OFFSET ` + w.bind(s.Offset)
 	from := tbl.name + ` t` + text
 	if tbl.joins != "" {
 		from = `(SELECT * FROM ` + from + `) t` + tbl.joins + inOrder

@@ -136,7 +136,8 @@ func (w *where) searchNames(column, term string) *where {
 // NUL or return an error for it.
 func searchable(term string) bool { return len(term) <= maxSearch && !strings.ContainsRune(term, 0) }
 
-const like = ` LIKE ? ESCAPE '\'`
+// like has a plus as the limit of first does.
+const like = ` LIKE +? ESCAPE '\'`
 
 func pattern(term string) string { return "%" + likeEscaper.Replace(searchText(term)) + "%" }
 
