@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/storetest"
 )
 
@@ -182,10 +184,15 @@ func TestPragmas(t *testing.T) {
 		}
 		return fmt.Sprint(value)
 	}
-	for name, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1"} {
-		if got := pragma(s.engine.writer.session, name); got != want {
-			t.Errorf("%s of the writer = %s, want %s", name, got, want)
+	if err := s.engine.Update(t.Context(), func(_ context.Context, q sqlstore.Querier) error {
+		for name, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1"} {
+			if got := pragma(q.(*transaction).session, name); got != want {
+				t.Errorf("%s of the writer = %s, want %s", name, got, want)
+			}
 		}
+		return nil
+	}); err != nil {
+		t.Error(err)
 	}
 	reader, err := s.engine.readers.acquire(t.Context())
 	if err != nil {
