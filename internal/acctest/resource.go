@@ -106,13 +106,18 @@ func (p *Protocol) Read(typeName string, o *Object) (*Object, []*tfprotov6.Diagn
 	return &Object{State: p.decode(typeName, resp.NewState), Identity: resp.NewIdentity, Private: resp.Private, Deferred: resp.Deferred}, resp.Diagnostics
 }
 
+// Identity returns a resource identity.
+func (p *Protocol) Identity(typeName string, identity map[string]any) *tfprotov6.ResourceIdentityData {
+	p.t.Helper()
+	return &tfprotov6.ResourceIdentityData{IdentityData: p.dynamic(p.value(p.ids[typeName].ValueType(), identity))}
+}
+
 // Import imports an object by its import id, or by its identity if id is empty.
 func (p *Protocol) Import(typeName, id string, identity map[string]any) (*Object, []*tfprotov6.Diagnostic) {
 	p.t.Helper()
 	req := &tfprotov6.ImportResourceStateRequest{TypeName: typeName, ID: id}
 	if id == "" {
-		v := p.value(p.ids[typeName].ValueType(), identity)
-		req.Identity = &tfprotov6.ResourceIdentityData{IdentityData: p.dynamic(v)}
+		req.Identity = p.Identity(typeName, identity)
 	}
 	resp, err := p.server.ImportResourceState(p.t.Context(), req)
 	must(p.t, err)

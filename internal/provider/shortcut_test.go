@@ -78,6 +78,18 @@ func TestShortcuts(t *testing.T) {
 					objects[typeName] = got
 				}
 			},
+			"replace": func(r *rapid.T) {
+				typeName, config := pick()
+				o := objects[typeName]
+				for range rapid.IntRange(0, 2).Draw(r, "addresses") {
+					got, diags := fast.Read(typeName, o)
+					want, expected := slow.Read(typeName, o)
+					compare(r, "read of "+typeName, got, want, diags, expected)
+				}
+				got, diags := fast.PlanReplacement(typeName, config, o)
+				want, expected := slow.PlanReplacement(typeName, config, o)
+				compare(r, fmt.Sprintf("replacement of %s with %v", typeName, config), got, want, diags, expected)
+			},
 			"change": func(r *rapid.T) {
 				if o := objects["mailhost_mailbox"]; o != nil {
 					name := rapid.SampledFrom([]string{"Jane", "Joan", "Zoë"}).Draw(r, "first name")
@@ -109,7 +121,7 @@ func vary(r *rapid.T, config map[string]any) {
 func varied(r *rapid.T, p *acctest.Protocol, typeName string, o *acctest.Object) *acctest.Object {
 	changed := *o
 	other := acctest.Object{Private: []byte(`{"account":"eyJpZCI6ImJiIn0="}`)}
-	switch rapid.SampledFrom([]string{"", "", "", "name", "spelling", "null", "identity", "private", "imported", "account", "more"}).Draw(r, "varied") {
+	switch rapid.SampledFrom([]string{"", "", "", "name", "spelling", "null", "identity", "private", "imported", "account", "more", "stranger"}).Draw(r, "varied") {
 	case "name":
 		if typeName == "mailhost_mailbox" {
 			changed = *p.With(typeName, o, "first_name", "Joan")
@@ -128,6 +140,8 @@ func varied(r *rapid.T, p *acctest.Protocol, typeName string, o *acctest.Object)
 		changed.Private = nil
 	case "imported":
 		changed.Private = []byte(`{".import_before_read":"dHJ1ZQ==",` + string(o.Private[1:]))
+	case "stranger":
+		changed.Identity = p.Identity(typeName, map[string]any{"account_id": "0b9f4d5e-6d0c-4b7e-9a53-3f1c2d8e7a10", "id": o.Text("id")})
 	case "account":
 		changed.Private, changed.Identity = other.Private, nil
 	case "more":

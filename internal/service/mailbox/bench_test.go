@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
@@ -47,4 +49,33 @@ func BenchmarkLookup(b *testing.B) {
 			p.NoErrors(diags)
 		}
 	})
+}
+
+// BenchmarkCalls makes the calls of a plan for one mailbox: those for an object that is
+// unchanged or new take a shortcut, the others the framework.
+func BenchmarkCalls(b *testing.B) {
+	s := acctest.NewServer(b, acctest.Options{})
+	s.Domain(b, "example.com")
+	p := s.Protocol(b, "")
+	config := map[string]any{"domain": "example.com", "local_part": "jane", "first_name": "Jane", "last_name": "Doe"}
+	o, diags := p.Apply(b.Context(), typeName, config, nil)
+	p.NoErrors(diags)
+	outdated := p.With(typeName, o, "first_name", "Joan")
+	p.Together()
+	for name, call := range map[string]func() []*tfprotov6.Diagnostic{
+		"validate":       func() []*tfprotov6.Diagnostic { return p.Validate(typeName, config) },
+		"read unchanged": func() []*tfprotov6.Diagnostic { _, diags := p.Read(typeName, o); return diags },
+		"read changed":   func() []*tfprotov6.Diagnostic { _, diags := p.Read(typeName, outdated); return diags },
+		"plan create":    func() []*tfprotov6.Diagnostic { _, diags := p.Plan(typeName, config, nil); return diags },
+		"plan unchanged": func() []*tfprotov6.Diagnostic { _, diags := p.Plan(typeName, config, o); return diags },
+		"plan update":    func() []*tfprotov6.Diagnostic { _, diags := p.Plan(typeName, config, outdated); return diags },
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			p.Together()
+			for b.Loop() {
+				p.NoErrors(call())
+			}
+		})
+	}
 }
