@@ -147,7 +147,7 @@ func (s *Shortcut) planCreate(ctx context.Context, req *tfprotov6.PlanResourceCh
 	for _, f := range proposed {
 		a := s.schema.Attributes[f.name]
 		switch {
-		case a == nil:
+		case a == nil || f.kind() == other:
 			return nil
 		case f.kind() == null && a.IsComputed():
 			f.raw = unknown
