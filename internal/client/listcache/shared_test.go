@@ -491,6 +491,7 @@ func TestSharedListOutlivesItsCaller(t *testing.T) {
 				synctest.Wait()
 			}
 			wg.Wait()
+			synctest.Wait() // a cancelled list ends after its callers
 			if *gets != enoughInFlight || (ended != nil) != allGiveUp {
 				t.Errorf("all give up: %v: %d requests, and the list ended with %v", allGiveUp, *gets, ended)
 			}
