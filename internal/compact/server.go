@@ -70,7 +70,11 @@ func (s *Server) GetProviderSchema(ctx context.Context, req *tfprotov6.GetProvid
 		return resp, err
 	}
 	for name, t := range s.objects() {
-		for _, a := range resp.ResourceSchemas[name].Block.Attributes {
+		described := resp.ResourceSchemas[name]
+		if described == nil {
+			continue // the response has diagnostics only, for instance after an interrupt
+		}
+		for _, a := range described.Block.Attributes {
 			if wire, ok := t.attributes[a.Name]; ok {
 				a.Type = wire
 			}

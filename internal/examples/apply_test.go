@@ -2,6 +2,7 @@ package examples_test
 
 import (
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/hashicorp/go-version"
@@ -19,8 +20,13 @@ func TestAccApply(t *testing.T) {
 	t.Parallel()
 	for _, e := range all(t, "resources", "data-sources", "ephemeral-resources", "functions", "actions") {
 		t.Run(e.kind.folder+"/"+e.name(), func(t *testing.T) {
-			text := read(t, e.file)
+			text := destroyable(read(t, e.file))
 			s := acctest.NewServer(t, acctest.Options{})
+			if strings.Contains(text, "\nimport {") { // it imports these
+				s.Domain(t, "example.com")
+				s.Mailbox(t, "example.com", "jane.doe")
+				s.Mailbox(t, "example.com", "zoe.mueller")
+			}
 			step := resource.TestStep{Config: s.ProviderConfig() + text, ConfigVariables: variables(t, text)}
 			again := step
 			again.ConfigPlanChecks.PreApply = []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}
@@ -30,6 +36,12 @@ func TestAccApply(t *testing.T) {
 		})
 	}
 }
+
+// set matches the beginning of a set of mailboxes.
+var set = regexp.MustCompile(`(?m)^resource "mailhost_mailbox_set" .*$`)
+
+// destroyable returns an example whose set of mailboxes can be destroyed.
+func destroyable(text string) string { return set.ReplaceAllString(text, "$0\n  max_deletions = 100") }
 
 // TestAccQuery runs every example of a list resource.
 func TestAccQuery(t *testing.T) {

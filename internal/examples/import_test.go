@@ -40,7 +40,7 @@ func TestAccImport(t *testing.T) {
 			}
 			acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
 				{
-					Config: s.ProviderConfig() + read(t, filepath.Join(dir, "resource.tf")),
+					Config: s.ProviderConfig() + destroyable(read(t, filepath.Join(dir, "resource.tf"))),
 					Check: func(state *terraform.State) error {
 						found, ok := state.RootModule().Resources[address]
 						if !ok {

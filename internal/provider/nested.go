@@ -26,7 +26,11 @@ func (s *server) GetProviderSchema(ctx context.Context, req *tfprotov6.GetProvid
 		return resp, err
 	}
 	for typeName, attributes := range nested {
-		for _, a := range resp.ResourceSchemas[typeName].Block.Attributes {
+		described := resp.ResourceSchemas[typeName]
+		if described == nil {
+			continue // the response has diagnostics only, for instance after an interrupt
+		}
+		for _, a := range described.Block.Attributes {
 			if fields, ok := attributes[a.Name]; ok {
 				a.Type, a.NestedType = nil, objectOf(ctx, fields)
 			}
