@@ -85,7 +85,7 @@ func (c *connection) create() (string, error) {
 }
 
 // load sends requests on several connections for a time, and returns how many per second
-// were answered. Each call of send gets a number of its own.
+// got a response. Each call of send gets a number of its own.
 func load(ctx context.Context, s *server, connections int, duration time.Duration, send func(c *connection, n int) error) (rate float64, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, duration, nil)
 	defer cancel()

@@ -20,8 +20,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
-// Shortcut answers the calls for one resource type that most resources of a large plan
-// need, without the framework: it converts each value several times, by reflection, and
+// Shortcut handles the calls for one resource type that most resources of a large plan
+// need, without the framework, which converts each value several times, by reflection, and
 // takes ten times as long. Each method returns nil, or false, if the call needs the
 // framework: an object that has changed, a value that is invalid, a message for the user.
 // Otherwise the response is the framework's.
