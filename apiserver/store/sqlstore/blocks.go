@@ -111,6 +111,14 @@ func (r *reader) blockAt(l list, at int64) (block, error) {
 	return b, err
 }
 
+// blockWithTimes is blockAt and timesOf.
+func (r *reader) blockWithTimes(l list, at int64) (b block, times []int64, err error) {
+	if b, err = r.blockAt(l, at); err == nil {
+		times, err = r.timesOf(b)
+	}
+	return b, times, err
+}
+
 // bucketOf returns the content of a bucket, which is empty if the block has none.
 func (r *reader) bucketOf(b block, number int) ([]byte, error) {
 	found, err := column[[]byte](r, `SELECT content FROM list_facets WHERE id = $1`, b.bucketID(number))
@@ -246,13 +254,9 @@ func changeFacets[T any](t *tx, tbl *table[T], before, after *T) error {
 		return nil
 	}
 	l, at := tbl.listOf(after)
-	b, err := t.blockAt(l, at)
+	b, times, err := t.blockWithTimes(l, at)
 	if err != nil {
 		return ignoreNotFound(err)
-	}
-	times, err := t.timesOf(b)
-	if err != nil {
-		return err
 	}
 	position, _ := slices.BinarySearch(times, at)
 	changed := map[int]bucket{}
@@ -290,13 +294,9 @@ func leaveBlock[T any](t *tx, tbl *table[T], deleted *T) error {
 		return nil
 	}
 	l, at := tbl.listOf(deleted)
-	b, err := t.blockAt(l, at)
+	b, times, err := t.blockWithTimes(l, at)
 	if err != nil {
 		return ignoreNotFound(err)
-	}
-	times, err := t.timesOf(b)
-	if err != nil {
-		return err
 	}
 	rows, err := t.rowsOf(b)
 	if err != nil {

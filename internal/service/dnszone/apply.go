@@ -15,9 +15,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/dnsrecord"
 )
 
-// parallelism is how many requests of one zone are in flight at once.
-const parallelism = 8
-
 // goal is what an apply leads to.
 type goal struct {
 	want    []entry
@@ -87,7 +84,7 @@ func (z zone) newRun(g goal, actual map[record]int64) *run {
 
 // all makes the changes.
 func (r *run) all(ctx context.Context, c changes) {
-	parallel(c.byName, func(steps []step) {
+	service.Parallel(c.byName, func(steps []step) {
 		isBlocked := false
 		for _, s := range steps {
 			if isBlocked && !s.isDelete {
@@ -104,7 +101,7 @@ func (r *run) all(ctx context.Context, c changes) {
 				fmt.Sprintf("The plan also removes these records. They stay until everything else has succeeded, so that no record is missing in between:%s", lines(recordsOf(c.deletes))))
 		}
 	} else {
-		parallel(c.deletes, func(s step) { r.do(ctx, s) })
+		service.Parallel(c.deletes, func(s step) { r.do(ctx, s) })
 	}
 	if r.skipped > 0 {
 		r.diags.AddError("The changes of the DNS records of "+r.name+" were stopped",
@@ -118,24 +115,6 @@ func recordsOf(steps []step) []record {
 		all[i] = s.record
 	}
 	return all
-}
-
-// parallel calls do for each item, several at once.
-func parallel[T any](items []T, do func(T)) {
-	next := make(chan T)
-	var workers sync.WaitGroup
-	for range min(parallelism, len(items)) {
-		workers.Go(func() {
-			for item := range next {
-				do(item)
-			}
-		})
-	}
-	for _, item := range items {
-		next <- item
-	}
-	close(next)
-	workers.Wait()
 }
 
 // do makes one change, and reports whether it succeeded.
@@ -265,7 +244,7 @@ func (z zone) applyBlindly(ctx context.Context, g goal, want map[record]int64, d
 	}
 	var mu sync.Mutex
 	var adopted []record
-	parallel(c.byName, func(steps []step) {
+	service.Parallel(c.byName, func(steps []step) {
 		s := steps[0]
 		if run.skip() {
 			return
