@@ -199,3 +199,21 @@ func WaitFor[T any](ctx context.Context, c *Client, get func(context.Context) (*
 		}
 	}
 }
+
+// Parallel calls do for each item, several at once, for a resource that has many objects.
+func Parallel[T any](c *Client, items []T, do func(T)) {
+	next := make(chan T)
+	var workers sync.WaitGroup
+	for range min(c.transport.Hooks.Parallel, len(items)) {
+		workers.Go(func() {
+			for item := range next {
+				do(item)
+			}
+		})
+	}
+	for _, item := range items {
+		next <- item
+	}
+	close(next)
+	workers.Wait()
+}

@@ -45,7 +45,7 @@ func (c *Client) CreateMailboxes(ctx context.Context, domain string, items []api
 		queue = append(queue, each)
 	}
 	var wg sync.WaitGroup
-	slots := make(chan struct{}, parallelBulks)
+	slots := make(chan struct{}, min(parallelBulks, c.transport.Hooks.Parallel))
 	for chunk := range slices.Chunk(queue, c.maxBulkItems()) {
 		slots <- struct{}{}
 		wg.Go(func() {

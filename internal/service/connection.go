@@ -119,24 +119,3 @@ func (e *Ephemeral) AddCleanup(id string, cleanup func(context.Context) error) {
 
 // RemoveCleanup removes what AddCleanup registered with the id.
 func (e *Ephemeral) RemoveCleanup(id string) { e.session.RemoveCleanup(id) }
-
-// parallelRequests is how many requests of one resource are in flight at once.
-const parallelRequests = 8
-
-// Parallel calls do for each item, several at once, for a resource that has many objects.
-func Parallel[T any](items []T, do func(T)) {
-	next := make(chan T)
-	var workers sync.WaitGroup
-	for range min(parallelRequests, len(items)) {
-		workers.Go(func() {
-			for item := range next {
-				do(item)
-			}
-		})
-	}
-	for _, item := range items {
-		next <- item
-	}
-	close(next)
-	workers.Wait()
-}

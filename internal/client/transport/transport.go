@@ -60,6 +60,9 @@ type Hooks struct {
 	// ReadTimeout limits the time from the start of a GET to the header of its
 	// response, and the time between two parts of any response's body.
 	ReadTimeout time.Duration
+
+	// Parallel is how many requests of one call are in flight at once.
+	Parallel int
 }
 
 func (h Hooks) withDefaults() Hooks {
@@ -80,6 +83,7 @@ func (h Hooks) withDefaults() Hooks {
 	h.RetryWaitMax = cmp.Or(h.RetryWaitMax, 20*time.Second)
 	h.RetryBudget = cmp.Or(h.RetryBudget, 5*time.Minute)
 	h.ReadTimeout = cmp.Or(h.ReadTimeout, 30*time.Second)
+	h.Parallel = cmp.Or(h.Parallel, 8)
 	return h
 }
 

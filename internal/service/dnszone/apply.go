@@ -84,7 +84,7 @@ func (z zone) newRun(g goal, actual map[record]int64) *run {
 
 // all makes the changes.
 func (r *run) all(ctx context.Context, c changes) {
-	service.Parallel(c.byName, func(steps []step) {
+	client.Parallel(r.client, c.byName, func(steps []step) {
 		isBlocked := false
 		for _, s := range steps {
 			if isBlocked && !s.isDelete {
@@ -101,7 +101,7 @@ func (r *run) all(ctx context.Context, c changes) {
 				fmt.Sprintf("The plan also removes these records. They stay until everything else has succeeded, so that no record is missing in between:%s", lines(recordsOf(c.deletes))))
 		}
 	} else {
-		service.Parallel(c.deletes, func(s step) { r.do(ctx, s) })
+		client.Parallel(r.client, c.deletes, func(s step) { r.do(ctx, s) })
 	}
 	if r.skipped > 0 {
 		r.diags.AddError("The changes of the DNS records of "+r.name+" were stopped",
@@ -244,7 +244,7 @@ func (z zone) applyBlindly(ctx context.Context, g goal, want map[record]int64, d
 	}
 	var mu sync.Mutex
 	var adopted []record
-	service.Parallel(c.byName, func(steps []step) {
+	client.Parallel(z.client, c.byName, func(steps []step) {
 		s := steps[0]
 		if run.skip() {
 			return

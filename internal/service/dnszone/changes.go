@@ -1,6 +1,7 @@
 package dnszone
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
@@ -85,18 +86,21 @@ func order(has map[record]served, surplus map[bucket][]record, updates, creates 
 			}
 		}
 	}
-	slices.SortFunc(c.deletes, func(a, b step) int { return a.compare(b.record) })
+	slices.SortFunc(c.deletes, byRecord)
 	names := map[string]bool{}
 	for _, steps := range []map[string][]step{first, updates, creates} {
 		for name := range steps {
 			names[name] = true
 		}
 	}
-	for name := range names {
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		slices.SortFunc(first[name], byRecord)
 		c.byName = append(c.byName, slices.Concat(first[name], updates[name], creates[name]))
 	}
 	return c
 }
+
+func byRecord(a, b step) int { return a.compare(b.record) }
 
 // excludes reports whether a surplus record must be deleted before steps at its name.
 func excludes(r record, steps []step) bool {

@@ -312,7 +312,7 @@ func isExisting(err error) bool {
 
 // adopt takes existing mailboxes over and gives them their names.
 func (a *apply) adopt(ctx context.Context, want *contents, existing map[string]*api.Mailbox) {
-	service.Parallel(sortedKeys(existing), func(key string) {
+	client.Parallel(a.client, sortedKeys(existing), func(key string) {
 		m, e := existing[key], want.entries[key]
 		if a.walk.Acquire(object(m.ID)) != 0 {
 			a.fail(key, "Can't adopt the mailbox "+m.PrimaryEmail, errors.New("another resource of this run manages it, id "+m.ID), "Remove one of the two.")
@@ -349,7 +349,7 @@ func (a *apply) setNames(ctx context.Context, id string, to, from entry) (*api.M
 // rename changes the names of mailboxes of the set. One that fails keeps the names of the
 // state.
 func (a *apply) rename(ctx context.Context, prior, want *contents, ch changes) {
-	service.Parallel(ch.renamed, func(key string) {
+	client.Parallel(a.client, ch.renamed, func(key string) {
 		before := ch.kept[key]
 		if _, err := a.setNames(ctx, prior.ids[before].Value, want.entries[key], prior.entries[before]); err != nil {
 			a.fail(key, "Can't update the mailbox "+prior.addresses[before].Value, err, "")
@@ -366,7 +366,7 @@ func (a *apply) rename(ctx context.Context, prior, want *contents, ch changes) {
 // delete deletes mailboxes of the state that still have the address of their key. One that
 // fails stays in the result.
 func (a *apply) delete(ctx context.Context, prior *contents, keys []string, l *listing) {
-	service.Parallel(keys, func(key string) {
+	client.Parallel(a.client, keys, func(key string) {
 		id, address := prior.ids[key].Value, prior.addresses[key].Value
 		switch m := l.of(prior, key); {
 		case m == nil && l.byID[strings.ToLower(id)] != nil:
