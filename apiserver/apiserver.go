@@ -190,7 +190,7 @@ func New(o Options) (*Service, error) {
 	authenticator := auth.NewAuthenticator(s.store, now, o.Tokens, s.lastUses)
 	s.idempotency = idempotency.New(s.store, now, source, log)
 	if o.RateLimit != (RateLimit{}) {
-		s.limiter = ratelimit.New(o.RateLimit)
+		s.limiter = ratelimit.New(o.RateLimit, s.store)
 	}
 	s.rules = account.New(account.Dependencies{
 		Store: s.store, Now: now, Random: source, Log: log, Auth: authenticator, LastUses: s.lastUses, Settings: settings,
@@ -308,7 +308,6 @@ func (s *Service) Reset(ctx context.Context, f *fixture.Fixture) error {
 	}
 	s.lastUses.Reset()
 	s.limiter.Reset()
-	s.rules.Reset()
 	s.idempotency.Reset()
 	return nil
 }

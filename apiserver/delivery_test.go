@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -17,6 +18,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
 // disconnectStore calls functions around the commit of the next update, so that a client
@@ -216,6 +218,66 @@ func TestUninterruptedCreate(t *testing.T) {
 			h.PostKeyed(key, create.path, create.body).Want(201)
 			h.PostKeyed(otherKey, create.path, create.body).Want(409)
 		})
+	}
+}
+
+// TestReplayByAnotherReplica checks that a create is not resumed if another replica delivered
+// its response, or was asked for its outcome, while the first one still served the create.
+func TestReplayByAnotherReplica(t *testing.T) {
+	for _, create := range creates {
+		for name, learn := range map[string]func(c *apitest.Client){
+			"replayed": func(c *apitest.Client) {
+				if !c.PostKeyed(key, create.path, create.body).Want(201).Replayed() {
+					t.Error("the response is not a replay")
+				}
+			},
+			"looked up": func(c *apitest.Client) { c.Do("GET", create.path, nil, "Idempotency-Lookup", key).Want(200) },
+			"resumed": func(c *apitest.Client) {
+				if !c.PostKeyed(uuid.NewString(), create.path, create.body).Want(201).Resumed() {
+					t.Error("it was not resumed")
+				}
+			},
+		} {
+			t.Run(create.path+"/"+name, func(t *testing.T) {
+				path := filepath.Join(t.TempDir(), "mailhost.db")
+				s := &disconnectStore{}
+				var replicas [2]*apitest.Server
+				for i := range replicas {
+					db, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+					if err != nil {
+						t.Fatal(err)
+					}
+					replicas[i] = apitest.New(t, func(o *apiserver.Options) {
+						if o.Store = db; i == 0 {
+							s.Store, o.Store = db, s
+						}
+					})
+				}
+				first, second := replicas[0], replicas[1]
+				first.Domain("example.com")
+				token, err := first.Service.IssueOwnerToken(t.Context(), first.Account, "test")
+				if err != nil {
+					t.Fatal(err)
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				if name == "resumed" { // which needs the mark of the create's own transaction
+					s.before = cancel
+				}
+				s.after = func(context.Context) { learn(second.As(token)) }
+				r, err := http.NewRequestWithContext(ctx, http.MethodPost, "/v1/public/accounts/"+first.Account+create.path, strings.NewReader(create.body))
+				if err != nil {
+					t.Fatal(err)
+				}
+				r.Header = http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer " + token}, "Idempotency-Key": {key}}
+				aborted(first, s, r)
+				for _, h := range replicas {
+					if a := h.As(token).PostKeyed(uuid.NewString(), create.path, create.body).Want(409); a.Resumed() {
+						t.Errorf("it was resumed once more: %s", a)
+					}
+				}
+			})
+		}
 	}
 }
 

@@ -110,7 +110,7 @@ func TestOldMessageLimitsAreForgotten(t *testing.T) {
 	}
 	limit := func(bucket string) (fullAt time.Time) {
 		if err := db.View(t.Context(), func(r store.Reader) (err error) {
-			fullAt, err = r.MessageLimit(bucket)
+			fullAt, err = r.TokenBucket(bucket)
 			return err
 		}); err != nil {
 			t.Fatal(err)

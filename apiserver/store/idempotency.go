@@ -17,6 +17,9 @@ type IdempotencyRecord struct {
 	// InterruptedRequest is nil for every other request.
 	InterruptedRequest []byte
 	InterruptedID      string
+	// Delivered reports that a client knows the object, by another response than the
+	// create's own. The record can't be marked as interrupted any more.
+	Delivered bool
 }
 
 // IdempotencyReader reads idempotency records.
@@ -33,8 +36,11 @@ type IdempotencyWriter interface {
 	// PutIdempotencyRecord replaces an expired record of the same key.
 	PutIdempotencyRecord(r IdempotencyRecord) error
 	// MarkInterrupted sets InterruptedRequest and InterruptedID in the record of a key,
-	// if there is one; a nil request removes the mark.
+	// if there is one and it is not Delivered.
 	MarkInterrupted(keyHash, request []byte, id string) error
+	// MarkDelivered sets Delivered in the record of a key, if there is one, and removes the
+	// mark of an interrupted create.
+	MarkDelivered(keyHash []byte) error
 	// DeleteExpiredIdempotencyRecords deletes the records that expired before a
 	// time.
 	DeleteExpiredIdempotencyRecords(before time.Time) error

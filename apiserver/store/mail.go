@@ -16,17 +16,14 @@ type QueuedMessage struct {
 	DueAt time.Time
 }
 
-// MailReader reads the mail queue and the limits of verification messages.
+// MailReader reads the mail queue.
 type MailReader interface {
 	// NextMessageDue returns when the first queued message can be claimed, and
 	// ErrNotFound if the queue is empty.
 	NextMessageDue() (time.Time, error)
-	// MessageLimit returns when a token bucket is full again, the zero time if it is
-	// full.
-	MessageLimit(bucket string) (fullAt time.Time, err error)
 }
 
-// MailWriter writes the mail queue and the limits of verification messages.
+// MailWriter writes the mail queue.
 type MailWriter interface {
 	// QueueMessage queues the message of a rule. It replaces a queued one and ends
 	// its claim.
@@ -42,8 +39,4 @@ type MailWriter interface {
 	RemoveMessage(m QueuedMessage) error
 	// SetForwardingLink sets a rule's LinkHash. It is not reported to the observer.
 	SetForwardingLink(accountID, id string, hash []byte) error
-	// SetMessageLimit sets when a token bucket is full again.
-	SetMessageLimit(bucket string, fullAt time.Time) error
-	// ForgetMessageLimits deletes the buckets that are full at a time.
-	ForgetMessageLimits(now time.Time) error
 }

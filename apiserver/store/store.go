@@ -46,6 +46,7 @@ type Reader interface {
 	IdempotencyReader
 	AuditReader
 	MailReader
+	TokenBucketReader
 }
 
 // Tx reads and writes in one transaction. Like Reader, it is for one goroutine.
@@ -81,8 +82,9 @@ type Tx interface {
 	FeedbackWriter
 	AuditWriter
 	MailWriter
+	TokenBucketWriter
 	// Clear deletes every account with all that is in it, the audit log, the mail
-	// queue with its limits, and the idempotency records.
+	// queue, the token buckets and the idempotency records.
 	Clear() error
 }
 

@@ -2,7 +2,6 @@ package account
 
 import (
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -11,29 +10,29 @@ import (
 )
 
 // feedbackLimit is how often a credential submits feedback: it needs no capability,
-// and every submission is kept.
+// and every submission is kept. The bucket is in the store, written with the submission.
 var feedbackLimit = ratelimit.Limit{Requests: 20, Per: 20 * time.Minute}
 
-var _ = implement(api.SubmitFeedback, func(c *Call, in *api.SubmitFeedbackRequest) (*api.Feedback, error) {
-	// Once, even if the transaction runs again; a replayed response takes none.
-	take := sync.OnceValue(func() ratelimit.Usage { return c.Rules.feedback.Take(c.Caller.Credential(), c.Arrival) })
-	return transact(c, func(tx store.Tx) (*api.Feedback, error) {
-		if u := take(); !u.Allowed {
-			return nil, api.NewError(http.StatusTooManyRequests, api.TypeRateLimited,
-				"this credential has submitted much feedback already; try again in %d s", u.Wait).At("header", "Authorization").RetryAfter(u.Wait)
-		}
-		f := store.Feedback{
-			ID: c.Rules.Random.ID(), AccountID: c.Caller.AccountID, Title: in.Body.Title, Description: in.Body.Description,
-			Category: in.Body.Category, Status: api.FeedbackNew, Attributes: in.Body.Attributes,
-			PaidProductFeature: in.Body.PaidProductFeature, SubmitterEmail: c.Caller.Email, SubmitterName: c.Caller.Name,
-			CreatedByUserID: c.Caller.UserID, CreatedAt: c.Arrival,
-		}
-		err := tx.CreateFeedback(&f)
-		return &api.Feedback{
-			ID: f.ID, AccountID: f.AccountID, Title: f.Title, Description: f.Description, Category: f.Category, Status: f.Status,
-			Attributes: f.Attributes, PaidProductFeature: f.PaidProductFeature, SubmitterEmail: optional(f.SubmitterEmail),
-			SubmitterName: optional(f.SubmitterName), CreatedByUserID: optional(f.CreatedByUserID), AdminNotes: optional(f.AdminNotes),
-			CreatedAt: timestamp(f.CreatedAt), UpdatedAt: timestamp(f.UpdatedAt),
-		}, err
-	})
+var _ = change(api.SubmitFeedback, func(c *Call, tx store.Tx, in *api.SubmitFeedbackRequest) (*api.Feedback, error) {
+	u, err := feedbackLimit.TakeStored(tx, "feedback "+c.Caller.Credential(), c.Arrival)
+	if err != nil {
+		return nil, err
+	}
+	if !u.Allowed {
+		return nil, api.NewError(http.StatusTooManyRequests, api.TypeRateLimited,
+			"this credential has submitted much feedback already; try again in %d s", u.Wait).At("header", "Authorization").RetryAfter(u.Wait)
+	}
+	f := store.Feedback{
+		ID: c.Rules.Random.ID(), AccountID: c.Caller.AccountID, Title: in.Body.Title, Description: in.Body.Description,
+		Category: in.Body.Category, Status: api.FeedbackNew, Attributes: in.Body.Attributes,
+		PaidProductFeature: in.Body.PaidProductFeature, SubmitterEmail: c.Caller.Email, SubmitterName: c.Caller.Name,
+		CreatedByUserID: c.Caller.UserID, CreatedAt: c.Arrival,
+	}
+	err = tx.CreateFeedback(&f)
+	return &api.Feedback{
+		ID: f.ID, AccountID: f.AccountID, Title: f.Title, Description: f.Description, Category: f.Category, Status: f.Status,
+		Attributes: f.Attributes, PaidProductFeature: f.PaidProductFeature, SubmitterEmail: optional(f.SubmitterEmail),
+		SubmitterName: optional(f.SubmitterName), CreatedByUserID: optional(f.CreatedByUserID), AdminNotes: optional(f.AdminNotes),
+		CreatedAt: timestamp(f.CreatedAt), UpdatedAt: timestamp(f.UpdatedAt),
+	}, err
 })

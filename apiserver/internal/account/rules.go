@@ -26,7 +26,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/mail"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/password"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/random"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/ratelimit"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/registrar"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
@@ -55,7 +54,6 @@ type Rules struct {
 	Dependencies
 	mail      *mail.Queue // nil: messages are not sent
 	passwords *password.Hasher
-	feedback  *ratelimit.Limiter
 }
 
 // New returns Rules, and starts to send the messages that are queued if there is a
@@ -64,7 +62,6 @@ func New(d Dependencies) *Rules {
 	rules := &Rules{
 		Dependencies: d,
 		passwords:    password.NewHasher(d.Random, d.PasswordCost),
-		feedback:     ratelimit.New(feedbackLimit),
 	}
 	if d.Sender != nil {
 		rules.mail = mail.NewQueue(d.Store, d.Sender, rules.composeVerification, d.Outbox, d.Log)
@@ -74,9 +71,6 @@ func New(d Dependencies) *Rules {
 
 // Close sends the messages that are due, for at most some seconds.
 func (rules *Rules) Close() { rules.mail.Close() }
-
-// Reset forgets how often feedback was submitted.
-func (rules *Rules) Reset() { rules.feedback.Reset() }
 
 // Limits are the settings that a fixture may change while the service runs.
 type Limits struct {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/ratelimit"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
@@ -139,17 +140,19 @@ const (
 )
 
 // limit takes a request out of the bucket of its credential, and returns a 429 if it is
-// empty. A request without a valid credential counts for its remote address. Health
-// checks and pages are not limited: behind a proxy everybody has the same address.
+// empty. A request without a valid credential counts for its remote address, in this process
+// alone: nobody without a credential may cause writes. Health checks and pages are not
+// limited: behind a proxy everybody has the same address.
 func (h *Handler) limit(w http.ResponseWriter, r *http.Request) *api.Error {
 	if p := progressOf(r.Context()); h.Limiter == nil || p.Operation.ID == "" && p.Route != "" {
 		return nil
 	}
-	key := "address " + network(r.RemoteAddr)
+	var u ratelimit.Usage
 	if who, err := h.identify(r); err == nil {
-		key = who.Credential()
+		u = h.Limiter.Take(r.Context(), who.Credential(), h.Now())
+	} else {
+		u = h.Limiter.TakeLocally("address "+network(r.RemoteAddr), h.Now())
 	}
-	u := h.Limiter.Take(key, h.Now())
 	header := w.Header()
 	header.Set(rateLimitHeader, strconv.Itoa(h.Limiter.Requests))
 	header.Set(rateLimitRemainingHeader, strconv.Itoa(u.Remaining))

@@ -11,8 +11,14 @@
 //	the client disconnects before the commit            marked by the create's transaction
 //	it disconnects before the last byte was written     marked at the end of the request
 //	a replay of the response is delivered, or
-//	the response of a GET request that looks it up      mark removed
+//	the response of a GET request that looks it up      mark removed, and none is set any more
+//	the create is resumed                               likewise
 //	the server is killed after the commit               not marked: the next run gets the conflict
+//
+// All of it is in the record, because another replica may serve the next request while this
+// one waits for the client to disconnect. Only the keys that are in use are known to one
+// replica alone. A second create under such a key gets a conflict there; on another
+// replica it waits for the account, and replays the response.
 //
 // In doubt there is no mark: a second resource for an object that another one manages
 // would be worse than a conflict, which explains how to import the object.
@@ -34,8 +40,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// Records reads and writes idempotency records, and knows the keys of the requests that
-// are in flight in this process. It is safe for concurrent use.
+// Records reads and writes idempotency records, and knows the keys of the creates that
+// run in this process. It is safe for concurrent use.
 type Records struct {
 	store  store.Store
 	now    func() time.Time
@@ -44,29 +50,17 @@ type Records struct {
 	// cleanedAt is when expired records were last deleted, in Unix seconds.
 	cleanedAt atomic.Int64
 
-	mu       sync.Mutex
-	inFlight map[string]*flight
+	mu      sync.Mutex
+	running map[string]bool // by key.hash
 }
 
 // New returns Records in s.
 func New(s store.Store, now func() time.Time, source *random.Source, log *slog.Logger) *Records {
-	return &Records{store: s, now: now, random: source, log: log, inFlight: map[string]*flight{}}
+	return &Records{store: s, now: now, random: source, log: log, running: map[string]bool{}}
 }
 
 // Reset forgets when expired records were last deleted: the clock may have gone back.
 func (r *Records) Reset() { r.cleanedAt.Store(0) }
-
-// flight is shared by the requests in flight under one key: the creates, and GET
-// requests that look the outcome up.
-type flight struct {
-	key      []byte
-	requests int  // guarded by Records.mu
-	running  bool // likewise: a create is in its operation
-
-	mu        sync.Mutex
-	delivered bool // a client got the response, or looked the outcome up
-	marked    bool // the record is marked as interrupted
-}
 
 // Request is the idempotency state of one request. One goroutine at a time uses it.
 type Request struct {
@@ -79,12 +73,11 @@ type Request struct {
 	records     *Records
 	caller      auth.Caller
 	operationID string
-	key         *key    // nil without an Idempotency-Key
-	flight      *flight // nil without a key, unless lookup is set
-	lookup      bool    // a GET request that looks up the outcome of a create
-	// interrupted reports that the replayed record is marked as interrupted.
-	interrupted bool
-	response    []byte // as it is stored
+	key         *key   // nil without an Idempotency-Key
+	lookup      []byte // hash of the key of the create that a GET request looks up
+	// known reports that the replayed record is store.IdempotencyRecord.Delivered.
+	known    bool
+	response []byte // as it is stored
 	// created is the object that a transaction creates if it is committed.
 	created   *created
 	committed bool
@@ -95,18 +88,18 @@ type Request struct {
 // requests to the operation. The error is a conflict if a request with the key is still
 // running. The caller must call Ran after the operation, and End after the response.
 func (r *Records) Begin(who auth.Caller, operationID, idempotencyKey, lookup string, input any) (*Request, error) {
-	q := &Request{records: r, caller: who, operationID: operationID, lookup: lookup != ""}
+	q := &Request{records: r, caller: who, operationID: operationID}
 	switch {
 	case idempotencyKey != "":
 		var err error
 		if q.key, err = newKey(q, idempotencyKey, input); err != nil {
 			return nil, err
 		}
-		if q.flight = r.join(q.key.hash, true); q.flight == nil {
+		if !r.begin(q.key) {
 			return nil, api.Conflict("a request with this Idempotency-Key is still running").At("header", api.IdempotencyKeyHeader).RetryAfter(1)
 		}
-	case q.lookup:
-		q.flight = r.join(q.hash(lookup), false)
+	case lookup != "":
+		q.lookup = q.hash(lookup)
 	}
 	return q, nil
 }
@@ -120,24 +113,15 @@ func (q *Request) hash(text ...string) []byte {
 	return hash.Sum(nil)
 }
 
-// join adds a request to those of a key. It returns nil if the request is a create and
-// another one is running.
-func (r *Records) join(key []byte, isCreate bool) *flight {
+// begin registers a key. It returns false if a create with the key is running.
+func (r *Records) begin(k *key) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	f := r.inFlight[string(key)]
-	if f == nil {
-		f = &flight{key: key}
-		r.inFlight[string(key)] = f
+	if r.running[string(k.hash)] {
+		return false
 	}
-	if isCreate {
-		if f.running {
-			return nil
-		}
-		f.running = true
-	}
-	f.requests++
-	return f
+	r.running[string(k.hash)] = true
+	return true
 }
 
 // Ran admits the next create with the key: the response to this one is stored.
@@ -147,15 +131,7 @@ func (q *Request) Ran() {
 	}
 	q.records.mu.Lock()
 	defer q.records.mu.Unlock()
-	q.flight.running = false
-}
-
-func (r *Records) leave(f *flight) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if f.requests--; f.requests == 0 {
-		delete(r.inFlight, string(f.key))
-	}
+	delete(q.records.running, string(q.key.hash))
 }
 
 // HasKey reports whether the request has an Idempotency-Key.

@@ -41,7 +41,7 @@ func (c Create[Resp]) Run(q *Request, tx store.Tx, at time.Time) (*Resp, error) 
 	var out *Resp
 	record, err := tx.InterruptedCreate(hash, at)
 	if err == nil {
-		if err := tx.MarkInterrupted(record.KeyHash, nil, ""); err != nil {
+		if err := tx.MarkDelivered(record.KeyHash); err != nil {
 			return nil, err
 		}
 		out, err = c.Existing(record.InterruptedID)
@@ -71,40 +71,33 @@ func (q *Request) Committed() { q.committed = !q.Replayed }
 // End ends a request. delivered reports that the whole of a successful response was
 // written and the client was still connected afterwards. In process, the client has read
 // the whole body by then; over a socket, it may still die before the last bytes reach it.
-// End marks the record if the client does not have the response of its create, and
-// removes the mark if it does now.
+// End marks the record if the client does not have the response of its create. If the
+// client learned of the object in another way, it removes the mark, and makes sure that
+// the request of the create, which may still be in flight, sets none.
 func (q *Request) End(ctx context.Context, delivered bool) error {
-	f := q.flight
-	if f == nil {
-		return nil
-	}
-	defer q.records.leave(f)
-	f.mu.Lock()
-	defer f.mu.Unlock()
 	ctx = context.WithoutCancel(ctx)
 	switch {
-	case delivered:
-		f.delivered = true
-		marked := f.marked || q.interrupted || q.lookup && q.records.isInterrupted(ctx, f.key)
-		f.marked = false
-		if marked {
-			return q.records.mark(ctx, f.key, created{})
-		}
-	case q.created != nil && q.committed && !f.delivered:
-		f.marked = true
-		return q.records.mark(ctx, f.key, *q.created)
+	case delivered && q.Replayed && !q.known:
+		return q.markDelivered(ctx, q.key.hash)
+	case delivered && q.lookup != nil && q.records.isUnknown(ctx, q.lookup):
+		return q.markDelivered(ctx, q.lookup)
+	case !delivered && q.key != nil && q.created != nil && q.committed:
+		return q.records.store.Update(ctx, func(tx store.Tx) error {
+			return tx.MarkInterrupted(q.key.hash, q.created.requestHash, q.created.id)
+		})
 	}
 	return nil
 }
 
-func (r *Records) mark(ctx context.Context, key []byte, what created) error {
-	return r.store.Update(ctx, func(tx store.Tx) error { return tx.MarkInterrupted(key, what.requestHash, what.id) })
+func (q *Request) markDelivered(ctx context.Context, key []byte) error {
+	return q.records.store.Update(ctx, func(tx store.Tx) error { return tx.MarkDelivered(key) })
 }
 
-func (r *Records) isInterrupted(ctx context.Context, key []byte) (is bool) {
+// isUnknown reports whether a key has a record that is not Delivered.
+func (r *Records) isUnknown(ctx context.Context, key []byte) (is bool) {
 	_ = r.store.View(ctx, func(reader store.Reader) error {
 		record, err := reader.IdempotencyRecord(key, r.now())
-		is = err == nil && record.InterruptedRequest != nil
+		is = err == nil && !record.Delivered
 		return nil
 	})
 	return is

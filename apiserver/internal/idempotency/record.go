@@ -87,7 +87,7 @@ func (q *Request) Replay(r store.Reader, at time.Time) (bool, error) {
 	if q.response, err = q.key.open(record.Response); err != nil {
 		return false, err
 	}
-	q.Replayed, q.interrupted = true, record.InterruptedRequest != nil
+	q.Replayed, q.known = true, record.Delivered
 	return true, nil
 }
 
@@ -97,7 +97,7 @@ func (q *Request) Response() []byte { return q.response }
 
 // Restart clears the outcome of an earlier attempt at the operation's transaction.
 func (q *Request) Restart() {
-	q.Replayed, q.Resumed, q.created, q.response = false, false, nil, nil
+	q.Replayed, q.Resumed, q.known, q.created, q.response = false, false, false, nil, nil
 }
 
 // Save stores the response under the request's key, if it has one, and deletes expired

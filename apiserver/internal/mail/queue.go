@@ -23,8 +23,8 @@ const (
 
 var sendPauses = []time.Duration{10 * time.Second, time.Minute, 5 * time.Minute, 15 * time.Minute}
 
-// Composer writes the message that is queued, within the transaction that claims it.
-// It returns nil if nobody waits for the message any more.
+// Composer writes a message that was claimed. It returns nil if nobody waits for the message
+// any more.
 type Composer func(tx store.Tx, queued store.QueuedMessage) (*Message, error)
 
 // Queue sends the messages that are queued in the store, in the background. A message is
@@ -36,8 +36,10 @@ type Composer func(tx store.Tx, queued store.QueuedMessage) (*Message, error)
 //	   ▲                          │
 //	   └── failed, after a pause; or the lease expires ──┘
 //
-// The message is written, with a new link, when it is claimed, so that no secret waits in
-// the queue. Another attempt has another link: the one before stops working.
+// The message is written, with a new link, after it is claimed, so that no secret waits in
+// the queue. Another attempt has another link: the one before stops working. Claiming and
+// writing are two transactions, so that none waits for an account while it holds a message
+// for which a change in the account waits.
 //
 // Leases and pauses run by the machine's clock, which replicas share and tests of
 // the API can't stop, and not by the service's. A nil queue sends nothing.
@@ -125,8 +127,7 @@ func (q *Queue) next() (message *Message, claim store.QueuedMessage) {
 	return nil, claim
 }
 
-// claim claims the first message that is due and writes it. It removes one that nobody
-// waits for any more; messages of deleted rules are gone already. If no message is due, it
+// claim claims the first message that is due and writes it. If no message is due, it
 // returns how long to wait for one.
 func (q *Queue) claim() (message *Message, claim store.QueuedMessage, wait time.Duration) {
 	var due time.Time
@@ -141,18 +142,7 @@ func (q *Queue) claim() (message *Message, claim store.QueuedMessage, wait time.
 	case err == nil && due.After(now):
 		return nil, claim, min(due.Sub(now), pollInterval)
 	case err == nil:
-		err = q.store.Update(q.ctx, func(tx store.Tx) error {
-			message = nil
-			claims, err := tx.ClaimMessages(now, now.Add(lease), 1)
-			if err != nil || len(claims) == 0 {
-				return err
-			}
-			claim = claims[0]
-			if message, err = q.compose(tx, claim); err == nil && message == nil {
-				err = tx.RemoveMessage(claim)
-			}
-			return err
-		})
+		message, claim, err = q.claimAndWrite(now)
 	}
 	if err != nil {
 		if q.ctx.Err() == nil {
@@ -161,6 +151,34 @@ func (q *Queue) claim() (message *Message, claim store.QueuedMessage, wait time.
 		return nil, claim, pollInterval
 	}
 	return message, claim, 0
+}
+
+// claimAndWrite returns no message if another process has claimed it, or if nobody waits for
+// it any more: then it removes it. Messages of deleted rules are gone already.
+func (q *Queue) claimAndWrite(now time.Time) (message *Message, claim store.QueuedMessage, err error) {
+	var claims []store.QueuedMessage
+	err = q.store.Update(q.ctx, func(tx store.Tx) (err error) {
+		claims, err = tx.ClaimMessages(now, now.Add(lease), 1)
+		return err
+	})
+	if err != nil || len(claims) == 0 {
+		return nil, claim, err
+	}
+	claim = claims[0]
+	err = q.store.Update(q.ctx, func(tx store.Tx) (err error) {
+		message, err = q.compose(tx, claim)
+		switch {
+		case err != nil:
+			return err
+		case message == nil:
+			return tx.RemoveMessage(claim)
+		}
+		return tx.RetryMessage(claim, claim.DueAt) // changes nothing: is the claim still valid?
+	})
+	if errors.Is(err, store.ErrNotFound) { // the rule was deleted, or its message queued again
+		return nil, claim, nil
+	}
+	return message, claim, err
 }
 
 // send makes one attempt to send a message, and writes the outcome to the store.

@@ -45,6 +45,9 @@ type Dialect interface {
 	// the value of a placeholder. A list is one parameter whatever its length, so that
 	// there are few different statements to prepare.
 	Elements(placeholder string) string
+	// SkipLocked returns the end of a SELECT that locks its rows and leaves out those that
+	// another transaction has locked; "" for an engine that runs one update at a time.
+	SkipLocked() string
 	// AuthorizationVersion returns what read returns, which runs one query. An engine
 	// that notices in another way that nothing was committed since an earlier transaction
 	// returns the version that it read then.

@@ -28,9 +28,17 @@ func (t *tx) PutIdempotencyRecord(r store.IdempotencyRecord) error {
 }
 
 func (t *tx) MarkInterrupted(keyHash, request []byte, id string) error {
-	if _, err := t.exec(`UPDATE idempotency_records SET interrupted_request = $1, interrupted_id = $2 WHERE key_hash = $3`,
+	if _, err := t.exec(`UPDATE idempotency_records SET interrupted_request = $1, interrupted_id = $2 WHERE key_hash = $3 AND NOT delivered`,
 		request, id, keyHash); err != nil {
 		return fmt.Errorf("mark a create as interrupted: %w", err)
+	}
+	return nil
+}
+
+func (t *tx) MarkDelivered(keyHash []byte) error {
+	if _, err := t.exec(`UPDATE idempotency_records SET delivered = $1, interrupted_request = NULL, interrupted_id = '' WHERE key_hash = $2`,
+		true, keyHash); err != nil {
+		return fmt.Errorf("mark a create as delivered: %w", err)
 	}
 	return nil
 }

@@ -1,22 +1,12 @@
 package sqlstore
 
 import (
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
 var mailQueue = newTable(table[store.QueuedMessage]{name: "mail_queue", key: "forwarding_id"})
-
-// messageLimit is a token bucket.
-type messageLimit struct {
-	Bucket string
-	FullAt time.Time
-}
-
-var messageLimits = newTable(table[messageLimit]{name: "message_limits", key: "bucket"})
 
 func (r *reader) NextMessageDue() (time.Time, error) {
 	return only(column[time.Time](r, `SELECT due_at FROM mail_queue ORDER BY due_at LIMIT 1`))
@@ -26,7 +16,7 @@ func (t *tx) QueueMessage(m store.QueuedMessage) error { return put(t, mailQueue
 
 func (t *tx) ClaimMessages(now, until time.Time, n int) ([]store.QueuedMessage, error) {
 	w := t.inAllAccounts().and(`t.due_at <= ?`, now)
-	claimed, err := collect(&t.reader, mailQueue, w, ` ORDER BY t.due_at, t.forwarding_id LIMIT +`+w.bind(n))
+	claimed, err := collect(&t.reader, mailQueue, w, ` ORDER BY t.due_at, t.forwarding_id LIMIT +`+w.bind(n)+t.dialect.SkipLocked())
 	if err != nil {
 		return nil, err
 	}
@@ -56,23 +46,4 @@ func (t *tx) RemoveMessage(m store.QueuedMessage) error {
 
 func (t *tx) SetForwardingLink(accountID, id string, hash []byte) error {
 	return t.change(`UPDATE forwarding_rules SET link_hash = $1 WHERE account_id = $2 AND id = $3`, hash, accountID, id)
-}
-
-func (r *reader) MessageLimit(bucket string) (fullAt time.Time, err error) {
-	l, err := one(r, messageLimits, r.inAllAccounts().and(`t.bucket = ?`, bucket))
-	if errors.Is(err, store.ErrNotFound) {
-		err = nil
-	}
-	return l.FullAt, err
-}
-
-func (t *tx) SetMessageLimit(bucket string, fullAt time.Time) error {
-	return put(t, messageLimits, &messageLimit{bucket, fullAt})
-}
-
-func (t *tx) ForgetMessageLimits(now time.Time) error {
-	if _, err := t.exec(`DELETE FROM message_limits WHERE full_at <= $1`, now); err != nil {
-		return fmt.Errorf("forget limits of messages: %w", err)
-	}
-	return nil
 }

@@ -117,7 +117,7 @@ func Tables() []string {
 	return []string{
 		dnsRecords.name, "addresses", mailboxes.name, "domain_tags", domains.name,
 		"dedicated_ip_claims", dedicatedIPs.name, dedicatedIPOptions.name,
-		mailQueue.name, messageLimits.name, forwardingRules.name, masterPasswords.name, authorizations.name, serviceAccounts.name,
+		mailQueue.name, tokenBuckets.name, forwardingRules.name, masterPasswords.name, authorizations.name, serviceAccounts.name,
 		workspaces.name, feedback.name, accounts.name,
 		auditEntries.name, idempotencyRecords.name,
 		"list_facets", "list_blocks",

@@ -39,9 +39,18 @@ func testIdempotency(h *harness) {
 	marked.InterruptedRequest, marked.InterruptedID = request, "id"
 	equal(h, "interrupted create", read(h, interrupted(at(0))), marked)
 	absent(h, interrupted(at(10)))
-	mark(key, nil, "")
+
+	deliver := func(key []byte) {
+		h.Helper()
+		h.update(func(tx store.Tx) error { return tx.MarkDelivered(key) })
+	}
+	deliver(other) // has no record
+	deliver(key)
+	delivered := a
+	delivered.Delivered = true
+	mark(key, request, "id")
 	absent(h, interrupted(at(0)))
-	equal(h, "record without a mark", read(h, record(key, at(0))), a)
+	equal(h, "record of a delivered create", read(h, record(key, at(0))), delivered)
 	put(marked)
 	equal(h, "record that was put with a mark", read(h, interrupted(at(0))), marked)
 

@@ -148,25 +148,3 @@ func testMailQueueConcurrentClaims(h *harness) {
 	slices.Sort(want)
 	equal(h, "claimed", all, want)
 }
-
-func testMessageLimits(h *harness) {
-	limit := func(bucket string) time.Time {
-		h.Helper()
-		return read(h, func(r store.Reader) (time.Time, error) { return r.MessageLimit(bucket) })
-	}
-	set := func(bucket string, fullAt time.Time) {
-		h.Helper()
-		h.update(func(tx store.Tx) error { return tx.SetMessageLimit(bucket, fullAt) })
-	}
-	equal(h, "unknown bucket", limit("a"), time.Time{})
-	set("a", at(1))
-	set("b", at(2))
-	set("a", at(3))
-	equal(h, "a", limit("a"), at(3))
-	equal(h, "b", limit("b"), at(2))
-	h.update(func(tx store.Tx) error { return tx.ForgetMessageLimits(at(2).Add(-time.Microsecond)) })
-	equal(h, "b before it is full", limit("b"), at(2))
-	h.update(func(tx store.Tx) error { return tx.ForgetMessageLimits(at(2)) })
-	equal(h, "b when it is full", limit("b"), time.Time{})
-	equal(h, "a", limit("a"), at(3))
-}

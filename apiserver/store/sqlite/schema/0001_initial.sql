@@ -127,13 +127,13 @@ CREATE TABLE mail_queue (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX mail_queue_by_due ON mail_queue (due_at, forwarding_id);
 
--- Token buckets of verification messages, by recipient and by account. A full bucket
--- has no row.
-CREATE TABLE message_limits (
-	bucket  TEXT    NOT NULL PRIMARY KEY,
+-- Token buckets of limits, for instance of a credential's requests. A full bucket needs
+-- no row.
+CREATE TABLE token_buckets (
+	name    TEXT    NOT NULL PRIMARY KEY,
 	full_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX message_limits_by_time ON message_limits (full_at);
+CREATE INDEX token_buckets_by_time ON token_buckets (full_at);
 
 CREATE TABLE dedicated_ip_options (
 	id           TEXT    NOT NULL PRIMARY KEY,
@@ -326,14 +326,15 @@ CREATE INDEX audit_entries_in_order ON audit_entries (created_at, id);
 CREATE INDEX audit_entries_of_account ON audit_entries (account_id, created_at, id);
 
 -- interrupted_request is set in the record of a create whose response was not
--- delivered.
+-- delivered, unless its object became known in another way: delivered.
 CREATE TABLE idempotency_records (
 	key_hash            BLOB    NOT NULL PRIMARY KEY,
 	fingerprint         BLOB    NOT NULL,
 	response            BLOB    NOT NULL,
 	expires_at          INTEGER NOT NULL,
 	interrupted_request BLOB,
-	interrupted_id      TEXT    NOT NULL
+	interrupted_id      TEXT    NOT NULL,
+	delivered           INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX idempotency_records_by_expiry ON idempotency_records (expires_at);
 CREATE INDEX idempotency_records_by_interrupted_request ON idempotency_records (interrupted_request) WHERE interrupted_request IS NOT NULL;
