@@ -234,6 +234,9 @@ func (p *Protocol) value(t tftypes.Type, v any) tftypes.Value {
 	if v == nil || v == Unknown {
 		return tftypes.NewValue(t, v)
 	}
+	if t.Is(tftypes.DynamicPseudoType) {
+		return literal(v)
+	}
 	if converted, ok := v.(tftypes.Value); ok {
 		return converted
 	}

@@ -9,6 +9,13 @@
 //
 //	Terraform  <- map(object) ->  Server  <- string ->  framework  <- Decode, Encode ->  resource
 //
+// A value that the framework returns as it was in the request goes back to Terraform byte
+// by byte.
+//
+// Wire may be the dynamic type: Terraform then passes the value of the configuration as it
+// is, because its own conversion of thousands of objects to a map takes a time that grows
+// with their square. What the conversion would refuse is then the resource's to check.
+//
 // The resource reads and writes the string with [Decode] and [Encode]. A [Text] in the Go
 // type can be null or unknown, as a value that only the apply will know.
 //
@@ -16,8 +23,7 @@
 // path.Root("mailboxes").AtMapKey("jane"): Terraform knows the attribute by its wire type.
 // Validators and plan modifiers of the attribute get the string.
 //
-// The package may import the plugin framework and terraform-plugin-go, and nothing else of
-// this module.
+// The package may import nothing else of this module.
 package compact
 
 import (
@@ -34,8 +40,8 @@ import (
 type Type struct {
 	basetypes.StringType
 
-	// Wire is the type that Terraform sees. It may consist of strings, numbers, bools,
-	// lists, maps and objects.
+	// Wire is the type that Terraform sees: the dynamic type, or one that consists of strings,
+	// numbers, bools, lists, maps and objects.
 	Wire tftypes.Type
 	// Partial means that a create without an error may leave out entries of the plan.
 	// Terraform would refuse that as an inconsistent result.
@@ -87,6 +93,10 @@ func (t *Text) UnmarshalJSON(data []byte) error {
 		return nil
 	}
 	*t = Text{}
+	if data[0] != '"' && data[0] != '{' && data[0] != '[' {
+		t.Value = string(data) // a number or a bool, as Terraform converts it to a string
+		return nil
+	}
 	return json.Unmarshal(data, &t.Value)
 }
 

@@ -1,83 +1,186 @@
 package compact
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+	"github.com/vmihailenco/msgpack/v5"
 )
 
 var (
-	person  = tftypes.Object{AttributeTypes: map[string]tftypes.Type{"age": tftypes.Number, "is": tftypes.Bool, "name": tftypes.String, "tags": tftypes.List{ElementType: tftypes.String}}}
-	persons = tftypes.Map{ElementType: person}
-	both    = objectType{
-		wire:       tftypes.Object{AttributeTypes: map[string]tftypes.Type{"id": tftypes.String, "people": persons}},
-		narrow:     tftypes.Object{AttributeTypes: map[string]tftypes.Type{"id": tftypes.String, "people": tftypes.String}},
-		attributes: map[string]tftypes.Type{"people": persons},
-	}
+	person     = tftypes.Object{AttributeTypes: map[string]tftypes.Type{"age": tftypes.Number, "is": tftypes.Bool, "name": tftypes.String, "tags": tftypes.List{ElementType: tftypes.String}}}
+	persons    = tftypes.Map{ElementType: person}
+	wire       = tftypes.Object{AttributeTypes: map[string]tftypes.Type{"id": tftypes.String, "people": persons, "any": tftypes.DynamicPseudoType}}
+	attributes = objectType{attributes: map[string]tftypes.Type{"people": persons, "any": tftypes.DynamicPseudoType}}
 )
+
+func newConversion() *conversion { return &conversion{&attributes, map[string][]pair{}} }
+
+func text(s any) tftypes.Value { return tftypes.NewValue(tftypes.String, s) }
 
 func somebody(name any) tftypes.Value {
 	return tftypes.NewValue(person, map[string]tftypes.Value{
-		"age": tftypes.NewValue(tftypes.Number, 12345678.25), "is": tftypes.NewValue(tftypes.Bool, true), "name": tftypes.NewValue(tftypes.String, name),
-		"tags": tftypes.NewValue(tftypes.List{ElementType: tftypes.String}, []tftypes.Value{tftypes.NewValue(tftypes.String, "a"), tftypes.NewValue(tftypes.String, nil)}),
+		"age": tftypes.NewValue(tftypes.Number, 12345678.25), "is": tftypes.NewValue(tftypes.Bool, true), "name": text(name),
+		"tags": tftypes.NewValue(tftypes.List{ElementType: tftypes.String}, []tftypes.Value{text("a"), text(nil)}),
 	})
 }
 
-// TestRoundTrip checks that a value is the same after both conversions.
-func TestRoundTrip(t *testing.T) {
-	object := func(people tftypes.Value) tftypes.Value {
-		return tftypes.NewValue(both.wire, map[string]tftypes.Value{"id": tftypes.NewValue(tftypes.String, tftypes.UnknownValue), "people": people})
+func object(people, dynamic tftypes.Value) tftypes.Value {
+	return tftypes.NewValue(wire, map[string]tftypes.Value{"id": text(tftypes.UnknownValue), "people": people, "any": dynamic})
+}
+
+// loose returns a value of object types with the entries of a map.
+func loose(entries map[string]tftypes.Value) tftypes.Value {
+	types := map[string]tftypes.Type{}
+	for key, v := range entries {
+		types[key] = v.Type()
 	}
-	people := func(entries map[string]tftypes.Value) tftypes.Value { return tftypes.NewValue(persons, entries) }
-	for name, v := range map[string]tftypes.Value{
-		"null":            tftypes.NewValue(both.wire, nil),
-		"null attribute":  object(tftypes.NewValue(persons, nil)),
-		"unknown":         object(tftypes.NewValue(persons, tftypes.UnknownValue)),
-		"empty":           object(people(map[string]tftypes.Value{})),
-		"entries":         object(people(map[string]tftypes.Value{"a": somebody("Zoë <\"\\\u2028\x00>"), "": somebody(""), "null": somebody(nil), "x": somebody("null"), "y": somebody(unknown)})),
-		"unknown parts":   object(people(map[string]tftypes.Value{"a": somebody(tftypes.UnknownValue), "b": tftypes.NewValue(person, tftypes.UnknownValue)})),
-		"null in a map":   object(people(map[string]tftypes.Value{"a": tftypes.NewValue(person, nil)})),
-		"names that sort": object(people(map[string]tftypes.Value{"b": somebody("b"), "B": somebody("B"), "a": somebody("a")})),
-	} {
-		before, err := tfprotov6.NewDynamicValue(both.wire, v)
-		if err != nil {
+	return tftypes.NewValue(tftypes.Object{AttributeTypes: types}, entries)
+}
+
+func encoded(t *testing.T, v tftypes.Value) *tfprotov6.DynamicValue {
+	t.Helper()
+	d, err := tfprotov6.NewDynamicValue(wire, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &d
+}
+
+func decoded(t *testing.T, d *tfprotov6.DynamicValue) tftypes.Value {
+	t.Helper()
+	v, err := d.Unmarshal(wire)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+var samples = map[string]tftypes.Value{
+	"null":            tftypes.NewValue(persons, nil),
+	"unknown":         tftypes.NewValue(persons, tftypes.UnknownValue),
+	"empty":           tftypes.NewValue(persons, map[string]tftypes.Value{}),
+	"entries":         tftypes.NewValue(persons, map[string]tftypes.Value{"a": somebody("Zoë <\"\\\u2028\x00>"), "": somebody(""), "null": somebody(nil), "x": somebody("null"), "y": somebody(unknown)}),
+	"unknown parts":   tftypes.NewValue(persons, map[string]tftypes.Value{"a": somebody(tftypes.UnknownValue), "b": tftypes.NewValue(person, tftypes.UnknownValue)}),
+	"null in a map":   tftypes.NewValue(persons, map[string]tftypes.Value{"a": tftypes.NewValue(person, nil)}),
+	"names that sort": tftypes.NewValue(persons, map[string]tftypes.Value{"b": somebody("b"), "B": somebody("B"), "a": somebody("a")}),
+}
+
+// TestRoundTrip checks that a value is the same after both conversions, with the types of
+// the request or without a request.
+func TestRoundTrip(t *testing.T) {
+	for name, people := range samples {
+		for _, dynamic := range []tftypes.Value{
+			tftypes.NewValue(tftypes.DynamicPseudoType, nil), tftypes.NewValue(tftypes.DynamicPseudoType, tftypes.UnknownValue), text("plain"),
+			tftypes.NewValue(tftypes.Number, 7), people,
+			loose(map[string]tftypes.Value{"b": somebody("b"), "a": text("x"), "n": tftypes.NewValue(tftypes.Number, 0.5), "list": tftypes.NewValue(tftypes.Tuple{ElementTypes: []tftypes.Type{tftypes.Bool}}, []tftypes.Value{tftypes.NewValue(tftypes.Bool, false)})}),
+		} {
+			v := object(people, dynamic)
+			c, d := newConversion(), encoded(t, v)
+			if err := c.toFramework(&d); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			narrow := bytes.Clone(d.MsgPack)
+			if err := c.toTerraform(&d); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if after := decoded(t, d); !after.Equal(v) {
+				t.Errorf("%s: %v became %v", name, v, after)
+			}
+			// What the framework makes itself has the same content in the types of JSON.
+			made, again := &tfprotov6.DynamicValue{MsgPack: narrow}, newConversion()
+			if err := again.toTerraform(&made); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if after := decoded(t, made); !field(t, after, "people").Equal(people) {
+				t.Errorf("%s: without a request %v became %v", name, v, after)
+			}
+			if err := again.toFramework(&made); err != nil || !bytes.Equal(made.MsgPack, narrow) {
+				t.Errorf("%s: without a request the string became %q, want %q: %v", name, made.MsgPack, narrow, err)
+			}
+		}
+	}
+}
+
+func field(t *testing.T, object tftypes.Value, name string) tftypes.Value {
+	t.Helper()
+	var fields map[string]tftypes.Value
+	if err := object.As(&fields); err != nil {
+		t.Fatal(err)
+	}
+	return fields[name]
+}
+
+// TestFirstOfTheRequest checks that a map with the content of the prior object is planned
+// as that object, which Terraform takes for no change.
+func TestFirstOfTheRequest(t *testing.T) {
+	none := tftypes.NewValue(persons, nil)
+	prior := object(none, loose(map[string]tftypes.Value{"a": loose(map[string]tftypes.Value{"name": text("A")})}))
+	names := tftypes.Object{AttributeTypes: map[string]tftypes.Type{"name": tftypes.String}}
+	config := object(none, tftypes.NewValue(tftypes.Map{ElementType: names}, map[string]tftypes.Value{"a": tftypes.NewValue(names, map[string]tftypes.Value{"name": text("A")})}))
+	c, first, second := newConversion(), encoded(t, prior), encoded(t, config)
+	for _, d := range []**tfprotov6.DynamicValue{&first, &second} {
+		if err := c.toFramework(d); err != nil {
 			t.Fatal(err)
 		}
-		d := &before
-		if err := both.toFramework(&d); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		if err := both.toTerraform(&d); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		after, err := d.Unmarshal(both.wire)
-		if err != nil || !after.Equal(v) {
-			t.Errorf("%s: %v became %v: %v", name, v, after, err)
-		}
+	}
+	if err := c.toTerraform(&second); err != nil {
+		t.Fatal(err)
+	}
+	if v := decoded(t, second); !v.Equal(prior) {
+		t.Errorf("%v, want %v", v, prior)
 	}
 }
 
 // TestStoredState checks that a stored state has the same string as the value that it was
-// written from, whatever the order of its keys.
+// written from, whatever the order of its keys, and keeps its types.
 func TestStoredState(t *testing.T) {
-	raw, err := both.stateToFramework(&tfprotov6.RawState{JSON: []byte(`{"id":null,"people":{"b":{"tags":["a"],"name":"B","is":true,"age":1.5},"a":null}}`)})
+	c := newConversion()
+	raw, err := c.stateToFramework(&tfprotov6.RawState{JSON: []byte(`{"id":null,"people":{"b":{"tags":["a"],"name":"B","is":true,"age":1.5},"a":null},"any":{"value":{"b":1,"a":"x"},"type":["object",{"b":"number","a":"string"}]}}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := raw.Unmarshal(both.narrow)
+	narrow := tftypes.Object{AttributeTypes: map[string]tftypes.Type{"id": tftypes.String, "people": tftypes.String, "any": tftypes.String}}
+	v, err := raw.Unmarshal(narrow)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var fields map[string]tftypes.Value
-	var text string
-	if err := v.As(&fields); err != nil {
+	for name, want := range map[string]string{"people": `{"a":null,"b":{"age":1.5,"is":true,"name":"B","tags":["a"]}}`, "any": `{"a":"x","b":1}`} {
+		if got := field(t, v, name); !got.Equal(text(want)) {
+			t.Errorf("%s is %s, want %s", name, got, want)
+		}
+	}
+	d, err := tfprotov6.NewDynamicValue(narrow, v)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := fields["people"].As(&text); err != nil {
+	to := &d
+	if err := c.toTerraform(&to); err != nil {
 		t.Fatal(err)
 	}
-	if want := `{"a":null,"b":{"age":1.5,"is":true,"name":"B","tags":["a"]}}`; text != want {
-		t.Errorf("%s, want %s", text, want)
+	want := loose(map[string]tftypes.Value{"a": text("x"), "b": tftypes.NewValue(tftypes.Number, 1)})
+	if got := field(t, decoded(t, to), "any"); !got.Equal(want) {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if _, err := newConversion().stateToFramework(&tfprotov6.RawState{JSON: []byte(`{"any":null}`)}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestUnknownStays checks that Terraform gets back what it knows of an unknown value.
+func TestUnknownStays(t *testing.T) {
+	refined := msgpack.RawMessage{0xc7, 3, 12, 0x81, 1, 0xc2}
+	raw, err := join([]attribute{{"any", refined}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, d := newConversion(), &tfprotov6.DynamicValue{MsgPack: raw}
+	if err := c.toFramework(&d); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.toTerraform(&d); err != nil || !bytes.Equal(d.MsgPack, raw) {
+		t.Errorf("%x, want %x: %v", d.MsgPack, raw, err)
 	}
 }

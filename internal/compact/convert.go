@@ -4,227 +4,121 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"math/big"
-	"slices"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+	"github.com/vmihailenco/msgpack/v5"
 )
 
-// objectType has both types of one resource's values.
+// objectType has the compact attributes of one resource, with their wire types.
 type objectType struct {
-	wire, narrow tftypes.Object          // what Terraform sees, and the framework
-	attributes   map[string]tftypes.Type // the compact ones, with their wire types
-	partial      bool
+	attributes map[string]tftypes.Type
+	partial    bool
 }
 
+func isDynamic(t tftypes.Type) bool { return t.Is(tftypes.DynamicPseudoType) }
+
+// conversion converts the values of one call. A value that the framework returns as it was
+// in the request goes back to Terraform byte by byte: so it has the type that it had, and
+// what Terraform knows of its unknown parts. If several values of the request have the same
+// content, it is the first: for a plan that is the prior state, so that a map and an object
+// with the same content are no change.
+type conversion struct {
+	*objectType
+	seen map[string][]pair // by attribute
+}
+
+// pair is a value in the form of the framework and in that of Terraform.
+type pair struct{ narrow, wire msgpack.RawMessage }
+
 // toFramework converts a value of Terraform's.
-func (t *objectType) toFramework(d **tfprotov6.DynamicValue) error {
-	return convert(d, t.wire, t.narrow, t.attributes, func(v tftypes.Value, _ tftypes.Type) (tftypes.Value, error) {
-		switch {
-		case v.IsNull():
-			return tftypes.NewValue(tftypes.String, nil), nil
-		case !v.IsKnown():
-			return tftypes.NewValue(tftypes.String, tftypes.UnknownValue), nil
+func (c *conversion) toFramework(d **tfprotov6.DynamicValue) error {
+	return c.convert(d, func(name string, wire tftypes.Type, raw msgpack.RawMessage) (msgpack.RawMessage, error) {
+		narrow, err := toNarrow(raw, wire)
+		if err == nil {
+			c.seen[name] = append(c.seen[name], pair{narrow, raw})
 		}
-		var b bytes.Buffer
-		err := writeJSON(&b, v)
-		return tftypes.NewValue(tftypes.String, b.String()), err
+		return narrow, err
 	})
 }
 
 // toTerraform converts a value of the framework's.
-func (t *objectType) toTerraform(d **tfprotov6.DynamicValue) error {
-	return convert(d, t.narrow, t.wire, t.attributes, func(v tftypes.Value, wire tftypes.Type) (tftypes.Value, error) {
-		if v.IsNull() {
-			return tftypes.NewValue(wire, nil), nil
+func (c *conversion) toTerraform(d **tfprotov6.DynamicValue) error {
+	return c.convert(d, func(name string, wire tftypes.Type, raw msgpack.RawMessage) (msgpack.RawMessage, error) {
+		for _, p := range c.seen[name] {
+			if bytes.Equal(p.narrow, raw) {
+				return p.wire, nil
+			}
 		}
-		if !v.IsKnown() {
-			return tftypes.NewValue(wire, tftypes.UnknownValue), nil
-		}
-		var text string
-		if err := v.As(&text); err != nil {
-			return v, err
-		}
-		return readJSON([]byte(text), wire)
+		return toWire(raw, wire)
 	})
 }
 
-func convert(d **tfprotov6.DynamicValue, from, to tftypes.Object, attributes map[string]tftypes.Type, one func(tftypes.Value, tftypes.Type) (tftypes.Value, error)) error {
+func (c *conversion) convert(d **tfprotov6.DynamicValue, one func(string, tftypes.Type, msgpack.RawMessage) (msgpack.RawMessage, error)) error {
 	if *d == nil {
 		return nil
 	}
-	v, err := (*d).Unmarshal(from)
-	if err != nil {
+	all, err := split((*d).MsgPack)
+	if err != nil || all == nil {
 		return err
 	}
-	converted := tftypes.NewValue(to, nil)
-	switch {
-	case !v.IsKnown():
-		converted = tftypes.NewValue(to, tftypes.UnknownValue)
-	case !v.IsNull():
-		var fields map[string]tftypes.Value
-		if err := v.As(&fields); err != nil {
-			return err
-		}
-		fields = maps.Clone(fields)
-		for name, wire := range attributes {
-			if fields[name], err = one(fields[name], wire); err != nil {
-				return fmt.Errorf("attribute %s: %w", name, err)
+	for i, a := range all {
+		if wire, ok := c.attributes[a.name]; ok {
+			if all[i].raw, err = one(a.name, wire, a.raw); err != nil {
+				return fmt.Errorf("attribute %s: %w", a.name, err)
 			}
 		}
-		converted = tftypes.NewValue(to, fields)
 	}
-	out, err := tfprotov6.NewDynamicValue(to, converted)
-	*d = &out
+	object, err := join(all)
+	*d = &tfprotov6.DynamicValue{MsgPack: object}
 	return err
 }
 
-// writeJSON appends a value. Equal values have equal JSON.
-func writeJSON(b *bytes.Buffer, v tftypes.Value) error {
-	switch {
-	case !v.IsKnown():
-		b.WriteString(unknown)
-		return nil
-	case v.IsNull():
-		b.WriteString("null")
-		return nil
-	}
-	switch t := v.Type(); {
-	case t.Is(tftypes.String):
-		var s string
-		if err := v.As(&s); err != nil {
-			return err
+// toNarrow returns the string for a value of a wire type.
+func toNarrow(raw msgpack.RawMessage, wire tftypes.Type) (msgpack.RawMessage, error) {
+	if isDynamic(wire) {
+		var err error
+		if raw, err = unwrap(raw); err != nil {
+			return nil, err
 		}
-		writeString(b, s)
-	case t.Is(tftypes.Number):
-		n := new(big.Float)
-		if err := v.As(n); err != nil {
-			return err
-		}
-		b.WriteString(n.Text('g', -1))
-	case t.Is(tftypes.Bool):
-		var is bool
-		if err := v.As(&is); err != nil {
-			return err
-		}
-		fmt.Fprint(b, is)
-	case t.Is(tftypes.List{}):
-		var items []tftypes.Value
-		if err := v.As(&items); err != nil {
-			return err
-		}
-		b.WriteByte('[')
-		for i, item := range items {
-			if i > 0 {
-				b.WriteByte(',')
-			}
-			if err := writeJSON(b, item); err != nil {
-				return err
-			}
-		}
-		b.WriteByte(']')
-	default:
-		var fields map[string]tftypes.Value
-		if err := v.As(&fields); err != nil {
-			return err
-		}
-		b.WriteByte('{')
-		for i, name := range slices.Sorted(maps.Keys(fields)) {
-			if i > 0 {
-				b.WriteByte(',')
-			}
-			writeString(b, name)
-			b.WriteByte(':')
-			if err := writeJSON(b, fields[name]); err != nil {
-				return err
-			}
-		}
-		b.WriteByte('}')
-	}
-	return nil
-}
-
-// writeString appends a string as encoding/json does, without its cost for the strings
-// that need no escape.
-func writeString(b *bytes.Buffer, s string) {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
-			escaped, _ := json.Marshal(s) // a string can't fail
-			b.Write(escaped)
-			return
-		}
-	}
-	b.WriteByte('"')
-	b.WriteString(s)
-	b.WriteByte('"')
-}
-
-// readJSON returns the value of a type that writeJSON or Encode wrote.
-func readJSON(data []byte, t tftypes.Type) (tftypes.Value, error) {
-	switch {
-	case string(data) == unknown:
-		return tftypes.NewValue(t, tftypes.UnknownValue), nil
-	case string(data) == "null":
-		return tftypes.NewValue(t, nil), nil
-	}
-	switch inner := t.(type) {
-	case tftypes.Map:
-		return readEntries(data, t, func(string) (tftypes.Type, bool) { return inner.ElementType, true })
-	case tftypes.Object:
-		return readEntries(data, t, func(name string) (tftypes.Type, bool) { a, ok := inner.AttributeTypes[name]; return a, ok })
-	case tftypes.List:
-		var raw []json.RawMessage
-		if err := json.Unmarshal(data, &raw); err != nil {
-			return tftypes.Value{}, err
-		}
-		items := make([]tftypes.Value, len(raw))
-		for i, each := range raw {
-			var err error
-			if items[i], err = readJSON(each, inner.ElementType); err != nil {
-				return tftypes.Value{}, err
-			}
-		}
-		return tftypes.NewValue(t, items), nil
 	}
 	switch {
-	case t.Is(tftypes.String):
-		var s string
-		err := json.Unmarshal(data, &s)
-		return tftypes.NewValue(t, s), err
-	case t.Is(tftypes.Bool):
-		var is bool
-		err := json.Unmarshal(data, &is)
-		return tftypes.NewValue(t, is), err
+	case isNull(raw):
+		return nullRaw, nil
+	case isUnknown(raw):
+		return unknownRaw, nil
 	}
-	n, _, err := big.ParseFloat(string(data), 10, 512, big.ToNearestEven)
-	return tftypes.NewValue(t, n), err
+	var b bytes.Buffer
+	if err := writeJSON(&b, msgpack.NewDecoder(bytes.NewReader(raw))); err != nil {
+		return nil, err
+	}
+	return msgpack.Marshal(b.String())
 }
 
-// readEntries reads the entries of a map, or the attributes of an object.
-func readEntries(data []byte, t tftypes.Type, typeOf func(name string) (tftypes.Type, bool)) (tftypes.Value, error) {
-	var raw map[string]json.RawMessage
-	if err := json.Unmarshal(data, &raw); err != nil {
-		return tftypes.Value{}, err
+// toWire returns the value of a wire type for a string. One of dynamic type becomes an
+// object or a tuple, in place of a map or a list.
+func toWire(narrow msgpack.RawMessage, wire tftypes.Type) (msgpack.RawMessage, error) {
+	if isNull(narrow) || isUnknown(narrow) {
+		return narrow, nil
 	}
-	fields := make(map[string]tftypes.Value, len(raw))
-	for name, each := range raw {
-		inner, ok := typeOf(name)
-		if !ok {
-			return tftypes.Value{}, fmt.Errorf("there is no attribute %q", name)
-		}
-		v, err := readJSON(each, inner)
-		if err != nil {
-			return tftypes.Value{}, err
-		}
-		fields[name] = v
+	var text string
+	if err := msgpack.Unmarshal(narrow, &text); err != nil {
+		return nil, err
 	}
-	return tftypes.NewValue(t, fields), nil
+	v, err := decodeJSON([]byte(text))
+	if err != nil {
+		return nil, err
+	}
+	raw, err := encode(v)
+	if err == nil && isDynamic(wire) {
+		return wrap(raw, typeOf(v))
+	}
+	return raw, err
 }
 
-// stateToFramework converts the JSON of a stored state.
-func (t *objectType) stateToFramework(raw *tfprotov6.RawState) (*tfprotov6.RawState, error) {
+// stateToFramework converts the JSON of a stored state, where an attribute of dynamic type
+// is an object of its value and its type.
+func (c *conversion) stateToFramework(raw *tfprotov6.RawState) (*tfprotov6.RawState, error) {
 	var fields map[string]json.RawMessage
 	if raw == nil || !json.Valid(raw.JSON) {
 		return raw, nil // the framework reports what is wrong with it
@@ -232,26 +126,50 @@ func (t *objectType) stateToFramework(raw *tfprotov6.RawState) (*tfprotov6.RawSt
 	if err := json.Unmarshal(raw.JSON, &fields); err != nil {
 		return nil, err
 	}
-	for name := range t.attributes {
-		value, ok := fields[name]
-		if !ok || string(value) == "null" {
+	for name, wire := range c.attributes {
+		if _, ok := fields[name]; !ok {
+			continue
+		}
+		v, err := decodeJSON(fields[name])
+		if err != nil {
+			return nil, err
+		}
+		var kind any
+		if typed, ok := v.(map[string]any); ok && isDynamic(wire) {
+			v, kind = typed["value"], typed["type"]
+		}
+		if v == nil {
+			fields[name] = json.RawMessage("null")
 			continue
 		}
 		// Terraform writes the keys of an object sorted, as writeJSON does. An editor may not.
-		decoder := json.NewDecoder(bytes.NewReader(value))
-		decoder.UseNumber()
-		var any any
-		if err := decoder.Decode(&any); err != nil {
-			return nil, err
-		}
-		sorted, err := json.Marshal(any)
-		if err == nil {
-			fields[name], err = json.Marshal(string(sorted))
-		}
+		text, err := json.Marshal(v)
 		if err != nil {
 			return nil, err
+		}
+		if fields[name], err = json.Marshal(string(text)); err != nil {
+			return nil, err
+		}
+		if kind != nil {
+			if err := c.see(name, string(text), v, kind); err != nil {
+				return nil, err
+			}
 		}
 	}
 	data, err := json.Marshal(fields)
 	return &tfprotov6.RawState{JSON: data}, err
+}
+
+// see records a stored value of dynamic type.
+func (c *conversion) see(name, text string, v, kind any) error {
+	narrow, err := msgpack.Marshal(text)
+	if err != nil {
+		return err
+	}
+	wire, err := encode(v)
+	if err == nil {
+		wire, err = wrap(wire, kind)
+	}
+	c.seen[name] = append(c.seen[name], pair{narrow, wire})
+	return err
 }

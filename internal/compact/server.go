@@ -3,7 +3,6 @@ package compact
 import (
 	"context"
 	"fmt"
-	"maps"
 	"sync"
 
 	"github.com/hashicorp/terraform-plugin-framework/provider"
@@ -45,14 +44,10 @@ func objectTypes(p provider.Provider) map[string]*objectType {
 		r.Metadata(ctx, resource.MetadataRequest{ProviderTypeName: own.TypeName}, &named)
 		var described resource.SchemaResponse
 		r.Schema(ctx, resource.SchemaRequest{}, &described)
-		narrow, ok := described.Schema.Type().TerraformType(ctx).(tftypes.Object)
-		if !ok {
-			panic("compact: a resource is no object")
-		}
-		t := &objectType{narrow: narrow, wire: tftypes.Object{AttributeTypes: maps.Clone(narrow.AttributeTypes)}, attributes: map[string]tftypes.Type{}}
+		t := &objectType{attributes: map[string]tftypes.Type{}}
 		for name, a := range described.Schema.Attributes {
 			if compacted, ok := a.GetType().(Type); ok {
-				t.attributes[name], t.wire.AttributeTypes[name] = compacted.Wire, compacted.Wire
+				t.attributes[name] = compacted.Wire
 				t.partial = t.partial || compacted.Partial
 			}
 		}
@@ -83,18 +78,28 @@ func (s *Server) GetProviderSchema(ctx context.Context, req *tfprotov6.GetProvid
 	return resp, nil
 }
 
+// conversion returns a conversion for a call, or nil for a resource without compact
+// attributes.
+func (s *Server) conversion(typeName string) *conversion {
+	t := s.objects()[typeName]
+	if t == nil {
+		return nil
+	}
+	return &conversion{t, make(map[string][]pair, len(t.attributes))}
+}
+
 // values are the values of one request or response.
 type values []**tfprotov6.DynamicValue
 
 // call calls the framework's server with the converted values of a request, and converts
-// those of its response.
-func call[Req, Resp any](ctx context.Context, t *objectType, req *Req, in func(*Req) values, next func(context.Context, *Req) (*Resp, error), out func(*Resp) values) (*Resp, error) {
-	if t == nil {
+// those of its response. c is nil for a resource without compact attributes.
+func call[Req, Resp any](ctx context.Context, c *conversion, req *Req, in func(*Req) values, next func(context.Context, *Req) (*Resp, error), out func(*Resp) values) (*Resp, error) {
+	if c == nil {
 		return next(ctx, req)
 	}
 	own := *req // Terraform's request stays as it is
 	for _, d := range in(&own) {
-		if err := t.toFramework(d); err != nil {
+		if err := c.toFramework(d); err != nil {
 			return nil, fmt.Errorf("decoding a value of Terraform: %w", err)
 		}
 	}
@@ -103,7 +108,7 @@ func call[Req, Resp any](ctx context.Context, t *objectType, req *Req, in func(*
 		return resp, err
 	}
 	for _, d := range out(resp) {
-		if err := t.toTerraform(d); err != nil {
+		if err := c.toTerraform(d); err != nil {
 			return nil, fmt.Errorf("encoding a value for Terraform: %w", err)
 		}
 	}
@@ -112,7 +117,7 @@ func call[Req, Resp any](ctx context.Context, t *objectType, req *Req, in func(*
 
 // ValidateResourceConfig implements tfprotov6.ResourceServer.
 func (s *Server) ValidateResourceConfig(ctx context.Context, req *tfprotov6.ValidateResourceConfigRequest) (*tfprotov6.ValidateResourceConfigResponse, error) {
-	return call(ctx, s.objects()[req.TypeName], req,
+	return call(ctx, s.conversion(req.TypeName), req,
 		func(r *tfprotov6.ValidateResourceConfigRequest) values { return values{&r.Config} },
 		s.Framework.ValidateResourceConfig,
 		func(*tfprotov6.ValidateResourceConfigResponse) values { return nil })
@@ -120,9 +125,9 @@ func (s *Server) ValidateResourceConfig(ctx context.Context, req *tfprotov6.Vali
 
 // UpgradeResourceState implements tfprotov6.ResourceServer.
 func (s *Server) UpgradeResourceState(ctx context.Context, req *tfprotov6.UpgradeResourceStateRequest) (*tfprotov6.UpgradeResourceStateResponse, error) {
-	t := s.objects()[req.TypeName]
-	if t != nil {
-		state, err := t.stateToFramework(req.RawState)
+	c := s.conversion(req.TypeName)
+	if c != nil {
+		state, err := c.stateToFramework(req.RawState)
 		if err != nil {
 			return nil, fmt.Errorf("decoding the state: %w", err)
 		}
@@ -130,7 +135,7 @@ func (s *Server) UpgradeResourceState(ctx context.Context, req *tfprotov6.Upgrad
 		own.RawState = state
 		req = &own
 	}
-	return call(ctx, t, req,
+	return call(ctx, c, req,
 		func(*tfprotov6.UpgradeResourceStateRequest) values { return nil },
 		s.Framework.UpgradeResourceState,
 		func(r *tfprotov6.UpgradeResourceStateResponse) values { return values{&r.UpgradedState} })
@@ -138,7 +143,7 @@ func (s *Server) UpgradeResourceState(ctx context.Context, req *tfprotov6.Upgrad
 
 // ReadResource implements tfprotov6.ResourceServer.
 func (s *Server) ReadResource(ctx context.Context, req *tfprotov6.ReadResourceRequest) (*tfprotov6.ReadResourceResponse, error) {
-	return call(ctx, s.objects()[req.TypeName], req,
+	return call(ctx, s.conversion(req.TypeName), req,
 		func(r *tfprotov6.ReadResourceRequest) values { return values{&r.CurrentState} },
 		s.Framework.ReadResource,
 		func(r *tfprotov6.ReadResourceResponse) values { return values{&r.NewState} })
@@ -146,7 +151,7 @@ func (s *Server) ReadResource(ctx context.Context, req *tfprotov6.ReadResourceRe
 
 // PlanResourceChange implements tfprotov6.ResourceServer.
 func (s *Server) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {
-	return call(ctx, s.objects()[req.TypeName], req,
+	return call(ctx, s.conversion(req.TypeName), req,
 		func(r *tfprotov6.PlanResourceChangeRequest) values {
 			return values{&r.PriorState, &r.ProposedNewState, &r.Config}
 		},
@@ -156,19 +161,19 @@ func (s *Server) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanReso
 
 // ApplyResourceChange implements tfprotov6.ResourceServer.
 func (s *Server) ApplyResourceChange(ctx context.Context, req *tfprotov6.ApplyResourceChangeRequest) (*tfprotov6.ApplyResourceChangeResponse, error) {
-	t, creates := s.objects()[req.TypeName], false
-	resp, err := call(ctx, t, req,
+	c, creates := s.conversion(req.TypeName), false
+	resp, err := call(ctx, c, req,
 		func(r *tfprotov6.ApplyResourceChangeRequest) values {
 			return values{&r.PriorState, &r.PlannedState, &r.Config}
 		},
 		func(ctx context.Context, r *tfprotov6.ApplyResourceChangeRequest) (*tfprotov6.ApplyResourceChangeResponse, error) {
-			if t != nil {
+			if c != nil {
 				creates, _ = r.PriorState.IsNull()
 			}
 			return s.Framework.ApplyResourceChange(ctx, r)
 		},
 		func(r *tfprotov6.ApplyResourceChangeResponse) values { return values{&r.NewState} })
-	if t != nil && t.partial && creates && err == nil {
+	if c != nil && c.partial && creates && err == nil {
 		// An object of a create that failed is tainted, and the next plan would replace it,
 		// which deletes what was created. A create that is not complete is therefore a
 		// success, and this is how Terraform accepts a result with less than the plan.
@@ -179,7 +184,7 @@ func (s *Server) ApplyResourceChange(ctx context.Context, req *tfprotov6.ApplyRe
 
 // ImportResourceState implements tfprotov6.ResourceServer.
 func (s *Server) ImportResourceState(ctx context.Context, req *tfprotov6.ImportResourceStateRequest) (*tfprotov6.ImportResourceStateResponse, error) {
-	return call(ctx, s.objects()[req.TypeName], req,
+	return call(ctx, s.conversion(req.TypeName), req,
 		func(*tfprotov6.ImportResourceStateRequest) values { return nil },
 		s.Framework.ImportResourceState,
 		func(r *tfprotov6.ImportResourceStateResponse) (all values) {
@@ -192,7 +197,7 @@ func (s *Server) ImportResourceState(ctx context.Context, req *tfprotov6.ImportR
 
 // MoveResourceState implements tfprotov6.ResourceServer.
 func (s *Server) MoveResourceState(ctx context.Context, req *tfprotov6.MoveResourceStateRequest) (*tfprotov6.MoveResourceStateResponse, error) {
-	return call(ctx, s.objects()[req.TargetTypeName], req,
+	return call(ctx, s.conversion(req.TargetTypeName), req,
 		func(*tfprotov6.MoveResourceStateRequest) values { return nil },
 		s.Framework.MoveResourceState,
 		func(r *tfprotov6.MoveResourceStateResponse) values { return values{&r.TargetState} })
@@ -200,7 +205,7 @@ func (s *Server) MoveResourceState(ctx context.Context, req *tfprotov6.MoveResou
 
 // GenerateResourceConfig implements tfprotov6.ResourceServer.
 func (s *Server) GenerateResourceConfig(ctx context.Context, req *tfprotov6.GenerateResourceConfigRequest) (*tfprotov6.GenerateResourceConfigResponse, error) {
-	return call(ctx, s.objects()[req.TypeName], req,
+	return call(ctx, s.conversion(req.TypeName), req,
 		func(r *tfprotov6.GenerateResourceConfigRequest) values { return values{&r.State} },
 		s.Framework.GenerateResourceConfig,
 		func(r *tfprotov6.GenerateResourceConfigResponse) values { return values{&r.Config} })

@@ -1,6 +1,7 @@
 package mailboxset
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"maps"
@@ -41,16 +42,30 @@ func (m model) adopts() bool { return m.OnExisting.ValueString() == onExistingAd
 type entry struct {
 	FirstName compact.Text `json:"first_name"`
 	LastName  compact.Text `json:"last_name"`
+
+	// configured is the JSON of the configuration, which may have more than the names. An
+	// entry goes back to Terraform as it was.
+	configured json.RawMessage
 }
 
 // UnmarshalJSON implements json.Unmarshaler. The names of an unknown entry are unknown.
 func (e *entry) UnmarshalJSON(data []byte) error {
+	*e = entry{FirstName: compact.Text{Null: true}, LastName: compact.Text{Null: true}, configured: bytes.Clone(data)}
 	if compact.IsUnknown(data) {
-		*e = entry{compact.Text{Unknown: true}, compact.Text{Unknown: true}}
+		e.FirstName, e.LastName = compact.Text{Unknown: true}, compact.Text{Unknown: true}
 		return nil
 	}
 	type plain entry
 	return json.Unmarshal(data, (*plain)(e))
+}
+
+// MarshalJSON implements json.Marshaler.
+func (e entry) MarshalJSON() ([]byte, error) {
+	if e.configured != nil {
+		return e.configured, nil
+	}
+	type plain entry
+	return json.Marshal(plain(e))
 }
 
 // same reports whether two entries have the same names. The API may trim them.
@@ -61,7 +76,7 @@ func (e entry) same(o entry) bool {
 }
 
 func entryOf(m *api.Mailbox) entry {
-	return entry{compact.Text{Value: m.FirstName}, compact.Text{Value: m.LastName}}
+	return entry{FirstName: compact.Text{Value: m.FirstName}, LastName: compact.Text{Value: m.LastName}}
 }
 
 // contents are the decoded values of a model, by the keys of the configuration.

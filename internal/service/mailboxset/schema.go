@@ -21,9 +21,6 @@ const (
 )
 
 var (
-	entriesType = tftypes.Map{ElementType: tftypes.Object{AttributeTypes: map[string]tftypes.Type{
-		"first_name": tftypes.String, "last_name": tftypes.String,
-	}}}
 	textsType     = tftypes.Map{ElementType: tftypes.String}
 	addressesType = tftypes.List{ElementType: tftypes.String}
 )
@@ -40,7 +37,7 @@ func attributes() map[string]schema.Attribute {
 		"domain_name": service.ComputedString("Name of the domain, in ASCII."),
 		"mailboxes": schema.StringAttribute{
 			Required:   true,
-			CustomType: compact.Type{Wire: entriesType, Partial: true},
+			CustomType: compact.Type{Wire: tftypes.DynamicPseudoType, Partial: true},
 			MarkdownDescription: "The mailboxes, as a map from the part of the address before the @ (an RFC 5321 dot-atom, case-insensitive) to `{ first_name, last_name }`, the names of the person, each 1 to 100 characters long. " +
 				"Adding an entry creates a mailbox, changed names are changed in place, and removing an entry deletes the mailbox. A changed key is a removed and an added entry.",
 		},
