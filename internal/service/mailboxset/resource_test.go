@@ -138,3 +138,34 @@ func TestAccMoves(t *testing.T) {
 		},
 	})
 }
+
+// TestAccTypes checks that the CLI accepts every type of map, parts that only the apply
+// knows, and a change between types without a change of content.
+func TestAccTypes(t *testing.T) {
+	s := server(t, acctest.Options{})
+	const variable = `
+variable "people" {
+  type    = map(object({ first_name = string, last_name = string, team = optional(string) }))
+  default = { ann = { first_name = "Jane", last_name = "Doe" }, bob = { first_name = "Jane", last_name = "Doe" } }
+}
+resource "terraform_data" "name" {
+  input = "Jane"
+}
+`
+	config := func(mailboxes string) string {
+		return s.ProviderConfig() + variable + fmt.Sprintf("resource \"mailhost_mailbox_set\" \"staff\" {\n  domain = \"example.com\"\n  max_deletions = 9\n  mailboxes = %s\n}\n", mailboxes)
+	}
+	const names = `{ for k, p in var.people : k => { first_name = p.first_name, last_name = p.last_name } }`
+	acctest.Test(t, resource.TestCase{
+		Steps: []resource.TestStep{
+			{
+				Config:            config(`{ ann = { first_name = "${terraform_data.name.output}", last_name = "Doe" }, "bob" = { first_name = terraform_data.name.id, last_name = 5 } }`),
+				ConfigStateChecks: []statecheck.StateCheck{count("ids", 2)},
+			},
+			{Config: config(names), ConfigPlanChecks: action(plancheck.ResourceActionUpdate)},
+			{Config: config("tomap(" + names + ")"), PlanOnly: true},
+			{Config: config("var.people"), ConfigPlanChecks: action(plancheck.ResourceActionUpdate)},
+			{Config: config("merge(var.people, { (terraform_data.name.id) = var.people.ann })"), ConfigStateChecks: []statecheck.StateCheck{count("ids", 3)}},
+		},
+	})
+}

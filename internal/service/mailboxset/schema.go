@@ -38,7 +38,7 @@ func attributes() map[string]schema.Attribute {
 		"mailboxes": schema.StringAttribute{
 			Required:   true,
 			CustomType: compact.Type{Wire: tftypes.DynamicPseudoType, Partial: true},
-			MarkdownDescription: "The mailboxes, as a map from the part of the address before the @ (an RFC 5321 dot-atom, case-insensitive) to `{ first_name, last_name }`, the names of the person, each 1 to 100 characters long. " +
+			MarkdownDescription: "The mailboxes, as a map or an object: from the part of the address before the @ (an RFC 5321 dot-atom, case-insensitive) to `{ first_name, last_name }`, the names of the person, each 1 to 100 characters long. " +
 				"Adding an entry creates a mailbox, changed names are changed in place, and removing an entry deletes the mailbox. A changed key is a removed and an added entry.",
 		},
 		"addresses": schema.StringAttribute{

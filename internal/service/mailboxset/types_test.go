@@ -14,7 +14,9 @@ import (
 func TestInvalidTypes(t *testing.T) {
 	t.Parallel()
 	p := acctest.NewServer(t, acctest.Options{}).Protocol(t, "")
-	ann := func(v any) any { return map[string]any{"ann": v, "bob": map[string]any{"first_name": "Bob", "last_name": "Doe"}} }
+	ann := func(v any) any {
+		return map[string]any{"ann": v, "bob": map[string]any{"first_name": "Bob", "last_name": "Doe"}}
+	}
 	for name, tt := range map[string]struct {
 		mailboxes any
 		want      []string
@@ -23,12 +25,12 @@ func TestInvalidTypes(t *testing.T) {
 		"number":       {5, []string{"must be a map"}},
 		"list":         {[]any{map[string]any{"local_part": "ann"}}, []string{"must be a map"}},
 		"null":         {nil, []string{`"mailboxes"`, "required"}},
-		"entry: text":  {ann("Jane Doe"), []string{`mailboxes["ann"]`, "must be an object with two strings"}},
+		"entry: text":  {ann("Jane Doe"), []string{`mailboxes["ann"]`, "must be an object with the strings"}},
 		"entry: list":  {ann([]any{"Jane", "Doe"}), []string{`mailboxes["ann"]`, "must be an object"}},
 		"entry: null":  {ann(nil), []string{`mailboxes["ann"]`, "must be an object"}},
 		"missing name": {ann(map[string]any{"last_name": "Doe"}), []string{`mailboxes["ann"].first_name`, "is required"}},
 		"null name":    {ann(map[string]any{"first_name": "Jane", "last_name": nil}), []string{`mailboxes["ann"].last_name`, "is required"}},
-		"name: object": {ann(map[string]any{"first_name": map[string]any{"x": "Jane"}, "last_name": "Doe"}), []string{`mailboxes["ann"]`, "must be an object with two strings"}},
+		"name: object": {ann(map[string]any{"first_name": map[string]any{"x": "Jane"}, "last_name": "Doe"}), []string{`mailboxes["ann"]`, "must be an object with the strings"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			diags := p.Validate(typeName, changes{"domain": "example.com", "mailboxes": tt.mailboxes})

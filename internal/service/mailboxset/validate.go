@@ -44,17 +44,17 @@ func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConf
 	if len(ignored) > 0 {
 		diags.AddAttributeWarning(mailboxesPath, "Attributes of mailboxes without a use",
 			"A mailbox has first_name and last_name. These attributes of the entries are ignored, but Terraform stores them in its state: "+strings.Join(sortedKeys(ignored), ", ")+
-				". Write each entry as "+entryForm+".")
+				". Leave them out of the entries.")
 	}
 }
 
-const entryForm = `{ first_name = "…", last_name = "…" }`
+const entryForm = "an object with the strings first_name and last_name"
 
 // checkEntry checks an entry, and adds the names of attributes that have no use.
 func checkEntry(diags *diag.Diagnostics, key string, data json.RawMessage, ignored map[string]bool) {
 	var e entry
 	if err := json.Unmarshal(data, &e); err != nil || string(data) == "null" {
-		invalid(diags, at(key), "Invalid entry of mailboxes", "must be an object with two strings, "+entryForm)
+		invalid(diags, at(key), "Invalid entry of mailboxes", "must be "+entryForm)
 		return
 	}
 	if compact.IsUnknown(data) {
@@ -75,7 +75,7 @@ func checkEntry(diags *diag.Diagnostics, key string, data json.RawMessage, ignor
 		switch {
 		case field.value.Unknown:
 		case field.value.Null:
-			invalid(diags, at(key).AtName(field.name), "Missing "+field.name, "is required; write the entry as "+entryForm)
+			invalid(diags, at(key).AtName(field.name), "Missing "+field.name, "is required")
 		default:
 			if err := field.limits.Check(field.value.Value); err != nil {
 				invalid(diags, at(key).AtName(field.name), "Invalid "+field.name, err.Error())
