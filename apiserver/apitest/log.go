@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"strings"
@@ -75,7 +76,16 @@ func (l *Log) Wait(t TB, msg string) Object { t.Helper(); return l.WaitFor(t, ms
 // WaitFor is [Log.Wait] for the n-th entry with the message.
 func (l *Log) WaitFor(t TB, msg string, n int) Object {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	entry, err := l.Await(t.Context(), msg, n)
+	if err != nil {
+		t.Fatalf("%v:\n%s", err, l)
+	}
+	return entry
+}
+
+// Await is [Log.WaitFor] for a log that may end first, which is an error.
+func (l *Log) Await(ctx context.Context, msg string, n int) (Object, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	defer context.AfterFunc(ctx, func() {
 		l.mu.Lock()
@@ -90,15 +100,15 @@ func (l *Log) WaitFor(t TB, msg string, n int) Object {
 			var entry Object
 			if json.Unmarshal([]byte(line), &entry) == nil && entry["msg"] == msg {
 				if found++; found == n {
-					return entry
+					return entry, nil
 				}
 			}
 		}
 		if l.ended {
-			t.Fatalf("the log ended with %d of %d entries %q:\n%s", found, n, msg, l.text.String())
+			return nil, fmt.Errorf("the log ended with %d of %d entries %q", found, n, msg)
 		}
 		if err := ctx.Err(); err != nil {
-			t.Fatalf("%d of %d entries %q after %s, %v:\n%s", found, n, msg, patience, err, l.text.String())
+			return nil, fmt.Errorf("%d of %d entries %q, %w", found, n, msg, err)
 		}
 		l.more.Wait()
 	}

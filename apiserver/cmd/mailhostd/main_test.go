@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -96,11 +97,21 @@ func serve(t *testing.T, database string, more ...string) *testServer {
 // spawn starts a server in another process.
 func spawn(t *testing.T, database string, more ...string) *testServer {
 	t.Helper()
+	s := spawnWith(t, nil, database, more...)
+	s.url, _ = s.log.Wait(t, "serving")["url"].(string)
+	return s
+}
+
+// spawnWith starts a server in another process and does not wait for it. The command
+// before, such as one that sets limits, runs the program.
+func spawnWith(t *testing.T, before []string, database string, more ...string) *testServer {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &testServer{log: apitest.NewLog(), ended: make(chan struct{}), cmd: exec.Command(self, serveArgs(database, more...)...)}
+	args := slices.Concat(before, []string{self}, serveArgs(database, more...))
+	s := &testServer{log: apitest.NewLog(), ended: make(chan struct{}), cmd: exec.Command(args[0], args[1:]...)}
 	s.cmd.Env = append(os.Environ(), asProgram+"=1")
 	s.cmd.Stderr = s.log
 	if err := s.cmd.Start(); err != nil {
@@ -114,7 +125,6 @@ func spawn(t *testing.T, database string, more ...string) *testServer {
 	}()
 	s.stop = func() { _ = s.cmd.Process.Signal(os.Interrupt) }
 	t.Cleanup(func() { _ = s.cmd.Process.Kill(); s.exitCode(t) })
-	s.url, _ = s.log.Wait(t, "serving")["url"].(string)
 	return s
 }
 

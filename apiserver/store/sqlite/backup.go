@@ -35,7 +35,7 @@ func BackupFile(ctx context.Context, from, to string) error {
 }
 
 func backUp(ctx context.Context, from file, lockTimeout time.Duration, to string) (err error) {
-	if _, err := settleWAL(from.path, false); err != nil {
+	if _, err := checkFiles(from.path, false); err != nil {
 		return openError(from.path, err)
 	}
 	s, err := connect(ctx, from.path, from.copying(lockTimeout))

@@ -48,7 +48,11 @@
 // checkpoint, on Ping and on Close. A change in the middle of the file that keeps
 // its size and its modification time goes unnoticed.
 //
-// Before a file is opened, settleWAL checks in the same way that the WAL beside it
-// belongs to it. A WAL that does not is renamed, because SQLite would write it into
-// the file.
+// A page that SQLite finds damaged makes the store unavailable until it is opened
+// again, so that nothing more is built on it.
+//
+// Before a file is opened, checkFiles checks that it is one of this program, and in the
+// same way as above that the WAL beside it belongs to it. A WAL that does not is renamed,
+// because SQLite would write it into the file. A file that can't be opened stays as it
+// is, with its WAL.
 package sqlite

@@ -15,6 +15,8 @@ var ErrClosed = errors.New("the store is closed")
 // ErrReadOnly is returned by Update of a store that was opened with ReadOnly.
 var ErrReadOnly = errors.New("the store is open for reading only")
 
+var errNoDatabase = errors.New("it is not an SQLite database; choose another path, or restore a backup if it was one")
+
 var errOtherProgram = errors.New("it is the SQLite database of another program; choose another path")
 
 var errUnreleased = errors.New("a version before the first release wrote it, and its schema can't be migrated; choose another path, or move the file away")
@@ -22,6 +24,9 @@ var errUnreleased = errors.New("a version before the first release wrote it, and
 var errNoStore = errors.New("it is empty: nothing has been stored there yet")
 
 var errOlderSchema = errors.New("an older version of this program wrote it; open it for writing once, and it is brought up to date")
+
+// unwritableError means that a file can only be read.
+type unwritableError struct{ error }
 
 // code returns the primary result code of SQLite's error, and zombiezen.ResultError for
 // another error.
@@ -32,15 +37,24 @@ func isBusy(err error) bool { return code(err) == zombiezen.ResultBusy }
 
 // openError explains why a file can't be opened.
 func openError(path string, err error) error {
+	if unwritable, ok := errors.AsType[*unwritableError](err); ok {
+		err = unwritable.error
+		if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
+			err = pathErr.Err
+		}
+		return fmt.Errorf("the database file %s can't be written: %w; check its owner and mode", path, err)
+	}
 	switch code(err) {
 	case zombiezen.ResultNotADB:
-		return fmt.Errorf("open %s: it is not an SQLite database; choose another path: %w", path, err)
+		return fmt.Errorf("open %s: %w: %w", path, errNoDatabase, err)
 	case zombiezen.ResultCorrupt:
 		return fmt.Errorf("open %s: it is damaged; restore a backup: %w", path, err)
 	case zombiezen.ResultCantOpen:
-		return fmt.Errorf("the database file %s can't be opened: %w", path, cause(path, os.O_RDONLY, err))
+		return fmt.Errorf("the database file %s can't be opened: %w; check its owner and mode", path, cause(path, os.O_RDONLY, err))
 	case zombiezen.ResultReadOnly:
-		return fmt.Errorf("the database file %s can't be written: %w", path, cause(path, os.O_WRONLY, err))
+		return fmt.Errorf("the database file %s can't be written: %w; check its owner and mode", path, cause(path, os.O_WRONLY, err))
+	case zombiezen.ResultIOErr, zombiezen.ResultFull:
+		return fmt.Errorf("the database file %s can't be read or written; check its disk, which may be full: %w", path, err)
 	}
 	return fmt.Errorf("open %s: %w", path, err)
 }

@@ -16,6 +16,7 @@ const (
 	headerSize         = 100
 	pageSize           = 4096
 	walHeaderSize      = 32
+	walMagic           = 0x377f0682 // its last bit is the byte order of checksums
 	walFrameHeaderSize = 24
 	walFrameSize       = walFrameHeaderSize + pageSize
 	generations        = 1 << 23
@@ -35,6 +36,22 @@ func (h header) isDatabase() bool   { return bytes.HasPrefix(h[:], []byte("SQLit
 // isNew reports a database without a schema: what was written to it is in the WAL.
 func (h header) isNew() bool {
 	return h.isDatabase() && h.field(40) == 0 && h.generation() == 0 && h.instance() == 0
+}
+
+// checkProgram returns an error if the file is not a database of this program. An empty
+// file may become one.
+func (s fileState) checkProgram() error {
+	switch mark := s.instance() >> 16; {
+	case s.size == 0, s.isNew():
+		return nil
+	case !s.isDatabase():
+		return errNoDatabase
+	case mark == unreleasedMark:
+		return errUnreleased
+	case mark != applicationMark:
+		return errOtherProgram
+	}
+	return nil
 }
 
 // isLater reports whether a generation comes after another one. They start at random
@@ -72,6 +89,7 @@ func readState(f *os.File) (s fileState, err error) {
 type wal struct {
 	headers []header       // the versions of page 1, in order
 	pages   map[int64]bool // the numbers of the pages that have a frame
+	damaged bool           // SQLite ignores it, because it is not one
 	checkpointProgress
 }
 
@@ -84,7 +102,11 @@ func readWAL(path string) (w wal, err error) {
 	}
 	defer f.Close()
 	var start [walHeaderSize]byte
-	if _, err := f.ReadAt(start[:], 0); err != nil || binary.BigEndian.Uint32(start[8:]) != pageSize {
+	if _, err := f.ReadAt(start[:], 0); err != nil || start == [walHeaderSize]byte{} {
+		return w, nil
+	}
+	if magic := binary.BigEndian.Uint32(start[:]); magic&^1 != walMagic || binary.BigEndian.Uint32(start[8:]) != pageSize {
+		w.damaged = true
 		return w, nil
 	}
 	salts := start[16:24]

@@ -42,17 +42,27 @@ func (h *health) note(err error, wrote bool) error {
 // explain makes an error store.ErrUnavailable if the file or the disk caused it and
 // the next attempt may succeed.
 func (h *health) explain(err error) error {
+	var advice string
 	switch code(err) {
 	case zombiezen.ResultNotADB, zombiezen.ResultCorrupt:
-		if lost := h.check(); lost != nil {
+		lost := h.check()
+		if lost == nil {
+			lost = h.markDamaged()
+		}
+		if lost != nil {
 			return fmt.Errorf("%w: %w", lost, err)
 		}
-	case zombiezen.ResultFull, zombiezen.ResultReadOnly, zombiezen.ResultIOErr, zombiezen.ResultCantOpen:
-		if !errors.Is(err, store.ErrUnavailable) {
-			return fmt.Errorf("%w: %w", store.ErrUnavailable, err)
-		}
+	case zombiezen.ResultFull:
+		advice = "its disk is full; free some space"
+	case zombiezen.ResultReadOnly, zombiezen.ResultCantOpen:
+		advice = "make it, its directory and the -wal and -shm files beside it writable"
+	case zombiezen.ResultIOErr:
+		advice = "check its disk, and limits on its size"
 	}
-	return err
+	if advice == "" || errors.Is(err, store.ErrUnavailable) {
+		return err
+	}
+	return fmt.Errorf("%w: the database file %s can't be used: %s: %w", store.ErrUnavailable, h.path, advice, err)
 }
 
 // checkInterval is how long the result of a costly check is used.

@@ -30,6 +30,10 @@ type monitor struct {
 	// lostContent is why the content is wrong. It stays wrong.
 	lostContent atomic.Pointer[store.LostError]
 
+	// lostWAL is why the log is wrong. It stays wrong: SQLite would go on without the
+	// changes that it has lost.
+	lostWAL atomic.Pointer[store.LostError]
+
 	// wal is set while the writer has a connection.
 	wal atomic.Pointer[openWAL]
 	// pathsChecked is when wal was last compared with the paths, in Unix nanoseconds.
@@ -140,7 +144,7 @@ func (m *monitor) check() error {
 	info, err := os.Stat(m.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return m.lost("was removed or moved while it was open; put it back, or restart the server")
+		return m.lost("was removed or moved while it was open; put it back, or stop the server and restore a backup")
 	case err != nil:
 		return fmt.Errorf("%w: %w", store.ErrUnavailable, err) // which names the path
 	case !os.SameFile(info, m.opened):
@@ -255,6 +259,9 @@ func (m *monitor) foreign(now fileState, w wal) (reason string) {
 
 // checkWAL returns an error if the log has lost what was committed to it.
 func (m *monitor) checkWAL() error {
+	if lost := m.lostWAL.Load(); lost != nil {
+		return lost
+	}
 	w := m.wal.Load()
 	if w == nil {
 		return nil
@@ -276,7 +283,9 @@ func (m *monitor) checkWAL() error {
 	if err != nil || now.header != w.last.database {
 		return err
 	}
-	return m.lost("has a -wal file beside it that was truncated or overwritten while it was open; changes are lost: stop the server and restore a backup")
+	lost := m.lost("has a -wal file beside it that was truncated or overwritten while it was open; changes are lost: stop the server and restore a backup")
+	m.lostWAL.Store(lost)
+	return lost
 }
 
 // read returns the header and the size of the log.
@@ -287,6 +296,19 @@ func (w *openWAL) read() (start [walHeaderSize]byte, size int64, err error) {
 	}
 	_, _ = w.ReadAt(start[:], 0) // an empty one has no header
 	return start, info.Size(), nil
+}
+
+const damaged = "is damaged; stop the server and restore a backup"
+
+// markDamaged records that SQLite has found a damaged page, and returns the error from then
+// on; nil if nothing is monitored.
+func (m *monitor) markDamaged() error {
+	if m.opened == nil {
+		return nil
+	}
+	lost := m.lost(damaged)
+	m.lostContent.Store(lost)
+	return lost
 }
 
 // checkPaths compares the log and its index with their paths once in a while: they
@@ -327,7 +349,8 @@ func (m *monitor) mayCheckpoint() error {
 func (m *monitor) beforeClose() (afterClose func() error, lost error) {
 	lost = m.mayCheckpoint()
 	w := m.wal.Load()
-	if lost == nil || w == nil {
+	// The log of a damaged file belongs to it, and other processes may need it.
+	if content := m.lostContent.Load(); lost == nil || w == nil || content != nil && content.Reason == damaged {
 		return func() error { m.disconnected(); return nil }, lost
 	}
 	aside, err := moveContentAside(w.File, m.walPath)

@@ -36,7 +36,11 @@ func connect(ctx context.Context, path string, with settings) (*session, error) 
 	if err != nil {
 		f = nil
 	}
-	conn, err := zombiezen.OpenConn(path, zombiezen.OpenReadWrite)
+	mode := zombiezen.OpenReadWrite
+	if with.harmless {
+		mode = zombiezen.OpenReadOnly
+	}
+	conn, err := zombiezen.OpenConn(path, mode)
 	if err != nil {
 		return nil, errors.Join(err, f.release())
 	}

@@ -21,6 +21,8 @@ type settings struct {
 	// wait is how long SQLite itself waits for a lock.
 	wait    time.Duration
 	pragmas []string
+	// harmless connections leave the file and the log as they are, also when they close.
+	harmless bool
 }
 
 // writable returns the settings of connections that write.
@@ -29,7 +31,7 @@ func (f file) writable() settings {
 	if f.volatile || f.unsynced {
 		synchronous = "synchronous = off"
 	}
-	return settings{pollTimeout, []string{
+	return settings{wait: pollTimeout, pragmas: []string{
 		synchronous,
 		"foreign_keys = on",
 		"temp_store = memory",
@@ -44,7 +46,7 @@ func (f file) writable() settings {
 // readOnly returns the settings of connections that read. The file is in WAL mode
 // already.
 func (f file) readOnly(wait time.Duration) settings {
-	return settings{wait, []string{"query_only = on"}}
+	return settings{wait: wait, pragmas: []string{"query_only = on"}}
 }
 
 // copying returns the settings of connections that make a backup.

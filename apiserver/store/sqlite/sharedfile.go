@@ -15,6 +15,8 @@ type sharedFile struct {
 	*os.File
 	info os.FileInfo
 	refs int
+	// unwritable is why the file can only be read, or nil.
+	unwritable error
 
 	mu sync.Mutex
 	// indexes are descriptors of WAL indexes, the current one last. SQLite has locks
@@ -41,14 +43,16 @@ func openShared(path string) (*sharedFile, error) {
 			return f, nil
 		}
 	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
+	file, unwritable := os.OpenFile(path, os.O_RDWR, 0)
+	if unwritable != nil {
+		if file, err = os.Open(path); err != nil {
+			return nil, err
+		}
 	}
 	if info, err = file.Stat(); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	f := &sharedFile{File: file, info: info, refs: 1}
+	f := &sharedFile{File: file, info: info, refs: 1, unwritable: unwritable}
 	sharedFiles.all = append(sharedFiles.all, f)
 	return f, nil
 }

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	zombiezen "zombiezen.com/go/sqlite"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
@@ -79,13 +81,19 @@ func open(ctx context.Context, path string, opts Options) (*engine, error) {
 	if opts.ReadOnly {
 		return openToRead(ctx, path, opts)
 	}
-	path, err := prepareFile(path)
+	path, err := checkPath(path)
 	if err != nil {
 		return nil, err
 	}
-	moved, err := settleWAL(path, true)
+	moved, err := checkFiles(path, true)
+	if err == nil {
+		err = probe(ctx, path, opts.dialect())
+	}
 	if err != nil {
 		return nil, openError(path, err)
+	}
+	if err := prepareFile(path); err != nil {
+		return nil, err
 	}
 	if moved != "" {
 		opts.Logger.Warn("the database's content was replaced, and the log of the content before was moved out of its way; remove it if nobody needs it", "database", path, "log", moved)
@@ -141,9 +149,8 @@ var emptyStore = sync.OnceValues(func() ([]byte, error) {
 	return os.ReadFile(path)
 })
 
-// prepareFile creates a missing file, which only its owner can read, and returns the
-// absolute path. SQLite gives the files beside it the same permissions.
-func prepareFile(path string) (string, error) {
+// checkPath returns the absolute path of a file that exists or can be created.
+func checkPath(path string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return "", fmt.Errorf("open %q: %w", path, err)
@@ -154,10 +161,16 @@ func prepareFile(path string) (string, error) {
 	if info, err := os.Stat(filepath.Dir(abs)); err != nil || !info.IsDir() {
 		return "", fmt.Errorf("open %s: its directory does not exist; create it first", path)
 	}
-	if err := createFile(abs); err != nil {
-		return "", err
+	return abs, nil
+}
+
+// prepareFile creates a missing file, which only its owner can read. SQLite gives the
+// files beside it the same permissions.
+func prepareFile(path string) error {
+	if err := createFile(path); err != nil {
+		return err
 	}
-	return abs, closeToOthers(abs)
+	return closeToOthers(path)
 }
 
 // checkKind returns an error if a path can't be that of a database.
@@ -238,6 +251,23 @@ func openFile(ctx context.Context, f file, opts Options) (*engine, error) {
 	return e, nil
 }
 
+// probe returns an error if a file with a log is damaged. Opened for writing, such a file
+// would get the log written into it when the connection closes.
+func probe(ctx context.Context, path string, d dialect) error {
+	if real, err := filepath.EvalSymlinks(path); err != nil || isFree(real+"-wal") {
+		return nil //nolint:nilerr // opening it reports what is wrong
+	}
+	s, err := connect(ctx, path, settings{wait: pollTimeout, harmless: true})
+	if err == nil {
+		_, err = sqlstore.UpToDate(ctx, s, d)
+		err = errors.Join(err, s.close())
+	}
+	if c := code(err); c == zombiezen.ResultCorrupt || c == zombiezen.ResultNotADB {
+		return err
+	}
+	return nil // opening it reports everything else
+}
+
 // migrate migrates the schema. It takes the lock only if that is needed, so that
 // opening an existing file waits for nobody.
 func migrate(ctx context.Context, s *session, d dialect) error {
@@ -270,7 +300,10 @@ func openToRead(ctx context.Context, path string, opts Options) (*engine, error)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := settleWAL(path, false); err != nil {
+	if _, err := checkFiles(path, false); err != nil {
+		return nil, openError(path, err)
+	}
+	if err := probe(ctx, path, opts.dialect()); err != nil {
 		return nil, openError(path, err)
 	}
 	f := file{path: path}

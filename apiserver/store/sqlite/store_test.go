@@ -153,7 +153,7 @@ func TestOpenErrors(t *testing.T) {
 // alter executes a statement on a database file.
 func alter(t *testing.T, path, statement string) {
 	t.Helper()
-	if _, err := prepareFile(path); err != nil {
+	if err := prepareFile(path); err != nil {
 		t.Fatal(err)
 	}
 	s, err := connect(t.Context(), path, file{path: path}.writable())

@@ -4,19 +4,30 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
 	"time"
 )
 
-var errStaleWAL = errors.New("its content was replaced, and the -wal file beside it belongs to the content before; open it for writing once, and that file is moved out of the way")
+var (
+	errOnlyLog    = errors.New("it is missing, and the -wal file beside it has changes that belong to it; put it back, or restore a backup and move the -wal file away")
+	errDamagedLog = errors.New("the -wal file beside it, which has the latest changes, is damaged; restore a backup, or move the -wal and -shm files away to go on without these changes")
+	errStaleWAL   = errors.New("its content was replaced, and the -wal file beside it belongs to the content before; open it for writing once, and that file is moved out of the way")
+)
 
-// settleWAL checks before anything opens a file that the log beside it belongs to
-// it: SQLite would write a log that other content has left behind into it. Such a log
-// is renamed if mayMove, and its new path returned.
-func settleWAL(path string, mayMove bool) (moved string, err error) {
+// checkFiles returns an error if a file can't be opened for a reason that is found
+// without SQLite, which might write to the file or to its log before it finds the same.
+// It also checks that the log belongs to the file: SQLite would write a log that other
+// content has left behind into it. Such a log is renamed if the file is to be written,
+// and its new path returned.
+func checkFiles(path string, write bool) (movedLog string, err error) {
+	_, logErr := os.Stat(path + "-wal") // first: a database that is being created has no log before the file
 	real, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) && logErr == nil {
+		return "", errOnlyLog
+	}
 	if err != nil {
 		return "", nil // opening it reports what is wrong
 	}
@@ -25,9 +36,24 @@ func settleWAL(path string, mayMove bool) (moved string, err error) {
 		return "", nil // opening it reports what is wrong
 	}
 	defer func() { err = errors.Join(err, f.release()) }()
+	if now, err := readState(f.File); err != nil {
+		return "", err
+	} else if err := now.checkProgram(); err != nil {
+		return "", err
+	}
+	if write && f.unwritable != nil { // SQLite would give the files beside it the same mode
+		return "", &unwritableError{f.unwritable}
+	}
 	for n := 1; ; n++ {
 		walInfo, statErr := os.Stat(real + "-wal")
 		now, w, err := inspect(f, real+"-wal")
+		if err == nil && w.damaged && n < inspections {
+			time.Sleep(inspectionPause) // another process may be writing its header
+			continue
+		}
+		if err == nil && w.damaged {
+			return "", errDamagedLog
+		}
 		if err != nil || statErr != nil || len(w.headers) == 0 {
 			return "", ignoreMissing(errors.Join(err, statErr))
 		}
@@ -39,7 +65,7 @@ func settleWAL(path string, mayMove bool) (moved string, err error) {
 			time.Sleep(inspectionPause)
 		case belongs || now.size == 0:
 			return "", fmt.Errorf("it was truncated to %d bytes; restore a backup, or move the -wal and -shm files beside it away too if there is none", now.size)
-		case !mayMove:
+		case !write:
 			return "", errStaleWAL
 		case isAt(real+"-wal", walInfo):
 			return renameAside(real+"-wal", real+"-shm")
