@@ -25,10 +25,11 @@ import (
 func main() { os.Exit(execute()) }
 
 // The garbage collector lets the heap grow to four times what is in use, because that is
-// a few megabytes, and works harder from 64 MiB on: SQLite's caches need as much again.
+// a few megabytes, and works harder from 48 MiB on. The program itself and SQLite need as
+// much again.
 const (
 	gcPercent   = 300
-	memoryLimit = 64 << 20
+	memoryLimit = 48 << 20
 )
 
 // tuneGC sets the garbage collector, except for what GOGC and GOMEMLIMIT set.

@@ -3,19 +3,16 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
 
-const (
-	// maxReaders bounds the memory of concurrent readers. It is far above what keeps
-	// the processors busy, because a reader may wait for a slow client.
-	maxReaders = 64
-	// idleReaders is how many idle connections are kept.
-	idleReaders = 16
-)
+// maxReaders bounds the memory of concurrent readers. It keeps the processors and the disk
+// busy: no reader waits for a client.
+var maxReaders = max(16, 2*runtime.GOMAXPROCS(0))
 
 // readers runs read transactions, each on a connection that can't write.
 type readers struct {
@@ -112,15 +109,8 @@ func (r *readers) connect(ctx context.Context) (*session, error) {
 
 func (r *readers) release(s *session) {
 	r.mu.Lock()
-	kept := len(r.idle) < idleReaders
-	if kept {
-		r.idle = append(r.idle, s)
-	}
+	r.idle = append(r.idle, s)
 	r.mu.Unlock()
-	if !kept {
-		r.discard(s)
-		return
-	}
 	<-r.slots
 }
 

@@ -239,13 +239,16 @@ func count[T any](r *reader, tbl *table[T], w *where) (int, error) {
 	return only(column[int](r, `SELECT COUNT(*) FROM `+tbl.name+` t`+w.text, w.args...))
 }
 
-// first returns a slice of the objects that w selects. It is cut before the joins,
-// so that a row skipped by the offset costs one step in the index. The plus hides the
+// first returns a slice of the objects that w selects. One with an offset is cut before
+// the joins, so that a skipped row costs one step in the index. The plus hides the
 // parameter from SQLite's planner, which would prepare the statement anew for each limit.
 func first[T any](r *reader, tbl *table[T], w *where, s store.Slice) ([]T, error) {
 	w = w.clone()
-	text := w.text + inOrder + ` LIMIT +` + w.bind(s.Limit) + ` OFFSET ` + w.bind(s.Offset)
-	from := tbl.name + ` t` + text
+	end := inOrder + ` LIMIT +` + w.bind(s.Limit)
+	if s.Offset == 0 {
+		return collect(r, tbl, w, end)
+	}
+	from := tbl.name + ` t` + w.text + end + ` OFFSET ` + w.bind(s.Offset)
 	if tbl.joins != "" {
 		from = `(SELECT * FROM ` + from + `) t` + tbl.joins + inOrder
 	}
