@@ -20,6 +20,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -215,7 +217,7 @@ func populate(ctx context.Context, database string, mailboxes int) (accountID, t
 			for n := done; n < min(done+atOnce, mailboxes); n++ {
 				p := personAt(n)
 				if err := tx.CreateMailbox(&store.Mailbox{
-					ID: api.DerivedID(accountID, p.localPart), AccountID: accountID, DomainID: domain.ID, LocalPart: p.localPart,
+					ID: uuid.Must(uuid.NewV7()).String(), AccountID: accountID, DomainID: domain.ID, LocalPart: p.localPart,
 					FirstName: p.first, LastName: p.last, State: store.Provisioning{Status: vocab.MailboxActive},
 					CreatedAt: created.Add(time.Duration(n) * time.Millisecond),
 				}); err != nil {

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
@@ -97,7 +99,7 @@ func populate(b *testing.B, database string, rows int) (owner newAccount) {
 			for n := done; n < min(done+atOnce, rows); n++ {
 				localPart := "mailbox-" + strconv.Itoa(n)
 				if err := tx.CreateMailbox(&store.Mailbox{
-					ID: api.DerivedID(owner.AccountID, localPart), AccountID: owner.AccountID, DomainID: domain.ID, LocalPart: localPart,
+					ID: uuid.Must(uuid.NewV7()).String(), AccountID: owner.AccountID, DomainID: domain.ID, LocalPart: localPart,
 					FirstName: "=SUM(A1)", LastName: "Doe, \"Jane\"", State: store.Provisioning{Status: vocab.MailboxActive}, CreatedAt: time.Now(),
 				}); err != nil {
 					return err

@@ -115,7 +115,7 @@ func (c *Call) mailboxesLeft(r store.Reader) (int, error) {
 // addMailbox creates m, whose local part and names are valid, in d if the account may
 // have at least one more mailbox: left is how many.
 func (c *Call) addMailbox(tx store.Tx, d store.Domain, left int, m store.Mailbox) (*api.Mailbox, error) {
-	m.ID, m.AccountID, m.DomainID, m.QuotaAllowed, m.CreatedAt = c.Rules.Random.ID(), c.Caller.AccountID, d.ID, MailboxQuota, c.Arrival
+	m.ID, m.AccountID, m.DomainID, m.QuotaAllowed, m.CreatedAt = c.Rules.Random.IDAt(c.Arrival), c.Caller.AccountID, d.ID, MailboxQuota, c.Arrival
 	m.State = store.Provisioning{Status: vocab.MailboxActive}
 	if d.State.At(c.Arrival) == vocab.DomainPending {
 		m.State.Until, m.State.ReadyAt = vocab.MailboxProvisioning, d.State.ReadyAt

@@ -5,8 +5,10 @@ package random
 import (
 	"bytes"
 	"crypto/rand"
+	"encoding/binary"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -40,4 +42,17 @@ func (s *Source) Bytes(n int) []byte {
 // ID returns a random UUID (RFC 9562, version 4).
 func (s *Source) ID() string {
 	return uuid.Must(uuid.NewRandomFromReader(bytes.NewReader(s.Bytes(len(uuid.Nil))))).String()
+}
+
+// IDAt returns a UUID that begins with a time (RFC 9562, version 7). The index entries of
+// objects with such ids are next to each other if the objects were created together, so
+// that creating many writes few pages.
+func (s *Source) IDAt(t time.Time) string {
+	id := uuid.UUID(s.Bytes(len(uuid.Nil)))
+	milliseconds := uint64(t.UnixMilli())
+	binary.BigEndian.PutUint32(id[:], uint32(milliseconds>>16))
+	binary.BigEndian.PutUint16(id[4:], uint16(milliseconds))
+	id[6] = id[6]&0x0f | 7<<4 // version
+	id[8] = id[8]&0x3f | 0x80 // variant
+	return id.String()
 }

@@ -105,7 +105,7 @@ func openLarge(b *testing.B, n int) *Store {
 		if err := s.Update(b.Context(), func(tx store.Tx) error {
 			for i := done; i < min(done+atOnce, n); i++ {
 				if err := tx.CreateMailbox(&store.Mailbox{
-					ID: uuid.NewString(), AccountID: accountID, DomainID: fmt.Sprint("domain", i%10), LocalPart: fmt.Sprint("m", i),
+					ID: uuid.Must(uuid.NewV7()).String(), AccountID: accountID, DomainID: fmt.Sprint("domain", i%10), LocalPart: fmt.Sprint("m", i),
 					FirstName: firstNames[i%len(firstNames)], LastName: lastNames[i/7%len(lastNames)],
 					State: store.Provisioning{Status: "active"}, CreatedAt: time.Now(),
 				}); err != nil {

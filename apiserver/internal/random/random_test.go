@@ -1,0 +1,33 @@
+package random_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/random"
+)
+
+// TestIDAt checks that ids of different milliseconds are in the order of time, and that
+// those of one differ.
+func TestIDAt(t *testing.T) {
+	source := random.New(nil)
+	start, last := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), ""
+	for i := range 1000 {
+		at := start.Add(time.Duration(i) * 7 * time.Millisecond)
+		id := source.IDAt(at)
+		parsed, err := uuid.Parse(id)
+		if err != nil || parsed.Version() != 7 || parsed.Variant() != uuid.RFC4122 {
+			t.Fatalf("%q is no UUID of version 7: %v", id, err)
+		}
+		seconds, nanoseconds := parsed.Time().UnixTime()
+		if got := time.Unix(seconds, nanoseconds); !got.Equal(at) {
+			t.Fatalf("%q has the time %s, want %s", id, got, at)
+		}
+		if id <= last || id == source.IDAt(at) {
+			t.Fatalf("%q follows %q", id, last)
+		}
+		last = id
+	}
+}
