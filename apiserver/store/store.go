@@ -21,6 +21,11 @@ type Store interface {
 	// fn may run more than once. It must have no effects but those on tx and on
 	// variables that it sets again each time. Other updates wait for it, also because
 	// unrelated ones may share a commit, so that it must not wait itself.
+	//
+	// An engine may run updates of different accounts at the same time. fn is then alone on
+	// an account from when it first names it to tx, and on that of InAccount from its
+	// beginning. What no account owns, such as the AuthorizationVersion, may change until
+	// the update ends.
 	Update(ctx context.Context, fn func(Tx) error) error
 
 	// Ping returns an error if the database can't be read, or if it is known that it
@@ -29,6 +34,20 @@ type Store interface {
 
 	// Close waits for updates in flight. No method may be called after it.
 	Close() error
+}
+
+type accountKey struct{}
+
+// InAccount returns a context whose updates are alone on an account from their beginning,
+// as one must be that relies on what it reads without naming the account.
+func InAccount(ctx context.Context, accountID string) context.Context {
+	return context.WithValue(ctx, accountKey{}, accountID)
+}
+
+// AccountOf returns the account of InAccount, or "".
+func AccountOf(ctx context.Context) string {
+	id, _ := ctx.Value(accountKey{}).(string)
+	return id
 }
 
 // Reader reads one snapshot. It is valid until the function that it was passed to

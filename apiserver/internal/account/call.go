@@ -112,7 +112,7 @@ func (c *Call) snapshot(fn func(store.Reader) error) error {
 func transact[Resp any](c *Call, fn func(store.Tx) (*Resp, error)) (*Resp, error) {
 	var out *Resp
 	uses := c.Rules.LastUses.Pending()
-	err := c.Rules.Store.Update(c.Context, func(tx store.Tx) (err error) {
+	err := c.Rules.Store.Update(store.InAccount(c.Context, c.Caller.AccountID), func(tx store.Tx) (err error) {
 		out, c.unchanged, c.committed = nil, false, func() {}
 		c.Idempotency.Restart()
 		if err := c.authorize(tx); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -91,8 +92,9 @@ func (l *LastUses) Pending() Uses {
 
 // Write writes the uses of the service accounts that still exist.
 func (u Uses) Write(tx store.Tx) error {
-	for id, at := range u {
-		if err := tx.TouchServiceAccount(id, at); err != nil && !errors.Is(err, store.ErrNotFound) {
+	// Always in the same order, so that concurrent transactions don't wait for each other.
+	for _, id := range slices.Sorted(maps.Keys(u)) {
+		if err := tx.TouchServiceAccount(id, u[id]); err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
 	}

@@ -111,6 +111,9 @@ func newIdentity() (application, generation uint32) {
 // userVersion returns a user_version, which holds the schema's version too.
 func userVersion(generation uint32, version int) uint32 { return generation<<8 | uint32(version) }
 
+// Hidden implements sqlstore.Dialect.
+func (dialect) Hidden(placeholder string) string { return "+" + placeholder }
+
 // SkipLocked implements sqlstore.Dialect.
 func (dialect) SkipLocked() string { return "" }
 

@@ -2,7 +2,9 @@ package sqlstore
 
 import "github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 
-var accounts = newTable(table[store.Account]{name: "accounts"})
+const accountsTable = "accounts"
+
+var accounts = newTable(table[store.Account]{name: accountsTable})
 
 var workspaces = newTable(table[store.Workspace]{
 	name:    "workspaces",
@@ -16,7 +18,10 @@ func (r *reader) Account(id string) (store.Account, error) {
 	return get(r, accounts, "", id)
 }
 
-func (r *reader) Accounts() ([]store.Account, error) { return all(r, accounts, r.inAllAccounts()) }
+func (r *reader) Accounts() ([]store.Account, error) {
+	r.lockAccounts()
+	return all(r, accounts, r.inAllAccounts())
+}
 
 func (r *reader) Workspace(accountID, id string) (store.Workspace, error) {
 	return get(r, workspaces, accountID, id)

@@ -60,7 +60,7 @@ func (w *where) changed(object string) *where {
 		panic(err) // strings can always be encoded
 	}
 	member := func(name string) string { return `%"` + name + `":` + likeEscaper.Replace(string(encoded)) + `%` }
-	return w.and(`(t.changes`+like+` OR t.changes`+like+`)`, member("id"), member("name"))
+	return w.and(`(` + w.like(`t.changes`, member("id")) + ` OR ` + w.like(`t.changes`, member("name")) + `)`)
 }
 
 func (t *tx) AddAuditEntry(e *store.AuditEntry) error {

@@ -26,8 +26,9 @@ func (r *reader) DomainByName(accountID, name string) (store.Domain, error) {
 }
 
 func (r *reader) DomainTaken(name string) (bool, error) {
-	owners, err := all(r, domains, r.inAllAccounts().and(`t.name = ?`, name).withoutUnpaid())
-	return len(owners) > 0, err
+	w := r.inAllAccounts().and(`t.name = ?`, name).withoutUnpaid()
+	taken, err := column[string](r, `SELECT t.id FROM domains t`+w.text, w.args...)
+	return len(taken) > 0, err
 }
 
 func (r *reader) Domains(accountID string, f store.DomainFilter, s store.Slice) ([]store.Domain, int, error) {

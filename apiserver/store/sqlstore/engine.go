@@ -31,6 +31,16 @@ type Engine interface {
 	Close() error
 }
 
+// Locker is the Querier of an update in an engine whose updates run at the same time. An
+// error of a lock is also that of every later statement, so that it can be ignored.
+type Locker interface {
+	// LockAccount waits until no other update has the account, and reports whether this
+	// one has it only from now on. What was read of the account before is outdated then.
+	LockAccount(ctx context.Context, id string) bool
+	// Lock waits until no other update has locked what a name stands for.
+	Lock(ctx context.Context, name string)
+}
+
 // Dialect is what differs in an engine's SQL.
 type Dialect interface {
 	// Migrations returns the schema as files that are applied in the order of their
@@ -45,6 +55,9 @@ type Dialect interface {
 	// the value of a placeholder. A list is one parameter whatever its length, so that
 	// there are few different statements to prepare.
 	Elements(placeholder string) string
+	// Hidden returns an expression with the value of a placeholder that does not influence
+	// the query plan.
+	Hidden(placeholder string) string
 	// SkipLocked returns the end of a SELECT that locks its rows and leaves out those that
 	// another transaction has locked; "" for an engine that runs one update at a time.
 	SkipLocked() string

@@ -6,7 +6,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-var mailQueue = newTable(table[store.QueuedMessage]{name: "mail_queue", key: "forwarding_id"})
+var mailQueue = newTable(table[store.QueuedMessage]{name: "mail_queue", key: "forwarding_id", shared: true})
 
 func (r *reader) NextMessageDue() (time.Time, error) {
 	return only(column[time.Time](r, `SELECT due_at FROM mail_queue ORDER BY due_at LIMIT 1`))
@@ -16,7 +16,7 @@ func (t *tx) QueueMessage(m store.QueuedMessage) error { return put(t, mailQueue
 
 func (t *tx) ClaimMessages(now, until time.Time, n int) ([]store.QueuedMessage, error) {
 	w := t.inAllAccounts().and(`t.due_at <= ?`, now)
-	claimed, err := collect(&t.reader, mailQueue, w, ` ORDER BY t.due_at, t.forwarding_id LIMIT +`+w.bind(n)+t.dialect.SkipLocked())
+	claimed, err := collect(&t.reader, mailQueue, w, ` ORDER BY t.due_at, t.forwarding_id LIMIT `+t.dialect.Hidden(w.bind(n))+t.dialect.SkipLocked())
 	if err != nil {
 		return nil, err
 	}

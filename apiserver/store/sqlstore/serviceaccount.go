@@ -38,6 +38,6 @@ func (t *tx) TouchServiceAccount(id string, at time.Time) error {
 	if !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
-	_, err = one(&t.reader, serviceAccounts, t.inAllAccounts().and(`t.id = ?`, id))
+	_, err = only(column[string](&t.reader, `SELECT id FROM service_accounts WHERE id = $1`, id))
 	return err
 }

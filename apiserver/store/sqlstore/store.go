@@ -34,8 +34,9 @@ func (s *Store) View(ctx context.Context, fn func(store.Reader) error) error {
 // Update implements store.Store.
 func (s *Store) Update(ctx context.Context, fn func(store.Tx) error) error {
 	return s.engine.Update(ctx, func(ctx context.Context, q Querier) error {
+		locker, _ := q.(Locker)
 		return fn(&tx{
-			reader:    reader{ctx: ctx, q: q, dialect: s.dialect},
+			reader:    reader{ctx: ctx, q: q, dialect: s.dialect, locker: locker},
 			newest:    make(map[list]int64),
 			domains:   make(map[string]mailboxDomain),
 			blockRows: s.blockRows,
@@ -62,6 +63,7 @@ type reader struct {
 	ctx     context.Context
 	q       Querier
 	dialect Dialect
+	locker  Locker // nil unless it is an update that runs at the same time as others
 	// unpaidBefore is set by HideUnpaid.
 	unpaidBefore time.Time
 }
@@ -90,6 +92,11 @@ type list struct {
 // after the newest of its list. The transaction reads that once, because no other
 // creates objects in the account meanwhile.
 func (t *tx) creationTime(table, accountID string, wanted time.Time) (time.Time, error) {
+	if table == accountsTable {
+		t.lockAccounts()
+	} else {
+		t.lockAccount(accountID)
+	}
 	l := list{table, accountID}
 	newest, known := t.newest[l]
 	if !known {

@@ -43,6 +43,8 @@ type table[T any] struct {
 	// facets returns what filters select an object by, and the text that is searched. Its
 	// list has blocks, unless it is nil.
 	facets func(*T) ([]facet, string)
+	// shared means that updates need not lock the account of a row that they change.
+	shared bool
 
 	columns []tableColumn // first those of the table, then those that are joined
 	names   []string      // of the table's
@@ -177,6 +179,8 @@ func (tbl *table[T]) byID(r *reader, accountID string, id any) *where {
 	w := r.inAllAccounts()
 	if tbl.account >= 0 {
 		w = r.inAccount(accountID)
+	} else {
+		r.lockAccount(id.(string)) // no other table without an account has ids
 	}
 	return tbl.visible(w.and(`t.id = ?`, id))
 }
@@ -240,11 +244,11 @@ func count[T any](r *reader, tbl *table[T], w *where) (int, error) {
 }
 
 // first returns a slice of the objects that w selects. One with an offset is cut before
-// the joins, so that a skipped row costs one step in the index. The plus hides the
-// parameter from SQLite's planner, which would prepare the statement anew for each limit.
+// the joins, so that a skipped row costs one step in the index. The limit is
+// hidden from SQLite's planner, which would prepare the statement anew for each one.
 func first[T any](r *reader, tbl *table[T], w *where, s store.Slice) ([]T, error) {
 	w = w.clone()
-	end := inOrder + ` LIMIT +` + w.bind(s.Limit)
+	end := inOrder + ` LIMIT ` + r.dialect.Hidden(w.bind(s.Limit))
 	if s.Offset == 0 {
 		return collect(r, tbl, w, end)
 	}
@@ -280,7 +284,12 @@ func each[T any](r *reader, tbl *table[T], w *where, chunk int, fn func(T) error
 // collect returns the objects that w selects. The end of the query may be an order and
 // a limit.
 func collect[T any](r *reader, tbl *table[T], w *where, end string) ([]T, error) {
-	return query(r, tbl, tbl.name+` t`+tbl.joins+w.text+end, w.args)
+	for {
+		items, err := query(r, tbl, tbl.name+` t`+tbl.joins+w.text+end, w.args)
+		if err != nil || w.accountID != "" || !lockOwners(r, tbl, items) {
+			return items, err
+		}
+	}
 }
 
 func query[T any](r *reader, tbl *table[T], from string, args []any) ([]T, error) {

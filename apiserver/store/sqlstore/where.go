@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -30,6 +31,7 @@ type where struct {
 
 // inAccount starts the conditions of a query in an account.
 func (r *reader) inAccount(accountID string) *where {
+	r.lockAccount(accountID)
 	w := r.inAllAccounts().add(`t.account_id = ?`, accountID)
 	w.accountID = accountID
 	return w
@@ -71,6 +73,10 @@ func (w *where) add(condition string, values ...any) *where {
 	} else {
 		w.text += " AND "
 	}
+	if slices.ContainsFunc(values, unstorable) {
+		w.text += `1 = 0`
+		return w
+	}
 	for _, v := range values {
 		before, after, _ := strings.Cut(condition, "?")
 		w.text += before + w.bind(v)
@@ -78,6 +84,13 @@ func (w *where) add(condition string, values ...any) *where {
 	}
 	w.text += condition
 	return w
+}
+
+// unstorable reports whether a value is a text that nothing stored is equal to, and that
+// some engines refuse.
+func unstorable(value any) bool {
+	s, ok := value.(string)
+	return ok && (strings.ContainsRune(s, 0) || !utf8.ValidString(s))
 }
 
 // clone returns a copy, to which conditions can be added.
@@ -118,7 +131,7 @@ func (w *where) search(column, term string) *where {
 	case !searchable(term):
 		return w.and(`1 = 0`)
 	}
-	return w.andText([]string{searchText(term)}, column+like, pattern(term))
+	return w.andText([]string{searchText(term)}, w.like(column, pattern(term)))
 }
 
 // searchNames is search in a column that holds a namesText. It also matches the ASCII
@@ -126,7 +139,7 @@ func (w *where) search(column, term string) *where {
 func (w *where) searchNames(column, term string) *where {
 	if searchable(term) {
 		if ascii, ok := asciiName(term); ok {
-			return w.andText([]string{searchText(term), searchText(ascii)}, `(`+column+like+` OR `+column+like+`)`, pattern(term), pattern(ascii))
+			return w.andText([]string{searchText(term), searchText(ascii)}, `(`+w.like(column, pattern(term))+` OR `+w.like(column, pattern(ascii))+`)`)
 		}
 	}
 	return w.search(column, term)
@@ -136,8 +149,11 @@ func (w *where) searchNames(column, term string) *where {
 // NUL or return an error for it.
 func searchable(term string) bool { return len(term) <= maxSearch && !strings.ContainsRune(term, 0) }
 
-// like has a plus as the limit of first does.
-const like = ` LIKE +? ESCAPE '\'`
+// like returns the condition that a column matches a pattern. The pattern is hidden for
+// the reason that first hides its limit.
+func (w *where) like(column, pattern string) string {
+	return column + ` LIKE ` + w.r.dialect.Hidden(w.bind(pattern)) + ` ESCAPE '\'`
+}
 
 func pattern(term string) string { return "%" + likeEscaper.Replace(searchText(term)) + "%" }
 

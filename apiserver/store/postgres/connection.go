@@ -1,0 +1,68 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+const (
+	connectTimeout = 5 * time.Second
+	// acquireTimeout is how long a view or an update waits for a connection.
+	acquireTimeout   = 10 * time.Second
+	migrationTimeout = time.Hour
+	// attempts is how often an update runs that can be retried.
+	attempts = 5
+)
+
+// connection is a session of the pool.
+type connection struct {
+	session
+	pooled *pgxpool.Conn
+}
+
+// acquire returns a connection in a new transaction. A connection that turns out to be
+// lost is replaced, because a restart of the server ends all that are idle.
+func (e *engine) acquire(ctx context.Context, begin string) (*connection, error) {
+	for attempt := 1; ; attempt++ {
+		c, err := e.connect(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if err = c.exec(begin); err == nil {
+			return c, nil
+		}
+		lost := c.conn.IsClosed()
+		c.release()
+		if !lost || attempt == attempts {
+			return nil, unavailable(fmt.Errorf("begin a transaction: %w", err))
+		}
+		e.pool.Reset()
+	}
+}
+
+func (e *engine) connect(ctx context.Context) (*connection, error) {
+	limit, cancel := context.WithTimeout(ctx, acquireTimeout)
+	defer cancel()
+	pooled, err := e.pool.Acquire(limit)
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case errors.Is(err, context.DeadlineExceeded) && e.pool.Stat().AcquiredConns() >= e.pool.Stat().MaxConns():
+		return nil, unavailable(fmt.Errorf("none of the %d connections was free for %s", e.pool.Stat().MaxConns(), acquireTimeout))
+	default:
+		return nil, unavailable(err)
+	}
+	conn := pooled.Conn()
+	return &connection{session{conn, execMode(conn), e.opts.StatementTimeout + connectTimeout}, pooled}, nil
+}
+
+// release returns the connection to the pool, which closes it if it is in a transaction.
+func (c *connection) release() { c.pooled.Release() }
+
+// milliseconds returns a timeout as a setting of the server.
+func milliseconds(d time.Duration) int64 { return max(d.Milliseconds(), 1) }

@@ -1,0 +1,106 @@
+package postgres
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
+)
+
+//go:embed schema/*.sql
+var schema embed.FS
+
+// compatibleWith is the oldest schema version whose program works with the current schema,
+// so that replicas can be upgraded one by one. A migration that only adds keeps it.
+const compatibleWith = 1
+
+// dialect is PostgreSQL's sqlstore.Dialect.
+type dialect struct {
+	migrations fs.FS // nil: schema
+}
+
+var _ sqlstore.Dialect = dialect{}
+
+// Migrations implements sqlstore.Dialect.
+func (d dialect) Migrations() fs.FS {
+	if d.migrations != nil {
+		return d.migrations
+	}
+	sub, err := fs.Sub(schema, "schema")
+	if err != nil {
+		panic(err) // the name is a valid one
+	}
+	return sub
+}
+
+// SchemaVersion implements sqlstore.Dialect. It refuses a schema with tables of another
+// program. A later version that this program can work with is reported as its own.
+func (d dialect) SchemaVersion(ctx context.Context, q sqlstore.Querier) (int, error) {
+	var exists bool
+	var tables int
+	if err := scanRow(ctx, q, `SELECT to_regclass('mailhost_schema') IS NOT NULL,
+		(SELECT COUNT(*) FROM pg_catalog.pg_tables WHERE schemaname = current_schema() AND tablename = ANY (string_to_array('accounts,mailboxes,domains', ',')))`,
+		nil, &exists, &tables); err != nil {
+		return 0, err
+	}
+	if !exists && tables > 0 {
+		return 0, errOtherProgram
+	}
+	if !exists {
+		return 0, nil
+	}
+	var version, compatible int
+	if err := scanRow(ctx, q, `SELECT version, compatible_with FROM mailhost_schema`, nil, &version, &compatible); err != nil {
+		return 0, err
+	}
+	files, err := fs.Glob(d.Migrations(), "*.sql")
+	if own := len(files); version > own && compatible <= own {
+		return own, err
+	}
+	return version, err
+}
+
+// SetSchemaVersion implements sqlstore.Dialect.
+func (dialect) SetSchemaVersion(ctx context.Context, q sqlstore.Querier, version int) error {
+	_, err := q.ExecContext(ctx, fmt.Sprintf(`CREATE TABLE IF NOT EXISTS mailhost_schema (id INTEGER PRIMARY KEY CHECK (id = 1), version INTEGER NOT NULL, compatible_with INTEGER NOT NULL);
+		INSERT INTO mailhost_schema VALUES (1, %d, %d) ON CONFLICT (id) DO UPDATE SET version = excluded.version, compatible_with = excluded.compatible_with`,
+		version, compatibleWith))
+	return err
+}
+
+// Elements implements sqlstore.Dialect.
+func (dialect) Elements(placeholder string) string {
+	return `SELECT value FROM jsonb_array_elements_text(` + placeholder + `::text::jsonb)`
+}
+
+// Hidden implements sqlstore.Dialect.
+func (dialect) Hidden(placeholder string) string { return placeholder }
+
+// SkipLocked implements sqlstore.Dialect.
+func (dialect) SkipLocked() string { return " FOR UPDATE SKIP LOCKED" }
+
+// AuthorizationVersion implements sqlstore.Dialect: no commit of another process is noticed
+// without a query.
+func (dialect) AuthorizationVersion(_ sqlstore.Querier, read func() (int64, error)) (int64, error) {
+	return read()
+}
+
+// scanRow scans the only row of a query.
+func scanRow(ctx context.Context, q sqlstore.Querier, query string, args []any, dest ...any) error {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	found := rows.Next()
+	if found {
+		err = rows.Scan(dest...)
+	}
+	err = errors.Join(err, rows.Close(), rows.Err())
+	if err == nil && !found {
+		err = errors.New("a query without a row")
+	}
+	return err
+}

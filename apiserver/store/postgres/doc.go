@@ -1,0 +1,35 @@
+// Package postgres keeps a store in a PostgreSQL database, version 14 or later, which any
+// number of processes use at the same time: it runs the transactions of package sqlstore
+// there. Nothing else in the module imports github.com/jackc/pgx.
+//
+// # Updates
+//
+// An update is a READ COMMITTED transaction. It locks the row of an account before it
+// reads or writes anything of the account (SELECT … FOR NO KEY UPDATE), so that it is
+// alone there, and each of its statements sees what was committed before. Accounts don't
+// wait for each other. What belongs to no account has a lock of its own: the list of
+// accounts, and a recipient's limit of messages (pg_advisory_xact_lock). Domain names and
+// addresses of dedicated IPs are unique in all accounts by constraints.
+//
+// Updates that name their account (store.InAccount) and meet in this process share one
+// transaction, the lock and the commit: each runs behind a savepoint, in the goroutine of
+// its caller.
+//
+// A function runs again after a deadlock, after a unique value that another account has
+// taken in the meantime, and after a connection that was lost before the commit. A
+// connection that is lost during the commit is an error that is store.ErrUnavailable,
+// although the changes may have been kept: the caller has to look, or to send its request
+// again under the same Idempotency-Key.
+//
+// # Views
+//
+// A view is a REPEATABLE READ, READ ONLY transaction, and so one snapshot.
+//
+// # Poolers
+//
+// Nothing outlives a transaction: settings are SET LOCAL, and advisory locks are those of
+// the transaction. PgBouncer in transaction mode therefore works. A connection that ends
+// at a pooler is recognized by its process id, which is not the server's. It gets no named
+// prepared statements, which PgBouncer knows since 1.21 only; direct connections do.
+// The parameter default_query_exec_mode of the URL overrides that.
+package postgres

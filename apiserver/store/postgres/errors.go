@@ -1,0 +1,97 @@
+package postgres
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+var errOtherProgram = errors.New("its schema has tables of another program; create an empty database, and name that")
+
+// retryError means that nothing of an update was kept and that it may succeed if it runs
+// again.
+type retryError struct{ cause error }
+
+func (e *retryError) Error() string { return e.cause.Error() }
+func (e *retryError) Unwrap() error { return e.cause }
+
+// errUnknownOutcome means that the connection was lost during a commit.
+var errUnknownOutcome = errors.New("the connection was lost during a commit, so that it is unknown whether the changes were kept")
+
+// code returns the SQLSTATE of a server's error, or "".
+func code(err error) string {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return e.Code
+	}
+	return ""
+}
+
+// retryable reports whether the statement that failed may succeed if its whole transaction
+// runs again.
+func retryable(err error, conn *pgx.Conn) bool {
+	switch code(err) {
+	case "40001", "40P01": // serialization failure, deadlock
+		return true
+	case "23505": // a unique value that was taken after the transaction had looked
+		return true
+	case "0A000": // a cached plan whose table a newer replica has just changed
+		return strings.Contains(err.Error(), "cached plan")
+	}
+	return conn.IsClosed()
+}
+
+// explain makes an error one that is store.ErrUnavailable or a *retryError, if the
+// database caused it.
+func (t *transaction) explain(err error) error {
+	switch {
+	case err == nil || t.failed == nil:
+		return err
+	case retryable(t.failed, t.conn):
+		return &retryError{unavailable(err)}
+	case isOutage(t.failed):
+		return unavailable(err)
+	}
+	return err
+}
+
+// isOutage reports whether a server's error says that the same statement may succeed
+// later.
+func isOutage(err error) bool {
+	c := code(err)
+	return slices.Contains([]string{
+		"25006", // read-only: a standby, for instance
+		"25P03", // the transaction was idle for too long
+		"55P03", // the lock timeout has passed
+		"57014", // the statement timeout has passed
+	}, c) || slices.ContainsFunc([]string{
+		"08",  // connection
+		"53",  // disk, memory, connections
+		"57P", // the server shuts down or starts
+		"58",  // input and output
+	}, func(class string) bool { return strings.HasPrefix(c, class) })
+}
+
+func unavailable(err error) error {
+	if errors.Is(err, store.ErrUnavailable) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", store.ErrUnavailable, err)
+}
+
+// openError explains why a database can't be opened.
+func openError(err error) error {
+	advice := ""
+	switch code(err) {
+	case "42501":
+		advice = "; grant the user CREATE on the schema, or make it the owner of the database"
+	case "3D000":
+		advice = "; create it first, for instance with createdb"
+	}
+	return fmt.Errorf("PostgreSQL: %w%s", err, advice)
+}

@@ -1,0 +1,34 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
+)
+
+// migrate brings the schema up to date. Only one process at a time does; the others, which
+// may be replicas that start at the same time, wait for it and find nothing to do.
+func (e *engine) migrate(ctx context.Context, d dialect) (err error) {
+	c, err := e.acquire(ctx, `BEGIN`)
+	if err != nil {
+		return err
+	}
+	defer c.release()
+	t := &transaction{session: &c.session}
+	if done, err := sqlstore.UpToDate(ctx, t, d); done || err != nil {
+		return errors.Join(err, c.exec(`ROLLBACK`))
+	}
+	c.patience = migrationTimeout
+	t = &transaction{session: &c.session}
+	script := fmt.Sprintf(`SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0;
+		SELECT pg_advisory_xact_lock(%d)`, advisoryKey("schema"))
+	if err := c.exec(script); err != nil {
+		return err
+	}
+	if err := sqlstore.Migrate(ctx, t, d); err != nil {
+		return err // release closes the connection, which rolls back
+	}
+	return c.commit()
+}

@@ -1,0 +1,172 @@
+// Package postgrestest starts PostgreSQL for tests.
+//
+// The tests of a package share a cluster of their own, which is made with initdb and pg_ctl
+// where these are found (on PATH, or below /usr/lib/postgresql), and each test has a
+// database of its own, a copy of a template with the current schema. Elsewhere the tests
+// are skipped, unless the variable MAILHOSTD_TEST_POSTGRES is "required". It can also be
+// the URL of a running server's superuser, for instance to test another version.
+package postgrestest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// variable is the environment variable that the package comment describes.
+const variable = "MAILHOSTD_TEST_POSTGRES"
+
+const required = "required"
+
+// Cluster is a server with its databases in a temporary directory.
+type Cluster struct {
+	dir, bin string
+	// supervised is closed when the process ends in any way. A supervisor then removes the
+	// cluster.
+	supervised io.Closer
+}
+
+// errMissing means that this machine has no PostgreSQL.
+var errMissing = errors.New("initdb and pg_ctl are neither on PATH nor below /usr/lib/postgresql")
+
+// Start starts a cluster that a test can stop, and removes it when the test ends. It skips
+// the test if there is no PostgreSQL.
+func Start(t testing.TB) *Cluster {
+	t.Helper()
+	c, err := start()
+	if err != nil {
+		skip(t, err)
+	}
+	t.Cleanup(func() { _ = c.supervised.Close() })
+	return c
+}
+
+// skip ends a test that has no server.
+func skip(t testing.TB, err error) {
+	t.Helper()
+	if errors.Is(err, errMissing) && os.Getenv(variable) != required {
+		t.Skipf("not tested on PostgreSQL: %v; install postgresql, or set %s to a superuser's URL", err, variable)
+	}
+	t.Fatalf("PostgreSQL can't be started: %v", err)
+}
+
+// findBin returns the directory of the programs.
+func findBin() (string, error) {
+	candidates, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
+	slices.Reverse(candidates) // the latest version first
+	if path, err := exec.LookPath("initdb"); err == nil {
+		if path, err = filepath.EvalSymlinks(path); err == nil {
+			candidates = append([]string{filepath.Dir(path)}, candidates...)
+		}
+	}
+	for _, dir := range candidates {
+		if _, err := exec.LookPath(filepath.Join(dir, "pg_ctl")); err == nil {
+			return dir, nil
+		}
+	}
+	return "", errMissing
+}
+
+func start() (*Cluster, error) {
+	bin, err := findBin()
+	if err != nil {
+		return nil, err
+	}
+	// Not below TMPDIR: the path of a socket is limited to a hundred bytes.
+	dir, err := os.MkdirTemp("/tmp", "mailhost-postgres-")
+	if err != nil {
+		return nil, err
+	}
+	c := &Cluster{dir: dir, bin: bin}
+	if err := errors.Join(own(dir), c.supervise()); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	if err := errors.Join(c.initialize(), c.StartServer()); err != nil {
+		return nil, errors.Join(err, c.supervised.Close())
+	}
+	return c, nil
+}
+
+// supervise starts a process that removes the cluster when this process has ended, also
+// if a test panics or is killed.
+func (c *Cluster) supervise() error {
+	const script = `trap '' INT TERM HUP; cat; "$1/pg_ctl" -D "$2/data" -m immediate stop; rm -rf "$2"`
+	cmd := exec.Command("/bin/sh", "-c", script, "sh", c.bin, c.dir)
+	apart(cmd)
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	c.supervised = supervisor{stdin, cmd}
+	return nil
+}
+
+type supervisor struct {
+	stdin io.Closer
+	cmd   *exec.Cmd
+}
+
+// Close waits until the cluster is removed.
+func (s supervisor) Close() error { return errors.Join(s.stdin.Close(), s.cmd.Wait()) }
+
+// initialize makes the cluster. Its default collation is not that of bytes, so that a
+// column without a collation of its own is noticed, where the version knows such a default.
+func (c *Cluster) initialize() error {
+	data := filepath.Join(c.dir, "data")
+	args := []string{"--pgdata", data, "--username", "postgres", "--auth", "trust", "--encoding", "UTF8", "--no-sync"}
+	if c.run("initdb", append(args, "--locale-provider", "icu", "--icu-locale", "und", "--locale", "C")...) == nil {
+		return nil
+	}
+	return errors.Join(os.RemoveAll(data), c.run("initdb", append(args, "--locale", "C")...))
+}
+
+// StartServer starts the server again after Stop.
+func (c *Cluster) StartServer() error {
+	options := []string{
+		"-c listen_addresses=", "-k " + c.dir, "-c max_connections=300", "-c shared_buffers=64MB",
+		"-c fsync=off", "-c full_page_writes=off", "-c synchronous_commit=off", "-c max_wal_size=2GB", "-c autovacuum_naptime=10s",
+	}
+	return c.run("pg_ctl", "-D", filepath.Join(c.dir, "data"), "-l", filepath.Join(c.dir, "log"), "-w", "-o", strings.Join(options, " "), "start")
+}
+
+// Stop stops the server at once, and its clients lose their connections.
+func (c *Cluster) Stop() error {
+	return c.run("pg_ctl", "-D", filepath.Join(c.dir, "data"), "-m", "fast", "-w", "stop")
+}
+
+// URL returns the URL of a database for a user.
+func (c *Cluster) URL(user, database string) string {
+	u := url.URL{Scheme: "postgres", User: url.User(user), Path: "/" + database, RawQuery: url.Values{"host": {c.dir}}.Encode()}
+	return u.String()
+}
+
+// run runs a program of PostgreSQL, which refuses to run as root.
+func (c *Cluster) run(program string, args ...string) error {
+	cmd := exec.CommandContext(context.Background(), filepath.Join(c.bin, program), args...)
+	cmd.Dir = c.dir
+	// A file, because the server inherits it and would keep a pipe open.
+	output, err := os.CreateTemp("", "mailhost-postgres-")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(output.Name())
+	defer output.Close()
+	cmd.Stdout, cmd.Stderr = output, output
+	apart(cmd)
+	if err := cmd.Run(); err != nil {
+		text, _ := os.ReadFile(output.Name())
+		return fmt.Errorf("%s: %w: %s", program, err, text)
+	}
+	return nil
+}

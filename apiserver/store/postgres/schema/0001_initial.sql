@@ -1,0 +1,345 @@
+-- The schema of package sqlite in PostgreSQL's types: the same tables, columns, keys and
+-- indexes, for the same statements. Text is compared byte by byte, as SQLite does.
+--
+-- Times are microseconds since 1970, 0 for none. created_at ascends strictly in
+-- each account, so (account_id, created_at, id) is the order of every list.
+-- folded_name and search_text are forms that Go computes, because engines fold case
+-- differently.
+
+CREATE TABLE accounts (
+	id              TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+	status          TEXT COLLATE "C" NOT NULL,
+	plan_id         TEXT COLLATE "C" NOT NULL,
+	cancels_at      BIGINT           NOT NULL,
+	next_plan_id    TEXT COLLATE "C" NOT NULL,
+	plan_changes_at BIGINT           NOT NULL,
+	created_at      BIGINT           NOT NULL,
+	updated_at      BIGINT           NOT NULL
+);
+CREATE INDEX accounts_in_order ON accounts (created_at, id);
+
+CREATE TABLE workspaces (
+	id          TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+	account_id  TEXT COLLATE "C" NOT NULL REFERENCES accounts (id),
+	name        TEXT COLLATE "C" NOT NULL,
+	folded_name TEXT COLLATE "C" NOT NULL,
+	created_at  BIGINT           NOT NULL,
+	updated_at  BIGINT           NOT NULL,
+	UNIQUE (account_id, id),
+	UNIQUE (account_id, folded_name)
+);
+CREATE INDEX workspaces_in_order ON workspaces (account_id, created_at, id);
+
+CREATE TABLE service_accounts (
+	id                 TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+	account_id         TEXT COLLATE "C" NOT NULL REFERENCES accounts (id),
+	name               TEXT COLLATE "C" NOT NULL,
+	public_id          TEXT COLLATE "C" NOT NULL UNIQUE,
+	secret_hash        BYTEA            NOT NULL,
+	last4              TEXT COLLATE "C" NOT NULL,
+	created_by_user_id TEXT COLLATE "C" NOT NULL,
+	expires_at         BIGINT           NOT NULL,
+	last_used_at       BIGINT           NOT NULL,
+	revoked_at         BIGINT           NOT NULL,
+	revoked_by_user_id TEXT COLLATE "C" NOT NULL,
+	created_at         BIGINT           NOT NULL,
+	updated_at         BIGINT           NOT NULL
+);
+CREATE INDEX service_accounts_in_order ON service_accounts (account_id, created_at, id);
+
+CREATE TABLE authorizations (
+	id             TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+	account_id     TEXT COLLATE "C" NOT NULL REFERENCES accounts (id),
+	grant_kind     TEXT COLLATE "C" NOT NULL,
+	subject_type   TEXT COLLATE "C" NOT NULL,
+	subject_id     TEXT COLLATE "C" NOT NULL,
+	capability_key TEXT COLLATE "C" NOT NULL,
+	resource_type  TEXT COLLATE "C" NOT NULL,
+	resource_id    TEXT COLLATE "C" NOT NULL,
+	created_at     BIGINT           NOT NULL,
+	revoked_at     BIGINT           NOT NULL
+);
+CREATE INDEX authorizations_in_order ON authorizations (account_id, created_at, id);
+CREATE INDEX authorizations_of_subject ON authorizations (account_id, subject_type, subject_id);
+
+-- One row: store.Reader.AuthorizationVersion. It is random, so that a version which was
+-- rolled back never comes again. The last use of a service account is the only column
+-- below that no authorization depends on.
+CREATE TABLE authorization_version (
+	id      BIGINT NOT NULL PRIMARY KEY CHECK (id = 1),
+	version BIGINT NOT NULL
+);
+INSERT INTO authorization_version (id, version) VALUES (1, 1);
+CREATE FUNCTION change_authorization_version() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	UPDATE authorization_version SET version = ('x' || replace(right(gen_random_uuid()::text, 17), '-', ''))::bit(64)::bigint;
+	RETURN NULL;
+END $$;
+CREATE TRIGGER accounts_changed AFTER INSERT OR UPDATE OR DELETE ON accounts
+	FOR EACH ROW EXECUTE FUNCTION change_authorization_version();
+CREATE TRIGGER service_accounts_changed AFTER INSERT OR DELETE OR UPDATE OF id, account_id, name, public_id, secret_hash, last4,
+	created_by_user_id, expires_at, revoked_at, revoked_by_user_id, created_at, updated_at ON service_accounts
+	FOR EACH ROW EXECUTE FUNCTION change_authorization_version();
+CREATE TRIGGER authorizations_changed AFTER INSERT OR UPDATE OR DELETE ON authorizations
+	FOR EACH ROW EXECUTE FUNCTION change_authorization_version();
+
+CREATE TABLE master_passwords (
+	id          TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+	account_id  TEXT COLLATE "C" NOT NULL REFERENCES accounts (id),
+	name        TEXT COLLATE "C" NOT NULL,
+	folded_name TEXT COLLATE "C" NOT NULL,
+	scope_type  TEXT COLLATE "C" NOT NULL,
+	scope_id    TEXT COLLATE "C" NOT NULL,
+	secret_hash TEXT COLLATE "C" NOT NULL,
+	created_at  BIGINT           NOT NULL,
+	updated_at  BIGINT           NOT NULL,
+	UNIQUE (account_id, scope_type, scope_id, folded_name)
+);
+CREATE INDEX master_passwords_in_order ON master_passwords (account_id, created_at, id);
+
+CREATE TABLE forwarding_rules (
+	id           TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+	account_id   TEXT COLLATE "C" NOT NULL REFERENCES accounts (id),
+	scope_type   TEXT COLLATE "C" NOT NULL,
+	scope_id     TEXT COLLATE "C" NOT NULL,
+	target_email TEXT COLLATE "C" NOT NULL,
+	enabled      BOOLEAN          NOT NULL,
+	internal     BOOLEAN          NOT NULL,
+	link_hash    BYTEA,
+	sent_at      BIGINT           NOT NULL,
+	expires_at   BIGINT           NOT NULL,
+	verified_at  BIGINT           NOT NULL,
+	search_text  TEXT COLLATE "C" NOT NULL,
+	created_at   BIGINT           NOT NULL,
+	updated_at   BIGINT           NOT NULL,
+	UNIQUE (account_id, scope_type, scope_id, target_email)
+);
+CREATE INDEX forwarding_rules_in_order ON forwarding_rules (account_id, created_at, id);
+CREATE INDEX forwarding_rules_by_link ON forwarding_rules (link_hash) WHERE link_hash IS NOT NULL;
+-- A deleted address releases the rules that forward to it.
+CREATE INDEX forwarding_rules_by_internal_target ON forwarding_rules (account_id, target_email) WHERE internal;
+
+-- Verification messages that have not been sent. A row holds no link, so that there
+-- is no secret in it. due_at is when it can be claimed; claiming it sets that to the
+-- end of the lease.
+CREATE TABLE mail_queue (
+	forwarding_id TEXT COLLATE "C" NOT NULL PRIMARY KEY REFERENCES forwarding_rules (id) ON DELETE CASCADE,
+	account_id    TEXT COLLATE "C" NOT NULL,
+	request_id    TEXT COLLATE "C" NOT NULL,
+	attempts      BIGINT           NOT NULL,
+	due_at        BIGINT           NOT NULL
+);
+CREATE INDEX mail_queue_by_due ON mail_queue (due_at, forwarding_id);
+
+-- Token buckets of limits, for instance of a credential's requests. A full bucket needs
+-- no row.
+CREATE TABLE token_buckets (
+	name    TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+	full_at BIGINT           NOT NULL
+);
+CREATE INDEX token_buckets_by_time ON token_buckets (full_at);
+
+CREATE TABLE dedicated_ip_options (
+	id           TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+	account_id   TEXT COLLATE "C" NOT NULL REFERENCES accounts (id),
+	name         TEXT COLLATE "C" NOT NULL,
+	type         TEXT COLLATE "C" NOT NULL,
+	country_code TEXT COLLATE "C" NOT NULL,
+	asn          BIGINT           NOT NULL,
+	addresses    TEXT COLLATE "C" NOT NULL, -- JSON
+	created_at   BIGINT           NOT NULL,
+	updated_at   BIGINT           NOT NULL,
+	UNIQUE (account_id, id)
+);
+CREATE INDEX dedicated_ip_options_in_order ON dedicated_ip_options (account_id, created_at, id);
+
+CREATE TABLE dedicated_ips (
+	id             TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+	account_id     TEXT COLLATE "C" NOT NULL REFERENCES accounts (id),
+	option_id      TEXT COLLATE "C" NOT NULL,
+	name           TEXT COLLATE "C" NOT NULL,
+	type           TEXT COLLATE "C" NOT NULL,
+	state_status   TEXT COLLATE "C" NOT NULL,
+	state_until    TEXT COLLATE "C" NOT NULL,
+	state_ready_at BIGINT           NOT NULL,
+	asn            BIGINT           NOT NULL,
+	country_code   TEXT COLLATE "C" NOT NULL,
+	addresses      TEXT COLLATE "C" NOT NULL, -- JSON
+	created_at     BIGINT           NOT NULL,
+	updated_at     BIGINT           NOT NULL,
+	UNIQUE (account_id, id),
+	FOREIGN KEY (account_id, option_id) REFERENCES dedicated_ip_options (account_id, id)
+);
+CREATE INDEX dedicated_ips_in_order ON dedicated_ips (account_id, created_at, id);
+
+-- An address is claimed once on the whole server.
+CREATE TABLE dedicated_ip_claims (
+	address         TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+	dedicated_ip_id TEXT COLLATE "C" NOT NULL REFERENCES dedicated_ips (id) ON DELETE CASCADE
+);
+CREATE INDEX dedicated_ip_claims_of_ip ON dedicated_ip_claims (dedicated_ip_id);
+
+CREATE TABLE domains (
+	id                     TEXT COLLATE "C"  NOT NULL PRIMARY KEY,
+	account_id             TEXT COLLATE "C"  NOT NULL REFERENCES accounts (id),
+	workspace_id           TEXT COLLATE "C"  NOT NULL,
+	name                   TEXT COLLATE "C"  NOT NULL UNIQUE,
+	state_status           TEXT COLLATE "C"  NOT NULL,
+	state_until            TEXT COLLATE "C"  NOT NULL,
+	state_ready_at         BIGINT            NOT NULL,
+	outbound_routing_ready BOOLEAN           NOT NULL,
+	auto_renew             BOOLEAN           NOT NULL,
+	dedicated_ip_id        TEXT COLLATE "C",
+	redirect_mode          TEXT COLLATE "C"  NOT NULL,
+	redirect_url           TEXT COLLATE "C"  NOT NULL,
+	inbound_tenant         TEXT COLLATE "C"  NOT NULL, -- JSON
+	tags                   TEXT COLLATE "C"  NOT NULL, -- JSON
+	registrant             BYTEA,            -- JSON
+	purchase_batch_id      TEXT COLLATE "C"  NOT NULL,
+	search_text            TEXT COLLATE "C"  NOT NULL,
+	created_at             BIGINT            NOT NULL,
+	updated_at             BIGINT            NOT NULL,
+	UNIQUE (account_id, id),
+	FOREIGN KEY (account_id, workspace_id) REFERENCES workspaces (account_id, id),
+	FOREIGN KEY (account_id, dedicated_ip_id) REFERENCES dedicated_ips (account_id, id)
+);
+CREATE INDEX domains_in_order ON domains (account_id, created_at, id);
+CREATE INDEX domains_of_workspace ON domains (account_id, workspace_id, created_at, id);
+CREATE INDEX domains_of_dedicated_ip ON domains (account_id, dedicated_ip_id) WHERE dedicated_ip_id IS NOT NULL;
+-- The payment page finds the domains of a purchase.
+CREATE INDEX domains_of_purchase ON domains (purchase_batch_id) WHERE purchase_batch_id <> '';
+-- A domain that is not paid for in time is left out of everything that is read.
+CREATE INDEX domains_unpaid ON domains (account_id, created_at) WHERE state_status = 'pending_payment';
+
+-- The ids and the names of a domain's tags, for filters.
+CREATE TABLE domain_tags (
+	domain_id TEXT COLLATE "C" NOT NULL REFERENCES domains (id) ON DELETE CASCADE,
+	tag       TEXT COLLATE "C" NOT NULL,
+	PRIMARY KEY (domain_id, tag)
+);
+CREATE INDEX domain_tags_by_tag ON domain_tags (tag, domain_id);
+
+CREATE TABLE mailboxes (
+	id             TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+	account_id     TEXT COLLATE "C" NOT NULL,
+	domain_id      TEXT COLLATE "C" NOT NULL,
+	local_part     TEXT COLLATE "C" NOT NULL,
+	first_name     TEXT COLLATE "C" NOT NULL,
+	last_name      TEXT COLLATE "C" NOT NULL,
+	state_status   TEXT COLLATE "C" NOT NULL,
+	state_until    TEXT COLLATE "C" NOT NULL,
+	state_ready_at BIGINT           NOT NULL,
+	quota_allowed  BIGINT           NOT NULL,
+	quota_used     BIGINT           NOT NULL,
+	aliases        TEXT COLLATE "C" NOT NULL, -- JSON
+	search_text    TEXT COLLATE "C" NOT NULL,
+	created_at     BIGINT           NOT NULL,
+	updated_at     BIGINT           NOT NULL,
+	FOREIGN KEY (account_id, domain_id) REFERENCES domains (account_id, id)
+);
+CREATE INDEX mailboxes_in_order ON mailboxes (account_id, created_at, id);
+CREATE INDEX mailboxes_of_domain ON mailboxes (account_id, domain_id, created_at, id);
+
+-- Primary addresses and aliases are unique together. The mailbox's own row repeats
+-- its aliases, for lists.
+CREATE TABLE addresses (
+	domain_id  TEXT COLLATE "C" NOT NULL REFERENCES domains (id),
+	local_part TEXT COLLATE "C" NOT NULL,
+	mailbox_id TEXT COLLATE "C" NOT NULL REFERENCES mailboxes (id) ON DELETE CASCADE,
+	PRIMARY KEY (domain_id, local_part)
+);
+CREATE INDEX addresses_of_mailbox ON addresses (mailbox_id);
+
+-- Ids are random, so that they reveal nothing of other accounts. replaced hides a
+-- system-managed record while the customer has one with its name and purpose.
+CREATE TABLE dns_records (
+	id             BIGINT           NOT NULL PRIMARY KEY,
+	account_id     TEXT COLLATE "C" NOT NULL,
+	domain_id      TEXT COLLATE "C" NOT NULL,
+	name           TEXT COLLATE "C" NOT NULL,
+	type           TEXT COLLATE "C" NOT NULL,
+	value          TEXT COLLATE "C" NOT NULL,
+	ttl            BIGINT           NOT NULL,
+	priority       BIGINT,
+	system_managed BIGINT           NOT NULL,
+	purpose        TEXT COLLATE "C" NOT NULL,
+	replaced       BIGINT           NOT NULL DEFAULT 0,
+	created_at     BIGINT           NOT NULL,
+	updated_at     BIGINT           NOT NULL,
+	FOREIGN KEY (account_id, domain_id) REFERENCES domains (account_id, id) ON DELETE CASCADE
+);
+-- A customer's record may be identical to a system-managed one that it replaces. An index
+-- can't hold a long value.
+CREATE UNIQUE INDEX dns_records_once ON dns_records (domain_id, name, type, hashtextextended(value, 0), COALESCE(priority, -1),
+	(CASE WHEN purpose = '' THEN 0 ELSE system_managed END));
+-- With replaced, so that records are counted in an index alone.
+CREATE INDEX dns_records_in_order ON dns_records (account_id, created_at, id, replaced);
+CREATE INDEX dns_records_of_domain ON dns_records (account_id, domain_id, created_at, id, replaced);
+-- A create reads the other records at its name.
+CREATE INDEX dns_records_at_name ON dns_records (account_id, domain_id, name, created_at, id);
+
+CREATE TABLE feedback (
+	id                   TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+	account_id           TEXT COLLATE "C" NOT NULL REFERENCES accounts (id),
+	title                TEXT COLLATE "C" NOT NULL,
+	description          TEXT COLLATE "C" NOT NULL,
+	category             TEXT COLLATE "C" NOT NULL,
+	status               TEXT COLLATE "C" NOT NULL,
+	attributes           BYTEA,           -- JSON
+	paid_product_feature BOOLEAN          NOT NULL,
+	submitter_email      TEXT COLLATE "C" NOT NULL,
+	submitter_name       TEXT COLLATE "C" NOT NULL,
+	created_by_user_id   TEXT COLLATE "C" NOT NULL,
+	admin_notes          TEXT COLLATE "C" NOT NULL,
+	created_at           BIGINT           NOT NULL,
+	updated_at           BIGINT           NOT NULL
+);
+CREATE INDEX feedback_in_order ON feedback (account_id, created_at, id);
+
+-- Blocks of long lists, see blocks.go in package sqlstore.
+CREATE TABLE list_blocks (
+	id         BIGINT GENERATED BY DEFAULT AS IDENTITY NOT NULL PRIMARY KEY,
+	list       TEXT COLLATE "C"                        NOT NULL,
+	account_id TEXT COLLATE "C"                        NOT NULL,
+	first_at   BIGINT                                  NOT NULL,
+	last_at    BIGINT                                  NOT NULL,
+	row_count  INTEGER                                 NOT NULL,
+	size       INTEGER                                 NOT NULL
+);
+CREATE INDEX list_blocks_in_order ON list_blocks (list, account_id, first_at, last_at, row_count, size);
+-- An id is that of the block times 256, plus the number of the bucket.
+CREATE TABLE list_facets (
+	id      BIGINT NOT NULL PRIMARY KEY,
+	content BYTEA  NOT NULL
+);
+
+-- Who changed what, and when. It refers to nothing, because it outlives accounts and
+-- objects.
+CREATE TABLE audit_entries (
+	id             BIGINT GENERATED BY DEFAULT AS IDENTITY NOT NULL PRIMARY KEY,
+	account_id     TEXT COLLATE "C"                        NOT NULL,
+	operation      TEXT COLLATE "C"                        NOT NULL,
+	subject_type   TEXT COLLATE "C"                        NOT NULL,
+	subject_id     TEXT COLLATE "C"                        NOT NULL,
+	subject_name   TEXT COLLATE "C"                        NOT NULL,
+	request_id     TEXT COLLATE "C"                        NOT NULL,
+	remote_address TEXT COLLATE "C"                        NOT NULL,
+	changes        TEXT COLLATE "C"                        NOT NULL, -- JSON
+	created_at     BIGINT                                  NOT NULL
+);
+CREATE INDEX audit_entries_in_order ON audit_entries (created_at, id);
+CREATE INDEX audit_entries_of_account ON audit_entries (account_id, created_at, id);
+
+-- interrupted_request is set in the record of a create whose response was not
+-- delivered, unless its object became known in another way: delivered.
+CREATE TABLE idempotency_records (
+	key_hash            BYTEA            NOT NULL PRIMARY KEY,
+	fingerprint         BYTEA            NOT NULL,
+	response            BYTEA            NOT NULL,
+	expires_at          BIGINT           NOT NULL,
+	interrupted_request BYTEA,
+	interrupted_id      TEXT COLLATE "C" NOT NULL,
+	delivered           BOOLEAN          NOT NULL
+);
+CREATE INDEX idempotency_records_by_expiry ON idempotency_records (expires_at);
+CREATE INDEX idempotency_records_by_interrupted_request ON idempotency_records (interrupted_request) WHERE interrupted_request IS NOT NULL;

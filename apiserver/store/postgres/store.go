@@ -1,0 +1,170 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
+)
+
+// The defaults of Options.
+const (
+	DefaultConnections = 16
+	lockTimeout        = 10 * time.Second
+	statementTimeout   = 30 * time.Second
+)
+
+// Options are the settings of a store. The zero value is ready for use.
+type Options struct {
+	// Connections is the largest number of connections, DefaultConnections by default. It
+	// is at least 2.
+	Connections int
+	// LockTimeout is how long a statement may wait for locks, 10 seconds by default, and
+	// StatementTimeout how long it may run, 30 seconds by default.
+	LockTimeout, StatementTimeout time.Duration
+
+	// Tests set small numbers, and the migrations of another version.
+	maxGroup, blockRows int
+	migrations          fs.FS
+}
+
+// Store is a store.Store in a PostgreSQL database.
+type Store struct {
+	*sqlstore.Store
+	engine *engine
+}
+
+var _ store.Store = (*Store)(nil)
+
+// Open connects to the database of a postgres:// URL and migrates it to the current
+// schema. A later schema is an error that is store.ErrNewerSchema. No error contains the
+// URL's password.
+func Open(ctx context.Context, url string, opts Options) (*Store, error) {
+	opts.Connections = max(cmp.Or(opts.Connections, DefaultConnections), 2)
+	opts.LockTimeout = cmp.Or(opts.LockTimeout, lockTimeout)
+	opts.StatementTimeout = cmp.Or(opts.StatementTimeout, statementTimeout)
+	opts.maxGroup = cmp.Or(opts.maxGroup, maxGroup)
+	config, err := poolConfig(url, opts)
+	if err != nil {
+		return nil, err
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("PostgreSQL: %w", err)
+	}
+	d := dialect{opts.migrations}
+	e := &engine{pool: pool, opts: opts, accounts: map[string]*queue{}, viewing: make(chan struct{}, max(1, opts.Connections*3/4))}
+	if err := e.migrate(ctx, d); err != nil {
+		pool.Close()
+		return nil, openError(err)
+	}
+	return &Store{Store: sqlstore.New(e, d, opts.blockRows), engine: e}, nil
+}
+
+// modeParameter is the parameter of a URL with which pgx is told how to run statements.
+const modeParameter = "default_query_exec_mode"
+
+// poolConfig returns the settings of the connections.
+func poolConfig(url string, opts Options) (*pgxpool.Config, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("PostgreSQL: %w", err) // pgx leaves out the password
+	}
+	config.MaxConns = int32(opts.Connections)
+	config.MaxConnIdleTime = 5 * time.Minute
+	if config.ConnConfig.ConnectTimeout == 0 {
+		config.ConnConfig.ConnectTimeout = connectTimeout
+	}
+	if config.ConnConfig.RuntimeParams["application_name"] == "" {
+		config.ConnConfig.RuntimeParams["application_name"] = "mailhostd"
+	}
+	if !strings.Contains(url, modeParameter) {
+		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
+		config.AfterConnect = prepareIfDirect
+	}
+	return config, nil
+}
+
+// prepareIfDirect lets a connection keep prepared statements unless it ends at a pooler,
+// which may use another connection to the server for each transaction. A pooler's
+// connection has a process id that it made up.
+func prepareIfDirect(ctx context.Context, conn *pgx.Conn) error {
+	var pid uint32
+	if err := conn.QueryRow(ctx, `SELECT pg_backend_pid()::bigint`).Scan(&pid); err != nil {
+		return err
+	}
+	if pid == conn.PgConn().PID() {
+		setDirect(conn)
+	}
+	return nil
+}
+
+// directKey marks the connections that keep prepared statements.
+const directKey = "mailhost.direct"
+
+func setDirect(conn *pgx.Conn) { conn.PgConn().CustomData()[directKey] = true }
+
+// execMode returns how a connection runs statements with arguments.
+func execMode(conn *pgx.Conn) pgx.QueryExecMode {
+	if conn.PgConn().CustomData()[directKey] != nil {
+		return pgx.QueryExecModeCacheStatement
+	}
+	return conn.Config().DefaultQueryExecMode
+}
+
+// engine is PostgreSQL's sqlstore.Engine.
+type engine struct {
+	pool *pgxpool.Pool
+	opts Options
+	// viewing has an element for each view, so that some connections are left for updates.
+	viewing chan struct{}
+
+	// inFlight is locked for reading by each view and update, and for writing by Close.
+	inFlight sync.RWMutex
+	closed   bool
+
+	mu sync.Mutex
+	// accounts has the updates that wait for their turn, by account.
+	accounts map[string]*queue
+}
+
+var _ sqlstore.Engine = (*engine)(nil)
+
+// ErrClosed is returned by the methods of a store after Close.
+var ErrClosed = errors.New("the store is closed")
+
+// begin registers a view or an update, unless the store is closed or ctx has ended.
+func (e *engine) begin(ctx context.Context) (end func(), err error) {
+	e.inFlight.RLock()
+	if e.closed {
+		err = ErrClosed
+	} else {
+		err = ctx.Err()
+	}
+	if err != nil {
+		e.inFlight.RUnlock()
+		return nil, err
+	}
+	return e.inFlight.RUnlock, nil
+}
+
+// Close implements sqlstore.Engine.
+func (e *engine) Close() error {
+	e.inFlight.Lock()
+	defer e.inFlight.Unlock()
+	if !e.closed {
+		e.closed = true
+		e.pool.Close()
+	}
+	return nil
+}

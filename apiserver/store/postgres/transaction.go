@@ -1,0 +1,107 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
+)
+
+// session is a connection while a transaction runs on it.
+type session struct {
+	conn *pgx.Conn
+	mode pgx.QueryExecMode
+	// patience is how long to wait for the result of a statement: longer than the server
+	// lets it run.
+	patience time.Duration
+}
+
+// exec runs a script without arguments.
+func (s *session) exec(script string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), s.patience)
+	defer cancel()
+	_, err := s.conn.Exec(ctx, script, pgx.QueryExecModeSimpleProtocol)
+	return err
+}
+
+// transaction is the sqlstore.Querier of one View or Update.
+type transaction struct {
+	*session
+	// failed is the first error of a statement. The server runs no statement after it.
+	failed error
+	// wrote means that a statement ran which may have changed something.
+	wrote bool
+}
+
+var _ sqlstore.Querier = (*transaction)(nil)
+
+// ExecContext implements sqlstore.Querier.
+func (t *transaction) ExecContext(ctx context.Context, query string, args ...any) (int64, error) {
+	if err := t.ready(ctx); err != nil {
+		return 0, err
+	}
+	t.wrote = true
+	if len(args) == 0 {
+		t.failed = t.exec(query)
+		return 0, t.failed
+	}
+	values, err := t.arguments(args)
+	if err != nil {
+		return 0, err
+	}
+	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), t.patience)
+	defer cancel()
+	tag, err := t.conn.Exec(limit, query, values...)
+	t.failed = err
+	return tag.RowsAffected(), err
+}
+
+// binaryFormat requests each column in its binary format.
+var binaryFormat = pgx.QueryResultFormats{1}
+
+// QueryContext implements sqlstore.Querier.
+func (t *transaction) QueryContext(ctx context.Context, query string, args ...any) (sqlstore.Rows, error) {
+	if err := t.ready(ctx); err != nil {
+		return nil, err
+	}
+	values, err := t.arguments(args, binaryFormat)
+	if err != nil {
+		return nil, err
+	}
+	t.wrote = t.wrote || strings.Contains(query, "RETURNING")
+	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), t.patience)
+	found, err := t.conn.Query(limit, query, values...)
+	if err != nil {
+		cancel()
+		t.failed = err
+		return nil, err
+	}
+	return &rows{Rows: found, transaction: t, cancel: cancel}, nil
+}
+
+// ready checks the context before each statement. Statements are not interrupted: the
+// connection could not be used any more.
+func (t *transaction) ready(ctx context.Context) error {
+	if t.failed != nil {
+		return t.failed
+	}
+	return ctx.Err()
+}
+
+// arguments returns how to run a statement, and its arguments as pgx takes them.
+func (t *transaction) arguments(args []any, options ...any) ([]any, error) {
+	values := append(make([]any, 0, len(args)+len(options)+1), t.mode)
+	values = append(values, options...)
+	for i, arg := range args {
+		v, err := argument(arg)
+		if err != nil {
+			return nil, fmt.Errorf("argument %d: %w", i+1, err)
+		}
+		values = append(values, v)
+	}
+	return values, nil
+}

@@ -1,0 +1,43 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
+)
+
+// beginView begins one snapshot. Its reader may wait for a slow client between statements.
+func (o Options) beginView() string {
+	return fmt.Sprintf(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = %d; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL jit = off`,
+		milliseconds(o.StatementTimeout))
+}
+
+// View implements sqlstore.Engine.
+func (e *engine) View(ctx context.Context, fn func(context.Context, sqlstore.Querier) error) error {
+	end, err := e.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer end()
+	select {
+	case e.viewing <- struct{}{}:
+		defer func() { <-e.viewing }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	c, err := e.acquire(ctx, e.opts.beginView())
+	if err != nil {
+		return err
+	}
+	defer func() { // also if fn panics
+		_ = c.exec(`ROLLBACK`) // release closes a connection that is still in a transaction
+		c.release()
+	}()
+	t := &transaction{session: &c.session}
+	err = fn(ctx, t)
+	if err == nil {
+		err = t.failed
+	}
+	return t.explain(err)
+}

@@ -1,0 +1,39 @@
+package sqlstore
+
+// An update has to be alone on each account of which it reads or writes anything. Where
+// updates run one after another it is. Elsewhere it locks accounts when it first names
+// them, and what it finds without naming an account is read again if that had to be
+// locked.
+
+// lockAccount locks an account, and reports whether the update had not locked it before.
+func (r *reader) lockAccount(id string) bool {
+	return r.locker != nil && id != "" && r.locker.LockAccount(r.ctx, id)
+}
+
+// lockAccounts locks the list of accounts.
+func (r *reader) lockAccounts() { r.lock("accounts") }
+
+// lock locks what a name stands for.
+func (r *reader) lock(name string) {
+	if r.locker != nil {
+		r.locker.Lock(r.ctx, name)
+	}
+}
+
+// lockOwners locks the accounts that some objects belong to, and reports whether one was
+// not locked before.
+func lockOwners[T any](r *reader, tbl *table[T], items []T) (outdated bool) {
+	owner := tbl.account
+	if tbl.name == accountsTable {
+		owner = tbl.id
+	}
+	if r.locker == nil || tbl.shared || owner < 0 {
+		return false
+	}
+	for i := range items {
+		if r.lockAccount(*tbl.fields(&items[i])[owner].(*string)) {
+			outdated = true
+		}
+	}
+	return outdated
+}
