@@ -7,9 +7,8 @@
 // An update is a READ COMMITTED transaction. It locks the row of an account before it
 // reads or writes anything of the account (SELECT … FOR NO KEY UPDATE), so that it is
 // alone there, and each of its statements sees what was committed before. Accounts don't
-// wait for each other. What belongs to no account has a lock of its own: the list of
-// accounts, and a recipient's limit of messages (pg_advisory_xact_lock). Domain names and
-// addresses of dedicated IPs are unique in all accounts by constraints.
+// wait for each other. The list of accounts has a lock of its own (pg_advisory_xact_lock).
+// Domain names and addresses of dedicated IPs are unique in all accounts by constraints.
 //
 // Updates that name their account (store.InAccount) and meet in this process share one
 // transaction, the lock and the commit: each runs behind a savepoint, in the goroutine of
