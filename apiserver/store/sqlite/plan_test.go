@@ -54,7 +54,9 @@ func TestPlans(t *testing.T) {
 	for _, statement := range slices.Sorted(maps.Keys(statements)) {
 		for _, step := range plan(t, s, statement) {
 			excepted := slices.ContainsFunc(exceptions, func(part string) bool { return strings.Contains(statement, part) })
-			if isSlow(step) && !excepted && !reported[step] {
+			// Few mailboxes of many are those of one domain.
+			wholeList := strings.Contains(statement, `t.domain_id = $`) && strings.Contains(step, "mailboxes_in_order") && !strings.Contains(statement, "AND t.created_at")
+			if (isSlow(step) || wholeList) && !excepted && !reported[step] {
 				reported[step] = true
 				t.Errorf("%s: %s", step, statement)
 			}

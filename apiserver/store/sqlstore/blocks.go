@@ -20,6 +20,7 @@ import (
 // finds that the rows behind the last block, the tail, are enough for another block.
 // Queries read the tail row by row.
 //
+//	list_totals   how many rows the blocks of a list have together
 //	list_blocks   the creation times of a block's first and last row, and its number of rows
 //	list_facets   what else is known of a block, in buckets:
 //	  rowsBucket  the rows that have not been deleted, unless all have not, as a rowSet
@@ -49,8 +50,8 @@ const (
 	// facetGram is a part of a text. There are many, in buckets of their own.
 	facetGram facetKind = 100
 
-	gramBuckets    = 128
-	bucketsOfBlock = 256
+	gramBuckets = 128
+	maxBuckets  = 256
 )
 
 func (f facet) bucket() int {
@@ -143,8 +144,11 @@ func (r *reader) timesOf(b block) ([]int64, error) {
 	return decodeTimes(content), err
 }
 
-// bucketID returns the id of a bucket in list_facets.
-func (b block) bucketID(number int) int64 { return b.ID*bucketsOfBlock + int64(number) }
+// bucketID returns the id of a bucket in list_facets. The buckets of all blocks with one
+// number follow each other, because a query reads those of few numbers.
+func (b block) bucketID(number int) int64 { return int64(number)*firstBucketID + b.ID }
+
+const firstBucketID = 1 << 48
 
 func (t *tx) putBucket(b block, number int, content []byte) error {
 	_, err := t.exec(`INSERT INTO list_facets (id, content) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET content = excluded.content`,
@@ -199,7 +203,7 @@ func addBlock[T any](t *tx, tbl *table[T], l list, after, until int64) error {
 	if len(items) == 0 || err != nil {
 		return err
 	}
-	var buckets [bucketsOfBlock]bucket
+	var buckets [maxBuckets]bucket
 	rowsWith := func(f facet) *rowSet {
 		b := &buckets[f.bucket()]
 		if *b == nil {
@@ -230,6 +234,9 @@ func addBlock[T any](t *tx, tbl *table[T], l list, after, until int64) error {
 		return fmt.Errorf("write a block: %w", err)
 	}
 	b := block{ID: ids[0]}
+	if err := t.addToTotal(l, len(items)); err != nil {
+		return err
+	}
 	if err := t.putBucket(b, timesBucket, encodeTimes(times)); err != nil {
 		return err
 	}
@@ -250,7 +257,8 @@ func changeFacets[T any](t *tx, tbl *table[T], before, after *T) error {
 		return nil
 	}
 	had, has := tbl.facetsOf(before), tbl.facetsOf(after)
-	if slices.Equal(had, has) {
+	lost, gained := without(had, has), without(has, had)
+	if len(lost)+len(gained) == 0 {
 		return nil
 	}
 	l, at := tbl.listOf(after)
@@ -274,10 +282,10 @@ func changeFacets[T any](t *tx, tbl *table[T], before, after *T) error {
 		}
 		return nil
 	}
-	if err := change(had, func(s *rowSet) { s.remove(position) }); err != nil {
+	if err := change(lost, func(s *rowSet) { s.remove(position) }); err != nil {
 		return err
 	}
-	if err := change(has, func(s *rowSet) { s.add(position) }); err != nil {
+	if err := change(gained, func(s *rowSet) { s.add(position) }); err != nil {
 		return err
 	}
 	for n, content := range changed {
@@ -286,6 +294,15 @@ func changeFacets[T any](t *tx, tbl *table[T], before, after *T) error {
 		}
 	}
 	return nil
+}
+
+// without returns the facets that are not among others.
+func without(facets, others []facet) []facet {
+	known := make(map[facet]bool, len(others))
+	for _, f := range others {
+		known[f] = true
+	}
+	return slices.DeleteFunc(slices.Clone(facets), func(f facet) bool { return known[f] })
 }
 
 // leaveBlock removes a deleted object from its block, if it is in one.
@@ -309,7 +326,10 @@ func leaveBlock[T any](t *tx, tbl *table[T], deleted *T) error {
 	rows.remove(position)
 	left := rows.positions()
 	if len(left) == 0 {
-		return t.deleteBlock(b)
+		return t.deleteBlock(l, b)
+	}
+	if err := t.addToTotal(l, -1); err != nil {
+		return err
 	}
 	// New rows are created after the last one that exists, and must not get into the block.
 	b.Rows, b.Last = len(left), times[left[len(left)-1]]
@@ -339,10 +359,10 @@ func mergeBlocks[T any](t *tx, tbl *table[T], l list, b block) error {
 		if len(found) == 0 || found[0].Rows+b.Rows > t.blockRows/2 {
 			continue
 		}
-		if err := t.deleteBlock(b); err != nil {
+		if err := t.deleteBlock(l, b); err != nil {
 			return err
 		}
-		if err := t.deleteBlock(found[0]); err != nil {
+		if err := t.deleteBlock(l, found[0]); err != nil {
 			return err
 		}
 		return addBlock(t, tbl, l, min(b.First, found[0].First)-1, max(b.Last, found[0].Last))
@@ -350,12 +370,36 @@ func mergeBlocks[T any](t *tx, tbl *table[T], l list, b block) error {
 	return nil
 }
 
-func (t *tx) deleteBlock(b block) error {
+func (t *tx) deleteBlock(l list, b block) error {
+	if err := t.addToTotal(l, -b.Rows); err != nil {
+		return err
+	}
 	if err := t.change(`DELETE FROM list_blocks WHERE id = $1`, b.ID); err != nil {
 		return err
 	}
-	if _, err := t.exec(`DELETE FROM list_facets WHERE id >= $1 AND id < $2`, b.bucketID(0), b.bucketID(bucketsOfBlock)); err != nil {
+	var buckets [maxBuckets]int64
+	for n := range buckets {
+		buckets[n] = b.bucketID(n)
+	}
+	w := t.inAllAccounts()
+	w.and(w.inNumbers(`t.id`, buckets[:]))
+	if _, err := t.exec(`DELETE FROM list_facets AS t`+w.text, w.args...); err != nil {
 		return fmt.Errorf("delete facets: %w", err)
 	}
 	return nil
+}
+
+// addToTotal changes the number of rows in all blocks of a list.
+func (t *tx) addToTotal(l list, n int) error {
+	if _, err := t.exec(`INSERT INTO list_totals (list, account_id, row_count) VALUES ($1, $2, $3)
+		ON CONFLICT (list, account_id) DO UPDATE SET row_count = list_totals.row_count + excluded.row_count`, l.table, l.accountID, n); err != nil {
+		return fmt.Errorf("count the rows in blocks: %w", err)
+	}
+	return nil
+}
+
+// rowsInBlocks returns the number of rows in all blocks of a list.
+func (r *reader) rowsInBlocks(l list) (int, error) {
+	n, err := only(column[int](r, `SELECT t.row_count FROM list_totals t WHERE t.list = $1 AND t.account_id = $2`, l.table, l.accountID))
+	return n, ignoreNotFound(err)
 }

@@ -26,7 +26,16 @@ func (r *reader) MailboxByAddress(accountID, localPart, domainName string) (stor
 }
 
 func (r *reader) Mailboxes(accountID string, f store.MailboxFilter, s store.Slice) ([]store.Mailbox, int, error) {
-	return page(r, mailboxes, r.mailboxesWhere(accountID, f), s)
+	w := r.mailboxesWhere(accountID, f)
+	if f.DomainID != "" {
+		in := r.inAccount(accountID).and(`t.domain_id = ?`, f.DomainID)
+		beyond, err := column[string](r, `SELECT t.id FROM mailboxes t`+in.text+inOrder+` LIMIT 1 OFFSET `+in.bind(r.blockRows), in.args...)
+		if err != nil {
+			return nil, 0, err
+		}
+		w.few = len(beyond) == 0
+	}
+	return page(r, mailboxes, w, s)
 }
 
 // mailboxChunk is how many mailboxes EachMailbox holds in memory.

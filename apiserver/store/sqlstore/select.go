@@ -115,20 +115,19 @@ func (w *where) resolveUnpaid() (err error) {
 // pageOfBlocks is page for a list with blocks.
 func pageOfBlocks[T any](r *reader, tbl *table[T], w *where, s store.Slice) ([]T, int, error) {
 	l := list{tbl.name, w.accountID}
-	all, err := only(scan(r, `SELECT 0, 0, COALESCE(MAX(b.last_at), 0), COALESCE(SUM(b.row_count), 0), 0 FROM list_blocks b
-		WHERE b.list = $1 AND b.account_id = $2`, []any{l.table, l.accountID}, (*block).fields))
+	last, err := only(r.blocks(l, ` ORDER BY b.first_at DESC LIMIT 1`))
+	if errors.Is(err, store.ErrNotFound) {
+		return pageOfRows(r, tbl, w, s)
+	}
 	if err != nil {
 		return nil, 0, err
 	}
-	if all.Rows == 0 {
-		return pageOfRows(r, tbl, w, s)
-	}
-	tail := w.clone().and(`t.created_at > ?`, all.Last)
+	tail := w.clone().and(`t.created_at > ?`, last.Last)
 	read := pageWithinBlocks[T]
 	if len(w.criteria) == 0 && !w.partial {
 		read = pageOfAll[T]
 	}
-	items, inBlocks, err := read(r, tbl, l, w, all.Rows, s)
+	items, inBlocks, err := read(r, tbl, l, w, s)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -146,9 +145,10 @@ func pageOfBlocks[T any](r *reader, tbl *table[T], w *where, s store.Slice) ([]T
 
 // pageOfAll returns the part of a page that is in blocks, if w selects all rows of the
 // list, and how many rows are in blocks.
-func pageOfAll[T any](r *reader, tbl *table[T], l list, w *where, total int, s store.Slice) ([]T, int, error) {
-	if s.Offset >= total {
-		return nil, total, nil
+func pageOfAll[T any](r *reader, tbl *table[T], l list, w *where, s store.Slice) ([]T, int, error) {
+	total, err := r.rowsInBlocks(l)
+	if s.Offset >= total || err != nil {
+		return nil, total, err
 	}
 	b, skip, err := r.blockOfRow(l, total, s.Offset)
 	if err != nil {
@@ -197,7 +197,7 @@ func (r *reader) blockOfRow(l list, total, number int) (b block, inBlock int, er
 
 // pageWithinBlocks returns the part of a page that is in blocks, and how many rows in
 // blocks w selects.
-func pageWithinBlocks[T any](r *reader, tbl *table[T], l list, w *where, _ int, s store.Slice) ([]T, int, error) {
+func pageWithinBlocks[T any](r *reader, tbl *table[T], l list, w *where, s store.Slice) ([]T, int, error) {
 	blocks, err := r.blocks(l, ` ORDER BY b.first_at`)
 	if err != nil {
 		return nil, 0, err
@@ -239,7 +239,7 @@ func pageWithinBlocks[T any](r *reader, tbl *table[T], l list, w *where, _ int, 
 
 // createdAt selects the rows that were created at some times.
 func (w *where) createdAt(times []int64) *where {
-	return w.and(`t.created_at IN (SELECT CAST(e.value AS BIGINT) FROM (` + w.r.dialect.Elements(w.bind(jsonArray(times))) + `) e)`)
+	return w.and(w.inNumbers(`t.created_at`, times))
 }
 
 // selection are rows of a block. Those in maybe, which has all in sure, are selected as far
@@ -258,8 +258,8 @@ func (r *reader) selectRows(l list, w *where, blocks []block) ([]selection, erro
 			block   int64
 			content []byte
 		}
-		buckets, err := scan(r, `SELECT b.id, f.content FROM list_blocks b JOIN list_facets f ON f.id = b.id * $1 + $2
-			WHERE b.list = $3 AND b.account_id = $4`, []any{bucketsOfBlock, number, l.table, l.accountID}, func(f *found) []any { return []any{&f.block, &f.content} })
+		buckets, err := scan(r, `SELECT b.id, f.content FROM list_blocks b JOIN list_facets f ON f.id = $1 + b.id
+			WHERE b.list = $2 AND b.account_id = $3`, []any{block{}.bucketID(number), l.table, l.accountID}, func(f *found) []any { return []any{&f.block, &f.content} })
 		for _, f := range buckets {
 			fn(index[f.block], f.content)
 		}

@@ -24,22 +24,26 @@ func New(e Engine, d Dialect, blockRows int) *Store {
 	return &Store{engine: e, dialect: d, blockRows: cmp.Or(blockRows, maxBlockRows)}
 }
 
+func (s *Store) reader(ctx context.Context, q Querier) *reader {
+	return &reader{ctx: ctx, q: q, dialect: s.dialect, blockRows: s.blockRows}
+}
+
 // View implements store.Store.
 func (s *Store) View(ctx context.Context, fn func(store.Reader) error) error {
 	return s.engine.View(ctx, func(ctx context.Context, q Querier) error {
-		return fn(&reader{ctx: ctx, q: q, dialect: s.dialect})
+		return fn(s.reader(ctx, q))
 	})
 }
 
 // Update implements store.Store.
 func (s *Store) Update(ctx context.Context, fn func(store.Tx) error) error {
 	return s.engine.Update(ctx, func(ctx context.Context, q Querier) error {
-		locker, _ := q.(Locker)
+		reader := *s.reader(ctx, q)
+		reader.locker, _ = q.(Locker)
 		return fn(&tx{
-			reader:    reader{ctx: ctx, q: q, dialect: s.dialect, locker: locker},
-			newest:    make(map[list]int64),
-			domains:   make(map[string]mailboxDomain),
-			blockRows: s.blockRows,
+			reader:  reader,
+			newest:  make(map[list]int64),
+			domains: make(map[string]mailboxDomain),
 		})
 	})
 }
@@ -48,8 +52,7 @@ func (s *Store) Update(ctx context.Context, fn func(store.Tx) error) error {
 // statements without access to the database.
 func (s *Store) Ping(ctx context.Context) error {
 	return s.engine.View(ctx, func(ctx context.Context, q Querier) error {
-		r := reader{ctx: ctx, q: q, dialect: s.dialect}
-		_, err := column[string](&r, `SELECT id FROM accounts LIMIT 1`)
+		_, err := column[string](s.reader(ctx, q), `SELECT id FROM accounts LIMIT 1`)
 		return err
 	})
 }
@@ -66,6 +69,8 @@ type reader struct {
 	locker  Locker // nil unless it is an update that runs at the same time as others
 	// unpaidBefore is set by HideUnpaid.
 	unpaidBefore time.Time
+	// blockRows is the number of rows of a new block.
+	blockRows int
 }
 
 // tx is a store.Tx.
@@ -77,8 +82,6 @@ type tx struct {
 	observer func(store.Change)
 	// domains caches the domains in which mailboxes were created.
 	domains map[string]mailboxDomain
-	// blockRows is the number of rows of a new block.
-	blockRows int
 }
 
 func (t *tx) Observe(fn func(store.Change)) { t.observer = fn }
@@ -127,7 +130,7 @@ func Tables() []string {
 		mailQueue.name, tokenBuckets.name, forwardingRules.name, masterPasswords.name, authorizations.name, serviceAccounts.name,
 		workspaces.name, feedback.name, accounts.name,
 		auditEntries.name, idempotencyRecords.name,
-		"list_facets", "list_blocks",
+		"list_facets", "list_blocks", "list_totals",
 	}
 }
 

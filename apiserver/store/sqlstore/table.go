@@ -219,13 +219,13 @@ func page[T any](r *reader, tbl *table[T], w *where, s store.Slice) ([]T, int, e
 	if err := w.resolveUnpaid(); err != nil {
 		return nil, 0, err
 	}
-	if tbl.facets == nil {
+	if tbl.facets == nil || w.few {
 		return pageOfRows(r, tbl, tbl.visible(w), s)
 	}
 	return pageOfBlocks(r, tbl, tbl.visible(w), s)
 }
 
-// pageOfRows is page for a short list: it reads every row.
+// pageOfRows is page for few rows: it reads each.
 func pageOfRows[T any](r *reader, tbl *table[T], w *where, s store.Slice) ([]T, int, error) {
 	items, err := first(r, tbl, w, s)
 	if err != nil {

@@ -24,6 +24,8 @@ type where struct {
 	// set: blocks then don't suffice to tell whether a row is selected.
 	criteria []criterion
 	partial  bool
+	// few means that an index finds the few rows that may be selected, in any list.
+	few bool
 	// unpaid are the domains that unpaidBefore hides, if resolved is set.
 	unpaid   []string
 	resolved bool
@@ -116,6 +118,11 @@ func (w *where) equal(column, value string) *where {
 // in returns the condition that a column has one of the values.
 func (w *where) in(column string, values []string) string {
 	return column + ` IN (` + w.r.dialect.Elements(w.bind(jsonArray(values))) + `)`
+}
+
+// inNumbers is in for integers.
+func (w *where) inNumbers(column string, values []int64) string {
+	return column + ` IN (SELECT CAST(e.value AS BIGINT) FROM (` + w.r.dialect.Elements(w.bind(jsonArray(values))) + `) e)`
 }
 
 // maxSearch is longer than any searched text. Engines limit the length of a pattern

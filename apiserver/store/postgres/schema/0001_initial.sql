@@ -307,7 +307,14 @@ CREATE TABLE list_blocks (
 	size       INTEGER                                 NOT NULL
 );
 CREATE INDEX list_blocks_in_order ON list_blocks (list, account_id, first_at, last_at, row_count, size);
--- An id is that of the block times 256, plus the number of the bucket.
+-- The number of rows in all blocks of a list.
+CREATE TABLE list_totals (
+	list       TEXT COLLATE "C" NOT NULL,
+	account_id TEXT COLLATE "C" NOT NULL,
+	row_count  INTEGER          NOT NULL,
+	PRIMARY KEY (list, account_id)
+);
+-- An id is the number of the bucket times 2^48, plus that of the block.
 CREATE TABLE list_facets (
 	id      BIGINT NOT NULL PRIMARY KEY,
 	content BYTEA  NOT NULL
