@@ -125,6 +125,9 @@ var ErrNotFound = errors.New("not found")
 // may succeed later.
 var ErrUnavailable = errors.New("the database is unavailable")
 
+// ErrInUse is returned if a database that has to be opened alone is used by another process.
+var ErrInUse = errors.New("another process uses the database")
+
 // LostError means that a database's files are not those that were opened, or do not
 // hold what was written to them. It is an ErrUnavailable.
 type LostError struct {

@@ -42,6 +42,7 @@ type cli struct {
 	Init    initCommand    `cmd:"" help:"Create an account and print its id and a token."`
 	Serve   serveCommand   `cmd:"" help:"Serve the API."`
 	Audit   auditCommand   `cmd:"" help:"Print the audit log."`
+	Migrate migrateCommand `cmd:"" help:"Copy everything to another database, for instance from SQLite to PostgreSQL."`
 	Backup  backupCommand  `cmd:"" help:"Copy a database, which may be in use."`
 	OpenAPI openAPICommand `cmd:"" name:"openapi" help:"Print the API's OpenAPI 3.1 document."`
 }

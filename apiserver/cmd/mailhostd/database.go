@@ -16,6 +16,9 @@ import (
 type OpenOptions struct {
 	// ReadOnly opens an existing database without migrating it.
 	ReadOnly bool
+	// Exclusive opens an existing database that no server uses, and fails with
+	// store.ErrInUse otherwise.
+	Exclusive bool
 }
 
 // Opener opens the store of a --database.
@@ -29,7 +32,7 @@ type Openers map[string]Opener
 func openers() Openers {
 	return Openers{
 		"": func(ctx context.Context, path string, o OpenOptions) (store.Store, error) {
-			return sqlite.Open(ctx, path, sqlite.Options{ReadOnly: o.ReadOnly})
+			return sqlite.Open(ctx, path, sqlite.Options{ReadOnly: o.ReadOnly, Exclusive: o.Exclusive})
 		},
 	}
 }

@@ -3,6 +3,7 @@
 //	mailhostd init     creates an account and prints its id and a token
 //	mailhostd serve    serves the API, and its reference at /docs
 //	mailhostd audit    prints the audit log: who changed what, and when
+//	mailhostd migrate  copies everything to another database engine
 //	mailhostd backup   copies a database, which may be in use
 //	mailhostd openapi  prints the API's OpenAPI document
 //

@@ -117,6 +117,17 @@ func (dialect) Hidden(placeholder string) string { return "+" + placeholder }
 // SkipLocked implements sqlstore.Dialect.
 func (dialect) SkipLocked() string { return "" }
 
+// Columns implements sqlstore.Dialect.
+func (dialect) Columns(table string) string {
+	return `SELECT name, 0, "notnull", pk FROM pragma_table_info('` + table + `') ORDER BY cid`
+}
+
+// Freeze implements sqlstore.Dialect.
+func (dialect) Freeze([]string) string { return "" }
+
+// ContinueIDs implements sqlstore.Dialect.
+func (dialect) ContinueIDs(string) string { return "" }
+
 // Elements implements sqlstore.Dialect.
 func (dialect) Elements(placeholder string) string {
 	return `SELECT value FROM json_each(` + placeholder + `)`

@@ -32,6 +32,9 @@ type Options struct {
 	// ReadOnly opens an existing file, which other processes may have open, and does
 	// not migrate it. Update returns ErrReadOnly.
 	ReadOnly bool
+	// Exclusive opens an existing file that nobody else has open. Otherwise the error is
+	// store.ErrInUse.
+	Exclusive bool
 	// Logger logs a warning if a -wal file beside the file is renamed because it
 	// belongs to other content; nil: slog.Default().
 	Logger *slog.Logger
@@ -81,7 +84,11 @@ func open(ctx context.Context, path string, opts Options) (*engine, error) {
 	if opts.ReadOnly {
 		return openToRead(ctx, path, opts)
 	}
-	path, err := checkPath(path)
+	check := checkPath
+	if opts.Exclusive {
+		check = existingFile
+	}
+	path, err := check(path)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +105,13 @@ func open(ctx context.Context, path string, opts Options) (*engine, error) {
 	if moved != "" {
 		opts.Logger.Warn("the database's content was replaced, and the log of the content before was moved out of its way; remove it if nobody needs it", "database", path, "log", moved)
 	}
-	return openFile(ctx, file{path: path, unsynced: opts.unsynced}, opts)
+	f := file{path: path, unsynced: opts.unsynced}
+	if opts.Exclusive {
+		if err := f.requireUnused(ctx); err != nil {
+			return nil, openError(path, err)
+		}
+	}
+	return openFile(ctx, f, opts)
 }
 
 func openMemory(ctx context.Context, opts Options) (*engine, error) {
@@ -266,6 +279,19 @@ func probe(ctx context.Context, path string, d dialect) error {
 		return err
 	}
 	return nil // opening it reports everything else
+}
+
+// requireUnused returns store.ErrInUse if another connection is open to the file.
+func (f file) requireUnused(ctx context.Context) error {
+	s, err := connect(ctx, f.path, settings{wait: pollTimeout, pragmas: []string{"locking_mode = exclusive"}, harmless: true})
+	if err == nil {
+		err = s.exec(`BEGIN IMMEDIATE`)
+		err = errors.Join(err, s.close())
+	}
+	if isBusy(err) {
+		return store.ErrInUse
+	}
+	return err
 }
 
 // migrate migrates the schema. It takes the lock only if that is needed, so that

@@ -61,6 +61,15 @@ type Dialect interface {
 	// SkipLocked returns the end of a SELECT that locks its rows and leaves out those that
 	// another transaction has locked; "" for an engine that runs one update at a time.
 	SkipLocked() string
+	// Columns returns a query of the columns of a table in their order: the name, whether it
+	// is a boolean, whether it is NOT NULL, and its number in the primary key or 0.
+	Columns(table string) string
+	// Freeze returns a statement that makes other updates of tables wait until the
+	// transaction ends; "" for an engine that runs one update at a time.
+	Freeze(tables []string) string
+	// ContinueIDs returns a query after which the ids that the database assigns in a table
+	// continue those that are there; "" if they do anyway.
+	ContinueIDs(table string) string
 	// AuthorizationVersion returns what read returns, which runs one query. An engine
 	// that notices in another way that nothing was committed since an earlier transaction
 	// returns the version that it read then.

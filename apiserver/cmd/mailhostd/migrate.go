@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
+)
+
+type migrateCommand struct {
+	Source string `arg:"" placeholder:"SOURCE" help:"Database to copy: the path of an SQLite file, or a postgres:// URL. No server may use it."`
+	Target string `arg:"" placeholder:"TARGET" help:"Database to copy to, in the same forms. It must be empty, or a file that does not exist."`
+}
+
+// Help is shown by mailhostd migrate --help.
+func (migrateCommand) Help() string {
+	return "Copies accounts with everything in them, credentials, the audit log, queued messages and idempotency records, in one transaction. " +
+		"It reads the copy again and compares the number of rows and a checksum of each table before it commits; after an error the target is as empty as before. " +
+		"Stop the server first. Then start it with --database TARGET: tokens keep working. The source stays as it is. " +
+		"Set a password in PGPASSWORD or a file of PGPASSFILE rather than on the command line."
+}
+
+// Validate is called by kong.
+func (c migrateCommand) Validate() error {
+	for _, database := range []string{c.Source, c.Target} {
+		if err := requireFile(database); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Run copies the database.
+func (c migrateCommand) Run(ctx context.Context, m Main) (err error) {
+	if isSameFile(c.Source, c.Target) {
+		return errors.New("SOURCE and TARGET are the same file")
+	}
+	source, err := m.Openers.open(ctx, c.Source, OpenOptions{Exclusive: true})
+	switch {
+	case errors.Is(err, store.ErrInUse):
+		return fmt.Errorf("SOURCE %s is in use, and what changes during the copy would be lost; stop the server, and try again", redactDatabase(c.Source))
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("SOURCE %s does not exist", c.Source)
+	case err != nil:
+		return fmt.Errorf("SOURCE: %w", err)
+	}
+	defer func() { err = errors.Join(err, source.Close()) }()
+	target, err := m.Openers.open(ctx, c.Target, OpenOptions{})
+	if err != nil {
+		return fmt.Errorf("TARGET: %w", err)
+	}
+	defer func() { err = errors.Join(err, target.Close()) }()
+	progress, done := showProgress(m.Stderr)
+	copied, err := sqlstore.Copy(ctx, source, target, progress)
+	done()
+	if err != nil {
+		return fmt.Errorf("nothing was migrated from %s to %s: %w", redactDatabase(c.Source), redactDatabase(c.Target), err)
+	}
+	_, err = fmt.Fprintf(m.Stdout, "%s was migrated to %s: %d rows in %d tables, and every table has the same checksum\n",
+		redactDatabase(c.Source), redactDatabase(c.Target), copied.Rows, copied.Tables)
+	return err
+}
+
+// isSameFile reports whether two databases are the same SQLite file.
+func isSameFile(a, b string) bool {
+	if scheme(a) != "" || scheme(b) != "" {
+		return false
+	}
+	first, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	second, err := os.Stat(b)
+	return err == nil && os.SameFile(first, second)
+}
+
+// showProgress returns a function that shows how much is done, and one that ends it. Only a
+// terminal shows it.
+func showProgress(w io.Writer) (progress func(done, total int64), end func()) {
+	file, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return func(int64, int64) {}, func() {}
+	}
+	var bar *progressbar.ProgressBar
+	return func(done, total int64) {
+			if bar == nil {
+				bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription("copying and checking"),
+					progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionShowCount(), progressbar.OptionFullWidth())
+			}
+			_ = bar.Set64(done)
+		}, func() {
+			if bar != nil {
+				_ = bar.Exit()
+				fmt.Fprintln(w)
+			}
+		}
+}
