@@ -55,7 +55,7 @@ func TestHelpAndVersion(t *testing.T) {
 		args string
 		want []string
 	}{
-		{"--help", []string{"init", "serve", "audit", "backup", "openapi"}},
+		{"--help", []string{"init", "serve", "audit", "migrate", "backup", "openapi"}},
 		{"-h", []string{"Usage: mailhostd <command>"}},
 		{"serve --help", []string{"--listen", "127.0.0.1:8080", "$MAILHOSTD_CONTROL_LISTEN", "--fixture"}},
 		{"audit --help", []string{"--object", "$MAILHOSTD_SINCE", "24h"}},
@@ -127,7 +127,7 @@ func TestErrorLines(t *testing.T) {
 		code int
 		want string
 	}{
-		{"nothing", nil, exitUsage, `expected one of "init", "serve", "audit", "backup", "openapi"`},
+		{"nothing", nil, exitUsage, `expected one of "init", "serve", "audit", "migrate", "backup", ...`},
 		{"unknown flag", []string{"serve", "--port", "1"}, exitUsage, "unknown flag --port"},
 		{"bad id", []string{"init", "--account-id", "x"}, exitUsage, `--account-id: "x" is not a UUID`},
 		{"in memory", []string{"init", "--database", ":memory:"}, exitUsage, "gone at once"},

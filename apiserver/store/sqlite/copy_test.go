@@ -1,0 +1,177 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/storetest"
+)
+
+// uncopied are the tables whose content is a store's own.
+var uncopied = []string{"authorization_version"}
+
+// dump returns the rows of each table of a store as SQL literals.
+func dump(t *testing.T, s *Store) map[string][]string {
+	t.Helper()
+	texts := func(query string) (all []string) {
+		if err := s.engine.View(t.Context(), func(ctx context.Context, q sqlstore.Querier) error {
+			rows, err := q.QueryContext(ctx, query)
+			if err != nil {
+				return err
+			}
+			defer rows.Close()
+			for rows.Next() {
+				var text string
+				if err := rows.Scan(&text); err != nil {
+					return err
+				}
+				all = append(all, text)
+			}
+			return rows.Err()
+		}); err != nil {
+			t.Fatalf("%s: %v", query, err)
+		}
+		return all
+	}
+	tables := map[string][]string{}
+	for _, table := range texts(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`) {
+		columns := texts(`SELECT 'quote(' || name || ')' FROM pragma_table_info('` + table + `')`)
+		tables[table] = texts(`SELECT ` + strings.Join(columns, ` || ',' || `) + ` FROM ` + table)
+		slices.Sort(tables[table])
+	}
+	return tables
+}
+
+// TestCopy checks that a copy to another engine and back has the same rows in every table, and
+// that the copies can be used.
+func TestCopy(t *testing.T) {
+	t.Parallel()
+	for name, open := range map[string]func(t *testing.T) store.Store{
+		"SQLite": func(t *testing.T) store.Store { return openStore(t, newPath(t), Options{blockRows: 7}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for seed := range 3 {
+				source := openStore(t, newPath(t), Options{blockRows: 7})
+				storetest.FillRandomly(t, source, seed)
+				want := dump(t, source)
+				for table, rows := range want {
+					if len(rows) == 0 {
+						t.Errorf("%s is empty; let storetest.FillRandomly add to it", table)
+					}
+				}
+				between, target := open(t), openStore(t, newPath(t), Options{blockRows: 7})
+				copyStore(t, source, between)
+				copyStore(t, between, target)
+				got := dump(t, target)
+				for _, table := range slices.Sorted(maps.Keys(want)) {
+					if !slices.Contains(uncopied, table) && !slices.Equal(got[table], want[table]) {
+						t.Errorf("%s has\n%s\nwant\n%s", table, strings.Join(got[table], "\n"), strings.Join(want[table], "\n"))
+					}
+				}
+				// Ids that the database assigns continue.
+				storetest.FillRandomly(t, between, seed+10)
+				storetest.FillRandomly(t, target, seed+10)
+			}
+		})
+	}
+}
+
+func copyStore(t *testing.T, from, to store.Store) {
+	t.Helper()
+	last, all := int64(0), int64(0)
+	copied, err := sqlstore.Copy(t.Context(), from, to, func(done, total int64) {
+		if done <= last || done > total {
+			t.Errorf("progress from %d to %d of %d", last, done, total)
+		}
+		last, all = done, total
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if copied.Rows == 0 || last != all || all != 2*copied.Rows {
+		t.Errorf("%d rows were copied; the progress is %d of %d", copied.Rows, last, all)
+	}
+}
+
+// TestCopyIsAtomic checks that a copy that fails leaves the target empty: it is cancelled after
+// some rows, or the copy differs from the source.
+func TestCopyIsAtomic(t *testing.T) {
+	t.Parallel()
+	source := openStore(t, newPath(t), Options{})
+	storetest.FillRandomly(t, source, 1)
+	rows := func(s *Store) (n int) {
+		for table, rows := range dump(t, s) {
+			if !slices.Contains(uncopied, table) {
+				n += len(rows)
+			}
+		}
+		return n
+	}
+	total := 2 * rows(source)
+	for steps := 1; steps < total; steps += total / 7 {
+		target := openStore(t, newPath(t), Options{})
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err := sqlstore.Copy(ctx, source, target, func(done, _ int64) {
+			if done >= int64(steps) {
+				cancel()
+			}
+		})
+		if cancel(); !errors.Is(err, context.Canceled) || rows(target) > 0 {
+			t.Errorf("cancelled after %d of %d steps: %v; the target has %d rows", steps, total, err, rows(target))
+		}
+	}
+	target := openStore(t, newPath(t), Options{})
+	change := `CREATE TRIGGER other AFTER INSERT ON feedback BEGIN UPDATE feedback SET title = 'other'; END`
+	if err := target.engine.Update(t.Context(), func(ctx context.Context, q sqlstore.Querier) error {
+		_, err := q.ExecContext(ctx, change)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sqlstore.Copy(t.Context(), source, target, func(int64, int64) {}); err == nil || !strings.Contains(err.Error(), "check the copy of feedback") || rows(target) > 0 {
+		t.Errorf("a copy that differs: %v; the target has %d rows", err, rows(target))
+	}
+	if _, err := sqlstore.Copy(t.Context(), target, source, func(int64, int64) {}); err == nil || !strings.Contains(err.Error(), "no data") {
+		t.Errorf("copying an empty store: %v", err)
+	}
+	used := openStore(t, newPath(t), Options{})
+	storetest.FillRandomly(t, used, 2)
+	before := rows(used)
+	if _, err := sqlstore.Copy(t.Context(), source, used, func(int64, int64) {}); err == nil || !strings.Contains(err.Error(), "has data already") || rows(used) != before {
+		t.Errorf("copying to a store with data: %v; it has %d rows, and had %d", err, rows(used), before)
+	}
+}
+
+// TestExclusive checks that a file is not opened alone while another store has it open, even
+// if that is idle, and that a missing file is not created.
+func TestExclusive(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	if _, err := Open(t.Context(), path, Options{Exclusive: true}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a missing file: %v", err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("it was created")
+	}
+	other := openStore(t, path, Options{})
+	storetest.FillRandomly(t, other, 1)
+	if _, err := Open(t.Context(), path, Options{Exclusive: true}); !errors.Is(err, store.ErrInUse) {
+		t.Errorf("a file in use: %v", err)
+	}
+	want := dump(t, other)
+	if err := other.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := dump(t, openStore(t, path, Options{Exclusive: true})); !maps.EqualFunc(got, want, slices.Equal) {
+		t.Error("the content has changed")
+	}
+}
