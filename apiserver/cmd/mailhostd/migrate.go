@@ -47,7 +47,7 @@ func (c migrateCommand) Run(ctx context.Context, m Main) (err error) {
 	source, err := m.Openers.open(ctx, c.Source, OpenOptions{Exclusive: true})
 	switch {
 	case errors.Is(err, store.ErrInUse):
-		return fmt.Errorf("SOURCE %s is in use, and what changes during the copy would be lost; stop the server, and try again", redactDatabase(c.Source))
+		return fmt.Errorf("SOURCE %s is in use, and what changes during the copy would be lost; stop the server, and try again (%w)", redactDatabase(c.Source), err)
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("SOURCE %s does not exist", c.Source)
 	case err != nil:

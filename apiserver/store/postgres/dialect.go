@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
@@ -74,6 +75,27 @@ func (dialect) SetSchemaVersion(ctx context.Context, q sqlstore.Querier, version
 // Elements implements sqlstore.Dialect.
 func (dialect) Elements(placeholder string) string {
 	return `SELECT value FROM jsonb_array_elements_text(` + placeholder + `::text::jsonb)`
+}
+
+// Columns implements sqlstore.Dialect.
+func (dialect) Columns(table string) string {
+	return `SELECT a.attname::text, a.atttypid = 'bool'::regtype, a.attnotnull, COALESCE(array_position(i.indkey::int2[], a.attnum), -1) + 1
+		FROM pg_attribute a LEFT JOIN pg_index i ON i.indrelid = a.attrelid AND i.indisprimary
+		WHERE a.attrelid = '` + table + `'::regclass AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`
+}
+
+// Freeze implements sqlstore.Dialect. Others can read meanwhile. The transaction may wait for
+// as long as the caller wants.
+func (dialect) Freeze(tables []string) string {
+	return `SET LOCAL idle_in_transaction_session_timeout = 0; LOCK TABLE ` + strings.Join(tables, ", ") + ` IN SHARE MODE`
+}
+
+// ContinueIDs implements sqlstore.Dialect.
+func (dialect) ContinueIDs(table string) string {
+	if table != "audit_entries" && table != "list_blocks" {
+		return ""
+	}
+	return `SELECT setval(pg_get_serial_sequence('` + table + `', 'id'), (SELECT COALESCE(MAX(id), 0) + 1 FROM ` + table + `), false)`
 }
 
 // Hidden implements sqlstore.Dialect.

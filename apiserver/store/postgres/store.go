@@ -32,6 +32,9 @@ type Options struct {
 	// LockTimeout is how long a statement may wait for locks, 10 seconds by default, and
 	// StatementTimeout how long it may run, 30 seconds by default.
 	LockTimeout, StatementTimeout time.Duration
+	// Exclusive fails with store.ErrInUse if another client of the same user is connected
+	// to the database.
+	Exclusive bool
 
 	// Tests set small numbers, and the migrations of another version.
 	maxGroup, blockRows int
@@ -64,7 +67,13 @@ func Open(ctx context.Context, url string, opts Options) (*Store, error) {
 	}
 	d := dialect{opts.migrations}
 	e := &engine{pool: pool, opts: opts, accounts: map[string]*queue{}, viewing: make(chan struct{}, max(1, opts.Connections*3/4))}
-	if err := e.migrate(ctx, d); err != nil {
+	if opts.Exclusive {
+		err = e.requireUnused(ctx)
+	}
+	if err == nil {
+		err = e.migrate(ctx, d)
+	}
+	if err != nil {
 		pool.Close()
 		return nil, openError(err)
 	}
@@ -87,6 +96,9 @@ func poolConfig(url string, opts Options) (*pgxpool.Config, error) {
 	}
 	if config.ConnConfig.RuntimeParams["application_name"] == "" {
 		config.ConnConfig.RuntimeParams["application_name"] = "mailhostd"
+	}
+	if opts.Exclusive {
+		config.ConnConfig.RuntimeParams["application_name"] = exclusiveName
 	}
 	if !strings.Contains(url, modeParameter) {
 		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
@@ -120,6 +132,35 @@ func execMode(conn *pgx.Conn) pgx.QueryExecMode {
 		return pgx.QueryExecModeCacheStatement
 	}
 	return conn.Config().DefaultQueryExecMode
+}
+
+// exclusiveName is the application_name of a store that has the database alone.
+const exclusiveName = "mailhostd migrate"
+
+// requireUnused returns store.ErrInUse if another client of the user is connected to the
+// database. The server takes a moment to notice that one has gone, and a pooler keeps its
+// connections for longer.
+func (e *engine) requireUnused(ctx context.Context) (err error) {
+	for range 10 {
+		if err = e.findOthers(ctx); !errors.Is(err, store.ErrInUse) {
+			return err
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	return err
+}
+
+func (e *engine) findOthers(ctx context.Context) error {
+	return e.View(ctx, func(ctx context.Context, q sqlstore.Querier) error {
+		var clients int
+		var names string
+		if err := scanRow(ctx, q, `SELECT COUNT(*), COALESCE(string_agg(DISTINCT application_name, ', '), '') FROM pg_stat_activity
+			WHERE datname = current_database() AND usename = current_user AND application_name <> $1 AND pid <> pg_backend_pid()`,
+			[]any{exclusiveName}, &clients, &names); err != nil || clients == 0 {
+			return err
+		}
+		return fmt.Errorf("%w: %d connections of %s; a pooler may keep those of a server that was stopped", store.ErrInUse, clients, names)
+	})
 }
 
 // engine is PostgreSQL's sqlstore.Engine.

@@ -1,6 +1,8 @@
 package postgres_test
 
 import (
+	"errors"
+	"strings"
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -28,4 +30,28 @@ func TestConformance(t *testing.T) {
 	t.Run("with blocks of few rows", func(t *testing.T) {
 		storetest.Run(t, func(t *testing.T) store.Store { return open(t, postgres.Options{}.WithBlockRows(3)) })
 	})
+}
+
+// TestExclusive checks that a database is not opened alone while another client uses it, even
+// if that is idle.
+func TestExclusive(t *testing.T) {
+	t.Parallel()
+	url := postgrestest.URL(t)
+	other, err := postgres.Open(t.Context(), url, postgres.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := postgres.Open(t.Context(), url, postgres.Options{Exclusive: true}); !errors.Is(err, store.ErrInUse) || !strings.Contains(err.Error(), "connections of mailhostd") {
+		t.Errorf("a database in use: %v", err)
+	}
+	if err := other.Close(); err != nil {
+		t.Fatal(err)
+	}
+	alone, err := postgres.Open(t.Context(), url, postgres.Options{Exclusive: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := alone.Close(); err != nil {
+		t.Error(err)
+	}
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres/postgrestest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/storetest"
 )
@@ -56,6 +58,15 @@ func TestCopy(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(t *testing.T) store.Store{
 		"SQLite": func(t *testing.T) store.Store { return openStore(t, newPath(t), Options{blockRows: 7}) },
+		"PostgreSQL": func(t *testing.T) store.Store {
+			s := postgrestest.Open(t, postgres.Options{})
+			t.Cleanup(func() {
+				if err := s.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+			return s
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
