@@ -207,10 +207,10 @@ func (m *machine) scopeOf(who *caller, capability string, body obj) (s scope, re
 
 // beginRival creates objects in another account, which must never be visible.
 func (m *machine) beginRival() {
-	rival := m.server.Owner(m.t, rivalID)
+	rival := m.servers[0].Owner(m.t, rivalID)
 	batch := rival.Purchase(rival.DefaultWorkspace(), rivalDomain).Want(200).Str("purchase_batch_id")
 	// An unpaid domain has no mailboxes, and would not stay the rival's.
-	if _, err := m.server.Service.SettlePayment(m.t.Context(), batch); err != nil {
+	if _, err := m.servers[0].Service.SettlePayment(m.t.Context(), batch); err != nil {
 		m.fail("%s", err)
 	}
 	rival.Mailbox(rivalDomain, "ann")

@@ -7,11 +7,13 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
 const (
@@ -23,8 +25,10 @@ const (
 
 // crowd is the clients of one service, with their responses for the checks at the end.
 type crowd struct {
-	t      *testing.T
-	client *apitest.Client
+	t *testing.T
+	// replicas are the servers, which take turns.
+	replicas []*apitest.Client
+	requests atomic.Int64
 
 	mu      sync.Mutex
 	created map[string]thing  // by kind and id
@@ -43,30 +47,46 @@ func TestConcurrentModel(t *testing.T) {
 	t.Parallel()
 	for round := range rounds {
 		t.Run(fmt.Sprint("seed ", round), func(t *testing.T) {
-			c := newCrowd(t)
-			var all sync.WaitGroup
-			for n := range goroutines {
-				all.Go(func() {
-					r := &crowdClient{crowd: c, random: rand.New(rand.NewPCG(uint64(round), uint64(n))), own: fmt.Sprint("own", n)}
-					for range requestsEach {
-						r.step()
-					}
-				})
-			}
-			all.Wait()
-			c.checkTogether()
+			newCrowd(t, apitest.OpenStore(t)).run(round)
 		})
 	}
 }
 
-func newCrowd(t *testing.T) *crowd {
-	s := apitest.New(t, func(o *apiserver.Options) { o.Clock = func() time.Time { return start } })
-	return &crowd{t: t, client: s.Client, created: map[string]thing{}, deleted: map[string]int{}, bodies: map[string][]byte{}}
+// TestConcurrentModelOfReplicas is TestConcurrentModel with several servers.
+func TestConcurrentModelOfReplicas(t *testing.T) {
+	t.Parallel()
+	newCrowd(t, openReplicas(t)...).run(rounds)
+}
+
+// newCrowd starts a server for each store.
+func newCrowd(t *testing.T, stores ...store.Store) *crowd {
+	c := &crowd{t: t, created: map[string]thing{}, deleted: map[string]int{}, bodies: map[string][]byte{}}
+	for _, s := range stores {
+		server := apitest.New(t, func(o *apiserver.Options) { o.Store, o.Clock = s, func() time.Time { return start } })
+		c.replicas = append(c.replicas, server.Client)
+	}
+	return c
+}
+
+// run sends the requests of all clients, and checks the responses.
+func (c *crowd) run(seed int) {
+	var all sync.WaitGroup
+	for n := range goroutines {
+		all.Go(func() {
+			r := &crowdClient{crowd: c, random: rand.New(rand.NewPCG(uint64(seed), uint64(n))), own: fmt.Sprint("own", n)}
+			for range requestsEach {
+				r.step()
+			}
+		})
+	}
+	all.Wait()
+	c.checkTogether()
 }
 
 // send sends a request. Any response except a server error is accepted.
 func (c *crowd) send(method, path string, body any, key string) (status int, raw []byte) {
-	r, err := c.client.Try(c.t.Context(), method, path, body, "Idempotency-Key", key)
+	client := c.replicas[c.requests.Add(1)%int64(len(c.replicas))]
+	r, err := client.Try(c.t.Context(), method, path, body, "Idempotency-Key", key)
 	if err != nil || r.Status >= 500 {
 		c.t.Errorf("%s %s: %v %v", method, path, r, err)
 		return 0, nil

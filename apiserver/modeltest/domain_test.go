@@ -199,7 +199,7 @@ func (m *machine) pay() {
 		return
 	}
 	paid := m.domains[n%len(m.domains)]
-	if _, err := m.server.Service.SettlePayment(m.t.Context(), *paid.batch); err != nil {
+	if _, err := m.server().Service.SettlePayment(m.t.Context(), *paid.batch); err != nil {
 		m.fail("the purchase of %s can't be paid: %s", paid.name, err)
 	}
 	m.note(fmt.Sprintf("%3d. the purchase of %s is paid", len(m.transcript)+1, paid.name))

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 )
 
 // verificationLasts is how long a verification link is valid.
@@ -136,7 +138,10 @@ func (m *machine) release(address string) {
 
 // checkOutbox compares the number of messages, and reads the newest link.
 func (m *machine) checkOutbox() {
-	box := m.server.Service.Outbox()
+	var box []apiserver.Message
+	for _, s := range m.servers {
+		box = append(box, s.Service.Outbox()...)
+	}
 	if len(box) != m.messages {
 		m.fail("%d messages are sent; want %d", len(box), m.messages)
 	}
@@ -145,7 +150,12 @@ func (m *machine) checkOutbox() {
 		if r.internal || r.sentAt.IsZero() || r.links[last] != "" {
 			continue
 		}
-		message := box[len(box)-1]
+		// The newest message is the last one of the server that handled the request.
+		ofServer := m.servers[m.last].Service.Outbox()
+		if len(ofServer) == 0 {
+			m.fail("the server has not written the message for the rule to %s", r.target)
+		}
+		message := ofServer[len(ofServer)-1]
 		if message.To != r.target || !message.SentAt.Equal(r.sentAt) || !strings.Contains(message.Text, message.Link) {
 			m.fail("the message for the rule to %s is %+v", r.target, message)
 		}

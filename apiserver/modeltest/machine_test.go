@@ -17,6 +17,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
 const (
@@ -33,10 +34,12 @@ var start = time.Date(2026, 3, 30, 22, 9, 26, 535897000, time.UTC)
 // machine sends requests to a service and applies them to the model.
 type machine struct {
 	model
-	t      *rapid.T
-	server *apitest.Server
-	clock  atomic.Pointer[time.Time] // a request's log line reads it after the response
-	config config
+	t *rapid.T
+	// servers have the same database. last is the one that handled the newest request.
+	servers []*apitest.Server
+	last    int
+	clock   atomic.Pointer[time.Time] // a request's log line reads it after the response
+	config  config
 	// ids are the ids of all objects that have existed.
 	ids map[string]bool
 	// routes are the routes of the operations that were sent, in any sequence.
@@ -82,7 +85,7 @@ func TestModel(t *testing.T) {
 	t.Parallel()
 	sent := map[string]bool{}
 	rapid.Check(t, func(t *rapid.T) {
-		m := newMachine(t)
+		m := newMachine(t, apitest.OpenStore(t))
 		m.routes = sent
 		t.Repeat(map[string]func(*rapid.T){"step": m.step})
 		m.compareAll()
@@ -143,7 +146,16 @@ func (m *machine) step(t *rapid.T) {
 	actions[m.which("what", len(actions))]()
 }
 
-func newMachine(t *rapid.T) *machine {
+// server returns one of the servers.
+func (m *machine) server() *apitest.Server {
+	if len(m.servers) > 1 {
+		m.last = m.which("server", len(m.servers))
+	}
+	return m.servers[m.last]
+}
+
+// newMachine starts a server for each store.
+func newMachine(t *rapid.T, stores ...store.Store) *machine {
 	m := &machine{t: t, ids: map[string]bool{}}
 	m.clock.Store(new(start))
 	m.kept = map[string]*idempotencyRecord{}
@@ -153,14 +165,16 @@ func newMachine(t *rapid.T) *machine {
 		maxMailboxes: draw(m, "largest number of mailboxes", 0, 0, 4),
 		mayCancel:    m.rarely(4, "may cancel"),
 	}
-	m.server = apitest.New(t, func(o *apiserver.Options) {
-		o.Clock, o.Random, o.MaxMailboxes = m.now, rand.NewChaCha8([32]byte{}), m.config.maxMailboxes
-		o.Registrar = apiserver.Registrar{
-			Taken: []string{"taken.com"}, Premium: []string{"gold.com"}, UnsupportedTLDs: []string{"zip"},
-			Prices: map[string]string{"com": "10.00", "de": "7.5"}, Currency: "EUR",
-			PaymentNeeded: m.config.payment, ProvisioningDelay: apiserver.Duration(m.config.delay),
-		}
-	})
+	for i, s := range stores {
+		m.servers = append(m.servers, apitest.New(t, func(o *apiserver.Options) {
+			o.Store, o.Clock, o.Random, o.MaxMailboxes = s, m.now, rand.NewChaCha8([32]byte{byte(i)}), m.config.maxMailboxes
+			o.Registrar = apiserver.Registrar{
+				Taken: []string{"taken.com"}, Premium: []string{"gold.com"}, UnsupportedTLDs: []string{"zip"},
+				Prices: map[string]string{"com": "10.00", "de": "7.5"}, Currency: "EUR",
+				PaymentNeeded: m.config.payment, ProvisioningDelay: apiserver.Duration(m.config.delay),
+			}
+		}))
+	}
 	m.beginRival()
 	m.beginAccount()
 	m.transcript = nil

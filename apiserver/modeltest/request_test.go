@@ -281,9 +281,10 @@ func (m *machine) exchange(who *caller, r *http.Request, body []byte) *response 
 	if key := r.Header.Get("Idempotency-Key"); key != "" {
 		line += " key …" + key[max(0, len(key)-4):]
 	}
-	client := m.server.As("")
+	server := m.server()
+	client := server.As("")
 	if who.owner {
-		client = m.server.Client
+		client = server.Client
 	} else if who.authorization != "" {
 		r.Header.Set("Authorization", who.authorization)
 	}

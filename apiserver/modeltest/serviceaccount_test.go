@@ -50,10 +50,24 @@ func (m *machine) serviceAccountObject(a *serviceAccount) obj {
 			s, _ := got.(string)
 			return unless(len(s) == 4 && (a.token == "" || a.token[len(a.token)-4:] == s), "is %s of %s", show(got), a.token)
 		}),
-		"created_by_user_id": maybe(a.createdBy), "expires_at": maybe(a.expiresAt), "last_used_at": maybe(a.lastUsedAt),
+		"created_by_user_id": maybe(a.createdBy), "expires_at": maybe(a.expiresAt), "last_used_at": m.lastUse(a),
 		"revoked_at": maybe(a.revokedAt), "revoked_by_user_id": maybe(a.revokedBy),
 		"created_at": m.creation(&a.created), "updated_at": m.update(&a.created, a.updated),
 	}
+}
+
+// lastUse returns when a service account was last used. A server learns of a use that
+// another one has noted when that writes it, within a minute of the machine's time.
+func (m *machine) lastUse(a *serviceAccount) any {
+	exact := maybe(a.lastUsedAt)
+	if len(m.servers) == 1 {
+		return exact
+	}
+	return learn(func(got any) error {
+		latest, used := exact.(string)
+		earlier, known := got.(string)
+		return unless(got == nil || known && used && earlier <= latest, "is %s; want %s or earlier", show(got), show(exact))
+	})
 }
 
 // userOf returns the id of the caller's user, or "" for a service account.
