@@ -1,0 +1,155 @@
+package apiserver_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres/postgrestest"
+)
+
+// replicated starts three services on one new database in PostgreSQL.
+func replicated(t *testing.T, configure func(*apiserver.Options)) []*apiserver.Service {
+	t.Helper()
+	url := postgrestest.URL(t)
+	services := make([]*apiserver.Service, 3)
+	for i := range services {
+		s, err := postgres.Open(t.Context(), url, postgres.Options{Connections: 8})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := apiserver.Options{Store: s, PasswordCost: apitest.Cheap}
+		configure(&o)
+		services[i] = apitest.NewService(t, o)
+	}
+	return services
+}
+
+// owners returns the clients of an account's owner.
+func owners(t *testing.T, services []*apiserver.Service) []*apitest.Client {
+	t.Helper()
+	clients := make([]*apitest.Client, len(services))
+	for i, s := range services {
+		clients[i] = (&apitest.Server{Service: s}).Owner(t, accountID)
+	}
+	return clients
+}
+
+// together calls fn for each of n numbers at the same time.
+func together(n int, fn func(i int)) {
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() { fn(i) })
+	}
+	all.Wait()
+}
+
+// TestReplicasStartTogether checks that replicas can be started at the same time with a fixture,
+// and create its account once.
+func TestReplicasStartTogether(t *testing.T) {
+	t.Parallel()
+	file, err := os.Open("testdata/fixture.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	f, err := fixture.Read(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		services := replicated(t, func(*apiserver.Options) {})
+		together(len(services), func(i int) {
+			if err := services[i].LoadFixture(t.Context(), f); err != nil {
+				t.Errorf("load the fixture: %v", err)
+			}
+			if _, err := services[i].EnsureAccount(t.Context(), accountID); err != nil {
+				t.Errorf("ensure an account: %v", err)
+			}
+		})
+		if ids, err := services[0].Accounts(t.Context()); err != nil || len(ids) != len(f.Accounts)+1 && !slices.Contains(ids, accountID) {
+			t.Errorf("accounts %v, error %v", ids, err)
+		}
+	}
+}
+
+// TestReplicasSendEachMessageOnce checks that messages which are queued on all replicas are sent
+// once each, while all replicas claim them.
+func TestReplicasSendEachMessageOnce(t *testing.T) {
+	t.Parallel()
+	const messages = 18 // fewer than the limit of an account
+	sent := make(chan string, 10*messages)
+	c := &sender{send: func(_ context.Context, m apiserver.Message, attempt int) error {
+		if attempt > 1 {
+			return errors.New("a second message")
+		}
+		sent <- m.To
+		return nil
+	}}
+	log := apitest.NewLog()
+	services := replicated(t, func(o *apiserver.Options) { o.Sender, o.Logger = c, log.Logger() })
+	clients := owners(t, services)
+	together(messages, func(i int) {
+		r, err := clients[i%len(clients)].Try(t.Context(), http.MethodPost, "/forwarding", obj{"target_email": fmt.Sprintf("x%d@example.net", i)})
+		if err != nil || r.Status != http.StatusCreated {
+			t.Errorf("%v, error %v", r, err)
+		}
+	})
+	to := map[string]bool{}
+	for range messages {
+		to[apitest.Receive(t, sent)] = true
+	}
+	together(len(services), func(i int) {
+		if err := services[i].Close(); err != nil { // sends what is due
+			t.Error(err)
+		}
+	})
+	if len(to) != messages || len(c.sent) != messages || len(log.Entries("can't")) > 0 {
+		t.Errorf("%d messages to %d recipients; want %d\n%s", len(c.sent), len(to), messages, log)
+	}
+}
+
+// TestReplicasShareARateLimit checks that a credential can't use the limit of each replica, and
+// can use all of the limit, however its requests are spread.
+func TestReplicasShareARateLimit(t *testing.T) {
+	t.Parallel()
+	const limit = 300
+	clock := apitest.NewClock()
+	services := replicated(t, func(o *apiserver.Options) {
+		o.Clock, o.RateLimit = clock.Now, apiserver.RateLimit{Requests: limit, Per: time.Minute}
+	})
+	clients := owners(t, services)
+	for name, replica := range map[string]func(i int) int{
+		"in turns":  func(i int) int { return i % 3 },
+		"mostly on": func(i int) int { return (i % 10) / 8 },
+	} {
+		var mu sync.Mutex
+		allowed := 0
+		together(8, func(worker int) {
+			for i := range limit / 4 {
+				r, err := clients[replica(worker+i)].Try(t.Context(), http.MethodGet, "/workspaces", nil)
+				if err != nil || r.Status != http.StatusOK && r.Status != http.StatusTooManyRequests {
+					t.Errorf("%v, error %v", r, err)
+				} else if r.Status == http.StatusOK {
+					mu.Lock()
+					allowed++
+					mu.Unlock()
+				}
+			}
+		})
+		if allowed < limit*9/10 || allowed > limit*11/10 {
+			t.Errorf("%s: %d of %d requests are allowed; the limit is %d", name, allowed, 8*(limit/4), limit)
+		}
+		clock.Advance(2 * time.Minute)
+	}
+}
