@@ -111,7 +111,7 @@ func (c *Call) snapshot(fn func(store.Reader) error) error {
 // if one is replayed.
 func transact[Resp any](c *Call, fn func(store.Tx) (*Resp, error)) (*Resp, error) {
 	var out *Resp
-	uses := c.Rules.LastUses.Pending()
+	uses := c.Rules.LastUses.Pending(c.Caller.AccountID)
 	err := c.Rules.Store.Update(store.InAccount(c.Context, c.Caller.AccountID), func(tx store.Tx) (err error) {
 		out, c.unchanged, c.committed = nil, false, func() {}
 		c.Idempotency.Restart()
@@ -138,7 +138,7 @@ func transact[Resp any](c *Call, fn func(store.Tx) (*Resp, error)) (*Resp, error
 	}
 	c.Idempotency.Committed()
 	if !c.Idempotency.Replayed {
-		c.Rules.LastUses.Written(uses)
+		c.Rules.LastUses.Written(c.Caller.AccountID, uses)
 		c.committed()
 	}
 	return out, nil

@@ -177,14 +177,14 @@ func TestLastUseOfACachedCaller(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if at := w.lastUses.Pending()["ci"]; !at.Equal(w.now.Truncate(time.Minute)) {
+		if at := w.lastUses.Pending(accountID)["ci"]; !at.Equal(w.now.Truncate(time.Minute)) {
 			t.Errorf("minute %d: a use at %s is pending", minute, at)
 		}
 		if err := w.lastUses.flush(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.enter(t.Context(), w.token.String()); err != nil || len(w.lastUses.Pending()) != 0 {
-			t.Errorf("minute %d: %v is pending after it was written, %v", minute, w.lastUses.Pending(), err)
+		if _, err := w.enter(t.Context(), w.token.String()); err != nil || len(w.lastUses.Pending(accountID)) != 0 {
+			t.Errorf("minute %d: %v is pending after it was written, %v", minute, w.lastUses.Pending(accountID), err)
 		}
 		w.now = w.now.Add(time.Minute)
 	}

@@ -15,7 +15,7 @@ import (
 // lastUsesFlushed is how long a use may wait for a change to be written with.
 const lastUsesFlushed = time.Minute
 
-// Uses are times of last use by the service account's id.
+// Uses are times of last use of an account's service accounts, by their ids.
 type Uses map[string]time.Time
 
 // LastUses keeps in memory when service accounts were last used, to the minute,
@@ -27,7 +27,7 @@ type LastUses struct {
 	log   *slog.Logger
 
 	mu     sync.Mutex
-	at     Uses
+	at     map[string]Uses // by account
 	timer  *time.Timer // nil while nothing is pending
 	closed bool
 	// flushing are the timer's writes, for Close.
@@ -36,14 +36,14 @@ type LastUses struct {
 
 // NewLastUses returns LastUses that writes to s.
 func NewLastUses(s store.Store, log *slog.Logger) *LastUses {
-	return &LastUses{store: s, log: log, at: Uses{}}
+	return &LastUses{store: s, log: log, at: map[string]Uses{}}
 }
 
 // Of returns when a service account was last used, written or not.
 func (l *LastUses) Of(a store.ServiceAccount) time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if at := l.at[a.ID]; at.After(a.LastUsedAt) {
+	if at := l.at[a.AccountID][a.ID]; at.After(a.LastUsedAt) {
 		return at
 	}
 	return a.LastUsedAt
@@ -57,10 +57,13 @@ func (l *LastUses) note(a store.ServiceAccount, now time.Time) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closed || !l.at[a.ID].Before(minute) {
+	if l.closed || !l.at[a.AccountID][a.ID].Before(minute) {
 		return
 	}
-	l.at[a.ID] = minute
+	if l.at[a.AccountID] == nil {
+		l.at[a.AccountID] = Uses{}
+	}
+	l.at[a.AccountID][a.ID] = minute
 	l.schedule()
 }
 
@@ -83,11 +86,12 @@ func (l *LastUses) schedule() {
 	})
 }
 
-// Pending returns the uses that are not written yet.
-func (l *LastUses) Pending() Uses {
+// Pending returns the uses in an account that are not written yet. A change in the account
+// writes no others, so that it waits for no other account.
+func (l *LastUses) Pending(accountID string) Uses {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return maps.Clone(l.at)
+	return maps.Clone(l.at[accountID])
 }
 
 // Write writes the uses of the service accounts that still exist.
@@ -101,27 +105,39 @@ func (u Uses) Write(tx store.Tx) error {
 	return nil
 }
 
-// Written removes uses that are durable, unless there were later ones since.
-func (l *LastUses) Written(u Uses) {
+// Written removes uses in an account that are durable, unless there were later ones since.
+func (l *LastUses) Written(accountID string, u Uses) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	pending := l.at[accountID]
 	for id, at := range u {
-		if l.at[id].Equal(at) {
-			delete(l.at, id)
+		if pending[id].Equal(at) {
+			delete(pending, id)
 		}
+	}
+	if len(pending) == 0 {
+		delete(l.at, accountID)
 	}
 }
 
 // flush writes the uses that no change was written with.
 func (l *LastUses) flush() error {
-	waiting := l.Pending()
-	if len(waiting) == 0 {
+	l.mu.Lock()
+	accounts, all := map[string]Uses{}, Uses{}
+	for account, uses := range l.at {
+		accounts[account] = maps.Clone(uses)
+		maps.Copy(all, uses)
+	}
+	l.mu.Unlock()
+	if len(all) == 0 {
 		return nil
 	}
-	if err := l.store.Update(context.Background(), waiting.Write); err != nil {
+	if err := l.store.Update(context.Background(), all.Write); err != nil {
 		return err
 	}
-	l.Written(waiting)
+	for account, uses := range accounts {
+		l.Written(account, uses)
+	}
 	return nil
 }
 

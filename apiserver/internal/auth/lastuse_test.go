@@ -49,7 +49,7 @@ func TestLastUsesAreFlushed(t *testing.T) {
 		s := &touchedStore{touched: Uses{}}
 		s.mu.Lock()
 		l := NewLastUses(s, slog.New(slog.DiscardHandler))
-		a, b := store.ServiceAccount{ID: "a"}, store.ServiceAccount{ID: "b"}
+		a, b := store.ServiceAccount{ID: "a", AccountID: "one"}, store.ServiceAccount{ID: "b", AccountID: "other"}
 		wait := func(d time.Duration) {
 			s.mu.Unlock()
 			time.Sleep(d)
@@ -85,7 +85,7 @@ func TestLastUsesAreFlushed(t *testing.T) {
 		if err := l.Close(); err != nil || !s.touched["b"].After(first) {
 			t.Errorf("Close wrote %v, %v", s.touched, err)
 		}
-		if l.note(a, time.Now()); len(l.Pending()) != 0 {
+		if l.note(a, time.Now()); len(l.at) != 0 {
 			t.Error("a use is recorded after Close")
 		}
 	})
