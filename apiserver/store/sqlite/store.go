@@ -283,7 +283,7 @@ func probe(ctx context.Context, path string, d dialect) error {
 
 // requireUnused returns store.ErrInUse if another connection is open to the file.
 func (f file) requireUnused(ctx context.Context) error {
-	s, err := connect(ctx, f.path, settings{wait: pollTimeout, pragmas: []string{"locking_mode = exclusive"}, harmless: true})
+	s, err := connect(ctx, f.path, settings{wait: pollTimeout, pragmas: []string{"locking_mode = exclusive"}})
 	if err == nil {
 		err = s.exec(`BEGIN IMMEDIATE`)
 		err = errors.Join(err, s.close())
