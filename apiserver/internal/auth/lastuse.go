@@ -28,7 +28,7 @@ type LastUses struct {
 
 	mu     sync.Mutex
 	at     map[string]Uses // by account
-	timer  *time.Timer // nil while nothing is pending
+	timer  *time.Timer     // nil while nothing is pending
 	closed bool
 	// flushing are the timer's writes, for Close.
 	flushing sync.WaitGroup
