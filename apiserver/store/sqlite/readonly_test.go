@@ -117,7 +117,7 @@ func TestBackupFileIsNotMigrated(t *testing.T) {
 	if _, err := Open(t.Context(), to, Options{}); !errors.Is(err, store.ErrNewerSchema) {
 		t.Errorf("Open = %v, want ErrNewerSchema", err)
 	}
-	openStore(t, to, later(t, "it was run before"))
+	openStore(t, to, later(t, laterMigration))
 }
 
 // TestBackupFileErrors checks that a failed backup leaves nothing behind.

@@ -1,10 +1,13 @@
 package sqlite
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -19,11 +22,19 @@ import (
 // later returns the options of a later program version with one more migration.
 func later(t *testing.T, migration string) Options {
 	t.Helper()
+	files := migrations(t)
+	files[fmt.Sprintf("%04d_later.sql", len(files)+1)] = &fstest.MapFile{Data: []byte(migration)}
+	return Options{migrations: files}
+}
+
+// migrations returns a copy of this version's migrations.
+func migrations(t *testing.T) fstest.MapFS {
+	t.Helper()
 	names, err := fs.Glob(dialect{}.Migrations(), "*.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := fstest.MapFS{fmt.Sprintf("%04d_later.sql", len(names)+1): {Data: []byte(migration)}}
+	files := fstest.MapFS{}
 	for _, name := range names {
 		text, err := fs.ReadFile(dialect{}.Migrations(), name)
 		if err != nil {
@@ -31,13 +42,16 @@ func later(t *testing.T, migration string) Options {
 		}
 		files[name] = &fstest.MapFile{Data: text}
 	}
-	return Options{migrations: files}
+	return files
 }
+
+// laterMigration can't be run twice.
+const laterMigration = `CREATE TABLE later (id TEXT) STRICT`
 
 // makeLater creates a database with the schema of a later program version.
 func makeLater(t *testing.T, path string) {
 	t.Helper()
-	if err := openStore(t, path, later(t, `CREATE TABLE later (id TEXT) STRICT`)).Close(); err != nil {
+	if err := openStore(t, path, later(t, laterMigration)).Close(); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -80,6 +94,68 @@ func TestMigration(t *testing.T) {
 			t.Errorf("%q lacks %q", err, want)
 		}
 	}
+}
+
+// TestOtherMigrations checks that this version rejects a store whose schema has its version
+// and another content, however it is opened, and leaves it as it is.
+func TestOtherMigrations(t *testing.T) {
+	const first = "0001_initial.sql"
+	for name, c := range map[string]struct {
+		change func(text string) string
+		after  string
+		want   string // "": the store can be opened
+	}{
+		"a further column":        {func(text string) string { return text + `; ALTER TABLE accounts ADD COLUMN phone TEXT` }, ``, first},
+		"no list of migrations":   {strings.Clone, `DROP TABLE mailhost_migrations`, "list of migrations"},
+		"an empty list":           {strings.Clone, `DELETE FROM mailhost_migrations`, first},
+		"lines that end with CRs": {func(text string) string { return strings.ReplaceAll(text, "\n", "\r\n") }, ``, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			files := migrations(t)
+			files[first].Data = []byte(c.change(string(files[first].Data)))
+			path := newPath(t)
+			s := openStore(t, path, Options{migrations: files})
+			if err := s.engine.Update(t.Context(), func(ctx context.Context, q sqlstore.Querier) error {
+				_, err := q.ExecContext(ctx, cmp.Or(c.after, `SELECT 1`))
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			content := fileContent(t, path)
+			for _, opts := range []Options{{}, {ReadOnly: true}} {
+				s, err := Open(t.Context(), path, opts)
+				if err == nil {
+					err = s.Close()
+				}
+				if c.want == "" && err == nil {
+					continue
+				}
+				if err == nil || c.want == "" {
+					t.Fatalf("read-only %t: Open = %v, want an error with %q", opts.ReadOnly, err, c.want)
+				}
+				for _, want := range []string{path, c.want, "another build"} {
+					if !strings.Contains(err.Error(), want) {
+						t.Errorf("%q lacks %q", err, want)
+					}
+				}
+				if !bytes.Equal(fileContent(t, path), content) {
+					t.Error("the file was changed")
+				}
+			}
+		})
+	}
+}
+
+func fileContent(t *testing.T, path string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
 }
 
 // TestUnpaidIndex checks that the literal in the schema's partial index equals the

@@ -44,7 +44,8 @@ type Locker interface {
 // Dialect is what differs in an engine's SQL.
 type Dialect interface {
 	// Migrations returns the schema as files that are applied in the order of their
-	// names: 0001_….sql, 0002_….sql and so on.
+	// names: 0001_….sql, 0002_….sql and so on. A released one must not change: a database
+	// with another is not opened.
 	Migrations() fs.FS
 	// SchemaVersion returns the number of the last applied migration, 0 for a new
 	// database.

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"io/fs"
 	"strconv"
@@ -11,7 +12,8 @@ import (
 )
 
 // UpToDate reports whether the database has the schema of this program. A later
-// schema is an error that is store.ErrNewerSchema.
+// schema is an error that is store.ErrNewerSchema. A schema of this program's version, but
+// with other content, is an error too.
 func UpToDate(ctx context.Context, q Querier, d Dialect) (bool, error) {
 	files, version, err := versions(ctx, q, d)
 	return err == nil && version == len(files), err
@@ -24,29 +26,56 @@ func Migrate(ctx context.Context, q Querier, d Dialect) error {
 	if err != nil || version == len(files) {
 		return err
 	}
-	for _, name := range files[version:] {
-		text, err := fs.ReadFile(d.Migrations(), name)
-		if err != nil {
-			return err
+	if version == 0 {
+		if _, err := q.ExecContext(ctx, `CREATE TABLE mailhost_migrations (version INTEGER NOT NULL PRIMARY KEY, checksum TEXT NOT NULL)`); err != nil {
+			return fmt.Errorf("create the list of migrations: %w", err)
 		}
-		if _, err := q.ExecContext(ctx, string(text)); err != nil {
-			return fmt.Errorf("migrate the schema with %s: %w", name, err)
+	}
+	for i, m := range files[version:] {
+		if _, err := q.ExecContext(ctx, m.text); err != nil {
+			return fmt.Errorf("migrate the schema with %s: %w", m.name, err)
+		}
+		if _, err := q.ExecContext(ctx, `INSERT INTO mailhost_migrations (version, checksum) VALUES ($1, $2)`, version+i+1, m.checksum()); err != nil {
+			return fmt.Errorf("list the migration %s: %w", m.name, err)
 		}
 	}
 	return d.SetSchemaVersion(ctx, q, len(files))
 }
 
-// versions returns the names of the dialect's migrations in order, and how many of
-// them the database has.
-func versions(ctx context.Context, q Querier, d Dialect) (files []string, version int, err error) {
-	if files, err = fs.Glob(d.Migrations(), "*.sql"); err != nil {
-		return nil, 0, err
+// migration is a file of a dialect's Migrations.
+type migration struct{ name, text string }
+
+// checksum returns what identifies the text, however its lines end.
+func (m migration) checksum() string {
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(strings.ReplaceAll(m.text, "\r\n", "\n"))))
+}
+
+// readMigrations returns the dialect's migrations in order.
+func readMigrations(d Dialect) (files []migration, err error) {
+	names, err := fs.Glob(d.Migrations(), "*.sql")
+	if err != nil {
+		return nil, err
 	}
-	for i, name := range files {
+	for i, name := range names {
 		number, _, _ := strings.Cut(name, "_")
 		if n, err := strconv.Atoi(number); err != nil || n != i+1 {
-			return nil, 0, fmt.Errorf("migration %s: want number %04d", name, i+1)
+			return nil, fmt.Errorf("migration %s: want number %04d", name, i+1)
 		}
+		text, err := fs.ReadFile(d.Migrations(), name)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, migration{name, string(text)})
+	}
+	return files, nil
+}
+
+// versions returns the dialect's migrations in order, and how many of them the database
+// has. It is an error if the database has others, which happens between releases only:
+// a migration that was released never changes.
+func versions(ctx context.Context, q Querier, d Dialect) (files []migration, version int, err error) {
+	if files, err = readMigrations(d); err != nil {
+		return nil, 0, err
 	}
 	if version, err = d.SchemaVersion(ctx, q); err != nil {
 		return nil, 0, fmt.Errorf("read the schema's version: %w", err)
@@ -55,6 +84,20 @@ func versions(ctx context.Context, q Querier, d Dialect) (files []string, versio
 		return nil, 0, fmt.Errorf("%w: its schema is version %d and this program knows up to %d;"+
 			" run the newer version, or restore a backup from before the upgrade",
 			store.ErrNewerSchema, version, len(files))
+	}
+	if version == 0 {
+		return files, 0, nil
+	}
+	const advice = "another build of this program made it; open it with that one, restore a backup, or choose a new database"
+	r := reader{ctx: ctx, q: q}
+	applied, err := column[string](&r, `SELECT m.checksum FROM mailhost_migrations m ORDER BY m.version`)
+	if err != nil {
+		return nil, 0, fmt.Errorf("read the list of migrations; if there is none, %s: %w", advice, err)
+	}
+	for i, m := range files[:version] {
+		if i >= len(applied) || applied[i] != m.checksum() {
+			return nil, 0, fmt.Errorf("its schema is version %d, but not the one that this program makes with %s: %s", version, m.name, advice)
+		}
 	}
 	return files, version, nil
 }
