@@ -15,17 +15,24 @@ type Case struct {
 	Steps []int
 	// NoFaults omits all faults and crashes.
 	NoFaults bool
+	// Single omits the resources that have many objects: histories of a seed with and
+	// without them have nothing in common.
+	Single bool
 }
 
-// ParseCase parses the format of Case.String, such as 4711 or 4711/0,3/nofaults.
+// ParseCase parses the format of Case.String, such as 4711 or 4711/0,3/nofaults/single.
 func ParseCase(s string) (c Case, err error) {
 	parts := strings.Split(strings.TrimSpace(s), "/")
 	if c.Seed, err = strconv.ParseUint(parts[0], 10, 64); err != nil {
 		return c, fmt.Errorf("seed %q: expected a number, or number/steps as a finding prints it", s)
 	}
 	for _, part := range parts[1:] {
-		if part == "nofaults" {
+		switch part {
+		case "nofaults":
 			c.NoFaults = true
+			continue
+		case "single":
+			c.Single = true
 			continue
 		}
 		c.Steps = []int{}
@@ -51,6 +58,9 @@ func (c Case) String() string {
 	}
 	if c.NoFaults {
 		out += "/nofaults"
+	}
+	if c.Single {
+		out += "/single"
 	}
 	return out
 }
@@ -100,15 +110,15 @@ func Shrink(c Case, found Result) Case {
 		h := newHistory(c)
 		steps := slices.Collect(h.steps())
 		h.close()
-		if smaller := (Case{c.Seed, steps, c.NoFaults}); fails(smaller) {
+		if smaller := (Case{c.Seed, steps, c.NoFaults, c.Single}); fails(smaller) {
 			c = smaller
 		}
 	}
-	if smaller := (Case{c.Seed, c.Steps, true}); !c.NoFaults && fails(smaller) {
+	if smaller := (Case{c.Seed, c.Steps, true, c.Single}); !c.NoFaults && fails(smaller) {
 		c = smaller
 	}
 	for i := range slices.Backward(c.Steps) {
-		if smaller := (Case{c.Seed, slices.Delete(slices.Clone(c.Steps), i, i+1), c.NoFaults}); fails(smaller) {
+		if smaller := (Case{c.Seed, slices.Delete(slices.Clone(c.Steps), i, i+1), c.NoFaults, c.Single}); fails(smaller) {
 			c = smaller
 		}
 	}

@@ -33,6 +33,9 @@ func (h *history) converge() (unconverged string) {
 			}
 			h.report.logf("plan: %s", p.describe())
 			if len(p.effective()) == 0 {
+				if s.config.contradiction() == "" && len(h.stacks) == 1 {
+					h.checkExact(s, p)
+				}
 				break
 			}
 			if applies == 5 {
@@ -85,6 +88,8 @@ var acceptableErrors = []struct{ text, reason string }{
 	{"contact_info is missing to buy", "a domain without contact_info can only be adopted"},
 	{"still has mailboxes", "an unmanaged mailbox prevents the deletion of its domain"},
 	{"The account has no domain", "the configuration names a domain that it does not manage"},
+	{"the account has no domain", "the same"},
+	{"No such domain in this account", "the same"},
 	{"Two resources have the", "the user has to choose one resource with moved or removed"},
 	{"is in the state already", "a tainted domain that is registered has to be untainted"},
 	{"cannot import non-existent remote object", "the object of an import block was deleted"},
@@ -99,12 +104,14 @@ var acceptableErrors = []struct{ text, reason string }{
 	{"Invalid target", "the configuration changed a record's type, and its value does not fit"},
 	{errCycle.Error(), "changing create_before_destroy and references in one step can cause a cycle"},
 	{"or delete one of the two rules", "two forwarding rules exchange their targets"},
+	{"the account has as many mailboxes as it may have", "the account's quota"},
+	{"The account has as many mailboxes as it may have", "the same"},
 	{"excludes other records at its name", "the configuration wants a CNAME beside other records"},
 }
 
 // conflictErrors are the errors for an existing object that is in no state. The user has
 // to import it.
-var conflictErrors = []string{"exists already", "already, with the id", "already by the rule"}
+var conflictErrors = []string{"exists already", "to be created exist already", "already, with the id", "already by the rule"}
 
 // acceptable returns the reason why an error may prevent a stack from converging. Any
 // other error is a finding.
@@ -130,7 +137,7 @@ func (h *history) acceptable(s *stack, err error) string {
 // the stack's state, or whether the stack creates a second object before it deletes the
 // first.
 func (h *history) mayHaveUnmanagedObjects(s *stack) bool {
-	if s.incomplete || h.faulted > 0 || h.publishedOnly || len(h.stacks) > 1 {
+	if s.incomplete || h.foreign || h.faulted > 0 || h.publishedOnly || len(h.stacks) > 1 {
 		return true
 	}
 	for _, b := range s.config.blocks {
@@ -143,15 +150,61 @@ func (h *history) mayHaveUnmanagedObjects(s *stack) bool {
 
 func (h *history) context() context.Context { return context.Background() }
 
+// conflictAdvices are in the errors about two resources with one object.
+var conflictAdvices = []string{
+	"Two resources have the", "Another resource of this configuration manages",
+	"that the set would adopt", "to be created exist already", "Resources of their own manage DNS records", "The zone of",
+}
+
+// forgetSingles ends the management of single objects without a block, which may belong to
+// a resource with many objects now.
+func (h *history) forgetSingles(s *stack) (changed bool) {
+	for _, addr := range s.state.addresses() {
+		if t := typeOf(addr); (t == "mailhost_mailbox" || t == "mailhost_dns_record") && s.config.block(addr) == nil && !slices.Contains(s.config.removed, addr) {
+			h.report.logf("advice: removed block for %s", addr)
+			s.config.removed, changed = append(s.config.removed, addr), true
+			s.incomplete = true
+		}
+	}
+	return changed
+}
+
+// untaint untaints resources with many objects, which are not replaced by themselves.
+func (h *history) untaint(s *stack) bool {
+	for _, addr := range s.state.addresses() {
+		if o := s.state[addr].current; o != nil && o.tainted && slices.Contains(collectionTypes, typeOf(addr)) {
+			h.report.logf("advice: untaint %s", addr)
+			untainted := *o
+			untainted.tainted = false
+			s.state.setCurrent(addr, &untainted)
+			return true
+		}
+	}
+	return false
+}
+
 // followAdvice follows the advice of an error about two resources with one object, as a
 // user would, so that the history can continue. It moves an object without a block to
 // the block for it, removes the second of two equal blocks, or removes
 // create_before_destroy. It reports whether it changed anything.
 func (h *history) followAdvice(r *rand.Rand, s *stack, err error) bool {
-	if !strings.Contains(err.Error(), "Two resources have the") && !strings.Contains(err.Error(), "Another resource of this configuration manages") {
+	says := func(text string) bool { return strings.Contains(err.Error(), text) }
+	if says("max_deletions is") && h.raiseMaxDeletions(s) {
+		return true
+	}
+	if (says("that the set would adopt") || says("Resources of their own manage DNS records")) && h.forgetSingles(s) {
+		return true
+	}
+	if says("to be created exist already") && h.adoptMailboxes(s) {
+		return true
+	}
+	if !slices.ContainsFunc(conflictAdvices, says) {
 		return false
 	}
 	s.state = s.state.clone()
+	if h.untaint(s) {
+		return true
+	}
 	for _, addr := range s.state.addresses() {
 		if s.config.block(addr) != nil {
 			continue
@@ -189,9 +242,15 @@ func (h *history) followAdvice(r *rand.Rand, s *stack, err error) bool {
 }
 
 // names reports whether a block has the name of an object in the state. It is true only
-// for domains, which are adopted by name.
+// for domains, which are adopted by name, and for what belongs to one domain.
 func (c *configuration) names(b *block, o *object) bool {
-	if o == nil || typeOf(b.addr) != "mailhost_domain" {
+	if o == nil {
+		return false
+	}
+	if slices.Contains(collectionTypes, typeOf(b.addr)) {
+		return c.domainOf(b.arguments["domain"]) == text(o.value, "domain_name")
+	}
+	if typeOf(b.addr) != "mailhost_domain" {
 		return false
 	}
 	name, _ := b.arguments["name"].(string)
@@ -200,17 +259,13 @@ func (c *configuration) names(b *block, o *object) bool {
 
 // removeDuplicate removes the second of two equal blocks, and its object from the state.
 func (h *history) removeDuplicate(r *rand.Rand, s *stack) bool {
-	keys := map[string]bool{}
-	for _, b := range s.config.blocks {
-		key := s.config.naturalKey(b)
-		if key != "" && keys[key] {
-			h.report.logf("advice: remove %s, and state rm it", b.addr)
-			h.generator(r, s.account).remove(s.config, b, false)
-			delete(s.state, b.addr)
-			s.incomplete = true
-			return true
-		}
-		keys[key] = true
+	b, _ := s.config.duplicate()
+	if b == nil {
+		return false
 	}
-	return false
+	h.report.logf("advice: remove %s, and state rm it", b.addr)
+	h.generator(r, s.account).remove(s.config, b, false)
+	delete(s.state, b.addr)
+	s.incomplete = true
+	return true
 }

@@ -49,12 +49,24 @@ type environment struct {
 	accounts      []account
 	registrar     apiserver.Registrar
 	publishedOnly bool
+	limits
+	// touched are the DNS records that the provider has tried to change or to delete.
+	touched []touchedRecord
 
 	clock    time.Time
 	serverID io.Reader  // the service's ids and secrets
 	clientID *rand.Rand // the client's ids and jitter
 	// audited is the id of the newest audit entry that the oracle has read.
 	audited int64
+}
+
+// limits are properties of an API beyond those of single objects.
+type limits struct {
+	// single is that of the [Case].
+	single bool
+	// maxMailboxes is the account's quota, and bulkLimit how many mailboxes a bulk request
+	// may have, which is less than published; 0 for none.
+	maxMailboxes, bulkLimit int
 }
 
 // template is a database with two accounts. Each history copies it, because migrating a
@@ -111,12 +123,12 @@ func newReader(seed uint64) io.Reader {
 	return rand.NewChaCha8(key)
 }
 
-func newEnvironment(seed uint64, registrar apiserver.Registrar, publishedOnly bool) *environment {
+func newEnvironment(seed uint64, registrar apiserver.Registrar, publishedOnly bool, l limits) *environment {
 	t := loadTemplate()
 	dir, err := os.MkdirTemp(memoryDir(), "mailhost-simulate-")
 	must(err)
 	w := &environment{
-		dir: dir, accounts: append([]account(nil), t.accounts...), registrar: registrar, publishedOnly: publishedOnly,
+		dir: dir, accounts: append([]account(nil), t.accounts...), registrar: registrar, publishedOnly: publishedOnly, limits: l,
 		clock: startTime, serverID: newReader(seed), clientID: rand.New(rand.NewPCG(seed, 7)), //nolint:gosec // must be reproducible
 	}
 	must(os.WriteFile(w.path(), t.file, 0o600))
@@ -139,7 +151,7 @@ func (w *environment) open() {
 	must(err)
 	w.service, err = apiserver.New(apiserver.Options{
 		Store: w.db, Clock: func() time.Time { return w.clock }, Random: w.serverID, Registrar: w.registrar,
-		PublishedOnly: w.publishedOnly, PasswordCost: apiserver.PasswordCost{MemoryKiB: 8, Passes: 1},
+		PublishedOnly: w.publishedOnly, MaxMailboxes: w.maxMailboxes, PasswordCost: apiserver.PasswordCost{MemoryKiB: 8, Passes: 1},
 	})
 	must(err)
 }

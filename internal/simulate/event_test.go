@@ -84,6 +84,16 @@ func (h *history) externalChange(r *rand.Rand, s *stack) {
 	if h.publishedOnly {
 		return
 	}
+	if domains := h.objects(s.account, "mailhost_domain"); !h.Single && len(domains) > 0 && chance(r, 35) {
+		h.foreign = true
+		domain := pick(r, domains).id
+		if chance(r, 50) {
+			h.externalMailbox(r, h.accounts[s.account], domain)
+		} else {
+			h.externalRecord(r, h.accounts[s.account], domain)
+		}
+		return
+	}
 	typeName := pick(r, slices.Sorted(maps.Keys(auditTypes)))
 	a, candidates := h.accounts[s.account], h.objects(s.account, typeName)
 	if len(candidates) == 0 {
@@ -151,7 +161,7 @@ func (h *history) objects(n int, typeName string) (items []remoteObject) {
 	id, all := h.accounts[n].id, store.Slice{Limit: 1000}
 	must(h.db.View(h.context(), func(r store.Reader) error {
 		switch typeName {
-		case "mailhost_domain":
+		case "mailhost_domain", setType, zoneType:
 			found, _, err := r.Domains(id, store.DomainFilter{}, all)
 			for _, o := range found {
 				items = append(items, remoteObject{id: o.ID, key: o.Name})

@@ -24,11 +24,22 @@ var resourceTypes = []string{
 	"mailhost_service_account", "mailhost_dedicated_ip",
 }
 
+// collectionTypes are the types of resources with many objects.
+var collectionTypes = []string{setType, setType, setType, zoneType, zoneType}
+
 // generator generates configurations for an account.
 type generator struct {
 	rand    *rand.Rand
 	account account
 	report  *report
+	single  bool // without collectionTypes
+}
+
+func (d *generator) typeName() string {
+	if d.single {
+		return pick(d.rand, resourceTypes)
+	}
+	return pick(d.rand, slices.Concat(resourceTypes, collectionTypes))
 }
 
 func pick[T any](r *rand.Rand, items []T) T { return items[r.IntN(len(items))] }
@@ -43,7 +54,7 @@ func (d *generator) configuration() *configuration {
 	c := &configuration{}
 	d.add(c, "mailhost_domain")
 	for range 1 + d.rand.IntN(6) {
-		d.add(c, pick(d.rand, resourceTypes))
+		d.add(c, d.typeName())
 	}
 	return c
 }
@@ -53,6 +64,7 @@ func (d *generator) add(c *configuration, typeName string) {
 	for _, name := range []string{"a", "b", "c", "d"} {
 		if addr := typeName + "." + name; c.block(addr) == nil {
 			b := &block{addr: addr, arguments: d.arguments(c, typeName), createBeforeDestroy: chance(d.rand, 15)}
+			d.repairZone(b)
 			d.avoidMoves(c, addr)
 			c.blocks = append(c.blocks, b)
 			return
@@ -89,6 +101,10 @@ func (d *generator) arguments(c *configuration, typeName string) map[string]any 
 			out["workspace_id"] = d.account.workspaceID
 		}
 		return out
+	case setType:
+		return d.setArguments(c)
+	case zoneType:
+		return d.zoneArguments(c)
 	case "mailhost_mailbox":
 		return map[string]any{"domain": d.domain(c), "local_part": pick(r, []string{"jane", "Jane", "joe", "info"}), "first_name": pick(r, []string{"Jane", "Joe"}), "last_name": "Doe"}
 	case "mailhost_dns_record":
@@ -179,13 +195,16 @@ func (d *generator) scope(c *configuration, arguments map[string]any) {
 func (d *generator) edit(c *configuration) string {
 	r := d.rand
 	if len(c.blocks) == 0 {
-		d.add(c, pick(r, resourceTypes))
+		d.add(c, d.typeName())
 		return "add to an empty configuration"
 	}
 	b := pick(r, c.blocks)
+	if edited := d.editEntries(b); edited != "" {
+		return edited
+	}
 	switch r.IntN(12) {
 	case 0, 1:
-		d.add(c, pick(r, resourceTypes))
+		d.add(c, d.typeName())
 		return "add a block"
 	case 2:
 		d.remove(c, b, chance(r, 20))
@@ -249,6 +268,8 @@ func (d *generator) repair(b *block) {
 	switch typeOf(b.addr) {
 	case "mailhost_master_password":
 		d.passwordSecret(a)
+	case zoneType:
+		d.repairZone(b)
 	case "mailhost_dns_record":
 		value := map[any]string{"A": "192.0.2.9", "TXT": "text", "MX": "mail.example.com", "CNAME": "example.com"}
 		if delete(a, "priority"); a["type"] == "MX" {
@@ -356,6 +377,8 @@ func (d *generator) swap(c *configuration, b *block) string {
 			return "nothing"
 		}
 		b.arguments[name], other.arguments[name] = other.arguments[name], b.arguments[name]
+		d.repairZone(b)
+		d.repairZone(other)
 		return "swap " + name + " of " + b.addr + " and " + other.addr
 	}
 	return "nothing"
@@ -373,21 +396,65 @@ func (d *generator) trigger(c *configuration, b *block) string {
 	return "no replace_triggered_by for " + b.addr
 }
 
+// editEntries changes single entries of a resource with many objects.
+func (d *generator) editEntries(b *block) string {
+	isSet, isZone := typeOf(b.addr) == setType, typeOf(b.addr) == zoneType
+	if !isSet && !isZone || !chance(d.rand, 60) {
+		return ""
+	}
+	n := 1 + d.rand.IntN(2)
+	if isSet {
+		b.arguments["mailboxes"] = d.setEntries(b.entriesOf(), n)
+	} else {
+		b.arguments["records"] = d.zoneEntries(b.arguments["records"].(map[string]any), n)
+		d.repairZone(b)
+	}
+	return "change entries of " + b.addr
+}
+
 // contradiction describes two blocks for the same object, or returns "". A
 // configuration with a contradiction need not converge.
 func (c *configuration) contradiction() string {
-	keys := map[string]string{}
-	for _, b := range c.blocks {
-		key := c.naturalKey(b)
-		if key == "" {
-			continue
-		}
-		if other, ok := keys[key]; ok {
-			return b.addr + " and " + other + " are the same object"
-		}
-		keys[key] = b.addr
+	if second, first := c.duplicate(); second != nil {
+		return second.addr + " and " + first + " are the same object"
 	}
 	return ""
+}
+
+// duplicate returns the first block with an object of an earlier one, and that one's
+// address.
+func (c *configuration) duplicate() (second *block, first string) {
+	keys := map[string]string{}
+	for _, b := range c.blocks {
+		for _, key := range c.naturalKeys(b) {
+			if other, ok := keys[key]; ok {
+				return b, other
+			}
+		}
+		for _, key := range c.naturalKeys(b) {
+			keys[key] = b.addr
+		}
+	}
+	for _, zone := range c.blocks {
+		for _, b := range c.blocks {
+			if typeOf(zone.addr) == zoneType && typeOf(b.addr) == "mailhost_dns_record" && c.domainOf(zone.arguments["domain"]) == c.domainOf(b.arguments["domain"]) &&
+				!ignores(zone.arguments["ignore"], canonicalKey(fmt.Sprint(b.arguments["name"], " ", b.arguments["type"]))) {
+				return b, zone.addr
+			}
+		}
+	}
+	return nil, ""
+}
+
+// naturalKeys identifies the objects of a block.
+func (c *configuration) naturalKeys(b *block) []string {
+	if typeOf(b.addr) == setType {
+		return c.mailboxKeys(b)
+	}
+	if key := c.naturalKey(b); key != "" {
+		return []string{key}
+	}
+	return nil
 }
 
 // naturalKey identifies the object of a block. It is empty if the service allows any
@@ -404,6 +471,8 @@ func (c *configuration) naturalKey(b *block) string {
 	switch typeOf(b.addr) {
 	case "mailhost_domain":
 		return kind + normalized(fmt.Sprint(a["name"]))
+	case zoneType:
+		return kind + scope()
 	case "mailhost_mailbox":
 		return kind + strings.ToLower(fmt.Sprint(a["local_part"])) + "@" + scope()
 	case "mailhost_dns_record": // a CNAME stands alone, and values have several spellings

@@ -26,6 +26,8 @@ type history struct {
 	cascaded []store.AuditChange
 	// faulted counts the requests with a fault.
 	faulted int
+	// foreign reports whether somebody else has created mailboxes or records.
+	foreign bool
 }
 
 // stack is a root module with its state.
@@ -46,7 +48,7 @@ func newHistory(c Case) *history {
 	if chance(r, 20) {
 		registrar.ProvisioningDelay = apiserver.Duration(10 * time.Minute)
 	}
-	h := &history{Case: c, environment: newEnvironment(c.Seed, registrar, chance(r, 15))}
+	h := &history{Case: c, environment: newEnvironment(c.Seed, registrar, chance(r, 15), newLimits(c))}
 	h.report.logf("history %s, published operations only: %v, payment needed: %v, provisioning delay: %v", c, h.publishedOnly, registrar.PaymentNeeded, time.Duration(registrar.ProvisioningDelay))
 	d := h.generator(r, 0)
 	h.stacks = []*stack{{name: "one", config: d.configuration(), state: state{}}}
@@ -56,8 +58,24 @@ func newHistory(c Case) *history {
 	return h
 }
 
+// newLimits has a random source of its own, so that histories of single objects stay as
+// they are.
+func newLimits(c Case) limits {
+	if c.Single {
+		return limits{single: true}
+	}
+	r, l := rand.New(rand.NewPCG(c.Seed, 1<<32)), limits{} //nolint:gosec // must be reproducible
+	if chance(r, 15) {
+		l.maxMailboxes = 2 + r.IntN(4)
+	}
+	if chance(r, 20) {
+		l.bulkLimit = 1 + r.IntN(3)
+	}
+	return l
+}
+
 func (h *history) generator(r *rand.Rand, account int) *generator {
-	return &generator{rand: r, account: h.accounts[account], report: &h.report}
+	return &generator{rand: r, account: h.accounts[account], report: &h.report, single: h.Single}
 }
 
 // steps returns the numbers of the steps to run.
@@ -109,8 +127,8 @@ func (h *history) apply(r *rand.Rand, s *stack) {
 	}
 	h.report.logf("plan: %s", p.describe())
 	// Terraform forgets an object without a call of the provider.
-	onlyForgets := len(p.changes) > 0 && !slices.ContainsFunc(p.changes, func(c *change) bool { return c.action != forget })
-	if run.account != s.account && len(s.state) > 0 && !onlyForgets && !opts.noRefresh && len(opts.targets) == 0 {
+	usesState := slices.ContainsFunc(p.changes, func(c *change) bool { return c.action != forget && c.before != nil })
+	if run.account != s.account && usesState && !opts.noRefresh && len(opts.targets) == 0 {
 		h.report.fail("a plan with another account's state", "%s", p.describe())
 	}
 	touched := chance(r, 15) // by an external change between plan and apply
@@ -121,15 +139,18 @@ func (h *history) apply(r *rand.Rand, s *stack) {
 	}
 	second := h.newRun(r, s)
 	second.account = run.account
-	h.report.changedOutside = touched
+	h.report.changedOutside, h.report.purgeMayChange = touched, touched
 	after, err := h.applyRun(second, p)
-	h.report.changedOutside = false
+	h.report.changedOutside, h.report.purgeMayChange = false, false
 	h.recordApply(s, outcome{p, after, err, errors.Is(err, errKilled)})
 	// Objects that the service deletes with their domain are missing until the next apply.
 	touched = touched || len(h.cascaded) > 0
 	h.faulted += run.faulted + second.faulted
 	quiet := !touched && run.faulted+second.faulted == 0 && len(opts.targets) == 0 && !opts.destroy && !opts.noRefresh
-	if err == nil && quiet && s.config.contradiction() == "" && chance(r, 60) {
+	if quiet && second.incomplete && h.maxMailboxes == 0 && len(h.stacks) == 1 && s.config.contradiction() == "" {
+		h.report.fail("incomplete", "a set has left out mailboxes without a reason")
+	}
+	if err == nil && quiet && !second.incomplete && s.config.contradiction() == "" && chance(r, 60) {
 		h.checkConverged(s)
 	}
 }
@@ -221,6 +242,22 @@ func (h *history) checkConverged(s *stack) {
 	case len(p.effective()) > 0:
 		h.report.fail("a plan after a successful apply is not empty", "%s", p.explain())
 	}
+	h.checkExact(s, p)
+}
+
+// checkExact checks, for an empty plan, that the service has exactly what the
+// configuration says of resources with many objects.
+func (h *history) checkExact(s *stack, p *plan) {
+	for _, b := range s.config.blocks {
+		o := p.prior[b.addr].current
+		switch {
+		case o == nil:
+		case typeOf(b.addr) == setType:
+			h.checkSet(s, b, o)
+		case typeOf(b.addr) == zoneType:
+			h.checkZone(s, b, o)
+		}
+	}
 }
 
 // explain describes a plan's changes with the attributes that change.
@@ -271,6 +308,7 @@ func (h *history) interleaved(r *rand.Rand) {
 		defer stop()
 		nexts = append(nexts, next)
 	}
+	h.report.purgeMayChange = true
 	for len(nexts) > 0 {
 		i := r.IntN(len(nexts))
 		for range 1 + r.IntN(4) {
@@ -280,6 +318,7 @@ func (h *history) interleaved(r *rand.Rand) {
 			}
 		}
 	}
+	h.report.purgeMayChange = false
 	for _, s := range h.stacks {
 		h.registerSecrets(s.state)
 	}

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -25,6 +26,8 @@ type run struct {
 	killAt int
 	// requests counts the requests, and faulted those with a fault.
 	requests, faulted int
+	// incomplete reports that a set has left out mailboxes that could not be created.
+	incomplete bool
 	// slept is how long the client has slept during one call of the provider.
 	slept time.Duration
 	// killed stops background reads of a killed provider.
@@ -63,6 +66,7 @@ func (w *environment) hooks(r *run) client.Hooks {
 			}
 			return time.Duration(w.clientID.Int64N(int64(ceiling) + 1))
 		},
+		Parallel: 1,
 		NewID: func() string {
 			if r.killed.Load() {
 				return ""
@@ -107,6 +111,11 @@ func (n *network) RoundTrip(r *http.Request) (*http.Response, error) {
 		n.kill()
 		return nil, context.Canceled
 	}
+	w.noteTouched(run, r.Method, shortPath(r))
+	if limit := w.bulkLimit; limit > 0 && bytes.Count(body, []byte(`"local_part"`)) > limit && strings.HasSuffix(r.URL.Path, "/mailboxes/bulk") {
+		w.report.logf("  %s: %s %s %s -> 413", run.name, r.Method, shortPath(r), body)
+		return proxyResponse(r, http.StatusRequestEntityTooLarge, nil), nil
+	}
 	if run.rand.IntN(100) < run.faults {
 		run.faulted++
 		return n.injectFault(r, body)
@@ -124,6 +133,7 @@ func (n *network) RoundTrip(r *http.Request) (*http.Response, error) {
 var faults = []string{
 	"lost before it arrived", "response lost", "response lost after it was written", "500", "429", "503",
 	"service killed after it, response lost", "service restarted before it",
+	"processed, response without content",
 }
 
 func shortPath(r *http.Request) string {
@@ -132,7 +142,11 @@ func shortPath(r *http.Request) string {
 
 func (n *network) injectFault(r *http.Request, body []byte) (*http.Response, error) {
 	w := n.environment
-	fault := n.run.rand.IntN(len(faults))
+	kinds := len(faults)
+	if w.single || r.Method != http.MethodPost {
+		kinds-- // the last one is about creates
+	}
+	fault := n.run.rand.IntN(kinds)
 	w.report.logf("  %s: %s %s %s -> %s", n.run.name, r.Method, shortPath(r), body, faults[fault])
 	switch fault {
 	case 0:
@@ -153,9 +167,13 @@ func (n *network) injectFault(r *http.Request, body []byte) (*http.Response, err
 		w.serve(r, body, true)
 		w.restart(true)
 		return nil, errConnection
-	default: // restarted before the request
+	case 7: // restarted before the request
 		w.restart(n.run.rand.IntN(2) == 0)
 		return nil, errConnection
+	default:
+		resp := w.serve(r, body, false)
+		resp.Body, resp.ContentLength = io.NopCloser(strings.NewReader("{}")), 2
+		return resp, nil
 	}
 }
 

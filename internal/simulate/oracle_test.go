@@ -26,6 +26,7 @@ type outcome struct {
 // effects are the changes by the provider in the audit log.
 type effects struct {
 	created []store.AuditChange
+	updated []store.AuditChange
 	deleted []store.AuditChange
 	// cascaded are the objects that were deleted with their domain.
 	cascaded []store.AuditChange
@@ -42,6 +43,8 @@ func (w *environment) effectsSince() (e effects) {
 			switch c.Action {
 			case store.AuditCreated:
 				e.created = append(e.created, c)
+			case store.AuditUpdated:
+				e.updated = append(e.updated, c)
 			case store.AuditDeleted, store.AuditRevoked:
 				if first {
 					e.deleted = append(e.deleted, c)
@@ -77,12 +80,37 @@ func (w *environment) checkApplies(outcomes ...outcome) (cascaded []store.AuditC
 		w.checkState(o, own)
 	}
 	w.checkPurchases(e, outcomes)
+	w.checkDeletions(e, outcomes)
+	w.checkMailboxes(e, outcomes)
+	w.checkRecords(outcomes)
 	return e.cascaded
+}
+
+// managed returns the objects of the service that an object of the state manages. A zone
+// manages what its records say, whatever their ids.
+func managed(addr string, o *object) (objects []string) {
+	switch typeOf(addr) {
+	case setType:
+		for _, id := range textsOf(o.value, "ids") {
+			objects = append(objects, "mailbox "+id)
+		}
+		slices.Sort(objects)
+		return objects
+	case zoneType:
+		return nil
+	}
+	return []string{auditTypes[typeOf(addr)] + " " + o.id()}
 }
 
 // plansDestruction reports whether a plan destroys or replaces an object.
 func (p *plan) plansDestruction(d store.AuditChange) bool {
 	return slices.ContainsFunc(p.changes, func(c *change) bool {
+		switch {
+		case typeOf(c.addr) == setType:
+			return d.Type == "mailbox" && c.deletesMailbox(d.ID)
+		case typeOf(c.addr) == zoneType:
+			return d.Type == "dns_record" && c.action != noOp // checkRecords knows more
+		}
 		return (c.action == destroy || c.action.replaces()) && c.before.id() == d.ID && auditTypes[typeOf(c.addr)] == d.Type
 	})
 }
@@ -103,29 +131,52 @@ func (w *environment) checkState(o outcome, e effects) {
 		if current == nil {
 			continue
 		}
-		object := auditTypes[typeOf(addr)] + " " + current.id()
-		if other, ok := holders[object]; ok && o.err == nil && !o.plan.prior.hasDuplicate(object) {
-			w.report.fail("one object at two addresses", "%s is at %s and %s after a successful apply", object, addr, other)
-		}
-		holders[object] = addr
-		for _, d := range e.deleted {
-			if d.ID != current.id() || d.Type != auditTypes[typeOf(addr)] {
-				continue
+		for _, object := range managed(addr, current) {
+			if other, ok := holders[object]; ok && o.err == nil && !o.plan.prior.hasDuplicate(object) {
+				w.report.fail("one object at two addresses", "%s is at %s and %s after a successful apply%s", object, addr, other, o.plan.unseenAdoption(addr, other))
 			}
-			// A destroy with an unknown outcome leaves its object in the state.
-			if c := o.plan.change(addr); o.err != nil && c != nil && (c.action == destroy || c.action == destroyAndCreate) {
-				continue
+			holders[object] = addr
+			for _, d := range e.deleted {
+				if d.Type+" "+d.ID == object {
+					w.checkGone(o, addr, object, d)
+				}
 			}
-			detail := fmt.Sprintf("%s has %s (%s), which this apply deleted", addr, d.Name, d.ID)
-			if len(o.plan.targets) > 0 && o.plan.change(addr) == nil {
-				detail += ", and which -target left out"
-			}
-			if o.plan.replacesTainted(d) && o.plan.prior.hasDuplicate(object) {
-				detail += ", and which the state had as a tainted object too"
-			}
-			w.report.fail("an object of the configuration is gone", "%s", detail)
 		}
 	}
+}
+
+// unseenAdoption describes why a set may have adopted a mailbox of another resource, or
+// is "".
+func (p *plan) unseenAdoption(addrs ...string) string {
+	for _, c := range p.changes {
+		if !slices.Contains(addrs, c.addr) || typeOf(c.addr) != setType || c.after.IsNull() || text(c.after, "on_existing") != "adopt" {
+			continue
+		}
+		switch {
+		case len(p.targets) > 0:
+			return ", by an adoption with -target"
+		case !attributesOf(c.after)["domain"].IsKnown():
+			return ", by an adoption in a domain that the plan did not know"
+		}
+	}
+	return ""
+}
+
+// checkGone fails because an apply has deleted an object that is in the state after it,
+// unless the outcome of the delete may be unknown.
+func (w *environment) checkGone(o outcome, addr, object string, d store.AuditChange) {
+	c := o.plan.change(addr)
+	if o.err != nil && c != nil && (c.action == destroy || c.action == destroyAndCreate || c.action == update && c.deletesMailbox(d.ID)) {
+		return
+	}
+	detail := fmt.Sprintf("%s has %s (%s), which this apply deleted", addr, d.Name, d.ID)
+	if len(o.plan.targets) > 0 && c == nil {
+		detail += ", and which -target left out"
+	}
+	if o.plan.replacesTainted(d) && o.plan.prior.hasDuplicate(object) {
+		detail += ", and which the state had as a tainted object too"
+	}
+	w.report.fail("an object of the configuration is gone", "%s", detail)
 }
 
 // hasDuplicate reports whether a state has an object at two addresses, because the user
@@ -133,7 +184,7 @@ func (w *environment) checkState(o outcome, e effects) {
 func (s state) hasDuplicate(object string) bool {
 	n := 0
 	for _, addr := range s.addresses() {
-		if o := s[addr].current; o != nil && auditTypes[typeOf(addr)]+" "+o.id() == object {
+		if o := s[addr].current; o != nil && slices.Contains(managed(addr, o), object) {
 			n++
 		}
 	}
@@ -144,7 +195,7 @@ func (s state) hasDuplicate(object string) bool {
 // addresses.
 func (p *plan) changesDuplicate() bool {
 	return slices.ContainsFunc(p.effective(), func(c *change) bool {
-		return c.before != nil && p.prior.hasDuplicate(auditTypes[typeOf(c.addr)]+" "+c.before.id())
+		return c.before != nil && slices.ContainsFunc(managed(c.addr, c.before), p.prior.hasDuplicate)
 	})
 }
 

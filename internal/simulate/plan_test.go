@@ -34,6 +34,12 @@ type change struct {
 	after    value
 	private  []byte
 	identity *tfprotov6.ResourceIdentityData
+	// warnings are what Terraform shows of the provider's warnings in the plan: the first
+	// lines of each are its summary.
+	warnings []string
+	// forced means that the object is replaced because of -replace, replace_triggered_by,
+	// or because it is tainted.
+	forced bool
 }
 
 func (c *change) String() string {
@@ -307,7 +313,7 @@ func (p *plugin) change(addr string, current *object, config value, cbd, force b
 	if err != nil {
 		return nil, err
 	}
-	c := &change{addr: addr, before: current, after: planned, private: resp.PlannedPrivate, identity: resp.PlannedIdentity}
+	c := &change{addr: addr, before: current, after: planned, private: resp.PlannedPrivate, identity: resp.PlannedIdentity, warnings: warningsOf(resp.Diagnostics)}
 	replace := destroyAndCreate
 	if cbd {
 		replace = createAndDestroy
@@ -316,9 +322,9 @@ func (p *plugin) change(addr string, current *object, config value, cbd, force b
 	case req.prior.IsNull() && current == nil:
 		c.action = create
 	case req.prior.IsNull(): // tainted
-		c.action = replace
+		c.action, c.forced = replace, true
 	case force || p.mustReplace(addr, req.prior, planned, resp.RequiresReplace):
-		c.action = replace
+		c.action, c.forced = replace, force
 		resp, c.after, err = p.plan(s, addr, planRequest{prior: s.null(), config: config, private: c.private, identity: c.identity})
 		if err != nil {
 			return nil, err
@@ -386,5 +392,5 @@ func (p *plugin) destruction(addr, key string, o *object) (*change, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &change{addr: addr, deposed: key, action: destroy, before: o, after: planned, private: resp.PlannedPrivate, identity: resp.PlannedIdentity}, nil
+	return &change{addr: addr, deposed: key, action: destroy, before: o, after: planned, private: resp.PlannedPrivate, identity: resp.PlannedIdentity, warnings: warningsOf(resp.Diagnostics)}, nil
 }

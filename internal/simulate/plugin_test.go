@@ -118,12 +118,22 @@ func (d diagnostics) Error() string {
 	return strings.Join(parts, "\n")
 }
 
+func warningsOf(diags []*tfprotov6.Diagnostic) (all []string) {
+	for _, d := range diags {
+		if d.Severity == tfprotov6.DiagnosticSeverityWarning {
+			all = append(all, d.Summary+"\n"+d.Detail+"\n")
+		}
+	}
+	return all
+}
+
 // checkDiagnostics checks all diagnostics and returns the errors among them.
 func (p *plugin) checkDiagnostics(addr string, diags []*tfprotov6.Diagnostic) error {
 	failed := false
 	for _, d := range diags {
 		p.report.checkDiagnostic(addr, d)
 		failed = failed || d.Severity == tfprotov6.DiagnosticSeverityError
+		p.run.incomplete = p.run.incomplete || strings.HasSuffix(d.Summary, "were not created")
 	}
 	if failed {
 		p.report.logf("%s: %v", addr, diagnostics(diags))
@@ -274,6 +284,7 @@ func (p *plugin) apply(s *schema, addr string, prior, config, planned value, pri
 		p.report.fail("invalid result", "%s: unknown values after an apply", addr)
 	case planned.IsNull() != now.IsNull():
 		p.report.fail("invalid result", "%s: null is %v, planned was %v", addr, now.IsNull(), planned.IsNull())
+	case resp.UnsafeToUseLegacyTypeSystem: //nolint:staticcheck // Terraform only logs incompatibilities then
 	default:
 		if problems := incompatibilities(planned, now, addr); len(problems) > 0 {
 			p.report.fail("inconsistent result", "%s", joined(problems))

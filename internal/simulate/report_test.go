@@ -20,6 +20,8 @@ type report struct {
 	// changedOutside reports whether an external change came between the current plan
 	// and its apply.
 	changedOutside bool
+	// purgeMayChange reports that, or that another run may have come between.
+	purgeMayChange bool
 	secrets        map[string]string // description by value
 }
 
@@ -67,6 +69,7 @@ var knownDefects = []struct{ finding, reason string }{
 	{".acquisition: was tftypes.String<", "Terraform compares the plan with an account that another run or an external change has modified since"},
 	{"destroy and create, after an external change", "the same, for the domain that a rule or a master password refers to by name"},
 	{"one object at two addresses: domain", "a plan with -target adopts a domain that the state has at an address outside the target, because the provider does not see that address"},
+	{"by an adoption", "a set adopts a mailbox whose other resource the plan could not see, as -target left it out, or the domain was unknown"},
 	{"as a tainted object too", "Terraform's plan of a tainted object does not name it, so that the plan can't see that it deletes the object for another address of the state"},
 	{"and which -target left out", "the same, for an object that a targeted import block names and replaces"},
 }

@@ -50,6 +50,29 @@ func text(v value, name string) string {
 	return s
 }
 
+// number returns an integer attribute, or 0 if it is null or unknown.
+func number(v value, name string) int {
+	a, ok := attributesOf(v)[name]
+	if !ok || a.IsNull() || !a.IsKnown() {
+		return 0
+	}
+	var n *big.Float
+	must(a.As(&n))
+	i, _ := n.Int64()
+	return int(i)
+}
+
+// textList returns a list of strings, without the unknown ones.
+func textList(v value, name string) (list []string) {
+	for _, e := range elementsOf(attributesOf(v)[name]) {
+		var s string
+		if e.IsKnown() && e.As(&s) == nil {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
 // equal compares values. An unknown value equals only an unknown value.
 func equal(a, b value) bool {
 	if a.IsNull() != b.IsNull() || a.IsKnown() != b.IsKnown() {
@@ -59,6 +82,8 @@ func equal(a, b value) bool {
 		return true
 	}
 	switch t := a.Type(); {
+	case !t.Equal(b.Type()): // an attribute of dynamic type
+		return false
 	case t.Is(tftypes.String):
 		var x, y string
 		return a.As(&x) == nil && b.As(&y) == nil && x == y
@@ -113,11 +138,25 @@ func proposedAttributes(schemas []*tfprotov6.SchemaAttribute, prior, config valu
 			out[a.Name] = p
 		case a.NestedType != nil && a.NestedType.Nesting == tfprotov6.SchemaObjectNestingModeSingle && !c.IsNull() && c.IsKnown():
 			out[a.Name] = tftypes.NewValue(c.Type(), proposedAttributes(a.NestedType.Attributes, p, c))
+		case a.NestedType != nil && a.NestedType.Nesting == tfprotov6.SchemaObjectNestingModeMap && !c.IsNull() && c.IsKnown():
+			elements, before := map[string]value{}, attributesOf(p)
+			for key, e := range attributesOf(c) {
+				elements[key] = tftypes.NewValue(e.Type(), proposedAttributes(a.NestedType.Attributes, elementOf(before, key, e.Type()), e))
+			}
+			out[a.Name] = tftypes.NewValue(c.Type(), elements)
 		default:
 			out[a.Name] = c
 		}
 	}
 	return out
+}
+
+// elementOf returns an element of a map, or null.
+func elementOf(elements map[string]value, key string, t tftypes.Type) value {
+	if e, ok := elements[key]; ok {
+		return e
+	}
+	return tftypes.NewValue(t, nil)
 }
 
 // planProblems returns the problems of a plan, like Terraform's AssertPlanValid:
@@ -156,9 +195,28 @@ func attributeProblems(schemas []*tfprotov6.SchemaAttribute, prior, config, plan
 			problems = append(problems, path+": planned value for a non-computed attribute")
 		case a.NestedType != nil && a.NestedType.Nesting == tfprotov6.SchemaObjectNestingModeSingle && !p.IsNull() && p.IsKnown():
 			problems = append(problems, attributeProblems(a.NestedType.Attributes, b, c, p, path+".")...)
+		case a.NestedType != nil && a.NestedType.Nesting == tfprotov6.SchemaObjectNestingModeMap && !p.IsNull() && p.IsKnown() && c.IsKnown():
+			problems = append(problems, elementProblems(a.NestedType.Attributes, b, c, p, path)...)
 		default:
 			problems = append(problems, fmt.Sprintf("%s: planned value %s does not match config value %s nor prior value %s", path, p, c, b))
 		}
+	}
+	return problems
+}
+
+// elementProblems is attributeProblems for a map of nested objects.
+func elementProblems(schemas []*tfprotov6.SchemaAttribute, prior, config, planned value, path string) (problems []string) {
+	before, configured, after := attributesOf(prior), attributesOf(config), attributesOf(planned)
+	for _, key := range slices.Sorted(maps.Keys(configured)) {
+		p, ok := after[key]
+		if !ok {
+			problems = append(problems, fmt.Sprintf("%s[%q]: is in the configuration, and not in the plan", path, key))
+			continue
+		}
+		problems = append(problems, attributeProblems(schemas, elementOf(before, key, p.Type()), configured[key], p, fmt.Sprintf("%s[%q].", path, key))...)
+	}
+	if len(after) > len(configured) {
+		problems = append(problems, path+": the plan has elements that the configuration does not have")
 	}
 	return problems
 }
@@ -179,6 +237,8 @@ func incompatibilities(planned, actual value, at string) []string {
 		return []string{at + ": was known, but now unknown"}
 	}
 	switch t := planned.Type(); {
+	case !t.Equal(actual.Type()): // an attribute of dynamic type
+		return []string{fmt.Sprintf("%s: wrong final value type: %s, planned was %s", at, actual.Type(), t)}
 	case t.Is(tftypes.Object{}), t.Is(tftypes.Map{}):
 		a, b := attributesOf(planned), attributesOf(actual)
 		var problems []string
@@ -271,6 +331,12 @@ func newValue(t tftypes.Type, v any) value {
 		return v
 	case int:
 		return tftypes.NewValue(t, big.NewFloat(float64(v)))
+	case []string:
+		elements := make([]value, len(v))
+		for i, s := range v {
+			elements[i] = tftypes.NewValue(tftypes.String, s)
+		}
+		return tftypes.NewValue(t, elements)
 	case map[string]any:
 		o, ok := t.(tftypes.Object)
 		if !ok {
