@@ -162,6 +162,9 @@ func source(e *client.Error) string {
 	return fmt.Sprintf("(The API responded to %s with HTTP %d, request id %s.)", e.Operation, e.Status, e.RequestID)
 }
 
+// MissingDomainAdvice is what to do about a domain that the account does not have.
+const MissingDomainAdvice = "If this configuration has the domain, refer to its resource, for instance with domain = mailhost_domain.main.name, so that Terraform creates the domain first. Otherwise correct the value."
+
 // advice returns what to do next.
 func advice(err error) string {
 	switch status := client.StatusOf(err); {
@@ -192,7 +195,7 @@ func advice(err error) string {
 	case status == http.StatusConflict:
 		return "Remove the conflict that the API names, and run apply again."
 	case status == http.StatusUnprocessableEntity && namesDomain(err):
-		return "If this configuration has the domain, refer to its resource, for instance with domain = mailhost_domain.main.name, so that Terraform creates the domain first. Otherwise correct the value."
+		return MissingDomainAdvice
 	case status == http.StatusUnprocessableEntity:
 		return "Correct the value in the configuration."
 	case status == http.StatusTooManyRequests:

@@ -36,6 +36,9 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	z, err := lookUp(ctx, c, plan.Domain.ValueString())
+	if client.IsNotFound(err) {
+		err = service.WithAdvice(err, service.MissingDomainAdvice)
+	}
 	if err != nil {
 		service.AddError(&resp.Diagnostics, err, "Can't look up the domain of the "+plan.String(), nil)
 		return
