@@ -200,6 +200,16 @@ func WaitFor[T any](ctx context.Context, c *Client, get func(context.Context) (*
 	}
 }
 
+// APITime returns a time that no response to a later request is before, by the API's clock,
+// or the zero time if no response has shown that clock.
+func (c *Client) APITime() time.Time {
+	offset, known := c.transport.ClockOffset()
+	if !known {
+		return time.Time{}
+	}
+	return c.transport.Hooks.Now().Add(offset - clockSlack)
+}
+
 // Parallel calls do for each item, several at once, for a resource that has many objects.
 func Parallel[T any](c *Client, items []T, do func(T)) {
 	next := make(chan T)

@@ -18,6 +18,9 @@ import (
 // parallelBulks is how many bulk requests of one call are in flight at once.
 const parallelBulks = 4
 
+// checkBulk is what to do about an unknown outcome of a bulk create.
+const checkBulk = "Run apply again: it looks for the mailboxes first."
+
 // MailboxOutcome is the outcome of one item of CreateMailboxes. A request that fails as
 // a whole is the same Err for each of its items.
 type MailboxOutcome struct {
@@ -140,7 +143,7 @@ func (b *bulkCreate) send(ctx context.Context) error {
 			return []api.CreatedMailboxes{{}}, nil // everything is in b.found
 		},
 		invalidate: b.mailboxes.InvalidateAll,
-		effect:     "some of the mailboxes may have been created",
+		effect:     "some of the mailboxes may have been created", check: checkBulk,
 	})
 	if err != nil {
 		for i := range b.items {
@@ -185,7 +188,7 @@ func (b *bulkCreate) report(ctx context.Context, out *createOutcome[api.CreatedM
 			for _, i := range taken {
 				outcome := b.items[i].outcome
 				outcome.Err = &UnknownOutcomeError{
-					Operation: api.CreateMailboxes.ID, Object: b.address(i), Effect: "it may have been created",
+					Operation: api.CreateMailboxes.ID, Object: b.address(i), Effect: "it may have been created", Check: checkBulk,
 					RequestID: out.requestID, Cause: outcome.Err, Lookup: err,
 				}
 			}

@@ -141,7 +141,7 @@ func asSingle(err error, address string) error {
 	switch e := err.(type) {
 	case *UnknownOutcomeError:
 		single := *e
-		single.Operation, single.Object, single.Effect = api.CreateMailbox.ID, address, "it may have been created"
+		single.Operation, single.Object, single.Effect, single.Check = api.CreateMailbox.ID, address, "it may have been created", ""
 		single.Cause = asSingle(e.Cause, address)
 		return &single
 	case *Error:

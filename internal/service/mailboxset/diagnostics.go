@@ -87,7 +87,8 @@ func addExisting(diags *diag.Diagnostics, existing map[string]*api.Mailbox) {
 	}
 	diags.AddAttributeError(mailboxesPath, mailboxes(len(existing))+" to be created exist already",
 		"The domain has these mailboxes, and this set does not manage them:"+bullets(lines)+
-			"\n\nNothing was created. To manage them with this set, set on_existing = \"adopt\". Otherwise remove their entries, or choose other keys.")
+			"\n\nNothing was created. To manage them with this set, set on_existing = \"adopt\"; that is also the way if an apply has created them and was killed before Terraform stored its state. "+
+			"Otherwise remove their entries, or choose other keys.")
 }
 
 // addManaged refuses a plan that would adopt mailboxes of other resources.
@@ -136,6 +137,16 @@ func warnAdoption(diags *diag.Diagnostics, plan model, existing map[string]*api.
 	diags.AddAttributeWarning(mailboxesPath, "The plan adopts "+mailboxes(len(existing)),
 		"The domain has these mailboxes already. The set manages them after the apply: removing an entry then deletes its mailbox."+bullets(lines)+
 			"\n\nTo make that an error, set on_existing = \"error\".")
+}
+
+// warnContinued warns in a plan that continues with mailboxes of an earlier apply.
+func warnContinued(diags *diag.Diagnostics, own map[string]*api.Mailbox) {
+	var lines []string
+	for _, key := range sortedKeys(own) {
+		lines = append(lines, own[key].PrimaryEmail)
+	}
+	diags.AddAttributeWarning(mailboxesPath, "The plan continues with "+mailboxes(len(own))+" of an earlier apply",
+		"That apply requested them, and could not find out whether they were created. They exist now, with the names of the map, so the set manages them after this apply:"+bullets(lines))
 }
 
 // quoted returns a name for a message.
@@ -195,7 +206,7 @@ func addFailures(diags *diag.Diagnostics, failures []failure, asWarnings bool) {
 		}
 		for _, d := range own {
 			if len(keys) > 1 {
-				add(mailboxesPath, d.Summary()+fmt.Sprintf(", and %d others", len(keys)-1), d.Detail()+"\n\nIt concerns:"+bullets(keys))
+				add(mailboxesPath, fmt.Sprintf("%s, and %d more", d.Summary(), len(keys)-1), d.Detail()+"\n\nIt concerns:"+bullets(keys))
 			} else {
 				add(at(f.key), d.Summary(), at(f.key).String()+": "+d.Detail())
 			}

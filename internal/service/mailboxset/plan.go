@@ -125,17 +125,31 @@ func (r *Resource) checkExisting(plan model, existing map[string]*api.Mailbox, d
 		addExisting(diags, existing)
 		return
 	}
-	managed := map[string]service.Conflict{}
-	for key, m := range existing {
-		if conflict := r.Walk().PlanAdoption(object(m.ID)); conflict != 0 {
-			managed[key] = conflict
+	if r.planAdoption(existing, diags) {
+		warnAdoption(diags, plan, existing)
+	}
+}
+
+// checkContinued warns in a plan of mailboxes that an earlier apply has created.
+func (r *Resource) checkContinued(own map[string]*api.Mailbox, diags *diag.Diagnostics) {
+	if len(own) > 0 && r.planAdoption(own, diags) {
+		warnContinued(diags, own)
+	}
+}
+
+// planAdoption records the adoption of mailboxes in the walk. It adds an error and returns
+// false if other resources have some.
+func (r *Resource) planAdoption(existing map[string]*api.Mailbox, diags *diag.Diagnostics) bool {
+	var managed []string
+	for _, key := range sortedKeys(existing) {
+		if r.Walk().PlanAdoption(object(existing[key].ID)) != 0 {
+			managed = append(managed, key)
 		}
 	}
 	if len(managed) > 0 {
-		addManaged(diags, sortedKeys(managed), existing)
-		return
+		addManaged(diags, managed, existing)
 	}
-	warnAdoption(diags, plan, existing)
+	return len(managed) == 0
 }
 
 // planUpdate plans changes of the set.
@@ -166,7 +180,10 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 		return
 	}
 	if l, ok := r.Notes().Load(refreshed{state.ID.ValueString()}); ok && len(ch.added) > 0 {
-		r.checkExisting(*plan, l.(*listing).existing(ch.added), diags)
+		existing := l.(*listing).existing(ch.added)
+		own := unknownCreatesOf(ctx, req.Private).own(c, existing)
+		r.checkExisting(*plan, others(existing, own), diags)
+		r.checkContinued(own, diags)
 	}
 	switch {
 	case len(ch.removed) == 0:

@@ -113,16 +113,19 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 		addExisting(&resp.Diagnostics, existing)
 		return
 	}
-	a := &apply{client: c, walk: r.Walk(), domain: plan.Domain.ValueString(), result: newContents()}
+	a := &apply{client: c, walk: r.Walk(), domain: plan.Domain.ValueString(), result: newContents(), known: l.any()}
+	since := c.APITime()
 	a.adopt(ctx, want, existing)
 	a.create(ctx, want, without(want.keys(), existing))
-	if len(a.failures) > 0 && len(a.result.entries) == 0 {
+	unknown := a.unknown(unknownCreates{}, since)
+	if len(a.failures) > 0 && len(a.result.entries) == 0 && len(unknown.LocalParts) == 0 {
 		addFailures(&resp.Diagnostics, a.failures, false)
 		return
 	}
 	created := plan
 	d, err := a.domainOf(ctx)
 	if err != nil {
+		addFailures(&resp.Diagnostics, a.failures, false)
 		service.AddError(&resp.Diagnostics, err, "Can't create the "+plan.String(), nil)
 		return
 	}
@@ -130,6 +133,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	a.result.unmanaged = l.without(a.result)
 	created.set(a.result)
 	r.SetCreated(ctx, resp, c, &created)
+	resp.Diagnostics.Append(unknown.store(ctx, resp.Private)...)
 	if len(a.failures) > 0 {
 		warnIncomplete(&resp.Diagnostics, len(a.failures), len(want.entries))
 		addFailures(&resp.Diagnostics, a.failures, true)
@@ -175,6 +179,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 		}
 	}
 	a := &apply{client: c, walk: r.Walk(), domain: state.ID.ValueString(), result: newContents()}
+	since, earlier := c.APITime(), unknownCreatesOf(ctx, req.Private)
 	if !imported {
 		a.delete(ctx, prior, ch.removed, l)
 	}
@@ -187,7 +192,9 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 		if plan.adopts() {
 			a.adopt(ctx, want, existing)
 		} else {
-			for key, m := range existing {
+			own := earlier.own(want, existing)
+			a.adopt(ctx, want, own)
+			for key, m := range others(existing, own) {
 				a.fail(key, "Can't create the mailbox "+m.PrimaryEmail, fmt.Errorf("it exists with the id %s, and this set does not manage it", m.ID), adoptAdvice)
 			}
 		}
@@ -206,6 +213,9 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 		if resp.Private != nil {
 			diags.Append(resp.Private.SetKey(ctx, key, nil)...)
 		}
+	}
+	if resp.Private != nil {
+		diags.Append(a.unknown(earlier, since).store(ctx, resp.Private)...)
 	}
 }
 
