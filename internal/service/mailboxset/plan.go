@@ -35,7 +35,7 @@ const (
 	// importedKey is set from an import until the first update. Entries of the state that
 	// the configuration lacks were never this configuration's until then.
 	importedKey = "imported"
-	// deletionsKey has the [deletions] of a plan that destroys or replaces the set.
+	// deletionsKey has the [deletions] of a plan that may replace the set.
 	deletionsKey = "deletions"
 )
 
@@ -45,8 +45,8 @@ const (
 type deletions struct {
 	ID    string `json:"id"`
 	Count int    `json:"count"`
-	// Allowed means that the plan has named the mailboxes and found them allowed.
-	Allowed bool `json:"allowed"`
+	// Allowed is max_deletions of the state.
+	Allowed int64 `json:"allowed"`
 }
 
 // replaced is the key of the addresses of a set in the walk's notes.
@@ -156,7 +156,7 @@ func (r *Resource) planAdoption(existing map[string]*api.Mailbox, diags *diag.Di
 func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanRequest, plan *model, state model, resp *resource.ModifyPlanResponse) {
 	diags := &resp.Diagnostics
 	prior := state.contents(diags)
-	r.keepDeletions(ctx, state, prior, false, resp)
+	r.keepDeletions(ctx, state, prior, resp)
 	imported := isImported(ctx, req.Private)
 	if plan.Mailboxes.IsUnknown() {
 		plan.Addresses, plan.IDs, plan.Unmanaged = types.StringUnknown(), types.StringUnknown(), types.StringUnknown()
@@ -286,15 +286,15 @@ func (r *Resource) planDestroy(ctx context.Context, state model, resp *resource.
 	default:
 		warnDeletions(&resp.Diagnostics, addresses, false)
 	}
-	r.keepDeletions(ctx, state, c, true, resp)
 }
 
 // planReplacement is the first plan of a replacement that a change of the domain causes.
-// The second one is [Resource.planSecond].
+// The second one is [Resource.planSecond]. The value in the state counts too: with
+// create_before_destroy, core plans the delete once more in the apply, without this plan.
 func (r *Resource) planReplacement(ctx context.Context, plan, state model, resp *resource.ModifyPlanResponse) {
 	c := state.contents(&resp.Diagnostics)
-	addresses, allowed := c.addressList(c.keys()), plan.MaxDeletions.ValueInt64()
-	r.keepDeletions(ctx, state, c, false, resp)
+	addresses, allowed := c.addressList(c.keys()), min(plan.MaxDeletions.ValueInt64(), state.MaxDeletions.ValueInt64())
+	r.keepDeletions(ctx, state, c, resp)
 	switch {
 	case len(addresses) == 0:
 	case !r.deletes(ctx, c, c.keys()):
@@ -322,20 +322,18 @@ func (r *Resource) planSecond(ctx context.Context, req resource.ModifyPlanReques
 	if c, ok := r.Notes().Load(replaced{first.ID}); ok {
 		prior = c.(*contents)
 	}
-	addresses, allowed := prior.addressList(prior.keys()), plan.MaxDeletions.ValueInt64()
+	addresses, allowed := prior.addressList(prior.keys()), min(plan.MaxDeletions.ValueInt64(), first.Allowed)
 	if int64(first.Count) > allowed && r.deletes(ctx, prior, prior.keys()) {
 		addTooMany(&resp.Diagnostics, plan, addresses, allowed, replacementRefused)
 		return
 	}
-	first.Allowed = true
-	resp.Diagnostics.Append(service.SetPrivate(ctx, resp.Private, deletionsKey, first)...)
 }
 
 // keepDeletions stores the deletions of a set in the private state of a plan.
-func (r *Resource) keepDeletions(ctx context.Context, state model, c *contents, allowed bool, resp *resource.ModifyPlanResponse) {
+func (r *Resource) keepDeletions(ctx context.Context, state model, c *contents, resp *resource.ModifyPlanResponse) {
 	r.Notes().Store(replaced{state.ID.ValueString()}, c)
 	if resp.Private != nil {
-		resp.Diagnostics.Append(service.SetPrivate(ctx, resp.Private, deletionsKey, deletions{state.ID.ValueString(), len(c.entries), allowed})...)
+		resp.Diagnostics.Append(service.SetPrivate(ctx, resp.Private, deletionsKey, deletions{state.ID.ValueString(), len(c.entries), state.MaxDeletions.ValueInt64()})...)
 	}
 }
 

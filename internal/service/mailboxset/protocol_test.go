@@ -356,6 +356,11 @@ func TestReplacement(t *testing.T) {
 	if !isEmpty(plan, o) {
 		t.Errorf("a reference by id is a change: %v", plan.Replace)
 	}
+	// The value of the last apply counts too, because a deposed set is deleted by its own.
+	_, diags = p.Walk().PlanReplacement(typeName, set(changes{"domain": "example.org", "max_deletions": 1}, "ann"), o)
+	acctest.Expect(t, diags, "ERROR", "max_deletions is 0", "apply that first")
+	o, diags = p.Apply(t.Context(), typeName, set(changes{"max_deletions": 1}, "ann"), o)
+	p.NoErrors(diags)
 	o, diags = p.ApplyReplacement(t.Context(), typeName, set(changes{"domain": "example.org", "max_deletions": 1}, "ann"), o)
 	p.NoErrors(diags)
 	expect(t, o, "addresses", "ann=ann@example.org")

@@ -227,8 +227,7 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 		if len(prior.entries) == 0 {
 			return nil
 		}
-		planned, _ := deletionsOf(ctx, req.Private)
-		if !planned.Allowed && int64(len(prior.entries)) > state.MaxDeletions.ValueInt64() {
+		if r.deletes(ctx, prior, prior.keys()) && int64(len(prior.entries)) > state.MaxDeletions.ValueInt64() {
 			addTooMany(&resp.Diagnostics, state, prior.addressList(prior.keys()), state.MaxDeletions.ValueInt64(), destroyRefused)
 			return nil
 		}

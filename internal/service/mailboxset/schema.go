@@ -62,7 +62,7 @@ func settings() map[string]schema.Attribute {
 		"max_deletions": schema.Int64Attribute{
 			Optional:            true,
 			Validators:          []validator.Int64{int64validator.AtLeast(0)},
-			MarkdownDescription: "How many mailboxes a plan may delete. A plan that deletes more is an error that names them. For a destroy of the set, the value of the last apply counts. Default: `0`.",
+			MarkdownDescription: "How many mailboxes a plan may delete. A plan that deletes more is an error that names them. For a destroy or a replacement of the set, the value of the last apply counts: change it in an apply of its own first. Default: `0`.",
 		},
 		"on_existing": schema.StringAttribute{
 			Optional:            true,
