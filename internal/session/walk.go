@@ -162,6 +162,13 @@ func (w *Walk) InState(o Object) bool {
 	return w.object(o).inState
 }
 
+// WasAcquired reports whether the walk created or adopted the object. Only an apply does.
+func (w *Walk) WasAcquired(o Object) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.object(o).acquired
+}
+
 // PlanUpdate records a plan for an object that has a configuration. The fingerprint
 // of the configuration identifies the resource, because core may plan it more than
 // once, unless the object was refreshed for several addresses. Kept alone loses

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/google/uuid"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -81,8 +82,17 @@ func (r *Resource) planCreate(ctx context.Context, config model, plan *model, is
 		warnUnseen(diags, z.name)
 	default:
 		addSystemManaged(diags, entries, has.system)
-		plan.Purged = planPurge(z, has, config, entries, nil, diags)
+		if !r.wasUnknown(ref, z) {
+			plan.Purged = planPurge(z, has, config, entries, nil, diags)
+		}
 	}
+}
+
+// wasUnknown reports whether this apply has just created or adopted the domain, and the
+// configuration refers to it by its id: the plan did not know the domain then, so that it
+// has not named any record.
+func (r *Resource) wasUnknown(ref string, z zone) bool {
+	return uuid.Validate(ref) == nil && r.Walk().WasAcquired(service.Object{Type: "mailhost_domain", ID: z.id})
 }
 
 // isFirst reports whether no other resource of the walk has the zone, and adds an error if
