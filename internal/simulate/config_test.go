@@ -19,6 +19,8 @@ type block struct {
 	// arguments are Go values for newValue, or refs.
 	arguments           map[string]any
 	createBeforeDestroy bool
+	// typedMap means that an argument of dynamic type is a map, and otherwise an object.
+	typedMap bool
 	// replaceTriggeredBy are addresses whose change replaces the object.
 	replaceTriggeredBy []string
 }
@@ -149,6 +151,9 @@ func (b *block) evaluate(s *schema, lookup func(addr string) value) value {
 		r, ok := v.(ref)
 		if !ok {
 			arguments[name] = v
+			if object, ok := v.(map[string]any); ok && b.typedMap && s.objectType.AttributeTypes[name].Is(tftypes.DynamicPseudoType) {
+				arguments[name] = mapOf(objectOf(object))
+			}
 			continue
 		}
 		if target := lookup(r.addr); !target.IsKnown() {

@@ -88,8 +88,7 @@ var acceptableErrors = []struct{ text, reason string }{
 	{"contact_info is missing to buy", "a domain without contact_info can only be adopted"},
 	{"still has mailboxes", "an unmanaged mailbox prevents the deletion of its domain"},
 	{"The account has no domain", "the configuration names a domain that it does not manage"},
-	{"the account has no domain", "the same"},
-	{"No such domain in this account", "the same"},
+	{"If this configuration has the domain, refer to its resource", "the same"},
 	{"Two resources have the", "the user has to choose one resource with moved or removed"},
 	{"is in the state already", "a tainted domain that is registered has to be untainted"},
 	{"cannot import non-existent remote object", "the object of an import block was deleted"},
@@ -160,6 +159,13 @@ var conflictAdvices = []string{
 // a resource with many objects now.
 func (h *history) forgetSingles(s *stack) (changed bool) {
 	for _, addr := range s.state.addresses() {
+		if b, o := s.config.block(addr), s.state[addr].current; typeOf(addr) == "mailhost_dns_record" && b != nil && o != nil &&
+			s.config.domainOf(b.arguments["domain"]) != text(o.value, "domain_name") {
+			h.report.logf("advice: state rm %s, which leaves the zone's domain", addr)
+			s.state = s.state.clone()
+			delete(s.state, addr)
+			s.incomplete, changed = true, true
+		}
 		if t := typeOf(addr); (t == "mailhost_mailbox" || t == "mailhost_dns_record") && s.config.block(addr) == nil && !slices.Contains(s.config.removed, addr) {
 			h.report.logf("advice: removed block for %s", addr)
 			s.config.removed, changed = append(s.config.removed, addr), true
@@ -189,7 +195,7 @@ func (h *history) untaint(s *stack) bool {
 // create_before_destroy. It reports whether it changed anything.
 func (h *history) followAdvice(r *rand.Rand, s *stack, err error) bool {
 	says := func(text string) bool { return strings.Contains(err.Error(), text) }
-	if says("max_deletions is") && h.raiseMaxDeletions(s) {
+	if says("max_deletions is") && h.raiseMaxDeletions(s, err) {
 		return true
 	}
 	if (says("that the set would adopt") || says("Resources of their own manage DNS records")) && h.forgetSingles(s) {

@@ -178,9 +178,9 @@ func (c *change) touches(t touchedRecord) bool {
 	_, had := linesOf(c.before.value)[t.line]
 	_, kept := wanted[t.line]
 	if c.action == destroy || c.action.replaces() { // a zone that is destroyed leaves what others have added
-		return had && slices.ContainsFunc(c.warnings, func(w string) bool {
+		return had && (c.forced || slices.ContainsFunc(c.warnings, func(w string) bool {
 			return strings.HasPrefix(w, "The plan deletes ") && strings.Contains(w, "\n  - "+t.line)
-		})
+		}))
 	}
 	return had && !kept
 }

@@ -64,12 +64,15 @@
 // The oracle does not depend on the provider's code. It compares the plans with the
 // service's audit log (oracle_test.go, report_test.go):
 //
-//   - An object is deleted only if a plan destroys or replaces it.
+//   - An object is deleted only if a plan destroys or replaces it. A mailbox of a set and a
+//     record of a zone is deleted or changed only if the plan names it (mailboxset_test.go,
+//     dnszone_test.go), and a set deletes no more than max_deletions.
 //   - An apply does not delete an object that is in the state after it.
 //   - A domain or dedicated IP is bought only as often as planned.
 //   - After a successful apply no object is at two addresses.
 //   - The plan after a successful apply without faults is empty, and every history
-//     finally converges or fails for an acceptable reason (converge_test.go).
+//     finally converges or fails for an acceptable reason (converge_test.go). The service
+//     then has exactly what the sets and zones of the configuration say.
 //   - No diagnostic blames the provider's developers or contains a secret.
 //
 // The package has only tests.

@@ -65,6 +65,7 @@ func (d *generator) add(c *configuration, typeName string) {
 		if addr := typeName + "." + name; c.block(addr) == nil {
 			b := &block{addr: addr, arguments: d.arguments(c, typeName), createBeforeDestroy: chance(d.rand, 15)}
 			d.repairZone(b)
+			b.typedMap = typeName == setType && chance(d.rand, 40)
 			d.avoidMoves(c, addr)
 			c.blocks = append(c.blocks, b)
 			return
@@ -404,6 +405,9 @@ func (d *generator) editEntries(b *block) string {
 	}
 	n := 1 + d.rand.IntN(2)
 	if isSet {
+		if chance(d.rand, 10) {
+			b.typedMap = !b.typedMap
+		}
 		b.arguments["mailboxes"] = d.setEntries(b.entriesOf(), n)
 	} else {
 		b.arguments["records"] = d.zoneEntries(b.arguments["records"].(map[string]any), n)

@@ -112,8 +112,8 @@ func (c *change) mayDelete() int {
 	switch {
 	case c.action == update:
 		return after
-	case c.action.replaces():
-		return max(before, after)
+	case c.action.replaces() && !c.before.tainted:
+		return min(before, after)
 	}
 	return before
 }
@@ -216,9 +216,13 @@ func (h *history) checkSet(s *stack, b *block, o *object) {
 
 // raiseMaxDeletions follows the advice of a plan that deletes too many mailboxes: it allows
 // them, or ends the management of a set without a block.
-func (h *history) raiseMaxDeletions(s *stack) bool {
+func (h *history) raiseMaxDeletions(s *stack, err error) bool {
 	changed := false
 	for _, b := range s.config.blocks {
+		if o := s.state[b.addr].current; typeOf(b.addr) == setType && o != nil && strings.Contains(err.Error(), "apply that first") {
+			h.report.logf("advice: the old domain of %s", b.addr)
+			b.arguments["domain"], b.replaceTriggeredBy, changed = text(o.value, "domain_name"), nil, true
+		}
 		if typeOf(b.addr) == setType && b.arguments["max_deletions"] != 100 {
 			b.arguments["max_deletions"], changed = 100, true
 			h.report.logf("advice: max_deletions = 100 of %s", b.addr)

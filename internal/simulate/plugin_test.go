@@ -176,7 +176,7 @@ func (p *plugin) validate(s *schema, addr string, config value) error {
 // upgrade calls UpgradeResourceState with an object in the format of a state file.
 func (p *plugin) upgrade(s *schema, addr string, o *object) (*object, error) {
 	resp, err := call(p, "UpgradeResourceState", p.server.UpgradeResourceState, &tfprotov6.UpgradeResourceStateRequest{
-		TypeName: s.typeName, Version: s.version, RawState: &tfprotov6.RawState{JSON: stateJSON(o.value)},
+		TypeName: s.typeName, Version: s.version, RawState: &tfprotov6.RawState{JSON: stateJSON(s, o.value)},
 	})
 	if err != nil {
 		return nil, err

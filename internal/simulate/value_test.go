@@ -82,7 +82,7 @@ func equal(a, b value) bool {
 		return true
 	}
 	switch t := a.Type(); {
-	case !t.Equal(b.Type()): // an attribute of dynamic type
+	case kindOf(t) != kindOf(b.Type()): // in an attribute of dynamic type
 		return false
 	case t.Is(tftypes.String):
 		var x, y string
@@ -98,6 +98,12 @@ func equal(a, b value) bool {
 	default:
 		return maps.EqualFunc(attributesOf(a), attributesOf(b), equal)
 	}
+}
+
+// kindOf returns the kind of a type, without the types of its elements.
+func kindOf(t tftypes.Type) string {
+	name, _, _ := strings.Cut(t.String(), "[")
+	return name
 }
 
 func isList(t tftypes.Type) bool {
@@ -237,7 +243,7 @@ func incompatibilities(planned, actual value, at string) []string {
 		return []string{at + ": was known, but now unknown"}
 	}
 	switch t := planned.Type(); {
-	case !t.Equal(actual.Type()): // an attribute of dynamic type
+	case kindOf(t) != kindOf(actual.Type()): // in an attribute of dynamic type
 		return []string{fmt.Sprintf("%s: wrong final value type: %s, planned was %s", at, actual.Type(), t)}
 	case t.Is(tftypes.Object{}), t.Is(tftypes.Map{}):
 		a, b := attributesOf(planned), attributesOf(actual)
@@ -283,8 +289,15 @@ func writeOnlyProblems(s *schema, v value) (problems []string) {
 }
 
 // stateJSON returns a wholly known value in the format of a state file.
-func stateJSON(v value) []byte {
-	b, err := json.Marshal(plain(v))
+func stateJSON(s *schema, v value) []byte {
+	fields := map[string]any{}
+	for name, a := range attributesOf(v) {
+		fields[name] = plain(a)
+		if s.objectType.AttributeTypes[name].Is(tftypes.DynamicPseudoType) {
+			fields[name] = map[string]any{"value": plain(a), "type": a.Type()}
+		}
+	}
+	b, err := json.Marshal(fields)
 	if err != nil {
 		panic(err)
 	}
@@ -338,6 +351,9 @@ func newValue(t tftypes.Type, v any) value {
 		}
 		return tftypes.NewValue(t, elements)
 	case map[string]any:
+		if t.Is(tftypes.DynamicPseudoType) {
+			return objectOf(v)
+		}
 		o, ok := t.(tftypes.Object)
 		if !ok {
 			elements := map[string]value{}
@@ -358,6 +374,29 @@ func newValue(t tftypes.Type, v any) value {
 		return tftypes.NewValue(t, fields)
 	}
 	return tftypes.NewValue(t, v)
+}
+
+// objectOf returns an object with the attributes of a Go value, as an expression in braces.
+func objectOf(v map[string]any) value {
+	types, attributes := map[string]tftypes.Type{}, map[string]value{}
+	for name, e := range v {
+		if inner, ok := e.(map[string]any); ok {
+			attributes[name] = objectOf(inner)
+		} else {
+			attributes[name] = newValue(tftypes.String, e)
+		}
+		types[name] = attributes[name].Type()
+	}
+	return tftypes.NewValue(tftypes.Object{AttributeTypes: types}, attributes)
+}
+
+// mapOf returns the map of an object whose attributes have one type, as tomap.
+func mapOf(object value) value {
+	attributes := attributesOf(object)
+	for _, e := range attributes {
+		return tftypes.NewValue(tftypes.Map{ElementType: e.Type()}, attributes)
+	}
+	return object
 }
 
 // valueAt returns the value at a path, and false if there is none.
