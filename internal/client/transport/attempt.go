@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
 	"net/http/httptrace"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -31,7 +33,7 @@ func (c *Call) attempt(r *http.Request) (*http.Response, error) {
 	defer func() { permit.end(c.spec, c.Last.Status, c.Last.Header) }()
 	c.Attempts++
 	c.RequestID = t.Hooks.NewID()
-	c.Last = Attempt{notSent: true}
+	c.Last = Attempt{notSent: true, started: t.Hooks.Now()}
 	timer := newStallTimer(ctx, t.Hooks.ReadTimeout)
 	// How far the sending came. A RoundTripper that is not traced is assumed to have
 	// sent the request.
@@ -63,6 +65,10 @@ func (c *Call) attempt(r *http.Request) (*http.Response, error) {
 		resp, c.Last.cause = nil, c.secrets.redactError(err)
 	} else {
 		c.Last.Status, c.Last.Header = resp.StatusCode, resp.Header
+		c.Last.isForeign = c.isForeign(resp)
+		if resp.Header.Get(api.IdempotencyReplayedHeader) != "" {
+			t.HonoursKeys.Store(true)
+		}
 	}
 	c.log(ctx, req, t.Hooks.Now().Sub(started))
 	return resp, err
@@ -119,6 +125,28 @@ func buffer(resp *http.Response, s api.Spec) error {
 		return errResponseTooLarge
 	}
 	return nil
+}
+
+// isForeign reports whether something between here and the API has sent or damaged a
+// response: a success that can't be decoded, or an error page. If the base URL has never
+// sent anything of the contract, a page is the response of another server, which stays the
+// same.
+func (c *Call) isForeign(resp *http.Response) bool {
+	switch {
+	case isSuccess(resp) && c.decode != nil:
+		isReadable := c.decode(resp)
+		return !isReadable && (c.t.Confirmed.Load() || strings.HasSuffix(mediaType(resp), "json"))
+	case resp.StatusCode >= 400:
+		return isHTML(resp) && c.t.Confirmed.Load()
+	}
+	return false
+}
+
+func isHTML(resp *http.Response) bool { return mediaType(resp) == "text/html" }
+
+func mediaType(resp *http.Response) string {
+	t, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	return t
 }
 
 func isSuccess(resp *http.Response) bool { return resp.StatusCode >= 200 && resp.StatusCode <= 299 }

@@ -39,8 +39,10 @@ type Attempt struct {
 	Status  int         // of the response; 0 without one
 	Header  http.Header // likewise; nil
 
-	cause   error // why there was no response
-	notSent bool  // the request certainly did not reach the API
+	started   time.Time
+	cause     error // why there was no response
+	notSent   bool  // the request certainly did not reach the API
+	isForeign bool  // the response is not the API's own
 }
 
 // Call is one request with all its attempts. It is for one goroutine.
@@ -59,7 +61,11 @@ type Call struct {
 	wait       time.Duration // before the next attempt
 	queued     time.Duration // for which attempts waited for a permit since Started
 	limited    int           // attempts that a rate limit refused until a time
+	pages      int           // attempts that got an error page
 	anyUnknown bool          // the outcome of some attempt was Unknown
+	// decode decodes the buffered body of a success, and reports whether that is one that
+	// the API can have sent. Nil: the body is not buffered.
+	decode func(*http.Response) (isReadable bool)
 }
 
 // NewCall prepares a call. req is a pointer to the request struct; NewCall sets

@@ -18,7 +18,13 @@
 //	none: the request was not sent             NotSent     yes
 //	408, other 5xx                             Failed      a GET, PATCH, DELETE or an export: yes
 //	                                                       a keyed request: no, the caller decides
+//	4xx with an HTML page                      Failed      likewise, three times
 //	none, or it broke off                      NoResponse  like Failed
+//	2xx that can't be decoded                  NoResponse  likewise
+//
+// The last two kinds of response come from something between here and the API, such as a
+// proxy that restarts. Pages count as such once the base URL has sent a response of the
+// contract; before, it is probably wrong, and they are 2xx and 4xx as others are.
 //
 // The number of attempts, the time budget and the caller's deadline limit a call.
 // Between two attempts it waits a random time below a ceiling that doubles, or as
@@ -51,12 +57,12 @@
 //
 //	no connection, and the server has never responded  10 seconds
 //	no connection later                                RetryBudget
-//	a GET was sent                                     1 minute
+//	a GET was sent                                     1 minute after the latest response to any call
 //	a request that may change something was sent       RetryBudget
 //
 // A GET attempt ends after ReadTimeout without a response, and every response
-// after ReadTimeout without progress. A call that ends without a response begins
-// an outage: from then on other calls fail at once, without a request, except one
+// after ReadTimeout without progress. A call that ends without a response, while no other
+// call gets one, begins an outage: from then on other calls fail at once, without a request, except one
 // attempt every 15 seconds. The errors of an outage share an [Incident], as do
 // refusals of the credential.
 //

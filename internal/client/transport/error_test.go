@@ -121,7 +121,7 @@ func TestUnreadableResponses(t *testing.T) {
 		`{"id":{"secret":"generated"}}`: "id is a JSON object",
 		`["generated"]`:                 "the whole is a JSON array",
 	} {
-		f := fakeapi.New().Fail(fakeapi.Fault{Op: "get-mailbox", Status: 200, Text: body})
+		f := fakeapi.New().Fail(fakeapi.Fault{Op: "get-mailbox", Status: 200, Text: body, Times: 20})
 		_, err := newClient(t, f).GetMailbox(t.Context(), "m")
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "generated") {
 			t.Errorf("%s: %v", body, err)

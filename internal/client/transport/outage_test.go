@@ -25,6 +25,8 @@ type down struct {
 	sent  bool  // the request reaches the API
 	takes time.Duration
 	tries int
+	// beside runs in the middle of an attempt without a response.
+	beside func()
 }
 
 func (d *down) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -40,8 +42,12 @@ func (d *down) RoundTrip(r *http.Request) (*http.Response, error) {
 	if d.sent {
 		trace.WroteHeaders()
 	}
+	err := d.fail
 	d.api.Clock.Advance(d.takes)
-	return nil, d.fail
+	if d.beside != nil {
+		d.beside()
+	}
+	return nil, err
 }
 
 func newDown(t *testing.T) (*down, *client.Client, string) {
@@ -141,6 +147,28 @@ func TestOutage(t *testing.T) {
 	d.fail, d.sent, d.takes = errRefused, false, 0
 	if tries, _, _ := d.get(t, c, id); tries < 2 {
 		t.Errorf("patience is not back: %d attempts", tries)
+	}
+}
+
+// TestNoOutageBesideResponses checks that a call without a response is no outage while
+// other calls get theirs, and that it has more patience.
+func TestNoOutageBesideResponses(t *testing.T) {
+	d, c, id := newDown(t)
+	other := d.api.Add("mailboxes", fakeapi.Mailbox("joe", "example.com"))[0]
+	d.fail, d.sent, d.takes = errTimeout, true, readTimeout
+	d.beside = func() {
+		d.fail = nil
+		if _, _, err := d.get(t, c, other); err != nil {
+			t.Error(err)
+		}
+		d.fail = errTimeout
+	}
+	if _, took, err := d.get(t, c, id); took < 3*time.Minute || err == nil {
+		t.Errorf("after %v: %v", took, err)
+	}
+	d.fail = nil
+	if tries, _, err := d.get(t, c, id); tries != 1 || err != nil {
+		t.Errorf("after a call without a response: %d attempts, %v", tries, err)
 	}
 }
 

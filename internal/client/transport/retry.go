@@ -18,9 +18,13 @@ const (
 	// firstContact is for a server that has never responded: base_url is probably
 	// wrong, but the server may also just be starting.
 	firstContact = 10 * time.Second
-	// readPatience is for a GET that was sent.
+	// readPatience is for a GET that was sent, if nothing else gets a response either.
 	readPatience = time.Minute
 )
+
+// pageRetries is how often a request is resent after a 4xx with an error page, which may be
+// there to stay.
+const pageRetries = 3
 
 // sendUntilDone makes attempts until evaluate wants no further one. The loop is
 // go-retryablehttp's, and every decision is the call's: the library's own policy would
@@ -86,6 +90,7 @@ func (c *Call) evaluate(ctx context.Context, resp *http.Response, err error) (re
 			c.t.clockOffset.Store(new(date.Sub(now)))
 		}
 		c.t.Reached.Store(true)
+		c.t.responded.Store(&now)
 		c.t.outage.end()
 	case ctx.Err() != nil:
 		c.t.outage.cancelProbe()
@@ -94,6 +99,9 @@ func (c *Call) evaluate(ctx context.Context, resp *http.Response, err error) (re
 	}
 	wait, hasWait := retryAfter(resp, now)
 	c.Last.Outcome = c.outcome(resp, err, hasWait)
+	if c.isErrorPage() {
+		c.pages++
+	}
 	unknown := c.Last.Outcome.In(Unknown)
 	c.anyUnknown = c.anyUnknown || unknown
 	if c.Last.Outcome.In(Succeeded|Refused) || unknown && (c.spec.Keyed() || ctx.Value(optionalKey{}) != nil) {
@@ -106,6 +114,10 @@ func (c *Call) evaluate(ctx context.Context, resp *http.Response, err error) (re
 // package comment.
 func (c *Call) outcome(resp *http.Response, err error, hasRetryAfter bool) Outcome {
 	switch {
+	case err == nil && c.Last.isForeign && isSuccess(resp):
+		return NoResponse
+	case err == nil && c.isErrorPage():
+		return Failed
 	case err == nil:
 		return outcomeOf(resp, hasRetryAfter, c.spec.Keyed())
 	case c.Last.notSent && isPermanent(err):
@@ -116,6 +128,18 @@ func (c *Call) outcome(resp *http.Response, err error, hasRetryAfter bool) Outco
 		return Refused
 	}
 	return NoResponse
+}
+
+// isErrorPage reports whether the latest response is a 4xx of something before the API,
+// which may respond itself the next time. A 401 is about the credential, a 405 about the
+// operation, and a 429 says by itself when to come back.
+func (c *Call) isErrorPage() bool {
+	switch code := c.Last.Status; code {
+	case http.StatusUnauthorized, http.StatusMethodNotAllowed, http.StatusTooManyRequests:
+		return false
+	default:
+		return c.Last.isForeign && code >= 400 && code <= 499
+	}
 }
 
 func outcomeOf(resp *http.Response, hasRetryAfter, keyed bool) Outcome {
@@ -135,11 +159,11 @@ func outcomeOf(resp *http.Response, hasRetryAfter, keyed bool) Outcome {
 }
 
 // mayRetry reports whether another attempt is allowed, and sets the wait before
-// it: retryAfter, or if that is 0 a random time that grows. If there was no response
-// and none is allowed, an outage begins.
+// it: retryAfter, or if that is 0 a random time that grows. If there was no response to
+// this call or to another one meanwhile, and none is allowed, an outage begins.
 func (c *Call) mayRetry(ctx context.Context, retryAfter time.Duration) bool {
 	hooks, noResponse := c.t.Hooks, c.Last.Status == 0
-	if ctx.Err() != nil || noResponse && c.t.outage.isOngoing() {
+	if ctx.Err() != nil || noResponse && c.t.outage.isOngoing() || c.isErrorPage() && c.pages > pageRetries {
 		return false
 	}
 	if c.Last.Status == http.StatusTooManyRequests && retryAfter > 0 {
@@ -156,14 +180,20 @@ func (c *Call) mayRetry(ctx context.Context, retryAfter time.Duration) bool {
 		if deadline, ok := ctx.Deadline(); ok && next.After(deadline) {
 			return false
 		}
-		if !next.After(c.Started.Add(c.queued + c.patience())) {
+		if !next.After(c.end()) {
 			return true
 		}
 	}
-	if noResponse {
+	if noResponse && !c.t.hasResponded(c.Last.started) {
 		c.t.outage.begin(hooks.Now(), c.Last.cause)
 	}
 	return false
+}
+
+// hasResponded reports whether there was a response after some time.
+func (t *Transport) hasResponded(after time.Time) bool {
+	responded := t.responded.Load()
+	return responded != nil && responded.After(after)
 }
 
 // ceiling returns the longest wait before the next attempt: it doubles up to
@@ -176,19 +206,21 @@ func (c *Call) ceiling() time.Duration {
 	return min(d, c.t.Hooks.RetryWaitMax)
 }
 
-// patience returns the time from the start of a call in which it begins new
-// attempts.
-func (c *Call) patience() time.Duration {
-	budget := c.t.Hooks.RetryBudget
+// end returns the time until which a call begins new attempts.
+func (c *Call) end() time.Time {
+	begun, budget := c.Started.Add(c.queued), c.t.Hooks.RetryBudget
 	switch {
 	case c.Last.Status != 0:
-		return budget
 	case c.Last.notSent && !c.t.Reached.Load():
-		return min(budget, firstContact)
+		budget = min(budget, firstContact)
 	case !c.Last.notSent && c.spec.Method == http.MethodGet:
-		return min(budget, readPatience)
+		patience := min(budget, readPatience)
+		if responded := c.t.responded.Load(); responded != nil {
+			patience = max(patience, responded.Sub(begun)+readPatience)
+		}
+		budget = min(budget, patience)
 	}
-	return budget
+	return begun.Add(budget)
 }
 
 // maxRetryAfter keeps calculations with a server's Retry-After from overflowing.
@@ -210,10 +242,10 @@ func retryAfter(resp *http.Response, now time.Time) (wait time.Duration, ok bool
 }
 
 // AwaitRetry waits for the time of another attempt, and reports whether one is
-// allowed: the outcome of the latest one is unknown, and neither the retry policy
-// nor the caller has ended the call.
+// allowed: the latest one was not refused, and neither the retry policy nor the caller has
+// ended the call.
 func (c *Call) AwaitRetry(ctx context.Context) bool {
-	return c.Last.Outcome.In(Unknown) && c.mayRetry(ctx, 0) && c.t.Hooks.Sleep(ctx, c.wait) == nil
+	return c.Last.Outcome.In(Unknown|Succeeded) && c.mayRetry(ctx, 0) && c.t.Hooks.Sleep(ctx, c.wait) == nil
 }
 
 // Pause waits as long as before another attempt.

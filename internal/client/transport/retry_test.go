@@ -80,6 +80,62 @@ func TestRetriesByMethod(t *testing.T) {
 	}
 }
 
+// TestForeignResponses sends responses of something before the API, which are no proof of
+// anything: they are retried once the API has responded, and no change is taken for done.
+func TestForeignResponses(t *testing.T) {
+	page := http.Header{"Content-Type": {"text/html; charset=utf-8"}}
+	for _, tc := range []struct {
+		name, op string
+		fault    fakeapi.Fault
+		fresh    bool // nothing of the API has responded before
+		want     int  // requests of op
+		fails    bool
+	}{
+		{"get with a page", "get-mailbox", fakeapi.Fault{Status: 200, Header: page, Text: "<html>"}, false, 2, false},
+		{"get without content", "get-mailbox", fakeapi.Fault{Status: 200}, false, 2, false},
+		{"get of damaged JSON", "get-mailbox", fakeapi.Fault{Text: `{"id": "`}, false, 2, false},
+		{"get of damaged JSON at first", "get-mailbox", fakeapi.Fault{Text: `{"id": "`}, true, 2, false},
+		{"get with a page at first", "get-mailbox", fakeapi.Fault{Status: 200, Header: page, Text: "<html>"}, true, 1, true},
+		{"get with a page of a 403", "get-mailbox", fakeapi.Fault{Status: 403, Header: page, Text: "<html>"}, false, 2, false},
+		{"get with a page of a 404", "get-mailbox", fakeapi.Fault{Status: 404, Header: page, Text: "<html>"}, false, 2, false},
+		{"get with a page of a 403 for ever", "get-mailbox", fakeapi.Fault{Status: 403, Header: page, Text: "<html>", Times: 99}, false, 4, true},
+		{"get with a page of a 401", "get-mailbox", fakeapi.Fault{Status: 401, Header: page, Text: "<html>"}, false, 1, true},
+		{"patch with a page", "update-mailbox", fakeapi.Fault{Status: 200, Header: page, Text: "<html>"}, false, 2, false},
+		{"delete with a page", "delete-mailbox", fakeapi.Fault{Status: 200, Header: page, Text: "<html>"}, false, 2, false},
+		{"delete with a page for ever", "delete-mailbox", fakeapi.Fault{Status: 200, Header: page, Text: "<html>", Times: 99}, false, 9, true},
+		{"delete with a page of a 404 for ever", "delete-mailbox", fakeapi.Fault{Status: 404, Header: page, Text: "<html>", Times: 99}, false, 4, true},
+		{"delete with a page at first", "delete-mailbox", fakeapi.Fault{Status: 200, Header: page, Text: "<html>"}, true, 1, true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			f := fakeapi.New()
+			ids := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"), fakeapi.Mailbox("jim", "example.com"))
+			c := newClient(t, f)
+			if !tc.fresh {
+				if _, err := c.FindMailbox(t.Context(), "jim@example.com"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			tc.fault.Op = tc.op
+			f.Fail(tc.fault)
+			var err error
+			switch tc.op {
+			case "get-mailbox":
+				_, err = c.GetMailbox(t.Context(), ids[0])
+			case "update-mailbox":
+				_, err = c.UpdateMailbox(t.Context(), ids[0], api.UpdateMailboxBody{})
+			default:
+				err = c.DeleteMailbox(t.Context(), ids[0])
+			}
+			if (err != nil) != tc.fails || client.IsNotFound(err) {
+				t.Errorf("error %v", err)
+			}
+			if n := f.Count(tc.op); n != tc.want {
+				t.Errorf("%d requests, want %d", n, tc.want)
+			}
+		})
+	}
+}
+
 func TestKeyIsTheSameOnEachAttempt(t *testing.T) {
 	f := fakeapi.New().Fail(fakeapi.Fault{Op: "create-mailbox", Status: 429}, fakeapi.Fault{Op: "create-mailbox", Status: 500})
 	c := newClient(t, f)

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"reflect"
 	"strings"
@@ -29,26 +28,43 @@ func Do[Req, Resp any](ctx context.Context, t *Transport, op api.Operation[Req, 
 // Send sends the request of a call and decodes its response. A response without
 // content, null or {} is the zero value.
 func Send[Resp any](ctx context.Context, c *Call) (*Resp, error) {
+	v, isEmpty, failure := new(Resp), false, error(nil)
+	isList := reflect.TypeFor[Resp]().Kind() == reflect.Slice
+	hasContent := reflect.TypeFor[Resp]() != reflect.TypeFor[api.NoContent]()
+	c.decode = func(resp *http.Response) (isReadable bool) {
+		body, err := readAll(resp)
+		v, failure = new(Resp), err
+		// [] is an empty response too, unless the response is a list.
+		isEmpty = err == nil && isEmptyJSON(body) && !isList
+		switch {
+		case err != nil:
+			return false
+		case len(body) == 0:
+			return c.spec.Method != http.MethodGet // others may respond without content
+		case isEmpty:
+			return true
+		case hasContent:
+			failure = json.Unmarshal(body, v)
+			_, isMalformed := errors.AsType[*json.SyntaxError](failure)
+			return !isMalformed
+		case isHTML(resp):
+			failure = errors.New("no content was expected")
+			return false
+		}
+		return true
+	}
 	resp, err := c.send(ctx)
 	if err != nil {
 		return nil, err
 	}
-	v := new(Resp)
-	body, err := readAll(resp)
-	// [] is an empty response too, unless the response is a list.
-	isList := reflect.TypeFor[Resp]().Kind() == reflect.Slice
-	if err == nil && (isEmptyJSON(body) && !isList || reflect.TypeFor[Resp]() == reflect.TypeFor[api.NoContent]()) {
-		return v, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(body, v)
-	}
-	if err != nil {
+	if failure != nil {
 		e := c.errorFrom(resp)
-		e.Err = errors.New(mismatch(resp, err))
+		e.Err = errors.New(mismatch(resp, failure))
 		return nil, e
 	}
-	c.t.Confirmed.Store(true)
+	if hasContent && !isEmpty {
+		c.t.Confirmed.Store(true)
+	}
 	return v, nil
 }
 
@@ -131,7 +147,7 @@ func (c *Call) errorFrom(resp *http.Response) *Error {
 // mismatch describes why a successful response can't be read. It may have a secret,
 // so none of it is quoted.
 func mismatch(resp *http.Response, err error) string {
-	mediaType, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	mediaType := mediaType(resp)
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		found, _, _ := strings.Cut(wrong.Value, " ")
 		return fmt.Sprintf("the response is not what the API's contract says: %s is a JSON %s", cmp.Or(wrong.Field, "the whole"), found)

@@ -105,6 +105,9 @@ type Transport struct {
 	Hooks     Hooks       // with defaults
 	Reached   atomic.Bool // there was a response, from whatever server
 	Confirmed atomic.Bool // there was a response of the contract, so that the base URL is right
+	// HonoursKeys: an Idempotency-Replayed header in some response has proved that the API
+	// honours Idempotency-Keys.
+	HonoursKeys atomic.Bool
 
 	baseURL   string
 	userAgent string
@@ -113,6 +116,7 @@ type Transport struct {
 	log       LogFunc
 	limiter   *limiter
 	outage    outage
+	responded atomic.Pointer[time.Time] // when the latest response came
 	incidents incidents
 	changes   changes
 	// clockOffset is how far the API's clock is ahead of this machine's, from the Date
