@@ -180,7 +180,9 @@ func TestUninterruptedCreate(t *testing.T) {
 				}
 			}, 409},
 			"its outcome is looked up": {func(_ *apitest.Server, c *apitest.Client) {
-				c.Do("GET", create.path, nil, "Idempotency-Lookup", key).Want(200)
+				if a := c.Do("GET", create.path, nil, "Idempotency-Lookup", key).Want(200); a.Header.Get("Idempotency-Replayed") != "false" {
+					t.Error("the lookup does not say that the create would be replayed")
+				}
 			}, 409},
 			"its object was changed": {func(h *apitest.Server, _ *apitest.Client) {
 				h.Patch(create.path+"/"+newest(h, create.path), create.change).Want(200)
@@ -205,8 +207,14 @@ func TestUninterruptedCreate(t *testing.T) {
 		}
 		t.Run(create.path+"/others look it up", func(t *testing.T) {
 			h, c := interrupted(t, create.path, create.body, aborted)
-			h.Do("GET", create.path, nil, "Idempotency-Lookup", key).Want(200)
-			c.Do("GET", create.path, nil, "Idempotency-Lookup", otherKey).Want(200)
+			for _, other := range []*apitest.Response{
+				h.Do("GET", create.path, nil, "Idempotency-Lookup", key).Want(200),
+				c.Do("GET", create.path, nil, "Idempotency-Lookup", otherKey).Want(200),
+			} {
+				if found := other.Header.Get("Idempotency-Replayed"); found != "" {
+					t.Errorf("a lookup of somebody else finds a record: %s", found)
+				}
+			}
 			c.Do("GET", "/mailboxes/nobody", nil, "Idempotency-Lookup", key).Want(404)
 			if !c.PostKeyed(otherKey, create.path, create.body).Want(201).Resumed() {
 				t.Error("it was not resumed")

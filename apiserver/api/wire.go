@@ -55,7 +55,8 @@ const (
 	// IdempotencyKeyHeader names a logical request.
 	IdempotencyKeyHeader = "Idempotency-Key"
 	// IdempotencyReplayedHeader marks the response of an earlier request under the
-	// same key.
+	// same key: true. It is false in the response to a lookup of a create that would be
+	// replayed, so that the client knows that it can resend the create.
 	IdempotencyReplayedHeader = "Idempotency-Replayed"
 	// IdempotencyLookupHeader names, in a GET request, the Idempotency-Key of a create
 	// whose outcome it looks up: the client is there, and will know of the object.

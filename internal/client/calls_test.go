@@ -38,7 +38,7 @@ func calls(t *testing.T, c *Client) {
 		_, _ = create.do(ctx, c)
 	}
 	for _, create := range secretCreators {
-		_, _, _, _ = create.do(ctx, c)
+		_, _, _ = create.do(ctx, c)
 	}
 	for _, l := range lifecycles {
 		_, _ = l.doGet(ctx, c, "1")

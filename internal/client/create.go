@@ -43,46 +43,50 @@ type createSpec[Resp any] struct {
 	effect, check string
 }
 
-// createOutcome is the result of a successful create.
+// createOutcome is the result of a create.
 type createOutcome[Resp any] struct {
 	object    *Resp
-	resumed   bool     // an interrupted create of an earlier run created the object
-	replayed  bool     // the response is that of an earlier attempt
-	requestID string   // of the response
-	leftovers []string // ids of duplicates that an earlier attempt has probably created
+	resumed   bool   // an interrupted create of an earlier run created the object
+	replayed  bool   // the response is that of an earlier attempt
+	requestID string // of the response
 }
 
 // create sends a keyed request until its outcome is known. The package comment
-// describes how, and decisionTable decides.
+// describes how, and decisionTable decides. With a SecretLostError it returns the object
+// too, if this request has certainly created it.
 func create[Req, Resp any](ctx context.Context, c *core, op api.Operation[Req, Resp], req *Req, spec createSpec[Resp]) (*createOutcome[Resp], error) {
 	call, err := c.transport.NewCall(op.Spec, req, spec.redact...)
 	if err != nil {
 		return nil, err
 	}
 	call.Object = cmp.Or(spec.object, call.Object)
-	var before []Resp // what was found before the latest attempt
 	for {
 		resp, cause := transport.Send[Resp](ctx, call)
-		if call.Last.Header.Get(api.IdempotencyReplayedHeader) != "" {
-			c.honoursKeys.Store(true)
-		}
 		if cause == nil && spec.isComplete(resp) {
-			return spec.outcome(c, call, resp, before), nil
+			if spec.facts&secret != 0 {
+				c.known.Store(spec.id(resp), true)
+			}
+			header := call.Last.Header
+			return &createOutcome[Resp]{
+				object: resp, resumed: header.Get(api.IdempotencyResumedHeader) == "true",
+				replayed: header.Get(api.IdempotencyReplayedHeader) == "true", requestID: call.RequestID,
+			}, nil
 		}
 		if cause != nil && !call.MayBeProcessed() {
 			return nil, cause
 		}
-		decision, found, lookupErr := spec.next(ctx, c, call, before)
+		decision, found, lookupErr := spec.next(ctx, c, call)
+		var out *createOutcome[Resp]
 		switch decision {
 		case resend:
-			if spec.facts&secret != 0 && len(found) > 0 {
-				before = found
-			}
 			continue
 		case takeFound:
 			return &createOutcome[Resp]{object: &found[0]}, nil
 		case reportSecretLost:
 			cause = &SecretLostError{Operation: op.ID, Object: call.Object, IDs: idsOf(found, spec.id), Cause: cause}
+			if len(found) == 1 && spec.isNew(c, call, &found[0]) {
+				out = &createOutcome[Resp]{object: &found[0]}
+			}
 		case reportUnknown:
 			cause = &UnknownOutcomeError{
 				Operation: op.ID, Object: call.Object,
@@ -93,7 +97,7 @@ func create[Req, Resp any](ctx context.Context, c *core, op api.Operation[Req, R
 		if spec.invalidate != nil {
 			spec.invalidate()
 		}
-		return nil, cause
+		return out, cause
 	}
 }
 
@@ -129,7 +133,7 @@ const (
 	secret facts = 1 << iota // the response has a secret that no lookup returns
 	paid                     // the request spends money
 	keys                     // the API has proved that it honours Idempotency-Keys
-	retry                    // the latest attempt's outcome is unknown, and another attempt is allowed
+	retry                    // another attempt is allowed
 )
 
 // lookup is the result of the latest lookup. The values can be combined to sets.
@@ -140,7 +144,6 @@ const (
 	foundNone
 	foundOne
 	foundSeveral
-	foundMore    // for a secret: more objects than before the latest attempt
 	lookupFailed // or there is no list
 )
 
@@ -160,8 +163,8 @@ var decisionTable = []rule{
 	{lookup: notMade, then: lookUp},
 
 	{lookup: foundOne, unless: secret, then: takeFound},
-	{lookup: foundOne | foundSeveral, given: secret | retry, then: resend},
-	{lookup: foundOne | foundSeveral | foundMore, given: secret, then: reportSecretLost},
+	{lookup: foundOne | foundSeveral, given: secret | keys | retry, then: resend},
+	{lookup: foundOne | foundSeveral, given: secret, then: reportSecretLost},
 
 	{lookup: foundNone, given: retry, then: resend},
 	{lookup: foundNone, after: transport.NoResponse | transport.NotSent | transport.Succeeded, then: reportUnknown},
@@ -183,16 +186,21 @@ func decide(l lookup, holds facts, after transport.Outcome) decision {
 }
 
 // next looks up what a call has created, if the decision table says so, and returns
-// what to do. before is what was found before the latest attempt.
-func (spec *createSpec[Resp]) next(ctx context.Context, c *core, call *transport.Call, before []Resp) (_ decision, found []Resp, err error) {
-	holds, after := spec.facts, call.Last.Outcome
-	if c.honoursKeys.Load() {
-		holds |= keys
+// what to do.
+func (spec *createSpec[Resp]) next(ctx context.Context, c *core, call *transport.Call) (_ decision, found []Resp, err error) {
+	after, isAllowed := call.Last.Outcome, call.AwaitRetry(ctx)
+	holds := func() facts {
+		all := spec.facts
+		if c.transport.HonoursKeys.Load() {
+			all |= keys
+		}
+		// After a success without the object, only a replay does no harm.
+		if isAllowed && (after.In(transport.Unknown) || all&keys != 0) {
+			all |= retry
+		}
+		return all
 	}
-	if call.AwaitRetry(ctx) {
-		holds |= retry
-	}
-	if d := decide(notMade, holds, after); d != lookUp {
+	if d := decide(notMade, holds(), after); d != lookUp {
 		return d, nil, nil
 	}
 	found, err = spec.lookUp(ctx, c, call)
@@ -202,12 +210,10 @@ func (spec *createSpec[Resp]) next(ctx context.Context, c *core, call *transport
 		result = lookupFailed
 	case len(found) == 0:
 		result = foundNone
-	case len(before) > 0 && len(found) > len(before):
-		result = foundMore
 	case len(found) > 1:
 		result, err = foundSeveral, &AmbiguousError{Object: spec.object, IDs: idsOf(found, spec.id)}
 	}
-	return decide(result, holds, after), found, err
+	return decide(result, holds(), after), found, err // the lookup may have proved keys
 }
 
 // lookUp returns the objects that the request may have created. It searches even
@@ -237,23 +243,31 @@ func (spec *createSpec[Resp]) lookUp(ctx context.Context, c *core, call *transpo
 	}
 }
 
-// withoutOlder removes the objects that are older than the request, by the API's
-// clock. They belong to somebody else, often to another resource of the same
-// configuration.
+// withoutOlder removes the objects that are older than the request, by the API's clock,
+// and those whose secret this client has. They belong to somebody else, often to another
+// resource of the same configuration.
 func (spec *createSpec[Resp]) withoutOlder(c *core, call *transport.Call, found []Resp) []Resp {
-	offset, known := c.transport.ClockOffset()
-	if spec.createdAt == nil || !known {
+	if spec.createdAt == nil {
 		return found
 	}
-	earliest := call.Started.Add(offset - clockSlack)
-	return slices.DeleteFunc(found, func(r Resp) bool { return spec.isOlder(&r, earliest) })
+	return slices.DeleteFunc(found, func(r Resp) bool {
+		_, isKnown := c.known.Load(spec.id(&r))
+		age, ok := spec.age(c, call, &r)
+		return isKnown || ok && age > clockSlack
+	})
 }
 
-// isOlder reports whether an object was created before a time of the API's clock. One
-// whose time can't be read was not.
-func (spec *createSpec[Resp]) isOlder(r *Resp, t time.Time) bool {
+// isNew reports whether an object is certainly not older than the request.
+func (spec *createSpec[Resp]) isNew(c *core, call *transport.Call, r *Resp) bool {
+	age, ok := spec.age(c, call, r)
+	return ok && age <= clockSlack
+}
+
+// age returns how old an object was when the request was sent first, by the API's clock.
+func (spec *createSpec[Resp]) age(c *core, call *transport.Call, r *Resp) (age time.Duration, ok bool) {
+	offset, known := c.transport.ClockOffset()
 	created, err := time.Parse(time.RFC3339, spec.createdAt(r))
-	return err == nil && created.Before(t)
+	return call.Started.Add(offset).Sub(created), known && err == nil
 }
 
 // isComplete reports whether a response has what was created.
@@ -263,28 +277,6 @@ func (spec *createSpec[Resp]) isComplete(resp *Resp) bool {
 	}
 	id := spec.id(resp)
 	return id != "" && id != "0"
-}
-
-// outcome returns the outcome of a create whose response has the object.
-func (spec *createSpec[Resp]) outcome(c *core, call *transport.Call, resp *Resp, before []Resp) *createOutcome[Resp] {
-	header := call.Last.Header
-	out := &createOutcome[Resp]{
-		object: resp, resumed: header.Get(api.IdempotencyResumedHeader) == "true",
-		replayed: header.Get(api.IdempotencyReplayedHeader) == "true", requestID: call.RequestID,
-	}
-	if spec.facts&secret == 0 || out.replayed {
-		return out
-	}
-	// What was found before the latest attempt, and is not older than the request, is a
-	// duplicate. The times are the API's, so that the clocks need not agree.
-	latest, _ := time.Parse(time.RFC3339, spec.createdAt(resp))
-	earliest := latest.Add(call.Started.Sub(c.transport.Hooks.Now()) - clockSlack)
-	for i := range before {
-		if id := spec.id(&before[i]); id != spec.id(resp) && !spec.isOlder(&before[i], earliest) {
-			out.leftovers = append(out.leftovers, id)
-		}
-	}
-	return out
 }
 
 // created returns the object of an outcome.

@@ -34,7 +34,7 @@ var creators = map[string]creator{
 	"master password": {"create-master-password", "list-master-passwords", "credentials", func(ctx context.Context, c *Client) (string, error) {
 		value := "s3cret"
 		p, err := c.CreateMasterPassword(ctx, api.CreateMasterPasswordBody{Name: "ops", Value: &value})
-		return idOr(p, err, func(p *CreatedMasterPassword) string { return p.ID })
+		return idOr(p, err, func(p *api.CreatedMasterPassword) string { return p.ID })
 	}},
 	"dns record": {"create-dns-record", "list-dns-records", "dns-records", func(ctx context.Context, c *Client) (string, error) {
 		r, _, err := c.CreateDNSRecord(ctx, api.CreateDNSRecordBody{Domain: "example.com", Name: "WWW.example.com.", Type: "A", Value: "192.0.2.1"})
@@ -168,7 +168,7 @@ func prove(t *testing.T, f *fakeapi.API, c *Client) {
 	if _, err := c.CreateServiceAccount(t.Context(), api.CreateServiceAccountBody{Name: "proof"}); err != nil {
 		t.Fatal(err)
 	}
-	if !c.honoursKeys.Load() {
+	if !c.transport.HonoursKeys.Load() {
 		t.Fatal("no proof")
 	}
 	f.Stored["auth/service-accounts"] = nil

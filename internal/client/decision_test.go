@@ -9,16 +9,13 @@ import (
 // TestDecisionTableIsComplete checks that every situation has a rule, every rule is
 // needed, and none resends against the retry policy.
 func TestDecisionTableIsComplete(t *testing.T) {
-	lookups := []lookup{notMade, foundNone, foundOne, foundSeveral, foundMore, lookupFailed}
+	lookups := []lookup{notMade, foundNone, foundOne, foundSeveral, lookupFailed}
 	outcomes := []transport.Outcome{transport.Succeeded, transport.Refused, transport.Busy, transport.NotSent, transport.Failed, transport.NoResponse}
 	seen := map[decision]bool{}
 	for bits := range 1 << 4 {
 		for _, l := range lookups {
 			for _, after := range outcomes {
 				holds := facts(bits)
-				if l == foundMore && holds&secret == 0 { // see next
-					continue
-				}
 				d := decide(l, holds, after)
 				seen[d] = true
 				if d == resend && holds&retry == 0 || d == lookUp && l != notMade || d == resend && holds&(paid|secret) == paid && l != foundNone {

@@ -27,8 +27,8 @@
 //     resends it.
 //   - The API has refused the request (such as 422), and no earlier attempt may have
 //     been processed: the error is returned.
-//   - All else enters the table: no response, 408, 5xx, a success without the object,
-//     and a refusal after an attempt of these. A 409, for instance, may come from the
+//   - All else enters the table: no response, a damaged one or a proxy's page, 408, 5xx, a
+//     success without the object, and a refusal after an attempt of these. A 409, for instance, may come from the
 //     object that the first attempt has created.
 //
 // The first row that applies decides. The same rows are decisionTable in create.go.
@@ -38,8 +38,8 @@
 //	(not made)              secret, keys, retry        resend: the replay has the secret
 //	(not made)                                         look up
 //	one                     no secret                  take it
-//	one, several            secret, retry              resend, for the secret
-//	one, several, more      secret                     SecretLostError
+//	one, several            secret, keys, retry        resend: the replay has the secret
+//	one, several            secret                     SecretLostError
 //	none                    retry                      resend
 //	none                    no response, or a success  UnknownOutcomeError
 //	                        without the object
@@ -51,21 +51,20 @@
 //	lookup  a search of the lists for what was requested. It ignores objects that are
 //	        known to be older than the request. A paid create is searched for up to
 //	        three times while nothing is found.
-//	retry   the outcome of the latest attempt is unknown (no response, 408, 5xx), and
-//	        the retry policy and the caller allow another attempt, for whose time the
-//	        client has waited
+//	retry   the outcome of the latest attempt is unknown (no response, 408, 5xx; with
+//	        keys also a success without the object), and the retry policy and the caller
+//	        allow another attempt, for whose time the client has waited
 //	keys    some response had an Idempotency-Replayed header, which proves that the
-//	        API honours keys
+//	        API honours keys. That to a lookup has one, if the create would be replayed
 //	secret  the response has a secret that the lists do not have: the token of a
 //	        service account, a generated password
 //	paid    a purchase, a claim, a change of plan
-//	more    the lookup found more objects than the one before the latest attempt
 //
 // If several objects are found, only a key that is certainly honoured prevents a
-// duplicate, and even that is not relied on if it costs money. A secret is requested
-// once more: a replay has it, and a 409 of an API that keeps names unique leads to a
-// SecretLostError. An API that does neither makes a duplicate, which is returned with
-// the id of the first object as a leftover; after that nothing is resent.
+// duplicate, and even that is not relied on if it costs money. A lost secret is requested
+// once more if the replay has it. With an API that ignores keys it is lost for good: the
+// error comes with the object, if that is certainly not older than the request, and its
+// resource is tainted, so that the next plan replaces it.
 //
 // For example, the response to the first attempt is lost, and then:
 //

@@ -149,6 +149,7 @@ type SecretLostError struct {
 	Operation, Object string
 	IDs               []string // the objects with the requested name: one, as a rule
 	Cause             error
+	Next              string // what to do; "" for the general advice
 }
 
 func (e *SecretLostError) Error() string {
@@ -157,7 +158,7 @@ func (e *SecretLostError) Error() string {
 	if e.Cause != nil {
 		s += ". The request failed: " + detail(e.Cause)
 	}
-	return s + ". Delete it, or choose another name, and try again."
+	return s + ". " + cmp.Or(e.Next, "Delete it, or choose another name, and try again.")
 }
 
 func (e *SecretLostError) Unwrap() error { return e.Cause }

@@ -7,14 +7,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
-// CreatedMasterPassword is a new master password.
-type CreatedMasterPassword struct {
-	api.CreatedMasterPassword
-	// Leftovers are the ids of duplicates that an earlier attempt of the same call
-	// has probably created; their secrets are lost.
-	Leftovers []string
-}
-
 // ListMasterPasswords returns the master passwords that match the request's
 // filters.
 func (c *Client) ListMasterPasswords(ctx context.Context, req api.ListMasterPasswordsRequest) iter.Seq2[api.MasterPassword, error] {
@@ -44,8 +36,9 @@ func (c *Client) findMasterPasswords(ctx context.Context, name string, scope Sco
 }
 
 // CreateMasterPassword creates a master password. If its secret is generated and
-// the response with the secret was lost, the error is a *SecretLostError.
-func (c *Client) CreateMasterPassword(ctx context.Context, body api.CreateMasterPasswordBody) (*CreatedMasterPassword, error) {
+// the response with the secret was lost, the error is a *SecretLostError, and the master
+// password is returned without its secret if this call has certainly created it.
+func (c *Client) CreateMasterPassword(ctx context.Context, body api.CreateMasterPasswordBody) (*api.CreatedMasterPassword, error) {
 	scope := newScope(body.Domain, body.WorkspaceID)
 	var has facts
 	if body.Generate {
@@ -68,11 +61,11 @@ func (c *Client) CreateMasterPassword(ctx context.Context, body api.CreateMaster
 		invalidate: c.masterPasswords.InvalidateAll,
 		check:      "Check the account's master passwords before trying again.",
 	})
-	if err != nil {
+	if out == nil {
 		return nil, err
 	}
 	c.masterPasswords.Put(out.object.MasterPassword)
-	return &CreatedMasterPassword{CreatedMasterPassword: *out.object, Leftovers: out.leftovers}, nil
+	return out.object, err
 }
 
 // RenameMasterPassword changes the name of a master password.

@@ -14,11 +14,9 @@ import (
 
 // core is what the calls of all kinds of objects share.
 type core struct {
-	transport *transport.Transport
-	// honoursKeys: the API has proved that it honours Idempotency-Keys, by an
-	// Idempotency-Replayed header in some response.
-	honoursKeys atomic.Bool
-	operations  sync.Map // *operation, by id
+	transport  *transport.Transport
+	operations sync.Map // *operation, by id
+	known      sync.Map // ids of objects whose secret a create has returned
 	// readers are the operations that read one object, by tag: an API has all
 	// lifecycle operations on one kind of object, or none.
 	readers map[string]reader

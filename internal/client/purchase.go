@@ -141,7 +141,7 @@ func (c *Client) purchase(ctx context.Context, wanted []wantedDomain) []purchase
 			}
 			// The request is sent again if nothing is found; if a part is, only to an API that
 			// responds to its key without a second purchase.
-			if len(found) == len(names) || len(found) > 0 && lookups%paidLookups == 0 && !c.honoursKeys.Load() {
+			if len(found) == len(names) || len(found) > 0 && lookups%paidLookups == 0 && !c.transport.HonoursKeys.Load() {
 				return []api.Purchase{{}}, nil // everything is in found
 			}
 			return nil, nil

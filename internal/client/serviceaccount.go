@@ -7,14 +7,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
-// CreatedServiceAccount is a new service account with its token.
-type CreatedServiceAccount struct {
-	api.CreatedServiceAccount
-	// Leftovers are the ids of duplicates that an earlier attempt of the same call
-	// has probably created; their tokens are lost.
-	Leftovers []string
-}
-
 // ListServiceAccounts returns all service accounts, including revoked ones.
 func (c *Client) ListServiceAccounts(ctx context.Context) iter.Seq2[api.ServiceAccount, error] {
 	return list(ctx, c.core, api.ListServiceAccounts, api.ListRequest{}, serviceAccountKeys.ID)
@@ -41,8 +33,9 @@ func (c *Client) findServiceAccounts(ctx context.Context, name string) ([]api.Se
 
 // CreateServiceAccount creates a service account. If the response with its token
 // was lost, the error is a *SecretLostError, or an *UnknownOutcomeError if the API
-// has no list of service accounts.
-func (c *Client) CreateServiceAccount(ctx context.Context, body api.CreateServiceAccountBody) (*CreatedServiceAccount, error) {
+// has no list of service accounts. With a *SecretLostError it returns the service account
+// without its token, if this call has certainly created it.
+func (c *Client) CreateServiceAccount(ctx context.Context, body api.CreateServiceAccountBody) (*api.CreatedServiceAccount, error) {
 	out, err := create(ctx, c.core, api.CreateServiceAccount, &api.CreateServiceAccountRequest{Body: body}, createSpec[api.CreatedServiceAccount]{
 		object:    body.Name,
 		id:        func(a *api.CreatedServiceAccount) string { return a.ID },
@@ -60,11 +53,11 @@ func (c *Client) CreateServiceAccount(ctx context.Context, body api.CreateServic
 		effect:     "the service account may have been created, with a token that nobody knows",
 		check:      "Check the account's service accounts and revoke what is too much before trying again.",
 	})
-	if err != nil {
+	if out == nil {
 		return nil, err
 	}
 	c.serviceAccounts.Put(out.object.ServiceAccount)
-	return &CreatedServiceAccount{CreatedServiceAccount: *out.object, Leftovers: out.leftovers}, nil
+	return out.object, err
 }
 
 // RevokeServiceAccount makes a service account's token stop working.

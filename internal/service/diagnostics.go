@@ -341,16 +341,6 @@ func quoteShell(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// WarnDuplicates warns about objects that earlier attempts of a create have probably
-// created beside the managed one. consequence explains what they mean.
-func WarnDuplicates(diags *diag.Diagnostics, object string, ids []string, consequence string) {
-	if len(ids) == 0 {
-		return
-	}
-	diags.AddWarning(fmt.Sprintf("The %s was probably created more than once", object),
-		paragraphs(fmt.Sprintf("A response of the API was lost, and the create was retried. Terraform does not manage the object that the lost attempt has probably created; its id is %s.", strings.Join(ids, " and ")), consequence))
-}
-
 // WarnResumed warns that a create returned an object that an earlier run had created
 // with the same request, without storing its id.
 func WarnResumed(diags *diag.Diagnostics, object, id string) {

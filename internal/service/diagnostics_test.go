@@ -158,8 +158,6 @@ func TestWarnings(t *testing.T) {
 		"announced": {func(d *diag.Diagnostics) {
 			orphan{"mailbox jane", "id-1", "It costs.", false}.warnPlanned(d)
 		}, []string{"The mailbox jane will still exist", "id-1", "It costs.", "control panel"}},
-		"duplicates":    {func(d *diag.Diagnostics) { WarnDuplicates(d, "mailbox jane", []string{"id-1", "id-2"}, "Delete them.") }, []string{"mailbox jane", "id-1 and id-2", "Delete them."}},
-		"no duplicates": {func(d *diag.Diagnostics) { WarnDuplicates(d, "mailbox jane", nil, "Delete them.") }, nil},
 		"not ready": {func(d *diag.Diagnostics) {
 			WarnNotReady(t.Context(), d, "mailbox jane", "provisioning", errors.New("no response"))
 		}, []string{"mailbox jane is not ready yet", "provisioning. No response.", "Run apply again"}},

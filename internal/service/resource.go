@@ -57,6 +57,18 @@ func (r *Resource[T, M]) SetCreated(ctx context.Context, resp *resource.CreateRe
 	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, c.AccountID(), attribute(resp.State.Raw, "id"))...)
 }
 
+// WillReplace reports whether an object that was created without its secret can be left to
+// the next apply: in the state after an error it is tainted, so that the next plan replaces
+// it. It completes the error, which is nil if nothing was lost.
+func (r *Resource[T, M]) WillReplace(ctx context.Context, c *client.Client, id string, err error) bool {
+	lost, ok := errors.AsType[*client.SecretLostError](err)
+	if !ok || !c.Supports(ctx, r.DeleteOperation, id) {
+		return false
+	}
+	lost.Next = "It is tainted in Terraform's state: run apply again, which deletes it and creates another one."
+	return true
+}
+
 // Read implements resource.Resource.
 func (r *Resource[T, M]) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	r.ReadObject(ctx, req, resp, func(c *client.Client, state *M) error {

@@ -65,8 +65,11 @@ func (o *operation) respond(ctx context.Context, w http.ResponseWriter, request 
 			return err
 		}
 	}
-	if p.idempotency.Replayed {
+	switch {
+	case p.idempotency.Replayed:
 		w.Header().Set(api.IdempotencyReplayedHeader, "true")
+	case p.idempotency.FoundRecord(ctx):
+		w.Header().Set(api.IdempotencyReplayedHeader, "false")
 	}
 	if p.idempotency.Resumed {
 		w.Header().Set(api.IdempotencyResumedHeader, "true")

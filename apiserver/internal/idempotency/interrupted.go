@@ -94,11 +94,18 @@ func (q *Request) markDelivered(ctx context.Context, key []byte) error {
 }
 
 // isUnknown reports whether a key has a record that is not Delivered.
-func (r *Records) isUnknown(ctx context.Context, key []byte) (is bool) {
+func (r *Records) isUnknown(ctx context.Context, key []byte) bool {
+	record := r.find(ctx, key)
+	return record != nil && !record.Delivered
+}
+
+// find returns the record of a key, or nil if there is none or it can't be read.
+func (r *Records) find(ctx context.Context, key []byte) (found *store.IdempotencyRecord) {
 	_ = r.store.View(ctx, func(reader store.Reader) error {
-		record, err := reader.IdempotencyRecord(key, r.now())
-		is = err == nil && !record.Delivered
+		if record, err := reader.IdempotencyRecord(key, r.now()); err == nil {
+			found = &record
+		}
 		return nil
 	})
-	return is
+	return found
 }

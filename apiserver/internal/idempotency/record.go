@@ -91,6 +91,11 @@ func (q *Request) Replay(r store.Reader, at time.Time) (bool, error) {
 	return true, nil
 }
 
+// FoundRecord reports that the request looks up a create whose response would be replayed.
+func (q *Request) FoundRecord(ctx context.Context) bool {
+	return q.lookup != nil && q.records.find(ctx, q.lookup) != nil
+}
+
 // Response returns the body of the response that is stored or replayed under the
 // request's key, or nil.
 func (q *Request) Response() []byte { return q.response }

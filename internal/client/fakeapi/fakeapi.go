@@ -235,6 +235,9 @@ func (f *API) do(s api.Spec, params map[string]string, r *http.Request, body []b
 	if key != "" && a.Status < 300 {
 		f.replayed[key] = a
 	}
+	if _, ok := f.replayed[r.Header.Get(api.IdempotencyLookupHeader)]; ok && f.HonoursKeys {
+		return a, http.Header{api.IdempotencyReplayedHeader: {"false"}}
+	}
 	return a, nil
 }
 

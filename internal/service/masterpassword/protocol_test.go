@@ -232,7 +232,7 @@ func TestAPIErrors(t *testing.T) {
 }
 
 // TestSecretLost loses the response with a generated secret, with an API that ignores
-// idempotency keys.
+// idempotency keys. Terraform taints the object, and the next apply replaces it.
 func TestSecretLost(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -241,9 +241,16 @@ func TestSecretLost(t *testing.T) {
 	o, diags := p.Apply(t.Context(), typeName, map[string]any{"name": "ops", "generate": true}, nil)
 	found, err := s.Client.FindMasterPassword(t.Context(), "ops", client.Scope{})
 	must(t, err)
-	expect(t, diags, `Can't create the master password "ops"`, found.ID, "Delete it, or choose another name")
-	if !o.Gone() {
+	expect(t, diags, `Can't create the master password "ops"`, found.ID, "tainted in Terraform's state: run apply again")
+	if o.Text("id") != found.ID || !o.Null("generated_secret") {
 		t.Errorf("the state has %s", o.State)
+	}
+	_, diags = p.Destroy(t.Context(), typeName, o)
+	p.NoErrors(diags)
+	o, diags = p.Apply(t.Context(), typeName, map[string]any{"name": "ops", "generate": true}, nil)
+	p.NoErrors(diags)
+	if o.Null("generated_secret") {
+		t.Error("there is no secret")
 	}
 }
 

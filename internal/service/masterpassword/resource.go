@@ -45,14 +45,16 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 		Generate:    plan.Generate.ValueBool(),
 		Value:       config.expand(), // only the configuration has a write-only value
 	})
+	willReplace := created != nil && r.WillReplace(ctx, c, created.ID, err)
 	if err != nil {
 		service.AddCreateError(ctx, c, &resp.Diagnostics, err, plan, "", service.Fields{"value": config.attribute()}, plan.conflictAdvice)
+	}
+	if err != nil && !willReplace {
 		return
 	}
 	r.SetModel(ctx, c, &plan, &created.MasterPassword)
 	plan.GeneratedSecret = types.StringPointerValue(created.GeneratedSecret)
 	r.SetCreated(ctx, resp, c, &plan)
-	service.WarnDuplicates(&resp.Diagnostics, plan.String(), created.Leftovers, "Its secret works, although nobody knows it: delete it.")
 }
 
 // conflictAdvice returns what to do about the master password that has the name.

@@ -121,14 +121,16 @@ func (t *Token) Open(ctx context.Context, req ephemeral.OpenRequest, resp *ephem
 	}
 	lifetime, _ := duration(m.Lifetime)
 	o := opened{Name: m.Name.ValueString(), ExpiresAt: t.now().Add(c.ClockOffset(ctx)).Add(lifetime).UTC().Format(api.TimestampLayout)}
-	created, err := c.CreateServiceAccount(ctx, api.CreateServiceAccountBody{Name: o.Name, ExpiresAt: &o.ExpiresAt})
+	body := api.CreateServiceAccountBody{Name: o.Name, ExpiresAt: &o.ExpiresAt}
+	created, err := c.CreateServiceAccount(ctx, body)
+	if lost, ok := errors.AsType[*client.SecretLostError](err); ok && ctx.Err() == nil {
+		if revoked, failures := o.revokeLost(ctx, c, lost.IDs); len(revoked) > 0 && failures == nil {
+			created, err = c.CreateServiceAccount(ctx, body)
+		}
+	}
 	if err != nil {
 		t.addOpenError(ctx, c, &resp.Diagnostics, err, o)
 		return
-	}
-	_, failures := o.revokeLost(ctx, c, created.Leftovers)
-	for _, failure := range failures {
-		resp.Diagnostics.AddWarning("A second service account may be left", failure)
 	}
 	o.ID = created.ID
 	m.ID, m.Token, m.ExpiresAt = types.StringValue(o.ID), types.StringValue(created.Token), types.StringValue(o.ExpiresAt)

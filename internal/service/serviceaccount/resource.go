@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
@@ -53,18 +54,23 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	created, err := c.CreateServiceAccount(ctx, api.CreateServiceAccountBody{
 		Name: plan.Name.ValueString(), ExpiresAt: expiresAt,
 	})
+	willReplace := created != nil && r.WillReplace(ctx, c, created.ID, err)
 	if err != nil {
 		addCreateError(&resp.Diagnostics, err, "Can't create the "+plan.String(), plan.fields())
+	}
+	if err != nil && !willReplace {
 		return
 	}
-	if expiresAt == nil && created.ExpiresAt != nil {
+	if err == nil && expiresAt == nil && created.ExpiresAt != nil {
 		resp.Diagnostics.Append(resp.Private.SetKey(ctx, inheritedKey, []byte("true"))...)
 		resp.Diagnostics.AddAttributeWarning(path.Root("expires_at"), fmt.Sprintf("The %s expires with the provider's credential", plan.String()),
 			fmt.Sprintf("Its token stops working at %s, like the credential that created it. For a longer validity, create it with a credential that expires later.", *created.ExpiresAt))
 	}
 	service.Flatten(&plan, created)
+	if err != nil {
+		plan.Token = types.StringNull()
+	}
 	r.SetCreated(ctx, resp, c, &plan)
-	service.WarnDuplicates(&resp.Diagnostics, plan.String(), created.Leftovers, "Nobody knows their tokens, but they are valid: revoke them.")
 }
 
 // Read implements resource.Resource. An API that can't read service accounts leaves the
