@@ -1,0 +1,130 @@
+package chaos
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"testing"
+)
+
+var (
+	rowFlag     = flag.String("row", "", "the rows whose names begin with this; all of them for \"all\"")
+	seedFlag    = flag.Uint64("seed", 1, "the seed of the first run of each row")
+	runsFlag    = flag.Int("runs", 1, "how many seeds to run each row with")
+	objectsFlag = flag.Int("objects", 300, "objects of the configuration, with -row")
+)
+
+// allRows returns every fault at every rate in every mode.
+func allRows() (rows []row) {
+	for i := range faults {
+		for _, percent := range []int{1, 5, 20} {
+			for _, m := range modes {
+				rows = append(rows, row{&faults[i], percent, m})
+			}
+		}
+	}
+	return rows
+}
+
+// shortRows returns one row for each fault, and all modes; every fourth with -short.
+func shortRows() (rows []row) {
+	for i := range faults {
+		if !testing.Short() || i%4 == 2 {
+			rows = append(rows, row{&faults[i], 20, modes[i%len(modes)]})
+		}
+	}
+	return rows
+}
+
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400) // as the provider does
+	os.Exit(m.Run())
+}
+
+// TestChaos runs the rows of the flags, or one short row for each fault, and prints a
+// table.
+func TestChaos(t *testing.T) {
+	chosen, objects := shortRows(), 75
+	if *rowFlag != "" {
+		chosen, objects = nil, *objectsFlag
+		for _, r := range allRows() {
+			if *rowFlag == "all" || strings.HasPrefix(r.String(), *rowFlag) {
+				chosen = append(chosen, r)
+			}
+		}
+		if chosen == nil {
+			t.Fatalf("no row has a name that begins with %q; the first one is %s", *rowFlag, allRows()[0])
+		}
+	}
+	var printing sync.Mutex
+	print := func(l *life) {
+		printing.Lock()
+		defer printing.Unlock()
+		fmt.Println(line(cells(l)))
+	}
+	if *rowFlag != "" && len(chosen)**runsFlag > 1 {
+		fmt.Printf("%d objects\n%s\n", objects, line(header))
+	}
+	for _, r := range chosen {
+		for i := range *runsFlag {
+			seed := *seedFlag + uint64(i)
+			t.Run(fmt.Sprintf("%s/%d", r, seed), func(t *testing.T) {
+				t.Parallel()
+				l := live(t, r, seed, objects)
+				if *rowFlag != "" && len(chosen)**runsFlag == 1 {
+					fmt.Printf("%s\n%s\n", strings.Join(l.log, "\n"), line(header))
+				}
+				if *rowFlag != "" {
+					print(l)
+				}
+				report(t, l)
+			})
+		}
+	}
+}
+
+// report fails the test if a row has findings.
+func report(t *testing.T, l *life) {
+	const most, longest = 10, 2000
+	if len(l.findings) == 0 {
+		return
+	}
+	text := ""
+	for i, f := range l.findings {
+		if i == most {
+			text += fmt.Sprintf("and %d more\n", len(l.findings)-most)
+			break
+		}
+		text += f[:min(len(f), longest)] + "\n"
+	}
+	t.Errorf("%s\nRepeat it with:\n  make chaos ROW=%s SEED=%d OBJECTS=%d\n", text, l.row, l.seed, l.objects)
+}
+
+var header = []string{"fault/rate/mode", "seed", "requests", "faults", "retries", "applies", "duplicates", "losses", "paid", "result", "time"}
+
+// cells returns a life as a row of the table.
+func cells(l *life) []string {
+	result := "ok"
+	if n := len(l.findings); n > 0 {
+		result = fmt.Sprint(n, " findings")
+	}
+	n := l.network
+	return []string{
+		l.row.String(), fmt.Sprint(l.seed), fmt.Sprint(n.requests), fmt.Sprint(n.faults), fmt.Sprint(n.retries),
+		fmt.Sprintf("%d+%d+%d", l.applies[created], l.applies[changed], l.applies[destroyed]),
+		fmt.Sprint(l.duplicates), fmt.Sprint(l.losses), fmt.Sprintf("%d/%d", l.paid, l.toPay), result, fmt.Sprintf("%.1f s", l.took.Seconds()),
+	}
+}
+
+// line formats a row of the table.
+func line(cells []string) string {
+	widths := []int{-26, 13, 8, 6, 7, 7, 10, 6, 6, -11, 7}
+	var b strings.Builder
+	for i, cell := range cells {
+		fmt.Fprintf(&b, "| %*s ", widths[i], cell)
+	}
+	return b.String() + "|"
+}

@@ -1,0 +1,45 @@
+// Package chaos tests the provider against the API server over a network with faults.
+//
+// A row of its table is one life of a configuration of 300 objects: it is created,
+// changed and destroyed, while one kind of fault hits 1, 5 or 20 percent of the requests.
+// A user would run a failed apply again, and so does the row. After each of the three
+// stages, the account must have exactly what the configuration says, nothing may have been
+// created, deleted or paid for that no plan named, and the next plan must be empty.
+//
+//	seed ──▶ faults ─┐
+//	core ──▶ provider ──▶ net/http client ══ connection ══▶ net/http server ──▶ service
+//	  │ plans, states                                                             │
+//	  └────────────────────▶ checks ◀───── lists and audit log, without faults ───┘
+//
+// # Rows
+//
+// A row is named by its fault, rate and mode, such as reset-after/20/nokeys. The modes are
+// those of the server: keys honours the Idempotency-Key header, nokeys ignores it, and
+// published ignores it and has the published operations only.
+//
+//	make chaos                                      every row once
+//	make chaos ROW=html SEED=7 RUNS=10              the rows whose name begins with html, for ten seeds
+//	make chaos ROW=reset-after/20/nokeys SEED=4711  one row, with a log of its requests
+//
+// Seed and row decide which requests have a fault: a request has the same one whenever it
+// is sent in the same row (network_test.go). Calls run ten at a time as in Terraform, so
+// that two runs may still differ in the order of requests, and in which of them share a
+// list.
+//
+// # Time
+//
+// A row runs in a bubble of testing/synctest, in which time passes only while everything
+// waits. Retry-After and timeouts therefore have their real lengths and cost nothing. The
+// connections are in memory, because a bubble can't wait for a real network; on both ends
+// of them is net/http.
+//
+// # Core
+//
+// The core (core_test.go) walks the configuration as Terraform does, over the plugin
+// protocol: it reads and plans each object, and applies the changes in the order of their
+// dependencies. A few rows run through a real CLI instead (cli_test.go).
+//
+// The package has only tests. Package simulate has histories of one call at a time, with
+// crashes, imports and several accounts; this package has real connections, ten calls at a
+// time, and large configurations.
+package chaos

@@ -1,0 +1,132 @@
+package chaos
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// fault is a kind of fault.
+type fault struct {
+	name string
+	// refuses: the connection can't be opened.
+	refuses bool
+	// inject handles a request that has the fault.
+	inject func(*exchange)
+}
+
+// late is how long a delayed request or response is on its way: longer than the client
+// waits for any.
+const late = 3 * time.Minute
+
+const gatewayPage = "<html><head><title>502 Bad Gateway</title></head><body><center><h1>502 Bad Gateway</h1></center></body></html>"
+
+var faults = []fault{
+	{name: "refused", refuses: true},
+	{name: "reset-before", inject: func(x *exchange) { x.reset() }},
+	{name: "reset-after", inject: func(x *exchange) {
+		if x.random.IntN(2) == 0 {
+			x.processUnnoticed()
+		} else {
+			x.process()
+		}
+		x.reset()
+	}},
+	{name: "500", inject: func(x *exchange) {
+		x.maybeProcess()
+		x.page(http.StatusInternalServerError, "application/json", `{"detail":[{"loc":[],"msg":"Internal error","type":"internal_error"}]}`)
+	}},
+	{name: "502", inject: func(x *exchange) {
+		x.maybeProcess()
+		x.page(http.StatusBadGateway, "text/html", gatewayPage)
+	}},
+	{name: "503", inject: func(x *exchange) {
+		x.busy(http.StatusServiceUnavailable, "service_unavailable")
+	}},
+	{name: "429", inject: func(x *exchange) {
+		x.busy(http.StatusTooManyRequests, "rate_limited")
+	}},
+	{name: "delay", inject: func(x *exchange) {
+		if x.random.IntN(2) == 0 && !x.isUnrecognizable() { // the request is late
+			time.Sleep(late)
+			x.process()
+		} else {
+			x.process()
+			time.Sleep(late)
+		}
+		x.reset()
+	}},
+	{name: "truncated", inject: func(x *exchange) {
+		resp := x.process()
+		whole := resp.Body.Len()
+		if whole == 0 {
+			x.reset()
+		}
+		resp.Header().Set("Content-Length", strconv.Itoa(whole))
+		resp.Body.Truncate(x.random.IntN(whole))
+		x.send(resp)
+		_ = http.NewResponseController(x.w).Flush()
+		x.reset()
+	}},
+	{name: "garbled", inject: func(x *exchange) {
+		resp := x.process()
+		body := resp.Body.Bytes()
+		switch x.random.IntN(3) {
+		case 0: // some bytes are others
+			for range 1 + len(body)/50 {
+				if len(body) > 0 {
+					body[x.random.IntN(len(body))] = 0xff
+				}
+			}
+			if len(body) > 0 {
+				body[0] = 0xff
+			}
+		case 1: // nothing arrives
+			resp.Body.Reset()
+		default: // the beginning is lost
+			resp.Body.Next(1 + x.random.IntN(1+len(body)/2))
+		}
+		resp.Header().Del("Content-Length")
+		x.send(resp)
+	}},
+	{name: "html", inject: func(x *exchange) {
+		x.maybeProcess()
+		statuses := []int{http.StatusOK, http.StatusForbidden, http.StatusNotFound, http.StatusBadGateway, http.StatusServiceUnavailable}
+		x.page(statuses[x.random.IntN(len(statuses))], "text/html; charset=utf-8", "<!DOCTYPE html><html><body><h1>Sign in to the network</h1></body></html>")
+	}},
+	{name: "duplicate", inject: func(x *exchange) {
+		first := x.process()
+		if x.isUnrecognizable() {
+			x.send(first)
+			return
+		}
+		second := x.process()
+		// Without keys, nobody could know that the second response is not the only one.
+		if x.network.mode.keys && x.random.IntN(2) == 0 {
+			x.send(second)
+			return
+		}
+		x.send(first)
+	}},
+}
+
+// isUnrecognizable reports whether the service has no means to recognize a second copy of
+// a request: names of service accounts are not unique. Nobody could know of an object that
+// a copy creates, because its response goes nowhere.
+func (x *exchange) isUnrecognizable() bool {
+	return !x.network.mode.keys && x.r.Method == http.MethodPost && strings.HasSuffix(x.r.URL.Path, "/service-accounts")
+}
+
+// maybeProcess passes every second request on to the service.
+func (x *exchange) maybeProcess() {
+	if x.random.IntN(2) == 0 {
+		x.process()
+	}
+}
+
+// busy sends an error that asks the client to come back later.
+func (x *exchange) busy(status int, problem string) {
+	x.w.Header().Set("Retry-After", strconv.Itoa(1+x.random.IntN(10)))
+	x.page(status, "application/json", `{"detail":[{"loc":[],"msg":"Try again later","type":"`+problem+`"}]}`)
+}
