@@ -65,11 +65,16 @@ func (s *Server) ProtocolOfUnknownToken(t testing.TB, defers bool) *Protocol {
 	return s.configured(t, provider.New("test")(), map[string]any{"base_url": s.URL, "account_id": s.AccountID, "token": Unknown}, defers)
 }
 
-// Embedded returns the provider, configured for an embedded account.
+// Embedded returns the provider, configured for an embedded account. Without accountID, a
+// new account gets a random id.
 func Embedded(t testing.TB, accountID, dataDir string) *Protocol {
 	t.Helper()
 	s := &Server{AccountID: accountID}
-	return s.configured(t, provider.New("test")(), map[string]any{"account_id": accountID, "embedded": map[string]any{"data_dir": dataDir}}, false)
+	settings := map[string]any{"embedded": map[string]any{"data_dir": dataDir}}
+	if accountID != "" {
+		settings["account_id"] = accountID
+	}
+	return s.configured(t, provider.New("test")(), settings, false)
 }
 
 func (s *Server) configured(t testing.TB, served framework.Provider, settings map[string]any, defers bool) *Protocol {

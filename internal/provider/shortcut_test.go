@@ -1,7 +1,7 @@
 package provider_test
 
 import (
-	"bytes"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -32,6 +32,7 @@ func TestShortcuts(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		s := acctest.NewServer(t, acctest.Options{})
 		s.Domain(t, "example.com")
+		sales := s.Workspace(t, "Sales").ID
 		fast := s.Protocol(t, "").Together()
 		slow := s.ProtocolOf(t, "", wrapped{provider.New("test")().(validating)}).Together()
 		kinds := kinds(s.AccountID)
@@ -59,7 +60,7 @@ func TestShortcuts(t *testing.T) {
 				vary(r, config)
 				var prior *acctest.Object
 				if rapid.IntRange(0, 3).Draw(r, "prior") > 0 {
-					prior = varied(r, fast, typeName, objects[typeName])
+					prior = varied(r, fast, s.AccountID, typeName, objects[typeName])
 				}
 				got, diags := fast.Plan(typeName, config, prior)
 				want, expected := slow.Plan(typeName, config, prior)
@@ -70,7 +71,7 @@ func TestShortcuts(t *testing.T) {
 			},
 			"read": func(r *rapid.T) {
 				typeName, _ := pick()
-				o := varied(r, fast, typeName, objects[typeName])
+				o := varied(r, fast, s.AccountID, typeName, objects[typeName])
 				got, diags := fast.Read(typeName, o)
 				want, expected := slow.Read(typeName, o)
 				compare(r, "read of "+typeName, got, want, diags, expected)
@@ -89,6 +90,10 @@ func TestShortcuts(t *testing.T) {
 				got, diags := fast.PlanReplacement(typeName, config, o)
 				want, expected := slow.PlanReplacement(typeName, config, o)
 				compare(r, fmt.Sprintf("replacement of %s with %v", typeName, config), got, want, diags, expected)
+			},
+			"move": func(r *rapid.T) {
+				to := rapid.SampledFrom([]string{s.WorkspaceID, sales}).Draw(r, "workspace")
+				acctest.Call(t, s, api.UpdateDomain, &api.UpdateDomainRequest{Domain: "example.com", Body: api.UpdateDomainBody{WorkspaceID: &to}})
 			},
 			"change": func(r *rapid.T) {
 				if o := objects["mailhost_mailbox"]; o != nil {
@@ -118,10 +123,19 @@ func vary(r *rapid.T, config map[string]any) {
 }
 
 // varied returns an object as another state, identity or private state has it.
-func varied(r *rapid.T, p *acctest.Protocol, typeName string, o *acctest.Object) *acctest.Object {
+func varied(r *rapid.T, p *acctest.Protocol, accountID, typeName string, o *acctest.Object) *acctest.Object {
 	changed := *o
-	other := acctest.Object{Private: []byte(`{"account":"eyJpZCI6ImJiIn0="}`)}
-	switch rapid.SampledFrom([]string{"", "", "", "name", "spelling", "null", "identity", "private", "imported", "account", "more", "stranger"}).Draw(r, "varied") {
+	more := func(private []byte, key, value string) []byte {
+		all := map[string][]byte{}
+		_ = json.Unmarshal(private, &all) // an object may have none
+		all[key] = []byte(value)
+		encoded, err := json.Marshal(all)
+		if err != nil {
+			r.Fatal(err)
+		}
+		return encoded
+	}
+	switch rapid.SampledFrom([]string{"", "", "", "name", "spelling", "null", "workspace", "identity", "private", "imported", "account", "mark", "more", "stranger"}).Draw(r, "varied") {
 	case "name":
 		if typeName == "mailhost_mailbox" {
 			changed = *p.With(typeName, o, "first_name", "Joan")
@@ -134,20 +148,28 @@ func varied(r *rapid.T, p *acctest.Protocol, typeName string, o *acctest.Object)
 		if typeName == "mailhost_mailbox" {
 			changed = *p.With(typeName, o, rapid.SampledFrom([]string{"quota", "aliases", "status", "domain"}).Draw(r, "null"), nil)
 		}
+	case "workspace":
+		if typeName == "mailhost_mailbox" {
+			changed = *p.With(typeName, o, "workspace_id", rapid.SampledFrom([]any{"0b9f4d5e-6d0c-4b7e-9a53-3f1c2d8e7a10", nil}).Draw(r, "workspace"))
+			changed.Identity = rapid.SampledFrom([]*tfprotov6.ResourceIdentityData{o.Identity, nil}).Draw(r, "identity")
+		}
 	case "identity":
 		changed.Identity = nil
 	case "private":
 		changed.Private = nil
 	case "imported":
-		changed.Private = []byte(`{".import_before_read":"dHJ1ZQ==",` + string(o.Private[1:]))
+		changed.Private = more(o.Private, ".import_before_read", "true")
 	case "stranger":
 		changed.Identity = p.Identity(typeName, map[string]any{"account_id": "0b9f4d5e-6d0c-4b7e-9a53-3f1c2d8e7a10", "id": o.Text("id")})
 	case "account":
-		changed.Private, changed.Identity = other.Private, nil
-	case "more":
-		if !bytes.Contains(o.Private, []byte("more")) {
-			changed.Private = append(o.Private[:len(o.Private)-1:len(o.Private)-1], `,"more":"MQ=="}`...)
+		changed.Private, changed.Identity = marked("bb"), nil
+	case "mark":
+		changed.Private = marked(accountID)
+		if rapid.Bool().Draw(r, "more") {
+			changed.Private = more(changed.Private, "more", "1")
 		}
+	case "more":
+		changed.Private = more(o.Private, "more", "1")
 	}
 	return &changed
 }

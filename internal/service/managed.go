@@ -3,15 +3,11 @@ package service
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"hash/maphash"
-	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
@@ -41,8 +37,7 @@ type embedsResource interface {
 // Manage returns the resource with three checks around its calls:
 //
 //   - An object in the state is read, changed or deleted only through a connection to
-//     its own account. In another account it would seem to be gone. The account is in
-//     the resource identity or, for a CLI without identities, in the private state.
+//     its own account, see [account]. In another account it would seem to be gone.
 //   - An object is used by one resource. Every call is recorded in the
 //     [session.Walk]. A plan or an apply in which two resources have the same object
 //     fails before one of them deletes it for the other.
@@ -71,7 +66,7 @@ func (m *managed) ValidateConfig(ctx context.Context, req resource.ValidateConfi
 
 // ModifyPlan implements resource.ResourceWithModifyPlan.
 func (m *managed) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	if (req.State.Raw.IsNull() || m.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics)) && m.recordPlan(ctx, req, resp) {
+	if (req.State.Raw.IsNull() || m.checkAccount(ctx, req.State.Raw, req.Identity, req.Private, &resp.Diagnostics)) && m.recordPlan(ctx, req, resp) {
 		m.Managed.ModifyPlan(ctx, req, resp)
 	}
 	reportOnce(&resp.Diagnostics, true)
@@ -115,7 +110,7 @@ func (m *managed) recordPlan(ctx context.Context, req resource.ModifyPlanRequest
 func (m *managed) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	m.create(ctx, req, resp)
 	if !resp.State.Raw.IsNull() && resp.State.Raw.IsFullyKnown() {
-		m.keepAccount(ctx, resp.Private, &resp.Diagnostics)
+		m.keepAccount(ctx, resp.State.Raw, resp.Private, &resp.Diagnostics)
 	}
 	reportOnce(&resp.Diagnostics, false)
 }
@@ -145,7 +140,7 @@ func (m *managed) create(ctx context.Context, req resource.CreateRequest, resp *
 
 // Read implements resource.Resource.
 func (m *managed) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	if m.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) {
+	if m.checkAccount(ctx, req.State.Raw, req.Identity, req.Private, &resp.Diagnostics) {
 		m.Managed.Read(m.base().forRefresh(ctx, req.State.Raw), req, resp)
 		switch walk, o := m.walk(), m.object(req.State.Raw); {
 		case resp.Diagnostics.HasError():
@@ -155,46 +150,40 @@ func (m *managed) Read(ctx context.Context, req resource.ReadRequest, resp *reso
 			if conflict := walk.Refreshed(o); conflict != session.NoConflict {
 				AddConflict(&resp.Diagnostics, m.label(ctx, resp.State.Get), o.ID, conflict)
 			}
-			m.keepAccount(ctx, resp.Private, &resp.Diagnostics)
+			m.keepAccount(ctx, resp.State.Raw, resp.Private, &resp.Diagnostics)
 		}
 	}
-	reportOnce(&resp.Diagnostics, keepIdentity(ctx, req, resp))
+	keepIdentity(ctx, req, resp)
+	reportOnce(&resp.Diagnostics, true)
 }
 
-// keepIdentity sets the identity of the state after a read that failed, and reports
-// whether the response has one: without it, a read can't return without an error.
-func keepIdentity(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) bool {
+// keepIdentity sets the identity of the state after a read that failed: without it, the
+// read could not return without an error of its own. The account may be unknown, because
+// no CLI keeps the results of a walk in which a read has failed.
+func keepIdentity(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	if resp.Identity == nil || !resp.Identity.Raw.IsFullyNull() {
-		return true
+		return
 	}
-	account := accountOf(ctx, req.Identity, req.Private, &resp.Diagnostics)
-	if account.ID == "" {
-		return false
-	}
-	var id types.String
-	resp.Diagnostics.Append(req.State.GetAttribute(ctx, path.Root("id"), &id)...)
-	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, account.ID, id.ValueString())...)
-	return true
+	account, _ := accountOf(ctx, req.Identity, req.Private, &resp.Diagnostics)
+	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, account.ID, attribute(req.State.Raw, "id"))...)
 }
 
 // Update implements resource.Resource.
 func (m *managed) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	if m.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) {
+	if m.checkAccount(ctx, req.State.Raw, req.Identity, req.Private, &resp.Diagnostics) {
 		m.Managed.Update(ctx, req, resp)
 		if resp.Private != nil {
 			resp.Diagnostics.Append(resp.Private.SetKey(ctx, firstPlanKey, nil)...)
 		}
 		m.walk().Updated(m.object(req.State.Raw))
-		if !resp.Diagnostics.HasError() {
-			m.keepAccount(ctx, resp.Private, &resp.Diagnostics)
-		}
+		m.keepAccount(ctx, resp.State.Raw, resp.Private, &resp.Diagnostics)
 	}
 	reportOnce(&resp.Diagnostics, false)
 }
 
 // Delete implements resource.Resource.
 func (m *managed) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	if m.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) {
+	if m.checkAccount(ctx, req.State.Raw, req.Identity, req.Private, &resp.Diagnostics) {
 		m.delete(ctx, req, resp)
 	}
 	reportOnce(&resp.Diagnostics, false)
@@ -216,7 +205,7 @@ func (m *managed) delete(ctx context.Context, req resource.DeleteRequest, resp *
 func (m *managed) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	m.Managed.ImportState(m.base().forImport(ctx), req, resp)
 	if !resp.Diagnostics.HasError() {
-		m.keepAccount(ctx, resp.Private, &resp.Diagnostics)
+		m.keepAccount(ctx, resp.State.Raw, resp.Private, &resp.Diagnostics)
 	}
 	reportOnce(&resp.Diagnostics, false)
 }
@@ -271,72 +260,4 @@ func SetPrivate(ctx context.Context, p PrivateState, key string, value any) diag
 		panic("service: " + err.Error())
 	}
 	return p.SetKey(ctx, key, data)
-}
-
-// accountKey is the key of [account] in the private state.
-const accountKey = "account"
-
-// account is the account of an object.
-type account struct {
-	ID string `json:"id"`
-	// CreatedAt is "" unless the account is embedded.
-	CreatedAt string `json:"created_at,omitempty"`
-}
-
-// checkAccount adds an error and returns false if an object of the state is in
-// another account than the connection's. It returns true if either is unknown: a
-// connection that can't be opened has an error of its own.
-func (m *managed) checkAccount(ctx context.Context, identity *tfsdk.ResourceIdentity, private PrivateState, diags *diag.Diagnostics) bool {
-	s, expected := m.base().session, accountOf(ctx, identity, private, diags)
-	if expected.ID == "" || s == nil {
-		return true
-	}
-	c, err := s.Client(ctx)
-	if err != nil {
-		return true
-	}
-	createdAt := s.AccountCreatedAt(ctx)
-	reason := fmt.Sprintf("According to the state the object is in the account %s, but the provider is connected to the account %s, %s.", expected.ID, c.AccountID(), s.Origin.Account)
-	if strings.EqualFold(expected.ID, c.AccountID()) {
-		if expected.CreatedAt == "" || createdAt == "" || expected.CreatedAt == createdAt {
-			return true
-		}
-		reason = fmt.Sprintf("According to the state the object is in the account %s that was created at %s, but the provider is connected to one with the same id that was created at %s, %s.", expected.ID, expected.CreatedAt, createdAt, s.Origin.Account)
-	}
-	diags.Append(newConnectionError(&s.WrongAccount, "The state belongs to another account", reason,
-		"Nothing was read, changed or dropped from the state.",
-		s.Origin.Other,
-		fmt.Sprintf("If the account %s of the state no longer exists, remove its objects from the state with terraform state rm, or start with a new state.", expected.ID)))
-	return false
-}
-
-// accountOf returns the account of an object in the state. Its id is "" if it is
-// unknown.
-func accountOf(ctx context.Context, identity *tfsdk.ResourceIdentity, private PrivateState, diags *diag.Diagnostics) (a account) {
-	value, problems := private.GetKey(ctx, accountKey)
-	diags.Append(problems...)
-	if json.Unmarshal(value, &a) != nil {
-		a = account{}
-	}
-	if identity != nil && !identity.Raw.IsNull() {
-		var known Identity
-		diags.Append(identity.Get(ctx, &known)...)
-		if id := known.AccountID.ValueString(); id != "" {
-			a.ID = id
-		}
-	}
-	return a
-}
-
-// keepAccount stores the connection's account in the private state.
-func (m *managed) keepAccount(ctx context.Context, private PrivateState, diags *diag.Diagnostics) {
-	s := m.base().session
-	if s == nil {
-		return
-	}
-	c, err := s.Client(ctx)
-	if err != nil {
-		return
-	}
-	diags.Append(SetPrivate(ctx, private, accountKey, account{ID: c.AccountID(), CreatedAt: s.AccountCreatedAt(ctx)})...)
 }

@@ -247,7 +247,7 @@ func (r *Resource[T, M]) IdentitySchema(_ context.Context, _ resource.IdentitySc
 	}
 }
 
-// setIdentity sets the identity of an object. In a Read it must be called before
+// setIdentity sets the identity of an object; accountID is "" if it is unknown. In a Read it must be called before
 // the object may turn out to be gone, because a Read without an identity fails the
 // whole plan. It writes a UUID in lower case, because Terraform refuses an identity
 // that changes.
@@ -258,5 +258,9 @@ func setIdentity(ctx context.Context, identity *tfsdk.ResourceIdentity, accountI
 	if own, ok := canonicalUUID(id); ok {
 		id = own
 	}
-	return identity.Set(ctx, Identity{AccountID: types.StringValue(accountID), ID: types.StringValue(id)})
+	known := Identity{ID: types.StringValue(id)}
+	if accountID != "" {
+		known.AccountID = types.StringValue(accountID)
+	}
+	return identity.Set(ctx, known)
 }

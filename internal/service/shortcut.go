@@ -74,7 +74,9 @@ func (s *Shortcut) Read(ctx context.Context, req *tfprotov6.ReadResourceRequest)
 		return nil, ctx
 	}
 	identity := own.identity(id)
-	if private, ok := privateOf(req.Private); !ok || !own.has(private) || !isIdentity(req.CurrentIdentity, identity) {
+	workspaceID, _ := state["workspace_id"].(string)
+	private, ok := own.kept(req.Private, workspaceID)
+	if !ok || !isIdentity(req.CurrentIdentity, identity) {
 		return nil, ctx
 	}
 	domain, _ := state["domain_id"].(string)
@@ -83,7 +85,7 @@ func (s *Shortcut) Read(ctx context.Context, req *tfprotov6.ReadResourceRequest)
 		return nil, fetched
 	}
 	resp := &tfprotov6.ReadResourceResponse{
-		NewState: req.CurrentState, Private: req.Private,
+		NewState: req.CurrentState, Private: private,
 		NewIdentity: &tfprotov6.ResourceIdentityData{IdentityData: &tfprotov6.DynamicValue{MsgPack: identity}},
 	}
 	key, _ := state[s.kind.keyName()].(string)
@@ -109,7 +111,7 @@ func (s *Shortcut) Plan(ctx context.Context, req *tfprotov6.PlanResourceChangeRe
 	own, isOpen := s.account(ctx)
 	private, isPrivate := privateOf(req.PriorPrivate)
 	id := prior.text("id")
-	if !ok || !isOpen || !isPrivate || id == "" || !own.has(private) || !isIdentity(req.PriorIdentity, own.identity(id)) {
+	if !ok || !isOpen || !isPrivate || id == "" || !own.has(private, prior) || !isIdentity(req.PriorIdentity, own.identity(id)) {
 		return nil
 	}
 	config := fingerprintOf(ctx, nil)
@@ -201,8 +203,10 @@ func protocolDiagnostics(diags diag.Diagnostics) (all []*tfprotov6.Diagnostic) {
 
 // openAccount is the account of the session.
 type openAccount struct {
-	client *client.Client
-	value  []byte // in the private state
+	account
+	session *session.Session
+	client  *client.Client
+	value   []byte // in the private state
 }
 
 // account returns the account of the session, or false if it can't be opened.
@@ -212,12 +216,33 @@ func (s *Shortcut) account(ctx context.Context) (a openAccount, ok bool) {
 	if err != nil {
 		return a, false
 	}
-	return openAccount{c, mustJSON(account{ID: c.AccountID(), CreatedAt: own.AccountCreatedAt(ctx)})}, true
+	id, ok := accountOfSession(ctx, own)
+	return openAccount{id, own, c, mustJSON(id)}, ok
 }
 
-// has reports whether the private state names the account.
-func (a openAccount) has(private map[string][]byte) bool {
-	return bytes.Equal(private[accountKey], a.value)
+// has reports whether the private state or the attributes of a state have the account.
+func (a openAccount) has(private map[string][]byte, state fields) bool {
+	if value := private[accountKey]; value != nil {
+		return bytes.Equal(value, a.value)
+	}
+	return a.isProvenBy(state.text("workspace_id"), a.session)
+}
+
+// kept returns the private state after a read that changes nothing else. It returns false
+// if the private state or attributes that the object had before do not have the account.
+func (a openAccount) kept(data []byte, workspaceID string) (_ []byte, ok bool) {
+	private, ok := privateOf(data)
+	value, isKept := private[accountKey]
+	switch isProven := a.isProvenBy(workspaceID, a.session); {
+	case !ok || isKept && !bytes.Equal(value, a.value) || !isKept && !isProven:
+		return nil, false
+	case isKept && isProven && len(private) == 1:
+		return nil, true
+	case isKept && isProven:
+		delete(private, accountKey)
+		return mustJSON(private), true
+	}
+	return data, true
 }
 
 // identity returns the encoded identity of an object of the account.
@@ -247,9 +272,12 @@ func plannedIdentity(prior *tfprotov6.ResourceIdentityData) *tfprotov6.ResourceI
 	return &tfprotov6.ResourceIdentityData{IdentityData: &tfprotov6.DynamicValue{MsgPack: []byte{nilCode}}}
 }
 
-// privateOf decodes private state. It returns false if the framework has data of its own
+// privateOf decodes private state, which may be empty. It returns false if the framework has data of its own
 // in it.
 func privateOf(data []byte) (private map[string][]byte, ok bool) {
+	if len(data) == 0 {
+		return map[string][]byte{}, true
+	}
 	if json.Unmarshal(data, &private) != nil {
 		return nil, false
 	}
