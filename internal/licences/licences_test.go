@@ -1,0 +1,124 @@
+// Package licences lists the licences of what the provider and mailhostd link, in
+// licences.csv. make licences rewrites the list.
+package licences
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "rewrite licences.csv")
+
+// phrases identify a licence. Each allows both programs to be distributed in source and
+// binary form, with the licence's text.
+var phrases = []struct {
+	licence string
+	text    *regexp.Regexp
+}{
+	{"Apache-2.0", regexp.MustCompile(`Apache License,? Version 2\.0`)},
+	{"BSD-2-Clause", regexp.MustCompile(`Redistribution and use in source and binary forms`)},
+	{"BSD-3-Clause", regexp.MustCompile(`used to endorse or promote products derived from this software`)},
+	{"ISC", regexp.MustCompile(`Permission to use, copy, modify, and/?(or)? distribute this software for any purpose with or without fee`)},
+	{"MIT", regexp.MustCompile(`Permission is hereby granted, free of charge`)},
+	{"MPL-2.0", regexp.MustCompile(`Mozilla Public License,? [Vv]ersion 2\.0`)},
+}
+
+// TestLicences fails if licences.csv is stale, or a dependency has a licence that nobody
+// has looked at.
+func TestLicences(t *testing.T) {
+	t.Parallel()
+	users := map[string][]string{} // the programs that link a module
+	folders := map[string]string{}
+	for _, program := range []struct{ name, path string }{{"provider", "."}, {"mailhostd", "./apiserver/cmd/mailhostd"}} {
+		for module, folder := range modules(t, program.path) {
+			users[module] = append(users[module], program.name)
+			folders[module] = folder
+		}
+	}
+	var list bytes.Buffer
+	fmt.Fprintln(&list, "module,licence,linked by")
+	for _, module := range slices.Sorted(maps.Keys(users)) {
+		licences := licencesIn(t, folders[module])
+		if len(licences) == 0 {
+			t.Errorf("the licence of %s in %s is unknown; read it, and if it may be used, add a phrase of it to this test", module, folders[module])
+		}
+		fmt.Fprintf(&list, "%s,%s,%s\n", module, strings.Join(licences, " and "), strings.Join(users[module], " and "))
+	}
+	if *update {
+		if err := os.WriteFile("licences.csv", list.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept, err := os.ReadFile("licences.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(kept), list.String()); diff != "" {
+		t.Errorf("licences.csv is stale; run make licences, read what has changed, and commit it:\n%s", diff)
+	}
+}
+
+// modules returns the folders of the modules whose packages a program links on any
+// system that it is released for.
+func modules(t *testing.T, program string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	for _, system := range []string{"linux", "darwin", "windows"} {
+		cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Dir}}{{end}}{{end}}", program)
+		cmd.Dir = "../.."
+		cmd.Env = append(os.Environ(), "GOOS="+system, "GOARCH=amd64", "CGO_ENABLED=0")
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%s: %v", cmd, err)
+		}
+		for line := range strings.Lines(string(out)) {
+			if module, folder, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
+				found[module] = folder
+			}
+		}
+	}
+	return found
+}
+
+var licenceFile = regexp.MustCompile(`(?i)^(licen[sc]e|copying)`)
+
+// licencesIn returns the licences in the files of a module's top folder.
+func licencesIn(t *testing.T, folder string) (licences []string) {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.IsDir() || !licenceFile.MatchString(e.Name()) {
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join(folder, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Join(strings.Fields(string(data)), " ")
+		for _, p := range phrases {
+			if p.text.MatchString(text) {
+				licences = append(licences, p.licence)
+			}
+		}
+	}
+	slices.Sort(licences)
+	licences = slices.Compact(licences)
+	if slices.Contains(licences, "BSD-3-Clause") { // it contains the other's text
+		licences = slices.DeleteFunc(licences, func(l string) bool { return l == "BSD-2-Clause" })
+	}
+	return licences
+}
