@@ -189,6 +189,12 @@ func (c config) resolveImplicit(s *settings, lookup environment) (diags diag.Dia
 func (s *settings) embedIn(dir string, c config) (diags diag.Diagnostics) {
 	s.accountFromEnv = s.accountID != "" && c.AccountID.IsNull()
 	s.dataDir = cmp.Or(dir, defaultDataDir)
+	if strings.Contains(dir, "://") { // which may contain a password
+		s.dataDir = defaultDataDir
+		diags.AddAttributeError(path.Root("embedded").AtName("data_dir"), "Invalid data_dir",
+			"An embedded account is in a directory of this machine, and the data_dir is a URL. For an account in PostgreSQL, run mailhostd serve --database postgres://…, and set base_url to the address of that server.")
+		return diags
+	}
 	if strings.HasPrefix(s.dataDir, "~") {
 		diags.AddAttributeError(path.Root("embedded").AtName("data_dir"), "Invalid data_dir",
 			"A leading ~ is not the home directory here. Write the whole path, in a configuration for instance as pathexpand(\""+s.dataDir+"\").")

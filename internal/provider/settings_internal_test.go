@@ -120,6 +120,9 @@ func TestEmbeddedSettings(t *testing.T) {
 		"home": {
 			config: block(func(c *config) { c.Embedded = embeddedBlock(types.StringValue("~/mail"), none) }), diags: []string{"error embedded.data_dir: Invalid data_dir"},
 		},
+		"PostgreSQL": {
+			config: block(nil), env: map[string]string{envDataDir: "postgres://u:secret@db/mail"}, diags: []string{"error embedded.data_dir: Invalid data_dir"},
+		},
 		// The block overrides the environment's settings of a remote API.
 		"remote environment": {
 			config: block(func(c *config) { c.Embedded = embeddedBlock(none, none) }),

@@ -17,7 +17,7 @@ import (
 )
 
 type auditCommand struct {
-	Database  string   `default:"mailhost.db" placeholder:"FILE" help:"SQLite file to read. Default: ${default}."`
+	Database  string   `default:"mailhost.db" placeholder:"FILE" help:"SQLite file or postgres:// URL to read. Default: ${default}."`
 	AccountID string   `placeholder:"UUID" help:"Only changes in this account."`
 	Since     timeFlag `placeholder:"TIME" help:"Only changes at this time or later: a time such as 2026-03-14T15:00:00Z, a date such as 2026-03-14 (midnight UTC), or a duration before now, such as 24h or 7d."`
 	Until     timeFlag `placeholder:"TIME" help:"Only changes before this time, in the same forms."`

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
@@ -19,6 +20,9 @@ type OpenOptions struct {
 	// Exclusive opens an existing database that no server uses, and fails with
 	// store.ErrInUse otherwise.
 	Exclusive bool
+	// Connections is the largest number of connections to a database server; 0: its
+	// default.
+	Connections int
 }
 
 // Opener opens the store of a --database.
@@ -30,7 +34,13 @@ type Openers map[string]Opener
 
 // openers returns the database engines of this build.
 func openers() Openers {
+	openPostgres := func(ctx context.Context, url string, o OpenOptions) (store.Store, error) {
+		_, rest, _ := strings.Cut(url, "://") // the scheme may be in upper case
+		return postgres.Open(ctx, "postgres://"+rest, postgres.Options{ReadOnly: o.ReadOnly, Exclusive: o.Exclusive, Connections: o.Connections})
+	}
 	return Openers{
+		"postgres":   openPostgres,
+		"postgresql": openPostgres,
 		"": func(ctx context.Context, path string, o OpenOptions) (store.Store, error) {
 			return sqlite.Open(ctx, path, sqlite.Options{ReadOnly: o.ReadOnly, Exclusive: o.Exclusive})
 		},

@@ -15,7 +15,7 @@ import (
 )
 
 type initCommand struct {
-	Database  string `default:"mailhost.db" placeholder:"FILE" help:"SQLite file, created if it does not exist. Default: ${default}."`
+	Database  string `default:"mailhost.db" placeholder:"FILE" help:"SQLite file, created if it does not exist, or postgres:// URL of a database. Default: ${default}."`
 	AccountID string `placeholder:"UUID" help:"Id of the account to create. Default: a random UUID."`
 }
 

@@ -22,13 +22,14 @@ import (
 )
 
 type serveCommand struct {
-	Listen          string        `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Address of the API; port 0 is any free port, a port alone is on 127.0.0.1, and :8080 is on all addresses. Default: ${default}."`
-	Database        string        `default:"mailhost.db" placeholder:"FILE" help:"SQLite file, created if it does not exist. Default: ${default}."`
-	PublishedOnly   bool          `help:"Leave out the lifecycle operations, which extend the published API."`
-	ControlListen   string        `placeholder:"ADDRESS" help:"Address of the control plane for tests: faults, requests, messages, fixtures, the clock and a reset, without a credential. A port alone is on 127.0.0.1. Default: off."`
-	Fixture         string        `placeholder:"FILE" help:"JSON file with accounts to create unless they exist, and with the registrar's rules."`
-	PublicURL       string        `placeholder:"URL" help:"URL of the server for the recipients of messages. Default: the address that it listens on."`
-	ShutdownTimeout time.Duration `default:"10s" placeholder:"DURATION" help:"How long requests in flight may take after SIGTERM or SIGINT. Default: ${default}."`
+	Listen              string        `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Address of the API; port 0 is any free port, a port alone is on 127.0.0.1, and :8080 is on all addresses. Default: ${default}."`
+	Database            string        `default:"mailhost.db" placeholder:"FILE" help:"SQLite file, created if it does not exist, or postgres:// URL of a database that several servers may share. Set a URL with a password in the variable rather than on the command line. Default: ${default}."`
+	DatabaseConnections int           `placeholder:"NUMBER" help:"Maximum number of connections to PostgreSQL, at least 2. Default: 16."`
+	PublishedOnly       bool          `help:"Leave out the lifecycle operations, which extend the published API."`
+	ControlListen       string        `placeholder:"ADDRESS" help:"Address of the control plane for tests: faults, requests, messages, fixtures, the clock and a reset, without a credential. A port alone is on 127.0.0.1. Default: off."`
+	Fixture             string        `placeholder:"FILE" help:"JSON file with accounts to create unless they exist, and with the registrar's rules."`
+	PublicURL           string        `placeholder:"URL" help:"URL of the server for the recipients of messages. Default: the address that it listens on."`
+	ShutdownTimeout     time.Duration `default:"10s" placeholder:"DURATION" help:"How long requests in flight may take after SIGTERM or SIGINT. Default: ${default}."`
 
 	connectionFlags `group:"Connections:"`
 	tlsFlags        `group:"Connections:"`
@@ -49,6 +50,12 @@ func (serveCommand) Help() string {
 func (c serveCommand) Validate() error {
 	if c.ShutdownTimeout < 0 {
 		return errors.New("--shutdown-timeout: must not be negative")
+	}
+	if c.DatabaseConnections != 0 && c.DatabaseConnections < 2 {
+		return errors.New("--database-connections: must be at least 2")
+	}
+	if c.DatabaseConnections != 0 && scheme(c.Database) == "" {
+		return errors.New("--database-connections: an SQLite file has none; name a postgres:// URL with --database")
 	}
 	for _, flags := range []interface{ validate() error }{c.connectionFlags, c.tlsFlags, c.limitFlags, c.oauthFlags, c.smtpFlags, c.tracingFlags} {
 		if err := flags.validate(); err != nil {
@@ -142,7 +149,7 @@ func (c serveCommand) readFixture() (*fixture.Fixture, error) {
 
 func (c serveCommand) openDatabase(ctx context.Context, openers Openers, log *slog.Logger) (store.Store, error) {
 	_, statErr := os.Stat(c.Database)
-	db, err := openers.open(ctx, c.Database, OpenOptions{})
+	db, err := openers.open(ctx, c.Database, OpenOptions{Connections: c.DatabaseConnections})
 	if err == nil && scheme(c.Database) == "" && errors.Is(statErr, os.ErrNotExist) {
 		log.Info("database created", "database", c.Database)
 	}

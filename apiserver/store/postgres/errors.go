@@ -12,7 +12,11 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-var errOtherProgram = errors.New("its schema has tables of another program; create an empty database, and name that")
+var errNoStore = errors.New("the database is empty: nothing has been stored there yet")
+
+var errOlderSchema = errors.New("an older version of this program wrote the database; open it for writing once, and it is brought up to date")
+
+var errOtherProgram = errors.New("the database has tables of another program; create an empty database, and name that")
 
 // retryError means that nothing of an update was kept and that it may succeed if it runs
 // again.
@@ -52,6 +56,8 @@ func (t *transaction) explain(err error) error {
 	switch {
 	case err == nil || t.failed == nil:
 		return err
+	case code(t.failed) == "23505":
+		return &retryError{err}
 	case retryable(t.failed, t.conn):
 		return &retryError{unavailable(err)}
 	case isOutage(t.failed):
@@ -81,8 +87,21 @@ func unavailable(err error) error {
 	if errors.Is(err, store.ErrUnavailable) {
 		return err
 	}
+	if e, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		err = connectError{e}
+	}
 	return fmt.Errorf("%w: %w", store.ErrUnavailable, err)
 }
+
+// connectError has on one line what pgx writes on one for each address.
+type connectError struct{ *pgconn.ConnectError }
+
+func (e connectError) Error() string {
+	return strings.Join(strings.Fields(e.ConnectError.Error()), " ")
+}
+
+// Unwrap returns pgx's error.
+func (e connectError) Unwrap() error { return e.ConnectError }
 
 // openError explains why a database can't be opened.
 func openError(err error) error {

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,12 @@ func (e *engine) migrate(ctx context.Context, d dialect) (err error) {
 	t := &transaction{session: &c.session}
 	if done, err := sqlstore.UpToDate(ctx, t, d); done || err != nil {
 		return errors.Join(err, c.exec(`ROLLBACK`))
+	}
+	if e.opts.ReadOnly {
+		if version, err := d.SchemaVersion(ctx, t); version == 0 {
+			return cmp.Or(err, errNoStore)
+		}
+		return errOlderSchema
 	}
 	c.patience = migrationTimeout
 	t = &transaction{session: &c.session}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -35,6 +36,8 @@ type Options struct {
 	// Exclusive fails with store.ErrInUse if another client of the same user is connected
 	// to the database.
 	Exclusive bool
+	// ReadOnly opens an existing store and does not migrate it. Update returns ErrReadOnly.
+	ReadOnly bool
 
 	// Tests set small numbers, and the migrations of another version.
 	maxGroup, blockRows int
@@ -170,6 +173,9 @@ type engine struct {
 	// viewing has an element for each view, so that some connections are left for updates.
 	viewing chan struct{}
 
+	// failing reports that the last update could not be kept.
+	failing atomic.Bool
+
 	// inFlight is locked for reading by each view and update, and for writing by Close.
 	inFlight sync.RWMutex
 	closed   bool
@@ -183,6 +189,9 @@ var _ sqlstore.Engine = (*engine)(nil)
 
 // ErrClosed is returned by the methods of a store after Close.
 var ErrClosed = errors.New("the store is closed")
+
+// ErrReadOnly is returned by Update of a store that was opened with ReadOnly.
+var ErrReadOnly = errors.New("the store is open for reading only")
 
 // begin registers a view or an update, unless the store is closed or ctx has ended.
 func (e *engine) begin(ctx context.Context) (end func(), err error) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres"
@@ -23,12 +24,34 @@ func open(t *testing.T, opts postgres.Options) *postgres.Store {
 	return s
 }
 
+var epoch = time.Date(2031, time.May, 4, 12, 30, 15, 0, time.UTC)
+
+// readAll checks that the content of storetest.Fill can be read.
+func readAll(t *testing.T, s store.Store) {
+	t.Helper()
+	if err := s.View(t.Context(), func(r store.Reader) error {
+		accounts, err := r.Accounts()
+		if err != nil || len(accounts) != 1 {
+			t.Fatalf("accounts %v, error %v", accounts, err)
+		}
+		_, total, err := r.Mailboxes(accounts[0].ID, store.MailboxFilter{}, store.Slice{Limit: 10})
+		if total != 1 {
+			t.Errorf("%d mailboxes", total)
+		}
+		return err
+	}); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestConformance(t *testing.T) {
 	t.Run("direct", func(t *testing.T) {
 		storetest.Run(t, func(t *testing.T) store.Store { return open(t, postgres.Options{}) })
 	})
-	t.Run("with blocks of few rows", func(t *testing.T) {
-		storetest.Run(t, func(t *testing.T) store.Store { return open(t, postgres.Options{}.WithBlockRows(3)) })
+	t.Run("as through a pooler, with blocks of few rows", func(t *testing.T) {
+		storetest.Run(t, func(t *testing.T) store.Store {
+			return openAt(t, postgrestest.URL(t)+"&default_query_exec_mode=cache_describe", postgres.Options{}.WithBlockRows(3))
+		})
 	})
 }
 

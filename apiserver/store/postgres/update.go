@@ -40,12 +40,15 @@ func (e *engine) Update(ctx context.Context, fn func(context.Context, sqlstore.Q
 		return err
 	}
 	defer end()
+	if e.opts.ReadOnly {
+		return ErrReadOnly
+	}
 	for attempt := 1; ; attempt++ {
 		u := newTurn()
 		e.submit(store.AccountOf(ctx), u)
 		err := u.await(ctx, fn)
 		if _, again := errors.AsType[*retryError](err); !again || attempt == attempts {
-			return err
+			return e.note(err)
 		}
 	}
 }
@@ -124,7 +127,7 @@ func (e *engine) group(account string, u *turn) {
 		}
 		if u = e.next(account); u != nil {
 			if err = c.exec(`RELEASE SAVEPOINT one; SAVEPOINT one`); err != nil {
-				u.finish(&retryError{unavailable(err)})
+				u.finish(notBegun(err))
 				break
 			}
 		}
@@ -135,7 +138,7 @@ func (e *engine) group(account string, u *turn) {
 	case wrote:
 		err = c.commit()
 	default:
-		err = c.exec(`ROLLBACK`)
+		_ = c.exec(`ROLLBACK`) // release closes a connection that is still in a transaction
 	}
 	for _, u := range committing {
 		u.finish(err)
@@ -154,13 +157,21 @@ func (e *engine) beginGroup(account string) (*connection, error) {
 	}
 	err = tx.explain(tx.failed)
 	if err == nil {
-		err = c.exec(`SAVEPOINT one`)
+		err = notBegun(c.exec(`SAVEPOINT one`))
 	}
 	if err != nil {
 		c.release()
 		return nil, err
 	}
 	return c, nil
+}
+
+// notBegun returns the error of an update whose function has not run because of err.
+func notBegun(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &retryError{unavailable(err)}
 }
 
 // refuse fails an update that could not begin, and those that wait: they would fail in the

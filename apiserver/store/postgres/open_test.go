@@ -1,0 +1,118 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres/postgrestest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/storetest"
+)
+
+// TestConcurrentFirstOpen checks that replicas can start together on an empty database.
+func TestConcurrentFirstOpen(t *testing.T) {
+	url := postgrestest.EmptyURL(t)
+	var wg sync.WaitGroup
+	for range 6 {
+		wg.Go(func() {
+			s, err := postgres.Open(t.Context(), url, postgres.Options{Connections: 2})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if err := errors.Join(s.Ping(t.Context()), s.Close()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// TestUpgrade checks that the replicas of a version work with the schema of the next one if
+// its migration only adds, and refuse it otherwise.
+func TestUpgrade(t *testing.T) {
+	url := postgrestest.EmptyURL(t)
+	old := openAt(t, url, postgres.Options{})
+	storetest.Fill(t, old)
+	next := postgres.Options{}.WithMigration(`ALTER TABLE mailboxes ADD COLUMN color TEXT COLLATE "C" NOT NULL DEFAULT ''`)
+	readAll(t, openAt(t, url, next))
+	readAll(t, old)                                // still runs
+	readAll(t, openAt(t, url, postgres.Options{})) // restarts
+	execute(t, url, `UPDATE mailhost_schema SET compatible_with = version`)
+	if _, err := postgres.Open(t.Context(), url, postgres.Options{}); !errors.Is(err, store.ErrNewerSchema) {
+		t.Errorf("Open of a later schema = %v", err)
+	}
+}
+
+func TestReadOnly(t *testing.T) {
+	empty := postgrestest.EmptyURL(t)
+	if _, err := postgres.Open(t.Context(), empty, postgres.Options{ReadOnly: true}); err == nil || !strings.Contains(err.Error(), "is empty") {
+		t.Errorf("Open of an empty database = %v", err)
+	}
+	url := postgrestest.URL(t)
+	storetest.Fill(t, openAt(t, url, postgres.Options{}))
+	s := openAt(t, url, postgres.Options{ReadOnly: true})
+	readAll(t, s)
+	if err := s.Update(t.Context(), func(store.Tx) error { return nil }); !errors.Is(err, postgres.ErrReadOnly) {
+		t.Errorf("Update = %v", err)
+	}
+}
+
+// TestOpenErrors checks that an error says what is wrong and has no password.
+func TestOpenErrors(t *testing.T) {
+	other := postgrestest.EmptyURL(t)
+	execute(t, other, `CREATE TABLE accounts (name TEXT)`)
+	forbidden := postgrestest.EmptyURL(t)
+	execute(t, forbidden, `CREATE SCHEMA closed; ALTER SCHEMA closed OWNER TO mailhost; REVOKE CREATE ON SCHEMA closed FROM mailhost`)
+	for url, want := range map[string]string{
+		other:                             "tables of another program",
+		forbidden + "&search_path=closed": "grant the user CREATE",
+		strings.Replace(other, "mailhost_", "none_", 1): "create it first",
+		"postgres://u:secret@127.0.0.1:1/mail":          "connection refused",
+		"postgres://u:secret@127.0.0.1:x/mail":          "invalid port",
+	} {
+		s, err := postgres.Open(t.Context(), url, postgres.Options{})
+		switch {
+		case err == nil:
+			t.Errorf("Open(%s) succeeded", url)
+			_ = s.Close()
+		case !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "\n"):
+			t.Errorf("Open(%s) = %v, want %q", url, err, want)
+		}
+	}
+}
+
+func TestClosed(t *testing.T) {
+	s := open(t, postgres.Options{})
+	if err := errors.Join(s.Close(), s.Close()); err != nil {
+		t.Errorf("Close = %v", err)
+	}
+	for _, err := range []error{
+		s.Update(t.Context(), func(store.Tx) error { return nil }),
+		s.View(t.Context(), func(store.Reader) error { return nil }),
+		s.Ping(t.Context()),
+	} {
+		if !errors.Is(err, postgres.ErrClosed) {
+			t.Errorf("error = %v, want ErrClosed", err)
+		}
+	}
+}
+
+// openAt opens a store, which is closed when the test ends.
+func openAt(t *testing.T, url string, opts postgres.Options) *postgres.Store {
+	t.Helper()
+	s, err := postgres.Open(context.Background(), url, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}

@@ -1,0 +1,207 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres/postgrestest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/storetest"
+)
+
+// execute runs statements in a database.
+func execute(t *testing.T, url string, statements string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	if _, err := conn.Exec(t.Context(), statements, pgx.QueryExecModeSimpleProtocol); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// writers create workspaces until stop is closed, and know which were acknowledged.
+type writers struct {
+	wg           sync.WaitGroup
+	stop         chan struct{}
+	acknowledged sync.Map
+	count        atomic.Int64
+}
+
+func (w *writers) start(t *testing.T, s store.Store, account, prefix string) {
+	w.wg.Go(func() {
+		for n := 0; ; n++ {
+			select {
+			case <-w.stop:
+				return
+			default:
+			}
+			name := fmt.Sprint(prefix, n)
+			err := s.Update(context.Background(), func(tx store.Tx) error {
+				return tx.CreateWorkspace(&store.Workspace{ID: name, AccountID: account, Name: name, CreatedAt: epoch})
+			})
+			switch {
+			case err == nil:
+				w.acknowledged.Store(name, true)
+				w.count.Add(1)
+			case !errors.Is(err, store.ErrUnavailable):
+				t.Errorf("Update = %v", err)
+			}
+		}
+	})
+}
+
+// TestRestart checks that nothing acknowledged is lost while the server is stopped and
+// started, that nothing else than ErrUnavailable is returned, and that both end.
+func TestRestart(t *testing.T) {
+	cluster := postgrestest.Start(t)
+	url := cluster.URL("postgres", "postgres")
+	one, other := openAt(t, url, postgres.Options{}), openAt(t, url, postgres.Options{})
+	const account = "a"
+	if err := one.Update(t.Context(), func(tx store.Tx) error {
+		return tx.CreateAccount(&store.Account{ID: account, CreatedAt: epoch})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	w := writers{stop: make(chan struct{})}
+	for i := range 4 {
+		w.start(t, []store.Store{one, other}[i%2], account, fmt.Sprintf("w%d-", i))
+	}
+	more := func() {
+		t.Helper()
+		for n := w.count.Load(); w.count.Load() < n+20 && !t.Failed(); {
+			_ = one.Ping(t.Context())
+		}
+	}
+	for range 2 {
+		more()
+		if err := cluster.Stop(); err != nil {
+			t.Fatal(err)
+		}
+		if err := one.Ping(t.Context()); !errors.Is(err, store.ErrUnavailable) {
+			t.Errorf("Ping of a stopped server = %v", err)
+		}
+		if err := one.View(t.Context(), func(r store.Reader) error { _, err := r.Accounts(); return err }); !errors.Is(err, store.ErrUnavailable) {
+			t.Errorf("View of a stopped server = %v", err)
+		}
+		if err := cluster.StartServer(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	more()
+	close(w.stop)
+	w.wg.Wait()
+	if err := one.View(t.Context(), func(r store.Reader) error {
+		items, total, err := r.Workspaces(account, store.Within{}, store.Slice{Limit: 1 << 20})
+		if total != len(items) || int64(total) < w.count.Load() {
+			t.Errorf("%d of %d workspaces, %d were acknowledged", len(items), total, w.count.Load())
+		}
+		last := epoch.Add(-1)
+		for _, item := range items {
+			if !item.CreatedAt.After(last) {
+				t.Errorf("%s is not later than the one before", item.ID)
+			}
+			last = item.CreatedAt
+			w.acknowledged.Delete(item.ID)
+		}
+		return err
+	}); err != nil {
+		t.Error(err)
+	}
+	w.acknowledged.Range(func(name, _ any) bool { t.Errorf("%s was acknowledged and is lost", name); return true })
+	if err := one.Ping(t.Context()); err != nil {
+		t.Errorf("Ping = %v", err)
+	}
+}
+
+// TestDeadlock checks that two updates that lock two accounts in opposite order both
+// succeed.
+func TestDeadlock(t *testing.T) {
+	url := postgrestest.URL(t)
+	stores := []store.Store{openAt(t, url, postgres.Options{}), openAt(t, url, postgres.Options{})}
+	ids := []string{"a", "b"}
+	for _, id := range ids {
+		if err := stores[0].Update(t.Context(), func(tx store.Tx) error {
+			return tx.CreateAccount(&store.Account{ID: id, CreatedAt: epoch})
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var met sync.WaitGroup
+	met.Add(2)
+	var wg sync.WaitGroup
+	for i, s := range stores {
+		once := sync.OnceFunc(func() { met.Done(); met.Wait() })
+		wg.Go(func() {
+			if err := s.Update(t.Context(), func(tx store.Tx) error {
+				create := func(account string) error {
+					name := fmt.Sprint(i, account)
+					return tx.CreateWorkspace(&store.Workspace{ID: name, AccountID: account, Name: name, CreatedAt: epoch})
+				}
+				if err := create(ids[i]); err != nil {
+					return err
+				}
+				once() // each has locked one account
+				return create(ids[1-i])
+			}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	for _, id := range ids {
+		if err := stores[0].View(t.Context(), func(r store.Reader) error {
+			_, total, err := r.Workspaces(id, store.Within{}, store.Slice{})
+			if total != 2 {
+				t.Errorf("the account %s has %d workspaces, want 2", id, total)
+			}
+			return err
+		}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestLockTimeout checks that an account that somebody else has locked makes its updates
+// unavailable, and no others.
+func TestLockTimeout(t *testing.T) {
+	url := postgrestest.URL(t)
+	s := openAt(t, url, postgres.Options{LockTimeout: 1})
+	storetest.Fill(t, s)
+	var id string
+	if err := s.View(t.Context(), func(r store.Reader) error {
+		accounts, err := r.Accounts()
+		id = accounts[0].ID
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	if _, err := conn.Exec(t.Context(), `BEGIN; SELECT 1 FROM accounts FOR UPDATE`, pgx.QueryExecModeSimpleProtocol); err != nil {
+		t.Fatal(err)
+	}
+	for _, ctx := range []context.Context{t.Context(), store.InAccount(t.Context(), id)} {
+		err = s.Update(ctx, func(tx store.Tx) error { _, err := tx.Account(id); return err })
+		if !errors.Is(err, store.ErrUnavailable) {
+			t.Errorf("Update of a locked account = %v", err)
+		}
+	}
+	if err := s.Update(t.Context(), func(tx store.Tx) error {
+		return tx.CreateAccount(&store.Account{ID: "other", CreatedAt: epoch})
+	}); err != nil {
+		t.Errorf("Update of another account = %v", err)
+	}
+}
