@@ -25,6 +25,7 @@ import (
 //	list_facets   what else is known of a block, in buckets:
 //	  rowsBucket  the rows that have not been deleted, unless all have not, as a rowSet
 //	  timesBucket the creation times of all rows, by which a position leads to a row
+//	  textsBucket the texts of all rows, for terms that are longer than a facet
 //	  others      rowSets by the facets of one kind, or of those with the same hash
 //
 // A position in a block stays the same when other rows are deleted. Blocks that have
@@ -47,6 +48,9 @@ const (
 	facetDomain facetKind = 2
 	facetStatus facetKind = 3
 	facetScope  facetKind = 4
+
+	textsBucket = 5
+
 	// facetGram is a part of a text. There are many, in buckets of their own.
 	facetGram facetKind = 100
 
@@ -212,14 +216,15 @@ func addBlock[T any](t *tx, tbl *table[T], l list, after, until int64) error {
 		return b.at(f.value)
 	}
 	grams := make(map[string]*rowSet) // each is put into its bucket once
-	times := make([]int64, len(items))
+	times, texts := make([]int64, len(items)), make([]string, len(items))
 	for i := range items {
 		_, times[i] = tbl.listOf(&items[i])
-		facets, text := tbl.facets(&items[i])
+		var facets []facet
+		facets, texts[i] = tbl.facets(&items[i])
 		for _, f := range facets {
 			rowsWith(f).add(i)
 		}
-		eachGram(text, func(gram string) {
+		eachGram(texts[i], func(gram string) {
 			s := grams[gram]
 			if s == nil {
 				s = rowsWith(facet{facetGram, gram})
@@ -238,6 +243,9 @@ func addBlock[T any](t *tx, tbl *table[T], l list, after, until int64) error {
 		return err
 	}
 	if err := t.putBucket(b, timesBucket, encodeTimes(times)); err != nil {
+		return err
+	}
+	if err := t.putBucket(b, textsBucket, encodeTexts(texts)); err != nil {
 		return err
 	}
 	for n, content := range buckets {
@@ -267,6 +275,16 @@ func changeFacets[T any](t *tx, tbl *table[T], before, after *T) error {
 		return ignoreNotFound(err)
 	}
 	position, _ := slices.BinarySearch(times, at)
+	_, oldText := tbl.facets(before)
+	if _, text := tbl.facets(after); text != oldText {
+		texts, err := t.bucketOf(b, textsBucket)
+		if err != nil {
+			return err
+		}
+		if err := t.putBucket(b, textsBucket, replaceText(texts, position, text)); err != nil {
+			return err
+		}
+	}
 	changed := map[int]bucket{}
 	change := func(facets []facet, fn func(*rowSet)) error {
 		for _, f := range facets {

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"bytes"
 	"encoding/binary"
 	"maps"
 	"math/bits"
@@ -173,6 +174,35 @@ func decodeTimes(encoded []byte) []int64 {
 		encoded = encoded[n:]
 	}
 	return times
+}
+
+// endOfText is in no text.
+const endOfText = "\x00"
+
+func encodeTexts(texts []string) []byte { return []byte(strings.Join(texts, endOfText) + endOfText) }
+
+// replaceText replaces the text of a row.
+func replaceText(texts []byte, row int, text string) []byte {
+	start := 0
+	for range row {
+		start += bytes.IndexByte(texts[start:], endOfText[0]) + 1
+	}
+	end := start + bytes.IndexByte(texts[start:], endOfText[0])
+	return slices.Replace(texts, start, end, []byte(text)...)
+}
+
+// rowsContaining returns the rows whose texts contain a term.
+func rowsContaining(texts []byte, term string) (s rowSet) {
+	for row := 0; ; row++ {
+		found := bytes.Index(texts, []byte(term))
+		if found < 0 {
+			return s
+		}
+		row += bytes.Count(texts[:found], []byte(endOfText))
+		s.add(row)
+		texts = texts[found:]
+		texts = texts[bytes.IndexByte(texts, endOfText[0])+1:]
+	}
 }
 
 // gramRunes is the length of the longest part of a text that blocks index.

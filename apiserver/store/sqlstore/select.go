@@ -382,13 +382,16 @@ func (r *reader) addDomainsContaining(l list, matching []selection, terms []stri
 }
 
 // confirm returns the rows of a block that w selects. It reads those of which the
-// criteria don't tell.
+// criteria don't tell, or their texts.
 func confirm[T any](r *reader, tbl *table[T], w *where, b block, s *selection) (*rowSet, error) {
 	doubtful := s.maybe
 	doubtful.subtract(&s.sure)
 	positions := doubtful.positions()
 	if len(positions) == 0 {
 		return &s.sure, nil
+	}
+	if !w.partial && len(positions) > b.Size/512 {
+		return &s.maybe, s.confirmInTexts(r, w, b)
 	}
 	times, err := r.timesOf(b)
 	if err != nil {
@@ -411,4 +414,25 @@ func confirm[T any](r *reader, tbl *table[T], w *where, b block, s *selection) (
 		}
 	}
 	return &s.sure, err
+}
+
+// confirmInTexts removes the rows from maybe whose text contains no term of a criterion. It
+// reads the texts of a block, which is cheaper than many of its rows.
+func (s *selection) confirmInTexts(r *reader, w *where, b block) error {
+	texts, err := r.bucketOf(b, textsBucket)
+	if err != nil {
+		return err
+	}
+	for _, c := range w.criteria {
+		if c.kind != facetGram {
+			continue
+		}
+		var containing rowSet
+		for _, term := range c.terms {
+			found := rowsContaining(texts, term)
+			containing.unite(&found)
+		}
+		s.maybe.intersect(&containing)
+	}
+	return nil
 }
