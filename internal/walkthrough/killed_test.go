@@ -1,0 +1,294 @@
+package walkthrough_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+var (
+	seedFlag = flag.Uint64("seed", 0, "the seed of the first of -runs histories of killed runs")
+	runsFlag = flag.Int("runs", 1, "with -seed: how many histories to run with each victim")
+)
+
+// killedConfig has what an account has: what is paid for, what is created one by one, and
+// a set. Nothing of it may exist twice.
+const killedConfig = `
+terraform {
+  required_providers {
+    mailhost = { source = "mailhost/mailhost" }
+  }
+}
+
+provider "mailhost" {}
+
+resource "mailhost_domain" "this" {
+  for_each = toset(["one-killed.com", "two-killed.com"])
+  name     = each.key
+  contact_info = {
+    first_name = "Jane", last_name = "Doe", organization = "Example", email = "jane@example.net", phone = "+4922112345"
+    address_1  = "Hauptstr. 1", city = "Köln", state = "NRW", zip = "50667", country = "DE"
+  }
+}
+
+resource "mailhost_mailbox" "this" {
+  count      = 25
+  domain     = mailhost_domain.this["one-killed.com"].name
+  local_part = "m${count.index}"
+  first_name = "Jane"
+  last_name  = "Doe"
+}
+
+resource "mailhost_mailbox_set" "this" {
+  domain      = mailhost_domain.this["two-killed.com"].name
+  mailboxes   = { for n in range(200) : "s${n}" => { first_name = "Jane", last_name = "Doe" } }
+  on_existing = "adopt" # a run that was killed has created some of them
+}
+
+resource "mailhost_dns_record" "this" {
+  count  = 10
+  domain = mailhost_domain.this["one-killed.com"].name
+  name   = "host${count.index}"
+  type   = "A"
+  value  = "192.0.2.${count.index}"
+}
+
+resource "mailhost_forwarding" "this" {
+  count        = 3
+  domain       = mailhost_domain.this["one-killed.com"].name
+  target_email = "to${count.index}@example.org"
+}
+`
+
+// TestKilledRun kills the provider, the provider and the CLI, or the server, while the CLI
+// applies a configuration. The next apply does the rest: nothing is bought or created
+// twice. An object whose response the killed provider had, and the CLI not yet, is a
+// conflict that explains the import.
+func TestKilledRun(t *testing.T) {
+	needsShell(t, "pgrep")
+	seed, runs := uint64(1), 1
+	victims := []string{"embedded provider", "provider and CLI", "server"}
+	if *seedFlag != 0 {
+		seed, runs = *seedFlag, *runsFlag
+		victims = append(victims, "provider", "embedded provider and CLI")
+	}
+	for n := range uint64(runs) {
+		for _, victim := range victims {
+			t.Run(fmt.Sprintf("seed=%d/%s", seed+n, victim), func(t *testing.T) { killRuns(t, seed+n, victim) })
+		}
+	}
+}
+
+func killRuns(t *testing.T, seed uint64, victim string) {
+	w := newWorkspace(t)
+	w.write(t, "main.tf", killedConfig)
+	random := rand.New(rand.NewPCG(seed, 0))
+	database := filepath.Join(w.dir, ".mailhost", "mailhost.db")
+	var server *accountServer
+	if !strings.HasPrefix(victim, "embedded") {
+		database = filepath.Join(w.dir, "server.db")
+		server = newAccountServer(t, w, database)
+	}
+	w.must(t, "init")
+	for range 2 {
+		w.applyAndKill(t, 1+random.IntN(60), func(cli *os.Process) {
+			if victim == "server" {
+				server.restart(t)
+				return
+			}
+			children, err := exec.CommandContext(t.Context(), "pgrep", "-P", strconv.Itoa(cli.Pid)).Output()
+			if strings.HasSuffix(victim, "CLI") {
+				_ = cli.Kill()
+			}
+			for _, child := range strings.Fields(string(children)) { // none if the run has just ended
+				if pid, err := strconv.Atoi(child); err == nil {
+					kill(pid)
+				}
+			}
+			t.Logf("killed %q (%v)", children, err)
+		})
+	}
+	w.applyWithImports(t)
+	w.planIsEmpty(t)
+	createdOnce(t, database, map[string]int{"domain": 2, "mailbox": 225, "forwarding": 3})
+}
+
+func kill(pid int) {
+	if p, err := os.FindProcess(pid); err == nil {
+		_ = p.Kill()
+	}
+}
+
+// applyAndKill applies and calls kill when the CLI has printed some lines about resources.
+func (w *workspace) applyAndKill(t *testing.T, lines int, kill func(cli *os.Process)) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), w.cli, "apply", "-auto-approve", "-no-color")
+	cmd.Dir, cmd.Env = w.dir, w.env
+	var text bytes.Buffer
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = &text
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for scanner := bufio.NewScanner(out); scanner.Scan(); {
+		line := scanner.Text()
+		text.WriteString(line + "\n")
+		if strings.HasPrefix(line, "mailhost_") {
+			if lines--; lines == 0 {
+				kill(cmd.Process)
+			}
+		}
+	}
+	err = cmd.Wait()
+	t.Logf("the run ended: %v", err)
+	if strings.Contains(text.String(), "panic:") {
+		t.Errorf("the run printed\n%s", &text)
+	}
+}
+
+var (
+	errorAddress = regexp.MustCompile(`with (mailhost_\w+\.\w+\[\d+\]),`)
+	errorImport  = regexp.MustCompile(`id = ("[^"]+")`)
+)
+
+// applyWithImports applies until that succeeds. It adds the import blocks that errors
+// advise; any other error ends the test.
+func (w *workspace) applyWithImports(t *testing.T) {
+	t.Helper()
+	var imports strings.Builder
+	for range 4 {
+		out, code := w.run(t, "apply", "-auto-approve", "-no-color")
+		if code == 0 {
+			return
+		}
+		_, errs, _ := strings.Cut(out, "\nError: ")
+		for _, text := range strings.Split(errs, "\nError: ") {
+			address, id := errorAddress.FindStringSubmatch(unwrapped(text)), errorImport.FindStringSubmatch(unwrapped(text))
+			if address == nil || id == nil || !strings.Contains(unwrapped(text), "To manage it with this resource, import it") {
+				t.Fatalf("the apply after a killed run ended with %d:\n%s", code, out)
+			}
+			t.Logf("imported: %s", id[1])
+			fmt.Fprintf(&imports, "import {\n  to = %s\n  id = %s\n}\n", address[1], id[1])
+		}
+		w.write(t, "imports.tf", imports.String())
+	}
+	t.Error("the apply after a killed run does not converge")
+}
+
+// createdOnce checks in the audit log that each object was created once, and how many of
+// each type.
+func createdOnce(t *testing.T, database string, want map[string]int) {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), mailhostd(), "audit", "--format", "json", "--database", database).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	created, counts := map[string]bool{}, map[string]int{}
+	for line := range strings.Lines(string(out)) {
+		var entry struct {
+			Changes []struct{ Action, Type, Name string }
+		}
+		if err := json.Unmarshal([]byte(line), &entry); err != nil {
+			t.Fatal(err)
+		}
+		for _, change := range entry.Changes {
+			object := change.Type + " " + change.Name
+			switch {
+			case want[change.Type] == 0:
+			case change.Action == "deleted":
+				t.Errorf("%s was deleted", object)
+			case change.Action == "created" && created[object]:
+				t.Errorf("%s was created twice", object)
+			case change.Action == "created":
+				created[object] = true
+				counts[change.Type]++
+			}
+		}
+	}
+	for typ, n := range want {
+		if counts[typ] != n {
+			t.Errorf("%d of type %s were created, want %d", counts[typ], typ, n)
+		}
+	}
+}
+
+// accountServer is mailhostd with one account, for a workspace.
+type accountServer struct {
+	database, address string
+	cmd               *exec.Cmd
+}
+
+func newAccountServer(t *testing.T, w *workspace, database string) *accountServer {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), mailhostd(), "init", "--database", database).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var owner struct {
+		AccountID string `json:"account_id"`
+		Token     string `json:"token"`
+	}
+	if err := json.Unmarshal(out, &owner); err != nil {
+		t.Fatal(err)
+	}
+	s := &accountServer{database: database, address: freeAddress(t)}
+	s.start(t)
+	t.Cleanup(func() { _ = s.cmd.Process.Kill(); _ = s.cmd.Wait() })
+	w.set("MAILHOST_BASE_URL", "http://"+s.address)
+	w.set("MAILHOST_ACCOUNT_ID", owner.AccountID)
+	w.set("MAILHOST_TOKEN", owner.Token)
+	return s
+}
+
+// freeAddress returns an address at which a server can be started, again and again.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// start starts the server and waits until it serves.
+func (s *accountServer) start(t *testing.T) {
+	t.Helper()
+	s.cmd = exec.Command(mailhostd(), "serve", "--listen", s.address, "--log-format", "json", "--database", s.database)
+	log, err := s.cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for lines := bufio.NewScanner(log); lines.Scan(); {
+		if strings.Contains(lines.Text(), `"msg":"serving"`) {
+			go func() { _, _ = io.Copy(io.Discard, log) }()
+			return
+		}
+	}
+	t.Error("the server does not start")
+}
+
+func (s *accountServer) restart(t *testing.T) {
+	t.Helper()
+	_ = s.cmd.Process.Kill()
+	_ = s.cmd.Wait()
+	s.start(t)
+}
