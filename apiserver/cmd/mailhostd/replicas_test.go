@@ -1,0 +1,251 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres/postgrestest"
+)
+
+// TestReplicasAreKilled is TestCrash with three replicas on PostgreSQL, behind HAProxy if there
+// is one. The others go on while one is killed, or stopped, and started again.
+func TestReplicasAreKilled(t *testing.T) {
+	t.Parallel()
+	seed, runs, kills := uint64(1), 1, 3
+	if *seedFlag != 0 {
+		seed, runs, kills = *seedFlag, *runsFlag, 12
+	}
+	for n := range uint64(runs) {
+		t.Run(fmt.Sprintf("seed=%d", seed+n), func(t *testing.T) { newReplicaRun(t, seed+n).run(kills) })
+	}
+}
+
+// replicaRun is a crashRun on several servers, of which server is any.
+type replicaRun struct {
+	*crashRun
+	listen  []string // addresses of the servers
+	servers []*testServer
+	front   string // URL of the balancer, or empty
+}
+
+func newReplicaRun(t *testing.T, seed uint64) *replicaRun {
+	c := &replicaRun{crashRun: &crashRun{
+		T: t, random: rand.New(rand.NewPCG(seed, 0)), inbox: newMailbag(t), database: postgrestest.URL(t),
+	}}
+	c.owner = initializeIn(t, c.database)
+	for range 3 {
+		c.listen = append(c.listen, freeAddress(t))
+	}
+	c.servers = make([]*testServer, len(c.listen))
+	var starting sync.WaitGroup
+	for i := range c.servers {
+		starting.Go(func() { c.startReplica(i) })
+	}
+	starting.Wait()
+	if t.Failed() {
+		t.FailNow()
+	}
+	c.front = balance(t, c.listen)
+	for n := range 8 {
+		client := &crashClient{name: fmt.Sprint("c", n), random: rand.New(rand.NewPCG(seed, uint64(n)+1)), have: objects{}}
+		client.as = c.servers[n%len(c.servers)].as(t, c.owner)
+		if c.front != "" {
+			client.as.URL = c.front
+		}
+		c.clients = append(c.clients, client)
+	}
+	c.server = c.servers[0]
+	c.server.as(t, c.owner).Domain("example.com")
+	return c
+}
+
+func (c *replicaRun) startReplica(i int) {
+	c.servers[i] = spawn(c.T, c.database, append(c.inbox.flags(), "--listen", c.listen[i])...)
+}
+
+func (c *replicaRun) run(kills int) {
+	for n := range kills {
+		c.killOne()
+		c.server = c.servers[c.random.IntN(len(c.servers))]
+		// The database may still commit what the killed server sent it. The account's next
+		// change waits for that.
+		c.server.as(c.T, c.owner).Post("/workspaces", apitest.Object{"name": fmt.Sprint("after kill ", n)}).Want(http.StatusCreated)
+		c.verify()
+		if c.Failed() {
+			c.FailNow()
+		}
+	}
+	for _, s := range c.servers { // the last one sends the messages of the others
+		if s != c.server {
+			if err := s.cmd.Process.Kill(); err != nil {
+				c.Fatal(err)
+			}
+			s.exitCode(c.T)
+		}
+	}
+	c.verifyMessages()
+	for _, s := range c.servers {
+		if failed := s.log.Entries("operation failed"); len(failed) > 0 {
+			c.Errorf("a server reported %v", failed)
+		}
+	}
+}
+
+// killOne ends one server while the clients send requests, one time in five by SIGTERM, and
+// starts it again.
+func (c *replicaRun) killOne() {
+	acknowledged, stop := make(chan struct{}, 1<<16), make(chan struct{})
+	errs := make([]error, len(c.clients))
+	var clients sync.WaitGroup
+	for i, client := range c.clients {
+		clients.Go(func() { errs[i] = client.runUntilUnknown(acknowledged, stop) })
+	}
+	ended := make(chan struct{})
+	go func() {
+		clients.Wait()
+		close(ended)
+	}()
+	await := func(n int) {
+		for range n {
+			select {
+			case <-acknowledged:
+			case <-ended: // no client is left
+			}
+		}
+	}
+	await(c.random.IntN(150))
+	i := c.random.IntN(len(c.servers))
+	signal := os.Kill
+	if c.random.IntN(5) == 0 {
+		signal = syscall.SIGTERM
+	}
+	if err := c.servers[i].cmd.Process.Signal(signal); err != nil {
+		c.Fatal(err)
+	}
+	c.servers[i].exitCode(c.T)
+	await(20)
+	c.startReplica(i)
+	await(20)
+	close(stop)
+	<-ended
+	if err := errors.Join(errs...); err != nil {
+		c.Error(err)
+	}
+}
+
+// runUntilUnknown sends requests until stop is closed, or one has an unknown outcome. The
+// clients of the other servers go on.
+func (c *crashClient) runUntilUnknown(acknowledged chan<- struct{}, stop <-chan struct{}) error {
+	for {
+		select {
+		case <-stop:
+			return nil
+		default:
+		}
+		r := c.next()
+		switch status := c.send(r); {
+		case status == 0 || status >= http.StatusInternalServerError:
+			c.unknown = r
+			return nil
+		case status == http.StatusTooManyRequests && r.path == "/forwarding": // messages are limited
+		case status >= http.StatusMultipleChoices:
+			return fmt.Errorf("%s %s: status %d", r.method, r.path, status)
+		default:
+			for name, after := range r.after {
+				c.set(name, after)
+			}
+		}
+		acknowledged <- struct{}{}
+	}
+}
+
+// freeAddress returns an address on which nothing listens.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// balance starts HAProxy in front of servers and returns its URL, or "" if there is none.
+func balance(t *testing.T, servers []string) string {
+	t.Helper()
+	program, err := exec.LookPath("haproxy")
+	if err != nil {
+		program = "/usr/sbin/haproxy"
+	}
+	if _, err := os.Stat(program); err != nil {
+		t.Log("there is no haproxy: each client uses one server, and is not sent to another")
+		return ""
+	}
+	address := freeAddress(t)
+	var config strings.Builder
+	fmt.Fprintf(&config, `defaults
+	mode http
+	timeout connect 1s
+	timeout client 1m
+	timeout server 1m
+	option redispatch
+	option httpchk GET /healthz/ready
+	default-server check inter 100ms fall 1 rise 1
+frontend api
+	bind %s
+	default_backend replicas
+backend replicas
+	balance roundrobin
+`, address)
+	for i, s := range servers {
+		fmt.Fprintf(&config, "\tserver replica%d %s\n", i, s)
+	}
+	path := filepath.Join(t.TempDir(), "haproxy.cfg")
+	if err := os.WriteFile(path, []byte(config.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var output bytes.Buffer
+	cmd := exec.Command(program, "-db", "-f", path)
+	cmd.Stdout, cmd.Stderr = &output, &output
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		_ = cmd.Wait()
+		close(ended)
+	}()
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		<-ended
+	})
+	url := "http://" + address
+	for {
+		r, err := http.Get(url + "/healthz/live") //nolint:noctx // it ends with the test
+		if err == nil {
+			_ = r.Body.Close()
+			if r.StatusCode == http.StatusOK {
+				return url
+			}
+		}
+		select {
+		case <-ended:
+			t.Fatalf("haproxy ended: %s", output.String())
+		case <-t.Context().Done():
+			t.Fatal("haproxy does not respond")
+		default:
+		}
+	}
+}
