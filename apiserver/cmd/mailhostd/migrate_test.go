@@ -7,47 +7,55 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres/postgrestest"
 )
 
-// TestMigrate checks that a database is not migrated while a server uses it, and that a server
-// on the copy knows everything: mailboxes, tokens, and responses under an Idempotency-Key.
+// TestMigrate migrates a database to another file and to PostgreSQL, and from there back. It
+// checks that this is refused while a server uses the source, and that a server on the copy
+// knows everything: mailboxes, tokens, and responses under an Idempotency-Key.
 func TestMigrate(t *testing.T) {
 	t.Parallel()
-	source, owner := initialize(t)
-	s := serve(t, source)
-	as := s.as(t, owner)
-	as.Domain("example.com")
-	const key = "0a9d5c3e-8a5b-4a3e-9f2f-1c6d1e7b0a11"
-	created := as.PostKeyed(key, "/mailboxes", mailbox("example.com", "ada")).Want(http.StatusCreated)
-	target := filepath.Join(t.TempDir(), "target.db")
-
-	code, stdout, stderr := run(t, "migrate", source, target)
-	if code != exitFailure || stdout != "" || !strings.Contains(stderr, "SOURCE "+source+" is in use") {
-		t.Errorf("with a server: exit code %d, stdout %q, stderr %q", code, stdout, stderr)
+	for name, newTarget := range map[string]func(t *testing.T) string{
+		"SQLite":     func(t *testing.T) string { return filepath.Join(t.TempDir(), "target.db") },
+		"PostgreSQL": func(t *testing.T) string { return postgrestest.URL(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			source, owner := initialize(t)
+			target, back := newTarget(t), filepath.Join(t.TempDir(), "back.db")
+			s := serve(t, source)
+			as := s.as(t, owner)
+			as.Domain("example.com")
+			const key = "0a9d5c3e-8a5b-4a3e-9f2f-1c6d1e7b0a11"
+			created := as.PostKeyed(key, "/mailboxes", mailbox("example.com", "ada")).Want(http.StatusCreated)
+			for _, way := range []struct{ source, target, address string }{{source, target, "grace"}, {target, back, "jean"}} {
+				if code, stdout, stderr := run(t, "migrate", way.source, way.target); code != exitFailure || stdout != "" || !strings.Contains(stderr, "is in use") {
+					t.Errorf("with a server: exit code %d, stdout %q, stderr %q", code, stdout, stderr)
+				}
+				s.end(t)
+				code, stdout, stderr := run(t, "migrate", way.source, way.target)
+				if code != exitOK || stderr != "" || !strings.HasPrefix(stdout, redactDatabase(way.source)+" was migrated to "+redactDatabase(way.target)+": ") {
+					t.Fatalf("exit code %d, stdout %q, stderr %q", code, stdout, stderr)
+				}
+				before, after := auditOf(t, way.source), auditOf(t, way.target)
+				if len(before) < 3 || !reflect.DeepEqual(before, after) {
+					t.Errorf("the audit log was\n%+v\nand is\n%+v", before, after)
+				}
+				s = serve(t, way.target)
+				as = s.as(t, owner)
+				replayed := as.PostKeyed(key, "/mailboxes", mailbox("example.com", "ada")).Want(http.StatusCreated)
+				if !replayed.Replayed() || string(replayed.Raw) != string(created.Raw) {
+					t.Errorf("the response was %s, and is %s", created, replayed)
+				}
+				as.CreateMailbox("example.com", way.address).Want(http.StatusCreated)
+			}
+			as.Get("/mailboxes").Is("total", 3)
+		})
 	}
-	if _, err := os.Stat(target); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a refused migration made the target: %v", err)
-	}
-	s.end(t)
-	code, stdout, stderr = run(t, "migrate", source, target)
-	if code != exitOK || stderr != "" || !strings.HasPrefix(stdout, source+" was migrated to "+target+": ") {
-		t.Errorf("exit code %d, stdout %q, stderr %q", code, stdout, stderr)
-	}
-	_, sourceLog, _ := run(t, "audit", "--database", source)
-	_, targetLog, _ := run(t, "audit", "--database", target)
-	if sourceLog != targetLog || !strings.Contains(targetLog, "ada@example.com") {
-		t.Errorf("the audit log was\n%s\nand is\n%s", sourceLog, targetLog)
-	}
-	s = serve(t, target)
-	as = s.as(t, owner)
-	replayed := as.PostKeyed(key, "/mailboxes", mailbox("example.com", "ada")).Want(http.StatusCreated)
-	if !replayed.Replayed() || string(replayed.Raw) != string(created.Raw) {
-		t.Errorf("the response was %s, and is %s", created, replayed)
-	}
-	as.CreateMailbox("example.com", "grace").Want(http.StatusCreated)
-	s.end(t)
 }
 
 func TestMigrateErrors(t *testing.T) {
