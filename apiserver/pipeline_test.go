@@ -13,7 +13,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
 // withBody calls fn for each operation that takes a body.
@@ -199,11 +198,7 @@ func (b *brokenStore) Ping(ctx context.Context) error {
 
 func newStore(t *testing.T) store.Store {
 	t.Helper()
-	s, err := sqlite.Open(t.Context(), sqlite.Memory, sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return apitest.OpenStore(t)
 }
 
 func TestInternalErrors(t *testing.T) {

@@ -13,10 +13,14 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"sync"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres/postgrestest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
@@ -47,6 +51,7 @@ type TB interface {
 	Fatal(args ...any)
 	Fatalf(format string, args ...any)
 	FailNow()
+	Skipf(format string, args ...any)
 }
 
 // Object is a JSON object.
@@ -123,9 +128,16 @@ func NewService(t TB, o apiserver.Options) *apiserver.Service {
 	return service
 }
 
-// OpenStore opens a store in memory. The service that uses it closes it.
-func OpenStore(t TB) *sqlite.Store {
+// engine is the environment variable that names the engine of OpenStore, sqlite or
+// postgres.
+const engine = "MAILHOSTD_TEST_ENGINE"
+
+// OpenStore opens an empty store, by default in memory. The service that uses it closes it.
+func OpenStore(t TB) store.Store {
 	t.Helper()
+	if os.Getenv(engine) == "postgres" {
+		return postgrestest.Open(t, postgres.Options{})
+	}
 	db, err := sqlite.Open(t.Context(), sqlite.Memory, sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -18,13 +18,23 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"testing"
 )
 
 // variable is the environment variable that the package comment describes.
 const variable = "MAILHOSTD_TEST_POSTGRES"
 
 const required = "required"
+
+// TB contains the methods that the package needs of a *testing.T or a *rapid.T.
+type TB interface {
+	Helper()
+	Context() context.Context
+	Cleanup(fn func())
+	Error(args ...any)
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+	Skipf(format string, args ...any)
+}
 
 // Cluster is a server with its databases in a temporary directory.
 type Cluster struct {
@@ -39,7 +49,7 @@ var errMissing = errors.New("initdb and pg_ctl are neither on PATH nor below /us
 
 // Start starts a cluster that a test can stop, and removes it when the test ends. It skips
 // the test if there is no PostgreSQL.
-func Start(t testing.TB) *Cluster {
+func Start(t TB) *Cluster {
 	t.Helper()
 	c, err := start()
 	if err != nil {
@@ -50,7 +60,7 @@ func Start(t testing.TB) *Cluster {
 }
 
 // skip ends a test that has no server.
-func skip(t testing.TB, err error) {
+func skip(t TB, err error) {
 	t.Helper()
 	if errors.Is(err, errMissing) && os.Getenv(variable) != required {
 		t.Skipf("not tested on PostgreSQL: %v; install postgresql, or set %s to a superuser's URL", err, variable)

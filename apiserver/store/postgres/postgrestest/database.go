@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"testing"
 
 	"github.com/jackc/pgx/v5"
 
@@ -49,7 +48,7 @@ var (
 
 // URL returns the URL of an empty database with the current schema, which no other test
 // uses meanwhile. It skips the test if there is no PostgreSQL.
-func URL(t testing.TB) string {
+func URL(t TB) string {
 	t.Helper()
 	s := use(t)
 	if err := s.template(); err != nil {
@@ -68,7 +67,7 @@ func URL(t testing.TB) string {
 }
 
 // EmptyURL is URL for a new database without a schema.
-func EmptyURL(t testing.TB) string {
+func EmptyURL(t TB) string {
 	t.Helper()
 	s := use(t)
 	name, err := s.create("template0")
@@ -84,7 +83,7 @@ func EmptyURL(t testing.TB) string {
 }
 
 // Open opens a store in a new database. The caller closes it.
-func Open(t testing.TB, opts postgres.Options) *postgres.Store {
+func Open(t TB, opts postgres.Options) *postgres.Store {
 	t.Helper()
 	s, err := postgres.Open(t.Context(), URL(t), opts)
 	if err != nil {
@@ -93,7 +92,7 @@ func Open(t testing.TB, opts postgres.Options) *postgres.Store {
 	return s
 }
 
-func use(t testing.TB) *server {
+func use(t TB) *server {
 	t.Helper()
 	s, err := shared()
 	if err != nil {
