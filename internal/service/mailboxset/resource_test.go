@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -62,8 +63,24 @@ func TestAccSet(t *testing.T) {
 }
 
 // TestAccPartialCreate checks that a create which leaves an entry out is accepted by the
-// CLI, is not tainted, and is completed by the next apply.
+// CLI, is not tainted, and is completed by the next apply. With the postcondition of the
+// documentation the apply fails, and the rest is the same.
 func TestAccPartialCreate(t *testing.T) {
+	const postcondition = `
+  lifecycle {
+    postcondition {
+      condition     = length(self.ids) == 3
+      error_message = "Some mailboxes were not created."
+    }
+  }`
+	t.Run("warnings", func(t *testing.T) { testAccPartialCreate(t, "", resource.TestStep{ExpectNonEmptyPlan: true}) })
+	t.Run("postcondition", func(t *testing.T) {
+		testAccPartialCreate(t, postcondition, resource.TestStep{ExpectError: regexp.MustCompile(`Some mailboxes were not created\.`)})
+	})
+}
+
+// testAccPartialCreate applies a set twice. The first apply is the step partial.
+func testAccPartialCreate(t *testing.T, lifecycle string, partial resource.TestStep) {
 	s := server(t, acctest.Options{})
 	var refused atomic.Bool
 	url := s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
@@ -83,13 +100,14 @@ func TestAccPartialCreate(t *testing.T) {
 			return strings.Replace(response, `"failed":[]`, fmt.Sprintf(`"failed":[{"code":"quota_exceeded","index":%d,"message":"no more mailboxes"}]`, last), 1)
 		})
 	})
-	config := strings.Replace(s.ProviderConfig(), s.URL, url, 1) + block("max_deletions = 9", "ann", "bob", "zed")
+	config := strings.Replace(s.ProviderConfig(), s.URL, url, 1) + block("max_deletions = 9"+lifecycle, "ann", "bob", "zed")
+	partial.Config = config
+	if partial.ExpectError == nil {
+		partial.ConfigStateChecks = []statecheck.StateCheck{count("mailboxes", 2), count("ids", 2)}
+	}
 	acctest.Test(t, resource.TestCase{
 		Steps: []resource.TestStep{
-			{
-				Config: config, ExpectNonEmptyPlan: true,
-				ConfigStateChecks: []statecheck.StateCheck{count("mailboxes", 2), count("ids", 2)},
-			},
+			partial,
 			{
 				Config: config, ConfigPlanChecks: action(plancheck.ResourceActionUpdate),
 				ConfigStateChecks: []statecheck.StateCheck{count("mailboxes", 3), count("ids", 3)},
