@@ -124,6 +124,9 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	}
 	created := plan
 	d, err := a.domainOf(ctx)
+	if client.IsNotFound(err) {
+		err = service.WithAdvice(err, service.MissingDomainAdvice)
+	}
 	if err != nil {
 		addFailures(&resp.Diagnostics, a.failures, false)
 		service.AddError(&resp.Diagnostics, err, "Can't create the "+plan.String(), nil)
