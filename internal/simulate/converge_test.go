@@ -103,6 +103,7 @@ var acceptableErrors = []struct{ text, reason string }{
 	{"Invalid target", "the configuration changed a record's type, and its value does not fit"},
 	{errCycle.Error(), "changing create_before_destroy and references in one step can cause a cycle"},
 	{"or delete one of the two rules", "two forwarding rules exchange their targets"},
+	{"that the set would adopt", "the plan takes a mailbox from another resource, which has to be applied first"},
 	{"the account has as many mailboxes as it may have", "the account's quota"},
 	{"The account has as many mailboxes as it may have", "the same"},
 	{"excludes other records at its name", "the configuration wants a CNAME beside other records"},
@@ -110,7 +111,11 @@ var acceptableErrors = []struct{ text, reason string }{
 
 // conflictErrors are the errors for an existing object that is in no state. The user has
 // to import it.
-var conflictErrors = []string{"exists already", "to be created exist already", "already, with the id", "already by the rule"}
+var conflictErrors = []string{"exists already", existAlready, "already, with the id", "already by the rule"}
+
+// existAlready is in the conflict of a set. A fault does not cause it, because a set
+// continues with what a lost response has created.
+const existAlready = "to be created exist already"
 
 // acceptable returns the reason why an error may prevent a stack from converging. Any
 // other error is a finding.
@@ -124,7 +129,7 @@ func (h *history) acceptable(s *stack, err error) string {
 		return "one object written twice"
 	}
 	for _, text := range conflictErrors {
-		if strings.Contains(err.Error(), text) && h.mayHaveUnmanagedObjects(s) {
+		if strings.Contains(err.Error(), text) && h.mayHaveUnmanagedObjects(s, text) {
 			return "the user has to import an unmanaged object"
 		}
 	}
@@ -135,8 +140,8 @@ func (h *history) acceptable(s *stack, err error) string {
 // mayHaveUnmanagedObjects reports whether the service may have objects that are not in
 // the stack's state, or whether the stack creates a second object before it deletes the
 // first.
-func (h *history) mayHaveUnmanagedObjects(s *stack) bool {
-	if s.incomplete || h.foreign || h.faulted > 0 || h.publishedOnly || len(h.stacks) > 1 {
+func (h *history) mayHaveUnmanagedObjects(s *stack, conflict string) bool {
+	if s.incomplete || h.foreign || h.faulted > 0 && conflict != existAlready || h.publishedOnly || len(h.stacks) > 1 {
 		return true
 	}
 	for _, b := range s.config.blocks {
@@ -152,7 +157,7 @@ func (h *history) context() context.Context { return context.Background() }
 // conflictAdvices are in the errors about two resources with one object.
 var conflictAdvices = []string{
 	"Two resources have the", "Another resource of this configuration manages",
-	"that the set would adopt", "to be created exist already", "Resources of their own manage DNS records", "The zone of",
+	"that the set would adopt", existAlready, "Resources of their own manage DNS records", "The zone of",
 }
 
 // forgetSingles ends the management of single objects without a block, which may belong to
@@ -201,7 +206,7 @@ func (h *history) followAdvice(r *rand.Rand, s *stack, err error) bool {
 	if (says("that the set would adopt") || says("Resources of their own manage DNS records")) && h.forgetSingles(s) {
 		return true
 	}
-	if says("to be created exist already") && h.adoptMailboxes(s) {
+	if says(existAlready) && h.adoptMailboxes(s) {
 		return true
 	}
 	if !slices.ContainsFunc(conflictAdvices, says) {

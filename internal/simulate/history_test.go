@@ -150,7 +150,7 @@ func (h *history) apply(r *rand.Rand, s *stack) {
 	if quiet && second.incomplete && h.maxMailboxes == 0 && len(h.stacks) == 1 && s.config.contradiction() == "" {
 		h.report.fail("incomplete", "a set has left out mailboxes without a reason")
 	}
-	if err == nil && quiet && !second.incomplete && s.config.contradiction() == "" && chance(r, 60) {
+	if err == nil && quiet && !second.incomplete && !second.appeared && s.config.contradiction() == "" && chance(r, 60) {
 		h.checkConverged(s)
 	}
 }

@@ -28,6 +28,8 @@ type run struct {
 	requests, faulted int
 	// incomplete reports that a set has left out mailboxes that could not be created.
 	incomplete bool
+	// appeared reports that a zone has left records alone that its plan did not know.
+	appeared bool
 	// slept is how long the client has slept during one call of the provider.
 	slept time.Duration
 	// killed stops background reads of a killed provider.

@@ -134,6 +134,7 @@ func (p *plugin) checkDiagnostics(addr string, diags []*tfprotov6.Diagnostic) er
 		p.report.checkDiagnostic(addr, d)
 		failed = failed || d.Severity == tfprotov6.DiagnosticSeverityError
 		p.run.incomplete = p.run.incomplete || strings.HasSuffix(d.Summary, "were not created")
+		p.run.appeared = p.run.appeared || strings.HasSuffix(d.Summary, "appeared after the plan")
 	}
 	if failed {
 		p.report.logf("%s: %v", addr, diagnostics(diags))
