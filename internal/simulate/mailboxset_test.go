@@ -217,7 +217,9 @@ func (h *history) checkSet(s *stack, b *block, o *object) {
 // raiseMaxDeletions follows the advice of a plan that deletes too many mailboxes: it allows
 // them, or ends the management of a set without a block.
 func (h *history) raiseMaxDeletions(s *stack, err error) bool {
-	changed := false
+	imports := len(s.config.imports)
+	s.config.imports = slices.DeleteFunc(s.config.imports, func(i importBlock) bool { return typeOf(i.to) == setType && s.state[i.to].current == nil })
+	changed := len(s.config.imports) < imports // of another domain than the block's
 	for _, b := range s.config.blocks {
 		if o := s.state[b.addr].current; typeOf(b.addr) == setType && o != nil && strings.Contains(err.Error(), "apply that first") {
 			h.report.logf("advice: the old domain of %s", b.addr)
