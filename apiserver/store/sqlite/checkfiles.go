@@ -13,7 +13,7 @@ import (
 
 var (
 	errOnlyLog    = errors.New("it is missing, and the -wal file beside it has changes that belong to it; put it back, or restore a backup and move the -wal file away")
-	errDamagedLog = errors.New("the -wal file beside it, which has the latest changes, is damaged; restore a backup, or move the -wal and -shm files away to go on without these changes")
+	errDamagedLog = errors.New("the -wal file beside it, which has the latest changes, is damaged, truncated or missing; put it back or restore a backup, or move the -wal and -shm files away to go on without these changes")
 	errStaleWAL   = errors.New("its content was replaced, and the -wal file beside it belongs to the content before; open it for writing once, and that file is moved out of the way")
 )
 
@@ -46,13 +46,21 @@ func checkFiles(path string, write bool) (movedLog string, err error) {
 	}
 	for n := 1; ; n++ {
 		walInfo, statErr := os.Stat(real + "-wal")
-		now, w, err := inspect(f, real+"-wal")
-		if err == nil && w.damaged && n < inspections {
-			time.Sleep(inspectionPause) // another process may be writing its header
-			continue
+		var done committed
+		index, err := f.walIndex(real + "-shm")
+		if err == nil {
+			done, err = readCommitted(index) // before the log, which grows
 		}
-		if err == nil && w.damaged {
-			return "", errDamagedLog
+		if err != nil {
+			return "", err
+		}
+		now, w, err := inspect(f, real+"-wal")
+		if err == nil && (w.damaged || w.lacks(done)) {
+			if n == inspections {
+				return "", errDamagedLog
+			}
+			time.Sleep(inspectionPause) // another process may be closing it, or writing its header
+			continue
 		}
 		if err != nil || statErr != nil || len(w.headers) == 0 {
 			return "", ignoreMissing(errors.Join(err, statErr))

@@ -53,6 +53,7 @@
 //
 // Before a file is opened, checkFiles checks that it is one of this program, and in the
 // same way as above that the WAL beside it belongs to it. A WAL that does not is renamed,
-// because SQLite would write it into the file. A file that can't be opened stays as it
-// is, with its WAL.
+// because SQLite would write it into the file. A WAL that is missing or shorter than the
+// -shm file says, after a crash, is an error. A file that can't be opened stays as it is,
+// with its WAL.
 package sqlite

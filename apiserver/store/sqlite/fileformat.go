@@ -89,7 +89,9 @@ func readState(f *os.File) (s fileState, err error) {
 type wal struct {
 	headers []header       // the versions of page 1, in order
 	pages   map[int64]bool // the numbers of the pages that have a frame
-	damaged bool           // SQLite ignores it, because it is not one
+	frames  uint32
+	salts   [8]byte // of its header
+	damaged bool    // SQLite ignores it, because it is not one
 	checkpointProgress
 }
 
@@ -109,15 +111,16 @@ func readWAL(path string) (w wal, err error) {
 		w.damaged = true
 		return w, nil
 	}
-	salts := start[16:24]
+	copy(w.salts[:], start[16:24])
 	w.pages = map[int64]bool{}
 	for at := int64(walHeaderSize); ; at += walFrameSize {
 		var frame [walFrameHeaderSize]byte
-		if _, err := f.ReadAt(frame[:], at); err != nil || !bytes.Equal(frame[8:16], salts) {
+		if _, err := f.ReadAt(frame[:], at); err != nil || !bytes.Equal(frame[8:16], w.salts[:]) {
 			return w, nil // its end
 		}
 		page := int64(binary.BigEndian.Uint32(frame[:]))
 		w.pages[page] = true
+		w.frames++
 		if page == 1 {
 			var h header
 			if _, err := f.ReadAt(h[:], at+walFrameHeaderSize); err != nil {
@@ -151,6 +154,40 @@ func readProgress(index *os.File) (checkpointProgress, error) {
 		}
 	}
 	return checkpointProgress{binary.NativeEndian.Uint32(backfilled[:]), binary.NativeEndian.Uint32(attempted[:])}, nil
+}
+
+// committed is the header of the WAL index: how many frames the log had after the last
+// commit, with which salts.
+type committed struct {
+	frames uint32
+	salts  [8]byte
+}
+
+// readCommitted reads the header, which is there twice. One that is missing, or is being
+// written, is zero.
+func readCommitted(index *os.File) (c committed, err error) {
+	const size, version = 48, 3007000
+	var copies [2 * size]byte
+	if index == nil {
+		return c, nil
+	}
+	if _, err := index.ReadAt(copies[:], 0); errors.Is(err, io.EOF) {
+		return c, nil
+	} else if err != nil {
+		return c, err
+	}
+	if !bytes.Equal(copies[:size], copies[size:]) || binary.NativeEndian.Uint32(copies[:]) != version || copies[12] != 1 {
+		return c, nil
+	}
+	c.frames = binary.NativeEndian.Uint32(copies[16:])
+	copy(c.salts[:], copies[32:40])
+	return c, nil
+}
+
+// lacks reports whether the log has lost frames that were committed to it and that no
+// checkpoint has copied. A crash of the machine may leave an old index beside a new log.
+func (w wal) lacks(c committed) bool {
+	return c.frames > w.backfilled && (w.salts == [8]byte{} || w.salts == c.salts && w.frames < c.frames)
 }
 
 // inspect reads the state of a file together with the WAL beside it. The file had

@@ -234,7 +234,7 @@ func TestTruncatedLog(t *testing.T) {
 				t.Errorf("Close = %v", err)
 			}
 			if name == "overwritten" { // a log that was truncated looks like one after a crash
-				if _, err := Open(t.Context(), path, Options{}); err == nil || !strings.Contains(err.Error(), "the latest changes, is damaged") {
+				if _, err := Open(t.Context(), path, Options{}); err == nil || !strings.Contains(err.Error(), "the latest changes, is damaged, truncated or missing") {
 					t.Errorf("Open = %v", err)
 				}
 				if err := os.Remove(path + "-wal"); err != nil {
