@@ -112,7 +112,7 @@ func killRuns(t *testing.T, seed uint64, victim string) {
 			if strings.HasSuffix(victim, "CLI") {
 				_ = cli.Kill()
 			}
-			for _, child := range strings.Fields(string(children)) { // none if the run has just ended
+			for child := range strings.FieldsSeq(string(children)) { // none if the run has just ended
 				if pid, err := strconv.Atoi(child); err == nil {
 					kill(pid)
 				}
@@ -177,7 +177,7 @@ func (w *workspace) applyWithImports(t *testing.T) {
 			return
 		}
 		_, errs, _ := strings.Cut(out, "\nError: ")
-		for _, text := range strings.Split(errs, "\nError: ") {
+		for text := range strings.SplitSeq(errs, "\nError: ") {
 			address, id := errorAddress.FindStringSubmatch(unwrapped(text)), errorImport.FindStringSubmatch(unwrapped(text))
 			if address == nil || id == nil || !strings.Contains(unwrapped(text), "To manage it with this resource, import it") {
 				t.Fatalf("the apply after a killed run ended with %d:\n%s", code, out)
