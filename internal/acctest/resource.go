@@ -24,6 +24,19 @@ func (p *Protocol) Validate(typeName string, config map[string]any) []*tfprotov6
 	return resp.Diagnostics
 }
 
+// Upgrade returns a state, as JSON that was written by a version of the schema.
+func (p *Protocol) Upgrade(typeName string, version int64, state []byte) (*Object, []*tfprotov6.Diagnostic) {
+	p.t.Helper()
+	resp, err := p.server.UpgradeResourceState(p.t.Context(), &tfprotov6.UpgradeResourceStateRequest{
+		TypeName: typeName, Version: version, RawState: &tfprotov6.RawState{JSON: state},
+	})
+	must(p.t, err)
+	if resp.UpgradedState == nil {
+		return nil, resp.Diagnostics
+	}
+	return &Object{State: p.decode(typeName, resp.UpgradedState)}, resp.Diagnostics
+}
+
 // Plan plans a configuration. prior is nil for a create, config is nil for a destroy.
 func (p *Protocol) Plan(typeName string, config map[string]any, prior *Object) (*Object, []*tfprotov6.Diagnostic) {
 	p.t.Helper()

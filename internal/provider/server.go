@@ -70,6 +70,11 @@ func (s *server) shortcut(typeName string) *service.Shortcut {
 func (s *server) ValidateResourceConfig(ctx context.Context, req *tfprotov6.ValidateResourceConfigRequest) (*tfprotov6.ValidateResourceConfigResponse, error) {
 	c := newCall(ctx)
 	defer c.end()
+	if shortcut := s.shortcut(req.TypeName); shortcut != nil {
+		if resp := shortcut.Validate(c, req); resp != nil {
+			return resp, nil
+		}
+	}
 	return s.framework.ValidateResourceConfig(c, req)
 }
 
@@ -77,6 +82,11 @@ func (s *server) ValidateResourceConfig(ctx context.Context, req *tfprotov6.Vali
 func (s *server) UpgradeResourceState(ctx context.Context, req *tfprotov6.UpgradeResourceStateRequest) (*tfprotov6.UpgradeResourceStateResponse, error) {
 	c := newCall(ctx)
 	defer c.end()
+	if shortcut := s.shortcut(req.TypeName); shortcut != nil {
+		if resp := shortcut.Upgrade(req); resp != nil {
+			return resp, nil
+		}
+	}
 	return s.framework.UpgradeResourceState(c, req)
 }
 

@@ -4,12 +4,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math/big"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	framework "github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
 	"pgregory.net/rapid"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -69,6 +72,19 @@ func TestShortcuts(t *testing.T) {
 					taken++
 				}
 			},
+			"validate": func(r *rapid.T) {
+				typeName, config := pick()
+				vary(r, config)
+				compare(r, fmt.Sprintf("validation of %s with %v", typeName, config), nil, nil, fast.Validate(typeName, config), slow.Validate(typeName, config))
+			},
+			"upgrade": func(r *rapid.T) {
+				typeName, _ := pick()
+				state := stored(r, varied(r, fast, s.AccountID, typeName, objects[typeName]))
+				version := rapid.SampledFrom([]int64{0, 0, 0, 1}).Draw(r, "version")
+				got, diags := fast.Upgrade(typeName, version, state)
+				want, expected := slow.Upgrade(typeName, version, state)
+				compare(r, fmt.Sprintf("upgrade of %s from %d: %s", typeName, version, state), got, want, diags, expected)
+			},
 			"read": func(r *rapid.T) {
 				typeName, _ := pick()
 				o := varied(r, fast, s.AccountID, typeName, objects[typeName])
@@ -111,15 +127,79 @@ func TestShortcuts(t *testing.T) {
 // vary changes a configuration, mostly of a mailbox.
 func vary(r *rapid.T, config map[string]any) {
 	spellings := map[string][]any{
-		"domain":     {"EXAMPLE.com", "example.org", "example.com.", acctest.Unknown},
-		"local_part": {"JANE", "joan", acctest.Unknown},
-		"first_name": {"Zoë", acctest.Unknown},
+		"domain":     {"EXAMPLE.com", "example.org", "example.com.", "example..com", "", nil, acctest.Unknown},
+		"local_part": {"JANE", "joan", "jane@example.com", acctest.Unknown},
+		"first_name": {"Zoë", "", strings.Repeat("x", 300), nil, acctest.Unknown},
+		"status":     {"active"},
 		"timeouts":   {map[string]any{"create": "5m"}, nil},
 	}
-	name := rapid.SampledFrom([]string{"", "", "domain", "local_part", "first_name", "timeouts"}).Draw(r, "vary")
-	if _, ok := config[name]; ok || name == "timeouts" && config["local_part"] != nil {
+	name := rapid.SampledFrom([]string{"", "", "domain", "local_part", "first_name", "status", "timeouts"}).Draw(r, "vary")
+	if _, ok := config[name]; ok || (name == "timeouts" || name == "status") && config["local_part"] != nil {
 		config[name] = rapid.SampledFrom(spellings[name]).Draw(r, name)
 	}
+}
+
+// stored returns the state of an object as a CLI stores it, sometimes with another
+// attribute or without one, or with a value of another type.
+func stored(r *rapid.T, o *acctest.Object) []byte {
+	state := decoded(r, o.State).(map[string]any)
+	name := rapid.SampledFrom(slices.Sorted(maps.Keys(state))).Draw(r, "attribute")
+	switch rapid.SampledFrom([]string{"", "", "more", "less", "null", "number", "big", "bool", "list", "object"}).Draw(r, "stored") {
+	case "more":
+		state["more"] = "x"
+	case "less":
+		delete(state, name)
+	case "null":
+		state[name] = nil
+	case "number":
+		state[name] = 1
+	case "big":
+		state[name] = json.Number("1e400")
+	case "bool":
+		state[name] = true
+	case "list":
+		state[name] = []any{"x"}
+	case "object":
+		state[name] = map[string]any{"allowed": 1.5, "used": "x"}
+	}
+	encoded, err := json.Marshal(state)
+	if err != nil {
+		r.Fatal(err)
+	}
+	return encoded
+}
+
+// decoded returns a known value as encoding/json decodes it.
+func decoded(r *rapid.T, v tftypes.Value) any {
+	var text *string
+	var flag *bool
+	var number *big.Float
+	var list []tftypes.Value
+	var object map[string]tftypes.Value
+	switch {
+	case v.IsNull():
+		return nil
+	case v.As(&text) == nil:
+		return *text
+	case v.As(&flag) == nil:
+		return *flag
+	case v.As(&number) == nil:
+		return json.Number(number.Text('f', -1))
+	case v.As(&list) == nil:
+		all := []any{}
+		for _, item := range list {
+			all = append(all, decoded(r, item))
+		}
+		return all
+	case v.As(&object) == nil:
+		all := map[string]any{}
+		for name, item := range object {
+			all[name] = decoded(r, item)
+		}
+		return all
+	}
+	r.Fatalf("%s can't be decoded", v)
+	return nil
 }
 
 // varied returns an object as another state, identity or private state has it.

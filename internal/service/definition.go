@@ -45,7 +45,8 @@ type Definition[T any, M fmt.Stringer] struct {
 	// model from a response keeps the attributes of a state that are not fields of the
 	// response. Of such a resource, ModifyPlan and the plan modifiers must do nothing to a
 	// plan that keeps the state as it is, or that creates an object; no attribute has a
-	// default, and Read is [Resource.Read].
+	// default, no validator accepts a value because of another attribute or refuses null,
+	// and Read is [Resource.Read].
 	Unchanged func(state map[string]any, v *T) bool
 
 	// Find finds the object with a natural key, for an import and for a data source. An
