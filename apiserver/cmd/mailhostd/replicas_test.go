@@ -233,7 +233,7 @@ backend replicas
 	})
 	url := "http://" + address
 	for {
-		r, err := http.Get(url + "/healthz/live") //nolint:noctx // it ends with the test
+		r, err := http.Get(url + "/healthz/live")
 		if err == nil {
 			_ = r.Body.Close()
 			if r.StatusCode == http.StatusOK {
