@@ -59,6 +59,7 @@ var parts = []part{
 	{"null", "single mailboxes against hashicorp/null", (*bench).compareNull},
 	{"limit", "single mailboxes under a rate limit", (*bench).compareLimit},
 	{"server", "mailhostd against PocketBase", (*bench).compareServer},
+	{"postgres", "mailhostd on PostgreSQL against SQLite", (*bench).comparePostgres},
 	{"million", "a large account", (*bench).compareMillion},
 	{"start", "the provider's start", (*bench).compareStart},
 }

@@ -52,9 +52,18 @@ func (b *bench) mailhostd(ctx context.Context, mailboxes int, args ...string) (*
 	if err != nil {
 		return nil, err
 	}
-	database := filepath.Join(dir, "mailhost.db")
+	path := filepath.Join(dir, "mailhost.db")
+	db, err := sqlite.Open(ctx, path, sqlite.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return b.serve(ctx, db, path, dir, mailboxes, args...)
+}
+
+// serve starts mailhostd on a database, which is open and empty, with a number of mailboxes.
+func (b *bench) serve(ctx context.Context, db store.Store, database, dir string, mailboxes int, args ...string) (_ *server, err error) {
 	s := &server{domain: domainName}
-	if s.accountID, s.token, err = populate(ctx, database, mailboxes); err != nil {
+	if s.accountID, s.token, err = populate(ctx, db, mailboxes); err != nil {
 		return nil, err
 	}
 	s.mailboxes = "/v1/public/accounts/" + s.accountID + "/mailboxes"
@@ -189,12 +198,17 @@ func newLink(to string, latency time.Duration) (*link, error) {
 	return l, nil
 }
 
-// populate creates a database with an account that has a domain and mailboxes in it.
-func populate(ctx context.Context, database string, mailboxes int) (accountID, token string, err error) {
-	db, err := sqlite.Open(ctx, database, sqlite.Options{})
+// populateFile is populate in a new SQLite file.
+func populateFile(ctx context.Context, path string) (accountID, token string, err error) {
+	db, err := sqlite.Open(ctx, path, sqlite.Options{})
 	if err != nil {
 		return "", "", err
 	}
+	return populate(ctx, db, 0)
+}
+
+// populate creates an account that has a domain and mailboxes in it, and closes the store.
+func populate(ctx context.Context, db store.Store, mailboxes int) (accountID, token string, err error) {
 	service, err := apiserver.New(apiserver.Options{Store: db})
 	if err != nil {
 		return "", "", errors.Join(err, db.Close())

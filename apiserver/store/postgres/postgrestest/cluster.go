@@ -39,30 +39,59 @@ type TB interface {
 // Cluster is a server with its databases in a temporary directory.
 type Cluster struct {
 	dir, bin string
+	settings []string
 	// supervised is closed when the process ends in any way. A supervisor then removes the
 	// cluster.
 	supervised io.Closer
 }
 
-// errMissing means that this machine has no PostgreSQL.
-var errMissing = errors.New("initdb and pg_ctl are neither on PATH nor below /usr/lib/postgresql")
+// ErrMissing means that this machine has no PostgreSQL.
+var ErrMissing = errors.New("initdb and pg_ctl are neither on PATH nor below /usr/lib/postgresql")
 
 // Start starts a cluster that a test can stop, and removes it when the test ends. It skips
 // the test if there is no PostgreSQL.
 func Start(t TB) *Cluster {
 	t.Helper()
-	c, err := start()
+	c, err := New(volatile...)
 	if err != nil {
 		skip(t, err)
 	}
-	t.Cleanup(func() { _ = c.supervised.Close() })
+	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
+
+// volatile are settings for tests, which need not outlive the machine.
+var volatile = []string{"fsync=off", "full_page_writes=off", "synchronous_commit=off"}
+
+// New starts a cluster with some settings. The error is ErrMissing if there is no
+// PostgreSQL.
+func New(settings ...string) (*Cluster, error) {
+	bin, err := findBin()
+	if err != nil {
+		return nil, err
+	}
+	// Not below TMPDIR: the path of a socket is limited to a hundred bytes.
+	dir, err := os.MkdirTemp("/tmp", "mailhost-postgres-")
+	if err != nil {
+		return nil, err
+	}
+	c := &Cluster{dir: dir, bin: bin, settings: settings}
+	if err := errors.Join(own(dir), c.supervise()); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	if err := errors.Join(c.initialize(), c.StartServer()); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+// Close removes the cluster.
+func (c *Cluster) Close() error { return c.supervised.Close() }
 
 // skip ends a test that has no server.
 func skip(t TB, err error) {
 	t.Helper()
-	if errors.Is(err, errMissing) && os.Getenv(variable) != required {
+	if errors.Is(err, ErrMissing) && os.Getenv(variable) != required {
 		t.Skipf("not tested on PostgreSQL: %v; install postgresql, or set %s to a superuser's URL", err, variable)
 	}
 	t.Fatalf("PostgreSQL can't be started: %v", err)
@@ -82,27 +111,7 @@ func findBin() (string, error) {
 			return dir, nil
 		}
 	}
-	return "", errMissing
-}
-
-func start() (*Cluster, error) {
-	bin, err := findBin()
-	if err != nil {
-		return nil, err
-	}
-	// Not below TMPDIR: the path of a socket is limited to a hundred bytes.
-	dir, err := os.MkdirTemp("/tmp", "mailhost-postgres-")
-	if err != nil {
-		return nil, err
-	}
-	c := &Cluster{dir: dir, bin: bin}
-	if err := errors.Join(own(dir), c.supervise()); err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir))
-	}
-	if err := errors.Join(c.initialize(), c.StartServer()); err != nil {
-		return nil, errors.Join(err, c.supervised.Close())
-	}
-	return c, nil
+	return "", ErrMissing
 }
 
 // supervise starts a process that removes the cluster when this process has ended, also
@@ -143,9 +152,9 @@ func (c *Cluster) initialize() error {
 
 // StartServer starts the server again after Stop.
 func (c *Cluster) StartServer() error {
-	options := []string{
-		"-c listen_addresses=", "-k " + c.dir, "-c max_connections=300", "-c shared_buffers=64MB",
-		"-c fsync=off", "-c full_page_writes=off", "-c synchronous_commit=off", "-c max_wal_size=2GB", "-c autovacuum_naptime=10s",
+	options := []string{"-k " + c.dir, "-c listen_addresses=", "-c max_connections=300", "-c shared_buffers=64MB", "-c max_wal_size=2GB"}
+	for _, setting := range c.settings {
+		options = append(options, "-c "+setting)
 	}
 	return c.run("pg_ctl", "-D", filepath.Join(c.dir, "data"), "-l", filepath.Join(c.dir, "log"), "-w", "-o", strings.Join(options, " "), "start")
 }

@@ -36,7 +36,7 @@ var (
 		if u := os.Getenv(variable); u != "" && u != required {
 			return newServer(u, nil), nil
 		}
-		c, err := start()
+		c, err := New(volatile...)
 		if err != nil {
 			return nil, err
 		}
