@@ -14,6 +14,7 @@ var (
 	rowFlag     = flag.String("row", "", "the rows whose names begin with this; all of them for \"all\"")
 	seedFlag    = flag.Uint64("seed", 1, "the seed of the first run of each row")
 	runsFlag    = flag.Int("runs", 1, "how many seeds to run each row with")
+	cliFlag     = flag.String("cli", "", "Terraform or OpenTofu, for the rows whose names end with cli; without it there are none")
 	objectsFlag = flag.Int("objects", 300, "objects of the configuration, with -row")
 )
 
@@ -22,7 +23,14 @@ func allRows() (rows []row) {
 	for i := range faults {
 		for _, percent := range []int{1, 5, 20} {
 			for _, m := range modes {
-				rows = append(rows, row{&faults[i], percent, m})
+				rows = append(rows, row{fault: &faults[i], percent: percent, mode: m})
+			}
+		}
+	}
+	if *cliFlag != "" {
+		for i := range faults {
+			if f := &faults[i]; f.isForCLI {
+				rows = append(rows, row{fault: f, percent: 5, mode: modes[i%len(modes)], isCLI: true})
 			}
 		}
 	}
@@ -33,7 +41,7 @@ func allRows() (rows []row) {
 func shortRows() (rows []row) {
 	for i := range faults {
 		if !testing.Short() || i%4 == 2 {
-			rows = append(rows, row{&faults[i], 20, modes[i%len(modes)]})
+			rows = append(rows, row{fault: &faults[i], percent: 20, mode: modes[i%len(modes)]})
 		}
 	}
 	return rows
@@ -41,7 +49,9 @@ func shortRows() (rows []row) {
 
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(400) // as the provider does
-	os.Exit(m.Run())
+	code := m.Run()
+	uninstall()
+	os.Exit(code)
 }
 
 // TestChaos runs the rows of the flags, or one short row for each fault, and prints a
@@ -73,7 +83,7 @@ func TestChaos(t *testing.T) {
 			seed := *seedFlag + uint64(i)
 			t.Run(fmt.Sprintf("%s/%d", r, seed), func(t *testing.T) {
 				t.Parallel()
-				l := live(t, r, seed, objects)
+				l := live(t, r, seed, objects, *cliFlag)
 				if *rowFlag != "" && len(chosen)**runsFlag == 1 {
 					fmt.Printf("%s\n%s\n", strings.Join(l.log, "\n"), line(header))
 				}
@@ -121,7 +131,7 @@ func cells(l *life) []string {
 
 // line formats a row of the table.
 func line(cells []string) string {
-	widths := []int{-26, 13, 8, 6, 7, 7, 10, 6, 6, -11, 7}
+	widths := []int{-28, 13, 8, 6, 7, 7, 10, 6, 6, -11, 7}
 	var b strings.Builder
 	for i, cell := range cells {
 		fmt.Fprintf(&b, "| %*s ", widths[i], cell)

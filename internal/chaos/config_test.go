@@ -256,14 +256,6 @@ func (c *configuration) credentials(s sizes) {
 	}
 }
 
-// objects returns the number of objects that the account is to have.
-func (c *configuration) objects() (n int) {
-	for _, count := range c.want {
-		n += count
-	}
-	return n
-}
-
 // levels returns the blocks in groups that depend on earlier groups only.
 func levels(blocks []*block) (groups [][]*block) {
 	level := map[string]int{}

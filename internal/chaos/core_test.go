@@ -218,17 +218,15 @@ func (c *core) read(ctx context.Context, server tfprotov6.ProviderServer, o *obj
 
 // planChange calls PlanResourceChange; b is nil for a destroy, and prior for a create.
 func (c *core) planChange(ctx context.Context, server tfprotov6.ProviderServer, prior *object, b *block) (*tfprotov6.PlanResourceChangeResponse, tftypes.Value, error) {
-	req := &tfprotov6.PlanResourceChangeRequest{}
-	var before, config tftypes.Value
-	switch {
-	case b == nil:
-		req.TypeName = prior.block.typeName
-		config = c.null(req.TypeName)
-	default:
-		req.TypeName = b.typeName
+	planned := b // the block that the result belongs to
+	if b == nil {
+		planned = prior.block
+	}
+	req := &tfprotov6.PlanResourceChangeRequest{TypeName: planned.typeName}
+	before, config := c.null(planned.typeName), c.null(planned.typeName)
+	if b != nil {
 		config = c.config(b)
 	}
-	before = c.null(req.TypeName)
 	if prior != nil {
 		before, req.PriorPrivate, req.PriorIdentity = prior.value, prior.private, prior.identity
 	}
@@ -238,17 +236,11 @@ func (c *core) planChange(ctx context.Context, server tfprotov6.ProviderServer, 
 	if err != nil {
 		return nil, tftypes.Value{}, err
 	}
-	addr := req.TypeName
-	if b != nil {
-		addr = b.addr()
-	} else if prior != nil {
-		addr = prior.block.addr()
-	}
-	if _, err := verdict(addr, resp.Diagnostics); err != nil {
+	if _, err := verdict(planned.addr(), resp.Diagnostics); err != nil {
 		return nil, tftypes.Value{}, err
 	}
-	planned, err := c.decode(req.TypeName, resp.PlannedState)
-	return resp, planned, err
+	value, err := c.decode(req.TypeName, resp.PlannedState)
+	return resp, value, err
 }
 
 // proposed returns the proposed new state: computed attributes that are not configured
@@ -348,20 +340,21 @@ func inOrder(blocks []*block) []*block {
 
 // applyChange plans a change again, as Terraform does, and applies it.
 func (c *core) applyChange(ctx context.Context, server tfprotov6.ProviderServer, prior *object, b *block) (warned bool, err error) {
-	addr, typeName, before, config := "", "", tftypes.Value{}, tftypes.Value{}
+	applied := b // the block that the result belongs to
+	if b == nil {
+		applied = prior.block
+	}
+	addr, typeName := applied.addr(), applied.typeName
+	before, config := c.null(typeName), c.null(typeName)
 	if b != nil {
-		addr, typeName, config = b.addr(), b.typeName, c.config(b)
-	} else {
-		addr, typeName = prior.block.addr(), prior.block.typeName
-		config = c.null(typeName)
+		config = c.config(b)
+	}
+	if prior != nil {
+		before = prior.value
 	}
 	planned, value, err := c.planChange(ctx, server, prior, b)
 	if err != nil {
 		return false, err
-	}
-	before = c.null(typeName)
-	if prior != nil {
-		before = prior.value
 	}
 	resp, err := server.ApplyResourceChange(ctx, &tfprotov6.ApplyResourceChangeRequest{
 		TypeName: typeName, PriorState: dynamic(before), Config: dynamic(config), PlannedState: dynamic(value),
@@ -382,11 +375,7 @@ func (c *core) applyChange(ctx context.Context, server tfprotov6.ProviderServer,
 	case b == nil && err == nil:
 		err = fmt.Errorf("%s: the provider returned an object that it has destroyed", addr)
 	default:
-		block := b
-		if block == nil {
-			block = prior.block
-		}
-		c.put(addr, &object{block, now, resp.Private, resp.NewIdentity, err != nil && prior == nil})
+		c.put(addr, &object{applied, now, resp.Private, resp.NewIdentity, err != nil && prior == nil})
 	}
 	return warned, err
 }

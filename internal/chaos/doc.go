@@ -37,7 +37,8 @@
 //
 // The core (core_test.go) walks the configuration as Terraform does, over the plugin
 // protocol: it reads and plans each object, and applies the changes in the order of their
-// dependencies. A few rows run through a real CLI instead (cli_test.go).
+// dependencies. A few rows, whose names end with cli, run a build of the provider through a
+// real CLI instead, on loopback and in real time (cli_test.go).
 //
 // The package has only tests. Package simulate has histories of one call at a time, with
 // crashes, imports and several accounts; this package has real connections, ten calls at a

@@ -12,6 +12,9 @@ type fault struct {
 	name string
 	// refuses: the connection can't be opened.
 	refuses bool
+	// isForCLI: one row of the fault runs through a real CLI. Others need the client's end of
+	// the connection, or take too long in real time.
+	isForCLI bool
 	// inject handles a request that has the fault.
 	inject func(*exchange)
 }
@@ -25,7 +28,7 @@ const gatewayPage = "<html><head><title>502 Bad Gateway</title></head><body><cen
 var faults = []fault{
 	{name: "refused", refuses: true},
 	{name: "reset-before", inject: func(x *exchange) { x.reset() }},
-	{name: "reset-after", inject: func(x *exchange) {
+	{name: "reset-after", isForCLI: true, inject: func(x *exchange) {
 		if x.random.IntN(2) == 0 {
 			x.processUnnoticed()
 		} else {
@@ -57,7 +60,7 @@ var faults = []fault{
 		}
 		x.reset()
 	}},
-	{name: "truncated", inject: func(x *exchange) {
+	{name: "truncated", isForCLI: true, inject: func(x *exchange) {
 		resp := x.process()
 		whole := resp.Body.Len()
 		if whole == 0 {
@@ -90,7 +93,7 @@ var faults = []fault{
 		resp.Header().Del("Content-Length")
 		x.send(resp)
 	}},
-	{name: "html", inject: func(x *exchange) {
+	{name: "html", isForCLI: true, inject: func(x *exchange) {
 		x.maybeProcess()
 		statuses := []int{http.StatusOK, http.StatusForbidden, http.StatusNotFound, http.StatusBadGateway, http.StatusServiceUnavailable}
 		x.page(statuses[x.random.IntN(len(statuses))], "text/html; charset=utf-8", "<!DOCTYPE html><html><body><h1>Sign in to the network</h1></body></html>")
@@ -112,10 +115,11 @@ var faults = []fault{
 }
 
 // isUnrecognizable reports whether the service has no means to recognize a second copy of
-// a request: names of service accounts are not unique. Nobody could know of an object that
-// a copy creates, because its response goes nowhere.
+// a request: a claim takes any address, and names of service accounts are not unique.
+// Nobody could know of an object that a copy creates, because its response goes nowhere.
 func (x *exchange) isUnrecognizable() bool {
-	return !x.network.mode.keys && x.r.Method == http.MethodPost && strings.HasSuffix(x.r.URL.Path, "/service-accounts")
+	is := func(path string) bool { return strings.HasSuffix(x.r.URL.Path, path) }
+	return !x.network.mode.keys && x.r.Method == http.MethodPost && (is("/service-accounts") || is("/dedicated-ips/claim"))
 }
 
 // maybeProcess passes every second request on to the service.

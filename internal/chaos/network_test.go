@@ -32,6 +32,8 @@ type network struct {
 	mode    mode
 	service http.Handler
 
+	// isRemote: the provider is in another process, so that only the server's end is here.
+	isRemote    bool
 	connections chan net.Conn
 	client      *http.Transport
 	server      *http.Server
@@ -60,14 +62,37 @@ func newNetwork(seed uint64, r row, service http.Handler) *network {
 		DisableKeepAlives: r.fault.refuses,
 	}
 	n.server = &http.Server{Handler: http.HandlerFunc(n.serve), ErrorLog: log.New(io.Discard, "", 0)}
-	go func() { _ = n.server.Serve(n) }()
 	return n
+}
+
+// listen serves the provider in this process, in whose bubble there are no real
+// connections.
+func (n *network) listen() {
+	go func() { _ = n.server.Serve(n) }()
+}
+
+// listenOnLoopback serves a provider in another process, and returns the URL.
+func (n *network) listenOnLoopback() (url string, err error) {
+	n.isRemote = true
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	go func() { _ = n.server.Serve(l) }()
+	return "http://" + l.Addr().String(), nil
+}
+
+// settle waits for requests that arrive late.
+func (n *network) settle() {
+	if !n.isRemote {
+		time.Sleep(late)
+	}
 }
 
 // stop closes all connections and waits for the requests that the service still has.
 func (n *network) stop() {
 	n.client.CloseIdleConnections()
-	time.Sleep(late) // requests that arrive late
+	n.settle()
 	_ = n.server.Close()
 }
 
@@ -125,14 +150,12 @@ func (n *network) RoundTrip(r *http.Request) (*http.Response, error) {
 		out.Body = io.NopCloser(bytes.NewReader(body))
 	}
 	resp, err := n.client.RoundTrip(out)
-	outcome := ""
 	if err != nil {
-		outcome = err.Error()
-	} else {
-		outcome = resp.Status
+		n.note("%s -> %v", attempt, err)
+		return nil, err
 	}
-	n.note("%s -> %s", attempt, outcome)
-	return resp, err
+	n.note("%s -> %s", attempt, resp.Status)
+	return resp, nil
 }
 
 // draw counts a request, and decides whether it has a fault. What decides is the request
@@ -214,15 +237,19 @@ func (n *network) learn(r *http.Request, body, response []byte) {
 
 // serve handles a request at the server's end.
 func (n *network) serve(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	if n.isRemote {
+		_, attempt := n.draw(r, body)
+		n.note("%s", attempt)
+	}
 	id := r.Header.Get("X-Request-Id")
 	n.mu.Lock()
 	chance := n.pending[id]
 	delete(n.pending, id) // net/http's client may send the request again by itself
 	n.mu.Unlock()
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		panic(http.ErrAbortHandler)
-	}
 	x := &exchange{network: n, w: w, r: r, body: body, random: chance}
 	if chance == nil {
 		x.send(x.process())
@@ -283,7 +310,15 @@ func (x *exchange) page(status int, contentType, text string) {
 }
 
 // reset closes the connection.
-func (x *exchange) reset() { panic(http.ErrAbortHandler) }
+func (x *exchange) reset() {
+	if conn, _, err := http.NewResponseController(x.w).Hijack(); err == nil {
+		if tcp, ok := conn.(*net.TCPConn); ok {
+			_ = tcp.SetLinger(0) // with a reset
+		}
+		_ = conn.Close()
+	}
+	panic(http.ErrAbortHandler)
+}
 
 // disconnected is the http.ResponseWriter of a client that has disconnected.
 type disconnected struct {

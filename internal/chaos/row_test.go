@@ -37,9 +37,16 @@ type row struct {
 	fault   *fault
 	percent int
 	mode    mode
+	isCLI   bool // it runs through a real CLI, in real time
 }
 
-func (r row) String() string { return fmt.Sprintf("%s/%d/%s", r.fault.name, r.percent, r.mode.name) }
+func (r row) String() string {
+	name := fmt.Sprintf("%s/%d/%s", r.fault.name, r.percent, r.mode.name)
+	if r.isCLI {
+		name += "/cli"
+	}
+	return name
+}
 
 // maxApplies is how often a user repeats an apply that fails.
 const maxApplies = 6
@@ -55,6 +62,8 @@ type life struct {
 	row
 	seed    uint64
 	objects int
+	// cliPath is that of the CLI, and dir a temporary folder for it.
+	cliPath, dir string
 
 	network  *network
 	runner   runner
@@ -74,15 +83,24 @@ func (l *life) find(format string, args ...any) {
 	l.findings = append(l.findings, fmt.Sprintf(format, args...))
 }
 
-// live runs a row in a bubble, in which time does not pass while anything runs.
-func live(t *testing.T, r row, seed uint64, objects int) *life {
-	l := &life{row: r, seed: seed, objects: objects}
-	begun := time.Now()
-	synctest.Test(t, func(t *testing.T) {
+// live runs a row: through a CLI, or in a bubble, in which time does not pass while
+// anything runs.
+func live(t *testing.T, r row, seed uint64, objects int, cliPath string) *life {
+	l := &life{row: r, seed: seed, objects: objects, cliPath: cliPath}
+	run := func(t *testing.T) {
+		if r.isCLI {
+			l.dir = t.TempDir()
+		}
 		if err := l.run(t.Context(), openStore(t)); err != nil {
 			t.Error(err)
 		}
-	})
+	}
+	begun := time.Now()
+	if r.isCLI {
+		run(t)
+	} else {
+		synctest.Test(t, run)
+	}
 	l.took = time.Since(begun)
 	return l
 }
@@ -109,11 +127,24 @@ func (l *life) run(ctx context.Context, db store.Store) error {
 	l.network = newNetwork(l.seed, l.row, service.Handler())
 	l.network.log = func(line string) { l.log = append(l.log, line) }
 	defer l.network.stop()
-	if l.runner, err = newCore(l.network, token); err != nil {
+	if l.runner, err = l.start(ctx, token); err != nil {
 		return err
 	}
 	l.store = db
 	return l.stages(ctx)
+}
+
+// start serves the API through the network, and returns the row's runner.
+func (l *life) start(ctx context.Context, token string) (runner, error) {
+	if !l.isCLI {
+		l.network.listen()
+		return newCore(l.network, token)
+	}
+	url, err := l.network.listenOnLoopback()
+	if err != nil {
+		return nil, err
+	}
+	return newCLI(ctx, l.cliPath, l.dir, url, token)
 }
 
 func (l *life) stages(ctx context.Context) error {
@@ -128,7 +159,7 @@ func (l *life) stages(ctx context.Context) error {
 			return nil
 		}
 		l.network.setQuiet(true)
-		time.Sleep(late) // requests that arrive late
+		l.network.settle()
 		if err := l.check(ctx, c); err != nil {
 			return err
 		}

@@ -18,8 +18,10 @@ const (
 	// firstContact is for a server that has never responded: base_url is probably
 	// wrong, but the server may also just be starting.
 	firstContact = 10 * time.Second
-	// readPatience is for a GET that was sent, if nothing else gets a response either.
-	readPatience = time.Minute
+	// readPatience is for a GET that was sent, and besidePatience from the latest response to
+	// another call in its time.
+	readPatience   = time.Minute
+	besidePatience = 2 * time.Minute
 )
 
 // pageRetries is how often a request is resent after a 4xx with an error page, which may be
@@ -214,9 +216,9 @@ func (c *Call) end() time.Time {
 	case c.Last.notSent && !c.t.Reached.Load():
 		budget = min(budget, firstContact)
 	case !c.Last.notSent && c.spec.Method == http.MethodGet:
-		patience := min(budget, readPatience)
-		if responded := c.t.responded.Load(); responded != nil {
-			patience = max(patience, responded.Sub(begun)+readPatience)
+		patience := readPatience
+		if c.t.hasResponded(c.Started) {
+			patience = max(patience, c.t.responded.Load().Sub(begun)+besidePatience)
 		}
 		budget = min(budget, patience)
 	}
