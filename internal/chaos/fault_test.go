@@ -51,7 +51,10 @@ var faults = []fault{
 		x.busy(http.StatusTooManyRequests, "rate_limited")
 	}},
 	{name: "delay", inject: func(x *exchange) {
-		if x.random.IntN(2) == 0 && !x.isUnrecognizable() { // the request is late
+		// Without keys, nobody could know of a create that is processed after the client
+		// has given up.
+		canBeLate := x.network.mode.keys || x.r.Method != http.MethodPost
+		if x.random.IntN(2) == 0 && canBeLate { // the request is late
 			time.Sleep(late)
 			x.process()
 		} else {

@@ -49,7 +49,7 @@ func (r row) String() string {
 }
 
 // maxApplies is how often a user repeats an apply that fails.
-const maxApplies = 6
+const maxApplies = 10
 
 // ownerName is the name of the service account that the provider uses.
 const ownerName = "chaos"
