@@ -199,12 +199,13 @@ func newLink(to string, latency time.Duration) (*link, error) {
 }
 
 // populateFile is populate in a new SQLite file.
-func populateFile(ctx context.Context, path string) (accountID, token string, err error) {
+func populateFile(ctx context.Context, path string) (accountID string, err error) {
 	db, err := sqlite.Open(ctx, path, sqlite.Options{})
 	if err != nil {
-		return "", "", err
+		return "", err
 	}
-	return populate(ctx, db, 0)
+	accountID, _, err = populate(ctx, db, 0)
+	return accountID, err
 }
 
 // populate creates an account that has a domain and mailboxes in it, and closes the store.

@@ -25,7 +25,7 @@ func (b *bench) compareStart(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	accountID, _, err := populateFile(ctx, filepath.Join(dir, "mailhost.db"))
+	accountID, err := populateFile(ctx, filepath.Join(dir, "mailhost.db"))
 	if err != nil {
 		return err
 	}

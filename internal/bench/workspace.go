@@ -59,7 +59,7 @@ func (w *workspace) reset(ctx context.Context) error {
 	if err := os.Mkdir(filepath.Join(w.dir, ".mailhost"), 0o700); err != nil {
 		return err
 	}
-	_, _, err := populateFile(ctx, filepath.Join(w.dir, ".mailhost", "mailhost.db"))
+	_, err := populateFile(ctx, filepath.Join(w.dir, ".mailhost", "mailhost.db"))
 	return err
 }
 

@@ -118,7 +118,7 @@ func findBin() (string, error) {
 // if a test panics or is killed.
 func (c *Cluster) supervise() error {
 	const script = `trap '' INT TERM HUP; cat; "$1/pg_ctl" -D "$2/data" -m immediate stop; rm -rf "$2"`
-	cmd := exec.Command("/bin/sh", "-c", script, "sh", c.bin, c.dir)
+	cmd := exec.Command("/bin/sh", "-c", script, "sh", c.bin, c.dir) //nolint:noctx // it ends after this process
 	apart(cmd)
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
