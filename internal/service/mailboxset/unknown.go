@@ -23,7 +23,12 @@ const unknownKey = "unknown"
 type unknownCreates struct {
 	// Since is when the apply began, by the API's clock; zero if that is not known.
 	Since      time.Time `json:"since"`
-	LocalParts []string  `json:"local_parts"`
+	LocalParts []string  `json:"local_parts"` // sorted
+}
+
+func (u unknownCreates) has(key string) bool {
+	_, ok := slices.BinarySearch(u.LocalParts, localPart(key))
+	return ok
 }
 
 func unknownCreatesOf(ctx context.Context, private service.PrivateState) (u unknownCreates) {
@@ -48,7 +53,7 @@ func (u unknownCreates) own(want *contents, existing map[string]*api.Mailbox) ma
 	for key, m := range existing {
 		created, err := time.Parse(time.RFC3339, m.CreatedAt)
 		isOlder := err == nil && created.Before(u.Since)
-		if slices.Contains(u.LocalParts, localPart(key)) && !isOlder && want.entries[key].same(entryOf(m)) {
+		if u.has(key) && !isOlder && want.entries[key].same(entryOf(m)) {
 			own[key] = m
 		}
 	}
@@ -60,7 +65,7 @@ func (u unknownCreates) own(want *contents, existing map[string]*api.Mailbox) ma
 func (a *apply) unknown(earlier unknownCreates, since time.Time) unknownCreates {
 	u := unknownCreates{Since: since}
 	for _, f := range a.failures {
-		wasUnknown := slices.Contains(earlier.LocalParts, localPart(f.key))
+		wasUnknown := earlier.has(f.key)
 		if _, isUnknown := errors.AsType[*client.UnknownOutcomeError](f.err); isUnknown || wasUnknown {
 			u.LocalParts = append(u.LocalParts, localPart(f.key))
 		}
