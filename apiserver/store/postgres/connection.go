@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 const (
-	connectTimeout = 5 * time.Second
-	// acquireTimeout is how long a view or an update waits for a connection.
-	acquireTimeout   = 10 * time.Second
+	connectTimeout   = 5 * time.Second
 	migrationTimeout = time.Hour
 	// attempts is how often an update runs that can be retried.
 	attempts = 5
@@ -32,7 +31,7 @@ func (e *engine) acquire(ctx context.Context, begin string) (*connection, error)
 		if err != nil {
 			return nil, err
 		}
-		if err = c.exec(begin); err == nil {
+		if err = c.execWithin(e.opts.acquireTimeout, begin); err == nil {
 			return c, nil
 		}
 		lost := c.conn.IsClosed()
@@ -41,11 +40,14 @@ func (e *engine) acquire(ctx context.Context, begin string) (*connection, error)
 			return nil, unavailable(fmt.Errorf("begin a transaction: %w", err))
 		}
 		e.pool.Reset()
+		if pgconn.Timeout(err) { // the next connection would wait for as long
+			return nil, unavailable(fmt.Errorf("begin a transaction: no response in %s; a pooler may have too few connections: %w", e.opts.acquireTimeout, err))
+		}
 	}
 }
 
 func (e *engine) connect(ctx context.Context) (*connection, error) {
-	limit, cancel := context.WithTimeout(ctx, acquireTimeout)
+	limit, cancel := context.WithTimeout(ctx, e.opts.acquireTimeout)
 	defer cancel()
 	pooled, err := e.pool.Acquire(limit)
 	switch {
@@ -53,7 +55,7 @@ func (e *engine) connect(ctx context.Context) (*connection, error) {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case errors.Is(err, context.DeadlineExceeded) && e.pool.Stat().AcquiredConns() >= e.pool.Stat().MaxConns():
-		return nil, unavailable(fmt.Errorf("none of the %d connections was free for %s", e.pool.Stat().MaxConns(), acquireTimeout))
+		return nil, unavailable(fmt.Errorf("none of the %d connections was free for %s", e.pool.Stat().MaxConns(), e.opts.acquireTimeout))
 	default:
 		return nil, unavailable(err)
 	}

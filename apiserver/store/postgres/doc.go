@@ -30,5 +30,8 @@
 // the transaction. PgBouncer in transaction mode therefore works. A connection that ends
 // at a pooler is recognized by its process id, which is not the server's. It gets no named
 // prepared statements, which PgBouncer knows since 1.21 only; direct connections do.
-// The parameter default_query_exec_mode of the URL overrides that.
+// The parameter default_query_exec_mode of the URL overrides that. PgBouncer does not refuse
+// a transaction while it has no connection to the server, but delays its BEGIN, by default
+// for two minutes: BEGIN has a timeout of its own, ten seconds, and then the store is
+// unavailable.
 package postgres

@@ -4,11 +4,18 @@ import (
 	"fmt"
 	"io/fs"
 	"testing/fstest"
+	"time"
 )
 
 // WithBlockRows sets the number of rows of a new block of a list.
 func (o Options) WithBlockRows(n int) Options {
 	o.blockRows = n
+	return o
+}
+
+// WithAcquireTimeout sets how long to wait for a connection, and for BEGIN.
+func (o Options) WithAcquireTimeout(d time.Duration) Options {
+	o.acquireTimeout = d
 	return o
 }
 

@@ -23,6 +23,7 @@ const (
 	DefaultConnections = 16
 	lockTimeout        = 10 * time.Second
 	statementTimeout   = 30 * time.Second
+	acquireTimeout     = 10 * time.Second
 )
 
 // Options are the settings of a store. The zero value is ready for use.
@@ -34,7 +35,8 @@ type Options struct {
 	// StatementTimeout how long it may run, 30 seconds by default.
 	LockTimeout, StatementTimeout time.Duration
 	// Exclusive fails with store.ErrInUse if another client of the same user is connected
-	// to the database.
+	// to the database. A client of a pooler that has closed its idle connections to the
+	// server is not found.
 	Exclusive bool
 	// ReadOnly opens an existing store and does not migrate it. Update returns ErrReadOnly.
 	ReadOnly bool
@@ -42,6 +44,9 @@ type Options struct {
 	// Tests set small numbers, and the migrations of another version.
 	maxGroup, blockRows int
 	migrations          fs.FS
+	// acquireTimeout is how long a view or an update waits for a connection, and then for
+	// the result of BEGIN, which a pooler delays until one of its own connections is free.
+	acquireTimeout time.Duration
 }
 
 // Store is a store.Store in a PostgreSQL database.
@@ -59,6 +64,7 @@ func Open(ctx context.Context, url string, opts Options) (*Store, error) {
 	opts.Connections = max(cmp.Or(opts.Connections, DefaultConnections), 2)
 	opts.LockTimeout = cmp.Or(opts.LockTimeout, lockTimeout)
 	opts.StatementTimeout = cmp.Or(opts.StatementTimeout, statementTimeout)
+	opts.acquireTimeout = cmp.Or(opts.acquireTimeout, acquireTimeout)
 	opts.maxGroup = cmp.Or(opts.maxGroup, maxGroup)
 	config, err := poolConfig(url, opts)
 	if err != nil {
@@ -114,6 +120,8 @@ func poolConfig(url string, opts Options) (*pgxpool.Config, error) {
 // which may use another connection to the server for each transaction. A pooler's
 // connection has a process id that it made up.
 func prepareIfDirect(ctx context.Context, conn *pgx.Conn) error {
+	ctx, cancel := context.WithTimeout(ctx, acquireTimeout) // pgxpool sets none
+	defer cancel()
 	var pid uint32
 	if err := conn.QueryRow(ctx, `SELECT pg_backend_pid()::bigint`).Scan(&pid); err != nil {
 		return err

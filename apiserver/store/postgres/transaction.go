@@ -21,8 +21,11 @@ type session struct {
 }
 
 // exec runs a script without arguments.
-func (s *session) exec(script string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), s.patience)
+func (s *session) exec(script string) error { return s.execWithin(s.patience, script) }
+
+// execWithin is exec with a timeout of its own. A timeout closes the connection.
+func (s *session) execWithin(timeout time.Duration, script string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	_, err := s.conn.Exec(ctx, script, pgx.QueryExecModeSimpleProtocol)
 	return err
