@@ -87,20 +87,21 @@ func (c *connection) create() (string, error) {
 // load sends requests on several connections for a time, and returns how many per second
 // got a response. Each call of send gets a number of its own.
 func load(ctx context.Context, s *server, connections int, duration time.Duration, send func(c *connection, n int) error) (rate float64, err error) {
+	open := make([]*connection, connections)
+	for i := range open {
+		if open[i], err = s.connect(ctx); err != nil {
+			return 0, err
+		}
+		defer open[i].Close()
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, duration, nil)
 	defer cancel()
 	var next, done atomic.Int64
 	var all sync.WaitGroup
 	failed := make(chan error, connections)
 	begun := time.Now()
-	for range connections {
+	for _, c := range open {
 		all.Go(func() {
-			c, err := s.connect(ctx)
-			if err != nil {
-				failed <- err
-				return
-			}
-			defer c.Close()
 			for ctx.Err() == nil {
 				if err := send(c, int(next.Add(1))); err != nil {
 					failed <- err
