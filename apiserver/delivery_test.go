@@ -230,7 +230,7 @@ func TestUninterruptedCreate(t *testing.T) {
 }
 
 // TestReplayByAnotherReplica checks that a create is not resumed if another replica delivered
-// its response, or was asked for its outcome, while the first one still served the create.
+// its response, or looked up its outcome, while the first one still served the create.
 func TestReplayByAnotherReplica(t *testing.T) {
 	for _, create := range creates {
 		for name, learn := range map[string]func(c *apitest.Client){

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
 	"slices"
 	"sync"
 	"testing"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres/postgrestest"
 )
@@ -58,15 +56,7 @@ func together(n int, fn func(i int)) {
 // and create its account once.
 func TestReplicasStartTogether(t *testing.T) {
 	t.Parallel()
-	file, err := os.Open("testdata/fixture.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	f, err := fixture.Read(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := exampleFixture(t)
 	for range 5 {
 		services := replicated(t, func(*apiserver.Options) {})
 		together(len(services), func(i int) {

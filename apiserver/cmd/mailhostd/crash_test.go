@@ -35,13 +35,18 @@ var (
 // The seed determines the requests and after how many of them a server is killed, not
 // what the requests in flight were doing at that moment.
 func TestCrash(t *testing.T) {
+	crashRuns(t, func(t *testing.T, seed uint64, kills int) { newCrashRun(t, seed).run(kills) })
+}
+
+// crashRuns calls run for one short run, or for those of the flags.
+func crashRuns(t *testing.T, run func(t *testing.T, seed uint64, kills int)) {
 	t.Parallel()
 	seed, runs, kills := uint64(1), 1, 3
 	if *seedFlag != 0 {
 		seed, runs, kills = *seedFlag, *runsFlag, 12
 	}
 	for n := range uint64(runs) {
-		t.Run(fmt.Sprintf("seed=%d", seed+n), func(t *testing.T) { newCrashRun(t, seed+n).run(kills) })
+		t.Run(fmt.Sprintf("seed=%d", seed+n), func(t *testing.T) { run(t, seed+n, kills) })
 	}
 }
 
@@ -459,7 +464,7 @@ func (c *crashRun) verifyAudit(found objects) {
 
 // verifyMessages checks that there is a message for each forwarding rule, and none for a
 // rule that does not exist. It waits for messages that a killed server was sending, whose
-// lease has to expire first, only if the flags ask for a long run.
+// lease has to expire first, only if the flags select a long run.
 func (c *crashRun) verifyMessages() {
 	wanted := map[string]bool{}
 	for _, client := range c.clients {

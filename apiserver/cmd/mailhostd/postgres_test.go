@@ -30,7 +30,7 @@ func TestPostgres(t *testing.T) {
 	}
 }
 
-// TestPostgresRestarts checks that a server answers with 503 while PostgreSQL is stopped, is
+// TestPostgresRestarts checks that a server responds with 503 while PostgreSQL is stopped, is
 // not ready, and continues when it is back.
 func TestPostgresRestarts(t *testing.T) {
 	t.Parallel()

@@ -22,14 +22,7 @@ import (
 // TestReplicasAreKilled is TestCrash with three replicas on PostgreSQL, behind HAProxy if there
 // is one. The others go on while one is killed, or stopped, and started again.
 func TestReplicasAreKilled(t *testing.T) {
-	t.Parallel()
-	seed, runs, kills := uint64(1), 1, 3
-	if *seedFlag != 0 {
-		seed, runs, kills = *seedFlag, *runsFlag, 12
-	}
-	for n := range uint64(runs) {
-		t.Run(fmt.Sprintf("seed=%d", seed+n), func(t *testing.T) { newReplicaRun(t, seed+n).run(kills) })
-	}
+	crashRuns(t, func(t *testing.T, seed uint64, kills int) { newReplicaRun(t, seed).run(kills) })
 }
 
 // replicaRun is a crashRun on several servers, of which server is any.

@@ -89,7 +89,7 @@ func Open(ctx context.Context, url string, opts Options) (*Store, error) {
 	return &Store{Store: sqlstore.New(e, d, opts.blockRows), engine: e}, nil
 }
 
-// modeParameter is the parameter of a URL with which pgx is told how to run statements.
+// modeParameter is the parameter of a URL that selects how pgx runs statements.
 const modeParameter = "default_query_exec_mode"
 
 // poolConfig returns the settings of the connections.

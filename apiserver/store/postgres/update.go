@@ -184,7 +184,7 @@ func (e *engine) refuse(account string, u *turn, err error) {
 	}
 }
 
-// commit commits the transaction. The server's answer to the commit of a transaction that
+// commit commits the transaction. The server's response to the commit of a transaction that
 // has failed is ROLLBACK.
 func (c *connection) commit() error {
 	ctx, cancel := context.WithTimeout(context.Background(), c.patience)

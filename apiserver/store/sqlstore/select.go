@@ -381,8 +381,8 @@ func (r *reader) addDomainsContaining(l list, matching []selection, terms []stri
 	})
 }
 
-// confirm returns the rows of a block that w selects. It reads those of which the
-// criteria don't tell, or their texts.
+// confirm returns the rows of a block that w selects. It reads those that the criteria do not
+// decide, or their texts.
 func confirm[T any](r *reader, tbl *table[T], w *where, b block, s *selection) (*rowSet, error) {
 	doubtful := s.maybe
 	doubtful.subtract(&s.sure)
