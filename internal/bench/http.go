@@ -52,27 +52,46 @@ func (b *bench) compareServer(ctx context.Context) error {
 		}},
 	} {
 		b.progress("%s", l.measure)
-		var sides [2]func() ([]float64, error)
+		var sides [2]sender
 		for i, s := range []*server{ours, theirs} {
 			send, err := l.sender(s)
 			if err != nil {
 				return err
 			}
-			if _, err := load(ctx, s, l.connections, b.load/4, send); err != nil { // warms up
-				return err
-			}
-			sides[i] = func() ([]float64, error) {
-				rate, err := load(ctx, s, l.connections, b.load, send)
-				return []float64{rate}, err
-			}
+			sides[i] = sender{s, send}
 		}
-		a, c, err := alternate(b.rounds, sides[0], sides[1])
+		a, c, err := b.compareLoads(ctx, l.connections, sides[0], sides[1])
 		if err != nil {
 			return err
 		}
-		b.rows = append(b.rows, row{measure: l.measure, unit: perSecond, target: l.target, ours: a[0], against: c[0], versus: "PocketBase"})
+		b.rows = append(b.rows, row{measure: l.measure, unit: perSecond, target: l.target, ours: a, against: c, versus: "PocketBase"})
 	}
 	return nil
+}
+
+// sender sends requests to a server.
+type sender struct {
+	to   *server
+	send func(c *connection, n int) error
+}
+
+// compareLoads puts load on two servers in turn, and returns their rates per second.
+func (b *bench) compareLoads(ctx context.Context, connections int, ours, theirs sender) (a, c []float64, err error) {
+	var sides [2]func() ([]float64, error)
+	for i, s := range []sender{ours, theirs} {
+		if _, err := load(ctx, s.to, connections, b.load/4, s.send); err != nil { // warms up
+			return nil, nil, err
+		}
+		sides[i] = func() ([]float64, error) {
+			rate, err := load(ctx, s.to, connections, b.load, s.send)
+			return []float64{rate}, err
+		}
+	}
+	rates, against, err := alternate(b.rounds, sides[0], sides[1])
+	if err != nil {
+		return nil, nil, err
+	}
+	return rates[0], against[0], nil
 }
 
 // seed creates mailboxes and returns their ids.

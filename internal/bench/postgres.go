@@ -56,22 +56,11 @@ func (b *bench) comparePostgres(ctx context.Context) (err error) {
 	} {
 		measure := fmt.Sprintf("PostgreSQL, %d mailboxes: %s", b.million, l.measure)
 		b.progress("%s", measure)
-		var sides [2]func() ([]float64, error)
-		for i, s := range []*server{ours, theirs} {
-			send := l.sender(s)
-			if _, err := load(ctx, s, l.connections, b.load/4, send); err != nil { // warms up
-				return err
-			}
-			sides[i] = func() ([]float64, error) {
-				rate, err := load(ctx, s, l.connections, b.load, send)
-				return []float64{rate}, err
-			}
-		}
-		a, c, err := alternate(b.rounds, sides[0], sides[1])
+		a, c, err := b.compareLoads(ctx, l.connections, sender{ours, l.sender(ours)}, sender{theirs, l.sender(theirs)})
 		if err != nil {
 			return err
 		}
-		b.rows = append(b.rows, row{measure: measure, unit: perSecond, target: atLeast(0.5), ours: a[0], against: c[0], versus: "SQLite"})
+		b.rows = append(b.rows, row{measure: measure, unit: perSecond, target: atLeast(0.5), ours: a, against: c, versus: "SQLite"})
 	}
 	return nil
 }
