@@ -117,8 +117,8 @@ func (e *engine) group(account string, u *turn) {
 	end := time.Now().Add(maxGroupTime)
 	for n := 1; u != nil; n++ {
 		tx := &updating{transaction{session: &c.session}, map[string]bool{accountKey(account): true}}
-		if u.begin() {
-			if u.run(tx) {
+		if u.Begin() {
+			if u.Run(tx) {
 				committing, wrote = append(committing, u), wrote || tx.wrote
 			} else if err = c.exec(`ROLLBACK TO SAVEPOINT one`); err != nil {
 				break
@@ -129,7 +129,7 @@ func (e *engine) group(account string, u *turn) {
 		}
 		if u = e.next(account); u != nil {
 			if err = c.exec(`RELEASE SAVEPOINT one; SAVEPOINT one`); err != nil {
-				u.finish(notBegun(err))
+				u.Finish(notBegun(err))
 				break
 			}
 		}
@@ -143,7 +143,7 @@ func (e *engine) group(account string, u *turn) {
 		_ = c.exec(`ROLLBACK`) // release closes a connection that is still in a transaction
 	}
 	for _, u := range committing {
-		u.finish(err)
+		u.Finish(err)
 	}
 }
 
@@ -180,7 +180,7 @@ func notBegun(err error) error {
 // same way after the same time.
 func (e *engine) refuse(account string, u *turn, err error) {
 	for ; u != nil; u = e.next(account) {
-		u.finish(err)
+		u.Finish(err)
 	}
 }
 

@@ -110,7 +110,7 @@ func (w *writer) group(u *update) {
 		w.abandon()
 	}
 	for _, u := range committing {
-		u.finish(err)
+		u.Finish(err)
 	}
 	if err == nil && wrote {
 		w.checkpointIfLong()
@@ -124,7 +124,7 @@ func (w *writer) refuse(u *update, err error) {
 		if u == nil {
 			return
 		}
-		u.finish(err)
+		u.Finish(err)
 		u = w.next()
 	}
 }
@@ -142,14 +142,14 @@ func (w *writer) next() *update {
 // runOne runs an update within the group. It reports whether the update is to be
 // committed, and returns an error if the whole group can't be.
 func (w *writer) runOne(u *update) (ok bool, err error) {
-	if !u.begin() {
+	if !u.Begin() {
 		return false, nil
 	}
 	if err := w.session.exec(`SAVEPOINT one`); err != nil {
-		u.finish(err)
+		u.Finish(err)
 		return false, err
 	}
-	ok = u.run(w.session)
+	ok = u.Run(w.session)
 	if !ok {
 		if err := w.session.exec(`ROLLBACK TO one`); err != nil {
 			return false, fmt.Errorf("another update of the same commit failed: %w", err)
