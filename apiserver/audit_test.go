@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -323,4 +324,53 @@ func TestNoChangeWithoutItsEntry(t *testing.T) {
 	if a := h.PostKeyed(key, "/workspaces", obj{"name": "a"}).Want(201); a.Replayed() {
 		t.Error("the failed request left an idempotency record")
 	}
+}
+
+// TestListAuditLog checks that the log is listed in pages, newest first, with each filter,
+// for callers with the capability and for their account only.
+func TestListAuditLog(t *testing.T) {
+	s := apitest.New(t)
+	s.Domain("example.com")
+	s.CreateMailbox("example.com", "ada").Want(201)
+	s.Do("PATCH", "/mailboxes/ada@example.com", `{"first_name":"Ada"}`, "X-Request-Id", "r-1").Want(200)
+	s.CreateMailbox("example.com", "bob").Want(201)
+	list := func(query string) (all []api.AuditEntry) {
+		s.Get("/audit-log" + query).Want(200).Into(&all)
+		return all
+	}
+	all := list("")
+	var operations []string
+	for _, e := range all {
+		operations = append(operations, e.Operation)
+	}
+	if got := strings.Join(operations[:4], " "); got != "create-mailbox update-mailbox create-mailbox purchase-domains" {
+		t.Errorf("the log is %s", got)
+	}
+	updated := all[1]
+	if c := updated.Changes[0]; *updated.RequestID != "r-1" || updated.RemoteAddress != nil || c.Action != "updated" || c.Type != "mailbox" || *c.Name != "ada@example.com" || len(c.Fields) != 1 || c.Fields[0] != "first_name" {
+		t.Errorf("the update is logged as %+v", updated)
+	}
+	var paged []api.AuditEntry
+	for page := list("?limit=2"); len(page) > 0; page = list("?limit=2&until=" + page[len(page)-1].CreatedAt) {
+		paged = append(paged, page...)
+	}
+	equal := func(what string, got, want []api.AuditEntry) {
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v; want %+v", what, got, want)
+		}
+	}
+	equal("the pages", paged, all)
+	equal("since", list("?since="+updated.CreatedAt), all[:2])
+	for _, query := range []string{"?request_id=r-1", "?operation=update-mailbox", "?object=ADA@example.com&limit=1"} {
+		equal(query, list(query), all[1:2])
+	}
+	equal("of the owner", list("?subject="+*updated.Subject.ID), all[:4])
+	equal("of nobody", list("?subject=nobody"), []api.AuditEntry{})
+	s.Get("/audit-log?until=9999-12-31T23:59:59-01:00").Refused(422, "query.until value_error")
+
+	var foreign []api.AuditEntry
+	s.Owner(t, "99999999-2222-4333-8444-555555555555").Get("/audit-log?object=ada@example.com").Want(200).Into(&foreign)
+	equal("of another account", foreign, []api.AuditEntry{})
+	s.Limited(t, apitest.Grant{Capability: vocab.CapMailboxView}).Get("/audit-log").Refused(403, "header.Authorization permission_denied").Says("audit_log.view")
+	s.Limited(t, apitest.Grant{Capability: vocab.CapAuditLogView}).Get("/audit-log?limit=1").Want(200)
 }

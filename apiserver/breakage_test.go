@@ -47,7 +47,7 @@ func (f input) breakages() []breakage {
 	}
 	all = append(all, f.outOfBounds()...)
 	if f.kind() == "string" {
-		all = append(all, f.brokenText("Input should be a valid datetime with a timezone (RFC 3339)")...)
+		all = append(all, f.brokenText()...)
 	}
 	return all
 }
@@ -63,8 +63,8 @@ func (f input) brokenParam() []breakage {
 		if f.tag.Get("minimum") != "" {
 			all = append(all, breakage{"0", "greater_than_equal", "Input should be greater than or equal to 1"})
 		}
-		if f.tag.Get("maximum") != "" {
-			all = append(all, breakage{"1001", "less_than_equal", "Input should be less than or equal to 1000"})
+		if most, err := strconv.Atoi(f.tag.Get("maximum")); err == nil {
+			all = append(all, breakage{strconv.Itoa(most + 1), "less_than_equal", fmt.Sprintf("Input should be less than or equal to %d", most)})
 		}
 		return all
 	case "bool":
@@ -72,12 +72,12 @@ func (f input) brokenParam() []breakage {
 		return []breakage{{"", "bool_type", msg}, {"x", "bool_type", msg}}
 	}
 	var all []breakage
-	for _, b := range f.outOfBounds() {
+	for _, b := range append(f.outOfBounds(), f.brokenText()...) {
 		if b.value != "" { // an empty parameter counts as absent
 			all = append(all, b)
 		}
 	}
-	return append(all, f.brokenText("")...)
+	return all
 }
 
 // outOfBounds returns the values just beyond each bound.
@@ -123,7 +123,7 @@ func (f input) outOfBounds() (all []breakage) {
 }
 
 // brokenText returns strings that violate a format or an enumeration.
-func (f input) brokenText(datetime string) (all []breakage) {
+func (f input) brokenText() (all []breakage) {
 	if enum := f.tag.Get("enum"); enum != "" {
 		values := strings.Split(enum, ",")
 		last := len(values) - 1
@@ -137,7 +137,7 @@ func (f input) brokenText(datetime string) (all []breakage) {
 		}
 	case "date-time":
 		for _, v := range []string{"x", "", "2027-01-01", "2027-01-01T00:00:00", "2027-01-01 00:00:00Z", "2027-02-30T00:00:00Z"} {
-			all = append(all, breakage{v, "datetime_from_date_parsing", datetime})
+			all = append(all, breakage{v, "datetime_from_date_parsing", "Input should be a valid datetime with a timezone (RFC 3339)"})
 		}
 	}
 	return all

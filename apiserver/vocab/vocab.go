@@ -122,4 +122,5 @@ const (
 	CapWorkspaceView        Capability = "workspace.view"
 	CapWorkspaceManage      Capability = "workspace.manage"
 	CapAccountView          Capability = "account.view"
+	CapAuditLogView         Capability = "audit_log.view"
 )

@@ -11,6 +11,7 @@ import (
 // does not need them.
 var notNeeded = map[string]bool{
 	api.CreateWorkspace.ID:     true,
+	api.ListAuditLog.ID:        true,
 	api.GetWorkspace.ID:        true,
 	api.GrantAuthorization.ID:  true,
 	api.RevokeAuthorization.ID: true,

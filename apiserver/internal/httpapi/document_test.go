@@ -147,6 +147,7 @@ func TestDocumentParameters(t *testing.T) {
 		"GET /auth/authorizations":  "capability_key grant_kind include_revoked subject_id subject_type",
 		"GET /dns-records":          "domain name page page_size type",
 		"GET /domains/availability": "name",
+		"GET /audit-log":            "limit object operation request_id since subject until",
 	}
 	doc := document(t, true)
 	for _, o := range api.Specs() {

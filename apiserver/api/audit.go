@@ -1,0 +1,48 @@
+package api
+
+import "github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
+
+// AuditEntry records who changed what in the account, without values. It is kept when
+// the objects are deleted.
+type AuditEntry struct {
+	ID            int64         `json:"id"`
+	CreatedAt     string        `json:"created_at" format:"date-time" doc:"When the request arrived; unique and ascending in the account"`
+	Operation     string        `json:"operation" doc:"Id of the operation, or the name of one outside the API, such as load-fixture"`
+	Subject       AuditSubject  `json:"subject"`
+	RequestID     *string       `json:"request_id" doc:"X-Request-Id of the request"`
+	RemoteAddress *string       `json:"remote_address" doc:"Null if the request did not come over a network"`
+	Changes       []AuditChange `json:"changes" nullable:"false"`
+}
+
+// AuditSubject is who made a change.
+type AuditSubject struct {
+	Type string  `json:"type" doc:"service_account, user, recipient, operator, system or control_plane"`
+	ID   *string `json:"id"`
+	Name *string `json:"name" doc:"Name or e-mail address at that time"`
+}
+
+// AuditChange is a change to one object.
+type AuditChange struct {
+	Action string   `json:"action" doc:"created, updated, revoked or deleted"`
+	Type   string   `json:"type" doc:"Kind of object, such as mailbox"`
+	ID     string   `json:"id"`
+	Name   *string  `json:"name" doc:"Name for people, such as an address"`
+	Fields []string `json:"fields" nullable:"false" doc:"Names of the fields that an update sets"`
+}
+
+// ListAuditLogRequest is the request for the newest entries that match.
+type ListAuditLogRequest struct {
+	InAccount
+	Since     string `query:"since" format:"date-time" doc:"Entries at this time or later"`
+	Until     string `query:"until" format:"date-time" doc:"Entries before this time; the created_at of the last one continues a list"`
+	Operation string `query:"operation"`
+	Subject   string `query:"subject" doc:"Id or name of who made the change"`
+	Object    string `query:"object" doc:"Id or name of a changed object"`
+	RequestID string `query:"request_id"`
+	Limit     int    `query:"limit" default:"25" minimum:"1" maximum:"100" doc:"Maximum number of entries"`
+}
+
+// ListAuditLog lists the account's changes.
+var ListAuditLog = define[ListAuditLogRequest, []AuditEntry]("GET /audit-log", "List the account's changes, the newest first", Spec{
+	ID: "list-audit-log", Tag: "Audit log", Capability: vocab.CapAuditLogView,
+})
