@@ -219,6 +219,14 @@ func (s *Service) Client() *http.Client { return s.http.Client() }
 // credential.
 func (s *Service) OwnerClient(accountID string) *http.Client { return s.http.OwnerClient(accountID) }
 
+// OperatorClient is like OwnerClient, for a person who holds the database (break-glass):
+// their requests succeed even if nobody else can enter the account, because its grants
+// are revoked, its tokens lost or the account cancelled. The audit log attributes the
+// changes to the operator with this name.
+func (s *Service) OperatorClient(accountID, name string) *http.Client {
+	return s.http.OperatorClient(accountID, name)
+}
+
 // Ready returns why requests should go to another server, or nil. The error is for the
 // public: it contains no path.
 func (s *Service) Ready(ctx context.Context) error { return s.http.Ready(ctx) }

@@ -19,6 +19,21 @@ type Authorization struct {
 	RevokedAt     *string `json:"revoked_at" format:"date-time"`
 }
 
+// Caller is who sends a request, and what they may do.
+type Caller struct {
+	SubjectType string          `json:"subject_type" enum:"user,service_account"`
+	SubjectID   string          `json:"subject_id" doc:"The service account's id, or the user as the OAuth issuer names it"`
+	Name        *string         `json:"name"`
+	Email       *string         `json:"email"`
+	ExpiresAt   *string         `json:"expires_at" format:"date-time" doc:"When the credential expires"`
+	Grants      []Authorization `json:"grants" nullable:"false" doc:"Grants to the caller or to a group of the caller"`
+}
+
+// GetCallerRequest is the request for the caller.
+type GetCallerRequest struct {
+	InAccount
+}
+
 // ListAuthorizationsRequest is the request for the account's grants.
 type ListAuthorizationsRequest struct {
 	InAccount
@@ -56,6 +71,9 @@ type AuthorizationRequest struct {
 var (
 	ListAuthorizations = define[ListAuthorizationsRequest, []Authorization]("GET /auth/authorizations", "List the account's authorizations", Spec{
 		Number: 2, ID: "list-authorizations", Tag: "Authorizations", Capability: vocab.CapAuthorizationView,
+	})
+	GetCaller = define[GetCallerRequest, Caller]("GET /auth/caller", "Read who the caller is, and the caller's grants", Spec{
+		ID: "get-caller", Tag: "Authorizations",
 	})
 	GrantAuthorization = define[GrantAuthorizationRequest, Authorization]("POST /auth/authorizations", "Grant an authorization, never more than the caller has", Spec{
 		ID: "grant-authorization", Tag: "Authorizations", Capability: vocab.CapAuthorizationManage, Status: http.StatusCreated,

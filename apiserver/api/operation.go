@@ -158,3 +158,16 @@ func parameterOf(segment string) (name string, ok bool) {
 	}
 	return strings.CutSuffix(name, "}")
 }
+
+// PlanCapabilities returns what a plan needs: the capability of every operation that
+// reads, in the order of the operations, but for the audit log. None of them permits a
+// change.
+func PlanCapabilities() []vocab.Capability {
+	var caps []vocab.Capability
+	for _, s := range Specs() {
+		if s.Method == http.MethodGet && s.Capability != "" && s.ID != ListAuditLog.ID && !slices.Contains(caps, s.Capability) {
+			caps = append(caps, s.Capability)
+		}
+	}
+	return caps
+}

@@ -3,12 +3,10 @@ package main
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"io"
 	"strconv"
 	"strings"
 	"text/tabwriter"
-	"unicode"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -77,7 +75,7 @@ type auditText struct {
 }
 
 func newAuditText(w io.Writer) *auditText {
-	return &auditText{columns: tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)}
+	return &auditText{columns: newColumns(w)}
 }
 
 func (p *auditText) print(e store.AuditEntry) error {
@@ -85,10 +83,7 @@ func (p *auditText) print(e store.AuditEntry) error {
 		e.CreatedAt.Format(api.TimestampLayout), e.AccountID, e.Operation, e.Subject.Type + " " + cmp.Or(e.Subject.Name, e.Subject.ID),
 		e.RequestID, e.RemoteAddress, describeChanges(e.Changes),
 	}
-	for i, cell := range cells {
-		cells[i] = cmp.Or(printable(strings.TrimSpace(cell)), "-")
-	}
-	if _, err := fmt.Fprintln(p.columns, strings.Join(cells, "\t")); err != nil {
+	if err := writeRow(p.columns, cells); err != nil {
 		return err
 	}
 	if p.lines++; p.lines%auditBlock == 0 {
@@ -129,13 +124,4 @@ func describeGroup(changes []store.AuditChange) string {
 		text += " (" + strings.Join(first.Fields, ", ") + ")"
 	}
 	return text
-}
-
-// printable quotes text with control characters, which could change the terminal or
-// end the line.
-func printable(s string) string {
-	if !strings.ContainsFunc(s, func(c rune) bool { return !unicode.IsPrint(c) }) {
-		return s
-	}
-	return strconv.Quote(s)
 }

@@ -39,12 +39,18 @@ type cli struct {
 	Help    helpFlag    `short:"h" help:"Show help, also for a command."`
 	Version versionFlag `help:"Show the version."`
 
-	Init    initCommand    `cmd:"" help:"Create an account and print its id and a token."`
-	Serve   serveCommand   `cmd:"" help:"Serve the API."`
-	Audit   auditCommand   `cmd:"" help:"Print the audit log."`
-	Migrate migrateCommand `cmd:"" help:"Copy everything to another database, for instance from SQLite to PostgreSQL."`
-	Backup  backupCommand  `cmd:"" help:"Copy a database, which may be in use."`
-	OpenAPI openAPICommand `cmd:"" name:"openapi" help:"Print the API's OpenAPI 3.1 document."`
+	Init    initCommand    `cmd:"" group:"Start:" help:"Create an account and print its id and a token, as JSON."`
+	Serve   serveCommand   `cmd:"" group:"Start:" help:"Serve the API."`
+	OpenAPI openAPICommand `cmd:"" group:"Start:" name:"openapi" help:"Print the API's OpenAPI 3.1 document."`
+
+	Account accountCommand `cmd:"" group:"Accounts and access, in a database or over HTTP:" help:"Create, list and show accounts."`
+	Token   tokenCommand   `cmd:"" group:"Accounts and access, in a database or over HTTP:" help:"Create, list and revoke tokens."`
+	Grant   grantCommand   `cmd:"" group:"Accounts and access, in a database or over HTTP:" help:"List, add and remove rights of users, groups and tokens."`
+	Whoami  whoamiCommand  `cmd:"" group:"Accounts and access, in a database or over HTTP:" help:"Show whose token is in use, and its rights."`
+
+	Audit   auditCommand   `cmd:"" group:"Operate:" help:"Print the audit log."`
+	Backup  backupCommand  `cmd:"" group:"Operate:" help:"Copy a database, which may be in use."`
+	Migrate migrateCommand `cmd:"" group:"Operate:" help:"Copy everything to another database, for instance from SQLite to PostgreSQL."`
 }
 
 // Run runs a command until it ends or ctx is cancelled, prints its error, and returns
@@ -136,34 +142,55 @@ func variable(flag string) string {
 	return "MAILHOSTD_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// environment resolves flags from environment variables. An empty variable is ignored.
-func environment(environ []string) kong.Resolver {
+// variables returns the environment by name.
+func variables(environ []string) map[string]string {
 	values := map[string]string{}
 	for _, entry := range environ {
 		name, value, _ := strings.Cut(entry, "=")
 		values[name] = value
 	}
+	return values
+}
+
+// variable returns a variable of the environment, or "".
+func (m Main) variable(name string) string { return variables(m.Environ)[name] }
+
+// environment resolves flags from environment variables. An empty variable is ignored.
+func environment(environ []string) kong.Resolver {
+	values := variables(environ)
 	return kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
-		value := values[variable(flag.Name)]
-		if value == "" || !isSetting(flag.Value) {
+		name := variableOf(flag.Value)
+		if name == "" || values[name] == "" {
 			return nil, nil
 		}
-		return value, nil
+		return values[name], nil
 	})
 }
 
-// isSetting reports whether a flag may be set by a variable.
-func isSetting(flag *kong.Value) bool {
+// variableOf returns the name of the variable that sets a flag, or "": what is a choice of
+// one command, such as --json, has none. The tag "variable" has another name, or "-".
+func variableOf(flag *kong.Value) string {
+	if flag.Flag == nil { // an argument
+		return ""
+	}
 	switch flag.Target.Interface().(type) {
 	case helpFlag, versionFlag:
-		return false
+		return ""
 	}
-	return true
+	switch name := flag.Tag.Get("variable"); name {
+	case "":
+		return variable(flag.Name)
+	case "-":
+		return ""
+	default:
+		return name
+	}
 }
 
 func helpText(value *kong.Value) string {
-	if !isSetting(value) {
+	name := variableOf(value)
+	if name == "" {
 		return value.Help
 	}
-	return value.Help + " ($" + variable(value.Name) + ")"
+	return value.Help + " ($" + name + ")"
 }

@@ -27,7 +27,7 @@ func TestInit(t *testing.T) {
 	}
 	code, stdout, stderr := run(t, "init", "--database", database, "--account-id", chosen)
 	want := "mailhostd: " + database + " has the account " + third.AccountID + " already, with a service account that works; nothing was changed. " +
-		"Use its token to create another one: POST /v1/public/accounts/" + third.AccountID + "/auth/service-accounts\n"
+		"Use its token, or create another one: mailhostd token create NAME --database " + database + " --account-id " + third.AccountID + "\n"
 	if code != exitFailure || stdout != "" || stderr != want {
 		t.Errorf("a second init: exit code %d, stdout %q, stderr\n%s", code, stdout, stderr)
 	}
@@ -127,7 +127,7 @@ func TestErrorLines(t *testing.T) {
 		code int
 		want string
 	}{
-		{"nothing", nil, exitUsage, `expected one of "init", "serve", "audit", "migrate", "backup", ...`},
+		{"nothing", nil, exitUsage, `expected one of "init", "serve", "openapi", "account", "token", ...`},
 		{"unknown flag", []string{"serve", "--port", "1"}, exitUsage, "unknown flag --port"},
 		{"bad id", []string{"init", "--account-id", "x"}, exitUsage, `--account-id: "x" is not a UUID`},
 		{"in memory", []string{"init", "--database", ":memory:"}, exitUsage, "gone at once"},

@@ -2,17 +2,29 @@
 //
 //	mailhostd init     creates an account and prints its id and a token
 //	mailhostd serve    serves the API, and its reference at /docs
-//	mailhostd audit    prints the audit log: who changed what, and when
-//	mailhostd migrate  copies everything to another database engine
-//	mailhostd backup   copies a database, which may be in use
 //	mailhostd openapi  prints the API's OpenAPI document
 //
-// Every flag has an environment variable, such as MAILHOSTD_LISTEN for --listen; the
-// flag has precedence. An error is one line on stderr. The exit code is 0 on success,
-// 1 on failure and 2 for an invalid command line.
+//	mailhostd account  creates, lists and shows accounts
+//	mailhostd token    creates, lists and revokes tokens
+//	mailhostd grant    lists, adds and removes rights
+//	mailhostd whoami   shows whose token is in use
 //
-// The program has the flags, listeners and signals, and none of the API's rules. It
-// may import everything below apiserver, and chooses the database engine.
+//	mailhostd audit    prints the audit log: who changed what, and when
+//	mailhostd backup   copies a database, which may be in use
+//	mailhostd migrate  copies everything to another database engine
+//
+// Every setting has an environment variable, such as MAILHOSTD_LISTEN for --listen; the
+// flag has precedence. A command prints text on a terminal and JSON elsewhere. An error is
+// one line on stderr. The exit code is 0 on success, 1 on failure and 2 for an invalid
+// command line.
+//
+// The program has the flags, listeners and signals, and none of the API's rules: commands
+// call the API's own operations, over HTTP or on a database in this process. It may import
+// everything below apiserver, and chooses the database engine.
+//
+// Each command is in the file of its name; the files serve_*.go have the parts of the
+// server. Commands share cli.go (the command line), database.go (the engines), target.go
+// (which account, and how it is reached), rights.go and output.go.
 package main
 
 import (

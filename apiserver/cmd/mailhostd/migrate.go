@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
@@ -86,8 +85,7 @@ func isSameFile(a, b string) bool {
 // showProgress returns a function that shows how much is done, and one that ends it. Only a
 // terminal shows it.
 func showProgress(w io.Writer) (progress func(done, total int64), end func()) {
-	file, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) {
+	if !isTerminal(w) {
 		return func(int64, int64) {}, func() {}
 	}
 	var bar *progressbar.ProgressBar

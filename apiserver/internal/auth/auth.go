@@ -204,7 +204,9 @@ func (c Caller) evaluate(e entry, now time.Time) (Caller, error) {
 	} else if expired(c.ExpiresAt, now) {
 		return Caller{}, invalidToken(api.TypeTokenExpired, ErrTokenExpired.Error())
 	}
-	c.Grants = e.grants
+	if c.Grants = e.grants; c.operator {
+		c.Grants = c.operatorGrants()
+	}
 	c.cancelled = e.account.StatusAt(now) == vocab.AccountCancelled
 	return c, nil
 }

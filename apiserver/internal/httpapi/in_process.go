@@ -22,6 +22,12 @@ func (h *Handler) OwnerClient(accountID string) *http.Client {
 	return &http.Client{Transport: handlerTransport{handler: h, trusted: new(auth.Owner(accountID))}}
 }
 
+// OperatorClient is like OwnerClient, but its requests come from a person with access to
+// the database, see auth.Operator.
+func (h *Handler) OperatorClient(accountID, name string) *http.Client {
+	return &http.Client{Transport: handlerTransport{handler: h, trusted: new(auth.Operator(accountID, name))}}
+}
+
 // handlerTransport is an http.RoundTripper that calls a handler.
 type handlerTransport struct {
 	handler http.Handler

@@ -166,6 +166,11 @@ func Origin(ctx context.Context) audit.Origin {
 	o := audit.Origin{RequestID: p.ID, RemoteAddress: p.remoteAddress, Arrival: p.arrival, Fields: fieldsSet(p.decoded)}
 	if len(who.Subjects) > 0 {
 		o.Operation = p.Operation.ID
+		if who.IsOperator() {
+			o.Subject = audit.Operator
+			o.Subject.Name = who.Name
+			return o
+		}
 		o.Subject = store.AuditSubject{Type: who.Subjects[0].Type, ID: who.Subjects[0].ID, Name: cmp.Or(who.Email, who.Name)}
 	} else {
 		o.Subject, _ = ctx.Value(subjectKey{}).(store.AuditSubject)

@@ -1,0 +1,267 @@
+// Package apiclient calls operations of one account, over HTTP or in process, for
+// mailhostd's commands. Its errors are for the person at the terminal.
+//
+//	sa, err := apiclient.Call(ctx, c, api.CreateServiceAccount, &api.CreateServiceAccountRequest{Body: …})
+//	for sa, err := range apiclient.All(ctx, c, api.ListServiceAccounts, &api.ListRequest{}) { … }
+package apiclient
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net"
+	"net/http"
+	"net/url"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/hashicorp/go-retryablehttp"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+)
+
+// Client calls operations of an account.
+type Client struct {
+	// AccountID is the account's id.
+	AccountID string
+	// Token is sent with each request; empty in process.
+	Token string
+	// URL is where the API is. In process, only its path matters.
+	URL string
+	// HTTP sends the requests.
+	HTTP *http.Client
+}
+
+// Limits of the attempts over a network: an API that can't be reached is reported within
+// seconds. One that responds with a 429 says itself when to try again.
+const (
+	retries        = 4
+	retryWait      = 250 * time.Millisecond
+	retryWaitLimit = 30 * time.Second
+	dialTimeout    = 5 * time.Second
+	requestTimeout = 2 * time.Minute
+)
+
+// NewHTTP returns an HTTP client for an API on a network. It retries: every request that
+// creates something has an Idempotency-Key, and any other can be repeated.
+func NewHTTP() *http.Client {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.DialContext = (&net.Dialer{Timeout: dialTimeout}).DialContext
+	c := retryablehttp.NewClient()
+	c.Logger = nil
+	c.RetryMax, c.RetryWaitMin, c.RetryWaitMax = retries, retryWait, retryWaitLimit
+	c.ErrorHandler = retryablehttp.PassthroughErrorHandler // the response has the reason
+	c.CheckRetry = func(ctx context.Context, response *http.Response, err error) (bool, error) {
+		if _, ok := errors.AsType[*net.OpError](err); ok {
+			return false, err // nobody listens there
+		}
+		return retryablehttp.DefaultRetryPolicy(ctx, response, err)
+	}
+	c.HTTPClient = &http.Client{
+		Transport: transport, Timeout: requestTimeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the token is for this URL alone
+	}
+	return c.StandardClient()
+}
+
+// Call makes one request and returns the response's body.
+func Call[Req, Resp any](ctx context.Context, c *Client, op api.Operation[Req, Resp], in *Req) (*Resp, error) {
+	v := reflect.ValueOf(in).Elem()
+	v.FieldByName("AccountID").SetString(c.AccountID)
+	if op.Keyed() {
+		v.FieldByName("IdempotencyKey").SetString(uuid.NewString())
+	}
+	r, err := c.request(ctx, op.Spec, v)
+	if err != nil {
+		return nil, err
+	}
+	response, err := c.HTTP.Do(r)
+	if err != nil {
+		return nil, c.unreachable(ctx, err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return nil, c.unreachable(ctx, err)
+	}
+	out := new(Resp)
+	switch {
+	case response.StatusCode != op.Status:
+		return nil, c.refused(op.Spec, response, body)
+	case op.Response == reflect.TypeFor[api.NoContent]():
+		return out, nil
+	}
+	if err := json.Unmarshal(body, out); err != nil {
+		return nil, fmt.Errorf("%s: the response is not the API's; check the URL %s", op.ID, c.URL)
+	}
+	return out, nil
+}
+
+// All returns every object of a list that has pages.
+func All[Req, Item any](ctx context.Context, c *Client, op api.Operation[Req, api.Page[Item]], in *Req) iter.Seq2[Item, error] {
+	return func(yield func(Item, error) bool) {
+		paged := any(in).(interface{ SetPaging(page, size int) })
+		for n, seen := 1, 0; ; n++ {
+			paged.SetPaging(n, api.MaxPageSize)
+			page, err := Call(ctx, c, op, in)
+			if err != nil {
+				yield(*new(Item), err)
+				return
+			}
+			for _, item := range page.Items {
+				if !yield(item, nil) {
+					return
+				}
+			}
+			if seen += len(page.Items); len(page.Items) == 0 || seen >= page.Total {
+				return
+			}
+		}
+	}
+}
+
+// Collect returns every object of All.
+func Collect[Item any](all iter.Seq2[Item, error]) ([]Item, error) {
+	items := []Item{}
+	for item, err := range all {
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, item)
+	}
+	return items, nil
+}
+
+// request encodes a request struct of the contract by its tags.
+func (c *Client) request(ctx context.Context, s api.Spec, v reflect.Value) (*http.Request, error) {
+	path, query, header := s.Path, url.Values{}, http.Header{}
+	var body []byte
+	for _, f := range reflect.VisibleFields(v.Type()) {
+		value := v.FieldByIndex(f.Index)
+		text := fmt.Sprint(value.Interface())
+		if name, ok := f.Tag.Lookup("path"); ok {
+			if text == "" || text == "." || text == ".." {
+				return nil, fmt.Errorf("%s: %q is no %s", s.ID, text, name)
+			}
+			path = strings.Replace(path, "{"+name+"}", url.PathEscape(text), 1)
+		} else if name, ok := f.Tag.Lookup("query"); ok && !value.IsZero() {
+			query.Set(name, text)
+		} else if name, ok := f.Tag.Lookup("header"); ok && !value.IsZero() {
+			header.Set(name, text)
+		} else if f.Name == "Body" {
+			var err error
+			if body, err = api.EncodeJSON(value.Interface()); err != nil {
+				return nil, err
+			}
+			header.Set("Content-Type", "application/json")
+		}
+	}
+	target := strings.TrimSuffix(c.URL, "/") + path
+	if encoded := query.Encode(); encoded != "" {
+		target += "?" + encoded
+	}
+	r, err := http.NewRequestWithContext(ctx, s.Method, target, bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("the API's URL %s is malformed", c.URL)
+	}
+	r.Header = header
+	if c.Token != "" {
+		r.Header.Set("Authorization", "Bearer "+c.Token)
+	}
+	return r, nil
+}
+
+// Error is a response that reports an error.
+type Error struct {
+	Operation string
+	Status    int
+	RequestID string
+	// Message is what the API says, for people.
+	Message string
+	// Problems are the API's; empty if the response is not the API's own.
+	Problems []api.Problem
+}
+
+func (e *Error) Error() string {
+	source := fmt.Sprintf("HTTP %d", e.Status)
+	if e.RequestID != "" {
+		source += ", request id " + e.RequestID
+	}
+	return fmt.Sprintf("%s failed: %s (%s)", e.Operation, e.Message, source)
+}
+
+// Denied reports whether the caller lacks the capability for an operation, or the API has
+// no such operation.
+func Denied(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Status == http.StatusForbidden || Missing(err)
+}
+
+// Missing reports whether the API has no such operation, because it offers only the
+// published ones.
+func Missing(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	if !ok || e.Status != http.StatusNotFound && e.Status != http.StatusMethodNotAllowed {
+		return false
+	}
+	for _, p := range e.Problems {
+		// The 404 for an object names it; that for a path without an operation does not.
+		if p.Type != api.TypeMethodNotAllowed && len(p.Loc) > 1 {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *Client) refused(s api.Spec, response *http.Response, body []byte) error {
+	e := &Error{Operation: s.ID, Status: response.StatusCode, RequestID: response.Header.Get("X-Request-Id")}
+	var detail struct{ Detail []api.Problem }
+	if json.Unmarshal(body, &detail) == nil {
+		e.Problems = detail.Detail
+	}
+	var messages []string
+	for _, p := range e.Problems {
+		msg := api.PlainMessage(p.Msg)
+		if len(p.Loc) > 1 && (p.Loc[0] == "body" || p.Loc[0] == "query") {
+			msg = strings.Join(p.Loc[1:], ".") + ": " + msg
+		}
+		messages = append(messages, msg)
+	}
+	switch {
+	case len(messages) > 0:
+		e.Message = strings.Join(messages, "; ")
+	case c.Token == "":
+		e.Message = "something failed"
+	default:
+		e.Message = "the response is not the API's; check the URL " + c.URL
+	}
+	if e.Status == http.StatusUnauthorized && c.Token != "" {
+		e.Message += "; check MAILHOST_TOKEN"
+	}
+	return e
+}
+
+// unreachable explains why there is no response, and what to do.
+func (c *Client) unreachable(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if failed, ok := errors.AsType[*url.Error](err); ok {
+		err = failed.Err
+	}
+	text := err.Error()
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return fmt.Errorf("the certificate of %s is not trusted: %w; set SSL_CERT_FILE to a PEM file with the authority that signed it", c.URL, err)
+	}
+	if strings.Contains(text, "server gave HTTP response to HTTPS client") {
+		return fmt.Errorf("the server at %s speaks plain HTTP; use an http:// URL", c.URL)
+	}
+	return fmt.Errorf("the API at %s can't be reached: %w; check the URL and that the server runs", c.URL, err)
+}

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"os/user"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
+)
+
+// This file has how commands reach an account: in a database, in this process, or over
+// HTTP. Either way they call the API's own operations. In a database they do so as its
+// operator, whom no grant restricts, see Service.OperatorClient.
+
+const (
+	defaultDatabase = "mailhost.db"
+	baseURLVariable = "MAILHOST_BASE_URL"
+	tokenVariable   = "MAILHOST_TOKEN"
+)
+
+// databaseFlags choose a database that must exist.
+type databaseFlags struct {
+	Database string `placeholder:"FILE" help:"SQLite file or postgres:// URL to work on directly, also while servers use it. You have all rights then, and the audit log says so. Default: mailhost.db."`
+}
+
+// path returns the database.
+func (f databaseFlags) path() string {
+	if f.Database == "" {
+		return defaultDatabase
+	}
+	return f.Database
+}
+
+// service opens the database as a service in this process. The caller closes it.
+func (f databaseFlags) service(ctx context.Context, m Main) (*apiserver.Service, error) {
+	path := f.path()
+	if err := requireFile(path); err != nil {
+		return nil, &usageError{err}
+	}
+	if _, err := os.Stat(path); scheme(path) == "" && errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no database %s; name one with --database, or create it with mailhostd init", path)
+	}
+	return openService(ctx, m, path)
+}
+
+// openService opens a database, which is created if it does not exist.
+func openService(ctx context.Context, m Main, database string) (*apiserver.Service, error) {
+	db, err := m.Openers.open(ctx, database, OpenOptions{})
+	if err != nil {
+		return nil, err
+	}
+	service, err := apiserver.New(apiserver.Options{Store: db})
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return service, nil
+}
+
+// operatorClient returns a client for an account of a service in this process.
+func operatorClient(service *apiserver.Service, accountID string) *apiclient.Client {
+	return &apiclient.Client{AccountID: accountID, HTTP: service.OperatorClient(accountID, systemUser())}
+}
+
+// systemUser returns the name of who runs the program, for the audit log, or "".
+func systemUser() string {
+	u, err := user.Current()
+	if err != nil {
+		return ""
+	}
+	return u.Username
+}
+
+// targetFlags choose an account, and how it is reached.
+type targetFlags struct {
+	databaseFlags
+	BaseURL   string `name:"base-url" placeholder:"URL" variable:"MAILHOST_BASE_URL" help:"URL of the API, to work over HTTP instead, with the rights of the token in $$MAILHOST_TOKEN."`
+	AccountID string `placeholder:"UUID" variable:"MAILHOST_ACCOUNT_ID" help:"Id of the account. Default: the only one of the database."`
+}
+
+// Validate is called by kong.
+func (f targetFlags) Validate() error {
+	if _, err := uuid.Parse(f.AccountID); f.AccountID != "" && err != nil {
+		return fmt.Errorf("--account-id: %.64q is not a UUID", f.AccountID)
+	}
+	return nil
+}
+
+// target is an account that a command works on.
+type target struct {
+	*apiclient.Client
+	// service is nil over HTTP.
+	service *apiserver.Service
+	// name is the database or the URL, for messages.
+	name string
+}
+
+// Close closes the database, if there is one.
+func (t *target) Close() error {
+	if t.service == nil {
+		return nil
+	}
+	return t.service.Close()
+}
+
+// open reaches the account.
+func (f targetFlags) open(ctx context.Context, m Main) (*target, error) {
+	remote, err := f.isRemote(m)
+	switch {
+	case err != nil:
+		return nil, err
+	case remote:
+		return f.openRemote(m)
+	}
+	service, err := f.service(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	id, err := accountIn(ctx, service, f.AccountID)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", redactDatabase(f.path()), err), service.Close())
+	}
+	return &target{operatorClient(service, id), service, redactDatabase(f.path())}, nil
+}
+
+// isRemote reports whether to work over HTTP. A flag has precedence over a variable for
+// the other way.
+func (f targetFlags) isRemote(m Main) (bool, error) {
+	if f.BaseURL == "" || f.Database == "" {
+		return f.BaseURL != "", nil
+	}
+	urlIsFlag := f.BaseURL != m.variable(baseURLVariable)
+	databaseIsFlag := f.Database != m.variable(variable("database"))
+	switch {
+	case urlIsFlag && databaseIsFlag:
+		return false, &usageError{errors.New("--base-url and --database exclude each other")}
+	case !urlIsFlag && !databaseIsFlag:
+		return false, &usageError{fmt.Errorf("%s and %s are both set; choose one with --base-url or --database", baseURLVariable, variable("database"))}
+	}
+	return urlIsFlag, nil
+}
+
+func (f targetFlags) openRemote(m Main) (*target, error) {
+	u, err := url.Parse(f.BaseURL)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return nil, &usageError{errors.New("--base-url: must be an http or https URL, for instance https://mail.example.com")}
+	}
+	token := m.variable(tokenVariable)
+	switch {
+	case f.AccountID == "":
+		return nil, &usageError{errors.New("--account-id: is required over HTTP; $MAILHOST_ACCOUNT_ID sets it too")}
+	case token == "":
+		return nil, &usageError{fmt.Errorf("set %s to the token of a service account, or an access token; or work on the database with --database", tokenVariable)}
+	}
+	return &target{
+		Client: &apiclient.Client{AccountID: api.CanonicalID(f.AccountID), Token: token, URL: f.BaseURL, HTTP: apiclient.NewHTTP()},
+		name:   f.BaseURL,
+	}, nil
+}
+
+// accountIn returns the id of the account with an id, or of the only one for an empty id.
+func accountIn(ctx context.Context, service *apiserver.Service, id string) (string, error) {
+	ids, err := service.Accounts(ctx)
+	if err != nil {
+		return "", fmt.Errorf("the accounts can't be read: %w", err)
+	}
+	if id != "" {
+		id = api.CanonicalID(id)
+		for _, found := range ids {
+			if found == id {
+				return id, nil
+			}
+		}
+		return "", fmt.Errorf("there is no account %s; mailhostd account list shows those that exist", id)
+	}
+	switch len(ids) {
+	case 0:
+		return "", errors.New("there is no account yet; create one with mailhostd init")
+	case 1:
+		return ids[0], nil
+	}
+	return "", fmt.Errorf("there are several accounts; choose one with --account-id: %s", strings.Join(ids, ", "))
+}

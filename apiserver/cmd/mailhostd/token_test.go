@@ -1,0 +1,179 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+)
+
+// runJSON runs a command that succeeds and decodes what it prints.
+func runJSON[T any](t *testing.T, environ []string, args ...string) (out T) {
+	t.Helper()
+	code, stdout, stderr := runWith(t, environ, args...)
+	if code != exitOK || stderr != "" {
+		t.Fatalf("%q: exit code %d, stderr %s", args, code, stderr)
+	}
+	if err := json.Unmarshal([]byte(stdout), &out); err != nil {
+		t.Fatalf("%q printed %s: %v", args, stdout, err)
+	}
+	return out
+}
+
+// httpEnviron returns the variables that lead commands to a server.
+func httpEnviron(s *testServer, owner newAccount) []string {
+	return []string{"MAILHOST_BASE_URL=" + s.url, "MAILHOST_ACCOUNT_ID=" + owner.AccountID, "MAILHOST_TOKEN=" + owner.Token}
+}
+
+// TestLostToken checks that who holds the database gets into an account whose every token
+// is lost, while a server runs, and that the server learns of each change at once.
+func TestLostToken(t *testing.T) {
+	t.Parallel()
+	database, owner := initialize(t)
+	s := serve(t, database)
+	as := s.as(t, owner)
+	as.Get("").Want(http.StatusOK)
+	runJSON[any](t, nil, "token", "revoke", "owner", "--database", database)
+	as.Get("").Want(http.StatusUnauthorized)
+
+	created := runJSON[createdToken](t, nil, "token", "create", "rescue", "--database", database)
+	s.as(t, newAccount{AccountID: owner.AccountID, Token: created.Token}).Domain("example.com")
+	entries := auditOf(t, database, "--operation", "create-service-account")
+	if len(entries) != 1 || entries[0].Subject.Type != "operator" || entries[0].Subject.Name != systemUser() {
+		t.Errorf("the audit log has %+v", entries)
+	}
+	if tokens := runJSON[[]listedToken](t, nil, "token", "list", "--database", database); len(tokens) != 1 || describeRights(tokens[0].Grants) != "owner" {
+		t.Errorf("token list printed %+v", tokens)
+	}
+	if tokens := runJSON[[]listedToken](t, nil, "token", "list", "--all", "--database", database); len(tokens) != 2 || tokens[0].State != "revoked" {
+		t.Errorf("token list --all printed %+v", tokens)
+	}
+}
+
+// TestPlanOnlyToken checks, for each operation of the API, that a token with --plan-only may
+// read and not change.
+func TestPlanOnlyToken(t *testing.T) {
+	t.Parallel()
+	database, owner := initialize(t)
+	s := serve(t, database)
+	s.as(t, owner).Domain("example.com")
+	created := runJSON[createdToken](t, httpEnviron(s, owner), "token", "create", "ci", "--plan-only", "--expires", "90d")
+	if created.ExpiresAt == nil || describeRights(created.Grants) != "plan only" {
+		t.Errorf("token create printed %+v", created)
+	}
+	as := s.as(t, newAccount{AccountID: owner.AccountID, Token: created.Token})
+	for _, spec := range api.Specs() {
+		path := strings.TrimPrefix(spec.Path, api.Prefix)
+		for _, name := range spec.PathParameters() {
+			path = strings.Replace(path, "{"+name+"}", "11111111-2222-4333-8444-555555555556", 1)
+		}
+		var body any
+		if spec.Method != http.MethodGet {
+			body = `{}`
+		}
+		got := as.Do(spec.Method, path, body).Status
+		if mayCall := spec.Method == http.MethodGet && spec.ID != api.ListAuditLog.ID || spec.Capability == ""; mayCall == (got == http.StatusForbidden) {
+			t.Errorf("%s: status %d", spec.ID, got)
+		}
+	}
+}
+
+func TestRestrictedToken(t *testing.T) {
+	t.Parallel()
+	database, owner := initialize(t)
+	s := serve(t, database)
+	environ := httpEnviron(s, owner)
+	s.as(t, owner).Domain("a-example.com")
+	s.as(t, owner).Domain("b-example.com")
+	created := runJSON[createdToken](t, environ, "token", "create", "hr", "--grant", "mailbox.view,mailbox.create", "--domain", "a-example.com")
+	as := s.as(t, newAccount{AccountID: owner.AccountID, Token: created.Token})
+	as.CreateMailbox("a-example.com", "jane").Want(http.StatusCreated)
+	as.CreateMailbox("b-example.com", "jane").Want(http.StatusUnprocessableEntity) // a domain that it can't see
+	as.Get("/auth/service-accounts").Want(http.StatusForbidden)
+
+	restricted := slices.Clone(environ)
+	restricted[2] = "MAILHOST_TOKEN=" + created.Token
+	if who := runJSON[identity](t, restricted, "whoami"); who.Name == nil || *who.Name != "hr" || len(who.Grants) != 2 {
+		t.Errorf("whoami printed %+v", who)
+	}
+	// It can't create a token with more than it has, and no token is left behind.
+	code, _, stderr := runWith(t, restricted, "token", "create", "more", "--grant", "account_owner")
+	if code != exitFailure || !strings.Contains(stderr, "lacks the capability service_account.") {
+		t.Errorf("exit code %d, stderr %s", code, stderr)
+	}
+	if tokens := runJSON[[]listedToken](t, environ, "token", "list", "--all"); len(tokens) != 2 {
+		t.Errorf("token list printed %+v", tokens)
+	}
+}
+
+func TestGrants(t *testing.T) {
+	t.Parallel()
+	database, _ := initialize(t)
+	add := []string{"grant", "add", "--database", database, "--group", "admins", "--grant", "account_owner,mailbox.view"}
+	if granted := runJSON[[]api.Authorization](t, nil, add...); len(granted) != 2 {
+		t.Errorf("grant add printed %+v", granted)
+	}
+	if granted := runJSON[[]api.Authorization](t, nil, add...); len(granted) != 0 {
+		t.Errorf("the same grant add printed %+v", granted)
+	}
+	list := []string{"grant", "list", "--database", database, "--group", "admins"}
+	grants := runJSON[[]api.Authorization](t, nil, list...)
+	if len(grants) != 2 {
+		t.Fatalf("grant list printed %+v", grants)
+	}
+	runJSON[any](t, nil, "grant", "remove", "--database", database, grants[0].ID)
+	if left := runJSON[[]api.Authorization](t, nil, list...); len(left) != 1 || left[0].ID != grants[1].ID {
+		t.Errorf("grant list printed %+v", left)
+	}
+}
+
+// TestTargets checks which account a command works on, and what it says if it can't.
+func TestTargets(t *testing.T) {
+	t.Parallel()
+	database, owner := initialize(t)
+	s := serve(t, database)
+	environ := httpEnviron(s, owner)
+	published := serve(t, database, "--published-only")
+	other := append(slices.Clone(environ[1:]), "MAILHOST_BASE_URL="+published.url)
+	several, _ := initialize(t)
+	initializeIn(t, several)
+	for _, tt := range []struct {
+		name    string
+		environ []string
+		args    string
+		code    int
+		want    string
+	}{
+		{"a database that does not exist", nil, "token list --database " + database + ".x", exitFailure, "there is no database"},
+		{"the default", nil, "token list --database ./none.db", exitFailure, "there is no database ./none.db"},
+		{"several accounts", nil, "token list --database " + several, exitFailure, "choose one with --account-id: "},
+		{"an unknown account", nil, "token list --account-id 11111111-2222-4333-8444-555555555555 --database " + database, exitFailure, "there is no account 11111111"},
+		{"no account", environ[:1], "token list", exitUsage, "--account-id: is required over HTTP"},
+		{"no token", environ[:2], "token list", exitUsage, "set MAILHOST_TOKEN"},
+		{"two variables", append(slices.Clone(environ), "MAILHOSTD_DATABASE=x"), "token list", exitUsage, "MAILHOST_BASE_URL and MAILHOSTD_DATABASE are both set"},
+		{"two flags", nil, "token list --base-url http://x --database y", exitUsage, "exclude each other"},
+		{"a flag and a variable", environ, "whoami --database " + database, exitOK, `"operator"`},
+		{"another flag and variable", append(slices.Clone(environ[1:]), "MAILHOSTD_DATABASE=x"), "whoami --base-url " + s.url, exitOK, `"service_account"`},
+		{"an invalid URL", environ, "whoami --base-url mail.example.com", exitUsage, "must be an http or https URL"},
+		{"nobody listens", environ, "whoami --base-url http://127.0.0.1:1", exitFailure, "the API at http://127.0.0.1:1 can't be reached"},
+		{"an invalid token", append(slices.Clone(environ), "MAILHOST_TOKEN=mhsa_x"), "whoami", exitFailure, "check MAILHOST_TOKEN"},
+		{"no lifecycle operations", other, "token create x --plan-only", exitFailure, "offers only the published operations"},
+		{"no lifecycle operations to list", other, "token list", exitFailure, "can't list service accounts"},
+		{"no lifecycle operations to grant", other, "grant add --user x --plan-only", exitFailure, "can't change grants"},
+		{"no such token", environ, "token revoke x", exitFailure, `service account: there is no "x"`},
+		{"no such right", environ, "token create x --grant mailbox.eat", exitUsage, `"mailbox.eat" is unknown; it must be one of account_owner, super_admin, service_account.create, `},
+		{"a right of the account", environ, "token create x --grant account.view --domain a-example.com", exitUsage, "applies to the whole account only"},
+		{"an expiry in the past", environ, "token create x --expires 2020-01-01", exitFailure, "expires_at: "},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			code, stdout, stderr := runWith(t, tt.environ, strings.Fields(tt.args)...)
+			if code != tt.code || !strings.Contains(stdout+stderr, tt.want) || strings.Contains(stderr, owner.Token) {
+				t.Errorf("exit code %d, stdout %q, stderr %q; want %d, …%s…", code, stdout, stderr, tt.code, tt.want)
+			}
+		})
+	}
+}
