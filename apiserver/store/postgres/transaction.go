@@ -11,6 +11,11 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
 
+// planSettings keep the plans of prepared statements: planning takes longer than most
+// statements run. Each is a search in an index, also where the plan was made while a table
+// was small. Starting workers would take longer than any of them.
+const planSettings = `SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off; SET LOCAL max_parallel_workers_per_gather = 0; SET LOCAL jit = off`
+
 // session is a connection while a transaction runs on it.
 type session struct {
 	conn *pgx.Conn

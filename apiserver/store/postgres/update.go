@@ -24,11 +24,9 @@ const (
 )
 
 // beginUpdate begins a transaction in which each statement sees what was committed before.
-// Planning its statements would take longer than running them, and each is a search in an
-// index: a plan that was made while a table was small must be one too.
 func (o Options) beginUpdate() string {
 	return fmt.Sprintf(`BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL lock_timeout = %d; SET LOCAL statement_timeout = %d;
-		SET LOCAL idle_in_transaction_session_timeout = %d; SET LOCAL jit = off; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off`,
+		SET LOCAL idle_in_transaction_session_timeout = %d; `+planSettings,
 		milliseconds(o.LockTimeout), milliseconds(o.StatementTimeout), milliseconds(idleTimeout))
 }
 

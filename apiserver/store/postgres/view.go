@@ -9,7 +9,7 @@ import (
 
 // beginView begins one snapshot. Its reader may wait for a slow client between statements.
 func (o Options) beginView() string {
-	return fmt.Sprintf(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = %d; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL jit = off`,
+	return fmt.Sprintf(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = %d; SET LOCAL idle_in_transaction_session_timeout = 0; `+planSettings,
 		milliseconds(o.StatementTimeout))
 }
 

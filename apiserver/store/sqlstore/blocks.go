@@ -415,9 +415,3 @@ func (t *tx) addToTotal(l list, n int) error {
 	}
 	return nil
 }
-
-// rowsInBlocks returns the number of rows in all blocks of a list.
-func (r *reader) rowsInBlocks(l list) (int, error) {
-	n, err := only(column[int](r, `SELECT t.row_count FROM list_totals t WHERE t.list = $1 AND t.account_id = $2`, l.table, l.accountID))
-	return n, ignoreNotFound(err)
-}

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"cmp"
 	"errors"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -115,7 +116,7 @@ func (w *where) resolveUnpaid() (err error) {
 // pageOfBlocks is page for a list with blocks.
 func pageOfBlocks[T any](r *reader, tbl *table[T], w *where, s store.Slice) ([]T, int, error) {
 	l := list{tbl.name, w.accountID}
-	last, err := only(r.blocks(l, ` ORDER BY b.first_at DESC LIMIT 1`))
+	last, total, err := r.lastBlock(l)
 	if errors.Is(err, store.ErrNotFound) {
 		return pageOfRows(r, tbl, w, s)
 	}
@@ -123,16 +124,17 @@ func pageOfBlocks[T any](r *reader, tbl *table[T], w *where, s store.Slice) ([]T
 		return nil, 0, err
 	}
 	tail := w.clone().and(`t.created_at > ?`, last.Last)
-	read := pageWithinBlocks[T]
+	var items []T
 	if len(w.criteria) == 0 && !w.partial {
-		read = pageOfAll[T]
+		items, err = pageOfAll(r, tbl, l, w, total, s)
+	} else {
+		items, total, err = pageWithinBlocks(r, tbl, l, w, s)
 	}
-	items, inBlocks, err := read(r, tbl, l, w, s)
 	if err != nil {
 		return nil, 0, err
 	}
 	if len(items) < s.Limit {
-		s.Offset, s.Limit = max(s.Offset-inBlocks, 0), s.Limit-len(items)
+		s.Offset, s.Limit = max(s.Offset-total, 0), s.Limit-len(items)
 		more, err := first(r, tbl, tail, s)
 		if err != nil {
 			return nil, 0, err
@@ -140,59 +142,77 @@ func pageOfBlocks[T any](r *reader, tbl *table[T], w *where, s store.Slice) ([]T
 		items = append(items, more...)
 	}
 	inTail, err := count(r, tbl, tail)
-	return items, inBlocks + inTail, err
+	return items, total + inTail, err
+}
+
+// lastBlock returns the last block of a list, and how many rows are in all blocks.
+func (r *reader) lastBlock(l list) (block, int, error) {
+	type last struct {
+		block
+		total int
+	}
+	found, err := only(scan(r, `SELECT b.id, b.first_at, b.last_at, b.row_count, b.size, n.row_count FROM list_totals n
+		JOIN list_blocks b ON b.list = n.list AND b.account_id = n.account_id
+		WHERE n.list = $1 AND n.account_id = $2 ORDER BY b.first_at DESC LIMIT 1`, []any{l.table, l.accountID},
+		func(v *last) []any { return append(v.fields(), &v.total) }))
+	return found.block, found.total, err
 }
 
 // pageOfAll returns the part of a page that is in blocks, if w selects all rows of the
-// list, and how many rows are in blocks.
-func pageOfAll[T any](r *reader, tbl *table[T], l list, w *where, s store.Slice) ([]T, int, error) {
-	total, err := r.rowsInBlocks(l)
-	if s.Offset >= total || err != nil {
-		return nil, total, err
+// list, of which a number is in blocks.
+func pageOfAll[T any](r *reader, tbl *table[T], l list, w *where, inBlocks int, s store.Slice) ([]T, error) {
+	if s.Offset >= inBlocks {
+		return nil, nil
 	}
-	b, skip, err := r.blockOfRow(l, total, s.Offset)
+	limit := store.Slice{Limit: min(s.Limit, inBlocks-s.Offset)}
+	if s.Offset == 0 {
+		return first(r, tbl, w, limit)
+	}
+	b, skip, err := r.blockOfRow(l, inBlocks, s.Offset)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	rows, err := r.rowsOf(b)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	times, err := r.timesOf(b)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	s = store.Slice{Limit: min(s.Limit, total-s.Offset)}
-	items, err := first(r, tbl, w.clone().and(`t.created_at >= ?`, times[rows.positions()[skip]]), s)
-	return items, total, err
+	return first(r, tbl, w.clone().and(`t.created_at >= ?`, times[rows.positions()[skip]]), limit)
 }
 
 // blockOfRow returns the block that has a row of a list, by the row's number, and its
-// number in the block. It looks from the nearer end of the list.
+// number in the block. It looks from the nearer end of the list, and reads few more blocks
+// than have as many rows.
 func (r *reader) blockOfRow(l list, total, number int) (b block, inBlock int, err error) {
-	order, before := ` ORDER BY b.first_at`, number
+	next, order, before := ` AND b.first_at > $3`, ` ORDER BY b.first_at LIMIT `, number
 	backwards := number > total/2
+	from := int64(math.MinInt64)
 	if backwards {
-		order, before = ` ORDER BY b.first_at DESC`, total-1-number
+		next, order, before = ` AND b.first_at < $3`, ` ORDER BY b.first_at DESC LIMIT `, total-1-number
+		from = math.MaxInt64
 	}
-	rows, err := r.q.QueryContext(r.ctx, selectBlocks+order, l.table, l.accountID)
-	if err != nil {
-		return b, 0, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		if err := rows.Scan(b.fields()...); err != nil {
+	for {
+		found, err := r.blocks(l, next+order+r.dialect.Hidden(`$4`), from, before/r.blockRows+4)
+		if err != nil {
 			return b, 0, err
 		}
-		if before < b.Rows {
-			if backwards {
-				before = b.Rows - 1 - before
+		for _, b := range found {
+			if before < b.Rows {
+				if backwards {
+					before = b.Rows - 1 - before
+				}
+				return b, before, nil
 			}
-			return b, before, nil
+			before -= b.Rows
+			from = b.First
 		}
-		before -= b.Rows
+		if len(found) == 0 {
+			return b, 0, store.ErrNotFound
+		}
 	}
-	return b, 0, cmp.Or(rows.Err(), store.ErrNotFound)
 }
 
 // pageWithinBlocks returns the part of a page that is in blocks, and how many rows in
@@ -252,28 +272,42 @@ func (r *reader) selectRows(l list, w *where, blocks []block) ([]selection, erro
 	for i, b := range blocks {
 		index[b.ID] = i
 	}
-	// eachBucket calls fn with a bucket of each block that has it.
+	firstID, lastID := blocks[0].ID, blocks[0].ID
+	for _, b := range blocks {
+		firstID, lastID = min(firstID, b.ID), max(lastID, b.ID)
+	}
+	// eachBucket calls fn with a bucket of each block that has it. Mostly, few blocks between
+	// the first and the last are those of other lists.
 	eachBucket := func(number int, fn func(i int, content []byte)) error {
 		type found struct {
-			block   int64
+			id      int64
 			content []byte
 		}
-		buckets, err := scan(r, `SELECT b.id, f.content FROM list_blocks b JOIN list_facets f ON f.id = $1 + b.id
-			WHERE b.list = $2 AND b.account_id = $3`, []any{block{}.bucketID(number), l.table, l.accountID}, func(f *found) []any { return []any{&f.block, &f.content} })
+		query, args := `SELECT f.id, f.content FROM list_facets f WHERE f.id >= $1 AND f.id <= $2`, []any{block{ID: firstID}.bucketID(number), block{ID: lastID}.bucketID(number)}
+		if lastID-firstID > 4*int64(len(blocks)) {
+			query, args = `SELECT f.id, f.content FROM list_blocks b JOIN list_facets f ON f.id = $1 + b.id
+				WHERE b.list = $2 AND b.account_id = $3`, []any{block{}.bucketID(number), l.table, l.accountID}
+		}
+		buckets, err := scan(r, query, args, func(f *found) []any { return []any{&f.id, &f.content} })
 		for _, f := range buckets {
-			fn(index[f.block], f.content)
+			if i, ours := index[f.id-block{}.bucketID(number)]; ours {
+				fn(i, f.content)
+			}
 		}
 		return err
 	}
 	selected := make([]selection, len(blocks))
 	for i, b := range blocks {
-		rows, err := r.rowsOf(b)
-		if err != nil {
+		selected[i].maybe = firstRows(b.Size)
+	}
+	if slices.ContainsFunc(blocks, func(b block) bool { return b.Rows < b.Size }) {
+		if err := eachBucket(rowsBucket, func(i int, content []byte) { selected[i].maybe = decodeRowSet(content) }); err != nil {
 			return nil, err
 		}
-		selected[i].maybe = rows
-		if !w.partial {
-			selected[i].sure = rows
+	}
+	if !w.partial {
+		for i := range selected {
+			selected[i].sure = selected[i].maybe
 		}
 	}
 	for _, c := range w.criteria {
