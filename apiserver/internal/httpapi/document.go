@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -20,11 +21,18 @@ import (
 
 const securityScheme = "bearer"
 
+//go:embed examples.json
+var exampleCalls []byte
+
 // Document returns the OpenAPI 3.1 document of the contract, as indented JSON.
 // Without lifecycle it describes the published operations alone.
 func Document(lifecycle bool) ([]byte, error) {
 	specs := slices.DeleteFunc(api.Specs(), func(s api.Spec) bool { return s.Lifecycle() && !lifecycle })
-	text, err := json.MarshalIndent(newDocument(specs), "", "  ")
+	doc := newDocument(specs)
+	if err := addExamples(doc); err != nil {
+		return nil, err
+	}
+	text, err := json.MarshalIndent(doc, "", "  ")
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +67,7 @@ func newDocument(specs []api.Spec) *huma.OpenAPI {
 		Info: &huma.Info{
 			Title:       "Account Management Public API",
 			Version:     "1",
-			Description: "Manages an email-hosting account: domains, mailboxes, DNS records, forwarding, master passwords, service accounts, dedicated IPs and the plan. Operations marked x-lifecycle-extension are beyond the published ones and can be switched off as a whole.",
+			Description: description(),
 		},
 		Components: &huma.Components{
 			Schemas: schemas,
@@ -76,6 +84,54 @@ func newDocument(specs []api.Spec) *huma.OpenAPI {
 		complete(schema)
 	}
 	return doc
+}
+
+// addExamples adds one call to each operation: recorded calls of a service, which a test
+// makes again and compares.
+func addExamples(doc *huma.OpenAPI) error {
+	var calls map[string]struct {
+		Parameters        map[string]string
+		Request, Response json.RawMessage
+	}
+	if err := json.Unmarshal(exampleCalls, &calls); err != nil {
+		return err
+	}
+	for _, path := range doc.Paths {
+		for _, op := range []*huma.Operation{path.Get, path.Post, path.Patch, path.Delete} {
+			if op == nil {
+				continue
+			}
+			call := calls[op.OperationID]
+			for _, p := range op.Parameters {
+				if value, ok := call.Parameters[p.Name]; ok {
+					p.Example = exampleOf(p.Schema, value)
+				}
+			}
+			if op.RequestBody != nil {
+				setExample(op.RequestBody.Content, call.Request)
+			}
+			for status, response := range op.Responses {
+				if status < "400" {
+					setExample(response.Content, call.Response)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func setExample(content map[string]*huma.MediaType, example json.RawMessage) {
+	for _, media := range content {
+		media.Example = example
+	}
+}
+
+// exampleOf returns the value of a parameter in the type of its schema.
+func exampleOf(s *huma.Schema, value string) any {
+	if n, err := strconv.Atoi(value); err == nil && s.Type == huma.TypeInteger {
+		return n
+	}
+	return value
 }
 
 // describe returns an operation's entry in the document.

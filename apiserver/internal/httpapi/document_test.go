@@ -5,6 +5,7 @@ import (
 	"context"
 	"flag"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -172,6 +173,47 @@ func TestDocumentParameters(t *testing.T) {
 		}
 		if got := strings.Join(query, " "); got != expected {
 			t.Errorf("GET %s takes %q; want %q", path, got, expected)
+		}
+	}
+}
+
+// TestDocumentExplainsEveryErrorType checks that the table of errors has each type that
+// package api declares.
+func TestDocumentExplainsEveryErrorType(t *testing.T) {
+	source, err := os.ReadFile("../../api/error.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := document(t, true).Info.Description
+	types := regexp.MustCompile(`(?m)^\tType\w+ += "(\w+)"$`).FindAllStringSubmatch(string(source), -1)
+	if len(types) < 30 {
+		t.Fatalf("only %d types were found", len(types))
+	}
+	for _, typ := range types {
+		if !strings.Contains(table, "`"+typ[1]+"`") {
+			t.Errorf("the table of errors lacks %s", typ[1])
+		}
+	}
+}
+
+// TestDocumentHasExamples checks that each operation has an example of its body, its
+// response and its path parameters, but for the account's id. The library validates them against the schemas.
+func TestDocumentHasExamples(t *testing.T) {
+	doc := document(t, true)
+	for _, s := range api.Specs() {
+		op := doc.Paths.Value(s.Path).GetOperation(s.Method)
+		if body := op.RequestBody; body != nil && body.Value.Content.Get("application/json").Example == nil {
+			t.Errorf("%s has no example of its body", s.ID)
+		}
+		for mediaType, content := range op.Responses.Status(s.Status).Value.Content {
+			if content.Example == nil {
+				t.Errorf("%s has no example of its response in %s", s.ID, mediaType)
+			}
+		}
+		for _, p := range op.Parameters {
+			if p.Value.In == "path" && p.Value.Name != "account_id" && p.Value.Example == nil {
+				t.Errorf("%s has no example of %s", s.ID, p.Value.Name)
+			}
 		}
 	}
 }
