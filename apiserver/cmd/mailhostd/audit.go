@@ -26,7 +26,8 @@ type auditCommand struct {
 	Object    string   `placeholder:"ID" help:"Only changes of the object with this id or name, for instance jane@example.com."`
 	RequestID string   `placeholder:"ID" help:"Only changes by the request with this X-Request-Id."`
 	Limit     int      `placeholder:"COUNT" help:"Only the newest entries, up to this number. Default: all."`
-	Format    string   `enum:"text,json" default:"text" placeholder:"FORMAT" help:"Output format: ${enum}, each with one line per entry. Default: ${default}."`
+	Format    string   `enum:"text,json" default:"text" placeholder:"FORMAT" help:"Output format: ${enum}, each with one line per entry. Default: ${default}, also elsewhere than on a terminal, because a log is read by line."`
+	JSON      bool     `name:"json" variable:"-" help:"Short for --format json."`
 }
 
 // Help is shown by mailhostd audit --help.
@@ -60,7 +61,7 @@ func (c auditCommand) Run(ctx context.Context, m Main) (err error) {
 	defer func() { err = errors.Join(err, db.Close()) }()
 	out := bufio.NewWriter(m.Stdout)
 	var printer auditPrinter = newAuditText(out)
-	if c.Format == "json" {
+	if c.JSON || c.Format == "json" {
 		printer = newAuditJSON(out)
 	}
 	if err := db.View(ctx, func(r store.Reader) error { return r.EachAuditEntry(c.filter(), printer.print) }); err != nil {

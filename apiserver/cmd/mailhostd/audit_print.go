@@ -79,6 +79,11 @@ func newAuditText(w io.Writer) *auditText {
 }
 
 func (p *auditText) print(e store.AuditEntry) error {
+	if p.lines == 0 {
+		if err := writeRow(p.columns, []string{"TIME", "ACCOUNT", "OPERATION", "BY", "REQUEST", "FROM", "CHANGES"}); err != nil {
+			return err
+		}
+	}
 	cells := []string{
 		e.CreatedAt.Format(api.TimestampLayout), e.AccountID, e.Operation, e.Subject.Type + " " + cmp.Or(e.Subject.Name, e.Subject.ID),
 		e.RequestID, e.RemoteAddress, describeChanges(e.Changes),

@@ -124,7 +124,11 @@ func TestAuditText(t *testing.T) {
 	if code != exitOK || stderr != "" {
 		t.Fatalf("exit code %d, %s", code, stderr)
 	}
-	lines := strings.Split(strings.TrimSuffix(stdout, "\n"), "\n")
+	header, rest, _ := strings.Cut(stdout, "\n")
+	if want := "TIME ACCOUNT OPERATION BY REQUEST FROM CHANGES"; strings.Join(strings.Fields(header), " ") != want || strings.Index(header, "ACCOUNT") != strings.Index(rest, owner.AccountID) {
+		t.Errorf("the header is %q, want %s:\n%s", header, want, stdout)
+	}
+	lines := strings.Split(strings.TrimSuffix(rest, "\n"), "\n")
 	at := regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z  ` + owner.AccountID + `  `)
 	for i, want := range []string{
 		"operator", "created domain example.com; created dns_record example.com MX, example.com MX, example.com TXT and 2 more",

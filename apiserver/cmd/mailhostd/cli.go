@@ -48,6 +48,7 @@ type cli struct {
 	Grant   grantCommand   `cmd:"" group:"Accounts and access, in a database or over HTTP:" help:"List, add and remove rights of users, groups and tokens."`
 	Whoami  whoamiCommand  `cmd:"" group:"Accounts and access, in a database or over HTTP:" help:"Show whose token is in use, and its rights."`
 
+	Fixture fixtureCommand `cmd:"" group:"Operate:" help:"Load, dump and check fixtures: the content of accounts as JSON."`
 	Audit   auditCommand   `cmd:"" group:"Operate:" help:"Print the audit log."`
 	Backup  backupCommand  `cmd:"" group:"Operate:" help:"Copy a database, which may be in use."`
 	Migrate migrateCommand `cmd:"" group:"Operate:" help:"Copy everything to another database, for instance from SQLite to PostgreSQL."`

@@ -135,16 +135,7 @@ func (c serveCommand) readFixture() (*fixture.Fixture, error) {
 	if c.Fixture == "" {
 		return &fixture.Fixture{}, nil
 	}
-	file, err := os.Open(c.Fixture)
-	if err != nil {
-		return nil, fmt.Errorf("--fixture: %w", err)
-	}
-	defer file.Close()
-	f, err := fixture.Read(file)
-	if err != nil {
-		return nil, fmt.Errorf("--fixture %s: %w", c.Fixture, err)
-	}
-	return f, nil
+	return readFixture("--fixture", c.Fixture)
 }
 
 func (c serveCommand) openDatabase(ctx context.Context, openers Openers, log *slog.Logger) (store.Store, error) {
