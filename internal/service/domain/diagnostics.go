@@ -217,6 +217,17 @@ func warnPurchase(diags *diag.Diagnostics, plan model, because string, offer *ap
 			because, plan.display(), price))
 }
 
+// warnUndecided warns in the plan that a domain may be bought. Without contact_info
+// nothing can be bought, so there is no warning.
+func warnUndecided(diags *diag.Diagnostics, plan model, reason string) {
+	if plan.ContactInfo.IsNull() {
+		return
+	}
+	diags.AddAttributeWarning(path.Root("name"), "The plan may buy a domain",
+		fmt.Sprintf("The plan can't find out whether the account owns %s: %s. If the account owns it, the apply adopts it; otherwise the apply buys it, at a price that the plan can't show. There is no refund.\n\n"+
+			"Plan again when this is known. So that the apply buys nothing, remove contact_info.", cmp.Or(plan.display(), "the domain"), reason))
+}
+
 // addNotForSale adds the error of a plan whose purchase the API would refuse.
 func addNotForSale(diags *diag.Diagnostics, plan model, offer *api.DomainAvailability) {
 	code := value(offer.ErrorCode)

@@ -50,7 +50,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 
 // planCreate returns the acquisition of a new domain. It adds an error if neither is
 // possible, and a warning with the price or the changes. The acquisition is unknown if
-// the name is unknown or the account's domains can't be read.
+// the name is unknown or the account's domains can't be read; that is a warning too.
 //
 // Core plans again in the apply, without the result of the first plan, and fails with
 // an "inconsistent final plan" if the two differ. So the acquisition must depend only
@@ -59,7 +59,11 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 // is an error, because its own replacement changes the acquisition.
 func (r *Resource) planCreate(ctx context.Context, req resource.ModifyPlanRequest, plan model, diags *diag.Diagnostics) types.String {
 	c := r.ClientForWarning(ctx)
-	if plan.Name.IsUnknown() || c == nil {
+	if c == nil {
+		return types.StringUnknown()
+	}
+	if plan.Name.IsUnknown() {
+		warnUndecided(diags, plan, "the name is known only after the apply has begun")
 		return types.StringUnknown()
 	}
 	owned, err := c.GetDomain(ctx, plan.canonicalName())
@@ -69,8 +73,9 @@ func (r *Resource) planCreate(ctx context.Context, req resource.ModifyPlanReques
 	case client.IsNotFound(err):
 		r.planPurchase(ctx, c, plan, diags)
 		return types.StringValue(acquisitionPurchase)
-	case err != nil:
-		return types.StringUnknown() // the create reads it again
+	case err != nil: // the create reads it again
+		warnUndecided(diags, plan, err.Error())
+		return types.StringUnknown()
 	}
 	object := service.Object{Type: typeName, ID: owned.ID}
 	inState := r.Walk().InState(object)
