@@ -1,0 +1,173 @@
+package userlist
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Field is what a column says about a person.
+type Field string
+
+// The fields, in the order in which they are listed for people.
+const (
+	Address     Field = "address"
+	LocalPart   Field = "local_part"
+	Domain      Field = "domain"
+	FirstName   Field = "first_name"
+	LastName    Field = "last_name"
+	DisplayName Field = "display_name"
+	Status      Field = "status"
+	Blocked     Field = "blocked"
+	Enabled     Field = "enabled"
+	Aliases     Field = "aliases"
+)
+
+// Fields are all fields.
+var Fields = []Field{Address, LocalPart, Domain, FirstName, LastName, DisplayName, Status, Blocked, Enabled, Aliases}
+
+// usualHeaders are the headers of a field in the form of key, the preferred one first:
+// Microsoft's template for new users has a user name and a street address, both of which
+// could be an address.
+var usualHeaders = map[Field][]string{
+	Address:     {"emailaddress", "primaryemail", "userprincipalname", "username", "email", "mail", "address"},
+	LocalPart:   {"localpart"},
+	Domain:      {"domain", "domainname"},
+	FirstName:   {"firstname", "givenname"},
+	LastName:    {"lastname", "surname", "familyname"},
+	DisplayName: {"displayname", "fullname", "name"},
+	Status:      {"status"},
+	Blocked:     {"blockcredential"},
+	Enabled:     {"accountenabled"},
+	Aliases:     {"proxyaddresses", "aliases"},
+}
+
+// key returns a header without case, spaces and punctuation, and without what Google
+// Workspace adds in brackets: "First Name [Required]" is "firstname".
+func key(header string) string {
+	header, _, _ = strings.Cut(header, "[")
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, header)
+}
+
+// Column is a column that was used.
+type Column struct {
+	Field  Field
+	Header string // as the file has it
+}
+
+// header is the first row of a file.
+type header struct {
+	separator rune
+	cells     []string
+	index     map[Field]int
+}
+
+// MissingColumnError reports a header that lacks a column.
+type MissingColumnError struct {
+	// Field is what the header lacks.
+	Field Field
+	// Named is the header that Options.Columns has for the field, or "".
+	Named string
+	// Headers is what the header has.
+	Headers []string
+}
+
+func (e *MissingColumnError) Error() string {
+	headers := make([]string, 0, len(e.Headers))
+	for _, h := range e.Headers {
+		if h = clean(h); h != "" {
+			headers = append(headers, fmt.Sprintf("%.60q", h))
+		}
+	}
+	has := "its columns are " + strings.Join(headers, ", ")
+	switch {
+	case len(headers) == 0:
+		return "the file is empty; its first row must name the columns"
+	case e.Named != "":
+		return fmt.Sprintf("the file has no column %q for the %s; %s", e.Named, e.Field, has)
+	}
+	return fmt.Sprintf("the first row has no column with the %s; %s", map[Field]string{
+		Address:   `address, such as "Email Address", "User principal name", "address" or "local_part"`,
+		Domain:    `domain, and the column of local parts needs one; choose a domain`,
+		FirstName: `first name, such as "First Name" or "first_name", and none with the display name`,
+		LastName:  `last name, such as "Last Name" or "last_name", and none with the display name`,
+	}[e.Field], has)
+}
+
+// findHeader reads the first row with the separator by which most of its columns are known.
+func findHeader(body string, separators []rune, named map[Field]string) (best header, err error) {
+	for _, separator := range separators {
+		cells, readErr := newReader(body, separator).Read()
+		if readErr != nil {
+			continue
+		}
+		h := header{separator: separator, cells: cells, index: map[Field]int{}}
+		for _, field := range Fields {
+			if i := h.find(field, named[field]); i >= 0 {
+				h.index[field] = i
+			}
+		}
+		if best.cells == nil || len(h.index) > len(best.index) || len(best.index) == 0 && len(cells) > len(best.cells) {
+			best = h
+		}
+	}
+	for _, field := range Fields {
+		if name := named[field]; name != "" && !best.has(field) {
+			return best, &MissingColumnError{Field: field, Named: name, Headers: best.cells}
+		}
+	}
+	return best, nil
+}
+
+// find returns the column of a field, or -1.
+func (h *header) find(field Field, named string) int {
+	if named != "" {
+		return slices.IndexFunc(h.cells, func(cell string) bool { return strings.EqualFold(clean(cell), clean(named)) })
+	}
+	for _, usual := range usualHeaders[field] {
+		if i := slices.IndexFunc(h.cells, func(cell string) bool { return key(cell) == usual }); i >= 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+func (h *header) has(field Field) bool {
+	_, ok := h.index[field]
+	return ok
+}
+
+// check returns an error if rows below this header can't become mailboxes.
+func (h *header) check(domains []string) error {
+	missing := func(field Field) error { return &MissingColumnError{Field: field, Headers: h.cells} }
+	switch {
+	case !h.has(Address) && !h.has(LocalPart):
+		return missing(Address)
+	case !h.has(Address) && !h.has(Domain) && len(domains) != 1:
+		return missing(Domain)
+	case h.has(DisplayName):
+		return nil
+	case !h.has(FirstName):
+		return missing(FirstName)
+	case !h.has(LastName):
+		return missing(LastName)
+	}
+	return nil
+}
+
+// used returns the columns that are read.
+func (h *header) used() []Column {
+	var columns []Column
+	for _, field := range Fields {
+		if i, ok := h.index[field]; ok {
+			columns = append(columns, Column{field, clean(h.cells[i])})
+		}
+	}
+	return columns
+}

@@ -1,0 +1,313 @@
+// Package userlist reads lists of people as other mail hosts and spreadsheets export them
+// (CSV), checks them against the limits of mailboxes, and reports each problem with its
+// line.
+//
+// It understands the columns of Google Workspace's user export, of Microsoft 365's and
+// Entra's, and of files made for this product; see columns.go. Separators are found by
+// trying them, and a byte order mark is ignored.
+//
+// It has no I/O and no state. It may import the contract (apiserver/api) and the syntax
+// packages. Errors are for people who look at the file in a spreadsheet.
+package userlist
+
+import (
+	"cmp"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/emailaddr"
+)
+
+// Options say what to take from a file.
+type Options struct {
+	// Domains are the domains to take; rows of others are counted only. Empty: every
+	// domain. A file that has local parts, but no addresses or domains, needs one.
+	Domains []string
+	// Columns names the header of a column whose usual headers the file does not have.
+	Columns map[Field]string
+	// ActiveOnly leaves out people who are suspended, archived or blocked at the old host.
+	ActiveOnly bool
+}
+
+// List is the content of a file.
+type List struct {
+	// Columns are the columns that were used, in the order of the fields.
+	Columns []Column
+	// Separator is what separates the cells.
+	Separator rune
+	// Rows is the number of rows below the header that are not empty.
+	Rows int
+	// Users are the valid rows of the chosen domains, in the order of the file.
+	Users []User
+	// Problems are the invalid rows, in the order of the file. A row may have several.
+	Problems []Problem
+	// OtherDomains counts the rows of domains that were not chosen.
+	OtherDomains map[string]int
+	// LeftOut is the number of inactive people that Options.ActiveOnly left out.
+	LeftOut int
+}
+
+// User is a row that can become a mailbox.
+type User struct {
+	// Line is where the row begins in the file; the header is usually line 1.
+	Line int
+	// Address is in canonical form.
+	Address             emailaddr.Address
+	FirstName, LastName string
+	// Inactive reports that the old host has suspended, archived or blocked the user.
+	Inactive bool
+	// Aliases is the number of further addresses that the row has.
+	Aliases int
+}
+
+// Problem is why a row can't become a mailbox, and what to do.
+type Problem struct {
+	Line int
+	// Address is the address as the file has it, or "".
+	Address string
+	Text    string
+}
+
+func (p Problem) String() string {
+	if p.Address == "" {
+		return fmt.Sprintf("line %d: %s", p.Line, p.Text)
+	}
+	return fmt.Sprintf("line %d: %s: %s", p.Line, p.Address, p.Text)
+}
+
+// ByDomain returns the users of each domain.
+func (l *List) ByDomain() map[string][]User {
+	domains := map[string][]User{}
+	for _, u := range l.Users {
+		domains[u.Address.Domain] = append(domains[u.Address.Domain], u)
+	}
+	return domains
+}
+
+// Parse reads a file. Its error is about the file as a whole, such as a header without
+// addresses; what is wrong with single rows is in List.Problems.
+func Parse(text string, o Options) (*List, error) {
+	o.Domains = slices.Clone(o.Domains)
+	for i, name := range o.Domains {
+		normalized, err := domainname.Normalize(name)
+		if err != nil {
+			return nil, fmt.Errorf("the domain %.255q is invalid: %w", name, err)
+		}
+		o.Domains[i] = normalized
+	}
+	body, firstLine, separators := prepare(text)
+	header, err := findHeader(body, separators, o.Columns)
+	if err != nil {
+		return nil, err
+	}
+	if err := header.check(o.Domains); err != nil {
+		return nil, err
+	}
+	p := parser{
+		Options: o, header: header, line: firstLine, lines: map[string]User{},
+		list: &List{Columns: header.used(), Separator: header.separator, OtherDomains: map[string]int{}},
+	}
+	p.readRows(body)
+	return p.list, nil
+}
+
+// prepare returns the content without a byte order mark and without Excel's line that
+// names the separator, the line at which it begins, and the separators that it may have.
+func prepare(text string) (body string, firstLine int, separators []rune) {
+	body = strings.TrimPrefix(text, "\ufeff")
+	if !strings.Contains(body, "\n") { // old spreadsheets on a Mac
+		body = strings.ReplaceAll(body, "\r", "\n")
+	}
+	line, rest, _ := strings.Cut(body, "\n")
+	if name, ok := strings.CutPrefix(strings.TrimRight(line, "\r"), "sep="); ok && len([]rune(name)) == 1 {
+		return rest, 2, []rune(name)
+	}
+	return body, 1, []rune{',', ';', '\t', '|'}
+}
+
+// parser reads the rows below a header.
+type parser struct {
+	Options
+	header header
+	line   int             // of the file where the content begins
+	lines  map[string]User // by address
+	list   *List
+}
+
+func (p *parser) readRows(body string) {
+	reader := newReader(body, p.header.separator)
+	for first := true; ; first = false {
+		cells, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if broken, ok := errors.AsType[*csv.ParseError](err); ok {
+			p.list.Rows++
+			p.list.Problems = append(p.list.Problems, p.quoteProblem(broken))
+			continue
+		}
+		if first || !slices.ContainsFunc(cells, func(cell string) bool { return clean(cell) != "" }) {
+			continue
+		}
+		line, _ := reader.FieldPos(0)
+		p.list.Rows++
+		p.readRow(row{header: p.header, cells: cells, line: p.line + line - 1})
+	}
+}
+
+func newReader(body string, separator rune) *csv.Reader {
+	reader := csv.NewReader(strings.NewReader(body))
+	reader.Comma = separator
+	reader.FieldsPerRecord = -1
+	return reader
+}
+
+// quoteProblem explains the only errors that the csv package can report here.
+func (p *parser) quoteProblem(err *csv.ParseError) Problem {
+	text := `a quotation mark in the middle of a cell; put the whole cell in quotation marks, and double those within it: "Bob ""Bobby"" Smith"`
+	if err.StartLine != err.Line {
+		text = fmt.Sprintf("a quotation mark opens a cell that nothing closes up to line %d, and the rows between are not read; close it", p.line+err.Line-1)
+	}
+	return Problem{Line: p.line + err.StartLine - 1, Text: text}
+}
+
+// row is a row of the file.
+type row struct {
+	header header
+	cells  []string
+	line   int
+}
+
+// get returns the cell of a field, or "" if the file has no such column.
+func (r row) get(f Field) string {
+	i, ok := r.header.index[f]
+	if !ok || i >= len(r.cells) {
+		return ""
+	}
+	return clean(r.cells[i])
+}
+
+// clean removes what spreadsheets leave around a cell: spaces, also no-break ones, and
+// invisible characters.
+func clean(cell string) string {
+	return strings.TrimFunc(cell, func(r rune) bool { return unicode.IsSpace(r) || r == '\u200b' || r == '\ufeff' })
+}
+
+// address returns the address as the row has it.
+func (r row) address(domains []string) string {
+	local, domain := r.get(LocalPart), r.get(Domain)
+	if domain == "" && len(domains) == 1 {
+		domain = domains[0]
+	}
+	if local == "" || domain == "" {
+		return cmp.Or(r.get(Address), local)
+	}
+	return local + "@" + domain
+}
+
+func (p *parser) readRow(r row) {
+	written := r.address(p.Domains)
+	problem := func(format string, args ...any) {
+		p.list.Problems = append(p.list.Problems, Problem{Line: r.line, Address: written, Text: fmt.Sprintf(format, args...)})
+	}
+	if n := len(p.header.cells); len(r.cells) > n && slices.ContainsFunc(r.cells[n:], func(cell string) bool { return clean(cell) != "" }) {
+		problem("the row has %d cells and the header %d; put a cell that contains %q in quotation marks", len(r.cells), n, p.header.separator)
+		return
+	}
+	if written == "" {
+		problem("has no address; fill it in, or remove the row")
+		return
+	}
+	address, err := emailaddr.Parse(written)
+	if err != nil {
+		problem("is not an address that a mailbox can have: %s", err)
+		return
+	}
+	if len(p.Domains) > 0 && !slices.Contains(p.Domains, address.Domain) {
+		p.list.OtherDomains[address.Domain]++
+		return
+	}
+	user := User{Line: r.line, Address: address, Inactive: r.isInactive(), Aliases: r.aliases(address)}
+	if user.Inactive && p.ActiveOnly {
+		p.list.LeftOut++
+		return
+	}
+	if earlier, taken := p.lines[address.String()]; taken {
+		problem("line %d has this address already (upper and lower case are the same address); remove one of the two rows", earlier.Line)
+		return
+	}
+	p.lines[address.String()] = user
+	user.FirstName, user.LastName = r.names()
+	valid := true
+	for _, name := range []struct{ field, label, value string }{{"first_name", "first name", user.FirstName}, {"last_name", "last name", user.LastName}} {
+		if name.value == "" {
+			problem("the %s is empty, and a mailbox needs one; fill it in, for instance with the team's name", name.label)
+			valid = false
+		} else if err := api.LimitsOf[api.CreateMailboxBody](name.field).Check(name.value); err != nil {
+			problem("the %s %s; change it in the file", name.label, err)
+			valid = false
+		}
+	}
+	if valid {
+		p.list.Users = append(p.list.Users, user)
+	}
+}
+
+// names returns the first and the last name. If the row has neither, they are taken from
+// the display name, which is "Jane Doe" or "Doe, Jane".
+func (r row) names() (first, last string) {
+	first, last = r.get(FirstName), r.get(LastName)
+	if first != "" || last != "" {
+		return first, last
+	}
+	display := r.get(DisplayName)
+	if last, first, ok := strings.Cut(display, ","); ok {
+		return clean(first), clean(last)
+	}
+	i := strings.LastIndexFunc(display, unicode.IsSpace)
+	return clean(display[:max(i, 0)]), clean(display[max(i, 0):])
+}
+
+// isInactive reports whether the old host has suspended, archived or blocked the user.
+func (r row) isInactive() bool {
+	switch strings.ToLower(r.get(Status)) {
+	case "suspended", "archived", "deleted", "disabled", "inactive", "blocked":
+		return true
+	}
+	return strings.EqualFold(r.get(Blocked), "true") || strings.EqualFold(r.get(Enabled), "false")
+}
+
+// aliases counts the further addresses in a column such as Microsoft's proxy addresses,
+// "SMTP:jane@example.com+smtp:j@example.com".
+func (r row) aliases(primary emailaddr.Address) int {
+	n := 0
+	for alias := range strings.FieldsFuncSeq(r.get(Aliases), func(c rune) bool { return strings.ContainsRune("+;, ", c) }) {
+		if protocol, rest, ok := strings.Cut(alias, ":"); ok {
+			if !strings.EqualFold(protocol, "smtp") {
+				continue
+			}
+			alias = rest
+		}
+		if a, err := emailaddr.Parse(alias); err == nil && a != primary {
+			n++
+		}
+	}
+	return n
+}
+
+// SortedDomains returns the names of counts, those with most rows first.
+func SortedDomains(counts map[string]int) []string {
+	names := make([]string, 0, len(counts))
+	for name := range counts {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })
+	return names
+}

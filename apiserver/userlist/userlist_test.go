@@ -1,0 +1,203 @@
+package userlist_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/userlist"
+)
+
+// google is the header of Google Workspace's export, with a few of its forty columns.
+const google = "First Name [Required],Last Name [Required],Email Address [Required],Password [Required],Org Unit Path [Required],Status [READ ONLY],Work Address\n"
+
+// describe writes a list as one line for each user and problem.
+func describe(l *userlist.List) []string {
+	var out []string
+	for _, u := range l.Users {
+		line := fmt.Sprintf("%d %s: %s|%s", u.Line, u.Address, u.FirstName, u.LastName)
+		if u.Inactive {
+			line += " inactive"
+		}
+		if u.Aliases > 0 {
+			line += fmt.Sprintf(" +%d", u.Aliases)
+		}
+		out = append(out, line)
+	}
+	for _, p := range l.Problems {
+		out = append(out, p.String())
+	}
+	for _, name := range userlist.SortedDomains(l.OtherDomains) {
+		out = append(out, fmt.Sprintf("other: %s %d", name, l.OtherDomains[name]))
+	}
+	return out
+}
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	example := userlist.Options{Domains: []string{"Example.com"}}
+	long := strings.Repeat("x", 101)
+	for name, tc := range map[string]struct {
+		text string
+		o    userlist.Options
+		want []string
+	}{
+		"Google Workspace": {
+			text: google + "Jane,Doe,Jane.Doe@example.com,****,/Sales,Active,Street 1\nMax,Old,max@example.com,****,/,Suspended,\nX,Y,x@other.example,****,/,Active,\n",
+			o:    example,
+			want: []string{"2 jane.doe@example.com: Jane|Doe", "3 max@example.com: Max|Old inactive", "other: other.example 1"},
+		},
+		"Microsoft 365, with names in the display name only": {
+			text: "Block credential,Display name,First name,Last name,Proxy addresses,User principal name\n" +
+				"False,Jane Doe,Jane,Doe,SMTP:jane@example.com+smtp:jd@example.com+SPO:x,jane@example.com\nTrue,\"Roe, John M.\",,,,john@example.com\nFalse,Front Office Berlin,,,,office@example.com\n",
+			want: []string{"2 jane@example.com: Jane|Doe +1", "3 john@example.com: John M.|Roe inactive", "4 office@example.com: Front Office|Berlin"},
+		},
+		"Microsoft's template, where Address is a street": {
+			text: "User Name,First Name,Last Name,Display Name,Address\njane@example.com,Jane,Doe,Jane Doe,Street 1\n",
+			want: []string{"2 jane@example.com: Jane|Doe"},
+		},
+		"Entra": {
+			text: "userPrincipalName,displayName,surname,givenName,accountEnabled\njane@example.com,Jane,Doe,Jane,false\n",
+			want: []string{"2 jane@example.com: Jane|Doe inactive"},
+		},
+		"local parts": {
+			text: "local_part,first_name,last_name,address\njane,Jane,Doe,Street 1\n",
+			o:    example,
+			want: []string{"2 jane@example.com: Jane|Doe"},
+		},
+		"local parts and domains": {
+			text: "local_part,domain,first_name,last_name\njane,Example.com,Jane,Doe\njane,example.org,Jane,Doe\n",
+			want: []string{"2 jane@example.com: Jane|Doe", "3 jane@example.org: Jane|Doe"},
+		},
+		"the mailbox export of this product": {
+			text: "id,primary_email,first_name,last_name,domain_name,status,quota_allowed,quota_used,workspace_name,created_at\r\n1,jane@example.com,Jane,Doe,example.com,active,1,0,Default,x\r\n",
+			want: []string{"2 jane@example.com: Jane|Doe"},
+		},
+		"Excel: byte order mark, semicolons, CRLF, empty rows, spaces": {
+			text: "\ufeffaddress;first_name;last_name\r\njane@example.com; Jane\u00a0;Doe\r\n;;\r\n\r\nzoe@example.com;\"Zoë; Anna\";Müller\r\n",
+			want: []string{"2 jane@example.com: Jane|Doe", "5 zoe@example.com: Zoë; Anna|Müller"},
+		},
+		"Excel: sep= and tabs": {
+			text: "sep=\t\r\naddress\tfirst_name\tlast_name\r\njane@example.com\tJane\tDoe\r\n",
+			want: []string{"3 jane@example.com: Jane|Doe"},
+		},
+		"line breaks of an old Mac": {
+			text: "address,first_name,last_name\rjane@example.com,Jane,Doe\r",
+			want: []string{"2 jane@example.com: Jane|Doe"},
+		},
+		"named columns": {
+			text: "Benutzerprinzipalname;Vorname;Nachname\njane@example.com;Jane;Doe\n",
+			o: userlist.Options{Columns: map[userlist.Field]string{
+				userlist.Address: "benutzerprinzipalname", userlist.FirstName: "Vorname", userlist.LastName: "Nachname",
+			}},
+			want: []string{"2 jane@example.com: Jane|Doe"},
+		},
+		"one address twice, in another case": {
+			text: "address,first_name,last_name\nJane@example.com,Jane,Doe\n\njane@EXAMPLE.com,Jane,Doe\n",
+			want: []string{
+				"2 jane@example.com: Jane|Doe",
+				"line 4: jane@EXAMPLE.com: line 2 has this address already (upper and lower case are the same address); remove one of the two rows",
+			},
+		},
+		"rows that can't become mailboxes": {
+			text: "address,first_name,last_name\njane,Jane,Doe\njörg@example.com,Jörg,Doe\n,Jane,Doe\ninfo@example.com,Info,\nlong@example.com,Jane," + long + "\nbell@example.com,Ja\ane,Doe\nmany@example.com,Jane,Doe,Jr\n",
+			want: []string{
+				"line 2: jane: is not an address that a mailbox can have: address must contain an @, as in jane@example.com",
+				"line 3: jörg@example.com: is not an address that a mailbox can have: local part must not contain 'ö'; only ASCII letters, digits and !#$%&'*+-/=?^_`{|}~ are allowed, with single dots between them",
+				"line 4: has no address; fill it in, or remove the row",
+				"line 5: info@example.com: the last name is empty, and a mailbox needs one; fill it in, for instance with the team's name",
+				"line 6: long@example.com: the last name must have 1 to 100 characters; change it in the file",
+				"line 7: bell@example.com: the first name must not contain a control character such as a line break or a tab; change it in the file",
+				"line 8: many@example.com: the row has 4 cells and the header 3; put a cell that contains ',' in quotation marks",
+			},
+		},
+		"quotation marks": {
+			text: "address,first_name,last_name\nbob@example.com,Bob \"Bobby\",Smith\nann@example.com,\"Ann\nMarie\",Lee\njane@example.com,\"Jane,Doe\njohn@example.com,John,Roe\n",
+			want: []string{
+				`line 2: a quotation mark in the middle of a cell; put the whole cell in quotation marks, and double those within it: "Bob ""Bobby"" Smith"`,
+				"line 3: ann@example.com: the first name must not contain a control character such as a line break or a tab; change it in the file",
+				"line 5: a quotation mark opens a cell that nothing closes up to line 6, and the rows between are not read; close it",
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l, err := userlist.Parse(tc.text, tc.o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, describe(l)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestActiveOnly(t *testing.T) {
+	t.Parallel()
+	l, err := userlist.Parse(google+"A,B,a@example.com,,,Suspended,\nC,D,c@example.com,,,Active,\n", userlist.Options{ActiveOnly: true})
+	if err != nil || len(l.Users) != 1 || l.LeftOut != 1 {
+		t.Errorf("%+v, %v; want one user, and one left out", l, err)
+	}
+}
+
+func TestHeaderErrors(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"":                            "the file is empty; its first row must name the columns",
+		"Adresse;Vorname\nx;y\n":      `the first row has no column with the address, such as "Email Address", "User principal name", "address" or "local_part"; its columns are "Adresse", "Vorname"`,
+		"local_part,first_name\n":     `the first row has no column with the domain, and the column of local parts needs one; choose a domain; its columns are "local_part", "first_name"`,
+		"Email,First Name\nx;y\n":     `the first row has no column with the last name, such as "Last Name" or "last_name", and none with the display name; its columns are "Email", "First Name"`,
+		"jane@example.com,Jane,Doe\n": `the first row has no column with the address, such as "Email Address", "User principal name", "address" or "local_part"; its columns are "jane@example.com", "Jane", "Doe"`,
+	} {
+		if _, err := userlist.Parse(text, userlist.Options{}); err == nil || err.Error() != want {
+			t.Errorf("%q: %v\nwant %s", text, err, want)
+		}
+	}
+	_, err := userlist.Parse("a,b\n", userlist.Options{Columns: map[userlist.Field]string{userlist.Address: "Mail"}})
+	if want := `the file has no column "Mail" for the address; its columns are "a", "b"`; err == nil || err.Error() != want {
+		t.Errorf("%v\nwant %s", err, want)
+	}
+}
+
+// FuzzParse checks that each row is a user, has a problem, or is left out, and that the
+// users are a list that reads as the same users.
+func FuzzParse(f *testing.F) {
+	f.Add(google + "Jane,Doe,jane@example.com,,,Suspended,\n,,x,,,,\n")
+	f.Add("\ufeffaddress;first_name;last_name\r\njane@example.com;\"Ja\"\"ne\";Doe\r\n")
+	f.Add("sep=|\nlocal_part|domain|name\na|b.example|Doe, Jane\nA|b.example|x\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		l, err := userlist.Parse(text, userlist.Options{Domains: []string{"example.com", "b.example"}, ActiveOnly: true})
+		if err != nil {
+			return
+		}
+		lines := map[int]bool{}
+		for _, p := range l.Problems {
+			lines[p.Line] = true
+		}
+		counted := len(l.Users) + len(lines) + l.LeftOut
+		for _, n := range l.OtherDomains {
+			counted += n
+		}
+		if counted != l.Rows {
+			t.Errorf("%q has %d rows, of which %d are counted: %+v", text, l.Rows, counted, l)
+		}
+		for domain, users := range l.ByDomain() {
+			var file strings.Builder
+			if err := userlist.WriteCSV(&file, users); err != nil {
+				t.Fatal(err)
+			}
+			second, err := userlist.Parse(file.String(), userlist.Options{Domains: []string{domain}})
+			if err != nil || len(second.Users) != len(users) || len(second.Problems) > 0 {
+				t.Fatalf("%q is written as %q, which reads as %+v, %v", text, file.String(), second, err)
+			}
+			for i, u := range second.Users {
+				if u.Address != users[i].Address || u.FirstName != users[i].FirstName || u.LastName != users[i].LastName {
+					t.Errorf("%+v is written and read as %+v", users[i], u)
+				}
+			}
+		}
+	})
+}
