@@ -91,6 +91,19 @@ func (l *List) ByDomain() map[string][]User {
 	return domains
 }
 
+// DomainError reports that one of Options.Domains is no domain name.
+type DomainError struct {
+	Name string
+	err  error
+}
+
+func (e *DomainError) Error() string {
+	return fmt.Sprintf("the domain %.255q is invalid: %s", e.Name, e.err)
+}
+
+// Unwrap returns what is wrong with the name.
+func (e *DomainError) Unwrap() error { return e.err }
+
 // Parse reads a file. Its error is about the file as a whole, such as a header without
 // addresses; what is wrong with single rows is in List.Problems.
 func Parse(text string, o Options) (*List, error) {
@@ -98,7 +111,7 @@ func Parse(text string, o Options) (*List, error) {
 	for i, name := range o.Domains {
 		normalized, err := domainname.Normalize(name)
 		if err != nil {
-			return nil, fmt.Errorf("the domain %.255q is invalid: %w", name, err)
+			return nil, &DomainError{name, err}
 		}
 		o.Domains[i] = normalized
 	}

@@ -111,6 +111,31 @@ func TestParseAddress(t *testing.T) {
 	}
 }
 
+// TestParseUsers reads a file as Excel writes it, and leaves out another domain.
+func TestParseUsers(t *testing.T) {
+	t.Parallel()
+	const file = "\ufeffFirst Name [Required];Last Name [Required];Email Address [Required];Department\r\n" +
+		"Jane;Doe;Jane.Doe@example.com;Sales\r\nZoë;\"Müller; M.A.\";zoe@EXAMPLE.com;\r\nEve;Other;eve@example.org;\r\n"
+	v, ferr := acctest.Unconfigured(t).Call("parse_users", file, "Example.com.")
+	if ferr != nil {
+		t.Fatal(ferr.Text)
+	}
+	var people, names map[string]tftypes.Value
+	if err := v.As(&people); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for local, p := range people {
+		if err := p.As(&names); err != nil {
+			t.Fatal(err)
+		}
+		got[local] = text(t, names["first_name"]) + "|" + text(t, names["last_name"])
+	}
+	if diff := cmp.Diff(map[string]string{"jane.doe": "Jane|Doe", "zoe": "Zoë|Müller; M.A."}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // TestErrors checks that an error names the argument and its mistakes.
 func TestErrors(t *testing.T) {
 	t.Parallel()
@@ -166,6 +191,10 @@ func TestErrors(t *testing.T) {
 		"address":                {"parse_address", list{"Jane <jane@example.com>"}, 0, "display name"},
 		"domain":                 {"normalize_domain", list{"https://example.com"}, 0, "must not be a URL"},
 		"domain with underscore": {"normalize_domain", list{"_dmarc.example.com"}, 0, "underscore"},
+		"users, one twice":       {"parse_users", list{"address,first_name,last_name\njane@example.com,A,B\nJane@example.com,C,D\n", "example.com"}, 0, "these rows can't become mailboxes; correct them in the file:\nline 3: Jane@example.com: line 2 has this address already"},
+		"users of another":       {"parse_users", list{"address,first_name,last_name\njane@example.org,A,B\n", "example.com"}, 0, "the file has no user of example.com; it has users of example.org"},
+		"users, no addresses":    {"parse_users", list{"Name,Phone\nJane Doe,1\n", "example.com"}, 0, "the first row has no column with the address"},
+		"users, no domain":       {"parse_users", list{"address,first_name,last_name\n", "localhost"}, 1, "domain: name must have at least two labels"},
 		"domain to Unicode":      {"domain_to_unicode", list{"localhost"}, 0, "two labels"},
 	}
 	for name, tt := range tests {
