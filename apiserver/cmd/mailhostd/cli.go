@@ -50,6 +50,7 @@ type cli struct {
 
 	Fixture fixtureCommand `cmd:"" group:"Operate:" help:"Load, dump and check fixtures: the content of accounts as JSON."`
 	Audit   auditCommand   `cmd:"" group:"Operate:" help:"Print the audit log."`
+	Import  importCommand  `cmd:"" group:"Operate:" help:"Create mailboxes from a CSV file, such as the user export of another mail host."`
 	Backup  backupCommand  `cmd:"" group:"Operate:" help:"Copy a database, which may be in use."`
 	Migrate migrateCommand `cmd:"" group:"Operate:" help:"Copy everything to another database, for instance from SQLite to PostgreSQL."`
 }
@@ -74,6 +75,7 @@ func (m Main) run(ctx context.Context) error {
 	var commands cli
 	parser, err := kong.New(&commands,
 		kong.Name("mailhostd"),
+		kong.Vars{"import_fields": importFields()},
 		kong.Description("The account management API as a server."),
 		kong.Writers(m.Stdout, m.Stderr),
 		kong.NoDefaultHelp(),

@@ -10,6 +10,7 @@
 //	mailhostd whoami   shows whose token is in use
 //
 //	mailhostd audit    prints the audit log: who changed what, and when
+//	mailhostd import   creates mailboxes from a CSV file
 //	mailhostd backup   copies a database, which may be in use
 //	mailhostd migrate  copies everything to another database engine
 //

@@ -4,12 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
-	"time"
-
-	"github.com/schollz/progressbar/v3"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
@@ -58,7 +54,7 @@ func (c migrateCommand) Run(ctx context.Context, m Main) (err error) {
 		return fmt.Errorf("TARGET: %w", err)
 	}
 	defer func() { err = errors.Join(err, target.Close()) }()
-	progress, done := showProgress(m.Stderr)
+	progress, done := showProgress(m.Stderr, "copying and checking")
 	copied, err := sqlstore.Copy(ctx, source, target, progress)
 	done()
 	if err != nil {
@@ -80,25 +76,4 @@ func isSameFile(a, b string) bool {
 	}
 	second, err := os.Stat(b)
 	return err == nil && os.SameFile(first, second)
-}
-
-// showProgress returns a function that shows how much is done, and one that ends it. Only a
-// terminal shows it.
-func showProgress(w io.Writer) (progress func(done, total int64), end func()) {
-	if !isTerminal(w) {
-		return func(int64, int64) {}, func() {}
-	}
-	var bar *progressbar.ProgressBar
-	return func(done, total int64) {
-			if bar == nil {
-				bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription("copying and checking"),
-					progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionShowCount(), progressbar.OptionFullWidth())
-			}
-			_ = bar.Set64(done)
-		}, func() {
-			if bar != nil {
-				_ = bar.Exit()
-				fmt.Fprintln(w)
-			}
-		}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -112,4 +113,25 @@ func counted(n int, noun string) string {
 		return "1 " + noun
 	}
 	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+// showProgress returns a function that shows how much is done, and one that ends it. Only a
+// terminal shows it.
+func showProgress(w io.Writer, doing string) (progress func(done, total int64), end func()) {
+	if !isTerminal(w) {
+		return func(int64, int64) {}, func() {}
+	}
+	var bar *progressbar.ProgressBar
+	return func(done, total int64) {
+			if bar == nil {
+				bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription(doing),
+					progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionShowCount(), progressbar.OptionFullWidth())
+			}
+			_ = bar.Set64(done)
+		}, func() {
+			if bar != nil {
+				_ = bar.Exit()
+				fmt.Fprintln(w)
+			}
+		}
 }

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/userlist"
+)
+
+// writeConfigurations writes two files for each domain: its mailboxes as CSV, and the
+// mailbox set that reads them.
+func (c importCommand) writeConfigurations(list *userlist.List, result *importResult) error {
+	users := list.ByDomain()
+	var differ []string
+	files := map[string][]byte{}
+	for _, d := range result.Domains {
+		var content bytes.Buffer
+		if err := userlist.WriteCSV(&content, users[d.Name]); err != nil {
+			return err
+		}
+		path := filepath.Join(c.HCL, d.Name+".csv")
+		old, err := os.ReadFile(path)
+		if err == nil && !bytes.Equal(old, content.Bytes()) && !c.Overwrite {
+			differ = append(differ, path)
+		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		files[d.Name] = content.Bytes()
+	}
+	if len(differ) > 0 {
+		return fmt.Errorf("%s exists with other content; compare it first, because a line that is gone is a deleted mailbox, "+
+			"then replace it with --overwrite. Nothing was written", strings.Join(differ, ", "))
+	}
+	if c.DryRun {
+		return nil
+	}
+	if err := os.MkdirAll(c.HCL, 0o755); err != nil {
+		return err
+	}
+	for _, d := range result.Domains {
+		path := filepath.Join(c.HCL, d.Name+".csv")
+		if err := os.WriteFile(path, files[d.Name], 0o644); err != nil {
+			return err
+		}
+		result.Files = append(result.Files, path)
+		path = filepath.Join(c.HCL, d.Name+".tf")
+		switch written, err := writeNew(path, configuration(d.Name)); {
+		case err != nil:
+			return err
+		case written:
+			result.Files = append(result.Files, path)
+		}
+	}
+	return nil
+}
+
+// writeNew writes a file unless it exists: it may have been edited.
+func writeNew(path, content string) (written bool, err error) {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	_, err = file.WriteString(content)
+	return true, errors.Join(err, file.Close())
+}
+
+// configuration returns the mailbox set of a domain, which reads its mailboxes from the
+// file beside it.
+func configuration(domain string) string {
+	return fmt.Sprintf(`# Mailboxes of %[1]s. Each line of %[1]s.csv is a mailbox: add one to create it. Removing
+# one deletes the mailbox with its mail, as far as max_deletions (0) allows it.
+resource "mailhost_mailbox_set" %[2]q {
+  # If this configuration has the domain too, write for instance mailhost_domain.main.name,
+  # so that the domain exists before its mailboxes.
+  domain = %[1]q
+
+  # If the account has some of these mailboxes already, remove the # for the first apply.
+  # on_existing = "adopt"
+
+  mailboxes = {
+    for p in csvdecode(file("${path.module}/%[1]s.csv")) :
+    p.local_part => { first_name = p.first_name, last_name = p.last_name }
+  }
+}
+`, domain, resourceName(domain))
+}
+
+// resourceName returns the name of a domain's resource: example.com is example_com.
+func resourceName(domain string) string {
+	name := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' {
+			return r
+		}
+		return '_'
+	}, domain)
+	if unicode.IsDigit(rune(name[0])) {
+		return "_" + name
+	}
+	return name
+}
