@@ -30,7 +30,8 @@ func TestAccImport(t *testing.T) {
 			if byID.to != address || byIdentity.to != address {
 				t.Fatalf("the examples import to %s, %s and %s", address, byID.to, byIdentity.to)
 			}
-			s := acctest.NewServer(t, acctest.Options{})
+			text := destroyable(read(t, filepath.Join(dir, "resource.tf")))
+			s := newServer(t, text)
 			var id string
 			same := func(states []*terraform.InstanceState) error {
 				if len(states) != 1 || states[0].ID != id {
@@ -40,7 +41,7 @@ func TestAccImport(t *testing.T) {
 			}
 			acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
 				{
-					Config: s.ProviderConfig() + destroyable(read(t, filepath.Join(dir, "resource.tf"))),
+					Config: s.ProviderConfig() + text,
 					Check: func(state *terraform.State) error {
 						found, ok := state.RootModule().Resources[address]
 						if !ok {

@@ -1,23 +1,10 @@
-resource "mailhost_domain" "main" {
+data "mailhost_domain" "main" {
   name = "example.com"
-
-  contact_info = {
-    first_name   = "Zoë"
-    last_name    = "Müller"
-    organization = "Example GmbH"
-    email        = "hostmaster@example.com"
-    phone        = "+493023125000"
-    address_1    = "Straße der Beispiele 1"
-    zip          = "10115"
-    city         = "Berlin"
-    state        = "Berlin"
-    country      = "DE"
-  }
 }
 
 # Writes the list of addresses again whenever the mailbox is created or changed.
 resource "mailhost_mailbox" "jane" {
-  domain     = mailhost_domain.main.name
+  domain     = data.mailhost_domain.main.name
   local_part = "jane.doe"
   first_name = "Jane"
   last_name  = "Doe"
@@ -32,7 +19,7 @@ resource "mailhost_mailbox" "jane" {
 
 action "mailhost_export_mailboxes" "of_domain" {
   config {
-    domain = mailhost_domain.main.name
+    domain = data.mailhost_domain.main.name
     path   = "${abspath(path.root)}/mailboxes.csv"
   }
 }

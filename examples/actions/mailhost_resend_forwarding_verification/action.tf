@@ -1,22 +1,9 @@
-resource "mailhost_domain" "main" {
+data "mailhost_domain" "main" {
   name = "example.com"
-
-  contact_info = {
-    first_name   = "Zoë"
-    last_name    = "Müller"
-    organization = "Example GmbH"
-    email        = "hostmaster@example.com"
-    phone        = "+493023125000"
-    address_1    = "Straße der Beispiele 1"
-    zip          = "10115"
-    city         = "Berlin"
-    state        = "Berlin"
-    country      = "DE"
-  }
 }
 
 resource "mailhost_forwarding" "archive" {
-  domain       = mailhost_domain.main.name
+  domain       = data.mailhost_domain.main.name
   target_email = "archive@compliance.example"
 }
 

@@ -1,24 +1,11 @@
-resource "mailhost_domain" "main" {
+data "mailhost_domain" "main" {
   name = "example.com"
-
-  contact_info = {
-    first_name   = "Zoë"
-    last_name    = "Müller"
-    organization = "Example GmbH"
-    email        = "hostmaster@example.com"
-    phone        = "+493023125000"
-    address_1    = "Straße der Beispiele 1"
-    zip          = "10115"
-    city         = "Berlin"
-    state        = "Berlin"
-    country      = "DE"
-  }
 }
 
 # Find a record by domain, type and name: here the built-in record with the key
 # that signs the domain's mail.
 data "mailhost_dns_record" "dkim" {
-  domain = mailhost_domain.main.id
+  domain = data.mailhost_domain.main.id
   type   = "TXT"
   name   = "mailhost._domainkey"
 }
@@ -26,7 +13,7 @@ data "mailhost_dns_record" "dkim" {
 # Add the value if there are several records of the type at the name. You can also
 # use only id.
 data "mailhost_dns_record" "first_mx" {
-  domain = mailhost_domain.main.id
+  domain = data.mailhost_domain.main.id
   type   = "MX"
   name   = "@"
   value  = "mx1.mailhost.example"

@@ -1,31 +1,16 @@
-resource "mailhost_domain" "main" {
+data "mailhost_domain" "main" {
   name = "example.com"
-
-  contact_info = {
-    first_name   = "Zoë"
-    last_name    = "Müller"
-    organization = "Example GmbH"
-    email        = "hostmaster@example.com"
-    phone        = "+493023125000"
-    address_1    = "Straße der Beispiele 1"
-    zip          = "10115"
-    city         = "Berlin"
-    state        = "Berlin"
-    country      = "DE"
-  }
 }
 
 # Every record of a domain, including the built-in ones.
 data "mailhost_dns_records" "of_domain" {
-  domain = mailhost_domain.main.id
+  domain = data.mailhost_domain.main.id
 }
 
 # The DMARC policies of all domains of the account.
 data "mailhost_dns_records" "dmarc" {
   type = "TXT"
   name = "_dmarc"
-
-  depends_on = [mailhost_domain.main]
 }
 
 output "zone" {

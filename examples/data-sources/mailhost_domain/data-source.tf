@@ -1,27 +1,6 @@
-# The domain is bought here so that the example is complete. Usually another
-# configuration buys it.
-resource "mailhost_domain" "main" {
-  name = "example.com"
-
-  contact_info = {
-    first_name   = "Zoë"
-    last_name    = "Müller"
-    organization = "Example GmbH"
-    email        = "hostmaster@example.com"
-    phone        = "+493023125000"
-    address_1    = "Straße der Beispiele 1"
-    zip          = "10115"
-    city         = "Berlin"
-    state        = "Berlin"
-    country      = "DE"
-  }
-}
-
 # Find a domain by name. You can also use id.
 data "mailhost_domain" "main" {
   name = "example.com"
-
-  depends_on = [mailhost_domain.main]
 }
 
 resource "mailhost_mailbox" "info" {

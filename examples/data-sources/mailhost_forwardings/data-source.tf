@@ -1,32 +1,19 @@
 # The rules are created here so that the example is complete. Usually another
 # configuration creates them.
-resource "mailhost_domain" "main" {
+data "mailhost_domain" "main" {
   name = "example.com"
-
-  contact_info = {
-    first_name   = "Zoë"
-    last_name    = "Müller"
-    organization = "Example GmbH"
-    email        = "hostmaster@example.com"
-    phone        = "+493023125000"
-    address_1    = "Straße der Beispiele 1"
-    zip          = "10115"
-    city         = "Berlin"
-    state        = "Berlin"
-    country      = "DE"
-  }
 }
 
 resource "mailhost_forwarding" "archives" {
   for_each = toset(["archive@compliance.example", "archive@backup.example"])
 
-  domain       = mailhost_domain.main.name
+  domain       = data.mailhost_domain.main.name
   target_email = each.value
 }
 
 # Every rule of a domain.
 data "mailhost_forwardings" "main" {
-  domain     = mailhost_domain.main.name
+  domain     = data.mailhost_domain.main.name
   depends_on = [mailhost_forwarding.archives]
 }
 

@@ -1,25 +1,12 @@
 # The master password is created here so that the example is complete. Usually
 # another configuration creates it.
-resource "mailhost_domain" "main" {
+data "mailhost_domain" "main" {
   name = "example.com"
-
-  contact_info = {
-    first_name   = "Zoë"
-    last_name    = "Müller"
-    organization = "Example GmbH"
-    email        = "hostmaster@example.com"
-    phone        = "+493023125000"
-    address_1    = "Straße der Beispiele 1"
-    zip          = "10115"
-    city         = "Berlin"
-    state        = "Berlin"
-    country      = "DE"
-  }
 }
 
 resource "mailhost_master_password" "migration" {
   name     = "IMAP migration"
-  domain   = mailhost_domain.main.name
+  domain   = data.mailhost_domain.main.name
   generate = true
 }
 
@@ -30,7 +17,7 @@ data "mailhost_master_passwords" "account" {
 
 # Master passwords of a domain. Filters combine with AND.
 data "mailhost_master_passwords" "migrations" {
-  domain     = mailhost_domain.main.name
+  domain     = data.mailhost_domain.main.name
   search     = "migration"
   depends_on = [mailhost_master_password.migration]
 }

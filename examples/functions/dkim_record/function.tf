@@ -1,18 +1,5 @@
-resource "mailhost_domain" "main" {
+data "mailhost_domain" "main" {
   name = "example.com"
-
-  contact_info = {
-    first_name   = "Zoë"
-    last_name    = "Müller"
-    organization = "Example GmbH"
-    email        = "hostmaster@example.com"
-    phone        = "+493023125000"
-    address_1    = "Straße der Beispiele 1"
-    zip          = "10115"
-    city         = "Berlin"
-    state        = "Berlin"
-    country      = "DE"
-  }
 }
 
 # The public key that the sending service shows. With the tls provider, use
@@ -32,7 +19,7 @@ locals {
 }
 
 resource "mailhost_dns_record" "newsletter_dkim" {
-  domain = mailhost_domain.main.name
+  domain = data.mailhost_domain.main.name
   name   = "s2026._domainkey.news"
   type   = "TXT"
   value  = provider::mailhost::dkim_record(local.newsletter_key)
@@ -40,7 +27,7 @@ resource "mailhost_dns_record" "newsletter_dkim" {
 
 # A second, Ed25519 key in test mode.
 resource "mailhost_dns_record" "newsletter_dkim_ed25519" {
-  domain = mailhost_domain.main.name
+  domain = data.mailhost_domain.main.name
   name   = "e2026._domainkey.news"
   type   = "TXT"
   value  = provider::mailhost::dkim_record("11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=", { t = "y" })
@@ -48,7 +35,7 @@ resource "mailhost_dns_record" "newsletter_dkim_ed25519" {
 
 # Revokes last year's key.
 resource "mailhost_dns_record" "newsletter_dkim_revoked" {
-  domain = mailhost_domain.main.name
+  domain = data.mailhost_domain.main.name
   name   = "s2025._domainkey.news"
   type   = "TXT"
   value  = provider::mailhost::dkim_record("", { revoked = true })

@@ -1,24 +1,11 @@
-resource "mailhost_domain" "main" {
+data "mailhost_domain" "main" {
   name = "example.com"
-
-  contact_info = {
-    first_name   = "Zoë"
-    last_name    = "Müller"
-    organization = "Example GmbH"
-    email        = "hostmaster@example.com"
-    phone        = "+493023125000"
-    address_1    = "Straße der Beispiele 1"
-    zip          = "10115"
-    city         = "Berlin"
-    state        = "Berlin"
-    country      = "DE"
-  }
 }
 
 # The domain comes with its own policy. Newsletters are sent from a subdomain, by
 # another service and from two networks of the company.
 resource "mailhost_dns_record" "newsletter_spf" {
-  domain = mailhost_domain.main.name
+  domain = data.mailhost_domain.main.name
   name   = "news"
   type   = "TXT"
   value = provider::mailhost::spf_record([
@@ -30,7 +17,7 @@ resource "mailhost_dns_record" "newsletter_spf" {
 
 # Declares that a name sends no mail.
 resource "mailhost_dns_record" "www_spf" {
-  domain = mailhost_domain.main.name
+  domain = data.mailhost_domain.main.name
   name   = "www"
   type   = "TXT"
   value  = provider::mailhost::spf_record([], "-all")

@@ -1,31 +1,18 @@
-resource "mailhost_domain" "main" {
+data "mailhost_domain" "main" {
   name = "example.com"
-
-  contact_info = {
-    first_name   = "Zoë"
-    last_name    = "Müller"
-    organization = "Example GmbH"
-    email        = "hostmaster@example.com"
-    phone        = "+493023125000"
-    address_1    = "Straße der Beispiele 1"
-    zip          = "10115"
-    city         = "Berlin"
-    state        = "Berlin"
-    country      = "DE"
-  }
 }
 
 # The domain comes with the records that its own mail needs. Another service sends
 # newsletters from a subdomain.
 resource "mailhost_dns_record" "newsletter_spf" {
-  domain = mailhost_domain.main.name
+  domain = data.mailhost_domain.main.name
   name   = "news"
   type   = "TXT"
   value  = "v=spf1 include:_spf.newsletter.example -all"
 }
 
 resource "mailhost_dns_record" "newsletter_mx" {
-  domain   = mailhost_domain.main.name
+  domain   = data.mailhost_domain.main.name
   name     = "news"
   type     = "MX"
   value    = "bounces.newsletter.example"
@@ -34,7 +21,7 @@ resource "mailhost_dns_record" "newsletter_mx" {
 
 # Mail programs find the submission server with it: weight, port and target.
 resource "mailhost_dns_record" "submission" {
-  domain   = mailhost_domain.main.name
+  domain   = data.mailhost_domain.main.name
   name     = "_submissions._tcp"
   type     = "SRV"
   value    = "5 465 smtp.mailhost.example"
@@ -44,7 +31,7 @@ resource "mailhost_dns_record" "submission" {
 
 # Only this authority may issue certificates for the domain.
 resource "mailhost_dns_record" "certificates" {
-  domain = mailhost_domain.main.name
+  domain = data.mailhost_domain.main.name
   name   = "@"
   type   = "CAA"
   value  = "0 issue \"ca.example.net\""

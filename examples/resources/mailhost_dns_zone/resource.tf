@@ -1,24 +1,11 @@
-resource "mailhost_domain" "main" {
+data "mailhost_domain" "main" {
   name = "example.com"
-
-  contact_info = {
-    first_name   = "Zoë"
-    last_name    = "Müller"
-    organization = "Example GmbH"
-    email        = "hostmaster@example.com"
-    phone        = "+493023125000"
-    address_1    = "Straße der Beispiele 1"
-    zip          = "10115"
-    city         = "Berlin"
-    state        = "Berlin"
-    country      = "DE"
-  }
 }
 
 # The domain has these records, the system-managed ones and those of ignore. Every
 # other record is removed.
 resource "mailhost_dns_zone" "main" {
-  domain = mailhost_domain.main.name
+  domain = data.mailhost_domain.main.name
 
   records = {
     "@ A"      = { values = ["192.0.2.10"], ttl = 300 }

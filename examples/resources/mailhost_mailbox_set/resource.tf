@@ -1,18 +1,5 @@
-resource "mailhost_domain" "main" {
+data "mailhost_domain" "main" {
   name = "example.com"
-
-  contact_info = {
-    first_name   = "Zoë"
-    last_name    = "Müller"
-    organization = "Example GmbH"
-    email        = "hostmaster@example.com"
-    phone        = "+493023125000"
-    address_1    = "Straße der Beispiele 1"
-    zip          = "10115"
-    city         = "Berlin"
-    state        = "Berlin"
-    country      = "DE"
-  }
 }
 
 locals {
@@ -29,7 +16,7 @@ locals {
 # Each line of the file is a mailbox. Nothing is deleted when a line disappears,
 # unless max_deletions allows it.
 resource "mailhost_mailbox_set" "staff" {
-  domain    = mailhost_domain.main.name
+  domain    = data.mailhost_domain.main.name
   mailboxes = { for p in local.people : p.local_part => { first_name = p.first_name, last_name = p.last_name } }
 
   lifecycle {
