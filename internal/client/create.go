@@ -204,6 +204,11 @@ func (spec *createSpec[Resp]) next(ctx context.Context, c *core, call *transport
 		return d, nil, nil
 	}
 	found, err = spec.lookUp(ctx, c, call)
+	// An outage, which prevented another attempt, is over when a lookup succeeds.
+	if !isAllowed && err == nil && len(found) == 0 && call.AwaitRetry(ctx) {
+		isAllowed = true
+		found, err = spec.lookUp(ctx, c, call)
+	}
 	result := foundOne
 	switch {
 	case err != nil:
@@ -222,11 +227,8 @@ func (spec *createSpec[Resp]) lookUp(ctx context.Context, c *core, call *transpo
 	if spec.find == nil {
 		return nil, errNoList
 	}
-	if ctx.Err() != nil {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), lookupGrace)
-		defer cancel()
-	}
+	ctx, cancel := withGrace(ctx, lookupGrace)
+	defer cancel()
 	ctx = transport.ForLookup(ctx, call.Key)
 	lookups := 1
 	if spec.facts&paid != 0 {
@@ -241,6 +243,16 @@ func (spec *createSpec[Resp]) lookUp(ctx context.Context, c *core, call *transpo
 			return nil, err
 		}
 	}
+}
+
+// withGrace returns a context that ends some time after another one.
+func withGrace(parent context.Context, grace time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(parent))
+	stop := context.AfterFunc(parent, func() {
+		timer := time.AfterFunc(grace, cancel)
+		context.AfterFunc(ctx, func() { timer.Stop() })
+	})
+	return ctx, func() { stop(); cancel() }
 }
 
 // withoutOlder removes the objects that are older than the request, by the API's clock,

@@ -142,7 +142,11 @@ func read[Req, T any](ctx context.Context, k *kind[T], op api.Operation[Req, T],
 	}
 	if o := k.core.operation(op.Spec); !o.isAbsent() {
 		before := k.Version()
-		v, err := transport.Do(ctx, k.core.transport, op, req)
+		call, err := k.core.transport.NewCall(op.Spec, req)
+		if err != nil {
+			return nil, err
+		}
+		v, err := sendConfirmed[T](ctx, k.core, call)
 		if err == nil {
 			o.setPresent()
 			if err := requireID(op.Spec, key, k.ID(v)); err != nil {
@@ -255,7 +259,7 @@ func write[Req, T, Resp any](ctx context.Context, k *kind[T], op api.Operation[R
 	if err != nil {
 		return nil, false, err
 	}
-	resp, err = transport.Send[Resp](ctx, call)
+	resp, err = sendConfirmed[Resp](ctx, k.core, call)
 	if err == nil {
 		o.setPresent()
 		return resp, false, nil

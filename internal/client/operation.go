@@ -83,7 +83,7 @@ func call[Req, Resp any](ctx context.Context, c *core, op api.Operation[Req, Res
 		return nil, err
 	}
 	call.Object = about
-	v, err := transport.Send[Resp](ctx, call)
+	v, err := sendConfirmed[Resp](ctx, c, call)
 	switch {
 	case err == nil:
 		o.setPresent()
@@ -119,6 +119,17 @@ func (c *core) confirmAbsent(ctx context.Context, s api.Spec, failure error) err
 func (c *core) ping(ctx context.Context) error {
 	_, err := transport.Do(ctx, c.transport, api.ListDomains, &api.ListDomainsRequest{Paged: api.Paged{Page: 1, PageSize: 1}})
 	return err
+}
+
+// sendConfirmed sends a request whose 404 may show that this API lacks the operation. If the
+// response is an error page and the API has not yet sent anything of its own, a proxy may
+// have sent the page, once: the request is resent after a list that every API has.
+func sendConfirmed[Resp any](ctx context.Context, c *core, call *transport.Call) (*Resp, error) {
+	v, err := transport.Send[Resp](ctx, call)
+	if e, ok := errors.AsType[*Error](err); ok && e.IsUnconfirmedPage() && c.ping(ctx) == nil {
+		return transport.Send[Resp](ctx, call)
+	}
+	return v, err
 }
 
 // isAPIRefusal reports whether the API itself, and no proxy, refuses the

@@ -62,6 +62,7 @@ type Call struct {
 	queued     time.Duration // for which attempts waited for a permit since Started
 	limited    int           // attempts that a rate limit refused until a time
 	pages      int           // attempts that got an error page
+	isLookup   bool          // it looks up what a create has done
 	anyUnknown bool          // the outcome of some attempt was Unknown
 	// decode decodes the buffered body of a success, and reports whether that is one that
 	// the API can have sent. Nil: the body is not buffered.

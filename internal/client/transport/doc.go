@@ -57,13 +57,14 @@
 //
 //	no connection, and the server has never responded  10 seconds
 //	no connection later                                RetryBudget
-//	a GET was sent                                     1 minute; 2 after a response to another call
+//	a GET was sent                                     1 minute; 2 after a response to another call;
+//	                                                   3 if it looks up what a create has done
 //	a request that may change something was sent       RetryBudget
 //
 // A GET attempt ends after ReadTimeout without a response, and every response
 // after ReadTimeout without progress. A call that ends without a response, while no other
 // call gets one, begins an outage: from then on other calls fail at once, without a
-// request, except one attempt every 15 seconds. The errors of an outage share an
+// request, except one attempt every 15 seconds, and lookups. The errors of an outage share an
 // [Incident], as do refusals of the credential.
 //
 // # Messages

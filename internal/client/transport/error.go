@@ -23,6 +23,8 @@ type Error struct {
 	collection bool // the path names no object, so a 404 is not about one
 	notSent    bool // the request certainly did not reach the API
 	incident   *Incident
+
+	isUnconfirmedPage bool
 }
 
 func (e *Error) Error() string {
@@ -80,6 +82,11 @@ func (e *Error) Is(target error) bool {
 // Incident returns the failure of the connection that the error comes from, or
 // nil.
 func (e *Error) Incident() *Incident { return e.incident }
+
+// IsUnconfirmedPage reports that the response is a 4xx with an HTML page, which came before
+// anything of the contract. It may be the response of a server that is not the API's, or
+// that of a proxy before it.
+func (e *Error) IsUnconfirmedPage() bool { return e.isUnconfirmedPage }
 
 // ProblemsAt returns the problems at a place of the request and below it.
 func (e *Error) ProblemsAt(loc ...string) []Problem {

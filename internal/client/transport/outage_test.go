@@ -205,6 +205,42 @@ func TestLookupDuringOutage(t *testing.T) {
 	}
 }
 
+// TestCreateAfterOutage checks that a create whose request was lost during an outage is resent
+// if its lookup shows that the outage is over.
+func TestCreateAfterOutage(t *testing.T) {
+	d, c, id := newDown(t)
+	d.fail, d.sent, d.takes = errTimeout, true, readTimeout
+	d.beside = func() { // the outage begins while the create waits
+		d.beside = nil
+		_, _, _ = d.get(t, c, id)
+		d.fail = nil
+	}
+	if m, err := createMailbox(t.Context(), c); err != nil || m == "" {
+		t.Errorf("%q, %v", m, err)
+	}
+}
+
+// TestLookupHasPatience checks that a lookup is repeated while nothing gets a response, also
+// after its caller's time has ended.
+func TestLookupHasPatience(t *testing.T) {
+	d, c, _ := newDown(t)
+	d.api.Fail(fakeapi.Fault{Op: "create-mailbox", DropAfter: true})
+	ctx, cancel := context.WithCancel(t.Context())
+	d.api.OnDrop = func() { d.fail, d.sent, d.takes = errTimeout, true, readTimeout }
+	attempts := 0
+	d.beside = func() {
+		switch attempts++; attempts {
+		case 3:
+			cancel()
+		case 5:
+			d.fail = nil
+		}
+	}
+	if m, err := createMailbox(ctx, c); err != nil || m == "" {
+		t.Errorf("%q, %v after %d attempts", m, err, attempts)
+	}
+}
+
 // hanging is a server that accepts a request, sends this text, and then nothing more.
 func hanging(t *testing.T, header string) *httptest.Server {
 	t.Helper()

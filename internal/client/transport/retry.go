@@ -22,6 +22,9 @@ const (
 	// another call in its time.
 	readPatience   = time.Minute
 	besidePatience = 2 * time.Minute
+	// lookupPatience is for a GET that looks up what a create has done: what it can't find out,
+	// a person has to.
+	lookupPatience = 3 * time.Minute
 )
 
 // pageRetries is how often a request is resent after a 4xx with an error page, which may be
@@ -136,12 +139,16 @@ func (c *Call) outcome(resp *http.Response, err error, hasRetryAfter bool) Outco
 // which may respond itself the next time. A 401 is about the credential, a 405 about the
 // operation, and a 429 says by itself when to come back.
 func (c *Call) isErrorPage() bool {
-	switch code := c.Last.Status; code {
+	return c.Last.isForeign && mayBePage(c.Last.Status)
+}
+
+// mayBePage reports whether a status code is that of a page which may go away.
+func mayBePage(code int) bool {
+	switch code {
 	case http.StatusUnauthorized, http.StatusMethodNotAllowed, http.StatusTooManyRequests:
 		return false
-	default:
-		return c.Last.isForeign && code >= 400 && code <= 499
 	}
+	return code >= 400 && code <= 499
 }
 
 func outcomeOf(resp *http.Response, hasRetryAfter, keyed bool) Outcome {
@@ -165,7 +172,7 @@ func outcomeOf(resp *http.Response, hasRetryAfter, keyed bool) Outcome {
 // this call or to another one meanwhile, and none is allowed, an outage begins.
 func (c *Call) mayRetry(ctx context.Context, retryAfter time.Duration) bool {
 	hooks, noResponse := c.t.Hooks, c.Last.Status == 0
-	if ctx.Err() != nil || noResponse && c.t.outage.isOngoing() || c.isErrorPage() && c.pages > pageRetries {
+	if ctx.Err() != nil || noResponse && c.t.outage.isOngoing() && !c.isLookup || c.isErrorPage() && c.pages > pageRetries {
 		return false
 	}
 	if c.Last.Status == http.StatusTooManyRequests && retryAfter > 0 {
@@ -219,6 +226,9 @@ func (c *Call) end() time.Time {
 		patience := readPatience
 		if c.t.hasResponded(c.Started) {
 			patience = max(patience, c.t.responded.Load().Sub(begun)+besidePatience)
+		}
+		if c.isLookup {
+			patience = max(patience, lookupPatience)
 		}
 		budget = min(budget, patience)
 	}

@@ -89,7 +89,7 @@ func (c *Call) send(ctx context.Context) (*http.Response, error) {
 		c.t.changes.begin()
 		defer func() { c.t.changes.end(c.anyUnknown) }()
 	}
-	if _, lookup := lookupKey(ctx); !lookup {
+	if _, c.isLookup = lookupKey(ctx); !c.isLookup {
 		if err := c.t.outage.allow(c.t.Hooks.Now()); err != nil {
 			c.Last = Attempt{Outcome: NotSent, notSent: true}
 			return nil, c.failed(err)
@@ -141,6 +141,8 @@ func (c *Call) errorFrom(resp *http.Response) *Error {
 		Operation:  c.spec.ID,
 		Object:     c.Object,
 		collection: !namesObject(c.spec),
+
+		isUnconfirmedPage: isHTML(resp) && !c.Last.isForeign && mayBePage(resp.StatusCode),
 	}
 }
 
