@@ -202,7 +202,7 @@ func (n *network) setQuiet(quiet bool) {
 	n.quiet = quiet
 }
 
-var idPattern = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+var idPattern = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9]{12,}`)
 
 // replaceIDs replaces ids by what they name, because ids are different in each run. The
 // caller holds mu.
@@ -215,23 +215,42 @@ func (n *network) replaceIDs(text string) string {
 	})
 }
 
-// learn names the ids in the response to a create by its request.
+// learn names the objects in the response to a create by their domain or address, or else
+// by the request.
 func (n *network) learn(r *http.Request, body, response []byte) {
-	if r.Method != http.MethodPost {
+	var decoded any
+	decoder := json.NewDecoder(bytes.NewReader(response))
+	decoder.UseNumber() // ids of DNS records
+	if r.Method != http.MethodPost || decoder.Decode(&decoded) != nil {
 		return
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(n.replaceIDs(string(body))))
-	for i, id := range idPattern.FindAllString(string(response), -1) {
-		if _, ok := n.names[id]; !ok {
-			n.names[id] = fmt.Sprintf("<%08x.%d>", h.Sum32(), i)
+	n.learnFrom(decoded, fmt.Sprintf("%08x", h.Sum32()))
+}
+
+// learnFrom names the objects in a part of a response. The caller holds mu.
+func (n *network) learnFrom(part any, fallback string) {
+	switch part := part.(type) {
+	case []any:
+		for _, each := range part {
+			n.learnFrom(each, fallback)
 		}
-	}
-	var created struct{ ID json.Number }
-	if json.Unmarshal(response, &created) == nil && created.ID != "" {
-		n.names[created.ID.String()] = fmt.Sprintf("<%08x>", h.Sum32())
+	case map[string]any:
+		for _, each := range part {
+			n.learnFrom(each, fallback)
+		}
+		if id := part["id"]; id != nil && n.names[fmt.Sprint(id)] == "" {
+			name := fallback
+			for _, field := range []string{"domain_name", "primary_email"} {
+				if value, ok := part[field].(string); ok {
+					name = value
+				}
+			}
+			n.names[fmt.Sprint(id)] = "<" + name + ">"
+		}
 	}
 }
 
