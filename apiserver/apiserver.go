@@ -279,6 +279,12 @@ func (s *Service) IssueOwnerToken(ctx context.Context, accountID, name string) (
 	return s.accounts.IssueOwnerToken(ctx, accountID, name)
 }
 
+// LogRestore adds an entry to the audit log of every account: the operator with this name
+// has restored the database from a backup.
+func (s *Service) LogRestore(ctx context.Context, operator string) error {
+	return s.accounts.LogRestore(ctx, operator)
+}
+
 // SettlePayment marks a purchase as paid: its domains in pending_payment become pending
 // or active. It returns all domains of the purchase; paying again changes nothing. The
 // error is ErrNoPurchase if there is none.

@@ -23,7 +23,7 @@ type AuditSubject struct {
 
 // AuditChange is a change to one object.
 type AuditChange struct {
-	Action string   `json:"action" doc:"created, updated, revoked or deleted"`
+	Action string   `json:"action" doc:"created, updated, revoked, deleted or restored"`
 	Type   string   `json:"type" doc:"Kind of object, such as mailbox"`
 	ID     string   `json:"id"`
 	Name   *string  `json:"name" doc:"Name for people, such as an address"`

@@ -11,6 +11,7 @@ const (
 	EnsureAccount     Operation = "ensure-account"
 	InitAccount       Operation = "init-account"
 	IssueOwnerToken   Operation = "issue-owner-token"
+	RestoreBackup     Operation = "restore-backup"
 	LoadFixture       Operation = "load-fixture"
 	ConfirmForwarding Operation = "confirm-forwarding"
 	SettlePayment     Operation = "settle-payment"
@@ -27,7 +28,7 @@ func Operations() []string {
 		}
 	}
 	for _, o := range []Operation{
-		EnsureAccount, InitAccount, IssueOwnerToken, LoadFixture, ConfirmForwarding, SettlePayment, ExpirePurchase, Reset,
+		EnsureAccount, InitAccount, IssueOwnerToken, RestoreBackup, LoadFixture, ConfirmForwarding, SettlePayment, ExpirePurchase, Reset,
 	} {
 		names = append(names, string(o))
 	}

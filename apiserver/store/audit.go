@@ -44,6 +44,8 @@ const (
 	AuditUpdated = "updated"
 	AuditRevoked = "revoked"
 	AuditDeleted = "deleted"
+	// AuditRestored means that the account has the content of a backup from then on.
+	AuditRestored = "restored"
 )
 
 // AuditFilter selects entries; an empty field selects all.

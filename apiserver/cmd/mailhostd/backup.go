@@ -18,7 +18,7 @@ type backupCommand struct {
 // Help is shown by mailhostd backup --help.
 func (backupCommand) Help() string {
 	return "The copy is a consistent snapshot that includes every change acknowledged before the command started. A server may use the database meanwhile. " +
-		"To restore it, stop the server, move the database away together with its -wal and -shm files, and put the copy in its place."
+		"To restore it, stop the server and run mailhostd restore."
 }
 
 // Validate is called by kong.

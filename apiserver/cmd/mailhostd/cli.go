@@ -28,7 +28,9 @@ type Main struct {
 	// Args are the arguments after the program's name.
 	Args []string
 	// Environ is the environment in the form of os.Environ.
-	Environ        []string
+	Environ []string
+	// Stdin answers questions if it is a terminal; nil: there are none.
+	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	// Openers are the database engines.
 	Openers Openers
@@ -52,6 +54,7 @@ type cli struct {
 	Audit   auditCommand   `cmd:"" group:"Operate:" help:"Print the audit log."`
 	Import  importCommand  `cmd:"" group:"Operate:" help:"Create mailboxes from a CSV file, such as the user export of another mail host."`
 	Backup  backupCommand  `cmd:"" group:"Operate:" help:"Copy a database, which may be in use."`
+	Restore restoreCommand `cmd:"" group:"Operate:" help:"Put a backup in the place of a database, and revoke again what was revoked since."`
 	Migrate migrateCommand `cmd:"" group:"Operate:" help:"Copy everything to another database, for instance from SQLite to PostgreSQL."`
 }
 

@@ -67,6 +67,6 @@ func execute() int {
 		signal.Stop(signals) // the next signal ends the program at once
 		cancel()
 	}()
-	m := Main{Args: os.Args[1:], Environ: os.Environ(), Stdout: os.Stdout, Stderr: os.Stderr, Openers: openers()}
+	m := Main{Args: os.Args[1:], Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Openers: openers()}
 	return m.Run(ctx)
 }

@@ -199,6 +199,28 @@ func refuseInUse(r store.Reader, accountID string, now time.Time) error {
 	return nil
 }
 
+// LogRestore is apiserver.Service.LogRestore.
+func (a Accounts) LogRestore(ctx context.Context, operator string) error {
+	who := audit.Operator
+	who.Name = operator
+	return a.Store.Update(ctx, func(tx store.Tx) error {
+		ids, err := accountIDs(tx)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			// No object changes, so that the log has no entry by itself.
+			if err := tx.AddAuditEntry(&store.AuditEntry{
+				AccountID: id, CreatedAt: a.Now(), Operation: string(audit.RestoreBackup), Subject: who,
+				Changes: []store.AuditChange{{Action: store.AuditRestored, Type: "account", ID: id}},
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // IssueOwnerToken is apiserver.Service.IssueOwnerToken.
 func (a Accounts) IssueOwnerToken(ctx context.Context, accountID, name string) (token string, err error) {
 	err = a.Store.Update(ctx, func(tx store.Tx) error {
