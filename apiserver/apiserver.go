@@ -70,6 +70,8 @@ type (
 	Duration = registrar.Duration
 	// Request describes a request before it is handled.
 	Request = httpapi.Request
+	// Session is a browser's permission to act with a service account's token.
+	Session = auth.Session
 	// PurchasedDomain is a domain of a purchase.
 	PurchasedDomain = account.PurchasedDomain
 	// AccountInUseError reports that InitAccount found a service account that works.
@@ -225,6 +227,19 @@ func (s *Service) OwnerClient(accountID string) *http.Client { return s.http.Own
 // changes to the operator with this name.
 func (s *Service) OperatorClient(accountID, name string) *http.Client {
 	return s.http.OperatorClient(accountID, name)
+}
+
+// SignIn returns a sealed session for the holder of a service account's token, which lasts
+// for at most a lifetime. Session opens it, in any process on the same database. A failed
+// attempt counts against the rate limit of the remote address. An error is an *api.Error.
+func (s *Service) SignIn(ctx context.Context, token, remoteAddr string, lifetime time.Duration) (sealed string, err error) {
+	return s.http.SignIn(ctx, token, remoteAddr, lifetime)
+}
+
+// Session returns the session that SignIn has sealed, as long as its token works. An error
+// is an *api.Error.
+func (s *Service) Session(ctx context.Context, sealed string) (Session, error) {
+	return s.http.Session(ctx, sealed)
 }
 
 // Ready returns why requests should go to another server, or nil. The error is for the

@@ -21,11 +21,17 @@ func (h *Handler) authenticate(r *http.Request, spec api.Spec) (auth.Caller, err
 	if p.identified == nil && r.ContentLength >= 0 && r.ContentLength <= freeBody {
 		who, ok := h.Auth.Presume(r.Context(), r.Header.Values("Authorization"), accountOf(r), spec)
 		if ok && mayChange(r, who, spec) == nil {
-			p.presumed = true
+			p.presumed, p.Subject = true, subjectOf(who)
 			return who, nil
 		}
 	}
-	return h.enter(r, spec)
+	who, err := h.enter(r, spec)
+	if err == nil {
+		p.Subject = subjectOf(who)
+	} else if refused, unknown := h.identify(r); unknown == nil && refused.AccountID == accountOf(r) {
+		p.Subject = subjectOf(refused)
+	}
+	return who, err
 }
 
 // confirm returns the 401 or 403 of a request whose caller was wrongly presumed.

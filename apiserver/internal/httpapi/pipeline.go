@@ -160,6 +160,10 @@ func (h *Handler) limit(w http.ResponseWriter, r *http.Request) *api.Error {
 	if u.Allowed {
 		return nil
 	}
+	return h.rateLimited(u)
+}
+
+func (h *Handler) rateLimited(u ratelimit.Usage) *api.Error {
 	return api.NewError(http.StatusTooManyRequests, api.TypeRateLimited,
 		"more than %d requests in %s; try again in %d s", h.Limiter.Requests, h.Limiter.Per, u.Wait).RetryAfter(u.Wait)
 }

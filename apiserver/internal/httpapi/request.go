@@ -42,6 +42,9 @@ type Request struct {
 	// Route is the pattern of http.ServeMux that the request matches, such as
 	// "GET /healthz/live"; empty for a path that does not exist.
 	Route string
+	// Subject is who sent the request, once an operation of their account has identified
+	// them; without a type before that.
+	Subject store.AuditSubject
 	// Trusted reports that the request is an OwnerClient's and needs no credential.
 	Trusted bool
 	// Draining is closed when the service drains: nothing may wait any longer.
@@ -166,16 +169,19 @@ func Origin(ctx context.Context) audit.Origin {
 	o := audit.Origin{RequestID: p.ID, RemoteAddress: p.remoteAddress, Arrival: p.arrival, Fields: fieldsSet(p.decoded)}
 	if len(who.Subjects) > 0 {
 		o.Operation = p.Operation.ID
-		if who.IsOperator() {
-			o.Subject = audit.Operator
-			o.Subject.Name = who.Name
-			return o
-		}
-		o.Subject = store.AuditSubject{Type: who.Subjects[0].Type, ID: who.Subjects[0].ID, Name: cmp.Or(who.Email, who.Name)}
+		o.Subject = subjectOf(who)
 	} else {
 		o.Subject, _ = ctx.Value(subjectKey{}).(store.AuditSubject)
 	}
 	return o
+}
+
+// subjectOf returns a caller for logs.
+func subjectOf(who auth.Caller) store.AuditSubject {
+	if who.IsOperator() {
+		return store.AuditSubject{Type: audit.Operator.Type, Name: who.Name}
+	}
+	return store.AuditSubject{Type: who.Subjects[0].Type, ID: who.Subjects[0].ID, Name: cmp.Or(who.Email, who.Name)}
 }
 
 // fieldsSet returns the names of the fields that a request's body sets.

@@ -1,0 +1,104 @@
+package apiserver_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+const browserAddress = "192.0.2.7:1234"
+
+// refusal returns the status code and the type of an *api.Error.
+func refusal(t *testing.T, err error) (status int, typ string) {
+	t.Helper()
+	response, ok := errors.AsType[*api.Error](err)
+	if !ok {
+		t.Fatalf("%v is no *api.Error", err)
+	}
+	return response.GetStatus(), response.Detail[0].Type
+}
+
+// unclosed is a store of two services, which one of them closes.
+type unclosed struct{ store.Store }
+
+func (unclosed) Close() error { return nil }
+
+// TestSession checks that a sealed session is opened by another process on the same
+// database, shows nothing of its token, and ends with its time, or at once with its token.
+func TestSession(t *testing.T) {
+	shared := newStore(t)
+	h := apitest.New(t, func(o *apiserver.Options) { o.Store = shared })
+	other := apitest.NewService(t, apiserver.Options{Store: unclosed{shared}, Clock: h.Clock.Now, PasswordCost: apitest.Cheap})
+	id, client := h.ServiceAccount(h.Client, obj{"name": "ada", "expires_at": "2027-01-01T00:00:00Z"})
+	sealed, err := h.Service.SignIn(t.Context(), client.Token, browserAddress, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret := strings.Split(client.Token, "_")[2]
+	if strings.Contains(sealed, secret) {
+		t.Errorf("the session %s shows the token's secret", sealed)
+	}
+	want := apiserver.Session{Token: client.Token, AccountID: accountID, ServiceAccountID: id, Name: "ada", ExpiresAt: h.Clock.Now().Add(time.Hour).Truncate(time.Microsecond)}
+	for _, service := range []*apiserver.Service{h.Service, other} {
+		if got, err := service.Session(t.Context(), sealed); got != want || err != nil {
+			t.Errorf("the session is %+v, %v; want %+v", got, err, want)
+		}
+	}
+	h.As(sealed).Get("/mailboxes").Refused(401, "header.Authorization invalid_token")
+
+	publicID, content, _ := strings.Cut(sealed, ".")
+	_, stranger := h.ServiceAccount(h.Client, obj{"name": "stranger"})
+	for _, bad := range []string{"", "x", publicID, publicID + ".", publicID + ".AAAA", publicID + "." + content[:len(content)-4] + "AAAA", strings.Split(stranger.Token, "_")[1] + "." + content, "x." + content, client.Token} {
+		if _, err := other.Session(t.Context(), bad); err == nil {
+			t.Errorf("the session %q is accepted", bad)
+		} else if status, _ := refusal(t, err); status != 401 {
+			t.Errorf("the session %q is refused with %v", bad, err)
+		}
+	}
+
+	h.Clock.Advance(time.Hour)
+	if _, err := other.Session(t.Context(), sealed); err == nil {
+		t.Error("the session outlives its time")
+	} else if status, typ := refusal(t, err); status != 401 || typ != api.TypeTokenExpired {
+		t.Errorf("the ended session is refused with %v", err)
+	}
+	if sealed, err = h.Service.SignIn(t.Context(), client.Token, browserAddress, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.Session(t.Context(), sealed); err != nil {
+		t.Fatal(err)
+	}
+	h.Delete("/auth/service-accounts/" + id).Want(204)
+	for _, service := range []*apiserver.Service{h.Service, other} {
+		if _, err := service.Session(t.Context(), sealed); err == nil {
+			t.Error("the session outlives its token")
+		} else if status, typ := refusal(t, err); status != 401 || typ != api.TypeTokenRevoked {
+			t.Errorf("the session of a revoked token is refused with %v", err)
+		}
+	}
+}
+
+// TestSignInIsLimited checks that failed attempts count against the limit of an address,
+// and do not keep others out.
+func TestSignInIsLimited(t *testing.T) {
+	h := apitest.New(t, func(o *apiserver.Options) { o.RateLimit = apiserver.RateLimit{Requests: 3, Per: time.Minute} })
+	_, client := h.ServiceAccount(h.Client, obj{"name": "ada"})
+	guess := "mhsa_" + strings.Split(client.Token, "_")[1] + "_guess"
+	var statuses [5]int
+	for i := range statuses {
+		_, err := h.Service.SignIn(t.Context(), guess, browserAddress, time.Hour)
+		statuses[i], _ = refusal(t, err)
+	}
+	if statuses != [5]int{401, 401, 401, 429, 429} {
+		t.Errorf("the attempts are refused with %d", statuses)
+	}
+	if _, err := h.Service.SignIn(t.Context(), client.Token, "192.0.2.8:1234", time.Hour); err != nil {
+		t.Errorf("another address: %v", err)
+	}
+}
