@@ -59,7 +59,7 @@ func TestHelpAndVersion(t *testing.T) {
 		{"-h", []string{"Usage: mailhostd <command>"}},
 		{"serve --help", []string{"--listen", "127.0.0.1:8080", "$MAILHOSTD_CONTROL_LISTEN", "--fixture"}},
 		{"audit --help", []string{"--object", "$MAILHOSTD_SINCE", "24h"}},
-		{"backup --help", []string{"--output", "move the database away"}},
+		{"backup --help", []string{"--output", "mailhostd restore"}},
 		{"init --help", []string{"--account-id", "$MAILHOSTD_DATABASE"}},
 		{"--version", []string{"mailhostd "}},
 	} {
