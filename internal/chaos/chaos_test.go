@@ -20,12 +20,14 @@ var (
 	objectsFlag = flag.Int("objects", 300, "objects of the configuration, with -row")
 )
 
-// allRows returns every fault at every rate in every mode.
+// allRows returns every fault at every rate in every mode on both engines.
 func allRows() (rows []row) {
 	for i := range faults {
 		for _, percent := range []int{1, 5, 20} {
 			for _, m := range modes {
-				rows = append(rows, row{fault: &faults[i], percent: percent, mode: m})
+				for _, onPostgres := range []bool{false, true} {
+					rows = append(rows, row{fault: &faults[i], percent: percent, mode: m, onPostgres: onPostgres})
+				}
 			}
 		}
 	}
@@ -39,11 +41,26 @@ func allRows() (rows []row) {
 	return rows
 }
 
-// shortRows returns one row for each fault, and all modes; every fourth with -short.
+// shortRows returns one row for each fault, and all modes and engines; with -short only
+// every fourth, on SQLite.
 func shortRows() (rows []row) {
 	for i := range faults {
 		if !testing.Short() || i%4 == 2 {
-			rows = append(rows, row{fault: &faults[i], percent: 20, mode: modes[i%len(modes)]})
+			rows = append(rows, row{fault: &faults[i], percent: 20, mode: modes[i%len(modes)], onPostgres: i%6 == 1})
+		}
+	}
+	return rows
+}
+
+// rowsNamed returns the row with a name, or else those whose names begin with it; all rows
+// for "all".
+func rowsNamed(name string) (rows []row) {
+	for _, r := range allRows() {
+		switch {
+		case r.String() == name:
+			return []row{r}
+		case name == "all" || strings.HasPrefix(r.String(), name):
+			rows = append(rows, r)
 		}
 	}
 	return rows
@@ -61,12 +78,7 @@ func TestMain(m *testing.M) {
 func TestChaos(t *testing.T) {
 	chosen, objects := shortRows(), 75
 	if *rowFlag != "" {
-		chosen, objects = nil, *objectsFlag
-		for _, r := range allRows() {
-			if *rowFlag == "all" || strings.HasPrefix(r.String(), *rowFlag) {
-				chosen = append(chosen, r)
-			}
-		}
+		chosen, objects = rowsNamed(*rowFlag), *objectsFlag
 		if chosen == nil {
 			t.Fatalf("no row has a name that begins with %q; the first one is %s", *rowFlag, allRows()[0])
 		}
@@ -122,7 +134,7 @@ func report(t *testing.T, l *life) {
 	t.Errorf("%s\nRepeat it with:\n  make chaos ROW=%s SEED=%d OBJECTS=%d\n", text, l.row, l.seed, l.objects)
 }
 
-var header = []string{"fault/rate/mode", "seed", "requests", "faults", "retries", "applies", "duplicates", "losses", "paid", "result", "time"}
+var header = []string{"fault/rate/mode/engine", "seed", "requests", "faults", "retries", "applies", "duplicates", "losses", "paid", "result", "time"}
 
 // cells returns a life as a row of the table.
 func cells(l *life) []string {

@@ -13,13 +13,17 @@
 //
 // # Rows
 //
-// A row is named by its fault, rate and mode, such as reset-after/20/nokeys. The modes are
-// those of the server: keys honours the Idempotency-Key header, nokeys ignores it, and
-// published ignores it and has the published operations only.
+// A row is named by its fault, rate, mode and engine, such as reset-after/20/nokeys/sqlite.
+// The modes are those of the server: keys honours the Idempotency-Key header, nokeys ignores
+// it, and published ignores it and has the published operations only. The engine is that of
+// the server's store; without PostgreSQL its rows are skipped.
 //
 //	make chaos                                      every row once
 //	make chaos ROW=html SEED=7 RUNS=10              the rows whose name begins with html, for ten seeds
-//	make chaos ROW=reset-after/20/nokeys SEED=4711  one row, with a log of its requests
+//	make chaos ROW=reset-after/20/nokeys/sqlite SEED=4711
+//	                                                one row, with a log of its requests
+//
+// A row with findings leaves this log in bin.
 //
 // Seed and row decide which requests have a fault: a request has the same one whenever it
 // is sent in the same row (network_test.go). Calls run ten at a time as in Terraform, so
@@ -30,8 +34,9 @@
 //
 // A row runs in a bubble of testing/synctest, in which time passes only while everything
 // waits. Retry-After and timeouts therefore have their real lengths and cost nothing. The
-// connections are in memory, because a bubble can't wait for a real network; on both ends
-// of them is net/http.
+// connections are in memory, so that an idle one does not keep time from passing; on both
+// ends of them is net/http. Those to PostgreSQL are real: a query takes none of the bubble's
+// time.
 //
 // # Core
 //

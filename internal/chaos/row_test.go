@@ -12,6 +12,9 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres/postgrestest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 )
 
@@ -37,11 +40,18 @@ type row struct {
 	fault   *fault
 	percent int
 	mode    mode
-	isCLI   bool // it runs through a real CLI, in real time
+
+	onPostgres bool // the service's store is PostgreSQL, and otherwise SQLite in memory
+	isCLI      bool // it runs through a real CLI, in real time
 }
 
 func (r row) String() string {
 	name := fmt.Sprintf("%s/%d/%s", r.fault.name, r.percent, r.mode.name)
+	if r.onPostgres {
+		name += "/postgres"
+	} else {
+		name += "/sqlite"
+	}
 	if r.isCLI {
 		name += "/cli"
 	}
@@ -54,8 +64,24 @@ const maxApplies = 10
 // ownerName is the name of the service account that the provider uses.
 const ownerName = "chaos"
 
-// openStore opens the service's database. It is called in the bubble of a row.
-var openStore = func(t testing.TB) store.Store { return apitest.OpenStore(t) }
+// databaseURL returns the URL of an empty database for a row, or "" for SQLite. It skips the
+// row if there is no PostgreSQL.
+func databaseURL(t *testing.T, r row) string {
+	if !r.onPostgres {
+		return ""
+	}
+	return postgrestest.URL(t)
+}
+
+// openStore opens the service's database in the bubble of a row. Waiting for PostgreSQL
+// takes none of the bubble's time, because a goroutine that waits for a real connection
+// keeps it from passing; the store has no goroutine that always does.
+func openStore(ctx context.Context, url string) (store.Store, error) {
+	if url == "" {
+		return sqlite.Open(ctx, sqlite.Memory, sqlite.Options{})
+	}
+	return postgres.Open(ctx, url, postgres.Options{})
+}
 
 // life is the life of a configuration in a row, and what came of it.
 type life struct {
@@ -87,11 +113,16 @@ func (l *life) find(format string, args ...any) {
 // anything runs.
 func live(t *testing.T, r row, seed uint64, objects int, cliPath string) *life {
 	l := &life{row: r, seed: seed, objects: objects, cliPath: cliPath}
+	url := databaseURL(t, r)
 	run := func(t *testing.T) {
 		if r.isCLI {
 			l.dir = t.TempDir()
 		}
-		if err := l.run(t.Context(), openStore(t)); err != nil {
+		db, err := openStore(t.Context(), url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.run(t.Context(), db); err != nil {
 			t.Error(err)
 		}
 	}
