@@ -18,7 +18,7 @@ type importCommand struct {
 	File string `arg:"" placeholder:"FILE" help:"CSV file: the user export of Google Workspace, Microsoft 365 or Entra, or one with the columns address (or local_part), first_name and last_name."`
 
 	Domain      []string          `variable:"-" placeholder:"NAME" help:"Take the rows of this domain only; repeat it for several. Required if the file has several domains, or local parts only."`
-	DryRun      bool              `variable:"-" short:"n" help:"Check the file, compare it with the account, and change nothing."`
+	DryRun      bool              `variable:"-" short:"n" help:"Check the file, compare it with the account if there is one, and change nothing."`
 	SkipInvalid bool              `variable:"-" help:"Import the valid rows of a file that has others too."`
 	ActiveOnly  bool              `variable:"-" help:"Leave out users who are suspended, archived or blocked at the old host."`
 	Column      map[string]string `variable:"-" mapsep:"none" placeholder:"FIELD=HEADER" help:"Name a column whose header is not recognized, for instance address=Benutzerprinzipalname. Fields: ${import_fields}."`
@@ -69,9 +69,12 @@ func (c importCommand) Run(ctx context.Context, m Main) (err error) {
 	result := newImportResult(c, list, encoding)
 	refused := len(list.Problems) > 0 && !c.SkipInvalid
 	c.DryRun = c.DryRun || refused
-	if c.HCL != "" {
+	switch {
+	case c.HCL != "":
 		err = c.writeConfigurations(list, result)
-	} else {
+	case c.DryRun && !c.hasAccount():
+		result.notCompared = true
+	default:
 		err = c.importInto(ctx, m, list, result)
 	}
 	if printErr := c.print(m, result, result.writeText); err == nil {
@@ -91,6 +94,13 @@ func (c importCommand) Run(ctx context.Context, m Main) (err error) {
 		return fmt.Errorf("%s can't be created; the others exist. Solve the problems above, and run the command again", counted(failed, "mailbox"))
 	}
 	return nil
+}
+
+// hasAccount reports whether there is an account to compare the file with. Its absence is an
+// error only for what changes it.
+func (c importCommand) hasAccount() bool {
+	_, err := os.Stat(defaultDatabase)
+	return c.BaseURL != "" || c.Database != "" || err == nil
 }
 
 // read reads the file, and returns its encoding too.
@@ -169,8 +179,9 @@ type importResult struct {
 	// Files are what --hcl has written.
 	Files []string `json:"files,omitempty"`
 
-	columns   []userlist.Column
-	separator rune
+	columns     []userlist.Column
+	separator   rune
+	notCompared bool
 }
 
 // importedDomain is what became of the users of a domain.

@@ -46,6 +46,9 @@ func (r *importResult) writeText(w io.Writer) error {
 	for _, file := range r.Files {
 		line("wrote %s", file)
 	}
+	if r.notCompared {
+		line("The file was not compared with an account: set MAILHOST_BASE_URL, MAILHOST_ACCOUNT_ID and MAILHOST_TOKEN, or --database.")
+	}
 	if r.DryRun {
 		line("Nothing was changed.")
 	}

@@ -170,6 +170,12 @@ Nothing was changed.
 	if diff := cmp.Diff(want, stdout); diff != "" {
 		t.Error(diff)
 	}
+	// A file can be checked before there is an account.
+	writeFile(t, file, users)
+	code, stdout, stderr := run(t, "import", file, "--domain", "example.com", "--dry-run", "--no-json")
+	if code != exitOK || !strings.Contains(stdout, "example.com: 4 valid rows\n") || !strings.Contains(stdout, "not compared with an account") {
+		t.Errorf("without an account: exit code %d, stderr %s, stdout\n%s", code, stderr, stdout)
+	}
 }
 
 // TestImportHCL writes files that Terraform can read, never replaces the configuration, and

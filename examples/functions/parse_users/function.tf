@@ -8,12 +8,12 @@ locals {
   , "example.com")
 }
 
-resource "mailhost_mailbox_set" "staff" {
-  domain    = "example.com"
-  mailboxes = local.users
-}
-
-# "jane.doe", "zoe"
-output "local_parts" {
-  value = keys(local.users)
+# The value is that of mailboxes in a mailhost_mailbox_set:
+#
+# {
+#   "jane.doe" = { first_name = "Jane", last_name = "Doe" }
+#   "zoe"      = { first_name = "Zoë", last_name = "Müller" }
+# }
+output "users" {
+  value = local.users
 }

@@ -28,7 +28,8 @@ func addContactMissing(diags *diag.Diagnostics, plan model) {
 	diags.AddAttributeError(path.Root("contact_info"), "contact_info is missing to buy the "+plan.String(),
 		fmt.Sprintf("The account does not own %s, so this resource has to buy it, and a purchase needs the registrant.\n\n"+
 			"Add contact_info = { first_name, last_name, organization, email, phone, address_1, zip, city, state, country }. "+
-			"If the account should own the domain already, check the spelling of the name and the provider's account_id.", plan.display()))
+			"If the account should own the domain already, check the spelling of the name and the provider's account_id. "+
+			"A domain that you hold at another registrar can't be bought: ask your mail host to add it to the account, and this resource adopts it.", plan.display()))
 }
 
 // nameAdvice explains which names can be bought.

@@ -1,0 +1,111 @@
+package walkthrough_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// googleExport is a user export of Google Workspace, as Excel saves it again: a byte order mark,
+// semicolons, a repeated address and an empty name.
+func googleExport(users int) string {
+	var b strings.Builder
+	b.WriteString("\ufeffFirst Name [Required];Last Name [Required];Email Address [Required];Status [READ ONLY];Recovery Email\r\n")
+	for i := range users {
+		fmt.Fprintf(&b, "Zoë;\"Müller; %d\";User%d@Example.com;Active;private@example.net\r\n", i, i)
+	}
+	return b.String()
+}
+
+// TestAccMoving follows the guide for a move from another mail host, as a rehearsal: a
+// damaged export is refused with its lines, the mended one becomes a set, by each of the
+// three ways, and the MX records are switched and restored.
+func TestAccMoving(t *testing.T) {
+	w := newWorkspace(t)
+	const guide = "moving-from-google-workspace.md"
+	blocks, _ := guideBlocks(t, guide, 6)
+	main, set, builtIn, zone, password, rehearsal := blocks[0], blocks[1], blocks[2], blocks[3], blocks[4], blocks[5]
+	account := regexp.MustCompile("(?ms)^```json\n(.*?)^```$").FindStringSubmatch(read(t, filepath.Join(root, "docs", "guides", guide)))
+	before, after, ok := strings.Cut(main, "provider \"mailhost\" {} #")
+	_, after, _ = strings.Cut(after, "\n")
+	if account == nil || !ok {
+		t.Fatal("the guide has no account.json, or another provider block")
+	}
+	importing := func(code int, wants []string, args ...string) {
+		t.Helper()
+		out, got := w.command(t, mailhostd(), append([]string{"import", "users.csv", "--domain", "example.com"}, args...)...)
+		for _, want := range wants {
+			if got != code || !strings.Contains(out, want) {
+				t.Errorf("import %v ended with %d, want %d and %q:\n%s", args, got, code, want, out)
+			}
+		}
+	}
+	apply := func(want string) {
+		t.Helper()
+		if out := w.must(t, "apply", "-auto-approve"); !strings.Contains(out, "Resources: "+want) {
+			t.Errorf("the apply is not %q:\n%s", want, out)
+		}
+	}
+
+	w.write(t, "account.json", account[1])
+	w.write(t, "main.tf", before+rehearsal+after)
+	w.must(t, "init")
+	if out := w.must(t, "apply", "-auto-approve"); !strings.Contains(out, "adopts a domain that the account owns") {
+		t.Errorf("the domain is not adopted:\n%s", out)
+	}
+
+	const users = 1200
+	w.write(t, "users.csv", googleExport(users)+"Jane;Doe;user7@example.com;Active;\r\nInfo;;info@example.com;Active;\r\nEve;X;eve@exmaple.com;Active;\r\n")
+	importing(1, []string{
+		fmt.Sprintf(`"line": %d`, users+2), "line 9 has this address already", fmt.Sprintf(`"line": %d`, users+3), "the last name is empty",
+		`"exmaple.com": 1`, "2 rows can't become mailboxes",
+	}, "--hcl", ".")
+	w.write(t, "users.csv", googleExport(users))
+	importing(0, []string{fmt.Sprintf(`"users": %d`, users)}, "--dry-run")
+
+	importing(0, []string{"example.com.csv", "example.com.tf"}, "--hcl", ".")
+	if list := read(t, filepath.Join(w.dir, "example.com.csv")); strings.Contains(list, "private@") {
+		t.Error("the cleaned file has the private addresses")
+	}
+	apply("1 added, 0 changed, 0 destroyed")
+	w.planIsEmpty(t)
+
+	// The export itself is the same list.
+	w.write(t, "example.com.tf", strings.Replace(set, `"staff"`, `"example_com"`, 1))
+	w.planIsEmpty(t)
+	w.write(t, "users.csv", googleExport(users+1))
+	importing(0, []string{`"created": 1`}, "--database", ".mailhost/mailhost.db")
+	importing(0, []string{`"created": 0`}, "--database", ".mailhost/mailhost.db")
+	w.write(t, "example.com.tf", strings.NewReplacer(`"staff"`, `"example_com"`, "main.name\n", "main.name\n  on_existing = \"adopt\"\n").Replace(set))
+	apply("0 added, 1 changed, 0 destroyed")
+	w.planIsEmpty(t)
+
+	// Mail stays at Google until the line is removed, and goes back if it is restored.
+	w.write(t, "builtin.tf", builtIn)
+	atTheAccount := func(want bool) {
+		t.Helper()
+		w.must(t, "apply", "-auto-approve") // the data source sees the zone as it is now
+		if out := w.must(t, "output", "built_in"); strings.Contains(out, "MX 10 mx1.mailhost.example") != want {
+			t.Errorf("the account has its own MX records: %t, want %t\n%s", !want, want, out)
+		}
+	}
+	atTheAccount(true)
+	w.write(t, "zone.tf", zone)
+	apply("1 added, 0 changed, 0 destroyed")
+	atTheAccount(false)
+	switched := regexp.MustCompile(`(?m)^.*"@ MX".*\n`).ReplaceAllString(zone, "")
+	w.write(t, "zone.tf", switched)
+	apply("0 added, 1 changed, 0 destroyed")
+	atTheAccount(true)
+	w.write(t, "zone.tf", zone)
+	apply("0 added, 1 changed, 0 destroyed")
+	atTheAccount(false)
+
+	w.write(t, "migration.tf", password)
+	apply("1 added, 0 changed, 0 destroyed")
+	w.write(t, "migration.tf", "")
+	apply("0 added, 0 changed, 1 destroyed")
+	w.planIsEmpty(t)
+}
