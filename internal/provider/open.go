@@ -153,6 +153,14 @@ func (o oauth2Settings) source() oauth2.TokenSource {
 	return flow.TokenSource(context.WithValue(context.Background(), oauth2.HTTPClient, &http.Client{Timeout: tokenTimeout}))
 }
 
+// logAttempt logs an attempt without a response as a warning, because Terraform shows
+// nothing while the provider waits for an API that can't be reached.
 func logAttempt(ctx context.Context, msg string, fields ...map[string]any) {
+	for _, f := range fields {
+		if _, failed := f["error"]; failed {
+			tflog.Warn(ctx, msg+" without a response", fields...)
+			return
+		}
+	}
 	tflog.Debug(ctx, msg, fields...)
 }
