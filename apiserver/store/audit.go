@@ -57,8 +57,8 @@ type AuditFilter struct {
 	RequestID    string
 	// Subject is a subject's id or name.
 	Subject string
-	// Object is the id or the name of one of the changed objects. The engine may
-	// ignore the case of ASCII letters.
+	// Object is the id or the name of one of the changed objects. The case of ASCII
+	// letters does not matter.
 	Object string
 	// Limit selects the newest of those; 0 selects all.
 	Limit int
@@ -73,6 +73,7 @@ type AuditReader interface {
 
 // AuditWriter appends to the audit log. Only Clear deletes entries.
 type AuditWriter interface {
-	// AddAuditEntry sets the entry's ID, and its CreatedAt as a Create method does.
+	// AddAuditEntry sets the entry's CreatedAt as a Create method does. It has an ID when
+	// it is read.
 	AddAuditEntry(e *AuditEntry) error
 }

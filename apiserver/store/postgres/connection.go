@@ -60,11 +60,16 @@ func (e *engine) connect(ctx context.Context) (*connection, error) {
 		return nil, unavailable(err)
 	}
 	conn := pooled.Conn()
-	return &connection{session{conn, execMode(conn), e.opts.StatementTimeout + connectTimeout}, pooled}, nil
+	return &connection{session{conn: conn, mode: execMode(conn), patience: e.opts.StatementTimeout + connectTimeout}, pooled}, nil
 }
 
 // release returns the connection to the pool, which closes it if it is in a transaction.
-func (c *connection) release() { c.pooled.Release() }
+func (c *connection) release() {
+	if c.outdated {
+		_ = c.conn.Close(context.Background())
+	}
+	c.pooled.Release()
+}
 
 // milliseconds returns a timeout as a setting of the server.
 func milliseconds(d time.Duration) int64 { return max(d.Milliseconds(), 1) }

@@ -12,9 +12,15 @@
 //
 // Updates that name their account (store.InAccount) and meet in this process share one
 // transaction, the lock and the commit: each runs behind a savepoint, in the goroutine of
-// its caller.
+// its caller. What one has read of the account the next ones know (sqlstore.Memo).
 //
-// A function runs again after a deadlock, after a unique value that another account has
+// A round trip takes longer than most statements. An update therefore sends its writes
+// together with its next query, or at its end, and continues as if each had changed its row
+// (sqlstore.Deferrer). A create of a mailbox is two round trips: a query for an interrupted
+// create, and all its writes. If a write turns out to have changed no row, because an
+// address is taken for instance, the function runs again and waits for each result.
+//
+// A function also runs again after a deadlock, after a unique value that another account has
 // taken in the meantime, and after a connection that was lost before the commit. A
 // connection that is lost during the commit is an error that is store.ErrUnavailable,
 // although the changes may have been kept: the caller has to look, or to send its request
@@ -24,13 +30,20 @@
 //
 // A view is a REPEATABLE READ, READ ONLY transaction, and so one snapshot.
 //
+// # Plans
+//
+// Planning takes longer than most statements run. All keep one plan whatever their arguments
+// (plan_cache_mode = force_generic_plan), which searches an index also in a table that was
+// small when the plan was made.
+//
 // # Poolers
 //
 // Nothing outlives a transaction: settings are SET LOCAL, and advisory locks are those of
 // the transaction. PgBouncer in transaction mode therefore works. A connection that ends
 // at a pooler is recognized by its process id, which is not the server's. It gets no named
 // prepared statements, which PgBouncer knows since 1.21 only; direct connections do.
-// The parameter default_query_exec_mode of the URL overrides that. PgBouncer does not refuse
+// The parameter default_query_exec_mode of the URL overrides that: cache_statement for a
+// pooler that keeps prepared statements, cache_describe or describe_exec. PgBouncer does not refuse
 // a transaction while it has no connection to the server, but delays its BEGIN, by default
 // for two minutes: BEGIN has a timeout of its own, ten seconds, and then the store is
 // unavailable.

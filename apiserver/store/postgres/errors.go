@@ -44,10 +44,14 @@ func retryable(err error, conn *pgx.Conn) bool {
 		return true
 	case "23505": // a unique value that was taken after the transaction had looked
 		return true
-	case "0A000": // a cached plan whose table a newer replica has just changed
-		return strings.Contains(err.Error(), "cached plan")
 	}
-	return conn.IsClosed()
+	return isOutdated(err) || errors.Is(err, errUnexpected) || conn.IsClosed()
+}
+
+// isOutdated reports whether a newer replica has just changed the table of a prepared
+// statement.
+func isOutdated(err error) bool {
+	return code(err) == "0A000" && strings.Contains(err.Error(), "cached plan")
 }
 
 // explain makes an error one that is store.ErrUnavailable or a *retryError, if the
@@ -56,7 +60,7 @@ func (t *transaction) explain(err error) error {
 	switch {
 	case err == nil || t.failed == nil:
 		return err
-	case code(t.failed) == "23505":
+	case code(t.failed) == "23505" || errors.Is(t.failed, errUnexpected):
 		return &retryError{err}
 	case retryable(t.failed, t.conn):
 		return &retryError{unavailable(err)}

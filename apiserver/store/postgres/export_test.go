@@ -37,3 +37,13 @@ func (o Options) WithMigration(text string) Options {
 	o.migrations = files
 	return o
 }
+
+// Waiting returns how many updates of an account wait for their turn.
+func (s *Store) Waiting(account string) int {
+	s.engine.mu.Lock()
+	defer s.engine.mu.Unlock()
+	if q := s.engine.accounts[account]; q != nil {
+		return len(q.waiting)
+	}
+	return 0
+}

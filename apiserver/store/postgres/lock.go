@@ -12,7 +12,13 @@ type updating struct {
 	transaction
 	// locked are the accounts and names that it has locked.
 	locked map[string]bool
+	memo   *sqlstore.Memo
+	// careful means that no statement is deferred.
+	careful bool
 }
+
+// Memo implements sqlstore.Memoizer.
+func (u *updating) Memo() *sqlstore.Memo { return u.memo }
 
 var _ sqlstore.Locker = (*updating)(nil)
 

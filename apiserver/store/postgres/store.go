@@ -113,6 +113,10 @@ func poolConfig(url string, opts Options) (*pgxpool.Config, error) {
 		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
 		config.AfterConnect = prepareIfDirect
 	}
+	switch config.ConnConfig.DefaultQueryExecMode {
+	case pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol:
+		return nil, fmt.Errorf("PostgreSQL: results are not binary with %s=%s; use cache_describe, describe_exec or cache_statement", modeParameter, config.ConnConfig.DefaultQueryExecMode)
+	}
 	return config, nil
 }
 
@@ -137,9 +141,11 @@ const directKey = "mailhost.direct"
 
 func setDirect(conn *pgx.Conn) { conn.PgConn().CustomData()[directKey] = true }
 
+func isDirect(conn *pgx.Conn) bool { return conn.PgConn().CustomData()[directKey] != nil }
+
 // execMode returns how a connection runs statements with arguments.
 func execMode(conn *pgx.Conn) pgx.QueryExecMode {
-	if conn.PgConn().CustomData()[directKey] != nil {
+	if isDirect(conn) {
 		return pgx.QueryExecModeCacheStatement
 	}
 	return conn.Config().DefaultQueryExecMode

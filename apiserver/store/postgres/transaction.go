@@ -1,12 +1,14 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
@@ -23,6 +25,8 @@ type session struct {
 	// patience is how long to wait for the result of a statement: longer than the server
 	// lets it run.
 	patience time.Duration
+	// outdated means that the schema has changed since statements were prepared.
+	outdated bool
 }
 
 // exec runs a script without arguments.
@@ -43,6 +47,10 @@ type transaction struct {
 	failed error
 	// wrote means that a statement ran which may have changed something.
 	wrote bool
+	// prelude are statements that are sent before the first one, and begun means that they
+	// have run. deferred are those that are sent before the next one.
+	prelude, deferred []statement
+	begun             bool
 }
 
 var _ sqlstore.Querier = (*transaction)(nil)
@@ -53,20 +61,37 @@ func (t *transaction) ExecContext(ctx context.Context, query string, args ...any
 		return 0, err
 	}
 	t.wrote = true
-	if len(args) == 0 {
-		t.failed = t.exec(query)
-		return 0, t.failed
-	}
-	values, err := t.arguments(args)
+	values, err := arguments(args)
 	if err != nil {
 		return 0, err
 	}
 	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), t.patience)
 	defer cancel()
-	tag, err := t.conn.Exec(limit, query, values...)
-	t.failed = err
+	if len(args) == 0 { // it may be a script
+		if !t.alone() {
+			t.flush()
+		}
+		if t.failed == nil {
+			t.fail(t.exec(query))
+		}
+		return 0, t.failed
+	}
+	var tag pgconn.CommandTag
+	if t.alone() {
+		tag, err = t.conn.Exec(limit, query, append([]any{t.mode}, values...)...)
+	} else {
+		var results pgx.BatchResults
+		if results, err = t.send(limit, statement{query, values}); err == nil {
+			tag, err = results.Exec()
+			err = cmp.Or(err, results.Close())
+		}
+	}
+	t.fail(err)
 	return tag.RowsAffected(), err
 }
+
+// alone reports whether nothing has to be sent before the next statement.
+func (t *transaction) alone() bool { return len(t.prelude)+len(t.deferred) == 0 }
 
 // binaryFormat requests each column in its binary format.
 var binaryFormat = pgx.QueryResultFormats{1}
@@ -76,19 +101,33 @@ func (t *transaction) QueryContext(ctx context.Context, query string, args ...an
 	if err := t.ready(ctx); err != nil {
 		return nil, err
 	}
-	values, err := t.arguments(args, binaryFormat)
+	values, err := arguments(args)
 	if err != nil {
 		return nil, err
 	}
 	t.wrote = t.wrote || strings.Contains(query, "RETURNING")
 	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), t.patience)
-	found, err := t.conn.Query(limit, query, values...)
+	found := &rows{transaction: t, cancel: cancel}
+	if t.alone() {
+		found.Rows, err = t.conn.Query(limit, query, append([]any{t.mode, binaryFormat}, values...)...)
+	} else if found.results, err = t.send(limit, statement{query, values}); err == nil {
+		found.Rows, _ = found.results.Query() // Rows has the error
+	}
 	if err != nil {
 		cancel()
-		t.failed = err
+		t.fail(err)
 		return nil, err
 	}
-	return &rows{Rows: found, transaction: t, cancel: cancel}, nil
+	return found, nil
+}
+
+// fail keeps the first error of a statement. A connection whose plans are those of an older
+// schema is not used again.
+func (t *transaction) fail(err error) {
+	if t.failed == nil {
+		t.failed = err
+	}
+	t.outdated = t.outdated || isOutdated(err)
 }
 
 // ready checks the context before each statement. Statements are not interrupted: the
@@ -100,10 +139,9 @@ func (t *transaction) ready(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// arguments returns how to run a statement, and its arguments as pgx takes them.
-func (t *transaction) arguments(args []any, options ...any) ([]any, error) {
-	values := append(make([]any, 0, len(args)+len(options)+1), t.mode)
-	values = append(values, options...)
+// arguments returns a statement's arguments as pgx takes them.
+func arguments(args []any) ([]any, error) {
+	values := make([]any, 0, len(args))
 	for i, arg := range args {
 		v, err := argument(arg)
 		if err != nil {

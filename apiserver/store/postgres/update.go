@@ -45,6 +45,7 @@ func (e *engine) Update(ctx context.Context, fn func(context.Context, sqlstore.Q
 	}
 	for attempt := 1; ; attempt++ {
 		u := newTurn()
+		u.careful = attempt > 1
 		e.submit(store.AccountOf(ctx), u)
 		err := u.await(ctx, fn)
 		if _, again := errors.AsType[*retryError](err); !again || attempt == attempts {
@@ -112,25 +113,29 @@ func (e *engine) group(account string, u *turn) {
 	defer c.release()
 	var committing []*turn
 	wrote := false
+	memo, prelude := sqlstore.NewMemo(), []statement{{text: `SAVEPOINT one`}}
 	end := time.Now().Add(maxGroupTime)
 	for n := 1; u != nil; n++ {
-		tx := &updating{transaction{session: &c.session}, map[string]bool{accountKey(account): true}}
+		tx := &updating{transaction: transaction{session: &c.session, prelude: prelude, begun: len(prelude) == 0}, locked: map[string]bool{accountKey(account): true}, memo: memo, careful: u.careful}
 		if u.Begin() {
-			if u.Run(tx) {
+			ok := u.Run(tx)
+			if ok {
 				committing, wrote = append(committing, u), wrote || tx.wrote
-			} else if err = c.exec(`ROLLBACK TO SAVEPOINT one`); err != nil {
+			} else if err = c.undo(tx); err != nil {
 				break
+			}
+			switch {
+			case !tx.begun:
+			case ok:
+				prelude = []statement{{text: `RELEASE SAVEPOINT one`}, {text: `SAVEPOINT one`}}
+			default:
+				memo, prelude = sqlstore.NewMemo(), nil
 			}
 		}
 		if n == e.opts.maxGroup || time.Now().After(end) {
 			break
 		}
-		if u = e.next(account); u != nil {
-			if err = c.exec(`RELEASE SAVEPOINT one; SAVEPOINT one`); err != nil {
-				u.Finish(notBegun(err))
-				break
-			}
-		}
+		u = e.next(account)
 	}
 	switch {
 	case err != nil:
@@ -151,27 +156,26 @@ func (e *engine) beginGroup(account string) (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	tx := &updating{transaction{session: &c.session}, map[string]bool{}}
+	tx := &updating{transaction: transaction{session: &c.session}, locked: map[string]bool{}}
 	if account != "" {
 		tx.LockAccount(context.Background(), account)
 	}
-	err = tx.explain(tx.failed)
-	if err == nil {
-		err = notBegun(c.exec(`SAVEPOINT one`))
-	}
-	if err != nil {
+	if err = tx.explain(tx.failed); err != nil {
 		c.release()
 		return nil, err
 	}
 	return c, nil
 }
 
-// notBegun returns the error of an update whose function has not run because of err.
-func notBegun(err error) error {
-	if err == nil {
-		return nil
+// undo undoes an update that has failed, and nothing of those before it.
+func (c *connection) undo(tx *updating) error {
+	switch {
+	case tx.begun:
+		return c.exec(`ROLLBACK TO SAVEPOINT one`)
+	case c.conn.PgConn().TxStatus() != 'T':
+		return tx.failed
 	}
-	return &retryError{unavailable(err)}
+	return nil
 }
 
 // refuse fails an update that could not begin, and those that wait: they would fail in the

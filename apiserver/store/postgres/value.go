@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"database/sql/driver"
 	"encoding/binary"
@@ -71,6 +72,7 @@ func blob(b []byte) any {
 // rows are the sqlstore.Rows of a query, in the binary format.
 type rows struct {
 	pgx.Rows
+	results     pgx.BatchResults // of which they are, or nil
 	transaction *transaction
 	cancel      context.CancelFunc
 }
@@ -90,10 +92,12 @@ func (r *rows) Next() bool {
 // Close implements sqlstore.Rows. The error is in Err.
 func (r *rows) Close() error {
 	r.Rows.Close()
-	r.cancel()
-	if err := r.Rows.Err(); err != nil && r.transaction.failed == nil {
-		r.transaction.failed = err
+	err := r.Rows.Err()
+	if r.results != nil {
+		err = cmp.Or(err, r.results.Close())
 	}
+	r.cancel()
+	r.transaction.fail(err)
 	return nil
 }
 

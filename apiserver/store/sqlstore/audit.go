@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
@@ -59,8 +60,19 @@ func (w *where) changed(object string) *where {
 	if err != nil {
 		panic(err) // strings can always be encoded
 	}
-	member := func(name string) string { return `%"` + name + `":` + likeEscaper.Replace(string(encoded)) + `%` }
-	return w.and(`(` + w.like(`t.changes`, member("id")) + ` OR ` + w.like(`t.changes`, member("name")) + `)`)
+	// SQLite's LIKE ignores the case of ASCII letters, and so does LOWER of both engines.
+	object = lowerASCII(likeEscaper.Replace(string(encoded)))
+	member := func(name string) string { return `%"` + name + `":` + object + `%` }
+	return w.and(`(` + w.like(`LOWER(t.changes)`, member("id")) + ` OR ` + w.like(`LOWER(t.changes)`, member("name")) + `)`)
+}
+
+func lowerASCII(s string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			r += 'a' - 'A'
+		}
+		return r
+	}, s)
 }
 
 func (t *tx) AddAuditEntry(e *store.AuditEntry) error {
@@ -70,10 +82,9 @@ func (t *tx) AddAuditEntry(e *store.AuditEntry) error {
 	}
 	e.CreatedAt = at
 	columns := auditEntries.names[1:] // the database assigns the id
-	ids, err := column[int64](&t.reader, insertion(auditEntries.name, columns)+` RETURNING id`, auditEntries.written(e)[1:]...)
-	if err != nil {
+	if _, err := t.execOne(insertion(auditEntries.name, columns), auditEntries.written(e)[1:]...); err != nil {
 		return fmt.Errorf("write the audit log: %w", err)
 	}
-	e.ID = ids[0]
+	t.created(auditEntries.name, e.AccountID, at)
 	return nil
 }

@@ -22,7 +22,8 @@ func (r *reader) Domain(accountID, id string) (store.Domain, error) {
 }
 
 func (r *reader) DomainByName(accountID, name string) (store.Domain, error) {
-	return one(r, domains, r.inAccount(accountID).and(`t.name = ?`, name).withoutUnpaid())
+	w := r.inAccount(accountID).and(`t.name = ?`, name).withoutUnpaid()
+	return remembered(r, domains.name+w.text, w.args, func() (store.Domain, error) { return one(r, domains, w) })
 }
 
 func (r *reader) DomainTaken(name string) (bool, error) {
@@ -51,8 +52,25 @@ func (r *reader) DomainsOfPurchase(batchID string) ([]store.Domain, error) {
 func (r *reader) HideUnpaid(before time.Time) { r.unpaidBefore = before }
 
 func (r *reader) UnpaidDomains(accountID, name string, before time.Time) ([]store.Domain, error) {
+	if accountID != "" && name == "" && r.memo != nil {
+		first, err := r.firstUnpaid(accountID)
+		if err != nil || first.IsZero() || first.After(before) {
+			return nil, err
+		}
+	}
 	return all(r, domains, (&where{r: r}).and(`t.`+unpaid).and(`t.created_at <= ?`, before).
 		equal(`t.account_id`, accountID).equal(`t.name`, name))
+}
+
+// firstUnpaid returns when the first unpaid domain of an account was created, or no time if
+// there is none.
+func (r *reader) firstUnpaid(accountID string) (time.Time, error) {
+	w := r.inAccount(accountID).and(`t.` + unpaid)
+	query := `SELECT t.created_at FROM domains t` + w.text + ` ORDER BY t.created_at LIMIT 1`
+	return remembered(r, query, w.args, func() (time.Time, error) {
+		at, err := only(column[time.Time](r, query, w.args...))
+		return at, ignoreNotFound(err)
+	})
 }
 
 func (t *tx) CreateDomain(d *store.Domain) error {
@@ -63,7 +81,6 @@ func (t *tx) CreateDomain(d *store.Domain) error {
 }
 
 func (t *tx) UpdateDomain(accountID, id string, change func(*store.Domain) error) (store.Domain, error) {
-	clear(t.domains)
 	d, err := update(t, domains, accountID, id, change)
 	if err != nil {
 		return d, err
@@ -89,7 +106,6 @@ func (t *tx) indexTags(d *store.Domain) error {
 
 // DeleteDomain leaves the tags to the schema's cascade.
 func (t *tx) DeleteDomain(accountID, id string, at time.Time) error {
-	clear(t.domains)
 	d, err := t.Domain(accountID, id)
 	if err != nil {
 		return err

@@ -114,21 +114,15 @@ func mailboxSearchText(m *store.Mailbox) string {
 
 // mailboxDomain has the fields of a domain that a mailbox repeats.
 type mailboxDomain struct {
-	accountID, name, workspaceID, workspaceName string
+	name, workspaceID, workspaceName string
 }
 
-// mailboxDomain returns the domain in which a mailbox is created. It is cached,
-// because a transaction often creates many mailboxes in one domain.
+// mailboxDomain returns the domain in which a mailbox is created.
 func (t *tx) mailboxDomain(accountID, id string) (mailboxDomain, error) {
-	if d, known := t.domains[id]; known && d.accountID == accountID {
-		return d, nil
-	}
 	in := domains.byID(&t.reader, accountID, id)
-	d, err := only(scan(&t.reader, `SELECT t.account_id, t.name, w.id, w.name FROM domains t JOIN workspaces w ON w.id = t.workspace_id`+in.text, in.args,
-		func(d *mailboxDomain) []any { return []any{&d.accountID, &d.name, &d.workspaceID, &d.workspaceName} }))
-	if err != nil {
-		return mailboxDomain{}, err
-	}
-	t.domains[id] = d
-	return d, nil
+	query := `SELECT t.name, w.id, w.name FROM domains t JOIN workspaces w ON w.id = t.workspace_id` + in.text
+	return remembered(&t.reader, query, in.args, func() (mailboxDomain, error) {
+		return only(scan(&t.reader, query, in.args,
+			func(d *mailboxDomain) []any { return []any{&d.name, &d.workspaceID, &d.workspaceName} }))
+	})
 }

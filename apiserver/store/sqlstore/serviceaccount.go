@@ -1,7 +1,6 @@
 package sqlstore
 
 import (
-	"errors"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -33,9 +32,9 @@ func (t *tx) UpdateServiceAccount(accountID, id string, change func(*store.Servi
 }
 
 func (t *tx) TouchServiceAccount(id string, at time.Time) error {
-	err := t.change(`UPDATE service_accounts SET last_used_at = $1 WHERE id = $2 AND last_used_at < $1`,
-		at, id)
-	if !errors.Is(err, store.ErrNotFound) {
+	// Requests that run at the same time touch it with the same time.
+	n, err := t.exec(`UPDATE service_accounts SET last_used_at = $1 WHERE id = $2 AND last_used_at < $1`, at, id)
+	if n > 0 || err != nil {
 		return err
 	}
 	_, err = only(column[string](&t.reader, `SELECT id FROM service_accounts WHERE id = $1`, id))

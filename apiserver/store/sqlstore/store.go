@@ -40,11 +40,13 @@ func (s *Store) Update(ctx context.Context, fn func(store.Tx) error) error {
 	return s.engine.Update(ctx, func(ctx context.Context, q Querier) error {
 		reader := *s.reader(ctx, q)
 		reader.locker, _ = q.(Locker)
-		return fn(&tx{
-			reader:  reader,
-			newest:  make(map[list]int64),
-			domains: make(map[string]mailboxDomain),
-		})
+		if shared, ok := q.(Memoizer); ok {
+			reader.memo = shared.Memo()
+		} else {
+			reader.memo = NewMemo()
+		}
+		deferrer, _ := q.(Deferrer)
+		return fn(&tx{reader: reader, deferrer: deferrer})
 	})
 }
 
@@ -67,6 +69,7 @@ type reader struct {
 	q       Querier
 	dialect Dialect
 	locker  Locker // nil unless it is an update that runs at the same time as others
+	memo    *Memo  // nil unless it is an update
 	// unpaidBefore is set by HideUnpaid.
 	unpaidBefore time.Time
 	// blockRows is the number of rows of a new block.
@@ -76,12 +79,9 @@ type reader struct {
 // tx is a store.Tx.
 type tx struct {
 	reader
-	// newest caches the newest creation time of each list.
-	newest map[list]int64
+	deferrer Deferrer // nil for an engine without round trips
 	// observer is set by Observe.
 	observer func(store.Change)
-	// domains caches the domains in which mailboxes were created.
-	domains map[string]mailboxDomain
 }
 
 func (t *tx) Observe(fn func(store.Change)) { t.observer = fn }
@@ -93,7 +93,7 @@ type list struct {
 
 // creationTime returns the creation time of a new object: the wanted one, or just
 // after the newest of its list. The transaction reads that once, because no other
-// creates objects in the account meanwhile.
+// creates objects in the account meanwhile. created reports that the object was created.
 func (t *tx) creationTime(table, accountID string, wanted time.Time) (time.Time, error) {
 	if table == accountsTable {
 		t.lockAccounts()
@@ -101,16 +101,20 @@ func (t *tx) creationTime(table, accountID string, wanted time.Time) (time.Time,
 		t.lockAccount(accountID)
 	}
 	l := list{table, accountID}
-	newest, known := t.newest[l]
+	newest, known := t.memo.newest[l]
 	if !known {
 		var err error
 		if newest, err = t.newestOf(l); err != nil {
 			return time.Time{}, err
 		}
+		t.memo.newest[l] = newest
 	}
-	at := max(wanted.UnixMicro(), newest+1)
-	t.newest[l] = at
-	return time.UnixMicro(at).UTC(), nil
+	return time.UnixMicro(max(wanted.UnixMicro(), newest+1)).UTC(), nil
+}
+
+// created notes the creation time of a new object.
+func (t *tx) created(table, accountID string, at time.Time) {
+	t.memo.newest[list{table, accountID}] = at.UnixMicro()
 }
 
 func (t *tx) newestOf(l list) (int64, error) {
@@ -139,8 +143,7 @@ func (t *tx) Clear() error {
 	if err != nil {
 		return err
 	}
-	clear(t.newest)
-	clear(t.domains)
+	t.memo.clear()
 	for _, table := range Tables() {
 		if _, err := t.exec(`DELETE FROM ` + table); err != nil {
 			return fmt.Errorf("clear %s: %w", table, err)

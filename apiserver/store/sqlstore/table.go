@@ -352,11 +352,12 @@ func insert[T any](t *tx, tbl *table[T], v *T) error {
 	if tbl.updatedAt >= 0 {
 		*values[tbl.updatedAt].(micros).at = at
 	}
-	n, err := t.exec(tbl.insertion, values...)
+	n, err := t.execOne(tbl.insertion, values...)
 	if err != nil {
 		return fmt.Errorf("create in %s: %w", tbl.name, err)
 	}
 	if n == 1 {
+		t.created(tbl.name, accountID, at)
 		return nil
 	}
 	if err := tbl.checkUnique(t, v); err != nil {
@@ -367,7 +368,7 @@ func insert[T any](t *tx, tbl *table[T], v *T) error {
 
 // put inserts a row, or replaces the one with the same key. It reports nothing.
 func put[T any](t *tx, tbl *table[T], v *T) error {
-	if _, err := t.exec(tbl.replacing, tbl.written(v)...); err != nil {
+	if _, err := t.execOne(tbl.replacing, tbl.written(v)...); err != nil {
 		return fmt.Errorf("write %s: %w", tbl.name, err)
 	}
 	return nil
@@ -461,17 +462,32 @@ func report[T any](t *tx, before, after *T, fields ...string) {
 
 // exec runs a statement and returns how many rows it changed.
 func (t *tx) exec(query string, args ...any) (int64, error) {
+	t.memo.wrote(query)
+	return t.q.ExecContext(t.ctx, query, storedAll(args)...)
+}
+
+// execOne is exec for a statement that mostly changes one row. It may run later.
+func (t *tx) execOne(query string, args ...any) (int64, error) {
+	t.memo.wrote(query)
+	values := storedAll(args)
+	if t.deferrer != nil && t.deferrer.Defer(t.ctx, query, values...) {
+		return 1, nil
+	}
+	return t.q.ExecContext(t.ctx, query, values...)
+}
+
+func storedAll(args []any) []any {
 	values := make([]any, len(args))
 	for i, arg := range args {
 		values[i] = stored(arg)
 	}
-	return t.q.ExecContext(t.ctx, query, values...)
+	return values
 }
 
 // change runs a statement that changes one row, and returns store.ErrNotFound if
 // it changed none.
 func (t *tx) change(query string, args ...any) error {
-	n, err := t.exec(query, args...)
+	n, err := t.execOne(query, args...)
 	if err != nil {
 		return fmt.Errorf("write: %w", err)
 	}

@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -21,11 +22,12 @@ func (h *harness) logged(f store.AuditFilter) (ids []int64) {
 	return ids
 }
 
-// enter adds an entry and returns its id.
+// enter adds an entry, the newest, and returns its id.
 func (h *harness) enter(e store.AuditEntry) int64 {
 	h.Helper()
 	h.update(func(tx store.Tx) error { return tx.AddAuditEntry(&e) })
-	return e.ID
+	ids := h.logged(store.AuditFilter{AccountID: e.AccountID})
+	return ids[len(ids)-1]
 }
 
 func testAudit(h *harness) {
@@ -43,9 +45,6 @@ func testAudit(h *harness) {
 	h.update(func(tx store.Tx) error { return errors.Join(tx.AddAuditEntry(&full), tx.AddAuditEntry(&bare)) })
 	equal(h, "CreatedAt", full.CreatedAt, epoch)
 	equal(h, "CreatedAt of an earlier one", bare.CreatedAt, epoch.Add(time.Microsecond))
-	if full.ID == 0 || bare.ID <= full.ID {
-		h.Errorf("ids %d, %d", full.ID, bare.ID)
-	}
 	var got []store.AuditEntry
 	h.view(func(r store.Reader) error {
 		return r.EachAuditEntry(store.AuditFilter{}, func(e store.AuditEntry) error {
@@ -53,6 +52,10 @@ func testAudit(h *harness) {
 			return nil
 		})
 	})
+	if len(got) != 2 || got[0].ID == 0 || got[1].ID <= got[0].ID {
+		h.Fatalf("entries %v", got)
+	}
+	full.ID, bare.ID = got[0].ID, got[1].ID
 	equal(h, "entries", got, []store.AuditEntry{full, bare})
 
 	failure := errors.New("failure")
@@ -93,6 +96,7 @@ func testAuditFilter(h *harness) {
 		{"subject by name", store.AuditFilter{Subject: "ci"}, []int64{a, b, c}},
 		{"object", store.AuditFilter{Object: second.ID}, []int64{c}},
 		{"object by name", store.AuditFilter{Object: mailbox.Name}, []int64{a, c}},
+		{"object by its name in capitals", store.AuditFilter{Object: "ADA_1@A.EXAMPLE"}, []int64{a, c}},
 		{"object by a part of its name", store.AuditFilter{Object: "ada"}, nil},
 		{"object by a pattern", store.AuditFilter{Object: "adax1@a.example"}, nil},
 		{"object with quotes", store.AuditFilter{Object: second.Name}, []int64{c}},
@@ -111,21 +115,21 @@ func testAuditFilter(h *harness) {
 // equal times.
 func testAuditMany(h *harness) {
 	const accounts, each = 3, 100
-	var want []int64
 	for range each {
 		h.update(func(tx store.Tx) error {
 			for i := range accounts {
-				e := store.AuditEntry{AccountID: fmt.Sprint(i), CreatedAt: epoch, Operation: "x"}
-				if err := tx.AddAuditEntry(&e); err != nil {
+				if err := tx.AddAuditEntry(&store.AuditEntry{AccountID: fmt.Sprint(i), CreatedAt: epoch, Operation: "x"}); err != nil {
 					return err
 				}
-				want = append(want, e.ID)
 			}
 			return nil
 		})
 	}
-	equal(h, "all", h.logged(store.AuditFilter{}), want)
-	equal(h, "newest", h.logged(store.AuditFilter{Limit: 200}), want[accounts*each-200:])
+	all := h.logged(store.AuditFilter{})
+	if len(all) != accounts*each || !slices.IsSorted(all) {
+		h.Errorf("%d entries %v", len(all), all)
+	}
+	equal(h, "newest", h.logged(store.AuditFilter{Limit: 200}), all[accounts*each-200:])
 	equal(h, "of an account", len(h.logged(store.AuditFilter{AccountID: "1"})), each)
 }
 

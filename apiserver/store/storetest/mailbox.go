@@ -74,13 +74,14 @@ func testAddresses(h *harness) {
 	} {
 		h.Logf("%s", name)
 		h.taken(ada.ID, &m)
+		var err error
 		h.update(func(tx store.Tx) error {
-			var exists *store.ExistsError
-			if err := tx.CreateMailbox(&m); !errors.As(err, &exists) {
-				h.Errorf("%s: error = %v", name, err)
-			}
+			err = tx.CreateMailbox(&m)
 			return nil
 		})
+		if _, exists := errors.AsType[*store.ExistsError](err); !exists {
+			h.Errorf("%s: error = %v", name, err)
+		}
 	}
 	h.missing(func(tx store.Tx) error { return create(tx, new(h.withAliases(t, "new", "new@nowhere.example"))) })
 	h.missing(func(tx store.Tx) error { return create(tx, new(h.withAliases(t, "new", "new@b.example"))) }) // a domain of another account
