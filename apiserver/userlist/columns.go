@@ -1,6 +1,7 @@
 package userlist
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -68,11 +69,11 @@ type header struct {
 	index     map[Field]int
 }
 
-// MissingColumnError reports a header that lacks a column.
+// MissingColumnError reports a header that lacks columns.
 type MissingColumnError struct {
-	// Field is what the header lacks.
-	Field Field
-	// Named is the header that Options.Columns has for the field, or "".
+	// Fields are what the header lacks.
+	Fields []Field
+	// Named is the header that Options.Columns has for the only field, or "".
 	Named string
 	// Headers is what the header has.
 	Headers []string
@@ -86,18 +87,19 @@ func (e *MissingColumnError) Error() string {
 		}
 	}
 	has := "its columns are " + strings.Join(headers, ", ")
-	switch {
-	case len(headers) == 0:
-		return "the file is empty; its first row must name the columns"
-	case e.Named != "":
-		return fmt.Sprintf("the file has no column %q for the %s; %s", e.Named, e.Field, has)
+	if e.Named != "" {
+		return fmt.Sprintf("the file has no column %q for the %s; %s", e.Named, e.Fields[0], has)
 	}
-	return fmt.Sprintf("the first row has no column with the %s; %s", map[Field]string{
-		Address:   `address, such as "Email Address", "User principal name", "address" or "local_part"`,
-		Domain:    `domain, and the column of local parts needs one; choose a domain`,
-		FirstName: `first name, such as "First Name" or "first_name", and none with the display name`,
-		LastName:  `last name, such as "Last Name" or "last_name", and none with the display name`,
-	}[e.Field], has)
+	lacks := make([]string, len(e.Fields))
+	for i, f := range e.Fields {
+		lacks[i] = map[Field]string{
+			Address:   `the address (such as "Email Address", "User principal name", "address" or "local_part")`,
+			Domain:    `the domain, which local parts need unless you choose one domain`,
+			FirstName: `the first name (such as "First Name" or "first_name")`,
+			LastName:  `the last name (such as "Last Name" or "last_name")`,
+		}[f]
+	}
+	return fmt.Sprintf("the first row has no column with %s; %s", strings.Join(lacks, ", nor with "), has)
 }
 
 // findHeader reads the first row with the separator by which most of its columns are known.
@@ -119,7 +121,7 @@ func findHeader(body string, separators []rune, named map[Field]string) (best he
 	}
 	for _, field := range Fields {
 		if name := named[field]; name != "" && !best.has(field) {
-			return best, &MissingColumnError{Field: field, Named: name, Headers: best.cells}
+			return best, &MissingColumnError{Fields: []Field{field}, Named: name, Headers: best.cells}
 		}
 	}
 	return best, nil
@@ -145,20 +147,26 @@ func (h *header) has(field Field) bool {
 
 // check returns an error if rows below this header can't become mailboxes.
 func (h *header) check(domains []string) error {
-	missing := func(field Field) error { return &MissingColumnError{Field: field, Headers: h.cells} }
-	switch {
-	case !h.has(Address) && !h.has(LocalPart):
-		return missing(Address)
-	case !h.has(Address) && !h.has(Domain) && len(domains) != 1:
-		return missing(Domain)
-	case h.has(DisplayName):
-		return nil
-	case !h.has(FirstName):
-		return missing(FirstName)
-	case !h.has(LastName):
-		return missing(LastName)
+	if !slices.ContainsFunc(h.cells, func(cell string) bool { return clean(cell) != "" }) {
+		return errors.New("the file is empty; its first row must name the columns")
 	}
-	return nil
+	var missing []Field
+	switch {
+	case h.has(Address):
+	case !h.has(LocalPart):
+		missing = append(missing, Address)
+	case !h.has(Domain) && len(domains) != 1:
+		missing = append(missing, Domain)
+	}
+	for _, name := range []Field{FirstName, LastName} {
+		if !h.has(name) && !h.has(DisplayName) {
+			missing = append(missing, name)
+		}
+	}
+	if missing == nil {
+		return nil
+	}
+	return &MissingColumnError{Fields: missing, Headers: h.cells}
 }
 
 // used returns the columns that are read.

@@ -145,12 +145,13 @@ func TestActiveOnly(t *testing.T) {
 
 func TestHeaderErrors(t *testing.T) {
 	t.Parallel()
+	const address = `the first row has no column with the address (such as "Email Address", "User principal name", "address" or "local_part")`
 	for text, want := range map[string]string{
-		"":                            "the file is empty; its first row must name the columns",
-		"Adresse;Vorname\nx;y\n":      `the first row has no column with the address, such as "Email Address", "User principal name", "address" or "local_part"; its columns are "Adresse", "Vorname"`,
-		"local_part,first_name\n":     `the first row has no column with the domain, and the column of local parts needs one; choose a domain; its columns are "local_part", "first_name"`,
-		"Email,First Name\nx;y\n":     `the first row has no column with the last name, such as "Last Name" or "last_name", and none with the display name; its columns are "Email", "First Name"`,
-		"jane@example.com,Jane,Doe\n": `the first row has no column with the address, such as "Email Address", "User principal name", "address" or "local_part"; its columns are "jane@example.com", "Jane", "Doe"`,
+		"":                        "the file is empty; its first row must name the columns",
+		"Adresse;Vorname\nx;y\n":  address + `, nor with the first name (such as "First Name" or "first_name"), nor with the last name (such as "Last Name" or "last_name"); its columns are "Adresse", "Vorname"`,
+		"local_part,name\n":       `the first row has no column with the domain, which local parts need unless you choose one domain; its columns are "local_part", "name"`,
+		"Email,First Name\nx;y\n": `the first row has no column with the last name (such as "Last Name" or "last_name"); its columns are "Email", "First Name"`,
+		"Jane Doe,name\n":         address + `; its columns are "Jane Doe", "name"`,
 	} {
 		if _, err := userlist.Parse(text, userlist.Options{}); err == nil || err.Error() != want {
 			t.Errorf("%q: %v\nwant %s", text, err, want)

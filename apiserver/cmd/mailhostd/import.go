@@ -110,7 +110,9 @@ func (c importCommand) read() (*userlist.List, string, error) {
 		return nil, "", fmt.Errorf("the file can't be read: %w", err)
 	}
 	text, encoding, err := textfile.Decode(data, c.Encoding)
-	if errors.Is(err, textfile.ErrNotUTF8) {
+	if errors.Is(err, textfile.ErrWorkbook) {
+		return nil, "", fmt.Errorf("%s %w; open it in the spreadsheet and save it as \"CSV UTF-8\"", c.File, err)
+	} else if errors.Is(err, textfile.ErrNotUTF8) {
 		return nil, "", fmt.Errorf("%s, %w; save the file as \"CSV UTF-8\", or name its encoding, for instance --encoding windows-1252", c.File, err)
 	} else if err != nil {
 		return nil, "", &usageError{fmt.Errorf("--encoding: %w", err)}
@@ -121,13 +123,18 @@ func (c importCommand) read() (*userlist.List, string, error) {
 	}
 	list, err := userlist.Parse(text, userlist.Options{Domains: c.Domain, Columns: columns, ActiveOnly: c.ActiveOnly})
 	if missing, ok := errors.AsType[*userlist.MissingColumnError](err); ok {
-		advice := fmt.Sprintf("name it with --column %s=HEADER", missing.Field)
-		if missing.Field == userlist.Domain {
-			advice = "choose it with --domain"
+		advice := make([]string, len(missing.Fields))
+		for i, field := range missing.Fields {
+			if advice[i] = fmt.Sprintf("--column %s=HEADER", field); field == userlist.Domain {
+				advice[i] = "--domain NAME"
+			}
 		}
-		return nil, "", fmt.Errorf("%s: %w; %s", c.File, err, advice)
+		return nil, "", fmt.Errorf("%s: %w; add %s", c.File, err, strings.Join(advice, " "))
 	} else if err != nil {
 		return nil, "", fmt.Errorf("%s: %w", c.File, err)
+	}
+	if len(list.Users)+len(list.Problems)+list.LeftOut == 0 && len(list.OtherDomains) > 0 {
+		return nil, "", fmt.Errorf("%s has no row of %s; it has %s", c.File, strings.Join(c.Domain, ", "), describeDomains(list.OtherDomains))
 	}
 	if found := list.ByDomain(); len(c.Domain) == 0 && len(found) > 1 {
 		return nil, "", fmt.Errorf("%s has several domains: %s; choose with --domain, which you can repeat", c.File, describeDomains(rowsByDomain(found)))

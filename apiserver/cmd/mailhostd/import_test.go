@@ -129,8 +129,10 @@ func TestImportRefusals(t *testing.T) {
 		"several domains":  {users, "", exitFailure, "has several domains: example.com (4), other.example (1); choose with --domain"},
 		"no such domain":   {users, "--domain other.example", exitFailure, "the account has no domain other.example (it has example.com, xn--bcher-kva.example); add it with a mailhost_domain"},
 		"invalid rows":     {"address,first_name,last_name\nnew@example.com,A,B\nNEW@example.com,A,B\n", "", exitFailure, "1 row can't become mailboxes, so nothing was imported; correct them in the file, or leave them out with --skip-invalid"},
+		"a wrong domain":   {users, "--domain exmaple.com", exitFailure, "has no row of exmaple.com; it has example.com (4), other.example (1)"},
+		"a workbook":       {"PK\x03\x04\xff", "", exitFailure, `is a workbook, not a CSV file; open it in the spreadsheet and save it as "CSV UTF-8"`},
 		"a code page":      {"address,first_name,last_name\nz@example.com,Zo\xeb,M\n", "", exitFailure, `line 2: the text is not in UTF-8; save the file as "CSV UTF-8", or name its encoding, for instance --encoding windows-1252`},
-		"other headers":    {"Mail;Vorname;Nachname\n", "", exitFailure, "name it with --column first_name=HEADER"},
+		"other headers":    {"Mail;Vorname;Nachname\n", "", exitFailure, "add --column first_name=HEADER --column last_name=HEADER"},
 		"an unknown field": {users, "--column login=Mail", exitUsage, "there is no field \"login\"; the fields are address, local_part"},
 		"an encoding":      {users, "--encoding utf-7", exitUsage, "--encoding: the encoding \"utf-7\" is unknown"},
 	} {

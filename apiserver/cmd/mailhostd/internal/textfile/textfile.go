@@ -14,6 +14,9 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
+// ErrWorkbook reports a file in a spreadsheet's own format.
+var ErrWorkbook = errors.New("is a workbook, not a CSV file")
+
 // ErrNotUTF8 is wrapped by the error of a file whose encoding can't be recognized.
 var ErrNotUTF8 = errors.New("the text is not in UTF-8")
 
@@ -22,6 +25,8 @@ var ErrNotUTF8 = errors.New("the text is not in UTF-8")
 // each character, such as windows-1252. Empty: such a file is an error.
 func Decode(data []byte, named string) (text, encoding string, err error) {
 	switch {
+	case bytes.HasPrefix(data, []byte("PK\x03\x04")), bytes.HasPrefix(data, []byte{0xd0, 0xcf, 0x11, 0xe0}): // .xlsx and .ods, .xls
+		return "", "", ErrWorkbook
 	case bytes.HasPrefix(data, []byte{0xff, 0xfe}):
 		return decodeUTF16(data[2:], binary.LittleEndian), "UTF-16", nil
 	case bytes.HasPrefix(data, []byte{0xfe, 0xff}):
