@@ -137,11 +137,6 @@ func (s *Server) Mailbox(t testing.TB, domain, localPart string) *api.Mailbox {
 	return m
 }
 
-// ViewCapabilities returns the read-only capabilities, which are enough for a plan.
-func ViewCapabilities() []vocab.Capability {
-	return slices.DeleteFunc(api.Capabilities(), func(c vocab.Capability) bool { return !strings.HasSuffix(string(c), ".view") })
-}
-
 // LimitedToken returns the token of a new service account with only these capabilities.
 func (s *Server) LimitedToken(t testing.TB, capabilities ...vocab.Capability) string {
 	t.Helper()

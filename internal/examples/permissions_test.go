@@ -95,15 +95,19 @@ func sample(s *acctest.Server, typeName string) [3]map[string]any {
 	}[typeName]
 }
 
-// TestViewsAreEnoughToPlan plans creates, changes and destroys of every resource with
-// only the view capabilities, as the guide promises.
-func TestViewsAreEnoughToPlan(t *testing.T) {
+// TestPlanOnly plans creates, changes and destroys of every resource, and reads every list,
+// with the capabilities of a token for plans. Without any one of them a list fails.
+func TestPlanOnly(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	s.Domain(t, "example.com")
-	owner := s.Protocol(t, "")
-	s.Token = s.LimitedToken(t, acctest.ViewCapabilities()...)
-	planner := s.Protocol(t, "")
+	owner, ownerToken := s.Protocol(t, ""), s.Token
+	limited := func(capabilities ...vocab.Capability) *acctest.Protocol {
+		s.Token = ownerToken
+		s.Token = s.LimitedToken(t, capabilities...)
+		return s.Protocol(t, "")
+	}
+	planner := limited(api.PlanCapabilities()...)
 	for _, typeName := range []string{
 		"mailhost_domain", "mailhost_mailbox", "mailhost_dns_record", "mailhost_dns_zone", "mailhost_forwarding", "mailhost_master_password",
 		"mailhost_service_account", "mailhost_dedicated_ip",
@@ -120,11 +124,21 @@ func TestViewsAreEnoughToPlan(t *testing.T) {
 			planner.NoErrors(diags)
 		}
 	}
-	for _, name := range []string{
+	lists := []string{
 		"mailhost_account", "mailhost_domains", "mailhost_mailboxes", "mailhost_dns_records", "mailhost_forwardings",
 		"mailhost_master_passwords", "mailhost_service_accounts", "mailhost_dedicated_ips", "mailhost_authorizations",
-	} {
+	}
+	for _, name := range lists {
 		_, diags := planner.ReadData(name, nil)
 		planner.NoErrors(diags)
+	}
+	for i, missing := range api.PlanCapabilities() {
+		without := limited(slices.Delete(api.PlanCapabilities(), i, i+1)...)
+		if !slices.ContainsFunc(lists, func(name string) bool {
+			_, diags := without.ReadData(name, nil)
+			return strings.Contains(acctest.Render(diags), string(missing))
+		}) {
+			t.Errorf("every list can be read without %s", missing)
+		}
 	}
 }

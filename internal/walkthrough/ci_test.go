@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
@@ -110,7 +111,7 @@ func newPipeline(t *testing.T, jobs map[string]job) *pipeline {
 	t.Helper()
 	p := &pipeline{workspace: enter(t, "ci"), jobs: jobs, server: acctest.NewServer(t, acctest.Options{}), state: newStateServer(t)}
 	p.secrets = map[string]string{
-		"MAILHOST_PLAN_TOKEN":  p.server.LimitedToken(t, acctest.ViewCapabilities()...),
+		"MAILHOST_PLAN_TOKEN":  p.server.LimitedToken(t, api.PlanCapabilities()...),
 		"MAILHOST_APPLY_TOKEN": p.server.Token,
 	}
 	for name, value := range map[string]string{
