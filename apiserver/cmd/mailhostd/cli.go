@@ -56,6 +56,10 @@ type cli struct {
 	Backup  backupCommand  `cmd:"" group:"Operate:" help:"Copy a database, which may be in use."`
 	Restore restoreCommand `cmd:"" group:"Operate:" help:"Put a backup in the place of a database, and revoke again what was revoked since."`
 	Migrate migrateCommand `cmd:"" group:"Operate:" help:"Copy everything to another database, for instance from SQLite to PostgreSQL."`
+
+	Healthcheck healthcheckCommand `cmd:"" group:"Operate:" help:"Check a running server on this machine, for a container's health check."`
+	Completion  completionCommand  `cmd:"" group:"Install:" help:"Print the script that completes commands and flags in a shell."`
+	Man         manCommand         `cmd:"" group:"Install:" help:"Print the manual page."`
 }
 
 // Run runs a command until it ends or ctx is cancelled, prints its error, and returns
@@ -89,6 +93,9 @@ func (m Main) run(ctx context.Context) error {
 		kong.Bind(m),
 	)
 	if err != nil {
+		return err
+	}
+	if done, err := m.completes(parser); done || err != nil {
 		return err
 	}
 	command, err := parser.Parse(m.Args)

@@ -14,6 +14,10 @@
 //	mailhostd backup   copies a database, which may be in use
 //	mailhostd migrate  copies everything to another database engine
 //
+//	mailhostd healthcheck  exits with 0 if a server on this machine is ready
+//	mailhostd completion   prints what completes commands and flags in a shell
+//	mailhostd man          prints the manual page
+//
 // Every setting has an environment variable, such as MAILHOSTD_LISTEN for --listen; the
 // flag has precedence. A command prints text on a terminal and JSON elsewhere. An error is
 // one line on stderr. The exit code is 0 on success, 1 on failure and 2 for an invalid
