@@ -1,12 +1,16 @@
 #!/bin/sh
 # Exits with 0 if the account matches the configuration, with 2 if it differs, and
 # with 1 after an error. It writes nothing and waits for no lock.
+#
+# With -json it prints one JSON object per line instead of text, without any values:
+# type resource_drift for a change in the account, planned_change for what an apply
+# would do, change_summary for their number, and diagnostic for an error or a warning.
 # TF_CLI names the CLI; default: terraform.
 set -eu
 tf=${TF_CLI:-terraform}
 
-"$tf" init -input=false
+"$tf" init -input=false >&2
 code=0
-"$tf" plan -input=false -lock=false -detailed-exitcode || code=$?
+"$tf" plan -input=false -lock=false -detailed-exitcode "$@" || code=$?
 [ "$code" -ne 2 ] || echo "The account and the configuration differ, see above. Change one of them." >&2
 exit "$code"

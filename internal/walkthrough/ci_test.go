@@ -2,14 +2,21 @@ package walkthrough_test
 
 import (
 	"archive/zip"
+	"crypto/sha256"
+	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+	"github.com/mailhost/terraform-provider-mailhost/internal/localcli"
 )
 
 // TestAccPipelines runs the steps of the jobs in examples/ci, each job in a new checkout,
@@ -22,9 +29,10 @@ func TestAccPipelines(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPipeline(t, jobs(t, name))
+			p.run(t, "test", 0, "1 passed, 0 failed")
 			p.server.Domain(t, "example.com")
 
-			p.run(t, "plan", 0, "changes=true")
+			p.run(t, "plan", 0, "installed mailhost/mailhost 0.1.0", "changes=true")
 			p.keepsSecrets(t)
 			stale := p.artifacts
 			p.run(t, "apply", 0, "Resources: 3 added")
@@ -44,7 +52,7 @@ func TestAccPipelines(t *testing.T) {
 			p.run(t, "drift", 0, "No changes")
 
 			for name, j := range p.jobs {
-				if want := map[bool]string{true: "MAILHOST_APPLY_TOKEN", false: "MAILHOST_PLAN_TOKEN"}[name == "apply"]; j.token != want {
+				if want := map[string]string{"plan": "MAILHOST_PLAN_TOKEN", "apply": "MAILHOST_APPLY_TOKEN", "drift": "MAILHOST_PLAN_TOKEN"}[name]; j.token != want {
 					t.Errorf("%s runs with the secret %q, want %s", name, j.token, want)
 				}
 			}
@@ -55,45 +63,117 @@ func TestAccPipelines(t *testing.T) {
 	}
 }
 
-// TestAccPlanSummary checks the outputs and the summary of plan.sh.
+// TestAccPlanSummary checks the outputs of plan.sh, and that tfplan.txt and the summary
+// begin with the counts, with what is destroyed, and with the plan's warnings, which
+// "terraform show" omits.
 func TestAccPlanSummary(t *testing.T) {
 	needsShell(t)
 	p := newPipeline(t, githubJobs(t, "github-actions.yml"))
 	p.server.Domain(t, "example.com")
 	dir := t.TempDir()
-	output, summary := filepath.Join(dir, "output"), filepath.Join(dir, "summary")
+	output := filepath.Join(dir, "output")
 	p.set("GITHUB_OUTPUT", output)
-	p.set("GITHUB_STEP_SUMMARY", summary)
 	p.run(t, "plan", 0)
 	if got := read(t, output); got != "changes=true\n" {
 		t.Errorf("the outputs are %q", got)
 	}
-	if got := read(t, summary); !strings.HasPrefix(got, "```\n") || !strings.Contains(got, "Plan: 3 to add") {
-		t.Errorf("the summary is\n%s", got)
+	p.run(t, "apply", 0, "Resources: 3 added")
+
+	p.set("TF_VAR_role_mailboxes", `{"postmaster":"Mail"}`)
+	const losses = "Plan: 0 to add, 0 to change, 1 to destroy.\n" + `mailhost_mailbox.role["abuse"] will be destroyed` + "\n\nWarning: The plan deletes a mailbox with its mail\n"
+	summary := filepath.Join(dir, "small")
+	p.set("GITHUB_STEP_SUMMARY", summary)
+	p.run(t, "plan", 0, "changes=true")
+	want := read(t, filepath.Join(p.dir, "tfplan.txt"))
+	if got := read(t, summary); got != "```\n"+want+"```\n" {
+		t.Errorf("the summary is not tfplan.txt:\n%s", got)
+	}
+	if !strings.HasPrefix(want, losses) || strings.Count(want, "Warning: ") != 1 || !strings.Contains(want, `  - resource "mailhost_mailbox" "role" {`) || strings.Contains(want, "Refreshing") {
+		t.Errorf("tfplan.txt has not the losses, the warning and the changes:\n%s", want)
+	}
+
+	var many []string
+	for i := range 200 {
+		many = append(many, fmt.Sprintf(`"role%d":"Role"`, i))
+	}
+	p.set("TF_VAR_role_mailboxes", "{"+strings.Join(many, ",")+"}")
+	summary = filepath.Join(dir, "large")
+	p.set("GITHUB_STEP_SUMMARY", summary)
+	p.run(t, "plan", 0, "changes=true")
+	got := read(t, summary)
+	if !strings.HasPrefix(got, "```\nPlan: 200 to add, 0 to change, 2 to destroy.\n"+`mailhost_mailbox.role["abuse"] will be destroyed`) ||
+		!strings.Contains(got, "Warning: The plan deletes a mailbox") || !strings.Contains(got, "2 objects are destroyed") || strings.Contains(got, "role199") {
+		t.Errorf("the summary of a large plan is\n%s", got)
 	}
 }
 
-// TestAccPlanKeepsWarnings checks that the summary of plan.sh begins with the plan's
-// warnings, which "terraform show" omits.
-func TestAccPlanKeepsWarnings(t *testing.T) {
-	needsShell(t)
-	p := newPipeline(t, githubJobs(t, "github-actions.yml"))
-	p.server.Domain(t, "example.com")
-	p.run(t, "plan", 0, "changes=true")
-	p.run(t, "apply", 0, "Resources: 3 added")
-	summary := filepath.Join(t.TempDir(), "summary")
-	p.set("GITHUB_STEP_SUMMARY", summary)
-	p.set("TF_VAR_role_mailboxes", `{"postmaster":"Mail"}`)
-	p.run(t, "plan", 0, "changes=true")
-	const warning = "Warning: The plan deletes a mailbox with its mail"
-	got := read(t, summary)
-	if !strings.HasPrefix(got, "```\n"+warning) || !strings.Contains(got, "abuse@example.com") {
-		t.Errorf("the summary does not begin with the warning:\n%s", got)
+// TestAccPolicy checks plans with the rules of policy/mail.rego.
+func TestAccPolicy(t *testing.T) {
+	needsShell(t, "opa")
+	w := newWorkspace(t)
+	if err := localcli.CopyConfig(w.dir, filepath.Join(examples, "ci")); err != nil {
+		t.Fatal(err)
 	}
-	if !strings.Contains(got, "Plan: 0 to add, 0 to change, 1 to destroy.") || strings.Count(got, warning) != 1 {
-		t.Errorf("the summary is not the warning and then the plan:\n%s", got)
+	const (
+		domain   = "\nresource \"mailhost_domain\" \"main\" {\n name = \"example.com\"\n contact_info = local.contact\n}"
+		ip       = "\nresource \"mailhost_dedicated_ip\" \"out\" {\n option_id = data.mailhost_dedicated_ip_options.all.dedicated_ip_options[0].id\n}"
+		password = "\nresource \"mailhost_master_password\" \"migration\" {\n name = \"migration\"\n domain = \"example.com\"\n %s\n depends_on = [mailhost_domain.main]\n}"
+		zone     = "\nresource \"mailhost_dns_zone\" \"main\" {\n domain = mailhost_domain.main.name\n records = { \"_DMARC txt\" = { values = [\"v=DMARC1; p=%s; sp=none\"] } }\n ignore = [\"_dmarc.*\"]\n}"
+		record   = "\nresource \"mailhost_dns_record\" \"dmarc\" {\n domain = mailhost_domain.main.name\n name = \"_dmarc.news\"\n type = \"TXT\"\n value = \"v=DMARC1;p=%s\"\n}"
+	)
+	plan := func(config string, denied ...string) {
+		t.Helper()
+		w.write(t, "main.tf", policyConfig+config)
+		w.must(t, "plan", "-input=false", "-out=tfplan")
+		out, code := w.command(t, "./policy.sh")
+		lines := strings.Split(strings.TrimSpace(out), "\n")
+		if len(denied) == 0 && (code != 0 || out != "") || len(denied) > 0 && (code != 1 || len(lines) != 1+len(denied)) {
+			t.Fatalf("the policy ended with %d:\n%s", code, out)
+		}
+		for i, want := range denied {
+			if !strings.HasPrefix(lines[1+i], want) {
+				t.Errorf("the policy does not print %q:\n%s", want, out)
+			}
+		}
+	}
+	w.write(t, "versions.tf", "")
+	w.write(t, "main.tf", policyConfig)
+	w.must(t, "init", "-input=false")
+	plan(domain + ip + fmt.Sprintf(password, "generate = true") + fmt.Sprintf(zone, "reject"))
+	w.must(t, "apply", "tfplan")
+	plan(domain+ip+fmt.Sprintf(password, `value = "correct horse"`)+fmt.Sprintf(zone, "none"),
+		"mailhost_dns_zone.main: with p=none", "mailhost_master_password.migration: value is stored")
+	plan(domain+fmt.Sprintf(zone, "reject")+fmt.Sprintf(record, "none"), "mailhost_dedicated_ip.out: the plan destroys", "mailhost_dns_record.dmarc: with p=none")
+	plan("", "mailhost_dedicated_ip.out: the plan destroys", "mailhost_domain.main: the plan destroys")
+	if err := os.Remove(filepath.Join(w.dir, "tfplan")); err != nil {
+		t.Fatal(err)
+	}
+	if out, code := w.command(t, "./policy.sh"); code == 0 {
+		t.Errorf("without a plan the policy passes: %s", out)
 	}
 }
+
+// policyConfig is what the configurations of TestAccPolicy share.
+const policyConfig = `
+terraform {
+  required_providers {
+    mailhost = { source = "mailhost/mailhost" }
+  }
+}
+
+provider "mailhost" {
+  embedded = {}
+}
+
+data "mailhost_dedicated_ip_options" "all" {}
+
+locals {
+  contact = {
+    first_name = "Jane", last_name = "Doe", organization = "Example", email = "jane@example.com", phone = "+493023125000",
+    address_1  = "Street 1", zip = "10115", city = "Berlin", state = "Berlin", country = "DE",
+  }
+}
+`
 
 // pipeline runs the jobs of examples/ci.
 type pipeline struct {
@@ -118,10 +198,40 @@ func newPipeline(t *testing.T, jobs map[string]job) *pipeline {
 		"MAILHOST_BASE_URL": p.server.URL, "MAILHOST_ACCOUNT_ID": p.server.AccountID,
 		"TF_HTTP_ADDRESS": p.state.URL, "TF_HTTP_LOCK_ADDRESS": p.state.URL, "TF_HTTP_UNLOCK_ADDRESS": p.state.URL,
 		"TF_HTTP_USERNAME": stateUser, "TF_HTTP_PASSWORD": statePassword,
+		"MAILHOST_VERSION": "0.1.0", "MAILHOST_RELEASES": releases(t), "OPA": opa(t),
 	} {
 		p.set(name, value)
 	}
 	return p
+}
+
+// releases serves the provider like a release and returns the URL of all releases.
+func releases(t *testing.T) string {
+	t.Helper()
+	name := fmt.Sprintf("terraform-provider-mailhost_0.1.0_%s_%s.zip", runtime.GOOS, runtime.GOARCH)
+	archive := []byte("a release")
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v0.1.0/"+name, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(archive) })
+	mux.HandleFunc("GET /v0.1.0/terraform-provider-mailhost_0.1.0_SHA256SUMS", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, "%x  %s\n%x  another file\n", sha256.Sum256(archive), name, sha256.Sum256(nil))
+	})
+	s := httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// opa returns the path of the Open Policy Agent, or of a program that permits everything
+// if it is not installed.
+func opa(t *testing.T) string {
+	t.Helper()
+	if path, err := exec.LookPath("opa"); err == nil {
+		return path
+	}
+	path := filepath.Join(t.TempDir(), "opa")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\ncat >/dev/null\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // run runs a job in a new checkout. It fails unless the job exits with the code want and

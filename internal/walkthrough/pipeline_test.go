@@ -3,6 +3,7 @@ package walkthrough_test
 import (
 	"path/filepath"
 	"regexp"
+	"slices"
 	"testing"
 
 	"gopkg.in/yaml.v3"
@@ -66,6 +67,13 @@ func gitlabJobs(t *testing.T, name string) map[string]job {
 	t.Helper()
 	var pipeline map[string]yaml.Node
 	parse(t, name, &pipeline)
+	var first struct {
+		BeforeScript []string `yaml:"before_script"`
+	}
+	shared := pipeline["default"]
+	if err := shared.Decode(&first); err != nil {
+		t.Fatal(err)
+	}
 	found := map[string]job{}
 	for name, node := range pipeline {
 		var described struct {
@@ -80,7 +88,7 @@ func gitlabJobs(t *testing.T, name string) map[string]job {
 		if err := node.Decode(&described); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		found[name] = job{described.Script, described.Artifacts.Paths, described.Needs, secretName.FindString(described.Variables["MAILHOST_TOKEN"])}
+		found[name] = job{slices.Concat(first.BeforeScript, described.Script), described.Artifacts.Paths, described.Needs, secretName.FindString(described.Variables["MAILHOST_TOKEN"])}
 	}
 	return found
 }
