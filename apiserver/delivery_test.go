@@ -214,6 +214,9 @@ func TestUninterruptedCreate(t *testing.T) {
 				if found := other.Header.Get("Idempotency-Replayed"); found != "" {
 					t.Errorf("a lookup of somebody else finds a record: %s", found)
 				}
+				if other.Header.Get("Idempotency-Lookup") != "none" {
+					t.Error("a lookup without a record does not say so")
+				}
 			}
 			c.Do("GET", "/mailboxes/nobody", nil, "Idempotency-Lookup", key).Want(404)
 			if !c.PostKeyed(otherKey, create.path, create.body).Want(201).Resumed() {

@@ -59,7 +59,9 @@ const (
 	// replayed, so that the client knows that it can resend the create.
 	IdempotencyReplayedHeader = "Idempotency-Replayed"
 	// IdempotencyLookupHeader names, in a GET request, the Idempotency-Key of a create
-	// whose outcome it looks up: the client is there, and will know of the object.
+	// whose outcome it looks up: the client is there, and will know of the object. The
+	// response has it with the value "none" if there is no record of such a create, so that
+	// the client knows that it can resend the create.
 	IdempotencyLookupHeader = "Idempotency-Lookup"
 	// IdempotencyResumedHeader marks a response whose object was created by an
 	// earlier request under another key, whose response was not delivered.

@@ -25,6 +25,26 @@
 //
 // A row with findings leaves this log in bin.
 //
+// # What no client can mend
+//
+// A server that honours keys executes a request once, however often it arrives. Without keys
+// the client has only the lists, and three faults leave what it can't find there. The rows
+// without keys do not have them:
+//
+//   - A claim or the create of a service account arrives twice, and the second response goes
+//     nowhere. Neither has a name that is unique.
+//   - One of these arrives after the client has given up. The client does not resend it, and
+//     its error says what may exist, but whoever applies again without looking creates a
+//     second one.
+//   - Any other create arrives that late. The next apply is a conflict whose error shows the
+//     import block, because the object could as well be somebody else's. (A late purchase is
+//     in the rows: the next apply adopts the domain, and nothing is paid twice.)
+//
+// With the published operations only, records and service accounts can't be listed either: a
+// lost response to their creates is an error that names what may exist.
+//
+// # Seeds
+//
 // Seed and row decide which requests have a fault: a request has the same one whenever it
 // is sent in the same row (network_test.go). Calls run ten at a time as in Terraform, so
 // that two runs may still differ in the order of requests, and in which of them share a

@@ -17,6 +17,9 @@ const (
 	// paidLookups is how often a list is searched before a paid create counts as
 	// not done.
 	paidLookups = 3
+	// slowAttempt is how long an attempt without a result takes if it is still executed
+	// somewhere, or waits for it. One that ends earlier was broken off.
+	slowAttempt = 10 * time.Second
 	// clockSlack allows for an API whose times have whole seconds.
 	clockSlack = 2 * time.Second
 )
@@ -27,7 +30,7 @@ var errNoList = errors.New("this API has no list of such objects")
 type createSpec[Resp any] struct {
 	object string   // names what is created, in messages
 	redact []string // secret values of the request's body
-	facts  facts    // those of secret and paid that apply
+	facts  facts    // those of secret, paid and once that apply
 	// id returns the id in a response, or "" if it has none. Nil: every response is
 	// complete.
 	id func(*Resp) string
@@ -134,6 +137,8 @@ const (
 	paid                     // the request spends money
 	keys                     // the API has proved that it honours Idempotency-Keys
 	retry                    // another attempt is allowed
+	once                     // nothing but the key keeps the API from executing it twice
+	slow                     // the latest attempt was so long in flight that it may still arrive
 )
 
 // lookup is the result of the latest lookup. The values can be combined to sets.
@@ -166,6 +171,7 @@ var decisionTable = []rule{
 	{lookup: foundOne | foundSeveral, given: secret | keys | retry, then: resend},
 	{lookup: foundOne | foundSeveral, given: secret, then: reportSecretLost},
 
+	{lookup: foundNone, given: once | slow, unless: keys, then: reportUnknown},
 	{lookup: foundNone, given: retry, then: resend},
 	{lookup: foundNone, after: transport.NoResponse | transport.NotSent | transport.Succeeded, then: reportUnknown},
 	{lookup: foundNone, after: transport.Failed | transport.Busy, given: paid, then: reportUnknown},
@@ -193,6 +199,9 @@ func (spec *createSpec[Resp]) next(ctx context.Context, c *core, call *transport
 		all := spec.facts
 		if c.transport.HonoursKeys.Load() {
 			all |= keys
+		}
+		if after.In(transport.Unknown) && call.Last.Took >= slowAttempt {
+			all |= slow
 		}
 		// After a success without the object, only a replay does no harm.
 		if isAllowed && (after.In(transport.Unknown) || all&keys != 0) {

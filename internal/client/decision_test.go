@@ -12,13 +12,14 @@ func TestDecisionTableIsComplete(t *testing.T) {
 	lookups := []lookup{notMade, foundNone, foundOne, foundSeveral, lookupFailed}
 	outcomes := []transport.Outcome{transport.Succeeded, transport.Refused, transport.Busy, transport.NotSent, transport.Failed, transport.NoResponse}
 	seen := map[decision]bool{}
-	for bits := range 1 << 4 {
+	for bits := range 2 * slow {
 		for _, l := range lookups {
 			for _, after := range outcomes {
-				holds := facts(bits)
+				holds := bits
 				d := decide(l, holds, after)
 				seen[d] = true
-				if d == resend && holds&retry == 0 || d == lookUp && l != notMade || d == resend && holds&(paid|secret) == paid && l != foundNone {
+				if d == resend && holds&retry == 0 || d == lookUp && l != notMade || d == resend && holds&(paid|secret) == paid && l != foundNone ||
+					d == resend && holds&(once|slow|keys) == once|slow {
 					t.Errorf("%v %b %v: %v", l, holds, after, d)
 				}
 			}

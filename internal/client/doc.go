@@ -40,6 +40,7 @@
 //	one                     no secret                  take it
 //	one, several            secret, keys, retry        resend: the replay has the secret
 //	one, several            secret                     SecretLostError
+//	none                    once, slow, not keys       UnknownOutcomeError
 //	none                    retry                      resend
 //	none                    no response, or a success  UnknownOutcomeError
 //	                        without the object
@@ -54,11 +55,15 @@
 //	retry   the outcome of the latest attempt is unknown (no response, 408, 5xx; with
 //	        keys also a success without the object), and the retry policy and the caller
 //	        allow another attempt, for whose time the client has waited
-//	keys    some response had an Idempotency-Replayed header, which proves that the
-//	        API honours keys. That to a lookup has one, if the create would be replayed
+//	keys    some response had an Idempotency-Replayed or Idempotency-Lookup header, which
+//	        proves that the API honours keys. That to a lookup has one of them
 //	secret  the response has a secret that the lists do not have: the token of a
 //	        service account, a generated password
 //	paid    a purchase, a claim, a change of plan
+//	once    a purchase, a claim, or a service account: without keys, a second request
+//	        could create a second one
+//	slow    the latest attempt took 10 seconds or more, and its outcome is unknown: the
+//	        API may execute the request after the lookup
 //
 // If several objects are found, only a key that is certainly honoured prevents a
 // duplicate, and even that is not relied on if it costs money. A lost secret is requested

@@ -147,7 +147,7 @@ func (c *Client) purchase(ctx context.Context, wanted []wantedDomain) []purchase
 			return nil, nil
 		},
 		invalidate: c.domains.InvalidateAll,
-		facts:      paid,
+		facts:      paid | once,
 		effect:     "the domain may have been bought",
 		check:      purchaseCheck,
 	})

@@ -40,7 +40,7 @@ func (c *Client) CreateServiceAccount(ctx context.Context, body api.CreateServic
 		object:    body.Name,
 		id:        func(a *api.CreatedServiceAccount) string { return a.ID },
 		createdAt: func(a *api.CreatedServiceAccount) string { return a.CreatedAt },
-		facts:     secret,
+		facts:     secret | once,
 		find: func(ctx context.Context) ([]api.CreatedServiceAccount, error) {
 			found, err := c.findServiceAccounts(ctx, body.Name)
 			withoutToken := make([]api.CreatedServiceAccount, len(found))

@@ -70,6 +70,8 @@ func (o *operation) respond(ctx context.Context, w http.ResponseWriter, request 
 		w.Header().Set(api.IdempotencyReplayedHeader, "true")
 	case p.idempotency.FoundRecord(ctx):
 		w.Header().Set(api.IdempotencyReplayedHeader, "false")
+	case p.idempotency.IsLookup():
+		w.Header().Set(api.IdempotencyLookupHeader, "none")
 	}
 	if p.idempotency.Resumed {
 		w.Header().Set(api.IdempotencyResumedHeader, "true")

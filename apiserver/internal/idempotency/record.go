@@ -96,6 +96,9 @@ func (q *Request) FoundRecord(ctx context.Context) bool {
 	return q.lookup != nil && q.records.find(ctx, q.lookup) != nil
 }
 
+// IsLookup reports that the request looks up a create.
+func (q *Request) IsLookup() bool { return q.lookup != nil }
+
 // Response returns the body of the response that is stored or replayed under the
 // request's key, or nil.
 func (q *Request) Response() []byte { return q.response }

@@ -235,10 +235,15 @@ func (f *API) do(s api.Spec, params map[string]string, r *http.Request, body []b
 	if key != "" && a.Status < 300 {
 		f.replayed[key] = a
 	}
-	if _, ok := f.replayed[r.Header.Get(api.IdempotencyLookupHeader)]; ok && f.HonoursKeys {
+	lookup := r.Header.Get(api.IdempotencyLookupHeader)
+	_, isReplayed := f.replayed[lookup]
+	switch {
+	case lookup == "" || !f.HonoursKeys:
+		return a, nil
+	case isReplayed:
 		return a, http.Header{api.IdempotencyReplayedHeader: {"false"}}
 	}
-	return a, nil
+	return a, http.Header{api.IdempotencyLookupHeader: {"none"}}
 }
 
 // Problem returns an error response of the contract.

@@ -60,17 +60,18 @@ func (c *Call) attempt(r *http.Request) (*http.Response, error) {
 		timer.end()
 	}
 	c.Last.notSent = traced.Load() && !written.Load()
+	c.Last.Took = t.Hooks.Now().Sub(started)
 	if err != nil {
 		err = timer.explain(err)
 		resp, c.Last.cause = nil, c.secrets.redactError(err)
 	} else {
 		c.Last.Status, c.Last.Header = resp.StatusCode, resp.Header
 		c.Last.isForeign = c.isForeign(resp)
-		if resp.Header.Get(api.IdempotencyReplayedHeader) != "" {
+		if resp.Header.Get(api.IdempotencyReplayedHeader) != "" || resp.Header.Get(api.IdempotencyLookupHeader) != "" {
 			t.HonoursKeys.Store(true)
 		}
 	}
-	c.log(ctx, req, t.Hooks.Now().Sub(started))
+	c.log(ctx, req)
 	return resp, err
 }
 
@@ -153,7 +154,7 @@ func isSuccess(resp *http.Response) bool { return resp.StatusCode >= 200 && resp
 
 // log writes a line on an attempt. The path has ids and names; the query is left
 // out, because it has what is searched for.
-func (c *Call) log(ctx context.Context, req *http.Request, took time.Duration) {
+func (c *Call) log(ctx context.Context, req *http.Request) {
 	if c.t.log == nil {
 		return
 	}
@@ -162,7 +163,7 @@ func (c *Call) log(ctx context.Context, req *http.Request, took time.Duration) {
 		"method":      req.Method,
 		"path":        req.URL.Path,
 		"attempt":     c.Attempts,
-		"duration_ms": took.Milliseconds(),
+		"duration_ms": c.Last.Took.Milliseconds(),
 		"request_id":  c.RequestID,
 	}
 	if c.Last.Status != 0 {

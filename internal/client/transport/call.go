@@ -38,6 +38,7 @@ type Attempt struct {
 	Outcome Outcome
 	Status  int         // of the response; 0 without one
 	Header  http.Header // likewise; nil
+	Took    time.Duration
 
 	started   time.Time
 	cause     error // why there was no response

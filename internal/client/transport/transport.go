@@ -105,7 +105,7 @@ type Transport struct {
 	Hooks     Hooks       // with defaults
 	Reached   atomic.Bool // there was a response, from whatever server
 	Confirmed atomic.Bool // there was a response of the contract, so that the base URL is right
-	// HonoursKeys: an Idempotency-Replayed header in some response has proved that the API
+	// HonoursKeys: a header in some response has proved that the API
 	// honours Idempotency-Keys.
 	HonoursKeys atomic.Bool
 
