@@ -111,7 +111,7 @@ func (e *engine) group(account string, u *turn) {
 		return
 	}
 	defer c.release()
-	var committing []*turn
+	var waiting []*turn // for the commit
 	wrote := false
 	memo, prelude := sqlstore.NewMemo(), []statement{{text: `SAVEPOINT one`}}
 	end := time.Now().Add(maxGroupTime)
@@ -119,9 +119,15 @@ func (e *engine) group(account string, u *turn) {
 		tx := &updating{transaction: transaction{session: &c.session, prelude: prelude, begun: len(prelude) == 0}, locked: map[string]bool{accountKey(account): true}, memo: memo, careful: u.careful}
 		if u.Begin() {
 			ok := u.Run(tx)
-			if ok {
-				committing, wrote = append(committing, u), wrote || tx.wrote
-			} else if err = c.undo(tx); err != nil {
+			if !ok {
+				err = c.undo(tx)
+			}
+			if ok || wrote {
+				waiting, wrote = append(waiting, u), wrote || ok && tx.wrote
+			} else {
+				u.Finish(nil) // it failed for nothing that is not committed
+			}
+			if err != nil {
 				break
 			}
 			switch {
@@ -145,7 +151,7 @@ func (e *engine) group(account string, u *turn) {
 	default:
 		_ = c.exec(`ROLLBACK`) // release closes a connection that is still in a transaction
 	}
-	for _, u := range committing {
+	for _, u := range waiting {
 		u.Finish(err)
 	}
 }

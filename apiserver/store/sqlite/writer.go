@@ -89,14 +89,20 @@ func (w *writer) group(u *update) {
 		w.refuse(u, err)
 		return
 	}
-	var committing []*update
+	var waiting []*update // for the commit
 	var err error
 	wrote := false
 	end := time.Now().Add(maxGroupTime)
 	for n := 1; u != nil; n++ {
+		if err = w.session.exec(`SAVEPOINT one`); err != nil {
+			u.Finish(err)
+			break
+		}
 		var ok bool
-		if ok, err = w.runOne(u); ok {
-			committing, wrote = append(committing, u), wrote || u.wrote
+		if ok, err = w.runOne(u); ok || wrote {
+			waiting, wrote = append(waiting, u), wrote || ok && u.wrote
+		} else {
+			u.Finish(nil) // it failed for nothing that is not committed
 		}
 		if err != nil || n == w.maxGroup || time.Now().After(end) {
 			break
@@ -109,7 +115,7 @@ func (w *writer) group(u *update) {
 	if err != nil && !w.rolledBack(err) {
 		w.abandon()
 	}
-	for _, u := range committing {
+	for _, u := range waiting {
 		u.Finish(err)
 	}
 	if err == nil && wrote {
@@ -139,17 +145,10 @@ func (w *writer) next() *update {
 	}
 }
 
-// runOne runs an update within the group. It reports whether the update is to be
-// committed, and returns an error if the whole group can't be.
+// runOne runs an update within the group, and ends its savepoint. It reports whether the update
+// is to be committed, and returns an error if the whole group can't be.
 func (w *writer) runOne(u *update) (ok bool, err error) {
-	if !u.Begin() {
-		return false, nil
-	}
-	if err := w.session.exec(`SAVEPOINT one`); err != nil {
-		u.Finish(err)
-		return false, err
-	}
-	ok = u.Run(w.session)
+	ok = u.Begin() && u.Run(w.session)
 	if !ok {
 		if err := w.session.exec(`ROLLBACK TO one`); err != nil {
 			return false, fmt.Errorf("another update of the same commit failed: %w", err)

@@ -32,20 +32,22 @@ func (u *Turn[T]) Run(tx T) bool {
 	return <-u.ran
 }
 
-// Finish passes the result of the commit to the caller.
+// Finish passes the result of the commit to the caller. It also ends an update whose function
+// has failed: what made it fail may be an uncommitted write of another update in the queue.
 func (u *Turn[T]) Finish(err error) { u.done <- err }
 
-// Await runs fn when it is its turn, and waits for the commit. If the context ends
-// earlier, it returns the context's error.
+// Await runs fn when it is its turn, and waits for the commit, whose error is more important
+// than that of fn. If the context ends earlier, it returns the context's error.
 func (u *Turn[T]) Await(ctx context.Context, fn func(context.Context, T) error) error {
 	ended := ctx.Done()
 	for {
 		select {
 		case tx := <-u.start:
-			if err := u.call(ctx, tx, fn); err != nil {
-				return err
+			err := u.call(ctx, tx, fn)
+			if failure := <-u.done; failure != nil {
+				return failure
 			}
-			return <-u.done
+			return err
 		case err := <-u.done:
 			return err
 		case <-ended:

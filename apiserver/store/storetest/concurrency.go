@@ -35,6 +35,32 @@ func testOneWins(h *harness) {
 	}
 }
 
+// testRefusedForWhatExists checks that a create which fails because an object exists fails only
+// when others can read that object: until then its commit may still fail.
+func testRefusedForWhatExists(h *harness) {
+	t := h.tenant("a.example")
+	const clients, each = 8, 40
+	boxes := make([]store.Mailbox, clients*each)
+	for i := range boxes {
+		boxes[i] = h.newMailbox(t, fmt.Sprint("m", i%each))
+	}
+	parallel(clients, func(client int) {
+		for n := range each {
+			err := h.store.Update(store.InAccount(h.Context(), t.account), func(tx store.Tx) error { return tx.CreateMailbox(&boxes[client*each+n]) })
+			exists, ok := errors.AsType[*store.ExistsError](err)
+			if !ok {
+				continue
+			}
+			if err := h.store.View(h.Context(), func(r store.Reader) error {
+				_, err := r.Mailbox(t.account, exists.ID)
+				return err
+			}); err != nil {
+				h.Errorf("m%d exists, and the next read returns %v", n, err)
+			}
+		}
+	})
+}
+
 // testCounter checks that updates don't interleave between a read and a write.
 func testCounter(h *harness) {
 	account := h.account()

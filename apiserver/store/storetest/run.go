@@ -79,6 +79,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"Goexit", testGoexit},
 		{"Context", testContext},
 		{"OneWins", testOneWins},
+		{"RefusedForWhatExists", testRefusedForWhatExists},
 		{"Counter", testCounter},
 		{"MixedUpdates", testMixedUpdates},
 		{"Bulk", testBulk},
