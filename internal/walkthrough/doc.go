@@ -2,8 +2,8 @@
 // of examples/README.md would: it applies the configurations, and runs their tests, their
 // scripts and the steps of their pipelines.
 //
-// It also kills the provider, the CLI or the server in the middle of a run; make crash
-// does that more often.
+// It also kills the provider, the CLI or the server in the middle of a run, and servers behind
+// HAProxy and their PostgreSQL; make crash does that more often, and with larger configurations.
 //
 // It builds the provider and mailhostd, installs them for itself (package localcli), and
 // works on copies. With TF_ACC it needs a Terraform or OpenTofu CLI. internal/demo tests

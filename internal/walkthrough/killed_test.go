@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/haproxytest"
 )
 
 var (
@@ -230,10 +231,22 @@ func createdOnce(t *testing.T, database string, want map[string]int) {
 // accountServer is mailhostd with one account, for a workspace.
 type accountServer struct {
 	database, address string
+	flags             []string
 	cmd               *exec.Cmd
 }
 
 func newAccountServer(t *testing.T, w *workspace, database string) *accountServer {
+	t.Helper()
+	initAccount(t, w, database)
+	s := &accountServer{database: database, address: haproxytest.FreeAddress(t)}
+	s.start(t)
+	t.Cleanup(func() { _ = s.cmd.Process.Kill(); _ = s.cmd.Wait() })
+	w.set("MAILHOST_BASE_URL", "http://"+s.address)
+	return s
+}
+
+// initAccount creates an account, which the workspace uses.
+func initAccount(t *testing.T, w *workspace, database string) {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), mailhostd(), "init", "--database", database).Output()
 	if err != nil {
@@ -246,30 +259,15 @@ func newAccountServer(t *testing.T, w *workspace, database string) *accountServe
 	if err := json.Unmarshal(out, &owner); err != nil {
 		t.Fatal(err)
 	}
-	s := &accountServer{database: database, address: freeAddress(t)}
-	s.start(t)
-	t.Cleanup(func() { _ = s.cmd.Process.Kill(); _ = s.cmd.Wait() })
-	w.set("MAILHOST_BASE_URL", "http://"+s.address)
 	w.set("MAILHOST_ACCOUNT_ID", owner.AccountID)
 	w.set("MAILHOST_TOKEN", owner.Token)
-	return s
-}
-
-// freeAddress returns an address at which a server can be started, again and again.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // start starts the server and waits until it serves.
 func (s *accountServer) start(t *testing.T) {
 	t.Helper()
-	s.cmd = exec.Command(mailhostd(), "serve", "--listen", s.address, "--log-format", "json", "--database", s.database)
+	args := []string{"serve", "--listen", s.address, "--log-format", "json", "--database", s.database}
+	s.cmd = exec.Command(mailhostd(), append(args, s.flags...)...)
 	log, err := s.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -117,7 +117,7 @@ func (c *crashClient) next() *crashRequest {
 		r = c.create()
 	}
 	if r.method == http.MethodPost && c.random.IntN(2) == 0 {
-		r.key = c.key()
+		r.key = randomKey(c.random)
 	}
 	return r
 }
@@ -127,11 +127,11 @@ func (c *crashClient) newName() string {
 	return fmt.Sprintf("%s-%d", c.name, c.names)
 }
 
-// key returns a UUID that the seed determines.
-func (c *crashClient) key() string {
+// randomKey returns a UUID that the seed determines.
+func randomKey(random *rand.Rand) string {
 	var id uuid.UUID
 	for i := range id {
-		id[i] = byte(c.random.IntN(256))
+		id[i] = byte(random.IntN(256))
 	}
 	return id.String()
 }

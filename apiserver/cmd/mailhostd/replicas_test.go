@@ -1,21 +1,17 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/haproxytest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres/postgrestest"
 )
 
@@ -39,7 +35,7 @@ func newReplicaRun(t *testing.T, seed uint64) *replicaRun {
 	}}
 	c.owner = initializeIn(t, c.database)
 	for range 3 {
-		c.listen = append(c.listen, freeAddress(t))
+		c.listen = append(c.listen, haproxytest.FreeAddress(t))
 	}
 	c.servers = make([]*testServer, len(c.listen))
 	var starting sync.WaitGroup
@@ -50,7 +46,11 @@ func newReplicaRun(t *testing.T, seed uint64) *replicaRun {
 	if t.Failed() {
 		t.FailNow()
 	}
-	c.front = balance(t, c.listen)
+	if haproxytest.Missing() {
+		t.Log("there is no haproxy: each client uses one server, and is not sent to another")
+	} else {
+		c.front = haproxytest.Start(t, c.listen...)
+	}
 	for n := range 8 {
 		client := &crashClient{name: fmt.Sprint("c", n), random: rand.New(rand.NewPCG(seed, uint64(n)+1)), have: objects{}}
 		client.as = c.servers[n%len(c.servers)].as(t, c.owner)
@@ -161,84 +161,5 @@ func (c *crashClient) runUntilUnknown(acknowledged chan<- struct{}, stop <-chan 
 			}
 		}
 		acknowledged <- struct{}{}
-	}
-}
-
-// freeAddress returns an address on which nothing listens.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
-// balance starts HAProxy in front of servers and returns its URL, or "" if there is none.
-func balance(t *testing.T, servers []string) string {
-	t.Helper()
-	program, err := exec.LookPath("haproxy")
-	if err != nil {
-		program = "/usr/sbin/haproxy"
-	}
-	if _, err := os.Stat(program); err != nil {
-		t.Log("there is no haproxy: each client uses one server, and is not sent to another")
-		return ""
-	}
-	address := freeAddress(t)
-	var config strings.Builder
-	fmt.Fprintf(&config, `defaults
-	mode http
-	timeout connect 1s
-	timeout client 1m
-	timeout server 1m
-	option redispatch
-	option httpchk GET /healthz/ready
-	default-server check inter 100ms fall 1 rise 1
-frontend api
-	bind %s
-	default_backend replicas
-backend replicas
-	balance roundrobin
-`, address)
-	for i, s := range servers {
-		fmt.Fprintf(&config, "\tserver replica%d %s\n", i, s)
-	}
-	path := filepath.Join(t.TempDir(), "haproxy.cfg")
-	if err := os.WriteFile(path, []byte(config.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	var output bytes.Buffer
-	cmd := exec.Command(program, "-db", "-f", path)
-	cmd.Stdout, cmd.Stderr = &output, &output
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan struct{})
-	go func() {
-		_ = cmd.Wait()
-		close(ended)
-	}()
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		<-ended
-	})
-	url := "http://" + address
-	for {
-		r, err := http.Get(url + "/healthz/live")
-		if err == nil {
-			_ = r.Body.Close()
-			if r.StatusCode == http.StatusOK {
-				return url
-			}
-		}
-		select {
-		case <-ended:
-			t.Fatalf("haproxy ended: %s", output.String())
-		case <-t.Context().Done():
-			t.Fatal("haproxy does not respond")
-		default:
-		}
 	}
 }

@@ -48,7 +48,7 @@ type Cluster struct {
 // ErrMissing means that this machine has no PostgreSQL.
 var ErrMissing = errors.New("initdb and pg_ctl are neither on PATH nor below /usr/lib/postgresql")
 
-// Start starts a cluster that a test can stop, and removes it when the test ends. It skips
+// Start starts a cluster that a test can stop or crash, and removes it when the test ends. It skips
 // the test if there is no PostgreSQL.
 func Start(t TB) *Cluster {
 	t.Helper()
@@ -60,8 +60,9 @@ func Start(t TB) *Cluster {
 	return c
 }
 
-// volatile are settings for tests, which need not outlive the machine.
-var volatile = []string{"fsync=off", "full_page_writes=off", "synchronous_commit=off"}
+// volatile are settings for tests, which need not outlive the machine. A commit outlives a crash
+// of the server.
+var volatile = []string{"fsync=off", "full_page_writes=off"}
 
 // New starts a cluster with some settings. The error is ErrMissing if there is no
 // PostgreSQL.
@@ -161,7 +162,14 @@ func (c *Cluster) StartServer() error {
 
 // Stop stops the server at once, and its clients lose their connections.
 func (c *Cluster) Stop() error {
-	return c.run("pg_ctl", "-D", filepath.Join(c.dir, "data"), "-m", "fast", "-w", "stop")
+	return c.stop("fast")
+}
+
+// Crash ends the server as a crash does: StartServer recovers from its log what was committed.
+func (c *Cluster) Crash() error { return c.stop("immediate") }
+
+func (c *Cluster) stop(mode string) error {
+	return c.run("pg_ctl", "-D", filepath.Join(c.dir, "data"), "-m", mode, "-w", "stop")
 }
 
 // URL returns the URL of a database for a user.

@@ -36,7 +36,7 @@ var (
 		if u := os.Getenv(variable); u != "" && u != required {
 			return newServer(u, nil), nil
 		}
-		c, err := New(volatile...)
+		c, err := New(append(volatile, "synchronous_commit=off")...)
 		if err != nil {
 			return nil, err
 		}
