@@ -66,6 +66,12 @@ const (
 	// IdempotencyResumedHeader marks a response whose object was created by an
 	// earlier request under another key, whose response was not delivered.
 	IdempotencyResumedHeader = "Idempotency-Resumed"
+	// IdempotencyOriginHeader identifies the configuration that a request belongs to, and in
+	// a create, after a space, the run: see ReviewCreates.
+	IdempotencyOriginHeader = "Idempotency-Origin"
+	// IdempotencyUnconfirmedHeader reports, in the response to a GET request with an
+	// origin, whether that has unconfirmed creates: true or false.
+	IdempotencyUnconfirmedHeader = "Idempotency-Unconfirmed"
 
 	// TimestampLayout is the layout of every time, in UTC: RFC 3339 with
 	// microseconds.

@@ -63,6 +63,7 @@ type Reader interface {
 	DNSRecordReader
 	DedicatedIPReader
 	IdempotencyReader
+	UnconfirmedCreateReader
 	AuditReader
 	MailReader
 	TokenBucketReader
@@ -98,12 +99,13 @@ type Tx interface {
 	DNSRecordWriter
 	DedicatedIPWriter
 	IdempotencyWriter
+	UnconfirmedCreateWriter
 	FeedbackWriter
 	AuditWriter
 	MailWriter
 	TokenBucketWriter
 	// Clear deletes every account with all that is in it, the audit log, the mail
-	// queue, the token buckets and the idempotency records.
+	// queue, the token buckets, the idempotency records and the unconfirmed creates.
 	Clear() error
 }
 

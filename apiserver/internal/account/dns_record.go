@@ -50,11 +50,13 @@ var _ = change(api.CreateDNSRecord, func(c *Call, tx store.Tx, in *api.CreateDNS
 			return nil, err
 		}
 		err := AddRecord(c.Rules.Random, tx, &record)
-		return new(dnsRecord(record)), c.recordConflict(tx, err, record)
+		return new(dnsRecord(record)), err
 	}
 	return idempotency.Create[api.DNSRecord]{
+		Type: api.ObjectDNSRecord,
 		Body: &in.Body, Existing: existing, New: create,
-		ID: func(r *api.DNSRecord) string { return strconv.FormatInt(r.ID, 10) },
+		Conflict: func(err error) error { return c.recordConflict(tx, err, record) },
+		ID:       func(r *api.DNSRecord) string { return strconv.FormatInt(r.ID, 10) },
 	}.Run(c.Idempotency, tx, c.Arrival)
 })
 

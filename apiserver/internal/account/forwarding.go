@@ -30,13 +30,15 @@ var _ = change(api.CreateForwarding, func(c *Call, tx store.Tx, in *api.CreateFo
 			return nil, err
 		}
 		if err := tx.CreateForwarding(&rule); err != nil {
-			return nil, c.forwardingConflict(tx, err, rule)
+			return nil, err
 		}
 		return new(c.forwarding(rule)), c.requestMessage(tx, rule, link)
 	}
 	return idempotency.Create[api.Forwarding]{
+		Type: api.ObjectForwarding,
 		Body: &in.Body, Existing: existing, New: create,
-		ID: func(f *api.Forwarding) string { return f.ID },
+		Conflict: func(err error) error { return c.forwardingConflict(tx, err, rule) },
+		ID:       func(f *api.Forwarding) string { return f.ID },
 	}.Run(c.Idempotency, tx, c.Arrival)
 })
 

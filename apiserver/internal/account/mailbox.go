@@ -33,7 +33,7 @@ var _ = change(api.CreateMailbox, func(c *Call, tx store.Tx, in *api.CreateMailb
 		if err != nil {
 			return nil, err
 		}
-		m, err := c.addMailbox(tx, d, left, mailbox)
+		m, err := c.addMailbox(tx, d, &left, mailbox)
 		if refused, ok := errors.AsType[*mailboxError](err); ok {
 			if refused.code == api.BulkQuotaExceeded {
 				return nil, api.Conflict("%s (%d)", refused.message, c.Rules.Settings.Get().MaxMailboxes)
@@ -43,6 +43,7 @@ var _ = change(api.CreateMailbox, func(c *Call, tx store.Tx, in *api.CreateMailb
 		return m, err
 	}
 	return idempotency.Create[api.Mailbox]{
+		Type: api.ObjectMailbox,
 		Body: &in.Body, Existing: existing, New: create,
 		ID: func(m *api.Mailbox) string { return m.ID },
 	}.Run(c.Idempotency, tx, c.Arrival)
@@ -64,7 +65,7 @@ var _ = change(api.CreateMailboxes, func(c *Call, tx store.Tx, in *api.CreateMai
 		var created *api.Mailbox
 		mailbox, err := checkItem(item, earlier)
 		if err == nil {
-			created, err = c.addMailbox(tx, d, left-len(out.Created), mailbox)
+			created, err = c.addMailbox(tx, d, &left, mailbox)
 		}
 		if refused, ok := errors.AsType[*mailboxError](err); ok {
 			out.Failed = append(out.Failed, api.FailedMailboxItem{Index: i, Code: refused.code, Message: refused.message})
@@ -75,7 +76,8 @@ var _ = change(api.CreateMailboxes, func(c *Call, tx store.Tx, in *api.CreateMai
 		}
 	}
 	c.unchanged = len(out.Created) == 0
-	return out, nil
+	ids := objects(out.Created, func(item api.CreatedMailboxItem) string { return item.Mailbox.ID })
+	return out, c.Idempotency.Created(tx, c.Arrival, api.ObjectMailbox, ids...)
 })
 
 // mailboxError is why one mailbox can't be created: a conflict of a single create, or a
@@ -113,16 +115,18 @@ func (c *Call) mailboxesLeft(r store.Reader) (int, error) {
 }
 
 // addMailbox creates m, whose local part and names are valid, in d if the account may
-// have at least one more mailbox: left is how many.
-func (c *Call) addMailbox(tx store.Tx, d store.Domain, left int, m store.Mailbox) (*api.Mailbox, error) {
+// have at least one more mailbox: left is how many. It returns an existing one that is
+// the same if that was lost (package idempotency).
+func (c *Call) addMailbox(tx store.Tx, d store.Domain, left *int, m store.Mailbox) (*api.Mailbox, error) {
 	m.ID, m.AccountID, m.DomainID, m.QuotaAllowed, m.CreatedAt = c.Rules.Random.IDAt(c.Arrival), c.Caller.AccountID, d.ID, MailboxQuota, c.Arrival
 	m.State = store.Provisioning{Status: vocab.MailboxActive}
 	if d.State.At(c.Arrival) == vocab.DomainPending {
 		m.State.Until, m.State.ReadyAt = vocab.MailboxProvisioning, d.State.ReadyAt
 	}
-	if left > 0 {
+	if *left > 0 {
 		err := tx.CreateMailbox(&m)
 		if _, exists := errors.AsType[*store.ExistsError](err); !exists {
+			*left--
 			return new(c.mailbox(m)), err
 		}
 	}
@@ -132,6 +136,11 @@ func (c *Call) addMailbox(tx store.Tx, d store.Domain, left int, m store.Mailbox
 	}
 	if err != nil {
 		return nil, err
+	}
+	if owner.DomainID == d.ID && owner.LocalPart == m.LocalPart && owner.FirstName == m.FirstName && owner.LastName == m.LastName {
+		if isLost, err := c.Idempotency.Resume(tx, c.Arrival, api.ObjectMailbox, owner.ID); err != nil || isLost {
+			return new(c.mailbox(owner)), err
+		}
 	}
 	return nil, &mailboxError{api.BulkAlreadyExists, c.addressTaken(tx, d, m.LocalPart, owner)}
 }

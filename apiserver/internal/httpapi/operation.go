@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"reflect"
+	"strconv"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/account"
@@ -48,7 +49,8 @@ func (o *operation) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (o *operation) respond(ctx context.Context, w http.ResponseWriter, request any) (err error) {
 	p := progressOf(ctx)
 	p.decoded = request
-	if p.idempotency, err = o.Idempotency.Begin(auth.CallerFrom(ctx), o.ID, keyOf(request), p.lookup, request); err != nil {
+	headers := idempotency.Headers{Key: keyOf(request), Lookup: p.lookup, Origin: p.origin}
+	if p.idempotency, err = o.Idempotency.Begin(auth.CallerFrom(ctx), o.ID, headers, request); err != nil {
 		return err
 	}
 	response, err := o.run(ctx, request, p.idempotency)
@@ -72,6 +74,9 @@ func (o *operation) respond(ctx context.Context, w http.ResponseWriter, request 
 		w.Header().Set(api.IdempotencyReplayedHeader, "false")
 	case p.idempotency.IsLookup():
 		w.Header().Set(api.IdempotencyLookupHeader, "none")
+	}
+	if exist, known := p.idempotency.Unconfirmed(ctx); known {
+		w.Header().Set(api.IdempotencyUnconfirmedHeader, strconv.FormatBool(exist))
 	}
 	if p.idempotency.Resumed {
 		w.Header().Set(api.IdempotencyResumedHeader, "true")

@@ -80,6 +80,7 @@ type progress struct {
 	idempotency *idempotency.Request
 	// lookup is the Idempotency-Key of a create whose outcome a GET request looks up.
 	lookup string
+	origin idempotency.Origin
 	// identified returns the caller that the request's credential names, or why it names
 	// none. It is nil until the credential has been evaluated.
 	identified func() (auth.Caller, error)
@@ -113,6 +114,9 @@ func (h *Handler) begin(r *http.Request) *progress {
 	p.Operation = h.router.operations[p.Route]
 	_, p.Trusted = auth.Trusted(r.Context())
 	p.Draining = h.drained
+	if origin := r.Header.Get(api.IdempotencyOriginHeader); origin != "" && !h.PublishedOnly {
+		p.origin = idempotency.ParseOrigin(origin)
+	}
 	if r.Method == http.MethodGet {
 		p.lookup = r.Header.Get(api.IdempotencyLookupHeader)
 	}

@@ -75,6 +75,7 @@ type Request struct {
 	operationID string
 	key         *key   // nil without an Idempotency-Key
 	lookup      []byte // hash of the key of the create that a GET request looks up
+	origin      Origin
 	// known reports that the replayed record is store.IdempotencyRecord.Delivered.
 	known    bool
 	response []byte // as it is stored
@@ -83,23 +84,30 @@ type Request struct {
 	committed bool
 }
 
+// Headers are those of a request that concern idempotency. Each may be empty.
+type Headers struct {
+	// Key is the Idempotency-Key, and Lookup that of a create which a GET request looks up.
+	Key, Lookup string
+	Origin      Origin
+}
+
 // Begin registers a request under its Idempotency-Key, or under that of a create which it
-// looks up; both may be empty. input is everything that distinguishes it from other
-// requests to the operation. The error is a conflict if a request with the key is still
-// running. The caller must call Ran after the operation, and End after the response.
-func (r *Records) Begin(who auth.Caller, operationID, idempotencyKey, lookup string, input any) (*Request, error) {
-	q := &Request{records: r, caller: who, operationID: operationID}
+// looks up. input is everything that distinguishes it from other requests to the
+// operation. The error is a conflict if a request with the key is still running. The
+// caller must call Ran after the operation, and End after the response.
+func (r *Records) Begin(who auth.Caller, operationID string, h Headers, input any) (*Request, error) {
+	q := &Request{records: r, caller: who, operationID: operationID, origin: h.Origin}
 	switch {
-	case idempotencyKey != "":
+	case h.Key != "":
 		var err error
-		if q.key, err = newKey(q, idempotencyKey, input); err != nil {
+		if q.key, err = newKey(q, h.Key, input); err != nil {
 			return nil, err
 		}
 		if !r.begin(q.key) {
 			return nil, api.Conflict("a request with this Idempotency-Key is still running").At("header", api.IdempotencyKeyHeader).RetryAfter(1)
 		}
-	case lookup != "":
-		q.lookup = q.hash(lookup)
+	case h.Lookup != "":
+		q.lookup = q.hash(h.Lookup)
 	}
 	return q, nil
 }

@@ -19,17 +19,22 @@ type created struct {
 
 // Create is a create that can be resumed.
 type Create[Resp any] struct {
+	// Type is the type of the object, as the audit log has it.
+	Type string
 	// Body is the request's body: the create of the same body is resumed.
 	Body any
 	// Existing returns the object with an id if it still is as the request wants it, and
 	// otherwise an error that is store.ErrNotFound.
 	Existing func(id string) (*Resp, error)
+	// New creates the object. An *store.ExistsError has the id of one like it; Conflict
+	// converts that error if the object must not be returned.
 	New      func() (*Resp, error)
+	Conflict func(error) error
 	// ID returns the id of the object in a response.
 	ID func(*Resp) string
 }
 
-// Run returns the object of the same create if that was interrupted, and a new one
+// Run returns the object of the same create if that was interrupted or lost, and a new one
 // otherwise.
 func (c Create[Resp]) Run(q *Request, tx store.Tx, at time.Time) (*Resp, error) {
 	// The caller and the body identify the create, whatever its Idempotency-Key.
@@ -48,13 +53,35 @@ func (c Create[Resp]) Run(q *Request, tx store.Tx, at time.Time) (*Resp, error) 
 		q.Resumed = err == nil
 	}
 	if errors.Is(err, store.ErrNotFound) {
-		out, err = c.New()
+		if out, err = c.New(); err != nil {
+			out, err = c.lost(q, tx, at, err)
+		}
 	}
 	if err != nil {
 		return nil, err
 	}
 	q.created = &created{hash, c.ID(out)}
-	return out, nil
+	return out, q.Created(tx, at, c.Type, c.ID(out))
+}
+
+// lost returns the object that New reports to exist, if it is that of a lost create.
+func (c Create[Resp]) lost(q *Request, tx store.Tx, at time.Time, cause error) (*Resp, error) {
+	exists, ok := errors.AsType[*store.ExistsError](cause)
+	if !ok {
+		return nil, cause
+	}
+	existing, err := c.Existing(exists.ID)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return nil, c.Conflict(cause)
+	case err != nil:
+		return nil, err
+	}
+	isLost, err := q.Resume(tx, at, c.Type, exists.ID)
+	if err == nil && !isLost {
+		err = c.Conflict(cause)
+	}
+	return existing, err
 }
 
 // markIfGone marks the record of a create, before it is stored, if the client has
