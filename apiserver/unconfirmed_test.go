@@ -36,7 +36,7 @@ const here = "5f0c"
 func review(c *apitest.Client, body obj) *apitest.Response {
 	c.T.Helper()
 	body["origin"] = here
-	return c.Post("/creates/review", body).Want(200)
+	return c.Patch("/creates", body).Want(200)
 }
 
 // createdBy sends a create of a run.

@@ -37,11 +37,12 @@ type CreatedObjects struct {
 
 // UnconfirmedCreates are the objects that remain unconfirmed.
 type UnconfirmedCreates struct {
-	Objects []CreatedObjects `json:"objects" nullable:"false"`
+	Objects []CreatedObjects `json:"objects" nullable:"false" doc:"Those that no complete review has covered"`
+	Lost    []CreatedObjects `json:"lost" nullable:"false" doc:"Those that the same create of another run returns"`
 }
 
 // ReviewCreates is the operation with which the client of a configuration reports what its
 // state has.
-var ReviewCreates = define[ReviewCreatesRequest, UnconfirmedCreates]("POST /creates/review", "Review the unconfirmed creates of a configuration", Spec{
-	ID: "review-creates", Tag: "Account", WhenCancelled: true,
+var ReviewCreates = define[ReviewCreatesRequest, UnconfirmedCreates]("PATCH /creates", "Review the unconfirmed creates of a configuration", Spec{
+	ID: "review-creates", Tag: "Account",
 })

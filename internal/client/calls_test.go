@@ -58,6 +58,7 @@ func calls(t *testing.T, c *Client) {
 	_, _ = c.ChangePlan(ctx, api.ChangePlanBody{})
 	_, _ = c.SubmitFeedback(ctx, api.SubmitFeedbackBody{})
 	_, _ = c.GetAccount(ctx)
+	_, _ = c.ReviewCreates(ctx, api.ReviewCreatesBody{})
 	for range c.ListWorkspaces(ctx) { //nolint:errcheck // only the request matters
 	}
 	_, _ = c.DomainAvailability(ctx, "n")

@@ -66,6 +66,11 @@ func Serve(version string, debug bool) error {
 		options = append(options, tf6server.WithManagedDebug())
 	}
 	p := &process{}
+	if !debug { // a debugger's provider does not run in the CLI's working directory
+		if origin, err := newOrigin(os.Getenv); err == nil {
+			p.origin = origin
+		}
+	}
 	err := tf6server.Serve("registry.terraform.io/mailhost/mailhost", func() tfprotov6.ProviderServer {
 		return NewServer(newIn(p, version)())
 	}, options...)
@@ -79,6 +84,8 @@ func newIn(p *process, version string) func() provider.Provider {
 // process has the open connections of the provider instances of one process.
 type process struct {
 	replaced Replacements
+	// origin is empty if later runs can't continue with what this one creates.
+	origin client.Origin
 
 	mu      sync.Mutex
 	closers []func() error
@@ -212,8 +219,14 @@ func (p *mailhost) Configure(ctx context.Context, req provider.ConfigureRequest,
 	userAgent := "terraform-provider-mailhost/" + p.version + " terraform/" + req.TerraformVersion
 	opened := session.New(func(ctx context.Context) (*client.Client, error) { return s.open(ctx, p.process, userAgent) })
 	opened.Origin = c.origin(s)
-	if !oneWalk {
+	switch {
+	case !oneWalk:
 		opened.Walk().Disable()
+	case p.process.origin.ID != "":
+		opened.Run = &session.Run{
+			IsPartial: sync.OnceValue(func() bool { return isPartial(os.Environ()) }),
+			MayExist:  s.mayExist,
+		}
 	}
 	p.process.onClose(func() error { // runs before the session's server is closed
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)

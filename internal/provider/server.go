@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -9,8 +10,10 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/compact"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
 // NewServer returns the server of the plugin protocol for a provider: the framework's,
@@ -36,17 +39,21 @@ type server struct {
 	provider *mailhost
 	// shortcuts are those of the latest configuration, by resource type.
 	shortcuts atomic.Pointer[map[string]*service.Shortcut]
+	// session is that of the latest configuration; nil if the framework defers every call.
+	session atomic.Pointer[session.Session]
 }
 
 // ConfigureProvider implements tfprotov6.ProviderServer. Without an error it provides
 // the shortcuts, unless the framework is to defer every call.
 func (s *server) ConfigureProvider(ctx context.Context, req *tfprotov6.ConfigureProviderRequest) (*tfprotov6.ConfigureProviderResponse, error) {
 	s.shortcuts.Store(nil)
+	s.session.Store(nil)
 	resp, err := s.framework.ConfigureProvider(ctx, req)
 	if err != nil || s.provider == nil {
 		return resp, err
 	}
 	if opened := s.provider.configured.Swap(nil); opened != nil {
+		s.session.Store(opened)
 		all := map[string]*service.Shortcut{}
 		for _, newResource := range s.provider.Resources(ctx) {
 			if name, shortcut := service.NewShortcut(ctx, newResource(), opened); shortcut != nil {
@@ -82,6 +89,10 @@ func (s *server) ValidateResourceConfig(ctx context.Context, req *tfprotov6.Vali
 func (s *server) UpgradeResourceState(ctx context.Context, req *tfprotov6.UpgradeResourceStateRequest) (*tfprotov6.UpgradeResourceStateResponse, error) {
 	c := newCall(ctx)
 	defer c.end()
+	// Terraform sends each object of the state first, whatever it does with it.
+	if run := s.session.Load(); run != nil && req.RawState != nil {
+		run.Saw(req.TypeName, req.RawState.JSON)
+	}
 	if shortcut := s.shortcut(req.TypeName); shortcut != nil {
 		if resp := shortcut.Upgrade(req); resp != nil {
 			return resp, nil
@@ -116,6 +127,9 @@ func (s *server) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanReso
 	c := newCall(ctx)
 	defer c.end()
 	ctx = service.WithFingerprint(c, req.Config)
+	if run := s.session.Load(); run != nil {
+		run.Planned(req.PriorState == nil || service.IsNull(req.PriorState.MsgPack))
+	}
 	if shortcut := s.shortcut(req.TypeName); shortcut != nil {
 		if resp := shortcut.Plan(ctx, req); resp != nil {
 			return resp, nil
@@ -128,7 +142,17 @@ func (s *server) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanReso
 func (s *server) ApplyResourceChange(ctx context.Context, req *tfprotov6.ApplyResourceChangeRequest) (*tfprotov6.ApplyResourceChangeResponse, error) {
 	c := newCall(ctx)
 	defer c.end()
-	return s.framework.ApplyResourceChange(c, req)
+	run := s.session.Load()
+	if run == nil {
+		return s.framework.ApplyResourceChange(c, req)
+	}
+	ctx = c
+	if req.TypeName != "mailhost_dns_zone" { // whose create keeps the records that exist
+		ctx = client.FromRun(ctx)
+	}
+	resp, err := s.framework.ApplyResourceChange(ctx, req)
+	run.Applied(err != nil || c.Err() != nil || slices.ContainsFunc(resp.Diagnostics, func(d *tfprotov6.Diagnostic) bool { return d.Severity == tfprotov6.DiagnosticSeverityError }))
+	return resp, err
 }
 
 // ImportResourceState implements tfprotov6.ResourceServer.

@@ -98,10 +98,10 @@ func (s *Shortcut) Read(ctx context.Context, req *tfprotov6.ReadResourceRequest)
 // Plan returns the response for an object that keeps the prior state as it is, and for
 // one that is created.
 func (s *Shortcut) Plan(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) *tfprotov6.PlanResourceChangeResponse {
-	if req.PriorState == nil || req.ProposedNewState == nil || len(req.ProposedNewState.MsgPack) == 0 || isNull(req.ProposedNewState.MsgPack) {
+	if req.PriorState == nil || req.ProposedNewState == nil || len(req.ProposedNewState.MsgPack) == 0 || IsNull(req.ProposedNewState.MsgPack) {
 		return nil
 	}
-	if isNull(req.PriorState.MsgPack) {
+	if IsNull(req.PriorState.MsgPack) {
 		return s.planCreate(ctx, req)
 	}
 	if !bytes.Equal(req.PriorState.MsgPack, req.ProposedNewState.MsgPack) {

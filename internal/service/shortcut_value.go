@@ -78,7 +78,8 @@ func (all fields) text(name string) string {
 	return ""
 }
 
-func isNull(object []byte) bool { return len(object) == 1 && object[0] == nilCode }
+// IsNull reports whether an encoded object is null.
+func IsNull(object []byte) bool { return len(object) == 1 && object[0] == nilCode }
 
 // matches reports whether [Flatten] sets no attribute of a decoded object to another
 // value.

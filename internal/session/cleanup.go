@@ -31,8 +31,12 @@ func (s *Session) RemoveCleanup(id string) {
 	delete(s.cleanups.byID, id)
 }
 
-// Close runs the registered cleanups concurrently and returns their errors.
+// Close runs the registered cleanups concurrently and returns their errors. It also ends
+// the [Run].
 func (s *Session) Close(ctx context.Context) error {
+	var end sync.WaitGroup
+	end.Go(func() { s.endRun(ctx) })
+	defer end.Wait()
 	s.cleanups.mu.Lock()
 	pending := s.cleanups.byID
 	s.cleanups.byID = nil

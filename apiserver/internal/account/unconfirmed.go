@@ -26,13 +26,19 @@ var _ = change(api.ReviewCreates, func(c *Call, tx store.Tx, in *api.ReviewCreat
 		return nil, err
 	}
 	left, err := tx.UnconfirmedCreates(account, origin, "", c.Arrival)
-	out := &api.UnconfirmedCreates{Objects: []api.CreatedObjects{}}
-	for i, create := range left {
-		if i == 0 || create.ObjectType != left[i-1].ObjectType {
-			out.Objects = append(out.Objects, api.CreatedObjects{Type: create.ObjectType})
+	out := &api.UnconfirmedCreates{Objects: []api.CreatedObjects{}, Lost: []api.CreatedObjects{}}
+	for _, create := range left {
+		group := &out.Objects
+		if create.Lost {
+			group = &out.Lost
 		}
-		last := &out.Objects[len(out.Objects)-1]
-		last.IDs = append(last.IDs, create.ObjectID)
+		n := len(*group)
+		if n == 0 || (*group)[n-1].Type != create.ObjectType { // they are in the order of their types
+			*group = append(*group, api.CreatedObjects{Type: create.ObjectType})
+			n++
+		}
+		ids := &(*group)[n-1].IDs
+		*ids = append(*ids, create.ObjectID)
 	}
 	return out, err
 })

@@ -70,6 +70,7 @@ func (c *Call) attempt(r *http.Request) (*http.Response, error) {
 		if resp.Header.Get(api.IdempotencyReplayedHeader) != "" || resp.Header.Get(api.IdempotencyLookupHeader) != "" {
 			t.HonoursKeys.Store(true)
 		}
+		c.noteOrigin(req, resp)
 	}
 	c.log(ctx, req)
 	return resp, err
@@ -86,6 +87,7 @@ func (c *Call) complete(req *http.Request) error {
 		req.Header.Set(api.IdempotencyLookupHeader, key)
 		c.secrets.add(key)
 	}
+	c.setOrigin(req)
 	req.Header.Set("X-Request-Id", c.RequestID)
 	req.Header.Set("User-Agent", c.t.userAgent)
 	req.Header.Set("Accept", "application/json")

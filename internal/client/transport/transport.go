@@ -36,9 +36,12 @@ type Options struct {
 	TokenSource oauth2.TokenSource
 	Transport   http.RoundTripper // sends single requests; nil: over the network
 	UserAgent   string
-	Limits      Limits
-	Log         LogFunc // nil: no log
-	Hooks       Hooks
+	// Origin makes creates continue with what an earlier run of the same configuration has
+	// lost.
+	Origin Origin
+	Limits Limits
+	Log    LogFunc // nil: no log
+	Hooks  Hooks
 }
 
 // LogFunc writes a line on one attempt. It has the type of tflog.Debug.
@@ -108,6 +111,7 @@ type Transport struct {
 	// HonoursKeys: a header in some response has proved that the API
 	// honours Idempotency-Keys.
 	HonoursKeys atomic.Bool
+	Origin      Origin
 
 	baseURL   string
 	userAgent string
@@ -119,6 +123,8 @@ type Transport struct {
 	responded atomic.Pointer[time.Time] // when the latest response came
 	incidents incidents
 	changes   changes
+	// unconfirmed is of Origin.
+	unconfirmed unconfirmed
 	// clockOffset is how far the API's clock is ahead of this machine's, from the Date
 	// header of the newest response. Date has whole seconds, so it is up to a second
 	// early.
@@ -137,6 +143,7 @@ func New(o Options) (*Transport, error) {
 	t := &Transport{
 		AccountID: o.AccountID,
 		Hooks:     o.Hooks.withDefaults(),
+		Origin:    o.Origin,
 		baseURL:   base,
 		userAgent: cmp.Or(o.UserAgent, defaultUserAgent),
 		next:      o.Transport,

@@ -105,7 +105,10 @@ func (r *Resource) planCreate(ctx context.Context, plan *model, diags *diag.Diag
 		return // the create lists again, and reports why it can't
 	}
 	r.Notes().Store(planned{canonicalDomain(domain)}, l)
-	r.checkExisting(*plan, l.existing(c.keys()), diags)
+	existing := l.existing(c.keys())
+	own := r.ownOf(ctx, unknownCreates{}, c, existing, true)
+	r.checkExisting(*plan, others(existing, own), diags)
+	r.checkContinued(own, diags)
 }
 
 func address(key, domainName string) compact.Text {
@@ -181,7 +184,7 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 	}
 	if l, ok := r.Notes().Load(refreshed{state.ID.ValueString()}); ok && len(ch.added) > 0 {
 		existing := l.(*listing).existing(ch.added)
-		own := unknownCreatesOf(ctx, req.Private).own(c, existing)
+		own := r.ownOf(ctx, unknownCreatesOf(ctx, req.Private), c, existing, true)
 		r.checkExisting(*plan, others(existing, own), diags)
 		r.checkContinued(own, diags)
 	}

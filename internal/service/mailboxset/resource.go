@@ -110,8 +110,10 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	}
 	existing := l.existing(want.keys())
 	if len(existing) > 0 && !plan.adopts() {
-		addExisting(&resp.Diagnostics, existing)
-		return
+		if foreign := others(existing, r.ownOf(ctx, unknownCreates{}, want, existing, false)); len(foreign) > 0 {
+			addExisting(&resp.Diagnostics, foreign)
+			return
+		}
 	}
 	a := &apply{client: c, walk: r.Walk(), domain: plan.Domain.ValueString(), result: newContents(), known: l.any()}
 	since := c.APITime()
@@ -195,7 +197,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 		if plan.adopts() {
 			a.adopt(ctx, want, existing)
 		} else {
-			own := earlier.own(want, existing)
+			own := r.ownOf(ctx, earlier, want, existing, false)
 			a.adopt(ctx, want, own)
 			for key, m := range others(existing, own) {
 				a.fail(key, "Can't create the mailbox "+m.PrimaryEmail, fmt.Errorf("it exists with the id %s, and this set does not manage it", m.ID), adoptAdvice)
