@@ -85,7 +85,7 @@ func TestEveryOperationIsLogged(t *testing.T) {
 			}
 			send()
 			got := a.entries(store.AuditFilter{RequestID: "the-request"})
-			if !spec.Changes() {
+			if !spec.Changes() || spec.ID == api.ReviewCreates.ID {
 				if len(got) > 0 {
 					t.Errorf("logged although nothing changed: %+v", got)
 				}

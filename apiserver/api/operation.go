@@ -60,10 +60,10 @@ type Operation[Req, Resp any] struct {
 // Lifecycle reports whether the operation is beyond the 22 published ones.
 func (s Spec) Lifecycle() bool { return s.Number == 0 }
 
-// Changes reports whether the operation changes something of the account. A cancelled
-// account refuses it unless WhenCancelled is set.
+// Changes reports whether the operation changes something. A cancelled account
+// refuses it unless WhenCancelled is set.
 func (s Spec) Changes() bool {
-	return s.Method != http.MethodGet && s.Response != reflect.TypeFor[CSV]() && s.Response != reflect.TypeFor[UnconfirmedCreates]()
+	return s.Method != http.MethodGet && s.Response != reflect.TypeFor[CSV]()
 }
 
 // NoContent is the response type of an operation with the status code 204.

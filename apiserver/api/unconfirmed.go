@@ -24,7 +24,7 @@ type ReviewCreatesBody struct {
 	Origin string `json:"origin" minLength:"1" maxLength:"64" doc:"The first part of Idempotency-Origin"`
 	// Run and Objects confirm creates.
 	Run     *string          `json:"run,omitempty" maxLength:"64" nullable:"true" doc:"Everything that this run has created is in the state"`
-	Objects []CreatedObjects `json:"objects,omitempty" maxItems:"100" doc:"What the state has"`
+	Objects []CreatedObjects `json:"objects,omitempty" doc:"What the state has"`
 	// Complete marks the other creates as lost.
 	Complete bool `json:"complete,omitempty" default:"false" doc:"The state has nothing else: from now on, the same create of another run returns the existing object, once"`
 }
@@ -44,5 +44,5 @@ type UnconfirmedCreates struct {
 // ReviewCreates is the operation with which the client of a configuration reports what its
 // state has.
 var ReviewCreates = define[ReviewCreatesRequest, UnconfirmedCreates]("PATCH /creates", "Review the unconfirmed creates of a configuration", Spec{
-	ID: "review-creates", Tag: "Account",
+	ID: "review-creates", Tag: "Account", WhenCancelled: true,
 })

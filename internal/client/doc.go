@@ -85,10 +85,10 @@
 //   - After Ctrl-C or at the end of a timeout, the lookup is made within 10 seconds, and
 //     nothing is resent.
 //   - If the provider is killed, nobody looks anything up. The next run sends the same
-//     request under another key. An API that noticed that its response did not arrive
-//     resumes the create: it returns the object with an Idempotency-Resumed header. One
-//     that did not notice (an embedded one was killed too) responds with a 409, whose
-//     advice is to import the object.
+//     request under another key. An API that noticed that its response did not arrive, or to
+//     which a plan has reported that the state lacks the object (package session), resumes
+//     the create: it returns the object with an Idempotency-Resumed header. Any other API
+//     responds with a 409, whose advice is to import the object.
 //
 // CreateMailboxes creates up to 1,000 mailboxes with one request, and more with several.
 // Each mailbox has its own outcome, and the table decides for each of them, with one

@@ -136,13 +136,16 @@ func killRuns(t *testing.T, seed uint64, victim string) {
 			}
 			t.Logf("killed %q (%v)", children, err)
 		})
+		w.restoreState(t)
 	}
 	w.must(t, "apply", "-auto-approve", "-no-color")
 	w.planIsEmpty(t)
 	w.sharesNothing(t)
-	createdOnce(t, database, map[string]int{
-		"domain": 2, "mailbox": 225, "forwarding": 3, "service_account": 3, "master_password": 2, "dedicated_ip": 3,
-	})
+	want := map[string]int{"domain": 2, "mailbox": 225, "forwarding": 3, "service_account": 3, "master_password": 2, "dedicated_ip": 3}
+	if server != nil {
+		want["service_account"]++ // the owner's
+	}
+	createdOnce(t, database, want)
 }
 
 func kill(pid int) {
@@ -179,6 +182,20 @@ func (w *workspace) applyAndKill(t *testing.T, lines int, kill func(cli *os.Proc
 	if strings.Contains(text.String(), "panic:") {
 		t.Errorf("the run printed\n%s", &text)
 	}
+}
+
+// restoreState replaces a state that the CLI has emptied to write it again, and then was
+// killed, by the backup of the run.
+func (w *workspace) restoreState(t *testing.T) {
+	t.Helper()
+	path := filepath.Join(w.dir, "terraform.tfstate")
+	if text, err := os.ReadFile(path); os.IsNotExist(err) || json.Valid(text) {
+		return
+	}
+	if err := os.Rename(path+".backup", path); err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	t.Log("the CLI was killed while it wrote its state")
 }
 
 // sharesNothing checks that no two resources of the state have one object.

@@ -24,6 +24,17 @@
 // would be worse than a conflict, which explains how to import the object.
 //
 // All of this is in interrupted.go. The client's side is internal/client/create.go.
+//
+// A client that keeps a state, and may be killed before it has stored what it created, adds
+// an Idempotency-Origin to its creates (origin.go). Their objects are unconfirmed until its
+// next run has reported which of them the state has:
+//
+//	event                                              object
+//	a create with an origin                            unconfirmed
+//	the run, or a later one, reports it                forgotten
+//	a later run reports that the state has no others   lost
+//	an equal create by the same caller in another run  returned if it is lost, and unconfirmed again
+//	a week has passed                                  forgotten
 package idempotency
 
 import (
