@@ -74,6 +74,9 @@ func TestOpenAPIExamples(t *testing.T) {
 	c.call(api.ListWorkspaces.Spec, nil)
 	research := c.call(api.CreateWorkspace.Spec, Object{"name": "Research"}).Str("id")
 	c.call(api.GetWorkspace.Spec, nil, "workspace_id", research)
+	c.call(api.ReviewCreates.Spec, Object{
+		"origin": "5f0c6ac8", "objects": []Object{{"type": "mailbox", "ids": []string{"1a231635-65c6-4f47-a6b3-a0ed6f24aa5c"}}}, "complete": true,
+	})
 
 	c.call(api.CheckDomainAvailability.Spec, nil, "name", "example.com")
 	c.call(api.PurchaseDomains.Spec, Object{
