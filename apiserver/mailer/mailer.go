@@ -103,6 +103,15 @@ func (m *Mailer) Send(ctx context.Context, message apiserver.Message) error {
 	return fmt.Errorf("%s: %s", m.server, m.describe(err))
 }
 
+// Check connects to the mail server as for a message, with TLS and the password, and sends
+// none.
+func (m *Mailer) Check(ctx context.Context) error {
+	if err := m.submit(ctx, nil); err != nil {
+		return fmt.Errorf("%s: %s", m.server, m.describe(err))
+	}
+	return nil
+}
+
 // encode converts a message to RFC 5322. Every header value is parsed or encoded, so
 // that a line break in it can't start another header.
 func (m *Mailer) encode(message apiserver.Message) (*mail.Msg, error) {
@@ -126,7 +135,7 @@ func (m *Mailer) encode(message apiserver.Message) (*mail.Msg, error) {
 	return msg, nil
 }
 
-// submit sends a message on a new connection. It closes the connection itself when ctx
+// submit sends a message, unless it is nil, on a new connection. It closes the connection itself when ctx
 // ends or an error occurs, because go-mail closes it only after a success and observes
 // the context only while it connects.
 func (m *Mailer) submit(ctx context.Context, msg *mail.Msg) error {
@@ -153,8 +162,10 @@ func (m *Mailer) submit(ctx context.Context, msg *mail.Msg) error {
 	if err != nil {
 		return err
 	}
-	if err := client.SendWithSMTPClient(session, msg); err != nil {
-		return err
+	if msg != nil {
+		if err := client.SendWithSMTPClient(session, msg); err != nil {
+			return err
+		}
 	}
 	_ = client.CloseWithSMTPClient(session) // the server has accepted the message; an error of QUIT does not matter
 	return nil

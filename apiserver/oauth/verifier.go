@@ -97,6 +97,12 @@ func New(o Options) (*Verifier, error) {
 	}, nil
 }
 
+// Check reads the issuer's keys and returns how many can verify a token.
+func (v *Verifier) Check(ctx context.Context) (keys int, err error) {
+	found, err := v.keys.source.fetch(ctx)
+	return len(found), err
+}
+
 // VerifyToken implements apiserver.TokenVerifier.
 func (v *Verifier) VerifyToken(ctx context.Context, token string) (apiserver.User, error) {
 	typ, err := v.parse(token)

@@ -51,6 +51,7 @@ type cli struct {
 	Whoami  whoamiCommand  `cmd:"" group:"Accounts and access, in a database or over HTTP:" help:"Show whose token is in use, and its rights."`
 
 	Fixture fixtureCommand `cmd:"" group:"Operate:" help:"Load, dump and check fixtures: the content of accounts as JSON."`
+	Doctor  doctorCommand  `cmd:"" group:"Operate:" help:"Check the configuration, and what the server depends on."`
 	Audit   auditCommand   `cmd:"" group:"Operate:" help:"Print the audit log."`
 	Import  importCommand  `cmd:"" group:"Operate:" help:"Create mailboxes from a CSV file, such as the user export of another mail host."`
 	Backup  backupCommand  `cmd:"" group:"Operate:" help:"Copy a database, which may be in use."`
@@ -79,19 +80,7 @@ func (m Main) Run(ctx context.Context) int {
 }
 
 func (m Main) run(ctx context.Context) error {
-	var commands cli
-	parser, err := kong.New(&commands,
-		kong.Name("mailhostd"),
-		kong.Vars{"import_fields": importFields()},
-		kong.Description("The account management API as a server."),
-		kong.Writers(m.Stdout, m.Stderr),
-		kong.NoDefaultHelp(),
-		kong.Resolvers(environment(m.Environ)),
-		kong.ValueFormatter(helpText),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
-		kong.BindTo(ctx, (*context.Context)(nil)),
-		kong.Bind(m),
-	)
+	parser, err := newParser(new(cli), m)
 	if err != nil {
 		return err
 	}
@@ -105,7 +94,22 @@ func (m Main) run(ctx context.Context) error {
 	case err != nil:
 		return &usageError{err}
 	}
-	return command.Run()
+	command.BindTo(ctx, (*context.Context)(nil))
+	return command.Run(m)
+}
+
+// newParser returns the parser of the command line.
+func newParser(commands *cli, m Main) (*kong.Kong, error) {
+	return kong.New(commands,
+		kong.Name("mailhostd"),
+		kong.Vars{"import_fields": importFields()},
+		kong.Description("The account management API as a server."),
+		kong.Writers(m.Stdout, m.Stderr),
+		kong.NoDefaultHelp(),
+		kong.Resolvers(environment(m.Environ)),
+		kong.ValueFormatter(helpText),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+	)
 }
 
 // usageError is an error of the command line.

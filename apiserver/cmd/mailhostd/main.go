@@ -9,9 +9,12 @@
 //	mailhostd grant    lists, adds and removes rights
 //	mailhostd whoami   shows whose token is in use
 //
+//	mailhostd doctor   checks the configuration, and what the server depends on
+//	mailhostd fixture  loads, dumps and checks fixtures
 //	mailhostd audit    prints the audit log: who changed what, and when
 //	mailhostd import   creates mailboxes from a CSV file
 //	mailhostd backup   copies a database, which may be in use
+//	mailhostd restore  puts a backup in the place of a database
 //	mailhostd migrate  copies everything to another database engine
 //
 //	mailhostd healthcheck  exits with 0 if a server on this machine is ready

@@ -7,6 +7,7 @@ package certificate
 import (
 	"crypto/sha256"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -69,6 +70,9 @@ func (r *Reloader) Config() *tls.Config {
 
 // NotAfter returns when the certificate expires.
 func (r *Reloader) NotAfter() time.Time { return r.current.Load().Leaf.NotAfter }
+
+// Leaf returns the certificate.
+func (r *Reloader) Leaf() *x509.Certificate { return r.current.Load().Leaf }
 
 // Reload reads the files now, and logs the result even if nothing has changed.
 func (r *Reloader) Reload() {
