@@ -35,7 +35,7 @@ func (importCommand) Help() string {
 	return "Creates a mailbox for each row of the file. A byte order mark, UTF-16, semicolons and tabs are understood. " +
 		"The file is checked first: if a row can't become a mailbox, each such row is listed with its line, and nothing is created. " +
 		"Mailboxes that exist stay as they are, so that you can run the command again after an interruption or a change of the file. " +
-		"The domains must exist in the account."
+		"The domains must exist in the account. A token needs the rights mailbox.view and mailbox.create."
 }
 
 // importFields lists the fields that --column may name.
@@ -66,9 +66,9 @@ func (c importCommand) Run(ctx context.Context, m Main) (err error) {
 	if err != nil {
 		return err
 	}
-	result := newImportResult(c, list, encoding)
 	refused := len(list.Problems) > 0 && !c.SkipInvalid
 	c.DryRun = c.DryRun || refused
+	result := newImportResult(c, list, encoding)
 	switch {
 	case c.HCL != "":
 		err = c.writeConfigurations(list, result)
@@ -218,7 +218,7 @@ func newImportResult(c importCommand, list *userlist.List, encoding string) *imp
 		File: c.File, Encoding: encoding, Columns: map[string]string{}, Rows: list.Rows, Domains: []*importedDomain{},
 		OtherDomains: list.OtherDomains, LeftOut: list.LeftOut, Problems: []importProblem{},
 		columns: list.Columns, separator: list.Separator,
-		DryRun: c.DryRun || len(list.Problems) > 0 && !c.SkipInvalid,
+		DryRun: c.DryRun,
 	}
 	for _, column := range list.Columns {
 		r.Columns[string(column.Field)] = column.Header

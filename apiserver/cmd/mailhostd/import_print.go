@@ -71,7 +71,7 @@ func (r *importResult) writeDomain(line func(string, ...any), d *importedDomain)
 		line("  %d of them with other names, which stay as they are", d.OtherNames)
 	}
 	if left := d.Create - d.Created - d.Failed; !r.DryRun && left > 0 {
-		line("  %d not yet; run the command again", left)
+		line("  %d not created", left)
 	}
 }
 

@@ -81,9 +81,36 @@ func TestImport(t *testing.T) {
 			if n := mailboxes(); n != before+1 {
 				t.Errorf("there are %d mailboxes; want one more than %d", n, before)
 			}
-			created := s.as(t, owner).Get("/mailboxes/zoe@example.com")
-			created.Is("last_name", "Müller, M.A.")
+			s.as(t, owner).Get("/mailboxes/zoe@example.com").Is("last_name", "Müller, M.A.")
 		})
+	}
+}
+
+// TestImportRights imports with a token that may only see and create the mailboxes of the
+// domain, and with one that may only read.
+func TestImportRights(t *testing.T) {
+	t.Parallel()
+	s, _, owner, database := serveWithControlOn(t)
+	file := filepath.Join(t.TempDir(), "users.csv")
+	writeFile(t, file, "address,first_name,last_name\nnew@example.com,A,B\n")
+	for _, tc := range []struct {
+		rights string
+		code   int
+		want   string
+	}{
+		{"--plan-only", exitFailure, "lacks the capability mailbox.create"},
+		{"--grant mailbox.view,mailbox.create --domain example.com", exitOK, ""},
+	} {
+		var token struct{ Token string }
+		_, stdout, stderr := run(t, append([]string{"token", "create", "import", "--database", database}, strings.Fields(tc.rights)...)...)
+		if err := json.Unmarshal([]byte(stdout), &token); err != nil {
+			t.Fatalf("%s: %v, stderr %s", stdout, err, stderr)
+		}
+		environ := []string{"MAILHOST_BASE_URL=" + s.url, "MAILHOST_ACCOUNT_ID=" + owner.AccountID, "MAILHOST_TOKEN=" + token.Token}
+		code, _, stderr := importJSON(t, environ, file)
+		if code != tc.code || !strings.Contains(stderr, tc.want) || strings.Contains(stderr, "again") {
+			t.Errorf("%s: exit code %d, stderr %s", tc.rights, code, stderr)
+		}
 	}
 }
 
