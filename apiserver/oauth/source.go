@@ -115,8 +115,8 @@ func canVerify(key jose.JSONWebKey) bool {
 	return !isRSA || public.N.BitLen() >= minRSABits
 }
 
-// checkIssuer validates the URL of an issuer (OpenID Connect Discovery, section 3).
-func checkIssuer(s string) error {
+// CheckIssuer validates the URL of an issuer (OpenID Connect Discovery, section 3).
+func CheckIssuer(s string) error {
 	if u, err := url.Parse(s); err == nil && (u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "") {
 		return errors.New("an issuer's URL must not have a user, a query or a fragment")
 	}

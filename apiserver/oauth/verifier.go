@@ -73,7 +73,7 @@ type Verifier struct {
 
 // New returns a Verifier. It makes no request, so the issuer may be unavailable.
 func New(o Options) (*Verifier, error) {
-	if err := checkIssuer(o.Issuer); err != nil {
+	if err := CheckIssuer(o.Issuer); err != nil {
 		return nil, fmt.Errorf("issuer: %w", err)
 	}
 	if o.Audience == "" {

@@ -48,6 +48,8 @@ type cli struct {
 	Account accountCommand `cmd:"" group:"Accounts and access, in a database or over HTTP:" help:"Create, list and show accounts."`
 	Token   tokenCommand   `cmd:"" group:"Accounts and access, in a database or over HTTP:" help:"Create, list and revoke tokens."`
 	Grant   grantCommand   `cmd:"" group:"Accounts and access, in a database or over HTTP:" help:"List, add and remove rights of users, groups and tokens."`
+	Login   loginCommand   `cmd:"" group:"Accounts and access, in a database or over HTTP:" help:"Sign in at the API's OAuth issuer, so that Terraform runs as you."`
+	Logout  logoutCommand  `cmd:"" group:"Accounts and access, in a database or over HTTP:" help:"Remove the tokens that login keeps on this machine."`
 	Whoami  whoamiCommand  `cmd:"" group:"Accounts and access, in a database or over HTTP:" help:"Show whose token is in use, and its rights."`
 
 	Fixture fixtureCommand `cmd:"" group:"Operate:" help:"Load, dump and check fixtures: the content of accounts as JSON."`

@@ -7,6 +7,7 @@
 //	mailhostd account  creates, lists and shows accounts
 //	mailhostd token    creates, lists and revokes tokens
 //	mailhostd grant    lists, adds and removes rights
+//	mailhostd login    signs a person in at the OAuth issuer
 //	mailhostd whoami   shows whose token is in use
 //
 //	mailhostd doctor   checks the configuration, and what the server depends on

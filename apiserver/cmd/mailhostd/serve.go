@@ -14,6 +14,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/signin"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/mailer"
@@ -114,6 +115,9 @@ func (c serveCommand) Run(ctx context.Context, m Main) (err error) {
 	options.Tokens = tokens
 	if sender != nil { // a nil *mailer.Mailer would be a non-nil interface
 		options.Sender = sender
+	}
+	if c.OAuthIssuer != "" {
+		s.docs[signin.WellKnownPath] = c.signInMetadata(options.PublicURL)
 	}
 	service, err := apiserver.New(options)
 	if err != nil {

@@ -2,17 +2,20 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
+	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/signin"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/tracing"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/mailer"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/oauth"
@@ -82,9 +85,11 @@ func (l *rateLimit) UnmarshalText(text []byte) error {
 }
 
 type oauthFlags struct {
-	OAuthIssuer      string `name:"oauth-issuer" placeholder:"URL" help:"Issuer whose OAuth 2.0 access tokens (JWT) are accepted, as in their iss claim; its keys are found by OpenID Connect Discovery. Default: none."`
-	OAuthAudience    string `name:"oauth-audience" placeholder:"NAME" help:"This API's name in the tokens' aud claim; required with --oauth-issuer."`
-	OAuthGroupsClaim string `name:"oauth-groups-claim" default:"groups" placeholder:"CLAIM" help:"Claim with the user's groups, which authorizations may name. Default: ${default}."`
+	OAuthIssuer      string   `name:"oauth-issuer" placeholder:"URL" help:"Issuer whose OAuth 2.0 access tokens (JWT) are accepted, as in their iss claim; its keys are found by OpenID Connect Discovery. Default: none."`
+	OAuthAudience    string   `name:"oauth-audience" placeholder:"NAME" help:"This API's name in the tokens' aud claim; required with --oauth-issuer."`
+	OAuthGroupsClaim string   `name:"oauth-groups-claim" default:"groups" placeholder:"CLAIM" help:"Claim with the user's groups, which authorizations may name. Default: ${default}."`
+	OAuthClientID    string   `name:"oauth-client-id" placeholder:"ID" help:"Public client of the issuer for people who use mailhostd login, which reads it from this server. Default: none."`
+	OAuthScopes      []string `name:"oauth-scopes" placeholder:"SCOPE" help:"Scopes that mailhostd login requests. Default: openid."`
 }
 
 func (f oauthFlags) validate() error {
@@ -93,6 +98,8 @@ func (f oauthFlags) validate() error {
 		return errors.New("--oauth-audience: needs --oauth-issuer")
 	case f.OAuthIssuer != "" && f.OAuthAudience == "":
 		return errors.New("--oauth-audience: is required with --oauth-issuer, so that a token for another API is not valid for this one")
+	case f.OAuthIssuer == "" && (f.OAuthClientID != "" || len(f.OAuthScopes) > 0):
+		return errors.New("--oauth-client-id and --oauth-scopes: need --oauth-issuer")
 	}
 	_, err := f.tokenVerifier(nil, nil)
 	return err
@@ -108,6 +115,15 @@ func (f oauthFlags) tokenVerifier(clock func() time.Time, log *slog.Logger) (api
 		return nil, fmt.Errorf("--oauth-%w", err)
 	}
 	return v, nil
+}
+
+// signInMetadata serves how people sign in for the API at url (RFC 9728).
+func (f oauthFlags) signInMetadata(url string) http.Handler {
+	text, _ := json.Marshal(signin.Metadata{ // it has only strings
+		Resource: url, AuthorizationServers: []string{f.OAuthIssuer}, BearerMethodsSupported: []string{"header"},
+		ScopesSupported: f.OAuthScopes, ClientID: f.OAuthClientID,
+	})
+	return static("application/json", text)
 }
 
 type smtpFlags struct {

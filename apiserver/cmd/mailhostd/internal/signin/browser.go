@@ -1,0 +1,94 @@
+package signin
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"golang.org/x/oauth2"
+)
+
+// callbackPath is where the issuer sends the browser back to. It is registered at the
+// issuer as http://127.0.0.1/callback, where the port does not matter (RFC 8252, section
+// 7.3).
+const callbackPath = "/callback"
+
+// callback is what the issuer sends back.
+type callback struct {
+	code string
+	err  error
+}
+
+// Browser signs in with a browser on this machine. open shows the issuer's page to the
+// person. port is that of the loopback address; 0 is any free one.
+func (c Client) Browser(ctx context.Context, port int, open func(page string)) (*oauth2.Token, error) {
+	config, err := c.config(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var listen net.ListenConfig
+	listener, err := listen.Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		return nil, fmt.Errorf("can't wait for the browser: %w", err)
+	}
+	config.RedirectURL = "http://" + listener.Addr().String() + callbackPath
+	state, verifier := rand.Text(), oauth2.GenerateVerifier()
+	received := make(chan callback, 1)
+	server := &http.Server{Handler: c.callbackHandler(state, received), ReadHeaderTimeout: 10 * time.Second}
+	go func() { _ = server.Serve(listener) }()
+	defer shutDown(server)
+
+	open(config.AuthCodeURL(state, oauth2.S256ChallengeOption(verifier)))
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case back := <-received:
+		if back.err != nil {
+			return nil, back.err
+		}
+		token, err := config.Exchange(ctx, back.code, oauth2.VerifierOption(verifier))
+		return token, explain(err)
+	}
+}
+
+// shutDown lets the browser read its page.
+func shutDown(server *http.Server) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_ = server.Shutdown(ctx)
+}
+
+// callbackHandler receives the first response that belongs to this sign-in. A request with
+// another state is not the issuer's, and changes nothing.
+func (c Client) callbackHandler(state string, received chan<- callback) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+callbackPath, func(w http.ResponseWriter, r *http.Request) {
+		query := r.URL.Query()
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Set("Referrer-Policy", "no-referrer")
+		if subtle.ConstantTimeCompare([]byte(query.Get("state")), []byte(state)) != 1 || !sameIssuer(query, c.Issuer) {
+			http.Error(w, "This page belongs to another sign-in. Start again in the terminal.", http.StatusBadRequest)
+			return
+		}
+		back := callback{code: query.Get("code")}
+		if back.code == "" {
+			back.err = issuerError(query.Get("error"), query.Get("error_description"), nil)
+		}
+		select {
+		case received <- back:
+		default: // the page was loaded again
+		}
+		if back.err != nil {
+			http.Error(w, "You are not signed in. The terminal says why.", http.StatusForbidden)
+			return
+		}
+		fmt.Fprintln(w, "You are signed in. Close this page and go back to the terminal.")
+	})
+	return mux
+}

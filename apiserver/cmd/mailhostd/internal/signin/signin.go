@@ -1,0 +1,160 @@
+// Package signin signs a person in at an OAuth 2.0 issuer and keeps the tokens, so that
+// programs on the person's machine can act as that person. The person signs in with a
+// browser on the same machine (authorization code with PKCE on a loopback address, RFC
+// 8252 and RFC 7636) or on another one (device authorization, RFC 8628).
+package signin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/oauth"
+)
+
+// Client is a client of an issuer. It has no secret, because every user of the program
+// could read it.
+type Client struct {
+	// Issuer is the issuer's URL, as in the iss claim of its tokens.
+	Issuer string `json:"issuer"`
+	// ID is the client's id at the issuer.
+	ID string `json:"client_id"`
+	// Scopes are requested from the issuer.
+	Scopes []string `json:"scopes,omitempty"`
+}
+
+// WellKnownPath is where an API publishes how to sign in (RFC 9728).
+const WellKnownPath = "/.well-known/oauth-protected-resource"
+
+// Metadata is the published document.
+type Metadata struct {
+	// Resource is the URL of the API.
+	Resource               string   `json:"resource"`
+	AuthorizationServers   []string `json:"authorization_servers"`
+	BearerMethodsSupported []string `json:"bearer_methods_supported"`
+	ScopesSupported        []string `json:"scopes_supported,omitempty"`
+	// ClientID is the client for people who use a command line. RFC 9728 has no field for it.
+	ClientID string `json:"mailhost_client_id,omitempty"`
+}
+
+const (
+	// maxDocument limits a document that is read, in bytes.
+	maxDocument = 1 << 20
+	// timeout limits each request.
+	timeout = 30 * time.Second
+)
+
+// Discover reads from an API how to sign in.
+func Discover(ctx context.Context, baseURL string) (Client, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(baseURL, "/")+WellKnownPath, nil)
+	if err != nil {
+		return Client{}, err
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return Client{}, err
+	}
+	defer resp.Body.Close()
+	var m Metadata
+	switch {
+	case resp.StatusCode == http.StatusNotFound:
+		return Client{}, fmt.Errorf("%s accepts no OAuth tokens, or does not say of which issuer; use the token of a service account, or name --issuer and --client-id", baseURL)
+	case resp.StatusCode != http.StatusOK:
+		return Client{}, fmt.Errorf("%s: status %s", r.URL, resp.Status)
+	}
+	if err := json.NewDecoder(io.LimitReader(resp.Body, maxDocument)).Decode(&m); err != nil {
+		return Client{}, fmt.Errorf("%s: %w", r.URL, err)
+	}
+	if len(m.AuthorizationServers) == 0 {
+		return Client{}, fmt.Errorf("%s names no issuer", r.URL)
+	}
+	return Client{Issuer: m.AuthorizationServers[0], ID: m.ClientID, Scopes: m.ScopesSupported}, nil
+}
+
+// config reads the issuer's endpoints.
+func (c Client) config(ctx context.Context) (*oauth2.Config, error) {
+	if err := oauth.CheckIssuer(c.Issuer); err != nil {
+		return nil, fmt.Errorf("the issuer %s: %w", c.Issuer, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	provider, err := oidc.NewProvider(ctx, c.Issuer)
+	if err != nil {
+		return nil, fmt.Errorf("the issuer %s: %w", c.Issuer, err)
+	}
+	endpoint := provider.Endpoint()
+	endpoint.AuthStyle = oauth2.AuthStyleInParams // the client has no secret
+	return &oauth2.Config{ClientID: c.ID, Endpoint: endpoint, Scopes: c.Scopes}, nil
+}
+
+// Refresh returns new tokens for a refresh token.
+func (c Client) Refresh(ctx context.Context, refreshToken string) (*oauth2.Token, error) {
+	config, err := c.config(ctx)
+	if err != nil {
+		return nil, err
+	}
+	token, err := config.TokenSource(ctx, &oauth2.Token{RefreshToken: refreshToken}).Token()
+	return token, explain(err)
+}
+
+// Device signs in with a browser on any machine. show tells the person where to go and
+// which code to enter there; the page of complete, which may be empty, has the code in it.
+func (c Client) Device(ctx context.Context, show func(page, code, complete string)) (*oauth2.Token, error) {
+	config, err := c.config(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if config.Endpoint.DeviceAuthURL == "" {
+		return nil, fmt.Errorf("the issuer %s has no device authorization; sign in without --device", c.Issuer)
+	}
+	device, err := config.DeviceAuth(ctx)
+	if err != nil {
+		return nil, explain(err)
+	}
+	show(device.VerificationURI, device.UserCode, device.VerificationURIComplete)
+	token, err := config.DeviceAccessToken(ctx, device)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return nil, errors.New("the code has expired; sign in again")
+	}
+	return token, explain(err)
+}
+
+// ErrTimeout is the error of a sign-in that the person did not complete in time.
+var ErrTimeout = errors.New("nobody has signed in in time; run the command again, or sign in on another machine with --device")
+
+// explain returns the issuer's own words for an error of its token endpoint.
+func explain(err error) error {
+	refused, ok := errors.AsType[*oauth2.RetrieveError](err)
+	if !ok {
+		return err
+	}
+	return issuerError(refused.ErrorCode, refused.ErrorDescription, refused.Response)
+}
+
+func issuerError(code, description string, resp *http.Response) error {
+	switch {
+	case code == "" && resp != nil:
+		return fmt.Errorf("the issuer responds with %s", resp.Status)
+	case description == "":
+		return fmt.Errorf("the issuer refuses: %.200q", code)
+	}
+	return fmt.Errorf("the issuer refuses: %.200q (%.500q)", code, description)
+}
+
+// sameIssuer reports whether a response is from the issuer (RFC 9207). Not every issuer
+// says so.
+func sameIssuer(query url.Values, issuer string) bool {
+	got := query.Get("iss")
+	return got == "" || got == issuer
+}
