@@ -96,7 +96,7 @@ func TestLostCreate(t *testing.T) {
 			"without an origin": {func(h *apitest.Server, _ string) { review(h.Client, obj{"complete": true}) }, "", false},
 		} {
 			t.Run(create.objectType+"/"+name, func(t *testing.T) {
-				h := apitest.New(t, func(o *apiserver.Options) {})
+				h := apitest.New(t)
 				h.Domain("example.com")
 				body := create.body(h)
 				first := createdBy(h.Client, "1", create.path, body).Want(201)
@@ -121,5 +121,97 @@ func TestLostCreate(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestLostSecret checks that a service account that was lost has the token of the create
+// that returns it, and that one that was used, or has other grants, is not returned.
+func TestLostSecret(t *testing.T) {
+	const path = "/auth/service-accounts"
+	body := obj{"name": "ci"}
+	for name, tt := range map[string]struct {
+		meanwhile func(h *apitest.Server, first *apitest.Response)
+		resumed   bool
+	}{
+		"unused": {func(*apitest.Server, *apitest.Response) {}, true},
+		"used":   {func(h *apitest.Server, first *apitest.Response) { h.As(first.Str("token")).Get("").Want(200) }, false},
+		"revoked": {func(h *apitest.Server, first *apitest.Response) {
+			h.Delete(path + "/" + first.Str("id")).Want(204)
+		}, false},
+		"with another grant": {func(h *apitest.Server, first *apitest.Response) {
+			h.Post("/auth/authorizations", obj{
+				"grant_kind": "capability", "subject_type": "service_account", "subject_id": first.Str("id"), "capability_key": "mailbox.view",
+			}).Want(201)
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := apitest.New(t)
+			first := createdBy(h.Client, "1", path, body).Want(201)
+			tt.meanwhile(h, first)
+			review(h.Client, obj{"complete": true})
+			again := createdBy(h.Client, "2", path, body).Want(201)
+			if again.Resumed() != tt.resumed || (again.Str("id") == first.Str("id")) != tt.resumed {
+				t.Errorf("resumed %t: %s", again.Resumed(), again)
+			}
+			h.As(again.Str("token")).Get("").Want(200)
+			if tt.resumed {
+				h.As(first.Str("token")).Get("").Want(401)
+			}
+		})
+	}
+}
+
+// TestLostBulk checks that a bulk request returns the mailboxes that single creates and
+// bulk requests have lost, and that other names are conflicts.
+func TestLostBulk(t *testing.T) {
+	h := apitest.New(t)
+	h.Domain("example.com")
+	item := func(localPart, lastName string) obj {
+		return obj{"local_part": localPart, "first_name": "Jane", "last_name": lastName}
+	}
+	send := func(run string, items ...obj) *apitest.Response {
+		return createdBy(h.Client, run, "/mailboxes/bulk", obj{"domain": "example.com", "items": items}).Want(200)
+	}
+	single := item("a", "Doe")
+	single["domain"] = "example.com"
+	createdBy(h.Client, "1", "/mailboxes", single).Want(201)
+	send("1", item("b", "Doe"), item("c", "Doe"), item("d", "Doe"))
+	review(h.Client, obj{"complete": true, "objects": []obj{{"type": "mailbox", "ids": []string{h.Get("/mailboxes/d@example.com").Want(200).Str("id")}}}})
+	got := send("2", item("a", "Doe"), item("b", "Doe"), item("c", "Roe"), item("d", "Doe"), item("e", "Doe"))
+	if n, failed := len(got.At("created").([]any)), len(got.At("failed").([]any)); n != 3 || failed != 2 || !got.Resumed() {
+		t.Errorf("created %d, failed %d, resumed %t: %s", n, failed, got.Resumed(), got)
+	}
+}
+
+// TestUnconfirmedHeader checks that a GET request learns whether its origin has unconfirmed
+// creates.
+func TestUnconfirmedHeader(t *testing.T) {
+	h := apitest.New(t)
+	h.Domain("example.com")
+	unconfirmed := func(origin, want string) {
+		t.Helper()
+		if got := h.Do("GET", "/domains", nil, "Idempotency-Origin", origin).Want(200).Header.Get("Idempotency-Unconfirmed"); got != want {
+			t.Errorf("with the origin %q: %q, want %q", origin, got, want)
+		}
+	}
+	unconfirmed(here, "false")
+	body := obj{"domain": "example.com", "local_part": "jane", "first_name": "Jane", "last_name": "Doe"}
+	h.Post("/mailboxes", body).Want(201)
+	unconfirmed(here, "false")
+	body["local_part"] = "john"
+	created := createdBy(h.Client, "1", "/mailboxes", body).Want(201)
+	unconfirmed(here, "true")
+	unconfirmed("other", "false")
+	unconfirmed("", "")
+	unconfirmed("not one!", "")
+	left := review(h.Client, obj{"complete": true})
+	left.Is("lost.0.type", "mailbox").Is("lost.0.ids.0", created.Str("id"))
+	unconfirmed(here, "true")
+	review(h.Client, obj{"run": "1"})
+	unconfirmed(here, "false")
+
+	published := apitest.New(t, func(o *apiserver.Options) { o.PublishedOnly = true })
+	if got := published.Do("GET", "/domains", nil, "Idempotency-Origin", here).Want(200).Header.Get("Idempotency-Unconfirmed"); got != "" {
+		t.Errorf("an API without lifecycle operations responds with %q", got)
 	}
 }

@@ -67,21 +67,23 @@ func newOrigin(getenv func(string) string) (client.Origin, error) {
 }
 
 // isPartial reports whether the CLI's command may leave out a part of the state. The
-// provider is told nothing of it, and so it reads the arguments of its parent, which is
-// the CLI.
+// protocol has nothing about it, so that the provider reads the arguments of its parent,
+// which is the CLI.
 func isPartial(environ []string) bool {
 	arguments, err := parentArguments()
-	if err != nil {
-		return true
-	}
+	return err != nil || isPartialCommand(arguments, environ)
+}
+
+func isPartialCommand(arguments, environ []string) bool {
 	for _, variable := range environ {
 		if name, value, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "TF_CLI_ARGS") {
-			arguments = append(arguments, strings.Fields(value)...)
+			arguments = append(slices.Clip(arguments), strings.Fields(value)...)
 		}
 	}
 	return slices.ContainsFunc(arguments, func(a string) bool {
-		a = strings.TrimLeft(a, `'"`)
-		flag, isFlag := strings.CutPrefix(strings.Replace(a, "--", "-", 1), "-")
-		return isFlag && (strings.HasPrefix(flag, "target") || strings.HasPrefix(flag, "exclude"))
+		flag := strings.TrimLeft(a, `'"`)
+		return strings.HasPrefix(flag, "-") && slices.ContainsFunc([]string{"target", "exclude"}, func(name string) bool {
+			return strings.HasPrefix(strings.TrimLeft(flag, "-"), name)
+		})
 	})
 }
