@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"testing/fstest"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // WithBlockRows sets the number of rows of a new block of a list.
@@ -18,6 +20,15 @@ func (o Options) WithAcquireTimeout(d time.Duration) Options {
 	o.acquireTimeout = d
 	return o
 }
+
+// WithTracer sets what sees each statement.
+func (o Options) WithTracer(tracer pgx.QueryTracer) Options {
+	o.tracer = tracer
+	return o
+}
+
+// PlanSettings are those of each transaction.
+const PlanSettings = planSettings
 
 // WithMigration adds a migration to the schema, as a later version of the program has it.
 func (o Options) WithMigration(text string) Options {

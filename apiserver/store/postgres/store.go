@@ -44,6 +44,7 @@ type Options struct {
 	// Tests set small numbers, and the migrations of another version.
 	maxGroup, blockRows int
 	migrations          fs.FS
+	tracer              pgx.QueryTracer
 	// acquireTimeout is how long a view or an update waits for a connection, and then for
 	// the result of BEGIN, which a pooler delays until one of its own connections is free.
 	acquireTimeout time.Duration
@@ -109,6 +110,7 @@ func poolConfig(url string, opts Options) (*pgxpool.Config, error) {
 	if opts.Exclusive {
 		config.ConnConfig.RuntimeParams["application_name"] = exclusiveName
 	}
+	config.ConnConfig.Tracer = opts.tracer
 	if !strings.Contains(url, modeParameter) {
 		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
 		config.AfterConnect = prepareIfDirect

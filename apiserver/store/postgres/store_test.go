@@ -45,14 +45,19 @@ func readAll(t *testing.T, s store.Store) {
 }
 
 func TestConformance(t *testing.T) {
+	var run statements
 	t.Run("direct", func(t *testing.T) {
-		storetest.Run(t, func(t *testing.T) store.Store { return open(t, postgres.Options{}) })
+		storetest.Run(t, func(t *testing.T) store.Store { return open(t, postgres.Options{}.WithTracer(&run)) })
 	})
 	t.Run("as through a pooler, with blocks of few rows", func(t *testing.T) {
 		storetest.Run(t, func(t *testing.T) store.Store {
-			return openAt(t, postgrestest.URL(t)+"&default_query_exec_mode=cache_describe", postgres.Options{}.WithBlockRows(3))
+			return openAt(t, postgrestest.URL(t)+"&default_query_exec_mode=cache_describe", postgres.Options{}.WithBlockRows(3).WithTracer(&run))
 		})
 	})
+	if t.Failed() {
+		return
+	}
+	t.Run("plans", func(t *testing.T) { testPlans(t, &run) })
 }
 
 // TestExclusive checks that a database is not opened alone while another client uses it, even

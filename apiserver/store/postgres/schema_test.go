@@ -1,0 +1,124 @@
+package postgres_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	zombiezen "zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres/postgrestest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
+)
+
+// TestSameSchemaAsSQLite checks that both engines have the same tables, columns, keys and
+// indexes.
+func TestSameSchemaAsSQLite(t *testing.T) {
+	url := postgrestest.URL(t)
+	path := filepath.Join(t.TempDir(), "mailhost.db")
+	s, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ours, theirs := describePostgres(t, url), describeSQLite(t, path)
+	for _, lines := range []map[string]bool{ours, theirs} {
+		maps.DeleteFunc(lines, func(line string, _ bool) bool { return strings.Contains(line, " mailhost_") }) // versions of the schema
+	}
+	if len(ours) < 100 {
+		t.Errorf("only %d lines describe the schema", len(ours))
+	}
+	for _, line := range slices.Sorted(maps.Keys(ours)) {
+		if !theirs[line] {
+			t.Errorf("only on PostgreSQL: %s", line)
+		}
+	}
+	for _, line := range slices.Sorted(maps.Keys(theirs)) {
+		if !ours[line] {
+			t.Errorf("only on SQLite: %s", line)
+		}
+	}
+}
+
+// The descriptions have a line for each column, index and foreign key. In an index, * stands
+// for an expression.
+
+func describePostgres(t *testing.T, url string) map[string]bool {
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	found := map[string]bool{}
+	for _, query := range []string{
+		`SELECT format('column %s.%s %s not null %s default %s', c.relname, a.attname,
+			CASE a.atttypid WHEN 'text'::regtype THEN CASE a.attcollation WHEN 'pg_catalog."C"'::regcollation THEN 'TEXT' ELSE 'TEXT in another order' END
+				WHEN 'bytea'::regtype THEN 'BLOB' ELSE 'INTEGER' END,
+			a.attnotnull, COALESCE(pg_get_expr(d.adbin, d.adrelid), ''))
+		FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+		LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
+		WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace`,
+		`SELECT format('index on %s (%s) unique %s partial %s', c.relname,
+			(SELECT string_agg(CASE WHEN definition LIKE '%(%' THEN '*' ELSE definition END, ' ' ORDER BY n) 
+				FROM generate_series(0, i.indnkeyatts - 1) n,
+				regexp_replace(pg_get_indexdef(i.indexrelid, n + 1, true), '^hashtextextended\((\w+), .*', '\1') definition), -- an index can't hold a long text
+			i.indisunique, i.indpred IS NOT NULL)
+		FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid WHERE c.relnamespace = 'public'::regnamespace`,
+		`SELECT format('reference %s (%s) to %s (%s) on delete %s', conrelid::regclass,
+			(SELECT string_agg(attname, ' ' ORDER BY p) FROM unnest(conkey) WITH ORDINALITY k (n, p) JOIN pg_attribute ON attrelid = conrelid AND attnum = n),
+			confrelid::regclass,
+			(SELECT string_agg(attname, ' ' ORDER BY p) FROM unnest(confkey) WITH ORDINALITY k (n, p) JOIN pg_attribute ON attrelid = confrelid AND attnum = n),
+			CASE confdeltype WHEN 'c' THEN 'CASCADE' ELSE 'NO ACTION' END)
+		FROM pg_constraint WHERE contype = 'f'`,
+	} {
+		rows, err := conn.Query(t.Context(), query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range lines {
+			found[line] = true
+		}
+	}
+	return found
+}
+
+func describeSQLite(t *testing.T, path string) map[string]bool {
+	conn, err := zombiezen.OpenConn(path, zombiezen.OpenReadOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	found := map[string]bool{}
+	for _, query := range []string{
+		`SELECT format('column %s.%s %s not null %s default %s', t.name, c.name, c.type, CASE c."notnull" WHEN 1 THEN 't' ELSE 'f' END, COALESCE(c.dflt_value, ''))
+		FROM sqlite_schema t JOIN pragma_table_info(t.name) c WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%'`,
+		`SELECT format('index on %s (%s) unique %s partial %s', t.name,
+			(SELECT group_concat(COALESCE(x.name, '*'), ' ') FROM (SELECT name FROM pragma_index_xinfo(i.name) WHERE key ORDER BY seqno) x),
+			CASE i."unique" WHEN 1 THEN 't' ELSE 'f' END, CASE i.partial WHEN 1 THEN 't' ELSE 'f' END)
+		FROM sqlite_schema t JOIN pragma_index_list(t.name) i WHERE t.type = 'table'`,
+		`SELECT format('index on %s (%s) unique t partial f', t.name, c.name) FROM sqlite_schema t JOIN pragma_table_info(t.name) c
+		WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%' AND c.pk = 1 AND c.type = 'INTEGER' AND (SELECT COUNT(*) FROM pragma_table_info(t.name) WHERE pk) = 1`,
+		`SELECT format('reference %s (%s) to %s (%s) on delete %s', t.name, group_concat(f."from", ' '), f."table", group_concat(f."to", ' '), f.on_delete)
+		FROM sqlite_schema t JOIN pragma_foreign_key_list(t.name) f WHERE t.type = 'table' GROUP BY t.name, f.id`,
+	} {
+		if err := sqlitex.ExecuteTransient(conn, query, &sqlitex.ExecOptions{ResultFunc: func(stmt *zombiezen.Stmt) error {
+			found[stmt.ColumnText(0)] = true
+			return nil
+		}}); err != nil {
+			t.Fatal(fmt.Errorf("%w: %s", err, query))
+		}
+	}
+	return found
+}
