@@ -77,6 +77,7 @@ func isOutage(err error) bool {
 	return slices.Contains([]string{
 		"25006", // read-only: a standby, for instance
 		"25P03", // the transaction was idle for too long
+		"42501", // the user has no right any more
 		"55P03", // the lock timeout has passed
 		"57014", // the statement timeout has passed
 	}, c) || slices.ContainsFunc([]string{
@@ -110,11 +111,18 @@ func (e connectError) Unwrap() error { return e.ConnectError }
 // openError explains why a database can't be opened.
 func openError(err error) error {
 	advice := ""
-	switch code(err) {
-	case "42501":
+	_, connecting := errors.AsType[*pgconn.ConnectError](err)
+	switch c := code(err); {
+	case c == "42501" && connecting:
+		advice = "; grant the user CONNECT on the database"
+	case c == "42501":
 		advice = "; grant the user CREATE on the schema, or make it the owner of the database"
-	case "3D000":
+	case c == "3D000":
 		advice = "; create it first, for instance with createdb"
+	case strings.HasPrefix(c, "28"):
+		advice = "; check the user, and set its password in PGPASSWORD or in a file of PGPASSFILE"
+	case c == "" && connecting:
+		advice = "; start the server, or correct the host and the port"
 	}
 	return fmt.Errorf("PostgreSQL: %w%s", err, advice)
 }

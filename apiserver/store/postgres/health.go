@@ -2,7 +2,11 @@ package postgres
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/binary"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
@@ -17,23 +21,51 @@ func (e *engine) note(err error) error {
 }
 
 // Ping implements store.Store. A standby can be read but not written. After an update that
-// could not be kept, for instance because the disk is full, it tries one that changes
-// nothing: nobody sends updates to a store that is not ready.
+// could not be kept, for instance because the disk is full, it tries one that it undoes:
+// nobody sends updates to a store that is not ready.
 func (s *Store) Ping(ctx context.Context) error {
-	readOnly := false
+	readOnly, forbidden := false, ""
 	if err := s.engine.View(ctx, func(ctx context.Context, q sqlstore.Querier) error {
-		return scanRow(ctx, q, `SELECT pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean`, nil, &readOnly)
+		return scanRow(ctx, q, `SELECT pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean,
+			COALESCE((SELECT string_agg(relname, ', ' ORDER BY relname) FROM pg_catalog.pg_class WHERE oid = ANY (array(SELECT to_regclass(value)::oid FROM unnest(string_to_array($1, ',')) value))
+				AND NOT (has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT') AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE'))), '')`,
+			[]any{strings.Join(sqlstore.Tables(), ",")}, &readOnly, &forbidden)
 	}); err != nil {
 		return err
 	}
 	if readOnly {
 		return unavailable(errors.New("the server is a standby or read-only; name the primary, or add target_session_attrs=read-write to a URL with several hosts"))
 	}
+	if forbidden != "" {
+		return unavailable(fmt.Errorf("the user may not read and write %s; grant it SELECT, INSERT, UPDATE and DELETE", forbidden))
+	}
 	if s.engine.failing.Load() {
-		return s.engine.Update(ctx, func(ctx context.Context, q sqlstore.Querier) error {
-			_, err := q.ExecContext(ctx, `UPDATE mailhost_schema SET version = version WHERE id = $1`, 1)
+		if err := s.engine.tryToWrite(ctx); err != nil {
 			return err
-		})
+		}
 	}
 	return s.Store.Ping(ctx)
+}
+
+// room is how much must fit on the disk before a store is ready again after a failure: more
+// than most requests write.
+const room = 1 << 20
+
+var errUndo = errors.New("a trial that is undone")
+
+// tryToWrite writes something that does not fit into the free space of a table, and undoes it.
+func (e *engine) tryToWrite(ctx context.Context) error {
+	content := make([]byte, room)
+	_, _ = rand.Read(content) // it never fails
+	err := e.Update(ctx, func(ctx context.Context, q sqlstore.Querier) error {
+		if _, err := q.ExecContext(ctx, `INSERT INTO list_facets (id, content) VALUES ($1, $2)`, -int64(binary.BigEndian.Uint64(content)>>1), content); err != nil {
+			return err
+		}
+		return errUndo
+	})
+	if errors.Is(err, errUndo) {
+		e.failing.Store(false)
+		return nil
+	}
+	return err
 }

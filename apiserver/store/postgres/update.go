@@ -25,7 +25,7 @@ const (
 
 // beginUpdate begins a transaction in which each statement sees what was committed before.
 func (o Options) beginUpdate() string {
-	return fmt.Sprintf(`BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL lock_timeout = %d; SET LOCAL statement_timeout = %d;
+	return fmt.Sprintf(`BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = %d; SET LOCAL statement_timeout = %d;
 		SET LOCAL idle_in_transaction_session_timeout = %d; `+planSettings,
 		milliseconds(o.LockTimeout), milliseconds(o.StatementTimeout), milliseconds(idleTimeout))
 }

@@ -197,3 +197,6 @@ func (c *Cluster) run(program string, args ...string) error {
 	}
 	return nil
 }
+
+// Dir returns the directory of the socket and, in data, of the databases.
+func (c *Cluster) Dir() string { return c.dir }
