@@ -152,7 +152,7 @@ func cells(l *life) []string {
 
 // line formats a row of the table.
 func line(cells []string) string {
-	widths := []int{-28, 13, 8, 6, 7, 7, 10, 6, 6, -11, 7}
+	widths := []int{-31, 13, 8, 6, 7, 7, 10, 6, 6, -11, 7}
 	var b strings.Builder
 	for i, cell := range cells {
 		fmt.Fprintf(&b, "| %*s ", widths[i], cell)
