@@ -18,6 +18,8 @@ type Case struct {
 	// Single omits the resources that have many objects: histories of a seed with and
 	// without them have nothing in common.
 	Single bool
+	// Postgres runs several replicas on PostgreSQL instead of one service on SQLite.
+	Postgres bool
 }
 
 // ParseCase parses the format of Case.String, such as 4711 or 4711/0,3/nofaults/single.
@@ -33,6 +35,9 @@ func ParseCase(s string) (c Case, err error) {
 			continue
 		case "single":
 			c.Single = true
+			continue
+		case "postgres":
+			c.Postgres = true
 			continue
 		}
 		c.Steps = []int{}
@@ -61,6 +66,9 @@ func (c Case) String() string {
 	}
 	if c.Single {
 		out += "/single"
+	}
+	if c.Postgres {
+		out += "/postgres"
 	}
 	return out
 }
@@ -110,15 +118,15 @@ func Shrink(c Case, found Result) Case {
 		h := newHistory(c)
 		steps := slices.Collect(h.steps())
 		h.close()
-		if smaller := (Case{c.Seed, steps, c.NoFaults, c.Single}); fails(smaller) {
+		if smaller := (Case{c.Seed, steps, c.NoFaults, c.Single, c.Postgres}); fails(smaller) {
 			c = smaller
 		}
 	}
-	if smaller := (Case{c.Seed, c.Steps, true, c.Single}); !c.NoFaults && fails(smaller) {
+	if smaller := (Case{c.Seed, c.Steps, true, c.Single, c.Postgres}); !c.NoFaults && fails(smaller) {
 		c = smaller
 	}
 	for i := range slices.Backward(c.Steps) {
-		if smaller := (Case{c.Seed, slices.Delete(slices.Clone(c.Steps), i, i+1), c.NoFaults, c.Single}); fails(smaller) {
+		if smaller := (Case{c.Seed, slices.Delete(slices.Clone(c.Steps), i, i+1), c.NoFaults, c.Single, c.Postgres}); fails(smaller) {
 			c = smaller
 		}
 	}

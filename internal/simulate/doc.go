@@ -38,6 +38,10 @@
 // the defect, add the seed with a comment to testdata/histories.txt, which go test runs
 // each time. To search for more, run make simulate SEED=1 RUNS=10000.
 //
+// SEED=4711/postgres runs a history on PostgreSQL, with three replicas that take turns; of the
+// histories of RUNS, a tenth runs there too. A killed replica loses its connections to the
+// database.
+//
 // # Engine
 //
 // The engine does what Terraform's core does, so that no CLI is needed (plan_test.go,

@@ -41,11 +41,14 @@ var startTime = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // environment is one history's service: its database, clock and random sources.
 type environment struct {
-	report        report
-	dir           string
-	generation    int // of the database file
-	db            *sqlite.Store
-	service       *apiserver.Service
+	report     report
+	dir        string
+	generation int // of the database file
+	// postgres is the database of several replicas, or nil.
+	postgres *postgresDatabase
+	replicas []replica
+	// replica handles the current request. One database has one replica unless it is PostgreSQL.
+	*replica
 	accounts      []account
 	registrar     apiserver.Registrar
 	publishedOnly bool
@@ -54,10 +57,17 @@ type environment struct {
 	touched []touchedRecord
 
 	clock    time.Time
+	requests int        // of all runs; the replicas take turns
 	serverID io.Reader  // the service's ids and secrets
 	clientID *rand.Rand // the client's ids and jitter
 	// audited is the id of the newest audit entry that the oracle has read.
 	audited int64
+}
+
+// replica is one process of the service.
+type replica struct {
+	db      store.Store
+	service *apiserver.Service
 }
 
 // limits are properties of an API beyond those of single objects.
@@ -123,8 +133,8 @@ func newReader(seed uint64) io.Reader {
 	return rand.NewChaCha8(key)
 }
 
-func newEnvironment(seed uint64, registrar apiserver.Registrar, publishedOnly bool, l limits) *environment {
-	t := loadTemplate()
+func newEnvironment(c Case, registrar apiserver.Registrar, publishedOnly bool, l limits) *environment {
+	t, seed := loadTemplate(), c.Seed
 	dir, err := os.MkdirTemp(memoryDir(), "mailhost-simulate-")
 	must(err)
 	w := &environment{
@@ -132,7 +142,15 @@ func newEnvironment(seed uint64, registrar apiserver.Registrar, publishedOnly bo
 		clock: startTime, serverID: newReader(seed), clientID: rand.New(rand.NewPCG(seed, 7)), //nolint:gosec // must be reproducible
 	}
 	must(os.WriteFile(w.path(), t.file, 0o600))
-	w.open()
+	w.replicas = make([]replica, 1)
+	if c.Postgres {
+		w.postgres = newPostgresDatabase(w.path())
+		w.replicas = make([]replica, postgresReplicas)
+	}
+	for i := range w.replicas {
+		w.replica = &w.replicas[i]
+		w.open()
+	}
 	w.auditEntries() // skip the template's entries
 	for i := range w.accounts {
 		a := &w.accounts[i]
@@ -147,7 +165,11 @@ func (w *environment) path() string {
 
 func (w *environment) open() {
 	var err error
-	w.db, err = sqlite.Open(context.Background(), w.path(), sqlite.Options{})
+	if w.postgres != nil {
+		w.db, err = w.postgres.open()
+	} else {
+		w.db, err = sqlite.Open(context.Background(), w.path(), sqlite.Options{})
+	}
 	must(err)
 	w.service, err = apiserver.New(apiserver.Options{
 		Store: w.db, Clock: func() time.Time { return w.clock }, Random: w.serverID, Registrar: w.registrar,
@@ -157,13 +179,29 @@ func (w *environment) open() {
 }
 
 func (w *environment) close() {
-	_ = w.service.Close()
+	for _, r := range w.replicas {
+		_ = r.service.Close()
+	}
+	if w.postgres != nil {
+		w.postgres.close()
+	}
 	_ = os.RemoveAll(w.dir)
 }
 
-// restart stops the service and starts it again. With killed it simulates kill -9: the
-// new service opens a copy of the files as they are now.
+// restart stops the replica that has handled the latest request and starts it again. With
+// killed it simulates kill -9: a replica on PostgreSQL loses its connections, and a new service
+// on SQLite opens a copy of the files as they are now.
 func (w *environment) restart(killed bool) {
+	if w.postgres != nil {
+		if killed {
+			must(w.db.Close())
+		}
+		if err := w.service.Close(); !killed {
+			must(err)
+		}
+		w.open()
+		return
+	}
 	if killed {
 		before := w.path()
 		w.generation++
@@ -194,6 +232,8 @@ func (w *environment) newUUID() string {
 // written.
 func (w *environment) serve(r *http.Request, body []byte, lost bool) *http.Response {
 	w.advance(time.Millisecond)
+	w.replica = &w.replicas[w.requests%len(w.replicas)]
+	w.requests++
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	in := r.Clone(ctx)

@@ -48,7 +48,7 @@ func newHistory(c Case) *history {
 	if chance(r, 20) {
 		registrar.ProvisioningDelay = apiserver.Duration(10 * time.Minute)
 	}
-	h := &history{Case: c, environment: newEnvironment(c.Seed, registrar, chance(r, 15), newLimits(c))}
+	h := &history{Case: c, environment: newEnvironment(c, registrar, chance(r, 15), newLimits(c))}
 	h.report.logf("history %s, published operations only: %v, payment needed: %v, provisioning delay: %v", c, h.publishedOnly, registrar.PaymentNeeded, time.Duration(registrar.ProvisioningDelay))
 	d := h.generator(r, 0)
 	h.stacks = []*stack{{name: "one", config: d.configuration(), state: state{}}}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres/postgrestest"
 )
 
 var (
@@ -28,12 +30,30 @@ func TestSimulate(t *testing.T) {
 	if testing.Short() {
 		runs = 10
 	}
+	simulate(t, first, runs)
+}
+
+// TestSimulateReplicas runs six histories on PostgreSQL, or a tenth as many as the flags say.
+func TestSimulateReplicas(t *testing.T) {
+	if *seedFlag != "" && *runsFlag == 1 {
+		t.Skip("one history is that of TestSimulate")
+	}
+	postgrestest.URL(t) // or the test is skipped
+	simulate(t, Case{Seed: 1, Postgres: true}, 6)
+}
+
+// simulate runs histories, or those of the flags.
+func simulate(t *testing.T, first Case, runs int) {
+	postgresTest = t
+	onPostgres := first.Postgres
 	if *seedFlag != "" {
 		var err error
 		if first, err = ParseCase(*seedFlag); err != nil {
 			t.Fatal(err)
 		}
-		runs = *runsFlag
+		if runs = *runsFlag; onPostgres {
+			first.Postgres, runs = true, max(1, runs/10)
+		}
 	}
 	cases := make([]Case, runs)
 	for i := range cases {
@@ -56,6 +76,7 @@ func TestSimulate(t *testing.T) {
 
 // TestRegressions runs the histories that once had a finding.
 func TestRegressions(t *testing.T) {
+	postgresTest = t
 	f, err := os.Open("testdata/histories.txt")
 	if err != nil {
 		t.Fatal(err)

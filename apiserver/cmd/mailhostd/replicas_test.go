@@ -1,36 +1,49 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"os"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/haproxytest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres/postgrestest"
 )
 
 // TestReplicasAreKilled is TestCrash with three replicas on PostgreSQL, behind HAProxy if there
-// is one. The others go on while one is killed, or stopped, and started again.
+// is one. The others go on while one is killed, or stopped, and started again. With -load, many
+// clients send requests for that time, which is a measurement too.
 func TestReplicasAreKilled(t *testing.T) {
-	crashRuns(t, func(t *testing.T, seed uint64, kills int) { newReplicaRun(t, seed).run(kills) })
+	crashRuns(t, func(t *testing.T, seed uint64, kills int) {
+		if *loadFlag > 0 {
+			newReplicaRun(t, seed).load()
+		} else {
+			newReplicaRun(t, seed).run(kills)
+		}
+	})
 }
 
 // replicaRun is a crashRun on several servers, of which server is any.
 type replicaRun struct {
 	*crashRun
+	seed    uint64
 	listen  []string // addresses of the servers
 	servers []*testServer
 	front   string // URL of the balancer, or empty
+
+	mu sync.Mutex // for servers and clients
 }
 
 func newReplicaRun(t *testing.T, seed uint64) *replicaRun {
-	c := &replicaRun{crashRun: &crashRun{
+	c := &replicaRun{seed: seed, crashRun: &crashRun{
 		T: t, random: rand.New(rand.NewPCG(seed, 0)), inbox: newMailbag(t), database: postgrestest.URL(t),
 	}}
 	c.owner = initializeIn(t, c.database)
@@ -51,35 +64,58 @@ func newReplicaRun(t *testing.T, seed uint64) *replicaRun {
 	} else {
 		c.front = haproxytest.Start(t, c.listen...)
 	}
-	for n := range 8 {
-		client := &crashClient{name: fmt.Sprint("c", n), random: rand.New(rand.NewPCG(seed, uint64(n)+1)), have: objects{}}
-		client.as = c.servers[n%len(c.servers)].as(t, c.owner)
-		if c.front != "" {
-			client.as.URL = c.front
+	if *loadFlag == 0 {
+		for range 8 {
+			c.newClient()
 		}
-		c.clients = append(c.clients, client)
 	}
 	c.server = c.servers[0]
 	c.server.as(t, c.owner).Domain("example.com")
 	return c
 }
 
+// newClient adds a client of HAProxy, or without it of one server.
+func (c *replicaRun) newClient() *crashClient {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := len(c.clients)
+	client := &crashClient{name: fmt.Sprint("c", n), random: rand.New(rand.NewPCG(c.seed, uint64(n)+1)), have: objects{}}
+	client.as = c.servers[n%len(c.servers)].as(c.T, c.owner)
+	if c.front != "" {
+		client.as.URL = c.front
+	}
+	c.clients = append(c.clients, client)
+	return client
+}
+
 func (c *replicaRun) startReplica(i int) {
-	c.servers[i] = spawn(c.T, c.database, append(c.inbox.flags(), "--listen", c.listen[i])...)
+	s := spawn(c.T, c.database, append(c.inbox.flags(), "--listen", c.listen[i])...)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.servers[i] = s
 }
 
 func (c *replicaRun) run(kills int) {
 	for n := range kills {
 		c.killOne()
-		c.server = c.servers[c.random.IntN(len(c.servers))]
-		// The database may still commit what the killed server sent it. The account's next
-		// change waits for that.
-		c.server.as(c.T, c.owner).Post("/workspaces", apitest.Object{"name": fmt.Sprint("after kill ", n)}).Want(http.StatusCreated)
-		c.verify()
-		if c.Failed() {
-			c.FailNow()
-		}
+		c.verifyAfter(fmt.Sprint("kill ", n))
 	}
+	c.end()
+}
+
+// verifyAfter is verify on any server. The database may still commit what a killed server sent
+// it; the account's next change waits for that.
+func (c *replicaRun) verifyAfter(name string) {
+	c.server = c.servers[c.random.IntN(len(c.servers))]
+	c.server.as(c.T, c.owner).Post("/workspaces", apitest.Object{"name": name}).Want(http.StatusCreated)
+	c.verify()
+	if c.Failed() {
+		c.FailNow()
+	}
+}
+
+// end checks the messages and the logs.
+func (c *replicaRun) end() {
 	for _, s := range c.servers { // the last one sends the messages of the others
 		if s != c.server {
 			if err := s.cmd.Process.Kill(); err != nil {
@@ -103,7 +139,7 @@ func (c *replicaRun) killOne() {
 	errs := make([]error, len(c.clients))
 	var clients sync.WaitGroup
 	for i, client := range c.clients {
-		clients.Go(func() { errs[i] = client.runUntilUnknown(acknowledged, stop) })
+		clients.Go(func() { errs[i] = client.runUntilUnknown(func() { acknowledged <- struct{}{} }, stop) })
 	}
 	ended := make(chan struct{})
 	go func() {
@@ -140,7 +176,7 @@ func (c *replicaRun) killOne() {
 
 // runUntilUnknown sends requests until stop is closed, or one has an unknown outcome. The
 // clients of the other servers go on.
-func (c *crashClient) runUntilUnknown(acknowledged chan<- struct{}, stop <-chan struct{}) error {
+func (c *crashClient) runUntilUnknown(acknowledged func(), stop <-chan struct{}) error {
 	for {
 		select {
 		case <-stop:
@@ -160,6 +196,31 @@ func (c *crashClient) runUntilUnknown(acknowledged chan<- struct{}, stop <-chan 
 				c.set(name, after)
 			}
 		}
-		acknowledged <- struct{}{}
+		acknowledged()
+		if c.random.IntN(10) == 0 {
+			if err := c.checkTotal(); err != nil {
+				return err
+			}
+		}
 	}
+}
+
+// checkTotal checks that a list has all changes that were acknowledged, by any server. Nobody
+// else has mailboxes that match the search.
+func (c *crashClient) checkTotal() error {
+	r, err := c.as.Try(context.Background(), http.MethodGet, "/mailboxes?page_size=1&search="+c.name+"-", nil)
+	if err != nil || r.Status >= http.StatusInternalServerError {
+		return nil //nolint:nilerr // a list may fail
+	}
+	want := 0
+	for name := range c.have {
+		if strings.HasSuffix(name, "@example.com") {
+			want++
+		}
+	}
+	var page api.Page[api.Mailbox]
+	if r.Into(&page); r.Status != http.StatusOK || page.Total != want {
+		return fmt.Errorf("%s has %d mailboxes, and a list has %d (status %d)", c.name, want, page.Total, r.Status)
+	}
+	return nil
 }
