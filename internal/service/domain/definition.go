@@ -44,7 +44,7 @@ var Definition = &service.Definition[api.Domain, model]{
 	},
 	ResourceDescription:   description,
 	DataSourceDescription: "A domain of the account, by its UUID or its name. Nothing is bought: a domain that the account does not own is an error.",
-	ListDescription:       "Lists the domains of the account, or those of them that every filter lets through.",
+	ListDescription:       "Lists the domains of the account, or those that match every filter.",
 	Settings:              settings,
 	CreateTimeout:         30 * time.Minute,
 
