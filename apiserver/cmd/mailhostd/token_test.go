@@ -3,11 +3,13 @@ package main
 import (
 	"encoding/json"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres/postgrestest"
 )
 
 // runJSON runs a command that succeeds and decodes what it prints.
@@ -32,7 +34,19 @@ func httpEnviron(s *testServer, owner newAccount) []string {
 // is lost, while a server runs, and that the server learns of each change at once.
 func TestLostToken(t *testing.T) {
 	t.Parallel()
-	database, owner := initialize(t)
+	for name, newDatabase := range map[string]func(*testing.T) string{
+		"SQLite":     func(t *testing.T) string { return filepath.Join(t.TempDir(), "mailhost.db") },
+		"PostgreSQL": func(t *testing.T) string { return postgrestest.URL(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			checkLostToken(t, newDatabase(t))
+		})
+	}
+}
+
+func checkLostToken(t *testing.T, database string) {
+	owner := initializeIn(t, database)
 	s := serve(t, database)
 	as := s.as(t, owner)
 	as.Get("").Want(http.StatusOK)
