@@ -218,7 +218,7 @@ func (c *postgresCase) run(fault postgresFault) {
 	if (code == exitOK) != (fault.start == "") || !strings.Contains(stderr, fault.start) || fault.start != "" && !strings.Contains(stderr, "; ") {
 		c.Errorf("a command on the database: exit code %d, %s; want %q, and what to do", code, stderr, fault.start)
 	}
-	for _, text := range []string{outages, string(body), stderr} {
+	for _, text := range []string{outages, body, stderr} {
 		if strings.Contains(text, "secret") || strings.Contains(text, "another\"") {
 			c.Errorf("the password is in %s", text)
 		}
