@@ -109,33 +109,40 @@ func (s *server) UpgradeResourceIdentity(ctx context.Context, req *tfprotov6.Upg
 }
 
 // ReadResource implements tfprotov6.ResourceServer.
-func (s *server) ReadResource(ctx context.Context, req *tfprotov6.ReadResourceRequest) (*tfprotov6.ReadResourceResponse, error) {
+func (s *server) ReadResource(ctx context.Context, req *tfprotov6.ReadResourceRequest) (resp *tfprotov6.ReadResourceResponse, err error) {
 	c := newCall(ctx)
 	defer c.end()
 	ctx = c
 	if shortcut := s.shortcut(req.TypeName); shortcut != nil {
-		var resp *tfprotov6.ReadResourceResponse
-		if resp, ctx = shortcut.Read(c, req); resp != nil {
-			return resp, nil
-		}
+		resp, ctx = shortcut.Read(c, req)
 	}
-	return s.framework.ReadResource(ctx, req)
+	if resp == nil {
+		resp, err = s.framework.ReadResource(ctx, req)
+	}
+	if run := s.session.Load(); run != nil && (err != nil || hasError(resp.Diagnostics)) {
+		run.Failed()
+	}
+	return resp, err
 }
 
 // PlanResourceChange implements tfprotov6.ResourceServer.
-func (s *server) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {
+func (s *server) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) (resp *tfprotov6.PlanResourceChangeResponse, err error) {
 	c := newCall(ctx)
 	defer c.end()
 	ctx = service.WithFingerprint(c, req.Config)
+	if shortcut := s.shortcut(req.TypeName); shortcut != nil {
+		resp = shortcut.Plan(ctx, req)
+	}
+	if resp == nil {
+		resp, err = s.framework.PlanResourceChange(ctx, req)
+	}
 	if run := s.session.Load(); run != nil {
 		run.Planned(req.PriorState == nil || service.IsNull(req.PriorState.MsgPack))
-	}
-	if shortcut := s.shortcut(req.TypeName); shortcut != nil {
-		if resp := shortcut.Plan(ctx, req); resp != nil {
-			return resp, nil
+		if err != nil || hasError(resp.Diagnostics) {
+			run.Failed()
 		}
 	}
-	return s.framework.PlanResourceChange(ctx, req)
+	return resp, err
 }
 
 // ApplyResourceChange implements tfprotov6.ResourceServer.
@@ -151,8 +158,15 @@ func (s *server) ApplyResourceChange(ctx context.Context, req *tfprotov6.ApplyRe
 		ctx = client.FromRun(ctx)
 	}
 	resp, err := s.framework.ApplyResourceChange(ctx, req)
-	run.Applied(err != nil || c.Err() != nil || slices.ContainsFunc(resp.Diagnostics, func(d *tfprotov6.Diagnostic) bool { return d.Severity == tfprotov6.DiagnosticSeverityError }))
+	run.Applied()
+	if err != nil || c.Err() != nil || hasError(resp.Diagnostics) {
+		run.Failed()
+	}
 	return resp, err
+}
+
+func hasError(diags []*tfprotov6.Diagnostic) bool {
+	return slices.ContainsFunc(diags, func(d *tfprotov6.Diagnostic) bool { return d.Severity == tfprotov6.DiagnosticSeverityError })
 }
 
 // ImportResourceState implements tfprotov6.ResourceServer.

@@ -25,7 +25,7 @@ import (
 // A walk that only reads has nothing to report if a response has said that nothing is
 // unconfirmed. A set of mailboxes is left to the next plan, because it needs few requests.
 //
-// In doubt nothing is lost: after a kill, while a plan has targets, and if a report fails.
+// In doubt nothing is lost: if a plan has targets, or it or its report fails.
 // An object counts as lost only after a whole plan has not seen it, so that no second
 // resource gets one that another resource of the state has.
 type Run struct {
@@ -41,7 +41,7 @@ type Run struct {
 	plans   int                 // calls for one object
 	creates int                 // plans of them
 	applies int
-	failed  bool // some apply
+	failed  bool
 }
 
 // objectTypes are the types of objects by the types of resources.
@@ -101,7 +101,7 @@ func (s *Session) Planned(isCreate bool) {
 }
 
 // Applied records the change of an object.
-func (s *Session) Applied(failed bool) {
+func (s *Session) Applied() {
 	r := s.Run
 	if r == nil {
 		return
@@ -109,7 +109,17 @@ func (s *Session) Applied(failed bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.applies++
-	r.failed = r.failed || failed
+}
+
+// Failed records a call that failed: the walk may end early.
+func (s *Session) Failed() {
+	r := s.Run
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.failed = true
 }
 
 // maxReported is how many ids one report has.
@@ -175,7 +185,7 @@ func (s *Session) endRun(ctx context.Context) {
 	parts := r.seen()
 	for i, part := range parts {
 		isLast := i == len(parts)-1
-		if _, err := c.ReviewCreates(ctx, api.ReviewCreatesBody{Objects: part, Complete: isLast && r.plans > 0 && !r.IsPartial()}); err != nil {
+		if _, err := c.ReviewCreates(ctx, api.ReviewCreatesBody{Objects: part, Complete: isLast && r.plans > 0 && !r.failed && !r.IsPartial()}); err != nil {
 			return
 		}
 	}
