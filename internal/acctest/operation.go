@@ -2,6 +2,7 @@ package acctest
 
 import (
 	"context"
+	"maps"
 	"math/big"
 	"testing"
 
@@ -129,6 +130,11 @@ func (p *Protocol) Call(name string, arguments ...any) (tftypes.Value, *tfprotov
 	result, err := resp.Result.Unmarshal(f.Return.Type)
 	must(p.t, err)
 	return result, nil
+}
+
+// ResourceSchemas returns the schemas of all resources by name, in a new map.
+func (p *Protocol) ResourceSchemas() map[string]*tfprotov6.Schema {
+	return maps.Clone(p.schema.ResourceSchemas)
 }
 
 // Functions returns the provider's functions by name.
