@@ -14,7 +14,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
-	. "github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
 
 var updateExamples = flag.Bool("update", false, "rewrite the examples of the OpenAPI document")
@@ -31,13 +31,13 @@ type example struct {
 
 // exampleCalls makes the calls of the examples.
 type exampleCalls struct {
-	*Server
+	*apitest.Server
 	recorded map[string]example
 }
 
 // call calls an operation and records the call. params alternates the names and values
 // of parameters in the path and in the query.
-func (c *exampleCalls) call(op api.Spec, body any, params ...string) *Response {
+func (c *exampleCalls) call(op api.Spec, body any, params ...string) *apitest.Response {
 	c.T.Helper()
 	path, query, named := strings.TrimPrefix(op.Path, api.Prefix), url.Values{}, map[string]string{}
 	for pair := range slices.Chunk(params, 2) {
@@ -66,57 +66,57 @@ func (c *exampleCalls) call(op api.Spec, body any, params ...string) *Response {
 // TestOpenAPIExamples calls every operation once, on a service whose clock and random
 // source are fixed, and compares the calls with the examples of the OpenAPI document.
 func TestOpenAPIExamples(t *testing.T) {
-	s := New(t, func(o *apiserver.Options) { o.Random = rand.NewChaCha8([32]byte{}) })
+	s := apitest.New(t, func(o *apiserver.Options) { o.Random = rand.NewChaCha8([32]byte{}) })
 	c := &exampleCalls{Server: s, recorded: map[string]example{}}
 
 	c.call(api.GetAccount.Spec, nil)
 	c.call(api.GetCaller.Spec, nil)
 	c.call(api.ListWorkspaces.Spec, nil)
-	research := c.call(api.CreateWorkspace.Spec, Object{"name": "Research"}).Str("id")
+	research := c.call(api.CreateWorkspace.Spec, apitest.Object{"name": "Research"}).Str("id")
 	c.call(api.GetWorkspace.Spec, nil, "workspace_id", research)
-	c.call(api.ReviewCreates.Spec, Object{
-		"origin": "5f0c6ac8", "objects": []Object{{"type": "mailbox", "ids": []string{"1a231635-65c6-4f47-a6b3-a0ed6f24aa5c"}}}, "complete": true,
+	c.call(api.ReviewCreates.Spec, apitest.Object{
+		"origin": "5f0c6ac8", "objects": []apitest.Object{{"type": "mailbox", "ids": []string{"1a231635-65c6-4f47-a6b3-a0ed6f24aa5c"}}}, "complete": true,
 	})
 
 	c.call(api.CheckDomainAvailability.Spec, nil, "name", "example.com")
-	c.call(api.PurchaseDomains.Spec, Object{
-		"domains": []string{"example.com", "example.org"}, "workspace_id": s.DefaultWorkspace(), "contact_info": Contact(),
+	c.call(api.PurchaseDomains.Spec, apitest.Object{
+		"domains": []string{"example.com", "example.org"}, "workspace_id": s.DefaultWorkspace(), "contact_info": apitest.Contact(),
 	})
 	c.call(api.ListDomains.Spec, nil, "search", "example", "page_size", "1")
 	c.call(api.GetDomain.Spec, nil, "domain", "example.com")
-	c.call(api.UpdateDomain.Spec, Object{"auto_renew": true, "redirect_url": "https://www.example.com/"}, "domain", "example.com")
+	c.call(api.UpdateDomain.Spec, apitest.Object{"auto_renew": true, "redirect_url": "https://www.example.com/"}, "domain", "example.com")
 
-	c.call(api.CreateMailbox.Spec, Object{"domain": "example.com", "local_part": "jane.doe", "first_name": "Jane", "last_name": "Doe"})
-	c.call(api.CreateMailboxes.Spec, Object{"domain": "example.com", "items": []Object{
+	c.call(api.CreateMailbox.Spec, apitest.Object{"domain": "example.com", "local_part": "jane.doe", "first_name": "Jane", "last_name": "Doe"})
+	c.call(api.CreateMailboxes.Spec, apitest.Object{"domain": "example.com", "items": []apitest.Object{
 		{"local_part": "ada", "first_name": "Ada", "last_name": "Lovelace"},
 		{"local_part": "jane.doe", "first_name": "Jane", "last_name": "Doe"},
 	}})
 	c.call(api.ListMailboxes.Spec, nil, "domain", "example.com", "page", "1", "page_size", "25")
 	c.call(api.GetMailbox.Spec, nil, "mailbox", "jane.doe@example.com")
-	c.call(api.UpdateMailbox.Spec, Object{"last_name": "Doe-Smith"}, "mailbox", "jane.doe@example.com")
-	c.call(api.ExportMailboxes.Spec, Object{"domain": "example.com"})
+	c.call(api.UpdateMailbox.Spec, apitest.Object{"last_name": "Doe-Smith"}, "mailbox", "jane.doe@example.com")
+	c.call(api.ExportMailboxes.Spec, apitest.Object{"domain": "example.com"})
 
-	record := c.call(api.CreateDNSRecord.Spec, Object{"domain": "example.com", "name": "mail", "type": "MX", "value": "mx.example.net", "prio": 10, "ttl": 3600})
+	record := c.call(api.CreateDNSRecord.Spec, apitest.Object{"domain": "example.com", "name": "mail", "type": "MX", "value": "mx.example.net", "prio": 10, "ttl": 3600})
 	id := strconv.Itoa(int(record.At("id").(float64)))
 	c.call(api.ListDNSRecords.Spec, nil, "domain", "example.com", "type", "MX")
 	c.call(api.GetDNSRecord.Spec, nil, "dns_record_id", id)
-	c.call(api.UpdateDNSRecord.Spec, Object{"ttl": 300}, "dns_record_id", id)
+	c.call(api.UpdateDNSRecord.Spec, apitest.Object{"ttl": 300}, "dns_record_id", id)
 
-	rule := c.call(api.CreateForwarding.Spec, Object{"domain": "example.com", "target_email": "archive@example.net"}).Str("id")
+	rule := c.call(api.CreateForwarding.Spec, apitest.Object{"domain": "example.com", "target_email": "archive@example.net"}).Str("id")
 	c.call(api.ListForwarding.Spec, nil, "domain", "example.com")
 	c.call(api.GetForwarding.Spec, nil, "forwarding_id", rule)
-	c.call(api.SetForwardingActive.Spec, Object{"active": false}, "forwarding_id", rule)
-	c.call(api.UpdateForwarding.Spec, Object{"target_email": "jane.doe@example.com"}, "forwarding_id", rule)
+	c.call(api.SetForwardingActive.Spec, apitest.Object{"active": false}, "forwarding_id", rule)
+	c.call(api.UpdateForwarding.Spec, apitest.Object{"target_email": "jane.doe@example.com"}, "forwarding_id", rule)
 
-	password := c.call(api.CreateMasterPassword.Spec, Object{"name": "Migration", "domain": "example.com", "generate": true}).Str("id")
+	password := c.call(api.CreateMasterPassword.Spec, apitest.Object{"name": "Migration", "domain": "example.com", "generate": true}).Str("id")
 	c.call(api.ListMasterPasswords.Spec, nil)
 	c.call(api.GetMasterPassword.Spec, nil, "credential_id", password)
-	c.call(api.RenameMasterPassword.Spec, Object{"name": "Migration 2026"}, "credential_id", password)
+	c.call(api.RenameMasterPassword.Spec, apitest.Object{"name": "Migration 2026"}, "credential_id", password)
 
-	account := c.call(api.CreateServiceAccount.Spec, Object{"name": "ci", "expires_at": "2026-12-31T00:00:00Z"}).Str("id")
+	account := c.call(api.CreateServiceAccount.Spec, apitest.Object{"name": "ci", "expires_at": "2026-12-31T00:00:00Z"}).Str("id")
 	c.call(api.ListServiceAccounts.Spec, nil)
 	c.call(api.GetServiceAccount.Spec, nil, "service_account_id", account)
-	grant := c.call(api.GrantAuthorization.Spec, Object{
+	grant := c.call(api.GrantAuthorization.Spec, apitest.Object{
 		"grant_kind": "capability", "subject_type": "service_account", "subject_id": account, "capability_key": "mailbox.view",
 	}).Str("id")
 	c.call(api.ListAuthorizations.Spec, nil, "subject_id", account)
@@ -124,13 +124,13 @@ func TestOpenAPIExamples(t *testing.T) {
 	c.call(api.ListAuditLog.Spec, nil, "limit", "1")
 
 	c.call(api.ListDedicatedIPOptions.Spec, nil)
-	ip := c.call(api.ClaimDedicatedIP.Spec, Object{"option_id": s.Option("eu")}).Str("id")
+	ip := c.call(api.ClaimDedicatedIP.Spec, apitest.Object{"option_id": s.Option("eu")}).Str("id")
 	c.call(api.ListDedicatedIPs.Spec, nil)
 	c.call(api.GetDedicatedIP.Spec, nil, "dedicated_ip_id", ip)
 
-	c.call(api.SubmitFeedback.Spec, Object{"title": "More regions", "description": "Please offer dedicated IPs in Asia.", "attributes": Object{"team": "infrastructure"}})
-	c.call(api.ChangePlan.Spec, Object{"effective_date": "2026-04-01T00:00:00Z"})
-	c.call(api.CancelPlan.Spec, Object{"cancel_at_period_end": true})
+	c.call(api.SubmitFeedback.Spec, apitest.Object{"title": "More regions", "description": "Please offer dedicated IPs in Asia.", "attributes": apitest.Object{"team": "infrastructure"}})
+	c.call(api.ChangePlan.Spec, apitest.Object{"effective_date": "2026-04-01T00:00:00Z"})
+	c.call(api.CancelPlan.Spec, apitest.Object{"cancel_at_period_end": true})
 
 	c.call(api.ReleaseDedicatedIP.Spec, nil, "dedicated_ip_id", ip)
 	c.call(api.RevokeAuthorization.Spec, nil, "authorization_id", grant)
