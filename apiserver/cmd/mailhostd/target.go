@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"os/user"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -174,10 +175,8 @@ func accountIn(ctx context.Context, service *apiserver.Service, id string) (stri
 	}
 	if id != "" {
 		id = api.CanonicalID(id)
-		for _, found := range ids {
-			if found == id {
-				return id, nil
-			}
+		if slices.Contains(ids, id) {
+			return id, nil
 		}
 		return "", fmt.Errorf("there is no account %s; mailhostd account list shows those that exist", id)
 	}

@@ -103,11 +103,11 @@ func printToken(w io.Writer, created createdToken, t *target) error {
 	if created.ExpiresAt != nil {
 		expires = "expires at " + minute(created.ExpiresAt) + " UTC"
 	}
-	_, err := fmt.Fprintf(w, "Created the service account %q (%s).\nRights: %s. It %s.\n\nIts token is not shown again:\n\n", created.Name, created.ID, rights, expires)
+	fmt.Fprintf(w, "Created the service account %q (%s).\nRights: %s. It %s.\n\nIts token is not shown again:\n\n", created.Name, created.ID, rights, expires)
 	if t.URL != "" {
-		_, err = fmt.Fprintf(w, "  export MAILHOST_BASE_URL=%s\n", t.URL)
+		fmt.Fprintf(w, "  export MAILHOST_BASE_URL=%s\n", t.URL)
 	}
-	_, err = fmt.Fprintf(w, "  export MAILHOST_ACCOUNT_ID=%s\n  export MAILHOST_TOKEN=%s\n", created.AccountID, created.Token)
+	_, err := fmt.Fprintf(w, "  export MAILHOST_ACCOUNT_ID=%s\n  export MAILHOST_TOKEN=%s\n", created.AccountID, created.Token)
 	return err
 }
 
