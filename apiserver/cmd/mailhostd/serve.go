@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/console"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/signin"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
@@ -27,6 +29,7 @@ type serveCommand struct {
 	Database            string        `default:"mailhost.db" placeholder:"FILE" help:"SQLite file, created if it does not exist, or postgres:// URL of a database that several servers may share. Set a URL with a password in the variable rather than on the command line. Default: ${default}."`
 	DatabaseConnections int           `placeholder:"NUMBER" help:"Maximum number of connections to PostgreSQL, at least 2. Default: 16."`
 	PublishedOnly       bool          `help:"Leave out the lifecycle operations, which extend the published API."`
+	NoConsole           bool          `help:"Leave out the console, the pages at /console where people look at an account."`
 	ControlListen       string        `placeholder:"ADDRESS" help:"Address of the control plane for tests: faults, requests, messages, fixtures, the clock and a reset, without a credential. A port alone is on 127.0.0.1. Default: off."`
 	Fixture             string        `placeholder:"FILE" help:"JSON file with accounts to create unless they exist, and with the registrar's rules."`
 	PublicURL           string        `placeholder:"URL" help:"URL of the server for the recipients of messages. Default: the address that it listens on."`
@@ -111,7 +114,13 @@ func (c serveCommand) Run(ctx context.Context, m Main) (err error) {
 	if err != nil {
 		return err
 	}
-	options := c.options(db, plane, s, log)
+	publicURL := strings.TrimSuffix(cmp.Or(c.PublicURL, s.url()), "/")
+	if !c.NoConsole {
+		if s.console, err = console.New(publicURL, plane.Clock.Now, log); err != nil {
+			return errors.Join(fmt.Errorf("--public-url: %w", err), db.Close())
+		}
+	}
+	options := c.options(db, plane, s, log, publicURL)
 	options.Tokens = tokens
 	if sender != nil { // a nil *mailer.Mailer would be a non-nil interface
 		options.Sender = sender
@@ -124,6 +133,9 @@ func (c serveCommand) Run(ctx context.Context, m Main) (err error) {
 		return errors.Join(err, db.Close())
 	}
 	defer func() { err = errors.Join(err, service.Close()) }()
+	if s.console != nil {
+		s.console.Start(service)
+	}
 	if c.Fixture != "" {
 		if err := service.LoadFixture(ctx, fixture); err != nil {
 			return fmt.Errorf("--fixture %s: %w", c.Fixture, err)
@@ -151,21 +163,17 @@ func (c serveCommand) openDatabase(ctx context.Context, openers Openers, log *sl
 	return db, err
 }
 
-func (c serveCommand) options(db store.Store, plane *control.Plane, s *server, log *slog.Logger) apiserver.Options {
-	middleware := s.middleware()
+func (c serveCommand) options(db store.Store, plane *control.Plane, s *server, log *slog.Logger, publicURL string) apiserver.Options {
+	middleware := append(s.middleware(), home(publicURL, s.console != nil))
 	if s.control != nil {
 		middleware = append(middleware, plane.Middleware)
 	}
-	o := apiserver.Options{
+	return apiserver.Options{
 		Store: db, Logger: log, PublishedOnly: c.PublishedOnly,
-		PublicURL: strings.TrimSuffix(c.PublicURL, "/"), Clock: plane.Clock.Now,
+		PublicURL: publicURL, Clock: plane.Clock.Now,
 		Middleware: chain(middleware...),
 		RateLimit:  apiserver.RateLimit(c.RateLimit), MaxMailboxes: c.MaxMailboxes,
 	}
-	if o.PublicURL == "" {
-		o.PublicURL = s.url()
-	}
-	return o
 }
 
 // logStart logs the URLs that people and scripts need, and warns about a missing

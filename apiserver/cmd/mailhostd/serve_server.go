@@ -16,6 +16,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/console"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/malformed"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/metrics"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/minrate"
@@ -56,6 +57,7 @@ type server struct {
 	metrics       *metrics.Metrics
 	tracing       *tracing.Tracing
 	docs          docs
+	console       *console.Console
 }
 
 // url returns the URL of the API on this machine.
@@ -77,6 +79,9 @@ func (s *server) middleware() []func(http.Handler) http.Handler {
 	}
 	if s.docs != nil {
 		all = append(all, s.docs.middleware)
+	}
+	if s.console != nil {
+		all = append(all, s.console.Middleware)
 	}
 	return all
 }

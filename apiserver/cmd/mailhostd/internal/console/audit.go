@@ -1,0 +1,71 @@
+package console
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
+)
+
+type auditPage struct {
+	Entries                    []api.AuditEntry
+	Operation, Subject, Object string
+	Operations                 []string
+	// Older is the query of the next page, if there may be one.
+	Older string
+	// Later reports that this is not the first page.
+	Later bool
+}
+
+// auditEntriesPerPage bounds a page of the audit log. An entry may have many changes, of
+// which a page names the first ones.
+const auditEntriesPerPage = 50
+
+func listAuditLog(v *visit) (view, error) {
+	p := auditPage{Operation: v.FormValue("operation"), Subject: v.FormValue("subject"), Object: v.FormValue("object"), Later: v.FormValue("until") != ""}
+	p.Operations = audit.Operations()
+	slices.Sort(p.Operations)
+	entries, err := call(v, api.ListAuditLog, &api.ListAuditLogRequest{
+		Operation: p.Operation, Subject: p.Subject, Object: p.Object, Until: v.FormValue("until"), Limit: auditEntriesPerPage,
+	})
+	if err != nil {
+		return view{}, err
+	}
+	p.Entries = *entries
+	if len(p.Entries) == auditEntriesPerPage {
+		q := v.URL.Query()
+		q.Set("until", p.Entries[len(p.Entries)-1].CreatedAt)
+		p.Older = "?" + q.Encode()
+	}
+	return view{Template: "audit-log.html", Title: "Audit log", Data: p}, nil
+}
+
+// changesShown is how many changes of an entry are listed.
+const changesShown = 3
+
+// changeGroup is changes of one action and kind.
+type changeGroup struct {
+	Action, Type string
+	Objects      []api.AuditChange
+	More         int
+}
+
+// groupChanges groups the changes of an entry that follow each other and are alike.
+func groupChanges(changes []api.AuditChange) (groups []changeGroup) {
+	for len(changes) > 0 {
+		n := 1
+		for n < len(changes) && changes[n].Action == changes[0].Action && changes[n].Type == changes[0].Type {
+			n++
+		}
+		shown := min(n, changesShown)
+		groups = append(groups, changeGroup{changes[0].Action, changes[0].Type, changes[:shown], n - shown})
+		changes = changes[n:]
+	}
+	return groups
+}
+
+// subjectName returns the name of who made a change.
+func subjectName(s api.AuditSubject) string {
+	return cmp.Or(value(s.Name), value(s.ID), words(s.Type))
+}

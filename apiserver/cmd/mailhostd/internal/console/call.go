@@ -1,0 +1,108 @@
+package console
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
+)
+
+// clientFor returns a client of the API for one request of a browser, in process, with the
+// token of its session.
+func (c *Console) clientFor(r *http.Request, s apiserver.Session) *apiclient.Client {
+	return &apiclient.Client{
+		AccountID: s.AccountID, Token: s.Token, URL: "http://localhost", // the host is ignored
+		HTTP: &http.Client{Transport: onBehalf{c.service.Client().Transport, r}},
+	}
+}
+
+// onBehalf sends requests with the address and the id of the browser's request, for the
+// audit log.
+type onBehalf struct {
+	http.RoundTripper
+	of *http.Request
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t onBehalf) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.RemoteAddr = t.of.RemoteAddr
+	r.Header.Set("X-Request-Id", requestID(t.of))
+	return t.RoundTripper.RoundTrip(r)
+}
+
+// call calls an operation of the API as the visitor.
+func call[Req, Resp any](v *visit, op api.Operation[Req, Resp], in *Req) (*Resp, error) {
+	return apiclient.Call(v.Context(), v.api, op, in)
+}
+
+// failure is why something can't be shown or done, in words for the visitor.
+type failure struct {
+	Status int
+	// Type is the type of the API's error.
+	Type           string
+	Title, Message string
+}
+
+func (f *failure) Error() string { return f.Message }
+
+func notFound(message string) *failure {
+	return &failure{Status: http.StatusNotFound, Title: "Not found", Message: message}
+}
+
+// failureOf returns the failure of an error, or nil without one.
+func failureOf(err error) *failure {
+	if err == nil {
+		return nil
+	}
+	if f, ok := errors.AsType[*failure](err); ok {
+		return f
+	}
+	status, message, typ := http.StatusInternalServerError, "Please try again in a moment.", ""
+	if e, ok := errors.AsType[*apiclient.Error](err); ok {
+		status, message = e.Status, sentence(e.Message)
+		if len(e.Problems) > 0 {
+			typ = e.Problems[0].Type
+		}
+	} else if e, ok := errors.AsType[*api.Error](err); ok {
+		status, message, typ = e.GetStatus(), sentence(e.Detail[0].Msg), e.Detail[0].Type
+	}
+	if apiclient.Missing(err) {
+		return &failure{Status: http.StatusNotFound, Title: "Not available", Message: "This server offers the published operations only, and this needs another one."}
+	}
+	return &failure{Status: status, Type: typ, Title: titles[status], Message: message}
+}
+
+// titles are the headings of failures. Others have "Something went wrong".
+var titles = map[int]string{
+	http.StatusForbidden: "Not permitted", http.StatusNotFound: "Not found", http.StatusConflict: "Not possible",
+	http.StatusUnprocessableEntity: "Invalid input", http.StatusTooManyRequests: "Too many requests", http.StatusServiceUnavailable: "Not available at the moment",
+}
+
+// part is a part of a page that the visitor may not be able to see.
+type part[T any] struct {
+	Content T
+	Failure *failure
+}
+
+// partOf returns a part of a page. The error is not nil if the session has ended, so that
+// there is no page at all.
+func partOf[T any](content T, err error) (part[T], error) {
+	f := failureOf(err)
+	if f != nil && f.Status == http.StatusUnauthorized {
+		return part[T]{}, f
+	}
+	return part[T]{content, f}, nil
+}
+
+// page is the page of a list that the visitor has requested.
+func (v *visit) page(size int) api.Paged {
+	n, err := strconv.Atoi(v.FormValue("page"))
+	if err != nil || n < 1 {
+		n = 1
+	}
+	return api.Paged{Page: n, PageSize: size}
+}

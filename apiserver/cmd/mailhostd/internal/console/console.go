@@ -1,0 +1,197 @@
+// Package console serves the pages at /console, where people look at their account in a
+// browser.
+//
+// Each page calls operations of the API in process, with the token that its reader has
+// signed in with (call.go), and shows the API's own refusals. The package therefore has
+// no rules and no SQL of its own, and a page never shows more than the API would. A
+// session (session.go) is a cookie that any process on the same database can open.
+//
+// Pages need no JavaScript. Their policy allows none, and nothing of another origin.
+//
+//	console.go, session.go, call.go, view.go   routes, sign-in, calls of the API, output
+//	overview.go, domains.go, …                 the pages, with their templates in template/
+//	requests.go                                the last requests to this server
+package console
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
+)
+
+// Path is where the console is.
+const Path = "/console"
+
+// Service is what the console needs of an apiserver.Service.
+type Service interface {
+	Client() *http.Client
+	SignIn(ctx context.Context, token, remoteAddr string, lifetime time.Duration) (sealed string, err error)
+	Session(ctx context.Context, sealed string) (apiserver.Session, error)
+}
+
+// Console serves the pages. It is safe for concurrent use after Start.
+type Console struct {
+	service Service
+	log     *slog.Logger
+	clock   func() time.Time
+	// base is Path below the path of the server's public URL, for links.
+	base      string
+	secure    bool
+	mux       *http.ServeMux
+	crossSite *http.CrossOriginProtection
+	requests  *requestLog
+}
+
+// New returns a Console for a server with a public URL. It serves nothing before Start.
+func New(publicURL string, clock func() time.Time, log *slog.Logger) (*Console, error) {
+	u, err := url.Parse(publicURL)
+	if err != nil {
+		return nil, err
+	}
+	c := &Console{
+		log: log, clock: clock, base: strings.TrimSuffix(u.EscapedPath(), "/") + Path, secure: u.Scheme == "https",
+		mux: http.NewServeMux(), crossSite: http.NewCrossOriginProtection(), requests: newRequestLog(),
+	}
+	// A proxy may change the Host header.
+	if err := c.crossSite.AddTrustedOrigin(u.Scheme + "://" + u.Host); err != nil {
+		return nil, err
+	}
+	c.crossSite.SetDenyHandler(http.HandlerFunc(c.refuseCrossSite))
+	c.routes()
+	return c, nil
+}
+
+// Start connects the console with its service. It must be called before the first request.
+func (c *Console) Start(s Service) { c.service = s }
+
+func (c *Console) routes() {
+	c.mux.HandleFunc("GET "+Path+"/sign-in", c.showSignIn)
+	c.mux.HandleFunc("POST "+Path+"/sign-in", c.signIn)
+	c.mux.HandleFunc("POST "+Path+"/sign-out", c.signOut)
+	for name, mediaType := range map[string]string{"style.css": "text/css; charset=utf-8", "icon.svg": "image/svg+xml"} {
+		c.mux.Handle("GET "+Path+"/"+name, asset(name, mediaType))
+	}
+	for pattern, p := range map[string]page{
+		"GET ":                         overview,
+		"GET /domains":                 listDomains,
+		"GET /domains/{domain}":        showDomain,
+		"GET /mailboxes":               listMailboxes,
+		"GET /mailboxes/{mailbox}":     showMailbox,
+		"GET /forwarding":              listForwarding,
+		"POST /forwarding/{id}/resend": resendVerification,
+		"GET /tokens":                  listTokens,
+		"GET /tokens/{id}":             showToken,
+		"GET /tokens/{id}/revoke":      confirmTokenRevocation,
+		"POST /tokens/{id}/revoke":     revokeToken,
+		"GET /grants":                  listGrants,
+		"GET /grants/{id}/revoke":      confirmGrantRevocation,
+		"POST /grants/{id}/revoke":     revokeGrant,
+		"GET /dedicated-ips":           listDedicatedIPs,
+		"GET /audit-log":               listAuditLog,
+		"GET /requests":                listRequests,
+		"GET /{path...}":               func(*visit) (view, error) { return view{}, notFound("There is no such page.") },
+	} {
+		method, path, _ := strings.Cut(pattern, " ")
+		c.mux.Handle(method+" "+Path+path, c.signedIn(p))
+	}
+}
+
+// Middleware serves the console and passes other requests to next, which it records for
+// the page of the last requests.
+func (c *Console) Middleware(next http.Handler) http.Handler {
+	pages := c.crossSite.Handler(c.mux)
+	recorded := c.requests.middleware(next, c.clock)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p := r.URL.EscapedPath()
+		if p != Path && !strings.HasPrefix(p, Path+"/") || path.Clean(p) != p || path.Clean(r.URL.Path) != r.URL.Path { // what is not clean is no path of the API either
+			recorded.ServeHTTP(w, r)
+			return
+		}
+		h := w.Header()
+		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		// Other sites get no referrer. With no-referrer, browsers would send forms with the
+		// Origin null.
+		h.Set("Referrer-Policy", "same-origin")
+		pages.ServeHTTP(w, r)
+	})
+}
+
+//go:embed style.css icon.svg template
+var files embed.FS
+
+// asset serves a file, which a browser may cache for as long as it is the same.
+func asset(name, mediaType string) http.Handler {
+	content, err := files.ReadFile(name)
+	if err != nil {
+		panic("console: " + err.Error())
+	}
+	sum := sha256.Sum256(content)
+	tag := `"` + hex.EncodeToString(sum[:16]) + `"`
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Type", mediaType)
+		h.Set("Cache-Control", "no-cache")
+		h.Set("Etag", tag)
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
+	})
+}
+
+// page returns what a request of a signed-in person gets.
+type page func(*visit) (view, error)
+
+// visit is a request of a signed-in person.
+type visit struct {
+	*Console
+	*http.Request
+	session apiserver.Session
+	api     *apiclient.Client
+}
+
+// signedIn serves a page to a browser with a session, and the sign-in page to others.
+func (c *Console) signedIn(p page) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		session, err := c.openSession(r)
+		if err != nil {
+			c.sendToSignIn(w, r, err)
+			return
+		}
+		r = r.WithContext(context.WithValue(r.Context(), visitKey{}, true))
+		v := &visit{Console: c, Request: r, session: session, api: c.clientFor(r, session)}
+		out, err := p(v)
+		if f := failureOf(err); f != nil && f.Status == http.StatusUnauthorized {
+			c.sendToSignIn(w, r, err)
+			return
+		}
+		if err != nil {
+			out = c.errorView(r, err)
+		}
+		out.Session, out.Path = &session, r.URL.Path
+		c.write(w, r, out)
+	})
+}
+
+// visitKey marks the contexts of requests that the console itself sends.
+type visitKey struct{}
+
+// refuseCrossSite is the response to a form of another site.
+func (c *Console) refuseCrossSite(w http.ResponseWriter, r *http.Request) {
+	c.write(w, r, c.errorView(r, &failure{
+		Status: http.StatusForbidden, Title: "This request came from another site",
+		Message: "Nothing was changed. Open the console itself, and try again there.",
+	}))
+}
+
+// requestID returns the id of a request, which the log and the audit log have too.
+func requestID(r *http.Request) string { return apiserver.RequestOf(r.Context()).ID }

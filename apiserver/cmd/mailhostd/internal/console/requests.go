@@ -1,0 +1,154 @@
+package console
+
+import (
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+// request is a request to an operation of the API. Its path has no secret, and nothing
+// else of it is kept.
+type request struct {
+	At                            time.Time
+	ID, Operation, Method, Target string
+	Subject                       store.AuditSubject
+	Address                       string
+	Status                        int
+	Duration                      time.Duration
+	accountID                     string
+}
+
+// Milliseconds returns the duration, with a decimal if it is short.
+func (r request) Milliseconds() string {
+	if ms := r.Duration.Seconds() * 1000; ms < 10 {
+		return strconv.FormatFloat(ms, 'f', 1, 64)
+	}
+	return number(int(r.Duration.Milliseconds()))
+}
+
+// Failed reports whether the request was refused or failed.
+func (r request) Failed() bool { return r.Status >= http.StatusBadRequest || r.Status == 0 }
+
+// requestsKept is how many requests a process keeps, of all accounts together.
+const requestsKept = 2000
+
+// requestLog holds the last requests of callers that were identified, so that strangers
+// displace none. Each process has its own.
+type requestLog struct {
+	mu   sync.Mutex
+	all  []request // a ring
+	next int
+}
+
+func newRequestLog() *requestLog { return &requestLog{} }
+
+func (l *requestLog) add(r request) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.all) < requestsKept {
+		l.all = append(l.all, r)
+		return
+	}
+	l.all[l.next] = r
+	l.next = (l.next + 1) % requestsKept
+}
+
+// of returns the last requests of an account that match, the newest first, up to a limit.
+func (l *requestLog) of(accountID string, failed bool, limit int) (last []request) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := range l.all {
+		r := l.all[(l.next+len(l.all)-1-i)%len(l.all)]
+		if r.accountID == accountID && (!failed || r.Failed()) {
+			if last = append(last, r); len(last) == limit {
+				break
+			}
+		}
+	}
+	return last
+}
+
+// maxTarget is how much of a path is kept, in bytes.
+const maxTarget = 200
+
+// middleware records requests to operations, except for what pages of the console read.
+func (l *requestLog) middleware(next http.Handler, clock func() time.Time) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		spec := apiserver.RequestOf(r.Context()).Operation
+		if spec.ID == "" || r.Context().Value(visitKey{}) != nil && !spec.Changes() {
+			next.ServeHTTP(w, r)
+			return
+		}
+		out := &statusRecorder{ResponseWriter: w}
+		begun := clock()
+		defer func() { // also if the response is aborted
+			known := apiserver.RequestOf(r.Context())
+			if known.Subject.Type == "" {
+				return
+			}
+			target := r.URL.EscapedPath()
+			if strings.Contains(target, api.TokenPrefix+"_") { // by mistake
+				target = spec.Path
+			}
+			l.add(request{
+				At: begun, ID: known.ID, Operation: spec.ID, Method: r.Method, Target: target[:min(len(target), maxTarget)], Subject: known.Subject,
+				Address: host(r.RemoteAddr), Status: out.status, Duration: clock().Sub(begun), accountID: api.CanonicalID(spec.PathValues(r.URL)["account_id"]),
+			})
+		}()
+		next.ServeHTTP(out, r)
+	})
+}
+
+// statusRecorder records a response's status.
+type statusRecorder struct {
+	http.ResponseWriter
+	status int
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *statusRecorder) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (w *statusRecorder) Write(b []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	return w.ResponseWriter.Write(b)
+}
+
+// Unwrap is for http.ResponseController.
+func (w *statusRecorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// listRequests shows the last requests. They are for those who may read the audit log,
+// which says as much about others.
+func listRequests(v *visit) (view, error) {
+	if _, err := call(v, api.ListAuditLog, &api.ListAuditLogRequest{Limit: 1}); err != nil {
+		return view{}, err
+	}
+	failed := v.FormValue("failed") != ""
+	return view{Template: "requests.html", Title: "Requests", Data: struct {
+		Requests []request
+		Failed   bool
+	}{v.requests.of(v.session.AccountID, failed, 200), failed}}, nil
+}
+
+// host returns the address of a connection without its port, or "".
+func host(remoteAddr string) string {
+	h, _, err := net.SplitHostPort(remoteAddr)
+	if err != nil {
+		return ""
+	}
+	return h
+}

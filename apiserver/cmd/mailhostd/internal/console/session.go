@@ -1,0 +1,122 @@
+package console
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+)
+
+// lifetime is how long a session lasts at most.
+const lifetime = 12 * time.Hour
+
+// cookie returns a cookie with a sealed session. With the prefix __Host- browsers accept
+// it only from this host, over TLS.
+func (c *Console) cookie(r *http.Request, sealed string) *http.Cookie {
+	ck := &http.Cookie{Name: "mailhost_console", Value: sealed, Path: c.base, HttpOnly: true, SameSite: http.SameSiteStrictMode}
+	if c.secure || r.TLS != nil {
+		ck.Name, ck.Path, ck.Secure = "__Host-mailhost_console", "/", true
+	}
+	return ck
+}
+
+var errNoSession = errors.New("no session")
+
+// openSession returns the session of a request. The error is errNoSession if the request
+// has none.
+func (c *Console) openSession(r *http.Request) (apiserver.Session, error) {
+	ck, err := r.Cookie(c.cookie(r, "").Name)
+	if err != nil {
+		return apiserver.Session{}, errNoSession
+	}
+	return c.service.Session(r.Context(), ck.Value)
+}
+
+// reasons explain on the sign-in page why a session has ended, by the type of the API's
+// error.
+var reasons = map[string]string{
+	api.TypeTokenExpired: "Your session has ended. Sign in again.",
+	api.TypeTokenRevoked: "Your token was revoked. Sign in with another one.",
+	api.TypeInvalidToken: "Your session is no longer valid. Sign in again.",
+	"signed_out":         "You have signed out.",
+}
+
+// sendToSignIn responds to a request without a session that works.
+func (c *Console) sendToSignIn(w http.ResponseWriter, r *http.Request, err error) {
+	query := url.Values{}
+	if !errors.Is(err, errNoSession) {
+		f := failureOf(err)
+		if f.Status != http.StatusUnauthorized { // the store is unavailable, for instance
+			c.write(w, r, c.errorView(r, err))
+			return
+		}
+		c.endSession(w, r)
+		query.Set("reason", f.Type)
+	}
+	if p := r.URL.RequestURI(); r.Method == http.MethodGet && p != Path {
+		query.Set("next", strings.TrimPrefix(p, Path))
+	}
+	c.redirect(w, r, "/sign-in", query)
+}
+
+func (c *Console) endSession(w http.ResponseWriter, r *http.Request) {
+	ck := c.cookie(r, "")
+	ck.MaxAge = -1
+	http.SetCookie(w, ck)
+}
+
+// signInForm is the content of the sign-in page.
+type signInForm struct{ Message, Error, Next string }
+
+func (c *Console) showSignIn(w http.ResponseWriter, r *http.Request) {
+	if _, err := c.openSession(r); err == nil {
+		c.redirect(w, r, "", nil)
+		return
+	}
+	c.writeSignIn(w, r, http.StatusOK, signInForm{Message: reasons[r.FormValue("reason")], Next: r.FormValue("next")})
+}
+
+func (c *Console) writeSignIn(w http.ResponseWriter, r *http.Request, status int, form signInForm) {
+	c.write(w, r, view{Status: status, Template: "sign-in.html", Title: "Sign in", Data: form})
+}
+
+// maxForm is the size of the largest form, in bytes.
+const maxForm = 16 << 10
+
+func (c *Console) signIn(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	next := r.PostFormValue("next")
+	sealed, err := c.service.SignIn(r.Context(), strings.TrimSpace(r.PostFormValue("token")), r.RemoteAddr, lifetime)
+	if err != nil {
+		f := failureOf(err)
+		form := signInForm{Error: f.Message, Next: next}
+		if f.Status == http.StatusUnauthorized {
+			form.Error = "That did not work: " + f.Message
+		}
+		c.writeSignIn(w, r, f.Status, form)
+		return
+	}
+	http.SetCookie(w, c.cookie(r, sealed))
+	to, query := "", url.Values(nil)
+	if u, err := url.Parse(next); err == nil && u.Scheme == "" && u.Host == "" && (strings.HasPrefix(u.Path, "/") || u.Path == "") {
+		to, query = u.EscapedPath(), u.Query()
+	}
+	c.redirect(w, r, to, query)
+}
+
+func (c *Console) signOut(w http.ResponseWriter, r *http.Request) {
+	c.endSession(w, r)
+	c.redirect(w, r, "/sign-in", url.Values{"reason": {"signed_out"}})
+}
+
+// redirect leads to a page of the console.
+func (c *Console) redirect(w http.ResponseWriter, r *http.Request, to string, query url.Values) {
+	if len(query) > 0 {
+		to += "?" + query.Encode()
+	}
+	http.Redirect(w, r, c.base+to, http.StatusSeeOther)
+}

@@ -1,0 +1,284 @@
+package console
+
+import (
+	"bytes"
+	"cmp"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+)
+
+// view is what a browser gets: a page, or a redirect to one.
+type view struct {
+	Status   int // 0: 200
+	Template string
+	Title    string
+	// Up is the page that a page of one object belongs to.
+	Up   link
+	Data any
+	// Notice confirms what the visitor has done.
+	Notice string
+	// RedirectTo is a path of the console with its query.
+	RedirectTo string
+
+	// The following are set for every page.
+	Session *apiserver.Session
+	Path    string
+	Base    string
+}
+
+type link struct{ Path, Text string }
+
+// navigation has the pages that every page leads to.
+var navigation = []link{
+	{"", "Overview"}, {"/domains", "Domains"}, {"/mailboxes", "Mailboxes"}, {"/forwarding", "Forwarding"}, {"/dedicated-ips", "Dedicated IPs"},
+	{"/tokens", "Tokens"}, {"/grants", "Grants"}, {"/audit-log", "Audit log"}, {"/requests", "Requests"},
+}
+
+// Navigation returns the links of the navigation.
+func (view) Navigation() []link { return navigation }
+
+// Current reports whether a page of the navigation is the one that is shown, or has it.
+func (o view) Current(l link) string {
+	switch p := Path + l.Path; {
+	case o.Path == p:
+		return "page"
+	case l.Path != "" && strings.HasPrefix(o.Path, p+"/"):
+		return "true"
+	}
+	return ""
+}
+
+// notices confirm what was done, by the parameter done of the page that follows.
+var notices = map[string]string{
+	"resent":        "A new verification message is on its way. The link before it no longer works.",
+	"token-revoked": "The token is revoked and no longer works.",
+	"grant-revoked": "The grant is revoked.",
+}
+
+// templates are the pages by the names of their files.
+var templates = readTemplates()
+
+func readTemplates() map[string]*template.Template {
+	pages := map[string]*template.Template{}
+	names, err := fs.Glob(files, "template/*.html")
+	if err != nil {
+		panic("console: " + err.Error())
+	}
+	shared := template.Must(template.New("layout.html").Funcs(functions).ParseFS(files, "template/layout.html", "template/parts.html"))
+	for _, name := range names {
+		if base := path.Base(name); base != "layout.html" && base != "parts.html" {
+			pages[base] = template.Must(template.Must(shared.Clone()).ParseFS(files, name))
+		}
+	}
+	return pages
+}
+
+// write writes a page, which no cache may keep.
+func (c *Console) write(w http.ResponseWriter, r *http.Request, o view) {
+	if o.RedirectTo != "" {
+		http.Redirect(w, r, c.base+o.RedirectTo, http.StatusSeeOther)
+		return
+	}
+	o.Base = c.base
+	if o.Notice == "" && r.Method == http.MethodGet {
+		o.Notice = notices[r.URL.Query().Get("done")]
+	}
+	var page bytes.Buffer
+	status := cmp.Or(o.Status, http.StatusOK)
+	if err := templates[o.Template].Execute(&page, o); err != nil {
+		c.log.Error("page failed", "request_id", requestID(r), "page", o.Template, "error", err)
+		http.Error(w, "Something went wrong. Please try again in a moment.", http.StatusInternalServerError)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write(page.Bytes()) // an error is the browser's
+}
+
+// errorView returns the page of an error.
+func (c *Console) errorView(r *http.Request, err error) view {
+	f := failureOf(err)
+	if f.Status == http.StatusInternalServerError && r.Context().Err() == nil {
+		c.log.Error("page failed", "request_id", requestID(r), "error", err)
+	}
+	o := view{Status: f.Status, Template: "error.html", Title: cmp.Or(f.Title, "Something went wrong"), Data: errorPage{f.Message, ""}}
+	if f.Status >= http.StatusInternalServerError {
+		o.Data = errorPage{f.Message, requestID(r)}
+	}
+	return o
+}
+
+type errorPage struct{ Message, RequestID string }
+
+// functions are those of the templates.
+var functions = template.FuncMap{
+	"time": func(v any) template.HTML { // nil is never
+		t, ok := timeOf(v)
+		if !ok {
+			return ""
+		}
+		return template.HTML(`<time datetime="` + t.Format(time.RFC3339) + `">` + t.Format("2006-01-02 15:04") + `</time>`) //nolint:gosec // digits alone
+	},
+	"second":  func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") },
+	"value":   value,
+	"number":  number,
+	"bytes":   size,
+	"words":   words,
+	"state":   stateOf,
+	"kind":    kindOf,
+	"segment": url.PathEscape,
+	"short":   func(id string) string { return id[:min(len(id), 8)] },
+	"query":   queryOf,
+	"groups":  groupChanges,
+	"by":      subjectName,
+}
+
+// queryOf returns a query of alternating names and values.
+func queryOf(pairs ...string) string {
+	q := url.Values{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		q.Set(pairs[i], pairs[i+1])
+	}
+	return "?" + q.Encode()
+}
+
+// timeOf reads a timestamp of the API, which may be null.
+func timeOf(v any) (time.Time, bool) {
+	var text string
+	switch v := v.(type) {
+	case time.Time:
+		return v.UTC(), !v.IsZero()
+	case string:
+		text = v
+	case *string:
+		text = value(v)
+	}
+	t, err := time.Parse(api.TimestampLayout, text)
+	return t, err == nil
+}
+
+// value returns the text that p points to, or "".
+func value(p *string) string {
+	if p == nil {
+		return ""
+	}
+	return *p
+}
+
+// number separates thousands by commas.
+func number(n int) string {
+	digits := strconv.Itoa(n)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+// size returns a number of bytes in binary units.
+func size(n int64) string {
+	units := []string{"B", "KiB", "MiB", "GiB", "TiB"}
+	f, i := float64(n), 0
+	for f >= 1024 && i < len(units)-1 {
+		f, i = f/1024, i+1
+	}
+	return strconv.FormatFloat(f, 'f', decimals(f), 64) + " " + units[i]
+}
+
+// decimals returns how many decimals a number needs: one, unless it is whole or large.
+func decimals(f float64) int {
+	if f >= 100 || f == float64(int64(f)) {
+		return 0
+	}
+	return 1
+}
+
+// words returns a value of the API as words: service_account is "Service account".
+func words(s string) string {
+	return sentenceCase(strings.ReplaceAll(s, "_", " "))
+}
+
+// kindOf returns a kind of object of the audit log in words.
+func kindOf(typ string) string {
+	return strings.NewReplacer("_ip", " IP", "dns", "DNS", "_", " ").Replace(typ)
+}
+
+func sentenceCase(s string) string {
+	first, n := utf8.DecodeRuneInString(s)
+	if n == 0 {
+		return s
+	}
+	return string(unicode.ToUpper(first)) + s[n:]
+}
+
+// sentence returns a message of the API as a sentence.
+func sentence(s string) string {
+	if s = sentenceCase(s); s != "" && !strings.ContainsAny(s[len(s)-1:], ".?!") {
+		s += "."
+	}
+	return s
+}
+
+// stateOf returns the class of a status: good, wait, bad or off.
+func stateOf(status string) string {
+	switch status {
+	case "active", "verified", "internal", "ok", "owner":
+		return "good"
+	case "pending", "pending_payment", "provisioning", "paused", "pending_cancellation", "warning":
+		return "wait"
+	case "failed", "expired", "missing", "cancelled":
+		return "bad"
+	}
+	return "off"
+}
+
+// pager is the position in a list that has pages.
+type pager struct {
+	Page, Total     int
+	pageSize, shown int
+	query           url.Values
+}
+
+// pagerOf returns the position of a page in its list.
+func pagerOf[T any](v *visit, p api.Page[T]) pager {
+	query := v.URL.Query()
+	query.Del("done")
+	return pager{p.Page, p.Total, p.PageSize, len(p.Items), query}
+}
+
+// Last returns the number of the last page.
+func (p pager) Last() int { return max(1, (p.Total+p.pageSize-1)/p.pageSize) }
+
+// From returns the number of the first object of the page.
+func (p pager) From() int { return (p.Page-1)*p.pageSize + 1 }
+
+// To returns the number of the last object of the page.
+func (p pager) To() int { return p.From() + p.shown - 1 }
+
+// Previous returns the number of the page before, or of the last page if this one is beyond it.
+func (p pager) Previous() int { return min(p.Page-1, p.Last()) }
+
+// Next returns the number of the next page.
+func (p pager) Next() int { return p.Page + 1 }
+
+// Link returns the query of another page of the list.
+func (p pager) Link(n int) string {
+	q := url.Values{}
+	for name, values := range p.query {
+		q[name] = values
+	}
+	q.Set("page", strconv.Itoa(n))
+	return "?" + q.Encode()
+}
