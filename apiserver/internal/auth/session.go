@@ -68,7 +68,7 @@ func (a *Authenticator) OpenSession(ctx context.Context, sealed string) (s Sessi
 		}
 		opened, err := aead.Open(nil, nil, content, []byte(publicID))
 		if err != nil {
-			return invalidSession() //nolint:nilerr // the cause is that it was not sealed here
+			return invalidSession() // it was not sealed here
 		}
 		s = Session{ExpiresAt: time.UnixMicro(int64(binary.BigEndian.Uint64(opened))).UTC(), Token: string(opened[8:])}
 		if expired(s.ExpiresAt, a.now()) {
