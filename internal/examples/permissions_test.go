@@ -43,7 +43,7 @@ func capabilities(text string) (named []vocab.Capability) {
 func TestPermissionsAreEnough(t *testing.T) {
 	t.Parallel()
 	rows := regexp.MustCompile("(?m)^\\| `(mailhost_[a-z_]+)` \\|(.*)\\|(.*)\\|(.*)\\|(.*)\\|$").FindAllStringSubmatch(read(t, permissions), -1)
-	if len(rows) != 8 {
+	if len(rows) != 9 {
 		t.Fatalf("the table has %d resources", len(rows))
 	}
 	for _, row := range rows {
@@ -86,6 +86,7 @@ func sample(s *acctest.Server, typeName string) [3]map[string]any {
 	return map[string][3]map[string]any{
 		"mailhost_domain":          {{"name": "example.net", "auto_renew": true, "contact_info": contact}, {"name": "example.net", "contact_info": contact}},
 		"mailhost_mailbox":         {{"domain": "example.com", "local_part": "jane", "first_name": "Jane", "last_name": "Doe"}, {"domain": "example.com", "local_part": "jane", "first_name": "Janet", "last_name": "Doe"}},
+		"mailhost_mailbox_set":     {setOf("Jane", "Bob"), setOf("Janet", "Eve")},
 		"mailhost_dns_record":      {{"domain": "example.com", "name": "www", "type": "TXT", "value": "v=spf1 -all"}, {"domain": "example.com", "name": "www", "type": "TXT", "value": "v=spf1 mx -all"}},
 		"mailhost_dns_zone":        {{"domain": "example.com", "records": map[string]any{"www A": map[string]any{"values": []string{"192.0.2.1"}}}}, {"domain": "example.com", "records": map[string]any{"www A": map[string]any{"values": []string{"192.0.2.2"}}, "web A": map[string]any{"values": []string{"192.0.2.2"}}}}},
 		"mailhost_forwarding":      {{"domain": "example.com", "target_email": "a@example.net", "active": false}, {"domain": "example.com", "target_email": "b@example.net"}},
@@ -93,6 +94,14 @@ func sample(s *acctest.Server, typeName string) [3]map[string]any {
 		"mailhost_service_account": {{"name": "ci"}, {"name": "cd"}},
 		"mailhost_dedicated_ip":    {{"option_id": api.DerivedID(s.AccountID, "dedicated-ip-option:eu")}, {}},
 	}[typeName]
+}
+
+// setOf returns the configuration of a set with jane, of that name, and another mailbox.
+func setOf(jane, other string) map[string]any {
+	return map[string]any{"domain": "example.com", "max_deletions": 2, "mailboxes": map[string]any{
+		"jane.doe":             map[string]any{"first_name": jane, "last_name": "Doe"},
+		strings.ToLower(other): map[string]any{"first_name": other, "last_name": "Roe"},
+	}}
 }
 
 // TestPlanOnly plans creates, changes and destroys of every resource, and reads every list,
@@ -109,7 +118,7 @@ func TestPlanOnly(t *testing.T) {
 	}
 	planner := limited(api.PlanCapabilities()...)
 	for _, typeName := range []string{
-		"mailhost_domain", "mailhost_mailbox", "mailhost_dns_record", "mailhost_dns_zone", "mailhost_forwarding", "mailhost_master_password",
+		"mailhost_domain", "mailhost_mailbox", "mailhost_mailbox_set", "mailhost_dns_record", "mailhost_dns_zone", "mailhost_forwarding", "mailhost_master_password",
 		"mailhost_service_account", "mailhost_dedicated_ip",
 	} {
 		configs := sample(s, typeName)
