@@ -25,7 +25,7 @@ type restoreCommand struct {
 	RevokeAgain *bool  `negatable:"" variable:"-" help:"Revoke again what was revoked or deleted since the backup: tokens, grants and master passwords. --no-revoke-again lets them work again."`
 	DryRun      bool   `variable:"-" help:"Only print what would change."`
 	Yes         bool   `variable:"-" help:"Don't ask."`
-	Force       bool   `variable:"-" help:"Restore although the database can't be read, so that nothing can be compared or revoked again."`
+	Force       bool   `variable:"-" help:"Restore although there is no database, or it can't be read, so that nothing can be compared or revoked again."`
 	outputFlags
 }
 
@@ -53,6 +53,8 @@ type restoreReport struct {
 	Restored bool `json:"restored"`
 	// Previous is where the database is now that was replaced, or was to be.
 	Previous string `json:"previous,omitempty"`
+	// Missing means that there is no database, so that nothing could be compared.
+	Missing bool `json:"missing,omitempty"`
 	// Unreadable is why nothing could be compared.
 	Unreadable string              `json:"unreadable,omitempty"`
 	Accounts   []accountDifference `json:"accounts"`
@@ -72,7 +74,8 @@ func (r restoreReport) reviving() (n int) {
 func (c restoreCommand) Run(ctx context.Context, m Main) (err error) {
 	for _, database := range []string{c.Database, c.Backup} {
 		if s := scheme(database); s != "" {
-			return fmt.Errorf("%s:// can't be restored; restore PostgreSQL with its own tool: pg_restore --clean --dbname=URL FILE", s)
+			return fmt.Errorf("%s:// can't be restored; restore PostgreSQL with its own tool into an empty database, pg_restore --dbname=URL FILE. "+
+				"Before a server uses it, revoke there what was revoked since the backup, as mailhostd audit of the old database lists it", s)
 		}
 	}
 	if isSameFile(c.Database, c.Backup) {
@@ -153,13 +156,17 @@ func (c restoreCommand) Run(ctx context.Context, m Main) (err error) {
 	return c.print(m, report, report.write)
 }
 
-// openCurrent opens the database that is to be replaced. It returns nil if there is none,
-// or if it can't be read and --force is set.
+// openCurrent opens the database that is to be replaced. With --force it returns nil if there
+// is none, or if it can't be read.
 func (c restoreCommand) openCurrent(ctx context.Context, m Main, path string, report *restoreReport) (*apiserver.Service, error) {
 	db, err := m.Openers.open(ctx, path, OpenOptions{Exclusive: true})
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist) && c.Force:
+		report.Missing = true
 		return nil, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("there is no database %s: nothing can be compared, and what was revoked since the backup would work again; name the database with --database, "+
+			"or add --force to restore without a comparison, and check the tokens with mailhostd token list before you start the server", c.Database)
 	case errors.Is(err, store.ErrInUse):
 		return nil, fmt.Errorf("%s is in use; stop the server, and try again (%w)", c.Database, err)
 	case err != nil && c.Force:
@@ -274,6 +281,9 @@ func replaceDatabase(path, with string) (previous string, err error) {
 // write prints the report for people.
 func (r restoreReport) write(w io.Writer) error {
 	out := bufio.NewWriter(w)
+	if r.Missing {
+		fmt.Fprintf(out, "There is no database %s: nothing was compared, and what was revoked since the backup works again.\n", r.Database)
+	}
 	if r.Unreadable != "" {
 		fmt.Fprintf(out, "%s can't be read, so that it was not compared with the backup: %s.\n", r.Database, r.Unreadable)
 	}

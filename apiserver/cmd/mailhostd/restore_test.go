@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -140,7 +142,8 @@ func TestRestoreWithoutRevoking(t *testing.T) {
 	serve(t, d.database).as(t, d.leaked).Get("/mailboxes").Want(http.StatusOK)
 }
 
-// TestRestoreOfAnUnreadableDatabase checks that a damaged database is replaced only if asked.
+// TestRestoreOfAnUnreadableDatabase checks that a damaged or missing database is replaced only
+// if asked.
 func TestRestoreOfAnUnreadableDatabase(t *testing.T) {
 	t.Parallel()
 	database, owner := initialize(t)
@@ -164,7 +167,20 @@ func TestRestoreOfAnUnreadableDatabase(t *testing.T) {
 	if code, _, stderr := run(t, "restore", database, "--database", backup); code != exitFailure || !strings.Contains(stderr, "the backup can't be read") {
 		t.Errorf("exit code %d, %s", code, stderr)
 	}
-	if report := runJSON[restoreReport](t, nil, "restore", backup, "--database", database, "--yes"); !report.Restored || report.Previous != "" {
+	for _, answer := range []string{"--dry-run", "--yes"} {
+		code, stdout, stderr := run(t, "restore", backup, "--database", database, answer)
+		if code != exitFailure || stdout != "" || !strings.Contains(stderr, "there is no database "+database) || !strings.Contains(stderr, "add --force") {
+			t.Errorf("without a database, %s: exit code %d, stdout %q, stderr %q", answer, code, stdout, stderr)
+		}
+	}
+	if _, err := os.Stat(database); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("there is a database now, error %v", err)
+	}
+	code, stdout, _ := run(t, "restore", backup, "--database", database, "--force", "--dry-run", "--no-json")
+	if code != exitOK || !strings.Contains(stdout, "nothing was compared") {
+		t.Errorf("without a database, --force: exit code %d, stdout %q", code, stdout)
+	}
+	if report := runJSON[restoreReport](t, nil, "restore", backup, "--database", database, "--yes", "--force"); !report.Restored || !report.Missing || report.Previous != "" {
 		t.Errorf("without a database, restore printed %+v", report)
 	}
 }
