@@ -21,6 +21,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/oauth"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
 type doctorCommand struct {
@@ -158,6 +159,15 @@ func (c doctorCommand) checkDatabase(ctx context.Context, m Main) check {
 	})
 	if err = errors.Join(err, db.Close()); err != nil {
 		return found(checkFailed, "%s", err)
+	}
+	if path := c.databaseFile(); path != "" {
+		err := sqlite.CheckPages(ctx, path)
+		if errors.Is(err, context.DeadlineExceeded) {
+			return found(checkWarning, "%s is too large to check each page within %s; mailhostd backup reads them all", path, checkTimeout)
+		}
+		if err != nil {
+			return found(checkFailed, "%s", err)
+		}
 	}
 	if len(accounts) == 0 {
 		return found(checkWarning, "%s has no account yet; create one with mailhostd init", redactDatabase(c.Database))

@@ -35,6 +35,16 @@ func TestDoctor(t *testing.T) {
 	if err := os.Chmod(open, 0o644); err != nil {
 		t.Fatal(err)
 	}
+	damaged := filepath.Join(t.TempDir(), "damaged.db")
+	initializeIn(t, damaged)
+	content, err := os.ReadFile(damaged)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clear(content[len(content)-9_000:]) // pages that no other check reads
+	if err := os.WriteFile(damaged, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, tt := range []struct {
 		name    string
 		environ []string
@@ -52,6 +62,7 @@ func TestDoctor(t *testing.T) {
 		{"a misspelt variable", []string{"MAILHOSTD_LISTENN=x"}, nil, "configuration", checkWarning, "MAILHOSTD_LISTENN"},
 		{"an invalid setting", nil, []string{"--shutdown-timeout=-1s"}, "configuration", checkFailed, "--shutdown-timeout"},
 		{"no database", nil, []string{"--database", database + ".x"}, "database", checkWarning, "create it with mailhostd init"},
+		{"a damaged page", nil, []string{"--database", damaged}, "database", checkFailed, "it is damaged; restore a backup"},
 		{"no PostgreSQL", nil, []string{"--database", "postgres://u:secret@127.0.0.1:1/x"}, "database", checkFailed, "connection refused"},
 		{"an open file", nil, []string{"--database", open}, "permissions", checkWarning, "chmod o="},
 		{"no folder", nil, []string{"--database", filepath.Join(t.TempDir(), "none", "a.db")}, "permissions", checkFailed, "can't be written"},
