@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"html/template"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/url"
 	"path"
@@ -275,10 +276,7 @@ func (p pager) Next() int { return p.Page + 1 }
 
 // Link returns the query of another page of the list.
 func (p pager) Link(n int) string {
-	q := url.Values{}
-	for name, values := range p.query {
-		q[name] = values
-	}
+	q := maps.Clone(p.query)
 	q.Set("page", strconv.Itoa(n))
 	return "?" + q.Encode()
 }
