@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 
@@ -205,7 +206,11 @@ func TestConsoleByKeyboard(t *testing.T) {
 	s := serve(t, database)
 	b := newBrowser(t, s.url)
 	b.leads(t, chromedp.Navigate(s.url+"/console/domains"))
-	b.do(t, chromedp.KeyEvent(owner.Token)) // the field has the focus
+	// The browser sets the focus after the page is loaded.
+	if _, err := chromedp.Run(b.ctx, chromedp.Poll[bool]("document.activeElement.id == 'token'", chromedp.WithPollingInterval(20*time.Millisecond))); err != nil {
+		t.Fatal(err)
+	}
+	b.do(t, chromedp.KeyEvent(owner.Token))
 	b.leads(t, chromedp.KeyEvent("\r"))
 	b.has(t, "heading Domains", "StaticText There are no domains yet.")
 	b.do(t, chromedp.KeyEvent("\t"))
