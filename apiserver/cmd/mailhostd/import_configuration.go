@@ -7,9 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"unicode"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/userlist"
 )
 
@@ -49,8 +52,12 @@ func (c importCommand) writeConfigurations(list *userlist.List, result *importRe
 			return err
 		}
 		result.Files = append(result.Files, path)
+		reference, err := domainReference(c.HCL, d.Name)
+		if err != nil {
+			return err
+		}
 		path = filepath.Join(c.HCL, d.Name+".tf")
-		switch written, err := writeNew(path, configuration(d.Name)); {
+		switch written, err := writeNew(path, configuration(d.Name, reference)); {
 		case err != nil:
 			return err
 		case written:
@@ -73,24 +80,64 @@ func writeNew(path, content string) (written bool, err error) {
 }
 
 // configuration returns the mailbox set of a domain, which reads its mailboxes from the
-// file beside it.
-func configuration(domain string) string {
+// file beside it. reference is the domain's name in the configuration, or "".
+func configuration(domain, reference string) string {
+	comment, value := `  # If this configuration has the domain too, write its reference, for instance
+  # mailhost_domain.main.name. Without it a destroy deletes the mailboxes, and then fails at
+  # the domain.
+`, strconv.Quote(domain)
+	if reference != "" {
+		comment, value = "", reference
+	}
 	return fmt.Sprintf(`# Mailboxes of %[1]s. Each line of %[1]s.csv is a mailbox: add one to create it. Removing
 # one deletes the mailbox with its mail, as far as max_deletions (0) allows it.
 resource "mailhost_mailbox_set" %[2]q {
-  # If this configuration has the domain too, write for instance mailhost_domain.main.name,
-  # so that the domain exists before its mailboxes.
-  domain = %[1]q
+%[3]s  domain = %[4]s
 
   # If the account has some of these mailboxes already, remove the # for the first apply.
   # on_existing = "adopt"
 
-  mailboxes = {
-    for p in csvdecode(file("${path.module}/%[1]s.csv")) :
-    p.local_part => { first_name = p.first_name, last_name = p.last_name }
-  }
+  # The function also reads the file after a spreadsheet has saved it.
+  mailboxes = provider::mailhost::parse_users(file("${path.module}/%[1]s.csv"), %[1]q)
 }
-`, domain, resourceName(domain))
+`, domain, resourceName(domain), comment, value)
+}
+
+var (
+	domainBlock  = regexp.MustCompile(`(?ms)^resource\s+"mailhost_domain"\s+"([\w-]+)"\s*\{([^\n]*\}[ \t]*$|.*?^\})`)
+	literalName  = regexp.MustCompile(`(?m)^\s*name\s*=\s*"([^"]+)"`)
+	hasInstances = regexp.MustCompile(`(?m)^\s*(count|for_each)\s*=`)
+)
+
+// domainReference returns the reference to a domain's name in the configuration of a folder.
+// It is "" unless exactly one resource has the name as a literal; what this search can't see,
+// such as a name in a variable, is left to the reader of the file.
+func domainReference(dir, domain string) (string, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.tf"))
+	if err != nil {
+		return "", err
+	}
+	var references []string
+	for _, path := range files {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return "", err
+		}
+		for _, block := range domainBlock.FindAllStringSubmatch(string(content), -1) {
+			label, body := block[1], block[2]
+			name := literalName.FindStringSubmatch(body)
+			if name == nil || hasInstances.MatchString(body) {
+				continue
+			}
+			if normalized, err := domainname.Normalize(name[1]); err == nil && normalized == domain {
+				references = append(references, "mailhost_domain."+label+".name")
+			}
+		}
+	}
+	if len(references) != 1 {
+		return "", nil
+	}
+	return references[0], nil
 }
 
 // resourceName returns the name of a domain's resource: example.com is example_com.

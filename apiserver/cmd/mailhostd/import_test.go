@@ -238,7 +238,8 @@ func TestImportHCL(t *testing.T) {
 		if got := read("example.com.csv"); got != list {
 			t.Errorf("the list is %q; want %q", got, list)
 		}
-		if got := read("example.com.tf"); !strings.Contains(got, `resource "mailhost_mailbox_set" "example_com"`) {
+		if got := read("example.com.tf"); !strings.Contains(got, `resource "mailhost_mailbox_set" "example_com"`) ||
+			!strings.Contains(got, `parse_users(file("${path.module}/example.com.csv"), "example.com")`) {
 			t.Errorf("the configuration is %s", got)
 		}
 	}
@@ -250,6 +251,41 @@ func TestImportHCL(t *testing.T) {
 	}
 	if code, stderr := hcl("--overwrite"); code != exitOK || read("example.com.csv") != list || read("example.com.tf") != "# mine\n" {
 		t.Errorf("--overwrite: exit code %d, stderr %s, list %q", code, stderr, read("example.com.csv"))
+	}
+}
+
+// TestImportHCLReference refers to the domain of the configuration, so that a destroy
+// removes the mailboxes before it.
+func TestImportHCLReference(t *testing.T) {
+	t.Parallel()
+	const (
+		literal = `domain = "example.com"`
+		other   = "resource \"mailhost_domain\" \"other\" {\n  name = \"example.org\"\n  contact_info = {\n    zip = \"1\"\n  }\n}\n"
+		main    = "resource \"mailhost_domain\" \"main\" {\n  contact_info = {\n    zip = \"1\"\n  }\n  name = \"Example.com.\"\n}\n"
+	)
+	for name, test := range map[string]struct{ configuration, want string }{
+		"one":          {other + main, "domain = mailhost_domain.main.name"},
+		"on one line":  {"resource \"mailhost_domain\" \"a-1\" { name = \"example.com\" }\n" + other, "domain = mailhost_domain.a-1.name"},
+		"none":         {other, literal},
+		"two":          {main + strings.Replace(main, `"main"`, `"again"`, 1), literal},
+		"instances":    {strings.Replace(main, "{", "{\n  count = 1", 1), literal},
+		"commented":    {"# " + strings.ReplaceAll(main, "\n", "\n# "), literal},
+		"another kind": {strings.Replace(main, "mailhost_domain", "mailhost_dns_zone", 1), literal},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			file := filepath.Join(dir, "users.csv")
+			writeFile(t, file, users)
+			writeFile(t, filepath.Join(dir, "main.tf"), test.configuration)
+			if code, _, stderr := importJSON(t, nil, file, "--domain", "example.com", "--hcl", dir); code != exitOK {
+				t.Fatalf("exit code %d, stderr %s", code, stderr)
+			}
+			got, err := os.ReadFile(filepath.Join(dir, "example.com.tf"))
+			if err != nil || !strings.Contains(string(got), test.want) {
+				t.Errorf("%v, the configuration is %s; want %s", err, got, test.want)
+			}
+		})
 	}
 }
 

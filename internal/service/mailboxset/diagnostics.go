@@ -32,7 +32,11 @@ func warnDeletions(diags *diag.Diagnostics, addresses []string, others bool) {
 	if others {
 		detail += "\n\nThe plan also creates mailboxes. A changed key is a new address: it deletes the mailbox with the old one, and does not rename it."
 	}
-	diags.AddAttributeWarning(mailboxesPath, "The plan deletes "+mailboxes(len(addresses))+" with their mail", detail+
+	whose := "their"
+	if len(addresses) == 1 {
+		whose = "its"
+	}
+	diags.AddAttributeWarning(mailboxesPath, fmt.Sprintf("The plan deletes %s with %s mail", mailboxes(len(addresses)), whose), detail+
 		"\n\nTo keep one, add its entry again.")
 }
 
@@ -122,20 +126,23 @@ func warnShared(diags *diag.Diagnostics, addresses []string) {
 			"\n\nRemove the other resource with a removed block with lifecycle { destroy = false } (or terraform state rm).")
 }
 
-// warnAdoption warns in a plan that adopts mailboxes.
+// warnAdoption warns in a plan that adopts mailboxes. Those that it changes come first,
+// because the list can be long.
 func warnAdoption(diags *diag.Diagnostics, plan model, existing map[string]*api.Mailbox) {
 	var ignored diag.Diagnostics
 	entries := plan.contents(&ignored).entries
-	var lines []string
+	var changed, same []string
 	for _, key := range sortedKeys(existing) {
-		line, m := existing[key].PrimaryEmail, existing[key]
-		if e := entries[key]; !e.same(entryOf(m)) {
-			line += fmt.Sprintf(", whose name changes from %q %q to %s %s", m.FirstName, m.LastName, quoted(e.FirstName), quoted(e.LastName))
+		m := existing[key]
+		if e := entries[key]; e.same(entryOf(m)) {
+			same = append(same, m.PrimaryEmail)
+		} else {
+			changed = append(changed, fmt.Sprintf("%s, whose name changes from %q %q to %s %s",
+				m.PrimaryEmail, m.FirstName, m.LastName, quoted(e.FirstName), quoted(e.LastName)))
 		}
-		lines = append(lines, line)
 	}
 	diags.AddAttributeWarning(mailboxesPath, "The plan adopts "+mailboxes(len(existing)),
-		"The domain has these mailboxes already. The set manages them after the apply: removing an entry then deletes its mailbox."+bullets(lines)+
+		"The domain has these mailboxes already. The set manages them after the apply: removing an entry then deletes its mailbox."+bullets(append(changed, same...))+
 			"\n\nTo make that an error, set on_existing = \"error\".")
 }
 

@@ -146,7 +146,7 @@ func TestLifecycle(t *testing.T) {
 	acctest.Expect(t, diags, "ERROR at AttributeName(\"max_deletions\")", "would delete 1 mailbox, and max_deletions is 0", "bob@example.com", "max_deletions", "removed block")
 	plan, diags = p.Plan(typeName, set(changes{"max_deletions": 1}, "Ann=Joan Doe", "cid"), o)
 	p.NoErrors(diags)
-	acctest.Expect(t, diags, "WARNING", "deletes 1 mailbox with their mail", "bob@example.com")
+	acctest.Expect(t, diags, "WARNING", "deletes 1 mailbox with its mail", "bob@example.com")
 	o, diags = p.ApplyPlan(t.Context(), typeName, set(changes{"max_deletions": 1}, "Ann=Joan Doe", "cid"), o, plan)
 	p.NoErrors(diags)
 	if got := addressesOf(t, s); !slices.Equal(got, []string{"ann=Joan Doe", "cid=Jane Doe", "other=Jane Doe"}) {
@@ -179,6 +179,19 @@ func TestInvalidEntriesAreReportedTogether(t *testing.T) {
 			t.Errorf("unknown %s: %s", name, acctest.Render(diags))
 		}
 	}
+}
+
+// TestAdoptionListsChangesFirst finds a changed name in a warning about many mailboxes.
+func TestAdoptionListsChangesFirst(t *testing.T) {
+	t.Parallel()
+	s := server(t, acctest.Options{})
+	for _, name := range []string{"ann", "bob", "cid"} {
+		s.Mailbox(t, "example.com", name)
+	}
+	p := s.Protocol(t, "")
+	_, diags := p.Plan(typeName, set(changes{"on_existing": "adopt"}, "ann", "bob", "cid=Cid Roe"), nil)
+	p.NoErrors(diags)
+	acctest.Expect(t, diags, "WARNING", "adopts 3 mailboxes", "cid@example.com, whose name changes", "ann@example.com", "bob@example.com")
 }
 
 func TestExistingMailboxes(t *testing.T) {
