@@ -69,12 +69,28 @@ func TestAccMoving(t *testing.T) {
 	if list := read(t, filepath.Join(w.dir, "example.com.csv")); strings.Contains(list, "private@") {
 		t.Error("the cleaned file has the private addresses")
 	}
+	if got := read(t, filepath.Join(w.dir, "example.com.tf")); !strings.Contains(got, "domain = mailhost_domain.main.name\n") {
+		t.Errorf("the set does not refer to the domain:\n%s", got)
+	}
 	apply("1 added, 0 changed, 0 destroyed")
+	w.planIsEmpty(t)
+
+	// A spreadsheet saves the list again.
+	list := read(t, filepath.Join(w.dir, "example.com.csv"))
+	w.write(t, "example.com.csv", "\ufeff"+regexp.MustCompile(`(?m)^(.*),(.*),(.*)$`).ReplaceAllString(list, "$1;$2;\"$3\"\r"))
 	w.planIsEmpty(t)
 
 	// The export itself is the same list.
 	w.write(t, "example.com.tf", strings.Replace(set, `"staff"`, `"example_com"`, 1))
+	const misspelled = "Check block assertion failed"
+	if out := w.must(t, "plan"); strings.Contains(out, misspelled) {
+		t.Errorf("the check warns of a complete list:\n%s", out)
+	}
 	w.planIsEmpty(t)
+	w.write(t, "users.csv", googleExport(users)+"Eve;X;eve@exmaple.com;Active;\r\n")
+	if out := w.must(t, "plan"); !strings.Contains(out, misspelled) || strings.Contains(out, "private@") {
+		t.Errorf("the check does not warn of a misspelled domain, or prints the file:\n%s", out)
+	}
 	w.write(t, "users.csv", googleExport(users+1))
 	importing(0, []string{`"created": 1`}, "--database", ".mailhost/mailhost.db")
 	importing(0, []string{`"created": 0`}, "--database", ".mailhost/mailhost.db")

@@ -83,7 +83,7 @@ func writeNew(path, content string) (written bool, err error) {
 // file beside it. reference is the domain's name in the configuration, or "".
 func configuration(domain, reference string) string {
 	comment, value := `  # If this configuration has the domain too, write its reference, for instance
-  # mailhost_domain.main.name. Without it a destroy deletes the mailboxes, and then fails at
+  # mailhost_domain.main.name. Without it a destroy deletes the mailboxes, and fails at
   # the domain.
 `, strconv.Quote(domain)
 	if reference != "" {
