@@ -54,6 +54,9 @@ func (c auditCommand) Validate() error {
 
 // Run prints the entries.
 func (c auditCommand) Run(ctx context.Context, m Main) (err error) {
+	if err := requireExisting(c.Database); err != nil {
+		return err
+	}
 	db, err := m.Openers.open(ctx, c.Database, OpenOptions{ReadOnly: true})
 	if err != nil {
 		return err

@@ -41,6 +41,9 @@ func (c backupCommand) Run(ctx context.Context, m Main) error {
 	default:
 		return fmt.Errorf("--database: %s:// can't be backed up; name an SQLite file", s)
 	}
+	if err := requireExisting(c.Database); err != nil {
+		return err
+	}
 	err := sqlite.BackupFile(ctx, c.Database, c.Output)
 	output, failed := errors.AsType[*sqlite.OutputError](err)
 	switch {

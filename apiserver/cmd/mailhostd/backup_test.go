@@ -114,6 +114,7 @@ func TestBackupErrors(t *testing.T) {
 		code int
 		want string
 	}{
+		{"--database " + database + ".x --output " + output, exitFailure, "there is no database " + database + ".x; name one with --database"},
 		{"--database " + database + " --output -", exitUsage, "--output: the copy can't be written to standard output"},
 		{"--database " + database + " --output=", exitUsage, "--output: the path is empty"},
 		{"--database " + dir + " --output " + output, exitFailure, "--database: open"},

@@ -47,10 +47,18 @@ func (f databaseFlags) service(ctx context.Context, m Main) (*apiserver.Service,
 	if err := requireFile(path); err != nil {
 		return nil, &usageError{err}
 	}
-	if _, err := os.Stat(path); scheme(path) == "" && errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no database %s; name one with --database, or create it with mailhostd init", path)
+	if err := requireExisting(path); err != nil {
+		return nil, err
 	}
 	return openService(ctx, m, path)
+}
+
+// requireExisting returns an error for a file that does not exist.
+func requireExisting(database string) error {
+	if _, err := os.Stat(database); scheme(database) == "" && database != "" && errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is no database %s; name one with --database, or create it with mailhostd init", database)
+	}
+	return nil
 }
 
 // openService opens a database, which is created if it does not exist.

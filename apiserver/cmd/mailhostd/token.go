@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -71,6 +72,7 @@ func (c tokenCreateCommand) Run(ctx context.Context, m Main) (err error) {
 			return fmt.Errorf("%s offers only the published operations, so that rights can't be restricted; create the token where its service has a place for that", t.name)
 		}
 	}
+	same := namesakes(ctx, t.Client, c.Name)
 	body := api.CreateServiceAccountBody{Name: c.Name}
 	if !c.Expires.IsZero() {
 		body.ExpiresAt = new(c.Expires.UTC().Format(api.TimestampLayout))
@@ -92,7 +94,25 @@ func (c tokenCreateCommand) Run(ctx context.Context, m Main) (err error) {
 	if out.Grants, err = grantsOf(ctx, t.Client, created.ID); err != nil && !apiclient.Denied(err) {
 		return err
 	}
+	if same != nil {
+		fmt.Fprintf(m.Stderr, "mailhostd: %q is also the name of %s, which still works; revoke what is not needed by its id\n", c.Name, strings.Join(same, ", "))
+	}
 	return c.print(m, out, func(w io.Writer) error { return printToken(w, out, t) })
+}
+
+// namesakes returns the ids of the active service accounts with a name, as far as the caller
+// may see them.
+func namesakes(ctx context.Context, c *apiclient.Client, name string) (ids []string) {
+	now := time.Now()
+	for a, err := range apiclient.All(ctx, c, api.ListServiceAccounts, &api.ListRequest{}) {
+		if err != nil {
+			return ids // nothing depends on it
+		}
+		if a.Name == name && stateOf(a, now) == "active" {
+			ids = append(ids, a.ID)
+		}
+	}
+	return ids
 }
 
 func printToken(w io.Writer, created createdToken, t *target) error {

@@ -95,6 +95,18 @@ func TestPlanOnlyToken(t *testing.T) {
 	}
 }
 
+// TestTokenOfTheSameName checks that a second token is created, and that the first one is named.
+func TestTokenOfTheSameName(t *testing.T) {
+	t.Parallel()
+	database, _ := initialize(t)
+	first := runJSON[createdToken](t, nil, "token", "create", "ci", "--database", database)
+	code, stdout, stderr := run(t, "token", "create", "ci", "--database", database)
+	if code != exitOK || !strings.Contains(stdout, `"token"`) || !strings.Contains(stderr, first.ID) || strings.Count(stderr, "\n") != 1 {
+		t.Errorf("exit code %d, stdout %s, stderr %s", code, stdout, stderr)
+	}
+	runJSON[any](t, nil, "token", "create", "other", "--database", database)
+}
+
 func TestRestrictedToken(t *testing.T) {
 	t.Parallel()
 	database, owner := initialize(t)
@@ -162,6 +174,8 @@ func TestTargets(t *testing.T) {
 		want    string
 	}{
 		{"a database that does not exist", nil, "token list --database " + database + ".x", exitFailure, "there is no database"},
+		{"an audit log that does not exist", nil, "audit --database " + database + ".x", exitFailure, "there is no database " + database + ".x; name one with --database"},
+		{"accounts that do not exist", nil, "account list --database " + database + ".x", exitFailure, "there is no database"},
 		{"the default", nil, "token list --database ./none.db", exitFailure, "there is no database ./none.db"},
 		{"several accounts", nil, "token list --database " + several, exitFailure, "choose one with --account-id: "},
 		{"an unknown account", nil, "token list --account-id 11111111-2222-4333-8444-555555555555 --database " + database, exitFailure, "there is no account 11111111"},
