@@ -45,6 +45,7 @@ func TestOAuthAccessTokens(t *testing.T) {
 	// The server starts although the issuer is down.
 	database, owner := initialize(t)
 	s := serve(t, database, "--oauth-issuer", web.URL, "--oauth-audience", "mailhost", "--oauth-groups-claim", "roles")
+	s.log.WaitFor(t, "no access token can be verified until the OAuth issuer's keys can be read; check --oauth-issuer", 1)
 	as := func(token string) *apitest.Client {
 		c := s.as(t, owner)
 		c.Token = token

@@ -142,6 +142,7 @@ func (c serveCommand) Run(ctx context.Context, m Main) (err error) {
 		}
 	}
 	defer reloadOnHangup(s.certificate, log)()
+	defer c.checkIssuerOnce(ctx, tokens, log)()
 	c.logStart(ctx, log, s, db, sender)
 	return s.serve(ctx, service, plane)
 }

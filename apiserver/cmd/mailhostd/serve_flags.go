@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
@@ -115,6 +116,26 @@ func (f oauthFlags) tokenVerifier(clock func() time.Time, log *slog.Logger) (api
 		return nil, fmt.Errorf("--oauth-%w", err)
 	}
 	return v, nil
+}
+
+// checkIssuerOnce warns if the issuer's keys can't be read. It works in the background until
+// stop is called: the server starts without the issuer.
+func (f oauthFlags) checkIssuerOnce(ctx context.Context, tokens apiserver.TokenVerifier, log *slog.Logger) (stop func()) {
+	verifier, ok := tokens.(*oauth.Verifier)
+	if !ok {
+		return func() {}
+	}
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	var checking sync.WaitGroup
+	checking.Go(func() {
+		if _, err := verifier.Check(ctx); err != nil && !errors.Is(ctx.Err(), context.Canceled) {
+			log.Warn("no access token can be verified until the OAuth issuer's keys can be read; check --oauth-issuer", "issuer", f.OAuthIssuer, "error", fmt.Sprintf("%.512s", err))
+		}
+	})
+	return func() {
+		cancel()
+		checking.Wait()
+	}
 }
 
 // signInMetadata serves how people sign in for the API at url (RFC 9728).
