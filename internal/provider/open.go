@@ -85,7 +85,7 @@ func (s settings) serve(ctx context.Context, db store.Store, o client.Options) (
 		}
 		for _, a := range seed.Accounts {
 			if slices.Contains(existing, strings.ToLower(a.ID)) {
-				tflog.Warn(ctx, "an account of embedded.fixture exists already, and nothing of the fixture was loaded for it; remove its data directory to load it",
+				tflog.Warn(ctx, "an account of embedded.fixture exists already, and nothing of the fixture was loaded for it; to load it, use another data_dir, or remove the folder, which deletes the account",
 					map[string]any{"account_id": a.ID, "fixture": s.fixture, "data_dir": s.dataDir})
 			}
 		}
@@ -122,12 +122,12 @@ func (s settings) checkAccount(ctx context.Context, service *apiserver.Service) 
 func readFixture(name string) (*fixture.Fixture, error) {
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, fmt.Errorf("embedded.fixture: %w", err)
+		return nil, fmt.Errorf("can't read embedded.fixture: %w", err)
 	}
 	defer f.Close()
 	fixture, err := fixture.Read(f)
 	if err != nil {
-		return nil, fmt.Errorf("embedded.fixture %s: %w", name, err)
+		return nil, fmt.Errorf("can't read embedded.fixture %s: %w", name, err)
 	}
 	return fixture, nil
 }

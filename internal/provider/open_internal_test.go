@@ -70,8 +70,8 @@ func TestOpenEmbeddedFails(t *testing.T) {
 		want     string
 	}{
 		"a file":     {settings{dataDir: file}, "directory " + file + " can't be used"},
-		"no fixture": {settings{dataDir: dir, fixture: filepath.Join(dir, "missing.json")}, "embedded.fixture"},
-		"no JSON":    {settings{dataDir: dir, fixture: file}, "embedded.fixture " + file},
+		"no fixture": {settings{dataDir: dir, fixture: filepath.Join(dir, "missing.json")}, "can't read embedded.fixture: "},
+		"no JSON":    {settings{dataDir: dir, fixture: file}, "can't read embedded.fixture " + file},
 	} {
 		if _, err := c.settings.open(t.Context(), &process{}, "test"); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
