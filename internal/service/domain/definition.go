@@ -62,7 +62,7 @@ var Definition = &service.Definition[api.Domain, model]{
 	},
 
 	Delete: (*client.Client).DeleteDomain,
-	DeleteConflict: "Nothing was deleted. " +
+	DeleteConflict: "The domain was not deleted. " +
 		"Run destroy again if mailboxes of this configuration were being destroyed at the same time. To make Terraform destroy them first, let each mailbox refer to the domain, for instance with domain = mailhost_domain.main.name, or give it depends_on. " +
 		"Delete or import mailboxes that the configuration does not have. " +
 		"To keep the domain, remove it from the state with `terraform state rm` or a removed block.",

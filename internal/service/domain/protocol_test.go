@@ -147,7 +147,7 @@ func TestDelete(t *testing.T) {
 	p.NoErrors(diags)
 	acctest.Expect(t, diags, "WARNING: The plan destroys the domain example.com", "there is no refund", "destroy = false")
 	_, diags = p.Apply(t.Context(), domainType, nil, o)
-	acctest.Expect(t, diags, "ERROR: Can't delete the domain example.com\n", "still has mailboxes (1)", "Nothing was deleted", "terraform state rm")
+	acctest.Expect(t, diags, "ERROR: Can't delete the domain example.com\n", "still has mailboxes (1)", "The domain was not deleted", "terraform state rm")
 	if strings.Contains(acctest.Render(diags), "import it") {
 		t.Errorf("advice for a create: %s", acctest.Render(diags))
 	}
