@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"iter"
+	"net/http"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/transport"
@@ -21,6 +22,21 @@ func (c *Client) GetAccount(ctx context.Context) (*api.Account, error) {
 		return nil, err
 	}
 	return a, nil
+}
+
+// IsExcluded reports whether err shows that the credential has no access to the account:
+// the API refuses it, or it is not one of this account. A 403 alone may only be a missing
+// capability, so IsExcluded also requests the caller, for which every credential of the account
+// has the right. Without that operation a 403 shows nothing.
+func (c *Client) IsExcluded(ctx context.Context, err error) bool {
+	if StatusOf(err) == http.StatusUnauthorized {
+		return true
+	}
+	if !isAPIRefusal(err) {
+		return false
+	}
+	_, err = transport.Do(ctx, c.transport, api.GetCaller, &api.GetCallerRequest{})
+	return isAPIRefusal(err)
 }
 
 // CancelPlan cancels the account's plan.

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"net/http"
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -12,7 +13,6 @@ import (
 var notNeeded = map[string]bool{
 	api.CreateWorkspace.ID:     true,
 	api.ListAuditLog.ID:        true,
-	api.GetCaller.ID:           true, // for people: mailhostd whoami
 	api.GetWorkspace.ID:        true,
 	api.GrantAuthorization.ID:  true,
 	api.RevokeAuthorization.ID: true,
@@ -58,6 +58,7 @@ func calls(t *testing.T, c *Client) {
 	_, _ = c.ChangePlan(ctx, api.ChangePlanBody{})
 	_, _ = c.SubmitFeedback(ctx, api.SubmitFeedbackBody{})
 	_, _ = c.GetAccount(ctx)
+	_ = c.IsExcluded(ctx, &Error{Status: http.StatusForbidden, Problems: []Problem{{Msg: "m"}}})
 	_, _ = c.ReviewCreates(ctx, api.ReviewCreatesBody{})
 	for range c.ListWorkspaces(ctx) { //nolint:errcheck // only the request matters
 	}

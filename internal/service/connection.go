@@ -59,6 +59,20 @@ func (c *connection) ClientForWarning(ctx context.Context) *client.Client {
 	return c.Client(ctx, &ignored)
 }
 
+// ClientForPlan is [connection.Client] for a plan that looks something up if it can: it
+// returns nil without an error while a setting of the provider is unknown.
+func (c *connection) ClientForPlan(ctx context.Context, diags *diag.Diagnostics) *client.Client {
+	if c.session == nil {
+		return nil
+	}
+	if _, err := c.session.Client(ctx); err != nil {
+		if _, ok := errors.AsType[*session.OpenError](err); ok {
+			return nil
+		}
+	}
+	return c.Client(ctx, diags)
+}
+
 // forRefresh returns the context for the refresh of an object of the state.
 func (c *connection) forRefresh(ctx context.Context, state tftypes.Value) context.Context {
 	if c.session == nil {

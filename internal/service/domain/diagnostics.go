@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -227,6 +228,30 @@ func warnUndecided(diags *diag.Diagnostics, plan model, reason string) {
 	diags.AddAttributeWarning(path.Root("name"), "The plan may buy a domain",
 		fmt.Sprintf("The plan can't find out whether the account owns %s: %s. If the account owns it, the apply adopts it; otherwise the apply buys it, at a price that the plan can't show. There is no refund.\n\n"+
 			"Plan again when this is known. So that the apply buys nothing, remove contact_info.", cmp.Or(plan.display(), "the domain"), reason))
+}
+
+// warnNotLookedUp warns in the plan about a failed lookup, which leaves open whether the
+// domain is adopted or bought.
+func warnNotLookedUp(diags *diag.Diagnostics, plan model, err error) {
+	if !plan.ContactInfo.IsNull() {
+		warnUndecided(diags, plan, err.Error())
+		return
+	}
+	diags.AddAttributeWarning(path.Root("name"), "The plan could not look up a domain",
+		fmt.Sprintf("The plan can't find out whether the account owns %s: %s. If the account owns it, the apply adopts it; otherwise the apply fails, because it can't buy a domain without contact_info.\n\n"+
+			"Remove the cause and plan again.", plan.display(), err))
+}
+
+// addNoAccess adds the error of a plan whose credential the API refuses, or that is not one
+// of the account.
+func addNoAccess(diags *diag.Diagnostics, plan model, err error, accountID string) {
+	summary := "Can't look up the " + plan.String()
+	if client.StatusOf(err) == http.StatusUnauthorized {
+		service.AddError(diags, err, summary, nil)
+		return
+	}
+	service.AddErrorWithAdvice(diags, err, summary, nil,
+		fmt.Sprintf("The credential has no access to the account %s at all. Check that account_id, or MAILHOST_ACCOUNT_ID, is the credential's account; otherwise ask the account's owner for a credential.", accountID))
 }
 
 // addNotForSale adds the error of a plan whose purchase the API would refuse.

@@ -49,8 +49,9 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 }
 
 // planCreate returns the acquisition of a new domain. It adds an error if neither is
-// possible, and a warning with the price or the changes. The acquisition is unknown if
-// the name is unknown or the account's domains can't be read; that is a warning too.
+// possible or the account can't be accessed, and otherwise a warning with the price or the
+// changes. The acquisition is unknown if the name is unknown or the account's domains can't
+// be read; that is a warning too.
 //
 // Core plans again in the apply, without the result of the first plan, and fails with
 // an "inconsistent final plan" if the two differ. So the acquisition must depend only
@@ -58,7 +59,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 // the plans, nothing is bought. A domain of the state that would be replaced by itself
 // is an error, because its own replacement changes the acquisition.
 func (r *Resource) planCreate(ctx context.Context, req resource.ModifyPlanRequest, plan model, diags *diag.Diagnostics) types.String {
-	c := r.ClientForWarning(ctx)
+	c := r.ClientForPlan(ctx, diags)
 	if c == nil {
 		return types.StringUnknown()
 	}
@@ -73,8 +74,11 @@ func (r *Resource) planCreate(ctx context.Context, req resource.ModifyPlanReques
 	case client.IsNotFound(err):
 		r.planPurchase(ctx, c, plan, diags)
 		return types.StringValue(acquisitionPurchase)
+	case err != nil && c.IsExcluded(ctx, err):
+		addNoAccess(diags, plan, err, c.AccountID())
+		return types.StringUnknown()
 	case err != nil: // the create reads it again
-		warnUndecided(diags, plan, err.Error())
+		warnNotLookedUp(diags, plan, err)
 		return types.StringUnknown()
 	}
 	object := service.Object{Type: typeName, ID: owned.ID}

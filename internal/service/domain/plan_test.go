@@ -3,10 +3,13 @@ package domain_test
 import (
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
@@ -181,7 +184,7 @@ func TestPlanLooksSparingly(t *testing.T) {
 	var refuse atomic.Bool
 	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		looks.Add(1)
-		if refuse.Load() {
+		if refuse.Load() && !strings.HasSuffix(r.URL.Path, "/auth/caller") {
 			acctest.Refuse(w, http.StatusForbidden, "header.authorization", "the credential lacks domain.view")
 			return
 		}
@@ -208,14 +211,44 @@ func TestPlanLooksSparingly(t *testing.T) {
 	}
 	_, diags = p.Plan(domainType, attributes("", map[string]any{"name": acctest.Unknown}), nil)
 	acctest.Expect(t, diags, "WARNING", "The plan may buy a domain", "whether the account owns the domain: the name is known only after")
-	if _, diags = p.Plan(domainType, attributes("www.example.com", map[string]any{"contact_info": nil}), nil); len(diags) > 0 {
-		t.Errorf("without contact_info nothing can be bought: %s", acctest.Render(diags))
-	}
+	_, diags = p.Plan(domainType, attributes("www.example.com", map[string]any{"contact_info": nil}), nil)
+	p.NoErrors(diags)
+	acctest.Expect(t, diags, `WARNING at AttributeName("name"): The plan could not look up a domain`, "whether the account owns www.example.com", "lacks domain.view", "without contact_info")
 	refuse.Store(false)
 	o, diags := p.ApplyPlan(t.Context(), domainType, config, nil, plan)
 	acctest.Expect(t, diags, `ERROR at AttributeName("name"): Can't buy the domain www.example.com`, "lies below", "Error code invalid_domain", "without www")
 	if !o.Gone() {
 		t.Error("it is in the state")
+	}
+}
+
+// TestPlanWithoutAccess checks that a plan fails if the provider has no access to the
+// account, and that a single missing capability is a warning.
+func TestPlanWithoutAccess(t *testing.T) {
+	t.Parallel()
+	s, other := acctest.NewServer(t, acctest.Options{}), acctest.NewServer(t, acctest.Options{})
+	with := func(accountID, token string) *acctest.Protocol {
+		return (&acctest.Server{Server: s.Server, AccountID: accountID, Token: token}).Protocol(t, "")
+	}
+	broken := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(broken, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		p    *acctest.Protocol
+		want []string
+	}{
+		"no such token":   {with(s.AccountID, "mhsa_nobody_x"), []string{"ERROR: Can't look up the domain example.com", "HTTP 401", "MAILHOST_TOKEN"}},
+		"another account": {with(other.AccountID, s.Token), []string{"ERROR: Can't look up the domain example.com", "HTTP 403", "no access to the account " + other.AccountID, "MAILHOST_ACCOUNT_ID"}},
+		"not opened":      {acctest.Embedded(t, "", broken), []string{"ERROR: Can't open the account", "embedded.data_dir"}},
+		"no domain.view":  {with(s.AccountID, s.LimitedToken(t, vocab.CapMailboxView)), []string{`WARNING at AttributeName("name"): The plan `, "whether the account owns example.com", "domain.view"}},
+	} {
+		for _, contact := range []any{nil, contactAttributes(nil)} {
+			_, diags := c.p.Plan(domainType, attributes("example.com", map[string]any{"contact_info": contact}), nil)
+			if acctest.Expect(t, diags, c.want...); len(diags) != 1 {
+				t.Errorf("%s: %s", name, acctest.Render(diags))
+			}
+		}
 	}
 }
 
