@@ -92,20 +92,43 @@ func TestAccPlanSummary(t *testing.T) {
 		t.Errorf("tfplan.txt has not the losses, the warning and the changes:\n%s", want)
 	}
 
+	p.set("TF_VAR_domain", "example..com")
+	summary = filepath.Join(dir, "failed")
+	p.set("GITHUB_STEP_SUMMARY", summary)
+	p.run(t, "plan", 1)
+	if got := read(t, summary); !strings.HasPrefix(got, "```\nError: ") || !strings.Contains(got, "empty label") || !strings.HasSuffix(got, "\n```\n") {
+		t.Errorf("the summary of a failed plan is\n%s", got)
+	}
+	p.set("TF_VAR_domain", "example.com")
+
 	var many []string
 	for i := range 200 {
 		many = append(many, fmt.Sprintf(`"role%d":"Role"`, i))
 	}
+	buys := p.jobs["plan"]
+	buys.steps = append([]string{"echo '" + purchase + "' >purchase.tf", `echo '{"allowed": {"purchases": ["example.net"]}}' >policy/allowed.json`}, buys.steps...)
+	p.jobs["plan"] = buys
 	p.set("TF_VAR_role_mailboxes", "{"+strings.Join(many, ",")+"}")
 	summary = filepath.Join(dir, "large")
 	p.set("GITHUB_STEP_SUMMARY", summary)
 	p.run(t, "plan", 0, "changes=true")
 	got := read(t, summary)
-	if !strings.HasPrefix(got, "```\nPlan: 200 to add, 0 to change, 2 to destroy.\n"+`mailhost_mailbox.role["abuse"] will be destroyed`) ||
+	if !strings.HasPrefix(got, "```\nPlan: 201 to add, 0 to change, 2 to destroy.\nmailhost_domain.second will be bought\n"+`mailhost_mailbox.role["abuse"] will be destroyed`) ||
 		!strings.Contains(got, "Warning: The plan deletes a mailbox") || !strings.Contains(got, "2 objects are destroyed") || strings.Contains(got, "role199") {
 		t.Errorf("the summary of a large plan is\n%s", got)
 	}
 }
+
+// purchase buys a domain.
+const purchase = `
+resource "mailhost_domain" "second" {
+  name = "example.net"
+  contact_info = {
+    first_name = "Jane", last_name = "Doe", organization = "Example", email = "jane@example.com", phone = "+493023125000",
+    address_1  = "Street 1", zip = "10115", city = "Berlin", state = "Berlin", country = "DE",
+  }
+}
+`
 
 // TestAccPolicy checks plans with the rules of policy/mail.rego.
 func TestAccPolicy(t *testing.T) {
@@ -118,8 +141,10 @@ func TestAccPolicy(t *testing.T) {
 		domain   = "\nresource \"mailhost_domain\" \"main\" {\n name = \"example.com\"\n contact_info = local.contact\n}"
 		ip       = "\nresource \"mailhost_dedicated_ip\" \"out\" {\n option_id = data.mailhost_dedicated_ip_options.all.dedicated_ip_options[0].id\n}"
 		password = "\nresource \"mailhost_master_password\" \"migration\" {\n name = \"migration\"\n domain = \"example.com\"\n %s\n depends_on = [mailhost_domain.main]\n}"
-		zone     = "\nresource \"mailhost_dns_zone\" \"main\" {\n domain = mailhost_domain.main.name\n records = { \"_DMARC txt\" = { values = [\"v=DMARC1; p=%s; sp=none\"] } }\n ignore = [\"_dmarc.*\"]\n}"
-		record   = "\nresource \"mailhost_dns_record\" \"dmarc\" {\n domain = mailhost_domain.main.name\n name = \"_dmarc.news\"\n type = \"TXT\"\n value = \"v=DMARC1;p=%s\"\n}"
+		zone     = "\nresource \"mailhost_dns_zone\" \"main\" {\n domain = mailhost_domain.main.name\n records = { \"_DMARC   txt\" = { values = [\"v=DMARC1; p=%s; sp=none\"] } }\n ignore = [\"_dmarc.*\"]\n}"
+		account  = "\nresource \"mailhost_service_account\" \"ci\" {\n name = \"ci\"\n}"
+		unknown  = "\nresource \"terraform_data\" \"unknown\" {}\nresource \"mailhost_master_password\" \"unknown\" {\n name = \"unknown\"\n domain = \"example.com\"\n %s\n depends_on = [mailhost_domain.main]\n}"
+		record   = "\nresource \"mailhost_dns_record\" \"dmarc\" {\n domain = mailhost_domain.main.name\n name = \"_dmarc.news\"\n type = \"TXT\"\n value = %q\n}"
 	)
 	plan := func(config string, denied ...string) {
 		t.Helper()
@@ -139,12 +164,35 @@ func TestAccPolicy(t *testing.T) {
 	w.write(t, "versions.tf", "")
 	w.write(t, "main.tf", policyConfig)
 	w.must(t, "init", "-input=false")
-	plan(domain + ip + fmt.Sprintf(password, "generate = true") + fmt.Sprintf(zone, "reject"))
+	all := domain + ip + fmt.Sprintf(password, "generate = true") + fmt.Sprintf(zone, "reject")
+	plan(all+account+fmt.Sprintf(unknown, "value = terraform_data.unknown.id"), "mailhost_dedicated_ip.out: the apply may buy", "mailhost_domain.main: the apply may buy",
+		"mailhost_master_password.migration: its secret", "mailhost_master_password.unknown: value is stored", "mailhost_service_account.ci: its secret")
+	if err := os.Remove(filepath.Join(w.dir, "policy", "allowed.json")); err != nil {
+		t.Fatal(err)
+	}
+	plan("\nresource \"terraform_data\" \"unknown\" {}\n"+strings.Replace(domain, `"example.com"`, "terraform_data.unknown.id", 1)+account, "mailhost_domain.main: the apply may buy", "mailhost_service_account.ci: its secret")
+	w.write(t, "policy/allowed.json", `{"allowed": {"purchases": ["example.com", "mailhost_dedicated_ip.out"], "secrets_in_state": ["mailhost_master_password.migration"]}}`)
+	plan(all)
 	w.must(t, "apply", "tfplan")
 	plan(domain+ip+fmt.Sprintf(password, `value = "correct horse"`)+fmt.Sprintf(zone, "none"),
 		"mailhost_dns_zone.main: with p=none", "mailhost_master_password.migration: value is stored")
-	plan(domain+fmt.Sprintf(zone, "reject")+fmt.Sprintf(record, "none"), "mailhost_dedicated_ip.out: the plan destroys", "mailhost_dns_record.dmarc: with p=none")
+	plan(domain+fmt.Sprintf(zone, "reject")+fmt.Sprintf(record, `"v=DMARC1;p=no" "ne"`), "mailhost_dedicated_ip.out: the plan destroys", "mailhost_dns_record.dmarc: with p=none")
 	plan("", "mailhost_dedicated_ip.out: the plan destroys", "mailhost_domain.main: the plan destroys")
+	w.write(t, "policy/own.rego", "package mail\n\ndeny contains \"an own rule\" if count(input.resource_changes) > 0\n")
+	plan(all, "an own rule")
+	summary := filepath.Join(t.TempDir(), "summary")
+	w.set("GITHUB_STEP_SUMMARY", summary)
+	plan(all, "an own rule")
+	if got := read(t, summary); !strings.Contains(got, "\nan own rule\n") {
+		t.Errorf("the summary does not have the denial:\n%s", got)
+	}
+	for _, rules := range []string{"package other", "package mail\n\ndeny contains {\"msg\": \"no text\"}"} {
+		w.write(t, "policy/own.rego", rules)
+		w.write(t, "policy/mail.rego", "package other")
+		if out, code := w.command(t, "./policy.sh"); code == 0 || !strings.Contains(out, "The policy was not evaluated") {
+			t.Errorf("without a result of %q the policy ends with %d:\n%s", rules, code, out)
+		}
+	}
 	if err := os.Remove(filepath.Join(w.dir, "tfplan")); err != nil {
 		t.Fatal(err)
 	}

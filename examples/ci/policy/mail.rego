@@ -1,5 +1,8 @@
 # What an unattended apply must not do. policy.sh evaluates data.mail.deny on
-# "terraform show -json"; with conftest, use --namespace mail.
+# "terraform show -json"; with conftest, use --namespace mail --data policy.
+#
+# allowed.json lists the exceptions: the names of domains and the addresses of dedicated
+# IPs in "purchases", and the addresses of resources in "secrets_in_state".
 package mail
 
 # What is paid for and can't be had again: a domain's name may go to somebody else, and a
@@ -12,16 +15,30 @@ deny contains sprintf("%s: the plan destroys what is paid for. Review it, and ap
 	"delete" in r.change.actions
 }
 
+deny contains sprintf("%s: the apply may buy it. To permit that, add it to purchases in policy/allowed.json.", [r.address]) if {
+	some r in input.resource_changes
+	r.type in paid_for
+	"create" in r.change.actions
+	not adopted(r)
+	not permitted_purchase(r)
+}
+
 deny contains sprintf("%s: value is stored in the state and in saved plans. Use value_wo.", [r.address]) if {
 	some r in written
 	r.type == "mailhost_master_password"
-	is_string(r.change.after.value)
+	set_or_unknown(r, "value")
+}
+
+deny contains sprintf("%s: its secret is stored in the state. To permit that, add it to secrets_in_state in policy/allowed.json.", [r.address]) if {
+	some r in written
+	secret_in_state(r)
+	not permitted_secret(r)
 }
 
 deny contains sprintf("%s: with p=none, forged mail is delivered. Use p=quarantine or p=reject.", [r.address]) if {
 	some r in written
 	some value in dmarc_values(r)
-	regex.match(`(?i);\s*p\s*=\s*none\b`, value)
+	regex.match(`(?i);\s*p\s*=\s*none\b`, joined(value))
 }
 
 # Resources that the apply creates, changes or replaces.
@@ -31,6 +48,40 @@ written contains r if {
 	action in {"create", "update"}
 }
 
+# An unknown acquisition may turn out to be a purchase.
+adopted(r) if r.change.after.acquisition == "adopt"
+
+permitted_purchase(r) if {
+	r.type == "mailhost_domain"
+	r.change.after.name in data.allowed.purchases
+}
+
+permitted_purchase(r) if {
+	r.type == "mailhost_dedicated_ip"
+	r.address in data.allowed.purchases
+}
+
+permitted_secret(r) if r.address in data.allowed.secrets_in_state
+
+secret_in_state(r) if {
+	r.type == "mailhost_master_password"
+	r.change.after.generate == true
+}
+
+secret_in_state(r) if {
+	r.type == "mailhost_master_password"
+	r.change.after_unknown.generate == true
+}
+
+secret_in_state(r) if {
+	r.type == "mailhost_service_account"
+	set_or_unknown(r, "token")
+}
+
+set_or_unknown(r, name) if is_string(r.change.after[name])
+
+set_or_unknown(r, name) if r.change.after_unknown[name] == true
+
 dmarc_values(r) := [r.change.after.value] if {
 	r.type == "mailhost_dns_record"
 	is_dmarc(r.change.after.name, r.change.after.type)
@@ -38,7 +89,7 @@ dmarc_values(r) := [r.change.after.value] if {
 
 dmarc_values(r) := [value |
 	some key, record in r.change.after.records
-	[name, type] := split(key, " ")
+	[name, type] := regex.split(`\s+`, trim_space(key))
 	is_dmarc(name, type)
 	some value in record.values
 ] if {
@@ -49,3 +100,6 @@ is_dmarc(name, type) if {
 	upper(type) == "TXT"
 	regex.match(`(?i)^_dmarc(\.|$)`, name)
 }
+
+# joined returns the text of a TXT record, which may consist of several quoted strings.
+joined(value) := replace(regex.replace(value, `"\s*"`, ""), `"`, "")
