@@ -5,5 +5,9 @@
 set -eu
 tf=${TF_CLI:-terraform}
 
+# Without a test, "terraform test" succeeds.
+set -- tests/*.tftest.hcl
+[ -e "$1" ] || { echo "There is no test: no file matches tests/*.tftest.hcl." >&2; exit 1; }
+
 "$tf" init -input=false -backend=false
 "$tf" test

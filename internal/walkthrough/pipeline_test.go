@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"gopkg.in/yaml.v3"
@@ -17,6 +18,8 @@ type job struct {
 	artifacts []string
 	// needs are the jobs whose artifacts it downloads.
 	needs []string
+	// password is the expression in TF_HTTP_PASSWORD, with which the job reads the state.
+	password string
 	// token is the name of the secret in MAILHOST_TOKEN.
 	token string
 }
@@ -28,6 +31,7 @@ var secretName = regexp.MustCompile(`MAILHOST_[A-Z]+_TOKEN`)
 func githubJobs(t *testing.T, name string) map[string]job {
 	t.Helper()
 	var workflow struct {
+		Env  map[string]string
 		Jobs map[string]struct {
 			Needs string
 			Env   map[string]string
@@ -38,9 +42,14 @@ func githubJobs(t *testing.T, name string) map[string]job {
 		}
 	}
 	parse(t, name, &workflow)
+	for variable, value := range workflow.Env {
+		if strings.Contains(value, "secrets.") {
+			t.Errorf("every job has %s in %s", value, variable)
+		}
+	}
 	found := map[string]job{}
 	for name, described := range workflow.Jobs {
-		j := job{token: secretName.FindString(described.Env["MAILHOST_TOKEN"])}
+		j := job{password: described.Env["TF_HTTP_PASSWORD"], token: secretName.FindString(described.Env["MAILHOST_TOKEN"])}
 		for _, step := range described.Steps {
 			switch {
 			case step.Run != "":
@@ -50,6 +59,9 @@ func githubJobs(t *testing.T, name string) map[string]job {
 			case uses(step.Uses, "actions/download-artifact"):
 				j.needs = []string{described.Needs}
 			}
+		}
+		if want := j.token != ""; want != (j.password != "") {
+			t.Errorf("%s has the secret %q and the state's password %q; only a job with both or none makes sense", name, j.token, j.password)
 		}
 		found[name] = j
 	}
@@ -88,7 +100,12 @@ func gitlabJobs(t *testing.T, name string) map[string]job {
 		if err := node.Decode(&described); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		found[name] = job{slices.Concat(first.BeforeScript, described.Script), described.Artifacts.Paths, described.Needs, secretName.FindString(described.Variables["MAILHOST_TOKEN"])}
+		found[name] = job{
+			steps:     slices.Concat(first.BeforeScript, described.Script),
+			artifacts: described.Artifacts.Paths,
+			needs:     described.Needs,
+			token:     secretName.FindString(described.Variables["MAILHOST_TOKEN"]),
+		}
 	}
 	return found
 }
