@@ -119,6 +119,18 @@ func TestAccPlanSummary(t *testing.T) {
 	}
 }
 
+// TestAccNoTests checks that test.sh fails if nothing is tested.
+func TestAccNoTests(t *testing.T) {
+	needsShell(t)
+	w := enter(t, "ci")
+	if err := os.RemoveAll(filepath.Join(w.dir, "tests")); err != nil {
+		t.Fatal(err)
+	}
+	if out, code := w.command(t, "./test.sh"); code == 0 || !strings.Contains(out, "There is no test") {
+		t.Errorf("without tests, test.sh ended with %d:\n%s", code, out)
+	}
+}
+
 // purchase buys a domain.
 const purchase = `
 resource "mailhost_domain" "second" {
