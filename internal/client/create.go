@@ -195,6 +195,9 @@ func decide(l lookup, holds facts, after transport.Outcome) decision {
 // what to do.
 func (spec *createSpec[Resp]) next(ctx context.Context, c *core, call *transport.Call) (_ decision, found []Resp, err error) {
 	after, isAllowed := call.Last.Outcome, call.AwaitRetry(ctx)
+	// After a success without the object, only a replay does no harm. That the lookup finds
+	// no record of the key is no reason to repeat what the API calls done.
+	mayRepeat := after.In(transport.Unknown) || c.transport.HonoursKeys.Load()
 	holds := func() facts {
 		all := spec.facts
 		if c.transport.HonoursKeys.Load() {
@@ -203,8 +206,7 @@ func (spec *createSpec[Resp]) next(ctx context.Context, c *core, call *transport
 		if after.In(transport.Unknown) && call.Last.Took >= slowAttempt {
 			all |= slow
 		}
-		// After a success without the object, only a replay does no harm.
-		if isAllowed && (after.In(transport.Unknown) || all&keys != 0) {
+		if isAllowed && mayRepeat {
 			all |= retry
 		}
 		return all
