@@ -156,7 +156,7 @@ func TestReadingCreatesNothing(t *testing.T) {
 	}
 	for _, command := range [][]string{{"audit"}, {"backup", "--output", output}} {
 		for database, want := range map[string]string{
-			missing: "no such database", filepath.Join(dir, "none", "a.db"): "no such database", dir: "it is a directory", notes: "not an SQLite database",
+			missing: "there is no database", filepath.Join(dir, "none", "a.db"): "there is no database", dir: "it is a directory", notes: "not an SQLite database",
 		} {
 			code, stdout, stderr := run(t, append(command, "--database", database)...)
 			if code != exitFailure || stdout != "" || !strings.Contains(stderr, want) || !strings.Contains(stderr, database) || strings.Count(stderr, "\n") != 1 {
