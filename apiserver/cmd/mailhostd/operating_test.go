@@ -26,7 +26,7 @@ func TestOperatingGuide(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range samples {
-		if !strings.Contains(guide, `"examples/operating/`+s.Name()+`"`) {
+		if s.Name() != "README.md" && !strings.Contains(guide, `"examples/operating/`+s.Name()+`"`) {
 			t.Errorf("the guide does not show %s", s.Name())
 		}
 		copied += readFile(t, filepath.Join(operatingSamples, s.Name()))
