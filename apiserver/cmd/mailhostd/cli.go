@@ -29,7 +29,7 @@ type Main struct {
 	Args []string
 	// Environ is the environment in the form of os.Environ.
 	Environ []string
-	// Stdin answers questions if it is a terminal; nil: there are none.
+	// Stdin is read for confirmations if it is a terminal; nil: there are no questions.
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	// Openers are the database engines.

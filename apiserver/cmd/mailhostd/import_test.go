@@ -208,7 +208,7 @@ Nothing was changed.
 }
 
 // TestImportHCL writes files that Terraform can read, never replaces the configuration, and
-// replaces a list only if it is told to.
+// replaces a list only with --overwrite.
 func TestImportHCL(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "new")

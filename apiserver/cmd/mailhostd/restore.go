@@ -198,16 +198,16 @@ func (c restoreCommand) confirm(m Main, report restoreReport) (revoke bool, err 
 	}
 	answers := bufio.NewReader(m.Stdin)
 	if undecided {
-		revoke = ask(m, answers, "Revoke again what was revoked since? [Y/n] ", true)
+		revoke = yesOrNo(m, answers, "Revoke again what was revoked since? [Y/n] ", true)
 	}
-	if !c.Yes && !ask(m, answers, fmt.Sprintf("Replace %s? [y/N] ", c.Database), false) {
+	if !c.Yes && !yesOrNo(m, answers, fmt.Sprintf("Replace %s? [y/N] ", c.Database), false) {
 		return false, errors.New("nothing was restored")
 	}
 	return revoke, nil
 }
 
-// ask returns the answer to a question. The end of the input ends the command like no.
-func ask(m Main, answers *bufio.Reader, question string, byDefault bool) bool {
+// yesOrNo asks a question and returns whether the reply is yes. The end of the input ends the command like no.
+func yesOrNo(m Main, answers *bufio.Reader, question string, byDefault bool) bool {
 	fmt.Fprint(m.Stderr, question)
 	line, err := answers.ReadString('\n')
 	switch answer := strings.ToLower(strings.TrimSpace(line)); {

@@ -108,7 +108,7 @@ func (c Client) Refresh(ctx context.Context, refreshToken string) (*oauth2.Token
 	return token, explain(err)
 }
 
-// Device signs in with a browser on any machine. show tells the person where to go and
+// Device signs in with a browser on any machine. show prints where to go and
 // which code to enter there; the page of complete, which may be empty, has the code in it.
 func (c Client) Device(ctx context.Context, show func(page, code, complete string)) (*oauth2.Token, error) {
 	config, err := c.config(ctx)
