@@ -162,41 +162,60 @@ func (b *bench) compareDistant(ctx context.Context) error {
 	return nil
 }
 
-// compareNull compares a plan of single mailboxes with one of as many null resources.
+// compareNull compares a plan of single mailboxes with one of as many null resources, and
+// with one of null resources whose states are as long as those of mailboxes.
 func (b *bench) compareNull(ctx context.Context) error {
 	if err := b.installNull(ctx); err != nil {
 		return err
 	}
-	var sides [2]func() ([]float64, error)
-	for i, files := range []map[string]string{config(embedded, asCount, b.single), config(requireNull, asNull, b.single)} {
-		w, err := b.workspace(files)
-		if err != nil {
-			return err
-		}
-		b.progress("creating %d resources", b.single)
-		if err := w.reset(ctx); err != nil {
-			return err
-		}
-		if err := w.applyQuickly(ctx); err != nil {
-			return err
-		}
-		sides[i] = func() ([]float64, error) {
-			took, peak, err := w.planPeak(ctx)
-			return []float64{took, peak}, err
-		}
+	ours, err := b.planOf(ctx, config(embedded, asCount, b.single))
+	if err != nil {
+		return err
 	}
-	ours, null, err := alternate(b.rounds, sides[0], sides[1])
+	null, err := b.planOf(ctx, config(requireNull, asNull, b.single))
+	if err != nil {
+		return err
+	}
+	large, err := b.planOf(ctx, config(requireNull, asLargeNull, b.single))
 	if err != nil {
 		return err
 	}
 	measure := fmt.Sprintf("plan of %d single mailboxes", b.single)
-	b.rows = append(b.rows, row{measure: measure, unit: seconds, target: atMost(1.25), ours: ours[0], against: null[0], versus: "hashicorp/null"})
-	memory := row{measure: measure + ": the provider's memory", unit: mebibytes, target: atMost(1.5), ours: ours[1], against: null[1], versus: "hashicorp/null"}
+	a, c, err := alternate(b.rounds, ours, null)
+	if err != nil {
+		return err
+	}
+	b.rows = append(b.rows, row{measure: measure, unit: seconds, target: atMost(1.25), ours: a[0], against: c[0], versus: "hashicorp/null"})
+	memory := row{measure: measure + ": the provider's memory", unit: mebibytes, target: atMost(1.5), ours: a[1], against: c[1], versus: "hashicorp/null"}
 	if memory.ours[0] == 0 {
 		memory.missing = "the peak memory is read from /proc, which this system does not have"
 	}
 	b.rows = append(b.rows, memory)
+	if a, c, err = alternate(b.rounds, ours, large); err != nil {
+		return err
+	}
+	b.rows = append(b.rows, row{measure: measure, unit: seconds, target: atMost(1), ours: a[0], against: c[0], versus: "hashicorp/null with states of that size"})
 	return nil
+}
+
+// planOf creates the resources of a configuration, and returns a function that measures a
+// plan of them and the provider's peak memory.
+func (b *bench) planOf(ctx context.Context, files map[string]string) (func() ([]float64, error), error) {
+	w, err := b.workspace(files)
+	if err != nil {
+		return nil, err
+	}
+	b.progress("creating %d resources", b.single)
+	if err := w.reset(ctx); err != nil {
+		return nil, err
+	}
+	if err := w.applyQuickly(ctx); err != nil {
+		return nil, err
+	}
+	return func() ([]float64, error) {
+		took, peak, err := w.planPeak(ctx)
+		return []float64{took, peak}, err
+	}, nil
 }
 
 // compareLimit counts the requests of an apply under a rate limit.
