@@ -16,7 +16,6 @@ import (
 	"golang.org/x/oauth2/clientcredentials"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
@@ -67,31 +66,12 @@ func (s settings) mayExist() bool {
 
 // serve starts the API server on a store, and returns it with a client for it.
 func (s settings) serve(ctx context.Context, db store.Store, o client.Options) (*apiserver.Service, *client.Client, error) {
-	var seed *fixture.Fixture
-	if s.fixture != "" {
-		var err error
-		if seed, err = readFixture(s.fixture); err != nil {
-			return nil, nil, err
-		}
-	}
 	service, err := apiserver.New(apiserver.Options{Store: db, ExposeFaults: true})
 	if err != nil {
 		return nil, nil, err
 	}
-	if seed != nil {
-		existing, err := service.Accounts(ctx)
-		if err != nil {
-			return nil, nil, err
-		}
-		for _, a := range seed.Accounts {
-			if slices.Contains(existing, strings.ToLower(a.ID)) {
-				tflog.Warn(ctx, "an account of embedded.fixture exists already, and nothing of the fixture was loaded for it; to load it, use another data_dir, or remove the folder, which deletes the account",
-					map[string]any{"account_id": a.ID, "fixture": s.fixture, "data_dir": s.dataDir})
-			}
-		}
-		if err := service.LoadFixture(ctx, seed); err != nil {
-			return nil, nil, fmt.Errorf("fixture %s: %w", s.fixture, err)
-		}
+	if err := s.loadFixture(ctx, service); err != nil {
+		return nil, nil, err
 	}
 	if err := s.checkAccount(ctx, service); err != nil {
 		return nil, nil, err
@@ -117,19 +97,6 @@ func (s settings) checkAccount(ctx context.Context, service *apiserver.Service) 
 	}
 	return fmt.Errorf("the embedded account in %s is %s, but %s names %s: unset the variable, or set account_id in the provider block to one of the two",
 		s.dataDir, strings.Join(ids, ", "), envAccountID, s.accountID)
-}
-
-func readFixture(name string) (*fixture.Fixture, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, fmt.Errorf("can't read embedded.fixture: %w", err)
-	}
-	defer f.Close()
-	fixture, err := fixture.Read(f)
-	if err != nil {
-		return nil, fmt.Errorf("can't read embedded.fixture %s: %w", name, err)
-	}
-	return fixture, nil
 }
 
 // prepareDataDir creates the directory with a .gitignore of its own, because it contains

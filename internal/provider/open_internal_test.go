@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 )
@@ -78,6 +80,41 @@ func TestOpenEmbeddedFails(t *testing.T) {
 		}
 	}
 	accountOf(t, settings{dataDir: dir}) // a failed open has no effect
+}
+
+// TestFixtureChanged checks that a fixture that is not loaded again is not ignored in
+// silence.
+func TestFixtureChanged(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := settings{dataDir: filepath.Join(dir, "data"), fixture: filepath.Join(dir, "account.json")}
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(s.fixture, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	warnings := func() int {
+		var diags diag.Diagnostics
+		s.warnFixtureChanged(&diags)
+		return diags.WarningsCount()
+	}
+	const format = `{"accounts": [{"id": "00000000-0000-4000-8000-00000000acc1", "domains": [{"name": %q}]}]}`
+	write(fmt.Sprintf(format, "example.com"))
+	if n := warnings(); n != 0 {
+		t.Errorf("%d warnings before the account exists", n)
+	}
+	accountOf(t, s)
+	if n := warnings(); n != 0 {
+		t.Errorf("%d warnings about the fixture that was loaded", n)
+	}
+	write(fmt.Sprintf(format, "example.org"))
+	for range 2 { // the account is opened again meanwhile
+		if n := warnings(); n != 1 {
+			t.Errorf("%d warnings about a changed fixture", n)
+		}
+		accountOf(t, s)
+	}
 }
 
 // TestOpenRemote checks the requests to a remote API and an OAuth issuer.

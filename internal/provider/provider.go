@@ -216,6 +216,7 @@ func (p *mailhost) Configure(ctx context.Context, req provider.ConfigureRequest,
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	s.warnFixtureChanged(&resp.Diagnostics)
 	userAgent := "terraform-provider-mailhost/" + p.version + " terraform/" + req.TerraformVersion
 	opened := session.New(func(ctx context.Context) (*client.Client, error) { return s.open(ctx, p.process, userAgent) })
 	opened.Origin = c.origin(s)
