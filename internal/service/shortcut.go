@@ -158,6 +158,9 @@ func (s *Shortcut) planCreate(ctx context.Context, req *tfprotov6.PlanResourceCh
 			return nil
 		}
 	}
+	if d := s.resource.base().domainLookup(ctx, proposed.text("domain")); d != nil && d.isMissing && !d.isReported.Load() {
+		return nil // the framework warns
+	}
 	resp := &tfprotov6.PlanResourceChangeResponse{PlannedState: &tfprotov6.DynamicValue{MsgPack: planned.Bytes()}, PlannedIdentity: plannedIdentity(nil)}
 	if conflict := s.resource.base().Walk().PlanCreate(s.object("", proposed.text(s.kind.keyName()))); conflict != session.NoConflict {
 		resp.Diagnostics = s.conflict(ctx, resp.PlannedState, "", conflict)

@@ -82,6 +82,9 @@ func (s *Session) ForRefresh(ctx context.Context, domain string) context.Context
 // ForImport is ForRefresh for the lookup of an object to import.
 func (s *Session) ForImport(ctx context.Context) context.Context { return s.shared(ctx, "import", "") }
 
+// ForLookup returns a context for the lookup of what an object of a plan refers to.
+func (s *Session) ForLookup(ctx context.Context) context.Context { return s.shared(ctx, "", "") }
+
 // ForDataSource returns a context for the read of a data source. It is that of a refresh
 // if the walk is a plan. In an apply, the data source may depend on a resource that was
 // changed just now, in whatever way.

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"strings"
 	"sync"
 )
@@ -55,10 +56,11 @@ type usage struct{ keeps, replaces int }
 
 // keyState is what the walk knows of a natural key.
 type keyState struct {
-	planned bool      // a create of it is planned
-	claimed bool      // a create of it is running or done
-	gone    bool      // a refresh found that its object no longer exists
-	deleted *Deletion // of its object by the walk
+	planned  bool      // a create of it is planned
+	replaces bool      // the second plan of a replacement has it
+	claimed  bool      // a create of it is running or done
+	gone     bool      // a refresh found that its object no longer exists
+	deleted  *Deletion // of its object by the walk
 }
 
 // Deletion describes an object that the walk deleted.
@@ -201,6 +203,7 @@ func (w *Walk) PlanReplacement(o Object, config uint64) Conflict {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s := w.object(o)
+	w.key(o).replaces = true
 	s.use(config, usage{keeps: -1}) // the first plan
 	isKept, _ := s.otherUse(config, true)
 	s.use(config, usage{replaces: 1})
@@ -239,6 +242,28 @@ func (w *Walk) PlanCreate(o Object) Conflict {
 	k.planned = true
 	return NoConflict
 }
+
+// IsExpected reports whether the walk creates an object with o's natural key, or may do so.
+func (w *Walk) IsExpected(o Object) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.disabled || w.key(o).isExpected()
+}
+
+// Expected returns the natural keys of the objects of a type that the walk creates.
+func (w *Walk) Expected(resourceType string) (keys []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for o, k := range w.keys {
+		if o.Type == resourceType && k.isExpected() {
+			keys = append(keys, o.Key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func (k *keyState) isExpected() bool { return k.planned || k.replaces || k.claimed }
 
 // PlanAdoption records a plan that adopts an existing object.
 func (w *Walk) PlanAdoption(o Object) Conflict {

@@ -14,6 +14,7 @@ import (
 // ModifyPlan implements resource.ResourceWithModifyPlan.
 func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	service.DropEmptyUpdate(req, resp)
+	r.WarnMissingDomain(ctx, req, resp)
 	r.checkZone(ctx, req, resp)
 	r.WarnOrphaned(ctx, req, resp, "domain", "name", "type")
 	r.checkSecondPolicy(ctx, req, resp)

@@ -42,7 +42,7 @@ func TestSecondPolicy(t *testing.T) {
 		"no policy":         {txt("@", "v=spf10"), nil},
 		"unknown value":     {txt("@", acctest.Unknown), nil},
 		"unknown name":      {txt(acctest.Unknown, policy), nil},
-		"of no such domain": {map[string]any{"domain": "example.net", "name": "@", "type": "TXT", "value": policy}, nil},
+		"of no such domain": {map[string]any{"domain": "example.net", "name": "@", "type": "TXT", "value": policy}, []string{"does not have the domain example.net"}},
 	} {
 		_, diags := p.Plan(typeName, c.config, nil)
 		if c.want == nil && len(diags) > 0 {

@@ -17,6 +17,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	if !req.State.Raw.IsNull() && !req.Plan.Raw.IsNull() {
 		r.PlanScope(ctx, req, resp)
 	}
+	r.WarnMissingDomain(ctx, req, resp)
 	r.WarnOrphaned(ctx, req, resp)
 	if resp.Diagnostics.HasError() || req.State.Raw.IsNull() || req.Plan.Raw.IsNull() || len(resp.RequiresReplace) > 0 {
 		return

@@ -11,6 +11,7 @@ import (
 // ModifyPlan implements resource.ResourceWithModifyPlan.
 func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	service.DropEmptyUpdate(req, resp)
+	r.WarnMissingDomain(ctx, req, resp)
 	switch {
 	case r.WarnOrphaned(ctx, req, resp, "domain", "local_part") || req.State.Raw.IsNull():
 	case resp.Plan.Raw.IsNull():

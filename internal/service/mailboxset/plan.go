@@ -105,6 +105,9 @@ func (r *Resource) planCreate(ctx context.Context, plan *model, diags *diag.Diag
 		return // the create lists again, and reports why it can't
 	}
 	r.Notes().Store(planned{canonicalDomain(domain)}, l)
+	if len(l.byID) == 0 { // an API may have no error for the list of a domain that does not exist
+		r.WarnMissingDomainRef(ctx, domain, diags)
+	}
 	existing := l.existing(c.keys())
 	own := r.ownOf(ctx, unknownCreates{}, c, existing, true)
 	r.checkExisting(*plan, others(existing, own), diags)
@@ -298,6 +301,7 @@ func (r *Resource) planReplacement(ctx context.Context, plan, state model, resp 
 	c := state.contents(&resp.Diagnostics)
 	addresses, allowed := c.addressList(c.keys()), min(plan.MaxDeletions.ValueInt64(), state.MaxDeletions.ValueInt64())
 	r.keepDeletions(ctx, state, c, resp)
+	r.WarnMissingDomainRef(ctx, plan.Domain.ValueString(), &resp.Diagnostics)
 	switch {
 	case len(addresses) == 0:
 	case !r.deletes(ctx, c, c.keys()):

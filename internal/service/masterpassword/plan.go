@@ -29,9 +29,11 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 		return
 	case req.State.Raw.IsNull():
 		planCreate(ctx, req, resp)
+		r.WarnMissingDomain(ctx, req, resp)
 		return
 	}
 	r.PlanScope(ctx, req, resp)
+	r.WarnMissingDomain(ctx, req, resp)
 	planSecret(ctx, req, resp)
 	service.DropEmptyUpdate(req, resp)
 	if r.WarnOrphaned(ctx, req, resp) {
