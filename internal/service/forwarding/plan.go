@@ -19,10 +19,40 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	}
 	r.WarnMissingDomain(ctx, req, resp)
 	r.WarnOrphaned(ctx, req, resp)
+	warnWhole(ctx, req, resp)
 	if resp.Diagnostics.HasError() || req.State.Raw.IsNull() || req.Plan.Raw.IsNull() || len(resp.RequiresReplace) > 0 {
 		return
 	}
 	r.planUpdate(ctx, req, resp)
+}
+
+// warnWhole warns about a plan that gives an address the mail of a whole scope. People expect
+// a rule of one address.
+func warnWhole(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	if req.Plan.Raw.IsNull() || resp.Diagnostics.HasError() {
+		return
+	}
+	var plan, state model
+	resp.Diagnostics.Append(resp.Plan.Get(ctx, &plan)...)
+	if !req.State.Raw.IsNull() {
+		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	}
+	if resp.Diagnostics.HasError() || isFalse(plan.Active) || len(resp.RequiresReplace) == 0 && plan.TargetEmail.Equal(state.TargetEmail) {
+		return
+	}
+	target := "An address that is known after the apply"
+	if !plan.TargetEmail.IsUnknown() {
+		target = plan.TargetEmail.ValueString()
+	}
+	scope := plan.Expand().String()
+	switch {
+	case plan.Domain.IsUnknown():
+		scope = "its domain"
+	case plan.WorkspaceID.IsUnknown():
+		scope = "its workspace"
+	}
+	resp.Diagnostics.AddAttributeWarning(path.Root("target_email"), "The plan forwards the mail of all addresses",
+		target+" gets the mail of every address of "+scope+", and not that of one mailbox. If it is an address of the account, that begins with the apply; otherwise when the recipient has confirmed.")
 }
 
 // planUpdate plans the change of a rule that is not replaced.

@@ -64,6 +64,42 @@ func TestIdentity(t *testing.T) {
 	p.NoErrors(diags) // already deleted
 }
 
+// TestWholeScope checks that a plan says whose mail a new target gets.
+func TestWholeScope(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	s.Domain(t, "example.com")
+	p := s.Protocol(t, "")
+	whole := func(config attributes, prior *acctest.Object) string {
+		t.Helper()
+		_, diags := p.Plan(typeName, config, prior)
+		p.NoErrors(diags)
+		for _, d := range diags {
+			if d.Summary == "The plan forwards the mail of all addresses" {
+				return d.Detail
+			}
+		}
+		return ""
+	}
+	config := attributes{"target_email": "jane@example.org"}
+	if got := whole(config, nil); !strings.Contains(got, "jane@example.org gets the mail of every address of the account") {
+		t.Errorf("a new rule of the account: %q", got)
+	}
+	config["domain"] = "example.com"
+	if got := whole(config, nil); !strings.Contains(got, "every address of domain example.com") {
+		t.Errorf("a new rule of a domain: %q", got)
+	}
+	made, diags := p.Apply(t.Context(), typeName, config, nil)
+	p.NoErrors(diags)
+	if got := whole(config, made); got != "" {
+		t.Errorf("an unchanged rule: %q", got)
+	}
+	config["target_email"] = "joe@example.org"
+	if got := whole(config, made); !strings.Contains(got, "joe@example.org") {
+		t.Errorf("another target: %q", got)
+	}
+}
+
 // TestImportNothing checks the errors for an import with an empty id and with an identity
 // without an id.
 func TestImportNothing(t *testing.T) {
