@@ -7,5 +7,10 @@ umask 077
 tf=${TF_CLI:-terraform}
 
 "$tf" init -input=false
-"$tf" apply -input=false -lock-timeout=2m tfplan
+code=0
+"$tf" apply -input=false -lock-timeout=2m tfplan || code=$?
 rm -f tfplan tfplan.txt
+if [ "$code" -ne 0 ]; then
+	echo "The apply failed. Run the whole pipeline again, also its plan: Terraform refuses this one after the state has changed." >&2
+	exit "$code"
+fi

@@ -29,8 +29,9 @@ func mailboxes(n int) string {
 // creates some.
 func warnDeletions(diags *diag.Diagnostics, addresses []string, others bool) {
 	detail := "The mail in these mailboxes is lost, and somebody else in the account can use their addresses:" + bullets(addresses)
+	detail += "\n\nForwarding rules that have one of them as their target stop forwarding."
 	if others {
-		detail += "\n\nThe plan also creates mailboxes. A changed key is a new address: it deletes the mailbox with the old one, and does not rename it."
+		detail += "\n\n" + changedKeys
 	}
 	whose := "their"
 	if len(addresses) == 1 {
@@ -39,6 +40,9 @@ func warnDeletions(diags *diag.Diagnostics, addresses []string, others bool) {
 	diags.AddAttributeWarning(mailboxesPath, fmt.Sprintf("The plan deletes %s with %s mail", mailboxes(len(addresses)), whose), detail+
 		"\n\nTo keep one, add its entry again.")
 }
+
+// changedKeys is for a plan that deletes and creates mailboxes.
+const changedKeys = "The plan also creates mailboxes. A changed key is a new address: it deletes the mailbox with the old one, and does not rename it."
 
 // Why a plan may not delete mailboxes, and the two ways on.
 const (

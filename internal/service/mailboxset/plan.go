@@ -257,7 +257,11 @@ func (r *Resource) checkDeletions(ctx context.Context, state model, prior *conte
 	case !r.deletes(ctx, prior, ch.removed):
 		warnRemaining(diags, addresses)
 	case int64(len(addresses)) > allowed:
-		addTooMany(diags, state, addresses, allowed, updateRefused)
+		next := updateRefused
+		if len(ch.added) > 0 {
+			next = changedKeys + "\n\n" + next
+		}
+		addTooMany(diags, state, addresses, allowed, next)
 	default:
 		warnDeletions(diags, addresses, len(ch.added) > 0)
 	}
