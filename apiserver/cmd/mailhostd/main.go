@@ -31,50 +31,17 @@
 // call the API's own operations, over HTTP or on a database in this process. It may import
 // everything below apiserver, and chooses the database engine.
 //
-// Each command is in the file of its name; the files serve_*.go have the parts of the
-// server. Commands share cli.go (the command line), database.go (the engines), target.go
-// (which account, and how it is reached), rights.go and output.go.
+// Below internal, package commands has the tree of these commands. The packages serve, access,
+// operate and userimport have the commands themselves, and package cli what they share.
 package main
 
 import (
-	"context"
 	"os"
-	"os/signal"
-	"runtime/debug"
-	"syscall"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/commands"
 )
 
-func main() { os.Exit(execute()) }
+// version is set by the release build.
+var version = ""
 
-// The garbage collector lets the heap grow to four times what is in use, because that is
-// a few megabytes, and works harder from 48 MiB on. The program itself and SQLite need as
-// much again.
-const (
-	gcPercent   = 300
-	memoryLimit = 48 << 20
-)
-
-// tuneGC sets the garbage collector, except for what GOGC and GOMEMLIMIT set.
-func tuneGC() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(memoryLimit)
-	}
-}
-
-func execute() int {
-	tuneGC()
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	go func() {
-		<-signals
-		signal.Stop(signals) // the next signal ends the program at once
-		cancel()
-	}()
-	m := Main{Args: os.Args[1:], Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Openers: openers()}
-	return m.Run(ctx)
-}
+func main() { os.Exit(commands.Execute(version)) }

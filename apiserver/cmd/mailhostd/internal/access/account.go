@@ -1,0 +1,225 @@
+// Package access has the commands for accounts, and for who may do what in them: service
+// accounts with their tokens, grants, and people who sign in. They work on a database, or over
+// HTTP with the rights of a token.
+package access
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/google/uuid"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
+)
+
+// AccountCommand is mailhostd account.
+type AccountCommand struct {
+	Create accountCreateCommand `cmd:"" help:"Create an account and print its id and an owner's token."`
+	List   accountListCommand   `cmd:"" help:"List the accounts of a database."`
+	Show   accountShowCommand   `cmd:"" help:"Show an account: its plan, what is in it, and who owns it."`
+}
+
+// accountSummary is an account with the number of objects in it. Counts are null if the
+// caller may not see the objects.
+type accountSummary struct {
+	api.Account
+	Domains         *int `json:"domains"`
+	Mailboxes       *int `json:"mailboxes"`
+	ServiceAccounts *int `json:"service_accounts"`
+}
+
+func summarize(ctx context.Context, c *apiclient.Client) (s accountSummary, err error) {
+	account, err := apiclient.Call(ctx, c, api.GetAccount, &api.GetAccountRequest{})
+	if err != nil {
+		return s, err
+	}
+	s.Account = *account
+	if s.Domains, err = total(ctx, c, api.ListDomains, &api.ListDomainsRequest{}); err != nil {
+		return s, err
+	}
+	if s.Mailboxes, err = total(ctx, c, api.ListMailboxes, &api.ListMailboxesRequest{}); err != nil {
+		return s, err
+	}
+	s.ServiceAccounts, err = total(ctx, c, api.ListServiceAccounts, &api.ListRequest{})
+	return s, err
+}
+
+// total returns the length of a list, and nil if the caller may not see it.
+func total[Req, Item any](ctx context.Context, c *apiclient.Client, op api.Operation[Req, api.Page[Item]], in *Req) (*int, error) {
+	any(in).(interface{ SetPaging(page, size int) }).SetPaging(1, 1)
+	page, err := apiclient.Call(ctx, c, op, in)
+	if apiclient.Denied(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &page.Total, nil
+}
+
+func count(n *int) string {
+	if n == nil {
+		return "?"
+	}
+	return strconv.Itoa(*n)
+}
+
+type accountListCommand struct {
+	cli.DatabaseFlags
+	cli.OutputFlags
+}
+
+// Run lists the accounts.
+func (c accountListCommand) Run(ctx context.Context, p cli.Program) (err error) {
+	service, err := c.Service(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, service.Close()) }()
+	ids, err := service.Accounts(ctx)
+	if err != nil {
+		return err
+	}
+	accounts := []accountSummary{}
+	rows := [][]string{{"ID", "STATUS", "PLAN", "DOMAINS", "MAILBOXES", "SERVICE ACCOUNTS", "CREATED"}}
+	for _, id := range ids {
+		a, err := summarize(ctx, cli.OperatorClient(service, id))
+		if err != nil {
+			return err
+		}
+		accounts = append(accounts, a)
+		rows = append(rows, []string{a.ID, a.Status, a.PlanID, count(a.Domains), count(a.Mailboxes), count(a.ServiceAccounts), cli.Minute(&a.CreatedAt)})
+	}
+	return c.PrintTable(p, accounts, "There is no account yet. Create one with mailhostd account create.", rows)
+}
+
+type accountShowCommand struct {
+	cli.TargetFlags
+	cli.OutputFlags
+}
+
+// Run shows the account.
+func (c accountShowCommand) Run(ctx context.Context, p cli.Program) (err error) {
+	t, err := c.Open(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.Close()) }()
+	a, err := summarize(ctx, t.Client)
+	if err != nil {
+		return err
+	}
+	owners, err := apiclient.Call(ctx, t.Client, api.ListAuthorizations, &api.ListAuthorizationsRequest{GrantKind: vocab.GrantAccountOwner})
+	if err != nil && !apiclient.Denied(err) {
+		return err
+	}
+	return c.Print(p, a, func(w io.Writer) error {
+		rows := [][]string{
+			{"Account:", a.ID}, {"Status:", a.Status}, {"Plan:", a.PlanID}, {"Default workspace:", a.DefaultWorkspaceID},
+			{"Domains:", count(a.Domains)}, {"Mailboxes:", count(a.Mailboxes)}, {"Service accounts:", count(a.ServiceAccounts)}, {"Created:", cli.Minute(&a.CreatedAt)},
+		}
+		if a.CancelsAt != nil {
+			rows = append(rows, []string{"Cancelled from:", cli.Minute(a.CancelsAt)})
+		}
+		if owners != nil {
+			for _, g := range *owners {
+				rows = append(rows, []string{"Owner:", g.SubjectType + " " + g.SubjectID})
+			}
+		}
+		return cli.WriteTable(w, rows)
+	})
+}
+
+// accountCreateFlags are those of account create and init.
+type accountCreateFlags struct {
+	Database  string `default:"mailhost.db" placeholder:"FILE" help:"SQLite file, created if it does not exist, or postgres:// URL of a database. Default: ${default}."`
+	AccountID string `placeholder:"UUID" help:"Id of the account to create. Default: a random UUID."`
+}
+
+// Validate is called by kong.
+func (c accountCreateFlags) Validate() error {
+	if _, err := uuid.Parse(c.AccountID); c.AccountID != "" && err != nil {
+		return fmt.Errorf("--account-id: %.64q is not a UUID", c.AccountID)
+	}
+	if c.Database == sqlite.Memory {
+		return errors.New("--database: an account in memory is gone at once; name a file")
+	}
+	return nil
+}
+
+// newAccount is the output of account create and init.
+type newAccount struct {
+	AccountID   string `json:"account_id"`
+	WorkspaceID string `json:"workspace_id"`
+	Token       string `json:"token"`
+}
+
+// create creates the account.
+func (c accountCreateFlags) create(ctx context.Context, p cli.Program) (a newAccount, err error) {
+	service, err := cli.OpenService(ctx, p, c.Database)
+	if err != nil {
+		return a, err
+	}
+	defer func() { err = errors.Join(err, service.Close()) }()
+	id, token, err := service.InitAccount(ctx, c.AccountID, "owner")
+	if inUse, ok := errors.AsType[*apiserver.AccountInUseError](err); ok {
+		return a, fmt.Errorf("%s has the account %s already, with a service account that works; nothing was changed. "+
+			"Use its token, or create another one: mailhostd token create NAME --database %s --account-id %s",
+			cli.RedactDatabase(c.Database), inUse.AccountID, cli.RedactDatabase(c.Database), inUse.AccountID)
+	}
+	if err != nil {
+		return a, fmt.Errorf("the account can't be created: %w", err)
+	}
+	return newAccount{AccountID: id, WorkspaceID: api.DefaultWorkspaceID(id), Token: token}, nil
+}
+
+type accountCreateCommand struct {
+	accountCreateFlags
+	cli.OutputFlags
+}
+
+// Help is shown by mailhostd account create --help.
+func (accountCreateCommand) Help() string {
+	return "The token is shown only once. mailhostd init does the same, and always prints JSON."
+}
+
+// Run creates the account.
+func (c accountCreateCommand) Run(ctx context.Context, p cli.Program) error {
+	a, err := c.create(ctx, p)
+	if err != nil {
+		return err
+	}
+	return c.Print(p, a, func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "Created the account. Its token is not shown again:\n\n"+
+			"  export MAILHOST_ACCOUNT_ID=%s\n  export MAILHOST_TOKEN=%s\n\nIts default workspace is %s.\n", a.AccountID, a.Token, a.WorkspaceID)
+		return err
+	})
+}
+
+// InitCommand is the short form of account create for scripts.
+type InitCommand struct {
+	accountCreateFlags
+}
+
+// Help is shown by mailhostd init --help.
+func (InitCommand) Help() string {
+	return "Prints {\"account_id\": …, \"workspace_id\": …, \"token\": …}. The token is shown only once."
+}
+
+// Run creates the account.
+func (c InitCommand) Run(ctx context.Context, p cli.Program) error {
+	a, err := c.create(ctx, p)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(p.Stdout).Encode(a)
+}

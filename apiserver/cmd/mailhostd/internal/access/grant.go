@@ -1,0 +1,208 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
+)
+
+// GrantCommand is mailhostd grant.
+type GrantCommand struct {
+	List   grantListCommand   `cmd:"" help:"List grants: who may do what."`
+	Add    grantAddCommand    `cmd:"" help:"Grant rights to a user, a group or a service account."`
+	Remove grantRemoveCommand `cmd:"" help:"Revoke grants."`
+}
+
+// subjectFlags choose who holds a grant.
+type subjectFlags struct {
+	User           string `variable:"-" placeholder:"ID" help:"A user, as the OAuth issuer names it (the token's sub)."`
+	Group          string `variable:"-" placeholder:"NAME" help:"A group, as the OAuth issuer names it (in the token's groups)."`
+	ServiceAccount string `variable:"-" placeholder:"NAME" help:"A service account, by its name or id."`
+}
+
+func (f subjectFlags) count() (n int) {
+	for _, s := range []string{f.User, f.Group, f.ServiceAccount} {
+		if s != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// subject returns the subject, and empty strings if none was chosen.
+func (f subjectFlags) subject(ctx context.Context, c *apiclient.Client) (typ, id string, err error) {
+	switch {
+	case f.User != "":
+		return vocab.SubjectUser, f.User, nil
+	case f.Group != "":
+		return vocab.SubjectGroup, f.Group, nil
+	case f.ServiceAccount != "":
+		a, err := findToken(ctx, c, f.ServiceAccount)
+		return vocab.SubjectServiceAccount, a.ID, err
+	}
+	return "", "", nil
+}
+
+type grantListCommand struct {
+	subjectFlags
+	All bool `variable:"-" help:"Include revoked grants."`
+	cli.TargetFlags
+	cli.OutputFlags
+}
+
+// Validate is called by kong.
+func (c grantListCommand) Validate() error {
+	if c.count() > 1 {
+		return errors.New("--user, --group and --service-account exclude each other")
+	}
+	return nil
+}
+
+// Run lists the grants.
+func (c grantListCommand) Run(ctx context.Context, p cli.Program) (err error) {
+	t, err := c.Open(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.Close()) }()
+	in := &api.ListAuthorizationsRequest{IncludeRevoked: c.All}
+	if in.SubjectType, in.SubjectID, err = c.subject(ctx, t.Client); err != nil {
+		return err
+	}
+	grants, err := apiclient.Call(ctx, t.Client, api.ListAuthorizations, in)
+	if err != nil {
+		return err
+	}
+	return c.PrintTable(p, grants, "There is no such grant.", grantRows(*grants, c.All))
+}
+
+// grantRows returns a table of grants.
+func grantRows(grants []api.Authorization, revoked bool) [][]string {
+	rows := [][]string{{"ID", "SUBJECT", "RIGHT", "IN", "GRANTED"}}
+	if revoked {
+		rows[0] = append(rows[0], "REVOKED")
+	}
+	for _, g := range grants {
+		right, within := DescribeRight(g)
+		row := []string{g.ID, g.SubjectType + " " + g.SubjectID, right, within, cli.Minute(g.CreatedAt)}
+		if revoked {
+			row = append(row, cli.Minute(g.RevokedAt))
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+type grantAddCommand struct {
+	subjectFlags
+	rightsFlags
+	cli.TargetFlags
+	cli.OutputFlags
+}
+
+// Help is shown by mailhostd grant add --help.
+func (grantAddCommand) Help() string {
+	return `A grant that exists already is left as it is.
+
+Examples:
+  mailhostd grant add --group mail-admins --grant account_owner
+  mailhostd grant add --group developers --plan-only
+  mailhostd grant add --user jane --grant mailbox.view,mailbox.create --domain example.com`
+}
+
+// Validate is called by kong.
+func (c grantAddCommand) Validate() error {
+	switch {
+	case c.count() != 1:
+		return errors.New("choose one subject: --user, --group or --service-account")
+	case !c.chosen():
+		return errors.New("choose the rights: --grant or --plan-only")
+	}
+	return c.rightsFlags.Validate()
+}
+
+// Run grants the rights.
+func (c grantAddCommand) Run(ctx context.Context, p cli.Program) (err error) {
+	t, err := c.Open(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.Close()) }()
+	subjectType, subjectID, err := c.subject(ctx, t.Client)
+	if err != nil {
+		return err
+	}
+	wanted, err := c.grants(ctx, t.Client)
+	if err != nil {
+		return err
+	}
+	granted := []api.Authorization{}
+	for _, body := range wanted {
+		body.SubjectType, body.SubjectID = subjectType, subjectID
+		g, err := apiclient.Call(ctx, t.Client, api.GrantAuthorization, &api.GrantAuthorizationRequest{Body: body})
+		if failed, ok := errors.AsType[*apiclient.Error](err); ok && failed.Status == http.StatusConflict {
+			continue
+		}
+		if apiclient.Missing(err) {
+			return publishedOnly(t)
+		}
+		if err != nil {
+			return err
+		}
+		granted = append(granted, *g)
+	}
+	return c.Print(p, granted, func(w io.Writer) error {
+		if len(granted) == 0 {
+			_, err := fmt.Fprintf(w, "The %s %s has these rights already.\n", subjectType, subjectID)
+			return err
+		}
+		return cli.WriteTable(w, grantRows(granted, false))
+	})
+}
+
+func publishedOnly(t *cli.Target) error {
+	return fmt.Errorf("%s offers only the published operations, which can't change grants; its service has a place of its own for them", t.Name)
+}
+
+type grantRemoveCommand struct {
+	Grants []string `arg:"" name:"id" help:"Id of a grant, see mailhostd grant list."`
+	cli.TargetFlags
+	cli.OutputFlags
+}
+
+// Validate is called by kong.
+func (c grantRemoveCommand) Validate() error {
+	for _, id := range c.Grants {
+		if !api.IsID(id) {
+			return fmt.Errorf("%.64q is not the id of a grant; mailhostd grant list shows them", id)
+		}
+	}
+	return nil
+}
+
+// Run revokes the grants.
+func (c grantRemoveCommand) Run(ctx context.Context, p cli.Program) (err error) {
+	t, err := c.Open(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.Close()) }()
+	for _, id := range c.Grants {
+		if _, err := apiclient.Call(ctx, t.Client, api.RevokeAuthorization, &api.AuthorizationRequest{AuthorizationID: api.CanonicalID(id)}); err != nil {
+			return fmt.Errorf("grant %s: %w", id, err)
+		}
+	}
+	return c.Print(p, struct {
+		Revoked []string `json:"revoked"`
+	}{c.Grants}, func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "Revoked %s.\n", cli.Counted(len(c.Grants), "grant"))
+		return err
+	})
+}

@@ -1,0 +1,228 @@
+package access
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"golang.org/x/oauth2"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/signin"
+)
+
+// tokensFlag names the file with the tokens of those who signed in.
+type tokensFlag struct {
+	Tokens string `variable:"MAILHOSTD_TOKENS" placeholder:"FILE" help:"File that keeps the tokens. Default: mailhost/tokens.json in your configuration folder."`
+}
+
+func (f tokensFlag) store() (signin.Store, error) {
+	if f.Tokens != "" {
+		return signin.Store{Path: f.Tokens}, nil
+	}
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return signin.Store{}, fmt.Errorf("name a file with --tokens: %w", err)
+	}
+	return signin.Store{Path: filepath.Join(dir, "mailhost", "tokens.json")}, nil
+}
+
+// LoginCommand is mailhostd login.
+type LoginCommand struct {
+	BaseURL      string        `name:"base-url" placeholder:"URL" variable:"MAILHOST_BASE_URL" help:"URL of the API, which says where to sign in."`
+	Issuer       string        `variable:"MAILHOSTD_OAUTH_ISSUER" placeholder:"URL" help:"OAuth issuer to sign in at. Default: the one that the API names."`
+	ClientID     string        `name:"client-id" variable:"MAILHOSTD_OAUTH_CLIENT_ID" placeholder:"ID" help:"Id of this program at the issuer, a public client. Default: the one that the API names."`
+	Scope        []string      `variable:"MAILHOSTD_OAUTH_SCOPES" placeholder:"SCOPE" help:"Scopes to request. Default: those that the API names, or openid."`
+	Device       bool          `variable:"-" help:"Sign in with a browser on another machine, by a code."`
+	CallbackPort int           `variable:"-" placeholder:"PORT" help:"Port on 127.0.0.1 that the browser comes back to, for issuers that do not allow any port. Default: any."`
+	ValidFor     time.Duration `variable:"-" default:"10m" placeholder:"DURATION" help:"Get a new token unless the present one is valid for this long. Default: ${default}."`
+	Timeout      time.Duration `variable:"-" default:"5m" placeholder:"DURATION" help:"How long to wait for the person. Default: ${default}."`
+	tokensFlag
+}
+
+// Help is shown by mailhostd login --help.
+func (LoginCommand) Help() string {
+	return `On a terminal the command signs you in and shows who you are. Elsewhere it prints an
+access token: the present one, a refreshed one, or one for which you sign in.
+
+Examples:
+
+    export MAILHOST_BASE_URL=https://mail-api.example.com
+    mailhostd login
+    export MAILHOST_TOKEN=$(mailhostd login)    # then run terraform
+    mailhostd login --device                    # without a browser on this machine`
+}
+
+// Validate is called by kong.
+func (c LoginCommand) Validate() error {
+	if c.BaseURL == "" && (c.Issuer == "" || c.ClientID == "") {
+		return errors.New("--base-url: is required, so that the API says where to sign in, or --issuer and --client-id; $MAILHOST_BASE_URL sets it too")
+	}
+	if u, err := url.Parse(c.BaseURL); c.BaseURL != "" && (err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "") {
+		return errors.New("--base-url: must be an http or https URL, for instance https://mail.example.com")
+	}
+	return nil
+}
+
+// Run signs in, unless a token is still valid.
+func (c LoginCommand) Run(ctx context.Context, p cli.Program) error {
+	store, err := c.store()
+	if err != nil {
+		return err
+	}
+	client, err := c.client(ctx)
+	if err != nil {
+		return err
+	}
+	token, err := store.Load(client)
+	if err != nil {
+		return err
+	}
+	if token == nil || time.Until(token.Expiry) < c.ValidFor {
+		if token, err = c.newToken(ctx, p, client, token); err != nil {
+			return err
+		}
+		if err := store.Save(client, token); err != nil {
+			return fmt.Errorf("the token can't be kept: %w", err)
+		}
+	}
+	if !cli.IsTerminal(p.Stdout) {
+		_, err := fmt.Fprintln(p.Stdout, token.AccessToken)
+		return err
+	}
+	_, err = fmt.Fprintf(p.Stdout, "You are signed in%s, until %s.\nUse it with:\n\n  export %s=$(mailhostd login)\n",
+		describePerson(token.AccessToken), token.Expiry.Local().Format("15:04"), cli.TokenVariable)
+	return err
+}
+
+// client returns how to sign in. Flags have precedence over what the API publishes.
+func (c LoginCommand) client(ctx context.Context) (signin.Client, error) {
+	var client signin.Client
+	if c.Issuer == "" || c.ClientID == "" {
+		var err error
+		if client, err = signin.Discover(ctx, c.BaseURL); err != nil {
+			return client, err
+		}
+	}
+	if c.Issuer != "" {
+		client.Issuer = c.Issuer
+	}
+	if c.ClientID != "" {
+		client.ID = c.ClientID
+	}
+	if client.ID == "" {
+		return client, fmt.Errorf("%s does not say which client to sign in with; name it with --client-id, or have the operator set mailhostd serve --oauth-client-id", c.BaseURL)
+	}
+	if len(c.Scope) > 0 {
+		client.Scopes = c.Scope
+	}
+	if len(client.Scopes) == 0 {
+		client.Scopes = []string{"openid"}
+	}
+	return client, nil
+}
+
+// newToken refreshes a token, or has the person sign in.
+func (c LoginCommand) newToken(ctx context.Context, p cli.Program, client signin.Client, old *oauth2.Token) (*oauth2.Token, error) {
+	if old != nil && old.RefreshToken != "" {
+		// An issuer refuses a refresh token that has ended: then the person signs in again.
+		if token, err := client.Refresh(ctx, old.RefreshToken); err == nil && time.Until(token.Expiry) > 0 {
+			return token, nil
+		}
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, c.Timeout, signin.ErrTimeout)
+	defer cancel()
+	token, err := c.signIn(ctx, p, client)
+	if err != nil && errors.Is(context.Cause(ctx), signin.ErrTimeout) {
+		return nil, signin.ErrTimeout
+	}
+	return token, err
+}
+
+func (c LoginCommand) signIn(ctx context.Context, p cli.Program, client signin.Client) (*oauth2.Token, error) {
+	if c.Device {
+		return client.Device(ctx, func(page, code, complete string) {
+			fmt.Fprintf(p.Stderr, "Open %s on any machine and enter the code %s\n", page, code)
+			if complete != "" {
+				fmt.Fprintf(p.Stderr, "or open %s\n", complete)
+			}
+		})
+	}
+	return client.Browser(ctx, c.CallbackPort, func(page string) {
+		fmt.Fprintf(p.Stderr, "Sign in with your browser. If it does not open, open this page on this machine, or use --device:\n\n  %s\n\n", page)
+		if cli.IsTerminal(p.Stderr) {
+			openBrowser(ctx, page)
+		}
+	})
+}
+
+// openBrowser opens a page. The person can open it too, so that no error matters.
+func openBrowser(ctx context.Context, page string) {
+	command := []string{"xdg-open"}
+	switch runtime.GOOS {
+	case "darwin":
+		command = []string{"open"}
+	case "windows":
+		command = []string{"rundll32", "url.dll,FileProtocolHandler"}
+	}
+	browser := exec.CommandContext(context.WithoutCancel(ctx), command[0], append(command[1:], page)...)
+	if browser.Start() == nil {
+		go func() { _ = browser.Wait() }()
+	}
+}
+
+// describePerson returns " as …" for an access token that is a JWT, whose claims the API
+// verifies, or "".
+func describePerson(token string) string {
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return ""
+	}
+	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
+	var claims struct {
+		Subject string `json:"sub"`
+		Name    string `json:"preferred_username"`
+	}
+	if err != nil || json.Unmarshal(payload, &claims) != nil || claims.Subject == "" {
+		return ""
+	}
+	if claims.Name == "" || claims.Name == claims.Subject {
+		return " as " + cli.Printable(claims.Subject)
+	}
+	return fmt.Sprintf(" as %s (%s)", cli.Printable(claims.Name), cli.Printable(claims.Subject))
+}
+
+// LogoutCommand is mailhostd logout.
+type LogoutCommand struct{ tokensFlag }
+
+// Help is shown by mailhostd logout --help.
+func (LogoutCommand) Help() string {
+	return "The issuer's own session in your browser stays. An access token that a shell still has works until it expires."
+}
+
+// Run removes the kept tokens.
+func (c LogoutCommand) Run(p cli.Program) error {
+	store, err := c.store()
+	if err != nil {
+		return err
+	}
+	removed, err := store.Clear()
+	switch {
+	case err != nil:
+		return err
+	case removed:
+		_, err = fmt.Fprintln(p.Stderr, "The tokens on this machine are removed.")
+	default:
+		_, err = fmt.Fprintln(p.Stderr, "There was no token on this machine.")
+	}
+	return err
+}

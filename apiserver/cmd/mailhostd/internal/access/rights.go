@@ -1,0 +1,183 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
+)
+
+// This file has the rights that token and grant give, and how they are described.
+
+// rightsFlags choose rights.
+type rightsFlags struct {
+	PlanOnly  bool     `variable:"-" help:"Everything that a plan reads, and no change."`
+	Grant     []string `variable:"-" placeholder:"RIGHT" help:"A capability such as mailbox.view, or account_owner or super_admin. Repeat it, or separate several by commas."`
+	Domain    string   `variable:"-" placeholder:"NAME" help:"Restrict the capabilities to this domain."`
+	Workspace string   `variable:"-" placeholder:"NAME" help:"Restrict the capabilities to this workspace."`
+}
+
+// Validate is called by kong.
+func (f rightsFlags) Validate() error {
+	restricted := f.Domain != "" || f.Workspace != ""
+	switch {
+	case f.PlanOnly && len(f.Grant) > 0:
+		return errors.New("--plan-only and --grant exclude each other")
+	case f.Domain != "" && f.Workspace != "":
+		return errors.New("--domain and --workspace exclude each other")
+	case restricted && f.PlanOnly:
+		return errors.New("--plan-only: applies to the whole account; restrict single capabilities with --grant")
+	case restricted && len(f.Grant) == 0:
+		return errors.New("--domain and --workspace need --grant")
+	}
+	for _, right := range f.Grant {
+		if err := checkRight(right, restricted); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkRight(right string, restricted bool) error {
+	known := api.Capabilities()
+	switch {
+	case slices.Contains(known, vocab.Capability(right)):
+		if restricted && !slices.ContainsFunc(api.Specs(), func(s api.Spec) bool { return s.Capability == vocab.Capability(right) && s.Narrowable }) {
+			return fmt.Errorf("--grant: %s applies to the whole account only; grant it without --domain and --workspace", right)
+		}
+		return nil
+	case right == vocab.GrantAccountOwner || right == vocab.GrantSuperAdmin:
+		if restricted {
+			return fmt.Errorf("--grant: %s applies to the whole account only", right)
+		}
+		return nil
+	}
+	names := []string{vocab.GrantAccountOwner, vocab.GrantSuperAdmin}
+	for _, c := range known {
+		names = append(names, string(c))
+	}
+	return fmt.Errorf("--grant: %.64q is unknown; it must be one of %s", right, strings.Join(names, ", "))
+}
+
+// chosen reports whether any rights were chosen.
+func (f rightsFlags) chosen() bool { return f.PlanOnly || len(f.Grant) > 0 }
+
+// grants returns the chosen rights as grants without a subject.
+func (f rightsFlags) grants(ctx context.Context, c *apiclient.Client) ([]api.GrantAuthorizationBody, error) {
+	var resourceType, resourceID *string
+	switch {
+	case f.Domain != "":
+		d, err := apiclient.Call(ctx, c, api.GetDomain, &api.DomainRequest{Domain: f.Domain})
+		if err != nil {
+			return nil, fmt.Errorf("--domain %s: %w", f.Domain, err)
+		}
+		resourceType, resourceID = new(vocab.ResourceDomain), &d.ID
+	case f.Workspace != "":
+		w, err := find(ctx, c, api.ListWorkspaces, &api.ListRequest{}, f.Workspace, func(w api.Workspace) (string, string) { return w.ID, w.Name })
+		if err != nil {
+			return nil, fmt.Errorf("--workspace: %w", err)
+		}
+		resourceType, resourceID = new(vocab.ResourceWorkspace), &w.ID
+	}
+	rights := f.Grant
+	if f.PlanOnly {
+		rights = nil
+		for _, c := range api.PlanCapabilities() {
+			rights = append(rights, string(c))
+		}
+	}
+	var grants []api.GrantAuthorizationBody
+	for _, right := range slices.Compact(slices.Sorted(slices.Values(rights))) {
+		g := api.GrantAuthorizationBody{GrantKind: right, ResourceType: resourceType, ResourceID: resourceID}
+		if right != vocab.GrantAccountOwner && right != vocab.GrantSuperAdmin {
+			g.GrantKind, g.CapabilityKey = vocab.GrantCapability, &right
+		}
+		grants = append(grants, g)
+	}
+	return grants, nil
+}
+
+// find returns the object of a list with an id or a name.
+func find[Req, Item any](ctx context.Context, c *apiclient.Client, op api.Operation[Req, api.Page[Item]], in *Req, idOrName string, key func(Item) (id, name string)) (found Item, err error) {
+	var matches []Item
+	var ids []string
+	for item, err := range apiclient.All(ctx, c, op, in) {
+		if err != nil {
+			return found, err
+		}
+		id, name := key(item)
+		if id == api.CanonicalID(idOrName) {
+			return item, nil
+		}
+		if name == idOrName {
+			matches, ids = append(matches, item), append(ids, id)
+		}
+	}
+	switch len(matches) {
+	case 0:
+		return found, fmt.Errorf("there is no %.255q", idOrName)
+	case 1:
+		return matches[0], nil
+	}
+	return found, fmt.Errorf("there are several of the name %q; use an id: %s", idOrName, strings.Join(ids, ", "))
+}
+
+// describeRights describes what grants permit.
+func describeRights(grants []api.Authorization) string {
+	var capabilities []string
+	restricted := 0
+	for _, g := range grants {
+		switch {
+		case g.CapabilityKey == nil && g.GrantKind == vocab.GrantSuperAdmin:
+			return "super admin"
+		case g.CapabilityKey == nil:
+			capabilities = append(capabilities, vocab.GrantAccountOwner)
+		case g.ResourceID != nil:
+			restricted++
+		default:
+			capabilities = append(capabilities, *g.CapabilityKey)
+		}
+	}
+	slices.Sort(capabilities)
+	capabilities = slices.Compact(capabilities)
+	var plan []string
+	for _, c := range api.PlanCapabilities() {
+		plan = append(plan, string(c))
+	}
+	slices.Sort(plan)
+	var parts []string
+	switch {
+	case slices.Contains(capabilities, vocab.GrantAccountOwner):
+		return "owner"
+	case restricted == 0 && slices.Equal(capabilities, plan):
+		return "plan only"
+	case len(capabilities) > 3:
+		parts = append(parts, fmt.Sprintf("%d capabilities", len(capabilities)))
+	case len(capabilities) > 0:
+		parts = append(parts, strings.Join(capabilities, ", "))
+	}
+	if restricted > 0 {
+		parts = append(parts, fmt.Sprintf("%d restricted", restricted))
+	}
+	if parts == nil {
+		return "none"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// DescribeRight describes one grant, and what it is restricted to.
+func DescribeRight(g api.Authorization) (right, within string) {
+	right = g.GrantKind
+	if g.CapabilityKey != nil {
+		right = *g.CapabilityKey
+	}
+	if g.ResourceType == nil || g.ResourceID == nil {
+		return right, "account"
+	}
+	return right, *g.ResourceType + " " + *g.ResourceID
+}

@@ -1,0 +1,301 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
+)
+
+// TokenCommand is mailhostd token.
+type TokenCommand struct {
+	Create tokenCreateCommand `cmd:"" help:"Create a service account and print its token."`
+	List   tokenListCommand   `cmd:"" help:"List service accounts: their rights, expiry and last use."`
+	Revoke tokenRevokeCommand `cmd:"" help:"Revoke service accounts: their tokens stop working at once."`
+}
+
+// Help is shown by mailhostd token --help.
+func (TokenCommand) Help() string {
+	return "A token is the credential of a service account. On a database, also while servers use it, a new token needs no old one (break-glass): " +
+		"whoever can write to the database can always create an owner's token, and the audit log names the operator."
+}
+
+type tokenCreateCommand struct {
+	Name    string           `arg:"" help:"Name of the service account, for lists and the audit log."`
+	Expires cli.DeadlineFlag `variable:"-" placeholder:"TIME" help:"When the token stops working: a duration such as 90d or 12h, a date such as 2027-03-14 (midnight UTC), or a time such as 2027-03-14T15:00:00Z. Default: never, or when the token expires that creates it."`
+	rightsFlags
+	cli.TargetFlags
+	cli.OutputFlags
+}
+
+// Help is shown by mailhostd token create --help.
+func (tokenCreateCommand) Help() string {
+	return `Without --plan-only and --grant the token has all your rights: on a database those of an owner, over HTTP those of the token that creates it.
+
+Examples:
+  mailhostd token create admin --database mailhost.db      a new owner's token, also if all others are lost
+  mailhostd token create ci-plan --plan-only --expires 90d
+  mailhostd token create hr --grant mailbox.view,mailbox.create --domain example.com
+  export MAILHOST_TOKEN=$(mailhostd token create ci --plan-only --json | jq -r .token)`
+}
+
+// Validate is called by kong.
+func (c tokenCreateCommand) Validate() error {
+	return c.rightsFlags.Validate()
+}
+
+// createdToken is the output of token create.
+type createdToken struct {
+	api.CreatedServiceAccount
+	Grants []api.Authorization `json:"grants"`
+}
+
+// Run creates the service account.
+func (c tokenCreateCommand) Run(ctx context.Context, p cli.Program) (err error) {
+	t, err := c.Open(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.Close()) }()
+	wanted, err := c.grants(ctx, t.Client)
+	if err != nil {
+		return err
+	}
+	if c.chosen() {
+		// Find out before anything is created.
+		if _, err := apiclient.Call(ctx, t.Client, api.ListServiceAccounts, &api.ListRequest{Paged: api.Paged{Page: 1, PageSize: 1}}); apiclient.Missing(err) {
+			return fmt.Errorf("%s offers only the published operations, so that rights can't be restricted; create the token where its service has a place for that", t.Name)
+		}
+	}
+	same := namesakes(ctx, t.Client, c.Name)
+	body := api.CreateServiceAccountBody{Name: c.Name}
+	if !c.Expires.IsZero() {
+		body.ExpiresAt = new(c.Expires.UTC().Format(api.TimestampLayout))
+	}
+	created, err := apiclient.Call(ctx, t.Client, api.CreateServiceAccount, &api.CreateServiceAccountRequest{Body: body})
+	if err != nil {
+		return err
+	}
+	out := createdToken{CreatedServiceAccount: *created}
+	if c.chosen() {
+		if err := restrict(ctx, t.Client, created.ID, wanted); err != nil {
+			// Nobody has seen the token.
+			if _, failed := apiclient.Call(context.WithoutCancel(ctx), t.Client, api.RevokeServiceAccount, &api.ServiceAccountRequest{ServiceAccountID: created.ID}); failed != nil {
+				return fmt.Errorf("the rights of the service account %q (%s) can't be set: %w; its token was not shown to anybody, but revoking it failed too: %w", c.Name, created.ID, err, failed)
+			}
+			return fmt.Errorf("the rights of the service account can't be set, so it was revoked: %w", err)
+		}
+	}
+	if out.Grants, err = grantsOf(ctx, t.Client, created.ID); err != nil && !apiclient.Denied(err) {
+		return err
+	}
+	if same != nil {
+		fmt.Fprintf(p.Stderr, "mailhostd: %q is also the name of %s, which still works; revoke what is not needed by its id\n", c.Name, strings.Join(same, ", "))
+	}
+	return c.Print(p, out, func(w io.Writer) error { return printToken(w, out, t) })
+}
+
+// namesakes returns the ids of the active service accounts with a name, as far as the caller
+// may see them.
+func namesakes(ctx context.Context, c *apiclient.Client, name string) (ids []string) {
+	now := time.Now()
+	for a, err := range apiclient.All(ctx, c, api.ListServiceAccounts, &api.ListRequest{}) {
+		if err != nil {
+			return ids // nothing depends on it
+		}
+		if a.Name == name && TokenState(a, now) == "active" {
+			ids = append(ids, a.ID)
+		}
+	}
+	return ids
+}
+
+func printToken(w io.Writer, created createdToken, t *cli.Target) error {
+	rights, expires := "the rights of the token that created it", "never expires"
+	if created.Grants != nil {
+		rights = describeRights(created.Grants)
+	}
+	if created.ExpiresAt != nil {
+		expires = "expires at " + cli.Minute(created.ExpiresAt) + " UTC"
+	}
+	fmt.Fprintf(w, "Created the service account %q (%s).\nRights: %s. It %s.\n\nIts token is not shown again:\n\n", created.Name, created.ID, rights, expires)
+	if t.URL != "" {
+		fmt.Fprintf(w, "  export MAILHOST_BASE_URL=%s\n", t.URL)
+	}
+	_, err := fmt.Fprintf(w, "  export MAILHOST_ACCOUNT_ID=%s\n  export MAILHOST_TOKEN=%s\n", created.AccountID, created.Token)
+	return err
+}
+
+// restrict replaces what a new service account has inherited by the wanted grants. It has
+// no more than these at any time after the first step.
+func restrict(ctx context.Context, c *apiclient.Client, serviceAccountID string, wanted []api.GrantAuthorizationBody) error {
+	inherited, err := grantsOf(ctx, c, serviceAccountID)
+	if err != nil {
+		return err
+	}
+	for _, g := range inherited {
+		if _, err := apiclient.Call(ctx, c, api.RevokeAuthorization, &api.AuthorizationRequest{AuthorizationID: g.ID}); err != nil {
+			return err
+		}
+	}
+	for _, body := range wanted {
+		body.SubjectType, body.SubjectID = vocab.SubjectServiceAccount, serviceAccountID
+		if _, err := apiclient.Call(ctx, c, api.GrantAuthorization, &api.GrantAuthorizationRequest{Body: body}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// grantsOf returns the grants of a service account.
+func grantsOf(ctx context.Context, c *apiclient.Client, serviceAccountID string) ([]api.Authorization, error) {
+	grants, err := apiclient.Call(ctx, c, api.ListAuthorizations, &api.ListAuthorizationsRequest{
+		SubjectType: vocab.SubjectServiceAccount, SubjectID: serviceAccountID,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return *grants, nil
+}
+
+type tokenListCommand struct {
+	All bool `variable:"-" help:"Include those that are revoked or expired."`
+	cli.TargetFlags
+	cli.OutputFlags
+}
+
+// listedToken is an element of the output of token list. Grants are null if the caller may
+// not see them.
+type listedToken struct {
+	api.ServiceAccount
+	State  string              `json:"state"`
+	Grants []api.Authorization `json:"grants"`
+}
+
+// Run lists the service accounts.
+func (c tokenListCommand) Run(ctx context.Context, p cli.Program) (err error) {
+	t, err := c.Open(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.Close()) }()
+	accounts, err := apiclient.Collect(apiclient.All(ctx, t.Client, api.ListServiceAccounts, &api.ListRequest{}))
+	if apiclient.Missing(err) {
+		return fmt.Errorf("%s offers only the published operations, which can't list service accounts; its service has a list of its own", t.Name)
+	}
+	if err != nil {
+		return err
+	}
+	var grants map[string][]api.Authorization
+	all, err := apiclient.Call(ctx, t.Client, api.ListAuthorizations, &api.ListAuthorizationsRequest{SubjectType: vocab.SubjectServiceAccount})
+	if err != nil && !apiclient.Denied(err) {
+		return err
+	}
+	if err == nil {
+		grants = map[string][]api.Authorization{}
+		for _, g := range *all {
+			grants[g.SubjectID] = append(grants[g.SubjectID], g)
+		}
+	}
+	tokens := []listedToken{}
+	rows := [][]string{{"NAME", "ID", "STATE", "RIGHTS", "EXPIRES", "LAST USED", "ENDS IN"}}
+	for _, a := range accounts {
+		listed := listedToken{ServiceAccount: a, State: TokenState(a, time.Now())}
+		if listed.State != "active" && !c.All {
+			continue
+		}
+		rights := "?"
+		if grants != nil {
+			listed.Grants = append([]api.Authorization{}, grants[a.ID]...)
+			rights = describeRights(listed.Grants)
+		}
+		expires := "never"
+		if a.ExpiresAt != nil {
+			expires = cli.Minute(a.ExpiresAt)
+		}
+		tokens = append(tokens, listed)
+		rows = append(rows, []string{a.Name, a.ID, listed.State, rights, expires, cli.Minute(a.LastUsedAt), a.TokenLast4})
+	}
+	return c.PrintTable(p, tokens, "No token works. Create one with mailhostd token create.", rows)
+}
+
+// TokenState returns active, expired or revoked.
+func TokenState(a api.ServiceAccount, now time.Time) string {
+	if a.RevokedAt != nil {
+		return "revoked"
+	}
+	if a.ExpiresAt != nil {
+		if at, err := api.ParseTime(*a.ExpiresAt); err == nil && !now.Before(at) {
+			return "expired"
+		}
+	}
+	return "active"
+}
+
+type tokenRevokeCommand struct {
+	Tokens []string `arg:"" name:"token" help:"Id of a service account, or the name of one that works."`
+	cli.TargetFlags
+	cli.OutputFlags
+}
+
+// Run revokes the service accounts.
+func (c tokenRevokeCommand) Run(ctx context.Context, p cli.Program) (err error) {
+	t, err := c.Open(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.Close()) }()
+	var revoked []api.ServiceAccount
+	for _, token := range c.Tokens { // all of them before any is revoked
+		a, err := findToken(ctx, t.Client, token)
+		if err != nil {
+			return err
+		}
+		revoked = append(revoked, a)
+	}
+	for i, a := range revoked {
+		if _, err := apiclient.Call(ctx, t.Client, api.RevokeServiceAccount, &api.ServiceAccountRequest{ServiceAccountID: a.ID}); err != nil {
+			return fmt.Errorf("%q (%s): %w", a.Name, a.ID, err)
+		}
+		if now, err := apiclient.Call(ctx, t.Client, api.GetServiceAccount, &api.ServiceAccountRequest{ServiceAccountID: a.ID}); err == nil {
+			revoked[i] = *now
+		}
+	}
+	return c.Print(p, revoked, func(w io.Writer) error {
+		for _, a := range revoked {
+			if _, err := fmt.Fprintf(w, "Revoked %q (%s): its token no longer works.\n", a.Name, a.ID); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// findToken returns the service account with an id, or the active one with a name.
+func findToken(ctx context.Context, c *apiclient.Client, idOrName string) (a api.ServiceAccount, err error) {
+	if api.IsID(idOrName) {
+		got, err := apiclient.Call(ctx, c, api.GetServiceAccount, &api.ServiceAccountRequest{ServiceAccountID: api.CanonicalID(idOrName)})
+		if err != nil {
+			return a, err
+		}
+		return *got, nil
+	}
+	now := time.Now()
+	a, err = find(ctx, c, api.ListServiceAccounts, &api.ListRequest{}, idOrName, func(a api.ServiceAccount) (string, string) {
+		if TokenState(a, now) != "active" {
+			return a.ID, ""
+		}
+		return a.ID, a.Name
+	})
+	if err != nil {
+		return a, fmt.Errorf("service account: %w", err)
+	}
+	return a, nil
+}

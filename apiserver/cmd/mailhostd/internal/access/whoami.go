@@ -1,0 +1,68 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+)
+
+// WhoamiCommand is mailhostd whoami.
+type WhoamiCommand struct {
+	cli.TargetFlags
+	cli.OutputFlags
+}
+
+// Help is shown by mailhostd whoami --help.
+func (WhoamiCommand) Help() string {
+	return "Over HTTP this is the holder of the token in $MAILHOST_TOKEN. On a database you are its operator, whom no grant restricts."
+}
+
+// identity is the output of whoami.
+type identity struct {
+	// Target is the database or the URL.
+	Target    string `json:"target"`
+	AccountID string `json:"account_id"`
+	api.Caller
+}
+
+// Run shows the caller.
+func (c WhoamiCommand) Run(ctx context.Context, p cli.Program) (err error) {
+	t, err := c.Open(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.Close()) }()
+	who, err := apiclient.Call(ctx, t.Client, api.GetCaller, &api.GetCallerRequest{})
+	if apiclient.Missing(err) {
+		return fmt.Errorf("%s does not say who a caller is: it offers only the published operations", t.Name)
+	}
+	if err != nil {
+		return err
+	}
+	if t.Service != nil {
+		who.SubjectType, who.SubjectID = "operator", ""
+	}
+	return c.Print(p, identity{t.Name, t.AccountID, *who}, func(w io.Writer) error {
+		name := who.SubjectID
+		if who.Name != nil {
+			name = *who.Name
+		}
+		if who.Email != nil {
+			name += " <" + *who.Email + ">"
+		}
+		expires := "never"
+		if who.ExpiresAt != nil {
+			expires = cli.Minute(who.ExpiresAt) + " UTC"
+		}
+		rows := [][]string{
+			{"You are:", who.SubjectType + " " + name}, {"Target:", t.Name}, {"Account:", t.AccountID},
+			{"Rights:", describeRights(who.Grants)}, {"Expires:", expires},
+		}
+		return cli.WriteTable(w, rows)
+	})
+}

@@ -1,0 +1,29 @@
+package cli
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
+)
+
+// TestAnotherOpener checks that the program can open databases of an additional engine.
+func TestAnotherOpener(t *testing.T) {
+	t.Parallel()
+	all := Engines()
+	all["postgres"] = func(ctx context.Context, _ string, _ OpenOptions) (store.Store, error) {
+		return sqlite.Open(ctx, sqlite.Memory, sqlite.Options{})
+	}
+	db, err := all.Open(t.Context(), "Postgres://user:secret@db/mail", OpenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Error(err)
+	}
+	if got := RedactDatabase("postgres://user:secret@db/mail"); strings.Contains(got, "secret") {
+		t.Errorf("redactDatabase leaks the password: %s", got)
+	}
+}

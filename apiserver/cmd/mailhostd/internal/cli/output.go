@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+	"unicode"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+)
+
+// This file has how commands print what they return: for people on a terminal, and as
+// JSON for programs.
+
+// OutputFlags choose how a command prints its result.
+type OutputFlags struct {
+	JSON *bool `name:"json" negatable:"" variable:"-" help:"Print JSON; --no-json prints text. Default: text on a terminal, JSON elsewhere."`
+}
+
+// AsJSON reports whether to print JSON.
+func (f OutputFlags) AsJSON(p Program) bool {
+	if f.JSON != nil {
+		return *f.JSON
+	}
+	return !IsTerminal(p.Stdout)
+}
+
+// Print prints v as JSON, or calls text, which prints the same for people.
+func (f OutputFlags) Print(p Program, v any, text func(io.Writer) error) error {
+	if !f.AsJSON(p) {
+		return text(p.Stdout)
+	}
+	enc := json.NewEncoder(p.Stdout)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// PrintTable is print with a table. Its first row is the header. An empty table is the
+// sentence none.
+func (f OutputFlags) PrintTable(p Program, v any, none string, rows [][]string) error {
+	return f.Print(p, v, func(w io.Writer) error {
+		if len(rows) < 2 {
+			_, err := fmt.Fprintln(w, none)
+			return err
+		}
+		return WriteTable(w, rows)
+	})
+}
+
+// WriteTable prints rows with aligned columns.
+func WriteTable(w io.Writer, rows [][]string) error {
+	columns := NewColumns(w)
+	for _, row := range rows {
+		if err := WriteRow(columns, row); err != nil {
+			return err
+		}
+	}
+	return columns.Flush()
+}
+
+func NewColumns(w io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(w, 0, 0, 2, ' ', 0) }
+
+// WriteRow prints a row to the columns. A dash stands for an empty cell.
+func WriteRow(columns io.Writer, cells []string) error {
+	row := make([]string, len(cells))
+	for i, cell := range cells {
+		row[i] = cmp.Or(Printable(strings.TrimSpace(cell)), "-")
+	}
+	_, err := fmt.Fprintln(columns, strings.Join(row, "\t"))
+	return err
+}
+
+// IsTerminal reports whether a stream is a terminal.
+func IsTerminal(stream any) bool {
+	file, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// Printable quotes text with control characters, which could change the terminal or
+// end the line.
+func Printable(s string) string {
+	if !strings.ContainsFunc(s, func(c rune) bool { return !unicode.IsPrint(c) }) {
+		return s
+	}
+	return strconv.Quote(s)
+}
+
+// Minute returns a time of the API to the minute, in UTC, and "" for null.
+func Minute(timestamp *string) string {
+	if timestamp == nil {
+		return ""
+	}
+	t, err := time.Parse(api.TimestampLayout, *timestamp)
+	if err != nil {
+		return *timestamp
+	}
+	return t.UTC().Format("2006-01-02 15:04")
+}
+
+// Counted returns a number with its noun, such as "1 token" or "3 tokens".
+func Counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+// ShowProgress returns a function that shows how much is done, and one that ends it. Only a
+// terminal shows it.
+func ShowProgress(w io.Writer, doing string) (progress func(done, total int64), end func()) {
+	if !IsTerminal(w) {
+		return func(int64, int64) {}, func() {}
+	}
+	var bar *progressbar.ProgressBar
+	return func(done, total int64) {
+			if bar == nil {
+				bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription(doing),
+					progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionShowCount(), progressbar.OptionFullWidth())
+			}
+			_ = bar.Set64(done)
+		}, func() {
+			if bar != nil {
+				_ = bar.Exit()
+				fmt.Fprintln(w)
+			}
+		}
+}

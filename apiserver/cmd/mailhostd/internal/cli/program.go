@@ -1,0 +1,89 @@
+// Package cli has what the commands of mailhostd share: the program with its inputs and
+// outputs, the environment variable of each flag, how a command reaches an account (target.go)
+// or opens a database (database.go), and how it prints what it returns (output.go).
+package cli
+
+import (
+	"io"
+	"runtime/debug"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// The program's exit codes.
+const (
+	ExitOK = iota
+	ExitFailure
+	ExitUsage
+)
+
+// Program is the program with its inputs and outputs, so that a test can run it in
+// process.
+type Program struct {
+	// Args are the arguments after the program's name.
+	Args []string
+	// Environ is the environment in the form of os.Environ.
+	Environ []string
+	// Stdin is read for confirmations if it is a terminal; nil: there are no questions.
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	// ReleaseVersion is set by a release build; empty: the version is in Go's build info.
+	ReleaseVersion string
+	// Openers are the database engines.
+	Openers Openers
+}
+
+// Version returns the program's version.
+func (p Program) Version() string {
+	if p.ReleaseVersion != "" {
+		return p.ReleaseVersion
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
+}
+
+// UsageError is an error of the command line.
+// UsageError is an error of the command line.
+type UsageError struct{ Err error }
+
+func (e *UsageError) Error() string { return e.Err.Error() }
+
+// Unwrap is for package errors.
+func (e *UsageError) Unwrap() error { return e.Err }
+
+// variable returns the name of the environment variable for a flag.
+func variable(flag string) string {
+	return "MAILHOSTD_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// Variables returns the environment by name.
+func Variables(environ []string) map[string]string {
+	values := map[string]string{}
+	for _, entry := range environ {
+		name, value, _ := strings.Cut(entry, "=")
+		values[name] = value
+	}
+	return values
+}
+
+// variable returns a variable of the environment, or "".
+func (p Program) variable(name string) string { return Variables(p.Environ)[name] }
+
+// VariableOf returns the name of the variable that sets a flag, or "": what is a choice of
+// one command, such as --json, has none. The tag "variable" has another name, or "-".
+func VariableOf(flag *kong.Value) string {
+	if flag.Flag == nil { // an argument
+		return ""
+	}
+	switch name := flag.Tag.Get("variable"); name {
+	case "":
+		return variable(flag.Name)
+	case "-":
+		return ""
+	default:
+		return name
+	}
+}

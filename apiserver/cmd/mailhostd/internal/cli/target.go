@@ -1,0 +1,198 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"os/user"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
+)
+
+// This file has how commands reach an account: in a database, in this process, or over
+// HTTP. Either way they call the API's own operations. In a database they do so as its
+// operator, whom no grant restricts, see Service.OperatorClient.
+
+const (
+	DefaultDatabase = "mailhost.db"
+	baseURLVariable = "MAILHOST_BASE_URL"
+	TokenVariable   = "MAILHOST_TOKEN"
+)
+
+// DatabaseFlags choose a database that must exist.
+type DatabaseFlags struct {
+	Database string `placeholder:"FILE" help:"SQLite file or postgres:// URL to work on directly, also while servers use it. You have all rights then, and the audit log says so. Default: mailhost.db."`
+}
+
+// path returns the database.
+func (f DatabaseFlags) path() string {
+	if f.Database == "" {
+		return DefaultDatabase
+	}
+	return f.Database
+}
+
+// Service opens the database as a service in this process. The caller closes it.
+func (f DatabaseFlags) Service(ctx context.Context, p Program) (*apiserver.Service, error) {
+	path := f.path()
+	if err := RequireFile(path); err != nil {
+		return nil, &UsageError{Err: err}
+	}
+	if err := RequireExisting(path); err != nil {
+		return nil, err
+	}
+	return OpenService(ctx, p, path)
+}
+
+// RequireExisting returns an error for a file that does not exist.
+func RequireExisting(database string) error {
+	if _, err := os.Stat(database); Scheme(database) == "" && database != "" && errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is no database %s; name one with --database, or create it with mailhostd init", database)
+	}
+	return nil
+}
+
+// OpenService opens a database, which is created if it does not exist.
+func OpenService(ctx context.Context, p Program, database string) (*apiserver.Service, error) {
+	db, err := p.Openers.Open(ctx, database, OpenOptions{})
+	if err != nil {
+		return nil, err
+	}
+	service, err := apiserver.New(apiserver.Options{Store: db})
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return service, nil
+}
+
+// OperatorClient returns a client for an account of a service in this process.
+func OperatorClient(service *apiserver.Service, accountID string) *apiclient.Client {
+	return &apiclient.Client{AccountID: accountID, HTTP: service.OperatorClient(accountID, SystemUser())}
+}
+
+// SystemUser returns the name of who runs the program, for the audit log, or "".
+func SystemUser() string {
+	u, err := user.Current()
+	if err != nil {
+		return ""
+	}
+	return u.Username
+}
+
+// TargetFlags choose an account, and how it is reached.
+type TargetFlags struct {
+	DatabaseFlags
+	BaseURL   string `name:"base-url" placeholder:"URL" variable:"MAILHOST_BASE_URL" help:"URL of the API, to work over HTTP instead, with the rights of the token in $$MAILHOST_TOKEN."`
+	AccountID string `placeholder:"UUID" variable:"MAILHOST_ACCOUNT_ID" help:"Id of the account. Default: the only one of the database."`
+}
+
+// Validate is called by kong, also if the command that embeds the flags has a Validate of its own.
+func (f TargetFlags) Validate() error {
+	if _, err := uuid.Parse(f.AccountID); f.AccountID != "" && err != nil {
+		return fmt.Errorf("--account-id: %.64q is not a UUID", f.AccountID)
+	}
+	return nil
+}
+
+// Target is an account that a command works on.
+type Target struct {
+	*apiclient.Client
+	// Service is nil over HTTP.
+	Service *apiserver.Service
+	// Name is the database or the URL, for messages.
+	Name string
+}
+
+// Close closes the database, if there is one.
+func (t *Target) Close() error {
+	if t.Service == nil {
+		return nil
+	}
+	return t.Service.Close()
+}
+
+// Open reaches the account.
+func (f TargetFlags) Open(ctx context.Context, p Program) (*Target, error) {
+	remote, err := f.isRemote(p)
+	switch {
+	case err != nil:
+		return nil, err
+	case remote:
+		return f.openRemote(p)
+	}
+	service, err := f.Service(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	id, err := accountIn(ctx, service, f.AccountID)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", RedactDatabase(f.path()), err), service.Close())
+	}
+	return &Target{OperatorClient(service, id), service, RedactDatabase(f.path())}, nil
+}
+
+// isRemote reports whether to work over HTTP. A flag has precedence over a variable for
+// the other way.
+func (f TargetFlags) isRemote(p Program) (bool, error) {
+	if f.BaseURL == "" || f.Database == "" {
+		return f.BaseURL != "", nil
+	}
+	urlIsFlag := f.BaseURL != p.variable(baseURLVariable)
+	databaseIsFlag := f.Database != p.variable(variable("database"))
+	switch {
+	case urlIsFlag && databaseIsFlag:
+		return false, &UsageError{Err: errors.New("--base-url and --database exclude each other")}
+	case !urlIsFlag && !databaseIsFlag:
+		return false, &UsageError{Err: fmt.Errorf("%s and %s are both set; choose one with --base-url or --database", baseURLVariable, variable("database"))}
+	}
+	return urlIsFlag, nil
+}
+
+func (f TargetFlags) openRemote(p Program) (*Target, error) {
+	u, err := url.Parse(f.BaseURL)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return nil, &UsageError{Err: errors.New("--base-url: must be an http or https URL, for instance https://mail.example.com")}
+	}
+	token := p.variable(TokenVariable)
+	switch {
+	case f.AccountID == "":
+		return nil, &UsageError{Err: errors.New("--account-id: is required over HTTP; $MAILHOST_ACCOUNT_ID sets it too")}
+	case token == "":
+		return nil, &UsageError{Err: fmt.Errorf("set %s to the token of a service account, or an access token; or work on the database with --database", TokenVariable)}
+	}
+	return &Target{
+		Client: &apiclient.Client{AccountID: api.CanonicalID(f.AccountID), Token: token, URL: f.BaseURL, HTTP: apiclient.NewHTTP()},
+		Name:   f.BaseURL,
+	}, nil
+}
+
+// accountIn returns the id of the account with an id, or of the only one for an empty id.
+func accountIn(ctx context.Context, service *apiserver.Service, id string) (string, error) {
+	ids, err := service.Accounts(ctx)
+	if err != nil {
+		return "", fmt.Errorf("the accounts can't be read: %w", err)
+	}
+	if id != "" {
+		id = api.CanonicalID(id)
+		if slices.Contains(ids, id) {
+			return id, nil
+		}
+		return "", fmt.Errorf("there is no account %s; mailhostd account list shows those that exist", id)
+	}
+	switch len(ids) {
+	case 0:
+		return "", errors.New("there is no account yet; create one with mailhostd init")
+	case 1:
+		return ids[0], nil
+	}
+	return "", fmt.Errorf("there are several accounts; choose one with --account-id: %s", strings.Join(ids, ", "))
+}

@@ -1,0 +1,143 @@
+// Package commands is the command line of mailhostd: the tree of its commands, which other
+// packages have, with help, completion and the manual page. It runs one of them.
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/access"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/operate"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/serve"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/userimport"
+)
+
+// commandLine is the command line.
+type commandLine struct {
+	Help    helpFlag    `short:"h" variable:"-" help:"Show help, also for a command."`
+	Version versionFlag `variable:"-" help:"Show the version."`
+
+	Init    access.InitCommand   `cmd:"" group:"Start:" help:"Create an account and print its id and a token, as JSON."`
+	Serve   serve.Command        `cmd:"" group:"Start:" help:"Serve the API."`
+	OpenAPI serve.OpenAPICommand `cmd:"" group:"Start:" name:"openapi" help:"Print the API's OpenAPI 3.1 document."`
+
+	Account access.AccountCommand `cmd:"" group:"Accounts and access, in a database or over HTTP:" help:"Create, list and show accounts."`
+	Token   access.TokenCommand   `cmd:"" group:"Accounts and access, in a database or over HTTP:" help:"Create, list and revoke tokens."`
+	Grant   access.GrantCommand   `cmd:"" group:"Accounts and access, in a database or over HTTP:" help:"List, add and remove rights of users, groups and tokens."`
+	Login   access.LoginCommand   `cmd:"" group:"Accounts and access, in a database or over HTTP:" help:"Sign in at the API's OAuth issuer, so that Terraform runs as you."`
+	Logout  access.LogoutCommand  `cmd:"" group:"Accounts and access, in a database or over HTTP:" help:"Remove the tokens that login keeps on this machine."`
+	Whoami  access.WhoamiCommand  `cmd:"" group:"Accounts and access, in a database or over HTTP:" help:"Show whose token is in use, and its rights."`
+
+	Fixture operate.FixtureCommand `cmd:"" group:"Operate:" help:"Load, dump and check fixtures: the content of accounts as JSON."`
+	Doctor  serve.DoctorCommand    `cmd:"" group:"Operate:" help:"Check the configuration, and what the server depends on."`
+	Audit   operate.AuditCommand   `cmd:"" group:"Operate:" help:"Print the audit log."`
+	Import  userimport.Command     `cmd:"" group:"Operate:" help:"Create mailboxes from a CSV file, such as the user export of another mail host."`
+	Backup  operate.BackupCommand  `cmd:"" group:"Operate:" help:"Copy a database, which may be in use."`
+	Restore operate.RestoreCommand `cmd:"" group:"Operate:" help:"Put a backup in the place of a database, and revoke again what was revoked since."`
+	Migrate operate.MigrateCommand `cmd:"" group:"Operate:" help:"Copy everything to another database, for instance from SQLite to PostgreSQL."`
+
+	Healthcheck serve.HealthcheckCommand `cmd:"" group:"Operate:" help:"Check a running server on this machine, for a container's health check."`
+	Completion  completionCommand        `cmd:"" group:"Install:" help:"Print the script that completes commands and flags in a shell."`
+	Man         manCommand               `cmd:"" group:"Install:" help:"Print the manual page."`
+}
+
+// Run runs a command until it ends or ctx is cancelled, prints its error, and returns
+// the exit code.
+func Run(ctx context.Context, p cli.Program) int {
+	err := parseAndRun(ctx, p)
+	var usage *cli.UsageError
+	switch {
+	case err == nil:
+		return cli.ExitOK
+	case errors.As(err, &usage):
+		fmt.Fprintf(p.Stderr, "mailhostd: %s; see mailhostd --help\n", err)
+		return cli.ExitUsage
+	}
+	fmt.Fprintf(p.Stderr, "mailhostd: %s\n", err)
+	return cli.ExitFailure
+}
+
+func parseAndRun(ctx context.Context, p cli.Program) error {
+	parser, err := newParser(new(commandLine), p)
+	if err != nil {
+		return err
+	}
+	if done, err := completes(p, parser); done || err != nil {
+		return err
+	}
+	command, err := parser.Parse(p.Args)
+	switch {
+	case errors.Is(err, errDone):
+		return nil
+	case err != nil:
+		return &cli.UsageError{Err: err}
+	}
+	command.BindTo(ctx, (*context.Context)(nil))
+	return command.Run()
+}
+
+// newParser returns the parser of the command line.
+func newParser(commands *commandLine, p cli.Program) (*kong.Kong, error) {
+	return kong.New(commands,
+		kong.Name("mailhostd"),
+		kong.Vars{"import_fields": userimport.Fields()},
+		kong.Description("The account management API as a server."),
+		kong.Bind(p),
+		kong.Writers(p.Stdout, p.Stderr),
+		kong.NoDefaultHelp(),
+		kong.Resolvers(environment(p.Environ)),
+		kong.ValueFormatter(helpText),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+	)
+}
+
+// errDone ends the parsing after --help or --version.
+var errDone = errors.New("done")
+
+// helpFlag and versionFlag act during parsing, so that they work with any other
+// arguments.
+type (
+	helpFlag    bool
+	versionFlag bool
+)
+
+// BeforeReset is called by kong.
+func (helpFlag) BeforeReset(ctx *kong.Context) error {
+	if err := ctx.PrintUsage(false); err != nil {
+		return err
+	}
+	return errDone
+}
+
+// BeforeReset is called by kong.
+func (versionFlag) BeforeReset(p cli.Program) error {
+	if _, err := fmt.Fprintf(p.Stdout, "mailhostd %s (%s %s/%s)\n", p.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH); err != nil {
+		return err
+	}
+	return errDone
+}
+
+// environment resolves flags from environment variables. An empty variable is ignored.
+func environment(environ []string) kong.Resolver {
+	values := cli.Variables(environ)
+	return kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+		name := cli.VariableOf(flag.Value)
+		if name == "" || values[name] == "" {
+			return nil, nil
+		}
+		return values[name], nil
+	})
+}
+
+func helpText(value *kong.Value) string {
+	name := cli.VariableOf(value)
+	if name == "" {
+		return value.Help
+	}
+	return value.Help + " ($" + name + ")"
+}

@@ -1,0 +1,59 @@
+package commands
+
+import (
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+	kongcompletion "github.com/jotaen/kong-completion"
+	"github.com/posener/complete"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+)
+
+type completionCommand struct {
+	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
+}
+
+// Help is shown by mailhostd completion --help.
+func (completionCommand) Help() string {
+	return `Set it up in the shell's start file:
+  bash   source <(mailhostd completion bash)
+  zsh    source <(mailhostd completion zsh)
+  fish   mailhostd completion fish | source`
+}
+
+// completionScripts make a shell run mailhostd with COMP_LINE set, which prints the
+// completions.
+var completionScripts = map[string]string{
+	"bash": "complete -o default -C mailhostd mailhostd\n",
+	"zsh":  "autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && bashcompinit\ncomplete -o default -C mailhostd mailhostd\n",
+	"fish": `function __complete_mailhostd
+    set -lx COMP_LINE (commandline -cp)
+    mailhostd
+end
+complete -c mailhostd -a "(__complete_mailhostd)"
+`,
+}
+
+// Run prints the script.
+func (c completionCommand) Run(p cli.Program) error {
+	_, err := io.WriteString(p.Stdout, completionScripts[c.Shell])
+	return err
+}
+
+// completes prints what may follow the command line that a shell is completing, and
+// reports whether there is one.
+func completes(p cli.Program, parser *kong.Kong) (bool, error) {
+	if !slices.ContainsFunc(p.Environ, func(entry string) bool { return strings.HasPrefix(entry, "COMP_LINE=") }) {
+		return false, nil
+	}
+	command, err := kongcompletion.Command(parser)
+	if err != nil {
+		return true, err
+	}
+	c := complete.New("mailhostd", command)
+	c.Out = p.Stdout
+	return c.Complete(), nil
+}

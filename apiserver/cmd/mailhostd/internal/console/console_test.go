@@ -1,0 +1,410 @@
+package console_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/browsertest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
+)
+
+// consolePages are the pages of the console that every owner can open.
+var consolePages = []string{
+	"", "/domains", "/domains/example.com", "/mailboxes", "/mailboxes/jane@example.com", "/forwarding", "/dedicated-ips", "/tokens", "/grants", "/audit-log", "/requests",
+}
+
+// visitor is a browser without pages: it keeps cookies and follows no redirects.
+type visitor struct {
+	*testing.T
+	base string
+	http *http.Client
+}
+
+func newVisitor(t *testing.T, s *mailhostdtest.Server) *visitor {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &visitor{t, s.URL + "/console", &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+}
+
+// send requests a page, or sends a form to it. headers alternates names and values.
+func (v *visitor) send(method, path string, form url.Values, headers ...string) (*http.Response, string) {
+	v.Helper()
+	req, err := http.NewRequestWithContext(v.Context(), method, v.base+path, strings.NewReader(form.Encode()))
+	if err != nil {
+		v.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := v.http.Do(req)
+	if err != nil {
+		v.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		v.Fatal(err)
+	}
+	return resp, string(body)
+}
+
+// get returns a page that must have a status code.
+func (v *visitor) get(path string, status int) string {
+	v.Helper()
+	resp, body := v.send(http.MethodGet, path, nil)
+	if resp.StatusCode != status {
+		v.Errorf("GET %s: %s; want %d", path, resp.Status, status)
+	}
+	return body
+}
+
+func (v *visitor) signIn(token string) *http.Response {
+	v.Helper()
+	resp, _ := v.send(http.MethodPost, "/sign-in", url.Values{"token": {" " + token + "\n"}})
+	if resp.StatusCode != http.StatusSeeOther {
+		v.Fatalf("signing in: %s", resp.Status)
+	}
+	return resp
+}
+
+// limited returns the id and the token of a service account with some capabilities.
+func limited(c *apitest.Client, name string, capabilities ...vocab.Capability) (id, token string) {
+	made := c.Post("/auth/service-accounts", apitest.Object{"name": name}).Want(http.StatusCreated)
+	id = made.Str("id")
+	var inherited []api.Authorization
+	c.Get("/auth/authorizations?subject_id=" + id).Want(http.StatusOK).Into(&inherited)
+	for _, capability := range capabilities {
+		c.GrantTo(vocab.SubjectServiceAccount, id, apitest.Grant{Capability: capability})
+	}
+	for _, g := range inherited {
+		c.Delete("/auth/authorizations/" + g.ID).Want(http.StatusNoContent)
+	}
+	return id, made.Str("token")
+}
+
+// signInWith signs a browser in.
+func signInWith(t *testing.T, b *browsertest.Browser, token string) {
+	t.Helper()
+	b.Do(t, chromedp.SendKeys(chromedp.CSS("#token"), token))
+	if status := b.Leads(t, b.Click(t, "button Sign in")); status != http.StatusOK {
+		t.Fatalf("signing in returned status %d", status)
+	}
+}
+
+// TestConsoleInABrowser signs in, searches, resends a verification, revokes a token and
+// signs out, without JavaScript.
+func TestConsoleInABrowser(t *testing.T) {
+	t.Parallel()
+	m := mailhostdtest.NewInbox(t)
+	database, owner := mailhostdtest.Initialize(t)
+	s := mailhostdtest.Serve(t, database, m.Flags()...)
+	c := s.As(t, owner)
+	c.Domain("example.com")
+	c.Post("/mailboxes", apitest.Object{"domain": "example.com", "local_part": "jane", "first_name": "<b>Jane</b>", "last_name": "Doe"}).Want(http.StatusCreated)
+	c.CreateMailbox("example.com", "other").Want(http.StatusCreated)
+	c.Post("/dedicated-ips/claim", apitest.Object{"option_id": c.Option("eu")}).Want(http.StatusCreated)
+	const target = "a-rather-long-address-that-must-break@some-department.of-the.example.org"
+	rule, link := mailhostdtest.NewRule(t, c, m, target)
+	spare, _ := limited(c, "spare", vocab.CapMailboxView)
+
+	b := browsertest.New(t, s.URL)
+	b.WithoutJavaScript(t)
+	b.Leads(t, chromedp.Navigate(s.URL+"/"))
+	b.Screenshot(t, "console-sign-in")
+	b.Has(t, "main", "heading Sign in", "textbox Token", "button Sign in")
+	b.Do(t, chromedp.SendKeys(chromedp.CSS("#token"), "mhsa_wrong"))
+	if status := b.Leads(t, b.Click(t, "button Sign in")); status != http.StatusUnauthorized {
+		t.Errorf("a wrong token: status %d", status)
+	}
+	b.Has(t, "alert", "StaticText That did not work: The token is malformed; was it copied whole?")
+	signInWith(t, b, owner.Token)
+	b.Has(t, "banner", "navigation Console", "main", "contentinfo", "link Skip to the content", "heading Overview", "link Mailboxes", "StaticText 1 forwarding rule waiting for the recipient")
+
+	for _, path := range consolePages {
+		if status := b.Leads(t, chromedp.Navigate(s.URL+"/console"+path)); status != http.StatusOK {
+			t.Errorf("%s has status %d", path, status)
+		}
+		b.Screenshot(t, "console"+strings.ReplaceAll(path, "/", "-"))
+		title := strings.TrimSuffix(browsertest.Evaluate[string](t, b, "document.title"), " · mailhost")
+		for expression, want := range map[string]string{
+			"document.documentElement.lang":                                                                                     "en",
+			"document.querySelector('main h1').textContent":                                                                     title,
+			"String(document.querySelectorAll('h1').length)":                                                                    "1",
+			"String(document.querySelectorAll('table:not(:has(caption))').length)":                                              "0",
+			"String([...document.querySelectorAll('input,select')].filter(e => e.type != 'hidden' && !e.labels.length).length)": "0",
+			"String(document.querySelectorAll('nav [aria-current]').length)":                                                    "1",
+		} {
+			if got := browsertest.Evaluate[string](t, b, expression); got != want {
+				t.Errorf("%s of %s is %q; want %q", expression, path, got, want)
+			}
+		}
+		b.Do(t, chromedp.EmulateViewport(320, 640))
+		if width := browsertest.Evaluate[int](t, b, "document.documentElement.scrollWidth"); width > 320 {
+			t.Errorf("%s is %d pixels wide on a 320 pixel screen", path, width)
+		}
+		b.Do(t, chromedp.ResetViewport())
+	}
+
+	b.Leads(t, chromedp.Navigate(s.URL+"/console/mailboxes"))
+	b.Do(t, chromedp.SendKeys(chromedp.CSS("#search"), "JANE@"))
+	b.Leads(t, b.Click(t, "button Search"))
+	b.Has(t, "link jane@example.com", "cell <b>Jane</b> Doe", "table 1 mailbox, in the order in which they were created")
+	if b.Accessible(t)["link other@example.com"] != nil {
+		t.Error("the search finds another mailbox")
+	}
+	b.Leads(t, b.Click(t, "link jane@example.com"))
+	b.Has(t, "heading jane@example.com", "StaticText <b>Jane</b>")
+
+	b.Leads(t, chromedp.Navigate(s.URL+"/console/forwarding"))
+	b.Leads(t, b.Click(t, "button Resend the verification to "+target))
+	b.Has(t, "status", "StaticText A new verification message is on its way. The link before it no longer works.")
+	m.Wait(2)
+	if again := m.Link(t, target); again == link {
+		t.Error("the new message has the link of the old one")
+	}
+	c.Get("/forwarding/"+rule.ID).Want(http.StatusOK).Is("target_email", target)
+
+	b.Leads(t, chromedp.Navigate(s.URL+"/console/tokens"))
+	b.Leads(t, b.Click(t, "link Revoke spare"))
+	b.Screenshot(t, "console-revoke")
+	b.Has(t, "heading Revoke this token?", "StaticText mailbox.view")
+	c.Get("/auth/service-accounts/"+spare).Want(http.StatusOK).Is("revoked_at", nil)
+	b.Leads(t, b.Click(t, "button Revoke the token"))
+	b.Has(t, "StaticText The token is revoked and no longer works.")
+	if c.Get("/auth/service-accounts/"+spare).Want(http.StatusOK).At("revoked_at") == nil {
+		t.Error("the token is not revoked")
+	}
+	var log []api.AuditEntry
+	c.Get("/audit-log?operation=revoke-service-account").Want(http.StatusOK).Into(&log)
+	if len(log) != 1 || *log[0].Subject.Name != "owner" || log[0].RemoteAddress == nil || *log[0].RemoteAddress != "127.0.0.1" {
+		t.Errorf("the revocation is logged as %+v", log)
+	}
+
+	b.Leads(t, b.Click(t, "button Sign out"))
+	b.Has(t, "heading Sign in", "StaticText You have signed out.")
+	b.Leads(t, chromedp.Navigate(s.URL+"/console/tokens"))
+	b.Has(t, "heading Sign in")
+	b.Clean(t)
+}
+
+// TestConsoleByKeyboard signs in and reaches the content with the keyboard only.
+func TestConsoleByKeyboard(t *testing.T) {
+	t.Parallel()
+	database, owner := mailhostdtest.Initialize(t)
+	s := mailhostdtest.Serve(t, database)
+	b := browsertest.New(t, s.URL)
+	b.Leads(t, chromedp.Navigate(s.URL+"/console/domains"))
+	// The browser sets the focus after the page is loaded.
+	if _, err := chromedp.Run(b.Ctx, chromedp.Poll[bool]("document.activeElement.id == 'token'", chromedp.WithPollingInterval(20*time.Millisecond))); err != nil {
+		t.Fatal(err)
+	}
+	b.Do(t, chromedp.KeyEvent(owner.Token))
+	b.Leads(t, chromedp.KeyEvent("\r"))
+	b.Has(t, "heading Domains", "StaticText There are no domains yet.")
+	b.Do(t, chromedp.KeyEvent("\t"))
+	b.Screenshot(t, "console-focus")
+	if focus := browsertest.Evaluate[string](t, b, "document.activeElement.textContent"); focus != "Skip to the content" {
+		t.Errorf("the first key press leads to %q", focus)
+	}
+	b.Do(t, chromedp.KeyEvent("\r"), chromedp.KeyEvent("\t"))
+	if focus := browsertest.Evaluate[string](t, b, "document.activeElement.id"); focus != "search" {
+		t.Errorf("behind the link the focus is on %q", focus)
+	}
+	b.Clean(t)
+}
+
+// TestConsoleHeaders checks that no page of the console is cached, framed, scripted or
+// referred from, and that its cookie is for this server alone.
+func TestConsoleHeaders(t *testing.T) {
+	t.Parallel()
+	database, owner := mailhostdtest.Initialize(t)
+	s := mailhostdtest.Serve(t, database)
+	c := s.As(t, owner)
+	c.Domain("example.com")
+	c.CreateMailbox("example.com", "jane").Want(http.StatusCreated)
+	v := newVisitor(t, s)
+	cookie := v.signIn(owner.Token).Cookies()[0]
+	if !cookie.HttpOnly || cookie.SameSite != http.SameSiteStrictMode || cookie.Path != "/console" || strings.Contains(cookie.Value, strings.Split(owner.Token, "_")[2]) {
+		t.Errorf("the cookie is %s", cookie)
+	}
+	for _, path := range append([]string{"/sign-in", "/nothing"}, consolePages...) {
+		resp, body := v.send(http.MethodGet, path, nil)
+		for name, want := range map[string]string{
+			"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin",
+			"Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+		} {
+			if got := resp.Header.Get(name); got != want {
+				t.Errorf("%s of %s is %q", name, path, got)
+			}
+		}
+		if strings.Contains(body, "<script") || strings.Contains(body, " style=") {
+			t.Errorf("%s has a script or an inline style", path)
+		}
+	}
+	https := newVisitor(t, mailhostdtest.Serve(t, database, "--public-url", "https://mail.example.com/behind"))
+	resp, _ := https.send(http.MethodPost, "/sign-in", url.Values{"token": {owner.Token}})
+	if cookie := resp.Cookies()[0]; !cookie.Secure || !strings.HasPrefix(cookie.Name, "__Host-") || cookie.Path != "/" || resp.Header.Get("Location") != "/behind/console" {
+		t.Errorf("over TLS the cookie is %s, and leads to %s", cookie, resp.Header.Get("Location"))
+	}
+}
+
+// TestConsoleRefusesOtherSites checks that a form of another site changes nothing, even
+// with the visitor's cookie.
+func TestConsoleRefusesOtherSites(t *testing.T) {
+	t.Parallel()
+	database, owner := mailhostdtest.Initialize(t)
+	s := mailhostdtest.Serve(t, database)
+	c := s.As(t, owner)
+	id, _ := limited(c, "spare", vocab.CapMailboxView)
+	v := newVisitor(t, s)
+	v.signIn(owner.Token)
+	for _, headers := range [][]string{{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Origin", "https://evil.example"}, {"Origin", "null"}} {
+		for _, path := range []string{"/tokens/" + id + "/revoke", "/sign-in", "/sign-out"} {
+			resp, body := v.send(http.MethodPost, path, url.Values{"token": {owner.Token}}, headers...)
+			if resp.StatusCode != http.StatusForbidden || len(resp.Cookies()) > 0 || !strings.Contains(body, "This request came from another site") {
+				t.Errorf("POST %s with %v: %s", path, headers, resp.Status)
+			}
+		}
+	}
+	v.get("/tokens/"+id+"/revoke", http.StatusOK)
+	c.Get("/auth/service-accounts/"+id).Want(http.StatusOK).Is("revoked_at", nil)
+	for _, next := range []string{"//evil.example", "https://evil.example/", `/\evil.example`, "javascript:x"} {
+		resp, _ := v.send(http.MethodPost, "/sign-in", url.Values{"token": {owner.Token}, "next": {next}})
+		if to := resp.Header.Get("Location"); to != "/console" && !strings.HasPrefix(to, "/console/") {
+			t.Errorf("next=%s leads to %s", next, to)
+		}
+	}
+	if resp, _ := v.send(http.MethodPost, "/tokens/"+id+"/revoke", nil, "Sec-Fetch-Site", "same-origin"); resp.StatusCode != http.StatusSeeOther {
+		t.Errorf("a form of the console: %s", resp.Status)
+	}
+}
+
+// TestConsoleEndsWithItsToken checks that a session ends when its token is revoked, at any
+// server on the database, and that revoking one's own token signs out.
+func TestConsoleEndsWithItsToken(t *testing.T) {
+	t.Parallel()
+	database, owner := mailhostdtest.Initialize(t)
+	s := mailhostdtest.Serve(t, database)
+	c := s.As(t, owner)
+	id, token := limited(c, "reader", vocab.CapDomainView)
+	v := newVisitor(t, s)
+	v.signIn(token)
+	v.get("/domains", http.StatusOK)
+	c.Delete("/auth/service-accounts/" + id).Want(http.StatusNoContent)
+	resp, _ := v.send(http.MethodGet, "/domains?search=x", nil)
+	if to := resp.Header.Get("Location"); resp.StatusCode != http.StatusSeeOther || to != "/console/sign-in?next=%2Fdomains%3Fsearch%3Dx&reason=token_revoked" || resp.Cookies()[0].MaxAge >= 0 {
+		t.Errorf("after the revocation: %s, to %s", resp.Status, to)
+	}
+	if page := v.get("/sign-in?reason=token_revoked", http.StatusOK); !strings.Contains(page, "Your token was revoked.") {
+		t.Error("the sign-in page does not explain why")
+	}
+
+	made := c.Post("/auth/service-accounts", apitest.Object{"name": "second"}).Want(http.StatusCreated)
+	v.signIn(made.Str("token"))
+	path := "/tokens/" + made.Str("id") + "/revoke"
+	if page := v.get(path, http.StatusOK); !strings.Contains(page, "You are signed in with this token.") {
+		t.Error("nothing warns before one's own token is revoked")
+	}
+	v.send(http.MethodPost, path, nil)
+	if resp, _ := v.send(http.MethodGet, "/tokens", nil); resp.StatusCode != http.StatusSeeOther {
+		t.Errorf("after the own revocation: %s", resp.Status)
+	}
+}
+
+// TestConsoleShowsWhatATokenMaySee checks that each page has the rights of its visitor and
+// says which capability is missing.
+func TestConsoleShowsWhatATokenMaySee(t *testing.T) {
+	t.Parallel()
+	database, owner := mailhostdtest.Initialize(t)
+	s := mailhostdtest.Serve(t, database)
+	c := s.As(t, owner)
+	c.Domain("example.com")
+	c.CreateMailbox("example.com", "jane").Want(http.StatusCreated)
+	_, token := limited(c, "reader", vocab.CapDomainView)
+	v := newVisitor(t, s)
+	v.signIn(token)
+	allowed := map[string]bool{"": true, "/domains": true, "/domains/example.com": true}
+	for _, path := range consolePages {
+		if allowed[path] {
+			if page := v.get(path, http.StatusOK); !strings.Contains(page, "Not permitted") && !strings.Contains(page, "lacks the capability") {
+				t.Errorf("%s does not say what is missing", path)
+			}
+		} else if page := v.get(path, http.StatusForbidden); !strings.Contains(page, "The credential lacks the capability ") || strings.Contains(page, "jane@example.com</") {
+			t.Errorf("%s does not say what is missing", path)
+		}
+	}
+	var grants []api.Authorization
+	c.Get("/auth/authorizations").Want(http.StatusOK).Into(&grants)
+	if resp, _ := v.send(http.MethodPost, "/grants/"+grants[0].ID+"/revoke", nil); resp.StatusCode != http.StatusForbidden {
+		t.Errorf("revoking without the capability: %s", resp.Status)
+	}
+
+	published := newVisitor(t, mailhostdtest.Serve(t, database, "--published-only"))
+	published.signIn(owner.Token)
+	published.get("", http.StatusOK)
+	published.get("/mailboxes", http.StatusOK)
+	published.get("/grants", http.StatusOK)
+	if page := published.get("/tokens", http.StatusNotFound); !strings.Contains(page, "offers the published operations only") {
+		t.Error("a page that needs a lifecycle operation does not say so")
+	}
+}
+
+// TestConsoleRequests checks that the last requests are those of the account, with refused
+// ones, and without what pages read.
+func TestConsoleRequests(t *testing.T) {
+	t.Parallel()
+	database, owner := mailhostdtest.Initialize(t)
+	other := mailhostdtest.InitializeIn(t, database)
+	s := mailhostdtest.Serve(t, database)
+	c := s.As(t, owner)
+	c.Do(http.MethodGet, "/mailboxes", nil, "X-Request-Id", "seen-list").Want(http.StatusOK)
+	c.Do(http.MethodGet, "/mailboxes/nobody@example.com", nil, "X-Request-Id", "seen-missing").Want(http.StatusNotFound)
+	s.As(t, other).Do(http.MethodGet, "/domains", nil, "X-Request-Id", "foreign").Want(http.StatusOK)
+	v := newVisitor(t, s)
+	v.signIn(owner.Token)
+	v.get("/domains", http.StatusOK)
+	page := v.get("/requests", http.StatusOK)
+	if !strings.Contains(page, "seen-list") || !strings.Contains(page, "seen-missing") || strings.Contains(page, "foreign") || strings.Contains(page, "list-domains") {
+		t.Errorf("the last requests are\n%s", page)
+	}
+	if failed := v.get("/requests?failed=yes", http.StatusOK); strings.Contains(failed, "seen-list") || !strings.Contains(failed, "seen-missing") {
+		t.Errorf("the failed requests are\n%s", failed)
+	}
+}
+
+func TestHomePage(t *testing.T) {
+	t.Parallel()
+	database, _ := mailhostdtest.Initialize(t)
+	for _, tt := range []struct {
+		flags []string
+		to    string
+	}{{nil, "/console"}, {[]string{"--no-console"}, "/docs"}, {[]string{"--public-url", "https://mail.example.com/a/"}, "/a/console"}} {
+		v := newVisitor(t, mailhostdtest.Serve(t, database, tt.flags...))
+		v.base = strings.TrimSuffix(v.base, "/console")
+		if resp, _ := v.send(http.MethodGet, "/", nil); resp.StatusCode != http.StatusSeeOther || resp.Header.Get("Location") != tt.to {
+			t.Errorf("%v: %s, to %s", tt.flags, resp.Status, resp.Header.Get("Location"))
+		}
+		for path, status := range map[string]int{"/console": http.StatusSeeOther, "/consolex": http.StatusNotFound, "/console/../console": http.StatusNotFound, "//console": http.StatusNotFound} {
+			if len(tt.flags) > 0 && tt.flags[0] == "--no-console" {
+				status = http.StatusNotFound
+			}
+			if resp, _ := v.send(http.MethodGet, path, nil); resp.StatusCode != status {
+				t.Errorf("%v: GET %s: %s; want %d", tt.flags, path, resp.Status, status)
+			}
+		}
+	}
+}

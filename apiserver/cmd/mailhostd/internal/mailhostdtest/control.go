@@ -1,0 +1,48 @@
+package mailhostdtest
+
+import (
+	"encoding/json"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// ServeWithControl starts a server with the example fixture. It returns the URL of its
+// control plane, the owner of the fixture's account, and the database.
+func ServeWithControl(t *testing.T) (s *Server, plane string, owner Account, database string) {
+	t.Helper()
+	database = filepath.Join(t.TempDir(), "mailhost.db")
+	s = Serve(t, database, "--control-listen", "0", "--fixture", FixturePath)
+	plane, _ = s.Log.Wait(t, "serving the control plane")["url"].(string)
+	CallURL(t, http.MethodPost, plane+"/accounts", ExampleAccount, &owner)
+	return s, plane, owner, database
+}
+
+// FixturePath is the example fixture, from the folder of a package whose tests use it.
+const FixturePath = "../../../../testdata/fixture.json"
+
+// ExampleAccount is the body of a request to the control plane for an owner of the fixture's account.
+const ExampleAccount = `{"account_id":"0b9f4d5e-6d0c-4b7e-9a53-3f1c2d8e7a10"}`
+
+// CallURL sends a request to the control plane.
+func CallURL(t *testing.T, method, url, body string, out any) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode >= http.StatusMultipleChoices {
+		t.Fatalf("%s %s: %s", method, url, resp.Status)
+	}
+	if out != nil {
+		if err := json.NewDecoder(resp.Body).Decode(out); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,99 @@
+// Package mailhostdtest runs mailhostd in tests: its commands in the process of the test, and
+// its server there or in a process of its own, which is the test binary again. The API behind
+// it is tested with apitest.
+package mailhostdtest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/commands"
+)
+
+// AsProgram is the environment variable that makes the test binary run the program.
+const AsProgram = "TEST_AS_MAILHOSTD"
+
+// Main is for TestMain: it runs the tests of a package, or the program if AsProgram is set.
+func Main(m *testing.M) {
+	if os.Getenv(AsProgram) != "" {
+		os.Exit(commands.Execute(""))
+	}
+	os.Exit(m.Run())
+}
+
+// Run runs a command and returns its exit code and output.
+func Run(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	return RunWith(t, nil, args...)
+}
+
+// RunWith is Run with environment variables.
+func RunWith(t *testing.T, environ []string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // ends a server that was started by mistake
+	defer cancel()
+	var out, errors bytes.Buffer
+	p := cli.Program{Args: args, Environ: environ, Stdout: &out, Stderr: &errors, Openers: cli.Engines()}
+	code = commands.Run(ctx, p)
+	return code, out.String(), errors.String()
+}
+
+// RunJSON runs a command that succeeds and decodes what it prints.
+func RunJSON[T any](t *testing.T, environ []string, args ...string) (out T) {
+	t.Helper()
+	code, stdout, stderr := RunWith(t, environ, args...)
+	if code != cli.ExitOK || stderr != "" {
+		t.Fatalf("%q: exit code %d, stderr %s", args, code, stderr)
+	}
+	if err := json.Unmarshal([]byte(stdout), &out); err != nil {
+		t.Fatalf("%q printed %s: %v", args, stdout, err)
+	}
+	return out
+}
+
+// Account is an account with an owner's token, as mailhostd init prints it.
+type Account struct {
+	AccountID   string `json:"account_id"`
+	WorkspaceID string `json:"workspace_id"`
+	Token       string `json:"token"`
+}
+
+// Initialize creates an account in a new database.
+func Initialize(t *testing.T) (database string, owner Account) {
+	t.Helper()
+	database = filepath.Join(t.TempDir(), "mailhost.db")
+	return database, InitializeIn(t, database)
+}
+
+// InitializeIn creates an account in a database.
+func InitializeIn(t *testing.T, database string, args ...string) (owner Account) {
+	t.Helper()
+	code, stdout, stderr := Run(t, append([]string{"init", "--database", database}, args...)...)
+	if code != cli.ExitOK || stderr != "" {
+		t.Fatalf("init: exit code %d, stderr %q", code, stderr)
+	}
+	if err := json.Unmarshal([]byte(stdout), &owner); err != nil {
+		t.Fatalf("init printed %q: %v", stdout, err)
+	}
+	return owner
+}
+
+// Mailbox returns the body of a request that creates a mailbox.
+func Mailbox(domain, localPart string) string {
+	return fmt.Sprintf(`{"domain":%q,"local_part":%q,"first_name":"A","last_name":"B"}`, domain, localPart)
+}
+
+// WriteFile writes a file that only its owner may read.
+func WriteFile(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,164 @@
+package mailhostdtest
+
+import (
+	"context"
+	"crypto/tls"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"slices"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate/certificatetest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/commands"
+)
+
+// Server is a running server, in this process or another.
+type Server struct {
+	URL  string
+	Log  *apitest.Log
+	Stop func()
+	// Ended is closed when the server has ended; code is then its exit code.
+	Ended chan struct{}
+	code  int
+	Cmd   *exec.Cmd // nil if the server runs in this process
+}
+
+// ServeArgs returns the arguments for a server on a free port.
+func ServeArgs(database string, more ...string) []string {
+	return append([]string{"serve", "--listen", "127.0.0.1:0", "--log-format", "json", "--database", database}, more...)
+}
+
+// Serve starts a server in this process.
+func Serve(t *testing.T, database string, more ...string) *Server {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	s := &Server{Log: apitest.NewLog(), Stop: stop, Ended: make(chan struct{})}
+	p := cli.Program{Args: ServeArgs(database, more...), Stdout: io.Discard, Stderr: s.Log, Openers: cli.Engines()}
+	go func() {
+		s.code = commands.Run(ctx, p)
+		s.Log.End()
+		close(s.Ended)
+	}()
+	t.Cleanup(func() { s.End(t) })
+	s.URL, _ = s.Log.Wait(t, "serving")["url"].(string)
+	return s
+}
+
+// Spawn starts a server in another process.
+func Spawn(t *testing.T, database string, more ...string) *Server {
+	t.Helper()
+	s := SpawnWith(t, nil, database, more...)
+	s.URL, _ = s.Log.Wait(t, "serving")["url"].(string)
+	return s
+}
+
+// SpawnWith starts a server in another process and does not wait for it. The command
+// before, such as one that sets limits, runs the program.
+func SpawnWith(t *testing.T, before []string, database string, more ...string) *Server {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := slices.Concat(before, []string{self}, ServeArgs(database, more...))
+	s := &Server{Log: apitest.NewLog(), Ended: make(chan struct{}), Cmd: exec.Command(args[0], args[1:]...)}
+	s.Cmd.Env = append(os.Environ(), AsProgram+"=1")
+	s.Cmd.Stderr = s.Log
+	if err := s.Cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		_ = s.Cmd.Wait() // ExitCode reads the exit code
+		s.code = s.Cmd.ProcessState.ExitCode()
+		s.Log.End()
+		close(s.Ended)
+	}()
+	s.Stop = func() { _ = s.Cmd.Process.Signal(os.Interrupt) }
+	t.Cleanup(func() { _ = s.Cmd.Process.Kill(); s.ExitCode(t) })
+	return s
+}
+
+// End stops the server and returns its exit code.
+func (s *Server) End(t *testing.T) int {
+	t.Helper()
+	s.Stop()
+	return s.ExitCode(t)
+}
+
+// ExitCode waits for the end of the server and returns its exit code.
+func (s *Server) ExitCode(t *testing.T) int {
+	t.Helper()
+	apitest.Receive(t, s.Ended)
+	return s.code
+}
+
+// As returns a client with an owner's token.
+func (s *Server) As(t testing.TB, owner Account) *apitest.Client {
+	transport := &http.Transport{MaxIdleConnsPerHost: 16}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &apitest.Client{T: t, HTTP: &http.Client{Transport: transport}, URL: s.URL, Account: owner.AccountID, Token: owner.Token}
+}
+
+// HTTPEnviron returns the variables that lead commands to a server.
+func HTTPEnviron(s *Server, owner Account) []string {
+	return []string{"MAILHOST_BASE_URL=" + s.URL, "MAILHOST_ACCOUNT_ID=" + owner.AccountID, "MAILHOST_TOKEN=" + owner.Token}
+}
+
+// Fetch requests a path as a browser would.
+func (s *Server) Fetch(t *testing.T, method, path string, headers ...string) (*http.Response, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp, string(body)
+}
+
+// Fetch requests a URL.
+func Fetch(t *testing.T, method, url string) (status int, body string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, url, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(text)
+}
+
+// TLSArgs returns the flags for a certificate and its key.
+func TLSArgs(p certificatetest.Pair, more ...string) []string {
+	return append([]string{"--tls-cert", p.Cert, "--tls-key", p.Key}, more...)
+}
+
+// Trusting returns a client that trusts the pair's current certificate.
+func Trusting(t *testing.T, c *apitest.Client, p certificatetest.Pair) *apitest.Client {
+	t.Helper()
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: p.Pool(t)}, ForceAttemptHTTP2: true}
+	t.Cleanup(transport.CloseIdleConnections)
+	c.HTTP = &http.Client{Transport: transport}
+	return c
+}

@@ -1,0 +1,67 @@
+// Package operate has the commands for the database of a server: backup and restore, migration
+// to another engine, fixtures, and the audit log.
+package operate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
+)
+
+// BackupCommand is mailhostd backup.
+type BackupCommand struct {
+	Database string `default:"mailhost.db" placeholder:"FILE" help:"SQLite file to copy. Default: ${default}."`
+	Output   string `required:"" placeholder:"FILE" help:"File to write the copy to. It must not exist."`
+}
+
+// Help is shown by mailhostd backup --help.
+func (BackupCommand) Help() string {
+	return "The copy is a consistent snapshot that includes every change acknowledged before the command started. A server may use the database meanwhile. " +
+		"To restore it, stop the server and run mailhostd restore."
+}
+
+// Validate is called by kong.
+func (c BackupCommand) Validate() error {
+	if c.Output == "-" {
+		return errors.New("--output: the copy can't be written to standard output; name a file")
+	}
+	return cli.RequireFile(c.Database)
+}
+
+// Run copies the database.
+func (c BackupCommand) Run(ctx context.Context, p cli.Program) error {
+	if c.Output == "" { // not in Validate, which kong also calls if the flag is missing
+		return &cli.UsageError{Err: errors.New("--output: the path is empty; name a file")}
+	}
+	switch s := cli.Scheme(c.Database); s {
+	case "":
+	case "postgres", "postgresql":
+		return errors.New("--database: back up PostgreSQL with its own tool: pg_dump --format=custom --file=FILE URL")
+	default:
+		return fmt.Errorf("--database: %s:// can't be backed up; name an SQLite file", s)
+	}
+	if err := cli.RequireExisting(c.Database); err != nil {
+		return err
+	}
+	err := sqlite.BackupFile(ctx, c.Database, c.Output)
+	output, failed := errors.AsType[*sqlite.OutputError](err)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return fmt.Errorf("--output: %s exists already, and a backup overwrites nothing; name another file", c.Output)
+	case failed:
+		return fmt.Errorf("--output: %w", output)
+	case err != nil:
+		return fmt.Errorf("--database: %w", err)
+	}
+	info, err := os.Stat(c.Output)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.Stdout, "%s was backed up to %s: %d bytes\n", c.Database, c.Output, info.Size())
+	return err
+}

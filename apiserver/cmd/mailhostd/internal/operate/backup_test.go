@@ -1,0 +1,144 @@
+package operate_test
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	_ "modernc.org/sqlite" // opens the copy independently of the program
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
+)
+
+// TestBackupWhileServing checks that a backup created while clients write contains every
+// change that was acknowledged before it started, and that a server can use it.
+func TestBackupWhileServing(t *testing.T) {
+	t.Parallel()
+	database, owner := mailhostdtest.Initialize(t)
+	as := mailhostdtest.Serve(t, database).As(t, owner)
+	as.Domain("example.com")
+
+	var mu sync.Mutex
+	var acknowledged []string
+	known := func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clip(acknowledged)
+	}
+	stop, progress := make(chan struct{}), make(chan struct{}, 1<<16)
+	var writing sync.WaitGroup
+	for w := range 4 {
+		writing.Go(func() {
+			for i := 0; ; i++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				made, err := as.Try(t.Context(), http.MethodPost, "/mailboxes", mailhostdtest.Mailbox("example.com", fmt.Sprintf("w%d-%d", w, i)))
+				if err != nil || made.Status != http.StatusCreated {
+					t.Errorf("%v, error %v", made, err)
+					return
+				}
+				mu.Lock()
+				acknowledged = append(acknowledged, made.Str("id"))
+				mu.Unlock()
+				progress <- struct{}{}
+			}
+		})
+	}
+	copies := map[string][]string{} // the mailboxes that each must have
+	for n := range 3 {
+		for range 25 {
+			apitest.Receive(t, progress)
+		}
+		output := filepath.Join(t.TempDir(), fmt.Sprintf("copy %d.db", n))
+		copies[output] = known()
+		code, stdout, stderr := mailhostdtest.Run(t, "backup", "--database", database, "--output", output)
+		info, err := os.Stat(output)
+		if code != cli.ExitOK || stderr != "" || err != nil || stdout != fmt.Sprintf("%s was backed up to %s: %d bytes\n", database, output, info.Size()) {
+			t.Errorf("exit code %d, error %v, stdout %q, stderr %q", code, err, stdout, stderr)
+		} else if runtime.GOOS != "windows" && info.Mode() != 0o600 {
+			t.Errorf("the copy has mode %v", info.Mode())
+		}
+	}
+	close(stop)
+	writing.Wait()
+	for output, ids := range copies {
+		checkCopy(t, output, owner, ids)
+	}
+}
+
+func checkCopy(t *testing.T, path string, owner mailhostdtest.Account, ids []string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var finding string
+	err = db.QueryRowContext(t.Context(), `PRAGMA integrity_check`).Scan(&finding)
+	if err = errors.Join(err, db.Close()); err != nil || finding != "ok" {
+		t.Errorf("the integrity check of %s: %s, error %v", path, finding, err)
+	}
+	s := mailhostdtest.Serve(t, path)
+	as := s.As(t, owner)
+	for _, id := range ids {
+		as.Get("/mailboxes/"+id).Want(http.StatusOK).Is("id", id) // acknowledged before the backup
+	}
+	if len(ids) == 0 {
+		t.Error("nothing was acknowledged")
+	}
+	s.End(t)
+}
+
+func TestBackupErrors(t *testing.T) {
+	t.Parallel()
+	database, _ := mailhostdtest.Initialize(t)
+	dir := t.TempDir()
+	existing := filepath.Join(dir, "existing")
+	if err := os.WriteFile(existing, []byte("dear"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	output := filepath.Join(dir, "copy.db")
+	for _, tt := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"--database " + database + ".x --output " + output, cli.ExitFailure, "there is no database " + database + ".x; name one with --database"},
+		{"--database " + database + " --output -", cli.ExitUsage, "--output: the copy can't be written to standard output"},
+		{"--database " + database + " --output=", cli.ExitUsage, "--output: the path is empty"},
+		{"--database " + dir + " --output " + output, cli.ExitFailure, "--database: open"},
+		{"--database " + existing + " --output " + output, cli.ExitFailure, "--database: open " + existing + ": it is not an SQLite database"},
+		{"--database " + database, cli.ExitUsage, "missing flags: --output=FILE"},
+		{"--database :memory: --output " + output, cli.ExitUsage, "in memory"},
+		{"--database " + database + " --output " + existing, cli.ExitFailure, "--output: " + existing + " exists already"},
+		{"--database " + database + " --output " + dir, cli.ExitFailure, "exists already"},
+		{"--database " + database + " --output " + database, cli.ExitFailure, "exists already"},
+		{"--database " + database + " --output " + filepath.Join(dir, "none", "copy.db"), cli.ExitFailure, "--output: back up to " + filepath.Join(dir, "none", "copy.db")},
+		{"--database postgres://u:secret@db/mail --output " + output, cli.ExitFailure, "pg_dump"},
+		{"--database mysql://u:secret@db/mail --output " + output, cli.ExitFailure, "mysql:// can't be backed up"},
+	} {
+		code, stdout, stderr := mailhostdtest.Run(t, append([]string{"backup"}, strings.Fields(tt.args)...)...)
+		if code != tt.code || stdout != "" || !strings.Contains(stderr, tt.want) || strings.Contains(stderr, "secret") || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%s: exit code %d, stdout %q, stderr\n%s", tt.args, code, stdout, stderr)
+		}
+	}
+	if kept, err := os.ReadFile(existing); err != nil || string(kept) != "dear" {
+		t.Errorf("the existing file is %q, error %v", kept, err)
+	}
+	if _, err := os.Stat(output); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("a failed backup left a file behind")
+	}
+}

@@ -1,0 +1,8 @@
+package operate
+
+// What the commands print, for the tests of what they do.
+type (
+	LoadedFixture = loadedFixture
+	ObjectName    = objectName
+	RestoreReport = restoreReport
+)

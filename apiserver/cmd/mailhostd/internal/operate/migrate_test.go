@@ -1,0 +1,91 @@
+package operate_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres/postgrestest"
+)
+
+// TestMigrate migrates a database to another file and to PostgreSQL, and from there back. It
+// checks that this is refused while a server uses the source, and that a server on the copy
+// knows everything: mailboxes, tokens, and responses under an Idempotency-Key.
+func TestMigrate(t *testing.T) {
+	t.Parallel()
+	for name, newTarget := range map[string]func(t *testing.T) string{
+		"SQLite":     func(t *testing.T) string { return filepath.Join(t.TempDir(), "target.db") },
+		"PostgreSQL": func(t *testing.T) string { return postgrestest.URL(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			source, owner := mailhostdtest.Initialize(t)
+			target, back := newTarget(t), filepath.Join(t.TempDir(), "back.db")
+			s := mailhostdtest.Serve(t, source)
+			as := s.As(t, owner)
+			as.Domain("example.com")
+			const key = "0a9d5c3e-8a5b-4a3e-9f2f-1c6d1e7b0a11"
+			created := as.PostKeyed(key, "/mailboxes", mailhostdtest.Mailbox("example.com", "ada")).Want(http.StatusCreated)
+			for _, way := range []struct{ source, target, address string }{{source, target, "grace"}, {target, back, "jean"}} {
+				if code, stdout, stderr := mailhostdtest.Run(t, "migrate", way.source, way.target); code != cli.ExitFailure || stdout != "" || !strings.Contains(stderr, "is in use") {
+					t.Errorf("with a server: exit code %d, stdout %q, stderr %q", code, stdout, stderr)
+				}
+				s.End(t)
+				code, stdout, stderr := mailhostdtest.Run(t, "migrate", way.source, way.target)
+				if code != cli.ExitOK || stderr != "" || !strings.HasPrefix(stdout, cli.RedactDatabase(way.source)+" was migrated to "+cli.RedactDatabase(way.target)+": ") {
+					t.Fatalf("exit code %d, stdout %q, stderr %q", code, stdout, stderr)
+				}
+				before, after := mailhostdtest.Audit(t, way.source), mailhostdtest.Audit(t, way.target)
+				if len(before) < 3 || !reflect.DeepEqual(before, after) {
+					t.Errorf("the audit log was\n%+v\nand is\n%+v", before, after)
+				}
+				s = mailhostdtest.Serve(t, way.target)
+				as = s.As(t, owner)
+				replayed := as.PostKeyed(key, "/mailboxes", mailhostdtest.Mailbox("example.com", "ada")).Want(http.StatusCreated)
+				if !replayed.Replayed() || string(replayed.Raw) != string(created.Raw) {
+					t.Errorf("the response was %s, and is %s", created, replayed)
+				}
+				as.CreateMailbox("example.com", way.address).Want(http.StatusCreated)
+			}
+			as.Get("/mailboxes").Is("total", 3)
+		})
+	}
+}
+
+func TestMigrateErrors(t *testing.T) {
+	t.Parallel()
+	database, _ := mailhostdtest.Initialize(t)
+	other, _ := mailhostdtest.Initialize(t)
+	dir := t.TempDir()
+	for i, tt := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"", cli.ExitUsage, "<source> <target>"},
+		{database + " :memory:", cli.ExitUsage, "in memory"},
+		{":memory: " + filepath.Join(dir, "0.db"), cli.ExitUsage, "in memory"},
+		{database + " " + database, cli.ExitFailure, "SOURCE and TARGET are the same file"},
+		{database + " " + other, cli.ExitFailure, "nothing was migrated from " + database + " to " + other + ": the target has data already"},
+		{database + " " + dir, cli.ExitFailure, "TARGET: the database can't be opened"},
+		{filepath.Join(dir, "none.db") + " " + filepath.Join(dir, "5.db"), cli.ExitFailure, "SOURCE " + filepath.Join(dir, "none.db") + " does not exist"},
+		{"mysql://u:secret@db/mail " + filepath.Join(dir, "6.db"), cli.ExitFailure, "this build can't open mysql://"},
+		{database + " mysql://u:secret@db/mail", cli.ExitFailure, "this build can't open mysql://"},
+	} {
+		code, stdout, stderr := mailhostdtest.Run(t, append([]string{"migrate"}, strings.Fields(tt.args)...)...)
+		if code != tt.code || stdout != "" || !strings.Contains(stderr, tt.want) || strings.Contains(stderr, "secret") || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%s: exit code %d, stdout %q, stderr\n%s", tt.args, code, stdout, stderr)
+		}
+		if _, err := os.Stat(filepath.Join(dir, fmt.Sprint(i)+".db")); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: made a target", tt.args)
+		}
+	}
+}

@@ -1,0 +1,306 @@
+package operate
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
+)
+
+// RestoreCommand is mailhostd restore.
+type RestoreCommand struct {
+	Backup      string `arg:"" help:"Backup to restore, as mailhostd backup wrote it."`
+	Database    string `default:"mailhost.db" placeholder:"FILE" help:"SQLite file to replace. No server may use it. Default: ${default}."`
+	RevokeAgain *bool  `negatable:"" variable:"-" help:"Revoke again what was revoked or deleted since the backup: tokens, grants and master passwords. --no-revoke-again lets them work again."`
+	DryRun      bool   `variable:"-" help:"Only print what would change."`
+	Yes         bool   `variable:"-" help:"Don't ask."`
+	Force       bool   `variable:"-" help:"Restore although there is no database, or it can't be read, so that nothing can be compared or revoked again."`
+	cli.OutputFlags
+}
+
+// Help is shown by mailhostd restore --help.
+func (RestoreCommand) Help() string {
+	return `Stop the server first. The command prints how the backup differs from the database, and asks before it replaces the database. The database is not deleted: it is renamed, with its audit log.
+
+A backup knows nothing of what was revoked since. Without --revoke-again, a token that was revoked because it leaked works again.
+
+Examples:
+  mailhostd restore backup.db --dry-run
+  mailhostd restore backup.db --revoke-again --yes
+
+Restore PostgreSQL with its own tool, pg_restore.`
+}
+
+// Validate is called by kong.
+func (c RestoreCommand) Validate() error { return cli.RequireFile(c.Database) }
+
+// restoreReport is the output of restore.
+type restoreReport struct {
+	Database string `json:"database"`
+	Backup   string `json:"backup"`
+	// Restored is false for a dry run.
+	Restored bool `json:"restored"`
+	// Previous is where the database is now that was replaced, or was to be.
+	Previous string `json:"previous,omitempty"`
+	// Missing means that there is no database, so that nothing could be compared.
+	Missing bool `json:"missing,omitempty"`
+	// Unreadable is why nothing could be compared.
+	Unreadable string              `json:"unreadable,omitempty"`
+	Accounts   []accountDifference `json:"accounts"`
+	// RevokedAgain is how many credentials and grants were revoked again.
+	RevokedAgain int `json:"revoked_again"`
+}
+
+// reviving returns how many credentials and grants the backup makes work again.
+func (r restoreReport) reviving() (n int) {
+	for _, a := range r.Accounts {
+		n += len(a.Revived)
+	}
+	return n
+}
+
+// Run restores the backup.
+func (c RestoreCommand) Run(ctx context.Context, p cli.Program) (err error) {
+	for _, database := range []string{c.Database, c.Backup} {
+		if s := cli.Scheme(database); s != "" {
+			return fmt.Errorf("%s:// can't be restored; restore PostgreSQL with its own tool into an empty database, pg_restore --dbname=URL FILE. "+
+				"Before a server uses it, revoke there what was revoked since the backup, as mailhostd audit of the old database lists it", s)
+		}
+	}
+	if isSameFile(c.Database, c.Backup) {
+		return errors.New("the backup is the database itself")
+	}
+	path, err := filepath.EvalSymlinks(c.Database)
+	if errors.Is(err, fs.ErrNotExist) {
+		path, err = c.Database, nil
+	}
+	if err != nil {
+		return fmt.Errorf("--database: %w", err)
+	}
+	report := restoreReport{Database: c.Database, Backup: c.Backup, Accounts: []accountDifference{}}
+
+	current, err := c.openCurrent(ctx, p, path, &report)
+	if err != nil {
+		return err
+	}
+	closeCurrent := func() (err error) {
+		if current != nil {
+			err, current = current.Close(), nil
+		}
+		return err
+	}
+	defer func() { err = errors.Join(err, closeCurrent()) }()
+
+	dir, err := os.MkdirTemp(filepath.Dir(path), ".restore-*") // on the file system of the database
+	if err != nil {
+		return fmt.Errorf("the folder of %s can't be written: %w", c.Database, err)
+	}
+	defer os.RemoveAll(dir)
+	copied := filepath.Join(dir, "mailhost.db")
+	if err := sqlite.BackupFile(ctx, c.Backup, copied); err != nil {
+		return fmt.Errorf("the backup can't be read: %w", err)
+	}
+	restored, err := cli.OpenService(ctx, p, copied)
+	if err != nil {
+		return fmt.Errorf("the backup: %w", err)
+	}
+	closeRestored := func() (err error) {
+		if restored != nil {
+			err, restored = restored.Close(), nil
+		}
+		return err
+	}
+	defer func() { err = errors.Join(err, closeRestored()) }()
+	if current != nil {
+		if report.Accounts, err = compareServices(ctx, current, restored); err != nil {
+			return err
+		}
+	}
+	if c.DryRun {
+		return c.Print(p, report, report.write)
+	}
+	revoke, err := c.confirm(p, report)
+	if err != nil {
+		return err
+	}
+	if revoke {
+		if err := revokeAgain(ctx, restored, report.Accounts); err != nil {
+			return fmt.Errorf("nothing was restored: %w", err)
+		}
+		report.RevokedAgain = report.reviving()
+	}
+	if err := restored.LogRestore(ctx, cli.SystemUser()); err != nil {
+		return fmt.Errorf("nothing was restored: %w", err)
+	}
+	if err := errors.Join(closeRestored(), closeCurrent()); err != nil {
+		return fmt.Errorf("nothing was restored: %w", err)
+	}
+	if report.Previous, err = replaceDatabase(path, copied); err != nil {
+		return err
+	}
+	report.Restored = true
+	if !c.AsJSON(p) && !c.Yes { // the differences were shown with the question
+		report.Accounts = nil
+	}
+	return c.Print(p, report, report.write)
+}
+
+// openCurrent opens the database that is to be replaced. With --force it returns nil if there
+// is none, or if it can't be read.
+func (c RestoreCommand) openCurrent(ctx context.Context, p cli.Program, path string, report *restoreReport) (*apiserver.Service, error) {
+	db, err := p.Openers.Open(ctx, path, cli.OpenOptions{Exclusive: true})
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && c.Force:
+		report.Missing = true
+		return nil, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("there is no database %s: nothing can be compared, and what was revoked since the backup would work again; name the database with --database, "+
+			"or add --force to restore without a comparison, and check the tokens with mailhostd token list before you start the server", c.Database)
+	case errors.Is(err, store.ErrInUse):
+		return nil, fmt.Errorf("%s is in use; stop the server, and try again (%w)", c.Database, err)
+	case err != nil && c.Force:
+		report.Unreadable = err.Error()
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("%w; add --force to restore the backup without a comparison. Nothing can then be revoked again: check the tokens with mailhostd token list before you start the server", err)
+	}
+	return apiserver.New(apiserver.Options{Store: db})
+}
+
+// confirm asks what the flags leave open, and returns whether to revoke again. Without a
+// terminal the flags must leave nothing open.
+func (c RestoreCommand) confirm(p cli.Program, report restoreReport) (revoke bool, err error) {
+	revived := report.reviving()
+	revoke = revived > 0 && c.RevokeAgain != nil && *c.RevokeAgain
+	undecided := revived > 0 && c.RevokeAgain == nil
+	if c.Yes && !undecided {
+		return revoke, nil
+	}
+	if err := report.write(p.Stderr); err != nil {
+		return false, err
+	}
+	switch interactive := cli.IsTerminal(p.Stdin) && cli.IsTerminal(p.Stderr); {
+	case !interactive && undecided:
+		return false, &cli.UsageError{Err: errors.New("nothing was restored; choose --revoke-again or --no-revoke-again for what was revoked since the backup, and confirm with --yes")}
+	case !interactive:
+		return false, &cli.UsageError{Err: errors.New("nothing was restored; confirm with --yes")}
+	}
+	answers := bufio.NewReader(p.Stdin)
+	if undecided {
+		revoke = yesOrNo(p, answers, "Revoke again what was revoked since? [Y/n] ", true)
+	}
+	if !c.Yes && !yesOrNo(p, answers, fmt.Sprintf("Replace %s? [y/N] ", c.Database), false) {
+		return false, errors.New("nothing was restored")
+	}
+	return revoke, nil
+}
+
+// yesOrNo asks a question and returns whether the reply is yes. The end of the input ends the command like no.
+func yesOrNo(p cli.Program, answers *bufio.Reader, question string, byDefault bool) bool {
+	fmt.Fprint(p.Stderr, question)
+	line, err := answers.ReadString('\n')
+	switch answer := strings.ToLower(strings.TrimSpace(line)); {
+	case err != nil:
+		return false
+	case answer == "":
+		return byDefault
+	default:
+		return answer == "y" || answer == "yes"
+	}
+}
+
+// revokeAgain revokes in a restored database what was revoked since the backup.
+func revokeAgain(ctx context.Context, restored *apiserver.Service, accounts []accountDifference) error {
+	for _, a := range accounts {
+		c := cli.OperatorClient(restored, a.AccountID)
+		for _, o := range a.Revived {
+			var err error
+			switch o.Type {
+			case tokenType:
+				_, err = apiclient.Call(ctx, c, api.RevokeServiceAccount, &api.ServiceAccountRequest{ServiceAccountID: o.ID})
+			case grantType:
+				_, err = apiclient.Call(ctx, c, api.RevokeAuthorization, &api.AuthorizationRequest{AuthorizationID: o.ID})
+			case masterPasswordType:
+				_, err = apiclient.Call(ctx, c, api.DeleteMasterPassword, &api.MasterPasswordRequest{CredentialID: o.ID})
+			}
+			if err != nil {
+				return fmt.Errorf("%s %s: %w", o.Type, o.ID, err)
+			}
+		}
+	}
+	return nil
+}
+
+// replaceDatabase renames a database and the files beside it, and puts another one in its
+// place, with its owner and mode. It returns the database's new path, or "" if there was
+// none.
+func replaceDatabase(path, with string) (previous string, err error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", os.Rename(with, path)
+	}
+	if err != nil {
+		return "", err
+	}
+	if err := errors.Join(os.Chmod(with, info.Mode().Perm()), chown(with, info)); err != nil {
+		return "", fmt.Errorf("nothing was restored: the backup can't get the owner and the mode of %s: %w", path, err)
+	}
+	previous = fmt.Sprintf("%s.before-restore-%s", path, time.Now().UTC().Format("20060102T150405"))
+	if _, err := os.Lstat(previous); err == nil {
+		return "", fmt.Errorf("nothing was restored: %s exists already", previous)
+	}
+	// A log that belongs to the database goes with it, or it would be taken for the backup's.
+	for _, suffix := range []string{"-wal", "-shm"} {
+		if err := os.Rename(path+suffix, previous+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+	}
+	// With a link, there is a database at the path at any time: a server would create one.
+	if err := os.Link(path, previous); err != nil {
+		if err := os.Rename(path, previous); err != nil {
+			return "", err
+		}
+	}
+	if err := os.Rename(with, path); err != nil {
+		return "", fmt.Errorf("the database is now %s, and the backup can't take its place: %w", previous, err)
+	}
+	return previous, nil
+}
+
+// write prints the report for people.
+func (r restoreReport) write(w io.Writer) error {
+	out := bufio.NewWriter(w)
+	if r.Missing {
+		fmt.Fprintf(out, "There is no database %s: nothing was compared, and what was revoked since the backup works again.\n", r.Database)
+	}
+	if r.Unreadable != "" {
+		fmt.Fprintf(out, "%s can't be read, so that it was not compared with the backup: %s.\n", r.Database, r.Unreadable)
+	}
+	for _, a := range r.Accounts {
+		a.write(out)
+	}
+	switch {
+	case !r.Restored:
+	case r.RevokedAgain > 0:
+		fmt.Fprintf(out, "%s was restored, and %d of what was revoked since the backup revoked again.\n", r.Database, r.RevokedAgain)
+	default:
+		fmt.Fprintf(out, "%s was restored.\n", r.Database)
+	}
+	if r.Restored && r.Previous != "" {
+		fmt.Fprintf(out, "The database before is %s; remove it when nobody needs it.\n", r.Previous)
+	}
+	return out.Flush()
+}

@@ -1,0 +1,8 @@
+//go:build !unix
+
+package operate
+
+import "os"
+
+// chown does nothing: a file has the permissions of its folder.
+func chown(string, os.FileInfo) error { return nil }

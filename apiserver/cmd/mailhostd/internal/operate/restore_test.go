@@ -1,0 +1,189 @@
+package operate_test
+
+import (
+	"errors"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/operate"
+)
+
+// restoreDrill is the drill of the operator's guide: a backup, after which a leaked token,
+// a grant and a master password are revoked, a mailbox is deleted and another one created.
+type restoreDrill struct {
+	database, backup string
+	owner, leaked    mailhostdtest.Account
+	group, password  string // ids of the grant and the master password
+}
+
+func newRestoreDrill(t *testing.T) (d restoreDrill) {
+	t.Helper()
+	d.database, d.owner = mailhostdtest.Initialize(t)
+	d.backup = filepath.Join(t.TempDir(), "backup.db")
+	s := mailhostdtest.Serve(t, d.database)
+	as := s.As(t, d.owner)
+	as.Domain("example.com")
+	as.CreateMailbox("example.com", "kept").Want(http.StatusCreated)
+	as.CreateMailbox("example.com", "deleted").Want(http.StatusCreated)
+	leaked := as.Post("/auth/service-accounts", apitest.Object{"name": "leaked"}).Want(http.StatusCreated)
+	d.leaked = mailhostdtest.Account{AccountID: d.owner.AccountID, Token: leaked.Str("token")}
+	d.group = as.GrantOwner("group", "interns")
+	d.password = as.Password("opens everything", apitest.Object{"scope_type": "account", "scope_id": d.owner.AccountID})
+	if code, _, stderr := mailhostdtest.Run(t, "backup", "--database", d.database, "--output", d.backup); code != cli.ExitOK {
+		t.Fatal(stderr)
+	}
+	as.Delete("/auth/service-accounts/" + leaked.Str("id")).Want(http.StatusNoContent)
+	as.Delete("/auth/authorizations/" + d.group).Want(http.StatusNoContent)
+	as.Delete("/credentials/" + d.password).Want(http.StatusNoContent)
+	as.Delete("/mailboxes/deleted@example.com").Want(http.StatusNoContent)
+	as.CreateMailbox("example.com", "new").Want(http.StatusCreated)
+	as.Patch("/mailboxes/kept@example.com", apitest.Object{"last_name": "Changed"}).Want(http.StatusOK)
+
+	code, _, stderr := mailhostdtest.Run(t, "restore", d.backup, "--database", d.database, "--yes", "--revoke-again")
+	if code != cli.ExitFailure || !strings.Contains(stderr, "is in use; stop the server") {
+		t.Errorf("under a running server: exit code %d, %s", code, stderr)
+	}
+	s.End(t)
+	return d
+}
+
+// names returns the names of objects with their types.
+func names(objects []operate.ObjectName) (all []string) {
+	for _, o := range objects {
+		all = append(all, o.Type+" "+o.Name)
+	}
+	return all
+}
+
+func TestRestore(t *testing.T) {
+	t.Parallel()
+	d := newRestoreDrill(t)
+	before, err := os.ReadFile(d.database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := mailhostdtest.RunJSON[operate.RestoreReport](t, nil, "restore", d.backup, "--database", d.database, "--dry-run")
+	if report.Restored || len(report.Accounts) != 1 {
+		t.Fatalf("the dry run printed %+v", report)
+	}
+	a := report.Accounts[0]
+	for _, tt := range []struct {
+		what string
+		got  []operate.ObjectName
+		want string
+	}{
+		{"revived", a.Revived, "token leaked; grant account_owner in account for group interns; master password opens everything"},
+		{"gone", a.Gone, "mailbox new@example.com"},
+		{"back", a.Back, "mailbox deleted@example.com"},
+		{"changed", a.Changed, "mailbox kept@example.com"},
+	} {
+		if got := strings.Join(names(tt.got), "; "); got != tt.want {
+			t.Errorf("%s: %s; want %s", tt.what, got, tt.want)
+		}
+	}
+	for _, args := range [][]string{{}, {"--yes"}, {"--revoke-again"}} {
+		code, _, stderr := mailhostdtest.Run(t, append([]string{"restore", d.backup, "--database", d.database}, args...)...)
+		if code != cli.ExitUsage || !strings.Contains(stderr, "token leaked") || !strings.Contains(stderr, "nothing was restored") {
+			t.Errorf("%v: exit code %d, %s", args, code, stderr)
+		}
+	}
+	if after, err := os.ReadFile(d.database); err != nil || string(after) != string(before) {
+		t.Errorf("the database has changed, error %v", err)
+	}
+
+	report = mailhostdtest.RunJSON[operate.RestoreReport](t, nil, "restore", d.backup, "--database", d.database, "--revoke-again", "--yes")
+	if !report.Restored || report.RevokedAgain != 3 {
+		t.Errorf("restore printed %+v", report)
+	}
+	if info, err := os.Stat(report.Previous); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the database before: %v, error %v", info, err)
+	}
+	if log := mailhostdtest.Audit(t, report.Previous, "--operation", "revoke-service-account"); len(log) != 1 {
+		t.Errorf("the database before lacks the revocation: %+v", log)
+	}
+	var operations []string
+	for _, e := range mailhostdtest.Audit(t, d.database, "--since", "1h") {
+		if e.Subject.Type == "operator" {
+			operations = append(operations, e.Operation)
+		}
+	}
+	if want := []string{"init-account", "revoke-service-account", "revoke-authorization", "delete-master-password", "restore-backup"}; !slices.Equal(operations, want) {
+		t.Errorf("the operator did %v, want %v", operations, want)
+	}
+	s := mailhostdtest.Serve(t, d.database)
+	as := s.As(t, d.owner)
+	as.Get("/mailboxes/deleted@example.com").Want(http.StatusOK)
+	as.Get("/mailboxes/new@example.com").Want(http.StatusNotFound)
+	as.Get("/credentials/" + d.password).Want(http.StatusNotFound)
+	s.As(t, d.leaked).Get("/mailboxes").Want(http.StatusUnauthorized)
+	var grants []api.Authorization
+	as.Get("/auth/authorizations?subject_id=interns").Want(http.StatusOK).Into(&grants)
+	if len(grants) != 0 {
+		t.Errorf("the group has %+v", grants)
+	}
+	left, err := filepath.Glob(filepath.Join(filepath.Dir(d.database), ".restore-*"))
+	if err != nil || len(left) != 0 {
+		t.Errorf("left behind: %v, error %v", left, err)
+	}
+}
+
+// TestRestoreWithoutRevoking checks that the choice is the operator's, and that the drill
+// above tests something.
+func TestRestoreWithoutRevoking(t *testing.T) {
+	t.Parallel()
+	d := newRestoreDrill(t)
+	mailhostdtest.RunJSON[operate.RestoreReport](t, nil, "restore", d.backup, "--database", d.database, "--no-revoke-again", "--yes")
+	mailhostdtest.Serve(t, d.database).As(t, d.leaked).Get("/mailboxes").Want(http.StatusOK)
+}
+
+// TestRestoreOfAnUnreadableDatabase checks that a damaged or missing database is replaced only
+// if asked.
+func TestRestoreOfAnUnreadableDatabase(t *testing.T) {
+	t.Parallel()
+	database, owner := mailhostdtest.Initialize(t)
+	backup := filepath.Join(t.TempDir(), "backup.db")
+	if code, _, stderr := mailhostdtest.Run(t, "backup", "--database", database, "--output", backup); code != cli.ExitOK {
+		t.Fatal(stderr)
+	}
+	if err := os.WriteFile(database, []byte(strings.Repeat("not a database ", 100)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := mailhostdtest.Run(t, "restore", backup, "--database", database, "--yes"); code != cli.ExitFailure || !strings.Contains(stderr, "add --force") {
+		t.Errorf("exit code %d, %s", code, stderr)
+	}
+	if report := mailhostdtest.RunJSON[operate.RestoreReport](t, nil, "restore", backup, "--database", database, "--yes", "--force"); !report.Restored || report.Unreadable == "" {
+		t.Errorf("restore printed %+v", report)
+	}
+	mailhostdtest.Serve(t, database).As(t, owner).Get("").Want(http.StatusOK)
+	if err := os.Remove(database); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := mailhostdtest.Run(t, "restore", database, "--database", backup); code != cli.ExitFailure || !strings.Contains(stderr, "the backup can't be read") {
+		t.Errorf("exit code %d, %s", code, stderr)
+	}
+	for _, answer := range []string{"--dry-run", "--yes"} {
+		code, stdout, stderr := mailhostdtest.Run(t, "restore", backup, "--database", database, answer)
+		if code != cli.ExitFailure || stdout != "" || !strings.Contains(stderr, "there is no database "+database) || !strings.Contains(stderr, "add --force") {
+			t.Errorf("without a database, %s: exit code %d, stdout %q, stderr %q", answer, code, stdout, stderr)
+		}
+	}
+	if _, err := os.Stat(database); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("there is a database now, error %v", err)
+	}
+	code, stdout, _ := mailhostdtest.Run(t, "restore", backup, "--database", database, "--force", "--dry-run", "--no-json")
+	if code != cli.ExitOK || !strings.Contains(stdout, "nothing was compared") {
+		t.Errorf("without a database, --force: exit code %d, stdout %q", code, stdout)
+	}
+	if report := mailhostdtest.RunJSON[operate.RestoreReport](t, nil, "restore", backup, "--database", database, "--yes", "--force"); !report.Restored || !report.Missing || report.Previous != "" {
+		t.Errorf("without a database, restore printed %+v", report)
+	}
+}

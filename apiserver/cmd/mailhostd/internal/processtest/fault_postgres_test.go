@@ -1,0 +1,272 @@
+package processtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres/postgrestest"
+)
+
+// postgresFault is what happens to a PostgreSQL server or its database, and how it ends.
+type postgresFault struct {
+	name          string
+	inflict, mend func(c *postgresCase) error
+	// start is a part of the message with which a server does not start, or "" if it starts.
+	start string
+	// harmless means that a server that runs is not concerned.
+	harmless bool
+}
+
+// superuser returns a step that runs statements as the superuser, each by itself.
+func superuser(statements ...string) func(*postgresCase) error {
+	return func(c *postgresCase) error {
+		conn, err := pgx.Connect(c.Context(), c.cluster.URL("postgres", "mail"))
+		if err != nil {
+			return err
+		}
+		defer conn.Close(context.Background())
+		for _, statement := range statements {
+			if _, err := conn.Exec(c.Context(), statement, pgx.QueryExecModeSimpleProtocol); err != nil {
+				return fmt.Errorf("%s: %w", statement, err)
+			}
+		}
+		return nil
+	}
+}
+
+// endSessions ends those of the server, as a restart would.
+const endSessions = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'mailhost'`
+
+var postgresFaults = []postgresFault{
+	{
+		name:    "the server is stopped",
+		inflict: func(c *postgresCase) error { return c.cluster.Stop() },
+		mend:    func(c *postgresCase) error { return c.cluster.StartServer() },
+		start:   "no such file",
+	},
+	{
+		name: "the server becomes a standby",
+		inflict: func(c *postgresCase) error {
+			return errors.Join(c.cluster.Stop(), os.WriteFile(filepath.Join(c.cluster.Dir(), "data", "standby.signal"), nil, 0o644), c.cluster.StartServer())
+		},
+		mend: superuser(`SELECT pg_promote()`),
+	},
+	{
+		name:    "the server is read-only",
+		inflict: superuser(`ALTER SYSTEM SET default_transaction_read_only = on`, `SELECT pg_reload_conf()`),
+		mend:    superuser(`SET default_transaction_read_only = off`, `ALTER SYSTEM RESET default_transaction_read_only`, `SELECT pg_reload_conf()`),
+	},
+	{
+		name:    "the password is another one",
+		inflict: superuser(`ALTER ROLE mailhost PASSWORD 'another'`, endSessions),
+		mend:    superuser(`ALTER ROLE mailhost PASSWORD 'secret'`),
+		start:   "password authentication failed",
+	},
+	{
+		name:    "the user has no right to connect",
+		inflict: superuser(`REVOKE CONNECT ON DATABASE mail FROM PUBLIC, mailhost`, endSessions),
+		mend:    superuser(`GRANT CONNECT ON DATABASE mail TO mailhost`),
+		start:   "permission denied for database",
+	},
+	{
+		name:    "the user has no right to write",
+		inflict: superuser(`REVOKE INSERT ON audit_entries FROM mailhost`),
+		mend:    superuser(`GRANT INSERT ON audit_entries TO mailhost`),
+	},
+	{
+		name:     "the schema is that of a later version",
+		inflict:  superuser(`UPDATE mailhost_schema SET version = version + 1, compatible_with = version + 1`),
+		mend:     superuser(`UPDATE mailhost_schema SET version = version - 1, compatible_with = version - 1`),
+		start:    "newer version",
+		harmless: true,
+	},
+	{
+		name:    "the disk is full",
+		inflict: func(c *postgresCase) error { return fillDisk(filepath.Join(c.disk, "filler")) },
+		mend:    func(c *postgresCase) error { return os.Remove(filepath.Join(c.disk, "filler")) },
+	},
+}
+
+// postgresCase is a server on a database that gets one fault after another.
+type postgresCase struct {
+	*faultCase
+	cluster *postgrestest.Cluster
+	disk    string // of the database's tables, or ""
+	// host is in messages, because it is in the URL.
+	host string
+}
+
+// TestPostgresFaults checks what a server does when something happens to its PostgreSQL
+// database: it acknowledges nothing that it could not find again, is not ready and reports
+// why; it goes on by itself afterwards; and a start that is refused says why.
+func TestPostgresFaults(t *testing.T) {
+	t.Parallel()
+	c := newPostgresCase(t)
+	for _, fault := range postgresFaults {
+		t.Run(fault.name, func(t *testing.T) {
+			if c.disk == "" && fault.name == "the disk is full" {
+				t.Skip("no file system can be mounted here, so that a full disk is not tested")
+			}
+			c.T = t
+			c.run(fault)
+		})
+	}
+	c.T = t
+	if missing, err := c.missing(); err != nil || len(missing) > 0 {
+		t.Errorf("%v; acknowledged and lost: %q", err, missing)
+	}
+}
+
+// newPostgresCase starts a server on a cluster of its own, as a user without other rights.
+func newPostgresCase(t *testing.T) *postgresCase {
+	cluster := postgrestest.Start(t)
+	c := &postgresCase{&faultCase{T: t, must: map[string]string{}}, cluster, smallTablespace(t), cluster.Dir()}
+	create := []string{`CREATE ROLE mailhost LOGIN PASSWORD 'secret'`, `CREATE DATABASE mail OWNER mailhost`}
+	if c.disk != "" {
+		create[1] += ` TABLESPACE small`
+		create = append([]string{`CREATE TABLESPACE small LOCATION '` + c.disk + `'`}, create...)
+	}
+	conn, err := pgx.Connect(t.Context(), cluster.URL("postgres", "postgres"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	for _, statement := range create {
+		if _, err := conn.Exec(t.Context(), statement, pgx.QueryExecModeSimpleProtocol); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+	// The superuser needs no password to end a fault.
+	if err := os.WriteFile(filepath.Join(cluster.Dir(), "data", "pg_hba.conf"), []byte("local all postgres trust\nlocal all mailhost scram-sha-256\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := superuser(`SELECT pg_reload_conf()`)(c); err != nil {
+		t.Fatal(err)
+	}
+	c.path = strings.Replace(cluster.URL("mailhost", "mail"), "mailhost@", "mailhost:secret@", 1)
+	c.owner = mailhostdtest.InitializeIn(t, c.path)
+	if refused := c.spawn(); refused != "" {
+		t.Fatal(refused)
+	}
+	c.server.As(t, c.owner).Domain("example.com")
+	return c
+}
+
+// smallTablespace mounts a small file system for PostgreSQL's user, and returns "" where that
+// is impossible.
+func smallTablespace(t *testing.T) string {
+	dir := t.TempDir()
+	owner, err := user.Lookup("postgres")
+	if err != nil || os.Getuid() != 0 {
+		return ""
+	}
+	options := fmt.Sprintf("size=24m,mode=0700,uid=%s,gid=%s", owner.Uid, owner.Gid)
+	for parent := filepath.Dir(dir); parent != "/tmp" && parent != "/"; parent = filepath.Dir(parent) {
+		if err := os.Chmod(parent, 0o755); err != nil {
+			return ""
+		}
+	}
+	if exec.Command("mount", "-t", "tmpfs", "-o", options, "tmpfs", dir).Run() != nil {
+		return ""
+	}
+	t.Cleanup(func() {
+		if out, err := exec.Command("umount", "-l", dir).CombinedOutput(); err != nil {
+			t.Errorf("umount: %v %s", err, out)
+		}
+	})
+	return dir
+}
+
+func (c *postgresCase) run(fault postgresFault) {
+	if status := c.create(localPart("before " + fault.name)); status != http.StatusCreated {
+		c.Fatalf("create before: %d; log:\n%s", status, c.server.Log)
+	}
+	logged := len(c.server.Log.Entries("the database is unavailable"))
+	if err := fault.inflict(c); err != nil {
+		c.Fatal(err)
+	}
+	// A disk is not full until the files have to grow.
+	refused := false
+	for n := 0; n < 60 && !refused; n++ {
+		status, created := c.createMany(localPart(fmt.Sprint(fault.name, n)) + "-")
+		refused = status != http.StatusOK
+		if refused && status != http.StatusServiceUnavailable || fault.harmless && refused || !refused && n > 1 && fault.name != "the disk is full" && !fault.harmless {
+			c.Fatalf("a change: %d; log:\n%s", status, c.server.Log)
+		}
+		if fault.harmless && created {
+			break
+		}
+	}
+	ready, body := mailhostdtest.Fetch(c.T, http.MethodGet, c.server.URL+"/healthz/ready")
+	outages := fmt.Sprint(c.server.Log.Entries("the database is unavailable")[logged:])
+	c.Logf("ready: %d %s; log: %s", ready, body, outages)
+	if (ready == http.StatusOK) != fault.harmless || (outages == "[]") != fault.harmless {
+		c.Errorf("ready: %d; log: %s", ready, outages)
+	}
+	code, _, stderr := mailhostdtest.Run(c.T, "audit", "--database", c.path, "--limit", "1")
+	c.Logf("a command: %d %s", code, stderr)
+	if (code == cli.ExitOK) != (fault.start == "") || !strings.Contains(stderr, fault.start) || fault.start != "" && !strings.Contains(stderr, "; ") {
+		c.Errorf("a command on the database: exit code %d, %s; want %q, and what to do", code, stderr, fault.start)
+	}
+	for _, text := range []string{outages, body, stderr} {
+		if strings.Contains(text, "secret") || strings.Contains(text, "another\"") {
+			c.Errorf("the password is in %s", text)
+		}
+	}
+	if err := fault.mend(c); err != nil {
+		c.Fatal(err)
+	}
+	for n := 0; ; n++ { // a server that starts refuses connections for a moment
+		ready, body := mailhostdtest.Fetch(c.T, http.MethodGet, c.server.URL+"/healthz/ready")
+		if ready == http.StatusOK {
+			break
+		}
+		if n > 1000 {
+			c.Fatalf("ready afterwards: %d %s", ready, body)
+		}
+	}
+	if status := c.create(localPart("after " + fault.name)); status != http.StatusCreated {
+		c.Errorf("a create afterwards: %d; log:\n%s", status, c.server.Log)
+	}
+}
+
+func localPart(name string) string { return strings.ReplaceAll(name, " ", "-") }
+
+// createMany creates mailboxes with one request.
+func (c *postgresCase) createMany(prefix string) (status int, created bool) {
+	var items []string
+	for n := range 100 {
+		items = append(items, fmt.Sprintf(`{"local_part":"%s%d","first_name":"A","last_name":"B"}`, prefix, n))
+	}
+	r, err := c.server.As(c.T, c.owner).Try(c.Context(), http.MethodPost, "/mailboxes/bulk", `{"domain":"example.com","items":[`+strings.Join(items, ",")+`]}`)
+	if err != nil {
+		c.Fatal(err)
+	}
+	var out struct {
+		Created []struct {
+			Mailbox struct {
+				ID           string
+				PrimaryEmail string `json:"primary_email"`
+			}
+		}
+	}
+	if r.Status == http.StatusOK {
+		r.Into(&out)
+	}
+	for _, item := range out.Created {
+		c.must[item.Mailbox.PrimaryEmail] = item.Mailbox.ID
+	}
+	return r.Status, len(out.Created) > 0
+}

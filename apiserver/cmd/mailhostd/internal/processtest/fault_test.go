@@ -1,0 +1,499 @@
+package processtest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
+)
+
+// fault is what happens to the files of a database.
+type fault struct {
+	name    string
+	inflict func(f files) error
+	// mend ends a fault under which the files keep their content. Any other fault is
+	// mended by copying the files back.
+	mend func(f files) error
+	// loses means that the latest changes are lost. A running server reports it, and so does
+	// one that starts after a crash; after a shutdown nothing shows it.
+	loses bool
+	// setUp prepares the directory and returns a command that runs the servers.
+	setUp func(t *testing.T, dir string) (command []string)
+}
+
+// files are the files of a database in a directory of their own.
+type files struct{ dir, path string }
+
+func (f files) wal() string { return f.path + "-wal" }
+
+func (f files) shm() string { return f.path + "-shm" }
+
+func (f files) filler() string { return filepath.Join(f.dir, "filler") }
+
+// smallDisk mounts a small file system.
+func smallDisk(t *testing.T, dir string) []string {
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", dir).CombinedOutput(); err != nil {
+		t.Skipf("no file system can be mounted here, so that a full disk is not tested: %v %s", err, out)
+	}
+	t.Cleanup(func() {
+		if out, err := exec.Command("umount", "-l", dir).CombinedOutput(); err != nil {
+			t.Errorf("umount: %v %s", err, out)
+		}
+	})
+	return nil
+}
+
+// fillDisk fills the disk with a file.
+func fillDisk(path string) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	for block := make([]byte, 1<<16); len(block) > 0; {
+		if _, err := f.Write(block); err != nil {
+			block = block[:len(block)/2]
+		}
+	}
+	return f.Close()
+}
+
+// obeyModes returns a command that takes the superuser's right to ignore the modes of
+// files from a server.
+func obeyModes(t *testing.T, _ string) []string {
+	if os.Getuid() != 0 {
+		return nil
+	}
+	command := []string{"setpriv", "--bounding-set=-dac_override,-dac_read_search", "--"}
+	if out, err := exec.Command(command[0], append(command[1:], "true")...).CombinedOutput(); err != nil {
+		t.Skipf("the superuser ignores the modes of files, and setpriv can't change that, so that read-only files are not tested: %v %s", err, out)
+	}
+	return command
+}
+
+// noise overwrites a part of a file, from one fraction to another, with random bytes.
+func noise(path string, from, to float64) error {
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return errors.Join(err, file.Close())
+	}
+	begin := int64(from*float64(info.Size())) / 4096 * 4096
+	data := make([]byte, int64(to*float64(info.Size()))-begin)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(data) // never fails
+	_, err = file.WriteAt(data, begin)
+	return errors.Join(err, file.Close())
+}
+
+func cut(path string, part float64) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	return os.Truncate(path, int64(part*float64(info.Size())))
+}
+
+// otherProgram writes a database of another program to a path, into an existing file
+// like cp.
+func otherProgram(path string) error {
+	// The smallest database: a page without tables.
+	page := make([]byte, 4096)
+	copy(page, "SQLite format 3\x00\x10\x00\x01\x01\x00\x40\x20\x20\x00\x00\x00\x01\x00\x00\x00\x01")
+	copy(page[68:], "SONG")
+	page[47], page[59], page[99] = 4, 1, 1 // schema format, UTF-8, version
+	copy(page[100:], "\x0d\x00\x00\x00\x00\x10\x00\x00")
+	return os.WriteFile(path, page, 0o600)
+}
+
+var faults = []fault{
+	{name: "the file is removed", inflict: func(f files) error { return os.Remove(f.path) }},
+	{name: "all files are removed", inflict: func(f files) error {
+		return errors.Join(os.Remove(f.path), os.RemoveAll(f.wal()), os.RemoveAll(f.shm()))
+	}},
+	{name: "the directory is removed", inflict: func(f files) error { return os.RemoveAll(f.dir) }},
+	{
+		name:    "the file is moved",
+		inflict: func(f files) error { return os.Rename(f.path, f.path+".away") },
+		mend:    func(f files) error { return os.Rename(f.path+".away", f.path) },
+	},
+	{
+		name:    "the directory is moved",
+		inflict: func(f files) error { return os.Rename(f.dir, f.dir+".away") },
+		mend:    func(f files) error { return os.Rename(f.dir+".away", f.dir) },
+	},
+	{
+		name:    "a directory in its place",
+		inflict: func(f files) error { return errors.Join(os.Rename(f.path, f.path+".away"), os.Mkdir(f.path, 0o700)) },
+		mend:    func(f files) error { return errors.Join(os.Remove(f.path), os.Rename(f.path+".away", f.path)) },
+	},
+	{name: "emptied", inflict: func(f files) error { return os.Truncate(f.path, 0) }},
+	{name: "truncated", inflict: func(f files) error { return cut(f.path, 0.5) }},
+	{name: "a byte is cut off", inflict: func(f files) error { return cut(f.path, 0.99999) }},
+	{name: "noise over all of it", inflict: func(f files) error { return noise(f.path, 0, 1) }},
+	{name: "noise over its beginning", inflict: func(f files) error { return noise(f.path, 0, 0.01) }},
+	{name: "noise in the middle", inflict: func(f files) error { return noise(f.path, 0.02, 1) }},
+	{name: "noise at its end", inflict: func(f files) error { return noise(f.path, 0.9, 1) }},
+	{name: "text over it", inflict: func(f files) error { return os.WriteFile(f.path, bytes.Repeat([]byte("no database\n"), 1000), 0o600) }},
+	{name: "another program's database over it", inflict: func(f files) error { return otherProgram(f.path) }},
+	{
+		name:    "another program's database in its place",
+		inflict: func(f files) error { return errors.Join(os.Rename(f.path, f.path+".away"), otherProgram(f.path)) },
+		mend:    func(f files) error { return os.Rename(f.path+".away", f.path) },
+	},
+	{name: "the -wal file is removed", loses: true, inflict: func(f files) error { return os.Remove(f.wal()) }},
+	{name: "the -wal and -shm files are removed", loses: true, inflict: func(f files) error {
+		return errors.Join(os.Remove(f.wal()), os.Remove(f.shm()))
+	}},
+	{name: "the -wal file is emptied", loses: true, inflict: func(f files) error { return os.Truncate(f.wal(), 0) }},
+	{name: "the -wal file is truncated", loses: true, inflict: func(f files) error { return cut(f.wal(), 0.5) }},
+	{name: "noise over the -wal file", inflict: func(f files) error { return noise(f.wal(), 0, 1) }},
+	{
+		name:    "a full disk",
+		setUp:   smallDisk,
+		inflict: func(f files) error { return fillDisk(f.filler()) },
+		mend:    func(f files) error { return os.Remove(f.filler()) },
+	},
+	{
+		name:    "a read-only directory",
+		setUp:   obeyModes,
+		inflict: func(f files) error { return os.Chmod(f.dir, 0o500) },
+		mend:    func(f files) error { return os.Chmod(f.dir, 0o700) },
+	},
+	{
+		name:    "a read-only file",
+		setUp:   obeyModes,
+		inflict: func(f files) error { return os.Chmod(f.path, 0o400) },
+		mend:    func(f files) error { return os.Chmod(f.path, 0o600) },
+	},
+	{
+		name:    "an unreadable file",
+		setUp:   obeyModes,
+		inflict: func(f files) error { return os.Chmod(f.path, 0o000) },
+		mend:    func(f files) error { return os.Chmod(f.path, 0o600) },
+	},
+	{name: "the -shm file is emptied", inflict: func(f files) error { return os.Truncate(f.shm(), 0) }},
+	{name: "noise over the -shm file", inflict: func(f files) error { return noise(f.shm(), 0, 1) }},
+}
+
+// moments are when a fault happens: to a server that runs; to one that runs, and the fault
+// passes; and to the files after a shutdown or a crash.
+var moments = []string{"running", "passing", "stopped", "killed"}
+
+func (f fault) happens(moment string) bool {
+	switch moment {
+	case "passing":
+		return f.mend != nil
+	case "stopped":
+		return !strings.Contains(f.name, "-wal") && !strings.Contains(f.name, "-shm") // there are none
+	case "killed":
+		return !strings.Contains(f.name, "-wal and -shm") // nothing shows that there were some
+	}
+	return true
+}
+
+// TestFaults checks what a server does when something happens to its database: it
+// acknowledges nothing that it could not find again, and reports what has happened; a
+// start that is refused changes nothing; and with the files repaired, everything is there.
+func TestFaults(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("an open file can't be moved or removed on Windows")
+	}
+	t.Parallel()
+	model := newFaultModel(t)
+	for _, moment := range moments {
+		for _, fault := range faults {
+			if fault.happens(moment) {
+				t.Run(moment+"/"+fault.name, func(t *testing.T) { t.Parallel(); testFault(t, model, moment, fault) })
+			}
+		}
+	}
+}
+
+func testFault(t *testing.T, model *faultModel, moment string, fault fault) {
+	fault.loses = fault.loses && moment == "running"
+	c := model.newCase(t, moment, fault)
+	before, must := c.content(), maps.Clone(c.must)
+	if err := fault.inflict(c.files); err != nil {
+		t.Fatal(err)
+	}
+	switch moment {
+	case "running":
+		c.use()
+		c.server.End(t)
+	case "passing":
+		c.use()
+		if err := fault.mend(c.files); err != nil {
+			t.Fatal(err)
+		}
+		c.recovers()
+		c.server.End(t)
+		fault.mend = nil
+	}
+	if c.start() || fault.loses {
+		return
+	}
+	if fault.mend == nil {
+		fault.mend = before.restore
+		c.must = must
+	}
+	if err := fault.mend(c.files); err != nil {
+		t.Fatal(err)
+	}
+	if !c.start() {
+		t.Error("with the files repaired, not everything is there")
+	}
+}
+
+// content are files with their contents, by the names in their directory.
+type content map[string][]byte
+
+// restore makes them the content of the directory.
+func (c content) restore(f files) error {
+	errs := []error{os.RemoveAll(f.dir), os.MkdirAll(f.dir, 0o700)}
+	for name, data := range c {
+		errs = append(errs, os.WriteFile(filepath.Join(f.dir, name), data, 0o600))
+	}
+	return errors.Join(errs[1:]...) // a mounted directory can't be removed, and is empty
+}
+
+// faultModel is the database that every case begins with: after a crash, with a part of the
+// mailboxes only in the log, and after a shutdown.
+type faultModel struct {
+	owner           mailhostdtest.Account
+	must            map[string]string
+	killed, stopped content
+}
+
+func newFaultModel(t *testing.T) *faultModel {
+	c := newFaultCase(t)
+	c.owner = mailhostdtest.InitializeIn(t, c.path)
+	c.spawn()
+	c.server.As(t, c.owner).Domain("example.com")
+	for n := range 40 {
+		if n == 20 { // the first ones are then in the file itself
+			c.server.End(t)
+			c.spawn()
+		}
+		if status := c.create(fmt.Sprint("m", n)); status != http.StatusCreated {
+			t.Fatalf("create: %d", status)
+		}
+	}
+	model := &faultModel{owner: c.owner, must: c.must}
+	if err := c.server.Cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	c.server.ExitCode(t)
+	model.killed = c.content()
+	if !c.start() {
+		t.Fatal("the server does not start after a crash")
+	}
+	model.stopped = c.content()
+	return model
+}
+
+// faultCase is a server whose database gets a fault.
+type faultCase struct {
+	*testing.T
+	files
+	fault
+	command []string // runs the servers
+	owner   mailhostdtest.Account
+	server  *mailhostdtest.Server
+	// must are the ids of the acknowledged mailboxes by address.
+	must map[string]string
+}
+
+func newFaultCase(t *testing.T) *faultCase {
+	dir := filepath.Join(t.TempDir(), "data")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return &faultCase{T: t, files: files{dir, filepath.Join(dir, "mailhost.db")}, must: map[string]string{}}
+}
+
+func (m *faultModel) newCase(t *testing.T, moment string, fault fault) *faultCase {
+	c := newFaultCase(t)
+	c.fault, c.owner, c.must = fault, m.owner, maps.Clone(m.must)
+	if fault.setUp != nil {
+		c.command = fault.setUp(t, c.dir)
+	}
+	before := m.killed
+	if moment == "stopped" {
+		before = m.stopped
+	}
+	if err := before.restore(c.files); err != nil {
+		t.Fatal(err)
+	}
+	if moment == "running" || moment == "passing" {
+		if refused := c.spawn(); refused != "" {
+			t.Fatal(refused)
+		}
+		if status := c.create("before"); status != http.StatusCreated {
+			t.Fatalf("create: %d", status)
+		}
+	}
+	return c
+}
+
+// create creates a mailbox. Status 0 is no response.
+func (c *faultCase) create(localPart string) (status int) {
+	as := c.server.As(c.T, c.owner)
+	r, err := as.Try(c.Context(), http.MethodPost, "/mailboxes", mailhostdtest.Mailbox("example.com", localPart))
+	if err != nil {
+		return 0
+	}
+	if r.Status == http.StatusCreated {
+		c.must[localPart+"@example.com"] = r.Str("id")
+	}
+	return r.Status
+}
+
+// content returns the files of the directory with their contents.
+func (c *faultCase) content() content {
+	all := content{}
+	err := filepath.WalkDir(c.dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		all[filepath.Base(path)], err = os.ReadFile(path)
+		return err
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		c.Fatal(err)
+	}
+	return all
+}
+
+// use sends requests to a server whose database has a fault. If it refuses a change, it is
+// not ready, and the log says why.
+func (c *faultCase) use() {
+	var status int
+	for n := range 5 {
+		status = c.create(fmt.Sprint("meanwhile", n))
+		if status != http.StatusCreated && status != http.StatusServiceUnavailable {
+			c.Errorf("a create: %d; log:\n%s", status, c.server.Log)
+		}
+		if r, err := c.server.As(c.T, c.owner).Try(c.Context(), http.MethodGet, "/mailboxes?page_size=1000", nil); err != nil ||
+			r.Status != http.StatusOK && r.Status != http.StatusServiceUnavailable {
+			c.Errorf("a list: %s, %v", r, err)
+		}
+	}
+	ready, body := mailhostdtest.Fetch(c.T, http.MethodGet, c.server.URL+"/healthz/ready")
+	c.Logf("the last create: %d; ready: %d %s", status, ready, body)
+	if ready == http.StatusOK && (status != http.StatusCreated || c.loses) {
+		c.Error("the server is ready")
+	}
+	outages := c.server.Log.Entries("the database is unavailable")
+	c.Logf("log: %v", outages)
+	if status != http.StatusCreated && (len(outages) == 0 || !strings.Contains(fmt.Sprint(outages), c.path)) {
+		c.Errorf("the log does not name the file:\n%s", c.server.Log)
+	}
+}
+
+// recovers checks that a server whose database is right again goes on by itself.
+func (c *faultCase) recovers() {
+	if status := c.create("after"); status != http.StatusCreated {
+		c.Errorf("a create afterwards: %d; log:\n%s", status, c.server.Log)
+	}
+	if ready, body := mailhostdtest.Fetch(c.T, http.MethodGet, c.server.URL+"/healthz/ready"); ready != http.StatusOK {
+		c.Errorf("ready afterwards: %d %s", ready, body)
+	}
+}
+
+// spawn starts a server, or returns the message with which it ends.
+func (c *faultCase) spawn() (refused string) {
+	s := mailhostdtest.SpawnWith(c.T, c.command, c.path)
+	serving, err := s.Log.Await(c.Context(), "serving", 1)
+	if err != nil {
+		return s.Log.String()
+	}
+	s.URL, _ = serving["url"].(string)
+	c.server = s
+	return ""
+}
+
+// start starts a server and stops it again, and reports whether it has everything. If it
+// has not, it refuses to start and changes nothing; or it is not ready; or it has an empty
+// database, because nothing of the old one is there, and warns.
+func (c *faultCase) start() (complete bool) {
+	before := c.content()
+	if refused := c.spawn(); refused != "" {
+		c.Logf("start: %s", refused)
+		if !strings.Contains(refused, c.path) || !strings.Contains(refused, "; ") {
+			c.Errorf("the message does not name the file and what to do: %s", refused)
+		}
+		after := c.content()
+		for _, files := range []content{before, after} {
+			delete(files, filepath.Base(c.shm())) // has nothing of its own
+			if len(files[filepath.Base(c.wal())]) == 0 {
+				delete(files, filepath.Base(c.wal()))
+			}
+		}
+		if !maps.EqualFunc(before, after, bytes.Equal) {
+			c.Errorf("a start that was refused has changed the files %q to %q", slices.Sorted(maps.Keys(before)), slices.Sorted(maps.Keys(after)))
+		}
+		return false
+	}
+	defer c.server.End(c.T)
+	if len(before[filepath.Base(c.path)])+len(before[filepath.Base(c.wal())]) == 0 {
+		c.server.Log.Wait(c.T, "there is no account yet; create one with: mailhostd init --database "+c.path)
+		return false
+	}
+	missing, err := c.missing()
+	if err != nil {
+		c.Logf("start: %v", err)
+		if ready, _ := mailhostdtest.Fetch(c.T, http.MethodGet, c.server.URL+"/healthz/ready"); ready == http.StatusOK {
+			c.Error("the server is ready")
+		}
+	} else if len(missing) > 0 && !c.loses {
+		c.Errorf("the server has started without %q; log:\n%s", missing, c.server.Log)
+	}
+	return err == nil && len(missing) == 0
+}
+
+// missing returns the acknowledged mailboxes that a server does not have.
+func (c *faultCase) missing() (missing []string, err error) {
+	r, err := c.server.As(c.T, c.owner).Try(context.Background(), http.MethodGet, "/mailboxes?page_size=1000", nil)
+	if err == nil && r.Status != http.StatusOK {
+		err = fmt.Errorf("status %d %s", r.Status, r.Raw)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var page struct {
+		Items []struct {
+			ID           string
+			PrimaryEmail string `json:"primary_email"`
+		}
+		Total int
+	}
+	r.Into(&page)
+	found := map[string]string{}
+	for _, m := range page.Items {
+		found[m.PrimaryEmail] = m.ID
+	}
+	for address, id := range c.must {
+		if found[address] != id {
+			missing = append(missing, address)
+		}
+	}
+	if page.Total != len(found) {
+		err = fmt.Errorf("the total is %d and %d are listed", page.Total, len(found))
+	}
+	return missing, err
+}

@@ -1,0 +1,12 @@
+// Package processtest tests servers as processes of their own, alone and several on one
+// database: they are killed under load, lose their disk or PostgreSQL, and share a file. Nothing
+// that was acknowledged may be lost, and some order of the requests explains all responses.
+package processtest
+
+import (
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
+)
+
+func TestMain(m *testing.M) { mailhostdtest.Main(m) }

@@ -1,0 +1,107 @@
+package serve
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"net/http"
+	"time"
+
+	"github.com/swaggest/swgui/v5emb"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/httpapi"
+)
+
+// OpenAPICommand is mailhostd openapi.
+type OpenAPICommand struct {
+	PublishedOnly bool `help:"Leave out the lifecycle operations, which extend the published API."`
+}
+
+// Run prints the OpenAPI document.
+func (c OpenAPICommand) Run(p cli.Program) error {
+	document, err := httpapi.Document(!c.PublishedOnly)
+	if err != nil {
+		return err
+	}
+	_, err = p.Stdout.Write(document)
+	return err
+}
+
+// The API reference: a page that shows the OpenAPI document, and the document.
+const (
+	docsPath    = "/docs"
+	openAPIPath = "/openapi.json"
+)
+
+// docsCSP allows content of this server without inline scripts. Swagger UI has its
+// icons in data URLs and sets styles on elements.
+const docsCSP = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+
+//go:embed docs
+var docsFiles embed.FS
+
+// swaggerUIFiles are the files of Swagger UI that the page loads.
+var swaggerUIFiles = []string{"swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png"}
+
+// docs maps paths of the API reference to their handlers. It is served as
+// middleware, so that its responses have a request id and a log line.
+type docs map[string]http.Handler
+
+// newDocs returns the reference of the operations that the server has.
+func newDocs(publishedOnly bool) (docs, error) {
+	document, err := httpapi.Document(!publishedOnly)
+	if err != nil {
+		return nil, err
+	}
+	d := docs{openAPIPath: static("application/json", document)}
+	for path, file := range map[string]struct{ mediaType, name string }{
+		docsPath:               {"text/html; charset=utf-8", "index.html"},
+		docsPath + "/page.css": {"text/css; charset=utf-8", "page.css"},
+		docsPath + "/page.js":  {"text/javascript; charset=utf-8", "page.js"},
+	} {
+		content, err := docsFiles.ReadFile("docs/" + file.name)
+		if err != nil {
+			return nil, err
+		}
+		d[path] = static(file.mediaType, content)
+	}
+	swaggerUI := v5emb.New("", "", docsPath)
+	for _, name := range swaggerUIFiles {
+		d[docsPath+"/"+name] = swaggerUI
+	}
+	return d, nil
+}
+
+// static serves one file with an ETag.
+func static(mediaType string, content []byte) http.Handler {
+	sum := sha256.Sum256(content)
+	tag := `"` + hex.EncodeToString(sum[:16]) + `"`
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", mediaType)
+		w.Header().Set("Etag", tag)
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
+	})
+}
+
+// middleware serves the reference and passes other requests to next.
+func (d docs) middleware(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h, ok := d[r.URL.EscapedPath()]
+		switch {
+		case !ok:
+			next.ServeHTTP(w, r)
+		case r.Method != http.MethodGet && r.Method != http.MethodHead:
+			api.MethodNotAllowed(r.Method, "GET, HEAD").Write(w)
+		default:
+			header := w.Header()
+			header.Set("Content-Security-Policy", docsCSP)
+			header.Set("Referrer-Policy", "no-referrer")
+			header.Set("Cache-Control", "no-cache")
+			h.ServeHTTP(w, r)
+		}
+	})
+}

@@ -1,0 +1,131 @@
+package serve_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/browsertest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/httpapi"
+)
+
+func TestDocs(t *testing.T) {
+	t.Parallel()
+	database, _ := mailhostdtest.Initialize(t)
+	s := mailhostdtest.Serve(t, database)
+	for path, mediaType := range map[string]string{
+		"/docs": "text/html; charset=utf-8", "/openapi.json": "application/json",
+		"/docs/page.css": "text/css; charset=utf-8", "/docs/page.js": "text/javascript; charset=utf-8",
+		"/docs/swagger-ui.css": "text/css; charset=utf-8", "/docs/swagger-ui-bundle.js": "application/javascript", "/docs/favicon-32x32.png": "image/png",
+	} {
+		got, body := s.Fetch(t, http.MethodGet, path)
+		if got.StatusCode != http.StatusOK || got.Header.Get("Content-Type") != mediaType || body == "" {
+			t.Errorf("GET %s: %s, %s, %d bytes", path, got.Status, got.Header.Get("Content-Type"), len(body))
+		}
+		for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-cache"} {
+			if got.Header.Get(name) != want {
+				t.Errorf("%s of %s is %q", name, path, got.Header.Get(name))
+			}
+		}
+		if csp := got.Header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'; script-src 'self';") || strings.Contains(csp, "http") {
+			t.Errorf("the policy of %s is %s", path, csp)
+		}
+		if got.Header.Get("X-Request-Id") == "" {
+			t.Errorf("GET %s has no request id", path)
+		}
+		head, body := s.Fetch(t, http.MethodHead, path)
+		if head.StatusCode != http.StatusOK || body != "" || head.Header.Get("Content-Type") != mediaType {
+			t.Errorf("HEAD %s: %s %q", path, head.Status, body)
+		}
+		again, body := s.Fetch(t, http.MethodGet, path, "If-None-Match", got.Header.Get("Etag"))
+		if again.StatusCode != http.StatusNotModified || body != "" {
+			t.Errorf("GET %s again: %s", path, again.Status)
+		}
+		post, body := s.Fetch(t, http.MethodPost, path)
+		if post.StatusCode != http.StatusMethodNotAllowed || post.Header.Get("Allow") != "GET, HEAD" || !strings.Contains(body, `"type":"method_not_allowed"`) {
+			t.Errorf("POST %s: %s, Allow %q, %s", path, post.Status, post.Header.Get("Allow"), body)
+		}
+	}
+	for _, path := range []string{"/docs/", "/docs/x", "/docs/index.html", "/docs/swagger-ui.js", "/docs/oauth2-redirect.html", "/docs/../docs", "//docs", "/%64ocs", "/openapi.json/"} {
+		got, body := s.Fetch(t, http.MethodGet, path)
+		if got.StatusCode != http.StatusNotFound || got.Header.Get("Content-Type") != "application/json" || !strings.Contains(body, `"type":"not_found"`) {
+			t.Errorf("GET %s: %s %s", path, got.Status, body)
+		}
+	}
+}
+
+func TestDocsHaveTheServersOperations(t *testing.T) {
+	t.Parallel()
+	for _, lifecycle := range []bool{true, false} {
+		database, _ := mailhostdtest.Initialize(t)
+		var flags []string
+		if !lifecycle {
+			flags = []string{"--published-only"}
+		}
+		want, err := httpapi.Document(lifecycle)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, got := mailhostdtest.Serve(t, database, flags...).Fetch(t, http.MethodGet, "/openapi.json"); got != string(want) {
+			t.Errorf("%v: the document has %d bytes; want %d", flags, len(got), len(want))
+		}
+	}
+}
+
+func TestDocsInABrowser(t *testing.T) {
+	t.Parallel()
+	database, owner := mailhostdtest.Initialize(t)
+	s := mailhostdtest.Serve(t, database)
+	b := browsertest.New(t, s.URL)
+	if status := b.Leads(t, chromedp.Navigate(s.URL+"/docs")); status != http.StatusOK {
+		t.Fatalf("the page has status %d", status)
+	}
+	b.Do(t, chromedp.WaitVisible(chromedp.CSS(".opblock")))
+	b.Screenshot(t, "docs")
+	var document struct {
+		Paths map[string]map[string]struct{ Tags []string }
+	}
+	_, text := s.Fetch(t, http.MethodGet, "/openapi.json")
+	if err := json.Unmarshal([]byte(text), &document); err != nil {
+		t.Fatal(err)
+	}
+	operations, tags := 0, map[string]bool{}
+	for _, path := range document.Paths {
+		for _, operation := range path {
+			operations++
+			tags[operation.Tags[0]] = true
+		}
+	}
+	if n := browsertest.Evaluate[int](t, b, "document.querySelectorAll('.opblock').length"); n != operations || n == 0 {
+		t.Errorf("the page shows %d operations; want %d", n, operations)
+	}
+	if n := browsertest.Evaluate[int](t, b, "document.querySelectorAll('.opblock-tag').length"); n != len(tags) || n == 0 {
+		t.Errorf("the page shows %d tags; want %d", n, len(tags))
+	}
+	for tag := range tags {
+		b.Has(t, "link "+tag)
+	}
+	b.Has(t, "main", "StaticText OAS")
+
+	b.Do(t, b.Click(t, "button POST /v1 /public /accounts /{account_id} /forwarding Create a forwarding rule"),
+		chromedp.WaitVisible(chromedp.CSS(".opblock.is-open .responses-table")))
+	b.Screenshot(t, "docs-operation")
+	b.Has(t, "button CreateForwardingBody", "button Forwarding", "StaticText target_email", "StaticText forwarding.manage")
+	b.Do(t, b.Click(t, "button Schemas"), chromedp.WaitVisible(chromedp.CSS(".models.is-open article")))
+	b.Screenshot(t, "docs-schemas")
+
+	// "Try it out" works under the page's policy, here without a credential.
+	b.Do(t, b.Click(t, "button POST /v1 /public /accounts /{account_id} /forwarding Create a forwarding rule"), chromedp.WaitNotPresent(chromedp.CSS(".opblock.is-open")))
+	b.Do(t, b.Click(t, "button GET /v1 /public /accounts /{account_id} Read the account"), chromedp.WaitVisible(chromedp.CSS(".opblock.is-open .try-out__btn")))
+	b.Do(t, b.Click(t, "button Try it out"), chromedp.SendKeys(chromedp.CSS(".is-open [data-param-name=account_id] input"), owner.AccountID))
+	b.Do(t, b.Click(t, "button Execute"), chromedp.WaitVisible(chromedp.CSS(".is-open .live-responses-table")))
+	b.Screenshot(t, "docs-tried")
+	if got := browsertest.Evaluate[string](t, b, "document.querySelector('.live-responses-table').innerText"); !strings.Contains(got, "not_authenticated") {
+		t.Errorf("the page shows the response as %q", got)
+	}
+	b.Clean(t)
+}

@@ -1,0 +1,320 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/oauth"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
+)
+
+// DoctorCommand is mailhostd doctor.
+type DoctorCommand struct {
+	settings
+	cli.OutputFlags
+}
+
+// Help is shown by mailhostd doctor --help.
+func (DoctorCommand) Help() string {
+	return "It takes the flags and variables of mailhostd serve; run it in the server's environment and as its user. It changes nothing, sends no message and can run beside the server. The exit code is 1 if a check fails; warnings don't count."
+}
+
+// Validate is called by kong. An invalid setting is a check that fails.
+func (DoctorCommand) Validate() error { return nil }
+
+// The states of a check.
+const (
+	checkOK      = "ok"
+	checkWarning = "warning"
+	checkFailed  = "failed"
+	checkSkipped = "skipped"
+)
+
+// check is what one check has found.
+type check struct {
+	Name  string `json:"check"`
+	State string `json:"state"`
+	// Detail is what was found, and what to do about it.
+	Detail string `json:"detail"`
+}
+
+func found(state, format string, args ...any) check {
+	return check{State: state, Detail: fmt.Sprintf(format, args...)}
+}
+
+// checkTimeout limits each check.
+const checkTimeout = 15 * time.Second
+
+// Run makes the checks.
+func (c DoctorCommand) Run(ctx context.Context, p cli.Program, app *kong.Kong) error {
+	checks := []struct {
+		name string
+		run  func(context.Context, cli.Program) check
+	}{
+		{"configuration", func(_ context.Context, p cli.Program) check { return c.checkConfiguration(p, app) }}, {"database", c.checkDatabase}, {"permissions", c.checkPermissions}, {"disk", c.checkDisk},
+		{"listen", c.checkListen}, {"tls", c.checkTLS}, {"smtp", c.checkSMTP}, {"oauth issuer", c.checkIssuer}, {"clock", c.checkClock},
+	}
+	var results []check
+	var failed []string
+	for _, one := range checks {
+		limit, cancel := context.WithTimeout(ctx, checkTimeout)
+		result := one.run(limit, p)
+		cancel()
+		if result.Name = one.name; result.State == checkFailed {
+			failed = append(failed, one.name)
+		}
+		results = append(results, result)
+	}
+	if err := c.Print(p, results, func(w io.Writer) error { return writeChecks(w, results) }); err != nil {
+		return err
+	}
+	if failed != nil {
+		return fmt.Errorf("%s failed: %s", cli.Counted(len(failed), "check"), strings.Join(failed, ", "))
+	}
+	return nil
+}
+
+// writeChecks prints one line for each check; a long detail is the last column.
+func writeChecks(w io.Writer, results []check) error {
+	rows := [][]string{{"CHECK", "STATE", "DETAIL"}}
+	for _, r := range results {
+		rows = append(rows, []string{r.Name, r.State, r.Detail})
+	}
+	return cli.WriteTable(w, rows)
+}
+
+func (c DoctorCommand) checkConfiguration(p cli.Program, app *kong.Kong) check {
+	if err := c.settings.Validate(); err != nil {
+		return found(checkFailed, "%s", err)
+	}
+	known, err := settingVariables(app)
+	if err != nil {
+		return found(checkFailed, "%s", err)
+	}
+	var unknown []string
+	for _, name := range slices.Sorted(maps.Keys(cli.Variables(p.Environ))) {
+		if strings.HasPrefix(name, "MAILHOSTD_") && !known[name] {
+			unknown = append(unknown, name)
+		}
+	}
+	if unknown != nil {
+		return found(checkWarning, "no setting has the variable %s; mailhostd serve --help lists those that exist", strings.Join(unknown, ", "))
+	}
+	if c.Fixture != "" {
+		if _, err := c.readFixture(); err != nil {
+			return found(checkFailed, "%s", err)
+		}
+	}
+	if c.SMTPURL == "" {
+		return found(checkWarning, "valid; without --smtp-url no forwarding to other accounts can be verified")
+	}
+	return found(checkOK, "valid")
+}
+
+// settingVariables returns the variables of all commands.
+func settingVariables(app *kong.Kong) (map[string]bool, error) {
+	names := map[string]bool{}
+	err := kong.Visit(app.Model, func(node kong.Visitable, next kong.Next) error {
+		if flag, ok := node.(*kong.Flag); ok {
+			names[cli.VariableOf(flag.Value)] = true
+		}
+		return next(nil)
+	})
+	return names, err
+}
+
+func (c DoctorCommand) checkDatabase(ctx context.Context, p cli.Program) check {
+	db, err := p.Openers.Open(ctx, c.Database, cli.OpenOptions{ReadOnly: true})
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return found(checkWarning, "%s does not exist; create it with mailhostd init --database %s", c.Database, c.Database)
+	case err != nil && strings.Contains(err.Error(), "open it for writing once"): // by either engine
+		return found(checkWarning, "an older version wrote %s; back it up, because mailhostd serve migrates it", cli.RedactDatabase(c.Database))
+	case err != nil:
+		return found(checkFailed, "%s", err)
+	}
+	var accounts []store.Account
+	err = db.View(ctx, func(r store.Reader) (err error) {
+		accounts, err = r.Accounts()
+		return err
+	})
+	if err = errors.Join(err, db.Close()); err != nil {
+		return found(checkFailed, "%s", err)
+	}
+	if path := c.databaseFile(); path != "" {
+		err := sqlite.CheckPages(ctx, path)
+		if errors.Is(err, context.DeadlineExceeded) {
+			return found(checkWarning, "%s is too large to check each page within %s; mailhostd backup reads them all", path, checkTimeout)
+		}
+		if err != nil {
+			return found(checkFailed, "%s", err)
+		}
+	}
+	if len(accounts) == 0 {
+		return found(checkWarning, "%s has no account yet; create one with mailhostd init", cli.RedactDatabase(c.Database))
+	}
+	return found(checkOK, "%s, %s", cli.RedactDatabase(c.Database), cli.Counted(len(accounts), "account"))
+}
+
+// checkPermissions checks the files of a database and of the certificate.
+func (c DoctorCommand) checkPermissions(context.Context, cli.Program) check {
+	var problems []string
+	for _, path := range []string{c.databaseFile(), c.TLSKey} {
+		if info, err := os.Stat(path); path != "" && err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o007 != 0 {
+			problems = append(problems, fmt.Sprintf("every user of this machine can open %s (mode %04o): chmod o= %s", path, info.Mode().Perm(), path))
+		}
+	}
+	if path := c.databaseFile(); path != "" {
+		// SQLite creates its log beside the file.
+		probe, err := os.CreateTemp(filepath.Dir(path), ".doctor-*")
+		if err == nil {
+			err = errors.Join(probe.Close(), os.Remove(probe.Name()))
+		}
+		if err != nil {
+			return found(checkFailed, "the folder of %s can't be written by this user: %s", path, err)
+		}
+		if file, err := os.OpenFile(path, os.O_RDWR, 0); err == nil {
+			_ = file.Close()
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return found(checkFailed, "the database can't be written by this user: %s", err)
+		}
+	}
+	if problems != nil {
+		return found(checkWarning, "%s", strings.Join(problems, "; "))
+	}
+	return found(checkOK, "the files are writable, and closed to others")
+}
+
+// databaseFile returns the path of an SQLite file, or "".
+func (c DoctorCommand) databaseFile() string {
+	if cli.Scheme(c.Database) != "" || cli.RequireFile(c.Database) != nil {
+		return ""
+	}
+	return c.Database
+}
+
+// lowDisk is how many bytes should be free: SQLite's log and a backup need as much again
+// as the database.
+const lowDisk = 1 << 30
+
+func (c DoctorCommand) checkDisk(context.Context, cli.Program) check {
+	path := c.databaseFile()
+	if path == "" {
+		return found(checkSkipped, "the database is not a file of this machine")
+	}
+	free, known := freeSpace(filepath.Dir(path))
+	if !known {
+		return found(checkSkipped, "the free space can't be found out on this system")
+	}
+	needed := int64(lowDisk)
+	if info, err := os.Stat(path); err == nil {
+		needed = max(needed, 2*info.Size())
+	}
+	state := checkOK
+	if free < uint64(needed) {
+		state = checkWarning
+	}
+	return found(state, "%d MiB free; %d MiB are enough for the log and a backup", free>>20, needed>>20)
+}
+
+// checkListen checks that the address can be listened on, unless a server does already.
+func (c DoctorCommand) checkListen(ctx context.Context, _ cli.Program) check {
+	address := loopbackForPort(c.Listen)
+	if conn, err := new(net.Dialer).DialContext(ctx, "tcp", address); err == nil {
+		_ = conn.Close()
+		return found(checkOK, "something listens on %s; if it is not this server, choose another address", address)
+	}
+	l, err := listen(ctx, "--listen", address)
+	if err != nil {
+		return found(checkFailed, "%s", err)
+	}
+	if err := l.Close(); err != nil {
+		return found(checkFailed, "%s", err)
+	}
+	return found(checkOK, "%s is free", address)
+}
+
+// renewBefore is how long before its end a certificate should have been renewed.
+const renewBefore = 14 * 24 * time.Hour
+
+func (c DoctorCommand) checkTLS(context.Context, cli.Program) check {
+	cert, err := c.openCertificate(slog.New(slog.DiscardHandler))
+	switch {
+	case err != nil:
+		return found(checkFailed, "%s", err)
+	case cert == nil && !isLocal(loopbackForPort(c.Listen)):
+		return found(checkWarning, "tokens are sent over plain HTTP; set --tls-cert, or make the address reachable only for a TLS proxy")
+	case cert == nil:
+		return found(checkSkipped, "plain HTTP on this machine")
+	}
+	if left := time.Until(cert.NotAfter()); left < 0 {
+		return found(checkFailed, "the certificate expired at %s", cert.NotAfter().UTC().Format(time.RFC3339))
+	} else if left < renewBefore {
+		return found(checkWarning, "the certificate expires at %s; renew it", cert.NotAfter().UTC().Format(time.RFC3339))
+	}
+	if public, err := url.Parse(c.PublicURL); err == nil && public.Hostname() != "" {
+		leaf := cert.Leaf()
+		if err := leaf.VerifyHostname(public.Hostname()); err != nil {
+			return found(checkWarning, "the certificate does not have the name of --public-url: %s", err)
+		}
+	}
+	return found(checkOK, "the certificate is valid until %s", cert.NotAfter().UTC().Format(time.RFC3339))
+}
+
+func (c DoctorCommand) checkSMTP(ctx context.Context, _ cli.Program) check {
+	m, err := c.mailer()
+	switch {
+	case err != nil:
+		return found(checkFailed, "%s", err)
+	case m == nil:
+		return found(checkSkipped, "there is no --smtp-url")
+	}
+	if err := m.Check(ctx); err != nil {
+		return found(checkFailed, "%s", err)
+	}
+	return found(checkOK, "%s accepts messages from %s", m.Server(), m.From())
+}
+
+func (c DoctorCommand) checkIssuer(ctx context.Context, _ cli.Program) check {
+	if c.OAuthIssuer == "" {
+		return found(checkSkipped, "there is no --oauth-issuer")
+	}
+	v, err := oauth.New(oauth.Options{Issuer: c.OAuthIssuer, Audience: c.OAuthAudience})
+	if err != nil {
+		return found(checkFailed, "--oauth-%s", err)
+	}
+	keys, err := v.Check(ctx)
+	if err != nil {
+		return found(checkFailed, "%s: %s", c.OAuthIssuer, err)
+	}
+	return found(checkOK, "%s has %s", c.OAuthIssuer, cli.Counted(keys, "key"))
+}
+
+// checkClock asks the kernel, because expiries and replicas depend on the time.
+func (c DoctorCommand) checkClock(context.Context, cli.Program) check {
+	now := time.Now().UTC().Format(time.RFC3339)
+	switch synchronized, known := clockSynchronized(); {
+	case !known:
+		return found(checkSkipped, "it is %s; this system does not say whether its clock is synchronized", now)
+	case !synchronized:
+		return found(checkWarning, "it is %s, and the kernel knows of nothing that synchronizes the clock; run an NTP client", now)
+	}
+	return found(checkOK, "synchronized; it is %s", now)
+}

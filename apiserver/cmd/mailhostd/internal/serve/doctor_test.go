@@ -1,0 +1,100 @@
+package serve_test
+
+import (
+	"crypto/rand"
+	"crypto/rsa"
+	"encoding/json"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"github.com/coreos/go-oidc/v3/oidc/oidctest"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/serve"
+)
+
+// TestDoctor checks a healthy server's settings, and then one fault after another.
+func TestDoctor(t *testing.T) {
+	t.Parallel()
+	database, _ := mailhostdtest.Initialize(t)
+	inbox := mailhostdtest.NewInbox(t)
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	issuer := &oidctest.Server{PublicKeys: []oidctest.PublicKey{{PublicKey: key.Public(), KeyID: "k", Algorithm: oidc.RS256}}}
+	web := httptest.NewServer(issuer)
+	t.Cleanup(web.Close)
+	issuer.SetIssuer(web.URL)
+	s := mailhostdtest.Serve(t, database)
+	healthy := append([]string{"--database", database, "--listen", strings.TrimPrefix(s.URL, "http://"), "--oauth-issuer", web.URL, "--oauth-audience", "x"}, inbox.Flags()...)
+
+	open := filepath.Join(t.TempDir(), "open.db")
+	mailhostdtest.InitializeIn(t, open)
+	if err := os.Chmod(open, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	damaged := filepath.Join(t.TempDir(), "damaged.db")
+	mailhostdtest.InitializeIn(t, damaged)
+	content, err := os.ReadFile(damaged)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clear(content[len(content)-9_000:]) // pages that no other check reads
+	if err := os.WriteFile(damaged, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name    string
+		environ []string
+		args    []string
+		check   string
+		state   string
+		detail  string
+	}{
+		{"configuration", nil, nil, "configuration", serve.CheckOK, "valid"},
+		{"database", nil, nil, "database", serve.CheckOK, "1 account"},
+		{"permissions", nil, nil, "permissions", serve.CheckOK, "closed to others"},
+		{"a running server", nil, nil, "listen", serve.CheckOK, "something listens on"},
+		{"mail", nil, nil, "smtp", serve.CheckOK, "accepts messages"},
+		{"issuer", nil, nil, "oauth issuer", serve.CheckOK, "has 1 key"},
+		{"a misspelt variable", []string{"MAILHOSTD_LISTENN=x"}, nil, "configuration", serve.CheckWarning, "MAILHOSTD_LISTENN"},
+		{"an invalid setting", nil, []string{"--shutdown-timeout=-1s"}, "configuration", serve.CheckFailed, "--shutdown-timeout"},
+		{"no database", nil, []string{"--database", database + ".x"}, "database", serve.CheckWarning, "create it with mailhostd init"},
+		{"a damaged page", nil, []string{"--database", damaged}, "database", serve.CheckFailed, "it is damaged; restore a backup"},
+		{"no PostgreSQL", nil, []string{"--database", "postgres://u:secret@127.0.0.1:1/x"}, "database", serve.CheckFailed, "connection refused"},
+		{"an open file", nil, []string{"--database", open}, "permissions", serve.CheckWarning, "chmod o="},
+		{"no folder", nil, []string{"--database", filepath.Join(t.TempDir(), "none", "a.db")}, "permissions", serve.CheckFailed, "can't be written"},
+		{"no mail server", nil, []string{"--smtp-url", "smtp://u:secret@127.0.0.1:1"}, "smtp", serve.CheckFailed, "connection refused"},
+		{"no issuer", nil, []string{"--oauth-issuer", "http://127.0.0.1:1"}, "oauth issuer", serve.CheckFailed, "connection refused"},
+		{"no certificate", nil, []string{"--tls-cert", "none.pem", "--tls-key", "none.pem"}, "tls", serve.CheckFailed, "none.pem"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			code, stdout, stderr := mailhostdtest.RunWith(t, tt.environ, append(append([]string{"doctor"}, healthy...), tt.args...)...)
+			var results []serve.Check
+			if err := json.Unmarshal([]byte(stdout), &results); err != nil {
+				t.Fatalf("%s: %v", stdout, err)
+			}
+			for _, r := range results {
+				if r.Name == tt.check && (r.State != tt.state || !strings.Contains(r.Detail, tt.detail)) {
+					t.Errorf("%+v; want %s, …%s…", r, tt.state, tt.detail)
+				}
+			}
+			want := cli.ExitOK
+			if tt.state == serve.CheckFailed {
+				want = cli.ExitFailure
+			}
+			if code != want || strings.Contains(stdout+stderr, "secret") {
+				t.Errorf("exit code %d, stdout %s, stderr %s", code, stdout, stderr)
+			}
+		})
+	}
+	if sent := inbox.Wait(0); len(sent) != 0 {
+		t.Errorf("doctor has sent %d messages", len(sent))
+	}
+}

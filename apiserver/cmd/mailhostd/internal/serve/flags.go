@@ -1,0 +1,235 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/signin"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/tracing"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/mailer"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/oauth"
+)
+
+// This file has the groups of flags of mailhostd serve, with what each creates.
+
+type connectionFlags struct {
+	MaxConnections int           `default:"10000" placeholder:"COUNT" help:"Maximum number of connections; more wait until one ends. 0 is unlimited. Default: ${default}."`
+	DrainDelay     time.Duration `default:"0s" placeholder:"DURATION" help:"How long to serve requests after SIGTERM or SIGINT while /healthz/ready fails, so that load balancers choose another server. Default: ${default}."`
+}
+
+func (f connectionFlags) validate() error {
+	switch {
+	case f.MaxConnections < 0:
+		return errors.New("--max-connections: must not be negative")
+	case f.DrainDelay < 0:
+		return errors.New("--drain-delay: must not be negative")
+	}
+	return nil
+}
+
+type tlsFlags struct {
+	TLSCert string `name:"tls-cert" placeholder:"FILE" help:"Certificate chain in PEM, to serve the API over TLS. Reloaded when it changes, and on SIGHUP."`
+	TLSKey  string `name:"tls-key" placeholder:"FILE" help:"Private key of --tls-cert, in PEM."`
+}
+
+func (f tlsFlags) validate() error {
+	if (f.TLSCert == "") != (f.TLSKey == "") {
+		return errors.New("--tls-cert and --tls-key: set both, or none for plain HTTP")
+	}
+	return nil
+}
+
+// openCertificate returns nil without --tls-cert.
+func (f tlsFlags) openCertificate(log *slog.Logger) (*certificate.Reloader, error) {
+	if f.TLSCert == "" {
+		return nil, nil
+	}
+	return certificate.Open(f.TLSCert, f.TLSKey, nil, log)
+}
+
+type limitFlags struct {
+	RateLimit    rateLimit `placeholder:"REQUESTS/DURATION" help:"Rate limit of a credential, for instance 600/1m: a burst of that many requests, and as many again in each duration. Default: unlimited."`
+	MaxMailboxes int       `placeholder:"NUMBER" help:"Maximum number of mailboxes of an account. Default: unlimited."`
+}
+
+func (f limitFlags) validate() error {
+	if f.MaxMailboxes < 0 {
+		return errors.New("--max-mailboxes: must not be negative; 0 is unlimited")
+	}
+	return nil
+}
+
+type rateLimit apiserver.RateLimit
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (l *rateLimit) UnmarshalText(text []byte) error {
+	requests, per, _ := strings.Cut(string(text), "/")
+	n, err := strconv.Atoi(requests)
+	duration, perErr := time.ParseDuration(per)
+	if err != nil || perErr != nil || n < 1 || duration <= 0 {
+		return fmt.Errorf("%.64q is not a rate limit; use requests and a duration, for instance 600/1m", text)
+	}
+	*l = rateLimit{Requests: n, Per: duration}
+	return nil
+}
+
+type oauthFlags struct {
+	OAuthIssuer      string   `name:"oauth-issuer" placeholder:"URL" help:"Issuer whose OAuth 2.0 access tokens (JWT) are accepted, as in their iss claim; its keys are found by OpenID Connect Discovery. Default: none."`
+	OAuthAudience    string   `name:"oauth-audience" placeholder:"NAME" help:"This API's name in the tokens' aud claim; required with --oauth-issuer."`
+	OAuthGroupsClaim string   `name:"oauth-groups-claim" default:"groups" placeholder:"CLAIM" help:"Claim with the user's groups, which authorizations may name. Default: ${default}."`
+	OAuthClientID    string   `name:"oauth-client-id" placeholder:"ID" help:"Public client of the issuer for people who use mailhostd login, which reads it from this server. Default: none."`
+	OAuthScopes      []string `name:"oauth-scopes" placeholder:"SCOPE" help:"Scopes that mailhostd login requests. Default: openid."`
+}
+
+func (f oauthFlags) validate() error {
+	switch {
+	case f.OAuthIssuer == "" && f.OAuthAudience != "":
+		return errors.New("--oauth-audience: needs --oauth-issuer")
+	case f.OAuthIssuer != "" && f.OAuthAudience == "":
+		return errors.New("--oauth-audience: is required with --oauth-issuer, so that a token for another API is not valid for this one")
+	case f.OAuthIssuer == "" && (f.OAuthClientID != "" || len(f.OAuthScopes) > 0):
+		return errors.New("--oauth-client-id and --oauth-scopes: need --oauth-issuer")
+	}
+	_, err := f.tokenVerifier(nil, nil)
+	return err
+}
+
+// tokenVerifier returns nil without --oauth-issuer. It makes no request.
+func (f oauthFlags) tokenVerifier(clock func() time.Time, log *slog.Logger) (apiserver.TokenVerifier, error) {
+	if f.OAuthIssuer == "" {
+		return nil, nil
+	}
+	v, err := oauth.New(oauth.Options{Issuer: f.OAuthIssuer, Audience: f.OAuthAudience, GroupsClaim: f.OAuthGroupsClaim, Clock: clock, Logger: log})
+	if err != nil {
+		return nil, fmt.Errorf("--oauth-%w", err)
+	}
+	return v, nil
+}
+
+// checkIssuerOnce warns if the issuer's keys can't be read. It works in the background until
+// stop is called: the server starts without the issuer.
+func (f oauthFlags) checkIssuerOnce(ctx context.Context, tokens apiserver.TokenVerifier, log *slog.Logger) (stop func()) {
+	verifier, ok := tokens.(*oauth.Verifier)
+	if !ok {
+		return func() {}
+	}
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	var checking sync.WaitGroup
+	checking.Go(func() {
+		if _, err := verifier.Check(ctx); err != nil && !errors.Is(ctx.Err(), context.Canceled) {
+			log.Warn("no access token can be verified until the OAuth issuer's keys can be read; check --oauth-issuer", "issuer", f.OAuthIssuer, "error", fmt.Sprintf("%.512s", err))
+		}
+	})
+	return func() {
+		cancel()
+		checking.Wait()
+	}
+}
+
+// signInMetadata serves how people sign in for the API at url (RFC 9728).
+func (f oauthFlags) signInMetadata(url string) http.Handler {
+	text, _ := json.Marshal(signin.Metadata{ // it has only strings
+		Resource: url, AuthorizationServers: []string{f.OAuthIssuer}, BearerMethodsSupported: []string{"header"},
+		ScopesSupported: f.OAuthScopes, ClientID: f.OAuthClientID,
+	})
+	return static("application/json", text)
+}
+
+type smtpFlags struct {
+	SMTPURL  string `name:"smtp-url" placeholder:"URL" help:"Mail server for verification messages: smtp://[user:password@]host[:port] with STARTTLS, or smtps://… with implicit TLS. ?tls=none sends without encryption. Set a password in the variable rather than on the command line. Default: none; messages are only in the outbox of the control plane."`
+	SMTPFrom string `name:"smtp-from" placeholder:"ADDRESS" help:"Sender of messages, with or without a name, for instance Mailhost <no-reply@example.com>; required with --smtp-url."`
+}
+
+func (f smtpFlags) validate() error {
+	switch {
+	case f.SMTPURL == "" && f.SMTPFrom != "":
+		return errors.New("--smtp-from: needs --smtp-url")
+	case f.SMTPURL != "" && f.SMTPFrom == "":
+		return errors.New("--smtp-from: is required with --smtp-url")
+	}
+	_, err := f.mailer()
+	return err
+}
+
+// mailer returns nil without --smtp-url.
+func (f smtpFlags) mailer() (*mailer.Mailer, error) {
+	if f.SMTPURL == "" {
+		return nil, nil
+	}
+	m, err := mailer.New(mailer.Options{URL: f.SMTPURL, From: f.SMTPFrom})
+	if err != nil {
+		return nil, fmt.Errorf("--smtp-%w", err)
+	}
+	return m, nil
+}
+
+type metricsFlags struct {
+	MetricsListen string `placeholder:"ADDRESS" help:"Address of /metrics, for Prometheus. A port alone is on 127.0.0.1. Default: off."`
+}
+
+// listenMetrics returns nil without --metrics-listen.
+func (f metricsFlags) listenMetrics(ctx context.Context) (net.Listener, error) {
+	if f.MetricsListen == "" {
+		return nil, nil
+	}
+	return listen(ctx, "--metrics-listen", loopbackByDefault(f.MetricsListen))
+}
+
+type tracingFlags struct {
+	OTLPEndpoint string `name:"otlp-endpoint" placeholder:"URL" help:"OpenTelemetry collector for traces, over OTLP/HTTP. Default: $$OTEL_EXPORTER_OTLP_ENDPOINT, or off."`
+	Traceparent  string `name:"traceparent" enum:"continue,link" default:"continue" placeholder:"MODE" help:"How to use the trace context of a request: ${enum}. link starts a new trace for each request, for a public server. Default: ${default}."`
+}
+
+func (f tracingFlags) validate() error {
+	if f.OTLPEndpoint == "" {
+		return nil
+	}
+	if _, err := tracing.Endpoint(f.OTLPEndpoint, nil); err != nil {
+		return fmt.Errorf("--otlp-endpoint: %w", err)
+	}
+	return nil
+}
+
+// startTracing returns nil if tracing is off. An invalid OTEL_… variable is only
+// logged, because these variables are often set for all programs of a machine.
+func (f tracingFlags) startTracing(ctx context.Context, p cli.Program, log *slog.Logger) (*tracing.Tracing, error) {
+	endpoint, err := tracing.Endpoint(f.OTLPEndpoint, p.Environ)
+	if err != nil {
+		log.Warn("no traces are sent", "error", err)
+		return nil, nil
+	}
+	if endpoint == "" {
+		return nil, nil
+	}
+	t, err := tracing.Start(ctx, tracing.Options{Endpoint: endpoint, LinkParents: f.Traceparent == "link", Version: p.Version(), Log: log})
+	if err == nil {
+		log.Info("sending traces", "endpoint", endpoint)
+	}
+	return t, err
+}
+
+type logFlags struct {
+	LogFormat string     `enum:"text,json" default:"text" placeholder:"FORMAT" help:"Format of the log: ${enum}. Default: ${default}."`
+	LogLevel  slog.Level `default:"info" placeholder:"LEVEL" help:"Minimum level of log lines: debug, info, warn or error. Default: ${default}."`
+}
+
+func (f logFlags) logger(w io.Writer) *slog.Logger {
+	options := &slog.HandlerOptions{Level: f.LogLevel}
+	if f.LogFormat == "json" {
+		return slog.New(tracing.LogHandler(slog.NewJSONHandler(w, options)))
+	}
+	return slog.New(tracing.LogHandler(slog.NewTextHandler(w, options)))
+}

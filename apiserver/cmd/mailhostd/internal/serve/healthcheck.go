@@ -1,0 +1,60 @@
+package serve
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// HealthcheckCommand is mailhostd healthcheck.
+type HealthcheckCommand struct {
+	Listen  string        `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Address of the server, as for mailhostd serve. Default: ${default}."`
+	TLSCert string        `name:"tls-cert" placeholder:"FILE" help:"Set if the server serves TLS, as for mailhostd serve."`
+	Timeout time.Duration `default:"4s" placeholder:"DURATION" help:"How long the response may take. Default: ${default}."`
+}
+
+// Help is shown by mailhostd healthcheck --help.
+func (HealthcheckCommand) Help() string {
+	return "Requests /healthz/ready. The exit code is 0 if the server is ready, and 1 if it is not or can't be reached. " +
+		"With the server's MAILHOSTD_ variables in the environment it needs no flags."
+}
+
+// Run requests the server's readiness.
+func (c HealthcheckCommand) Run(ctx context.Context) error {
+	host, port, err := net.SplitHostPort(loopbackForPort(c.Listen))
+	if err != nil {
+		return fmt.Errorf("--listen: %w", err)
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	url := "http://" + net.JoinHostPort(host, port) + "/healthz/ready"
+	// The certificate is for the server's public name, and this is the same machine.
+	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // see above
+	defer transport.CloseIdleConnections()
+	if c.TLSCert != "" {
+		url = "https" + strings.TrimPrefix(url, "http")
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return err
+	}
+	resp, err := (&http.Client{Transport: transport}).Do(req)
+	if err != nil {
+		return fmt.Errorf("the server can't be reached: %w", err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode == http.StatusOK {
+		return nil
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<10))
+	return errors.Join(fmt.Errorf("the server is not ready: %s: %s", resp.Status, strings.TrimSpace(string(body))), err)
+}

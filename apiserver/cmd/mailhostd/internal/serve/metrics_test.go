@@ -1,0 +1,61 @@
+package serve_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
+)
+
+func TestMetrics(t *testing.T) {
+	t.Parallel()
+	database, owner := mailhostdtest.Initialize(t)
+	s := mailhostdtest.Serve(t, database, "--metrics-listen", "0")
+	at, _ := s.Log.Wait(t, "serving metrics")["url"].(string)
+	if !strings.HasPrefix(at, "http://127.0.0.1:") || !strings.HasSuffix(at, "/metrics") {
+		t.Fatalf("the metrics URL is %q", at)
+	}
+	c := s.As(t, owner)
+	c.Do(http.MethodGet, "/mailboxes?search=private", nil).Want(http.StatusOK)
+	c.Do(http.MethodGet, "/mailboxes", nil).Want(http.StatusOK)
+	c.Do(http.MethodPost, "/mailboxes", "{}").Want(http.StatusUnprocessableEntity)
+	c.Do(http.MethodGet, "/private", nil).Want(http.StatusNotFound)
+	c.Do("BREW", "/mailboxes", nil).Want(http.StatusMethodNotAllowed)
+	for path, want := range map[string]int{"/healthz/live": 200, "/verify-forwarding/private": 404, "/metrics": 404} {
+		if status, _ := mailhostdtest.Fetch(t, http.MethodGet, s.URL+path); status != want {
+			t.Errorf("%s: status %d, want %d", path, status, want)
+		}
+	}
+	status, text := mailhostdtest.Fetch(t, http.MethodGet, at)
+	if status != http.StatusOK {
+		t.Fatalf("status %d", status)
+	}
+	for _, want := range []string{
+		`mailhostd_http_requests_total{code="200",method="get",operation="list-mailboxes"} 2`,
+		`mailhostd_http_requests_total{code="422",method="post",operation="create-mailbox"} 1`,
+		`mailhostd_http_requests_total{code="404",method="get",operation="other"} 2`,
+		`mailhostd_http_requests_total{code="405",method="unknown",operation="other"} 1`,
+		`mailhostd_http_requests_total{code="200",method="get",operation="health"} 1`,
+		`mailhostd_http_requests_total{code="404",method="get",operation="verification"} 1`,
+		`mailhostd_http_request_duration_seconds_count{code="200",method="get",operation="list-mailboxes"} 2`,
+		"mailhostd_http_requests_in_flight 0",
+		"mailhostd_ready 1",
+	} {
+		if !strings.Contains(text, want+"\n") {
+			t.Errorf("there is no %s in\n%s", want, text)
+		}
+	}
+	for _, not := range []string{"private", owner.AccountID, owner.Token, "BREW"} {
+		if strings.Contains(text, not) {
+			t.Errorf("a label contains %q from a request", not)
+		}
+	}
+	if status, _ := mailhostdtest.Fetch(t, http.MethodGet, strings.TrimSuffix(at, "/metrics")+"/healthz/live"); status != http.StatusNotFound {
+		t.Errorf("the metrics listener serves another path: %d", status)
+	}
+	if code := s.End(t); code != cli.ExitOK {
+		t.Errorf("exit code %d", code)
+	}
+}

@@ -1,0 +1,101 @@
+package serve_test
+
+import (
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
+)
+
+const (
+	operatingGuide   = "../../../../../templates/guides/operating.md.tmpl"
+	operatingSamples = "../../../../../examples/operating"
+)
+
+// TestOperatingGuide checks that the guide for operators and the files that they copy
+// name variables of this program, metrics that it serves, and messages that it logs.
+func TestOperatingGuide(t *testing.T) {
+	t.Parallel()
+	guide := readFile(t, operatingGuide)
+	copied := guide
+	samples, err := os.ReadDir(operatingSamples)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range samples {
+		if s.Name() != "README.md" && !strings.Contains(guide, `"examples/operating/`+s.Name()+`"`) {
+			t.Errorf("the guide does not show %s", s.Name())
+		}
+		copied += readFile(t, filepath.Join(operatingSamples, s.Name()))
+	}
+
+	_, help, _ := mailhostdtest.Run(t, "serve", "--help")
+	for _, name := range regexp.MustCompile(`MAILHOSTD_[A-Z_]+`).FindAllString(copied, -1) {
+		if !strings.Contains(help, "$"+name+")") {
+			t.Errorf("mailhostd serve has no variable %s", name)
+		}
+	}
+
+	served := "mailhostd_http_requests_aborted_total mailhostd_tls_certificate_expiry_timestamp_seconds\n" + servedMetrics(t)
+	for _, name := range regexp.MustCompile(`\bmailhostd_[a-z_]+`).FindAllString(copied, -1) {
+		if !strings.Contains(served, name) {
+			t.Errorf("there is no metric %s", name)
+		}
+	}
+
+	_, table, _ := strings.Cut(guide, "\n## Messages\n")
+	messages := regexp.MustCompile("(?m)^\\| `([^`]+)`").FindAllStringSubmatch(table, -1)
+	if len(messages) < 10 {
+		t.Fatalf("the table has %d messages", len(messages))
+	}
+	source := sourceOf(t, "../../../..")
+	for _, m := range messages {
+		for part := range strings.SplitSeq(m[1], "…") {
+			if !strings.Contains(source, strings.TrimSpace(part)) {
+				t.Errorf("no message has %q", part)
+			}
+		}
+	}
+}
+
+// servedMetrics returns what a server serves after a request. It has neither a
+// certificate nor an aborted request.
+func servedMetrics(t *testing.T) string {
+	t.Helper()
+	database, owner := mailhostdtest.Initialize(t)
+	s := mailhostdtest.Serve(t, database, "--metrics-listen", "0")
+	at, _ := s.Log.Wait(t, "serving metrics")["url"].(string)
+	s.As(t, owner).Get("/mailboxes").Want(http.StatusOK)
+	_, text := mailhostdtest.Fetch(t, http.MethodGet, at)
+	return text
+}
+
+// sourceOf returns the source of a folder, without tests.
+func sourceOf(t *testing.T, dir string) string {
+	t.Helper()
+	var all strings.Builder
+	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go") {
+			all.WriteString(readFile(t, path))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all.String()
+}
+
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

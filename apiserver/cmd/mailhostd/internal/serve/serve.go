@@ -1,0 +1,251 @@
+// Package serve has mailhostd serve: its flags, with what each creates, the listeners, and the
+// server on them. Beside it are the commands that share its flags or pages: doctor checks them,
+// healthcheck requests the readiness of a running server, and openapi prints the API's document.
+package serve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/console"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/signin"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/mailer"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
+)
+
+// settings are the flags of mailhostd serve, which doctor checks.
+type settings struct {
+	Listen              string        `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Address of the API; port 0 is any free port, a port alone is on 127.0.0.1, and :8080 is on all addresses. Default: ${default}."`
+	Database            string        `default:"mailhost.db" placeholder:"FILE" help:"SQLite file, created if it does not exist, or postgres:// URL of a database that several servers may share. Set a URL with a password in the variable rather than on the command line. Default: ${default}."`
+	DatabaseConnections int           `placeholder:"NUMBER" help:"Maximum number of connections to PostgreSQL, at least 2. Default: 16."`
+	PublishedOnly       bool          `help:"Leave out the lifecycle operations, which extend the published API."`
+	NoConsole           bool          `help:"Leave out the console, the pages at /console where people look at an account."`
+	ControlListen       string        `placeholder:"ADDRESS" help:"Address of the control plane for tests: faults, requests, messages, fixtures, the clock and a reset, without a credential. A port alone is on 127.0.0.1. Default: off."`
+	Fixture             string        `placeholder:"FILE" help:"JSON file with accounts to create unless they exist, and with the registrar's rules."`
+	PublicURL           string        `placeholder:"URL" help:"URL of the server for the recipients of messages. Default: the address that it listens on."`
+	ShutdownTimeout     time.Duration `default:"10s" placeholder:"DURATION" help:"How long requests in flight may take after SIGTERM or SIGINT. Default: ${default}."`
+
+	connectionFlags `group:"Connections:"`
+	tlsFlags        `group:"Connections:"`
+	limitFlags      `group:"Limits:"`
+	oauthFlags      `group:"OAuth access tokens:"`
+	smtpFlags       `group:"Verification messages:"`
+	metricsFlags    `group:"Observability:"`
+	tracingFlags    `group:"Observability:"`
+	logFlags        `group:"Observability:"`
+}
+
+// Command is mailhostd serve.
+type Command struct{ settings }
+
+// Help is shown by mailhostd serve --help.
+func (Command) Help() string {
+	return "On SIGTERM or SIGINT the server accepts no new requests and completes those in flight; a second signal ends it at once."
+}
+
+// Validate is called by kong.
+func (c settings) Validate() error {
+	if c.ShutdownTimeout < 0 {
+		return errors.New("--shutdown-timeout: must not be negative")
+	}
+	if c.DatabaseConnections != 0 && c.DatabaseConnections < 2 {
+		return errors.New("--database-connections: must be at least 2")
+	}
+	if c.DatabaseConnections != 0 && cli.Scheme(c.Database) == "" {
+		return errors.New("--database-connections: an SQLite file has none; name a postgres:// URL with --database")
+	}
+	for _, flags := range []interface{ validate() error }{c.connectionFlags, c.tlsFlags, c.limitFlags, c.oauthFlags, c.smtpFlags, c.tracingFlags} {
+		if err := flags.validate(); err != nil {
+			return err
+		}
+	}
+	if c.PublicURL == "" {
+		if c.SMTPURL != "" && !isLocal(loopbackForPort(c.Listen)) {
+			return errors.New("--public-url: is required with --smtp-url, so that the links in messages work on other machines")
+		}
+		return nil
+	}
+	u, err := url.Parse(c.PublicURL)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
+		return errors.New("--public-url: must be an http or https URL, for instance https://mail.example.com")
+	}
+	return nil
+}
+
+// Run serves until ctx is cancelled.
+func (c Command) Run(ctx context.Context, p cli.Program) (err error) {
+	log := c.logger(p.Stderr)
+	fixture, err := c.readFixture()
+	if err != nil {
+		return err
+	}
+	plane := &control.Plane{Fixture: fixture}
+	tokens, err := c.tokenVerifier(plane.Clock.Now, log)
+	if err != nil {
+		return err
+	}
+	sender, err := c.mailer()
+	if err != nil {
+		return err
+	}
+	// Listen before a new database is created, because the address may be in use.
+	public, err := listen(ctx, "--listen", loopbackForPort(c.Listen))
+	if err != nil {
+		return err
+	}
+	s := &server{connectionFlags: c.connectionFlags, log: log, timeout: c.ShutdownTimeout, limits: defaultConnectionLimits, public: public}
+	defer s.closeListeners()
+	if err := s.configure(ctx, &c.settings, p); err != nil {
+		return err
+	}
+	if c.ControlListen != "" {
+		if s.control, err = listen(ctx, "--control-listen", loopbackByDefault(c.ControlListen)); err != nil {
+			return err
+		}
+	}
+	db, err := c.openDatabase(ctx, p.Openers, log)
+	if err != nil {
+		return err
+	}
+	publicURL := strings.TrimSuffix(cmp.Or(c.PublicURL, s.url()), "/")
+	if !c.NoConsole {
+		if s.console, err = console.New(publicURL, plane.Clock.Now, log); err != nil {
+			return errors.Join(fmt.Errorf("--public-url: %w", err), db.Close())
+		}
+	}
+	options := c.options(db, plane, s, log, publicURL)
+	options.Tokens = tokens
+	if sender != nil { // a nil *mailer.Mailer would be a non-nil interface
+		options.Sender = sender
+	}
+	if c.OAuthIssuer != "" {
+		s.docs[signin.WellKnownPath] = c.signInMetadata(options.PublicURL)
+	}
+	service, err := apiserver.New(options)
+	if err != nil {
+		return errors.Join(err, db.Close())
+	}
+	defer func() { err = errors.Join(err, service.Close()) }()
+	if s.console != nil {
+		s.console.Start(service)
+	}
+	if c.Fixture != "" {
+		if err := service.LoadFixture(ctx, fixture); err != nil {
+			return fmt.Errorf("--fixture %s: %w", c.Fixture, err)
+		}
+	}
+	defer reloadOnHangup(s.certificate, log)()
+	defer c.checkIssuerOnce(ctx, tokens, log)()
+	c.logStart(ctx, log, p.Version(), s, db, sender)
+	return s.serve(ctx, service, plane)
+}
+
+// ReadFixture returns an empty fixture without --fixture.
+func (c settings) readFixture() (*fixture.Fixture, error) {
+	if c.Fixture == "" {
+		return &fixture.Fixture{}, nil
+	}
+	return cli.ReadFixture("--fixture", c.Fixture)
+}
+
+func (c settings) openDatabase(ctx context.Context, openers cli.Openers, log *slog.Logger) (store.Store, error) {
+	_, statErr := os.Stat(c.Database)
+	db, err := openers.Open(ctx, c.Database, cli.OpenOptions{Connections: c.DatabaseConnections})
+	if err == nil && cli.Scheme(c.Database) == "" && errors.Is(statErr, os.ErrNotExist) {
+		log.Info("database created", "database", c.Database)
+	}
+	return db, err
+}
+
+func (c settings) options(db store.Store, plane *control.Plane, s *server, log *slog.Logger, publicURL string) apiserver.Options {
+	middleware := append(s.middleware(), home(publicURL, s.console != nil))
+	if s.control != nil {
+		middleware = append(middleware, plane.Middleware)
+	}
+	return apiserver.Options{
+		Store: db, Logger: log, PublishedOnly: c.PublishedOnly,
+		PublicURL: publicURL, Clock: plane.Clock.Now,
+		Middleware: chain(middleware...),
+		RateLimit:  apiserver.RateLimit(c.RateLimit), MaxMailboxes: c.MaxMailboxes,
+	}
+}
+
+// logStart logs the URLs that people and scripts need, and warns about a missing
+// account and unprotected listeners.
+func (c settings) logStart(ctx context.Context, log *slog.Logger, version string, s *server, db store.Store, sender *mailer.Mailer) {
+	switch {
+	case sender != nil:
+		log.Info("sending messages", "server", sender.Server(), "from", sender.From())
+	case s.control != nil:
+		log.Info("messages are not sent, and are in the outbox of the control plane")
+	default:
+		log.Warn("messages are not sent, so that no forwarding to other accounts can be verified; set --smtp-url")
+	}
+	accounts := -1
+	_ = db.View(ctx, func(r store.Reader) error { // the first request will report an error
+		all, err := r.Accounts()
+		if err == nil {
+			accounts = len(all)
+		}
+		return err
+	})
+	switch {
+	case accounts == 0 && c.Database == sqlite.Memory:
+		log.Warn("there is no account yet, and init can't create one in memory; use --fixture, or --database with a file", "database", c.Database)
+	case accounts == 0:
+		log.Warn("there is no account yet; create one with: mailhostd init --database "+cli.RedactDatabase(c.Database), "database", cli.RedactDatabase(c.Database))
+	}
+	if s.certificate == nil && !isLoopback(s.public) {
+		log.Warn("tokens are sent over plain HTTP; make this address reachable only for a TLS proxy", "address", s.public.Addr().String())
+	}
+	if s.control != nil {
+		if !isLoopback(s.control) {
+			log.Warn("the control plane needs no credential, and other machines can reach it", "address", s.control.Addr().String())
+		}
+		log.Info("serving the control plane", "url", urlOf(s.control))
+	}
+	if s.metricsListen != nil {
+		log.Info("serving metrics", "url", urlOf(s.metricsListen)+"/metrics")
+	}
+	log.Info("serving", "url", s.url(), "database", cli.RedactDatabase(c.Database), "published_only", c.PublishedOnly, "version", version)
+}
+
+// reloadOnHangup reloads the certificate on each SIGHUP until stop is called. A
+// server without a certificate ignores the signal.
+func reloadOnHangup(cert *certificate.Reloader, log *slog.Logger) (stop func()) {
+	signals, done := make(chan os.Signal, 1), make(chan struct{})
+	signal.Notify(signals, syscall.SIGHUP)
+	go func() {
+		for {
+			select {
+			case <-signals:
+				if cert == nil {
+					log.Info("there is nothing to reload")
+					continue
+				}
+				cert.Reload()
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() {
+		signal.Stop(signals)
+		close(done)
+	}
+}

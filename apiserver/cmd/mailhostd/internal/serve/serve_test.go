@@ -1,0 +1,237 @@
+package serve_test
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
+)
+
+func TestRestart(t *testing.T) {
+	t.Parallel()
+	database, owner := mailhostdtest.Initialize(t)
+	first := mailhostdtest.Serve(t, database)
+	c := first.As(t, owner)
+	c.Domain("example.com")
+	var made api.Mailbox
+	c.Do(http.MethodPost, "/mailboxes", mailhostdtest.Mailbox("example.com", "Jane")).Want(http.StatusCreated).Into(&made)
+	if code := first.End(t); code != cli.ExitOK {
+		t.Errorf("exit code %d", code)
+	}
+	if log := first.Log.String(); strings.Contains(log, owner.Token) || !strings.Contains(log, `"msg":"shut down"`) {
+		t.Errorf("log:\n%s", log)
+	}
+
+	second := mailhostdtest.Serve(t, database)
+	var found api.Mailbox
+	second.As(t, owner).Do(http.MethodGet, "/mailboxes/jane@example.com", nil).Want(http.StatusOK).Into(&found)
+	if found.ID != made.ID || found.CreatedAt != made.CreatedAt {
+		t.Errorf("made %+v\nfound %+v", made, found)
+	}
+}
+
+func TestPublishedOnly(t *testing.T) {
+	t.Parallel()
+	database, owner := mailhostdtest.Initialize(t)
+	c := mailhostdtest.Serve(t, database, "--published-only").As(t, owner)
+	c.Domain("example.com")
+	c.Do(http.MethodPost, "/mailboxes", mailhostdtest.Mailbox("example.com", "jane")).Want(http.StatusCreated)
+	c.Do(http.MethodGet, "/mailboxes", nil).Want(http.StatusOK)
+	c.Do(http.MethodGet, "/mailboxes/jane@example.com", nil).Want(http.StatusMethodNotAllowed)
+	c.Do(http.MethodDelete, "/mailboxes/jane@example.com", nil).Want(http.StatusMethodNotAllowed)
+	c.Do(http.MethodGet, "/dns-records", nil).Want(http.StatusMethodNotAllowed)
+	c.Do(http.MethodGet, "/workspaces", nil).Want(http.StatusNotFound)
+	c.Do(http.MethodGet, "", nil).Want(http.StatusNotFound)
+}
+
+func TestServeWithoutAnAccount(t *testing.T) {
+	t.Parallel()
+	database := t.TempDir() + "/new.db"
+	s := mailhostdtest.Serve(t, database)
+	if made := s.Log.Wait(t, "database created"); made["database"] != database {
+		t.Errorf("log line: %v", made)
+	}
+	s.Log.Wait(t, "there is no account yet; create one with: mailhostd init --database "+database)
+
+	// init works while a server runs.
+	owner := mailhostdtest.InitializeIn(t, database)
+	s.As(t, owner).Do(http.MethodGet, "", nil).Want(http.StatusOK)
+	ready, err := http.Get(s.URL + "/healthz/ready")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ready.Body.Close()
+	if ready.StatusCode != http.StatusOK {
+		t.Errorf("ready: %s", ready.Status)
+	}
+}
+
+func TestServeInMemoryWithoutAnAccount(t *testing.T) {
+	t.Parallel()
+	s := mailhostdtest.Serve(t, sqlite.Memory)
+	s.End(t)
+	if log := s.Log.String(); strings.Contains(log, "mailhostd init") || !strings.Contains(log, "use --fixture") {
+		t.Errorf("the printed advice does not work:\n%s", log)
+	}
+}
+
+// TestDatabaseRemovedWhileServing checks that changes fail while the database is
+// missing, and that the log reports it once.
+func TestDatabaseRemovedWhileServing(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("an open file can't be moved there")
+	}
+	database, owner := mailhostdtest.Initialize(t)
+	s := mailhostdtest.Serve(t, database)
+	as := s.As(t, owner)
+	ready := func() int {
+		resp, err := http.Get(s.URL + "/healthz/ready")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		return resp.StatusCode
+	}
+	as.Do(http.MethodPost, "/workspaces", `{"name":"before"}`).Want(http.StatusCreated)
+	if err := os.Rename(database, database+".away"); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		as.Do(http.MethodPost, "/workspaces", `{"name":"meanwhile"}`).Want(http.StatusServiceUnavailable)
+	}
+	if got := ready(); got != http.StatusServiceUnavailable {
+		t.Errorf("ready: %d", got)
+	}
+	if err := os.Rename(database+".away", database); err != nil {
+		t.Fatal(err)
+	}
+	as.Do(http.MethodPost, "/workspaces", `{"name":"after"}`).Want(http.StatusCreated)
+	if got := ready(); got != http.StatusOK {
+		t.Errorf("ready: %d", got)
+	}
+	s.End(t)
+	log := s.Log.String()
+	if strings.Count(log, "was removed or moved") != 1 || strings.Count(log, "the database is available again") != 1 || strings.Contains(log, "operation failed") {
+		t.Errorf("the log is\n%s", log)
+	}
+}
+
+func TestServeWithAFixture(t *testing.T) {
+	t.Parallel()
+	const account = "0b9f4d5e-6d0c-4b7e-9a53-3f1c2d8e7a10"
+	database := t.TempDir() + "/fixture.db"
+	fixture := []string{"--fixture", mailhostdtest.FixturePath}
+	s := mailhostdtest.Serve(t, database, fixture...)
+	owner := mailhostdtest.InitializeIn(t, database, "--account-id", account)
+	var page api.Page[api.Mailbox]
+	s.As(t, owner).Do(http.MethodGet, "/mailboxes", nil).Want(http.StatusOK).Into(&page)
+	if page.Total != 2 {
+		t.Errorf("%d mailboxes, want 2", page.Total)
+	}
+	s.As(t, owner).Do(http.MethodDelete, "/mailboxes/john@example.com", nil).Want(http.StatusNoContent)
+	s.End(t)
+	// A deleted mailbox is not created again, although the fixture has it.
+	c := mailhostdtest.Serve(t, database, fixture...).As(t, owner)
+	c.Do(http.MethodGet, "/mailboxes/jane@example.com", nil).Want(http.StatusOK)
+	c.Do(http.MethodGet, "/mailboxes/john@example.com", nil).Want(http.StatusNotFound)
+}
+
+// begin sends a request that creates a mailbox without its body, and returns when the
+// handler waits for the body.
+func begin(t *testing.T, s *mailhostdtest.Server, owner mailhostdtest.Account, body string) (net.Conn, *bufio.Reader) {
+	t.Helper()
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(t.Context(), "tcp", strings.TrimPrefix(s.URL, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	if _, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
+		"Content-Length: %d\r\nExpect: 100-continue\r\n\r\n",
+		strings.TrimPrefix(s.URL+s.As(t, owner).Path("/mailboxes"), s.URL), owner.Token, len(body)); err != nil {
+		t.Fatal(err)
+	}
+	response := bufio.NewReader(conn)
+	line, err := response.ReadString('\n')
+	if err != nil || !strings.Contains(line, "100 Continue") {
+		t.Fatalf("%q, %v", line, err)
+	}
+	if _, err := response.ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	return conn, response
+}
+
+func TestShutdownCompletesRequests(t *testing.T) {
+	t.Parallel()
+	database, owner := mailhostdtest.Initialize(t)
+	s := mailhostdtest.Serve(t, database)
+	s.As(t, owner).Domain("example.com")
+	body := mailhostdtest.Mailbox("example.com", "late")
+	conn, response := begin(t, s, owner, body)
+
+	s.Stop()
+	s.Log.Wait(t, "shutting down")
+	if _, err := fmt.Fprint(conn, body); err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.ReadResponse(response, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusCreated {
+		t.Errorf("the request in flight: %s", resp.Status)
+	}
+	if code := s.End(t); code != cli.ExitOK {
+		t.Errorf("exit code %d", code)
+	}
+	c := mailhostdtest.Serve(t, database).As(t, owner)
+	c.Do(http.MethodGet, "/mailboxes/late@example.com", nil).Want(http.StatusOK)
+}
+
+func TestShutdownTimeout(t *testing.T) {
+	t.Parallel()
+	database, owner := mailhostdtest.Initialize(t)
+	s := mailhostdtest.Serve(t, database, "--shutdown-timeout", "1ms")
+	s.As(t, owner).Domain("example.com")
+	begin(t, s, owner, mailhostdtest.Mailbox("example.com", "never"))
+	if code := s.End(t); code != cli.ExitFailure {
+		t.Errorf("exit code %d", code)
+	}
+	if want := "mailhostd: requests in flight did not end within 1ms and were aborted\n"; !strings.HasSuffix(s.Log.String(), want) {
+		t.Errorf("log:\n%s", s.Log)
+	}
+}
+
+// TestOptionsOfTheServer checks OPTIONS *, which net/http would handle by itself without
+// a request id.
+func TestOptionsOfTheServer(t *testing.T) {
+	t.Parallel()
+	database, _ := mailhostdtest.Initialize(t)
+	s := mailhostdtest.Serve(t, database)
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprint(conn, "OPTIONS * HTTP/1.1\r\nHost: mailhost.test\r\nConnection: close\r\n\r\n")
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusNotFound || response.Header.Get("X-Request-Id") == "" || response.Header.Get("Content-Type") != "application/json" {
+		t.Errorf("status %d, headers %v", response.StatusCode, response.Header)
+	}
+}

@@ -1,0 +1,267 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/net/netutil"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/console"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/malformed"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/metrics"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/minrate"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/tracing"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control"
+)
+
+// connectionLimits are the timeouts of a connection.
+type connectionLimits struct {
+	header, body, idle time.Duration
+	response           minrate.Limits
+}
+
+var defaultConnectionLimits = connectionLimits{
+	header:   10 * time.Second,
+	body:     time.Minute, // at most 1 MiB
+	idle:     2 * time.Minute,
+	response: minrate.Limits{Grace: 30 * time.Second, Rate: 16 << 10, MaxCredit: 5 * time.Minute},
+}
+
+const maxHeaderBytes = 64 << 10
+
+// server serves the API, and optionally the control plane and metrics, each on its own
+// listener.
+type server struct {
+	connectionFlags
+	log *slog.Logger
+	// timeout is for the requests in flight at shutdown.
+	timeout time.Duration
+	limits  connectionLimits
+	public  net.Listener
+	// closing is set at shutdown: clients have to open connections to another server.
+	closing atomic.Bool
+	// All of the following may be nil.
+	control       net.Listener
+	metricsListen net.Listener
+	certificate   *certificate.Reloader
+	metrics       *metrics.Metrics
+	tracing       *tracing.Tracing
+	docs          docs
+	console       *console.Console
+}
+
+// url returns the URL of the API on this machine.
+func (s *server) url() string {
+	if s.certificate == nil {
+		return urlOf(s.public)
+	}
+	return "https" + strings.TrimPrefix(urlOf(s.public), "http")
+}
+
+// middleware returns the middleware that runs inside the service.
+func (s *server) middleware() []func(http.Handler) http.Handler {
+	var all []func(http.Handler) http.Handler
+	if s.tracing != nil {
+		all = append(all, s.tracing.Middleware)
+	}
+	if s.metrics != nil {
+		all = append(all, s.metrics.Middleware)
+	}
+	if s.docs != nil {
+		all = append(all, s.docs.middleware)
+	}
+	if s.console != nil {
+		all = append(all, s.console.Middleware)
+	}
+	return all
+}
+
+// chain returns a middleware with the first one outermost.
+func chain(all ...func(http.Handler) http.Handler) func(http.Handler) http.Handler {
+	return func(h http.Handler) http.Handler {
+		for _, middleware := range slices.Backward(all) {
+			h = middleware(h)
+		}
+		return h
+	}
+}
+
+// configure sets up the API reference, TLS, metrics and tracing.
+func (s *server) configure(ctx context.Context, c *settings, p cli.Program) (err error) {
+	if s.docs, err = newDocs(c.PublishedOnly); err != nil {
+		return err
+	}
+	if s.certificate, err = c.openCertificate(s.log); err != nil {
+		return err
+	}
+	if s.metricsListen, err = c.listenMetrics(ctx); err != nil {
+		return err
+	}
+	if s.metricsListen != nil {
+		s.metrics = metrics.New(p.Version())
+		if s.certificate != nil {
+			s.metrics.WatchCertificate(s.certificate.NotAfter)
+		}
+	}
+	s.tracing, err = c.startTracing(ctx, p, s.log)
+	return err
+}
+
+// serve serves until ctx is cancelled or a listener fails, and then completes the
+// requests in flight.
+func (s *server) serve(ctx context.Context, service *apiserver.Service, plane *control.Plane) error {
+	requests, cancelRequests := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancelRequests(nil)
+	failed := make(chan error, 3)
+	servers := []*http.Server{s.startPublic(requests, service.Handler(), failed)}
+	if s.control != nil {
+		servers = append(servers, s.start(requests, s.control, plane.Handler(service), failed))
+	}
+	if s.metrics != nil {
+		s.metrics.WatchReadiness(service.Ready)
+		servers = append(servers, s.start(requests, s.metricsListen, s.metrics.Handler(), failed))
+	}
+	failure := s.wait(ctx, service, failed)
+	service.Drain()
+	limit, cancel := context.WithTimeout(requests, s.timeout)
+	defer cancel()
+	for _, server := range servers {
+		if err := server.Shutdown(limit); err != nil {
+			cancelRequests(errShutdown)
+			failure = errors.Join(failure, fmt.Errorf("requests in flight did not end within %s and were aborted", s.timeout), server.Close())
+		}
+	}
+	s.stopTracing(requests)
+	if failure == nil {
+		s.log.Info("shut down")
+	}
+	return failure
+}
+
+var errShutdown = errors.New("the server has shut down")
+
+// wait returns the error of a listener, or nil when ctx is cancelled and the drain
+// delay has passed, in which load balancers notice that the server is not ready.
+func (s *server) wait(ctx context.Context, service *apiserver.Service, failed <-chan error) error {
+	select {
+	case <-ctx.Done():
+	case err := <-failed:
+		return fmt.Errorf("serving failed: %w", err)
+	}
+	service.Retire()
+	s.closing.Store(true)
+	s.log.Info("shutting down", "drain_delay", s.DrainDelay, "timeout", s.timeout)
+	delay := time.NewTimer(s.DrainDelay)
+	defer delay.Stop()
+	select {
+	case <-delay.C:
+		return nil
+	case err := <-failed:
+		return fmt.Errorf("serving failed: %w", err)
+	}
+}
+
+// startPublic serves the API in the background.
+func (s *server) startPublic(requests context.Context, h http.Handler, failed chan<- error) *http.Server {
+	if s.tracing != nil {
+		h = s.tracing.Handler(h)
+	}
+	server := s.newServer(requests, s.closeConnections(h))
+	if s.metrics != nil {
+		server.ConnState = s.metrics.ConnState
+	}
+	l := s.public
+	if s.MaxConnections > 0 {
+		l = netutil.LimitListener(l, s.MaxConnections)
+	}
+	if s.certificate == nil {
+		l = malformed.Listener(l)
+	} else {
+		server.TLSConfig = malformed.Config(s.certificate.Config()) // so that Serve sets up HTTP/2
+		server.ConnContext = malformed.ConnContext
+		server.Handler = malformed.Handler(server.Handler)
+		l = malformed.TLSListener(l, server.TLSConfig, s.limits.header, server.ErrorLog)
+	}
+	inBackground(func() error { return server.Serve(l) }, failed)
+	return server
+}
+
+// closeConnections closes a connection after its response in two cases: at shutdown,
+// so that clients connect to another server, and after a chunked request. net/http
+// accepts a chunked request that also has a Content-Length and removes that header,
+// and after such a request the connection must be closed (RFC 9112, section 6.3).
+func (s *server) closeConnections(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.closing.Load() || len(r.TransferEncoding) > 0 {
+			w.Header().Set("Connection", "close")
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// start serves a listener in the background.
+func (s *server) start(requests context.Context, l net.Listener, h http.Handler, failed chan<- error) *http.Server {
+	server := s.newServer(requests, h)
+	inBackground(func() error { return server.Serve(l) }, failed)
+	return server
+}
+
+func inBackground(serve func() error, failed chan<- error) {
+	go func() {
+		if err := serve(); !errors.Is(err, http.ErrServerClosed) {
+			failed <- err
+		}
+	}()
+}
+
+func (s *server) newServer(requests context.Context, h http.Handler) *http.Server {
+	return &http.Server{
+		Handler:           minrate.Handler(h, s.limits.response),
+		ReadHeaderTimeout: s.limits.header,
+		ReadTimeout:       s.limits.body,
+		WriteTimeout:      s.limits.response.Grace, // for responses of net/http itself; see minrate
+		IdleTimeout:       s.limits.idle,
+		MaxHeaderBytes:    maxHeaderBytes,
+		// The deadline of a stream only works while its connection accepts writes.
+		HTTP2:       &http.HTTP2Config{WriteByteTimeout: s.limits.response.Grace},
+		ErrorLog:    slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
+		BaseContext: func(net.Listener) context.Context { return requests },
+		// OPTIONS * gets the same 404 as any unknown path.
+		DisableGeneralOptionsHandler: true,
+	}
+}
+
+// stopTimeout limits how long the last traces may take.
+const stopTimeout = 5 * time.Second
+
+// stopTracing sends the last traces. An error is only logged.
+func (s *server) stopTracing(ctx context.Context) {
+	if s.tracing == nil {
+		return
+	}
+	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	defer cancel()
+	if err := s.tracing.Stop(limit); err != nil {
+		s.log.Warn(err.Error())
+	}
+}
+
+// closeListeners closes all listeners, for a server that could not start.
+func (s *server) closeListeners() {
+	for _, l := range []net.Listener{s.public, s.control, s.metricsListen} {
+		if l != nil {
+			_ = l.Close()
+		}
+	}
+}

@@ -1,0 +1,215 @@
+package serve_test
+
+import (
+	"bufio"
+	"crypto/tls"
+	"database/sql"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	_ "modernc.org/sqlite" // changes the file independently of the program
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate/certificatetest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/serve"
+)
+
+// TestLengthWithChunks checks that after a request with both Content-Length and
+// Transfer-Encoding the connection is closed, because a proxy may take another request
+// for the rest of the body.
+func TestLengthWithChunks(t *testing.T) {
+	t.Parallel()
+	database, owner := mailhostdtest.Initialize(t)
+	plain := mailhostdtest.Serve(t, database)
+	secureDatabase, secureOwner := mailhostdtest.Initialize(t)
+	pair := certificatetest.NewPair(t, 1)
+	secure := mailhostdtest.Serve(t, secureDatabase, mailhostdtest.TLSArgs(pair)...)
+	for name, tt := range map[string]struct {
+		url   string
+		owner mailhostdtest.Account
+		dial  func(address string) (net.Conn, error)
+	}{
+		"plain": {plain.URL, owner, func(address string) (net.Conn, error) { return net.Dial("tcp", address) }},
+		"TLS": {secure.URL, secureOwner, func(address string) (net.Conn, error) {
+			return tls.Dial("tcp", address, &tls.Config{RootCAs: pair.Pool(t), ServerName: "localhost"})
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			conn, err := tt.dial(tt.url[strings.Index(tt.url, "//")+2:])
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			path := strings.Replace(api.Prefix, "{account_id}", tt.owner.AccountID, 1)
+			body := `{"name":"w"}`
+			fmt.Fprintf(conn, "POST %s/workspaces HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: 100\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n"+
+				"GET /healthz/live HTTP/1.1\r\nHost: test\r\n\r\n", path, tt.owner.Token, len(body), body)
+			in := bufio.NewReader(conn)
+			resp, err := http.ReadResponse(in, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resp.Body.Close()
+			if _, err := io.Copy(io.Discard, resp.Body); err != nil || resp.StatusCode != http.StatusCreated || !resp.Close {
+				t.Errorf("%s, %v, %v", resp.Status, resp.Header, err)
+			}
+			if _, err := in.ReadByte(); err == nil {
+				t.Error("the connection is still open")
+			}
+		})
+	}
+}
+
+// TestHeaderTooLarge checks the response of net/http to a header that is too large.
+func TestHeaderTooLarge(t *testing.T) {
+	t.Parallel()
+	database, _ := mailhostdtest.Initialize(t)
+	s := mailhostdtest.Serve(t, database)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/healthz/live", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("X-Large", strings.Repeat("x", 2*serve.MaxHeaderBytes))
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
+		t.Errorf("status %s", resp.Status)
+	}
+}
+
+// TestMaxConnections checks that connections above the maximum wait for another to end.
+func TestMaxConnections(t *testing.T) {
+	t.Parallel()
+	database, _ := mailhostdtest.Initialize(t)
+	s := mailhostdtest.Serve(t, database, "--max-connections", "1")
+	address := strings.TrimPrefix(s.URL, "http://")
+	request := func(conn net.Conn) { fmt.Fprint(conn, "GET /healthz/live HTTP/1.1\r\nHost: test\r\n\r\n") }
+	var conns [2]net.Conn
+	for i := range conns {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		request(conn)
+		conns[i] = conn
+		isLive(t, conns[0])
+		request(conns[0])
+	}
+	for range 50 { // enough time for the second connection
+		isLive(t, conns[0])
+		request(conns[0])
+	}
+	isLive(t, conns[0])
+	if got := strings.Count(s.Log.String(), `"msg":"request"`); got != 53 {
+		t.Errorf("%d requests were served, want 53 of the first connection", got)
+	}
+	conns[0].Close()
+	isLive(t, conns[1])
+}
+
+func isLive(t *testing.T, conn net.Conn) {
+	t.Helper()
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		t.Errorf("status %s", resp.Status)
+	}
+}
+
+// TestDrainDelay checks that during the drain delay the server is not ready and still
+// serves requests.
+func TestDrainDelay(t *testing.T) {
+	t.Parallel()
+	database, owner := mailhostdtest.Initialize(t)
+	s := mailhostdtest.Spawn(t, database, "--drain-delay", "1h")
+	if status, _ := mailhostdtest.Fetch(t, http.MethodGet, s.URL+"/healthz/ready"); status != http.StatusOK {
+		t.Fatalf("ready: %d", status)
+	}
+	c := s.As(t, owner)
+	c.Do(http.MethodGet, "/mailboxes", nil).Want(http.StatusOK)
+	s.Stop()
+	s.Log.Wait(t, "shutting down")
+	if status, body := mailhostdtest.Fetch(t, http.MethodGet, s.URL+"/healthz/ready"); status != http.StatusServiceUnavailable || !strings.Contains(body, "draining") {
+		t.Errorf("ready: %d, %s", status, body)
+	}
+	if status, _ := mailhostdtest.Fetch(t, http.MethodGet, s.URL+"/healthz/live"); status != http.StatusOK {
+		t.Errorf("live: %d", status)
+	}
+	resp, err := c.HTTP.Get(s.URL + "/healthz/live")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if !resp.Close {
+		t.Error("a keep-alive connection is not closed")
+	}
+	c.Do(http.MethodPost, "/workspaces", `{"name":"late"}`).Want(http.StatusCreated)
+	s.End(t) // returns immediately
+}
+
+func TestDrainDelayEnds(t *testing.T) {
+	t.Parallel()
+	database, _ := mailhostdtest.Initialize(t)
+	s := mailhostdtest.Serve(t, database, "--drain-delay", "1ms")
+	if code := s.End(t); code != cli.ExitOK {
+		t.Errorf("exit code %d:\n%s", code, s.Log)
+	}
+	s.Log.Wait(t, "shut down")
+}
+
+func TestNegativeConnectionFlags(t *testing.T) {
+	t.Parallel()
+	for _, flag := range []string{"--drain-delay=-1s", "--max-connections=-1"} {
+		if code, _, stderr := mailhostdtest.Run(t, "serve", flag); code != cli.ExitUsage || !strings.Contains(stderr, "must not be negative") {
+			t.Errorf("%s: exit code %d, stderr %q", flag, code, stderr)
+		}
+	}
+}
+
+// TestNewerSchema checks that a database with a newer schema is not changed.
+func TestNewerSchema(t *testing.T) {
+	t.Parallel()
+	database, _ := mailhostdtest.Initialize(t)
+	db, err := sql.Open("sqlite", database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec("PRAGMA user_version = 211"); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{mailhostdtest.ServeArgs(database), {"init", "--database", database}} {
+		code, stdout, stderr := mailhostdtest.Run(t, args...)
+		if code != cli.ExitFailure || stdout != "" || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%s: exit code %d, stdout %q, stderr %q", args[0], code, stdout, stderr)
+		}
+		for _, want := range []string{database, "newer version of this program", "version 211", "run the newer version, or restore a backup"} {
+			if !strings.Contains(stderr, want) {
+				t.Errorf("%s: %q lacks %q", args[0], stderr, want)
+			}
+		}
+	}
+	if after, err := os.ReadFile(database); err != nil || string(after) != string(before) {
+		t.Errorf("the file has changed: %v", err)
+	}
+}

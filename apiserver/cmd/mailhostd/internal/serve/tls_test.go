@@ -1,0 +1,162 @@
+package serve_test
+
+import (
+	"crypto/tls"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate/certificatetest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
+)
+
+func TestTLS(t *testing.T) {
+	t.Parallel()
+	database, owner := mailhostdtest.Initialize(t)
+	pair := certificatetest.NewPair(t, 1)
+	s := mailhostdtest.Serve(t, database, mailhostdtest.TLSArgs(pair, "--listen", "0.0.0.0:0", "--control-listen", "0")...)
+	if !strings.HasPrefix(s.URL, "https://localhost:") {
+		t.Fatalf("the server's URL is %s", s.URL)
+	}
+	if strings.Contains(s.Log.String(), "plain HTTP") {
+		t.Errorf("the log warns about plain HTTP:\n%s", s.Log)
+	}
+	c := mailhostdtest.Trusting(t, s.As(t, owner), pair)
+	c.Do(http.MethodPost, "/forwarding", `{"target_email":"a@example.org"}`).Want(http.StatusCreated)
+
+	response, err := c.HTTP.Get(s.URL + "/healthz/ready")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if response.ProtoMajor != 2 || response.TLS.Version < tls.VersionTLS12 {
+		t.Errorf("%s over TLS %x", response.Proto, response.TLS.Version)
+	}
+
+	// Links in messages have the server's URL.
+	plane, _ := s.Log.Wait(t, "serving the control plane")["url"].(string)
+	var outbox struct{ Items []struct{ Link string } }
+	mailhostdtest.CallURL(t, http.MethodGet, plane+"/outbox", "", &outbox)
+	if len(outbox.Items) != 1 || !strings.HasPrefix(outbox.Items[0].Link, s.URL+"/") {
+		t.Errorf("outbox: %+v", outbox)
+	}
+
+	// A request over plain HTTP gets an error that names the cause.
+	plain, err := http.Get("http" + strings.TrimPrefix(s.URL, "https") + "/healthz/live")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plain.Body.Close()
+	if plain.StatusCode != http.StatusBadRequest || plain.Header.Get("X-Request-Id") == "" {
+		t.Errorf("plain HTTP: %s, %v", plain.Status, plain.Header)
+	}
+
+	// HTTP/2 returns the same error for an unknown expectation as HTTP/1.1.
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/healthz/live", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Expect", "foo")
+	unmet, err := c.HTTP.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unmet.Body.Close()
+	if text, err := io.ReadAll(unmet.Body); err != nil || unmet.StatusCode != http.StatusExpectationFailed || !strings.Contains(string(text), `"type":"expectation_failed"`) {
+		t.Errorf("Expect: foo: %s %s, %v", unmet.Status, text, err)
+	}
+	if code := s.End(t); code != cli.ExitOK {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+func TestWarningAboutPlainHTTP(t *testing.T) {
+	t.Parallel()
+	database, _ := mailhostdtest.Initialize(t)
+	s := mailhostdtest.Serve(t, database, "--listen", "0.0.0.0:0")
+	s.Log.Wait(t, "tokens are sent over plain HTTP; make this address reachable only for a TLS proxy")
+}
+
+func TestHangupReloadsTheCertificate(t *testing.T) {
+	t.Parallel()
+	database, owner := mailhostdtest.Initialize(t)
+	pair := certificatetest.NewPair(t, 1)
+	s := mailhostdtest.Spawn(t, database, mailhostdtest.TLSArgs(pair)...)
+	first := mailhostdtest.Trusting(t, s.As(t, owner), pair)
+	first.Do(http.MethodGet, "", nil).Want(http.StatusOK)
+
+	if err := os.WriteFile(pair.Key, []byte("no key"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	hangUp(t, s)
+	s.Log.WaitFor(t, "the new TLS certificate can't be used; the old one is kept", 1)
+	first.HTTP.CloseIdleConnections()
+	first.Do(http.MethodGet, "", nil).Want(http.StatusOK)
+
+	pair.Write(t, 2, time.Now().Add(time.Hour))
+	hangUp(t, s)
+	s.Log.WaitFor(t, "TLS certificate loaded", 2)
+	mailhostdtest.Trusting(t, s.As(t, owner), pair).Do(http.MethodGet, "", nil).Want(http.StatusOK)
+	first.Do(http.MethodGet, "", nil).Want(http.StatusOK) // its connection stays open
+	if code := s.End(t); code != cli.ExitOK {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+func hangUp(t *testing.T, s *mailhostdtest.Server) {
+	t.Helper()
+	if err := s.Cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestWrongCertificates(t *testing.T) {
+	t.Parallel()
+	one, two := certificatetest.NewPair(t, 1), certificatetest.NewPair(t, 2)
+	for name, tt := range map[string]struct {
+		args []string
+		code int
+		want string
+	}{
+		"one flag": {[]string{"--tls-cert", one.Cert}, cli.ExitUsage, "--tls-cert and --tls-key: set both"},
+		"mismatch": {[]string{"--tls-cert", one.Cert, "--tls-key", two.Key}, cli.ExitFailure, "private key does not match public key"},
+		"no file":  {[]string{"--tls-cert", one.Cert + "x", "--tls-key", one.Key}, cli.ExitFailure, "--tls-cert: open " + one.Cert + "x: no such file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			database := filepath.Join(t.TempDir(), "mailhost.db")
+			code, _, stderr := mailhostdtest.Run(t, append(mailhostdtest.ServeArgs(database), tt.args...)...)
+			if code != tt.code || !strings.Contains(stderr, tt.want) || strings.Count(stderr, "\n") != 1 {
+				t.Errorf("exit code %d, stderr %q; want %d and %q", code, stderr, tt.code, tt.want)
+			}
+			if _, err := os.Stat(database); err == nil {
+				t.Error("a new database was left behind")
+			}
+		})
+	}
+}
+
+// TestHTTP2WithBodies checks that many requests with bodies can share one HTTP/2
+// connection.
+func TestHTTP2WithBodies(t *testing.T) {
+	t.Parallel()
+	database, owner := mailhostdtest.Initialize(t)
+	pair := certificatetest.NewPair(t, 1)
+	c := mailhostdtest.Trusting(t, mailhostdtest.Serve(t, database, mailhostdtest.TLSArgs(pair)...).As(t, owner), pair)
+	c.Domain("example.com")
+	for _, name := range []string{"a", "b", "c"} {
+		c.Do(http.MethodPost, "/mailboxes", mailhostdtest.Mailbox("example.com", name)).Want(http.StatusCreated)
+	}
+	var page api.Page[api.Mailbox]
+	c.Do(http.MethodGet, "/mailboxes", nil).Want(http.StatusOK).Into(&page)
+	if page.Total != 3 {
+		t.Errorf("%d mailboxes", page.Total)
+	}
+}

@@ -1,0 +1,100 @@
+package serve_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/browsertest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
+)
+
+func TestVerificationInABrowser(t *testing.T) {
+	t.Parallel()
+	m := mailhostdtest.NewInbox(t)
+	database, owner := mailhostdtest.Initialize(t)
+	s := mailhostdtest.Serve(t, database, append(m.Flags(), "--control-listen", "0")...)
+	plane, _ := s.Log.Wait(t, "serving the control plane")["url"].(string)
+	c := s.As(t, owner)
+	rule, link := mailhostdtest.NewRule(t, c, m, "a-rather-long-address-that-must-break@some-department.of-the.example.org")
+	b := browsertest.New(t, s.URL)
+
+	if status := b.Leads(t, chromedp.Navigate(link)); status != http.StatusOK {
+		t.Fatalf("the link returned status %d", status)
+	}
+	b.Screenshot(t, "verification-confirm")
+	b.IsAccessible(t, "Forward mail to you?")
+	b.Has(t, "button Confirm", "StaticText "+rule.TargetEmail)
+	if status := b.Leads(t, b.Click(t, "button Confirm")); status != http.StatusOK {
+		t.Errorf("the click returned status %d", status)
+	}
+	b.Screenshot(t, "verification-confirmed")
+	b.IsAccessible(t, "Confirmed")
+	b.Has(t, "StaticText Mail is forwarded to this address from now on:", "StaticText "+rule.TargetEmail)
+	c.Do(http.MethodGet, "/forwarding/"+rule.ID, nil).Want(http.StatusOK).Into(&rule)
+	if !rule.Active || rule.VerificationState != vocab.VerificationVerified {
+		t.Errorf("after the click the rule is %+v", rule)
+	}
+	b.Leads(t, chromedp.Navigate(link))
+	b.Screenshot(t, "verification-used")
+	b.IsAccessible(t, "Confirmed already")
+
+	_, expired := mailhostdtest.NewRule(t, c, m, "b@example.org")
+	mailhostdtest.CallURL(t, http.MethodPost, plane+"/clock", `{"advance":"72h"}`, nil)
+	for title, page := range map[string]struct {
+		url    string
+		status int
+	}{"This link has expired": {expired, http.StatusGone}, "This link is not valid": {expired + "x", http.StatusNotFound}} {
+		if status := b.Leads(t, chromedp.Navigate(page.url)); status != page.status {
+			t.Errorf("%s: %d", title, status)
+		}
+		b.Screenshot(t, strings.ReplaceAll(title, " ", "-"))
+		b.IsAccessible(t, title)
+	}
+	b.Clean(t)
+}
+
+// TestVerificationByKeyboardWithoutJavaScript checks that the page works with the
+// keyboard only and without scripts.
+func TestVerificationByKeyboardWithoutJavaScript(t *testing.T) {
+	t.Parallel()
+	m := mailhostdtest.NewInbox(t)
+	database, owner := mailhostdtest.Initialize(t)
+	s := mailhostdtest.Serve(t, database, m.Flags()...)
+	c := s.As(t, owner)
+	rule, link := mailhostdtest.NewRule(t, c, m, "a@example.org")
+	b := browsertest.New(t, s.URL)
+	b.WithoutJavaScript(t)
+	b.Leads(t, chromedp.Navigate(link))
+	b.Do(t, chromedp.KeyEvent("\t"))
+	b.Screenshot(t, "verification-focus")
+	if status := b.Leads(t, chromedp.KeyEvent("\r")); status != http.StatusOK {
+		t.Errorf("the key press returned status %d", status)
+	}
+	b.Has(t, "heading Confirmed")
+	b.Clean(t)
+	c.Do(http.MethodGet, "/forwarding/"+rule.ID, nil).Want(http.StatusOK).Into(&rule)
+	if rule.VerificationState != vocab.VerificationVerified {
+		t.Errorf("the rule is %s", rule.VerificationState)
+	}
+}
+
+func TestPaymentPageInABrowser(t *testing.T) {
+	t.Parallel()
+	database, owner := mailhostdtest.Initialize(t)
+	fixture := t.TempDir() + "/fixture.json"
+	mailhostdtest.WriteFile(t, fixture, `{"registrar":{"payment_needed":true}}`)
+	s := mailhostdtest.Serve(t, database, "--fixture", fixture)
+	bought := s.As(t, owner).Purchase(owner.WorkspaceID, "example.com").Want(http.StatusOK)
+	b := browsertest.New(t, s.URL)
+	if status := b.Leads(t, chromedp.Navigate(bought.Str("payment_url"))); status != http.StatusOK {
+		t.Fatalf("the payment returned status %d", status)
+	}
+	b.Screenshot(t, "payment")
+	b.IsAccessible(t, "Payment needed")
+	b.Has(t, "list", "StaticText example.com", "StaticText  waits for payment")
+	b.Clean(t)
+}

@@ -1,0 +1,155 @@
+package userimport
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/userlist"
+)
+
+// writeConfigurations writes two files for each domain: its mailboxes as CSV, and the
+// mailbox set that reads them.
+func (c Command) writeConfigurations(list *userlist.List, result *importResult) error {
+	users := list.ByDomain()
+	var differ []string
+	files := map[string][]byte{}
+	for _, d := range result.Domains {
+		var content bytes.Buffer
+		if err := userlist.WriteCSV(&content, users[d.Name]); err != nil {
+			return err
+		}
+		path := filepath.Join(c.HCL, d.Name+".csv")
+		old, err := os.ReadFile(path)
+		if err == nil && !bytes.Equal(old, content.Bytes()) && !c.Overwrite {
+			differ = append(differ, path)
+		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		files[d.Name] = content.Bytes()
+	}
+	if len(differ) > 0 {
+		return fmt.Errorf("%s exists with other content; compare it first, because a line that is gone is a deleted mailbox, "+
+			"then replace it with --overwrite. Nothing was written", strings.Join(differ, ", "))
+	}
+	if c.DryRun {
+		return nil
+	}
+	if err := os.MkdirAll(c.HCL, 0o755); err != nil {
+		return err
+	}
+	for _, d := range result.Domains {
+		path := filepath.Join(c.HCL, d.Name+".csv")
+		if err := os.WriteFile(path, files[d.Name], 0o644); err != nil {
+			return err
+		}
+		result.Files = append(result.Files, path)
+		reference, err := domainReference(c.HCL, d.Name)
+		if err != nil {
+			return err
+		}
+		path = filepath.Join(c.HCL, d.Name+".tf")
+		switch written, err := writeNew(path, configuration(d.Name, reference)); {
+		case err != nil:
+			return err
+		case written:
+			result.Files = append(result.Files, path)
+		}
+	}
+	return nil
+}
+
+// writeNew writes a file unless it exists: it may have been edited.
+func writeNew(path, content string) (written bool, err error) {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	_, err = file.WriteString(content)
+	return true, errors.Join(err, file.Close())
+}
+
+// configuration returns the mailbox set of a domain, which reads its mailboxes from the
+// file beside it. reference is the domain's name in the configuration, or "".
+func configuration(domain, reference string) string {
+	comment, value := `  # If this configuration has the domain too, write its reference, for instance
+  # mailhost_domain.main.name. Without it a destroy deletes the mailboxes, and fails at
+  # the domain.
+`, strconv.Quote(domain)
+	if reference != "" {
+		comment, value = "", reference
+	}
+	return fmt.Sprintf(`# Mailboxes of %[1]s. Each line of %[1]s.csv is a mailbox: add one to create it. Removing
+# one deletes the mailbox with its mail, as far as max_deletions (0) allows it.
+resource "mailhost_mailbox_set" %[2]q {
+%[3]s  domain = %[4]s
+
+  # If the account has some of these mailboxes already, remove the # for the first apply.
+  # on_existing = "adopt"
+
+  # The function also reads the file after a spreadsheet has saved it.
+  mailboxes = provider::mailhost::parse_users(file("${path.module}/%[1]s.csv"), %[1]q)
+}
+`, domain, resourceName(domain), comment, value)
+}
+
+var (
+	domainBlock  = regexp.MustCompile(`(?ms)^resource\s+"mailhost_domain"\s+"([\w-]+)"\s*\{([^\n]*\}[ \t]*$|.*?^\})`)
+	literalName  = regexp.MustCompile(`(?m)^\s*name\s*=\s*"([^"]+)"`)
+	hasInstances = regexp.MustCompile(`(?m)^\s*(count|for_each)\s*=`)
+)
+
+// domainReference returns the reference to a domain's name in the configuration of a folder.
+// It is "" unless exactly one resource has the name as a literal; what this search can't see,
+// such as a name in a variable, is left to the reader of the file.
+func domainReference(dir, domain string) (string, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.tf"))
+	if err != nil {
+		return "", err
+	}
+	var references []string
+	for _, path := range files {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return "", err
+		}
+		for _, block := range domainBlock.FindAllStringSubmatch(string(content), -1) {
+			label, body := block[1], block[2]
+			name := literalName.FindStringSubmatch(body)
+			if name == nil || hasInstances.MatchString(body) {
+				continue
+			}
+			if normalized, err := domainname.Normalize(name[1]); err == nil && normalized == domain {
+				references = append(references, "mailhost_domain."+label+".name")
+			}
+		}
+	}
+	if len(references) != 1 {
+		return "", nil
+	}
+	return references[0], nil
+}
+
+// resourceName returns the name of a domain's resource: example.com is example_com.
+func resourceName(domain string) string {
+	name := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' {
+			return r
+		}
+		return '_'
+	}, domain)
+	if unicode.IsDigit(rune(name[0])) {
+		return "_" + name
+	}
+	return name
+}

@@ -1,0 +1,85 @@
+package userimport
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+)
+
+// printedProblems is how many problems a terminal gets.
+const printedProblems = 50
+
+// writeText prints the result for people.
+func (r *importResult) writeText(w io.Writer) error {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line("%s: %s in %s, separated by %s", cli.Printable(r.File), cli.Counted(r.Rows, "row"), r.Encoding, separatorName(r.separator))
+	for _, c := range r.columns {
+		line("  %-12s  %s", c.Field, cli.Printable(c.Header))
+	}
+	for _, d := range r.Domains {
+		r.writeDomain(line, d)
+	}
+	if len(r.OtherDomains) > 0 {
+		line("Left out, other domains: %s", describeDomains(r.OtherDomains))
+	}
+	if r.LeftOut > 0 {
+		line("Left out, not active at the old host: %s", cli.Counted(r.LeftOut, "user"))
+	}
+	if r.Inactive > 0 {
+		line("Not active at the old host: %s; --active-only leaves them out", cli.Counted(r.Inactive, "user"))
+	}
+	if r.Aliases > 0 {
+		line("Not imported: %s, because the API can't create aliases", cli.Counted(r.Aliases, "alias"))
+	}
+	for i, p := range r.Problems {
+		if i == printedProblems {
+			line("… and %s; --json lists all", cli.Counted(len(r.Problems)-i, "further problem"))
+			break
+		}
+		subject := ""
+		if p.Address != "" {
+			subject = cli.Printable(p.Address) + ": "
+		}
+		line("line %d: %s%s", p.Line, subject, p.Problem)
+	}
+	for _, file := range r.Files {
+		line("wrote %s", file)
+	}
+	if r.notCompared {
+		line("The file was not compared with an account: set MAILHOST_BASE_URL, MAILHOST_ACCOUNT_ID and MAILHOST_TOKEN, or --database.")
+	}
+	if r.DryRun {
+		line("Nothing was changed.")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (r *importResult) writeDomain(line func(string, ...any), d *importedDomain) {
+	if !d.compared {
+		line("%s: %s", d.Name, cli.Counted(d.Users, "valid row"))
+		return
+	}
+	verb := "created"
+	n := d.Created
+	if r.DryRun {
+		verb, n = "to create", d.Create
+	}
+	line("%s: %d %s, %d exist already", d.Name, n, verb, d.Existing)
+	if d.OtherNames > 0 {
+		line("  %d of them with other names, which stay as they are", d.OtherNames)
+	}
+	if left := d.Create - d.Created - d.Failed; !r.DryRun && left > 0 {
+		line("  %d not created", left)
+	}
+}
+
+func separatorName(r rune) string {
+	if name, ok := map[rune]string{',': "commas", ';': "semicolons", '\t': "tabs"}[r]; ok {
+		return name
+	}
+	return string(r)
+}

@@ -1,0 +1,252 @@
+// Package userimport has mailhostd import, which creates a mailbox for each user in the export
+// of another mail host (account.go), or writes them for Terraform (configuration.go).
+package userimport
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/textfile"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/userlist"
+)
+
+// Command is mailhostd import.
+type Command struct {
+	File string `arg:"" placeholder:"FILE" help:"CSV file: the user export of Google Workspace, Microsoft 365 or Entra, or one with the columns address (or local_part), first_name and last_name."`
+
+	Domain      []string          `variable:"-" placeholder:"NAME" help:"Take the rows of this domain only; repeat it for several. Required if the file has several domains, or local parts only."`
+	DryRun      bool              `variable:"-" short:"n" help:"Check the file, compare it with the account if there is one, and change nothing."`
+	SkipInvalid bool              `variable:"-" help:"Import the valid rows of a file that has others too."`
+	ActiveOnly  bool              `variable:"-" help:"Leave out users who are suspended, archived or blocked at the old host."`
+	Column      map[string]string `variable:"-" mapsep:"none" placeholder:"FIELD=HEADER" help:"Name a column whose header is not recognized, for instance address=Benutzerprinzipalname. Fields: ${import_fields}."`
+	Encoding    string            `variable:"-" placeholder:"NAME" help:"Encoding of a file that is not in UTF-8 or UTF-16, for instance windows-1252."`
+	HCL         string            `name:"hcl" variable:"-" placeholder:"FOLDER" help:"Write the cleaned CSV of each domain, and the mailhost_mailbox_set that reads it, to this folder. No account is needed."`
+	Overwrite   bool              `variable:"-" help:"With --hcl: replace a CSV file that has other content."`
+
+	cli.TargetFlags
+	cli.OutputFlags
+}
+
+// Help is shown by mailhostd import --help.
+func (Command) Help() string {
+	return "Creates a mailbox for each row of the file. A byte order mark, UTF-16, semicolons and tabs are understood. " +
+		"The file is checked first: if a row can't become a mailbox, each such row is listed with its line, and nothing is created. " +
+		"Mailboxes that exist stay as they are, so that you can run the command again after an interruption or a change of the file. " +
+		"The domains must exist in the account. A token needs the rights mailbox.view and mailbox.create."
+}
+
+// Fields lists the fields that --column may name.
+func Fields() string {
+	names := make([]string, len(userlist.Fields))
+	for i, f := range userlist.Fields {
+		names[i] = string(f)
+	}
+	return strings.Join(names, ", ")
+}
+
+// Validate is called by kong.
+func (c Command) Validate() error {
+	for field := range c.Column {
+		if !slices.Contains(userlist.Fields, userlist.Field(field)) {
+			return fmt.Errorf("--column: there is no field %.40q; the fields are %s", field, Fields())
+		}
+	}
+	if c.Overwrite && c.HCL == "" {
+		return errors.New("--overwrite: needs --hcl")
+	}
+	return nil
+}
+
+// Run imports the file.
+func (c Command) Run(ctx context.Context, p cli.Program) (err error) {
+	list, encoding, err := c.read()
+	if err != nil {
+		return err
+	}
+	refused := len(list.Problems) > 0 && !c.SkipInvalid
+	c.DryRun = c.DryRun || refused
+	result := newImportResult(c, list, encoding)
+	switch {
+	case c.HCL != "":
+		err = c.writeConfigurations(list, result)
+	case c.DryRun && !c.hasAccount():
+		result.notCompared = true
+	default:
+		err = c.importInto(ctx, p, list, result)
+	}
+	if printErr := c.Print(p, result, result.writeText); err == nil {
+		err = printErr
+	}
+	failed := 0
+	for _, d := range result.Domains {
+		failed += d.Failed
+	}
+	switch {
+	case err != nil:
+		return err
+	case refused:
+		return fmt.Errorf("%s can't become mailboxes, so nothing was imported; correct them in the file, or leave them out with --skip-invalid",
+			cli.Counted(result.InvalidRows, "row"))
+	case failed > 0:
+		return fmt.Errorf("%s can't be created; the others exist. Solve the problems above, and run the command again", cli.Counted(failed, "mailbox"))
+	}
+	return nil
+}
+
+// hasAccount reports whether there is an account to compare the file with. Its absence is an
+// error only for what changes it.
+func (c Command) hasAccount() bool {
+	_, err := os.Stat(cli.DefaultDatabase)
+	return c.BaseURL != "" || c.Database != "" || err == nil
+}
+
+// read reads the file, and returns its encoding too.
+func (c Command) read() (*userlist.List, string, error) {
+	data, err := os.ReadFile(c.File)
+	if err != nil {
+		return nil, "", fmt.Errorf("the file can't be read: %w", err)
+	}
+	text, encoding, err := textfile.Decode(data, c.Encoding)
+	if errors.Is(err, textfile.ErrWorkbook) {
+		return nil, "", fmt.Errorf("%s %w; open it in the spreadsheet and save it as \"CSV UTF-8\"", c.File, err)
+	} else if errors.Is(err, textfile.ErrNotUTF8) {
+		return nil, "", fmt.Errorf("%s, %w; save the file as \"CSV UTF-8\", or name its encoding, for instance --encoding windows-1252", c.File, err)
+	} else if err != nil {
+		return nil, "", &cli.UsageError{Err: fmt.Errorf("--encoding: %w", err)}
+	}
+	columns := map[userlist.Field]string{}
+	for field, header := range c.Column {
+		columns[userlist.Field(field)] = header
+	}
+	list, err := userlist.Parse(text, userlist.Options{Domains: c.Domain, Columns: columns, ActiveOnly: c.ActiveOnly})
+	if missing, ok := errors.AsType[*userlist.MissingColumnError](err); ok {
+		advice := make([]string, len(missing.Fields))
+		for i, field := range missing.Fields {
+			if advice[i] = fmt.Sprintf("--column %s=HEADER", field); field == userlist.Domain {
+				advice[i] = "--domain NAME"
+			}
+		}
+		return nil, "", fmt.Errorf("%s: %w; add %s", c.File, err, strings.Join(advice, " "))
+	} else if err != nil {
+		return nil, "", fmt.Errorf("%s: %w", c.File, err)
+	}
+	if len(list.Users)+len(list.Problems)+list.LeftOut == 0 && len(list.OtherDomains) > 0 {
+		return nil, "", fmt.Errorf("%s has no row of %s; it has %s", c.File, strings.Join(c.Domain, ", "), describeDomains(list.OtherDomains))
+	}
+	if found := list.ByDomain(); len(c.Domain) == 0 && len(found) > 1 {
+		return nil, "", fmt.Errorf("%s has several domains: %s; choose with --domain, which you can repeat", c.File, describeDomains(rowsByDomain(found)))
+	}
+	return list, encoding, nil
+}
+
+func rowsByDomain(users map[string][]userlist.User) map[string]int {
+	counts := map[string]int{}
+	for name, u := range users {
+		counts[name] = len(u)
+	}
+	return counts
+}
+
+// describeDomains lists domains with their numbers of rows, at most ten.
+func describeDomains(rows map[string]int) string {
+	const most = 10
+	var parts []string
+	for i, name := range userlist.SortedDomains(rows) {
+		if i == most {
+			parts = append(parts, fmt.Sprintf("%d others", len(rows)-most))
+			break
+		}
+		parts = append(parts, fmt.Sprintf("%s (%d)", cli.Printable(name), rows[name]))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// importResult is what import prints.
+type importResult struct {
+	File     string            `json:"file"`
+	Encoding string            `json:"encoding"`
+	Columns  map[string]string `json:"columns"`
+	Rows     int               `json:"rows"`
+	DryRun   bool              `json:"dry_run"`
+	// Domains are the domains that were chosen, by name.
+	Domains []*importedDomain `json:"domains"`
+	// OtherDomains counts the rows of each domain that was not chosen.
+	OtherDomains map[string]int `json:"other_domains"`
+	// Inactive counts the imported users who are inactive at the old host, and LeftOut those
+	// that --active-only left out.
+	Inactive int `json:"inactive"`
+	LeftOut  int `json:"left_out"`
+	// Aliases counts further addresses, which can't be created.
+	Aliases     int             `json:"aliases"`
+	InvalidRows int             `json:"invalid_rows"`
+	Problems    []importProblem `json:"problems"`
+	// Files are what --hcl has written.
+	Files []string `json:"files,omitempty"`
+
+	columns     []userlist.Column
+	separator   rune
+	notCompared bool
+}
+
+// importedDomain is what became of the users of a domain.
+type importedDomain struct {
+	Name  string `json:"name"`
+	Users int    `json:"users"`
+	// Existing mailboxes stay as they are, also those with other names (OtherNames).
+	Existing   int `json:"existing"`
+	OtherNames int `json:"other_names"`
+	// Create is how many mailboxes the file has that the account had not.
+	Create  int `json:"create"`
+	Created int `json:"created"`
+	Failed  int `json:"failed"`
+
+	compared bool // with the account
+}
+
+// importProblem is a row that is no mailbox.
+type importProblem struct {
+	Line    int    `json:"line"`
+	Address string `json:"address,omitempty"`
+	Problem string `json:"problem"`
+}
+
+func newImportResult(c Command, list *userlist.List, encoding string) *importResult {
+	r := &importResult{
+		File: c.File, Encoding: encoding, Columns: map[string]string{}, Rows: list.Rows, Domains: []*importedDomain{},
+		OtherDomains: list.OtherDomains, LeftOut: list.LeftOut, Problems: []importProblem{},
+		columns: list.Columns, separator: list.Separator,
+		DryRun: c.DryRun,
+	}
+	for _, column := range list.Columns {
+		r.Columns[string(column.Field)] = column.Header
+	}
+	lines := map[int]bool{}
+	for _, p := range list.Problems {
+		r.Problems = append(r.Problems, importProblem{p.Line, p.Address, p.Text})
+		lines[p.Line] = true
+	}
+	r.InvalidRows = len(lines)
+	for _, u := range list.Users {
+		r.Aliases += u.Aliases
+		if u.Inactive {
+			r.Inactive++
+		}
+	}
+	users := list.ByDomain()
+	for _, name := range slices.Sorted(maps.Keys(users)) {
+		r.Domains = append(r.Domains, &importedDomain{Name: name, Users: len(users[name])})
+	}
+	return r
+}
+
+// sortProblems sorts the problems by line, after the API has added some.
+func (r *importResult) sortProblems() {
+	slices.SortStableFunc(r.Problems, func(a, b importProblem) int { return cmp.Compare(a.Line, b.Line) })
+}

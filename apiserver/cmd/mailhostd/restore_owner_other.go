@@ -1,8 +1,0 @@
-//go:build !unix
-
-package main
-
-import "os"
-
-// chown does nothing: a file has the permissions of its folder.
-func chown(string, os.FileInfo) error { return nil }
