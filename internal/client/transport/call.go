@@ -62,6 +62,7 @@ type Call struct {
 	wait       time.Duration // before the next attempt
 	queued     time.Duration // for which attempts waited for a permit since Started
 	limited    int           // attempts that a rate limit refused until a time
+	unsent     int           // attempts without a connection
 	pages      int           // attempts that got an error page
 	isLookup   bool          // it looks up what a create has done
 	anyUnknown bool          // the outcome of some attempt was Unknown

@@ -27,8 +27,8 @@
 // contract; before, it is probably wrong, and they are 2xx and 4xx as others are.
 //
 // The number of attempts, the time budget and the caller's deadline limit a call.
-// Between two attempts it waits a random time below a ceiling that doubles, or as
-// long as Retry-After says.
+// Between two attempts it waits a random time between a ceiling that doubles and half of it,
+// or as long as Retry-After says. Attempts that find no connection don't count.
 //
 // # Limits
 //

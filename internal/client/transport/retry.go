@@ -31,6 +31,10 @@ const (
 // there to stay.
 const pageRetries = 3
 
+// maxUnsent is how many attempts without a connection don't count, which is more than
+// RetryBudget has time for.
+const maxUnsent = 60
+
 // sendUntilDone makes attempts until evaluate wants no further one. The loop is
 // go-retryablehttp's, and every decision is the call's: the library's own policy would
 // resend a create whose outcome is unknown.
@@ -178,12 +182,15 @@ func (c *Call) mayRetry(ctx context.Context, retryAfter time.Duration) bool {
 	if c.Last.Status == http.StatusTooManyRequests && retryAfter > 0 {
 		c.limited++ // the API has not processed it, and has said when it will
 	}
-	if c.Attempts-c.limited <= hooks.RetryMax {
+	if c.Last.notSent && c.unsent < maxUnsent {
+		c.unsent++ // only the time limits how long it waits for a server that restarts
+	}
+	if c.Attempts-c.limited-c.unsent <= hooks.RetryMax {
 		if retryAfter > 0 {
 			// Clients that got the same time should not come back at the same moment.
 			c.wait = retryAfter + hooks.Jitter(hooks.RetryWaitMin)
 		} else {
-			c.wait = hooks.Jitter(c.ceiling())
+			c.wait = c.backoff()
 		}
 		next := hooks.Now().Add(c.wait)
 		if deadline, ok := ctx.Deadline(); ok && next.After(deadline) {
@@ -203,6 +210,13 @@ func (c *Call) mayRetry(ctx context.Context, retryAfter time.Duration) bool {
 func (t *Transport) hasResponded(after time.Time) bool {
 	responded := t.responded.Load()
 	return responded != nil && responded.After(after)
+}
+
+// backoff returns a random wait before the next attempt. At least half of it is certain, so
+// that a call does not use up its attempts within seconds.
+func (c *Call) backoff() time.Duration {
+	half := c.ceiling() / 2
+	return half + c.t.Hooks.Jitter(half)
 }
 
 // ceiling returns the longest wait before the next attempt: it doubles up to
@@ -262,5 +276,5 @@ func (c *Call) AwaitRetry(ctx context.Context) bool {
 
 // Pause waits as long as before another attempt.
 func (c *Call) Pause(ctx context.Context) error {
-	return c.t.Hooks.Sleep(ctx, c.t.Hooks.Jitter(c.ceiling()))
+	return c.t.Hooks.Sleep(ctx, c.backoff())
 }

@@ -57,8 +57,8 @@ type Hooks struct {
 	// NewID returns a new UUID, for an Idempotency-Key or a request id.
 	NewID func() string
 
-	RetryMax                   int           // attempts after the first; negative: none
-	RetryWaitMin, RetryWaitMax time.Duration // ceiling of the random wait before a retry: it doubles from min to max
+	RetryMax                   int           // attempts after the first that got a connection; negative: none
+	RetryWaitMin, RetryWaitMax time.Duration // ceiling of the random wait before a retry, at least half of it: it doubles from min to max
 	RetryBudget                time.Duration // in which one call begins new attempts
 	// ReadTimeout limits the time from the start of a GET to the header of its
 	// response, and the time between two parts of any response's body.
