@@ -70,8 +70,10 @@ type (
 	Duration = registrar.Duration
 	// Request describes a request before it is handled.
 	Request = httpapi.Request
-	// Session is a browser's permission to act with a service account's token.
+	// Session is a browser's permission to act with a token in one account.
 	Session = auth.Session
+	// UserAccess is where the user of an access token may sign in.
+	UserAccess = auth.UserAccess
 	// PurchasedDomain is a domain of a purchase.
 	PurchasedDomain = account.PurchasedDomain
 	// AccountInUseError reports that InitAccount found a service account that works.
@@ -236,8 +238,20 @@ func (s *Service) SignIn(ctx context.Context, token, remoteAddr string, lifetime
 	return s.http.SignIn(ctx, token, remoteAddr, lifetime)
 }
 
-// Session returns the session that SignIn has sealed, as long as its token works. An error
-// is an *api.Error.
+// SignInUser is SignIn for the holder of an access token of the OAuth issuer, in one of the
+// accounts that AccessOf returns. The session ends with the access token at the latest.
+func (s *Service) SignInUser(ctx context.Context, accessToken, accountID, remoteAddr string, lifetime time.Duration) (sealed string, err error) {
+	return s.http.SignInUser(ctx, accessToken, accountID, remoteAddr, lifetime)
+}
+
+// AccessOf returns where the user of an access token may sign in. An error is an
+// *api.Error.
+func (s *Service) AccessOf(ctx context.Context, accessToken, remoteAddr string) (UserAccess, error) {
+	return s.http.AccessOf(ctx, accessToken, remoteAddr)
+}
+
+// Session returns the session that SignIn or SignInUser has sealed, as long as its token
+// works. An error is an *api.Error: a 403 if the account grants the user nothing any more.
 func (s *Service) Session(ctx context.Context, sealed string) (Session, error) {
 	return s.http.Session(ctx, sealed)
 }

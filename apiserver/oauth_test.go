@@ -41,6 +41,13 @@ func (i *issuer) VerifyToken(_ context.Context, token string) (apiserver.User, e
 	return apiserver.User{}, &apiserver.InvalidTokenError{Reason: "the access token is not known"}
 }
 
+// set changes what a token is.
+func (i *issuer) set(token string, userOrError any) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.tokens[token] = userOrError
+}
+
 // newIssued starts a service that accepts the tokens of an issuer.
 func newIssued(t *testing.T, tokens map[string]any) (*apitest.Server, *issuer) {
 	t.Helper()

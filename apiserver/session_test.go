@@ -1,7 +1,9 @@
 package apiserver_test
 
 import (
+	"encoding/base64"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +12,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 const browserAddress = "192.0.2.7:1234"
@@ -101,4 +104,90 @@ func TestSignInIsLimited(t *testing.T) {
 	if _, err := h.Service.SignIn(t.Context(), client.Token, "192.0.2.8:1234", time.Hour); err != nil {
 		t.Errorf("another address: %v", err)
 	}
+}
+
+// TestUserSession checks that the session of a person is for one account, shows nothing of
+// the access token, and ends with its time, with the access token, or at once with the last
+// grant, in every process on the database.
+func TestUserSession(t *testing.T) {
+	// A JWT, which is packed, and a token of another form.
+	jwt := "eyJhbGciOiJSUzI1NiJ9." + base64.RawURLEncoding.EncodeToString([]byte(`{"sub":"auth0|jane","groups":["`+strings.Repeat("engineering ", 300)+`"]}`)) + ".AAECAwQFBgcICQ"
+	expiry := apitest.Start.Add(2 * time.Hour)
+	user := jane()
+	user.ExpiresAt = expiry
+	i := &issuer{tokens: map[string]any{jwt: user, "opaque": jane(), "stranger": apiserver.User{ID: "stranger"}}}
+	shared := newStore(t)
+	h := apitest.New(t, func(o *apiserver.Options) { o.Store, o.Tokens = shared, i })
+	other := apitest.NewService(t, apiserver.Options{Store: unclosed{shared}, Clock: h.Clock.Now, PasswordCost: apitest.Cheap, Tokens: i})
+	both := []*apiserver.Service{h.Service, other}
+	refused := func(what string, err error, status int, typ string) {
+		t.Helper()
+		if err == nil {
+			t.Errorf("%s is accepted", what)
+		} else if gotStatus, gotType := refusal(t, err); gotStatus != status || gotType != typ {
+			t.Errorf("%s is refused with %v; want %d %s", what, err, status, typ)
+		}
+	}
+
+	grant := h.GrantTo("group", "ops", apitest.Grant{Capability: vocab.CapMailboxView})
+	_, err := h.Service.SignInUser(t.Context(), "opaque", accountID, browserAddress, time.Hour)
+	refused("an account without a secret", err, 409, api.TypeConflict)
+	h.ServiceAccount(h.Client, obj{"name": "first"})
+	const second = "22222222-2222-4333-8444-555555555555"
+	owner := h.Owner(t, second)
+	owner.GrantOwner("group", "Staff")
+	h.ServiceAccount(owner, obj{"name": "first"})
+	if access, err := other.AccessOf(t.Context(), jwt, browserAddress); err != nil || access.ID != "auth0|jane" || !slices.Equal(access.Accounts, []string{accountID, second}) {
+		t.Errorf("jane may enter %+v, %v", access, err)
+	}
+	if access, err := other.AccessOf(t.Context(), "stranger", browserAddress); err != nil || access.Accounts != nil {
+		t.Errorf("a stranger may enter %+v, %v", access, err)
+	}
+	_, err = h.Service.SignInUser(t.Context(), "stranger", accountID, browserAddress, time.Hour)
+	refused("a stranger", err, 403, api.TypePermissionDenied)
+	_, err = h.Service.SignInUser(t.Context(), "unknown", accountID, browserAddress, time.Hour)
+	refused("an unknown token", err, 401, api.TypeInvalidToken)
+
+	for token, end := range map[string]time.Time{jwt: expiry, "opaque": h.Clock.Now().Add(3 * time.Hour)} {
+		sealed, err := h.Service.SignInUser(t.Context(), token, accountID, browserAddress, 3*time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(sealed) > 400 || strings.Contains(sealed, token) {
+			t.Errorf("the session of %s is %s", token, sealed)
+		}
+		want := apiserver.Session{Token: token, AccountID: accountID, Name: "Jane Doe", ExpiresAt: end.Truncate(time.Microsecond)}
+		for _, service := range both {
+			if got, err := service.Session(t.Context(), sealed); got != want || err != nil {
+				t.Errorf("the session is %+v, %v; want %+v", got, err, want)
+			}
+		}
+		h.As(sealed).Get("/mailboxes").Refused(401, "header.Authorization invalid_token")
+		_, content, _ := strings.Cut(sealed, ".")
+		for _, bad := range []string{accountID + ".", accountID + ".AAAA", accountID + "." + content[:len(content)-4] + "AAAA", second + "." + content, "first." + content} {
+			_, err := other.Session(t.Context(), bad)
+			refused(bad, err, 401, api.TypeInvalidToken)
+		}
+	}
+
+	sealed, err := h.Service.SignInUser(t.Context(), jwt, accountID, browserAddress, 3*time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Delete("/auth/authorizations/" + grant).Want(204)
+	for _, service := range both {
+		_, err := service.Session(t.Context(), sealed)
+		refused("a session without grants", err, 403, api.TypePermissionDenied)
+	}
+	h.GrantTo("user", "auth0|jane", apitest.Grant{Capability: vocab.CapMailboxView})
+	i.set(jwt, &apiserver.IssuerUnavailableError{RetryAfter: time.Second})
+	_, err = other.Session(t.Context(), sealed)
+	refused("a session during an outage of the issuer", err, 503, api.TypeUnavailable)
+	i.set(jwt, &apiserver.InvalidTokenError{Reason: "the access token is not signed by a key of its issuer"})
+	_, err = other.Session(t.Context(), sealed)
+	refused("a session whose key was withdrawn", err, 401, api.TypeInvalidToken)
+	i.set(jwt, user)
+	h.Clock.Advance(2 * time.Hour)
+	_, err = other.Session(t.Context(), sealed)
+	refused("a session after its time", err, 401, api.TypeTokenExpired)
 }

@@ -15,21 +15,29 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// Session is a browser's permission to act with a service account's token for some
-// hours. Every request of it is authorized like one with the token, so that a session
-// ends with the token.
+// Session is a browser's permission to act with a token in one account for some hours.
+// Every request of it is authorized like one with the token, so that a session ends with
+// the token.
 //
 // The browser keeps the session sealed: encrypted with a key that follows from the stored
-// hash of the token's secret. Every process on the database can open it, none stores
-// anything for it, and the API does not accept it as a credential.
+// hash of a service account's token. Every process on the database can open it, none
+// stores anything for it, and the API does not accept it as a credential. Nobody can
+// forge one with the database alone, because it contains the token.
 type Session struct {
-	Token string
-	// AccountID is the account of the service account, whose ID and name follow.
-	AccountID, ServiceAccountID, Name string
-	ExpiresAt                         time.Time
+	// Token is a service account's token, or a user's access token.
+	Token, AccountID string
+	// ServiceAccountID is empty for a user.
+	ServiceAccountID string
+	// Name is the service account's name, or what the access token says of the user.
+	Name      string
+	ExpiresAt time.Time
 }
 
-const sessionKeyInfo = "mailhostd console session v1"
+// The purposes of the keys that follow from the hash of a token's secret.
+const (
+	tokenSessionKey = "mailhostd console session v1"
+	userSessionKey  = "mailhostd console session of a user v1"
+)
 
 // SealSession returns a sealed session for a service account's token, or a 401. It lasts
 // at most for a lifetime.
@@ -41,39 +49,34 @@ func (a *Authenticator) SealSession(ctx context.Context, token string, lifetime 
 	if _, err := a.view(ctx, Caller{publicID: t.PublicID, secretHash: t.Hash()}); err != nil {
 		return "", err
 	}
-	aead, err := sessionCipher(t.Hash())
-	if err != nil {
-		return "", err
-	}
-	content := binary.BigEndian.AppendUint64(nil, uint64(a.now().Add(lifetime).UnixMicro()))
-	content = aead.Seal(nil, nil, append(content, token...), []byte(t.PublicID))
-	return t.PublicID + "." + base64.RawURLEncoding.EncodeToString(content), nil
+	return seal(t.Hash(), tokenSessionKey, t.PublicID, a.now().Add(lifetime), []byte(token))
 }
 
-// OpenSession returns the session that SealSession has sealed, or a 401 if it has ended.
-func (a *Authenticator) OpenSession(ctx context.Context, sealed string) (s Session, err error) {
-	publicID, encoded, _ := strings.Cut(sealed, ".")
+// OpenSession returns the session that SealSession or SealUserSession has sealed, a 401 if
+// it has ended, or a 403 if the account grants the user nothing any more.
+func (a *Authenticator) OpenSession(ctx context.Context, sealed string) (Session, error) {
+	of, encoded, _ := strings.Cut(sealed, ".")
 	content, err := base64.RawURLEncoding.DecodeString(encoded)
-	if err != nil {
+	switch {
+	case err != nil:
 		return Session{}, invalidSession()
+	case api.IsID(of):
+		return a.openUserSession(ctx, of, content)
 	}
+	return a.openTokenSession(ctx, of, content)
+}
+
+func (a *Authenticator) openTokenSession(ctx context.Context, publicID string, content []byte) (s Session, err error) {
 	err = a.store.View(ctx, func(r store.Reader) error {
 		e, err := a.read(r, Caller{publicID: publicID})
 		if err != nil {
 			return err
 		}
-		aead, err := sessionCipher(e.serviceAccount.SecretHash)
+		expiry, opened, err := a.open(e.serviceAccount.SecretHash, tokenSessionKey, publicID, content)
 		if err != nil {
 			return err
 		}
-		opened, err := aead.Open(nil, nil, content, []byte(publicID))
-		if err != nil {
-			return invalidSession() // it was not sealed here
-		}
-		s = Session{ExpiresAt: time.UnixMicro(int64(binary.BigEndian.Uint64(opened))).UTC(), Token: string(opened[8:])}
-		if expired(s.ExpiresAt, a.now()) {
-			return invalidToken(api.TypeTokenExpired, "the session has ended")
-		}
+		s = Session{ExpiresAt: expiry, Token: string(opened)}
 		token, _ := parseToken(s.Token)
 		who, err := a.current(r, Caller{publicID: publicID, secretHash: token.Hash()})
 		if err == nil {
@@ -89,10 +92,39 @@ func (a *Authenticator) OpenSession(ctx context.Context, sealed string) (s Sessi
 
 func invalidSession() error { return invalidToken(api.TypeInvalidToken, "the session is not valid") }
 
-// sessionCipher returns the cipher of the sessions of the token whose secret has that
-// hash.
-func sessionCipher(secretHash []byte) (cipher.AEAD, error) {
-	key, err := hkdf.Key(sha256.New, secretHash, nil, sessionKeyInfo, 32)
+// seal encrypts a token until an expiry, with a key for one purpose. of is readable in the
+// result and can't be changed.
+func seal(secretHash []byte, purpose, of string, expiry time.Time, token []byte) (string, error) {
+	aead, err := sessionCipher(secretHash, purpose)
+	if err != nil {
+		return "", err
+	}
+	content := binary.BigEndian.AppendUint64(nil, uint64(expiry.UnixMicro()))
+	content = aead.Seal(nil, nil, append(content, token...), []byte(of))
+	return of + "." + base64.RawURLEncoding.EncodeToString(content), nil
+}
+
+// open is the reverse of seal. The error is a 401 if the content was not sealed here or has
+// expired.
+func (a *Authenticator) open(secretHash []byte, purpose, of string, content []byte) (expiry time.Time, token []byte, err error) {
+	aead, err := sessionCipher(secretHash, purpose)
+	if err != nil {
+		return expiry, nil, err
+	}
+	opened, err := aead.Open(nil, nil, content, []byte(of))
+	if err != nil {
+		return expiry, nil, invalidSession()
+	}
+	if expiry = time.UnixMicro(int64(binary.BigEndian.Uint64(opened))).UTC(); expired(expiry, a.now()) {
+		return expiry, nil, invalidToken(api.TypeTokenExpired, "the session has ended")
+	}
+	return expiry, opened[8:], nil
+}
+
+// sessionCipher returns the cipher for a purpose with a key that follows from the hash of a
+// token's secret.
+func sessionCipher(secretHash []byte, purpose string) (cipher.AEAD, error) {
+	key, err := hkdf.Key(sha256.New, secretHash, nil, purpose, 32)
 	if err != nil {
 		return nil, err
 	}

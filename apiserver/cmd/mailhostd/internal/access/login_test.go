@@ -4,122 +4,21 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/rand"
-	"crypto/rsa"
-	"encoding/json"
-	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
-
-	"github.com/coreos/go-oidc/v3/oidc"
-	"github.com/coreos/go-oidc/v3/oidc/oidctest"
-	"golang.org/x/oauth2"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/commands"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
 )
-
-// issuer is an OAuth issuer whose only user is jane. It checks what a public client has to
-// send.
-type issuer struct {
-	*oidctest.Server
-	URL string
-	key *rsa.PrivateKey
-
-	mu         sync.Mutex
-	challenges map[string]string // by code
-	refresh    string            // the only valid refresh token
-	approved   bool              // of the device code
-	lifetime   time.Duration
-	grants     []string // the grant types that returned a token
-}
-
-func newIssuer(t *testing.T) *issuer {
-	t.Helper()
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
-	i := &issuer{key: key, challenges: map[string]string{}, lifetime: time.Hour}
-	i.Server = &oidctest.Server{PublicKeys: []oidctest.PublicKey{{PublicKey: key.Public(), KeyID: "k", Algorithm: oidc.RS256}}}
-	mux := http.NewServeMux()
-	mux.Handle("/", i.Server)
-	mux.HandleFunc("GET /.well-known/openid-configuration", i.discovery)
-	mux.HandleFunc("GET /auth", i.authorize)
-	mux.HandleFunc("POST /device", func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprintf(w, `{"device_code":"dc","user_code":"ABCD-EFGH","verification_uri":"%s/activate","expires_in":60,"interval":1}`, i.URL)
-	})
-	mux.HandleFunc("POST /token", i.token)
-	web := httptest.NewServer(mux)
-	t.Cleanup(web.Close)
-	i.URL = web.URL
-	i.SetIssuer(web.URL)
-	return i
-}
-
-func (i *issuer) discovery(w http.ResponseWriter, _ *http.Request) {
-	fmt.Fprintf(w, `{"issuer":%[1]q,"authorization_endpoint":"%[1]s/auth","token_endpoint":"%[1]s/token","jwks_uri":"%[1]s/keys",`+
-		`"device_authorization_endpoint":"%[1]s/device","id_token_signing_alg_values_supported":["RS256"]}`, i.URL)
-}
-
-// authorize sends the browser back at once, as if jane were signed in there.
-func (i *issuer) authorize(w http.ResponseWriter, r *http.Request) {
-	q := r.URL.Query()
-	if q.Get("client_id") != "cli" || q.Get("response_type") != "code" || q.Get("code_challenge_method") != "S256" || q.Get("scope") != "openid mail" {
-		http.Error(w, "invalid request", http.StatusBadRequest)
-		return
-	}
-	code := rand.Text()
-	i.mu.Lock()
-	i.challenges[code] = q.Get("code_challenge")
-	i.mu.Unlock()
-	http.Redirect(w, r, q.Get("redirect_uri")+"?"+url.Values{"code": {code}, "state": {q.Get("state")}, "iss": {i.URL}}.Encode(), http.StatusFound)
-}
-
-func (i *issuer) token(w http.ResponseWriter, r *http.Request) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	w.Header().Set("Content-Type", "application/json")
-	refuse := func(code string) {
-		w.WriteHeader(http.StatusBadRequest)
-		fmt.Fprintf(w, `{"error":%q}`, code)
-	}
-	grant := r.FormValue("grant_type")
-	switch grant {
-	case "authorization_code":
-		challenge, ok := i.challenges[r.FormValue("code")]
-		if delete(i.challenges, r.FormValue("code")); !ok || challenge != oauth2.S256ChallengeFromVerifier(r.FormValue("code_verifier")) {
-			refuse("invalid_grant")
-			return
-		}
-	case "refresh_token":
-		if r.FormValue("refresh_token") != i.refresh {
-			refuse("invalid_grant")
-			return
-		}
-	default:
-		if !i.approved {
-			i.approved = true // jane has the next poll find her
-			refuse("authorization_pending")
-			return
-		}
-	}
-	i.grants = append(i.grants, grant)
-	i.refresh = rand.Text()
-	access := oidctest.SignIDToken(i.key, "k", oidc.RS256, fmt.Sprintf(`{"iss":%q,"aud":"mailhost","sub":"jane","exp":%d,"jti":%q}`, i.URL, time.Now().Add(i.lifetime).Unix(), rand.Text()))
-	_ = json.NewEncoder(w).Encode(map[string]any{"access_token": access, "token_type": "Bearer", "expires_in": int(i.lifetime.Seconds()), "refresh_token": i.refresh})
-}
 
 // login runs mailhostd login. browse opens the page that the command shows.
 func login(t *testing.T, browse bool, args ...string) (code int, stdout, stderr string) {
@@ -177,7 +76,7 @@ func visit(ctx context.Context, t *testing.T, page string) {
 // person.
 func TestLogin(t *testing.T) {
 	t.Parallel()
-	i := newIssuer(t)
+	i := mailhostdtest.NewIssuer(t)
 	database, owner := mailhostdtest.Initialize(t)
 	s := mailhostdtest.Serve(t, database, "--oauth-issuer", i.URL, "--oauth-audience", "mailhost", "--oauth-client-id", "cli", "--oauth-scopes", "openid,mail")
 	tokens := filepath.Join(t.TempDir(), "new", "tokens.json")
@@ -206,9 +105,7 @@ func TestLogin(t *testing.T) {
 	}
 	use(refreshed, http.StatusOK)
 
-	i.mu.Lock()
-	i.refresh = "" // the session has ended
-	i.mu.Unlock()
+	i.Set(func() { i.Refresh = "" }) // the session has ended
 	if code, token, stderr := login(t, true, append(args, "--valid-for", "2h")...); code != cli.ExitOK || token == refreshed {
 		t.Errorf("after the end of the session: exit code %d, %s", code, stderr)
 	}
@@ -220,7 +117,7 @@ func TestLogin(t *testing.T) {
 		t.Errorf("--device: exit code %d, %s", code, stderr)
 	}
 	use(device, http.StatusOK)
-	if got := strings.Join(i.grants, " "); got != "authorization_code refresh_token authorization_code urn:ietf:params:oauth:grant-type:device_code" {
+	if got := strings.Join(i.Grants, " "); got != "authorization_code refresh_token authorization_code urn:ietf:params:oauth:grant-type:device_code" {
 		t.Errorf("the tokens came from %s", got)
 	}
 	if info := modeOf(t, tokens); info != 0o600 {
@@ -230,7 +127,7 @@ func TestLogin(t *testing.T) {
 
 func TestLoginErrors(t *testing.T) {
 	t.Parallel()
-	i := newIssuer(t)
+	i := mailhostdtest.NewIssuer(t)
 	database, _ := mailhostdtest.Initialize(t)
 	plain := mailhostdtest.Serve(t, database)
 	unnamed := mailhostdtest.Serve(t, database, "--oauth-issuer", i.URL, "--oauth-audience", "mailhost")

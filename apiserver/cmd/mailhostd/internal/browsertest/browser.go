@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -46,10 +47,10 @@ func findBrowser(t *testing.T) string {
 	return ""
 }
 
-// Browser is a tab of a new browser for the pages of one server.
+// Browser is a tab of a new browser for the pages of some servers.
 type Browser struct {
-	Ctx    context.Context
-	server string
+	Ctx     context.Context
+	servers []string
 
 	mu sync.Mutex
 	// foreign are requests to other hosts; complaints are errors on the console.
@@ -57,7 +58,7 @@ type Browser struct {
 }
 
 // New starts a browser for a test.
-func New(t *testing.T, server string) *Browser {
+func New(t *testing.T, servers ...string) *Browser {
 	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(findBrowser(t)), chromedp.DisableGPU, chromedp.WindowSize(1000, 900),
@@ -73,7 +74,7 @@ func New(t *testing.T, server string) *Browser {
 	t.Cleanup(end)
 	ctx, _ := chromedp.NewContext(allocator)
 	t.Cleanup(func() { _ = chromedp.Cancel(ctx) })
-	b := &Browser{Ctx: ctx, server: server}
+	b := &Browser{Ctx: ctx, servers: servers}
 	if err := chromedp.Listen(ctx, b.note); err != nil {
 		t.Fatalf("the browser does not start: %v", err)
 	}
@@ -86,7 +87,9 @@ func (b *Browser) note(event any) {
 	defer b.mu.Unlock()
 	switch e := event.(type) {
 	case *network.EventRequestWillBeSent:
-		if url := e.Request.URL; !strings.HasPrefix(url, b.server+"/") && !strings.HasPrefix(url, "data:") {
+		url := e.Request.URL
+		known := slices.ContainsFunc(b.servers, func(server string) bool { return strings.HasPrefix(url, server+"/") })
+		if !known && !strings.HasPrefix(url, "data:") {
 			b.foreign = append(b.foreign, url)
 		}
 	case *runtime.EventExceptionThrown:
@@ -186,6 +189,17 @@ func (b *Browser) Has(t *testing.T, elements ...string) {
 			t.Errorf("the page has no %s; it has %q", want, keys(all))
 		}
 	}
+}
+
+// WaitFor waits for a page with an element, to which other pages lead by themselves.
+func (b *Browser) WaitFor(t *testing.T, element string) {
+	t.Helper()
+	for b.Ctx.Err() == nil {
+		if b.Accessible(t)[element] != nil {
+			return
+		}
+	}
+	t.Fatalf("no page with %s follows", element)
 }
 
 func keys[V any](m map[string]V) (all []string) {

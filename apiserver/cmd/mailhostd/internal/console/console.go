@@ -1,14 +1,15 @@
 // Package console serves the pages at /console, where people look at their account in a
 // browser.
 //
-// Each page calls operations of the API in process, with the token that its reader has
-// signed in with (call.go), and shows the API's own refusals. The package therefore has
+// Each page calls operations of the API in process, with the token or the access token
+// that its reader has signed in with (call.go), and shows the API's own refusals. The package therefore has
 // no rules and no SQL of its own, and a page never shows more than the API would. A
 // session (session.go) is a cookie that any process on the same database can open.
 //
 // Pages need no JavaScript. Their policy allows none, and nothing of another origin.
 //
-//	console.go, session.go, call.go, view.go   routes, sign-in, calls of the API, output
+//	console.go, call.go, view.go               routes, calls of the API, output
+//	session.go, issuer.go                      sign-in with a token, or at an OAuth issuer
 //	overview.go, domains.go, …                 the pages, with their templates in template/
 //	requests.go                                the last requests to this server
 package console
@@ -28,6 +29,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/signin"
 )
 
 // Path is where the console is.
@@ -37,12 +39,26 @@ const Path = "/console"
 type Service interface {
 	Client() *http.Client
 	SignIn(ctx context.Context, token, remoteAddr string, lifetime time.Duration) (sealed string, err error)
+	SignInUser(ctx context.Context, accessToken, accountID, remoteAddr string, lifetime time.Duration) (sealed string, err error)
+	AccessOf(ctx context.Context, accessToken, remoteAddr string) (apiserver.UserAccess, error)
 	Session(ctx context.Context, sealed string) (apiserver.Session, error)
+}
+
+// Options configures a Console.
+type Options struct {
+	// PublicURL is that of the server.
+	PublicURL string
+	Clock     func() time.Time
+	Log       *slog.Logger
+	// Issuer is where people sign in, besides with a token; nil for no issuer. New sets its
+	// RedirectURL and Clock.
+	Issuer *signin.Website
 }
 
 // Console serves the pages. It is safe for concurrent use after Start.
 type Console struct {
 	service Service
+	issuer  *signin.Website // nil: tokens alone
 	log     *slog.Logger
 	clock   func() time.Time
 	// base is Path below the path of the server's public URL, for links.
@@ -53,19 +69,22 @@ type Console struct {
 	requests  *requestLog
 }
 
-// New returns a Console for a server with a public URL. It serves nothing before Start.
-func New(publicURL string, clock func() time.Time, log *slog.Logger) (*Console, error) {
-	u, err := url.Parse(publicURL)
+// New returns a Console. It serves nothing before Start.
+func New(o Options) (*Console, error) {
+	u, err := url.Parse(o.PublicURL)
 	if err != nil {
 		return nil, err
 	}
 	c := &Console{
-		log: log, clock: clock, base: strings.TrimSuffix(u.EscapedPath(), "/") + Path, secure: u.Scheme == "https",
+		issuer: o.Issuer, log: o.Log, clock: o.Clock, base: strings.TrimSuffix(u.EscapedPath(), "/") + Path, secure: u.Scheme == "https",
 		mux: http.NewServeMux(), crossSite: http.NewCrossOriginProtection(), requests: newRequestLog(),
 	}
 	// A proxy may change the Host header.
 	if err := c.crossSite.AddTrustedOrigin(u.Scheme + "://" + u.Host); err != nil {
 		return nil, err
+	}
+	if c.issuer != nil {
+		c.issuer.RedirectURL, c.issuer.Clock = o.PublicURL+Path+"/sign-in/return", o.Clock
 	}
 	c.crossSite.SetDenyHandler(http.HandlerFunc(c.refuseCrossSite))
 	c.routes()
@@ -79,6 +98,12 @@ func (c *Console) routes() {
 	c.mux.HandleFunc("GET "+Path+"/sign-in", c.showSignIn)
 	c.mux.HandleFunc("POST "+Path+"/sign-in", c.signIn)
 	c.mux.HandleFunc("POST "+Path+"/sign-out", c.signOut)
+	if c.issuer != nil {
+		c.mux.HandleFunc("GET "+Path+"/sign-in/start", c.startAtIssuer)
+		c.mux.HandleFunc("GET "+Path+"/sign-in/return", c.returnFromIssuer)
+		c.mux.Handle("GET "+Path+"/accounts", c.signedIn(listAccounts))
+		c.mux.HandleFunc("POST "+Path+"/accounts", c.switchAccount)
+	}
 	for name, mediaType := range map[string]string{"style.css": "text/css; charset=utf-8", "icon.svg": "image/svg+xml"} {
 		c.mux.Handle("GET "+Path+"/"+name, asset(name, mediaType))
 	}

@@ -14,13 +14,21 @@ import (
 // lifetime is how long a session lasts at most.
 const lifetime = 12 * time.Hour
 
-// cookie returns a cookie with a sealed session. With the prefix __Host- browsers accept
-// it only from this host, over TLS.
-func (c *Console) cookie(r *http.Request, sealed string) *http.Cookie {
-	ck := &http.Cookie{Name: "mailhost_console", Value: sealed, Path: c.base, HttpOnly: true, SameSite: http.SameSiteStrictMode}
+// sessionCookie is the name of the cookie with a sealed session.
+const sessionCookie = "mailhost_console"
+
+// cookie returns a cookie that only the console's own pages send. With the prefix __Host-
+// browsers accept it only from this host, over TLS.
+func (c *Console) cookie(r *http.Request, name, content string) *http.Cookie {
+	ck := &http.Cookie{Name: name, Value: content, Path: c.base, HttpOnly: true, SameSite: http.SameSiteStrictMode}
 	if c.secure || r.TLS != nil {
-		ck.Name, ck.Path, ck.Secure = "__Host-mailhost_console", "/", true
+		ck.Name, ck.Path, ck.Secure = "__Host-"+name, "/", true
 	}
+	return ck
+}
+
+func removal(ck *http.Cookie) *http.Cookie {
+	ck.MaxAge = -1
 	return ck
 }
 
@@ -29,7 +37,7 @@ var errNoSession = errors.New("no session")
 // openSession returns the session of a request. The error is errNoSession if the request
 // has none.
 func (c *Console) openSession(r *http.Request) (apiserver.Session, error) {
-	ck, err := r.Cookie(c.cookie(r, "").Name)
+	ck, err := r.Cookie(c.cookie(r, sessionCookie, "").Name)
 	if err != nil {
 		return apiserver.Session{}, errNoSession
 	}
@@ -42,7 +50,9 @@ var reasons = map[string]string{
 	api.TypeTokenExpired: "Your session has ended. Sign in again.",
 	api.TypeTokenRevoked: "Your token was revoked. Sign in with another one.",
 	api.TypeInvalidToken: "Your session is no longer valid. Sign in again.",
-	"signed_out":         "You have signed out.",
+	// A user of the OAuth issuer without any grant.
+	api.TypePermissionDenied: "The account no longer gives you any rights. Ask one of its administrators.",
+	"signed_out":             "You have signed out.",
 }
 
 // sendToSignIn responds to a request without a session that works.
@@ -50,7 +60,7 @@ func (c *Console) sendToSignIn(w http.ResponseWriter, r *http.Request, err error
 	query := url.Values{}
 	if !errors.Is(err, errNoSession) {
 		f := failureOf(err)
-		if f.Status != http.StatusUnauthorized { // the store is unavailable, for instance
+		if f.Status != http.StatusUnauthorized && f.Status != http.StatusForbidden { // the store is unavailable, for instance
 			c.write(w, r, c.errorView(r, err))
 			return
 		}
@@ -64,13 +74,17 @@ func (c *Console) sendToSignIn(w http.ResponseWriter, r *http.Request, err error
 }
 
 func (c *Console) endSession(w http.ResponseWriter, r *http.Request) {
-	ck := c.cookie(r, "")
-	ck.MaxAge = -1
-	http.SetCookie(w, ck)
+	http.SetCookie(w, removal(c.cookie(r, sessionCookie, "")))
 }
 
 // signInForm is the content of the sign-in page.
-type signInForm struct{ Message, Error, Next string }
+type signInForm struct {
+	Message, Error, Next string
+	// Issuer is the host of the OAuth issuer, or empty without one.
+	Issuer string
+	// Start leads to the issuer.
+	Start string
+}
 
 func (c *Console) showSignIn(w http.ResponseWriter, r *http.Request) {
 	if _, err := c.openSession(r); err == nil {
@@ -81,6 +95,12 @@ func (c *Console) showSignIn(w http.ResponseWriter, r *http.Request) {
 }
 
 func (c *Console) writeSignIn(w http.ResponseWriter, r *http.Request, status int, form signInForm) {
+	if c.issuer != nil {
+		form.Issuer, form.Start = c.issuerName(), c.base+"/sign-in/start"
+		if form.Next != "" {
+			form.Start += queryOf("next", form.Next)
+		}
+	}
 	c.write(w, r, view{Status: status, Template: "sign-in.html", Title: "Sign in", Data: form})
 }
 
@@ -100,12 +120,22 @@ func (c *Console) signIn(w http.ResponseWriter, r *http.Request) {
 		c.writeSignIn(w, r, f.Status, form)
 		return
 	}
-	http.SetCookie(w, c.cookie(r, sealed))
-	to, query := "", url.Values(nil)
-	if u, err := url.Parse(next); err == nil && u.Scheme == "" && u.Host == "" && (strings.HasPrefix(u.Path, "/") || u.Path == "") {
-		to, query = u.EscapedPath(), u.Query()
+	http.SetCookie(w, c.cookie(r, sessionCookie, sealed))
+	http.Redirect(w, r, c.base+pageOf(next), http.StatusSeeOther)
+}
+
+// pageOf returns the page of the console that a visitor wanted to see, or the first one if
+// next leads elsewhere.
+func pageOf(next string) string {
+	u, err := url.Parse(next)
+	if err != nil || u.Scheme != "" || u.Host != "" || !strings.HasPrefix(u.Path, "/") {
+		return ""
 	}
-	c.redirect(w, r, to, query)
+	to := u.EscapedPath()
+	if query := u.Query(); len(query) > 0 {
+		to += "?" + query.Encode()
+	}
+	return to
 }
 
 func (c *Console) signOut(w http.ResponseWriter, r *http.Request) {

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -91,7 +92,9 @@ type oauthFlags struct {
 	OAuthAudience    string   `name:"oauth-audience" placeholder:"NAME" help:"This API's name in the tokens' aud claim; required with --oauth-issuer."`
 	OAuthGroupsClaim string   `name:"oauth-groups-claim" default:"groups" placeholder:"CLAIM" help:"Claim with the user's groups, which authorizations may name. Default: ${default}."`
 	OAuthClientID    string   `name:"oauth-client-id" placeholder:"ID" help:"Public client of the issuer for people who use mailhostd login, which reads it from this server. Default: none."`
-	OAuthScopes      []string `name:"oauth-scopes" placeholder:"SCOPE" help:"Scopes that mailhostd login requests. Default: openid."`
+	OAuthScopes      []string `name:"oauth-scopes" placeholder:"SCOPE" help:"Scopes that mailhostd login requests, and the console. Default: openid."`
+	ConsoleClientID  string   `name:"oauth-console-client-id" placeholder:"ID" help:"Client of the issuer with which people sign in to the console; its redirect URI is /console/sign-in/return below the public URL. Default: --oauth-client-id."`
+	ConsoleSecret    string   `name:"oauth-console-client-secret" placeholder:"SECRET" help:"Secret of that client. Set it in the variable rather than on the command line. Default: none, for a public client."`
 }
 
 func (f oauthFlags) validate() error {
@@ -102,6 +105,10 @@ func (f oauthFlags) validate() error {
 		return errors.New("--oauth-audience: is required with --oauth-issuer, so that a token for another API is not valid for this one")
 	case f.OAuthIssuer == "" && (f.OAuthClientID != "" || len(f.OAuthScopes) > 0):
 		return errors.New("--oauth-client-id and --oauth-scopes: need --oauth-issuer")
+	case f.OAuthIssuer == "" && f.ConsoleClientID != "":
+		return errors.New("--oauth-console-client-id: needs --oauth-issuer")
+	case f.ConsoleClientID == "" && f.ConsoleSecret != "":
+		return errors.New("--oauth-console-client-secret: needs --oauth-console-client-id")
 	}
 	_, err := f.tokenVerifier(nil, nil)
 	return err
@@ -117,6 +124,15 @@ func (f oauthFlags) tokenVerifier(clock func() time.Time, log *slog.Logger) (api
 		return nil, fmt.Errorf("--oauth-%w", err)
 	}
 	return v, nil
+}
+
+// consoleIssuer returns how people sign in to the console, or nil if they have tokens alone.
+func (f oauthFlags) consoleIssuer() *signin.Website {
+	id := cmp.Or(f.ConsoleClientID, f.OAuthClientID)
+	if id == "" {
+		return nil
+	}
+	return &signin.Website{Client: signin.Client{Issuer: f.OAuthIssuer, ID: id, Scopes: f.OAuthScopes}, Secret: f.ConsoleSecret}
 }
 
 // checkIssuerOnce warns if the issuer's keys can't be read. It works in the background until

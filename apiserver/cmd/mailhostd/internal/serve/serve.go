@@ -124,7 +124,7 @@ func (c Command) Run(ctx context.Context, p cli.Program) (err error) {
 	}
 	publicURL := strings.TrimSuffix(cmp.Or(c.PublicURL, s.url()), "/")
 	if !c.NoConsole {
-		if s.console, err = console.New(publicURL, plane.Clock.Now, log); err != nil {
+		if s.console, err = console.New(console.Options{PublicURL: publicURL, Clock: plane.Clock.Now, Log: log, Issuer: c.consoleIssuer()}); err != nil {
 			return errors.Join(fmt.Errorf("--public-url: %w", err), db.Close())
 		}
 	}

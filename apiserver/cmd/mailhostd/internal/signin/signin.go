@@ -1,7 +1,9 @@
-// Package signin signs a person in at an OAuth 2.0 issuer and keeps the tokens, so that
-// programs on the person's machine can act as that person. The person signs in with a
-// browser on the same machine (authorization code with PKCE on a loopback address, RFC
-// 8252 and RFC 7636) or on another one (device authorization, RFC 8628).
+// Package signin signs a person in at an OAuth 2.0 issuer.
+//
+// For programs on the person's machine, Client gets the tokens and Store keeps them. The
+// person signs in with a browser on the same machine (authorization code with PKCE on a
+// loopback address, RFC 8252 and RFC 7636) or on another one (device authorization, RFC
+// 8628). For a website, Website gets an access token (OpenID Connect Core, section 3.1).
 package signin
 
 import (
@@ -142,14 +144,17 @@ func explain(err error) error {
 	return issuerError(refused.ErrorCode, refused.ErrorDescription, refused.Response)
 }
 
+// ErrRefused is the error of an issuer that does not sign a person in.
+var ErrRefused = errors.New("the issuer refuses")
+
 func issuerError(code, description string, resp *http.Response) error {
 	switch {
 	case code == "" && resp != nil:
 		return fmt.Errorf("the issuer responds with %s", resp.Status)
 	case description == "":
-		return fmt.Errorf("the issuer refuses: %.200q", code)
+		return fmt.Errorf("%w: %.200q", ErrRefused, code)
 	}
-	return fmt.Errorf("the issuer refuses: %.200q (%.500q)", code, description)
+	return fmt.Errorf("%w: %.200q (%.500q)", ErrRefused, code, description)
 }
 
 // sameIssuer reports whether a response is from the issuer (RFC 9207). Not every issuer

@@ -1,0 +1,198 @@
+package console
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/signin"
+)
+
+// A person signs in at the OAuth issuer in three steps: startAtIssuer leads there,
+// returnFromIssuer gets the person's access token and seals it in the session, and a page
+// of the console follows. With several accounts, the person chooses one in between.
+
+// attemptCookie is the name of the cookie with the attempt to sign in.
+const attemptCookie = "mailhost_console_attempt"
+
+// attemptLifetime is how long a person may take at the issuer.
+const attemptLifetime = 15 * time.Minute
+
+// attempt is what a browser keeps while its person is at the issuer.
+type attempt struct {
+	signin.Attempt
+	Next string `json:"next,omitempty"`
+}
+
+// attemptCookieFor returns the cookie of an attempt. It is Lax, because the issuer's page
+// leads back to the console. It is no credential: it holds for one response of the issuer.
+func (c *Console) attemptCookieFor(r *http.Request, content string) *http.Cookie {
+	ck := c.cookie(r, attemptCookie, content)
+	ck.SameSite, ck.MaxAge = http.SameSiteLaxMode, int(attemptLifetime.Seconds())
+	return ck
+}
+
+// issuerName is how pages name the issuer.
+func (c *Console) issuerName() string {
+	u, err := url.Parse(c.issuer.Issuer)
+	if err != nil {
+		return c.issuer.Issuer
+	}
+	return u.Host
+}
+
+// startAtIssuer leads to the issuer.
+func (c *Console) startAtIssuer(w http.ResponseWriter, r *http.Request) {
+	next := pageOf(r.FormValue("next"))
+	page, a, err := c.issuer.Start(r.Context())
+	if err != nil {
+		c.refuseSignIn(w, r, next, err)
+		return
+	}
+	content, err := json.Marshal(attempt{a, next})
+	if err != nil {
+		c.refuseSignIn(w, r, next, err)
+		return
+	}
+	http.SetCookie(w, c.attemptCookieFor(r, base64.RawURLEncoding.EncodeToString(content)))
+	w.Header().Set("Cache-Control", "no-store")
+	http.Redirect(w, r, page, http.StatusSeeOther)
+}
+
+// attemptOf returns the attempt that a browser has begun, or the zero value.
+func (c *Console) attemptOf(r *http.Request) (a attempt) {
+	ck, err := r.Cookie(c.attemptCookieFor(r, "").Name)
+	if err != nil {
+		return a
+	}
+	content, err := base64.RawURLEncoding.DecodeString(ck.Value)
+	if err != nil || json.Unmarshal(content, &a) != nil {
+		return attempt{}
+	}
+	return a
+}
+
+// returnFromIssuer signs in the person whom the issuer sends back.
+func (c *Console) returnFromIssuer(w http.ResponseWriter, r *http.Request) {
+	a := c.attemptOf(r)
+	http.SetCookie(w, removal(c.attemptCookieFor(r, ""))) // it is for one response
+	token, err := c.issuer.Finish(r.Context(), a.Attempt, r.URL.Query())
+	if err != nil {
+		c.refuseSignIn(w, r, a.Next, err)
+		return
+	}
+	access, err := c.service.AccessOf(r.Context(), token, r.RemoteAddr)
+	if err == nil && len(access.Accounts) == 0 {
+		err = &failure{Status: http.StatusForbidden, Message: fmt.Sprintf("%s knows you, but no account here gives you any rights. "+
+			"Ask an administrator for a grant to one of your groups, or to you: %s.", c.issuerName(), access.ID)}
+	}
+	if err != nil {
+		c.refuseSignIn(w, r, a.Next, err)
+		return
+	}
+	if err := c.beginUserSession(w, r, token, access.Accounts[0]); err != nil {
+		c.refuseSignIn(w, r, a.Next, err)
+		return
+	}
+	to := pageOf(a.Next)
+	if len(access.Accounts) > 1 {
+		to = "/accounts"
+	}
+	// Browsers don't send a strict cookie with a redirect that another site has begun, so
+	// that a page of the console has to lead on.
+	w.Header().Set("Refresh", "0; url="+c.base+to)
+	c.write(w, r, view{Template: "signed-in.html", Title: "You are signed in", Data: c.base + to})
+}
+
+// maxCookie is the size of the largest session that browsers store, in bytes.
+const maxCookie = 3800
+
+// beginUserSession replaces the session of a browser.
+func (c *Console) beginUserSession(w http.ResponseWriter, r *http.Request, accessToken, accountID string) error {
+	sealed, err := c.service.SignInUser(r.Context(), accessToken, accountID, r.RemoteAddr, lifetime)
+	if err != nil {
+		return err
+	}
+	if len(sealed) > maxCookie {
+		return &failure{Status: http.StatusForbidden, Message: fmt.Sprintf("Your access token is too large for a browser’s cookie: %s are possible, and it needs %s. "+
+			"Ask your administrator to leave groups or claims out of it.", number(maxCookie), number(len(sealed)))}
+	}
+	http.SetCookie(w, c.cookie(r, sessionCookie, sealed))
+	return nil
+}
+
+// refuseSignIn shows the sign-in page with what prevents a person from signing in.
+func (c *Console) refuseSignIn(w http.ResponseWriter, r *http.Request, next string, err error) {
+	form, status := signInForm{Next: next}, http.StatusForbidden
+	_, known := errors.AsType[*failure](err)
+	_, fromAPI := errors.AsType[*api.Error](err)
+	switch {
+	case errors.Is(err, signin.ErrOtherAttempt):
+		status, form.Error = http.StatusBadRequest, "This sign-in has ended, or was begun in another browser. Start again here."
+	case errors.Is(err, signin.ErrRefused):
+		form.Error = c.issuerName() + " did not sign you in" + strings.TrimPrefix(err.Error(), signin.ErrRefused.Error()) + "."
+	case known || fromAPI:
+		f := failureOf(err)
+		status, form.Error = f.Status, f.Message
+	default:
+		status, form.Error = http.StatusServiceUnavailable, c.issuerName()+" can’t be reached at the moment. Try again, or sign in with a token."
+	}
+	if status != http.StatusBadRequest && !known {
+		c.log.Warn("sign-in at the issuer failed", "request_id", requestID(r), "issuer", c.issuer.Issuer, "error", fmt.Sprintf("%.512s", err))
+	}
+	c.writeSignIn(w, r, status, form)
+}
+
+// accountRow is an account that the visitor may enter.
+type accountRow struct {
+	ID      string
+	Current bool
+}
+
+// listAccounts shows the accounts that a person may enter.
+func listAccounts(v *visit) (view, error) {
+	if v.session.ServiceAccountID != "" {
+		return view{}, notFound("A token belongs to one account.")
+	}
+	access, err := v.service.AccessOf(v.Context(), v.session.Token, v.RemoteAddr)
+	if err != nil {
+		return view{}, err
+	}
+	var rows []accountRow
+	for _, id := range access.Accounts {
+		rows = append(rows, accountRow{id, id == v.session.AccountID})
+	}
+	return view{Template: "accounts.html", Title: "Accounts", Data: rows}, nil
+}
+
+// switchAccount seals the access token of a session for another account.
+func (c *Console) switchAccount(w http.ResponseWriter, r *http.Request) {
+	session, err := c.openSession(r)
+	if err != nil {
+		c.sendToSignIn(w, r, err)
+		return
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	id := r.PostFormValue("account")
+	access, err := c.service.AccessOf(r.Context(), session.Token, r.RemoteAddr)
+	if err == nil && !slices.Contains(access.Accounts, id) {
+		err = notFound("There is no such account, or it gives you no rights.")
+	}
+	if err == nil {
+		err = c.beginUserSession(w, r, session.Token, id)
+	}
+	if err != nil {
+		out := c.errorView(r, err)
+		out.Session, out.Path = &session, r.URL.Path
+		c.write(w, r, out)
+		return
+	}
+	c.redirect(w, r, "", nil)
+}

@@ -1,0 +1,244 @@
+package console_test
+
+import (
+	"html"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/google/uuid"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/browsertest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
+)
+
+// issued returns the flags of a server whose people sign in at an issuer.
+func issued(i *mailhostdtest.Issuer, more ...string) []string {
+	return append([]string{"--oauth-issuer", i.URL, "--oauth-audience", "mailhost", "--oauth-client-id", "cli", "--oauth-console-client-id", "console", "--oauth-scopes", "openid,mail"}, more...)
+}
+
+// TestConsoleAtAnIssuer signs jane in at an issuer on another site, without JavaScript,
+// chooses between her accounts, and uses the session at a second server, where it ends with
+// her grants.
+func TestConsoleAtAnIssuer(t *testing.T) {
+	t.Parallel()
+	i := mailhostdtest.NewIssuer(t)
+	database, owner := mailhostdtest.Initialize(t)
+	second := mailhostdtest.InitializeIn(t, database)
+	s, replica := mailhostdtest.Serve(t, database, issued(i)...), mailhostdtest.Serve(t, database, issued(i)...)
+	i.Set(func() {
+		i.Redirects = []string{s.URL + "/console/sign-in/return"}
+		i.Claims = map[string]any{"name": "Jane Doe", "groups": []string{"engineers"}}
+	})
+	c := s.As(t, owner)
+	c.Domain("example.com")
+	c.CreateMailbox("example.com", "jane").Want(http.StatusCreated)
+
+	b := browsertest.New(t, s.URL, i.URL, replica.URL)
+	b.WithoutJavaScript(t)
+	signIn := func(path string) {
+		b.Leads(t, chromedp.Navigate(s.URL+"/console"+path))
+		b.Leads(t, b.Click(t, "link Sign in with "+strings.TrimPrefix(i.URL, "http://")))
+		b.Do(t, b.Click(t, "link Log in as jane"))
+	}
+	b.Leads(t, chromedp.Navigate(s.URL+"/console"))
+	b.Screenshot(t, "console-sign-in-issuer")
+	signIn("")
+	b.WaitFor(t, "heading Sign in")
+	b.Has(t, "alert", "StaticText "+strings.TrimPrefix(i.URL, "http://")+" knows you, but no account here gives you any rights. Ask an administrator for a grant to one of your groups, or to you: jane.")
+	b.Screenshot(t, "console-sign-in-no-rights")
+
+	grant := c.GrantTo("group", "engineers", apitest.Grant{Capability: vocab.CapMailboxView})
+	signIn("/mailboxes?search=jane")
+	b.WaitFor(t, "heading Mailboxes")
+	b.Has(t, "link jane@example.com", "StaticText Jane Doe")
+	b.Leads(t, chromedp.Navigate(s.URL+"/console"))
+	b.Has(t, "StaticText Jane Doe")
+	b.Screenshot(t, "console-user-overview")
+	// Browsers send cookies to every port of a host.
+	if status := b.Leads(t, chromedp.Navigate(replica.URL+"/console/mailboxes/jane@example.com")); status != http.StatusOK {
+		t.Errorf("the second server responds with %d", status)
+	}
+	b.Has(t, "heading jane@example.com")
+	b.Leads(t, b.Click(t, "button Sign out"))
+	b.Leads(t, chromedp.Navigate(s.URL+"/console/mailboxes"))
+	b.Has(t, "heading Sign in")
+
+	replica.As(t, second).GrantOwner("user", "jane")
+	signIn("/mailboxes")
+	b.WaitFor(t, "heading Accounts")
+	b.Has(t, "button Open "+owner.AccountID)
+	b.Screenshot(t, "console-accounts")
+	b.Leads(t, b.Click(t, "button Open "+second.AccountID))
+	b.Has(t, "heading Overview", "StaticText "+second.AccountID)
+	b.Leads(t, chromedp.Navigate(s.URL+"/console/mailboxes"))
+	b.Has(t, "StaticText There are no mailboxes yet.")
+	b.Leads(t, chromedp.Navigate(s.URL+"/console/accounts"))
+	b.Leads(t, b.Click(t, "button Open "+owner.AccountID))
+	c.Delete("/auth/authorizations/" + grant).Want(http.StatusNoContent)
+	b.Leads(t, chromedp.Navigate(replica.URL+"/console/mailboxes"))
+	b.Has(t, "heading Sign in", "StaticText The account no longer gives you any rights. Ask one of its administrators.")
+	b.Clean(t)
+}
+
+// startAtIssuer begins a sign-in and returns where the issuer leads back to.
+func (v *visitor) startAtIssuer(next string) string {
+	v.Helper()
+	resp, body := v.send(http.MethodGet, "/sign-in/start?next="+url.QueryEscape(next), nil)
+	if resp.StatusCode != http.StatusSeeOther {
+		v.Fatalf("starting: %s\n%s", resp.Status, body)
+	}
+	req, err := http.NewRequestWithContext(v.Context(), http.MethodGet, resp.Header.Get("Location"), http.NoBody)
+	if err != nil {
+		v.Fatal(err)
+	}
+	page, err := http.DefaultClient.Do(req)
+	if err != nil {
+		v.Fatal(err)
+	}
+	defer page.Body.Close()
+	text, err := io.ReadAll(page.Body)
+	if err != nil {
+		v.Fatal(err)
+	}
+	back := regexp.MustCompile(`href="([^"]+)"`).FindStringSubmatch(string(text))
+	if back == nil {
+		v.Fatalf("the issuer refuses: %s", text)
+	}
+	_, path, _ := strings.Cut(html.UnescapeString(back[1]), "/console")
+	return path
+}
+
+// TestConsoleRefusesForgedSignIns checks that no response but the issuer's own, to the same
+// browser, once, makes a session.
+func TestConsoleRefusesForgedSignIns(t *testing.T) {
+	t.Parallel()
+	i := mailhostdtest.NewIssuer(t)
+	database, owner := mailhostdtest.Initialize(t)
+	const public = "http://mail.example.com"
+	i.Set(func() { i.Redirects = []string{public + "/console/sign-in/return"} })
+	s, replica := mailhostdtest.Serve(t, database, issued(i, "--public-url", public)...), mailhostdtest.Serve(t, database, issued(i, "--public-url", public)...)
+	c := s.As(t, owner)
+	c.GrantTo("user", "jane", apitest.Grant{Capability: vocab.CapDomainView})
+	_, spare := limited(c, "spare", vocab.CapDomainView)
+
+	// What an attacker changes in a response, and in what the browser brings with it.
+	change := func(path string, pairs ...string) string {
+		page, query, _ := strings.Cut(path, "?")
+		q, err := url.ParseQuery(query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := 0; n < len(pairs); n += 2 {
+			q.Set(pairs[n], pairs[n+1])
+		}
+		return page + "?" + q.Encode()
+	}
+	for name, tt := range map[string]struct {
+		attack func(v *visitor, back string) string
+		status int
+		says   string
+	}{
+		"another state":     {func(_ *visitor, back string) string { return change(back, "state", "guessed") }, 400, "begun in another browser"},
+		"no state":          {func(_ *visitor, back string) string { return change(back, "state", "") }, 400, "begun in another browser"},
+		"another issuer":    {func(_ *visitor, back string) string { return change(back, "iss", "https://evil.example") }, 400, "begun in another browser"},
+		"another browser's": {func(*visitor, string) string { return newVisitor(t, s).startAtIssuer("") }, 400, "begun in another browser"},
+		"no attempt":        {func(v *visitor, back string) string { v.http.Jar = nil; return back }, 400, "begun in another browser"},
+		"a guessed code":    {func(_ *visitor, back string) string { return change(back, "code", "guessed") }, 403, "did not sign you in: &#34;invalid_grant&#34;"},
+		"a refusal": {func(_ *visitor, back string) string {
+			return change(back, "code", "", "error", "access_denied", "error_description", "<b>no</b>")
+		}, 403, "did not sign you in: &#34;access_denied&#34;"},
+		"another person's code": {func(_ *visitor, back string) string {
+			other, _ := url.Parse(newVisitor(t, s).startAtIssuer(""))
+			return change(back, "code", other.Query().Get("code"))
+		}, 403, "invalid_grant"},
+		"another nonce": {func(_ *visitor, back string) string {
+			i.Set(func() { i.IDClaims = map[string]any{"nonce": "x"} })
+			return back
+		}, 400, "begun in another browser"},
+		"another client": {func(_ *visitor, back string) string {
+			i.Set(func() { i.IDClaims = map[string]any{"aud": "cli"} })
+			return back
+		}, 503, "can’t be reached"},
+		"another API": {func(_ *visitor, back string) string {
+			i.Set(func() { i.Claims = map[string]any{"aud": "other"} })
+			return back
+		}, 401, "its aud claim does not name it"},
+		"an old token": {func(_ *visitor, back string) string {
+			i.Set(func() { i.Claims = map[string]any{"exp": 1} })
+			return back
+		}, 401, "has expired"},
+		"a person without rights": {func(_ *visitor, back string) string {
+			i.Set(func() { i.Claims = map[string]any{"sub": "<john>"} })
+			return back
+		}, 403, "or to you: &lt;john&gt;"},
+		"a large token": {func(_ *visitor, back string) string {
+			var groups []string
+			for range 200 {
+				groups = append(groups, uuid.NewString())
+			}
+			i.Set(func() { i.Claims = map[string]any{"groups": groups} })
+			return back
+		}, 403, "too large for a browser’s cookie"},
+		"an outage": {func(_ *visitor, back string) string { i.Set(func() { i.Down = true }); return back }, 503, "can’t be reached"},
+	} {
+		v := newVisitor(t, s)
+		back := tt.attack(v, v.startAtIssuer(""))
+		resp, body := v.send(http.MethodGet, back, nil)
+		if resp.StatusCode != tt.status || !strings.Contains(body, tt.says) {
+			t.Errorf("%s: %s\n%s", name, resp.Status, body)
+		}
+		if again, _ := v.send(http.MethodGet, "/domains", nil); again.StatusCode != http.StatusSeeOther {
+			t.Errorf("%s: the browser is signed in", name)
+		}
+		i.Set(func() { i.Claims, i.IDClaims, i.Down = nil, nil, false })
+	}
+
+	// An attacker's session in the browser is replaced, a code works once, and next leads to
+	// no other site. The second server finishes what the first has begun.
+	for _, next := range []string{"//evil.example", "https://evil.example/", `/\evil.example`, "javascript:x", "/domains?search=x"} {
+		v := newVisitor(t, s)
+		planted := v.signIn(spare).Cookies()[0].Value
+		back := v.startAtIssuer(next)
+		v.base = replica.URL + "/console"
+		resp, body := v.send(http.MethodGet, back, nil)
+		to := strings.TrimPrefix(resp.Header.Get("Refresh"), "0; url=")
+		if resp.StatusCode != http.StatusOK || to != "/console" && !strings.HasPrefix(to, "/console/") || (to == "/console/domains?search=x") != (next == "/domains?search=x") {
+			t.Errorf("next=%s: %s, to %s\n%s", next, resp.Status, to, body)
+		}
+		for _, ck := range resp.Cookies() {
+			lax := strings.Contains(ck.Name, "attempt")
+			if !ck.HttpOnly || ck.Value == planted || lax != (ck.SameSite == http.SameSiteLaxMode) || lax != (ck.MaxAge < 0) || !lax && ck.SameSite != http.SameSiteStrictMode {
+				t.Errorf("the cookie %s", ck)
+			}
+		}
+		if page := v.get("", http.StatusOK); !strings.Contains(page, ">jane<") {
+			t.Error("the session is not jane's")
+		}
+		if resp, _ := v.send(http.MethodGet, back, nil); resp.StatusCode != http.StatusBadRequest {
+			t.Errorf("the response a second time: %s", resp.Status)
+		}
+		for _, account := range []string{uuid.NewString(), ""} {
+			if resp, _ := v.send(http.MethodPost, "/accounts", url.Values{"account": {account}}); resp.StatusCode != http.StatusNotFound {
+				t.Errorf("entering the account %q: %s", account, resp.Status)
+			}
+		}
+		if resp, _ := v.send(http.MethodPost, "/accounts", url.Values{"account": {owner.AccountID}}, "Sec-Fetch-Site", "cross-site"); resp.StatusCode != http.StatusForbidden {
+			t.Errorf("a form of another site: %s", resp.Status)
+		}
+	}
+
+	i.Set(func() { i.Down = true })
+	down := newVisitor(t, mailhostdtest.Serve(t, database, issued(i)...))
+	if resp, body := down.send(http.MethodGet, "/sign-in/start", nil); resp.StatusCode != http.StatusServiceUnavailable || !strings.Contains(body, "or sign in with a token") {
+		t.Errorf("during an outage: %s\n%s", resp.Status, body)
+	}
+	down.signIn(owner.Token)
+	down.get("/accounts", http.StatusNotFound)
+}

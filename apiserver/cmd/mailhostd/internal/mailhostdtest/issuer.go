@@ -1,0 +1,159 @@
+package mailhostdtest
+
+import (
+	"crypto/rand"
+	"crypto/rsa"
+	"encoding/json"
+	"fmt"
+	"html"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"github.com/coreos/go-oidc/v3/oidc/oidctest"
+	"golang.org/x/oauth2"
+)
+
+// Issuer is an OAuth issuer whose only user is jane. It checks what the clients cli, of
+// mailhostd login, and console have to send.
+type Issuer struct {
+	*oidctest.Server
+	URL string
+	key *rsa.PrivateKey
+
+	mu sync.Mutex
+	// Redirects are the redirect URIs of the client console.
+	Redirects []string
+	// Claims and IDClaims are set in access tokens and in ID tokens.
+	Claims, IDClaims map[string]any
+	// Down makes every request fail.
+	Down bool
+	// Refresh is the only valid refresh token.
+	Refresh string
+	// Grants are the grant types that returned a token.
+	Grants   []string
+	requests map[string]url.Values // to authorize, by code
+	approved bool                  // of the device code
+}
+
+// NewIssuer starts an issuer.
+func NewIssuer(t *testing.T) *Issuer {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := &Issuer{key: key, requests: map[string]url.Values{}}
+	i.Server = &oidctest.Server{PublicKeys: []oidctest.PublicKey{{PublicKey: key.Public(), KeyID: "k", Algorithm: oidc.RS256}}}
+	mux := http.NewServeMux()
+	mux.Handle("/", i.Server)
+	mux.HandleFunc("GET /.well-known/openid-configuration", i.discovery)
+	mux.HandleFunc("GET /auth", i.authorize)
+	mux.HandleFunc("POST /device", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, `{"device_code":"dc","user_code":"ABCD-EFGH","verification_uri":"%s/activate","expires_in":60,"interval":1}`, i.URL)
+	})
+	mux.HandleFunc("POST /token", i.token)
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		i.mu.Lock()
+		down := i.Down
+		i.mu.Unlock()
+		if down {
+			http.Error(w, "down", http.StatusBadGateway)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	}))
+	t.Cleanup(web.Close)
+	i.URL = strings.Replace(web.URL, "127.0.0.1", "localhost", 1) // another site than the servers
+	i.SetIssuer(i.URL)
+	return i
+}
+
+// Set changes fields of the issuer while it serves requests.
+func (i *Issuer) Set(change func()) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	change()
+}
+
+func (i *Issuer) discovery(w http.ResponseWriter, _ *http.Request) {
+	fmt.Fprintf(w, `{"issuer":%[1]q,"authorization_endpoint":"%[1]s/auth","token_endpoint":"%[1]s/token","jwks_uri":"%[1]s/keys",`+
+		`"device_authorization_endpoint":"%[1]s/device","id_token_signing_alg_values_supported":["RS256"]}`, i.URL)
+}
+
+// authorize sends the browser back as if jane were signed in there: at once to the client
+// cli, and after a click to the client console.
+func (i *Issuer) authorize(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	console := q.Get("client_id") == "console" && slices.Contains(i.Redirects, q.Get("redirect_uri")) && q.Get("nonce") != ""
+	cli := q.Get("client_id") == "cli" && strings.HasPrefix(q.Get("redirect_uri"), "http://127.0.0.1:")
+	if !cli && !console || q.Get("response_type") != "code" || q.Get("code_challenge_method") != "S256" || q.Get("scope") != "openid mail" {
+		http.Error(w, "invalid request", http.StatusBadRequest)
+		return
+	}
+	code := rand.Text()
+	i.requests[code] = q
+	back := q.Get("redirect_uri") + "?" + url.Values{"code": {code}, "state": {q.Get("state")}, "iss": {i.URL}}.Encode()
+	if cli {
+		http.Redirect(w, r, back, http.StatusFound)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html")
+	fmt.Fprintf(w, `<!doctype html><html lang="en"><title>Log in</title><a href="%s">Log in as jane</a>`, html.EscapeString(back))
+}
+
+func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	w.Header().Set("Content-Type", "application/json")
+	refuse := func(code string) {
+		w.WriteHeader(http.StatusBadRequest)
+		fmt.Fprintf(w, `{"error":%q}`, code)
+	}
+	grant := r.FormValue("grant_type")
+	var begun url.Values // nil without a code
+	switch grant {
+	case "authorization_code":
+		var ok bool
+		begun, ok = i.requests[r.FormValue("code")]
+		if delete(i.requests, r.FormValue("code")); !ok || begun.Get("code_challenge") != oauth2.S256ChallengeFromVerifier(r.FormValue("code_verifier")) ||
+			begun.Get("redirect_uri") != r.FormValue("redirect_uri") {
+			refuse("invalid_grant")
+			return
+		}
+	case "refresh_token":
+		if r.FormValue("refresh_token") != i.Refresh {
+			refuse("invalid_grant")
+			return
+		}
+	default:
+		if !i.approved {
+			i.approved = true // jane has the next poll find her
+			refuse("authorization_pending")
+			return
+		}
+	}
+	i.Grants = append(i.Grants, grant)
+	i.Refresh = rand.Text()
+	sign := func(claims, changes map[string]any) string {
+		maps.Copy(claims, changes)
+		text, _ := json.Marshal(claims)
+		return oidctest.SignIDToken(i.key, "k", oidc.RS256, string(text))
+	}
+	expiry := time.Now().Add(time.Hour).Unix()
+	tokens := map[string]any{"token_type": "Bearer", "expires_in": 3600, "refresh_token": i.Refresh}
+	tokens["access_token"] = sign(map[string]any{"iss": i.URL, "aud": "mailhost", "sub": "jane", "exp": expiry, "jti": rand.Text()}, i.Claims)
+	if nonce := begun.Get("nonce"); nonce != "" {
+		tokens["id_token"] = sign(map[string]any{"iss": i.URL, "aud": "console", "sub": "jane", "exp": expiry, "nonce": nonce}, i.IDClaims)
+	}
+	_ = json.NewEncoder(w).Encode(tokens)
+}
