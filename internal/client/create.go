@@ -75,7 +75,9 @@ func create[Req, Resp any](ctx context.Context, c *core, op api.Operation[Req, R
 				replayed: header.Get(api.IdempotencyReplayedHeader) == "true", requestID: call.RequestID,
 			}, nil
 		}
-		if cause != nil && !call.MayBeProcessed() {
+		// What a broken embedded account has done shows once it is repaired: the next plan
+		// reports its creates that are not in the state.
+		if cause != nil && (!call.MayBeProcessed() || errors.Is(cause, ErrEmbedded)) {
 			return nil, cause
 		}
 		decision, found, lookupErr := spec.next(ctx, c, call)

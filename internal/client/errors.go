@@ -24,6 +24,7 @@ var (
 	ErrNotFound = transport.ErrNotFound // there is no such object
 	ErrNotTLS   = transport.ErrNotTLS   // base_url has https, and the server speaks HTTP
 	ErrTLSOnly  = transport.ErrTLSOnly  // base_url has http, and the server speaks HTTPS
+	ErrEmbedded = transport.ErrEmbedded // the embedded account failed, for instance because its disk is full
 
 	// ErrNoAPI: there is no API at base_url.
 	ErrNoAPI = errors.New("there is nothing of the API at this base_url")

@@ -79,7 +79,7 @@ func (s settings) serve(ctx context.Context, db store.Store, o client.Options) (
 	if o.AccountID, err = service.EnsureAccount(ctx, s.accountID); err != nil {
 		return nil, nil, fmt.Errorf("the embedded account in %s: %w", s.dataDir, err)
 	}
-	o.BaseURL = "http://embedded"
+	o.BaseURL, o.Embedded = "http://embedded", true
 	o.Transport = service.OwnerClient(o.AccountID).Transport
 	c, err := client.New(o)
 	return service, c, err

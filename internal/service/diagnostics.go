@@ -198,6 +198,8 @@ func advice(err error) string {
 		return MissingDomainAdvice
 	case status == http.StatusUnprocessableEntity:
 		return "Correct the value in the configuration."
+	case errors.Is(err, client.ErrEmbedded):
+		return "Repair what it names, and run apply again: the changes so far are in the state, and it continues from there."
 	case status == http.StatusTooManyRequests:
 		return "Run apply again later, or with a lower -parallelism."
 	case status >= http.StatusInternalServerError:

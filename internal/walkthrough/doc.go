@@ -2,6 +2,8 @@
 // of examples/README.md would: it applies the configurations, and runs their tests, their
 // scripts and the steps of their pipelines.
 //
+// It damages the files of an embedded account, before and in the middle of a run.
+//
 // It also kills the provider, the CLI or the server in the middle of a run, and servers behind
 // HAProxy and their PostgreSQL; make crash does that more often, and with larger configurations.
 //

@@ -125,16 +125,11 @@ func killRuns(t *testing.T, seed uint64, victim string) {
 				server.restart(t)
 				return
 			}
-			children, err := exec.CommandContext(t.Context(), "pgrep", "-P", strconv.Itoa(cli.Pid)).Output()
+			providers := childrenOf(t, cli)
 			if strings.HasSuffix(victim, "CLI") {
 				_ = cli.Kill()
 			}
-			for child := range strings.FieldsSeq(string(children)) { // none if the run has just ended
-				if pid, err := strconv.Atoi(child); err == nil {
-					kill(pid)
-				}
-			}
-			t.Logf("killed %q (%v)", children, err)
+			killAll(t, providers)
 		})
 		w.restoreState(t)
 	}
@@ -148,27 +143,44 @@ func killRuns(t *testing.T, seed uint64, victim string) {
 	createdOnce(t, database, want)
 }
 
-func kill(pid int) {
-	if p, err := os.FindProcess(pid); err == nil {
-		_ = p.Kill()
+// childrenOf returns the processes that the CLI has started: the provider's.
+func childrenOf(t *testing.T, cli *os.Process) (pids []string) {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "pgrep", "-P", strconv.Itoa(cli.Pid)).Output()
+	t.Logf("children of the CLI: %q (%v)", out, err) // none if the run has just ended
+	return strings.Fields(string(out))
+}
+
+func killAll(t *testing.T, pids []string) {
+	t.Helper()
+	for _, text := range pids {
+		pid, err := strconv.Atoi(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p, err := os.FindProcess(pid); err == nil {
+			_ = p.Kill()
+		}
 	}
 }
 
 // applyAndKill applies and calls kill when the CLI has printed some lines about resources.
-func (w *workspace) applyAndKill(t *testing.T, lines int, kill func(cli *os.Process)) {
+// It returns the output.
+func (w *workspace) applyAndKill(t *testing.T, lines int, kill func(cli *os.Process)) (out string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), w.cli, "apply", "-auto-approve", "-no-color")
 	cmd.Dir, cmd.Env = w.dir, w.env
 	var text bytes.Buffer
-	out, err := cmd.StdoutPipe()
+	pipe, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd.Stderr = &text
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for scanner := bufio.NewScanner(out); scanner.Scan(); {
+	for scanner := bufio.NewScanner(pipe); scanner.Scan(); {
 		line := scanner.Text()
 		text.WriteString(line + "\n")
 		if strings.HasPrefix(line, "mailhost_") {
@@ -179,9 +191,11 @@ func (w *workspace) applyAndKill(t *testing.T, lines int, kill func(cli *os.Proc
 	}
 	err = cmd.Wait()
 	t.Logf("the run ended: %v", err)
+	text.Write(errs.Bytes())
 	if strings.Contains(text.String(), "panic:") {
 		t.Errorf("the run printed\n%s", &text)
 	}
+	return text.String()
 }
 
 // restoreState replaces a state that the CLI has emptied to write it again, and then was

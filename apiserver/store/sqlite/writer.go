@@ -177,7 +177,7 @@ func (w *writer) begin() error {
 	}
 	err := whileBusy(w.lockTimeout, func() error { return w.session.exec(`BEGIN IMMEDIATE`) })
 	if isBusy(err) {
-		return fmt.Errorf("another process has been writing to %s for %s: %w", w.file.path, w.lockTimeout, err)
+		return fmt.Errorf("another process has been writing to %s for %s; try again when it has ended: %w", w.file.path, w.lockTimeout, err)
 	}
 	if err != nil {
 		w.abandon()

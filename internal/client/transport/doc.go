@@ -22,6 +22,8 @@
 //	none, or it broke off                      NoResponse  like Failed
 //	2xx that can't be decoded                  NoResponse  likewise
 //
+// A 5xx of an embedded account is never resent: its disk is full, or its file damaged.
+//
 // The last two kinds of response come from something between here and the API, such as a
 // proxy that restarts. Pages count as such once the base URL has sent a response of the
 // contract; before, it is probably wrong, and they are 2xx and 4xx as others are.

@@ -22,6 +22,10 @@ var (
 	ErrTLSOnly = errors.New("the server at this address speaks HTTPS, not plain HTTP")
 )
 
+// ErrEmbedded is in the error of a call that failed because the embedded account did, for
+// instance because its disk is full.
+var ErrEmbedded = errors.New("the embedded account failed")
+
 var errResponseTooLarge = errors.New("the response is larger than any that the API sends")
 
 // writeTimeout limits the time from the end of a request to the header of its

@@ -176,7 +176,7 @@ func outcomeOf(resp *http.Response, hasRetryAfter, keyed bool) Outcome {
 // this call or to another one meanwhile, and none is allowed, an outage begins.
 func (c *Call) mayRetry(ctx context.Context, retryAfter time.Duration) bool {
 	hooks, noResponse := c.t.Hooks, c.Last.Status == 0
-	if ctx.Err() != nil || noResponse && c.t.outage.isOngoing() && !c.isLookup || c.isErrorPage() && c.pages > pageRetries {
+	if ctx.Err() != nil || c.embeddedFailed() || noResponse && c.t.outage.isOngoing() && !c.isLookup || c.isErrorPage() && c.pages > pageRetries {
 		return false
 	}
 	if c.Last.Status == http.StatusTooManyRequests && retryAfter > 0 {
@@ -205,6 +205,9 @@ func (c *Call) mayRetry(ctx context.Context, retryAfter time.Duration) bool {
 	}
 	return false
 }
+
+// embeddedFailed reports whether the latest response is a failure of an API in this process.
+func (c *Call) embeddedFailed() bool { return c.t.embedded && c.Last.Status >= 500 }
 
 // hasResponded reports whether there was a response after some time.
 func (t *Transport) hasResponded(after time.Time) bool {

@@ -2,6 +2,7 @@ package transport_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -133,6 +134,23 @@ func TestForeignResponses(t *testing.T) {
 				t.Errorf("%d requests, want %d", n, tc.want)
 			}
 		})
+	}
+}
+
+// TestEmbeddedFailure checks that nothing is resent to an embedded account that has failed,
+// and that the errors of all calls are one incident.
+func TestEmbeddedFailure(t *testing.T) {
+	f := fakeapi.New().Fail(fakeapi.Fault{Op: "create-mailbox", Status: 500, Times: 99}, fakeapi.Fault{Op: "get-mailbox", Status: 500, Times: 99})
+	c := newClient(t, f, func(o *client.Options) { o.Embedded = true })
+	_, created := createMailbox(t.Context(), c)
+	_, read := c.GetMailbox(t.Context(), "m")
+	for _, err := range []error{created, read} {
+		if !errors.Is(err, client.ErrEmbedded) || client.IncidentOf(err) == nil || client.IncidentOf(err) != client.IncidentOf(created) {
+			t.Errorf("%v", err)
+		}
+	}
+	if len(f.Sent()) != 2 || len(f.Clock.Sleeps) != 0 {
+		t.Errorf("%v, %d waits", f.Sent(), len(f.Clock.Sleeps))
 	}
 }
 

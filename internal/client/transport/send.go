@@ -123,6 +123,8 @@ func (c *Call) refused(resp *http.Response) *Error {
 		e.Raw = clean(c.secrets.redact(string(body)), maxExcerpt)
 	}
 	switch {
+	case c.embeddedFailed():
+		e.Err, e.incident = ErrEmbedded, &c.t.incidents.unreachable
 	case e.Status == http.StatusUnauthorized:
 		e.incident = &c.t.incidents.credential
 	case (e.Status == http.StatusNotFound || e.Unsupported()) && c.request.listsAll(c.spec):

@@ -35,7 +35,10 @@ type Options struct {
 	Token       string
 	TokenSource oauth2.TokenSource
 	Transport   http.RoundTripper // sends single requests; nil: over the network
-	UserAgent   string
+	// Embedded: the API runs in this process. If its database fails, another attempt is of no
+	// use before somebody has repaired that.
+	Embedded  bool
+	UserAgent string
 	// Origin makes creates continue with what an earlier run of the same configuration has
 	// lost.
 	Origin Origin
@@ -114,6 +117,7 @@ type Transport struct {
 	Origin      Origin
 
 	baseURL   string
+	embedded  bool
 	userAgent string
 	next      http.RoundTripper
 	tokens    oauth2.TokenSource // nil: no credential
@@ -145,6 +149,7 @@ func New(o Options) (*Transport, error) {
 		Hooks:     o.Hooks.withDefaults(),
 		Origin:    o.Origin,
 		baseURL:   base,
+		embedded:  o.Embedded,
 		userAgent: cmp.Or(o.UserAgent, defaultUserAgent),
 		next:      o.Transport,
 		log:       o.Log,
