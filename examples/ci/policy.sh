@@ -13,5 +13,6 @@ denied=$(printf '%s' "$plan" | "${OPA:-opa}" eval --stdin-input --data policy --
 }
 [ -n "$denied" ] || exit 0
 printf 'The policy denies this plan:\n%s\n' "$denied" >&2
+# shellcheck disable=SC2016 # the backticks are Markdown
 printf '\nThe policy denies this plan:\n\n```\n%s\n```\n' "$denied" >>"${GITHUB_STEP_SUMMARY:-/dev/null}"
 exit 1
