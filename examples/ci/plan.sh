@@ -1,5 +1,6 @@
 #!/bin/sh
-# Writes the plan for apply.sh to tfplan, and the plan's own output to tfplan.txt:
+# Writes the plan for apply.sh to tfplan, its account to tfplan.account, and the plan's own
+# output to tfplan.txt:
 # counts, purchases, deletions and replacements first, then the warnings, then all
 # changes. A GitHub job's summary shows the same, or the errors; of a large plan it omits
 # the changes.
@@ -14,15 +15,27 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 
-"$tf" init -input=false
+rm -f tfplan tfplan.txt tfplan.account
 
-# A pipe hides the exit code of its first command, so write it to a file.
-echo 0 >"$work/code"
-{ "$tf" plan -no-color -input=false -lock-timeout=2m -detailed-exitcode -out=tfplan 2>&1 || echo $? >"$work/code"; } | tee "$work/log"
-case $(cat "$work/code") in
+# run shows the output of a command, keeps it in the file log, and returns its exit code,
+# which a pipe would hide. A cancelled job gets its signal in every process: without tee the
+# CLI would end before it has released the lock of the state.
+run() {
+	echo 0 >"$work/code"
+	{ "$@" 2>&1 || echo $? >"$work/code"; } | (trap '' HUP INT TERM; exec tee "$work/log")
+	return "$(cat "$work/code")"
+}
+
+code=0
+run "$tf" init -no-color -input=false || code=$?
+if [ "$code" -eq 0 ]; then
+	run "$tf" plan -no-color -input=false -lock-timeout=2m -detailed-exitcode -out=tfplan || code=$?
+fi
+case $code in
 0) changes=false ;;
 2) changes=true ;;
 *)
+	rm -f tfplan # Terraform writes one for a plan that has failed, too
 	if [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then
 		{
 			echo '```'
@@ -33,6 +46,10 @@ case $(cat "$work/code") in
 	exit 1
 	;;
 esac
+
+# apply.sh refuses to apply the plan to another account: Terraform does not compare them
+# for objects that the plan creates.
+echo "${MAILHOST_BASE_URL:-} ${MAILHOST_ACCOUNT_ID:-}" >tfplan.account
 
 # Only the plan's own output has the warnings, for instance that a mailbox is deleted
 # with its mail: "terraform show" omits them. It prints them after the changes.

@@ -35,6 +35,11 @@ func TestAccPipelines(t *testing.T) {
 			p.run(t, "plan", 0, "installed mailhost/mailhost 0.1.0", "changes=true")
 			p.keepsSecrets(t)
 			stale := p.artifacts
+			other := acctest.NewServer(t, acctest.Options{})
+			p.set("MAILHOST_BASE_URL", other.URL)
+			p.run(t, "apply", 1, "The plan was made for the account "+p.server.URL)
+			p.set("MAILHOST_BASE_URL", p.server.URL)
+			p.artifacts = stale
 			p.run(t, "apply", 0, "Resources: 3 added")
 			p.run(t, "drift", 0, "No changes")
 			p.run(t, "plan", 0, "changes=false")
@@ -100,6 +105,14 @@ func TestAccPlanSummary(t *testing.T) {
 		t.Errorf("the summary of a failed plan is\n%s", got)
 	}
 	p.set("TF_VAR_domain", "example.com")
+	p.set("TF_HTTP_PASSWORD", "wrong")
+	summary = filepath.Join(dir, "no-state")
+	p.set("GITHUB_STEP_SUMMARY", summary)
+	p.run(t, "plan", 1)
+	if got := read(t, summary); !strings.HasPrefix(got, "```\nError: ") {
+		t.Errorf("the summary of a failed init is\n%s", got)
+	}
+	p.set("TF_HTTP_PASSWORD", statePassword)
 
 	var many []string
 	for i := range 200 {

@@ -55,7 +55,7 @@ func githubJobs(t *testing.T, name string) map[string]job {
 			case step.Run != "":
 				j.steps = append(j.steps, step.Run)
 			case uses(step.Uses, "actions/upload-artifact"):
-				j.artifacts = append(j.artifacts, step.With["path"])
+				j.artifacts = append(j.artifacts, strings.Fields(step.With["path"])...)
 			case uses(step.Uses, "actions/download-artifact"):
 				j.needs = []string{described.Needs}
 			}

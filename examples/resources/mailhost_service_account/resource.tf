@@ -2,7 +2,7 @@
 # with its token. The new token exists before the old one is revoked.
 resource "mailhost_service_account" "ci" {
   name          = "ci-deploy"
-  valid_for     = "2160h" # 90 days
+  valid_for     = "720h" # 30 days; not longer than the provider's own credential
   rotate_before = "168h"
 
   lifecycle {
