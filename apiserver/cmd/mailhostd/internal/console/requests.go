@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/felixge/httpsnoop"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -86,7 +88,7 @@ func (l *requestLog) middleware(next http.Handler, clock func() time.Time) http.
 			next.ServeHTTP(w, r)
 			return
 		}
-		out := &statusRecorder{ResponseWriter: w}
+		var response httpsnoop.Metrics
 		begun := clock()
 		defer func() { // also if the response is aborted
 			known := apiserver.RequestOf(r.Context())
@@ -99,37 +101,12 @@ func (l *requestLog) middleware(next http.Handler, clock func() time.Time) http.
 			}
 			l.add(request{
 				At: begun, ID: known.ID, Operation: spec.ID, Method: r.Method, Target: target[:min(len(target), maxTarget)], Subject: known.Subject,
-				Address: host(r.RemoteAddr), Status: out.status, Duration: clock().Sub(begun), accountID: api.CanonicalID(spec.PathValues(r.URL)["account_id"]),
+				Address: host(r.RemoteAddr), Status: response.Code, Duration: clock().Sub(begun), accountID: api.CanonicalID(spec.PathValues(r.URL)["account_id"]),
 			})
 		}()
-		next.ServeHTTP(out, r)
+		response.CaptureMetrics(w, func(w http.ResponseWriter) { next.ServeHTTP(w, r) })
 	})
 }
-
-// statusRecorder records a response's status.
-type statusRecorder struct {
-	http.ResponseWriter
-	status int
-}
-
-// WriteHeader implements http.ResponseWriter.
-func (w *statusRecorder) WriteHeader(status int) {
-	if w.status == 0 {
-		w.status = status
-	}
-	w.ResponseWriter.WriteHeader(status)
-}
-
-// Write implements http.ResponseWriter.
-func (w *statusRecorder) Write(b []byte) (int, error) {
-	if w.status == 0 {
-		w.status = http.StatusOK
-	}
-	return w.ResponseWriter.Write(b)
-}
-
-// Unwrap is for http.ResponseController.
-func (w *statusRecorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // listRequests shows the last requests. They are for those who may read the audit log,
 // which says as much about others.

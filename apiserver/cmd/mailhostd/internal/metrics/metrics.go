@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/felixge/httpsnoop"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -133,7 +134,7 @@ func (m *Metrics) ConnState(_ net.Conn, state http.ConnState) {
 func (m *Metrics) Middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		operation := apiserver.RequestOf(r.Context()).Name()
-		response := &recorder{ResponseWriter: w}
+		var response httpsnoop.Metrics // the instruments of promhttp miss handlers that panic
 		start := time.Now()
 		completed := false
 		m.inFlight.Inc()
@@ -141,15 +142,16 @@ func (m *Metrics) Middleware(next http.Handler) http.Handler {
 			m.inFlight.Dec()
 			if !completed {
 				m.aborted.WithLabelValues(operation).Inc()
-			} else if response.status == 0 {
-				response.status = http.StatusOK
 			}
-			labels := []string{operation, methodLabel(r.Method), strconv.Itoa(response.status)}
+			if response.Code == 0 && (completed || response.Written > 0) { // net/http's default
+				response.Code = http.StatusOK
+			}
+			labels := []string{operation, methodLabel(r.Method), strconv.Itoa(response.Code)}
 			m.requests.WithLabelValues(labels...).Inc()
 			m.durations.WithLabelValues(labels...).Observe(time.Since(start).Seconds())
-			m.sizes.WithLabelValues(operation).Observe(float64(response.size))
+			m.sizes.WithLabelValues(operation).Observe(float64(response.Written))
 		}()
-		next.ServeHTTP(response, r)
+		response.CaptureMetrics(w, func(w http.ResponseWriter) { next.ServeHTTP(w, r) })
 		completed = true
 	})
 }
@@ -162,30 +164,3 @@ func methodLabel(method string) string {
 	}
 	return "unknown"
 }
-
-// recorder records the status and size of a response. The instruments of promhttp miss
-// handlers that panic.
-type recorder struct {
-	http.ResponseWriter
-	status int
-	size   int64
-}
-
-func (w *recorder) WriteHeader(status int) {
-	if w.status == 0 && status >= http.StatusOK { // not an informational response
-		w.status = status
-	}
-	w.ResponseWriter.WriteHeader(status)
-}
-
-func (w *recorder) Write(b []byte) (int, error) {
-	if w.status == 0 {
-		w.status = http.StatusOK
-	}
-	n, err := w.ResponseWriter.Write(b)
-	w.size += int64(n)
-	return n, err
-}
-
-// Unwrap is for http.ResponseController.
-func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
