@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/google/uuid"
@@ -161,6 +162,8 @@ type newAccount struct {
 	AccountID   string `json:"account_id"`
 	WorkspaceID string `json:"workspace_id"`
 	Token       string `json:"token"`
+	// others is how many other accounts the database has.
+	others int
 }
 
 // create creates the account.
@@ -170,6 +173,10 @@ func (c accountCreateFlags) create(ctx context.Context, p cli.Program) (a newAcc
 		return a, err
 	}
 	defer func() { err = errors.Join(err, service.Close()) }()
+	before, err := service.Accounts(ctx)
+	if err != nil {
+		return a, err
+	}
 	id, token, err := service.InitAccount(ctx, c.AccountID, "owner")
 	if inUse, ok := errors.AsType[*apiserver.AccountInUseError](err); ok {
 		return a, fmt.Errorf("%s has the account %s already, with a service account that works; nothing was changed. "+
@@ -179,7 +186,8 @@ func (c accountCreateFlags) create(ctx context.Context, p cli.Program) (a newAcc
 	if err != nil {
 		return a, fmt.Errorf("the account can't be created: %w", err)
 	}
-	return newAccount{AccountID: id, WorkspaceID: api.DefaultWorkspaceID(id), Token: token}, nil
+	others := len(slices.DeleteFunc(before, func(other string) bool { return other == id }))
+	return newAccount{AccountID: id, WorkspaceID: api.DefaultWorkspaceID(id), Token: token, others: others}, nil
 }
 
 type accountCreateCommand struct {
@@ -220,6 +228,11 @@ func (c InitCommand) Run(ctx context.Context, p cli.Program) error {
 	a, err := c.create(ctx, p)
 	if err != nil {
 		return err
+	}
+	if a.others > 0 && c.AccountID == "" { // a script that runs twice, rather than a choice
+		database := cli.RedactDatabase(c.Database)
+		fmt.Fprintf(p.Stderr, "mailhostd: %s had %s already, and %s is another one. List them with: mailhostd account list --database %s\n",
+			database, cli.Counted(a.others, "account"), a.AccountID, database)
 	}
 	return json.NewEncoder(p.Stdout).Encode(a)
 }

@@ -1,6 +1,7 @@
 package commands_test
 
 import (
+	"encoding/json"
 	"net"
 	"os"
 	"path/filepath"
@@ -19,15 +20,21 @@ func TestInit(t *testing.T) {
 	if first.WorkspaceID != api.DefaultWorkspaceID(first.AccountID) || !strings.HasPrefix(first.Token, "mhsa_") {
 		t.Errorf("init printed %+v", first)
 	}
-	if second := mailhostdtest.InitializeIn(t, database); second.AccountID == first.AccountID {
-		t.Error("init without an id does not create another account")
+	code, stdout, stderr := mailhostdtest.Run(t, "init", "--database", database)
+	var second mailhostdtest.Account
+	if err := json.Unmarshal([]byte(stdout), &second); code != cli.ExitOK || err != nil || second.AccountID == first.AccountID {
+		t.Errorf("init without an id does not create another account: exit code %d, stdout %q, error %v", code, stdout, err)
+	}
+	if want := "mailhostd: " + database + " had 1 account already, and " + second.AccountID + " is another one. List them with: mailhostd account list --database " + database + "\n"; stderr != want {
+		t.Errorf("init without an id printed %q; want %q", stderr, want)
 	}
 	const chosen = "3B9F4D5E-6D0C-4B7E-9A53-3F1C2D8E7A10"
-	third := mailhostdtest.InitializeIn(t, database, "--account-id", chosen)
-	if third.AccountID != strings.ToLower(chosen) {
-		t.Errorf("the account's id is %s", third.AccountID)
+	var third mailhostdtest.Account
+	code, stdout, stderr = mailhostdtest.Run(t, "init", "--database", database, "--account-id", chosen)
+	if err := json.Unmarshal([]byte(stdout), &third); code != cli.ExitOK || err != nil || stderr != "" || third.AccountID != strings.ToLower(chosen) {
+		t.Errorf("init with an id: exit code %d, stdout %q, stderr %q, error %v", code, stdout, stderr, err)
 	}
-	code, stdout, stderr := mailhostdtest.Run(t, "init", "--database", database, "--account-id", chosen)
+	code, stdout, stderr = mailhostdtest.Run(t, "init", "--database", database, "--account-id", chosen)
 	want := "mailhostd: " + database + " has the account " + third.AccountID + " already, with a service account that works; nothing was changed. " +
 		"Use its token, or create another one: mailhostd token create NAME --database " + database + " --account-id " + third.AccountID + "\n"
 	if code != cli.ExitFailure || stdout != "" || stderr != want {
