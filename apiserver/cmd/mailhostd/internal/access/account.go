@@ -132,8 +132,11 @@ func (c accountShowCommand) Run(ctx context.Context, p cli.Program) (err error) 
 			rows = append(rows, []string{"Cancelled from:", cli.Minute(a.CancelsAt)})
 		}
 		if owners != nil {
+			names := namesOf(ctx, t.Client, *owners)
 			for _, g := range *owners {
-				rows = append(rows, []string{"Owner:", g.SubjectType + " " + g.SubjectID})
+				if names.revokedAt(g) == nil {
+					rows = append(rows, []string{"Owner:", names.subject(g)})
+				}
 			}
 		}
 		return cli.WriteTable(w, rows)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
@@ -57,6 +58,11 @@ type grantListCommand struct {
 	cli.OutputFlags
 }
 
+// Help is shown by mailhostd grant list --help.
+func (grantListCommand) Help() string {
+	return "The grants that --plan-only gives are one row of the table; --json lists each of them with its id. Grants of a revoked service account permit nothing, and count as revoked."
+}
+
 // Validate is called by kong.
 func (c grantListCommand) Validate() error {
 	if c.count() > 1 {
@@ -80,22 +86,41 @@ func (c grantListCommand) Run(ctx context.Context, p cli.Program) (err error) {
 	if err != nil {
 		return err
 	}
-	return c.PrintTable(p, grants, "There is no such grant.", grantRows(*grants, c.All))
+	names := namesOf(ctx, t.Client, *grants)
+	if !c.All {
+		*grants = slices.DeleteFunc(*grants, func(g api.Authorization) bool { return names.revokedAt(g) != nil })
+	}
+	return c.PrintTable(p, grants, "There is no such grant.", grantRows(*grants, names, c.All))
 }
 
-// grantRows returns a table of grants.
-func grantRows(grants []api.Authorization, revoked bool) [][]string {
+// grantRows returns a table of grants. Those of a subject that may only plan are one row.
+func grantRows(grants []api.Authorization, names grantNames, revoked bool) [][]string {
 	rows := [][]string{{"ID", "SUBJECT", "RIGHT", "IN", "GRANTED"}}
 	if revoked {
 		rows[0] = append(rows[0], "REVOKED")
 	}
-	for _, g := range grants {
-		right, within := DescribeRight(g)
-		row := []string{g.ID, g.SubjectType + " " + g.SubjectID, right, within, cli.Minute(g.CreatedAt)}
+	add := func(id, right, scope string, g api.Authorization) {
+		row := []string{id, names.subject(g), right, scope, cli.Minute(g.CreatedAt)}
 		if revoked {
-			row = append(row, cli.Minute(g.RevokedAt))
+			row = append(row, cli.Minute(names.revokedAt(g)))
 		}
 		rows = append(rows, row)
+	}
+	active := map[string][]api.Authorization{} // by subject
+	for _, g := range grants {
+		if g.RevokedAt == nil {
+			active[g.SubjectType+g.SubjectID] = append(active[g.SubjectType+g.SubjectID], g)
+		}
+	}
+	for _, g := range grants {
+		all := active[g.SubjectType+g.SubjectID]
+		right, _ := DescribeRight(g)
+		switch {
+		case g.RevokedAt != nil || describeRights(all) != planOnly:
+			add(g.ID, right, names.scope(g), g)
+		case g.ID == all[0].ID:
+			add(cli.Counted(len(all), "grant"), planOnly, names.scope(g), g)
+		}
 	}
 	return rows
 }
@@ -163,7 +188,7 @@ func (c grantAddCommand) Run(ctx context.Context, p cli.Program) (err error) {
 			_, err := fmt.Fprintf(w, "The %s %s has these rights already.\n", subjectType, subjectID)
 			return err
 		}
-		return cli.WriteTable(w, grantRows(granted, false))
+		return cli.WriteTable(w, grantRows(granted, namesOf(ctx, t.Client, granted), false))
 	})
 }
 

@@ -127,6 +127,9 @@ func find[Req, Item any](ctx context.Context, c *apiclient.Client, op api.Operat
 	return found, fmt.Errorf("there are several of the name %q; use an id: %s", idOrName, strings.Join(ids, ", "))
 }
 
+// planOnly describes the rights that --plan-only gives.
+const planOnly = "plan only"
+
 // describeRights describes what grants permit.
 func describeRights(grants []api.Authorization) string {
 	var capabilities []string
@@ -155,7 +158,7 @@ func describeRights(grants []api.Authorization) string {
 	case slices.Contains(capabilities, vocab.GrantAccountOwner):
 		return "owner"
 	case restricted == 0 && slices.Equal(capabilities, plan):
-		return "plan only"
+		return planOnly
 	case len(capabilities) > 3:
 		parts = append(parts, fmt.Sprintf("%d capabilities", len(capabilities)))
 	case len(capabilities) > 0:

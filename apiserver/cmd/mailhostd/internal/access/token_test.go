@@ -1,8 +1,10 @@
 package access_test
 
 import (
+	"fmt"
 	"net/http"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -137,6 +139,52 @@ func TestGrants(t *testing.T) {
 	mailhostdtest.RunJSON[any](t, nil, "grant", "remove", "--database", database, grants[0].ID)
 	if left := mailhostdtest.RunJSON[[]api.Authorization](t, nil, list...); len(left) != 1 || left[0].ID != grants[1].ID {
 		t.Errorf("grant list printed %+v", left)
+	}
+}
+
+// TestGrantTable checks that people read names beside ids, one row for a token that may only
+// plan, and nothing of a revoked token.
+func TestGrantTable(t *testing.T) {
+	t.Parallel()
+	database, owner := mailhostdtest.Initialize(t)
+	s := mailhostdtest.Serve(t, database)
+	domain := s.As(t, owner).Domain("a-example.com")
+	plan := mailhostdtest.RunJSON[access.CreatedToken](t, nil, "token", "create", "ci", "--plan-only", "--database", database)
+	leaked := mailhostdtest.RunJSON[access.CreatedToken](t, nil, "token", "create", "leaked", "--database", database)
+	hr := mailhostdtest.RunJSON[access.CreatedToken](t, nil, "token", "create", "hr", "--grant", "mailbox.view", "--domain", "a-example.com", "--database", database)
+	mailhostdtest.RunJSON[any](t, nil, "token", "revoke", "leaked", "--database", database)
+
+	table := func(args ...string) string {
+		t.Helper()
+		code, stdout, stderr := mailhostdtest.RunWith(t, mailhostdtest.HTTPEnviron(s, owner), append(args, "--no-json")...)
+		if code != cli.ExitOK || stderr != "" {
+			t.Fatalf("%s: exit code %d, stderr %s", args, code, stderr)
+		}
+		return regexp.MustCompile(` +`).ReplaceAllString(stdout, " ")
+	}
+	listed, all, shown := table("grant", "list"), table("grant", "list", "--all"), table("account", "show")
+	for _, want := range []string{
+		fmt.Sprintf("%d grants service_account ci (%s) plan only account ", len(plan.Grants), plan.ID),
+		fmt.Sprintf("%s service_account hr (%s) mailbox.view domain a-example.com (%s) ", hr.Grants[0].ID, hr.ID, domain),
+		" user built-in owner (",
+	} {
+		if !strings.Contains(listed, want) || !strings.Contains(all, want) {
+			t.Errorf("grant list lacks %q:\n%s\nwith --all\n%s", want, listed, all)
+		}
+	}
+	if n := strings.Count(listed, "\n"); n != 5 { // header, built-in owner, owner, ci, hr
+		t.Errorf("grant list printed %d lines:\n%s", n, listed)
+	}
+	if revoked := regexp.MustCompile(leaked.ID + `\) account_owner account [-0-9]+ [0-9:]+ [-0-9]+ `); strings.Contains(listed, leaked.ID) || !revoked.MatchString(all) {
+		t.Errorf("the revoked token is not shown as such:\n%s\nwith --all\n%s", listed, all)
+	}
+	if !strings.Contains(shown, "\nOwner: service_account owner (") || strings.Contains(shown, leaked.ID) {
+		t.Errorf("account show printed\n%s", shown)
+	}
+	for _, g := range mailhostdtest.RunJSON[[]api.Authorization](t, nil, "grant", "list", "--database", database) {
+		if g.SubjectID == leaked.ID {
+			t.Errorf("grant list --json has %+v", g)
+		}
 	}
 }
 

@@ -1,0 +1,86 @@
+package access
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
+)
+
+// grantNames has the names of what grants have only ids of: as far as the caller may see them,
+// because no grant depends on a name.
+type grantNames struct {
+	subjects, resources map[string]string
+	// revoked is when a service account was revoked. Its grants stay, and permit nothing.
+	revoked map[string]*string
+}
+
+// namesOf returns the names for some grants.
+func namesOf(ctx context.Context, c *apiclient.Client, grants []api.Authorization) grantNames {
+	n := grantNames{
+		subjects:  map[string]string{api.DerivedID(c.AccountID, "user:owner"): "built-in owner"},
+		resources: map[string]string{}, revoked: map[string]*string{},
+	}
+	types := map[string]bool{}
+	for _, g := range grants {
+		types[g.SubjectType] = true
+		if g.ResourceType != nil {
+			types[*g.ResourceType] = true
+		}
+	}
+	if types[vocab.SubjectServiceAccount] {
+		for a, err := range apiclient.All(ctx, c, api.ListServiceAccounts, &api.ListRequest{}) {
+			if err != nil {
+				break
+			}
+			n.subjects[a.ID] = a.Name
+			if a.RevokedAt != nil {
+				n.revoked[a.ID] = a.RevokedAt
+			}
+		}
+	}
+	if types[vocab.ResourceDomain] {
+		for d, err := range apiclient.All(ctx, c, api.ListDomains, &api.ListDomainsRequest{}) {
+			if err != nil {
+				break
+			}
+			n.resources[d.ID] = d.Name
+		}
+	}
+	if types[vocab.ResourceWorkspace] {
+		for w, err := range apiclient.All(ctx, c, api.ListWorkspaces, &api.ListRequest{}) {
+			if err != nil {
+				break
+			}
+			n.resources[w.ID] = w.Name
+		}
+	}
+	return n
+}
+
+// subject describes who holds a grant.
+func (n grantNames) subject(g api.Authorization) string {
+	return g.SubjectType + " " + withName(n.subjects[g.SubjectID], g.SubjectID)
+}
+
+// scope describes what a grant is restricted to.
+func (n grantNames) scope(g api.Authorization) string {
+	if g.ResourceType == nil || g.ResourceID == nil {
+		return "account"
+	}
+	return *g.ResourceType + " " + withName(n.resources[*g.ResourceID], *g.ResourceID)
+}
+
+// revokedAt returns when a grant, or the service account that holds it, was revoked.
+func (n grantNames) revokedAt(g api.Authorization) *string {
+	return cmp.Or(g.RevokedAt, n.revoked[g.SubjectID])
+}
+
+func withName(name, id string) string {
+	if name == "" {
+		return id
+	}
+	return name + " (" + id + ")"
+}
