@@ -33,8 +33,8 @@ type DatabaseFlags struct {
 	Database string `placeholder:"FILE" help:"SQLite file or postgres:// URL to work on directly, also while servers use it. You have all rights then, and the audit log says so. Default: mailhost.db."`
 }
 
-// path returns the database.
-func (f DatabaseFlags) path() string {
+// Path returns the database.
+func (f DatabaseFlags) Path() string {
 	if f.Database == "" {
 		return DefaultDatabase
 	}
@@ -43,7 +43,7 @@ func (f DatabaseFlags) path() string {
 
 // Service opens the database as a service in this process. The caller closes it.
 func (f DatabaseFlags) Service(ctx context.Context, p Program) (*apiserver.Service, error) {
-	path := f.path()
+	path := f.Path()
 	if err := RequireFile(path); err != nil {
 		return nil, &UsageError{Err: err}
 	}
@@ -122,12 +122,12 @@ func (t *Target) Close() error {
 
 // Open reaches the account.
 func (f TargetFlags) Open(ctx context.Context, p Program) (*Target, error) {
-	remote, err := f.isRemote(p)
+	remote, err := f.IsRemote(p)
 	switch {
 	case err != nil:
 		return nil, err
 	case remote:
-		return f.openRemote(p)
+		return f.OpenRemote(p)
 	}
 	service, err := f.Service(ctx, p)
 	if err != nil {
@@ -135,14 +135,14 @@ func (f TargetFlags) Open(ctx context.Context, p Program) (*Target, error) {
 	}
 	id, err := accountIn(ctx, service, f.AccountID)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", RedactDatabase(f.path()), err), service.Close())
+		return nil, errors.Join(fmt.Errorf("%s: %w", RedactDatabase(f.Path()), err), service.Close())
 	}
-	return &Target{OperatorClient(service, id), service, RedactDatabase(f.path())}, nil
+	return &Target{OperatorClient(service, id), service, RedactDatabase(f.Path())}, nil
 }
 
-// isRemote reports whether to work over HTTP. A flag has precedence over a variable for
+// IsRemote reports whether to work over HTTP. A flag has precedence over a variable for
 // the other way.
-func (f TargetFlags) isRemote(p Program) (bool, error) {
+func (f TargetFlags) IsRemote(p Program) (bool, error) {
 	if f.BaseURL == "" || f.Database == "" {
 		return f.BaseURL != "", nil
 	}
@@ -157,7 +157,8 @@ func (f TargetFlags) isRemote(p Program) (bool, error) {
 	return urlIsFlag, nil
 }
 
-func (f TargetFlags) openRemote(p Program) (*Target, error) {
+// OpenRemote reaches the account over HTTP.
+func (f TargetFlags) OpenRemote(p Program) (*Target, error) {
 	u, err := url.Parse(f.BaseURL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return nil, &UsageError{Err: errors.New("--base-url: must be an http or https URL, for instance https://mail.example.com")}

@@ -8,17 +8,16 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/uuid"
-
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
 // AuditCommand is mailhostd audit.
 type AuditCommand struct {
-	Database  string       `default:"mailhost.db" placeholder:"FILE" help:"SQLite file or postgres:// URL to read. Default: ${default}."`
-	AccountID string       `placeholder:"UUID" help:"Only changes in this account."`
+	cli.TargetFlags
 	Since     cli.TimeFlag `placeholder:"TIME" help:"Only changes at this time or later: a time such as 2026-03-14T15:00:00Z, a date such as 2026-03-14 (midnight UTC), or a duration before now, such as 24h or 7d."`
 	Until     cli.TimeFlag `placeholder:"TIME" help:"Only changes before this time, in the same forms."`
 	Operation string       `placeholder:"NAME" help:"Only changes by this operation, for instance create-mailbox."`
@@ -32,14 +31,12 @@ type AuditCommand struct {
 
 // Help is shown by mailhostd audit --help.
 func (AuditCommand) Help() string {
-	return "Prints the oldest entry first. A server may use the database meanwhile."
+	return "Prints the oldest entry first: of all accounts of a database, or of --account-id. A server may use the database meanwhile. " +
+		"Over HTTP the token needs the right audit_log.view, and what you select is read before the first line is printed: select a part of a long log with --since or --limit."
 }
 
 // Validate is called by kong.
 func (c AuditCommand) Validate() error {
-	if _, err := uuid.Parse(c.AccountID); c.AccountID != "" && err != nil {
-		return fmt.Errorf("--account-id: %.64q is not a UUID", c.AccountID)
-	}
 	if operations := audit.Operations(); c.Operation != "" && !slices.Contains(operations, c.Operation) {
 		return fmt.Errorf("--operation: %.64q is unknown; it must be one of %s", c.Operation, strings.Join(operations, ", "))
 	}
@@ -53,33 +50,121 @@ func (c AuditCommand) Validate() error {
 }
 
 // Run prints the entries.
-func (c AuditCommand) Run(ctx context.Context, p cli.Program) (err error) {
-	if err := cli.RequireExisting(c.Database); err != nil {
-		return err
-	}
-	db, err := p.Openers.Open(ctx, c.Database, cli.OpenOptions{ReadOnly: true})
+func (c AuditCommand) Run(ctx context.Context, p cli.Program) error {
+	remote, err := c.IsRemote(p)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
 	out := bufio.NewWriter(p.Stdout)
 	var printer auditPrinter = newAuditText(out)
 	if c.JSON || c.Format == "json" {
 		printer = newAuditJSON(out)
 	}
-	if err := db.View(ctx, func(r store.Reader) error { return r.EachAuditEntry(c.filter(), printer.print) }); err != nil {
-		return fmt.Errorf("the audit log can't be read: %w", err)
+	read := c.readDatabase
+	if remote {
+		read = c.readRemote
+	}
+	if err := read(ctx, p, printer.print); err != nil {
+		return err
 	}
 	return errors.Join(printer.flush(), out.Flush())
 }
 
-func (c AuditCommand) filter() store.AuditFilter {
+// readDatabase calls fn for each entry in a database, the newest last.
+func (c AuditCommand) readDatabase(ctx context.Context, p cli.Program, fn func(store.AuditEntry) error) (err error) {
+	if err := cli.RequireExisting(c.Path()); err != nil {
+		return err
+	}
+	db, err := p.Openers.Open(ctx, c.Path(), cli.OpenOptions{ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
 	f := store.AuditFilter{
 		Since: c.Since.Time, Until: c.Until.Time, Operation: c.Operation, RequestID: c.RequestID,
 		Subject: c.Subject, Object: c.Object, Limit: c.Limit,
 	}
-	if id, err := uuid.Parse(c.AccountID); err == nil {
-		f.AccountID = id.String()
+	if c.AccountID != "" {
+		f.AccountID = api.CanonicalID(c.AccountID)
 	}
-	return f
+	if err := db.View(ctx, func(r store.Reader) error { return r.EachAuditEntry(f, fn) }); err != nil {
+		return fmt.Errorf("the audit log can't be read: %w", err)
+	}
+	return nil
+}
+
+// auditPage is the number of entries that a request returns at most.
+const auditPage = 100
+
+// readRemote calls fn for each entry of an account over HTTP, the newest last. The API lists
+// the newest first.
+func (c AuditCommand) readRemote(ctx context.Context, p cli.Program, fn func(store.AuditEntry) error) error {
+	t, err := c.OpenRemote(p)
+	if err != nil {
+		return err
+	}
+	in := &api.ListAuditLogRequest{
+		Since: queryTime(c.Since), Until: queryTime(c.Until), Operation: c.Operation, RequestID: c.RequestID, Subject: c.Subject, Object: c.Object,
+	}
+	var entries []api.AuditEntry
+	for {
+		in.Limit = auditPage
+		if c.Limit > 0 {
+			in.Limit = min(auditPage, c.Limit-len(entries))
+		}
+		page, err := apiclient.Call(ctx, t.Client, api.ListAuditLog, in)
+		if apiclient.Missing(err) {
+			return fmt.Errorf("%s offers only the published operations, which have no audit log; its service has a log of its own", t.Name)
+		}
+		if err != nil {
+			return err
+		}
+		entries = append(entries, *page...)
+		if len(*page) < in.Limit || len(entries) == c.Limit {
+			break
+		}
+		in.Until = entries[len(entries)-1].CreatedAt
+	}
+	for _, e := range slices.Backward(entries) {
+		stored, err := storedEntry(e, t.AccountID)
+		if err != nil {
+			return err
+		}
+		if err := fn(stored); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// queryTime returns a time for a query of the API, or "" for none.
+func queryTime(f cli.TimeFlag) string {
+	if f.IsZero() {
+		return ""
+	}
+	return f.UTC().Format(api.TimestampLayout)
+}
+
+// storedEntry returns an entry of the API as the database has it, so that both are printed
+// alike.
+func storedEntry(e api.AuditEntry, accountID string) (store.AuditEntry, error) {
+	at, err := api.ParseTime(e.CreatedAt)
+	if err != nil {
+		return store.AuditEntry{}, fmt.Errorf("entry %d of the audit log: created_at: %w", e.ID, err)
+	}
+	text := func(s *string) string {
+		if s == nil {
+			return ""
+		}
+		return *s
+	}
+	stored := store.AuditEntry{
+		ID: e.ID, CreatedAt: at, AccountID: accountID, Operation: e.Operation,
+		Subject:   store.AuditSubject{Type: e.Subject.Type, ID: text(e.Subject.ID), Name: text(e.Subject.Name)},
+		RequestID: text(e.RequestID), RemoteAddress: text(e.RemoteAddress),
+	}
+	for _, c := range e.Changes {
+		stored.Changes = append(stored.Changes, store.AuditChange{Action: c.Action, Type: c.Type, ID: c.ID, Name: text(c.Name), Fields: c.Fields})
+	}
+	return stored, nil
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -71,6 +72,41 @@ func TestAudit(t *testing.T) {
 	}
 	if code := s.End(t); code != cli.ExitOK {
 		t.Errorf("exit code %d", code)
+	}
+}
+
+// TestAuditOverHTTP checks that the log over HTTP is that of the database, also in several
+// pages, and that the token needs the right to read it.
+func TestAuditOverHTTP(t *testing.T) {
+	t.Parallel()
+	database, owner := mailhostdtest.Initialize(t)
+	mailhostdtest.InitializeIn(t, database)
+	s := mailhostdtest.Serve(t, database)
+	as := s.As(t, owner)
+	as.Domain("example.com")
+	as.Do(http.MethodPost, "/mailboxes", mailhostdtest.Mailbox("example.com", "jane"), "X-Request-Id", "req-1").Want(http.StatusCreated)
+	for n := range 210 {
+		as.Patch("/mailboxes/jane@example.com", map[string]any{"last_name": strconv.Itoa(n)}).Want(http.StatusOK)
+	}
+	environ := mailhostdtest.HTTPEnviron(s, owner)
+	for _, flags := range []string{
+		"", "--format text", "--limit 1", "--limit 100", "--limit 101", "--limit 200", "--until 1h", "--since 1h --limit 5", "--operation create-mailbox", "--operation update-mailbox --limit 150",
+		"--subject owner --object example.com", "--object jane", "--request-id req-1", "--since 2001-01-01T00:00:00+01:00 --until 2999-01-01 --limit 3",
+	} {
+		args := append([]string{"audit", "--format", "json"}, strings.Fields(flags)...)
+		_, want, _ := mailhostdtest.Run(t, append(args, "--database", database, "--account-id", owner.AccountID)...)
+		if code, got, stderr := mailhostdtest.RunWith(t, environ, args...); code != cli.ExitOK || stderr != "" || got != want {
+			t.Errorf("%s: exit code %d, stderr %s, stdout\n%s\nwant\n%s", flags, code, stderr, got, want)
+		}
+	}
+
+	planner := mailhostdtest.RunJSON[mailhostdtest.Account](t, environ, "token", "create", "ci", "--plan-only")
+	if code, stdout, stderr := mailhostdtest.RunWith(t, mailhostdtest.HTTPEnviron(s, planner), "audit"); code != cli.ExitFailure || stdout != "" || !strings.Contains(stderr, "lacks the capability audit_log.view") {
+		t.Errorf("without the right: exit code %d, stdout %s, stderr %s", code, stdout, stderr)
+	}
+	published := mailhostdtest.Serve(t, database, "--published-only")
+	if code, _, stderr := mailhostdtest.RunWith(t, mailhostdtest.HTTPEnviron(published, owner), "audit"); code != cli.ExitFailure || !strings.Contains(stderr, "which have no audit log") {
+		t.Errorf("published operations only: exit code %d, stderr %s", code, stderr)
 	}
 }
 
