@@ -65,7 +65,7 @@ func SpawnWith(t *testing.T, before []string, database string, more ...string) *
 		t.Fatal(err)
 	}
 	args := slices.Concat(before, []string{self}, ServeArgs(database, more...))
-	s := &Server{Log: apitest.NewLog(), Ended: make(chan struct{}), Cmd: exec.Command(args[0], args[1:]...)}
+	s := &Server{Log: apitest.NewLog(), Ended: make(chan struct{}), Cmd: exec.CommandContext(context.Background(), args[0], args[1:]...)}
 	s.Cmd.Env = append(os.Environ(), AsProgram+"=1")
 	s.Cmd.Stderr = s.Log
 	if err := s.Cmd.Start(); err != nil {
