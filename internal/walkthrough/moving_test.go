@@ -9,12 +9,16 @@ import (
 )
 
 // googleExport is a user export of Google Workspace, as Excel saves it again: a byte order mark,
-// semicolons, a repeated address and an empty name.
+// semicolons, and a cell with line breaks.
 func googleExport(users int) string {
 	var b strings.Builder
 	b.WriteString("\ufeffFirst Name [Required];Last Name [Required];Email Address [Required];Status [READ ONLY];Recovery Email\r\n")
 	for i := range users {
-		fmt.Fprintf(&b, "Zoë;\"Müller; %d\";User%d@Example.com;Active;private@example.net\r\n", i, i)
+		recovery := "private@example.net"
+		if i == users-1 {
+			recovery = "\"private@example.net\nprivate@example.org\""
+		}
+		fmt.Fprintf(&b, "Zoë;\"Müller; %d\";User%d@Example.com;Active;%s\r\n", i, i, recovery)
 	}
 	return b.String()
 }
@@ -59,7 +63,7 @@ func TestAccMoving(t *testing.T) {
 	const users = 1200
 	w.write(t, "users.csv", googleExport(users)+"Jane;Doe;user7@example.com;Active;\r\nInfo;;info@example.com;Active;\r\nEve;X;eve@exmaple.com;Active;\r\n")
 	importing(1, []string{
-		fmt.Sprintf(`"line": %d`, users+2), "line 9 has this address already", fmt.Sprintf(`"line": %d`, users+3), "the last name is empty",
+		fmt.Sprintf(`"line": %d`, users+3), "line 9 has this address already", fmt.Sprintf(`"line": %d`, users+4), "the last name is empty",
 		`"exmaple.com": 1`, "2 rows can't become mailboxes",
 	}, "--hcl", ".")
 	w.write(t, "users.csv", googleExport(users))
@@ -90,6 +94,10 @@ func TestAccMoving(t *testing.T) {
 	w.write(t, "users.csv", googleExport(users)+"Eve;X;eve@exmaple.com;Active;\r\n")
 	if out := w.must(t, "plan"); !strings.Contains(out, misspelled) || strings.Contains(out, "private@") {
 		t.Errorf("the check does not warn of a misspelled domain, or prints the file:\n%s", out)
+	}
+	w.write(t, "users.csv", googleExport(users)+"Info;;info@example.com;Active;\r\n")
+	if out, code := w.run(t, "plan"); code == 0 || !strings.Contains(out, "the last name is empty") || strings.Contains(out, "private@") {
+		t.Errorf("an invalid row ended with %d, or the error prints the file:\n%.5000s", code, out)
 	}
 	w.write(t, "users.csv", googleExport(users+1))
 	importing(0, []string{`"created": 1`}, "--database", ".mailhost/mailhost.db")

@@ -1,5 +1,6 @@
 locals {
-  # A file as Excel writes it. Usually: file("${path.module}/users.csv")
+  # A file as Excel writes it. Usually: file("${path.module}/users.csv"), in the call
+  # itself, because the CLI prints a local value that the call refers to if a row is invalid.
   users = provider::mailhost::parse_users(<<-CSV
     First Name;Last Name;Email Address;Department
     Jane;Doe;Jane.Doe@example.com;Sales
