@@ -3,9 +3,11 @@ package console
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 type auditPage struct {
@@ -33,6 +35,7 @@ func listAuditLog(v *visit) (view, error) {
 		return view{}, err
 	}
 	p.Entries = *entries
+	nameGrants(v, p.Entries)
 	if len(p.Entries) == auditEntriesPerPage {
 		q := v.URL.Query()
 		q.Set("until", p.Entries[len(p.Entries)-1].CreatedAt)
@@ -68,4 +71,13 @@ func groupChanges(changes []api.AuditChange) (groups []changeGroup) {
 // subjectName returns the name of who made a change.
 func subjectName(s api.AuditSubject) string {
 	return cmp.Or(value(s.Name), value(s.ID), words(s.Type))
+}
+
+// subjectKind returns what a named subject is, unless it is the usual: a service account
+// or a person.
+func subjectKind(s api.AuditSubject) string {
+	if s.Type == vocab.SubjectServiceAccount || s.Type == vocab.SubjectUser || value(s.Name) == "" && value(s.ID) == "" {
+		return ""
+	}
+	return strings.ReplaceAll(s.Type, "_", " ")
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -72,6 +73,9 @@ func failureOf(err error) *failure {
 	}
 	if apiclient.Missing(err) {
 		return &failure{Status: http.StatusNotFound, Title: "Not available", Message: "This server offers the published operations only, and this needs another one."}
+	}
+	if right, missing := strings.CutPrefix(message, "The credential lacks the capability "); missing {
+		message = "Your rights don’t include " + strings.TrimSuffix(right, ".") + ". An administrator of the account can grant it."
 	}
 	return &failure{Status: status, Type: typ, Title: titles[status], Message: message}
 }

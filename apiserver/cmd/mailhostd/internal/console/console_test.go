@@ -293,17 +293,21 @@ func TestConsoleRefusesOtherSites(t *testing.T) {
 	}
 }
 
-// TestConsoleEndsWithItsToken checks that a session ends when its token is revoked, at any
-// server on the database, and that revoking one's own token signs out.
+// TestConsoleEndsWithItsToken checks that a session of one server works at another one on
+// the database, that a revocation there ends it at both, and that revoking one's own token
+// signs out.
 func TestConsoleEndsWithItsToken(t *testing.T) {
 	t.Parallel()
 	database, owner := mailhostdtest.Initialize(t)
-	s := mailhostdtest.Serve(t, database)
-	c := s.As(t, owner)
-	id, token := limited(c, "reader", vocab.CapDomainView)
+	s, replica := mailhostdtest.Serve(t, database), mailhostdtest.Serve(t, database)
+	id, token := limited(s.As(t, owner), "reader", vocab.CapDomainView)
 	v := newVisitor(t, s)
 	v.signIn(token)
 	v.get("/domains", http.StatusOK)
+	v.base = replica.URL + "/console"
+	v.get("/domains", http.StatusOK)
+	v.base = s.URL + "/console"
+	c := replica.As(t, owner)
 	c.Delete("/auth/service-accounts/" + id).Want(http.StatusNoContent)
 	resp, _ := v.send(http.MethodGet, "/domains?search=x", nil)
 	if to := resp.Header.Get("Location"); resp.StatusCode != http.StatusSeeOther || to != "/console/sign-in?next=%2Fdomains%3Fsearch%3Dx&reason=token_revoked" || resp.Cookies()[0].MaxAge >= 0 {
@@ -340,10 +344,10 @@ func TestConsoleShowsWhatATokenMaySee(t *testing.T) {
 	allowed := map[string]bool{"": true, "/domains": true, "/domains/example.com": true}
 	for _, path := range consolePages {
 		if allowed[path] {
-			if page := v.get(path, http.StatusOK); !strings.Contains(page, "Not permitted") && !strings.Contains(page, "lacks the capability") {
+			if page := v.get(path, http.StatusOK); !strings.Contains(page, "Not permitted") && !strings.Contains(page, "Your rights don’t include ") {
 				t.Errorf("%s does not say what is missing", path)
 			}
-		} else if page := v.get(path, http.StatusForbidden); !strings.Contains(page, "The credential lacks the capability ") || strings.Contains(page, "jane@example.com</") {
+		} else if page := v.get(path, http.StatusForbidden); !strings.Contains(page, "Your rights don’t include ") || strings.Contains(page, "jane@example.com</") {
 			t.Errorf("%s does not say what is missing", path)
 		}
 	}
@@ -383,6 +387,46 @@ func TestConsoleRequests(t *testing.T) {
 	}
 	if failed := v.get("/requests?failed=yes", http.StatusOK); strings.Contains(failed, "seen-list") || !strings.Contains(failed, "seen-missing") {
 		t.Errorf("the failed requests are\n%s", failed)
+	}
+}
+
+// TestConsoleNames checks that grants and the audit log have names in the place of ids, one
+// row for a token that may only plan, and nothing of a revoked token unless it is asked for.
+func TestConsoleNames(t *testing.T) {
+	t.Parallel()
+	database, owner := mailhostdtest.Initialize(t)
+	s := mailhostdtest.Serve(t, database)
+	c := s.As(t, owner)
+	domain := c.Domain("example.com")
+	planner, plan := limited(c, "planner", api.PlanCapabilities()...)
+	clerk, one := limited(c, "clerk")
+	c.GrantTo(vocab.SubjectServiceAccount, clerk, apitest.GrantOn(vocab.CapDomainView, vocab.ResourceDomain, domain))
+	leaked, _ := limited(c, "leaked", vocab.CapMailboxView)
+	c.Delete("/auth/service-accounts/" + leaked).Want(http.StatusNoContent)
+	v := newVisitor(t, s)
+	v.signIn(owner.Token)
+
+	grants := v.get("/grants", http.StatusOK)
+	if n := strings.Count(grants, ">planner</a>"); n != 1 || !strings.Contains(grants, "Plan only") || !strings.Contains(grants, ">example.com<") || strings.Contains(grants, "leaked") {
+		t.Errorf("the grants have %d rows of planner:\n%s", n, grants)
+	}
+	for query, want := range map[string]int{"search=mailbox.view": 1, "search=planner": 1, "search=mailbox.create": 0, "subject=" + planner: len(api.PlanCapabilities())} {
+		if n := strings.Count(v.get("/grants?"+query, http.StatusOK), ">planner</a>"); n != want {
+			t.Errorf("%s finds %d rows of planner; want %d", query, n, want)
+		}
+	}
+	if all := v.get("/grants?revoked=yes", http.StatusOK); !strings.Contains(all, "token revoked") {
+		t.Errorf("the grant of a revoked token is not marked:\n%s", all)
+	}
+	log := v.get("/audit-log?operation=grant-authorization", http.StatusOK)
+	if !strings.Contains(log, "domain.view in example.com for clerk") || strings.Contains(log, "service_account "+clerk) {
+		t.Errorf("the audit log has ids:\n%s", log)
+	}
+	for token, want := range map[string]string{plan: "Plan only: everything that a plan reads", one: "example.com: domain.view"} {
+		v.signIn(token)
+		if page := v.get("", http.StatusOK); !strings.Contains(page, want) {
+			t.Errorf("the overview does not show the rights %q", want)
+		}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/signin"
 )
@@ -150,11 +151,17 @@ func (c *Console) refuseSignIn(w http.ResponseWriter, r *http.Request, next stri
 	c.writeSignIn(w, r, status, form)
 }
 
-// accountRow is an account that the visitor may enter.
+// accountRow is an account that the visitor may enter. Accounts have no names, so that a
+// row shows the first domains, as far as the visitor may see them.
 type accountRow struct {
 	ID      string
+	Domains part[[]string]
+	More    int
 	Current bool
 }
+
+// domainsShown is how many domains of an account the list of accounts shows.
+const domainsShown = 3
 
 // listAccounts shows the accounts that a person may enter.
 func listAccounts(v *visit) (view, error) {
@@ -167,7 +174,21 @@ func listAccounts(v *visit) (view, error) {
 	}
 	var rows []accountRow
 	for _, id := range access.Accounts {
-		rows = append(rows, accountRow{id, id == v.session.AccountID})
+		row := accountRow{ID: id, Current: id == v.session.AccountID}
+		entered := *v
+		entered.api = v.clientFor(v.Request, apiserver.Session{AccountID: id, Token: v.session.Token})
+		domains, err := call(&entered, api.ListDomains, &api.ListDomainsRequest{Paged: api.Paged{Page: 1, PageSize: domainsShown}})
+		var names []string
+		if err == nil {
+			for _, d := range domains.Items {
+				names = append(names, d.Name)
+			}
+			row.More = domains.Total - len(names)
+		}
+		if row.Domains, err = partOf(names, err); err != nil {
+			return view{}, err
+		}
+		rows = append(rows, row)
 	}
 	return view{Template: "accounts.html", Title: "Accounts", Data: rows}, nil
 }

@@ -2,6 +2,7 @@ package console
 
 import (
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -24,6 +25,8 @@ const soon = 14 * 24 * time.Hour
 type overviewPage struct {
 	Account   part[*api.Account]
 	Caller    part[*api.Caller]
+	PlanOnly  bool
+	Rights    []string // of the caller
 	Counts    []count
 	Attention []attention
 	Recent    part[*[]api.AuditEntry]
@@ -74,7 +77,35 @@ func overview(v *visit) (view, error) {
 	if p.Recent, err = partOf(call(v, api.ListAuditLog, &api.ListAuditLogRequest{Limit: 6})); err != nil {
 		return view{}, err
 	}
+	if p.Recent.Failure == nil {
+		nameGrants(v, *p.Recent.Content)
+	}
+	if p.Caller.Failure == nil {
+		p.PlanOnly = isPlanOnly(p.Caller.Content.Grants)
+		p.Rights = rightsIn(namesFor(v), p.Caller.Content.Grants)
+	}
 	return view{Template: "overview.html", Title: "Overview", Data: p}, nil
+}
+
+// rightsIn lists what grants permit, by what they cover.
+func rightsIn(names *scopeNames, grants []api.Authorization) (lines []string) {
+	var scopes []string
+	rights := map[string][]string{}
+	for _, g := range grants {
+		row := grantRowOf(names, g)
+		if rights[row.Scope] == nil {
+			scopes = append(scopes, row.Scope)
+		}
+		right := row.Right
+		if g.CapabilityKey == nil {
+			right = words(right)
+		}
+		rights[row.Scope] = append(rights[row.Scope], right)
+	}
+	for _, scope := range scopes {
+		lines = append(lines, scope+": "+strings.Join(rights[scope], ", "))
+	}
+	return lines
 }
 
 type result[T any] struct {

@@ -145,6 +145,7 @@ var functions = template.FuncMap{
 	"query":   queryOf,
 	"groups":  groupChanges,
 	"by":      subjectName,
+	"byKind":  subjectKind,
 }
 
 // queryOf returns a query of alternating names and values.
@@ -213,6 +214,9 @@ func words(s string) string {
 
 // kindOf returns a kind of object of the audit log in words.
 func kindOf(typ string) string {
+	if typ == "authorization" { // the pages call it a grant
+		return "grant"
+	}
 	return strings.NewReplacer("_ip", " IP", "dns", "DNS", "_", " ").Replace(typ)
 }
 
