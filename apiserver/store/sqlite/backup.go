@@ -43,6 +43,7 @@ func backUp(ctx context.Context, from file, lockTimeout time.Duration, to string
 		return openError(from.path, err)
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
+	s.conn.SetInterrupt(ctx.Done())
 	if version, err := (dialect{}).SchemaVersion(ctx, s); err != nil || version == 0 {
 		return openError(from.path, cmp.Or(err, errNoStore))
 	}
@@ -52,9 +53,13 @@ func backUp(ctx context.Context, from file, lockTimeout time.Duration, to string
 		}
 		return renewIdentity(path)
 	}
-	if err := writeNew(to, copying); isSourceError(err) {
+	err = writeNew(to, copying)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return ctx.Err()
+	case isSourceError(err):
 		return openError(from.path, err)
-	} else if err != nil {
+	case err != nil:
 		return &OutputError{Path: to, Err: err}
 	}
 	return nil

@@ -53,6 +53,8 @@ func openError(path string, err error) error {
 		return fmt.Errorf("the database file %s can't be opened: %w; check its owner and mode", path, cause(path, os.O_RDONLY, err))
 	case zombiezen.ResultReadOnly:
 		return fmt.Errorf("the database file %s can't be written: %w; check its owner and mode", path, cause(path, os.O_WRONLY, err))
+	case zombiezen.ResultBusy:
+		return fmt.Errorf("open %s: another process has locked it, for instance mailhostd restore; try again when that has ended: %w", path, err)
 	case zombiezen.ResultIOErr, zombiezen.ResultFull:
 		return fmt.Errorf("the database file %s can't be read or written; check its disk, which may be full: %w", path, err)
 	}

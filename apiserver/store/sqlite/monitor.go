@@ -141,6 +141,20 @@ func (m *monitor) check() error {
 	if m.opened == nil {
 		return nil
 	}
+	if err := m.checkPath(); err != nil {
+		return err
+	}
+	if err := m.checkContent(); err != nil {
+		return err
+	}
+	if err := m.checkWAL(); err != nil {
+		return err
+	}
+	return m.checkPaths()
+}
+
+// checkPath returns an error if the path does not lead to the open file.
+func (m *monitor) checkPath() error {
 	info, err := os.Stat(m.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -150,13 +164,7 @@ func (m *monitor) check() error {
 	case !os.SameFile(info, m.opened):
 		return m.lost("was replaced by another file while it was open; put it back, or restart the server with the other one")
 	}
-	if err := m.checkContent(); err != nil {
-		return err
-	}
-	if err := m.checkWAL(); err != nil {
-		return err
-	}
-	return m.checkPaths()
+	return nil
 }
 
 // checkContent returns an error if something else than this program has written to
@@ -170,11 +178,14 @@ func (m *monitor) checkContent() error {
 	return m.verify()
 }
 
-// checkContentAtOnce is checkContent for readers, which don't wait: during a
-// checkpoint or another goroutine's check it reports only what is known already.
-func (m *monitor) checkContentAtOnce() error {
+// checkToRead is check for readers, which don't wait: during a checkpoint or another
+// goroutine's check it reports of the content only what is known already.
+func (m *monitor) checkToRead() error {
 	if m.opened == nil {
 		return nil
+	}
+	if err := m.checkPath(); err != nil {
+		return err
 	}
 	if lost := m.lostContent.Load(); lost != nil {
 		return lost

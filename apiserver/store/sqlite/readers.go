@@ -39,13 +39,14 @@ func newReaders(f file, h *health, lockTimeout time.Duration) *readers {
 }
 
 // view runs fn on a snapshot, which begins with its first statement. It does not read
-// replaced content, which SQLite would mix with cached pages.
+// replaced content, which SQLite would mix with cached pages, nor a file that was replaced: what
+// was revoked in the other one must not work here.
 func (r *readers) view(ctx context.Context, fn func(context.Context, sqlstore.Querier) error) (err error) {
 	s, err := r.acquire(ctx)
 	if err != nil {
 		return err
 	}
-	if err := r.health.checkContentAtOnce(); err != nil {
+	if err := r.health.checkToRead(); err != nil {
 		r.release(s)
 		return err
 	}

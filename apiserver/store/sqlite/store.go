@@ -107,7 +107,11 @@ func open(ctx context.Context, path string, opts Options) (*engine, error) {
 	}
 	f := file{path: path, unsynced: opts.unsynced}
 	if opts.Exclusive {
-		if err := f.requireUnused(ctx); err != nil {
+		lock, err := LockFile(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		if err := lock.Unlock(); err != nil {
 			return nil, openError(path, err)
 		}
 	}
@@ -279,19 +283,6 @@ func probe(ctx context.Context, path string, d dialect) error {
 		return err
 	}
 	return nil // opening it reports everything else
-}
-
-// requireUnused returns store.ErrInUse if another connection is open to the file.
-func (f file) requireUnused(ctx context.Context) error {
-	s, err := connect(ctx, f.path, settings{wait: pollTimeout, pragmas: []string{"locking_mode = exclusive"}})
-	if err == nil {
-		err = s.exec(`BEGIN IMMEDIATE`)
-		err = errors.Join(err, s.close())
-	}
-	if isBusy(err) {
-		return store.ErrInUse
-	}
-	return err
 }
 
 // migrate migrates the schema. It takes the lock only if that is needed, so that

@@ -124,7 +124,11 @@ func (c RestoreCommand) Run(ctx context.Context, p cli.Program) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeRestored()) }()
+	var version uint32
 	if current != nil {
+		if version, err = sqlite.FileVersion(ctx, path); err != nil {
+			return err
+		}
 		if report.Accounts, err = compareServices(ctx, current, restored); err != nil {
 			return err
 		}
@@ -132,7 +136,15 @@ func (c RestoreCommand) Run(ctx context.Context, p cli.Program) (err error) {
 	if c.DryRun {
 		return c.Print(p, report, report.write)
 	}
-	revoke, err := c.confirm(p, report)
+	if err := closeCurrent(); err != nil {
+		return err
+	}
+	lock, err := c.lock(ctx, path, version)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	revoke, err := c.confirm(ctx, p, report)
 	if err != nil {
 		return err
 	}
@@ -145,10 +157,11 @@ func (c RestoreCommand) Run(ctx context.Context, p cli.Program) (err error) {
 	if err := restored.LogRestore(ctx, cli.SystemUser()); err != nil {
 		return fmt.Errorf("nothing was restored: %w", err)
 	}
-	if err := errors.Join(closeRestored(), closeCurrent()); err != nil {
+	// From here to the new name it takes microseconds: nobody can open the database and change it.
+	if err := errors.Join(closeRestored(), ctx.Err(), lock.Unlock()); err != nil {
 		return fmt.Errorf("nothing was restored: %w", err)
 	}
-	if report.Previous, err = replaceDatabase(path, copied); err != nil {
+	if report.Previous, err = replaceDatabase(path, copied, report.Missing); err != nil {
 		return err
 	}
 	report.Restored = true
@@ -156,6 +169,29 @@ func (c RestoreCommand) Run(ctx context.Context, p cli.Program) (err error) {
 		report.Accounts = nil
 	}
 	return c.Print(p, report, report.write)
+}
+
+// lock keeps servers and commands out of the database that was compared, so that nothing
+// changes that the operator has not seen. version is that of the database; 0 if it can't be
+// read.
+func (c RestoreCommand) lock(ctx context.Context, path string, version uint32) (*sqlite.FileLock, error) {
+	if version == 0 {
+		return nil, nil
+	}
+	lock, err := sqlite.LockFile(ctx, path)
+	switch {
+	case errors.Is(err, store.ErrInUse):
+		return nil, c.inUse(err)
+	case err != nil:
+		return nil, err
+	case lock.Version != version:
+		return nil, errors.Join(fmt.Errorf("nothing was restored: %s changed while it was compared with the backup; try again", c.Database), lock.Unlock())
+	}
+	return lock, nil
+}
+
+func (c RestoreCommand) inUse(err error) error {
+	return fmt.Errorf("%s is in use; stop the server, and try again (%w)", c.Database, err)
 }
 
 // openCurrent opens the database that is to be replaced. With --force it returns nil if there
@@ -170,7 +206,7 @@ func (c RestoreCommand) openCurrent(ctx context.Context, p cli.Program, path str
 		return nil, fmt.Errorf("there is no database %s: nothing can be compared, and what was revoked since the backup would work again; name the database with --database, "+
 			"or add --force to restore without a comparison, and check the tokens with mailhostd token list before you start the server", c.Database)
 	case errors.Is(err, store.ErrInUse):
-		return nil, fmt.Errorf("%s is in use; stop the server, and try again (%w)", c.Database, err)
+		return nil, c.inUse(err)
 	case err != nil && c.Force:
 		report.Unreadable = err.Error()
 		return nil, nil
@@ -182,7 +218,7 @@ func (c RestoreCommand) openCurrent(ctx context.Context, p cli.Program, path str
 
 // confirm asks what the flags leave open, and returns whether to revoke again. Without a
 // terminal the flags must leave nothing open.
-func (c RestoreCommand) confirm(p cli.Program, report restoreReport) (revoke bool, err error) {
+func (c RestoreCommand) confirm(ctx context.Context, p cli.Program, report restoreReport) (revoke bool, err error) {
 	revived := report.reviving()
 	revoke = revived > 0 && c.RevokeAgain != nil && *c.RevokeAgain
 	undecided := revived > 0 && c.RevokeAgain == nil
@@ -200,25 +236,46 @@ func (c RestoreCommand) confirm(p cli.Program, report restoreReport) (revoke boo
 	}
 	answers := bufio.NewReader(p.Stdin)
 	if undecided {
-		revoke = yesOrNo(p, answers, "Revoke again what was revoked since? [Y/n] ", true)
+		if revoke, err = yesOrNo(ctx, p, answers, "Revoke again what was revoked since? [Y/n] ", true); err != nil {
+			return false, err
+		}
 	}
-	if !c.Yes && !yesOrNo(p, answers, fmt.Sprintf("Replace %s? [y/N] ", c.Database), false) {
-		return false, errors.New("nothing was restored")
+	if c.Yes {
+		return revoke, nil
 	}
-	return revoke, nil
+	replace, err := yesOrNo(ctx, p, answers, fmt.Sprintf("Replace %s? [y/N] ", c.Database), false)
+	if err == nil && !replace {
+		err = errors.New("nothing was restored")
+	}
+	return revoke, err
 }
 
-// yesOrNo asks a question and returns whether the reply is yes. The end of the input ends the command like no.
-func yesOrNo(p cli.Program, answers *bufio.Reader, question string, byDefault bool) bool {
+// yesOrNo asks a question and returns whether the reply is yes. The end of the input is an
+// error, and so is a signal.
+func yesOrNo(ctx context.Context, p cli.Program, answers *bufio.Reader, question string, byDefault bool) (bool, error) {
 	fmt.Fprint(p.Stderr, question)
-	line, err := answers.ReadString('\n')
-	switch answer := strings.ToLower(strings.TrimSpace(line)); {
-	case err != nil:
-		return false
-	case answer == "":
-		return byDefault
-	default:
-		return answer == "y" || answer == "yes"
+	type reply struct {
+		line string
+		err  error
+	}
+	replied := make(chan reply, 1)
+	go func() {
+		line, err := answers.ReadString('\n')
+		replied <- reply{line, err}
+	}()
+	select {
+	case <-ctx.Done():
+		fmt.Fprintln(p.Stderr)
+		return false, errors.New("nothing was restored: the command was interrupted")
+	case r := <-replied:
+		switch answer := strings.ToLower(strings.TrimSpace(r.line)); {
+		case r.err != nil:
+			return false, errors.New("nothing was restored")
+		case answer == "":
+			return byDefault, nil
+		default:
+			return answer == "y" || answer == "yes", nil
+		}
 	}
 }
 
@@ -246,11 +303,14 @@ func revokeAgain(ctx context.Context, restored *apiserver.Service, accounts []ac
 
 // replaceDatabase renames a database and the files beside it, and puts another one in its
 // place, with its owner and mode. It returns the database's new path, or "" if there was
-// none.
-func replaceDatabase(path, with string) (previous string, err error) {
+// none, as missing says.
+func replaceDatabase(path, with string, missing bool) (previous string, err error) {
 	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return "", os.Rename(with, path)
+	case err == nil && missing:
+		return "", fmt.Errorf("nothing was restored: there is a database %s now; try again", path)
 	}
 	if err != nil {
 		return "", err
