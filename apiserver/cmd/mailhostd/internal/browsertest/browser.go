@@ -234,6 +234,7 @@ func (b *Browser) Click(t *testing.T, element string) chromedp.Action[chromedp.V
 // screenshotsVariable is the environment variable with a directory for screenshots.
 const screenshotsVariable = "MAILHOSTD_TEST_SCREENSHOTS"
 
+// Screenshot writes a picture of the page, if that variable is set.
 func (b *Browser) Screenshot(t *testing.T, name string) {
 	t.Helper()
 	dir := os.Getenv(screenshotsVariable)

@@ -75,6 +75,7 @@ func RequireFile(database string) error {
 	return nil
 }
 
+// Open opens the store of a --database.
 func (o Openers) Open(ctx context.Context, database string, options OpenOptions) (store.Store, error) {
 	s := Scheme(database)
 	opener, ok := o[s]

@@ -68,6 +68,7 @@ func WriteTable(w io.Writer, rows [][]string) error {
 	return columns.Flush()
 }
 
+// NewColumns returns a writer that aligns cells, which tabs separate.
 func NewColumns(w io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(w, 0, 0, 2, ' ', 0) }
 
 // WriteRow prints a row to the columns. A dash stands for an empty cell.

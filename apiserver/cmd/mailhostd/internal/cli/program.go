@@ -46,7 +46,6 @@ func (p Program) Version() string {
 }
 
 // UsageError is an error of the command line.
-// UsageError is an error of the command line.
 type UsageError struct{ Err error }
 
 func (e *UsageError) Error() string { return e.Err.Error() }

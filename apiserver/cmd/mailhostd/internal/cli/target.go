@@ -23,9 +23,11 @@ import (
 // operator, whom no grant restricts, see Service.OperatorClient.
 
 const (
+	// DefaultDatabase is the database if none is named.
 	DefaultDatabase = "mailhost.db"
-	baseURLVariable = "MAILHOST_BASE_URL"
+	// TokenVariable is the environment variable with the token for work over HTTP.
 	TokenVariable   = "MAILHOST_TOKEN"
+	baseURLVariable = "MAILHOST_BASE_URL"
 )
 
 // DatabaseFlags choose a database that must exist.
