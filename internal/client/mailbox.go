@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"iter"
 	"strings"
@@ -44,6 +45,21 @@ func (c *Client) createMailbox(ctx context.Context, body api.CreateMailboxBody) 
 			})
 		},
 	})
+}
+
+// CountMailboxes returns how many mailboxes a domain has, by its id or name, with one
+// request.
+func (c *Client) CountMailboxes(ctx context.Context, domain string) (int, error) {
+	req := &api.ListMailboxesRequest{Domain: domain}
+	req.SetPaging(1, 1)
+	page, err := call(ctx, c.core, api.ListMailboxes, req, "")
+	switch {
+	case err != nil:
+		return 0, err
+	case len(page.Items) > 0 && !inDomain(&page.Items[0], domain): // an API may ignore the filter
+		return 0, fmt.Errorf("%s: this API does not filter by domain", api.ListMailboxes.ID)
+	}
+	return page.Total, nil
 }
 
 // UpdateMailbox changes the fields of a mailbox that body has.

@@ -8,6 +8,10 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -37,6 +41,7 @@ provider "mailhost" {}
 resource "mailhost_domain" "this" {
   for_each = toset(["one-killed.com", "two-killed.com"])
   name     = each.key
+  on_existing = each.key == "one-killed.com" ? "error" : "adopt"
   contact_info = {
     first_name = "Jane", last_name = "Doe", organization = "Example", email = "jane@example.net", phone = "+4922112345"
     address_1  = "Hauptstr. 1", city = "Köln", state = "NRW", zip = "50667", country = "DE"
@@ -141,6 +146,47 @@ func killRuns(t *testing.T, seed uint64, victim string) {
 		want["service_account"]++ // the owner's
 	}
 	createdOnce(t, database, want)
+}
+
+// TestKilledPurchase kills the provider when the API has bought a domain and Terraform does
+// not know that yet. The next apply continues, although on_existing refuses domains that
+// the account owned before.
+func TestKilledPurchase(t *testing.T) {
+	needsShell(t, "pgrep")
+	w := newWorkspace(t)
+	database := filepath.Join(w.dir, "server.db")
+	server := newAccountServer(t, w, database)
+	running := make(chan *os.Process, 1)
+	front := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: server.address})
+	front.ModifyResponse = func(r *http.Response) error {
+		if r.Request.Method == http.MethodPost && strings.HasSuffix(r.Request.URL.Path, "/domains/purchase") {
+			killAll(t, childrenOf(t, <-running))
+		}
+		return nil
+	}
+	proxy := httptest.NewServer(front)
+	t.Cleanup(proxy.Close)
+	w.set("MAILHOST_BASE_URL", proxy.URL)
+	w.write(t, "main.tf", strings.Replace(domains("main", `name = "acme.com"
+  auto_renew  = true
+  on_existing = "error"`), "embedded = {}", "", 1))
+	w.must(t, "init")
+	w.applyAndKill(t, 1, func(cli *os.Process) { running <- cli })
+	if state := read(t, filepath.Join(w.dir, "terraform.tfstate")); strings.Contains(state, "acme.com") {
+		t.Fatalf("nothing was lost: %s", state)
+	}
+	out := unwrapped(w.must(t, "apply", "-auto-approve", "-no-color"))
+	for _, want := range []string{"The plan continues with a domain of an earlier apply", "Nothing is bought again", "auto_renew from false to true"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is missing in %s", want, out)
+		}
+	}
+	w.planIsEmpty(t)
+	createdOnce(t, database, map[string]int{"domain": 1})
+
+	// What was confirmed is no leftover: another resource does not get it.
+	w.must(t, "state", "rm", "mailhost_domain.main")
+	w.refused(t, []string{"plan"}, "The account owns the domain acme.com already", "import it")
 }
 
 // childrenOf returns the processes that the CLI has started: the provider's.

@@ -158,10 +158,16 @@ func warnAdopted(diags *diag.Diagnostics, plan model, before api.Domain, body ap
 	diags.AddWarning("The "+plan.String()+" was adopted", detail)
 }
 
-// warnAdoption warns in the plan that a domain will be adopted. The summary is the same
-// for all domains, so that Terraform shows them as one warning.
-func warnAdoption(diags *diag.Diagnostics, plan model, before api.Domain) {
+// warnAdoption warns in the plan that a domain will be adopted. isOwn means that a killed
+// run of the configuration has bought it. The summary is the same for all domains, so that
+// Terraform shows them as one warning.
+func warnAdoption(diags *diag.Diagnostics, plan model, before api.Domain, isOwn bool) {
+	summary, end := "The plan adopts a domain that the account owns", " To make an adoption an error, set on_existing = \"error\"."
 	detail := "The account owns " + plan.display() + " already, so nothing is bought. Terraform manages it after the apply: a destroy deletes it."
+	if isOwn {
+		summary, end = "The plan continues with a domain of an earlier apply", ""
+		detail = "An earlier apply of this configuration bought " + plan.display() + ", and ended before Terraform had stored that in the state. Nothing is bought again; the apply puts the domain into the state."
+	}
 	if !plan.ContactInfo.IsNull() {
 		detail += " contact_info is not sent; the registrant stays the same."
 	}
@@ -170,8 +176,7 @@ func warnAdoption(diags *diag.Diagnostics, plan model, before api.Domain) {
 	if changed := changedSettings(plan, before, plan.changes(now)); len(changed) > 0 {
 		detail += "\n\nThe adoption changes " + strings.Join(changed, ", ") + ". To keep a setting, set its current value in the configuration."
 	}
-	detail += "\n\n" + changedSince + " To make an adoption an error, set on_existing = \"error\"."
-	diags.AddAttributeWarning(path.Root("name"), "The plan adopts a domain that the account owns", detail)
+	diags.AddAttributeWarning(path.Root("name"), summary, detail+"\n\n"+changedSince+end)
 }
 
 // changedSettings describes the changes of an update.
@@ -203,12 +208,19 @@ func orNull(p *string) string {
 }
 
 // warnPurchase warns in the plan that a domain will be bought, with its price. offer is
-// nil if that is unknown. The summary is the same for all domains, so that Terraform
-// shows them as one warning.
-func warnPurchase(diags *diag.Diagnostics, plan model, because string, offer *api.DomainAvailability) {
+// nil if that is unknown, and err is why its lookup failed. The summary is the same for all
+// domains, so that Terraform shows them as one warning. A failure that may pass is an error
+// instead.
+func warnPurchase(diags *diag.Diagnostics, plan model, because string, offer *api.DomainAvailability, err error) {
 	price := "This API returns the price only with the purchase."
-	if offer != nil && offer.Price != nil {
+	switch {
+	case offer != nil && offer.Price != nil:
 		price = fmt.Sprintf("The price is %s %s.", *offer.Price, orNull(offer.Currency))
+	case err != nil && mayPass(err):
+		addNoPrice(diags, plan, err, "the price")
+		return
+	case err != nil:
+		price = fmt.Sprintf("The plan can't show the price: %s.", strings.TrimSuffix(err.Error(), "."))
 	}
 	summary := "The plan buys a domain"
 	if because != "" {
@@ -217,6 +229,13 @@ func warnPurchase(diags *diag.Diagnostics, plan model, because string, offer *ap
 	diags.AddAttributeWarning(path.Root("name"), summary,
 		fmt.Sprintf("%sThe account does not own %s, so the apply buys it. %s There is no refund.\n\n"+changedSince+" If the account should own the domain, check the spelling of the name and the provider's account_id.",
 			because, plan.display(), price))
+}
+
+// addNoPrice adds the error of a plan that would have to buy a domain at a price that it
+// can't show now. unknown is what the failed lookup would have returned.
+func addNoPrice(diags *diag.Diagnostics, plan model, err error, unknown string) {
+	service.AddErrorWithAdvice(diags, err, "Can't look up the "+plan.String(), nil,
+		fmt.Sprintf("The plan has to show %s, because an apply of it may buy the domain and there is no refund. Plan again when the API responds.", unknown))
 }
 
 // warnUndecided warns in the plan that a domain may be bought. Without contact_info

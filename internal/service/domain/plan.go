@@ -3,6 +3,9 @@ package domain
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net/http"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -32,13 +35,13 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	case resp.Diagnostics.HasError():
 	case req.Plan.Raw.IsNull():
 		if !r.WarnOrphaned(ctx, req, resp, "name") {
-			service.WarnDestroy(&resp.Diagnostics, state.String(), deleteConsequence)
+			service.WarnDestroy(&resp.Diagnostics, state.String(), r.deleteConsequence(ctx, state))
 		}
 	case req.State.Raw.IsNull():
 		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("acquisition"), r.planCreate(ctx, req, plan, &resp.Diagnostics))...)
 	case !plan.Name.Equal(state.Name):
 		service.WarnReplace(&resp.Diagnostics, state.String(),
-			"A domain can't be renamed: another name buys or adopts another domain, and deletes this one.", deleteConsequence,
+			"A domain can't be renamed: another name buys or adopts another domain, and deletes this one.", r.deleteConsequence(ctx, state),
 			service.UnknownChanges(resp.Plan.Raw, req.State.Raw, "name")...)
 		r.WarnOrphaned(ctx, req, resp, "name")
 		r.planCreate(ctx, req, plan, &resp.Diagnostics) // core drops the warnings of the replacement's second plan
@@ -48,10 +51,29 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	service.DropEmptyUpdate(req, resp)
 }
 
+// deleteConsequence describes the loss of a deleted domain, with the number of its
+// mailboxes if that can be read.
+func (r *Resource) deleteConsequence(ctx context.Context, state model) string {
+	c := r.ClientForWarning(ctx)
+	if c == nil {
+		return deleteConsequence
+	}
+	n, err := c.CountMailboxes(ctx, state.ID.ValueString())
+	if err != nil || n == 0 {
+		return deleteConsequence
+	}
+	mailboxes := "1 mailbox"
+	if n > 1 {
+		mailboxes = fmt.Sprintf("%d mailboxes", n)
+	}
+	return fmt.Sprintf("%s\n\nThe domain has %s now. The API deletes only a domain without mailboxes: the apply succeeds if the configuration has all of them, and deletes them with their mail. If others remain, it fails, and the domain stays.", deleteConsequence, mailboxes)
+}
+
 // planCreate returns the acquisition of a new domain. It adds an error if neither is
 // possible or the account can't be accessed, and otherwise a warning with the price or the
-// changes. The acquisition is unknown if the name is unknown or the account's domains can't
-// be read; that is a warning too.
+// changes. The acquisition is unknown if the name is unknown or the credential may not view
+// the domain; that is a warning too. An outage is an error, because core plans again in the
+// apply, and would buy at a price that nobody has seen.
 //
 // Core plans again in the apply, without the result of the first plan, and fails with
 // an "inconsistent final plan" if the two differ. So the acquisition must depend only
@@ -61,6 +83,9 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 func (r *Resource) planCreate(ctx context.Context, req resource.ModifyPlanRequest, plan model, diags *diag.Diagnostics) types.String {
 	c := r.ClientForPlan(ctx, diags)
 	if c == nil {
+		if !diags.HasError() {
+			warnUndecided(diags, plan, "a setting of the provider is known only after the apply has begun")
+		}
 		return types.StringUnknown()
 	}
 	if plan.Name.IsUnknown() {
@@ -77,30 +102,41 @@ func (r *Resource) planCreate(ctx context.Context, req resource.ModifyPlanReques
 	case err != nil && c.IsExcluded(ctx, err):
 		addNoAccess(diags, plan, err, c.AccountID())
 		return types.StringUnknown()
+	case err != nil && mayPass(err) && !plan.ContactInfo.IsNull():
+		addNoPrice(diags, plan, err, "whether the account owns it, and the price otherwise")
+		return types.StringUnknown()
 	case err != nil: // the create reads it again
 		warnNotLookedUp(diags, plan, err)
 		return types.StringUnknown()
 	}
 	object := service.Object{Type: typeName, ID: owned.ID}
 	inState := r.Walk().InState(object)
+	isOwn := !inState && r.isOwn(ctx, owned, true)
 	switch {
 	case inState && owned.Status == vocab.DomainFailed && req.State.Raw.IsNull():
-		warnPurchase(diags, plan, "The registry refused it the first time, so the failed domain is deleted first. ", r.offer(ctx, c, plan))
+		offer, err := r.offer(ctx, c, plan)
+		warnPurchase(diags, plan, "The registry refused it the first time, so the failed domain is deleted first. ", offer, err)
 		return types.StringValue(acquisitionPurchase)
 	case inState:
 		addInState(diags, plan, owned.ID)
 	case owned.Status == vocab.DomainFailed:
 		addFailed(diags, plan, false)
-	case plan.OnExisting.ValueString() == onExistingError:
+	case plan.OnExisting.ValueString() == onExistingError && !isOwn:
 		addExists(diags, plan, owned.ID)
 	default:
 		if conflict := r.Walk().PlanAdoption(object); conflict != 0 {
 			service.AddConflict(diags, plan.String(), owned.ID, conflict)
 			break
 		}
-		warnAdoption(diags, plan, *owned)
+		warnAdoption(diags, plan, *owned, isOwn)
 	}
 	return types.StringValue(acquisitionAdopt)
+}
+
+// isOwn reports whether a killed run of the configuration has bought the domain, and its
+// state was not stored. Such a domain was not there before, whatever on_existing says.
+func (r *Resource) isOwn(ctx context.Context, d *api.Domain, isPlan bool) bool {
+	return r.Lost(ctx, api.ObjectDomain, isPlan)[strings.ToLower(d.ID)]
 }
 
 // deletedUnseen reports whether this apply deleted the domain because it was tainted,
@@ -119,7 +155,7 @@ func (r *Resource) planPurchase(ctx context.Context, c *client.Client, plan mode
 		addNotRegistrable(diags, plan, unsold)
 		return
 	}
-	offer := r.offer(ctx, c, plan)
+	offer, err := r.offer(ctx, c, plan)
 	switch {
 	case offer != nil && !offer.Available:
 		addNotForSale(diags, plan, offer)
@@ -135,17 +171,29 @@ func (r *Resource) planPurchase(ctx context.Context, c *client.Client, plan mode
 	if r.Walk().WasGone(service.Object{Type: typeName, Key: plan.canonicalName()}) {
 		because = "It was in the state, but the account no longer has it: it was deleted outside Terraform, or its registration ended. "
 	}
-	warnPurchase(diags, plan, because, offer)
+	warnPurchase(diags, plan, because, offer, err)
 }
 
 // offer returns whether the domain can be bought, and its price. It returns nil if the
-// API has no operation for that or does not permit the credential to use it.
-func (r *Resource) offer(ctx context.Context, c *client.Client, plan model) *api.DomainAvailability {
+// API has no operation for that, and with an error if the lookup failed.
+func (r *Resource) offer(ctx context.Context, c *client.Client, plan model) (*api.DomainAvailability, error) {
 	offer, err := c.DomainAvailability(ctx, plan.canonicalName())
-	if err != nil || offer.ErrorCode != nil && *offer.ErrorCode == api.PurchaseAlreadyOwned {
-		return nil
+	switch {
+	case errors.Is(err, client.ErrReadUnsupported):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case offer.ErrorCode != nil && *offer.ErrorCode == api.PurchaseAlreadyOwned:
+		return nil, nil
 	}
-	return offer
+	return offer, nil
+}
+
+// mayPass reports whether a lookup that failed may succeed later: the API has not refused
+// it.
+func mayPass(err error) bool {
+	status := client.StatusOf(err)
+	return status < 400 || status >= 500 || status == http.StatusRequestTimeout || status == http.StatusTooManyRequests
 }
 
 // planUpdate plans the attributes that the API changes in an update.

@@ -11,6 +11,8 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/provider"
 )
 
 func TestPlan(t *testing.T) {
@@ -220,6 +222,54 @@ func TestPlanLooksSparingly(t *testing.T) {
 	if !o.Gone() {
 		t.Error("it is in the state")
 	}
+}
+
+// TestPriceOutage checks that a plan that may buy fails during an outage: a saved plan
+// would buy at a price that nobody has seen. A refusal is a warning with its reason.
+func TestPriceOutage(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	owned := s.Domain(t, "owned.com").Name
+	var status atomic.Int32
+	var at atomic.Value
+	url := s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if code := int(status.Load()); code != 0 && strings.HasSuffix(r.URL.Path, at.Load().(string)) {
+			acctest.Refuse(w, code, "path", "not now")
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+	p := s.ProtocolOf(t, url, provider.NewReplaced("test", provider.Replacements{Hooks: client.Hooks{RetryMax: -1}})())
+	config := attributes("acme.com", nil)
+	for _, c := range []struct {
+		path   string
+		status int
+		want   []string
+	}{
+		{"/availability", 503, []string{`ERROR: Can't look up the domain acme.com`, "HTTP 503", "show the price", "Plan again"}},
+		{"/domains/acme.com", 500, []string{`ERROR: Can't look up the domain acme.com`, "HTTP 500", "whether the account owns it, and the price otherwise", "Plan again"}},
+		{"/availability", 403, []string{`WARNING at AttributeName("name"): The plan buys a domain`, "can't show the price: ", "not now"}},
+		{"/availability", 404, []string{`WARNING at AttributeName("name"): The plan buys a domain`, "returns the price only with the purchase"}},
+	} {
+		status.Store(int32(c.status))
+		at.Store(c.path)
+		_, diags := p.Plan(domainType, config, nil)
+		if acctest.Expect(t, diags, c.want...); len(diags) != 1 {
+			t.Errorf("%s %d: %s", c.path, c.status, acctest.Render(diags))
+		}
+	}
+	status.Store(http.StatusInternalServerError)
+	at.Store("/domains/acme.com")
+	_, diags := p.Plan(domainType, attributes("acme.com", map[string]any{"contact_info": nil}), nil)
+	p.NoErrors(diags)
+	acctest.Expect(t, diags, "The plan could not look up a domain")
+	at.Store("/availability")
+	_, diags = p.Plan(domainType, attributes(owned, nil), nil)
+	p.NoErrors(diags)
+
+	_, diags = s.ProtocolOfUnknownToken(t, false).Plan(domainType, config, nil)
+	p.NoErrors(diags)
+	acctest.Expect(t, diags, "WARNING", "The plan may buy a domain", "a setting of the provider is known only after")
 }
 
 // TestPlanWithoutAccess checks that a plan fails if the provider has no access to the

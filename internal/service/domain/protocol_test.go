@@ -145,7 +145,14 @@ func TestDelete(t *testing.T) {
 	}
 	_, diags = p.Plan(domainType, nil, o)
 	p.NoErrors(diags)
-	acctest.Expect(t, diags, "WARNING: The plan destroys the domain example.com", "there is no refund", "destroy = false")
+	acctest.Expect(t, diags, "WARNING: The plan destroys the domain example.com", "there is no refund", "The domain has 1 mailbox now", "destroy = false")
+	s.Mailbox(t, s.Domain(t, "example.net").Name, "not-counted")
+	s.Mailbox(t, "example.com", "john")
+	_, diags = p.Plan(domainType, attributes("example.org", nil), o)
+	acctest.Expect(t, diags, "WARNING: The plan replaces the domain example.com", "The domain has 2 mailboxes now", "If others remain, it fails")
+	if err := s.Client.DeleteMailbox(t.Context(), "john@example.com"); err != nil {
+		t.Fatal(err)
+	}
 	_, diags = p.Apply(t.Context(), domainType, nil, o)
 	acctest.Expect(t, diags, "ERROR: Can't delete the domain example.com\n", "still has mailboxes (1)", "The domain was not deleted", "terraform state rm")
 	if strings.Contains(acctest.Render(diags), "import it") {

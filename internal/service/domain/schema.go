@@ -14,7 +14,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
-const description = "A domain of the account. Creating it **buys** the domain. If the account owns the domain already, it is adopted and nothing is bought. The plan shows which of the two will happen, the price if the API returns one, and the settings that an adoption changes.\n\n" +
+const description = "A domain of the account. Creating it **buys** the domain. If the account owns the domain already, it is adopted and nothing is bought. The plan shows which of the two will happen, the price if the API returns one, and the settings that an adoption changes. " +
+	"A plan that may buy a domain fails while the domain or its price can't be looked up because of an outage, so that no saved plan buys at a price that it has not shown.\n\n" +
 	"Destroying it deletes the domain with its DNS records. The API refuses that while the domain has mailboxes, and there is no refund. " +
 	"Use `lifecycle { prevent_destroy = true }` for a domain that matters.\n\n" +
 	"A domain is never replaced by itself: `-replace`, `replace_triggered_by` and a tainted domain are errors in the plan (except for a domain that the registry refused), because they would delete the domain and buy the same name again or, with `create_before_destroy`, adopt the domain and then delete it. " +
@@ -29,6 +30,7 @@ func settings() map[string]schema.Attribute {
 			Optional:   true,
 			Validators: []validator.String{stringvalidator.OneOf(onExistingAdopt, onExistingError)},
 			MarkdownDescription: "What a create does with a domain that the account owns already: `adopt` manages it without buying anything, `error` makes the plan fail. Default: `adopt`. " +
+				"A domain that a killed apply of this configuration has bought is managed in either case. " +
 				"It has no effect on a domain that is in the state.",
 		},
 		"acquisition": service.ComputedString("How Terraform got the domain: `purchase`, or `adopt` for a domain that the account owned already, including an imported one. The plan of a new domain shows it if the `name` is known, " +
