@@ -248,6 +248,27 @@ func AddInvalidValue(diags *diag.Diagnostics, attribute string, err error) {
 	diags.AddAttributeError(path.Root(attribute), "Invalid "+attribute, sentence(err.Error()))
 }
 
+// Bullets formats lines as a list for a message. It has every line: what a plan deletes, or
+// leaves behind, is named nowhere else.
+func Bullets(lines []string) string {
+	var b strings.Builder
+	for _, line := range lines {
+		b.WriteString("\n  - " + line)
+	}
+	return b.String()
+}
+
+// mostReviewed is how many lines of a list a person reads.
+const mostReviewed = 20
+
+// FirstBullets is Bullets of the first 20 lines, and the number of the others.
+func FirstBullets(lines []string) string {
+	if len(lines) <= mostReviewed+1 { // "and 1 more" is no shorter
+		return Bullets(lines)
+	}
+	return Bullets(lines[:mostReviewed]) + fmt.Sprintf("\n  - and %d more", len(lines)-mostReviewed)
+}
+
 // paragraphs joins the parts that are not empty.
 func paragraphs(parts ...string) string {
 	var full []string

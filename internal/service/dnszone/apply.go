@@ -98,7 +98,7 @@ func (r *run) all(ctx context.Context, c changes) {
 	if r.diags.HasError() {
 		if len(c.deletes) > 0 {
 			r.diags.AddWarning("Nothing else was removed from "+r.name,
-				fmt.Sprintf("The plan also removes these records. They stay until everything else has succeeded, so that no record is missing in between:%s", lines(recordsOf(c.deletes))))
+				fmt.Sprintf("The plan also removes these records. They stay until everything else has succeeded, so that no record is missing in between:%s", service.FirstBullets(lines(recordsOf(c.deletes)))))
 		}
 	} else {
 		client.Parallel(r.client, c.deletes, func(s step) { r.do(ctx, s) })

@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/dnsrecord"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
@@ -29,7 +29,7 @@ func warnRemoval(diags *diag.Diagnostics, domain string, removed []record, furth
 		return
 	}
 	diags.AddAttributeWarning(recordsPath, fmt.Sprintf("The plan removes %s of %s", count(len(removed)), domain),
-		fmt.Sprintf("The domain has them, and records does not:%s\n\nTo keep one, add it to records. To leave it to others, add its name and type to ignore.%s%s", lines(removed), mailNote(removed), further))
+		fmt.Sprintf("The domain has them, and records does not:%s\n\nTo keep one, add it to records. To leave it to others, add its name and type to ignore.%s%s", service.Bullets(lines(removed)), mailNote(removed), further))
 }
 
 // ifInconsistent explains the error by which core refuses an apply whose plan would have
@@ -48,7 +48,7 @@ func mailNote(removed []record) string {
 func warnReleased(diags *diag.Diagnostics, domain string, released []record) {
 	if len(released) > 0 {
 		diags.AddAttributeWarning(path.Root("ignore"), fmt.Sprintf("The plan leaves %s of %s to others", count(len(released)), domain),
-			"They stay in the domain, because ignore matches them now, and are only dropped from the state:"+lines(released))
+			"They stay in the domain, because ignore matches them now, and are only dropped from the state:"+service.FirstBullets(lines(released)))
 	}
 }
 
@@ -56,14 +56,14 @@ func warnReleased(diags *diag.Diagnostics, domain string, released []record) {
 func warnAppeared(diags *diag.Diagnostics, domain string, appeared []record) {
 	if len(appeared) > 0 {
 		diags.AddWarning(fmt.Sprintf("%s of %s appeared after the plan", count(len(appeared)), domain),
-			"They were left alone, because the plan did not name them. The next plan removes them unless you add them to records, or their names to ignore:"+lines(appeared))
+			"They were left alone, because the plan did not name them. The next plan removes them unless you add them to records, or their names to ignore:"+service.FirstBullets(lines(appeared)))
 	}
 }
 
 // addUnsure adds the error of a plan that can't name what it would remove.
 func addUnsure(diags *diag.Diagnostics, domain string, e entry, existing []record) {
 	diags.AddAttributeError(recordsPath.AtMapKey(e.spelled), "The plan can't name the records that it would remove",
-		fmt.Sprintf("Some values of %q are known only after the apply, and %s has records at this key already:%s\n\nTo take the domain over, import it first, so that the plan can compare: add an import block with the domain's name as id. Or create what the values come from in an apply of its own, with -target.", e.spelled, domain, lines(existing)))
+		fmt.Sprintf("Some values of %q are known only after the apply, and %s has records at this key already:%s\n\nTo take the domain over, import it first, so that the plan can compare: add an import block with the domain's name as id. Or create what the values come from in an apply of its own, with -target.", e.spelled, domain, service.FirstBullets(lines(existing))))
 }
 
 // addSystemManaged adds an error for each wanted record that exists as a system-managed one
@@ -85,12 +85,12 @@ func addAtOdds(diags *diag.Diagnostics, domain string, records []session.Planned
 	}
 	var names []string
 	for _, r := range records {
-		names = append(names, fmt.Sprintf("\n  - %s %s", r.Name, r.Type))
+		names = append(names, r.Name+" "+r.Type)
 	}
 	slices.Sort(names)
 	diags.AddError(fmt.Sprintf("Resources of their own manage DNS records of %s", domain),
 		fmt.Sprintf("The zone has, or removes, records that a mailhost_dns_record of the same configuration creates, keeps or destroys. If this were applied, one of the two would change or delete what the other one manages. Nothing was changed.%s\n\n%s",
-			strings.Join(slices.Compact(names), ""), dnsrecord.ZoneAdvice))
+			service.FirstBullets(slices.Compact(names)), dnsrecord.ZoneAdvice))
 }
 
 // addSecondZone adds the error of a create for a domain whose zone is in the state.
@@ -106,10 +106,10 @@ func addSecondZone(diags *diag.Diagnostics, domain string) {
 func warnDestroy(diags *diag.Diagnostics, domain string, deleted, staying []record) {
 	if len(deleted) > 0 {
 		diags.AddWarning(fmt.Sprintf("The plan deletes %s of %s", count(len(deleted)), domain),
-			fmt.Sprintf("Names that have no other record can't be resolved any more:%s%s\n\nTo keep the records and only stop managing them, use a removed block with lifecycle { destroy = false } (or terraform state rm).", lines(deleted), mailNote(deleted)))
+			fmt.Sprintf("Names that have no other record can't be resolved any more:%s%s\n\nTo keep the records and only stop managing them, use a removed block with lifecycle { destroy = false } (or terraform state rm).", service.Bullets(lines(deleted)), mailNote(deleted)))
 	}
 	if len(staying) > 0 {
-		diags.AddWarning(fmt.Sprintf("%s of %s stay", count(len(staying)), domain), "Others have created them since the last apply, so the destroy leaves them:"+lines(staying))
+		diags.AddWarning(fmt.Sprintf("%s of %s stay", count(len(staying)), domain), "Others have created them since the last apply, so the destroy leaves them:"+service.FirstBullets(lines(staying)))
 	}
 }
 
@@ -123,7 +123,7 @@ func warnUnseen(diags *diag.Diagnostics, domain string) {
 func warnWillRemain(diags *diag.Diagnostics, z zone, remaining []record) {
 	if len(remaining) > 0 {
 		diags.AddWarning(fmt.Sprintf("%s of %s will still exist", count(len(remaining)), z.name),
-			fmt.Sprintf("According to its responses, this API has no operation that deletes a DNS record: the apply will only drop them from Terraform's state. The domain's id is %s. Remove them in the service's own control panel:%s", z.id, lines(remaining)))
+			fmt.Sprintf("According to its responses, this API has no operation that deletes a DNS record: the apply will only drop them from Terraform's state. The domain's id is %s. Remove them in the service's own control panel:%s", z.id, service.Bullets(lines(remaining))))
 	}
 }
 
@@ -131,7 +131,7 @@ func warnRemaining(diags *diag.Diagnostics, z zone, remaining []record) {
 	if len(remaining) > 0 {
 		slices.SortFunc(remaining, record.compare)
 		diags.AddWarning(fmt.Sprintf("%s of %s still exist", count(len(remaining)), z.name),
-			fmt.Sprintf("This API has no operation that deletes a DNS record, so they were only dropped from Terraform's state. The domain's id is %s. Remove them in the service's own control panel:%s", z.id, lines(remaining)))
+			fmt.Sprintf("This API has no operation that deletes a DNS record, so they were only dropped from Terraform's state. The domain's id is %s. Remove them in the service's own control panel:%s", z.id, service.Bullets(lines(remaining))))
 	}
 }
 
@@ -139,7 +139,7 @@ func warnBlindlyAdopted(diags *diag.Diagnostics, domain string, adopted []record
 	if len(adopted) > 0 {
 		slices.SortFunc(adopted, record.compare)
 		diags.AddWarning(fmt.Sprintf("%s of %s existed already", count(len(adopted)), domain),
-			"Nothing was created for them, and the zone manages them from now on. Their ttl is unknown and may differ from the configured one:"+lines(adopted))
+			"Nothing was created for them, and the zone manages them from now on. Their ttl is unknown and may differ from the configured one:"+service.FirstBullets(lines(adopted)))
 	}
 }
 

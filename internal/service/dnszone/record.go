@@ -126,13 +126,13 @@ func sorted[V any](records map[record]V) []record {
 	return all
 }
 
-// lines lists records for a message, one per line.
-func lines(records []record) string {
-	var b strings.Builder
-	for _, r := range records {
-		fmt.Fprintf(&b, "\n  - %s", shortened(r.String()))
+// lines describes records for a list in a message.
+func lines(records []record) []string {
+	all := make([]string, len(records))
+	for i, r := range records {
+		all[i] = shortened(r.String())
 	}
-	return b.String()
+	return all
 }
 
 // shortened returns the beginning of a long text.

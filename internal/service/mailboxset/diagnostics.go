@@ -28,7 +28,7 @@ func mailboxes(n int) string {
 // warnDeletions warns in a plan that deletes mailboxes. others means that the plan also
 // creates some.
 func warnDeletions(diags *diag.Diagnostics, addresses []string, others bool) {
-	detail := "The mail in these mailboxes is lost, and somebody else in the account can use their addresses:" + bullets(addresses)
+	detail := "The mail in these mailboxes is lost, and somebody else in the account can use their addresses:" + service.Bullets(addresses)
 	detail += "\n\nForwarding rules that have one of them as their target stop forwarding."
 	if others {
 		detail += "\n\n" + changedKeys
@@ -63,7 +63,7 @@ func addTooMany(diags *diag.Diagnostics, set model, addresses []string, allowed 
 		summary = fmt.Sprintf("The plan would delete more mailboxes than max_deletions, which is %d", allowed)
 	}
 	diags.AddAttributeError(path.Root("max_deletions"), summary,
-		fmt.Sprintf("The plan for the %s would delete these mailboxes with their mail:%s\n\nNothing was changed. %s", set, bullets(addresses), next))
+		fmt.Sprintf("The plan for the %s would delete these mailboxes with their mail:%s\n\nNothing was changed. %s", set, service.FirstBullets(addresses), next))
 }
 
 // addUnknownMap refuses a plan that can't name the mailboxes that it may delete.
@@ -76,14 +76,14 @@ func addUnknownMap(diags *diag.Diagnostics) {
 // warnReleased warns in the first plan after an import.
 func warnReleased(diags *diag.Diagnostics, addresses []string) {
 	diags.AddAttributeWarning(mailboxesPath, "The set releases "+mailboxes(len(addresses)),
-		"They were imported with the domain, and the configuration does not have them:"+bullets(addresses)+
+		"They were imported with the domain, and the configuration does not have them:"+service.FirstBullets(addresses)+
 			"\n\nThey stay as they are, in unmanaged. To manage one with this set, add its entry to mailboxes before the apply.")
 }
 
 // warnRemaining warns in a plan that removes mailboxes from the set that the API can't delete.
 func warnRemaining(diags *diag.Diagnostics, addresses []string) {
 	diags.AddAttributeWarning(mailboxesPath, mailboxes(len(addresses))+" will still exist",
-		"According to its responses, this API has no operation that deletes a mailbox: the apply will only drop these from Terraform's state."+bullets(addresses)+
+		"According to its responses, this API has no operation that deletes a mailbox: the apply will only drop these from Terraform's state."+service.Bullets(addresses)+
 			"\n\nThey keep receiving mail, and they are still paid for. If you no longer need one, remove it in the service's own control panel.")
 }
 
@@ -94,7 +94,7 @@ func addExisting(diags *diag.Diagnostics, existing map[string]*api.Mailbox) {
 		lines = append(lines, fmt.Sprintf("%s is %s, id %s", at(key), existing[key].PrimaryEmail, existing[key].ID))
 	}
 	diags.AddAttributeError(mailboxesPath, mailboxes(len(existing))+" to be created exist already",
-		"The domain has these mailboxes, and this set does not manage them:"+bullets(lines)+
+		"The domain has these mailboxes, and this set does not manage them:"+service.FirstBullets(lines)+
 			"\n\nNothing was created. To manage them with this set, set on_existing = \"adopt\"; that is also the way if an apply has created them and was killed before Terraform stored its state. "+
 			"Otherwise remove their entries, or choose other keys.")
 }
@@ -106,7 +106,7 @@ func addManaged(diags *diag.Diagnostics, keys []string, existing map[string]*api
 		lines = append(lines, fmt.Sprintf("%s is %s, id %s", at(key), existing[key].PrimaryEmail, existing[key].ID))
 	}
 	diags.AddAttributeError(mailboxesPath, "Other resources have "+mailboxes(len(keys))+" that the set would adopt",
-		"They are in the state of other resources, or this plan creates, adopts or destroys them there:"+bullets(lines)+
+		"They are in the state of other resources, or this plan creates, adopts or destroys them there:"+service.FirstBullets(lines)+
 			"\n\nNothing was changed. To move them to this set, import the domain into the set, and remove the other resources with removed blocks with lifecycle { destroy = false } in the same plan. "+
 			"Otherwise remove their entries here.")
 }
@@ -119,14 +119,14 @@ func addConflicts(diags *diag.Diagnostics, c *contents, conflicts map[string]ser
 		service.AddConflict(diags, "mailbox "+c.addresses[key].Value, c.ids[key].Value, conflicts[key])
 	}
 	if len(keys) > most {
-		diags.AddError(fmt.Sprintf("%d further mailboxes have two resources", len(keys)-most), "They are:"+bullets(c.addressList(keys[most:])))
+		diags.AddError(fmt.Sprintf("%d further mailboxes have two resources", len(keys)-most), "They are:"+service.FirstBullets(c.addressList(keys[most:])))
 	}
 }
 
 // warnShared warns about mailboxes that the set and another resource keep.
 func warnShared(diags *diag.Diagnostics, addresses []string) {
 	diags.AddAttributeWarning(mailboxesPath, "Two resources manage "+mailboxes(len(addresses)),
-		"The state has them in this set and in another resource: each apply changes them to one of the two, and a destroy of either deletes them for both."+bullets(addresses)+
+		"The state has them in this set and in another resource: each apply changes them to one of the two, and a destroy of either deletes them for both."+service.FirstBullets(addresses)+
 			"\n\nRemove the other resource with a removed block with lifecycle { destroy = false } (or terraform state rm).")
 }
 
@@ -146,7 +146,7 @@ func warnAdoption(diags *diag.Diagnostics, plan model, existing map[string]*api.
 		}
 	}
 	diags.AddAttributeWarning(mailboxesPath, "The plan adopts "+mailboxes(len(existing)),
-		"The domain has these mailboxes already. The set manages them after the apply: removing an entry then deletes its mailbox."+bullets(append(changed, same...))+
+		"The domain has these mailboxes already. The set manages them after the apply: removing an entry then deletes its mailbox."+service.Bullets(changed)+service.FirstBullets(same)+
 			"\n\nTo make that an error, set on_existing = \"error\".")
 }
 
@@ -157,7 +157,7 @@ func warnContinued(diags *diag.Diagnostics, own map[string]*api.Mailbox) {
 		lines = append(lines, own[key].PrimaryEmail)
 	}
 	diags.AddAttributeWarning(mailboxesPath, "The plan continues with "+mailboxes(len(own))+" of an earlier apply",
-		"That apply requested them, and could not find out whether they were created. They exist now, with the names of the map, so the set manages them after this apply:"+bullets(lines))
+		"That apply requested them, and could not find out whether they were created. They exist now, with the names of the map, so the set manages them after this apply:"+service.FirstBullets(lines))
 }
 
 // quoted returns a name for a message.
@@ -217,14 +217,14 @@ func addFailures(diags *diag.Diagnostics, failures []failure, asWarnings bool) {
 		}
 		for _, d := range own {
 			if len(keys) > 1 {
-				add(mailboxesPath, fmt.Sprintf("%s, and %d more", d.Summary(), len(keys)-1), d.Detail()+"\n\nIt concerns:"+bullets(keys))
+				add(mailboxesPath, fmt.Sprintf("%s, and %d more", d.Summary(), len(keys)-1), d.Detail()+"\n\nIt concerns:"+service.FirstBullets(keys))
 			} else {
 				add(at(f.key), d.Summary(), at(f.key).String()+": "+d.Detail())
 			}
 		}
 	}
 	if len(rest) > 0 {
-		add(mailboxesPath, fmt.Sprintf("%d further entries were not applied", len(rest)), "They are:"+bullets(rest))
+		add(mailboxesPath, fmt.Sprintf("%d further entries were not applied", len(rest)), "They are:"+service.FirstBullets(rest))
 	}
 }
 

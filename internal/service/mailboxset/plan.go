@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"hash/maphash"
 	"slices"
-	"strings"
 
 	"github.com/google/uuid"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -356,15 +355,6 @@ func deletionsOf(ctx context.Context, private service.PrivateState) (d deletions
 func isImported(ctx context.Context, private service.PrivateState) bool {
 	data, _ := private.GetKey(ctx, importedKey)
 	return len(data) > 0
-}
-
-// bullets formats addresses as a list.
-func bullets(addresses []string) string {
-	var b strings.Builder
-	for _, a := range addresses {
-		b.WriteString("\n  - " + a)
-	}
-	return b.String()
 }
 
 var deleteMailbox = api.DeleteMailbox.Spec

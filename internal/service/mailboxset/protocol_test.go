@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -192,6 +193,35 @@ func TestAdoptionListsChangesFirst(t *testing.T) {
 	_, diags := p.Plan(typeName, set(changes{"on_existing": "adopt"}, "ann", "bob", "cid=Cid Roe"), nil)
 	p.NoErrors(diags)
 	acctest.Expect(t, diags, "WARNING", "adopts 3 mailboxes", "cid@example.com, whose name changes", "ann@example.com", "bob@example.com")
+}
+
+// TestListsInMessages checks that what a plan deletes is named in full, and that other lists
+// end after 20 lines.
+func TestListsInMessages(t *testing.T) {
+	t.Parallel()
+	s := server(t, acctest.Options{})
+	p := s.Protocol(t, "")
+	var keys []string
+	for i := range 25 {
+		keys = append(keys, fmt.Sprintf("m%02d", i))
+	}
+	o, diags := p.Apply(t.Context(), typeName, set(changes{"max_deletions": 24}, keys...), nil)
+	p.NoErrors(diags)
+	named := func(diags []*tfprotov6.Diagnostic, want int) {
+		t.Helper()
+		if text := acctest.Render(diags); len(diags) != 1 || strings.Count(text, "@example.com") != want || strings.Contains(text, " more") != (want == 20) {
+			t.Errorf("want %d addresses: %s", want, text)
+		}
+	}
+	_, diags = p.Plan(typeName, set(changes{"max_deletions": 24}, "m00"), o)
+	acctest.Expect(t, diags, "WARNING", "The plan deletes 24 mailboxes")
+	named(diags, 24)
+	_, diags = p.Plan(typeName, set(changes{"on_existing": "adopt"}, keys...), nil)
+	acctest.Expect(t, diags, "WARNING", "The plan adopts 25 mailboxes", "m19@example.com\n", "and 5 more\n\n")
+	named(diags, 20)
+	_, diags = p.Walk().Plan(typeName, set(nil, keys...), nil)
+	acctest.Expect(t, diags, "ERROR", "25 mailboxes to be created exist already", "and 5 more")
+	named(diags, 20)
 }
 
 func TestExistingMailboxes(t *testing.T) {

@@ -425,16 +425,16 @@ func (a *apply) domainOf(ctx context.Context) (*api.Domain, error) {
 func (a *apply) report(diags *diag.Diagnostics) {
 	if len(a.remaining) > 0 {
 		diags.AddAttributeWarning(path.Root("mailboxes"), mailboxes(len(a.remaining))+" still exist",
-			"This API has no operation that deletes a mailbox, so they were only dropped from Terraform's state:"+bullets(sorted(a.remaining))+
+			"This API has no operation that deletes a mailbox, so they were only dropped from Terraform's state:"+service.Bullets(sorted(a.remaining))+
 				"\n\nThey keep receiving mail, and they are still paid for. If you no longer need one, remove it in the service's own control panel.")
 	}
 	if len(a.reused) > 0 {
 		diags.AddAttributeWarning(path.Root("mailboxes"), mailboxes(len(a.reused))+" not deleted",
-			"The mailboxes with the ids of the state have other addresses by now, so they were not deleted. They were removed from the set; these are the addresses of the state:"+bullets(sorted(a.reused)))
+			"The mailboxes with the ids of the state have other addresses by now, so they were not deleted. They were removed from the set; these are the addresses of the state:"+service.Bullets(sorted(a.reused)))
 	}
 	if len(a.resumed) > 0 {
 		diags.AddAttributeWarning(path.Root("mailboxes"), mailboxes(len(a.resumed))+" created by an earlier run",
-			"An earlier run with the same request was interrupted before Terraform could store their ids. This run continues with them:"+bullets(sorted(a.resumed)))
+			"An earlier run with the same request was interrupted before Terraform could store their ids. This run continues with them:"+service.FirstBullets(sorted(a.resumed)))
 	}
 }
 
