@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/emailaddr"
@@ -75,8 +76,9 @@ func (e entry) same(o entry) bool {
 		strings.TrimSpace(e.LastName.Value) == strings.TrimSpace(o.LastName.Value)
 }
 
+// entryOf returns the entry of a mailbox. Its names are in NFC, as Terraform has all strings.
 func entryOf(m *api.Mailbox) entry {
-	return entry{FirstName: compact.Text{Value: m.FirstName}, LastName: compact.Text{Value: m.LastName}}
+	return entry{FirstName: compact.Text{Value: norm.NFC.String(m.FirstName)}, LastName: compact.Text{Value: norm.NFC.String(m.LastName)}}
 }
 
 // contents are the decoded values of a model, by the keys of the configuration.

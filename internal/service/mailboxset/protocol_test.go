@@ -182,6 +182,22 @@ func TestInvalidEntriesAreReportedTogether(t *testing.T) {
 	}
 }
 
+// TestDecomposedNames adopts a mailbox whose name was written on macOS: it is the same name.
+func TestDecomposedNames(t *testing.T) {
+	t.Parallel()
+	s := server(t, acctest.Options{})
+	_, _, err := s.Client.CreateMailbox(t.Context(), api.CreateMailboxBody{Domain: "example.com", LocalPart: "zoe", FirstName: "Zoe\u0308", LastName: "Doe"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := s.Protocol(t, "")
+	_, diags := p.Plan(typeName, set(changes{"on_existing": "adopt"}, "zoe=Zo\u00eb Doe"), nil)
+	p.NoErrors(diags)
+	if text := acctest.Render(diags); !strings.Contains(text, "adopts 1 mailbox") || strings.Contains(text, "name changes") {
+		t.Errorf("the plan is %s", text)
+	}
+}
+
 // TestAdoptionListsChangesFirst finds a changed name in a warning about many mailboxes.
 func TestAdoptionListsChangesFirst(t *testing.T) {
 	t.Parallel()
