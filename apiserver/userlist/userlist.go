@@ -20,6 +20,8 @@ import (
 	"strings"
 	"unicode"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/emailaddr"
@@ -48,18 +50,37 @@ type List struct {
 	Users []User
 	// Problems are the invalid rows, in the order of the file. A row may have several.
 	Problems []Problem
-	// OtherDomains counts the rows of domains that were not chosen.
+	// ChosenDomains counts the rows of each of Options.Domains, also those that are invalid or
+	// were left out. A row whose domain can't be read counts for none.
+	ChosenDomains map[string]int
+	// OtherDomains counts the rows of domains that were not chosen, valid or not.
 	OtherDomains map[string]int
 	// LeftOut is the number of inactive people that Options.ActiveOnly left out.
 	LeftOut int
 }
 
+// Place is where a row is in the file.
+type Place struct {
+	// Line is where the row begins in the text; the header is usually line 1.
+	Line int
+	// Row is its number in a spreadsheet, which is lower if cells above have line breaks.
+	Row int
+}
+
+func (p Place) String() string {
+	if p.Row == p.Line {
+		return fmt.Sprintf("line %d", p.Line)
+	}
+	return fmt.Sprintf("line %d (row %d)", p.Line, p.Row)
+}
+
 // User is a row that can become a mailbox.
 type User struct {
-	// Line is where the row begins in the file; the header is usually line 1.
-	Line int
+	Place
 	// Address is in canonical form.
-	Address             emailaddr.Address
+	Address emailaddr.Address
+	// FirstName and LastName are in Unicode's composed form (NFC), as Terraform has all its
+	// strings: macOS writes decomposed ones.
 	FirstName, LastName string
 	// Inactive reports that the old host has suspended, archived or blocked the user.
 	Inactive bool
@@ -69,7 +90,7 @@ type User struct {
 
 // Problem is why a row can't become a mailbox, and what to do.
 type Problem struct {
-	Line int
+	Place
 	// Address is the address as the file has it, or "".
 	Address string
 	Text    string
@@ -77,9 +98,9 @@ type Problem struct {
 
 func (p Problem) String() string {
 	if p.Address == "" {
-		return fmt.Sprintf("line %d: %s", p.Line, p.Text)
+		return fmt.Sprintf("%s: %s", p.Place, p.Text)
 	}
-	return fmt.Sprintf("line %d: %s: %s", p.Line, p.Address, p.Text)
+	return fmt.Sprintf("%s: %s: %s", p.Place, p.Address, p.Text)
 }
 
 // ByDomain returns the users of each domain.
@@ -124,8 +145,8 @@ func Parse(text string, o Options) (*List, error) {
 		return nil, err
 	}
 	p := parser{
-		Options: o, header: header, line: firstLine, lines: map[string]User{},
-		list: &List{Columns: header.used(), Separator: header.separator, OtherDomains: map[string]int{}},
+		Options: o, header: header, skipped: firstLine - 1, places: map[string]Place{},
+		list: &List{Columns: header.used(), Separator: header.separator, ChosenDomains: map[string]int{}, OtherDomains: map[string]int{}},
 	}
 	p.readRows(body)
 	return p.list, nil
@@ -148,10 +169,17 @@ func prepare(text string) (body string, firstLine int, separators []rune) {
 // parser reads the rows below a header.
 type parser struct {
 	Options
-	header header
-	line   int             // of the file where the content begins
-	lines  map[string]User // by address
-	list   *List
+	header  header
+	skipped int              // lines of the file before the content
+	breaks  int              // line breaks in cells, up to the next row
+	places  map[string]Place // by address
+	list    *List
+}
+
+// place returns where a row is that begins at a line of the content. A spreadsheet does not
+// show the lines before the content as rows.
+func (p *parser) place(line int) Place {
+	return Place{Line: p.skipped + line, Row: line - p.breaks}
 }
 
 func (p *parser) readRows(body string) {
@@ -164,14 +192,17 @@ func (p *parser) readRows(body string) {
 		if broken, ok := errors.AsType[*csv.ParseError](err); ok {
 			p.list.Rows++
 			p.list.Problems = append(p.list.Problems, p.quoteProblem(broken))
+			p.breaks += broken.Line - broken.StartLine
 			continue
 		}
-		if first || !slices.ContainsFunc(cells, func(cell string) bool { return clean(cell) != "" }) {
-			continue
+		if !first && slices.ContainsFunc(cells, func(cell string) bool { return clean(cell) != "" }) {
+			line, _ := reader.FieldPos(0)
+			p.list.Rows++
+			p.readRow(row{header: p.header, cells: cells, place: p.place(line)})
 		}
-		line, _ := reader.FieldPos(0)
-		p.list.Rows++
-		p.readRow(row{header: p.header, cells: cells, line: p.line + line - 1})
+		for _, cell := range cells {
+			p.breaks += strings.Count(cell, "\n")
+		}
 	}
 }
 
@@ -186,16 +217,16 @@ func newReader(body string, separator rune) *csv.Reader {
 func (p *parser) quoteProblem(err *csv.ParseError) Problem {
 	text := `a quotation mark in the middle of a cell; put the whole cell in quotation marks, and double those within it: "Bob ""Bobby"" Smith"`
 	if err.StartLine != err.Line {
-		text = fmt.Sprintf("a quotation mark opens a cell that nothing closes up to line %d, and the rows between are not read; close it", p.line+err.Line-1)
+		text = fmt.Sprintf("a quotation mark opens a cell that nothing closes up to line %d, and the rows between are not read; close it", p.skipped+err.Line)
 	}
-	return Problem{Line: p.line + err.StartLine - 1, Text: text}
+	return Problem{Place: p.place(err.StartLine), Text: text}
 }
 
 // row is a row of the file.
 type row struct {
 	header header
 	cells  []string
-	line   int
+	place  Place
 }
 
 // get returns the cell of a field, or "" if the file has no such column.
@@ -208,9 +239,9 @@ func (r row) get(f Field) string {
 }
 
 // clean removes what spreadsheets leave around a cell: spaces, also no-break ones, and
-// invisible characters.
+// invisible characters. It composes characters (NFC).
 func clean(cell string) string {
-	return strings.TrimFunc(cell, func(r rune) bool { return unicode.IsSpace(r) || r == '\u200b' || r == '\ufeff' })
+	return strings.TrimFunc(norm.NFC.String(cell), func(r rune) bool { return unicode.IsSpace(r) || r == '\u200b' || r == '\ufeff' })
 }
 
 // address returns the address as the row has it.
@@ -228,7 +259,7 @@ func (r row) address(domains []string) string {
 func (p *parser) readRow(r row) {
 	written := r.address(p.Domains)
 	problem := func(format string, args ...any) {
-		p.list.Problems = append(p.list.Problems, Problem{Line: r.line, Address: written, Text: fmt.Sprintf(format, args...)})
+		p.list.Problems = append(p.list.Problems, Problem{Place: r.place, Address: written, Text: fmt.Sprintf(format, args...)})
 	}
 	if n := len(p.header.cells); len(r.cells) > n && slices.ContainsFunc(r.cells[n:], func(cell string) bool { return clean(cell) != "" }) {
 		problem("the row has %d cells and the header %d; put a cell that contains %q in quotation marks", len(r.cells), n, p.header.separator)
@@ -239,24 +270,32 @@ func (p *parser) readRow(r row) {
 		return
 	}
 	address, err := emailaddr.Parse(written)
+	domain := address.Domain
+	if err != nil {
+		domain = domainOf(written)
+	}
+	switch {
+	case domain == "" || len(p.Domains) == 0:
+	case slices.Contains(p.Domains, domain):
+		p.list.ChosenDomains[domain]++
+	default:
+		p.list.OtherDomains[domain]++
+		return
+	}
 	if err != nil {
 		problem("is not an address that a mailbox can have: %s", err)
 		return
 	}
-	if len(p.Domains) > 0 && !slices.Contains(p.Domains, address.Domain) {
-		p.list.OtherDomains[address.Domain]++
-		return
-	}
-	user := User{Line: r.line, Address: address, Inactive: r.isInactive(), Aliases: r.aliases(address)}
+	user := User{Place: r.place, Address: address, Inactive: r.isInactive(), Aliases: r.aliases(address)}
 	if user.Inactive && p.ActiveOnly {
 		p.list.LeftOut++
 		return
 	}
-	if earlier, taken := p.lines[address.String()]; taken {
-		problem("line %d has this address already (upper and lower case are the same address); remove one of the two rows", earlier.Line)
+	if earlier, taken := p.places[address.String()]; taken {
+		problem("%s has this address already (upper and lower case are the same address); remove one of the two rows", earlier)
 		return
 	}
-	p.lines[address.String()] = user
+	p.places[address.String()] = user.Place
 	user.FirstName, user.LastName = r.names()
 	valid := true
 	for _, name := range []struct{ field, label, value string }{{"first_name", "first name", user.FirstName}, {"last_name", "last name", user.LastName}} {
@@ -271,6 +310,15 @@ func (p *parser) readRow(r row) {
 	if valid {
 		p.list.Users = append(p.list.Users, user)
 	}
+}
+
+// domainOf returns the domain of an invalid address, or "" if that can't be read.
+func domainOf(written string) string {
+	name, err := domainname.Normalize(written[strings.LastIndex(written, "@")+1:])
+	if err != nil || !strings.Contains(written, "@") {
+		return ""
+	}
+	return name
 }
 
 // names returns the first and the last name. If the row has neither, they are taken from

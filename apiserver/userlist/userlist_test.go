@@ -80,8 +80,8 @@ func TestParse(t *testing.T) {
 			want: []string{"2 jane@example.com: Jane|Doe", "5 zoe@example.com: Zoë; Anna|Müller"},
 		},
 		"Excel: sep= and tabs": {
-			text: "sep=\t\r\naddress\tfirst_name\tlast_name\r\njane@example.com\tJane\tDoe\r\n",
-			want: []string{"3 jane@example.com: Jane|Doe"},
+			text: "sep=\t\r\naddress\tfirst_name\tlast_name\r\njane@example.com\tJane\tDoe\r\n\tJohn\tRoe\r\n",
+			want: []string{"3 jane@example.com: Jane|Doe", "line 4 (row 3): has no address; fill it in, or remove the row"},
 		},
 		"line breaks of an old Mac": {
 			text: "address,first_name,last_name\rjane@example.com,Jane,Doe\r",
@@ -113,12 +113,37 @@ func TestParse(t *testing.T) {
 				"line 8: many@example.com: the row has 4 cells and the header 3; put a cell that contains ',' in quotation marks",
 			},
 		},
+		"line breaks in cells": {
+			text: "address,first_name,last_name,note\njane@example.com,Jane,Doe,\"a\r\nb\nc\"\n\nno-at-sign,A,B,\nJane@example.com,Jane,\"Doe\",\nx@example.com,\"Max \"Q\" Old\",Doe,\nmax@example.com,,Doe,\n",
+			want: []string{
+				"2 jane@example.com: Jane|Doe",
+				"line 6 (row 4): no-at-sign: is not an address that a mailbox can have: address must contain an @, as in jane@example.com",
+				"line 7 (row 5): Jane@example.com: line 2 has this address already (upper and lower case are the same address); remove one of the two rows",
+				`line 8 (row 6): a quotation mark in the middle of a cell; put the whole cell in quotation marks, and double those within it: "Bob ""Bobby"" Smith"`,
+				"line 9 (row 7): max@example.com: the first name is empty, and a mailbox needs one; fill it in, for instance with the team's name",
+			},
+		},
+		"decomposed characters, as macOS writes them": {
+			text: "address,fu\u0308rst,last_name\njo@example.com,Jo\u0308rg,Cafe\u0301\n",
+			o:    userlist.Options{Columns: map[userlist.Field]string{userlist.FirstName: "f\u00fcrst"}},
+			want: []string{"2 jo@example.com: J\u00f6rg|Caf\u00e9"},
+		},
+		"invalid rows of other domains": {
+			text: "address,first_name,last_name\nj\u00f6rg@Other.example,Jo,Doe\nj\u00f6rg@example.com,Jo,Doe\njane@exa mple.com,Jane,Doe\njane@other.example,Jane,Doe,Jr\n",
+			o:    example,
+			want: []string{
+				"line 3: j\u00f6rg@example.com: is not an address that a mailbox can have: local part must not contain '\u00f6'; only ASCII letters, digits and !#$%&'*+-/=?^_`{|}~ are allowed, with single dots between them",
+				"line 4: jane@exa mple.com: is not an address that a mailbox can have: invalid domain: label \"exa mple\" must not contain a space",
+				"line 5: jane@other.example: the row has 4 cells and the header 3; put a cell that contains ',' in quotation marks",
+				"other: other.example 1",
+			},
+		},
 		"quotation marks": {
 			text: "address,first_name,last_name\nbob@example.com,Bob \"Bobby\",Smith\nann@example.com,\"Ann\nMarie\",Lee\njane@example.com,\"Jane,Doe\njohn@example.com,John,Roe\n",
 			want: []string{
 				`line 2: a quotation mark in the middle of a cell; put the whole cell in quotation marks, and double those within it: "Bob ""Bobby"" Smith"`,
 				"line 3: ann@example.com: the first name must not contain a control character such as a line break or a tab; change it in the file",
-				"line 5: a quotation mark opens a cell that nothing closes up to line 6, and the rows between are not read; close it",
+				"line 5 (row 4): a quotation mark opens a cell that nothing closes up to line 6, and the rows between are not read; close it",
 			},
 		},
 	} {

@@ -28,7 +28,7 @@ var parseUsers = providerFunction{
 			"- the user export of Google Workspace: `Email Address [Required]`, `First Name [Required]`, `Last Name [Required]`\n" +
 			"- those of Microsoft 365 and Entra: `User principal name`, `First name`, `Last name`, or only `Display name`\n" +
 			"- your own: `address` (or `local_part`, with or without `domain`), `first_name` and `last_name`\n\n" +
-			"Other columns are ignored, and so are rows of other domains. A row that can't become a mailbox is an error that names its line: an invalid or repeated address, also in another case, or a name that is empty or too long.",
+			"Other columns are ignored, and so are rows of other domains, also invalid ones. A row that can't become a mailbox is an error that names its line: an invalid or repeated address, also in another case, or a name that is empty or too long. A row whose domain can't be read, for instance because its address has no `@`, is an error for every domain.",
 		Parameters: []function.Parameter{
 			function.StringParameter{Name: "csv", MarkdownDescription: "The content of the file, in UTF-8. Write `file(\"${path.module}/users.csv\")` here, not a local value or a variable: if a row is invalid, the CLI prints what the call refers to, and with it the whole file."},
 			function.StringParameter{Name: "domain", MarkdownDescription: "The domain whose users are returned, such as `example.com`. It must be known when Terraform plans, so that the plan shows each mailbox."},

@@ -108,10 +108,13 @@ func Minute(timestamp *string) string {
 	return t.UTC().Format("2006-01-02 15:04")
 }
 
-// Counted returns a number with its noun, such as "1 token" or "3 tokens".
+// Counted returns a number with its noun, such as "1 token", "3 tokens" or "2 aliases".
 func Counted(n int, noun string) string {
-	if n == 1 {
+	switch {
+	case n == 1:
 		return "1 " + noun
+	case strings.HasSuffix(noun, "s"):
+		return strconv.Itoa(n) + " " + noun + "es"
 	}
 	return strconv.Itoa(n) + " " + noun + "s"
 }

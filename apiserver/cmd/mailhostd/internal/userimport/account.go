@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
@@ -116,7 +118,7 @@ func (i *domainImport) compare(ctx context.Context, users []userlist.User) error
 		case !ok:
 			i.missing = append(i.missing, u)
 			continue
-		case m.FirstName != u.FirstName || m.LastName != u.LastName:
+		case norm.NFC.String(m.FirstName) != u.FirstName || norm.NFC.String(m.LastName) != u.LastName:
 			i.domain.OtherNames++
 		}
 		i.domain.Existing++
@@ -192,7 +194,7 @@ func (i *domainImport) create(ctx context.Context, done func(int)) error {
 
 func (i *domainImport) fail(u userlist.User, message string) {
 	i.domain.Failed++
-	i.result.Problems = append(i.result.Problems, importProblem{u.Line, u.Address.String(), cli.Printable(api.PlainMessage(message))})
+	i.result.Problems = append(i.result.Problems, importProblem{u.Line, u.Row, u.Address.String(), cli.Printable(api.PlainMessage(message))})
 }
 
 // isTooMany reports whether the API refuses the number of items, or the size of the body.

@@ -97,7 +97,7 @@ resource "mailhost_mailbox_set" %[2]q {
   # If the account has some of these mailboxes already, remove the # for the first apply.
   # on_existing = "adopt"
 
-  # The function also reads the file after a spreadsheet has saved it.
+  # The function also reads the file after a spreadsheet has saved it as CSV UTF-8.
   mailboxes = provider::mailhost::parse_users(file("${path.module}/%[1]s.csv"), %[1]q)
 }
 `, domain, resourceName(domain), comment, value)

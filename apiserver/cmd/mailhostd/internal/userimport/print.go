@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/userlist"
 )
 
 // printedProblems is how many problems a terminal gets.
@@ -43,7 +44,7 @@ func (r *importResult) writeText(w io.Writer) error {
 		if p.Address != "" {
 			subject = cli.Printable(p.Address) + ": "
 		}
-		line("line %d: %s%s", p.Line, subject, p.Problem)
+		line("%s: %s%s", userlist.Place{Line: p.Line, Row: p.Row}, subject, p.Problem)
 	}
 	for _, file := range r.Files {
 		line("wrote %s", file)
@@ -68,7 +69,11 @@ func (r *importResult) writeDomain(line func(string, ...any), d *importedDomain)
 	if r.DryRun {
 		verb, n = "to create", d.Create
 	}
-	line("%s: %d %s, %d exist already", d.Name, n, verb, d.Existing)
+	exist := "exist"
+	if d.Existing == 1 {
+		exist = "exists"
+	}
+	line("%s: %d %s, %d %s already", d.Name, n, verb, d.Existing, exist)
 	if d.OtherNames > 0 {
 		line("  %d of them with other names, which stay as they are", d.OtherNames)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/textfile"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/userlist"
 )
 
@@ -137,13 +138,34 @@ func (c Command) read() (*userlist.List, string, error) {
 	} else if err != nil {
 		return nil, "", fmt.Errorf("%s: %w", c.File, err)
 	}
-	if len(list.Users)+len(list.Problems)+list.LeftOut == 0 && len(list.OtherDomains) > 0 {
-		return nil, "", fmt.Errorf("%s has no row of %s; it has %s", c.File, strings.Join(c.Domain, ", "), describeDomains(list.OtherDomains))
+	if err := c.requireRows(list); err != nil {
+		return nil, "", err
 	}
 	if found := list.ByDomain(); len(c.Domain) == 0 && len(found) > 1 {
 		return nil, "", fmt.Errorf("%s has several domains: %s; choose with --domain, which you can repeat", c.File, describeDomains(rowsByDomain(found)))
 	}
 	return list, encoding, nil
+}
+
+// requireRows returns an error if the file has no row of a domain that the command names,
+// which is probably misspelled.
+func (c Command) requireRows(list *userlist.List) error {
+	var missing []string
+	for _, name := range c.Domain {
+		if normalized, err := domainname.Normalize(name); err == nil && list.ChosenDomains[normalized] == 0 {
+			missing = append(missing, normalized)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	has := maps.Clone(list.OtherDomains)
+	maps.Copy(has, list.ChosenDomains)
+	found := "it has " + describeDomains(has)
+	if len(has) == 0 {
+		found = "it has " + cli.Counted(list.Rows, "row") + " without a domain"
+	}
+	return fmt.Errorf("%s has no row of %s; %s", c.File, strings.Join(missing, ", "), found)
 }
 
 func rowsByDomain(users map[string][]userlist.User) map[string]int {
@@ -212,7 +234,9 @@ type importedDomain struct {
 
 // importProblem is a row that is no mailbox.
 type importProblem struct {
-	Line    int    `json:"line"`
+	Line int `json:"line"`
+	// Row is the row's number in a spreadsheet, which is lower if cells have line breaks.
+	Row     int    `json:"row"`
 	Address string `json:"address,omitempty"`
 	Problem string `json:"problem"`
 }
@@ -229,7 +253,7 @@ func newImportResult(c Command, list *userlist.List, encoding string) *importRes
 	}
 	lines := map[int]bool{}
 	for _, p := range list.Problems {
-		r.Problems = append(r.Problems, importProblem{p.Line, p.Address, p.Text})
+		r.Problems = append(r.Problems, importProblem{p.Line, p.Row, p.Address, p.Text})
 		lines[p.Line] = true
 	}
 	r.InvalidRows = len(lines)

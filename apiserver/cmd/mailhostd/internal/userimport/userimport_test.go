@@ -161,6 +161,11 @@ func TestImportRefusals(t *testing.T) {
 		"no such domain":   {users, "--domain other.example", cli.ExitFailure, "the account has no domain other.example (it has example.com, xn--bcher-kva.example); add it with a mailhost_domain"},
 		"invalid rows":     {"address,first_name,last_name\nnew@example.com,A,B\nNEW@example.com,A,B\n", "", cli.ExitFailure, "1 row can't become mailboxes, so nothing was imported; correct them in the file, or leave them out with --skip-invalid"},
 		"a wrong domain":   {users, "--domain exmaple.com", cli.ExitFailure, "has no row of exmaple.com; it has example.com (4), other.example (1)"},
+		"a wrong one more": {users, "--domain example.com --domain exmaple.com", cli.ExitFailure, "has no row of exmaple.com; it has example.com (4), other.example (1)"},
+		"wrong and bad":    {users + "No,Name,,\r\nA,B,at-sign,\r\n", "--domain exmaple.com --skip-invalid", cli.ExitFailure, "has no row of exmaple.com; it has example.com (4), other.example (1)"},
+		"wrong, with HCL":  {users + "No,Name,,\r\n", "--domain exmaple.com --skip-invalid --hcl " + filepath.Join(dir, "hcl"), cli.ExitFailure, "has no row of exmaple.com"},
+		"no rows":          {"address,first_name,last_name\n", "--domain example.com", cli.ExitFailure, "has no row of example.com; it has 0 rows without a domain"},
+		"only bad rows":    {"address,first_name,last_name\nj\u00f6@example.com,A,B\n", "--domain example.com", cli.ExitFailure, "1 row can't become mailboxes"},
 		"a workbook":       {"PK\x03\x04\xff", "", cli.ExitFailure, `is a workbook, not a CSV file; open it in the spreadsheet and save it as "CSV UTF-8"`},
 		"a code page":      {"address,first_name,last_name\nz@example.com,Zo\xeb,M\n", "", cli.ExitFailure, `line 2: the text is not in UTF-8; save the file as "CSV UTF-8", or name its encoding, for instance --encoding windows-1252`},
 		"other headers":    {"Mail;Vorname;Nachname\n", "", cli.ExitFailure, "add --column first_name=HEADER --column last_name=HEADER"},
@@ -179,6 +184,21 @@ func TestImportRefusals(t *testing.T) {
 	if code != cli.ExitOK || r.InvalidRows != 1 || r.Domains[0].Created != 1 {
 		t.Errorf("--skip-invalid: exit code %d, %+v, stderr %s", code, r, stderr)
 	}
+}
+
+// TestImportDecomposed imports a file of macOS, whose names Terraform would compose.
+func TestImportDecomposed(t *testing.T) {
+	t.Parallel()
+	s, _, owner, database := mailhostdtest.ServeWithControl(t)
+	decomposed := "address,first_name,last_name\nnew@example.com,Zoe\u0308,Cafe\u0301\nold@example.com,Chloe\u0301,B\n"
+	s.As(t, owner).Post("/mailboxes", map[string]any{"domain": "example.com", "local_part": "old", "first_name": "Chloe\u0301", "last_name": "B"})
+	file := filepath.Join(t.TempDir(), "users.csv")
+	mailhostdtest.WriteFile(t, file, decomposed)
+	code, r, stderr := importJSON(t, nil, file, "--domain", "example.com", "--database", database)
+	if d := r.Domains[0]; code != cli.ExitOK || d.Created != 1 || d.Existing != 1 || d.OtherNames != 0 {
+		t.Errorf("exit code %d, %+v, stderr %s", code, *d, stderr)
+	}
+	s.As(t, owner).Get("/mailboxes/new@example.com").Is("first_name", "Zo\u00eb")
 }
 
 // TestImportText checks what a person reads.
