@@ -17,7 +17,8 @@ import (
 
 // AuditCommand is mailhostd audit.
 type AuditCommand struct {
-	cli.TargetFlags
+	cli.TargetFlags `set:"use=to read, also while servers use it" set:"account=all of the database; over HTTP it is required"`
+
 	Since     cli.TimeFlag `placeholder:"TIME" help:"Only changes at this time or later: a time such as 2026-03-14T15:00:00Z, a date such as 2026-03-14 (midnight UTC), or a duration before now, such as 24h or 7d."`
 	Until     cli.TimeFlag `placeholder:"TIME" help:"Only changes before this time, in the same forms."`
 	Operation string       `placeholder:"NAME" help:"Only changes by this operation, for instance create-mailbox."`
@@ -31,7 +32,7 @@ type AuditCommand struct {
 
 // Help is shown by mailhostd audit --help.
 func (AuditCommand) Help() string {
-	return "Prints the oldest entry first: of all accounts of a database, or of --account-id. A server may use the database meanwhile. " +
+	return "Prints the oldest entry first. " +
 		"Over HTTP the token needs the right audit_log.view, and what you select is read before the first line is printed: select a part of a long log with --since or --limit."
 }
 
