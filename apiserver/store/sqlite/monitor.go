@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -323,10 +324,11 @@ func (m *monitor) markDamaged() error {
 }
 
 // checkPaths compares the log and its index with their paths once in a while: they
-// are lost for good only if the process is killed.
+// are lost for good only if the process is killed. Windows lets nobody remove or rename
+// them while SQLite has them open.
 func (m *monitor) checkPaths() error {
 	w := m.wal.Load()
-	if w == nil || !due(&m.pathsChecked) {
+	if w == nil || runtime.GOOS == "windows" || !due(&m.pathsChecked) {
 		return nil
 	}
 	if isAt(m.walPath, w.info) && isAt(m.indexPath, w.indexInfo) || m.wal.Load() != w {
