@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -366,6 +367,12 @@ func TestListAuditLog(t *testing.T) {
 	}
 	equal("of the owner", list("?subject="+*updated.Subject.ID), all[:4])
 	equal("of nobody", list("?subject=nobody"), []api.AuditEntry{})
+	for n, want := range map[int]int{1: len(all[3].Changes) - 1, len(all[3].Changes): 0} {
+		if short := list("?operation=purchase-domains&max_changes=" + strconv.Itoa(n)); len(short[0].Changes) != n || short[0].MoreChanges != want {
+			t.Errorf("an entry of %d changes with max_changes=%d has %d, and %d more", len(all[3].Changes), n, len(short[0].Changes), short[0].MoreChanges)
+		}
+	}
+	s.Get("/audit-log?max_changes=0").Refused(422, "query.max_changes greater_than_equal")
 	s.Get("/audit-log?until=9999-12-31T23:59:59-01:00").Refused(422, "query.until value_error")
 
 	var foreign []api.AuditEntry

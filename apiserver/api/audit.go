@@ -12,6 +12,7 @@ type AuditEntry struct {
 	RequestID     *string       `json:"request_id" doc:"X-Request-Id of the request"`
 	RemoteAddress *string       `json:"remote_address" doc:"Null if the request did not come over a network"`
 	Changes       []AuditChange `json:"changes" nullable:"false"`
+	MoreChanges   int           `json:"more_changes" doc:"How many more changes the entry has than max_changes"`
 }
 
 // AuditSubject is who made a change.
@@ -40,6 +41,8 @@ type ListAuditLogRequest struct {
 	Object    string `query:"object" doc:"Id or name of a changed object"`
 	RequestID string `query:"request_id"`
 	Limit     int    `query:"limit" default:"25" minimum:"1" maximum:"100" doc:"Maximum number of entries"`
+	// MaxChanges keeps a page small: an entry for a fixture may have 100,000 changes.
+	MaxChanges int `query:"max_changes" minimum:"1" doc:"Maximum number of changes of each entry; all without it"`
 }
 
 // ListAuditLog lists the account's changes.

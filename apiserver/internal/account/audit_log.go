@@ -21,7 +21,14 @@ var _ = read(api.ListAuditLog, func(c *Call, r store.Reader, in *api.ListAuditLo
 	}
 	entries := []api.AuditEntry{}
 	err = r.EachAuditEntry(f, func(e store.AuditEntry) error {
-		entries = append(entries, auditEntry(e))
+		more := 0
+		if in.MaxChanges > 0 {
+			more = max(0, len(e.Changes)-in.MaxChanges)
+		}
+		e.Changes = e.Changes[:len(e.Changes)-more]
+		entry := auditEntry(e)
+		entry.MoreChanges = more
+		entries = append(entries, entry)
 		return nil
 	})
 	slices.Reverse(entries)

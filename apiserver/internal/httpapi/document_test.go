@@ -148,7 +148,7 @@ func TestDocumentParameters(t *testing.T) {
 		"GET /auth/authorizations":  "capability_key grant_kind include_revoked subject_id subject_type",
 		"GET /dns-records":          "domain name page page_size type",
 		"GET /domains/availability": "name",
-		"GET /audit-log":            "limit object operation request_id since subject until",
+		"GET /audit-log":            "limit max_changes object operation request_id since subject until",
 		"GET /auth/caller":          "",
 	}
 	doc := document(t, true)

@@ -29,7 +29,7 @@ func listAuditLog(v *visit) (view, error) {
 	p.Operations = audit.Operations()
 	slices.Sort(p.Operations)
 	entries, err := call(v, api.ListAuditLog, &api.ListAuditLogRequest{
-		Operation: p.Operation, Subject: p.Subject, Object: p.Object, Until: v.FormValue("until"), Limit: auditEntriesPerPage,
+		Operation: p.Operation, Subject: p.Subject, Object: p.Object, Until: v.FormValue("until"), Limit: auditEntriesPerPage, MaxChanges: changesRead,
 	})
 	if err != nil {
 		return view{}, err
@@ -44,8 +44,12 @@ func listAuditLog(v *visit) (view, error) {
 	return view{Template: "audit-log.html", Title: "Audit log", Data: p}, nil
 }
 
-// changesShown is how many changes of an entry are listed.
-const changesShown = 3
+// changesShown is how many changes of an entry that are alike are listed, and changesRead
+// how many of an entry are read.
+const (
+	changesShown = 3
+	changesRead  = 100
+)
 
 // changeGroup is changes of one action and kind.
 type changeGroup struct {

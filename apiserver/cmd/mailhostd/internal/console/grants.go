@@ -102,7 +102,7 @@ const auditEntriesForNames = 100
 
 func subjectsFor(v *visit) subjects {
 	s := subjects{names: map[string]string{}, states: map[string]string{}}
-	if entries, err := call(v, api.ListAuditLog, &api.ListAuditLogRequest{Limit: auditEntriesForNames}); err == nil {
+	if entries, err := call(v, api.ListAuditLog, &api.ListAuditLogRequest{Limit: auditEntriesForNames, MaxChanges: 1}); err == nil {
 		for _, e := range *entries {
 			if e.Subject.Type == vocab.SubjectUser && e.Subject.ID != nil && s.names[*e.Subject.ID] == "" {
 				s.names[*e.Subject.ID] = value(e.Subject.Name)

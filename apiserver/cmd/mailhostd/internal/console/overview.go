@@ -74,7 +74,7 @@ func overview(v *visit) (view, error) {
 		}
 		p.attend(result[int]{expiring, nil}, "/tokens", "token", " expiring within 14 days")
 	}
-	if p.Recent, err = partOf(call(v, api.ListAuditLog, &api.ListAuditLogRequest{Limit: 6})); err != nil {
+	if p.Recent, err = partOf(call(v, api.ListAuditLog, &api.ListAuditLogRequest{Limit: 6, MaxChanges: changesRead})); err != nil {
 		return view{}, err
 	}
 	if p.Recent.Failure == nil {

@@ -111,7 +111,7 @@ func (l *requestLog) middleware(next http.Handler, clock func() time.Time) http.
 // listRequests shows the last requests. They are for those who may read the audit log,
 // which says as much about others.
 func listRequests(v *visit) (view, error) {
-	if _, err := call(v, api.ListAuditLog, &api.ListAuditLogRequest{Limit: 1}); err != nil {
+	if _, err := call(v, api.ListAuditLog, &api.ListAuditLogRequest{Limit: 1, MaxChanges: 1}); err != nil {
 		return view{}, err
 	}
 	failed := v.FormValue("failed") != ""
