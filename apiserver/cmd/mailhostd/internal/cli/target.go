@@ -32,7 +32,7 @@ const (
 
 // DatabaseFlags choose a database that must exist.
 type DatabaseFlags struct {
-	Database string `placeholder:"FILE" help:"SQLite file or postgres:// URL ${use=to work on directly, also while servers use it. You have all rights then, and the audit log says so}. Default: mailhost.db."`
+	Database string `placeholder:"FILE" help:"SQLite file or postgres:// URL to work on directly, also while servers use it. You have all rights then, and the audit log says so. Default: mailhost.db."`
 }
 
 // Path returns the database.
@@ -90,8 +90,8 @@ func SystemUser() string {
 	return u.Username
 }
 
-// TargetFlags choose an account, and how it is reached. A command that does something else with
-// a database sets the variables of their help.
+// TargetFlags choose an account, and how it is reached. A command with another default account
+// sets the variable of its help.
 type TargetFlags struct {
 	DatabaseFlags
 	BaseURL   string `name:"base-url" placeholder:"URL" variable:"MAILHOST_BASE_URL" help:"URL of the API, to work over HTTP instead, with the rights of the token in $$MAILHOST_TOKEN."`

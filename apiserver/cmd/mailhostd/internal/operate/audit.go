@@ -17,7 +17,7 @@ import (
 
 // AuditCommand is mailhostd audit.
 type AuditCommand struct {
-	cli.TargetFlags `set:"use=to read, also while servers use it" set:"account=all of the database; over HTTP it is required"`
+	cli.TargetFlags `set:"account=all of the database; over HTTP it is required"`
 
 	Since     cli.TimeFlag `placeholder:"TIME" help:"Only changes at this time or later: a time such as 2026-03-14T15:00:00Z, a date such as 2026-03-14 (midnight UTC), or a duration before now, such as 24h or 7d."`
 	Until     cli.TimeFlag `placeholder:"TIME" help:"Only changes before this time, in the same forms."`
