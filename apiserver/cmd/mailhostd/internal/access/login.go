@@ -16,6 +16,8 @@ import (
 
 	"golang.org/x/oauth2"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/signin"
 )
@@ -38,14 +40,16 @@ func (f tokensFlag) store() (signin.Store, error) {
 
 // LoginCommand is mailhostd login.
 type LoginCommand struct {
-	BaseURL      string        `name:"base-url" placeholder:"URL" variable:"MAILHOST_BASE_URL" help:"URL of the API, which says where to sign in."`
-	Issuer       string        `variable:"MAILHOSTD_OAUTH_ISSUER" placeholder:"URL" help:"OAuth issuer to sign in at. Default: the one that the API names."`
-	ClientID     string        `name:"client-id" variable:"MAILHOSTD_OAUTH_CLIENT_ID" placeholder:"ID" help:"Id of this program at the issuer, a public client. Default: the one that the API names."`
-	Scope        []string      `variable:"MAILHOSTD_OAUTH_SCOPES" placeholder:"SCOPE" help:"Scopes to request. Default: those that the API names, or openid."`
-	Device       bool          `variable:"-" help:"Sign in with a browser on another machine, by a code."`
-	CallbackPort int           `variable:"-" placeholder:"PORT" help:"Port on 127.0.0.1 that the browser comes back to, for issuers that do not allow any port. Default: any."`
-	ValidFor     time.Duration `variable:"-" default:"10m" placeholder:"DURATION" help:"Get a new token unless the present one is valid for this long. Default: ${default}."`
-	Timeout      time.Duration `variable:"-" default:"5m" placeholder:"DURATION" help:"How long to wait for the person. Default: ${default}."`
+	BaseURL      string            `name:"base-url" placeholder:"URL" variable:"MAILHOST_BASE_URL" help:"URL of the API, which says where to sign in."`
+	Issuer       string            `variable:"MAILHOSTD_OAUTH_ISSUER" placeholder:"URL" help:"OAuth issuer to sign in at. Default: the one that the API names."`
+	ClientID     string            `name:"client-id" variable:"MAILHOSTD_OAUTH_CLIENT_ID" placeholder:"ID" help:"Id of this program at the issuer, a public client. Default: the one that the API names."`
+	Scope        []string          `variable:"MAILHOSTD_OAUTH_SCOPES" placeholder:"SCOPE" help:"Scopes to request. Default: those that the API names, or openid."`
+	Parameter    map[string]string `variable:"MAILHOSTD_OAUTH_PARAMETERS" placeholder:"NAME=VALUE" help:"Parameters for the issuer, separated by semicolons, such as resource=URL. Default: those that the API names."`
+	AccountID    string            `placeholder:"UUID" variable:"MAILHOST_ACCOUNT_ID" help:"Id of the account that you want to use, to check whether you may."`
+	Device       bool              `variable:"-" help:"Sign in with a browser on another machine, by a code."`
+	CallbackPort int               `variable:"-" placeholder:"PORT" help:"Port on 127.0.0.1 that the browser comes back to, for issuers that do not allow any port. Default: any."`
+	ValidFor     time.Duration     `variable:"-" default:"10m" placeholder:"DURATION" help:"Get a new token unless the present one is valid for this long. Default: ${default}."`
+	Timeout      time.Duration     `variable:"-" default:"5m" placeholder:"DURATION" help:"How long to wait for the person. Default: ${default}."`
 	tokensFlag
 }
 
@@ -70,6 +74,9 @@ func (c LoginCommand) Validate() error {
 	if u, err := url.Parse(c.BaseURL); c.BaseURL != "" && (err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "") {
 		return errors.New("--base-url: must be an http or https URL, for instance https://mail.example.com")
 	}
+	if err := signin.CheckParameters(c.Parameter); err != nil {
+		return fmt.Errorf("--parameter: %w", err)
+	}
 	return nil
 }
 
@@ -87,13 +94,18 @@ func (c LoginCommand) Run(ctx context.Context, p cli.Program) error {
 	if err != nil {
 		return err
 	}
-	if token == nil || time.Until(token.Expiry) < c.ValidFor {
+	if token == nil || claimsOf(token.AccessToken) == nil || time.Until(token.Expiry) < c.ValidFor {
 		if token, err = c.newToken(ctx, p, client, token); err != nil {
 			return err
+		}
+		if claimsOf(token.AccessToken) == nil {
+			return fmt.Errorf("the access token of %s is not a JWT, so that no API can verify it; name the API to the issuer, by --parameter resource=URL or, at Auth0, audience=URL, "+
+				"or have the operator set mailhostd serve --oauth-parameters", client.Issuer)
 		}
 		if err := store.Save(client, token); err != nil {
 			return fmt.Errorf("the token can't be kept: %w", err)
 		}
+		c.warn(ctx, p, token)
 	}
 	if !cli.IsTerminal(p.Stdout) {
 		_, err := fmt.Fprintln(p.Stdout, token.AccessToken)
@@ -124,6 +136,9 @@ func (c LoginCommand) client(ctx context.Context) (signin.Client, error) {
 	}
 	if len(c.Scope) > 0 {
 		client.Scopes = c.Scope
+	}
+	if len(c.Parameter) > 0 {
+		client.Parameters = c.Parameter
 	}
 	if len(client.Scopes) == 0 {
 		client.Scopes = []string{"openid"}
@@ -180,22 +195,50 @@ func openBrowser(ctx context.Context, page string) {
 	}
 }
 
-// describePerson returns " as …" for an access token that is a JWT, whose claims the API
-// verifies, or "".
-func describePerson(token string) string {
+// warn says what keeps a new token from being of use.
+func (c LoginCommand) warn(ctx context.Context, p cli.Program, token *oauth2.Token) {
+	if left := time.Until(token.Expiry); left < c.ValidFor {
+		fmt.Fprintf(p.Stderr, "The issuer's tokens are valid for %s, less than --valid-for %s: a longer run of Terraform ends in a 401. Have the issuer make them valid for longer.\n", left.Round(time.Second), c.ValidFor)
+		if token.RefreshToken == "" {
+			fmt.Fprintln(p.Stderr, "It gave no refresh token either, so that each mailhostd login opens a browser. Some issuers want --scope openid,offline_access for one.")
+		}
+	}
+	if c.BaseURL == "" || c.AccountID == "" {
+		return
+	}
+	account := &apiclient.Client{AccountID: c.AccountID, Token: token.AccessToken, URL: c.BaseURL, HTTP: apiclient.NewHTTP()}
+	if _, err := apiclient.Call(ctx, account, api.GetCaller, &api.GetCallerRequest{}); apiclient.Denied(err) && !apiclient.Missing(err) {
+		fmt.Fprintf(p.Stderr, "You have no rights in account %s yet. Its owner grants them, for instance with:\n\n  mailhostd grant add --user %s --plan-only\n\n", c.AccountID, cli.Printable(claimsOf(token.AccessToken).Subject))
+	}
+}
+
+// personClaims are what a token says about its person.
+type personClaims struct {
+	Subject string `json:"sub"`
+	Name    string `json:"preferred_username"`
+}
+
+// claimsOf returns the claims of an access token that is a JWT, which the API verifies, or nil.
+func claimsOf(token string) *personClaims {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
-		return ""
+		return nil
 	}
 	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
-	var claims struct {
-		Subject string `json:"sub"`
-		Name    string `json:"preferred_username"`
+	claims := new(personClaims)
+	if err != nil || json.Unmarshal(payload, claims) != nil {
+		return nil
 	}
-	if err != nil || json.Unmarshal(payload, &claims) != nil || claims.Subject == "" {
+	return claims
+}
+
+// describePerson returns " as …", or "".
+func describePerson(token string) string {
+	claims := claimsOf(token)
+	switch {
+	case claims == nil || claims.Subject == "":
 		return ""
-	}
-	if claims.Name == "" || claims.Name == claims.Subject {
+	case claims.Name == "" || claims.Name == claims.Subject:
 		return " as " + cli.Printable(claims.Subject)
 	}
 	return fmt.Sprintf(" as %s (%s)", cli.Printable(claims.Name), cli.Printable(claims.Subject))

@@ -33,6 +33,8 @@ type Issuer struct {
 	Redirects []string
 	// Claims and IDClaims are set in access tokens and in ID tokens.
 	Claims, IDClaims map[string]any
+	// Resource makes access tokens opaque unless each request names it (RFC 8707).
+	Resource string
 	// Down makes every request fail.
 	Down bool
 	// Refresh is the only valid refresh token.
@@ -96,7 +98,7 @@ func (i *Issuer) authorize(w http.ResponseWriter, r *http.Request) {
 	defer i.mu.Unlock()
 	console := q.Get("client_id") == "console" && slices.Contains(i.Redirects, q.Get("redirect_uri")) && q.Get("nonce") != ""
 	cli := q.Get("client_id") == "cli" && strings.HasPrefix(q.Get("redirect_uri"), "http://127.0.0.1:")
-	if !cli && !console || q.Get("response_type") != "code" || q.Get("code_challenge_method") != "S256" || q.Get("scope") != "openid mail" {
+	if !cli && !console || q.Get("response_type") != "code" || q.Get("code_challenge_method") != "S256" || !slices.Contains([]string{"openid mail", "openid mail offline_access"}, q.Get("scope")) {
 		http.Error(w, "invalid request", http.StatusBadRequest)
 		return
 	}
@@ -152,6 +154,12 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 	expiry := time.Now().Add(time.Hour).Unix()
 	tokens := map[string]any{"token_type": "Bearer", "expires_in": 3600, "refresh_token": i.Refresh}
 	tokens["access_token"] = sign(map[string]any{"iss": i.URL, "aud": "mailhost", "sub": "jane", "exp": expiry, "jti": rand.Text()}, i.Claims)
+	if i.Resource != "" && (r.FormValue("resource") != i.Resource || begun != nil && begun.Get("resource") != i.Resource) {
+		tokens["access_token"] = rand.Text()
+	}
+	if strings.Contains(begun.Get("scope"), oidc.ScopeOfflineAccess) && begun.Get("prompt") != "consent" {
+		delete(tokens, "refresh_token")
+	}
 	if nonce := begun.Get("nonce"); nonce != "" {
 		tokens["id_token"] = sign(map[string]any{"iss": i.URL, "aud": "console", "sub": "jane", "exp": expiry, "nonce": nonce}, i.IDClaims)
 	}

@@ -88,13 +88,14 @@ func (l *rateLimit) UnmarshalText(text []byte) error {
 }
 
 type oauthFlags struct {
-	OAuthIssuer      string   `name:"oauth-issuer" placeholder:"URL" help:"Issuer whose OAuth 2.0 access tokens (JWT) are accepted, as in their iss claim; its keys are found by OpenID Connect Discovery. Default: none."`
-	OAuthAudience    string   `name:"oauth-audience" placeholder:"NAME" help:"This API's name in the tokens' aud claim; required with --oauth-issuer."`
-	OAuthGroupsClaim string   `name:"oauth-groups-claim" default:"groups" placeholder:"CLAIM" help:"Claim with the user's groups, which authorizations may name. Default: ${default}."`
-	OAuthClientID    string   `name:"oauth-client-id" placeholder:"ID" help:"Public client of the issuer for people who use mailhostd login, which reads it from this server. Default: none."`
-	OAuthScopes      []string `name:"oauth-scopes" placeholder:"SCOPE" help:"Scopes that mailhostd login requests, and the console. Default: openid."`
-	ConsoleClientID  string   `name:"oauth-console-client-id" placeholder:"ID" help:"Client of the issuer with which people sign in to the console; its redirect URI is /console/sign-in/return below the public URL. Default: --oauth-client-id."`
-	ConsoleSecret    string   `name:"oauth-console-client-secret" placeholder:"SECRET" help:"Secret of that client. Set it in the variable rather than on the command line. Default: none, for a public client."`
+	OAuthIssuer      string            `name:"oauth-issuer" placeholder:"URL" help:"Issuer whose OAuth 2.0 access tokens (JWT) are accepted, as in their iss claim; its keys are found by OpenID Connect Discovery. Default: none."`
+	OAuthAudience    string            `name:"oauth-audience" placeholder:"NAME" help:"This API's name in the tokens' aud claim; required with --oauth-issuer."`
+	OAuthGroupsClaim string            `name:"oauth-groups-claim" default:"groups" placeholder:"CLAIM" help:"Claim with the user's groups, which authorizations may name. Default: ${default}."`
+	OAuthClientID    string            `name:"oauth-client-id" placeholder:"ID" help:"Public client of the issuer for people who use mailhostd login, which reads it from this server. Default: none."`
+	OAuthScopes      []string          `name:"oauth-scopes" placeholder:"SCOPE" help:"Scopes that mailhostd login requests, and the console. Default: openid."`
+	OAuthParameters  map[string]string `name:"oauth-parameters" placeholder:"NAME=VALUE" help:"Parameters that mailhostd login and the console send to the issuer, separated by semicolons, for an issuer that returns tokens for an API only if it is named: resource=URL (RFC 8707), or audience=URL at Auth0. The audience of these tokens is --oauth-audience. Default: none."`
+	ConsoleClientID  string            `name:"oauth-console-client-id" placeholder:"ID" help:"Client of the issuer with which people sign in to the console; its redirect URI is /console/sign-in/return below the public URL. Default: --oauth-client-id."`
+	ConsoleSecret    string            `name:"oauth-console-client-secret" placeholder:"SECRET" help:"Secret of that client. Set it in the variable rather than on the command line. Default: none, for a public client."`
 }
 
 func (f oauthFlags) validate() error {
@@ -103,12 +104,15 @@ func (f oauthFlags) validate() error {
 		return errors.New("--oauth-audience: needs --oauth-issuer")
 	case f.OAuthIssuer != "" && f.OAuthAudience == "":
 		return errors.New("--oauth-audience: is required with --oauth-issuer, so that a token for another API is not valid for this one")
-	case f.OAuthIssuer == "" && (f.OAuthClientID != "" || len(f.OAuthScopes) > 0):
-		return errors.New("--oauth-client-id and --oauth-scopes: need --oauth-issuer")
+	case f.OAuthIssuer == "" && (f.OAuthClientID != "" || len(f.OAuthScopes) > 0 || len(f.OAuthParameters) > 0):
+		return errors.New("--oauth-client-id, --oauth-scopes and --oauth-parameters: need --oauth-issuer")
 	case f.OAuthIssuer == "" && f.ConsoleClientID != "":
 		return errors.New("--oauth-console-client-id: needs --oauth-issuer")
 	case f.ConsoleClientID == "" && f.ConsoleSecret != "":
 		return errors.New("--oauth-console-client-secret: needs --oauth-console-client-id")
+	}
+	if err := signin.CheckParameters(f.OAuthParameters); err != nil {
+		return fmt.Errorf("--oauth-parameters: %w", err)
 	}
 	_, err := f.tokenVerifier(nil, nil)
 	return err
@@ -132,7 +136,7 @@ func (f oauthFlags) consoleIssuer() *signin.Website {
 	if id == "" {
 		return nil
 	}
-	return &signin.Website{Client: signin.Client{Issuer: f.OAuthIssuer, ID: id, Scopes: f.OAuthScopes}, Secret: f.ConsoleSecret}
+	return &signin.Website{Client: signin.Client{Issuer: f.OAuthIssuer, ID: id, Scopes: f.OAuthScopes, Parameters: f.OAuthParameters}, Secret: f.ConsoleSecret}
 }
 
 // checkIssuerOnce warns if the issuer's keys can't be read. It works in the background until
@@ -159,7 +163,7 @@ func (f oauthFlags) checkIssuerOnce(ctx context.Context, tokens apiserver.TokenV
 func (f oauthFlags) signInMetadata(url string) http.Handler {
 	text, _ := json.Marshal(signin.Metadata{ // it has only strings
 		Resource: url, AuthorizationServers: []string{f.OAuthIssuer}, BearerMethodsSupported: []string{"header"},
-		ScopesSupported: f.OAuthScopes, ClientID: f.OAuthClientID,
+		ScopesSupported: f.OAuthScopes, ClientID: f.OAuthClientID, Parameters: f.OAuthParameters,
 	})
 	return static("application/json", text)
 }

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
+	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
 )
 
@@ -43,7 +45,12 @@ func (c Client) Browser(ctx context.Context, port int, open func(page string)) (
 	go func() { _ = server.Serve(listener) }()
 	defer shutDown(server)
 
-	open(config.AuthCodeURL(state, oauth2.S256ChallengeOption(verifier)))
+	options := []oauth2.AuthCodeOption{oauth2.S256ChallengeOption(verifier)}
+	if slices.Contains(c.Scopes, oidc.ScopeOfflineAccess) && c.Parameters["prompt"] == "" {
+		// An issuer ignores the scope without consent (OpenID Connect Core, section 11).
+		options = append(options, oauth2.SetAuthURLParam("prompt", "consent"))
+	}
+	open(config.AuthCodeURL(state, c.parameters(options...)...))
 	select {
 	case <-ctx.Done():
 		return nil, ctx.Err()
@@ -51,7 +58,7 @@ func (c Client) Browser(ctx context.Context, port int, open func(page string)) (
 		if back.err != nil {
 			return nil, back.err
 		}
-		token, err := config.Exchange(ctx, back.code, oauth2.VerifierOption(verifier))
+		token, err := config.Exchange(ctx, back.code, c.parameters(oauth2.VerifierOption(verifier))...)
 		return token, explain(err)
 	}
 }

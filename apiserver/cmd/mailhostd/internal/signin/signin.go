@@ -14,6 +14,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,6 +33,34 @@ type Client struct {
 	ID string `json:"client_id"`
 	// Scopes are requested from the issuer.
 	Scopes []string `json:"scopes,omitempty"`
+	// Parameters are sent in each request to the issuer. Some issuers return an access token
+	// for an API only if it is named: by resource (RFC 8707), or by Auth0's audience.
+	Parameters map[string]string `json:"parameters,omitempty"`
+}
+
+// ownParameters are those that this package sends itself.
+var ownParameters = []string{
+	"client_id", "client_secret", "code", "code_challenge", "code_challenge_method", "code_verifier", "grant_type", "nonce", "redirect_uri",
+	"refresh_token", "response_type", "scope", "state",
+}
+
+// CheckParameters returns an error for Client.Parameters that can't be set.
+func CheckParameters(parameters map[string]string) error {
+	for name := range parameters {
+		if slices.Contains(ownParameters, name) {
+			return fmt.Errorf("the parameter %s can't be chosen; choose others, such as resource", name)
+		}
+	}
+	return nil
+}
+
+// parameters returns Parameters with more options.
+func (c Client) parameters(more ...oauth2.AuthCodeOption) []oauth2.AuthCodeOption {
+	var options []oauth2.AuthCodeOption
+	for name, value := range c.Parameters {
+		options = append(options, oauth2.SetAuthURLParam(name, value))
+	}
+	return append(options, more...)
 }
 
 // WellKnownPath is where an API publishes how to sign in (RFC 9728).
@@ -46,6 +75,8 @@ type Metadata struct {
 	ScopesSupported        []string `json:"scopes_supported,omitempty"`
 	// ClientID is the client for people who use a command line. RFC 9728 has no field for it.
 	ClientID string `json:"mailhost_client_id,omitempty"`
+	// Parameters are sent to the issuer.
+	Parameters map[string]string `json:"mailhost_parameters,omitempty"`
 }
 
 const (
@@ -81,7 +112,10 @@ func Discover(ctx context.Context, baseURL string) (Client, error) {
 	if len(m.AuthorizationServers) == 0 {
 		return Client{}, fmt.Errorf("%s names no issuer", r.URL)
 	}
-	return Client{Issuer: m.AuthorizationServers[0], ID: m.ClientID, Scopes: m.ScopesSupported}, nil
+	if err := CheckParameters(m.Parameters); err != nil {
+		return Client{}, fmt.Errorf("%s: %w", r.URL, err)
+	}
+	return Client{Issuer: m.AuthorizationServers[0], ID: m.ClientID, Scopes: m.ScopesSupported, Parameters: m.Parameters}, nil
 }
 
 // config reads the issuer's endpoints.
@@ -106,7 +140,8 @@ func (c Client) Refresh(ctx context.Context, refreshToken string) (*oauth2.Token
 	if err != nil {
 		return nil, err
 	}
-	token, err := config.TokenSource(ctx, &oauth2.Token{RefreshToken: refreshToken}).Token()
+	// A TokenSource sends no parameters, and an empty code is none (RFC 6749, section 3.2).
+	token, err := config.Exchange(ctx, "", c.parameters(oauth2.SetAuthURLParam("grant_type", "refresh_token"), oauth2.SetAuthURLParam("refresh_token", refreshToken))...)
 	return token, explain(err)
 }
 
@@ -120,12 +155,12 @@ func (c Client) Device(ctx context.Context, show func(page, code, complete strin
 	if config.Endpoint.DeviceAuthURL == "" {
 		return nil, fmt.Errorf("the issuer %s has no device authorization; sign in without --device", c.Issuer)
 	}
-	device, err := config.DeviceAuth(ctx)
+	device, err := config.DeviceAuth(ctx, c.parameters()...)
 	if err != nil {
 		return nil, explain(err)
 	}
 	show(device.VerificationURI, device.UserCode, device.VerificationURIComplete)
-	token, err := config.DeviceAccessToken(ctx, device)
+	token, err := config.DeviceAccessToken(ctx, device, c.parameters()...)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		return nil, errors.New("the code has expired; sign in again")
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,7 +26,7 @@ type entry struct {
 }
 
 func (e entry) is(c Client) bool {
-	return e.Issuer == c.Issuer && e.ID == c.ID && slices.Equal(e.Scopes, c.Scopes)
+	return e.Issuer == c.Issuer && e.ID == c.ID && slices.Equal(e.Scopes, c.Scopes) && maps.Equal(e.Parameters, c.Parameters)
 }
 
 // Load returns the token for a client, or nil.

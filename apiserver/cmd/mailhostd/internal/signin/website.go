@@ -60,7 +60,7 @@ func (w *Website) Start(ctx context.Context) (page string, a Attempt, err error)
 		return "", a, err
 	}
 	a = Attempt{State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier()}
-	return w.oauth2Config(provider).AuthCodeURL(a.State, oidc.Nonce(a.Nonce), oauth2.S256ChallengeOption(a.Verifier)), a, nil
+	return w.oauth2Config(provider).AuthCodeURL(a.State, w.parameters(oidc.Nonce(a.Nonce), oauth2.S256ChallengeOption(a.Verifier))...), a, nil
 }
 
 // Finish returns the access token for the issuer's response to an attempt. The error is
@@ -78,7 +78,7 @@ func (w *Website) Finish(ctx context.Context, a Attempt, response url.Values) (a
 	if err != nil {
 		return "", err
 	}
-	tokens, err := w.oauth2Config(provider).Exchange(ctx, response.Get("code"), oauth2.VerifierOption(a.Verifier))
+	tokens, err := w.oauth2Config(provider).Exchange(ctx, response.Get("code"), w.parameters(oauth2.VerifierOption(a.Verifier))...)
 	if err != nil {
 		return "", explain(err)
 	}
