@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
@@ -83,4 +84,35 @@ func withName(name, id string) string {
 		return id
 	}
 	return name + " (" + id + ")"
+}
+
+// creatorsOf returns who created the service accounts with some ids, as the audit log says. It
+// lacks those of which the caller may not see that.
+func creatorsOf(ctx context.Context, c *apiclient.Client, ids []string) map[string]api.AuditSubject {
+	const pageSize = 100
+	creators := map[string]api.AuditSubject{}
+	missing := map[string]bool{}
+	for _, id := range ids {
+		missing[id] = true
+	}
+	for _, operation := range []audit.Operation{audit.Operation(api.CreateServiceAccount.ID), audit.InitAccount, audit.IssueOwnerToken} {
+		in := &api.ListAuditLogRequest{Operation: string(operation), Limit: pageSize}
+		for more := true; more && len(missing) > 0; {
+			page, err := apiclient.Call(ctx, c, api.ListAuditLog, in)
+			if err != nil {
+				return creators // no token depends on it
+			}
+			for _, e := range *page {
+				for _, change := range e.Changes {
+					if missing[change.ID] {
+						creators[change.ID] = e.Subject
+						delete(missing, change.ID)
+					}
+				}
+				in.Until = e.CreatedAt
+			}
+			more = len(*page) == pageSize
+		}
+	}
+	return creators
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -171,6 +172,29 @@ func describeRights(grants []api.Authorization) string {
 		return "none"
 	}
 	return strings.Join(parts, ", ")
+}
+
+// listRights describes what grants permit, in one line for the whole account and one for each
+// domain and workspace.
+func listRights(grants []api.Authorization, names grantNames) (lines []string) {
+	var everywhere []api.Authorization
+	restricted := map[string][]string{} // capabilities by scope
+	for _, g := range grants {
+		if g.ResourceID == nil || g.CapabilityKey == nil {
+			everywhere = append(everywhere, g)
+			continue
+		}
+		scope := names.scope(g)
+		restricted[scope] = append(restricted[scope], *g.CapabilityKey)
+	}
+	if everywhere != nil || len(restricted) == 0 {
+		lines = append(lines, describeRights(everywhere))
+	}
+	for _, scope := range slices.Sorted(maps.Keys(restricted)) {
+		rights := slices.Compact(slices.Sorted(slices.Values(restricted[scope])))
+		lines = append(lines, strings.Join(rights, ", ")+" in "+scope)
+	}
+	return lines
 }
 
 // DescribeRight describes one grant, and what it is restricted to.

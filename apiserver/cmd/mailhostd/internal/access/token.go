@@ -1,10 +1,12 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,7 +31,7 @@ func (TokenCommand) Help() string {
 
 type tokenCreateCommand struct {
 	Name    string           `arg:"" help:"Name of the service account, for lists and the audit log."`
-	Expires cli.DeadlineFlag `variable:"-" placeholder:"TIME" help:"When the token stops working: a duration such as 90d or 12h, a date such as 2027-03-14 (midnight UTC), or a time such as 2027-03-14T15:00:00Z. Default: never, or when the token expires that creates it."`
+	Expires cli.DeadlineFlag `variable:"-" placeholder:"TIME" help:"When the token stops working: a duration such as 90d or 12h, a date such as 2027-03-14 (midnight UTC), or a time such as 2027-03-14T15:00:00Z. Default: when the service account expires that creates it, which is also the latest; never, if that one does not expire, or if a person or the operator creates it."`
 	rightsFlags
 	cli.TargetFlags
 	cli.OutputFlags
@@ -175,8 +177,10 @@ type tokenListCommand struct {
 // not see them.
 type listedToken struct {
 	api.ServiceAccount
-	State  string              `json:"state"`
-	Grants []api.Authorization `json:"grants"`
+	State string `json:"state"`
+	// CreatedBy is null if the caller may not see the audit log.
+	CreatedBy *api.AuditSubject   `json:"created_by"`
+	Grants    []api.Authorization `json:"grants"`
 }
 
 // Run lists the service accounts.
@@ -204,12 +208,21 @@ func (c tokenListCommand) Run(ctx context.Context, p cli.Program) (err error) {
 			grants[g.SubjectID] = append(grants[g.SubjectID], g)
 		}
 	}
-	tokens := []listedToken{}
-	rows := [][]string{{"NAME", "ID", "STATE", "RIGHTS", "EXPIRES", "LAST USED", "ENDS IN"}}
+	now := time.Now()
+	var ids []string
+	accounts = slices.DeleteFunc(accounts, func(a api.ServiceAccount) bool { return !c.All && TokenState(a, now) != "active" })
 	for _, a := range accounts {
-		listed := listedToken{ServiceAccount: a, State: TokenState(a, time.Now())}
-		if listed.State != "active" && !c.All {
-			continue
+		ids = append(ids, a.ID)
+	}
+	creators := creatorsOf(ctx, t.Client, ids)
+	tokens := []listedToken{}
+	rows := [][]string{{"NAME", "ID", "STATE", "RIGHTS", "EXPIRES", "LAST USED", "ENDS IN", "CREATED BY"}}
+	for _, a := range accounts {
+		listed := listedToken{ServiceAccount: a, State: TokenState(a, now)}
+		creator := "?"
+		if by, ok := creators[a.ID]; ok {
+			listed.CreatedBy = &by
+			creator = by.Type + " " + *cmp.Or(by.Name, by.ID, new(string))
 		}
 		rights := "?"
 		if grants != nil {
@@ -221,7 +234,7 @@ func (c tokenListCommand) Run(ctx context.Context, p cli.Program) (err error) {
 			expires = cli.Minute(a.ExpiresAt)
 		}
 		tokens = append(tokens, listed)
-		rows = append(rows, []string{a.Name, a.ID, listed.State, rights, expires, cli.Minute(a.LastUsedAt), a.TokenLast4})
+		rows = append(rows, []string{a.Name, a.ID, listed.State, rights, expires, cli.Minute(a.LastUsedAt), a.TokenLast4, creator})
 	}
 	return c.PrintTable(p, tokens, "No token works. Create one with mailhostd token create.", rows)
 }

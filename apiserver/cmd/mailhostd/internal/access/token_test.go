@@ -188,6 +188,43 @@ func TestGrantTable(t *testing.T) {
 	}
 }
 
+// TestWhoHasWhat checks that whoami names restricted rights with their domains, and that token
+// list says who created a token.
+func TestWhoHasWhat(t *testing.T) {
+	t.Parallel()
+	database, owner := mailhostdtest.Initialize(t)
+	s := mailhostdtest.Serve(t, database)
+	domain := s.As(t, owner).Domain("a-example.com")
+	environ := mailhostdtest.HTTPEnviron(s, owner)
+	support := mailhostdtest.RunJSON[access.CreatedToken](t, environ, "token", "create", "support", "--grant", "mailbox.view,domain.view", "--domain", "a-example.com")
+	mailhostdtest.RunJSON[any](t, nil, "token", "create", "rescue", "--plan-only", "--database", database)
+	table := func(environ []string, args ...string) string {
+		t.Helper()
+		code, stdout, stderr := mailhostdtest.RunWith(t, environ, append(args, "--no-json")...)
+		if code != cli.ExitOK || stderr != "" {
+			t.Fatalf("%s: exit code %d, stderr %s", args, code, stderr)
+		}
+		return regexp.MustCompile(` +`).ReplaceAllString(stdout, " ")
+	}
+	as := []string{environ[0], environ[1], "MAILHOST_TOKEN=" + support.Token}
+	if who, want := table(as, "whoami"), "\nRights: domain.view, mailbox.view in domain a-example.com ("+domain+")\n"; !strings.Contains(who, want) {
+		t.Errorf("whoami lacks %q:\n%s", want, who)
+	}
+	lines := strings.Split(table(environ, "token", "list"), "\n")
+	for i, want := range []string{"created by", "operator", "service_account owner", "operator " + cli.SystemUser()} {
+		if !strings.HasSuffix(strings.ToLower(lines[i]), " "+want) {
+			t.Errorf("token list printed %q, want … %s", lines[i], want)
+		}
+	}
+	// Who may not see the audit log does not see the creator either.
+	mailhostdtest.RunJSON[any](t, environ, "grant", "add", "--service-account", "support", "--grant", "service_account.view")
+	for _, token := range mailhostdtest.RunJSON[[]access.ListedToken](t, as, "token", "list") {
+		if token.CreatedBy != nil {
+			t.Errorf("%s was created by %+v", token.Name, token.CreatedBy)
+		}
+	}
+}
+
 // TestTargets checks which account a command works on, and what it says if it can't.
 func TestTargets(t *testing.T) {
 	t.Parallel()

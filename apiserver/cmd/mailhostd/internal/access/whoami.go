@@ -61,8 +61,11 @@ func (c WhoamiCommand) Run(ctx context.Context, p cli.Program) (err error) {
 		}
 		rows := [][]string{
 			{"You are:", who.SubjectType + " " + name}, {"Target:", t.Name}, {"Account:", t.AccountID},
-			{"Rights:", describeRights(who.Grants)}, {"Expires:", expires},
 		}
+		for i, rights := range listRights(who.Grants, namesOf(ctx, t.Client, who.Grants)) {
+			rows = append(rows, []string{map[bool]string{true: "Rights:", false: " "}[i == 0], rights})
+		}
+		rows = append(rows, []string{"Expires:", expires})
 		return cli.WriteTable(w, rows)
 	})
 }
