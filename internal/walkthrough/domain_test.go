@@ -2,6 +2,7 @@ package walkthrough_test
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -133,6 +134,37 @@ func TestDomainIsAdopted(t *testing.T) {
 			t.Errorf("%q is missing in %s", want, out)
 		}
 	}
+	w.must(t, "apply", "saved")
+	w.planIsEmpty(t)
+}
+
+// TestPurchaseAsPlanned checks that a saved plan buys a domain only at the price that it has
+// shown, and only in its account.
+func TestPurchaseAsPlanned(t *testing.T) {
+	w := newWorkspace(t)
+	account := func(id, price string) {
+		t.Helper()
+		w.write(t, "account.json", `{"accounts": [{"id": "00000000-0000-4000-8000-00000000acc`+id+`"}], "registrar": {"prices": {"com": "`+price+`"}}}`)
+	}
+	w.write(t, "main.tf", strings.Replace(domains("a", `name = "acme.com"`), "embedded = {}", `embedded = { fixture = "account.json" }`, 1))
+	account("1", "12.00")
+	w.must(t, "init")
+	if out := unwrapped(w.must(t, "plan", "-out=saved")); !strings.Contains(out, `purchase_price = "12.00 USD"`) {
+		t.Errorf("the plan does not show the price: %s", out)
+	}
+	account("1", "99.00")
+	w.refused(t, []string{"apply", "saved"}, "inconsistent final plan", "12.00 USD", "99.00 USD")
+	if names := w.must(t, "state", "list"); strings.TrimSpace(names) != "" {
+		t.Errorf("the state has %s", names)
+	}
+	account("1", "12.00")
+	w.must(t, "plan", "-out=saved")
+	account("2", "12.00")
+	if err := os.RemoveAll(filepath.Join(w.dir, ".mailhost")); err != nil {
+		t.Fatal(err)
+	}
+	w.refused(t, []string{"apply", "saved"}, "inconsistent final plan", "workspace_id")
+	w.must(t, "plan", "-out=saved")
 	w.must(t, "apply", "saved")
 	w.planIsEmpty(t)
 }

@@ -66,10 +66,11 @@ func TestPurchaseProblems(t *testing.T) {
 	}
 }
 
-// TestContactRefused checks that each error of a response is reported at its attribute.
+// TestContactRefused checks that each error of a response is reported at its attribute. An
+// API without lifecycle operations does not return the default workspace.
 func TestContactRefused(t *testing.T) {
 	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
+	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
 	p := s.Protocol(t, refuseContact(t, s))
 	o, diags := p.Apply(t.Context(), domainType, attributes("example.com", nil), nil)
 	acctest.Expect(t, diags,

@@ -143,7 +143,7 @@ func addFailed(diags *diag.Diagnostics, plan model, kept bool) {
 }
 
 // changedSince explains what happens if another run changes the account after the plan.
-const changedSince = "If that has changed when the plan is applied, the apply stops before it buys or changes anything, with an \"inconsistent final plan\": plan again."
+const changedSince = "If any of that has changed when the plan is applied, the apply stops before it buys or changes anything, with an \"inconsistent final plan\": plan again."
 
 // warnAdopted warns after an apply whose plan did not know the name that the domain was
 // adopted, and lists the changes.
@@ -215,7 +215,7 @@ func warnPurchase(diags *diag.Diagnostics, plan model, because string, offer *ap
 	price := "This API returns the price only with the purchase."
 	switch {
 	case offer != nil && offer.Price != nil:
-		price = fmt.Sprintf("The price is %s %s.", *offer.Price, orNull(offer.Currency))
+		price = "The price is " + priceOf(offer) + "."
 	case err != nil && mayPass(err):
 		addNoPrice(diags, plan, err, "the price")
 		return
@@ -231,11 +231,19 @@ func warnPurchase(diags *diag.Diagnostics, plan model, because string, offer *ap
 			because, plan.display(), price))
 }
 
-// addNoPrice adds the error of a plan that would have to buy a domain at a price that it
-// can't show now. unknown is what the failed lookup would have returned.
+// priceOf returns the price of a domain for people.
+func priceOf(offer *api.DomainAvailability) string {
+	return *offer.Price + " " + orNull(offer.Currency)
+}
+
+// addNoPrice adds the error of a plan that can't find out now what it has to show of a
+// domain: with contact_info it may buy it. unknown is what the failed lookup would have returned.
 func addNoPrice(diags *diag.Diagnostics, plan model, err error, unknown string) {
-	service.AddErrorWithAdvice(diags, err, "Can't look up the "+plan.String(), nil,
-		fmt.Sprintf("The plan has to show %s, because an apply of it may buy the domain and there is no refund. Plan again when the API responds.", unknown))
+	advice := fmt.Sprintf("The plan has to show %s, because an apply of it may buy the domain and there is no refund. Plan again when the API responds.", unknown)
+	if plan.ContactInfo.IsNull() {
+		advice = "The plan has to show whether the account owns it. Plan again when the API responds."
+	}
+	service.AddErrorWithAdvice(diags, err, "Can't look up the "+plan.String(), nil, advice)
 }
 
 // warnUndecided warns in the plan that a domain may be bought. Without contact_info

@@ -27,10 +27,12 @@ type model struct {
 	CreatedAt               types.String      `tfsdk:"created_at"`
 	UpdatedAt               types.String      `tfsdk:"updated_at"`
 	// The rest is only in the configuration and in the state.
-	ContactInfo types.Object   `tfsdk:"contact_info"`
-	OnExisting  types.String   `tfsdk:"on_existing"`
-	Acquisition types.String   `tfsdk:"acquisition"`
-	Timeouts    timeouts.Value `tfsdk:"timeouts"`
+	ContactInfo types.Object `tfsdk:"contact_info"`
+	OnExisting  types.String `tfsdk:"on_existing"`
+	Acquisition types.String `tfsdk:"acquisition"`
+	// PurchasePrice is what the plan of the purchase has shown.
+	PurchasePrice types.String   `tfsdk:"purchase_price"`
+	Timeouts      timeouts.Value `tfsdk:"timeouts"`
 }
 
 // String names the domain in messages.

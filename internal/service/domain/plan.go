@@ -10,12 +10,14 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
@@ -38,7 +40,10 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 			service.WarnDestroy(&resp.Diagnostics, state.String(), r.deleteConsequence(ctx, state))
 		}
 	case req.State.Raw.IsNull():
-		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("acquisition"), r.planCreate(ctx, req, plan, &resp.Diagnostics))...)
+		planned := r.planCreate(ctx, req, plan, &resp.Diagnostics)
+		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("acquisition"), planned.acquisition)...)
+		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("purchase_price"), planned.price)...)
+		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("workspace_id"), planned.workspaceID)...)
 	case !plan.Name.Equal(state.Name):
 		service.WarnReplace(&resp.Diagnostics, state.String(),
 			"A domain can't be renamed: another name buys or adopts another domain, and deletes this one.", r.deleteConsequence(ctx, state),
@@ -69,45 +74,55 @@ func (r *Resource) deleteConsequence(ctx context.Context, state model) string {
 	return fmt.Sprintf("%s\n\nThe domain has %s now. The API deletes only a domain without mailboxes: the apply succeeds if the configuration has all of them, and deletes them with their mail. If others remain, it fails, and the domain stays.", deleteConsequence, mailboxes)
 }
 
-// planCreate returns the acquisition of a new domain. It adds an error if neither is
-// possible or the account can't be accessed, and otherwise a warning with the price or the
-// changes. The acquisition is unknown if the name is unknown or the credential may not view
-// the domain; that is a warning too. An outage is an error, because core plans again in the
-// apply, and would buy at a price that nobody has seen.
+// plannedCreate are the planned attributes of a new domain that the configuration does not
+// decide.
+type plannedCreate struct {
+	acquisition types.String
+	price       types.String
+	workspaceID customtype.String
+}
+
+// planCreate plans a new domain. It adds an error if it can be neither bought nor adopted or
+// the account can't be accessed, and otherwise a warning with the price or the changes. The
+// acquisition is unknown if the name is unknown or the credential may not view the domain;
+// that is a warning too. An outage is an error, because core plans again in the apply, and
+// would buy at a price that nobody has seen.
 //
 // Core plans again in the apply, without the result of the first plan, and fails with
 // an "inconsistent final plan" if the two differ. So the acquisition must depend only
 // on the domains of the account: if another run buys or deletes the domain between
-// the plans, nothing is bought. A domain of the state that would be replaced by itself
-// is an error, because its own replacement changes the acquisition.
-func (r *Resource) planCreate(ctx context.Context, req resource.ModifyPlanRequest, plan model, diags *diag.Diagnostics) types.String {
+// the plans, nothing is bought. Nor is it at another price, or in another account, which has
+// another workspace. A domain of the state that would be replaced by itself is an error,
+// because its own replacement changes the acquisition.
+func (r *Resource) planCreate(ctx context.Context, req resource.ModifyPlanRequest, plan model, diags *diag.Diagnostics) plannedCreate {
+	unknown := plannedCreate{types.StringUnknown(), types.StringUnknown(), plan.WorkspaceID}
+	adopted := plannedCreate{types.StringValue(acquisitionAdopt), types.StringNull(), plan.WorkspaceID}
 	c := r.ClientForPlan(ctx, diags)
 	if c == nil {
 		if !diags.HasError() {
 			warnUndecided(diags, plan, "a setting of the provider is known only after the apply has begun")
 		}
-		return types.StringUnknown()
+		return unknown
 	}
 	if plan.Name.IsUnknown() {
 		warnUndecided(diags, plan, "the name is known only after the apply has begun")
-		return types.StringUnknown()
+		return unknown
 	}
 	owned, err := c.GetDomain(ctx, plan.canonicalName())
 	switch {
 	case client.IsNotFound(err) && r.deletedUnseen(plan):
-		return types.StringValue(acquisitionAdopt) // as in the first plan; the create fails
+		return adopted // as in the first plan; the create fails
 	case client.IsNotFound(err):
-		r.planPurchase(ctx, c, plan, diags)
-		return types.StringValue(acquisitionPurchase)
+		return r.purchased(ctx, c, req.Config, plan, r.planPurchase(ctx, c, plan, diags), diags)
 	case err != nil && c.IsExcluded(ctx, err):
 		addNoAccess(diags, plan, err, c.AccountID())
-		return types.StringUnknown()
-	case err != nil && mayPass(err) && !plan.ContactInfo.IsNull():
+		return unknown
+	case err != nil && mayPass(err):
 		addNoPrice(diags, plan, err, "whether the account owns it, and the price otherwise")
-		return types.StringUnknown()
+		return unknown
 	case err != nil: // the create reads it again
 		warnNotLookedUp(diags, plan, err)
-		return types.StringUnknown()
+		return unknown
 	}
 	object := service.Object{Type: typeName, ID: owned.ID}
 	inState := r.Walk().InState(object)
@@ -116,7 +131,7 @@ func (r *Resource) planCreate(ctx context.Context, req resource.ModifyPlanReques
 	case inState && owned.Status == vocab.DomainFailed && req.State.Raw.IsNull():
 		offer, err := r.offer(ctx, c, plan)
 		warnPurchase(diags, plan, "The registry refused it the first time, so the failed domain is deleted first. ", offer, err)
-		return types.StringValue(acquisitionPurchase)
+		return r.purchased(ctx, c, req.Config, plan, offer, diags)
 	case inState:
 		addInState(diags, plan, owned.ID)
 	case owned.Status == vocab.DomainFailed:
@@ -130,7 +145,40 @@ func (r *Resource) planCreate(ctx context.Context, req resource.ModifyPlanReques
 		}
 		warnAdoption(diags, plan, *owned, isOwn)
 	}
-	return types.StringValue(acquisitionAdopt)
+	return adopted
+}
+
+// purchased plans a purchase. offer is nil if the price is not known before it.
+func (r *Resource) purchased(ctx context.Context, c *client.Client, config tfsdk.Config, plan model, offer *api.DomainAvailability, diags *diag.Diagnostics) plannedCreate {
+	planned := plannedCreate{types.StringValue(acquisitionPurchase), types.StringNull(), plan.WorkspaceID}
+	if offer != nil && offer.Price != nil {
+		planned.price = types.StringValue(priceOf(offer))
+	}
+	var configured customtype.String
+	diags.Append(config.GetAttribute(ctx, path.Root("workspace_id"), &configured)...)
+	if configured.IsNull() {
+		planned.workspaceID = r.defaultWorkspace(ctx, c)
+	}
+	return planned
+}
+
+// defaultWorkspace returns the account's default workspace, which is read once for all
+// domains, or an unknown value if the API does not return it.
+func (r *Resource) defaultWorkspace(ctx context.Context, c *client.Client) customtype.String {
+	type noteKey struct{}
+	if known, ok := r.Notes().Load(noteKey{}); ok {
+		return known.(customtype.String)
+	}
+	id := customtype.NewUnknown()
+	account, err := c.GetAccount(ctx)
+	switch {
+	case err == nil && account.DefaultWorkspaceID != "":
+		id = customtype.New(account.DefaultWorkspaceID)
+	case client.StatusOf(err) == http.StatusForbidden: // the credential that plans may view it
+		id = customtype.New(api.DefaultWorkspaceID(c.AccountID()))
+	}
+	r.Notes().Store(noteKey{}, id)
+	return id
 }
 
 // isOwn reports whether a killed run of the configuration has bought the domain, and its
@@ -148,30 +196,31 @@ func (r *Resource) deletedUnseen(plan model) bool {
 }
 
 // planPurchase adds an error to the plan if the domain can't be bought, and
-// otherwise a warning with the price.
-func (r *Resource) planPurchase(ctx context.Context, c *client.Client, plan model, diags *diag.Diagnostics) {
+// otherwise a warning with the price. It returns what offer does.
+func (r *Resource) planPurchase(ctx context.Context, c *client.Client, plan model, diags *diag.Diagnostics) *api.DomainAvailability {
 	unsold := domainname.Registrable(plan.canonicalName())
 	if errors.Is(unsold, domainname.ErrNotRegistrable) {
 		addNotRegistrable(diags, plan, unsold)
-		return
+		return nil
 	}
 	offer, err := r.offer(ctx, c, plan)
 	switch {
 	case offer != nil && !offer.Available:
 		addNotForSale(diags, plan, offer)
-		return
+		return offer
 	case unsold != nil && offer == nil:
 		addProbablyNotSold(diags, plan, unsold)
 	}
 	if plan.ContactInfo.IsNull() {
 		addContactMissing(diags, plan)
-		return
+		return offer
 	}
 	because := ""
 	if r.Walk().WasGone(service.Object{Type: typeName, Key: plan.canonicalName()}) {
 		because = "It was in the state, but the account no longer has it: it was deleted outside Terraform, or its registration ended. "
 	}
 	warnPurchase(diags, plan, because, offer, err)
+	return offer
 }
 
 // offer returns whether the domain can be bought, and its price. It returns nil if the

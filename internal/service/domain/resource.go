@@ -50,6 +50,9 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	if created.Acquisition = types.StringValue(acquisitionPurchase); a.adopted {
 		created.Acquisition = types.StringValue(acquisitionAdopt)
 	}
+	if created.PurchasePrice.IsUnknown() {
+		created.PurchasePrice = types.StringNull() // no plan has shown it
+	}
 	r.SetCreated(ctx, resp, c, &created)
 }
 

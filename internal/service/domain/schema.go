@@ -15,7 +15,7 @@ import (
 )
 
 const description = "A domain of the account. Creating it **buys** the domain. If the account owns the domain already, it is adopted and nothing is bought. The plan shows which of the two will happen, the price if the API returns one, and the settings that an adoption changes. " +
-	"A plan that may buy a domain fails while the domain or its price can't be looked up because of an outage, so that no saved plan buys at a price that it has not shown.\n\n" +
+	"A plan of a new domain fails while the domain or its price can't be looked up because of an outage, so that no saved plan buys what it has not shown.\n\n" +
 	"Destroying it deletes the domain with its DNS records. The API refuses that while the domain has mailboxes, and there is no refund. " +
 	"Use `lifecycle { prevent_destroy = true }` for a domain that matters.\n\n" +
 	"A domain is never replaced by itself: `-replace`, `replace_triggered_by` and a tainted domain are errors in the plan (except for a domain that the registry refused), because they would delete the domain and buy the same name again or, with `create_before_destroy`, adopt the domain and then delete it. " +
@@ -35,6 +35,8 @@ func settings() map[string]schema.Attribute {
 		},
 		"acquisition": service.ComputedString("How Terraform got the domain: `purchase`, or `adopt` for a domain that the account owned already, including an imported one. The plan of a new domain shows it if the `name` is known, " +
 			"and the apply does nothing else. Null for a domain that an earlier version of the provider created."),
+		"purchase_price": service.ComputedString("The price that the plan of the purchase has shown, such as `12.00 USD`. If it is another one when the plan is applied, the apply stops before it buys anything. " +
+			"Null for a domain that was not bought, and for an API that returns the price only with the purchase."),
 	}
 }
 
@@ -53,7 +55,7 @@ func attributes() map[string]schema.Attribute {
 			Optional: true, Computed: true,
 			CustomType:    customtype.UUID,
 			PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
-			MarkdownDescription: "UUID of the workspace that the domain is in. Default: the account's default workspace for a purchase, and the current workspace for an adoption. " +
+			MarkdownDescription: "UUID of the workspace that the domain is in. Default: the account's default workspace for a purchase, which the plan shows, and the current workspace for an adoption. " +
 				"Changing it moves the domain; removing it leaves the domain where it is.",
 		},
 		"auto_renew": schema.BoolAttribute{
