@@ -126,7 +126,12 @@ const tokenTimeout = 30 * time.Second
 // source returns tokens of the client-credentials flow (RFC 6749, section 4.4).
 func (o oauth2Settings) source() oauth2.TokenSource {
 	flow := clientcredentials.Config{ClientID: o.clientID, ClientSecret: o.clientSecret, TokenURL: o.tokenURL, Scopes: o.scopes}
-	return flow.TokenSource(context.WithValue(context.Background(), oauth2.HTTPClient, &http.Client{Timeout: tokenTimeout}))
+	issuer := &http.Client{
+		Timeout: tokenTimeout,
+		// A 307 would send the client's secret to another address.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	return flow.TokenSource(context.WithValue(context.Background(), oauth2.HTTPClient, issuer))
 }
 
 // logAttempt logs an attempt without a response as a warning, because Terraform shows

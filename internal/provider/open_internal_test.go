@@ -175,3 +175,16 @@ func TestSourceOutlivesCaller(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestIssuerThatRedirects checks that the client's secret goes to token_url alone.
+func TestIssuerThatRedirects(t *testing.T) {
+	t.Parallel()
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the redirect was followed") }))
+	t.Cleanup(elsewhere.Close)
+	issuer := httptest.NewServer(http.RedirectHandler(elsewhere.URL, http.StatusTemporaryRedirect))
+	t.Cleanup(issuer.Close)
+	o := oauth2Settings{tokenURL: issuer.URL, clientID: "id", clientSecret: "s3cret"}
+	if _, err := o.source().Token(); err == nil {
+		t.Error("no error")
+	}
+}
