@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"sync/atomic"
 
+	"github.com/google/uuid"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/listcache"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/transport"
@@ -152,6 +154,9 @@ func read[Req, T any](ctx context.Context, k *kind[T], op api.Operation[Req, T],
 			if err := requireID(op.Spec, key, k.ID(v)); err != nil {
 				return nil, err
 			}
+			if !k.isNamed(v, key) {
+				return nil, fmt.Errorf("the response to %s holds another object, with the id %s; look for a cache between here and the API, and run Terraform again", transport.Subject(op.ID, key), k.ID(v))
+			}
 			return v, nil
 		}
 		listed, err := k.diagnose(ctx, op.Spec, err, key, before)
@@ -167,6 +172,14 @@ func read[Req, T any](ctx context.Context, k *kind[T], op api.Operation[Req, T],
 		return nil, notFound(k.noun + " " + key)
 	}
 	return v, err
+}
+
+// isNamed reports whether key can name an object. An address may also be an alias.
+func (k *kind[T]) isNamed(v *T, key string) bool {
+	if k.Name != nil && uuid.Validate(key) != nil {
+		return true
+	}
+	return k.Normalize(k.ID(v)) == k.Normalize(key)
 }
 
 // requireID refuses a response without an object, for instance an empty one.
@@ -228,7 +241,7 @@ func update[Req, T any](ctx context.Context, k *kind[T], op api.Operation[Req, T
 	if err != nil {
 		return nil, err
 	}
-	if requireID(op.Spec, key, k.ID(v)) != nil { // the API has responded without content
+	if requireID(op.Spec, key, k.ID(v)) != nil || !k.isNamed(v, key) { // the response has no content, or another object
 		k.Invalidate(key)
 		return k.get(ctx, key)
 	}

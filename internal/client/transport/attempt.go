@@ -22,6 +22,10 @@ const (
 	maxErrorResponse = 64 << 10
 )
 
+// minProgress is how many bytes of a body have to arrive within ReadTimeout. Without it, a
+// connection that delivers a byte now and then would hold up a run for hours.
+const minProgress = 16 << 10
+
 // attempt waits for a permit, sends the request once and records the result in c.Last. It
 // reads the response to its end, so that one that breaks off is a failed attempt.
 func (c *Call) attempt(r *http.Request) (*http.Response, error) {
@@ -54,7 +58,7 @@ func (c *Call) attempt(r *http.Request) (*http.Response, error) {
 	resp, err := t.next.RoundTrip(req)
 	if err == nil {
 		timer.stop()
-		resp.Body = &timedBody{resp.Body, timer}
+		resp.Body = &timedBody{ReadCloser: resp.Body, timer: timer, left: t.Hooks.ReadTimeout}
 		err = buffer(resp, c.spec)
 	} else {
 		timer.end()
@@ -131,18 +135,34 @@ func buffer(resp *http.Response, s api.Spec) error {
 }
 
 // isForeign reports whether something between here and the API has sent or damaged a
-// response: a success that can't be decoded, or an error page. If the base URL has never
-// sent anything of the contract, a page is the response of another server, which stays the
-// same.
+// response: a success that can't be decoded or is one to another request, an error page, or
+// a redirect, which the API does not use. If the base URL has never sent anything of the
+// contract, a page is the response of another server, which stays the same.
 func (c *Call) isForeign(resp *http.Response) bool {
+	confirmed := c.t.Confirmed.Load()
 	switch {
 	case isSuccess(resp) && c.decode != nil:
 		isReadable := c.decode(resp)
-		return !isReadable && (c.t.Confirmed.Load() || strings.HasSuffix(mediaType(resp), "json"))
+		t := mediaType(resp) // none if nothing arrived
+		return !isReadable && (confirmed || t == "" || strings.HasSuffix(t, "json")) || c.isToAnother(resp)
+	case resp.StatusCode == http.StatusNotFound:
+		return confirmed && (isHTML(resp) || c.isToAnother(resp))
 	case resp.StatusCode >= 400:
-		return isHTML(resp) && c.t.Confirmed.Load()
+		return confirmed && isHTML(resp)
+	case resp.StatusCode >= 300:
+		return confirmed
 	}
 	return false
+}
+
+// isToAnother reports whether a response does not have the request's id, although responses
+// of this API do. A cache has sent it, or a proxy has confused two connections.
+func (c *Call) isToAnother(resp *http.Response) bool {
+	if resp.Header.Get("X-Request-Id") == c.RequestID {
+		c.t.returnsIDs.Store(true)
+		return false
+	}
+	return c.t.returnsIDs.Load()
 }
 
 func isHTML(resp *http.Response) bool { return mediaType(resp) == "text/html" }
@@ -185,6 +205,8 @@ type stallTimer struct {
 	cancel context.CancelCauseFunc
 	limit  time.Duration
 	timer  *time.Timer
+	// hasBegun: a part of the body has arrived.
+	hasBegun atomic.Bool
 }
 
 // newStallTimer returns a timer that is not started. The caller calls end, or
@@ -192,7 +214,7 @@ type stallTimer struct {
 func newStallTimer(ctx context.Context, limit time.Duration) *stallTimer {
 	t := &stallTimer{limit: limit}
 	t.ctx, t.cancel = context.WithCancelCause(ctx)
-	t.timer = time.AfterFunc(limit, func() { t.cancel(&timeoutError{limit}) })
+	t.timer = time.AfterFunc(limit, func() { t.cancel(&timeoutError{after: limit, isSlow: t.hasBegun.Load()}) })
 	t.timer.Stop()
 	return t
 }
@@ -218,12 +240,20 @@ type timedBody struct {
 	io.ReadCloser
 
 	timer *stallTimer
+	read  int           // bytes since the time began
+	left  time.Duration // of the time for minProgress bytes; what the caller does with them takes none
 }
 
 func (b *timedBody) Read(p []byte) (int, error) {
-	b.timer.start()
+	begun := time.Now()
+	b.timer.timer.Reset(max(b.left, 0))
 	n, err := b.ReadCloser.Read(p)
 	b.timer.stop()
+	b.timer.hasBegun.Store(true)
+	b.read, b.left = b.read+n, b.left-time.Since(begun)
+	if b.read >= minProgress {
+		b.read, b.left = 0, b.timer.limit
+	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		err = b.timer.explain(err)
 	}

@@ -13,19 +13,21 @@
 //	2xx                                        Succeeded   no
 //	3xx, 4xx, 501, 505                         Refused     no
 //	wrong certificate, host or scheme          Refused     no
-//	429, 503 with Retry-After                  Busy        yes
+//	421, 425, 429, 503 with Retry-After        Busy        yes
 //	409 with Retry-After, to a keyed request   Busy        yes
 //	none: the request was not sent             NotSent     yes
 //	408, other 5xx                             Failed      a GET, PATCH, DELETE or an export: yes
 //	                                                       a keyed request: no, the caller decides
-//	4xx with an HTML page                      Failed      likewise, three times
+//	3xx, 4xx with an HTML page                 Failed      likewise, three times
 //	none, or it broke off                      NoResponse  like Failed
 //	2xx that can't be decoded                  NoResponse  likewise
+//	2xx to another request                     NoResponse  likewise
 //
 // A 5xx of an embedded account is never resent: its disk is full, or its file damaged.
 //
-// The last two kinds of response come from something between here and the API, such as a
-// proxy that restarts. Pages count as such once the base URL has sent a response of the
+// The last three kinds of response come from something between here and the API, such as a
+// proxy that restarts, or a cache. A response is to another request if it lacks the
+// X-Request-Id that this API has returned before. Pages and redirects count as such once the base URL has sent a response of the
 // contract; before, it is probably wrong, and they are 2xx and 4xx as others are.
 //
 // The number of attempts, the time budget and the caller's deadline limit a call.
@@ -64,7 +66,7 @@
 //	a request that may change something was sent       RetryBudget
 //
 // A GET attempt ends after ReadTimeout without a response, and every response
-// after ReadTimeout without progress. A call that ends without a response, while no other
+// after ReadTimeout in which less than 16 KiB came. A call that ends without a response, while no other
 // call gets one, begins an outage: from then on other calls fail at once, without a
 // request, except one attempt every 15 seconds, and lookups. The errors of an outage share an
 // [Incident], as do refusals of the credential.

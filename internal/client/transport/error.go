@@ -83,8 +83,8 @@ func (e *Error) Is(target error) bool {
 // nil.
 func (e *Error) Incident() *Incident { return e.incident }
 
-// IsUnconfirmedPage reports that the response is a 4xx with an HTML page, which came before
-// anything of the contract. It may be the response of a server that is not the API's, or
+// IsUnconfirmedPage reports that the response is a redirect, or a 4xx with an HTML page, which
+// came before anything of the contract. It may be the response of a server that is not the API's, or
 // that of a proxy before it.
 func (e *Error) IsUnconfirmedPage() bool { return e.isUnconfirmedPage }
 

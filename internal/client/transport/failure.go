@@ -33,9 +33,17 @@ var errResponseTooLarge = errors.New("the response is larger than any that the A
 const writeTimeout = 90 * time.Second
 
 // timeoutError says that an attempt ended without a response.
-type timeoutError struct{ after time.Duration }
+type timeoutError struct {
+	after  time.Duration
+	isSlow bool // a part of the response came
+}
 
-func (e *timeoutError) Error() string { return fmt.Sprintf("no response within %s", e.after) }
+func (e *timeoutError) Error() string {
+	if e.isSlow {
+		return fmt.Sprintf("no response within %s: it began, and less than %d KiB of it came in this time", e.after, minProgress>>10)
+	}
+	return fmt.Sprintf("no response within %s", e.after)
+}
 
 // explainFailure replaces errors of net/http by clearer ones.
 func explainFailure(err error) error {
@@ -46,7 +54,7 @@ func explainFailure(err error) error {
 	case strings.Contains(text, `malformed HTTP response "\x15\x03`): // a TLS alert
 		return ErrTLSOnly
 	case strings.Contains(text, "timeout awaiting response headers"):
-		return &timeoutError{writeTimeout}
+		return &timeoutError{after: writeTimeout}
 	}
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -272,17 +273,55 @@ func TestHangingServer(t *testing.T) {
 	}
 }
 
+// TestBodyThatDrips checks that a response which comes byte by byte does not hold up a call.
+func TestBodyThatDrips(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun, f := time.Now(), fakeapi.New()
+		id := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"))[0]
+		c := newClient(t, f, func(o *client.Options) {
+			o.Transport = roundTripper(func(r *http.Request) (*http.Response, error) {
+				resp, err := f.RoundTrip(r)
+				if len(f.Sent()) == 1 {
+					resp.Body = &drip{resp.Body, r.Context()}
+				}
+				return resp, err
+			})
+		})
+		m, err := c.GetMailbox(t.Context(), id)
+		if took := time.Since(begun); err != nil || m.ID != id || took > 31*time.Second {
+			t.Errorf("%+v, %v after %s", m, err, took)
+		}
+	})
+}
+
+// drip is a body that comes byte by byte.
+type drip struct {
+	io.ReadCloser
+
+	ctx context.Context
+}
+
+func (d *drip) Read(p []byte) (int, error) {
+	select {
+	case <-time.After(time.Second):
+		return d.ReadCloser.Read(p[:1])
+	case <-d.ctx.Done():
+		return 0, d.ctx.Err()
+	}
+}
+
 // TestSlowDownload reads a body for longer than the timeout: a download that makes
 // progress is not cancelled.
 func TestSlowDownload(t *testing.T) {
 	const parts, limit, pause = 60, time.Second, 20 * time.Millisecond // a busy machine stalls for less than the limit
+	part := strings.Repeat("a,b\n", 1<<10)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/csv")
 		tick := time.NewTicker(pause)
 		defer tick.Stop()
 		for range parts {
 			<-tick.C
-			_, _ = io.WriteString(w, "a,b\n")
+			_, _ = io.WriteString(w, part)
 			_ = http.NewResponseController(w).Flush()
 		}
 	}))
@@ -294,7 +333,7 @@ func TestSlowDownload(t *testing.T) {
 	}
 	defer body.Close()
 	csv, err := io.ReadAll(body)
-	if err != nil || len(csv) != parts*len("a,b\n") {
+	if err != nil || len(csv) != parts*len(part) {
 		t.Errorf("%d bytes, %v", len(csv), err)
 	}
 }

@@ -139,7 +139,7 @@ func (c *Call) outcome(resp *http.Response, err error, hasRetryAfter bool) Outco
 	return NoResponse
 }
 
-// isErrorPage reports whether the latest response is a 4xx of something before the API,
+// isErrorPage reports whether the latest response is a 3xx or 4xx of something before the API,
 // which may respond itself the next time. A 401 is about the credential, a 405 about the
 // operation, and a 429 says by itself when to come back.
 func (c *Call) isErrorPage() bool {
@@ -152,14 +152,14 @@ func mayBePage(code int) bool {
 	case http.StatusUnauthorized, http.StatusMethodNotAllowed, http.StatusTooManyRequests:
 		return false
 	}
-	return code >= 400 && code <= 499
+	return code >= 300 && code <= 499
 }
 
 func outcomeOf(resp *http.Response, hasRetryAfter, keyed bool) Outcome {
 	switch code := resp.StatusCode; {
 	case isSuccess(resp):
 		return Succeeded
-	case code == http.StatusTooManyRequests,
+	case code == http.StatusTooManyRequests, code == http.StatusTooEarly, code == http.StatusMisdirectedRequest,
 		code == http.StatusServiceUnavailable && hasRetryAfter,
 		code == http.StatusConflict && hasRetryAfter && keyed: // a request with the same key is in flight
 		return Busy
@@ -265,6 +265,9 @@ func retryAfter(resp *http.Response, now time.Time) (wait time.Duration, ok bool
 		return time.Duration(min(seconds, maxRetryAfter.Seconds()) * float64(time.Second)), true
 	}
 	if at, err := http.ParseTime(value); err == nil {
+		if date, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
+			now = date // by the clock that the time is of
+		}
 		return min(max(at.Sub(now), 0), maxRetryAfter), true
 	}
 	return 0, false

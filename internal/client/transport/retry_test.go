@@ -45,6 +45,10 @@ func TestRetriesByMethod(t *testing.T) {
 		{"get 500", "get-mailbox", get, fakeapi.Fault{Status: 500}, 2, 0},
 		{"get 429", "get-mailbox", get, fakeapi.Fault{Status: 429}, 2, 0},
 		{"get 408", "get-mailbox", get, fakeapi.Fault{Status: 408}, 2, 0},
+		{"get 421", "get-mailbox", get, fakeapi.Fault{Status: 421}, 2, 0},
+		{"get 511", "get-mailbox", get, fakeapi.Fault{Status: 511}, 2, 0},
+		{"post 421", "submit-feedback", post, fakeapi.Fault{Status: 421}, 2, 0},
+		{"post 425", "submit-feedback", post, fakeapi.Fault{Status: 425}, 2, 0},
 		{"get 501", "list-mailboxes", func(ctx context.Context, c *client.Client, _ string) error {
 			_, err := c.FindMailbox(ctx, "a@b.example")
 			return err
@@ -101,6 +105,10 @@ func TestForeignResponses(t *testing.T) {
 		{"get with a page of a 404", "get-mailbox", fakeapi.Fault{Status: 404, Header: page, Text: "<html>"}, false, 2, false},
 		{"get with a page of a 403 for ever", "get-mailbox", fakeapi.Fault{Status: 403, Header: page, Text: "<html>", Times: 99}, false, 4, true},
 		{"get with a page of a 401", "get-mailbox", fakeapi.Fault{Status: 401, Header: page, Text: "<html>"}, false, 1, true},
+		{"get without content at first", "get-mailbox", fakeapi.Fault{Status: 200, Header: http.Header{"Content-Type": nil}}, true, 2, false},
+		{"get with a redirect", "get-mailbox", fakeapi.Fault{Status: 302, Header: page}, false, 2, false},
+		{"get with a redirect at first", "get-mailbox", fakeapi.Fault{Status: 302}, true, 2, false},
+		{"get with a redirect for ever", "get-mailbox", fakeapi.Fault{Status: 302, Times: 99}, false, 4, true},
 		{"patch with a page", "update-mailbox", fakeapi.Fault{Status: 200, Header: page, Text: "<html>"}, false, 2, false},
 		{"delete with a page", "delete-mailbox", fakeapi.Fault{Status: 200, Header: page, Text: "<html>"}, false, 2, false},
 		{"delete with a page for ever", "delete-mailbox", fakeapi.Fault{Status: 200, Header: page, Text: "<html>", Times: 99}, false, 9, true},
@@ -154,6 +162,57 @@ func TestEmbeddedFailure(t *testing.T) {
 	}
 }
 
+// TestResponsesToOtherRequests sends what a cache, or a proxy that confuses two connections,
+// may send: no change is taken for done, and no object for another or for deleted.
+func TestResponsesToOtherRequests(t *testing.T) {
+	const other = `{"id":"00000000-0000-4000-8000-0000000000ff","primary_email":"other@example.com"}`
+	for _, returnsIDs := range []bool{true, false} {
+		for op, faults := range map[string][]fakeapi.Fault{
+			"get-mailbox":    {{Status: 200, Text: other}, {Status: 404, Text: `{"detail":[{"loc":[],"msg":"no such path","type":"not_found"}]}`}},
+			"update-mailbox": {{Status: 200, Text: other}, {Status: 204}},
+			"delete-mailbox": {{Status: 200}, {Status: 204}},
+			"list-mailboxes": {{Status: 200, Text: `{"items":[],"total":0,"page":1,"page_size":1000}`}},
+		} {
+			for _, fault := range faults {
+				if fault.Op = op; !returnsIDs && fault.Text != other { // nothing shows it
+					continue
+				}
+				f := fakeapi.New()
+				ids := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"), fakeapi.Mailbox("jim", "example.com"))
+				c := newClient(t, f, func(o *client.Options) {
+					o.Transport = roundTripper(func(r *http.Request) (*http.Response, error) {
+						resp, err := f.RoundTrip(r)
+						if !returnsIDs || resp.Header.Get("Date") == "" { // a fault has none
+							resp.Header.Del("X-Request-Id")
+						}
+						return resp, err
+					})
+				})
+				if _, err := c.GetMailbox(t.Context(), ids[1]); err != nil {
+					t.Fatal(err)
+				}
+				f.Fail(fault)
+				var m *api.Mailbox
+				var err error
+				switch op {
+				case "get-mailbox":
+					m, err = c.GetMailbox(t.Context(), ids[0])
+				case "update-mailbox":
+					m, err = c.UpdateMailbox(t.Context(), ids[0], api.UpdateMailboxBody{})
+				case "list-mailboxes":
+					m, err = c.FindMailbox(t.Context(), "jane@example.com")
+				default:
+					err = c.DeleteMailbox(t.Context(), ids[0])
+				}
+				isRefused := !returnsIDs && op == "get-mailbox" // the API may have no other
+				if (err != nil) != isRefused || client.IsNotFound(err) || m != nil && m.ID != ids[0] || op == "delete-mailbox" && len(f.Stored["mailboxes"]) != 1 {
+					t.Errorf("%s, %d %s, ids %t: %+v, %v after %v", op, fault.Status, fault.Text, returnsIDs, m, err, f.Sent())
+				}
+			}
+		}
+	}
+}
+
 func TestKeyIsTheSameOnEachAttempt(t *testing.T) {
 	f := fakeapi.New().Fail(fakeapi.Fault{Op: "create-mailbox", Status: 429}, fakeapi.Fault{Op: "create-mailbox", Status: 500})
 	c := newClient(t, f)
@@ -185,6 +244,10 @@ func TestWaits(t *testing.T) {
 		{"doubles up to the cap", fakeapi.Fault{Status: 500, Times: 5}, exact, seconds(1, 2, 4, 5, 5)},
 		{"Retry-After in seconds", fakeapi.Fault{Status: 429, Header: after("30")}, exact, seconds(31)},
 		{"Retry-After as a date", fakeapi.Fault{Status: 429, Header: after(date)}, exact, seconds(21)},
+		{"Retry-After by a clock that is ahead", fakeapi.Fault{Status: 429, Header: http.Header{
+			"Retry-After": {"Mon, 02 Jan 2040 15:04:25 GMT"}, "Date": {"Mon, 02 Jan 2040 15:04:05 GMT"},
+		}}, exact, seconds(21)},
+		{"Retry-After of a year", fakeapi.Fault{Status: 429, Header: after("31536000"), Times: 9}, exact, nil},
 		{"Retry-After in the past", fakeapi.Fault{Status: 429, Header: after("Mon, 02 Jan 2006 15:04:05 GMT")}, exact, seconds(1)},
 		{"Retry-After that is none", fakeapi.Fault{Status: 429, Header: after("soon")}, exact, seconds(1)},
 		{"Retry-After beyond the budget", fakeapi.Fault{Status: 429, Header: after("3600"), Times: 9}, exact, nil},

@@ -144,7 +144,7 @@ func (c *Call) errorFrom(resp *http.Response) *Error {
 		Object:     c.Object,
 		collection: !namesObject(c.spec),
 
-		isUnconfirmedPage: isHTML(resp) && !c.Last.isForeign && mayBePage(resp.StatusCode),
+		isUnconfirmedPage: (isHTML(resp) || resp.StatusCode < 400) && !c.Last.isForeign && mayBePage(resp.StatusCode),
 	}
 }
 

@@ -22,6 +22,7 @@ const (
 	defaultUserAgent = "terraform-provider-mailhost"
 	idlePerHost      = 32
 	dialTimeout      = 10 * time.Second
+	pingTimeout      = 10 * time.Second // of HTTP/2
 )
 
 // Options configure a Transport.
@@ -127,6 +128,8 @@ type Transport struct {
 	responded atomic.Pointer[time.Time] // when the latest response came
 	incidents incidents
 	changes   changes
+	// returnsIDs: responses have the X-Request-Id of their request.
+	returnsIDs atomic.Bool
 	// unconfirmed is of Origin.
 	unconfirmed unconfirmed
 	// clockOffset is how far the API's clock is ahead of this machine's, from the Date
@@ -196,6 +199,8 @@ func overNetwork() *http.Transport {
 	t := cleanhttp.DefaultPooledTransport()
 	t.MaxIdleConnsPerHost = idlePerHost
 	t.ResponseHeaderTimeout = writeTimeout
+	// Without pings, all attempts of some minutes would use a connection that has gone dark.
+	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: pingTimeout, PingTimeout: pingTimeout, WriteByteTimeout: 2 * pingTimeout}
 	t.DialContext = (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext
 	return t
 }
