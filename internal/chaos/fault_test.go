@@ -1,6 +1,9 @@
 package chaos
 
 import (
+	"bytes"
+	"compress/gzip"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -75,7 +78,7 @@ var faults = []fault{
 	{name: "garbled", inject: func(x *exchange) {
 		resp := x.process()
 		body := resp.Body.Bytes()
-		switch x.random.IntN(3) {
+		switch x.random.IntN(4) {
 		case 0: // some bytes are others
 			for range 1 + len(body)/50 {
 				if len(body) > 0 {
@@ -87,6 +90,14 @@ var faults = []fault{
 			}
 		case 1: // nothing arrives
 			resp.Body.Reset()
+		case 2: // it is compressed, and its end is lost
+			var packed bytes.Buffer
+			z := gzip.NewWriter(&packed)
+			_, _ = z.Write(body)
+			_ = z.Close()
+			packed.Truncate(packed.Len() - 1 - x.random.IntN(packed.Len()-1))
+			resp.Header().Set("Content-Encoding", "gzip")
+			resp.Body = &packed
 		default: // the beginning is lost
 			resp.Body.Next(1 + x.random.IntN(1+len(body)/2))
 		}
@@ -97,6 +108,35 @@ var faults = []fault{
 		x.maybeProcess()
 		statuses := []int{http.StatusOK, http.StatusForbidden, http.StatusNotFound, http.StatusBadGateway, http.StatusServiceUnavailable}
 		x.page(statuses[x.random.IntN(len(statuses))], "text/html; charset=utf-8", "<!DOCTYPE html><html><body><h1>Sign in to the network</h1></body></html>")
+	}},
+	{name: "slow", inject: func(x *exchange) {
+		resp := x.process()
+		resp.Header().Del("Content-Length")
+		maps.Copy(x.w.Header(), resp.Header())
+		x.w.WriteHeader(resp.Code)
+		for _, b := range resp.Body.Bytes() {
+			if _, err := x.w.Write([]byte{b}); err != nil || http.NewResponseController(x.w).Flush() != nil {
+				return // the client has given up
+			}
+			time.Sleep(time.Second)
+		}
+	}},
+	{name: "empty", inject: func(x *exchange) {
+		x.maybeProcess()
+		x.w.WriteHeader([]int{http.StatusOK, http.StatusNoContent}[x.random.IntN(2)])
+	}},
+	{name: "redirect", inject: func(x *exchange) {
+		x.w.Header().Set("Location", "https://elsewhere.example/sign-in")
+		statuses := []int{http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect}
+		x.w.WriteHeader(statuses[x.random.IntN(len(statuses))])
+	}},
+	{name: "intermediary", inject: func(x *exchange) {
+		statuses := []int{http.StatusRequestTimeout, http.StatusMisdirectedRequest, http.StatusTooEarly, http.StatusNetworkAuthenticationRequired}
+		status := statuses[x.random.IntN(len(statuses))]
+		if status == http.StatusRequestTimeout || status == http.StatusNetworkAuthenticationRequired {
+			x.maybeProcess() // the two others say that nobody has processed it
+		}
+		x.page(status, "text/plain", http.StatusText(status))
 	}},
 	{name: "duplicate", inject: func(x *exchange) {
 		first := x.process()
