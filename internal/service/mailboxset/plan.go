@@ -82,6 +82,10 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	}
 }
 
+// mostLookedUp is the size of the largest set whose domain a plan looks up. The lookups of
+// the plan and of the apply would take the first apply of a larger one beyond 12 requests.
+const mostLookedUp = 8 * api.MaxBulkItems
+
 // planCreate plans a new set.
 func (r *Resource) planCreate(ctx context.Context, plan *model, diags *diag.Diagnostics) {
 	plan.Addresses, plan.IDs, plan.Unmanaged = types.StringUnknown(), types.StringUnknown(), types.StringUnknown()
@@ -104,7 +108,7 @@ func (r *Resource) planCreate(ctx context.Context, plan *model, diags *diag.Diag
 		return // the create lists again, and reports why it can't
 	}
 	r.Notes().Store(planned{canonicalDomain(domain)}, l)
-	if len(l.byID) == 0 { // an API may have no error for the list of a domain that does not exist
+	if len(l.byID) == 0 && len(c.entries) <= mostLookedUp { // an API may have no error for the list of a domain that does not exist
 		r.WarnMissingDomainRef(ctx, domain, diags)
 	}
 	existing := l.existing(c.keys())
