@@ -31,7 +31,11 @@ func (h *Handler) pipeline() http.Handler {
 		rec := &statusRecorder{ResponseWriter: w}
 		begun := h.Clock()
 		defer func() {
-			h.Log.LogAttrs(r.Context(), slog.LevelInfo, "request",
+			level := slog.LevelInfo
+			if strings.HasPrefix(r.URL.Path, HealthPath) && rec.status < http.StatusBadRequest {
+				level = slog.LevelDebug // a balancer asks every second
+			}
+			h.Log.LogAttrs(r.Context(), level, "request",
 				slog.String("request_id", p.ID), slog.String("method", r.Method),
 				slog.String("route", p.Route), slog.Int("status", rec.status), slog.Duration("duration", h.Clock().Sub(begun)))
 		}()

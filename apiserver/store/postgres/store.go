@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	neturl "net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -95,6 +96,11 @@ const modeParameter = "default_query_exec_mode"
 
 // poolConfig returns the settings of the connections.
 func poolConfig(url string, opts Options) (*pgxpool.Config, error) {
+	// What pgx reports of a malformed URL can have a part of the password, and so can the name of
+	// a host that it takes for one.
+	if u, err := neturl.Parse(url); err != nil || u.Fragment != "" || strings.Count(url, "@") > 1 || strings.Contains(u.Path+u.RawQuery, "@") {
+		return nil, errors.New("PostgreSQL: the URL is malformed; percent-encode special characters of the password, such as %40 for @, or leave the password out and set PGPASSWORD")
+	}
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("PostgreSQL: %w", err) // pgx leaves out the password

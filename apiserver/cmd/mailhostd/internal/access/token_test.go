@@ -255,6 +255,7 @@ func TestTargets(t *testing.T) {
 		{"a flag and a variable", environ, "whoami --database " + database, cli.ExitOK, `"operator"`},
 		{"another flag and variable", append(slices.Clone(environ[1:]), "MAILHOSTD_DATABASE=x"), "whoami --base-url " + s.URL, cli.ExitOK, `"service_account"`},
 		{"an invalid URL", environ, "whoami --base-url mail.example.com", cli.ExitUsage, "must be an http or https URL"},
+		{"a URL with the path", environ, "whoami --base-url " + s.URL + "/v1/public/", cli.ExitUsage, "leave out /v1/public, which each request adds: " + s.URL},
 		{"nobody listens", environ, "whoami --base-url http://127.0.0.1:1", cli.ExitFailure, "the API at http://127.0.0.1:1 can't be reached"},
 		{"an invalid token", append(slices.Clone(environ), "MAILHOST_TOKEN=mhsa_x"), "whoami", cli.ExitFailure, "check MAILHOST_TOKEN"},
 		{"no lifecycle operations", other, "token create x --plan-only", cli.ExitFailure, "offers only the published operations"},

@@ -239,6 +239,8 @@ func (c *Client) refused(s api.Spec, response *http.Response, body []byte) error
 		e.Message = strings.Join(messages, "; ")
 	case c.Token == "":
 		e.Message = "something failed"
+	case e.Status >= http.StatusBadGateway && e.Status <= http.StatusGatewayTimeout:
+		e.Message = "a proxy responded at " + c.URL + ", and no server behind it is ready; try again, or ask the operator"
 	default:
 		e.Message = "the response is not the API's; check the URL " + c.URL
 	}

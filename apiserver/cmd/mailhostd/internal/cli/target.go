@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net/url"
 	"os"
 	"os/user"
@@ -69,7 +70,9 @@ func OpenService(ctx context.Context, p Program, database string) (*apiserver.Se
 	if err != nil {
 		return nil, err
 	}
-	service, err := apiserver.New(apiserver.Options{Store: db})
+	// The API's own error does not say what is wrong with the database, such as a full disk.
+	log := slog.New(slog.NewTextHandler(p.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
+	service, err := apiserver.New(apiserver.Options{Store: db, Logger: log})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -165,6 +168,9 @@ func (f TargetFlags) OpenRemote(p Program) (*Target, error) {
 	u, err := url.Parse(f.BaseURL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return nil, &UsageError{Err: errors.New("--base-url: must be an http or https URL, for instance https://mail.example.com")}
+	}
+	if before, _, ok := strings.Cut(f.BaseURL, "/v1/public"); ok {
+		return nil, &UsageError{Err: fmt.Errorf("--base-url: leave out /v1/public, which each request adds: %s", before)}
 	}
 	token := p.variable(TokenVariable)
 	switch {

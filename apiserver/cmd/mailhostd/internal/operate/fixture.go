@@ -74,8 +74,12 @@ func (c fixtureLoadCommand) Run(ctx context.Context, p cli.Program) (err error) 
 		}
 	}
 	return c.Print(p, loaded, func(w io.Writer) error {
+		in := ""
+		if c.Database != cli.DefaultDatabase {
+			in = " --database " + cli.RedactDatabase(c.Database)
+		}
 		for _, id := range loaded.Created {
-			fmt.Fprintf(w, "Created the account %s. Create its token: mailhostd init --account-id %s\n", id, id)
+			fmt.Fprintf(w, "Created the account %s. Create its token: mailhostd init --account-id %s%s\n", id, id, in)
 		}
 		for _, id := range loaded.Existing {
 			fmt.Fprintf(w, "The account %s exists already: nothing of the fixture was loaded for it.\n", id)

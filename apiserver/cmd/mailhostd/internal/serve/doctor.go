@@ -104,15 +104,9 @@ func (c DoctorCommand) checkConfiguration(p cli.Program, app *kong.Kong) check {
 	if err := c.settings.Validate(); err != nil {
 		return found(checkFailed, "%s", err)
 	}
-	known, err := settingVariables(app)
+	unknown, err := unknownVariables(p, app)
 	if err != nil {
 		return found(checkFailed, "%s", err)
-	}
-	var unknown []string
-	for _, name := range slices.Sorted(maps.Keys(cli.Variables(p.Environ))) {
-		if strings.HasPrefix(name, "MAILHOSTD_") && !known[name] {
-			unknown = append(unknown, name)
-		}
 	}
 	if unknown != nil {
 		return found(checkWarning, "no setting has the variable %s; mailhostd serve --help lists those that exist", strings.Join(unknown, ", "))
@@ -126,6 +120,17 @@ func (c DoctorCommand) checkConfiguration(p cli.Program, app *kong.Kong) check {
 		return found(checkWarning, "valid; without --smtp-url no forwarding to other accounts can be verified")
 	}
 	return found(checkOK, "valid")
+}
+
+// unknownVariables returns the variables that look like a setting and are none: misspelt ones.
+func unknownVariables(p cli.Program, app *kong.Kong) (unknown []string, err error) {
+	known, err := settingVariables(app)
+	for _, name := range slices.Sorted(maps.Keys(cli.Variables(p.Environ))) {
+		if strings.HasPrefix(name, "MAILHOSTD_") && !known[name] {
+			unknown = append(unknown, name)
+		}
+	}
+	return unknown, err
 }
 
 // settingVariables returns the variables of all commands.
@@ -175,6 +180,9 @@ func (c DoctorCommand) checkDatabase(ctx context.Context, p cli.Program) check {
 
 // checkPermissions checks the files of a database and of the certificate.
 func (c DoctorCommand) checkPermissions(context.Context, cli.Program) check {
+	if c.databaseFile() == "" && c.TLSKey == "" {
+		return found(checkSkipped, "neither the database nor a key is a file of this machine")
+	}
 	var problems []string
 	for _, path := range []string{c.databaseFile(), c.TLSKey} {
 		if info, err := os.Stat(path); path != "" && err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o007 != 0 {
@@ -214,6 +222,9 @@ func (c DoctorCommand) databaseFile() string {
 // as the database.
 const lowDisk = 1 << 30
 
+// fullDisk is how many bytes must be free: the log alone may take that until it is truncated.
+const fullDisk = 64 << 20
+
 func (c DoctorCommand) checkDisk(context.Context, cli.Program) check {
 	path := c.databaseFile()
 	if path == "" {
@@ -227,8 +238,16 @@ func (c DoctorCommand) checkDisk(context.Context, cli.Program) check {
 	if info, err := os.Stat(path); err == nil {
 		needed = max(needed, 2*info.Size())
 	}
+	return describeSpace(free, needed)
+}
+
+// describeSpace compares the free space with what is needed, both in bytes.
+func describeSpace(free uint64, needed int64) check {
 	state := checkOK
-	if free < uint64(needed) {
+	switch {
+	case free < fullDisk:
+		return found(checkFailed, "%d MiB free: the disk is full, and changes can't be kept; free at least %d MiB", free>>20, needed>>20)
+	case free < uint64(needed):
 		state = checkWarning
 	}
 	return found(state, "%d MiB free; %d MiB are enough for the log and a backup", free>>20, needed>>20)

@@ -18,6 +18,16 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/serve"
 )
 
+// TestFullDisk checks that doctor fails if nothing can be written, and warns before that.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	for free, want := range map[uint64]string{0: serve.CheckFailed, 32 << 20: serve.CheckFailed, 512 << 20: serve.CheckWarning, 2 << 30: serve.CheckOK} {
+		if got := serve.DescribeSpace(free, 1<<30); got.State != want {
+			t.Errorf("%d bytes free: %+v, want %s", free, got, want)
+		}
+	}
+}
+
 // TestDoctor checks a healthy server's settings, and then one fault after another.
 func TestDoctor(t *testing.T) {
 	t.Parallel()
@@ -68,6 +78,9 @@ func TestDoctor(t *testing.T) {
 		{"no database", nil, []string{"--database", database + ".x"}, "database", serve.CheckWarning, "create it with mailhostd init"},
 		{"a damaged page", nil, []string{"--database", damaged}, "database", serve.CheckFailed, "it is damaged; restore a backup"},
 		{"no PostgreSQL", nil, []string{"--database", "postgres://u:secret@127.0.0.1:1/x"}, "database", serve.CheckFailed, "connection refused"},
+		{"a password with @", nil, []string{"--database", "postgres://u:p@secret@127.0.0.1:1/x"}, "database", serve.CheckFailed, "percent-encode"},
+		{"a password with #", nil, []string{"--database", "postgres://u:1#p@secret@127.0.0.1:1/x"}, "database", serve.CheckFailed, "percent-encode"},
+		{"a password with /", nil, []string{"--database", "postgres://u:p@secret/x@127.0.0.1:1/x"}, "database", serve.CheckFailed, "percent-encode"},
 		{"an open file", nil, []string{"--database", open}, "permissions", serve.CheckWarning, "chmod o="},
 		{"no folder", nil, []string{"--database", filepath.Join(t.TempDir(), "none", "a.db")}, "permissions", serve.CheckFailed, "can't be written"},
 		{"no mail server", nil, []string{"--smtp-url", "smtp://u:secret@127.0.0.1:1"}, "smtp", serve.CheckFailed, "connection refused"},

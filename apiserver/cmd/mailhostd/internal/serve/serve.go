@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
@@ -88,8 +90,15 @@ func (c settings) Validate() error {
 }
 
 // Run serves until ctx is cancelled.
-func (c Command) Run(ctx context.Context, p cli.Program) (err error) {
+func (c Command) Run(ctx context.Context, p cli.Program, app *kong.Kong) (err error) {
 	log := c.logger(p.Stderr)
+	unknown, err := unknownVariables(p, app)
+	if err != nil {
+		return err
+	}
+	if unknown != nil {
+		log.Warn("no setting has these variables; mailhostd serve --help lists those that exist", "variables", strings.Join(unknown, ", "))
+	}
 	fixture, err := c.readFixture()
 	if err != nil {
 		return err

@@ -91,7 +91,7 @@ func TestHeaderTooLarge(t *testing.T) {
 func TestMaxConnections(t *testing.T) {
 	t.Parallel()
 	database, _ := mailhostdtest.Initialize(t)
-	s := mailhostdtest.Serve(t, database, "--max-connections", "1")
+	s := mailhostdtest.Serve(t, database, "--max-connections", "1", "--log-level", "debug")
 	address := strings.TrimPrefix(s.URL, "http://")
 	request := func(conn net.Conn) { fmt.Fprint(conn, "GET /healthz/live HTTP/1.1\r\nHost: test\r\n\r\n") }
 	var conns [2]net.Conn
