@@ -12,6 +12,23 @@ const conflictAdvice = "- If a resource was renamed or moved, add a moved block 
 	"- If two blocks, or two keys of for_each, describe the object, remove one of them. Remove its address from the state with a removed block with lifecycle { destroy = false }, or with terraform state rm.\n" +
 	"- If the object is in the state twice at one address (the plan calls one of them deposed), run terraform state rm with the address, and import the object again."
 
+// ToSetAdvice is for a plan that destroys single mailboxes which a set keeps.
+const ToSetAdvice = `A moved block can't move a mailbox into a set. To end the management by the single resources and keep the mailboxes with their mail, add this in the same plan, with the name of the resource and without a key:
+
+removed {
+  from = mailhost_mailbox.NAME
+
+  lifecycle {
+    destroy = false
+  }
+}`
+
+// addKeptInSet adds the error of the first destroy of a single mailbox that a set keeps.
+func addKeptInSet(diags *diag.Diagnostics, label string) {
+	diags.AddError("Two resources have the "+label,
+		paragraphs("The plan destroys this resource, but a mailhost_mailbox_set keeps the mailbox. If this were applied, the mail would be lost. Nothing was changed. Others of the set with the same problem are not listed.", ToSetAdvice))
+}
+
 // AddConflict adds the error of a plan in which another resource has the same
 // object. id is "" if it is unknown.
 func AddConflict(diags *diag.Diagnostics, label, id string, conflict session.Conflict) {

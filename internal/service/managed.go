@@ -100,10 +100,17 @@ func (m *managed) recordPlan(ctx context.Context, req resource.ModifyPlanRequest
 			conflict = walk.PlanCreate(o)
 		}
 	}
-	if conflict != session.NoConflict {
+	switch conflict {
+	case session.NoConflict:
+		return true
+	case session.KeptInSet:
+		if walk.FirstSetConflict() {
+			addKeptInSet(&resp.Diagnostics, m.label(ctx, get))
+		}
+	default:
 		AddConflict(&resp.Diagnostics, m.label(ctx, get), o.ID, conflict)
 	}
-	return conflict == session.NoConflict
+	return false
 }
 
 // Create implements resource.Resource.

@@ -35,6 +35,8 @@ type Walk struct {
 	keys     map[Object]*keyState
 	zones    zones
 	disabled bool
+	// setConflict means that a conflict of a set of mailboxes was reported.
+	setConflict bool
 }
 
 // Object identifies an object by its resource type and its id, its natural key in
@@ -44,6 +46,7 @@ type Object struct{ Type, ID, Key string }
 // objectState is what the walk knows of an object with an id.
 type objectState struct {
 	inState   bool
+	inSet     bool             // a set of mailboxes keeps it
 	destroyed bool             // planned
 	adopted   bool             // planned
 	acquired  bool             // created, adopted or resumed in this walk
@@ -74,6 +77,8 @@ const (
 	NoConflict Conflict = iota
 	// Kept means that another resource keeps or updates the object.
 	Kept
+	// KeptInSet means that a set of mailboxes keeps the object.
+	KeptInSet
 	// Replaced means that another resource replaces the object, which deletes it.
 	Replaced
 	// Destroyed means that the plan destroys the object at another address, or as a
@@ -197,6 +202,23 @@ func (w *Walk) PlanUpdate(o Object, config uint64) Conflict {
 	return NoConflict
 }
 
+// KeepInSet records that a set of mailboxes keeps an object.
+func (w *Walk) KeepInSet(o Object) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.object(o).inSet = true
+}
+
+// FirstSetConflict reports whether it is the first call in this walk. A set may have
+// thousands of conflicts for one reason, and one error is enough to refuse the plan.
+func (w *Walk) FirstSetConflict() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	first := !w.setConflict
+	w.setConflict = true
+	return first || w.disabled
+}
+
 // PlanReplacement records that the plan of [Walk.PlanUpdate] for the configuration
 // is a replacement, which deletes the object.
 func (w *Walk) PlanReplacement(o Object, config uint64) Conflict {
@@ -220,6 +242,8 @@ func (w *Walk) PlanDestroy(o Object) Conflict {
 	s := w.object(o)
 	s.inState, s.destroyed = true, true
 	switch {
+	case s.inSet && s.anyUse() == Kept:
+		return KeptInSet
 	case len(s.uses) > 0:
 		return s.anyUse()
 	case s.adopted:
@@ -386,6 +410,8 @@ func (s *objectState) owner() Conflict {
 		return Acquired
 	case s.destroyed:
 		return Destroyed
+	case s.inSet && s.anyUse() == Kept:
+		return KeptInSet
 	case len(s.uses) > 0:
 		return s.anyUse()
 	case s.inState:

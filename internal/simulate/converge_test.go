@@ -113,6 +113,12 @@ var acceptableErrors = []struct{ text, reason string }{
 // to import it.
 var conflictErrors = []string{"exists already", existAlready, "already, with the id", "already by the rule"}
 
+// errorText returns the text of an error. A set's conflict about one mailbox is written as the
+// one about several.
+func errorText(err error) string {
+	return strings.ReplaceAll(err.Error(), "to be created exists already", existAlready)
+}
+
 // existAlready is in the conflict of a set. A fault does not cause it, because a set
 // continues with what a lost response has created.
 const existAlready = "to be created exist already"
@@ -129,7 +135,7 @@ func (h *history) acceptable(s *stack, err error) string {
 		return "one object written twice"
 	}
 	for _, text := range conflictErrors {
-		if strings.Contains(err.Error(), text) && h.mayHaveUnmanagedObjects(s, text) {
+		if strings.Contains(errorText(err), text) && h.mayHaveUnmanagedObjects(s, text) {
 			return "the user has to import an unmanaged object"
 		}
 	}
@@ -199,7 +205,7 @@ func (h *history) untaint(s *stack) bool {
 // the block for it, removes the second of two equal blocks, or removes
 // create_before_destroy. It reports whether it changed anything.
 func (h *history) followAdvice(r *rand.Rand, s *stack, err error) bool {
-	says := func(text string) bool { return strings.Contains(err.Error(), text) }
+	says := func(text string) bool { return strings.Contains(errorText(err), text) }
 	if says("max_deletions is") && h.raiseMaxDeletions(s, err) {
 		return true
 	}

@@ -93,7 +93,11 @@ func addExisting(diags *diag.Diagnostics, existing map[string]*api.Mailbox) {
 	for _, key := range sortedKeys(existing) {
 		lines = append(lines, fmt.Sprintf("%s is %s, id %s", at(key), existing[key].PrimaryEmail, existing[key].ID))
 	}
-	diags.AddAttributeError(mailboxesPath, mailboxes(len(existing))+" to be created exist already",
+	exist := "exist"
+	if len(existing) == 1 {
+		exist = "exists"
+	}
+	diags.AddAttributeError(mailboxesPath, fmt.Sprintf("%s to be created %s already", mailboxes(len(existing)), exist),
 		"The domain has these mailboxes, and this set does not manage them:"+service.FirstBullets(lines)+
 			"\n\nNothing was created. To manage them with this set, set on_existing = \"adopt\"; that is also the way if an apply has created them and was killed before Terraform stored its state. "+
 			"Otherwise remove their entries, or choose other keys.")
@@ -112,7 +116,18 @@ func addManaged(diags *diag.Diagnostics, keys []string, existing map[string]*api
 }
 
 // addConflicts refuses a plan in which another resource would lose mailboxes.
-func addConflicts(diags *diag.Diagnostics, c *contents, conflicts map[string]service.Conflict) {
+func (r *Resource) addConflicts(diags *diag.Diagnostics, c *contents, conflicts map[string]service.Conflict) {
+	var destroyed []string
+	for _, key := range sortedKeys(conflicts) {
+		if conflicts[key] == service.DestroyedByOther {
+			destroyed = append(destroyed, c.addresses[key].Value)
+			delete(conflicts, key)
+		}
+	}
+	if len(destroyed) > 0 && r.Walk().FirstSetConflict() {
+		diags.AddAttributeError(mailboxesPath, "Two resources have the mailboxes of the set", fmt.Sprintf(
+			"The set keeps %s, but the same plan destroys them at other addresses:%s\n\nNothing was changed. %s", mailboxes(len(destroyed)), service.FirstBullets(destroyed), service.ToSetAdvice))
+	}
 	keys := sortedKeys(conflicts)
 	const most = 20 // errors; the first ones explain the rest
 	for _, key := range keys[:min(len(keys), most)] {

@@ -226,6 +226,7 @@ func (r *Resource) recordUpdate(prior *contents, ch changes, imported bool, conf
 	walk, fingerprint := r.Walk(), maphash.String(seed, config)
 	conflicts, kept := map[string]service.Conflict{}, []string{}
 	for _, before := range ch.kept {
+		walk.KeepInSet(object(prior.ids[before].Value))
 		switch conflict := walk.PlanUpdate(object(prior.ids[before].Value), fingerprint); conflict {
 		case 0:
 		case service.KeptByOther:
@@ -246,10 +247,11 @@ func (r *Resource) recordUpdate(prior *contents, ch changes, imported bool, conf
 		slices.Sort(kept)
 		warnShared(diags, prior.addressList(kept))
 	}
-	if len(conflicts) > 0 {
-		addConflicts(diags, prior, conflicts)
+	if len(conflicts) == 0 {
+		return true
 	}
-	return len(conflicts) == 0
+	r.addConflicts(diags, prior, conflicts)
+	return false
 }
 
 // checkDeletions adds an error to a plan that deletes more mailboxes than allowed, and
@@ -286,7 +288,7 @@ func (r *Resource) planDestroy(ctx context.Context, state model, resp *resource.
 		}
 	}
 	if len(conflicts) > 0 {
-		addConflicts(&resp.Diagnostics, c, conflicts)
+		r.addConflicts(&resp.Diagnostics, c, conflicts)
 		return
 	}
 	addresses, allowed := c.addressList(c.keys()), state.MaxDeletions.ValueInt64()

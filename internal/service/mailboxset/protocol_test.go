@@ -246,7 +246,7 @@ func TestExistingMailboxes(t *testing.T) {
 	id := s.Mailbox(t, "example.com", "ann").ID
 	p := s.Protocol(t, "")
 	_, diags := p.Plan(typeName, set(nil, "ann", "bob"), nil)
-	acctest.Expect(t, diags, "ERROR", "1 mailbox to be created exist already", `mailboxes["ann"]`, id, "on_existing")
+	acctest.Expect(t, diags, "ERROR", "1 mailbox to be created exists already", `mailboxes["ann"]`, id, "on_existing")
 	adopt := set(changes{"on_existing": "adopt"}, "ann=Anna Roe", "bob")
 	_, diags = p.Plan(typeName, adopt, nil)
 	p.NoErrors(diags)
@@ -266,7 +266,7 @@ func TestExistingMailboxes(t *testing.T) {
 	o, _ = p.Walk().Read(typeName, o)
 	expect(t, o, "unmanaged", "cid@example.com")
 	_, diags = p.Plan(typeName, set(nil, "ann=Anna Roe", "bob", "cid"), o)
-	acctest.Expect(t, diags, "ERROR", "exist already", `mailboxes["cid"]`)
+	acctest.Expect(t, diags, "ERROR", "exists already", `mailboxes["cid"]`)
 	o, diags = p.Apply(t.Context(), typeName, set(changes{"on_existing": "adopt"}, "ann=Anna Roe", "bob", "cid"), o)
 	p.NoErrors(diags)
 	expect(t, o, "unmanaged")
@@ -511,6 +511,44 @@ func TestPublishedOnly(t *testing.T) {
 	_, diags = p.Destroy(t.Context(), typeName, o)
 	p.NoErrors(diags)
 	acctest.Expect(t, diags, "will still exist", "ann@example.com")
+}
+
+// TestForgottenRemovedBlock imports a set while the single resources are destroyed, without a
+// removed block: one error refuses it, in whatever order the CLI plans them.
+func TestForgottenRemovedBlock(t *testing.T) {
+	t.Parallel()
+	s := server(t, acctest.Options{})
+	const single = "mailhost_mailbox"
+	names := []string{"ann", "bob", "cid", "dee"}
+	p := s.Protocol(t, "")
+	var singles []*acctest.Object
+	for _, name := range names {
+		o, diags := p.Apply(t.Context(), single, map[string]any{"domain": "example.com", "local_part": name, "first_name": "Jane", "last_name": "Doe"}, nil)
+		p.NoErrors(diags)
+		singles = append(singles, o)
+	}
+	o, diags := p.Import(typeName, "example.com", nil)
+	p.NoErrors(diags)
+	for before := range len(names) + 1 { // how many singles are planned before the set
+		p.Together()
+		imported, diags := p.Read(typeName, o)
+		p.NoErrors(diags)
+		var all []*tfprotov6.Diagnostic
+		plan := func(singles []*acctest.Object) {
+			for _, one := range singles {
+				_, diags := p.Plan(single, nil, one)
+				all = append(all, diags...)
+			}
+		}
+		plan(singles[:before])
+		_, diags = p.Plan(typeName, set(nil, names...), imported)
+		all = append(all, diags...)
+		plan(singles[before:])
+		acctest.Expect(t, all, "ERROR", "Two resources have the mailbox", "removed {", "destroy = false")
+		if text := acctest.Render(all); acctest.Errors(all) != 1 || strings.Contains(text, "add a moved block") {
+			t.Errorf("%d before the set: %s", before, text)
+		}
+	}
 }
 
 // TestOtherResources checks that a mailbox has one owner.

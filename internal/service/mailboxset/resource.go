@@ -90,7 +90,7 @@ func (r *Resource) refresh(state *model, l *listing, diags *diag.Diagnostics) *c
 		}
 	}
 	if len(conflicts) > 0 {
-		addConflicts(diags, now, conflicts)
+		r.addConflicts(diags, now, conflicts)
 	}
 	return now
 }

@@ -56,7 +56,7 @@ func TestUnknownOutcome(t *testing.T) {
 				for _, other := range [][]string{{"ann", "bob", "cid"}, {"ann", "bob=Else Doe"}} {
 					now, _ := p.Walk().Read(typeName, created)
 					_, diags := p.Plan(typeName, set(nil, other...), now)
-					acctest.Expect(t, diags, "ERROR", "1 mailbox to be created exist already", other[len(other)-1][:3]+"@example.com")
+					acctest.Expect(t, diags, "ERROR", "1 mailbox to be created exists already", other[len(other)-1][:3]+"@example.com")
 				}
 
 				created, _ = p.Walk().Read(typeName, created)
@@ -88,7 +88,7 @@ func TestUnknownOutcome(t *testing.T) {
 				s.Mailbox(t, "example.com", "dee")
 				fewer, _ = p.Walk().Read(typeName, fewer)
 				_, diags = p.Plan(typeName, more, fewer)
-				acctest.Expect(t, diags, "ERROR", "exist already", "dee@example.com")
+				acctest.Expect(t, diags, "ERROR", "exists already", "dee@example.com")
 				if slices.Contains(texts(t, fewer, "unmanaged"), "ann@example.com") {
 					t.Error("ann is unmanaged")
 				}
