@@ -99,7 +99,7 @@ func poolConfig(url string, opts Options) (*pgxpool.Config, error) {
 	// What pgx reports of a malformed URL can have a part of the password, and so can the name of
 	// a host that it takes for one.
 	if u, err := neturl.Parse(url); err != nil || u.Fragment != "" || strings.Count(url, "@") > 1 || strings.Contains(u.Path+u.RawQuery, "@") {
-		return nil, errors.New("PostgreSQL: the URL is malformed; percent-encode special characters of the password, such as %40 for @, or leave the password out and set PGPASSWORD")
+		return nil, errors.New("PostgreSQL: the URL is malformed; correct the port, or percent-encode special characters of the password (%40 for @), or leave it out and set PGPASSWORD")
 	}
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
