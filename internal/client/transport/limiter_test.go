@@ -68,7 +68,7 @@ func TestStaysBelowTheAPIsLimit(t *testing.T) {
 				refused   int     // requests, at most
 			}{
 				{"token bucket", false, 1, 1.25, max(0, 10-limit.n) + 2},
-				{"fixed window", true, 1, 1.8, max(0, 10-limit.n) + 10},
+				{"fixed window", true, 1, 1.8, max(0, 10-limit.n) + 15},
 				{"token bucket of three processes", false, 3, 1.25, 100},
 			} {
 				t.Run(fmt.Sprintf("%s/%d in %s/%s away", tc.name, limit.n, limit.per, latency), func(t *testing.T) {
