@@ -162,7 +162,7 @@ func TestErrorLines(t *testing.T) {
 		{"control port in use", []string{"serve", "--listen", "127.0.0.1:0", "--control-listen", address, "--database", database}, cli.ExitFailure, "--control-listen: can't listen on"},
 		{"no such port", []string{"serve", "--listen", "127.0.0.1:99999"}, cli.ExitFailure, "--listen: can't listen on 127.0.0.1:99999"},
 		{"PostgreSQL", []string{"serve", "--listen", "127.0.0.1:0", "--database", "postgres://u:secret@127.0.0.1:1/mail"}, cli.ExitFailure, "connection refused"},
-		{"invalid URL", []string{"init", "--database", "postgres://u:secret@127.0.0.1:port/mail"}, cli.ExitFailure, "cannot parse"},
+		{"invalid URL", []string{"init", "--database", "postgres://u:secret@127.0.0.1:port/mail"}, cli.ExitFailure, "the URL is malformed"},
 		{"another server", []string{"serve", "--listen", "127.0.0.1:0", "--database", "mysql://u:secret@db/mail"}, cli.ExitFailure,
 			"--database: this build can't open mysql://; it takes the path of an SQLite file or a postgres:// URL or a postgresql:// URL"},
 		{"connections to a file", []string{"serve", "--database-connections", "5"}, cli.ExitUsage, "an SQLite file has none"},
