@@ -52,12 +52,12 @@ func (h server) clearFaults(w http.ResponseWriter, _ *http.Request) error {
 func (h server) showFault(w http.ResponseWriter, r *http.Request) error {
 	held, timeout := 0, defaultWait
 	var err error
-	if s := r.FormValue("held"); s != "" {
+	if s := r.URL.Query().Get("held"); s != "" {
 		if held, err = strconv.Atoi(s); err != nil || held < 0 {
 			return invalid(errors.New("held: must be a whole number"))
 		}
 	}
-	if s := r.FormValue("timeout"); s != "" {
+	if s := r.URL.Query().Get("timeout"); s != "" {
 		if timeout, err = time.ParseDuration(s); err != nil || timeout < 0 || timeout > maxWait {
 			return invalid(fmt.Errorf("timeout: must be a duration of up to %s, such as 10s", maxWait))
 		}
@@ -92,14 +92,14 @@ func (h server) releaseFault(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h server) showJournal(w http.ResponseWriter, r *http.Request) error {
-	filter := journal.Filter{Operation: r.FormValue("operation")}
+	filter := journal.Filter{Operation: r.URL.Query().Get("operation")}
 	var err error
-	if s := r.FormValue("status"); s != "" {
+	if s := r.URL.Query().Get("status"); s != "" {
 		if filter.Status, err = strconv.Atoi(s); err != nil {
 			return invalid(errors.New("status: must be a whole number"))
 		}
 	}
-	if s := r.FormValue("since"); s != "" {
+	if s := r.URL.Query().Get("since"); s != "" {
 		if filter.Since, err = strconv.ParseInt(s, 10, 64); err != nil {
 			return invalid(errors.New("since: must be the seq of an entry"))
 		}

@@ -25,11 +25,11 @@ type auditPage struct {
 const auditEntriesPerPage = 50
 
 func listAuditLog(v *visit) (view, error) {
-	p := auditPage{Operation: v.FormValue("operation"), Subject: v.FormValue("subject"), Object: v.FormValue("object"), Later: v.FormValue("until") != ""}
+	p := auditPage{Operation: v.query("operation"), Subject: v.query("subject"), Object: v.query("object"), Later: v.query("until") != ""}
 	p.Operations = audit.Operations()
 	slices.Sort(p.Operations)
 	entries, err := call(v, api.ListAuditLog, &api.ListAuditLogRequest{
-		Operation: p.Operation, Subject: p.Subject, Object: p.Object, Until: v.FormValue("until"), Limit: auditEntriesPerPage, MaxChanges: changesRead,
+		Operation: p.Operation, Subject: p.Subject, Object: p.Object, Until: v.query("until"), Limit: auditEntriesPerPage, MaxChanges: changesRead,
 	})
 	if err != nil {
 		return view{}, err

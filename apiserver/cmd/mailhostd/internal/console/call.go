@@ -102,9 +102,13 @@ func partOf[T any](content T, err error) (part[T], error) {
 	return part[T]{content, f}, nil
 }
 
+// query returns a parameter of the page's address. Request.FormValue would read the body
+// of a GET request too, and write the files of a multipart one to disk.
+func (v *visit) query(name string) string { return v.URL.Query().Get(name) }
+
 // page is the page of a list that the visitor has requested.
 func (v *visit) page(size int) api.Paged {
-	n, err := strconv.Atoi(v.FormValue("page"))
+	n, err := strconv.Atoi(v.query("page"))
 	if err != nil || n < 1 {
 		n = 1
 	}

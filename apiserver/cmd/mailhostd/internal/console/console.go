@@ -149,6 +149,7 @@ func (c *Console) Middleware(next http.Handler) http.Handler {
 		// Other sites get no referrer. With no-referrer, browsers would send forms with the
 		// Origin null.
 		h.Set("Referrer-Policy", "same-origin")
+		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 		pages.ServeHTTP(w, r)
 	})
 }

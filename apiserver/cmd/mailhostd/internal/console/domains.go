@@ -25,7 +25,7 @@ type domainsPage struct {
 
 func listDomains(v *visit) (view, error) {
 	p := domainsPage{
-		Search: v.FormValue("search"), Status: v.FormValue("status"),
+		Search: v.query("search"), Status: v.query("status"),
 		Statuses: []string{vocab.DomainActive, vocab.DomainPending, vocab.DomainPendingPayment, vocab.DomainFailed},
 	}
 	list, err := call(v, api.ListDomains, &api.ListDomainsRequest{Paged: v.page(domainsPerPage), Search: p.Search, Status: p.Status})
@@ -102,7 +102,7 @@ type mailboxesPage struct {
 
 func listMailboxes(v *visit) (view, error) {
 	p := mailboxesPage{
-		Search: v.FormValue("search"), Domain: v.FormValue("domain"), Status: v.FormValue("status"),
+		Search: v.query("search"), Domain: v.query("domain"), Status: v.query("status"),
 		Statuses: []string{vocab.MailboxActive, vocab.MailboxProvisioning, vocab.MailboxPaused, vocab.MailboxDeleting},
 	}
 	list, err := call(v, api.ListMailboxes, &api.ListMailboxesRequest{Paged: v.page(rowsPerPage), Search: p.Search, Domain: p.Domain, Status: p.Status})

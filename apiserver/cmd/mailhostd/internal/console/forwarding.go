@@ -22,7 +22,7 @@ type forwardingPage struct {
 
 func listForwarding(v *visit) (view, error) {
 	p := forwardingPage{
-		Search: v.FormValue("search"), State: v.FormValue("state"),
+		Search: v.query("search"), State: v.query("state"),
 		States: []string{vocab.VerificationPending, vocab.VerificationExpired, vocab.VerificationVerified, vocab.VerificationInternal},
 	}
 	list, err := call(v, api.ListForwarding, &api.ListForwardingRequest{Paged: v.page(rowsPerPage), Search: p.Search, VerificationState: p.State})
@@ -41,7 +41,7 @@ func listForwarding(v *visit) (view, error) {
 
 // resendVerification sets the target that the rule has, which sends a new message.
 func resendVerification(v *visit) (view, error) {
-	in := &api.UpdateForwardingRequest{ForwardingID: v.PathValue("id"), Body: api.UpdateForwardingBody{TargetEmail: v.PostFormValue("target")}}
+	in := &api.UpdateForwardingRequest{ForwardingID: v.PathValue("id"), Body: api.UpdateForwardingBody{TargetEmail: formValue(v.Request, "target")}}
 	// The rule may have another target by now, which must not be changed back.
 	rules := &api.ListForwardingRequest{Search: in.Body.TargetEmail}
 	for rule, err := range apiclient.All(v.Context(), v.api, api.ListForwarding, rules) {

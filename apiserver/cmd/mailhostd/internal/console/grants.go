@@ -63,10 +63,10 @@ type grantsPage struct {
 // listGrants shows the grants in pages. The API lists all of them at once.
 func listGrants(v *visit) (view, error) {
 	p := grantsPage{
-		Search: strings.TrimSpace(v.FormValue("search")), Type: v.FormValue("type"), IncludeRevoked: v.FormValue("revoked") != "",
+		Search: strings.TrimSpace(v.query("search")), Type: v.query("type"), IncludeRevoked: v.query("revoked") != "",
 		Types: []string{vocab.SubjectUser, vocab.SubjectGroup, vocab.SubjectServiceAccount},
 	}
-	one := v.FormValue("subject")
+	one := v.query("subject")
 	all, err := call(v, api.ListAuthorizations, &api.ListAuthorizationsRequest{SubjectType: p.Type, SubjectID: one, IncludeRevoked: p.IncludeRevoked})
 	if err != nil {
 		return view{}, err

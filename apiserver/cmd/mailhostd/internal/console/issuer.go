@@ -51,7 +51,7 @@ func (c *Console) issuerName() string {
 
 // startAtIssuer leads to the issuer.
 func (c *Console) startAtIssuer(w http.ResponseWriter, r *http.Request) {
-	next := pageOf(r.FormValue("next"))
+	next := pageOf(r.URL.Query().Get("next"))
 	page, a, err := c.issuer.Start(r.Context())
 	if err != nil {
 		c.refuseSignIn(w, r, next, err)
@@ -200,8 +200,7 @@ func (c *Console) switchAccount(w http.ResponseWriter, r *http.Request) {
 		c.sendToSignIn(w, r, err)
 		return
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	id := r.PostFormValue("account")
+	id := formValue(r, "account")
 	access, err := c.service.AccessOf(r.Context(), session.Token, r.RemoteAddr)
 	if err == nil && !slices.Contains(access.Accounts, id) {
 		err = notFound("There is no such account, or it gives you no rights.")

@@ -114,7 +114,7 @@ func listRequests(v *visit) (view, error) {
 	if _, err := call(v, api.ListAuditLog, &api.ListAuditLogRequest{Limit: 1, MaxChanges: 1}); err != nil {
 		return view{}, err
 	}
-	failed := v.FormValue("failed") != ""
+	failed := v.query("failed") != ""
 	return view{Template: "requests.html", Title: "Requests", Data: struct {
 		Requests []request
 		Failed   bool

@@ -91,7 +91,8 @@ func (c *Console) showSignIn(w http.ResponseWriter, r *http.Request) {
 		c.redirect(w, r, "", nil)
 		return
 	}
-	c.writeSignIn(w, r, http.StatusOK, signInForm{Message: reasons[r.FormValue("reason")], Next: r.FormValue("next")})
+	query := r.URL.Query()
+	c.writeSignIn(w, r, http.StatusOK, signInForm{Message: reasons[query.Get("reason")], Next: query.Get("next")})
 }
 
 func (c *Console) writeSignIn(w http.ResponseWriter, r *http.Request, status int, form signInForm) {
@@ -104,13 +105,21 @@ func (c *Console) writeSignIn(w http.ResponseWriter, r *http.Request, status int
 	c.write(w, r, view{Status: status, Template: "sign-in.html", Title: "Sign in", Data: form})
 }
 
-// maxForm is the size of the largest form, in bytes.
+// maxForm is the size of the largest request body, in bytes.
 const maxForm = 16 << 10
 
+// formValue returns a field of a form, or "" if the form can't be read. A multipart form
+// has no fields here: its files would be written to disk.
+func formValue(r *http.Request, name string) string {
+	if err := r.ParseForm(); err != nil {
+		return ""
+	}
+	return r.PostForm.Get(name)
+}
+
 func (c *Console) signIn(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	next := r.PostFormValue("next")
-	sealed, err := c.service.SignIn(r.Context(), strings.TrimSpace(r.PostFormValue("token")), r.RemoteAddr, lifetime)
+	next := formValue(r, "next")
+	sealed, err := c.service.SignIn(r.Context(), strings.TrimSpace(formValue(r, "token")), r.RemoteAddr, lifetime)
 	if err != nil {
 		f := failureOf(err)
 		form := signInForm{Error: f.Message, Next: next}

@@ -1,0 +1,85 @@
+package console_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/console"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/signin"
+)
+
+// endlessBody begins with the part of a multipart form that has a file, and counts what is
+// read of it.
+type endlessBody struct {
+	io.Reader
+	read int
+}
+
+func newEndlessBody() *endlessBody {
+	begin := "--B\r\nContent-Disposition: form-data; name=\"f\"; filename=\"a\"\r\n\r\n"
+	return &endlessBody{Reader: io.MultiReader(strings.NewReader(begin), io.LimitReader(zeros{}, 48<<20))}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+
+// Read implements io.Reader.
+func (b *endlessBody) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	b.read += n
+	return n, err
+}
+
+// TestConsoleReadsNoLargeBodies sends 48 MiB to each page, with and without a session:
+// nothing of a multipart form is read, and at most 16 KiB of another.
+func TestConsoleReadsNoLargeBodies(t *testing.T) {
+	t.Parallel()
+	const public = "http://mail.example.com"
+	var pages *console.Console
+	h := apitest.New(t, func(o *apiserver.Options) {
+		var err error
+		unavailable := &signin.Website{Client: signin.Client{Issuer: "http://127.0.0.1:1", ID: "console"}}
+		if pages, err = console.New(console.Options{PublicURL: public, Clock: time.Now, Log: apitest.NewLog().Logger(), Issuer: unavailable}); err != nil {
+			t.Fatal(err)
+		}
+		o.Middleware = pages.Middleware
+	})
+	pages.Start(h.Service)
+	_, token := limited(h.Client, "reader")
+	sealed, err := h.Service.SignIn(context.Background(), token, "192.0.2.7:1234", time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := "11111111-2222-4333-8444-555555555555"
+	for method, paths := range map[string]string{
+		http.MethodGet: " /sign-in /sign-in/start /sign-in/return /accounts /domains /domains/example.com /mailboxes /mailboxes/a@example.com /forwarding /tokens /tokens/" + id +
+			" /tokens/" + id + "/revoke /grants /grants/" + id + "/revoke /dedicated-ips /audit-log /requests /nothing /style.css",
+		http.MethodPost: "/sign-in /sign-out /accounts /forwarding/" + id + "/resend /tokens/" + id + "/revoke /grants/" + id + "/revoke",
+	} {
+		for _, path := range strings.Split(paths, " ") {
+			for mediaType, limit := range map[string]int{"multipart/form-data; boundary=B": 0, "application/x-www-form-urlencoded": 17 << 10} {
+				for _, session := range []string{"", sealed} {
+					body := newEndlessBody()
+					r := httptest.NewRequestWithContext(t.Context(), method, public+"/console"+path, body)
+					r.Header.Set("Content-Type", mediaType)
+					if session != "" {
+						r.AddCookie(&http.Cookie{Name: "mailhost_console", Value: session})
+					}
+					w := httptest.NewRecorder()
+					h.Service.Handler().ServeHTTP(w, r)
+					if body.read > limit {
+						t.Errorf("%s %s with %s (session: %t): %d bytes were read; status %d", method, path, mediaType, session != "", body.read, w.Code)
+					}
+				}
+			}
+		}
+	}
+}
