@@ -107,6 +107,7 @@ func (c AuditCommand) readRemote(ctx context.Context, p cli.Program, fn func(sto
 	in := &api.ListAuditLogRequest{
 		Since: queryTime(c.Since), Until: queryTime(c.Until), Operation: c.Operation, RequestID: c.RequestID, Subject: c.Subject, Object: c.Object,
 	}
+	until := c.Until.Time
 	var entries []api.AuditEntry
 	for {
 		in.Limit = auditPage
@@ -120,11 +121,21 @@ func (c AuditCommand) readRemote(ctx context.Context, p cli.Program, fn func(sto
 		if err != nil {
 			return err
 		}
+		if len(*page) > in.Limit {
+			return fmt.Errorf("%s returned %d entries of the audit log for a page of %d; check the URL", t.Name, len(*page), in.Limit)
+		}
 		entries = append(entries, *page...)
 		if len(*page) < in.Limit || len(entries) == c.Limit {
 			break
 		}
-		in.Until = entries[len(entries)-1].CreatedAt
+		last, err := storedEntry(entries[len(entries)-1], t.AccountID)
+		if err != nil {
+			return err
+		}
+		if !until.IsZero() && !last.CreatedAt.Before(until) { // the list would never end
+			return fmt.Errorf("%s returned an entry of the audit log that is not before %s, as requested; check the URL", t.Name, in.Until)
+		}
+		until, in.Until = last.CreatedAt, last.CreatedAt.Format(api.TimestampLayout)
 	}
 	for _, e := range slices.Backward(entries) {
 		stored, err := storedEntry(e, t.AccountID)

@@ -2,13 +2,16 @@ package operate_test
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -107,6 +110,39 @@ func TestAuditOverHTTP(t *testing.T) {
 	published := mailhostdtest.Serve(t, database, "--published-only")
 	if code, _, stderr := mailhostdtest.RunWith(t, mailhostdtest.HTTPEnviron(published, owner), "audit"); code != cli.ExitFailure || !strings.Contains(stderr, "which have no audit log") {
 		t.Errorf("published operations only: exit code %d, stderr %s", code, stderr)
+	}
+}
+
+// TestAuditEndsOverHTTP checks that a server whose pages never end is refused.
+func TestAuditEndsOverHTTP(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		entries int
+		flags   string
+		want    string
+	}{
+		"the same page again": {100, "", "that is not before 2026-03-14T15:00:00.000000Z, as requested"},
+		"too late an entry":   {100, "--until 2026-03-14T15:00:00Z", "that is not before 2026-03-14T15:00:00.000000Z, as requested"},
+		"too long a page":     {101, "--limit 100", "returned 101 entries of the audit log for a page of 100"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var requests atomic.Int32
+			hostile := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				if requests.Add(1) > 3 {
+					http.Error(w, "no end", http.StatusBadRequest)
+					return
+				}
+				entry := `{"id":1,"created_at":"2026-03-14T15:00:00.000000Z","operation":"create-mailbox","subject":{"type":"operator"},"changes":[]}`
+				_, _ = io.WriteString(w, "["+strings.Repeat(entry+",", tt.entries-1)+entry+"]")
+			}))
+			t.Cleanup(hostile.Close)
+			environ := []string{"MAILHOST_BASE_URL=" + hostile.URL, "MAILHOST_ACCOUNT_ID=11111111-1111-4111-8111-111111111111", "MAILHOST_TOKEN=t"}
+			code, stdout, stderr := mailhostdtest.RunWith(t, environ, append([]string{"audit"}, strings.Fields(tt.flags)...)...)
+			if code != cli.ExitFailure || stdout != "" || !strings.Contains(stderr, tt.want) {
+				t.Errorf("exit code %d, stdout %q, stderr %s; want %s", code, stdout, stderr, tt.want)
+			}
+		})
 	}
 }
 
