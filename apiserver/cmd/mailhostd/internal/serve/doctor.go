@@ -323,6 +323,9 @@ func (c DoctorCommand) checkIssuer(ctx context.Context, _ cli.Program) check {
 	if err != nil {
 		return found(checkFailed, "%s: %s", c.OAuthIssuer, err)
 	}
+	if warning := c.missingPublicURL(c.PublicURL); warning != "" {
+		return found(checkWarning, "%s has %s; %s", c.OAuthIssuer, cli.Counted(keys, "key"), warning)
+	}
 	return found(checkOK, "%s has %s", c.OAuthIssuer, cli.Counted(keys, "key"))
 }
 

@@ -73,6 +73,8 @@ func TestDoctor(t *testing.T) {
 		{"a running server", nil, nil, "listen", serve.CheckOK, "something listens on"},
 		{"mail", nil, nil, "smtp", serve.CheckOK, "accepts messages"},
 		{"issuer", nil, nil, "oauth issuer", serve.CheckOK, "has 1 key"},
+		{"no public URL", nil, []string{"--oauth-client-id", "cli"}, "oauth issuer", serve.CheckWarning, "set --public-url"},
+		{"a public URL", nil, []string{"--oauth-client-id", "cli", "--public-url", "https://mail.example.com"}, "oauth issuer", serve.CheckOK, "has 1 key"},
 		{"a misspelt variable", []string{"MAILHOSTD_LISTENN=x"}, nil, "configuration", serve.CheckWarning, "MAILHOSTD_LISTENN"},
 		{"an invalid setting", nil, []string{"--shutdown-timeout=-1s"}, "configuration", serve.CheckFailed, "--shutdown-timeout"},
 		{"no database", nil, []string{"--database", database + ".x"}, "database", serve.CheckWarning, "create it with mailhostd init"},

@@ -139,6 +139,15 @@ func (f oauthFlags) consoleIssuer() *signin.Website {
 	return &signin.Website{Client: signin.Client{Issuer: f.OAuthIssuer, ID: id, Scopes: f.OAuthScopes, Parameters: f.OAuthParameters}, Secret: f.ConsoleSecret}
 }
 
+// missingPublicURL returns a warning if people sign in at the issuer and nothing says which
+// URL they use, or "".
+func (f oauthFlags) missingPublicURL(publicURL string) string {
+	if publicURL != "" || f.OAuthClientID == "" && f.ConsoleClientID == "" {
+		return ""
+	}
+	return "people can sign in only at the address that the server listens on; behind a TLS proxy, set --public-url, so that they can sign in there and the console's cookies are for TLS alone"
+}
+
 // checkIssuerOnce warns if the issuer's keys can't be read. It works in the background until
 // stop is called: the server starts without the issuer.
 func (f oauthFlags) checkIssuerOnce(ctx context.Context, tokens apiserver.TokenVerifier, log *slog.Logger) (stop func()) {

@@ -39,7 +39,7 @@ type settings struct {
 	NoConsole           bool          `help:"Leave out the console, the pages at /console where people look at an account."`
 	ControlListen       string        `placeholder:"ADDRESS" help:"Address of the control plane for tests: faults, requests, messages, fixtures, the clock and a reset, without a credential. A port alone is on 127.0.0.1. Default: off."`
 	Fixture             string        `placeholder:"FILE" help:"JSON file with accounts to create unless they exist, and with the registrar's rules."`
-	PublicURL           string        `placeholder:"URL" help:"URL of the server for the recipients of messages. Default: the address that it listens on."`
+	PublicURL           string        `placeholder:"URL" help:"URL of the server for people: in messages, in the console and for mailhostd login. Default: the address that it listens on."`
 	ShutdownTimeout     time.Duration `default:"10s" placeholder:"DURATION" help:"How long requests in flight may take after SIGTERM or SIGINT. Default: ${default}."`
 
 	connectionFlags `group:"Connections:"`
@@ -221,6 +221,9 @@ func (c settings) logStart(ctx context.Context, log *slog.Logger, version string
 	}
 	if s.certificate == nil && !isLoopback(s.public) {
 		log.Warn("tokens are sent over plain HTTP; make this address reachable only for a TLS proxy", "address", s.public.Addr().String())
+	}
+	if warning := c.missingPublicURL(c.PublicURL); warning != "" {
+		log.Warn(warning, "url", s.url())
 	}
 	if s.control != nil {
 		if !isLoopback(s.control) {
