@@ -50,7 +50,7 @@ func (s source) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
 	if err := provider.Claims(&metadata); err != nil {
 		return nil, fmt.Errorf("discovery: %w", err)
 	}
-	if err := checkURL(metadata.KeysURL); err != nil {
+	if err := CheckURL(metadata.KeysURL); err != nil {
 		return nil, fmt.Errorf("discovery: jwks_uri: %w", err)
 	}
 	keys, err := s.fetchKeys(ctx, metadata.KeysURL)
@@ -120,12 +120,12 @@ func CheckIssuer(s string) error {
 	if u, err := url.Parse(s); err == nil && (u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "") {
 		return errors.New("an issuer's URL must not have a user, a query or a fragment")
 	}
-	return checkURL(s)
+	return CheckURL(s)
 }
 
-// checkURL validates a URL to fetch from. It requires https, because whoever can change
-// the response can sign in as anybody.
-func checkURL(s string) error {
+// CheckURL validates a URL of an issuer's endpoint. It requires https, because whoever can
+// change the response can sign in as anybody.
+func CheckURL(s string) error {
 	u, err := url.Parse(s)
 	if err != nil || u.Hostname() == "" || u.Scheme != "https" && u.Scheme != "http" {
 		return errors.New("it must be an https URL, for instance https://login.example.com")

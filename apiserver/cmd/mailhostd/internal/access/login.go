@@ -125,6 +125,7 @@ func (c LoginCommand) client(ctx context.Context) (signin.Client, error) {
 			return client, err
 		}
 	}
+	client.API = strings.TrimRight(c.BaseURL, "/")
 	if c.Issuer != "" {
 		client.Issuer = c.Issuer
 	}
@@ -166,14 +167,14 @@ func (c LoginCommand) newToken(ctx context.Context, p cli.Program, client signin
 func (c LoginCommand) signIn(ctx context.Context, p cli.Program, client signin.Client) (*oauth2.Token, error) {
 	if c.Device {
 		return client.Device(ctx, func(page, code, complete string) {
-			fmt.Fprintf(p.Stderr, "Open %s on any machine and enter the code %s\n", page, code)
+			fmt.Fprintf(p.Stderr, "Open %s on any machine and enter the code %s\n", cli.Printable(page), cli.Printable(code))
 			if complete != "" {
-				fmt.Fprintf(p.Stderr, "or open %s\n", complete)
+				fmt.Fprintf(p.Stderr, "or open %s\n", cli.Printable(complete))
 			}
 		})
 	}
 	return client.Browser(ctx, c.CallbackPort, func(page string) {
-		fmt.Fprintf(p.Stderr, "Sign in with your browser. If it does not open, open this page on this machine, or use --device:\n\n  %s\n\n", page)
+		fmt.Fprintf(p.Stderr, "Sign in with your browser. If it does not open, open this page on this machine, or use --device:\n\n  %s\n\n", cli.Printable(page))
 		if cli.IsTerminal(p.Stderr) {
 			openBrowser(ctx, page)
 		}

@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"io/fs"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -99,6 +101,14 @@ func TestLogin(t *testing.T) {
 	if _, again, _ := login(t, false, args...); again != first {
 		t.Errorf("a second login printed another token")
 	}
+	if code, token, stderr := login(t, false, "--base-url", s.URL+"/", "--tokens", tokens); code != cli.ExitOK || token != first {
+		t.Errorf("with a slash after the URL: exit code %d, %s", code, stderr)
+	}
+	// A token is for one API, also if another one names the same client.
+	imitation := hostileAPI(t, map[string]string{"issuer": i.URL})
+	if code, token, stderr := login(t, false, "--base-url", imitation, "--tokens", tokens, "--scope", "openid,mail", "--timeout", "1ms"); code != cli.ExitFailure || token != "" {
+		t.Errorf("another API got a token: exit code %d, %s", code, stderr)
+	}
 	_, refreshed, stderr := login(t, false, append(args, "--valid-for", "2h")...)
 	if refreshed == first || strings.Contains(stderr, "Sign in") {
 		t.Errorf("a token that ends too early was not refreshed in silence: %s", stderr)
@@ -183,6 +193,74 @@ func TestLoginErrors(t *testing.T) {
 			t.Errorf("%s: exit code %d, stdout %q, stderr %s", tt.args, code, stdout, stderr)
 		}
 	}
+}
+
+// TestLoginDistrustsServers checks that neither an API nor an issuer can have the command
+// open another program, send a code elsewhere, sign in for another API, or change the terminal.
+func TestLoginDistrustsServers(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name   string
+		change map[string]string
+		device bool
+		want   string
+	}{
+		{"a page that is none", map[string]string{"authorization_endpoint": "file://evil.example/share/x.exe"}, false, "authorization_endpoint \"file:"},
+		{"a token endpoint without TLS", map[string]string{"token_endpoint": "http://evil.example/token"}, false, "plain http is only allowed for this machine"},
+		{"a device endpoint without TLS", map[string]string{"device_authorization_endpoint": "http://evil.example/device"}, true, "plain http is only allowed for this machine"},
+		{"no token endpoint", map[string]string{"token_endpoint": ""}, false, "token_endpoint \"\": it must be an https URL"},
+		{"another API", map[string]string{"resource": "https://mail.example.com"}, false, `says that it is the API at "https://mail.example.com"`},
+		{"no API", map[string]string{"resource": ""}, false, `says that it is the API at ""`},
+		{"an issuer with control characters", map[string]string{"issuer": "https://login.example.com\x1b[2J"}, false, `https://login.example.com\x1b[2J: it must be`},
+		{"a code with control characters", map[string]string{"user_code": "A\x1b[2JB"}, true, `enter the code "A\x1b[2JB"`},
+		{"a page with control characters", map[string]string{"verification_uri": "https://x\x1b]0;x\x07"}, true, `Open "https://x\x1b]0;x\a"`},
+		{"a full URL with control characters", map[string]string{"verification_uri_complete": "https://x\u202e"}, true, `or open "https://x\u202e"`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			args := []string{"--base-url", hostileAPI(t, tt.change), "--tokens", filepath.Join(t.TempDir(), "tokens.json"), "--timeout", "10s"}
+			if tt.device {
+				args = append(args, "--device")
+			}
+			code, stdout, stderr := login(t, false, args...)
+			if code != cli.ExitFailure || stdout != "" || !strings.Contains(stderr, tt.want) || strings.ContainsAny(stderr, "\x1b\x07\u202e") {
+				t.Errorf("exit code %d, stdout %q, stderr %q; want %q", code, stdout, stderr, tt.want)
+			}
+		})
+	}
+}
+
+// hostileAPI starts an API that is its own issuer, and returns its URL. change sets fields of
+// its documents. Nobody can sign in there.
+func hostileAPI(t *testing.T, change map[string]string) (address string) {
+	t.Helper()
+	respond := func(names ...string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			document := map[string]any{"mailhost_client_id": "cli", "expires_in": 60, "interval": 1, "device_code": "dc"}
+			for _, name := range names {
+				value, changed := change[name]
+				if !changed {
+					value = address + "/" + name
+				}
+				if name == "resource" || name == "issuer" {
+					value = strings.TrimSuffix(value, "/"+name)
+				}
+				document[name] = value
+				if name == "issuer" {
+					document["authorization_servers"] = []string{value}
+				}
+			}
+			_ = json.NewEncoder(w).Encode(document)
+		}
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /.well-known/oauth-protected-resource", respond("resource", "issuer"))
+	mux.Handle("GET /.well-known/openid-configuration", respond("issuer", "authorization_endpoint", "token_endpoint", "device_authorization_endpoint", "jwks_uri"))
+	mux.Handle("POST /device_authorization_endpoint", respond("user_code", "verification_uri", "verification_uri_complete"))
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	address = server.URL
+	return address
 }
 
 func modeOf(t *testing.T, path string) fs.FileMode {

@@ -47,7 +47,7 @@ type commandLine struct {
 }
 
 // Run runs a command until it ends or ctx is cancelled, prints its error, and returns
-// the exit code.
+// the exit code. An error may have text of another server.
 func Run(ctx context.Context, p cli.Program) int {
 	err := parseAndRun(ctx, p)
 	var usage *cli.UsageError
@@ -55,10 +55,10 @@ func Run(ctx context.Context, p cli.Program) int {
 	case err == nil:
 		return cli.ExitOK
 	case errors.As(err, &usage):
-		fmt.Fprintf(p.Stderr, "mailhostd: %s; see mailhostd --help\n", err)
+		fmt.Fprintf(p.Stderr, "mailhostd: %s; see mailhostd --help\n", cli.PrintableLines(err.Error()))
 		return cli.ExitUsage
 	}
-	fmt.Fprintf(p.Stderr, "mailhostd: %s\n", err)
+	fmt.Fprintf(p.Stderr, "mailhostd: %s\n", cli.PrintableLines(err.Error()))
 	return cli.ExitFailure
 }
 

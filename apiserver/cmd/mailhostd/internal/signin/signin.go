@@ -27,6 +27,9 @@ import (
 // Client is a client of an issuer. It has no secret, because every user of the program
 // could read it.
 type Client struct {
+	// API is the URL of the API that the tokens are for, or empty if it is not known. It is
+	// not sent.
+	API string `json:"api,omitempty"`
 	// Issuer is the issuer's URL, as in the iss claim of its tokens.
 	Issuer string `json:"issuer"`
 	// ID is the client's id at the issuer.
@@ -86,7 +89,8 @@ const (
 	timeout = 30 * time.Second
 )
 
-// Discover reads from an API how to sign in.
+// Discover reads from an API how to sign in. The document must be for the API at baseURL:
+// one API must not have people sign in for another (RFC 9728, section 3.3).
 func Discover(ctx context.Context, baseURL string) (Client, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -109,6 +113,9 @@ func Discover(ctx context.Context, baseURL string) (Client, error) {
 	if err := json.NewDecoder(io.LimitReader(resp.Body, maxDocument)).Decode(&m); err != nil {
 		return Client{}, fmt.Errorf("%s: %w", r.URL, err)
 	}
+	if strings.TrimRight(m.Resource, "/") != strings.TrimRight(baseURL, "/") {
+		return Client{}, fmt.Errorf("%s says that it is the API at %.200q; use that URL if it is the one that you mean, or have the operator set mailhostd serve --public-url %s", r.URL, m.Resource, strings.TrimRight(baseURL, "/"))
+	}
 	if len(m.AuthorizationServers) == 0 {
 		return Client{}, fmt.Errorf("%s names no issuer", r.URL)
 	}
@@ -130,8 +137,27 @@ func (c Client) config(ctx context.Context) (*oauth2.Config, error) {
 		return nil, fmt.Errorf("the issuer %s: %w", c.Issuer, err)
 	}
 	endpoint := provider.Endpoint()
+	if err := checkEndpoints(endpoint); err != nil {
+		return nil, fmt.Errorf("the issuer %s: %w", c.Issuer, err)
+	}
 	endpoint.AuthStyle = oauth2.AuthStyleInParams // the client has no secret
 	return &oauth2.Config{ClientID: c.ID, Endpoint: endpoint, Scopes: c.Scopes}, nil
+}
+
+// checkEndpoints validates what an issuer's metadata names: a browser opens one URL, and the
+// others receive codes and tokens.
+func checkEndpoints(e oauth2.Endpoint) error {
+	for _, one := range []struct{ name, url string }{
+		{"authorization_endpoint", e.AuthURL}, {"token_endpoint", e.TokenURL}, {"device_authorization_endpoint", e.DeviceAuthURL},
+	} {
+		if one.url == "" && one.name == "device_authorization_endpoint" {
+			continue // not every issuer has it
+		}
+		if err := oauth.CheckURL(one.url); err != nil {
+			return fmt.Errorf("%s %.200q: %w", one.name, one.url, err)
+		}
+	}
+	return nil
 }
 
 // Refresh returns new tokens for a refresh token.

@@ -26,7 +26,7 @@ type entry struct {
 }
 
 func (e entry) is(c Client) bool {
-	return e.Issuer == c.Issuer && e.ID == c.ID && slices.Equal(e.Scopes, c.Scopes) && maps.Equal(e.Parameters, c.Parameters)
+	return e.API == c.API && e.Issuer == c.Issuer && e.ID == c.ID && slices.Equal(e.Scopes, c.Scopes) && maps.Equal(e.Parameters, c.Parameters)
 }
 
 // Load returns the token for a client, or nil.
