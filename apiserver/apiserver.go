@@ -244,6 +244,10 @@ func (s *Service) SignInUser(ctx context.Context, accessToken, accountID, remote
 	return s.http.SignInUser(ctx, accessToken, accountID, remoteAddr, lifetime)
 }
 
+// LimitSignIn counts an attempt to sign in against the rate limit of the remote address,
+// before its access token is known. An error is an *api.Error, a 429.
+func (s *Service) LimitSignIn(remoteAddr string) error { return s.http.LimitSignIn(remoteAddr) }
+
 // AccessOf returns where the user of an access token may sign in. An error is an
 // *api.Error.
 func (s *Service) AccessOf(ctx context.Context, accessToken, remoteAddr string) (UserAccess, error) {

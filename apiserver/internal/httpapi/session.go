@@ -33,12 +33,22 @@ func (h *Handler) signInError(ctx context.Context, err error, remoteAddr string)
 	if err == nil {
 		return nil
 	}
-	if h.Limiter != nil {
-		if u := h.Limiter.TakeLocally("address "+network(remoteAddr), h.Now()); !u.Allowed {
-			return h.rateLimited(u)
-		}
+	if limited := h.LimitSignIn(remoteAddr); limited != nil {
+		return limited
 	}
 	return h.responseTo(ctx, err, "sign-in failed")
+}
+
+// LimitSignIn counts an attempt to sign in against the limit of the remote address. An error
+// is an *api.Error, a 429.
+func (h *Handler) LimitSignIn(remoteAddr string) error {
+	if h.Limiter == nil {
+		return nil
+	}
+	if u := h.Limiter.TakeLocally("address "+network(remoteAddr), h.Now()); !u.Allowed {
+		return h.rateLimited(u)
+	}
+	return nil
 }
 
 // Session returns the session that SignIn or SignInUser has sealed. An error is an

@@ -40,6 +40,7 @@ type Service interface {
 	Client() *http.Client
 	SignIn(ctx context.Context, token, remoteAddr string, lifetime time.Duration) (sealed string, err error)
 	SignInUser(ctx context.Context, accessToken, accountID, remoteAddr string, lifetime time.Duration) (sealed string, err error)
+	LimitSignIn(remoteAddr string) error
 	AccessOf(ctx context.Context, accessToken, remoteAddr string) (apiserver.UserAccess, error)
 	Session(ctx context.Context, sealed string) (apiserver.Session, error)
 }

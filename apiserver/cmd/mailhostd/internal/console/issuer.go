@@ -54,6 +54,9 @@ func (c *Console) startAtIssuer(w http.ResponseWriter, r *http.Request) {
 	next := pageOf(r.URL.Query().Get("next"))
 	page, a, err := c.issuer.Start(r.Context())
 	if err != nil {
+		if limited := c.service.LimitSignIn(r.RemoteAddr); limited != nil {
+			err = limited
+		}
 		c.refuseSignIn(w, r, next, err)
 		return
 	}
@@ -84,6 +87,11 @@ func (c *Console) attemptOf(r *http.Request) (a attempt) {
 func (c *Console) returnFromIssuer(w http.ResponseWriter, r *http.Request) {
 	a := c.attemptOf(r)
 	http.SetCookie(w, removal(c.attemptCookieFor(r, ""))) // it is for one response
+	// Whoever forges an attempt and a code has the issuer called with the client's secret.
+	if err := c.service.LimitSignIn(r.RemoteAddr); err != nil {
+		c.refuseSignIn(w, r, a.Next, err)
+		return
+	}
 	token, err := c.issuer.Finish(r.Context(), a.Attempt, r.URL.Query())
 	if err != nil {
 		c.refuseSignIn(w, r, a.Next, err)
@@ -98,7 +106,7 @@ func (c *Console) returnFromIssuer(w http.ResponseWriter, r *http.Request) {
 		c.refuseSignIn(w, r, a.Next, err)
 		return
 	}
-	if err := c.beginUserSession(w, r, token, access.Accounts[0]); err != nil {
+	if err := c.beginFirstSession(w, r, token, access.Accounts); err != nil {
 		c.refuseSignIn(w, r, a.Next, err)
 		return
 	}
@@ -114,6 +122,18 @@ func (c *Console) returnFromIssuer(w http.ResponseWriter, r *http.Request) {
 
 // maxCookie is the size of the largest session that browsers store, in bytes.
 const maxCookie = 3800
+
+// beginFirstSession begins a session in the first account that can have one: an account
+// without any service account can't.
+func (c *Console) beginFirstSession(w http.ResponseWriter, r *http.Request, accessToken string, accounts []string) (err error) {
+	for _, id := range accounts {
+		err = c.beginUserSession(w, r, accessToken, id)
+		if e, ok := errors.AsType[*api.Error](err); !ok || e.GetStatus() != http.StatusConflict {
+			return err
+		}
+	}
+	return err
+}
 
 // beginUserSession replaces the session of a browser.
 func (c *Console) beginUserSession(w http.ResponseWriter, r *http.Request, accessToken, accountID string) error {
@@ -139,13 +159,15 @@ func (c *Console) refuseSignIn(w http.ResponseWriter, r *http.Request, next stri
 		status, form.Error = http.StatusBadRequest, "This sign-in has ended, or was begun in another browser. Start again here."
 	case errors.Is(err, signin.ErrRefused):
 		form.Error = c.issuerName() + " did not sign you in" + strings.TrimPrefix(err.Error(), signin.ErrRefused.Error()) + "."
+	case errors.Is(err, signin.ErrUnverified):
+		status, form.Error = http.StatusBadGateway, "The response of "+c.issuerName()+" was refused, because its ID token can’t be verified. Try again, or sign in with a token."
 	case known || fromAPI:
 		f := failureOf(err)
 		status, form.Error = f.Status, f.Message
 	default:
 		status, form.Error = http.StatusServiceUnavailable, c.issuerName()+" can’t be reached at the moment. Try again, or sign in with a token."
 	}
-	if status != http.StatusBadRequest && !known {
+	if status != http.StatusBadRequest && status != http.StatusTooManyRequests && !known {
 		c.log.Warn("sign-in at the issuer failed", "request_id", requestID(r), "issuer", c.issuer.Issuer, "error", fmt.Sprintf("%.512s", err))
 	}
 	c.writeSignIn(w, r, status, form)

@@ -4,17 +4,23 @@ import (
 	"html"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/google/uuid"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/browsertest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/console"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/signin"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/oauth"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
@@ -165,7 +171,11 @@ func TestConsoleRefusesForgedSignIns(t *testing.T) {
 		"another client": {func(_ *visitor, back string) string {
 			i.Set(func() { i.IDClaims = map[string]any{"aud": "cli"} })
 			return back
-		}, 503, "can’t be reached"},
+		}, 502, "its ID token can’t be verified"},
+		"for another client too": {func(_ *visitor, back string) string {
+			i.Set(func() { i.IDClaims = map[string]any{"aud": []string{"console", "cli"}, "azp": "cli"} })
+			return back
+		}, 502, "its ID token can’t be verified"},
 		"another API": {func(_ *visitor, back string) string {
 			i.Set(func() { i.Claims = map[string]any{"aud": "other"} })
 			return back
@@ -241,4 +251,95 @@ func TestConsoleRefusesForgedSignIns(t *testing.T) {
 	}
 	down.signIn(owner.Token)
 	down.get("/accounts", http.StatusNotFound)
+}
+
+// TestConsoleSparesTheIssuer checks that strangers have the issuer called once for each
+// response that they invent, up to the limit of their address, and once in five seconds
+// during its outage, and that a client with a secret may send it in either form.
+func TestConsoleSparesTheIssuer(t *testing.T) {
+	t.Parallel()
+	i := mailhostdtest.NewIssuer(t)
+	database, owner := mailhostdtest.Initialize(t)
+	const public = "http://mail.example.com"
+	i.Set(func() { i.Redirects, i.Secret = []string{public + "/console/sign-in/return"}, "client-secret" })
+	flags := issued(i, "--public-url", public, "--oauth-console-client-secret", "client-secret")
+	s := mailhostdtest.Serve(t, database, flags...)
+	s.As(t, owner).GrantTo("user", "jane", apitest.Grant{Capability: vocab.CapDomainView})
+	served := func(path string) (n int) { i.Set(func() { n = i.Served[path] }); return n }
+
+	for _, inForm := range []bool{false, true} {
+		i.Set(func() { i.SecretInForm = inForm })
+		v := newVisitor(t, s)
+		if resp, body := v.send(http.MethodGet, v.startAtIssuer(""), nil); resp.StatusCode != http.StatusOK {
+			t.Errorf("signing in with the secret in a form: %t: %s\n%s", inForm, resp.Status, body)
+		}
+	}
+	i.Set(func() { i.SecretInForm = false })
+	limited := mailhostdtest.Serve(t, database, append(flags, "--rate-limit", "3/1h")...)
+	stranger := newVisitor(t, limited)
+	var statuses [5]int
+	calls := served("/token")
+	for n := range statuses {
+		back, err := url.Parse(stranger.startAtIssuer(""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, _ := stranger.send(http.MethodGet, back.Path+"?code=invented&state="+back.Query().Get("state"), nil)
+		statuses[n] = resp.StatusCode
+	}
+	if calls = served("/token") - calls; statuses != [5]int{403, 403, 403, 429, 429} || calls != 3 {
+		t.Errorf("five invented codes: %d, %d calls of the issuer", statuses, calls)
+	}
+
+	i.Set(func() { i.Down = true })
+	down := newVisitor(t, mailhostdtest.Serve(t, database, append(flags, "--rate-limit", "3/1h")...))
+	calls = served("/.well-known/openid-configuration")
+	for n := range statuses {
+		resp, _ := down.send(http.MethodGet, "/sign-in/start", nil)
+		statuses[n] = resp.StatusCode
+	}
+	if calls = served("/.well-known/openid-configuration") - calls; statuses != [5]int{503, 503, 503, 429, 429} || calls > 2 { // the server reads it for its keys, too
+		t.Errorf("five attempts during an outage: %d, %d calls of the issuer", statuses, calls)
+	}
+}
+
+// TestConsoleSkipsAccountsWithoutKey signs jane in whose oldest account has never had a
+// service account, so that it can have no session.
+func TestConsoleSkipsAccountsWithoutKey(t *testing.T) {
+	t.Parallel()
+	i := mailhostdtest.NewIssuer(t)
+	web := httptest.NewUnstartedServer(nil)
+	public := "http://" + web.Listener.Addr().String()
+	i.Set(func() { i.Redirects = []string{public + "/console/sign-in/return"} })
+	tokens, err := oauth.New(oauth.Options{Issuer: i.URL, Audience: "mailhost"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages, err := console.New(console.Options{
+		PublicURL: public, Clock: time.Now, Log: apitest.NewLog().Logger(),
+		Issuer: &signin.Website{Client: signin.Client{Issuer: i.URL, ID: "console", Scopes: []string{"openid", "mail"}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := apitest.New(t, func(o *apiserver.Options) { o.Tokens, o.Middleware = tokens, pages.Middleware })
+	pages.Start(h.Service)
+	web.Config.Handler = h.Service.Handler()
+	web.Start()
+	t.Cleanup(web.Close)
+	h.GrantOwner("user", "jane")
+	second := h.Owner(t, uuid.NewString())
+	second.GrantOwner("user", "jane")
+
+	v := newVisitor(t, &mailhostdtest.Server{URL: public})
+	if resp, body := v.send(http.MethodGet, v.startAtIssuer(""), nil); resp.StatusCode != http.StatusConflict || !strings.Contains(body, "mailhostd token create") {
+		t.Errorf("without any key: %s\n%s", resp.Status, body)
+	}
+	second.Post("/auth/service-accounts", apitest.Object{"name": "first"}).Want(http.StatusCreated)
+	if resp, body := v.send(http.MethodGet, v.startAtIssuer(""), nil); resp.StatusCode != http.StatusOK {
+		t.Fatalf("with the second account's key: %s\n%s", resp.Status, body)
+	}
+	if page := v.get("/accounts", http.StatusOK); !strings.Contains(page, h.Account) || !strings.Contains(v.get("", http.StatusOK), second.Account) {
+		t.Errorf("the session is not in the second account, or the first one is not shown:\n%s", page)
+	}
 }

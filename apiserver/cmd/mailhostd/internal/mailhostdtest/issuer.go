@@ -37,6 +37,11 @@ type Issuer struct {
 	Resource string
 	// Down makes every request fail.
 	Down bool
+	// Secret is that of the client console, and SecretInForm refuses it in a header.
+	Secret       string
+	SecretInForm bool
+	// Served counts requests by path, also those that fail.
+	Served map[string]int
 	// Refresh is the only valid refresh token.
 	Refresh string
 	// Grants are the grant types that returned a token.
@@ -52,7 +57,7 @@ func NewIssuer(t *testing.T) *Issuer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := &Issuer{key: key, requests: map[string]url.Values{}}
+	i := &Issuer{key: key, requests: map[string]url.Values{}, Served: map[string]int{}}
 	i.Server = &oidctest.Server{PublicKeys: []oidctest.PublicKey{{PublicKey: key.Public(), KeyID: "k", Algorithm: oidc.RS256}}}
 	mux := http.NewServeMux()
 	mux.Handle("/", i.Server)
@@ -65,6 +70,7 @@ func NewIssuer(t *testing.T) *Issuer {
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		i.mu.Lock()
 		down := i.Down
+		i.Served[r.URL.Path]++
 		i.mu.Unlock()
 		if down {
 			http.Error(w, "down", http.StatusBadGateway)
@@ -87,6 +93,7 @@ func (i *Issuer) Set(change func()) {
 
 func (i *Issuer) discovery(w http.ResponseWriter, _ *http.Request) {
 	fmt.Fprintf(w, `{"issuer":%[1]q,"authorization_endpoint":"%[1]s/auth","token_endpoint":"%[1]s/token","jwks_uri":"%[1]s/keys",`+
+		`"token_endpoint_auth_methods_supported":["client_secret_basic","client_secret_post"],`+
 		`"device_authorization_endpoint":"%[1]s/device","id_token_signing_alg_values_supported":["RS256"]}`, i.URL)
 }
 
@@ -120,6 +127,14 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 	refuse := func(code string) {
 		w.WriteHeader(http.StatusBadRequest)
 		fmt.Fprintf(w, `{"error":%q}`, code)
+	}
+	id, secret, inHeader := r.BasicAuth()
+	if !inHeader {
+		id, secret = r.FormValue("client_id"), r.FormValue("client_secret")
+	}
+	if id == "console" && (secret != i.Secret || secret != "" && inHeader == i.SecretInForm) {
+		refuse("invalid_client")
+		return
 	}
 	grant := r.FormValue("grant_type")
 	var begun url.Values // nil without a code

@@ -29,9 +29,10 @@ type Website struct {
 	// Clock is the time.
 	Clock func() time.Time
 
-	mu       sync.Mutex
-	provider *oidc.Provider
-	readAt   time.Time
+	mu        sync.Mutex
+	provider  *oidc.Provider
+	readError error
+	readAt    time.Time
 }
 
 // Attempt is what the browser that signs in has to bring back. It proves that the response
@@ -45,11 +46,18 @@ type Attempt struct {
 // ErrOtherAttempt is the error of a response that is not for the attempt.
 var ErrOtherAttempt = errors.New("the response is for another sign-in")
 
+// ErrUnverified is the error of an issuer's response that does not prove who has signed in.
+var ErrUnverified = errors.New("the issuer's ID token can't be verified")
+
 // websiteTimeout limits how long a browser waits for the issuer.
 const websiteTimeout = 10 * time.Second
 
-// endpointsFresh is how long the issuer's endpoints are not read again.
-const endpointsFresh = 10 * time.Minute
+const (
+	// endpointsFresh is how long the issuer's endpoints are not read again.
+	endpointsFresh = 10 * time.Minute
+	// failureFresh is the same for an attempt to read them that has failed.
+	failureFresh = 5 * time.Second
+)
 
 // Start returns the issuer's page where the person signs in.
 func (w *Website) Start(ctx context.Context) (page string, a Attempt, err error) {
@@ -64,7 +72,7 @@ func (w *Website) Start(ctx context.Context) (page string, a Attempt, err error)
 }
 
 // Finish returns the access token for the issuer's response to an attempt. The error is
-// ErrOtherAttempt, ErrRefused, or one of the issuer's or the network's.
+// ErrOtherAttempt, ErrRefused, ErrUnverified, or one of the issuer's or the network's.
 func (w *Website) Finish(ctx context.Context, a Attempt, response url.Values) (accessToken string, err error) {
 	if a.State == "" || subtle.ConstantTimeCompare([]byte(response.Get("state")), []byte(a.State)) != 1 || !sameIssuer(response, w.Issuer) {
 		return "", ErrOtherAttempt
@@ -78,14 +86,23 @@ func (w *Website) Finish(ctx context.Context, a Attempt, response url.Values) (a
 	if err != nil {
 		return "", err
 	}
-	tokens, err := w.oauth2Config(provider).Exchange(ctx, response.Get("code"), w.parameters(oauth2.VerifierOption(a.Verifier))...)
+	tokens, err := w.exchange(ctx, provider, response.Get("code"), a.Verifier)
 	if err != nil {
 		return "", explain(err)
 	}
 	idToken, _ := tokens.Extra("id_token").(string)
 	verified, err := provider.VerifierContext(ctx, &oidc.Config{ClientID: w.ID, Now: w.Clock}).Verify(ctx, idToken)
 	if err != nil {
-		return "", fmt.Errorf("the issuer's ID token: %w", err)
+		return "", fmt.Errorf("%w: %w", ErrUnverified, err)
+	}
+	var claims struct {
+		AuthorizedParty string `json:"azp"`
+	}
+	if err := verified.Claims(&claims); err != nil {
+		return "", fmt.Errorf("%w: %w", ErrUnverified, err)
+	}
+	if claims.AuthorizedParty != "" && claims.AuthorizedParty != w.ID { // OpenID Connect Core, section 3.1.3.7
+		return "", fmt.Errorf("%w: its azp claim names the client %.200q", ErrUnverified, claims.AuthorizedParty)
 	}
 	if subtle.ConstantTimeCompare([]byte(verified.Nonce), []byte(a.Nonce)) != 1 {
 		return "", ErrOtherAttempt
@@ -98,11 +115,39 @@ func (w *Website) limit(ctx context.Context) (context.Context, context.CancelFun
 	return context.WithTimeout(oidc.ClientContext(ctx, client), websiteTimeout)
 }
 
+// exchange gets the tokens for a code. It sends the secret as the issuer's metadata says. If
+// the issuer accepts both forms and refuses the client in the first one, the client may be
+// registered for the second.
+func (w *Website) exchange(ctx context.Context, provider *oidc.Provider, code, verifier string) (*oauth2.Token, error) {
+	config, options := w.oauth2Config(provider), w.parameters(oauth2.VerifierOption(verifier))
+	var metadata struct {
+		Methods []string `json:"token_endpoint_auth_methods_supported"`
+	}
+	if err := provider.Claims(&metadata); err != nil {
+		return nil, err
+	}
+	inParams := slices.Contains(metadata.Methods, "client_secret_post")
+	if w.Secret != "" && (!inParams || slices.Contains(metadata.Methods, "client_secret_basic")) {
+		config.Endpoint.AuthStyle = oauth2.AuthStyleInHeader
+	}
+	tokens, err := config.Exchange(ctx, code, options...)
+	if inParams && config.Endpoint.AuthStyle == oauth2.AuthStyleInHeader && refusesClient(err) {
+		config.Endpoint.AuthStyle = oauth2.AuthStyleInParams
+		tokens, err = config.Exchange(ctx, code, options...)
+	}
+	return tokens, err
+}
+
+// refusesClient reports whether an issuer does not accept a client's credential (RFC 6749,
+// section 5.2).
+func refusesClient(err error) bool {
+	refused, ok := errors.AsType[*oauth2.RetrieveError](err)
+	return ok && (refused.ErrorCode == "invalid_client" || refused.Response.StatusCode == http.StatusUnauthorized)
+}
+
 func (w *Website) oauth2Config(provider *oidc.Provider) *oauth2.Config {
 	endpoint := provider.Endpoint()
-	if w.Secret == "" {
-		endpoint.AuthStyle = oauth2.AuthStyleInParams
-	}
+	endpoint.AuthStyle = oauth2.AuthStyleInParams
 	scopes := w.Scopes
 	if !slices.Contains(scopes, oidc.ScopeOpenID) {
 		scopes = append([]string{oidc.ScopeOpenID}, scopes...)
@@ -110,16 +155,26 @@ func (w *Website) oauth2Config(provider *oidc.Provider) *oauth2.Config {
 	return &oauth2.Config{ClientID: w.ID, ClientSecret: w.Secret, Endpoint: endpoint, RedirectURL: w.RedirectURL, Scopes: scopes}
 }
 
-// endpoints reads where the issuer's pages are, unless it has done so lately: strangers can
-// start an attempt.
+// endpoints returns where the issuer's pages are. Strangers can start an attempt, so that
+// all of them share one request and its result, also a failure.
 func (w *Website) endpoints(ctx context.Context) (*oidc.Provider, error) {
 	w.mu.Lock()
-	provider, now := w.provider, w.Clock()
-	fresh := now.Before(w.readAt.Add(endpointsFresh))
-	w.mu.Unlock()
-	if provider != nil && fresh {
-		return provider, nil
+	defer w.mu.Unlock()
+	fresh := endpointsFresh
+	if w.readError != nil {
+		fresh = failureFresh
 	}
+	if age := w.Clock().Sub(w.readAt); 0 <= age && age < fresh {
+		return w.provider, w.readError
+	}
+	ctx, cancel := w.limit(context.WithoutCancel(ctx)) // others wait for the result
+	defer cancel()
+	w.provider, w.readError = w.discover(ctx)
+	w.readAt = w.Clock()
+	return w.provider, w.readError
+}
+
+func (w *Website) discover(ctx context.Context) (*oidc.Provider, error) {
 	if err := oauth.CheckIssuer(w.Issuer); err != nil {
 		return nil, fmt.Errorf("the issuer %s: %w", w.Issuer, err)
 	}
@@ -127,8 +182,5 @@ func (w *Website) endpoints(ctx context.Context) (*oidc.Provider, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the issuer %s: %w", w.Issuer, err)
 	}
-	w.mu.Lock()
-	w.provider, w.readAt = provider, now
-	w.mu.Unlock()
 	return provider, nil
 }
