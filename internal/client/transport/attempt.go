@@ -156,13 +156,14 @@ func (c *Call) isForeign(resp *http.Response) bool {
 }
 
 // isToAnother reports whether a response does not have the request's id, although responses
-// of this API do. A cache has sent it, or a proxy has confused two connections.
+// of this API do. A cache has sent it, or a proxy has confused two connections. That is no
+// reason to send a keyed request again, which may spend money: no cache responds to it.
 func (c *Call) isToAnother(resp *http.Response) bool {
 	if resp.Header.Get("X-Request-Id") == c.RequestID {
 		c.t.returnsIDs.Store(true)
 		return false
 	}
-	return c.t.returnsIDs.Load()
+	return c.t.returnsIDs.Load() && !c.spec.Keyed()
 }
 
 func isHTML(resp *http.Response) bool { return mediaType(resp) == "text/html" }

@@ -21,14 +21,15 @@
 //	3xx, 4xx with an HTML page                 Failed      likewise, three times
 //	none, or it broke off                      NoResponse  like Failed
 //	2xx that can't be decoded                  NoResponse  likewise
-//	2xx to another request                     NoResponse  likewise
+//	2xx to another request, if it is not keyed NoResponse  likewise
 //
 // A 5xx of an embedded account is never resent: its disk is full, or its file damaged.
 //
-// The last three kinds of response come from something between here and the API, such as a
-// proxy that restarts, or a cache. A response is to another request if it lacks the
-// X-Request-Id that this API has returned before. Pages and redirects count as such once the base URL has sent a response of the
-// contract; before, it is probably wrong, and they are 2xx and 4xx as others are.
+// The last four kinds of response come from something between here and the API, such as a
+// proxy that restarts, or a cache. A response is to another request if it lacks the request's
+// X-Request-Id, which this API has returned before. Pages and redirects count as such once the
+// base URL has sent a response of the contract; before, it is probably wrong, and they are 2xx
+// and 4xx as others are.
 //
 // The number of attempts, the time budget and the caller's deadline limit a call.
 // Between two attempts it waits a random time between a ceiling that doubles and half of it,

@@ -107,10 +107,10 @@ func TestLifecycle(t *testing.T) {
 					Config:           config(s, name, contactInfo("+4930123456"), "auto_renew = true", `redirect_url = "HTTPS://www.example.com:443/"`),
 					ConfigPlanChecks: emptyPlan,
 				},
-				{ResourceName: address, ImportState: true, ImportStateVerify: true, ImportStateVerifyIgnore: []string{"acquisition", "contact_info", "name", "redirect_url"}},
+				{ResourceName: address, ImportState: true, ImportStateVerify: true, ImportStateVerifyIgnore: []string{"acquisition", "contact_info", "name", "purchase_price", "redirect_url"}},
 				{
 					ResourceName: address, ImportState: true, ImportStateId: "BÜCHER-laden.de.", ImportStateVerify: true,
-					ImportStateVerifyIgnore: []string{"acquisition", "contact_info", "name", "redirect_url"},
+					ImportStateVerifyIgnore: []string{"acquisition", "contact_info", "name", "purchase_price", "redirect_url"},
 				},
 				{
 					Config: config(s, name, contactInfo("+4930123456"), "auto_renew = true"),
