@@ -212,6 +212,7 @@ func TestLoginDistrustsServers(t *testing.T) {
 		{"another API", map[string]string{"resource": "https://mail.example.com"}, false, `says that it is the API at "https://mail.example.com"`},
 		{"no API", map[string]string{"resource": ""}, false, `says that it is the API at ""`},
 		{"an issuer with control characters", map[string]string{"issuer": "https://login.example.com\x1b[2J"}, false, `https://login.example.com\x1b[2J: it must be`},
+		{"a redirect", map[string]string{"redirect": "/elsewhere"}, true, "the issuer responds with 307"},
 		{"a code with control characters", map[string]string{"user_code": "A\x1b[2JB"}, true, `enter the code "A\x1b[2JB"`},
 		{"a page with control characters", map[string]string{"verification_uri": "https://x\x1b]0;x\x07"}, true, `Open "https://x\x1b]0;x\a"`},
 		{"a full URL with control characters", map[string]string{"verification_uri_complete": "https://x\u202e"}, true, `or open "https://x\u202e"`},
@@ -256,7 +257,15 @@ func hostileAPI(t *testing.T, change map[string]string) (address string) {
 	mux := http.NewServeMux()
 	mux.Handle("GET /.well-known/oauth-protected-resource", respond("resource", "issuer"))
 	mux.Handle("GET /.well-known/openid-configuration", respond("issuer", "authorization_endpoint", "token_endpoint", "device_authorization_endpoint", "jwks_uri"))
-	mux.Handle("POST /device_authorization_endpoint", respond("user_code", "verification_uri", "verification_uri_complete"))
+	device := respond("user_code", "verification_uri", "verification_uri_complete")
+	mux.Handle("POST /elsewhere", device)
+	mux.HandleFunc("POST /device_authorization_endpoint", func(w http.ResponseWriter, r *http.Request) {
+		if to := change["redirect"]; to != "" {
+			http.Redirect(w, r, to, http.StatusTemporaryRedirect)
+			return
+		}
+		device(w, r)
+	})
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	address = server.URL

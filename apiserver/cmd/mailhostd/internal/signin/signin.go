@@ -127,21 +127,36 @@ func Discover(ctx context.Context, baseURL string) (Client, error) {
 
 // config reads the issuer's endpoints.
 func (c Client) config(ctx context.Context) (*oauth2.Config, error) {
-	if err := oauth.CheckIssuer(c.Issuer); err != nil {
-		return nil, fmt.Errorf("the issuer %s: %w", c.Issuer, err)
-	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	provider, err := oidc.NewProvider(ctx, c.Issuer)
+	provider, err := discover(ctx, c.Issuer)
 	if err != nil {
-		return nil, fmt.Errorf("the issuer %s: %w", c.Issuer, err)
+		return nil, err
 	}
 	endpoint := provider.Endpoint()
-	if err := checkEndpoints(endpoint); err != nil {
-		return nil, fmt.Errorf("the issuer %s: %w", c.Issuer, err)
-	}
 	endpoint.AuthStyle = oauth2.AuthStyleInParams // the client has no secret
 	return &oauth2.Config{ClientID: c.ID, Endpoint: endpoint, Scopes: c.Scopes}, nil
+}
+
+// withoutRedirects returns a context for requests to an issuer, which could otherwise lead to
+// another site.
+func withoutRedirects(ctx context.Context) context.Context {
+	return oidc.ClientContext(ctx, &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }})
+}
+
+// discover reads an issuer's metadata by OpenID Connect Discovery, and validates it.
+func discover(ctx context.Context, issuer string) (*oidc.Provider, error) {
+	if err := oauth.CheckIssuer(issuer); err != nil {
+		return nil, fmt.Errorf("the issuer %s: %w", issuer, err)
+	}
+	provider, err := oidc.NewProvider(ctx, issuer)
+	if err == nil {
+		err = checkEndpoints(provider.Endpoint())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the issuer %s: %w", issuer, err)
+	}
+	return provider, nil
 }
 
 // checkEndpoints validates what an issuer's metadata names: a browser opens one URL, and the
@@ -162,6 +177,7 @@ func checkEndpoints(e oauth2.Endpoint) error {
 
 // Refresh returns new tokens for a refresh token.
 func (c Client) Refresh(ctx context.Context, refreshToken string) (*oauth2.Token, error) {
+	ctx = withoutRedirects(ctx)
 	config, err := c.config(ctx)
 	if err != nil {
 		return nil, err
@@ -174,6 +190,7 @@ func (c Client) Refresh(ctx context.Context, refreshToken string) (*oauth2.Token
 // Device signs in with a browser on any machine. show prints where to go and
 // which code to enter there; the page of complete, which may be empty, has the code in it.
 func (c Client) Device(ctx context.Context, show func(page, code, complete string)) (*oauth2.Token, error) {
+	ctx = withoutRedirects(ctx)
 	config, err := c.config(ctx)
 	if err != nil {
 		return nil, err

@@ -14,8 +14,6 @@ import (
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
-
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/oauth"
 )
 
 // Website signs people in for pages that a server serves. It keeps nothing of an attempt,
@@ -111,8 +109,7 @@ func (w *Website) Finish(ctx context.Context, a Attempt, response url.Values) (a
 }
 
 func (w *Website) limit(ctx context.Context) (context.Context, context.CancelFunc) {
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	return context.WithTimeout(oidc.ClientContext(ctx, client), websiteTimeout)
+	return context.WithTimeout(withoutRedirects(ctx), websiteTimeout)
 }
 
 // exchange gets the tokens for a code. It sends the secret as the issuer's metadata says. If
@@ -169,18 +166,7 @@ func (w *Website) endpoints(ctx context.Context) (*oidc.Provider, error) {
 	}
 	ctx, cancel := w.limit(context.WithoutCancel(ctx)) // others wait for the result
 	defer cancel()
-	w.provider, w.readError = w.discover(ctx)
+	w.provider, w.readError = discover(ctx, w.Issuer)
 	w.readAt = w.Clock()
 	return w.provider, w.readError
-}
-
-func (w *Website) discover(ctx context.Context) (*oidc.Provider, error) {
-	if err := oauth.CheckIssuer(w.Issuer); err != nil {
-		return nil, fmt.Errorf("the issuer %s: %w", w.Issuer, err)
-	}
-	provider, err := oidc.NewProvider(ctx, w.Issuer)
-	if err != nil {
-		return nil, fmt.Errorf("the issuer %s: %w", w.Issuer, err)
-	}
-	return provider, nil
 }
