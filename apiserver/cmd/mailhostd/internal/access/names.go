@@ -1,7 +1,6 @@
 package access
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -13,6 +12,7 @@ import (
 // grantNames has the names of what grants have only ids of: as far as the caller may see them,
 // because no grant depends on a name.
 type grantNames struct {
+	// subjects are by type and id: the id of a group may be that of a service account.
 	subjects, resources map[string]string
 	// revoked is when a service account was revoked. Its grants stay, and permit nothing.
 	revoked map[string]*string
@@ -21,7 +21,7 @@ type grantNames struct {
 // namesOf returns the names for some grants.
 func namesOf(ctx context.Context, c *apiclient.Client, grants []api.Authorization) grantNames {
 	n := grantNames{
-		subjects:  map[string]string{api.DerivedID(c.AccountID, "user:owner"): "built-in owner"},
+		subjects:  map[string]string{vocab.SubjectUser + " " + api.DerivedID(c.AccountID, "user:owner"): "built-in owner"},
 		resources: map[string]string{}, revoked: map[string]*string{},
 	}
 	types := map[string]bool{}
@@ -36,7 +36,7 @@ func namesOf(ctx context.Context, c *apiclient.Client, grants []api.Authorizatio
 			if err != nil {
 				break
 			}
-			n.subjects[a.ID] = a.Name
+			n.subjects[vocab.SubjectServiceAccount+" "+a.ID] = a.Name
 			if a.RevokedAt != nil {
 				n.revoked[a.ID] = a.RevokedAt
 			}
@@ -63,7 +63,7 @@ func namesOf(ctx context.Context, c *apiclient.Client, grants []api.Authorizatio
 
 // subject describes who holds a grant.
 func (n grantNames) subject(g api.Authorization) string {
-	return g.SubjectType + " " + withName(n.subjects[g.SubjectID], g.SubjectID)
+	return g.SubjectType + " " + withName(n.subjects[g.SubjectType+" "+g.SubjectID], g.SubjectID)
 }
 
 // scope describes what a grant is restricted to.
@@ -76,7 +76,10 @@ func (n grantNames) scope(g api.Authorization) string {
 
 // revokedAt returns when a grant, or the service account that holds it, was revoked.
 func (n grantNames) revokedAt(g api.Authorization) *string {
-	return cmp.Or(g.RevokedAt, n.revoked[g.SubjectID])
+	if g.RevokedAt == nil && g.SubjectType == vocab.SubjectServiceAccount {
+		return n.revoked[g.SubjectID]
+	}
+	return g.RevokedAt
 }
 
 func withName(name, id string) string {

@@ -186,6 +186,10 @@ func TestGrantTable(t *testing.T) {
 			t.Errorf("grant list --json has %+v", g)
 		}
 	}
+	mailhostdtest.RunJSON[any](t, nil, "grant", "add", "--database", database, "--group", leaked.ID, "--grant", "mailbox.view")
+	if listed := table("grant", "list"); !strings.Contains(listed, " group "+leaked.ID+" mailbox.view account ") {
+		t.Errorf("a group named like a revoked token is not shown as a group:\n%s", listed)
+	}
 }
 
 // TestWhoHasWhat checks that whoami names restricted rights with their domains, and that token

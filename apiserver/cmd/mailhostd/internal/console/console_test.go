@@ -418,6 +418,10 @@ func TestConsoleNames(t *testing.T) {
 	if all := v.get("/grants?revoked=yes", http.StatusOK); !strings.Contains(all, "token revoked") {
 		t.Errorf("the grant of a revoked token is not marked:\n%s", all)
 	}
+	c.GrantTo("group", leaked, apitest.Grant{Capability: vocab.CapMailboxView})
+	if all := v.get("/grants", http.StatusOK); !strings.Contains(all, `scope="row">`+leaked+"</th>") {
+		t.Errorf("a group named like a revoked token is not shown as a group:\n%s", all)
+	}
 	log := v.get("/audit-log?operation=grant-authorization", http.StatusOK)
 	if !strings.Contains(log, "domain.view in example.com for clerk") || strings.Contains(log, "service_account "+clerk) {
 		t.Errorf("the audit log has ids:\n%s", log)

@@ -56,8 +56,8 @@ type grantsPage struct {
 	Search, Type   string
 	IncludeRevoked bool
 	Types          []string
-	// One is the name of the subject whose grants are shown one by one.
-	One string
+	// One is the subject whose grants are shown one by one.
+	One grantRow
 }
 
 // listGrants shows the grants in pages. The API lists all of them at once.
@@ -72,8 +72,8 @@ func listGrants(v *visit) (view, error) {
 		return view{}, err
 	}
 	subjects := subjectsFor(v)
-	if one != "" {
-		p.One = subjects.name(one)
+	if one != "" && len(*all) > 0 {
+		p.One = subjects.row((*all)[0])
 	}
 	rows := slices.DeleteFunc(subjects.rows(*all, one == ""), func(g grantRow) bool {
 		return g.TokenState == "revoked" && !p.IncludeRevoked || !strings.Contains(strings.ToLower(g.searchText()), strings.ToLower(p.Search))
@@ -90,10 +90,11 @@ func listGrants(v *visit) (view, error) {
 }
 
 // subjects are those of grants: service accounts, as far as the visitor may see them, the
-// owner that every account comes with, and people whom the audit log names.
+// owner that every account comes with, and people whom the audit log names. The id of a
+// user or a group may be that of a service account.
 type subjects struct {
-	names  map[string]string
-	states map[string]string // of tokens
+	users, tokens map[string]string // names by id
+	states        map[string]string // of tokens
 }
 
 // auditEntriesForNames is how many entries of the audit log are searched for names of
@@ -101,11 +102,11 @@ type subjects struct {
 const auditEntriesForNames = 100
 
 func subjectsFor(v *visit) subjects {
-	s := subjects{names: map[string]string{}, states: map[string]string{}}
+	s := subjects{users: map[string]string{}, tokens: map[string]string{}, states: map[string]string{}}
 	if entries, err := call(v, api.ListAuditLog, &api.ListAuditLogRequest{Limit: auditEntriesForNames, MaxChanges: 1}); err == nil {
 		for _, e := range *entries {
-			if e.Subject.Type == vocab.SubjectUser && e.Subject.ID != nil && s.names[*e.Subject.ID] == "" {
-				s.names[*e.Subject.ID] = value(e.Subject.Name)
+			if e.Subject.Type == vocab.SubjectUser && e.Subject.ID != nil && s.users[*e.Subject.ID] == "" {
+				s.users[*e.Subject.ID] = value(e.Subject.Name)
 			}
 		}
 	}
@@ -113,14 +114,31 @@ func subjectsFor(v *visit) subjects {
 		if err != nil {
 			break
 		}
-		s.names[a.ID], s.states[a.ID] = a.Name, v.stateOf(a)
+		s.tokens[a.ID], s.states[a.ID] = a.Name, v.stateOf(a)
 	}
-	s.names[api.DerivedID(v.session.AccountID, "user:owner")] = "Built-in owner"
+	s.users[api.DerivedID(v.session.AccountID, "user:owner")] = "Built-in owner"
 	return s
 }
 
 // name returns the name of a subject, or its id.
-func (s subjects) name(id string) string { return cmp.Or(s.names[id], id) }
+func (s subjects) name(typ, id string) string {
+	switch typ {
+	case vocab.SubjectUser:
+		return cmp.Or(s.users[id], id)
+	case vocab.SubjectServiceAccount:
+		return cmp.Or(s.tokens[id], id)
+	}
+	return id
+}
+
+// row returns the row of a grant without its scope.
+func (s subjects) row(g api.Authorization) grantRow {
+	row := grantRow{Authorization: g, Right: cmp.Or(value(g.CapabilityKey), g.GrantKind), Subject: s.name(g.SubjectType, g.SubjectID)}
+	if g.SubjectType == vocab.SubjectServiceAccount {
+		row.TokenState = s.states[g.SubjectID]
+	}
+	return row
+}
 
 // rows returns the rows of grants without their scopes. If fold is set, those of a subject
 // that may only plan are one row.
@@ -139,7 +157,7 @@ func (s subjects) rows(grants []api.Authorization, fold bool) (rows []grantRow) 
 		}
 	}
 	for _, g := range grants {
-		row := grantRow{Authorization: g, Right: cmp.Or(value(g.CapabilityKey), g.GrantKind), Subject: s.name(g.SubjectID), TokenState: s.states[g.SubjectID]}
+		row := s.row(g)
 		if n := folded[key(g)]; n > 0 && g.RevokedAt == nil {
 			if g.ID != working[key(g)][0].ID {
 				continue
@@ -161,7 +179,7 @@ func confirmGrantRevocation(v *visit) (view, error) {
 		return view{}, notFound("There is no such grant, or it is revoked already.")
 	}
 	g := grantRowOf(namesFor(v), (*all)[i])
-	g.Subject = subjectsFor(v).name(g.SubjectID)
+	g.Subject = subjectsFor(v).name(g.SubjectType, g.SubjectID)
 	return view{Template: "grant-revoke.html", Title: "Revoke this grant?", Up: link{"/grants", "Grants"}, Data: g}, nil
 }
 
@@ -196,7 +214,7 @@ func nameGrants(v *visit, entries []api.AuditEntry) {
 				case vocab.ScopeWorkspace:
 					return "workspace " + scopes.Workspace(id)
 				}
-				return who.name(id)
+				return who.name(typ, id)
 			})
 			e.Changes[i].Name = &named
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/browsertest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/console"
@@ -341,5 +342,42 @@ func TestConsoleSkipsAccountsWithoutKey(t *testing.T) {
 	}
 	if page := v.get("/accounts", http.StatusOK); !strings.Contains(page, h.Account) || !strings.Contains(v.get("", http.StatusOK), second.Account) {
 		t.Errorf("the session is not in the second account, or the first one is not shown:\n%s", page)
+	}
+}
+
+// TestConsoleShowsWhoHoldsAGrant checks that a person with the name of the built-in owner is
+// not taken for it.
+func TestConsoleShowsWhoHoldsAGrant(t *testing.T) {
+	t.Parallel()
+	i := mailhostdtest.NewIssuer(t)
+	database, owner := mailhostdtest.Initialize(t)
+	const public = "http://mail.example.com"
+	i.Set(func() {
+		i.Redirects = []string{public + "/console/sign-in/return"}
+		i.Claims = map[string]any{"sub": "mallory", "name": "Built-in owner"}
+	})
+	s := mailhostdtest.Serve(t, database, issued(i, "--public-url", public)...)
+	c := s.As(t, owner)
+	grant := c.GrantOwner("user", "mallory")
+	spare, _ := limited(c, "spare")
+	mallory := newVisitor(t, s)
+	mallory.get(mallory.startAtIssuer(""), http.StatusOK)
+	if resp, body := mallory.send(http.MethodPost, "/tokens/"+spare+"/revoke", nil); resp.StatusCode != http.StatusSeeOther {
+		t.Fatalf("the change that names mallory in the audit log: %s\n%s", resp.Status, body)
+	}
+
+	v := newVisitor(t, s)
+	v.signIn(owner.Token)
+	const subject = `Built-in owner <span class="code muted">`
+	page := v.get("/grants", http.StatusOK)
+	for _, id := range []string{"mallory", api.DerivedID(owner.AccountID, "user:owner")} {
+		if !strings.Contains(page, subject+id+"</span>") {
+			t.Errorf("the grants don’t show the id %s:\n%s", id, page)
+		}
+	}
+	for _, path := range []string{"/grants/" + grant + "/revoke", "/grants?type=user&subject=mallory"} {
+		if page := v.get(path, http.StatusOK); !strings.Contains(page, subject+"mallory</span>") {
+			t.Errorf("%s does not show mallory’s id:\n%s", path, page)
+		}
 	}
 }
