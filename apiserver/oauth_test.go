@@ -254,6 +254,7 @@ func TestRefusedAccessTokens(t *testing.T) {
 		"no sub":       apiserver.User{Groups: []string{"ops"}},
 		"long sub":     apiserver.User{ID: long},
 		"NUL in sub":   apiserver.User{ID: "a\x00"},
+		"bidi in sub":  apiserver.User{ID: "a\u202eb"},
 		"many groups":  apiserver.User{ID: "x", Groups: groups},
 		"long group":   apiserver.User{ID: "x", Groups: []string{"ops", long}},
 		"NUL in group": apiserver.User{ID: "x", Groups: []string{"a\x00"}},
@@ -267,6 +268,7 @@ func TestRefusedAccessTokens(t *testing.T) {
 		"NUL in sub":   {"invalid_token", "sub claim holds a control character", ""},
 		"many groups":  {"invalid_token", "names 257 groups; at most 256 are accepted", ""},
 		"long group":   {"invalid_token", "groups claim holds a name of more than 255 characters", ""},
+		"bidi in sub":  {"invalid_token", "sub claim holds a control character", ""},
 		"NUL in group": {"invalid_token", "groups claim holds a control character", ""},
 	} {
 		t.Run(token, func(t *testing.T) {

@@ -132,6 +132,10 @@ func TestUserSession(t *testing.T) {
 	grant := h.GrantTo("group", "ops", apitest.Grant{Capability: vocab.CapMailboxView})
 	_, err := h.Service.SignInUser(t.Context(), "opaque", accountID, browserAddress, time.Hour)
 	refused("an account without a secret", err, 409, api.TypeConflict)
+	for _, account := range []string{accountID, "33333333-2222-4333-8444-555555555555"} { // nobody may find out which exists
+		_, err := h.Service.Session(t.Context(), account+".AAAA")
+		refused("a session of the account "+account, err, 401, api.TypeInvalidToken)
+	}
 	h.ServiceAccount(h.Client, obj{"name": "first"})
 	const second = "22222222-2222-4333-8444-555555555555"
 	owner := h.Owner(t, second)

@@ -104,6 +104,9 @@ func seal(secretHash []byte, purpose, of string, expiry time.Time, token []byte)
 	return of + "." + base64.RawURLEncoding.EncodeToString(content), nil
 }
 
+// expiryLength is the length of the expiry in a sealed session, in bytes.
+const expiryLength = 8
+
 // open is the reverse of seal. The error is a 401 if the content was not sealed here or has
 // expired.
 func (a *Authenticator) open(secretHash []byte, purpose, of string, content []byte) (expiry time.Time, token []byte, err error) {
@@ -112,13 +115,13 @@ func (a *Authenticator) open(secretHash []byte, purpose, of string, content []by
 		return expiry, nil, err
 	}
 	opened, err := aead.Open(nil, nil, content, []byte(of))
-	if err != nil {
+	if err != nil || len(opened) <= expiryLength {
 		return expiry, nil, invalidSession()
 	}
 	if expiry = time.UnixMicro(int64(binary.BigEndian.Uint64(opened))).UTC(); expired(expiry, a.now()) {
 		return expiry, nil, invalidToken(api.TypeTokenExpired, "the session has ended")
 	}
-	return expiry, opened[8:], nil
+	return expiry, opened[expiryLength:], nil
 }
 
 // sessionCipher returns the cipher for a purpose with a key that follows from the hash of a

@@ -74,6 +74,9 @@ func (a *Authenticator) SealUserSession(ctx context.Context, accessToken, accoun
 	if err != nil {
 		return "", err
 	}
+	if secretHash == nil {
+		return "", api.Conflict("the account has never had a service account, from whose token the key of sessions follows; create one with mailhostd token create")
+	}
 	expiry := a.now().Add(lifetime)
 	if !who.ExpiresAt.IsZero() && who.ExpiresAt.Before(expiry) {
 		expiry = who.ExpiresAt
@@ -98,13 +101,16 @@ func (a *Authenticator) openUserSession(ctx context.Context, accountID string, c
 	if err != nil {
 		return Session{}, err
 	}
+	if secretHash == nil { // the account may not exist, which nobody may find out
+		return Session{}, invalidSession()
+	}
 	expiry, packed, err := a.open(secretHash, userSessionKey, accountID, content)
 	if err != nil {
 		return Session{}, err
 	}
 	token, err := unpackToken(packed)
 	if err != nil {
-		return Session{}, err
+		return Session{}, invalidSession()
 	}
 	who, err := a.enterAsUser(ctx, token, accountID)
 	if err != nil {
@@ -114,16 +120,13 @@ func (a *Authenticator) openUserSession(ctx context.Context, accountID string, c
 }
 
 // accountSecret returns a secret of an account that all processes on the database know: the
-// hash of its first service account's token, which stays when that one is revoked. An
-// account without any has none: the error is a 409.
+// hash of its first service account's token, which stays when that one is revoked. It is nil
+// for an account without any.
 func (a *Authenticator) accountSecret(ctx context.Context, accountID string) (hash []byte, err error) {
 	err = a.store.View(ctx, func(r store.Reader) error {
 		first, _, err := r.ServiceAccounts(accountID, store.Slice{Limit: 1})
-		if err != nil {
+		if err != nil || len(first) == 0 {
 			return err
-		}
-		if len(first) == 0 {
-			return api.Conflict("the account has never had a service account, from whose token the key of sessions follows; create one with mailhostd token create")
 		}
 		hash = first[0].SecretHash
 		return nil
@@ -153,9 +156,16 @@ func packToken(token string) ([]byte, error) {
 	return packed.Bytes(), err
 }
 
-// unpackToken is the reverse of packToken.
+// maxUnpacked is the size of the largest token in a session, in bytes. No longer access
+// token is valid.
+const maxUnpacked = 16 << 10
+
+// unpackToken is the reverse of packToken. packed is not empty.
 func unpackToken(packed []byte) (string, error) {
-	content, err := io.ReadAll(flate.NewReader(bytes.NewReader(packed[1:])))
+	content, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(packed[1:])), maxUnpacked+1))
+	if len(content) > maxUnpacked {
+		return "", errors.New("the token is too large")
+	}
 	if err != nil || packed[0] == packedText {
 		return string(content), err
 	}

@@ -90,7 +90,7 @@ func isShort(s string) bool { return utf8.RuneCountInString(s) <= maxSubjectLeng
 
 // isPlain reports whether a text can be stored and shown as it is.
 func isPlain(s string) bool {
-	return utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) })
 }
 
 // caller returns the user as a caller of no account yet. An invalid email or name is

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"path"
 	"strings"
 	"time"
 
@@ -137,7 +138,7 @@ func (c *Console) signIn(w http.ResponseWriter, r *http.Request) {
 // next leads elsewhere.
 func pageOf(next string) string {
 	u, err := url.Parse(next)
-	if err != nil || u.Scheme != "" || u.Host != "" || !strings.HasPrefix(u.Path, "/") {
+	if err != nil || u.Scheme != "" || u.Host != "" || path.Clean(u.Path) != u.Path || !strings.HasPrefix(u.Path, "/") {
 		return ""
 	}
 	to := u.EscapedPath()
