@@ -64,7 +64,7 @@ func TestConsoleReadsNoLargeBodies(t *testing.T) {
 			" /tokens/" + id + "/revoke /grants /grants/" + id + "/revoke /dedicated-ips /audit-log /requests /nothing /style.css",
 		http.MethodPost: "/sign-in /sign-out /accounts /forwarding/" + id + "/resend /tokens/" + id + "/revoke /grants/" + id + "/revoke",
 	} {
-		for _, path := range strings.Split(paths, " ") {
+		for path := range strings.SplitSeq(paths, " ") {
 			for mediaType, limit := range map[string]int{"multipart/form-data; boundary=B": 0, "application/x-www-form-urlencoded": 17 << 10} {
 				for _, session := range []string{"", sealed} {
 					body := newEndlessBody()
