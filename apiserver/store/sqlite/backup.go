@@ -47,6 +47,9 @@ func backUp(ctx context.Context, from file, lockTimeout time.Duration, to string
 	if version, err := (dialect{}).SchemaVersion(ctx, s); err != nil || version == 0 {
 		return openError(from.path, cmp.Or(err, errNoStore))
 	}
+	if err := s.checkPath(from.path); err != nil {
+		return openError(from.path, err)
+	}
 	copying := func(path string) error {
 		if _, err := s.ExecContext(ctx, `VACUUM INTO $1`, path); err != nil {
 			return err

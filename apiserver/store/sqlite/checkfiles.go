@@ -46,6 +46,9 @@ func checkFiles(path string, write bool) (movedLog string, err error) {
 	}
 	for n := 1; ; n++ {
 		walInfo, statErr := os.Stat(real + "-wal")
+		if !isAt(real, f.info) {
+			return "", errReplaced
+		}
 		var done committed
 		index, err := f.walIndex(real + "-shm")
 		if err == nil {

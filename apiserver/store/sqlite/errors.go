@@ -23,6 +23,10 @@ var errUnreleased = errors.New("a version before the first release wrote it, and
 
 var errNoStore = errors.New("it is empty: nothing has been stored there yet")
 
+// errReplaced means that another file came to the path while it was being opened. A log at
+// the path belongs to that one.
+var errReplaced = errors.New("it was replaced by another file while it was being opened; try again")
+
 var errOlderSchema = errors.New("an older version of this program wrote it; open it for writing once, and it is brought up to date")
 
 // unwritableError means that a file can only be read.

@@ -8,6 +8,7 @@ import (
 )
 
 // FileLock keeps everybody else out of a file: no process can open it, this one included.
+// Who replaces the file unlocks it afterwards, so that those who wait for it find that out.
 type FileLock struct {
 	session *session
 	// Version identifies the content: every commit that writes changes it.
@@ -24,11 +25,14 @@ func LockFile(ctx context.Context, path string) (*FileLock, error) {
 			l.Version, err = readUserVersion(ctx, s)
 		}
 		if err == nil {
+			err = s.checkPath(path)
+		}
+		if err == nil {
 			return l, nil
 		}
 		err = errors.Join(err, s.close())
 	}
-	if isBusy(err) {
+	if isBusy(err) || errors.Is(err, errReplaced) {
 		err = store.ErrInUse
 	}
 	return nil, openError(path, err)

@@ -355,6 +355,18 @@ func (m *monitor) mayCheckpoint() error {
 	return m.lost("has another -wal file beside it than the one that was opened; changes are lost")
 }
 
+// usesForeignWAL reports whether the file was replaced and the log has nothing that is
+// missing in the file: a process that has the other file open may use the same log.
+func (m *monitor) usesForeignWAL() bool {
+	w := m.wal.Load()
+	if w == nil || m.checkPath() == nil {
+		return false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.last == nil
+}
+
 // beforeClose is called before the connections are closed, and the function that it
 // returns after that. SQLite copies the log into the file when the last connection is
 // closed. If that must not happen, the error says why, and the log's content is moved

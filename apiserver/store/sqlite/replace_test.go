@@ -342,3 +342,117 @@ func TestPartialCheckpoints(t *testing.T) {
 		}
 	}
 }
+
+// replaceFile puts a file in the place of another one, whose log is empty.
+func replaceFile(t *testing.T, path, with string) {
+	t.Helper()
+	if err := errors.Join(os.Remove(path+"-wal"), os.Rename(with, path)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestReplacedUnderLock checks that whoever waits for a locked file uses the one that has
+// taken its place when the lock ends: what it wrote to the old one would be lost, and the
+// log at the path belongs to the new one.
+func TestReplacedUnderLock(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("an open file can't be replaced on Windows")
+	}
+	type opened struct {
+		store *Store
+		err   error
+	}
+	for _, tt := range []struct {
+		opts Options
+		refs int // to the file while the store waits, and the lock's
+	}{{Options{unsynced: true}, 2}, {Options{ReadOnly: true}, 3}} {
+		for range 5 { // the lock may end between two attempts to open the file
+			path, backups := withBackup(t)
+			s := openStore(t, path, Options{})
+			works(t, s, "late")
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			lock, err := LockFile(t.Context(), path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			waiting := make(chan opened)
+			go func() {
+				s, err := Open(t.Context(), path, tt.opts)
+				waiting <- opened{s, err}
+			}()
+			for file, inUse := lock.session.file, false; !inUse; runtime.Gosched() {
+				sharedFiles.mu.Lock()
+				inUse = file.refs == tt.refs
+				sharedFiles.mu.Unlock()
+			}
+			replaceFile(t, path, backups["backup"])
+			if err := lock.Unlock(); err != nil {
+				t.Fatal(err)
+			}
+			o := <-waiting
+			if o.err != nil {
+				t.Fatal(o.err)
+			}
+			if got := addresses(t, o.store); !slices.Equal(got, []string{"old"}) {
+				t.Errorf("mailboxes %q", got)
+			}
+			want := []string{"old"}
+			if !tt.opts.ReadOnly {
+				works(t, o.store, "new")
+				want = append(want, "new")
+			}
+			if err := o.store.Close(); err != nil {
+				t.Error(err)
+			}
+			again := openStore(t, path, Options{})
+			if got := addresses(t, again); !slices.Equal(got, want) {
+				t.Errorf("mailboxes %q, want %q", got, want)
+			}
+			check(t, again)
+		}
+	}
+}
+
+// TestCloseLeavesLogOfOther checks that a store whose file was replaced, and which has no
+// changes in the log, leaves the log to the process that uses it with the other file.
+func TestCloseLeavesLogOfOther(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("an open file can't be replaced on Windows")
+	}
+	path, backups := withBackup(t)
+	s, err := Open(t.Context(), path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(backups["backup"], path); err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, "cancel", path)
+	change := func() {
+		if _, err := fmt.Fprintln(p.in); err != nil || !p.out.Scan() {
+			t.Fatal(err, p.out.Err())
+		}
+	}
+	change()
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	change()
+	if err := p.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = p.Wait() // killed
+	again := openStore(t, path, Options{})
+	if err := again.View(t.Context(), func(r store.Reader) error {
+		a, err := r.Account(accountID)
+		if a.Status != "xx" {
+			t.Errorf("status %q after two changes", a.Status)
+		}
+		return err
+	}); err != nil {
+		t.Error(err)
+	}
+	check(t, again)
+}

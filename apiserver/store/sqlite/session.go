@@ -54,6 +54,17 @@ func connect(ctx context.Context, path string, with settings) (*session, error) 
 	return s, nil
 }
 
+// checkPath returns errReplaced unless the path still leads to the file of the connection,
+// which may have waited for a lock since it was opened. Once it has read, LockFile fails, so
+// that the result stays true for what is replaced under a FileLock. The connection of a file
+// that has been replaced can be closed: SQLite then leaves the log at the path alone.
+func (s *session) checkPath(path string) error {
+	if s.file == nil || !isAt(path, s.file.info) {
+		return errReplaced
+	}
+	return nil
+}
+
 // close closes the connection, which rolls back an open transaction. It closes the
 // statements first: with one of them open, SQLite would not close the connection.
 func (s *session) close() error {

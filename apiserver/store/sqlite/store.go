@@ -81,6 +81,16 @@ func open(ctx context.Context, path string, opts Options) (*engine, error) {
 	if path == Memory {
 		return openMemory(ctx, opts)
 	}
+	const attempts = 3
+	for n := 1; ; n++ {
+		e, err := openPath(ctx, path, opts)
+		if n == attempts || !errors.Is(err, errReplaced) {
+			return e, err
+		}
+	}
+}
+
+func openPath(ctx context.Context, path string, opts Options) (*engine, error) {
 	if opts.ReadOnly {
 		return openToRead(ctx, path, opts)
 	}
@@ -247,7 +257,10 @@ func openFile(ctx context.Context, f file, opts Options) (*engine, error) {
 		if s, err = connect(ctx, f.path, f.writable()); err != nil {
 			return err
 		}
-		if err = migrate(ctx, s, opts.dialect()); err == nil {
+		if err = s.checkPath(f.path); err == nil { // before anything is written
+			err = migrate(ctx, s, opts.dialect())
+		}
+		if err == nil {
 			err = s.tryToWrite()
 		}
 		if err != nil {
@@ -259,8 +272,12 @@ func openFile(ctx context.Context, f file, opts Options) (*engine, error) {
 		return nil, openError(f.path, err)
 	}
 	e := &engine{file: f, lockTimeout: opts.LockTimeout}
-	if err := e.health.watch(f); err != nil {
-		return nil, errors.Join(openError(f.path, err), s.close())
+	err = e.health.watch(f)
+	if err == nil && !f.volatile && e.health.file != s.file {
+		err = errReplaced
+	}
+	if err != nil {
+		return nil, errors.Join(openError(f.path, err), s.close(), e.health.file.release())
 	}
 	e.health.connected()
 	e.writer, e.readers = newWriter(f, s, &e.health, opts), newReaders(f, &e.health, opts.LockTimeout)
@@ -277,9 +294,12 @@ func probe(ctx context.Context, path string, d dialect) error {
 	s, err := connect(ctx, path, settings{wait: pollTimeout, harmless: true})
 	if err == nil {
 		_, err = sqlstore.UpToDate(ctx, s, d)
+		if replaced := s.checkPath(path); replaced != nil {
+			err = replaced
+		}
 		err = errors.Join(err, s.close())
 	}
-	if c := code(err); c == zombiezen.ResultCorrupt || c == zombiezen.ResultNotADB {
+	if c := code(err); c == zombiezen.ResultCorrupt || c == zombiezen.ResultNotADB || errors.Is(err, errReplaced) {
 		return err
 	}
 	return nil // opening it reports everything else
@@ -338,6 +358,9 @@ func openToRead(ctx context.Context, path string, opts Options) (*engine, error)
 		}
 		return errOlderSchema
 	})
+	if !isAt(path, e.health.opened) {
+		err = errReplaced
+	}
 	if err != nil {
 		return nil, errors.Join(openError(path, err), e.Close())
 	}
@@ -394,7 +417,7 @@ func (e *engine) Close() (err error) {
 		afterClose, lost := e.health.beforeClose()
 		err = errors.Join(lost, e.readers.close())
 		if e.writer != nil {
-			err = errors.Join(err, e.writer.close(lost == nil))
+			err = errors.Join(err, e.writer.close(lost == nil && !e.health.usesForeignWAL()))
 		}
 		err = errors.Join(err, afterClose(), e.health.file.release())
 		if e.remove != nil {
