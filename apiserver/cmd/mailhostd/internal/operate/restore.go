@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -157,12 +158,21 @@ func (c RestoreCommand) Run(ctx context.Context, p cli.Program) (err error) {
 	if err := restored.LogRestore(ctx, cli.SystemUser()); err != nil {
 		return fmt.Errorf("nothing was restored: %w", err)
 	}
-	// From here to the new name it takes microseconds: nobody can open the database and change it.
-	if err := errors.Join(closeRestored(), ctx.Err(), lock.Unlock()); err != nil {
+	if err := errors.Join(closeRestored(), ctx.Err()); err != nil {
 		return fmt.Errorf("nothing was restored: %w", err)
+	}
+	// A server that waits for the lock gets it when the path leads to the new database, and
+	// opens that one. Windows renames no open file, nor would it that of such a server.
+	if runtime.GOOS == "windows" {
+		if err := lock.Unlock(); err != nil {
+			return fmt.Errorf("nothing was restored: %w", err)
+		}
 	}
 	if report.Previous, err = replaceDatabase(path, copied, report.Missing); err != nil {
 		return err
+	}
+	if err := lock.Unlock(); err != nil {
+		return fmt.Errorf("%s was restored, but the database before could not be closed: %w", c.Database, err)
 	}
 	report.Restored = true
 	if !c.AsJSON(p) && !c.Yes { // the differences were shown with the question
@@ -243,39 +253,61 @@ func (c RestoreCommand) confirm(ctx context.Context, p cli.Program, report resto
 	if c.Yes {
 		return revoke, nil
 	}
-	replace, err := yesOrNo(ctx, p, answers, fmt.Sprintf("Replace %s? [y/N] ", c.Database), false)
+	question := fmt.Sprintf("Replace %s? [y/N] ", c.Database)
+	switch {
+	case revoke:
+		question = fmt.Sprintf("Replace %s, and revoke again what was revoked since? [y/N] ", c.Database)
+	case revived > 0:
+		question = fmt.Sprintf("Replace %s, and let what was revoked since work again? [y/N] ", c.Database)
+	}
+	replace, err := yesOrNo(ctx, p, answers, question, false)
 	if err == nil && !replace {
 		err = errors.New("nothing was restored")
 	}
 	return revoke, err
 }
 
-// yesOrNo asks a question and returns whether the reply is yes. The end of the input is an
-// error, and so is a signal.
+// yesOrNo asks a question until the reply is yes, no, or empty for the default. The end of
+// the input is an error, and so is a signal.
 func yesOrNo(ctx context.Context, p cli.Program, answers *bufio.Reader, question string, byDefault bool) (bool, error) {
-	fmt.Fprint(p.Stderr, question)
-	type reply struct {
+	for {
+		fmt.Fprint(p.Stderr, question)
+		line, err := readLine(ctx, answers)
+		if err != nil {
+			fmt.Fprintln(p.Stderr)
+			return false, fmt.Errorf("nothing was restored: %w", err)
+		}
+		switch strings.ToLower(strings.TrimSpace(line)) {
+		case "":
+			return byDefault, nil
+		case "y", "yes":
+			return true, nil
+		case "n", "no":
+			return false, nil
+		}
+		fmt.Fprintln(p.Stderr, "Type yes or no.")
+	}
+}
+
+// readLine returns an error at the end of the input, or if the context ends first.
+func readLine(ctx context.Context, from *bufio.Reader) (string, error) {
+	type result struct {
 		line string
 		err  error
 	}
-	replied := make(chan reply, 1)
+	done := make(chan result, 1)
 	go func() {
-		line, err := answers.ReadString('\n')
-		replied <- reply{line, err}
+		line, err := from.ReadString('\n')
+		done <- result{line, err}
 	}()
 	select {
 	case <-ctx.Done():
-		fmt.Fprintln(p.Stderr)
-		return false, errors.New("nothing was restored: the command was interrupted")
-	case r := <-replied:
-		switch answer := strings.ToLower(strings.TrimSpace(r.line)); {
-		case r.err != nil:
-			return false, errors.New("nothing was restored")
-		case answer == "":
-			return byDefault, nil
-		default:
-			return answer == "y" || answer == "yes", nil
+		return "", errors.New("the command was interrupted")
+	case r := <-done:
+		if errors.Is(r.err, io.EOF) {
+			return "", errors.New("the input ended")
 		}
+		return r.line, r.err
 	}
 }
 
@@ -323,6 +355,12 @@ func replaceDatabase(path, with string, missing bool) (previous string, err erro
 		return "", fmt.Errorf("nothing was restored: %s exists already", previous)
 	}
 	// A log that belongs to the database goes with it, or it would be taken for the backup's.
+	// The lock's own is empty.
+	if log, err := os.Stat(path + "-wal"); err == nil && log.Size() == 0 {
+		if err := os.Remove(path + "-wal"); err != nil {
+			return "", err
+		}
+	}
 	for _, suffix := range []string{"-wal", "-shm"} {
 		if err := os.Rename(path+suffix, previous+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/commands"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
@@ -40,8 +42,24 @@ func openTerminal(t *testing.T) (person, program *os.File) {
 	return person, program
 }
 
-// TestRestoreAsks checks that nobody can change the database while restore asks, and that a
-// signal ends the question and leaves nothing behind.
+// descriptors returns how many descriptors of a file this process has.
+func descriptors(t *testing.T, path string) (n int) {
+	t.Helper()
+	open, err := filepath.Glob("/proc/self/fd/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fd := range open {
+		if to, err := os.Readlink(fd); err == nil && to == path {
+			n++
+		}
+	}
+	return n
+}
+
+// TestRestoreAsks checks that nobody can change the database while restore asks, that a
+// signal ends the question and leaves nothing behind, and that a server which starts during
+// the question uses the restored database.
 func TestRestoreAsks(t *testing.T) {
 	t.Parallel()
 	database, _ := mailhostdtest.Initialize(t)
@@ -89,8 +107,77 @@ func TestRestoreAsks(t *testing.T) {
 	if code != cli.ExitFailure || previous() != 0 {
 		t.Errorf("interrupted: exit code %d, %d databases were replaced", code, previous())
 	}
-	code = ask(func(person *os.File, _ func()) { fmt.Fprintln(person, "y") })
+	waiting := make(chan error)
+	code = ask(func(person *os.File, _ func()) {
+		locked := descriptors(t, database)
+		go func() {
+			s, err := sqlite.Open(t.Context(), database, sqlite.Options{})
+			if err == nil {
+				err = errors.Join(s.Update(t.Context(), func(tx store.Tx) error { return tx.CreateAccount(&store.Account{ID: "waited"}) }), s.Close())
+			}
+			waiting <- err
+		}()
+		for descriptors(t, database) == locked {
+			runtime.Gosched() // until it has the old file open
+		}
+		fmt.Fprintln(person, "y")
+	})
 	if code != cli.ExitOK || previous() != 1 {
 		t.Errorf("after y: exit code %d, %d databases were replaced", code, previous())
+	}
+	if err := apitest.Receive(t, waiting); err != nil {
+		t.Errorf("a server that started during the question: %v", err)
+	}
+	restored, err := sqlite.Open(t.Context(), database, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer restored.Close()
+	if err := restored.View(t.Context(), func(r store.Reader) error { _, err := r.Account("waited"); return err }); err != nil {
+		t.Errorf("what that server wrote is lost: %v", err)
+	}
+}
+
+// TestRestoreUnderstandsReplies checks that only yes and no decide, that the last question
+// says what was chosen, and that the choice is followed.
+func TestRestoreUnderstandsReplies(t *testing.T) {
+	t.Parallel()
+	d := newRestoreDrill(t)
+	for _, tt := range []struct {
+		replies []string
+		shown   []string // before each reply, and at the end
+		code    int
+	}{
+		{[]string{"sure", "NO", "yep", "n"}, []string{
+			"Revoke again what was revoked since? [Y/n]", "Type yes or no.", "work again? [y/N]", "Type yes or no.", "nothing was restored",
+		}, cli.ExitFailure},
+		{[]string{"n", ""}, []string{"[Y/n]", "work again? [y/N]", "nothing was restored"}, cli.ExitFailure},
+		{[]string{"sure", "", "Yes"}, []string{"[Y/n]", "Type yes or no.", "and revoke again what was revoked since? [y/N]", "3 of what was revoked"}, cli.ExitOK},
+	} {
+		person, program := openTerminal(t)
+		code := make(chan int, 1)
+		go func() {
+			code <- commands.Run(t.Context(), cli.Program{Args: []string{"restore", d.backup, "--database", d.database}, Stdin: program, Stdout: program, Stderr: program, Openers: cli.Engines()})
+			fmt.Fprint(program, "] ") // so that reading ends
+		}()
+		for i, want := range tt.shown {
+			var shown strings.Builder
+			for buffer := make([]byte, 1024); !strings.HasSuffix(shown.String(), "] "); {
+				n, err := person.Read(buffer)
+				if err != nil {
+					t.Fatal(err)
+				}
+				shown.Write(buffer[:n])
+			}
+			if !strings.Contains(shown.String(), want) {
+				t.Fatalf("%q: reply %d follows %q, want %q", tt.replies, i, shown.String(), want)
+			}
+			if i < len(tt.replies) {
+				fmt.Fprintln(person, tt.replies[i])
+			}
+		}
+		if got := apitest.Receive(t, code); got != tt.code {
+			t.Errorf("%q: exit code %d, want %d", tt.replies, got, tt.code)
+		}
 	}
 }
