@@ -78,6 +78,23 @@ func (m *machine) admit(who *caller, o operation) (refusal want, ok bool) {
 	return denied(o.capability), r.all || o.narrowable && len(r.resources) > 0
 }
 
+func (m *machine) readCaller() {
+	m.do(m.caller(), operation{
+		method: "GET", path: "/auth/caller", reads: true,
+		then: func(who *caller) want {
+			body := obj{
+				"subject_type": "user", "subject_id": m.account.ownerID, "name": nil, "email": nil, "expires_at": nil,
+				"grants": append([]any{}, render(m.grantsOf(who), func(*grant) bool { return true }, m.grantObject)...),
+			}
+			if a := who.account; a != nil {
+				body["subject_type"], body["subject_id"], body["name"] = "service_account", a.id, a.name
+				body["expires_at"] = maybe(a.expiresAt)
+			}
+			return ok(body)
+		},
+	})
+}
+
 // unauthorized returns a 401, with the error of the credential, if there is one.
 func unauthorized(typ string) want {
 	w := refused(401, problem{loc: "header.Authorization", typ: typ})
