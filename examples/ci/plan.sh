@@ -1,9 +1,8 @@
 #!/bin/sh
 # Writes the plan for apply.sh to tfplan, its account to tfplan.account, and the plan's own
-# output to tfplan.txt:
-# counts, purchases, deletions and replacements first, then the warnings, then all
-# changes. A GitHub job's summary shows the same, or the errors; of a large plan it omits
-# the changes.
+# output to tfplan.txt: counts, purchases, deletions and replacements first, then the
+# warnings, then all changes. A GitHub job's summary shows the same, or the errors; of a
+# large plan it omits the changes.
 #
 # Exits with 0 with and without changes, and prints changes=true or changes=false.
 # TF_CLI names the CLI; default: terraform.
@@ -47,8 +46,8 @@ case $code in
 	;;
 esac
 
-# apply.sh refuses to apply the plan to another account: Terraform does not compare them
-# for objects that the plan creates.
+# apply.sh refuses to apply the plan to another account: Terraform does not compare the
+# accounts for mailboxes, records and other objects that the plan creates.
 echo "${MAILHOST_BASE_URL:-} ${MAILHOST_ACCOUNT_ID:-}" >tfplan.account
 
 # Only the plan's own output has the warnings, for instance that a mailbox is deleted

@@ -82,8 +82,9 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	}
 }
 
-// mostLookedUp is the size of the largest set whose domain a plan looks up. The lookups of
-// the plan and of the apply would take the first apply of a larger one beyond 12 requests.
+// mostLookedUp is the size of the largest set whose domain a plan looks up. A larger one
+// needs so many bulk requests that the two lookups, of the plan and of the apply, would take
+// its first apply beyond the 12 requests that make bench allows.
 const mostLookedUp = 8 * api.MaxBulkItems
 
 // planCreate plans a new set.
