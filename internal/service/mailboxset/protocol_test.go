@@ -182,35 +182,6 @@ func TestInvalidEntriesAreReportedTogether(t *testing.T) {
 	}
 }
 
-// TestDecomposedNames adopts a mailbox whose name was written on macOS: it is the same name.
-func TestDecomposedNames(t *testing.T) {
-	t.Parallel()
-	s := server(t, acctest.Options{})
-	_, _, err := s.Client.CreateMailbox(t.Context(), api.CreateMailboxBody{Domain: "example.com", LocalPart: "zoe", FirstName: "Zoe\u0308", LastName: "Doe"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := s.Protocol(t, "")
-	_, diags := p.Plan(typeName, set(changes{"on_existing": "adopt"}, "zoe=Zo\u00eb Doe"), nil)
-	p.NoErrors(diags)
-	if text := acctest.Render(diags); !strings.Contains(text, "adopts 1 mailbox") || strings.Contains(text, "name changes") {
-		t.Errorf("the plan is %s", text)
-	}
-}
-
-// TestAdoptionListsChangesFirst finds a changed name in a warning about many mailboxes.
-func TestAdoptionListsChangesFirst(t *testing.T) {
-	t.Parallel()
-	s := server(t, acctest.Options{})
-	for _, name := range []string{"ann", "bob", "cid"} {
-		s.Mailbox(t, "example.com", name)
-	}
-	p := s.Protocol(t, "")
-	_, diags := p.Plan(typeName, set(changes{"on_existing": "adopt"}, "ann", "bob", "cid=Cid Roe"), nil)
-	p.NoErrors(diags)
-	acctest.Expect(t, diags, "WARNING", "adopts 3 mailboxes", "cid@example.com, whose name changes", "ann@example.com", "bob@example.com")
-}
-
 // TestListsInMessages checks that what a plan deletes is named in full, and that other lists
 // end after 20 lines.
 func TestListsInMessages(t *testing.T) {
@@ -238,44 +209,6 @@ func TestListsInMessages(t *testing.T) {
 	_, diags = p.Walk().Plan(typeName, set(nil, keys...), nil)
 	acctest.Expect(t, diags, "ERROR", "25 mailboxes to be created exist already", "and 5 more")
 	named(diags, 20)
-}
-
-func TestExistingMailboxes(t *testing.T) {
-	t.Parallel()
-	s := server(t, acctest.Options{})
-	id := s.Mailbox(t, "example.com", "ann").ID
-	p := s.Protocol(t, "")
-	_, diags := p.Plan(typeName, set(nil, "ann", "bob"), nil)
-	acctest.Expect(t, diags, "ERROR", "1 mailbox to be created exists already", `mailboxes["ann"]`, id, "on_existing")
-	adopt := set(changes{"on_existing": "adopt"}, "ann=Anna Roe", "bob")
-	_, diags = p.Plan(typeName, adopt, nil)
-	p.NoErrors(diags)
-	acctest.Expect(t, diags, "WARNING", "adopts 1 mailbox", "ann@example.com", `"Anna" "Roe"`)
-	o, diags := p.Apply(t.Context(), typeName, adopt, nil)
-	p.NoErrors(diags)
-	if got := texts(t, o, "ids"); got[0] != "ann="+id {
-		t.Errorf("ids are %q, want %s", got, id)
-	}
-	expect(t, o, "unmanaged")
-	if got := addressesOf(t, s); !slices.Equal(got, []string{"ann=Anna Roe", "bob=Jane Doe"}) {
-		t.Errorf("the domain has %q", got)
-	}
-
-	// The same in an update: refused, then adopted.
-	s.Mailbox(t, "example.com", "cid")
-	o, _ = p.Walk().Read(typeName, o)
-	expect(t, o, "unmanaged", "cid@example.com")
-	_, diags = p.Plan(typeName, set(nil, "ann=Anna Roe", "bob", "cid"), o)
-	acctest.Expect(t, diags, "ERROR", "exists already", `mailboxes["cid"]`)
-	o, diags = p.Apply(t.Context(), typeName, set(changes{"on_existing": "adopt"}, "ann=Anna Roe", "bob", "cid"), o)
-	p.NoErrors(diags)
-	expect(t, o, "unmanaged")
-
-	// Without a refresh only the apply knows, and reports it at the key.
-	s.Mailbox(t, "example.com", "dee")
-	o, diags = p.Apply(t.Context(), typeName, set(nil, "ann=Anna Roe", "bob", "cid", "dee", "eve"), o)
-	acctest.Expect(t, diags, `ERROR at AttributeName("mailboxes").ElementKeyString("dee")`, "dee@example.com", "on_existing")
-	expect(t, o, "mailboxes", "ann=Anna Roe", "bob=Jane Doe", "cid=Jane Doe", "eve=Jane Doe")
 }
 
 // TestPartialCreate checks that what was created is in the state without an error, so that
@@ -511,76 +444,6 @@ func TestPublishedOnly(t *testing.T) {
 	_, diags = p.Destroy(t.Context(), typeName, o)
 	p.NoErrors(diags)
 	acctest.Expect(t, diags, "will still exist", "ann@example.com")
-}
-
-// TestForgottenRemovedBlock imports a set while the single resources are destroyed, without a
-// removed block: one error refuses it, in whatever order the CLI plans them.
-func TestForgottenRemovedBlock(t *testing.T) {
-	t.Parallel()
-	s := server(t, acctest.Options{})
-	const single = "mailhost_mailbox"
-	names := []string{"ann", "bob", "cid", "dee"}
-	p := s.Protocol(t, "")
-	var singles []*acctest.Object
-	for _, name := range names {
-		o, diags := p.Apply(t.Context(), single, map[string]any{"domain": "example.com", "local_part": name, "first_name": "Jane", "last_name": "Doe"}, nil)
-		p.NoErrors(diags)
-		singles = append(singles, o)
-	}
-	o, diags := p.Import(typeName, "example.com", nil)
-	p.NoErrors(diags)
-	for before := range len(names) + 1 { // how many singles are planned before the set
-		p.Together()
-		imported, diags := p.Read(typeName, o)
-		p.NoErrors(diags)
-		var all []*tfprotov6.Diagnostic
-		plan := func(singles []*acctest.Object) {
-			for _, one := range singles {
-				_, diags := p.Plan(single, nil, one)
-				all = append(all, diags...)
-			}
-		}
-		plan(singles[:before])
-		_, diags = p.Plan(typeName, set(nil, names...), imported)
-		all = append(all, diags...)
-		plan(singles[before:])
-		acctest.Expect(t, all, "ERROR", "Two resources have the mailbox", "removed {", "destroy = false")
-		if text := acctest.Render(all); acctest.Errors(all) != 1 || strings.Contains(text, "add a moved block") {
-			t.Errorf("%d before the set: %s", before, text)
-		}
-	}
-}
-
-// TestOtherResources checks that a mailbox has one owner.
-func TestOtherResources(t *testing.T) {
-	t.Parallel()
-	s := server(t, acctest.Options{})
-	p := s.Protocol(t, "")
-	const single = "mailhost_mailbox"
-	ann := map[string]any{"domain": "example.com", "local_part": "ann", "first_name": "Jane", "last_name": "Doe"}
-	owned, diags := p.Apply(t.Context(), single, ann, nil)
-	p.NoErrors(diags)
-
-	// It is not adopted while the single resource has it.
-	p.Together()
-	owned, diags = p.Read(single, owned)
-	p.NoErrors(diags)
-	_, diags = p.Plan(single, ann, owned)
-	p.NoErrors(diags)
-	_, diags = p.Plan(typeName, set(changes{"on_existing": "adopt"}, "ann"), nil)
-	acctest.Expect(t, diags, "ERROR", "Other resources have 1 mailbox", "ann@example.com")
-
-	// After an import, a plan that destroys the single resource is refused.
-	p.Together()
-	owned, _ = p.Read(single, owned)
-	o, diags := p.Import(typeName, "example.com", nil)
-	p.NoErrors(diags)
-	o, diags = p.Read(typeName, o)
-	p.NoErrors(diags)
-	_, diags = p.Plan(typeName, set(nil, "ann"), o)
-	p.NoErrors(diags)
-	_, diags = p.Plan(single, nil, owned)
-	acctest.Expect(t, diags, "ERROR", "Two resources have the mailbox ann@example.com")
 }
 
 func TestMany(t *testing.T) {
