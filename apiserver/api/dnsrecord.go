@@ -57,7 +57,7 @@ type UpdateDNSRecordRequest struct {
 	Body        UpdateDNSRecordBody
 }
 
-// UpdateDNSRecordBody is the body of UpdateDNSRecordRequest; its limits are those
+// UpdateDNSRecordBody is the body of UpdateDNSRecordRequest, with the limits
 // of CreateDNSRecordBody.
 type UpdateDNSRecordBody struct {
 	Value *string `json:"value,omitempty" nullable:"true"`

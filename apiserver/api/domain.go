@@ -139,7 +139,7 @@ type DomainAvailabilityRequest struct {
 
 // DomainAvailability reports whether a domain can be bought, and at what price.
 // Price, a decimal amount, and Currency are null if it can't; the error codes
-// are those of a purchase.
+// of a purchase apply.
 type DomainAvailability struct {
 	DomainName string  `json:"domain_name"`
 	Available  bool    `json:"available"`

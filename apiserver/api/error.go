@@ -181,8 +181,8 @@ func ExpectationFailed() *Error {
 	return NewError(http.StatusExpectationFailed, TypeExpectation, "the only expectation that this server can meet is 100-continue").At("header", "Expect")
 }
 
-// MethodNotAllowed is the 405 for a method that a path does not have; allow lists those
-// that it has.
+// MethodNotAllowed is the 405 for a method that a path does not have; allow lists the
+// methods of the path.
 func MethodNotAllowed(method, allow string) *Error {
 	return NewError(http.StatusMethodNotAllowed, TypeMethodNotAllowed, "this path has no %s; see the Allow header", method).At("path").With("Allow", allow)
 }

@@ -55,8 +55,8 @@ type UpdateForwardingRequest struct {
 	Body         UpdateForwardingBody
 }
 
-// UpdateForwardingBody is the body of UpdateForwardingRequest; its limits are
-// those of CreateForwardingBody.
+// UpdateForwardingBody is the body of UpdateForwardingRequest, with the
+// limits of CreateForwardingBody.
 type UpdateForwardingBody struct {
 	TargetEmail string `json:"target_email"`
 }

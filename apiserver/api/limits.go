@@ -46,7 +46,7 @@ func (l Limits) checkText(s string) error {
 	return nil
 }
 
-// LengthRule returns the length bounds, of which one must be set, as a sentence.
+// LengthRule returns the length bounds as a sentence. At least one bound must be set.
 func (l Limits) LengthRule() string {
 	switch {
 	case l.MinLength == nil:

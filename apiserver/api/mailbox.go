@@ -121,7 +121,7 @@ type UpdateMailboxRequest struct {
 	Body    UpdateMailboxBody
 }
 
-// UpdateMailboxBody is the body of UpdateMailboxRequest; its limits are those of
+// UpdateMailboxBody is the body of UpdateMailboxRequest, with the limits of
 // CreateMailboxBody.
 type UpdateMailboxBody struct {
 	FirstName *string `json:"first_name,omitempty" nullable:"true"`

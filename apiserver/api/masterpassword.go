@@ -56,8 +56,8 @@ type RenameMasterPasswordRequest struct {
 	Body         RenameMasterPasswordBody
 }
 
-// RenameMasterPasswordBody is the body of RenameMasterPasswordRequest; its limits
-// are those of CreateMasterPasswordBody.
+// RenameMasterPasswordBody is the body of RenameMasterPasswordRequest, with the
+// limits of CreateMasterPasswordBody.
 type RenameMasterPasswordBody struct {
 	Name string `json:"name"`
 }

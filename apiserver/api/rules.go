@@ -14,14 +14,14 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// The rules in this file are those that a struct tag can't express and that don't depend
-// on the account. Each is a function of the value, so that a client can check before it
+// This file has the rules that a struct tag can't express and that don't depend on the
+// account. Each is a function of the value, so that a client can check before it
 // sends; the requests' Validate methods apply them and replace values by their canonical
 // form. A function returns the canonical form, or an error for the person who wrote the
 // value.
 
-// e164 is the pattern of ITU-T E.164: a plus sign, then up to 15 digits of which
-// the first is not zero.
+// e164 is the pattern of ITU-T E.164: a plus sign, then up to 15 digits, the
+// first of which is not zero.
 var e164 = regexp.MustCompile(`^\+[1-9][0-9]{5,14}$`)
 
 // CheckPhone checks an E.164 number, with its country code.

@@ -50,7 +50,7 @@ type Page[T any] struct {
 // MaxPageSize is the largest page_size.
 const MaxPageSize = 1000
 
-// What the wire has beside bodies and parameters, for those who write or read it.
+// Headers and limits that clients and servers need beside bodies and parameters.
 const (
 	// IdempotencyKeyHeader names a logical request.
 	IdempotencyKeyHeader = "Idempotency-Key"

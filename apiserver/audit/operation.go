@@ -19,7 +19,7 @@ const (
 	Reset             Operation = "reset"
 )
 
-// Operations returns every operation that an entry can have, those of the API first.
+// Operations returns every operation that an entry can have, the API's operations first.
 func Operations() []string {
 	var names []string
 	for _, spec := range api.Specs() {

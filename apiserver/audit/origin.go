@@ -22,7 +22,7 @@ type Origin struct {
 	Fields []string
 }
 
-// The subjects of changes beside those that a grant can name.
+// Subjects of changes that no grant can name.
 var (
 	// Operator is a person with access to the database.
 	Operator = store.AuditSubject{Type: "operator"}
@@ -45,7 +45,7 @@ func Attribute(tx store.Tx, who store.AuditSubject, operation Operation, fields 
 	tx.(*auditedTx).attributed = Origin{Subject: who, Operation: string(operation), Fields: fields}
 }
 
-// AsSystem runs fn, whose changes are the service's own and not those of the
+// AsSystem runs fn and attributes its changes to the service instead of the
 // transaction's origin. It panics if the transaction is not one of NewStore's.
 func AsSystem(tx store.Tx, operation Operation, fn func() error) error {
 	t := tx.(*auditedTx)

@@ -5,7 +5,7 @@
 // A Plane controls one service, in process through its methods and over HTTP
 // through its Handler. The handler requires no credential: serve it on a listener
 // that only the test can reach, never on the public one. It rejects requests of web
-// pages of another origin, and on a loopback listener those for another host name.
+// pages of another origin, and on a loopback listener requests for another host name.
 //
 // Package fault has the fault injector, and package journal the journal. The package
 // imports those two, internal/monitor, apiserver, the contract (api), fixture, route and

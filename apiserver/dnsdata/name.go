@@ -84,7 +84,7 @@ func EqualNames(a, b, zone string) bool {
 }
 
 // EqualsTarget reports whether a record name in a zone is the host name in a record's
-// value, such as that of a CNAME. It returns false if either is invalid.
+// value, for instance a CNAME's. It returns false if either is invalid.
 func EqualsTarget(name, zone, target string) bool {
 	relative, err := NormalizeName(name, zone)
 	if err != nil {

@@ -66,9 +66,9 @@ type Purpose string
 const (
 	// PurposeMX finds the hosts that receive a domain's mail (RFC 5321, section 5.1).
 	PurposeMX Purpose = "mx"
-	// PurposeSPF finds the sender policy (RFC 7208), of which a name has at most one.
+	// PurposeSPF finds the sender policy (RFC 7208). A name has at most one.
 	PurposeSPF Purpose = "spf"
-	// PurposeDMARC finds the DMARC policy (RFC 7489), of which a name has at most one.
+	// PurposeDMARC finds the DMARC policy (RFC 7489). A name has at most one.
 	PurposeDMARC Purpose = "dmarc"
 )
 

@@ -40,7 +40,7 @@ func Registrable(name string) error {
 	}
 	suffix, icann := publicsuffix.PublicSuffix(name)
 	if strings.Contains(suffix, ".") {
-		// The flag is that of the deepest node on the path, which may be below the
+		// The flag belongs to the deepest node on the path, which may be below the
 		// suffix: noc.ruhr-uni-bochum.de has a private suffix, but is reported as
 		// ICANN's. A lookup of the suffix itself returns its own flag. A suffix of one
 		// label is never private.
@@ -68,7 +68,7 @@ func specialUse(name string) bool {
 }
 
 // CheckRegistration validates a name, in any spelling that Normalize accepts, by the
-// rules for registration, which are stricter than those for lookup. Each label has only
+// rules for registration, which are stricter than the rules for lookup. Each label has only
 // characters that IDNA 2008 permits (RFC 5892), in the contexts that it permits, no
 // hyphens in third and fourth place (RFC 5891, section 4.2.3.1), and letters of one
 // script.
@@ -112,7 +112,7 @@ func checkRegistered(label []rune) error {
 }
 
 // exceptions are the characters whose property does not follow from Unicode's data (RFC
-// 5892, section 2.6); true is PVALID. inContext has those that depend on the context.
+// 5892, section 2.6); true is PVALID. inContext has the characters that depend on the context.
 var exceptions = map[rune]bool{
 	0x00df: true, 0x03c2: true, 0x06fd: true, 0x06fe: true, 0x0f0b: true, 0x3007: true,
 	0x0640: false, 0x07fa: false, 0x302e: false, 0x302f: false, 0x3031: false, 0x3032: false, 0x3033: false, 0x3034: false, 0x3035: false, 0x303b: false,

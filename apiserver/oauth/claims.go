@@ -77,7 +77,7 @@ func (numericDate) UnmarshalJSON(b []byte) error {
 // exactly and rejects duplicates.
 type claims map[string]any
 
-// isAccessToken reports whether the claims can be those of an access token. Usually the
+// isAccessToken reports whether the claims can belong to an access token. Usually the
 // audience decides it, but an issuer may use the same audience for the API and for the
 // client to which people sign in.
 func (c claims) isAccessToken(headerType string) bool {

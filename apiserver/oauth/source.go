@@ -123,8 +123,8 @@ func CheckIssuer(s string) error {
 	return CheckURL(s)
 }
 
-// CheckURL validates a URL of an issuer's endpoint. It requires https, because whoever can
-// change the response can sign in as anybody.
+// CheckURL validates a URL of an issuer's endpoint. It requires https, because an attacker who
+// can change the response can sign in as anybody.
 func CheckURL(s string) error {
 	u, err := url.Parse(s)
 	if err != nil || u.Hostname() == "" || u.Scheme != "https" && u.Scheme != "http" {

@@ -10,7 +10,7 @@
 // may be after the year 9999.
 //
 // The package imports apiserver for the interface that it implements. Only programs that
-// serve an account to people link it, not those that embed the service.
+// serve an account to people link it; programs that embed the service don't.
 package oauth
 
 import (

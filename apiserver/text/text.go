@@ -42,8 +42,8 @@ func isASCII(s string) bool {
 	return true
 }
 
-// invisible are characters without a width: those with the property
-// Default_Ignorable_Code_Point, and combining marks.
+// invisible are characters without a width: Default_Ignorable_Code_Point and
+// combining marks.
 var invisible = []*unicode.RangeTable{
 	unicode.Mn, unicode.Me, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point,
 }

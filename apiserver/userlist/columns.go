@@ -29,8 +29,8 @@ const (
 var Fields = []Field{Address, LocalPart, Domain, FirstName, LastName, DisplayName, Status, Blocked, Enabled, Aliases}
 
 // usualHeaders are the headers of a field in the form of key, the preferred one first:
-// Microsoft's template for new users has a user name and a street address, both of which
-// could be an address.
+// Microsoft's template for new users has a user name and a street address, and
+// either could be taken for the address.
 var usualHeaders = map[Field][]string{
 	Address:     {"emailaddress", "primaryemail", "userprincipalname", "username", "email", "mail", "address"},
 	LocalPart:   {"localpart"},

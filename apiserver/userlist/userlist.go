@@ -50,8 +50,8 @@ type List struct {
 	Users []User
 	// Problems are the invalid rows, in the order of the file. A row may have several.
 	Problems []Problem
-	// ChosenDomains counts the rows of each of Options.Domains, also those that are invalid or
-	// were left out. A row whose domain can't be read counts for none.
+	// ChosenDomains counts the rows of each of Options.Domains, invalid and left-out rows
+	// included. A row whose domain can't be read counts for none.
 	ChosenDomains map[string]int
 	// OtherDomains counts the rows of domains that were not chosen, valid or not.
 	OtherDomains map[string]int
@@ -363,7 +363,7 @@ func (r row) aliases(primary emailaddr.Address) int {
 	return n
 }
 
-// SortedDomains returns the names of counts, those with most rows first.
+// SortedDomains returns the names of counts, the domain with most rows first.
 func SortedDomains(counts map[string]int) []string {
 	names := make([]string, 0, len(counts))
 	for name := range counts {

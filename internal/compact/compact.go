@@ -65,10 +65,10 @@ type Text struct {
 	Null, Unknown bool
 }
 
-// unknown is the JSON of a value that is not known yet. No attribute has an empty name.
+// unknown encodes an unknown value: an object with an empty key, which no attribute can have.
 const unknown = `{"":0}`
 
-// IsUnknown reports whether the JSON of an element is that of an unknown value.
+// IsUnknown reports whether the JSON of an element stands for an unknown value.
 func IsUnknown(data []byte) bool { return string(data) == unknown }
 
 // MarshalJSON implements json.Marshaler.

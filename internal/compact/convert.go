@@ -28,7 +28,7 @@ type conversion struct {
 	seen map[string][]pair // by attribute
 }
 
-// pair is a value in the form of the framework and in that of Terraform.
+// pair is a value in the framework's form and in Terraform's.
 type pair struct{ narrow, wire msgpack.RawMessage }
 
 // toFramework converts a value of Terraform's.

@@ -91,8 +91,8 @@ func (s *Server) conversion(typeName string) *conversion {
 // values are the values of one request or response.
 type values []**tfprotov6.DynamicValue
 
-// call calls the framework's server with the converted values of a request, and converts
-// those of its response. c is nil for a resource without compact attributes.
+// call converts the values of a request, calls the framework's server with them, and
+// converts the values of its response. c is nil for a resource without compact attributes.
 func call[Req, Resp any](ctx context.Context, c *conversion, req *Req, in func(*Req) values, next func(context.Context, *Req) (*Resp, error), out func(*Resp) values) (*Resp, error) {
 	if c == nil {
 		return next(ctx, req)

@@ -26,7 +26,7 @@ func optionsParameter(markdown string) function.Parameter {
 }
 
 // options reads the attributes of the options object. Each method takes one
-// attribute by name, and end reports those that none has taken. A null attribute
+// attribute by name, and end reports the attributes that no method has taken. A null attribute
 // counts as absent, so that a configuration can set it conditionally.
 type options struct {
 	remaining map[string]attr.Value

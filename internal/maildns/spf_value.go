@@ -37,8 +37,8 @@ var macroBody = regexp.MustCompile(`^([A-Za-z])([0-9]*)([rR]?)[-.+,/_=]*$`)
 const aMacro = "M"
 
 // macroSpec returns a domain name with macros in canonical form. RFC 7208 allows any
-// printable character between macros; this allows only those of host names and the
-// underscore.
+// printable character between macros; this function allows only the characters of host
+// names and the underscore.
 func macroSpec(s string) (string, error) {
 	var spec, shape strings.Builder
 	for rest := s; rest != ""; {

@@ -49,8 +49,8 @@ type Injector struct {
 type State struct {
 	ID string `json:"id"`
 	Rule
-	// Matched counts the requests that the rule selected, Fired those that it
-	// acted on, and Held those that it holds now.
+	// Matched counts the requests that the rule selected, Fired the requests that it
+	// acted on, and Held the requests that it holds now.
 	Matched int `json:"matched"`
 	Fired   int `json:"fired"`
 	Held    int `json:"held"`

@@ -73,7 +73,7 @@ func (i *Injector) apply(a *activeRule, w http.ResponseWriter, r *http.Request, 
 		done.send(w)
 		return
 	case a.Truncate != nil && done.body.Len() > 0:
-		// The Content-Length is that of the whole, and more than is sent.
+		// The Content-Length is the whole body's, so that the client notices the missing part.
 		whole := done.body.Len()
 		done.body.Truncate(min(*a.Truncate, whole))
 		done.header.Set("Content-Length", strconv.Itoa(max(whole, done.body.Len()+1)))

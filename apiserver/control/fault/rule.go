@@ -32,8 +32,8 @@ const (
 )
 
 // Rule selects requests and defines what happens to them. It has exactly one
-// action: Status, Drop, Hold, Truncate, or Delay alone. The JSON names are those of
-// the control plane.
+// action: Status, Drop, Hold, Truncate, or Delay alone. The control plane uses
+// the JSON names.
 type Rule struct {
 	// Operation is an operation's id in the OpenAPI document, such as
 	// create-mailbox, or Any.

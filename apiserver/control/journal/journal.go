@@ -1,7 +1,7 @@
 // Package journal records requests and responses, for tests that check what a
 // client sends.
 //
-// A Journal's Middleware goes into apiserver.Options, around that of package fault.
+// A Journal's Middleware goes into apiserver.Options, around the middleware of package fault.
 // Entries are in memory and contain no secrets: no credential, no Idempotency-Key,
 // no one-time link, and no secret member of a body.
 //

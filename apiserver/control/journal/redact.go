@@ -28,7 +28,7 @@ type secrets []string
 
 // secretMembers returns the members that are redacted in an operation's bodies.
 // contact_info is personal data, which the API never returns either. The value of a
-// DNS record is public; that of a master password is not.
+// DNS record is public; the value of a master password is not.
 func secretMembers(operation string) secrets {
 	names := secrets{"token", "generated_secret", "secret", "password", "contact_info"}
 	switch operation {

@@ -14,7 +14,7 @@ type Monitor struct {
 	changed chan struct{}
 }
 
-// Do runs fn with the lock, and wakes those who wait.
+// Do runs fn with the lock, and wakes the goroutines that wait.
 func (m *Monitor) Do(fn func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

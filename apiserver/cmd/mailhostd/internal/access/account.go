@@ -143,7 +143,7 @@ func (c accountShowCommand) Run(ctx context.Context, p cli.Program) (err error) 
 	})
 }
 
-// accountCreateFlags are those of account create and init.
+// accountCreateFlags are the flags of account create and init.
 type accountCreateFlags struct {
 	Database  string `default:"mailhost.db" placeholder:"FILE" help:"SQLite file, created if it does not exist, or postgres:// URL of a database. Default: ${default}."`
 	AccountID string `placeholder:"UUID" help:"Id of the account to create. Default: a random UUID."`

@@ -22,7 +22,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/signin"
 )
 
-// tokensFlag names the file with the tokens of those who signed in.
+// tokensFlag names the file with the tokens of the people who signed in.
 type tokensFlag struct {
 	Tokens string `variable:"MAILHOSTD_TOKENS" placeholder:"FILE" help:"File that keeps the tokens. Default: mailhost/tokens.json in your configuration folder."`
 }

@@ -12,7 +12,7 @@ import (
 // grantNames has the names of what grants have only ids of: as far as the caller may see them,
 // because no grant depends on a name.
 type grantNames struct {
-	// subjects are by type and id: the id of a group may be that of a service account.
+	// subjects are by type and id, because a group and a service account may have the same id.
 	subjects, resources map[string]string
 	// revoked is when a service account was revoked. Its grants stay, and permit nothing.
 	revoked map[string]*string
@@ -89,8 +89,8 @@ func withName(name, id string) string {
 	return name + " (" + id + ")"
 }
 
-// creatorsOf returns who created the service accounts with some ids, as the audit log says. It
-// lacks those of which the caller may not see that.
+// creatorsOf maps service account ids to their creators, from the audit log. Ids whose creation
+// the caller may not see are missing.
 func creatorsOf(ctx context.Context, c *apiclient.Client, ids []string) map[string]api.AuditSubject {
 	const pageSize = 100
 	creators := map[string]api.AuditSubject{}

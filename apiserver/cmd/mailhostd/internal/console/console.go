@@ -47,7 +47,7 @@ type Service interface {
 
 // Options configures a Console.
 type Options struct {
-	// PublicURL is that of the server.
+	// PublicURL is the server's own URL.
 	PublicURL string
 	Clock     func() time.Time
 	Log       *slog.Logger

@@ -15,8 +15,8 @@ import (
 type grantRow struct {
 	api.Authorization
 	Right, Subject, Scope string
-	// TokenState is that of the subject if it is a service account: active, expired or
-	// revoked.
+	// TokenState is active, expired or revoked if the subject is a service account, and
+	// empty otherwise.
 	TokenState string
 	// Folded is how many grants the row stands for, if there are several.
 	Folded int
@@ -89,9 +89,9 @@ func listGrants(v *visit) (view, error) {
 	return view{Template: "grants.html", Title: "Grants", Data: p}, nil
 }
 
-// subjects are those of grants: service accounts, as far as the visitor may see them, the
-// owner that every account comes with, and people whom the audit log names. The id of a
-// user or a group may be that of a service account.
+// subjects are the subjects of grants: service accounts, as far as the visitor may see them,
+// the owner that every account comes with, and people whom the audit log names. A user or
+// a group may have the same id as a service account.
 type subjects struct {
 	users, tokens map[string]string // names by id
 	states        map[string]string // of tokens
@@ -140,8 +140,8 @@ func (s subjects) row(g api.Authorization) grantRow {
 	return row
 }
 
-// rows returns the rows of grants without their scopes. If fold is set, those of a subject
-// that may only plan are one row.
+// rows returns the rows of grants without their scopes. If fold is set, the grants of a
+// subject that may only plan are one row.
 func (s subjects) rows(grants []api.Authorization, fold bool) (rows []grantRow) {
 	key := func(g api.Authorization) string { return g.SubjectType + " " + g.SubjectID }
 	working := map[string][]api.Authorization{}

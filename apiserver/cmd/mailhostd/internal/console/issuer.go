@@ -87,7 +87,7 @@ func (c *Console) attemptOf(r *http.Request) (a attempt) {
 func (c *Console) returnFromIssuer(w http.ResponseWriter, r *http.Request) {
 	a := c.attemptOf(r)
 	http.SetCookie(w, removal(c.attemptCookieFor(r, ""))) // it is for one response
-	// Whoever forges an attempt and a code has the issuer called with the client's secret.
+	// Limit forged attempts, because each of them makes the server call the issuer.
 	if err := c.service.LimitSignIn(r.RemoteAddr); err != nil {
 		c.refuseSignIn(w, r, a.Next, err)
 		return

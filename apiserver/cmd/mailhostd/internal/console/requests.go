@@ -108,8 +108,8 @@ func (l *requestLog) middleware(next http.Handler, clock func() time.Time) http.
 	})
 }
 
-// listRequests shows the last requests. They are for those who may read the audit log,
-// which says as much about others.
+// listRequests shows the last requests. Reading them needs the right to read
+// the audit log, which says as much about other callers.
 func listRequests(v *visit) (view, error) {
 	if _, err := call(v, api.ListAuditLog, &api.ListAuditLogRequest{Limit: 1, MaxChanges: 1}); err != nil {
 		return view{}, err

@@ -48,7 +48,7 @@ func listTokens(v *visit) (view, error) {
 type tokenPage struct {
 	Token  tokenRow
 	Grants part[[]grantRow]
-	// PlanOnly reports that the grants are those of a token for plans.
+	// PlanOnly reports that the grants permit plans and nothing else.
 	PlanOnly bool
 }
 

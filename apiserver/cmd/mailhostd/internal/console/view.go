@@ -124,7 +124,7 @@ func (c *Console) errorView(r *http.Request, err error) view {
 
 type errorPage struct{ Message, RequestID string }
 
-// functions are those of the templates.
+// functions are the functions that templates call.
 var functions = template.FuncMap{
 	"time": func(v any) template.HTML { // nil is never
 		t, ok := timeOf(v)

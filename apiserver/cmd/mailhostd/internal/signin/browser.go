@@ -27,7 +27,7 @@ type callback struct {
 }
 
 // Browser signs in with a browser on this machine. open shows the issuer's page to the
-// person. port is that of the loopback address; 0 is any free one.
+// person. port is the port on the loopback address; 0 is any free one.
 func (c Client) Browser(ctx context.Context, port int, open func(page string)) (*oauth2.Token, error) {
 	ctx = withoutRedirects(ctx)
 	config, err := c.config(ctx)

@@ -41,7 +41,7 @@ type Client struct {
 	Parameters map[string]string `json:"parameters,omitempty"`
 }
 
-// ownParameters are those that this package sends itself.
+// ownParameters are the parameters that this package sends itself.
 var ownParameters = []string{
 	"client_id", "client_secret", "code", "code_challenge", "code_challenge_method", "code_verifier", "grant_type", "nonce", "redirect_uri",
 	"refresh_token", "response_type", "scope", "state",

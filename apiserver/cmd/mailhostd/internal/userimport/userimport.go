@@ -201,8 +201,8 @@ type importResult struct {
 	Domains []*importedDomain `json:"domains"`
 	// OtherDomains counts the rows of each domain that was not chosen.
 	OtherDomains map[string]int `json:"other_domains"`
-	// Inactive counts the imported users who are inactive at the old host, and LeftOut those
-	// that --active-only left out.
+	// Inactive counts the imported users who are inactive at the old host, and LeftOut the
+	// users that --active-only left out.
 	Inactive int `json:"inactive"`
 	LeftOut  int `json:"left_out"`
 	// Aliases counts further addresses, which can't be created.
@@ -221,7 +221,7 @@ type importResult struct {
 type importedDomain struct {
 	Name  string `json:"name"`
 	Users int    `json:"users"`
-	// Existing mailboxes stay as they are, also those with other names (OtherNames).
+	// Existing mailboxes stay as they are; OtherNames counts the ones with other names.
 	Existing   int `json:"existing"`
 	OtherNames int `json:"other_names"`
 	// Create is how many mailboxes the file has that the account had not.
