@@ -112,8 +112,7 @@ type mailhost struct {
 	process *process
 	// validated counts the validated configurations that Configure has not seen yet.
 	validated atomic.Int64
-	// configured is the session of the latest Configure that deferred nothing, for the
-	// server's shortcuts.
+	// configured is the session of the latest Configure that deferred nothing.
 	configured atomic.Pointer[session.Session]
 }
 

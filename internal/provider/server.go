@@ -12,15 +12,13 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/compact"
-	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
-// NewServer returns the server of the plugin protocol for a provider: the framework's,
-// with a [service.Shortcut] for the calls that Terraform makes for each resource of a plan.
+// NewServer returns the server of the plugin protocol for a provider.
 func NewServer(p provider.Provider) tfprotov6.ProviderServer {
 	s := &server{framework: providerserver.NewProtocol6(p)().(framework)}
-	s.provider, _ = p.(*mailhost)
+	s.provider, _ = p.(*mailhost) // nil if a test has wrapped it
 	return compact.NewServer(p, s)
 }
 
@@ -35,18 +33,13 @@ type framework = compact.Framework
 // server implements [NewServer].
 type server struct {
 	framework
-	// provider is nil if a test has wrapped it; then there are no shortcuts.
 	provider *mailhost
-	// shortcuts are those of the latest configuration, by resource type.
-	shortcuts atomic.Pointer[map[string]*service.Shortcut]
 	// session is that of the latest configuration; nil if the framework defers every call.
 	session atomic.Pointer[session.Session]
 }
 
-// ConfigureProvider implements tfprotov6.ProviderServer. Without an error it provides
-// the shortcuts, unless the framework is to defer every call.
+// ConfigureProvider implements tfprotov6.ProviderServer.
 func (s *server) ConfigureProvider(ctx context.Context, req *tfprotov6.ConfigureProviderRequest) (*tfprotov6.ConfigureProviderResponse, error) {
-	s.shortcuts.Store(nil)
 	s.session.Store(nil)
 	resp, err := s.framework.ConfigureProvider(ctx, req)
 	if err != nil || s.provider == nil {
@@ -54,34 +47,14 @@ func (s *server) ConfigureProvider(ctx context.Context, req *tfprotov6.Configure
 	}
 	if opened := s.provider.configured.Swap(nil); opened != nil {
 		s.session.Store(opened)
-		all := map[string]*service.Shortcut{}
-		for _, newResource := range s.provider.Resources(ctx) {
-			if name, shortcut := service.NewShortcut(ctx, newResource(), opened); shortcut != nil {
-				all[name] = shortcut
-			}
-		}
-		s.shortcuts.Store(&all)
 	}
 	return resp, nil
-}
-
-// shortcut returns the shortcut of a resource type, or nil.
-func (s *server) shortcut(typeName string) *service.Shortcut {
-	if all := s.shortcuts.Load(); all != nil {
-		return (*all)[typeName]
-	}
-	return nil
 }
 
 // ValidateResourceConfig implements tfprotov6.ResourceServer.
 func (s *server) ValidateResourceConfig(ctx context.Context, req *tfprotov6.ValidateResourceConfigRequest) (*tfprotov6.ValidateResourceConfigResponse, error) {
 	c := newCall(ctx)
 	defer c.end()
-	if shortcut := s.shortcut(req.TypeName); shortcut != nil {
-		if resp := shortcut.Validate(c, req); resp != nil {
-			return resp, nil
-		}
-	}
 	return s.framework.ValidateResourceConfig(c, req)
 }
 
@@ -92,11 +65,6 @@ func (s *server) UpgradeResourceState(ctx context.Context, req *tfprotov6.Upgrad
 	// Terraform sends each object of the state first, whatever it does with it.
 	if run := s.session.Load(); run != nil && req.RawState != nil {
 		run.Saw(req.TypeName, req.RawState.JSON)
-	}
-	if shortcut := s.shortcut(req.TypeName); shortcut != nil {
-		if resp := shortcut.Upgrade(req); resp != nil {
-			return resp, nil
-		}
 	}
 	return s.framework.UpgradeResourceState(c, req)
 }
@@ -109,16 +77,10 @@ func (s *server) UpgradeResourceIdentity(ctx context.Context, req *tfprotov6.Upg
 }
 
 // ReadResource implements tfprotov6.ResourceServer.
-func (s *server) ReadResource(ctx context.Context, req *tfprotov6.ReadResourceRequest) (resp *tfprotov6.ReadResourceResponse, err error) {
+func (s *server) ReadResource(ctx context.Context, req *tfprotov6.ReadResourceRequest) (*tfprotov6.ReadResourceResponse, error) {
 	c := newCall(ctx)
 	defer c.end()
-	ctx = c
-	if shortcut := s.shortcut(req.TypeName); shortcut != nil {
-		resp, ctx = shortcut.Read(c, req)
-	}
-	if resp == nil {
-		resp, err = s.framework.ReadResource(ctx, req)
-	}
+	resp, err := s.framework.ReadResource(c, req)
 	if run := s.session.Load(); run != nil && (err != nil || hasError(resp.Diagnostics)) {
 		run.Failed()
 	}
@@ -126,18 +88,16 @@ func (s *server) ReadResource(ctx context.Context, req *tfprotov6.ReadResourceRe
 }
 
 // PlanResourceChange implements tfprotov6.ResourceServer.
-func (s *server) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) (resp *tfprotov6.PlanResourceChangeResponse, err error) {
+func (s *server) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {
 	c := newCall(ctx)
 	defer c.end()
-	ctx = service.WithFingerprint(c, req.Config)
-	if shortcut := s.shortcut(req.TypeName); shortcut != nil {
-		resp = shortcut.Plan(ctx, req)
-	}
-	if resp == nil {
-		resp, err = s.framework.PlanResourceChange(ctx, req)
-	}
+	resp, err := s.framework.PlanResourceChange(c, req)
 	if run := s.session.Load(); run != nil {
-		run.Planned(req.PriorState == nil || service.IsNull(req.PriorState.MsgPack))
+		isNew := req.PriorState == nil
+		if !isNew {
+			isNew, _ = req.PriorState.IsNull()
+		}
+		run.Planned(isNew)
 		if err != nil || hasError(resp.Diagnostics) {
 			run.Failed()
 		}

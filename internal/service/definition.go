@@ -41,14 +41,6 @@ type Definition[T any, M fmt.Stringer] struct {
 	// Flatten sets a model from a response. The default is [Flatten].
 	Flatten func(m *M, v *T)
 
-	// Unchanged, if set, gives the resource a [Shortcut]. It reports whether setting a
-	// model from a response keeps the attributes of a state that are not fields of the
-	// response. Of such a resource, ModifyPlan and the plan modifiers must do nothing to a
-	// plan that keeps the state as it is, or that creates an object; no attribute has a
-	// default, no validator accepts a value because of another attribute or refuses null,
-	// and Read is [Resource.Read].
-	Unchanged func(state map[string]any, v *T) bool
-
 	// Find finds the object with a natural key, for an import and for a data source. An
 	// object with a [Scope] has FindIn in its place, and the attributes and filters of a
 	// scope. FindBy, if set, finds the object of a data source by all of its arguments.

@@ -81,7 +81,7 @@ func (m *managed) recordPlan(ctx context.Context, req resource.ModifyPlanRequest
 	case req.Plan.Raw.IsNull():
 		conflict = walk.PlanDestroy(o)
 	case !req.State.Raw.IsNull():
-		config := fingerprintOf(ctx, &req.Config.Raw)
+		config := maphash.String(seed, req.Config.Raw.String())
 		if resp.Private != nil {
 			resp.Diagnostics.Append(SetPrivate(ctx, resp.Private, firstPlanKey, firstPlan{ID: o.ID, Config: config})...)
 		}
@@ -222,16 +222,8 @@ func (m *managed) object(raw tftypes.Value) session.Object {
 	return session.Object{Type: m.typeName(), ID: attribute(raw, "id"), Key: m.naturalKey(raw)}
 }
 
+// seed is that of the fingerprints by which the walk distinguishes configurations.
 var seed = maphash.MakeSeed()
-
-// fingerprintOf distinguishes configurations within this process. It returns the
-// fingerprint in the context, see [WithFingerprint], or else that of the value.
-func fingerprintOf(ctx context.Context, config *tftypes.Value) uint64 {
-	if f, ok := ctx.Value(fingerprintKey{}).(uint64); ok || config == nil {
-		return f
-	}
-	return maphash.String(seed, config.String())
-}
 
 // firstPlanKey is the key of [firstPlan] in a plan's private state.
 const firstPlanKey = "replaces"

@@ -72,51 +72,13 @@ func (r *Resource[T, M]) WillReplace(ctx context.Context, c *client.Client, id s
 // Read implements resource.Resource.
 func (r *Resource[T, M]) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	r.ReadObject(ctx, req, resp, func(c *client.Client, state *M) error {
-		v, err := r.read(ctx, c, attribute(req.State.Raw, "id"))
+		v, err := r.Get(c, ctx, attribute(req.State.Raw, "id"))
 		if err == nil {
 			r.SetModel(ctx, c, state, v)
 		}
 		return err
 	})
 }
-
-// read returns the object with an id: the one that a [Shortcut] has read for this call,
-// if there is one.
-func (r *Resource[T, M]) read(ctx context.Context, c *client.Client, id string) (*T, error) {
-	if f, ok := ctx.Value(fetchedKey{}).(fetched[T]); ok && f.id == id {
-		return f.object, f.err
-	}
-	return r.Get(c, ctx, id)
-}
-
-type fetchedKey struct{}
-
-// fetched is the result of a Get.
-type fetched[T any] struct {
-	id     string
-	object *T
-	err    error
-}
-
-// fetch implements shortcutKind. The object is nil after an error.
-func (r *Resource[T, M]) fetch(ctx context.Context, c *client.Client, id string) (object any, _ context.Context) {
-	v, err := r.Get(c, ctx, id)
-	if err == nil {
-		object = v
-	}
-	return object, context.WithValue(ctx, fetchedKey{}, fetched[T]{id, v, err})
-}
-
-func (r *Resource[T, M]) hasShortcuts() bool { return r.Unchanged != nil }
-
-func (r *Resource[T, M]) isUnchanged(state map[string]any, object any) bool {
-	v := object.(*T)
-	return matches(state, v) && r.Unchanged(state, v)
-}
-
-func (r *Resource[T, M]) keyName() string { return r.Key }
-
-func (r *Resource[T, M]) naturalKeyOf(value string) string { return r.Canonical(value) }
 
 // ReadObject implements Read with get, which updates the state from the API. An
 // object that get does not find is dropped from the state.

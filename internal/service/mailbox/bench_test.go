@@ -51,8 +51,7 @@ func BenchmarkLookup(b *testing.B) {
 	})
 }
 
-// BenchmarkCalls makes the calls of a plan for one mailbox: those for an object that is
-// unchanged or new take a shortcut, the others the framework.
+// BenchmarkCalls makes the calls of a plan for one mailbox.
 func BenchmarkCalls(b *testing.B) {
 	s := acctest.NewServer(b, acctest.Options{})
 	s.Domain(b, "example.com")

@@ -49,12 +49,8 @@ var Definition = &service.Definition[api.Mailbox, model]{
 	DisplayName: func(m *api.Mailbox) string { return m.PrimaryEmail },
 	Get:         (*client.Client).GetMailbox,
 	Flatten:     (*model).flatten,
-	Unchanged: func(state map[string]any, b *api.Mailbox) bool {
-		domain, _ := state["domain"].(string)
-		return customtype.RefersTo(domain, b.DomainID, b.DomainName)
-	},
-	Find:     (*client.Client).FindMailbox,
-	ImportBy: "address, such as jane@example.com, or by UUID",
+	Find:        (*client.Client).FindMailbox,
+	ImportBy:    "address, such as jane@example.com, or by UUID",
 	Keys: []service.Filter{
 		service.IDKey("mailbox", "`primary_email`"),
 		service.NewFilter("primary_email", "Address of the mailbox, such as `jane@example.com`. Set it or `id`.",
